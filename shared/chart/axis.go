@@ -22,8 +22,8 @@ func (s *span) add(values ...float64) {
 	}
 }
 
-// apply sets the ends of an axis so that the values fill it: a little room on
-// both sides, and from zero where zero is near and nothing is below it.
+// apply sets the ends of an axis to the values plus a small margin. It starts at
+// zero if zero is near and no value is below it.
 func (s span) apply(a *plot.Axis, log bool, what string) error {
 	if log {
 		if s.low <= 0 {
@@ -74,7 +74,7 @@ func roundStep(rough float64) float64 {
 	return 10 * power
 }
 
-// label writes a number as people do: 12,000, or 2.5e+09 where it is long.
+// label formats a number for a tick: 12,000, or 2.5e+09 if it is long.
 func label(x float64, decimals int) string {
 	if x == 0 {
 		return "0"

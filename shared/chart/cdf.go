@@ -26,8 +26,8 @@ func checkSamples(samples []Sample) error {
 	return nil
 }
 
-// CDF is a chart of empirical distribution functions: the share of
-// observations at or below each X. The Y label may be left empty.
+// CDF is a chart of empirical distribution functions: the fraction of observations
+// at or below each X. The Y label may be empty.
 type CDF struct {
 	Frame
 	Samples []Sample
@@ -57,9 +57,8 @@ func (c CDF) drawing() (*drawing, error) {
 	return d, nil
 }
 
-// cumulate returns the steps of a sample's distribution function across the
-// whole axis, at most about a thousand of them: steps of a thousandth or less
-// may be drawn as one.
+// cumulate returns the steps of a sample's distribution function across the whole
+// axis. Steps below a thousandth are merged, so there are at most about a thousand.
 func cumulate(s Sample, axis span) Series {
 	const most = 1000
 	sorted := slices.Sorted(slices.Values(s.Values))

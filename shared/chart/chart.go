@@ -23,10 +23,10 @@ import (
 var (
 	// ErrEmpty is returned when there is nothing to draw.
 	ErrEmpty = errors.New("no data")
-	// ErrNotFinite is returned for a NaN or an infinity, and for a number so
-	// near infinity that an axis could not hold it.
+	// ErrNotFinite is returned for a NaN, an infinity, or a number too large for an
+	// axis.
 	ErrNotFinite = errors.New("not a finite number")
-	// ErrLength is returned when slices that belong together differ in length.
+	// ErrLength is returned when parallel slices differ in length.
 	ErrLength = errors.New("lengths differ")
 	// ErrLogScale is returned for a value of zero or less on a logarithmic axis.
 	ErrLogScale = errors.New("not above zero on a logarithmic axis")
@@ -41,7 +41,7 @@ type Chart interface {
 	drawing() (*drawing, error)
 }
 
-// Frame is what all charts have in common.
+// Frame holds the settings that all charts share.
 type Frame struct {
 	Title string
 	// X and Y are the axis labels, with units.
@@ -95,8 +95,8 @@ func PNG(w io.Writer, c Chart) error {
 	return err
 }
 
-// Save writes the chart to a file in the format that the ending of its name
-// tells, .svg or .png. The file appears complete or not at all.
+// Save writes the chart to a file, as SVG or PNG by the file name's extension, .svg
+// or .png. The file appears complete or not at all.
 func Save(path string, c Chart) error {
 	write := SVG
 	switch strings.ToLower(filepath.Ext(path)) {

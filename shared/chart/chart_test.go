@@ -16,7 +16,7 @@ import (
 
 var (
 	update     = flag.Bool("update", false, "rewrite the golden files")
-	gallerySet = flag.String("gallery", "", "also keep the PNG of every chart in this folder")
+	gallerySet = flag.String("gallery", "", "also keep the PNG of every chart in this directory")
 )
 
 // gallery has one small chart of each kind.
@@ -184,7 +184,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Degenerate but true data must draw.
+// TestDegenerate draws valid data of the smallest sizes.
 func TestDegenerate(t *testing.T) {
 	one, same := []float64{5}, []float64{3, 3, 3}
 	huge := []float64{-1e300, 1e300}
@@ -277,7 +277,8 @@ func TestThinKeepsExtremes(t *testing.T) {
 	}
 }
 
-// A distribution function drawn with fewer steps is off by a thousandth at most.
+// TestCumulate checks that merging steps moves the distribution function by at most
+// a thousandth.
 func TestCumulate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 7, 999, 1000, 1001, 20_003} {

@@ -1,11 +1,10 @@
-// Package chart draws the few plots the Foretime tools need, in one house
-// style, as SVG or PNG.
+// Package chart draws the plots of the Foretime tools as SVG or PNG.
 //
-// It decides for its caller everything about looks: colours that colour-blind
-// readers tell apart, fonts, ticks, a legend above the data that never covers
-// it, and bytes that are the same for the same data. It refuses data it cannot
-// show truly: an empty series, a NaN, a value of zero or less on a logarithmic
-// axis. Units belong in the axis labels, as in "wall time (s)".
+// It sets the style: colours that colour-blind readers can distinguish, fonts,
+// ticks, and a legend above the data that never covers it. The same data gives the
+// same bytes. Data that cannot be drawn correctly is an error: an empty series, a
+// NaN, a value of zero or less on a logarithmic axis. Units belong in the axis
+// labels, as in "wall time (s)".
 //
 //	func main() {
 //		c := chart.Lines{

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Task is a bar of a Gantt chart: what occupied a row from Start to End.
+// Task is a bar of a Gantt chart: it occupies a row from Start to End.
 type Task struct {
 	Row        int // index of Gantt.Rows
 	Start, End float64
-	Group      int    // index of Gantt.Groups; tells the colour
-	Label      string // written on the bar where it fits
+	Group      int    // index of Gantt.Groups, which sets the colour
+	Label      string // written on the bar if it fits
 }
 
 // Gantt is a chart of what occupied each row, such as a machine, over time.
@@ -79,7 +79,7 @@ func (c Gantt) check() (span, error) {
 	return xs, nil
 }
 
-// rowTicks labels every row, or every few where they would touch.
+// rowTicks labels every row, or every few rows if the labels would overlap.
 func (c Gantt) rowTicks() plot.ConstantTicks {
 	every := int(math.Ceil(float64(len(c.Rows)) * 12 / (72*c.HeightInches - 90)))
 	var ticks plot.ConstantTicks
@@ -89,7 +89,7 @@ func (c Gantt) rowTicks() plot.ConstantTicks {
 	return ticks
 }
 
-// tasks paints the bars.
+// tasks draws the bars.
 type tasks struct{ Gantt }
 
 // Plot implements plot.Plotter.

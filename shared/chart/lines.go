@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// Series is a named line or cloud of points. Low and High, where given, are
-// the ends of an interval about each Y.
+// Series is a named line or cloud of points. Low and High, if set, are the ends of
+// an interval around each Y.
 type Series struct {
 	Name      string
 	X, Y      []float64
@@ -67,7 +67,7 @@ type Lines struct {
 	Steps bool
 }
 
-// bandOpacity is that of a shaded interval.
+// bandOpacity is the opacity of a shaded interval.
 const bandOpacity = 0.2
 
 func (c Lines) drawing() (*drawing, error) {
@@ -83,7 +83,7 @@ func (c Lines) drawing() (*drawing, error) {
 	if err := xs.apply(&d.plot.X, c.LogX, "x"); err != nil {
 		return nil, err
 	}
-	if xs.low < xs.high { // a line may touch the sides
+	if xs.low < xs.high { // a line may reach the sides
 		d.plot.X.Min, d.plot.X.Max = xs.low, xs.high
 	}
 	if err := ys.apply(&d.plot.Y, c.LogY, "y"); err != nil {
@@ -117,7 +117,7 @@ func (c Lines) addBand(d *drawing, i int, s Series) error {
 		return fmt.Errorf("series %q: %w", s.Name, err)
 	}
 	band.LineStyle.Width = 0
-	band.Color = see(colour(i), bandOpacity)
+	band.Color = translucent(colour(i), bandOpacity)
 	d.plot.Add(band)
 	return nil
 }
@@ -158,11 +158,11 @@ func (c Lines) trace(x, y []float64) plotter.XYs {
 	return steps
 }
 
-// mostPoints is how many points of a line are worth drawing.
+// mostPoints is the largest number of points that is drawn for a line.
 const mostPoints = 4000
 
-// thin shortens a long line to the first, lowest, highest and last point of
-// each of equal runs, which looks the same at the size of a chart.
+// thin shortens a long line: it keeps the first, lowest, highest and last point of
+// each of equally long runs. At the size of a chart it looks the same.
 func thin(xys plotter.XYs) plotter.XYs {
 	if len(xys) <= mostPoints {
 		return xys

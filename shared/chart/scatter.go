@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Scatter is a chart of points, such as predicted against actual values. Low
-// and High of a series become bars about its points.
+// Scatter is a chart of points, such as predicted against actual values. Low and
+// High of a series become bars around its points.
 type Scatter struct {
 	Frame
 	Series []Series
@@ -85,8 +85,8 @@ func addIdentity(d *drawing) error {
 func (c Scatter) addPoints(d *drawing, i int, s Series) error {
 	xys := points(s.X, s.Y)
 	g := glyph(i)
-	if n := len(xys); n > 100 { // let a crowd show its density
-		g.Color = see(colour(i), max(0.25, math.Pow(100/float64(n), 0.25)))
+	if n := len(xys); n > 100 { // transparent points show the density
+		g.Color = translucent(colour(i), max(0.25, math.Pow(100/float64(n), 0.25)))
 		g.Radius = 2
 	}
 	for k := range s.Low {
@@ -94,7 +94,7 @@ func (c Scatter) addPoints(d *drawing, i int, s Series) error {
 		if err != nil {
 			return fmt.Errorf("series %q: %w", s.Name, err)
 		}
-		bar.LineStyle = draw.LineStyle{Color: see(colour(i), 0.55), Width: 1}
+		bar.LineStyle = draw.LineStyle{Color: translucent(colour(i), 0.55), Width: 1}
 		d.plot.Add(bar)
 	}
 	cloud, err := plotter.NewScatter(xys)
@@ -106,13 +106,14 @@ func (c Scatter) addPoints(d *drawing, i int, s Series) error {
 	return nil
 }
 
-// glyph is the point of series i: colour and shape both tell it.
+// glyph returns the point style of series i. Colour and shape both identify the
+// series.
 func glyph(i int) draw.GlyphStyle {
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.PlusGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}}
 	return draw.GlyphStyle{Color: colour(i), Radius: 3, Shape: shapes[i%len(shapes)]}
 }
 
-// dot is the swatch of a series of points.
+// dot returns the swatch of a series of points.
 func dot(i int) func(draw.Canvas) {
 	return func(c draw.Canvas) { c.DrawGlyph(glyph(i), c.Center()) }
 }

@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// palette is the qualitative palette of Okabe and Ito ("Color Universal
-// Design", 2008), which readers with any common colour blindness tell apart,
-// in the order of contrast on white and with its black left to text.
+// palette is the qualitative palette of Okabe and Ito ("Color Universal Design",
+// 2008), which readers with any common colour blindness can distinguish. It is
+// ordered by contrast on white; its black is left for text.
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermilion
@@ -34,19 +34,19 @@ var (
 	grid  = color.RGBA{0xE6, 0xE6, 0xE6, 0xFF}
 )
 
-// dashes tell series apart beyond the colours, and without them.
+// dashes distinguish series in addition to colour, and in print without colour.
 var dashes = [][]vg.Length{nil, {6, 2.5}, {1.5, 2}, {8, 2, 1.5, 2}}
 
 func colour(i int) color.RGBA { return palette[i%len(palette)] }
 
-// see returns c with the given opacity, premultiplied.
-func see(c color.RGBA, opacity float64) color.RGBA {
+// translucent returns c with the given opacity, premultiplied.
+func translucent(c color.RGBA, opacity float64) color.RGBA {
 	part := func(x uint8) uint8 { return uint8(math.Round(float64(x) * opacity)) }
 	return color.RGBA{part(c.R), part(c.G), part(c.B), part(0xFF)}
 }
 
-// stroke is the line of series i. The dash changes with every full turn of
-// the palette, and from the fifth series on with every series.
+// stroke returns the line style of series i. The dash changes with every full turn
+// of the palette, and from the fifth series on with every series.
 func stroke(i int) draw.LineStyle {
 	s := draw.LineStyle{Color: colour(i), Width: 1.6}
 	if i >= 4 {
@@ -65,7 +65,7 @@ func style(size vg.Length, c color.Color, weight xfont.Weight) text.Style {
 	}
 }
 
-// newPlot returns an empty plot in the house style.
+// newPlot returns an empty plot in the common style.
 func newPlot(f Frame) *plot.Plot {
 	p := plot.New()
 	for _, a := range []struct {
@@ -92,7 +92,7 @@ func newPlot(f Frame) *plot.Plot {
 	return p
 }
 
-// entry is one line of the legend: a name beside a small picture.
+// entry is one line of the legend: a name and a small picture.
 type entry struct {
 	name   string
 	swatch func(c draw.Canvas)
@@ -106,7 +106,7 @@ const (
 	lineHeight  = 15 * vg.Length(1)
 )
 
-// draw paints the drawing: title, legend, then the plot in what is left.
+// draw paints the title, the legend, and the plot in the rest of the canvas.
 func (d *drawing) draw(c draw.Canvas) {
 	c.FillPolygon(color.White, rectangle(c.Min, c.Max))
 	c = draw.Crop(c, margin, -1.6*margin, margin, -margin)
@@ -119,8 +119,7 @@ func (d *drawing) draw(c draw.Canvas) {
 	d.plot.Draw(c)
 }
 
-// drawLegend paints the entries in rows from the top left and returns the
-// height they take.
+// drawLegend paints the entries in rows from the top left and returns their height.
 func (d *drawing) drawLegend(c draw.Canvas) vg.Length {
 	if len(d.legend) == 0 {
 		return 0
@@ -146,7 +145,7 @@ func rectangle(low, high vg.Point) []vg.Point {
 	return []vg.Point{low, {X: high.X, Y: low.Y}, high, {X: low.X, Y: high.Y}}
 }
 
-// filled is the swatch of an area.
+// filled returns the swatch of an area.
 func filled(c color.Color) func(draw.Canvas) {
 	return func(canvas draw.Canvas) {
 		box := draw.Crop(canvas, 8, 0, 0, 0)
@@ -154,18 +153,18 @@ func filled(c color.Color) func(draw.Canvas) {
 	}
 }
 
-// line is the swatch of a line, with its band where it has one.
+// line returns the swatch of a line, with its band if it has one.
 func line(s draw.LineStyle, band bool) func(draw.Canvas) {
 	return func(c draw.Canvas) {
 		if band {
-			c.FillPolygon(see(s.Color.(color.RGBA), bandOpacity), rectangle(c.Min, c.Max))
+			c.FillPolygon(translucent(s.Color.(color.RGBA), bandOpacity), rectangle(c.Min, c.Max))
 		}
 		y := c.Center().Y
 		c.StrokeLine2(s, c.Min.X, y, c.Max.X, y)
 	}
 }
 
-// anyFont names fonts of the same widths for readers without the first one.
+// anyFont adds fonts of the same widths for viewers that lack the first one.
 func anyFont(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
 }

@@ -147,7 +147,8 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
-// A process that sees a terminal on stderr, with and without NO_COLOR.
+// TestNoColor runs a process that has a terminal on stderr, with and without
+// NO_COLOR.
 func TestNoColor(t *testing.T) {
 	terminal := os.Stderr
 	defer func() { os.Stderr = terminal }()

@@ -1,21 +1,20 @@
-// Package cli is the skeleton every Foretime command stands on.
+// Package cli is the common skeleton of the Foretime commands.
 //
-// It decides for its caller: results go to stdout and everything else to
-// stderr; -h prints to stdout and exits 0; a failure prints one line,
-// "program: what: where: why", and exits 1; wrong usage, a required flag that
-// is not given too, exits 2; Ctrl-C, SIGTERM and a lost terminal cancel the
-// command's context, and a second Ctrl-C or SIGTERM kills; --version names the
-// commit. It refuses to draw a progress bar where no person is looking, and to
-// let a panic reach the user.
+// Results go to stdout and everything else to stderr. -h prints to stdout and exits
+// 0; a failure prints one line, "program: what: where: why", and exits 1; wrong
+// usage, a missing required flag included, exits 2. Ctrl-C, SIGTERM and a lost
+// terminal cancel the command's context; a second Ctrl-C or SIGTERM kills the
+// process. --version prints the commit. Progress bars appear on terminals only, and
+// no panic reaches the user.
 //
-// [Output] is the one printer: a command makes a value, and a page of lines and
-// tables from it; --json prints the value, --csv the first table with all its
-// digits, --plot the chart. A page rounds by itself, a prediction to the digits
-// that its interval bears: see [Text], [Seconds] and [Share]. [Warn] folds
-// warnings that say the same of several things.
+// [Output] prints every answer. A command passes it a value, and a page of lines
+// and tables made from it: --json prints the value, --csv the first table with all
+// digits, --plot the chart. A page rounds a prediction to the digits that its
+// interval supports: see [Text], [Seconds] and [Share]. [Warn] merges warnings that
+// differ only in a name or number.
 //
-// [Settings] is the one way to set what describes a machine, a log, rules or a
-// service: a struct, filled from a file of sections and by --set. Flags are for
-// what is asked, at most 15 a command, the ones that matter [First] in its help.
-// [Rename] is a program's one table from old commands and flags to new ones.
+// [Settings] describe a machine, a log, rules or a service: a struct filled from a
+// file of sections and by --set. Flags are for the question itself, at most 15 per
+// command, the important ones [First] in its help. [Rename] maps old names of
+// commands and flags to new ones.
 package cli

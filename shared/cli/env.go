@@ -16,39 +16,42 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// Env is the part of the outside world a command may touch. Commands take
-// everything from it, so a test can run them in its own process.
+// Env is the part of the outside world that a command may use. A test passes its
+// own Env and runs the command in the test's process.
 type Env struct {
 	Stdin  io.Reader
 	Stdout io.Writer // results, and nothing else
 	Stderr io.Writer // log lines, progress, errors
 	// Log writes to Stderr. Domain packages never see it.
 	Log *logrus.Logger
-	// Terminal says that a person watches Stderr.
+	// Terminal reports whether Stderr is a terminal.
 	Terminal bool
-	// Root is the file system of the machine, whose /proc, /sys and /etc tell what it is.
+	// Root is the machine's root file system; its /proc, /sys and /etc describe the
+	// machine.
 	Root fs.FS
-	// State is the directory of what programs keep for their user; "" is none, and
-	// Stateless says why, "" if none is wanted.
+	// State is the directory for what programs keep for their user. If it is "",
+	// there is none and Stateless gives the reason; both are "" if none is wanted.
 	State, Stateless string
 
-	// Companions returns the files that a command reads because its command line names
-	// path: those of a directory, or those that a file refers to. For "" it returns
-	// those that are read by default. No output may be one of them. Nil for none.
+	// Companions returns the files that a command reads because its command line
+	// names path: those of a directory, or those that a file refers to. For "" it
+	// returns the files that are read by default. No output may be one of them. Nil
+	// for none.
 	Companions func(path string) []string
 
-	hangups atomic.Bool // the command takes hang-ups itself
+	hangups atomic.Bool // the command handles hang-ups itself
 	doubt   string      // about the input
-	inputs  []named     // that no output may be
-	outputs []named     // of the command line
+	inputs  []named     // inputs, which no output may be
+	outputs []named     // outputs on the command line
 }
 
-// Doubt puts a doubt about the input as a whole, "" being none, before the answers that
-// follow: as the first line of a page, or as the field doubt of a JSON object.
+// Doubt sets a doubt about the input as a whole ("" for none). The answers that
+// follow begin with it: as the first line of a page, or as the field doubt of a
+// JSON object.
 func (e *Env) Doubt(text string) { e.doubt = text }
 
-// NewEnv returns an Env over the given streams with its logger set up:
-// warnings and above, without colour or time unless a person watches.
+// NewEnv returns an Env over the given streams with its logger set up: warnings and
+// above, with colour and time only on a terminal.
 func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 	env := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Terminal: IsTerminal(stderr), Root: os.DirFS("/")}
 	env.Log = &logrus.Logger{
@@ -61,21 +64,21 @@ func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 	return env
 }
 
-// LogTime is the form of a log line's time.
+// LogTime is the time format of a log line.
 const LogTime = "2006-01-02T15:04:05.000Z07:00"
 
-// LogTimes puts the time into every log line, for a command that runs for long.
+// LogTimes adds the time to every log line, for a command that runs for long.
 func (e *Env) LogTimes() {
 	if f, ok := e.Log.Formatter.(*plainLog); ok {
 		f.DisableTimestamp, f.FullTimestamp, f.TimestampFormat = false, true, LogTime
 	}
 }
 
-// Verbose says whether --verbose was given.
+// Verbose reports whether --verbose was given.
 func (e *Env) Verbose() bool { return e.Log.IsLevelEnabled(logrus.DebugLevel) }
 
-// OSEnv returns the Env of the running process. Its State is as the XDG Base
-// Directory Specification has it.
+// OSEnv returns the Env of the running process. Its State follows the XDG Base
+// Directory Specification.
 func OSEnv() *Env {
 	env := NewEnv(os.Stdin, os.Stdout, os.Stderr)
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" { // https://no-color.org
@@ -85,8 +88,9 @@ func OSEnv() *Env {
 	return env
 }
 
-// stateDirectory returns the user's state directory, or why there is none. A home
-// that is the root directory is nobody's, and one that does not exist is not made.
+// stateDirectory returns the user's state directory, or the reason that there is
+// none. The root directory is not accepted as a home, and a home that does not
+// exist is not created.
 func stateDirectory(state, home string) (dir, none string) {
 	switch info, err := os.Stat(home); {
 	case filepath.IsAbs(state):
@@ -103,9 +107,9 @@ func stateDirectory(state, home string) (dir, none string) {
 	return filepath.Join(home, ".local", "state"), ""
 }
 
-// WriteJSON prints v to stdout as indented JSON with a final newline.
-// HTML characters stay as they are.
-// A character that a terminal would obey is written as an escape.
+// WriteJSON prints v to stdout as indented JSON with a final newline. HTML
+// characters are not escaped; control characters that a terminal would interpret
+// are.
 func (e *Env) WriteJSON(v any) error {
 	var b bytes.Buffer
 	if err := file.EncodeJSON(&b, v); err != nil {
@@ -115,8 +119,7 @@ func (e *Env) WriteJSON(v any) error {
 	return err
 }
 
-// WriteJSONLine prints v to stdout as one line of JSON, for answers that come one by
-// one.
+// WriteJSONLine prints v to stdout as one line of JSON, for a stream of answers.
 func (e *Env) WriteJSONLine(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -126,8 +129,8 @@ func (e *Env) WriteJSONLine(v any) error {
 	return err
 }
 
-// Write writes a result to the file at path, or to stdout where path is "-".
-// A file is whole or as it was, see file.Write.
+// Write writes a result to the file at path, or to stdout if path is "-". A failure
+// leaves the file as it was, see file.Write.
 func (e *Env) Write(path string, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(e.Stdout)
@@ -135,7 +138,7 @@ func (e *Env) Write(path string, write func(io.Writer) error) error {
 	return file.Write(path, write)
 }
 
-// IsTerminal tells whether a person watches what is written to w.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

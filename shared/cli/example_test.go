@@ -37,7 +37,7 @@ func Example() {
 	// exit code 2
 }
 
-// wait is a command with an answer, a setting and a flag of old.
+// wait is a command with an answer, a setting and a renamed flag.
 func wait(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	cluster := struct {
@@ -53,7 +53,7 @@ func wait(env *cli.Env) *cobra.Command {
 			}
 			answer := struct {
 				Wait uncertainty.Prediction `json:"wait_seconds"`
-			}{uncertainty.Prediction{Value: 90, Low: 80, High: 99, Level: .9}}
+			}{uncertainty.Prediction{Value: 90, Low: 80, High: 99, Level: 0.9}}
 			return out.Print(env, answer, func(p *cli.Page) {
 				p.Line("%s of %d nodes waits %v", args[0], cluster.Nodes, cli.Seconds(answer.Wait))
 				p.Table("queue", "wait (s)").Add("gpu", answer.Wait)

@@ -7,26 +7,24 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Require says that c cannot run without the named flags of its own; a
-// command line that lacks one is wrong usage. It panics at a flag that c does
-// not have.
+// Require marks flags of c as required; a command line without one is wrong usage.
+// It panics if c does not have a flag.
 func Require(c *cobra.Command, flags ...string) {
 	for _, name := range flags {
 		must(c.MarkFlagRequired(name))
 	}
 }
 
-// must panics at an error that only a wrong program can cause, such as a flag that
-// was never defined.
+// must panics at an error that only a programming mistake can cause, such as an
+// undefined flag.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// Values says which values a flag of c takes, for the shell to complete: for a
-// flag that holds a list, each of them after a comma too. It panics at a flag that
-// c does not have.
+// Values sets the values that shell completion offers for a flag of c; for a list,
+// after each comma too. It panics if c does not have the flag.
 func Values[S ~string](c *cobra.Command, flag string, values ...S) {
 	f := c.Flag(flag)
 	if f == nil {

@@ -9,13 +9,13 @@ import (
 )
 
 // important marks the flags that help shows before the others, and ownUsage a
-// command that shows more than [usage].
+// command whose usage adds to [usage].
 const (
 	important = "important"
 	ownUsage  = "own usage"
 )
 
-// First names the flags of c that matter most; help shows them first.
+// First marks the most important flags of c; help shows them first.
 func First(c *cobra.Command, flags ...string) {
 	c.Flags().SortFlags = false
 	for _, name := range flags {
@@ -25,7 +25,8 @@ func First(c *cobra.Command, flags ...string) {
 	}
 }
 
-// flagUsages shows the flags of c, those that matter most apart.
+// flagUsages returns the usage of the flags of c, the important ones in a section
+// of their own.
 func flagUsages(c *cobra.Command) string {
 	first, rest := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	first.SortFlags = false
@@ -42,7 +43,7 @@ func flagUsages(c *cobra.Command) string {
 	return "Flags:\n" + first.FlagUsages() + "\nMore flags:\n" + rest.FlagUsages()
 }
 
-// usage is cobra's, with the flags as flagUsages has them.
+// usage prints cobra's usage, with the flags as flagUsages formats them.
 func usage(c *cobra.Command) error { return showUsage(c, "") }
 
 func showUsage(c *cobra.Command, settings string) error {
@@ -75,7 +76,8 @@ func showUsage(c *cobra.Command, settings string) error {
 	return err
 }
 
-// settingUsages shows the names of settings, with --verbose what they are too.
+// settingUsages returns the names of settings, with their help if --verbose is
+// given.
 func settingUsages(c *cobra.Command, settings string) string {
 	if verbose, err := c.Flags().GetBool("verbose"); err == nil && verbose {
 		return "):\n" + settings
@@ -102,8 +104,9 @@ func use(c *cobra.Command) string {
 	return c.UseLine()
 }
 
-// meant is a hint at the name that is nearest to one that is unknown, or "".
-func meant(name string, names []string) string {
+// suggestion returns a hint at the known name that is closest to an unknown one, or
+// "".
+func suggestion(name string, names []string) string {
 	best, least := "", max(2, len(name)/3)+1
 	for _, n := range names {
 		if d := distance(name, n); d < least || d == least && best != "" && n < best {
@@ -116,7 +119,7 @@ func meant(name string, names []string) string {
 	return fmt.Sprintf(": did you mean %q?", best)
 }
 
-// distance is that of Levenshtein: letters added, dropped or replaced.
+// distance returns the Levenshtein distance: letters added, dropped or replaced.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -137,7 +140,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// unknownFlag adds what may be meant to cobra's error about a flag.
+// unknownFlag adds a suggestion to cobra's error about a flag.
 func unknownFlag(c *cobra.Command, err error) error {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -149,5 +152,5 @@ func unknownFlag(c *cobra.Command, err error) error {
 	if !unknown {
 		return &UsageError{err}
 	}
-	return Usagef("%w%s; see %s -h", err, meant(name, names), c.CommandPath())
+	return Usagef("%w%s; see %s -h", err, suggestion(name, names), c.CommandPath())
 }

@@ -23,32 +23,32 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// Listener says where and how a server listens.
+// Listener holds the address, TLS files and shutdown settings of a server.
 type Listener struct {
 	addr      string
 	file      string        // to write the address to once it listens; "" for none
-	cert, key string        // files of TLS; "" for none
-	drain     time.Duration // for requests under way when the server is told to end
+	cert, key string        // TLS files; "" for none
+	drain     time.Duration // limit for requests under way at shutdown
 
-	// Drained is called when the server is told to end, before it drains; may be nil.
+	// Drained is called when shutdown begins, before the server drains; may be nil.
 	Drained func()
-	// Guarded says that clients must show a token: without one, a server that other
-	// machines can reach warns.
+	// Guarded says that clients must send a token. Without a token, a server that
+	// other machines can reach logs a warning.
 	Guarded bool
 }
 
-// Flags are how a command is told; addr is where it listens by default.
+// Flags adds the listener's flags to c; addr is the default address.
 func (l *Listener) Flags(c *cobra.Command, addr string) {
-	c.Flags().StringVar(&l.addr, "addr", addr, "address to listen at")
+	c.Flags().StringVar(&l.addr, "addr", addr, "address to listen on")
 	c.Flags().StringVar(&l.file, "address-file", "", "file to write the URL to once it listens, for a port that the system chose")
 	OutputFile(c, "address-file")
 	c.Flags().StringVar(&l.cert, "tls-cert", "", "certificate (PEM), to serve HTTPS")
 	c.Flags().StringVar(&l.key, "tls-key", "", "key of the certificate (PEM)")
-	c.Flags().DurationVar(&l.drain, "drain", 30*time.Second, "time for requests under way when told to end")
+	c.Flags().DurationVar(&l.drain, "drain", 30*time.Second, "time for requests under way at shutdown")
 }
 
-// Serve answers until ctx is cancelled, then lets requests under way finish.
-// It prints the address that it listens at.
+// Serve answers requests until ctx is cancelled, then lets requests under way
+// finish. It prints the address it listens on.
 func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	env.LogTimes()
 	if (l.cert == "") != (l.key == "") {
@@ -57,11 +57,11 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	scheme := "http"
 	if l.cert != "" {
 		pair := Reread[tls.Certificate]{Paths: []string{l.cert, l.key}, Read: func() (tls.Certificate, error) { return tls.LoadX509KeyPair(l.cert, l.key) }}
-		if _, err := pair.Now(env); err != nil {
+		if _, err := pair.Current(env); err != nil {
 			return fmt.Errorf("%s: %w", l.cert, err)
 		}
 		s.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			c, err := pair.Now(env)
+			c, err := pair.Current(env)
 			return &c, err
 		}}
 		scheme = "https"
@@ -83,9 +83,9 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	}
 	switch at, ok := socket.Addr().(*net.TCPAddr); {
 	case ok && at.IP.IsLoopback():
-		env.Log.Infof("only this machine reaches it; --addr :%d opens it to others", at.Port)
+		env.Log.Infof("only this machine can reach it; --addr :%d opens it to others", at.Port)
 	case !l.Guarded:
-		env.Log.Warn("whoever reaches this machine may use it: no token is asked for")
+		env.Log.Warn("no token is set: everyone who can reach this machine can use the service")
 	}
 	ended := make(chan error, 1)
 	crash.Go(func() {
@@ -116,13 +116,13 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	return nil
 }
 
-// mostWaiting is how many connections a server waits on at once.
+// mostWaiting is the largest number of connections that may wait for their clients.
 const mostWaiting = 4096
 
-// Bounded is a server that no slow client can hold: headers take ten seconds at
-// most, and where more than 4,096 connections wait for their clients, the one
-// that has waited longest is closed. Handlers of what takes long extend their
-// own deadlines.
+// Bounded returns a server that slow clients cannot exhaust: request headers may
+// take ten seconds, and if more than 4,096 connections wait for their clients, the
+// one that has waited longest is closed. Handlers that take long extend their own
+// deadlines.
 func Bounded(env *Env, h http.Handler) *http.Server {
 	w := &waiting{most: mostWaiting, at: map[net.Conn]*list.Element{}}
 	return &http.Server{
@@ -131,9 +131,9 @@ func Bounded(env *Env, h http.Handler) *http.Server {
 	}
 }
 
-// Token is the bearer token that a file holds, or a variable of the environment
-// where none is named; "" is none. The file is read again when it changes: the
-// function returned is asked at each request.
+// Token returns a function that gives the current bearer token: the content of a
+// file, or, if path is "", an environment variable; "" for none. The file is read
+// again when it changes, so call the function for each request.
 func Token(env *Env, path, variable string) (func() string, error) {
 	if path == "" {
 		token := os.Getenv(variable)
@@ -146,27 +146,28 @@ func Token(env *Env, path, variable string) (func() string, error) {
 		}
 		return "", fmt.Errorf("%s: no token in it", path)
 	}}
-	_, err := kept.Now(env)
+	_, err := kept.Current(env)
 	return func() string {
-		token, _ := kept.Now(env) // the one of before, where the file cannot be read
+		token, _ := kept.Current(env) // the previous token if the file cannot be read
 		return token
 	}, err
 }
 
-// Reread keeps what files say, and reads them again when one of them has changed.
+// Reread caches a value read from files and reads it again when one of them
+// changes.
 type Reread[T any] struct {
 	Paths []string
 	Read  func() (T, error)
 
 	mutex sync.Mutex
 	kept  T
-	ok    bool // something is kept
+	ok    bool // value is set
 	seen  []time.Time
 }
 
-// Now is what the files say; what they said before, with a warning, while they cannot
-// be read.
-func (r *Reread[T]) Now(env *Env) (T, error) {
+// Current returns the value. If the files cannot be read it logs a warning and
+// returns the previous value, or the error if there is none.
+func (r *Reread[T]) Current(env *Env) (T, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	seen := make([]time.Time, len(r.Paths))
@@ -185,7 +186,7 @@ func (r *Reread[T]) Now(env *Env) (T, error) {
 	case !r.ok:
 		return r.kept, err
 	default:
-		env.Log.Warnf("%v; what it said before stays", err)
+		env.Log.Warnf("%v; the previous content is still used", err)
 	}
 	r.seen = seen
 	return r.kept, nil

@@ -5,16 +5,16 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// newManCommand writes the manual of a program of several commands, for those
-// who package it.
+// newManCommand returns the command that writes a program's manual pages, for
+// packagers.
 func newManCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
-		Short:  "write a manual page for each command into a folder",
+		Short:  "write a manual page for each command to a directory",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			each(root, func(c *cobra.Command) { c.DisableAutoGenTag = true }) // no date
+			visitCommands(root, func(c *cobra.Command) { c.DisableAutoGenTag = true }) // no date
 			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: root.Name(), Manual: "Foretime"}, args[0])
 		},
 	}

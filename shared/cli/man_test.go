@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// What a package needs comes from the program itself.
+// TestManualAndCompletions checks that the program itself writes the files that a
+// package needs.
 func TestManualAndCompletions(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()

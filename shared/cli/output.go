@@ -14,8 +14,8 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// Output is the one printer: it says in which form a command's answer leaves
-// it, on a page for people, as JSON, as CSV or as a chart.
+// Output prints a command's answer: as a page for people, as JSON, as CSV or as a
+// chart.
 type Output struct {
 	json      bool
 	csv, plot string
@@ -36,12 +36,11 @@ func (o *Output) PlotFlag(c *cobra.Command, what string) {
 	OutputFile(c, "plot")
 }
 
-// JSON says whether the answer is wanted as JSON: for commands whose answers
-// come one by one.
+// JSON reports whether --json was given, for commands that stream their answers.
 func (o *Output) JSON() bool { return o.json }
 
-// Print prints an answer: value as JSON, or the page that show fills. Only what
-// is asked for is made.
+// Print prints an answer: value as JSON, or the page that show fills. It calls show
+// only if the page is wanted.
 func (o *Output) Print(env *Env, value any, show func(*Page)) error {
 	if o.json {
 		return env.writeAnswer(value)
@@ -65,7 +64,8 @@ func (o *Output) Print(env *Env, value any, show func(*Page)) error {
 	return err
 }
 
-// writeAnswer prints an answer as JSON, an object with the doubt about the input first.
+// writeAnswer prints an answer as JSON; an object gets the doubt about the input as
+// its first field.
 func (e *Env) writeAnswer(value any) error {
 	if e.doubt == "" {
 		return e.WriteJSON(value)
@@ -81,27 +81,28 @@ func (e *Env) writeAnswer(value any) error {
 	return e.WriteJSON(json.RawMessage(slices.Concat([]byte(`{"doubt":`), doubt, []byte(","), b[1:])))
 }
 
-// Draw saves the chart that make returns where --plot asks for it.
-func (o *Output) Draw(make func() (chart.Chart, error)) error {
+// Draw saves the chart that build returns, if --plot names a file.
+func (o *Output) Draw(build func() (chart.Chart, error)) error {
 	if o.plot == "" {
 		return nil
 	}
-	c, err := make()
+	c, err := build()
 	if err != nil {
 		return fmt.Errorf("--plot: %w", err)
 	}
 	return chart.Save(o.plot, c)
 }
 
-// Page is lines and tables in reading order, an empty line around each table.
+// Page holds lines and tables in reading order, with an empty line around each
+// table.
 type Page struct{ parts []io.WriterTo }
 
-// Line adds a line of text. What the arguments say is printed as [Plain] has it.
+// Line adds a line of text. Arguments are escaped as by [Plain].
 func (p *Page) Line(format string, args ...any) {
 	p.parts = append(p.parts, lineOf(plainf(format, args...)+"\n"))
 }
 
-// Table adds a table, to be filled.
+// Table adds an empty table and returns it.
 func (p *Page) Table(header ...string) *Table {
 	t := &Table{Header: header}
 	p.parts = append(p.parts, t)
@@ -142,12 +143,12 @@ func (l lineOf) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// differs is what may differ between warnings of one kind: what is quoted, or
-// has a digit, or a slash.
+// differs matches the parts in which warnings of one kind may differ: quoted text,
+// and words with a digit or a slash.
 var differs = regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s:;,()]*[0-9/][^\s:;,()]*`)
 
-// Warn logs warnings. Of those that say the same of several things the first is
-// logged with how many there are; --verbose logs all.
+// Warn logs warnings. Of those that differ only in names or numbers it logs the
+// first, with their count; --verbose logs all.
 func Warn[T any](env *Env, warnings []T) {
 	count := map[string]int{}
 	kind := func(w T) string { return differs.ReplaceAllString(fmt.Sprint(w), "#") }

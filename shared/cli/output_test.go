@@ -17,7 +17,7 @@ import (
 )
 
 func interval(value, low, high float64) uncertainty.Prediction {
-	return uncertainty.Prediction{Value: value, Low: low, High: high, Level: .9}
+	return uncertainty.Prediction{Value: value, Low: low, High: high, Level: 0.9}
 }
 
 func TestTable(t *testing.T) {

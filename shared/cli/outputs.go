@@ -10,16 +10,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Annotations of what arguments and flags name.
+// Annotations of flags and commands.
 const (
-	outputFlag = "foretime_output" // of a flag: a file that the command writes
-	outputLast = "foretime_last"   // of a command: its last argument is a file that it writes
-	wordsOnly  = "foretime_words"  // of a command: its arguments are no files
+	outputFlag = "foretime_output" // on a flag: it names a file that the command writes
+	outputLast = "foretime_last"   // on a command: its last argument is a file that it writes
+	wordsOnly  = "foretime_words"  // on a command: its arguments are not files
 )
 
-// OutputFile says that flags of c name files that it writes. Before the command
+// OutputFile declares that flags of c name files that it writes. Before the command
 // runs, an output that is one of its inputs is rejected, see [Env.Input]. It panics
-// at a flag that c does not have.
+// if c does not have a flag.
 func OutputFile(c *cobra.Command, flags ...string) {
 	for _, name := range flags {
 		if err := c.Flags().SetAnnotation(name, outputFlag, []string{"true"}); err != nil {
@@ -28,19 +28,19 @@ func OutputFile(c *cobra.Command, flags ...string) {
 	}
 }
 
-// Words says that the arguments of c are words, such as the name of a model
-// family, and no files.
+// Words declares that the arguments of c are words, such as the name of a model
+// family, and not files.
 func Words(c *cobra.Command) { annotate(c, map[string]string{wordsOnly: "true"}) }
 
-// OutputLast says that the last argument of c is a file that it writes.
+// OutputLast declares that the last argument of c is a file that it writes.
 func OutputLast(c *cobra.Command) { annotate(c, map[string]string{outputLast: "true"}) }
 
-// named is a file that the command line names, and how.
+// named is a file of the command line, with the argument or flag that names it.
 type named struct{ how, path string }
 
 // guardInputs rejects a command line with an output that is also an input, or with
-// two outputs that are one file. An input is whatever file an argument or flag names
-// that exists, with its [Env.Companions].
+// two outputs that are one file. Every existing file that an argument or flag names
+// is an input, together with its [Env.Companions].
 func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 	e.inputs, e.outputs = nil, nil
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -84,9 +84,9 @@ func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// Input says that the command reads files that its command line does not name, such
-// as those of a directory or those that another file refers to. The error is a
-// *UsageError if one of them is an output. Call it before work begins.
+// Input declares files that the command reads although its command line does not
+// name them, such as those of a directory. The error is a *UsageError if one of
+// them is an output. Call it before work begins.
 func (e *Env) Input(paths ...string) error {
 	for _, path := range paths {
 		e.inputs = append(e.inputs, named{"", path})
@@ -94,9 +94,9 @@ func (e *Env) Input(paths ...string) error {
 	return e.check(e.outputs)
 }
 
-// Output says that the command writes files that its command line does not name,
-// such as those of a directory. The error is a *UsageError if one of them is an
-// input. Call it before work begins.
+// Output declares files that the command writes although its command line does not
+// name them, such as those of a directory. The error is a *UsageError if one of
+// them is an input. Call it before work begins.
 func (e *Env) Output(paths ...string) error {
 	var outputs []named
 	for _, path := range paths {
@@ -125,8 +125,8 @@ func (o named) collides(inputs []named) error {
 	return nil
 }
 
-// filesIn returns the files and directories that a flag names: its value, one of a
-// list, or what follows NAME= or KIND:.
+// filesIn returns the files and directories that a flag names: its value, the items
+// of a list, or the part after NAME= or KIND:.
 func filesIn(how string, f *pflag.Flag) []named {
 	values := []string{f.Value.String()}
 	if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -161,8 +161,8 @@ func regular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sameFile reports whether two names are of one regular file, through links too, or
-// will be once it is written.
+// sameFile reports whether two names refer to one regular file, links followed, or
+// will once it is written.
 func sameFile(a, b string) bool {
 	left, err1 := os.Stat(a)
 	right, err2 := os.Stat(b)
@@ -172,7 +172,7 @@ func sameFile(a, b string) bool {
 	return err1 != nil && err2 != nil && absolute(a) == absolute(b)
 }
 
-// absolute returns a path with its directory's links resolved.
+// absolute returns the absolute path, with the links of its directory resolved.
 func absolute(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestOutputs: an output that is an input, under any name, is wrong usage, and the
-// command does not run.
+// TestOutputs checks that an output that is an input, under any name, is wrong
+// usage, and that the command does not run.
 func TestOutputs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"in.csv", "other.csv", "dir/part.csv", "default.json"} {
@@ -25,13 +25,13 @@ func TestOutputs(t *testing.T) {
 	}
 	for _, c := range []struct {
 		args string
-		want string // in the error; "" is none
+		want string // part of the error; "" for none
 	}{
 		{"in.csv --out new.csv", ""},
-		{"in.csv --out other.csv", ""}, // replaced: its user names it
+		{"in.csv --out other.csv", ""}, // replaced on the user's request
 		{"in.csv --out -", ""},
 		{"in.csv --out /dev/null --csv /dev/null", ""},
-		{"new.csv --out new.csv", ""}, // no input yet: the command says so
+		{"new.csv --out new.csv", ""}, // no input yet: the command reports it
 		{"in.csv --out in.csv", "--out in.csv: it would replace an input of this command, in.csv"},
 		{"in.csv --csv ./in.csv", "--csv ./in.csv"},
 		{"in.csv --csv hard.csv", "--csv hard.csv"},

@@ -12,11 +12,11 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Plain returns a text with every character that could change how a terminal shows
-// what follows written as an escape, such as \x1b: control characters of C0 and C1,
+// Plain returns a text with every character escaped, such as \x1b, that could
+// change how a terminal shows the following text: control characters of C0 and C1,
 // line and paragraph separators, and format characters such as those that reverse
-// the direction of text (Unicode TR 36, section 3). Names of nodes, devices, jobs and
-// programs come from others.
+// the direction of text (Unicode TR 36, section 3). Use it for names of nodes,
+// devices, jobs and programs, which other users choose.
 func Plain(s string) string { return plain(s, func(rune) bool { return false }) }
 
 func plain(s string, keep func(rune) bool) string {
@@ -39,16 +39,16 @@ func plain(s string, keep func(rune) bool) string {
 	return b.String()
 }
 
-// unsafe reports whether a character may not reach a terminal. Joiners, which some
-// scripts need, are safe.
+// unsafe reports whether a character must be escaped. Joiners are safe; some
+// scripts need them.
 func unsafe(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	return r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) ||
 		unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner
 }
 
-// plainf formats like fmt.Sprintf. What the arguments say is plain; line feeds of the
-// format stay.
+// plainf formats like fmt.Sprintf with its arguments escaped; line feeds of the
+// format are kept.
 func plainf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -57,8 +57,8 @@ func plainf(format string, args ...any) string {
 	return plain(fmt.Sprintf(format, safe...), func(r rune) bool { return r == '\n' })
 }
 
-// plainArgument returns an argument that prints plainly, of the same kind if it does
-// already.
+// plainArgument returns an argument whose printed form is plain. An argument that
+// already prints plainly is returned unchanged, to keep its type.
 func plainArgument(arg any) any {
 	switch v := arg.(type) {
 	case nil:
@@ -86,9 +86,9 @@ func plainArgument(arg any) any {
 	return arg
 }
 
-// cellText returns a text cell of a CSV file for people: plain, and no formula for a
-// program that takes a cell with such a beginning for one (OWASP, CSV Injection). A
-// text that is a number stays one.
+// cellText returns a text cell of a CSV file for people: plain, and prefixed if a
+// spreadsheet would read it as a formula (OWASP, CSV Injection). A text that is a
+// number is unchanged.
 func cellText(s string) string {
 	s = Plain(s)
 	if s == "" || s == "-" || !strings.ContainsRune("=+-@\uff1d\uff0b\uff0d\uff20", firstRune(s)) {
@@ -105,8 +105,8 @@ func firstRune(s string) rune {
 	return r
 }
 
-// plainJSON writes characters of JSON that a terminal would obey as escapes; JSON
-// itself escapes those below U+0020 only.
+// plainJSON escapes the characters of JSON that a terminal would interpret; JSON
+// itself escapes only those below U+0020.
 func plainJSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, func(r rune) bool { return r >= 0x7f && unsafe(r) }) {
 		return text
@@ -126,14 +126,14 @@ func plainJSON(text []byte) []byte {
 	return b.Bytes()
 }
 
-// plainLog formats log entries whose texts are plain: on a terminal logrus prints
-// them as they are.
+// plainLog formats log entries with escaped texts; on a terminal logrus prints them
+// unchanged.
 type plainLog struct{ logrus.TextFormatter }
 
 // Format implements logrus.Formatter.
 func (f *plainLog) Format(e *logrus.Entry) ([]byte, error) {
 	if f.DisableColors {
-		return f.TextFormatter.Format(e) // which quotes them
+		return f.TextFormatter.Format(e) // which quotes the texts
 	}
 	safe := *e
 	safe.Message = Plain(strings.ReplaceAll(e.Message, "\n", "; "))

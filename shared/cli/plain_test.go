@@ -15,7 +15,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// hostile is a name that others choose.
+// hostile is a name with every kind of character that a terminal interprets.
 const hostile = "node\x1b[2J\x07\r\n\u009b31m\u202ename\u2066\u2028\xff\U000e0041"
 
 func TestPlain(t *testing.T) {
@@ -35,7 +35,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// obeyed returns what a terminal would obey in a text, less line feeds.
+// obeyed returns the characters of a text that a terminal interprets, without line
+// feeds.
 func obeyed(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unsafe(r) && r != '\n' {
@@ -47,7 +48,7 @@ func obeyed(text string) string {
 
 type label string
 
-// No name that others choose reaches a terminal as it is, by whatever way.
+// TestHostileNames checks that no name reaches a terminal unescaped on any path.
 func TestHostileNames(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		for _, args := range [][]string{{}, {"--json"}, {"--csv", "-"}} {
@@ -77,7 +78,7 @@ func TestHostileNames(t *testing.T) {
 			if code := Run(t.Context(), env, root, args); code != ExitFailed {
 				t.Errorf("exit code %d", code)
 			}
-			said := strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "").Replace(stderr.String()) // logrus's colour of a warning
+			said := strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "").Replace(stderr.String()) // the colour that logrus gives a warning
 			if o := obeyed(stdout.String()) + obeyed(said); o != "" {
 				t.Errorf("terminal %v, %v: %q in\n%q\n%q", terminal, args, o, stdout.String(), stderr.String())
 			}
@@ -94,7 +95,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// A CSV file for people holds numbers as numbers, and no formula.
+// TestFormulas checks that a CSV file for people holds numbers as numbers, and no
+// formula.
 func TestFormulas(t *testing.T) {
 	pointer := "=1+1"
 	for _, c := range []struct {
@@ -129,7 +131,7 @@ func TestFormulas(t *testing.T) {
 		}
 		rows, err := csv.NewReader(strings.NewReader(b.String() + "\n")).ReadAll()
 		if c.want == "" {
-			continue // an empty line is no row to a reader
+			continue // the reader skips empty lines
 		}
 		if err != nil || len(rows) != 2 || rows[0][0] != "'=name" || rows[1][0] != c.want {
 			t.Errorf("%v: %q, %v, want %q", c.cell, b.String(), err, c.want)

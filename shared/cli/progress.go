@@ -6,8 +6,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Progress is a progress bar on stderr, invisible where no person watches.
-// Its methods may be called from many goroutines.
+// Progress is a progress bar on stderr, hidden if stderr is no terminal. Its
+// methods are safe for concurrent use.
 type Progress struct{ bar *progressbar.ProgressBar }
 
 // Progress starts a bar over total steps; a total below 0 means unknown.

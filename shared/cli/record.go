@@ -13,9 +13,9 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Record keeps a program's predictions and their outcomes for its user, see
-// [record.Book]: one log of all the tools below the user's state directory. A log
-// that cannot be used costs no answer: a warning says why, once.
+// Record keeps a program's predictions and their outcomes, see [record.Book]: one
+// log for all tools, in the user's state directory. If the log cannot be used, the
+// answer is still given and one warning gives the reason.
 type Record struct {
 	env  *Env
 	tool string
@@ -27,12 +27,12 @@ type Record struct {
 // NewRecord adds --no-record and the command "record" to a program.
 func NewRecord(env *Env, root *cobra.Command) *Record {
 	r := &Record{env: env, tool: root.Name()}
-	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "neither keep this prediction and its outcome, nor correct it by earlier ones")
+	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "do not record this prediction or its outcome, and do not correct it by earlier ones")
 	root.AddCommand(r.command())
 	return r
 }
 
-// recording is what the command "record" does.
+// recording is the command "record".
 type recording struct {
 	*Record
 	out    Output
@@ -45,16 +45,16 @@ func (r *Record) command() *cobra.Command {
 	s := &recording{Record: r}
 	c := &cobra.Command{
 		Use:     "record",
-		Short:   "show how often intervals held here, and by how much they missed",
+		Short:   "show how often intervals contained the outcome, and the size of the misses",
 		Example: "  " + r.tool + " record",
-		Long: `Show, by what was asked, how often the intervals of this user's predictions held
-the outcome, of the last 50 that are known, and by how much the others missed.
-From ten outcomes on the next interval is widened or narrowed by that. Outcomes far
-outside count as at most ten times the interval until ten of them agree.
+		Long: `Show, for each question, how many of the last 50 known outcomes of this user's
+predictions were inside their interval, and by how much the others missed. From ten
+outcomes on this widens or narrows the next interval. An outcome far outside counts
+as at most ten times the interval until ten of them agree.
 
-The log is ` + filepath.Join("$XDG_STATE_HOME", "foretime", "record.jsonl") + ` (by default below ~/.local/state). It holds
-values and times, and a hash in place of what was asked about. Lines that cannot
-be read are moved to record.jsonl.bad.`,
+The log is ` + filepath.Join("$XDG_STATE_HOME", "foretime", "record.jsonl") + ` (by default below ~/.local/state). It contains
+values, times and hashes, but no names. Lines that cannot be read are moved to
+record.jsonl.bad.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.forget == "" && cmd.Flags().Changed("forget") {
@@ -89,10 +89,10 @@ func (s *recording) run() error {
 	s.warn(b)
 	return s.out.Print(s.env, own, func(p *Page) {
 		if len(own) == 0 {
-			p.Line("nothing was predicted yet")
+			p.Line("no predictions yet")
 			return
 		}
-		t := p.Table("question", "outcomes", "held", "promised", "missed by (widths)", "median error", "width factor", "without outcome")
+		t := p.Table("question", "outcomes", "in interval", "level", "missed by (widths)", "median error", "width factor", "without outcome")
 		for _, s := range own {
 			t.Add(s.Of, s.Outcomes, s.Held, Share(s.Level), s.Miss, Share(s.Error), s.Factor, s.Open)
 		}
@@ -123,8 +123,8 @@ func (s *recording) entries(b *record.Book) error {
 	})
 }
 
-// Book returns the log, which is in memory alone if there is no directory for it;
-// nil if none is wanted.
+// Book returns the log, held in memory only if there is no directory for it; nil if
+// none is wanted.
 func (r *Record) Book() *record.Book {
 	r.open.Do(func() {
 		switch {
@@ -139,9 +139,9 @@ func (r *Record) Book() *record.Book {
 	return r.book
 }
 
-// Predict keeps a prediction under a key that its outcome will have, such as
-// what was asked about and where, and returns it as corrected by earlier
-// outcomes.
+// Predict records a prediction and returns it as corrected by earlier outcomes. The
+// key, such as the question's subject and place, must be the key of the later
+// outcome.
 func (r *Record) Predict(question, key string, p uncertainty.Prediction) uncertainty.Prediction {
 	b := r.Book()
 	if b == nil {
@@ -152,8 +152,8 @@ func (r *Record) Predict(question, key string, p uncertainty.Prediction) uncerta
 	return p
 }
 
-// Corrected is a prediction moved by earlier outcomes, without being kept: for an
-// answer whose outcome will not be seen.
+// Corrected returns a prediction corrected by earlier outcomes without recording
+// it, for an answer whose outcome will not be seen.
 func (r *Record) Corrected(question string, p uncertainty.Prediction) uncertainty.Prediction {
 	b := r.Book()
 	if b == nil {
@@ -164,7 +164,7 @@ func (r *Record) Corrected(question string, p uncertainty.Prediction) uncertaint
 	return p
 }
 
-// Outcome keeps what came of the latest prediction of a key, if there was one.
+// Outcome records the outcome of the latest prediction with a key, if there is one.
 func (r *Record) Outcome(question, key string, value float64) {
 	b := r.Book()
 	if b == nil {
@@ -176,8 +176,8 @@ func (r *Record) Outcome(question, key string, value float64) {
 	r.warn(b)
 }
 
-// Show ends an answer with how often intervals held here, once ten outcomes are
-// known.
+// Show adds to an answer how often earlier intervals contained the outcome, once
+// ten outcomes are known.
 func (r *Record) Show(p *Page, question string) {
 	if b := r.Book(); b != nil {
 		line := b.Standing(r.question(question)).String()
@@ -188,8 +188,7 @@ func (r *Record) Show(p *Page, question string) {
 	}
 }
 
-// Check reads the log and warns of what is wrong with it: for a service, which
-// says so when it starts.
+// Check reads the log and warns about its errors, for a service at its start.
 func (r *Record) Check() {
 	if b := r.Book(); b != nil {
 		b.Check()
@@ -199,7 +198,7 @@ func (r *Record) Check() {
 
 func (r *Record) question(of string) record.Question { return record.Question{Tool: r.tool, Of: of} }
 
-// warn logs what was wrong with the log since the last time.
+// warn logs the errors of the log since the last call.
 func (r *Record) warn(b *record.Book) {
 	for _, err := range b.Warnings() {
 		r.env.Log.Warn(fmt.Errorf("the record of predictions: %w", err))

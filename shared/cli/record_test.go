@@ -12,7 +12,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// An answer is corrected and ends with how earlier ones did, once there are ten.
+// TestRecord checks that an answer is corrected, and ends with the coverage of
+// earlier ones once there are ten.
 func TestRecord(t *testing.T) {
 	state := t.TempDir()
 	run := func(args ...string) string {
@@ -36,10 +37,10 @@ func TestRecord(t *testing.T) {
 		}
 		return b.String()
 	}
-	if got := run("record"); got != "nothing was predicted yet\n" {
+	if got := run("record"); got != "no predictions yet\n" {
 		t.Errorf("%q", got)
 	}
-	run("did") // of nothing
+	run("did") // without a prediction
 	for range 10 {
 		if got := run("ask"); got != "10.0 s, 9.0 to 11.0 (90 %)\n" {
 			t.Errorf("%q", got)
@@ -47,13 +48,13 @@ func TestRecord(t *testing.T) {
 		run("did")
 	}
 	got := run("ask")
-	if !strings.HasSuffix(got, "\nheld 0 of the last 10 here (90 % promised)\n") || strings.HasPrefix(got, "10.0 s, 9.0 to") {
+	if !strings.HasSuffix(got, "\n0 of the last 10 outcomes here were in their interval (level 90 %)\n") || strings.HasPrefix(got, "10.0 s, 9.0 to") {
 		t.Errorf("%q", got)
 	}
 	if got := run("ask", "--no-record"); got != "10.0 s, 9.0 to 11.0 (90 %)\n" {
 		t.Errorf("%q", got)
 	}
-	if got := run("record"); !strings.Contains(got, "ask             10     0    90.0 %") {
+	if got := run("record"); !strings.Contains(got, "ask             10            0  90.0 %") {
 		t.Errorf("%s", got)
 	}
 	if err := os.WriteFile(filepath.Join(state, "foretime", "record.jsonl"), []byte("not ours\n"), 0o600); err != nil {
@@ -72,12 +73,13 @@ func TestRecord(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	run("ask")
-	if got := run("record", "--reset") + run("record"); got != "predictions removed: 1\nnothing was predicted yet\n" {
+	if got := run("record", "--reset") + run("record"); got != "predictions removed: 1\nno predictions yet\n" {
 		t.Errorf("%q", got)
 	}
 }
 
-// Without a directory for the record an answer says why, once, and is an answer.
+// TestNoRecord checks that without a directory for the record an answer is printed,
+// with one warning that gives the reason.
 func TestNoRecord(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ state, home, dir, none string }{

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Rename is the one table from old to new of a program: its commands and flags
-// of earlier releases, which go on working and stand in no help.
+// Rename keeps earlier names of a program's commands and flags working. No help
+// shows them. The table maps old to new:
 //
 //	"experiment":         "validate"           a command
 //	"validate --plots":   "--plot"             a flag of one command, by its new name
@@ -26,9 +26,9 @@ func annotate(c *cobra.Command, more map[string]string) {
 	maps.Copy(c.Annotations, more)
 }
 
-// former is the command of earlier releases that a command line begins with, the
-// longest of them, and what it is called now; "" where it begins with none.
-func former(root *cobra.Command, args []string) (old, now string) {
+// oldCommand returns the longest old command name that a command line begins with, and
+// its new name; "" if there is none.
+func oldCommand(root *cobra.Command, args []string) (old, now string) {
 	for name, to := range root.Annotations {
 		words := strings.Fields(name)
 		if !strings.Contains(name, "--") && len(name) > len(old) && len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
@@ -38,9 +38,9 @@ func former(root *cobra.Command, args []string) (old, now string) {
 	return old, now
 }
 
-// renamed translates the words of a command line.
+// renamed returns a command line with old names replaced by new ones.
 func renamed(root *cobra.Command, args []string) []string {
-	if old, now := former(root, args); old != "" {
+	if old, now := oldCommand(root, args); old != "" {
 		args = append(strings.Fields(now), args[len(strings.Fields(old)):]...)
 	}
 	at := ""

@@ -19,7 +19,7 @@ const (
 	ExitUsage  = 2 // the command line was wrong
 )
 
-// UsageError says that the command line, not the work, was at fault.
+// UsageError is an error in the command line.
 type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
@@ -36,14 +36,14 @@ func Main(newRoot func(*Env) *cobra.Command) {
 	env := OSEnv()
 	root := newRoot(env)
 	crash.Handle(func(e *crash.Error) { os.Exit(report(context.Background(), env, root, e)) })
-	os.Exit(Run(interruptible(env), env, root, os.Args[1:]))
+	os.Exit(Run(signalContext(env), env, root, os.Args[1:]))
 }
 
 // Run executes root with args and returns the exit code. It prints at most
 // one line about a failure, to env.Stderr.
 func Run(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
 	prepare(env, root)
-	if old, now := former(root, args); old != "" {
+	if old, now := oldCommand(root, args); old != "" {
 		env.Log.Warnf("%s %s is called %s %s now", root.Name(), old, root.Name(), now)
 	}
 	root.SetArgs(renamed(root, args))
@@ -75,7 +75,8 @@ func report(ctx context.Context, env *Env, root *cobra.Command, err error) int {
 	return ExitFailed
 }
 
-// prepare gives a command tree the house's manners.
+// prepare sets up a command tree: version, verbosity, usage errors, help and
+// manual.
 func prepare(env *Env, root *cobra.Command) {
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
@@ -98,7 +99,7 @@ func prepare(env *Env, root *cobra.Command) {
 	if root.HasSubCommands() {
 		root.AddCommand(newManCommand(root))
 	}
-	each(root, func(c *cobra.Command) {
+	visitCommands(root, func(c *cobra.Command) {
 		c.Args = usageArgs(c)
 		if c.HasSubCommands() && !c.Runnable() {
 			c.RunE = func(c *cobra.Command, _ []string) error {
@@ -108,15 +109,15 @@ func prepare(env *Env, root *cobra.Command) {
 	})
 }
 
-func each(c *cobra.Command, f func(*cobra.Command)) {
+func visitCommands(c *cobra.Command, f func(*cobra.Command)) {
 	f(c)
 	for _, sub := range c.Commands() {
-		each(sub, f)
+		visitCommands(sub, f)
 	}
 }
 
-// usageArgs wraps c's check of arguments and of required flags so that its
-// errors count as usage. A command with subcommands takes no other word.
+// usageArgs wraps c's checks of arguments and required flags; their errors become
+// usage errors. A command with subcommands takes no arguments.
 func usageArgs(c *cobra.Command) cobra.PositionalArgs {
 	check := c.Args
 	if check == nil && c.HasSubCommands() {
@@ -130,7 +131,7 @@ func usageArgs(c *cobra.Command) cobra.PositionalArgs {
 					names = append(names, sub.Name())
 				}
 			}
-			return fmt.Errorf("unknown command %q%s; see %s -h", args[0], meant(args[0], names), c.CommandPath())
+			return fmt.Errorf("unknown command %q%s; see %s -h", args[0], suggestion(args[0], names), c.CommandPath())
 		}
 	}
 	if check == nil {

@@ -16,11 +16,11 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// Settings are what describes a machine, a log, rules or a service: the fields
-// of a struct, by the names of their json tags, with a help tag each. They stand
-// in a file of YAML (JSON is YAML too) by sections, which are nested structs, and
-// --set section.name=value overrides one. What is in neither keeps the value
-// that the struct had.
+// Settings are the fields of a struct that describes a machine, a log, rules or a
+// service. Each has the name of its json tag and a help tag. A YAML file (or JSON,
+// which is YAML) gives them in sections, which are nested structs; --set
+// section.name=value overrides one. A setting that neither gives keeps the struct's
+// value.
 type Settings struct {
 	into  any // pointer to the struct
 	file  string
@@ -28,7 +28,7 @@ type Settings struct {
 	given map[string]bool
 }
 
-// NewSettings fills into, a pointer to a struct.
+// NewSettings returns the settings of into, a pointer to a struct.
 func NewSettings(into any) *Settings { return &Settings{into: into, given: map[string]bool{}} }
 
 // Flags adds --config and --set to c, and the settings to its help.
@@ -41,14 +41,14 @@ func (s *Settings) Flags(c *cobra.Command) {
 	c.SetUsageFunc(func(c *cobra.Command) error { return showUsage(c, s.help()) })
 }
 
-// File is the settings file that was named, or "".
+// File returns the name of the settings file, or "".
 func (s *Settings) File() string { return s.file }
 
-// Given says whether the file or a --set has the setting or section at a path.
+// Given reports whether the file or a --set gives the setting or section at a path.
 func (s *Settings) Given(path string) bool { return s.given[path] }
 
-// Load reads the file, then each --set. An unknown name is refused with the
-// place and the name that may be meant, as is a value of another type.
+// Load reads the file, then each --set. An unknown name is an error that gives its
+// place and the closest known name; so is a value of another type.
 func (s *Settings) Load() error {
 	if s.file != "" {
 		text, err := file.ReadAll(s.file)
@@ -75,7 +75,7 @@ func (s *Settings) Load() error {
 		for key := range parents(path) {
 			value = yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: key}, new(value)}}
 		}
-		if err := s.fill(reflect.ValueOf(s.into).Elem(), &value, "", func(int) string { return "--set " + one }); err != nil {
+		if err := s.setFields(reflect.ValueOf(s.into).Elem(), &value, "", func(int) string { return "--set " + one }); err != nil {
 			return &UsageError{err}
 		}
 	}
@@ -102,11 +102,11 @@ func (s *Settings) read(name string, text []byte) error {
 	if len(doc.Content) == 0 { // empty
 		return nil
 	}
-	return s.fill(reflect.ValueOf(s.into).Elem(), doc.Content[0], "", func(line int) string { return fmt.Sprintf("%s:%d", name, line) })
+	return s.setFields(reflect.ValueOf(s.into).Elem(), doc.Content[0], "", func(line int) string { return fmt.Sprintf("%s:%d", name, line) })
 }
 
-// fill sets the fields of a struct by the keys of a mapping.
-func (s *Settings) fill(to reflect.Value, node *yaml.Node, under string, place func(line int) string) error {
+// setFields sets the fields of a struct by the keys of a mapping.
+func (s *Settings) setFields(to reflect.Value, node *yaml.Node, under string, place func(line int) string) error {
 	if node.Kind != yaml.MappingNode {
 		return fmt.Errorf("%s: %q: want a section of names and values", place(node.Line), strings.TrimSuffix(under, "."))
 	}
@@ -116,11 +116,11 @@ func (s *Settings) fill(to reflect.Value, node *yaml.Node, under string, place f
 		key, value := node.Content[i], node.Content[i+1]
 		field, ok := fields[key.Value]
 		if !ok {
-			return fmt.Errorf("%s: unknown setting %q%s", place(key.Line), under+key.Value, meant(key.Value, slices.Collect(maps.Keys(fields))))
+			return fmt.Errorf("%s: unknown setting %q%s", place(key.Line), under+key.Value, suggestion(key.Value, slices.Collect(maps.Keys(fields))))
 		}
 		s.given[under+key.Value] = true
 		if section(field) && value.Tag != "!!null" {
-			if err := s.fill(field, value, under+key.Value+".", place); err != nil {
+			if err := s.setFields(field, value, under+key.Value+".", place); err != nil {
 				return err
 			}
 		} else if err := decode(field, value); err != nil {
@@ -130,8 +130,8 @@ func (s *Settings) fill(to reflect.Value, node *yaml.Node, under string, place f
 	return nil
 }
 
-// decode sets a field by JSON's rules; a text for a number or a truth is read
-// as one, and a name that the field's type does not have is refused.
+// decode sets a field by JSON's rules. A text is also parsed as a number or a
+// boolean; an unknown field of the type is an error.
 func decode(field reflect.Value, node *yaml.Node) error {
 	var plain any
 	if node.Kind == yaml.ScalarNode && field.Kind() == reflect.String {
@@ -168,14 +168,14 @@ func described(t reflect.Type) string {
 	return t.String()
 }
 
-// section says whether a field is a section: a struct that does not read itself.
+// section reports whether a field is a section: a struct without an unmarshaller.
 func section(f reflect.Value) bool {
 	_, own := f.Addr().Interface().(json.Unmarshaler)
 	return f.Kind() == reflect.Struct && !own
 }
 
-// eachField yields the fields that have a json name, those of embedded structs
-// among them.
+// eachField yields the fields that have a json name, including those of embedded
+// structs.
 func eachField(to reflect.Value, yield func(name, help string, f reflect.Value)) {
 	for i := range to.NumField() {
 		field := to.Type().Field(i)
@@ -204,7 +204,7 @@ func (s *Settings) eachSetting(yield func(path, help string, f reflect.Value)) {
 	walk("", reflect.ValueOf(s.into).Elem())
 }
 
-// complete offers the settings' paths to a shell, each with its help.
+// complete returns the settings' paths with their help for shell completion.
 func (s *Settings) complete(*cobra.Command, []string, string) (paths []cobra.Completion, _ cobra.ShellCompDirective) {
 	s.eachSetting(func(path, help string, _ reflect.Value) {
 		paths = append(paths, cobra.CompletionWithDesc(path+"=", help))
@@ -212,8 +212,8 @@ func (s *Settings) complete(*cobra.Command, []string, string) (paths []cobra.Com
 	return paths, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// help is a line a setting: its path, what it is and its default. One without a
-// help tag is read and not shown.
+// help returns one line per setting: its path, help and default. A setting without
+// a help tag is not shown.
 func (s *Settings) help() string {
 	var t Table
 	s.eachSetting(func(path, help string, f reflect.Value) {
@@ -225,7 +225,7 @@ func (s *Settings) help() string {
 	})
 	var b strings.Builder
 	if _, err := t.WriteTo(&b); err != nil {
-		panic(err) // a builder takes all
+		panic(err) // a strings.Builder returns no error
 	}
 	return b.String()
 }

@@ -27,7 +27,7 @@ type machine struct {
 	Logged bool   `json:"logged"`
 }
 
-// load runs a command with settings, and returns what it was given.
+// load runs a command with settings and returns the values it was given.
 func load(t *testing.T, text string, flags ...string) (m machine, given, stderr string) {
 	t.Helper()
 	m.Nodes = 4
@@ -104,7 +104,8 @@ func TestHelpOfSettings(t *testing.T) {
 	}
 }
 
-// What stands for a flag or a command of old is translated before it is read.
+// TestRename checks that old names of flags and commands are replaced before
+// parsing.
 func TestRename(t *testing.T) {
 	root := &cobra.Command{Use: "prog"}
 	log := &cobra.Command{Use: "log"}

@@ -15,11 +15,11 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// interruptible returns the context of the process's command. Ctrl-C, SIGTERM
-// and a hang-up end it. A second Ctrl-C or SIGTERM kills; a second hang-up does
-// not, for a shell that goes sends its own beside the terminal's.
-func interruptible(env *Env) context.Context {
-	ctx, stop := signal.NotifyContext(connected(env), os.Interrupt, syscall.SIGTERM)
+// signalContext returns the context of the process's command. Ctrl-C, SIGTERM and a
+// hang-up end it. A second Ctrl-C or SIGTERM kills; a second hang-up does not,
+// because a shell that exits sends one in addition to the terminal's.
+func signalContext(env *Env) context.Context {
+	ctx, stop := signal.NotifyContext(hangupContext(env), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
 		stop()
 		file.Interrupt()
@@ -28,8 +28,8 @@ func interruptible(env *Env) context.Context {
 	return ctx
 }
 
-// endBlocked ends an interrupted process that waits for the reader of its output:
-// one that finds the pipe full for a second, such as that of a pager.
+// endBlocked ends an interrupted process that has been blocked for a second on a
+// full output pipe, such as a pager's.
 func endBlocked(env *Env, out *os.File) {
 	info, err := out.Stat()
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
@@ -47,8 +47,8 @@ func endBlocked(env *Env, out *os.File) {
 	os.Exit(ExitFailed)
 }
 
-// connected returns a context that ends at a hang-up, but under nohup.
-func connected(env *Env) context.Context {
+// hangupContext returns a context that ends at a hang-up, except under nohup.
+func hangupContext(env *Env) context.Context {
 	if signal.Ignored(syscall.SIGHUP) {
 		return context.Background()
 	}
@@ -65,8 +65,8 @@ func connected(env *Env) context.Context {
 	return ctx
 }
 
-// Hangups returns the process's hang-ups (SIGHUP), which from here on no
-// longer end the command: for a server that reads its files again.
+// Hangups returns the process's hang-ups (SIGHUP), which from then on no longer end
+// the command. A server uses it to read its files again.
 func Hangups(env *Env) <-chan os.Signal {
 	env.hangups.Store(true)
 	hangups := make(chan os.Signal, 1)

@@ -8,10 +8,10 @@ import (
 	"github.com/foretime/foretime/shared/timing"
 )
 
-// Speed reads this machine's speed before, between and after a program's samples,
-// and keeps the readings next to its record of predictions. What cannot be read or
-// kept is warned of once, and costs no answer: predictions then rest on fewer
-// readings, and are wider.
+// Speed measures this machine's speed before, between and after a program's
+// samples, and keeps the readings next to its record of predictions. If a reading
+// fails or cannot be kept, one warning says so and the answer is still given:
+// predictions then rest on fewer readings and are wider.
 type Speed struct {
 	record    *Record
 	yardstick *timing.Yardstick
@@ -19,10 +19,10 @@ type Speed struct {
 	warned    bool
 }
 
-// NewSpeed returns a Speed whose readings are kept if the record is.
+// NewSpeed returns a Speed that keeps its readings if record is kept.
 func NewSpeed(record *Record) *Speed { return &Speed{record: record} }
 
-// Read takes a reading; it lasts about 30 ms.
+// Read takes a reading, which lasts about 30 ms.
 func (s *Speed) Read() {
 	if s.yardstick == nil {
 		s.yardstick = timing.NewYardstick(time.Now, timing.ThreadCPU)
@@ -38,7 +38,7 @@ func (s *Speed) Read() {
 	}
 }
 
-// Readings returns the readings of this machine, those of earlier programs first.
+// Readings returns the readings of this machine, earlier programs' first.
 func (s *Speed) Readings() []timing.Reading {
 	h := s.history()
 	if h == nil {
@@ -46,10 +46,10 @@ func (s *Speed) Readings() []timing.Reading {
 	}
 	all, err := h.Readings()
 	s.warn(err)
-	return append(all, s.own...) // one that is there twice counts once
+	return append(all, s.own...) // duplicates count once
 }
 
-// history is the log; nil if none is kept.
+// history returns the log of readings; nil if none is kept.
 func (s *Speed) history() *timing.History {
 	if s.record == nil || s.record.Book() == nil {
 		return nil

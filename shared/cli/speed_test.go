@@ -23,8 +23,8 @@ func speed(t *testing.T, state string, args ...string) (*Speed, *bytes.Buffer) {
 	return s, &b
 }
 
-// Readings are kept next to the record, for the programs that follow; none are with
-// --no-record.
+// TestSpeed checks that readings are kept next to the record, for later programs,
+// and not with --no-record.
 func TestSpeed(t *testing.T) {
 	state := t.TempDir()
 	for want := 1; want <= 2; want++ {
@@ -53,7 +53,8 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
-// A log that cannot be used is warned of once, and its own readings serve.
+// TestSpeedWithoutLog checks that an unusable log gives one warning, and that the
+// program's own readings are used.
 func TestSpeedWithoutLog(t *testing.T) {
 	state := t.TempDir()
 	if err := os.Mkdir(filepath.Join(state, "foretime"), 0o700); err != nil {

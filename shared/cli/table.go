@@ -9,18 +9,18 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Table is plain text in columns. A column whose every filled cell starts
-// like a number is set flush right.
+// Table is plain text in columns. A column is right-aligned if all its filled cells
+// start like a number.
 type Table struct {
 	Header []string
 	rows   [][]any
 }
 
-// Add appends a row. A cell is shown as [Text] says; as CSV it keeps all its digits.
+// Add appends a row. [Text] formats the cells; CSV keeps all their digits.
 func (t *Table) Add(cells ...any) { t.rows = append(t.rows, cells) }
 
-// WriteTo prints the table: header and rule, where there is a header, and rows;
-// two spaces between columns, no trailing blanks.
+// WriteTo prints the header and a rule, if there is a header, and the rows: two
+// spaces between columns, no trailing blanks.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	rows := make([][]string, len(t.rows))
 	for i, row := range t.rows {
@@ -106,7 +106,7 @@ func (t *Table) writeCSV(w io.Writer) error {
 	for _, row := range t.rows {
 		texts := make([]string, 0, len(row))
 		for i, cell := range row {
-			if p, ok := predicted(cell); ok {
+			if p, ok := cellPrediction(cell); ok {
 				texts = append(texts, exact(p.Value), exact(p.Low), exact(p.High))
 			} else if t.predicts(i) {
 				texts = append(texts, exact(cell), "", "")
@@ -122,11 +122,11 @@ func (t *Table) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// predicts says whether column i holds a prediction in some row.
+// predicts reports whether column i holds a prediction in some row.
 func (t *Table) predicts(i int) bool {
 	for _, row := range t.rows {
 		if i < len(row) {
-			if _, ok := predicted(row[i]); ok {
+			if _, ok := cellPrediction(row[i]); ok {
 				return true
 			}
 		}
@@ -134,8 +134,8 @@ func (t *Table) predicts(i int) bool {
 	return false
 }
 
-// predicted is the prediction that a cell is, or is shown as in a way of its own.
-func predicted(cell any) (uncertainty.Prediction, bool) {
+// cellPrediction returns the prediction in a cell, if it has one.
+func cellPrediction(cell any) (uncertainty.Prediction, bool) {
 	if c, ok := cell.(interface{ Predicted() uncertainty.Prediction }); ok {
 		return c.Predicted(), true
 	}

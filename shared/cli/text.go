@@ -9,16 +9,16 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Share is a part of a whole, from 0 to 1; it is shown in percent.
+// Share is a fraction of a whole, from 0 to 1, shown in percent.
 type Share float64
 
-// Quantity is a prediction in a unit: "46.9 s, 36.9 to 56.8 (95 %)".
+// Quantity is a prediction with a unit: "46.9 s, 36.9 to 56.8 (95 %)".
 type Quantity struct {
 	uncertainty.Prediction
 	Unit string
 }
 
-// Seconds is a prediction of a time in seconds, in the unit that suits it: µs,
+// Seconds returns a time in seconds as a Quantity, in the unit that suits it: µs,
 // ms, s, min, h or d.
 func Seconds(p uncertainty.Prediction) Quantity {
 	units := []struct {
@@ -38,8 +38,8 @@ func Seconds(p uncertainty.Prediction) Quantity {
 	return Quantity{p.Times(1 / suits.seconds), suits.name}
 }
 
-// String is the value with its unit, and the interval with its level where one
-// is known, to the digits that the interval's width bears.
+// String returns the value with its unit, and the interval with its level if one is
+// known, to the digits that the interval's width supports.
 func (q Quantity) String() string {
 	decimals := decimals(q.Prediction)
 	text := digits(q.Value, decimals) + " " + q.Unit
@@ -53,11 +53,12 @@ func (q Quantity) String() string {
 	return text
 }
 
-// decimals are as many as show two significant digits of the nearer end's
-// distance from the value; where no end is known, three of the value.
+// decimals returns the number of decimals that shows two significant digits of the
+// distance from the value to the nearer end; three significant digits of the value
+// if no end is known.
 func decimals(p uncertainty.Prediction) int {
 	bears, keep := math.Min(p.Value-p.Low, p.High-p.Value), 2
-	if bears > 0 { // an end that is all but the value does not make it sharper
+	if bears > 0 { // an end very close to the value adds no digits
 		bears = math.Max(bears, p.Width()/100)
 	}
 	if !p.Bounded() || !(bears > 0) {
@@ -76,9 +77,9 @@ func digits(x float64, decimals int) string {
 	return strconv.FormatFloat(x, 'f', decimals, 64)
 }
 
-// Text is a cell as a person reads it: three significant digits of a number, a
-// prediction with its interval to the digits that its width bears, a share in
-// percent, "-" for what is not known (nil, or not finite).
+// Text returns a cell for people: a number with three significant digits, a
+// prediction with its interval to the digits that its width supports, a share in
+// percent, "-" for an unknown value (nil, or not finite).
 func Text(cell any) string {
 	if v := reflect.ValueOf(cell); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return "-"
@@ -106,7 +107,7 @@ func Text(cell any) string {
 	return fmt.Sprint(cell)
 }
 
-// number shows three significant digits, of large numbers all before the point.
+// number returns three significant digits, and all digits before the point.
 func number(x float64) string {
 	switch size := math.Abs(x); {
 	case math.IsNaN(x) || math.IsInf(x, 0):
@@ -118,8 +119,8 @@ func number(x float64) string {
 	}
 }
 
-// exact is a cell of a CSV file with all its digits, "" for what is not known; a text
-// is as [cellText] has it.
+// exact returns a cell of a CSV file with all its digits, "" for an unknown value;
+// [cellText] formats texts.
 func exact(cell any) string {
 	v := reflect.ValueOf(cell)
 	if err, ok := cell.(error); ok && !(v.Kind() == reflect.Pointer && v.IsNil()) {

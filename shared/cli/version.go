@@ -6,12 +6,13 @@ import (
 	"runtime/debug"
 )
 
-// release is that of a package, such as v0.1.0; those who make one set it by
-// the linker (-X), as go build does not tell it where modules share a repository.
+// release is the version of a package, such as v0.1.0. The release build sets it
+// with the linker (-X), because go build does not know it in a repository of
+// several modules.
 var release string
 
-// version names the release and the commit a binary was built from, as far as
-// they are known, Go and the platform.
+// version returns the release and commit of the binary, as far as they are known,
+// Go's version and the platform.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -23,7 +24,8 @@ func version() string {
 	return fmt.Sprintf("%s (%s, %s/%s)", origin(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// origin is such as "v0.1.0, commit 1234" or "commit 1234, changed since".
+// origin returns a text such as "v0.1.0, commit 1234" or "commit 1234, changed
+// since".
 func origin(info *debug.BuildInfo) string {
 	var commit, changed string
 	for _, s := range info.Settings {
@@ -43,5 +45,5 @@ func origin(info *debug.BuildInfo) string {
 	case commit != "":
 		return commit + changed
 	}
-	return "of no known commit"
+	return "unknown commit"
 }

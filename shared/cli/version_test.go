@@ -16,8 +16,8 @@ func TestOrigin(t *testing.T) {
 		{"go install MODULE@v0.1.0", "v0.1.0", nil, "v0.1.0"},
 		{"go build at a tag", "v0.1.0", []debug.BuildSetting{revision}, "v0.1.0, commit 1234"},
 		{"go build of changes", "(devel)", []debug.BuildSetting{revision, changed}, "commit 1234, changed since"},
-		{"go build -buildvcs=false", "(devel)", nil, "of no known commit"},
-		{"go test", "", nil, "of no known commit"},
+		{"go build -buildvcs=false", "(devel)", nil, "unknown commit"},
+		{"go test", "", nil, "unknown commit"},
 	} {
 		info := &debug.BuildInfo{Main: debug.Module{Version: tt.version}, Settings: tt.settings}
 		if got := origin(info); got != tt.want {

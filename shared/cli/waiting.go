@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// waiting are the connections on which a server waits for its client: for the
-// rest of a request's headers, or for the next request. Where there are more
-// than most, the one that was waited for longest is closed, so that clients who
-// only open connections keep nobody out, and cost no more memory than these.
+// waiting holds the connections on which a server waits for its client: for the
+// rest of a request's headers, or for the next request. If there are more than
+// most, the one that has waited longest is closed. Clients that only open
+// connections therefore cannot lock others out or use more memory than this.
 type waiting struct {
 	most  int
 	mutex sync.Mutex
@@ -18,15 +18,15 @@ type waiting struct {
 	at    map[net.Conn]*list.Element
 }
 
-// state is an http.Server's ConnState.
+// state is the ConnState of an http.Server.
 func (w *waiting) state(c net.Conn, s http.ConnState) {
-	if oldest := w.moved(c, s == http.StateNew || s == http.StateIdle); oldest != nil {
+	if oldest := w.setWaiting(c, s == http.StateNew || s == http.StateIdle); oldest != nil {
 		_ = oldest.Close()
 	}
 }
 
-// moved notes whether a connection waits, and returns the one to close.
-func (w *waiting) moved(c net.Conn, waits bool) net.Conn {
+// setWaiting records whether a connection waits, and returns the one to close.
+func (w *waiting) setWaiting(c net.Conn, waits bool) net.Conn {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.remove(c)

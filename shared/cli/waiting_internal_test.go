@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Of those that wait the one that does so longest is closed; one that is being
-// answered is not.
+// TestWaiting checks that the longest-waiting connection is closed, and not one
+// that is being answered.
 func TestWaiting(t *testing.T) {
 	w := &waiting{most: 2, at: map[net.Conn]*list.Element{}}
 	var server, client [5]net.Conn

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	scripttest.Main(m, "hello-server", helloServer, nil)
 }
 
-// helloServer is a server as the tools have them.
+// helloServer returns a command that serves as the tools do.
 func helloServer(env *cli.Env) *cobra.Command {
 	var at cli.Listener
 	c := &cobra.Command{Use: "hello-server", RunE: func(c *cobra.Command, _ []string) error {
@@ -40,8 +40,8 @@ func helloServer(env *cli.Env) *cobra.Command {
 	return c
 }
 
-// However many clients send half of a request, only those that waited least are
-// kept, and not for long, and others are answered.
+// TestHalfOpenConnections opens many connections with half of a request: only the
+// youngest are kept, for a limited time, and other clients are answered.
 func TestHalfOpenConnections(t *testing.T) {
 	cert, key, trusted := scripttest.Certificate(t)
 	for scheme, flags := range map[string][]string{"http": nil, "https": {"--tls-cert", cert, "--tls-key", key}} {
@@ -83,7 +83,7 @@ func TestHalfOpenConnections(t *testing.T) {
 			if kept > 4096+100 {
 				t.Errorf("%d files and connections are open", kept)
 			}
-			for _, c := range clients { // each is closed, the last by the time that headers may take
+			for _, c := range clients { // each is closed, the last when the time for headers ends
 				if err := c.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 					t.Fatal(err)
 				}
@@ -127,7 +127,7 @@ func open(t *testing.T, cmd *exec.Cmd) int {
 	return len(files)
 }
 
-// peak is the most memory that a process has had, in bytes.
+// peak returns the largest memory use of a process, in bytes.
 func peak(t *testing.T, cmd *exec.Cmd) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))

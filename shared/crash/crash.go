@@ -9,45 +9,45 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Error is a panic that was caught.
+// Error is a caught panic.
 type Error struct {
-	Value any    // what was given to panic
+	Value any    // argument of panic
 	Stack []byte // of the goroutine that panicked
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
-// Unwrap returns the error that was given to panic, nil if it was no error.
+// Unwrap returns the panic's argument if it is an error, else nil.
 func (e *Error) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// caught is a panic as an error; one that was caught before, and handed on
-// with another panic, stays as it was.
-func caught(p any) *Error {
+// asError returns a panic as an error. A panic that was already caught is returned
+// unchanged.
+func asError(p any) *Error {
 	if e, ok := p.(*Error); ok {
 		return e
 	}
 	return &Error{p, debug.Stack()}
 }
 
-// Guard, deferred, turns a panic of the function into its error.
+// Guard turns a panic of the function that defers it into its error.
 //
 //	func work() (err error) {
 //		defer crash.Guard(&err)
 func Guard(err *error) {
 	if p := recover(); p != nil {
-		*err = caught(p)
+		*err = asError(p)
 	}
 }
 
-// handler is what ends the process: a goroutine's panic concerns all of it,
-// so that there is one.
+// handler ends the process after a panic in a goroutine started by Go. A panic
+// concerns the whole process, so there is one handler.
 var handler atomic.Pointer[func(*Error)]
 
-// Handle installs what is called with a panic in a goroutine started by Go.
-// It should end the process. Nil restores Go's own way, a stack on stderr.
+// Handle installs the function that is called with a panic in a goroutine started
+// by Go. It should end the process. Nil restores Go's default, a stack on stderr.
 func Handle(end func(*Error)) {
 	if end == nil {
 		handler.Store(nil)
@@ -70,28 +70,28 @@ func finish() {
 		return
 	}
 	if p := recover(); p != nil {
-		(*end)(caught(p))
+		(*end)(asError(p))
 	}
 }
 
-// Group is goroutines that work at one thing. The zero value has no limit and
-// stops nothing at an error.
+// Group is a set of goroutines that work on one task. The zero value has no limit
+// and stops nothing at an error.
 type Group struct {
 	own  errgroup.Group
-	with *errgroup.Group // in place of own, where there is a context
+	with *errgroup.Group // instead of own, if there is a context
 }
 
-// WithContext returns a group and a context that ends at the group's first
-// error or panic, or when Wait returns.
+// WithContext returns a group and a context that ends at the group's first error or
+// panic, or when Wait returns.
 func WithContext(ctx context.Context) (*Group, context.Context) {
 	group, ctx := errgroup.WithContext(ctx)
 	return &Group{with: group}, ctx
 }
 
-// SetLimit allows at most n goroutines at a time; it comes before the first Go.
+// SetLimit allows at most n goroutines at a time. Call it before Go.
 func (g *Group) SetLimit(n int) { g.group().SetLimit(n) }
 
-// Go runs f in a goroutine, once the limit allows one more. A panic of f is
+// Go runs f in a goroutine, once the limit allows one more. A panic of f becomes
 // its error.
 func (g *Group) Go(f func() error) {
 	g.group().Go(func() (err error) {

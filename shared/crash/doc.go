@@ -1,8 +1,6 @@
-// Package crash makes a panic in any goroutine end as an error would: in one
-// clear line.
+// Package crash turns a panic in any goroutine into a one-line error.
 //
-// It decides what becomes of a panic: in a Group it is the group's error, in
-// Go it goes to the function that Handle installed, and without one it stays
-// the panic it was, stack and all, as in tests. It refuses to go on after a
-// panic as if nothing had been. Goroutines are started here and nowhere else.
+// In a Group a panic is the group's error. In Go it is passed to the function that
+// Handle installed; without one it stays a panic with its stack, as in tests. No
+// panic is ignored. All goroutines of the tools are started by this package.
 package crash

@@ -37,8 +37,8 @@ type column struct {
 	optional bool // the file may lack the column
 }
 
-// layout is the row type seen as columns. rest is the index of the field
-// that takes the remaining columns, or -1.
+// layout is the row type as columns. rest is the index of the field that takes the
+// remaining columns, or -1.
 type layout struct {
 	columns []column
 	rest    int
@@ -126,8 +126,8 @@ func kindOf(t reflect.Type) (kind, bool) {
 	return 0, false
 }
 
-// setText stores the cell s in the field v. The error says what is wrong with
-// the cell, without its place.
+// setText stores the cell s in the field v. The error describes the cell, without
+// its place.
 func (c *column) setText(v reflect.Value, s string) error {
 	if c.kind != kindText && c.kind != kindMarshaler {
 		s = strings.TrimSpace(s)
@@ -186,7 +186,7 @@ func (c *column) setMissing(v reflect.Value) error {
 	return nil
 }
 
-// target returns the place of the value itself, behind a pointer if need be.
+// target returns the value itself, allocating it if the field is a pointer.
 func (c *column) target(v reflect.Value) reflect.Value {
 	if !c.pointer {
 		return v

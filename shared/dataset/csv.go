@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// maxRecord bounds the bytes of one record of a text format, so that a quote
-// that is never closed costs bounded memory.
+// maxRecord is the largest record of a text format, in bytes. It bounds memory if a
+// quote is never closed.
 const maxRecord = 16 << 20
 
 var errTooLong = fmt.Errorf("longer than %d MiB", maxRecord>>20)
@@ -41,8 +41,8 @@ func newLines(r io.Reader) (*lines, error) {
 	return &lines{r: b}, nil
 }
 
-// appendLine appends the next line to b. It returns io.EOF when there is
-// none, and errTooLong after skipping a line that would not fit.
+// appendLine appends the next line to b. It returns io.EOF at the end, and
+// errTooLong after skipping a line that would not fit.
 func (l *lines) appendLine(b []byte) ([]byte, error) {
 	start, long := len(b), false
 	for {
@@ -69,7 +69,7 @@ func (l *lines) appendLine(b []byte) ([]byte, error) {
 	}
 }
 
-// badRecord says what is wrong with a record, without its place.
+// badRecord is the error of one record, without its place.
 type badRecord string
 
 func (e badRecord) Error() string { return string(e) }
@@ -83,9 +83,8 @@ type records struct {
 	ends  []int  // where each field ends in text
 }
 
-// next returns the fields of the next record that is not an empty line, and
-// the line it starts on. After a badRecord the next call goes on with the
-// line behind it.
+// next returns the fields of the next non-empty record, and the line it starts on.
+// After a badRecord the next call continues on the following line.
 func (r *records) next() (fields []string, line int, err error) {
 	for {
 		line = r.lines.n + 1
@@ -123,8 +122,8 @@ func (r *records) split(line int) ([]string, error) {
 	return fields, nil
 }
 
-// plain reads an unquoted field that starts at raw[at]. It returns where the
-// next one starts and whether there is one.
+// plain reads an unquoted field that starts at raw[at]. It returns the start of the
+// next field, and false if there is none.
 func (r *records) plain(at int) (next int, more bool, err error) {
 	field := r.raw[at:]
 	if i := bytes.IndexByte(field, r.comma); i >= 0 {
@@ -139,7 +138,8 @@ func (r *records) plain(at int) (next int, more bool, err error) {
 	return at + len(field) + 1, more, nil
 }
 
-// quoted is plain for a field whose opening quote is before raw[at].
+// quoted reads a field whose opening quote is before raw[at]; it returns what plain
+// does.
 func (r *records) quoted(at, line int) (next int, more bool, err error) {
 	for {
 		i := bytes.IndexByte(r.raw[at:], '"')
@@ -185,7 +185,7 @@ func chomp(b []byte) []byte {
 type csvSource struct {
 	records *records
 	layout  layout
-	at      []int // the column's place in a record, or -1
+	at      []int // the column's index in a record, or -1
 	restAt  []int
 	width   int
 }
@@ -217,8 +217,8 @@ func (s *csvSource) firstMissing() error {
 	return fmt.Errorf("%w %q", ErrMissingColumn, s.layout.columns[0].name)
 }
 
-// useOrder takes the columns in the order of the fields. The width of the
-// rest, where it is not given, is known with the first row.
+// useOrder maps columns to fields in order. The number of rest columns, if not
+// given, is known after the first row.
 func (s *csvSource) useOrder(rest []string) error {
 	for i := range s.layout.columns {
 		s.at = append(s.at, i)
@@ -282,7 +282,7 @@ func (s *csvSource) next(row reflect.Value) (line int, err error) {
 	if err != nil {
 		return line, err
 	}
-	if s.width < 0 && len(fields) >= len(s.at) { // headerless, first row
+	if s.width < 0 && len(fields) >= len(s.at) { // no header, first row
 		for i := len(s.at); i < len(fields); i++ {
 			s.restAt = append(s.restAt, i)
 		}
@@ -321,7 +321,7 @@ type csvSink struct {
 	w      *bufio.Writer
 	comma  byte
 	layout layout
-	rest   int // how many rest columns
+	rest   int // number of rest columns
 	b      []byte
 	cell   []byte
 }
@@ -379,8 +379,8 @@ func (s *csvSink) write(row reflect.Value) (err error) {
 
 func (s *csvSink) close() error { return s.w.Flush() }
 
-// appendField appends a cell, quoted where a reader would not otherwise get
-// the same cell back.
+// appendField appends a cell, quoted if a reader would not otherwise get the same
+// cell back.
 func (s *csvSink) appendField(b, cell []byte) []byte {
 	if !slices.ContainsFunc(cell, func(c byte) bool { return c == s.comma || c == '"' || c == '\n' || c == '\r' }) &&
 		!bytes.HasPrefix(cell, []byte(byteOrderMark)) {

@@ -131,7 +131,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// failer is the part of a test that write needs; rapid's tests have it too.
+// failer is the part of testing.T that write needs; rapid.T has it too.
 type failer interface {
 	Helper()
 	Fatal(...any)
@@ -244,7 +244,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
-// Columns of embedded structs stand where these do, in every format.
+// TestEmbedded checks that columns of an embedded struct take its place, in every
+// format.
 func TestEmbedded(t *testing.T) {
 	type Work struct {
 		MACs  int64  `dataset:"macs"`
@@ -493,7 +494,8 @@ func TestMeasuredTable(t *testing.T) {
 	t.Log(table.Counts)
 }
 
-// An empty cell alone on its line must not read as an empty line.
+// TestOneEmptyColumn checks that an empty cell alone on its line is not read as an
+// empty line.
 func TestOneEmptyColumn(t *testing.T) {
 	type one struct {
 		Text string `dataset:"text"`
@@ -513,8 +515,8 @@ func TestOneEmptyColumn(t *testing.T) {
 	}
 }
 
-// Files of other writers have timestamps of other units, narrower numbers and
-// columns that are nested or repeated.
+// TestParquetOfOthers reads files of other writers: timestamps in other units,
+// narrower numbers, nested and repeated columns.
 func TestParquetOfOthers(t *testing.T) {
 	type theirs struct {
 		Milli int64   `parquet:"milli,timestamp(millisecond)"`

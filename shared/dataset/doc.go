@@ -1,13 +1,12 @@
 // Package dataset moves typed rows between memory and the files that other
 // tools read: CSV, TSV, JSON lines and Parquet.
 //
-// A row is a struct whose exported fields carry a tag with the column name.
-// The package decides for its caller how a cell is spelled (RFC 3339 times,
-// shortest floats that read back equal), how a file is quoted, and that a bad
-// row is a diagnostic with file and line while the run goes on. It refuses
-// NaN and infinities in both directions, guessed column types, a column it
-// was promised and cannot find, and a guess for an empty cell: a number that
-// may be missing is a pointer field.
+// A row is a struct whose exported fields carry a tag with the column name. The
+// package sets how a cell is written (RFC 3339 times, the shortest floats that read
+// back equal) and how a file is quoted. A bad row becomes a diagnostic with file and
+// line, and reading continues. NaN and infinities are errors in both directions, and
+// so is a missing column. Column types are never guessed, nor is an empty cell: a
+// number that may be missing is a pointer field.
 //
 //	type Run struct {
 //		Job     string    `dataset:"job"`
@@ -33,8 +32,8 @@
 //
 // A field of type []float64 tagged `dataset:",rest"` takes every column that
 // no other field names, in file order: the feature columns of a wide table.
-// The fields of an embedded struct are columns where it stands.
+// The fields of an embedded struct are columns at its position.
 // A tag `dataset:"name,optional"` lets the column be absent; the field then
-// keeps its zero value. Reader and Writer stream row by row where a table
-// does not fit in memory.
+// keeps its zero value. For tables larger than memory, Reader and Writer stream
+// row by row.
 package dataset

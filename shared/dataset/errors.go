@@ -16,15 +16,16 @@ var (
 	ErrMissingColumn = errors.New("missing column")
 	// ErrDuplicateColumn is returned when two columns have the same name.
 	ErrDuplicateColumn = errors.New("duplicate column")
-	// ErrNoParquet is returned for Parquet by a program that was built without it,
-	// with the tag noparquet: it is two thirds of what this package brings along.
+	// ErrNoParquet is returned for Parquet by a program built with the tag
+	// noparquet. Parquet is two thirds of the code that this package adds to a
+	// program.
 	ErrNoParquet = errors.New("this program was built without Parquet (tag noparquet)")
 	// ErrNotFinite is returned when a NaN or an infinity is to be written.
 	ErrNotFinite = errors.New("not a finite number")
 )
 
-// SyntaxError is a row that could not be used. Line counts from 1; in a
-// Parquet file, which has no lines, it is the number of the row.
+// SyntaxError describes a row that could not be used. Line counts from 1; in a
+// Parquet file it is the number of the row.
 type SyntaxError struct {
 	File string
 	Line int

@@ -8,7 +8,7 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// A row that cannot be used is a diagnostic, and the rest is read.
+// A row that cannot be used becomes a diagnostic, and the rest is read.
 func ExampleReadAll() {
 	type run struct {
 		Job     string  `dataset:"job"`

@@ -9,9 +9,9 @@ import (
 // Format is a file format of tables.
 type Format int
 
-// The formats. CSV is RFC 4180 and TSV the same with tabs: a quoted field may
-// hold separators, quotes and line ends. JSONLines is one JSON object a line.
-// Parquet holds one flat row group schema, Snappy-compressed.
+// The formats. CSV is RFC 4180, TSV the same with tabs: a quoted field may hold
+// separators, quotes and line ends. JSONLines has one JSON object per line. Parquet
+// has one flat row group schema, compressed with Snappy.
 const (
 	CSV Format = iota
 	TSV
@@ -34,8 +34,8 @@ func (f Format) String() string {
 	return fmt.Sprintf("Format(%d)", int(f))
 }
 
-// FormatOf returns the format that the ending of a file name tells: .csv,
-// .tsv, .jsonl, .ndjson or .parquet. It returns ErrFormat for any other.
+// FormatOf returns the format for a file name's extension: .csv, .tsv, .jsonl,
+// .ndjson or .parquet. It returns ErrFormat for any other.
 func FormatOf(path string) (Format, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
@@ -50,16 +50,16 @@ func FormatOf(path string) (Format, error) {
 	return 0, fmt.Errorf("%s: %w (want .csv, .tsv, .jsonl, .ndjson or .parquet)", path, ErrFormat)
 }
 
-// Options says how a table is laid out. The zero value is a file with a
-// header whose name tells its format.
+// Options describes the layout of a table. The zero value is a file with a header
+// whose extension gives its format.
 type Options struct {
 	// NoHeader says that a CSV or TSV file has no header line: its columns
 	// are the fields of the row type, in order.
 	NoHeader bool
-	// RestColumns names the columns of the row type's rest field. A Writer
-	// needs them; a Reader takes them from the file where they are nil.
+	// RestColumns names the columns of the row type's rest field. A Writer needs
+	// them; a Reader takes them from the file if they are nil.
 	RestColumns []string
-	// MaxDiagnostics bounds how many diagnostics a Reader keeps; further bad
-	// rows are only counted. 0 means 100.
+	// MaxDiagnostics is the largest number of diagnostics that a Reader keeps;
+	// further bad rows are only counted. 0 means 100.
 	MaxDiagnostics int
 }

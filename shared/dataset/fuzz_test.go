@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fuzzText reads text as a table of jobs. Whatever the text is, the counts
-// add up, and the rows that were read survive being written and read again.
+// fuzzText reads text as a table of jobs. For any text the counts add up, and the
+// rows read are unchanged after writing and reading them again.
 func fuzzText(t *testing.T, f Format, text []byte) {
 	r, err := NewReader[job](bytes.NewReader(text), "in", f, Options{})
 	if err != nil {
@@ -43,8 +43,8 @@ func FuzzJSONLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { fuzzText(t, JSONLines, text) })
 }
 
-// A Parquet file is decoded by the library, so this package's part is to let
-// no damage through as rows or as a panic.
+// TestParquetCutShort checks that a damaged file gives an error: no rows, no panic
+// of the library.
 func TestParquetCutShort(t *testing.T) {
 	text := write(t, Parquet, Options{}, []job{{Name: "a", Epochs: 1, Seconds: 2}, {Name: "b", Epochs: 3}})
 	for n := range text {

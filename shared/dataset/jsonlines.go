@@ -17,7 +17,7 @@ type jsonSource struct {
 	lines  *lines
 	layout layout
 	rest   []string
-	known  bool // rest is fixed
+	known  bool // rest is known
 	raw    []byte
 }
 
@@ -80,7 +80,7 @@ func (s *jsonSource) decode(row reflect.Value, text []byte) error {
 func (s *jsonSource) restKeys(text []byte) []string {
 	var keys []string
 	d := json.NewDecoder(bytes.NewReader(text))
-	_, _ = d.Token() // the brace
+	_, _ = d.Token() // the opening brace
 	for d.More() {
 		key, _ := d.Token()
 		var skip json.RawMessage
@@ -100,8 +100,8 @@ func isNumber(raw json.RawMessage) bool {
 	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
-// setJSON stores a JSON scalar: text and times from strings, numbers from
-// numbers, truth from true and false.
+// setJSON stores a JSON scalar: text and times from strings, numbers from numbers,
+// booleans from true and false.
 func (c *column) setJSON(v reflect.Value, raw json.RawMessage) error {
 	if string(raw) == "null" {
 		return c.setMissing(v)
@@ -187,8 +187,8 @@ func (s *jsonSink) key(i int) {
 
 func (s *jsonSink) close() error { return s.w.Flush() }
 
-// appendJSONString appends text as a JSON string. It refuses text that is not
-// UTF-8, which JSON cannot hold.
+// appendJSONString appends text as a JSON string. Text that is not UTF-8 is an
+// error, because JSON cannot hold it.
 func appendJSONString(b, text []byte) ([]byte, error) {
 	if !utf8.Valid(text) {
 		return b, errors.New("text is not UTF-8")

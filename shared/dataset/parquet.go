@@ -16,12 +16,11 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// parquetBatch is how many rows pass between this package and the library at
-// a time.
+// parquetBatch is the number of rows read or written at a time.
 const parquetBatch = 256
 
-// parquetSource reads rows from a Parquet file whose columns of interest are
-// plain (not repeated, not nested).
+// parquetSource reads rows from a Parquet file. The columns that it reads must be
+// plain: not repeated, not nested.
 type parquetSource struct {
 	file    *parquet.File
 	groups  []parquet.RowGroup // still to read
@@ -30,20 +29,20 @@ type parquetSource struct {
 	columns []parquetColumn // by leaf index
 	rest    []string
 	batch   []parquet.Row
-	have    int // rows in batch
+	have    int // number of rows in batch
 	at      int // next row in batch
 	line    int
 }
 
-// parquetColumn says where a leaf column of the file goes: to a column of the
-// row type, to a place in the rest, or (both below 0) nowhere.
+// parquetColumn maps a leaf column of the file to a column of the row type, to an
+// index in the rest, or (both below 0) to nothing.
 type parquetColumn struct {
 	column, rest int
-	tick         time.Duration // of a timestamp
+	tick         time.Duration // unit of a timestamp
 }
 
 func newParquetSource(r io.Reader, l layout, o Options) (_ *parquetSource, err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	at, size, err := readerAt(r)
 	if err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func openParquet(r io.Reader, l layout, o Options) (source, []string, error) {
 	return s, s.rest, nil
 }
 
-// readerAt gives random access to r, reading it into memory if it must.
+// readerAt gives random access to r, reading it into memory if necessary.
 func readerAt(r io.Reader) (io.ReaderAt, int64, error) {
 	if f, ok := r.(interface {
 		io.ReaderAt
@@ -138,9 +137,9 @@ func tickOf(t *format.LogicalType) time.Duration {
 }
 
 func (s *parquetSource) next(row reflect.Value) (line int, err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	for s.at == s.have {
-		if err := s.fill(); err != nil {
+		if err := s.readBatch(); err != nil {
 			return s.line + 1, err
 		}
 	}
@@ -149,8 +148,8 @@ func (s *parquetSource) next(row reflect.Value) (line int, err error) {
 	return s.line, s.decode(row, s.batch[s.at-1])
 }
 
-// fill reads the next batch.
-func (s *parquetSource) fill() error {
+// readBatch reads the next batch.
+func (s *parquetSource) readBatch() error {
 	if s.rows == nil {
 		if len(s.groups) == 0 {
 			return io.EOF
@@ -226,8 +225,7 @@ func integer(v parquet.Value) (int64, bool) {
 	return 0, false
 }
 
-// setParquet stores a Parquet value, converting between widths of numbers and
-// nothing else.
+// setParquet stores a Parquet value. It converts between widths of numbers only.
 func (c *column) setParquet(v reflect.Value, cell parquet.Value, tick time.Duration) (err error) {
 	if cell.IsNull() {
 		return c.setMissing(v)
@@ -274,7 +272,7 @@ type parquetSink struct {
 }
 
 func newParquetSink(w io.Writer, l layout, o Options) (_ *parquetSink, err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	root := ordered{Group: parquet.Group{}}
 	for _, c := range l.columns {
 		node := c.parquetNode()
@@ -293,8 +291,8 @@ func newParquetSink(w io.Writer, l layout, o Options) (_ *parquetSink, err error
 	}, nil
 }
 
-// ordered is a Parquet group whose fields keep the order they were added in;
-// the library's own is sorted by name.
+// ordered is a Parquet group whose fields keep their order; the library sorts its
+// own by name.
 type ordered struct {
 	parquet.Group
 	fields *[]parquet.Field
@@ -382,23 +380,23 @@ func (c *column) parquetValue(v reflect.Value) (parquet.Value, error) {
 }
 
 func (s *parquetSink) flush() (err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	_, err = s.w.WriteRows(s.batch)
 	s.batch = s.batch[:0]
 	return err
 }
 
 func (s *parquetSink) close() (err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	if err := s.flush(); err != nil {
 		return err
 	}
 	return s.w.Close()
 }
 
-// caught turns a panic of the library, which damaged files can cause, into
-// an error.
-func caught(err *error) {
+// recoverPanic turns a panic of the library, which damaged files can cause, into an
+// error.
+func recoverPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("damaged or unsupported Parquet: %v", p)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// Without Parquet its files are refused by name, and nothing is written.
+// TestNoParquet checks that a build without Parquet rejects its files with
+// ErrNoParquet and writes nothing.
 func TestNoParquet(t *testing.T) {
 	type row struct {
 		N int `dataset:"n"`

@@ -7,7 +7,7 @@ import (
 	"reflect"
 )
 
-// Counts says what became of the rows of a file: Read = Used + Dropped.
+// Counts counts the rows of a file: Read = Used + Dropped.
 type Counts struct {
 	Read, Used, Dropped int
 }
@@ -17,10 +17,9 @@ func (c Counts) String() string {
 	return fmt.Sprintf("%d read, %d used, %d dropped", c.Read, c.Used, c.Dropped)
 }
 
-// source reads rows of one file format. next fills row, which is zero, and
-// returns the line it starts on. It returns io.EOF after the last row, a
-// badRecord for a row that cannot be used, and any other error when the file
-// cannot be read on.
+// source reads rows of one file format. next fills row, which is zero, and returns
+// the line it starts on. It returns io.EOF after the last row, a badRecord for a
+// row that cannot be used, and any other error if reading cannot continue.
 type source interface {
 	next(row reflect.Value) (line int, err error)
 }
@@ -43,12 +42,12 @@ type Reader[T any] struct {
 	err         error
 }
 
-// NewReader returns a reader of rows of type T from r. The file name is only
-// for messages. Parquet needs random access: a reader that is not an
-// io.ReaderAt and io.Seeker is read into memory.
+// NewReader returns a reader of rows of type T from r. The file name is used in
+// messages only. Parquet needs random access: if r is not an io.ReaderAt and
+// io.Seeker it is read into memory.
 //
 // It returns an error that wraps ErrRowType, ErrFormat, ErrMissingColumn or
-// ErrDuplicateColumn where no row could be used.
+// ErrDuplicateColumn if no row could be used.
 func NewReader[T any](r io.Reader, file string, f Format, o Options) (*Reader[T], error) {
 	reader := &Reader[T]{file: file, keep: o.MaxDiagnostics}
 	if reader.keep == 0 {
@@ -79,8 +78,8 @@ func newSource(r io.Reader, f Format, l layout, o Options) (source, []string, er
 	return nil, nil, fmt.Errorf("%w: %v", ErrFormat, f)
 }
 
-// Scan reads the next usable row. It returns false at the end of the file and
-// when the file cannot be read on; Err tells which.
+// Scan reads the next usable row. It returns false at the end of the file or if
+// reading cannot continue; Err distinguishes the two.
 func (r *Reader[T]) Scan() bool {
 	for r.err == nil {
 		var zero T
@@ -113,8 +112,8 @@ func (r *Reader[T]) Row() T { return r.row }
 // number of the row.
 func (r *Reader[T]) Line() int { return r.line }
 
-// Reject says that the caller cannot use the row that Scan read: it is
-// recorded as a diagnostic and counted as dropped. Call it once for a row.
+// Reject drops the row that Scan read: it is recorded as a diagnostic and counted
+// as dropped. Call it at most once per row.
 func (r *Reader[T]) Reject(reason string) {
 	r.counts.Used--
 	r.drop(reason)
@@ -127,7 +126,7 @@ func (r *Reader[T]) drop(reason string) {
 	}
 }
 
-// Err returns what stopped Scan: nil at the end of the file.
+// Err returns the error that stopped Scan: nil at the end of the file.
 func (r *Reader[T]) Err() error {
 	if errors.Is(r.err, io.EOF) {
 		return nil
@@ -135,14 +134,14 @@ func (r *Reader[T]) Err() error {
 	return r.err
 }
 
-// Counts returns what became of the rows read so far.
+// Counts returns the counts of the rows read so far.
 func (r *Reader[T]) Counts() Counts { return r.counts }
 
 // Diagnostics returns the first dropped rows, at most Options.MaxDiagnostics.
 func (r *Reader[T]) Diagnostics() []*SyntaxError { return r.diagnostics }
 
-// RestColumns returns the names of the rest columns, nil where the file does
-// not name them. JSON lines tell them with the first row.
+// RestColumns returns the names of the rest columns, nil if the file does not name
+// them. For JSON lines they are known after the first row.
 func (r *Reader[T]) RestColumns() []string {
 	if j, ok := r.source.(*jsonSource); ok {
 		return j.rest

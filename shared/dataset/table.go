@@ -14,8 +14,8 @@ type Table[T any] struct {
 	Diagnostics []*SyntaxError
 }
 
-// Load reads a table in the format that the ending of its name tells.
-// Unusable rows are diagnostics; an unreadable file is an error.
+// Load reads a table in the format of its file extension. Unusable rows are
+// diagnostics; an unreadable file is an error.
 func Load[T any](path string, o Options) (*Table[T], error) {
 	format, err := FormatOf(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func ReadAll[T any](r *Reader[T]) (*Table[T], error) {
 	return &Table[T]{rows, r.RestColumns(), r.Counts(), r.Diagnostics()}, nil
 }
 
-// Save writes rows to a file in the format that the ending of its name tells.
+// Save writes rows to a file in the format of its extension.
 func Save[T any](path string, rows []T, o Options) error {
 	format, err := FormatOf(path)
 	if err != nil {

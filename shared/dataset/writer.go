@@ -41,8 +41,8 @@ func NewWriter[T any](w io.Writer, f Format, o Options) (*Writer[T], error) {
 	return &Writer[T]{sink: s, layout: l, rest: rest}, nil
 }
 
-// checkRest returns how many rest columns a row must have, or -1 where the
-// first row tells.
+// checkRest returns the number of rest columns per row, or -1 if the first row
+// determines it.
 func checkRest(l layout, o Options, f Format) (int, error) {
 	names := slices.Clone(o.RestColumns)
 	headerless := o.NoHeader && (f == CSV || f == TSV)

@@ -1,8 +1,8 @@
-// Package file writes the files that outlive a program: whole ones, which
-// appear complete or not at all, and logs, which only ever grow.
+// Package file writes the files that outlive a program: whole files, which appear
+// complete or not at all, and logs, which only grow.
 //
-// It decides how the bytes get to the disk (a temporary file in the same
-// folder, synced and renamed; a lock and a synced append) and refuses to put a
-// regular file in the place of a device or a pipe, to cut a file that is not a
-// log of the caller's, and to let two processes write one log.
+// A whole file is written to a temporary file in the same directory, synced and
+// renamed; a log is locked, and each append is synced. A device or a pipe is never
+// replaced by a regular file, a file that is not one of the caller's logs is never
+// cut, and two processes never write one log.
 package file

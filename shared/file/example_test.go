@@ -43,8 +43,7 @@ func ExampleEncodeJSON() {
 	// }
 }
 
-// A log is read when it is opened; what a killed process left half written is
-// cut off.
+// Opening a log reads it and cuts off a half-written last line of a killed process.
 func ExampleOpenLog() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

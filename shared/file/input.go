@@ -16,12 +16,12 @@ import (
 var (
 	// ErrInterrupted is returned once Interrupt was called; it wraps context.Canceled.
 	ErrInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
-	// ErrTooLarge is returned for an input beyond the limit of its reader.
+	// ErrTooLarge is returned for an input above its reader's limit.
 	ErrTooLarge = errors.New("too large")
 )
 
-// interrupted is closed by Interrupt. It belongs to the process, as its signals do:
-// a program is interrupted as a whole, at whatever file it waits for.
+// interrupted is closed by Interrupt. Like signals it is global to the process:
+// every wait for a file ends.
 var interrupted, interrupt = func() (chan struct{}, func()) {
 	c := make(chan struct{})
 	return c, sync.OnceFunc(func() { close(c) })
@@ -71,8 +71,8 @@ func (in *Input) Close() error { return in.file.Close() }
 const maxDocumentBytes = 1 << 30
 
 // ReadAll returns the content of the file at path, which may be a FIFO, of at most
-// 1 GiB. The error wraps [ErrTooLarge] for more. [Interrupt] does not end the reading
-// of a regular file.
+// 1 GiB. The error wraps [ErrTooLarge] for a larger file. [Interrupt] does not end
+// the reading of a regular file.
 func ReadAll(path string) ([]byte, error) {
 	in, err := Open(path)
 	if err != nil {
@@ -80,13 +80,13 @@ func ReadAll(path string) ([]byte, error) {
 	}
 	defer in.Close()
 	r := in.Reader
-	if c, regular := r.(*checked); regular { // a document is read soon, also by a server that drains
+	if c, regular := r.(*checked); regular { // reading a document is short; a server that drains must finish it
 		r = c.file
 	}
 	return io.ReadAll(Limited(r, path, maxDocumentBytes))
 }
 
-// Limited returns a reader of at most so many bytes of r. Beyond them it returns an
+// Limited returns a reader of at most most bytes of r. Beyond them it returns an
 // error that names the input and wraps [ErrTooLarge].
 func Limited(r io.Reader, name string, most int64) io.Reader { return &limited{r, name, most, most} }
 
@@ -97,7 +97,7 @@ type limited struct {
 }
 
 func (l *limited) Read(p []byte) (int, error) {
-	if int64(len(p)) > l.left+1 { // one more shows whether there is more
+	if int64(len(p)) > l.left+1 { // one more byte shows whether there is more
 		p = p[:l.left+1]
 	}
 	n, err := l.r.Read(p)
@@ -109,7 +109,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checked is a regular file, of which a read returns soon.
+// checked is a regular file, whose reads do not block.
 type checked struct{ file *os.File }
 
 func (c *checked) Read(p []byte) (int, error) {
@@ -121,14 +121,14 @@ func (c *checked) Read(p []byte) (int, error) {
 	}
 }
 
-// Interruptible returns a reader of r, such as standard input, of which a read ends
-// at [Interrupt]. A read of r itself that is under way then goes on by itself, and
-// what it gets is lost.
+// Interruptible returns a reader of r, such as standard input, whose reads end at
+// [Interrupt]. The read of r that is then under way continues in the background,
+// and its data is lost.
 func Interruptible(r io.Reader) io.Reader { return &interruptible{r: r} }
 
 type interruptible struct {
 	r      io.Reader
-	buffer []byte // read into apart from the caller's, who goes on after an interrupt
+	buffer []byte // separate from the caller's, which may be used again after an interrupt
 }
 
 func (i *interruptible) Read(p []byte) (int, error) {
@@ -136,20 +136,20 @@ func (i *interruptible) Read(p []byte) (int, error) {
 		i.buffer = make([]byte, 64<<10)
 	}
 	into := i.buffer[:min(len(p), len(i.buffer))]
-	var end error // of r, beside bytes
+	var end error // error of r, returned with bytes
 	n, err := wait(func() (n int, err error) {
 		n, end = i.r.Read(into)
 		return n, nil
 	}, nil)
 	if err != nil {
-		i.buffer = nil // the read under way keeps it
+		i.buffer = nil // the read under way still uses it
 		return 0, err
 	}
 	return copy(p, into[:n]), end
 }
 
-// wait returns what call returns, or ErrInterrupted as soon as the process is
-// interrupted; what call returns later is given to discard.
+// wait returns the results of call, or ErrInterrupted as soon as the process is
+// interrupted; discard then gets the later result of call.
 func wait[T any](call func() (T, error), discard func(T) error) (T, error) {
 	type result struct {
 		value T
@@ -176,7 +176,7 @@ func wait[T any](call func() (T, error), discard func(T) error) (T, error) {
 	}
 }
 
-// pathError names the path in an error that does not.
+// pathError adds the path to an error that lacks it.
 func pathError(op, path string, err error) error {
 	if errors.Is(err, ErrInterrupted) {
 		return &os.PathError{Op: op, Path: path, Err: err}

@@ -49,7 +49,7 @@ func TestLimited(t *testing.T) {
 	}
 }
 
-// waits are calls that end only because the process is interrupted, by name.
+// waits returns, by name, calls that end only because the process is interrupted.
 func waits(dir string) map[string]func() error {
 	fifo := filepath.Join(dir, "fifo")
 	return map[string]func() error{
@@ -85,7 +85,8 @@ func waits(dir string) map[string]func() error {
 	}
 }
 
-// Interrupt concerns the whole process, so each case has a process of its own.
+// TestInterrupt runs each case in a process of its own, because Interrupt concerns
+// the whole process.
 func TestInterrupt(t *testing.T) {
 	if name := os.Getenv("WAIT"); name != "" {
 		interruptDuring(name, os.Getenv("DIR"))

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNoLocks is returned for a file whose file system has no locks, such as Lustre
-// mounted without them, or NFS without its lock daemon. Work can go on, but two
+// mounted without them, or NFS without its lock daemon. Work can continue, but two
 // programs that write the file at once do not notice each other: callers warn.
 var ErrNoLocks = errors.New("its file system has no locks, so a second program that writes it is not noticed")
 
@@ -36,7 +36,7 @@ func TryLock(f *os.File) error {
 	}
 }
 
-// Lock is TryLock that waits a second for another process.
+// Lock is TryLock with a wait of up to a second for another process.
 func Lock(f *os.File) error {
 	for try := 0; ; try++ {
 		if err := TryLock(f); !errors.Is(err, ErrInUse) || try == 50 {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A file system without locks, as Lustre (ENOSYS), NFS (ENOLCK) and others say it.
+// TestNoLocks covers file systems without locks: Lustre (ENOSYS), NFS (ENOLCK) and
+// others.
 func TestNoLocks(t *testing.T) {
 	defer func() { flock = syscall.Flock }()
 	for _, answer := range []error{syscall.ENOSYS, syscall.ENOLCK, syscall.EOPNOTSUPP} {

@@ -12,36 +12,37 @@ import (
 
 // Errors returned when a log cannot be used.
 var (
-	ErrInUse   = errors.New("in use by another process") // the lock stays taken
+	ErrInUse   = errors.New("in use by another process") // the lock is held
 	ErrForeign = errors.New("not a log of this kind")    // the first line, or the file, is of another kind
 	ErrBroken  = errors.New("an earlier line could not be written")
 )
 
-// Lines is what a caller makes of a log's lines. They come without their ends
-// (a line feed, or a carriage return and a line feed); empty ones come too, so
-// that a caller that counts knows their numbers.
+// Lines holds the caller's handlers of a log's lines. Lines are passed without
+// their ends (a line feed, or a carriage return and a line feed); empty lines are
+// passed too, so callers can count line numbers.
 type Lines struct {
-	// Start says whether the first line belongs to a log of the caller's. An
-	// error leaves the file untouched; it is wrapped with [ErrForeign]. Nil
-	// takes any first line.
+	// Start returns an error if the first line does not belong to a log of the
+	// caller. The file is then unchanged, and the error is wrapped with
+	// [ErrForeign]. Nil accepts any first line.
 	Start func(first []byte) error
-	// Begin is what a first line always begins with, such as {"at": for a log
-	// of JSON. A file without any whole line is a log whose first line was never
-	// finished, and is cut to nothing, where it agrees with Begin as far as both
-	// go; with Begin empty it is not a log of the caller's.
+	// Begin is the text that every first line begins with, such as {"at": for a log
+	// of JSON. A file without a whole line is truncated if it agrees with Begin as
+	// far as both go: its first line was never finished. If Begin is empty, such a
+	// file is not a log of the caller.
 	Begin string
-	// Read takes each whole line, the first included. An error ends the
-	// reading, leaves the file untouched, and is wrapped with file and line.
-	// It must not keep the slice. Nil ignores the lines.
+	// Read is called with each whole line, the first included. An error ends the
+	// reading, leaves the file unchanged, and is wrapped with file and line. Read
+	// must not keep the slice. Nil ignores the lines.
 	Read func(line []byte) error
 }
 
-// Log is a file to which whole lines are added, by one process at a time. It
-// is not safe for concurrent use.
+// Log is a file to which one process at a time appends whole lines. It is not safe
+// for concurrent use.
 type Log struct {
-	// Torn is how many bytes of an unfinished last line were cut off.
+	// Torn is the number of bytes of an unfinished last line that were cut off.
 	Torn int
-	// Unlocked wraps [ErrNoLocks] if the log could not be locked: a warning.
+	// Unlocked is a warning that wraps [ErrNoLocks], if the log could not be
+	// locked.
 	Unlocked error
 
 	file   *os.File
@@ -49,11 +50,11 @@ type Log struct {
 	broken bool
 }
 
-// OpenLog reads a log and opens it to append; a file that does not exist is
-// made. A line without its end, left by a process that was killed, is cut off.
-// While another process has the log open OpenLog waits a second; the error
-// then wraps [ErrInUse]. It wraps [ErrForeign] for a file that is not a log of
-// the caller's, one without any whole line included: not a byte of it changes.
+// OpenLog reads a log and opens it to append; it creates a file that does not
+// exist. A line without its end, left by a process that was killed, is cut off.
+// While another process has the log open, OpenLog waits a second; the error then
+// wraps [ErrInUse]. For a file that is not a log of the caller, or has no whole
+// line, the error wraps [ErrForeign] and the file is unchanged.
 func OpenLog(path string, l Lines) (*Log, error) {
 	f, made, unlocked, err := open(path)
 	if err != nil {
@@ -71,8 +72,8 @@ func OpenLog(path string, l Lines) (*Log, error) {
 	return log, nil
 }
 
-// open opens a regular file for one process, and says whether it made it. A file
-// system without locks is no error.
+// open opens a regular file for one process, and reports whether it created it. A
+// file system without locks is no error.
 func open(path string) (f *os.File, made bool, unlocked, err error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -106,9 +107,9 @@ func start(f *os.File, l Lines) (*Log, error) {
 	return &Log{Torn: torn, file: f, end: end}, err
 }
 
-// ReadLog reads a log that another process may have open, and changes nothing.
-// Torn is how many bytes of an unfinished last line were left out. The error
-// wraps [ErrForeign] for a file that is not a log of the caller's.
+// ReadLog reads a log that another process may have open, and changes nothing. Torn
+// is the number of bytes of an unfinished last line, which it skips. The error
+// wraps [ErrForeign] for a file that is not a log of the caller.
 func ReadLog(path string, l Lines) (torn int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -119,7 +120,7 @@ func ReadLog(path string, l Lines) (torn int, err error) {
 	return torn, err
 }
 
-// read gives the caller all whole lines; end is where the last one ends.
+// read passes all whole lines to the caller; end is the offset after the last one.
 func read(r io.Reader, path string, l Lines) (torn int, end int64, err error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -148,16 +149,16 @@ func read(r io.Reader, path string, l Lines) (torn int, end int64, err error) {
 	return len(data) - len(whole), int64(len(whole)), nil
 }
 
-// begun says whether bytes may be the beginning of a log's first line.
+// begun reports whether bytes may be the beginning of a log's first line.
 func (l *Lines) begun(data []byte) bool {
 	n := min(len(data), len(l.Begin))
 	return n > 0 && string(data[:n]) == l.Begin[:n]
 }
 
-// Append adds a line, or several with line feeds between them, in one write,
-// and returns when it is on the disk. The line feed at the end is added where
-// it is missing. A write that fails is taken back; where that fails too the
-// error of every further Append wraps [ErrBroken].
+// Append adds a line, or several with line feeds between them, in one write, and
+// returns when it is on the disk. It adds a missing final line feed. A failed write
+// is taken back; if that fails too, the error of every further Append wraps
+// [ErrBroken].
 func (l *Log) Append(line []byte) error {
 	if l.broken {
 		return fmt.Errorf("%s: %w", l.file.Name(), ErrBroken)
@@ -174,7 +175,7 @@ func (l *Log) Append(line []byte) error {
 	return nil
 }
 
-// takeBack cuts off what a failed Append may have left.
+// takeBack truncates what a failed Append may have left.
 func (l *Log) takeBack() error {
 	err := l.file.Truncate(l.end)
 	if err == nil {
@@ -184,7 +185,7 @@ func (l *Log) takeBack() error {
 	return err
 }
 
-// AppendJSON adds a value as a line of JSON.
+// AppendJSON adds a value as one line of JSON.
 func (l *Log) AppendJSON(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -196,7 +197,7 @@ func (l *Log) AppendJSON(v any) error {
 // Close releases the log.
 func (l *Log) Close() error { return l.file.Close() }
 
-// syncFolder puts a folder's own entries on the disk.
+// syncDirectory syncs the entries of a directory to the disk.
 func syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// collect reads a log whose first line is "begin".
+// collect returns handlers for a log whose first line is "begin".
 func collect(to *[]string) file.Lines {
 	return file.Lines{
 		Start: func(first []byte) error {
@@ -32,7 +32,7 @@ func collect(to *[]string) file.Lines {
 	}
 }
 
-// opened opens a log and tells its lines.
+// opened opens a log and returns its lines.
 func opened(t *testing.T, path string) (*file.Log, []string) {
 	t.Helper()
 	var lines []string
@@ -59,7 +59,7 @@ func TestLog(t *testing.T) {
 	if _, lines := opened(t, path); !slices.Equal(lines, want) {
 		t.Errorf("read %q, want %q", lines, want)
 	}
-	var read []string // beside the process that has it open
+	var read []string // while the process has it open
 	if torn, err := file.ReadLog(path, collect(&read)); err != nil || torn != 0 || !slices.Equal(read, want) {
 		t.Errorf("read %q, %d, %v", read, torn, err)
 	}
@@ -92,7 +92,7 @@ func TestLogCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestLogOfOthers: files that are not logs stay as they are, byte for byte.
+// TestLogOfOthers checks that files that are not logs are unchanged, byte for byte.
 func TestLogOfOthers(t *testing.T) {
 	random := make([]byte, 99_000)
 	for i := range random {
@@ -150,8 +150,8 @@ func TestLogOfTwoWriters(t *testing.T) {
 	}
 }
 
-// TestLogCutAtBirth: a first line that was never finished is cut off where the
-// caller says how one begins, and only then.
+// TestLogCutAtBirth checks that a first line that was never finished is cut off
+// only if it agrees with Begin.
 func TestLogCutAtBirth(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for text, ours := range map[string]bool{`{`: true, `{"at":`: true, `{"at":1,"ki`: true, `{"ta`: false, "\x00": false, "": true} {

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Owner identifies a process for as long as the files exist that it left. A
-// process number alone does not: the kernel gives it out again.
+// Owner identifies the process that left files, also after it ended. A process
+// number alone does not: the kernel reuses it.
 type Owner struct {
 	Host      string `json:"host"`
 	Boot      string `json:"boot"`      // /proc/sys/kernel/random/boot_id
-	Namespace string `json:"namespace"` // of process numbers: /proc/self/ns/pid
+	Namespace string `json:"namespace"` // namespace of process numbers: /proc/self/ns/pid
 	PID       int    `json:"pid"`
 	Start     string `json:"start"` // field 22 of /proc/PID/stat, proc_pid_stat(5)
 	UID       int    `json:"uid"`
-	Name      string `json:"name"` // of the directory that it owns: a copy is not its
+	Name      string `json:"name"` // of the directory that it owns: a copy has another name
 }
 
-// CurrentOwner returns the Owner that this process is of a directory.
+// CurrentOwner returns this process as the Owner of a directory.
 func CurrentOwner(name string) (Owner, error) {
 	o := Owner{PID: os.Getpid(), UID: os.Getuid(), Name: name}
 	host, err := os.Hostname()
@@ -40,9 +40,9 @@ func CurrentOwner(name string) (Owner, error) {
 	return o, err
 }
 
-// Gone reports whether self, a process of the same user, knows that o has ended.
-// Of a process on another host or in another namespace of process numbers
-// nothing is known, so it counts as alive.
+// Gone reports whether o is known to have ended; self is a process of the same
+// user. A process on another host, or in another namespace of process numbers,
+// counts as alive.
 func (o Owner) Gone(self Owner) bool {
 	switch {
 	case o.UID != self.UID || o.Host != self.Host || o.PID <= 0 || o.Start == "":
@@ -56,14 +56,14 @@ func (o Owner) Gone(self Owner) bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && start != o.Start
 }
 
-// startTime returns when a process started, in the kernel's ticks since boot.
+// startTime returns the start time of a process, in the kernel's ticks since boot.
 func startTime(pid string) (string, error) {
 	path := filepath.Join("/proc", pid, "stat")
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
-	// The program's name, in parentheses, may hold anything.
+	// The program's name, in parentheses, may contain any character.
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 	if len(fields) < 20 {
 		return "", fmt.Errorf("%s: %d fields after the name, want at least 20", path, len(fields))

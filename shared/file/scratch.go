@@ -10,19 +10,19 @@ import (
 	"syscall"
 )
 
-// marker is the file that makes a directory our scratch directory.
+// marker is the file that marks a scratch directory as ours.
 const marker = ".foretime-scratch"
 
 // maxMarkerBytes is far more than a marker needs.
 const maxMarkerBytes = 4096
 
-// NewScratch makes a directory in parent for this process alone, with a name that
-// begins with prefix, and writes a marker file with its [Owner] into it. The
-// caller removes it with [RemoveScratch]. NewScratch first removes what killed
-// processes of the same user left in parent: directories with such a name and a
-// marker whose owner has ended. A directory without a marker, with another
-// user's, or with one that was copied from another directory, is never touched.
-// An empty parent is the system's directory for temporary files.
+// NewScratch creates a directory in parent for this process alone, with a name that
+// begins with prefix, and writes a marker file with its [Owner] into it. The caller
+// removes it with [RemoveScratch]. NewScratch first removes what killed processes
+// of the same user left in parent: directories with such a name and a marker whose
+// owner has ended. A directory without a marker, with another user's, or copied
+// from another directory is never removed. An empty parent is the system's
+// directory for temporary files.
 func NewScratch(parent, prefix string) (string, error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -32,7 +32,7 @@ func NewScratch(parent, prefix string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Without /proc the owner is not known in full; nobody removes the directory then.
+	// Without /proc the owner is incomplete, and no process removes the directory.
 	owner, _ := CurrentOwner(filepath.Base(dir))
 	if err := WriteJSON(filepath.Join(dir, marker), owner); err != nil {
 		return "", errors.Join(err, os.Remove(dir))
@@ -40,8 +40,8 @@ func NewScratch(parent, prefix string) (string, error) {
 	return dir, nil
 }
 
-// RemoveScratch removes a directory that [NewScratch] made, the marker last: what
-// an interrupted removal leaves is still known as scratch.
+// RemoveScratch removes a directory that [NewScratch] created, the marker last.
+// After an interrupted removal the directory is still recognised as scratch.
 func RemoveScratch(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -58,12 +58,12 @@ func RemoveScratch(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// sweep removes the scratch directories whose owner has ended. What cannot be
-// removed stays for the next process.
+// sweep removes the scratch directories whose owner has ended. A directory that
+// cannot be removed is left for the next process.
 func sweep(parent, prefix string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
-		return // making the directory fails too, and says why
+		return // creating the directory fails too, with an error
 	}
 	for _, e := range entries {
 		if e.IsDir() && strings.HasPrefix(e.Name(), prefix) {
@@ -74,8 +74,8 @@ func sweep(parent, prefix string) {
 	}
 }
 
-// abandoned reports whether a directory, which is no link, is a scratch directory
-// of this user whose owner has ended.
+// abandoned reports whether a directory, not a link, is a scratch directory of this
+// user whose owner has ended.
 func abandoned(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !ownDirectory(info) {
@@ -94,7 +94,7 @@ func ownDirectory(info os.FileInfo) bool {
 	return ok && info.IsDir() && int(stat.Uid) == os.Getuid()
 }
 
-// readMarker reads a marker; false for a file that is none, a pipe included.
+// readMarker reads a marker; it returns false for any other file, a pipe included.
 func readMarker(path string) (owner Owner, ok bool) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

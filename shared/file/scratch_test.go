@@ -14,8 +14,8 @@ import (
 
 const marker = ".foretime-scratch"
 
-// TestMain lets the test binary play a program that is killed: it makes a scratch
-// directory and ends without removing it.
+// TestMain lets the test binary act as a program that is killed: it creates a
+// scratch directory and exits without removing it.
 func TestMain(m *testing.M) {
 	if parent := os.Getenv("SCRATCH_TEST_PARENT"); parent != "" {
 		dir, err := file.NewScratch(parent, "tool-")
@@ -61,8 +61,8 @@ func edit(t *testing.T, dir string, change func(*file.Owner)) {
 	}
 }
 
-// TestNewScratch: only a directory with a marker of its own whose owner has ended
-// is removed. A user's directory stays whatever its name and age.
+// TestNewScratch checks that only a directory with its own marker, whose owner has
+// ended, is removed. A user's directory is kept whatever its name and age.
 func TestNewScratch(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -144,7 +144,7 @@ func TestNewScratch(t *testing.T) {
 	}
 }
 
-// userDirectory makes an old directory with a user's results in it.
+// userDirectory creates an old directory with a user's results in it.
 func userDirectory(t *testing.T, parent string, marked []byte) string {
 	t.Helper()
 	dir := filepath.Join(parent, "tool-results")
@@ -166,8 +166,8 @@ func userDirectory(t *testing.T, parent string, marked []byte) string {
 	return dir
 }
 
-// TestNewScratchAtOnce: processes that start at once never remove each other's
-// directory.
+// TestNewScratchAtOnce checks that processes that start at once never remove each
+// other's directories.
 func TestNewScratchAtOnce(t *testing.T) {
 	parent := t.TempDir()
 	var all sync.WaitGroup

@@ -13,11 +13,11 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write writes a whole file: a reader sees the old bytes or the new ones and
-// never a part, and a failure leaves the old ones. A symbolic link stays, and
-// the file it names is written. A file that exists keeps its mode; a new one
-// gets 0666 less the umask. A device, a pipe or a socket is written to as it
-// is, in parts. The error is the write function's or wraps that of the file.
+// Write writes a whole file: a reader sees the old bytes or the new ones and never
+// a part, and a failure leaves the old ones. For a symbolic link, the file it names
+// is written. An existing file keeps its mode; a new one gets 0666 less the umask.
+// A device, a pipe or a socket is written to directly, in parts. The error is the
+// write function's or wraps that of the file.
 func Write(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -33,7 +33,7 @@ func Write(path string, write func(io.Writer) error) error {
 	return replace(target, write)
 }
 
-// writeThrough writes to something that cannot be replaced.
+// writeThrough writes to a file that cannot be replaced.
 func writeThrough(path string, write func(io.Writer) error) error {
 	f, err := wait(func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) }, (*os.File).Close)
 	if err != nil {
@@ -42,28 +42,30 @@ func writeThrough(path string, write func(io.Writer) error) error {
 	return errors.Join(write(&through{f}), f.Close())
 }
 
-// through is a file whose writes may wait for a reader.
+// through is a file whose writes may block on a reader.
 type through struct{ file *os.File }
 
-// Write copies the bytes: after [Interrupt] the write under way goes on by itself.
+// Write copies the bytes: after [Interrupt] the write under way continues in the
+// background.
 func (t *through) Write(p []byte) (int, error) {
 	p = bytes.Clone(p)
 	return wait(func() (int, error) { return t.file.Write(p) }, nil)
 }
 
-// maxLinks is how many symbolic links Linux follows in a row.
+// maxLinks is the number of symbolic links that Linux follows in a row.
 const maxLinks = 40
 
-// follow is the name at the end of a chain of symbolic links, whether a file
+// follow returns the name at the end of a chain of symbolic links, whether a file
 // of that name exists or not.
 func follow(path string) (string, error) {
 	for at, links := path, 0; links <= maxLinks; links++ {
 		next, err := os.Readlink(at)
 		if err != nil {
-			return at, nil // not a link, or nothing yet
+			return at, nil // not a link, or it does not exist yet
 		}
 		if !filepath.IsAbs(next) {
-			// Not cleaned: ".." goes up from where the folder's own links lead.
+			// The path is not cleaned: ".." is resolved after the directory's
+			// links.
 			next = filepath.Dir(at) + string(filepath.Separator) + next
 		}
 		at = next
@@ -84,7 +86,7 @@ func replace(path string, write func(io.Writer) error) error {
 	return named(f.CloseAtomicallyReplace(), path)
 }
 
-// named puts the file's own name in the place of the temporary one.
+// named replaces the temporary file's name in an error by the file's own.
 func named(err error, path string) error {
 	if failed, ok := errors.AsType[*os.PathError](err); ok && filepath.Dir(failed.Path) == filepath.Dir(path) {
 		failed.Path = path
@@ -102,8 +104,8 @@ func WriteJSON(path string, v any) error {
 	})
 }
 
-// EncodeJSON writes a value as JSON that people read: indented by two spaces,
-// with <, > and & as they are, and a line feed at the end.
+// EncodeJSON writes a value as JSON for people: indented by two spaces, with <, >
+// and & unescaped, and a line feed at the end.
 func EncodeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

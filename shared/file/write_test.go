@@ -19,14 +19,14 @@ func put(path, text string) error {
 	})
 }
 
-// holds checks a file's bytes, and that its folder has n entries.
+// holds checks a file's bytes, and that its directory has n entries.
 func holds(t *testing.T, path, want string, n int) {
 	t.Helper()
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("%s holds %q, %v, want %q", path, got, err, want)
 	}
 	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != n {
-		t.Errorf("folder holds %v, %v, want %d entries", entries, err, n)
+		t.Errorf("directory holds %v, %v, want %d entries", entries, err, n)
 	}
 }
 
@@ -113,7 +113,8 @@ func TestWriteThroughLinks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// first -> second -> far/target.txt, the one absolute, the other relative.
+		// first -> second -> far/target.txt, the first link absolute, the second
+		// relative.
 		first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 		if err := errors.Join(os.Symlink(second, first), os.Symlink("far/target.txt", second)); err != nil {
 			t.Fatal(err)
@@ -164,9 +165,9 @@ func TestWriteToAPipe(t *testing.T) {
 	}
 }
 
-// TestWriteToADevice writes to a node of its own: /dev/full's numbers in
-// linux/Documentation/admin-guide/devices.txt are 1 and 7, those of /dev/null
-// 1 and 3.
+// TestWriteToADevice writes to device nodes that it creates:
+// linux/Documentation/admin-guide/devices.txt gives /dev/full the numbers 1 and 7,
+// /dev/null 1 and 3.
 func TestWriteToADevice(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -210,11 +211,11 @@ func TestWriteToAFullDisk(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	dir := t.TempDir()
 	if err := put(dir, "x"); !errors.Is(err, syscall.EISDIR) {
-		t.Errorf("a folder: %v", err)
+		t.Errorf("a directory: %v", err)
 	}
 	none := filepath.Join(dir, "none", "out.txt")
 	if err := put(none, "x"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), none+":") {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("no directory: %v", err)
 	}
 }
 

@@ -9,20 +9,20 @@ import (
 )
 
 // Forget removes the predictions of a tool under a key, and their outcomes, and
-// returns how many predictions these were. The key is the text that they were
-// made with, its hash, or the name of a question, of which all go.
+// returns the number of predictions. The key is the original text, its hash, or the
+// name of a question, which selects all of its predictions.
 func (b *Book) Forget(tool, key string) (int, error) {
 	return b.drop(func(e Entry) bool {
 		return e.Tool == tool && (e.Of == key || e.Key == key || e.Key == hashed(key))
 	})
 }
 
-// Reset removes all predictions of a tool and returns how many these were.
+// Reset removes all predictions of a tool and returns their number.
 func (b *Book) Reset(tool string) (int, error) {
 	return b.drop(func(e Entry) bool { return e.Tool == tool })
 }
 
-// drop removes the lines of entries. Lines that are not understood stay.
+// drop removes the lines of entries. Lines that cannot be parsed are kept.
 func (b *Book) drop(goes func(Entry) bool) (n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -45,11 +45,11 @@ type kind int
 
 const (
 	ours  kind = iota
-	newer      // a later version of the tools: the line stays where it is
+	newer      // a later version of the tools: the line is kept
 	bad        // nobody
 )
 
-// add takes a line in.
+// add parses a line and adds it to the state.
 func (s *state) add(text []byte) kind {
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
@@ -70,12 +70,12 @@ func (s *state) add(text []byte) kind {
 	case l.Outcome == nil || checkOutcome(*l.Outcome) != nil:
 		return bad
 	default:
-		s.came(l)
+		s.addOutcome(l)
 	}
 	return ours
 }
 
-// unreadable says what a line is that has other fields than ours.
+// unreadable returns the kind of a line with unknown fields.
 func unreadable(text []byte) kind {
 	var head struct {
 		Foretime string `json:"foretime"`
@@ -87,14 +87,14 @@ func unreadable(text []byte) kind {
 	return bad
 }
 
-// place is how far a file was read.
+// place is the position up to which a file was read.
 type place struct {
-	file os.FileInfo // nil if none was
+	file os.FileInfo // nil if no file was read
 	end  int64
 }
 
-// refresh reads what was added to the file since the last time, and moves lines
-// that cannot be read aside.
+// refresh reads the lines added to the file since the last call, and moves
+// unreadable lines aside.
 func (b *Book) refresh() {
 	if b.Path == "" {
 		return
@@ -102,7 +102,7 @@ func (b *Book) refresh() {
 	f, err := openRegular(b.Path, os.O_RDONLY)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			b.unusable(err)
+			b.warnUnusable(err)
 		} else if b.from.file != nil { // removed by its user
 			b.known, b.from = state{}, place{}
 		}
@@ -110,22 +110,22 @@ func (b *Book) refresh() {
 	}
 	defer f.Close()
 	if damaged, err := b.read(f); err != nil {
-		b.unusable(err)
+		b.warnUnusable(err)
 	} else if damaged {
 		b.repair()
 	}
 }
 
-// unusable warns that the file cannot be used, once until it could be again.
-func (b *Book) unusable(err error) {
+// warnUnusable warns that the file cannot be used, once until it can be used again.
+func (b *Book) warnUnusable(err error) {
 	if !b.failed {
 		b.failed = true
 		b.warnings = append(b.warnings, fmt.Errorf("%w: nothing is kept on disk", err))
 	}
 }
 
-// change adds the lines that next returns to the file and to the memory, once it
-// knows all that the file says.
+// change reads the file's latest lines, then adds the lines that next returns to
+// the file and to memory.
 func (b *Book) change(next func() []any) {
 	var f *os.File
 	var err error
@@ -159,20 +159,20 @@ func (b *Book) change(next func() []any) {
 		err = b.write(f, text)
 	}
 	if err != nil {
-		b.unusable(err)
+		b.warnUnusable(err)
 		return
 	}
 	b.failed = false
 }
 
-// write adds lines at the end; a part of one that cannot be written is taken back.
+// write adds lines at the end; a partly written line is taken back.
 func (b *Book) write(f *os.File, text []byte) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	end := info.Size()
-	if end > b.from.end { // a torn line that could not be moved aside
+	if end > b.from.end { // an unfinished line that could not be moved aside
 		text = append([]byte("\n"), text...)
 	}
 	if _, err = f.WriteAt(text, end); err == nil {
@@ -185,7 +185,7 @@ func (b *Book) write(f *os.File, text []byte) error {
 	return nil
 }
 
-// lock opens the file for this process alone, and makes it if it does not exist.
+// lock opens the file for this process alone, and creates it if it does not exist.
 func (b *Book) lock() (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
 		return nil, err
@@ -217,8 +217,8 @@ func openRegular(path string, flag int) (*os.File, error) {
 	return os.OpenFile(path, flag, 0o600)
 }
 
-// read takes in the whole lines after the place that was read last. Damaged says
-// that there are lines that cannot be read, or an end without a line feed.
+// read parses the whole lines after the last position. Damaged reports unreadable
+// lines, or an end without a line feed.
 func (b *Book) read(f *os.File) (damaged bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -239,24 +239,24 @@ func (b *Book) read(f *os.File) (damaged bool, err error) {
 	return damaged || len(whole) < len(text), nil
 }
 
-// repair moves lines that cannot be read aside. What looks damaged without the
-// lock may be a line that another process is writing.
+// repair moves unreadable lines aside. Without the lock, what looks damaged may be
+// a line that another process is writing.
 func (b *Book) repair() {
 	f, err := b.lock()
 	if err != nil {
-		b.unusable(err)
+		b.warnUnusable(err)
 		return
 	}
 	defer f.Close()
 	b.moveAside()
 }
 
-// moveAside moves the lines that cannot be read to a file of their own, Path with
-// .bad, and reads the rest. The caller has the lock.
+// moveAside moves the unreadable lines to a file of their own, Path with .bad, and
+// reads the rest. The caller holds the lock.
 func (b *Book) moveAside() {
 	text, err := os.ReadFile(b.Path)
 	if err != nil {
-		b.unusable(err)
+		b.warnUnusable(err)
 		return
 	}
 	var good, aside []byte
@@ -292,7 +292,7 @@ func addTo(path string, text []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// replace gives the file other lines.
+// replace rewrites the file with other lines.
 func (b *Book) replace(text []byte) error {
 	err := file.Write(b.Path, func(w io.Writer) error {
 		_, err := w.Write(text)

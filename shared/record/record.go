@@ -20,22 +20,22 @@ const (
 	maxAge     = 90 * 24 * time.Hour // from the prediction to its outcome
 )
 
-// Question is what a tool predicts: a noun of its own, such as "rank".
+// Question names a prediction of a tool, by a noun such as "rank".
 type Question struct {
 	Tool string `json:"tool"`
 	Of   string `json:"question"`
 }
 
-// Book is a log of predictions and outcomes: one file that many programs may use
-// at once. It reads the file once, keeps in memory what later answers need, and
-// then reads only what was added. A file that cannot be read or written is no
-// error: the book then works from memory and [Book.Warnings] says why. Only Path
-// is set by the caller; "" is a book in memory alone. It is safe for concurrent use.
+// Book is a log of predictions and outcomes: one file that many programs may use at
+// once. It reads the file once, keeps in memory what later answers need, and then
+// reads only added lines. A file that cannot be read or written is no error: the
+// book then works in memory and [Book.Warnings] gives the reason. The caller sets
+// only Path; "" is a book in memory alone. It is safe for concurrent use.
 type Book struct {
 	Path string
 
 	mu       sync.Mutex
-	from     place // up to which the file was read
+	from     place // end of the part already read
 	known    state
 	warnings []error
 	warned   map[string]bool
@@ -48,12 +48,12 @@ type Entry struct {
 	Key        string                 `json:"key"` // a hash
 	At         time.Time              `json:"at"`
 	Prediction uncertainty.Prediction `json:"prediction"` // as it was shown
-	Factor     float64                `json:"factor"`     // by which the interval had been widened
+	Factor     float64                `json:"factor"`     // by which the interval was widened
 	Outcome    *float64               `json:"outcome,omitempty"`
 }
 
-// Predict widens or narrows a prediction by how earlier ones of the question
-// did, keeps it as the latest of its key, and returns it.
+// Predict widens or narrows a prediction by the coverage of earlier ones of the
+// question, records it as the latest of its key, and returns it.
 func (b *Book) Predict(now time.Time, q Question, key string, p uncertainty.Prediction) uncertainty.Prediction {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,8 +65,8 @@ func (b *Book) Predict(now time.Time, q Question, key string, p uncertainty.Pred
 	return p
 }
 
-// Outcome keeps what came of the latest open prediction of a key. The error
-// matches [ErrUnknown] if there is none, and [uncertainty.ErrValue].
+// Outcome records the outcome of the latest open prediction of a key. The error
+// matches [ErrUnknown] if there is none, or [uncertainty.ErrValue].
 func (b *Book) Outcome(now time.Time, q Question, key string, value float64) error {
 	if err := checkOutcome(value); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (b *Book) Outcome(now time.Time, q Question, key string, value float64) err
 	return err
 }
 
-// Add keeps a prediction of which the outcome is known already; factor is by how
-// much its interval had been widened. The error matches [uncertainty.ErrValue].
+// Add records a prediction together with its known outcome; factor is the ratio by
+// which its interval was widened. The error matches [uncertainty.ErrValue].
 func (b *Book) Add(now time.Time, q Question, key string, p uncertainty.Prediction, factor, value float64) error {
 	if err := checkOutcome(value); err != nil {
 		return err
@@ -110,8 +110,8 @@ func checkOutcome(value float64) error {
 	return nil
 }
 
-// Standings returns how each question of a tool did, in the order of their first
-// prediction.
+// Standings returns the standing of each question of a tool, in the order of their
+// first prediction.
 func (b *Book) Standings(tool string) []Standing {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +125,7 @@ func (b *Book) Standings(tool string) []Standing {
 	return all
 }
 
-// Standing returns how one question did.
+// Standing returns the standing of one question.
 func (b *Book) Standing(q Question) Standing {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,8 +136,8 @@ func (b *Book) Standing(q Question) Standing {
 	return Standing{Question: q, Factor: 1}
 }
 
-// Check finds out whether the file can be read and written, for a program that
-// says so at its start; see [Book.Warnings].
+// Check tests whether the file can be read and written, for a program that reports
+// it at its start; see [Book.Warnings].
 func (b *Book) Check() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,8 +145,7 @@ func (b *Book) Check() {
 	b.change(func() []any { return nil })
 }
 
-// Warnings returns what was wrong with the file since the last call, each cause
-// once.
+// Warnings returns the errors of the file since the last call, each cause once.
 func (b *Book) Warnings() []error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -38,7 +38,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// quiet checks that a book has nothing to warn of.
+// quiet checks that a book has no warnings.
 func quiet(t *testing.T, b *Book) {
 	t.Helper()
 	if w := b.Warnings(); len(w) > 0 {
@@ -100,14 +100,14 @@ func TestOutcomeFindsItsPrediction(t *testing.T) {
 	}
 }
 
-// Intervals half as wide as they should be are widened until as many hold as
-// they promise, and the standing says how it went.
+// TestCorrection checks that intervals half as wide as necessary are widened until
+// their coverage is right, and that the standing reports it.
 func TestCorrection(t *testing.T) {
 	b, rng := book(t), rand.New(rand.NewPCG(1, 1))
 	shown := uncertainty.Prediction{}
 	for i := range 60 {
 		shown = b.Predict(at, rank, "job", predicted(10))
-		if i < fewest && shown != predicted(10) {
+		if i < minOutcomes && shown != predicted(10) {
 			t.Errorf("moved after %d outcomes: %v", i, shown)
 		}
 		must(t, b.Outcome(at, rank, "job", 10+1.2*rng.NormFloat64()))
@@ -119,7 +119,7 @@ func TestCorrection(t *testing.T) {
 	if s.Outcomes != 50 || s.Held < 30 || s.Held > 48 || math.Abs(s.Level-0.9) > 1e-9 || s.Factor < 1.2 || s.Open != 0 || s.Miss <= 0 || s.Error <= 0 {
 		t.Errorf("%+v", s)
 	}
-	if want := "of the last 50 here (90 % promised)"; !strings.HasSuffix(s.String(), want) {
+	if want := "of the last 50 outcomes here were in their interval (level 90 %)"; !strings.HasSuffix(s.String(), want) {
 		t.Errorf("%q", s)
 	}
 	if other := b.Standing(when); other.String() != "" || other.Factor != 1 {
@@ -127,7 +127,8 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// A gross error widens no interval by more than ten until ten outcomes agree.
+// TestGrossErrors checks that a gross error widens an interval at most tenfold
+// until ten outcomes agree.
 func TestGrossErrors(t *testing.T) {
 	b := book(t)
 	outcome := func(y float64) float64 {
@@ -150,7 +151,8 @@ func TestGrossErrors(t *testing.T) {
 	}
 }
 
-// One line that cannot be read costs no other line, and no answer.
+// TestDamagedLog checks that an unreadable line affects no other line and no
+// answer.
 func TestDamagedLog(t *testing.T) {
 	good := `{"foretime":"prediction","tool":"edgeprof","question":"rank","key":"%s","at":"2026-11-23T06:00:00Z","prediction":{"value":1,"low":0.5,"high":2,"level":0.9},"factor":1}` + "\n"
 	first, second := fmt.Sprintf(good, "aaaa"), fmt.Sprintf(good, "bbbb")
@@ -199,7 +201,8 @@ func TestDamagedLog(t *testing.T) {
 	}
 }
 
-// A book whose file cannot be used works from memory, and says so once.
+// TestUnusableFile checks that a book whose file cannot be used works in memory and
+// warns once.
 func TestUnusableFile(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"a directory in its place": func(path string) error { return os.Mkdir(path, 0o755) },
@@ -228,7 +231,7 @@ func TestUnusableFile(t *testing.T) {
 	}
 }
 
-// A book without a path is one in memory.
+// TestMemoryOnly uses a book without a path.
 func TestMemoryOnly(t *testing.T) {
 	var b Book
 	b.Predict(at, rank, "a", predicted(1))
@@ -243,7 +246,8 @@ func TestMemoryOnly(t *testing.T) {
 	quiet(t, &b)
 }
 
-// Several books of one file, as several processes have, lose nothing.
+// TestBooksOfOneFile checks that several books of one file, as in several
+// processes, lose nothing.
 func TestBooksOfOneFile(t *testing.T) {
 	one := book(t)
 	var all sync.WaitGroup
@@ -282,8 +286,8 @@ func TestBooksOfOneFile(t *testing.T) {
 	}
 }
 
-// A book that waited for the lock while another replaced the file writes to the new
-// one.
+// TestReplacedWhileWaiting checks that a book that waited for the lock while
+// another replaced the file writes to the new file.
 func TestReplacedWhileWaiting(t *testing.T) {
 	one := book(t)
 	one.Predict(at, rank, "a", predicted(1))
@@ -293,7 +297,7 @@ func TestReplacedWhileWaiting(t *testing.T) {
 	must(t, err)
 	var all sync.WaitGroup
 	all.Go(func() { (&Book{Path: one.Path}).Predict(at, rank, "b", predicted(1)) })
-	time.Sleep(100 * time.Millisecond) // it waits by now; later it has the new file
+	time.Sleep(100 * time.Millisecond) // by now it waits; later it has the new file
 	must(t, one.replace(text))
 	must(t, f.Close())
 	all.Wait()
@@ -331,7 +335,7 @@ func TestForget(t *testing.T) {
 	quiet(t, b)
 }
 
-// BenchmarkAdd measures an outcome that a service takes after many others.
+// BenchmarkAdd measures recording an outcome after many others, as in a service.
 func BenchmarkAdd(b *testing.B) {
 	for _, before := range []int{0, 500, 5000} {
 		b.Run(fmt.Sprintf("before=%d", before), func(b *testing.B) {

@@ -9,45 +9,45 @@ import (
 )
 
 const (
-	fewest = 10 // outcomes before an interval is moved
-	latest = 50 // outcomes that a Standing counts
+	minOutcomes    = 10 // outcomes before an interval is corrected
+	recentOutcomes = 50 // outcomes that a Standing counts
 )
 
-// Standing summarises the intervals of a question: of the last 50 outcomes, how
-// many they contained, and by how much the others missed.
+// Standing summarises the last 50 outcomes of a question: how many intervals
+// contained them, and the size of the misses.
 type Standing struct {
 	Question
 	Outcomes int     `json:"outcomes"`
 	Held     int     `json:"held"`
-	Level    float64 `json:"level"`           // that was promised, on average
-	Miss     float64 `json:"median_miss"`     // of those missed: distance from the near end, in interval widths
+	Level    float64 `json:"level"`           // mean level of the intervals
+	Miss     float64 `json:"median_miss"`     // of the misses: distance from the nearer end, in interval widths
 	Error    float64 `json:"median_error"`    // |outcome - value| / |outcome|
-	Factor   float64 `json:"width_factor"`    // of the next interval, at the level of the last
+	Factor   float64 `json:"width_factor"`    // of the next interval, at the last level
 	Open     int     `json:"without_outcome"` // predictions
 }
 
-// String returns the line that ends an answer, "" until there are ten outcomes.
+// String returns the last line of an answer, "" until there are ten outcomes.
 func (s Standing) String() string {
-	if s.Outcomes < fewest {
+	if s.Outcomes < minOutcomes {
 		return ""
 	}
-	return fmt.Sprintf("held %d of the last %d here (%.0f %% promised)", s.Held, s.Outcomes, 100*s.Level)
+	return fmt.Sprintf("%d of the last %d outcomes here were in their interval (level %.0f %%)", s.Held, s.Outcomes, 100*s.Level)
 }
 
-// id finds the open prediction of an outcome.
+// id identifies the open prediction of an outcome.
 type id struct {
 	Question
 	key string
 }
 
-// state is what the lines of a log say, as far as later answers need it.
+// state is the content of a log that later answers need.
 type state struct {
 	order     []Question
 	questions map[Question]*history
 	open      map[id]Entry
 }
 
-// history is what a question's predictions and outcomes say.
+// history is the state of one question.
 type history struct {
 	predictions, outcomes int
 	level                 float64 // of the last prediction
@@ -76,8 +76,8 @@ func (s *state) predicted(e Entry) {
 	s.open[id{e.Question, e.Key}] = e
 }
 
-// came takes an outcome in, if its prediction is open.
-func (s *state) came(o line) {
+// addOutcome adds an outcome, if its prediction is open.
+func (s *state) addOutcome(o line) {
 	at := id{o.Question, o.Key}
 	e, open := s.open[at]
 	if !open || o.At.Before(e.At) || !o.Made.IsZero() && !o.Made.Equal(e.At) {
@@ -87,14 +87,14 @@ func (s *state) came(o line) {
 	e.Outcome = o.Outcome
 	h := s.questions[o.Question]
 	h.outcomes++
-	if h.recent = append(h.recent, e); len(h.recent) > latest {
+	if h.recent = append(h.recent, e); len(h.recent) > recentOutcomes {
 		h.recent = h.recent[1:]
 	}
 	t := h.trackers[e.Prediction.Level]
 	if t == nil {
 		tracker, err := uncertainty.NewTracker(e.Prediction.Level)
 		if err != nil {
-			return // a prediction that promises nothing teaches nothing
+			return // no level, nothing to learn
 		}
 		t = &tracked{Tracker: tracker}
 		h.trackers[e.Prediction.Level] = t
@@ -103,7 +103,7 @@ func (s *state) came(o line) {
 	t.Observe(e.Prediction.Widened(1/e.Factor), *o.Outcome)
 }
 
-// factor returns by how much the next interval of a question is to be widened: 1
+// factor returns the ratio by which the next interval of a question is widened: 1
 // until there are enough outcomes at its level.
 func (s *state) factor(q Question, level float64) float64 {
 	if h := s.questions[q]; h != nil {
@@ -113,7 +113,7 @@ func (s *state) factor(q Question, level float64) float64 {
 }
 
 func (h *history) factor(level float64) float64 {
-	if t := h.trackers[level]; t != nil && t.outcomes >= fewest {
+	if t := h.trackers[level]; t != nil && t.outcomes >= minOutcomes {
 		return t.Factor()
 	}
 	return 1

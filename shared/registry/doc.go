@@ -1,8 +1,7 @@
-// Package registry holds the choices a user makes by name: policies, models,
-// schedulers, sources. One list gives the choice itself, the words of a flag's
-// help, the table of the docs and the error for a name that is not there, so
-// that a new choice is one line in one place.
+// Package registry holds the choices that a user makes by name: policies, models,
+// schedulers, sources. From one list come the choice itself, a flag's help, the
+// table in the docs and the error for an unknown name; a new choice is one line.
 //
-// It decides the order in which choices are shown: that of the list. It
-// refuses no name twice; the first entry of a name is the one found.
+// Choices are shown in the order of the list. If a name occurs twice, the first
+// entry is found.
 package registry

@@ -9,10 +9,10 @@ import (
 type Entry[T any] struct {
 	Name string // what the user types
 	Help string // one line, without a full stop
-	New  T      // the choice, most often a function that makes it
+	New  T      // the choice, usually a function that creates it
 }
 
-// List is the choices in the order they are shown.
+// List holds the choices in the order in which they are shown.
 type List[T any] []Entry[T]
 
 // Find returns the New of the entry called name. The error names the choices.
@@ -35,7 +35,7 @@ func (l List[T]) Names() []string {
 	return names
 }
 
-// Help returns a line for each entry, its name and what it does, in columns.
+// Help returns one line per entry with its name and help, in columns.
 func (l List[T]) Help() string {
 	width := 0
 	for _, e := range l {

@@ -8,7 +8,7 @@ import (
 	"github.com/foretime/foretime/shared/registry"
 )
 
-// The rounding modes a user may name.
+// modes lists rounding modes.
 func modes() registry.List[func(float64) float64] {
 	return registry.List[func(float64) float64]{
 		{Name: "up", Help: "toward infinity", New: math.Ceil},

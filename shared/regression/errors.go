@@ -5,35 +5,35 @@ import (
 	"fmt"
 )
 
-// Returned when the samples, or a row to predict, cannot be used.
+// Errors returned when the samples, or a row to predict, cannot be used.
 var (
-	// ErrTooFew is returned when there are fewer samples than the work needs.
+	// ErrTooFew is returned when there are fewer samples than needed.
 	ErrTooFew = errors.New("too few samples")
-	// ErrConstant is returned when a feature has the same value in every
-	// sample, so that its effect cannot be told from the intercept's.
+	// ErrConstant is returned when a feature has the same value in every sample;
+	// its effect cannot be separated from the intercept's.
 	ErrConstant = errors.New("constant feature")
-	// ErrCollinear is returned when a feature is a linear combination of others,
-	// so that their effects cannot be told apart.
+	// ErrCollinear is returned when a feature is a linear combination of others;
+	// their effects cannot be separated.
 	ErrCollinear = errors.New("collinear features")
 	// ErrNotFinite is returned when a number is NaN or infinite.
 	ErrNotFinite = errors.New("not a finite number")
-	// ErrDimension is returned when lengths do not fit each other.
+	// ErrDimension is returned when lengths do not match.
 	ErrDimension = errors.New("dimension mismatch")
 )
 
-// Returned when the question has no answer.
+// Errors returned for an invalid setting or an undefined metric.
 var (
 	// ErrSetting is returned when a setting is outside its range.
 	ErrSetting = errors.New("invalid setting")
-	// ErrUndefined is returned when a metric does not exist for the data, as
+	// ErrUndefined is returned when a metric does not exist for the data, such as
 	// R2 of actual values that are all the same.
 	ErrUndefined = errors.New("metric undefined")
 )
 
-// TooFewError says how many were there and how many are needed.
-// It matches [ErrTooFew].
+// TooFewError gives the number of samples and the number needed. It matches
+// [ErrTooFew].
 type TooFewError struct {
-	What string // what is counted, as "samples" or "groups"
+	What string // what is counted, such as "samples" or "groups"
 	Have int
 	Need int
 }
@@ -45,10 +45,10 @@ func (e *TooFewError) Error() string {
 // Is reports whether target is ErrTooFew.
 func (e *TooFewError) Is(target error) bool { return target == ErrTooFew }
 
-// ConstantError names the feature that never changes. It matches [ErrConstant].
+// ConstantError names a constant feature. It matches [ErrConstant].
 type ConstantError struct {
 	Column int
-	Value  float64 // the value it has in every sample
+	Value  float64 // its value in every sample
 }
 
 func (e *ConstantError) Error() string {
@@ -71,8 +71,8 @@ func (e *CollinearError) Error() string {
 // Is reports whether target is ErrCollinear.
 func (e *CollinearError) Is(target error) bool { return target == ErrCollinear }
 
-// NotFiniteError names the place of a NaN, of an infinity, or of a weight that
-// is negative. It matches [ErrNotFinite].
+// NotFiniteError gives the place of a NaN, an infinity, or a negative weight. It
+// matches [ErrNotFinite].
 type NotFiniteError struct {
 	What   string // "feature", "target", "weight", "actual", "predicted", ...
 	Row    int    // from 0; 0 also for a single row to predict
@@ -90,9 +90,9 @@ func (e *NotFiniteError) Error() string {
 // Is reports whether target is ErrNotFinite.
 func (e *NotFiniteError) Is(target error) bool { return target == ErrNotFinite }
 
-// DimensionError says which length does not fit. It matches [ErrDimension].
+// DimensionError gives a length that does not match. It matches [ErrDimension].
 type DimensionError struct {
-	What string // what is counted, as "features in row 3"
+	What string // what is counted, such as "features in row 3"
 	Have int
 	Want int
 }
@@ -108,7 +108,7 @@ func (e *DimensionError) Is(target error) bool { return target == ErrDimension }
 type SettingError struct {
 	Name  string
 	Value any
-	Want  string // the range, as "in (0, 1)"
+	Want  string // the range, such as "in (0, 1)"
 }
 
 func (e *SettingError) Error() string {

@@ -28,8 +28,8 @@ func Example() {
 	// Output: 9.85, in [8.47, 11.23] 95 times of 100
 }
 
-// A model is judged on rows that it was not fitted on, and its next answers get
-// intervals from them.
+// A model is evaluated on rows that it was not fitted on, and their errors give its
+// later predictions intervals.
 func ExampleCrossPredict() {
 	ctx := context.Background()
 	var s regression.Samples

@@ -10,15 +10,15 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Fold is one round of a validation: the rows to learn from and the rows to be
-// judged by. No row is in both.
+// Fold is one round of a validation: the rows to train on and the rows to test on.
+// No row is in both.
 type Fold struct {
 	Train []int // ascending
 	Test  []int
 }
 
-// RowFolds deals n rows at random into k test sets whose sizes differ by one at
-// most. The error matches [ErrSetting] (k below 2) or [ErrTooFew] (n below k).
+// RowFolds divides n rows at random into k test sets whose sizes differ by at most
+// one. The error matches [ErrSetting] (k below 2) or [ErrTooFew] (n below k).
 func RowFolds(n, k int, seed uint64) ([]Fold, error) {
 	if err := checkFolds("samples", n, k); err != nil {
 		return nil, err
@@ -30,11 +30,11 @@ func RowFolds(n, k int, seed uint64) ([]Fold, error) {
 	return foldsOf(foldOf, k), nil
 }
 
-// GroupFolds puts all rows of a group into the same test set, so that a model
-// is judged only on groups it has not seen: groups[i] is the group of row i.
-// Groups are dealt from the largest down, each to the smallest test set so far;
-// the seed breaks ties. The error matches [ErrSetting] or [ErrTooFew] (fewer
-// groups than k).
+// GroupFolds puts all rows of a group into the same test set; a model is then
+// tested only on groups it has not seen. groups[i] is the group of row i. Groups
+// are assigned from the largest down, each to the smallest test set so far; the
+// seed breaks ties. The error matches [ErrSetting] or [ErrTooFew] (fewer groups
+// than k).
 func GroupFolds[G cmp.Ordered](groups []G, k int, seed uint64) ([]Fold, error) {
 	size := map[G]int{}
 	for _, g := range groups {
@@ -78,7 +78,7 @@ func checkFolds(what string, n, k int) error {
 	return nil
 }
 
-// foldsOf turns the test set of each row into folds.
+// foldsOf returns the folds, given the test set of each row.
 func foldsOf(foldOf []int, k int) []Fold {
 	folds := make([]Fold, k)
 	for row, test := range foldOf {
@@ -93,10 +93,10 @@ func foldsOf(foldOf []int, k int) []Fold {
 	return folds
 }
 
-// CrossPredict predicts each test row of the folds with a model that was fitted
-// on that fold's training rows. It returns the rows tested, fold by fold, and
-// their predictions in the same order; give the targets of these rows and the
-// predictions to [Evaluate]. An error names the fold.
+// CrossPredict predicts each test row of the folds with a model that was fitted on
+// that fold's training rows. It returns the tested rows, fold by fold, and their
+// predictions in the same order; pass the targets of these rows and the predictions
+// to [Evaluate]. An error names the fold.
 func CrossPredict[M Model](ctx context.Context, f Fitter[M], s Samples, folds []Fold) (rows []int, predicted []uncertainty.Prediction, err error) {
 	for i, fold := range folds {
 		m, err := f.Fit(ctx, s.Select(fold.Train))
@@ -112,5 +112,5 @@ func CrossPredict[M Model](ctx context.Context, f Fitter[M], s Samples, folds []
 	return rows, predicted, nil
 }
 
-// random is the one source of randomness of this package.
+// random is the only source of randomness of this package.
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }

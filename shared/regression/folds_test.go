@@ -12,8 +12,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// checkPartition reports rows that the folds test not exactly once, or both
-// test and learn from.
+// checkPartition reports rows that the folds do not test exactly once, or use for
+// both training and testing.
 func checkPartition(t rapid.TB, n int, folds []Fold) {
 	t.Helper()
 	tested := make([]int, n)
@@ -126,7 +126,7 @@ func TestFoldErrors(t *testing.T) {
 	}
 }
 
-// meanFitter answers with the mean target whatever the features.
+// meanFitter predicts the mean target for any features.
 type meanFitter struct{}
 
 type meanModel struct {

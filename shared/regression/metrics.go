@@ -10,26 +10,26 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// Metrics say how far predictions were from what came. Relative errors are
-// fractions: 0.08 is 8 %. A metric that does not exist for the data is NaN, has
-// a warning that matches [ErrUndefined], and is null in JSON.
+// Metrics are the errors of predictions. Relative errors are fractions: 0.08 is 8
+// %. A metric that is undefined for the data is NaN, has a warning that matches
+// [ErrUndefined], and is null in JSON.
 type Metrics struct {
 	Count int     // pairs compared
 	MAE   float64 // mean |predicted - actual|, in the target's unit
 	RMSE  float64 // root of the mean squared error, in the target's unit
 	// MAPE is the mean of |predicted - actual| / |actual| over the pairs whose
-	// actual value is not zero; ZeroActuals counts those left out.
+	// actual value is not zero; ZeroActuals counts the others.
 	MAPE        float64
 	MedianAPE   float64 // the median of the same ratios
-	Within5     float64 // share of the same ratios that are at most 0.05
-	Within10    float64 // share of the same ratios that are at most 0.10
+	Within5     float64 // fraction of the same ratios that are at most 0.05
+	Within10    float64 // fraction of the same ratios that are at most 0.10
 	R2          float64 // 1 - residual sum of squares / sum of squares about the mean
 	Spearman    float64 // rank correlation, ties given their average rank
 	ZeroActuals int
 	Warnings    []error
 }
 
-// Evaluate compares predictions with what came. The error matches
+// Evaluate compares predictions with actual values. The error matches
 // [ErrDimension], [ErrNotFinite] or [ErrTooFew] (no pair at all).
 func Evaluate(actual, predicted []float64) (Metrics, error) {
 	if err := checkPairs(actual, predicted, 1); err != nil {
@@ -64,9 +64,9 @@ func (m *Metrics) optional(v float64, err error) float64 {
 	return v
 }
 
-// R2 is the coefficient of determination, 1 - Σ(a-p)² / Σ(a-mean(a))². It is
-// negative where the predictions are worse than the mean. The error matches
-// [ErrUndefined] when all actual values are the same.
+// R2 returns the coefficient of determination, 1 - Σ(a-p)² / Σ(a-mean(a))². It is
+// negative if the predictions are worse than the mean. The error matches
+// [ErrUndefined] if all actual values are the same.
 func R2(actual, predicted []float64) (float64, error) {
 	if err := checkPairs(actual, predicted, 1); err != nil {
 		return 0, err
@@ -81,9 +81,9 @@ func R2(actual, predicted []float64) (float64, error) {
 	return 1 - meanSquare(actual, predicted)*float64(len(actual))/spread, nil
 }
 
-// Spearman is the rank correlation of a and b: Pearson's correlation of their
-// ranks, values that tie sharing the average of their ranks. The error matches
-// [ErrUndefined] when either is constant.
+// Spearman returns the rank correlation of a and b: Pearson's correlation of their
+// ranks, with average ranks for ties. The error matches [ErrUndefined] if either is
+// constant.
 func Spearman(a, b []float64) (float64, error) {
 	if err := checkPairs(a, b, 1); err != nil {
 		return 0, err
@@ -101,7 +101,7 @@ func Spearman(a, b []float64) (float64, error) {
 	return ab / math.Sqrt(aa*bb), nil
 }
 
-// ranks are the ranks of values from 1, ties sharing their average.
+// ranks returns the ranks of values from 1; ties get their average rank.
 func ranks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {
@@ -132,7 +132,7 @@ func checkPairs(actual, predicted []float64, need int) error {
 	return checkValues("predicted value", predicted, need)
 }
 
-// relativeErrors are |p-a|/|a|, sorted, of the pairs whose a is not zero.
+// relativeErrors returns |p-a|/|a|, sorted, of the pairs whose a is not zero.
 func relativeErrors(actual, predicted []float64) []float64 {
 	var out []float64
 	for i, a := range actual {
@@ -144,7 +144,7 @@ func relativeErrors(actual, predicted []float64) []float64 {
 	return out
 }
 
-// shareWithin is the share of sorted ratios that are at most limit.
+// shareWithin returns the fraction of sorted ratios that are at most limit.
 func shareWithin(sorted []float64, limit float64) float64 {
 	n := sort.Search(len(sorted), func(i int) bool { return sorted[i] > limit })
 	return float64(n) / float64(len(sorted))
@@ -174,7 +174,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// checkValues asks for at least need numbers, all finite.
+// checkValues requires at least need numbers, all finite.
 func checkValues(what string, values []float64, need int) error {
 	if len(values) < need {
 		return &TooFewError{What: what + "s", Have: len(values), Need: need}

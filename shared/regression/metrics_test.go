@@ -13,9 +13,9 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// The reference numbers are those of scikit-learn 1.9.1, numpy 2.4.6 and scipy
-// 1.17.1: mean_absolute_error, root_mean_squared_error,
-// mean_absolute_percentage_error, r2_score, median(abs(p-a)/abs(a)).
+// The reference numbers come from scikit-learn 1.9.1, numpy 2.4.6 and scipy 1.17.1:
+// mean_absolute_error, root_mean_squared_error, mean_absolute_percentage_error,
+// r2_score, median(abs(p-a)/abs(a)).
 func TestEvaluate(t *testing.T) {
 	actual := []float64{3, -0.5, 2, 7, 4, 4.2, 10}
 	predicted := []float64{2.5, 0, 2, 8, 4.1, 4.2, 9.2}
@@ -86,7 +86,7 @@ func TestPairErrors(t *testing.T) {
 	}
 }
 
-// The first is scipy 1.17.1 spearmanr with ties on both sides.
+// The first reference is scipy 1.17.1 spearmanr with ties on both sides.
 func TestSpearman(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float64

@@ -7,28 +7,27 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Model answers what a target will be, from a row of features. A fitted model
-// does not change and may be asked from many goroutines.
+// Model predicts a target from a row of features. A fitted model does not change
+// and is safe for concurrent use.
 type Model interface {
-	// Features is the width of the rows the model was fitted on.
+	// Features returns the width of the rows that the model was fitted on.
 	Features() int
-	// Predict answers for one row. The error matches [ErrDimension] or
-	// [ErrNotFinite]; NaN features are allowed only where the model's own
-	// documentation says so. Predict does not keep x.
+	// Predict predicts one row. The error matches [ErrDimension] or [ErrNotFinite];
+	// NaN features are allowed only if the model's own documentation says so.
+	// Predict does not keep x.
 	Predict(x []float64) (uncertainty.Prediction, error)
 }
 
-// Fitter is a recipe with its settings: it learns a model of its own kind from
-// samples.
+// Fitter is a recipe with its settings: it fits a model of its own kind to samples.
 //
 // Fit neither changes nor keeps the samples. The same samples and settings, the
-// seed among them, give the same model. A fit that takes long returns ctx's
-// error soon after ctx is cancelled.
+// seed included, give the same model. A long fit returns ctx's error soon after ctx
+// is cancelled.
 type Fitter[M Model] interface {
 	Fit(ctx context.Context, s Samples) (M, error)
 }
 
-// PredictAll asks m for every row of s. An error names the row.
+// PredictAll predicts every row of s. An error names the row.
 func PredictAll(m Model, s Samples) ([]uncertainty.Prediction, error) {
 	out := make([]uncertainty.Prediction, s.Len())
 	for i := range out {

@@ -6,7 +6,7 @@ import (
 )
 
 // Samples are observations to learn from: a row-major matrix of features, the
-// target of each row and, where they are not all worth the same, a weight.
+// target of each row and, optionally, its weight.
 type Samples struct {
 	// Features is the width of a row. Zero is allowed: such samples have a
 	// target only, and a model of them is a constant.
@@ -14,11 +14,11 @@ type Samples struct {
 	// X holds Len() rows of Features numbers, one row after the other. NaN
 	// means "missing", to the models that allow it.
 	X []float64
-	// Y holds one target a row.
+	// Y holds one target per row.
 	Y []float64
-	// Weights holds one weight a row, at least 0; nil means 1 for all. A weight
-	// is an inverse variance: an observation of weight 4 has half the noise of
-	// one of weight 1. Fitters that cannot use weights refuse them.
+	// Weights holds one weight per row, at least 0; nil means 1 for all. A weight
+	// is an inverse variance: an observation of weight 4 has half the noise of one
+	// of weight 1. Fitters that cannot use weights return an error.
 	Weights []float64
 }
 
@@ -42,15 +42,15 @@ func NewSamples(rows [][]float64, y []float64) (Samples, error) {
 	return s, nil
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (s Samples) Len() int { return len(s.Y) }
 
-// Row is the i-th row of X, not a copy.
+// Row returns the i-th row of X, not a copy.
 func (s Samples) Row(i int) []float64 {
 	return s.X[i*s.Features : (i+1)*s.Features : (i+1)*s.Features]
 }
 
-// Weight is the weight of row i.
+// Weight returns the weight of row i.
 func (s Samples) Weight(i int) float64 {
 	if s.Weights == nil {
 		return 1
@@ -58,8 +58,8 @@ func (s Samples) Weight(i int) float64 {
 	return s.Weights[i]
 }
 
-// Select copies the named rows, in the order given; a row may be named more
-// than once. It panics when a row does not exist.
+// Select copies the given rows, in that order; a row may be given more than once.
+// It panics if a row does not exist.
 func (s Samples) Select(rows []int) Samples {
 	out := Samples{Features: s.Features, X: make([]float64, 0, len(rows)*s.Features), Y: make([]float64, len(rows))}
 	if s.Weights != nil {
@@ -75,18 +75,18 @@ func (s Samples) Select(rows []int) Samples {
 	return out
 }
 
-// Needs is what a fitter asks of its samples. The zero value asks that the
-// numbers are finite and the lengths fit, which every fitter does.
+// Needs holds a fitter's requirements of its samples. The zero value requires that
+// the numbers are finite and the lengths match, as every fitter does.
 type Needs struct {
-	MinRows    int  // fewest rows, not counting those of weight 0
+	MinRows    int  // smallest number of rows, without those of weight 0
 	Missing    bool // NaN features are allowed (infinite ones never are)
 	Varying    bool // every feature must have two different values
-	Unweighted bool // weights are refused
+	Unweighted bool // weights are an error
 }
 
-// Check reports the first thing in the samples that falls short of the needs.
-// The error matches [ErrDimension], [ErrNotFinite], [ErrTooFew], [ErrConstant]
-// or, for weights that are refused, [ErrSetting].
+// Check returns an error for the first sample that does not meet the needs. It
+// matches [ErrDimension], [ErrNotFinite], [ErrTooFew], [ErrConstant] or, for
+// weights that are not allowed, [ErrSetting].
 func (s Samples) Check(n Needs) error {
 	for _, check := range []func(Needs) error{s.checkLengths, s.checkFinite, s.checkRows, s.checkVarying} {
 		if err := check(n); err != nil {
@@ -166,9 +166,9 @@ func (s Samples) constant(c int) (value float64, constant bool) {
 	return value, true
 }
 
-// CheckRow reports whether x can be predicted: it has the given number of
-// features, all finite, or missing where missing ones are allowed.
-// The error matches [ErrDimension] or [ErrNotFinite].
+// CheckRow checks a row to predict: it must have the given number of features, all
+// finite, or missing if that is allowed. The error matches [ErrDimension] or
+// [ErrNotFinite].
 func CheckRow(x []float64, features int, missing bool) error {
 	if len(x) != features {
 		return &DimensionError{What: "features in the row to predict", Have: len(x), Want: features}

@@ -13,7 +13,7 @@ func TestCheck(t *testing.T) {
 		s     Samples
 		needs Needs
 		want  error
-		place string // the message, "" for none
+		place string // in the message, "" for none
 	}{
 		{"fine", Samples{Features: 2, X: []float64{1, 2, 3, 4}, Y: []float64{1, 2}}, Needs{MinRows: 2, Varying: true}, nil, ""},
 		{"empty", Samples{}, Needs{}, nil, ""},

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// KeepAccounts starts a database and Slurm's daemon in front of it, and has the
-// cluster send its accounts there.
+// KeepAccounts starts a database and slurmdbd, and makes the cluster send its
+// accounts there.
 func KeepAccounts(c *Cluster) {
 	me, err := user.Current()
 	if err != nil {
@@ -42,8 +42,8 @@ StorageLoc=accounts
 		c.T.Fatal(err)
 	}
 	c.Spawn("slurmdbd", "-D")
-	// AccountingStoragePass is where munge listens, for those who write to
-	// slurmdbd (slurm.conf(5)).
+	// AccountingStoragePass is the munge socket for clients of slurmdbd
+	// (slurm.conf(5)).
 	c.Configure(fmt.Sprintf("AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort=%d\nAccountingStoragePass=%s\n", ports[1], at("munge.socket")))
 	c.Await("a registered cluster", func() bool { _, err := c.Run("sacctmgr", "--immediate", "add", "cluster", "t"); return err == nil })
 }

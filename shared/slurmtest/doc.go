@@ -1,2 +1,2 @@
-// Package slurmtest starts a real Slurm of its own for a test.
+// Package slurmtest starts a real Slurm cluster for a test.
 package slurmtest

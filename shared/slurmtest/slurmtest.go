@@ -22,7 +22,8 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// packages are the programs a real Slurm needs and where they come from.
+// packages maps the programs of a real Slurm to the Debian packages that contain
+// them.
 var packages = map[string]string{
 	"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd",
 	"sbatch": "slurm-client", "squeue": "slurm-client", "scontrol": "slurm-client", "sinfo": "slurm-client", "scancel": "slurm-client",
@@ -30,7 +31,7 @@ var packages = map[string]string{
 	"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core", "my_print_defaults": "mariadb-client-core",
 }
 
-// Program finds a program of the system, those for its keeper included.
+// Program returns the path of a system program, those in sbin included.
 func Program(t *testing.T, name string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {
@@ -43,7 +44,7 @@ func Program(t *testing.T, name string) string {
 	return ""
 }
 
-// Need skips a test where Slurm is not installed.
+// Need skips a test if Slurm is not installed.
 func Need(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
@@ -51,27 +52,27 @@ func Need(t *testing.T) {
 	}
 }
 
-// Cluster is a Slurm of four nodes with four pretended GPUs each, on
-// loopback, in a folder of its own.
+// Cluster is a Slurm of four nodes with four fake GPUs each, on loopback, in a
+// directory of its own.
 type Cluster struct {
 	T     *testing.T
-	Dir   string      // of its settings and state
-	procs []*exec.Cmd // in the order of their start
+	Dir   string      // settings and state
+	procs []*exec.Cmd // in start order
 	start chan func()
 }
 
-// Start starts a Slurm and sees to its end. What more starts comes
-// before the controller.
+// Start starts a Slurm and stops it at the end of the test. The functions more run
+// before the controller starts.
 func Start(t *testing.T, more ...func(*Cluster)) *Cluster {
 	t.Helper()
 	Need(t)
-	dir, err := os.MkdirTemp("", "slurm") // t.TempDir is too long a name for a socket
+	dir, err := os.MkdirTemp("", "slurm") // t.TempDir is too long for a socket's name
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &Cluster{T: t, Dir: dir, start: make(chan func())}
-	// The children die with the thread that started them, so that nothing is
-	// left even when this process is killed.
+	// The children die with the thread that started them, so nothing is left even
+	// if this process is killed.
 	crash.Go(func() {
 		runtime.LockOSThread()
 		for f := range c.start {
@@ -165,7 +166,7 @@ PartitionName=gpu Nodes=n[0-3] Default=YES MaxTime=INFINITE State=UP
 	}
 }
 
-// Configure adds to the settings of the cluster.
+// Configure appends to the settings of the cluster.
 func (c *Cluster) Configure(text string) {
 	f, err := os.OpenFile(filepath.Join(c.Dir, "slurm.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
@@ -177,9 +178,9 @@ func (c *Cluster) Configure(text string) {
 	}
 }
 
-// The ports of all clusters of this process are taken one after another from a
-// random one on, below those that Linux gives to whoever asks for any, which may be
-// in use a moment after they were found free.
+// The clusters of this process take ports one after another, from a random one up.
+// They stay below the range from which Linux assigns ports, which may be taken a
+// moment after they were found free.
 const firstPort, endPort = 10000, 32000
 
 var nextPort = func() *atomic.Int64 {
@@ -188,7 +189,7 @@ var nextPort = func() *atomic.Int64 {
 	return &n
 }()
 
-// Ports finds ports that nobody listens on, each once in this process.
+// Ports returns n ports that nobody listens on, each once in this process.
 func (c *Cluster) Ports(n int) (ports []int) {
 	for len(ports) < n {
 		port := firstPort + int(nextPort.Add(1))%(endPort-firstPort)
@@ -223,13 +224,13 @@ func (c *Cluster) Spawn(name string, args ...string) {
 	c.procs = append(c.procs, cmd)
 }
 
-// Env is the environment in which Slurm's commands find the cluster.
+// Env returns the environment for Slurm's commands.
 func (c *Cluster) Env() []string {
 	return append((&exec.Cmd{}).Environ(), "SLURM_CONF="+filepath.Join(c.Dir, "slurm.conf"))
 }
 
-// Run runs one of Slurm's commands for half a minute at most and returns what it
-// prints.
+// Run runs one of Slurm's commands for at most half a minute and returns its
+// output.
 func (c *Cluster) Run(argv ...string) (string, error) {
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()
@@ -243,7 +244,7 @@ func (c *Cluster) Run(argv ...string) (string, error) {
 	return string(out), err
 }
 
-// Await waits for something to come true, for a minute at most.
+// Await waits until ok returns true, for at most a minute.
 func (c *Cluster) Await(what string, ok func() bool) {
 	c.T.Helper()
 	for range 600 {
@@ -253,7 +254,7 @@ func (c *Cluster) Await(what string, ok func() bool) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	c.logs()
-	c.T.Fatalf("waited in vain for %s", what)
+	c.T.Fatalf("no %s within a minute", what)
 }
 
 func (c *Cluster) logs() {
@@ -265,8 +266,8 @@ func (c *Cluster) logs() {
 	}
 }
 
-// stop ends the jobs, the daemons and the folder, and looks for whatever is
-// left over.
+// stop ends the jobs and daemons, removes the directory, and reports processes that
+// are left.
 func (c *Cluster) stop() {
 	_, _ = c.Run("scancel", "--state=PENDING", "--partition=gpu")
 	_, _ = c.Run("scancel", "--partition=gpu")
@@ -284,7 +285,7 @@ func (c *Cluster) stop() {
 		kill.Stop()
 	}
 	close(c.start)
-	for _, pid := range c.left() {
+	for _, pid := range c.leftProcesses() {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		c.T.Errorf("process %d is left over: %q", pid, line)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -294,9 +295,9 @@ func (c *Cluster) stop() {
 	}
 }
 
-// left are the processes that still have to do with the folder, a while after
-// the end.
-func (c *Cluster) left() []int {
+// leftProcesses returns the processes that still use the directory, after waiting for their
+// end.
+func (c *Cluster) leftProcesses() []int {
 	var pids []int
 	for range 50 {
 		pids = pids[:0]

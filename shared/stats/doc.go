@@ -1,7 +1,6 @@
-// Package stats has the order statistics that all the tools use, each
-// definition once and by its name. Moments are those of gonum's stat.
+// Package stats has the order statistics of the tools, each definition once. For
+// moments use gonum's stat.
 //
-// The functions ask for at least one value, none of them NaN, and shares from
-// 0 to 1: a caller that cannot promise this checks first. They panic
-// otherwise, as gonum's do, for no number would be an answer.
+// The functions need at least one value, no NaN, and fractions from 0 to 1. They
+// panic otherwise, as gonum's do: check first.
 package stats

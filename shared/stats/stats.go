@@ -8,24 +8,24 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Sorted is numbers in rising order.
+// Sorted holds numbers in ascending order.
 type Sorted []float64
 
-// Sort is a sorted copy of values.
+// Sort returns a sorted copy of values.
 func Sort(values []float64) Sorted {
 	s := slices.Clone(values)
 	slices.Sort(s)
 	return s
 }
 
-// Quantile is the p-quantile of values in any order: [Sorted.Quantile].
+// Quantile returns the p-quantile of values in any order: [Sorted.Quantile].
 func Quantile(values []float64, p float64) float64 { return Sort(values).Quantile(p) }
 
-// Median is the middle of values in any order: [Sorted.Median].
+// Median returns the middle of values in any order: [Sorted.Median].
 func Median(values []float64) float64 { return Sort(values).Median() }
 
-// Quantile is linear between the two nearest order statistics: type 7 of
-// Hyndman and Fan, "Sample Quantiles in Statistical Packages" (The American
+// Quantile interpolates linearly between the two nearest order statistics: type 7
+// of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (The American
 // Statistician 50, 1996), the default of R and NumPy.
 func (s Sorted) Quantile(p float64) float64 {
 	s.check(p)
@@ -37,31 +37,30 @@ func (s Sorted) Quantile(p float64) float64 {
 	return s[low] + (at-float64(low))*(s[low+1]-s[low])
 }
 
-// NearestRank is the smallest value that at least the share p of the values
-// does not exceed: type 1 of Hyndman and Fan.
+// NearestRank returns the smallest value v with at least the fraction p of the
+// values at or below v: type 1 of Hyndman and Fan.
 func (s Sorted) NearestRank(p float64) float64 {
 	s.check(p)
 	return s[max(int(math.Ceil(p*float64(len(s))))-1, 0)]
 }
 
-// NextRank is the smallest value that more than the share p of the values
-// does not exceed, and the largest for p = 1. It differs from
-// [Sorted.NearestRank] where p n is a whole number, and is then the next value.
+// NextRank returns sorted[floor(p·n)], or the maximum for p = 1. It differs from
+// [Sorted.NearestRank] if p·n is a whole number, and is then the next value.
 func (s Sorted) NextRank(p float64) float64 {
 	s.check(p)
 	return s[min(int(p*float64(len(s))), len(s)-1)]
 }
 
-// Median is the middle value, or the mean of the two in the middle.
+// Median returns the middle value, or the mean of the two in the middle.
 func (s Sorted) Median() float64 {
 	s.check(0)
 	n := len(s)
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
-// TrimmedMean is the mean of what stays when the share of the values, rounded
-// down to whole values, is cut off at each end. Share is at least 0 and below
-// one half.
+// TrimmedMean returns the mean after cutting off the fraction share of the values,
+// rounded down to whole values, at each end. Share is at least 0 and below one
+// half.
 func (s Sorted) TrimmedMean(share float64) float64 {
 	s.check(share)
 	if share >= 0.5 {
@@ -71,7 +70,7 @@ func (s Sorted) TrimmedMean(share float64) float64 {
 	return stat.Mean(s[cut:len(s)-cut], nil)
 }
 
-// MAD is the median of the absolute deviations from the median. Times 1.4826
+// MAD returns the median of the absolute deviations from the median. Times 1.4826
 // it is the standard deviation of normal values.
 func (s Sorted) MAD() float64 {
 	middle := s.Median()

@@ -9,9 +9,9 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// TestAgainstR has values of R 4.3: x <- c(3, 1, 4, 1, 5, 9, 2, 6);
-// quantile(x, p), quantile(x, p, type = 1), median(x), mean(x, trim = 0.15),
-// mad(x, constant = 1). NextRank is sort(x)[min(floor(n p) + 1, n)].
+// TestAgainstR compares with R 4.3: x <- c(3, 1, 4, 1, 5, 9, 2, 6); quantile(x, p),
+// quantile(x, p, type = 1), median(x), mean(x, trim = 0.15), mad(x, constant = 1).
+// NextRank is sort(x)[min(floor(n p) + 1, n)].
 func TestAgainstR(t *testing.T) {
 	x := []float64{3, 1, 4, 1, 5, 9, 2, 6}
 	s := stats.Sort(x)
@@ -50,7 +50,7 @@ func TestAgainstR(t *testing.T) {
 	}
 }
 
-// TestAgainstNumPy has values of numpy 2.4.6: numpy.quantile([2.5, -1, 7, 3, 3,
+// TestAgainstNumPy compares with numpy 2.4.6: numpy.quantile([2.5, -1, 7, 3, 3,
 // 12.25, 0.5], p).
 func TestAgainstNumPy(t *testing.T) {
 	values := []float64{2.5, -1, 7, 3, 3, 12.25, 0.5}

@@ -1,14 +1,10 @@
 // Package timing measures how long work takes: laps on an injected clock, the
-// time-writer protocol by which a training job tells its laps to whoever
-// started it, the processor time and memory of a process tree, summaries of
-// latencies, and the speed of the machine itself ([Yardstick], [History],
-// [Outlook]).
+// time-writer protocol by which a training job reports its laps, the processor time
+// and memory of a process tree, summaries of latencies, and the speed of the machine
+// itself ([Yardstick], [History], [Outlook]).
 //
-// It decides for its caller which of several reports in one log counts, what a
-// report may look like, and how a quantile of few values is defined. It
-// refuses a report that is torn, that contradicts an earlier one, or that
-// holds anything but finite times of zero or more, and it never reads a clock
-// that it was not given.
+// A report that is torn, that contradicts an earlier one in the same log, or that holds
+// anything but finite times of zero or more is an error. The clock is always an argument.
 //
 // The protocol: a job marks its start and the end of each segment, and prints
 // the segments' seconds as a Python list between two tags. A job of k epochs
@@ -16,7 +12,7 @@
 //
 //	<TIME_WRITTER_OUTPUT>[13.97, 8.2e-06, 2.09]</TIME_WRITTER_OUTPUT>
 //
-// A job that speaks it:
+// A job that prints it:
 //
 //	w := timing.NewTimeWriter(os.Stdout, time.Now)
 //	w.Start()
@@ -30,7 +26,7 @@
 //	w.LogUpdate() // ends the teardown
 //	w.PrintResults()
 //
-// A reader of it:
+// A program that reads it:
 //
 //	out, err := timing.ParseOutput(log, Extend)
 //	if err != nil {

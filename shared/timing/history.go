@@ -15,17 +15,18 @@ import (
 )
 
 // History is a log of readings, one short line each, that many programs and
-// machines may share. It is bounded: after [mostReadings] lines the log becomes
-// the older half, FILE.1.jsonl, in place of the one before.
+// machines may share. It is bounded: after [mostReadings] lines the log becomes the
+// older half, FILE.1.jsonl, and replaces the previous one.
 type History struct {
 	Path    string // ends in .jsonl
-	Machine string // any text that tells this machine from others; a hash of it is kept
+	Machine string // any text that identifies this machine; its hash is stored
 }
 
-// mostReadings is how many lines one of the two files holds.
+// mostReadings is the largest number of lines of one of the two files.
 const mostReadings = 1000
 
-// work names the two pieces of work: readings of others do not compare.
+// work identifies the two pieces of work; readings of other work are not
+// comparable.
 const work = "yardstick-1"
 
 // entry is a line of the log.
@@ -35,7 +36,7 @@ type entry struct {
 	Reading
 }
 
-// Add adds a reading. The folder is made if there is none.
+// Add adds a reading. It creates the directory if necessary.
 func (h History) Add(r Reading) (err error) {
 	if err := os.MkdirAll(filepath.Dir(h.Path), 0o700); err != nil {
 		return err
@@ -54,8 +55,8 @@ func (h History) Add(r Reading) (err error) {
 	return os.Rename(h.Path, h.older())
 }
 
-// Readings returns those of this machine, oldest first. A line that is no reading
-// is left out; its number is in the error, beside the other readings.
+// Readings returns this machine's readings, oldest first. An invalid line is
+// skipped; the error gives its number, and the other readings are returned with it.
 func (h History) Readings() (readings []Reading, err error) {
 	for _, path := range []string{h.older(), h.Path} {
 		number := 0

@@ -50,11 +50,12 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// However many readings are added, two files of a bounded length hold the last.
+// TestHistoryIsBounded checks that the last readings are in two files of bounded
+// length.
 func TestHistoryIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	h := History{filepath.Join(dir, "speed.jsonl"), "m"}
-	// As many lines as a file holds, less one, are written at once.
+	// All lines that a file holds, less one, are written at once.
 	line := `{"yardstick":"yardstick-1","machine":"` + h.machine() + `","at":"2026-01-01T00:00:00Z","compute":{"wall":1,"cpu":1},"memory":{"wall":1,"cpu":1}}` + "\n"
 	for _, last := range []float64{1, 2, 3} {
 		if err := os.WriteFile(h.Path, []byte(strings.Repeat(line, mostReadings-1)), 0o600); err != nil {
@@ -80,8 +81,9 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// A line that is none is named and left out; readings of other work and impossible
-// ones are left out; a file of another kind is not touched.
+// TestHistoryOfBadLines checks that an invalid line is named and skipped, that
+// readings of other work and impossible ones are skipped, and that a file of
+// another kind is unchanged.
 func TestHistoryOfBadLines(t *testing.T) {
 	dir := t.TempDir()
 	h := History{filepath.Join(dir, "speed.jsonl"), "m"}

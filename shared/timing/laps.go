@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Clock tells the time. time.Now is one; tests hand in their own.
+// Clock returns the current time, such as time.Now; tests pass their own.
 type Clock func() time.Time
 
-// ErrNotStarted is returned when a lap ends that never began.
+// ErrNotStarted is returned when a lap ends before Start.
 var ErrNotStarted = errors.New("timing: lap ended before the first start")
 
-// Laps measures consecutive laps. Its zero value with a Now is ready; it is
-// not safe for concurrent use.
+// Laps measures consecutive laps. Its zero value is ready; it is not safe for
+// concurrent use.
 type Laps struct {
 	Now Clock // nil means time.Now
 
@@ -21,11 +21,11 @@ type Laps struct {
 	seconds []float64
 }
 
-// Start begins the first lap and forgets nothing: laps already taken stay.
+// Start begins the first lap; laps already taken are kept.
 func (l *Laps) Start() { l.last, l.started = l.now(), true }
 
-// Lap ends the lap that runs, begins the next and returns the seconds of the
-// one that ended. Before Start it returns ErrNotStarted.
+// Lap ends the current lap, begins the next and returns the seconds of the one that
+// ended. Before Start it returns ErrNotStarted.
 func (l *Laps) Lap() (float64, error) {
 	if !l.started {
 		return 0, ErrNotStarted

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// ErrNoLatency is returned when a summary of no value is asked for.
+// ErrNoLatency is returned for a summary of no values.
 var ErrNoLatency = errors.New("timing: no latency recorded")
 
-// exactLatencies is how many values are kept as they are; beyond it they are
-// counted in buckets.
+// exactLatencies is the number of values that are stored exactly; beyond it they
+// are counted in buckets.
 const exactLatencies = 4096
 
 // bucketRatio is the width of a bucket: a quantile read from buckets is at
@@ -28,10 +28,9 @@ type Latencies struct {
 	min, max float64
 }
 
-// LatencySummary describes latencies in seconds. A quantile p is the smallest
-// value that at least the share p of all values do not exceed (type 1 of
-// Hyndman and Fan 1996): an observed value, exact up to 4,096 values and
-// within 0.5 % beyond.
+// LatencySummary describes latencies in seconds. A quantile p is the smallest value
+// with at least the fraction p of all values at or below it (type 1 of Hyndman and
+// Fan 1996): an observed value, exact up to 4,096 values and within 0.5 % beyond.
 type LatencySummary struct {
 	Count int64   `json:"count"`
 	Min   float64 `json:"min_seconds"`
@@ -42,7 +41,7 @@ type LatencySummary struct {
 	Max   float64 `json:"max_seconds"`
 }
 
-// Add records one latency. It refuses what is not a finite time of zero or more.
+// Add records one latency. A time that is not finite, or below zero, is an error.
 func (l *Latencies) Add(seconds float64) error {
 	if !(seconds >= 0) || math.IsInf(seconds, 0) {
 		return fmt.Errorf("timing: latency of %v s", seconds)
@@ -68,7 +67,7 @@ func (l *Latencies) Add(seconds float64) error {
 	return nil
 }
 
-// Summary describes what was recorded so far, or returns ErrNoLatency.
+// Summary describes the latencies recorded so far, or returns ErrNoLatency.
 func (l *Latencies) Summary() (LatencySummary, error) {
 	if l.n == 0 {
 		return LatencySummary{}, ErrNoLatency
@@ -103,7 +102,7 @@ func (l *Latencies) bucketQuantile(p float64) float64 {
 	return l.max
 }
 
-// rank returns which of n sorted values, counted from 1, is the quantile p.
+// rank returns the position, from 1, of the quantile p in n sorted values.
 func rank(p float64, n int64) int64 {
 	return max(1, min(n, int64(math.Ceil(p*float64(n)-1e-9))))
 }

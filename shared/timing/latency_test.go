@@ -18,7 +18,7 @@ func TestLatencies(t *testing.T) {
 			t.Errorf("%v was taken", bad)
 		}
 	}
-	// R 4.2: quantile(1:10, c(.5,.9,.99), type=1) = 5, 9, 10.
+	// R 4.2: quantile(1:10, c(0.5, 0.9, 0.99), type=1) = 5, 9, 10.
 	for i := 10; i >= 1; i-- {
 		l.Add(float64(i))
 	}
@@ -33,7 +33,8 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// Buckets tell the same quantiles as the values themselves, to 0.5 %.
+// TestLatenciesInBuckets checks that quantiles from buckets equal those of the
+// values within 0.5 %.
 func TestLatenciesInBuckets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scale := rapid.Float64Range(-8, 4).Draw(t, "scale")

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Meter adds up what the processes of a tree used over several readings. What
-// a thread had used when it was last seen stays counted after its end, so the
-// sums never fall. Between two readings a thread may begin and end unseen.
+// Meter adds up the resource use of a process tree over several readings. The use
+// of a thread that ended is still counted as of its last reading, so the sums never
+// fall. A thread that begins and ends between two readings is not seen.
 type Meter struct {
 	Processes Processes
 
@@ -17,26 +17,27 @@ type Meter struct {
 	ended   threadTime
 	peak    int64
 
-	// wanted is the time of the thread that ran or stood ready longest, reading
-	// by reading, and wantedBy that times the threads that did so for half as long.
+	// wanted is the sum over readings of the longest time that a thread ran or was
+	// ready; wantedBy is that times the number of threads that did so for at least
+	// half as long.
 	wanted, wantedBy time.Duration
 }
 
 // threadTime is a thread's time on a processor and in wait for one.
 type threadTime struct{ run, wait time.Duration }
 
-// Read adds the trees of the given processes as they are now. CPU and Wait are
-// sums and Peak is the maximum over the Meter's life, CPU and Wait to the
-// kernel's nanosecond; the rest is of now.
-// ErrNoProcess is returned when none is alive, with the sums.
+// Read reads the trees of the given processes. CPU and Wait are sums and Peak is
+// the maximum over the Meter's life, CPU and Wait to the kernel's nanosecond; the
+// other values are of this reading. If no process is alive it returns ErrNoProcess,
+// with the sums.
 func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 	if m.threads == nil {
 		m.threads = map[int]threadTime{}
 	}
-	var most time.Duration // that a thread ran since the last reading
+	var most time.Duration // longest run of a thread since the last reading
 	var process int
 	var thread string
-	var ready []time.Duration // that each thread ran or stood ready since then
+	var ready []time.Duration // per thread: time that it ran or was ready since then
 	u, err := m.Processes.usage(pids, func(pid int) {
 		for _, name := range m.Processes.threads(pid) {
 			t := m.readThread(pid, name)
@@ -61,7 +62,7 @@ func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 
 // readThread reads /proc/PID/task/TID/schedstat: nanoseconds on a processor,
 // nanoseconds ready without one, and turns (sched-stats.rst of the kernel). It
-// returns what came to both since the last reading.
+// returns the increase of both times since the last reading.
 func (m *Meter) readThread(pid int, name string) threadTime {
 	b, err := os.ReadFile(m.Processes.path(pid, "task", name, "schedstat"))
 	if err != nil {
@@ -79,7 +80,7 @@ func (m *Meter) readThread(pid int, name string) threadTime {
 	}
 	now := threadTime{time.Duration(run), time.Duration(wait)}
 	last := m.threads[tid]
-	if now.run < last.run { // the number was given to a new thread
+	if now.run < last.run { // the number was reused for a new thread
 		m.ended.run += last.run
 		m.ended.wait += last.wait
 		last = threadTime{}
@@ -88,9 +89,9 @@ func (m *Meter) readThread(pid int, name string) threadTime {
 	return threadTime{now.run - last.run, max(0, now.wait-last.wait)}
 }
 
-// parallel takes in how long each thread ran or stood ready in an interval. Those
-// that did so for half as long as the first of them want a processor beside it;
-// a runtime's own threads, which wake for a moment, do not.
+// parallel adds the times that threads ran or were ready in an interval. A thread
+// that did so for at least half as long as the longest needs a processor of its
+// own; a runtime's helper threads, which wake for a moment, do not.
 func (m *Meter) parallel(ready []time.Duration) float64 {
 	var longest time.Duration
 	for _, t := range ready {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Threads that wake for a moment beside one that computes want no processor of
-// their own; an interval counts by how long any thread was ready in it.
+// TestParallel checks that threads that wake for a moment during a computation do
+// not count as parallel, and that an interval is weighted by the longest ready time
+// of a thread.
 func TestParallel(t *testing.T) {
 	var m Meter
 	for _, step := range []struct {

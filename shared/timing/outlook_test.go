@@ -24,8 +24,8 @@ var minute = Sampled{Horizon: time.Minute, Crowd: 1, Level: 0.95}
 func TestOutlook(t *testing.T) {
 	hour := minute
 	hour.Horizon = time.Hour
-	beside := minute
-	beside.Crowd = 2
+	busy := minute
+	busy.Crowd = 2
 	changing := steady(60, 60, 0.015, 1)
 	for i := range changing {
 		if i/2%2 == 1 {
@@ -42,20 +42,20 @@ func TestOutlook(t *testing.T) {
 		name     string
 		readings []Reading
 		s        Sampled
-		cpuLow   [2]float64 // least and most of the bound
+		cpuLow   [2]float64 // smallest and largest allowed bound
 		cpuHigh  [2]float64
 		wallLow  [2]float64
 		wallHigh [2]float64
 		known    bool
 	}{
-		// Nothing known: twice the time in either direction over an hour, and other
-		// work may start at once.
+		// Without readings: twice the time in either direction over an hour, and
+		// other work may start at once.
 		{"unknown, a minute", nil, minute, [2]float64{0.85, 1}, [2]float64{1.1, 1.6}, [2]float64{0.85, 1}, [2]float64{1.7, 3}, false},
 		{"unknown, an hour", nil, hour, [2]float64{0.4, 0.6}, [2]float64{1.7, 2.6}, [2]float64{0.4, 0.6}, [2]float64{2, 5}, false},
 		{"quiet for an hour, a minute", steady(60, 60, 0.015, 1), minute, [2]float64{0.97, 1}, [2]float64{1, 1.1}, [2]float64{0.97, 1}, [2]float64{1, 1.4}, true},
 		{"quiet for an hour, an hour", steady(60, 60, 0.015, 1), hour, [2]float64{0.4, 0.65}, [2]float64{1.5, 2.6}, [2]float64{0.4, 0.65}, [2]float64{1.8, 5}, false},
 		{"comes and goes, now quiet", changing[:58], minute, [2]float64{0.97, 1}, [2]float64{1, 1.03}, [2]float64{0.97, 1}, [2]float64{1.8, 2.1}, true},
-		{"comes and goes, now beside", changing, beside, [2]float64{0.97, 1}, [2]float64{1, 1.03}, [2]float64{0.5, 0.6}, [2]float64{1, 1.05}, true},
+		{"comes and goes, now busy", changing, busy, [2]float64{0.97, 1}, [2]float64{1, 1.03}, [2]float64{0.5, 0.6}, [2]float64{1, 1.05}, true},
 		{"a neighbour slows the core", slower[:58], minute, [2]float64{0.5, 0.95}, [2]float64{1.3, 2}, [2]float64{0.5, 0.95}, [2]float64{2, 4}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,8 +76,9 @@ func TestOutlook(t *testing.T) {
 	}
 }
 
-// Readings that repeat, or that are close to each other, tell of one moment: they
-// narrow nothing. Their order does not count, nor do those that cannot be.
+// TestOutlookBlocks checks that readings that repeat or are close to each other
+// count as one and narrow nothing, that order does not matter, and that impossible
+// readings are ignored.
 func TestOutlookBlocks(t *testing.T) {
 	once := steady(3, 70, 0.015, 1)
 	want := NewOutlook(once, minute)
@@ -98,8 +99,8 @@ func TestOutlookBlocks(t *testing.T) {
 	}
 }
 
-// More earlier readings that show no change narrow the bounds, and the reason says
-// how many there are.
+// TestOutlookLearns checks that more earlier readings without a change narrow the
+// bounds, and that the reason gives their number.
 func TestOutlookLearns(t *testing.T) {
 	last := math.Inf(1)
 	for _, n := range []int{1, 4, 10, 40, 200} {
@@ -108,7 +109,7 @@ func TestOutlookLearns(t *testing.T) {
 			t.Errorf("%d readings: upper bound %.3f, %.3f with fewer", n, o.Wall.High, last)
 		}
 		last = o.Wall.High
-		if n < enough && !strings.Contains(o.Reason, "too few") {
+		if n < minPairs && !strings.Contains(o.Reason, "too few") {
 			t.Errorf("%d readings: %s", n, o.Reason)
 		}
 	}
@@ -117,12 +118,12 @@ func TestOutlookLearns(t *testing.T) {
 	}
 }
 
-// hostModel is a simulated machine: other work comes and goes, each second with
-// some odds, and the processor's speed walks back to its mean.
+// hostModel is a simulated machine: each second other work starts or ends with
+// given probabilities, and the processor's speed varies around its mean.
 type hostModel struct {
-	start, end float64 // odds in a second
-	speedSD    float64 // of the logarithm, lasting
-	neighbour  float64 // factor on processor time beside other work
+	start, end float64 // probabilities per second
+	speedSD    float64 // stationary, of the logarithm
+	neighbour  float64 // factor on processor time during other work
 	rng        *rand.Rand
 	busy       bool
 	speed      float64
@@ -137,7 +138,7 @@ func (h *hostModel) step() (cpu, crowd float64) {
 	if h.rng.Float64() < odds {
 		h.busy = !h.busy
 	}
-	const keep = 0.999 // of the speed from second to second: 17 minutes
+	const keep = 0.999 // of the speed from second to second: a time constant of 17 minutes
 	h.speed = keep*h.speed + h.speedSD*math.Sqrt(1-keep*keep)*h.rng.NormFloat64()
 	h.seconds++
 	cpu, crowd = math.Exp(h.speed), 1
@@ -147,7 +148,7 @@ func (h *hostModel) step() (cpu, crowd float64) {
 	return cpu, crowd
 }
 
-// window returns mean processor time and mean wall time of a second's work.
+// window returns the mean processor time and mean wall time of a second's work.
 func (h *hostModel) window(seconds int) (cpu, wall float64) {
 	for range seconds {
 		c, crowd := h.step()
@@ -156,9 +157,10 @@ func (h *hostModel) window(seconds int) (cpu, wall float64) {
 	return cpu, wall
 }
 
-// On simulated machines the bounds hold what they promise, from the first reading
-// on: of work of a minute and of ten, sampled for 20 s, with a history of none or of
-// an hour. Without them hardly any machine that changes is held.
+// TestOutlookHolds checks the coverage of the bounds on simulated machines, from
+// the first reading on: for work of a minute and of ten, sampled for 20 s, with no
+// history or one of an hour. Without the bounds hardly any interval covers a
+// machine that changes.
 func TestOutlookHolds(t *testing.T) {
 	for _, host := range []struct {
 		name                           string
@@ -234,8 +236,8 @@ func TestWiden(t *testing.T) {
 	}
 }
 
-// Pairs are a horizon apart or more, follow each other, and do not bridge a gap of
-// more than ten.
+// TestPairs checks that pairs are a horizon apart or more, follow each other, and
+// do not bridge a gap of more than ten.
 func TestPairs(t *testing.T) {
 	all := blocks(append(steady(10, 60, 0.015, 1), readingAt(1e6+10000, 0.015, 1), readingAt(1e6+10060, 0.015, 1)))
 	for _, tt := range []struct {
@@ -257,7 +259,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// A few readings that a scheduler kept waiting for long do not make the upper bound.
+// TestOutlookOfLongWaits checks that a few readings with a long wait for a
+// processor do not determine the upper bound.
 func TestOutlookOfLongWaits(t *testing.T) {
 	readings := steady(60, 60, 0.015, 1)
 	for i := range readings {

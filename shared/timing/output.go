@@ -5,11 +5,11 @@ import (
 	"iter"
 )
 
-// Output is what a job's log told: its laps in seconds. A job of k epochs that
-// follows the protocol told k+2: set-up, epochs, teardown.
+// Output is the content of a job's log: its laps in seconds. A job of k epochs that
+// follows the protocol prints k+2: set-up, epochs, teardown.
 type Output struct {
 	Reports  int     // reports begun in the log
-	Warnings []error // torn reports beside the complete one
+	Warnings []error // torn reports in addition to the complete one
 	laps     series
 }
 
@@ -20,7 +20,7 @@ func (o *Output) Len() int { return o.laps.n }
 func (o *Output) All() iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		for i := range o.laps.n {
-			if !yield(o.laps.at(i)) {
+			if !yield(o.laps.value(i)) {
 				return
 			}
 		}
@@ -45,23 +45,22 @@ func (o *Output) Total() float64 {
 	return sum
 }
 
-// Line returns the job's time as a line over its epochs: intercept is the
-// first lap plus the last, slope the mean of those between, both in seconds.
-// Fewer than three laps have no slope (ok is false); the intercept is then
-// the sum of what there is.
+// Line returns the job's time as a line over its epochs: intercept is the first lap
+// plus the last, slope the mean of those between, both in seconds. Fewer than three
+// laps have no slope (ok is false); the intercept is then their sum.
 func (o *Output) Line() (intercept, slope float64, ok bool) {
 	n := o.laps.n
 	if n < 3 {
 		return o.Total(), 0, false
 	}
 	for i := 1; i < n-1; i++ {
-		slope += o.laps.at(i)
+		slope += o.laps.value(i)
 	}
-	return o.laps.at(0) + o.laps.at(n-1), slope / float64(n-2), true
+	return o.laps.value(0) + o.laps.value(n-1), slope / float64(n-2), true
 }
 
-// ParseOutput reads a whole log and returns the report that the choice takes.
-// Errors are those of the reader or a *ParseError.
+// ParseOutput reads a whole log and returns the report that choice selects. Errors
+// are those of the reader or a *ParseError.
 func ParseOutput(r io.Reader, choice Choice) (*Output, error) {
 	p := Parser{Choice: choice}
 	if _, err := p.ReadFrom(r); err != nil {

@@ -9,8 +9,8 @@ import (
 var (
 	// ErrNoTag is returned when a log holds no report at all.
 	ErrNoTag = errors.New("no time-writer report")
-	// ErrTruncated is returned when a report began and none was completed.
-	// Beside a complete report it is a warning.
+	// ErrTruncated is returned when a report began and none was completed. After a
+	// complete report it is a warning.
 	ErrTruncated = errors.New("torn time-writer report")
 	// ErrBadValue is returned when a completed report is not a list of finite
 	// numbers of zero or more.
@@ -20,7 +20,7 @@ var (
 	ErrContradiction = errors.New("later report does not extend the earlier one")
 )
 
-// ParseError says where in a log a report is at fault. Offset counts bytes
+// ParseError gives the place of an invalid report in a log. Offset counts bytes
 // from the start of the log, Report counts reports from 1.
 type ParseError struct {
 	Offset int64
@@ -43,23 +43,23 @@ func (e *ParseError) Error() string {
 // Unwrap returns the sentinel.
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// Choice says which of several complete reports counts.
+// Choice selects one of several complete reports.
 type Choice int
 
 const (
-	// Extend takes the last complete report and demands that every report
-	// begin with the laps of the one before it.
+	// Extend selects the last complete report; every report must begin with the
+	// laps of the one before it.
 	Extend Choice = iota
-	// Last takes the last complete report, whatever came before.
+	// Last selects the last complete report.
 	Last
-	// Longest takes the complete report with most laps, of equals the last.
+	// Longest selects the complete report with most laps, the last one of equals.
 	Longest
 )
 
-// Parser finds time-writer reports in a log that is written to it in pieces of
-// any size. It holds 8 bytes per lap under Extend and 16 otherwise, whatever
-// the length of the log or of its lines. The zero value is ready and uses
-// Extend. It is not safe for concurrent use.
+// Parser finds time-writer reports in a log that is written to it in pieces of any
+// size. It uses 8 bytes per lap under Extend and 16 otherwise, for any length of
+// the log or of its lines. The zero value is ready and uses Extend. It is not safe
+// for concurrent use.
 type Parser struct {
 	Choice Choice
 
@@ -72,15 +72,15 @@ type Parser struct {
 	digits  [64]byte
 	ndigits int
 
-	kept    series // the report that counts
+	kept    series // the selected report
 	found   bool
 	next    series // the report being read, under Last and Longest
 	n       int    // laps of the report being read
 	fault   *ParseError
-	failed  *ParseError // first completed report at fault
-	torn    *ParseError // last report never completed
+	failed  *ParseError // first invalid completed report
+	torn    *ParseError // last report that was never completed
 	differs bool
-	done    int // complete reports taken
+	done    int // complete reports so far
 }
 
 func (p *Parser) open() {
@@ -89,7 +89,7 @@ func (p *Parser) open() {
 	p.state, p.matched, p.n, p.fault, p.differs = listStart, 0, 0, nil, false
 }
 
-// add takes the next lap of the report being read.
+// add appends the next lap of the report being read.
 func (p *Parser) add(x float64) {
 	if p.Choice != Extend {
 		p.next.set(p.n, x)
@@ -97,12 +97,12 @@ func (p *Parser) add(x float64) {
 		return
 	}
 	if p.found && p.n < p.kept.n {
-		if !p.differs && p.kept.at(p.n) != x {
+		if !p.differs && p.kept.value(p.n) != x {
 			p.differs = true
-			p.blame(ErrContradiction, fmt.Sprintf("lap %d is %v, was %v", p.n, x, p.kept.at(p.n)))
+			p.blame(ErrContradiction, fmt.Sprintf("lap %d is %v, was %v", p.n, x, p.kept.value(p.n)))
 		}
 	} else if !p.differs {
-		p.kept.set(p.n, x) // beyond kept.n: part of it only once completed
+		p.kept.set(p.n, x) // beyond kept.n: counts once the report is complete
 	}
 	p.n++
 }
@@ -123,7 +123,7 @@ func (p *Parser) close() {
 		return
 	}
 	if p.Choice == Last {
-		p.failed = nil // only the last word counts
+		p.failed = nil // only the last report counts
 	}
 	if p.Choice == Longest && p.found && p.n < p.kept.n {
 		return
@@ -135,11 +135,11 @@ func (p *Parser) close() {
 	p.done++
 }
 
-// Completed returns how many complete reports were taken so far. It lets a
-// caller who watches a job tell when the report that counts arrived.
+// Completed returns the number of complete reports so far. A caller that watches a
+// job can use it to notice the final report.
 func (p *Parser) Completed() int { return p.done }
 
-// tear gives up the report being read: it was never closed.
+// tear abandons the report being read: it was never closed.
 func (p *Parser) tear() {
 	p.torn = &ParseError{Offset: p.opened, Report: p.reports, Detail: fmt.Sprintf("ends after %d laps", p.n), Err: ErrTruncated}
 }
@@ -156,9 +156,9 @@ func (p *Parser) blame(err error, detail string) {
 	}
 }
 
-// Output returns what the log said so far, as if it ended here. The error is a
-// *ParseError. Output shares the Parser's memory: write no more while it is
-// in use.
+// Output returns the result so far, as if the log ended here. The error is a
+// *ParseError. Output shares the Parser's memory: do not write to the Parser while
+// it is in use.
 func (p *Parser) Output() (*Output, error) {
 	torn := p.torn
 	if p.state != outside {

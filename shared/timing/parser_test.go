@@ -152,8 +152,9 @@ func TestOutputLine(t *testing.T) {
 	}
 }
 
-// A job that prints its whole list at every epoch, and one whose single line
-// holds 30,002 laps: more than a default line scanner takes.
+// TestParseLongReports covers a job that prints its whole list at every epoch, and
+// one whose single line holds 30,002 laps: more than a default line scanner
+// accepts.
 func TestParseLongReports(t *testing.T) {
 	laps := make([]float64, 30002)
 	for i := range laps {
@@ -183,8 +184,8 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// FuzzParser: no panic; how the log is cut into pieces changes nothing; what
-// was read, printed again, reads back the same.
+// FuzzParser checks that no log causes a panic, that cutting the log into pieces
+// changes nothing, and that the parsed laps, printed again, parse to the same.
 func FuzzParser(f *testing.F) {
 	for _, log := range []string{"", o + "[1.0, 2.5e-06]" + c, o + "[1.0, 2." + o + "[]" + c, o + "[nan]" + c, o + "[1]" + c + o + "[2]" + c, "<<TIME" + o + "<" + c} {
 		for choice := range 3 {

@@ -18,25 +18,24 @@ var ErrNoProcess = errors.New("no such process")
 // on every architecture Go knows (proc(5)).
 const userHz = 100
 
-// TreeUsage is what the live processes of a tree used up to now.
+// TreeUsage is the resource use of the live processes of a tree.
 type TreeUsage struct {
 	Processes int
-	// CPU is the user and system time of the live processes and of those of
-	// their children that ended and were waited for, to 10 ms a process.
+	// CPU is the user and system time of the live processes and of their children
+	// that ended and were waited for, with a resolution of 10 ms per process.
 	CPU time.Duration
-	// Wait is how long threads stood ready without a processor. Only a Meter
-	// tells it.
+	// Wait is the time that threads were ready without a processor. Only a Meter
+	// sets it.
 	Wait time.Duration
-	// Resident is the memory in RAM in bytes, shared pages counted once for
-	// each process.
+	// Resident is the memory in RAM in bytes; shared pages count once per process.
 	Resident int64
-	// Parallel is how many threads wanted a processor at a time, on average over
-	// the time that any did. Only a Meter tells it; 0 before two readings.
+	// Parallel is the mean number of threads that needed a processor, over the time
+	// that any did. Only a Meter sets it; 0 before two readings.
 	Parallel float64
-	// Peak is the most Resident that a Meter has seen. Only a Meter tells it.
+	// Peak is the largest Resident that a Meter has seen. Only a Meter sets it.
 	Peak int64
-	// Processor is where the thread ran that ran longest since a Meter's last
-	// reading; -1 if none ran, or it is not known. Only a Meter tells it.
+	// Processor is the processor of the thread that ran longest since a Meter's
+	// last reading; -1 if none ran, or if it is unknown. Only a Meter sets it.
 	Processor int
 }
 
@@ -45,13 +44,13 @@ type Processes struct {
 	Root string // "" means /proc
 }
 
-// Usage adds up the trees of the given processes. Processes that end while it
-// reads are left out. ErrNoProcess is returned when none is alive.
+// Usage adds up the trees of the given processes. Processes that end during the
+// call are left out. ErrNoProcess is returned if none is alive.
 func (p Processes) Usage(pids ...int) (TreeUsage, error) {
 	return p.usage(pids, func(int) {})
 }
 
-// usage is Usage that shows each living process to visit.
+// usage is Usage, with a call of visit for each living process.
 func (p Processes) usage(pids []int, visit func(pid int)) (TreeUsage, error) {
 	u := TreeUsage{Processor: -1}
 	for _, pid := range p.Tree(pids...) {
@@ -114,8 +113,8 @@ type processStat struct {
 	resident int64
 }
 
-// stat reads /proc/PID/stat. The name in parentheses may hold anything, so the
-// fields are counted from its last closing one.
+// stat reads /proc/PID/stat. The name in parentheses may contain any character, so
+// the fields are counted from its last closing parenthesis.
 func (p Processes) stat(pid int) (processStat, error) {
 	b, err := os.ReadFile(p.path(pid, "stat"))
 	if err != nil {
@@ -141,7 +140,7 @@ func (p Processes) stat(pid int) (processStat, error) {
 	return s, nil
 }
 
-// processor reads where a thread ran last: field 39 of its stat.
+// processor returns the last processor of a thread: field 39 of its stat.
 func (p Processes) processor(pid int, thread string) int {
 	b, err := os.ReadFile(p.path(pid, "task", thread, "stat"))
 	if err != nil {
@@ -158,7 +157,7 @@ func (p Processes) processor(pid int, thread string) int {
 	return n
 }
 
-// threads names the threads of a process; none if it has ended.
+// threads returns the threads of a process; none if it has ended.
 func (p Processes) threads(pid int) []string {
 	dir, err := os.Open(p.path(pid, "task"))
 	if err != nil {

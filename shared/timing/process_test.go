@@ -93,10 +93,10 @@ func TestMeter(t *testing.T) {
 	}
 	check(10, 2*time.Second+1, 5*time.Millisecond, 5, nil)
 	os.Remove(filepath.Join(p.Root, "10/task/13/schedstat")) // a thread ended
-	check(10, 2*time.Second+1, 5*time.Millisecond, -1, nil)  // and none ran
-	set("10/task/10/schedstat", "100 200 1")                 // its number was given anew
+	check(10, 2*time.Second+1, 5*time.Millisecond, -1, nil)  // and no other ran
+	set("10/task/10/schedstat", "100 200 1")                 // its number was reused
 	check(10, 2*time.Second+101, 5*time.Millisecond+200, 5, nil)
-	set("10/task/13/schedstat", "51 2000000 1") // the one that ran longer does not tell
+	set("10/task/13/schedstat", "51 2000000 1") // the longest run determines the processor
 	set("10/task/10/schedstat", "120 200 1")
 	check(10, 2*time.Second+171, 5*time.Millisecond+200, -1, nil)
 	set("10/task/13/schedstat", "51 2000000 1")

@@ -20,8 +20,8 @@ const (
 	broken                 // a malformed list: looking for the close tag
 )
 
-// Write consumes a piece of the log. It never fails: what is wrong with a
-// report is told by Output.
+// Write consumes a piece of the log. It never fails: Output returns the errors of
+// reports.
 func (p *Parser) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
@@ -46,8 +46,8 @@ func (p *Parser) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// number takes a whole number at once where b begins with one and holds the
-// byte after it, and returns its length; 0 leaves the work to consume.
+// number reads a whole number if b begins with one and also holds the following
+// byte, and returns its length; 0 leaves the bytes to consume.
 func (p *Parser) number(b []byte) int {
 	if p.state != value && p.state != first || p.matched != 0 || b[0] < '0' || b[0] > '9' {
 		return 0
@@ -131,7 +131,7 @@ func (p *Parser) endNumber(c byte) {
 	p.separate(c)
 }
 
-// finishedNumber refuses "2.", which only a torn 2.5 looks like, and 007.
+// finishedNumber rejects "2.", which a torn 2.5 looks like, and 007.
 func finishedNumber(text []byte) bool {
 	if text[0] == '0' && len(text) > 1 && '0' <= text[1] && text[1] <= '9' {
 		return false
@@ -165,8 +165,8 @@ func (p *Parser) matchOpen(c byte) {
 	}
 }
 
-// matchClose looks for the close tag, and for an open tag that tells that the
-// report being read was torn. It says whether c belongs to a tag so far.
+// matchClose looks for the close tag, and for an open tag, which means that the
+// report being read was torn. It reports whether c belongs to a tag so far.
 func (p *Parser) matchClose(c byte) bool {
 	switch p.matched {
 	case 0:
@@ -194,7 +194,7 @@ func (p *Parser) matchClose(c byte) bool {
 	return true
 }
 
-// mismatch gives up a tag in the list at a byte that may begin the next one.
+// mismatch abandons a tag in the list at a byte that may begin the next one.
 func (p *Parser) mismatch(c byte) bool {
 	p.reject("'<' in the list")
 	p.matched = 0

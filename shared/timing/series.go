@@ -1,7 +1,7 @@
 package timing
 
-// series is a list of floats that grows without copying, so that its memory
-// stays at 8 bytes a value.
+// series is a list of floats that grows without copying: its memory stays at 8
+// bytes per value.
 type series struct {
 	chunks []*[chunk]float64
 	n      int
@@ -9,10 +9,10 @@ type series struct {
 
 const chunk = 8192
 
-func (s *series) at(i int) float64 { return s.chunks[i/chunk][i%chunk] }
+func (s *series) value(i int) float64 { return s.chunks[i/chunk][i%chunk] }
 
-// set stores value i, which may lie one beyond all values set before. It does
-// not change n.
+// set stores value i; i is at most one beyond all values set before. It does not
+// change n.
 func (s *series) set(i int, x float64) {
 	if i/chunk == len(s.chunks) {
 		s.chunks = append(s.chunks, new([chunk]float64))

@@ -10,9 +10,9 @@ const (
 	CloseTag = "</TIME_WRITTER_OUTPUT>"
 )
 
-// TimeWriter is the job's side of the time-writer protocol. Its output is byte
-// for byte what the Python module of the same protocol prints for the same
-// laps. It is not safe for concurrent use.
+// TimeWriter is the job's side of the time-writer protocol. Its output is byte for
+// byte that of the protocol's Python module for the same laps. It is not safe for
+// concurrent use.
 type TimeWriter struct {
 	out  io.Writer
 	laps Laps
@@ -38,8 +38,8 @@ func (w *TimeWriter) GetResults() string {
 	return string(append(AppendReprList([]byte(OpenTag), w.laps.Seconds()), CloseTag...))
 }
 
-// PrintResults prints GetResults and a newline in one write. Printed more than
-// once, each report extends the one before.
+// PrintResults prints GetResults and a newline in one write. Each further report
+// extends the one before.
 func (w *TimeWriter) PrintResults() error {
 	_, err := io.WriteString(w.out, w.GetResults()+"\n")
 	return err

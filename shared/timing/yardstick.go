@@ -8,18 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Cost is what a piece of work took, in seconds. CPU is the processor time of
-// the thread that did it: Wall less it is wait.
+// Cost is the time of a piece of work, in seconds. CPU is the processor time of its
+// thread; Wall less CPU is waiting.
 type Cost struct {
 	Wall float64 `json:"wall"`
 	CPU  float64 `json:"cpu"`
 }
 
-// Reading holds what the two pieces of work of a [Yardstick] took at a time.
+// Reading holds the costs of the two pieces of work of a [Yardstick] at one time.
 type Reading struct {
 	At time.Time `json:"at"` // the start
 	// Compute is the cost of independent multiply-adds: they need every
-	// floating-point port, so a neighbour on the same core shows in them.
+	// floating-point port, so they are slower if the core is shared.
 	Compute Cost `json:"compute"`
 	// Memory is the cost of reads beyond the caches.
 	Memory Cost `json:"memory"`
@@ -33,14 +33,14 @@ type Yardstick struct {
 	cpu     func() (time.Duration, error)
 	compute func() float64
 	memory  func() float64
-	result  float64 // of the work, which the compiler may not leave out
+	result  float64 // of the work, so the compiler keeps it
 }
 
-// NewYardstick returns a Yardstick that reads the given clocks: of the wall, and
-// of the processor time of the calling thread, such as [ThreadCPU].
+// NewYardstick returns a Yardstick that uses the given clocks: one of wall time,
+// and one of the processor time of the calling thread, such as [ThreadCPU].
 func NewYardstick(now Clock, cpu func() (time.Duration, error)) *Yardstick {
 	table := make([]uint64, tableWords)
-	for i := range table { // the system gives memory at the first write only
+	for i := range table { // the system provides memory at the first write only
 		table[i] = uint64(i)
 	}
 	return &Yardstick{now: now, cpu: cpu, compute: multiplyAdds, memory: func() float64 { return scatteredReads(table) }}
@@ -90,15 +90,15 @@ func ProcessCPU() (time.Duration, error) {
 	return time.Duration(t.Nano()), err
 }
 
-// The sizes of the two pieces of work. Readings of other sizes do not compare.
+// The sizes of the two pieces of work. Readings of other sizes are not comparable.
 const (
 	rounds     = 9_000_000
 	tableWords = 64 << 20 / 8
 	reads      = 1_200_000
 )
 
-// multiplyAdds has twelve sums that do not wait for each other: as many as the
-// registers hold, and more than two ports and a latency of four cycles can hide.
+// multiplyAdds computes twelve independent sums: as many as the registers hold, and
+// more than two ports and a latency of four cycles can hide.
 func multiplyAdds() float64 {
 	a, b := 0.999999, 1e-6
 	var s [12]float64
@@ -111,9 +111,9 @@ func multiplyAdds() float64 {
 	return s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + s10 + s11
 }
 
-// scatteredReads reads words far apart, in an order that no prefetcher foresees
-// (the multiplier is Knuth's for 64 bits, The Art of Computer Programming 2,
-// section 3.3.4), none of which waits for another.
+// scatteredReads reads words far apart, independent of each other, in an order that
+// no prefetcher predicts (the multiplier is Knuth's for 64 bits, The Art of
+// Computer Programming 2, section 3.3.4).
 func scatteredReads(table []uint64) float64 {
 	at, sum := uint64(1), uint64(0)
 	for range reads {

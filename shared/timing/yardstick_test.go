@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// machineClocks are a wall clock and a processor clock that work moves.
+// machineClocks holds a wall clock and a processor clock that work advances.
 type machineClocks struct{ wall, cpu time.Duration }
 
 func (c *machineClocks) now() time.Time                    { return time.Unix(1000, 0).Add(c.wall) }
@@ -16,7 +16,8 @@ func (c *machineClocks) work(wall, cpu time.Duration) func() float64 {
 	return func() float64 { c.wall += wall; c.cpu += cpu; return 1 }
 }
 
-// Each part gets the wall and the processor time of its own work.
+// TestYardstickParts checks that each part gets the wall and the processor time of
+// its own work.
 func TestYardstickParts(t *testing.T) {
 	c := &machineClocks{}
 	y := &Yardstick{now: c.now, cpu: c.processor, compute: c.work(40*time.Millisecond, 15*time.Millisecond), memory: c.work(20*time.Millisecond, 18*time.Millisecond)}
@@ -43,8 +44,8 @@ func TestYardstickClockFails(t *testing.T) {
 	}
 }
 
-// The real work costs processor time on the real clocks, and does not end in a
-// number that a compiler could know.
+// TestYardstickReal checks that the real work costs processor time on the real
+// clocks, and that the compiler cannot know its result.
 func TestYardstickReal(t *testing.T) {
 	y := NewYardstick(time.Now, ThreadCPU)
 	r, err := y.Read()

@@ -6,54 +6,54 @@ import (
 	"sort"
 )
 
-// window is how many errors an Adaptive remembers, and rate how fast it learns
-// that it promised too much or too little.
+// window is the number of errors that an Adaptive remembers, and rate the step by
+// which it corrects its miss rates.
 const (
 	window = 64
 	rate   = 0.01
 )
 
-// Adaptive gives the values of a stream their intervals and learns from what
-// came: adaptive conformal inference (Gibbs and Candès, "Adaptive Conformal
-// Inference Under Distribution Shift", NeurIPS 2021) over the last 64 errors,
-// with a miss rate learnt for each tail. In the long run each tail misses
-// (1-Level)/2, whatever the errors do: drift, jumps and dependence included.
-// In any short stretch it may miss more.
+// Adaptive gives the values of a stream intervals and learns from their outcomes:
+// adaptive conformal inference (Gibbs and Candès, "Adaptive Conformal Inference
+// Under Distribution Shift", NeurIPS 2021) over the last 64 errors, with a miss
+// rate learnt for each tail. In the long run each tail misses (1-Level)/2, for any
+// errors: drift, jumps and dependence included. In any short stretch it may miss
+// more.
 //
 // It is a plain value of some 550 bytes, allocates nothing, and costs tens of
-// nanoseconds a call. It is not safe for concurrent use.
+// nanoseconds per call. It is not safe for concurrent use.
 type Adaptive struct {
-	low, high float64 // the miss rates that the tails are taken at now
-	tail      float64 // the miss rate promised for each
+	low, high float64 // current miss rates of the tails
+	tail      float64 // promised miss rate of each
 	n, next   uint16
 	scale     Scale
-	recent    [window]float32 // in the order they came, a ring
+	recent    [window]float32 // a ring, in order of arrival
 	sorted    [window]float32
 }
 
-// NewAdaptive starts a stream. The level is at most 0.969: the tails of more
-// are not seen in 64 errors. The error wraps [ErrLevel].
+// NewAdaptive starts a stream. The level is at most 0.969: 64 errors do not show
+// the tails of a higher one. The error wraps [ErrLevel].
 func NewAdaptive(s Scale, level float64) (Adaptive, error) {
 	tail := (1 - level) / 2
 	if err := checkLevel(level); err != nil {
 		return Adaptive{}, err
 	}
-	if fewest(tail) > window {
+	if minErrors(tail) > window {
 		return Adaptive{}, fmt.Errorf("%w: %v: a tail of %v is not seen in %d errors", ErrLevel, level, tail, window)
 	}
 	return Adaptive{low: tail, high: tail, tail: tail, scale: s}, nil
 }
 
-// Predict is the value with the interval for what will come. Its ends are
-// infinite until 2/(1-Level) - 1 errors were seen, 19 for a level of 0.9, and
-// where there is no error on the scale.
+// Predict returns the value with the interval for the outcome. Its ends are
+// infinite until 2/(1-Level) - 1 errors were seen, 19 for a level of 0.9, and if
+// the value has no error on the scale.
 func (a *Adaptive) Predict(value float64) Prediction {
 	low, high := a.ends(value)
 	return Prediction{Value: value, Low: min(low, value), High: max(high, value), Level: 1 - 2*a.tail}
 }
 
-// Observe learns what came where a value was predicted. The error is
-// [ErrValue] where the two have no error on the scale; nothing is learnt then.
+// Observe learns from the outcome y of a predicted value. The error is [ErrValue]
+// if the two have no error on the scale; nothing is learnt then.
 func (a *Adaptive) Observe(value, y float64) error {
 	r, ok := a.scale.residual(value, y)
 	if !ok {
@@ -75,25 +75,25 @@ func missed(is bool) float64 {
 	return 0
 }
 
-// Ready says that enough was seen for the promised tails.
+// Ready reports whether enough errors were seen for the promised tails.
 func (a *Adaptive) Ready() bool { return float64(a.n+1)*a.tail >= 1-slack }
 
 func (a *Adaptive) ends(value float64) (low, high float64) {
 	if !a.Ready() || a.scale == Factor && !(value > 0) {
 		return math.Inf(-1), math.Inf(1)
 	}
-	low, high = a.scale.about(value, a.at(a.low, 1), a.at(a.high, -1))
+	low, high = a.scale.interval(value, a.tailError(a.low, 1), a.tailError(a.high, -1))
 	if a.scale == Factor {
 		low = max(low, 0)
 	}
 	return low, high
 }
 
-// at is the error that the share miss of errors lies beyond, below for a step
-// of 1 and above for -1: the rank (n+1) miss, between the two nearest errors.
-// A share too small to be seen lies as much farther out than the farthest
-// error as it is smaller, without bound: misses always end.
-func (a *Adaptive) at(miss float64, step int) float64 {
+// tailError returns the error beyond which the fraction miss of errors lies, below
+// for a step of 1 and above for -1: the rank (n+1) miss, interpolated between the
+// two nearest errors. For a fraction too small to be seen it extrapolates beyond
+// the farthest error, in proportion and without bound, so misses always end.
+func (a *Adaptive) tailError(miss float64, step int) float64 {
 	n := int(a.n)
 	first := 0
 	if step < 0 {
@@ -112,7 +112,7 @@ func (a *Adaptive) at(miss float64, step int) float64 {
 	return here + (rank-float64(whole))*(float64(a.sorted[first+step*whole])-here)
 }
 
-// remember puts an error in the place of the oldest.
+// remember replaces the oldest error by a new one.
 func (a *Adaptive) remember(r float32) {
 	if a.n == window {
 		gone := a.place(a.recent[a.next])
@@ -127,7 +127,7 @@ func (a *Adaptive) remember(r float32) {
 	a.next = (a.next + 1) % window
 }
 
-// place is the index of the first error that is not below r.
+// place returns the index of the first error that is not below r.
 func (a *Adaptive) place(r float32) int {
 	return sort.Search(int(a.n), func(i int) bool { return a.sorted[i] >= r })
 }

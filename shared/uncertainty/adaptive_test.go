@@ -22,8 +22,8 @@ func adaptive(t testing.TB, s uncertainty.Scale, level float64) *uncertainty.Ada
 	return &a
 }
 
-// TestAdaptiveStart: no ends until the promise can be kept, then the farthest
-// errors.
+// TestAdaptiveStart checks that there are no ends until the level can be reached,
+// then the farthest errors.
 func TestAdaptiveStart(t *testing.T) {
 	a := adaptive(t, uncertainty.Offset, 0.9)
 	for i := range 19 {
@@ -57,7 +57,7 @@ func TestAdaptiveErrors(t *testing.T) {
 	}
 }
 
-// TestAdaptiveAgainstAModel: the window is the last 64 errors, in order.
+// TestAdaptiveAgainstAModel checks that the window is the last 64 errors, in order.
 func TestAdaptiveAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, err := uncertainty.NewAdaptive(uncertainty.Offset, 0.5)
@@ -65,7 +65,7 @@ func TestAdaptiveAgainstAModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		ys := rapid.SliceOfN(rapid.IntRange(-20, 20), 100, 200).Draw(t, "errors")
-		low, high := 0.25, 0.25 // the miss rates, learnt as the paper says
+		low, high := 0.25, 0.25 // the miss rates, learnt as in the paper
 		for i, y := range ys {
 			p := a.Predict(0)
 			if i >= 3 {
@@ -93,7 +93,8 @@ func TestAdaptiveAgainstAModel(t *testing.T) {
 	})
 }
 
-// rankOf is between the two values about the rank (n+1) p.
+// rankOf returns the value at the rank (n+1) p, interpolated between its two
+// neighbours.
 func rankOf(s stats.Sorted, p float64) float64 {
 	at := min(float64(len(s)+1)*p, float64(len(s))) - 1
 	if at < 0 {
@@ -112,8 +113,8 @@ func negated(s stats.Sorted) stats.Sorted {
 	return stats.Sort(n)
 }
 
-// TestAdaptiveComesBack: after a jump of the errors it misses for a while, and
-// no more than promised in the long run.
+// TestAdaptiveComesBack checks that after a jump of the errors it misses for a
+// while, and no more than promised in the long run.
 func TestAdaptiveComesBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	a := adaptive(t, uncertainty.Offset, 0.9)

@@ -7,12 +7,11 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// Band is how far off a predictor was on values that it was not fitted on, as
-// the interval that goes with its next ones: split conformal prediction
-// (Papadopoulos et al. 2002; Lei et al., JASA 113, 2018), each tail by its own
-// rank, so that neither misses more than (1-Level)/2. It assumes nothing of the
-// predictor or the errors but that those to come are like those it was made
-// from (exchangeable). The interval always holds the predicted value.
+// Band is an error interval of a predictor, from values that it was not fitted on:
+// split conformal prediction (Papadopoulos et al. 2002; Lei et al., JASA 113,
+// 2018), each tail by its own rank, so neither misses more than (1-Level)/2. It
+// assumes only that future errors are exchangeable with those it was made from. The
+// interval always contains the predicted value.
 type Band struct {
 	Scale Scale   `json:"scale"`
 	Level float64 `json:"level"`
@@ -21,9 +20,9 @@ type Band struct {
 	Cases int     `json:"cases"`
 }
 
-// NewBand makes a band from predictions and what came. At least
-// 2/(1-level) - 1 are needed, 19 for a level of 0.9 and 39 for 0.95; the error
-// wraps [ErrTooFew], [ErrLevel], [ErrLength] or [ErrValue].
+// NewBand returns a band from predictions and their outcomes. At least 2/(1-level)
+// - 1 are needed, 19 for a level of 0.9 and 39 for 0.95; the error wraps
+// [ErrTooFew], [ErrLevel], [ErrLength] or [ErrValue].
 func NewBand(s Scale, level float64, predicted, actual []float64) (Band, error) {
 	if err := checkLevel(level); err != nil {
 		return Band{}, err
@@ -32,7 +31,7 @@ func NewBand(s Scale, level float64, predicted, actual []float64) (Band, error) 
 	if err != nil {
 		return Band{}, err
 	}
-	need := fewest((1 - level) / 2)
+	need := minErrors((1 - level) / 2)
 	if len(residuals) < need {
 		return Band{}, fmt.Errorf("%w: have %d errors, need %d for a level of %v", ErrTooFew, len(residuals), need, level)
 	}
@@ -54,37 +53,37 @@ func residualsOf(s Scale, predicted, actual []float64) ([]float64, error) {
 	return residuals, nil
 }
 
-// slack keeps 20 × 0.05 from being taken for less than 1.
+// slack is a margin for rounding, as in 20 × 0.05 < 1.
 const slack = 1e-9
 
-// fewest is how many errors a tail of a given probability needs.
-func fewest(tail float64) int { return int(math.Ceil(1/tail-slack)) - 1 }
+// minErrors returns the number of errors that a tail of a given probability needs.
+func minErrors(tail float64) int { return int(math.Ceil(1/tail-slack)) - 1 }
 
 func bandOf(s Scale, level float64, sorted stats.Sorted) Band {
 	n := len(sorted)
 	rank := int(float64(n+1)*(1-level)/2 + slack) // from 1, counted from either end
 	return Band{
 		Scale: s, Level: level, Cases: n,
-		Low:  min(sorted[rank-1], s.none()),
-		High: max(sorted[n-rank], s.none()),
+		Low:  min(sorted[rank-1], s.identity()),
+		High: max(sorted[n-rank], s.identity()),
 	}
 }
 
-// Predict is the value with the band about it.
+// Predict returns the value with its band.
 func (b Band) Predict(value float64) Prediction {
-	low, high := b.Scale.about(value, b.Low, b.High)
+	low, high := b.Scale.interval(value, b.Low, b.High)
 	return Prediction{Value: value, Low: low, High: high, Level: b.Level}
 }
 
-// Bands are bands by group: the promise then holds in each group and not only
-// over all of them (Vovk's Mondrian conformal prediction, 2003).
+// Bands are bands by group: the level then holds in each group and not only over
+// all of them (Vovk's Mondrian conformal prediction, 2003).
 type Bands[K comparable] struct {
 	All    Band       `json:"all"`
 	Groups map[K]Band `json:"groups"` // those with enough cases
 }
 
-// NewBands makes a band of all cases and one for each group that has enough.
-// The errors are those of [NewBand] over all cases.
+// NewBands returns a band of all cases and one for each group that has enough. The
+// errors are those of [NewBand] over all cases.
 func NewBands[K comparable](s Scale, level float64, groups []K, predicted, actual []float64) (Bands[K], error) {
 	all, err := NewBand(s, level, predicted, actual)
 	if err != nil {
@@ -100,15 +99,15 @@ func NewBands[K comparable](s Scale, level float64, groups []K, predicted, actua
 	}
 	b := Bands[K]{All: all, Groups: make(map[K]Band)}
 	for g, r := range residuals {
-		if len(r) >= fewest((1-level)/2) {
+		if len(r) >= minErrors((1-level)/2) {
 			b.Groups[g] = bandOf(s, level, stats.Sort(r))
 		}
 	}
 	return b, nil
 }
 
-// Of is the band of a group, or that of all cases and false where the group
-// has too few of its own.
+// Of returns the band of a group; if the group has too few cases, the band of all
+// cases and false.
 func (b Bands[K]) Of(group K) (band Band, own bool) {
 	if band, own = b.Groups[group]; !own {
 		band = b.All

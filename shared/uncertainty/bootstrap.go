@@ -11,15 +11,15 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// Resampling says how a bootstrap draws. The zero value works.
+// Resampling holds the settings of a bootstrap. The zero value works.
 type Resampling struct {
 	Replicates int     // 0 means 1000
 	Level      float64 // of the interval, in (0, 1); 0 means 0.95
 	Seed       uint64
 }
 
-// filled puts the defaults in and checks what is left.
-func (r Resampling) filled() (Resampling, error) {
+// withDefaults sets the defaults and checks the settings.
+func (r Resampling) withDefaults() (Resampling, error) {
 	if r.Replicates == 0 {
 		r.Replicates = 1000
 	}
@@ -32,17 +32,17 @@ func (r Resampling) filled() (Resampling, error) {
 	return r, checkLevel(r.Level)
 }
 
-// Bootstrap is a statistic of units and its percentile interval (Efron and
-// Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13): the
-// statistic of as many units, drawn with replacement. Units are independent; a
-// block of measurements that overlap or repeat each other is one ([Blocks]).
-// With few units the interval is too narrow; below 10 prefer [Student]. The
-// statistic neither keeps nor changes the slice that it is given.
+// Bootstrap returns a statistic of units with its percentile interval (Efron and
+// Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13): the statistic
+// of as many units, drawn with replacement. Units are independent; a block of
+// measurements that overlap or repeat each other is one ([Blocks]). With few units
+// the interval is too narrow; below 10 prefer [Student]. The statistic neither
+// keeps nor changes the slice that it is given.
 //
 // At least 2 units are needed. The error wraps [ErrTooFew], [ErrLevel], or
 // [ErrValue] for a statistic that is not finite.
 func Bootstrap[T any](units []T, statistic func([]T) float64, r Resampling) (Prediction, error) {
-	r, err := r.filled()
+	r, err := r.withDefaults()
 	if err != nil {
 		return Prediction{}, err
 	}
@@ -59,10 +59,10 @@ func Bootstrap[T any](units []T, statistic func([]T) float64, r Resampling) (Pre
 	return percentiles(statistic(units), found, r.Level)
 }
 
-// random is the source of one seed's draws.
+// random returns the random numbers of a seed.
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
 
-// percentiles is a value with the central interval of its replicates.
+// percentiles returns a value with the central interval of its replicates.
 func percentiles(value float64, replicates []float64, level float64) (Prediction, error) {
 	if !finite(value) {
 		return Prediction{}, fmt.Errorf("%w: the statistic is %v", ErrValue, value)
@@ -74,8 +74,7 @@ func percentiles(value float64, replicates []float64, level float64) (Prediction
 	return Prediction{Value: value, Low: s.Quantile((1 - level) / 2), High: s.Quantile((1 + level) / 2), Level: level}, nil
 }
 
-// Blocks puts values of one block together, blocks in the order in which they
-// first come.
+// Blocks groups values by block, blocks in the order in which they first occur.
 func Blocks[T any, K comparable](values []T, block func(T) K) [][]T {
 	var blocks [][]T
 	at := make(map[K]int)
@@ -91,12 +90,12 @@ func Blocks[T any, K comparable](values []T, block func(T) K) [][]T {
 	return blocks
 }
 
-// Student is the mean of values and the interval that holds the mean of all
-// that they are drawn from, by Student's t over independent blocks: blocks[i] is
-// that of values[i], and nil makes each value its own, for which the interval is
-// exact where values are normal, few or many. The variance of the mean is that of
-// the blocks' sums of deviations (the ratio estimator of Cochran, "Sampling
-// Techniques", 1977, section 6.3, with the block as the unit).
+// Student returns the mean of values and the interval for the mean of their
+// population, by Student's t over independent blocks. blocks[i] is the block of
+// values[i]; nil makes each value its own block, and the interval is then exact for
+// any number of normal values. The variance of the mean is that of the blocks' sums
+// of deviations (the ratio estimator of Cochran, "Sampling Techniques", 1977,
+// section 6.3, with the block as the unit).
 //
 // At least 2 blocks are needed; the error wraps [ErrTooFew], [ErrLength],
 // [ErrLevel] or [ErrValue].
@@ -124,8 +123,8 @@ func Student(values []float64, blocks []int, level float64) (Prediction, error) 
 	return Prediction{Value: mean, Low: mean - half, High: mean + half, Level: level}, nil
 }
 
-// sumsOf adds up what the values of each block are above the mean, blocks in the
-// order in which they first come.
+// sumsOf returns the sum of deviations from the mean of each block, blocks in the
+// order in which they first occur.
 func sumsOf(values []float64, blocks []int, mean float64) []float64 {
 	var sums []float64
 	at := map[int]int{}

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Past predictions and what came give the next prediction its interval.
+// Past predictions and their outcomes give the next prediction its interval.
 func ExampleNewBand() {
 	var predicted, actual []float64
 	for i := range 39 {
@@ -23,7 +23,7 @@ func ExampleNewBand() {
 	// Output: 60 s, in [48.8, 75.8] 90 times of 100
 }
 
-// A stream learns from what came; its interval follows.
+// A stream learns from outcomes; its interval follows.
 func ExampleAdaptive() {
 	a, err := uncertainty.NewAdaptive(uncertainty.Offset, 0.8)
 	if err != nil {
@@ -39,7 +39,7 @@ func ExampleAdaptive() {
 	// Output: 100 in [96, 104]
 }
 
-// A predictor is judged by what came; the two cases of a block are one unit.
+// A predictor is judged by its outcomes; the two cases of a block are one unit.
 func ExampleJudge() {
 	p := uncertainty.Prediction{Value: 10, Low: 8, High: 13, Level: 0.9}
 	v, err := uncertainty.Judge(0.9, []uncertainty.Case{

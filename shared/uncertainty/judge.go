@@ -8,32 +8,31 @@ import (
 	"slices"
 )
 
-// Case is a prediction and what came. Cases of one block overlap or repeat
-// each other and count as one unit; a case without a block is a unit of its own.
+// Case is a prediction with its outcome. Cases of one block overlap or repeat each
+// other and count as one unit; a case without a block is a unit of its own.
 type Case struct {
 	Prediction
 	Actual float64
 	Block  string
 }
 
-// Verdict is how a predictor kept its promise, each figure with the 95 %
-// interval of a bootstrap over blocks. Widths and scores are of the cases with
-// both ends known.
+// Verdict summarises a predictor's coverage, each figure with the 95 % interval of
+// a bootstrap over blocks. Widths and scores are means over the cases with both
+// ends known.
 type Verdict struct {
 	Level       float64    `json:"level"` // promised
 	Cases       int        `json:"cases"`
 	Blocks      int        `json:"blocks"`
 	Unbounded   int        `json:"unbounded_cases"` // without one end or both
-	Coverage    Prediction `json:"coverage"`        // share of all cases that held what came
+	Coverage    Prediction `json:"coverage"`        // fraction of all cases that contained the outcome
 	MeanWidth   Prediction `json:"mean_width"`
 	MedianWidth Prediction `json:"median_width"`
 	Score       Prediction `json:"interval_score"` // mean of [Prediction.Score]
 }
 
-// Judge compares cases with the level that was promised for them. At least two
-// blocks and a bounded case are needed. The error wraps [ErrTooFew], [ErrValue]
-// for a case that is not finite, or [ErrLevel] for one that promised another
-// level.
+// Judge compares cases with their promised level. At least two blocks and a bounded
+// case are needed. The error wraps [ErrTooFew], [ErrValue] for a case that is not
+// finite, or [ErrLevel] for one that promised another level.
 func Judge(level float64, cases []Case) (Verdict, error) {
 	if err := checkLevel(level); err != nil {
 		return Verdict{}, err
@@ -60,7 +59,7 @@ const (
 	figures
 )
 
-// tally has what a block adds to each figure, and all widths in order.
+// tally holds what a block adds to each figure, and all widths in order.
 type tally struct {
 	blocks     []sums
 	widths     []width
@@ -121,7 +120,7 @@ func (t *tally) add(block int, level float64, c Case) {
 	t.widths = append(t.widths, width{c.Width(), block})
 }
 
-// resample finds the figures of the blocks as they are and of 1000 draws.
+// resample computes the figures of the original blocks and of 1000 draws.
 func (t *tally) resample() {
 	times := make([]float64, len(t.blocks))
 	for i := range times {
@@ -137,8 +136,8 @@ func (t *tally) resample() {
 	}
 }
 
-// draw says how many times each block is drawn, one with a bounded case among
-// them: no widths have no mean.
+// draw sets the number of times that each block is drawn. At least one drawn block
+// has a bounded case: the mean of no widths is undefined.
 func (t *tally) draw(rng *rand.Rand, times []float64) {
 	for bounded := false; !bounded; {
 		clear(times)
@@ -150,7 +149,7 @@ func (t *tally) draw(rng *rand.Rand, times []float64) {
 	}
 }
 
-// figures are those of blocks that count a number of times each.
+// figures returns the figures of blocks with the given multiplicities.
 func (t *tally) figures(times []float64) (f [figures]float64) {
 	var all sums
 	for i, n := range times {
@@ -167,7 +166,7 @@ func (t *tally) figures(times []float64) (f [figures]float64) {
 	return f
 }
 
-// median is the mean of the widths at and just above the middle.
+// median returns the mean of the widths at and just above the middle.
 func (t *tally) median(times []float64, total float64) float64 {
 	at, seen := math.NaN(), 0.0
 	for _, w := range t.widths {

@@ -7,40 +7,40 @@ import (
 	"math"
 )
 
-// Errors returned when an interval cannot be made or judged.
+// Errors returned when an interval cannot be computed or judged.
 var (
-	ErrTooFew = errors.New("too few values")              // no finite interval keeps the promise
+	ErrTooFew = errors.New("too few values")              // no finite interval reaches the level
 	ErrLevel  = errors.New("level out of range")          // not in (0, 1), or another than promised
-	ErrValue  = errors.New("unusable value")              // NaN or infinite, or not above 0 where a factor is asked for
+	ErrValue  = errors.New("unusable value")              // NaN or infinite, or not above 0 for a factor
 	ErrLength = errors.New("values of different lengths") // of predicted, actual and groups
 )
 
-// Prediction is a value and the interval that is promised to hold the truth
-// with probability Level. Value, Low and High have the unit of what is
-// predicted; an end that is not known is infinite.
+// Prediction is a value with an interval that contains the truth with probability
+// Level. Value, Low and High have the predicted quantity's unit; an unknown end is
+// infinite.
 //
-// A record that is written as JSON and has more to say than a prediction holds
-// it in a named field: embedded, it would write the prediction alone.
+// In a struct that is written as JSON, use a named field: embedded, only the
+// prediction would be written.
 type Prediction struct {
 	Value, Low, High float64
-	Level            float64 // in (0, 1); 0 where no promise is known
+	Level            float64 // in (0, 1); 0 if unknown
 }
 
-// Point is a value without a known interval.
+// Point returns a value without a known interval.
 func Point(value float64) Prediction {
 	return Prediction{Value: value, Low: math.Inf(-1), High: math.Inf(1)}
 }
 
-// Bounded says whether both ends of the interval are known.
+// Bounded reports whether both ends of the interval are known.
 func (p Prediction) Bounded() bool { return finite(p.Low) && finite(p.High) }
 
-// Contains says whether the interval, its ends included, holds y.
+// Contains reports whether y is in the interval, ends included.
 func (p Prediction) Contains(y float64) bool { return p.Low <= y && y <= p.High }
 
-// Width is the distance of the ends.
+// Width returns the distance between the ends.
 func (p Prediction) Width() float64 { return p.High - p.Low }
 
-// Times is the prediction in another unit, or of something f times as large;
+// Times returns the prediction in another unit, or of a quantity f times as large;
 // f is not 0.
 func (p Prediction) Times(f float64) Prediction {
 	p.Value, p.Low, p.High = p.Value*f, p.Low*f, p.High*f
@@ -50,9 +50,9 @@ func (p Prediction) Times(f float64) Prediction {
 	return p
 }
 
-// Widened moves both ends f times as far from the value, f above 0: for
-// conditions other than those that the interval was learnt under. At 1 it is p, to
-// the last bit.
+// Widened moves both ends to f times their distance from the value, f above 0: for
+// conditions other than those that the interval was learnt under. For f = 1 it
+// returns p, bit for bit.
 func (p Prediction) Widened(f float64) Prediction {
 	if f == 1 {
 		return p
@@ -61,10 +61,10 @@ func (p Prediction) Widened(f float64) Prediction {
 	return p
 }
 
-// Score is the interval score of Gneiting and Raftery ("Strictly Proper Scoring
-// Rules", JASA 102, 2007, section 6.2) when y came: the width, and 2/(1-Level)
-// times the distance by which the interval missed. The unit is that of the
-// value; less is better.
+// Score returns the interval score of Gneiting and Raftery ("Strictly Proper
+// Scoring Rules", JASA 102, 2007, section 6.2) for the outcome y: the width, and
+// 2/(1-Level) times the distance by which the interval missed. The unit is that of
+// the value; less is better.
 func (p Prediction) Score(y float64) float64 {
 	return p.Width() + 2/(1-p.Level)*max(p.Low-y, y-p.High, 0)
 }
@@ -77,13 +77,13 @@ type wire struct {
 	Level float64  `json:"level,omitempty"`
 }
 
-// MarshalJSON writes value, low, high and level. An end that is not known is
-// null, and a level that is not known is left out.
+// MarshalJSON writes value, low, high and level. An unknown end is null, and an
+// unknown level is left out.
 func (p Prediction) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wire{p.Value, known(p.Low), known(p.High), p.Level})
+	return json.Marshal(wire{p.Value, jsonNumber(p.Low), jsonNumber(p.High), p.Level})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (p *Prediction) UnmarshalJSON(b []byte) error {
 	var w wire
 	if err := json.Unmarshal(b, &w); err != nil {
@@ -100,8 +100,8 @@ func (p *Prediction) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// known is v, or nil where JSON has no number for it.
-func known(v float64) *float64 {
+// jsonNumber returns a pointer to v, or nil if JSON cannot represent v.
+func jsonNumber(v float64) *float64 {
 	if !finite(v) {
 		return nil
 	}
@@ -117,7 +117,7 @@ func checkLevel(level float64) error {
 	return nil
 }
 
-// checkValues asks for at least need numbers, all finite.
+// checkValues requires at least need numbers, all finite.
 func checkValues(what string, values []float64, need int) error {
 	if len(values) < need {
 		return fmt.Errorf("%w: have %d %ss, need %d", ErrTooFew, len(values), what, need)

@@ -2,17 +2,17 @@ package uncertainty
 
 import "fmt"
 
-// Scale is how an error is measured: as what is to be added to a prediction or
-// as what it is to be multiplied by.
+// Scale is the kind of an error: an offset to add to a prediction, or a factor to
+// multiply it by.
 type Scale uint8
 
-// The scales. With factors, predictions are above 0 and what comes is not below.
+// The scales. With factors, predictions are above 0 and outcomes are not below.
 const (
 	Offset Scale = iota // y - p, in the unit of the values
 	Factor              // y / p
 )
 
-// String is the scale's name.
+// String returns the scale's name.
 func (s Scale) String() string {
 	if s == Factor {
 		return "factor"
@@ -34,7 +34,7 @@ func (s *Scale) UnmarshalText(b []byte) error {
 	return fmt.Errorf("scale %q: want offset or factor", b)
 }
 
-// residual is the error of a prediction; ok is false where it has none.
+// residual returns the error of a prediction; ok is false if it has none.
 func (s Scale) residual(predicted, actual float64) (r float64, ok bool) {
 	if s == Factor {
 		r = actual / predicted
@@ -44,16 +44,16 @@ func (s Scale) residual(predicted, actual float64) (r float64, ok bool) {
 	return r, finite(r)
 }
 
-// about are the ends of an interval about a value, from two residuals.
-func (s Scale) about(value, low, high float64) (float64, float64) {
+// interval returns the ends of an interval around a value, from two residuals.
+func (s Scale) interval(value, low, high float64) (float64, float64) {
 	if s == Factor {
 		return value * low, value * high
 	}
 	return value + low, value + high
 }
 
-// none is the residual of a prediction that came true.
-func (s Scale) none() float64 {
+// identity returns the residual of an exact prediction.
+func (s Scale) identity() float64 {
 	if s == Factor {
 		return 1
 	}

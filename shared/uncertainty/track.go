@@ -8,23 +8,25 @@ import (
 
 // Quantile tracking (Angelopoulos, Candès, Tibshirani, "Conformal PID Control for
 // Time Series Prediction", NeurIPS 2023, section 2.1): after each score the
-// estimate of a quantile moves up by a step times its share where the score lay
-// above, and down by the step times the rest where it did not; then the share of
-// scores below it goes to the share asked for, whatever the scores are.
+// estimate of a quantile moves up by a step times its probability if the score was
+// above it, and otherwise down by the step times one minus that probability. The
+// fraction of scores below the estimate then converges to the probability, for any
+// scores.
 const (
-	trackRate   = .1 // of the largest recent score, as in the paper's experiments
-	trackWindow = 50 // scores that count as recent
-	trackLeast  = .05
+	trackRate   = 0.1 // of the largest recent score, as in the paper's experiments
+	trackWindow = 50  // scores that count as recent
+	trackLeast  = 0.05
 	// One gross error must not decide: a score counts as at most trackMost until
-	// trackAgree recent scores are larger, then as at most the trackAgree-th largest.
+	// trackAgree recent scores are larger, then as at most the trackAgree-th
+	// largest.
 	trackMost  = 10
 	trackAgree = 10
-	// curveRate is that of the quantiles of a Curve: of .03, .05 and .1 the one
-	// with the least interval score on the first part of three batch logs.
-	curveRate = .03
+	// curveRate is the rate for the quantiles of a Curve: of 0.03, 0.05 and 0.1 the
+	// one with the smallest interval score on the first part of three batch logs.
+	curveRate = 0.03
 )
 
-// quantile is one that is tracked.
+// quantile is a tracked quantile.
 type quantile struct{ share, at float64 }
 
 func (q *quantile) observe(score, step float64) {
@@ -35,7 +37,7 @@ func (q *quantile) observe(score, step float64) {
 	q.at -= step * (1 - q.share)
 }
 
-// recent are the sizes of the last scores, which set the step.
+// recent holds the sizes of the last scores, which set the step.
 type recent []float64
 
 func (r *recent) add(size float64) (largest float64) {
@@ -46,17 +48,17 @@ func (r *recent) add(size float64) (largest float64) {
 	return slices.Max(*r)
 }
 
-// Tracker widens or narrows intervals by how earlier ones did. What it tracks is
-// the quantile of the score: how far the truth lay from the value, in units of the
-// distance to the end on its side, so that 1 is the end itself. The zero value is
-// not usable.
+// Tracker widens or narrows intervals by the coverage of earlier ones. It tracks a
+// quantile of the score: the distance of the truth from the value, in units of the
+// distance to the end on its side; 1 is the end itself. The zero value is not
+// usable.
 type Tracker struct {
 	factor quantile
-	scores recent // as they were
-	capped recent // as they counted
+	scores recent // uncapped
+	capped recent // capped
 }
 
-// NewTracker promises a level in (0, 1). The error matches [ErrLevel].
+// NewTracker returns a Tracker for a level in (0, 1). The error matches [ErrLevel].
 func NewTracker(level float64) (*Tracker, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
@@ -64,12 +66,12 @@ func NewTracker(level float64) (*Tracker, error) {
 	return &Tracker{factor: quantile{level, 1}}, nil
 }
 
-// Factor is how far the ends of the next interval are to be moved, see
-// [Prediction.Widened]; 1 before any truth.
+// Factor returns the factor for the ends of the next interval, see
+// [Prediction.Widened]; 1 before the first Observe.
 func (t *Tracker) Factor() float64 { return t.factor.at }
 
-// Observe learns from a truth and the interval that had not been moved. One that
-// has no ends, or no width on the truth's side, teaches nothing.
+// Observe learns from a truth and its interval before widening. An interval without
+// ends, or without width on the truth's side, is ignored.
 func (t *Tracker) Observe(p Prediction, truth float64) {
 	end := p.High - p.Value
 	if truth < p.Value {
@@ -95,18 +97,18 @@ func (r recent) agreed() float64 {
 	return max(trackMost, sorted[len(sorted)-trackAgree])
 }
 
-// Curve gives the values of a stream the quantiles of what will come: each of a
-// grid of quantiles of the errors, which are offsets, is tracked by itself. It
-// works with truths that come late and out of order; the later they come, the
-// longer it takes to follow. The zero value is not usable.
+// Curve gives the values of a stream the quantiles of their outcomes: each of a
+// grid of quantiles of the errors, which are offsets, is tracked independently.
+// Outcomes may arrive late and out of order; the later they arrive, the longer it
+// takes to follow. The zero value is not usable.
 type Curve struct {
-	errors []quantile // by share
+	errors []quantile // in order of probability
 	scores recent
 	seen   int
 }
 
-// NewCurve tracks the quantiles of some shares, each in (0, 1). The error matches
-// [ErrLevel].
+// NewCurve tracks quantiles of the given probabilities, each in (0, 1). The error
+// matches [ErrLevel].
 func NewCurve(shares ...float64) (*Curve, error) {
 	c := &Curve{}
 	for _, s := range slices.Sorted(slices.Values(shares)) {
@@ -118,11 +120,11 @@ func NewCurve(shares ...float64) (*Curve, error) {
 	return c, nil
 }
 
-// Seen is how many truths the curve has learnt from.
+// Seen returns the number of outcomes that the curve has learnt from.
 func (c *Curve) Seen() int { return c.seen }
 
-// Observe learns what came where a value was predicted. The error is [ErrValue]
-// where one of them is not finite; nothing is learnt then.
+// Observe learns from the outcome of a predicted value. The error is [ErrValue] if
+// one of them is not finite; nothing is learnt then.
 func (c *Curve) Observe(value, truth float64) error {
 	score := truth - value
 	if !finite(score) {
@@ -136,8 +138,8 @@ func (c *Curve) Observe(value, truth float64) error {
 	return nil
 }
 
-// About are the quantiles of what will come where a value is predicted, in the
-// order of their shares; they do not cross.
+// About returns the quantiles of the outcome of a predicted value, in the order of
+// their probabilities; they do not cross.
 func (c *Curve) About(value float64) []float64 {
 	at := make([]float64, len(c.errors))
 	for i, q := range c.errors {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Whatever the intervals are worth, half as wide as promised, far too wide, or
-// worse from the middle on, the share that holds goes to the level.
+// TestTracker checks that for any intervals, half as wide as promised, far too
+// wide, or worse from the middle on, the coverage converges to the level.
 func TestTracker(t *testing.T) {
 	for name, sd := range map[string]func(i int) float64{
 		"half as wide": func(int) float64 { return 2 },
@@ -21,14 +21,14 @@ func TestTracker(t *testing.T) {
 		},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		tracker, err := NewTracker(.9)
+		tracker, err := NewTracker(0.9)
 		if err != nil {
 			t.Fatal(err)
 		}
 		held, plain := 0, 0
 		const n = 4000
 		for i := range n {
-			p := Prediction{Value: 10, Low: 10 - 1.645, High: 10 + 2*1.645, Level: .9}
+			p := Prediction{Value: 10, Low: 10 - 1.645, High: 10 + 2*1.645, Level: 0.9}
 			truth := 10 + sd(i)*rng.NormFloat64()
 			if truth > 10 {
 				truth = 10 + 2*(truth-10)
@@ -41,14 +41,14 @@ func TestTracker(t *testing.T) {
 			}
 			tracker.Observe(p, truth)
 		}
-		if share := float64(held) / n; math.Abs(share-.9) > .02 {
+		if share := float64(held) / n; math.Abs(share-0.9) > 0.02 {
 			t.Errorf("%s: %.3f held, %.3f without", name, share, float64(plain)/n)
 		}
 	}
 }
 
 func TestTrackerLearnsNothing(t *testing.T) {
-	tracker, err := NewTracker(.9)
+	tracker, err := NewTracker(0.9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +69,11 @@ func TestTrackerLearnsNothing(t *testing.T) {
 	}
 }
 
-// TestCurve: below each quantile of a stream of errors stay as many truths as its
-// share says, though the errors double half-way and truths come a hundred late.
+// TestCurve checks that the fraction of truths below each quantile of a stream is
+// its probability, although the errors double half-way and truths arrive a hundred
+// late.
 func TestCurve(t *testing.T) {
-	shares := []float64{.9, .1, .5}
+	shares := []float64{0.9, 0.1, 0.5}
 	curve, err := NewCurve(shares...)
 	if err != nil {
 		t.Fatal(err)
@@ -100,8 +101,8 @@ func TestCurve(t *testing.T) {
 			}
 		}
 	}
-	for q, want := range []float64{.1, .5, .9} { // .013 is what 6,000 of them leave to chance and 100 late ones
-		if math.Abs(below[q]-want) > .025 {
+	for q, want := range []float64{0.1, 0.5, 0.9} { // 0.013 is the chance error of 6,000 truths and 100 late ones
+		if math.Abs(below[q]-want) > 0.025 {
 			t.Errorf("%.3f are below the quantile of %v", below[q], want)
 		}
 	}
@@ -111,7 +112,7 @@ func TestCurve(t *testing.T) {
 	if err := curve.Observe(1, math.Inf(1)); !errors.Is(err, ErrValue) || curve.Seen() != n-late {
 		t.Errorf("an infinite truth: %v", err)
 	}
-	if _, err := NewCurve(.5, 1); !errors.Is(err, ErrLevel) {
+	if _, err := NewCurve(0.5, 1); !errors.Is(err, ErrLevel) {
 		t.Errorf("a share of 1: %v", err)
 	}
 }

@@ -78,8 +78,8 @@ func TestPredictionJSON(t *testing.T) {
 	}
 }
 
-// TestBandByHand: of 19 errors the first and the last are the ends at 0.9, and
-// of 39 at 0.95; with 39 at 0.9 the second and the last but one.
+// TestBandByHand checks that of 19 errors the first and the last are the ends at
+// 0.9, and of 39 at 0.95; with 39 at 0.9 the second and the last but one.
 func TestBandByHand(t *testing.T) {
 	errs := func(n int) (predicted, actual []float64) {
 		for i := range n {
@@ -185,8 +185,8 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// TestBootstrap: the percentile interval of a mean of 200 normal values agrees
-// with Student's; 4000 replicates leave about 3 % of a half-width.
+// TestBootstrap checks that the percentile interval of a mean of 200 normal values
+// agrees with Student's; 4000 replicates leave about 3 % of a half-width.
 func TestBootstrap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	values := make([]float64, 200)
@@ -212,7 +212,7 @@ func TestBootstrap(t *testing.T) {
 	if same, err := uncertainty.Bootstrap([]float64{4, 4}, mean, uncertainty.Resampling{}); err != nil || same != (prediction{4, 4, 4, 0.95}) {
 		t.Errorf("equal values: %+v, %v", same, err)
 	}
-	// Each value ten times over tells no more than once, where blocks are named.
+	// With blocks, each value ten times over has no more weight than once.
 	var tenfold []float64
 	for range 10 {
 		tenfold = append(tenfold, values...)
@@ -231,8 +231,8 @@ func TestBootstrap(t *testing.T) {
 	near(t, "width over blocks", b.Width(), p.Width(), 1e-9)
 }
 
-// TestStudent: R 4.3, t.test(c(1, 2, 4, 7), conf.level = 0.9)$conf.int is
-// 0.3852 6.6148 (mean 3.5, sd 2.6458, t 2.3534 on 3 degrees).
+// TestStudent compares with R 4.3: t.test(c(1, 2, 4, 7), conf.level = 0.9)$conf.int
+// is 0.3852 6.6148 (mean 3.5, sd 2.6458, t 2.3534 on 3 degrees).
 func TestStudent(t *testing.T) {
 	p, err := uncertainty.Student([]float64{1, 2, 4, 7}, nil, 0.9)
 	if err != nil || p.Value != 3.5 {
@@ -240,7 +240,7 @@ func TestStudent(t *testing.T) {
 	}
 	near(t, "low", p.Low, 3.5-2.3533634*2.6457513/2, 1e-6)
 	near(t, "high", p.High, 3.5+2.3533634*2.6457513/2, 1e-6)
-	// Each value three times over, in its block, tells no more than once.
+	// In its block, each value three times over has no more weight than once.
 	var values []float64
 	var blocks []int
 	for range 3 {
@@ -284,7 +284,7 @@ func TestResamplingErrors(t *testing.T) {
 	}
 }
 
-// missing is 1 for a level that is not set.
+// missing returns 1 for a level that is not set.
 func missing(level float64) float64 {
 	if level == 0 {
 		return 1
@@ -359,7 +359,8 @@ func TestJudgeMedian(t *testing.T) {
 	})
 }
 
-// TestBlocksWidenTheVerdict: four copies of each case tell no more than one.
+// TestBlocksWidenTheVerdict checks that four copies of each case have no more
+// weight than one.
 func TestBlocksWidenTheVerdict(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var once, copies, apart []uncertainty.Case
@@ -383,10 +384,10 @@ func TestBlocksWidenTheVerdict(t *testing.T) {
 	near(t, "copies as units", width(apart)/width(once), 0.5, 0.1)
 }
 
-// TestPromises asks the package's own predictors.
+// TestPromises checks the package's own predictors on a few data sets.
 func TestPromises(t *testing.T) { promises(t, coveragetest.CheckFew) }
 
-// TestStatisticsPromises asks for as many cases as the promise needs.
+// TestStatisticsPromises checks them on as many cases as the level needs.
 func TestStatisticsPromises(t *testing.T) { promises(t, coveragetest.Check) }
 
 func promises(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
@@ -407,10 +408,10 @@ func promises(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
 	})
 }
 
-// noisy is a value about 10 with skewed noise.
+// noisy returns a value around 10 with skewed noise.
 func noisy(rng *rand.Rand) float64 { return 9 + rng.ExpFloat64() }
 
-// band learns from n errors of the prediction 10 and answers 50 times.
+// band learns from n errors of the prediction 10 and predicts 50 times.
 func band(s uncertainty.Scale, level float64, n int) func(uint64) []uncertainty.Case {
 	return func(seed uint64) []uncertainty.Case {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -434,7 +435,8 @@ func answers(n int, predict func() prediction, actual func() float64) []uncertai
 	return cases
 }
 
-// grouped asks of the wild group alone what bands by group promise for each.
+// grouped returns cases of the wild group alone; bands by group must keep the level
+// in each.
 func grouped(seed uint64) []uncertainty.Case {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	var groups []bool
@@ -474,7 +476,7 @@ func stream(s uncertainty.Scale, level float64, spread func(int) float64) func(u
 	}
 }
 
-// meanOf asks an interval for the mean of normal values, 20 times.
+// meanOf computes an interval for the mean of normal values, 20 times.
 func meanOf(n int, interval func([]float64) (prediction, error)) func(uint64) []uncertainty.Case {
 	return func(seed uint64) []uncertainty.Case {
 		rng := rand.New(rand.NewPCG(seed, 10))

@@ -15,10 +15,10 @@ import (
 var build = regexp.MustCompile(`\bgo build\b[^\n` + "`" + `]*? -o (\S+) (?:[^\n` + "`" + `]*? )?(\./\S+?)(?:[\s` + "`" + `]|$)`)
 
 // Builds returns one line, "file:line: what is wrong", for each go build of a
-// Markdown file that cannot be typed at the root of the project (its package is
-// not there, or its output is in the way of a folder), and for each go test, there
-// or in the file's module, that would run nothing. What a guide, a file of a docs
-// folder, types at its prompt is left to the test that runs the guide.
+// Markdown file that does not work at the root of the project (its package is
+// not there, or a directory has the name of its output), and for each go test, there
+// or in the file's module, that would run nothing. Commands in a guide, a
+// file of a directory docs, are checked by the test that runs the guide.
 func Builds(ws *workspace.Workspace) ([]string, error) {
 	var findings []string
 	err := filepath.WalkDir(ws.Root, func(file string, d fs.DirEntry, err error) error {
@@ -77,7 +77,7 @@ func obstacle(root, output, pkg string) string {
 		output = path.Join(output, path.Base(pkg))
 	}
 	if !filepath.IsAbs(output) && folder(output) {
-		return fmt.Sprintf("builds %s to %s, which is a folder", pkg, output)
+		return fmt.Sprintf("builds %s to %s, which is a directory", pkg, output)
 	}
 	return ""
 }

@@ -36,11 +36,11 @@ func TestBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"m/README.md:1: builds ./m/cmd/m to m, which is a folder",
-		"m/README.md:3: builds ./m/cmd/m to m, which is a folder",
+		"m/README.md:1: builds ./m/cmd/m to m, which is a directory",
+		"m/README.md:3: builds ./m/cmd/m to m, which is a directory",
 		"m/README.md:4: builds ./m/cmd/gone, which is not there",
 		"m/README.md:7: -run Gone: nothing in ./cmd/m has that name",
-		"m/docs/guide.md:3: builds ./m/cmd/m to m, which is a folder",
+		"m/docs/guide.md:3: builds ./m/cmd/m to m, which is a directory",
 		"m/docs/guide.md:7: -run Gone: nothing in ./cmd/m has that name",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -1,5 +1,4 @@
-// Package docs finds what the project's documentation leaves out: an exported
-// name without a comment, a package without a doc.go, a measured figure that no
-// stored result holds; and a build or a test that it tells people to type and that
-// cannot work.
+// Package docs checks the project's documentation: measured figures must be in a
+// stored result, builds and tests in the docs must work as written, and texts must
+// not use refused phrases.
 package docs

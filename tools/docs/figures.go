@@ -11,18 +11,19 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// Figures returns one line, "file:line: what is wrong", for each measured figure
-// in a README.md, or in a document of a folder docs, that no stored result holds.
+// Figures returns one line, "file:line: what is wrong", for each measured figure in
+// a README.md, or in a document of a directory docs, that no stored result
+// contains.
 //
-// A figure is a number with a unit or a decimal point, outside of code: what is
-// set, and not measured, stands as code. Its paragraph, its row, or the paragraph
-// before its table links to the results.
+// A figure is a number with a unit or a decimal point, outside code: format a
+// setting, which is not measured, as code. The figure's paragraph, its row, or the
+// paragraph before its table links to the results.
 func Figures(ws *workspace.Workspace) ([]string, error) {
 	_, findings, err := figures(ws.Root)
 	return findings, err
 }
 
-// figures counts the figures too.
+// figures also counts the figures.
 func figures(root string) (count int, findings []string, err error) {
 	var files []string
 	for _, pattern := range []string{"README.md", "*/README.md", "*/docs/*.md"} {
@@ -111,8 +112,8 @@ func linked(text string) []string {
 
 var figure = regexp.MustCompile(`(^-?|[^\w.-]-?)(\.\d+|\d[\d,]*(?:\.\d+)?)( ?(?:%|ms|µs|us|ns|s|min|h|kB|MB|GB|KiB|MiB|GiB|times)(?:$|[^\w]))?`)
 
-// shown returns the figures of a text as they stand there.
-func shown(text string) []string {
+// figuresIn returns the figures of a text as written.
+func figuresIn(text string) []string {
 	text = code.ReplaceAllString(link.ReplaceAllString(text, "]"), " ")
 	var numbers []string
 	for _, m := range figure.FindAllStringSubmatch(text, -1) {
@@ -123,9 +124,10 @@ func shown(text string) []string {
 	return numbers
 }
 
-// judge counts the passage's figures and says which are in none of its results.
+// judge counts the passage's figures and returns those that are in none of its
+// results.
 func (p passage) judge(dir string) (count int, wrong []string) {
-	numbers := shown(p.text)
+	numbers := figuresIn(p.text)
 	if len(numbers) == 0 {
 		return 0, nil
 	}
@@ -141,7 +143,7 @@ func (p passage) judge(dir string) (count int, wrong []string) {
 		stored = append(append(stored, numbersIn(string(r.Figures))...), numbersIn(string(r.Other))...)
 	}
 	for _, n := range numbers {
-		if !slices.ContainsFunc(stored, func(v float64) bool { return rounds(v, n) }) {
+		if !slices.ContainsFunc(stored, func(v float64) bool { return roundsTo(v, n) }) {
 			wrong = append(wrong, fmt.Sprintf("%s is not in %s", n, strings.Join(p.results, ", ")))
 		}
 	}

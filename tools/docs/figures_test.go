@@ -49,7 +49,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Every measured figure of the project's documents is in a stored result.
+// TestProjectFigures checks that every measured figure of the project's documents
+// is in a stored result.
 func TestProjectFigures(t *testing.T) {
 	ws, err := workspace.Find(".")
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 
 var again = flag.String("again", "", "stored result whose command runs again, or all that repeat")
 
-// TestFiguresAgain runs the commands of stored results again and looks for their
-// figures in what they print. `make figures` runs it.
+// TestFiguresAgain reruns the commands of stored results and looks for their
+// figures in the output. `make figures` runs it.
 func TestFiguresAgain(t *testing.T) {
 	if *again == "" {
 		t.Skip("takes half an hour: make figures")
@@ -59,15 +59,15 @@ func TestFiguresAgain(t *testing.T) {
 	}
 }
 
-// repetition is what came of running the command of a stored result again.
+// repetition is the outcome of rerunning the command of a stored result.
 type repetition struct {
-	Lacks   string   // what the command needs and is not there: it did not run
-	Figures int      // that the result holds
-	Missing []string // those that no number of the output rounds to
+	Lacks   string   // missing requirement of the command: it did not run
+	Figures int      // number of figures in the result
+	Missing []string // figures that no number of the output rounds to
 	Took    time.Duration
 }
 
-// String is one line, and one more for each figure that is missing.
+// String returns one line, and one more for each missing figure.
 func (r repetition) String() string {
 	if r.Lacks != "" {
 		return "skipped: needs " + r.Lacks
@@ -77,7 +77,7 @@ func (r repetition) String() string {
 }
 
 // repeating returns the stored results of a checkout whose command repeats, as
-// paths below its root.
+// paths relative to its root.
 func repeating(root string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(root, "*", "docs", "results", "*.json"))
 	if err != nil {
@@ -101,11 +101,12 @@ func repeating(root string) ([]string, error) {
 	return found, nil
 }
 
-// errRepeats is of a result whose command is not for running again.
+// errRepeats is returned for a result whose command gives different figures on each
+// run.
 var errRepeats = errors.New("the result does not repeat: its figures are of one run")
 
 // repeat runs the command of a stored result at the root of the checkout and looks
-// in what it prints for the result's figures. Its errors are shown on stderr.
+// for the result's figures in its output. The command's errors are shown on stderr.
 func repeat(ctx context.Context, root, file string, stderr io.Writer) (repetition, error) {
 	r, err := ReadResult(filepath.Join(root, file))
 	if err != nil {
@@ -114,7 +115,7 @@ func repeat(ctx context.Context, root, file string, stderr io.Writer) (repetitio
 	if !r.Repeats {
 		return repetition{}, fmt.Errorf("%s: %w", file, errRepeats)
 	}
-	if lacks := r.lacks(root); lacks != "" {
+	if lacks := r.firstMissing(root); lacks != "" {
 		return repetition{Lacks: lacks}, nil
 	}
 	start := time.Now()
@@ -129,8 +130,8 @@ func repeat(ctx context.Context, root, file string, stderr io.Writer) (repetitio
 	return repetition{Figures: figures, Missing: missing, Took: time.Since(start)}, nil
 }
 
-// lacks returns the first of the command's needs that is not there.
-func (r Result) lacks(root string) string {
+// firstMissing returns the first of the command's needs that is missing.
+func (r Result) firstMissing(root string) string {
 	for _, need := range r.Needs {
 		path := os.ExpandEnv(need)
 		if !filepath.IsAbs(path) {
@@ -143,14 +144,14 @@ func (r Result) lacks(root string) string {
 	return ""
 }
 
-// shell runs a line and returns what it prints. Tests run anew in it: what Go
-// keeps of an earlier run does not know that files outside their module changed.
+// shell runs a line and returns its output. Cached test results are not used: Go's
+// cache does not notice changes of files outside a module.
 func shell(ctx context.Context, dir, line string, stderr io.Writer) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-ec", line)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -count=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // what the shell started too
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // the shell's children too
 	var stdout bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, stderr
 	err := cmd.Run()
@@ -169,8 +170,8 @@ func (r Result) missing(output string) (count int, missing []string, err error) 
 	printed := numbersIn(output)
 	leaves("", tree, func(place string, n json.Number) {
 		count++
-		shown := plain(n)
-		if !slices.ContainsFunc(printed, func(v float64) bool { return rounds(v, shown) }) {
+		shown := unsigned(n)
+		if !slices.ContainsFunc(printed, func(v float64) bool { return roundsTo(v, shown) }) {
 			missing = append(missing, fmt.Sprintf("%s: %s is not printed", strings.TrimPrefix(place, "."), n))
 		}
 	})
@@ -178,8 +179,8 @@ func (r Result) missing(output string) (count int, missing []string, err error) 
 	return count, missing, nil
 }
 
-// plain writes a number without sign and exponent.
-func plain(n json.Number) string {
+// unsigned writes a number without sign and exponent.
+func unsigned(n json.Number) string {
 	text := strings.TrimPrefix(n.String(), "-")
 	if v, err := n.Float64(); err == nil && strings.ContainsAny(text, "eE") {
 		text = strings.TrimPrefix(strconv.FormatFloat(v, 'f', -1, 64), "-")
@@ -203,7 +204,7 @@ func leaves(place string, value any, visit func(place string, n json.Number)) {
 	}
 }
 
-// store writes a result of a made-up module and returns the checkout's root.
+// store writes a result of a fictitious module and returns the checkout's root.
 func store(t *testing.T, name, command, rest string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -235,7 +236,7 @@ func TestRepeat(t *testing.T) {
 		"other figures": {"echo 1", `"repeats": true, "figures": 1, "other": {"goal": 25}`, repetition{Figures: 1}, ""},
 		"small ones":    {"echo 0.3", `"repeats": true, "figures": 5e-8`, repetition{Figures: 1, Missing: []string{": 5e-8 is not printed"}}, ""},
 		"at the root":   {"ls -d m/docs; echo 7", `"repeats": true, "figures": 7, "needs": ["$DATA", "m/docs"]`, repetition{Figures: 1}, ""},
-		"tests anew":    {`go env GOFLAGS`, `"repeats": true, "figures": 1`, repetition{Figures: 1}, ""},
+		"tests again":   {`go env GOFLAGS`, `"repeats": true, "figures": 1`, repetition{Figures: 1}, ""},
 		"no data":       {"false", `"repeats": true, "figures": 7, "needs": ["m", "$NONE/set"]`, repetition{Lacks: "$NONE/set"}, "skipped: needs $NONE/set"},
 	} {
 		root := store(t, "a.json", tt.command, tt.rest)
@@ -254,7 +255,7 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// A command that fails half-way has not printed its figures, whatever they are.
+// TestRepeatFails checks that a command that fails half-way has no figures.
 func TestRepeatFails(t *testing.T) {
 	root := store(t, "a.json", "echo 7; false; echo 8", `"repeats": true, "figures": 7`)
 	if r, err := repeat(t.Context(), root, "m/docs/results/a.json", io.Discard); err == nil || !strings.Contains(err.Error(), "m/docs/results/a.json: exit status 1") {

@@ -12,32 +12,32 @@ import (
 	"strings"
 )
 
-// Result is a stored measurement, a JSON file in a folder results beside the
+// Result is a stored measurement: a JSON file in a directory results next to the
 // documents that show it.
 type Result struct {
-	Command string          `json:"command"` // a line of a shell at the root of the checkout
+	Command string          `json:"command"` // a shell command at the root of the checkout
 	Machine string          `json:"machine"`
 	Commit  string          `json:"commit"`
 	Date    string          `json:"date"`
-	Count   string          `json:"count"`  // of what, how many
-	Stored  string          `json:"stored"` // by what
+	Count   string          `json:"count"`  // number and kind of repetitions
+	Stored  string          `json:"stored"` // the command that stored it
 	Figures json.RawMessage `json:"figures"`
 
-	// Repeats is set where Command prints the figures of the result whenever and
-	// wherever it runs; no result of durations does.
+	// Repeats says that Command prints the same figures on every run and machine.
+	// It is false for durations.
 	Repeats bool `json:"repeats,omitempty"`
-	// Needs are the files and folders without which Command cannot run; a
-	// $VARIABLE stands for its value.
+	// Needs lists the files and directories that Command requires; a $VARIABLE is
+	// replaced by its value.
 	Needs []string `json:"needs,omitempty"`
-	// Other are figures that Command does not print: goals, what another program
-	// or an earlier version gave.
+	// Other are figures that Command does not print: goals, and results of another
+	// program or an earlier version.
 	Other json.RawMessage `json:"other,omitempty"`
 }
 
-// errResult is of a stored result that does not say where it comes from.
+// errResult is returned for a stored result without its origin.
 var errResult = errors.New("a stored result has command, machine, commit, date, count, stored and figures")
 
-// ReadResult reads a stored result, which has to say where it comes from.
+// ReadResult reads a stored result, which must state its origin.
 func ReadResult(file string) (Result, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -55,7 +55,7 @@ func ReadResult(file string) (Result, error) {
 
 var number = regexp.MustCompile(`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`)
 
-// numbersIn returns all numbers of a text, sign apart.
+// numbersIn returns all numbers of a text, without sign.
 func numbersIn(text string) []float64 {
 	var values []float64
 	for _, n := range number.FindAllString(text, -1) {
@@ -66,8 +66,9 @@ func numbersIn(text string) []float64 {
 	return values
 }
 
-// rounds says whether a value, or its percentage, is shown so, sign apart.
-func rounds(value float64, shown string) bool {
+// roundsTo reports whether a value, or its percentage, rounds to the shown number,
+// without sign.
+func roundsTo(value float64, shown string) bool {
 	shown = strings.ReplaceAll(shown, ",", "")
 	_, decimals, _ := strings.Cut(shown, ".")
 	want, err := strconv.ParseFloat(shown, 64)

@@ -2,32 +2,32 @@ package layers
 
 import "strings"
 
-// adapters are the files and folders of domain packages that touch the real
-// clock or start programs, each with its reason.
+// adapters maps the files and directories of domain packages that use the real
+// clock or start programs to the reason.
 func adapters() map[string]string {
 	return map[string]string{
 		"allox-est/internal/follow/log.go":       "reads a log as it grows",
-		"allox-est/internal/jobs/burner.go":      "a job that spends the processor time it is asked for",
-		"allox-est/internal/jobs/job.go":         "an example job tells its own time",
+		"allox-est/internal/jobs/burner.go":      "a job that uses a given amount of processor time",
+		"allox-est/internal/jobs/job.go":         "an example job measures its own time",
 		"allox-est/internal/sampling/remote.go":  "runs ssh and srun",
-		"allox-est/internal/runner":              "runs a job and says what it cost",
+		"allox-est/internal/runner":              "runs a job and measures its cost",
 		"allox-est/internal/slurm/submit.go":     "runs Slurm's commands",
 		"chamtool/host":                          "builds and runs a program in C",
 		"deft/internal/cc":                       "runs the C compiler",
-		"deft/internal/daemon":                   "owns a session for as long as it is needed",
-		"deft/hook/watch.go":                     "runs the program that is looked at",
+		"deft/internal/daemon":                   "owns a session until its clients end",
+		"deft/hook/watch.go":                     "runs the program that is diagnosed",
 		"deft/internal/trial/process.go":         "runs the clients of a real experiment",
-		"deft/internal/trial/real.go":            "a real experiment lasts as long as it lasts",
+		"deft/internal/trial/real.go":            "a real experiment runs in real time",
 		"edgeprof/internal/collection/stress.go": "keeps processors busy while others are measured",
-		"edgeprof/internal/device/local.go":      "a load is two readings a while apart",
-		"edgeprof/internal/device/probe.go":      "feels a load by working for a while",
+		"edgeprof/internal/device/local.go":      "a load is the difference of two readings",
+		"edgeprof/internal/device/probe.go":      "measures the load by working for a while",
 		"edgeprof/internal/device/promtest":      "runs a real Prometheus",
 		"edgeprof/internal/runtime/worker":       "a worker is a process",
 		"mirage/internal/slurm/lock.go":          "the clock of a real Slurm",
 		"mirage/internal/slurm/runner.go":        "runs Slurm's commands",
 		"shared/file/lock.go":                    "waits for another process's lock",
 		"shared/slurmtest":                       "runs a real Slurm",
-		"shared/timing/laps.go":                  "the clock that laps are given where none is",
+		"shared/timing/laps.go":                  "the default clock of laps",
 	}
 }
 
@@ -40,7 +40,7 @@ func adapter(f File) bool {
 	return false
 }
 
-// clock is what of package time asks the real clock.
+// clock lists the functions of package time that use the real clock.
 func clock() []string {
 	names := []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 	for i, name := range names {

@@ -1,9 +1,7 @@
-// Package layers holds the import rules of the project, each ban with its
-// reason, and finds the places that break one.
+// Package layers holds the import rules of the project, each ban with its reason,
+// and finds violations.
 //
-// Each module has one order of packages, its flow, and its imports go one way
-// along it; Flow is that order.
-//
-// It reads the source as text: nothing has to build. `make check` runs it,
+// Flow gives the order of each module's packages; a package imports only those
+// before it. The rules parse the source; nothing is built. `make check` runs them,
 // and so does this package's test over the workspace itself.
 package layers

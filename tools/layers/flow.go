@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Flow returns, by module, its packages in the order in which work flows
-// through them: a package imports only those before it. Commands come last and
-// are not in it. It stands in the module's README too, as
-// "first → second → third"; a new package is a word here and there.
+// Flow returns, by module, its packages in the order in which work flows through
+// them: a package imports only those before it. Commands come last and are not in
+// it. The module's README shows it too, as "first → second → third"; add a new
+// package in both places.
 func Flow() map[string]Order {
 	return map[string]Order{
 		"shared": order(`stats crash file registry uncertainty uncertainty/coveragetest record dataset timing regression regression/linear regression/tree regression/neural chart slurmtest`),
@@ -25,13 +25,13 @@ func Flow() map[string]Order {
 	}
 }
 
-// Order is folders of a module, first to last.
+// Order lists directories of a module, first to last.
 type Order []string
 
 func order(folders string) Order { return strings.Fields(folders) }
 
 // backwards returns a domain package's imports of its own module that are not
-// before it, and itself where the flow does not have it.
+// before it, and the package itself if the flow lacks it.
 func backwards(f File) []Use {
 	flow, known := Flow()[f.Module]
 	folder := strings.TrimPrefix(strings.TrimPrefix(f.Dir, f.Module+"/"), "internal/")

@@ -27,8 +27,8 @@ func TestWorkspaceKeepsTheRules(t *testing.T) {
 	}
 }
 
-// Each module's README, or its doc.go where it has none, shows its flow as the
-// rules have it.
+// TestReadmesShowTheFlow checks that each module's README, or its doc.go, shows the
+// flow of the rules.
 func TestReadmesShowTheFlow(t *testing.T) {
 	ws, err := workspace.Find(".")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestReadmesShowTheFlow(t *testing.T) {
 	}
 }
 
-// Each place that the rules name is there.
+// TestPlacesExist checks that each path in the rules exists.
 func TestPlacesExist(t *testing.T) {
 	ws, err := workspace.Find(".")
 	if err != nil {
@@ -88,10 +88,10 @@ func TestRules(t *testing.T) {
 		{"cgo", "deft/internal/session/x.go", `package session; import "C"`, "cgo only"},
 		{"cgo at home", "chamtool/cmd/libchamtool/x.go", `package main; import "C"`, ""},
 		{"ort", "edgeprof/internal/runtime/x.go", `package runtime; import _ "github.com/yalue/onnxruntime_go"`, "native ONNX"},
-		{"logrus", "deft/internal/policy/x.go", `package policy; import _ "github.com/sirupsen/logrus"`, "commands alone"},
+		{"logrus", "deft/internal/policy/x.go", `package policy; import _ "github.com/sirupsen/logrus"`, "only commands"},
 		{"logrus in cmd", "deft/cmd/deft/x.go", `package main; import _ "github.com/sirupsen/logrus"`, ""},
 		{"flag in a test", "deft/internal/policy/x_test.go", `package policy; import _ "flag"`, ""},
-		{"slog", "deft/internal/policy/x.go", `package policy; import _ "log/slog"`, "commands alone"},
+		{"slog", "deft/internal/policy/x.go", `package policy; import _ "log/slog"`, "only commands"},
 		{"exit", "deft/internal/policy/x.go", `package policy; import "os"; func f() { os.Exit(1) }`, "never exit"},
 		{"renamed import", "deft/internal/policy/x.go", `package policy; import sys "os"; var home = sys.Getenv("HOME")`, "never exit"},
 		{"a local called os", "deft/internal/policy/x.go", `package policy; type o struct{ Exit int }; func f(os o) int { return os.Exit }`, ""},
@@ -101,7 +101,7 @@ func TestRules(t *testing.T) {
 		{"clock", "shared/regression/x.go", `package regression; import "time"; var now = time.Now`, "only adapters"},
 		{"a program", "mirage/internal/trace/x.go", `package trace; import _ "os/exec"`, "only adapters"},
 		{"clock of an adapter", "deft/internal/trial/real.go", `package trial; import "time"; func f() { time.Sleep(1) }`, ""},
-		{"clock beside an adapter", "deft/internal/trial/x.go", `package trial; import "time"; func f() { time.Sleep(1) }`, "only adapters"},
+		{"clock next to an adapter", "deft/internal/trial/x.go", `package trial; import "time"; func f() { time.Sleep(1) }`, "only adapters"},
 		{"clock of a command", "deft/internal/cli/x.go", `package cli; import "time"; var now = time.Now`, ""},
 		{"a length of time", "deft/internal/policy/x.go", `package policy; import "time"; var limit = time.Second`, ""},
 		{"go", "allox-est/internal/cli/x.go", `package cli; func f() { go f() }`, "goroutines"},
@@ -113,6 +113,7 @@ func TestRules(t *testing.T) {
 		{"not in the flow", "shared/novelty/doc.go", `package novelty`, "flow"},
 		{"comment", "deft/internal/policy/doc.go", "// Here policies are.\npackage policy", "comment begins"},
 		{"comment of a command", "deft/cmd/deft/x.go", "// Command deft runs.\npackage main", ""},
+		{"comment in another file", "deft/internal/policy/x.go", "// Package policy decides.\npackage policy", "in doc.go"},
 		{"no example", "deft/internal/cli/x.go", "package cli; var c = cobra.Command{Use: `x`, RunE: nil}", "shows an example"},
 		{"an example", "deft/internal/cli/x.go", "package cli; var c = cobra.Command{Use: `x`, Example: `x`, RunE: nil}", ""},
 		{"a long file", "deft/internal/policy/x.go", "package policy\n" + strings.Repeat("\n", 500), "500 lines"},

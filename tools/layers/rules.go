@@ -8,7 +8,7 @@ import (
 
 const prefix = "github.com/foretime/foretime/"
 
-// Rule bans something and says why.
+// Rule is a ban with its reason.
 type Rule struct {
 	Name   string
 	Reason string
@@ -45,7 +45,7 @@ func Rules() []Rule {
 	return []Rule{
 		{
 			"a module imports itself, shared and third parties",
-			"the five tools are independent: each can be built, read and given away alone",
+			"the five tools are independent: each can be built, read and distributed alone",
 			func(f File) []Use {
 				return imports(f, func(path string) bool {
 					rest, ours := strings.CutPrefix(path, prefix)
@@ -56,7 +56,7 @@ func Rules() []Rule {
 		},
 		{
 			"gomlx only in shared/regression/neural, allox-est/internal/jobs and edgeprof/internal/runtime/native",
-			"its API breaks at every minor version; two folders to mend are enough",
+			"its API breaks at every minor version; few packages should need fixing",
 			outside([]string{"shared/regression/neural", "allox-est/internal/jobs", "edgeprof/internal/runtime/native"}, "github.com/gomlx/"),
 		},
 		{
@@ -70,8 +70,8 @@ func Rules() []Rule {
 			outside([]string{"edgeprof/cmd/edgeprof-ort"}, "github.com/yalue/onnxruntime_go", "github.com/ebitengine/purego"),
 		},
 		{
-			"commands alone log, parse flags and draw progress",
-			"domain packages return values, errors and warnings, so that any program can use them",
+			"only commands log, parse flags and draw progress",
+			"domain packages return values, errors and warnings, so any program can use them",
 			func(f File) []Use {
 				if command(f) || f.Test {
 					return nil
@@ -81,7 +81,7 @@ func Rules() []Rule {
 		},
 		{
 			"domain packages never exit, print, or read arguments and environment",
-			"what a run depends on comes in as an argument, so that it can be repeated and tested",
+			"the inputs of a run are arguments, so it can be repeated and tested",
 			func(f File) []Use {
 				if command(f) || f.Test {
 					return nil
@@ -90,8 +90,8 @@ func Rules() []Rule {
 			},
 		},
 		{
-			"only adapters look at the clock and start programs",
-			"a decision that waits or asks what time it is cannot be repeated, and its test needs sleep; tools/layers/adapters.go names the adapters",
+			"only adapters read the clock and start programs",
+			"a decision that waits or reads the clock cannot be repeated, and its test needs sleep; tools/layers/adapters.go lists the adapters",
 			func(f File) []Use {
 				if command(f) || f.Test || adapter(f) {
 					return nil
@@ -101,7 +101,7 @@ func Rules() []Rule {
 		},
 		{
 			"goroutines start in shared/crash",
-			"a panic in any other ends the program with a stack in place of a line, and leaves behind what the program had started",
+			"a panic in any other goroutine ends the program with a stack instead of one line, and leaves its child processes running",
 			func(f File) []Use {
 				if f.Test || f.Dir == "shared/crash" {
 					return nil
@@ -111,7 +111,7 @@ func Rules() []Rule {
 		},
 		{
 			"imports inside a module follow its flow",
-			"a package that needs a later one cannot be read, tested or replaced before it; tools/layers/flow.go holds the order",
+			"a package that imports a later one cannot be read, tested or replaced before it; tools/layers/flow.go has the order",
 			backwards,
 		},
 		{
@@ -128,8 +128,8 @@ func Rules() []Rule {
 			},
 		},
 		{
-			"a package is named for a noun of the field",
-			"a drawer for everything hides what its contents are for",
+			"a package is named by a noun of the field",
+			"package names such as util say nothing",
 			func(f File) []Use {
 				name := strings.TrimSuffix(f.Package, "_test")
 				if slices.Contains([]string{"util", "utils", "common", "helper", "helpers", "types", "base", "misc"}, name) {
@@ -140,7 +140,7 @@ func Rules() []Rule {
 		},
 		{
 			"a package's comment begins with its name",
-			"who reads it first learns what the package is",
+			"the first sentence defines the package",
 			func(f File) []Use {
 				if f.Test || f.Doc == "" || strings.HasPrefix(f.Doc, "Package "+f.Package+" ") || f.Package == "main" && strings.HasPrefix(f.Doc, "Command ") {
 					return nil
@@ -149,8 +149,18 @@ func Rules() []Rule {
 			},
 		},
 		{
+			"a package's comment is in doc.go",
+			"a reader finds it there",
+			func(f File) []Use {
+				if f.Test || f.Doc == "" || f.Package == "main" || strings.HasSuffix(f.Name, "/doc.go") {
+					return nil
+				}
+				return []Use{{"package " + f.Package, 1}}
+			},
+		},
+		{
 			"a command shows an example",
-			"its help is the first screen that a user sees of it",
+			"help is the first screen that a user sees",
 			func(f File) []Use {
 				if f.Test || f.Module == "tools" {
 					return nil
@@ -160,7 +170,7 @@ func Rules() []Rule {
 		},
 		{
 			"a file has at most 500 lines",
-			"a file is one thought",
+			"a file covers one topic",
 			func(f File) []Use {
 				if f.Test || f.Lines <= 500 {
 					return nil
@@ -176,7 +186,7 @@ func Rules() []Rule {
 	}
 }
 
-// command says whether f belongs to a command: a folder cmd or cli, or the
+// command reports whether f belongs to a command: a directory cmd or cli, or the
 // project's own tools.
 func command(f File) bool { return f.Module == "tools" || inCommand(f.Dir) }
 
@@ -185,7 +195,7 @@ func inCommand(path string) bool {
 	return slices.Contains(parts, "cmd") || slices.Contains(parts, "cli")
 }
 
-// outside bans imports of the given paths everywhere but below the folders.
+// outside bans imports of the given paths except below the directories.
 func outside(folders []string, paths ...string) func(File) []Use {
 	return func(f File) []Use {
 		for _, folder := range folders {

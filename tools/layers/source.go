@@ -12,22 +12,22 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// File is what the rules look at of one Go file.
+// File holds the parts of a Go file that the rules check.
 type File struct {
 	Name    string // slash path from the workspace root
 	Module  string // module name, such as "deft"
 	Package string // package clause
-	Dir     string // slash folder from the workspace root
+	Dir     string // slash-separated directory from the workspace root
 	Test    bool
 	Imports []Use
 	Starts  []Use  // go statements
 	Calls   []Use  // selectors on imported packages, such as "os.Exit", by import path
-	Doc     string // of the package
+	Doc     string // package comment
 	Lines   int
-	Mute    []Use // commands that run and show no example
+	Mute    []Use // commands that run and have no example
 }
 
-// Use is one mention of an import path, or of a name in it, with its line.
+// Use is a reference to an import path, or to a name in it, with its line.
 type Use struct {
 	What string
 	Line int
@@ -84,7 +84,7 @@ func parse(path, name string) (File, error) {
 		if start, ok := n.(*ast.GoStmt); ok {
 			f.Starts = append(f.Starts, Use{"go statement", set.Position(start.Pos()).Line})
 		}
-		if c, ok := n.(*ast.CompositeLit); ok && has(c, "RunE") && !has(c, "Example") && !has(c, "Hidden") {
+		if c, ok := n.(*ast.CompositeLit); ok && setsField(c, "RunE") && !setsField(c, "Example") && !setsField(c, "Hidden") {
 			f.Mute = append(f.Mute, Use{"a command", set.Position(c.Pos()).Line})
 		}
 		if sel, ok := n.(*ast.SelectorExpr); ok {
@@ -97,8 +97,8 @@ func parse(path, name string) (File, error) {
 	return f, nil
 }
 
-// has says whether a literal sets a field.
-func has(c *ast.CompositeLit, field string) bool {
+// setsField reports whether a literal sets a field.
+func setsField(c *ast.CompositeLit, field string) bool {
 	return slices.ContainsFunc(c.Elts, func(e ast.Expr) bool {
 		kv, ok := e.(*ast.KeyValueExpr)
 		if !ok {

@@ -19,11 +19,11 @@ const (
 	end   = "<!-- end of measured -->\n"
 )
 
-// ErrNoBlock is returned when a README lacks the lines that enclose the
-// measured block.
+// ErrNoBlock is returned when a README lacks the lines that enclose the measured
+// block.
 var ErrNoBlock = errors.New("no measured block in README.md")
 
-// Tested counts how tests ended; subtests count like tests.
+// Tested counts test results; subtests count like tests.
 type Tested struct {
 	Passed  int     `json:"passed"`
 	Failed  int     `json:"failed"`
@@ -31,7 +31,7 @@ type Tested struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Count adds what a run of `go test -json` told.
+// Count adds the results in the output of `go test -json`.
 func (t *Tested) Count(events io.Reader) error {
 	var first, last time.Time
 	for d := json.NewDecoder(events); ; {
@@ -81,7 +81,7 @@ func Load(tourFile, testFile string) (*tour.Results, Tested, error) {
 	return toured, tested, nil
 }
 
-// Render returns the block's text: each command with what it printed.
+// Render returns the block's text: each command with its output.
 func Render(toured *tour.Results, tested Tested) (string, error) {
 	var b bytes.Buffer
 	b.WriteString("```console\n$ make tour\n")

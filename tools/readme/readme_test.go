@@ -12,7 +12,8 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// The README's block must be what the stored results say, to the digit.
+// TestReadmeShowsTheStoredResults checks that the README's block matches the stored
+// results to the digit.
 func TestReadmeShowsTheStoredResults(t *testing.T) {
 	ws, err := workspace.Find(".")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Bill is a program's bill of materials in CycloneDX 1.5
-// (https://cyclonedx.org/docs/1.5/json/), as far as it is used here.
+// Bill is a program's bill of materials, a subset of CycloneDX 1.5
+// (https://cyclonedx.org/docs/1.5/json/).
 type Bill struct {
 	BOMFormat   string      `json:"bomFormat"`
 	SpecVersion string      `json:"specVersion"`
@@ -15,12 +15,12 @@ type Bill struct {
 	Components  []Component `json:"components"`
 }
 
-// Metadata names what a bill is of.
+// Metadata names the subject of a bill.
 type Metadata struct {
 	Component Component `json:"component"`
 }
 
-// Component is a program, or a module that it is made of.
+// Component is a program, or a module that it contains.
 type Component struct {
 	Type     string    `json:"type"`
 	Name     string    `json:"name"`
@@ -34,8 +34,8 @@ type Granted struct {
 	Expression string `json:"expression"`
 }
 
-// ReadBill reads from a Go program of a version which modules it is made of,
-// Go's standard library among them.
+// ReadBill returns the bill of materials of a Go program: the modules that it
+// contains, Go's standard library included.
 func ReadBill(program, version string, licences map[string]Licence) (*Bill, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// Licence is under what a module is given.
+// Licence is the licence of a module.
 type Licence struct {
-	ID       string // of SPDX
-	Text     string // of all its files
+	ID       string // SPDX identifier
+	Text     string // text of all its licence files
 	Indirect bool   // only other modules use it
 }
 
-// ErrLicence is returned when a module has no licence that is known here.
+// ErrLicence is returned when a module has no known licence.
 var ErrLicence = errors.New("no known licence")
 
-// Licences returns the licences of the other modules that packages of the
-// module in dir, or their tests, are made of, by path.
+// Licences returns, by path, the licences of the third-party modules that packages
+// of the module in dir, or their tests, use.
 func Licences(ctx context.Context, dir string) (map[string]Licence, error) {
 	list := command{dir: dir, name: "go", env: []string{"GOWORK=off"}}
 	out, err := list.run(ctx, "list", "-deps", "-test", "-json=Module", "./...")
@@ -77,8 +77,8 @@ func licenceIn(dir string) (l Licence, err error) {
 	return l, nil
 }
 
-// identifier tells licences by sentences that are theirs alone; "" is none, and
-// where there are several all apply.
+// identifier recognises licences by sentences that only they contain; several are
+// joined with AND, "" is none.
 func identifier(text string) string {
 	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), ",", "")
 	var found []string

@@ -11,8 +11,9 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// Every module that ours name has a row with its licence and a reason, and
-// nothing else has; each module that those use has a licence that is known.
+// TestDependencies checks that every direct dependency has a row with its licence
+// and a reason, that there are no other rows, and that all indirect dependencies
+// have a known licence.
 func TestDependencies(t *testing.T) {
 	ws, err := workspace.Find(".")
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// architectures are the processors that packages are made for, under Linux.
+// architectures lists the processor architectures of packages, under Linux.
 var architectures = []string{"amd64", "arm64"}
 
-// Parts writes what goes into the packages of each tool beside its program, as
-// trees of a prefix such as /usr: into/TOOL/ARCH/{bin,lib,share}. They have
-// completions, manual pages, the licence, those of the modules that the program
-// is made of, and its bill of materials; and what needs a C compiler, for another
-// processor where its cross compiler is. Each tree and its program make a wheel too.
+// Parts writes the content of each tool's packages in addition to its program, as
+// trees of a prefix such as /usr: into/TOOL/ARCH/{bin,lib,share}. They contain
+// completions, manual pages, the licence, those of the program's modules, its bill
+// of materials, and what needs a C compiler, for another architecture if its cross
+// compiler is installed. Each tree and its program make a wheel too.
 func Parts(ctx context.Context, ws *workspace.Workspace, version, into string) error {
 	into, err := filepath.Abs(into)
 	if err != nil {
@@ -29,7 +29,7 @@ func Parts(ctx context.Context, ws *workspace.Workspace, version, into string) e
 	}
 	for _, m := range ws.Modules {
 		if _, err := os.Stat(filepath.Join(m.Dir, "cmd", m.Name)); err != nil {
-			continue // no tool
+			continue // not a tool
 		}
 		t := tool{Module: m, root: ws.Root, version: version, into: filepath.Join(into, m.Name)}
 		if err := t.parts(ctx); err != nil {
@@ -79,7 +79,7 @@ func (t tool) parts(ctx context.Context) error {
 	return nil
 }
 
-// licences are those of the modules that the tool uses, and of Go.
+// licences returns the licences of the tool's modules, and of Go.
 func (t tool) licences(ctx context.Context) (map[string]Licence, error) {
 	licences, err := Licences(ctx, t.Dir)
 	if err != nil {
@@ -93,7 +93,8 @@ func (t tool) licences(ctx context.Context) (map[string]Licence, error) {
 	return licences, err
 }
 
-// build is a go build as goreleaser's, which finds what is built here.
+// build runs go build with goreleaser's settings, so goreleaser finds the result in
+// the cache.
 func (t tool) build(ctx context.Context, env []string, args ...string) error {
 	build := command{dir: t.Dir, name: "go", env: append([]string{"GOWORK=off"}, env...)}
 	if t.Name == "edgeprof" {
@@ -153,10 +154,10 @@ func (t tool) papers(program, arch string, licences map[string]Licence) error {
 	return file.WriteJSON(filepath.Join(doc, "sbom.cdx.json"), bill)
 }
 
-// compilers are the C compilers for each processor, on a machine of any other.
+// compilers maps each architecture to its C compiler on a machine of any other.
 var compilers = map[string]string{"amd64": "x86_64-linux-gnu-gcc", "arm64": "aarch64-linux-gnu-gcc"}
 
-// natives writes what needs a C compiler, where there is one for the processor.
+// natives writes what needs a C compiler, if there is one for the architecture.
 func (t tool) natives(ctx context.Context, arch string) error {
 	cc := "cc"
 	if arch != runtime.GOARCH {
@@ -173,8 +174,8 @@ func (t tool) natives(ctx context.Context, arch string) error {
 		if err := t.build(ctx, cgo, "-buildmode=c-shared", "-o", filepath.Join(lib, "libchamtool.so"), "./cmd/libchamtool"); err != nil {
 			return err
 		}
-		return os.Remove(filepath.Join(lib, "libchamtool.h")) // nobody links to it
-	case "deft": // what the release has inside
+		return os.Remove(filepath.Join(lib, "libchamtool.h")) // not meant to be linked
+	case "deft": // the release commit contains it
 		for _, name := range []string{filepath.Join("made", arch, "libdeft.so"), "deft.py"} {
 			body, err := os.ReadFile(filepath.Join(t.Dir, "hook", name))
 			if err == nil {

@@ -17,16 +17,16 @@ const (
 	prefix     = repository + "/"
 )
 
-// Downloaded is a module as the go command fetched it.
+// Downloaded is a module as downloaded by the go command.
 type Downloaded struct {
 	Path, Version string
 	Sum, GoModSum string // as in go.sum
 	Error         string
 }
 
-// Download has the go command fetch a tagged module from the repository at root
-// as it would from the published one, into a module cache of its own. What that
-// has below cache/download is a folder of the module proxy protocol.
+// Download downloads a tagged module from the repository at root, as from the
+// published one, into a module cache of its own, whose directory cache/download
+// then serves as a module proxy.
 func Download(ctx context.Context, root, cache string, m module.Version) (*Downloaded, error) {
 	fetch := command{dir: os.TempDir(), name: "go", env: []string{
 		"GOWORK=off", "GOFLAGS=-modcacherw", "GOMODCACHE=" + cache, "GOPROXY=direct", "GONOSUMDB=" + repository, "GOPRIVATE=",
@@ -43,13 +43,13 @@ func Download(ctx context.Context, root, cache string, m module.Version) (*Downl
 	return &d, nil
 }
 
-// command is a program in a folder, with variables beside the process's own.
+// command is a program with its directory and additional environment variables.
 type command struct {
 	dir, name string
 	env       []string
 }
 
-// run returns what the program printed.
+// run returns the program's output.
 func (c command) run(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, c.name, args...)
 	cmd.Dir = c.dir

@@ -9,10 +9,9 @@ import (
 )
 
 // Push publishes the tags that Tag made of a version: those of the modules
-// together, then VERSION alone, which starts the workflow of the release. GitHub
-// creates no event for tags of which more than three are pushed at once. Push
-// returns an error and pushes nothing if a tag is missing; it can be repeated
-// after a push that failed half-way.
+// together, then VERSION alone, which starts the release workflow. GitHub creates
+// no event if more than three tags are pushed at once. If a tag is missing, Push
+// returns an error and pushes nothing; after a failed push it can be repeated.
 func Push(ctx context.Context, root, version, remote string) error {
 	ws, err := workspace.Find(root)
 	if err != nil {

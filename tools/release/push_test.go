@@ -9,7 +9,7 @@ import (
 	"github.com/foretime/foretime/tools/release"
 )
 
-// The tag that starts the workflow arrives in a push of its own, the last one.
+// TestPush checks that the tag that starts the workflow is pushed alone, last.
 func TestPush(t *testing.T) {
 	ws := checkout(t)
 	remote := filepath.Join(t.TempDir(), "remote.git")

@@ -25,7 +25,7 @@ import (
 // rehearsal is a release in a clone.
 type rehearsal struct {
 	root    string // of the checkout
-	out     string // folder of what it makes
+	out     string // output directory
 	version string // such as v0.1.0
 	clone   *workspace.Workspace
 	env     []string // of a go command that finds the release
@@ -68,7 +68,7 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// tag makes the clone, its tags and a module proxy of them.
+// tag creates the clone, its tags and a module proxy of them.
 func (r *rehearsal) tag(ctx context.Context) (err error) {
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (r *rehearsal) tag(ctx context.Context) (err error) {
 	if r.clone, err = workspace.Find(clone); err != nil {
 		return err
 	}
-	for _, m := range r.clone.Modules { // to be kept; from there they are taken
+	for _, m := range r.clone.Modules { // kept; the proxy serves them from there
 		if err := run(ctx, m.Dir, []string{"GOWORK=off"}, "go", "mod", "download"); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (r *rehearsal) tag(ctx context.Context) (err error) {
 	if err := run(ctx, clone, nil, "git", "checkout", "--quiet", r.version); err != nil {
 		return err
 	}
-	// Go remembers what is in a module by its folder and version.
+	// Go caches the content of a module by its directory and version.
 	modules, err := os.MkdirTemp(r.out, "modules-*")
 	if err != nil {
 		return err
@@ -114,7 +114,8 @@ func (r *rehearsal) push(ctx context.Context) error {
 	return Push(ctx, r.clone.Root, r.version, remote)
 }
 
-// install installs every command as users do, and has it say its version.
+// install installs every command as users do, and checks the version that it
+// prints.
 func (r *rehearsal) install(ctx context.Context) error {
 	bin := filepath.Join(r.out, "installed")
 	env := append(slices.Clone(r.env), "GOWORK=off", "GOBIN="+bin)
@@ -130,8 +131,8 @@ func (r *rehearsal) install(ctx context.Context) error {
 	return nil
 }
 
-// programs are the import paths of what users start: no library, and not the
-// project's own tools.
+// programs returns the import paths of the users' programs: no libraries, and not
+// the project's own tools.
 func (r *rehearsal) programs() []string {
 	var paths []string
 	for _, m := range r.clone.Modules {
@@ -145,7 +146,7 @@ func (r *rehearsal) programs() []string {
 	return paths
 }
 
-// pack makes the packages, and unpacks those for this processor.
+// pack makes the packages, and unpacks those for this architecture.
 func (r *rehearsal) pack(ctx context.Context) error {
 	if err := r.goreleaser(ctx); err != nil {
 		return err
@@ -169,8 +170,8 @@ func (r *rehearsal) pack(ctx context.Context) error {
 	return nil
 }
 
-// goreleaser builds it as its module pins it, and has it do all of a release in
-// the clone but publish it.
+// goreleaser builds goreleaser at its pinned version, and runs all of a release in
+// the clone except publishing.
 func (r *rehearsal) goreleaser(ctx context.Context) error {
 	bin := filepath.Join(r.root, "out", "bin")
 	pinned := filepath.Join(r.root, "tools", "release", "goreleaser")
@@ -181,12 +182,12 @@ func (r *rehearsal) goreleaser(ctx context.Context) error {
 	return run(ctx, r.clone.Root, env, filepath.Join(bin, "goreleaser"), "release", "--skip=publish", "--clean", "--config", "tools/release/goreleaser/goreleaser.yaml")
 }
 
-// glibc is the oldest C library that libraries may need: RHEL 9, Debian 12 and
+// glibc is the oldest C library that libraries must run with: RHEL 9, Debian 12 and
 // Ubuntu 22.04 have it.
 const glibc = "v2.34"
 
-// libraries wants what a C compiler made to be for the processor of its folder, and
-// to need no newer C library.
+// libraries checks that compiled libraries are for the architecture of their
+// directory, and need no newer C library.
 func (r *rehearsal) libraries(context.Context) error {
 	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
 		parts := filepath.Join(r.clone.Root, "out", "parts", "*", arch)
@@ -222,15 +223,15 @@ func linked(path string, machine elf.Machine) error {
 	return nil
 }
 
-// prefix is where the packages are unpacked.
+// prefix returns the directory of the unpacked packages.
 func (r *rehearsal) prefix() string { return filepath.Join(r.out, "unpacked") }
 
-// start starts each program from the packages, the static ones in a root that
-// has nothing else, without an environment.
+// start starts each program from the packages without an environment, the static
+// ones in an empty root.
 func (r *rehearsal) start(ctx context.Context) error {
 	for _, path := range r.programs() {
 		program := []string{filepath.Join(r.prefix(), "bin", filepath.Base(path))}
-		if filepath.Base(path) != "edgeprof-ort" { // which is linked to the C library
+		if filepath.Base(path) != "edgeprof-ort" { // which links to the C library
 			var err error
 			if program, err = r.alone(program[0]); err != nil {
 				return err
@@ -251,7 +252,7 @@ func (r *rehearsal) start(ctx context.Context) error {
 	return nil
 }
 
-// alone copies a program into an empty root and returns the words that start it
+// alone copies a program into an empty root and returns the command that starts it
 // there.
 func (r *rehearsal) alone(program string) ([]string, error) {
 	root := filepath.Join(r.out, "roots", filepath.Base(program))
@@ -268,8 +269,8 @@ func (r *rehearsal) alone(program string) ([]string, error) {
 	return []string{"unshare", "--map-root-user", "--root=" + root, "/" + filepath.Base(program)}, nil
 }
 
-// papers wants completions and manual pages that bash and man can read, and a
-// library that needs no compiler.
+// papers checks that bash and man can read the completions and manual pages, and
+// that deft's library needs no compiler.
 func (r *rehearsal) papers(ctx context.Context) error {
 	share := filepath.Join(r.prefix(), "share")
 	scripts, _ := filepath.Glob(filepath.Join(share, "bash-completion", "completions", "*")) // the patterns are well formed
@@ -299,7 +300,8 @@ func (r *rehearsal) papers(ctx context.Context) error {
 	return nil
 }
 
-// prepared is what the Python of a tool's README and guides works on.
+// prepared maps tools to commands that create the inputs of the Python code in
+// their README and guides.
 var prepared = map[string][]string{
 	"allox-est": nil,
 	"chamtool":  {"chamtool", "host", "--tool", "lib/foretime/libchamtool.so", "--", "--threads", "2", "--tasks", "100", "--iterations", "5"},
@@ -308,9 +310,9 @@ var prepared = map[string][]string{
 	"mirage":    {"mirage", "log", "synth", "--days", "30", "--seed", "1", "--out", "month.log"},
 }
 
-// wheels installs the wheel of each tool for this processor into a virtual environment
-// that has nothing else, runs its programs and the Python that its README and guides
-// show, uninstalls it, and wants nothing left.
+// wheels installs the wheel of each tool for this architecture into an empty
+// virtual environment, runs its programs and the Python code of its README and
+// guides, uninstalls it, and checks that nothing is left.
 func (r *rehearsal) wheels(ctx context.Context) error {
 	for _, m := range r.clone.Modules {
 		if _, tool := prepared[m.Name]; !tool {
@@ -385,7 +387,7 @@ func (r *rehearsal) tryWheel(ctx context.Context, m workspace.Module) error {
 	return err
 }
 
-// files are the files below a folder, without what Python compiled.
+// files returns the files below a directory, without compiled Python.
 func files(dir string) (paths []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && filepath.Ext(path) != ".pyc" {
@@ -396,8 +398,8 @@ func files(dir string) (paths []string, err error) {
 	return paths, err
 }
 
-// run runs a program in a folder, with variables beside the process's own; its
-// error has what the program wrote.
+// run runs a program in a directory, with additional environment variables; its
+// error contains the program's output.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -408,9 +410,9 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 	return nil
 }
 
-// Publish fills a module proxy below dir with the release that is tagged in the
-// repository of ws, and returns the settings of a go command that has this proxy
-// alone, and what the go command has kept of others' modules so far.
+// Publish fills a module proxy below dir with the tagged release in the repository
+// of ws. It returns the settings of a go command that uses only this proxy and the
+// third-party modules already in the cache.
 func Publish(ctx context.Context, ws *workspace.Workspace, version, dir string) (env []string, err error) {
 	published := filepath.Join(dir, "published")
 	for _, m := range ws.Modules {
@@ -425,9 +427,9 @@ func Publish(ctx context.Context, ws *workspace.Workspace, version, dir string) 
 	return []string{
 		"GOPROXY=" + proxyOf(published) + "," + proxyOf(strings.TrimSpace(string(kept))),
 		"GOMODCACHE=" + filepath.Join(dir, "used"), "GOSUMDB=off",
-		"GOFLAGS=-modcacherw -trimpath", // what was built before is found again, wherever dir is
+		"GOFLAGS=-modcacherw -trimpath", // earlier builds are found in the cache, wherever dir is
 	}, nil
 }
 
-// proxyOf is the module proxy that lies in a module cache.
+// proxyOf returns the module proxy in a module cache.
 func proxyOf(cache string) string { return "file://" + filepath.Join(cache, "cache", "download") }

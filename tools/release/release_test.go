@@ -14,7 +14,7 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// checkout makes a repository of two modules in which hello replaces shared.
+// checkout creates a repository of two modules in which hello replaces shared.
 func checkout(t *testing.T) *workspace.Workspace {
 	t.Helper()
 	root := t.TempDir()
@@ -74,7 +74,7 @@ func TestInstallOfATag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, setting := range append(env, "GOWORK=off", "GOBIN="+bin, "GOFLAGS=-modcacherw") { // as the rest is built
+	for _, setting := range append(env, "GOWORK=off", "GOBIN="+bin, "GOFLAGS=-modcacherw") { // built like the rest
 		name, value, _ := strings.Cut(setting, "=")
 		t.Setenv(name, value)
 	}
@@ -95,8 +95,8 @@ func TestInstallOfATag(t *testing.T) {
 	}
 }
 
-// Main keeps its replace, the release commit alone lacks it and builds as it
-// is, and each tag is where it belongs.
+// TestTag checks that main keeps its replace, that only the release commit lacks it
+// and builds as it is, and that each tag is on the right commit.
 func TestTag(t *testing.T) {
 	ws := checkout(t)
 	if err := release.Tag(t.Context(), ws.Root, "v0.1.0"); err != nil {
@@ -134,7 +134,8 @@ func TestTagRefuses(t *testing.T) {
 	}
 }
 
-// A tag that is there already stays; all that were made before it go again.
+// TestTagFails checks that an existing tag is kept, and that all tags made before
+// the error are removed.
 func TestTagFails(t *testing.T) {
 	ws := checkout(t)
 	git(t, ws.Root, "tag", "v0.1.0")

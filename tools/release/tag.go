@@ -20,10 +20,10 @@ import (
 // ErrChanged is returned when a checkout differs from its commit.
 var ErrChanged = errors.New("the checkout differs from its commit")
 
-// Tag makes the release of a checkout as tags of its repository: shared/VERSION
-// at its commit, NAME/VERSION for each other module and VERSION at the release
-// commit, which no branch has. The checkout stays as it is. Where anything fails,
-// none of the tags is left. VERSION is such as v0.1.0.
+// Tag makes the release of a checkout as tags of its repository: shared/VERSION at
+// its commit, NAME/VERSION for each other module and VERSION at the release commit,
+// which is on no branch. The checkout is not changed. After an error none of the
+// tags is left. VERSION has the form v0.1.0.
 func Tag(ctx context.Context, root, version string) error {
 	if semver.Canonical(version) != version {
 		return fmt.Errorf("version %q: want one such as v0.1.0", version)
@@ -52,11 +52,11 @@ func Tag(ctx context.Context, root, version string) error {
 	return nil
 }
 
-// releasing is a release on its way.
+// releasing is a release in progress.
 type releasing struct {
 	git           command
 	version, work string
-	tags          []string // so far
+	tags          []string // made so far
 }
 
 func (r *releasing) tag(ctx context.Context, name, commit string) error {
@@ -67,7 +67,7 @@ func (r *releasing) tag(ctx context.Context, name, commit string) error {
 	return err
 }
 
-// undo takes the tags back.
+// undo removes the tags.
 func (r *releasing) undo(ctx context.Context) error {
 	if len(r.tags) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (r *releasing) undo(ctx context.Context) error {
 	return err
 }
 
-// tagAll tags shared first, as the go command can fetch it only then.
+// tagAll tags shared first; the other modules can require it only then.
 func (r *releasing) tagAll(ctx context.Context, ws *workspace.Workspace) error {
 	if err := r.tag(ctx, "shared/"+r.version, "HEAD"); err != nil {
 		return err
@@ -98,8 +98,8 @@ func (r *releasing) tagAll(ctx context.Context, ws *workspace.Workspace) error {
 	return r.tag(ctx, r.version, commit)
 }
 
-// commit makes the release commit, with what go generate compiles for users who have
-// no compiler, in a work tree of its own, which goes again.
+// commit makes the release commit in a temporary work tree, with the output of go
+// generate for users who have no compiler.
 func (r *releasing) commit(ctx context.Context, modules []workspace.Module, shared *Downloaded) (hash string, err error) {
 	tree := filepath.Join(r.work, "tree")
 	if _, err := r.git.run(ctx, "worktree", "add", "--quiet", "--detach", tree); err != nil {
@@ -119,7 +119,7 @@ func (r *releasing) commit(ctx context.Context, modules []workspace.Module, shar
 		}
 	}
 	git := command{dir: tree, name: "git"}
-	if _, err := git.run(ctx, "add", "--force", "."); err != nil { // what was made is ignored on main
+	if _, err := git.run(ctx, "add", "--force", "."); err != nil { // generated files are ignored on main
 		return "", err
 	}
 	if _, err := git.run(ctx, "commit", "--quiet", "--message", "release "+r.version); err != nil {
@@ -129,8 +129,8 @@ func (r *releasing) commit(ctx context.Context, modules []workspace.Module, shar
 	return strings.TrimSpace(string(out)), err
 }
 
-// require makes the module in dir use a published version of another in place
-// of the folder beside it.
+// require makes the module in dir use a published version of another instead of the
+// directory in the workspace.
 func require(dir string, used *Downloaded) error {
 	path := filepath.Join(dir, "go.mod")
 	text, err := os.ReadFile(path)

@@ -21,21 +21,21 @@ import (
 //go:embed python/_program.py
 var starter []byte
 
-// machines are the processors in the names of wheels.
+// machines maps architectures to their names in wheels.
 var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 
-// wheel is a wheel on its way
+// wheel is a wheel being written
 // (https://packaging.python.org/specifications/binary-distribution-format).
 type wheel struct {
 	zip    *zip.Writer
 	base   string // NAME-VERSION
 	record strings.Builder
-	glibc  string // the oldest C library that what was compiled can do with
-	err    error  // the first
+	glibc  string // oldest C library that the compiled files work with
+	err    error  // first error
 }
 
-// wheel packs a program, what lies beside it for a processor, and the tool's Python
-// modules: the one of its name is a package.
+// wheel packs a program, the other files of its tree for an architecture, and the
+// tool's Python modules; the module of the tool's name becomes a package.
 func (t tool) wheel(program, arch string) error {
 	version := strings.ReplaceAll(strings.TrimPrefix(t.version, "v"), "-", "")
 	module := strings.ReplaceAll(t.Name, "-", "_")
@@ -48,7 +48,7 @@ func (t tool) wheel(program, arch string) error {
 	w := &wheel{zip: zip.NewWriter(f), base: "foretime_" + module + "-" + version, glibc: "v2.17"} // that of manylinux2014
 	w.copy(program, w.base+".data/scripts/"+t.Name)
 	tree := filepath.Join(t.into, arch)
-	w.keep(filepath.WalkDir(tree, func(at string, d fs.DirEntry, err error) error {
+	w.setError(filepath.WalkDir(tree, func(at string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			w.copy(at, w.place(strings.TrimPrefix(at, tree+"/"), t.Name))
 		}
@@ -63,7 +63,7 @@ func (t tool) wheel(program, arch string) error {
 	w.add(module+"/_program.py", starter)
 	w.add(module+"/py.typed", nil) // PEP 561
 	readme, err := os.ReadFile(filepath.Join(t.Dir, "README.md"))
-	w.keep(err)
+	w.setError(err)
 	_, question, _ := strings.Cut(string(readme), "\n**")
 	question, _, _ = strings.Cut(question, "**")
 	tag := "py3-none-manylinux_" + strings.ReplaceAll(w.glibc[1:], ".", "_") + "_" + machines[arch]
@@ -81,12 +81,12 @@ Description-Content-Type: text/markdown
 %s`, t.Name, version, question, repository, readme))
 	w.add(w.base+".dist-info/WHEEL", []byte("Wheel-Version: 1.0\nGenerator: foretime\nRoot-Is-Purelib: false\nTag: "+tag+"\n"))
 	w.add(w.base+".dist-info/RECORD", []byte(w.record.String()+w.base+".dist-info/RECORD,,\n"))
-	w.keep(errors.Join(w.zip.Close(), f.Chmod(0o644), os.Rename(f.Name(), filepath.Join(t.into, w.base+"-"+tag+".whl"))))
+	w.setError(errors.Join(w.zip.Close(), f.Chmod(0o644), os.Rename(f.Name(), filepath.Join(t.into, w.base+"-"+tag+".whl"))))
 	return w.err
 }
 
-// place is where a file of a prefix stands: programs and papers where Python looks for
-// them (PEP 639, PEP 770), the rest below the environment.
+// place returns the place of a prefix's file in the wheel: programs and papers
+// where Python looks for them (PEP 639, PEP 770), the rest below the environment.
 func (w *wheel) place(name, tool string) string {
 	paper, isPaper := strings.CutPrefix(name, "share/doc/"+tool+"/")
 	switch {
@@ -100,19 +100,19 @@ func (w *wheel) place(name, tool string) string {
 	return w.base + ".data/data/" + name
 }
 
-// copy adds a file, and looks at the C library that it needs (PEP 600).
+// copy adds a file, and checks which C library it needs (PEP 600).
 func (w *wheel) copy(from, name string) {
 	body, err := os.ReadFile(from)
-	w.keep(err)
+	w.setError(err)
 	w.add(name, body)
 	f, err := elf.Open(from)
 	if err != nil {
-		return // nothing compiled
+		return // not compiled
 	}
 	defer f.Close()
 	symbols, err := f.ImportedSymbols()
 	if !errors.Is(err, elf.ErrNoSymbols) {
-		w.keep(err)
+		w.setError(err)
 	}
 	for _, s := range symbols {
 		if v, ok := strings.CutPrefix(s.Version, "GLIBC_"); ok && semver.Compare("v"+v, w.glibc) > 0 {
@@ -121,7 +121,7 @@ func (w *wheel) copy(from, name string) {
 	}
 }
 
-// add adds an entry, and a row of it to the record.
+// add adds an entry and its row of the record.
 func (w *wheel) add(name string, body []byte) {
 	header := &zip.FileHeader{Name: name, Method: zip.Deflate}
 	header.SetMode(0o644)
@@ -132,13 +132,13 @@ func (w *wheel) add(name string, body []byte) {
 	if err == nil {
 		_, err = entry.Write(body)
 	}
-	w.keep(err)
+	w.setError(err)
 	sum := sha256.Sum256(body)
 	fmt.Fprintf(&w.record, "%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(body))
 }
 
-// keep keeps the first error.
-func (w *wheel) keep(err error) {
+// setError keeps the first error.
+func (w *wheel) setError(err error) {
 	if w.err == nil {
 		w.err = err
 	}

@@ -19,8 +19,9 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// Each file is where Python looks for it, may be executed where it is a program, and
-// has its hash in the record; pip takes it (TestRehearsal).
+// TestWheel checks the place of each file, that programs are
+// executable, and that its hash is in the record; TestRehearsal installs wheels
+// with pip.
 func TestWheel(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

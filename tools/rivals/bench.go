@@ -15,21 +15,21 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// Rounds is how often each comparison is made.
+// Rounds is the number of rounds of each comparison.
 const Rounds = 5
 
-// Bench is where comparisons are made: the checkout that they build from, and a
-// folder for what they leave.
+// Bench is the environment of comparisons: the checkout that they build from, and a
+// directory for their output.
 type Bench struct {
 	Root string
 	Out  string
 	Log  io.Writer // progress
 }
 
-// python is the system's interpreter, for which Debian's packages are.
+// python is the system's interpreter, which has Debian's packages.
 const python = "/usr/bin/python3"
 
-// wheel is the folder of a package from PyPI, where rivals.txt puts it.
+// wheel returns the directory of a PyPI package installed by rivals.txt.
 func (b *Bench) wheel(name string) string { return filepath.Join(b.Root, "out", "real", "pip", name) }
 
 // prepare builds the tools, as a release does.
@@ -48,8 +48,8 @@ func (b *Bench) prepare(ctx context.Context) error {
 
 func (b *Bench) bin() string { return filepath.Join(b.Out, "bin") }
 
-// run executes a program at the root, with our binaries first on its path, and
-// returns its stdout.
+// run runs a program at the root, with our binaries first on its path, and returns
+// its stdout.
 func (b *Bench) run(ctx context.Context, env []string, name string, args ...string) ([]byte, error) {
 	line := name + " " + strings.Join(args, " ")
 	fmt.Fprintf(b.Log, "  %s\n", line)
@@ -58,7 +58,7 @@ func (b *Bench) run(ctx context.Context, env []string, name string, args ...stri
 		name = ours
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it starts ends with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its children end with it
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.Dir = b.Root
 	cmd.Env = append(append(os.Environ(), "PATH="+path), env...)
@@ -71,7 +71,7 @@ func (b *Bench) run(ctx context.Context, env []string, name string, args ...stri
 	return stdout.Bytes(), nil
 }
 
-// runJSON is run with what was printed decoded into v.
+// runJSON runs a program and decodes its stdout into v.
 func (b *Bench) runJSON(ctx context.Context, v any, name string, args ...string) error {
 	out, err := b.run(ctx, nil, name, args...)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Bench) runJSON(ctx context.Context, v any, name string, args ...string)
 	return nil
 }
 
-// version asks a Python package for its version.
+// version returns the version of a Python package.
 func (b *Bench) version(ctx context.Context, env []string, pkg string) (string, error) {
 	out, err := b.run(ctx, env, python, "-c", "import "+pkg+"; print("+pkg+".__version__)")
 	return strings.TrimSpace(string(out)), err

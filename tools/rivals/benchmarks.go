@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// xgboost trains and predicts beside the XGBoost of Debian and that of PyPI.
+// xgboost compares training and prediction with the XGBoost of Debian and that of
+// PyPI.
 func xgboost(ctx context.Context, b *Bench) (rows []Row, err error) {
 	environments := [][]string{nil}
 	wheel := b.wheel("xgboost==3.2.0")
@@ -22,7 +23,7 @@ func xgboost(ctx context.Context, b *Bench) (rows []Row, err error) {
 			err = failed
 			continue
 		}
-		args := []string{"test", "-run", "^$", "-bench", "BesideXGBoost/^rows=100000$/^threads=1$", "-benchtime", "1x", "-count", strconv.Itoa(Rounds), "./shared/regression/tree"}
+		args := []string{"test", "-run", "^$", "-bench", "CompareXGBoost/^rows=100000$/^threads=1$", "-benchtime", "1x", "-count", strconv.Itoa(Rounds), "./shared/regression/tree"}
 		out, failed := b.run(ctx, append([]string{"PYTHON=" + python}, env...), "go", args...)
 		if failed != nil {
 			err = failed
@@ -32,7 +33,7 @@ func xgboost(ctx context.Context, b *Bench) (rows []Row, err error) {
 		for _, m := range []struct{ unit, what, shown string }{
 			{"train-s", "training boosted trees, " + job, "s"},
 			{"predict-s", "predicting them, on one thread", "s"},
-			{"rmse", "their error on rows not seen", ""},
+			{"rmse", "their error on held-out rows", ""},
 			{"MB", "memory of both", "MB"},
 		} {
 			row := Row{Tool: "shared", What: m.what, Unit: m.shown, Rival: "XGBoost " + version, Command: "go " + strings.Join(args, " ")}
@@ -43,7 +44,7 @@ func xgboost(ctx context.Context, b *Bench) (rows []Row, err error) {
 	return rows, err
 }
 
-// scipy solves one assignment beside SciPy.
+// scipy compares solving one assignment with SciPy.
 func scipy(ctx context.Context, b *Bench) ([]Row, error) {
 	version, err := b.version(ctx, nil, "scipy")
 	if err != nil {
@@ -60,7 +61,7 @@ func scipy(ctx context.Context, b *Bench) ([]Row, error) {
 	}}, nil
 }
 
-// metric returns a benchmark's values of a unit, a run each.
+// metric returns a benchmark's values of a unit, one per run.
 func metric(output, unit string) []float64 {
 	var values []float64
 	for line := range strings.Lines(output) {
@@ -76,10 +77,11 @@ func metric(output, unit string) []float64 {
 
 var server = regexp.MustCompile(`(?m)^ *(edgeprof serve|chi, body sent back|chi, JSON decoded and encoded|Flask and XGBoost) +(\d+) +`)
 
-// servers loads our service beside others that take the same requests.
+// servers compares our service under load with others that accept the same
+// requests.
 func servers(ctx context.Context, b *Bench) ([]Row, error) {
 	args := []string{"test", "-count=1", "-run", "TestLoad$", "-v", "./edgeprof/internal/cli", "-load", "3s", "-load-rounds", "1"}
-	served := map[string][]float64{} // requests a second at 16 connections
+	served := map[string][]float64{} // requests per second at 16 connections
 	for range Rounds {
 		out, err := b.run(ctx, nil, "go", args...)
 		if err != nil {
@@ -110,7 +112,8 @@ func servers(ctx context.Context, b *Bench) ([]Row, error) {
 
 var errorsOf = regexp.MustCompile(`absolute error mean ([\d.]+), median [\d.]+ s; Slurm's --test-only ([\d.]+),`)
 
-// testOnly asks a real Slurm when jobs will start, and us; a round is a queue.
+// testOnly compares our predicted job starts with a real Slurm's; a round is a
+// queue.
 func testOnly(ctx context.Context, b *Bench) ([]Row, error) {
 	row := Row{Tool: "mirage", What: "a job's wait on a real Slurm, mean error", Unit: "s", Rival: "Slurm's own --test-only", Command: "go test ./mirage/internal/slurm -count=1 -run TestRealWhen$ -when-seed SEED -v"}
 	for seed := range Rounds {

@@ -1,7 +1,6 @@
-// Package rivals measures the tools beside what else people use, in turn, in the
-// same run, and says where they lose.
+// Package rivals compares the tools with alternatives, alternating between the two
+// in one run, and shows where they lose.
 //
-// It decides how a comparison is told: by the ratio of each round, ours over the
-// rival's, so that a machine that changes its speed changes both. It refuses none
-// of its rivals: one that is not installed is named and left out.
+// The measure is the ratio of each round, ours over the rival's, so a change of the
+// machine's speed affects both. A rival that is not installed is named and skipped.
 package rivals

@@ -18,17 +18,17 @@ import (
 	"github.com/foretime/foretime/tools/tour"
 )
 
-// Results is what a run of all comparisons measured, as kept in rivals.json.
+// Results holds the measurements of all comparisons, the content of rivals.json.
 type Results struct {
 	Commit  string       `json:"commit"`
 	Machine tour.Machine `json:"machine"`
-	Date    string       `json:"date"` // of the day
+	Date    string       `json:"date"` // day of the run
 	Seconds float64      `json:"seconds"`
 	Rows    []Row        `json:"rows"`
-	Skipped []string     `json:"skipped,omitempty"` // comparisons that could not be made, and why
+	Skipped []string     `json:"skipped,omitempty"` // comparisons that could not be made, with the reason
 }
 
-// Row is one figure of ours beside a rival's. Both have a value for each round.
+// Row is one figure of ours and of a rival. Both have a value for each round.
 type Row struct {
 	Tool    string    `json:"tool"`
 	What    string    `json:"what"`
@@ -40,14 +40,15 @@ type Row struct {
 	Command string    `json:"command"`
 }
 
-// Summary is what the rounds of a row come to.
+// Summary summarises the rounds of a row.
 type Summary struct {
 	Ours, Theirs float64 // medians
 	Ratio        float64 // ours over the rival's, the geometric mean of the rounds
-	Low, High    float64 // its 95 % interval; 0 and 0 where the rounds cannot tell
+	Low, High    float64 // its 95 % interval; 0 and 0 if there are too few rounds
 }
 
-// Summary sums the rounds up. The interval is Student's, of the ratios' logarithms.
+// Summary returns the summary of the rounds. The interval is Student's, of the
+// ratios' logarithms.
 func (r Row) Summary() Summary {
 	logs := make([]float64, min(len(r.Ours), len(r.Theirs)))
 	for i := range logs {
@@ -60,23 +61,23 @@ func (r Row) Summary() Summary {
 	return s
 }
 
-// Verdict says who is better: "ahead" or "behind" where the interval says so.
+// Verdict returns "ahead" or "behind" if the interval excludes 1.
 func (r Row) Verdict() string {
 	s := r.Summary()
 	switch {
 	case s.Low <= 1 && s.High >= 1 || s.High == 0:
-		return "not told apart"
+		return "undecided"
 	case s.Ratio > 1 == r.More:
 		return "ahead"
 	}
 	return "behind"
 }
 
-// amount is a value with the row's unit, if it has one.
+// amount returns a value with the row's unit, if it has one.
 func (r Row) amount(v float64) string { return strings.TrimSpace(tour.Number(v) + " " + r.Unit) }
 
-// comparison measures rows; it returns those that it could, and an error where a
-// rival is not installed.
+// comparison measures rows; it returns those that it could measure, and an error if
+// a rival is not installed.
 type comparison struct {
 	name string
 	run  func(context.Context, *Bench) ([]Row, error)
@@ -100,7 +101,7 @@ func comparisons() []comparison {
 	}
 }
 
-// Names are the comparisons.
+// Names returns the names of the comparisons.
 func Names() []string {
 	var names []string
 	for _, c := range comparisons() {
@@ -109,7 +110,7 @@ func Names() []string {
 	return names
 }
 
-// Run makes the comparisons one after another: those named, or all.
+// Run makes the named comparisons, or all, one after another.
 func Run(ctx context.Context, b *Bench, names ...string) (*Results, error) {
 	start := time.Now()
 	results := &Results{Commit: tour.Commit(ctx, b.Root), Machine: tour.ReadMachine(), Date: start.UTC().Format(time.DateOnly)}
@@ -134,7 +135,7 @@ func Run(ctx context.Context, b *Bench, names ...string) (*Results, error) {
 	return results, nil
 }
 
-// Save writes rivals.json: the rounds, what they come to, and where they ran.
+// Save writes rivals.json: the rounds, their summaries, and the machine.
 func (r *Results) Save(path string) error {
 	var shown []Summary
 	for _, row := range r.Rows {
@@ -163,15 +164,15 @@ func Load(path string) (*Results, error) {
 	return &figures.Measured, nil
 }
 
-// Markdown is the table of all rows, with a link to the result.
+// Markdown returns the table of all rows, with a link to the result.
 func (r *Results) Markdown(result string) string {
 	w := &strings.Builder{}
 	verdicts := map[string]int{}
 	for _, row := range r.Rows {
 		verdicts[row.Verdict()]++
 	}
-	fmt.Fprintf(w, "%d comparisons: ahead in %d, behind in %d, not told apart in %d. Medians of the rounds; the ratio is ours over the rival's, the geometric mean of the rounds with its 95 %% interval (Student's). %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
-		len(r.Rows), verdicts["ahead"], verdicts["behind"], verdicts["not told apart"], r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Date, r.Machine.Load1, result)
+	fmt.Fprintf(w, "%d comparisons: ahead in %d, behind in %d, undecided in %d. Medians of the rounds; the ratio is ours over the rival's, the geometric mean of the rounds with its 95 %% interval (Student's). %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
+		len(r.Rows), verdicts["ahead"], verdicts["behind"], verdicts["undecided"], r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Date, r.Machine.Load1, result)
 	fmt.Fprint(w, "| tool | what | ours | rival | its | ratio | rounds | better is | we are |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		s := row.Summary()

@@ -44,8 +44,8 @@ func TestSaveAndWrite(t *testing.T) {
 	}
 	got := back.Markdown("results/rivals.json")
 	for _, want := range []string{
-		"3 comparisons: ahead in 1, behind in 1, not told apart in 1.",
-		"| m | a | 2 s | `X 1` | 2 s | 1 (0.179 to 5.59) | 3 | less | not told apart |\n",
+		"3 comparisons: ahead in 1, behind in 1, undecided in 1.",
+		"| m | a | 2 s | `X 1` | 2 s | 1 (0.179 to 5.59) | 3 | less | undecided |\n",
 		"| m | b | 4 MB | `Y 2` | 1.50 MB | 2.83 (1.50 to 5.35) | 4 | less | behind |\n",
 		"| m | c | 4 /s | `Z` | 2 /s | 2 (2 to 2) | 2 | more | ahead |\n",
 		"Not compared: d: not here.\n",
@@ -57,7 +57,8 @@ func TestSaveAndWrite(t *testing.T) {
 	}
 }
 
-// What a rival started ends with it when the comparison is interrupted.
+// TestRunEnds checks that the children of a rival end with it when the comparison
+// is interrupted.
 func TestRunEnds(t *testing.T) {
 	b := &Bench{Root: t.TempDir(), Out: t.TempDir(), Log: io.Discard}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// policies places drawn jobs by estimates, and by rules that are simpler.
+// policies compares our placement of random jobs by estimates with simpler rules.
 func policies(ctx context.Context, b *Bench) ([]Row, error) {
 	names := []string{"sjf", "srpt", "drf-fifo"}
 	rows := make([]Row, len(names))
@@ -37,7 +37,7 @@ func policies(ctx context.Context, b *Bench) ([]Row, error) {
 	return rows, nil
 }
 
-// models predicts the tasks of a program, beside the rules of runtimes.
+// models compares predictions of a program's tasks with the rules of runtimes.
 func models(ctx context.Context, b *Bench) ([]Row, error) {
 	rules := []struct{ baseline, rival string }{
 		{"starpu", "mean of runs of the same sizes, as StarPU keeps it"},
@@ -47,7 +47,7 @@ func models(ctx context.Context, b *Bench) ([]Row, error) {
 	rows := make([]Row, len(rules))
 	for round := range Rounds {
 		logs := filepath.Join(b.Out, fmt.Sprintf("tasks-%d", round))
-		if err := os.RemoveAll(logs); err != nil { // of another run
+		if err := os.RemoveAll(logs); err != nil { // logs of an earlier run
 			return nil, err
 		}
 		if _, err := b.run(ctx, []string{"CHAMTOOL_HOME=" + filepath.Join(logs, "home"), "CHAMTOOL_LOG_DIR=" + logs, "CHAMTOOL_CALIBRATE=2"}, "chamtool", "host", "--tool", filepath.Join(b.bin(), "libchamtool.so"), "--",
@@ -81,8 +81,8 @@ const pair = `{
 }
 `
 
-// gate runs an urgent job beside another, with the gate and with what a GPU does by
-// itself: kernels of all programs first come first served, or in time slices.
+// gate runs an urgent job together with another, with the gate and with a GPU's own
+// behaviour: kernels of all programs first come first served, or in time slices.
 func gate(ctx context.Context, b *Bench) ([]Row, error) {
 	var rows []Row
 	for _, d := range []struct{ discipline, rival string }{
@@ -92,7 +92,7 @@ func gate(ctx context.Context, b *Bench) ([]Row, error) {
 		if err := os.WriteFile(input, fmt.Appendf(nil, pair, d.discipline), 0o644); err != nil {
 			return nil, err
 		}
-		row := Row{Tool: "deft", What: "an urgent job beside another on a simulated GPU, median", Unit: "ms", Rival: d.rival, Command: "deft run -f FILE --policy priority, and none"}
+		row := Row{Tool: "deft", What: "an urgent job that shares a simulated GPU, median", Unit: "ms", Rival: d.rival, Command: "deft run -f FILE --policy priority, and none"}
 		for range Rounds {
 			for policy, to := range map[string]*[]float64{"priority": &row.Ours, "none": &row.Theirs} {
 				var run struct {
@@ -111,7 +111,7 @@ func gate(ctx context.Context, b *Bench) ([]Row, error) {
 	return rows, nil
 }
 
-// ort is a folder's worker for ONNX Runtime, built, and a model to run in it.
+// ort builds the worker for ONNX Runtime in a directory, and a model to run in it.
 func (b *Bench) ort(ctx context.Context, family string, size ...string) (file string, err error) {
 	if _, err := b.run(ctx, nil, "go", "build", "-o", b.bin()+string(filepath.Separator), "./edgeprof/cmd/edgeprof-ort"); err != nil {
 		return "", err
@@ -121,7 +121,7 @@ func (b *Bench) ort(ctx context.Context, family string, size ...string) (file st
 	return file, err
 }
 
-// timeModel is the median of ten inferences, in milliseconds.
+// timeModel returns the median of ten inferences, in milliseconds.
 func (b *Bench) timeModel(ctx context.Context, file, runtime string) (float64, error) {
 	var took struct {
 		P50 float64 `json:"p50_seconds"`
@@ -130,7 +130,7 @@ func (b *Bench) timeModel(ctx context.Context, file, runtime string) (float64, e
 	return 1000 * took.P50, err
 }
 
-// inference runs a model in our run time and in ONNX Runtime.
+// inference compares a model in our runtime with ONNX Runtime.
 func inference(ctx context.Context, b *Bench) ([]Row, error) {
 	file, err := b.ort(ctx, "resnet", "--width", "0.75", "--resolution", "128")
 	if err != nil {
@@ -151,13 +151,13 @@ func inference(ctx context.Context, b *Bench) ([]Row, error) {
 	return []Row{row}, nil
 }
 
-// profile predicts models from rates of this machine, beside the sum of the kernels
-// that ONNX Runtime saw when it ran them; a round is a model.
+// profile compares predictions from rates of this machine with the sum of the kernel
+// times that ONNX Runtime measured in a run; a round is a model.
 func profile(ctx context.Context, b *Bench) ([]Row, error) {
 	rates := filepath.Join(b.Out, "rates.json")
-	row := Row{Tool: "edgeprof", What: "error of the time of one inference, told before it runs", Unit: "%", Rival: "ONNX Runtime's own profile of a run", Command: "edgeprof layers FILE --measure, beside edgeprof time FILE --runtime ort"}
+	row := Row{Tool: "edgeprof", What: "error of the predicted time of one inference", Unit: "%", Rival: "ONNX Runtime's own profile of a run", Command: "edgeprof layers FILE --measure, and edgeprof time FILE --runtime ort"}
 	counted := Row{Tool: "edgeprof", What: row.What, Unit: "%", Rival: "counts of operations, from one measured model", Command: row.Command}
-	var each float64 // milliseconds of a multiply-accumulate of the first
+	var each float64 // milliseconds per multiply-accumulate of the first model
 	for i, family := range []string{"mobilenetv2", "resnet", "transformer", "alexnet", "densenet", "efficientnet", "googlenet", "lstm"} {
 		file, err := b.ort(ctx, family)
 		if err != nil {
@@ -168,12 +168,12 @@ func profile(ctx context.Context, b *Bench) ([]Row, error) {
 				return nil, err
 			}
 		}
-		var told struct {
+		var answer struct {
 			Predicted struct{ Value float64 } `json:"predicted_seconds"`
 			Profiled  float64                 `json:"measured_seconds"`
 			Layers    []struct{ MACs float64 }
 		}
-		if err := b.runJSON(ctx, &told, "edgeprof", "layers", file, "--measure", "--calibration", rates, "--json"); err != nil {
+		if err := b.runJSON(ctx, &answer, "edgeprof", "layers", file, "--measure", "--calibration", rates, "--json"); err != nil {
 			return nil, err
 		}
 		truth, err := b.timeModel(ctx, file, "ort")
@@ -181,16 +181,16 @@ func profile(ctx context.Context, b *Bench) ([]Row, error) {
 			return nil, err
 		}
 		off := func(seconds float64) float64 { return 100 * math.Abs(1000*seconds/truth-1) }
-		row.Ours, row.Theirs = append(row.Ours, off(told.Predicted.Value)), append(row.Theirs, off(told.Profiled))
+		row.Ours, row.Theirs = append(row.Ours, off(answer.Predicted.Value)), append(row.Theirs, off(answer.Profiled))
 		macs := 0.0
-		for _, l := range told.Layers {
+		for _, l := range answer.Layers {
 			macs += l.MACs
 		}
 		if i == 0 {
 			each = truth / macs
 			continue
 		}
-		counted.Ours, counted.Theirs = append(counted.Ours, off(told.Predicted.Value)), append(counted.Theirs, off(each*macs/1000))
+		counted.Ours, counted.Theirs = append(counted.Ours, off(answer.Predicted.Value)), append(counted.Theirs, off(each*macs/1000))
 	}
 	return []Row{row, counted}, nil
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// lenetEpochs are of one to four tenths of a second, by the machine.
+// lenetEpochs is the number of epochs, of 0.1 to 0.4 s each by machine.
 const lenetEpochs = 80
 
-// lenetJob trains LeNet on images drawn on the spot.
+// lenetJob trains LeNet on generated images.
 var lenetJob = fmt.Sprintf(`name: lenet
 command: [allox-est, jobs, lenet, --batches, "1", --epochs, "{epochs}", "{hw}"]
 epochs: %d
@@ -40,9 +40,8 @@ type validation struct {
 	} `json:"devices"`
 }
 
-// alloxEst estimates a real training job from samples of about 3 % of it, runs
-// the whole job, and shows how far off the estimate was; then places many such
-// jobs on CPU and GPU nodes.
+// alloxEst estimates a real training job from samples of about 3 % of it, runs the
+// whole job, and shows the error; then places many such jobs on CPU and GPU nodes.
 func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 	if _, err := s.write("lenet.yaml", lenetJob); err != nil {
 		return Chapter{}, err
@@ -64,7 +63,7 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	return Chapter{
 		Title:    "a training job, and a thousand of them",
-		Why:      "Who books a node by a guess books too little, and loses the run, or far too much. LeNet is estimated here from two short samples of it, and then trained whole; a thousand estimated jobs are then placed on 8 nodes.",
+		Why:      "A guessed time limit is too short, which loses the run, or far too long. Here LeNet is estimated from two short samples, then trained completely; a thousand estimated jobs are then placed on 8 nodes.",
 		Commands: *s.commands,
 		Story: []Line{
 			{What: fmt.Sprintf("training LeNet, %d epochs, from %s %% of them", lenetEpochs, Number(100*cpu.SampledFraction)), Predicted: cpu.Wall.prediction(), Measured: cpu.Actual[0].Wall, Unit: "s", Note: "wall time; the interval allows for changes of this machine's load and speed"},
@@ -85,8 +84,8 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 	}, nil
 }
 
-// placement compares AlloX with a policy that looks at no times and with the
-// strongest that do.
+// placement compares AlloX with a policy that ignores times and with the strongest
+// one that uses them.
 func (s *Stage) placement(ctx context.Context) ([]Measure, error) {
 	if _, err := s.run(ctx, "allox-est", "schedule", "generate", "--users", "5", "--jobs", "200", "--error-sd", "0.1", "--spread", "0.8", "--seed", "1", "--out", "jobs.txt"); err != nil {
 		return nil, err

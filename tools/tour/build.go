@@ -13,16 +13,16 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// build is a package that a chapter needs in the stage's bin folder.
+// build is a package that a chapter needs in the stage's bin directory.
 type build struct {
 	pkg      string
 	library  string // file name of a C library; a command if empty
-	optional bool   // the chapter goes on without it
+	optional bool   // the chapter can run without it
 }
 
-// build makes all packages at once: the commands in one call of go build, which
-// compiles what they share once and links while it compiles, and the C libraries,
-// whose code is another, next to it.
+// build builds all packages at once: the commands in one call of go build, which
+// compiles shared packages once and links during compilation, and the C libraries,
+// which share no object code, in parallel.
 func (s *Stage) build(ctx context.Context, builds []build) error {
 	var needed, optional []string
 	libraries := make(chan error, len(builds))
@@ -33,8 +33,9 @@ func (s *Stage) build(ctx context.Context, builds []build) error {
 		case b.library != "":
 			waiting++
 			crash.Go(func() {
-				// Parquet is half of what it would compile, all of it as code that can be
-				// moved, which no command shares; the tour reads its CSV.
+				// Parquet is half of what the library would compile, as
+				// position-independent code that no command shares; the tour reads
+				// CSV.
 				libraries <- goBuild(ctx, s.Root, "-buildmode=c-shared", "-trimpath", "-tags=noparquet", "-o", filepath.Join(s.Bin, b.library), b.pkg)
 			})
 		case b.optional:
@@ -50,15 +51,15 @@ func (s *Stage) build(ctx context.Context, builds []build) error {
 	return err
 }
 
-// buildCommands makes commands. Without an optional one that does not build, such as
-// for lack of a C compiler, the others are made.
+// buildCommands builds commands. If an optional one fails, such as for lack of a C
+// compiler, the others are still built.
 func (s *Stage) buildCommands(ctx context.Context, needed, optional []string) error {
 	all := append(append([]string{"-o", s.Bin + string(filepath.Separator)}, needed...), optional...)
 	err := goBuild(ctx, s.Root, all...)
 	if err == nil || len(optional) == 0 || ctx.Err() != nil {
 		return err
 	}
-	for _, pkg := range optional { // an older one is not of this checkout
+	for _, pkg := range optional { // an old binary is not of this checkout
 		_ = os.Remove(filepath.Join(s.Bin, filepath.Base(pkg)))
 	}
 	fmt.Fprintf(s.Log, "without %s: %v\n", strings.Join(optional, ", "), err)

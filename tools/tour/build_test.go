@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// All commands are built; one that is optional and does not build is said, is absent
-// even if an older one was there, and costs none of the others.
+// TestBuild checks that all commands are built. An optional one that fails is
+// reported, an older binary of it is removed, and the others are built.
 func TestBuild(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module m\n\ngo 1.26\n", "a/main.go": "package main\n\nfunc main() {}\n", "b/main.go": "package main\n\nfunc main() { nonesuch() }\n", "bin/b": "an older one\n"} {

@@ -12,12 +12,12 @@ import (
 // chamLibrary is the tool library that a program loads.
 const chamLibrary = "libchamtool.so"
 
-// chamTool runs a program of the Chameleon runtime's shape, matrix products of
-// several sizes in C, with the tool library loaded, and shows the error of its
+// chamTool runs a C program like those of the Chameleon runtime, matrix products of
+// several sizes, with the tool library loaded, and shows the error of its
 // predictions falling as tasks complete.
 func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
 	library := filepath.Join(s.Bin, chamLibrary)
-	s.env = []string{"CHAMTOOL_HOME=home", "CHAMTOOL_LOG_DIR=logs", "CHAMTOOL_CALIBRATE=2"} // learn from nothing
+	s.env = []string{"CHAMTOOL_HOME=home", "CHAMTOOL_LOG_DIR=logs", "CHAMTOOL_CALIBRATE=2"} // start without earlier data
 	var host struct {
 		Created int     `json:"created"`
 		Seconds float64 `json:"seconds"`
@@ -60,7 +60,7 @@ func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
 		Commands: *s.commands,
 		Story: []Line{
 			task,
-			{What: "what predicting costs the program", Measured: summary.Tool, Unit: "%", Note: "tool's share of the tasks' processor time"},
+			{What: "overhead of predicting", Measured: summary.Tool, Unit: "%", Note: "tool's share of the tasks' processor time"},
 		},
 		Measures: []Measure{
 			{"tasks run", float64(host.Created), "", fmt.Sprintf("in %s s; %d events dropped", Number(host.Seconds), summary.Dropped)},
@@ -72,8 +72,8 @@ func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
 	}, nil
 }
 
-// typical is the story of all tasks of a log that were predicted: their medians,
-// and how many lay inside their own interval.
+// typical returns the story of all predicted tasks of a log: their medians, and the
+// number that were in their own interval.
 func (s *Stage) typical(log string) (Line, error) {
 	c, err := s.columns(log, "seconds", "predicted_seconds", "low_seconds", "high_seconds")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// deftInput is two detectors that share a device: one runs without pause, one
-// is urgent and comes six times a second.
+// deftInput has two detectors that share a device: one runs without pause, one is
+// urgent and comes six times per second.
 const deftInput = `{
   "models": [
     {
@@ -42,8 +42,8 @@ type deftRun struct {
 	} `json:"models"`
 }
 
-// deft runs two detection jobs on a simulated device, without and with the gate,
-// in real processes, and asks the simulator for the best interval.
+// deft runs two detection jobs on a simulated device, without and with the gate, in
+// real processes, and finds the best interval with the simulator.
 func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	if _, err := s.write("input.json", deftInput); err != nil {
 		return Chapter{}, err
@@ -92,21 +92,21 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	background, urgent := gated.Models[0], gated.Models[1]
 	var story []Line
-	for _, ask := range []struct{ asked, policy, of string }{
-		{"an urgent job, another in its way", "none", "urgent"},
-		{"the same behind the gate", "priority", "urgent"},
-		{"what the other job pays", "priority", "background"},
+	for _, row := range []struct{ what, policy, of string }{
+		{"an urgent job, without the gate", "none", "urgent"},
+		{"an urgent job, with the gate", "priority", "urgent"},
+		{"the other job, with the gate", "priority", "background"},
 	} {
-		line, err := s.predicted(played[ask.policy], ask.policy, ask.of)
+		line, err := s.predicted(played[row.policy], row.policy, row.of)
 		if err != nil {
 			return Chapter{}, err
 		}
-		line.What = ask.asked
+		line.What = row.what
 		story = append(story, line)
 	}
 	return Chapter{
 		Title:    "an urgent job on a shared GPU",
-		Why:      "Two programs share a GPU, and the urgent one waits behind the other's kernels unless somebody holds them back. Two detectors share a simulated GPU here; what their jobs take was played on a virtual clock first, and then run in real processes.",
+		Why:      "On a shared GPU an urgent program waits behind the other program's kernels unless these are held back. Here two detectors share a simulated GPU; the times of their jobs are predicted on a virtual clock and then measured in real processes.",
 		Commands: *s.commands,
 		Story:    story,
 		Measures: []Measure{
@@ -117,14 +117,14 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 			{"best interval", float64(best.Sync), "launches", fmt.Sprintf("predicted from a sweep on the virtual clock; %s %% above the best measured", Number(100*best.Regret))},
 		},
 		Plots: []Plot{
-			{"deft/urgent.svg", "Each job of the urgent program: without a gate it waits behind the other's kernels, behind the gate it goes first."},
-			{"deft/intervals.svg", "What a synchronization point every so many launches costs both, and which is the best."},
+			{"deft/urgent.svg", "Each job of the urgent program: without a gate it waits behind the other's kernels, with the gate it runs first."},
+			{"deft/intervals.svg", "The cost of a synchronization point every N launches for both programs, and the best N."},
 		},
 	}, nil
 }
 
-// predicted compares the predicted time of one job, from the virtual clock, with the
-// jobs of the real run.
+// predicted compares the predicted time of one job, from the virtual clock, with
+// the jobs of the real run.
 func (s *Stage) predicted(played *deftRun, policy, name string) (Line, error) {
 	ran, err := s.columns(policy+"/"+name+".csv", "jct_ms")
 	if err != nil {

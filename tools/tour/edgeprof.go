@@ -10,9 +10,9 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// edgeProf makes models of three families, predicts their time on this machine
-// from rates measured with other sizes, and then times them: in ONNX Runtime, or in
-// the Go run time where that is not installed.
+// edgeProf generates models of three families, predicts their time on this machine
+// from rates measured with other sizes, and then measures them: in ONNX Runtime, or
+// in the Go runtime if that is not installed.
 func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	runtime := "ort"
 	before := len(*s.commands)
@@ -25,7 +25,7 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	c := Chapter{
 		Title: "a model on this machine",
-		Why:   "Which board runs a model in time must be known before the boards are bought. Models of three families are made here, their time is predicted from rates measured with other sizes, and then they are run.",
+		Why:   "Before buying a board you must know whether it runs your model in time. Here models of three families are generated, their times are predicted from rates measured with other sizes, and then measured.",
 	}
 	for _, model := range [][]string{
 		{"mobilenetv2", "--resolution", "160"}, {"resnet", "--width", "0.75", "--resolution", "128"}, {"transformer", "--depth", "6"},
@@ -51,8 +51,7 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	return c, nil
 }
 
-// layers are the dearest kernels of a small network, as they were measured, beside
-// what was predicted.
+// layers returns the slowest kernels of a small network, measured and predicted.
 func (s *Stage) layers(ctx context.Context, runtime string) ([]Measure, error) {
 	if _, err := s.run(ctx, "edgeprof", "synth", "alexnet", "--width", "0.5", "--resolution", "96", "--out", "layers.onnx"); err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func (s *Stage) layers(ctx context.Context, runtime string) ([]Measure, error) {
 	return ms, nil
 }
 
-// layer is a kernel as edgeprof shows it.
+// layer is a kernel in edgeprof's output.
 type layer struct {
 	Op       string  `json:"op"`
 	Shape    []int64 `json:"shape"`
@@ -81,7 +80,7 @@ type layer struct {
 	MACs     float64 `json:"macs"`
 }
 
-// rates is the file with a run time's rates.
+// rates returns the file with a runtime's rates.
 func rates(runtime string) string { return "rates-" + runtime + ".json" }
 
 func (s *Stage) calibrate(ctx context.Context, runtime string) error {
@@ -89,11 +88,11 @@ func (s *Stage) calibrate(ctx context.Context, runtime string) error {
 	return err
 }
 
-// runtimeNames are the run times as people call them.
+// runtimeNames maps runtimes to their names in texts.
 var runtimeNames = map[string]string{"go": "plain Go", "ort": "ONNX Runtime"}
 
-// timedNote names the native library, if there is one, by its version and not by its
-// file.
+// timedNote names the native library, if there is one, by its version and not by
+// its file.
 func timedNote(library string) string {
 	note := "prediction for one inference; measured: median of 10"
 	if name, _, _ := strings.Cut(library, ","); name != "" {

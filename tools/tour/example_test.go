@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/tools/tour"
 )
 
-// What a tour left behind, as its story.
+// The results of a tour, as its story.
 func Example() {
 	results, err := tour.Load("testdata/results.json")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Machine says where the figures were measured.
+// Machine describes the machine of the measurements.
 type Machine struct {
 	CPU       string  `json:"cpu"`
 	Cores     int     `json:"cores"`
@@ -17,8 +17,7 @@ type Machine struct {
 	Load1     float64 `json:"load_1min"` // run-queue length at the start
 }
 
-// ReadMachine reads what the running kernel tells; what it does not is left
-// empty.
+// ReadMachine reads the machine from the running kernel; unknown fields are empty.
 func ReadMachine() Machine {
 	m := Machine{CPU: "unknown", Cores: runtime.NumCPU(), OS: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version()}
 	if model := field("/proc/cpuinfo", "model name"); model != "" {

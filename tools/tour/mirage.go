@@ -12,17 +12,16 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// pairs is what became of the service pairs that a way of deciding was judged
-// by.
+// pairs summarises the service pairs of one submission policy.
 type pairs struct {
 	Interruption struct{ Mean, P90 float64 } `json:"interruption_hours"`
 	Overlap      struct{ Mean float64 }      `json:"overlap_hours"`
 	None         float64                     `json:"zero_interruption_share"`
 }
 
-// mirage makes two months of a batch queue's log, learns on the first when a
-// successor should be submitted, and judges that on the second, beside
-// submitting at the end.
+// mirage generates two months of a batch queue's log, learns from the first when to
+// submit a successor, and evaluates that on the second, compared with submitting at
+// the end.
 func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 	queue := []string{"month.log", "--nodes", "75", "--user-limit", "8"}
 	learn := append([]string{"generate"}, queue...)
@@ -54,7 +53,7 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	return Chapter{
 		Title:    "a service longer than the queue's limit",
-		Why:      "A service that must go on when its job ends needs a successor that waited just long enough in the queue. On two months of a synthetic queue, waits are predicted from what the queue shows at an instant; then a month is learnt from, and 60 service pairs of the next judge when the successor is submitted.",
+		Why:      "A service that runs longer than a job's time limit needs a successor job that starts just in time. On two months of a synthetic queue, waits are predicted from the state of the queue; then a submission policy is learnt from the first month and evaluated on 60 service pairs of the second.",
 		Commands: *s.commands,
 		Story: []Line{
 			small, large,
@@ -63,27 +62,27 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 		Measures: []Measure{
 			{"interruption, submitting at the end", reactive.Interruption.Mean, "h", fmt.Sprintf("mean of 60; 90 %% below %s h", Number(reactive.Interruption.P90))},
 			{"interruption, boosted trees", boost.Interruption.Mean, "h", fmt.Sprintf("%s %% without any", Number(100*boost.None))},
-			{"overlap, boosted trees", boost.Overlap.Mean, "h", "nodes held twice, the price"},
+			{"overlap, boosted trees", boost.Overlap.Mean, "h", "both jobs occupy nodes"},
 		},
-		Plots: []Plot{{"mirage/plots/interruption-cdf.svg", "The share of 60 services whose interruption is below a time."}},
+		Plots: []Plot{{"mirage/plots/interruption-cdf.svg", "The fraction of 60 services whose interruption is below a given time."}},
 	}, nil
 }
 
-// wait asks, a second before it was submitted, how long the first job of at least
-// so many nodes after an instant will wait, and holds that against the log.
-func (s *Stage) wait(ctx context.Context, asked string, nodes int) (Line, error) {
+// wait predicts, a second before its submission, the wait of the first job of at
+// least so many nodes after a time, and compares it with the log.
+func (s *Stage) wait(ctx context.Context, what string, nodes int) (Line, error) {
 	job, err := s.logged("2023-02-15T12:00:00", nodes)
 	if err != nil {
 		return Line{}, err
 	}
-	var told struct {
+	var answer struct {
 		Wait uncertainty.Prediction `json:"wait_hours"`
 	}
-	if err := s.runJSON(ctx, &told, "mirage", "when", "month.log", "--nodes", "75", "--at", job.submit.Add(-time.Second).Format(instant),
+	if err := s.runJSON(ctx, &answer, "mirage", "when", "month.log", "--nodes", "75", "--at", job.submit.Add(-time.Second).Format(instant),
 		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json"); err != nil {
 		return Line{}, err
 	}
-	return Line{What: asked, Predicted: &told.Wait, Measured: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "a job of " + job.user + " with a limit of " + job.minutes + " min"}, nil
+	return Line{What: what, Predicted: &answer.Wait, Measured: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "a job of " + job.user + " with a limit of " + job.minutes + " min"}, nil
 }
 
 // logged is a job of the synthetic log.
@@ -94,8 +93,7 @@ type logged struct {
 
 const instant = "2006-01-02T15:04:05"
 
-// logged finds the first job submitted from an instant on with at least so many
-// nodes.
+// logged returns the first job submitted after a time with at least so many nodes.
 func (s *Stage) logged(from string, nodes int) (logged, error) {
 	text, err := os.ReadFile(filepath.Join(s.Out, s.module, "month.log"))
 	if err != nil {

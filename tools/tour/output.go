@@ -14,7 +14,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// Number prints three significant digits, and all of a whole number.
+// Number returns three significant digits, and all digits of a whole number.
 func Number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', 0, 64)

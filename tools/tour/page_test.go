@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestRealPage shows the page in Chromium on a desk, on a phone and in the dark;
-// -artifacts keeps the pictures. None is wider than its window.
+// TestRealPage shows the page in Chromium on a desktop, on a phone and in dark
+// mode; -artifacts keeps the pictures. None is wider than its window.
 func TestRealPage(t *testing.T) {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
@@ -31,7 +31,7 @@ func TestRealPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	measured := filepath.Join(dir, "measured.html") // its title is how wide it is
+	measured := filepath.Join(dir, "measured.html") // its title is the width
 	if err := os.WriteFile(measured, append(text, "<script>document.title = 'width ' + document.documentElement.scrollWidth</script>"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestRealPage(t *testing.T) {
 		dark          bool
 	}{
 		{"desk", 1200, 900, nil, false},
-		{"phone", 500, 900, nil, false}, // the least that a window of Chromium has
+		{"phone", 500, 900, nil, false}, // the smallest window of Chromium
 		{"dark", 1200, 900, []string{"--force-dark-mode"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestRealPage(t *testing.T) {
 	}
 }
 
-// dark says whether a picture's first pixel is.
+// dark reports whether a picture's first pixel is dark.
 func dark(t *testing.T, path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Picture is the story on one relative axis: each prediction stands at 1, its
-// interval and the measurement are shares of it. The axis is logarithmic.
+// Picture is the story on one relative axis: each prediction is at 1, its interval
+// and the measurement are ratios to it. The axis is logarithmic.
 type Picture struct {
 	Rows  []Row
 	Ticks []Tick
@@ -25,10 +25,10 @@ type Tick struct {
 	Label string
 }
 
-// Picture draws the story's predictions.
+// Picture returns the picture of the story's predictions.
 func (r *Results) Picture() Picture {
 	var p Picture
-	reach := math.Log(1.5) // of the axis, to both sides of 1
+	reach := math.Log(1.5) // of the axis, on both sides of 1
 	for _, c := range r.Chapters {
 		for _, l := range c.Story {
 			if l.Predicted == nil {
@@ -59,6 +59,5 @@ func (r *Results) Picture() Picture {
 	return p
 }
 
-// limit is the greatest ratio that the axis reaches to; what is beyond stands at
-// its end.
+// limit is the greatest ratio on the axis; larger ones are drawn at its end.
 const limit = 10

@@ -17,15 +17,15 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// manualRequest is the example of the original profiler's manual. Its answer
-// must have the number that no float holds.
+// manualRequest is the example of the original profiler's manual. The number in its
+// answer is exact, which no float could hold.
 const (
 	manualRequest = `{"model": "model", "conv_layers": 66666666, "pool_layers": 77777777, "fc_layers": 34535353535, "filter_details": 66, "total_parameters": 10000000000000000000, "model_input_size": 345343543, "model_output_size": 123421435}`
 	manualNumber  = `"total_parameters": 10000000000000000000`
 )
 
-// serveProfiling starts the service for this machine, sends it the manual's
-// request some times, and ends it.
+// serveProfiling starts the service for this machine, sends it the manual's request
+// some times, and ends it.
 func (s *Stage) serveProfiling(ctx context.Context, times int) (Measure, error) {
 	*s.commands = append(*s.commands, "edgeprof serve --source local --addr 127.0.0.1:0")
 	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, "edgeprof"), "serve", "--source", "local", "--addr", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func (s *Stage) serveProfiling(ctx context.Context, times int) (Measure, error) 
 		return Measure{}, err
 	}
 	line, _ := bufio.NewReader(stdout).ReadString('\n')
-	m, err := ask(ctx, strings.TrimPrefix(strings.TrimSpace(line), "listening on "), times)
+	m, err := answerTime(ctx, strings.TrimPrefix(strings.TrimSpace(line), "listening on "), times)
 	if signal := cmd.Process.Signal(syscall.SIGTERM); err == nil {
 		err = signal
 	}
@@ -54,8 +54,8 @@ func (s *Stage) serveProfiling(ctx context.Context, times int) (Measure, error) 
 	return m, nil
 }
 
-// ask measures how long the answer takes.
-func ask(ctx context.Context, url string, times int) (Measure, error) {
+// answerTime measures the time of an answer.
+func answerTime(ctx context.Context, url string, times int) (Measure, error) {
 	var took []float64 // milliseconds
 	for range times {
 		start := time.Now()

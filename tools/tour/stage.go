@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// Stage is where a tour plays: the checkout it builds from and the folder its
-// outputs go to.
+// Stage is the environment of a tour: the checkout to build from and the directory
+// for its output.
 type Stage struct {
 	Root string    // workspace root
-	Bin  string    // folder of the built binaries
-	Out  string    // folder for results and plots
+	Bin  string    // directory of the built binaries
+	Out  string    // directory for results and plots
 	Log  io.Writer // progress
 
 	module   string
 	commands *[]string
-	env      []string // of the tools, beside the process's own
+	env      []string // additional environment of the tools
 }
 
-// chapter returns the stage of one module: its own folder below Out.
+// chapter returns the stage of one module: its own directory below Out.
 func (s *Stage) chapter(module string) *Stage {
 	c := *s
 	c.module = module
@@ -38,13 +38,14 @@ func (s *Stage) chapter(module string) *Stage {
 	return &c
 }
 
-// path names a file of the chapter; it makes the chapter's folder.
+// path returns the path of a file of the chapter; it creates the chapter's
+// directory.
 func (s *Stage) path(name string) (string, error) {
 	dir := filepath.Join(s.Out, s.module)
 	return filepath.Join(dir, name), os.MkdirAll(dir, 0o755)
 }
 
-// write makes a file of the chapter.
+// write creates a file of the chapter.
 func (s *Stage) write(name, text string) (string, error) {
 	path, err := s.path(name)
 	if err != nil {
@@ -53,7 +54,7 @@ func (s *Stage) write(name, text string) (string, error) {
 	return path, os.WriteFile(path, []byte(text), 0o644)
 }
 
-// run executes a built tool in the chapter's folder and returns its stdout.
+// run runs a built tool in the chapter's directory and returns its stdout.
 func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, error) {
 	dir := filepath.Join(s.Out, s.module)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -73,7 +74,7 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, e
 	return stdout.Bytes(), nil
 }
 
-// record adds what a tool's record says.
+// record adds the content of a tool's record.
 func (s *Stage) record(ctx context.Context, r *Record) error {
 	var questions []Record
 	if err := s.runJSON(ctx, &questions, s.module, "record", "--json"); err != nil {
@@ -85,20 +86,20 @@ func (s *Stage) record(ctx context.Context, r *Record) error {
 	return nil
 }
 
-// step tells that something begins; the function returned tells how long it took.
+// step reports that a step begins; the returned function reports its duration.
 func (s *Stage) step(name string) func() {
 	fmt.Fprintf(s.Log, "  %s ... ", name)
 	start := time.Now()
 	return func() { fmt.Fprintf(s.Log, "%.1f s\n", time.Since(start).Seconds()) }
 }
 
-// brief is a command line as far as its first flag.
+// brief returns a command line up to its first flag.
 func brief(line string) string {
 	name, _, _ := strings.Cut(line, " -")
 	return name
 }
 
-// runJSON is run with the tool's stdout decoded into v.
+// runJSON runs a tool and decodes its stdout into v.
 func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string) error {
 	out, err := s.run(ctx, tool, args...)
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string)
 	return nil
 }
 
-// readJSON decodes a file that a tool left in the chapter's folder.
+// readJSON decodes a file that a tool left in the chapter's directory.
 func (s *Stage) readJSON(v any, name string) error {
 	data, err := os.ReadFile(filepath.Join(s.Out, s.module, name))
 	if err != nil {
@@ -122,8 +123,8 @@ func (s *Stage) readJSON(v any, name string) error {
 	return nil
 }
 
-// columns reads columns of numbers from a CSV file in the chapter's folder, the
-// rows that have all of them.
+// columns reads columns of numbers from a CSV file in the chapter's directory; rows
+// that lack one are skipped.
 func (s *Stage) columns(name string, wanted ...string) ([][]float64, error) {
 	f, err := os.Open(filepath.Join(s.Out, s.module, name))
 	if err != nil {
@@ -156,7 +157,7 @@ func (s *Stage) columns(name string, wanted ...string) ([][]float64, error) {
 	return all, nil
 }
 
-// Commit names the state of a checkout, with -dirty where files differ.
+// Commit returns the commit of a checkout, with -dirty if files differ.
 func Commit(ctx context.Context, root string) string {
 	cmd := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--exclude=*")
 	cmd.Dir = root

@@ -18,13 +18,13 @@ type Line struct {
 	Unit      string                  `json:"unit"`
 	Note      string                  `json:"note,omitempty"`
 
-	// If each of many was predicted, Measured is their median.
+	// If many were predicted, Measured is their median.
 	Held int `json:"held,omitempty"` // how many of them lay inside
 	Of   int `json:"of,omitempty"`
 }
 
-// Inside says whether the measurement lay inside the predicted interval: "yes" or
-// "no", how many did, or "" if nothing was predicted.
+// Inside says whether the measurement was inside the predicted interval: "yes" or
+// "no", a count for many, or "" if nothing was predicted.
 func (l Line) Inside() string {
 	switch {
 	case l.Predicted == nil:
@@ -37,7 +37,7 @@ func (l Line) Inside() string {
 	return "no"
 }
 
-// Prediction is the predicted value with its interval and level, as text.
+// Prediction returns the predicted value with its interval and level, as text.
 func (l Line) Prediction() string {
 	if l.Predicted == nil {
 		return ""
@@ -46,7 +46,7 @@ func (l Line) Prediction() string {
 	return fmt.Sprintf("%s %s, %s to %s (%.0f %%)", Number(p.Value), l.Unit, Number(p.Low), Number(p.High), 100*p.Level)
 }
 
-// Story is the lines of all chapters, in order.
+// Story returns the lines of all chapters, in order.
 func (r *Results) Story() []Line {
 	var lines []Line
 	for _, c := range r.Chapters {
@@ -55,10 +55,10 @@ func (r *Results) Story() []Line {
 	return lines
 }
 
-// Verdict says how many of the predictions held, and how wide they were.
+// Verdict returns the coverage and the median width of the predictions.
 func (r *Results) Verdict() string {
 	var inside, of, held, many int
-	var widths []float64 // over the predicted value, in percent
+	var widths []float64 // relative to the predicted value, in percent
 	for _, l := range r.Story() {
 		if l.Predicted == nil {
 			continue
@@ -82,8 +82,8 @@ func (r *Results) Verdict() string {
 	return fmt.Sprintf("%s; median width %.0f %%", text, stats.Median(widths))
 }
 
-// WriteStory prints the story as a table, with the verdict and where it was
-// measured below it.
+// WriteStory prints the story as a table, with the verdict and the machine below
+// it.
 func (r *Results) WriteStory(w io.Writer) error {
 	table := cli.Table{Header: []string{"tool", "what", "predicted", "measured", "in interval", "note"}}
 	for _, c := range r.Chapters {
@@ -98,13 +98,13 @@ func (r *Results) WriteStory(w io.Writer) error {
 	}
 	record := ""
 	if r.Record.Outcomes > 0 {
-		record = fmt.Sprintf("record: of %d answers that tours got here, %d held\n", r.Record.Outcomes, r.Record.Held)
+		record = fmt.Sprintf("record: %d of %d answers in tours here were inside their interval\n", r.Record.Held, r.Record.Outcomes)
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n%s%s\n", r.Verdict(), record, r.where())
 	return err
 }
 
-// where says on what, and how long, the tour ran.
+// where returns the machine and the duration of the tour.
 func (r *Results) where() string {
 	return fmt.Sprintf("%.0f s on %d x %s, %s, commit %s, load %.1f", r.Seconds, r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Machine.Load1)
 }

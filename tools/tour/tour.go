@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Results is what a tour measured, as kept in results.json.
+// Results holds the measurements of a tour, the content of results.json.
 type Results struct {
 	Commit   string    `json:"commit"`
 	Machine  Machine   `json:"machine"`
@@ -16,11 +16,11 @@ type Results struct {
 	Record   Record    `json:"record"`
 }
 
-// Record is what became of the answers that tours of this checkout got, this one
-// among them.
+// Record counts the outcomes of answers in tours of this checkout, this one
+// included.
 type Record struct {
-	Outcomes int `json:"outcomes"` // answers of which the truth is known
-	Held     int `json:"held"`     // those that it lay in
+	Outcomes int `json:"outcomes"` // answers with a known outcome
+	Held     int `json:"held"`     // outcomes inside their interval
 }
 
 // Chapter is one tool's part of the tour.
@@ -38,7 +38,7 @@ type Chapter struct {
 // Plot is a picture that a tool drew.
 type Plot struct {
 	File  string `json:"file"`  // relative to results.json
-	Shows string `json:"shows"` // what is seen, in a sentence
+	Shows string `json:"shows"` // caption, a sentence
 }
 
 // Measure is one measured result.
@@ -55,10 +55,10 @@ type chapter struct {
 	builds []build
 	run    func(context.Context, *Stage) (Chapter, error)
 
-	records bool // its answers and their outcomes are kept
+	records bool // it records its answers and their outcomes
 }
 
-// chapters in the order they are run and shown.
+// chapters returns the chapters in the order in which they are run and shown.
 func chapters() []chapter {
 	return []chapter{
 		{"allox-est", []build{{pkg: "./allox-est/cmd/allox-est"}}, alloxEst, true},
@@ -69,8 +69,7 @@ func chapters() []chapter {
 	}
 }
 
-// Run builds the tools and runs every chapter, or only those of the named
-// modules.
+// Run builds the tools and runs every chapter, or only those of the given modules.
 func Run(ctx context.Context, stage *Stage, modules ...string) (*Results, error) {
 	picked, err := pick(modules)
 	if err != nil {

@@ -56,7 +56,7 @@ m     how long?  2 s, 1 to 4 (90 %)       3 s  yes          of one
       and then?                           7 s
 
 1 of 2 measurements lay inside their intervals, and 70 % of 10 tasks and jobs; median width 100 %
-record: of 12 answers that tours got here, 11 held
+record: 11 of 12 answers in tours here were inside their interval
 2 s on 1 x Z80, go1, commit abc, load 0.0
 `},
 	} {
@@ -79,7 +79,8 @@ record: of 12 answers that tours got here, 11 held
 	}
 }
 
-// Places on the axis are in order, and what is far beyond stands at its end.
+// TestPicture checks that places on the axis are in order, and that ratios beyond
+// the limit are at its end.
 func TestPicture(t *testing.T) {
 	r := Results{Chapters: []Chapter{{Story: []Line{
 		{Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 4, Level: 0.9}, Measured: 3},

@@ -1,4 +1,3 @@
-// Package workspace says which modules the project has and where they lie.
-//
-// The list comes from go.work, so no other place has to repeat it.
+// Package workspace finds the modules of the project and their directories in
+// go.work.
 package workspace

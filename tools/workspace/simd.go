@@ -6,8 +6,8 @@ import (
 	"os/exec"
 )
 
-// Simd are the variables with which a go command builds vector instructions in; none
-// where the toolchain does not know of them.
+// Simd returns the environment variables that make a go command build with vector
+// instructions; none if the toolchain does not support them.
 func Simd(ctx context.Context) []string {
 	env := []string{"GOEXPERIMENT=simd"}
 	asked := exec.CommandContext(ctx, "go", "env", "GOEXPERIMENT")

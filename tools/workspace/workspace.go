@@ -12,23 +12,24 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// ErrNoWorkspace is returned when no folder from the start upwards holds a go.work.
+// ErrNoWorkspace is returned when no directory from the start upwards contains a
+// go.work.
 var ErrNoWorkspace = errors.New("no go.work found")
 
 // Module is one module of the workspace.
 type Module struct {
-	Name string // folder name, such as "deft"
+	Name string // directory name, such as "deft"
 	Path string // module path
-	Dir  string // absolute folder
+	Dir  string // absolute directory
 }
 
 // Workspace is the project's root and its modules in name order.
 type Workspace struct {
-	Root    string // absolute folder that holds go.work
+	Root    string // absolute directory of go.work
 	Modules []Module
 }
 
-// Find returns the workspace that dir lies in.
+// Find returns the workspace that contains dir.
 func Find(dir string) (*Workspace, error) {
 	start, err := filepath.Abs(dir)
 	if err != nil {
@@ -67,9 +68,9 @@ func read(root string, data []byte) (*Workspace, error) {
 	return ws, nil
 }
 
-// GoFiles returns the Go files of the modules, tests included, as absolute
-// paths in order. Folders named testdata or starting with a dot or an
-// underscore, and nested modules, are left out, as the go command does.
+// GoFiles returns the Go files of the modules, tests included, as absolute paths in
+// order. As in the go command, directories named testdata or starting with a dot or
+// an underscore, and nested modules, are left out.
 func (ws *Workspace) GoFiles() ([]string, error) {
 	var files []string
 	for _, m := range ws.Modules {

@@ -63,7 +63,8 @@ func TestFindErrors(t *testing.T) {
 	}
 }
 
-// Where the toolchain knows of vector instructions, the Go run time is built with them.
+// TestSimd checks that the Go runtime is built with vector instructions if the
+// toolchain supports them.
 func TestSimd(t *testing.T) {
 	env := Simd(t.Context())
 	if env == nil {

@@ -35,9 +35,9 @@ type Update struct {
 	Drifted bool `json:"left_first_interval,omitempty"`
 }
 
-// Look takes in all marks so far; new is false where no unit has been done since
-// the last look.
-func (t *Tracker) Look(marks []mark.Mark) (u Update, new bool, err error) {
+// Look takes in all marks so far; updated is false if no unit has been done since
+// the last call.
+func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
 	n := len(marks)
 	if n == 0 || marks[n-1].Number <= 0 || !t.later(marks[n-1]) {
 		return u, false, nil

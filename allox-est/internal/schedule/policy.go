@@ -49,9 +49,9 @@ func New(name string, s Settings) (Policy, error) {
 	if !(s.Alpha >= 0 && s.Alpha <= 1) {
 		return nil, fmt.Errorf("alpha %v: %w (0 to 1)", s.Alpha, ErrSetting)
 	}
-	make, err := Policies.Find(name)
+	newPolicy, err := Policies.Find(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPolicy, err)
 	}
-	return make(s), nil
+	return newPolicy(s), nil
 }

@@ -36,7 +36,7 @@ func Key(function, build string) string {
 
 const keySeparator = "\x00"
 
-// Function and build are the parts of a key.
+// SplitKey returns the function and the build of a key.
 func SplitKey(key string) (function, build string) {
 	function, build, _ = strings.Cut(key, keySeparator)
 	return function, build

@@ -197,12 +197,12 @@ func screen(env *cli.Env, s *session.Session, answer *cli.Output) func([]clientV
 			return env.WriteJSONLine(map[string]any{"policy": s.Policy(), "clients": views})
 		}
 	}
-	clear := ""
+	clearScreen := ""
 	if cli.IsTerminal(env.Stdout) {
-		clear = "\x1b[H\x1b[2J"
+		clearScreen = "\x1b[H\x1b[2J"
 	}
 	return func(views []clientView) error {
-		if _, err := io.WriteString(env.Stdout, clear); err != nil {
+		if _, err := io.WriteString(env.Stdout, clearScreen); err != nil {
 			return err
 		}
 		return answer.Print(env, views, func(p *cli.Page) { showViews(p, s.Policy(), views) })

@@ -19,13 +19,13 @@ import (
 //
 // A gang whose jobs do not end is therefore not stopped.
 type Devices struct {
-	make   func() Policy
-	groups map[uint64]*group // by the smallest of their devices
+	newPolicy func() Policy
+	groups    map[uint64]*group // by the smallest of their devices
 }
 
-// NewDevices returns a policy that asks those that make returns.
-func NewDevices(make func() Policy) *Devices {
-	return &Devices{make, map[uint64]*group{}}
+// NewDevices returns a policy that combines the policies that newPolicy returns.
+func NewDevices(newPolicy func() Policy) *Devices {
+	return &Devices{newPolicy, map[uint64]*group{}}
 }
 
 // group is devices that gangs couple, or one device.
@@ -79,7 +79,7 @@ func (d *Devices) group(clients []Client) *group {
 		}
 	}
 	if d.groups[key] == nil {
-		d.groups[key] = &group{policy: d.make(), gangs: map[uint64]*gang{}}
+		d.groups[key] = &group{policy: d.newPolicy(), gangs: map[uint64]*gang{}}
 	}
 	return d.groups[key]
 }

@@ -99,14 +99,14 @@ var Policies = registry.List[func(Settings) Policy]{
 // New returns a policy by its name, at the beginning of its memory, for any
 // number of devices and for gangs (see [Devices]). The error matches ErrUnknown.
 func New(name string, s Settings) (Policy, error) {
-	make, err := Policies.Find(name)
+	newPolicy, err := Policies.Find(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	if p, ok := make(s).(None); ok {
+	if p, ok := newPolicy(s).(None); ok {
 		return p, nil
 	}
-	return NewDevices(func() Policy { return make(s) }), nil
+	return NewDevices(func() Policy { return newPolicy(s) }), nil
 }
 
 // weight is the client's share of the device relative to others.

@@ -97,7 +97,7 @@ func elementwise(c *call) []Shaped {
 	if ok && len(c.inputs) == 2 {
 		a, b := c.input(0), c.input(1)
 		out.Value = combined(a, b, out, a.Value, b.Value, whole[c.node.Op])
-		out.Real = combined(a, b, out, a.Real, b.Real, real[c.node.Op])
+		out.Real = combined(a, b, out, a.Real, b.Real, realOperators[c.node.Op])
 	}
 	return []Shaped{out}
 }
@@ -124,7 +124,7 @@ var (
 			return x - y*int64(math.Floor(float64(x)/float64(y))), true
 		},
 	}
-	real = map[string]func(x, y float64) (float64, bool){
+	realOperators = map[string]func(x, y float64) (float64, bool){
 		"Add": func(x, y float64) (float64, bool) { return x + y, true }, "Sub": func(x, y float64) (float64, bool) { return x - y, true },
 		"Mul": func(x, y float64) (float64, bool) { return x * y, true }, "Div": func(x, y float64) (float64, bool) { return x / y, y != 0 },
 		"Max": func(x, y float64) (float64, bool) { return max(x, y), true }, "Min": func(x, y float64) (float64, bool) { return min(x, y), true },

@@ -273,10 +273,10 @@ func constantNode(c *call) []Shaped {
 func constantOfShape(c *call) []Shaped {
 	kind := Float32
 	var fill []int64
-	real := []float64{0}
+	reals := []float64{0}
 	if a := c.node.Attribute("value"); a != nil && a.Tensor != nil {
 		kind = a.Tensor.Type
-		fill, real = wholeNumbers(a.Tensor, 1), realNumbers(a.Tensor, 1)
+		fill, reals = wholeNumbers(a.Tensor, 1), realNumbers(a.Tensor, 1)
 	}
 	to := c.input(0).Value
 	if to == nil {
@@ -287,8 +287,8 @@ func constantOfShape(c *call) []Shaped {
 		if len(fill) == 1 {
 			out.Value = slices.Repeat(fill, int(n))
 		}
-		if len(real) == 1 {
-			out.Real = slices.Repeat(real, int(n))
+		if len(reals) == 1 {
+			out.Real = slices.Repeat(reals, int(n))
 		}
 	}
 	return []Shaped{out}

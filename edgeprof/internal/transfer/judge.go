@@ -141,8 +141,8 @@ func judgeChip(ctx context.Context, t *Table, chip string, o Options) ([]outcome
 }
 
 // scored are the scores of one kind of models.
-func scored(all []outcome, o Options, int8 bool) (*Judged, error) {
-	all = slices.DeleteFunc(slices.Clone(all), func(x outcome) bool { return x.int8 != int8 })
+func scored(all []outcome, o Options, quantized bool) (*Judged, error) {
+	all = slices.DeleteFunc(slices.Clone(all), func(x outcome) bool { return x.int8 != quantized })
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%w: no latency to predict beside the anchors", ErrTooFew)
 	}

@@ -94,7 +94,7 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 		return s, err
 	}
 	s := &logged{env, &cli.Reread[*known]{Paths: args, Read: func() (*known, error) { return w.read(ctx, env, args) }}}
-	_, err := s.files.Now(env)
+	_, err := s.files.Current(env)
 	return s, err
 }
 
@@ -106,8 +106,8 @@ func (s *serve) handler() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'")
-		_, real := s.source.(*watched)
-		_ = page.Execute(w, real) // the client may have gone
+		_, isWatched := s.source.(*watched)
+		_ = page.Execute(w, isWatched) // the client may have gone
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /when", s.when)

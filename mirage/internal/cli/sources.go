@@ -19,7 +19,7 @@ type logged struct {
 var _ source = (*logged)(nil)
 
 func (s *logged) ask(_ context.Context, q question) (*answered, error) {
-	k, err := s.files.Now(s.env)
+	k, err := s.files.Current(s.env)
 	if err != nil {
 		return nil, err
 	}

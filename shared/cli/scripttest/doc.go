@@ -1,18 +1,18 @@
 // Package scripttest tests a command as a user types it, with testscript.
 //
-// It decides what a script finds: the program itself, the command
+// A script has the program itself, the command
 //
 //	code N PROGRAM [ARG...]
 //
-// which runs a program and wants exit code N,
+// which runs a program and requires exit code N,
 //
 //	interrupt INT|TERM PROGRAM [ARG...]
 //
-// which runs one that would go on for minutes, sends it a signal while it works,
-// and wants it gone in two seconds of processor time with nothing left, the conditions [data] (there is
-// real data in FORETIME_DATA), [race] (built with the race detector) and
-// [PROGRAM] (installed here), and a HOME of its own. A script that names a folder in
-// SCRIPTTEST_MACHINE invents the machine: the program reads proc, sys and etc there. With -update, cmp writes
-// what was printed into the script. It refuses a folder without scripts.
-// [Guide] does what a Markdown file tells a reader to type.
+// which runs a program that would run for minutes, sends it a signal while it works,
+// and requires that it ends within two seconds of processor time and leaves no process,
+// the conditions [data] (real data in FORETIME_DATA), [race] (built with the race
+// detector) and [PROGRAM] (installed here), and a HOME of its own. A script that sets
+// SCRIPTTEST_MACHINE to a directory replaces the machine: the program reads proc, sys
+// and etc there. With -update, cmp writes the printed text into the script. A directory
+// without scripts is an error. [Guide] runs the commands of a Markdown file.
 package scripttest

@@ -12,17 +12,17 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// Flags that a command may have, and those that it may have before its help
-// needs an example and says which matter first.
+// The largest number of flags of a command, and the number above which its help
+// needs an example and a list of the important flags.
 const (
 	mostFlags = 15
 	fewFlags  = 6
 )
 
-// Examples wants help that fits in a head: at most 15 flags a command; of a
-// command with more than six, an example, and at most five flags that stand
-// first. Each line of an example has to be one that the program takes: its
-// command, its flags with values of their types, as many arguments.
+// Examples checks that help is short: at most 15 flags per command; and for a
+// command with more than six, an example, and at most five flags marked with
+// cli.First. It parses each line of an example: the command, its flags with values
+// of their types, and the number of arguments must be valid.
 func Examples(t *testing.T, newRoot func(*cli.Env) *cobra.Command) {
 	t.Helper()
 	root := newRoot(cli.NewEnv(nil, nil, new(bytes.Buffer)))
@@ -47,7 +47,7 @@ func Examples(t *testing.T, newRoot func(*cli.Env) *cobra.Command) {
 		}
 		for line := range strings.Lines(strings.ReplaceAll(c.Example, "\\\n", " ")) {
 			if words := words(line); len(words) > 0 && words[0] == root.Name() {
-				takes(t, newRoot, words[1:])
+				checkLine(t, newRoot, words[1:])
 			}
 		}
 		for _, sub := range c.Commands() {
@@ -59,10 +59,10 @@ func Examples(t *testing.T, newRoot func(*cli.Env) *cobra.Command) {
 
 var (
 	word    = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
-	further = regexp.MustCompile(` [>|<&]|   `) // the shell's, or words about the line
+	further = regexp.MustCompile(` [>|<&]|   `) // shell syntax, or a remark after the command
 )
 
-// words are those of the first command of a line of a shell.
+// words returns the words of the first command of a shell line.
 func words(line string) []string {
 	line = strings.TrimSpace(line)
 	if at := further.FindStringIndex(line); at != nil {
@@ -75,8 +75,8 @@ func words(line string) []string {
 	return all
 }
 
-// takes wants the program to take a line; nothing is run.
-func takes(t *testing.T, newRoot func(*cli.Env) *cobra.Command, args []string) {
+// checkLine checks that the program accepts a line, without running it.
+func checkLine(t *testing.T, newRoot func(*cli.Env) *cobra.Command, args []string) {
 	t.Helper()
 	var printed bytes.Buffer
 	env := cli.NewEnv(nil, &printed, &printed)

@@ -17,19 +17,20 @@ import (
 )
 
 // Guide runs the console blocks of a Markdown file, in order, in one shell that
-// stops at the first command that fails, and compares what each command prints
-// with what the guide shows below it, if anything, to the letter. "..." stands
-// for any text, on a line of its own for any lines, or none. Numbers that differ from run to run are named, with the range in
-// which they lie, in a comment that a reader does not see, before the block:
+// stops at the first command that fails. It compares the output of each command
+// exactly with the output that the guide shows, if any. "..." matches any text, and
+// on a line of its own any number of lines. Numbers that vary between runs are listed
+// with their ranges in a Markdown comment before the block:
 //
 //	<!-- varies: 46.9 in 20..90, 36.9 in 10..80 -->
 //
-// In a block with such a comment or "..." the width of columns is free.
-// Processes that a command leaves in the background end with the guide. With
-// -update what commands print is written into the guide, where it shows neither.
+// In a block with such a comment or "..." the width of columns is ignored.
+// Processes that a command leaves in the background are killed at the end of the
+// guide. With -update the output is written into the guide, unless the block has
+// such a comment or "...".
 //
-// The pairs replace text of the commands, as strings.NewReplacer does, to make
-// them short; each must be found.
+// The pairs replace text of the commands, as strings.NewReplacer does, to
+// shorten them; each must occur.
 func Guide(t *testing.T, file string, p testscript.Params, pairs ...string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -46,11 +47,11 @@ func Guide(t *testing.T, file string, p testscript.Params, pairs ...string) {
 	}
 	p.Dir, p.Files = "", []string{script}
 	p.Cmds = with(p.Cmds)
-	p.Cmds["guide"] = func(ts *testscript.TestScript, _ bool, _ []string) { walk(ts, file, steps) }
+	p.Cmds["guide"] = func(ts *testscript.TestScript, _ bool, _ []string) { runSteps(ts, file, steps) }
 	Run(t, p)
 }
 
-// Sources is a setup that gives a guide a copy of the module in a folder, under
+// Sources returns a setup that gives a guide a copy of the module in a directory of
 // its name, and a Go that builds it without the workspace and without a network.
 func Sources(t *testing.T, module string) func(*testscript.Env) error {
 	t.Helper()
@@ -77,14 +78,14 @@ func Sources(t *testing.T, module string) func(*testscript.Env) error {
 	}
 }
 
-// step is a command of a guide and the output shown below it.
+// step is a command of a guide and the output that the guide shows for it.
 type step struct {
-	line          int // of the file
+	line          int // in the file
 	command, want string
 	varies        []varying
 }
 
-// varying is a number as a guide shows it, and the range in which it lies.
+// varying is a number that a guide shows and the range that it may lie in.
 type varying struct {
 	shown     string
 	low, high float64
@@ -92,7 +93,7 @@ type varying struct {
 
 var heredoc = regexp.MustCompile(`<<-?['"]?(\w+)['"]?`)
 
-// parse finds the steps in the console blocks of a text.
+// parse returns the steps in the console blocks of a text.
 func parse(text string, pairs []string) ([]step, error) {
 	for i := 0; i < len(pairs); i += 2 {
 		if !strings.Contains(text, pairs[i]) {
@@ -102,7 +103,7 @@ func parse(text string, pairs []string) ([]step, error) {
 	replace := strings.NewReplacer(pairs...)
 	var steps []step
 	var varies []varying
-	inside, until := false, "" // in a block; in a command that ends with this line, or with the first that does not end in "\"
+	inside, until := false, "" // inside a block; until: the line that ends the command, or "\" if it ends at the first line without a backslash
 	for i, line := range strings.Split(text, "\n") {
 		last := len(steps) - 1
 		command, isCommand := strings.CutPrefix(line, "$ ")
@@ -124,7 +125,7 @@ func parse(text string, pairs []string) ([]step, error) {
 			inside, varies = false, nil
 		case isCommand:
 			steps = append(steps, step{line: i + 1, command: replace.Replace(command), varies: varies})
-			until = continued(command)
+			until = commandEnd(command)
 		case last < 0:
 			return nil, fmt.Errorf("line %d: output before any command", i+1)
 		default:
@@ -137,9 +138,9 @@ func parse(text string, pairs []string) ([]step, error) {
 	return steps, nil
 }
 
-// continued says what ends a command that does not end with its first line: the
-// mark of its here-document, or a backslash for the first line without one.
-func continued(command string) string {
+// commandEnd returns the end of a command of several lines: the mark of its
+// here-document, or a backslash for the first line without one.
+func commandEnd(command string) string {
 	if mark := heredoc.FindStringSubmatch(command); mark != nil {
 		return mark[1]
 	}
@@ -149,8 +150,8 @@ func continued(command string) string {
 	return ""
 }
 
-// walk runs the steps in one shell and judges what each printed.
-func walk(ts *testscript.TestScript, file string, steps []step) {
+// runSteps runs the steps in one shell and compares what each printed.
+func runSteps(ts *testscript.TestScript, file string, steps []step) {
 	var b strings.Builder
 	b.WriteString("exec 2>&1\ntrap 'kill $(jobs -p) 2> /dev/null; wait' EXIT\n")
 	for i, s := range steps {
@@ -175,7 +176,7 @@ func walk(ts *testscript.TestScript, file string, steps []step) {
 	}
 }
 
-// mark separates what the steps print.
+// mark separates the output of the steps.
 const mark = "=== step "
 
 var (
@@ -207,19 +208,19 @@ func ranges(list string) ([]varying, error) {
 	return all, nil
 }
 
-// literal says whether the output is the same at each run.
+// literal reports whether the output is the same on each run.
 func (s *step) literal() bool { return len(s.varies) == 0 && !strings.Contains(s.want, "...") }
 
-// compare says how an output differs from the one shown.
+// compare returns an error if the output differs from the guide's.
 func (s *step) compare(got string) error {
 	if s.literal() {
-		if trimmed(got) != trimmed(s.want) {
+		if trimBlanks(got) != trimBlanks(s.want) {
 			return errors.New("not the same")
 		}
 		return nil
 	}
 	pattern, order := s.pattern()
-	found := regexp.MustCompile(pattern).FindStringSubmatch(folded(got))
+	found := regexp.MustCompile(pattern).FindStringSubmatch(foldColumns(got))
 	if found == nil {
 		return errors.New("not the same")
 	}
@@ -231,15 +232,15 @@ func (s *step) compare(got string) error {
 	return nil
 }
 
-// pattern matches what a step may print; its groups are the numbers that vary,
-// in order.
+// pattern returns an expression that matches the step's output. Its groups are the
+// varying numbers, in order.
 func (s *step) pattern() (string, []varying) {
 	var b strings.Builder
 	var order []varying
 	b.WriteString("^")
-	text := folded(s.want)
+	text := foldColumns(s.want)
 	for text != "" {
-		if rest, ok := strings.CutPrefix(text, "...\n"); ok && (b.Len() == 1 || beginsLine(folded(s.want), text)) {
+		if rest, ok := strings.CutPrefix(text, "...\n"); ok && (b.Len() == 1 || beginsLine(foldColumns(s.want), text)) {
 			b.WriteString(`(?s:(?:.*\n)?)`) // whole lines, or none
 			text = rest
 			continue
@@ -265,11 +266,11 @@ func (s *step) pattern() (string, []varying) {
 	return b.String() + "$", order
 }
 
-// beginsLine says whether the rest of a text begins a line of it.
+// beginsLine reports whether the rest of a text starts at the beginning of a line.
 func beginsLine(whole, rest string) bool { return whole[len(whole)-len(rest)-1] == '\n' }
 
-// trimmed is without blanks at the ends of lines and of the text.
-func trimmed(text string) string {
+// trimBlanks returns the text without blanks at the ends of lines and of the text.
+func trimBlanks(text string) string {
 	var lines []string
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		lines = append(lines, strings.TrimRight(line, " \t\n"))
@@ -277,18 +278,19 @@ func trimmed(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// folded is with columns of no width.
-func folded(text string) string {
-	return blanks.ReplaceAllString(rule.ReplaceAllString(trimmed(text), "--"), " ")
+// foldColumns returns the text with runs of blanks and dashes shortened, so column
+// widths do not matter.
+func foldColumns(text string) string {
+	return blanks.ReplaceAllString(rule.ReplaceAllString(trimBlanks(text), "--"), " ")
 }
 
-// write puts what a step printed into the guide.
+// write puts the output of a step into the guide.
 func (s *step) write(ts *testscript.TestScript, file, got string) {
 	text, err := os.ReadFile(file)
 	ts.Check(err)
 	before, after, ok := strings.Cut(string(text), s.want)
 	if !ok || strings.Contains(after, s.want) {
-		ts.Fatalf("%s:%d: what is shown stands there more than once: write it by hand\n%s", file, s.line, got)
+		ts.Fatalf("%s:%d: this output occurs more than once: update it by hand\n%s", file, s.line, got)
 	}
-	ts.Check(os.WriteFile(file, []byte(before+trimmed(got)+"\n"+after), 0o644))
+	ts.Check(os.WriteFile(file, []byte(before+trimBlanks(got)+"\n"+after), 0o644))
 }

@@ -11,8 +11,8 @@ func TestGuide(t *testing.T) {
 	Guide(t, "testdata/guide.md", testscript.Params{}, "sleep 100", "sleep 200")
 }
 
-// What a guide shows is held against what is printed, to the letter but for the
-// numbers that it says vary.
+// TestCompare checks that a guide's output is compared exactly, except for the
+// numbers that it marks as varying.
 func TestCompare(t *testing.T) {
 	for _, c := range []struct {
 		want, varies, got string

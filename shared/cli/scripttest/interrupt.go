@@ -16,15 +16,15 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// A program is interrupted when it has worked for so long, or has been there so
-// long where it mostly waits, and then has two seconds of processor time to go, and
-// a minute in which to use them.
+// A program is interrupted after it used a given processor time, or after a given
+// time if it mostly waits. It then has two seconds of processor time to end, and a
+// minute of wall time.
 const (
-	worked   = 500 * time.Millisecond
-	waited   = 2 * time.Second
-	going    = 2 * time.Second
-	patience = time.Minute
-	slowed   = 5 // times, by the race detector
+	busyTime    = 500 * time.Millisecond
+	waitTime    = 2 * time.Second
+	endTime     = 2 * time.Second
+	endWallTime = time.Minute
+	raceFactor  = 5 // factor with the race detector
 )
 
 // interrupt is the script command: interrupt INT|TERM PROGRAM [ARG...].
@@ -42,13 +42,13 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(c.Start())
 	ended := make(chan error, 1)
 	crash.Go(func() { ended <- c.Wait() })
-	defer syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // whatever is left
+	defer syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // ends processes that are left
 	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[args[0]]
-	if err := busy(c.Process.Pid, ended); err != nil {
+	if err := waitBusy(c.Process.Pid, ended); err != nil {
 		ts.Fatalf("%s: %v\n%s", strings.Join(args[1:], " "), err, printed.String())
 	}
 	ts.Check(syscall.Kill(c.Process.Pid, signal))
-	if err := gone(c.Process.Pid, used(c.Process.Pid), ended); err != nil {
+	if err := waitEnd(c.Process.Pid, processorTime(c.Process.Pid), ended); err != nil {
 		ts.Fatalf("%s: %v after SIG%s\n%s", strings.Join(args[1:], " "), err, args[0], printed.String())
 	}
 	if err := syscall.Kill(-c.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
@@ -56,13 +56,13 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// gone waits for the end of a process that had used so much processor time when it got its
-// signal. Processor time, and not the clock, tells whether it works on: a machine with much
-// other work is slow to end it.
-func gone(pid int, before time.Duration, ended <-chan error) error {
-	limit := going
-	if raced() {
-		limit *= slowed
+// waitEnd waits for the end of a process; before is the processor time that it had
+// used at the signal. The limit is in processor time, because a loaded machine is
+// slow to end a process.
+func waitEnd(pid int, before time.Duration, ended <-chan error) error {
+	limit := endTime
+	if raceDetector() {
+		limit *= raceFactor
 	}
 	for begin := time.Now(); ; {
 		select {
@@ -73,15 +73,15 @@ func gone(pid int, before time.Duration, ended <-chan error) error {
 			return nil
 		case <-time.After(20 * time.Millisecond):
 		}
-		if more := used(pid) - before; more > limit || time.Since(begin) > patience {
+		if more := processorTime(pid) - before; more > limit || time.Since(begin) > endWallTime {
 			_ = syscall.Kill(-pid, syscall.SIGKILL)
-			<-ended // and what it printed with it
-			return fmt.Errorf("still there after %.1f s, of which it worked for %v", time.Since(begin).Seconds(), more)
+			<-ended // its output is complete
+			return fmt.Errorf("still running after %.1f s, %v of it on a processor", time.Since(begin).Seconds(), more)
 		}
 	}
 }
 
-// environment is that of the script.
+// environment returns the environment of the script.
 func environment(ts *testscript.TestScript) []string {
 	env := []string{"PATH=" + os.Getenv("PATH")}
 	for _, name := range []string{"HOME", "WORK", "FORETIME_DATA", "GORACE", "TMPDIR"} {
@@ -90,24 +90,25 @@ func environment(ts *testscript.TestScript) []string {
 	return env
 }
 
-// busy waits until a process has worked, or waited. A process that ends by
-// itself is an error.
-func busy(pid int, ended <-chan error) error {
-	for begin := time.Now(); time.Since(begin) < waited; {
+// waitBusy waits until a process has worked or waited. It returns an error if the
+// process ends first.
+func waitBusy(pid int, ended <-chan error) error {
+	for begin := time.Now(); time.Since(begin) < waitTime; {
 		select {
 		case err := <-ended:
 			return fmt.Errorf("ended by itself: %w", errors.Join(errors.New("too short an input"), err))
 		case <-time.After(20 * time.Millisecond):
 		}
-		if used(pid) >= worked {
+		if processorTime(pid) >= busyTime {
 			return nil
 		}
 	}
 	return nil
 }
 
-// used is the processor time of a process; proc(5) counts in hundredths.
-func used(pid int) time.Duration {
+// processorTime returns the processor time of a process; proc(5) counts in hundredths of a
+// second.
+func processorTime(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0

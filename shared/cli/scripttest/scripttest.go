@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "write what commands print into the scripts")
 
-// Main runs the package's tests with the command as a program that they can
-// start under name, and others beside it (nil for none), and exits.
+// Main runs the package's tests, with the command as a program that scripts can
+// start by name, together with others (nil for none), and exits.
 func Main(m *testing.M, name string, root func(*cli.Env) *cobra.Command, others map[string]func()) {
 	programs := map[string]func(){name: func() { cli.Main(onMachine(root)) }}
 	for other, run := range others {
@@ -31,11 +31,11 @@ func Main(m *testing.M, name string, root func(*cli.Env) *cobra.Command, others 
 	testscript.Main(stateless{m}, programs)
 }
 
-// machine names the folder whose proc, sys and etc the command reads for the machine's.
+// machine is the variable with the directory whose proc, sys and etc the command
+// reads.
 const machine = "SCRIPTTEST_MACHINE"
 
-// onMachine makes a command that a script starts read the facts of an invented machine,
-// where the script names a folder of them.
+// onMachine returns root with the file system of SCRIPTTEST_MACHINE, if it is set.
 func onMachine(root func(*cli.Env) *cobra.Command) func(*cli.Env) *cobra.Command {
 	return func(env *cli.Env) *cobra.Command {
 		if dir := os.Getenv(machine); dir != "" {
@@ -45,11 +45,11 @@ func onMachine(root func(*cli.Env) *cobra.Command) func(*cli.Env) *cobra.Command
 	}
 }
 
-// stateless runs tests that leave the user's own state alone.
+// stateless runs tests without access to the user's own state.
 type stateless struct{ m *testing.M }
 
 func (s stateless) Run() int {
-	if signal.Ignored(syscall.SIGHUP) { // under nohup: what a script starts would ignore it too
+	if signal.Ignored(syscall.SIGHUP) { // under nohup, programs of scripts would ignore the signal too
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	dir, err := os.MkdirTemp("", "state-*")
@@ -63,8 +63,8 @@ func (s stateless) Run() int {
 	return s.m.Run()
 }
 
-// Run runs the scripts of testdata/script, or of p.Dir or p.Files where set.
-// What p sets besides is kept.
+// Run runs the scripts of testdata/script, or of p.Dir or p.Files if set. The other
+// fields of p are kept.
 func Run(t *testing.T, p testscript.Params) {
 	if p.Dir == "" && len(p.Files) == 0 {
 		p.Dir = filepath.Join("testdata", "script")
@@ -75,7 +75,7 @@ func Run(t *testing.T, p testscript.Params) {
 	p.Setup = func(env *testscript.Env) error {
 		env.Setenv("HOME", env.WorkDir)
 		env.Setenv("FORETIME_DATA", os.Getenv("FORETIME_DATA"))
-		env.Setenv("GORACE", "atexit_sleep_ms=0") // else a second for each process
+		env.Setenv("GORACE", "atexit_sleep_ms=0") // the default sleeps a second per process
 		if setup == nil {
 			return nil
 		}
@@ -87,7 +87,7 @@ func Run(t *testing.T, p testscript.Params) {
 				return ok, nil
 			}
 		}
-		return met(name), nil
+		return conditionHolds(name), nil
 	}
 	testscript.Run(t, p)
 }
@@ -122,20 +122,20 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// met says whether a condition of scripts holds here.
-func met(condition string) bool {
+// conditionHolds reports whether a condition of scripts holds here.
+func conditionHolds(condition string) bool {
 	switch condition {
 	case "data":
 		return os.Getenv("FORETIME_DATA") != ""
 	case "race":
-		return raced()
+		return raceDetector()
 	}
 	_, err := exec.LookPath(condition)
 	return err == nil
 }
 
-// raced says whether this binary was built with the race detector.
-func raced() bool {
+// raceDetector reports whether this binary was built with the race detector.
+func raceDetector() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
 }

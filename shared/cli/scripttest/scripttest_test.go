@@ -44,7 +44,7 @@ func program(env *cli.Env) *cobra.Command {
 	add("hangup", func(c *cobra.Command) error {
 		hangUp()
 		<-c.Context().Done()
-		hangUp() // the shell's beside the terminal's
+		hangUp() // the shell's signal in addition to the terminal's
 		time.Sleep(50 * time.Millisecond)
 		fmt.Fprintln(env.Stdout, "cleaned up")
 		return c.Context().Err()

@@ -58,7 +58,7 @@ func table(rows [][]float64) regression.Samples {
 	return s
 }
 
-// weighted are the samples with the weight that f gives to row i.
+// weighted returns the samples with weight f(i) for row i.
 func weighted(s regression.Samples, f func(i int) float64) regression.Samples {
 	s.Weights = make([]float64, s.Len())
 	for i := range s.Weights {
@@ -67,9 +67,8 @@ func weighted(s regression.Samples, f func(i int) float64) regression.Samples {
 	return s
 }
 
-// close reports a number that differs from the one wanted by more than a
-// fraction of it.
-func close(t *testing.T, what string, got, want, relative float64) {
+// checkClose reports a number that differs from want by more than a fraction of it.
+func checkClose(t *testing.T, what string, got, want, relative float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
 		t.Errorf("%s = %.17g, want %.17g within %g of it", what, got, want, relative)
@@ -84,13 +83,14 @@ func closeAll(t *testing.T, what string, m *Model, want []float64, relative floa
 		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
 	}
 	for i := range want {
-		close(t, what, got[i], want[i], relative)
+		checkClose(t, what, got[i], want[i], relative)
 	}
 }
 
 type solver = regression.Fitter[*Model]
 
-// Every fitter refuses bad samples with the same typed errors.
+// TestDegenerateSamples checks that every fitter rejects bad samples with the same
+// typed errors.
 func TestDegenerateSamples(t *testing.T) {
 	nan := math.NaN()
 	row := func(x ...float64) []float64 { return x }

@@ -2,14 +2,12 @@
 // features: least squares ([OLS], weighted by the samples' weights) and non-negative
 // least squares ([NNLS]).
 //
-// The package decides how to compute: least squares by QR of centred and scaled
-// columns, never by the normal equations. It gives a prediction interval where a
-// theory gives one (least squares), and infinite bounds elsewhere; the package
-// uncertainty measures intervals for the others.
+// Least squares uses QR of centred and scaled columns, never the normal equations.
+// Its predictions have an interval by theory; NNLS gives infinite bounds, and the
+// package uncertainty measures intervals for it.
 //
-// It refuses features that are constant beside an intercept, or that others
-// determine: their coefficients would be arbitrary. Missing values are refused
-// by all of its models.
+// Features that are constant next to an intercept, or that others determine, are
+// errors: their coefficients would be arbitrary. So are missing values.
 //
 //	s, err := regression.NewSamples([][]float64{{1}, {2}, {3}, {4}}, []float64{2.1, 3.9, 6.2, 7.8})
 //	if err != nil {

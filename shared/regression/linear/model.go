@@ -11,13 +11,13 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Model is a fitted linear regression, Intercept + Σ Coefficients[j]·x[j]. It
-// can be stored as JSON and read back without loss.
+// Model is a fitted linear regression, Intercept + Σ Coefficients[j]·x[j]. Stored
+// as JSON it is read back without loss.
 type Model struct {
 	Intercept    float64   `json:"intercept"` // 0 when fitted without one
 	Coefficients []float64 `json:"coefficients"`
-	// Doubt is what the fit knows of its own precision; nil where no theory
-	// says, and then predictions have infinite bounds.
+	// Doubt is the precision of the fit; nil if no theory gives it, and predictions
+	// then have infinite bounds.
 	Doubt *Doubt `json:"doubt,omitempty"`
 
 	warnings []error
@@ -25,21 +25,21 @@ type Model struct {
 
 var _ regression.Model = (*Model)(nil)
 
-// Features is the number of coefficients.
+// Features returns the number of coefficients.
 func (m *Model) Features() int { return len(m.Coefficients) }
 
-// Warnings say why the fit should be looked at.
+// Warnings returns the reasons to doubt the fit.
 func (m *Model) Warnings() []error { return m.warnings }
 
-// Predict is the value at x with the interval of one new observation of weight
-// 1 about it. x may not have missing values.
+// Predict returns the value at x with the interval of one new observation of weight
+// 1. x may not have missing values.
 func (m *Model) Predict(x []float64) (uncertainty.Prediction, error) {
 	return m.PredictWeighted(x, 1)
 }
 
-// PredictWeighted is Predict for a new observation of another weight, that is
-// of noise variance Sigma²/weight. Use it where the fit was weighted; an infinite
-// weight gives the confidence interval of the mean.
+// PredictWeighted is Predict for a new observation of another weight, with noise
+// variance Sigma²/weight. Use it if the fit was weighted; an infinite weight gives
+// the confidence interval of the mean.
 func (m *Model) PredictWeighted(x []float64, weight float64) (uncertainty.Prediction, error) {
 	if err := regression.CheckRow(x, len(m.Coefficients), false); err != nil {
 		return uncertainty.Prediction{}, err
@@ -55,8 +55,8 @@ func (m *Model) PredictWeighted(x []float64, weight float64) (uncertainty.Predic
 	return p, nil
 }
 
-// Doubt is the precision of a least-squares fit: the noise, and the shape of the
-// doubt about the coefficients.
+// Doubt is the precision of a least-squares fit: the noise, and the covariance of
+// the coefficients up to the noise.
 type Doubt struct {
 	Level            float64 `json:"level"` // of prediction intervals, in (0, 1)
 	Sigma            float64 `json:"sigma"` // residual standard error of an observation of weight 1
@@ -64,7 +64,7 @@ type Doubt struct {
 	T                float64 `json:"t"` // Student's quantile for the level
 
 	InterceptStdError float64   `json:"intercept_std_error"`
-	StdErrors         []float64 `json:"std_errors"` // one a coefficient
+	StdErrors         []float64 `json:"std_errors"` // one per coefficient
 
 	// The variance of the fitted line at x is Sigma² (1/SumWeights + |Root·(x -
 	// Center)|²); SumWeights is infinite, written as 0, without an intercept.
@@ -74,7 +74,7 @@ type Doubt struct {
 	Root       []float64 `json:"root"`
 }
 
-// leverage is the variance of the fitted line at x in units of Sigma².
+// leverage returns the variance of the fitted line at x in units of Sigma².
 func (d *Doubt) leverage(x []float64) float64 {
 	h := 0.0
 	if d.SumWeights > 0 {
@@ -91,8 +91,8 @@ func (d *Doubt) leverage(x []float64) float64 {
 	return h
 }
 
-// newDoubt completes a Doubt whose Center, Root and SumWeights are known, from
-// the weighted residual sum of squares.
+// newDoubt completes a Doubt whose Center, Root and SumWeights are known, from the
+// weighted residual sum of squares.
 func newDoubt(d Doubt, residual, degrees, level float64) *Doubt {
 	d.Level, d.DegreesOfFreedom = level, degrees
 	d.Sigma = math.Sqrt(max(residual, 0) / degrees)
@@ -112,7 +112,7 @@ func newDoubt(d Doubt, residual, degrees, level float64) *Doubt {
 	return &d
 }
 
-// levelOr checks a level, 0 meaning 0.95.
+// levelOr checks a level; 0 means 0.95.
 func levelOr(level float64) (float64, error) {
 	if level == 0 {
 		return 0.95, nil
@@ -123,5 +123,6 @@ func levelOr(level float64) (float64, error) {
 	return level, nil
 }
 
-// errNoSpread warns that an exact fit leaves nothing to measure noise with.
+// errNoSpread is the warning of an exact fit, which leaves no residuals to measure
+// noise from.
 var errNoSpread = fmt.Errorf("as many coefficients as samples: no interval can be given: %w", regression.ErrTooFew)

@@ -9,21 +9,22 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// NNLS is least squares with no coefficient below zero, the intercept included:
-// the fit for costs that can only add up, as set-up time plus time per unit. It
-// is the active-set method of Lawson and Hanson, "Solving Least Squares
-// Problems" (1974), chapter 23, on columns scaled to norm 1. It gives no
-// interval: a coefficient held at zero has none of the usual theory.
+// NNLS is least squares with no coefficient below zero, the intercept included: the
+// fit for costs that only add up, such as set-up time plus time per unit. It is the
+// active-set method of Lawson and Hanson, "Solving Least Squares Problems" (1974),
+// chapter 23, on columns scaled to norm 1. It gives no interval: the usual theory
+// does not hold for a coefficient at zero.
 type NNLS struct {
 	NoIntercept bool
 }
 
 var _ regression.Fitter[*Model] = NNLS{}
 
-// Fit fits. One sample is enough, two beside an intercept: of features that are collinear, or more than
-// the samples can tell apart, some are used and the others left at zero. The
-// error matches [regression.ErrTooFew], [regression.ErrConstant] (beside an
-// intercept), [regression.ErrNotFinite] or [regression.ErrDimension].
+// Fit fits a model. One sample is enough, two with an intercept. Of collinear
+// features, or more features than the samples can separate, some are used and the
+// others left at zero. The error matches [regression.ErrTooFew],
+// [regression.ErrConstant] (with an intercept), [regression.ErrNotFinite] or
+// [regression.ErrDimension].
 func (n NNLS) Fit(_ context.Context, s regression.Samples) (*Model, error) {
 	needs := regression.Needs{MinRows: 1}
 	if !n.NoIntercept {
@@ -61,7 +62,7 @@ func lawsonHanson(a *mat.Dense, y *mat.VecDense) []float64 {
 	_, width := a.Dims()
 	x, free := make([]float64, width), make([]bool, width)
 	tolerance := 1e-12 * mat.Norm(y, 2)
-	refused := make([]bool, width) // columns whose freeing made no progress
+	refused := make([]bool, width) // columns that were freed without progress
 	for range 10 * (width + 1) {
 		j := steepest(a, y, x, free, refused, tolerance)
 		if j < 0 {
@@ -69,7 +70,7 @@ func lawsonHanson(a *mat.Dense, y *mat.VecDense) []float64 {
 		}
 		free[j] = true
 		trial, ok := leastSquares(a, y, free)
-		if !ok || trial[j] <= 0 { // collinear with the free ones, or rounding
+		if !ok || trial[j] <= 0 { // collinear with the free columns, or rounding
 			free[j], refused[j] = false, true
 			continue
 		}
@@ -79,8 +80,8 @@ func lawsonHanson(a *mat.Dense, y *mat.VecDense) []float64 {
 	return x
 }
 
-// steepest is the column held at zero whose growth would reduce the residual
-// the most, or -1 when none would.
+// steepest returns the column at zero whose growth would reduce the residual most,
+// or -1 if none would.
 func steepest(a *mat.Dense, y *mat.VecDense, x []float64, free, refused []bool, tolerance float64) int {
 	var residual, gradient mat.VecDense
 	residual.MulVec(a, mat.NewVecDense(len(x), x))
@@ -96,8 +97,8 @@ func steepest(a *mat.Dense, y *mat.VecDense, x []float64, free, refused []bool, 
 }
 
 // descend walks from x, which is feasible, towards trial, the least-squares
-// answer of the free columns; each time a coefficient reaches zero its column is
-// held there and the answer computed anew.
+// solution of the free columns. Each time a coefficient reaches zero it fixes the
+// column there and solves again.
 func descend(a *mat.Dense, y *mat.VecDense, x, trial []float64, free []bool) []float64 {
 	for {
 		step, blocking := 1.0, -1
@@ -125,8 +126,8 @@ func descend(a *mat.Dense, y *mat.VecDense, x, trial []float64, free []bool) []f
 	}
 }
 
-// leastSquares solves for the free columns, the others being zero; ok is false
-// when the free columns are dependent.
+// leastSquares solves for the free columns, the others being zero; ok is false if
+// the free columns are dependent.
 func leastSquares(a *mat.Dense, y *mat.VecDense, free []bool) (x []float64, ok bool) {
 	rows, _ := a.Dims()
 	x = make([]float64, len(free))

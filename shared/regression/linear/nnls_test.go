@@ -12,8 +12,8 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// Reference: scipy 1.17.1, scipy.optimize.nnls(A, y), the column of ones where
-// there is an intercept.
+// Reference: scipy 1.17.1, scipy.optimize.nnls(A, y), with a column of ones for the
+// intercept.
 func TestNNLS(t *testing.T) {
 	negative := stackloss
 	negative.Y = make([]float64, stackloss.Len())
@@ -44,8 +44,8 @@ func TestNNLS(t *testing.T) {
 	}
 }
 
-// At the minimum of |Ax-y| over x ≥ 0 the gradient is zero where x > 0 and not
-// below zero elsewhere (Karush, Kuhn, Tucker), and nothing else is a minimum.
+// At the minimum of |Ax-y| over x ≥ 0 the gradient is zero for x > 0 and not below
+// zero elsewhere (Karush, Kuhn, Tucker), and nothing else is a minimum.
 func TestNNLSIsOptimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 6).Draw(t, "features")

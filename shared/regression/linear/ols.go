@@ -9,17 +9,17 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// collinear is the largest share of a column, its norm being 1, that may be left
-// when the columns before it are taken out and it still counts as one of them.
-// R's lm uses the same 1e-7.
+// collinear is the largest remainder of a column, of norm 1, after projection on
+// the columns before it, for which it still counts as dependent on them. R's lm
+// uses the same 1e-7.
 const collinear = 1e-7
 
 // OLS is least squares, weighted by the samples' weights. Its predictions have
-// Student's t intervals: exact when the noise is normal and independent with
-// variance Sigma²/weight.
+// Student's t intervals: exact if the noise is normal and independent with variance
+// Sigma²/weight.
 //
-// It needs as many samples as coefficients, the intercept among them; with just
-// as many the fit is exact, has no interval, and warns.
+// It needs as many samples as coefficients, the intercept included; with exactly as
+// many the fit is exact, has no interval, and warns.
 type OLS struct {
 	NoIntercept bool    // force the line through the origin
 	Level       float64 // of prediction intervals; 0 means 0.95
@@ -60,7 +60,7 @@ func (o OLS) Fit(_ context.Context, s regression.Samples) (*Model, error) {
 	return m, nil
 }
 
-// coefficients is how many a fit of s has.
+// coefficients returns the number of coefficients of a fit of s.
 func coefficients(s regression.Samples, noIntercept bool) int {
 	if noIntercept {
 		return s.Features
@@ -68,7 +68,7 @@ func coefficients(s regression.Samples, noIntercept bool) int {
 	return s.Features + 1
 }
 
-// checkSamples is s.Check, and refuses to fit nothing at all.
+// checkSamples is s.Check; fitting no coefficient at all is an error too.
 func checkSamples(s regression.Samples, noIntercept bool, needs regression.Needs) error {
 	if noIntercept && s.Features == 0 {
 		return &regression.DimensionError{What: "features without an intercept", Have: 0, Want: 1}
@@ -76,9 +76,9 @@ func checkSamples(s regression.Samples, noIntercept bool, needs regression.Needs
 	return s.Check(needs)
 }
 
-// design is a least-squares problem made well-behaved: rows of weight 0 left
-// out, the others times the root of their weight, columns and target centred
-// when there is an intercept, columns divided by a scale.
+// design is a scaled least-squares problem: rows of weight 0 left out, the others
+// times the root of their weight, columns and target centred if there is an
+// intercept, columns divided by a scale.
 type design struct {
 	rows, width int
 	intercept   bool
@@ -115,7 +115,7 @@ func newDesign(s regression.Samples, intercept bool) *design {
 	return d
 }
 
-// findCenter takes means in two passes, the second correcting the first's
+// findCenter computes means in two passes; the second corrects the first's
 // rounding.
 func (d *design) findCenter(s regression.Samples) {
 	for range 2 {
@@ -154,8 +154,8 @@ func (d *design) rescale(j int, scale float64) {
 	}
 }
 
-// solve returns the coefficients in the features' own units and the root of
-// their doubt, see [Doubt]. The columns must have norm 1.
+// solve returns the coefficients in the features' own units and the root of their
+// covariance, see [Doubt]. The columns must have norm 1.
 func (d *design) solve() (root, b []float64, err error) {
 	if d.width == 0 {
 		return nil, nil, nil
@@ -170,14 +170,14 @@ func (d *design) solve() (root, b []float64, err error) {
 }
 
 // factor returns R of the QR factorisation and the coefficients, which are
-// meaningless where R is singular.
+// meaningless if R is singular.
 func (d *design) factor() (r *mat.Dense, b []float64) {
 	var qr mat.QR
 	qr.Factorize(mat.NewDense(len(d.y), d.width, d.x))
 	r = new(mat.Dense)
 	qr.RTo(r)
 	var solved mat.VecDense
-	// The only error is a poor condition, which callers see in R.
+	// The only error is a poor condition, which callers check in R.
 	_ = qr.SolveVecTo(&solved, false, mat.NewVecDense(len(d.y), d.y))
 	b = make([]float64, d.width)
 	if solved.Len() == d.width {
@@ -188,7 +188,7 @@ func (d *design) factor() (r *mat.Dense, b []float64) {
 	return r, b
 }
 
-// inverseRoot is the inverse of Rᵀ, each column divided by its scale.
+// inverseRoot returns the inverse of Rᵀ, each column divided by its scale.
 func inverseRoot(r mat.Matrix, scale []float64) []float64 {
 	n := len(scale)
 	out := make([]float64, n*n)
@@ -210,7 +210,7 @@ func inverseRoot(r mat.Matrix, scale []float64) []float64 {
 	return out
 }
 
-// model turns coefficients into a model that knows no doubt.
+// model returns a model of the coefficients, without Doubt.
 func (d *design) model(b []float64) *Model {
 	m := &Model{Coefficients: make([]float64, d.width)}
 	copy(m.Coefficients, b)
@@ -223,7 +223,7 @@ func (d *design) model(b []float64) *Model {
 	return m
 }
 
-// residual is the weighted sum of squares that m leaves, computed about the
+// residual returns the weighted residual sum of squares of m, computed around the
 // center, where nothing cancels.
 func (d *design) residual(s regression.Samples, m *Model) float64 {
 	sum := 0.0

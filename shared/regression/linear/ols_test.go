@@ -84,15 +84,15 @@ func TestOLSAgainstR(t *testing.T) {
 			closeAll(t, c.name+" errors", &Model{Intercept: m.Doubt.InterceptStdError, Coefficients: m.Doubt.StdErrors}, c.errors, c.relative)
 		}
 		if c.sigma != 0 {
-			close(t, c.name+" sigma", m.Doubt.Sigma, c.sigma, c.relative)
+			checkClose(t, c.name+" sigma", m.Doubt.Sigma, c.sigma, c.relative)
 		}
 		p, err := m.PredictWeighted(c.at, c.weight)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		close(t, c.name+" value", p.Value, c.prediction.Value, c.relative)
-		close(t, c.name+" low", p.Low, c.prediction.Low, c.relative)
-		close(t, c.name+" high", p.High, c.prediction.High, c.relative)
+		checkClose(t, c.name+" value", p.Value, c.prediction.Value, c.relative)
+		checkClose(t, c.name+" low", p.Low, c.prediction.Low, c.relative)
+		checkClose(t, c.name+" high", p.High, c.prediction.High, c.relative)
 	}
 }
 
@@ -151,8 +151,8 @@ func TestModelJSON(t *testing.T) {
 	}
 }
 
-// A line that is exactly there is found, whatever the scale and place of the
-// data; what a weight of 2 says, a row that comes twice says as well.
+// TestOLSProperties checks that an exact line is found at any scale and offset, and
+// that a weight of 2 equals a row given twice.
 func TestOLSProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 5).Draw(t, "features")
@@ -207,8 +207,8 @@ func TestOLSProperties(t *testing.T) {
 	})
 }
 
-// Of normal data, 95 % intervals hold 95 % of new values: 4,000 lines of 6
-// samples leave ± 0.011 (three standard errors).
+// TestOLSCoverage checks that 95 % intervals contain 95 % of new normal values:
+// 4,000 lines of 6 samples leave ± 0.011 (three standard errors).
 func TestOLSCoverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	covered := 0

@@ -19,7 +19,7 @@ func BenchmarkPredict(b *testing.B) {
 	}
 }
 
-// One epoch of 1,000 rows.
+// BenchmarkTrain trains one epoch of 1,000 rows.
 func BenchmarkTrain(b *testing.B) {
 	s := friedman(1250, 1)
 	for b.Loop() {

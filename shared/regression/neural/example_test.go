@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/shared/regression/neural"
 )
 
-// A network learns a parabola, is stored and read back, and answers.
+// A network learns a parabola, is stored and read back, and predicts.
 func Example() {
 	var samples regression.Samples
 	samples.Features = 1

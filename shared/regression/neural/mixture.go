@@ -12,9 +12,9 @@ import (
 )
 
 // Mixture is a mixture of experts (Jacobs, Jordan, Nowlan, Hinton, "Adaptive
-// Mixtures of Local Experts", Neural Computation 3, 1991): the answers of small
-// perceptrons, weighted by a gate that looks at the same features. Experts and
-// gate are learnt together.
+// Mixtures of Local Experts", Neural Computation 3, 1991): the outputs of small
+// perceptrons, weighted by a gate on the same features. Experts and gate are
+// trained together.
 type Mixture struct {
 	Experts  int // 0 means 10
 	Hidden   int // units of each expert's hidden layer; 0 means 32
@@ -29,9 +29,9 @@ var _ regression.Fitter[*Network] = Mixture{}
 // [regression.ErrSetting], or is ctx's. A constant feature is a warning.
 func (m Mixture) Fit(ctx context.Context, s regression.Samples) (*Network, error) {
 	a := mixture{m.Experts, m.Hidden, m.Gate}
-	fill(&a.Experts, 10)
-	fill(&a.Hidden, 32)
-	fill(&a.Gate, 32)
+	setDefault(&a.Experts, 10)
+	setDefault(&a.Hidden, 32)
+	setDefault(&a.Gate, 32)
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ type mixture struct {
 	Gate    int `json:"gate"`
 }
 
-func fill(setting *int, value int) {
+func setDefault(setting *int, value int) {
 	if *setting == 0 {
 		*setting = value
 	}

@@ -17,28 +17,28 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// ErrFormat is returned when what is read is not a stored network, or is one of
-// an architecture that is not known here.
+// ErrFormat is returned when the input is not a stored network, or has an unknown
+// architecture.
 var ErrFormat = errors.New("not a stored network")
 
-// backend is the pure-Go one; a store belongs to one backend, so there is one.
-// It runs one operation after the other, each on all threads: operations side by
-// side wait for a worker while they hold one, and stop for good when they hold
+// backend is gomlx's pure-Go backend; a store belongs to one backend, so there is
+// one. It runs one operation after the other, each on all threads: parallel
+// operations wait for a worker while they hold one, and deadlock when they hold
 // all.
 var backend = sync.OnceValue(func() compute.Backend {
 	b, err := gobackend.New("ops_sequential")
 	if err != nil {
-		panic(err) // guard makes an error of it
+		panic(err) // guard turns it into an error
 	}
 	return b
 })
 
-// Network is a trained network. It is a [regression.Model] and may be asked from
-// many goroutines; many rows at a time are much faster.
+// Network is a trained network. It is a [regression.Model] and is safe for
+// concurrent use; many rows at a time are much faster.
 type Network struct {
 	mixture  mixture
 	features int
-	batch    int // rows a call of exec, always
+	batch    int // rows per call of exec, always
 	scaling  Scaling
 	weights  []variable
 	report   Report
@@ -50,16 +50,17 @@ type Network struct {
 
 var _ regression.Model = (*Network)(nil)
 
-// Features is the width of the rows.
+// Features returns the width of the rows.
 func (n *Network) Features() int { return n.features }
 
-// Warnings say why the network should be looked at.
+// Warnings returns the reasons to doubt the network.
 func (n *Network) Warnings() []error { return n.warnings }
 
-// Report is how the training went.
+// Report returns a summary of the training.
 func (n *Network) Report() Report { return n.report }
 
-// Predict is the value at x, without an interval. x may not have missing values.
+// Predict returns the value at x, without an interval. x may not have missing
+// values.
 func (n *Network) Predict(x []float64) (uncertainty.Prediction, error) {
 	if err := regression.CheckRow(x, n.features, false); err != nil {
 		return uncertainty.Prediction{}, err
@@ -71,7 +72,7 @@ func (n *Network) Predict(x []float64) (uncertainty.Prediction, error) {
 	return uncertainty.Point(values[0]), nil
 }
 
-// PredictAll is the value of every row of s, many rows at a time.
+// PredictAll returns the value of every row of s, many rows at a time.
 func (n *Network) PredictAll(s regression.Samples) (values []float64, err error) {
 	if err := s.Check(regression.Needs{}); err != nil {
 		return nil, err
@@ -86,8 +87,8 @@ func (n *Network) PredictAll(s regression.Samples) (values []float64, err error)
 	return values, err
 }
 
-// values runs the graph over batches of the fixed size, the last one filled up
-// with zeros; a single row has a graph of its own.
+// values runs the graph over batches of the fixed size, the last one padded with
+// zeros; a single row has a graph of its own.
 func (n *Network) values(s regression.Samples) ([]float64, error) {
 	batch := n.batch
 	if s.Len() == 1 {
@@ -119,7 +120,7 @@ func (n *Network) values(s regression.Samples) ([]float64, error) {
 	return out, nil
 }
 
-// build makes the graph and draws the first weights from the seed.
+// build creates the graph and draws the initial weights from the seed.
 func (n *Network) build(seed uint64) error {
 	n.store = model.NewStore()
 	if err := n.store.SetRNGStateFromSeed(int64(seed)); err != nil {
@@ -154,14 +155,14 @@ const (
 	kind   = "mixture"
 )
 
-// Save writes the network as JSON: the same network, the same bytes. To a file,
-// give it to file.Write.
+// Save writes the network as JSON; the same network gives the same bytes. To write
+// a file, pass it to file.Write.
 func (n *Network) Save(w io.Writer) error {
 	return json.NewEncoder(w).Encode(stored{format, kind, n.mixture, n.features, n.batch, n.scaling, n.report, n.weights})
 }
 
-// Load reads what Save wrote. The error matches [ErrFormat] where it is not
-// that, or its parts do not fit each other.
+// Load reads the output of Save. The error matches [ErrFormat] for any other input,
+// or if its parts do not match.
 func Load(r io.Reader) (*Network, error) {
 	var s stored
 	if err := json.NewDecoder(r).Decode(&s); err != nil {
@@ -184,10 +185,11 @@ func Load(r io.Reader) (*Network, error) {
 	}
 	n := &Network{mixture: s.Architecture, features: s.Features, batch: s.Batch, scaling: s.Scaling, report: s.Report}
 	err := guard("load", func() error {
-		if err := n.keep(s.Weights); err != nil {
+		if err := n.setWeights(s.Weights); err != nil {
 			return err
 		}
-		// Weights that are missing or do not fit show when the graph is built.
+		// Weights that are missing or do not match are found when the graph is
+		// built.
 		before := n.store.NumVariables()
 		if _, err := n.values(regression.Samples{Features: n.features, X: n.scaling.Center, Y: []float64{0}}); err != nil {
 			return err

@@ -15,9 +15,9 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// friedman are samples of Friedman's function, 10 sin(πx₀x₁) + 20(x₂-½)² + 10x₃
-// + 5x₄ ("Multivariate Adaptive Regression Splines", Annals of Statistics 19,
-// 1991, section 4.3), which no line fits, with normal noise of deviation 1.
+// friedman returns samples of Friedman's function, 10 sin(πx₀x₁) + 20(x₂-½)² + 10x₃
+// + 5x₄ ("Multivariate Adaptive Regression Splines", Annals of Statistics 19, 1991,
+// section 4.3), which no line fits, with normal noise of deviation 1.
 func friedman(rows int, seed uint64) regression.Samples {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	s := regression.Samples{Features: 5}
@@ -32,11 +32,11 @@ func friedman(rows int, seed uint64) regression.Samples {
 	return s
 }
 
-// small is a network that trains in moments, also under the race detector.
+// small is a network that trains quickly, also under the race detector.
 var small = Mixture{Experts: 2, Hidden: 8, Gate: 4, Training: Training{Epochs: 3, Batch: 8, Seed: 1}}
 
-// trained trains, unless the race detector brings checkptr along, which ends the
-// process at gomlx's pointer arithmetic.
+// trained trains a network. It skips the test under the race detector, whose
+// checkptr ends the process at gomlx's pointer arithmetic.
 func trained(t *testing.T, m Mixture, s regression.Samples) *Network {
 	t.Helper()
 	needsPointers(t)
@@ -61,7 +61,7 @@ func needsPointers(t *testing.T) {
 		allowed = allowed || s.Key == "-gcflags" && strings.Contains(s.Value, "checkptr=0")
 	}
 	if raced && !allowed {
-		t.Skip("needs, beside -race, " + noCheckptr)
+		t.Skip("needs, in addition to -race, " + noCheckptr)
 	}
 }
 
@@ -193,7 +193,8 @@ func TestPredictErrors(t *testing.T) {
 	}
 }
 
-// Ten samples, of which one feature and the target never change.
+// TestConstants trains on ten samples with a constant feature and a constant
+// target.
 func TestConstants(t *testing.T) {
 	s := regression.Samples{Features: 2}
 	for i := range 10 {
@@ -214,35 +215,36 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// Noise cannot be learnt: training stops when patience ends, and keeps the
-// epoch that did best.
+// TestStopsEarly trains on noise: training stops when patience ends, and keeps the
+// best epoch.
 func TestStopsEarly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	s := regression.Samples{Features: 2}
 	for range 40 {
 		s.X, s.Y = append(s.X, rng.NormFloat64(), rng.NormFloat64()), append(s.Y, rng.NormFloat64())
 	}
-	var told []float64
+	var progress []float64
 	m := Mixture{Experts: 2, Hidden: 8, Training: Training{
 		Epochs: 200, Batch: 8, Patience: 3, Seed: 1, LearningRate: 0.02,
 		Progress: func(epochs int, rmse float64) {
-			told = append(told, rmse)
-			if epochs != len(told) {
-				t.Errorf("told of epoch %d at call %d", epochs, len(told))
+			progress = append(progress, rmse)
+			if epochs != len(progress) {
+				t.Errorf("epoch %d at call %d", epochs, len(progress))
 			}
 		},
 	}}
 	n := trained(t, m, s)
 	r := n.Report()
-	if r.Epochs != r.BestEpoch+3 || r.Epochs != len(told) || r.HeldOutRMSE != told[r.BestEpoch-1] {
-		t.Errorf("report %+v, told %v", r, told)
+	if r.Epochs != r.BestEpoch+3 || r.Epochs != len(progress) || r.HeldOutRMSE != progress[r.BestEpoch-1] {
+		t.Errorf("report %+v, progress %v", r, progress)
 	}
-	for _, rmse := range told {
+	for _, rmse := range progress {
 		if rmse < r.HeldOutRMSE {
 			t.Errorf("an epoch had %v, the one kept %v", rmse, r.HeldOutRMSE)
 		}
 	}
-	// The weights kept are those of the best epoch: training just as long again.
+	// The weights kept are those of the best epoch: training for as many epochs
+	// gives them again.
 	m.Training.Epochs, m.Training.Progress = r.BestEpoch, nil
 	again := trained(t, m, s)
 	a, _ := n.Predict(s.Row(0))
@@ -252,7 +254,7 @@ func TestStopsEarly(t *testing.T) {
 	}
 }
 
-// Cancelled while it trains, it stops within a step.
+// TestCancel checks that training stops within one step.
 func TestCancel(t *testing.T) {
 	needsPointers(t)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -6,17 +6,17 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// Scaling brings features and target to mean 0 and standard deviation 1, as
-// they are over the rows that are learnt from.
+// Scaling brings features and target to mean 0 and standard deviation 1 over the
+// training rows.
 type Scaling struct {
-	Center       []float64 `json:"center"` // one a feature
+	Center       []float64 `json:"center"` // one per feature
 	Scale        []float64 `json:"scale"`
 	TargetCenter float64   `json:"target_center"`
 	TargetScale  float64   `json:"target_scale"`
 }
 
-// newScaling measures the rows. A column that does not vary keeps its scale, and
-// the warning says which.
+// newScaling measures the rows. A constant column keeps its scale, and a warning
+// names it.
 func newScaling(s regression.Samples, rows []int) (sc Scaling, warnings []error) {
 	for j := range s.Features {
 		center, scale := moments(rows, func(r int) float64 { return s.X[r*s.Features+j] })
@@ -33,7 +33,7 @@ func newScaling(s regression.Samples, rows []int) (sc Scaling, warnings []error)
 	return sc, warnings
 }
 
-// moments are the mean and the standard deviation, which is exactly 0 when all
+// moments returns the mean and the standard deviation, which is exactly 0 if all
 // values are the same.
 func moments(rows []int, value func(int) float64) (mean, deviation float64) {
 	first, constant := value(rows[0]), true
@@ -58,7 +58,7 @@ func (sc *Scaling) row(out []float32, x []float64) {
 	}
 }
 
-// target is the standardised y; value is the way back.
+// target returns the standardised y; value is its inverse.
 func (sc *Scaling) target(y float64) float32 { return float32((y - sc.TargetCenter) / sc.TargetScale) }
 
 func (sc *Scaling) value(out float32) float64 {

@@ -17,38 +17,40 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// minRows is the fewest samples that leave something to learn from and
-// something to judge by.
+// minRows is the smallest number of rows that can be divided into training and
+// held-out rows.
 const minRows = 10
 
-// Training says how a network is trained: by Adam on the mean squared error. The zero value works.
+// Training holds the settings of training: Adam on the mean squared error. The zero
+// value works.
 type Training struct {
-	Epochs       int     // most passes over the rows; 0 means 500
-	Batch        int     // rows a step; 0 means 32, and never more than there are
+	Epochs       int     // largest number of passes over the rows; 0 means 500
+	Batch        int     // rows per step; 0 means 32, and never more than there are
 	LearningRate float64 // 0 means 0.003
-	HeldOut      float64 // share of the rows to judge by, below 1; 0 means 0.2
-	Patience     int     // epochs without improvement before it stops; 0 means 50
+	HeldOut      float64 // fraction of the rows held out, below 1; 0 means 0.2
+	Patience     int     // epochs without improvement before training stops; 0 means 50
 	Seed         uint64
-	// Progress, when not nil, is told after each epoch how many are done and the
-	// root mean squared error on the rows held out, in the target's unit.
+	// Progress, if not nil, is called after each epoch with the number of epochs
+	// done and the root mean squared error on the held-out rows, in the target's
+	// unit.
 	Progress func(epochs int, heldOutRMSE float64)
 }
 
-// Report is how a training went. Errors are in the target's unit.
+// Report summarises a training. Errors are in the target's unit.
 type Report struct {
-	Epochs      int     `json:"epochs"`        // run
+	Epochs      int     `json:"epochs"`        // number of epochs run
 	BestEpoch   int     `json:"best_epoch"`    // from 1; its weights were kept
-	HeldOutRMSE float64 `json:"held_out_rmse"` // of the best epoch
-	Rows        int     `json:"rows"`          // learnt from
+	HeldOutRMSE float64 `json:"held_out_rmse"` // error of the best epoch
+	Rows        int     `json:"rows"`          // trained on
 	HeldOutRows int     `json:"held_out_rows"`
 }
 
-// ErrStillImproving is a warning: the last epoch allowed was the best one, so
-// that more epochs may do better.
+// ErrStillImproving is a warning: the last epoch allowed was the best one, and more
+// epochs may do better.
 var ErrStillImproving = errors.New("still improving at the last epoch")
 
-// filled puts the defaults in and checks what is left.
-func (t Training) filled() (Training, error) {
+// withDefaults sets the defaults and checks the settings.
+func (t Training) withDefaults() (Training, error) {
 	for _, d := range []struct {
 		value *int
 		def   int
@@ -78,7 +80,7 @@ func (t Training) filled() (Training, error) {
 
 // fit trains a network.
 func (t Training) fit(ctx context.Context, a mixture, s regression.Samples) (*Network, error) {
-	t, err := t.filled()
+	t, err := t.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +114,8 @@ func (t Training) fit(ctx context.Context, a mixture, s regression.Samples) (*Ne
 	return n, nil
 }
 
-// train runs epochs until patience or epochs are spent, and keeps the weights
-// that did best on the rows held out.
+// train runs epochs until patience or epochs are spent, and keeps the weights with
+// the smallest error on the held-out rows.
 func (n *Network) train(ctx context.Context, t Training, s regression.Samples, rows, heldOut []int, rng *rand.Rand) error {
 	trainer := train.NewTrainer(backend(), n.store, n.mixture.graph, loss.MeanSquaredError,
 		optimizer.Adam().LearningRate(t.LearningRate).Done(), nil, nil)
@@ -121,7 +123,7 @@ func (n *Network) train(ctx context.Context, t Training, s regression.Samples, r
 	n.report.HeldOutRMSE = math.Inf(1)
 	for epoch := 1; epoch <= t.Epochs && epoch-n.report.BestEpoch <= t.Patience; epoch++ {
 		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		// The rows after the last whole batch wait for another epoch's order.
+		// Rows after the last whole batch are left for another epoch's order.
 		for at := 0; at+n.batch <= len(rows); at += n.batch {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -151,10 +153,10 @@ func (n *Network) train(ctx context.Context, t Training, s regression.Samples, r
 	if n.report.BestEpoch == t.Epochs {
 		n.warnings = append(n.warnings, fmt.Errorf("%w (epoch %d)", ErrStillImproving, t.Epochs))
 	}
-	return n.keep(best)
+	return n.setWeights(best)
 }
 
-// step trains on one batch, which it takes over.
+// step trains on one batch; the batch must not be used afterwards.
 func step(trainer *train.Trainer, batch train.Batch) error {
 	metrics, err := trainer.TrainStep(batch)
 	if err != nil {
@@ -168,7 +170,7 @@ func step(trainer *train.Trainer, batch train.Batch) error {
 	return nil
 }
 
-// tensors are the standardised rows and targets of a batch.
+// tensors returns the standardised rows and targets of a batch.
 func (n *Network) tensors(s regression.Samples, rows []int) train.Batch {
 	x, y := make([]float32, len(rows)*s.Features), make([]float32, len(rows))
 	for i, r := range rows {
@@ -181,7 +183,7 @@ func (n *Network) tensors(s regression.Samples, rows []int) train.Batch {
 	}
 }
 
-// rmse is the root mean squared error of the present weights on rows.
+// rmse returns the root mean squared error of the present weights on rows.
 func (n *Network) rmse(s regression.Samples, rows []int) (float64, error) {
 	values, err := n.values(s.Select(rows))
 	if err != nil {
@@ -201,7 +203,7 @@ type variable struct {
 	Data []float32 `json:"data"`
 }
 
-// variables copies the weights of a store, the optimizer's own left out.
+// variables copies the weights of a store, without the optimizer's own.
 func variables(store *model.Store) ([]variable, error) {
 	var out []variable
 	for v := range store.IterVariables() {
@@ -221,8 +223,8 @@ func variables(store *model.Store) ([]variable, error) {
 	return out, nil
 }
 
-// keep puts weights into the store, leaving nothing of the training behind.
-func (n *Network) keep(weights []variable) error {
+// setWeights puts weights into the store and removes all traces of the training.
+func (n *Network) setWeights(weights []variable) error {
 	fresh := model.NewStore()
 	for _, w := range weights {
 		if _, err := fresh.CreateVariable(w.Path, tensors.FromFlatDataAndDimensions(w.Data, w.Dims...)); err != nil {

@@ -8,19 +8,19 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// maxBins is the most bins of one feature: a bin's number is a byte, and a
-// feature with missing values keeps one number for them.
+// maxBins is the largest number of bins of a feature: a bin's number is a byte. A
+// feature with missing values uses one number for them.
 const maxBins = 256
 
-// feature is how the values of one column fall into bins.
+// feature describes the bins of one column.
 type feature struct {
-	bins        int       // bins that hold values; missing values have the next number
-	cuts        []float32 // values below cuts[b] lie in bins up to b
+	bins        int       // bins of values; missing values have the next number
+	cuts        []float32 // values below cuts[b] are in bins up to b
 	missing     bool
 	categorical bool // bins are category codes
 }
 
-// codes is how many bin numbers the feature uses.
+// codes returns the number of bin numbers that the feature uses.
 func (f feature) codes() int {
 	if f.missing {
 		return f.bins + 1
@@ -28,18 +28,17 @@ func (f feature) codes() int {
 	return f.bins
 }
 
-// binned is a matrix of samples as bin numbers, in two orders: by column to
-// split rows, and eight columns of a row in one word to sum gradients.
+// binned is a matrix of samples as bin numbers, in two orders: by column to split
+// rows, and eight columns of a row in one word to sum gradients.
 type binned struct {
 	rows, columns int
 	byColumn      [][]uint8
-	words         [][]uint64 // one slice for each eight columns; the last is padded
+	words         [][]uint64 // one slice per eight columns; the last is padded
 	features      []feature
 }
 
-// bin sorts every column into at most limit bins of about equal weight; with
-// few distinct values each has a bin of its own. Columns that are categorical
-// keep their codes.
+// bin sorts every column into at most limit bins of about equal weight; few
+// distinct values get a bin each. Categorical columns keep their codes.
 func bin(s regression.Samples, limit int, categorical []bool, threads int) (*binned, error) {
 	m := &binned{rows: s.Len(), columns: s.Features}
 	if m.rows > math.MaxInt32 {
@@ -78,7 +77,7 @@ func bin(s regression.Samples, limit int, categorical []bool, threads int) (*bin
 	return m, nil
 }
 
-// transpose copies some columns as float32, the precision that thresholds have.
+// transpose copies some columns as float32, the precision of thresholds.
 func transpose(s regression.Samples, first int, columns [][]float32, threads int) {
 	inRuns(threads, s.Len(), func(start, end int) {
 		for r := start; r < end; r++ {
@@ -89,7 +88,7 @@ func transpose(s regression.Samples, first int, columns [][]float32, threads int
 	})
 }
 
-// interleave makes words of up to eight columns.
+// interleave packs up to eight columns into each word.
 func interleave(columns [][]uint8, rows, threads int) []uint64 {
 	words := make([]uint64, rows)
 	inRuns(threads, rows, func(start, end int) {
@@ -103,7 +102,7 @@ func interleave(columns [][]uint8, rows, threads int) []uint64 {
 	return words
 }
 
-// categories takes a column's values as codes from 0.
+// categories reads a column's values as codes from 0.
 func (m *binned) categories(c int, values []float32) error {
 	f := feature{categorical: true}
 	for r, v := range values {
@@ -158,9 +157,9 @@ func (m *binned) quantiles(c int, values []float32, weights []float64, limit int
 	return nil
 }
 
-// assign walks the sorted values, closes a bin when it holds its share of what
-// is left, and writes the bin of each row. A cut lies midway between the values
-// that it parts.
+// assign walks the sorted values, closes a bin when it holds its fraction of the
+// remaining weight, and writes the bin of each row. A cut lies midway between the
+// values that it separates.
 func assign(sorted []uint64, weights []float64, limit int, column []uint8) []float32 {
 	if len(sorted) == 0 {
 		return nil
@@ -199,7 +198,7 @@ func assign(sorted []uint64, weights []float64, limit int, column []uint8) []flo
 	return cuts
 }
 
-// midway is a threshold t with a < t <= b.
+// midway returns a threshold t with a < t <= b.
 func midway(a, b float32) float32 {
 	if t := a/2 + b/2; a < t && t <= b {
 		return t

@@ -6,20 +6,20 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// blockRows is how many rows are walked through one tree before the next: their
-// features stay in the nearest cache.
+// blockRows is the number of rows that are walked through one tree before the next;
+// their features stay in the first-level cache.
 const blockRows = 128
 
-// turn is a node for the fast walk. Comparing numbers' order as integers takes
-// less time than comparing floats, and a row that holds each feature twice, with
-// a missing value below and above all others, needs no test for missing values.
+// turn is a node for the fast walk. Comparing the numbers' order as integers is
+// faster than comparing floats. Each row holds every feature twice, with a missing
+// value below and above all others, so no test for missing values is needed.
 type turn struct {
-	column uint32 // of a block's keys; the one beside has missing values high
-	left   uint32 // a leaf: itself
-	key    int32  // as large or larger goes right
+	column uint32 // of a block's keys; the next column has missing values high
+	left   uint32 // of a leaf: itself
+	key    int32  // this key or a larger one goes right
 }
 
-// Keys are as large as the numbers they stand for; a leaf's exceeds all.
+// Keys have the order of their numbers; a leaf's exceeds all.
 const (
 	missingLow  = math.MinInt32
 	missingHigh = math.MaxInt32 - 1
@@ -47,14 +47,14 @@ func (t *decisionTree) prepare() {
 	}
 }
 
-// maxFeatures is how many features a turn can tell apart.
+// maxFeatures is the largest number of features that a turn can address.
 const maxFeatures = math.MaxUint32 / (2 * blockRows)
 
-// block scores some rows at a time.
+// block scores blockRows rows at a time.
 type block struct {
 	e    *Ensemble
 	rows []float32 // blockRows of them
-	keys []int32   // of the same rows by column, two columns a feature
+	keys []int32   // of the same rows by column, two columns per feature
 	at   [blockRows]uint32
 }
 
@@ -132,7 +132,7 @@ func (b *block) quick(t *decisionTree, out []float64) {
 	}
 }
 
-// descend moves all rows down a level at a time: their loads do not wait for
+// descend moves all rows down one level at a time: their loads do not wait for
 // each other, and no branch depends on the data. Inlined, the loop would share
 // its registers with the caller and take a fifth longer.
 //

@@ -9,31 +9,31 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// Boost fits gradient boosted trees. The zero value has XGBoost's defaults;
-// a field left 0 means the default that stands beside it. To switch a penalty
-// off whose default is not 0, give it a tiny value.
+// Boost fits gradient boosted trees. The zero value has XGBoost's defaults; a field
+// of 0 means the default in its comment. To switch off a penalty whose default is
+// not 0, give it a tiny value.
 type Boost struct {
 	Objective     Objective // SquaredError
-	QuantileAlpha float64   // share below the answer for Quantile: 0.5
+	QuantileAlpha float64   // fraction below the answer for Quantile: 0.5
 
 	Rounds         int     // trees: 100
-	Eta            float64 // share of each tree's answer that is used: 0.3
+	Eta            float64 // fraction of each tree's answer that is used: 0.3
 	MaxDepth       int     // 6; -1 is unlimited
-	MaxBin         int     // bins of a feature, at most 256: 256
+	MaxBin         int     // bins per feature, at most 256: 256
 	Lambda         float64 // L2 penalty of a leaf's value: 1
-	MinChildWeight float64 // least sum of second derivatives in a child: 1
-	Subsample      float64 // share of the rows each tree sees: 1
-	ColsampleTree  float64 // share of the features each tree sees: 1
-	ColsampleNode  float64 // share of those that each node sees: 1
+	MinChildWeight float64 // smallest sum of second derivatives in a child: 1
+	Subsample      float64 // fraction of the rows that each tree sees: 1
+	ColsampleTree  float64 // fraction of the features that each tree sees: 1
+	ColsampleNode  float64 // fraction of those that each node sees: 1
 
-	// LogTarget fits log(target), which must be above 0, and answers in the
+	// LogTarget fits log(target), which must be above 0, and predicts in the
 	// target's own unit.
 	LogTarget bool
 	// Categorical marks features that are category codes 0 to 254; nil for none.
 	Categorical []bool
-	// Validation, when it has rows, is scored after every round; Patience
-	// rounds without a better score end the fit (10 when 0), and the model
-	// keeps the trees up to the best round.
+	// Validation, if it has rows, is scored after every round; Patience rounds
+	// without a better score end the fit (10 if 0), and the model keeps the trees
+	// up to the best round.
 	Validation regression.Samples
 	Patience   int
 
@@ -43,21 +43,21 @@ type Boost struct {
 
 var _ regression.Fitter[*Ensemble] = Boost{}
 
-// filled puts the defaults in and checks the ranges.
-func (b Boost) filled(s regression.Samples) (Boost, error) {
-	fill(&b.Objective, SquaredError)
-	fill(&b.QuantileAlpha, 0.5)
-	fill(&b.Rounds, 100)
-	fill(&b.Eta, 0.3)
-	fill(&b.MaxDepth, 6)
-	fill(&b.MaxBin, maxBins)
-	fill(&b.Lambda, 1)
-	fill(&b.MinChildWeight, 1)
-	fill(&b.Subsample, 1)
-	fill(&b.ColsampleTree, 1)
-	fill(&b.ColsampleNode, 1)
-	fill(&b.Patience, 10)
-	fill(&b.Threads, 1)
+// withDefaults sets the defaults and checks the ranges.
+func (b Boost) withDefaults(s regression.Samples) (Boost, error) {
+	setDefault(&b.Objective, SquaredError)
+	setDefault(&b.QuantileAlpha, 0.5)
+	setDefault(&b.Rounds, 100)
+	setDefault(&b.Eta, 0.3)
+	setDefault(&b.MaxDepth, 6)
+	setDefault(&b.MaxBin, maxBins)
+	setDefault(&b.Lambda, 1)
+	setDefault(&b.MinChildWeight, 1)
+	setDefault(&b.Subsample, 1)
+	setDefault(&b.ColsampleTree, 1)
+	setDefault(&b.ColsampleNode, 1)
+	setDefault(&b.Patience, 10)
+	setDefault(&b.Threads, 1)
 	share := func(v float64) bool { return v > 0 && v <= 1 }
 	penalty := func(v float64) bool { return v >= 0 && finite(v) }
 	for _, c := range []struct {
@@ -88,30 +88,30 @@ func (b Boost) filled(s regression.Samples) (Boost, error) {
 	return b, nil
 }
 
-// single is v with the precision that model files have.
+// single returns v with the precision of model files.
 func single(v float64) float64 { return float64(float32(v)) }
 
-// fill gives a setting its default when it has none.
-func fill[T comparable](setting *T, value T) {
+// setDefault gives a zero setting its default.
+func setDefault[T comparable](setting *T, value T) {
 	var none T
 	if *setting == none {
 		*setting = value
 	}
 }
 
-// Fit learns an [Ensemble]. At least 2 samples with weight are needed; features
-// may be missing (NaN). The error matches [regression.ErrSetting],
-// [regression.ErrTooFew], [regression.ErrNotFinite] or
-// [regression.ErrDimension], or is ctx's own.
+// Fit learns an [Ensemble]. At least 2 samples with weight are needed; features may
+// be missing (NaN). The error matches [regression.ErrSetting],
+// [regression.ErrTooFew], [regression.ErrNotFinite] or [regression.ErrDimension],
+// or is ctx's own.
 func (b Boost) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error) {
-	b, err := b.filled(s)
+	b, err := b.withDefaults(s)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.Check(regression.Needs{MinRows: 2, Missing: true}); err != nil {
 		return nil, err
 	}
-	b.Threads = useful(b.Threads, len(s.X))
+	b.Threads = usefulThreads(b.Threads, len(s.X))
 	y, err := b.targets(s)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (b Boost) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error)
 	return b.boost(ctx, m, y, s.Weights, watch)
 }
 
-// targets are the numbers the trees are fitted to.
+// targets returns the numbers that the trees are fitted to.
 func (b Boost) targets(s regression.Samples) ([]float64, error) {
 	for i, v := range s.Y {
 		if !finite(single(v)) {
@@ -214,8 +214,7 @@ func (b Boost) growth(columns int, rng *rand.Rand) growth {
 	return limits
 }
 
-// sample fills rows with those that a tree sees, in order, followed by those
-// that it does not.
+// sample fills rows with those that a tree sees, in order, followed by the others.
 func (b Boost) sample(rows []uint32, rng *rand.Rand) (seen, left []uint32) {
 	if b.Subsample == 1 {
 		for i := range rows {
@@ -246,7 +245,7 @@ func all(n int) []int {
 	return out
 }
 
-// pick draws a share of the items, at least one, in order of drawing.
+// pick draws a fraction of the items, at least one, in order of drawing.
 func pick(items []int, share float64, rng *rand.Rand) []int {
 	if share >= 1 {
 		return items
@@ -279,7 +278,7 @@ func (t *decisionTree) leafOfBins(m *binned, row int) int {
 		case f.missing && code == f.bins:
 			right = !n.missingLeft()
 		case n.set() >= 0:
-			right = t.sets[n.set()].has(code)
+			right = t.sets[n.set()].contains(code)
 		default:
 			right = f.cuts[code] > n.value
 		}
@@ -296,11 +295,11 @@ type watcher struct {
 	x         []float32
 	y         []float64
 	predicted []float64
-	best      int // trees at the best score
+	best      int // number of trees at the best score
 	score     float64
 }
 
-// watcher returns nil when there is nothing to watch.
+// watcher returns nil if there are no validation samples.
 func (b Boost) watcher(features int) (*watcher, error) {
 	v := b.Validation
 	if v.Len() == 0 {
@@ -332,7 +331,7 @@ func (w *watcher) begin(base float64) {
 	}
 }
 
-// stop adds a tree and says whether the score has not improved for too long.
+// stop adds a tree and reports whether the score has not improved for too long.
 func (w *watcher) stop(t *decisionTree, l loss, trees, patience int) bool {
 	if w == nil {
 		return false

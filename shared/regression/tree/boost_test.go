@@ -9,9 +9,9 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// friedman draws samples of Friedman's first function (MARS, 1991, equation
-// 61) with unit noise, on features that lie in [0, 1); those beyond the fifth
-// mean nothing. The best possible RMSE is 1.
+// friedman draws samples of Friedman's first function (MARS, 1991, equation 61)
+// with unit noise, on features in [0, 1); those beyond the fifth have no effect.
+// The best possible RMSE is 1.
 func friedman(rows, features int, missing float64, seed uint64) regression.Samples {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	s := regression.Samples{Features: features, X: make([]float64, rows*features), Y: make([]float64, rows)}

@@ -37,13 +37,13 @@ type Ensemble struct {
 
 var _ regression.Model = (*Ensemble)(nil)
 
-// Features is the width of the rows the model was fitted on.
+// Features returns the width of the rows that the model was fitted on.
 func (e *Ensemble) Features() int { return e.features }
 
-// Trees is the number of trees.
+// Trees returns the number of trees.
 func (e *Ensemble) Trees() int { return len(e.trees) }
 
-// Names are the names of the features, or nil when they have none.
+// Names returns the names of the features, or nil if they have none.
 func (e *Ensemble) Names() []string { return e.names }
 
 // SetNames names the features. The error matches [regression.ErrDimension].
@@ -58,8 +58,8 @@ func (e *Ensemble) SetNames(names []string) error {
 // scratch holds a row as float32.
 var scratch = sync.Pool{New: func() any { return new([]float32) }}
 
-// Predict is the sum over the trees for one row, without an interval; see
-// [regression.Calibrate] for one. It allocates nothing.
+// Predict returns the sum over the trees for one row, without an interval; see
+// [uncertainty.NewBand] for one. It allocates nothing.
 func (e *Ensemble) Predict(x []float64) (uncertainty.Prediction, error) {
 	if err := regression.CheckRow(x, e.features, true); err != nil {
 		return uncertainty.Prediction{}, err
@@ -77,9 +77,9 @@ func (e *Ensemble) Predict(x []float64) (uncertainty.Prediction, error) {
 	return uncertainty.Point(e.link.apply(sum)), nil
 }
 
-// PredictAll writes the prediction of every row of the row-major matrix x to
-// out, on some goroutines. The error matches [regression.ErrDimension] or
-// [regression.ErrNotFinite], for an infinite feature.
+// PredictAll writes the prediction of every row of the row-major matrix x to out,
+// on the given number of goroutines. The error matches [regression.ErrDimension]
+// or, for an infinite feature, [regression.ErrNotFinite].
 func (e *Ensemble) PredictAll(x, out []float64, threads int) error {
 	if len(x) != len(out)*e.features {
 		return &regression.DimensionError{What: "numbers in x", Have: len(x), Want: len(out) * e.features}

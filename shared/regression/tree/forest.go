@@ -8,16 +8,16 @@ import (
 )
 
 // Forest fits a random forest (Breiman, "Random Forests", Machine Learning 45,
-// 2001): trees on bootstrap samples of the rows, each node split on one of a
-// random choice of the features; the answer is the trees' mean. The zero value
-// works; a field left 0 means the default that stands beside it.
+// 2001): trees on bootstrap samples of the rows, each node split on one of a random
+// choice of the features; the prediction is the mean of the trees. The zero value
+// works; a field of 0 means the default in its comment.
 type Forest struct {
 	Trees        int     // 100
 	MaxDepth     int     // -1 or 0: unlimited
-	MinLeaf      int     // fewest samples in a leaf: 5
-	FeatureShare float64 // share of the features that each node may be split on: 1/3
-	MaxBin       int     // bins of a feature, at most 256: 256
-	LogTarget    bool    // fit log(target), answer in the target's unit
+	MinLeaf      int     // smallest number of samples in a leaf: 5
+	FeatureShare float64 // fraction of the features that each node may be split on: 1/3
+	MaxBin       int     // bins per feature, at most 256: 256
+	LogTarget    bool    // fit log(target), predict in the target's unit
 	Categorical  []bool  // features that are category codes 0 to 254; nil for none
 	Seed         uint64
 	Threads      int // goroutines; 0 means 1. The model does not depend on it.
@@ -25,12 +25,12 @@ type Forest struct {
 
 var _ regression.Fitter[*Ensemble] = Forest{}
 
-func (f Forest) filled() (Forest, error) {
-	fill(&f.Trees, 100)
-	fill(&f.MinLeaf, 5)
-	fill(&f.FeatureShare, 1.0/3)
-	fill(&f.MaxBin, maxBins)
-	fill(&f.Threads, 1)
+func (f Forest) withDefaults() (Forest, error) {
+	setDefault(&f.Trees, 100)
+	setDefault(&f.MinLeaf, 5)
+	setDefault(&f.FeatureShare, 1.0/3)
+	setDefault(&f.MaxBin, maxBins)
+	setDefault(&f.Threads, 1)
 	for _, c := range []struct {
 		name  string
 		value any
@@ -51,12 +51,12 @@ func (f Forest) filled() (Forest, error) {
 	return f, nil
 }
 
-// Fit learns an [Ensemble]. At least 2 samples are needed; features may be
-// missing (NaN). The error matches [regression.ErrSetting] (weights are
-// refused), [regression.ErrTooFew], [regression.ErrNotFinite] or
-// [regression.ErrDimension], or is ctx's own.
+// Fit learns an [Ensemble]. At least 2 samples are needed; features may be missing
+// (NaN). The error matches [regression.ErrSetting] (also for weights),
+// [regression.ErrTooFew], [regression.ErrNotFinite] or [regression.ErrDimension],
+// or is ctx's own.
 func (f Forest) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error) {
-	f, err := f.filled()
+	f, err := f.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (f Forest) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error
 	if err != nil {
 		return nil, err
 	}
-	m, err := bin(s, f.MaxBin, f.Categorical, useful(f.Threads, len(s.X)))
+	m, err := bin(s, f.MaxBin, f.Categorical, usefulThreads(f.Threads, len(s.X)))
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (f Forest) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error
 	return e, nil
 }
 
-// bag is one tree's bootstrap sample: how often each row was drawn stands for
-// the second derivative, so that a leaf's value is the mean of its draws.
+// bag is one tree's bootstrap sample. The number of draws of a row takes the place
+// of the second derivative, so a leaf's value is the mean of its draws.
 type bag struct {
 	rows     []uint32
 	gradient []float64

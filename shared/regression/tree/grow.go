@@ -2,24 +2,24 @@ package tree
 
 import "math"
 
-// growth is what bounds one tree.
+// growth holds the limits of one tree.
 type growth struct {
 	penalty
 	maxDepth int // 0: unlimited
-	// allowed picks the features that a node may be split on; nil allows all.
+	// allowed returns the features that a node may be split on; nil allows all.
 	allowed func() []bool
 }
 
-// grower holds what growing many trees on the same matrix can share.
+// grower holds the buffers that trees on the same matrix share.
 type grower struct {
 	m         *binned
 	offsets   []int // of each feature's bins in a histogram
 	cells     int
 	gradients gradients
-	rows      []uint32 // kept so that each node's rows are one run and ascend
-	left      []uint32 // scratch for the rows that go to either side
+	rows      []uint32 // ordered: the rows of each node are one ascending run
+	left      []uint32 // scratch for the rows of either side
 	right     []uint32
-	adders    []accumulator // one a thread
+	adders    []accumulator // one per thread
 	pool      []planes
 }
 
@@ -49,9 +49,8 @@ type branch struct {
 // leaf is a run of the grower's rows that ended in one node.
 type leaf struct{ node, start, end int }
 
-// grow fits one tree to the gradients of some rows, which ascend; without
-// hessians they are 1. The rows slice is reordered; leaves say which run of it
-// ended where.
+// grow fits one tree to the gradients of some rows, which must ascend; nil hessians
+// are 1. It reorders the rows slice; each leaf gives its run of it.
 func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth) (*decisionTree, []leaf) {
 	g.rows, g.left, g.right = rows, resized(g.left, len(rows)), resized(g.right, len(rows))
 	packed := g.gradients.packed
@@ -67,8 +66,8 @@ func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth)
 	if limits.allowed != nil {
 		root.allowed = limits.allowed()
 	}
-	root.sums = g.take()
-	g.share([]*branch{root}, func(_, worker, team int) { g.sum(root, worker, team) })
+	root.sums = g.takePlanes()
+	g.forEachBranch([]*branch{root}, func(_, worker, team int) { g.sum(root, worker, team) })
 	g.search(root, limits)
 
 	var leaves []leaf
@@ -98,16 +97,16 @@ func (g *grower) divide(t *decisionTree, branches []*branch, limits growth) []*b
 		left, right := g.children(t, b, limits)
 		children = append(children, left, right)
 	}
-	g.share(branches, func(i, worker, team int) {
-		g.fill(branches[i], children[2*i], children[2*i+1], worker, team)
+	g.forEachBranch(branches, func(i, worker, team int) {
+		g.distribute(branches[i], children[2*i], children[2*i+1], worker, team)
 	})
 	parallel(len(g.adders), len(children), func(_, i int) { g.search(children[i], limits) })
 	return children
 }
 
-// share calls f for every branch, one with many rows by a team of all workers
-// and the others side by side by teams of one.
-func (g *grower) share(branches []*branch, f func(i, worker, team int)) {
+// forEachBranch calls f for every branch: branches with many rows one by one, by a team of
+// all workers, the others in parallel by teams of one.
+func (g *grower) forEachBranch(branches []*branch, f func(i, worker, team int)) {
 	threads := len(g.adders)
 	var small []int
 	for i, b := range branches {
@@ -120,8 +119,8 @@ func (g *grower) share(branches []*branch, f func(i, worker, team int)) {
 	parallel(threads, len(small), func(worker, i int) { f(small[i], worker, 1) })
 }
 
-// children makes a branch an inner node. Its histogram goes to the left child
-// and an empty one to the right, unless neither can be split.
+// children makes a branch an inner node. Its histogram goes to the left child and
+// an empty one to the right, unless neither can be split.
 func (g *grower) children(t *decisionTree, b *branch, limits growth) (left, right *branch) {
 	s := b.best
 	left = &branch{depth: b.depth + 1, total: s.sumLeft}
@@ -134,16 +133,16 @@ func (g *grower) children(t *decisionTree, b *branch, limits growth) (left, righ
 		g.release(b.sums)
 		return left, right
 	}
-	left.sums, right.sums = b.sums, g.take()
+	left.sums, right.sums = b.sums, g.takePlanes()
 	if limits.allowed != nil {
 		left.allowed, right.allowed = limits.allowed(), limits.allowed()
 	}
 	return left, right
 }
 
-// fill gives two children their rows, and their histograms where they have them:
-// the smaller one's is summed, the other's is what the parent's leaves.
-func (g *grower) fill(b, left, right *branch, worker, team int) {
+// distribute gives two children their rows, and their histograms if they have them:
+// the smaller child's is summed, the other's is the parent's less that.
+func (g *grower) distribute(b, left, right *branch, worker, team int) {
 	middle := b.start + g.partition(b, team)
 	left.start, left.end, right.start, right.end = b.start, middle, middle, b.end
 	if left.sums[0] == nil {
@@ -158,15 +157,15 @@ func (g *grower) fill(b, left, right *branch, worker, team int) {
 	large.sums.subtract(small.sums)
 }
 
-// partition orders a branch's rows stably by the side they go to and returns
-// how many go left.
+// partition orders a branch's rows stably by their side and returns the number that
+// go left.
 func (g *grower) partition(b *branch, team int) int {
 	s, f := b.best, g.m.features[b.best.feature]
 	var goesLeft [maxBins]uint8
 	for code := range f.codes() {
 		left := code <= s.cut
 		if s.right != nil {
-			left = !s.right.has(code)
+			left = !s.right.contains(code)
 		}
 		if f.missing && code == f.bins {
 			left = s.missingLeft
@@ -178,7 +177,7 @@ func (g *grower) partition(b *branch, team int) int {
 	column, rows := g.m.byColumn[s.feature], g.rows[b.start:b.end]
 	left, right := g.left[b.start:b.end], g.right[b.start:b.end]
 	share := (len(rows) + team - 1) / team
-	lefts := make([]int, team+1) // rows before each share that go left
+	lefts := make([]int, team+1) // number of rows before each run that go left
 	parallel(team, team, func(_, i int) {
 		start, end := min(len(rows), i*share), min(len(rows), (i+1)*share)
 		lefts[i+1] = partition(rows[start:end], left[start:end], right[start:end], column, &goesLeft)
@@ -196,8 +195,8 @@ func (g *grower) partition(b *branch, team int) int {
 	return middle
 }
 
-// partition writes the rows to the side they go to. Both writes happen for
-// every row: there is no branch to mispredict.
+// partition writes the rows to their sides. Both writes happen for every row: there
+// is no branch to mispredict.
 func partition(rows, left, right []uint32, column []uint8, goesLeft *[maxBins]uint8) int {
 	left, right = left[:len(rows)], right[:len(rows)]
 	n := 0
@@ -208,7 +207,7 @@ func partition(rows, left, right []uint32, column []uint8, goesLeft *[maxBins]ui
 	return n
 }
 
-// sum fills a branch's histogram.
+// sum computes a branch's histogram.
 func (g *grower) sum(b *branch, worker, team int) {
 	rows := g.rows[b.start:b.end]
 	share := (len(rows) + team - 1) / team
@@ -252,7 +251,7 @@ func (g *grower) search(b *branch, limits growth) {
 	}
 }
 
-func (g *grower) take() planes {
+func (g *grower) takePlanes() planes {
 	if n := len(g.pool); n > 0 {
 		h := g.pool[n-1]
 		g.pool = g.pool[:n-1]

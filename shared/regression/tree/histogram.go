@@ -13,7 +13,7 @@ type cell struct{ g, h int64 }
 func (c cell) plus(d cell) cell  { return cell{c.g + d.g, c.h + d.h} }
 func (c cell) minus(d cell) cell { return cell{c.g - d.g, c.h - d.h} }
 
-// packing says how integers hold cells. Where the hessians are small whole
+// packing describes how integers hold cells. If the hessians are small whole
 // numbers (squared error without weights, bootstrap counts) one integer holds
 // g<<shift + h, and one addition sums both; otherwise a second one holds h.
 type packing struct {
@@ -22,7 +22,7 @@ type packing struct {
 	gUnit, hUnit float64 // value of one step
 }
 
-// planes are one integer a row or a bin, packed cells, or two: g and h.
+// planes hold one integer per row or bin, packed cells, or two: g and h.
 type planes [2][]int64
 
 func (p packing) cell(sums planes, i int) cell {
@@ -33,7 +33,7 @@ func (p packing) cell(sums planes, i int) cell {
 	return cell{sums[0][i], sums[1][i]}
 }
 
-// part is a run of n from start.
+// part returns the n cells from start.
 func (p planes) part(start, n int) planes {
 	p[0] = p[0][start : start+n]
 	if p[1] != nil {
@@ -52,15 +52,15 @@ func (p planes) subtract(child planes) {
 	}
 }
 
-// gradients are the first and second derivatives of the loss at each row, in
+// gradients holds the first and second derivatives of the loss at each row, in
 // fixed point.
 type gradients struct {
 	packing
 	values planes
 }
 
-// load puts gradients into fixed point with as many bits as their sums leave.
-// Without h all second derivatives are 1.
+// load converts gradients to fixed point, with as many bits as their sums leave.
+// Nil h means second derivatives of 1.
 func (q *gradients) load(g, h []float64, threads int) {
 	n := len(g)
 	sumG := sumRuns(threads, n, func(start, end int) float64 { return magnitude(g[start:end]) })
@@ -115,7 +115,7 @@ func fractions(values []float64) float64 {
 	return sum
 }
 
-// fixedPoint is the greatest power of two that keeps a sum within some bits.
+// fixedPoint returns the greatest power of two that keeps a sum within some bits.
 func fixedPoint(sum float64, bits int) float64 {
 	if sum == 0 {
 		return 1
@@ -124,7 +124,7 @@ func fixedPoint(sum float64, bits int) float64 {
 	return math.Ldexp(1, min(bits-exponent, 1000))
 }
 
-// total is the sum over some rows.
+// total returns the sum over some rows.
 func (q *gradients) total(rows []uint32, threads int) cell {
 	var sums [2]atomic.Int64
 	inRuns(threads, len(rows), func(start, end int) {
@@ -142,17 +142,17 @@ func (q *gradients) total(rows []uint32, threads int) cell {
 	return q.cell(planes{{sums[0].Load()}, {sums[1].Load()}}, 0)
 }
 
-// accumulator sums rows into bins, a byte's worth of bins a feature and eight
-// features together, so that no index needs a check. What falls into the columns
-// that pad the last eight is never read.
+// accumulator sums rows into bins: 256 bins per feature and eight features
+// together, so no index needs a check. The sums of the columns that pad the last
+// eight are never read.
 type accumulator struct {
 	sums   [][8][maxBins]int64
 	values [chunk]int64
 	codes  [chunk]uint64
 }
 
-// chunk is how many rows are gathered before they are summed: loads that depend
-// on nothing overlap, and what they bring stays in the second cache.
+// chunk is the number of rows gathered before they are summed: independent loads
+// overlap, and the gathered data stays in the second-level cache.
 const chunk = 2048
 
 // add sums the values of the rows into the accumulator.
@@ -172,8 +172,8 @@ func (a *accumulator) add(m *binned, rows []uint32, values []int64) {
 	}
 }
 
-// gather copies the rows' items, or returns them where they lie when the rows,
-// which ascend, leave none out.
+// gather copies the rows' items, or returns a slice of from if the rows, which
+// ascend, are contiguous.
 func gather[T any](to, from []T, rows []uint32) []T {
 	first, last := rows[0], rows[len(rows)-1]
 	if int(last-first) == len(rows)-1 {
@@ -186,8 +186,8 @@ func gather[T any](to, from []T, rows []uint32) []T {
 	return to
 }
 
-// addEight is the hot loop of training: one load brings the bins of eight
-// features, and the sums lie at offsets that are constants.
+// addEight is the hot loop of training: one load brings the bins of eight features,
+// and the sums are at constant offsets.
 func addEight(sums *[8][maxBins]int64, words []uint64, values []int64) {
 	values = values[:len(words)]
 	for i, codes := range words {
@@ -214,8 +214,8 @@ func addFour(sums *[8][maxBins]int64, words []uint64, values []int64) {
 	}
 }
 
-// drain moves the accumulated sums to the histogram, or adds them to it, and
-// leaves the accumulator empty.
+// drain moves the accumulated sums to the histogram, or adds them to it, and clears
+// the accumulator.
 func (a *accumulator) drain(m *binned, to []int64, move bool) {
 	for c, f := range m.features {
 		sums := a.sums[c/8][c%8][:f.codes()]
@@ -232,7 +232,7 @@ func (a *accumulator) drain(m *binned, to []int64, move bool) {
 	}
 }
 
-// resized is s with length n, its contents arbitrary.
+// resized returns s with length n and arbitrary contents.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

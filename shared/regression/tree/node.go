@@ -4,7 +4,7 @@ package tree
 type node struct {
 	feature int32 // -1 for a leaf
 	left    int32
-	// value is the threshold (below goes left) or, at a leaf, the answer.
+	// value is the threshold (smaller values go left) or, at a leaf, the answer.
 	value float32
 	flags uint32 // categories index + 1 above, missingLeft lowest
 }
@@ -14,7 +14,7 @@ const missingLeft = 1
 func (n node) missingLeft() bool { return n.flags&missingLeft != 0 }
 func (n node) set() int          { return int(n.flags>>1) - 1 }
 
-// facts are what is known of a node beyond prediction.
+// facts are data of a node that prediction does not need.
 type facts struct {
 	gain   float32 // of its split; 0 at a leaf
 	cover  float32 // sum of hessians
@@ -37,7 +37,7 @@ func (t *decisionTree) addNode(sum cell, weight float64, p penalty) int {
 	return len(t.nodes) - 1
 }
 
-// split makes the node an inner one, whose children are added next.
+// split makes the node an inner one; the caller adds its children next.
 func (t *decisionTree) split(at int, s split, f feature) {
 	n := &t.nodes[at]
 	n.feature, n.left = int32(s.feature), int32(len(t.nodes))
@@ -78,7 +78,7 @@ func (t *decisionTree) leafOf(x []float32) int {
 		case v != v:
 			right = !n.missingLeft()
 		case n.set() >= 0:
-			right = v >= 0 && v < maxBins && t.sets[n.set()].has(int(v))
+			right = v >= 0 && v < maxBins && t.sets[n.set()].contains(int(v))
 		}
 		at = int(n.left)
 		if right {

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// Objective is the loss that boosting takes down.
+// Objective is the loss that boosting minimises.
 type Objective string
 
 // The objectives, with XGBoost's names.
@@ -16,13 +16,13 @@ const (
 	Quantile     Objective = "reg:quantileerror" // the QuantileAlpha quantile
 )
 
-// loss is an objective; alpha is that of Quantile.
+// loss is an objective with alpha, which only Quantile uses.
 type loss struct {
 	objective Objective
 	alpha     float64
 }
 
-// start is the constant that the trees are added to.
+// start returns the constant that the trees are added to.
 func (l loss) start(y, weights []float64) float64 {
 	if l.objective == Quantile {
 		return weightedQuantile(y, weights, l.alpha)
@@ -39,8 +39,8 @@ func (l loss) start(y, weights []float64) float64 {
 	return sum / n
 }
 
-// derivatives writes the first and second derivative of the loss at rows start
-// to end. A nil h, without weights, is not written: there it is 1.
+// derivatives writes the first and second derivative of the loss at rows start to
+// end. A nil h, without weights, is not written; the second derivative is then 1.
 func (l loss) derivatives(y, weights, predicted, g, h []float64, start, end int) {
 	for i := start; i < end; i++ {
 		first := l.derivative(predicted[i] - y[i])
@@ -52,7 +52,7 @@ func (l loss) derivatives(y, weights, predicted, g, h []float64, start, end int)
 	}
 }
 
-// derivative is the first derivative of the loss at a residual; the second is
+// derivative returns the first derivative of the loss at a residual; the second is
 // taken as 1.
 func (l loss) derivative(z float64) float64 {
 	switch {
@@ -64,8 +64,8 @@ func (l loss) derivative(z float64) float64 {
 	return 1 - l.alpha
 }
 
-// refit gives a leaf the value that its own rows want, where the second
-// derivative says nothing: the quantile of the residuals.
+// refit returns a leaf's value from its own rows, for losses without a useful
+// second derivative: the quantile of the residuals.
 func (l loss) refit(y, weights, predicted []float64, rows []uint32) (float64, bool) {
 	if l.objective != Quantile {
 		return 0, false
@@ -84,7 +84,7 @@ func (l loss) refit(y, weights, predicted []float64, rows []uint32) (float64, bo
 	return weightedQuantile(residuals, kept, l.alpha), true
 }
 
-// mean is the average loss, in the target's own unit (root of the mean square
+// mean returns the average loss, in the target's own unit (root of the mean square
 // for squared error).
 func (l loss) mean(y, weights, predicted []float64) float64 {
 	sum, n := 0.0, 0.0
@@ -106,8 +106,9 @@ func (l loss) mean(y, weights, predicted []float64) float64 {
 	return sum / n
 }
 
-// weightedQuantile is the smallest value with at least the share of the weight
-// at or below it; for an even split of equal weights, the middle of the two.
+// weightedQuantile returns the smallest value with at least the given fraction of
+// the weight at or below it; for an even split of equal weights, the middle of the
+// two.
 func weightedQuantile(values, weights []float64, share float64) float64 {
 	if weights == nil {
 		return stats.Quantile(values, share)

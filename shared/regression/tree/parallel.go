@@ -6,8 +6,8 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// parallel calls f for 0 to n-1 on some goroutines, the workers. Which worker
-// takes which number is left to chance: what f computes must not depend on it.
+// parallel calls f for 0 to n-1 on some goroutines, the workers. The assignment of
+// numbers to workers is random; the result of f must not depend on it.
 func parallel(threads, n int, f func(worker, i int)) {
 	if threads = min(threads, n); threads <= 1 {
 		for i := range n {
@@ -30,10 +30,10 @@ func parallel(threads, n int, f func(worker, i int)) {
 	}
 }
 
-// useful is how many of the threads are worth starting for a number of features.
-func useful(threads, features int) int { return min(threads, 1+features>>15) }
+// usefulThreads returns the number of threads worth starting for a number of features.
+func usefulThreads(threads, features int) int { return min(threads, 1+features>>15) }
 
-// runRows is how many rows one goroutine takes at a time.
+// runRows is the number of rows that one goroutine takes at a time.
 const runRows = 1 << 14
 
 // inRuns calls f for runs that cover 0 to n.

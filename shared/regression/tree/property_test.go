@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// drawn are a few samples with ties, missing values and category codes in the
+// drawn draws a few samples with ties, missing values and category codes in the
 // last feature.
 func drawn(t *rapid.T) regression.Samples {
 	rows, features := rapid.IntRange(2, 60).Draw(t, "rows"), rapid.IntRange(1, 4).Draw(t, "features")
@@ -28,7 +28,7 @@ func drawn(t *rapid.T) regression.Samples {
 	return s
 }
 
-// drawnBoost are settings that every objective takes.
+// drawnBoost draws settings that every objective accepts.
 func drawnBoost(t *rapid.T, s regression.Samples) Boost {
 	b := Boost{
 		Objective:     rapid.SampledFrom([]Objective{SquaredError, Quantile}).Draw(t, "objective"),
@@ -46,9 +46,9 @@ func drawnBoost(t *rapid.T, s regression.Samples) Boost {
 	return b
 }
 
-// No tree takes the training loss up: a leaf's value minimises a bound of it, or
-// the loss itself, and eta goes part of the way. (A quantile between two rows
-// need not minimise the loss.)
+// TestEveryTreeLowersTheLoss checks that no tree increases the training loss: a
+// leaf's value minimises a bound of it, or the loss itself, and eta goes part of
+// the way. (A quantile between two rows need not minimise the loss.)
 func TestEveryTreeLowersTheLoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t)
@@ -77,8 +77,9 @@ func TestEveryTreeLowersTheLoss(t *testing.T) {
 	})
 }
 
-// A weight of 3 is the same row three times. (In later rounds, and for other
-// losses, sums are rounded and gains that are equal need not come out so.)
+// TestWeightIsRepetition checks that a weight of 3 equals the same row three times.
+// (In later rounds, and for other losses, sums are rounded and equal gains may
+// differ.)
 func TestWeightIsRepetition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t)
@@ -116,7 +117,8 @@ func TestWeightIsRepetition(t *testing.T) {
 	})
 }
 
-// A forest answers a mean of means: nothing outside the targets.
+// TestForestStaysWithinTargets checks that a forest, a mean of means, predicts
+// nothing outside the targets.
 func TestForestStaysWithinTargets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t)

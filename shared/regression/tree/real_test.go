@@ -79,7 +79,7 @@ def read(path, kinds=None):
     return xgb.DMatrix(a[:,1:], a[:,0], feature_types=kinds, enable_categorical=kinds is not None, nthread=1)
 `
 
-// XGBoost loads what we write, and answers as we do, with missing and
+// XGBoost loads our models and gives the same predictions, with missing and
 // categorical values.
 func TestRealXGBoostReadsOurs(t *testing.T) {
 	needXGBoost(t)
@@ -109,7 +109,8 @@ print(*['%.9g' % v for v in b.predict(read('data.csv', ['q']*5+['c']), validate_
 	}
 }
 
-// The same data, settings and base score: the test RMSE is XGBoost's within 1 %.
+// With the same data, settings and base score the test RMSE is XGBoost's within 1
+// %.
 func TestRealXGBoostTrainsLikeOurs(t *testing.T) {
 	needXGBoost(t)
 	for _, missing := range []float64{0, 0.1} {
@@ -119,7 +120,7 @@ func TestRealXGBoostTrainsLikeOurs(t *testing.T) {
 		writeCSV(t, filepath.Join(dir, "test.csv"), test)
 		out := lines(t, python(t, dir, load+`
 d, e = read('train.csv'), read('test.csv')
-b = xgb.train(dict(max_depth=6, eta=.1, nthread=1, tree_method='hist', base_score=float(np.mean(d.get_label()))), d, 100)
+b = xgb.train(dict(max_depth=6, eta=0.1, nthread=1, tree_method='hist', base_score=float(np.mean(d.get_label()))), d, 100)
 print(np.sqrt(np.mean((b.predict(e)-e.get_label())**2)))
 b.save_model('theirs.json')
 print(*['%.9g' % v for v in b.predict(e)])`))

@@ -12,7 +12,7 @@ type penalty struct {
 	lambda, minChildWeight float64
 }
 
-// weight is the best value of a node, -G/(H+lambda).
+// weight returns the best value of a node, -G/(H+lambda).
 func (p penalty) weight(c cell) float64 {
 	g, h := float64(c.g)*p.gUnit, float64(c.h)*p.hUnit
 	if h+p.lambda <= 0 {
@@ -21,7 +21,7 @@ func (p penalty) weight(c cell) float64 {
 	return -g / (h + p.lambda)
 }
 
-// score is G^2/(H+lambda), what the node's best weight takes off the loss.
+// score returns G^2/(H+lambda), the loss reduction of the node's best weight.
 func (p penalty) score(c cell) float64 {
 	g, h := float64(c.g)*p.gUnit, float64(c.h)*p.hUnit
 	if h+p.lambda <= 0 {
@@ -30,8 +30,8 @@ func (p penalty) score(c cell) float64 {
 	return g * g / (h + p.lambda)
 }
 
-// split is a candidate division of a node. Bins up to cut go left, or, for a
-// categorical feature, the codes that right does not hold.
+// split is a candidate division of a node. Bins up to cut go left; for a
+// categorical feature, the codes that are not in right.
 type split struct {
 	gain        float64
 	feature     int
@@ -43,7 +43,7 @@ type split struct {
 	weightRight float64
 }
 
-// finder looks for the best split of one feature in one node.
+// finder finds the best split of one feature in one node.
 type finder struct {
 	penalty
 	sums    planes // of the feature
@@ -56,16 +56,16 @@ func (p penalty) finder(total cell) finder {
 	return finder{penalty: p, total: total, parent: p.score(total), minimum: p.minimum()}
 }
 
-// minimum is the least sum of hessians in a child.
+// minimum returns the smallest sum of hessians in a child.
 func (p penalty) minimum() int64 {
 	return max(1, int64(min(math.Ceil(p.minChildWeight/p.hUnit), 1<<61)))
 }
 
-// divisible says whether a node can have two children.
+// divisible reports whether a node can have two children.
 func (p penalty) divisible(c cell) bool { return c.h >= 2*p.minimum() }
 
-// gain is what dividing off the left sum takes off the loss, or -1 where that
-// is not allowed.
+// gain returns the loss reduction of splitting off the left sum, or -1 if that is
+// not allowed.
 func (f *finder) gain(left cell) float64 {
 	right := f.total.minus(left)
 	if left.h < f.minimum || right.h < f.minimum {
@@ -84,7 +84,7 @@ func (f *finder) consider(best *split, left cell, cut int, missingLeft bool) {
 	}
 }
 
-// missing is the sum of the rows without a value.
+// missing returns the sum of the rows without a value.
 func (f *finder) missing(info feature) cell {
 	if !info.missing {
 		return cell{}
@@ -99,7 +99,7 @@ func (f *finder) numeric(info feature, best *split) {
 	for b := range info.bins {
 		c := f.cell(f.sums, b)
 		if c == (cell{}) {
-			continue // the same division as one bin before
+			continue // the same division as one bin earlier
 		}
 		left = left.plus(c)
 		if missing == (cell{}) {
@@ -114,14 +114,14 @@ func (f *finder) numeric(info feature, best *split) {
 	}
 }
 
-// Categorical splits as XGBoost's defaults have them.
+// Limits of categorical splits, XGBoost's defaults.
 const (
-	maxOneHot     = 4  // up to so many categories, one against the rest
-	maxCategories = 64 // most categories that go right
+	maxOneHot     = 4  // up to this number of categories, one against the rest
+	maxCategories = 64 // largest number of categories that go right
 )
 
 // categorical sorts the codes by their weight and scans that order (Fisher's
-// grouping), or tries one against the rest where there are few.
+// grouping), or tries one against the rest if there are few.
 func (f *finder) categorical(info feature, best *split) {
 	missing := f.missing(info)
 	var present []int
@@ -183,13 +183,13 @@ type categorySet [4]uint64
 
 func (s *categorySet) add(code int) { s[code>>6] |= 1 << (code & 63) }
 
-func (s *categorySet) has(code int) bool { return s[code>>6&3]>>(code&63)&1 == 1 }
+func (s *categorySet) contains(code int) bool { return s[code>>6&3]>>(code&63)&1 == 1 }
 
 // codes lists the members in order.
 func (s *categorySet) codes() []int {
 	var codes []int
 	for code := range maxBins {
-		if s.has(code) {
+		if s.contains(code) {
 			codes = append(codes, code)
 		}
 	}

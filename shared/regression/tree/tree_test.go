@@ -31,7 +31,7 @@ func saved(t testing.TB, e *Ensemble) []byte {
 	return b.Bytes()
 }
 
-// bestGain is the gain of the best root split by trying every subset that a
+// bestGain returns the gain of the best root split by trying every subset that a
 // threshold and a default direction can make: g = base - y, h = 1, lambda = 1.
 func bestGain(s regression.Samples, base float64) float64 {
 	score := func(g, h float64) float64 { return g * g / (h + 1) }
@@ -91,7 +91,8 @@ func TestRootSplitIsTheBestOne(t *testing.T) {
 	})
 }
 
-// Every row ends in the leaf that its cover and weight count it in.
+// TestLeavesAddUp checks that every row ends in the leaf whose cover and weight
+// count it.
 func TestLeavesAddUp(t *testing.T) {
 	s := friedman(3000, 6, 0.1, 3)
 	e := fit(t, Boost{Rounds: 1, Eta: 1}, s)
@@ -291,7 +292,7 @@ func TestMissingAndCategorical(t *testing.T) {
 			}
 		}
 	}
-	// A code that was never seen goes left, as XGBoost has it, and does not fail.
+	// An unseen code goes left, as in XGBoost, and does not fail.
 	if _, err := e.Predict([]float64{200, 0.5}); err != nil {
 		t.Error(err)
 	}
@@ -385,8 +386,8 @@ func TestDegenerateSamples(t *testing.T) {
 	}
 }
 
-// The bins of a column keep its order, hold about equal shares, and their cuts
-// send each value to its own bin.
+// TestQuantileBins checks that the bins of a column keep its order and hold about
+// equal weight, and that their cuts send each value to its own bin.
 func TestQuantileBins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(2, 40).Draw(t, "limit")
@@ -417,7 +418,7 @@ func TestQuantileBins(t *testing.T) {
 	})
 }
 
-// A grower serves hessians that are packed and such that are not, in turn.
+// TestGrowerChangesPacking alternates packed and unpacked hessians in one grower.
 func TestGrowerChangesPacking(t *testing.T) {
 	s := friedman(500, 5, 0, 1)
 	m, err := bin(s, maxBins, nil, 1)

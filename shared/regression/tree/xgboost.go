@@ -9,23 +9,23 @@ import (
 	"strconv"
 )
 
-// ErrModel is returned when a model file cannot be used: it is not XGBoost's
-// JSON, holds something this package does not score, or would read out of bounds
-// or never end.
+// ErrModel is returned when a model file cannot be used: it is not XGBoost's JSON,
+// has something that this package cannot score, or would read out of bounds or
+// never end.
 var ErrModel = errors.New("unusable model")
 
-// bad is an ErrModel with its place.
+// bad returns an ErrModel with its place.
 func bad(place, format string, args ...any) error {
 	return fmt.Errorf("%w: model.%s: %s", ErrModel, place, fmt.Sprintf(format, args...))
 }
 
-// The attributes that tell what XGBoost's own fields cannot.
+// Attributes for what XGBoost's own fields cannot hold.
 const (
 	attributeLink      = "foretime_link"
 	attributeObjective = "foretime_objective"
 )
 
-// document is a model as XGBoost 1.7 and later keep it in JSON (its
+// document is a model as XGBoost 1.7 and later write it in JSON (its
 // doc/model.schema). Parameters are strings there.
 type document struct {
 	Version []int    `json:"version"`
@@ -35,7 +35,7 @@ type document struct {
 type learner struct {
 	Attributes map[string]string `json:"attributes"`
 	Names      []string          `json:"feature_names"`
-	Types      []string          `json:"feature_types"` // "c" of a category
+	Types      []string          `json:"feature_types"` // "c" for a category
 	Booster    struct {
 		Name  string `json:"name"`
 		Model struct {
@@ -52,7 +52,7 @@ type learner struct {
 	} `json:"objective"`
 }
 
-// treeDocument is a tree as arrays, a number a node, and those of its
+// treeDocument is a tree as arrays, one number per node, and those of its
 // categorical splits: segment i of the categories goes right at node i.
 type treeDocument struct {
 	ID                 int               `json:"id"`
@@ -61,7 +61,7 @@ type treeDocument struct {
 	Parents            integers          `json:"parents,omitempty"`
 	SplitIndices       integers          `json:"split_indices"`
 	SplitConditions    numbers           `json:"split_conditions"`
-	SplitType          integers          `json:"split_type"` // 1 of a categorical split
+	SplitType          integers          `json:"split_type"` // 1 for a categorical split
 	DefaultLeft        integers          `json:"default_left"`
 	BaseWeights        numbers           `json:"base_weights,omitempty"`
 	LossChanges        numbers           `json:"loss_changes,omitempty"`
@@ -73,8 +73,8 @@ type treeDocument struct {
 	Parameters         map[string]string `json:"tree_param"`
 }
 
-// XGBoost tells integers from other numbers, which are float32. Both are kept
-// in the same way; NaN is read from null.
+// XGBoost separates integers from other numbers, which are float32. Both have the
+// same representation here; NaN is read from null.
 type (
 	integers []float64
 	numbers  []float64
@@ -101,8 +101,7 @@ func list(values []float64, add func([]byte, float64) []byte) []byte {
 	return append(b, ']')
 }
 
-// UnmarshalJSON reads what numbers read; whether they are whole is checked with
-// their range.
+// UnmarshalJSON reads numbers; whether they are whole is checked with their range.
 func (v *integers) UnmarshalJSON(data []byte) error { return (*numbers)(v).UnmarshalJSON(data) }
 
 // UnmarshalJSON reads numbers, true and false, and null.
@@ -149,8 +148,7 @@ func trimSpace(b []byte) []byte {
 	return b
 }
 
-// Set names a fact to keep with the model; it is written among the model's
-// attributes.
+// Set stores a fact with the model, among the attributes of its file.
 func (e *Ensemble) Set(name, value string) {
 	if e.attributes == nil {
 		e.attributes = map[string]string{}
@@ -158,20 +156,20 @@ func (e *Ensemble) Set(name, value string) {
 	e.attributes[name] = value
 }
 
-// Get is a fact kept with the model, or "".
+// Get returns a fact stored with the model, or "".
 func (e *Ensemble) Get(name string) string { return e.attributes[name] }
 
-// WriteJSON writes the model as XGBoost 1.7 and later read it. A loss other
-// than squared error is written as reg:squarederror, which adds the trees the
-// same way, with its true name among the attributes; so is a log target, which
-// XGBoost then answers in log units.
+// WriteJSON writes the model for XGBoost 1.7 and later. A loss other than squared
+// error is written as reg:squarederror, which adds the trees the same way, with its
+// true name among the attributes; so is a log target, which XGBoost then predicts
+// in log units.
 func (e *Ensemble) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(document{Version: []int{1, 7, 4}, Learner: e.learner()})
 }
 
-// WriteCompact writes what predicting needs, in half the space; [ReadModel]
+// WriteCompact writes only what prediction needs, in half the space; [ReadModel]
 // reads it, XGBoost does not.
 func (e *Ensemble) WriteCompact(w io.Writer) error {
 	l := e.learner()

@@ -21,7 +21,7 @@ func ReadModel(r io.Reader) (*Ensemble, error) {
 	return DecodeModel(data)
 }
 
-// DecodeModel is [ReadModel] of a file that is in memory already.
+// DecodeModel is [ReadModel] for a file in memory.
 func DecodeModel(data []byte) (*Ensemble, error) {
 	var d document
 	if err := json.Unmarshal(withoutNaN(data), &d); err != nil {
@@ -33,8 +33,8 @@ func DecodeModel(data []byte) (*Ensemble, error) {
 	return d.Learner.ensemble()
 }
 
-// withoutNaN writes null for the bare NaN that XGBoost puts where a categorical
-// split has no threshold, and that JSON does not know.
+// withoutNaN replaces the bare NaN, which XGBoost writes for the missing threshold
+// of a categorical split and JSON does not allow, by null.
 func withoutNaN(data []byte) []byte {
 	if !bytes.Contains(data, []byte("NaN")) {
 		return data
@@ -148,7 +148,7 @@ func (e *Ensemble) readFeatures(l *learner) error {
 	return nil
 }
 
-// tree checks the arrays, and lays the nodes out as [decisionTree] has them.
+// tree checks the arrays, and returns the nodes in the order of [decisionTree].
 func (d *treeDocument) tree(place string, features int) (*decisionTree, error) {
 	n := len(d.Left)
 	for _, f := range []struct {
@@ -187,7 +187,7 @@ func (d *treeDocument) tree(place string, features int) (*decisionTree, error) {
 	return d.assemble(place, features, sets)
 }
 
-// sets reads which category codes go right, by node.
+// sets reads the category codes that go right, by node.
 func (d *treeDocument) sets(place string) (map[int]categorySet, error) {
 	if len(d.CategoriesSegments) != len(d.CategoriesNodes) || len(d.CategoriesSizes) != len(d.CategoriesNodes) {
 		return nil, bad(place+".categories_nodes", "segments, sizes and nodes differ in length")
@@ -210,9 +210,9 @@ func (d *treeDocument) sets(place string) (map[int]categorySet, error) {
 	return sets, nil
 }
 
-// assemble lays the nodes out breadth first from the root, siblings side by
-// side. A node met twice is a cycle or a shared child; a node never met, one
-// that a pruned tree left behind, is dropped.
+// assemble orders the nodes breadth first from the root, siblings adjacent. A node
+// reached twice is a cycle or a shared child, an error; a node never reached, left
+// behind by pruning, is dropped.
 func (d *treeDocument) assemble(place string, features int, sets map[int]categorySet) (*decisionTree, error) {
 	t := &decisionTree{}
 	met := make([]bool, len(d.Left))

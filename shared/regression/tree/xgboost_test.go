@@ -13,9 +13,9 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// The fixtures were trained by XGBoost 1.7.4 (Debian's python3-xgboost) on
-// features with missing values and one of 7 category codes; predictions.json
-// holds what it answers.
+// The fixtures were trained by XGBoost 1.7.4 (Debian's python3-xgboost) on features
+// with missing values and one of 7 category codes; predictions.json holds its
+// predictions.
 func TestReadsXGBoost(t *testing.T) {
 	data, err := os.ReadFile("testdata/predictions.json")
 	if err != nil {
@@ -81,7 +81,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(saved(t, e), saved(t, back)) {
-		t.Error("what comes back is another model")
+		t.Error("reading the model back gives another one")
 	}
 	if back.objective != string(Quantile) || back.Get("trained_on") != "noise" {
 		t.Errorf("objective %q, attribute %q", back.objective, back.Get("trained_on"))
@@ -105,11 +105,11 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // Each row breaks one thing in a good model; XGBoost 1.7.4 crashes, hangs or
-// answers in silence on some of these.
+// predicts silently on some of these.
 func TestRefusesHostileModels(t *testing.T) {
 	e := fit(t, Boost{Rounds: 2, MaxDepth: 2}, friedman(200, 5, 0, 1))
 	firstTree := func(m map[string]any) map[string]any {
-		return at(m, "learner", "gradient_booster", "model", "trees").([]any)[0].(map[string]any)
+		return lookup(m, "learner", "gradient_booster", "model", "trees").([]any)[0].(map[string]any)
 	}
 	tests := map[string]func(m map[string]any){
 		"child out of range": func(m map[string]any) { firstTree(m)["left_children"].([]any)[0] = 1e6 },
@@ -121,7 +121,7 @@ func TestRefusesHostileModels(t *testing.T) {
 		},
 		"feature out of range":  func(m map[string]any) { firstTree(m)["split_indices"].([]any)[0] = 5.0 },
 		"a text as a threshold": func(m map[string]any) { firstTree(m)["split_conditions"].([]any)[0] = "NaN" },
-		"num_nodes that lies":   func(m map[string]any) { firstTree(m)["tree_param"].(map[string]any)["num_nodes"] = "2000000000" },
+		"wrong num_nodes":       func(m map[string]any) { firstTree(m)["tree_param"].(map[string]any)["num_nodes"] = "2000000000" },
 		"arrays of two lengths": func(m map[string]any) { firstTree(m)["default_left"] = []any{0.0} },
 		"a tree without nodes": func(m map[string]any) {
 			for name, v := range firstTree(m) {
@@ -132,19 +132,21 @@ func TestRefusesHostileModels(t *testing.T) {
 			firstTree(m)["tree_param"].(map[string]any)["num_nodes"] = "0"
 		},
 		"a categorical split without its codes": func(m map[string]any) { firstTree(m)["split_type"].([]any)[0] = 1.0 },
-		"another booster":                       func(m map[string]any) { at(m, "learner", "gradient_booster").(map[string]any)["name"] = "dart" },
-		"a classifier":                          func(m map[string]any) { at(m, "learner", "objective").(map[string]any)["name"] = "binary:logistic" },
-		"three targets":                         func(m map[string]any) { at(m, "learner", "learner_model_param").(map[string]any)["num_target"] = "3" },
+		"another booster":                       func(m map[string]any) { lookup(m, "learner", "gradient_booster").(map[string]any)["name"] = "dart" },
+		"a classifier":                          func(m map[string]any) { lookup(m, "learner", "objective").(map[string]any)["name"] = "binary:logistic" },
+		"three targets": func(m map[string]any) {
+			lookup(m, "learner", "learner_model_param").(map[string]any)["num_target"] = "3"
+		},
 		"no trees": func(m map[string]any) {
-			delete(at(m, "learner", "gradient_booster", "model").(map[string]any), "trees")
+			delete(lookup(m, "learner", "gradient_booster", "model").(map[string]any), "trees")
 		},
 		"a base score of words": func(m map[string]any) {
-			at(m, "learner", "learner_model_param").(map[string]any)["base_score"] = "much"
+			lookup(m, "learner", "learner_model_param").(map[string]any)["base_score"] = "much"
 		},
 		"more features than fit in memory": func(m map[string]any) {
-			at(m, "learner", "learner_model_param").(map[string]any)["num_feature"] = "2000000000"
+			lookup(m, "learner", "learner_model_param").(map[string]any)["num_feature"] = "2000000000"
 		},
-		"names for other features": func(m map[string]any) { at(m, "learner").(map[string]any)["feature_names"] = []any{"a"} },
+		"names for other features": func(m map[string]any) { lookup(m, "learner").(map[string]any)["feature_names"] = []any{"a"} },
 		"no learner":               func(m map[string]any) { delete(m, "learner") },
 	}
 	for name, spoil := range tests {
@@ -178,7 +180,7 @@ func TestRefusesHostileModels(t *testing.T) {
 	}
 }
 
-func at(m map[string]any, path ...string) any {
+func lookup(m map[string]any, path ...string) any {
 	var v any = m
 	for _, name := range path {
 		v = v.(map[string]any)[name]
@@ -186,7 +188,7 @@ func at(m map[string]any, path ...string) any {
 	return v
 }
 
-// Whatever the bytes, reading ends without a panic, and what was read predicts.
+// For any bytes, reading ends without a panic, and a model that was read predicts.
 func FuzzReadModel(f *testing.F) {
 	for _, name := range []string{"xgboost-1.7.4.json"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -215,7 +217,7 @@ func FuzzReadModel(f *testing.F) {
 			t.Fatal(err)
 		}
 		if _, err := ReadModel(&b); err != nil {
-			t.Fatalf("what was read cannot be read again: %v", err)
+			t.Fatalf("the model cannot be read again: %v", err)
 		}
 	})
 }

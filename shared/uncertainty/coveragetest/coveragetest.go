@@ -9,48 +9,49 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Predictor is something that promises intervals, and data to ask it on.
+// Predictor is a predictor that promises intervals, with data to test it on.
 type Predictor struct {
 	Name  string
 	Level float64 // promised
-	// Run draws a data set whose law is known, lets the predictor learn from
-	// one part and answer for another, and returns the answers with what came.
-	// All cases of one seed are one block; the same seed gives the same cases.
-	// A hundred cases and a few milliseconds a seed are a good size.
+	// Run draws a data set of a known distribution, lets the predictor learn from
+	// one part and predict another, and returns the predictions with their
+	// outcomes. All cases of one seed are one block; the same seed gives the same
+	// cases. A hundred cases and a few milliseconds per seed are a good size.
 	Run func(seed uint64) []uncertainty.Case
-	// Above is how much more than Level the predictor may cover by its nature,
-	// 0.02 for one; and OneSided says that its two tails do not miss alike.
+	// Above is the excess over Level that the predictor's coverage may have by its
+	// nature, such as 0.02; OneSided says that its two tails need not miss equally.
 	Above    float64
 	OneSided bool
 }
 
-// Result is what was found. Errors are 4 standard errors over data sets.
+// Result holds the measured coverage. Errors are 4 standard errors over data sets.
 type Result struct {
 	Sets, Cases            int
-	Coverage, Below, Above float64 // shares: held, missed below Low, missed above High
+	Coverage, Below, Above float64 // fractions: contained, missed below Low, missed above High
 	CoverageError          float64
 	BelowError, AboveError float64
 }
 
-// The margins of a verdict: a tail that is 0.05 off is more than tolerance,
-// the widest error and what the predictor may have Above away from its promise.
+// The margins of a verdict: a tail that is 0.05 off exceeds the sum of tolerance,
+// the widest error and the predictor's Above.
 const (
 	tolerance = 0.01
 	precision = 0.015
-	fewest    = 30
-	most      = 10_000
+	minSets   = 30
+	maxSets   = 10_000
 )
 
-// Check asks all predictors and prints the table of what was found. It fails
-// for each that holds less than it promises, misses more at one end than half
-// of what it may miss, or holds more than it promises and Above.
+// Check tests all predictors and prints the table of results. A predictor fails if
+// its coverage is below the level, if one tail has more than half of the allowed
+// misses, or if its coverage exceeds the level by more than Above.
 func Check(t *testing.T, predictors []Predictor) {
 	t.Helper()
 	check(t, predictors, Examine)
 }
 
-// CheckFew asks all predictors on three data sets each: enough to see intervals that hold
-// far too few or far too many, in a test that always runs. [Check] needs tens to thousands.
+// CheckFew tests all predictors on three data sets each: enough to find coverage
+// that is far too low or far too high, in a test that always runs. [Check] needs
+// tens to thousands.
 func CheckFew(t *testing.T, predictors []Predictor) {
 	t.Helper()
 	check(t, predictors, Glance)
@@ -70,12 +71,12 @@ func check(t *testing.T, predictors []Predictor, examine func(Predictor) (Result
 	}
 }
 
-// Examine asks one predictor; the error says which promise is broken.
+// Examine tests one predictor; the error names the broken promise.
 func Examine(p Predictor) (Result, error) {
 	var held, below, above []float64
 	r := Result{}
 	for precise := false; !precise; {
-		if r.Sets == most {
+		if r.Sets == maxSets {
 			return r, fmt.Errorf("%s: the coverage is known to ± %.3f after %d data sets, want %.3f: draw more cases in each", p.Name, r.CoverageError, r.Sets, precision)
 		}
 		cases := p.Run(uint64(r.Sets))
@@ -85,7 +86,7 @@ func Examine(p Predictor) (Result, error) {
 		}
 		held, below, above = append(held, h), append(below, b), append(above, a)
 		r.Sets, r.Cases = r.Sets+1, r.Cases+len(cases)
-		if r.Sets >= fewest && r.Sets%10 == 0 {
+		if r.Sets >= minSets && r.Sets%10 == 0 {
 			r.Coverage, r.CoverageError = summary(held)
 			r.Below, r.BelowError = summary(below)
 			r.Above, r.AboveError = summary(above)
@@ -95,17 +96,17 @@ func Examine(p Predictor) (Result, error) {
 	return r, r.verdict(p)
 }
 
-// The data sets of [Glance], and how far the coverage of so few may be from the promise.
+// The data sets of [Glance], and the margin for the coverage of so few.
 const (
-	fewSets = 3
-	far     = 0.12
+	fewSets   = 3
+	fewMargin = 0.12
 )
 
-// Glance asks one predictor on a few data sets; the error says that the intervals hold
-// far fewer or far more than they promise.
+// Glance tests one predictor on a few data sets; the error says that its coverage
+// is far too low or far too high.
 func Glance(p Predictor) (Result, error) {
 	var held, below, above []float64
-	r := Result{Sets: fewSets, CoverageError: far, BelowError: far, AboveError: far}
+	r := Result{Sets: fewSets, CoverageError: fewMargin, BelowError: fewMargin, AboveError: fewMargin}
 	for seed := range uint64(fewSets) {
 		cases := p.Run(seed)
 		h, b, a, err := shares(p, cases)
@@ -119,7 +120,7 @@ func Glance(p Predictor) (Result, error) {
 	return r, r.verdict(p)
 }
 
-// shares are those of one data set's cases.
+// shares returns the fractions of one data set's cases.
 func shares(p Predictor, cases []uncertainty.Case) (held, below, above float64, err error) {
 	if len(cases) == 0 {
 		return 0, 0, 0, fmt.Errorf("no cases")
@@ -143,13 +144,13 @@ func shares(p Predictor, cases []uncertainty.Case) (held, below, above float64, 
 	return held / n, below / n, above / n, nil
 }
 
-// summary is a mean and 4 of its standard errors.
+// summary returns a mean and 4 of its standard errors.
 func summary(values []float64) (mean, wide float64) {
 	mean, deviation := stat.MeanStdDev(values, nil)
 	return mean, 4 * stat.StdErr(deviation, float64(len(values)))
 }
 
-// verdict compares what was found with the promise.
+// verdict compares the result with the promise.
 func (r Result) verdict(p Predictor) error {
 	tail := (1 - p.Level) / 2
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
 
-// normal promises 0.9 of a standard normal value and takes its two tails at
-// the given shares.
+// normal promises 0.9 of a standard normal value and cuts its two tails at the
+// given fractions.
 func normal(low, high float64) coveragetest.Predictor {
 	return coveragetest.Predictor{Name: "normal", Level: 0.9, Run: func(seed uint64) []uncertainty.Case {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -27,13 +27,13 @@ func normal(low, high float64) coveragetest.Predictor {
 	}}
 }
 
-// TestExamine: a tail that is moved by 5 points is seen, at either end and in
+// TestExamine checks that a tail moved by 5 points is found, at either end and in
 // either direction.
 func TestExamine(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		low, high float64
-		want      string // of the error; "" for none
+		want      string // part of the error; "" for none
 	}{
 		{"as promised", 0.05, 0.05, ""},
 		{"a point off", 0.055, 0.055, ""},
@@ -57,7 +57,7 @@ func TestExamineRefuses(t *testing.T) {
 	for want, p := range map[string]coveragetest.Predictor{
 		"no cases":      {Level: 0.9, Run: func(uint64) []uncertainty.Case { return nil }},
 		"promises 0.9,": other,
-		"draw more cases": {Level: 0.5, Run: func(seed uint64) []uncertainty.Case { // one toss a set
+		"draw more cases": {Level: 0.5, Run: func(seed uint64) []uncertainty.Case { // one toss per data set
 			return []uncertainty.Case{{Prediction: uncertainty.Prediction{Low: 0, High: 1, Level: 0.5}, Actual: float64(2 * (seed % 2))}}
 		}},
 	} {
@@ -71,7 +71,7 @@ func TestCheck(t *testing.T) {
 	coveragetest.Check(t, []coveragetest.Predictor{normal(0.05, 0.05)})
 }
 
-// TestGlance sees in a few data sets what is far off, and lets pass what is near.
+// TestGlance finds large errors in a few data sets, and accepts small ones.
 func TestGlance(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64

@@ -6,8 +6,7 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// before returns what of the tree differs from its commit; nothing outside a
-// git checkout.
+// before returns the uncommitted changes of the tree; none outside a git checkout.
 func before(ws *workspace.Workspace) []string {
 	var differences []string
 	for _, args := range [][]string{{"status", "--porcelain"}, {"diff", "HEAD", "--numstat"}} {
@@ -20,8 +19,8 @@ func before(ws *workspace.Workspace) []string {
 	return differences
 }
 
-// added returns what of the tree differs now and did not before: go.work.sum,
-// say, after a build that needed a sum it lacks.
+// added returns the changes of the tree since before, such as go.work.sum after a
+// build that needed a missing sum.
 func added(ws *workspace.Workspace, tree []string) ([]string, error) {
 	return slices.DeleteFunc(before(ws), func(line string) bool { return slices.Contains(tree, line) }), nil
 }

@@ -19,7 +19,7 @@ import (
 const ours = "github.com/foretime/foretime"
 
 // dead returns the functions that no command reaches, and the packages that no
-// command imports. What C calls counts as reached.
+// command imports. Functions called from C count as reached.
 func dead(ws *workspace.Workspace) ([]string, error) {
 	mains, err := commands(ws)
 	if err != nil {
@@ -43,14 +43,14 @@ func dead(ws *workspace.Workspace) ([]string, error) {
 	return append(findings, functions...), err
 }
 
-// parked returns the packages with code that no command imports. Kits for
-// tests, named NAMEtest, are for tests alone.
+// parked returns the packages with code that no command imports, except test kits,
+// named NAMEtest.
 func parked(ws *workspace.Workspace, mains []string) ([]string, error) {
 	used, err := command(ws.Root, nil, "go", append([]string{"list", "-deps"}, mains...)...)
 	if err != nil {
 		return nil, err
 	}
-	// A package of a doc.go alone has no code.
+	// A package with only a doc.go has no code.
 	code := `{{if and .GoFiles (ne (join .GoFiles " ") "doc.go") (ne .Name "main")}}{{.ImportPath}}{{end}}`
 	all, err := command(ws.Root, nil, "go", "list", "-f", code, "work")
 	if err != nil {
@@ -65,9 +65,9 @@ func parked(ws *workspace.Workspace, mains []string) ([]string, error) {
 	return findings, nil
 }
 
-// reached writes, for the go command's -overlay, a copy of each file with
-// functions exported to C in which Go calls them too, as deadcode looks at Go
-// alone. It returns the name of the overlay.
+// reached writes an overlay for the go command: a copy of each file with functions
+// exported to C that calls them from Go, because deadcode analyses Go only. It
+// returns the name of the overlay.
 func reached(ws *workspace.Workspace, dir string) (string, error) {
 	replace := map[string]string{}
 	for _, folder := range withCgo {
@@ -97,8 +97,8 @@ func reached(ws *workspace.Workspace, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, data, 0o644)
 }
 
-// withCalls returns a file's text with an init that calls every function it
-// exports to C, nil where it exports none.
+// withCalls returns a file's text with an init that calls every function it exports
+// to C, nil if it exports none.
 func withCalls(file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil || !bytes.Contains(text, []byte("\n//export ")) {
@@ -129,7 +129,7 @@ func zeros(set *token.FileSet, params *ast.FieldList) []string {
 	for _, p := range params.List {
 		var b strings.Builder
 		b.WriteString("*new(")
-		_ = printer.Fprint(&b, set, p.Type) // a Builder takes everything
+		_ = printer.Fprint(&b, set, p.Type) // a strings.Builder returns no error
 		b.WriteString(")")
 		for range max(1, len(p.Names)) {
 			values = append(values, b.String())

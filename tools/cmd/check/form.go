@@ -14,7 +14,7 @@ func gofmt(ws *workspace.Workspace) ([]string, error) {
 	return command(ws.Root, nil, "gofmt", append([]string{"-l"}, files...)...)
 }
 
-// imports wants them grouped: standard, third parties, ours.
+// imports checks that imports are grouped: standard library, third parties, ours.
 func imports(ws *workspace.Workspace) ([]string, error) {
 	files, err := ws.GoFiles()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Command check runs every static check of the project, or those it is given
-// by name, each with its time, and exits 1 if one fails. `make check` runs it.
+// Command check runs the static checks of the project, or only those named as
+// arguments. It prints the time of each and exits 1 if one fails. `make check` runs
+// it.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// step is one check; it returns what is wrong, a finding a line.
+// step is one check; it returns one finding per line.
 type step struct {
 	name string
 	run  func(*workspace.Workspace) ([]string, error)
@@ -44,14 +45,16 @@ func main() {
 	}
 }
 
-// steps returns the checks in order; the tree was as given before the first.
+// steps returns the checks in order; tree holds the uncommitted changes before the
+// first.
 func steps(tree []string) []step {
 	return []step{
 		{"gofmt", gofmt},
 		{"layers", layering},
-		{"docs", docs.Check},
+		{"docs", comments},
 		{"builds", docs.Builds},
 		{"figures", docs.Figures},
+		{"prose", docs.Prose},
 		{"tidy", tidy},
 		{"versions", versions},
 		{"vet", vet},
@@ -66,7 +69,7 @@ func steps(tree []string) []step {
 	}
 }
 
-// choose returns the steps of the given names, all where there are none.
+// choose returns the steps of the given names, or all if none is given.
 func choose(names []string, all []step) ([]step, error) {
 	if len(names) == 0 {
 		return all, nil
@@ -82,7 +85,7 @@ func choose(names []string, all []step) ([]step, error) {
 	return chosen, nil
 }
 
-// passes runs the step and prints how it ended, with a line for each finding.
+// passes runs the step, prints its result and each finding, and reports success.
 func (s step) passes(ws *workspace.Workspace) bool {
 	start := time.Now()
 	findings, err := s.run(ws)
@@ -112,13 +115,27 @@ func layering(ws *workspace.Workspace) ([]string, error) {
 	return findings, nil
 }
 
+// comments checks that packages and exported names have comments, and that no name is
+// that of a builtin, by the rules in tools/revive.toml.
+func comments(ws *workspace.Workspace) ([]string, error) {
+	args := []string{"tool", "revive", "-config", "../revive.toml", "-set_exit_status"}
+	for _, m := range ws.Modules {
+		args = append(args, "../../"+m.Name+"/...")
+	}
+	findings, err := command(filepath.Join(ws.Root, "tools", "pinned"), []string{"GOWORK=off"}, "go", args...)
+	for i, f := range findings {
+		findings[i] = strings.TrimPrefix(f, "../../")
+	}
+	return findings, err
+}
+
 func tidy(ws *workspace.Workspace) ([]string, error) {
 	return eachModule(ws, []string{"GOWORK=off"}, "go", "mod", "tidy", "-diff")
 }
 
-// versions wants each module to build alone with the versions that the
-// workspace builds and tests it with, which saves building them twice too;
-// `go work sync` and `go mod tidy` mend it.
+// versions checks that each module built alone has the dependency versions of the
+// workspace, in which it is built and tested. To fix a difference, run `go work
+// sync` and `go mod tidy`.
 func versions(ws *workspace.Workspace) ([]string, error) {
 	list := []string{"list", "-deps", "-f", "{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}", "./..."}
 	var findings []string
@@ -145,7 +162,7 @@ func vet(ws *workspace.Workspace) ([]string, error) {
 	return command(ws.Root, nil, "go", "vet", "work")
 }
 
-// alone builds each module, and vets it with its tests, as who has that module only.
+// alone builds and vets each module, tests included, without the workspace.
 func alone(ws *workspace.Workspace) ([]string, error) {
 	env := []string{"GOWORK=off"}
 	built, err := eachModule(ws, env, "go", "build", "./...")
@@ -156,7 +173,7 @@ func alone(ws *workspace.Workspace) ([]string, error) {
 	return append(built, vetted...), err
 }
 
-// pinned builds the outside tools at the versions that tools/pinned names.
+// pinned builds the external tools at the versions in tools/pinned.
 func pinned(ws *workspace.Workspace) ([]string, error) {
 	bin := filepath.Join(ws.Root, "out", "bin") + string(filepath.Separator)
 	return command(filepath.Join(ws.Root, "tools", "pinned"), []string{"GOWORK=off"}, "go", "build", "-o", bin, "tool")

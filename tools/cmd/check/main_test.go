@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What C calls is called from Go, with a zero for each parameter.
+// TestWithCalls checks that functions exported to C are called from Go, with a zero
+// for each parameter.
 func TestWithCalls(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "export.go")
 	source := "package main\n\n//export tool_add\nfunc tool_add(p *C.struct_x, a, b C.int) (ok C.int) { return own() }\n\n// own is ours.\nfunc own() C.int { return 1 }\n"

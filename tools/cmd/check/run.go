@@ -25,8 +25,8 @@ func eachModule(ws *workspace.Workspace, env []string, name string, args ...stri
 	return findings, nil
 }
 
-// command runs a program in dir and returns what it printed as findings: all
-// of it if it failed, and what it wrote to stdout if it did not.
+// command runs a program in dir and returns its output as findings: all of it if
+// the program failed, and only stdout if it did not.
 func command(dir string, env []string, name string, args ...string) ([]string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

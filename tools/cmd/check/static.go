@@ -8,10 +8,10 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// withCgo are the two commands that need a C compiler to build.
+// withCgo lists the two commands that need a C compiler.
 var withCgo = []string{"./chamtool/cmd/libchamtool", "./edgeprof/cmd/edgeprof-ort"}
 
-// static builds every other command without cgo, for both processors.
+// static builds every other command without cgo, for both architectures.
 func static(ws *workspace.Workspace) ([]string, error) {
 	var findings []string
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -32,7 +32,7 @@ func static(ws *workspace.Workspace) ([]string, error) {
 	return findings, nil
 }
 
-// commands returns the folders of the workspace's commands, as ./patterns.
+// commands returns the directories of the workspace's commands, as ./patterns.
 func commands(ws *workspace.Workspace) ([]string, error) {
 	mains, err := filepath.Glob(filepath.Join(ws.Root, "*", "cmd", "*"))
 	if err != nil {

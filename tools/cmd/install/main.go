@@ -1,5 +1,6 @@
-// Command install installs the real components that tests drive: what the
-// modules' real.txt, and further such files, name. `make real` runs it.
+// Command install installs the real components that tests use: those in the
+// modules' real.txt, and in further such files given as arguments. `make real` runs
+// it.
 package main
 
 import (
@@ -48,13 +49,14 @@ the system, those of npm and pip below out/real.`,
 	}
 }
 
-// versions is what stands between a package's name and its version, by kind.
+// versions maps each kind to the separator between a package's name and its
+// version.
 var versions = map[string]string{"apt": "", "npm": "@", "pip": "=="}
 
-// needed reads the real.txt of each module that has one, and more such files: a
-// need a line, "apt NAME", "npm NAME@VERSION" or "pip NAME==VERSION"; # starts a
-// comment. It returns the names by kind, each once, in order, and what installs
-// them where that is missing.
+// needed reads the real.txt of each module that has one, and further such files:
+// one package per line, "apt NAME", "npm NAME@VERSION" or "pip NAME==VERSION"; #
+// starts a comment. It returns the names by kind, each once, in order; if npm or
+// pip is needed and missing, its Debian package is one of those of apt.
 func needed(ws *workspace.Workspace, more []string) (map[string][]string, error) {
 	files := more
 	for _, m := range ws.Modules {
@@ -71,7 +73,7 @@ func needed(ws *workspace.Workspace, more []string) (map[string][]string, error)
 		for i, line := range strings.Split(string(data), "\n") {
 			line, _, _ = strings.Cut(line, "#")
 			fields := strings.Fields(line)
-			if len(fields) > 0 && !well(fields) {
+			if len(fields) > 0 && !validLine(fields) {
 				return nil, fmt.Errorf("%s:%d: want \"apt NAME\", \"npm NAME@VERSION\" or \"pip NAME==VERSION\", found %q", path, i+1, strings.TrimSpace(line))
 			}
 			if need := strings.Join(fields, " "); need != "" && !seen[need] {
@@ -94,20 +96,20 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// well says whether the words of a line name a package, with its version where
-// its kind has them.
-func well(fields []string) bool {
+// validLine reports whether the words of a line name a package, with its version if the
+// kind needs one.
+func validLine(fields []string) bool {
 	if len(fields) != 2 {
 		return false
 	}
 	mark, known := versions[fields[0]]
-	at := strings.LastIndex(fields[1], mark) // the last, for npm's @SCOPE/NAME@VERSION
+	at := strings.LastIndex(fields[1], mark) // the last one, for npm's @SCOPE/NAME@VERSION
 	return known && at > 0 && (mark == "" || at+len(mark) < len(fields[1]))
 }
 
 func runs(name string, args ...string) bool { return exec.Command(name, args...).Run() == nil }
 
-// lines returns the command lines that install needs by their kind.
+// lines returns the command lines that install the packages of each kind.
 func lines(needs map[string][]string, into string) [][]string {
 	var all [][]string
 	if names := needs["apt"]; len(names) > 0 {

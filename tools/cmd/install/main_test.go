@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// What is installed, and where.
+// TestLines checks the install commands and their target directories.
 func TestLines(t *testing.T) {
 	got := lines(map[string][]string{"apt": {"munge"}, "npm": {"left@1.0.0"}, "pip": {"wheel==0.45.1"}}, "/out/real")
 	for _, want := range []string{
@@ -58,8 +58,8 @@ func TestNeeded(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"npm left@1.0.0", "npm @scope/left@1.0.0", "pip wheel==0.45.1"} {
-		if !well(strings.Fields(line)) {
-			t.Errorf("%q is refused", line)
+		if !validLine(strings.Fields(line)) {
+			t.Errorf("%q is rejected", line)
 		}
 	}
 }

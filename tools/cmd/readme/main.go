@@ -1,7 +1,6 @@
-// Command readme writes the measured block of README.md from what the last
-// `make tour` and `make test` left in out/, and stores those results beside
-// the code; so too the table of rivals, where `make rivals` ran. `make readme` runs
-// it.
+// Command readme writes the measured block of README.md from the results of the
+// last `make tour` and `make test` in out/, and stores those results next to the
+// code; also the table of rivals, if `make rivals` ran. `make readme` runs it.
 package main
 
 import (
@@ -38,7 +37,7 @@ func run() error {
 	if err := replace(filepath.Join(stored, "tour.json"), data); err != nil {
 		return err
 	}
-	if err := tested(ws.Root, filepath.Join(stored, "test.json")); err != nil {
+	if err := storeTests(ws.Root, filepath.Join(stored, "test.json")); err != nil {
 		return fmt.Errorf("run make test first: %w", err)
 	}
 	toured, counts, err := readme.Load(filepath.Join(stored, "tour.json"), filepath.Join(stored, "test.json"))
@@ -61,11 +60,11 @@ func run() error {
 	if err := replace(path, []byte(updated)); err != nil {
 		return err
 	}
-	return beside(ws.Root)
+	return storeRivals(ws.Root)
 }
 
-// tested counts what `make test` left, and stores it.
-func tested(root, to string) error {
+// storeTests counts the results of `make test`, and stores them.
+func storeTests(root, to string) error {
 	f, err := os.Open(filepath.Join(root, "out", "test", "test.json"))
 	if err != nil {
 		return err
@@ -78,8 +77,8 @@ func tested(root, to string) error {
 	return file.WriteJSON(to, t)
 }
 
-// beside stores what `make rivals` left, if it ran, and writes its table.
-func beside(root string) error {
+// storeRivals stores the results of `make rivals`, if it ran, and writes its table.
+func storeRivals(root string) error {
 	data, err := os.ReadFile(filepath.Join(root, "out", "rivals.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -1,5 +1,5 @@
-// Command release makes a release of the workspace, as tags of its repository,
-// and what its packages hold.
+// Command release makes a release of the workspace, as tags of its repository, and
+// the content of its packages.
 package main
 
 import (
@@ -17,7 +17,7 @@ func newRoot(*cli.Env) *cobra.Command {
 	root.AddCommand(
 		&cobra.Command{
 			Use:   "tag VERSION",
-			Short: "tag the modules, at a commit that requires the tagged shared in place of the folder; nothing is pushed",
+			Short: "tag the modules, at a commit that requires the tagged version of shared; nothing is pushed",
 			Args:  cobra.ExactArgs(1),
 			RunE:  func(c *cobra.Command, args []string) error { return release.Tag(c.Context(), ".", args[0]) },
 		},
@@ -35,7 +35,7 @@ func newRoot(*cli.Env) *cobra.Command {
 		},
 		&cobra.Command{
 			Use:   "parts VERSION DIR",
-			Short: "make what goes into the packages beside the programs: completions, manuals, licences, bills of materials, libraries",
+			Short: "make the other files of packages: completions, manuals, licences, bills of materials, libraries",
 			Args:  cobra.ExactArgs(2),
 			RunE: func(c *cobra.Command, args []string) error {
 				ws, err := workspace.Find(".")

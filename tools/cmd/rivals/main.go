@@ -1,5 +1,6 @@
-// Command rivals measures the tools beside what else people use, in turn, and writes
-// out/rivals.json. `make rivals` installs that first and runs it.
+// Command rivals compares the tools with alternatives, alternating between the two,
+// and writes out/rivals.json. `make rivals` installs the alternatives first and
+// runs it.
 package main
 
 import (
@@ -19,7 +20,7 @@ func main() {
 	cli.Main(func(env *cli.Env) *cobra.Command {
 		return &cobra.Command{
 			Use:   "rivals [NAME...]",
-			Short: "measure the tools beside what else people use; some comparisons are only printed",
+			Short: "compare the tools with alternatives; selected comparisons are only printed",
 			Args:  cobra.OnlyValidArgs, ValidArgs: rivals.Names(),
 			RunE: func(c *cobra.Command, names []string) error { return run(c.Context(), env, names) },
 		}

@@ -1,7 +1,7 @@
-// Command tour builds the tools, runs them end to end on small real inputs
-// and shows what came out: one table on stdout, out/tour/results.json, and
-// out/tour/index.html with the plots. `make tour` runs it; arguments, if any,
-// are the modules to visit.
+// Command tour builds the tools, runs them end to end on small real inputs and
+// shows the results: one table on stdout, out/tour/results.json, and
+// out/tour/index.html with the plots. `make tour` runs it; arguments select
+// modules.
 package main
 
 import (
@@ -33,7 +33,7 @@ func run(ctx context.Context, env *cli.Env, modules []string) error {
 		return err
 	}
 	out := filepath.Join(ws.Root, "out", "tour")
-	if err := os.RemoveAll(out); err != nil { // a tour starts from nothing
+	if err := os.RemoveAll(out); err != nil { // no results of an earlier tour
 		return err
 	}
 	stage := &tour.Stage{Root: ws.Root, Bin: filepath.Join(ws.Root, "out", "bin"), Out: out, Log: env.Stderr}

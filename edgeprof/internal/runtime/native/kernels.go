@@ -68,32 +68,32 @@ var kernels = map[string]func(site) (kernel, error){
 	"LessOrEqual": elementwise(func(a, b float32) float32 { return truth(a <= b) }), "GreaterOrEqual": elementwise(func(a, b float32) float32 { return truth(a >= b) }),
 	"And": elementwise(func(a, b float32) float32 { return a * b }), "Or": elementwise(func(a, b float32) float32 { return max(a, b) }), "Xor": elementwise(func(a, b float32) float32 { return truth(a != b) }), "Not": each(func(x float32) float32 { return 1 - x }),
 	"Relu":            relu,
-	"Sigmoid":         real(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
-	"Tanh":            real(math.Tanh),
-	"Erf":             real(math.Erf),
-	"Sqrt":            real(math.Sqrt),
-	"Exp":             real(math.Exp),
-	"Log":             real(math.Log),
-	"Sin":             real(math.Sin),
-	"Cos":             real(math.Cos),
-	"Abs":             real(math.Abs),
-	"Floor":           real(math.Floor),
-	"Ceil":            real(math.Ceil),
-	"Round":           real(math.RoundToEven),
-	"Reciprocal":      real(func(x float64) float64 { return 1 / x }),
-	"Softplus":        real(func(x float64) float64 { return math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) }),
-	"HardSwish":       real(func(x float64) float64 { return x * max(0, min(1, x/6+0.5)) }),
-	"Tan":             real(math.Tan),
-	"Asin":            real(math.Asin),
-	"Acos":            real(math.Acos),
-	"Atan":            real(math.Atan),
-	"Sinh":            real(math.Sinh),
-	"Cosh":            real(math.Cosh),
-	"Asinh":           real(math.Asinh),
-	"Acosh":           real(math.Acosh),
-	"Atanh":           real(math.Atanh),
-	"Softsign":        real(func(x float64) float64 { return x / (1 + math.Abs(x)) }),
-	"Mish":            real(func(x float64) float64 { return x * math.Tanh(math.Log1p(math.Exp(-math.Abs(x)))+max(x, 0)) }),
+	"Sigmoid":         doubleKernel(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
+	"Tanh":            doubleKernel(math.Tanh),
+	"Erf":             doubleKernel(math.Erf),
+	"Sqrt":            doubleKernel(math.Sqrt),
+	"Exp":             doubleKernel(math.Exp),
+	"Log":             doubleKernel(math.Log),
+	"Sin":             doubleKernel(math.Sin),
+	"Cos":             doubleKernel(math.Cos),
+	"Abs":             doubleKernel(math.Abs),
+	"Floor":           doubleKernel(math.Floor),
+	"Ceil":            doubleKernel(math.Ceil),
+	"Round":           doubleKernel(math.RoundToEven),
+	"Reciprocal":      doubleKernel(func(x float64) float64 { return 1 / x }),
+	"Softplus":        doubleKernel(func(x float64) float64 { return math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) }),
+	"HardSwish":       doubleKernel(func(x float64) float64 { return x * max(0, min(1, x/6+0.5)) }),
+	"Tan":             doubleKernel(math.Tan),
+	"Asin":            doubleKernel(math.Asin),
+	"Acos":            doubleKernel(math.Acos),
+	"Atan":            doubleKernel(math.Atan),
+	"Sinh":            doubleKernel(math.Sinh),
+	"Cosh":            doubleKernel(math.Cosh),
+	"Asinh":           doubleKernel(math.Asinh),
+	"Acosh":           doubleKernel(math.Acosh),
+	"Atanh":           doubleKernel(math.Atanh),
+	"Softsign":        doubleKernel(func(x float64) float64 { return x / (1 + math.Abs(x)) }),
+	"Mish":            doubleKernel(func(x float64) float64 { return x * math.Tanh(math.Log1p(math.Exp(-math.Abs(x)))+max(x, 0)) }),
 	"Selu":            tuned(1.6732632, "gamma", 1.050701, func(x, alpha, gamma float64) float64 { return gamma * (max(x, 0) + alpha*math.Expm1(min(x, 0))) }),
 	"Celu":            tuned(1, "", 0, func(x, alpha, _ float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)/alpha) }),
 	"Elu":             tuned(1, "", 0, func(x, alpha, _ float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)) }),
@@ -129,8 +129,8 @@ func relu(site) (kernel, error) {
 	}, nil
 }
 
-// real computes in double precision.
-func real(f func(float64) float64) func(site) (kernel, error) {
+// doubleKernel computes in double precision.
+func doubleKernel(f func(float64) float64) func(site) (kernel, error) {
 	return each(func(x float32) float32 { return float32(f(float64(x))) })
 }
 
@@ -263,17 +263,17 @@ func sequence(site) (kernel, error) {
 func tuned(alpha float32, other string, otherwise float32, f func(x, alpha, other float64) float64) func(site) (kernel, error) {
 	return func(s site) (kernel, error) {
 		a, b := float64(s.float("alpha", alpha)), float64(s.float(other, otherwise))
-		return real(func(x float64) float64 { return f(x, a, b) })(s)
+		return doubleKernel(func(x float64) float64 { return f(x, a, b) })(s)
 	}
 }
 
 func gelu(s site) (kernel, error) {
 	if s.node.Text("approximate") == "tanh" {
-		return real(func(x float64) float64 {
+		return doubleKernel(func(x float64) float64 {
 			return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 		})(s)
 	}
-	return real(func(x float64) float64 { return x / 2 * (1 + math.Erf(x/math.Sqrt2)) })(s)
+	return doubleKernel(func(x float64) float64 { return x / 2 * (1 + math.Erf(x/math.Sqrt2)) })(s)
 }
 
 // divide truncates whole numbers.
@@ -297,7 +297,7 @@ func cast(s site) (kernel, error) {
 	case onnx.Bool:
 		return each(func(x float32) float32 { return truth(x != 0) })(s)
 	case onnx.Int64, onnx.Int32, onnx.Int16, onnx.Int8, onnx.Uint8, onnx.Uint16, onnx.Uint32:
-		return real(math.Trunc)(s)
+		return doubleKernel(math.Trunc)(s)
 	default:
 		return nil, unsupported("a cast to %v", to)
 	}

@@ -263,11 +263,11 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file i
 		s.steps = append(s.steps, st)
 		return nil
 	}
-	make, ok := kernels[n.Op]
+	newKernel, ok := kernels[n.Op]
 	switch n.Domain {
 	case "", "ai.onnx":
 	case "com.microsoft":
-		make, ok = microsoft[n.Op]
+		newKernel, ok = microsoft[n.Op]
 	default:
 		ok = false
 	}
@@ -275,7 +275,7 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file i
 		return fmt.Errorf("%w: node %d: operator %s %s", runtime.ErrUnsupported, cost.Node, n.Domain, n.Op)
 	}
 	var err error
-	if st.kernel, err = make(site{opset: a.Model.Opsets[""], file: file, node: n, cost: cost, values: values}); err != nil {
+	if st.kernel, err = newKernel(site{opset: a.Model.Opsets[""], file: file, node: n, cost: cost, values: values}); err != nil {
 		return fmt.Errorf("node %d (%s): %w", cost.Node, n.Op, err)
 	}
 	s.steps = append(s.steps, st)

@@ -20,19 +20,18 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// trial is one training and one prediction, by either side in a process of its
-// own: files of float32 numbers, first the features of all rows, then their
-// targets.
+// trial is one training and one prediction, by either side in a process of its own:
+// files of float32 numbers, first the features of all rows, then their targets.
 type trial struct {
 	train, test               string
 	features, rounds, threads int
 }
 
-// outcome is what a trial took.
+// outcome is the cost of a trial: seconds, error and memory.
 type outcome struct{ train, predict, rmse, megabytes float64 }
 
-// rival trains and predicts with XGBoost: DMatrix and quantile cuts included in
-// the one, its DMatrix excluded from the other.
+// rival trains and predicts with XGBoost. The training includes DMatrix and
+// quantile cuts; the prediction excludes its DMatrix.
 const rival = `
 import sys, time, numpy as np, xgboost as xgb
 train, test, features, rounds, threads = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
@@ -43,7 +42,7 @@ def read(path):
 x, y = read(train)
 start = time.perf_counter()
 d = xgb.DMatrix(x, y, nthread=threads)
-b = xgb.train(dict(max_depth=6, eta=.1, nthread=threads, tree_method='hist', base_score=14.), d, rounds)
+b = xgb.train(dict(max_depth=6, eta=0.1, nthread=threads, tree_method='hist', base_score=14.), d, rounds)
 trained = time.perf_counter() - start
 del d, x, y
 x, y = read(test)
@@ -53,9 +52,9 @@ p = b.predict(d)
 print(trained, time.perf_counter() - start, np.sqrt(np.mean((p-y)**2)))
 `
 
-// BenchmarkBesideXGBoost trains and predicts in turn with XGBoost, the one
+// BenchmarkCompareXGBoost alternates training and prediction with XGBoost, the one
 // installed for the interpreter that PYTHON names (/usr/bin/python3).
-func BenchmarkBesideXGBoost(b *testing.B) {
+func BenchmarkCompareXGBoost(b *testing.B) {
 	interpreter := os.Getenv("PYTHON")
 	if interpreter == "" {
 		interpreter = "/usr/bin/python3"
@@ -64,7 +63,7 @@ func BenchmarkBesideXGBoost(b *testing.B) {
 		b.Skip("needs XGBoost for Python: install with apt-get install python3-xgboost")
 	}
 	dir := b.TempDir()
-	var draws uint64 // each trial has its own
+	var draws uint64 // one for each trial
 	for _, size := range []struct{ rows, features, rounds int }{{1200, 10, 145}, {100_000, 20, 100}, {1_000_000, 20, 100}} {
 		t := trial{train: filepath.Join(dir, fmt.Sprint("train", size.rows)), test: filepath.Join(dir, fmt.Sprint("test", size.rows)), features: size.features, rounds: size.rounds}
 		for _, t.threads = range []int{1, 2} {
@@ -81,7 +80,7 @@ func BenchmarkBesideXGBoost(b *testing.B) {
 				report(b, "predict-s", ours, theirs, func(o outcome) float64 { return o.predict })
 				report(b, "rmse", ours, theirs, func(o outcome) float64 { return o.rmse })
 				report(b, "MB", ours, theirs, func(o outcome) float64 { return o.megabytes })
-				b.ReportMetric(0, "ns/op") // of no meaning
+				b.ReportMetric(0, "ns/op") // meaningless here
 			})
 		}
 	}
@@ -120,7 +119,7 @@ func (t trial) ours() (o outcome, err error) {
 	}
 	o.train = time.Since(start).Seconds()
 	s = regression.Samples{}
-	runtime.GC() // where the rival says del
+	runtime.GC() // matches the rival's del
 	if s, err = readFloats(t.test, t.features); err != nil {
 		return o, err
 	}
@@ -151,7 +150,7 @@ func (t trial) run(b *testing.B, cmd *exec.Cmd, environment ...string) outcome {
 	return o
 }
 
-// report gives the medians of both sides.
+// report reports the medians of both sides.
 func report(b *testing.B, unit string, ours, theirs []outcome, of func(outcome) float64) {
 	median := func(all []outcome) float64 {
 		values := make([]float64, len(all))
