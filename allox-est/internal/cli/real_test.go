@@ -151,7 +151,7 @@ func TestRealContention(t *testing.T) {
 	if !strings.Contains(warnings, "contention") {
 		t.Errorf("no warning of contention in\n%s", warnings)
 	}
-	shielded, _ := run("--cpu-weight", "10000")
+	shielded, _ := run("--set", "run.cpu_weight=10000")
 	ratio := shielded.Wall.Value / shielded.CPU.Value
 	t.Logf("in a heavy cgroup: wall over CPU %.2f, without %.2f", ratio, plain.Wall.Value/plain.CPU.Value)
 	if ratio > plain.Wall.Value/plain.CPU.Value {

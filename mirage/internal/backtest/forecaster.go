@@ -13,7 +13,7 @@ import (
 )
 
 // ErrSettings is returned when a forecaster's settings make no sense.
-var ErrSettings = errors.New("unusable settings of a forecast")
+var ErrSettings = errors.New("invalid forecast settings")
 
 // Settings say how to forecast. The zero value works.
 type Settings struct {
@@ -74,7 +74,7 @@ func NewForecaster(jobs []trace.Job, s Settings) (*Forecaster, error) {
 		return nil, fmt.Errorf("%w: %d nodes", ErrSettings, s.Size)
 	}
 	if !(s.Level > 0 && s.Level < 1) {
-		return nil, fmt.Errorf("%w: level %g, want it between 0 and 1", ErrSettings, s.Level)
+		return nil, fmt.Errorf("%w: level %g, want a number between 0 and 1", ErrSettings, s.Level)
 	}
 	m, err := newMisses(s.Level)
 	if err != nil {

@@ -102,7 +102,7 @@ func (f Futures) Decide(s *State) (Decision, error) {
 var futures = Baseline{
 	Policy: func(q float64) Policy { return Futures{Quantile: q} }, Forecasts: true, Rival: true,
 	Knob: &Knob{
-		Name: "wait_quantile", Help: "quantile of the waits drawn, 1/(1+c) where an hour of overlap costs c of interruption",
+		Name: "wait_quantile", Help: "quantile of the sampled waits: 1/(1+c) if an hour of overlap costs c hours of interruption",
 		Most: 1, Default: .5,
 		AtCost: func(overlap float64) float64 { return 1 / (1 + overlap) },
 	},
