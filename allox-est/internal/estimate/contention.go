@@ -19,8 +19,8 @@ type contention struct {
 	busy        float64 // share of the undisturbed time spent computing
 }
 
-// calmBand is how far a ratio of wall to processor time may lie above the usual
-// one and still be noise.
+// calmBand is the largest ratio of wall to processor time, relative to the usual one,
+// that is still noise: the range of a job that runs alone.
 const calmBand = 1.25
 
 // settle sets laps that other work slowed more than the others to the contention

@@ -28,8 +28,8 @@ type Rest struct {
 	totals []float64 // drawn, ascending
 }
 
-// changed is how far apart, as a ratio, levels may lie within what is seen of a run
-// before nothing is said of the rest.
+// changed is the largest ratio of two levels within a run that still allows an estimate:
+// the interval covers less than a quarter.
 const changed = 1.25
 
 // Continue predicts how long a run takes up to unit number of, from its marks so

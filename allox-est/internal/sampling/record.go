@@ -27,7 +27,7 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 		run.Warnings = append(run.Warnings, fmt.Sprintf(format, args...))
 	}
 	if res.LeftBehind > 0 {
-		warn("%d processes of the job outlived it and were killed", res.LeftBehind)
+		warn("%d processes outlived the job and were killed", res.LeftBehind)
 	}
 	if res.Err != nil {
 		run.Error, run.Stderr = res.Reason(), res.Stderr()

@@ -133,7 +133,7 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	p.Line("mean error %v, %s %% less than %s, the best simple forecast (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, counted(r.BlockDays, "day"))
 	p.Line("intervals contain %s of the waits; mean width %v, interval score %v", cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))
 	if r.WidthHours > 24 {
-		p.Line("the mean width exceeds a day: one in ten of these jobs waited at most %v, one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))
+		p.Line("the mean interval is wider than a day: one in ten of these jobs waited at most %v, one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))
 	}
 	if r.InBursts.Jobs > 0 {
 		p.Line("for %s in bursts (fifty or more of one user within an hour) they contain %s", counted(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))

@@ -111,7 +111,7 @@ func TestQueueOfTheMoment(t *testing.T) {
 				t.Errorf("job %d, %s: %v h, want %v; %v", i, name, a.Wait, want.Wait, a.Notes)
 			}
 		}
-		if a := answer(at, accounted(jobs, at, "COMPLETED")); strings.Contains(strings.Join(a.Notes, ""), "the log shows no queue") && !near(a) {
+		if a := answer(at, accounted(jobs, at, "COMPLETED")); strings.Contains(strings.Join(a.Notes, ""), "the log has no queue") && !near(a) {
 			told++
 		}
 	}

@@ -56,7 +56,7 @@ type Futures struct {
 }
 
 // How many futures are drawn of each kind, over how many weeks arrivals go back,
-// and how long a wait may be in seconds.
+// and how long a wait may be in seconds. Set on 240 episodes from November to January.
 const (
 	drawsOfEach = 8
 	weeksBack   = 4
@@ -65,8 +65,9 @@ const (
 
 // looksAgain is the share of the time that the predecessor has left beyond the wait
 // after which it is worth looking again. Who looks more often submits at the first
-// passing rise of the wait, and cannot take it back.
-const looksAgain = .5
+// passing rise of the wait, and cannot take it back. The half cost least of an eighth, a
+// quarter, a half and three quarters in December and January.
+const looksAgain = 0.5
 
 // Decide says submit when the quantile is reached.
 func (f Futures) Decide(s *State) (Decision, error) {
