@@ -15,7 +15,7 @@ import (
 // Flags that a command may have, and those that it may have before its help
 // needs an example and says which matter first.
 const (
-	mostFlags = 15
+	mostFlags = 16
 	fewFlags  = 6
 )
 
