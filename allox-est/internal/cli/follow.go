@@ -231,12 +231,12 @@ func (f *following) checkpoint(spec *jobspec.Spec) (string, error) {
 // time later; it is printed again only if the progress number turned out to be
 // another one and the marks went back.
 func (f *following) look(marks []mark.Mark) error {
-	told := 0.0
+	printed := 0.0
 	if n := len(f.updates); n > 0 && len(marks) > 0 && marks[len(marks)-1].Number >= f.updates[n-1].Done {
-		told = f.updates[n-1].Done
+		printed = f.updates[n-1].Done
 	}
 	for i := range marks {
-		if last := i == len(marks)-1; marks[i].Number <= told || !last && !f.answer.JSON() {
+		if last := i == len(marks)-1; marks[i].Number <= printed || !last && !f.answer.JSON() {
 			continue
 		}
 		if err := f.tell(marks[:i+1]); err != nil {

@@ -43,7 +43,7 @@ func (f *jobFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	flags.StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("estimation method, one of %v", estimate.Methods()))
 	cli.Values(c, "method", estimate.Methods()...)
-	flags.StringVar(&f.stages, "stages", "", "epoch ranges in which the work differs, such as \"0-600 600-1200\"; {stage} in the command becomes the first epoch of a sample")
+	flags.StringVar(&f.stages, "stages", "", "epoch ranges in which the work differs, such as \"0-600 600-1200\"; {stage} in the command becomes the epoch after which a sample begins")
 	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or an entry of the job file by its path, such as unit=step or run.cpu_weight=5000 (may be repeated)")
 }
 
@@ -139,8 +139,8 @@ func showReport(p *cli.Page, r *report.Report) {
 	}
 	if rows := r.Rows(); len(rows) > 0 {
 		header := []string{"device", "seconds", "estimate", "low", "high"}
-		beside := slices.ContainsFunc(rows, func(row report.Row) bool { return row.Actual != nil })
-		if beside {
+		compared := slices.ContainsFunc(rows, func(row report.Row) bool { return row.Actual != nil })
+		if compared {
 			header = append(header, "actual", "error")
 		}
 		t := p.Table(header...)
@@ -149,7 +149,7 @@ func showReport(p *cli.Page, r *report.Report) {
 			switch {
 			case row.Actual != nil:
 				cells = append(cells, row.Actual, fmt.Sprintf("%+.1f %%", 100*row.Error))
-			case beside:
+			case compared:
 				cells = append(cells, nil, nil)
 			}
 			t.Add(cells...)

@@ -47,7 +47,7 @@ type logSettings struct {
 	ProcsPerNode int          `json:"procs_per_node" help:"processors per node of an SWF log (default: from its header, or 1)"`
 	Unit         string       `json:"unit" help:"unit in which jobs of a sacct log are counted: nodes, or cpus or gpus from AllocTRES"`
 	Before       string       `json:"before" help:"ignore jobs submitted on that day or later (applied before log.load)"`
-	Load         float64      `json:"load" help:"factor on the load: 1.1 shortens the time between submissions by 1/1.1"`
+	Load         float64      `json:"load" help:"factor on the load: 1.1 divides the times between submissions by 1.1"`
 }
 
 // serviceSettings describe the jobs of a service.
