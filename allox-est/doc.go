@@ -1,3 +1,3 @@
-// Package alloxest estimates a training job's completion time on CPU and GPU from
+// Package alloxest estimates the completion time of a training job on CPU and GPU from
 // samples of about 3 % of it. The command is in cmd/allox-est.
 package alloxest

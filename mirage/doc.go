@@ -1,11 +1,10 @@
-// Package mirage decides when a service that outlives a batch queue's time
-// limit submits its successor, and simulates the queue to find out.
+// Package mirage simulates a batch queue and decides when a service that outlives the
+// queue's time limit submits its successor.
 //
-// The packages below it are the stages of one flow: trace (jobs out of
-// accounting logs), cluster (the machine and who starts now), simulator (virtual
-// time, forks, settings from a log), backtest (waits predicted from a log), chain
-// (service pairs and their rewards), samples (what was known at a decision),
-// policy (submit now or wait), model (how long a successor will wait), validation
-// (how good that was), slurm (the same on a real queue). The command is
-// cmd/mirage.
+// The packages below it are the stages of one data flow: trace (jobs from accounting
+// logs), cluster (the machine and the scheduler), simulator (virtual time, forks,
+// settings fitted to a log), backtest (waits predicted from a log), chain (service pairs
+// and their rewards), samples (the state at a decision), policy (submit now or wait),
+// model (the predicted wait of a successor), validation (the quality of a policy), slurm
+// (the same on a live queue). The command is in cmd/mirage.
 package mirage

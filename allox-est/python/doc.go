@@ -1,10 +1,10 @@
-// Package python carries time_writter.py, the time writer for training jobs in
-// Python: a file to copy beside the job. time_writter_callbacks.py, beside it,
-// calls it from the loops of PyTorch Lightning, Keras and Hugging Face.
-// allox_est.py, which starts the program, is in the wheel of a release.
+// Package python embeds time_writter.py, the time writer for training jobs in
+// Python: a file to copy next to the job. It has no dependencies.
+// time_writter_callbacks.py calls it from the loops of PyTorch Lightning, Keras and
+// Hugging Face. allox_est.py, which starts the program, is in the wheel of a release.
 //
-// It decides nothing in Go; the file is here so that programs can hand it out
-// and tests can hold it against the Go parser. It refuses to need installing.
+// The file is embedded to let commands write it out and tests check it with the Go
+// parser.
 //
 // A complete program:
 //

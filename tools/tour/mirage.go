@@ -23,7 +23,7 @@ type pairs struct {
 // submit a successor, and evaluates that on the second, compared with submitting at
 // the end.
 func mirage(ctx context.Context, s *Stage) (Chapter, error) {
-	queue := []string{"month.log", "--nodes", "75", "--user-limit", "8"}
+	queue := []string{"month.log", "--nodes", "75", "--set", "user_limit=8"}
 	learn := append([]string{"generate"}, queue...)
 	judge := append([]string{"validate"}, queue...)
 	judge = append(judge, "--episodes", "60", "--interval", "6h", "--start", "2023-02-08", "--json", "--model")

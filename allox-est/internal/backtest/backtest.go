@@ -20,7 +20,7 @@ import (
 const Level = 0.95
 
 // ErrTooFew is returned where no series is long enough to be judged.
-var ErrTooFew = errors.New("no series to judge")
+var ErrTooFew = errors.New("no usable series")
 
 // Report is what was found.
 type Report struct {
@@ -95,7 +95,7 @@ type trial struct {
 // blocks are the user's past.
 func Run(all []Series, fraction float64, block func(name string) string) (*Report, error) {
 	if !(fraction > 0 && fraction < 1) {
-		return nil, fmt.Errorf("fraction %v: want a share between 0 and 1", fraction)
+		return nil, fmt.Errorf("fraction %v: want a fraction between 0 and 1", fraction)
 	}
 	r := &Report{Level: Level, Fraction: fraction, Methods: map[string]Score{}}
 	var judged []trial
@@ -111,7 +111,7 @@ func Run(all []Series, fraction float64, block func(name string) string) (*Repor
 		blocks[block(s.Name)] = true
 	}
 	if len(judged) == 0 {
-		return nil, fmt.Errorf("%w: %d are shorter than %d steps or take no time", ErrTooFew, len(all), least+1)
+		return nil, fmt.Errorf("%w: each of the %d has fewer than %d steps or a total of 0", ErrTooFew, len(all), least+1)
 	}
 	r.Series, r.Blocks = len(judged), len(blocks)
 	for _, m := range Methods {

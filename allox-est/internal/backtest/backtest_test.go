@@ -42,7 +42,7 @@ func TestLoad(t *testing.T) {
 		for _, d := range diagnostics {
 			lines = append(lines, strings.TrimPrefix(d.Error(), path))
 		}
-		want := []string{`:4: "x" is no time`, ":5: wrong number of fields", `:6: "-1" is no time`, ":7: extraneous or missing \" in quoted-field"}
+		want := []string{`:4: "x" is not a time`, ":5: wrong number of fields", `:6: "-1" is not a time`, ":7: extraneous or missing \" in quoted-field"}
 		if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s: %q", path, lines)
 		}

@@ -1,11 +1,10 @@
-// Package backtest holds estimates against what was measured to its end: series of
-// steps, of which the first share is seen, and, in an Experiment, whole runs of jobs
-// beside short samples.
+// Package backtest compares estimates with actual totals: of recorded series of steps,
+// of which only the first fraction is used, and, in an Experiment, of whole runs of
+// jobs, estimated from short samples.
 //
-// Of series it decides for its caller what is judged (the sum over a series, each series
-// once) and beside what: auto, as allox-est estimates; conformal, one factor that held
-// the other series; and last, what a progress bar tells.
-// Series of one job or one machine are one block in every interval. It refuses a
-// table without the columns asked for, and goes on after a row that holds no
-// number, which becomes a diagnostic with file and line.
+// For series it scores the total of each series once, by these methods: auto, the
+// estimator of allox-est; conformal, one factor that covers the other series; and last,
+// the rate of a progress bar. Series of one job or one machine form one block in every
+// interval. A table without the requested columns is an error; a row without a number
+// becomes a diagnostic with file and line, and reading goes on.
 package backtest

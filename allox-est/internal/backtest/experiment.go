@@ -68,9 +68,9 @@ func LoadExperiment(path string) (*Experiment, error) {
 func (e *Experiment) check() error {
 	switch {
 	case len(e.Jobs) == 0:
-		return errors.New("jobs: none")
+		return errors.New("jobs: empty, want at least one job file")
 	case len(e.Samples) == 0:
-		return errors.New("samples: none; [2, 5] is one of 2 and one of 5 epochs")
+		return errors.New("samples: empty; [2, 5] means one sample of 2 and one of 5 epochs")
 	case e.Repeats < 1 || e.Full < 1:
 		return fmt.Errorf("repeats: %d, full: %d: want at least 1", e.Repeats, e.Full)
 	}
@@ -83,7 +83,7 @@ func (e *Experiment) check() error {
 	}
 	for _, lengths := range e.Samples {
 		if len(lengths) == 0 || slices.Min(lengths) < 1 {
-			return fmt.Errorf("samples: %v: want epochs from 1", lengths)
+			return fmt.Errorf("samples: %v: want at least 1 epoch each", lengths)
 		}
 	}
 	return nil
@@ -102,7 +102,7 @@ func (e *Experiment) Specs() ([]*jobspec.Spec, error) {
 		}
 		for _, lengths := range e.Samples {
 			if longest := slices.Max(lengths); longest > spec.Epochs {
-				return nil, fmt.Errorf("%w: samples of %d epochs of %s, which has %d", ErrInvalid, longest, path, spec.Epochs)
+				return nil, fmt.Errorf("%w: samples of %d epochs, but %s has only %d", ErrInvalid, longest, path, spec.Epochs)
 			}
 		}
 		specs = append(specs, spec)

@@ -52,9 +52,9 @@ func TestLoadExperiment(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                                   "empty",
-		"samples: [[1]]":                     "jobs: none",
-		"jobs: [a]":                          "samples: none",
-		"jobs: [a]\nsamples: [[0]]":          "samples: [0]: want epochs from 1",
+		"samples: [[1]]":                     "jobs: empty",
+		"jobs: [a]":                          "samples: empty",
+		"jobs: [a]\nsamples: [[0]]":          "samples: [0]: want at least 1 epoch each",
 		"jobs: [a]\nsamples: [[1]]\nfull: 0": "full: 0",
 		"jobs: [a]\nmany: 1":                 "field many not found",
 	} {

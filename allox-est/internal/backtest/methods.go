@@ -16,10 +16,10 @@ import (
 // Methods are those that are judged, the one that is used first. A new one is a
 // function and a line here.
 var Methods = registry.List[func([]trial) error]{
-	{Name: "auto", Help: "as allox-est estimates, the other blocks being the user's past", New: auto},
-	{Name: "alone", Help: "the same without a past", New: alone},
-	{Name: "conformal", Help: "the mean rate so far, and one factor that held the other blocks (split conformal)", New: conformal},
-	{Name: "last", Help: "the last rate, as a progress bar tells it, and an error of a tenth", New: last},
+	{Name: "auto", Help: "the estimator of allox-est, with the other blocks as the user's past", New: auto},
+	{Name: "alone", Help: "the estimator of allox-est without a past", New: alone},
+	{Name: "conformal", Help: "the mean rate so far, with an interval from the errors on the other blocks (split conformal)", New: conformal},
+	{Name: "last", Help: "the rate of a progress bar (exponential mean), with an error of 10 %", New: last},
 }
 
 func auto(ts []trial) error {

@@ -76,7 +76,7 @@ func read(in io.Reader, path, series, value, stage string) (all []Series, diagno
 			return nil, nil, fmt.Errorf("%w: %q; have %s", ErrColumn, name, strings.Join(header, ", "))
 		}
 		if slices.Contains(header[at[i]+1:], name) {
-			return nil, nil, fmt.Errorf("%w: %q stands twice in the header", ErrColumn, name)
+			return nil, nil, fmt.Errorf("%w: %q occurs twice in the header", ErrColumn, name)
 		}
 	}
 	known := map[string]int{}
@@ -86,7 +86,7 @@ func read(in io.Reader, path, series, value, stage string) (all []Series, diagno
 		if err == nil {
 			line, _ := rows.FieldPos(at[1])
 			if x, err = strconv.ParseFloat(strings.TrimSpace(row[at[1]]), 64); err != nil || !(x >= 0) || math.IsInf(x, 0) {
-				err = &csv.ParseError{Line: line, Err: fmt.Errorf("%q is no time", row[at[1]])}
+				err = &csv.ParseError{Line: line, Err: fmt.Errorf("%q is not a time", row[at[1]])}
 			}
 		}
 		if bad := (*csv.ParseError)(nil); errors.As(err, &bad) {

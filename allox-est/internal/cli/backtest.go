@@ -10,25 +10,26 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newBacktestCommand returns "backtest": estimates beside series that were
-// measured to their end.
+// newBacktestCommand returns "backtest": early estimates of recorded series,
+// compared with their actual totals.
 func newBacktestCommand(env *cli.Env) *cobra.Command {
 	var series, value, block, stage string
 	var fraction float64
 	var answer cli.Output
 	cmd := &cobra.Command{
 		Use:   "backtest FILE.csv --series COL --value COL",
-		Short: "Hold estimates from the first steps of measured series against the whole",
-		Long: `Hold estimates from the first steps of measured series against their sums.
+		Short: "Compare early estimates of recorded runs with their actual totals",
+		Long: `Estimate the total of each recorded series from its first steps, and compare the
+estimate with the actual total.
 
-FILE.csv, plain or .gz, has a header and a row a step, in the order of the steps;
-values may have any unit. Methods:
+FILE.csv or FILE.csv.gz has a header and one row per step, in order. Values may have
+any unit. Methods:
 ` + backtest.Methods.Help(),
 		Example: `  allox-est backtest steps.csv --series worker --value seconds --block '^job_[0-9]+'`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !(fraction > 0 && fraction < 1) {
-				return cli.Usagef("--fraction %v: want a share between 0 and 1", fraction)
+				return cli.Usagef("--fraction %v: want a fraction between 0 and 1", fraction)
 			}
 			pattern, err := regexp.Compile(block)
 			if err != nil {
@@ -40,7 +41,7 @@ values may have any unit. Methods:
 			}
 			cli.Warn(env, diagnostics)
 			if n := len(diagnostics); n > 0 {
-				env.Log.Warnf("%d rows left out", n)
+				env.Log.Warnf("%d rows skipped", n)
 			}
 			of := backtest.BlockOf
 			if block != "" {
@@ -56,17 +57,17 @@ values may have any unit. Methods:
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			for _, name := range r.Short {
-				env.Log.Warnf("series %s is too short, or takes no time: left out", name)
+				env.Log.Warnf("series %s: skipped: too few steps, or a total of 0", name)
 			}
 			return answer.Print(env, r, func(p *cli.Page) { showBacktest(p, r) })
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&series, "series", "", "column that names a step's series")
-	flags.StringVar(&value, "value", "", "column of what the step took")
-	flags.StringVar(&block, "block", "", "regular expression of the part of a series' name that it shares with those of the same job or machine; by default the name without the number at its end")
-	flags.StringVar(&stage, "stage-column", "", "column that names the stage of a step, where the work changes on the way: three steps of each stage to come are seen too")
-	flags.Float64Var(&fraction, "fraction", 0.03, "share of each series that is seen")
+	flags.StringVar(&series, "series", "", "column with the name of the series")
+	flags.StringVar(&value, "value", "", "column with the time of the step")
+	flags.StringVar(&block, "block", "", "regular expression for the part of a series name that names its block: series of one job or machine form a block (default: the name without its trailing number)")
+	flags.StringVar(&stage, "stage-column", "", "column with the stage of the step, if the work changes during a run; the first three steps of each later stage are used too")
+	flags.Float64Var(&fraction, "fraction", 0.03, "fraction of each series that the estimate uses")
 	answer.Flags(cmd)
 	cli.First(cmd, "series", "value", "fraction", "stage-column")
 	cli.Require(cmd, "series", "value")
@@ -80,5 +81,5 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 		t.Add(m.Name, s.MAPE, s.MedianAPE, cli.Share(s.Coverage), (*cli.Share)(s.CoverageLow), (*cli.Share)(s.CoverageHigh),
 			cli.Share(s.MedianWidth), s.IntervalScore, cli.Share(s.Refused))
 	}
-	p.Line("%d series in %d blocks, %.1f %% of each seen; coverage of 95 %%, low and high over blocks", r.Series, r.Blocks, 100*r.Fraction)
+	p.Line("%d series in %d blocks, %.1f %% of each used; covered: totals inside their 95 %% interval (low, high: 95 %% interval over blocks)", r.Series, r.Blocks, 100*r.Fraction)
 }

@@ -1,7 +1,5 @@
-// Package cli is the command allox-est: one file for what belongs together.
-//
-// It decides what a user types and reads: flags, tables, JSON, progress. It
-// refuses to compute anything itself: the packages beside it do.
+// Package cli holds the commands of allox-est, one file each. It reads flags and
+// prints tables, JSON and progress; the domain packages compute the results.
 //
 // A complete program:
 //

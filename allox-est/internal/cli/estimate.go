@@ -19,14 +19,11 @@ func newEstimateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var answer cli.Output
 	cmd := &cobra.Command{
 		Use:   "estimate JOB.yaml | estimate --epochs N -- COMMAND ... {epochs} ...",
-		Short: "Estimate again from the runs in a journal, without starting any",
+		Short: "Estimate from the runs in a journal, without starting any",
 		Example: `  allox-est estimate job.yaml --method ratio
   allox-est estimate --epochs 500 --journal train.jsonl --plot train.svg -- python3 train.py --epochs {epochs}`,
 		Args: jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("kind") {
-				env.Log.Warn("--kind: --plot shows the time of each epoch")
-			}
 			_, j, r, err := job.report(env, record, cmd, args)
 			if err != nil {
 				return err
@@ -43,13 +40,11 @@ func newEstimateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	job.register(cmd)
 	answer.Flags(cmd)
 	answer.PlotFlag(cmd, "the time of each epoch on the first device")
-	cmd.Flags().String("kind", "epochs", "")
-	cobra.CheckErr(cmd.Flags().MarkHidden("kind"))
 	cli.First(cmd, "epochs", "device", "journal", "method")
 	return cmd
 }
 
-// report reports on a job from its journal, beside the whole runs there.
+// report returns the report of a job from its journal, compared with the whole runs there.
 func (f *jobFlags) report(env *cli.Env, record *cli.Record, cmd *cobra.Command, args []string) (*jobspec.Spec, *journal.Journal, *report.Report, error) {
 	spec, err := f.spec(cmd, args)
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// trials are what the command line asks of "validate" with a file that lists jobs.
+// trials holds the flags of "validate" for a file that lists jobs.
 type trials struct {
 	env    *cli.Env
 	sample sampleFlags
@@ -49,16 +49,16 @@ func (t *trials) run(ctx context.Context, path string) error {
 	}
 	for _, o := range all {
 		if o.Failed > 0 {
-			t.env.Log.Warnf("%s on %s, samples %s, method %s: %d of %d estimates could not be made: %s", o.Job, o.Device, dashed(o.Samples), o.Method, o.Failed, o.Estimates, o.Reason)
+			t.env.Log.Warnf("%s on %s, samples %s, method %s: %d of %d estimates failed: %s", o.Job, o.Device, dashed(o.Samples), o.Method, o.Failed, o.Estimates, o.Reason)
 		}
 	}
 	return t.answer.Print(t.env, all, func(p *cli.Page) { showOutcomes(p, all) })
 }
 
-// compare makes the runs of one job on a device, and judges every method on them.
+// compare runs one job on a device and scores every method on the runs.
 func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobspec.Spec, device string) ([]backtest.Outcome, error) {
 	if spec.Devices[device].Elsewhere() {
-		return nil, fmt.Errorf("%s: %s is on another machine, and experiments are made here", spec.Name, device)
+		return nil, fmt.Errorf("%s: device %s is on another machine; experiments run on this one", spec.Name, device)
 	}
 	full, err := t.runs(ctx, spec, device, journal.Full, "full", slices.Repeat([]int{spec.Epochs}, e.Full))
 	if err != nil {
@@ -84,8 +84,8 @@ func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobs
 	return outcomes, nil
 }
 
-// runs makes what is missing of runs of a kind that belong together, in a journal of
-// their own, and returns all that succeeded.
+// runs makes the missing runs of a kind, in a journal of their own, and returns those
+// that succeeded.
 func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, kind, name string, epochs []int) ([]journal.Run, error) {
 	path := filepath.Join(t.dir, fmt.Sprintf("%s.%s.%s.jsonl", spec.Name, device, name))
 	j, err := journal.Open(path)

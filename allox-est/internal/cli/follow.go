@@ -27,16 +27,16 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newFollowCommand returns "follow": the estimate of a run under way.
+// newFollowCommand returns "follow": the estimate of a run in progress.
 func newFollowCommand(env *cli.Env) *cobra.Command {
 	f := following{env: env}
 	cmd := &cobra.Command{
 		Use:   "follow JOB.yaml | follow [--epochs N] -- COMMAND ... | follow --epochs N --log FILE",
-		Short: "Follow a whole run: the time it takes in all, better known with every epoch",
-		Long: `Follow a whole run: start a job, or read the log that one writes, and say, as its
-epochs end, how long it takes in all, with an interval. What the job prints goes to
-stderr. How far it has come is read off whatever it prints; --epochs is needed where
-its output does not tell of how many. The run is in the journal when it has ended.`,
+		Short: "Follow a whole run and estimate its total time after every epoch",
+		Long: `Start a whole job, or read the log of a running one, and print the estimated total
+time with an interval as epochs end. The job's output goes to stderr. Progress is read
+from the numbers in that output; give --epochs if it does not contain the total. The
+finished run is added to the journal.`,
 		Example: `  allox-est follow -- python3 train.py
   allox-est follow --epochs 90 --log train.log --plot train.svg`,
 		Args: f.args,
@@ -44,16 +44,14 @@ its output does not tell of how many. The run is in the journal when it has ende
 	}
 	flags := cmd.Flags()
 	f.job.register(cmd)
-	flags.StringVar(&f.log, "log", "", "log of a run that is under way")
-	f.answer.PlotFlag(cmd, "the estimate over the run")
-	flags.Bool("resume-from-sample", false, "")
-	cobra.CheckErr(flags.MarkHidden("resume-from-sample"))
+	flags.StringVar(&f.log, "log", "", "log of a running job")
+	f.answer.PlotFlag(cmd, "the estimate over time")
 	f.answer.Flags(cmd)
 	cli.First(cmd, "epochs", "log", "plot", "pattern", "json")
 	return cmd
 }
 
-// following is a whole run that is followed; of "run --keep" too.
+// following is a whole run that is followed, also by "run --keep".
 type following struct {
 	env             *cli.Env
 	job             jobFlags
@@ -61,9 +59,9 @@ type following struct {
 	answer          cli.Output
 	updates         []follow.Update
 	bar             *cli.Progress
-	first           func() bool // is called at the first mark
+	first           func() bool // called at the first mark
 	tracker         follow.Tracker
-	failed          error // of telling
+	failed          error // of printing
 	shown           float64
 	drifted, unsure bool
 }
@@ -88,7 +86,7 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		f.job.devices = []string{jobspec.CPU}
 	}
 	if len(f.job.devices) > 1 {
-		return cli.Usagef("--device %s: a job is started on one; run without --keep samples each", strings.Join(f.job.devices, ","))
+		return cli.Usagef("--device %s: want one device: the whole job runs once; run without --keep samples each device", strings.Join(f.job.devices, ","))
 	}
 	spec, err := f.job.spec(cmd, args)
 	if err == nil {
@@ -97,13 +95,10 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("resume-from-sample") {
-		f.env.Log.Warn("--resume-from-sample: the run starts at its beginning; run --keep is its own sample")
-	}
 	return f.start(cmd.Context(), spec)
 }
 
-// draw draws what was known on the way, where that is wanted.
+// draw writes the chart of the estimates, if --plot is given.
 func (f *following) draw() error {
 	err := f.answer.Draw(func() (chart.Chart, error) { return follow.Picture(cmp.Or(f.log, "run"), f.updates) })
 	if errors.Is(err, follow.ErrNothingKnown) {
@@ -124,10 +119,10 @@ func (f *following) read(ctx context.Context) error {
 	return follow.Log{Path: f.log, Reader: &reader, Every: 200 * time.Millisecond}.Read(ctx, func(marks []mark.Mark, old float64) error {
 		switch {
 		case first && reader.Full():
-			f.env.Log.Infof("%s: all %v epochs had ended", f.log, reader.Length())
+			f.env.Log.Infof("%s: all %v epochs have ended", f.log, reader.Length())
 			return io.EOF
 		case first && old == 0:
-			f.env.Log.Warnf("%s: nothing counts so far: %s; --epochs says of how many where the log does not, --pattern which lines count: waiting", f.log, reader.Why())
+			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", f.log, reader.Why())
 		}
 		if first = false; !reader.Full() {
 			return f.look(marks)
@@ -137,11 +132,11 @@ func (f *following) read(ctx context.Context) error {
 	})
 }
 
-// start follows a job of its own.
+// start starts the job and follows it.
 func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	device := f.job.devices[0]
 	if spec.Devices[device].Elsewhere() {
-		return cli.Usagef("--device %s: it is on another machine, and follow starts jobs here; --log FILE follows one of there", device)
+		return cli.Usagef("--device %s: it is on another machine; follow starts jobs on this one (--log FILE follows a running job)", device)
 	}
 	j, err := journal.Open(f.job.journal)
 	if err != nil {
@@ -167,7 +162,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 		}
 	}
 	silent := time.AfterFunc(time.Minute, func() {
-		f.env.Log.Warn("a minute, and no number that counts in the output; --pattern names the lines that do")
+		f.env.Log.Warn("no progress in the output for a minute; --pattern selects progress lines")
 	})
 	defer silent.Stop()
 	f.first = silent.Stop
@@ -179,12 +174,13 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 		return fmt.Errorf("%s: %s", spec.Command[0], run.Error)
 	}
 	if f.failed == nil && run.Asked == 0 {
-		f.failed = f.look(toTheEnd(run)) // whether lines begin or end epochs is known now
+		f.failed = f.look(toTheEnd(run)) // now we know whether lines begin or end epochs
 	}
 	return errors.Join(f.failed, f.ended(run), f.draw())
 }
 
-// toTheEnd are a whole run's marks. Where lines begin units its end is the last one.
+// toTheEnd returns the marks of a whole run. If lines begin units, the end of the run
+// is the last mark.
 func toTheEnd(run *journal.Run) []mark.Mark {
 	n := len(run.Marks)
 	if n == 0 || run.Marks[n-1].Number >= float64(run.Epochs) {
@@ -195,7 +191,7 @@ func toTheEnd(run *journal.Run) []mark.Mark {
 	return append(slices.Clone(run.Marks), end)
 }
 
-// ended tells how a run ended.
+// ended prints how a run ended.
 func (f *following) ended(run *journal.Run) error {
 	for _, w := range run.Warnings {
 		if run.Asked == 0 {
@@ -207,13 +203,13 @@ func (f *following) ended(run *journal.Run) error {
 	}
 	how := "took"
 	if run.Asked > 0 {
-		how = fmt.Sprintf("ended at %d of %d by itself, after", run.Epochs, run.Asked)
+		how = fmt.Sprintf("the job stopped by itself at %d of %d, after", run.Epochs, run.Asked)
 	}
 	_, err := fmt.Fprintf(f.env.Stdout, "%s %s\n", how, duration(run.Wall))
 	return err
 }
 
-// checkpoint makes a folder beside the journal for a job that keeps checkpoints.
+// checkpoint makes a directory next to the journal for a job that keeps checkpoints.
 func (f *following) checkpoint(spec *jobspec.Spec) (string, error) {
 	if !spec.KeepsCheckpoints() {
 		return "", nil
@@ -230,16 +226,17 @@ func (f *following) checkpoint(spec *jobspec.Spec) (string, error) {
 	return path, err
 }
 
-// look tells what the marks so far say: of every mark as JSON, else of the last, once
-// in a twentieth of the run. Marks that were told may be dated anew: they are no news,
-// unless what counts proved to be another number, and all of them went back.
+// look prints the estimate for the marks so far: for every mark as JSON, else for the
+// last one, at every twentieth of the run. A mark that was printed may get another
+// time later; it is printed again only if the progress number turned out to be
+// another one and the marks went back.
 func (f *following) look(marks []mark.Mark) error {
-	told := 0.0
+	printed := 0.0
 	if n := len(f.updates); n > 0 && len(marks) > 0 && marks[len(marks)-1].Number >= f.updates[n-1].Done {
-		told = f.updates[n-1].Done
+		printed = f.updates[n-1].Done
 	}
 	for i := range marks {
-		if last := i == len(marks)-1; marks[i].Number <= told || !last && !f.answer.JSON() {
+		if last := i == len(marks)-1; marks[i].Number <= printed || !last && !f.answer.JSON() {
 			continue
 		}
 		if err := f.tell(marks[:i+1]); err != nil {
@@ -271,11 +268,11 @@ func (f *following) tell(marks []mark.Mark) error {
 	f.bar.Describe(fmt.Sprintf("%s left of %s", duration(u.Left.Value), duration(u.Total.Value)))
 	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
 	if u.NotEnough && u.Refused == "" && !f.unsure {
-		f.env.Log.Warnf("not enough to tell: the %ss differ so much that only the interval counts", unit)
+		f.env.Log.Warnf("not enough to tell: the %ss differ so much that the value means little; use the interval", unit)
 		f.unsure = true
 	}
 	if u.Drifted && !f.drifted {
-		f.env.Log.Warnf("%s %.3g: the run has left the interval that was first given", unit, u.Done)
+		f.env.Log.Warnf("%s %.3g: the estimate has left the first interval", unit, u.Done)
 		f.drifted = true
 	}
 	percent := 100 * u.Done / float64(u.Epochs)
@@ -291,7 +288,7 @@ func (f *following) tell(marks []mark.Mark) error {
 	return err
 }
 
-// duration prints seconds as people say them.
+// duration formats seconds, rounded to what a reader needs.
 func duration(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

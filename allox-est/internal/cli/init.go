@@ -26,10 +26,10 @@ func newInitCommand(env *cli.Env) *cobra.Command {
 	var epochs int
 	cmd := &cobra.Command{
 		Use:   "init [--epochs N] -- COMMAND ...",
-		Short: "Write a first job file, after a look at what the command prints",
-		Long: `Write a first job file, after a look at what the command prints: it is started, and
-ended when its output shows what counts, at the latest after half a minute. A word of
-the command that is the number of epochs becomes {epochs}.`,
+		Short: "Write a job file from a trial run of the command",
+		Long: `Start the command, read its progress from the output, end it after a few epochs or
+30 s, and write a job file. A word of the command that equals the number of epochs
+becomes {epochs}.`,
 		Example: "  allox-est init -- python3 train.py --epochs 90",
 		Args:    commandArgs("want -- COMMAND"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +47,7 @@ the command that is the number of epochs becomes {epochs}.`,
 			}
 			path := cmp.Or(out, spec.Name+".yaml")
 			if _, err := os.Lstat(path); err == nil {
-				return fmt.Errorf("%s: is there already", path)
+				return fmt.Errorf("%s: file exists already", path)
 			}
 			if err := env.Write(path, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 				return err
@@ -56,14 +56,14 @@ the command that is the number of epochs becomes {epochs}.`,
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&epochs, "epochs", 0, "epochs of the job, where its output does not say")
+	cmd.Flags().IntVar(&epochs, "epochs", 0, "epochs of the job, if its output does not contain them")
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: NAME.yaml)")
 	cli.OutputFile(cmd, "out")
 	return cmd
 }
 
-// firstLookTime is how long a command is looked at, and firstMarks how many marks of
-// it are enough.
+// firstLookTime limits the trial run of a command; it ends earlier, after firstMarks
+// marks.
 const (
 	firstLookTime = 30 * time.Second
 	firstMarks    = 4
@@ -77,7 +77,7 @@ type draft struct {
 	how     string   // what the output showed
 }
 
-// firstLook starts a job and reads off its output what counts.
+// firstLook starts a job and reads its progress from the output.
 func firstLook(ctx context.Context, env *cli.Env, spec *jobspec.Spec) (*draft, error) {
 	look, enough := context.WithTimeout(ctx, firstLookTime)
 	defer enough()
@@ -103,13 +103,13 @@ func firstLook(ctx context.Context, env *cli.Env, spec *jobspec.Spec) (*draft, e
 		return nil, err
 	}
 	d := &draft{Name: spec.Name, Command: slices.Clone(spec.Command), Epochs: spec.Epochs}
-	d.how = fmt.Sprintf("nothing that counts was seen in %v: progress: {pattern: ...} names the lines that do", firstLookTime)
+	d.how = fmt.Sprintf("no progress found in %v; select progress lines by progress: {pattern: ...}", firstLookTime)
 	if len(seen) > 0 {
 		d.Epochs = int(seen[0].Of)
 		d.how = fmt.Sprintf("the output counts to %d", d.Epochs)
 	}
 	if d.Epochs == 0 {
-		return nil, errors.New("the output does not tell of how many epochs: --epochs N")
+		return nil, errors.New("the output does not contain the number of epochs: give --epochs N")
 	}
 	for i, word := range d.Command {
 		if word == fmt.Sprint(d.Epochs) {
@@ -121,15 +121,15 @@ func firstLook(ctx context.Context, env *cli.Env, spec *jobspec.Spec) (*draft, e
 	return d, nil
 }
 
-// text is the file.
+// text returns the content of the job file.
 func (d *draft) text() ([]byte, error) {
 	body, err := yaml.Marshal(d)
 	if err != nil {
 		return nil, err
 	}
-	note := "# A job for allox-est; what else may stand here: allox-est/docs/reference.md\n"
+	note := "# A job for allox-est; all entries: allox-est/docs/reference.md\n"
 	if !slices.ContainsFunc(d.Command, func(word string) bool { return strings.Contains(word, "{epochs}") }) {
-		note += "# Write {epochs} into the command, where its length goes: without it the job is only run whole (run --keep).\n"
+		note += "# Write {epochs} into the command in place of the number of epochs. Without it only run --keep works.\n"
 	}
 	return append([]byte(note), body...), nil
 }

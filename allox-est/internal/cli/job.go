@@ -22,7 +22,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// jobFlags name a job, by a file or on the command line, and its journal.
+// jobFlags are the flags that describe a job and name its journal.
 type jobFlags struct {
 	epochs  int
 	pattern string
@@ -31,20 +31,20 @@ type jobFlags struct {
 	method  string
 	set     []string
 	stages  string
-	whole   bool // the job is made whole: the command need not take its length
+	whole   bool // the whole job runs: the command need not take its length
 }
 
 func (f *jobFlags) register(c *cobra.Command) {
 	flags := c.Flags()
-	flags.IntVar(&f.epochs, "epochs", 0, "length of the job, in place of the file's; needed for a command without a file")
-	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that count epochs, their number its group, in place of the file's")
-	flags.StringSliceVar(&f.devices, "device", nil, "devices to estimate, cpu and gpu (default: those of the job)")
+	flags.IntVar(&f.epochs, "epochs", 0, "epochs of the job (default: the job file's); needed for a command without a file")
+	flags.StringVar(&f.pattern, "pattern", "", "regular expression of progress lines; its group matches the epoch number (default: the job file's, or found in the output)")
+	flags.StringSliceVar(&f.devices, "device", nil, "devices to estimate, cpu and gpu (default: the job's)")
 	cli.Values(c, "device", jobspec.CPU, jobspec.GPU)
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
-	flags.StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("how to estimate, one of %v", estimate.Methods()))
+	flags.StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("estimation method, one of %v", estimate.Methods()))
 	cli.Values(c, "method", estimate.Methods()...)
-	flags.StringVar(&f.stages, "stages", "", "where a schedule changes the work, as \"0-600 600-1200\"; {stage} in the command is where a sample begins")
-	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or by its path what else a job file says, as unit=step or run.cpu_weight=5000; may be repeated")
+	flags.StringVar(&f.stages, "stages", "", "epoch ranges in which the work differs, such as \"0-600 600-1200\"; {stage} in the command becomes the epoch after which a sample begins")
+	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or an entry of the job file by its path, such as unit=step or run.cpu_weight=5000 (may be repeated)")
 }
 
 // jobArgs accepts one file, or a command after --.
@@ -58,7 +58,7 @@ func jobArgs(cmd *cobra.Command, args []string) error {
 	return errors.New("want JOB.yaml, or --epochs N -- COMMAND with {epochs} in it")
 }
 
-// commandArgs accepts a command after --, and otherwise says what it wants.
+// commandArgs accepts a command after --; its error says what is wanted.
 func commandArgs(want string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
@@ -117,30 +117,30 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 	return spec, nil
 }
 
-// settings are those of an estimate of a job on this machine.
+// settings returns the settings for estimating a job on this machine.
 func (f *jobFlags) settings(speed *cli.Speed, here journal.Identity) estimate.Settings {
 	method, _ := estimate.ParseMethod(f.method) // checked with the job
 	return estimate.Settings{Method: method, Machine: &estimate.Machine{Host: here.Host, Readings: speed.Readings()}}
 }
 
-// printReport prints a report. The error is that of a report without any estimate.
+// printReport prints a report. It returns an error if no device has an estimate.
 func printReport(env *cli.Env, answer *cli.Output, r *report.Report) error {
 	if err := r.Err(); err != nil && !answer.JSON() {
-		return err // it says why
+		return err // it gives the reasons
 	}
 	return errors.Join(answer.Print(env, r, func(p *cli.Page) { showReport(p, r) }), r.Err())
 }
 
-// showReport shows what the samples do not tell, a table, how each estimate was
-// made, and warnings.
+// showReport prints doubts about the samples, a table, how each estimate was made,
+// and warnings.
 func showReport(p *cli.Page, r *report.Report) {
 	for _, doubt := range r.Unsure() {
 		p.Line("%s", doubt)
 	}
 	if rows := r.Rows(); len(rows) > 0 {
 		header := []string{"device", "seconds", "estimate", "low", "high"}
-		beside := slices.ContainsFunc(rows, func(row report.Row) bool { return row.Actual != nil })
-		if beside {
+		compared := slices.ContainsFunc(rows, func(row report.Row) bool { return row.Actual != nil })
+		if compared {
 			header = append(header, "actual", "error")
 		}
 		t := p.Table(header...)
@@ -149,7 +149,7 @@ func showReport(p *cli.Page, r *report.Report) {
 			switch {
 			case row.Actual != nil:
 				cells = append(cells, row.Actual, fmt.Sprintf("%+.1f %%", 100*row.Error))
-			case beside:
+			case compared:
 				cells = append(cells, nil, nil)
 			}
 			t.Add(cells...)
@@ -160,30 +160,30 @@ func showReport(p *cli.Page, r *report.Report) {
 	}
 }
 
-// sampleFlags say how much is sampled; how runs are made stands in the job file.
+// sampleFlags limit the sampling. The job file says how runs are made.
 type sampleFlags struct {
 	budget float64
 	fresh  bool
 }
 
 func (f *sampleFlags) register(flags *pflag.FlagSet) {
-	flags.Float64Var(&f.budget, "budget", 0, "share of the epochs to sample on each device at most (default: the job's, or 0.03 and one short and one long run)")
-	flags.BoolVar(&f.fresh, "fresh", false, "make new runs, whatever the journal holds")
+	flags.Float64Var(&f.budget, "budget", 0, "largest fraction of the epochs to sample on each device (default: the job's, or 0.03 and at least one short and one long run)")
+	flags.BoolVar(&f.fresh, "fresh", false, "ignore the runs in the journal and make new ones")
 }
 
-// limit puts the budget that was given in place of the job's.
+// limit replaces the job's budget by that of --budget.
 func (f *sampleFlags) limit(spec *jobspec.Spec) error {
 	if !(f.budget >= 0 && f.budget <= 1) {
-		return cli.Usagef("--budget %v: want a share from 0 to 1", f.budget)
+		return cli.Usagef("--budget %v: want a fraction from 0 to 1", f.budget)
 	}
 	spec.Sample.Budget = cmp.Or(f.budget, spec.Sample.Budget)
 	if short, long := spec.Lengths(); f.budget > 0 && float64(short+long) > spec.Sample.Budget*float64(spec.Epochs)+1e-9 {
-		return cli.Usagef("--budget %v: of %d epochs that is less than a short and a long run take, %d and %d; --keep starts the job itself, and samples nothing", spec.Sample.Budget, spec.Epochs, short, long)
+		return cli.Usagef("--budget %v: too small: of %d epochs a short and a long run take %d and %d; --keep uses the job itself as the sample", spec.Sample.Budget, spec.Epochs, short, long)
 	}
 	return nil
 }
 
-// newSampler returns a Sampler for this machine, and what ends its progress bar.
+// newSampler returns a Sampler for this machine, and a function that ends its progress bar.
 func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampling.Sampler, done func()) {
 	settings := runner.Settings{Guard: guardCommand()}
 	if spec.Run.InCgroup() {
@@ -193,7 +193,7 @@ func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampli
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
 		Plan: sampling.Plan{Spec: spec, Seed: cmp.Or(spec.Sample.Seed, 1), HalfWidth: func(samples []journal.Run, device string) float64 {
-			job, _ := report.JobOf(spec, device) // its stages were read before
+			job, _ := report.JobOf(spec, device) // its stages were checked before
 			e, err := estimate.New(samples, job, estimate.Settings{})
 			if err != nil {
 				return math.Inf(1)
@@ -205,10 +205,10 @@ func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampli
 	}, done
 }
 
-// thisMachine is what a run's record tells of it.
+// thisMachine describes this machine for the records of runs.
 func thisMachine() sampling.Machine { return sampling.FindMachine("/", runtime.NumCPU()) }
 
-// watch draws what is left of the budget.
+// watch shows the remaining budget in a progress bar.
 func watch(env *cli.Env, spec *jobspec.Spec) (progress func(sampling.Event), done func()) {
 	var bar *cli.Progress
 	return func(e sampling.Event) {

@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newJobsCommand returns "jobs": jobs to try the estimator on.
+// newJobsCommand returns "jobs": example jobs for the estimator.
 func newJobsCommand(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jobs",
@@ -23,7 +23,7 @@ func newJobsCommand(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// hardware is what {hw} expands to.
+// hardware holds the flags that {hw} expands to.
 type hardware struct {
 	cpu, gpu        bool
 	threads, number int
@@ -33,26 +33,26 @@ func (h *hardware) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&h.cpu, "cpu", false, "run on the CPU")
 	cmd.Flags().IntVar(&h.threads, "numThreads", 1, "threads on the CPU")
 	cmd.Flags().BoolVar(&h.gpu, "gpu", false, "run on the GPU")
-	cmd.Flags().IntVar(&h.number, "numGPUs", 1, "GPUs")
+	cmd.Flags().IntVar(&h.number, "numGPUs", 1, "number of GPUs")
 	cmd.MarkFlagsMutuallyExclusive("cpu", "gpu")
 }
 
-// newBurnerCommand returns "jobs burner": a job of exactly known times.
+// newBurnerCommand returns "jobs burner": a job with exactly known times.
 func newBurnerCommand(env *cli.Env) *cobra.Command {
 	var hw hardware
 	var burner jobs.Burner
 	var spend string
 	cmd := &cobra.Command{
 		Use:   "burner",
-		Short: "Spend exactly the given time",
-		Long: `Spend exactly the given time, asleep or computing on one thread,
-whatever --numThreads says. Set-up, epochs and teardown are the same for a seed
-on every machine.`,
+		Short: "Run for exactly the given time",
+		Long: `Run for exactly the given time, sleeping or computing on one thread (--numThreads
+has no effect). A seed gives the same set-up, epoch and teardown times on every
+machine.`,
 		Example: `  allox-est jobs burner --epochs 20 --epoch 0.1 --noise 0.05`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if hw.gpu {
-				return fmt.Errorf("%w: the burner has no code for a GPU", jobs.ErrDeviceUnavailable)
+				return fmt.Errorf("%w: the burner does not run on a GPU", jobs.ErrDeviceUnavailable)
 			}
 			machine := jobs.Sleeper
 			switch spend {
@@ -71,28 +71,28 @@ on every machine.`,
 	}
 	hw.register(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&burner.Epochs, "epochs", 10, "epochs")
-	flags.Float64Var(&burner.Setup, "setup", 1, "seconds of set-up")
+	flags.IntVar(&burner.Epochs, "epochs", 10, "number of epochs")
+	flags.Float64Var(&burner.Setup, "setup", 1, "seconds of the set-up")
 	flags.Float64Var(&burner.Epoch, "epoch", 0.05, "seconds of an epoch")
-	flags.Float64Var(&burner.Teardown, "teardown", 0.5, "seconds of teardown")
-	flags.Float64Var(&burner.Noise, "noise", 0, "relative standard deviation of each of them")
+	flags.Float64Var(&burner.Teardown, "teardown", 0.5, "seconds of the teardown")
+	flags.Float64Var(&burner.Noise, "noise", 0, "relative standard deviation of set-up, epoch and teardown times")
 	flags.Uint64Var(&burner.Seed, "seed", 1, "seed of the noise")
 	flags.StringVar(&burner.Report, "report", "end", "when to print the time-writer report: end, epoch or none")
 	cli.Values(cmd, "report", "end", "epoch", "none")
-	flags.BoolVar(&burner.Lines, "lines", false, "print a line at the end of each epoch")
-	flags.StringVar(&spend, "spend", "sleep", "how to spend the time: sleep or cpu")
+	flags.BoolVar(&burner.Lines, "lines", false, "print one line at the end of each epoch")
+	flags.StringVar(&spend, "spend", "sleep", "what to do meanwhile: sleep or cpu")
 	cli.Values(cmd, "spend", "sleep", "cpu")
 	cli.First(cmd, "epochs", "epoch", "setup", "noise", "spend")
 	return cmd
 }
 
-// newTrainCommand returns "jobs NAME": a network that learns its classes.
+// newTrainCommand returns "jobs NAME": the training of a small network.
 func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	var hw hardware
 	var options jobs.Options
 	cmd := &cobra.Command{
 		Use:     name,
-		Short:   "Train the network " + name + " on images drawn from the seed, or on yours",
+		Short:   "Train the network " + name + " on generated images, or on your own",
 		Example: "  allox-est jobs " + name + " --epochs 5 --batches 4 --numThreads 2",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -106,12 +106,12 @@ func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	}
 	hw.register(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&options.Epochs, "epochs", 10, "epochs")
-	flags.IntVar(&options.BatchesPerEpoch, "batches", 0, "batches an epoch; 0 for the job's own")
-	flags.IntVar(&options.BatchSize, "batch-size", 0, "images a batch; 0 for the job's own")
+	flags.IntVar(&options.Epochs, "epochs", 10, "number of epochs")
+	flags.IntVar(&options.BatchesPerEpoch, "batches", 0, "batches per epoch (0: the job's own number)")
+	flags.IntVar(&options.BatchSize, "batch-size", 0, "images per batch (0: the job's own number)")
 	flags.Uint64Var(&options.Seed, "seed", 1, "seed of images, weights and order")
-	flags.StringVar(&options.Data, "data", "", "folder with MNIST's files (mlp, lenet) or CIFAR-10's binary version (alexnet, googlenet), as published (default: images drawn from the seed)")
-	flags.StringVar(&options.Dir, "dir", "", "existing folder for the checkpoint (default: the current one)")
+	flags.StringVar(&options.Data, "data", "", "directory with the published files of MNIST (mlp, lenet) or of the binary version of CIFAR-10 (alexnet, googlenet) (default: images generated from the seed)")
+	flags.StringVar(&options.Dir, "dir", "", "existing directory for the checkpoint (default: the current one)")
 	cli.First(cmd, "epochs", "batches", "batch-size", "numThreads", "seed")
 	return cmd
 }

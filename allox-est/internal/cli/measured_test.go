@@ -27,7 +27,7 @@ var (
 )
 
 // TestMeasuredJobs shows how far off one pair of samples is about real jobs:
-// pairs taken in turn with whole runs, each pair held against all of them. It
+// pairs taken in turn with whole runs, each pair compared with all of them. It
 // takes some ten minutes and asserts nothing.
 func TestMeasuredJobs(t *testing.T) {
 	if !strings.Contains(flag.Lookup("test.run").Value.String(), "TestMeasured") {
@@ -148,9 +148,8 @@ func (m *measurement) show(t *testing.T) {
 	t.Logf("a window of a pair's epochs misses the CPU time of the whole run that it is cut from by %.1f %% on average", windows(m.full, m.pairs[0]))
 }
 
-// windows is how far off the epochs of a whole run are in stretches as long as
-// the samples, side by side: what no estimate of the time as it will be can
-// better on this machine.
+// windows returns the mean error of stretches of a whole run as long as the samples: no
+// estimate can be better on this machine.
 func windows(full, pair []journal.Run) float64 {
 	var errs []float64
 	long, short := pair[0].Epochs, pair[len(pair)-1].Epochs

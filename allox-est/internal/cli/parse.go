@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/shared/timing"
 )
 
-// newParseCommand returns "parse": the time-writer report of a log.
+// newParseCommand returns "parse": the time-writer report in a log.
 func newParseCommand(env *cli.Env) *cobra.Command {
 	var last, longest bool
 	cmd := &cobra.Command{
@@ -45,14 +45,14 @@ func newParseCommand(env *cli.Env) *cobra.Command {
 			return writeLaps(env.Stdout, out)
 		},
 	}
-	cmd.Flags().BoolVar(&last, "last", false, "of several reports take the last, whether or not it extends the others")
-	cmd.Flags().BoolVar(&longest, "longest", false, "of several reports take the longest")
+	cmd.Flags().BoolVar(&last, "last", false, "use the last of several reports, even if it does not extend the others")
+	cmd.Flags().BoolVar(&longest, "longest", false, "use the longest of several reports")
 	cmd.MarkFlagsMutuallyExclusive("last", "longest")
 	return cmd
 }
 
-// writeLaps prints a report as JSON, lap by lap: there may be more of them
-// than memory for a second copy.
+// writeLaps prints a report as JSON, lap by lap, because there may be no memory for a
+// second copy.
 func writeLaps(w io.Writer, out *timing.Output) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	b.WriteString(`{"laps":[`)
@@ -81,7 +81,7 @@ func writeLaps(w io.Writer, out *timing.Output) error {
 		rest.Warnings = append(rest.Warnings, "fewer than 3 laps: no slope")
 	}
 	if rest.Total == nil {
-		rest.Warnings = append(rest.Warnings, "the laps add up to more than a number holds")
+		rest.Warnings = append(rest.Warnings, "the sum of the laps exceeds the largest number")
 	}
 	tail, err := json.Marshal(rest)
 	if err != nil {
@@ -93,7 +93,7 @@ func writeLaps(w io.Writer, out *timing.Output) error {
 	return b.Flush()
 }
 
-// known is x, or nil where JSON has no number for it.
+// known returns x, or nil if JSON has no number for it.
 func known(x float64) *float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nil

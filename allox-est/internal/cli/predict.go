@@ -16,38 +16,38 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// newPredictCommand returns "predict": a configuration that was not sampled.
+// newPredictCommand returns "predict": the time in a configuration that was not sampled.
 func newPredictCommand(env *cli.Env) *cobra.Command {
 	var q question
 	cmd := &cobra.Command{
 		Use:   "predict --journal FILE --epochs N [--threads N] [--set NAME=VALUE]",
-		Short: "Predict a configuration that was not sampled from those that were",
-		Long: `Predict how long a job takes with other threads, GPUs or parameters from a journal
-that holds samples of several configurations of it, and say which to sample next.
-What is not given is as in the last sample.`,
-		Example: `  allox-est run --journal j.jsonl --epochs 500 --threads 1 --set batch=64 -- ./train {hw} --batch {batch} --epochs {epochs}
+		Short: "Predict the time of a job with other threads, GPUs or parameters",
+		Long: `Predict how long a job takes with other threads, GPUs or parameters, from a journal
+with samples of at least three configurations, and print which configuration to
+sample next. Values that are not given are those of the last sample.`,
+		Example: `  allox-est run --journal j.jsonl --epochs 500 --set devices.cpu.threads=1 --set batch=64 -- ./train {hw} --batch {batch} --epochs {epochs}
   allox-est predict --journal j.jsonl --epochs 500 --threads 8 --set batch=128`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return q.run(env, cmd.Flags()) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&q.journal, "journal", "", "journal with samples of at least three configurations")
-	flags.IntVar(&q.epochs, "epochs", 0, "length of the job")
+	flags.IntVar(&q.epochs, "epochs", 0, "epochs of the job")
 	flags.StringVar(&q.device, "device", "", "cpu or gpu")
 	cli.Values(cmd, "device", jobspec.CPU, jobspec.GPU)
 	flags.IntVar(&q.threads, "threads", 0, "threads on the CPU")
-	flags.IntVar(&q.gpus, "gpus", 0, "GPUs")
-	flags.StringToStringVar(&q.set, "set", nil, "parameters of the job, NAME=VALUE")
+	flags.IntVar(&q.gpus, "gpus", 0, "number of GPUs")
+	flags.StringToStringVar(&q.set, "set", nil, "parameter of the job, NAME=VALUE (may be repeated)")
 	q.answer.Flags(cmd)
 	cli.Require(cmd, "journal", "epochs")
 	cli.First(cmd, "journal", "epochs", "threads", "set", "json")
 	return cmd
 }
 
-// level is the share of new configurations that the interval holds.
+// level is the coverage of the interval for new configurations.
 const level = 0.9
 
-// question is what is asked of a journal.
+// question holds the flags of "predict".
 type question struct {
 	journal       string
 	epochs        int
@@ -57,7 +57,7 @@ type question struct {
 	answer        cli.Output
 }
 
-// changed is the part of the configuration that was given.
+// changed returns the part of the configuration that the flags give.
 func (q *question) changed(flags *pflag.FlagSet) (scaling.Configuration, error) {
 	c := scaling.Configuration{}
 	maps.Copy(c, q.set)
@@ -106,7 +106,7 @@ func (q *question) run(env *cli.Env, flags *pflag.FlagSet) error {
 	return q.answer.Print(env, a, func(p *cli.Page) { a.show(p, table) })
 }
 
-// answer is a prediction beside what it rests on.
+// answer is a prediction with the samples that it is based on.
 type answer struct {
 	Epochs        int                    `json:"epochs"`
 	Configuration scaling.Configuration  `json:"configuration"`
@@ -125,6 +125,6 @@ func (a *answer) show(p *cli.Page, table *scaling.Table) {
 	}
 	row(a.Configuration, a.Wall, "predicted")
 	if a.Next != nil {
-		p.Line("most in doubt, to be sampled next: %s", table.Of(a.Next))
+		p.Line("sample next (widest interval): %s", table.Of(a.Next))
 	}
 }

@@ -51,8 +51,7 @@ type outcome struct {
 }
 
 // estimated runs the command that was built, with --json, and returns the CPU's
-// part and the warnings. (The test binary as the guard of a run would run all tests
-// beside it.)
+// part and the warnings. (The test binary as the guard of a run would run all tests.)
 func estimated(t *testing.T, args ...string) (outcome, string) {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -74,7 +73,7 @@ func estimated(t *testing.T, args ...string) (outcome, string) {
 
 // TestRealBurner: a job that sleeps, of exactly 1 + 400*0.05 + 0.5 s. The clock
 // is real: a try in which the machine stalled, so that the job itself took other
-// times than it was told to, does not count.
+// times than it was set to, does not count.
 func TestRealBurner(t *testing.T) {
 	byName(t)
 	command(t)
@@ -95,7 +94,7 @@ func TestRealBurner(t *testing.T) {
 }
 
 // stalled reports whether a lap of the burner took over 5 ms more or less than
-// it was told to.
+// it was set to.
 func stalled(t *testing.T, path string) bool {
 	t.Helper()
 	j, err := journal.Read(path)
@@ -151,7 +150,7 @@ func TestRealContention(t *testing.T) {
 	if !strings.Contains(warnings, "contention") {
 		t.Errorf("no warning of contention in\n%s", warnings)
 	}
-	shielded, _ := run("--cpu-weight", "10000")
+	shielded, _ := run("--set", "run.cpu_weight=10000")
 	ratio := shielded.Wall.Value / shielded.CPU.Value
 	t.Logf("in a heavy cgroup: wall over CPU %.2f, without %.2f", ratio, plain.Wall.Value/plain.CPU.Value)
 	if ratio > plain.Wall.Value/plain.CPU.Value {

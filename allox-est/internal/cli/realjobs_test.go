@@ -32,7 +32,7 @@ var realJobs = []struct {
 	{"keras", "", []string{"keras_fit.py", "--epochs", "6"}},
 }
 
-// answered is a line that tells how long the whole run takes.
+// answered matches a line with the estimated total time.
 var answered = regexp.MustCompile(`^epoch (\S+) of (\d+): (\S+) in all, (\S+) to (\S+); \S+ left$`)
 
 // keptAnswer is what one run of a job was said to take, and took, in seconds.
@@ -98,7 +98,7 @@ func seconds(t *testing.T, text string) float64 {
 
 // TestRealJobs: six jobs that nobody here wrote a line for, started once by one
 // command without a pattern or a file. Within eight lines there is an answer, and most
-// of the first intervals hold what the run then takes, alone and beside other work.
+// of the first intervals contain the actual time, alone and with other work.
 func TestRealJobs(t *testing.T) {
 	byName(t)
 	command(t)
@@ -165,7 +165,7 @@ func realWheels(t *testing.T) []string {
 
 var (
 	wholeRuns = flag.Int("whole", 0, "whole runs of each job of TestWholeJobs; 0 leaves it out: minutes")
-	wholeBusy = flag.Bool("busy", false, "beside stress-ng --cpu 4")
+	wholeBusy = flag.Bool("busy", false, "run together with stress-ng --cpu 4")
 )
 
 // longer are the lengths that make the jobs take half a minute.

@@ -12,11 +12,11 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// newRemoteCommand returns "remote", which another machine's allox-est calls.
+// newRemoteCommand returns "remote", which allox-est starts on another machine.
 func newRemoteCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:    "remote",
-		Short:  "Make one run for another machine's allox-est, as its standard input asks",
+		Short:  "Make the run that allox-est on another machine requests on standard input",
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -27,7 +27,7 @@ func newRemoteCommand(env *cli.Env) *cobra.Command {
 	}
 }
 
-// makeRun makes the run of a request.
+// makeRun makes the run that a request asks for.
 func makeRun(ctx context.Context, env *cli.Env, r *sampling.Request) (*sampling.Reply, error) {
 	spec, err := r.Spec()
 	if err != nil {
@@ -44,18 +44,18 @@ func makeRun(ctx context.Context, env *cli.Env, r *sampling.Request) (*sampling.
 	return &sampling.Reply{Identity: id, Run: run}, err
 }
 
-// newGuardCommand returns the hidden command that stands beside every run.
+// newGuardCommand returns "guard", which allox-est starts with every run.
 func newGuardCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:    "guard SCRATCH CGROUP",
-		Short:  "End a run whose allox-est was killed",
+		Short:  "End a run if its allox-est is killed",
 		Hidden: true,
 		Args:   cobra.ExactArgs(2),
 		Run:    func(_ *cobra.Command, args []string) { runner.Guard(env.Stdin, args[0], args[1]) },
 	}
 }
 
-// guardCommand is this program as the guard of a run.
+// guardCommand returns the command line of this program as a guard.
 func guardCommand() []string {
 	self, err := os.Executable()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// reuse sets aside the runs of a journal that do not stand for the job as it
-// would run now, and says what became of them and how old the others are.
+// reuse sets aside the runs of a journal that were made under other conditions than
+// now, and logs how many they are and how old the others are.
 func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string) (journal.Identity, error) {
 	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
 	if err != nil {
@@ -36,13 +36,13 @@ func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spe
 		return now, nil
 	}
 	oldest := slices.MinFunc(left, func(a, b journal.Run) int { return a.Start.Compare(b.Start) })
-	env.Log.Infof("%d runs of the journal are used again, the oldest %v old; --fresh makes new ones", len(left), time.Since(oldest.Start).Round(time.Second))
+	env.Log.Infof("%d runs of the journal are reused, the oldest is %v old; --fresh makes new ones", len(left), time.Since(oldest.Start).Round(time.Second))
 	return now, nil
 }
 
 // newest reads a journal and sets aside the runs of a job on each device that were
-// made otherwise than the last one there, on this host or another. It says where
-// that one was made on this host otherwise than it would be now.
+// made under other conditions than the last one there, on this host or another. It
+// warns if the last one was made on this host under other conditions than now.
 func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, error) {
 	j, err := journal.Read(f.journal)
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, e
 		if last >= 0 {
 			made := j.Runs[last].Identity
 			if made.Host == now.Host && made.Differs(now) != "" {
-				env.Log.Warnf("%s: the runs were made with %s than there are now: run makes new ones", device, made.Differs(now))
+				env.Log.Warnf("%s: the runs were made with %s than now: run makes new ones", device, made.Differs(now))
 			}
 			setAside(env, j, spec.Hash(device), made, false)
 		}
@@ -70,7 +70,7 @@ func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, e
 	return j, nil
 }
 
-// ours says whose runs a journal has that holds none of the job's.
+// ours returns an error with the jobs in a journal that holds no run of this one.
 func (f *jobFlags) ours(spec *jobspec.Spec, j *journal.Journal) error {
 	var others []string
 	for _, r := range j.Runs {
@@ -84,20 +84,20 @@ func (f *jobFlags) ours(spec *jobspec.Spec, j *journal.Journal) error {
 	if len(others) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: no run of this command, parameters and devices; it has runs of %s by another", f.journal, strings.Join(others, ", "))
+	return fmt.Errorf("%s: no run of this command with these parameters and devices; it holds runs of %s by another command", f.journal, strings.Join(others, ", "))
 }
 
-// setAside takes the runs of a job out of a journal that were made otherwise than now,
-// or all of them, says why, and returns the others.
+// setAside takes the runs of a job out of a journal that were made under other
+// conditions than now, or all of them, logs the reasons, and returns the others.
 func setAside(env *cli.Env, j *journal.Journal, job string, now journal.Identity, all bool) []journal.Run {
 	aside, left := j.SetAside(job, func(r journal.Run) string {
 		if all {
-			return "asked for fresh ones"
+			return "--fresh"
 		}
 		return r.Differs(now)
 	})
 	for _, reason := range slices.Sorted(maps.Keys(aside)) {
-		env.Log.Warnf("%d runs of the journal are left out: %s", aside[reason], reason)
+		env.Log.Warnf("%d runs of the journal are not used: %s", aside[reason], reason)
 	}
 	return left
 }

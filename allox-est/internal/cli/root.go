@@ -9,11 +9,11 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// New returns the command allox-est.
+// New returns the root command of allox-est.
 func New(env *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "allox-est",
-		Short: "Estimate how long a training job takes on CPU and GPU from short runs of it",
+		Short: "Estimate how long a training job takes on CPU and GPU, from short runs of it",
 		Example: `  allox-est run --epochs 500 -- python3 train.py --epochs {epochs}
   allox-est slurm --epochs 500 -- train.sbatch {epochs}`,
 	}
@@ -28,36 +28,14 @@ func New(env *cli.Env) *cobra.Command {
 		newPredictCommand(env),
 		newSlurmCommand(env),
 		newScheduleCommand(env),
-		newJobsCommand(env), newGuardCommand(env),
+		newParseCommand(env),
+		newJobsCommand(env),
+		newRemoteCommand(env), newGuardCommand(env),
 	)
-	for _, c := range []*cobra.Command{newParseCommand(env), newRemoteCommand(env)} {
-		c.Hidden = true
-		root.AddCommand(c)
-	}
-	old := map[string]string{
-		"plot":                       "estimate",
-		"experiment":                 "validate",
-		"export":                     "estimate --json",
-		"experiment --dir":           "--journal",
-		"validate --dir":             "--journal",
-		"schedule --output":          "--out",
-		"schedule generate --output": "--out",
-		"estimate --out":             "--plot",
-		"--cpu-weight":               "--set run.cpu_weight=",
-		"--cgroup":                   "--set run.cgroup=true",
-		"--key-env":                  "--set run.key_env=",
-		"--logs":                     "--set run.logs=",
-		"--timeout":                  "--set sample.timeout=",
-	}
-	for _, c := range []string{"run", "validate", "estimate", "export"} {
-		old[c+" --unit"], old[c+" --threads"] = "--set unit=", "--set devices.cpu.threads="
-		old[c+" --target"], old[c+" --seed"] = "--set sample.target=", "--set sample.seed="
-	}
-	cli.Rename(root, old)
 	return root
 }
 
-// companions returns the journal that goes with a job file by default.
+// companions returns the default journal of a job file.
 func companions(path string) []string {
 	if ext := filepath.Ext(path); ext == ".yaml" || ext == ".yml" {
 		return []string{strings.TrimSuffix(path, ext) + ".jsonl", strings.TrimSuffix(filepath.Base(path), ext) + ".jsonl"}

@@ -15,7 +15,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newRunCommand returns "run": sample a job and report.
+// newRunCommand returns "run": the estimate of a job from samples.
 func newRunCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	s := samplings{env: env, record: record}
 	cmd := &cobra.Command{
@@ -28,29 +28,29 @@ func newRunCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		RunE: s.run,
 	}
 	s.register(cmd)
-	cmd.Flags().BoolVar(&s.keep, "keep", false, "sample by the job itself: start it once, whole, and answer as soon as it tells enough")
+	cmd.Flags().BoolVar(&s.keep, "keep", false, "use the job itself as the sample: start it once, whole, and print estimates while it runs")
 	cli.First(cmd, "keep")
 	return cmd
 }
 
-// newValidateCommand returns "validate": run, then whole runs beside it.
+// newValidateCommand returns "validate": run, then a comparison with whole runs.
 func newValidateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	s := samplings{env: env, record: record}
 	cmd := &cobra.Command{
 		Use:   "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
-		Short: "Sample a job, run it whole, and show how far off the estimate was",
-		Long: `Sample a job, run it whole, and show how far off the estimate was. A file that
-lists jobs compares methods and sizes of samples on them:
+		Short: "Sample a job, run it whole, and show the error of the estimate",
+		Long: `Sample a job, run it whole, and show the error of the estimate. A file that lists
+jobs compares estimation methods and sample sizes on them:
 
   jobs: [lenet.yaml, mlp.yaml]   # job files
-  samples: [[2, 5], [1, 1]]      # epochs of the samples of one estimate
+  samples: [[2, 5], [1, 1]]      # epochs of the samples for one estimate
   methods: [ratio, line, auto]   # all by default
   devices: [cpu]
-  repeats: 10                    # estimates of each
+  repeats: 10                    # estimates per method and sample size
   full: 3                        # whole runs
 
-Every run of it is kept below the folder --journal, by default the file's name
-without its extension; stopped, it goes on where it was.`,
+Its runs are kept in the directory --journal, by default the file's name without its
+extension. After an interruption, the same command continues.`,
 		Example: "  allox-est validate --full 3 lenet.yaml\n  allox-est validate small.yaml",
 		Args:    jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ without its extension; stopped, it goes on where it was.`,
 	return cmd
 }
 
-// samplings are what the command line asks of "run" and "validate".
+// samplings holds the flags of "run" and "validate".
 type samplings struct {
 	env    *cli.Env
 	job    jobFlags
@@ -77,7 +77,7 @@ type samplings struct {
 	answer cli.Output
 	full   int // whole runs
 	keep   bool
-	record *cli.Record // of the user's own predictions, by which the next are corrected
+	record *cli.Record // of the user's own predictions, which correct the next ones
 }
 
 func (s *samplings) register(cmd *cobra.Command) {
@@ -88,7 +88,7 @@ func (s *samplings) register(cmd *cobra.Command) {
 	cli.First(cmd, "epochs", "device", "journal", "budget")
 }
 
-// run makes the samples that are missing and the whole runs, and prints the report.
+// run makes the missing samples and the whole runs, and prints the report.
 func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	if s.keep {
 		return (&following{env: s.env, job: s.job, answer: s.answer}).run(cmd, args)
@@ -109,7 +109,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	}
 	defer j.Close()
 	if spec.Run.Logs != "" && slices.ContainsFunc(s.job.devices, func(name string) bool { return spec.Devices[name].Elsewhere() }) {
-		s.env.Log.Warn("run.logs: what runs print on other machines is not kept")
+		s.env.Log.Warn("run.logs: the output of runs on other machines is not kept")
 	}
 	identity, err := s.sample.reuse(cmd.Context(), s.env, spec, j, s.job.devices)
 	if err != nil {
@@ -150,8 +150,8 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	return printReport(s.env, &s.answer, r)
 }
 
-// corrected keeps each estimate under what the job's whole run will be known by, and
-// corrects its interval by how earlier ones of this user fared.
+// corrected records each estimate under the key of the job's whole run, and corrects
+// its interval by the outcomes of this user's earlier estimates.
 func (s *samplings) corrected(r *report.Report) {
 	for _, d := range r.Devices {
 		if d.Estimate != nil {
@@ -161,7 +161,7 @@ func (s *samplings) corrected(r *report.Report) {
 	}
 }
 
-// came keeps what the first whole run of each device, of those just made, took.
+// came records the time of the first new whole run on each device.
 func (s *samplings) came(r *report.Report, runs []journal.Run) {
 	done := map[string]bool{}
 	for _, run := range runs {
@@ -179,12 +179,12 @@ func recordKey(r *report.Report, d *report.Device) string {
 	return fmt.Sprintf("%s %d", d.SpecHash, r.Epochs)
 }
 
-// announce says what the samples to come cost.
+// announce logs how many epochs the samples will take.
 func (s *samplings) announce(spec *jobspec.Spec, epochs int) {
 	if epochs == 0 {
 		return
 	}
 	unit := cmp.Or(spec.Unit, jobspec.Epoch)
-	s.env.Log.Infof("samples of %d %ss in all follow, %.3g %% of the job's %d, and a set-up each; --keep starts the job itself instead, and costs nothing",
+	s.env.Log.Infof("sampling runs %d %ss (%.3g %% of the job's %d) and one set-up per run; --keep uses the job itself as the sample, at no extra cost",
 		epochs, unit, 100*float64(epochs)/float64(spec.Epochs), spec.Epochs)
 }

@@ -21,45 +21,42 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// newScheduleCommand returns "schedule": jobs placed on a cluster.
+// newScheduleCommand returns "schedule": the simulated scheduling of jobs on a cluster.
 func newScheduleCommand(env *cli.Env) *cobra.Command {
 	s := scheduling{env: env}
 	cmd := &cobra.Command{
 		Use:   "schedule --input FILE --policy NAME --cpu-nodes N --gpu-nodes N",
-		Short: "Place jobs on CPU and GPU nodes and measure their completion times",
-		Long: `Place jobs on CPU and GPU nodes under a policy and measure the outcome.
+		Short: "Schedule jobs on simulated CPU and GPU nodes and report completion times",
+		Long: `Schedule jobs on simulated CPU and GPU nodes under a policy, and report job
+completion times (JCT).
 
-The input is a file of reports of allox-est (run --json), or a CSV (see "schedule
-generate") with a row a job and the columns job, user,
-arrival (seconds), cpu and gpu: the estimated seconds there, empty where it
-cannot run; cpu_actual and gpu_actual where the true ones are known, cpu_low and
-cpu_high where its interval is. Policies
-decide with the estimated times, and jobs take their true times.
+The input is a file of reports (allox-est run --json), or a CSV with one row per job
+(see "schedule generate") and these columns:
+
+  job, user, arrival       name, owner, arrival in seconds
+  cpu, gpu                 estimated seconds on that device; empty if it cannot run there
+  cpu_actual, gpu_actual   true seconds, if known
+  cpu_low, cpu_high        interval of the estimate (also gpu_low, gpu_high)
+
+Policies decide by the estimated times; jobs take their true times.
 
 Policies:
 ` + schedule.Policies.Help(),
 		Example: `  allox-est schedule generate --seed 1 --error-sd 0.1 --out jobs.txt
   allox-est schedule --input jobs.txt --policy all --cpu-nodes 20 --gpu-nodes 20`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("max-jobs") {
-				env.Log.Warn("--max-jobs: all jobs of the users are matched")
-			}
-			return s.run(cmd.Context())
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs: reports or CSV, - for standard input; may be given several times")
-	flags.StringVar(&s.policy, "policy", "allox", "one of "+strings.Join(schedule.Policies.Names(), ", ")+", several of them with commas, or all")
+	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs, reports or CSV; - is standard input (may be repeated)")
+	flags.StringVar(&s.policy, "policy", "allox", "policy, several of them separated by commas, or all: "+strings.Join(schedule.Policies.Names(), ", "))
 	cli.Values(cmd, "policy", append(schedule.Policies.Names(), "all")...)
-	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "CPU nodes")
-	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
-	flags.StringVar(&s.nodes, "nodes", "", "nodes of further kinds, as v100=4,p100=4: the devices of that name in reports, the columns in a CSV")
-	flags.Float64Var(&s.settings.Alpha, "alpha", 1, "allox: share of the users, the least served ones, whose jobs are matched")
-	flags.Int("max-jobs", 0, "")
-	cobra.CheckErr(flags.MarkHidden("max-jobs"))
-	flags.StringVar(&s.gantt, "gantt", "", "write the chart of what ran where to this .svg or .png file")
-	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
-	flags.StringVar(&s.output, "out", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
+	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "number of CPU nodes")
+	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "number of GPU nodes")
+	flags.StringVar(&s.nodes, "nodes", "", "nodes of other kinds, such as v100=4,p100=4; jobs name them as devices in reports or as columns in a CSV")
+	flags.Float64Var(&s.settings.Alpha, "alpha", 1, "policy allox: fraction of the users, least served first, whose jobs are matched")
+	flags.StringVar(&s.gantt, "gantt", "", "write a Gantt chart of the nodes to this .svg or .png file")
+	flags.StringVar(&s.cdf, "cdf", "", "write the distribution of completion times to this .svg or .png file")
+	flags.StringVar(&s.output, "out", "", "write the runs of each job to this .csv, .tsv, .jsonl or .parquet file")
 	cli.OutputFile(cmd, "gantt", "cdf", "out")
 	s.answer.Flags(cmd)
 	cli.First(cmd, "input", "policy", "cpu-nodes", "gpu-nodes")
@@ -68,7 +65,7 @@ Policies:
 	return cmd
 }
 
-// scheduling is what the command line asks of "schedule".
+// scheduling holds the flags of "schedule".
 type scheduling struct {
 	env                *cli.Env
 	inputs             []string
@@ -81,8 +78,8 @@ type scheduling struct {
 }
 
 func (s *scheduling) run(ctx context.Context) error {
-	if s.settings.Alpha == 0 { // which Settings take for unset
-		return cli.Usagef("--alpha 0: no user's jobs would be matched")
+	if s.settings.Alpha == 0 { // Settings would read it as unset
+		return cli.Usagef("--alpha 0: want more than 0: no user would be served")
 	}
 	if err := s.further(); err != nil {
 		return err
@@ -92,7 +89,7 @@ func (s *scheduling) run(ctx context.Context) error {
 		names = schedule.Policies.Names()
 	}
 	if len(names) > 1 && (s.gantt != "" || s.output != "") {
-		return cli.Usagef("--gantt and --out show one policy, not all")
+		return cli.Usagef("--gantt and --out take one policy, not several")
 	}
 	w, err := s.load()
 	if err != nil {
@@ -112,21 +109,21 @@ func (s *scheduling) run(ctx context.Context) error {
 	return s.print(schedules, s.gain(ctx, names, w.Jobs))
 }
 
-// gain is what matching saves over the shortest first under the errors that are
-// known; nil where the two are not both asked for, or nothing is known.
+// gain returns how much matching (allox) saves compared with shortest job first (sjf)
+// under the known estimation errors; nil unless both policies run and errors are known.
 func (s *scheduling) gain(ctx context.Context, names []string, jobs []schedule.Record) *uncertainty.Prediction {
 	if !slices.Contains(names, "allox") || !slices.Contains(names, "sjf") {
 		return nil
 	}
 	gain, err := schedule.Gain(ctx, jobs, s.cluster, s.settings, rand.New(rand.NewPCG(9, 9)))
 	if err != nil {
-		s.env.Log.Infof("what matching gains under errors: %v", err)
+		s.env.Log.Infof("no comparison of allox with sjf under estimation errors: %v", err)
 		return nil
 	}
 	return &gain
 }
 
-// further takes the further kinds of nodes, in the order given.
+// further reads the node kinds of --nodes, in order.
 func (s *scheduling) further() error {
 	if s.nodes == "" {
 		return nil
@@ -152,7 +149,7 @@ func (s *scheduling) further() error {
 	return nil
 }
 
-// others are the names of the further kinds.
+// others returns the names of the node kinds of --nodes.
 func (s *scheduling) others() []string {
 	var names []string
 	for _, kind := range s.cluster.Others {
@@ -169,7 +166,7 @@ func (s *scheduling) workload(path string) (*schedule.Workload, error) {
 	return schedule.Load(path, s.others()...)
 }
 
-// load reads the inputs and says what became of their records.
+// load reads the inputs and logs how many of their records are used.
 func (s *scheduling) load() (*schedule.Workload, error) {
 	var all []*schedule.Workload
 	for _, path := range s.inputs {
@@ -217,7 +214,7 @@ func (s *scheduling) save(schedules []*schedule.Schedule) error {
 	return nil
 }
 
-// jobPart is a row of the output: a stay of a job on a node.
+// jobPart is a row of the output: a run of a job on a node.
 type jobPart struct {
 	Job     int     `dataset:"job"`
 	User    string  `dataset:"user"`
@@ -228,7 +225,7 @@ type jobPart struct {
 	End     float64 `dataset:"end_seconds"`
 }
 
-// parts returns what ran where, in order of start.
+// parts returns the runs on all nodes, by start time.
 func parts(s *schedule.Schedule) []jobPart {
 	var rows []jobPart
 	for _, r := range s.Runs {
@@ -271,19 +268,19 @@ func (s *scheduling) print(schedules []*schedule.Schedule, gain *uncertainty.Pre
 	})
 }
 
-// gainText says what matching gains, and where it does not.
+// gainText describes the gain of matching, or its loss.
 func gainText(g uncertainty.Prediction) string {
-	verdict := "under the errors of these estimates the two cannot be told apart"
+	verdict := "no difference under the errors of these estimates"
 	switch {
 	case g.Low > 0:
-		verdict = "it holds under the errors of these estimates"
+		verdict = "allox is better under the errors of these estimates"
 	case g.High < 0:
-		verdict = "take the shortest first: that ends these jobs sooner"
+		verdict = "use sjf: it ends these jobs sooner"
 	}
-	return fmt.Sprintf("matching (allox) beside the shortest first (sjf): mean JCT %+.1f %% [%+.1f, %+.1f]; %s", -100*g.Value, -100*g.High, -100*g.Low, verdict)
+	return fmt.Sprintf("allox compared with sjf: mean JCT %+.1f %% [%+.1f, %+.1f]; %s", -100*g.Value, -100*g.High, -100*g.Low, verdict)
 }
 
-// newGenerateCommand returns "schedule generate": a workload to schedule.
+// newGenerateCommand returns "schedule generate": a synthetic workload.
 func newGenerateCommand(env *cli.Env) *cobra.Command {
 	var g schedule.Generator
 	var output string
@@ -303,10 +300,10 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&g.Seed, "seed", 1, "seed of the jobs, gaps and errors")
-	flags.IntVar(&g.Users, "users", 10, "users, one queue each")
-	flags.IntVar(&g.Jobs, "jobs", 1000, "jobs of each user")
+	flags.IntVar(&g.Users, "users", 10, "number of users")
+	flags.IntVar(&g.Jobs, "jobs", 1000, "jobs per user")
 	flags.Float64Var(&g.ErrorSD, "error-sd", 0, "standard deviation of the relative error of the estimates")
-	flags.Float64Var(&g.Spread, "spread", 0, "standard deviation of the logarithm of a factor on each job's time on each device")
+	flags.Float64Var(&g.Spread, "spread", 0, "standard deviation of the logarithm of a random factor on the time of each job on each device")
 	flags.StringVar(&output, "out", "-", "file to write; - is standard output")
 	cli.OutputFile(cmd, "out")
 	return cmd

@@ -21,30 +21,30 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newSlurmCommand returns "slurm": the time limit of a batch job.
+// newSlurmCommand returns "slurm": the time limit for a batch job.
 func newSlurmCommand(env *cli.Env) *cobra.Command {
 	b := batch{env: env}
 	cmd := &cobra.Command{
 		Use:   "slurm --epochs N -- SCRIPT ... {epochs} ...",
-		Short: "Sample a batch job on its cluster, and ask for the time it needs",
-		Long: `Sample a batch job where it will run, as one short job with the script's own
-#SBATCH lines, and say which --time it needs; --submit submits it. The script takes
-its length as an argument. allox-est and the journal must be found on the nodes at
-the same paths. The samples of an earlier call are used again.`,
+		Short: "Find the --time limit of a Slurm batch job, and submit it",
+		Long: `Sample a batch job where it will run, as one short Slurm job with the script's own
+#SBATCH lines, and print the --time that it needs; --submit submits it. The script
+takes its number of epochs as an argument. allox-est and the journal must have the
+same paths on the nodes. Samples of an earlier call are reused.`,
 		Example: `  allox-est slurm --epochs 500 -- train.sbatch --epochs {epochs}
   allox-est slurm --epochs 500 --quantile 0.99 --submit -- train.sbatch --epochs {epochs}`,
 		Args: commandArgs("want -- SCRIPT with {epochs} among its arguments"),
 		RunE: b.run,
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&b.epochs, "epochs", 0, "length of the job")
-	flags.Float64Var(&b.quantile, "quantile", 0.95, "share of such jobs that the limit is to suffice for")
+	flags.IntVar(&b.epochs, "epochs", 0, "epochs of the job")
+	flags.Float64Var(&b.quantile, "quantile", 0.95, "fraction of such jobs for which the limit suffices")
 	flags.StringVar(&b.journal, "journal", "", "journal of the runs (default: SCRIPT.jsonl)")
-	flags.StringVar(&b.pattern, "pattern", "", "regular expression of the lines of its output that end an epoch, where the job makes no time-writer report")
-	flags.StringVar(&b.device, "device", jobspec.CPU, "what the job computes on, cpu or gpu")
+	flags.StringVar(&b.pattern, "pattern", "", "regular expression of the output lines that end an epoch, if the job makes no time-writer report")
+	flags.StringVar(&b.device, "device", jobspec.CPU, "device of the job, cpu or gpu")
 	cli.Values(cmd, "device", jobspec.CPU, jobspec.GPU)
-	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch, for both jobs; may be given several times")
-	flags.BoolVar(&b.fresh, "fresh", false, "make new samples, whatever the journal holds")
+	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch for both jobs (may be repeated)")
+	flags.BoolVar(&b.fresh, "fresh", false, "ignore the samples in the journal and make new ones")
 	flags.BoolVar(&b.submit, "submit", false, "submit the job")
 	b.answer.Flags(cmd)
 	cli.Require(cmd, "epochs")
@@ -52,11 +52,10 @@ the same paths. The samples of an earlier call are used again.`,
 	return cmd
 }
 
-// sampleTime is the time limit of the job that makes the samples, where no option
-// of sbatch says another.
+// sampleTime is the default time limit of the job that makes the samples.
 const sampleTime = 30 * time.Minute
 
-// batch is what the command line asks of "slurm".
+// batch holds the flags of "slurm".
 type batch struct {
 	env             *cli.Env
 	epochs          int
@@ -70,7 +69,7 @@ type batch struct {
 
 func (b *batch) run(cmd *cobra.Command, args []string) error {
 	if !(b.quantile > 0.5 && b.quantile < 1) {
-		return cli.Usagef("--quantile %v: want a share above 0.5 and below 1", b.quantile)
+		return cli.Usagef("--quantile %v: want a fraction above 0.5 and below 1", b.quantile)
 	}
 	script, err := slurm.Read(args[0])
 	if err != nil {
@@ -104,9 +103,9 @@ func name(script *slurm.Script) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// known is the estimate of the journal's samples. Where a script is given the
-// samples are of an earlier call: their age is logged, and those of a script that
-// has changed since do not count.
+// known returns the estimate from the journal's samples. If a script is given, the
+// samples come from an earlier call: known logs their age and ignores samples that
+// are older than the script.
 func (b *batch) known(spec *jobspec.Spec, script *slurm.Script) (*report.Device, error) {
 	flags := jobFlags{journal: b.journal, devices: []string{b.device}}
 	j, err := flags.newest(b.env, spec)
@@ -125,10 +124,10 @@ func (b *batch) known(spec *jobspec.Spec, script *slurm.Script) (*report.Device,
 	}
 	newest := runs[len(runs)-1].Start
 	if info.ModTime().After(newest) {
-		b.env.Log.Infof("%s is newer than its samples", script.Path)
+		b.env.Log.Infof("%s is newer than its samples: sampling again", script.Path)
 		return &report.Device{}, nil
 	}
-	b.env.Log.Infof("%d samples of %s are used again, the newest %v old; --fresh makes new ones", len(runs), b.journal, time.Since(newest).Round(time.Second))
+	b.env.Log.Infof("%d samples of %s are reused, the newest is %v old; --fresh makes new ones", len(runs), b.journal, time.Since(newest).Round(time.Second))
 	return r.Devices[b.device], nil
 }
 
@@ -157,10 +156,10 @@ func (b *batch) sample(cmd *cobra.Command, script *slurm.Script, spec *jobspec.S
 	return err
 }
 
-// ask prints the limit that follows from an estimate, or submits the job with it.
+// ask prints the time limit for an estimate, and submits the job if asked.
 func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *report.Estimate) error {
 	if math.IsInf(e.Wall.High, 0) {
-		return fmt.Errorf("%s: the samples bound no time", b.journal)
+		return fmt.Errorf("%s: no upper bound for the time from these samples", b.journal)
 	}
 	for i, word := range args {
 		args[i] = strings.ReplaceAll(word, "{epochs}", fmt.Sprint(b.epochs))
@@ -178,7 +177,7 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 		one := slurm.Asked{Job: a.Job, Upper: e.Wall.High, Limit: 60 * float64(slurm.Minutes(upper))}
 		warning, err := one.Append(b.asked())
 		if err != nil {
-			return fmt.Errorf("job %s is submitted, but not remembered: %w", a.Job, err)
+			return fmt.Errorf("job %s is submitted, but not recorded: %w", a.Job, err)
 		}
 		if warning != nil {
 			b.env.Log.Warn(warning)
@@ -186,7 +185,7 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 	}
 	line := strings.Join(append(append([]string{"sbatch --time=" + a.Limit}, b.options...), append([]string{script.Path}, args...)...), " ")
 	return b.answer.Print(b.env, a, func(p *cli.Page) {
-		p.Line("%s in the middle, %s for %g %% of such jobs", duration(a.Seconds), duration(a.Upper), 100*b.quantile)
+		p.Line("median %s; %s suffices for %g %% of such jobs", duration(a.Seconds), duration(a.Upper), 100*b.quantile)
 		p.Line("%s", line)
 		if a.Job != "" {
 			p.Line("submitted as job %s", a.Job)
@@ -194,11 +193,11 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 	})
 }
 
-// asked is the log of the jobs that were submitted, beside the journal.
+// asked returns the path of the log of submitted jobs, next to the journal.
 func (b *batch) asked() string { return b.journal + ".asked" }
 
-// past is how the jobs went that were submitted before: the factor that they
-// would have needed, and how many have ended.
+// past returns the factor on the estimates that earlier submitted jobs would have
+// needed, and how many of them have ended.
 func (b *batch) past(ctx context.Context) (factor float64, jobs int, err error) {
 	before, err := slurm.ReadAsked(b.asked())
 	if err != nil || len(before) == 0 {
@@ -210,22 +209,22 @@ func (b *batch) past(ctx context.Context) (factor float64, jobs int, err error) 
 	}
 	took, err := slurm.Past(ctx, numbers)
 	if err != nil {
-		b.env.Log.Warnf("jobs submitted before tell nothing: %v", err)
+		b.env.Log.Warnf("no correction from jobs submitted before: %v", err)
 		return 1, 0, nil
 	}
 	factor, jobs = slurm.Calibrate(before, took, b.quantile)
-	b.env.Log.Infof("%d jobs submitted before have ended: the time asked for is %.3g times the estimate's", jobs, factor)
+	b.env.Log.Infof("%d jobs submitted before have ended: the limit is %.3g times the estimate", jobs, factor)
 	return factor, jobs, nil
 }
 
-// asked is a time limit and what it rests on.
+// asked is a time limit and the figures that it is based on.
 type asked struct {
 	Epochs   int     `json:"epochs"`
 	Quantile float64 `json:"quantile"`
 	Seconds  float64 `json:"wall_seconds"`
 	Upper    float64 `json:"wall_seconds_at_quantile"`
 	Limit    string  `json:"time_limit"`
-	Past     int     `json:"past_jobs"` // that were looked at, and what they made of the time
+	Past     int     `json:"past_jobs"` // ended jobs that Factor is computed from
 	Factor   float64 `json:"factor"`
 	Job      string  `json:"job,omitempty"`
 }

@@ -29,8 +29,8 @@ var (
 )
 
 // TestRealSlurm asks a real Slurm for the time of batch jobs, runs them and
-// compares: how many would have been cut off, and how much was asked in vain,
-// beside a limit of twice the time that the job takes.
+// compares: how many would have been cut off, and how much of the limits went unused,
+// compared with a limit of twice the time that the job takes.
 func TestRealSlurm(t *testing.T) {
 	byName(t)
 	slurmtest.Need(t)
@@ -76,7 +76,7 @@ func TestRealSlurm(t *testing.T) {
 	later := slices.Clone(limits[half:])
 	floats.Scale(factor, later)
 	lateCut, lateVain := judge(later, times[half:])
-	t.Logf("the later %d calibrated by the first %d, factor %.3f: %d longer, %.1f %% in vain", jobs-half, n, factor, lateCut, 100*lateVain)
+	t.Logf("the later %d calibrated by the first %d, factor %.3f: %d longer, %.1f %% unused", jobs-half, n, factor, lateCut, 100*lateVain)
 	if often := 3 + jobs/10; cut > often { // the chance of that many at 5 % is below 1 in 200
 		t.Errorf("%d of %d cut off", cut, jobs)
 	}
@@ -177,8 +177,8 @@ func TestRealSlurmPast(t *testing.T) {
 	}
 }
 
-// A batch job that is submitted gets the limit that was found; samples are used
-// again, and a partition that is none is told in Slurm's words.
+// A batch job that is submitted gets the limit that was found; samples are
+// reused, and an unknown partition is an error in Slurm's words.
 func TestRealSlurmSubmit(t *testing.T) {
 	byName(t)
 	slurmtest.Need(t)

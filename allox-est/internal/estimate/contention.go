@@ -19,8 +19,8 @@ type contention struct {
 	busy        float64 // share of the undisturbed time spent computing
 }
 
-// calmBand is how far a ratio of wall to processor time may lie above the usual
-// one and still be noise.
+// calmBand is the largest ratio of wall to processor time, relative to the usual one,
+// that is still noise: the range of a job that runs alone.
 const calmBand = 1.25
 
 // settle sets laps that other work slowed more than the others to the contention
@@ -149,13 +149,13 @@ func (k contention) crowded(device string) float64 {
 func (k contention) warnings(job Job) []error {
 	var w []error
 	if k.slowed > 0 {
-		w = append(w, fmt.Errorf("%w: other work slowed %d of %d %ss for a while; corrected, the upper end allows for as much again", ErrContention, k.slowed, k.all, job.unit()))
+		w = append(w, fmt.Errorf("%w: other work slowed %d of %d %ss for a while; the estimate is corrected, and its upper end allows the same again", ErrContention, k.slowed, k.all, job.unit()))
 	}
 	if k.lasting > 0.1 {
-		w = append(w, fmt.Errorf("%w: %.0f %% of the %ss' time was spent waiting for a processor; the job's will be as long only if the machine stays as busy", ErrContention, 100*k.lasting, job.unit()))
+		w = append(w, fmt.Errorf("%w: %.0f %% of the %ss' time was spent waiting for a CPU; the estimate holds only if the machine stays as busy", ErrContention, 100*k.lasting, job.unit()))
 	}
 	if k.crowded(job.Device) > 0 {
-		w = append(w, fmt.Errorf("%w: the load was %.1f times the processors, yet the samples waited little; the upper end allows for a fair share", ErrContention, k.load))
+		w = append(w, fmt.Errorf("%w: the load was %.1f times the CPUs, but the samples waited little; the upper end assumes a fair share of the CPUs", ErrContention, k.load))
 	}
 	return w
 }

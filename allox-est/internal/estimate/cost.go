@@ -210,13 +210,13 @@ func toldCost(ts []trace, name string, period int) cost {
 func (c cost) warning(unit string) error {
 	switch {
 	case c.given && len(c.spent[wallTime]) == 0:
-		return fmt.Errorf("%w: %w: %s, every %d %ss; the upper end allows it the time of one", ErrUnsure, ErrUnmet, c.name, c.period(), unit)
+		return fmt.Errorf("%w: %w: %s, every %d %ss; the upper end assumes the time of one %[5]s each time", ErrUnsure, ErrUnmet, c.name, c.period(), unit)
 	case c.name == "" && c.period() > 0:
 		return fmt.Errorf("%w: a cost every %d %ss, from %d seen", ErrPeriod, c.period(), unit, len(c.spent[wallTime]))
 	case c.name == "":
 		return fmt.Errorf("%w: %d seen", ErrRecurring, len(c.spent[wallTime]))
 	case !c.known():
-		return fmt.Errorf("%w: %s, %d seen; the job file may say how often it comes (every)", ErrRecurring, c.name, len(c.spent[wallTime]))
+		return fmt.Errorf("%w: %s, %d seen; give its period in the job file (every)", ErrRecurring, c.name, len(c.spent[wallTime]))
 	}
 	return nil
 }

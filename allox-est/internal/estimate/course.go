@@ -168,9 +168,9 @@ func (c *course) again(ts []trace) bool {
 	return found
 }
 
-// A change along the samples is a trend where it is so many standard errors and
-// explains such a share of the variance: noise that lasts, a first-order process of
-// .9 over fifteen laps, seldom looks so.
+// A change during the samples is a trend if it has at least trendErrors standard errors
+// and explains at least trendShare of the variance. Noise of correlation 0.9 over 15
+// laps rarely does.
 const (
 	trendErrors = 8
 	trendShare  = 0.5

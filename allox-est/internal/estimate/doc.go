@@ -1,9 +1,7 @@
-// Package estimate says how long a job will take, from short runs of it.
+// Package estimate estimates the time of a job from short runs of it.
 //
-// It decides for its caller where a job's set-up ends and its warm-up, its
-// steady epochs and its teardown begin, whether an unusual epoch is the job's
-// own cost, which will come again, or the machine's, which may not, and how
-// wide an honest interval is. It refuses to answer from no run, from runs of
-// one length where a line is needed, and from values that are not finite. What
-// the runs cannot show becomes warnings.
+// It separates a job's set-up, warm-up, steady epochs and teardown, distinguishes
+// recurring costs of the job from disturbances by the machine, and computes the
+// interval. No run, runs of one length for a fitted line, and values that are not finite
+// are errors. What the runs cannot show becomes warnings.
 package estimate

@@ -38,12 +38,8 @@ const (
 	Line Method = "line"
 )
 
-// ParseMethod reads a method's name. Those of earlier versions, mean, median and
-// huber, are Auto now. The error wraps ErrMethod.
+// ParseMethod returns the method of a name. The error wraps ErrMethod.
 func ParseMethod(name string) (Method, error) {
-	if slices.Contains([]string{"mean", "median", "huber"}, name) {
-		return Auto, nil
-	}
 	if m := Method(name); slices.Contains(Methods(), m) {
 		return m, nil
 	}
@@ -129,9 +125,9 @@ func (e *Estimate) unsure() bool { return e.Wall.Bounded() && e.Wall.Width() > 0
 
 // unsureOf says what leaves the wall time open: the samples, the machine, or both.
 func (e *Estimate) unsureOf(job Job, samples bool, machine error) error {
-	w := fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High)
+	w := fmt.Errorf("%w: after %d %ss anything from %.4g to %.4g s is possible", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High)
 	if samples {
-		w = fmt.Errorf("%w; longer samples, or a quieter hour, narrow it", w)
+		w = fmt.Errorf("%w; longer samples or a less busy machine narrow it", w)
 	}
 	if machine != nil {
 		w = fmt.Errorf("%w; %w", w, machine)
@@ -207,7 +203,7 @@ func usable(runs []journal.Run) (used []journal.Run, warnings []error, err error
 		warnings = append(warnings, fmt.Errorf("%w: %d of %d", ErrFailedRuns, failed, len(runs)))
 	}
 	if len(used) == 0 {
-		return nil, nil, fmt.Errorf("%w: none that succeeded", ErrTooFew)
+		return nil, nil, fmt.Errorf("%w: none succeeded", ErrTooFew)
 	}
 	return used, warnings, nil
 }
@@ -229,11 +225,11 @@ func check(r journal.Run) error {
 	case r.Wall == 0:
 		return fmt.Errorf("%w: no wall time", ErrBadRun)
 	case n == 1, n > r.Epochs+2 && n != len(r.Marks)+1: // marks may be of parts of epochs
-		return fmt.Errorf("%w: %d laps of %d epochs", ErrBadRun, n, r.Epochs)
+		return fmt.Errorf("%w: %d laps for %d epochs", ErrBadRun, n, r.Epochs)
 	case len(r.LapCPU) != 0 && len(r.LapCPU) != n, len(r.LapWait) != 0 && len(r.LapWait) != n:
-		return fmt.Errorf("%w: CPU or wait of other laps", ErrBadRun)
+		return fmt.Errorf("%w: CPU or wait times for a different number of laps", ErrBadRun)
 	case slices.ContainsFunc(r.Costs, func(c journal.Cost) bool { return c.Lap < 0 || c.Lap >= n }):
-		return fmt.Errorf("%w: a cost of no lap", ErrBadRun)
+		return fmt.Errorf("%w: a cost names a lap that does not exist", ErrBadRun)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (e *Estimate) widen(runs []journal.Run, m *Machine, level float64) error {
 	e.CPU, e.Uncontended, e.Wall = o.CPU.Widen(e.CPU), o.CPU.Of(busy).Widen(e.Uncontended), wall.Widen(e.Wall)
 	e.Wall.Low = max(e.Wall.Low, min(e.Uncontended.Low, e.Wall.Value)) // without other work it takes that long
 	if wall.High > worthSaying || wall.Low < 1/worthSaying {
-		return fmt.Errorf("%w: %s; by that alone the job may take %.2f to %.2f times as long", ErrMachine, o.Reason, wall.Low, wall.High)
+		return fmt.Errorf("%w: %s; that alone may make the job take %.2f to %.2f times as long", ErrMachine, o.Reason, wall.Low, wall.High)
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// pastWorth is how many earlier jobs of the user's own the model's belief is worth;
-// fewer say nothing of the next one.
+// pastWorth is the weight of the model in jobs of the user's own past; a shorter past is
+// not used. Set on every other series of steps-azure.
 const pastWorth = 3
 
 // Given corrects a prediction by how earlier ones of the same user fared: each of

@@ -9,15 +9,29 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// The beliefs before looking. DESIGN.md lists where each comes from.
+// Prior beliefs: relative standard deviations, factors and probabilities. Noise, runs,
+// set-up and returns were set on every other scenario of TestStatisticsMonteCarlo,
+// drift on every other recorded series.
 const (
-	noiseSD    = 0.05 // of a lap's noise, relative, worth one observation
-	betweenSD  = 0.02 // of the difference between runs, relative
-	onceSD     = 0.10 // of set-up, teardown and warm-up, relative
-	driftSD    = 0.04 // of what the rest of a job is slower or faster than what is seen
-	driftNoise = 30   // times the relative variance of a lap: more of it in a run seen alone
-	goesOn     = 0.5  // that a trend goes on to the end
-	comesBack  = 0.3  // that a slow first unit, or what may be other work's, comes again
+	// noiseSD is the noise of a lap, worth one observation: epochs of quiet jobs, 1 to 6 %.
+	noiseSD = 0.05
+	// betweenSD is the difference between runs, of Student's t of 3: runs of one
+	// benchmark on 30 machines, 1.2 to 7.5 %.
+	betweenSD = 0.02
+	// onceSD is the noise of set-up, teardown and warm-up, of Student's t of 4: set-up of
+	// real jobs, 5 to 15 %.
+	onceSD = 0.10
+	// driftSD is the change of the rest of a job compared with its samples, of Student's t of 4:
+	// later parts of steps-azure against the first 3 %, odd workers of steps-pai.
+	driftSD = 0.04
+	// driftNoise, times the relative variance of a lap, is added to driftSD in a run seen
+	// alone, at most 3 driftSD: the same series.
+	driftNoise = 30
+	// goesOn is the probability that a trend continues to the end.
+	goesOn = 0.5
+	// comesBack is the probability that a slow first unit, or a possible disturbance,
+	// comes again: scenarios of bursts, stalls and evaluations.
+	comesBack = 0.3
 )
 
 // draws is how many of the posterior an interval is made of.

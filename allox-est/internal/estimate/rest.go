@@ -15,7 +15,7 @@ var (
 	// ErrUnsure warns that what was seen says too little of the rest.
 	ErrUnsure = errors.New("not enough to tell")
 	// ErrSchedule is in a refusal: the work itself changes on the way.
-	ErrSchedule = errors.New("a schedule may change this")
+	ErrSchedule = errors.New("a schedule may change the work")
 )
 
 // Rest is what the first marks of a run say of all of it, in their unit of time.
@@ -28,8 +28,8 @@ type Rest struct {
 	totals []float64 // drawn, ascending
 }
 
-// changed is how far apart, as a ratio, levels may lie within what is seen of a run
-// before nothing is said of the rest.
+// changed is the largest ratio of two levels within a run that still allows an estimate:
+// the interval covers less than a quarter.
 const changed = 1.25
 
 // Continue predicts how long a run takes up to unit number of, from its marks so
@@ -41,7 +41,7 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 		return r, err
 	}
 	if len(t.laps) < 3 {
-		return r, fmt.Errorf("%w: %d laps seen, want 3 or more", ErrTooFew, len(t.laps))
+		return r, fmt.Errorf("%w: %d laps, want at least 3", ErrTooFew, len(t.laps))
 	}
 	ts := []trace{t}
 	for _, o := range others {
@@ -54,7 +54,7 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 	}
 	last := marks[len(marks)-1]
 	if last.Number > float64(job.Epochs) {
-		return r, fmt.Errorf("%w: %v units done of %d", ErrTooFew, last.Number, job.Epochs)
+		return r, fmt.Errorf("%w: %v of %d units done", ErrTooFew, last.Number, job.Epochs)
 	}
 	if err := job.checkStages(ts); err != nil {
 		return r, err
@@ -70,9 +70,9 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 	switch {
 	case len(job.Stages) > 0, last.Number == float64(job.Epochs):
 	case c.steps > changed:
-		r.Refused = fmt.Errorf("%w: levels %.0f %% apart were seen", ErrSchedule, 100*(c.steps-1))
+		r.Refused = fmt.Errorf("%w: lap times are on levels %.0f %% apart", ErrSchedule, 100*(c.steps-1))
 	case c.slope != 0 && math.Abs(m.grown(c.slope)-1) > changed-1:
-		r.Refused = fmt.Errorf("%w: %ss change by %+.2g %% from one to the next", ErrSchedule, job.unit(), 100*c.slope)
+		r.Refused = fmt.Errorf("%w: %ss change by %+.2g %% each", ErrSchedule, job.unit(), 100*c.slope)
 	}
 	return r, nil
 }

@@ -60,7 +60,7 @@ func (j Job) checkStages(ts []trace) error {
 	at := 0.0
 	for _, s := range j.Stages {
 		if s.From != at || s.To <= s.From {
-			return fmt.Errorf("%w: %s goes from %v to %v, want from %v on", ErrStages, s.Name, s.From, s.To, at)
+			return fmt.Errorf("%w: %s: from %v to %v, want from %v on", ErrStages, s.Name, s.From, s.To, at)
 		}
 		at = s.To
 		met := false
@@ -68,11 +68,11 @@ func (j Job) checkStages(ts []trace) error {
 			met = met || l.stage == s.Name
 		}
 		if !met {
-			return fmt.Errorf("%w: no sample has met %s", ErrStages, s.Name)
+			return fmt.Errorf("%w: no sample covers %s", ErrStages, s.Name)
 		}
 	}
 	if at > 0 && at < float64(j.Epochs) {
-		return fmt.Errorf("%w: they end at %v of %d", ErrStages, at, j.Epochs)
+		return fmt.Errorf("%w: the last one ends at %v of %d", ErrStages, at, j.Epochs)
 	}
 	return nil
 }

@@ -20,19 +20,19 @@ var (
 	// ErrDriftUnseen warns that the samples show only the beginning of the job.
 	ErrDriftUnseen = errors.New("drift unseen")
 	// ErrTrend warns that the epochs grow or shrink within the samples.
-	ErrTrend = errors.New("times change along the samples")
+	ErrTrend = errors.New("times change during the samples")
 	// ErrContention warns that other work slowed the samples.
 	ErrContention = errors.New("contention")
 	// ErrOversubscribed warns that the job has more threads than there are
 	// processors.
-	ErrOversubscribed = errors.New("more threads than processors")
+	ErrOversubscribed = errors.New("more threads than CPUs")
 	// ErrPeriod warns that a recurring cost was taken to be periodic.
 	ErrPeriod = errors.New("period inferred")
 	// ErrRecurring warns that costly epochs were seen without a period.
 	ErrRecurring = errors.New("costs without a period")
 	// ErrUnmet warns that a cost that was named is in none of the samples, and
 	// not in the estimate.
-	ErrUnmet = errors.New("a named cost that no sample has met")
+	ErrUnmet = errors.New("a named cost in no sample")
 	// ErrUntold warns that laps are missing and whole runs were used.
 	ErrUntold = errors.New("no laps used")
 	// ErrUnbounded warns that there are too few runs for an interval.
@@ -61,10 +61,10 @@ func doubts(runs []journal.Run, job Job, e *Estimate) []error {
 		cpus, threads = max(cpus, r.CPUs), max(threads, r.Threads)
 	}
 	if e.Epochs < fewEpochs && reach < job.Epochs {
-		w = append(w, fmt.Errorf("%w: %d %ss sampled; a cost in fewer than 1 of %d %[3]ss may not show", ErrFewEpochs, e.Epochs, job.unit(), max(1, e.Epochs/3)))
+		w = append(w, fmt.Errorf("%w: %d %ss sampled; a cost that comes less than once in %d %[3]ss may be missing", ErrFewEpochs, e.Epochs, job.unit(), max(1, e.Epochs/3)))
 	}
 	if reach*2 < job.Epochs {
-		w = append(w, fmt.Errorf("%w: the longest sample ends at %s %d of %d; longer ones show more", ErrDriftUnseen, job.unit(), reach, job.Epochs))
+		w = append(w, fmt.Errorf("%w: the longest sample ends at %s %d of %d; longer samples show more", ErrDriftUnseen, job.unit(), reach, job.Epochs))
 	}
 	if job.Device == "cpu" && threads > cpus && cpus > 0 {
 		w = append(w, fmt.Errorf("%w: %d on %d", ErrOversubscribed, threads, cpus))

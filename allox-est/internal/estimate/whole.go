@@ -82,7 +82,7 @@ func linePrediction(xs, ys []float64, x, level float64) (uncertainty.Prediction,
 	case errors.Is(err, regression.ErrConstant):
 		return uncertainty.Prediction{}, fmt.Errorf("%w: %v epochs", ErrOneLength, xs[0])
 	case errors.Is(err, regression.ErrTooFew):
-		return uncertainty.Prediction{}, fmt.Errorf("%w: a line needs two", ErrTooFew)
+		return uncertainty.Prediction{}, fmt.Errorf("%w: a line needs two lengths", ErrTooFew)
 	case err != nil:
 		return uncertainty.Prediction{}, err
 	}
@@ -92,7 +92,7 @@ func linePrediction(xs, ys []float64, x, level float64) (uncertainty.Prediction,
 	}
 	p := uncertainty.Prediction{Value: fitted.Value, Low: fitted.Low, High: fitted.High, Level: level}
 	if p.Value <= 0 {
-		return p, fmt.Errorf("%w: set-up noise exceeds the epochs' time: the line falls", ErrTooFew)
+		return p, fmt.Errorf("%w: set-up noise exceeds the epochs' time: the fitted line falls", ErrTooFew)
 	}
 	if p.Bounded() {
 		p.Low = max(0, p.Low)

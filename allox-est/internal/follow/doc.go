@@ -1,7 +1,7 @@
-// Package follow keeps the estimate of a run that is under way: how long the
-// whole of it takes, with an interval that narrows as epochs end.
+// Package follow estimates the total time of a run in progress, with an interval that
+// narrows as epochs end.
 //
-// It decides for its caller what a mark changes: the units done count as they were,
-// those to come as estimate.Continue says from them. It refuses to answer before four
-// marks, and it says when the run has left the interval that it first gave.
+// Finished units count with their actual time; estimate.Continue estimates those to
+// come. The first estimate comes after four marks. An Update says when the estimate has
+// left the first interval.
 package follow

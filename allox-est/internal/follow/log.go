@@ -12,7 +12,7 @@ import (
 )
 
 // ErrEnded is returned where a log ends, removed or cut, before the run does.
-var ErrEnded = errors.New("the log was removed or cut")
+var ErrEnded = errors.New("the log was removed or truncated")
 
 // Log is a log that another program writes.
 type Log struct {

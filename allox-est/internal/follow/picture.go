@@ -7,7 +7,7 @@ import (
 )
 
 // ErrNothingKnown is returned for a picture of a run of which nothing was known.
-var ErrNothingKnown = errors.New("nothing was known on the way")
+var ErrNothingKnown = errors.New("no estimate was made during the run")
 
 // Picture shows the whole time as it was known at the end of each epoch, with its
 // interval, and where the run ended.

@@ -36,11 +36,11 @@ type Burner struct {
 func (b Burner) check() error {
 	for name, x := range map[string]float64{"setup": b.Setup, "epoch": b.Epoch, "teardown": b.Teardown, "noise": b.Noise} {
 		if !(x >= 0) || math.IsInf(x, 0) {
-			return fmt.Errorf("%w: %s: %v", ErrOption, name, x)
+			return fmt.Errorf("%w: %s: %v, want a number from 0", ErrOption, name, x)
 		}
 	}
 	if b.Epochs < 0 {
-		return fmt.Errorf("%w: epochs: %d", ErrOption, b.Epochs)
+		return fmt.Errorf("%w: epochs: %d, want a number from 0", ErrOption, b.Epochs)
 	}
 	if !slices.Contains([]string{"", "end", "epoch", "none"}, b.Report) {
 		return fmt.Errorf("%w: report: %q, want end, epoch or none", ErrOption, b.Report)

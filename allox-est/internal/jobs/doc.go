@@ -1,18 +1,15 @@
-// Package jobs holds training jobs to estimate: real networks that learn real
-// classes on the processor, made to be run whole or for a few epochs, and to tell
-// their laps through the time-writer protocol of shared/timing.
+// Package jobs has example training jobs for the estimator: small networks that really
+// learn on the CPU, for any number of epochs, and report their laps by the time-writer
+// protocol of shared/timing.
 //
-// The jobs are "mlp", "lenet", "alexnet" and "googlenet": the last two are the
-// architectures of those names shrunk to images of 32x32. The package decides
-// what a job does: images are drawn from a seed in the set-up, so that no file is
-// needed, or read from published data sets where a folder of them is given; the
-// set-up ends with a first step, which builds and compiles the
-// graph, so that it does not land in epoch 1; the teardown scores the network on
-// images it has not seen and writes a checkpoint. The same options give the same
-// checkpoint, byte for byte, on the same build.
+// The jobs are "mlp", "lenet", "alexnet" and "googlenet"; the last two are the
+// architectures of those names for images of 32x32. Images are generated from a seed in
+// the set-up, or read from a directory with published data sets. The set-up ends with a
+// first step, because that step builds and compiles the graph, which would slow epoch
+// 1. The teardown scores the network on unseen images and writes a checkpoint. The same
+// options and the same build give the same checkpoint, byte for byte.
 //
-// It refuses to pretend: a job asked to run on a GPU fails with
-// [ErrDeviceUnavailable].
+// Jobs run on the CPU; asking for a GPU returns [ErrDeviceUnavailable].
 //
 //	err := jobs.Run(ctx, "lenet", jobs.Options{Epochs: 8, Threads: 1, Out: os.Stdout, Dir: scratch})
 //	if errors.Is(err, jobs.ErrDeviceUnavailable) {

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrData is returned for files that hold no images of the job's size.
-var ErrData = errors.New("not the images that the job learns")
+var ErrData = errors.New("wrong data set for this job")
 
 // load reads published data sets out of a folder: gray images of 28x28 in MNIST's
 // IDX files (Y. LeCun, C. Cortes and C. Burges), which may be gzipped, or colour
@@ -67,7 +67,7 @@ func bytesOf(path string, dims ...int) (body []byte, name string, err error) {
 	}
 	body, found := bytes.CutPrefix(b, head)
 	if !found || len(head) < 8 || len(body) != size*int(binary.BigEndian.Uint32(head[4:])) {
-		return nil, name, fmt.Errorf("%s: %w: no whole IDX file of %v", name, ErrData, dims)
+		return nil, name, fmt.Errorf("%s: %w: not a complete IDX file with dimensions %v", name, ErrData, dims)
 	}
 	return body, name, nil
 }
@@ -83,7 +83,7 @@ func cifar(dir string, names ...string) (set, error) {
 			return set{}, err
 		}
 		if len(b) == 0 || len(b)%(1+s.size) != 0 {
-			return set{}, fmt.Errorf("%s: %w: %d bytes are no records of %d", path, ErrData, len(b), 1+s.size)
+			return set{}, fmt.Errorf("%s: %w: %d bytes are not a multiple of the record size %d", path, ErrData, len(b), 1+s.size)
 		}
 		for record := range slices.Chunk(b, 1+s.size) {
 			for i := range plane {
@@ -102,7 +102,7 @@ func cifar(dir string, names ...string) (set, error) {
 // add takes an image of bytes, black at -1 and white at 1.
 func (s *set) add(pixels []byte, class byte) error {
 	if class >= classes {
-		return fmt.Errorf("%w: class %d of %d", ErrData, class, classes)
+		return fmt.Errorf("%w: class %d, want one below %d", ErrData, class, classes)
 	}
 	for _, p := range pixels {
 		s.pixels = append(s.pixels, float32(p)/127.5-1)

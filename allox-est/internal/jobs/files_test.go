@@ -75,12 +75,12 @@ func TestMNIST(t *testing.T) {
 		body []byte
 		want string
 	}{
-		"short":          {"t10k-images-idx3-ubyte", idxFile([]uint32{12, 28, 28}, make([]byte, 100)), "no whole IDX file of [28 28]"},
-		"long":           {"t10k-images-idx3-ubyte", idxFile([]uint32{1, 2, 2}, make([]byte, 100)), "no whole IDX file of [28 28]"},
-		"other kind":     {"t10k-labels-idx1-ubyte", []byte("no IDX"), "no whole IDX file of []"},
+		"short":          {"t10k-images-idx3-ubyte", idxFile([]uint32{12, 28, 28}, make([]byte, 100)), "not a complete IDX file with dimensions [28 28]"},
+		"long":           {"t10k-images-idx3-ubyte", idxFile([]uint32{1, 2, 2}, make([]byte, 100)), "not a complete IDX file with dimensions [28 28]"},
+		"other kind":     {"t10k-labels-idx1-ubyte", []byte("no IDX"), "not a complete IDX file with dimensions []"},
 		"other count":    {"t10k-labels-idx1-ubyte", idxFile([]uint32{3}, make([]byte, 3)), "12 images and 3 labels"},
-		"eleventh class": {"t10k-labels-idx1-ubyte", idxFile([]uint32{12}, bytes.Repeat([]byte{10}, 12)), "image 1: not the images that the job learns: class 10 of 10"},
-		"other size":     {"t10k-images-idx3-ubyte", idxFile([]uint32{12, 2, 2}, make([]byte, 48)), "no whole IDX file of [28 28]"},
+		"eleventh class": {"t10k-labels-idx1-ubyte", idxFile([]uint32{12}, bytes.Repeat([]byte{10}, 12)), "image 1: wrong data set for this job: class 10, want one below 10"},
+		"other size":     {"t10k-images-idx3-ubyte", idxFile([]uint32{12, 2, 2}, make([]byte, 48)), "not a complete IDX file with dimensions [28 28]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -111,7 +111,7 @@ func TestCIFAR(t *testing.T) {
 		t.Errorf("a pixel is %v", got)
 	}
 	write(t, dir, "test_batch.bin", record[:100])
-	if _, _, err := jobs()["alexnet"].load(dir); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "100 bytes are no records of 3073") {
+	if _, _, err := jobs()["alexnet"].load(dir); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "100 bytes are not a multiple of the record size 3073") {
 		t.Errorf("a torn file: %v", err)
 	}
 }

@@ -84,10 +84,10 @@ func Names() []string { return slices.Sorted(maps.Keys(jobs())) }
 func Run(ctx context.Context, name string, o Options) error {
 	j, ok := jobs()[name]
 	if !ok {
-		return fmt.Errorf("%w: %q is none of %v", ErrUnknownJob, name, Names())
+		return fmt.Errorf("%w: %q, want one of %v", ErrUnknownJob, name, Names())
 	}
 	if o.GPU {
-		return fmt.Errorf("%s: gpu: %w: example jobs compute on the processor only", name, ErrDeviceUnavailable)
+		return fmt.Errorf("%s: gpu: %w: example jobs run on the CPU only", name, ErrDeviceUnavailable)
 	}
 	o, err := o.filled(j)
 	if err != nil {
@@ -114,7 +114,7 @@ func (o Options) filled(j job) (Options, error) {
 		o.Now = time.Now
 	}
 	if least := slices.Min([]int{o.Epochs, o.BatchesPerEpoch, o.BatchSize}); least < 1 || o.Threads < 0 {
-		return o, fmt.Errorf("%w: %d epochs of %d batches of %d images on %d threads", ErrOption, o.Epochs, o.BatchesPerEpoch, o.BatchSize, o.Threads)
+		return o, fmt.Errorf("%w: %d epochs, %d batches per epoch, %d images per batch, %d threads: want at least 1 of each, threads from 0", ErrOption, o.Epochs, o.BatchesPerEpoch, o.BatchSize, o.Threads)
 	}
 	return o, nil
 }

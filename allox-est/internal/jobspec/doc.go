@@ -1,10 +1,9 @@
-// Package jobspec describes a training job: what to execute, for how many
-// epochs, on which devices, and how its progress is seen.
+// Package jobspec describes a training job: its command, number of epochs, devices and
+// progress.
 //
-// It decides for its caller how a command line is made from the template, what
-// of a description identifies the job (its hash), and which lengths a pair of
-// samples has. It refuses fields it does not know, parameters that are never
-// used or never given, and a job whose length cannot be set.
+// It expands the command line from its template, computes the hash that identifies the
+// job, and chooses the lengths of a pair of samples. Unknown fields, parameters that are
+// not used or not given, and a job whose length cannot be set are errors.
 //
 //	name: lenet
 //	command: [./run.sh, "{lr}", "{epochs}", "{hw}"]

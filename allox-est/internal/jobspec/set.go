@@ -39,9 +39,9 @@ func (s *Spec) Set(text string) error {
 	case err == nil:
 		return nil
 	case strings.Contains(err.Error(), "not found in type"):
-		return fmt.Errorf("%w: a job file has no %s", ErrInvalid, path)
+		return fmt.Errorf("%w: %s: no such entry in a job file", ErrInvalid, path)
 	}
-	return fmt.Errorf("%w: %s: not a value of it", ErrInvalid, text)
+	return fmt.Errorf("%w: %s: the value has the wrong type", ErrInvalid, text)
 }
 
 // takes says that the command has a place for a parameter.

@@ -102,7 +102,7 @@ func (b *Bytes) UnmarshalYAML(n *yaml.Node) error {
 	}
 	x, err := strconv.ParseFloat(number, 64)
 	if x *= float64(int64(1) << shift); err != nil || !(x >= 0) || x > 1<<60 {
-		return fmt.Errorf("line %d: %q is no amount of memory, such as 4G", n.Line, n.Value)
+		return fmt.Errorf("line %d: %q is not an amount of memory such as 4G", n.Line, n.Value)
 	}
 	*b = Bytes(x)
 	return nil
@@ -208,7 +208,7 @@ func (s *Spec) Check() error {
 		return invalid("command: empty")
 	}
 	if s.Epochs < 1 && (s.Epochs < 0 || !s.Whole) {
-		return invalid("epochs: %d, want at least 1 (--epochs); run --keep starts the job whole and reads them off its output", s.Epochs)
+		return invalid("epochs: %d, want at least 1 (--epochs); run --keep reads them from the output of the whole job", s.Epochs)
 	}
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(filepath.Base(s.Command[0]), filepath.Ext(s.Command[0]))
@@ -260,12 +260,12 @@ func (s *Spec) checkCommand() error {
 			}
 		}
 		if word != "{hw}" && strings.Contains(word, "{hw}") {
-			return invalid("command: word %d: {hw} must stand alone, it becomes several words", i)
+			return invalid("command: word %d: {hw} must be a word by itself: it becomes several words", i)
 		}
 	}
 	switch takes := used["epochs"] || used["steps"]; {
 	case !takes && !s.Whole:
-		return invalid("command: no {epochs}: the job's length cannot be set; run --keep starts it whole")
+		return invalid("command: no {epochs}: the number of epochs cannot be set; run --keep runs the whole job")
 	case takes && s.Epochs == 0:
 		return invalid("epochs: 0, want at least 1 for {epochs}")
 	}
@@ -276,13 +276,13 @@ func (s *Spec) checkCommand() error {
 	}
 	for _, name := range []string{"epochs", "steps", "hw", "scratch", "checkpoint", "stage"} {
 		if _, given := s.Params[name]; given {
-			return invalid("params: %s: has a meaning of its own", name)
+			return invalid("params: %s: reserved name", name)
 		}
 		delete(used, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		if _, given := s.Params[name]; !given {
-			return invalid("command: {%s} is not among the params; {{%s}} is the text itself", name, name)
+			return invalid("command: {%s}: no such parameter; write {{%s}} for the text itself", name, name)
 		}
 	}
 	return nil
@@ -298,13 +298,13 @@ func (s *Spec) checkDevices() error {
 			return invalid("devices: %s: want %s or %s", name, CPU, GPU)
 		}
 		if d.Threads < 0 || d.Count < 0 {
-			return invalid("devices: %s: negative", name)
+			return invalid("devices: %s: negative number", name)
 		}
 		if d.SSH != "" && d.Slurm != "" {
-			return invalid("devices: %s: on one machine, by ssh or by slurm", name)
+			return invalid("devices: %s: both ssh and slurm, want one", name)
 		}
 		if strings.HasPrefix(d.SSH, "-") || strings.ContainsAny(d.SSH, " \t") {
-			return invalid("devices: %s: ssh: %q is no host", name, d.SSH)
+			return invalid("devices: %s: ssh: %q is not a host name", name, d.SSH)
 		}
 	}
 	return nil
@@ -316,11 +316,11 @@ func (s *Sample) check() error {
 	case len(f) != 0 && len(f) != 2 || len(n) != 0 && len(n) != 2:
 		return invalid("sample: want two fractions and two min_epochs")
 	case len(f) == 2 && !(f[0] > 0 && f[0] <= f[1] && f[1] <= 1):
-		return invalid("sample: fractions: want two shares of the epochs, the first no larger")
+		return invalid("sample: fractions: want two fractions of the epochs in ascending order")
 	case len(n) == 2 && !(n[0] >= 1 && n[0] <= n[1]):
-		return invalid("sample: min_epochs: want two counts, the first no larger")
+		return invalid("sample: min_epochs: want two counts in ascending order")
 	case !(s.Budget >= 0 && s.Budget <= 1) || !(s.Target >= 0 && s.Target <= 1):
-		return invalid("sample: budget: %v, target: %v, want shares from 0 to 1", s.Budget, s.Target)
+		return invalid("sample: budget: %v, target: %v, want fractions from 0 to 1", s.Budget, s.Target)
 	case s.Repeats < 0 || s.Timeout < 0:
 		return invalid("sample: repeats and timeout must not be negative")
 	}

@@ -209,7 +209,7 @@ func TestSet(t *testing.T) {
 	if s.Params["lr"] != "0.1" || s.Run.CPUWeight != 5000 || !slices.Equal(s.Run.KeyEnv, []string{"A", "B"}) || s.Run.InCgroup() || s.Sample.Timeout != 10*time.Second || s.Limits.Memory != 4<<30 || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
 		t.Errorf("%+v", s)
 	}
-	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.cpu_weigth=1": "has no run.cpu_weigth", "run.cpu_weight=much": "not a value"} {
+	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.cpu_weigth=1": "run.cpu_weigth: no such entry", "run.cpu_weight=much": "the value has the wrong type"} {
 		if err := s.Set(text); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

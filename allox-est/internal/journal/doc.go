@@ -1,8 +1,7 @@
-// Package journal keeps what runs of jobs cost in a file of one JSON object
-// per line, to which lines are only ever added.
+// Package journal stores the runs of jobs in an append-only file with one JSON object
+// per line.
 //
-// It decides for its caller that a line is on the disk before the next run
-// starts, and what a file that ends in the middle of a line means (the line is
-// lost, nothing else). It refuses to open a file that another process adds to,
-// and it names each line it cannot read.
+// Append returns when the line is on the disk. If the file ends in the middle of a line,
+// only that line is lost. A file that another process has open for appending is an
+// error, and every unreadable line becomes a warning with its number.
 package journal

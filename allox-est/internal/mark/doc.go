@@ -1,9 +1,8 @@
-// Package mark finds in what a program prints how far it has come.
+// Package mark finds the progress of a program in its output.
 //
-// It decides for its caller which number of which line counts the program's work,
-// whatever the line looks like: the numbers of a line are masked, lines that then
-// begin alike belong together, and a number among them that grows by an even step,
-// or towards a constant one beside it ("3/90", "3 of 90"), is a counter. A counter
-// that begins again and again counts inside of another. It refuses to guess where
-// two readings are open, and says what it saw.
+// It finds the number that counts the program's work, in lines of any form: the numbers
+// of each line are masked, and lines that then have the same prefix belong together. A
+// number in them that grows by an even step, or towards a constant one next to it
+// ("3/90", "3 of 90"), is a counter. A counter that restarts again and again counts
+// within another one. If two readings are possible, it reports both and chooses none.
 package mark

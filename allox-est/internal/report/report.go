@@ -127,7 +127,7 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 	}
 	e, err := estimate.New(runs, job, s)
 	if err == nil && e.Samples < pair {
-		err = fmt.Errorf("%w: %d, want a pair", estimate.ErrTooFew, e.Samples)
+		err = fmt.Errorf("%w: %d, want at least 2", estimate.ErrTooFew, e.Samples)
 	}
 	if err != nil {
 		d.Error = reason(runs, err)
@@ -207,7 +207,7 @@ func (r *Report) Validate(j *journal.Journal) {
 			case run.Failed():
 				r.warn(name, "whole run failed: "+run.Error)
 			case run.Epochs != r.spec.Epochs:
-				r.warn(name, fmt.Sprintf("whole run of %d epochs left out", run.Epochs))
+				r.warn(name, fmt.Sprintf("whole run of %d epochs not used", run.Epochs))
 			default:
 				runs = append(runs, run)
 			}

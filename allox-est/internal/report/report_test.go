@@ -129,7 +129,7 @@ func TestHalfAPair(t *testing.T) {
 	spec, j := example()
 	j.Runs = j.Runs[:1]
 	r := New(spec, []string{"cpu"}, j, estimate.Settings{})
-	if err := r.Err(); !errors.Is(err, ErrNoEstimate) || !strings.Contains(err.Error(), "1, want a pair") {
+	if err := r.Err(); !errors.Is(err, ErrNoEstimate) || !strings.Contains(err.Error(), "1, want at least 2") {
 		t.Errorf("got %v", err)
 	}
 }

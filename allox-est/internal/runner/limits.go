@@ -11,7 +11,7 @@ import (
 // Errors of a run's limits.
 var (
 	// ErrLimit is returned when nothing on the machine can hold a run to a limit.
-	ErrLimit = errors.New("cannot be limited")
+	ErrLimit = errors.New("the limit cannot be enforced")
 	// ErrMemory is in Result.Err when a process was killed at the memory limit.
 	ErrMemory = errors.New("killed at the memory limit")
 )
@@ -94,9 +94,9 @@ func (c control) scope(systemdRun []string) []string {
 func (c control) missing() error {
 	switch {
 	case c.memory > 0:
-		return fmt.Errorf("memory: %w: no cgroup with a memory controller could be made, and there is no systemd", ErrLimit)
+		return fmt.Errorf("limits.memory: %w: no cgroup with a memory controller can be made and there is no systemd", ErrLimit)
 	case c.cpus > 0:
-		return fmt.Errorf("processors: %w: no cgroup with a cpu controller could be made, and there is no systemd", ErrLimit)
+		return fmt.Errorf("limits.cpus: %w: no cgroup with a cpu controller can be made and there is no systemd", ErrLimit)
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	}
 	scratch, err := os.MkdirTemp(r.settings.Scratch, "allox-est-")
 	if err != nil {
-		return nil, fmt.Errorf("%w: scratch folder: %w", ErrStart, err)
+		return nil, fmt.Errorf("%w: scratch directory: %w", ErrStart, err)
 	}
 	defer os.RemoveAll(scratch)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {

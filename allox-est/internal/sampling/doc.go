@@ -1,9 +1,7 @@
-// Package sampling runs short runs of a job until they tell enough.
+// Package sampling makes short runs of a job until the estimate is precise enough.
 //
-// It decides for its caller which run comes next (two lengths on each device,
-// in turn, in an order drawn from a seed), when the samples suffice (the
-// interval is narrow enough, or the budget is spent), and what of a run's
-// output goes into the journal. It refuses to go on with a device on which two
-// runs in a row failed. A device on another machine is a Remote, by ssh or through
-// Slurm.
+// It chooses the next run (two lengths on each device, in turn, in an order drawn from a
+// seed), stops when the interval is narrow enough or the budget is spent, and records
+// the runs in the journal. After two failed runs in a row it gives up on a device. A
+// device on another machine is a Remote, reached by ssh or through Slurm.
 package sampling

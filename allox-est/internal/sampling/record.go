@@ -40,7 +40,7 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 	if res.Weighted {
 		run.Weight = spec.Run.CPUWeight
 	} else if spec.Run.CPUWeight > 0 {
-		warn("the weight on the processor had no effect: no cgroup with a cpu controller could be made")
+		warn("run.cpu_weight had no effect: no cgroup with a cpu controller can be made")
 	}
 	if run.Device == jobspec.GPU {
 		switch res.GPU {
@@ -48,7 +48,7 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 			run.Error = "ran on the CPU: no process of the job had a GPU open"
 			return
 		case runner.GPULoaded:
-			warn("a GPU's library was loaded, but no process was seen with a GPU open")
+			warn("a GPU library was loaded, but no process had a GPU open")
 		case runner.GPUOpen:
 			if res.GPUWatched {
 				warn("a GPU was open, but nvidia-smi showed neither memory nor work of the job on it")
@@ -85,12 +85,12 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn f
 		if spec.TimeWriter == "required" {
 			return why
 		}
-		warn("%v: left out", why)
+		warn("%v: not used", why)
 		return nil
 	}
 	total := out.Total()
 	if total > 1.02*run.Wall+0.05 {
-		return fmt.Errorf("time-writer report of %.3f s in a run of %.3f s", total, run.Wall)
+		return fmt.Errorf("time-writer report: %.3f s of laps in a run of %.3f s", total, run.Wall)
 	}
 	run.Laps = laps
 	recordCosts(run, res.Costs, warn)
@@ -107,7 +107,7 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn f
 // run of that many.
 func stopped(run *journal.Run, units float64, warn func(string, ...any)) {
 	if n := int(units); n < run.Epochs {
-		warn("ended at %d of %d by itself", n, run.Epochs)
+		warn("the job stopped by itself at %d of %d", n, run.Epochs)
 		run.Asked, run.Epochs = run.Epochs, max(1, n)
 	}
 }
@@ -119,7 +119,7 @@ func recordCosts(run *journal.Run, text string, warn func(string, ...any)) {
 	}
 	costs, err := parseCosts(text, run.Laps)
 	if err != nil {
-		warn("costs by name: %v: left out", err)
+		warn("costs by name: %v: not used", err)
 		return
 	}
 	run.Costs = costs
@@ -142,7 +142,7 @@ func parseCosts(text string, laps []float64) ([]journal.Cost, error) {
 			return nil, fmt.Errorf("row %d: want a name, one of the laps 0 to %d and seconds, not %v", i, len(laps)-1, row)
 		}
 		if left[n] -= seconds; left[n] < -0.01*laps[n]-0.001 {
-			return nil, fmt.Errorf("row %d: more than the %v s of lap %d", i, laps[n], n)
+			return nil, fmt.Errorf("row %d: more than the %v s of its lap %d", i, laps[n], n)
 		}
 		costs = append(costs, journal.Cost{Name: name, Lap: n, Seconds: seconds})
 	}
@@ -157,7 +157,7 @@ func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn 
 	case n == 0 && spec.Progress.Pattern != "":
 		return fmt.Errorf("no line matches '%s'", spec.Progress.Pattern)
 	case n == 0:
-		warn("no time-writer report, and %s (--pattern names the lines that count): only whole runs count", res.Unmarked)
+		warn("no time-writer report, and %s (--pattern selects progress lines): only whole runs count", res.Unmarked)
 		return nil
 	case res.Unmarked != "" || n > 1 && marks[n-1].Seconds-marks[0].Seconds < run.Wall/1000:
 		warn("%s; only whole runs count", cmp.Or(res.Unmarked, fmt.Sprintf("all %d marks came at once: the job buffers its output", n)))

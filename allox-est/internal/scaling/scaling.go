@@ -22,7 +22,7 @@ var (
 	// ErrCell is returned for a configuration that cannot be used.
 	ErrCell = errors.New("bad configuration")
 	// ErrUnknown is returned for a class that no configuration has.
-	ErrUnknown = errors.New("no configuration of that class")
+	ErrUnknown = errors.New("unknown configuration")
 )
 
 // fewest is how many configurations a model needs: one left out, two must

@@ -52,7 +52,7 @@ func NewTable(runs []journal.Run, epochs int) (*Table, error) {
 			continue
 		}
 		if job != "" && r.Name != job {
-			return nil, fmt.Errorf("%w: samples of %s and of %s, want those of one job", ErrTooFew, job, r.Name)
+			return nil, fmt.Errorf("%w: samples of two jobs, %s and %s, want one job", ErrTooFew, job, r.Name)
 		}
 		job, t.Last = r.Name, of(r)
 		key := t.Last.text()
@@ -65,10 +65,10 @@ func NewTable(runs []journal.Run, epochs int) (*Table, error) {
 		same := groups[key]
 		e, err := estimate.New(same, estimate.Job{Epochs: epochs, Device: same[0].Device}, estimate.Settings{})
 		if err == nil && e.Samples < 2 {
-			err = fmt.Errorf("%w: want a pair of samples", ErrTooFew)
+			err = fmt.Errorf("%w: want at least two samples", ErrTooFew)
 		}
 		if err != nil {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: left out: %v", key, err))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: not used: %v", key, err))
 			continue
 		}
 		t.Estimates = append(t.Estimates, Estimate{of(same[0]), e.Wall})
@@ -180,7 +180,7 @@ func (t *Table) Ask(m *Model, changed Configuration) (Configuration, uncertainty
 	for name, value := range changed {
 		differs := slices.Contains(t.Numbers, name) || slices.Contains(t.Names, name)
 		if _, known := asked[name]; !known {
-			return nil, uncertainty.Prediction{}, fmt.Errorf("%w: no sample has a parameter %s", ErrUnknown, name)
+			return nil, uncertainty.Prediction{}, fmt.Errorf("%w: no sample has the parameter %s", ErrUnknown, name)
 		}
 		if !differs && value != asked[name] {
 			return nil, uncertainty.Prediction{}, fmt.Errorf("%s: %w: %q, not %q", name, ErrSame, asked[name], value)

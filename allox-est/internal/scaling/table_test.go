@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(table.Estimates) != 5 || len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "threads=8: left out: too few configurations: want a pair") {
+	if len(table.Estimates) != 5 || len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "threads=8: not used: too few configurations: want at least two samples") {
 		t.Fatalf("%d estimates, notes %q", len(table.Estimates), table.Notes)
 	}
 	if fmt.Sprint(table.Numbers, table.Names) != "[batch threads] []" {

@@ -12,9 +12,9 @@ var (
 	// ErrNoJobs is returned for a workload without jobs.
 	ErrNoJobs = errors.New("no jobs")
 	// ErrCluster is returned for a cluster without nodes, or with too many.
-	ErrCluster = errors.New("not a cluster")
+	ErrCluster = errors.New("invalid cluster")
 	// ErrTooLarge is returned for a job that fits no node.
-	ErrTooLarge = errors.New("fits no node")
+	ErrTooLarge = errors.New("fits on no node")
 	// ErrPolicy is returned for a policy name that is not known.
 	ErrPolicy = errors.New("unknown policy")
 	// ErrSetting is returned for a setting out of its range.
@@ -78,18 +78,18 @@ const mostNodes = 1_000_000
 
 func (c Cluster) check() error {
 	if len(c.Others) > Devices-int(Other) {
-		return fmt.Errorf("%d kinds of nodes: %w (at most %d)", int(Other)+len(c.Others), ErrCluster, Devices)
+		return fmt.Errorf("%w: %d kinds of nodes, want at most %d", ErrCluster, int(Other)+len(c.Others), Devices)
 	}
 	all := 0
 	for d := range Device(int(Other) + len(c.Others)) {
 		n := c.Nodes(d)
 		if n < 0 || n > mostNodes {
-			return fmt.Errorf("%d %s nodes: %w (at most %d of each)", n, c.Name(d), ErrCluster, mostNodes)
+			return fmt.Errorf("%w: %d %s nodes, want 0 to %d of each kind", ErrCluster, n, c.Name(d), mostNodes)
 		}
 		all += n
 	}
 	if all == 0 {
-		return fmt.Errorf("no nodes: %w", ErrCluster)
+		return fmt.Errorf("%w: no nodes", ErrCluster)
 	}
 	return nil
 }

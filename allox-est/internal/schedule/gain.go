@@ -16,7 +16,7 @@ var (
 	// ErrNoDoubt is returned for jobs of which no error and no interval is known.
 	ErrNoDoubt = errors.New("no estimate has an interval or a measured error")
 	// ErrManyJobs is returned for more jobs than are replayed again and again.
-	ErrManyJobs = errors.New("too many jobs to draw their times again and again")
+	ErrManyJobs = errors.New("too many jobs to simulate them with resampled times")
 )
 
 // mostDrawn is how many jobs at most are replayed with other true times.

@@ -47,11 +47,11 @@ func (g Generator) Generate() (*Workload, error) {
 		g.Jobs = 1000
 	}
 	if g.Users < 0 || g.Jobs < 0 || g.Users*g.Jobs > 1_000_000 {
-		return nil, fmt.Errorf("generate %d users with %d jobs each: not a workload", g.Users, g.Jobs)
+		return nil, fmt.Errorf("generate: %d users with %d jobs each: want numbers above 0 and at most 1000000 jobs", g.Users, g.Jobs)
 	}
 	for _, x := range []float64{g.ErrorSD, g.Spread} {
 		if !(x >= 0 && x <= 1e6) {
-			return nil, errors.New("generate: an error or spread is below 0 or too large")
+			return nil, errors.New("generate: error or spread out of range: want 0 to 1e6")
 		}
 	}
 	// One stream for each thing drawn: more jobs or another error keep the rest.

@@ -34,20 +34,20 @@ type Settings struct {
 
 // Policies are all policies, by name. A new one is a file and a line here.
 var Policies = registry.List[func(Settings) Policy]{
-	{Name: "allox", Help: "matching of minimum mean completion time, with a fairness share alpha (AlloX)", New: func(s Settings) Policy { return newAlloX(s) }},
-	{Name: "srpt", Help: "shortest remaining reported time first; running jobs may be stopped", New: func(Settings) Policy { return &preemptive{name: "srpt", need: (*Job).Remaining, sticky: true} }},
-	{Name: "max-min", Help: "max-min fairness in work done since arrival, over devices of different speed; running jobs may be stopped", New: func(Settings) Policy { return &preemptive{name: "max-min", need: (*Job).served} }},
-	{Name: "sjf", Help: "shortest reported time first", New: func(Settings) Policy { return sjf{} }},
-	{Name: "fifo", Help: "in order of arrival, on the device reported faster", New: func(Settings) Policy { return fifo{} }},
-	{Name: "drf-fifo", Help: "dominant resource fairness, each user's jobs in order of arrival", New: func(Settings) Policy { return drf{name: "drf-fifo"} }},
-	{Name: "drf-sjf", Help: "dominant resource fairness, each user's shortest job first", New: func(Settings) Policy { return drf{name: "drf-sjf", shortest: true} }},
+	{Name: "allox", Help: "matching with minimum mean completion time and fairness parameter alpha (AlloX)", New: func(s Settings) Policy { return newAlloX(s) }},
+	{Name: "srpt", Help: "shortest remaining estimated time first, with preemption", New: func(Settings) Policy { return &preemptive{name: "srpt", need: (*Job).Remaining, sticky: true} }},
+	{Name: "max-min", Help: "max-min fairness in work done since arrival, over devices of different speed, with preemption", New: func(Settings) Policy { return &preemptive{name: "max-min", need: (*Job).served} }},
+	{Name: "sjf", Help: "shortest estimated time first", New: func(Settings) Policy { return sjf{} }},
+	{Name: "fifo", Help: "first in, first out, each job on its faster device", New: func(Settings) Policy { return fifo{} }},
+	{Name: "drf-fifo", Help: "dominant resource fairness; jobs of a user in order of arrival", New: func(Settings) Policy { return drf{name: "drf-fifo"} }},
+	{Name: "drf-sjf", Help: "dominant resource fairness; shortest job of a user first", New: func(Settings) Policy { return drf{name: "drf-sjf", shortest: true} }},
 }
 
 // New returns the policy of a name. It returns ErrPolicy for an unknown name
 // and ErrSetting for an alpha outside [0, 1].
 func New(name string, s Settings) (Policy, error) {
 	if !(s.Alpha >= 0 && s.Alpha <= 1) {
-		return nil, fmt.Errorf("alpha %v: %w (0 to 1)", s.Alpha, ErrSetting)
+		return nil, fmt.Errorf("alpha: %w: %v, want 0 to 1", ErrSetting, s.Alpha)
 	}
 	newPolicy, err := Policies.Find(name)
 	if err != nil {

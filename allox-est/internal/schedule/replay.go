@@ -104,7 +104,7 @@ func (r *replay) admit(from *Record, i int, users map[string]*User) (*Job, error
 		return nil, err
 	}
 	if i > 0 && from.Arrival < r.coming[i-1].Arrival {
-		return nil, fmt.Errorf("job %d: arrives before the job before it: %w", from.ID, ErrArrival)
+		return nil, fmt.Errorf("job %d: %w: earlier than that of the previous job", from.ID, ErrArrival)
 	}
 	u := users[from.User]
 	if u == nil {

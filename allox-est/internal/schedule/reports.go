@@ -32,7 +32,7 @@ type reportDevice struct {
 
 // ErrUnproven is the warning that a report holds no full run: the job's
 // estimate is then taken for its true time.
-var ErrUnproven = errors.New("no full run: the estimate stands for the true time")
+var ErrUnproven = errors.New("no full run: the estimate is used as the true time")
 
 // ReadReport reads reports of allox-est: one JSON object, several one after
 // the other, or an array of them. The estimated wall time of each device is
@@ -83,7 +83,7 @@ func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
 func deviceNames(others []string) ([]string, error) {
 	names := append([]string{CPU.String(), GPU.String()}, others...)
 	if len(names) > Devices {
-		return nil, fmt.Errorf("%d kinds of devices: at most %d", len(names), Devices)
+		return nil, fmt.Errorf("%d kinds of devices, want at most %d", len(names), Devices)
 	}
 	return names, nil
 }

@@ -76,7 +76,7 @@ func (r *Record) fromRow(header, fields, names []string) error {
 		default:
 			x, err := strconv.ParseFloat(text, 64)
 			if err != nil {
-				return fmt.Errorf("column %s: %q is no number", column, text)
+				return fmt.Errorf("column %s: %q is not a number", column, text)
 			}
 			numbers[column] = x
 		}

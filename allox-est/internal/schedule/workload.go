@@ -72,7 +72,7 @@ var (
 	// ErrTime is returned when a time is not above zero, or NaN.
 	ErrTime = errors.New("time is not above zero")
 	// ErrArrival is returned when an arrival is below zero or not finite.
-	ErrArrival = errors.New("arrival is not a time")
+	ErrArrival = errors.New("invalid arrival time")
 	// ErrNowhere is returned when a job can run on no device.
 	ErrNowhere = errors.New("can run on no device")
 )

@@ -17,8 +17,8 @@ import (
 func TestReadBadRows(t *testing.T) {
 	const head, good = "job,user,arrival,cpu,gpu,gpu_actual\n", "good,u,1,5,2,3\n"
 	for row, want := range map[string]string{
-		"a,u,ARRIVAL,5,2,3\n": `column arrival: "ARRIVAL" is no number`,
-		"a,u,-3,5,2,3\n":      "job 1: arrival is not a time",
+		"a,u,ARRIVAL,5,2,3\n": `column arrival: "ARRIVAL" is not a number`,
+		"a,u,-3,5,2,3\n":      "job 1: invalid arrival time",
 		"a,u,0,,,\n":          "job 1: can run on no device",
 		"a,u,0,0,2,3\n":       "job 1: time is not above zero",
 		"a,u,0,nan,2,3\n":     "job 1: time is not above zero",

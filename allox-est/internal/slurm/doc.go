@@ -1,3 +1,3 @@
-// Package slurm makes samples of a job where a Slurm cluster would run it, as one
-// short batch job, and submits the job itself with the time limit that follows.
+// Package slurm samples a job on its Slurm cluster, as one short batch job, and submits
+// the job with the time limit from the estimate.
 package slurm

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrScript is returned for a file that is no batch script.
-var ErrScript = errors.New("no batch script")
+var ErrScript = errors.New("not a batch script")
 
 // Script is a batch script.
 type Script struct {
@@ -38,7 +38,7 @@ func Read(path string) (*Script, error) {
 		if first {
 			interpreter, ok := strings.CutPrefix(line, "#!")
 			if s.Interpreter = strings.Fields(interpreter); !ok || len(s.Interpreter) == 0 {
-				return nil, fmt.Errorf("%s: %w: its first line is not #! and a program", path, ErrScript)
+				return nil, fmt.Errorf("%s: %w: the first line is not #! and a program", path, ErrScript)
 			}
 			continue
 		}

@@ -51,12 +51,13 @@ func (a Answer) By(chance float64) (seconds float64, known bool) {
 }
 
 // Chances are those of the Starts; the middle one is that of the predicted wait.
-func Chances() []float64 { return []float64{.05, .1, .2, .3, .4, .5, .6, .7, .8, .9, .95} }
+func Chances() []float64 { return []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95} }
 
 // delayed is the share of the promised misses that the ends of intervals aim at:
 // what came is known only when a job starts, so that long waits are learnt of too
-// late, and aiming at all of them misses more.
-const delayed = .6
+// late, and aiming at all of them misses more. Set on hpc2n, wagap and Lonestar6,
+// February included.
+const delayed = 0.6
 
 // fewestStarts is how many jobs must have started before their waits are promised
 // anything.

@@ -9,7 +9,8 @@ import (
 )
 
 // How many pending jobs are looked at for one that fits, and how many may be in
-// a list that is served one by one; a longer one counts as work to be done.
+// a list that is served one by one; a longer one counts as work to be done. The first is
+// the depth of a pass of Slurm, the second bounds the CPU time.
 const (
 	scanned = 100
 	longest = 1000

@@ -19,7 +19,7 @@ const (
 // advice are their waits in seconds; NaN where there is none.
 type advice [simple]float64
 
-// How many waits the medians are taken over.
+// The number of waits in the medians. 50 for the class gave 6 % more error on wagap.
 const (
 	ofUser  = 20
 	ofShape = 5
@@ -68,4 +68,5 @@ func transformed(seconds float64) float64 { return math.Pow(max(seconds, 0)/60+1
 // inverse is the inverse of transformed.
 func inverse(e float64) float64 { return 60 * (math.Pow(max(e, 1), 1/power) - 1) }
 
+// power gave the least error of 0.2, 0.3, 0.5 and 1 on the first part of three logs.
 const power = 0.3

@@ -1,12 +1,9 @@
-// Package chain plays one link of a chain of services on a simulated queue: a
-// predecessor that runs to its time limit, and a successor that should start
-// the moment the predecessor ends.
+// Package chain simulates one link of a chain of services: a predecessor that runs to its
+// time limit, and a successor that should start when the predecessor ends.
 //
-// A [Pair] begins with the submission of the predecessor and is carried
-// forward in time; at any instant it can be asked what would happen if the
-// successor were submitted now, which is answered by a fork and leaves the
-// pair as it was. The reward of a submission is the successor's start less
-// the predecessor's end: above zero the service was interrupted, below zero
-// both ran at once. The package decides what happened and refuses to judge
-// it: costs are [Cost]'s, and choosing the moment is a policy's.
+// A [Pair] begins with the submission of the predecessor and is advanced in time. At any
+// time it can simulate the submission of the successor in a fork, which does not change
+// the pair. The reward of a submission is the successor's start minus the predecessor's
+// end: above zero the service was interrupted, below zero both ran at once. [Cost]
+// weighs the two; a policy chooses the time.
 package chain

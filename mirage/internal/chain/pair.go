@@ -15,7 +15,7 @@ const DecisionSeconds = 600
 // Errors returned when a pair cannot be played.
 var (
 	// ErrPast is returned when a pair is to begin before the simulation is.
-	ErrPast = errors.New("that instant has passed")
+	ErrPast = errors.New("that time has passed")
 	// ErrNeverStarts is returned when a service job does not start before the
 	// simulation is over.
 	ErrNeverStarts = errors.New("the job never starts")

@@ -1,9 +1,9 @@
-// Package checker finds what is wrong with a simulated schedule. It is of tests
-// only, which put the simulator and the sampling before it.
+// Package checker finds errors in a simulated schedule. Only tests use it; they run it
+// on the output of the simulator and of the sampling.
 //
-// It knows nothing of how the simulator works. From the input table and the
-// output (jobs.csv) alone it recomputes what every correct schedule obeys, by
-// the plainest means, and reports each breach with the job and the moment:
+// It shares no code with the simulator. From the input table and the output (jobs.csv)
+// it recomputes the invariants of every correct schedule, by the simplest means, and
+// reports each violation with the job and the time:
 //
 //	 1 no more nodes in use than there are, no more of a node than it has
 //	 2 every job accounted for, no start before submission, exact ends
@@ -21,7 +21,6 @@
 //	14 features equal their definition
 //	15 the hand-made backfill case
 //
-// It decides which invariants the settings allow to be checked and says why
-// it left one out; it refuses to call a schedule good because a check did not
-// apply.
+// If the settings do not allow an invariant to be checked, the report gives the reason;
+// a skipped check does not count as passed.
 package checker

@@ -17,8 +17,8 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// arrayScript is what each task of a job array runs: this program with the
-// same arguments, as its own shard.
+// arrayScript returns the script of the tasks of a job array: this program with the
+// same arguments and the task's shard.
 func arrayScript(program string, args []string, parts int) string {
 	quoted := []string{quote(program)}
 	for i := 0; i < len(args); i++ {
@@ -33,23 +33,23 @@ func arrayScript(program string, args []string, parts int) string {
 	return fmt.Sprintf("#!/bin/sh\nexec %s --shard \"$SLURM_ARRAY_TASK_ID/%d\"\n", strings.Join(quoted, " "), parts)
 }
 
-// quote makes a word of the shell that stands for s itself.
+// quote returns s as a quoted word of the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// jobArray does the work of this command as a Slurm job array.
+// jobArray runs this command as a Slurm job array.
 type jobArray struct {
-	parts   int // 0 is none
+	parts   int // 0: no job array
 	options []string
 }
 
 func (a *jobArray) flags(c *cobra.Command) {
-	c.Flags().IntVar(&a.parts, "slurm", 0, "do the work as a Slurm job array of that many shards, and wait for it")
-	c.Flags().StringArrayVar(&a.options, "slurm-option", nil, "option for sbatch, such as --partition=cpu (may be repeated)")
+	c.Flags().IntVar(&a.parts, "slurm", 0, "run as a Slurm job array of N shards and wait for it")
+	c.Flags().StringArrayVar(&a.options, "slurm-option", nil, "option of sbatch, such as --partition=cpu (may be repeated)")
 }
 
-// run submits this command with its arguments, a shard a task, and waits for the
-// end. The folder out must be on a file system that the nodes share; the script
-// and the tasks' output are left in it.
+// run submits this command with its arguments, one task per shard, and waits for the
+// end. The directory out must be on a file system that the nodes share; it keeps the
+// script and the tasks' output.
 func (a *jobArray) run(ctx context.Context, env *cli.Env, out string, args []string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -74,14 +74,14 @@ func (a *jobArray) run(ctx context.Context, env *cli.Env, out string, args []str
 	cmd.Stderr = env.Stderr
 	id, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("sbatch, job %s: %w; the tasks' output is in %s", strings.TrimSpace(string(id)), err, filepath.Join(out, "array-*.log"))
+		return fmt.Errorf("sbatch: job %s: %w; output of the tasks: %s", strings.TrimSpace(string(id)), err, filepath.Join(out, "array-*.log"))
 	}
 	manifest, err := samples.LoadManifest(out)
 	if err != nil {
 		return err
 	}
 	if missing := manifest.Missing(out); len(missing) > 0 {
-		return fmt.Errorf("%s: the job array left out %d of %d blocks, the first is %d", out, len(missing), manifest.Blocks, missing[0])
+		return fmt.Errorf("%s: the job array did not write %d of %d blocks; the first is %d", out, len(missing), manifest.Blocks, missing[0])
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// backtested is what mirage backtest --json prints.
+// backtested is the JSON output of mirage backtest.
 type backtested struct {
 	*backtest.Report
 	Seconds float64 `json:"seconds"`
@@ -30,13 +30,13 @@ func newBacktestCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	c := &cobra.Command{
 		Use:   "backtest FILE",
-		Short: "predict each job's wait from what the log showed by then, and judge it",
-		Long: `Predict, for each job submitted from --from on and before --to, how long it
-will wait, from what the log shows at its submission and nothing later, and
-compare with how long it waited. Beside it stand the mean of the last hundred
-waits and the medians of the user's latest, of the user's latest of that shape,
-and of the latest of such size and limit. With --config a simulation of that
-machine, which knows every length and every arrival, is judged too.`,
+		Short: "Predict the wait of every job in a log and compare with the actual wait",
+		Long: `Predict the wait of each job submitted from --from until before --to, using only log
+entries from before its submission, and compare with the actual wait. The table also
+scores simple forecasts: the mean of the last 100 waits, and the median of the user's
+latest waits, of the user's latest waits for the same shape, and of the latest waits
+for about the same size and limit. With --config it also scores a simulation of that
+cluster that knows all run times and arrivals.`,
 		Example: "  mirage backtest ls6-a100.log --from 2023-02-01 --to 2023-03-01 --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,17 +65,17 @@ machine, which knows every length and every arrival, is judged too.`,
 		},
 	}
 	d.flags(c)
-	c.Flags().Float64Var(&level, "level", .9, "level of the intervals")
-	c.Flags().Uint64Var(&seed, "seed", 1, "seed of whatever is random")
+	c.Flags().Float64Var(&level, "level", 0.9, "level of the intervals")
+	c.Flags().Uint64Var(&seed, "seed", 1, "random seed")
 	s.machineFlags(c)
 	out.Flags(c)
 	cli.First(c, "from", "to", "config", "level", "json")
 	return c
 }
 
-// forecasts are the settings of a forecaster of a log's jobs from an instant on: the
-// same whoever asks, and whatever machine a file describes. The most that the whole
-// log shows in use would reveal the future.
+// forecasts returns the settings of a forecaster for a log's jobs from a time on. They
+// are the same for every command and ignore the cluster of a settings file. The peak
+// use of the whole log is not used: it would reveal the future.
 func (s *settings) forecasts(t *trace.Trace, jobs []trace.Job, from int64) backtest.Settings {
 	size := cmp.Or(s.nodes, t.Size)
 	if size == 0 && s.source.Given("nodes") && !s.fromFile() {
@@ -84,8 +84,8 @@ func (s *settings) forecasts(t *trace.Trace, jobs []trace.Job, from int64) backt
 	return backtest.Settings{Size: size, Partitioned: len(showsOf(jobs, from).names()) > 1, Seed: 1, Threads: s.Workers, From: from}
 }
 
-// oracle simulates the log, where a file describes the machine, as one who knows the
-// future would: the waits in seconds. The log stays as it is.
+// oracle returns the waits in seconds from a simulation that knows all run times and
+// arrivals, if a file describes the cluster. The log is not changed.
 func (s *settings) oracle(ctx context.Context, log trace.Trace) ([]float64, error) {
 	if !s.fromFile() {
 		return nil, nil
@@ -116,7 +116,7 @@ func (s *settings) oracle(ctx context.Context, log trace.Trace) ([]float64, erro
 func showBacktest(p *cli.Page, r *backtest.Report) {
 	unknown := ""
 	if r.Unknown > 0 {
-		unknown = "; how long " + counted(r.Unknown, "more job") + " waited is not in the log"
+		unknown = "; the log does not contain the waits of " + counted(r.Unknown, "more job")
 	}
 	p.Line("%d jobs waited %v on average%s", r.Jobs, lasting(r.MeanWaitHours), unknown)
 	t := p.Table("forecast", "mean error (h)", "median error (h)", "within 10 min", "within 1 h", "Spearman")
@@ -130,12 +130,12 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	for _, name := range slices.Sorted(maps.Keys(r.Oracles)) {
 		add(name+" (knows the future)", r.Oracles[name])
 	}
-	p.Line("mean error %v, %s %% less than that of %s, the best of the simple ones (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, counted(r.BlockDays, "day"))
-	p.Line("intervals hold %s of the waits and are %v wide on average, interval score %v", cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))
+	p.Line("mean error %v, %s %% less than %s, the best simple forecast (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, counted(r.BlockDays, "day"))
+	p.Line("intervals contain %s of the waits; mean width %v, interval score %v", cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))
 	if r.WidthHours > 24 {
-		p.Line("that is wider than a day: one in ten of these jobs waited at most %v and one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))
+		p.Line("the mean interval is wider than a day: one in ten of these jobs waited at most %v, one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))
 	}
 	if r.InBursts.Jobs > 0 {
-		p.Line("of %s that came in bursts, fifty or more of a user within an hour, they hold %s", counted(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))
+		p.Line("for %s in bursts (fifty or more of one user within an hour) they contain %s", counted(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))
 	}
 }

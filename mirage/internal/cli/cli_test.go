@@ -159,20 +159,6 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestRenames: every flag of earlier releases leads to a setting that there is.
-func TestRenames(t *testing.T) {
-	for old, now := range renames() {
-		name, ok := strings.CutPrefix(now, "--set ")
-		if !ok {
-			continue
-		}
-		name, _, _ = strings.Cut(name, "=")
-		if err := with(t, "--set", name+"=1").load(); err != nil && strings.Contains(err.Error(), "unknown setting") {
-			t.Errorf("%s: %v", old, err)
-		}
-	}
-}
-
 // TestReference: the settings that the reference shows are all read, and taken.
 func TestReference(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reference.md")

@@ -9,27 +9,28 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// handover is the chance of a start by any time, and when a successor is therefore
-// best submitted.
+// handover is the distribution of the start time and the best time to submit a
+// successor.
 type handover struct {
 	Curve []backtest.Start `json:"chance_by"`
-	// LeadHours is how long before its predecessor's end a successor is submitted at
-	// the least expected cost, where an hour of overlap costs OverlapCost hours of
-	// interruption: the 1/(1+OverlapCost) quantile of the wait (the newsvendor's
-	// critical ratio).
+	// LeadHours is the time before its predecessor's end at which submitting a
+	// successor has the least expected cost, if an hour of overlap costs OverlapCost
+	// hours of interruption: the 1/(1+OverlapCost) quantile of the wait (the
+	// newsvendor's critical ratio).
 	LeadHours   float64 `json:"lead_hours"`
 	OverlapCost float64 `json:"overlap_cost"`
 }
 
-// checkOverlap refuses a cost of an hour of overlap that is none.
+// checkOverlap returns an error unless the cost of an hour of overlap is above 0 and
+// finite.
 func checkOverlap(flag string, cost float64) error {
 	if !(cost > 0) || math.IsInf(cost, 1) {
-		return cli.Usagef("--%s: %v is not above 0", flag, cost)
+		return cli.Usagef("--%s: %v, want a number above 0", flag, cost)
 	}
 	return nil
 }
 
-// handoverAt takes the curve of an answer; nil where too few jobs have started.
+// handoverAt returns the handover for an answer; nil if too few jobs have started.
 func handoverAt(a backtest.Answer, cost float64) *handover {
 	lead, known := a.By(1 / (1 + cost))
 	if !known {
@@ -38,7 +39,7 @@ func handoverAt(a backtest.Answer, cost float64) *handover {
 	return &handover{a.Starts, lead / 3600, cost}
 }
 
-// drawn is an answer that waits in seconds that were drawn give.
+// drawn returns the answer for sampled waits in seconds.
 func drawn(waits stats.Sorted) backtest.Answer {
 	a := backtest.Answer{Prediction: uncertainty.Point(waits.Median())}
 	for _, chance := range backtest.Chances() {
@@ -52,5 +53,5 @@ func (h *handover) show(p *cli.Page) {
 	for _, s := range h.Curve {
 		t.Add(lasting(s.Seconds/3600), cli.Share(s.Chance))
 	}
-	p.Line("a successor is best submitted %v before its predecessor ends, where an hour of overlap costs %s h of interruption", lasting(h.LeadHours), cli.Text(h.OverlapCost))
+	p.Line("submit a successor %v before its predecessor ends, if an hour of overlap costs %s h of interruption", lasting(h.LeadHours), cli.Text(h.OverlapCost))
 }

@@ -1,4 +1,4 @@
-// Package cli holds the commands of mirage, one file each. It reads flags and
-// prints: results on stdout, as a page, JSON or CSV, diagnostics on stderr. Every
-// decision is in the packages it calls.
+// Package cli holds the commands of mirage, one file each. It reads flags and prints
+// results to stdout, as text, JSON or CSV, and diagnostics to stderr. The domain
+// packages compute the results.
 package cli

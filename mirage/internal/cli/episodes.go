@@ -12,8 +12,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// episodes are the flags that say which service pairs are played, and the settings
-// that say on what.
+// episodes holds the flags that select the simulated service pairs, and the settings of
+// the cluster.
 type episodes struct {
 	*settings
 	count             int
@@ -24,15 +24,15 @@ type episodes struct {
 func (e *episodes) flags(c *cobra.Command, count int, interval span) {
 	e.settings, e.interval, e.history = newSettings(), interval, 14*86400
 	f := c.Flags()
-	f.StringVar(&e.start, "start", "", "when the first predecessor is submitted")
-	f.IntVar(&e.count, "episodes", count, "service pairs to play")
-	f.Var(&e.interval, "interval", "time between two predecessors (4h, 1d)")
-	f.Var(&e.history, "history", "time simulated before --start, from an idle machine")
+	f.StringVar(&e.start, "start", "", "submission time of the first predecessor")
+	f.IntVar(&e.count, "episodes", count, "number of service pairs to simulate")
+	f.Var(&e.interval, "interval", "time between the submissions of two predecessors (4h, 1d)")
+	f.Var(&e.history, "history", "time simulated before --start, beginning with an idle cluster")
 	e.machineFlags(c)
 }
 
-// open reads a log and makes the plan of its episodes and their workload: all jobs,
-// so that late episodes see the arrivals after them.
+// open reads a log and returns the plan of its episodes and their workload: all jobs,
+// because late episodes need the arrivals after them.
 func (e *episodes) open(env *cli.Env, path string, probes int) (t *trace.Trace, w *simulator.Workload, p samples.Plan, err error) {
 	if t, err = e.settings.open(env, path); err != nil {
 		return t, w, p, err
@@ -50,8 +50,8 @@ func (e *episodes) open(env *cli.Env, path string, probes int) (t *trace.Trace, 
 	return t, w, p, err
 }
 
-// plan builds the episodes of a log. The priority of the service is the median of
-// the jobs submitted before the first episode, where there are any.
+// plan returns the episodes of a log. The priority of the service is the median of
+// the jobs submitted before the first episode, if there are any.
 func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
 	p := samples.Plan{Episodes: e.count, Probes: probes, Interval: int64(e.interval), History: int64(e.history)}
 	var err error
@@ -65,28 +65,28 @@ func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
 	return p, nil
 }
 
-// checkRoom refuses a first episode outside the log, and warns where the last ones
-// run into its end.
+// checkRoom returns an error if the first episode is outside the log, and warns if the
+// last ones reach past its end.
 func checkRoom(env *cli.Env, t *trace.Trace, p samples.Plan) error {
 	first, last := t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit
 	if begin := p.Submit(0); begin < first || begin > last {
-		return cli.Usagef("--start: the first episode begins at %s, the trace goes from %s to %s", clock(t, begin), clock(t, first), clock(t, last))
+		return cli.Usagef("--start: the first episode begins at %s, but the trace goes from %s to %s", clock(t, begin), clock(t, first), clock(t, last))
 	}
 	if end := p.Submit(p.Episodes-1) + 2*p.Service.Limit; end > last {
-		env.Log.Warnf("the last episodes reach to %s, the trace ends at %s: a successor that waits beyond sees a queue that empties", clock(t, end), clock(t, last))
+		env.Log.Warnf("the last episodes end at %s, the trace ends at %s: a successor that waits longer finds a queue without new jobs", clock(t, end), clock(t, last))
 	}
 	return nil
 }
 
-// trainingRange is the range that the settings were fitted on, or else everything
-// before the first episode.
+// trainingRange returns the range that the settings were fitted on, or the time before
+// the first episode.
 func (e *episodes) trainingRange(t *trace.Trace, p samples.Plan) (from, to int64, err error) {
 	from, to = t.Jobs[0].Submit, p.Start
 	if e.To > e.From {
 		from, to = e.From, min(e.To, p.Start)
 	}
 	if to-from < 2*p.Service.Limit+3*86400 {
-		return 0, 0, fmt.Errorf("training range from %s to %s: too short to tune on; give the setting (--set policy.NAME=) or a settings file with a longer range", clock(t, from), clock(t, to))
+		return 0, 0, fmt.Errorf("training range from %s to %s: too short for tuning; give the setting (--set policy.NAME=) or a settings file with a longer range", clock(t, from), clock(t, to))
 	}
 	return from, to, nil
 }

@@ -21,14 +21,12 @@ func newFitCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	c := &cobra.Command{
 		Use:   "fit FILE",
-		Short: "find nodes, user limit and weights that reproduce a trace's waits",
-		Long: `Search the settings of a Slurm-like scheduler under which the simulated waits of
-the jobs submitted from --from on and before --to come closest to the actual
-ones, and write them to --out. The jobs of four weeks before --from fill the
-queue. Spans in which nodes were evidently down, because many users' jobs waited
-beside idle nodes, are taken out of the log and written to the settings too.
-The range up to --held-to is not looked at before the settings are found; its
-figures stand beside.`,
+		Short: "Find the nodes, user limit and weights that reproduce a trace's waits",
+		Long: `Search for the settings of a Slurm-like scheduler that reproduce the waits of the
+jobs submitted from --from until before --to, and write them to --out. The jobs of
+the four weeks before --from fill the queue. Outages (jobs of many users waited while
+nodes were idle) are removed from the log and written to the settings too. The range
+until --held-to is not used for the search; the result is tested on it.`,
 		Example: "  mirage fit ls6-a100.log --from 2022-11-01 --to 2023-02-01 --held-to 2023-03-01 --out config.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,10 +69,10 @@ figures stand beside.`,
 	}
 	d.flags(c)
 	f := c.Flags()
-	f.StringVar(&held, "held-to", "", "day before which the held-out range ends; it begins at --to")
+	f.StringVar(&held, "held-to", "", "end of the held-out range, exclusive; it begins at --to")
 	f.StringVar(&to, "out", "", "settings file to write")
 	cli.OutputFile(c, "out")
-	f.IntVar(&nodes, "nodes", 0, "nodes of the cluster, where they are known (default: searched for)")
+	f.IntVar(&nodes, "nodes", 0, "nodes of the cluster, if known (default: searched for)")
 	s.flags(c)
 	out.Flags(c)
 	cli.First(c, "from", "to", "held-to", "out", "nodes")
@@ -82,8 +80,8 @@ figures stand beside.`,
 	return c
 }
 
-// gridOf is what is searched: the nodes are known where they are given, or where
-// the log tells each job's and a file beside it theirs.
+// gridOf returns the search grid. The number of nodes is fixed if it is given, or if
+// the log contains each job's nodes and a .machines file describes them.
 func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
 	placed := nodes == 0 && t.Placed()
 	if placed {
@@ -99,13 +97,13 @@ func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
 	return grid
 }
 
-// fitted is what mirage fit --json prints.
+// fitted is the JSON output of mirage fit.
 type fitted struct {
 	*simulator.File
 	ClassMedian map[string]float64 `json:"class_median_mae_hours"`
 }
 
-// save writes the settings file, its outages as the log's clock shows them.
+// save writes the settings file, with outages in the log's time zone.
 func save(path string, t *trace.Trace, f *simulator.File) error {
 	var down outages
 	at := func(unix int64) instant {
@@ -123,13 +121,13 @@ func save(path string, t *trace.Trace, f *simulator.File) error {
 func (f fitted) show(p *cli.Page, t *trace.Trace, tried int) {
 	p.Line("%d nodes, %d jobs per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %d settings",
 		f.Nodes, f.UserLimit, f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, tried)
-	table := p.Table("range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)", "that of the median of such jobs (h)")
+	table := p.Table("range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)", "MAE of class median (h)")
 	for _, q := range []struct {
 		name, key string
 		*simulator.Quality
 	}{{"training, from " + clock(t, f.From)[:10], "train", f.Train}, {"held out, from " + clock(t, f.To)[:10], "held_out", f.Held}, {"both", "all", f.All}} {
 		if q.Quality != nil {
-			seconds := math.Round(q.MAEHours * 3600) // of which a log is made
+			seconds := math.Round(q.MAEHours * 3600) // the resolution of a log
 			table.Add(q.name, q.Jobs, hours(q.MeanWaitHours), hours(q.ActualMeanWaitHours), q.Spearman, hours(seconds/3600), hours(f.ClassMedian[q.key]))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// generated is what mirage generate --json prints.
+// generated is the JSON output of mirage generate.
 type generated struct {
 	Episodes int     `json:"episodes"`
 	Samples  int     `json:"samples"`
@@ -29,13 +29,13 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	var array jobArray
 	c := &cobra.Command{
-		Use:    "generate FILE",
-		Hidden: true,
-		Short:  "make samples in parts, for a machine larger than one; train makes its own",
-		Long: `Play service pairs on the simulated queue of a trace, submit the successor at
-several probes of each, and write the histories up to each probe with the
-reward that came of it, as Parquet. A run that was stopped goes on where it
-was; shards of a run, written anywhere, put together are the run.`,
+		Use:   "generate FILE",
+		Short: "Generate training samples, in shards or as a job array",
+		Long: `Simulate service pairs on the queue of a trace, submit the successor at several
+probes of each, and write the history before each probe and the resulting reward as
+Parquet files. The same command continues an interrupted run. Shards may run on
+different machines; copy their files into one directory. (train generates its own
+samples from a log.)`,
 		Example: "  mirage generate ls6-a100.log --config config.json --episodes 684 --interval 4h --start 2022-11-01 --set service.nodes=1 --out samples/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,12 +45,12 @@ was; shards of a run, written anywhere, put together are the run.`,
 				return err
 			}
 			if array.parts < 0 || array.parts > 0 && shard != "" {
-				return cli.Usagef("--slurm N is above 0 and takes no --shard")
+				return cli.Usagef("--slurm: want N above 0 and no --shard")
 			}
 			if array.parts > 0 {
 				if err := array.run(cmd.Context(), env, dir, os.Args[1:]); err != nil {
 					return err
-				} // what follows reads every block and makes those anew that are not whole
+				} // below, every block is read and incomplete ones are generated again
 			}
 			plan, err := e.generate(cmd.Context(), env, args[0], dir, probes, part)
 			if err != nil {
@@ -68,9 +68,9 @@ was; shards of a run, written anywhere, put together are the run.`,
 	}
 	e.flags(c, 684, 4*3600)
 	f := c.Flags()
-	f.IntVar(&probes, "probes", samplesProbes, "decisions probed in each episode, the last the reactive one")
-	f.StringVar(&dir, "out", "", "folder to write")
-	f.StringVar(&shard, "shard", "", "I/N: only part I of N, counted from 0")
+	f.IntVar(&probes, "probes", samplesProbes, "probed decisions per episode, the last one reactive")
+	f.StringVar(&dir, "out", "", "directory to write")
+	f.StringVar(&shard, "shard", "", "I/N: only shard I of N, counted from 0")
 	array.flags(c)
 	out.Flags(c)
 	cli.First(c, "start", "out", "config", "episodes", "interval")
@@ -78,10 +78,10 @@ was; shards of a run, written anywhere, put together are the run.`,
 	return c
 }
 
-// samplesProbes are the decisions that are probed in each episode.
+// samplesProbes is the default number of probed decisions per episode.
 const samplesProbes = 7
 
-// generate makes the samples of a log's episodes in a folder.
+// generate writes the samples of a log's episodes to a directory.
 func (e *episodes) generate(ctx context.Context, env *cli.Env, path, dir string, probes int, part samples.Shard) (plan samples.Plan, err error) {
 	_, w, plan, err := e.open(env, path, probes)
 	if err != nil {

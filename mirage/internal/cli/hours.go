@@ -5,16 +5,16 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// hours is a number of hours in a table: in minutes, which it then says, where it is
-// under one.
+// hours is a number of hours in a table, printed in minutes with the unit if it is
+// below 1.
 type hours float64
 
 func (h hours) String() string { return predictedHours(uncertainty.Point(float64(h))).String() }
 
-// predictedHours is the same of a prediction, with its interval.
+// predictedHours is a prediction in hours, printed like hours, with its interval.
 type predictedHours uncertainty.Prediction
 
-// Predicted has CSV keep it in hours.
+// Predicted returns the prediction in hours, as CSV prints it.
 func (h predictedHours) Predicted() uncertainty.Prediction { return uncertainty.Prediction(h) }
 
 func (h predictedHours) String() string {
@@ -24,11 +24,11 @@ func (h predictedHours) String() string {
 	return cli.Text(h.Predicted().Times(60)) + " min"
 }
 
-// wait is a time of hours in the unit that suits it, in a sentence.
+// wait returns a time in hours for a sentence, in a suitable unit.
 func wait(hours uncertainty.Prediction) cli.Quantity { return cli.Seconds(hours.Times(3600)) }
 
-// lasting is a wait that has no interval.
+// lasting returns a wait without an interval.
 func lasting(hours float64) cli.Quantity { return wait(uncertainty.Point(hours)) }
 
-// wide says that an interval of hours is wider than a day, which is to be explained.
+// wide reports whether an interval in hours is wider than a day and needs a note.
 func wide(p uncertainty.Prediction) bool { return p.Bounded() && p.Width() > 24 }

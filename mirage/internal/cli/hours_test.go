@@ -41,7 +41,7 @@ func TestHours(t *testing.T) {
 	}
 }
 
-// shownBy is what a page shows.
+// shownBy returns the text of a page.
 func shownBy(t *testing.T, show func(*cli.Page)) string {
 	t.Helper()
 	var p cli.Page

@@ -15,17 +15,17 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// live is what a job takes of the nodes of a real Slurm.
+// live holds the resources that a job takes on the nodes of a live Slurm.
 type live struct {
 	cpus, gpus int
 	memory     int64
 	exclusive  bool
 }
 
-// given says that something was given that only a real Slurm understands.
+// given reports whether a resource was given.
 func (l *live) given() bool { return *l != live{} }
 
-// need is what the job takes of its nodes; nil is whole ones.
+// need returns the resources of a job on its nodes; nil means whole nodes.
 func (l *live) need(nodes int) *trace.Need {
 	if l.exclusive || l.cpus == 0 && l.gpus == 0 && l.memory == 0 {
 		return nil
@@ -33,10 +33,10 @@ func (l *live) need(nodes int) *trace.Need {
 	return &trace.Need{CPUs: cmp.Or(l.cpus, nodes), GPUs: l.gpus, MemoryMB: l.memory}
 }
 
-// look takes in a real Slurm as it is now.
+// look returns a snapshot of the live Slurm.
 func (w *when) look(ctx context.Context, client *slurm.Client) (*slurm.View, error) {
 	if !(w.level > 0 && w.level < 1) {
-		return nil, cli.Usagef("--level %g: want it between 0 and 1", w.level)
+		return nil, cli.Usagef("--level %g: want a number between 0 and 1", w.level)
 	}
 	if err := w.in.load(); err != nil {
 		return nil, err
@@ -48,12 +48,12 @@ func (w *when) look(ctx context.Context, client *slurm.Client) (*slurm.View, err
 	return client.Look(ctx, time.Now(), rules)
 }
 
-// job is the job of a question to a real Slurm.
+// job returns the job of a question to a live Slurm.
 func (q question) job() trace.Job {
 	return trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: int64(q.limit), Need: q.takes.need(q.nodes)}
 }
 
-// predict asks a view of a job and of cheaper shapes of it.
+// predict predicts the wait of a job, and of cheaper shapes of it, from a snapshot.
 func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 	if err := q.check(); err != nil {
 		return nil, err
@@ -61,23 +61,23 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 	job := q.job()
 	waits, err := v.Waits(job, 1)
 	if err != nil {
-		return nil, cli.Usagef("it would never start: %w", err)
+		return nil, cli.Usagef("this job can never start: %w", err)
 	}
 	p := w.corrected(slurm.Expect(waits, w.level))
 	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Alternatives: []alternative{}}
 	if q.overlap > 0 {
 		a.Handover = handoverAt(drawn(waits), q.overlap)
 	}
-	if v.Private { // others' jobs are not seen
+	if v.Private { // other users' jobs are hidden
 		a.Notes = []string{slurm.ErrPrivate.Error()}
 	}
 	if p.Width() > 86400 {
-		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s wait, and how long those and the running ones will run is drawn from what lately ran", counted(v.Pending, "job")))
+		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s are pending, and all run times are sampled from those of recent jobs", counted(v.Pending, "job")))
 	}
-	if p.Value >= 60 { // else nothing would start a minute earlier
+	if p.Value >= 60 { // else nothing can start a minute earlier
 		err = a.compare(cheaper(job), func(j trace.Job) (uncertainty.Prediction, error) {
 			waits, err := v.Waits(j, 4)
-			if err != nil { // it can never start
+			if err != nil { // this shape can never start
 				return uncertainty.Prediction{Value: math.Inf(1)}, nil
 			}
 			return slurm.Expect(waits, w.level).Times(1. / 3600), nil
@@ -87,15 +87,16 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 		}
 	}
 	return a, a.byThen(q.by, time.Local, v.Now, func(seconds float64) (float64, bool) {
-		n, _ := slices.BinarySearch(waits, seconds+.5)
+		n, _ := slices.BinarySearch(waits, seconds+0.5)
 		return float64(n) / float64(len(waits)), true
 	})
 }
 
-// started is the question of which the record of a real Slurm is.
+// started is the question under which starts on a live Slurm are recorded.
 const started = "start"
 
-// corrected is an interval moved by how earlier ones held here; no wait is below 0.
+// corrected returns the interval, corrected by the coverage of earlier ones; no wait is
+// below 0.
 func (w *when) corrected(p uncertainty.Prediction) uncertainty.Prediction {
 	p = w.record.Corrected(started, p)
 	p.Low = max(p.Low, 0)
@@ -108,7 +109,7 @@ type shape struct {
 	job  trace.Job
 }
 
-// cheaper are a half and a quarter of a job's limit, and of its nodes.
+// cheaper returns shapes with a half and a quarter of a job's limit, and of its nodes.
 func cheaper(job trace.Job) (shapes []shape) {
 	for _, part := range []int64{2, 4} {
 		shorter, smaller := job, job

@@ -17,8 +17,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// open reads a log, or standard input where it is named -, and says what could not
-// be used.
+// open reads a log, - being standard input, and logs the rows that cannot be used.
 func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	if err := s.load(); err != nil {
 		return nil, err
@@ -67,8 +66,8 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	return t, nil
 }
 
-// openQueue takes the queue at the end of a log from what squeue prints, as JSON or in
-// columns, in place of what the log itself says of it.
+// openQueue replaces the queue at the end of a log by the output of squeue, as JSON or
+// in columns.
 func (s *settings) openQueue(env *cli.Env, t *trace.Trace, path string) error {
 	b, err := file.ReadAll(path)
 	if err != nil {
@@ -94,11 +93,11 @@ func (s *settings) openQueue(env *cli.Env, t *trace.Trace, path string) error {
 type dates struct{ from, to string }
 
 func (d *dates) flags(c *cobra.Command) {
-	c.Flags().StringVar(&d.from, "from", "", "first day (or time) of submission")
-	c.Flags().StringVar(&d.to, "to", "", "day (or time) before which jobs are submitted")
+	c.Flags().StringVar(&d.from, "from", "", "begin of the submissions, a day or time, inclusive")
+	c.Flags().StringVar(&d.to, "to", "", "end of the submissions, a day or time, exclusive")
 }
 
-// of reads the dates, each of which may be "", in the log's zone.
+// of parses the dates, each of which may be "", in the log's time zone.
 func (d dates) of(t *trace.Trace) (lo, hi int64, err error) {
 	lo, hi = t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit+1
 	if d.from != "" {
@@ -119,23 +118,24 @@ func (d dates) of(t *trace.Trace) (lo, hi int64, err error) {
 	case d.from == "":
 		return 0, 0, cli.Usagef("--to %s: the log begins at %s", d.to, clock(t, lo))
 	}
-	return 0, 0, cli.Usagef("--to is not after --from")
+	return 0, 0, cli.Usagef("--to: want a date after --from")
 }
 
-// jobs are those submitted between the dates, and so many seconds before.
+// jobs returns the jobs submitted between the dates, and in a history of some seconds
+// before.
 func (d dates) jobs(t *trace.Trace, history int64) ([]trace.Job, error) {
 	lo, hi, err := d.of(t)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Between(lo, hi)) == 0 {
-		return nil, fmt.Errorf("%w: none submitted from %s to %s", trace.ErrNoJobs, clock(t, lo), clock(t, hi))
+		return nil, fmt.Errorf("%w submitted from %s to %s", trace.ErrNoJobs, clock(t, lo), clock(t, hi))
 	}
 	return t.Between(lo-history, hi), nil
 }
 
-// workload opens a log and sets up the jobs of the dates, and those of a history
-// before them, on the machine of the settings.
+// workload opens a log and returns its jobs between the dates, and of a history before
+// them, as a workload on the cluster of the settings.
 func (s *settings) workload(env *cli.Env, path string, d dates, history span) (*trace.Trace, *simulator.Workload, error) {
 	t, err := s.open(env, path)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *settings) workload(env *cli.Env, path string, d dates, history span) (*
 	return t, w, err
 }
 
-// clock spells an instant in the log's zone.
+// clock formats a time in the log's time zone.
 func clock(t *trace.Trace, unix int64) string {
 	return time.Unix(unix, 0).In(t.Zone).Format("2006-01-02 15:04:05")
 }

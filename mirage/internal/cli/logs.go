@@ -14,18 +14,18 @@ import (
 )
 
 func newLogCommand(env *cli.Env) *cobra.Command {
-	c := &cobra.Command{Use: "log", Short: "read, describe, convert and make accounting logs"}
+	c := &cobra.Command{Use: "log", Short: "Describe, convert and generate accounting logs"}
 	c.AddCommand(newStatsCommand(env), newConvertCommand(env), newSynthCommand(env))
 	return c
 }
 
-// badRow is a row that could not be used.
+// badRow is a row that cannot be used.
 type badRow struct {
 	Line  int    `json:"line"`
 	Error string `json:"error"`
 }
 
-// traceStats is what mirage log stats --json prints.
+// traceStats is the JSON output of mirage log stats.
 type traceStats struct {
 	trace.Stats
 	Bad            []badRow       `json:"bad"`
@@ -56,7 +56,7 @@ func newStatsCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "stats FILE",
-		Short:   "figures of a trace and its unusable rows",
+		Short:   "Print statistics of a trace and its unusable rows",
 		Example: "  mirage log stats sacct.log --set log.zone=UTC",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -83,25 +83,25 @@ func (s traceStats) show(p *cli.Page) {
 	t.Add("first submission", s.FirstSubmit)
 	t.Add("last submission", s.LastSubmit)
 	if s.MachineSize > 0 {
-		t.Add(string(s.Unit)+" of the machine", s.MachineSize)
+		t.Add(string(s.Unit)+" of the cluster", s.MachineSize)
 	}
-	t.Add(string(s.Unit)+" in use at once, most", s.PeakNodes)
-	t.Add(string(s.Unit)+" of one job, most", s.MaxNodes)
+	t.Add(string(s.Unit)+" in use at once, at most", s.PeakNodes)
+	t.Add(string(s.Unit)+" of one job, at most", s.MaxNodes)
 	t.Add("jobs of zero duration", s.ZeroDuration)
 	t.Add("jobs over their limit by more than 60 s", s.OverLimit60)
-	t.Add("node-hours by the wall clock", s.NaiveNodeHours)
+	t.Add("node-hours by wall-clock times", s.NaiveNodeHours)
 	t.Add("node-hours, zone-aware", s.NodeHours)
 	t.Add("mean wait (h)", hours(s.MeanWaitHours))
 	if s.UnknownWaits > 0 {
-		t.Add("jobs of unknown wait", s.UnknownWaits)
+		t.Add("jobs with unknown wait", s.UnknownWaits)
 	}
 	if s.Held > 0 {
 		t.Add("jobs held before they could start", s.Held)
-		t.Add("hours held, all of them", hours(s.HeldHours))
+		t.Add("hours held, all jobs", hours(s.HeldHours))
 	}
 	if s.Pending+s.Running > 0 {
-		t.Add("jobs that wait at its end", s.Pending)
-		t.Add("jobs that run at its end", s.Running)
+		t.Add("jobs pending at the log's end", s.Pending)
+		t.Add("jobs running at the log's end", s.Running)
 	}
 	t.Add("median logged priority", s.MedianPriority)
 }
@@ -111,7 +111,7 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 	var d dates
 	c := &cobra.Command{
 		Use:     "convert FILE OUT",
-		Short:   "write a trace in another layout, by the ending of OUT: .swf, .csv or .log (Mirage)",
+		Short:   "Convert a trace to the layout of OUT's extension: .swf, .csv or .log (Mirage)",
 		Example: "  mirage log convert sacct.log jobs.swf --from 2026-09-01",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -123,7 +123,7 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 				return err
 			}
 			if n := len(t.Open); n > 0 {
-				env.Log.Warnf("%s that wait or run at the log's end are not written", counted(n, "job"))
+				env.Log.Warnf("%s pending or running at the log's end are not written", counted(n, "job"))
 			}
 			return saveTrace(args[1], t)
 		},
@@ -134,7 +134,7 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-// saveTrace writes a trace in the layout that the file's ending tells.
+// saveTrace writes a trace in the layout of the file extension.
 func saveTrace(path string, t *trace.Trace) error {
 	var write func(io.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
@@ -145,7 +145,7 @@ func saveTrace(path string, t *trace.Trace) error {
 	case ".log":
 		write = func(w io.Writer) error { return trace.WriteMirage(w, t.Jobs, t.Zone) }
 	default:
-		return cli.Usagef("%s: the ending tells the layout: .swf, .csv or .log", path)
+		return cli.Usagef("%s: unknown file extension, want .swf, .csv or .log", path)
 	}
 	return file.Write(path, write)
 }

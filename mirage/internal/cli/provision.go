@@ -23,7 +23,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// provision carries what the provision command works with.
+// provision holds the flags and settings of the provision command.
 type provision struct {
 	env                            *cli.Env
 	record                         *cli.Record
@@ -37,18 +37,17 @@ func newProvisionCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	p := &provision{env: env, record: record, in: newSettings()}
 	c := &cobra.Command{
 		Use:   "provision [flags] SCRIPT [ARG...]",
-		Short: "keep a chain of services running on a real Slurm",
-		Long: `Submit SCRIPT with sbatch, and its successor when a model or a baseline says
-so, exactly once each, for as long as this command runs. It may be stopped or
-killed at any moment and started again with the same --state.
+		Short: "Keep a chain of service jobs running on Slurm",
+		Long: `Submit SCRIPT with sbatch, and each successor when a model or a baseline decides to,
+exactly once, for as long as this command runs. It may be stopped or killed at any
+time and started again with the same --state.
 
-The --state folder holds journal.jsonl (what was intended and what came of
-it), history.jsonl (the queue as it was seen) and decisions.jsonl (every
-decision with its features, the chance of a start by any time, and the handover
-time chosen from it); it must not be on a file system without real
-locks. --model is the file of a trained model, or one of the baselines, of which
-fixed needs policy.lead_hours. Those that forecast take the cluster as --config
-describes it, or else as its controller does:
+The --state directory holds journal.jsonl (submissions and their outcomes),
+history.jsonl (snapshots of the queue) and decisions.jsonl (each decision with its
+features, the distribution of the start time and the chosen handover time). Its file
+system must support locks. --model is the file of a trained model or one of the
+baselines below; fixed needs policy.lead_hours. Baselines that forecast use the
+cluster that --config describes, or else the one that the controller reports:
 
 ` + policy.Baselines().Help(),
 		Example: "  mirage provision --state chain --model boost.json --set service.limit=48h --sbatch-option=--partition=gpu service.sh",
@@ -63,16 +62,16 @@ describes it, or else as its controller does:
 	c.DisableFlagsInUseLine = true
 	f := c.Flags()
 	f.SetInterspersed(false)
-	f.StringVar(&p.state, "state", "", "folder of the chain")
-	f.StringVar(&p.model, "model", "", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures)")
-	f.StringArrayVar(&p.s.Request.Options, "sbatch-option", nil, "another option for sbatch, such as --partition=gpu (may be repeated)")
-	f.StringVar(&p.s.Partition, "partition", "", "decide by the queue of one partition only; where the service runs is --sbatch-option's to say")
-	f.IntVar(&p.s.Links, "services", 0, "end after so many services (default: never)")
-	f.Int64Var(&p.s.Predecessor, "predecessor", 0, "job that runs already and is the first service")
-	f.BoolVar(&p.s.Release, "release", false, "cancel a predecessor when its successor runs")
-	f.BoolVar(&p.s.Leave, "leave-successor", false, "when stopped while a service runs without a successor, leave one that waits for its end (sbatch --dependency)")
-	f.StringVar(&p.resolve, "resolve", "", "where it could not be known whether a job was submitted: its id, or none")
-	f.BoolVar(&p.s.DryRun, "dry-run", false, "decide and log for --predecessor, submit nothing")
+	f.StringVar(&p.state, "state", "", "directory of the chain")
+	f.StringVar(&p.model, "model", "", "model file, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures)")
+	f.StringArrayVar(&p.s.Request.Options, "sbatch-option", nil, "option of sbatch, such as --partition=gpu (may be repeated)")
+	f.StringVar(&p.s.Partition, "partition", "", "use the queue of this partition only; --sbatch-option sets the partition of the service")
+	f.IntVar(&p.s.Links, "services", 0, "number of services (default: no end)")
+	f.Int64Var(&p.s.Predecessor, "predecessor", 0, "running job that is the first service")
+	f.BoolVar(&p.s.Release, "release", false, "cancel a predecessor once its successor runs")
+	f.BoolVar(&p.s.Leave, "leave-successor", false, "on exit, submit a missing successor that starts after the running service (sbatch --dependency)")
+	f.StringVar(&p.resolve, "resolve", "", "outcome of an unclear submission: the job's id, or none")
+	f.BoolVar(&p.s.DryRun, "dry-run", false, "log the decisions for --predecessor without submitting")
 	f.StringVar(&p.metrics, "metrics", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9118")
 	p.in.flags(c)
 	p.out.Flags(c)
@@ -81,8 +80,8 @@ describes it, or else as its controller does:
 	return c
 }
 
-// misplaced refuses flags of the command behind the script, whose arguments they
-// would be, unless -- stands before it.
+// misplaced returns an error for a flag of this command after the script, which would
+// become an argument of the script, unless -- comes before the script.
 func misplaced(cmd *cobra.Command, args []string) error {
 	if cmd.ArgsLenAtDash() == 0 || len(args) == 0 {
 		return nil
@@ -91,7 +90,7 @@ func misplaced(cmd *cobra.Command, args []string) error {
 		name, flag := strings.CutPrefix(arg, "--")
 		name, _, _ = strings.Cut(name, "=")
 		if flag && cmd.Flags().Lookup(name) != nil {
-			return cli.Usagef("--%s stands behind the script, to whom it would be given: put it before, or -- before the script where it is the script's", name)
+			return cli.Usagef("--%s after the script would be an argument of the script: put it before the script, or put -- before the script if you mean that", name)
 		}
 	}
 	return nil
@@ -112,7 +111,7 @@ func (p *provision) run(ctx context.Context, args []string) error {
 	})
 }
 
-// keep keeps the chain going to its end.
+// keep runs the chain to its end.
 func (p *provision) keep(ctx context.Context) (sum slurm.Summary, err error) {
 	provisioner, err := slurm.Open(p.state, p.s)
 	if errors.Is(err, slurm.ErrSettings) {
@@ -132,18 +131,18 @@ func (p *provision) keep(ctx context.Context) (sum slurm.Summary, err error) {
 	return provisioner.Ledger().Summary(), err
 }
 
-// remains says what is queued or runs when this command ends.
+// remains logs the jobs that are queued or running when this command ends.
 func (p *provision) remains(l *slurm.Ledger) {
 	s := statusOf(l)
 	for _, job := range s.Running {
-		p.env.Log.Warnf("job %d runs on; scancel %d ends it", job, job)
+		p.env.Log.Warnf("job %d is still running; scancel %d ends it", job, job)
 	}
 	for _, job := range s.Queued {
-		p.env.Log.Warnf("job %d remains queued; scancel %d takes it back", job, job)
+		p.env.Log.Warnf("job %d is still queued; scancel %d removes it", job, job)
 	}
 }
 
-// settings turns flags and settings into those of the chain.
+// settings sets the settings of the chain from flags and the settings file.
 func (p *provision) settings(args []string) (err error) {
 	if err := p.in.load(); err != nil {
 		return err
@@ -157,7 +156,7 @@ func (p *provision) settings(args []string) (err error) {
 		}
 		p.s.Request.Args = args[1:]
 	} else if !p.s.DryRun {
-		return cli.Usagef("a script is needed")
+		return cli.Usagef("want a SCRIPT to submit")
 	}
 	if p.s.Resolve, err = resolved(p.resolve); err != nil {
 		return err
@@ -183,7 +182,7 @@ func (p *provision) settings(args []string) (err error) {
 	takes := live{v.CPUs, v.GPUs, v.MemoryMB, v.Exclusive}
 	if takes.given() {
 		if p.s.Rules == nil || len(p.s.Rules.Kinds) == 0 {
-			return cli.Usagef("service.cpus, service.gpus, service.memory_mb and service.exclusive need kinds of nodes in the settings; sbatch learns them from --sbatch-option")
+			return cli.Usagef("service.cpus, service.gpus, service.memory_mb and service.exclusive need node kinds in the settings; set those of sbatch by --sbatch-option")
 		}
 		p.s.Need = takes.need(v.Nodes)
 	}
@@ -191,21 +190,21 @@ func (p *provision) settings(args []string) (err error) {
 	return err
 }
 
-// service takes over what the settings say of the service and of deciding.
+// service copies the settings service.* and decide.*.
 func (p *provision) service() error {
 	v, d := p.in.Service, p.in.Decide
 	if err := checkOverlap("set decide.overlap_cost", d.OverlapCost); err != nil {
 		return err
 	}
 	if !(d.TimeScale > 0) {
-		return cli.Usagef("decide.time_scale: %v is not above 0", d.TimeScale)
+		return cli.Usagef("decide.time_scale: %v, want a number above 0", d.TimeScale)
 	}
 	for name, given := range map[string]span{
 		"service.limit": v.Limit, "service.time": v.Time, "service.notice": v.Notice,
 		"decide.interval": d.Interval, "decide.poll": d.Poll, "decide.request_timeout": d.RequestTimeout,
 	} {
 		if given <= 0 && p.in.source.Given(name) {
-			return cli.Usagef("%s: %v is not above 0", name, given)
+			return cli.Usagef("%s: %v, want a time above 0", name, given)
 		}
 	}
 	scaled := func(s span) time.Duration { return time.Duration(float64(s.duration()) / d.TimeScale) }
@@ -216,7 +215,7 @@ func (p *provision) service() error {
 	return nil
 }
 
-// resolved is the job of --resolve, -1 for none and 0 where nothing is said.
+// resolved returns the job of --resolve: -1 for none, 0 if it is not given.
 func resolved(text string) (int64, error) {
 	switch text {
 	case "":
@@ -226,24 +225,24 @@ func resolved(text string) (int64, error) {
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, cli.Usagef("--resolve: %q is neither a job id nor none", text)
+		return 0, cli.Usagef("--resolve: %q, want a job id or none", text)
 	}
 	return id, nil
 }
 
-// tell says what became of a service.
+// tell logs an event of a service.
 func (p *provision) tell(e slurm.Entry) {
 	switch e.Kind {
 	case slurm.Accepted:
-		p.env.Log.Infof("service %d: job %d was submitted", e.Link, e.Job)
+		p.env.Log.Infof("service %d: job %d submitted", e.Link, e.Job)
 	case slurm.Started:
-		p.env.Log.Infof("service %d: job %d has started", e.Link, e.Job)
+		p.env.Log.Infof("service %d: job %d started", e.Link, e.Job)
 	case slurm.Ended:
-		p.env.Log.Infof("service %d: job %d has ended (%s)", e.Link, e.Job, e.Reason)
+		p.env.Log.Infof("service %d: job %d ended (%s)", e.Link, e.Job, e.Reason)
 	}
 }
 
-// policy is the one that --model names.
+// policy returns the policy of --model.
 func (p *provision) policy() (policy.Policy, error) {
 	d, err := p.in.decider(cmp.Or(p.model, "futures"), p.in.Decide.OverlapCost)
 	if b := d.untuned; b != nil && b.Knob.Required {
@@ -253,7 +252,7 @@ func (p *provision) policy() (policy.Policy, error) {
 	return d.Policy, err
 }
 
-// serve answers on --metrics until stop is called.
+// serve serves metrics on --metrics until stop is called.
 func (p *provision) serve(m *slurm.Metrics) (stop func(), err error) {
 	if p.metrics == "" {
 		return func() {}, nil

@@ -32,7 +32,7 @@ func busy(n int) []trace.Job {
 	return jobs
 }
 
-// accounted is what sacct prints of jobs at an instant, in all of these states.
+// accounted returns the output of sacct for jobs at a time, in all of these states.
 func accounted(jobs []trace.Job, at int64, states string) string {
 	b := &strings.Builder{}
 	fmt.Fprintln(b, "JobID|User|Submit|Start|End|Timelimit|NNodes|State")
@@ -56,7 +56,7 @@ func accounted(jobs []trace.Job, at int64, states string) string {
 	return b.String()
 }
 
-// queued is what squeue --json prints of them.
+// queued returns the output of squeue --json for them.
 func queued(jobs []trace.Job, at int64) string {
 	var rows []string
 	for _, j := range jobs {
@@ -111,7 +111,7 @@ func TestQueueOfTheMoment(t *testing.T) {
 				t.Errorf("job %d, %s: %v h, want %v; %v", i, name, a.Wait, want.Wait, a.Notes)
 			}
 		}
-		if a := answer(at, accounted(jobs, at, "COMPLETED")); strings.Contains(strings.Join(a.Notes, ""), "the log shows no queue") && !near(a) {
+		if a := answer(at, accounted(jobs, at, "COMPLETED")); strings.Contains(strings.Join(a.Notes, ""), "the log has no queue") && !near(a) {
 			told++
 		}
 	}

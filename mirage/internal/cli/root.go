@@ -9,11 +9,11 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// New returns the command mirage.
+// New returns the root command of mirage.
 func New(env *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mirage",
-		Short: "When should a service on a batch queue submit its successor?",
+		Short: "Predict queue waits, and submit the successor of a service in time",
 		Example: `  mirage when --job-gpus 2 --job-limit 4h
   mirage provision --state chain service.sh`,
 	}
@@ -32,12 +32,11 @@ func New(env *cli.Env) *cobra.Command {
 		newProvisionCommand(env, record),
 		newStatusCommand(env),
 	)
-	cli.Rename(root, renames())
 	return root
 }
 
-// companions are the files that a command reads because it is given path: all of a
-// directory, and the machines next to a log.
+// companions returns the files that a command reads in addition to path: those in a
+// directory, and the .machines files next to a log.
 func companions(path string) []string {
 	pattern := filepath.Join(filepath.Dir(path), "*.machines")
 	switch info, err := os.Stat(path); {

@@ -27,16 +27,16 @@ import (
 //go:embed serve.html
 var servePage string
 
-// serve answers when over HTTP.
+// serve answers the questions of "when" over HTTP.
 type serve struct {
 	env   *cli.Env
 	token func() string
 
-	mutex  sync.Mutex // of the source, which answers one at a time
+	mutex  sync.Mutex // of the source, which answers one question at a time
 	source source
 }
 
-// source answers questions of a queue as it is at the moment.
+// source answers questions about the current queue.
 type source interface {
 	ask(context.Context, question) (*answered, error)
 }
@@ -49,18 +49,18 @@ func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
 		Use:   "serve [LOG [QUEUE]]",
-		Short: "answer over HTTP when a job would start, with a page at /",
-		Long: `Answer over HTTP when a job of a shape would start if it were submitted now, as
-the when command does: GET /when?nodes=4&limit=12h, and where known user,
-partition and by, a time. There is a page at /, and /healthz.
+		Short: "Predict over HTTP when a job would start, with a web page at /",
+		Long: `Predict over HTTP when a job would start if it were submitted now, as the when
+command does: GET /when?nodes=4&limit=12h, with user, partition and by (a time) if
+known. There is a web page at / and a health check at /healthz.
 
-With a log now is its end; it is read again when its file, or that of its queue, has
-changed, so that a job that writes sacct's answer there every few minutes keeps it
-fresh. Without one a real Slurm is asked, at most once in --refresh, and of jobs that have come
-since it keeps when they would start and when they did, by which its intervals are
-corrected;
-cpus, gpus, memory (MB) and exclusive=true say what the job takes of its nodes.
-What Slurm does not answer is an error of status 502 with its cause.`,
+With a log, "now" is the end of the log. LOG and QUEUE are read again when they
+change, so a cron job that rewrites them with sacct keeps the answers current.
+
+Without a log, the live Slurm is queried, at most once per --refresh. cpus, gpus,
+memory (MB) and exclusive=true then give the job's resources on its nodes. Predicted
+and actual starts of new jobs are recorded and correct the intervals. If Slurm does
+not answer, the reply is status 502 with the cause.`,
 		Example: `  mirage serve sacct.log --set log.zone=UTC --addr 127.0.0.1:7002
   mirage serve --refresh 10s --token-file token`,
 		Args: cobra.MaximumNArgs(2),
@@ -77,19 +77,19 @@ What Slurm does not answer is an error of status 502 with its cause.`,
 	}
 	w.flags(c)
 	at.Flags(c, "127.0.0.1:7002")
-	c.Flags().StringVar(&tokenFile, "token-file", "", "file with the bearer token that clients must send (default: MIRAGE_TOKEN of the environment, or none)")
-	c.Flags().DurationVar(&every, "refresh", 5*time.Second, "how old the view of a real Slurm may be")
+	c.Flags().StringVar(&tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $MIRAGE_TOKEN, or no token)")
+	c.Flags().DurationVar(&every, "refresh", 5*time.Second, "maximum age of the snapshot of a live Slurm")
 	cli.First(c, "addr", "config", "refresh", "level", "token-file")
 	return c
 }
 
-// open takes a first look at the log that is named, or at a real Slurm.
+// open returns a source for the log, or for the live Slurm, after a first read.
 func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.Duration) (source, error) {
 	if len(args) == 0 {
 		s := &watched{env: env, w: w, every: every}
 		_, err := s.fresh(ctx)
 		if errors.Is(err, slurm.ErrCommand) {
-			err = fmt.Errorf("no log is named, so that a Slurm is asked: %w", err)
+			err = fmt.Errorf("no log given, and Slurm does not answer: %w", err)
 		}
 		return s, err
 	}
@@ -98,7 +98,7 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 	return s, err
 }
 
-// page shows what a job takes of its nodes where a real Slurm is asked.
+// page has fields for the resources of a job if its argument, a live Slurm, is true.
 var page = template.Must(template.New("page").Parse(servePage))
 
 func (s *serve) handler() http.Handler {
@@ -119,7 +119,7 @@ func (s *serve) when(w http.ResponseWriter, r *http.Request) {
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if token := s.token(); token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		reply(w, http.StatusUnauthorized, map[string]string{"error": "a bearer token is needed"})
+		reply(w, http.StatusUnauthorized, map[string]string{"error": "missing or wrong bearer token"})
 		return
 	}
 	a, err := s.ask(r)
@@ -157,7 +157,7 @@ func (s *serve) ask(r *http.Request) (*answered, error) {
 	return s.source.ask(r.Context(), q)
 }
 
-// questionOf reads what the flags of when are called, without job- before it.
+// questionOf parses the query: the flags of "when" without the prefix job-.
 func questionOf(v url.Values) (question, error) {
 	q := anyQuestion()
 	var known pflag.FlagSet
@@ -167,7 +167,7 @@ func questionOf(v url.Values) (question, error) {
 		if f == nil {
 			var names []string
 			known.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-			return q, cli.Usagef("%s is none of %s", name, strings.Join(names, ", "))
+			return q, cli.Usagef("unknown parameter %q, want one of %s", name, strings.Join(names, ", "))
 		}
 		if text == "" {
 			continue

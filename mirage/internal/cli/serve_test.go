@@ -105,8 +105,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeSlurm asks one of shell scripts: whoever asks, it is looked at once in
-// the time, and what it says of itself is told.
+// TestServeSlurm uses a Slurm of shell scripts: it is queried once per interval for all
+// clients, and its errors are reported.
 func TestServeSlurm(t *testing.T) {
 	dir := t.TempDir()
 	for name, script := range map[string]string{

@@ -23,55 +23,55 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// settings are what describes the machine, its rules, the log and a service, in
-// one file for all commands: what calibrate writes, and more.
+// settings describe the cluster, its scheduling rules, the log and a service, in one
+// file for all commands. fit writes the first two.
 type settings struct {
 	simulator.File
-	Down    outages            `json:"down" help:"spans in which nodes are down: FROM,TO,NODES, or a list of {from, to, nodes}"`
+	Down    outages            `json:"down" help:"outages: FROM,TO,NODES, or a list of {from, to, nodes}"`
 	Log     logSettings        `json:"log"`
 	Service serviceSettings    `json:"service"`
 	Decide  decideSettings     `json:"decide"`
-	Policy  map[string]float64 `json:"policy" help:"of baselines, by name: lead_hours, quantile, weight_of_full_limits, wait_quantile"`
-	Workers int                `json:"workers" help:"what is computed at once, without changing the outcome (default: all processors)"`
+	Policy  map[string]float64 `json:"policy" help:"settings of baselines: lead_hours, quantile, weight_of_full_limits, wait_quantile"`
+	Workers int                `json:"workers" help:"computations at once; the result does not depend on it (default: all CPUs)"`
 
 	source *cli.Settings
-	nodes  int // --nodes; 0 is not given
+	nodes  int // --nodes; 0: not given
 	warn   func(format string, args ...any)
 }
 
 // logSettings say how a log is read.
 type logSettings struct {
-	Layout       trace.Layout `json:"layout" help:"mirage, swf, csv or sacct (default: by the look of the file)"`
+	Layout       trace.Layout `json:"layout" help:"mirage, swf, csv or sacct (default: from the content)"`
 	Zone         string       `json:"zone" help:"time zone of wall-clock times and of dates (default: America/Chicago for the Mirage layouts, else UTC)"`
-	Partition    string       `json:"partition" help:"keep the jobs of one partition"`
-	ProcsPerNode int          `json:"procs_per_node" help:"processors of a node, for SWF (default: as its header says, or 1)"`
-	Unit         string       `json:"unit" help:"what a sacct log's jobs are counted in: nodes, or cpus or gpus by AllocTRES"`
-	Before       string       `json:"before" help:"forget the jobs submitted on that day or later, before the load is scaled"`
-	Load         float64      `json:"load" help:"1.1 brings the submissions 10 % closer together"`
+	Partition    string       `json:"partition" help:"use only the jobs of this partition"`
+	ProcsPerNode int          `json:"procs_per_node" help:"processors per node of an SWF log (default: from its header, or 1)"`
+	Unit         string       `json:"unit" help:"unit in which jobs of a sacct log are counted: nodes, or cpus or gpus from AllocTRES"`
+	Before       string       `json:"before" help:"ignore jobs submitted on that day or later (applied before log.load)"`
+	Load         float64      `json:"load" help:"factor on the load: 1.1 divides the times between submissions by 1.1"`
 }
 
 // serviceSettings describe the jobs of a service.
 type serviceSettings struct {
 	Nodes     int     `json:"nodes" help:"nodes of the service"`
 	Limit     span    `json:"limit" help:"time limit of each service job"`
-	Time      span    `json:"time" help:"how long a service job runs (default: its limit)"`
-	Priority  float64 `json:"priority" help:"logged priority (default: the median of the jobs before --start)"`
-	Name      string  `json:"name" help:"beginning of the job names"`
-	Notice    span    `json:"notice" help:"send SIGTERM so long before the limit (sbatch --signal)"`
-	CPUs      int     `json:"cpus" help:"CPUs on all its nodes, where nodes are of kinds"`
-	GPUs      int     `json:"gpus" help:"GPUs, likewise"`
-	MemoryMB  int64   `json:"memory_mb" help:"memory, likewise"`
-	Exclusive bool    `json:"exclusive" help:"it shares its nodes with nobody"`
-	Units     int     `json:"units" help:"what it holds of what the machine is counted in, such as GPUs (default: its nodes)"`
+	Time      span    `json:"time" help:"run time of each service job (default: its limit)"`
+	Priority  float64 `json:"priority" help:"logged priority of service jobs (default: the median of the jobs before --start)"`
+	Name      string  `json:"name" help:"prefix of the job names"`
+	Notice    span    `json:"notice" help:"time before the limit at which Slurm sends SIGTERM (sbatch --signal)"`
+	CPUs      int     `json:"cpus" help:"CPUs on all its nodes, if the cluster has node kinds"`
+	GPUs      int     `json:"gpus" help:"GPUs on all its nodes, if the cluster has node kinds"`
+	MemoryMB  int64   `json:"memory_mb" help:"memory in MB on all its nodes, if the cluster has node kinds"`
+	Exclusive bool    `json:"exclusive" help:"the service shares its nodes with no other job"`
+	Units     int     `json:"units" help:"units of the cluster that the service holds, such as GPUs (default: its nodes)"`
 }
 
-// decideSettings say how provision looks at the queue.
+// decideSettings say when provision polls and decides.
 type decideSettings struct {
 	Interval       span    `json:"interval" help:"time between two decisions"`
-	Poll           span    `json:"poll" help:"time between two looks at the queue (default: a fifth of the interval)"`
-	RequestTimeout span    `json:"request_timeout" help:"how long a request may be under way (default: twice the controller's MessageTimeout)"`
-	OverlapCost    float64 `json:"overlap_cost" help:"cost of an hour of overlap against one of interruption, by which futures chooses the time of the handover"`
-	TimeScale      float64 `json:"time_scale"` // for tests: the policy sees every time multiplied by this
+	Poll           span    `json:"poll" help:"time between two queries of the queue (default: a fifth of the interval)"`
+	RequestTimeout span    `json:"request_timeout" help:"longest time that a request to Slurm may take (default: twice its MessageTimeout)"`
+	OverlapCost    float64 `json:"overlap_cost" help:"cost of an hour of overlap in hours of interruption; futures chooses the handover time by it"`
+	TimeScale      float64 `json:"time_scale"` // for tests: a factor on every time that the policy gets
 }
 
 func newSettings() *settings {
@@ -81,7 +81,7 @@ func newSettings() *settings {
 	return s
 }
 
-// reset sets what holds where nothing is said.
+// reset sets the defaults.
 func (s *settings) reset(d cluster.Discipline) {
 	*s = settings{source: s.source, nodes: s.nodes, warn: s.warn}
 	s.Rules = cluster.Defaults(d)
@@ -90,17 +90,16 @@ func (s *settings) reset(d cluster.Discipline) {
 	s.Decide = decideSettings{Interval: 600, OverlapCost: 1, TimeScale: 1}
 }
 
-// flags are --config and --set.
+// flags adds --config and --set.
 func (s *settings) flags(c *cobra.Command) { s.source.Flags(c) }
 
-// machineFlags are those and --nodes.
+// machineFlags adds --config, --set and --nodes.
 func (s *settings) machineFlags(c *cobra.Command) {
 	s.flags(c)
-	c.Flags().IntVar(&s.nodes, "nodes", 0, "nodes of the cluster, or processors where the log counts those (default: the settings', the log's, or the most in use at once)")
+	c.Flags().IntVar(&s.nodes, "nodes", 0, "nodes of the cluster, or processors if the log counts processors (default: from the settings, the log, or its peak use)")
 }
 
-// load reads what was given. Another scheduler has other rules where nothing is
-// said of them.
+// load reads the settings. Each scheduler has defaults of its own.
 func (s *settings) load() error {
 	s.reset(cluster.Slurm)
 	err := s.source.Load()
@@ -128,21 +127,21 @@ func (s *settings) load() error {
 	return nil
 }
 
-// describesMachine says that a machine was described, so that it can be simulated.
+// describesMachine reports whether the settings describe a cluster to simulate.
 func (s *settings) describesMachine() bool { return s.source.Given("nodes") || s.source.Given("kinds") }
 
-// fromFile says that a file describes the machine.
+// fromFile reports whether the settings file describes the cluster.
 func (s *settings) fromFile() bool { return s.source.File() != "" && s.describesMachine() }
 
-// config is the machine and its rules for a log. What the log says of its nodes
-// counts where the settings say nothing.
+// config returns the cluster and its rules for a log. The nodes come from the log if
+// the settings do not give them.
 func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	c := s.Config
 	counted := t.Unit == trace.CPUs || t.Unit == trace.GPUs
 	if !s.fromFile() && counted {
 		c.Unit = t.Unit
 	} else if counted && c.Unit != t.Unit || !counted && c.Unit != "" && c.Unit != trace.Nodes {
-		return c, cli.Usagef("--config: its machine is counted in %s, the log in %s: see log.unit", cmp.Or(c.Unit, trace.Nodes), t.Unit)
+		return c, cli.Usagef("--config: the cluster is counted in %s, the log in %s: see log.unit", cmp.Or(c.Unit, trace.Nodes), t.Unit)
 	}
 	if s.nodes == 0 && !s.describesMachine() && t.Placed() {
 		c.Kinds = kindsOf(t.Machines)
@@ -156,7 +155,7 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	}
 	switch {
 	case s.nodes != 0 && len(c.Kinds) > 0:
-		return c, cli.Usagef("--nodes: the nodes of --config are of kinds")
+		return c, cli.Usagef("--nodes: not possible with the node kinds of --config")
 	case s.nodes != 0 && s.fromFile():
 		c.Machine = c.Resized(s.nodes)
 	case s.nodes != 0:
@@ -170,13 +169,13 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	if _, err := c.Plan(); err != nil {
 		return c, cli.Usagef("%w", err)
 	}
-	if peak := t.PeakNodes(); peak > c.Nodes && t.Size == 0 { // of a size of its own the log has told
-		s.warn("%d %s are in use at once in the log, of a machine of %d", peak, t.Unit, c.Nodes)
+	if peak := t.PeakNodes(); peak > c.Nodes && t.Size == 0 { // a log with a size has warned before
+		s.warn("the log has %d %s in use at once, but the cluster has %d", peak, t.Unit, c.Nodes)
 	}
 	return c, nil
 }
 
-// kindsOf are the nodes of a file of machines beside a log.
+// kindsOf returns the node kinds of the .machines file next to a log.
 func kindsOf(machines []trace.Machines) (kinds []cluster.Kind) {
 	for _, g := range machines {
 		kinds = append(kinds, cluster.Kind{Name: g.Name, Nodes: g.Nodes, CPUs: g.CPUs, MemoryMB: g.MemoryMB, Partitions: []string{g.Name}})
@@ -184,8 +183,8 @@ func kindsOf(machines []trace.Machines) (kinds []cluster.Kind) {
 	return kinds
 }
 
-// service is the service of the settings, in a log that knows priorities up to the
-// first episode.
+// service returns the service of the settings. before are the jobs before the first
+// episode, which give the default priority.
 func (s *settings) service(before []trace.Job) chain.Service {
 	v := s.Service
 	priority := v.Priority
@@ -195,24 +194,24 @@ func (s *settings) service(before []trace.Job) chain.Service {
 	return chain.Service{Nodes: v.Nodes, Limit: int64(v.Limit), Priority: priority}
 }
 
-// decider is a policy that a name stands for.
+// decider is a policy with its settings.
 type decider struct {
 	policy.Policy
 	settings  map[string]any
 	forecasts bool
-	untuned   *policy.Baseline // whose setting follows from nothing that is known
-	trained   *model.Model     // nil where it is a baseline
+	untuned   *policy.Baseline // set if its setting needs tuning
+	trained   *model.Model     // nil for a baseline
 }
 
-// decider is what --model names: a baseline with its setting, where an hour of overlap
-// costs so many of interruption, or the file of a model; others are names too, which
-// are the caller's own.
+// decider returns the policy of --model: a baseline with its setting, for a cost of an
+// hour of overlap in hours of interruption, or the model of a file. others are further
+// names that the caller accepts.
 func (s *settings) decider(name string, overlap float64, others ...string) (decider, error) {
 	b, err := policy.Baselines().Find(name)
 	if err != nil {
 		if _, err := os.Stat(name); err != nil {
 			names := append(policy.Baselines().Names(), others...)
-			return decider{}, cli.Usagef("--model %s: neither a baseline (%s) nor a model file: %w", name, strings.Join(names, ", "), err)
+			return decider{}, cli.Usagef("--model %s: not a baseline (%s), and no such model file: %w", name, strings.Join(names, ", "), err)
 		}
 		m, err := model.Load(name)
 		if err != nil {
@@ -240,8 +239,8 @@ func (s *settings) decider(name string, overlap float64, others ...string) (deci
 	return d, nil
 }
 
-// span is seconds, written as 90s, 4h, 14d or 1d12h, or as sbatch writes it, such
-// as 90, which is minutes, 12:00:00 or 2-12. It is a flag and a setting.
+// span is a number of seconds, written as 90s, 4h, 14d or 1d12h, or as in sbatch: 90
+// (minutes), 12:00:00 or 2-12. It is a flag and a setting.
 type span int64
 
 func (s span) String() string {
@@ -256,17 +255,17 @@ func (s span) String() string {
 	return fmt.Sprintf("%ds", int64(s))
 }
 
-// Set makes it a flag.
+// Set parses a flag.
 func (s *span) Set(text string) error {
 	n, err := seconds(text)
 	*s = span(n)
 	return err
 }
 
-// Type names it in help.
+// Type returns the name of the type in the help.
 func (s *span) Type() string { return "time" }
 
-// UnmarshalJSON makes it a setting.
+// UnmarshalJSON parses a setting.
 func (s *span) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) != nil {
@@ -291,31 +290,31 @@ func seconds(s string) (int64, error) {
 	}
 	d, err2 := time.ParseDuration(text)
 	if err1 != nil || err2 != nil || n < 0 || d < 0 {
-		return 0, fmt.Errorf("%q is not a time such as 90m, 4h, 14d, or as Slurm writes it 90, 12:00:00 or 1-12", s)
+		return 0, fmt.Errorf("%q is not a time such as 90m, 4h, 14d, or in Slurm's form 90, 12:00:00 or 1-12", s)
 	}
 	return n*86400 + int64(d.Seconds()), nil
 }
 
-// outages are spans in which nodes are down; FROM,TO,NODES adds one.
+// outages are the spans in which nodes are down; FROM,TO,NODES adds one.
 type outages []outage
 
-// outage is a span with times as the log's clock shows them, or in Unix seconds.
+// outage is a span, in the log's time zone or in Unix seconds.
 type outage struct {
 	From  instant `json:"from"`
 	To    instant `json:"to"`
 	Nodes int     `json:"nodes"`
 }
 
-// instant is a time as it is written.
+// instant is a time in text form.
 type instant string
 
-// UnmarshalJSON takes a number too, and a date as YAML has it.
+// UnmarshalJSON also accepts a number, and a date of YAML.
 func (i *instant) UnmarshalJSON(b []byte) error {
 	*i = instant(strings.TrimSuffix(strings.Trim(string(b), `"`), "Z"))
 	return nil
 }
 
-// UnmarshalJSON takes a list of outages, or the text of one more.
+// UnmarshalJSON accepts a list of outages, or the text of one more.
 func (o *outages) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) != nil {
@@ -327,13 +326,13 @@ func (o *outages) UnmarshalJSON(b []byte) error {
 	}
 	n, err := strconv.Atoi(parts[2])
 	if err != nil {
-		return fmt.Errorf("%q nodes: want FROM,TO,NODES", parts[2])
+		return fmt.Errorf("%q is not a number of nodes: want FROM,TO,NODES", parts[2])
 	}
 	*o = append(*o, outage{instant(parts[0]), instant(parts[1]), n})
 	return nil
 }
 
-// windows are the outages by a clock that reads dates.
+// windows returns the outages; date parses their times.
 func (o outages) windows(date func(string) (int64, error)) (down []cluster.Window, err error) {
 	read := func(i instant) (int64, error) {
 		if n, err := strconv.ParseInt(string(i), 10, 64); err == nil {

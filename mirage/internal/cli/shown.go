@@ -12,18 +12,19 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// shows is what a log shows of jobs, beyond which nothing can be predicted from it.
+// shows holds the ranges of job properties in a log; predictions outside them are
+// extrapolations.
 type shows struct {
-	nodes      int   // the most of one job
-	limit      int64 // the longest, seconds; 0 where no job has one
-	last       int64 // when a job was submitted last
+	nodes      int   // of the largest job
+	limit      int64 // longest, seconds; 0 if no job has one
+	last       int64 // last submission
 	users      map[string]bool
-	partitions map[string]int // jobs in each; "" is none
-	used       int            // nodes in use at the instant
-	usual      float64        // and on average in the last week
+	partitions map[string]int // jobs in each; "" means no partition
+	used       int            // nodes in use at the time of the question
+	usual      float64        // mean of the nodes in use in the last week
 }
 
-// usualSeconds is the week that tells what is usually in use.
+// usualSeconds is the span for the mean of the nodes in use: a week.
 const usualSeconds = 7 * 86400
 
 func showsOf(jobs []trace.Job, at int64) *shows {
@@ -49,14 +50,14 @@ func showsOf(jobs []trace.Job, at int64) *shows {
 	return s
 }
 
-// names are those of the partitions, in order.
+// names returns the names of the partitions, sorted.
 func (s *shows) names() []string {
 	names := slices.Sorted(maps.Keys(s.partitions))
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// partition is the one that a question names, which the log must know, or else
-// that of most jobs.
+// partition returns the partition of a question, which must be in the log, or else the
+// one with most jobs.
 func (s *shows) partition(asked string) (string, error) {
 	names := s.names()
 	switch {
@@ -65,39 +66,39 @@ func (s *shows) partition(asked string) (string, error) {
 	case slices.Contains(names, asked):
 		return asked, nil
 	case len(names) == 0:
-		return "", cli.Usagef("partition %q: the log tells of no partitions", asked)
+		return "", cli.Usagef("partition %q: the log has no partitions", asked)
 	}
-	return "", cli.Usagef("partition %q is none of the log's: %s", asked, strings.Join(names, ", "))
+	return "", cli.Usagef("partition %q is not in the log; it has %s", asked, strings.Join(names, ", "))
 }
 
-// notes say in what an answer goes beyond the log.
+// notes returns the extrapolations in an answer.
 func (s *shows) notes(q question, job trace.Job) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if q.partition == "" && len(s.partitions) > 1 {
-		note("in partition %s, where most jobs are; others are %s", job.Partition, strings.Join(slices.DeleteFunc(s.names(), func(p string) bool { return p == job.Partition }), ", "))
+		note("for partition %s, which has most jobs; the log also has %s", job.Partition, strings.Join(slices.DeleteFunc(s.names(), func(p string) bool { return p == job.Partition }), ", "))
 	}
 	if job.Nodes > s.nodes {
-		note("no job had more than %s: predicted from smaller ones", counted(s.nodes, "node"))
+		note("no job in the log has more than %s: predicted from smaller jobs", counted(s.nodes, "node"))
 	}
 	switch {
 	case s.limit == 0:
-		note("the log tells no time limits: that of the job is not looked at")
+		note("the log has no time limits: the job's limit is ignored")
 	case job.Limit > s.limit:
-		note("no job had a limit above %v: predicted from shorter ones", span(s.limit))
+		note("no job in the log has a limit above %v: predicted from shorter jobs", span(s.limit))
 	}
 	if job.User != "" && !s.users[job.User] {
-		note("user %s has no job in the log: predicted as for anybody", job.User)
+		note("user %s has no job in the log: predicted as for an average user", job.User)
 	}
 	if age := job.Submit - s.last; age > 3600 {
-		note("the last job is from %v before: who came since is not known", lasting(float64(age)/3600))
+		note("the last submission in the log was %v earlier: jobs since then are unknown", lasting(float64(age)/3600))
 	}
 	return notes
 }
 
-// likeThese is how many of the latest jobs like one say why an interval is wide.
+// likeThese is the number of latest similar jobs whose waits explain a wide interval.
 const likeThese = 50
 
-// wide says in a line why an interval is wider than a day: what jobs like it waited.
+// wide explains an interval wider than a day by the waits of similar jobs.
 func (s *shows) wide(jobs []trace.Job, job trace.Job, at int64) string {
 	near := func(a, b int64) bool { return a <= 2*b && b <= 2*a }
 	var waits []float64
@@ -108,23 +109,23 @@ func (s *shows) wide(jobs []trace.Job, job trace.Job, at int64) string {
 		}
 	}
 	if len(waits) < 10 {
-		return fmt.Sprintf("the interval is wider than a day: only %s of about such size and limit ever started", counted(len(waits), "job"))
+		return fmt.Sprintf("the interval is wider than a day: only %s of about this size and limit ever started", counted(len(waits), "job"))
 	}
 	sorted := stats.Sort(waits)
-	at10, at90 := lasting(sorted.Quantile(.1)/3600), lasting(sorted.Quantile(.9)/3600)
-	return fmt.Sprintf("the interval is wider than a day: of the last %d jobs of about such size and limit one in ten waited at most %v and one in ten at least %v", len(waits), at10, at90)
+	at10, at90 := lasting(sorted.Quantile(0.1)/3600), lasting(sorted.Quantile(0.9)/3600)
+	return fmt.Sprintf("the interval is wider than a day: of the last %d jobs of about this size and limit, one in ten waited at most %v and one in ten at least %v", len(waits), at10, at90)
 }
 
-// queue says that the log evidently lacks the jobs that had not ended when it was made.
+// queue returns a note if the log appears to lack the jobs that had not ended.
 func (k *known) queue() (notes []string) {
 	s := k.shows
 	if len(k.t.Open) == 0 && float64(s.used) < s.usual/2 {
-		return []string{fmt.Sprintf("the log shows no queue at %s: %d of the usual %.0f %s in use and no job that waits or runs at its end; sacct with all states, or squeue's output as a second file, has them", clock(k.t, k.at), s.used, s.usual, k.t.Unit)}
+		return []string{fmt.Sprintf("the log has no queue at %s: %d of the usual %.0f %s in use, and no pending or running job at its end; log all states with sacct, or give the output of squeue as a second file", clock(k.t, k.at), s.used, s.usual, k.t.Unit)}
 	}
 	return nil
 }
 
-// counted is a number of things.
+// counted returns "1 thing" or "N things".
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

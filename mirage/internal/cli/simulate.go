@@ -12,14 +12,14 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// simulated is what mirage simulate --json prints.
+// simulated is the JSON output of mirage simulate.
 type simulated struct {
 	simulator.Metrics
 	ClassMedian float64 `json:"class_median_mae_hours"`
 	WallSeconds float64 `json:"wall_seconds"`
 }
 
-// simulate carries what the simulate command works with.
+// simulate holds the flags of the simulate command.
 type simulate struct {
 	env               *cli.Env
 	in                *settings
@@ -33,31 +33,25 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 	s := &simulate{env: env, in: newSettings()}
 	c := &cobra.Command{
 		Use:   "simulate FILE",
-		Short: "replay a log on a simulated cluster, or tell why a job waited there",
-		Long: `Replay the jobs submitted from --from on and before --to on a simulated cluster,
-and compare their waits with those in the log; beside stands the error of the
-median wait of jobs of such size and limit. The cluster is idle at first; with
---history the jobs submitted in that span before --from fill it, and are written
-to --out too, but do not count in the figures.`,
+		Short: "Replay a log on a simulated cluster, or explain why a job waited",
+		Long: `Replay the jobs submitted from --from until before --to on a simulated cluster, and
+compare their waits with the log. For comparison, the class median is the median wait
+of jobs of about the same size and limit. The cluster begins idle; with --history the
+jobs of that span before --from fill it. They are written to --out but not counted.`,
 		Example: `  mirage simulate ls6-a100.log --nodes 75 --set user_limit=8 --set logged_priority=true \
       --from 2022-11-01 --to 2023-03-01 --out jobs.csv
   mirage simulate month.log --nodes 30 --explain 700`,
-		Args: cobra.RangeArgs(1, 2), // the second is what explain took
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				s.explain = args[1]
-			}
-			return s.run(cmd.Context(), args[0])
-		},
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
 	}
 	s.d.flags(c)
 	s.in.machineFlags(c)
 	s.out.Flags(c)
 	f := c.Flags()
-	f.Var(&s.history, "history", "simulate the jobs of this span before --from too, such as 28d, without counting them")
-	f.StringVar(&s.outcomes, "out", "", "write every job's outcome to this CSV file")
+	f.Var(&s.history, "history", "span before --from whose jobs fill the cluster and are not counted, such as 28d")
+	f.StringVar(&s.outcomes, "out", "", "write the start and end of every job to this CSV file")
 	cli.OutputFile(c, "out")
-	f.StringVar(&s.explain, "explain", "", "tell why this job waited, event by event")
+	f.StringVar(&s.explain, "explain", "", "print why this job waited, event by event")
 	cli.First(c, "config", "nodes", "from", "to", "history")
 	return c
 }
@@ -90,7 +84,7 @@ func (s *simulate) run(ctx context.Context, path string) error {
 	}
 	answer := simulated{result.MetricsBetween(lo, hi), backtest.ClassMedian(t.Jobs, lo, hi), time.Since(begin).Seconds()}
 	if answer.Rejected > 0 {
-		s.env.Log.Warnf("%d jobs ask for more than the %d nodes there are: rejected", answer.Rejected, w.Config.Nodes)
+		s.env.Log.Warnf("%d jobs rejected: they need more than the %d nodes of the cluster", answer.Rejected, w.Config.Nodes)
 	}
 	return s.out.Print(s.env, answer, answer.show)
 }
@@ -103,14 +97,14 @@ func (s simulated) show(p *cli.Page) {
 	t.Add("mean wait, actual (h)", hours(s.ActualMeanWaitHours))
 	t.Add("Spearman", s.Spearman)
 	t.Add("mean absolute error (h)", hours(s.MAEHours))
-	t.Add("that of the median of such jobs (h)", hours(s.ClassMedian))
+	t.Add("error of class median (h)", hours(s.ClassMedian))
 	t.Add("bounded slowdown", s.BoundedSlowdown)
 	t.Add("utilisation", s.Utilisation)
 	t.Add("makespan (days)", s.MakespanDays)
 	t.Add("wall time (s)", s.WallSeconds)
 }
 
-// simulateWithProgress is Workload.Simulate with a bar.
+// simulateWithProgress runs Workload.Simulate with a progress bar.
 func simulateWithProgress(ctx context.Context, env *cli.Env, w *simulator.Workload) (*simulator.Result, error) {
 	bar := env.Progress("simulate", int64(len(w.Jobs)))
 	defer bar.Done()
@@ -127,7 +121,7 @@ func showExplanation(p *cli.Page, clock func(int64) string, e *simulator.Explana
 	if len(e.Reasons) == 0 {
 		return
 	}
-	table := p.Table("from", "free nodes", "jobs ahead", "because")
+	table := p.Table("from", "free nodes", "jobs ahead", "reason")
 	for _, r := range e.Reasons {
 		table.Add(clock(r.At), r.Free, r.Ahead, r.What)
 	}

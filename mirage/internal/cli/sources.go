@@ -9,8 +9,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// logged is a log, and what may be the file of its queue, that may grow while they
-// are asked.
+// logged answers from a log and an optional queue file, which may change meanwhile.
 type logged struct {
 	env   *cli.Env
 	files *cli.Reread[*known]
@@ -26,8 +25,8 @@ func (s *logged) ask(_ context.Context, q question) (*answered, error) {
 	return k.ask(q)
 }
 
-// watched is a real Slurm, looked at no more often than every so often, whether it
-// answers or not.
+// watched answers from a live Slurm, which is queried at most once per interval, even
+// after an error.
 type watched struct {
 	env   *cli.Env
 	w     *when
@@ -35,8 +34,8 @@ type watched struct {
 
 	view  *slurm.View
 	err   error
-	seen  time.Time       // when it was asked last
-	asked map[int64]int64 // jobs whose starts were predicted: as of when, Unix seconds
+	seen  time.Time       // last query
+	asked map[int64]int64 // time of the prediction by job, Unix seconds
 }
 
 var _ source = (*watched)(nil)
@@ -49,8 +48,8 @@ func (s *watched) ask(ctx context.Context, q question) (*answered, error) {
 	return s.w.predict(v, q)
 }
 
-// fresh is the Slurm as it was seen lately. A client that goes does not end a look
-// that others wait for too.
+// fresh returns a recent snapshot of Slurm. It ignores cancellation, because other
+// clients may wait for the same query.
 func (s *watched) fresh(ctx context.Context) (*slurm.View, error) {
 	if s.seen.IsZero() || time.Since(s.seen) >= s.every {
 		before := s.view
@@ -63,11 +62,11 @@ func (s *watched) fresh(ctx context.Context) (*slurm.View, error) {
 	return s.view, s.err
 }
 
-// newcomers is how many jobs of those that came between two looks are predicted.
+// newcomers limits the new jobs per query whose starts are predicted.
 const newcomers = 3
 
-// learn predicts from a look when some of the jobs that came after it would start, as
-// it would have been answered then, and keeps of those of earlier looks when they did.
+// learn predicts, from the snapshot before, the starts of some jobs that were submitted
+// after it, and records the actual starts of jobs predicted earlier.
 func (s *watched) learn(before, now *slurm.View) {
 	if s.asked == nil {
 		s.asked = map[int64]int64{}
@@ -86,7 +85,7 @@ func (s *watched) learn(before, now *slurm.View) {
 		case !asked && j.Submit > before.Now && !j.State.Over() && !j.Held() && fresh < newcomers:
 			fresh++
 			waits, err := before.Waits(j.Row(), 4)
-			if err != nil { // the job fits no node
+			if err != nil { // the job fits on no node
 				continue
 			}
 			s.w.record.Predict(started, key, slurm.Expect(waits, s.w.level))

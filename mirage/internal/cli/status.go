@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// chainStatus is what mirage status --json prints.
+// chainStatus is the JSON output of mirage status.
 type chainStatus struct {
 	slurm.Summary
 	Queued  []int64 `json:"queued_jobs"`
@@ -21,7 +21,8 @@ func newStatusCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "status DIR",
-		Short:   "tell how a chain of services stands, from the folder of provision --state",
+		Short:   "Show the state of a service chain",
+		Long:    "Show the services of a chain from DIR, the --state directory of provision.",
 		Example: "  mirage status chain",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -71,6 +72,6 @@ func showStatus(p *cli.Page, l *slurm.Ledger) {
 		t.Add(k.Number, k.Job, state, at(k.Start), at(k.End))
 	}
 	for _, job := range statusOf(l).Queued {
-		p.Line("job %d is queued; scancel %d takes it back", job, job)
+		p.Line("job %d is queued; scancel %d removes it", job, job)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// synthUserLimit is how many jobs a user may run at once, as on Lonestar6.
+// synthUserLimit is the number of jobs that a user may run at once, as on Lonestar6.
 const synthUserLimit = 8
 
 func newSynthCommand(env *cli.Env) *cobra.Command {
@@ -25,10 +25,10 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "synth",
-		Short: "make a trace whose jobs are drawn like those of a real one",
-		Long: `Make a trace whose jobs are drawn like those of a real one: the one given with
---like, or the Lonestar6 A100 queue. The waits in the new trace are those of
-a simulated Slurm of --nodes nodes, on which a user runs at most eight jobs at once.`,
+		Short: "Generate a synthetic trace from the distributions of a real one",
+		Long: `Generate a trace whose jobs follow the distributions of a real one: the trace of
+--like, or the Lonestar6 A100 queue. The waits come from a simulated Slurm with
+--nodes nodes, on which a user runs at most eight jobs at once.`,
 		Args:    cobra.NoArgs,
 		Example: "  mirage log synth --days 28 --nodes 75 --seed 1 --out month.log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -78,12 +78,12 @@ a simulated Slurm of --nodes nodes, on which a user runs at most eight jobs at o
 	in.flags(c)
 	f := c.Flags()
 	f.StringVar(&like, "like", "", "fit the distributions to this trace")
-	f.IntVar(&jobs, "jobs", 0, "jobs to make")
-	f.Float64Var(&days, "days", 0, "days to make (default 28, or until --jobs are made)")
+	f.IntVar(&jobs, "jobs", 0, "number of jobs")
+	f.Float64Var(&days, "days", 0, "number of days (default: 28, or as many as --jobs need)")
 	f.StringVar(&start, "start", "2023-01-01", "first day")
-	f.IntVar(&nodes, "nodes", 75, "nodes of the simulated cluster; larger jobs are not made")
-	f.Float64Var(&utilisation, "utilisation", 0, "work to submit, as a share of the cluster's (default: as in the distributions)")
-	f.Uint64Var(&seed, "seed", 1, "seed of the draw")
+	f.IntVar(&nodes, "nodes", 75, "nodes of the simulated cluster; larger jobs are not generated")
+	f.Float64Var(&utilisation, "utilisation", 0, "submitted work as a fraction of the cluster's capacity (default: from the distributions)")
+	f.Uint64Var(&seed, "seed", 1, "random seed")
 	f.StringVar(&out, "out", "", "file to write: .log (Mirage), .swf or .csv")
 	cli.OutputFile(c, "out")
 	answer.Flags(c)
@@ -92,7 +92,7 @@ a simulated Slurm of --nodes nodes, on which a user runs at most eight jobs at o
 	return c
 }
 
-// synthProfile is that of the log like, or of the Lonestar6 A100 queue.
+// synthProfile returns the distributions of the log like, or of the Lonestar6 A100 queue.
 func synthProfile(env *cli.Env, in *settings, like string) (*synth.Profile, error) {
 	if like == "" {
 		return synth.Default(), in.load()

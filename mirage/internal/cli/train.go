@@ -22,12 +22,14 @@ func newTrainCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	c := &cobra.Command{
 		Use:   "train LOG | DIR...",
-		Short: "learn from a log how long a successor will wait",
-		Long: `Learn how long a successor will wait from samples: of a log the service pairs from
---start on are played on its simulated queue, and what was known at each decision
-and what came of it is kept in the folder OUT.samples, so that a run that was
-stopped goes on where it was. Folders that mirage generate made take the place of
-the log, and may show more kinds of weeks. Of each the later part judges the model.
+		Short: "Train a model of a successor's wait from a log",
+		Long: `Train a model that predicts how long a successor will wait.
+
+From a log, service pairs from --start on are simulated on its queue, and the state at
+each decision and its outcome are kept in the directory OUT.samples; after an
+interruption, the same command continues. Instead of a log, give one or more
+directories of samples written by mirage generate. The later part of each set of
+samples tests the model.
 
 Kinds of models:
 
@@ -57,7 +59,7 @@ Kinds of models:
 			}
 			if info, err := os.Stat(args[0]); len(args) == 1 && err == nil && !info.IsDir() {
 				if e.start == "" {
-					return cli.Usagef("%s is a log: --start says when its first episode begins", args[0])
+					return cli.Usagef("%s is a log: give the begin of its first episode by --start", args[0])
 				}
 				dir := path + ".samples"
 				if _, err := e.generate(cmd.Context(), env, args[0], dir, samplesProbes, samples.Shard{}); err != nil {
@@ -70,9 +72,9 @@ Kinds of models:
 				return err
 			}
 			begin := time.Now()
-			s.Threads = runtime.GOMAXPROCS(0) // the model does not depend on it
+			s.Threads = runtime.GOMAXPROCS(0) // does not change the model
 			if !s.Forecast {
-				env.Log.Warn("the model does not see what the queue predicts: on busier weeks than it has learnt from it costs more than a simple baseline (1.5 times as much in a February of Lonestar6)")
+				env.Log.Warn("--forecast=false: in weeks busier than those of the samples, the model costs more than a simple baseline (1.5 times as much in February on Lonestar6)")
 			}
 			trained, report, err := model.Train(cmd.Context(), kind, learner, sets, s)
 			if err != nil {
@@ -86,8 +88,8 @@ Kinds of models:
 				Seconds float64 `json:"wall_seconds"`
 			}{report, time.Since(begin).Seconds()}
 			return out.Print(env, answer, func(p *cli.Page) {
-				p.Line("%s (%s): %d samples to learn from, %d to judge by, %d left out", report.Model, report.Detail, report.Rows, report.HeldOutRows, report.LeftOut)
-				p.Line("mean absolute error %v of waits of %v on average, Spearman %s; submits from an expected reward of %v",
+				p.Line("%s (%s): %d training samples, %d test samples, %d not used", report.Model, report.Detail, report.Rows, report.HeldOutRows, report.LeftOut)
+				p.Line("mean absolute error %v for a mean wait of %v, Spearman %s; submits at an expected reward of at least %v",
 					lasting(report.MAEHours), lasting(report.MeanHours), cli.Text(report.Spearman), lasting(report.FromHours))
 			})
 		},
@@ -97,10 +99,10 @@ Kinds of models:
 	cli.Values(c, "model", model.Learners().Names()...)
 	f.StringVar(&path, "out", "", "model file to write")
 	cli.OutputFile(c, "out")
-	f.StringVar(&until, "until", "", "leave out episodes of which some successor started on that day or later")
-	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
-	f.BoolVar(&s.Forecast, "forecast", true, "let the model see what the queue itself predicts, by simulating it with time limits; without it no model beats a simple baseline in a busier month")
-	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
+	f.StringVar(&until, "until", "", "use only episodes whose successors all started before that day")
+	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap in hours of interruption")
+	f.BoolVar(&s.Forecast, "forecast", true, "give the model a forecast from simulating the queue with time limits as a feature; without it no model beats a simple baseline in a busier month")
+	f.Uint64Var(&s.Seed, "seed", 1, "random seed")
 	e.flags(c, 684, 4*3600)
 	out.Flags(c)
 	cli.First(c, "model", "out", "until", "overlap-cost", "seed")
@@ -108,7 +110,7 @@ Kinds of models:
 	return c
 }
 
-// loadSamples reads folders of samples, of which a model keeps a summary.
+// loadSamples reads directories of samples, reduced to a summary.
 func loadSamples(env *cli.Env, dirs []string) ([]*samples.Set, error) {
 	bar := env.Progress("read samples", int64(len(dirs)))
 	defer bar.Done()

@@ -25,7 +25,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// validated is what mirage validate --json prints.
+// validated is the JSON output of mirage validate.
 type validated struct {
 	Model string `json:"model"`
 	validation.Summary
@@ -35,7 +35,7 @@ type validated struct {
 	Seconds  float64                      `json:"wall_seconds"`
 }
 
-// validate carries what the validate command works with.
+// validate holds the flags and results of the validate command.
 type validate struct {
 	env        *cli.Env
 	e          episodes
@@ -58,30 +58,30 @@ func newValidateCommand(env *cli.Env) *cobra.Command {
 	v := &validate{env: env}
 	c := &cobra.Command{
 		Use:   "validate FILE",
-		Short: "judge a model or a baseline on episodes it has not seen",
-		Long: `Play service pairs on the simulated queue of a trace, let a policy decide
-every ten minutes when the successor is submitted, and compare with the
-reactive outcome of the same episodes.
+		Short: "Test a model or a baseline on episodes it has not seen",
+		Long: `Simulate service pairs on the queue of a trace, let a policy decide every ten minutes
+whether to submit the successor, and compare with submitting it after the predecessor
+has ended (reactive) in the same episodes.
 
 --model is the file of a trained model, or one of the baselines:
 
-` + policy.Baselines().Help() + `  oracle      whichever of all decisions turns out best
+` + policy.Baselines().Help() + `  oracle      the decision with the best outcome (knows the future)
 
-Those with a setting are tuned on the training range of the settings file, for
-the given service, where policy.NAME does not set them.`,
+A baseline with a setting is tuned on the training range of the settings file, for the
+given service, unless policy.NAME sets it.`,
 		Example: "  mirage validate ls6-a100.log --config config.json --model avg --episodes 168 --interval 3h --start 2023-02-01 --out reward.log",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0]) },
 	}
 	v.e.flags(c, 156, 4*3600)
 	f := c.Flags()
-	f.StringVar(&v.model, "model", "futures", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+", "+oracle)
-	f.StringVar(&v.log, "out", "", "write reward.log to this file")
+	f.StringVar(&v.model, "model", "futures", "model file, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+", "+oracle)
+	f.StringVar(&v.log, "out", "", "write the reward log to this file")
 	cli.OutputFile(c, "out")
-	f.StringVar(&v.plots, "plots", "", "draw distributions of interruption and overlap into this folder, as SVG")
-	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
-	f.IntVar(&v.tuning, "tuning-episodes", 240, "episodes of the training range to tune on, at most")
-	f.BoolVar(&v.compare, "compare", false, "play "+strings.Join(rivals(), ", ")+" too and test against each")
+	f.StringVar(&v.plots, "plots", "", "write the distributions of interruption and overlap to this directory, as SVG")
+	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap in hours of interruption")
+	f.IntVar(&v.tuning, "tuning-episodes", 240, "largest number of training episodes for tuning")
+	f.BoolVar(&v.compare, "compare", false, "simulate "+strings.Join(rivals(), ", ")+" too and test the difference to each")
 	v.out.Flags(c)
 	cli.First(c, "start", "model", "config", "episodes", "compare")
 	cli.Require(c, "start")
@@ -126,8 +126,8 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 	return v.out.Print(v.env, result, result.show)
 }
 
-// play plays what names stand for, the oracle by itself, and beside them reactive. The
-// settings are those of the first.
+// play simulates the named policies and reactive, the oracle separately. It returns the
+// settings of the first.
 func (v *validate) play(ctx context.Context, names []string) (settings map[string]any, err error) {
 	v.played = map[string][]validation.Played{}
 	if v.model == oracle {
@@ -161,12 +161,12 @@ func (v *validate) walk(ctx context.Context, what string, p validation.Player) (
 	return v.episodes(v.plan, bar).Play(ctx, p)
 }
 
-// episodes are those of a plan with their progress.
+// episodes returns the episodes of a plan, with a progress bar.
 func (v *validate) episodes(plan samples.Plan, bar *cli.Progress) validation.Episodes {
 	return validation.Episodes{Workload: v.w, Plan: plan, Workers: v.e.Workers, Progress: func() { bar.Add(1) }}
 }
 
-// draw writes the distributions of all that were played.
+// draw writes the charts of all simulated policies.
 func (v *validate) draw(names []string) error {
 	if err := os.MkdirAll(v.plots, 0o755); err != nil {
 		return err
@@ -179,12 +179,12 @@ func (v *validate) draw(names []string) error {
 	return nil
 }
 
-// oracle is the name of the player that tries every decision: no policy, since
+// oracle is the name of the player that tries every decision. It is no policy, because
 // it knows the future.
 const oracle = "oracle"
 
-// policies are those that names stand for, and with what settings. Baselines whose
-// setting follows from nothing are tuned together.
+// policies returns the named policies and their settings. Baselines whose setting is
+// unknown are tuned together.
 func (v *validate) policies(ctx context.Context, names []string) (policies []policy.Policy, settings []map[string]any, err error) {
 	tuned := map[int]policy.Baseline{}
 	for i, name := range names {
@@ -206,7 +206,7 @@ func (v *validate) policies(ctx context.Context, names []string) (policies []pol
 	return policies, settings, err
 }
 
-// tune gives baselines the settings that cost least on the training range.
+// tune sets baselines to the settings with the least cost on the training range.
 func (v *validate) tune(ctx context.Context, tuned map[int]policy.Baseline, policies []policy.Policy, settings []map[string]any) error {
 	from, to, err := v.e.trainingRange(v.t, v.plan)
 	if err != nil {
@@ -234,22 +234,21 @@ func (v *validate) tune(ctx context.Context, tuned map[int]policy.Baseline, poli
 	return nil
 }
 
-// doubt warns of a model that was made from what it is judged by, or for
-// another service.
+// doubt warns if a model was trained on the test episodes, or for another service.
 func (v *validate) doubt(m *model.Model) {
 	o, p := m.Origin, v.plan
 	if o == nil {
 		return
 	}
 	if o.Saw(p.Submit(0), p.Submit(p.Episodes-1)+2*p.Service.Limit) {
-		v.env.Log.Warnf("the model has seen %s to %s, which these episodes overlap: it is judged by what it learnt from", clock(v.t, o.From), clock(v.t, o.To))
+		v.env.Log.Warnf("the model was trained on %s to %s, which overlaps the test episodes", clock(v.t, o.From), clock(v.t, o.To))
 	}
 	if o.Service.Nodes != p.Service.Nodes || o.Service.Limit != p.Service.Limit {
-		v.env.Log.Warnf("the model was made for a service of %d nodes and %v, this one is of %d nodes and %v", o.Service.Nodes, span(o.Service.Limit), p.Service.Nodes, span(p.Service.Limit))
+		v.env.Log.Warnf("the model was trained for a service of %d nodes and %v, not for %d nodes and %v", o.Service.Nodes, span(o.Service.Limit), p.Service.Nodes, span(p.Service.Limit))
 	}
 }
 
-// rivals are the baselines that a comparison plays.
+// rivals returns the baselines of a comparison.
 func rivals() (names []string) {
 	for _, b := range policy.Baselines() {
 		if b.New.Rival {
@@ -259,8 +258,8 @@ func rivals() (names []string) {
 	return names
 }
 
-// versus tests the played episodes against the rivals and says whether the
-// best of them is beaten.
+// versus compares the model with the rivals, episode by episode, and says whether it
+// beats the best of them.
 func (v *validate) versus(result *validated, others []string, blocks []int) error {
 	result.Versus = map[string]validation.Paired{}
 	best, least := "", 0.0
@@ -276,11 +275,11 @@ func (v *validate) versus(result *validated, others []string, blocks []int) erro
 	}
 	switch result.Versus[best].Verdict {
 	case "better":
-		result.Verdict = fmt.Sprintf("%s beats %s, the best of the baselines", v.model, best)
+		result.Verdict = fmt.Sprintf("%s beats %s, the best baseline", v.model, best)
 	case "worse":
 		result.Verdict = fmt.Sprintf("%s does not beat the baselines: it is worse than %s", v.model, best)
 	default:
-		result.Verdict = fmt.Sprintf("%s does not beat the baselines: it is not told apart from %s", v.model, best)
+		result.Verdict = fmt.Sprintf("%s does not beat the baselines: no difference to %s is shown", v.model, best)
 	}
 	return nil
 }
@@ -288,7 +287,7 @@ func (v *validate) versus(result *validated, others []string, blocks []int) erro
 func (r validated) show(p *cli.Page) {
 	p.Line("%s%s", r.Model, described(r.Settings))
 	t := p.Table("load", "episodes", "interruption (h)", "p50", "p90", "overlap (h)", "p90", "no interruption", "reduction", "cost (h)", "wasted node-hours")
-	explain := false // an interval wider than a day
+	explain := false // some interval is wider than a day
 	add := func(name string, f validation.Figures) {
 		i, o := f.InterruptionHours, f.OverlapHours
 		t.Add(name, f.Episodes, predictedHours(i.Mean), hours(i.P50), hours(i.P90), predictedHours(o.Mean), hours(o.P90),
@@ -305,9 +304,9 @@ func (r validated) show(p *cli.Page) {
 	if r.EffectiveEpisodes > 0 {
 		worth = fmt.Sprintf("; effective sample size of the cost %.0f", r.EffectiveEpisodes)
 	}
-	p.Line("%d episodes in %s of time that do not overlap%s", r.Episodes, counted(r.Blocks, "span"), worth)
+	p.Line("%d episodes in %s of time without overlap%s", r.Episodes, counted(r.Blocks, "span"), worth)
 	against := func(name string, v validation.Paired) {
-		p.Line("against %s: %v, p %.2g: %s", name, wait(v.Difference), v.P, v.Verdict)
+		p.Line("compared with %s: %v, p %.2g: %s", name, wait(v.Difference), v.P, v.Verdict)
 		explain = explain || wide(v.Difference)
 	}
 	if v := r.VersusReactive; v != nil {
@@ -322,11 +321,11 @@ func (r validated) show(p *cli.Page) {
 		p.Line("%s", r.Verdict)
 	}
 	if explain {
-		p.Line("an interval is wider than a day: there are %s of time, and they differ by that much", counted(r.Blocks, "span"))
+		p.Line("an interval is wider than a day: the results of the %s of time differ that much", counted(r.Blocks, "span"))
 	}
 }
 
-// described lists settings in order of their names, as " (name value, ...)".
+// described formats settings by name, as " (name value, ...)".
 func described(settings map[string]any) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(settings)) {

@@ -16,18 +16,18 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// answered is what mirage when --json prints.
+// answered is the JSON output of mirage when.
 type answered struct {
 	At    string                 `json:"at"`
 	Wait  uncertainty.Prediction `json:"wait_hours"`
 	Start string                 `json:"start"`
-	// By and Chance are how likely the job starts by a time, where one was given
-	// and is known.
+	// Chance is the probability of a start by the time By, if By was given and the
+	// probability is known.
 	By string `json:"by,omitempty"`
-	// TestOnly is what sbatch --test-only says, where a real Slurm was asked.
+	// TestOnly is the start that sbatch --test-only predicts on a live Slurm.
 	TestOnly     string        `json:"test_only,omitempty"`
 	Chance       *float64      `json:"chance,omitempty"`
-	Notes        []string      `json:"notes,omitempty"` // in what it goes beyond what is known
+	Notes        []string      `json:"notes,omitempty"` // extrapolations and doubts
 	Alternatives []alternative `json:"alternatives"`
 	Handover     *handover     `json:"handover,omitempty"` // with --curve
 }
@@ -39,12 +39,12 @@ type alternative struct {
 	EarlierHours float64                `json:"earlier_hours"`
 }
 
-// when carries what the when command works with.
+// when holds the settings of the when command.
 type when struct {
 	in     *settings
 	at     string
 	level  float64
-	record *cli.Record // of starts on a real Slurm
+	record *cli.Record // of starts on a live Slurm
 }
 
 func newWhenCommand(env *cli.Env, record *cli.Record) *cobra.Command {
@@ -53,19 +53,19 @@ func newWhenCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var out cli.Output
 	c := &cobra.Command{
 		Use:   "when [LOG [QUEUE]]",
-		Short: "predict when a job would start, submitted now or at an instant of a log",
-		Long: `Predict when a job of a shape would start if it were submitted at an instant of
-a log, from what the log shows by then, with an interval, the chance of a start
-by a given time, and which shorter or smaller shape, or other partition, would
-start earlier.
+		Short: "Predict when a job would start on a Slurm cluster",
+		Long: `Predict when a job would start if it were submitted now: the wait with an interval,
+the probability of a start by a given time, and the shorter or smaller shapes or other
+partitions that would start earlier.
 
-The jobs that wait or run at the log's end are its rows without a start or an end,
-as sacct prints them, or QUEUE, as squeue --json or squeue with the columns
-JOBID, USER, STATE, SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES prints them.
+Without a log, the live Slurm is queried: its nodes, its queue and the run times of
+recent jobs. The start that sbatch --test-only predicts is shown for comparison. With
+--config, the rules of that file replace Slurm's own priorities.
 
-Without a log a real Slurm is asked, as it is now: its nodes, its queue, and how
-long jobs ran lately, beside what sbatch --test-only says. With --config the
-rules of that file take the place of Slurm's own priorities.`,
+With an accounting log, "now" is the end of the log, or --at. Jobs pending or running
+at its end are its rows without a start or an end, as sacct prints them, or those of
+QUEUE: the output of squeue --json, or of squeue with the columns JOBID, USER, STATE,
+SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES.`,
 		Example: `  mirage when ls6-a100.log --at 2023-02-10T12:00 --job-nodes 4 --job-limit 12h --user 00312 --by 2023-02-11
   mirage when sacct.txt squeue.json --job-nodes 2 --job-limit 4h
   mirage when --job-gpus 2 --job-limit 4h`,
@@ -79,8 +79,8 @@ rules of that file take the place of Slurm's own priorities.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is, or, of a log with a queue, its end)")
-	f.Float64Var(&q.overlap, "curve", 0, "give the chance of a start by any time, and when to submit a successor where an hour of overlap with it costs so many of interruption (--curve=3; --curve alone: 1)")
+	f.StringVar(&w.at, "at", "", "submission time of the job (default: the last submission in the log, or the log's end if it contains a queue)")
+	f.Float64Var(&q.overlap, "curve", 0, "print the distribution of the start time, and when to submit a successor if an hour of overlap costs C hours of interruption (--curve=C; --curve alone: 1)")
 	f.Lookup("curve").NoOptDefVal = "1"
 	q.flags(f, "job-")
 	w.flags(c)
@@ -89,10 +89,10 @@ rules of that file take the place of Slurm's own priorities.`,
 	return c
 }
 
-// answer is of the log that is named, or of a real Slurm.
+// answer answers from the log, or from the live Slurm.
 func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q question) (*answered, error) {
 	if len(args) == 0 && w.at != "" {
-		return nil, cli.Usagef("--at needs a log")
+		return nil, cli.Usagef("--at: want a LOG argument")
 	}
 	s, err := open(ctx, env, w, args, time.Hour)
 	if err != nil {
@@ -105,17 +105,17 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	job := q.job()
 	at, err := (&slurm.Client{Runner: slurm.Exec{}}).TestOnly(ctx, slurm.Options(&job))
 	if err != nil {
-		env.Log.Warnf("Slurm's own answer: %v", err)
+		env.Log.Warnf("no prediction by Slurm for comparison: %v", err)
 		return a, nil
 	}
 	a.TestOnly = local(at)
 	return a, nil
 }
 
-// flags are the settings and the level of intervals.
+// flags adds the settings and --level.
 func (w *when) flags(c *cobra.Command) {
 	w.in.flags(c)
-	c.Flags().Float64Var(&w.level, "level", .8, "level of the interval")
+	c.Flags().Float64Var(&w.level, "level", 0.8, "level of the interval")
 }
 
 // question is a job that may be submitted.
@@ -125,31 +125,30 @@ type question struct {
 	partition, user string
 	by              string // a time, or ""
 	takes           live
-	overlap         float64 // cost of an hour, in hours of interruption; 0 asks for no curve
+	overlap         float64 // cost of an hour, in hours of interruption; 0: no curve
 }
 
-// anyQuestion is of what a job is of which nothing is said.
+// anyQuestion returns the default job.
 func anyQuestion() question { return question{nodes: 1, limit: 86400} }
 
-// flags are what may be said of a job, on a command line or in a URL; what a command has
-// flags of its own for has a prefix.
+// flags adds the flags that describe a job, on a command line or in a URL. The prefix
+// keeps them apart from other flags of a command.
 func (q *question) flags(f *pflag.FlagSet, prefix string) {
-	f.StringVar(&q.by, "by", "", "a time (2026-11-23T08:00, 08:00, tomorrow, now+2hours): how likely does the job start by then?")
-	f.IntVar(&q.nodes, prefix+"nodes", q.nodes, "nodes of the job, or processors where the log counts those")
+	f.StringVar(&q.by, "by", "", "print the probability of a start by this time (2026-11-23T08:00, 08:00, tomorrow, now+2hours)")
+	f.IntVar(&q.nodes, prefix+"nodes", q.nodes, "nodes of the job, or processors if the log counts processors")
 	f.Var(&q.limit, prefix+"limit", "time limit of the job")
 	f.StringVar(&q.partition, prefix+"partition", "", "partition of the job")
-	f.StringVar(&q.user, "user", "", "who submits it, as the log names users")
-	f.IntVar(&q.takes.cpus, prefix+"cpus", 0, "on a real Slurm: CPUs of the job, on all its nodes (default: one a node, or whole nodes without GPUs and memory)")
-	f.IntVar(&q.takes.gpus, prefix+"gpus", 0, "on a real Slurm: GPUs of the job, on all its nodes")
-	f.Int64Var(&q.takes.memory, prefix+"memory", 0, "on a real Slurm: memory of the job in MB, on all its nodes")
-	f.BoolVar(&q.takes.exclusive, prefix+"exclusive", false, "on a real Slurm: the job shares its nodes with nobody")
-	f.Lookup(prefix + "exclusive").Hidden = true // rare, and one flag less to read past
+	f.StringVar(&q.user, "user", "", "user who submits the job, as named in the log")
+	f.IntVar(&q.takes.cpus, prefix+"cpus", 0, "live Slurm: CPUs of the job on all its nodes (default: one per node; whole nodes if GPUs and memory are not given either)")
+	f.IntVar(&q.takes.gpus, prefix+"gpus", 0, "live Slurm: GPUs of the job on all its nodes")
+	f.Int64Var(&q.takes.memory, prefix+"memory", 0, "live Slurm: memory of the job in MB on all its nodes")
+	f.BoolVar(&q.takes.exclusive, prefix+"exclusive", false, "live Slurm: the job shares its nodes with no other job")
 }
 
-// check refuses what can be no job, with an error of usage.
+// check returns a usage error for an impossible job.
 func (q *question) check() error {
 	if q.nodes < 1 || q.limit < 60 {
-		return cli.Usagef("a job of %s and %d s: want a node and a minute at least", counted(q.nodes, "node"), int64(q.limit))
+		return cli.Usagef("a job of %s and %d s: want at least one node and 60 s", counted(q.nodes, "node"), int64(q.limit))
 	}
 	if q.overlap != 0 {
 		if err := checkOverlap("curve", q.overlap); err != nil {
@@ -157,25 +156,25 @@ func (q *question) check() error {
 		}
 	}
 	if t := q.takes; t.cpus < 0 || t.gpus < 0 || t.memory < 0 {
-		return cli.Usagef("a job of %d CPUs, %d GPUs and %d MB: want none below 0", t.cpus, t.gpus, t.memory)
+		return cli.Usagef("a job of %d CPUs, %d GPUs and %d MB: want numbers from 0", t.cpus, t.gpus, t.memory)
 	}
 	return nil
 }
 
-// known is a log at an instant, ready to answer.
+// known is a log at a time, ready to answer.
 type known struct {
 	t        *trace.Trace
 	jobs     []trace.Job // of the log and its queue
 	f        *backtest.Forecaster
 	at       int64
-	size     int // of the machine; 0 where it is not known
-	peak     int // the most nodes in use at once
+	size     int // of the cluster; 0 if unknown
+	peak     int // largest number of nodes in use at once
 	priority float64
 	shows    *shows
 }
 
-// read reads a log, and its queue where that is in a file of its own, and learns from
-// it up to the instant.
+// read reads a log, and its queue if that is a separate file, and fits the forecaster
+// to the jobs before the time of the question.
 func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*known, error) {
 	t, err := w.in.open(env, paths[0])
 	if err != nil {
@@ -201,13 +200,13 @@ func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*known, 
 	return &known{t, all, f, at, settings.Size, t.PeakNodes(), trace.MedianPriority(all[:n]), showsOf(all[:n], at)}, f.Reach(ctx, at)
 }
 
-// ask answers a question. The error is one of usage where the job cannot be.
+// ask answers a question. It returns a usage error for an impossible job.
 func (k *known) ask(q question) (*answered, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
 	if q.takes.given() {
-		return nil, cli.Usagef("CPUs, GPUs, memory and exclusive nodes of a job are for a real Slurm: what a log counts is log.unit's to say")
+		return nil, cli.Usagef("CPUs, GPUs, memory and exclusive nodes of a job are only used on a live Slurm; for a log, set the counted unit by log.unit")
 	}
 	if err := k.fits(q.nodes); err != nil {
 		return nil, err
@@ -250,14 +249,14 @@ func (k *known) ask(q question) (*answered, error) {
 	})
 }
 
-// fits refuses a job that is larger than the machine, or than all that was ever
-// in use where its size is not known.
+// fits returns a usage error for a job that is larger than the cluster, or, if its size
+// is unknown, than the peak use.
 func (k *known) fits(nodes int) error {
 	if k.size > 0 && nodes > k.size {
-		return cli.Usagef("a job of %d nodes: the machine has %d, so that it would never start", nodes, k.size)
+		return cli.Usagef("job wants %d nodes, the cluster has %d: it can never start", nodes, k.size)
 	}
 	if k.size == 0 && nodes > k.peak {
-		return cli.Usagef("a job of %d nodes: no more than %d were ever in use at once; where the machine has more, --set nodes= says so", nodes, k.peak)
+		return cli.Usagef("job wants %d nodes, the log has at most %d in use at once; set the size of a larger cluster by --set nodes=", nodes, k.peak)
 	}
 	return nil
 }
@@ -279,8 +278,8 @@ func (w *when) instant(t *trace.Trace) (int64, error) {
 	return at, nil
 }
 
-// byThen tells the chance of a start by a time of the zone's clock, where it is known
-// how likely a wait of at most so many seconds is.
+// byThen sets the probability of a start by a time in the time zone, if chance knows the
+// probability of a wait of at most so many seconds.
 func (a *answered) byThen(text string, zone *time.Location, now int64, chance func(seconds float64) (float64, bool)) error {
 	if text == "" {
 		return nil
@@ -291,7 +290,7 @@ func (a *answered) byThen(text string, zone *time.Location, now int64, chance fu
 	}
 	shown := func(unix int64) string { return time.Unix(unix, 0).In(zone).Format(time.DateTime) }
 	if by < now {
-		return cli.Usagef("a start by %s: want a time after %s", text, shown(now))
+		return cli.Usagef("--by: %s, want a time after %s", text, shown(now))
 	}
 	a.By = shown(by)
 	if p, known := chance(float64(by - now)); known {
@@ -300,8 +299,8 @@ func (a *answered) byThen(text string, zone *time.Location, now int64, chance fu
 	return nil
 }
 
-// compare asks for the waits of other shapes, in hours, and keeps those that would
-// start earlier, the earliest first.
+// compare predicts the waits of other shapes, in hours, and keeps those that would start
+// earlier, the earliest first.
 func (a *answered) compare(shapes []shape, wait func(trace.Job) (uncertainty.Prediction, error)) error {
 	for _, s := range shapes {
 		hours, err := wait(s.job)
@@ -319,10 +318,10 @@ func (a *answered) compare(shapes []shape, wait func(trace.Job) (uncertainty.Pre
 func (a *answered) show(p *cli.Page) {
 	p.Line("submitted at %s it would wait %v, and start at %s", a.At, wait(a.Wait), a.Start)
 	if a.Chance != nil {
-		p.Line("it starts by %s with a chance of %s", a.By, cli.Text(cli.Share(*a.Chance)))
+		p.Line("probability of a start by %s: %s", a.By, cli.Text(cli.Share(*a.Chance)))
 	}
 	if a.TestOnly != "" {
-		p.Line("Slurm itself says %s", a.TestOnly)
+		p.Line("sbatch --test-only predicts %s", a.TestOnly)
 	}
 	if a.Handover != nil {
 		a.Handover.show(p)

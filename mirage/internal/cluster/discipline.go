@@ -35,9 +35,9 @@ type Scheduler struct {
 // Disciplines are the disciplines by name; one more is a line here and a file.
 func Disciplines() registry.List[Scheduler] {
 	return registry.List[Scheduler]{
-		{Name: string(Slurm), Help: "a strict pass on events and a backfill pass on an interval", New: Scheduler{Event: (*Plan).strict, Periodic: (*Plan).backfilling, Defaults: slurmDefaults}},
-		{Name: string(EASY), Help: "jobs overtake as long as they do not delay the first one", New: Scheduler{Event: (*Plan).easy}},
-		{Name: string(Conservative), Help: "jobs overtake as long as they delay no other", New: Scheduler{Event: (*Plan).conservative}},
-		{Name: string(FCFS), Help: "first come, first served: nothing out of turn", New: Scheduler{Event: (*Plan).strict, InOrder: true}},
+		{Name: string(Slurm), Help: "a pass in priority order on events, and a backfill pass at an interval", New: Scheduler{Event: (*Plan).strict, Periodic: (*Plan).backfilling, Defaults: slurmDefaults}},
+		{Name: string(EASY), Help: "EASY backfill: no job may delay the first in the queue", New: Scheduler{Event: (*Plan).easy}},
+		{Name: string(Conservative), Help: "conservative backfill: no job may delay any before it", New: Scheduler{Event: (*Plan).conservative}},
+		{Name: string(FCFS), Help: "first come, first served", New: Scheduler{Event: (*Plan).strict, InOrder: true}},
 	}
 }

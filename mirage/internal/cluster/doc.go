@@ -1,20 +1,18 @@
-// Package cluster is a batch system: the machine, who holds its nodes and how
-// many will be free when, and the scheduler that decides which pending jobs
-// start now.
+// Package cluster models a batch system: the machine, the use of its nodes now and in the
+// future, and the scheduler that chooses the pending jobs to start.
 //
-// Nodes are whole, exclusive and interchangeable, or of kinds ([Kind]): then a
-// job takes CPUs, GPUs and memory of certain ones ([Share], [Place]). The
-// package decides when a request fits, now ([Occupancy]) or later ([Profile]);
-// it refuses to plan on anything but time limits, because it is not known how long
-// a job will really run. Windows in which nodes are down are known in advance, so no job is
-// placed where its limit reaches into one that it does not fit in.
+// Nodes are whole, exclusive and interchangeable, or of kinds ([Kind]); with kinds, a job
+// takes CPUs, GPUs and memory of certain nodes ([Share], [Place]). The package computes
+// when a request fits, now ([Occupancy]) or later ([Profile]). It plans by time limits
+// only, because actual run times are unknown. Outages are known in advance: no job is
+// placed on a node if its limit reaches into an outage.
 //
-// [Disciplines] lists the schedulers, from first come first served to what
-// Slurm does: a strict pass in the order of priority after every event, and a
-// backfill pass at most every bf_interval that reserves nodes for every job it
-// looks at. Jobs wait in a [Queue] in the order of their multifactor priority;
-// [Rules] hold the settings, whose defaults are those of [Defaults]. A job whose
-// user runs as many jobs as allowed is passed over and blocks no other.
+// [Disciplines] lists the schedulers, from first come first served to that of Slurm: a
+// pass in priority order after every event, and a backfill pass at most every
+// bf_interval, which reserves nodes for every job that it considers. Jobs wait in a
+// [Queue] in the order of their multifactor priority; [Rules] hold the settings, with
+// the defaults of [Defaults]. A job whose user has reached the limit of running jobs is
+// skipped and blocks no other.
 //
 // Names and defaults follow Slurm's documents (slurm.conf(5),
 // priority_multifactor, sched_config); EASY is Lifka, "The ANL/IBM SP

@@ -96,19 +96,19 @@ func (m Machine) checkKinds() error {
 	bits := m.bits()
 	switch {
 	case len(m.Kinds) == 0 && len(m.Partitions) > 0:
-		return fmt.Errorf("%w: partitions need kinds, which say what nodes they have", ErrMachine)
+		return fmt.Errorf("%w: partitions need kinds, which list their nodes", ErrMachine)
 	case len(m.Kinds) == 0:
 		return nil
 	case nodes != m.Nodes:
-		return fmt.Errorf("%w: %d nodes, and %d in its kinds", ErrMachine, m.Nodes, nodes)
+		return fmt.Errorf("%w: %d nodes, but %d in its kinds", ErrMachine, m.Nodes, nodes)
 	case m.Unit != "" && m.Unit != trace.Nodes:
-		return fmt.Errorf("%w: nodes of kinds are not counted in %s", ErrMachine, m.Unit)
+		return fmt.Errorf("%w: a cluster with kinds is not counted in %s", ErrMachine, m.Unit)
 	case len(bits) > maxPartitions:
-		return fmt.Errorf("%w: %d partitions, at most %d", ErrMachine, len(bits), maxPartitions)
+		return fmt.Errorf("%w: %d partitions, want at most %d", ErrMachine, len(bits), maxPartitions)
 	}
 	for _, p := range m.Partitions {
 		if p.MaxSeconds < 0 || p.MaxNodes < 0 || p.Tier < 0 || p.Tier > math.MaxUint16 {
-			return fmt.Errorf("%w: partition %q: a limit or tier is out of range", ErrMachine, p.Name)
+			return fmt.Errorf("%w: partition %q: max_seconds, max_nodes or priority_tier out of range", ErrMachine, p.Name)
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
 		}
 	}
 	if j.Nodes < 1 || j.Nodes > fit {
-		return nil, 0, fmt.Errorf("%w: %d nodes with %d CPUs, %d GPUs, %d MB each, where %d have as much", ErrOversize, j.Nodes, s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
+		return nil, 0, fmt.Errorf("%w: want %d nodes with %d CPUs, %d GPUs, %d MB each, there are %d", ErrOversize, j.Nodes, s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
 	}
 	return s, tier, nil
 }
@@ -202,9 +202,9 @@ func (l *Layout) allowed(j *trace.Job) (*Share, int, error) {
 	}
 	switch {
 	case s.In == 0 && !known:
-		return nil, 0, fmt.Errorf("%w: no nodes are in partition %s", ErrOversize, j.Partition)
+		return nil, 0, fmt.Errorf("%w: no nodes in partition %s", ErrOversize, j.Partition)
 	case s.In == 0:
-		return nil, 0, fmt.Errorf("%w: no partition of %s takes %d nodes for %d s", ErrOversize, j.Partition, j.Nodes, j.Limit)
+		return nil, 0, fmt.Errorf("%w: no partition of %s allows %d nodes for %d s", ErrOversize, j.Partition, j.Nodes, j.Limit)
 	}
 	return s, tier, nil
 }

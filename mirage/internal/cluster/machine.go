@@ -10,10 +10,10 @@ import (
 // Returned when a machine or a job cannot be.
 var (
 	// ErrMachine is returned when the machine's description makes no sense.
-	ErrMachine = errors.New("invalid machine")
+	ErrMachine = errors.New("invalid cluster")
 	// ErrOversize is returned when a job asks for no node or for more nodes
 	// than the machine has.
-	ErrOversize = errors.New("job does not fit in the machine")
+	ErrOversize = errors.New("job does not fit in the cluster")
 )
 
 // Window is a span in which some nodes are down.
@@ -27,13 +27,13 @@ type Window struct {
 type Machine struct {
 	// Nodes is how many there are, of the Unit. Jobs that share nodes are counted
 	// in what of these runs out first, without regard to which node has it.
-	Nodes int        `json:"nodes" help:"how many, of the unit (default: as the log says, or the most in use at once)"`
-	Unit  trace.Unit `json:"unit,omitempty" help:"what the nodes are: nodes, or cpus or gpus that jobs share"` // "" is nodes
+	Nodes int        `json:"nodes" help:"number of nodes, or of the unit (default: from the log, or its peak use)"`
+	Unit  trace.Unit `json:"unit,omitempty" help:"unit of the cluster: nodes, or cpus or gpus that jobs share"` // "" is nodes
 	Down  []Window   `json:"down,omitempty"`
 	// Kinds, where set, are the nodes as they are, which jobs share: each job is
 	// placed on some of them. A window takes the last nodes then.
-	Kinds      []Kind      `json:"kinds,omitempty" help:"the nodes as they are: a list of {name, nodes, cpus, gpus, memory_mb, partitions}"`
-	Partitions []Partition `json:"partitions,omitempty" help:"what partitions allow: a list of {name, max_seconds, max_nodes, priority_tier}"`
+	Kinds      []Kind      `json:"kinds,omitempty" help:"node kinds: a list of {name, nodes, cpus, gpus, memory_mb, partitions}"`
+	Partitions []Partition `json:"partitions,omitempty" help:"limits of partitions: a list of {name, max_seconds, max_nodes, priority_tier}"`
 }
 
 // Check returns an error that wraps ErrMachine where the machine has no nodes
@@ -47,7 +47,7 @@ func (m Machine) Check() error {
 	}
 	for _, w := range m.Down {
 		if w.To <= w.From || w.Nodes < 1 || w.Nodes > m.Nodes {
-			return fmt.Errorf("%w: down window of %d nodes from %d to %d", ErrMachine, w.Nodes, w.From, w.To)
+			return fmt.Errorf("%w: outage of %d nodes from %d to %d", ErrMachine, w.Nodes, w.From, w.To)
 		}
 	}
 	return m.checkKinds()
@@ -80,7 +80,7 @@ func (m Machine) DownAt(at int64) int {
 // at which a job of so many nodes fits.
 func (m Machine) Accepts(nodes int) error {
 	if nodes < 1 || nodes > m.Nodes {
-		return fmt.Errorf("%w: %d nodes of %d", ErrOversize, nodes, m.Nodes)
+		return fmt.Errorf("%w: %d nodes, the cluster has %d", ErrOversize, nodes, m.Nodes)
 	}
 	return nil
 }

@@ -13,33 +13,33 @@ var ErrRules = errors.New("invalid scheduling rules")
 type Rules struct {
 	Discipline Discipline `json:"scheduler" help:"slurm, easy, conservative or fcfs"`
 	// UserLimit is how many jobs of one user may run at once; 0 is no limit.
-	UserLimit int `json:"user_limit,omitempty" help:"jobs a user may run at once; 0 is no limit"`
+	UserLimit int `json:"user_limit,omitempty" help:"jobs that a user may run at once; 0 is no limit"`
 	// LoggedPriority adds the priority that the log holds for a job to its own.
-	LoggedPriority bool     `json:"logged_priority,omitempty" help:"add the priority in the log to each job's own"`
+	LoggedPriority bool     `json:"logged_priority,omitempty" help:"add the priority in the log to the computed one"`
 	Weights        Weights  `json:"weights"`
 	Backfill       Backfill `json:"backfill"`
-	// QueueDepth is how many jobs the strict pass looks at; 0 is all.
-	QueueDepth int `json:"default_queue_depth,omitempty" help:"jobs the strict pass looks at; 0 is all"`
+	// QueueDepth is how many jobs that the priority pass considers; 0 is all.
+	QueueDepth int `json:"default_queue_depth,omitempty" help:"jobs that the priority pass considers; 0 is all"`
 }
 
 // Weights are the weights of a job's multifactor priority: the sum of each
 // weight times its factor.
 type Weights struct {
 	// Age times min(1, time since eligible / MaxAgeDays).
-	Age        float64 `json:"age" help:"priority points for the greatest age"`
-	MaxAgeDays float64 `json:"max_age_days" help:"greatest age that counts"`
+	Age        float64 `json:"age" help:"priority points for the largest age"`
+	MaxAgeDays float64 `json:"max_age_days" help:"age in days from which it no longer grows"`
 	// Size times nodes / nodes of the machine.
-	Size float64 `json:"size" help:"points of a job as large as the machine"`
+	Size float64 `json:"size" help:"priority points of a job as large as the cluster"`
 	// Logged times the priority in the log, if LoggedPriority is on.
-	Logged float64 `json:"logged" help:"what the logged priority is multiplied by"`
+	Logged float64 `json:"logged" help:"factor on the logged priority"`
 }
 
 // Backfill are the settings of Slurm's backfill pass.
 type Backfill struct {
 	IntervalSeconds   int64 `json:"bf_interval" help:"seconds between backfill passes"`
-	WindowMinutes     int64 `json:"bf_window" help:"minutes a backfill pass plans ahead"`
-	ResolutionSeconds int64 `json:"bf_resolution" help:"seconds of a slot of the backfill plan; 0 is exact"` // 0 plans to the second
-	MaxJobTest        int   `json:"bf_max_job_test" help:"jobs a backfill pass looks at"`
+	WindowMinutes     int64 `json:"bf_window" help:"minutes that a backfill pass plans ahead"`
+	ResolutionSeconds int64 `json:"bf_resolution" help:"seconds per slot of the backfill plan; 0 is exact"` // 0 plans to the second
+	MaxJobTest        int   `json:"bf_max_job_test" help:"jobs that a backfill pass considers"`
 }
 
 // Defaults returns the settings of a discipline: those that its own Defaults
@@ -63,16 +63,16 @@ func (r Rules) Plan() (*Plan, error) {
 	}
 	for _, x := range []float64{w.Age, w.MaxAgeDays, w.Size, w.Logged} {
 		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
-			return nil, fmt.Errorf("%w: weight %v", ErrRules, x)
+			return nil, fmt.Errorf("%w: weight %v, want a number from 0", ErrRules, x)
 		}
 	}
 	switch {
 	case r.UserLimit < 0 || r.QueueDepth < 0 || b.MaxJobTest < 0:
-		return nil, fmt.Errorf("%w: negative limit", ErrRules)
+		return nil, fmt.Errorf("%w: user_limit, default_queue_depth or bf_max_job_test is negative", ErrRules)
 	case b.IntervalSeconds < 0 || b.WindowMinutes < 0 || b.ResolutionSeconds < 0:
-		return nil, fmt.Errorf("%w: negative backfill setting", ErrRules)
+		return nil, fmt.Errorf("%w: bf_interval, bf_window or bf_resolution is negative", ErrRules)
 	case w.Age > 0 && w.MaxAgeDays == 0:
-		return nil, fmt.Errorf("%w: an age weight needs max_age_days", ErrRules)
+		return nil, fmt.Errorf("%w: weights.age needs weights.max_age_days", ErrRules)
 	case s.InOrder && (r.LoggedPriority || w.Age > 0 || w.Size > 0):
 		return nil, fmt.Errorf("%w: %s has no priorities", ErrRules, r.Discipline)
 	}

@@ -1,8 +1,8 @@
-// Package lengths tells how long jobs will run, from the shares of their time
-// limits that jobs like them used: the product-limit estimate (Kaplan and Meier,
-// JASA 53, 1958) of the latest jobs of the same shape, of the same user, or of
-// anybody, whichever are enough. Jobs that still run count as censored: without
-// them long ones would be missing among those that ended lately.
+// Package lengths predicts run times of jobs from the fractions of their time limits that
+// similar jobs used: the product-limit estimate (Kaplan and Meier, JASA 53, 1958) of the
+// latest jobs with the same shape, of the same user, or of all users, whichever are
+// enough. Running jobs count as censored; without them, long jobs would be missing among
+// those that ended recently.
 //
-// Forecasts of waits, drawn futures and the live queue all ask it.
+// Forecasts of waits, sampled futures and the live queue all use it.
 package lengths

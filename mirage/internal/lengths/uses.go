@@ -9,7 +9,7 @@ import (
 
 // How many jobs that ended tell how long those of a shape or a user, and anybody's,
 // will run, and how many of a kind count as much as all of those of the next wider
-// kind.
+// kind. Set on Lonestar6, November 2022 to January 2023.
 const (
 	OfKind = 30
 	OfAll  = 1000
@@ -18,7 +18,7 @@ const (
 
 // unknownMean is the mean share used of what is left of the limit where no job has
 // ended: about that of Lonestar6 and of the logs of the Parallel Workloads Archive.
-const unknownMean = .4
+const unknownMean = 0.4
 
 // Use is the share of its limit that a job used, or has by now if it still runs.
 type Use struct {
@@ -81,8 +81,8 @@ func (u Uses) mean() float64 {
 // The mean and the standard deviation of the shares that jobs of the Lonestar6 A100
 // queue used, October 2022 to February 2023.
 const (
-	usualMean = .3
-	usualSD   = .39
+	usualMean = 0.3
+	usualSD   = 0.39
 )
 
 // Error is the standard error, relative to it, of the mean share that no more than

@@ -1,14 +1,11 @@
-// Package model learns, from samples, how long a successor submitted now will
-// wait.
+// Package model learns from samples how long a successor submitted now will wait.
 //
-// It decides what a model sees of a history ([Summary]: the last snapshot,
-// how it changed, and the predecessor), what it learns (the wait in hours,
-// aimed at the quantile that the cost of overlap makes best), how samples are
-// split (by time, with an embargo as long as an outcome takes to become
-// known), and by how much a decision leans towards early or late (the margin
-// with the least cost on the later part of the training samples). It refuses
-// to learn from samples whose outcome was not known by the date that training
-// ends, and from histories that know the future.
+// Its features are a [Summary] of a history: the last snapshot, its changes, and the
+// predecessor. Its target is the wait in hours, at the quantile that the cost of overlap
+// makes optimal. Samples are split by time, with an embargo until outcomes are known,
+// and the margin of a decision is the one with the least cost on the later training
+// samples. Samples whose outcome was unknown at the end of training are not used, and a
+// history that reaches past its decision is an error.
 //
 // A kind of model is one file, and a line in [Learners].
 package model

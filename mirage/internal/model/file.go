@@ -97,7 +97,7 @@ func Load(path string) (*Model, error) {
 	v := view{forecast: slices.Contains(f.Features, forecastNames[0])}
 	names := v.names()
 	if !slices.Equal(f.Features, names) {
-		return nil, fmt.Errorf("%s: %w: its %d features are not the %d of this version", path, ErrFile, len(f.Features), len(names))
+		return nil, fmt.Errorf("%s: %w: %d features, this version has %d others", path, ErrFile, len(f.Features), len(names))
 	}
 	fitted, err := l.Load(f.Fitted)
 	if err != nil {

@@ -28,7 +28,7 @@ type Scorer interface {
 func Learners() registry.List[Learner] {
 	return registry.List[Learner]{
 		{Name: "forest", Help: "random forest", New: Learner{fitForest, loadEnsemble}},
-		{Name: "boost", Help: "gradient-boosted trees for the quantile of the wait that costs least", New: Learner{fitBoost, loadEnsemble}},
-		{Name: "moe", Help: "experimental: a mixture of ten expert networks; no seed of it was better than the forecast", New: Learner{fitMixture, loadMixture}},
+		{Name: "boost", Help: "gradient-boosted trees for the cost-optimal quantile of the wait", New: Learner{fitBoost, loadEnsemble}},
+		{Name: "moe", Help: "experimental: a mixture of ten expert networks, not better than the forecast with any seed", New: Learner{fitMixture, loadMixture}},
 	}
 }

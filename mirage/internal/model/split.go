@@ -30,7 +30,7 @@ func split(sets []*samples.Set, until int64, v view) (train, held regression.Sam
 		left += dropped
 		cut := len(rows) - int(heldOutShare*float64(len(rows)))
 		if len(rows) < 50 || cut == len(rows) {
-			return train, held, left, fmt.Errorf("%w: %d of them are too few", ErrSamples, len(rows))
+			return train, held, left, fmt.Errorf("%w: %d, too few", ErrSamples, len(rows))
 		}
 		begin := rows[cut].Decision
 		for i, r := range rows {
@@ -45,7 +45,7 @@ func split(sets []*samples.Set, until int64, v view) (train, held regression.Sam
 		}
 	}
 	if len(x) < 50 {
-		return train, held, left, fmt.Errorf("%w: %d of them are too few to learn from", ErrSamples, len(x))
+		return train, held, left, fmt.Errorf("%w: %d, too few for training", ErrSamples, len(x))
 	}
 	if train, err = regression.NewSamples(x, y); err == nil {
 		held, err = regression.NewSamples(xHeld, yHeld)
@@ -59,7 +59,7 @@ func usable(set *samples.Set, until int64, v view) (rows []row, left int, err er
 	late := map[int]bool{}
 	for _, s := range set.Samples {
 		if s.HistoryEnd > s.Decision {
-			return nil, 0, fmt.Errorf("%w: their histories know the future", ErrSamples)
+			return nil, 0, fmt.Errorf("%w: a history reaches past its decision", ErrSamples)
 		}
 		late[s.Episode] = late[s.Episode] || until > 0 && s.SuccStart >= until || set.Manifest.LastSubmit > 0 && s.SuccStart > set.Manifest.LastSubmit
 	}

@@ -1,9 +1,8 @@
-// Package policy decides whether a service submits its successor now or waits, and
-// until when it need not look again.
+// Package policy decides whether a service submits its successor now or waits, and when
+// to decide next.
 //
-// A [Policy] is asked with a [State]: what is known at that moment, on a
-// simulated queue or a real one. It answers submit or wait, and, where it has
-// an opinion, which reward it expects of submitting now. [Baselines] lists those
-// that learn nothing; one that asks a model is [Predicted]. None of them may
-// look at the future, and none needs a simulator.
+// A [Policy] gets a [State], the information at that time on a simulated or a live
+// queue. It returns submit or wait, and, if it has one, the expected reward of
+// submitting now. [Baselines] lists the policies without learning; [Predicted] is one
+// that uses a model. No policy sees the future or needs a simulator.
 package policy

@@ -91,7 +91,7 @@ var (
 	queueForecast = Baseline{
 		Policy: func(full float64) Policy { return QueueForecast{Full: full} }, Forecasts: true, Rival: true,
 		Knob: &Knob{
-			Name: "weight_of_full_limits", Help: "weight of jobs using their full limits against two fifths",
+			Name: "weight_of_full_limits", Help: "weight of the simulation with full limits; the rest is for two fifths of the limits",
 			Most: 1, Choices: []float64{0, 0.25, 0.5, 0.75, 1},
 		},
 	}

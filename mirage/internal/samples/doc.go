@@ -1,13 +1,11 @@
-// Package samples makes what models learn from: for a service pair at some
-// decision, the history of the queue up to that decision, and the reward that
-// came of submitting the successor then.
+// Package samples generates the training data of models: for a service pair at a
+// decision, the history of the queue up to the decision, and the reward of submitting
+// the successor then.
 //
-// A history is 144 snapshots of 42 features, one each ten minutes ([Columns]
-// names them). The package decides when snapshots are taken and what they
-// hold; it refuses to let a history know anything later than its decision.
+// A history is 144 snapshots of 42 features, one every ten minutes ([Columns] names
+// them). It never reaches past its decision.
 //
-// [Plan.Generate] plays episodes in blocks of a few. A block is one file,
-// written whole or not at all, with the same bytes from whatever shard and
-// however many work at once; so a run that was killed goes on where it was,
-// and shards of a run on many machines put together are the run.
+// [Plan.Generate] simulates episodes in blocks of a few. A block is one file, written
+// whole or not at all, with the same bytes from any shard and any number of workers. So
+// a killed run can continue, and shards from many machines together are the whole run.
 package samples

@@ -115,7 +115,7 @@ func (m Manifest) claim(dir string) error {
 		return file.Write(path, func(w io.Writer) error { _, err := w.Write(want); return err })
 	}
 	if err == nil && !bytes.Equal(have, want) {
-		return fmt.Errorf("%s: %w: it is of another plan, settings or trace", path, ErrPlan)
+		return fmt.Errorf("%s: %w: made with another plan, settings or trace", path, ErrPlan)
 	}
 	return err
 }
@@ -197,7 +197,7 @@ func Load(dir string, reduce func(x []float64) []float64) (*Set, error) {
 		return nil, err
 	}
 	if missing := m.Missing(dir); len(missing) > 0 {
-		return nil, fmt.Errorf("%s: %w: %d of %d blocks are missing; run generate again to go on", dir, ErrPlan, len(missing), m.Blocks)
+		return nil, fmt.Errorf("%s: %w: %d of %d blocks are missing; run generate again to complete them", dir, ErrPlan, len(missing), m.Blocks)
 	}
 	set := &Set{Manifest: m}
 	for block := range m.Blocks {
@@ -228,7 +228,7 @@ func loadBlock(dir string, block int, reduce func([]float64) []float64) ([]Sampl
 		x := make([]float64, 0, Steps*Features)
 		for k, l := range histories.Rows[i*Steps : (i+1)*Steps] {
 			if l.Episode != s.Episode || l.Probe != s.Probe || l.Step != k {
-				return nil, fmt.Errorf("%s: %w: snapshot out of place", path, ErrPlan)
+				return nil, fmt.Errorf("%s: %w: snapshots in the wrong order", path, ErrPlan)
 			}
 			x = append(x, l.Features...)
 		}

@@ -46,7 +46,7 @@ func Explain(ctx context.Context, w *Workload, id string) (*Explanation, error) 
 	}
 	job := &w.Jobs[index]
 	if err := w.Accepts(job); err != nil {
-		return nil, fmt.Errorf("%w: %s was rejected: %w", ErrNoJob, id, err)
+		return nil, fmt.Errorf("%w: %s: rejected: %w", ErrNoJob, id, err)
 	}
 	e := &Explanation{ID: id, Nodes: job.Nodes, Submit: job.Submit}
 	if !job.NoStart {
@@ -94,21 +94,21 @@ func why(s *Simulator, job int32) Reason {
 	})
 	switch {
 	case mine == nil:
-		r.What = "the job it follows has not ended"
+		r.What = "the job that it depends on has not ended"
 	case rules.UserLimit > 0 && s.UserRuns(mine.User) >= rules.UserLimit:
-		r.What = fmt.Sprintf("its user runs %d jobs, as many as allowed", rules.UserLimit)
+		r.What = fmt.Sprintf("its user already runs %d jobs, the limit", rules.UserLimit)
 	case r.Free == 0:
 		r.What = "no node is free"
 	case r.Free < int(mine.Nodes):
 		r.What = "too few nodes are free"
 	case mine.Share != nil:
-		r.What = "its nodes have too little free, or it would delay a job before it in the queue"
+		r.What = "too few resources are free on its nodes, or it would delay a job ahead in the queue"
 	case head != nil && s.plan.InOrder():
-		r.What = "a job before it in the queue does not fit"
+		r.What = "a job ahead in the queue does not fit"
 	case head != nil:
-		r.What = "it fits, but would delay a job before it in the queue"
+		r.What = "it fits, but would delay a job ahead in the queue"
 	default:
-		r.What = "it waits for the next pass, or for nodes that go down"
+		r.What = "it waits for the next scheduling pass, or an outage is near"
 	}
 	return r
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrRange is returned when a range of time holds too few jobs to calibrate on.
-var ErrRange = errors.New("too few jobs to calibrate on")
+var ErrRange = errors.New("too few jobs for a fit")
 
 // Grid is what a search may choose from, and on which range of submissions. The
 // first value of each list is where it begins.
@@ -68,7 +68,7 @@ const WarmDays = 28
 func Search(ctx context.Context, jobs []trace.Job, g Grid, workers int, progress func()) (*Found, error) {
 	all := trace.Trace{Jobs: jobs}
 	if n := len(all.Between(g.From, g.To)); n < 100 {
-		return nil, fmt.Errorf("%w: %d", ErrRange, n)
+		return nil, fmt.Errorf("%w: %d, want at least 100", ErrRange, n)
 	}
 	train := all.Between(g.From-WarmDays*86400, g.To)
 	s := &search{ctx: ctx, train: train, grid: g, workers: max(workers, 1), progress: progress, known: map[point]float64{}, outages: map[int][]cluster.Window{}}

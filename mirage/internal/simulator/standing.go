@@ -11,7 +11,7 @@ import (
 )
 
 // ErrStanding is returned when a queue cannot be what is seen.
-var ErrStanding = errors.New("unusable view of a queue")
+var ErrStanding = errors.New("invalid snapshot of the queue")
 
 // Standing is a queue as it is seen from outside at an instant. How long its
 // jobs will run is not known, only their limits; Duration is not looked at.
@@ -38,7 +38,7 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 		for i := range jobs {
 			j := &jobs[i]
 			if j.Nodes < 1 || j.Start > st.Now || j.Submit > j.Start || j.Limit < 1 {
-				return nil, fmt.Errorf("%w: job %s runs on %d nodes, submitted at %d, started at %d, limit %d s, and it is %d", ErrStanding, j.ID, j.Nodes, j.Submit, j.Start, j.Limit, st.Now)
+				return nil, fmt.Errorf("%w: job %s runs on %d nodes, submitted at %d, started at %d, limit %d s, at time %d", ErrStanding, j.ID, j.Nodes, j.Submit, j.Start, j.Limit, st.Now)
 			}
 			used += j.Nodes
 		}
@@ -53,7 +53,7 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 	running := len(jobs)
 	for _, j := range st.Pending {
 		if j.Submit > st.Now {
-			return nil, fmt.Errorf("%w: job %s waits since %d, and it is %d", ErrStanding, j.ID, j.Submit, st.Now)
+			return nil, fmt.Errorf("%w: job %s is pending since %d, after the time %d of the snapshot", ErrStanding, j.ID, j.Submit, st.Now)
 		}
 		j.Start, j.End = j.Submit, j.Submit+j.Limit
 		jobs = append(jobs, j)

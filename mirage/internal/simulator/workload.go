@@ -65,7 +65,7 @@ func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
 	}
 	w := &Workload{Config: c, Jobs: jobs, jobs: make([]job, len(jobs)), layout: c.Layout()}
 	if len(jobs) > math.MaxInt32-1024 {
-		return nil, fmt.Errorf("%w: %d jobs are too many", ErrWorkload, len(jobs))
+		return nil, fmt.Errorf("%w: too many jobs: %d", ErrWorkload, len(jobs))
 	}
 	if len(jobs) > 0 {
 		w.origin = jobs[0].Submit
@@ -73,7 +73,7 @@ func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
 	users := make(map[string]int32)
 	for i := range jobs {
 		if i > 0 && jobs[i].Submit < jobs[i-1].Submit {
-			return nil, fmt.Errorf("%w: job %s is not in the order of submission", ErrWorkload, jobs[i].ID)
+			return nil, fmt.Errorf("%w: job %s is out of order of submission", ErrWorkload, jobs[i].ID)
 		}
 		user, ok := users[jobs[i].User]
 		if !ok {
@@ -151,7 +151,7 @@ func (w *Workload) link() error {
 			continue
 		}
 		if int(k) >= i {
-			return fmt.Errorf("%w: job %s follows job %s, which was not submitted before it", ErrWorkload, w.Jobs[i].ID, w.Jobs[i].After)
+			return fmt.Errorf("%w: job %s depends on job %s, which was not submitted before it", ErrWorkload, w.Jobs[i].ID, w.Jobs[i].After)
 		}
 		w.jobs[i].after = k
 		w.dependents[k] = append(w.dependents[k], int32(i))

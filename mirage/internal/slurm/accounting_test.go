@@ -46,7 +46,7 @@ func TestRealAccounting(t *testing.T) {
 		Bad       []any
 		PeakNodes int `json:"peak_nodes"`
 	}
-	unmarshal(t, run(t, nil, mirage, "trace", "stats", file, "--zone", "UTC", "--json"), &stats)
+	unmarshal(t, run(t, nil, mirage, "log", "stats", file, "--set", "log.zone=UTC", "--json"), &stats)
 	if stats.Rows != jobs || len(stats.Bad) > 0 || stats.PeakNodes < 1 || stats.PeakNodes > 4 {
 		t.Errorf("%+v of\n%s", stats, log)
 	}
@@ -56,7 +56,7 @@ func TestRealAccounting(t *testing.T) {
 		Actual         float64 `json:"actual_mean_wait_hours"`
 		Spearman       float64
 	}
-	unmarshal(t, run(t, nil, mirage, "simulate", file, "--zone", "UTC", "--nodes", "4", "--bf-interval", "1", "--json"), &simulated)
+	unmarshal(t, run(t, nil, mirage, "simulate", file, "--set", "log.zone=UTC", "--nodes", "4", "--set", "backfill.bf_interval=1", "--json"), &simulated)
 	if simulated.Jobs != jobs || simulated.Rejected > 0 {
 		t.Errorf("%+v", simulated)
 	}

@@ -98,7 +98,7 @@ func (c *Client) Accounted(ctx context.Context, name string, since int64) ([]Job
 
 // ErrRefused is returned when Slurm will not have a job as it is: there is none,
 // and to ask again would not help.
-var ErrRefused = errors.New("the job is refused")
+var ErrRefused = errors.New("job rejected")
 
 // refusals are parts of what sbatch says, in lower letters, when it will not have
 // a job at whatever repetition.

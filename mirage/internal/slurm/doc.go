@@ -1,15 +1,13 @@
-// Package slurm keeps a chain of service jobs alive on a real Slurm.
+// Package slurm keeps a chain of service jobs running on a live Slurm.
 //
-// It decides, with a policy of package policy, when the successor of the
-// running service job is submitted, and submits it exactly once: whatever
-// crashes and whichever reply is lost, a link of the chain has one job. What
-// that rests on is in DESIGN.md. A [Client] talks to squeue, sbatch,
-// scancel, scontrol and sacct, by argument vectors and never through a shell; a
-// [Ledger] is the journal of what was intended and what came of it; a
+// A policy of package policy decides when the successor of the running service job is
+// submitted, and the package submits it exactly once: a link of the chain has one job,
+// whichever process crashes and whichever reply is lost. DESIGN.md has the argument. A
+// [Client] calls squeue, sbatch, scancel, scontrol and sacct, by argument vectors and
+// never through a shell; a [Ledger] is the journal of submissions and their outcomes; a
 // [Provisioner] polls, decides and submits.
 //
-// The package refuses to submit again while it cannot know what became of a
-// submission ([ErrUnsure]), to submit for ever what does not last
-// ([ErrFailing]), to run twice on one folder ([file.ErrInUse]), and to
-// take an unreadable answer for an empty queue ([ErrAnswer]).
+// These are errors: an unknown outcome of a submission ([ErrUnsure]), services that fail
+// again and again ([ErrFailing]), a second process on the same directory
+// ([file.ErrInUse]), and an unreadable answer of Slurm ([ErrAnswer]).
 package slurm

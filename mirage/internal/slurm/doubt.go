@@ -9,9 +9,9 @@ import (
 // Doubts, in warnings, each told once.
 var (
 	// ErrPrivate says that squeue hides other users' jobs.
-	ErrPrivate = errors.New("PrivateData of slurm.conf holds jobs: unless this user is an operator, squeue shows only its own jobs, and waits and forecasts are of these alone")
+	ErrPrivate = errors.New("PrivateData in slurm.conf contains jobs: unless this user is an operator, squeue shows only its own jobs, and predictions ignore all others")
 	// ErrNeverStarts says that a job pends for a reason that time does not mend.
-	ErrNeverStarts = errors.New("it will not start as it is")
+	ErrNeverStarts = errors.New("the job cannot start")
 )
 
 // never are the reasons, as Slurm prints them, for which a pending job will never
@@ -32,13 +32,13 @@ func (p *Provisioner) doubt(err error) {
 // stuck doubts a service's job that will never start.
 func (p *Provisioner) stuck(k *Link, j *Job) {
 	if j.State.Pending() && slices.Contains(never, j.Reason) {
-		p.doubt(fmt.Errorf("job %d of link %d pends: %w: Slurm says %s", j.ID, k.Number, ErrNeverStarts, j.Reason))
+		p.doubt(fmt.Errorf("job %d of link %d: %w: pending with reason %s", j.ID, k.Number, ErrNeverStarts, j.Reason))
 	}
 }
 
 // tooFew doubts a service that asks for more nodes than there are.
 func (p *Provisioner) tooFew(nodes int) {
 	if nodes > 0 && p.s.Request.Nodes > nodes {
-		p.doubt(fmt.Errorf("a service of %d nodes: %w: there are %d", p.s.Request.Nodes, ErrNeverStarts, nodes))
+		p.doubt(fmt.Errorf("service of %d nodes: %w: the cluster has %d", p.s.Request.Nodes, ErrNeverStarts, nodes))
 	}
 }

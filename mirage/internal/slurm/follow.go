@@ -56,7 +56,7 @@ func (p *Provisioner) note(k *Link, j *Job) error {
 		return p.append(Entry{Kind: Ended, Link: k.Number, Job: j.ID, End: j.End, Reason: string(j.State)})
 	default:
 		p.futile++
-		p.s.Warn(fmt.Errorf("job %d of link %d ended without having started: %s", j.ID, k.Number, j.State))
+		p.s.Warn(fmt.Errorf("job %d of link %d ended before it started: %s", j.ID, k.Number, j.State))
 		return p.append(Entry{Kind: Void, Link: k.Number, Job: j.ID, Reason: string(j.State)})
 	}
 }
@@ -74,7 +74,7 @@ func (p *Provisioner) gone(k *Link) error {
 	if now.Sub(since) < p.s.RequestTimeout {
 		return nil
 	}
-	p.s.Warn(fmt.Errorf("job %d of link %d: the controller does not know it any more", k.Job, k.Number))
+	p.s.Warn(fmt.Errorf("job %d of link %d: no longer known to the controller", k.Job, k.Number))
 	return p.append(Entry{Kind: Ended, Link: k.Number, Job: k.Job, Reason: "unknown to the controller"})
 }
 

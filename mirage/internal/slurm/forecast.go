@@ -42,7 +42,7 @@ func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Sim
 }
 
 // ErrUnseen is returned when the cluster has not been described yet.
-var ErrUnseen = errors.New("the nodes of the cluster are not known yet")
+var ErrUnseen = errors.New("the nodes of the cluster are unknown so far")
 
 // resumed is a queue taken up by a simulator, and the service in it.
 func (p *Provisioner) resumed(service chain.Service, st simulator.Standing, config *simulator.Config) (chain.Service, *simulator.Simulator, error) {

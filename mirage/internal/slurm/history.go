@@ -39,7 +39,7 @@ func openHistory(path string) (*history, error) {
 	h := &history{known: map[int64]bool{}}
 	log, err := openLog(path, "at", func(r record) error {
 		if r.Queue != nil && len(r.Queue) != len(samples.Snapshot{}) {
-			return fmt.Errorf("%d features of the queue, want %d", len(r.Queue), len(samples.Snapshot{}))
+			return fmt.Errorf("%d queue features, want %d", len(r.Queue), len(samples.Snapshot{}))
 		}
 		h.remember(r)
 		return nil

@@ -118,10 +118,10 @@ func (l *Ledger) clone() *Ledger {
 
 // apply is the state machine of a chain.
 func (l *Ledger) apply(e Entry) error {
-	refuse := func(why string) error { return fmt.Errorf("%w: %s of link %d: %s", ErrLedger, e.Kind, e.Link, why) }
+	refuse := func(why string) error { return fmt.Errorf("%w: %s, link %d: %s", ErrLedger, e.Kind, e.Link, why) }
 	if e.Kind == Begin {
 		if l.Chain != "" || e.Chain == "" || !(e.Scale > 0) {
-			return refuse("not the first entry, or without name or time scale")
+			return refuse("not the first entry, or no name, or no time scale")
 		}
 		l.Chain, l.Scale, l.Begun = e.Chain, e.Scale, e.At
 		return nil
@@ -131,7 +131,7 @@ func (l *Ledger) apply(e Entry) error {
 	}
 	if e.Link == len(l.Links) && (e.Kind == Intent || e.Kind == Accepted && e.Link == 0) {
 		if last := l.Last(); last != nil && last.Job == 0 {
-			return refuse("the link before has no job")
+			return refuse("the previous link has no job")
 		}
 		l.Links = append(l.Links, Link{Number: e.Link})
 	}
@@ -142,28 +142,28 @@ func (l *Ledger) apply(e Entry) error {
 	switch e.Kind {
 	case Intent:
 		if k.Job != 0 {
-			return refuse("it has a job")
+			return refuse("it already has a job")
 		}
 		k.Intent, k.Open = e.At, true
 		k.Tries++
 	case Accepted:
 		if k.Job != 0 || e.Job <= 0 || l.used(e.Job) {
-			return refuse("it has a job, or the job belongs elsewhere")
+			return refuse("it already has a job, or the job belongs to another link")
 		}
 		k.Job, k.Open = e.Job, false
 	case Started:
 		if k.Job == 0 || k.Started {
-			return refuse("it has no job, or has started")
+			return refuse("it has no job, or its job has started")
 		}
 		k.Started, k.Start = true, e.Start
 	case Ended:
 		if k.Job == 0 || k.Ended {
-			return refuse("it has no job, or has ended")
+			return refuse("it has no job, or its job has ended")
 		}
 		k.Ended, k.End = true, e.End
 	case Void:
 		if k.Job == 0 || k.Job != e.Job || k.Started || k.Ended || e.Link != len(l.Links)-1 {
-			return refuse("its job is another one, or has run")
+			return refuse("its job is a different one, or has run")
 		}
 		k.Void = append(slices.Clip(k.Void), k.Job)
 		k.Job = 0

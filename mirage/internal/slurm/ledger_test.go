@@ -147,7 +147,7 @@ func TestHistory(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"at":1,"queue":[1,2]}`+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openHistory(path); err == nil || !strings.Contains(err.Error(), "history.jsonl:1: 2 features") {
+	if _, err := openHistory(path); err == nil || !strings.Contains(err.Error(), "history.jsonl:1: 2 queue features") {
 		t.Errorf("short snapshot: %v", err)
 	}
 }

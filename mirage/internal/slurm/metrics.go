@@ -61,7 +61,7 @@ func (m *Metrics) WriteTo(w io.Writer) (int64, error) {
 		{"submissions_recovered_total", "counter", "Jobs found by their token.", m.recovered},
 		{"doubles_total", "counter", "Second jobs found for a link; above 0 something is wrong.", m.doubles},
 		{"poll_errors_total", "counter", "Polls that Slurm did not answer.", m.pollErrors},
-		{"last_poll_timestamp_seconds", "gauge", "When the queue was last seen.", m.lastPoll},
+		{"last_poll_timestamp_seconds", "gauge", "Time of the last snapshot of the queue.", m.lastPoll},
 		{"queue_pending_jobs", "gauge", "Pending jobs at the last snapshot.", m.pending},
 		{"queue_running_jobs", "gauge", "Running jobs at the last snapshot.", m.running},
 		{"nodes", "gauge", "Nodes of the cluster.", m.nodes},

@@ -22,7 +22,7 @@ var (
 	// ErrFailing is returned when five jobs in a row came to nothing: they ran
 	// for less than a tenth of their time, or were cancelled before. Opening
 	// the folder again starts the count anew.
-	ErrFailing = errors.New("the services do not last")
+	ErrFailing = errors.New("five service jobs in a row failed")
 	// ErrSettings is returned when the settings make no sense, or are not
 	// those that the folder was begun with.
 	ErrSettings = errors.New("unusable settings")
@@ -109,7 +109,7 @@ func (p *Provisioner) open() (err error) {
 		return p.append(Entry{Kind: Begin, Chain: hex.EncodeToString(name[:]), Scale: p.s.Scale})
 	}
 	if p.ledger.Scale != p.s.Scale {
-		return fmt.Errorf("%s: %w: time scale %v, it was begun with %v", p.dir, ErrSettings, p.s.Scale, p.ledger.Scale)
+		return fmt.Errorf("%s: %w: time scale %v, the chain has %v", p.dir, ErrSettings, p.s.Scale, p.ledger.Scale)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (p *Provisioner) leave(ctx context.Context) error {
 	v := Verdict{Why: "stop", Link: last.Number, Job: last.Job, Remaining: p.end(last).Sub(p.s.Clock.Now()).Seconds()}
 	// It is to be submitted although, and because, the run is over.
 	if err := p.submit(context.WithoutCancel(ctx), v, last.Number+1); err != nil {
-		p.s.Warn(fmt.Errorf("no successor was left: %w", err))
+		p.s.Warn(fmt.Errorf("no successor submitted on exit: %w", err))
 	}
 	return ctx.Err()
 }

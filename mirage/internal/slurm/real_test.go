@@ -156,7 +156,7 @@ func train(t *testing.T, dir, mirage string) (config, model string) {
 	}
 	samples := filepath.Join(dir, "samples")
 	run(t, nil, mirage, "generate", log, "--config", config, "--episodes", "160", "--probes", "5", "--interval", "3h", "--start", "2023-01-05",
-		"--history", "3d", "--service-limit", fmt.Sprintf("%ds", serviceSeconds*factor), "--out", samples)
+		"--history", "3d", "--set", fmt.Sprintf("service.limit=%ds", serviceSeconds*factor), "--out", samples)
 	t.Log(strings.TrimSpace(run(t, nil, mirage, "train", samples, "--model", "forest", "--forecast", "--out", model)))
 	return config, model
 }
@@ -173,8 +173,8 @@ func service(t *testing.T, dir string, seconds int) string {
 // provision is the command line; state is the folder.
 func provision(mirage, state, model string, seconds, services int, script string, more ...string) []string {
 	argv := append([]string{
-		mirage, "provision", "--state", state, "--model", model, "--service-limit", "1m", "--service-time", fmt.Sprintf("%ds", seconds),
-		"--time-scale", fmt.Sprint(factor), "--services", fmt.Sprint(services), "--json",
+		mirage, "provision", "--state", state, "--model", model, "--set", "service.limit=1m", "--set", fmt.Sprintf("service.time=%ds", seconds),
+		"--set", fmt.Sprintf("decide.time_scale=%v", factor), "--services", fmt.Sprint(services), "--json",
 		"--sbatch-option=--gres=gpu:2", "--sbatch-option=--output=/dev/null",
 	}, more...)
 	return append(argv, script)
@@ -315,7 +315,7 @@ func killed(t *testing.T, mirage string) {
 		if died >= kills && links == 0 {
 			links = len(readLinks(t, state)) + 1
 		}
-		argv := provision(mirage, state, "fixed", seconds, links, script, "--lead", "0.2", "--settle", "1s")
+		argv := provision(mirage, state, "fixed", seconds, links, script, "--set", "policy.lead_hours=0.2", "--set", "decide.request_timeout=1s")
 		cmd := exec.Command(argv[0], argv[1:]...)
 		stderr.Reset()
 		cmd.Env, cmd.Stderr = env, &stderr

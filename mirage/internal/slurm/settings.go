@@ -87,19 +87,19 @@ func (s *Settings) complete() error {
 	case s.Client == nil || s.Policy == nil:
 		return fmt.Errorf("%w: no client or no policy", ErrSettings)
 	case s.Request.Nodes < 1 || s.Request.Limit <= 0:
-		return fmt.Errorf("%w: a service of %d nodes and %v", ErrSettings, s.Request.Nodes, s.Request.Limit)
+		return fmt.Errorf("%w: service: %d nodes, limit %v", ErrSettings, s.Request.Nodes, s.Request.Limit)
 	case s.Request.Notice < 0 || s.Request.Notice >= s.Request.Limit:
-		return fmt.Errorf("%w: notice of %v in a limit of %v", ErrSettings, s.Request.Notice, s.Request.Limit)
+		return fmt.Errorf("%w: service.notice: %v, want less than the limit %v", ErrSettings, s.Request.Notice, s.Request.Limit)
 	case s.Units < 1:
-		return fmt.Errorf("%w: a service of %d units", ErrSettings, s.Units)
+		return fmt.Errorf("%w: service.units: %d, want at least 1", ErrSettings, s.Units)
 	case s.Service <= 0 || s.Service > s.Request.Limit:
-		return fmt.Errorf("%w: a service runs %v, its limit is %v", ErrSettings, s.Service, s.Request.Limit)
+		return fmt.Errorf("%w: service.time: %v, the limit is %v", ErrSettings, s.Service, s.Request.Limit)
 	case s.Interval <= 0 || s.Poll <= 0 || s.RequestTimeout < 0 || s.Links < 0 || !(s.Scale > 0):
 		return fmt.Errorf("%w: interval %v, poll %v, request timeout %v, %d services, time scale %v", ErrSettings, s.Interval, s.Poll, s.RequestTimeout, s.Links, s.Scale)
 	case s.Request.Script == "" && !s.DryRun:
 		return fmt.Errorf("%w: no script", ErrSettings)
 	case s.DryRun && s.Predecessor == 0:
-		return fmt.Errorf("%w: a dry run needs a predecessor", ErrSettings)
+		return fmt.Errorf("%w: --dry-run needs --predecessor", ErrSettings)
 	}
 	if s.Rules != nil {
 		if _, err := s.Rules.Resume(simulator.Standing{}); err != nil {

@@ -95,7 +95,7 @@ func (p *Provisioner) resolve(ctx context.Context, link int) error {
 	k := p.ledger.Links[link]
 	if age := p.s.Clock.Now().Sub(k.Intent); p.k.MinJobAge > 0 && age >= p.k.MinJobAge {
 		if !p.k.Accounting {
-			return fmt.Errorf("link %d, intended at %s: %w: the controller forgets jobs after %v and there is no accounting",
+			return fmt.Errorf("link %d, submitted at %s: %w: the controller forgets jobs after %v and there is no accounting; look for the job and give --resolve",
 				link, k.Intent.Format(time.RFC3339), ErrUnsure, p.k.MinJobAge)
 		}
 		found, err := p.s.Client.Accounted(ctx, p.name(link), p.ledger.Begun.Unix()-86400)

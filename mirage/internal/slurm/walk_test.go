@@ -43,10 +43,10 @@ func TestRealWalk(t *testing.T) {
 		}})
 	})
 	out, err := shell(`printf '#!/bin/sh\nexec sleep 5\n' > service.sh; mirage when --job-nodes 1`)
-	if err != nil || !strings.Contains(out, "PrivateData of slurm.conf holds jobs") {
+	if err != nil || !strings.Contains(out, "PrivateData in slurm.conf contains jobs") {
 		t.Errorf("%v: that jobs are hidden is not told:\n%s", err, out)
 	}
-	out, err = shell("mirage provision --state refused --model avg --service-limit 1m --sbatch-option=--partition=nope service.sh")
+	out, err = shell("mirage provision --state refused --model avg --set service.limit=1m --sbatch-option=--partition=nope service.sh")
 	if err == nil || !strings.Contains(out, "invalid partition specified: nope") || !strings.Contains(out, "Batch job submission failed") {
 		t.Errorf("a partition that there is not: %v\n%s", err, out)
 	}
@@ -57,8 +57,8 @@ func TestRealWalk(t *testing.T) {
 // left stops a run while its first service runs alone: the successor that it leaves
 // behind waits for that one's end, and it says how to take it back.
 func left(t *testing.T, c *slurmtest.Cluster, env []string) {
-	cmd := exec.Command(filepath.Join(c.Dir, "mirage"), "provision", "--state", "left", "--model", "reactive", "--leave-successor", "--notice", "10s", "--service-limit", "5m",
-		"--poll", "1s", "--interval", "5s", "--sbatch-option=--output=/dev/null", "long.sh")
+	cmd := exec.Command(filepath.Join(c.Dir, "mirage"), "provision", "--state", "left", "--model", "reactive", "--leave-successor", "--set", "service.notice=10s", "--set", "service.limit=5m",
+		"--set", "decide.poll=1s", "--set", "decide.interval=5s", "--sbatch-option=--output=/dev/null", "long.sh")
 	var told bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stderr = c.Dir, env, &told
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -74,7 +74,7 @@ func left(t *testing.T, c *slurmtest.Cluster, env []string) {
 	}
 	_ = cmd.Wait()
 	jobs, err := c.Run("squeue", "--noheader", "--states=PD", "--format=%r %E", "--name="+successor(t, c))
-	if err != nil || !strings.Contains(jobs, "Dependency afterany:") || !strings.Contains(told.String(), " remains queued; scancel ") || !strings.Contains(told.String(), " runs on; scancel ") {
+	if err != nil || !strings.Contains(jobs, "Dependency afterany:") || !strings.Contains(told.String(), " is still queued; scancel ") || !strings.Contains(told.String(), " is still running; scancel ") {
 		t.Errorf("%v: pending %q\n%s", err, jobs, told.Bytes())
 	}
 }
@@ -102,7 +102,7 @@ func throttled(t *testing.T, c *slurmtest.Cluster, shell func(string) (string, e
 		out, err := c.Run("squeue", "--noheader", "--states=R", "--format=%i")
 		return err == nil && strings.Contains(out, "_1")
 	})
-	out, err := shell("mirage provision --state beside --config config.json --service-limit 1m --service-time 5s --time-scale 600 --services 3 --json --sbatch-option=--output=/dev/null service.sh 2> /dev/null")
+	out, err := shell("mirage provision --state beside --config config.json --set service.limit=1m --set service.time=5s --set decide.time_scale=600 --services 3 --json --sbatch-option=--output=/dev/null service.sh 2> /dev/null")
 	var sum Summary
 	if err != nil || json.Unmarshal([]byte(out), &sum) != nil {
 		t.Fatalf("%v: %s", err, out)

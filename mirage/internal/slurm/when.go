@@ -185,7 +185,7 @@ func Expect(waits stats.Sorted, level float64) uncertainty.Prediction {
 
 // ErrTestOnly is returned when sbatch --test-only says something else than when a
 // job would start.
-var ErrTestOnly = errors.New("no time of start")
+var ErrTestOnly = errors.New("no start time")
 
 // TestOnly is when Slurm itself says that a job would start, in Unix seconds. The
 // error wraps ErrTestOnly or ErrCommand.

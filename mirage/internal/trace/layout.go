@@ -131,7 +131,7 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 		}
 	}
 	if o.counted() && o.Layout != SACCT {
-		return nil, fmt.Errorf("%s: %w with %s: only sacct's layout has them", file, ErrColumn, o.Unit)
+		return nil, fmt.Errorf("%s: %w with %s: only the sacct layout has it", file, ErrColumn, o.Unit)
 	}
 	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: Nodes, Skipped: map[string]int{}}
 	p := &parser{trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}, needs: map[string]*Need{}}
@@ -190,7 +190,7 @@ func (p *parser) untangle() {
 		return
 	}
 	if same && follow == len(jobs) && follow > 1 {
-		p.warn("%s: every job names job %s as the one before it: taken for no dependency", p.file, jobs[0].After)
+		p.warn("%s: every job names job %s as its predecessor: not used as a dependency", p.file, jobs[0].After)
 	} else {
 		same = false
 	}
@@ -203,7 +203,7 @@ func (p *parser) untangle() {
 		seen[jobs[i].ID] = true
 	}
 	if later > 0 && !same {
-		p.warn("%s: %d jobs follow one that is not in the log or was submitted later: taken for no dependency", p.file, later)
+		p.warn("%s: %d jobs depend on a job that is not in the log or was submitted later: dependency ignored", p.file, later)
 	}
 }
 
@@ -216,7 +216,7 @@ func (p *parser) pools() {
 		}
 	}
 	if p.requeued > 0 {
-		p.warn("%s: %d further runs of jobs that were requeued count as jobs of their own, submitted when the run before ended", p.file, p.requeued)
+		p.warn("%s: %d further runs of requeued jobs count as separate jobs, submitted when the previous run ended", p.file, p.requeued)
 	}
 	if len(count) < 2 {
 		return
@@ -225,7 +225,7 @@ func (p *parser) pools() {
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		parts = append(parts, fmt.Sprintf("%s (%d)", name, count[name]))
 	}
-	p.warn("%s: the jobs of %d partitions are taken for those of one pool of nodes: %s; --partition keeps one", p.file, len(parts), strings.Join(parts, ", "))
+	p.warn("%s: the log has %d partitions, treated as one pool of nodes: %s; select one by --set log.partition=NAME", p.file, len(parts), strings.Join(parts, ", "))
 }
 
 // doubt says what is doubtful about the log as a whole: rows that are bad, limits that
@@ -235,7 +235,7 @@ func (p *parser) doubt() {
 	rows := len(t.Jobs) + len(t.Open) + p.dropped
 	if p.dropped*100 > rows {
 		most := slices.MaxFunc(slices.Sorted(maps.Keys(p.kinds)), func(a, b string) int { return cmp.Compare(p.kinds[a], p.kinds[b]) })
-		t.Doubt = fmt.Sprintf("%d of %d rows cannot be used, most of them like line %d: %s", p.dropped, rows, p.first[most].Line, p.first[most].Msg)
+		t.Doubt = fmt.Sprintf("%d of %d rows cannot be used, most of them as line %d: %s", p.dropped, rows, p.first[most].Line, p.first[most].Msg)
 	}
 	unlimited := 0
 	for _, jobs := range [][]Job{t.Jobs, t.Open} {
@@ -246,10 +246,10 @@ func (p *parser) doubt() {
 		}
 	}
 	if unlimited > 0 {
-		p.warn("%s: the time limits of %d of %d jobs are not known", p.file, unlimited, len(t.Jobs)+len(t.Open))
+		p.warn("%s: the time limits of %d of %d jobs are unknown", p.file, unlimited, len(t.Jobs)+len(t.Open))
 	}
 	if peak := t.PeakNodes(); t.Size > 0 && peak > t.Size {
-		p.warn("%s: %d %s are in use at once, of a machine that is said to have %d", p.file, peak, t.Unit, t.Size)
+		p.warn("%s: %d %s are in use at once, but the log gives the cluster only %d", p.file, peak, t.Unit, t.Size)
 	}
 }
 

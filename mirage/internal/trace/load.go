@@ -11,7 +11,7 @@ import (
 // work arrives in a day.
 func ScaleLoad(jobs []Job, factor float64) ([]Job, error) {
 	if !(factor > 0.001 && factor < 1000) {
-		return nil, fmt.Errorf("load factor %v is not in (0.001, 1000)", factor)
+		return nil, fmt.Errorf("load factor %v: want a number between 0.001 and 1000", factor)
 	}
 	scaled := append([]Job(nil), jobs...)
 	for i := range scaled {

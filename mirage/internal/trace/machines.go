@@ -12,7 +12,7 @@ import (
 )
 
 // ErrMachines is returned when a file of machines makes no sense.
-var ErrMachines = errors.New("unusable file of machines")
+var ErrMachines = errors.New("invalid .machines file")
 
 // Machines is a group of equal nodes of the machine that a log is of.
 type Machines struct {

@@ -63,7 +63,7 @@ func Held(reason string) bool {
 }
 
 // ErrTasks is returned when a list of an array's tasks is none.
-var ErrTasks = errors.New("no list of tasks")
+var ErrTasks = errors.New("not a list of array tasks")
 
 // maxTasks is more tasks than an array may have (slurm.conf(5), MaxArraySize).
 const maxTasks = 4_000_001

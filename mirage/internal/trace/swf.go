@@ -212,7 +212,7 @@ func (p *parser) limitsElsewhere() {
 		if 100*fits < 99*len(jobs) || 2*above < len(jobs) {
 			continue
 		}
-		p.warn("%s: the time limits are taken from field %d", p.file, field+1)
+		p.warn("%s: time limits read from field %d", p.file, field+1)
 		for i := range jobs {
 			if n := p.other[i][k]; n > 0 {
 				jobs[i].Limit = n

@@ -171,7 +171,7 @@ func (p *parser) table(r *bufio.Reader) error {
 		p.row(t)
 	}
 	if p.o.Layout == Mirage && count >= 0 && count != rows+2 && count != rows {
-		p.warn("%s: the first line counts %d lines, the file has %d", p.file, count, rows+2)
+		p.warn("%s: the first line announces %d lines, the file has %d", p.file, count, rows+2)
 	}
 	return nil
 }

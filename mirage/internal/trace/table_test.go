@@ -172,7 +172,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("%d jobs, %v bad, %+v, %q", len(got.Jobs), got.Bad, s, got.Doubt)
 	}
 	b.WriteString(strings.Repeat("x 9 5 60 4 -1 -1 4 never -1 1 7 -1 -1 -1 -1 -1 -1\n", 4))
-	if got = read(t, b.String(), Options{}); !strings.HasPrefix(got.Doubt, "4 of 304 rows cannot be used, most of them like line 301: column 9") {
+	if got = read(t, b.String(), Options{}); !strings.HasPrefix(got.Doubt, "4 of 304 rows cannot be used, most of them as line 301: column 9") {
 		t.Errorf("%q", got.Doubt)
 	}
 }
@@ -216,7 +216,7 @@ func TestLimitsElsewhere(t *testing.T) {
 // TestAboveTheMachine: more in use than there is is told.
 func TestAboveTheMachine(t *testing.T) {
 	got := read(t, "; MaxProcs: 3\n1 10 0 60 4 -1 -1 4 120 -1 1 1 1 -1 -1 -1 -1 -1\n", Options{})
-	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Error(), "4 processors are in use at once, of a machine that is said to have 3") {
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Error(), "4 processors are in use at once, but the log gives the cluster only 3") {
 		t.Error(got.Warnings)
 	}
 }

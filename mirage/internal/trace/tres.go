@@ -28,7 +28,7 @@ func ParseUnit(s string) (Unit, error) {
 	case Nodes, CPUs, GPUs:
 		return u, nil
 	}
-	return "", fmt.Errorf("%q is none of nodes, cpus, gpus", s)
+	return "", fmt.Errorf("%q: want nodes, cpus or gpus", s)
 }
 
 // In is how many of the unit a list of trackable resources holds, such as

@@ -75,7 +75,7 @@ func laterBy(text string, after int64, whole string) (int64, error) {
 	seconds := map[string]int64{"": 1, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400}[strings.TrimSuffix(text[len(digits):], "s")]
 	n, err := strconv.ParseInt(strings.TrimPrefix(digits, "+"), 10, 32)
 	if !strings.HasPrefix(digits, "+") || err != nil || n < 0 || seconds == 0 {
-		return 0, fmt.Errorf("%q is no time such as now+2hours", whole)
+		return 0, fmt.Errorf("%q is not a time such as now+2hours", whole)
 	}
 	return after + n*seconds, nil
 }

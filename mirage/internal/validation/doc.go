@@ -1,13 +1,11 @@
-// Package validation judges policies on episodes they have not seen.
+// Package validation tests policies on episodes that they have not seen.
 //
-// Every episode is played from a warm simulated queue, by the policy and by
-// the reactive one; the reactive outcome tells the load the episode had: low
-// (interrupted for at most 2 h), medium, or heavy (more than 12 h). The
-// package decides the figures: means and quantiles of interruption and
-// overlap over all episodes, the share of episodes with at most 60 s of
-// interruption, the reduction against reactive, node-hours wasted, each by
-// class of load, with intervals, and paired tests. Episodes that see the same
-// queue are one observation: intervals and tests are over spans of time, not
-// over episodes. It refuses to call a policy better than a baseline when the test
-// does not.
+// Every episode is simulated from a warm queue, with the policy and with the reactive
+// one. The reactive outcome classifies the load of the episode: low (interrupted for at
+// most 2 h), medium, or heavy (more than 12 h). The figures are means and quantiles of
+// interruption and overlap over all episodes, the fraction of episodes with at most 60 s
+// of interruption, the reduction compared with reactive, and wasted node-hours, each by
+// class of load, with intervals, and paired tests. Episodes that share a queue are one
+// observation: intervals and tests are over spans of time, not over episodes. A policy
+// is better than a baseline only if the test says so.
 package validation

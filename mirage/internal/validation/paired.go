@@ -55,7 +55,7 @@ func ends(p uncertainty.Prediction) (low, high *float64) {
 // error wraps ErrPairs.
 func Compare(a, b []float64, blocks []int) (Paired, error) {
 	if len(a) != len(b) || len(a) != len(blocks) || len(a) == 0 {
-		return Paired{}, fmt.Errorf("%w: %d, %d and %d", ErrPairs, len(a), len(b), len(blocks))
+		return Paired{}, fmt.Errorf("%w: %d and %d episodes in %d blocks", ErrPairs, len(a), len(b), len(blocks))
 	}
 	d := make([]float64, len(a))
 	for i := range a {
@@ -72,7 +72,7 @@ func Compare(a, b []float64, blocks []int) (Paired, error) {
 	case p.P < 1-level:
 		p.Verdict = "worse"
 	default:
-		p.Verdict = "not told apart"
+		p.Verdict = "no difference shown"
 	}
 	return p, nil
 }

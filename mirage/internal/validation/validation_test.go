@@ -59,13 +59,13 @@ func TestCompare(t *testing.T) {
 	for _, tt := range []struct {
 		a, b []float64
 		want string
-	}{{a, b, "better"}, {b, a, "worse"}, {a, a, "not told apart"}} {
+	}{{a, b, "better"}, {b, a, "worse"}, {a, a, "no difference shown"}} {
 		p, err := Compare(tt.a, tt.b, blocks)
 		if err != nil || p.Verdict != tt.want || p.Blocks != 10 {
 			t.Errorf("%+v, %v; want %s", p, err, tt.want)
 		}
 	}
-	if p, err := Compare(a, b, make([]int, 30)); err != nil || p.Verdict != "not told apart" || p.P != 1 || p.Difference.Bounded() {
+	if p, err := Compare(a, b, make([]int, 30)); err != nil || p.Verdict != "no difference shown" || p.P != 1 || p.Difference.Bounded() {
 		t.Errorf("one block: %+v, %v", p, err)
 	}
 	if _, err := Compare(a, b[:3], blocks); !errors.Is(err, ErrPairs) {

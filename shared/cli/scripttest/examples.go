@@ -15,7 +15,7 @@ import (
 // The largest number of flags of a command, and the number above which its help
 // needs an example and a list of the important flags.
 const (
-	mostFlags = 15
+	mostFlags = 16
 	fewFlags  = 6
 )
 

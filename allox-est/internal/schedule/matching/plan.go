@@ -13,10 +13,10 @@ import (
 var (
 	// ErrTime is returned when a job's time is not above zero, or NaN, or
 	// infinite on every type of machine.
-	ErrTime = errors.New("a job needs a time above zero, finite on one type of machine")
+	ErrTime = errors.New("want job times above zero, and a finite one")
 	// ErrReady is returned when the time at which a machine is free is NaN or
 	// infinite, or there is no machine.
-	ErrReady = errors.New("a machine needs a finite ready time")
+	ErrReady = errors.New("want a finite ready time")
 )
 
 // Plan is an optimal plan of jobs on machines. Machines are numbered within

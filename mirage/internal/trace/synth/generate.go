@@ -73,16 +73,16 @@ type generator struct {
 func newGenerator(p *Profile, s Settings) (*generator, error) {
 	switch {
 	case s.Jobs <= 0 && s.Days <= 0:
-		return nil, fmt.Errorf("%w: neither jobs nor days are asked for", ErrProfile)
+		return nil, fmt.Errorf("%w: want a number of jobs or days", ErrProfile)
 	case s.NodeHoursPerDay < 0 || math.IsNaN(s.NodeHoursPerDay):
-		return nil, fmt.Errorf("%w: %v node-hours a day", ErrProfile, s.NodeHoursPerDay)
+		return nil, fmt.Errorf("%w: %v node-hours per day", ErrProfile, s.NodeHoursPerDay)
 	case s.Zone == nil:
 		s.Zone = time.UTC
 	}
 	q := *p
 	q.Classes = slices.DeleteFunc(slices.Clone(p.Classes), func(c Class) bool { return s.MaxNodes > 0 && c.Nodes > s.MaxNodes })
 	if len(q.Classes) == 0 {
-		return nil, fmt.Errorf("%w: no class has at most %d nodes", ErrProfile, s.MaxNodes)
+		return nil, fmt.Errorf("%w: every class has more than %d nodes", ErrProfile, s.MaxNodes)
 	}
 	if s.NodeHoursPerDay > 0 {
 		q.SessionsPerDay *= s.NodeHoursPerDay / q.NodeHoursPerDay()

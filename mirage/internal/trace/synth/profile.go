@@ -69,11 +69,11 @@ type session struct {
 // error wraps ErrProfile.
 func Fit(t *trace.Trace) (*Profile, error) {
 	if len(t.Jobs) < 100 {
-		return nil, fmt.Errorf("%w: %d jobs are too few to fit", ErrProfile, len(t.Jobs))
+		return nil, fmt.Errorf("%w: too few jobs for a fit: %d", ErrProfile, len(t.Jobs))
 	}
 	days := float64(t.Jobs[len(t.Jobs)-1].Submit-t.Jobs[0].Submit) / 86400
 	if days < 7 {
-		return nil, fmt.Errorf("%w: %.1f days are too few to fit", ErrProfile, days)
+		return nil, fmt.Errorf("%w: too few days for a fit: %.1f", ErrProfile, days)
 	}
 	p := &Profile{}
 	sessions, gaps := sessionsOf(t.Jobs)
