@@ -17,5 +17,4 @@
 // [Settings] is the one way to set what describes a machine, a log, rules or a
 // service: a struct, filled from a file of sections and by --set. Flags are for
 // what is asked, at most 15 a command, the ones that matter [First] in its help.
-// [Rename] is a program's one table from old commands and flags to new ones.
 package cli

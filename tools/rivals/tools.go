@@ -16,7 +16,7 @@ func policies(ctx context.Context, b *Bench) ([]Row, error) {
 	const command = "allox-est schedule --cpu-nodes 4 --gpu-nodes 4 --policy allox,sjf,srpt,drf-fifo"
 	for seed := range 10 {
 		jobs := filepath.Join(b.Out, fmt.Sprintf("jobs-%d.txt", seed))
-		if _, err := b.run(ctx, nil, "allox-est", "schedule", "generate", "--users", "5", "--jobs", "200", "--error-sd", "0.1", "--spread", "0.8", "--seed", strconv.Itoa(seed+1), "--output", jobs); err != nil {
+		if _, err := b.run(ctx, nil, "allox-est", "schedule", "generate", "--users", "5", "--jobs", "200", "--error-sd", "0.1", "--spread", "0.8", "--seed", strconv.Itoa(seed+1), "--out", jobs); err != nil {
 			return nil, err
 		}
 		var outcome struct {

@@ -34,26 +34,6 @@ func New(env *cli.Env) *cobra.Command {
 		c.Hidden = true
 		root.AddCommand(c)
 	}
-	old := map[string]string{
-		"plot":                       "estimate",
-		"experiment":                 "validate",
-		"export":                     "estimate --json",
-		"experiment --dir":           "--journal",
-		"validate --dir":             "--journal",
-		"schedule --output":          "--out",
-		"schedule generate --output": "--out",
-		"estimate --out":             "--plot",
-		"--cpu-weight":               "--set run.cpu_weight=",
-		"--cgroup":                   "--set run.cgroup=true",
-		"--key-env":                  "--set run.key_env=",
-		"--logs":                     "--set run.logs=",
-		"--timeout":                  "--set sample.timeout=",
-	}
-	for _, c := range []string{"run", "validate", "estimate", "export"} {
-		old[c+" --unit"], old[c+" --threads"] = "--set unit=", "--set devices.cpu.threads="
-		old[c+" --target"], old[c+" --seed"] = "--set sample.target=", "--set sample.seed="
-	}
-	cli.Rename(root, old)
 	return root
 }
 

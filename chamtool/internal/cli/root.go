@@ -19,7 +19,6 @@ func New(env *cli.Env) *cobra.Command {
 	env.Companions = companions
 	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newReportCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
 		newDoctorCommand(env), newHostCommand(env))
-	cli.Rename(c, map[string]string{"report --out": "--plot"})
 	return c
 }
 

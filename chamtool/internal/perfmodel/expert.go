@@ -38,13 +38,10 @@ const Auto = "auto"
 // Names are the names that [Options.Serve] takes, Auto first.
 func Names() []string { return append([]string{Auto}, Models().Names()...) }
 
-// former are names of earlier versions, and who answers in their place.
-var former = map[string]string{"history": "median", "power": "local", "ridge": "local", "pace": "speed", "worker": "speed"}
-
 // Check refuses a name that no expert has. The error matches [ErrKind] and names
 // the choices.
 func Check(name string) error {
-	if name == "" || slices.Contains(Names(), name) || former[name] != "" {
+	if name == "" || slices.Contains(Names(), name) {
 		return nil
 	}
 	_, err := Models().Find(name)
@@ -53,9 +50,6 @@ func Check(name string) error {
 
 // expertCalled is an expert's place; -1 is the mixture.
 func expertCalled(name string) int {
-	if now := former[name]; now != "" {
-		name = now
-	}
 	return slices.Index(names, name)
 }
 

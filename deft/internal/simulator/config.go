@@ -34,7 +34,8 @@ const (
 	TimeSlice                   // a slice of time for each client with kernels, in turn
 )
 
-// Defaults of the costs in a Config and a Client.
+// Defaults of the costs in a Config and a Client: usual values, measured again before the
+// clocks are compared; the slice is that of a GPU without MPS.
 const (
 	DefaultLaunch   = 4 * time.Microsecond
 	DefaultSyncCost = 15 * time.Microsecond

@@ -25,7 +25,7 @@ type Away struct {
 var spreads = map[[2]bool]float64{{true, true}: 0.65, {true, false}: 0.85, {false, true}: 2.45, {false, false}: 3.4}
 
 // sameCore is the spread between chips whose cores have one name, both clocks being
-// known.
+// known, from the same pairs of chips as spreads.
 const sameCore = 0.35
 
 // Away says how a device differs from the one that was calibrated.

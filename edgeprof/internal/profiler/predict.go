@@ -115,5 +115,6 @@ func (c *Calibration) called(seconds []float64) []float64 {
 const least = 1e-7
 
 // uncounted is how many times longer or shorter what was not measured may be, be it of
-// an inference of which the file does not say all that it costs.
+// an inference of which the file does not say all that it costs. It is not measured: an
+// order of magnitude.
 const uncounted = 10

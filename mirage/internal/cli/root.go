@@ -32,7 +32,6 @@ func New(env *cli.Env) *cobra.Command {
 		newProvisionCommand(env, record),
 		newStatusCommand(env),
 	)
-	cli.Rename(root, renames())
 	return root
 }
 
