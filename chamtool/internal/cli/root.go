@@ -12,7 +12,7 @@ import (
 func New(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chamtool",
-		Short: "Task run times of Chameleon programs: measured, learned, and turned into balanced work",
+		Short: "Measure and predict the run times of Chameleon and OpenMP tasks, and balance load with them",
 		Example: `  chamtool host --tool libchamtool.so -- --threads 2 --tasks 400 --iterations 20
   chamtool report logs`,
 	}
@@ -22,11 +22,11 @@ func New(env *cli.Env) *cobra.Command {
 	return c
 }
 
-// companions returns the files of a directory, which are a job's logs.
+// companions returns the logs of a job in a directory.
 func companions(path string) []string {
 	if path == "" {
 		return nil
 	}
-	all, _ := filepath.Glob(filepath.Join(path, "chamtool_*rank_*")) // a directory that is a pattern has none
+	all, _ := filepath.Glob(filepath.Join(path, "chamtool_*rank_*")) // a directory name with a pattern in it matches nothing
 	return all
 }
