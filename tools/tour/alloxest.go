@@ -48,7 +48,7 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 		return Chapter{}, err
 	}
 	var v validation
-	if err := s.runJSON(ctx, &v, "allox-est", "validate", "lenet.yaml", "--device", "cpu", "--full", "1", "--journal", "lenet.jsonl", "--seed", "1", "--json"); err != nil {
+	if err := s.runJSON(ctx, &v, "allox-est", "validate", "lenet.yaml", "--device", "cpu", "--full", "1", "--journal", "lenet.jsonl", "--set", "sample.seed=1", "--json"); err != nil {
 		return Chapter{}, err
 	}
 	cpu := v.Devices["cpu"]

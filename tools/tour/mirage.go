@@ -24,7 +24,7 @@ type pairs struct {
 // successor should be submitted, and judges that on the second, beside
 // submitting at the end.
 func mirage(ctx context.Context, s *Stage) (Chapter, error) {
-	queue := []string{"month.log", "--nodes", "75", "--user-limit", "8"}
+	queue := []string{"month.log", "--nodes", "75", "--set", "user_limit=8"}
 	learn := append([]string{"generate"}, queue...)
 	judge := append([]string{"validate"}, queue...)
 	judge = append(judge, "--episodes", "60", "--interval", "6h", "--start", "2023-02-08", "--json", "--model")
@@ -79,7 +79,7 @@ func (s *Stage) wait(ctx context.Context, asked string, nodes int) (Line, error)
 	var told struct {
 		Wait uncertainty.Prediction `json:"wait_hours"`
 	}
-	if err := s.runJSON(ctx, &told, "mirage", "when", "month.log", "--nodes", "75", "--at", job.submit.Add(-time.Second).Format(instant),
+	if err := s.runJSON(ctx, &told, "mirage", "when", "month.log", "--set", "nodes=75", "--at", job.submit.Add(-time.Second).Format(instant),
 		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json"); err != nil {
 		return Line{}, err
 	}

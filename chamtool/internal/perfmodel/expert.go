@@ -23,10 +23,10 @@ const (
 func Models() registry.List[int] {
 	return registry.List[int]{
 		{Name: "median", Help: "the median of the last runs of equal sizes", New: median},
-		{Name: "local", Help: "the middle of the nearest sizes' runs, each scaled to the asked size by a power law", New: local},
+		{Name: "local", Help: "the median of the runs of the nearest sizes, scaled by a power law", New: local},
 		{Name: "last", Help: "the last run of equal sizes", New: last},
-		{Name: "near", Help: "the run of equal sizes that was created next to this one", New: near},
-		{Name: "speed", Help: "the middle of the last three runs of equal sizes, times what process and worker have slowed down since", New: paced},
+		{Name: "near", Help: "the run of equal sizes created closest to this task", New: near},
+		{Name: "speed", Help: "the median of the last three runs of equal sizes, times the slowdown of process and worker since", New: paced},
 	}
 }
 

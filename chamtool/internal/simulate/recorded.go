@@ -13,7 +13,7 @@ import (
 )
 
 // ErrRecorded is returned for logs that tell of no complete iteration.
-var ErrRecorded = errors.New("no iteration can be played again")
+var ErrRecorded = errors.New("no iteration can be replayed")
 
 // Forecast is the makespan of a job's iterations under a policy.
 type Forecast struct {
@@ -127,7 +127,7 @@ func roundsOf(j *job.Job) (rounds []round, moved bool, err error) {
 		return !(r.wall > 0) || !slices.ContainsFunc(r.queues, func(q []task.Row) bool { return len(q) > 0 })
 	})
 	if len(rounds) == 0 {
-		return nil, false, fmt.Errorf("%s: %w: want the summaries of ranks that came to their end", j.Dir, ErrRecorded)
+		return nil, false, fmt.Errorf("%s: %w: want summaries of ranks that ended normally", j.Dir, ErrRecorded)
 	}
 	for _, r := range rounds {
 		for _, q := range r.queues {

@@ -107,7 +107,7 @@ func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) (any, error
 	if text := r.URL.Query().Get("min_distance"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%w: min_distance=%s, want a whole number from 1", errParameter, text)
+			return nil, fmt.Errorf("%w: min_distance=%s: want a whole number of 1 or more", errParameter, text)
 		}
 		distance = n
 	}

@@ -47,7 +47,7 @@ func two() *source {
 	pi := device.Device{Node: "rpi-1", Class: "Computer", Model: "Raspberry Pi 4B", UUID: "4e849968-21fc-11ed-a346-204ef6b52cc7", Cores: 4, Load: device.Load{CPUPercent: 20}}
 	busy := pi
 	busy.Node, busy.UUID, busy.Load.CPUPercent = "rpi-2", "other", 100
-	return &source{devices: []device.Device{pi, busy}, excluded: []device.Excluded{{Node: "rpi-3", Reason: "its agent is silent"}}}
+	return &source{devices: []device.Device{pi, busy}, excluded: []device.Excluded{{Node: "rpi-3", Reason: "no data from its agent"}}}
 }
 
 // calibrated is a model with rates that are easy to think about, fitted once.
@@ -177,7 +177,7 @@ func TestTheManualsExample(t *testing.T) {
 	}
 	first, _ := got.Prediction.Time.Float64()
 	c := all.Candidates
-	if len(c) != 2 || c[0].Node != "rpi-1" || c[0].Seconds != first || c[0].Low != nil || c[0].High != nil || c[1].Seconds <= first || len(all.Excluded) != 1 || !strings.Contains(strings.Join(all.Warnings, "; "), "far outside: more than a hundred times as many as in any model that was fitted: conv_layers, pool_layers, fc_layers, total_parameters") {
+	if len(c) != 2 || c[0].Node != "rpi-1" || c[0].Seconds != first || c[0].Low != nil || c[0].High != nil || c[1].Seconds <= first || len(all.Excluded) != 1 || !strings.Contains(strings.Join(all.Warnings, "; "), "far outside the fitted range, by more than a factor of 100: conv_layers, pool_layers, fc_layers, total_parameters") {
 		t.Errorf("%+v", all)
 	}
 }
@@ -241,7 +241,7 @@ func TestSourceErrors(t *testing.T) {
 		t.Errorf("after the source came back: %d", w.Code)
 	}
 	r.source.devices = nil
-	refused(t, r.profile(asked), 503, "no-device", "rpi-3: its agent is silent")
+	refused(t, r.profile(asked), 503, "no-device", "rpi-3: no data from its agent")
 	refused(t, r.ask(http.MethodPost, "/api/v1/placements", bytes.NewReader(lenet(t))), 503, "no-device", "rpi-3")
 }
 
@@ -408,7 +408,7 @@ func TestUploadsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := r.ask(http.MethodPost, "/api/v1/models", bytes.NewReader(lenet(t)))
-	refused(t, w, 503, "busy", "1 are under way")
+	refused(t, w, 503, "busy", "1 are running")
 	if w.Header().Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}

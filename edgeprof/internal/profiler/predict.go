@@ -79,7 +79,7 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 	if types := precisionOf(kernels); types != "" {
 		like := 0
 		if band, like = c.inPrecision(types, band, idle); like == 0 {
-			warnings = append(warnings, fmt.Errorf("%w: it multiplies in %s, and rates are of float32", ErrUnlike, types))
+			warnings = append(warnings, fmt.Errorf("%w: it multiplies in %s, but the rates are for float32", ErrUnlike, types))
 		}
 	}
 	guessed := 0.0

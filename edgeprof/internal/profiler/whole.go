@@ -77,7 +77,7 @@ func learnWhole(ctx context.Context, rows []measurement.Row) (*ModelTrees, error
 		}
 	}
 	if s.Len() == 0 {
-		return nil, fmt.Errorf("%w: %d rows with a time above 0", ErrTooFew, s.Len())
+		return nil, fmt.Errorf("%w: only %d rows have a time above 0", ErrTooFew, s.Len())
 	}
 	if s.Len() == 1 { // trees want two
 		s.X, s.Y = append(s.X, s.X...), append(s.Y, s.Y...)
