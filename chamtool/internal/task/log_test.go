@@ -32,7 +32,7 @@ func TestReadLayouts(t *testing.T) {
 		{"no good line", FormatMXM, "hello\n", 0, 0, 0, "", true, false},
 		{"ar", FormatAR, "0.1,0.2,0.3\n0.2,0.3,0.4\n0.1,0.2\n", 0, 2, 1, "log:3: 2 fields, want 3 as in the first line", false, false},
 		{"perm tabs", FormatPerm, "0\t40\t80\t0.5\n1\t80\t40\t0.6\n", 0, 2, 0, "", false, false},
-		{"perm commas", FormatPerm, "0,40,80,0.5\r\n-1,80,40,0.6\n", 0, 1, 1, `log:2: "-1" is not an iteration`, false, false},
+		{"perm commas", FormatPerm, "0,40,80,0.5\r\n-1,80,40,0.6\n", 0, 1, 1, `log:2: "-1" is not an iteration number`, false, false},
 		{"csv without a column", FormatCSV, "a,b\n1,2\n", 0, 0, 0, "", false, true},
 		{"unknown", "xml", "<a/>", 0, 0, 0, "", false, true},
 	}

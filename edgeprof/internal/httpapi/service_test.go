@@ -156,7 +156,7 @@ func TestTheManualsExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Its counts are no model's: what the original does not say goes into a member of its own.
-	body, after, _ := strings.Cut(w.Body.String(), ",\n  \"profiling_warnings\": [\n    \"far outside: ")
+	body, after, _ := strings.Cut(w.Body.String(), ",\n  \"profiling_warnings\": [\n    \"far outside the fitted range, ")
 	_, after, _ = strings.Cut(after, "\n  ]")
 	if diff := cmp.Diff(strings.Replace(answered, "14.74413776397705", got.Prediction.Time.String(), 1), body+after); diff != "" || w.Code != 200 || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("status %d %s (-want +got):\n%s", w.Code, w.Header().Get("Content-Type"), diff)
@@ -574,7 +574,7 @@ spec:
 	}
 	r.source.devices = r.source.devices[:1]
 	r.source.devices[0].Node = "not a label"
-	refused(t, r.ask(http.MethodPost, "/api/v1/placements", bytes.NewReader(lenet(t))), 503, "no-device", "a label can have")
+	refused(t, r.ask(http.MethodPost, "/api/v1/placements", bytes.NewReader(lenet(t))), 503, "no-device", "a valid Kubernetes label value")
 }
 
 func TestSplits(t *testing.T) {
@@ -608,7 +608,7 @@ func TestSplits(t *testing.T) {
 	if w := r.ask(http.MethodPost, "/api/v1/splits", body, "Content-Type", kind); w.Header().Get("Content-Disposition") != `attachment; filename="model_parts.zip"` {
 		t.Errorf("%v", w.Header())
 	}
-	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=100", bytes.NewReader(model)), 422, "no-bridge", "want more than 100")
+	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=100", bytes.NewReader(model)), 422, "no-bridge", "needs more than 100")
 	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=0", bytes.NewReader(model)), 422, "parameter", "min_distance=0")
 	left, err := os.ReadDir(r.Folder)
 	if err != nil || len(left) > 0 {

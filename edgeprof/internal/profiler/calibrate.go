@@ -32,7 +32,7 @@ const Own = "own"
 var (
 	// ErrTooFew is returned for fewer models or families than an interval
 	// at [Level] needs.
-	ErrTooFew = errors.New("too few calibration models")
+	ErrTooFew = errors.New("too few measured models")
 	// ErrCalibration is returned for a calibration file that cannot be right.
 	ErrCalibration = errors.New("unusable calibration")
 	// ErrUnlike warns that a model is far larger or smaller than those the
