@@ -97,7 +97,7 @@ func (s *Service) authorize(next http.Handler) http.Handler {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		token := s.Token()
 		if token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1) {
-			problem(http.StatusUnauthorized, "token", "this service wants a bearer token").write(w, r)
+			problem(http.StatusUnauthorized, "token", "this service needs a bearer token").write(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -41,7 +41,7 @@ func (s *Service) getHealth(http.ResponseWriter, *http.Request) (any, error) {
 // getReady says whether a request would be answered.
 func (s *Service) getReady(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if s.draining.Load() {
-		return nil, problem(http.StatusServiceUnavailable, "draining", "the service is about to end")
+		return nil, problem(http.StatusServiceUnavailable, "draining", "the service is shutting down")
 	}
 	b, err := s.fleet(r.Context())
 	if err != nil {

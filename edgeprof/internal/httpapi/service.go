@@ -167,7 +167,7 @@ func (s *Service) routes() http.Handler {
 	r.Group(func(r chi.Router) {
 		if s.Rate > 0 {
 			r.Use(httprate.LimitBy(s.Rate, time.Minute, peer, httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
-				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests a minute", s.Rate)).write(w, r)
+				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests per minute", s.Rate)).write(w, r)
 			})))
 		}
 		r.Use(s.authorize, understood)

@@ -203,7 +203,7 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	refused(t, r.profile(strings.Replace(asked, `"total_parameters" : 10000000000000000000,`, "", 1)), 422, "fields", "total_parameters is missing")
-	refused(t, r.profile(strings.Replace(asked, `"pool_layers"`, `"conv_layers"`, 1)), 422, "fields", "conv_layers comes twice")
+	refused(t, r.profile(strings.Replace(asked, `"pool_layers"`, `"conv_layers"`, 1)), 422, "fields", "conv_layers is given twice")
 	refused(t, r.profile(asked[:40]), 400, "syntax", "byte 40")
 	refused(t, r.profile("[]"), 422, "fields", "want an object")
 	refused(t, r.profile(`{"x":"`+strings.Repeat("x", 64<<10)+`"}`), 413, "too-large", "65536 bytes")
