@@ -40,8 +40,8 @@ type collectSettings struct {
 	Quota    float64 `json:"quota" help:"fraction of CPU time for inferences, above 0 and at most 1"`
 	Seed     uint64  `json:"seed" help:"random seed of the background load"`
 	Library  string  `json:"ort-library" help:"path of libonnxruntime.so (default: as for edgeprof time)"`
-	GPU      string  `json:"gpu-needed" help:"false: no runtime here uses a GPU"`
-	Mode     string  `json:"inference-mode" help:"simple: inferences one after another"`
+	GPU      string  `json:"gpu-needed" help:"whether inferences need a GPU: only false, since no runtime here uses one"`
+	Mode     string  `json:"inference-mode" help:"mode of inferences: only simple, one after another"`
 }
 
 // newCollectCommand returns collect, which times real inferences and keeps them as rows
@@ -84,10 +84,10 @@ the original's collection_metrics.py.`,
 	f.StringVar(&o.load, "load", "none", "background load during each inference: none, or stress (busy cores, 20 to 80 % at random)")
 	cli.Values(c, "load", "none", "stress")
 	f.StringVar(&o.out, "out", ".", "directory for the rows")
-	f.String("device_type", "", "setting device: desktop, raspberrypi or jetson")
-	f.String("image_path", "", "setting images: directory of images to run on")
-	f.String("gpu_needed", "", "setting gpu-needed: only false")
-	f.String("inference_mode", "", "setting inference-mode: only simple")
+	f.String("device_type", "", "type of this device: desktop, raspberrypi or jetson (the setting device)")
+	f.String("image_path", "", "directory of images to run on (the setting images)")
+	f.String("gpu_needed", "", "whether inferences need a GPU: only false, since no runtime here uses one")
+	f.String("inference_mode", "", "mode of inferences: only simple, one after another")
 	o.with.runtimeFlags(c)
 	settings.Flags(c)
 	out.Flags(c)
