@@ -1,14 +1,14 @@
-// Package chamtool learns, inside a running Chameleon program, how long its tasks
-// take, and moves them between the ranks. The commands are cmd/chamtool and the
-// library cmd/libchamtool; the packages, in the order in which work flows:
+// Package chamtool learns, inside a running Chameleon or OpenMP program, how long its tasks
+// take, and moves them between the ranks. The commands are cmd/chamtool and the library
+// cmd/libchamtool; the packages, in the order of the data flow:
 //
-//   - event: what the program's threads tell, and the names of its functions
-//   - task: events become runs of tasks, and runs a log
-//   - perfmodel, forecast: how long a task and an iteration will take
-//   - balance: what moves where
-//   - job: what is left of a rank, and of all ranks together
-//   - session: one rank's whole path, from events to decisions and logs
-//   - replay, simulate: the same, on logs and on paper
+//   - event: the events of the program's threads, and the names of its functions
+//   - task: turns events into runs of tasks, and reads and writes logs of them
+//   - perfmodel, forecast: predict the time of a task and the load of an iteration
+//   - balance: decides which tasks move to which rank
+//   - job: the logs of a rank, and of all ranks together
+//   - session: the online path of one rank, from events to decisions and logs
+//   - replay, simulate: the same on recorded logs and in a simulation
 //
-// Package config reads the environment, and host is a program to try it all on.
+// Package config reads the environment; host is a test program for all of it.
 package chamtool

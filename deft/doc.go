@@ -1,4 +1,4 @@
-// Package deft shares one GPU between DNN jobs without hurting the urgent one.
-// The command is in cmd/deft, the library that stands before the CUDA driver in
-// hook, the simulated GPU in simcuda.
+// Package deft shares one GPU between DNN jobs without slowing down the urgent one. The
+// command is in cmd/deft, the library between programs and the CUDA driver in hook, the
+// simulated GPU in simcuda.
 package deft

@@ -1,12 +1,10 @@
-// Package host builds and runs a program of the Chameleon library's shape: a C
-// program, embedded here, whose threads create and run tasks and drive every
-// callback of a tool, in both dialects of the tools interface and, with MPI,
-// over several ranks.
+// Package host builds and runs a test program that calls a tool as the Chameleon library
+// does: a C program, embedded here, whose threads create and run tasks and drive every
+// callback of a tool, in both dialects of the tools interface and, with MPI, over several
+// ranks.
 //
-// It decides how the program is compiled: with a C compiler alone it speaks
-// the upstream dialect, with a C++ compiler the patched one as well. It
-// refuses to build what the machine has no compiler for: the error is
-// [ErrNoCompiler].
+// With a C compiler alone the program supports the upstream dialect, with a C++ compiler the
+// patched one too. Without a compiler the error is [ErrNoCompiler].
 //
 //	program, err := host.Build(ctx, dir, host.Options{})
 //	if err != nil {

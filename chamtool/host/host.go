@@ -169,7 +169,7 @@ func (p *Program) Costs(ctx context.Context, r Run) (Costs, error) {
 		return c, err
 	}
 	if err := json.Unmarshal([]byte(stdout), &c); err != nil {
-		return c, fmt.Errorf("the host's output: %w", err)
+		return c, fmt.Errorf("cannot read the program's output: %w", err)
 	}
 	return c, nil
 }

@@ -47,10 +47,10 @@ func together(stdout string, ranks int) error {
 	for dec := json.NewDecoder(strings.NewReader(stdout)); dec.More(); {
 		var r Rank
 		if err := dec.Decode(&r); err != nil {
-			return fmt.Errorf("the host's output: %w", err)
+			return fmt.Errorf("cannot read the program's output: %w", err)
 		}
 		if r.Ranks > 0 && r.Ranks != ranks {
-			return fmt.Errorf("%w: a rank of %d counts itself as one of %d: mpirun and mpicc belong to different MPIs", ErrMPI, ranks, r.Ranks)
+			return fmt.Errorf("%w: started %d ranks, but a rank reports %d: mpirun and mpicc belong to different MPIs", ErrMPI, ranks, r.Ranks)
 		}
 	}
 	return nil

@@ -91,19 +91,19 @@ func (r *Diagnosis) explain(paths session.Paths) {
 		say("no process loaded libdeft.so: the program is static, changes its user, or clears LD_PRELOAD")
 	case Driverless:
 		if paths&session.PathDlopen != 0 {
-			say("the program tried to open libcuda.so.1 and could not, or was killed at once: is there a driver?")
+			say("the program could not open libcuda.so.1, or was killed at once: check that a driver is installed")
 		} else {
 			say("the program ended without loading libcuda.so.1: it does not use CUDA, or found no GPU")
 		}
 	case NoLaunch:
-		say("the program looked the driver up through the hook and launched nothing")
+		say("the program got the driver's functions through the hook but launched nothing")
 	}
 	if paths&session.PathDeepbind != 0 {
-		say("a library was opened with RTLD_DEEPBIND: what it does on the GPU goes past any preload; set DEFT_DEEPBIND=strip, or put the folder of deft build-hook --shim first in LD_LIBRARY_PATH")
+		say("a library was opened with RTLD_DEEPBIND: no preloaded library sees its launches; set DEFT_DEEPBIND=strip, or put the directory of deft build-hook --shim first in LD_LIBRARY_PATH")
 	} else if r.Verdict == Bypassed {
-		say("libcuda.so.1 was loaded, and no launch came through the hook: put the folder of deft build-hook --shim first in LD_LIBRARY_PATH")
+		say("libcuda.so.1 was loaded, but no launch went through the hook: put the directory of deft build-hook --shim first in LD_LIBRARY_PATH")
 	}
 	if paths&session.PathExportTable != 0 && r.Verdict != Seen { // every program of the CUDA runtime asks for one
-		say("the program asked the driver for a private table, as profilers and the CUDA runtime do: calls through it are not seen")
+		say("the program uses a private table of the driver, as profilers and the CUDA runtime do: calls through it are not seen")
 	}
 }

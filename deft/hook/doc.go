@@ -1,17 +1,16 @@
-// Package hook is libdeft.so, the library that stands between a program and
-// the CUDA driver: its sources in C, embedded, and how they are built.
+// Package hook builds libdeft.so, the library between a program and the CUDA driver, from
+// its embedded C sources.
 //
-// It decides what is compiled and with which flags: [Build] gives the library
-// for LD_PRELOAD, [BuildShim] a libcuda.so.1 that stands in the driver's place,
-// for programs that a preload cannot reach, such as those that open the driver
-// with RTLD_DEEPBIND. It refuses to link the library to anything but libc: a
-// program that never touches a GPU must start under it.
+// [Build] builds the library for LD_PRELOAD. [BuildShim] builds a libcuda.so.1 that replaces
+// the driver's, for programs that a preloaded library does not reach, such as those that
+// open the driver with RTLD_DEEPBIND. The library is linked to libc only, so a program that
+// never uses a GPU starts under it too.
 //
-// Whether it sees what a program does on the GPU, [Watch] and [Diagnose] tell from
-// the clients of a session.
+// [Watch] and [Diagnose] report from the clients of a session whether the hook sees a
+// program's launches.
 //
-// What the library does in the program stands in src/deft.h; what it shares
-// with the owner of a policy, in package session.
+// src/deft.h documents what the library does inside the program, package session the memory
+// that it shares with the owner of a policy.
 //
 //	lib, err := hook.Build(ctx, cc.Compiler{Cache: cache})
 //	if err != nil {

@@ -19,7 +19,7 @@ __all__ = ["Candidate", "Estimate", "Failed", "Timing", "rank", "time"]
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A device, a run time and how long one inference takes there."""
+    """A device, a runtime and the predicted time of one inference."""
 
     node: str
     device_model: str

@@ -14,7 +14,6 @@
 // differ only in a name or number.
 //
 // [Settings] describe a machine, a log, rules or a service: a struct filled from a
-// file of sections and by --set. Flags are for the question itself, at most 15 per
-// command, the important ones [First] in its help. [Rename] maps old names of
-// commands and flags to new ones.
+// file of sections and by --set. Flags are for the question itself, at most 16 per
+// command, the important ones [First] in its help.
 package cli

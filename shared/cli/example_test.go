@@ -15,7 +15,7 @@ import (
 func Example() {
 	env := cli.NewEnv(os.Stdin, os.Stdout, os.Stdout)
 	fmt.Println("exit code", cli.Run(context.Background(), env, wait(env), []string{"node1"}))
-	fmt.Println("exit code", cli.Run(context.Background(), env, wait(env), []string{"node1", "--json", "--nodes", "2"}))
+	fmt.Println("exit code", cli.Run(context.Background(), env, wait(env), []string{"node1", "--json", "--set", "nodes=2"}))
 	fmt.Println("exit code", cli.Run(context.Background(), env, wait(env), nil))
 	// Output:
 	// node1 of 8 nodes waits 90.0 s, 80.0 to 99.0 (90 %)
@@ -37,7 +37,7 @@ func Example() {
 	// exit code 2
 }
 
-// wait is a command with an answer, a setting and a renamed flag.
+// wait returns a command with an answer and a setting.
 func wait(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	cluster := struct {
@@ -62,6 +62,5 @@ func wait(env *cli.Env) *cobra.Command {
 	}
 	out.Flags(c)
 	settings.Flags(c)
-	cli.Rename(c, map[string]string{"--nodes": "--set nodes="})
 	return c
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,14 @@ const (
 	important = "important"
 	ownUsage  = "own usage"
 )
+
+// annotate adds annotations to those of c.
+func annotate(c *cobra.Command, more map[string]string) {
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	maps.Copy(c.Annotations, more)
+}
 
 // First marks the most important flags of c; help shows them first.
 func First(c *cobra.Command, flags ...string) {

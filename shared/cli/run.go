@@ -43,10 +43,7 @@ func Main(newRoot func(*Env) *cobra.Command) {
 // one line about a failure, to env.Stderr.
 func Run(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
 	prepare(env, root)
-	if old, now := oldCommand(root, args); old != "" {
-		env.Log.Warnf("%s %s is called %s %s now", root.Name(), old, root.Name(), now)
-	}
-	root.SetArgs(renamed(root, args))
+	root.SetArgs(args)
 	err := execute(ctx, root)
 	if err == nil {
 		return ExitDone

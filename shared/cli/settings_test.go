@@ -44,24 +44,23 @@ func load(t *testing.T, text string, flags ...string) (m machine, given, stderr 
 		return err
 	}}
 	s.Flags(c)
-	Rename(c, map[string]string{"--age": "--set weights.age=", "--logged": "--set logged=true", "--settings": "--config"})
 	if text != "" {
 		path := filepath.Join(t.TempDir(), "s.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		flags = append(flags, "--settings", path)
+		flags = append(flags, "--config", path)
 	}
 	Run(t.Context(), env, c, flags)
 	return m, given, b.String()
 }
 
 func TestSettings(t *testing.T) {
-	m, given, stderr := load(t, "nodes: 8\nzone: 12\nweights:\n  age: 7e3\n  size: 1\n", "--set", "weights.size=2.5", "--set", "names=[a, b]", "--logged")
+	m, given, stderr := load(t, "nodes: 8\nzone: 12\nweights:\n  age: 7e3\n  size: 1\n", "--set", "weights.size=2.5", "--set", "names=[a, b]", "--set", "logged=true")
 	if stderr != "" || m.Nodes != 8 || m.Zone != "12" || m.Weights != (weights{7000, 2.5}) || len(m.Names) != 2 || !m.Logged || given != "nodes weights.age " {
 		t.Errorf("%+v, given %s, %s", m, given, stderr)
 	}
-	m, given, stderr = load(t, `{"weights": {"age": 1}, "logged": true}`, "--age=5", "--logged=false")
+	m, given, stderr = load(t, `{"weights": {"age": 1}, "logged": true}`, "--set", "weights.age=5", "--set", "logged=false")
 	if stderr != "" || m.Nodes != 4 || m.Weights.Age != 5 || m.Logged || given != "weights.age " {
 		t.Errorf("%+v, given %s, %s", m, given, stderr)
 	}
@@ -101,35 +100,6 @@ func TestHelpOfSettings(t *testing.T) {
 	}
 	if strings.Contains(help, "weights.size") {
 		t.Errorf("a setting without help is shown:\n%s", help)
-	}
-}
-
-// TestRename checks that old names of flags and commands are replaced before
-// parsing.
-func TestRename(t *testing.T) {
-	root := &cobra.Command{Use: "prog"}
-	log := &cobra.Command{Use: "log"}
-	log.AddCommand(&cobra.Command{Use: "convert", Run: func(*cobra.Command, []string) {}})
-	root.AddCommand(log, &cobra.Command{Use: "validate", Run: func(*cobra.Command, []string) {}})
-	Rename(root, map[string]string{
-		"experiment": "validate", "trace import": "log convert", "trace": "log",
-		"validate --plots": "--plot", "--age": "--set age=", "--old": "--set new=true",
-	})
-	for line, want := range map[string]string{
-		"experiment f":                     "validate f",
-		"trace import a b":                 "log convert a b",
-		"trace convert a":                  "log convert a",
-		"validate --plots x --age 3":       "validate --plot x --set age=3",
-		"validate --plots=x --age=3 --old": "validate --plot=x --set age=3 --set new=true",
-		"validate --old=false":             "validate --set new=false",
-		"validate -- --age 3":              "validate -- --age 3",
-		"log convert --plots x":            "log convert --plots x",
-		"validate --age":                   "validate --set age=",
-		"":                                 "",
-	} {
-		if got := strings.Join(renamed(root, strings.Fields(line)), " "); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
 	}
 }
 

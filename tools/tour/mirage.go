@@ -78,7 +78,7 @@ func (s *Stage) wait(ctx context.Context, what string, nodes int) (Line, error) 
 	var answer struct {
 		Wait uncertainty.Prediction `json:"wait_hours"`
 	}
-	if err := s.runJSON(ctx, &answer, "mirage", "when", "month.log", "--nodes", "75", "--at", job.submit.Add(-time.Second).Format(instant),
+	if err := s.runJSON(ctx, &answer, "mirage", "when", "month.log", "--set", "nodes=75", "--at", job.submit.Add(-time.Second).Format(instant),
 		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json"); err != nil {
 		return Line{}, err
 	}

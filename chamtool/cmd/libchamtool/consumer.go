@@ -241,7 +241,7 @@ func stop() {
 	select {
 	case <-c.done:
 	case <-time.After(10 * time.Second):
-		c.say("the reader does not stop; its last events are lost")
+		c.say("the reader did not stop in time; the last events are lost")
 		return
 	}
 	for tries := 0; c.drain() > 0 || tries == 0; tries++ {
@@ -255,7 +255,7 @@ func stop() {
 
 func (c *consumer) finish() {
 	if n := uint64(C.chamtool_unplaced()); n > 0 {
-		c.session.Warn(fmt.Errorf("%d events lost for want of memory for a ring", n))
+		c.session.Warn(fmt.Errorf("lost %d events: no memory for a ring", n))
 	}
 	c.store()
 	summary := c.session.Close()

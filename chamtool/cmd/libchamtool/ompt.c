@@ -317,7 +317,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (set(all[i].event, all[i].call) < OMPT_SET_SOMETIMES)
-            fprintf(stderr, "chamtool: rank %d: the OpenMP runtime does not tell of \"%s\"\n", tool.process.rank, all[i].name);
+            fprintf(stderr, "chamtool: rank %d: the OpenMP runtime does not report \"%s\"\n", tool.process.rank, all[i].name);
     return 1;
 }
 

@@ -20,7 +20,8 @@ func (s Situation) Transfers() []Transfer {
 // Horizon is the seconds of work that a receiver is given ahead: a quarter of
 // what is left on average, so that early mistakes can be mended later; and at
 // the end, when that is little, what its workers work off until tasks that are
-// sent at the decision after the next are there, and no less than four tasks.
+// sent at the decision after the next are there, and no less than four tasks. The
+// numbers come from simulated makespans of 8 to 10,000 ranks.
 func (s Situation) Horizon() float64 {
 	mean := 0.0
 	for _, l := range s.Loads {

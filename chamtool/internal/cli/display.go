@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
+// newDisplayCommand returns display, which shows the models kept between runs.
 func newDisplayCommand(env *cli.Env) *cobra.Command {
 	var entry string
 	var out cli.Output
@@ -21,8 +22,8 @@ func newDisplayCommand(env *cli.Env) *cobra.Command {
 		Use:     "display [FILE]",
 		Short:   "Show the models kept between runs",
 		Example: "  chamtool display",
-		Long: `Show the models kept between runs: of this host, or of a file. With --entry, the
-footprints of one task function.`,
+		Long: `Show the models kept between runs: those of this host, or those in FILE. --entry
+shows one task function, one row per combination of argument sizes.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, _ := config.Read(os.LookupEnv)
@@ -31,7 +32,7 @@ footprints of one task function.`,
 				path = args[0]
 			}
 			if path == "" {
-				return errors.New("no folder of kept models: set CHAMTOOL_HOME or HOME")
+				return errors.New("no directory of kept models: set CHAMTOOL_HOME or HOME")
 			}
 			s, err := perfmodel.ReadStore(path)
 			if err != nil {
@@ -49,26 +50,26 @@ footprints of one task function.`,
 			return out.Print(env, rows, func(p *cli.Page) { entryTable(p, rows) })
 		},
 	}
-	c.Flags().StringVar(&entry, "entry", "", "show the footprints of this task function")
+	c.Flags().StringVar(&entry, "entry", "", "show the argument sizes of this task function")
 	out.Flags(c)
 	return c
 }
 
-// storePath is where the models of a configuration's host are kept; "" where
-// there are none.
+// storePath returns the path of this host's kept models; "" if none are kept.
 func storePath(cfg *config.Config) string {
 	host, _ := os.Hostname()
 	return cfg.StorePath(host)
 }
 
+// entryRow is one task function in the answer.
 type entryRow struct {
 	Entry      string             `json:"entry"`
-	Build      string             `json:"build"` // of the program; empty where it is not known
+	Build      string             `json:"build"` // build id of the program; empty if unknown
 	Runs       int                `json:"runs"`
 	Footprints int                `json:"footprints"`
 	Serving    string             `json:"serving"`
 	Law        string             `json:"law"`
-	Weights    map[string]float64 `json:"weights"` // of the experts, for sizes that ran
+	Weights    map[string]float64 `json:"weights"` // weights of the experts, for sizes that ran
 }
 
 func entries(m *perfmodel.Model) []entryRow {
@@ -97,7 +98,7 @@ func entryTable(p *cli.Page, rows []entryRow) {
 	}
 }
 
-// law is the power law as a formula.
+// law returns the power law as a formula.
 func law(e *perfmodel.Entry) string {
 	multiplier, exponents, ok := e.Exponents()
 	if !ok {
@@ -138,17 +139,17 @@ func footprints(env *cli.Env, out *cli.Output, m *perfmodel.Model, entry string)
 		}
 	}
 	if rows == nil {
-		return fmt.Errorf("no runs of %q; there are %s", entry, strings.Join(functions(m), ", "))
+		return fmt.Errorf("--entry %s: no runs of this function; kept are %s", entry, strings.Join(functions(m), ", "))
 	}
 	return out.Print(env, rows, func(p *cli.Page) {
-		t := p.Table("sizes", "runs", "median s", "trimmed s", "deviation s", "predicted s")
+		t := p.Table("sizes", "runs", "median s", "trimmed mean s", "deviation s", "predicted s")
 		for _, r := range rows {
 			t.Add(strings.Trim(fmt.Sprint(r.Sizes), "[]"), r.Runs, r.Median, r.Trimmed, r.Deviation, r.Predicted)
 		}
 	})
 }
 
-// functions are the names of the model's task functions, each once.
+// functions returns the names of the model's task functions, each once.
 func functions(m *perfmodel.Model) []string {
 	var names []string
 	for _, key := range m.Names() {

@@ -19,13 +19,14 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// finding is one line of the doctor's report.
+// finding is one check's result.
 type finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"` // ok, warn or fail
 	Detail string `json:"detail"`
 }
 
+// newDoctorCommand returns doctor, which checks the environment of a program.
 func newDoctorCommand(env *cli.Env) *cobra.Command {
 	var tool string
 	var out cli.Output
@@ -33,10 +34,10 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 		Use:     "doctor [--tool libchamtool.so]",
 		Short:   "Check this environment: the library, its interface, the configuration",
 		Example: "  chamtool doctor",
-		Long: `Check this environment: whether the library that the runtime would load is
-there, exports the entry symbol and speaks which dialects; the effective
-configuration; whether logs and models can be written; and what the machine
-tells of its clock and frequencies.`,
+		Long: `Check this environment: whether the library that the runtime would load exists,
+exports the entry symbol and supports OpenMP and the patched runtime; the
+effective configuration; whether logs and models can be written; the clock and
+the core frequencies.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := examine(env.Root, tool)
@@ -61,11 +62,12 @@ tells of its clock and frequencies.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&tool, "tool", "", "library to check instead of the one the environment names")
+	c.Flags().StringVar(&tool, "tool", "", "library to check (default: the one in CHAMELEON_TOOL_LIBRARIES)")
 	out.Flags(c)
 	return c
 }
 
+// examine runs all checks.
 func examine(root fs.FS, tool string) []finding {
 	found := []finding{enabled()}
 	found = append(found, library(tool)...)
@@ -78,18 +80,18 @@ func examine(root fs.FS, tool string) []finding {
 			found = append(found, finding{"configuration", "ok", s.Name + "=" + s.Value})
 		}
 	}
-	return append(found, writable("log folder", cfg.LogDir), models(cfg), frequency(root), clockSource(root), compilers())
+	return append(found, writable("log directory", cfg.LogDir), models(cfg), frequency(root), clockSource(root), compilers())
 }
 
 func enabled() finding {
 	switch v := os.Getenv(event.EnableVariable); v {
 	case "0", "disabled":
-		return finding{"tools enabled", "fail", event.EnableVariable + "=" + v + " switches every tool off"}
+		return finding{"tools enabled", "fail", event.EnableVariable + "=" + v + " disables all tools"}
 	}
-	return finding{"tools enabled", "ok", event.EnableVariable + " does not switch tools off"}
+	return finding{"tools enabled", "ok", event.EnableVariable + " does not disable tools"}
 }
 
-// library checks the first library that would be loaded.
+// library checks the libraries that would be loaded.
 func library(tool string) []finding {
 	paths := []string{tool}
 	from := "--tool"
@@ -98,9 +100,9 @@ func library(tool string) []finding {
 		paths = strings.Split(os.Getenv(from), ":")
 	}
 	if paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" }); len(paths) == 0 {
-		detail := "name the library in " + event.LibrariesVariable
+		detail := "set " + event.LibrariesVariable + " to the library"
 		if os.Getenv(event.OlderLibraryVariable) != "" {
-			detail += "; only runtimes of the older kind read " + event.OlderLibraryVariable
+			detail += "; only older runtimes read " + event.OlderLibraryVariable
 		}
 		return []finding{{"library", "fail", detail}}
 	}
@@ -133,12 +135,12 @@ func inspect(path string) []finding {
 	}
 	found = append(found, finding{"entry symbol", "ok", event.EntrySymbol})
 	if defined(event.OpenMPEntry) {
-		found = append(found, finding{"OpenMP", "ok", "any program on LLVM's runtime: " + event.OpenMPLibraries + "=" + path})
+		found = append(found, finding{"OpenMP", "ok", "for any program with LLVM's OpenMP runtime set " + event.OpenMPLibraries + "=" + path})
 	}
 	if defined("chamtool_patched_callbacks") {
-		return append(found, finding{"interface", "ok", "upstream and patched"})
+		return append(found, finding{"interface", "ok", "upstream and patched Chameleon"})
 	}
-	return append(found, finding{"interface", "ok", "upstream only: build with -tags chamtool_patched, which needs g++, for the patched library"})
+	return append(found, finding{"interface", "ok", "upstream Chameleon only; for the patched one build with -tags chamtool_patched (needs g++)"})
 }
 
 func writable(what, dir string) finding {
@@ -150,7 +152,7 @@ func writable(what, dir string) finding {
 	for {
 		if info, err := os.Stat(at); err == nil {
 			if !info.IsDir() {
-				return finding{what, "fail", at + " is not a folder"}
+				return finding{what, "fail", at + " is not a directory"}
 			}
 			break
 		} else if !errors.Is(err, os.ErrNotExist) {
@@ -165,7 +167,7 @@ func writable(what, dir string) finding {
 	probe.Close()
 	os.Remove(probe.Name())
 	if at != abs {
-		return finding{what, "ok", abs + " will be made"}
+		return finding{what, "ok", abs + " will be created"}
 	}
 	return finding{what, "ok", abs}
 }
@@ -173,7 +175,7 @@ func writable(what, dir string) finding {
 func models(cfg *config.Config) finding {
 	path := storePath(cfg)
 	if path == "" {
-		return finding{"kept models", "warn", "none are kept: set CHAMTOOL_HOME or HOME"}
+		return finding{"kept models", "warn", "models are not kept: set CHAMTOOL_HOME or HOME"}
 	}
 	s, err := perfmodel.ReadStore(path)
 	switch {
@@ -182,7 +184,7 @@ func models(cfg *config.Config) finding {
 	case errors.Is(err, os.ErrNotExist):
 		f := writable("kept models", filepath.Dir(path))
 		if f.Status == "ok" {
-			f.Detail = path + ": none yet"
+			f.Detail = path + ": no models yet"
 		}
 		return f
 	}
@@ -194,15 +196,15 @@ func frequency(root fs.FS) finding {
 	if err != nil {
 		return finding{"core frequency", "warn", err.Error()}
 	}
-	return finding{"core frequency", "ok", fmt.Sprintf("%d cores, from %s", s.Cores(), s.Source)}
+	return finding{"core frequency", "ok", fmt.Sprintf("%d cores, read from %s", s.Cores(), s.Source)}
 }
 
 func clockSource(root fs.FS) finding {
 	text, err := fs.ReadFile(root, "proc/cpuinfo")
 	if err == nil && strings.Contains(string(text), "constant_tsc") && strings.Contains(string(text), "nonstop_tsc") {
-		return finding{"clock", "ok", "time stamp counter"}
+		return finding{"clock", "ok", "invariant time stamp counter"}
 	}
-	return finding{"clock", "warn", "no invariant time stamp counter: the system's clock is read, at about twice the cost"}
+	return finding{"clock", "warn", "no invariant time stamp counter: the tool reads the system's clock, at about twice the cost"}
 }
 
 func compilers() finding {

@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
+// newEvalCommand returns eval, which learns from one part of logs and predicts the rest.
 func newEvalCommand(env *cli.Env) *cobra.Command {
 	var format, model string
 	var split replay.Split
@@ -22,13 +23,13 @@ func newEvalCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "eval --format mxm|ar|perm|csv FILE...",
 		Example: "  chamtool eval chamtool_logfile_rank_[0-3].csv --train-fraction 0.3",
-		Short:   "Learn from one part of logs and be judged by the rest",
-		Long: `Learn from one part of logs and be judged by the rest.
+		Short:   "Learn from one part of logs and predict the rest",
+		Long: `Learn from one part of logs and predict the rest.
 
-mxm and csv logs hold task runs: the first fraction or rows of each file, or
-whole files, are learned from, pooled, and the rest is predicted. ar and perm
-logs hold iteration loads: each file is a series that is learned and forecast
-by itself, one step ahead or, with --recursive, from its own forecasts.`,
+mxm and csv logs contain task runs: the models learn from the first fraction or
+rows of each file, or from whole files, and predict the rest. ar and perm logs
+contain iteration loads: each file is one series, which is forecast one step ahead
+or, with --recursive, from its own forecasts.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := slices.DeleteFunc([]string{"train-fraction", "train-rows", "train-files"}, func(name string) bool { return !cmd.Flags().Changed(name) })
@@ -50,12 +51,12 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet, mxm, ar or perm, packed by gzip or not")
-	flags.Float64Var(&split.Fraction, "train-fraction", 0.3, "learn from the first share of each file")
-	flags.IntVar(&split.Rows, "train-rows", 0, "learn from the first rows of each file")
-	flags.StringSliceVar(&split.Files, "train-files", nil, "learn from these files, be judged by the others")
-	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", ")+"; for loads "+strings.Join(forecast.Names(), ", "))
-	flags.BoolVar(&recursive, "recursive", false, "forecast all of the rest from the learned part alone")
+	flags.StringVar(&format, "format", "auto", "file format: auto, csv, parquet, mxm, ar or perm, each also compressed with gzip")
+	flags.Float64Var(&split.Fraction, "train-fraction", 0.3, "learn from this fraction of each file, from its beginning")
+	flags.IntVar(&split.Rows, "train-rows", 0, "learn from this number of rows of each file, from its beginning")
+	flags.StringSliceVar(&split.Files, "train-files", nil, "learn from these files and predict the others")
+	flags.StringVar(&model, "model", "auto", "model: "+strings.Join(perfmodel.Names(), ", ")+"; for iteration loads: "+strings.Join(forecast.Names(), ", "))
+	flags.BoolVar(&recursive, "recursive", false, "forecast the whole rest from the first part only")
 	out.Flags(c)
 	cli.First(c, "train-fraction", "train-rows", "train-files", "model", "json")
 	return c
@@ -64,7 +65,7 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 func evaluate(ctx context.Context, logs []*task.Log, split replay.Split, model string, recursive bool) (*replay.Result, error) {
 	for _, l := range logs[1:] {
 		if l.Format != logs[0].Format {
-			return nil, cli.Usagef("%s is in the format %s and %s in %s: judge them apart", logs[0].Name, logs[0].Format, l.Name, l.Format)
+			return nil, cli.Usagef("%s has the format %s, %s has %s: evaluate them separately", logs[0].Name, logs[0].Format, l.Name, l.Format)
 		}
 	}
 	if f := logs[0].Format; f == task.FormatAR || f == task.FormatPerm {
@@ -75,7 +76,7 @@ func evaluate(ctx context.Context, logs []*task.Log, split replay.Split, model s
 		return replay.EvaluateLoads(logs, split, forecast.Options{Kind: kind}, recursive)
 	}
 	if recursive {
-		return nil, cli.Usagef("--recursive is for iteration loads (--format ar or perm)")
+		return nil, cli.Usagef("--recursive: only for iteration loads (--format ar or perm)")
 	}
 	options, err := modelOptions(model)
 	if err != nil {
@@ -84,7 +85,7 @@ func evaluate(ctx context.Context, logs []*task.Log, split replay.Split, model s
 	return replay.EvaluateTasks(ctx, logs, split, options)
 }
 
-// modelOptions are the options of a task model named on the command line.
+// modelOptions returns the options of a task model named on the command line.
 func modelOptions(model string) (perfmodel.Options, error) {
 	if err := perfmodel.Check(model); err != nil {
 		return perfmodel.Options{}, cli.Usagef("--model: %w", err)
@@ -92,7 +93,7 @@ func modelOptions(model string) (perfmodel.Options, error) {
 	return perfmodel.Options{Serve: model}, nil
 }
 
-// missing are the names not among the others.
+// missing returns the names that others does not contain.
 func missing(names, others []string) (out []string) {
 	for _, n := range names {
 		if !slices.Contains(others, n) {
@@ -102,7 +103,7 @@ func missing(names, others []string) (out []string) {
 	return out
 }
 
-// loadLogs reads files and says what was dropped of them.
+// loadLogs reads files and warns of lines that cannot be used.
 func loadLogs(ctx context.Context, env *cli.Env, paths []string, format string) ([]*task.Log, error) {
 	f, err := task.ParseFormat(format)
 	if err != nil {
@@ -129,7 +130,7 @@ func loadLogs(ctx context.Context, env *cli.Env, paths []string, format string) 
 func resultTable(p *cli.Page, r *replay.Result) {
 	t := p.Table("measure", "value", "unit")
 	t.Add("learned from", r.Train, "rows")
-	t.Add("judged by", r.Test, "rows")
+	t.Add("predicted", r.Test, "rows")
 	t.Add("model", r.Model, "")
 	t.Add("MAE", r.MAE, "s")
 	t.Add("MAPE", r.MAPE, "%")
@@ -137,7 +138,7 @@ func resultTable(p *cli.Page, r *replay.Result) {
 	t.Add("WAPE", r.WAPE, "%")
 	t.Add("R2", r.R2, "")
 	t.Add("Spearman", r.Spearman, "")
-	t.Add("in their interval, 90 promised", r.Covered, "%")
+	t.Add("inside the 90 % interval", r.Covered, "%")
 	t.Add("unseen sizes", r.Unseen.Test, "rows")
 	t.Add("MAPE, unseen sizes", r.Unseen.MAPE, "%")
 }

@@ -11,23 +11,24 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
+// newHostCommand returns host, which builds and runs a program like those of the runtime.
 func newHostCommand(env *cli.Env) *cobra.Command {
 	var tool string
 	var ranks int
 	var cost bool
 	c := &cobra.Command{
 		Use:     "host [--tool libchamtool.so] [-- OPTION...]",
-		Short:   "Build and run a program of the runtime's shape, with a tool or without",
+		Short:   "Build and run a test program that calls a tool as the runtime does",
 		Example: "  chamtool host --tool libchamtool.so --ranks 2 -- --threads 2 --tasks 200",
-		Long: `Build and run a program of the runtime's shape, with a tool or without. It is C,
-compiled on the spot with gcc (with mpicc for ranks), and prints one JSON object
-a rank: what it did, to be held against what the tool counted.
+		Long: `Build and run a test program that calls a tool as the Chameleon runtime does, or
+runs without one. It is written in C and compiled with gcc (mpicc for ranks). It
+prints one JSON object per rank with its own counts, to compare with the tool's.
 
 Options of the program, after --:
-  --threads N --tasks N --iterations N   workers, tasks an iteration, iterations
-  --shape work|flood                     a task program, or callbacks as fast as can be
-  --work matrix|spin|none --sizes A,B,.. what a task does: orders of matrices, or microseconds
-  --args N --buffers N --literal-every N arguments: those behind the first N are literals, so is every N-th
+  --threads N --tasks N --iterations N   workers, tasks per iteration, iterations
+  --shape work|flood                     tasks, or callbacks at full speed
+  --work matrix|spin|none --sizes A,B,.. work of a task: orders of matrices, or microseconds
+  --args N --buffers N --literal-every N arguments: those after the first N and every N-th are literals
   --nest N --skew X --seed N             nested tasks, more tasks on rank 0
   --dialect upstream|patched --mode 1|2|3 --train N`,
 		Args: cobra.ArbitraryArgs,
@@ -66,8 +67,8 @@ Options of the program, after --:
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&tool, "tool", "", "tool library to load")
-	f.IntVar(&ranks, "ranks", 0, "run this many ranks under mpirun, of Open MPI, MPICH or Intel MPI")
-	f.BoolVar(&cost, "cost", false, "measure what the tool's callbacks cost, with a rival beside them")
+	f.StringVar(&tool, "tool", "", "tool library to load (default: none)")
+	f.IntVar(&ranks, "ranks", 0, "number of ranks, started by mpirun of Open MPI, MPICH or Intel MPI (0: no MPI)")
+	f.BoolVar(&cost, "cost", false, "measure the CPU time of the tool's callbacks and of an alternative")
 	return c
 }

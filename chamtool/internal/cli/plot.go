@@ -12,12 +12,13 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
+// newPlotCommand returns plot, which draws the predictions or the loads of logs.
 func newPlotCommand(env *cli.Env) *cobra.Command {
 	var format, out, what, model string
 	var fraction float64
 	c := &cobra.Command{
 		Use:     "plot FILE... --out FILE.svg",
-		Short:   "Draw predicted against actual times, the error over tasks, or the load per iteration",
+		Short:   "Plot predicted over actual times, the error over tasks, or the load per iteration",
 		Example: "  chamtool plot logs/chamtool_rank_0.csv --out predicted.svg",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,16 +45,17 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet, mxm, ar or perm, packed by gzip or not")
+	fl.StringVar(&format, "format", "auto", "file format: auto, csv, parquet, mxm, ar or perm, each also compressed with gzip")
 	fl.StringVar(&out, "out", "", "image to write, .svg or .png")
 	cli.OutputFile(c, "out")
 	cli.Require(c, "out")
-	fl.StringVar(&what, "what", "predicted", "predicted (against actual), error (over tasks) or load (per iteration)")
-	fl.StringVar(&model, "model", "auto", "as for eval")
-	fl.Float64Var(&fraction, "train-fraction", 0.3, "learn from the first share of each file")
+	fl.StringVar(&what, "what", "predicted", "predicted (over actual times), error (over tasks) or load (per iteration)")
+	fl.StringVar(&model, "model", "auto", "model, as for eval")
+	fl.Float64Var(&fraction, "train-fraction", 0.3, "learn from this fraction of each file, from its beginning")
 	return c
 }
 
+// pairs draws predictions, or their errors in 40 stretches of tasks.
 func pairs(ps []replay.Pair, what string) chart.Chart {
 	if what == "predicted" {
 		s := chart.Series{Name: "task"}
@@ -63,7 +65,7 @@ func pairs(ps []replay.Pair, what string) chart.Chart {
 		return chart.Scatter{Frame: chart.Frame{Title: "Predicted and actual times", X: "actual (s)", Y: "predicted (s)", LogX: true, LogY: true}, Series: []chart.Series{s}, Identity: true}
 	}
 	mean := chart.Series{Name: "mean"}
-	median := chart.Series{Name: "half of the tasks"}
+	median := chart.Series{Name: "median"}
 	const stretch = 40
 	for from := 0; from < len(ps); {
 		to := min(len(ps), from+max(1, len(ps)/stretch))
@@ -78,11 +80,11 @@ func pairs(ps []replay.Pair, what string) chart.Chart {
 		median.X, median.Y = append(median.X, x), append(median.Y, stats.Median(below))
 		from = to
 	}
-	return chart.Lines{Frame: chart.Frame{Title: "Error of the predictions", X: "task", Y: "error (%)"}, Series: []chart.Series{mean, median}}
+	return chart.Lines{Frame: chart.Frame{Title: "Prediction error", X: "task", Y: "error (%)"}, Series: []chart.Series{mean, median}}
 }
 
-// loads is the seconds of each iteration: as the log tells them, else summed
-// over its tasks.
+// loads draws the seconds of each iteration: those in the log, or else the sum over its
+// tasks.
 func loads(logs []*task.Log) chart.Chart {
 	var all []chart.Series
 	for _, l := range logs {

@@ -14,12 +14,14 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
+// newReplayCommand returns replay, which predicts the tasks of logs as a running program
+// would.
 func newReplayCommand(env *cli.Env) *cobra.Command {
 	var format, model string
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "replay FILE...",
-		Short:   "Feed logs through the online path: every task predicted before it is learned",
+		Short:   "Predict every task of logs before learning from it, as in a running program",
 		Example: "  chamtool replay logs/chamtool_rank_*.csv",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,9 +41,9 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet or mxm, packed by gzip or not")
+	flags.StringVar(&format, "format", "auto", "file format: auto, csv, parquet or mxm, each also compressed with gzip")
 	cli.Values(c, "format", "auto", "csv", "parquet", "mxm")
-	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", "))
+	flags.StringVar(&model, "model", "auto", "model: "+strings.Join(perfmodel.Names(), ", "))
 	cli.Values(c, "model", perfmodel.Names()...)
 	out.Flags(c)
 	return c
@@ -51,12 +53,12 @@ func replayed(p *cli.Page, r *replay.Replayed) {
 	resultTable(p, &r.Result)
 	t := p.Table("predicted by", "MAPE %", "median %", "WAPE %")
 	t.Add(r.Model, r.MAPE, r.MedianAPE, r.WAPE)
-	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) { // plain rules on the same tasks
+	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) { // simple rules on the same tasks
 		b := r.Baselines[name]
 		t.Add(name, b.MAPE, b.MedianAPE, b.WAPE)
 	}
-	p.Line("%d fits, %.0f ns an event", r.Fits, r.NsPerEvent)
-	t = p.Table("tasks seen", "judged", "MAPE %", "median %")
+	p.Line("%d fits, %.0f ns per event", r.Fits, r.NsPerEvent)
+	t = p.Table("tasks seen", "predicted", "MAPE %", "median %")
 	for _, c := range r.Curve {
 		t.Add(fmt.Sprintf("%d to %d", c.From, c.To), c.Test, c.MAPE, c.MedianAPE)
 	}

@@ -13,17 +13,17 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
+// newReportCommand returns report, which merges the logs of all ranks.
 func newReportCommand(env *cli.Env) *cobra.Command {
 	var trace string
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "report LOGDIR",
-		Short:   "Put the logs of all ranks together: imbalance, worst ranks and functions, predictions",
+		Short:   "Merge the logs of all ranks: imbalance, slowest ranks and functions, predictions",
 		Example: "  chamtool report logs --plot report.svg",
-		Long: `Put the logs of all ranks of a job together: tasks and time, the imbalance of
-each iteration, the worst ranks and functions, how well tasks were predicted,
-and how many moved. Ranks whose log is missing or torn, or lacks tasks that came
-faster than they were read, are named.`,
+		Long: `Merge the logs of all ranks of a job: tasks and time, the imbalance of each
+iteration, the slowest ranks and functions, the prediction error and the tasks
+that moved. It names the ranks whose log is missing, torn or lacks dropped tasks.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := job.Load(cmd.Context(), args[0])
@@ -43,15 +43,16 @@ faster than they were read, are named.`,
 			return out.Print(env, f, func(p *cli.Page) { reportTables(p, f) })
 		},
 	}
-	c.Flags().StringVar(&trace, "trace", "", "file for Perfetto or chrome://tracing, with every run; - is standard output")
+	c.Flags().StringVar(&trace, "trace", "", "write every task run to this file, for Perfetto or chrome://tracing; - is standard output")
 	cli.OutputFile(c, "trace")
 	out.Flags(c)
 	out.PlotFlag(c, "the loads of each iteration")
 	return c
 }
 
+// spreads draws the loads of each iteration.
 func spreads(f job.Figures) chart.Chart {
-	mean, most := chart.Series{Name: "mean of the ranks"}, chart.Series{Name: "most loaded rank"}
+	mean, most := chart.Series{Name: "mean over ranks"}, chart.Series{Name: "most loaded rank"}
 	for _, s := range f.EachIter {
 		x := float64(s.Iteration)
 		mean.X, mean.Y = append(mean.X, x), append(mean.Y, s.Mean)
@@ -66,7 +67,7 @@ func reportTables(p *cli.Page, f job.Figures) {
 	t.Add("missing ranks", ranksText(f.Missing))
 	t.Add("torn ranks", ranksText(f.Torn))
 	for _, d := range f.Dropped {
-		t.Add(fmt.Sprintf("dropped tasks, rank %d", d.Rank), fmt.Sprintf("%d to %d: its times and shares are lower bounds", d.Low, d.High))
+		t.Add(fmt.Sprintf("dropped tasks, rank %d", d.Rank), fmt.Sprintf("%d to %d: the times and shares of this rank are lower bounds", d.Low, d.High))
 	}
 	t.Add("tasks", f.Tasks)
 	t.Add("task seconds", f.Seconds)
@@ -76,14 +77,14 @@ func reportTables(p *cli.Page, f job.Figures) {
 		t.Add("imbalance, worst", fmt.Sprintf("%s in iteration %d, rank %d", cli.Text(f.Worst.Imbalance), f.Worst.Iteration, f.Worst.Rank))
 	}
 	if f.SlowestRank != nil {
-		t.Add("slowest rank", fmt.Sprintf("%d, %s times the others' times of equal tasks", f.SlowestRank.Rank, cli.Text(f.SlowestRank.Pace)))
+		t.Add("slowest rank", fmt.Sprintf("%d: its tasks take %s times as long as equal tasks of the others", f.SlowestRank.Rank, cli.Text(f.SlowestRank.Pace)))
 	}
 	t.Add("tasks that moved", f.Moved)
 	lostRows(t, f.Lost)
-	t.Add("predicted", f.Prediction.Predicted)
+	t.Add("tasks predicted", f.Prediction.Predicted)
 	t.Add("MAPE %", f.Prediction.MAPE)
 	t.Add("median APE %", f.Prediction.MedianAPE)
-	t.Add("in their interval (0.9 promised)", f.Prediction.Coverage)
+	t.Add("inside the 90 % interval", f.Prediction.Coverage)
 	lostTables(p, f)
 	t = p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
 	for _, fn := range f.Functions {
@@ -91,28 +92,29 @@ func reportTables(p *cli.Page, f job.Figures) {
 	}
 }
 
-// lostRows tell where the time of the threads went.
+// lostRows adds the rows about idle time and imbalance.
 func lostRows(t *cli.Table, l job.Lost) {
 	if l.Saving == nil {
 		return
 	}
 	if len(l.ByThread) == 0 {
-		t.Add("imbalance, as created", l.Imbalance)
+		t.Add("imbalance without moves", l.Imbalance)
 	}
 	t.Add("wall s of iterations", l.Wall)
 	t.Add("waiting s, all threads", l.Waiting)
 	t.Add("perfect balance saves s", fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(l.Saving.Seconds), cli.Text(l.Saving.Low), cli.Text(l.Saving.High), cli.Text(l.Saving.Share)))
 	if l.Function != nil {
-		t.Add("worst spread function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))
+		t.Add("most imbalanced function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))
 	}
 	if l.Size != nil && l.Size.Sizes != "" {
-		t.Add("of it, worst sizes", fmt.Sprintf("%s: %s s", l.Size.Sizes, cli.Text(l.Size.Seconds)))
+		t.Add("its most imbalanced sizes", fmt.Sprintf("%s: %s s", l.Size.Sizes, cli.Text(l.Size.Seconds)))
 	}
 }
 
-// lostTables are the ranks, or the threads of one, and the iterations that lost most.
+// lostTables prints the slowest ranks, or the threads of one rank, and the iterations with
+// the longest waits.
 func lostTables(p *cli.Page, f job.Figures) {
-	t := p.Table("rank", "created", "executed", "given", "came", "computing s", "waiting s", "wall s", "pace")
+	t := p.Table("rank", "created", "executed", "sent", "received", "computing s", "waiting s", "wall s", "slowdown")
 	for _, r := range f.WorstRanks {
 		t.Add(r.Rank, r.Created, r.Tasks, r.Given, r.Came, r.Seconds, r.Waiting, r.Wall, r.Pace)
 	}
@@ -125,7 +127,7 @@ func lostTables(p *cli.Page, f job.Figures) {
 	worst := slices.Clone(f.Lost.Each)
 	slices.SortStableFunc(worst, func(a, b job.RankRound) int { return cmp.Compare(b.Waiting, a.Waiting) })
 	if len(worst) > 0 {
-		t = p.Table("iteration", "rank", "created", "executed", "given", "computing s", "waiting s", "wall s")
+		t = p.Table("iteration", "rank", "created", "executed", "sent", "computing s", "waiting s", "wall s")
 	}
 	for _, r := range worst[:min(5, len(worst))] {
 		t.Add(r.Iteration, r.Rank, r.Created, r.Executed, r.Given, r.Computing, r.Waiting, r.Wall)

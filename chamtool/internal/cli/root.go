@@ -12,22 +12,21 @@ import (
 func New(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chamtool",
-		Short: "Task run times of Chameleon programs: measured, learned, and turned into balanced work",
+		Short: "Measure and predict the run times of Chameleon and OpenMP tasks, and balance load with them",
 		Example: `  chamtool host --tool libchamtool.so -- --threads 2 --tasks 400 --iterations 20
   chamtool report logs`,
 	}
 	env.Companions = companions
 	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newReportCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
 		newDoctorCommand(env), newHostCommand(env))
-	cli.Rename(c, map[string]string{"report --out": "--plot"})
 	return c
 }
 
-// companions returns the files of a directory, which are a job's logs.
+// companions returns the logs of a job in a directory.
 func companions(path string) []string {
 	if path == "" {
 		return nil
 	}
-	all, _ := filepath.Glob(filepath.Join(path, "chamtool_*rank_*")) // a directory that is a pattern has none
+	all, _ := filepath.Glob(filepath.Join(path, "chamtool_*rank_*")) // a directory name with a pattern in it matches nothing
 	return all
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
+// newSimulateCommand returns simulate, which predicts the makespan of a recorded job.
 func newSimulateCommand(env *cli.Env) *cobra.Command {
 	var p simulate.Parameters
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "simulate LOGDIR",
-		Short:   "Predict the makespan of a recorded job without moving tasks and with",
+		Short:   "Predict the makespan of a recorded job with and without moving tasks",
 		Example: "  chamtool simulate logs",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -22,7 +23,7 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 				value float64
 			}{{"migration-cost", p.MigrationCost}, {"migration-delay", p.MigrationDelay}, {"interval", p.Interval}} {
 				if !(f.value >= 0 && f.value <= 1e6) {
-					return cli.Usagef("--%s %v: want 0 to 1e6 seconds", f.name, f.value)
+					return cli.Usagef("--%s %v: want seconds from 0 to 1e6", f.name, f.value)
 				}
 			}
 			j, err := job.Load(cmd.Context(), args[0])
@@ -47,9 +48,9 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.Float64Var(&p.MigrationCost, "migration-cost", 0.0001, "seconds that sending a task keeps the sender's communication thread busy")
-	f.Float64Var(&p.MigrationDelay, "migration-delay", 0.0005, "seconds until a task that was sent is there")
-	f.Float64Var(&p.Interval, "interval", 0, "seconds between exchanges of loads; 0 is the runtime's, two milliseconds, or a hundredth of the mean load where that is less")
+	f.Float64Var(&p.MigrationCost, "migration-cost", 0.0001, "seconds of the sender's communication thread per sent task")
+	f.Float64Var(&p.MigrationDelay, "migration-delay", 0.0005, "seconds until a sent task arrives")
+	f.Float64Var(&p.Interval, "interval", 0, "seconds between exchanges of loads (0: the runtime's 2 ms, or a hundredth of the mean load if that is less)")
 	out.Flags(c)
 	return c
 }

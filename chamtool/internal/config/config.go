@@ -128,7 +128,7 @@ func Unknown(environment []string) []error {
 	for _, entry := range environment {
 		name, _, _ := strings.Cut(entry, "=")
 		if strings.HasPrefix(name, "CHAMTOOL_") && !known[name] {
-			warnings = append(warnings, fmt.Errorf("%s: %w: the tool has no such variable", clip(name), ErrValue))
+			warnings = append(warnings, fmt.Errorf("%s: %w: unknown variable", clip(name), ErrValue))
 		}
 	}
 	slices.SortFunc(warnings, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
@@ -141,27 +141,27 @@ func Variables() []Variable { return new(Config).variables() }
 
 func (c *Config) variables() []Variable {
 	return []Variable{
-		{"CHAMTOOL_VERBOSE", "0", "1 prints this list, and a summary at the end, to stderr", flag(&c.Verbose)},
-		{"LOG_DIR", "logs", "folder for logs, made where it is missing (the original tool's name)", text(&c.LogDir)},
-		{"CHAMTOOL_LOG_DIR", "", "the same, and it wins", overridden(text(&c.LogDir))},
-		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), parquet, or several with commas; none writes no log", c.formats},
-		{"CHAMTOOL_FLUSH_SECONDS", "1", "how often logs are flushed, so that an aborted run keeps its data", seconds(&c.FlushEvery, 0.01, 3600)},
+		{"CHAMTOOL_VERBOSE", "0", "1 prints this list and a final summary to stderr", flag(&c.Verbose)},
+		{"LOG_DIR", "logs", "directory for logs, created if missing (the original tool's name)", text(&c.LogDir)},
+		{"CHAMTOOL_LOG_DIR", "", "the same, with priority over LOG_DIR", overridden(text(&c.LogDir))},
+		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), parquet, or several separated by commas; none writes no log", c.formats},
+		{"CHAMTOOL_FLUSH_SECONDS", "1", "interval at which logs are flushed, to keep the data of an aborted run", seconds(&c.FlushEvery, 0.01, 3600)},
 		{"CHAMTOOL_RING_SLOTS", "16384", "slots of 32 bytes in each thread's ring, rounded up to a power of two", number(&c.RingSlots, 64, 1<<24)},
-		{"CHAMTOOL_DRAIN_SECONDS", "0.5", "how often the rings are read; one that is more than half full is read earlier", seconds(&c.DrainEvery, 0.0005, 10)},
-		{"CHAMTOOL_CPU_TIME_EVERY", "0", "take the thread CPU time of one task in this many; a system call each; 0 is never", number(&c.CPUTimeEvery, 0, math.MaxInt32)},
-		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "how often core frequencies are read; 0 is never", seconds(&c.FrequencyEvery, 0, 3600)},
+		{"CHAMTOOL_DRAIN_SECONDS", "0.5", "interval at which the rings are read; a ring more than half full is read earlier", seconds(&c.DrainEvery, 0.0005, 10)},
+		{"CHAMTOOL_CPU_TIME_EVERY", "0", "measure the CPU time of every N-th task, with a system call; 0 is never", number(&c.CPUTimeEvery, 0, math.MaxInt32)},
+		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "interval at which core frequencies are read; 0 is never", seconds(&c.FrequencyEvery, 0, 3600)},
 		{"CHAMTOOL_MODEL", "auto", strings.Join(perfmodel.Names(), ", "), c.model},
-		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(&c.FirstFitTasks, 1, 1<<20)},
-		{"TIME2TRAIN", "0", "iterations before anything is predicted (the original tool's name)", number(&c.FirstFitRounds, 0, 1<<20)},
-		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, and it wins", overridden(number(&c.FirstFitRounds, 0, 1<<20))},
-		{"CHAMTOOL_HOME", "", "folder of models kept between runs; default $HOME/.chamtool", overridden(text(&c.Home))},
-		{"CHAMTOOL_HOSTNAME", "", "keep models under this name instead of the host's, to share them between equal hosts", text(&c.Host)},
-		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models as they are, 1 adds to them, 2 drops them and starts anew", number(&c.Calibrate, 0, 2)},
+		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of a function before its first prediction", number(&c.FirstFitTasks, 1, 1<<20)},
+		{"TIME2TRAIN", "0", "iterations before the first prediction (the original tool's name)", number(&c.FirstFitRounds, 0, 1<<20)},
+		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, with priority over TIME2TRAIN", overridden(number(&c.FirstFitRounds, 0, 1<<20))},
+		{"CHAMTOOL_HOME", "", "directory of models kept between runs; default $HOME/.chamtool", overridden(text(&c.Home))},
+		{"CHAMTOOL_HOSTNAME", "", "name under which models are kept, to share them between equal hosts; default is the host name", text(&c.Host)},
+		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models unchanged, 1 adds to them, 2 discards them", number(&c.Calibrate, 0, 2)},
 		{"CHAMTOOL_BALANCE", "off", "off, reactive (counts of tasks) or proactive (tasks by name)", c.balance},
-		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "what moving one task costs; a task that gains less stays", seconds(&c.MigrationCost, 0, 3600)},
-		{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1", "the library's own: it loses the tasks that a tool names beyond this many for a rank", number(&c.MovesAtOnce, 0, math.MaxInt32)},
-		{"EST_NUM_ITERS", "100", "patched library: iterations to forecast at once", number(&c.Iterations, 1, 1<<16)},
-		{"TASKS_PER_RANK", "", "patched library: tasks of each rank, with commas; default is what was counted", c.counts},
+		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "cost of moving one task; a task that saves less is not moved", seconds(&c.MigrationCost, 0, 3600)},
+		{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1", "Chameleon's variable: the tool moves at most this many tasks to a rank at once", number(&c.MovesAtOnce, 0, math.MaxInt32)},
+		{"EST_NUM_ITERS", "100", "patched library: number of iterations to forecast at once", number(&c.Iterations, 1, 1<<16)},
+		{"TASKS_PER_RANK", "", "patched library: tasks of each rank, separated by commas; default is the tool's count", c.counts},
 	}
 }
 
@@ -177,7 +177,7 @@ func flag(at *bool) func(string) error {
 func text(at *string) func(string) error {
 	return func(s string) error {
 		if strings.ContainsRune(s, 0) {
-			return errors.New("holds a zero byte")
+			return errors.New("contains a zero byte")
 		}
 		*at = s
 		return nil
@@ -259,7 +259,7 @@ func (c *Config) counts(s string) error {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil || n < 0 {
 			c.TasksPerRank = nil
-			return errors.New("want whole numbers with commas between")
+			return errors.New("want whole numbers separated by commas")
 		}
 		c.TasksPerRank = append(c.TasksPerRank, n)
 	}

@@ -50,7 +50,7 @@ func TestRead(t *testing.T) {
 		{"CHAMTOOL_RING_SLOTS", " 128 ", false, func(c *Config) bool { return c.RingSlots == 128 }},
 		{"CHAMTOOL_DRAIN_SECONDS", "NaN", true, func(c *Config) bool { return c.DrainEvery == 500*time.Millisecond }},
 		{"CHAMTOOL_DRAIN_SECONDS", "inf", true, func(c *Config) bool { return c.DrainEvery == 500*time.Millisecond }},
-		{"CHAMTOOL_MODEL", "history", false, func(c *Config) bool { return c.Model == "history" }}, // of earlier versions
+		{"CHAMTOOL_MODEL", "median", false, func(c *Config) bool { return c.Model == "median" }},
 		{"CHAMTOOL_MODEL", "mlp", true, func(c *Config) bool { return c.Model == "auto" }},
 		{"CHAMTOOL_MODEL", "oracle", true, func(c *Config) bool { return c.Model == "auto" }},
 		{"CHAMTOOL_CALIBRATE", "3", true, func(c *Config) bool { return c.Calibrate == CalibrateAdd }},

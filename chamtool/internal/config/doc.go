@@ -1,7 +1,6 @@
-// Package config is the tool's configuration: a list of environment variables,
-// each with a default, and the values they were given.
+// Package config defines the tool's configuration: a list of environment variables, each
+// with a default, and their values.
 //
-// It decides that a run never fails over its configuration: an absurd value is
-// a warning that names the variable, and the default stands. It refuses to read
-// the environment itself: the caller gives the lookup.
+// A run never fails because of its configuration: an unusable value gives a warning that
+// names the variable, and the default is used. The caller provides the lookup of variables.
 package config

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrFrequency is returned when the machine does not tell a frequency.
-var ErrFrequency = errors.New("core frequency unknown")
+var ErrFrequency = errors.New("unknown core frequency")
 
 // Frequencies is the frequency of every core at about one moment.
 type Frequencies struct {

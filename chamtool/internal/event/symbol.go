@@ -83,7 +83,7 @@ func build(f *elf.File) (string, error) {
 	}
 	text := f.Section(".text")
 	if text == nil {
-		return "", fmt.Errorf("neither a build id nor code")
+		return "", fmt.Errorf("the file has neither a build id nor code")
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, text.Open()); err != nil {

@@ -1,10 +1,8 @@
 // Package forecast predicts the load of the next iterations from those before.
 //
-// Loads are positive, often periodic, and few at first. The package decides for
-// its caller: everything is of logarithms, so that errors are relative; the
-// autoregression is drawn a little towards "as one period ago" and no forecast
-// leaves what was seen by more than a factor of e, so that a few rows cannot make
-// it explode; and Auto is a mixture of all ways, weighed by how far off each was.
-// It refuses histories that are too short ([ErrTooFew]) and loads that are not
-// above zero ([ErrLoad]).
+// Loads are positive, often periodic, and few at first. All models work on logarithms, so
+// errors are relative. The autoregression is drawn slightly towards "as one period ago" and
+// no forecast leaves the observed range by more than a factor of e, so it cannot explode on a
+// few rows. Auto is a mixture of all models, weighted by the error of each. A history that is
+// too short ([ErrTooFew]) and loads of 0 or less ([ErrLoad]) are errors.
 package forecast

@@ -48,13 +48,10 @@ func (k Kind) String() string {
 // Names are the names of all kinds.
 func Names() []string { return slices.Clone(kindNames) }
 
-// ParseKind is the inverse of String. The average of earlier versions is Auto.
+// ParseKind returns the kind with the given name.
 func ParseKind(s string) (Kind, error) {
 	if i := slices.Index(kindNames, s); i >= 0 {
 		return Kind(i), nil
-	}
-	if s == "average" {
-		return Auto, nil
 	}
 	return Auto, fmt.Errorf("%w: %q is none of %s", ErrKind, s, strings.Join(kindNames, ", "))
 }

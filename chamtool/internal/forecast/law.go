@@ -19,7 +19,8 @@ type law struct {
 	least, most float64 // logarithms that no forecast leaves
 }
 
-// seasons is how many periods back the seasonal median and the trend look.
+// seasons is how many periods back the seasonal median and the trend look: chosen, like
+// towards and the factor in period, on the loads of Sam(oa)² and on synthetic ones.
 const seasons = 8
 
 // fit fits to the logarithms of loads, of which there is one.

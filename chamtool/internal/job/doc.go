@@ -1,13 +1,12 @@
-// Package job is what the ranks of a job leave behind: of each a log and a
-// [Summary], and of all of them together a [Job].
+// Package job reads the files that the ranks of a job write: a log and a [Summary] per rank,
+// and all of them together as a [Job].
 //
-// It decides into which folder a job may write without touching the logs of
-// another ([TakeFolder]): by a file in it that says whose it is, which the first
-// process of a job writes where no logs lie yet. It decides which file of a rank
-// counts where several formats lie side by side, and names the ranks whose log is
-// missing or torn. [Errors] adds up how far predictions were off in memory that
-// does not grow; its median is exact to half a percent of itself.
+// [TakeFolder] chooses the directory of a job's logs, to keep the logs of
+// other jobs: a file in the directory names its owner, and the first process of a job writes it
+// if there are no logs yet. If a rank has logs in several formats, one of them is used. Ranks
+// whose log is missing or torn are listed. [Errors] sums up prediction errors in constant
+// memory; its median is exact to 0.5 %.
 //
-// It refuses a folder without logs ([ErrNoLogs]), and to score what has no score:
-// without a prediction every figure is NaN and absent from the JSON.
+// A directory without logs is an error ([ErrNoLogs]). Without a prediction every error
+// measure is NaN and absent from the JSON.
 package job

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrName is returned for a job without a usable name.
-var ErrName = errors.New("unusable name of a job")
+var ErrName = errors.New("invalid job name")
 
 // mark is the file that says whose a folder is.
 const mark = ".chamtool_job"

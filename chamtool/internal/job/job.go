@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNoLogs is returned for a folder without a rank's log.
-var ErrNoLogs = errors.New("no logs of the tool")
+var ErrNoLogs = errors.New("no logs of chamtool in this directory")
 
 // Job is the logs of a job's ranks.
 type Job struct {
@@ -146,11 +146,11 @@ func readSummary(path string) (*Summary, error) {
 func torn(r Rank) error {
 	switch {
 	case r.Log.Counts.Dropped > 0:
-		return fmt.Errorf("%d lines that cannot be read", r.Log.Counts.Dropped)
+		return fmt.Errorf("%d lines of its log cannot be read", r.Log.Counts.Dropped)
 	case r.Summary != nil && uint64(len(r.Log.Rows)) < r.Summary.Ended-r.Summary.Incomplete:
-		return fmt.Errorf("%d runs of %d", len(r.Log.Rows), r.Summary.Ended)
+		return fmt.Errorf("its log has only %d of %d runs", len(r.Log.Rows), r.Summary.Ended)
 	case r.Summary == nil && r.Log.Format != task.FormatMXM:
-		return errors.New("no summary: the run did not come to its end")
+		return errors.New("no summary: the program ended early")
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func (m *Mixture) rate() float64 {
 
 // floor is the least record of an expert beside the best: who was bad for long is
 // back after as many runs as it takes to gain a factor of five, not after as many
-// as it was bad.
+// as it was bad. Of 0.05, 0.1 and 0.2 it was best, whichever log was left out.
 const floor = 0.2
 
 // weigh makes the records anew, none below the floor.

@@ -1,18 +1,18 @@
-// Package perfmodel learns how long the tasks of one function take, from the
-// sizes of their arguments, while they run.
+// Package perfmodel learns the run times of the tasks of one function from the sizes of
+// their arguments, while they run.
 //
-// An [Entry] is one task function. Five experts, of [Models], answer for its tasks:
-// two know sizes and runs alone, three also the [Moment], when a task was created, by
-// which worker and at which clock it runs. What serves is a mixture of them, weighed
-// by how far off each was, here and in all functions of the process.
+// An [Entry] is one task function. Five experts, listed in [Models], predict its tasks: two
+// use sizes and past runs only, three also use the [Moment]: when a task was created, its
+// worker and the clock. A prediction is a mixture of the experts, weighted by the error of
+// each, in this function and in all functions of the process.
 //
-// It decides when to fit again, which runs only repeat what is known, which kept
-// runs do not hold any more, and how wide the interval is. It refuses to predict
-// before the first fit ([ErrUntrained]) but for sizes that ran in a process that
-// knows its experts, and never answers with a time of zero or less.
+// The package decides when to fit again, which runs repeat known ones, which kept runs are no
+// longer valid, and the width of the interval. Before the first fit it returns
+// [ErrUntrained], except for sizes that ran in a process that knows its experts. A predicted
+// time is always above zero.
 //
-// A [Store] is what a host keeps of it from one program run to the next. In
-// [SharedStore] all processes of the host add to its file, by a lock that nobody
-// waits for: each leaves its runs in a file beside it, and whoever has the lock
-// takes them in. A file that cannot be read is set aside, never overwritten.
+// A [Store] contains the runs that a host keeps from one program to the next. In
+// [SharedStore] all processes of the host add to one file, guarded by a try-lock: a process
+// that does not get it leaves its runs in a side file, which the next holder merges. An
+// unreadable file is set aside, never overwritten.
 package perfmodel

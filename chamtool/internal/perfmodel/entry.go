@@ -177,7 +177,7 @@ func (e *Entry) Ready(f *Footprint) bool {
 // [ErrUntrained].
 func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	if !e.Ready(f) {
-		return Prediction{}, fmt.Errorf("%s: %w: %d runs of %d", e.name, ErrUntrained, e.seen, e.model.options.FirstFit)
+		return Prediction{}, fmt.Errorf("%s: %w: %d, want %d", e.name, ErrUntrained, e.seen, e.model.options.FirstFit)
 	}
 	return *e.Usual(f), nil
 }

@@ -23,10 +23,10 @@ const (
 func Models() registry.List[int] {
 	return registry.List[int]{
 		{Name: "median", Help: "the median of the last runs of equal sizes", New: median},
-		{Name: "local", Help: "the middle of the nearest sizes' runs, each scaled to the asked size by a power law", New: local},
+		{Name: "local", Help: "the median of the runs of the nearest sizes, scaled by a power law", New: local},
 		{Name: "last", Help: "the last run of equal sizes", New: last},
-		{Name: "near", Help: "the run of equal sizes that was created next to this one", New: near},
-		{Name: "speed", Help: "the middle of the last three runs of equal sizes, times what process and worker have slowed down since", New: paced},
+		{Name: "near", Help: "the run of equal sizes created closest to this task", New: near},
+		{Name: "speed", Help: "the median of the last three runs of equal sizes, times the slowdown of process and worker since", New: paced},
 	}
 }
 
@@ -38,13 +38,10 @@ const Auto = "auto"
 // Names are the names that [Options.Serve] takes, Auto first.
 func Names() []string { return append([]string{Auto}, Models().Names()...) }
 
-// former are names of earlier versions, and who answers in their place.
-var former = map[string]string{"history": "median", "power": "local", "ridge": "local", "pace": "speed", "worker": "speed"}
-
 // Check refuses a name that no expert has. The error matches [ErrKind] and names
 // the choices.
 func Check(name string) error {
-	if name == "" || slices.Contains(Names(), name) || former[name] != "" {
+	if name == "" || slices.Contains(Names(), name) {
 		return nil
 	}
 	_, err := Models().Find(name)
@@ -53,9 +50,6 @@ func Check(name string) error {
 
 // expertCalled is an expert's place; -1 is the mixture.
 func expertCalled(name string) int {
-	if now := former[name]; now != "" {
-		name = now
-	}
 	return slices.Index(names, name)
 }
 

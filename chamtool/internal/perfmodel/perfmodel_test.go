@@ -43,7 +43,7 @@ func TestUnusableTimesTeachNothing(t *testing.T) {
 // Sizes never seen are answered from the law that the seen ones follow.
 func TestUnseenSizes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, kind := range []string{Auto, "local", "power", "median"} {
+	for _, kind := range []string{Auto, "local", "median"} {
 		e := New(Options{Serve: kind}).Entry("f")
 		for range 500 {
 			size := 1000 + r.Int64N(1_000_000)
@@ -285,11 +285,6 @@ func TestKinds(t *testing.T) {
 	}
 	if err := Check("oracle"); !errors.Is(err, ErrKind) {
 		t.Error(err)
-	}
-	for was, is := range map[string]string{"history": "median", "power": "local", "ridge": "local", "pace": "speed", "worker": "speed"} {
-		if err := Check(was); err != nil || expertCalled(was) != expertCalled(is) {
-			t.Errorf("%s: %v, expert %d", was, err, expertCalled(was))
-		}
 	}
 }
 

@@ -39,7 +39,8 @@ func (s *speed) now(m Moment) float64 {
 	return s.process.middle
 }
 
-// clockMoves is by how much a clock must change to tell something: three percent.
+// clockMoves is by how much a clock must change to tell something: three
+// percent, since steady clocks read up to two percent apart.
 const clockMoves = 0.03
 
 // faster is by how much the clock is faster than when the numbers were taken.

@@ -67,27 +67,27 @@ func (s *Store) encode() ([]byte, error) {
 func parseStore(data []byte) (*Store, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
-		return nil, fmt.Errorf("%w: not a file of kept runs", ErrStore)
+		return nil, fmt.Errorf("%w: not a model file of chamtool", ErrStore)
 	}
 	if rest, ok = bytes.CutPrefix(rest, []byte(storeVersion)); !ok {
-		return nil, fmt.Errorf("%w: not of version %.1s", ErrStore, storeVersion)
+		return nil, fmt.Errorf("%w: want version %.1s", ErrStore, storeVersion)
 	}
 	if len(rest) < sha256.Size {
-		return nil, fmt.Errorf("%w: cut off", ErrStore)
+		return nil, fmt.Errorf("%w: it is truncated", ErrStore)
 	}
 	body := data[:len(data)-sha256.Size]
 	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], data[len(body):]) {
-		return nil, fmt.Errorf("%w: the checksum does not fit", ErrStore)
+		return nil, fmt.Errorf("%w: wrong checksum", ErrStore)
 	}
 	var entries []storedEntry
 	if err := gob.NewDecoder(bytes.NewReader(rest[:len(rest)-sha256.Size])).Decode(&entries); err != nil {
-		return nil, fmt.Errorf("%w: its parts do not fit together: %w", ErrStore, err)
+		return nil, fmt.Errorf("%w: inconsistent parts: %w", ErrStore, err)
 	}
 	s := &Store{Entries: map[string][]Kept{}, Last: map[string]int64{}}
 	for _, e := range entries {
 		runs, ok := e.runs()
 		if !ok {
-			return nil, fmt.Errorf("%w: the columns of %q do not fit together", ErrStore, e.Name)
+			return nil, fmt.Errorf("%w: inconsistent columns of %q", ErrStore, e.Name)
 		}
 		s.Entries[e.Name], s.Last[e.Name] = runs, e.Last
 	}

@@ -1,13 +1,11 @@
-// Package replay measures the models on logs.
+// Package replay evaluates the models on logs.
 //
-// [Run] feeds a log through the online path: the same rings, tracker, models and
-// scores that a running program has, with the log's runs as events. Each log is a
-// rank of its own, as it was, and every run is predicted by what had ended before
-// it started. [EvaluateTasks] and [EvaluateLoads] learn from one part of the logs
-// and are judged by the rest: nothing of the judged part is learned from, logs of
-// several ranks are pooled, and runs whose sizes were not in the training part are
-// also judged apart.
+// [Run] replays a log through the online path: the same rings, tracker, models and scores as
+// in a running program, with the log's runs as events. Each log is one rank, as recorded, and
+// every run is predicted from the runs that had ended before it started. [EvaluateTasks] and
+// [EvaluateLoads] learn from one part of the logs and predict the rest. They learn nothing
+// from the predicted part, pool the logs of several ranks, and report runs with sizes that
+// are not in the training part separately too.
 //
-// It refuses logs without runs ([ErrNoRuns]) and splits that leave a side empty
-// ([ErrSplit]).
+// Logs without runs ([ErrNoRuns]) and splits with an empty side ([ErrSplit]) are errors.
 package replay

@@ -135,7 +135,7 @@ func EvaluateTasks(ctx context.Context, logs []*task.Log, split Split, o perfmod
 		r.Pairs = append(r.Pairs, Pair{p.Value, row.Seconds, low, high, row.Iteration, size, !learned[fp]})
 	}
 	if unknown > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d runs of functions that were not learned are not judged", unknown))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("ignored %d runs of functions that the training part does not contain", unknown))
 	}
 	r.Model = most(served)
 	return r, r.Score()
@@ -177,7 +177,7 @@ func EvaluateLoads(logs []*task.Log, split Split, o forecast.Options, recursive 
 			return nil, err
 		}
 		if cut == 0 || cut == len(l.Loads) {
-			return nil, fmt.Errorf("%s: %w: %d of %d iterations to learn from: each series is learned by itself", l.Name, ErrSplit, cut, len(l.Loads))
+			return nil, fmt.Errorf("%s: %w: %d of %d iterations to learn from; each file is one series", l.Name, ErrSplit, cut, len(l.Loads))
 		}
 		r.Train += cut
 		history := series[:known+cut]
@@ -221,7 +221,7 @@ func seriesOf(l *task.Log) (series []float64, known int, err error) {
 	for i := 1; i < len(l.Windows); i++ {
 		shifted := append(slices.Clone(l.Windows[i-1][1:]), l.Loads[i-1])
 		if !slices.Equal(shifted, l.Windows[i]) {
-			return nil, 0, fmt.Errorf("row %d does not follow the one before: the windows are not of one series", i+1)
+			return nil, 0, fmt.Errorf("row %d does not continue the row before it: the windows belong to several series", i+1)
 		}
 	}
 	return append(slices.Clone(l.Windows[0]), l.Loads...), len(l.Windows[0]), nil
@@ -231,7 +231,7 @@ func seriesOf(l *task.Log) (series []float64, known int, err error) {
 func (r *Result) Score() error {
 	r.Test = len(r.Pairs)
 	if r.Train == 0 || r.Test == 0 {
-		return fmt.Errorf("%w: %d rows to learn from, %d to be judged by", ErrSplit, r.Train, r.Test)
+		return fmt.Errorf("%w: %d rows to learn from, %d to predict", ErrSplit, r.Train, r.Test)
 	}
 	m, err := metrics(r.Pairs)
 	if err != nil {

@@ -79,7 +79,7 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// header is that of the csv logs of earlier versions.
+// header is the beginning of the header of csv logs; the other columns may be absent.
 const header = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,cpu_seconds,predicted_seconds\n"
 
 func TestUnknownFunctionsAreNotJudged(t *testing.T) {

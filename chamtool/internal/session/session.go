@@ -226,7 +226,7 @@ func (s *Session) Flush() {
 func (s *Session) flush() {
 	for _, l := range s.logs {
 		if err := l.w.Flush(); err != nil {
-			s.warn(fmt.Errorf("the log ends here: %w", err))
+			s.warn(fmt.Errorf("the log is incomplete: %w", err))
 		}
 	}
 }
@@ -302,7 +302,7 @@ func (s *Session) summary() *job.Summary {
 	out.Rounds = slices.Clone(s.spans[:min(s.rounds, len(s.spans))])
 	for _, f := range s.order {
 		if f.entry.Overturned() {
-			out.Warnings = append(out.Warnings, f.name+": what was kept of earlier runs did not hold and was dropped")
+			out.Warnings = append(out.Warnings, f.name+": dropped the runs kept from earlier programs, since they predicted badly")
 		}
 		out.Entries = append(out.Entries, job.FunctionModel{
 			Name: f.name, Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),

@@ -30,9 +30,9 @@ func TestReadLayouts(t *testing.T) {
 		{"bad lines", FormatMXM, "x\t8\t1\t0.1\t0\n1\t8\t1\t-2\t0\n1\t8\t1\tNaN\t0\n1\t8.5\t1\t1\t0\n1\t2\t3\n9\t8\t1\t0.25\t0\n", 1, 0, 5, `log:1: "x" is not a task number`, false, false},
 		{"no line", FormatMXM, "", 0, 0, 0, "", true, false},
 		{"no good line", FormatMXM, "hello\n", 0, 0, 0, "", true, false},
-		{"ar", FormatAR, "0.1,0.2,0.3\n0.2,0.3,0.4\n0.1,0.2\n", 0, 2, 1, "log:3: 2 fields, want 3 as in the lines before", false, false},
+		{"ar", FormatAR, "0.1,0.2,0.3\n0.2,0.3,0.4\n0.1,0.2\n", 0, 2, 1, "log:3: 2 fields, want 3 as in the first line", false, false},
 		{"perm tabs", FormatPerm, "0\t40\t80\t0.5\n1\t80\t40\t0.6\n", 0, 2, 0, "", false, false},
-		{"perm commas", FormatPerm, "0,40,80,0.5\r\n-1,80,40,0.6\n", 0, 1, 1, `log:2: "-1" is not an iteration`, false, false},
+		{"perm commas", FormatPerm, "0,40,80,0.5\r\n-1,80,40,0.6\n", 0, 1, 1, `log:2: "-1" is not an iteration number`, false, false},
 		{"csv without a column", FormatCSV, "a,b\n1,2\n", 0, 0, 0, "", false, true},
 		{"unknown", "xml", "<a/>", 0, 0, 0, "", false, true},
 	}

@@ -93,7 +93,7 @@ func ReadLog(r io.Reader, name string, format Format) (*Log, error) {
 	}
 	if format == FormatAuto {
 		if l.Format = detect(first); l.Format == "" && first != "" {
-			return nil, fmt.Errorf("%s: %w: its first line is %q: say it with --format", name, ErrFormat, clip(first))
+			return nil, fmt.Errorf("%s: %w: its first line is %q: give the format with --format", name, ErrFormat, clip(first))
 		}
 	}
 	switch l.Format {
@@ -210,7 +210,7 @@ func (l *Log) ar(fields []string) error {
 		return fmt.Errorf("%d fields, want at least 2", len(fields))
 	}
 	if len(l.Windows) > 0 && len(fields) != len(l.Windows[0])+1 {
-		return fmt.Errorf("%d fields, want %d as in the lines before", len(fields), len(l.Windows[0])+1)
+		return fmt.Errorf("%d fields, want %d as in the first line", len(fields), len(l.Windows[0])+1)
 	}
 	window := make([]float64, len(fields))
 	for i, f := range fields {
@@ -229,7 +229,7 @@ func (l *Log) perm(fields []string) error {
 		return fmt.Errorf("%d fields, want at least 3", len(fields))
 	}
 	if _, err := strconv.ParseUint(fields[0], 10, 32); err != nil {
-		return fmt.Errorf("%q is not an iteration", clip(fields[0]))
+		return fmt.Errorf("%q is not an iteration number", clip(fields[0]))
 	}
 	var sizes Sizes
 	last := len(fields) - 1
@@ -255,7 +255,7 @@ func number(s, what string) (float64, error) {
 func seconds(s, what string) (float64, error) {
 	x, err := number(s, what)
 	if err == nil && x <= 0 {
-		return 0, fmt.Errorf("%s %q is not above zero", what, clip(s))
+		return 0, fmt.Errorf("%s %q is not above 0", what, clip(s))
 	}
 	return x, err
 }

@@ -6,7 +6,7 @@
 
 #include "queue.h"
 
-#define DEFT_NAP_NS 20000000ull /* longest sleep without a look at the owner */
+#define DEFT_NAP_NS 20000000ull /* longest sleep without a look at the owner; set by hand */
 
 enum pass { PASS_PLAIN, PASS_RECORD };
 

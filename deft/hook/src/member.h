@@ -7,7 +7,7 @@
 #include "driver.h"
 #include "session.h"
 
-#define DEFT_TRUST_NS 10000000ull /* a look at the owner's process holds so long */
+#define DEFT_TRUST_NS 10000000ull /* a look at the owner's process holds so long; set by hand */
 
 enum { DEVICES = 16 };
 

@@ -13,7 +13,8 @@
 #define PATIENCE_NS 200000000ull /* longest wait for a queue ... */
 #define HASTE_NS 1000000ull    /* ... once one has been given up, until one ends well */
 #define WINDOW_NS 1000000ull   /* over which a kernel's time is measured */
-#define KERNEL_NS 12500.       /* of a kernel, before any was measured */
+#define KERNEL_NS 12500.       /* of a kernel, before any was measured: by hand, between the
+                                  median, 3 us, and the mean, 40 us, of Orion's lists */
 
 enum { GROUPS = 8 };
 

@@ -18,7 +18,7 @@ import (
 )
 
 // ErrNoCompiler is returned when the C compiler cannot be found or started.
-var ErrNoCompiler = errors.New("no C compiler (install gcc and libc6-dev, or name another one)")
+var ErrNoCompiler = errors.New("no C compiler (install gcc and libc6-dev, or set CC)")
 
 // CompileError is returned when the compiler ran and refused the sources.
 type CompileError struct {
@@ -69,7 +69,7 @@ func (c Compiler) Build(ctx context.Context, p Product) (made string, err error)
 		}
 	}()
 	if p.Name == "" || p.Name != filepath.Base(p.Name) {
-		return "", fmt.Errorf("product name %q: want a plain file name", p.Name)
+		return "", fmt.Errorf("product name %q: want a file name without directories", p.Name)
 	}
 	if made := filepath.Join(c.Made, p.Name); c.Made != "" {
 		if _, err := os.Stat(made); err == nil {
@@ -77,7 +77,7 @@ func (c Compiler) Build(ctx context.Context, p Product) (made string, err error)
 		}
 	}
 	if c.Cache == "" {
-		return "", errors.New("no cache folder given")
+		return "", errors.New("no cache directory given")
 	}
 	cache, err := filepath.Abs(c.Cache)
 	if err != nil {

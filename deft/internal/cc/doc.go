@@ -1,18 +1,17 @@
-// Package cc turns embedded C sources into a file in a cache folder, with the
+// Package cc compiles embedded C sources into a file in a cache directory, with the
 // machine's C compiler, once.
 //
-// It decides where a product lies: DIR/HASH/NAME, the hash taken over the
-// sources, the arguments and the compiler itself, so that a new version of the
-// program never meets an old product, and two versions never fight. Any number
-// of processes may ask for the same product at once: each compiles in a folder
-// of its own and the first to rename it into place wins; a process that dies
-// half-way leaves nothing that another would take for a product.
+// A product's path is DIR/HASH/NAME, with the hash of the sources, the arguments and the
+// compiler itself. A new version of the program therefore never uses an old product, and two
+// versions do not conflict. Any number of processes may request the same product at once:
+// each compiles in a directory of its own, and the first to rename it into place wins. A
+// process that dies before that leaves nothing that another process would use.
 //
-// A release has its products inside, made for each processor ([Made]): there no
-// compiler is asked for, unless one is named.
+// A release contains its products for each processor ([Made]) and needs no compiler, unless
+// one is named.
 //
-// It refuses to guess: without a compiler the answer is [ErrNoCompiler], and
-// sources that do not compile are a [*CompileError] with the compiler's words.
+// Without a compiler the error is [ErrNoCompiler]; sources that do not compile are a
+// [*CompileError] with the compiler's output.
 //
 //	//go:embed src
 //	var sources embed.FS

@@ -11,12 +11,13 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newAloneCommand runs each model by itself: what a report compares with.
+// newAloneCommand returns alone, which runs each model by itself. Reports compare shared
+// runs with it.
 func newAloneCommand(env *cli.Env) *cobra.Command {
 	var s setting
 	c := &cobra.Command{
 		Use:     "alone -f FILE",
-		Short:   "run each model of an experiment by itself, one after another",
+		Short:   "Run each model of an experiment alone, one after another",
 		Example: `  deft alone -f input.json --clock virtual --json`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,12 +40,12 @@ func newAloneCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-// aloneFile is where the results of the models alone are kept.
+// aloneFile returns the file with the results of the models alone.
 func aloneFile(x *experiment.Experiment) string {
 	return filepath.Join(x.Models[len(x.Models)-1].OutputDir, "alone.json")
 }
 
-// player is play for a sweep.
+// player returns play as a function.
 func (s *setting) player(env *cli.Env) trial.Play {
 	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
 		return s.play(ctx, env, x)

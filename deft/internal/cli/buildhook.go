@@ -14,14 +14,14 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// newBuildHookCommand builds libdeft.so and puts it in a folder.
+// newBuildHookCommand returns build-hook, which builds libdeft.so into a directory.
 func newBuildHookCommand(env *cli.Env) *cobra.Command {
 	var out, driver string
 	var shim bool
 	var answer cli.Output
 	c := &cobra.Command{
 		Use:     "build-hook",
-		Short:   "Build libdeft.so, the library for LD_PRELOAD, with deft.py beside it",
+		Short:   "Build libdeft.so, the library for LD_PRELOAD, and deft.py",
 		Example: "  deft build-hook --out lib",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,15 +52,15 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 			return answer.Print(env, map[string]string{"path": path}, func(p *cli.Page) { p.Line("%s", path) })
 		},
 	}
-	c.Flags().StringVar(&out, "out", ".", "folder to put the library in; made where absent")
-	c.Flags().BoolVar(&shim, "shim", false, "build a libcuda.so.1 that stands in the driver's place instead")
-	c.Flags().StringVar(&driver, "driver", "", "with --shim: the driver's libcuda.so.1 (default: the one that the loader finds)")
+	c.Flags().StringVar(&out, "out", ".", "directory for the library; created if missing")
+	c.Flags().BoolVar(&shim, "shim", false, "build a libcuda.so.1 that replaces the driver's, instead of libdeft.so")
+	c.Flags().StringVar(&driver, "driver", "", "with --shim: the real driver's libcuda.so.1 (default: the one that the loader finds)")
 	answer.Flags(c)
 	return c
 }
 
-// shimFor builds the stand-in for a driver: the one named, or the one that the loader
-// would find.
+// shimFor builds the replacement for a driver's libcuda.so.1: the one given, or the one
+// that the loader finds.
 func shimFor(ctx context.Context, env *cli.Env, c cc.Compiler, driver string) (string, error) {
 	if driver == "" {
 		var err error
@@ -74,7 +74,7 @@ func shimFor(ctx context.Context, env *cli.Env, c cc.Compiler, driver string) (s
 	return hook.BuildShim(ctx, c, driver)
 }
 
-// put writes a file into a folder that is made where it is absent.
+// put writes a file and creates its directory if it is missing.
 func put(path string, body []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/foretime/foretime/deft/internal/daemon"
 )
 
-// compiler builds what is embedded, into the user's cache, with $CC or cc, but
-// for what lies in $DEFT_MADE, or was made with this program.
+// compiler returns the compiler of the embedded sources: $CC or cc, with products in the
+// user's cache. Products in $DEFT_MADE or inside this program are not compiled.
 func compiler() (cc.Compiler, error) {
 	c := cc.Compiler{Path: os.Getenv("CC"), Made: os.Getenv("DEFT_MADE")}
 	dir, err := os.UserCacheDir()
@@ -20,16 +20,16 @@ func compiler() (cc.Compiler, error) {
 		c.Cache = filepath.Join(dir, "foretime", "deft")
 		return c, nil
 	}
-	// without HOME: beside the sessions, in a folder of this user alone
+	// without HOME: next to the sessions, in a directory that only this user can enter
 	at, err := daemon.At(sessions(""), "cache")
 	if err != nil {
-		return cc.Compiler{}, fmt.Errorf("cache folder: neither HOME nor XDG_CACHE_HOME is set: %w", err)
+		return cc.Compiler{}, fmt.Errorf("cache directory: neither HOME nor XDG_CACHE_HOME is set: %w", err)
 	}
 	c.Cache = filepath.Join(filepath.Dir(at.Session()), "cache")
 	return c, nil
 }
 
-// library is libdeft.so, with what compiled it.
+// library returns libdeft.so and the compiler that built it.
 func library(ctx context.Context) (cc.Compiler, string, error) {
 	c, err := compiler()
 	if err != nil {

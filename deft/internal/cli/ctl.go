@@ -10,30 +10,30 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newCtlCommand talks to the owner of a session.
+// newCtlCommand returns ctl, which sends requests to the owner of a session.
 func newCtlCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ctl",
-		Short: "Look at and change a session while programs run",
-		Long: `Look at and change a session while programs run. CLIENT is a process id, or a
-name as deft exec gave it: then all of that name are meant.`,
+		Short: "Inspect and change a running session",
+		Long: `Inspect and change a running session. CLIENT is a process id, or the name of deft
+exec --name: then the request applies to all programs with this name.`,
 	}
 	c.AddCommand(
-		control(env, "list", "The policy and the programs", 0, nil),
+		control(env, "list", "List the policy and the programs", 0, nil),
 		control(env, "policy NAME", "Change the policy", 1, func(r *daemon.Request, args []string) error {
 			r.Policy = args[0]
 			return knownPolicy(r.Policy)
 		}),
-		control(env, "priority CLIENT N", "Change the priority of a program: larger is more urgent", 2, numbered(math.MinInt32)),
+		control(env, "priority CLIENT N", "Change the priority of a program: a larger one is more urgent", 2, numbered(math.MinInt32)),
 		control(env, "weight CLIENT N", "Change a program's share of the device", 2, numbered(1)),
-		control(env, "pause CLIENT", "Hold a program at its next launch", 1, named),
-		control(env, "resume CLIENT", "Let it go on", 1, named),
-		control(env, "stop", "End the owner: programs go on without a policy", 0, nil),
+		control(env, "pause CLIENT", "Stop a program at its next launch", 1, named),
+		control(env, "resume CLIENT", "Resume a paused program", 1, named),
+		control(env, "stop", "End the owner: programs continue without a policy", 0, nil),
 	)
 	return c
 }
 
-// control is one question; fill puts the arguments into it.
+// control returns a subcommand that sends one request; fill adds the arguments to it.
 func control(env *cli.Env, use, short string, args int, fill func(*daemon.Request, []string) error) *cobra.Command {
 	var j joined
 	var answer cli.Output
@@ -60,17 +60,18 @@ func control(env *cli.Env, use, short string, args int, fill func(*daemon.Reques
 	return c
 }
 
+// named reads a client.
 func named(r *daemon.Request, args []string) error {
 	r.Target = args[0]
 	return nil
 }
 
-// numbered takes a client and a number of at least low.
+// numbered reads a client and a number of low or more.
 func numbered(low int64) func(*daemon.Request, []string) error {
 	return func(r *daemon.Request, args []string) error {
 		n, err := strconv.ParseInt(args[1], 10, 32)
 		if err != nil || n < low {
-			return cli.Usagef("%s %s: want a whole number of at least %d", r.Command, args[1], low)
+			return cli.Usagef("%s %s: want a whole number of %d or more", r.Command, args[1], low)
 		}
 		r.Target, r.Number = args[0], n
 		return nil

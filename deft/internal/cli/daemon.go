@@ -11,18 +11,18 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newDaemonCommand owns a session.
+// newDaemonCommand returns daemon, which owns a session.
 func newDaemonCommand(env *cli.Env) *cobra.Command {
 	var j joined
 	var s daemon.Settings
 	c := &cobra.Command{
 		Use:     "daemon",
-		Short:   "Own the session that programs under deft exec join",
+		Short:   "Run the owner of a session, which applies a policy to its programs",
 		Example: "  deft daemon --device sim --policy priority --linger 1h",
-		Long: `Own the session that programs under deft exec join: apply a policy to them,
-until stopped. One that was killed leaves the session to the next, which goes on
-with the same policy; programs go on meanwhile. deft exec starts one by itself
-where none runs.
+		Long: `Run the owner of the session that programs under deft exec join. It applies a
+policy to them until it is stopped. If it is killed, the programs continue and the
+next owner takes over the session with the same policy. deft exec starts an owner
+if none is running.
 
 Policies:
 ` + policy.Policies.Help(),
@@ -30,9 +30,9 @@ Policies:
 		RunE: func(cmd *cobra.Command, _ []string) error { return supervise(cmd.Context(), env, &j, s) },
 	}
 	j.flags(c)
-	c.Flags().StringVar(&s.Policy, "policy", "", "policy (default: that of an owner that was killed, or priority)")
+	c.Flags().StringVar(&s.Policy, "policy", "", "policy (default: that of the killed owner, or priority)")
 	cli.Values(c, "policy", policy.Policies.Names()...)
-	c.Flags().DurationVar(&s.Linger, "linger", 0, "end so long after the last program (0: never)")
+	c.Flags().DurationVar(&s.Linger, "linger", 0, "end this long after the last program (0: never)")
 	return c
 }
 
@@ -51,7 +51,7 @@ func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) 
 	if err != nil {
 		return err
 	}
-	// who waits for this line may join
+	// a caller that waits for this line may join
 	if _, err := fmt.Fprintf(env.Stdout, "session %s: %s, policy %s\n", at.Name(), at.Session(), d.Policy()); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) 
 	return d.Run(ctx)
 }
 
-// knownPolicy says whether a policy that was named, if one was, exists.
+// knownPolicy returns an error for a name that is no policy of programs; "" is none.
 func knownPolicy(name string) error {
 	if name == "" {
 		return nil
@@ -68,7 +68,7 @@ func knownPolicy(name string) error {
 		return cli.Usagef("--policy: %w", err)
 	}
 	if name == "quota" || name == "control" {
-		return cli.Usagef("--policy %s: it goes by what an experiment's file says of its models (deft run -f); here take fair, and weights", name)
+		return cli.Usagef("--policy %s: only for experiments, whose file gives its parameters (deft run -f); use fair with weights", name)
 	}
 	return nil
 }

@@ -16,16 +16,17 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newDoctorCommand runs a program under the hook and says what the hook saw.
+// newDoctorCommand returns doctor, which runs a program under the hook and reports the
+// launches that the hook saw.
 func newDoctorCommand(env *cli.Env) *cobra.Command {
 	var answer cli.Output
 	c := &cobra.Command{
 		Use:     "doctor -- COMMAND...",
-		Short:   "Run a program under the hook and say whether its launches are seen",
+		Short:   "Run a program under the hook and report whether its launches are seen",
 		Example: "  deft doctor -- python3 serve.py",
-		Long: "Run a program under libdeft.so and say whether its launches are seen, and how it\n" +
-			"reaches the driver. What the program prints goes to stderr. The exit code is 1\n" +
-			"where the hook saw no launch or the program failed.",
+		Long: "Run a program under libdeft.so and report whether its launches are seen and how\n" +
+			"it reaches the driver. The program's output goes to stderr. The exit code is 1\n" +
+			"if the hook saw no launch or the program failed.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, lib, err := library(cmd.Context())
@@ -63,7 +64,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-// showDiagnosis shows the verdict first.
+// showDiagnosis prints the verdict, the findings and the processes.
 func showDiagnosis(p *cli.Page, r hook.Diagnosis) {
 	mark := "OK"
 	if !r.OK() {

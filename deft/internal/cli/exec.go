@@ -28,10 +28,10 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// lingering is how long an owner that exec started stays after its last program.
+// lingering is the time that an owner started by exec runs after its last program.
 const lingering = 10 * time.Second
 
-// program is what exec starts, and what it says of it.
+// program holds the flags of exec and the command that it starts.
 type program struct {
 	joined
 	name, policy string
@@ -42,20 +42,20 @@ type program struct {
 	args         []string
 }
 
-// newExecCommand runs a program in a session.
+// newExecCommand returns exec, which runs a program in a session.
 func newExecCommand(env *cli.Env) *cobra.Command {
 	var p program
 	var sloMS float64
 	c := &cobra.Command{
 		Use:   "exec -- COMMAND...",
-		Short: "Run a program of one's own under a policy",
-		Long: `Run a program of one's own, unchanged, under libdeft.so in a session that it
-shares with others. An owner of the session is started in the background where
-none runs; it ends 10 s after the last program. Signals go on to the program,
-and its exit status is this command's (128 and the signal's number where one
-ended it; 127 where there is no such command, 126 where it cannot be run). One line
-says how it reached the driver and what is asked of it, or that it did not. A
-program whose exec is killed goes on.`,
+		Short: "Run your own program under a policy",
+		Long: `Run your own program, unchanged, under libdeft.so in a session that it shares with
+others. If no owner of the session is running, one is started in the background; it
+ends 10 s after the last program. Signals are passed on to the program, and its exit
+status is that of this command (128 plus the signal's number if a signal ended it,
+127 if the command does not exist, 126 if it cannot be run). One line on stderr says
+how the program reached the driver and how it is throttled, or that it launched
+nothing. If deft exec is killed, the program continues.`,
 		Example: `  deft exec --priority 1 -- python3 serve.py
   deft exec -- python3 train.py
   deft ctl policy fair
@@ -68,7 +68,7 @@ program whose exec is killed goes on.`,
 			}
 			status, err := p.run(cmd.Context(), env)
 			if err == nil && status != 0 {
-				os.Exit(status) // the program's own, whatever it means
+				os.Exit(status) // the program's own status
 			}
 			return err
 		},
@@ -76,12 +76,12 @@ program whose exec is killed goes on.`,
 	c.Flags().SetInterspersed(false)
 	p.flags(c)
 	f := c.Flags()
-	f.StringVar(&p.name, "name", "", "name of the program in the session (default: the command's)")
-	f.StringVar(&p.policy, "policy", "", "policy of the session (default: as it is; priority for a new one)")
-	f.StringVar(&p.gang, "gang", "", "one name for all ranks that wait for one another, as those of NCCL do")
-	f.Int32Var(&p.priority, "priority", 0, "larger is more urgent")
-	f.Float64Var(&sloMS, "slo-ms", 0, "time that a job may take, under edf (0: any)")
-	f.Var(&p.quota, "memory-quota", "memory that it may hold on each device, as 4GB or 512MiB (0: any)")
+	f.StringVar(&p.name, "name", "", "name of the program in the session (default: the command)")
+	f.StringVar(&p.policy, "policy", "", "policy of the session (default: unchanged; priority for a new session)")
+	f.StringVar(&p.gang, "gang", "", "common name of ranks that wait for one another, as with NCCL")
+	f.Int32Var(&p.priority, "priority", 0, "priority: a larger one is more urgent")
+	f.Float64Var(&sloMS, "slo-ms", 0, "job deadline in ms, for policy edf (0: none)")
+	f.Var(&p.quota, "memory-quota", "limit of memory on each device, such as 4GB or 512MiB (0: none)")
 	cli.Values(c, "policy", policy.Policies.Names()...)
 	cli.First(c, "policy", "priority", "session", "device", "name")
 	return c
@@ -97,13 +97,13 @@ func (p *program) check() error {
 	return knownPolicy(p.policy)
 }
 
-// size is a number of bytes as people write it.
+// size is a number of bytes, read from a form such as 4GB.
 type size uint64
 
 func (s *size) Set(text string) error {
 	n, err := humanize.ParseBytes(text)
 	if err != nil {
-		return fmt.Errorf("want a size as 4GB or 512MiB: %w", err)
+		return fmt.Errorf("want a size such as 4GB or 512MiB: %w", err)
 	}
 	*s = size(n)
 	return nil
@@ -112,7 +112,7 @@ func (s *size) Set(text string) error {
 func (s *size) String() string { return strconv.FormatUint(uint64(*s), 10) }
 func (s *size) Type() string   { return "size" }
 
-// run runs the program to its end and returns its exit status.
+// run runs the program until it ends and returns its exit status.
 func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	at, err := p.place()
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	cmd.Env = environ
 	why := unhooked(cmd.Path)
 	if why != "" {
-		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without deft\n", p.args[0], why)
+		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without the hook\n", p.args[0], why)
 		cmd.Env = append(environ, "LD_PRELOAD="+os.Getenv("LD_PRELOAD"))
 	}
 	end, err := watchFirst(at.Session(), session.Shown(p.name), env.Stderr)
@@ -159,7 +159,7 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	return status(cmd.ProcessState), nil
 }
 
-// environ is the program's environment.
+// environ returns the program's environment.
 func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error) {
 	compiler, lib, err := library(ctx)
 	if err != nil {
@@ -176,8 +176,8 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 		"DEFT_SLO_MS="+strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA="+p.quota.String()), nil
 }
 
-// simulated builds a simulated device, puts its workload program on this process's
-// path, and returns the environment of the programs that use it.
+// simulated builds a simulated device, adds its workload program to this process's
+// $PATH, and returns the environment of the programs that use it.
 func simulated(ctx context.Context, compiler cc.Compiler, d simcuda.Device) ([]string, error) {
 	built, err := simcuda.Build(ctx, compiler)
 	if err == nil {
@@ -188,8 +188,8 @@ func simulated(ctx context.Context, compiler cc.Compiler, d simcuda.Device) ([]s
 
 // -- the owner --
 
-// attach finds the owner of the session or starts one; a policy that is named is
-// set in both.
+// attach connects to the owner of the session, or starts one. A policy, if given, is set
+// in either case.
 func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, error) {
 	var err error
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -199,7 +199,7 @@ func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, er
 				err = startErr
 			}
 			if errors.Is(err, daemon.ErrForeign) || errors.Is(err, unix.ENOSPC) {
-				return nil, err // trying again does not help
+				return nil, err // another attempt would fail too
 			}
 			continue
 		}
@@ -213,8 +213,8 @@ func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, er
 	return nil, err
 }
 
-// startOwner starts an owner in the background, in a session of its own in the
-// terminal's sense, and waits until it is ready or has ended.
+// startOwner starts an owner in the background, in a terminal session of its own
+// (setsid), and waits until it is ready or has ended.
 func (p *program) startOwner(at daemon.Place, policy string) error {
 	args := []string{os.Args[0], "daemon", "--session", at.Name(), "--session-dir", sessions(p.dir), "--device", p.device, "--linger", lingering.String()}
 	if policy != "" {
@@ -261,12 +261,12 @@ func lastLine(path string) string {
 	return ""
 }
 
-// follow starts another owner where the one at hand is killed.
+// follow starts another owner whenever the present one is killed.
 func (p *program) follow(at daemon.Place, owner *daemon.Attachment) {
 	for owner.Gone() {
 		s, err := session.Open(at.Session())
 		if err != nil {
-			return // it has ended in good order
+			return // it ended normally
 		}
 		died := ended(s.OwnerDied)
 		_ = s.Close()
@@ -279,8 +279,8 @@ func (p *program) follow(at daemon.Place, owner *daemon.Attachment) {
 	}
 }
 
-// ended waits for the end of an owner whose connection closed: where it is killed,
-// files close before the process has ended.
+// ended waits for the end of an owner whose connection closed: the files of a killed
+// process close before the process has ended.
 func ended(died func() bool) bool {
 	for range 500 {
 		if died() {
@@ -293,12 +293,12 @@ func ended(died func() bool) bool {
 
 // -- the process --
 
-// passed are the signals that go on to the program.
+// passed are the signals that are passed on to the program.
 var passed = []os.Signal{
 	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT,
 }
 
-// pass passes signals on, but for those that the terminal has sent to both.
+// pass passes signals on, except for those that the terminal has sent to both.
 func pass(signals <-chan os.Signal, to *os.Process) {
 	for s := range signals {
 		if (s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGWINCH) && foreground() {
@@ -308,13 +308,13 @@ func pass(signals <-chan os.Signal, to *os.Process) {
 	}
 }
 
-// foreground says whether a terminal's keys signal this process's group.
+// foreground reports whether the terminal's keys signal this process's group.
 func foreground() bool {
 	group, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
 
-// status is an exit status as a shell gives it.
+// status returns an exit status as a shell does.
 func status(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())

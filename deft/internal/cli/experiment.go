@@ -17,34 +17,34 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// setting is how an experiment is to be run: the flags of run, alone and sweep.
+// setting holds the flags of run, alone and sweep.
 type setting struct {
 	file, device, clock, policy, out string
 	duration                         time.Duration
 	seed                             int64
 	answer                           cli.Output
 	given                            func(flag string) bool
-	warned                           map[string]bool // warnings that were printed
+	warned                           map[string]bool // warnings already printed
 	folder                           *os.File        // --out, locked
 }
 
 func (s *setting) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVarP(&s.file, "file", "f", "", "the experiment, JSON (required)")
-	f.StringVar(&s.device, "device", "sim", "sim, the simulated device, or cuda")
+	f.StringVarP(&s.file, "file", "f", "", "file of the experiment, JSON (required)")
+	f.StringVar(&s.device, "device", "sim", "device: sim (simulated) or cuda")
 	cli.Values(c, "device", "sim", "cuda")
-	f.StringVar(&s.clock, "clock", "real", "real, with processes, or virtual, in a simulation")
+	f.StringVar(&s.clock, "clock", "real", "clock: real (with processes) or virtual (a simulation)")
 	cli.Values(c, "clock", "real", "virtual")
-	f.StringVar(&s.out, "out", "", "folder for every model's logs, in place of its output_file_path")
-	f.DurationVar(&s.duration, "duration", 0, "in place of exp_dur, as 5s")
-	f.Int64Var(&s.seed, "seed", -1, "in place of the experiment's seed, 0 or more")
+	f.StringVar(&s.out, "out", "", "directory for the logs of all models (default: each model's output_file_path)")
+	f.DurationVar(&s.duration, "duration", 0, "duration of the run, such as 5s (default: the file's exp_dur)")
+	f.Int64Var(&s.seed, "seed", -1, "random seed, 0 or more (default: the file's)")
 	s.answer.Flags(c)
 	cli.Require(c, "file")
 	s.given = f.Changed
 }
 
 func (s *setting) policyFlag(c *cobra.Command) {
-	c.Flags().StringVar(&s.policy, "policy", "", fmt.Sprintf("in place of every control: %v", policy.Policies.Names()))
+	c.Flags().StringVar(&s.policy, "policy", "", fmt.Sprintf("policy for all models (default: the file's control): %v", policy.Policies.Names()))
 	cli.Values(c, "policy", policy.Policies.Names()...)
 }
 
@@ -57,7 +57,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		return nil, cli.Usagef("--clock: %q, want real or virtual", s.clock)
 	}
 	if s.clock == "virtual" && s.device == "cuda" {
-		return nil, cli.Usagef("--clock virtual: the virtual clock has no cuda device")
+		return nil, cli.Usagef("--clock virtual: only with --device sim")
 	}
 	x, err := experiment.Load(s.file)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		return nil, fmt.Errorf("%s: policy: %w", s.file, err)
 	}
 	if s.given("duration") && s.duration <= 0 {
-		return nil, cli.Usagef("--duration %v: want more than 0", s.duration)
+		return nil, cli.Usagef("--duration %v: want a duration above 0", s.duration)
 	}
 	if s.duration > 0 {
 		x.Duration = s.duration
@@ -89,7 +89,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 			return nil, err
 		}
 		if s.folder, err = daemon.Lock(s.out, os.O_RDONLY); errors.Is(err, daemon.ErrOwned) {
-			return nil, fmt.Errorf("--out %s: another run writes into it", s.out)
+			return nil, fmt.Errorf("--out %s: another run is writing into this directory", s.out)
 		} else if errors.Is(err, file.ErrNoLocks) {
 			env.Log.Warn(err)
 		} else if err != nil {
@@ -102,7 +102,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	return x, guardLogs(env, x)
 }
 
-// guardLogs rejects an experiment of which a log would replace a file that it reads.
+// guardLogs rejects an experiment if one of its logs would replace a file that it reads.
 func guardLogs(env *cli.Env, x *experiment.Experiment) error {
 	var read, written []string
 	for i := range x.Models {
@@ -126,8 +126,8 @@ func (s *setting) warn(env *cli.Env, w string) {
 	s.warned[w] = true
 }
 
-// play runs the experiment once and leaves its files, also of a run that failed in
-// part: there is an outcome then beside the error.
+// play runs the experiment once and writes its files. If a run fails in part, it returns
+// both an outcome and an error.
 func (s *setting) play(ctx context.Context, env *cli.Env, x *experiment.Experiment) (*trial.Outcome, error) {
 	run := trial.Virtual
 	if s.clock == "real" {

@@ -19,8 +19,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// newGPUCheckCommand runs what only a GPU can tell: gpu/checks.py, with what it
-// needs built.
+// newGPUCheckCommand returns gpu-check, which builds what gpu/checks.py needs and runs it.
 func newGPUCheckCommand(env *cli.Env) *cobra.Command {
 	var out, device string
 	var only []int
@@ -28,13 +27,12 @@ func newGPUCheckCommand(env *cli.Env) *cobra.Command {
 	var within time.Duration
 	c := &cobra.Command{
 		Use:     "gpu-check",
-		Short:   "Check on a GPU what only a GPU can tell",
+		Short:   "Run the checks that need a real GPU",
 		Example: "  deft gpu-check --out results --device sim",
-		Long: `Run the checks of gpu/README.md, each for 8 minutes at most, and write what was
-measured to DIR/check-N.json as each ends. Python runs them, with PyTorch and
-torchvision; what is missing is said first. On a machine without a compiler, what
-deft build-hook made is taken from the folder that DEFT_MADE names. With
---device sim they are rehearsed on the simulated device.`,
+		Long: `Run the checks of gpu/README.md, each for at most 8 minutes, and write the results
+of each to DIR/check-N.json. They need Python with PyTorch and torchvision; missing
+parts are reported first. Without a compiler, set DEFT_MADE to a directory with the
+products of deft build-hook. --device sim runs the checks on the simulated device.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, n := range only {
@@ -46,13 +44,13 @@ deft build-hook made is taken from the folder that DEFT_MADE names. With
 			case seconds < 1:
 				return cli.Usagef("--seconds %d: want 1 or more", seconds)
 			case within <= 0:
-				return cli.Usagef("--within %v: want a time above 0", within)
+				return cli.Usagef("--within %v: want a duration above 0", within)
 			case device != "cuda" && device != "sim":
 				return cli.Usagef("--device %q: want cuda or sim", device)
 			}
 			python, err := exec.LookPath("python3")
 			if err != nil {
-				return fmt.Errorf("gpu-check: Python runs the checks: %w", err)
+				return fmt.Errorf("gpu-check: the checks need Python: %w", err)
 			}
 			if out, err = filepath.Abs(out); err == nil {
 				err = os.MkdirAll(out, 0o755)
@@ -78,24 +76,24 @@ deft build-hook made is taken from the folder that DEFT_MADE names. With
 			run.WaitDelay = 5 * time.Second
 			run.Env, run.Stdout, run.Stderr = environ, env.Stdout, env.Stderr
 			if err := run.Run(); err != nil {
-				return errors.Join(cmd.Context().Err(), errors.New("gpu-check: see above"))
+				return errors.Join(cmd.Context().Err(), errors.New("gpu-check: some checks failed: see the lines above"))
 			}
 			return nil
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&out, "out", "", "folder of the results (required)")
-	f.IntSliceVar(&only, "only", nil, "numbers of the checks (default: all)")
-	f.StringVar(&device, "device", "cuda", "cuda or sim")
+	f.StringVar(&out, "out", "", "directory for the results (required)")
+	f.IntSliceVar(&only, "only", nil, "numbers of the checks to run (default: all)")
+	f.StringVar(&device, "device", "cuda", "device: cuda or sim")
 	cli.Values(c, "device", "cuda", "sim")
-	f.IntVar(&seconds, "seconds", 20, "length of each run that is timed")
-	f.DurationVar(&within, "within", 22*time.Minute, "longest that all may take; what is left then is not run")
+	f.IntVar(&seconds, "seconds", 20, "seconds of each timed run")
+	f.DurationVar(&within, "within", 22*time.Minute, "total time limit; later checks are not run")
 	cli.Require(c, "out")
 	return c
 }
 
-// checks builds what the checks use and returns their program with its arguments
-// and the environment that it needs.
+// checks builds the parts that the checks use and returns the arguments and the
+// environment of their program.
 func checks(ctx context.Context, device, out, scratch string) (args, environ []string, err error) {
 	self, err := os.Executable()
 	if err != nil {

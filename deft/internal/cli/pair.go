@@ -14,30 +14,31 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// newPairCommand predicts what two programs pay beside each other.
+// newPairCommand returns pair, which predicts the speed of two programs that share a
+// device.
 func newPairCommand(env *cli.Env) *cobra.Command {
 	var table, alone, device, leave string
 	var answer cli.Output
 	c := &cobra.Command{
 		Use:   "pair --alone FILE.json A B",
-		Short: "Predict what each of two programs pays beside the other",
-		Long: `Predict what each of two programs pays beside the other on one device.
+		Short: "Predict the speed of two programs that share a device",
+		Long: `Predict the speed of two programs that share a device, relative to their speed alone.
 
-With --alone it is told from what each did by itself (the alone.json of deft alone),
-on the virtual clock. With --table it is told from pairs that were measured: the
-columns model, other, alone and beside (the speeds of model alone and beside the
-other, in one unit, larger is faster) and, of several devices, device. A program
-that was never measured is told by those whose names differ from its own in numbers
-alone, as a batch size.
+--alone simulates the pair from each program's solo run (alone.json, written by deft
+alone). --table predicts from measured pairs, a CSV file with the columns
+` + pair.Columns + `.
+The third and fourth are the speeds of model alone and next to other, in the same
+unit; larger is faster. A program without measurements is predicted from programs
+whose names differ only in numbers, such as the batch size.
 
-With --leave-out model every measured pair is predicted from the pairs that one of
-its programs is not in, and held against what was measured.`,
+--leave-out model predicts every measured pair without the rows of one of its
+programs and compares the predictions with the measurements.`,
 		Example: `  deft pair --alone out/alone.json model_A model_B
   deft pair --table pairs.csv "ResNet-18 (batch size 48)" "LM (batch size 20)"
   deft pair --table pairs.csv --leave-out model`,
 		Args: cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return cli.Usagef("%s: beside which program?", args[0])
+				return cli.Usagef("%s: want two programs", args[0])
 			}
 			return nil
 		}),
@@ -47,7 +48,7 @@ its programs is not in, and held against what was measured.`,
 			}
 			if alone != "" {
 				if leave != "" || device != "" {
-					return cli.Usagef("--alone: --leave-out and --device are of a --table")
+					return cli.Usagef("--alone: --leave-out and --device need --table")
 				}
 				return predictAlone(cmd.Context(), env, &answer, alone, args[0], args[1])
 			}
@@ -63,17 +64,17 @@ its programs is not in, and held against what was measured.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&alone, "alone", "", "a run in which each program was by itself, JSON")
-	f.StringVar(&table, "table", "", "measured pairs, CSV")
-	f.StringVar(&device, "device", "", "the device, where the table has several")
-	f.StringVar(&leave, "leave-out", "", "model: predict each measured pair without one of its programs")
+	f.StringVar(&alone, "alone", "", "JSON file of deft alone: each program's solo run")
+	f.StringVar(&table, "table", "", "CSV file of measured pairs")
+	f.StringVar(&device, "device", "", "device, if the table has several")
+	f.StringVar(&leave, "leave-out", "", "model: predict each measured pair without the rows of one of its programs")
 	answer.Flags(c)
 	c.MarkFlagsOneRequired("alone", "table")
 	c.MarkFlagsMutuallyExclusive("alone", "table")
 	return c
 }
 
-// slowed is what a program has of its speed beside another.
+// slowed is the speed of a program next to another, relative to its speed alone.
 type slowed struct {
 	Model    string                 `json:"model"`
 	Other    string                 `json:"other"`
@@ -90,7 +91,7 @@ func predictAlone(ctx context.Context, env *cli.Env, answer *cli.Output, path, a
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	const doubt = "; what programs take from each other on their host is not in them"
+	const doubt = "; interference on the host (CPU) is not included"
 	return printSlowed(env, answer, []slowed{{a, b, speeds[0], false}, {b, a, speeds[1], false}}, doubt)
 }
 
@@ -109,11 +110,11 @@ func predictPair(env *cli.Env, answer *cli.Output, rows []pair.Row, a, b string)
 
 func printSlowed(env *cli.Env, answer *cli.Output, both []slowed, doubt string) error {
 	return answer.Print(env, both, func(page *cli.Page) {
-		t := page.Table("program", "beside", "of its speed alone", "low", "high")
+		t := page.Table("program", "next to", "relative speed", "low", "high")
 		for _, s := range both {
 			t.Add(s.Model, s.Other, s.Speed.Value, s.Speed.Low, s.Speed.High)
 		}
-		page.Line("intervals of %.0f %%%s", 100*pair.Level, doubt)
+		page.Line("%.0f %% intervals%s", 100*pair.Level, doubt)
 	})
 }
 
@@ -126,7 +127,7 @@ func judgePairs(env *cli.Env, answer *cli.Output, rows []pair.Row) error {
 		cli.Warn(env, []error{err})
 	}
 	if scores == nil {
-		return errors.New("no pairs")
+		return errors.New("no measured pairs")
 	}
 	result := struct {
 		Level   float64      `json:"level"`
@@ -134,10 +135,10 @@ func judgePairs(env *cli.Env, answer *cli.Output, rows []pair.Row) error {
 		Pairs   []pair.Case  `json:"pairs"`
 	}{pair.Level, scores, cases}
 	return answer.Print(env, result, func(page *cli.Page) {
-		t := page.Table("device", "predictions", "programs", "median error", "held", "median width", "half", "partner's mean")
+		t := page.Table("device", "predictions", "programs", "median error", "in interval", "median width", "half", "partner's mean")
 		for _, s := range scores {
 			t.Add(s.Device, s.Cases, s.Models, s.Error, cli.Share(s.Held), s.Width, s.Half, s.Partner)
 		}
-		page.Line("errors are of the relative speed; half: each program at half its speed")
+		page.Line("errors of the relative speed; half: predicts half speed for each program; partner's mean: the mean next to that partner")
 	})
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// newPlotCommand groups the plots.
+// newPlotCommand returns plot, which groups the plots.
 func newPlotCommand(env *cli.Env) *cobra.Command {
-	c := &cobra.Command{Use: "plot", Short: "draw an experiment, .svg or .png"}
+	c := &cobra.Command{Use: "plot", Short: "Plot the results of an experiment, as .svg or .png"}
 	c.AddCommand(
-		newLogPlot(env, "jct-timeseries", "draw completion times over time", "jct_vs_t.svg", func(logs []report.Named) chart.Chart { return report.TimeSeries(logs) }),
-		newLogPlot(env, "cdf", "draw the distribution of completion times", "jct_cdf.svg", func(logs []report.Named) chart.Chart { return report.CDF(logs) }),
-		newSweepPlot("intervals", "draw completion time or inflation against the synchronization interval", func(s *trial.Sweep, m trial.Measure) chart.Chart { return s.Intervals(m) }),
-		newSweepPlot("scatter", "draw the second model of a sweep against the first, a point for each interval", func(s *trial.Sweep, m trial.Measure) chart.Chart { return s.Scatter(m) }),
+		newLogPlot(env, "jct-timeseries", "Plot completion times over time", "jct_vs_t.svg", func(logs []report.Named) chart.Chart { return report.TimeSeries(logs) }),
+		newLogPlot(env, "cdf", "Plot the distribution of completion times", "jct_cdf.svg", func(logs []report.Named) chart.Chart { return report.CDF(logs) }),
+		newSweepPlot("intervals", "Plot completion time or inflation over the synchronization interval", func(s *trial.Sweep, m trial.Measure) chart.Chart { return s.Intervals(m) }),
+		newSweepPlot("scatter", "Plot the second model of a sweep over the first, one point per interval", func(s *trial.Sweep, m trial.Measure) chart.Chart { return s.Scatter(m) }),
 		newQueuePlot(),
 	)
 	return c
 }
 
-// newLogPlot draws logs: two by Deft's flags, or any number.
+// newLogPlot returns a plot of logs: two given by the original Deft's flags, or any number.
 func newLogPlot(env *cli.Env, name, short, image string, draw func([]report.Named) chart.Chart) *cobra.Command {
 	var a, b, out string
 	var more []string
@@ -47,14 +47,13 @@ func newLogPlot(env *cli.Env, name, short, image string, draw func([]report.Name
 	f := c.Flags()
 	f.StringVar(&a, "model-A-jct-log", "", "log of the first model")
 	f.StringVar(&b, "model-B-jct-log", "", "log of the second model")
-	f.StringSliceVar(&more, "log", nil, "further logs")
-	f.StringVar(&out, "out", image, "the image")
+	f.StringSliceVar(&more, "log", nil, "more logs")
+	f.StringVar(&out, "out", image, "image to write, .svg or .png")
 	cli.OutputFile(c, "out")
 	return c
 }
 
-// loadLogs reads the logs that have a path and warns of rows that could not be
-// read.
+// loadLogs reads the logs whose path is not empty and warns of unreadable rows.
 func loadLogs(env *cli.Env, paths []string) ([]report.Named, error) {
 	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 	var named []report.Named
@@ -67,12 +66,12 @@ func loadLogs(env *cli.Env, paths []string) ([]report.Named, error) {
 		named = append(named, report.Named{Name: name, Log: log})
 	}
 	if len(named) == 0 {
-		return nil, cli.Usagef("no log given: --model-A-jct-log, --model-B-jct-log or --log")
+		return nil, cli.Usagef("no log given: use --model-A-jct-log, --model-B-jct-log or --log")
 	}
 	return named, nil
 }
 
-// names are those of the files, with their folders where files are called alike.
+// names returns the names of files, with their directories if two files share a name.
 func names(paths []string) []string {
 	var names []string
 	for _, path := range paths {
@@ -86,7 +85,7 @@ func names(paths []string) []string {
 	return names
 }
 
-// newSweepPlot draws a sweep.
+// newSweepPlot returns a plot of a sweep.
 func newSweepPlot(name, short string, draw func(*trial.Sweep, trial.Measure) chart.Chart) *cobra.Command {
 	var from, what, out string
 	c := &cobra.Command{
@@ -107,20 +106,21 @@ func newSweepPlot(name, short string, draw func(*trial.Sweep, trial.Measure) cha
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&from, "from", "", "a sweep, JSON (required)")
-	f.StringVar(&what, "what", "jct", "jct or inflation")
+	f.StringVar(&from, "from", "", "JSON file of deft sweep (required)")
+	f.StringVar(&what, "what", "jct", "quantity: jct or inflation")
 	cli.Values(c, "what", "jct", "inflation")
-	f.StringVar(&out, "out", name+".svg", "the image")
+	f.StringVar(&out, "out", name+".svg", "image to write, .svg or .png")
 	cli.OutputFile(c, "out")
 	cli.Require(c, "from")
 	return c
 }
 
+// newQueuePlot returns a plot of a queue log.
 func newQueuePlot() *cobra.Command {
 	var from, out string
 	c := &cobra.Command{
 		Use:     "queue --from QUEUE.csv",
-		Short:   "draw the launches in flight over time, as deft run --queue-log wrote them",
+		Short:   "Plot the launches in flight over time, from a file of deft run --queue-log",
 		Example: "  deft plot queue --from queue.csv --out queue.svg",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -131,8 +131,8 @@ func newQueuePlot() *cobra.Command {
 			return chart.Save(out, report.Queue(rows.Rows))
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "the queue log, CSV (required)")
-	c.Flags().StringVar(&out, "out", "queue.svg", "the image")
+	c.Flags().StringVar(&from, "from", "", "CSV file of deft run --queue-log (required)")
+	c.Flags().StringVar(&out, "out", "queue.svg", "image to write, .svg or .png")
 	cli.OutputFile(c, "out")
 	cli.Require(c, "from")
 	return c

@@ -9,19 +9,19 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newPredictCommand picks a synchronization interval from a sweep.
+// newPredictCommand returns predict, which picks a synchronization interval from a sweep.
 func newPredictCommand(env *cli.Env) *cobra.Command {
 	var from string
 	var candidates []int
 	var answer cli.Output
 	c := &cobra.Command{
 		Use:     "predict --from SWEEP.json",
-		Short:   "fit the delay predictor to a sweep and pick the best interval",
+		Short:   "Fit the delay predictor to a sweep and pick the best interval",
 		Example: `  deft predict --from sweep.json --sync 1,2,4,8,10,20,50,100`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("sync") && len(candidates) == 0 {
-				return cli.Usagef("--sync: no interval")
+				return cli.Usagef("--sync: no interval given")
 			}
 			s, err := trial.LoadSweep(from)
 			if err != nil {
@@ -35,7 +35,7 @@ func newPredictCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&from, "from", "", "a sweep, JSON (required)")
+	f.StringVar(&from, "from", "", "JSON file of deft sweep (required)")
 	f.IntSliceVar(&candidates, "sync", nil, "intervals to choose from (default: those of the sweep)")
 	answer.Flags(c)
 	cli.Require(c, "from")
@@ -51,5 +51,5 @@ func showChoice(page *cli.Page, p *trial.Choice) {
 	if p.Regret != nil {
 		best += fmt.Sprintf(", %.1f %% less delay", 100**p.Regret/(1+*p.Regret))
 	}
-	page.Line("%s; of any: %d", best, p.Any)
+	page.Line("%s; best of all intervals: %d", best, p.Any)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// unhooked says why a preloaded library does not reach a program; empty where it
-// does, as far as its file tells. A script is as its interpreter.
+// unhooked returns the reason why a preloaded library does not reach a program; "" if
+// its file shows none. A script is treated like its interpreter.
 func unhooked(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -29,13 +29,13 @@ func unhooked(path string) string {
 	}
 	libraries, err := f.ImportedLibraries()
 	if err == nil && slices.ContainsFunc(libraries, func(l string) bool { return strings.HasPrefix(l, "libasan.") }) {
-		return "has AddressSanitizer, which wants to be loaded first"
+		return "uses AddressSanitizer, which must be loaded first"
 	}
 	return ""
 }
 
-// notStarted is the exit status of a command that could not be started, as a shell
-// gives it, and the line about it.
+// notStarted prints why a command could not be started and returns the exit status that
+// a shell would give.
 func notStarted(w io.Writer, command string, err error) int {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(w, "deft: exec: %s: not found\n", command)
@@ -45,9 +45,9 @@ func notStarted(w io.Writer, command string, err error) int {
 	return 126
 }
 
-// watchFirst looks for the first launch of a program's processes, and says then how it
-// reached the driver and what is asked of it, or, where it was hooked, at the end that
-// it did not.
+// watchFirst waits for the first launch of a program's processes and prints how it
+// reached the driver and how it is throttled. If a hooked program launches nothing, it
+// prints that at the end.
 func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err error) {
 	s, err := session.Open(path)
 	if err != nil {
@@ -62,7 +62,7 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 	crash.Go(func() {
 		defer close(done)
 		for ended, hooked := false, false; ; {
-			for i := range session.Slots { // one that ended between two looks has left his counters
+			for i := range session.Slots { // the counters of an ended client remain
 				if c, there := s.Client(i); c.Name == name && c.Launches > 0 && !before[supervisor.ID(c)] {
 					who := map[bool]string{true: fmt.Sprint(c.PID()), false: "ended"}[there]
 					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, who, way(c.Paths), s.Policy(), asked(c.Directive))
@@ -70,7 +70,7 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 				}
 			}
 			if hooked {
-				fmt.Fprintf(say, "deft: %s launched nothing: it did not come to the driver\n", name)
+				fmt.Fprintf(say, "deft: %s launched nothing on the device\n", name)
 			}
 			if ended {
 				return
@@ -85,29 +85,28 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 	return func(hooked bool) {
 		select {
 		case stop <- hooked:
-		case <-done: // it has said so
+		case <-done: // the line is printed
 		}
 		<-done
 		_ = s.Close()
 	}, nil
 }
 
-// way is how a program reached the driver: the first of the ways that gave it
-// functions.
+// way returns the first of the ways by which a program got the driver's functions.
 func way(p session.Paths) string {
 	for _, one := range []session.Paths{session.PathGetProcV2, session.PathGetProc, session.PathShim, session.PathDlsym, session.PathLinked} {
 		if p&one != 0 {
 			return one.Names()[0]
 		}
 	}
-	return "a way that is not known"
+	return "an unknown way"
 }
 
-// asked is what a directive asks, in words.
+// asked describes a directive.
 func asked(d session.Directive) string {
 	switch {
 	case d.Closed:
-		return "held at its gate now"
+		return "stopped at its gate now"
 	case d.InFlightTime > 0:
 		return fmt.Sprintf("at most %v of device time in flight", d.InFlightTime)
 	case d.SyncEvery > 0:
@@ -115,5 +114,5 @@ func asked(d session.Directive) string {
 	case d.InFlight > 0:
 		return fmt.Sprintf("at most %d kernels in flight", d.InFlight)
 	}
-	return "nothing is asked of it while no more urgent program is there"
+	return "not throttled: no program of higher priority is running"
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// real runs an experiment with processes, under the hook built for this machine.
+// real returns a function that runs an experiment with processes, under the hook built
+// for this machine.
 func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experiment) (*trial.Outcome, error) {
 	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
 		scratch, err := file.NewScratch(shm(), "deft-run-")
@@ -41,8 +42,8 @@ func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experimen
 	}
 }
 
-// progress moves a progress bar over the time that a run is to take, until stop. The
-// models load in the beginning: a run takes longer, and the bar waits at its end.
+// progress moves a progress bar over the planned duration of a run, until stop is called.
+// Loading the models takes longer, so the bar may wait at its end.
 func progress(env *cli.Env, d time.Duration) (stop func()) {
 	bar := env.Progress("run", d.Milliseconds())
 	done := make(chan struct{})
@@ -61,7 +62,7 @@ func progress(env *cli.Env, d time.Duration) (stop func()) {
 	return func() { close(done); bar.Done() }
 }
 
-// machine builds what the processes need.
+// machine builds the files that the processes need.
 func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch string) (trial.Machine, error) {
 	cc, lib, err := library(ctx)
 	if err != nil {
@@ -85,8 +86,7 @@ func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch
 	return trial.CUDA(lib, python, filepath.Join(folder, "run_model.py"), scratch, os.Environ()), nil
 }
 
-// shm is the folder for what processes share; the system's own for temporary
-// files where there is none.
+// shm returns the directory of shared memory, or that of temporary files if there is none.
 func shm() string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		return "/dev/shm"

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newReportCommand describes a run, and what sharing cost.
+// newReportCommand returns report, which describes a run and the cost of sharing.
 func newReportCommand(env *cli.Env) *cobra.Command {
 	var run, alone string
 	var logs, aloneLogs []string
@@ -15,7 +15,7 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 	var answer cli.Output
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "describe a run: completion times, inflation, fairness, missed deadlines",
+		Short: "Describe a run: completion times, inflation, fairness, missed deadlines",
 		Example: `  deft report --run out/run.json --alone out/alone.json --csv report.csv
   deft report --log model_A.csv,model_B.csv --alone-log alone_A.csv,alone_B.csv`,
 		Args: cobra.NoArgs,
@@ -44,11 +44,11 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&run, "run", "", "a run: run.json, or what deft run --json printed")
-	f.StringSliceVar(&logs, "log", nil, "instead: logs of completion times, one a model")
-	f.StringVar(&alone, "alone", "", "the same models alone: what deft alone --json printed")
-	f.StringSliceVar(&aloneLogs, "alone-log", nil, "instead: logs of the models alone, in the same order")
-	f.Float64SliceVar(&deadlines, "deadline-ms", nil, "with --log: a deadline for each model, 0 for none")
+	f.StringVar(&run, "run", "", "run: run.json, or the output of deft run --json")
+	f.StringSliceVar(&logs, "log", nil, "instead of --run: logs of completion times, one per model")
+	f.StringVar(&alone, "alone", "", "the same models alone: alone.json, or the output of deft alone --json")
+	f.StringSliceVar(&aloneLogs, "alone-log", nil, "instead of --alone: logs of the models alone, in the same order")
+	f.Float64SliceVar(&deadlines, "deadline-ms", nil, "with --log: one deadline per model (0: none)")
 	answer.Flags(c)
 	cli.First(c, "run", "alone", "log", "alone-log", "json")
 	return c
@@ -58,20 +58,20 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 func runOf(flag, path string, logs []string, deadlines []float64) (*report.Run, error) {
 	switch {
 	case path != "" && len(logs) > 0:
-		return nil, cli.Usagef("--%s and logs: give one of them", flag)
+		return nil, cli.Usagef("--%s and logs: give only one of them", flag)
 	case path != "":
 		return report.Load(path)
 	case len(logs) > 0:
 		return report.FromLogs(logs, deadlines)
 	}
-	return nil, cli.Usagef("no run given: --run or --log")
+	return nil, cli.Usagef("no run given: use --run or --log")
 }
 
-// pair gives the models alone the names of those shared, in order: logs have no name
-// but their file's.
+// pairOf gives the solo models the names of the shared ones, in order, since logs have
+// only the names of their files.
 func pairOf(r, alone *report.Run) error {
 	if len(r.Models) != len(alone.Models) {
-		return cli.Usagef("%d models shared, %d alone", len(r.Models), len(alone.Models))
+		return cli.Usagef("%d shared models, but %d solo ones: want the same number", len(r.Models), len(alone.Models))
 	}
 	for i := range alone.Models {
 		alone.Models[i].Name = r.Models[i].Name
@@ -84,12 +84,12 @@ func showReport(p *cli.Page, c *report.Run) {
 	for _, line := range []struct {
 		name  string
 		value *float64
-	}{{"Jain's index over progress", c.Progress}, {"Jain's index over device time", c.Jain}, {"share of time the device worked", c.Busy}} {
+	}{{"Jain's index over progress", c.Progress}, {"Jain's index over device time", c.Jain}, {"device utilization", c.Busy}} {
 		if line.value != nil {
 			p.Line("%s %.4f", line.name, *line.value)
 		}
 	}
 	if l := c.Preemption; l != nil {
-		p.Line("until those stopped were drained, ms: mean %.3f, p99 %.3f, most %.3f", l.Mean, l.P99, l.Max)
+		p.Line("preemption latency, ms: mean %.3f, p99 %.3f, max %.3f", l.Mean, l.P99, l.Max)
 	}
 }

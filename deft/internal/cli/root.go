@@ -19,13 +19,13 @@ func New(env *cli.Env) *cobra.Command {
 		newBuildHookCommand(env),
 		newDoctorCommand(env),
 
-		// programs of one's own, the owner of their session, and the live view
+		// the user's programs, the owner of their session, and the live view
 		newExecCommand(env), newDaemonCommand(env), newCtlCommand(env), newTopCommand(env),
 
 		// experiments
 		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPredictCommand(env), newPairCommand(env), newReportCommand(env), newPlotCommand(env),
 
-		// what only a GPU can tell
+		// tests on a real GPU
 		newGPUCheckCommand(env),
 	)
 	return root

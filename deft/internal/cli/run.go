@@ -13,21 +13,21 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newRunCommand runs an experiment.
+// newRunCommand returns run, which runs an experiment.
 func newRunCommand(env *cli.Env) *cobra.Command {
 	var s setting
 	var queue string
 	c := &cobra.Command{
 		Use:   "run -f FILE",
-		Short: "run an experiment: its models side by side on one device, under a policy",
-		Long: `Run an experiment: its models side by side on one device, under a policy.
+		Short: "Run an experiment: several models on one device under a policy",
+		Long: `Run an experiment: several models on one device under a policy.
 
 Policies:
 ` + policy.Policies.Help() + `
-The inflation is shown where deft alone has been run before with the same --out.
+The table shows inflation if deft alone was run before with the same --out.
 `,
 		Example: `  deft run -f input.json                                     with processes on a simulated device
-  deft run -f input.json --clock virtual --policy priority   in a simulation, in a blink
+  deft run -f input.json --clock virtual --policy priority   in a simulation, without waiting
   deft run -f input.json --device cuda --policy auto         on a GPU`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,13 +50,13 @@ The inflation is shown where deft alone has been run before with the same --out.
 	}
 	s.flags(c)
 	s.policyFlag(c)
-	c.Flags().StringVar(&queue, "queue-log", "", "write how many launches were in flight, each millisecond, to this CSV file")
+	c.Flags().StringVar(&queue, "queue-log", "", "write the launches in flight, one row per millisecond, to this CSV file")
 	cli.OutputFile(c, "queue-log")
 	cli.First(c, "file", "policy", "clock", "device", "out")
 	return c
 }
 
-// predict adds what one job of each model would take on a host that is not known.
+// predict adds the predicted time of one job of each model on an unknown host.
 func predict(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) error {
 	jobs, err := trial.Predict(ctx, x)
 	for i := range jobs {
@@ -65,8 +65,8 @@ func predict(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) er
 	return errors.Join(err, o.Save())
 }
 
-// beforehand sets a run beside the same models alone, where deft alone has left
-// its results in the same folder on the same kind of device and clock.
+// beforehand compares a run with the same models alone, if deft alone has written its
+// results to the same directory with the same device and clock.
 func beforehand(x *experiment.Experiment, r *report.Run) *report.Run {
 	alone, err := report.Load(aloneFile(x))
 	if err != nil || alone.Device != r.Device || alone.Clock != r.Clock {
@@ -78,7 +78,7 @@ func beforehand(x *experiment.Experiment, r *report.Run) *report.Run {
 	return r
 }
 
-// show prints a run, as compared.
+// show prints a run, with the comparison in the table.
 func (s *setting) show(env *cli.Env, r *report.Run, compared *report.Run) error {
 	for _, w := range r.Warnings {
 		s.warn(env, w)
@@ -94,12 +94,12 @@ func (s *setting) show(env *cli.Env, r *report.Run, compared *report.Run) error 
 	})
 }
 
-// showModels is a line a model.
+// showModels prints one row per model.
 func showModels(p *cli.Page, c *report.Run) {
 	t := p.Table("model", "jobs", "mean ms", "p50", "p95", "p99", "jobs/s", "inflation", "launches", "syncs", "stall ms", "gate ms", "missed")
 	for _, m := range c.Models {
 		row := []any{m.Output, m.Jobs, m.JCT.Mean, m.JCT.P50, m.JCT.P95, m.JCT.P99, m.Throughput, m.Inflation}
-		if m.Launches == 0 { // logs do not tell
+		if m.Launches == 0 { // logs do not contain these
 			t.Add(append(row, nil, nil, nil, nil, m.Missed)...)
 			continue
 		}

@@ -11,19 +11,19 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newSweepCommand measures an experiment under several intervals.
+// newSweepCommand returns sweep, which measures an experiment under several intervals.
 func newSweepCommand(env *cli.Env) *cobra.Command {
 	var s setting
 	var intervals []int
 	c := &cobra.Command{
 		Use:     "sweep -f FILE",
-		Short:   "measure an experiment under several synchronization intervals",
+		Short:   "Measure an experiment under several synchronization intervals",
 		Example: `  deft sweep -f input.json --clock virtual --sync 1,4,16,64,1000000 --json > sweep.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, n := range intervals {
 				if n < 1 {
-					return cli.Usagef("--sync: %d, want launches of 1 or more", n)
+					return cli.Usagef("--sync %d: want 1 launch or more", n)
 				}
 			}
 			x, err := s.load(env)
@@ -42,12 +42,12 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 	}
 	s.flags(c)
 	s.policyFlag(c)
-	c.Flags().IntSliceVar(&intervals, "sync", predictor.Candidates(), "intervals, in launches, for the models below the highest priority")
+	c.Flags().IntSliceVar(&intervals, "sync", predictor.Candidates(), "synchronization intervals in launches, for the models below the highest priority")
 	cli.First(c, "file", "sync", "clock", "out", "json")
 	return c
 }
 
-// counted is play under a progress bar.
+// counted returns play with a progress bar.
 func counted(env *cli.Env, play trial.Play, runs int) trial.Play {
 	bar := env.Progress("sweep", int64(runs))
 	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newTopCommand watches the clients of a session.
+// newTopCommand returns top, which shows the clients of a session live.
 func newTopCommand(env *cli.Env) *cobra.Command {
 	var every time.Duration
 	var count int
@@ -25,20 +25,20 @@ func newTopCommand(env *cli.Env) *cobra.Command {
 	var answer cli.Output
 	c := &cobra.Command{
 		Use:     "top [SESSION]",
-		Short:   "Watch the jobs that share the device now",
+		Short:   "Show the programs that share the device, live",
 		Example: "  deft top sim --count 1",
-		Long: `Watch the jobs that share the device now: one line for each client of a
-session, with what it did since the last look. SESSION is a name as deft exec has
-it, or a path. Without it, the session of the deft which is running is found;
-where several are, they are named by their paths.
+		Long: `Show the programs that share the device, live: one line per client of a session
+with its work since the last update. SESSION is a name, as in deft exec --session,
+or a path. Without it, the only running session is shown; if there are several,
+their paths are listed.
 
-Rates are per second of wall-clock time. GPU is the share of time in which the
-client had work queued; stall the share in which synchronization points or the
-closed gate held it.`,
+Rates are per second of wall-clock time. GPU is the fraction of time in which the
+client had work queued; stall is the fraction in which it waited at
+synchronization points or the closed gate.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if every <= 0 || count < 0 {
-				return cli.Usagef("--every %v --count %d: want more than 0, and at least 0", every, count)
+				return cli.Usagef("--every %v --count %d: want a duration above 0 and a count of 0 or more", every, count)
 			}
 			s, err := watched("/proc", sessions(dir), args)
 			if err != nil {
@@ -49,20 +49,20 @@ closed gate held it.`,
 		},
 	}
 	folderFlag(c, &dir)
-	c.Flags().DurationVar(&every, "every", time.Second, "time between two looks")
-	c.Flags().IntVar(&count, "count", 0, "looks before ending (0: until interrupted, or the session's end)")
+	c.Flags().DurationVar(&every, "every", time.Second, "time between two updates")
+	c.Flags().IntVar(&count, "count", 0, "number of updates (0: until interrupted, or until the session ends)")
 	answer.Flags(c)
 	return c
 }
 
-// Errors of finding the session to watch.
+// Errors returned if no session can be shown.
 var (
-	errNoSession     = errors.New("no session: is deft running, as this user?")
-	errManySessions  = errors.New("several sessions: name one")
-	errSessionClosed = errors.New("its owner has ended")
+	errNoSession     = errors.New("no session found: start one with deft exec or deft daemon, as the same user")
+	errManySessions  = errors.New("several sessions: give one of them")
+	errSessionClosed = errors.New("the session's owner has ended")
 )
 
-// watched opens the session that the user named, or the only one there is.
+// watched opens the session given by the user, or the only one that exists.
 func watched(proc, dir string, args []string) (*session.Session, error) {
 	if len(args) == 1 {
 		path := args[0]
@@ -85,19 +85,19 @@ func watched(proc, dir string, args []string) (*session.Session, error) {
 	return watched(proc, dir, found)
 }
 
-// findSessions returns one path for each session that a process of this user
-// has open: sessions made in memory have no other name.
+// findSessions returns one path for each session that a process of this user has open:
+// sessions in anonymous memory have no other name.
 func findSessions(proc string) []string {
 	seen := map[uint64]bool{}
 	var paths []string
-	links, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "fd", "*")) // the pattern is good
+	links, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "fd", "*")) // the pattern is valid
 	for _, link := range links {
 		if to, err := os.Readlink(link); err != nil || !strings.HasPrefix(to, "/memfd:deft-session") {
 			continue
 		}
 		s, err := session.Open(link)
 		if err != nil {
-			continue // gone meanwhile, or of another version
+			continue // already closed, or of another version
 		}
 		if !seen[s.ID()] {
 			seen[s.ID()] = true
@@ -108,7 +108,7 @@ func findSessions(proc string) []string {
 	return paths
 }
 
-// watch looks at the session until it ends, count looks are done, or ctx is.
+// watch shows the session until it ends, count updates are shown, or ctx ends.
 func watch(ctx context.Context, s *session.Session, every time.Duration, count int, show func([]clientView) error) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -116,7 +116,7 @@ func watch(ctx context.Context, s *session.Session, every time.Duration, count i
 	for n := 0; count == 0 || n < count; n++ {
 		select {
 		case <-ctx.Done():
-			return nil // a viewer that is to stop has done its work
+			return nil // stopping the viewer is no error
 		case <-tick.C:
 		}
 		after, now := s.Clients(), time.Now()
@@ -131,7 +131,7 @@ func watch(ctx context.Context, s *session.Session, every time.Duration, count i
 	return nil
 }
 
-// clientView is one line: what a client is, and what it did between two looks.
+// clientView is one line: a client and its work between two updates.
 type clientView struct {
 	PID               int     `json:"pid"`
 	Name              string  `json:"name"`
@@ -145,13 +145,12 @@ type clientView struct {
 	Jobs              uint64  `json:"jobs"`
 	JobsPerSecond     float64 `json:"jobs_per_s"`
 	LaunchesPerSecond float64 `json:"launches_per_s"`
-	GPU               float64 `json:"gpu"`   // share of the time
-	Stall             float64 `json:"stall"` // share of the time
+	GPU               float64 `json:"gpu"`   // fraction of time
+	Stall             float64 `json:"stall"` // fraction of time
 	MemoryBytes       uint64  `json:"memory_bytes"`
 }
 
-// viewClients pairs the clients of two looks; one that came between them
-// counts from nothing.
+// viewClients pairs the clients of two updates; a new one counts from zero.
 func viewClients(before, after []session.Client, between time.Duration) []clientView {
 	views := make([]clientView, 0, len(after))
 	seconds := between.Seconds()
@@ -179,6 +178,7 @@ func viewClients(before, after []session.Client, between time.Duration) []client
 	return views
 }
 
+// gate returns the state of a client's gate.
 func gate(c session.Client) string {
 	switch {
 	case !c.Directive.Closed:
@@ -189,8 +189,8 @@ func gate(c session.Client) string {
 	return "closed"
 }
 
-// screen returns what shows one look: a JSON line, or a page that takes the
-// place of the one before where a person watches.
+// screen returns the function that shows one update: a JSON line, or a page, which
+// replaces the last one on a terminal.
 func screen(env *cli.Env, s *session.Session, answer *cli.Output) func([]clientView) error {
 	if answer.JSON() {
 		return func(views []clientView) error {

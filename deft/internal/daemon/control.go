@@ -17,9 +17,9 @@ import (
 // Returned by questions to a daemon.
 var (
 	// ErrNoDaemon is returned where no daemon runs.
-	ErrNoDaemon = errors.New("no daemon owns the session")
+	ErrNoDaemon = errors.New("the session has no running owner")
 	// ErrRefused is returned with the daemon's own words.
-	ErrRefused = errors.New("the daemon refuses")
+	ErrRefused = errors.New("the owner rejected the request")
 )
 
 // Request is one question to a daemon: a JSON object in a line.
@@ -171,7 +171,7 @@ func (d *Daemon) obey(r Request) error {
 		defer d.mu.Unlock()
 		d.attached++
 		if d.ending {
-			return errors.New("it is ending")
+			return errors.New("the owner is shutting down")
 		}
 		return nil
 	case "policy":
@@ -188,7 +188,7 @@ func (d *Daemon) obey(r Request) error {
 func (d *Daemon) change(r Request) error {
 	clients := targets(d.session, r.Target)
 	if len(clients) == 0 {
-		return fmt.Errorf("no client %q", r.Target)
+		return fmt.Errorf("no program %q in this session", r.Target)
 	}
 	for _, c := range clients {
 		switch r.Command {

@@ -1,10 +1,9 @@
-// Package daemon is the long-lived owner of a session that any program of the
-// user joins: it applies a policy, which may be changed while programs run.
+// Package daemon is the long-lived owner of a session that any program of the user joins: it
+// applies a policy, which can be changed while programs run.
 //
-// It decides where a session of a name lies, that it has one owner at a time,
-// that an owner which was killed is followed by another on the same session,
-// and when an owner that nobody needs ends. It refuses a folder that other
-// users can write to, and a second owner.
+// A named session has one owner at a time. A killed owner is followed by another on the same
+// session; an owner ends when no program needs it. A directory that other users can write to
+// ([ErrFolder]) and a second owner ([ErrOwned]) are errors.
 //
 //	at, err := daemon.At("/dev/shm/deft-1000", "sim")
 //	if err != nil {
@@ -14,5 +13,5 @@
 //	if err != nil {
 //		return err
 //	}
-//	return d.Run(ctx) // until ctx is done, a client asks it to stop, or nobody is left
+//	return d.Run(ctx) // until ctx is done, a client stops it, or no program is left
 package daemon

@@ -19,14 +19,14 @@ import (
 // Returned when a session cannot be owned.
 var (
 	// ErrOwned is returned where another process is the owner.
-	ErrOwned = errors.New("another process owns it")
+	ErrOwned = errors.New("another process is the owner")
 	// ErrPlace is returned for a folder or name that cannot hold a session.
-	ErrPlace = errors.New("no place for a session")
+	ErrPlace = errors.New("cannot create a session")
 	// ErrFolder is returned, with ErrPlace, for a folder that is not this user's
 	// alone, or cannot be made.
-	ErrFolder = errors.New("not a folder of this user alone")
+	ErrFolder = errors.New("not a private directory of this user")
 	// ErrForeign is returned for a file that is no session where one should be.
-	ErrForeign = errors.New("a file that is not deft's is in the session's place")
+	ErrForeign = errors.New("this file was not written by deft")
 )
 
 // Place is where the files of one session lie: the session itself, the socket
@@ -40,14 +40,14 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,30}$`)
 // alone where it is absent.
 func At(dir, name string) (Place, error) {
 	if !plain.MatchString(name) {
-		return Place{}, fmt.Errorf("daemon: %w: a session named %q", ErrPlace, name)
+		return Place{}, fmt.Errorf("daemon: %w: the name %q is not valid", ErrPlace, name)
 	}
 	if strings.Contains(dir, ",") {
-		return Place{}, fmt.Errorf("daemon: %w: %s: a comma in its name, which DEFT_SESSION has between paths", ErrPlace, dir)
+		return Place{}, fmt.Errorf("daemon: %w: %s: the path contains a comma, which separates paths in DEFT_SESSION", ErrPlace, dir)
 	}
 	p := Place{dir, name}
 	if n := len(p.file("session")); n > longestPath {
-		return Place{}, fmt.Errorf("daemon: %w: %s has %d bytes, a socket at most %d", ErrPlace, p.file("session"), n, longestPath)
+		return Place{}, fmt.Errorf("daemon: %w: %s: the path has %d bytes, a socket's at most %d", ErrPlace, p.file("session"), n, longestPath)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return Place{}, fmt.Errorf("daemon: %w: %w: %w", ErrPlace, ErrFolder, err)
@@ -72,13 +72,13 @@ func shared(info fs.FileInfo) string {
 	case !ok:
 		return "has no known owner"
 	case int(st.Uid) != os.Geteuid():
-		return fmt.Sprintf("belongs to user %d, not to this one (%d)", st.Uid, os.Geteuid())
+		return fmt.Sprintf("belongs to user %d, not to user %d", st.Uid, os.Geteuid())
 	case info.Mode()&fs.ModeSymlink != 0:
 		return "is a symbolic link"
 	case !info.IsDir():
 		return "is not a directory"
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Sprintf("has mode %04o, others can reach it; chmod 700 makes it this user's alone", info.Mode().Perm())
+		return fmt.Sprintf("has mode %04o, so others can enter it; run chmod 700", info.Mode().Perm())
 	}
 	return ""
 }
@@ -222,7 +222,7 @@ func (p Place) Vacant() error {
 	var at syscall.Statfs_t
 	// A tmpfs without a limit says 0 blocks.
 	if err := syscall.Statfs(p.dir, &at); err == nil && at.Blocks > 0 && at.Bavail*uint64(at.Bsize) < session.Size {
-		return fmt.Errorf("daemon: %s: %w: a session takes %d bytes", p.dir, syscall.ENOSPC, session.Size)
+		return fmt.Errorf("daemon: %s: %w: a session needs %d bytes", p.dir, syscall.ENOSPC, session.Size)
 	}
 	return nil
 }

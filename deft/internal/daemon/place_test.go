@@ -41,8 +41,8 @@ func TestAt(t *testing.T) {
 		{"file", "is not a directory", true},
 		{"none/below", "no such file", true},
 		{"a,b", "a comma", false},
-		{strings.Repeat("x", 100), "a socket at most 107", false},
-		{"his", "belongs to user 65534, not to this one (0)", true},
+		{strings.Repeat("x", 100), "a socket's at most 107", false},
+		{"his", "belongs to user 65534, not to user 0", true},
 	} {
 		if c.dir == "his" && os.Geteuid() != 0 {
 			continue

@@ -75,7 +75,7 @@ func (x *Experiment) Into(dir string) error {
 		x.Models[i].OutputDir = dir
 	}
 	if first, second := twice(x.Models); second > 0 {
-		return fmt.Errorf("models[%d] and models[%d] would both write %s", first, second, x.Models[second].CSV())
+		return fmt.Errorf("models[%d] and models[%d] both write %s", first, second, x.Models[second].CSV())
 	}
 	return nil
 }

@@ -45,11 +45,11 @@ func parseTree(file string, text []byte) (node, []error, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	err := decoder.Decode(&doc)
 	if errors.Is(err, io.EOF) {
-		err = errors.New("the text is empty")
+		err = errors.New("the file is empty")
 	} else if err == nil {
 		var more yaml.Node
 		if err = decoder.Decode(&more); err == nil {
-			err = fmt.Errorf("line %d: text after the end of the experiment", more.Line)
+			err = fmt.Errorf("line %d: more text after the end of the experiment", more.Line)
 		} else if errors.Is(err, io.EOF) {
 			err = nil
 		}
@@ -103,7 +103,7 @@ func (t *tree) value(y *yaml.Node, path string) node {
 			key := y.Content[i].Value
 			field := t.value(y.Content[i+1], join(path, key))
 			if _, twice := n.fields[key]; twice {
-				t.warnings = append(t.warnings, &Warning{t.file, field.line, field.path, "given twice; the last one counts"})
+				t.warnings = append(t.warnings, &Warning{t.file, field.line, field.path, "given twice; the last value is used"})
 			} else {
 				n.order = append(n.order, key)
 			}

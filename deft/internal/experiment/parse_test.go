@@ -107,13 +107,13 @@ func TestInto(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"empty", "", "x.json:1: neither JSON nor YAML: the text is empty"},
+		{"empty", "", "x.json:1: neither JSON nor YAML: the file is empty"},
 		{"cut off", "{\n\"models\": [\n", "x.json:2: neither JSON nor YAML"},
 		{"not JSON", "{\n  models 1", "x.json:2: neither JSON nor YAML"},
 		{"two commas", "{\"exp_dur\": 1,\n,}", "x.json:1: neither JSON nor YAML"},
 		{"comma alone", `{"models": [,], "exp_dur": 1}`, "x.json:1: neither JSON nor YAML"},
 		{"two texts", one(`"priority": 0`) + "\n{}", "x.json:1: neither JSON nor YAML"},
-		{"two documents", one(`"priority": 0`) + "\n---\n{}", "x.json:2: neither JSON nor YAML: text after the end"},
+		{"two documents", one(`"priority": 0`) + "\n---\n{}", "x.json:2: neither JSON nor YAML: more text after the end"},
 		{"alias", "{\"models\": &a [],\n\"exp_dur\": *a}", "x.json:2: exp_dur: want a value, have an alias"},
 		{"no number", `{"models": [], "exp_dur": .nan}`, "exp_dur: want a number of 0 or more, have .nan"},
 		{"an array", "[]", "x.json:1: want an object, have an array"},
@@ -166,7 +166,7 @@ func TestParseRefuses(t *testing.T) {
 func TestParseWarns(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"unknown", one(`"colour": 1`), "x.json:1: models[0].colour: unknown field, ignored"},
-		{"twice", one(`"priority": 1, "priority": 0`), "x.json:1: models[0].priority: given twice; the last one counts"},
+		{"twice", one(`"priority": 1, "priority": 0`), "x.json:1: models[0].priority: given twice; the last value is used"},
 		{"both", one(`"control": {"control": true, "controlsync": true, "controlEvent": true}`), "x.json:1: models[0].control: controlEvent wins over controlsync"},
 		{"no sync", one(`"control": {"control": true, "controlsync": true}`), "x.json:1: models[0].control: controlsync without a queue_limit.sync above 0 sets no synchronization point"},
 		{"no group", one(`"control": {"control": true, "controlEvent": true}`), "x.json:1: models[0].control: controlEvent without a queue_limit.event_group above 0 bounds nothing"},

@@ -49,13 +49,13 @@ type Input struct {
 // units returns how many megapixels or sequences the input holds.
 func (in Input) units(unit string) (float64, error) {
 	if in.Batch < 1 || in.Batch > 1<<16 {
-		return 0, fmt.Errorf("batch of %d, want 1 to %d", in.Batch, 1<<16)
+		return 0, fmt.Errorf("batch size %d: want 1 to %d", in.Batch, 1<<16)
 	}
 	if unit == "sequence" {
 		return float64(in.Batch), nil
 	}
 	if min(in.Height, in.Width) < 1 || max(in.Height, in.Width) > 1<<16 {
-		return 0, fmt.Errorf("input of %dx%d pixels, want 1 to %d each way", in.Height, in.Width, 1<<16)
+		return 0, fmt.Errorf("input of %dx%d pixels: want 1 to %d per side", in.Height, in.Width, 1<<16)
 	}
 	return float64(in.Height) * float64(in.Width) / 1e6 * float64(in.Batch), nil
 }

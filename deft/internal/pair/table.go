@@ -27,6 +27,9 @@ type measured struct {
 	Beside float64 `dataset:"beside"`
 }
 
+// Columns names the columns of a table.
+const Columns = "model, other, alone, beside and, for several devices, device"
+
 // Load reads a table with the columns model, other, alone and beside, and, where
 // there are several devices, device: the speeds of a model alone and beside the
 // other, in one unit, larger is faster. A row that cannot be used (a speed that is
@@ -51,7 +54,7 @@ func Load(path string) (rows []Row, diagnostics []error, err error) {
 		if speed := m.Beside / m.Alone; m.Alone > 0 && speed > 0 && speed <= 2 {
 			rows = append(rows, Row{m.Device, m.Model, m.Other, speed})
 		} else {
-			diagnostics = append(diagnostics, fmt.Errorf("%s:%d: %w: alone %v, beside %v", path, table.Line(), ErrRow, m.Alone, m.Beside))
+			diagnostics = append(diagnostics, fmt.Errorf("%s:%d: %w: columns alone %v, beside %v", path, table.Line(), ErrRow, m.Alone, m.Beside))
 		}
 	}
 	for _, d := range table.Diagnostics() {

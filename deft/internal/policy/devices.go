@@ -47,7 +47,7 @@ type gang struct {
 }
 
 // rankPatience is how long ranks may wait at their gates for one that waits
-// for them, before they are let on by a job.
+// for them, before they are let on by a job; set by hand.
 const rankPatience = 5 * time.Millisecond
 
 // Decide implements [Policy].

@@ -32,6 +32,7 @@ type account struct {
 // NewEDF returns the policy.
 func NewEDF() *EDF { return &EDF{accounts: map[int]account{}} }
 
+// Set by hand.
 const (
 	newest = 0.3 // weight of the last job in the mean
 	// slackPerNeed is the slack, as a share of the predicted need, below which

@@ -26,7 +26,7 @@ type virtual struct {
 	working bool
 }
 
-// granularity is how far one client may run ahead of another.
+// granularity is how far one client may run ahead of another; set by hand.
 const granularity = 2 * time.Millisecond
 
 // credit is how many granularities a client that comes back may be behind.

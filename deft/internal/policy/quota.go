@@ -8,7 +8,7 @@ import "time"
 // stops until there is something in it again. It is not work conserving.
 type Quota struct{ buckets map[int]bucket }
 
-// burst is the time over which a share is kept.
+// burst is the time over which a share is kept; set by hand, as refill is.
 const burst = 50 * time.Millisecond
 
 var _ Policy = (*Quota)(nil)

@@ -8,7 +8,7 @@ import "time"
 type demand struct{ seen map[int]sign }
 
 // patience is how long a client may go without a launch before its turn is
-// passed on.
+// passed on; set by hand.
 const patience = 2 * time.Millisecond
 
 // sign is the last sign of work of a client.

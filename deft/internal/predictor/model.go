@@ -7,7 +7,7 @@ import (
 )
 
 // ErrModel is returned for a model that describes no job.
-var ErrModel = errors.New("no model of a job")
+var ErrModel = errors.New("cannot model the job")
 
 // Residual is the share of a full queue that an urgent request finds on average.
 const Residual = 0.5

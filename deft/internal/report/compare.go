@@ -19,10 +19,10 @@ func (r *Run) Compare(alone *Run) (*Run, error) {
 		m := &c.Models[i]
 		a, ok := alone.find(i, *m)
 		if !ok {
-			return nil, fmt.Errorf("report: %w: %s is not among the models alone", ErrMismatch, m.Name)
+			return nil, fmt.Errorf("report: %w: %s has no solo run", ErrMismatch, m.Name)
 		}
 		if !(a.JCT.Mean > 0) || !(m.JCT.Mean > 0) {
-			return nil, fmt.Errorf("report: %s: %w: a mean completion time of 0", m.Name, ErrNoModels)
+			return nil, fmt.Errorf("report: %s: %w: its mean completion time is 0", m.Name, ErrNoModels)
 		}
 		mean, inflation := a.JCT.Mean, m.JCT.Mean/a.JCT.Mean-1
 		m.AloneMS, m.Inflation = &mean, &inflation

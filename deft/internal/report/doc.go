@@ -1,23 +1,20 @@
-// Package report says what became of an experiment, and what sharing cost.
+// Package report summarises an experiment and the cost of sharing.
 //
-// A [Run] is the outcome of one experiment, a [Model] for each process in the
-// order of the configuration; it is what deft run prints and keeps as run.json.
-// [Run.Compare] sets it beside the same models alone on the device: inflation is
-// shared mean completion time over the one alone, less 1. Fairness is Jain's
-// index over the progress of the models, 1 where all are slowed alike. A report
-// can be made from logs of completion times too, without what only the
-// supervisor knows (launches, synchronization points, stalls).
+// A [Run] is the outcome of one experiment, with a [Model] for each process in the order of
+// the configuration; deft run prints it and stores it as run.json. [Run.Compare] compares it
+// with the same models alone on the device: inflation is the shared mean completion time over
+// that alone, less 1. Fairness is Jain's index over the progress of the models, 1 if all are
+// slowed equally. A report can also be made from logs of completion times, without the data
+// of the supervisor (launches, synchronization points, stalls).
 //
-// The package refuses to compare models that are not the same by name, and an
-// experiment without a finished job.
+// Models with different names ([ErrMismatch]) and an experiment without a finished job
+// ([ErrNoJobs]) are errors.
 //
-// Logs of completion times, one row a job, have Deft's columns: start and end in ns
-// on a clock that all processes of an experiment share, jct_ms, and two of device
-// memory, which older logs lack. The first row is the warm-up job and does not
-// count, as with Deft's readers, and a quantile is interpolated between the two
-// nearest jobs, as NumPy's default does. A row that cannot be read is a diagnostic,
-// and the others count; no job is [ErrNoJobs], never a mean of nothing. The charts
-// have Deft's axes.
+// Logs of completion times, one row per job, have Deft's columns: start and end in ns on a
+// clock that all processes of an experiment share, jct_ms, and two of device memory, which
+// may be absent. The first row is the warm-up and is not counted, as in Deft's readers. A
+// quantile is interpolated between the two nearest jobs, as NumPy does by default. An
+// unreadable row is a diagnostic and the other rows count. The charts have Deft's axes.
 //
 //	shared, err := report.Load("out/run.json")
 //	if err != nil {

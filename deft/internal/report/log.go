@@ -37,7 +37,7 @@ func LoadLog(path string) (*Log, error) {
 	l := &Log{Counts: t.Counts, Diagnostics: t.Diagnostics}
 	for i, j := range t.Rows {
 		if j.Ms < 0 || j.EndNs < j.StartNs {
-			return nil, fmt.Errorf("%s: job %d ends before it begins", path, i)
+			return nil, fmt.Errorf("%s: job %d ends before its start", path, i)
 		}
 	}
 	if len(t.Rows) < 2 {

@@ -56,7 +56,7 @@ func TestLoadLogRefuses(t *testing.T) {
 			t.Errorf("%q: %v", lines, err)
 		}
 	}
-	if _, err := LoadLog(logFile(t, header, "0,1,9,1,2", "5,3,9,1,2")); err == nil || !strings.Contains(err.Error(), "job 1 ends before it begins") {
+	if _, err := LoadLog(logFile(t, header, "0,1,9,1,2", "5,3,9,1,2")); err == nil || !strings.Contains(err.Error(), "job 1 ends before its start") {
 		t.Error(err)
 	}
 	if _, err := LoadLog(logFile(t, "a,b", "1,2")); err == nil {

@@ -14,7 +14,7 @@ var (
 	// ErrNoModels is returned for a run of no model.
 	ErrNoModels = errors.New("no models")
 	// ErrMismatch is returned for two runs that are not of the same models.
-	ErrMismatch = errors.New("not the same models")
+	ErrMismatch = errors.New("different models")
 )
 
 // Run is the outcome of an experiment.

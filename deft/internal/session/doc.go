@@ -1,16 +1,15 @@
-// Package session is the shared memory through which the owner of a policy and
-// the clients on one GPU, processes under libdeft.so, talk without a lock.
+// Package session is the shared memory through which the owner of a policy and the clients
+// on one GPU, processes under libdeft.so, communicate without a lock.
 //
-// It decides how the region is laid out (byte for byte that of
-// hook/src/session.h), who may write which word, who is alive, and how either
-// side is woken. It refuses to map what is no session of this version and
-// size, a plain file that other users could change or, by truncating it, turn
-// into a fatal signal, and to believe a process id without its start time.
+// It defines the layout of the region (byte for byte that of hook/src/session.h), the writer
+// of each word, which processes are alive, and how either side is woken. It does not map a
+// file of another version or size, or a plain file that other users could change or truncate
+// (which would kill the process by a signal), and it checks a process id together with its
+// start time.
 //
-// The owner writes one [Directive] for each client: stop at the gate,
-// synchronize every so many launches, keep at most so many in flight. A client
-// obeys while the owner is alive and beats; a dead owner's directives do not
-// count.
+// The owner writes one [Directive] per client: stop at the gate, synchronize every N
+// launches, keep at most N in flight. A client follows directives only while the owner's
+// heartbeat is recent.
 //
 //	s, err := session.Create(session.Options{})
 //	if err != nil {

@@ -22,7 +22,7 @@ func Self() (Identity, error) {
 	pid := os.Getpid()
 	start, life := startTicks("/proc", pid)
 	if life != running {
-		return 0, fmt.Errorf("session: /proc/%d/stat: cannot be read; is /proc mounted?", pid)
+		return 0, fmt.Errorf("session: cannot read /proc/%d/stat; check that /proc is mounted", pid)
 	}
 	return identity(pid, start), nil
 }

@@ -16,9 +16,9 @@ import (
 // Returned when a session cannot be mapped.
 var (
 	ErrNotSession = errors.New("not a deft session")
-	ErrVersion    = errors.New("session of another version")
-	ErrUnsafe     = errors.New("others could change the session file")
-	ErrOwned      = errors.New("session has a live owner")
+	ErrVersion    = errors.New("session of another deft version")
+	ErrUnsafe     = errors.New("other users can change the session file")
+	ErrOwned      = errors.New("the session already has an owner")
 )
 
 // Options sets what a new session tells its clients. The zero value works.
@@ -82,7 +82,7 @@ func allocate(f *os.File) error {
 		_, err = f.WriteAt(make([]byte, size), 0) // nobody has it mapped yet
 	}
 	if err != nil {
-		return fmt.Errorf("%w: a session takes %d bytes", err, size)
+		return fmt.Errorf("%w: a session needs %d bytes", err, size)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func allocate(f *os.File) error {
 func room(f *os.File) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
 	if errors.Is(err, unix.ENOSPC) {
-		return fmt.Errorf("%w: a session takes %d bytes", err, size)
+		return fmt.Errorf("%w: a session needs %d bytes", err, size)
 	}
 	return nil // one that cannot be extended is whole, or its maker wrote it
 }
@@ -185,7 +185,7 @@ func vet(f *os.File) error {
 	case st.Size < size:
 		return fmt.Errorf("%w: %d bytes, want %d", ErrNotSession, st.Size, size)
 	case !sealed && (int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0):
-		return fmt.Errorf("%w: owner %d, mode %#o", ErrUnsafe, st.Uid, st.Mode&0o777)
+		return fmt.Errorf("%w: owned by user %d, mode %#o", ErrUnsafe, st.Uid, st.Mode&0o777)
 	}
 	return nil
 }

@@ -13,15 +13,15 @@ import (
 // client.
 var (
 	// ErrNoClient is returned for an experiment without clients.
-	ErrNoClient = errors.New("no client")
+	ErrNoClient = errors.New("no clients")
 	// ErrNoKernels is returned for a job without kernels.
-	ErrNoKernels = errors.New("a job without kernels")
+	ErrNoKernels = errors.New("the job has no kernels")
 	// ErrTime is returned for a time below 0, and a duration of 0.
-	ErrTime = errors.New("impossible time")
+	ErrTime = errors.New("invalid time")
 	// ErrPolicy is returned for a policy that wants to be asked in the past.
-	ErrPolicy = errors.New("policy does not let time pass")
+	ErrPolicy = errors.New("the policy does not advance time")
 	// ErrStuck is returned where a policy holds clients for ever.
-	ErrStuck = errors.New("no client may ever go on")
+	ErrStuck = errors.New("all clients are stopped for ever")
 )
 
 // Discipline is the order in which a device serves the kernels of several
@@ -34,7 +34,8 @@ const (
 	TimeSlice                   // a slice of time for each client with kernels, in turn
 )
 
-// Defaults of the costs in a Config and a Client.
+// Defaults of the costs in a Config and a Client: usual values, measured again before the
+// clocks are compared; the slice is that of a GPU without MPS.
 const (
 	DefaultLaunch   = 4 * time.Microsecond
 	DefaultSyncCost = 15 * time.Microsecond

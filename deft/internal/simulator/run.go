@@ -369,7 +369,7 @@ func (s *simulation) decide() {
 	s.decisions++
 	next := s.config.Policy.Decide(s.now, clients, directives)
 	if next <= s.now {
-		s.err = fmt.Errorf("simulator: at %v: %w: asked for %v", s.now, ErrPolicy, next)
+		s.err = fmt.Errorf("simulator: at %v: %w: its next time is %v", s.now, ErrPolicy, next)
 		return
 	}
 	s.ask = min(s.ask, next)

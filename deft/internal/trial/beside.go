@@ -14,7 +14,7 @@ import (
 
 // ErrNotAlone is returned for a program that a run does not have, or whose device
 // time it does not tell.
-var ErrNotAlone = errors.New("not measured alone")
+var ErrNotAlone = errors.New("no solo run")
 
 // How far predictions from means are off, either way: nine times in ten of 200
 // drawn pairs on the simulated device, whose kernels take exponentially
@@ -69,7 +69,7 @@ func Beside(ctx context.Context, alone *report.Run, a, b string) (speeds [2]unce
 func solo(alone *report.Run, name string) (experiment.Model, error) {
 	i := slices.IndexFunc(alone.Models, func(m report.Model) bool { return m.Output == name || m.Name == name })
 	if i < 0 {
-		return experiment.Model{}, fmt.Errorf("%s: %w: no such model in the run", name, ErrNotAlone)
+		return experiment.Model{}, fmt.Errorf("%s: %w: the file does not contain this model", name, ErrNotAlone)
 	}
 	m := alone.Models[i]
 	if m.Launches < m.Jobs || m.Launches/m.Jobs > mostKernels || m.GPUMS <= 0 || m.Throughput <= 0 {

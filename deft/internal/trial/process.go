@@ -20,7 +20,7 @@ import (
 var ErrDied = errors.New("the process ended")
 
 // ErrLoad is returned where a model was not loaded in time.
-var ErrLoad = errors.New("not loaded in time")
+var ErrLoad = errors.New("its model did not load in time")
 
 // Program is how the process of a model is started.
 type Program struct {
@@ -112,7 +112,7 @@ func (q *process) tail() string {
 		return "; it wrote nothing to " + q.log
 	}
 	all := strings.Split(text, "\n")
-	return fmt.Sprintf("; the end of %s:\n%s", q.log, strings.Join(all[max(0, len(all)-tailLines):], "\n"))
+	return fmt.Sprintf("; last lines of %s:\n%s", q.log, strings.Join(all[max(0, len(all)-tailLines):], "\n"))
 }
 
 // output is a log that takes in what is written though its disk be full: a

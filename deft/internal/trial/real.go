@@ -191,7 +191,7 @@ func (r *run) barrier(ctx context.Context) error {
 			if q.err != nil {
 				return q.err
 			}
-			return fmt.Errorf("%s: %w before it was loaded%s", q.name, ErrDied, q.tail())
+			return fmt.Errorf("%s: %w before its model was loaded%s", q.name, ErrDied, q.tail())
 		case <-late.C:
 			return fmt.Errorf("%s: %w: %v%s", q.name, ErrLoad, limit, q.tail())
 		case <-ctx.Done():
@@ -284,7 +284,7 @@ func (r *run) outcome(seconds float64) (*Outcome, error) {
 	o.Run.Decisions = r.supervisor.Decisions()
 	for _, m := range o.Run.Models {
 		if m.Launches == 0 {
-			o.Run.Warnings = append(o.Run.Warnings, m.Output+": the hook saw no launch: nothing was controlled; see deft doctor")
+			o.Run.Warnings = append(o.Run.Warnings, m.Output+": the hook saw no launch, so the policy had no effect; run deft doctor")
 		}
 	}
 	if len(o.Run.Models) == 0 {

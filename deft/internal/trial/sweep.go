@@ -16,9 +16,9 @@ import (
 // Errors returned for a sweep of nothing.
 var (
 	// ErrIntervals is returned for an empty list of intervals or one below 1.
-	ErrIntervals = errors.New("want synchronization intervals of 1 or more")
+	ErrIntervals = errors.New("want at least one synchronization interval of 1 or more")
 	// ErrNoPoints is returned for a file that holds no sweep.
-	ErrNoPoints = errors.New("no points")
+	ErrNoPoints = errors.New("no intervals measured")
 )
 
 // Sweep is an experiment under several synchronization intervals.
@@ -73,7 +73,7 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 	}
 	for _, n := range intervals {
 		if n < 1 {
-			return nil, fmt.Errorf("sweep: %w, have %d", ErrIntervals, n)
+			return nil, fmt.Errorf("sweep: %w, got %d", ErrIntervals, n)
 		}
 	}
 	alone, err := Alone(ctx, x, play)
@@ -131,7 +131,7 @@ func LoadSweep(path string) (*Sweep, error) {
 	}
 	for _, p := range s.Points {
 		if len(p.Models) == 0 || len(p.Models) != len(s.Alone) {
-			return nil, fmt.Errorf("%s: interval %d: %d models, %d alone", path, p.Sync, len(p.Models), len(s.Alone))
+			return nil, fmt.Errorf("%s: interval %d has %d models, but %d ran alone", path, p.Sync, len(p.Models), len(s.Alone))
 		}
 	}
 	return s, nil

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrQuiet is returned where a process does nothing for too long.
-var ErrQuiet = errors.New("neither a job nor a launch")
+var ErrQuiet = errors.New("no job and no launch")
 
 // vigil watches that every model goes on.
 type vigil struct {

@@ -18,14 +18,14 @@ func warnings(x *experiment.Experiment, device string) []string {
 			continue
 		}
 		if m.SyncLevel == "layer" {
-			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers: ignored here", m.OutputName))
+			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers and is ignored", m.OutputName))
 		}
 		if m.Kernels == 0 && m.External() {
-			all = append(all, fmt.Sprintf("%s: %s has the kernels of gpt2 here", m.OutputName, m.ModelName))
+			all = append(all, fmt.Sprintf("%s: %s is simulated with the kernels of gpt2", m.OutputName, m.ModelName))
 			continue
 		}
 		if m.Kernels == 0 && m.Height == 0 {
-			all = append(all, fmt.Sprintf("%s: no resize_size: the kernels of an input of %dx%d", m.OutputName, experiment.DefaultHeight, experiment.DefaultWidth))
+			all = append(all, fmt.Sprintf("%s: no resize_size: simulated with an input of %dx%d", m.OutputName, experiment.DefaultHeight, experiment.DefaultWidth))
 		}
 	}
 	return all
@@ -39,7 +39,7 @@ func unknownToGPU(m *experiment.Model) []string {
 		set  bool
 	}{{"kernels", m.Kernels > 0}, {"graph", m.Graph > 0}, {"launch_ns", m.LaunchCost > 0}} {
 		if f.set {
-			all = append(all, fmt.Sprintf("%s: %s does not count on a GPU: ignored here", m.OutputName, f.name))
+			all = append(all, fmt.Sprintf("%s: %s has no effect on a GPU and is ignored", m.OutputName, f.name))
 		}
 	}
 	return all

@@ -1,4 +1,4 @@
-// Package simcudatest is what tests of a hook need beside the simulated driver:
-// programs that use the driver in one way each, what the driver counted, and
-// clients of a session that launch nothing.
+// Package simcudatest helps to test a hook on the simulated driver: it has programs that
+// each use the driver in one way, the driver's own counts, and clients of a session that
+// launch nothing.
 package simcudatest

@@ -17,14 +17,15 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// adapted is one model's latency on a new device.
+// adapted is the latency of one model on a new device.
 type adapted struct {
 	Model        string                 `json:"model"`
 	Milliseconds uncertainty.Prediction `json:"milliseconds"`
 	Measured     bool                   `json:"measured"`
 }
 
-// newAdaptCommand predicts a new device from a few models measured on it.
+// newAdaptCommand returns adapt, which predicts a new device from a few models measured
+// on it.
 func newAdaptCommand(env *cli.Env) *cobra.Command {
 	var tables []string
 	var models, device, measured string
@@ -33,11 +34,11 @@ func newAdaptCommand(env *cli.Env) *cobra.Command {
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "adapt",
-		Short: "Predict all models on a new device from a few that were measured on it",
-		Long: `Predict all models on a new device from a few that were measured on it, and from
-a table of what other devices took. The file of measurements is a CSV with the
-columns model and avg_ms, and threads where that is not 1. Three measured models
-do; the answer names the one to measure next.`,
+		Short: "Predict all models on a new device from a few measured ones",
+		Long: `Predict the latency of all models on a new device from a few models that were
+measured on it and from a table of latencies of other devices. The measurements
+are a CSV file with the columns model and avg_ms, and threads if that is not 1.
+Three models are enough; the answer names the one to measure next.`,
 		Example: `  edgeprof adapt --table latency.csv --device "my board" --measured three.csv --models models`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -76,7 +77,7 @@ do; the answer names the one to measure next.`,
 					table.Add(r.Model, r.Milliseconds, what)
 				}
 				if next != "" {
-					p.Line("%s: the next model to measure, which would tell most of the others: %s", device, next)
+					p.Line("%s: measure %[2]s next: it says most about the other models", device, next)
 				}
 			})
 		},
@@ -84,23 +85,23 @@ do; the answer names the one to measure next.`,
 	f := c.Flags()
 	latencyFlags(c, &tables, &models, &cpuOnly)
 	f.StringVar(&device, "device", "", "name of the new device")
-	f.StringVar(&measured, "measured", "", "CSV of what was measured on it: model, avg_ms")
-	f.Uint64Var(&seed, "seed", 1, "of the parts that intervals are learnt from")
+	f.StringVar(&measured, "measured", "", "CSV file of measurements on it: model, avg_ms")
+	f.Uint64Var(&seed, "seed", 1, "random seed of the folds that intervals are learned from")
 	out.Flags(c)
 	cli.Require(c, "table", "device", "measured")
 	cli.First(c, "table", "device", "measured", "models", "json")
 	return c
 }
 
-// readLatencies reads tables of latencies, and the graphs of their models where a
-// folder is given.
+// readLatencies reads tables of latencies and, if a directory is given, the graphs of
+// their models.
 func readLatencies(ctx context.Context, env *cli.Env, paths []string, models string, cpuOnly bool) (*transfer.Table, error) {
 	table, err := transfer.ReadTable(paths, cpuOnly)
 	if err != nil {
 		return nil, err
 	}
 	if table.Dropped > 0 {
-		env.Log.Warnf("%s: %d rows without a latency above 0 are left out", strings.Join(paths, ", "), table.Dropped)
+		env.Log.Warnf("%s: ignored %d rows without a latency above 0", strings.Join(paths, ", "), table.Dropped)
 	}
 	if models == "" {
 		return table, nil
@@ -120,7 +121,7 @@ func readLatencies(ctx context.Context, env *cli.Env, paths []string, models str
 		}
 	}
 	if missing > 0 {
-		env.Log.Warnf("%d of %d models: their graphs are not read, and tell nothing: %v", missing, len(table.Models), first)
+		env.Log.Warnf("no graph for %d of %d models, so their structure is not used: %v", missing, len(table.Models), first)
 	}
 	return table, table.Describe(graphs)
 }

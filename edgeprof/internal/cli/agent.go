@@ -16,7 +16,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newAgentCommand reports what this machine is, for Prometheus to scrape.
+// newAgentCommand returns agent, which exports this machine's properties to Prometheus.
 func newAgentCommand(env *cli.Env) *cobra.Command {
 	var at cli.Listener
 	var node, model, root string
@@ -24,10 +24,10 @@ func newAgentCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "agent",
 		Example: "  edgeprof agent --device-model \"Raspberry Pi 4B\"",
-		Short:   "Tell Prometheus what this machine is",
-		Long: `Tell Prometheus what this machine is: the char_node_* metrics of the
-characterization agent at /metrics, read from this machine alone. Its load is
-node_exporter's to tell.`,
+		Short:   "Export this machine's properties to Prometheus",
+		Long: `Export this machine's properties to Prometheus: the char_node_* metrics of the
+characterization agent, at /metrics. They are read from this machine only. Load
+comes from node_exporter.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			host, err := os.Hostname()
@@ -51,19 +51,19 @@ node_exporter's to tell.`,
 		},
 	}
 	at.Flags(c, ":5001")
-	c.Flags().StringVar(&node, "node", "", "name of this node (default: NODE_NAME of the environment, or the host's name)")
-	c.Flags().StringVar(&model, "device-model", "", "what this device is (default: DEVICE_MODEL of the environment, or what the machine says)")
-	c.Flags().StringVar(&root, "root", "/", "root of the machine's file system, as a container sees it")
-	c.Flags().StringVar(&place.City, "city", "", "where the machine stands")
-	c.Flags().StringVar(&place.Country, "country", "", "where the machine stands")
-	c.Flags().StringVar(&place.Continent, "continent", "", "where the machine stands")
-	c.Flags().StringVar(&place.Latitude, "latitude", "", "where the machine stands, in degrees")
-	c.Flags().StringVar(&place.Longitude, "longitude", "", "where the machine stands, in degrees")
+	c.Flags().StringVar(&node, "node", "", "name of this node (default: $NODE_NAME, or the host name)")
+	c.Flags().StringVar(&model, "device-model", "", "model name of this device (default: $DEVICE_MODEL, or what the machine reports)")
+	c.Flags().StringVar(&root, "root", "/", "root of the machine's file system, as seen from a container")
+	c.Flags().StringVar(&place.City, "city", "", "city of the machine")
+	c.Flags().StringVar(&place.Country, "country", "", "country of the machine")
+	c.Flags().StringVar(&place.Continent, "continent", "", "continent of the machine")
+	c.Flags().StringVar(&place.Latitude, "latitude", "", "latitude of the machine, in degrees")
+	c.Flags().StringVar(&place.Longitude, "longitude", "", "longitude of the machine, in degrees")
 	cli.First(c, "addr", "node", "device-model", "city", "country")
 	return c
 }
 
-// machine is the instruction set as the kernel names it.
+// machine returns the kernel's name of the instruction set, as uname -m.
 func machine() string {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
@@ -72,7 +72,7 @@ func machine() string {
 	return unix.ByteSliceToString(u.Machine[:])
 }
 
-// sizeOf is the size of the file system at a folder in bytes.
+// sizeOf returns the size in bytes of the file system that holds a directory.
 func sizeOf(folder string) (uint64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(folder, &s); err != nil {

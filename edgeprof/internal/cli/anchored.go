@@ -15,7 +15,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// anchors are models of families that differ, of full width but small files.
+// anchors returns seven models of different families: full width, small files.
 func anchors() []sized {
 	return []sized{
 		{"densenet", synth.Size{Width: 1, Resolution: 64}}, {"efficientnet", synth.Size{Width: 1, Resolution: 112}}, {"googlenet", synth.Size{Width: 1, Resolution: 96}},
@@ -24,8 +24,8 @@ func anchors() []sized {
 	}
 }
 
-// here returns rates for predictions of this machine now: anchored, and with what its
-// speed may have done since they were measured.
+// here returns rates for predictions on this machine now: anchored, and with the doubt
+// that its speed may have changed since they were measured.
 func here(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.Calibration, machine *device.Device) (*profiler.Calibration, error) {
 	c, err := anchored(ctx, env, speed, c, machine)
 	if err != nil {
@@ -39,17 +39,17 @@ func here(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.Calib
 	return c.On(speed.Readings(), age), nil
 }
 
-// anchored are the rates that come with the program as a few models say, measured on
-// this machine: names of processors do not tell what a core does in a cycle. They
-// are kept until it starts again, for images of machines are cloned. Other rates stay
-// as they are, and so do those of a run time that is not installed.
+// anchored scales the built-in rates by a few models that it measures on this machine:
+// a processor's name does not say what a core does in a cycle. The result is kept until
+// the next boot, since machine images are cloned. Other rates are returned as they are,
+// and so are those of a runtime that is not installed.
 func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.Calibration, here *device.Device) (*profiler.Calibration, error) {
 	if !c.Facts.Shipped {
 		return c, nil
 	}
 	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1}, runs: 1, size: 1, made: anchors(), speed: speed}
 	facts := o.with.facts(here)
-	boot, _ := fs.ReadFile(env.Root, "proc/sys/kernel/random/boot_id") // "" where it is not told
+	boot, _ := fs.ReadFile(env.Root, "proc/sys/kernel/random/boot_id") // "" if the kernel has none
 	facts.Setting = "few models since boot " + strings.TrimSpace(string(boot))
 	folder, noFolder := os.UserCacheDir()
 	path := filepath.Join(folder, "foretime", "edgeprof", "anchored-"+facts.Runtime+".json")
@@ -72,6 +72,6 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.C
 			}
 		}
 	}
-	env.Log.Warnf("this machine was not measured but for %d models: edgeprof calibrate (60 s) does", kept.Models)
+	env.Log.Warnf("rates rest on only %d models measured on this machine; edgeprof calibrate (60 s) measures it fully", kept.Models)
 	return kept, nil
 }

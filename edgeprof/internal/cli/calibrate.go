@@ -32,12 +32,12 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// trained is the built-in model, whose trees refine the rates of any device.
+// trained is the built-in model. Its trees refine the rates of any device.
 //
 //go:embed model.json.gz
 var trained []byte
 
-// builtin reads the built-in model, once.
+// builtin returns the built-in model, which it reads once.
 var builtin = sync.OnceValues(func() (*profiler.Model, error) {
 	r, err := gzip.NewReader(bytes.NewReader(trained))
 	if err != nil {
@@ -52,9 +52,9 @@ var builtin = sync.OnceValues(func() (*profiler.Model, error) {
 	return m, err
 })
 
-// builtinRates are what the built-in model knows of ONNX Runtime, which is what
-// people deploy, on a machine that it was trained on; they serve where a device has
-// none of its own.
+// builtinRates returns the built-in model's rates of ONNX Runtime, which most people
+// deploy, on a machine that it was trained on. A device without rates of its own gets
+// these.
 var builtinRates = sync.OnceValues(func() ([]byte, error) {
 	m, err := builtin()
 	if err != nil {
@@ -67,8 +67,8 @@ var builtinRates = sync.OnceValues(func() ([]byte, error) {
 	return json.Marshal(c)
 })
 
-// models of every family, one narrow and one of full width, and chains of operators:
-// half a minute to run all.
+// calibrationModels returns models of every family, one narrow and one of full width,
+// and chains of operators. All run in half a minute.
 func calibrationModels() []sized {
 	return []sized{
 		{"alexnet", synth.Size{Width: 0.4, Resolution: 96}}, {"alexnet", synth.Size{Width: 1, Resolution: 96}},
@@ -91,16 +91,17 @@ func calibrationModels() []sized {
 	}
 }
 
+// sized is a family with a size.
 type sized struct {
 	family string
 	size   synth.Size
 }
 
-// modelsPerReading is how many models are measured between two readings of the
-// machine's speed, which takes them one or two seconds.
+// modelsPerReading is the number of models measured between two readings of the
+// machine's speed: one or two seconds.
 const modelsPerReading = 5
 
-// calibrating is what `calibrate` is asked to do.
+// calibrating holds the flags of calibrate.
 type calibrating struct {
 	with running
 	out  string
@@ -109,22 +110,21 @@ type calibrating struct {
 	runs int
 	size float64 // factor on the width of the models made here
 
-	speed *cli.Speed // of this machine, read before, between and after the models
+	speed *cli.Speed // of this machine: read before, between and after the models
 }
 
-// newCalibrateCommand measures this machine's rates.
+// newCalibrateCommand returns calibrate, which measures this machine's rates.
 func newCalibrateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	o := calibrating{made: calibrationModels(), speed: cli.NewSpeed(record)}
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "calibrate",
 		Example: "  edgeprof calibrate --for detector.onnx",
-		Short:   "Measure how fast this machine runs what models are made of",
-		Long: `Measure how fast this machine runs what models are made of: small models of
-every family run a few times each, and each class of operator gets its rates.
-The kernels of models named by --for are measured too, as they run in these
-models; they correct the rates for kernels like them. A run with --for that was
-broken off goes on where it stopped.`,
+		Short:   "Measure how fast this machine runs each class of operator",
+		Long: `Measure how fast this machine runs each class of operator: small models of every
+family run a few times each. The kernels of the models named by --for are
+measured too and correct the rates of similar kernels. An interrupted run with
+--for continues where it stopped.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cal, err := o.calibrate(cmd.Context(), env)
@@ -135,10 +135,10 @@ broken off goes on where it stopped.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.out, "out", "", "file to write (default: where rank looks for it)")
+	f.StringVar(&o.out, "out", "", "file to write (default: the one that rank reads)")
 	cli.OutputFile(c, "out")
-	f.StringSliceVar(&o.own, "for", nil, "an .onnx file, or a folder of them, that predictions shall be good for; may be given many times")
-	f.IntVar(&o.runs, "runs", 6, "bursts of counted inferences of each model, in two rounds")
+	f.StringSliceVar(&o.own, "for", nil, "an .onnx file, or a directory of them, to correct predictions for; may be repeated")
+	f.IntVar(&o.runs, "runs", 6, "bursts of timed inferences per model, in two rounds")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
 	out.Flags(c)
@@ -151,17 +151,17 @@ func calibrated(p *cli.Page, cal *profiler.Calibration, path string) {
 	for _, e := range cal.Errors {
 		table.Add(e.Model, 1000*e.Measured, 1000*e.Predicted, e.Ratio())
 	}
-	p.Line("predictions by rates that the model's family had no part in; interval %.2f to %.2f times", cal.Low, cal.High)
+	p.Line("each family is predicted by rates fitted to the others; interval %.2f to %.2f times", cal.Low, cal.High)
 	if cal.Facts.Library != "" {
 		p.Line("%s", cal.Facts.Library)
 	}
 	p.Line("%s", path)
 }
 
-// calibrate measures, fits and writes.
+// calibrate measures this machine, fits rates and writes them.
 func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Calibration, error) {
 	if o.runs < 1 || !(o.size > 0 && o.size <= 1) {
-		return nil, cli.Usagef("--runs %d --size %v: want 1 or more, and above 0 to 1", o.runs, o.size)
+		return nil, cli.Usagef("--runs %d --size %v: want runs of 1 or more and a size above 0, at most 1", o.runs, o.size)
 	}
 	var err error
 	if o.out, err = calibrationPath(o.out); err != nil {
@@ -175,7 +175,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 		return nil, err
 	}
 	if felt := here.Load.Felt; felt != nil && *felt > 0.5 {
-		env.Log.Warnf("other work wants %.1f processors: rates are less what inferences wait for it, and still less sure than on an idle machine", *felt)
+		env.Log.Warnf("other work uses %.1f processors: waiting time is subtracted, but the rates are less certain than on an idle machine", *felt)
 	}
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
 		return nil, err
@@ -198,16 +198,16 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	return cal, os.RemoveAll(o.rows())
 }
 
-// rows is the folder of what is measured for the user's own models. Its name
-// tells how they were run, so that nothing else goes on from it.
+// rows returns the directory of the measurements of the user's own models. Its name
+// contains a hash of the flags, so only a run with the same flags continues them.
 func (o *calibrating) rows() string {
 	w := o.with
 	sum := sha256.Sum256(fmt.Append(nil, o.size, w.runtime, w.threads, w.cpus, w.quota, w.ortLibrary, slices.Sorted(slices.Values(w.sizes))))
 	return fmt.Sprintf("%s.measured-%x", strings.TrimSuffix(o.out, ".json"), sum[:4])
 }
 
-// measured are rows and kernels of small models of every family, and of the
-// user's.
+// measured returns the rows and kernels of small models of every family and of the
+// user's own models.
 func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.Data, error) {
 	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
@@ -248,7 +248,7 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 	return measurement.ReadDir(ctx, rows)
 }
 
-// jobs are all models to measure; those made here lie in the folder.
+// jobs returns all models to measure and writes the small ones into dir.
 func (o *calibrating) jobs(ctx context.Context, dir string) ([]collection.Job, error) {
 	plain := collection.Job{Setting: o.with.setting("desktop"), Warmup: 1, Profiles: o.runs}
 	var jobs []collection.Job
@@ -282,11 +282,11 @@ func (o *calibrating) jobs(ctx context.Context, dir string) ([]collection.Job, e
 	return append(jobs, own...), err
 }
 
-// errSameName is returned for models that cannot be told apart by their names.
-var errSameName = errors.New("two models of one name")
+// errSameName is returned for two models with one file name.
+var errSameName = errors.New("two models have the same file name")
 
-// ownJobs are the user's models, each with those of the given sizes that it
-// leaves open. FILE.onnx:NAME=SIZE is for that file alone.
+// ownJobs returns the user's models, each with the given sizes of its open dimensions.
+// FILE.onnx:NAME=SIZE applies to that file only.
 func ownJobs(plain collection.Job, files, sizes []string) ([]collection.Job, error) {
 	var jobs []collection.Job
 	used := map[string]bool{}
@@ -310,7 +310,7 @@ func ownJobs(plain collection.Job, files, sizes []string) ([]collection.Job, err
 			}
 			if _, err := onnx.Analyze(m, s); errors.Is(err, onnx.ErrDimension) {
 				continue
-			} else if err != nil && !errors.Is(err, onnx.ErrSize) { // which others may mend
+			} else if err != nil && !errors.Is(err, onnx.ErrSize) { // which another size may fix
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
 			maps.Copy(job.Sizes, s.Sizes)
@@ -320,25 +320,26 @@ func ownJobs(plain collection.Job, files, sizes []string) ([]collection.Job, err
 	}
 	for _, text := range sizes {
 		if !used[text] {
-			return nil, cli.Usagef("--dim %s: no model of --for leaves it open", text)
+			return nil, cli.Usagef("--dim %s: no model of --for has this open dimension", text)
 		}
 	}
 	return jobs, nil
 }
 
-// calibrationPath is the given file, or the one in the user's configuration.
+// calibrationPath returns the given file, or the one in the user's configuration
+// directory.
 func calibrationPath(path string) (string, error) {
 	if path != "" {
 		return path, nil
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("%w: name a file with --out", err)
+		return "", fmt.Errorf("%w; name a file with --out", err)
 	}
 	return filepath.Join(dir, "foretime", "edgeprof", "calibration.json"), nil
 }
 
-// parseCalibration reads rates and has the built-in model refine them.
+// parseCalibration reads rates, which the built-in model refines.
 func parseCalibration(data []byte) (*profiler.Calibration, error) {
 	c := &profiler.Calibration{}
 	read := struct {
@@ -349,7 +350,7 @@ func parseCalibration(data []byte) (*profiler.Calibration, error) {
 		return nil, err
 	}
 	if read.Kind != "" {
-		return nil, fmt.Errorf("%w: it is a %s, whose rates train --calibrations writes", profiler.ErrCalibration, read.Kind)
+		return nil, fmt.Errorf("%w: this is %q, a file of train; write its rates with train --calibrations", profiler.ErrCalibration, read.Kind)
 	}
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -362,7 +363,7 @@ func parseCalibration(data []byte) (*profiler.Calibration, error) {
 	return c, nil
 }
 
-// local is the machine this command runs on.
+// local returns the source that lists only the machine this command runs on.
 func local(root fs.FS) (device.Source, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -371,6 +372,7 @@ func local(root fs.FS) (device.Source, error) {
 	return device.Local{Root: root, Host: host, Sleep: device.Sleep, Disk: rootUsage, Probe: &device.Probe{Window: 200 * time.Millisecond, MaxAge: 5 * time.Second}}, nil
 }
 
+// thisMachine returns the machine this command runs on, with its load now.
 func thisMachine(ctx context.Context, root fs.FS) (device.Device, error) {
 	source, err := local(root)
 	if err != nil {
@@ -383,8 +385,8 @@ func thisMachine(ctx context.Context, root fs.FS) (device.Device, error) {
 	return devices[0], nil
 }
 
-// rootUsage is the share of the root file system that is not available, in
-// percent, as df has it.
+// rootUsage returns the used share of the root file system in percent, computed as df
+// does.
 func rootUsage() (float64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs("/", &s); err != nil {

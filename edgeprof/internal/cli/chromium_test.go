@@ -247,7 +247,7 @@ func TestRealPage(t *testing.T) {
 	}
 	for expression, want := range map[string]any{
 		`document.querySelectorAll("#ranking svg.range circle").length`:                                                                                                               3.0,
-		`document.querySelector("#ranking .card.first .quiet").textContent.includes("9 times of 10 from")`:                                                                            true,
+		`document.querySelector("#ranking .card.first .quiet").textContent.includes("90 % interval")`:                                                                                 true,
 		`document.querySelectorAll("#ranking .card.first li").length > 0`:                                                                                                             true,
 		`document.querySelector("#ranking").textContent.includes("bytes of memory")`:                                                                                                  true,
 		`document.querySelector("#manifest").textContent.includes("name: mobilenet-v2")`:                                                                                              true,

@@ -54,7 +54,7 @@ func TestRealCluster(t *testing.T) {
 	}
 	c := promtest.Start(t, agents)
 	window := (8 * promtest.Interval).String()
-	r := start(t, "serve", "--source", "prometheus", "--prometheus", c.Address, "--load-window", window, "--max-age", window, "--refresh", "100ms")
+	r := start(t, "serve", "--source", "prometheus", "--prometheus", c.Address, "--set", "source.load-window="+window, "--set", "source.max-age="+window, "--set", "refresh=100ms")
 	fastest := func(node string) func() bool {
 		return func() bool {
 			a := r.profile()

@@ -18,7 +18,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// collecting is what `collect` is asked to do.
+// collecting holds the flags of collect.
 type collecting struct {
 	with       running
 	models     []string
@@ -26,41 +26,46 @@ type collecting struct {
 	load       string
 	out        string
 	iterations int
-	rounds     int
-	profiles   int
 }
 
-// collectSettings say what the rows are of.
+// collectSettings holds the settings of collect.
 type collectSettings struct {
-	Device  string `json:"device" help:"desktop, raspberrypi or jetson"`
-	Family  string `json:"family" help:"family of the models (default: by the file's name)"`
-	Images  string `json:"images" help:"folder of images to run on, in turn (default: random input)"`
-	Warmup  int    `json:"warmup" help:"inferences of each model that are not counted"`
-	Seed    uint64 `json:"seed" help:"of the background loads"`
-	Library string `json:"ort-library" help:"path of libonnxruntime.so (default: looked for in node_modules and the system's folders)"`
-	GPU     string `json:"gpu-needed"`     // of old scripts: what is true is refused
-	Mode    string `json:"inference-mode"` // of old scripts
+	Device   string  `json:"device" help:"desktop, raspberrypi or jetson"`
+	Images   string  `json:"images" help:"directory of images to run on, in turn (default: random input)"`
+	Family   string  `json:"family" help:"family of the models (default: from the file's name)"`
+	Warmup   int     `json:"warmup" help:"untimed inferences per model"`
+	Rounds   int     `json:"rounds" help:"passes over all models; each does its part of the iterations"`
+	Profiles int     `json:"profiles" help:"inferences that time the kernels; 0 omits them"`
+	Pin      []int   `json:"pin" help:"CPUs that inferences may use, such as [0] or [0, 1] (default: any)"`
+	Quota    float64 `json:"quota" help:"fraction of CPU time for inferences, above 0 and at most 1"`
+	Seed     uint64  `json:"seed" help:"random seed of the background load"`
+	Library  string  `json:"ort-library" help:"path of libonnxruntime.so (default: as for edgeprof time)"`
+	GPU      string  `json:"gpu-needed" help:"whether inferences need a GPU: only false, since no runtime here uses one"`
+	Mode     string  `json:"inference-mode" help:"mode of inferences: only simple, one after another"`
 }
 
-// newCollectCommand times real inferences and keeps them as rows to train on.
+// newCollectCommand returns collect, which times real inferences and keeps them as rows
+// to train on.
 func newCollectCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
-	o := collecting{settings: collectSettings{Device: "desktop", Warmup: 2, Seed: 1, GPU: "false", Mode: "simple"}}
+	o := collecting{settings: collectSettings{Device: "desktop", Warmup: 2, Rounds: 1, Profiles: 10, Quota: 1, Seed: 1, GPU: "false", Mode: "simple"}}
 	settings := cli.NewSettings(&o.settings)
 	c := &cobra.Command{
 		Use:     "collect",
 		Example: "  edgeprof collect --model models --runtime go --out data",
-		Short:   "Time real inferences and keep them, with the machine's state, as rows to train on",
-		Long: `Time real inferences and keep them, with the machine's state, as rows to train on.
+		Short:   "Time real inferences and store them, with the machine's state, as rows to train on",
+		Long: `Time real inferences and store them, with the machine's state, as rows to train on.
 
-Each model gets a file MODEL.onnx-DEVICE.csv with a row for each iteration, and
-MODEL.onnx-DEVICE.kernels.csv with the time of each of its kernels. A run that
-was broken off, or killed, goes on where it stopped.`,
+Each model gets a file MODEL.onnx-DEVICE.csv with one row per iteration, and
+MODEL.onnx-DEVICE.kernels.csv with the times of its kernels. An interrupted or
+killed run continues where it stopped. The flags with an underscore are those of
+the original's collection_metrics.py.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Load(); err != nil {
 				return err
 			}
+			o.original(cmd)
 			summaries, err := o.collect(cmd.Context(), env)
 			if err != nil {
 				return err
@@ -74,14 +79,16 @@ was broken off, or killed, goes on where it stopped.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&o.models, "model", nil, "an .onnx file, or a folder of them; may be given many times")
-	f.IntVar(&o.iterations, "iterations", 100, "rows of each model")
-	f.StringVar(&o.load, "load", "none", "background load beside each inference: none, or stress (busy cores at 20 to 80 %, at random)")
+	f.StringSliceVar(&o.models, "model", nil, "an .onnx file, or a directory of them; may be repeated")
+	f.IntVar(&o.iterations, "iterations", 100, "rows per model")
+	f.StringVar(&o.load, "load", "none", "background load during each inference: none, or stress (busy cores, 20 to 80 % at random)")
 	cli.Values(c, "load", "none", "stress")
-	f.IntVar(&o.rounds, "rounds", 1, "times that all models are gone through; each has its part of the iterations")
-	f.IntVar(&o.profiles, "profiles", 10, "inferences for the times of the kernels; 0 leaves them out")
-	f.StringVar(&o.out, "out", ".", "folder for the rows")
-	o.with.machineFlags(c)
+	f.StringVar(&o.out, "out", ".", "directory for the rows")
+	f.String("device_type", "", "type of this device: desktop, raspberrypi or jetson (the setting device)")
+	f.String("image_path", "", "directory of images to run on (the setting images)")
+	f.String("gpu_needed", "", "whether inferences need a GPU: only false, since no runtime here uses one")
+	f.String("inference_mode", "", "mode of inferences: only simple, one after another")
+	o.with.runtimeFlags(c)
 	settings.Flags(c)
 	out.Flags(c)
 	cli.Require(c, "model")
@@ -89,22 +96,36 @@ was broken off, or killed, goes on where it stopped.`,
 	return c
 }
 
+// original sets the settings that the flags of the original's script name.
+func (o *collecting) original(cmd *cobra.Command) {
+	s := &o.settings
+	for name, setting := range map[string]*string{"device_type": &s.Device, "image_path": &s.Images, "gpu_needed": &s.GPU, "inference_mode": &s.Mode} {
+		if f := cmd.Flag(name); f.Changed {
+			*setting = f.Value.String()
+		}
+	}
+}
+
 func (o *collecting) check() error {
+	s := &o.settings
+	o.with.ortLibrary, o.with.cpus, o.with.quota = s.Library, s.Pin, s.Quota
 	if err := o.with.check(); err != nil {
 		return err
 	}
-	s := &o.settings
-	o.with.ortLibrary = s.Library
 	gpu, err := strconv.ParseBool(s.GPU)
 	switch {
-	case o.iterations < 1 || s.Warmup < 0 || o.rounds < 1 || o.rounds > o.iterations || o.profiles < 0:
-		return cli.Usagef("--iterations %d --warmup %d --rounds %d --profiles %d: want 1 or more, 0 or more, 1 to the iterations, 0 or more", o.iterations, s.Warmup, o.rounds, o.profiles)
+	case o.iterations < 1:
+		return cli.Usagef("--iterations %d: want 1 or more", o.iterations)
+	case s.Warmup < 0 || s.Profiles < 0:
+		return cli.Usagef("settings warmup %d, profiles %d: want 0 or more", s.Warmup, s.Profiles)
+	case s.Rounds < 1 || s.Rounds > o.iterations:
+		return cli.Usagef("setting rounds %d: want 1 to %d, the number of iterations", s.Rounds, o.iterations)
 	case o.load != "none" && o.load != "stress":
 		return cli.Usagef("--load %s: want none or stress", o.load)
 	case err != nil:
 		return cli.Usagef("--gpu_needed %s: want true, false, 1 or 0", s.GPU)
 	case gpu:
-		return fmt.Errorf("--gpu_needed %s: %w: neither run time uses a GPU", s.GPU, runtime.ErrUnavailable)
+		return fmt.Errorf("--gpu_needed %s: %w: no runtime here uses a GPU", s.GPU, runtime.ErrUnavailable)
 	case s.Mode != "simple":
 		return cli.Usagef("--inference_mode %s: want simple", s.Mode)
 	}
@@ -145,11 +166,11 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	defer bar.Done()
 	c.Step = func() { bar.Add(1) }
 	var summaries []collection.Summary
-	for round := range o.rounds {
+	for round := range o.settings.Rounds {
 		for _, model := range models {
 			s, err := c.Collect(ctx, collection.Job{
-				Model: model, Family: o.settings.Family, Sizes: sizes.Sizes, Warmup: o.settings.Warmup, Round: round, Profiles: o.profiles,
-				Iterations: (o.iterations + o.rounds - 1 - round) / o.rounds,
+				Model: model, Family: o.settings.Family, Sizes: sizes.Sizes, Warmup: o.settings.Warmup, Round: round, Profiles: o.settings.Profiles,
+				Iterations: (o.iterations + o.settings.Rounds - 1 - round) / o.settings.Rounds,
 				Setting:    setting,
 			})
 			if err != nil {
@@ -162,7 +183,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	return summaries, nil
 }
 
-// newCollector measures on this machine, into a folder.
+// newCollector returns a collector that measures on this machine into a directory.
 func newCollector(root fs.FS, with *running, dir string) (*collection.Collector, error) {
 	host, err := os.Hostname()
 	return &collection.Collector{
@@ -173,7 +194,7 @@ func newCollector(root fs.FS, with *running, dir string) (*collection.Collector,
 	}, err
 }
 
-// modelFiles lists the .onnx files that are named, or lie in folders that are.
+// modelFiles returns the named .onnx files and those in named directories.
 func modelFiles(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -197,4 +218,4 @@ func modelFiles(names []string) ([]string, error) {
 	return files, nil
 }
 
-var errNoModels = errors.New("no .onnx files in this folder")
+var errNoModels = errors.New("no .onnx files in this directory")

@@ -7,9 +7,9 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
 
-// companions are the files that a command reads because it is given path: the rows
-// and models of a directory, and what a model keeps in files of its own; by default
-// the rates of this machine.
+// companions returns the files that a command reads when it is given path: the rows and
+// models in a directory, and the files that hold a model's external data. For an empty
+// path it returns the file of this machine's rates.
 func companions(path string) []string {
 	if path == "" {
 		rates, err := calibrationPath("")
@@ -38,7 +38,7 @@ func external(path string) []string {
 	}
 	m, err := onnx.ReadFile(path)
 	if err != nil {
-		return nil // the command says so
+		return nil // the command reports it
 	}
 	var all []string
 	for _, location := range m.ExternalFiles() {

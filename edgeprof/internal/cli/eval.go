@@ -10,13 +10,13 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// newEvalCommand holds a trained model against measurements.
+// newEvalCommand returns eval, which compares a trained model with measurements.
 func newEvalCommand(env *cli.Env) *cobra.Command {
 	var model, data, plots string
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "eval",
-		Short:   "Hold a trained model against collected measurements that it has not seen",
+		Short:   "Compare a trained model with collected measurements that it has not seen",
 		Example: "  edgeprof eval --model model.json --data rows.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,9 +41,9 @@ func newEvalCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&model, "model", "", "model file, from train")
-	f.StringVar(&data, "data", "", "folder of collected files, or one of them")
-	f.StringVar(&plots, "plots", "", "folder for plots (default: none)")
+	f.StringVar(&model, "model", "", "model file written by train")
+	f.StringVar(&data, "data", "", "directory of collected files, or one file")
+	f.StringVar(&plots, "plots", "", "directory for plots (default: none)")
 	out.Flags(c)
 	cli.Require(c, "model", "data")
 	return c

@@ -15,7 +15,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newInspectCommand counts what a model is made of, without loading its weights.
+// newInspectCommand returns inspect, which counts a model's layers, parameters and
+// operations without loading its weights.
 func newInspectCommand(env *cli.Env) *cobra.Command {
 	var verify bool
 	var out cli.Output
@@ -52,17 +53,17 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 	}
 	out.Flags(c)
 	dimFlag(c, &sizes)
-	c.Flags().BoolVar(&verify, "verify", false, "run the model once in ONNX Runtime, without optimisations, and hold its shapes against those worked out")
+	c.Flags().BoolVar(&verify, "verify", false, "run the model once in ONNX Runtime, without optimisations, and compare its shapes with the inferred ones")
 	c.Flags().StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --verify")
 	return c
 }
 
 // dimFlag adds --dim.
 func dimFlag(c *cobra.Command, sizes *[]string) {
-	c.Flags().StringSliceVar(sizes, "dim", nil, "size of a dimension that the model leaves open, such as batch=4 or INPUT:AXIS=640 (default: 224 for height and width of a picture, or what the exporter noted; 128 tokens of a text; else 1)")
+	c.Flags().StringSliceVar(sizes, "dim", nil, "size of an open dimension, such as batch=4 or INPUT:AXIS=640 (default: the exporter's hint, or 224 for the height and width of an image; 128 tokens of a text; else 1)")
 }
 
-// dimensions are the sizes that --dim gives.
+// dimensions returns the sizes given by --dim.
 func dimensions(sizes []string) (onnx.Settings, error) {
 	s, err := onnx.ParseSizes(sizes)
 	if err != nil {
@@ -71,7 +72,7 @@ func dimensions(sizes []string) (onnx.Settings, error) {
 	return s, nil
 }
 
-// analyzed is the model in a file, with the sizes that --dim gives.
+// analyzed returns the analysis of a model file, with the sizes given by --dim.
 func analyzed(path string, sizes []string) (*onnx.Analysis, error) {
 	settings, err := dimensions(sizes)
 	if err != nil {
@@ -116,7 +117,7 @@ func inspection(p *cli.Page, c *onnx.Characteristics) {
 		{"multiply-accumulates", c.MACs.Total, ""}, {"  in convolutions", c.MACs.Conv, ""}, {"  depthwise", c.MACs.Depthwise, ""},
 		{"  in matrix products", c.MACs.Dense, ""}, {"  recurrent", c.MACs.Recurrent, ""},
 		{"activations written", c.ActivationBytes, "B"}, {"peak activation memory", c.PeakActivationBytes, "B"},
-		{"nodes", int64(c.Nodes), ""}, {"nodes when fused", int64(c.FusedNodes), ""}, {"depth", int64(c.Depth), ""},
+		{"nodes", int64(c.Nodes), ""}, {"nodes after fusion", int64(c.FusedNodes), ""}, {"depth", int64(c.Depth), ""},
 	} {
 		table.Add(row.name, row.value, row.unit)
 	}

@@ -16,25 +16,25 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// layer is a kernel as it is shown.
+// layer is one row of the table: a kernel.
 type layer struct {
 	profiler.Layer
 	Measured *float64 `json:"measured_seconds,omitempty"`
 }
 
-// layered is a model by its kernels.
+// layered holds the kernels of a model and their sum.
 type layered struct {
 	Model    string                 `json:"model"`
 	Runtime  string                 `json:"runtime"`
 	Layers   []layer                `json:"layers"`
 	MACs     int64                  `json:"macs"`
 	Seconds  uncertainty.Prediction `json:"predicted_seconds"`
-	Idle     float64                `json:"idle_seconds"` // predicted, but for the machine's load now
+	Idle     float64                `json:"idle_seconds"` // predicted, without the machine's load now
 	Measured *float64               `json:"measured_seconds,omitempty"`
 	Warnings []string               `json:"warnings"`
 }
 
-// newLayersCommand shows where a model's time goes.
+// newLayersCommand returns layers, which lists the kernels of a model with their times.
 func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, of string
 	var measure bool
@@ -50,7 +50,7 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if measure && of == "" && calibration == "" { // by what is there to measure with
+			if measure && of == "" && calibration == "" { // use the runtime that is installed
 				with.runtime = runtimeAuto
 				if err := with.resolve(cmd.Context(), env); err != nil {
 					return err
@@ -75,10 +75,10 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	}
 	f := c.Flags()
 	dimFlag(c, &with.sizes)
-	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or built in)")
-	f.StringVar(&of, "runtime", "", "run time: go or ort (default: that of the rates)")
+	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or the built-in ones)")
+	f.StringVar(&of, "runtime", "", "runtime: go or ort (default: that of the rates)")
 	cli.Values(c, "runtime", "go", "ort")
-	f.BoolVar(&measure, "measure", false, "run the model and show the time of each kernel beside")
+	f.BoolVar(&measure, "measure", false, "run the model and add the measured time of each kernel")
 	f.StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --measure")
 	out.Flags(c)
 	cli.First(c, "measure", "runtime", "calibration", "dim", "json")
@@ -106,14 +106,14 @@ func layersOf(ctx context.Context, env *cli.Env, speed *cli.Speed, path string, 
 	return l, nil
 }
 
-// profiled inferences, after some that warm up.
+// Inferences that are profiled, and those before them that warm up.
 const (
 	profiledRuns = 9
 	warmingRuns  = 3
 )
 
-// measure adds the median time of each kernel. A body's kernels share the time of
-// the node around them, which no run time parts.
+// measure adds the median time of each kernel. The kernels of a loop body share the
+// time of the loop's node, since no runtime reports them separately.
 func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) error {
 	session, err := with.start(ctx, l.Model)
 	if err != nil {
@@ -160,5 +160,5 @@ func layersTable(p *cli.Page, l *layered) {
 		total = append(total, milli(l.Measured))
 	}
 	table.Add(total...)
-	p.Line("%s run time: %v", l.Runtime, cli.Seconds(l.Seconds))
+	p.Line("%s runtime: %v", l.Runtime, cli.Seconds(l.Seconds))
 }

@@ -10,18 +10,17 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// maxSpooledBytes is the limit of a model from a pipe: protobuf's, which ONNX files
-// are written in. Larger models keep their tensors in files next to them.
+// maxSpooledBytes is the limit of a model read from a pipe: protobuf's limit, since ONNX
+// files are protobuf messages. Larger models keep their tensors in separate files.
 const maxSpooledBytes = 2 << 30
 
-// piped is a command on a model file that may be a pipe: models are read more
-// than once, here and there, and not from the first byte to the last, so that
-// the command sees a copy.
+// piped wraps a command on a model file that may be a pipe. Models are read more than
+// once and not from first to last byte, so the command gets a copy of the pipe's data.
 func piped(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Command, args []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		info, err := os.Stat(args[0])
 		if err != nil || info.Mode().IsRegular() || info.IsDir() {
-			return run(cmd, args) // which says what is wrong
+			return run(cmd, args) // which reports the error
 		}
 		dir, err := file.NewScratch("", "edgeprof-")
 		if err != nil {

@@ -18,16 +18,17 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// newPredictCommand predicts each row of a file of measurements.
+// newPredictCommand returns predict, which predicts each row of a file of measurements.
 func newPredictCommand(env *cli.Env) *cobra.Command {
 	var model, data, out string
 	c := &cobra.Command{
 		Use:     "predict",
 		Short:   "Predict the time of each row of a collected file",
 		Example: "  edgeprof predict --model model.json --data rows.csv",
-		Long: `Predict the time of each row of a collected file: its columns come back with
-prediction, low and high, in seconds. Where MODEL.kernels.csv lies beside the file,
-and the row's setting was trained on, the prediction is by kernels, else by counts.`,
+		Long: `Predict the time of each row of a collected file. The output has the same columns
+and prediction, low and high, in seconds. If MODEL.kernels.csv is in the same
+directory and the row's setting is in the training data, the prediction uses the
+kernels, otherwise the counts.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			m, err := readTrained(model)
@@ -38,9 +39,9 @@ and the row's setting was trained on, the prediction is by kernels, else by coun
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&model, "model", "", "model file, from train")
+	f.StringVar(&model, "model", "", "model file written by train")
 	f.StringVar(&data, "data", "", "collected file")
-	f.StringVar(&out, "out", "pred.csv", "file with the same columns and prediction, low and high")
+	f.StringVar(&out, "out", "pred.csv", "file to write")
 	cli.OutputFile(c, "out")
 	cli.Require(c, "model", "data")
 	return c
@@ -56,10 +57,10 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 		return err
 	}
 	if len(table.Diagnostics) > 0 {
-		return table.Diagnostics[0] // a row left out would shift the others
+		return table.Diagnostics[0] // a skipped row would shift the others
 	}
 	if len(table.Rows) != len(text)-1 {
-		return fmt.Errorf("%s: %d rows in %d lines", data, len(table.Rows), len(text)-1)
+		return fmt.Errorf("%s: only %d of %d lines are rows", data, len(table.Rows), len(text)-1)
 	}
 	kernels, err := readKernels(strings.TrimSuffix(data, ".csv") + ".kernels.csv")
 	if err != nil {
@@ -104,8 +105,8 @@ func readText(path string) ([][]string, error) {
 	return text, nil
 }
 
-// readKernels reads the kernels of models by model and setting, those of the
-// first round; a file that is not there has none.
+// readKernels reads the kernels of the first round, by model and setting. A missing
+// file is no error.
 func readKernels(path string) (map[[2]string][]measurement.Kernel, error) {
 	table, err := dataset.Load[measurement.Kernel](path, dataset.Options{})
 	if errors.Is(err, os.ErrNotExist) {

@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newRankCommand ranks devices for a model. What it predicts for this machine is
-// kept in the record until time measures it.
+// newRankCommand returns rank, which ranks devices for a model. Predictions for this
+// machine go into the record, where the command time adds the outcome.
 func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, runtime string
 	source := newSourcing(env.Root)
@@ -61,7 +61,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 				for i := range r.Candidates {
 					c := &r.Candidates[i]
 					if err := (&running{threads: 1, quota: 1}).installed(cmd.Context()); c.Runtime == runtimeORT && err != nil {
-						c.Reasons = append(c.Reasons, "not run here: ONNX Runtime is not installed")
+						c.Reasons = append(c.Reasons, "ONNX Runtime is not installed on this machine")
 					}
 					c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
 				}
@@ -74,9 +74,9 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		}),
 	}
 	source.flags(c, "local", "")
-	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices that name none (default: those of edgeprof calibrate, or built in)")
+	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices without their own (default: those of edgeprof calibrate, or the built-in ones)")
 	dimFlag(c, &sizes)
-	c.Flags().StringVar(&runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates)")
+	c.Flags().StringVar(&runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates)")
 	cli.Values(c, "runtime", "go", "ort")
 	settings.Flags(c)
 	out.Flags(c)
@@ -84,7 +84,8 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	return c
 }
 
-// recordKey is of a model on this machine, whatever folder names it.
+// recordKey returns the record's key of a model on this machine: its absolute path and
+// the runtime.
 func recordKey(file, runtime string) string {
 	if path, err := filepath.Abs(file); err == nil {
 		file = path
@@ -93,7 +94,7 @@ func recordKey(file, runtime string) string {
 }
 
 func ranking(p *cli.Page, r *placement.Ranking) {
-	table := p.Table("node", "device", "run time", "predicted ms", "why")
+	table := p.Table("node", "device", "runtime", "predicted ms", "why")
 	for _, c := range r.Candidates {
 		table.Add(c.Node, c.Model, c.Runtime, c.Seconds.Times(1000), strings.Join(c.Reasons, "; "))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// reported is a judgement as a table.
+// reported prints an evaluation as a table.
 func reported(p *cli.Page, r *profiler.Report) {
 	p.Line("%d rows, %d models of %d families on %d devices; left out: %s", r.Rows, r.Models, r.Families, r.Devices, r.Validation)
 	table := p.Table("prediction", "MAPE", "within 5 %", "within 10 %", "Spearman", "fastest device", "regret", "MAE ms", "RMSE ms", "R2")
@@ -32,7 +32,7 @@ func reported(p *cli.Page, r *profiler.Report) {
 		text  string
 		value *float64
 	}{
-		{"a repeat of the same measurement is within 10 % in", r.Ceiling}, {"intervals from other families hold the truth in", r.Coverage}, {"the device that is fastest most often is so in", r.MostFastest},
+		{"repeated measurements within 10 % of each other:", r.Ceiling}, {"measured times inside intervals from other families:", r.Coverage}, {"share of models for which the most frequent winner is fastest:", r.MostFastest},
 	} {
 		if line.value != nil {
 			p.Line("%s %s", line.text, cli.Text(share(line.value)))
@@ -40,10 +40,10 @@ func reported(p *cli.Page, r *profiler.Report) {
 	}
 }
 
-// share is a part of a whole, or not known.
+// share converts a fraction for printing; nil is unknown.
 func share(v *float64) *cli.Share { return (*cli.Share)(v) }
 
-// milli is in thousandths, or not known.
+// milli converts seconds to milliseconds; nil is unknown.
 func milli(v *float64) *float64 {
 	if v == nil {
 		return nil

@@ -34,12 +34,5 @@ func New(env *cli.Env) *cobra.Command {
 		newEvalCommand(env),
 		newPredictCommand(env),
 	)
-	cli.Rename(root, map[string]string{
-		"--node-label": "--set source.node-label=", "--load-window": "--set source.load-window=", "--max-age": "--set source.max-age=", "--source-timeout": "--set source.timeout=",
-		"serve --refresh": "--set refresh=", "serve --watch": "--set watch=", "serve --rate": "--set limits.rate=", "serve --max-model-bytes": "--set limits.model-bytes=",
-		"serve --max-graph-bytes": "--set limits.graph-bytes=", "serve --max-uploads": "--set limits.uploads=", "serve --upload-timeout": "--set limits.upload-time=",
-		"collect --device_type": "--set device=", "collect --image_path": "--set images=", "collect --gpu_needed": "--set gpu-needed=", "collect --inference_mode": "--set inference-mode=",
-		"collect --family": "--set family=", "collect --warmup": "--set warmup=", "collect --seed": "--set seed=", "collect --ort-library": "--set ort-library=",
-	})
 	return root
 }

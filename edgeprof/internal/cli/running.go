@@ -25,16 +25,14 @@ import (
 	"github.com/foretime/foretime/shared/timing"
 )
 
-// The run times, by the names that measurements carry; and the choice of the
-// first that is installed.
+// The runtimes, by their names in measurements; auto is the first one installed.
 const (
 	runtimeGo   = "go"
 	runtimeORT  = "ort"
 	runtimeAuto = "auto"
 )
 
-// running is how models are run: by which run time, and with what of the
-// machine.
+// running holds the runtime that runs models and the machine's resources for it.
 type running struct {
 	runtime    string
 	threads    int
@@ -43,23 +41,28 @@ type running struct {
 	ortLibrary string
 	sizes      []string
 
-	// found is the native library that the last session had, by file and by name.
+	// found is the native library of the last session: its file and its name.
 	found [2]string
 }
 
-// flags are those of the machine, and where ONNX Runtime is.
+// flags adds the flags of the machine and the path of ONNX Runtime.
 func (r *running) flags(c *cobra.Command) {
 	r.machineFlags(c)
-	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: looked for in the Python environment, node_modules, python3's packages and the system's folders)")
+	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: searched in the Python environment, node_modules, python3's packages and the system's directories)")
 }
 
+// machineFlags adds the runtime's flags and those of the CPUs that it may use.
 func (r *running) machineFlags(c *cobra.Command) {
+	r.runtimeFlags(c)
+	c.Flags().IntSliceVar(&r.cpus, "pin", nil, "CPUs that inferences may use, such as 0 or 0,1 (default: any)")
+	c.Flags().Float64Var(&r.quota, "quota", 1, "fraction of CPU time for inferences, above 0 and at most 1")
+}
+
+func (r *running) runtimeFlags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&r.runtime, "runtime", runtimeAuto, "run time: ort (ONNX Runtime, through edgeprof-ort), go (built in), or auto: ort where worker and library load, else go")
+	f.StringVar(&r.runtime, "runtime", runtimeAuto, "runtime: ort (ONNX Runtime, through edgeprof-ort), go (built in), or auto (ort if it loads, else go)")
 	cli.Values(c, "runtime", runtimeAuto, "go", "ort")
-	f.IntVar(&r.threads, "threads", 1, "threads of an inference")
-	f.IntSliceVar(&r.cpus, "pin", nil, "processors that inferences may use, such as 0 or 0,1 (default: any)")
-	f.Float64Var(&r.quota, "quota", 1, "share of time that inferences may run, in (0, 1]")
+	f.IntVar(&r.threads, "threads", 1, "threads per inference")
 	dimFlag(c, &r.sizes)
 }
 
@@ -68,14 +71,14 @@ func (r *running) check() error {
 	case r.runtime != runtimeGo && r.runtime != runtimeORT && r.runtime != runtimeAuto:
 		return cli.Usagef("--runtime %s: want go, ort or auto", r.runtime)
 	case r.threads < 1 || r.threads > goruntime.NumCPU():
-		return cli.Usagef("--threads %d: want 1 to %d, the processors of this machine", r.threads, goruntime.NumCPU())
+		return cli.Usagef("--threads %d: want 1 to %d, the number of CPUs of this machine", r.threads, goruntime.NumCPU())
 	case !(r.quota > 0 && r.quota <= 1):
-		return cli.Usagef("--quota %v: want it in (0, 1]", r.quota)
+		return cli.Usagef("--quota %v: want a number above 0 and at most 1", r.quota)
 	}
 	return nil
 }
 
-// oneNode is a model that computes next to nothing.
+// oneNode returns a model with one cheap operator.
 func oneNode() *onnx.Model {
 	x := onnx.Value{Name: "x", Type: onnx.Float32, Known: true, Shape: []onnx.Dim{{Size: 1}}}
 	return &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
@@ -84,7 +87,7 @@ func oneNode() *onnx.Model {
 	}}
 }
 
-// resolve decides between the run times where that is left to it.
+// resolve replaces auto by the runtime that is installed.
 func (r *running) resolve(ctx context.Context, env *cli.Env) error {
 	if err := r.check(); err != nil || r.runtime == runtimeGo {
 		return err
@@ -92,18 +95,18 @@ func (r *running) resolve(ctx context.Context, env *cli.Env) error {
 	err := r.installed(ctx)
 	switch {
 	case r.runtime == runtimeAuto && errors.Is(err, runtime.ErrUnavailable):
-		env.Log.Infof("the run time is go: %v", err)
+		env.Log.Infof("using the Go runtime: %v", err)
 		r.runtime = runtimeGo
 		return nil
 	case err == nil:
 		r.runtime = runtimeORT
-		env.Log.Infof("the run time is %s", r.found[1])
+		env.Log.Infof("using %s", r.found[1])
 	}
 	return err
 }
 
-// installed has ONNX Runtime load a model of one node. The error matches
-// [runtime.ErrUnavailable] where it is not there.
+// installed makes ONNX Runtime load a model of one node. The error matches
+// [runtime.ErrUnavailable] if it is not installed.
 func (r *running) installed(ctx context.Context) error {
 	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
@@ -124,8 +127,8 @@ func (r *running) installed(ctx context.Context) error {
 	return session.Close()
 }
 
-// start loads a model in a worker process: this program again, or the one that
-// drives ONNX Runtime.
+// start loads a model in a worker process: another process of this program, or the
+// program that drives ONNX Runtime.
 func (r *running) start(ctx context.Context, path string) (*worker.Session, error) {
 	settings, err := dimensions(r.sizes)
 	if err != nil {
@@ -134,7 +137,7 @@ func (r *running) start(ctx context.Context, path string) (*worker.Session, erro
 	return r.load(ctx, path, settings.Sizes)
 }
 
-// load is start with sizes of the caller's.
+// load does the same with the caller's sizes.
 func (r *running) load(ctx context.Context, path string, sizes map[string]int64) (*worker.Session, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -155,7 +158,7 @@ func (r *running) load(ctx context.Context, path string, sizes map[string]int64)
 	}
 	library := r.ortLibrary
 	if r.runtime == runtimeORT {
-		library = cmp.Or(library, r.found[0]) // where the last session found it
+		library = cmp.Or(library, r.found[0]) // the path of the last session
 	}
 	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: sizes, Library: library, ProcessorTime: r.threads == 1 && r.quota == 1})
 	if err == nil && r.runtime == runtimeORT {
@@ -164,12 +167,12 @@ func (r *running) load(ctx context.Context, path string, sizes map[string]int64)
 	return session, err
 }
 
-// setting is what rows say of how models are run.
+// setting returns the setting that measured rows carry.
 func (r *running) setting(device string) measurement.Setting {
 	return measurement.Setting{Device: device, Runtime: r.runtime, Threads: r.threads, CPUs: r.cpus, Quota: r.quota}
 }
 
-// facts are those of a calibration of a device made so now.
+// facts returns the facts of a calibration of a device, made now.
 func (r *running) facts(d *device.Device) profiler.Facts {
 	return profiler.Facts{
 		Runtime: r.runtime, Library: r.found[1], Threads: r.threads, Quota: r.quota, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
@@ -180,20 +183,20 @@ func (r *running) facts(d *device.Device) profiler.Facts {
 // ortWorker is the program that drives ONNX Runtime.
 const ortWorker = "edgeprof-ort"
 
-// findWorker looks beside this program, then in PATH.
+// findWorker looks for the worker in this program's directory, then in $PATH.
 func findWorker(self string) (string, error) {
-	beside := filepath.Join(filepath.Dir(self), ortWorker)
-	if _, err := os.Stat(beside); err == nil {
-		return beside, nil
+	neighbour := filepath.Join(filepath.Dir(self), ortWorker)
+	if _, err := os.Stat(neighbour); err == nil {
+		return neighbour, nil
 	}
 	path, err := exec.LookPath(ortWorker)
 	if err != nil {
-		return "", fmt.Errorf("%w: no %s beside %s or in PATH; build it with: go build ./edgeprof/cmd/%s", runtime.ErrUnavailable, ortWorker, filepath.Base(self), ortWorker)
+		return "", fmt.Errorf("%w: %s is neither in the directory of %s nor in $PATH; build it with: go build ./edgeprof/cmd/%s", runtime.ErrUnavailable, ortWorker, filepath.Base(self), ortWorker)
 	}
 	return path, nil
 }
 
-// newWorkerCommand is the other side of the Go run time; edgeprof starts it.
+// newWorkerCommand returns worker, which edgeprof starts to run models in Go.
 func newWorkerCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:    "worker",

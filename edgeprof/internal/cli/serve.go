@@ -25,34 +25,34 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// serving is what the flags of serve say.
+// serving holds the flags of serve.
 type serving struct {
 	at        cli.Listener
 	from      sourcing
 	model     string
 	runtime   string
 	tokenFile string
-	noAccess  bool // log no request that went well
+	noAccess  bool // log only requests that failed
 	with      serveSettings
 	settings  httpapi.Settings
-	read      atomic.Pointer[state] // of the model's file, when it was last read
+	read      atomic.Pointer[state] // the model file's state when it was last read
 }
 
-// serveSettings describe the service.
+// serveSettings holds the settings of the service.
 type serveSettings struct {
 	sourceSettings
-	Refresh span `json:"refresh" help:"how long a reading of the devices is used"`
-	Watch   span `json:"watch" help:"how often the model's file is looked at for a change; 0 for never"`
+	Refresh span `json:"refresh" help:"how long the devices' data is reused"`
+	Watch   span `json:"watch" help:"how often the model's file is checked for changes; 0 is never"`
 	Limits  struct {
-		Rate       int   `json:"rate" help:"requests that one client may make in a minute (default: no limit)"`
-		ModelBytes int64 `json:"model-bytes" help:"largest model that can be uploaded"`
-		GraphBytes int64 `json:"graph-bytes" help:"largest graph of an uploaded model, its weights left out; four times as much memory is needed for each upload"`
-		Uploads    int   `json:"uploads" help:"uploads at once"`
-		UploadTime span  `json:"upload-time" help:"longest time that an upload may take"`
+		Rate       int   `json:"rate" help:"requests per minute and client (default: no limit)"`
+		ModelBytes int64 `json:"model-bytes" help:"largest uploaded model, in bytes"`
+		GraphBytes int64 `json:"graph-bytes" help:"largest graph of an uploaded model without its weights, in bytes; an upload needs four times as much memory"`
+		Uploads    int   `json:"uploads" help:"concurrent uploads"`
+		UploadTime span  `json:"upload-time" help:"longest duration of an upload"`
 	} `json:"limits"`
 }
 
-// newServeCommand answers profiling requests over HTTP.
+// newServeCommand returns serve, which answers profiling requests over HTTP.
 func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	s := &serving{from: newSourcing(env.Root)}
 	s.with = serveSettings{sourceSettings: s.from.settings, Refresh: span(time.Second), Watch: span(2 * time.Second)}
@@ -62,10 +62,10 @@ func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "serve",
 		Example: "  edgeprof serve --source file:boards.json",
-		Short:   "Answer profiling requests over HTTP, with a page at /",
-		Long: `Answer profiling requests over HTTP, with a page at / and its API at
-/openapi.json. SIGHUP, or a change of the file, reads the model again. SIGTERM
-and Ctrl-C end it when the requests under way are answered.`,
+		Short:   "Answer profiling requests over HTTP, with a web page at /",
+		Long: `Answer profiling requests over HTTP, with a web page at / and the API's
+description at /openapi.json. SIGHUP or a change of the file reloads the model.
+SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Load(); err != nil {
@@ -78,9 +78,9 @@ and Ctrl-C end it when the requests under way are answered.`,
 			if err != nil {
 				return err
 			}
-			debug.FreeOSMemory() // what reading the model took
+			debug.FreeOSMemory() // return the memory that reading the model took
 			if os.Getenv("GOGC") == "" {
-				debug.SetGCPercent(400) // a few MB live: collect less often, for some 20 MB more
+				debug.SetGCPercent(400) // the heap is a few MB: collect less often, for about 20 MB more
 			}
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
@@ -98,13 +98,13 @@ and Ctrl-C end it when the requests under way are answered.`,
 		},
 	}
 	s.at.Flags(c, "127.0.0.1:7001")
-	s.from.flags(c, "", " (default: prometheus where its address is given, else local)")
+	s.from.flags(c, "", " (default: prometheus if its address is given, else local)")
 	f := c.Flags()
-	f.StringVar(&s.model, "model", "", "what predicts: a model of train, or rates of calibrate (default: those of calibrate, or built in)")
-	f.StringVar(&s.runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates; go where a model has several)")
+	f.StringVar(&s.model, "model", "", "model file of train, or rates of calibrate (default: the rates of calibrate, or the built-in ones)")
+	f.StringVar(&s.runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates; ort if a model has several)")
 	cli.Values(c, "runtime", "go", "ort")
-	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
-	f.BoolVar(&s.noAccess, "no-access-log", false, "log only requests that the service failed")
+	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $EDGEPROF_TOKEN, or none)")
+	f.BoolVar(&s.noAccess, "no-access-log", false, "log only requests that failed with a server error")
 	settings.Flags(c)
 	cli.First(c, "addr", "source", "prometheus", "model", "token-file")
 	return c
@@ -119,7 +119,7 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 	}
 	l := s.with.Limits
 	if s.with.Refresh < 0 || s.with.Watch < 0 || l.Rate < 0 || l.ModelBytes < 1 || l.GraphBytes < 1 || l.Uploads < 1 {
-		return cli.Usagef("a time or limit below zero")
+		return cli.Usagef("settings refresh, watch and limits: want values of 0 or more, and 1 or more for limits.model-bytes, limits.graph-bytes and limits.uploads")
 	}
 	s.settings.Rate, s.settings.MaxModelBytes, s.settings.MaxGraphBytes, s.settings.MaxUploads, s.settings.UploadTimeout = l.Rate, l.ModelBytes, l.GraphBytes, l.Uploads, time.Duration(l.UploadTime)
 	if s.settings.Token, err = cli.Token(env, s.tokenFile, "EDGEPROF_TOKEN"); err != nil {
@@ -131,13 +131,13 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 	s.settings.Load = s.load
 	record.Check()
 	s.settings.Record = record.Book()
-	s.settings.Warn = func(err error) { env.Log.Warnf("the record of predictions: %v", err) }
+	s.settings.Warn = func(err error) { env.Log.Warnf("record of predictions: %v", err) }
 	s.settings.Observe = func(a httpapi.Access) { s.logged(env, a) }
 	return nil
 }
 
-// logged writes one line about a request, in the form of the others: a request takes
-// some 20 us, of which the logger would take half.
+// logged writes one line about a request, in the logger's format. A request takes about
+// 20 us, and the logger itself would take half of that.
 func (s *serving) logged(env *cli.Env, a httpapi.Access) {
 	level := logrus.InfoLevel
 	switch {
@@ -153,13 +153,13 @@ func (s *serving) logged(env *cli.Env, a httpapi.Access) {
 	if a.Err != nil {
 		line = fmt.Appendf(line, " error=%q", a.Err)
 	}
-	_, _ = env.Stderr.Write(append(line, '\n')) // a log that is gone
+	_, _ = env.Stderr.Write(append(line, '\n')) // the log may be closed
 }
 
-// load reads the model from its file, or takes the built-in one.
+// load reads the model from its file, or returns the built-in one.
 func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
 	if path, err := calibrationPath(s.model); err == nil {
-		now := stateOf(path) // before the file is read: a change meanwhile is seen
+		now := stateOf(path) // before the file is read, to notice a change while reading
 		s.read.Store(&now)
 	}
 	path, data, err := calibrationBytes(s.model)
@@ -173,8 +173,8 @@ func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
 	return &httpapi.Loaded{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
 }
 
-// predictor is a model of train, or rates of calibrate. A device's own rates
-// come before those that a model was trained on.
+// predictor returns a model of train, or rates of calibrate. A device's own rates have
+// priority over those in a trained model.
 func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, error) {
 	own := &calibrations{}
 	var what struct {
@@ -196,7 +196,7 @@ func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, er
 	if err != nil {
 		return nil, err
 	}
-	if len(trained.Settings) == 0 && s.runtime == "" { // of rows without kernels
+	if len(trained.Settings) == 0 && s.runtime == "" { // trained on rows without kernels
 		return httpapi.NewWhole(trained), nil
 	}
 	of := cmp.Or(s.runtime, usualRuntime(trained.Settings))
@@ -217,8 +217,7 @@ func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, er
 	return m, nil
 }
 
-// usualRuntime is the run time that a model was trained on: ort where there are
-// several.
+// usualRuntime returns the runtime that a model was trained on: ort if there are several.
 func usualRuntime(settings []*profiler.Calibration) (of string) {
 	for _, c := range settings {
 		if of == "" || c.Facts.Runtime == runtimeORT {
@@ -228,32 +227,33 @@ func usualRuntime(settings []*profiler.Calibration) (of string) {
 	return of
 }
 
-// calibrationBytes is the content of the named file, of the user's own, or of
-// the built-in one, whose path is "".
+// calibrationBytes returns the content of the named file, of the user's own, or of the
+// built-in one, whose path is "".
 func calibrationBytes(name string) (path string, data []byte, err error) {
 	path, err = calibrationPath(name)
 	if err == nil {
 		data, err = file.ReadAll(path)
 	}
-	if err != nil && (path == "" || os.IsNotExist(err) && name == "") { // or a machine without a home
+	if err != nil && (path == "" || os.IsNotExist(err) && name == "") { // or there is no home directory
 		data, err = builtinRates()
 		return "", data, err
 	}
 	return path, data, err
 }
 
-// calibrations are those of files, kept while these stay as they are.
+// calibrations caches the calibrations of files until the files change.
 type calibrations struct {
 	mutex sync.Mutex
 	kept  map[string]kept
 }
 
+// kept is a calibration with the state of its file.
 type kept struct {
 	state       state
 	calibration *profiler.Calibration
 }
 
-// state tells whether a file was written again.
+// state is the size and time of a file; it changes when the file is rewritten.
 type state struct {
 	size     int64
 	modified time.Time
@@ -267,8 +267,8 @@ func stateOf(path string) state {
 	return state{info.Size(), info.ModTime()}
 }
 
-// of reads a device's own, of a run time where one is asked for; nil for a device that
-// names none.
+// of returns a function that reads a device's own calibration for a runtime, or for any
+// if runtime is empty; nil for a device that names none.
 func (c *calibrations) of(runtime string) func(device.Device) (*profiler.Calibration, error) {
 	return func(d device.Device) (*profiler.Calibration, error) {
 		if d.Calibration == "" {
@@ -278,16 +278,16 @@ func (c *calibrations) of(runtime string) func(device.Device) (*profiler.Calibra
 	}
 }
 
-// rates are those in a file for a device, of a run time where one is asked for. Where
-// the rates at hand are of another, those that the built-in model was trained on
-// serve; a file that is named has to have them itself.
+// rates returns the rates in a file for a device and, if one is given, a runtime. If the
+// default rates belong to another runtime, those of the built-in model are returned; a
+// file that is named must have the right ones itself.
 func (c *calibrations) rates(path, runtime string, d device.Device) (*profiler.Calibration, error) {
 	own, err := c.read(path)
 	if err != nil || runtime == "" || own.Facts.Runtime == runtime {
 		return own, err
 	}
 	if path != "" {
-		return nil, fmt.Errorf("%s: %w: its rates are of %s, not of %s", path, profiler.ErrCalibration, own.Facts.Runtime, runtime)
+		return nil, fmt.Errorf("%s: %w: it has rates of runtime %s, not of %s", path, profiler.ErrCalibration, own.Facts.Runtime, runtime)
 	}
 	m, err := builtin()
 	if err != nil {
@@ -296,8 +296,8 @@ func (c *calibrations) rates(path, runtime string, d device.Device) (*profiler.C
 	return httpapi.Setting(m.Settings, d, runtime)
 }
 
-// read is the calibration in a file, or, where "" names none, that of the default
-// place or the built-in one.
+// read returns the calibration in a file; for "" that of the default path, or the
+// built-in one.
 func (c *calibrations) read(name string) (*profiler.Calibration, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -320,7 +320,7 @@ func (c *calibrations) read(name string) (*profiler.Calibration, error) {
 	return calibration, nil
 }
 
-// reload reads the model again at SIGHUP and when its file changes.
+// reload reads the model again on SIGHUP and when its file changes.
 func (s *serving) reload(ctx context.Context, env *cli.Env, service *httpapi.Service, hangup <-chan os.Signal) {
 	path, err := calibrationPath(s.model)
 	var look <-chan time.Time
@@ -340,9 +340,9 @@ func (s *serving) reload(ctx context.Context, env *cli.Env, service *httpapi.Ser
 			}
 		}
 		if err := service.Reload(ctx); err != nil {
-			env.Log.Warnf("the model stays as it is: %v", err)
+			env.Log.Warnf("keeping the old model: %v", err)
 			continue
 		}
-		env.Log.Info("read the model again")
+		env.Log.Info("reloaded the model")
 	}
 }

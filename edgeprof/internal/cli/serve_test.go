@@ -34,7 +34,7 @@ func start(t *testing.T, args ...string) *running {
 	t.Helper()
 	args = append(args, "--addr", "127.0.0.1:0")
 	if args[0] == "serve" { // a busy machine is no slow source
-		args = append(args, "--source-timeout", "1m")
+		args = append(args, "--set", "source.timeout=1m")
 	}
 	r := &running{t: t, cmd: exec.Command("edgeprof", args...)}
 	home := t.TempDir()
@@ -153,7 +153,7 @@ func TestHotReload(t *testing.T) {
 	for name, watch := range map[string]string{"SIGHUP": "0", "change": "20ms"} {
 		t.Run(name, func(t *testing.T) {
 			write(string(built))
-			r := start(t, "serve", "--source", "local", "--model", path, "--watch", watch)
+			r := start(t, "serve", "--source", "local", "--model", path, "--set", "watch="+watch)
 			now := func() string {
 				var m struct{ SHA256, Path string }
 				if code := r.get("/api/v1/model", &m); code != 200 || m.Path != path {

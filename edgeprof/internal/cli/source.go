@@ -16,33 +16,33 @@ import (
 	"github.com/foretime/foretime/shared/registry"
 )
 
-// sources are where devices come from. What follows a colon in --source is the
-// source's own.
+// sources are the sources of devices. The text after the colon in --source is passed
+// to the source.
 var sources = registry.List[func(s *sourcing, of string) (device.Source, error)]{
 	{Name: "local", Help: "this machine", New: func(s *sourcing, _ string) (device.Source, error) { return local(s.root) }},
-	{Name: "prometheus", Help: "a cluster, by its agents and node_exporters", New: (*sourcing).fromPrometheus},
+	{Name: "prometheus", Help: "a cluster, from its agents and node_exporters", New: (*sourcing).fromPrometheus},
 	{Name: "file", Help: "a list of devices: file:DEVICES.json", New: fromFile},
 }
 
-// sourcing is what flags and settings say of sources.
+// sourcing holds the flags and settings of sources.
 type sourcing struct {
-	name       string // "": prometheus where its address is known, else local
-	root       fs.FS  // of this machine's file system
+	name       string // "": prometheus if its address is known, else local
+	root       fs.FS  // this machine's file system
 	prometheus device.Prometheus
 	settings   sourceSettings
 }
 
-// sourceSettings say how Prometheus is asked.
+// sourceSettings holds the settings of Prometheus.
 type sourceSettings struct {
 	Source struct {
-		NodeLabel  string `json:"node-label" help:"label of node_exporter's series that names the node"`
-		LoadWindow span   `json:"load-window" help:"what CPU load is averaged over"`
-		MaxAge     span   `json:"max-age" help:"oldest sample of a device that counts"`
-		Timeout    span   `json:"timeout" help:"longest time to wait for the source of devices"`
+		NodeLabel  string `json:"node-label" help:"label of node_exporter's series that contains the node's name"`
+		LoadWindow span   `json:"load-window" help:"window over which CPU load is averaged"`
+		MaxAge     span   `json:"max-age" help:"greatest age of a device's samples"`
+		Timeout    span   `json:"timeout" help:"timeout of the source of devices"`
 	} `json:"source"`
 }
 
-// span is a duration as people write it: 90s, 5m, or 0.
+// span is a duration in the form 90s, 5m or 0.
 type span time.Duration
 
 // UnmarshalJSON reads a duration.
@@ -52,7 +52,7 @@ func (s *span) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// String is the duration as it is read.
+// String returns the duration in the form that is read.
 func (s span) String() string { return time.Duration(s).String() }
 
 func newSourcing(root fs.FS) sourcing {
@@ -64,18 +64,18 @@ func newSourcing(root fs.FS) sourcing {
 
 func (s *sourcing) flags(c *cobra.Command, name, otherwise string) {
 	f := c.Flags()
-	f.StringVar(&s.name, "source", name, "where devices come from"+otherwise+":\n"+strings.TrimRight(sources.Help(), "\n"))
+	f.StringVar(&s.name, "source", name, "source of devices"+otherwise+":\n"+strings.TrimRight(sources.Help(), "\n"))
 	cli.Values(c, "source", sources.Names()...)
-	f.StringVar(&s.prometheus.URL, "prometheus", "", "HOST:PORT or URL of Prometheus (default: PROMETHEUS_IP of the environment)")
+	f.StringVar(&s.prometheus.URL, "prometheus", "", "HOST:PORT or URL of Prometheus (default: $PROMETHEUS_IP)")
 }
 
 func (s *sourcing) address() string { return cmp.Or(s.prometheus.URL, os.Getenv("PROMETHEUS_IP")) }
 
-// devices is the source that flags and settings name.
+// devices returns the source that flags and settings name.
 func (s *sourcing) devices() (device.Source, error) {
 	of := s.settings.Source
 	if of.Timeout <= 0 {
-		return nil, cli.Usagef("source.timeout %v: want more than 0", of.Timeout)
+		return nil, cli.Usagef("source.timeout %v: want a duration above 0", of.Timeout)
 	}
 	p := &s.prometheus
 	p.NodeLabel, p.Window, p.MaxAge, p.Timeout = of.NodeLabel, time.Duration(of.LoadWindow), time.Duration(of.MaxAge), time.Duration(of.Timeout)
@@ -103,7 +103,7 @@ func fromFile(_ *sourcing, path string) (device.Source, error) {
 func (s *sourcing) fromPrometheus(string) (device.Source, error) {
 	address := s.address()
 	if address == "" {
-		return nil, cli.Usagef("--source prometheus: where is it? give --prometheus HOST:PORT or PROMETHEUS_IP")
+		return nil, cli.Usagef("--source prometheus: no address: give --prometheus HOST:PORT or set PROMETHEUS_IP")
 	}
 	if !strings.Contains(address, "://") {
 		address = "http://" + address

@@ -18,17 +18,17 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// splitPart is a part of a model as it is printed.
+// splitPart is one part of a model in the answer.
 type splitPart struct {
 	File           string `json:"file"`
 	Operators      int    `json:"operators"`
 	MACs           int64  `json:"macs"`
 	ParameterBytes int64  `json:"parameter_bytes"`
-	Input          string `json:"input,omitempty"` // the tensors from the part before, with commas between
+	Input          string `json:"input,omitempty"` // the tensors from the previous part, separated by commas
 	InputBytes     int64  `json:"input_bytes,omitempty"`
 }
 
-// newSplitCommand cuts a model into parts that run one after the other.
+// newSplitCommand returns split, which cuts a model into parts that run in sequence.
 func newSplitCommand(env *cli.Env) *cobra.Command {
 	var distance int
 	var sizes []string
@@ -37,12 +37,12 @@ func newSplitCommand(env *cli.Env) *cobra.Command {
 	var page cli.Output
 	c := &cobra.Command{
 		Use:     "split MODEL.onnx",
-		Short:   "Cut a model at its bridges into parts that run one after the other",
+		Short:   "Cut a model at its bridges into parts that run in sequence",
 		Example: "  edgeprof split model.onnx --out parts",
-		Long: `Cut a model at its bridges, tensors that alone carry everything computed so
-far, into parts MODEL_part1.onnx, MODEL_part2.onnx and so on that run one after
-the other. A model without a bridge far enough from its beginning is cut where
-the fewest tensors cross.`,
+		Long: `Cut a model into parts MODEL_part1.onnx, MODEL_part2.onnx and so on that run in
+sequence. It is cut at bridges: single tensors that carry everything computed so
+far. A model without a bridge far enough from its beginning is cut where the
+fewest tensors cross.`,
 		Args: cobra.ExactArgs(1),
 		RunE: piped(func(_ *cobra.Command, args []string) error {
 			if distance < 1 {
@@ -61,19 +61,19 @@ the fewest tensors cross.`,
 			})
 		}),
 	}
-	c.Flags().IntVar(&distance, "min-distance", 6, "least number of operators between two cuts")
+	c.Flags().IntVar(&distance, "min-distance", 6, "smallest number of operators between two cuts")
 	dimFlag(c, &sizes)
-	c.Flags().StringVar(&out, "out", ".", "folder to write the parts to")
-	c.Flags().BoolVar(&replace, "replace", false, "replace the parts of an earlier split of this model in that folder, and remove those beyond the last")
+	c.Flags().StringVar(&out, "out", ".", "directory to write the parts to")
+	c.Flags().BoolVar(&replace, "replace", false, "replace the parts of an earlier split of this model in that directory, and remove surplus ones")
 	page.Flags(c)
 	return c
 }
 
-// splitting is what the command was asked.
+// splitting holds the arguments of split.
 type splitting struct {
 	path, folder string
 	sizes        []string
-	replace      bool // the parts of an earlier split
+	replace      bool // replace the parts of an earlier split
 	split.Settings
 }
 
@@ -83,7 +83,7 @@ func (s *splitting) run(env *cli.Env) ([]splitPart, error) {
 		return nil, err
 	}
 	if len(earlier) > 0 && !s.replace {
-		return nil, cli.Usagef("%s exists: --replace replaces the parts of an earlier split, or --out names another folder", earlier[0])
+		return nil, cli.Usagef("%s exists: use --replace to replace the parts of an earlier split, or --out for another directory", earlier[0])
 	}
 	if err := env.Output(earlier...); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func partName(path, folder string, number int) string {
 	return filepath.Join(folder, fmt.Sprintf("%s_part%d.onnx", strings.TrimSuffix(filepath.Base(path), ".onnx"), number))
 }
 
-// earlierParts returns the parts of a model that are in a folder already.
+// earlierParts returns the parts of a model that a directory already contains.
 func earlierParts(path, folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -137,14 +137,13 @@ func earlierParts(path, folder string) ([]string, error) {
 	return parts, nil
 }
 
-// removeParts removes the parts of an earlier split into more parts, which would
-// follow the new ones.
+// removeParts removes the surplus parts of an earlier split into more parts.
 func removeParts(env *cli.Env, parts []string) error {
 	for _, name := range parts {
 		if err := os.Remove(name); err != nil {
 			return err
 		}
-		env.Log.Warnf("%s, of an earlier split into more parts, is removed", name)
+		env.Log.Warnf("removed %s: it belongs to an earlier split into more parts", name)
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// newSynthCommand writes a model of a known family with random weights.
+// newSynthCommand returns synth, which writes a model of a known family with random
+// weights.
 func newSynthCommand(env *cli.Env) *cobra.Command {
 	var size synth.Size
 	var seed uint64
@@ -25,7 +26,7 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 		Use:     "synth FAMILY",
 		Short:   "Write an .onnx model of a known family with random weights",
 		Example: "  edgeprof synth resnet --width 0.5 --resolution 96 --out resnet.onnx",
-		Long:    "Write an .onnx model of a known family with random weights. Families: " + strings.Join(synth.Families(), ", ") + ".\n\nThe family all is a set of models of every family in several sizes, to collect\nand train on; --out is then a folder.",
+		Long:    "Write an .onnx model of a known family with random weights. Families: " + strings.Join(synth.Families(), ", ") + ".\n\nThe family all writes a set of models of every family in several sizes, to\ncollect and train on; --out is then a directory.",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "all" {
@@ -45,11 +46,11 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().Float64Var(&size.Width, "width", 1, "factor on channels, units and hidden sizes")
+	c.Flags().Float64Var(&size.Width, "width", 1, "factor of channels, units and hidden sizes")
 	c.Flags().IntVar(&size.Depth, "depth", 0, "layers or blocks (default: the family's own)")
-	c.Flags().Int64Var(&size.Resolution, "resolution", 0, "pixels of a side, or length of a sequence (default: the family's own)")
-	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the weights")
-	c.Flags().StringVar(&out, "out", "", "file to write (default FAMILY.onnx), or the folder for all (default models)")
+	c.Flags().Int64Var(&size.Resolution, "resolution", 0, "pixels per side, or length of a sequence (default: the family's own)")
+	c.Flags().Uint64Var(&seed, "seed", 1, "random seed of the weights")
+	c.Flags().StringVar(&out, "out", "", "file to write (default FAMILY.onnx); for all, a directory (default models)")
 	cli.OutputFile(c, "out")
 	cli.Words(c)
 	return c

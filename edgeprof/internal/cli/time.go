@@ -14,22 +14,22 @@ import (
 	"github.com/foretime/foretime/shared/timing"
 )
 
-// timed is how long real inferences of a model took.
+// timed holds the times of real inferences of a model.
 type timed struct {
 	Model   string  `json:"model"`
 	Runtime string  `json:"runtime"`
-	Library string  `json:"library,omitempty"` // native, of the run time: its version and file
+	Library string  `json:"library,omitempty"` // native library of the runtime: version and file
 	Runs    int     `json:"runs"`
 	Min     float64 `json:"min_seconds"`
 	P50     float64 `json:"p50_seconds"`
 	P90     float64 `json:"p90_seconds"`
-	// Uncontended is the median less what inferences waited for processors.
+	// Uncontended is the median without the time that inferences waited for CPUs.
 	Uncontended float64 `json:"uncontended_p50_seconds"`
 	Load        float64 `json:"load_seconds"` // reading the weights
 }
 
-// newTimeCommand times real inferences on this machine: the outcome of what rank
-// predicted.
+// newTimeCommand returns time, which times real inferences on this machine and records
+// the outcome of rank's prediction.
 func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var runs, warmup int
 	var with running
@@ -41,7 +41,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			if runs < 1 || warmup < 0 {
-				return cli.Usagef("--runs %d --warmup %d: want at least 1 and 0", runs, warmup)
+				return cli.Usagef("--runs %d --warmup %d: want runs of 1 or more, warmup of 0 or more", runs, warmup)
 			}
 			t, err := timeModel(cmd.Context(), env, args[0], with, warmup, runs)
 			if err != nil {
@@ -49,15 +49,15 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			}
 			record.Outcome("rank", recordKey(args[0], t.Runtime), t.P50)
 			return out.Print(env, t, func(p *cli.Page) {
-				p.Line("%s: %d inferences by the %s run time: min %s, p50 %s, p90 %s ms", t.Model, t.Runs, t.Runtime, cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
+				p.Line("%s: %d inferences in the %s runtime: min %s, p50 %s, p90 %s ms", t.Model, t.Runs, t.Runtime, cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
 				if t.Library != "" {
 					p.Line("%s", t.Library)
 				}
 			})
 		}),
 	}
-	c.Flags().IntVar(&runs, "runs", 20, "counted inferences")
-	c.Flags().IntVar(&warmup, "warmup", 2, "inferences before them")
+	c.Flags().IntVar(&runs, "runs", 20, "timed inferences")
+	c.Flags().IntVar(&warmup, "warmup", 2, "untimed inferences before them")
 	with.flags(c)
 	out.Flags(c)
 	cli.First(c, "runtime", "runs", "threads", "dim", "json")

@@ -15,18 +15,18 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// newTrainCommand learns from collected measurements.
+// newTrainCommand returns train, which fits a model to collected measurements.
 func newTrainCommand(env *cli.Env) *cobra.Command {
 	var data, out, cv, plots, settings string
 	var page cli.Output
 	c := &cobra.Command{
 		Use:   "train",
-		Short: "Learn to predict times from collected measurements, and say how well that works",
-		Long: `Learn to predict times from collected measurements, and say how well that works.
+		Short: "Fit a model to collected measurements and evaluate it",
+		Long: `Fit a model to collected measurements and evaluate it.
 
-Predictions are judged on what is left out: every family of models in turn, every
-device (but for its operator chains), or every tenth of the rows, where rows of
-the same model stay in. The model that is saved has then learnt from all rows.`,
+It is evaluated by cross-validation: each family of models is left out in turn,
+or each device (its operator chains stay in), or each tenth of the rows (other
+rows of the same model stay in). The saved model is fitted to all rows.`,
 		Example: `  edgeprof train --data rows --out model.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -56,26 +56,26 @@ the same model stay in. The model that is saved has then learnt from all rows.`,
 			}
 			return page.Print(env, report, func(p *cli.Page) {
 				reported(p, report)
-				p.Line("%s: learnt from %d rows of %d models, SHA-256 %s", out, report.Rows, report.Models, m.Hash)
+				p.Line("%s: fitted to %d rows of %d models, SHA-256 %s", out, report.Rows, report.Models, m.Hash)
 			})
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&data, "data", "", "folder of collected files, or one of them")
-	f.StringVar(&out, "out", "model.json", "model file")
+	f.StringVar(&data, "data", "", "directory of collected files, or one file")
+	f.StringVar(&out, "out", "model.json", "model file to write")
 	cli.OutputFile(c, "out")
-	f.StringVar(&cv, "cv", string(profiler.ByFamily), "what is left out to judge: family, device or row")
+	f.StringVar(&cv, "cv", string(profiler.ByFamily), "what cross-validation leaves out: family, device or row")
 	cli.Values(c, "cv", "family", "device", "row")
-	f.StringVar(&plots, "plots", "", "folder for plots of the judgement (default: none)")
-	f.StringVar(&settings, "calibrations", "", "folder for the rates of each setting, to rank with (default: none)")
+	f.StringVar(&plots, "plots", "", "directory for plots of the evaluation (default: none)")
+	f.StringVar(&settings, "calibrations", "", "directory for the rates of each setting, for rank and serve (default: none)")
 	page.Flags(c)
 	cli.Require(c, "data")
 	cli.First(c, "data", "out", "cv", "plots", "json")
 	return c
 }
 
-// writeCalibrations writes what the model knows of each setting as rank and
-// serve read it.
+// writeCalibrations writes the model's rates of each setting, in the format that rank
+// and serve read.
 func writeCalibrations(dir string, m *profiler.Model) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -88,7 +88,7 @@ func writeCalibrations(dir string, m *profiler.Model) error {
 	return nil
 }
 
-// readMeasurements reads rows, and logs those that cannot be used.
+// readMeasurements reads rows and warns of those that cannot be used.
 func readMeasurements(ctx context.Context, env *cli.Env, path string) (*measurement.Data, error) {
 	d, err := measurement.ReadDir(ctx, path)
 	if err != nil {
@@ -98,7 +98,7 @@ func readMeasurements(ctx context.Context, env *cli.Env, path string) (*measurem
 		env.Log.Warn(bad)
 	}
 	if d.Missing > 0 {
-		env.Log.Warnf("%s: %d rows without a time are left out", path, d.Missing)
+		env.Log.Warnf("%s: ignored %d rows without a time", path, d.Missing)
 	}
 	return d, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// newTransferCommand judges predictions for devices that were left out.
+// newTransferCommand returns transfer, which evaluates adapt on known devices.
 func newTransferCommand(env *cli.Env) *cobra.Command {
 	var tables []string
 	var models, leaveOut, judge string
@@ -23,11 +23,11 @@ func newTransferCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "transfer",
 		Example: "  edgeprof transfer --table latency.csv --anchors 3",
-		Short:   "Judge how well a few measured models predict the rest of a device",
-		Long: `Judge how well a few measured models predict the rest of a device: each chip is
-left out of the table in turn, with all its boards, and each of its configurations
-(a run, threads, power, processor) is predicted from anchors that are chosen out of
-what it has. adapt predicts a device of one's own.`,
+		Short:   "Evaluate how well a few measured models predict the others on a new device",
+		Long: `Evaluate how well a few measured models predict the others on a new device. Each
+chip is left out of the table in turn, with all its boards, and each of its
+configurations (run, threads, power, processor) is predicted from a few of its own
+measurements, the anchors. To predict your own device, use adapt.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if leaveOut != "chip" {
@@ -61,25 +61,26 @@ what it has. adapt predicts a device of one's own.`,
 	}
 	f := c.Flags()
 	latencyFlags(c, &tables, &models, &cpuOnly)
-	f.IntVar(&options.Anchors, "anchors", 3, "models of each configuration that are measured")
-	f.StringVar(&leaveOut, "leave-out", "chip", "what is left out together: chip")
+	f.IntVar(&options.Anchors, "anchors", 3, "measured models per configuration")
+	f.StringVar(&leaveOut, "leave-out", "chip", "what is left out at a time: chip")
 	cli.Values(c, "leave-out", "chip")
-	f.StringVar(&judge, "judge", "", "file with the chips to judge, one a line (default: all)")
-	f.Uint64Var(&options.Seed, "seed", 1, "of the parts that intervals are learnt from")
+	f.StringVar(&judge, "judge", "", "file with the chips to evaluate, one per line (default: all)")
+	f.Uint64Var(&options.Seed, "seed", 1, "random seed of the folds that intervals are learned from")
 	out.Flags(c)
 	cli.Require(c, "table")
 	cli.First(c, "table", "models", "anchors", "cpu-only", "json")
 	return c
 }
 
+// latencyFlags adds the flags of the table of latencies.
 func latencyFlags(c *cobra.Command, tables *[]string, models *string, cpuOnly *bool) {
 	f := c.Flags()
-	f.StringSliceVar(tables, "table", nil, "CSV of latencies: board, chip, run, threads, powersave, gpu_device, model, avg_ms; more than one with commas between")
-	f.StringVar(models, "models", "", "folder of the models' graphs as ncnn keeps them, MODEL.param; a model without one is named")
-	f.BoolVar(cpuOnly, "cpu-only", false, "leave out rows of a GPU")
+	f.StringSliceVar(tables, "table", nil, "CSV files of latencies, separated by commas: board, chip, run, threads, powersave, gpu_device, model, avg_ms")
+	f.StringVar(models, "models", "", "directory of the models' ncnn graphs, MODEL.param")
+	f.BoolVar(cpuOnly, "cpu-only", false, "ignore rows of a GPU")
 }
 
-// lines are those of a file that are not empty.
+// lines returns the lines of a file that are not empty.
 func lines(path string) ([]string, error) {
 	text, err := file.ReadAll(path)
 	out := []string{}
@@ -92,8 +93,8 @@ func lines(path string) ([]string, error) {
 }
 
 func judgedTable(p *cli.Page, j *transfer.Judged) {
-	p.Line("%d configurations of %d chips that were left out, %d anchors each", j.Configurations, j.Chips, j.Anchors)
-	table := p.Table("models", "prediction", "latencies", "within 10 %", "within 25 %", "median error", "held by 90 % intervals")
+	p.Line("%d configurations of %d left-out chips, %d anchors each", j.Configurations, j.Chips, j.Anchors)
+	table := p.Table("models", "prediction", "latencies", "within 10 %", "within 25 %", "median error", "inside 90 % intervals")
 	add := func(models, name string, s transfer.Scores) {
 		table.Add(models, name, s.Predictions, cli.Share(s.Within10), cli.Share(s.Within25), cli.Share(s.MedianAPE), share(s.Coverage))
 	}

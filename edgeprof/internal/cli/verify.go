@@ -11,11 +11,11 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// errShapes is returned where ONNX Runtime has other shapes than were worked out.
-var errShapes = errors.New("other shapes in ONNX Runtime")
+// errShapes is returned if ONNX Runtime computes other shapes than were inferred.
+var errShapes = errors.New("ONNX Runtime has different shapes")
 
-// verified runs a model once and compares the shapes of its nodes' outputs with
-// those worked out; each difference is logged.
+// verified runs a model once and compares the shapes of its nodes' outputs with the
+// inferred ones. It logs each difference.
 func verified(ctx context.Context, env *cli.Env, path string, with running, a *onnx.Analysis) error {
 	session, err := with.start(ctx, path)
 	if err != nil {
@@ -36,15 +36,15 @@ func verified(ctx context.Context, env *cli.Env, path string, with running, a *o
 			if got := a.Tensors[n.Outputs[i]]; got.Known && slices.Equal(got.Shape, shape) {
 				same++
 			} else if differ++; got.Known {
-				env.Log.Warnf("%s: %s %q: worked out %v, ONNX Runtime has %v", path, n.Op, n.Outputs[i], got.Shape, shape)
+				env.Log.Warnf("%s: %s %q: inferred %v, ONNX Runtime has %v", path, n.Op, n.Outputs[i], got.Shape, shape)
 			} else {
-				env.Log.Warnf("%s: %s %q: not worked out, ONNX Runtime has %v", path, n.Op, n.Outputs[i], shape)
+				env.Log.Warnf("%s: %s %q: not inferred, ONNX Runtime has %v", path, n.Op, n.Outputs[i], shape)
 			}
 		}
 	}
 	if differ > 0 {
-		return fmt.Errorf("%s: %w: %d of %d", path, errShapes, differ, same+differ)
+		return fmt.Errorf("%s: %w for %d of %d tensors", path, errShapes, differ, same+differ)
 	}
-	env.Log.Infof("%s: the shapes of %d tensors are those of ONNX Runtime", path, same)
+	env.Log.Infof("%s: %d tensors have the same shape in ONNX Runtime", path, same)
 	return nil
 }

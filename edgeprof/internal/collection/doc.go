@@ -1,9 +1,8 @@
-// Package collection measures real inferences, and keeps what they were
-// measured under.
+// Package collection measures real inferences and stores them as rows, with the
+// machine's state.
 //
-// It decides how a row's time is taken: the median of a burst of inferences,
-// beside a background load where the setting has one, after some that warm up.
-// Rows are appended as they come and a run that was broken off, however that
-// happened, goes on where it stopped. It refuses a setting that the machine does
-// not have.
+// A row's time is the median of a burst of inferences after some that warm up, under
+// a background load if the setting has one. Rows are appended as they are measured,
+// and an interrupted or killed run continues where it stopped. A setting that the
+// machine does not have, such as a CPU to pin to, is an error.
 package collection

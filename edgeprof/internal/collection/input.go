@@ -49,7 +49,7 @@ func Images(dir string) ([]string, error) {
 		return err
 	})
 	if err == nil && len(paths) == 0 {
-		err = fmt.Errorf("%w: none in %s (.jpg, .jpeg, .png, .gif)", ErrImage, dir)
+		err = fmt.Errorf("%w: no .jpg, .jpeg, .png or .gif file in %s", ErrImage, dir)
 	}
 	return paths, err
 }
@@ -71,11 +71,11 @@ func loadImage(path string, inputs map[string]runtime.Tensor) (size int64, err e
 		return 0, fmt.Errorf("%w: %s: %w", ErrImage, path, err)
 	}
 	if len(inputs) != 1 {
-		return 0, fmt.Errorf("%w: the model has %d inputs, want one", ErrImage, len(inputs))
+		return 0, fmt.Errorf("%w: the model has %d inputs, images need exactly one", ErrImage, len(inputs))
 	}
 	for name, t := range inputs {
 		if len(t.Shape) != 4 || t.Shape[1] != 3 && t.Shape[1] != 1 {
-			return 0, fmt.Errorf("%w: input %q has the shape %v, want [N, 3 or 1, height, width]", ErrImage, name, t.Shape)
+			return 0, fmt.Errorf("%w: input %q has shape %v, want [N, 3 or 1, height, width]", ErrImage, name, t.Shape)
 		}
 		fill(t, picture)
 	}

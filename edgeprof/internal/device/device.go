@@ -53,21 +53,21 @@ type Load struct {
 func (d Device) Check() error {
 	switch {
 	case d.Node == "":
-		return fmt.Errorf("%w: no node name", ErrInvalid)
+		return fmt.Errorf("%w: no name in field node", ErrInvalid)
 	case d.Cores < 1:
-		return fmt.Errorf("%w: %s: %d cores", ErrInvalid, d.Node, d.Cores)
+		return fmt.Errorf("%w: %s: %d cores, want 1 or more", ErrInvalid, d.Node, d.Cores)
 	case !percent(d.Load.CPUPercent):
-		return fmt.Errorf("%w: %s: CPU load of %v %%", ErrInvalid, d.Node, d.Load.CPUPercent)
+		return fmt.Errorf("%w: %s: CPU load of %v %%, want 0 to 100", ErrInvalid, d.Node, d.Load.CPUPercent)
 	case !percent(d.Load.DiskPercent):
-		return fmt.Errorf("%w: %s: disk usage of %v %%", ErrInvalid, d.Node, d.Load.DiskPercent)
+		return fmt.Errorf("%w: %s: disk usage of %v %%, want 0 to 100", ErrInvalid, d.Node, d.Load.DiskPercent)
 	case d.Load.WaitingPercent != nil && !percent(*d.Load.WaitingPercent):
-		return fmt.Errorf("%w: %s: tasks waiting %v %% of the time", ErrInvalid, d.Node, *d.Load.WaitingPercent)
+		return fmt.Errorf("%w: %s: tasks wait %v %% of the time, want 0 to 100", ErrInvalid, d.Node, *d.Load.WaitingPercent)
 	case !(d.Load.Load1 >= 0 && d.Load.Running >= 0) || math.IsInf(d.Load.Load1+d.Load.Running, 0):
-		return fmt.Errorf("%w: %s: a load of %v, %v tasks running", ErrInvalid, d.Node, d.Load.Load1, d.Load.Running)
+		return fmt.Errorf("%w: %s: load average %v, %v running tasks: want 0 or more", ErrInvalid, d.Node, d.Load.Load1, d.Load.Running)
 	case d.Load.Felt != nil && !(*d.Load.Felt >= 0 && *d.Load.Felt <= math.MaxInt32):
-		return fmt.Errorf("%w: %s: %v tasks felt", ErrInvalid, d.Node, *d.Load.Felt)
+		return fmt.Errorf("%w: %s: %v competing tasks, want 0 or more", ErrInvalid, d.Node, *d.Load.Felt)
 	case d.MaxMHz < 0 || math.IsNaN(d.MaxMHz) || d.MemoryBytes < 0 || d.Load.MemoryAvailableBytes < 0:
-		return fmt.Errorf("%w: %s: a negative size", ErrInvalid, d.Node)
+		return fmt.Errorf("%w: %s: a size is negative", ErrInvalid, d.Node)
 	}
 	return nil
 }

@@ -104,14 +104,14 @@ func TestFile(t *testing.T) {
 	if len(used) != 2 || used[0].Node != "a" || used[1].Node != "b" {
 		t.Errorf("used %+v", used)
 	}
-	want := []Excluded{{"c", "invalid device: c: 0 cores"}, {"d", "invalid device: d: CPU load of 101 %"}}
+	want := []Excluded{{"c", "invalid device: c: 0 cores, want 1 or more"}, {"d", "invalid device: d: CPU load of 101 %, want 0 to 100"}}
 	if diff := cmp.Diff(want, excluded); diff != "" {
 		t.Errorf("excluded (-want +got):\n%s", diff)
 	}
 	for text, part := range map[string]string{
 		"[\n{\"node\":\"a\",\n\"core\":1}]": ":3: ",
 		"":                                  ":1: EOF",
-		`[{"node":"a","cores":1},{"node":"a","cores":1}]`: "a comes twice",
+		`[{"node":"a","cores":1},{"node":"a","cores":1}]`: "node a is listed twice",
 	} {
 		write(text)
 		if _, _, err := (File{path}).Devices(t.Context()); err == nil || !strings.Contains(err.Error(), part) {

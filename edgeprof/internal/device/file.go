@@ -32,14 +32,14 @@ func (f File) Devices(context.Context) ([]Device, []Excluded, error) {
 		return nil, nil, fmt.Errorf("%s:%d: %w", f.Path, line, err)
 	}
 	if rest := bytes.TrimSpace(data[d.InputOffset():]); len(rest) > 0 {
-		return nil, nil, fmt.Errorf("%s: %w: text after the list of devices", f.Path, ErrInvalid)
+		return nil, nil, fmt.Errorf("%s: %w: more text after the list of devices", f.Path, ErrInvalid)
 	}
 	var used []Device
 	var excluded []Excluded
 	seen := map[string]bool{}
 	for _, dev := range all {
 		if seen[dev.Node] && dev.Node != "" {
-			return nil, nil, fmt.Errorf("%s: %w: %s comes twice", f.Path, ErrInvalid, dev.Node)
+			return nil, nil, fmt.Errorf("%s: %w: node %s is listed twice", f.Path, ErrInvalid, dev.Node)
 		}
 		seen[dev.Node] = true
 		if err := dev.Check(); err != nil {

@@ -249,14 +249,14 @@ func (n *node) complete(maxAge time.Duration) error {
 		ok   bool
 	}{{"agent", n.agentAge, n.agents > 0}, {"node_exporter", n.seen[ageSeconds], has(n.seen, ageSeconds)}} {
 		if !part.ok {
-			return fmt.Errorf("its %s is silent", part.name)
+			return fmt.Errorf("no data from its %s", part.name)
 		}
 		if !(part.age <= maxAge.Seconds()) {
-			return fmt.Errorf("last heard from its %s %.0f s ago, more than %.0f s", part.name, part.age, maxAge.Seconds())
+			return fmt.Errorf("the last data from its %s is %.0f s old, more than %.0f s", part.name, part.age, maxAge.Seconds())
 		}
 	}
 	if n.agents > 1 {
-		return fmt.Errorf("%d agents speak for this name", n.agents)
+		return fmt.Errorf("%d agents report this node name", n.agents)
 	}
 	var err error
 	load := &n.device.Load
@@ -291,10 +291,10 @@ func has(m map[string]float64, key string) bool { _, ok := m[key]; return ok }
 func (n *node) percent(quantity, name string) (float64, error) {
 	v, ok := n.seen[quantity]
 	if !ok {
-		return 0, fmt.Errorf("its %s is not known", name)
+		return 0, fmt.Errorf("its %s is unknown", name)
 	}
 	if !(v >= -5 && v <= 105) {
-		return 0, fmt.Errorf("its %s is %v %%", name, v)
+		return 0, fmt.Errorf("its %s is %v %%, want 0 to 100", name, v)
 	}
 	return min(max(v, 0), 100), nil
 }

@@ -167,18 +167,18 @@ func TestExcluded(t *testing.T) {
 		node    string
 		reason  string
 	}{
-		"no disk":           {two().without(2, diskPercent), "b", "its disk usage is not known"},
-		"no load":           {two().without(0, busyPercent), "b", "its CPU load is not known"},
-		"agent silent":      {two().without(1, ageSeconds), "b", "its agent is silent"},
-		"exporter silent":   {two().without(0, ageSeconds), "b", "its node_exporter is silent"},
-		"agent stale":       {two().with(1, ageSeconds, "61"), "b", "last heard from its agent 61 s ago, more than 60 s"},
-		"exporter stale":    {two().with(0, ageSeconds, "3600"), "b", "last heard from its node_exporter 3600 s ago, more than 60 s"},
-		"age is no number":  {two().with(0, ageSeconds, "NaN"), "b", "last heard from its node_exporter NaN s ago, more than 60 s"},
-		"NaN":               {two().with(0, busyPercent, "NaN"), "b", "its CPU load is NaN %"},
-		"infinite":          {two().with(2, diskPercent, "+Inf"), "b", "its disk usage is +Inf %"},
-		"beyond 100":        {two().with(0, busyPercent, "250"), "b", "its CPU load is 250 %"},
-		"no cores":          {two().with(0, cores, "NaN"), "b", "invalid device: b: 0 cores"},
-		"two agents":        {other, "b", "2 agents speak for this name"},
+		"no disk":           {two().without(2, diskPercent), "b", "its disk usage is unknown"},
+		"no load":           {two().without(0, busyPercent), "b", "its CPU load is unknown"},
+		"agent silent":      {two().without(1, ageSeconds), "b", "no data from its agent"},
+		"exporter silent":   {two().without(0, ageSeconds), "b", "no data from its node_exporter"},
+		"agent stale":       {two().with(1, ageSeconds, "61"), "b", "the last data from its agent is 61 s old, more than 60 s"},
+		"exporter stale":    {two().with(0, ageSeconds, "3600"), "b", "the last data from its node_exporter is 3600 s old, more than 60 s"},
+		"age is no number":  {two().with(0, ageSeconds, "NaN"), "b", "the last data from its node_exporter is NaN s old, more than 60 s"},
+		"NaN":               {two().with(0, busyPercent, "NaN"), "b", "its CPU load is NaN %, want 0 to 100"},
+		"infinite":          {two().with(2, diskPercent, "+Inf"), "b", "its disk usage is +Inf %, want 0 to 100"},
+		"beyond 100":        {two().with(0, busyPercent, "250"), "b", "its CPU load is 250 %, want 0 to 100"},
+		"no cores":          {two().with(0, cores, "NaN"), "b", "invalid device: b: 0 cores, want 1 or more"},
+		"two agents":        {other, "b", "2 agents report this node name"},
 		"exporter no agent": {stranger, "c:9100", "no agent says what it is (char_node_device_model)"},
 	} {
 		t.Run(name, func(t *testing.T) {

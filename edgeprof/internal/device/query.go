@@ -20,7 +20,7 @@ var (
 	// ErrUnreachable is returned when no server answers at the address.
 	ErrUnreachable = errors.New("no answer from Prometheus")
 	// ErrTimeout is returned when a query takes longer than it may.
-	ErrTimeout = errors.New("late answer from Prometheus")
+	ErrTimeout = errors.New("Prometheus did not answer in time")
 	// ErrAnswer is returned for an answer that is no result: an error of the
 	// server, something else than its API, or more than the limit.
 	ErrAnswer = errors.New("unusable answer from Prometheus")
@@ -64,7 +64,7 @@ func (s Prometheus) query(ctx context.Context, expression string) ([]sample, err
 	case err != nil:
 		return nil, failure(err)
 	case int64(len(body)) > s.maxBytes():
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrAnswer, s.maxBytes())
+		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrAnswer, s.maxBytes())
 	}
 	return parse(response, body)
 }
@@ -93,7 +93,7 @@ func parse(response *http.Response, body []byte) ([]sample, error) {
 	case response.StatusCode != http.StatusOK || a.Status != "success":
 		return nil, fmt.Errorf("%w: status %d %q: %s: %s", ErrAnswer, response.StatusCode, a.Status, a.ErrorType, a.Error)
 	case a.Data.ResultType != "vector":
-		return nil, fmt.Errorf("%w: a result of type %q, want a vector", ErrAnswer, a.Data.ResultType)
+		return nil, fmt.Errorf("%w: the result has type %q, want a vector", ErrAnswer, a.Data.ResultType)
 	}
 	samples := make([]sample, 0, len(a.Data.Result))
 	for i, r := range a.Data.Result {

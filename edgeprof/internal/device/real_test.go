@@ -66,7 +66,7 @@ func TestRealPrometheus(t *testing.T) {
 
 	c.StopExporter("rpi-2")
 	until("rpi-2 excluded", func(devices []device.Device, excluded []device.Excluded, err error) bool {
-		return err == nil && len(devices) == 1 && len(excluded) == 1 && excluded[0] == device.Excluded{Node: "rpi-2", Reason: "its node_exporter is silent"}
+		return err == nil && len(devices) == 1 && len(excluded) == 1 && excluded[0] == device.Excluded{Node: "rpi-2", Reason: "no data from its node_exporter"}
 	})
 	c.StopServer()
 	if _, _, err := source.Devices(t.Context()); !errors.Is(err, device.ErrUnreachable) {

@@ -97,7 +97,7 @@ func (s *Service) authorize(next http.Handler) http.Handler {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		token := s.Token()
 		if token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1) {
-			problem(http.StatusUnauthorized, "token", "this service wants a bearer token").write(w, r)
+			problem(http.StatusUnauthorized, "token", "this service needs a bearer token").write(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -130,14 +130,14 @@ var parameters = sync.OnceValue(func() map[string][]string {
 func understood(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if of := r.Header.Get("Content-Encoding"); of != "" && !strings.EqualFold(of, "identity") {
-			problem(http.StatusUnsupportedMediaType, "media-type", fmt.Sprintf("Content-Encoding: %s: want the body as it is", of)).write(w, r)
+			problem(http.StatusUnsupportedMediaType, "media-type", fmt.Sprintf("Content-Encoding: %s: want an unencoded body", of)).write(w, r)
 			return
 		}
 		if r.URL.RawQuery != "" {
 			have := parameters()[r.URL.Path]
 			for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
 				if !slices.Contains(have, name) {
-					problem(http.StatusBadRequest, "parameter", fmt.Sprintf("?%s=: this route takes %s", name, cmp.Or(strings.Join(have, ", "), "no parameters"))).write(w, r)
+					problem(http.StatusBadRequest, "parameter", fmt.Sprintf("?%s=: this route accepts %s", name, cmp.Or(strings.Join(have, ", "), "no parameters"))).write(w, r)
 					return
 				}
 			}

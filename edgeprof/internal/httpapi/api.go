@@ -41,7 +41,7 @@ func (s *Service) getHealth(http.ResponseWriter, *http.Request) (any, error) {
 // getReady says whether a request would be answered.
 func (s *Service) getReady(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if s.draining.Load() {
-		return nil, problem(http.StatusServiceUnavailable, "draining", "the service is about to end")
+		return nil, problem(http.StatusServiceUnavailable, "draining", "the service is shutting down")
 	}
 	b, err := s.fleet(r.Context())
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) (any, error
 	if text := r.URL.Query().Get("min_distance"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%w: min_distance=%s, want a whole number from 1", errParameter, text)
+			return nil, fmt.Errorf("%w: min_distance=%s: want a whole number of 1 or more", errParameter, text)
 		}
 		distance = n
 	}

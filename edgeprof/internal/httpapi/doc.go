@@ -1,16 +1,15 @@
-// Package httpapi is edgeprof as a service: the original's POST /api/profiling,
-// and an API beside it that ranks all devices for a model's own file, with
-// intervals and reasons, writes the manifest that places it, and splits it.
+// Package httpapi is edgeprof as an HTTP service: the original's POST /api/profiling, and
+// an API that ranks all devices for a model file with intervals and reasons, writes the
+// manifest that places the model, and splits it.
 //
-// It decides what each request may cost (bytes, time, uploads at once), asks the
-// source of devices at most once per reading however many requests wait, and
-// swaps a new model in between two requests. Every refusal is a problem document
-// (RFC 9457) that names the fields at fault. It refuses to guess: no fresh
-// device, no answer. It never logs; what happened comes back through
-// [Settings.Observe].
+// It limits the cost of each request (bytes, time, concurrent uploads), asks the source of
+// devices at most once per reading however many requests wait, and replaces the model
+// between two requests. Every error is a problem document (RFC 9457) that names the invalid
+// fields; without a fresh device there is no answer. The package does not log: it reports
+// requests through [Settings.Observe].
 //
-// At / is a page for people: plain HTML, CSS and JavaScript, embedded as they are,
-// without a build; its headers forbid the browser to load anything from elsewhere.
+// At / is a page for browsers: plain HTML, CSS and JavaScript, embedded without a build
+// step. Its headers forbid the browser to load anything from elsewhere.
 //
 //	service, err := httpapi.New(httpapi.Settings{Devices: devices, Load: load, Now: time.Now})
 //	if err != nil {

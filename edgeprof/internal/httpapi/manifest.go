@@ -35,11 +35,11 @@ func workloadOf(r *http.Request) (workload, error) {
 	w.image = cmp.Or(q.Get("image"), w.name+":latest")
 	switch {
 	case !dnsLabel.MatchString(w.name):
-		return w, fmt.Errorf("%w: workload=%s, want lower-case letters, digits and -", errParameter, w.name)
+		return w, fmt.Errorf("%w: workload=%s: want lower-case letters, digits and -", errParameter, w.name)
 	case !dnsLabel.MatchString(w.namespace):
-		return w, fmt.Errorf("%w: namespace=%s, want lower-case letters, digits and -", errParameter, w.namespace)
+		return w, fmt.Errorf("%w: namespace=%s: want lower-case letters, digits and -", errParameter, w.namespace)
 	case !imageName.MatchString(w.image):
-		return w, fmt.Errorf("%w: image=%s, want the name of an image", errParameter, w.image)
+		return w, fmt.Errorf("%w: image=%s: want the name of an image", errParameter, w.image)
 	}
 	return w, nil
 }
@@ -73,7 +73,7 @@ func manifest(w workload, r *placement.Ranking) ([]byte, error) {
 		preferred = append(preferred, node{"weight": max(1, min(100, weight)), "preference": on(c.Node)})
 	}
 	if names == nil {
-		return nil, fmt.Errorf("%w: no node has a name that a label can have", placement.ErrNoDevice)
+		return nil, fmt.Errorf("%w: no node name is a valid Kubernetes label value", placement.ErrNoDevice)
 	}
 	seconds := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 	notes := node{

@@ -193,7 +193,7 @@ func (f *calibratedFleet) Profile(c placement.Counts) (*placement.Ranking, error
 	r, err := placement.Rank(f.devices, f.excluded, func(i int) (placement.Estimate, error) {
 		e, err := law(i)
 		m := &f.machines[i]
-		e.Reasons = []string{fmt.Sprintf("%.2f times the time on an idle %s, at a CPU load of %.0f %%", m.slower, m.rates.Facts.Device, f.devices[i].Load.CPUPercent)}
+		e.Reasons = []string{fmt.Sprintf("%.2f times the time of an idle %s, CPU load %.0f %%", m.slower, m.rates.Facts.Device, f.devices[i].Load.CPUPercent)}
 		return e, err
 	})
 	if err == nil {
@@ -210,11 +210,11 @@ func (f *calibratedFleet) Warnings(c placement.Counts) ([]string, error) {
 // coarse says what a law cannot know.
 func (m *machine) coarse(c placement.Counts) []string {
 	if far := m.law.Outside(c); far != nil {
-		return []string{fmt.Sprintf("far outside: more than a hundred times as many as in any model that was fitted: %s; it takes as long at least as the largest that are not", strings.Join(far, ", "))}
+		return []string{fmt.Sprintf("far outside the fitted range, by more than a factor of 100: %s; the prediction is a lower bound", strings.Join(far, ", "))}
 	}
-	warnings := []string{fmt.Sprintf("predicted from counts alone: off by a factor of %.1f at the median on families of models that were left out", m.law.Error(c))}
+	warnings := []string{fmt.Sprintf("predicted from counts only: median error factor %.1f on held-out model families", m.law.Error(c))}
 	if unlike := m.law.Unlike(c); unlike != nil {
-		warnings = append(warnings, fmt.Sprintf("%v: more than ten times as many as in any model that was fitted: %s", profiler.ErrUnlike, strings.Join(unlike, ", ")))
+		warnings = append(warnings, fmt.Sprintf("%v: outside the fitted range by more than a factor of 10: %s", profiler.ErrUnlike, strings.Join(unlike, ", ")))
 	}
 	return warnings
 }

@@ -100,7 +100,7 @@ func (s *Service) postOutcomes(w http.ResponseWriter, r *http.Request) (any, err
 	defer s.learning.Unlock()
 	factor, ok := s.ledger.settle(s.Now(), made{o.Node, o.Value, o.Low, o.High, o.Level})
 	if !ok {
-		return nil, fmt.Errorf("%w: no open prediction of node %q with these values: post a candidate as this process answered it (node, predicted_execution_time, low, high, level), once, within %v", errParameter, o.Node, openFor)
+		return nil, fmt.Errorf("%w: no open prediction of node %q with these values: send node, predicted_execution_time, low, high and level as this process answered them, once, within %v", errParameter, o.Node, openFor)
 	}
 	of := question(o.Node)
 	if err := s.Record.Add(s.Now(), of, w.Header().Get(requestID), p, factor, o.Measured); err != nil {

@@ -69,7 +69,7 @@ func refusal(err error) *Problem {
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		return p
 	}
-	p := problem(http.StatusInternalServerError, "internal", "the service failed; its log knows more under this request_id")
+	p := problem(http.StatusInternalServerError, "internal", "internal error: see this request_id in the service's log")
 	if source := (*sourceError)(nil); errors.As(err, &source) {
 		p = problem(http.StatusServiceUnavailable, "source", err.Error())
 		p.wait = 5

@@ -167,7 +167,7 @@ func (s *Service) routes() http.Handler {
 	r.Group(func(r chi.Router) {
 		if s.Rate > 0 {
 			r.Use(httprate.LimitBy(s.Rate, time.Minute, peer, httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
-				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests a minute", s.Rate)).write(w, r)
+				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests per minute", s.Rate)).write(w, r)
 			})))
 		}
 		r.Use(s.authorize, understood)
@@ -210,15 +210,15 @@ func newMetrics(s *Service) *metrics {
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "edgeprof_http_requests_total", Help: "Requests by route and status."}, []string{"route", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "edgeprof_http_request_seconds", Help: "Time to answer by route.", Buckets: prometheus.ExponentialBuckets(1e-4, 4, 9),
+			Name: "edgeprof_http_request_seconds", Help: "Response time by route.", Buckets: prometheus.ExponentialBuckets(1e-4, 4, 9),
 		}, []string{"route"}),
-		loads:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "edgeprof_model_loads_total", Help: "Times that the model was read, by result."}, []string{"result"}),
-		sourceErrors: prometheus.NewCounter(prometheus.CounterOpts{Name: "edgeprof_source_errors_total", Help: "Times that devices could not be listed."}),
-		inFlight:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "edgeprof_http_requests_in_flight", Help: "Requests under way."}),
+		loads:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "edgeprof_model_loads_total", Help: "Loads of the model, by result."}, []string{"result"}),
+		sourceErrors: prometheus.NewCounter(prometheus.CounterOpts{Name: "edgeprof_source_errors_total", Help: "Failures to list the devices."}),
+		inFlight:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "edgeprof_http_requests_in_flight", Help: "Requests in flight."}),
 	}
-	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "edgeprof_outcomes_total", Help: "Measured times that clients told, by where they lay of their interval."}, []string{"node", "interval"})
+	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "edgeprof_outcomes_total", Help: "Measured times reported by clients, by position relative to the interval."}, []string{"node", "interval"})
 	m.errors = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "edgeprof_outcome_error_ratio", Help: "How far off predicted times were, as a part of the measured.", Buckets: []float64{0.02, 0.05, 0.1, 0.25, 0.5, 1, 2},
+		Name: "edgeprof_outcome_error_ratio", Help: "Relative error of predicted times.", Buckets: []float64{0.02, 0.05, 0.1, 0.25, 0.5, 1, 2},
 	})
 	m.registry.MustRegister(m.requests, m.seconds, m.loads, m.sourceErrors, m.inFlight, m.outcomes, m.errors, &modelInfo{s},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

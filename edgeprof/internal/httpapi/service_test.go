@@ -47,7 +47,7 @@ func two() *source {
 	pi := device.Device{Node: "rpi-1", Class: "Computer", Model: "Raspberry Pi 4B", UUID: "4e849968-21fc-11ed-a346-204ef6b52cc7", Cores: 4, Load: device.Load{CPUPercent: 20}}
 	busy := pi
 	busy.Node, busy.UUID, busy.Load.CPUPercent = "rpi-2", "other", 100
-	return &source{devices: []device.Device{pi, busy}, excluded: []device.Excluded{{Node: "rpi-3", Reason: "its agent is silent"}}}
+	return &source{devices: []device.Device{pi, busy}, excluded: []device.Excluded{{Node: "rpi-3", Reason: "no data from its agent"}}}
 }
 
 // calibrated is a model with rates that are easy to think about, fitted once.
@@ -156,7 +156,7 @@ func TestTheManualsExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Its counts are no model's: what the original does not say goes into a member of its own.
-	body, after, _ := strings.Cut(w.Body.String(), ",\n  \"profiling_warnings\": [\n    \"far outside: ")
+	body, after, _ := strings.Cut(w.Body.String(), ",\n  \"profiling_warnings\": [\n    \"far outside the fitted range, ")
 	_, after, _ = strings.Cut(after, "\n  ]")
 	if diff := cmp.Diff(strings.Replace(answered, "14.74413776397705", got.Prediction.Time.String(), 1), body+after); diff != "" || w.Code != 200 || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("status %d %s (-want +got):\n%s", w.Code, w.Header().Get("Content-Type"), diff)
@@ -177,7 +177,7 @@ func TestTheManualsExample(t *testing.T) {
 	}
 	first, _ := got.Prediction.Time.Float64()
 	c := all.Candidates
-	if len(c) != 2 || c[0].Node != "rpi-1" || c[0].Seconds != first || c[0].Low != nil || c[0].High != nil || c[1].Seconds <= first || len(all.Excluded) != 1 || !strings.Contains(strings.Join(all.Warnings, "; "), "far outside: more than a hundred times as many as in any model that was fitted: conv_layers, pool_layers, fc_layers, total_parameters") {
+	if len(c) != 2 || c[0].Node != "rpi-1" || c[0].Seconds != first || c[0].Low != nil || c[0].High != nil || c[1].Seconds <= first || len(all.Excluded) != 1 || !strings.Contains(strings.Join(all.Warnings, "; "), "far outside the fitted range, by more than a factor of 100: conv_layers, pool_layers, fc_layers, total_parameters") {
 		t.Errorf("%+v", all)
 	}
 }
@@ -203,7 +203,7 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	refused(t, r.profile(strings.Replace(asked, `"total_parameters" : 10000000000000000000,`, "", 1)), 422, "fields", "total_parameters is missing")
-	refused(t, r.profile(strings.Replace(asked, `"pool_layers"`, `"conv_layers"`, 1)), 422, "fields", "conv_layers comes twice")
+	refused(t, r.profile(strings.Replace(asked, `"pool_layers"`, `"conv_layers"`, 1)), 422, "fields", "conv_layers is given twice")
 	refused(t, r.profile(asked[:40]), 400, "syntax", "byte 40")
 	refused(t, r.profile("[]"), 422, "fields", "want an object")
 	refused(t, r.profile(`{"x":"`+strings.Repeat("x", 64<<10)+`"}`), 413, "too-large", "65536 bytes")
@@ -241,7 +241,7 @@ func TestSourceErrors(t *testing.T) {
 		t.Errorf("after the source came back: %d", w.Code)
 	}
 	r.source.devices = nil
-	refused(t, r.profile(asked), 503, "no-device", "rpi-3: its agent is silent")
+	refused(t, r.profile(asked), 503, "no-device", "rpi-3: no data from its agent")
 	refused(t, r.ask(http.MethodPost, "/api/v1/placements", bytes.NewReader(lenet(t))), 503, "no-device", "rpi-3")
 }
 
@@ -408,7 +408,7 @@ func TestUploadsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := r.ask(http.MethodPost, "/api/v1/models", bytes.NewReader(lenet(t)))
-	refused(t, w, 503, "busy", "1 are under way")
+	refused(t, w, 503, "busy", "1 are running")
 	if w.Header().Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
@@ -574,7 +574,7 @@ spec:
 	}
 	r.source.devices = r.source.devices[:1]
 	r.source.devices[0].Node = "not a label"
-	refused(t, r.ask(http.MethodPost, "/api/v1/placements", bytes.NewReader(lenet(t))), 503, "no-device", "a label can have")
+	refused(t, r.ask(http.MethodPost, "/api/v1/placements", bytes.NewReader(lenet(t))), 503, "no-device", "a valid Kubernetes label value")
 }
 
 func TestSplits(t *testing.T) {
@@ -608,7 +608,7 @@ func TestSplits(t *testing.T) {
 	if w := r.ask(http.MethodPost, "/api/v1/splits", body, "Content-Type", kind); w.Header().Get("Content-Disposition") != `attachment; filename="model_parts.zip"` {
 		t.Errorf("%v", w.Header())
 	}
-	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=100", bytes.NewReader(model)), 422, "no-bridge", "want more than 100")
+	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=100", bytes.NewReader(model)), 422, "no-bridge", "needs more than 100")
 	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=0", bytes.NewReader(model)), 422, "parameter", "min_distance=0")
 	left, err := os.ReadDir(r.Folder)
 	if err != nil || len(left) > 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrSetting is returned for a trained model without measurements of a run time.
-var ErrSetting = errors.New("no setting of that run time")
+var ErrSetting = errors.New("no setting of that runtime")
 
 // Setting chooses the rates that stand for a device among those that a model was
 // trained on: of that machine, else of its kind, else of any; among these

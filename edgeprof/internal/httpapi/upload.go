@@ -20,7 +20,7 @@ var (
 	errMedia     = errors.New("unsupported media type")
 	errBusy      = errors.New("too many uploads at once")
 	errParameter = errors.New("bad parameter")
-	errBroken    = errors.New("the body ends early")
+	errBroken    = errors.New("the body is incomplete")
 )
 
 // forward is a stream read in order, as far as a model's reader looks: it may
@@ -43,7 +43,7 @@ func (f *forward) ReadAt(p []byte, offset int64) (int, error) {
 	if offset < f.at {
 		back := f.at - offset
 		if back > int64(len(f.tail)) {
-			return 0, fmt.Errorf("stream: byte %d has passed", offset)
+			return 0, fmt.Errorf("stream: byte %d was already read", offset)
 		}
 		n = copy(p, f.tail[int64(len(f.tail))-back:])
 	} else if skip := offset - f.at; skip > 0 {
@@ -99,7 +99,7 @@ func (s *Service) upload(w http.ResponseWriter, r *http.Request, whole bool) (*u
 	select {
 	case s.uploads <- struct{}{}:
 	default:
-		return nil, fmt.Errorf("%w: %d are under way", errBusy, cap(s.uploads))
+		return nil, fmt.Errorf("%w: %d are running", errBusy, cap(s.uploads))
 	}
 	u := &uploaded{name: r.URL.Query().Get("name"), uploads: s.uploads}
 	if err := s.receive(w, r, u, whole); err != nil {

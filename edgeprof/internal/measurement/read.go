@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoRows is returned where there is nothing to learn from.
-var ErrNoRows = errors.New("no measured inference")
+var ErrNoRows = errors.New("no measured inferences")
 
 // Data is what files of measurements hold.
 type Data struct {
@@ -88,9 +88,9 @@ func ReadDir(ctx context.Context, path string) (*Data, error) {
 func (d *Data) none() error {
 	switch {
 	case len(d.Diagnostics) > 0:
-		return fmt.Errorf("%w: %d unusable rows, the first %w", ErrNoRows, len(d.Diagnostics), d.Diagnostics[0])
+		return fmt.Errorf("%w: %d rows are unusable; the first: %w", ErrNoRows, len(d.Diagnostics), d.Diagnostics[0])
 	case d.Missing > 0:
-		return fmt.Errorf("%w: %d rows without execution_time", ErrNoRows, d.Missing)
+		return fmt.Errorf("%w: %d rows have no execution_time", ErrNoRows, d.Missing)
 	}
 	return ErrNoRows
 }

@@ -26,7 +26,7 @@ func (s Seconds) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, s.Value, 'g', -1, 64), nil
 }
 
-var errTime = errors.New("want seconds or HH:MM:SS.ffffff, not below 0")
+var errTime = errors.New("want seconds or HH:MM:SS.ffffff, 0 or more")
 
 // UnmarshalText reads either form.
 func (s *Seconds) UnmarshalText(text []byte) error {

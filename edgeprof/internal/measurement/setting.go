@@ -31,7 +31,7 @@ func (s Setting) Check() error {
 		known = known || s.Device == d
 	}
 	if !known || s.Runtime == "" || s.Threads < 1 || !(s.Quota > 0 && s.Quota <= 1) {
-		return fmt.Errorf("%w: device %q (want one of %s), run time %q, %d threads, quota %v", ErrSetting, s.Device, strings.Join(deviceTypes, ", "), s.Runtime, s.Threads, s.Quota)
+		return fmt.Errorf("%w: device %q (want one of %s), runtime %q, %d threads, quota %v", ErrSetting, s.Device, strings.Join(deviceTypes, ", "), s.Runtime, s.Threads, s.Quota)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 // ErrColumns is returned for a file whose columns are not those of this version:
 // rows cannot be appended to it.
-var ErrColumns = errors.New("other columns")
+var ErrColumns = errors.New("different columns")
 
 // Table appends rows to a CSV file. A process that is killed leaves at most one
 // broken line behind, the last, which the next one cuts off.
@@ -36,7 +36,7 @@ func OpenTable[T any](path string) (*Table[T], error) {
 	log, err := file.OpenLog(path, file.Lines{
 		Start: func(first []byte) error {
 			if !bytes.Equal(first, header) {
-				return fmt.Errorf("%w than %s", ErrColumns, header)
+				return fmt.Errorf("%w: want %s", ErrColumns, header)
 			}
 			return nil
 		},

@@ -1,9 +1,8 @@
-// Package ncnn reads the graphs of ncnn, a run time for phones and boards: text
-// files of one layer a line (MODEL.param), whose weights lie elsewhere.
+// Package ncnn reads the graphs of ncnn, a runtime for phones and boards: text files with
+// one layer per line (MODEL.param), whose weights are in other files.
 //
-// It decides which ONNX operators a layer comes to, so that all that is known of
-// these holds for it: counts, kernels, predictions. Layers that ONNX has no
-// operator for keep their names in a domain of their own, and the shapes that the
-// file hints at. It refuses a file without the format's number, or whose counts
-// or blobs do not agree.
+// Layers become ONNX operators, so counts, kernels and predictions work as for ONNX
+// models. Layers without an ONNX operator keep their names in a domain of their own and
+// the shapes that the file hints at. A file without the format's number, or with counts or
+// blobs that do not agree, is an error ([ErrSyntax]).
 package ncnn

@@ -24,7 +24,7 @@ func newGraph() *graph {
 func (g *graph) add(l *layer) error {
 	for i, name := range l.inputs {
 		if !g.made[name] {
-			return fmt.Errorf("%s %s: no layer before it makes %q", l.kind, l.name, name)
+			return fmt.Errorf("%s %s: no earlier layer produces %q", l.kind, l.name, name)
 		}
 		if stands, ok := g.stands[name]; ok {
 			l.inputs[i] = stands
@@ -33,7 +33,7 @@ func (g *graph) add(l *layer) error {
 	}
 	for i, name := range l.outputs {
 		if g.made[name] {
-			return fmt.Errorf("%s %s: %q is made twice", l.kind, l.name, name)
+			return fmt.Errorf("%s %s: %q is produced twice", l.kind, l.name, name)
 		}
 		g.made[name] = true
 		if shape := l.shape(i); shape != nil {

@@ -179,7 +179,7 @@ func (l *layer) share(elements int64, sizes ...int64) (int64, error) {
 		n *= s
 	}
 	if n < 1 || elements < 1 || elements%n != 0 {
-		return 0, fmt.Errorf("%s %s: %d weights for sizes %v", l.kind, l.name, elements, sizes)
+		return 0, fmt.Errorf("%s %s: %d weights do not fit sizes %v", l.kind, l.name, elements, sizes)
 	}
 	return elements / n, nil
 }
@@ -270,7 +270,7 @@ func gemm(g *graph, l *layer) error {
 func attention(g *graph, l *layer) error {
 	size := l.number(0, 0)
 	if size < 1 {
-		return fmt.Errorf("MultiHeadAttention %s: no size", l.name)
+		return fmt.Errorf("MultiHeadAttention %s: its size is missing", l.name)
 	}
 	var parts [3]string
 	for i, what := range []string{"query", "key", "value"} {

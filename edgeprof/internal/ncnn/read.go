@@ -13,7 +13,7 @@ import (
 )
 
 // ErrSyntax is returned for text that is no graph of ncnn.
-var ErrSyntax = errors.New("not a graph of ncnn")
+var ErrSyntax = errors.New("not an ncnn graph")
 
 // magic is the first line of every file.
 const magic = "7767517"
@@ -55,7 +55,7 @@ func Read(r io.Reader) (*onnx.Model, error) {
 				return nil, fmt.Errorf("%w: line 2: want the numbers of layers and blobs", ErrSyntax)
 			}
 			if layers, err = strconv.Atoi(fields[0]); err != nil || layers < 1 || layers > most {
-				return nil, fmt.Errorf("%w: line 2: %q layers", ErrSyntax, fields[0])
+				return nil, fmt.Errorf("%w: line 2: %q is no number of layers", ErrSyntax, fields[0])
 			}
 		case len(fields) > 0:
 			l, err := parse(fields)
@@ -72,7 +72,7 @@ func Read(r io.Reader) (*onnx.Model, error) {
 		return nil, err
 	}
 	if line < 2 || layers > 0 { // some writers count one too few
-		return nil, fmt.Errorf("%w: %d layers fewer than line 2 says", ErrSyntax, layers)
+		return nil, fmt.Errorf("%w: %d layers are missing, by the count in line 2", ErrSyntax, layers)
 	}
 	return g.model(), nil
 }
@@ -87,13 +87,13 @@ type layer struct {
 
 func parse(fields []string) (*layer, error) {
 	if len(fields) < 4 {
-		return nil, fmt.Errorf("%d words, want type, name, inputs and outputs", len(fields))
+		return nil, fmt.Errorf("%d words, want at least type, name, inputs and outputs", len(fields))
 	}
 	l := &layer{kind: fields[0], name: fields[1], settings: map[int][]float64{}}
 	in, err1 := strconv.Atoi(fields[2])
 	out, err2 := strconv.Atoi(fields[3])
 	if err1 != nil || err2 != nil || in < 0 || out < 0 || in > len(fields)-4 || out > len(fields)-4-in {
-		return nil, fmt.Errorf("%s %s: %q inputs and %q outputs in %d words", l.kind, l.name, fields[2], fields[3], len(fields))
+		return nil, fmt.Errorf("%s %s: %q inputs and %q outputs do not fit %d words", l.kind, l.name, fields[2], fields[3], len(fields))
 	}
 	l.inputs, l.outputs = fields[4:4+in], fields[4+in:4+in+out]
 	for _, text := range fields[4+in+out:] {
@@ -112,7 +112,7 @@ func (l *layer) set(text string) error {
 	key, value, ok := strings.Cut(text, "=")
 	id, err := strconv.Atoi(key)
 	if !ok || err != nil {
-		return fmt.Errorf("setting %q, want NUMBER=VALUE", text)
+		return fmt.Errorf("setting %q: want NUMBER=VALUE", text)
 	}
 	parts := strings.Split(value, ",")
 	if id <= arrays {
@@ -121,7 +121,7 @@ func (l *layer) set(text string) error {
 	values := make([]float64, len(parts))
 	for i, part := range parts {
 		if values[i], err = strconv.ParseFloat(part, 64); err != nil {
-			return fmt.Errorf("setting %q: %q is no number", text, part)
+			return fmt.Errorf("setting %q: %q is not a number", text, part)
 		}
 	}
 	l.settings[id] = values

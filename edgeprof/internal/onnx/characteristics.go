@@ -15,12 +15,12 @@ var (
 	ErrDynamic = errors.New("dynamic dimensions")
 	// ErrUnshaped warns that shapes of some tensors do not follow from the
 	// file, so that their cost is not counted.
-	ErrUnshaped = errors.New("shapes unknown")
+	ErrUnshaped = errors.New("unknown shapes")
 	// ErrExternal warns that weights lie in other files, which are not opened.
 	ErrExternal = errors.New("external data")
 	// ErrBodies warns of functions, or of control flow too deep, whose inside is
 	// not counted.
-	ErrBodies = errors.New("inner graphs not counted")
+	ErrBodies = errors.New("inner graphs are not counted")
 	// ErrOperator warns of operators whose cost is not known.
 	ErrOperator = errors.New("operators without a known cost")
 )
@@ -186,7 +186,7 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 		c.ActivationBytes = added(c.ActivationBytes, saturated(cost.WrittenBytes, times))
 	})
 	if c.MACs.Total == math.MaxInt64 || c.ActivationBytes == math.MaxInt64 {
-		return nil, fmt.Errorf("%w: multiply-accumulates or activations beyond int64", ErrGraph)
+		return nil, fmt.Errorf("%w: the multiply-accumulates or activations exceed 64 bits", ErrGraph)
 	}
 	c.PeakActivationBytes, c.LargestTensorBytes = a.peak()
 	c.Depth = a.depth()
@@ -227,7 +227,7 @@ func (c *Characteristics) parameters(a *Analysis, g *Graph) error {
 	})
 	c.constants(g, func(name string) bool { return shapes[name] })
 	if c.TotalParameters == math.MaxInt64 || c.ParameterBytes == math.MaxInt64 {
-		return fmt.Errorf("%w: parameters beyond int64", ErrGraph)
+		return fmt.Errorf("%w: the number of parameters exceeds 64 bits", ErrGraph)
 	}
 	return nil
 }

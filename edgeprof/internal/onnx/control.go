@@ -12,7 +12,7 @@ var (
 	ErrBranch = errors.New("branches")
 	// ErrTrips warns of a loop whose number of trips the file does not say; one
 	// is counted.
-	ErrTrips = errors.New("trips unknown")
+	ErrTrips = errors.New("unknown number of iterations")
 )
 
 // deepestBody is how deep bodies may lie in each other.
@@ -127,7 +127,7 @@ func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
 	case otherwise == nil:
 		return then, nil
 	}
-	in.doubts = append(in.doubts, fmt.Errorf("%w: If %q: the dearer is counted; then: %d multiply-accumulates and %d bytes, else: %d and %d",
+	in.doubts = append(in.doubts, fmt.Errorf("%w: If %q: the more expensive branch is counted; then: %d multiply-accumulates and %d bytes, else: %d and %d",
 		ErrBranch, n.Name, then.macs(), then.bytes(), otherwise.macs(), otherwise.bytes()))
 	dearer := then
 	if m, o := then.macs(), otherwise.macs(); o > m || o == m && otherwise.bytes() > then.bytes() {
@@ -182,11 +182,11 @@ func (in *inference) trips(n *Node, count Shaped, g *Graph) int64 {
 	}
 	if len(count.Value) == 1 && count.Value[0] >= 0 && count.Value[0] < math.MaxInt32 {
 		if !keeps(g) {
-			in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q may end before its %d trips, which are counted", ErrTrips, n.Name, count.Value[0]))
+			in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q may end early; all %d iterations are counted", ErrTrips, n.Name, count.Value[0]))
 		}
 		return count.Value[0]
 	}
-	in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q: one trip is counted; give %s=NUMBER", ErrTrips, n.Name, key))
+	in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q: one iteration is counted; set %s=NUMBER", ErrTrips, n.Name, key))
 	return 1
 }
 
@@ -241,7 +241,7 @@ func (in *inference) scan(n *Node, inputs []Shaped) (*body, error) {
 	}
 	if b.times = trips; trips < 0 {
 		b.times = 1
-		in.doubts = append(in.doubts, fmt.Errorf("%w: Scan %q: one trip is counted", ErrTrips, n.Name))
+		in.doubts = append(in.doubts, fmt.Errorf("%w: Scan %q: one iteration is counted", ErrTrips, n.Name))
 	}
 	for i := range b.outputs {
 		s := &b.outputs[i]

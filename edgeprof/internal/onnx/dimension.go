@@ -34,10 +34,10 @@ func ParseSizes(texts []string) (Settings, error) {
 		}
 		n, err := strconv.ParseInt(text[cut+1:], 10, 64)
 		if err != nil || n < 1 || cut < 1 {
-			return s, fmt.Errorf("%w: %q: want NAME=SIZE or INPUT:AXIS=SIZE, a size from 1", ErrDimension, text)
+			return s, fmt.Errorf("%w: %q: want NAME=SIZE or INPUT:AXIS=SIZE with a size of 1 or more", ErrDimension, text)
 		}
 		if before, twice := s.Sizes[text[:cut]]; twice {
-			return s, fmt.Errorf("%w: %q: %s is %d already", ErrDimension, text, text[:cut], before)
+			return s, fmt.Errorf("%w: %q: %s was already set to %d", ErrDimension, text, text[:cut], before)
 		}
 		s.Sizes[text[:cut]] = n
 	}
@@ -176,7 +176,7 @@ func (d *dimensions) stated(dims []Dim) ([]int64, bool) {
 func (d *dimensions) check() error {
 	for _, name := range slices.Sorted(maps.Keys(d.sizes)) {
 		if !d.used[name] {
-			return fmt.Errorf("%w: %q is not open; open are %s", ErrDimension, name, d)
+			return fmt.Errorf("%w: %q is not an open dimension; the open ones are %s", ErrDimension, name, d)
 		}
 	}
 	return nil

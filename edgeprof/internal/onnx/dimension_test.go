@@ -82,13 +82,13 @@ func TestImpossibleSizes(t *testing.T) {
 		sizes map[string]int64
 		want  string // "" is no error
 	}{
-		"reflected":       {Graph{Inputs: []Value{open}, Initializers: []Tensor{pads}, Nodes: []Node{reflected}}, nil, `impossible size: Pad "out": axis 2 is 1, want 65 at least; open dimensions: x:2 (length) = 1 assumed`},
+		"reflected":       {Graph{Inputs: []Value{open}, Initializers: []Tensor{pads}, Nodes: []Node{reflected}}, nil, `impossible size: Pad "out": axis 2 is 1, want 65 or more; open dimensions: x:2 (length) = 1 assumed`},
 		"long enough":     {Graph{Inputs: []Value{open}, Initializers: []Tensor{pads}, Nodes: []Node{reflected}}, map[string]int64{"length": 65}, ""},
-		"a window":        {Graph{Inputs: []Value{small}, Nodes: convolved("x").Nodes}, nil, `impossible size: Conv "x-y": axis 2 is 2, want 3 at least; open dimensions: none`},
-		"a pool":          {Graph{Inputs: []Value{small}, Nodes: []Node{does("MaxPool", []string{"x"}, "out", wholes("kernel_shape", 4, 4), wholes("pads", 1, 0, 0, 0))}}, nil, `impossible size: MaxPool "out": axis 2 is 2, want 3 at least; open dimensions: none`},
-		"as much":         {Graph{Inputs: []Value{small}, Initializers: []Tensor{ints("to", []int64{2}, -1, 5)}, Nodes: []Node{does("Reshape", []string{"x", "to"}, "out")}}, nil, `impossible size: Reshape "out": 48 elements of shape [1 3 2 8] do not make [-1 5]; open dimensions: none`},
+		"a window":        {Graph{Inputs: []Value{small}, Nodes: convolved("x").Nodes}, nil, `impossible size: Conv "x-y": axis 2 is 2, want 3 or more; open dimensions: none`},
+		"a pool":          {Graph{Inputs: []Value{small}, Nodes: []Node{does("MaxPool", []string{"x"}, "out", wholes("kernel_shape", 4, 4), wholes("pads", 1, 0, 0, 0))}}, nil, `impossible size: MaxPool "out": axis 2 is 2, want 3 or more; open dimensions: none`},
+		"as much":         {Graph{Inputs: []Value{small}, Initializers: []Tensor{ints("to", []int64{2}, -1, 5)}, Nodes: []Node{does("Reshape", []string{"x", "to"}, "out")}}, nil, `impossible size: Reshape "out": 48 elements of shape [1 3 2 8] do not fit shape [-1 5]; open dimensions: none`},
 		"the other":       {either(cheap), nil, ""},
-		"no other branch": {either(convolved("x")), nil, `impossible size: Conv "x-y": axis 2 is 2, want 3 at least; open dimensions: none`},
+		"no other branch": {either(convolved("x")), nil, `impossible size: Conv "x-y": axis 2 is 2, want 3 or more; open dimensions: none`},
 	} {
 		_, err := Analyze(&Model{Opsets: map[string]int64{"": 17}, Graph: tt.graph}, Settings{Sizes: tt.sizes})
 		if tt.want == "" && err == nil || err != nil && errors.Is(err, ErrSize) && err.Error() == tt.want {

@@ -10,10 +10,10 @@ var (
 	// ErrSyntax is returned for bytes that are no ONNX model; see [SyntaxError].
 	ErrSyntax = errors.New("not an ONNX model")
 	// ErrLimit is returned for a file whose graph is too large to keep.
-	ErrLimit = errors.New("model beyond the limits")
+	ErrLimit = errors.New("model exceeds a limit")
 	// ErrGraph is returned for a graph that contradicts itself: a cycle, or two
 	// nodes that make the same tensor.
-	ErrGraph = errors.New("broken graph")
+	ErrGraph = errors.New("invalid graph")
 	// ErrSize is returned for a size that an operator cannot take, be it one that was
 	// assumed for an open dimension.
 	ErrSize = errors.New("impossible size")

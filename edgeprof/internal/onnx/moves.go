@@ -54,7 +54,7 @@ func reshape(c *call) []Shaped {
 	}
 	n := x.Elements()
 	if open < 0 && n > 0 && known != n || open >= 0 && n > 0 && known > 0 && n%known != 0 {
-		c.wrong = fmt.Errorf("%w: %s %q: %d elements of shape %v do not make %v", ErrSize, c.node.Op, c.node.Name, n, x.Shape, c.target(1, "shape"))
+		c.wrong = fmt.Errorf("%w: %s %q: %d elements of shape %v do not fit shape %v", ErrSize, c.node.Op, c.node.Name, n, x.Shape, c.target(1, "shape"))
 	}
 	if open >= 0 {
 		if n < 0 || known <= 0 || n%known != 0 {

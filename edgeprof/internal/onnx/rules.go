@@ -18,7 +18,7 @@ type call struct {
 // from 1 count: an empty tensor is nobody's assumption.
 func (c *call) atLeast(axis int, size, least int64) {
 	if size > 0 && size < least && c.wrong == nil {
-		c.wrong = fmt.Errorf("%w: %s %q: axis %d is %d, want %d at least", ErrSize, c.node.Op, c.node.Name, axis, size, least)
+		c.wrong = fmt.Errorf("%w: %s %q: axis %d is %d, want %d or more", ErrSize, c.node.Op, c.node.Name, axis, size, least)
 	}
 }
 

@@ -125,7 +125,7 @@ func topological(g *Graph) ([]int, error) {
 				continue
 			}
 			if other, made := maker[name]; made {
-				return nil, fmt.Errorf("%w: nodes %d and %d both make %q", ErrGraph, other, i, name)
+				return nil, fmt.Errorf("%w: nodes %d and %d both produce %q", ErrGraph, other, i, name)
 			}
 			maker[name] = i
 		}
@@ -158,7 +158,7 @@ func topological(g *Graph) ([]int, error) {
 		}
 	}
 	if len(order) < len(g.Nodes) {
-		return nil, fmt.Errorf("%w: %d of %d nodes wait for each other", ErrGraph, len(g.Nodes)-len(order), len(g.Nodes))
+		return nil, fmt.Errorf("%w: %d of %d nodes depend on each other in a cycle", ErrGraph, len(g.Nodes)-len(order), len(g.Nodes))
 	}
 	return order, nil
 }

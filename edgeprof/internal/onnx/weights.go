@@ -11,7 +11,7 @@ import (
 )
 
 // ErrWeights is returned for external data that is not where the model says.
-var ErrWeights = errors.New("external data cannot be read")
+var ErrWeights = errors.New("cannot read external data")
 
 // Weights are the bytes of a model: of its file, and behind them those of each
 // file beside it that holds external data.
@@ -143,7 +143,7 @@ func (w *Weights) point(t *Tensor, dir *os.Root) error {
 	}
 	size := w.after(begin) - begin
 	if t.Offset < 0 || t.Stored < 0 || t.Offset > size || t.Stored > size-t.Offset {
-		return fmt.Errorf("%w: %q is %d bytes from %d of %s, which has %d", ErrWeights, t.Name, t.Stored, t.Offset, t.Location, size)
+		return fmt.Errorf("%w: %q needs %d bytes from offset %d of %s, which has %d bytes", ErrWeights, t.Name, t.Stored, t.Offset, t.Location, size)
 	}
 	t.External, t.Offset = false, begin+t.Offset
 	if t.Stored > keptData {

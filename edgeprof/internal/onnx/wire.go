@@ -85,7 +85,7 @@ func (c *cursor) length(end int64) (int64, error) {
 // bytes reads n bytes and keeps them.
 func (c *cursor) bytes(n int64) ([]byte, error) {
 	if n > longestRun {
-		return nil, fmt.Errorf("%w: %v", ErrLimit, c.fail("%d bytes in one field", n))
+		return nil, fmt.Errorf("%w: %v", ErrLimit, c.fail("a field has %d bytes", n))
 	}
 	if err := c.keep(n); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (c *cursor) bytes(n int64) ([]byte, error) {
 // keep counts memory that stays.
 func (c *cursor) keep(n int64) error {
 	if c.kept += n; c.kept > c.most {
-		return fmt.Errorf("%w: more than %d bytes of graph: %v", ErrLimit, c.most, c.fail("too much"))
+		return fmt.Errorf("%w: the graph has more than %d bytes: %v", ErrLimit, c.most, c.fail("limit reached"))
 	}
 	return nil
 }

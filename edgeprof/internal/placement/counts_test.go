@@ -127,9 +127,9 @@ func TestBodies(t *testing.T) {
 		"null":                                   Problem{"", "want an object"},
 		one("model", "7"):                        Problem{"/model", "is a number, want a string"},
 		one("model", ""):                         Problem{"/model", "is missing"},
-		one("model", `"a", "model": "b"`):        Problem{"/model", "comes twice"},
-		one("model", `"a", "a/~b": 1, "a/~b":1`): Problem{"/a~1~0b", "comes twice"},
-		one("model", `"a", "conv_layers": 1`):    Problem{"/conv_layers", "comes twice"},
+		one("model", `"a", "model": "b"`):        Problem{"/model", "is given twice"},
+		one("model", `"a", "a/~b": 1, "a/~b":1`): Problem{"/a~1~0b", "is given twice"},
+		one("model", `"a", "conv_layers": 1`):    Problem{"/conv_layers", "is given twice"},
 	} {
 		_, problems, err := ParseRequest([]byte(body))
 		switch want := want.(type) {

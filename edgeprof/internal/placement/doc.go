@@ -1,15 +1,14 @@
 // Package placement ranks devices for a model.
 //
-// It decides by the predicted time on each device as it is loaded now, the
-// shortest first, ties by name. Where the times come from is an [Estimator]:
-// [Graph] is that of a model whose graph is known. A device that cannot be
-// estimated, or cannot hold the model in memory, is left out with its reason.
+// Devices are sorted by the predicted time under their load now, the shortest first, and
+// ties by name. The times come from an [Estimator]; [Graph] is that of a model whose graph
+// is known. A device that cannot be estimated, or has too little memory for the model, is
+// excluded with a reason.
 //
-// A [Request] is the original service's: seven counts of a model in, the fastest
-// device out. [ParseRequest] decides which make sense and names every field of one
-// that does not; [AppendAnswer] writes the answer in the original's own form: keys
-// sorted, indented by two, text in ASCII, and every number of the request in the
-// spelling that it came in, so that 10000000000000000000 stays what it is. How long
-// a model takes of which only the counts are known is the power law of [FitLaw]; a
-// model's own file says much more.
+// A [Request] is the original service's: it contains seven counts of a model, and the
+// answer is the fastest device. [ParseRequest] checks it and names every invalid field.
+// [AppendAnswer] writes the answer in the original's form: keys sorted, indented by two,
+// text in ASCII, and every number of the request in its original spelling, so
+// 10000000000000000000 is preserved. If only the counts are known, the time is predicted
+// by the power law of [FitLaw]; the model's own file gives much better predictions.
 package placement

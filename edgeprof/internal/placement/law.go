@@ -245,7 +245,7 @@ func Slower(c *profiler.Calibration, d device.Device) (factor float64, p profile
 	base := c.Predict(some, calibrated(c)).Idle
 	p = c.Predict(some, d)
 	if factor = p.Seconds.Value / base; !(factor > 0) || math.IsInf(factor, 0) {
-		return 0, p, fmt.Errorf("%w: rates that are all zero", profiler.ErrCalibration)
+		return 0, p, fmt.Errorf("%w: all rates are zero", profiler.ErrCalibration)
 	}
 	return factor, p, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoDevice is returned when no device is left to rank.
-var ErrNoDevice = errors.New("no device to run the model on")
+var ErrNoDevice = errors.New("no device can run the model")
 
 // Candidate is a device with the model's predicted time on it.
 type Candidate struct {
@@ -155,7 +155,7 @@ func (r *Ranking) warn(warnings []error) {
 // none says why no device is left.
 func none(excluded []device.Excluded) error {
 	if len(excluded) == 0 {
-		return fmt.Errorf("%w: the source lists none", ErrNoDevice)
+		return fmt.Errorf("%w: the source lists no devices", ErrNoDevice)
 	}
 	parts := make([]string, len(excluded))
 	for i, e := range excluded {

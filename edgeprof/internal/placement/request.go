@@ -111,7 +111,7 @@ func duplicates(members []member) []Problem {
 	seen := make(map[string]int, len(members))
 	for _, m := range members {
 		if seen[m.name]++; seen[m.name] == 2 {
-			problems = append(problems, Problem{"/" + escaper.Replace(m.name), "comes twice"})
+			problems = append(problems, Problem{"/" + escaper.Replace(m.name), "is given twice"})
 		}
 	}
 	return problems

@@ -62,7 +62,7 @@ func TestSpread(t *testing.T) {
 		t.Errorf("memory for one on one node: %v", err)
 	}
 	waits := []*placement.Ranking{ranked(t, 0, 0, 1, 9), ranked(t, 0, 0, 2, 9)}
-	if err := placement.Spread(waits); err != nil || waits[0].Candidates[0].Wait != 2 || fmt.Sprint(waits[0].Candidates[0].Reasons) != "[waits for 1 placed there before it]" {
+	if err := placement.Spread(waits); err != nil || waits[0].Candidates[0].Wait != 2 || fmt.Sprint(waits[0].Candidates[0].Reasons) != "[models placed on this device before it: 1]" {
 		t.Errorf("%+v, %v", waits[0].Candidates[0], err)
 	}
 }

@@ -33,7 +33,7 @@ func (m *Model) PredictRow(r *measurement.Row, kernels []measurement.Kernel) (An
 	}
 	a := Answer{Seconds: m.Whole.band.Predict(v), Method: MethodWhole}
 	if math.IsNaN(code(m.Whole.settings, r.Setting)) {
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %q was not measured", ErrForeign, r.Setting))
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: setting %q was not measured", ErrForeign, r.Setting))
 	}
 	return a, nil
 }
@@ -41,7 +41,7 @@ func (m *Model) PredictRow(r *measurement.Row, kernels []measurement.Kernel) (An
 // unlike warns of a time far from those that were measured.
 func (c *Calibration) unlike(seconds float64) []error {
 	if seconds < c.Shortest/3 || seconds > 3*c.Longest {
-		return []error{fmt.Errorf("%w: %.3g s, models of %.3g to %.3g s were measured", ErrUnlike, seconds, c.Shortest, c.Longest)}
+		return []error{fmt.Errorf("%w: predicted %.3g s, but the measured models took %.3g to %.3g s", ErrUnlike, seconds, c.Shortest, c.Longest)}
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (m *Model) Evaluate(d *measurement.Data) (*Report, error) {
 	}
 	j.drop()
 	if len(j.predicted) == 0 {
-		return nil, fmt.Errorf("%w: nothing to judge", measurement.ErrNoRows)
+		return nil, fmt.Errorf("%w: nothing to evaluate", measurement.ErrNoRows)
 	}
 	return j.report(d, "none")
 }

@@ -25,7 +25,7 @@ type Away struct {
 var spreads = map[[2]bool]float64{{true, true}: 0.65, {true, false}: 0.85, {false, true}: 2.45, {false, false}: 3.4}
 
 // sameCore is the spread between chips whose cores have one name, both clocks being
-// known.
+// known, from the same pairs of chips as spreads.
 const sameCore = 0.35
 
 // Away says how a device differs from the one that was calibrated.
@@ -76,7 +76,7 @@ func (a Away) widen(b uncertainty.Band) uncertainty.Band {
 }
 
 func (a Away) warning(node, calibrated string) error {
-	return fmt.Errorf("%w: %s is judged by rates of %s: %s; it is taken to need %.2g times the time, in 9 of 10 cases %.2g to %.2g times (edgeprof calibrate measures it)",
+	return fmt.Errorf("%w: %s is predicted with rates of %s: %s; estimated factor on times: %.2g, in 9 of 10 cases %.2g to %.2g (edgeprof calibrate measures it)",
 		ErrForeign, node, cmp.Or(calibrated, "another machine"), a.Why, a.Factor, a.Factor*math.Exp(-a.Spread), a.Factor*math.Exp(a.Spread))
 }
 
@@ -113,17 +113,17 @@ func (f *Facts) foreign(d *device.Device) string {
 	told := d.Model != "" && f.Device != "" && d.Cores > 0 && f.Cores > 0
 	switch {
 	case d.Model != "" && f.Device != "" && d.Model != f.Device:
-		return fmt.Sprintf("it is a %s", d.Model)
+		return fmt.Sprintf("its model is %s", d.Model)
 	case otherVectors(d, f):
 		return fmt.Sprintf("its processor is %s, not %s", d.Processor, f.Processor)
 	case told && d.Cores != f.Cores:
-		return fmt.Sprintf("%d cores, not %d", d.Cores, f.Cores)
+		return fmt.Sprintf("core count %d, not %d", d.Cores, f.Cores)
 	case d.MaxMHz > 0 && f.MaxMHz > 0 && (d.MaxMHz > sameClock*f.MaxMHz || f.MaxMHz > sameClock*d.MaxMHz):
 		return fmt.Sprintf("%.0f MHz, not %.0f", d.MaxMHz, f.MaxMHz)
 	case f.Shipped:
 		return "this machine was not measured"
 	case f.otherProducts():
-		return fmt.Sprintf("the Go run time multiplies by %s here, not by %s", native.Products, cmp.Or(f.Products, "gonum"))
+		return fmt.Sprintf("the Go runtime multiplies with %s here, not with %s", native.Products, cmp.Or(f.Products, "gonum"))
 	case !told && d.UUID != f.UUID:
 		return "another machine"
 	}

@@ -32,7 +32,7 @@ const Own = "own"
 var (
 	// ErrTooFew is returned for fewer models or families than an interval
 	// at [Level] needs.
-	ErrTooFew = errors.New("too few calibration models")
+	ErrTooFew = errors.New("too few measured models")
 	// ErrCalibration is returned for a calibration file that cannot be right.
 	ErrCalibration = errors.New("unusable calibration")
 	// ErrUnlike warns that a model is far larger or smaller than those the
@@ -41,7 +41,7 @@ var (
 	// ErrForeign warns that the rates were measured on another machine.
 	ErrForeign = errors.New("not calibrated to this device")
 	// ErrNoCounts is returned for a row that tells nothing of its model.
-	ErrNoCounts = errors.New("no layers, filters or parameters, and no kernels beside")
+	ErrNoCounts = errors.New("neither kernels nor counts of layers, filters or parameters")
 )
 
 // Facts say where rates were measured.
@@ -141,7 +141,7 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 	judged := len(without(without(cases, Operators), Own))
 	all := families(cases)
 	if judged < smallest || len(all) < 3 {
-		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, judged, len(all), smallest)
+		return nil, fmt.Errorf("%w: %d models of %d families, want %d models of 3 families", ErrTooFew, judged, len(all), smallest)
 	}
 	c := local(cases, facts, trees)
 	for _, family := range all {
@@ -214,7 +214,7 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64) *Cal
 // seen. The error matches [ErrTooFew].
 func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) {
 	if len(cases) < 2 {
-		return nil, fmt.Errorf("%w: %d, want 2", ErrTooFew, len(cases))
+		return nil, fmt.Errorf("%w: %d, want 2 or more", ErrTooFew, len(cases))
 	}
 	a := *c
 	a.Facts, a.Models, a.Errors, a.Call = facts, len(cases), nil, cases[0].Call
@@ -337,7 +337,7 @@ const slowest = 10
 // The error matches [ErrCalibration].
 func (c *Calibration) Check() error {
 	if c.Facts.Runtime == "" || c.Models < 1 {
-		return fmt.Errorf("%w: no run time or no models", ErrCalibration)
+		return fmt.Errorf("%w: it names no runtime or no models", ErrCalibration)
 	}
 	within := func(name string, v, least, most float64) error {
 		if v >= least && v <= most {
@@ -352,7 +352,7 @@ func (c *Calibration) Check() error {
 	for _, class := range classes {
 		r, ok := c.Rates[class]
 		if !ok {
-			return fmt.Errorf("%w: no rates of class %s", ErrCalibration, class)
+			return fmt.Errorf("%w: it has no rates of class %s", ErrCalibration, class)
 		}
 		name := "rates of " + string(class) + ": "
 		errs = append(errs, within(name+"start_seconds", r.Start, 0, slowest), within(name+"mac_seconds", r.MAC, 0, slowest), within(name+"byte_seconds", r.Byte, 0, slowest))

@@ -27,7 +27,8 @@ func kindOf(k *measurement.Kernel) string {
 	return kind
 }
 
-// priorModels is how many models say as much of a kind as rates and trees do.
+// priorModels is how many models say as much of a kind as rates and trees do: chosen
+// by hand, before the packages of DESIGN.md were measured.
 const priorModels = 4
 
 // learnNear notes how far the kernels of the user's own models are from what

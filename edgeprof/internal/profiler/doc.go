@@ -1,10 +1,9 @@
-// Package profiler predicts how long one inference of a model takes on a
-// device.
+// Package profiler predicts the time of one inference of a model on a device.
 //
-// It decides by the model's nodes: each costs a start, its multiply-accumulates
-// and the bytes it moves, at rates that a [Calibration] measured for its class
-// of operator on that device and run time; the model's time is their sum. The
-// interval comes from how far off such sums were on models of families that the
-// rates were not fitted to. It refuses a calibration with too few measurements,
-// and says so when a model is unlike those it was calibrated with.
+// The prediction is a sum over the model's nodes: each costs a start, its
+// multiply-accumulates and the bytes it moves, at rates that a [Calibration] measured for
+// its class of operator on that device and runtime. The interval comes from the errors of
+// such sums on families of models that the rates were not fitted to. A calibration with
+// too few measurements is an error ([ErrTooFew]); a model unlike the measured ones gets a
+// warning ([ErrUnlike]).
 package profiler

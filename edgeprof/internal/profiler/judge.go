@@ -127,7 +127,7 @@ func foldsOf(ctx context.Context, cases []Case, v Validation) ([]fold, error) {
 // new device is calibrated with.
 func groups(cases []Case, names []string, group func(*Case) string, what string) ([]fold, error) {
 	if len(names) < 2 {
-		return nil, fmt.Errorf("%w: %d %s, want 2 at least; rows can be left out instead (--cv row)", ErrTooFew, len(names), what)
+		return nil, fmt.Errorf("%w: %d %s, want 2 or more; to leave out rows instead, use --cv row", ErrTooFew, len(names), what)
 	}
 	var folds []fold
 	for _, name := range names {

@@ -11,7 +11,7 @@ import (
 
 // ErrMachine warns that the machine's speed may be another than when it was
 // measured.
-var ErrMachine = errors.New("this machine's speed may have changed since it was measured")
+var ErrMachine = errors.New("this machine's speed may have changed since its calibration")
 
 // machine is what is known of the speed of the machine that a calibration is of.
 type machine struct {
@@ -40,7 +40,7 @@ func (c *Calibration) widen(p *Prediction) {
 	wall := felt(o, p.Idle)
 	p.Seconds = wall.Widen(p.Seconds)
 	if wall.High > worthSaying || wall.Low < 1/worthSaying {
-		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %s; by that alone an inference may take %.2f to %.2f times as long", ErrMachine, o.Reason, wall.Low, wall.High))
+		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %s; for this reason alone an inference may take %.2f to %.2f times as long", ErrMachine, o.Reason, wall.Low, wall.High))
 	}
 }
 

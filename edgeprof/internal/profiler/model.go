@@ -106,7 +106,7 @@ func (m *Model) Write(w io.Writer) error {
 	}
 	var err error
 	if m.Whole == nil {
-		return fmt.Errorf("%w: it was never trained", ErrModel)
+		return fmt.Errorf("%w: it is not trained", ErrModel)
 	}
 	c.Names, c.Low, c.High = m.Whole.settings, m.Whole.band.Low, m.Whole.band.High
 	if c.Whole, err = encoded(m.Whole.ensemble); err != nil {
@@ -141,7 +141,7 @@ func ReadModel(r io.Reader) (*Model, error) {
 		return nil, fmt.Errorf("%w: kind %q, schema %d; want %q, schema %d", ErrModel, f.Kind, f.Schema, kind, schema)
 	}
 	if sum := hash(f.Content); sum != f.Hash {
-		return nil, fmt.Errorf("%w: its SHA-256 is %s, it says %s", ErrModel, sum, f.Hash)
+		return nil, fmt.Errorf("%w: its SHA-256 is %s, but the file says %s", ErrModel, sum, f.Hash)
 	}
 	var c content
 	if err := json.Unmarshal(f.Content, &c); err != nil {
@@ -164,7 +164,7 @@ func ReadModel(r io.Reader) (*Model, error) {
 	}
 	for _, c := range m.Settings {
 		if c == nil {
-			return nil, fmt.Errorf("%w: an empty setting", ErrModel)
+			return nil, fmt.Errorf("%w: a setting is empty", ErrModel)
 		}
 		if err := c.Check(); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", ErrModel, c.Facts.Setting, err)
@@ -180,7 +180,7 @@ func decoded(data json.RawMessage, features int) (*tree.Ensemble, error) {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}
 	if e.Features() != features {
-		return nil, fmt.Errorf("%w: trees on %d features, want %d", ErrModel, e.Features(), features)
+		return nil, fmt.Errorf("%w: its trees use %d features, want %d", ErrModel, e.Features(), features)
 	}
 	return e, nil
 }

@@ -79,7 +79,7 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 	if types := precisionOf(kernels); types != "" {
 		like := 0
 		if band, like = c.inPrecision(types, band, idle); like == 0 {
-			warnings = append(warnings, fmt.Errorf("%w: it multiplies in %s, and rates are of float32", ErrUnlike, types))
+			warnings = append(warnings, fmt.Errorf("%w: it multiplies in %s, but the rates are for float32", ErrUnlike, types))
 		}
 	}
 	guessed := 0.0
@@ -115,5 +115,6 @@ func (c *Calibration) called(seconds []float64) []float64 {
 const least = 1e-7
 
 // uncounted is how many times longer or shorter what was not measured may be, be it of
-// an inference of which the file does not say all that it costs.
+// an inference of which the file does not say all that it costs. It is not measured: an
+// order of magnitude.
 const uncounted = 10

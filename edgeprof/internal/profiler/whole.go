@@ -77,7 +77,7 @@ func learnWhole(ctx context.Context, rows []measurement.Row) (*ModelTrees, error
 		}
 	}
 	if s.Len() == 0 {
-		return nil, fmt.Errorf("%w: %d rows with a time above 0", ErrTooFew, s.Len())
+		return nil, fmt.Errorf("%w: only %d rows have a time above 0", ErrTooFew, s.Len())
 	}
 	if s.Len() == 1 { // trees want two
 		s.X, s.Y = append(s.X, s.X...), append(s.Y, s.Y...)
@@ -87,6 +87,7 @@ func learnWhole(ctx context.Context, rows []measurement.Row) (*ModelTrees, error
 		categorical[i] = name == "device" || name == "setting" || name == "runtime"
 	}
 	var err error
+	// the size of the original's XGBoost
 	boost := tree.Boost{Rounds: 145, Eta: 0.1, MaxDepth: 6, LogTarget: true, Categorical: categorical, Seed: 1}
 	if t.ensemble, err = boost.Fit(ctx, s); err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
-// Package runtime runs ONNX models and says how long each node took.
+// Package runtime runs ONNX models and reports the time of each node.
 //
-// It decides nothing about speed: which run time is used is a recorded fact of
-// every measurement, since the same model on the same device differs by orders
-// of magnitude between them. Package native is the one that needs nothing
-// installed.
+// Every measurement records its runtime, since the same model on the same device differs
+// by orders of magnitude between runtimes. Package native is the one that needs no
+// installation.
 package runtime

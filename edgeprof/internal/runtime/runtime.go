@@ -15,7 +15,7 @@ var (
 	// ErrInput is returned when inputs do not fit the model.
 	ErrInput = errors.New("wrong input")
 	// ErrUnavailable is returned when a run time is not installed.
-	ErrUnavailable = errors.New("run time unavailable")
+	ErrUnavailable = errors.New("runtime unavailable")
 )
 
 // Tensor is a dense array of float32 in row-major order.

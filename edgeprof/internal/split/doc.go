@@ -1,14 +1,12 @@
-// Package split cuts a model into parts that run one after the other, each on
-// the device that suits it.
+// Package split cuts a model into parts that run in sequence, each on the device that
+// suits it. Together the parts compute the same as the whole model.
 //
-// It cuts at bridges: tensors that alone carry everything computed so far, so
-// that one tensor travels from part to part; where there are none far enough from
-// each other, where the fewest tensors cross. It decides which of them to use by
-// how many operators a part shall have at least, and gives every part the
-// weights, constants and model inputs that it needs. The parts in sequence
-// compute what the whole computes. It refuses a model with a value everywhere
-// that cannot cross ([ErrNoBridge]), which it names, and whatever it could not carry over unchanged
-// ([ErrUnsupported]): functions, sparse and external weights, text.
+// It cuts at bridges: single tensors that carry everything computed so far. If no bridges
+// are far enough from each other, it cuts where the fewest tensors cross. Each part has at
+// least [Settings.MinDistance] operators and the weights, constants and model inputs that
+// it needs. [ErrNoBridge] is returned if every possible cut has a tensor that cannot be
+// passed on, and names it; [ErrUnsupported] for a model with functions, sparse or external
+// weights, or text.
 //
 //	parts, err := split.Parts(analysis, split.Settings{MinDistance: 6})
 //	if err != nil {

@@ -16,7 +16,7 @@ var (
 	ErrNoBridge = errors.New("no bridge to split at")
 	// ErrUnsupported is returned for a model with something that a part could
 	// not carry over unchanged.
-	ErrUnsupported = errors.New("cannot be split")
+	ErrUnsupported = errors.New("the model cannot be split")
 	// ErrTooMany is returned for more parts than may be.
 	ErrTooMany = errors.New("too many parts")
 )
@@ -59,13 +59,13 @@ func Parts(a *onnx.Analysis, s Settings) ([]Part, error) {
 	cuts := narrowest(all, max(1, s.MinDistance))
 	switch {
 	case len(cuts) == 0 && undeclared != "":
-		return nil, fmt.Errorf("%w: %q cannot cross: its type and shape do not follow from the file", ErrNoBridge, undeclared)
+		return nil, fmt.Errorf("%w: the type and shape of tensor %q are unknown, so it cannot be passed between parts", ErrNoBridge, undeclared)
 	case len(cuts) == 0 && len(f.order) > s.MinDistance+1:
-		return nil, fmt.Errorf("%w: more than %d tensors cross everywhere after %d operators", ErrNoBridge, widest, s.MinDistance)
+		return nil, fmt.Errorf("%w: after %[3]d operators more than %[2]d tensors cross every possible cut", ErrNoBridge, widest, s.MinDistance)
 	case len(cuts) == 0:
-		return nil, fmt.Errorf("%w: %d operators, want more than %d", ErrNoBridge, len(f.order), max(1, s.MinDistance))
+		return nil, fmt.Errorf("%w: the model has %d operators, a split needs more than %d", ErrNoBridge, len(f.order), max(1, s.MinDistance))
 	case s.MaxParts > 0 && len(cuts) >= s.MaxParts:
-		return nil, fmt.Errorf("%w: %d, at most %d; ask for a greater distance than %d", ErrTooMany, len(cuts)+1, s.MaxParts, s.MinDistance)
+		return nil, fmt.Errorf("%w: %d, at most %d; set a distance greater than %d", ErrTooMany, len(cuts)+1, s.MaxParts, s.MinDistance)
 	}
 	var parts []Part
 	from := cut{}
@@ -250,10 +250,10 @@ func (f *flow) value(name string) onnx.Value {
 // carriable reports what [onnx.Write] would lose of a graph.
 func carriable(g *onnx.Graph, functions int) error {
 	if functions > 0 {
-		return fmt.Errorf("%w: it has functions of its own", ErrUnsupported)
+		return fmt.Errorf("%w: the model defines functions", ErrUnsupported)
 	}
 	if g.Sparse > 0 {
-		return fmt.Errorf("%w: it has sparse weights", ErrUnsupported)
+		return fmt.Errorf("%w: the model has sparse weights", ErrUnsupported)
 	}
 	for i := range g.Initializers {
 		if err := whole(&g.Initializers[i]); err != nil {
@@ -286,7 +286,7 @@ func attribute(a *onnx.Attribute) error {
 			}
 		}
 	default:
-		return fmt.Errorf("%w: of kind %d", ErrUnsupported, a.Kind)
+		return fmt.Errorf("%w: attribute type %d", ErrUnsupported, a.Kind)
 	}
 	return nil
 }
@@ -301,9 +301,9 @@ func whole(t *onnx.Tensor) error {
 	size := (n*t.Type.Bits() + 7) / 8
 	switch {
 	case t.External:
-		return fmt.Errorf("%w: tensor %q lies in another file", ErrUnsupported, t.Name)
+		return fmt.Errorf("%w: tensor %q is in an external file", ErrUnsupported, t.Name)
 	case t.Type.Bits() == 0:
-		return fmt.Errorf("%w: tensor %q is of %v", ErrUnsupported, t.Name, t.Type)
+		return fmt.Errorf("%w: tensor %q has type %v", ErrUnsupported, t.Name, t.Type)
 	case t.Data != nil && int64(len(t.Data)) == size, size == 0, inFile(t) && t.Stored == size:
 		return nil
 	}

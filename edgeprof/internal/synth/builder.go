@@ -89,7 +89,7 @@ func (b *builder) scalar(v float32) string {
 func (b *builder) add(op string, shape []int64, inputs []string, attributes ...onnx.Attribute) tensor {
 	for _, n := range shape {
 		if n < 1 && b.err == nil {
-			b.err = fmt.Errorf("%w: %s would have the shape %v", ErrSize, op, shape)
+			b.err = fmt.Errorf("%w: the output of %s would have shape %v", ErrSize, op, shape)
 		}
 	}
 	name := op + "_" + strconv.Itoa(len(b.m.Graph.Nodes))

@@ -1,10 +1,10 @@
-// Package synth makes .onnx models of well-known families with random weights,
-// in any size: material to measure devices with, where published models cannot
-// be had. Latency depends on a model's structure and shapes, hardly on the
-// values of its weights, so long as none is denormal.
+// Package synth makes .onnx models of well-known families with random weights, in any
+// size. They replace published models when measuring devices: latency depends on a model's
+// structure and shapes and hardly on the values of its weights, as long as none is
+// denormal.
 //
-// It decides the structure of each family from its paper; width, depth and
-// resolution scale it. It refuses sizes that leave a layer without output.
+// The structure of each family follows its paper; width, depth and resolution scale it. A
+// size that leaves a layer without output is an error ([ErrSize]).
 //
 //	m, err := synth.New("resnet", synth.Size{Depth: 18, Resolution: 64})
 //	err = onnx.Write(file, m, synth.Weights(1))

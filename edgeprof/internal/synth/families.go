@@ -66,7 +66,7 @@ func Families() []string {
 func New(name string, s Size) (*onnx.Model, error) {
 	f, ok := families[name]
 	if !ok {
-		return nil, fmt.Errorf("%w %q; there are %v", ErrFamily, name, Families())
+		return nil, fmt.Errorf("%w %q: want one of %v", ErrFamily, name, Families())
 	}
 	s = s.filled(f.defaults)
 	if s.Width <= 0 || s.Width > 64 || math.IsNaN(s.Width) || s.Depth < 0 || s.Depth > 10_000 || s.Resolution < 1 || s.Resolution > 1<<16 || s.Batch < 1 || s.Batch > 1<<20 || s.Classes < 1 || s.Classes > 1<<24 {

@@ -1,10 +1,10 @@
-// Package transfer predicts the latencies of a new device from a few models
-// measured on it and from what many devices took for all of them.
+// Package transfer predicts the latencies of a new device from a few models measured on it
+// and from the latencies of all models on many devices.
 //
-// It decides which models to measure ([Joint.Anchors]), those that leave the
-// least doubt about the others, and predicts the rest by a joint normal
-// distribution of the logarithms of all models' latencies over configurations: a
-// board in one setting of threads, power and processor. Intervals come from how
-// far off it was on chips that were left out. It refuses a table of fewer chips
-// than folds, and never learns from a chip that it is judged on.
+// [Joint.Anchors] chooses the models to measure: those that reduce the uncertainty about
+// the others most. The others are predicted by a joint normal distribution of the
+// logarithms of all models' latencies over configurations: a board in one setting of
+// threads, power and processor. Intervals come from the errors on chips that were left
+// out. A table with fewer chips than folds is an error ([ErrTooFew]); no prediction for a
+// chip uses other rows of that chip than its anchors.
 package transfer

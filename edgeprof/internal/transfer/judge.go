@@ -77,7 +77,7 @@ func Judge(ctx context.Context, t *Table, o Options) (*Judged, error) {
 	}
 	for _, chip := range chips {
 		if !slices.Contains(t.Chips(), chip) {
-			return nil, fmt.Errorf("%w: no row of chip %q", ErrTable, chip)
+			return nil, fmt.Errorf("%w: it has no row of chip %q", ErrTable, chip)
 		}
 	}
 	found := make([][]outcome, len(chips))
@@ -144,7 +144,7 @@ func judgeChip(ctx context.Context, t *Table, chip string, o Options) ([]outcome
 func scored(all []outcome, o Options, quantized bool) (*Judged, error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(x outcome) bool { return x.int8 != quantized })
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%w: no latency to predict beside the anchors", ErrTooFew)
+		return nil, fmt.Errorf("%w: no latencies except those of the anchors", ErrTooFew)
 	}
 	j := &Judged{Anchors: o.Anchors, Level: Level, Baselines: map[string]Scores{}}
 	var ours []float64

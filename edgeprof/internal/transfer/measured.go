@@ -39,13 +39,13 @@ func ReadMeasured(path, device string, t *Table) (*Config, []int, error) {
 		k, known := slices.BinarySearch(t.Models, r.Model)
 		switch {
 		case !known:
-			return nil, nil, fmt.Errorf("%s: row %d: %w: no device was measured with %q; the table has %s", path, i+1, ErrTable, r.Model, strings.Join(t.Models, ", "))
+			return nil, nil, fmt.Errorf("%s: row %d: %w: no device has a latency of model %q; the table has %s", path, i+1, ErrTable, r.Model, strings.Join(t.Models, ", "))
 		case !(r.Average > 0) || math.IsInf(r.Average, 0):
-			return nil, nil, fmt.Errorf("%s: row %d: %w: %s took %v ms", path, i+1, ErrTable, r.Model, r.Average)
+			return nil, nil, fmt.Errorf("%s: row %d: %w: %s has avg_ms %v, want a number above 0", path, i+1, ErrTable, r.Model, r.Average)
 		case slices.Contains(anchors, k):
-			return nil, nil, fmt.Errorf("%s: row %d: %w: %s comes twice", path, i+1, ErrTable, r.Model)
+			return nil, nil, fmt.Errorf("%s: row %d: %w: %s is listed twice", path, i+1, ErrTable, r.Model)
 		case max(1, otherwise(r.Threads, 1)) != c.Threads:
-			return nil, nil, fmt.Errorf("%s: row %d: %w: %d threads, and %d before", path, i+1, ErrTable, otherwise(r.Threads, 1), c.Threads)
+			return nil, nil, fmt.Errorf("%s: row %d: %w: %d threads, but %d in the rows before", path, i+1, ErrTable, otherwise(r.Threads, 1), c.Threads)
 		}
 		c.Log[k] = math.Log(r.Average)
 		anchors = append(anchors, k)

@@ -30,7 +30,7 @@ type Model struct {
 func Learn(ctx context.Context, t *Table, anchors int, seed uint64) (*Model, error) {
 	chips := t.Chips()
 	if len(chips) < 2*folds || anchors < 1 {
-		return nil, fmt.Errorf("%w: %d chips and %d anchors, want %d and 1", ErrTooFew, len(chips), anchors, 2*folds)
+		return nil, fmt.Errorf("%w: %d chips and %d anchors, want %d chips and 1 anchor or more", ErrTooFew, len(chips), anchors, 2*folds)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	rng.Shuffle(len(chips), func(a, b int) { chips[a], chips[b] = chips[b], chips[a] })

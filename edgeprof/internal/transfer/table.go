@@ -17,7 +17,7 @@ var (
 	// ErrTable is returned for a table without usable rows.
 	ErrTable = errors.New("unusable table of latencies")
 	// ErrTooFew is returned for too few chips, models or anchors.
-	ErrTooFew = errors.New("too few to transfer from")
+	ErrTooFew = errors.New("too few measurements")
 )
 
 // Row is one measured latency.

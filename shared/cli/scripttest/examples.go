@@ -19,7 +19,7 @@ const (
 	fewFlags  = 6
 )
 
-// Examples checks that help is short: at most 15 flags per command; and for a
+// Examples checks that help is short: at most 16 flags per command; and for a
 // command with more than six, an example, and at most five flags marked with
 // cli.First. It parses each line of an example: the command, its flags with values
 // of their types, and the number of arguments must be valid.

@@ -66,7 +66,7 @@ function send(file) {
   };
   request.onerror = () => {
     progress.hidden = true;
-    showProblem({ title: "No answer", detail: "the service cannot be reached, or ended the upload" });
+    showProblem({ title: "No answer", detail: "the service is unreachable or closed the connection" });
   };
   at("error").hidden = true;
   at("result").hidden = true;
@@ -150,11 +150,11 @@ function showRanking(file, answer) {
   at("ranking").replaceChildren(
     ...answer.candidates.map((c, i) => make("li", i === 0 ? "card first" : "card",
       make("div", "head", make("span", "name", `${i + 1}. ${c.node}`), make("span", "time", seconds(c.predicted_execution_time))),
-      make("div", "quiet", `${c.device_model} · ${c.runtime} run time · ` + (c.low === null ? "no interval is known" : `9 times of 10 from ${seconds(c.low)} to ${seconds(c.high)}`)),
+      make("div", "quiet", `${c.device_model} · ${c.runtime} runtime · ` + (c.low === null ? "no interval" : `90 % interval ${seconds(c.low)} to ${seconds(c.high)}`)),
       c.low === null ? "" : range(c, low, high),
       make("ul", "quiet", ...c.reasons.map((r) => make("li", "", r))))),
     ...(known.length ? [make("li", "axis quiet", ...[low, Math.sqrt(low * high), high].map((v) => make("span", "", seconds(v))))] : []),
-    ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", `left out: ${e.reason}`))),
+    ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", `excluded: ${e.reason}`))),
   );
   at("doubts").hidden = answer.warnings.length === 0;
   at("doubts-of").textContent = answer.warnings.length === 1 ? "1 warning" : `${answer.warnings.length} warnings`;

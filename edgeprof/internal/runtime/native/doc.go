@@ -1,11 +1,11 @@
-// Package native runs ONNX models in Go, on the CPU, in float32: convolutions
-// as matrix products over gonum's BLAS or, built with GOEXPERIMENT=simd, gomlx's
-// vector instructions. It needs no library and no C compiler, so a profiler that
-// has nothing else installed can still measure.
+// Package native runs ONNX models in Go, on the CPU, in float32: convolutions as matrix
+// products with gonum's BLAS or, built with GOEXPERIMENT=simd, gomlx's vector
+// instructions. It needs no library and no C compiler, so edgeprof can measure on any
+// machine.
 //
-// It decides the layout in memory and frees each tensor after its last use. It
-// refuses operators that it does not know, data types other than float32, and
-// shapes that depend on the data.
+// It chooses the layout in memory and frees each tensor after its last use. Unknown
+// operators, data types other than float32 and shapes that depend on the data are errors
+// ([runtime.ErrUnsupported]).
 //
 //	model, err := onnx.ReadFile("resnet18.onnx")
 //	session, err := native.Load(model, file, onnx.Settings{}, time.Now)

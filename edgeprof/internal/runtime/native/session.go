@@ -130,7 +130,7 @@ func Load(m *onnx.Model, file io.ReaderAt, settings onnx.Settings, clock runtime
 			continue
 		}
 		if !held(t.Type) || !t.Known {
-			return nil, fmt.Errorf("%w: input %q is %v of shape %v", runtime.ErrUnsupported, v.Name, t.Type, t.Shape)
+			return nil, fmt.Errorf("%w: input %q has type %v and shape %v", runtime.ErrUnsupported, v.Name, t.Type, t.Shape)
 		}
 		s.inputs[v.Name] = input{lengths(t.Shape), t.Type, a.Below(v.Name)}
 	}
@@ -191,7 +191,7 @@ func read(t *onnx.Tensor, file io.ReaderAt) (array, error) {
 	n := volume(a.shape)
 	width := int(t.Type.Bits() / 8)
 	if !held(t.Type) || t.External {
-		return a, fmt.Errorf("%w: initializer %q is %v (external %v)", runtime.ErrUnsupported, t.Name, t.Type, t.External)
+		return a, fmt.Errorf("%w: initializer %q has type %v (external: %v)", runtime.ErrUnsupported, t.Name, t.Type, t.External)
 	}
 	raw := t.Data
 	if raw == nil && n > 0 {
@@ -248,7 +248,7 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file i
 	st := step{node: cost.Node, op: n.Op, name: n.Name, inputs: slices.Clone(n.Inputs), outputs: n.Outputs}
 	for i, out := range cost.Outputs {
 		if n.Outputs[i] != "" && (!out.Known || !held(out.Type) || wraps(out.Type) && arithmetic[n.Op]) {
-			return fmt.Errorf("%w: node %d (%s): output %q is %v of shape %v", runtime.ErrUnsupported, cost.Node, n.Op, n.Outputs[i], out.Type, out.Shape)
+			return fmt.Errorf("%w: node %d (%s): output %q has type %v and shape %v", runtime.ErrUnsupported, cost.Node, n.Op, n.Outputs[i], out.Type, out.Shape)
 		}
 		st.shapes = append(st.shapes, lengths(out.Shape))
 	}
@@ -346,7 +346,7 @@ func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (ou
 		a, ok := live[name]
 		if !ok {
 			if a, ok = s.weights[name]; !ok {
-				return nil, fmt.Errorf("%w: output %q is not computed", runtime.ErrUnsupported, name)
+				return nil, fmt.Errorf("%w: no node computes output %q", runtime.ErrUnsupported, name)
 			}
 		}
 		out[name] = runtime.Tensor{Shape: dims(a.shape), Data: a.data}

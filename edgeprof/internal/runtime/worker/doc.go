@@ -1,12 +1,11 @@
 // Package worker runs models in a process of its own.
 //
-// It decides how a model's run time is kept apart from the program that
-// measures it: native code that crashes ends the worker and not its caller,
-// the processors it may use are set before it starts, and its share of them
-// can be cut. Times are taken inside the worker, so that what crosses the pipe
-// costs nothing. It refuses a worker that answers anything but the protocol.
+// Native code that crashes ends the worker and not its caller; the CPUs that the model
+// may use are set before the worker starts, and its share of CPU time can be limited.
+// Times are taken inside the worker, so they do not include the pipe. A worker that
+// answers with anything but the protocol's messages is an error ([ErrProtocol]).
 //
-// The worker's side is [Serve] over a [Loader]; the caller's is [Start]:
+// The worker's side is [Serve] over a [Loader]; the caller's side is [Start]:
 //
 //	session, err := worker.Start(ctx, worker.Command{Path: "edgeprof-ort"}, worker.Model{Path: "resnet18.onnx", Threads: 1})
 //	defer session.Close()

@@ -98,7 +98,7 @@ func pin(cpus []int) error {
 		set.Set(cpu)
 	}
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("pin to processors %v: %w", cpus, err)
+		return fmt.Errorf("cannot pin to CPUs %v: %w", cpus, err)
 	}
 	return nil
 }

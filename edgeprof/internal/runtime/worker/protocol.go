@@ -13,7 +13,7 @@ import (
 )
 
 // ErrProtocol is returned when the other side does not speak the protocol.
-var ErrProtocol = errors.New("worker protocol broken")
+var ErrProtocol = errors.New("invalid message from the worker process")
 
 // The limits of one message.
 const (
@@ -87,7 +87,7 @@ func receive(r *bufio.Reader) (*message, error) {
 	}
 	n := binary.LittleEndian.Uint32(size[:])
 	if n > maxHeader {
-		return nil, fmt.Errorf("%w: a header of %d bytes", ErrProtocol, n)
+		return nil, fmt.Errorf("%w: header of %d bytes", ErrProtocol, n)
 	}
 	header, err := io.ReadAll(io.LimitReader(r, int64(n)))
 	if err != nil {

@@ -86,7 +86,7 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 		return nil
 	}
 	if s.session == nil {
-		return fmt.Errorf("%w: %q before a model is loaded", ErrProtocol, request.Do)
+		return fmt.Errorf("%w: request %q before a model is loaded", ErrProtocol, request.Do)
 	}
 	inputs := request.tensors()
 	switch request.Do {
@@ -103,7 +103,7 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 	case "shapes":
 		shaper, ok := s.session.(Shaper)
 		if !ok {
-			return fmt.Errorf("%w: this run time does not tell shapes", runtime.ErrUnsupported)
+			return fmt.Errorf("%w: this runtime does not report shapes", runtime.ErrUnsupported)
 		}
 		answer.Shapes, err = shaper.Shapes(ctx, inputs)
 	default:

@@ -93,7 +93,7 @@ func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, ru
 		return runtime.Timed{}, err
 	}
 	if answer.Timed == nil || len(answer.Timed.Seconds) == 0 {
-		return runtime.Timed{}, fmt.Errorf("%w: no times", ErrProtocol)
+		return runtime.Timed{}, fmt.Errorf("%w: it contains no times", ErrProtocol)
 	}
 	return *answer.Timed, nil
 }
