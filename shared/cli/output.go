@@ -21,9 +21,14 @@ type Output struct {
 	csv, plot string
 }
 
+// JSONFlag adds --json to c, for answers without a table.
+func (o *Output) JSONFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
+}
+
 // Flags adds --json and --csv to c.
 func (o *Output) Flags(c *cobra.Command) {
-	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	o.JSONFlag(c)
 	c.Flags().StringVar(&o.csv, "csv", "", "write the table to this CSV file; - is standard output")
 	must(c.MarkFlagFilename("csv", "csv"))
 	OutputFile(c, "csv")

@@ -38,6 +38,7 @@ func newEstimateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		},
 	}
 	job.register(cmd)
+	job.registerMethod(cmd)
 	answer.Flags(cmd)
 	answer.PlotFlag(cmd, "the time of each epoch on the first device")
 	cli.First(cmd, "epochs", "device", "journal", "method")

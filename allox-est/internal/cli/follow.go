@@ -46,7 +46,7 @@ finished run is added to the journal.`,
 	f.job.register(cmd)
 	flags.StringVar(&f.log, "log", "", "log of a running job")
 	f.answer.PlotFlag(cmd, "the estimate over time")
-	f.answer.Flags(cmd)
+	f.answer.JSONFlag(cmd)
 	cli.First(cmd, "epochs", "log", "plot", "pattern", "json")
 	return cmd
 }
@@ -80,6 +80,9 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		}
 	}()
 	if f.log != "" {
+		if err := exclude(cmd, "log", "device", "journal", "set", "stages"); err != nil {
+			return err
+		}
 		return errors.Join(f.read(cmd.Context()), f.draw())
 	}
 	if f.job.whole = true; len(f.job.devices) == 0 {

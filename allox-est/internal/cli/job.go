@@ -41,10 +41,25 @@ func (f *jobFlags) register(c *cobra.Command) {
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to estimate, cpu and gpu (default: the job's)")
 	cli.Values(c, "device", jobspec.CPU, jobspec.GPU)
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
-	flags.StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("estimation method, one of %v", estimate.Methods()))
-	cli.Values(c, "method", estimate.Methods()...)
 	flags.StringVar(&f.stages, "stages", "", "epoch ranges in which the work differs, such as \"0-600 600-1200\"; {stage} in the command becomes the epoch after which a sample begins")
 	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or an entry of the job file by its path, such as unit=step or run.cpu_weight=5000 (may be repeated)")
+}
+
+// registerMethod adds --method, for commands that estimate from a journal.
+func (f *jobFlags) registerMethod(c *cobra.Command) {
+	c.Flags().StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("estimation method, one of %v", estimate.Methods()))
+	cli.Values(c, "method", estimate.Methods()...)
+}
+
+// exclude returns a usage error if one of the flags is given that have no effect with
+// another one.
+func exclude(cmd *cobra.Command, with string, names ...string) error {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s: not possible with --%s", name, with)
+		}
+	}
+	return nil
 }
 
 // jobArgs accepts one file, or a command after --.
@@ -108,7 +123,7 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 			return nil, cli.Usagef("--device %s: want cpu, gpu or both, each once", name)
 		}
 	}
-	if _, err := estimate.ParseMethod(f.method); err != nil {
+	if _, err := estimate.ParseMethod(cmp.Or(f.method, string(estimate.Auto))); err != nil {
 		return nil, cli.Usagef("--method: %v", err)
 	}
 	if f.journal == "" {

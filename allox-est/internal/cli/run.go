@@ -82,6 +82,7 @@ type samplings struct {
 
 func (s *samplings) register(cmd *cobra.Command) {
 	s.job.register(cmd)
+	s.job.registerMethod(cmd)
 	s.sample.register(cmd.Flags())
 	s.answer.Flags(cmd)
 	s.answer.PlotFlag(cmd, "the time of each epoch on the first device")
@@ -91,6 +92,9 @@ func (s *samplings) register(cmd *cobra.Command) {
 // run makes the missing samples and the whole runs, and prints the report.
 func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	if s.keep {
+		if err := exclude(cmd, "keep", "budget", "fresh", "method", "csv"); err != nil {
+			return err
+		}
 		return (&following{env: s.env, job: s.job, answer: s.answer}).run(cmd, args)
 	}
 	spec, err := s.job.spec(cmd, args)

@@ -58,6 +58,9 @@ jobs of that span before --from fill it. They are written to --out but not count
 
 func (s *simulate) run(ctx context.Context, path string) error {
 	begin := time.Now()
+	if s.explain != "" && s.outcomes != "" {
+		return cli.Usagef("--out: not possible with --explain")
+	}
 	t, w, err := s.in.workload(s.env, path, s.d, s.history)
 	if err != nil {
 		return err

@@ -66,6 +66,12 @@ Kinds of models:
 					return err
 				}
 				args[0] = dir
+			} else if err == nil {
+				for _, name := range []string{"start", "episodes", "interval", "history", "nodes"} {
+					if cmd.Flags().Changed(name) {
+						return cli.Usagef("--%s: not possible with directories of samples", name)
+					}
+				}
 			}
 			sets, err := loadSamples(env, args)
 			if err != nil {

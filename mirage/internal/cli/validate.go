@@ -237,9 +237,6 @@ func (v *validate) tune(ctx context.Context, tuned map[int]policy.Baseline, poli
 // doubt warns if a model was trained on the test episodes, or for another service.
 func (v *validate) doubt(m *model.Model) {
 	o, p := m.Origin, v.plan
-	if o == nil {
-		return
-	}
 	if o.Saw(p.Submit(0), p.Submit(p.Episodes-1)+2*p.Service.Limit) {
 		v.env.Log.Warnf("the model was trained on %s to %s, which overlaps the test episodes", clock(v.t, o.From), clock(v.t, o.To))
 	}

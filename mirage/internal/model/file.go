@@ -21,7 +21,7 @@ type Model struct {
 	// hours; nil where that is not known.
 	Band *uncertainty.Band
 
-	// Origin is what the model was made from; nil where its file does not say.
+	// Origin describes the training samples.
 	Origin *Origin
 
 	view   view
@@ -64,7 +64,7 @@ type modelFile struct {
 	FromHours   float64           `json:"from_hours"`
 	OverlapCost float64           `json:"overlap_cost"`
 	Band        *uncertainty.Band `json:"wait_band,omitempty"`
-	Origin      *Origin           `json:"trained_on,omitempty"`
+	Origin      *Origin           `json:"trained_on"`
 	Features    []string          `json:"features"`
 	Fitted      json.RawMessage   `json:"fitted"`
 }
@@ -93,6 +93,9 @@ func Load(path string) (*Model, error) {
 	l, err := Learners().Find(f.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: kind %w", path, ErrFile, err)
+	}
+	if f.Origin == nil {
+		return nil, fmt.Errorf("%s: %w: trained_on is missing", path, ErrFile)
 	}
 	v := view{forecast: slices.Contains(f.Features, forecastNames[0])}
 	names := v.names()

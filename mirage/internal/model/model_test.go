@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -247,15 +248,16 @@ func TestRefuses(t *testing.T) {
 	if _, _, err := Train(t.Context(), "forest", learner(t, "forest"), []*samples.Set{made(100)}, Settings{}); !errors.Is(err, ErrSamples) {
 		t.Errorf("no cost of overlap: error %v", err)
 	}
-	for name, text := range map[string]string{
-		"not JSON": "x", "other features": `{"model":"forest","features":["a"]}`,
+	for text, want := range map[string]string{
+		"x": "invalid character", `{"model":"forest","features":["a"]}`: "trained_on is missing",
+		`{"model":"forest","trained_on":{},"features":["a"]}`: "1 features, this version has",
 	} {
 		path := filepath.Join(t.TempDir(), "m.json")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path); !errors.Is(err, ErrFile) {
-			t.Errorf("%s: error %v", name, err)
+		if _, err := Load(path); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", text, err)
 		}
 	}
 }

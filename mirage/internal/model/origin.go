@@ -36,4 +36,4 @@ func originOf(sets []*samples.Set, until int64) *Origin {
 }
 
 // Saw says whether the model has seen something of a span, in Unix seconds.
-func (o *Origin) Saw(from, to int64) bool { return o != nil && from < o.To && to > o.From }
+func (o *Origin) Saw(from, to int64) bool { return from < o.To && to > o.From }
