@@ -162,6 +162,7 @@ func questionOf(v url.Values) (question, error) {
 	q := anyQuestion()
 	var known pflag.FlagSet
 	q.flags(&known, "")
+	known.BoolVar(&q.takes.exclusive, "exclusive", false, "the job shares its nodes with no other job")
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		f, text := known.Lookup(name), v.Get(name)
 		if f == nil {

@@ -98,6 +98,7 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	if err != nil {
 		return nil, err
 	}
+	q.takes.exclusive = w.in.Service.Exclusive
 	a, err := s.ask(ctx, q)
 	if err != nil || len(args) > 0 {
 		return a, err
@@ -142,7 +143,6 @@ func (q *question) flags(f *pflag.FlagSet, prefix string) {
 	f.IntVar(&q.takes.cpus, prefix+"cpus", 0, "live Slurm: CPUs of the job on all its nodes (default: one per node; whole nodes if GPUs and memory are not given either)")
 	f.IntVar(&q.takes.gpus, prefix+"gpus", 0, "live Slurm: GPUs of the job on all its nodes")
 	f.Int64Var(&q.takes.memory, prefix+"memory", 0, "live Slurm: memory of the job in MB on all its nodes")
-	f.BoolVar(&q.takes.exclusive, prefix+"exclusive", false, "live Slurm: the job shares its nodes with no other job")
 }
 
 // check returns a usage error for an impossible job.

@@ -15,11 +15,11 @@ import (
 // The largest number of flags of a command, and the number above which its help
 // needs an example and a list of the important flags.
 const (
-	mostFlags = 16
+	mostFlags = 15
 	fewFlags  = 6
 )
 
-// Examples checks that help is short: at most 16 flags per command; and for a
+// Examples checks that help is short: at most 15 flags per command; and for a
 // command with more than six, an example, and at most five flags marked with
 // cli.First. It parses each line of an example: the command, its flags with values
 // of their types, and the number of arguments must be valid.
