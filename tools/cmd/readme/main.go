@@ -1,6 +1,7 @@
 // Command readme writes the measured block of README.md from the results of the
-// last `make tour` and `make test` in out/, and stores those results next to the
-// code; also the table of rivals, if `make rivals` ran. `make readme` runs it.
+// last `make tour` and `make test` in out/, and stores those results and the
+// README's picture next to the code; also the table of rivals, if `make rivals` ran.
+// `make readme` runs it.
 package main
 
 import (
@@ -35,6 +36,13 @@ func run() error {
 		return fmt.Errorf("run make tour first: %w", err)
 	}
 	if err := replace(filepath.Join(stored, "tour.json"), data); err != nil {
+		return err
+	}
+	picture, err := os.ReadFile(filepath.Join(ws.Root, "out", "tour", "deft", "urgent.svg"))
+	if err != nil {
+		return err
+	}
+	if err := replace(filepath.Join(stored, "urgent.svg"), picture); err != nil {
 		return err
 	}
 	if err := storeTests(ws.Root, filepath.Join(stored, "test.json")); err != nil {
