@@ -128,7 +128,7 @@ func TestRealFails(t *testing.T) {
 		want      error
 		text      string
 	}{
-		{"dies while loading", "echo no such weights >&2; exit 3", 0, ErrDied, "bad: the process ended: exit status 3; the end of "},
+		{"dies while loading", "echo no such weights >&2; exit 3", 0, ErrDied, "bad: the process ended: exit status 3; last lines of "},
 		{"ends before the barrier", "exit 0", 0, ErrDied, "bad: the process ended before its model was loaded; it wrote nothing to"},
 		{"never loads", "exec sleep 1000", time.Millisecond, ErrLoad, "1ms"},
 	}
