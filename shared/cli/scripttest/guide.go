@@ -182,6 +182,7 @@ const mark = "=== step "
 var (
 	rule   = regexp.MustCompile(`-{2,}`)
 	blanks = regexp.MustCompile(`[ \t]+`)
+	indent = regexp.MustCompile(`(?m)^ `)
 )
 
 const number = `([+-]?[0-9]+(?:[.,:e+-]*[0-9]+)*)`
@@ -278,10 +279,11 @@ func trimBlanks(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// foldColumns returns the text with runs of blanks and dashes shortened, so column
-// widths do not matter.
+// foldColumns returns the text with runs of blanks and dashes shortened and without
+// blanks before a line, so column widths do not matter: those of the first column
+// set its lines' indents.
 func foldColumns(text string) string {
-	return blanks.ReplaceAllString(rule.ReplaceAllString(trimBlanks(text), "--"), " ")
+	return indent.ReplaceAllString(blanks.ReplaceAllString(rule.ReplaceAllString(trimBlanks(text), "--"), " "), "")
 }
 
 // write puts the output of a step into the guide.

@@ -66,3 +66,14 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The columns of a table are as wide as their values on the machine at hand: a
+// process number has one to seven digits.
+func TestFoldColumns(t *testing.T) {
+	wide := "session x\n\n PID  program\n----  -------\n4472  train\n"
+	narrow := "session x\n\nPID  program\n---  -------\n585  train\n"
+	a, b := strings.ReplaceAll(foldColumns(wide), "4472", "N"), strings.ReplaceAll(foldColumns(narrow), "585", "N")
+	if a != b {
+		t.Errorf("%q\n%q", a, b)
+	}
+}
