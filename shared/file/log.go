@@ -111,7 +111,7 @@ func start(f *os.File, l Lines) (*Log, error) {
 // is the number of bytes of an unfinished last line, which it skips. The error
 // wraps [ErrForeign] for a file that is not a log of the caller.
 func ReadLog(path string, l Lines) (torn int, err error) {
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return 0, err
 	}

@@ -60,6 +60,10 @@ func (h History) Add(r Reading) (err error) {
 func (h History) Readings() (readings []Reading, err error) {
 	for _, path := range []string{h.older(), h.Path} {
 		number := 0
+		if info, failure := os.Stat(path); failure == nil && !info.Mode().IsRegular() {
+			err = errors.Join(err, fmt.Errorf("%s: %w: not a regular file", path, file.ErrForeign))
+			continue
+		}
 		_, failure := file.ReadLog(path, entries(func(line []byte) {
 			number++
 			var e entry

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -117,5 +118,18 @@ func TestHistoryOfBadLines(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(foreign.Path); string(text) != "my notes\n" {
 		t.Errorf("the file is now %q", text)
+	}
+}
+
+// A FIFO in the place of the file is an error, not a wait for its writer.
+func TestHistoryOfNoRegularFile(t *testing.T) {
+	h := History{filepath.Join(t.TempDir(), "speed.jsonl"), "m"}
+	if err := syscall.Mkfifo(h.Path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{func() error { _, err := h.Readings(); return err }(), h.Add(readingAt(1, 0.015, 1))} {
+		if !errors.Is(err, file.ErrForeign) || !strings.Contains(err.Error(), h.Path) {
+			t.Errorf("got %v, want ErrForeign", err)
+		}
 	}
 }

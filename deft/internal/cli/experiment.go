@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -102,7 +103,8 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	return x, guardLogs(env, x)
 }
 
-// guardLogs rejects an experiment if one of its logs would replace a file that it reads.
+// guardLogs rejects an experiment if one of its logs or results would replace a file
+// that it reads, the experiment among them.
 func guardLogs(env *cli.Env, x *experiment.Experiment) error {
 	var read, written []string
 	for i := range x.Models {
@@ -111,6 +113,9 @@ func guardLogs(env *cli.Env, x *experiment.Experiment) error {
 			read = append(read, m.InputFile)
 		}
 		written = append(written, m.CSV(), m.Log())
+		for _, name := range []string{"run.json", "alone.json", "models_pid.json", "alone/run.json"} {
+			written = append(written, filepath.Join(m.OutputDir, name))
+		}
 	}
 	return errors.Join(env.Input(read...), env.Output(written...))
 }

@@ -3,12 +3,14 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
 
 // companions returns the files that a command reads when it is given path: the rows and
-// models in a directory, and the files that hold a model's external data. For an empty
+// models in a directory, the kernels next to a table of rows, and the files that hold a
+// model's external data. For an empty
 // path it returns the file of this machine's rates.
 func companions(path string) []string {
 	if path == "" {
@@ -27,6 +29,9 @@ func companions(path string) []string {
 			}
 		}
 		return all
+	}
+	if rows, table := strings.CutSuffix(path, ".csv"); table {
+		return []string{rows + ".kernels.csv"}
 	}
 	return external(path)
 }
