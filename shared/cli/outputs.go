@@ -40,19 +40,26 @@ type named struct{ how, path string }
 
 // guardInputs rejects a command line with an output that is also an input, or with
 // two outputs that are one file. Every existing file that an argument or flag names
-// is an input, together with its [Env.Companions].
+// is an input, together with its [Env.Companions]. It also rejects a default output
+// that exists: the user did not name it.
 func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 	e.inputs, e.outputs = nil, nil
+	var err error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		value := f.Value.String()
 		switch {
 		case f.Annotations[outputFlag] == nil:
 			e.inputs = append(e.inputs, filesIn("--"+f.Name, f)...)
 		case value == "" || value == "-":
+		case !f.Changed && regular(value):
+			err = Usagef("%s exists: --%s %s replaces it, another name keeps it", value, f.Name, value)
 		default:
 			e.outputs = append(e.outputs, named{"--" + f.Name, value})
 		}
 	})
+	if err != nil {
+		return err
+	}
 	if n := len(args) - 1; c.Annotations[outputLast] != "" && n >= 0 {
 		e.outputs = append(e.outputs, named{"output", args[n]})
 		args = args[:n]

@@ -51,7 +51,7 @@ func TestOutputs(t *testing.T) {
 		{"word in.csv --out in.csv", ""},
 		{"later --out other.csv", "--out other.csv"},
 		{"makes in.csv", "output in.csv"},
-		{"preset", ""},
+		{"preset", "default.json exists: --out default.json replaces it"},
 		{"preset --out default.json", ""},
 	} {
 		var b bytes.Buffer

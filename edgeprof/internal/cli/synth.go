@@ -38,6 +38,9 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 			}
 			if out == "" {
 				out = args[0] + ".onnx"
+				if _, err := os.Lstat(out); err == nil {
+					return cli.Usagef("%s exists: --out %s replaces it, another name keeps it", out, out)
+				}
 			}
 			if err := writeModel(out, m, seed); err != nil {
 				return err
