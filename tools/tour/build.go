@@ -15,9 +15,9 @@ import (
 
 // build is a package that a chapter needs in the stage's bin directory.
 type build struct {
-	pkg      string
-	library  string // file name of a C library; a command if empty
-	optional bool   // the chapter can run without it
+	pkg          string
+	sharedObject string // file name of a C library; a command if empty
+	optional     bool   // the chapter can run without it
 }
 
 // build builds all packages at once: the commands in one call of go build, which
@@ -30,13 +30,13 @@ func (s *Stage) build(ctx context.Context, builds []build) error {
 	defer s.step(fmt.Sprintf("go build, %d packages", len(builds)))()
 	for _, b := range builds {
 		switch {
-		case b.library != "":
+		case b.sharedObject != "":
 			waiting++
 			crash.Go(func() {
 				// Parquet is half of what the library would compile, as
 				// position-independent code that no command shares; the tour reads
 				// CSV.
-				libraries <- goBuild(ctx, s.Root, "-buildmode=c-shared", "-trimpath", "-tags=noparquet", "-o", filepath.Join(s.Bin, b.library), b.pkg)
+				libraries <- goBuild(ctx, s.Root, "-buildmode=c-shared", "-trimpath", "-tags=noparquet", "-o", filepath.Join(s.Bin, b.sharedObject), b.pkg)
 			})
 		case b.optional:
 			optional = append(optional, b.pkg)

@@ -62,7 +62,7 @@ type chapter struct {
 func chapters() []chapter {
 	return []chapter{
 		{"allox-est", []build{{pkg: "./allox-est/cmd/allox-est"}}, alloxEst, true},
-		{"chamtool", []build{{pkg: "./chamtool/cmd/chamtool"}, {pkg: "./chamtool/cmd/libchamtool", library: chamLibrary}}, chamTool, false},
+		{"chamtool", []build{{pkg: "./chamtool/cmd/chamtool"}, {pkg: "./chamtool/cmd/libchamtool", sharedObject: chamLibrary}}, chamTool, false},
 		{"deft", []build{{pkg: "./deft/cmd/deft"}}, deft, false},
 		{"edgeprof", []build{{pkg: "./edgeprof/cmd/edgeprof"}, {pkg: "./edgeprof/cmd/edgeprof-ort", optional: true}}, edgeProf, true},
 		{"mirage", []build{{pkg: "./mirage/cmd/mirage"}}, mirage, false},

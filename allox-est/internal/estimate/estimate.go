@@ -69,9 +69,8 @@ func (j Job) unit() string { return cmp.Or(j.Unit, "epoch") }
 type Settings struct {
 	Method Method
 	Level  float64 // of the intervals
-	// Machine is where the job will run. Nil is for runs of no machine in
-	// particular, such as simulated ones: the intervals then allow for no change
-	// of its speed.
+	// Machine is the machine that will run the job. Nil means none in particular,
+	// as for simulated runs: the intervals then allow for no change of speed.
 	Machine *Machine
 }
 

@@ -19,7 +19,7 @@ type law struct {
 	least, most float64 // logarithms that no forecast leaves
 }
 
-// seasons is how many periods back the seasonal median and the trend look: chosen, like
+// seasons is the number of past periods in the seasonal median and the trend: chosen, like
 // towards and the factor in period, on the loads of Sam(oa)² and on synthetic ones.
 const seasons = 8
 

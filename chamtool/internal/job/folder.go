@@ -73,7 +73,7 @@ func link(root, path, owner string) error {
 
 // Name names this job by what its launcher put into the environment, the same in
 // all its processes and in no other job: Slurm's number with its step, and the
-// name space of PMIx, which each mpirun has anew. Hydra, the launcher of MPICH and
+// name space of PMIx, a new one for each mpirun. Hydra, the launcher of MPICH and
 // Intel MPI, puts no such thing there; hydra returns the name of its [ControlPort].
 // alone is for a process that no launcher started.
 func Name(lookup func(string) (string, bool), hydra func() string, alone string) string {

@@ -28,8 +28,8 @@ type localLaw struct {
 const few = 7
 
 const (
-	// window is how many of the last runs the local law is fitted to: what a fit may
-	// cost. 4096 gave the same errors.
+	// window is the number of recent runs that the local law is fitted to; it bounds
+	// the cost of a fit. 4096 gave the same errors.
 	window = 2048
 	// stretches is how many times a stretch goes into the window; it has a few runs
 	// at least.

@@ -2,8 +2,8 @@ package perfmodel
 
 import "slices"
 
-// recent is how many numbers a median is taken of, as the runs of one footprint: of 15, 31
-// and 63 it was best, whichever log was left out.
+// recent is the number of values in a median, such as the runs of one footprint: the
+// best of 15, 31 and 63, whichever log was left out.
 const recent = 31
 
 // numbers are the last that came, recent at most.

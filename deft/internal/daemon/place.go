@@ -29,7 +29,7 @@ var (
 	ErrForeign = errors.New("this file was not written by deft")
 )
 
-// Place is where the files of one session lie: the session itself, the socket
+// Place holds the paths of the files of one session: the session itself, the socket
 // of its owner, the lock that the owner holds, its log, and the simulated
 // device.
 type Place struct{ dir, name string }

@@ -15,7 +15,7 @@ type Session struct {
 	in      *bufio.Writer
 	out     *bufio.Reader
 	inputs  map[string][]int64
-	library [2]string
+	ortFile [2]string
 	close   sync.Once
 }
 
@@ -38,7 +38,7 @@ func Start(ctx context.Context, c Command, m Model) (*Session, error) {
 		s.Close()
 		return nil, err
 	}
-	s.inputs, s.library = answer.Inputs, answer.Library
+	s.inputs, s.ortFile = answer.Inputs, answer.Library
 	return s, nil
 }
 
@@ -68,7 +68,7 @@ func (s *Session) Inputs() map[string][]int64 { return s.inputs }
 
 // Library returns the file of the worker's native library, and its name with its
 // version; "" and "" if it has none. See [Native].
-func (s *Session) Library() (path, name string) { return s.library[0], s.library[1] }
+func (s *Session) Library() (path, name string) { return s.ortFile[0], s.ortFile[1] }
 
 // do asks for something about some inputs.
 func (s *Session) do(ctx context.Context, what string, inputs map[string]runtime.Tensor, runs int) (*message, error) {
