@@ -1,16 +1,21 @@
-"""What only a GPU can tell: the checks of README.md, each written as it ends.
+"""Checks that need a GPU: each measures, judges and writes its result when it ends.
 
 usage: checks.py check DEFT OUT [--device cuda|sim] [--only N]... [--seconds S] [--within S]
-                       [--preload LIB] [--layouts C]
+                       [--resume] [--scratch DIR] [--preload LIB] [--layouts C]
+       checks.py worker KIND LOG [--device cuda|sim]
        checks.py launches {eager,compiled,graph,cublas,cudnn}
-       checks.py work {eager,graph} SECONDS CSV
+       checks.py probe | ahead [--device cuda|sim]
        checks.py allocate MEGABYTES | loader
 
-check      runs the checks with the program DEFT, run_model.py and pair.json beside
-           this file; the rest are their programs
-launches   runs one kind of work and prints how often the CUDA API launched, as
-           PyTorch's profiler (CUPTI) counts it; to be run under deft doctor
-work       times jobs of ResNet-50, batch 8, one row each, the first the warm-up
+check      runs the checks with the program DEFT and with the files next to this one;
+           the other commands are the programs that the checks start
+worker     loads one kind of work, prints "ready PID", and then obeys the lines of its
+           standard input: "run SECONDS", "trace FILE", "gaps BLOCKS FILE". It ends
+           when its standard input does, so it never outlives the checks
+launches   runs one kind of work and prints the number of launches that PyTorch's
+           profiler (CUPTI) counts; runs under deft doctor
+probe      times a fixed kernel for two seconds
+ahead      counts the launches that the driver accepts before a launch blocks
 allocate   holds memory on the device
 loader     feeds the GPU from a DataLoader with forked workers
 """
@@ -24,25 +29,156 @@ import importlib.util
 import json
 import math
 import os
+import queue
 import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+
+import run_model
 
 LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernelEx",
             "cudaLaunchCooperativeKernel", "cuLaunchCooperativeKernel", "cudaGraphLaunch", "cuGraphLaunch")
 HERE = os.path.dirname(os.path.abspath(__file__))
-KINDS = ("eager", "compiled", "graph", "cublas", "cudnn")
+PATHS = ("eager", "compiled", "graph", "cublas", "cudnn")
 REPEATS = 20
 # Student's t for intervals of 95 %, by degrees of freedom (Abramowitz, Stegun 1964, table 26.10).
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}
-SLICE = 480  # seconds that one check may take
+CHECK_S = {"cuda": 60, "sim": 240}  # a check may take this long; a busy machine simulates slowly
+AGREE = 0.03  # the probe's blocks differ by no more than this on an idle device
+RAW = 2000  # values of one series that a result keeps
+
+# What the workers do on the simulated device: kernels of a job, nanoseconds each, kernels
+# of a graph (0: none), milliseconds of pause after a job, pauses of 50 ms within a job.
+SIMULATED = {
+    "large": (400, 100_000, 0, 0, 0), "urgent": (100, 50_000, 0, 20, 0), "graph": (400, 100_000, 50, 0, 0),
+    "eager": (200, 20_000, 0, 0, 0), "matmul": (100, 100_000, 0, 0, 0), "service": (20, 20_000, 0, 10, 0),
+    "waiting": (100, 20_000, 0, 10, 4), "spin": (1, 100_000, 0, 0, 0),
+}
+# The same on a GPU: the pause after a job in milliseconds, where there is one.
+PAUSE_MS = {"urgent": 100, "service": 10, "waiting": 10}
 
 
-# ---- programs ----------------------------------------------------------------
+# ---- the driver, without PyTorch -------------------------------------------------
+
+# A kernel of a fixed number of dependent steps. A kernel that waits for a clock would
+# count the time in which another program has the device as its own work.
+PTX = b"""
+.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry spin(.param .u64 out, .param .u32 steps)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [steps];
+    mov.u32 %r2, 1;
+again:
+    mad.lo.s32 %r2, %r2, 1664525, 1013904223;
+    sub.u32 %r1, %r1, 1;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra again;
+    setp.ne.u32 %p2, %r2, 12345;
+    @%p2 bra done;
+    st.global.u32 [%rd1], %r2;
+done:
+    ret;
+}
+"""
+
+
+class Driver:
+    """The CUDA driver with one stream and one kernel whose time can be chosen."""
+
+    def __init__(self, device):
+        self.cu, self.steps_per_us = ctypes.CDLL("libcuda.so.1"), 0
+        ordinal, context, module = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+        self.function, self.stream, self.out = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint64()
+        self.call("cuInit", 0)
+        self.call("cuDeviceGet", ctypes.byref(ordinal), 0)
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ordinal)
+        self.call("cuCtxSetCurrent", context)
+        self.call("cuModuleLoadData", ctypes.byref(module), PTX)
+        self.call("cuModuleGetFunction", ctypes.byref(self.function), module, b"spin")
+        self.call("cuStreamCreate", ctypes.byref(self.stream), 1)
+        self.call("cuMemAlloc_v2", ctypes.byref(self.out), ctypes.c_size_t(4))
+        if device == "cuda":
+            self.calibrate()
+
+    def call(self, name, *args):
+        """Calls the driver, and raises what it answers other than success."""
+        if status := getattr(self.cu, name)(*args):
+            raise Failed(f"{name}: the driver answers error {status}")
+
+    def launch(self, ns):
+        """Launches the kernel for so many nanoseconds."""
+        if not self.steps_per_us:  # a simulated kernel takes a nanosecond per block
+            self.call("cuLaunchKernel", self.function, int(ns), 1, 1, 32, 1, 1, 0, self.stream, None, None)
+            return
+        steps = ctypes.c_uint32(max(1, int(ns * self.steps_per_us / 1e3)))
+        args = (ctypes.c_void_p * 2)(ctypes.addressof(self.out), ctypes.addressof(steps))
+        self.call("cuLaunchKernel", self.function, 1, 1, 1, 32, 1, 1, 0, self.stream, args, None)
+
+    def wait(self):
+        """Waits for all that was launched."""
+        self.call("cuStreamSynchronize", self.stream)
+
+    def event(self):
+        """Returns a new event."""
+        e = ctypes.c_void_p()
+        self.call("cuEventCreate", ctypes.byref(e), 0)
+        return e
+
+    def elapsed_ms(self, ns, kernels, events=None):
+        """Returns the milliseconds from each kernel's end to the next one's end."""
+        events = events or [self.event() for _ in range(kernels + 1)]
+        self.call("cuEventRecord", events[0], self.stream)
+        for i in range(kernels):
+            self.launch(ns)
+            self.call("cuEventRecord", events[i + 1], self.stream)
+        self.wait()
+        each = []
+        for begin, end in zip(events, events[1:]):
+            ms = ctypes.c_float()
+            self.call("cuEventElapsedTime", ctypes.byref(ms), begin, end)
+            each.append(ms.value)
+        return each
+
+    def calibrate(self):
+        """Finds the steps of a microsecond, with the clocks up."""
+        self.steps_per_us, until = 300.0, time.monotonic() + 0.5
+        while time.monotonic() < until:
+            self.steps_per_us /= statistics.median(self.elapsed_ms(1e6, 50))
+
+
+def probe(device):
+    """Prints the mean milliseconds of a fixed kernel in ten blocks of 0.2 s."""
+    driver = Driver(device)
+    events = [driver.event() for _ in range(201)]
+    driver.elapsed_ms(1e6, 200, events)  # clocks and caches
+    print(json.dumps([statistics.mean(driver.elapsed_ms(1e6, 200, events)) for _ in range(10)]))
+
+
+def ahead(device):
+    """Prints the milliseconds that each launch of a long row of kernels took its caller."""
+    driver, took = Driver(device), []
+    driver.wait()
+    for _ in range(1500):
+        begin = time.monotonic()
+        driver.launch(2e6)
+        took.append((time.monotonic() - begin) * 1e3)
+        if took[-1] > 1:
+            break
+    print(json.dumps(took))
+
+
+# ---- programs that use PyTorch ---------------------------------------------------
 
 
 def counted(events):
@@ -52,14 +188,17 @@ def counted(events):
 
 def work(torch, kind, batch=4):
     """Returns a function that does one round of a kind of work."""
-    if kind == "cublas":
-        a = torch.rand(512, 512, device="cuda")
-        return lambda: a @ a
+    if kind in ("cublas", "matmul"):
+        a = torch.rand(*(2 * [512 if kind == "cublas" else 4096]), device="cuda")
+        return lambda: [a @ a for _ in range(1 if kind == "cublas" else 4)]
     if kind == "cudnn":
         x, w = torch.rand(4, 16, 64, 64, device="cuda"), torch.rand(32, 16, 3, 3, device="cuda")
         return lambda: torch.nn.functional.conv2d(x, w)
     import torchvision
 
+    if kind in ("service", "waiting"):
+        model, x = torchvision.models.resnet18(weights=None).eval().cuda(), torch.rand(1, 3, 224, 224, device="cuda")
+        return lambda: model(x)
     model = torchvision.models.resnet50(weights=None).eval().cuda()
     x = torch.rand(batch, 3, 224, 224, device="cuda")
     if kind == "compiled":
@@ -91,26 +230,11 @@ def launches(kind):
     print(json.dumps({"kind": kind, "launches": counted(events)}))
 
 
-def jobs(kind, seconds, path):
-    """Times jobs for some seconds, a row each: start and end in ns, milliseconds."""
-    import torch
-
-    with torch.no_grad(), open(path, "w", encoding="utf-8") as f:
-        print("start_timestamp_ns,end_timestamp_ns,jct_ms", file=f)
-        once, until = work(torch, kind, 8), time.monotonic() + seconds
-        while time.monotonic() < until:
-            begin = time.monotonic_ns()
-            once()
-            torch.cuda.synchronize()
-            end = time.monotonic_ns()
-            print(f"{begin},{end},{(end - begin) / 1e6:.6f}", file=f, flush=True)
-
-
 def allocate(megabytes):
     """Holds memory for a moment."""
     import torch
 
-    torch.zeros(megabytes << 20, dtype=torch.uint8, device="cuda").sum().item()
+    print(int(torch.zeros(megabytes << 20, dtype=torch.uint8, device="cuda")[-1].item()))
 
 
 def loader():
@@ -127,7 +251,125 @@ def loader():
     print(f"batches {n}")
 
 
-# ---- what is measured ----------------------------------------------------------
+# ---- the worker --------------------------------------------------------------------
+
+
+def simulated_job(driver, kind):
+    """Returns a job of the simulated device."""
+    kernels, ns, graph, _, pauses = SIMULATED[kind]
+    replay = None
+    if graph:
+        captured, replay = ctypes.c_void_p(), ctypes.c_void_p()
+        driver.call("cuStreamBeginCapture_v2", driver.stream, 1)
+        for _ in range(graph):
+            driver.launch(ns)
+        driver.call("cuStreamEndCapture", driver.stream, ctypes.byref(captured))
+        driver.call("cuGraphInstantiateWithFlags", ctypes.byref(replay), captured, ctypes.c_uint64(0))
+
+    def job():
+        for i in range(kernels // graph if graph else kernels):
+            if pauses and i % (kernels // (pauses + 1)) == 0 and i:
+                driver.wait()
+                time.sleep(0.05)
+            driver.call("cuGraphLaunch", replay, driver.stream) if graph else driver.launch(ns)
+        driver.wait()
+
+    return job
+
+
+def gpu_job(kind):
+    """Returns a job of a GPU, without gradients and with its end awaited."""
+    import torch
+
+    if kind in ("large", "urgent"):
+        with open(os.path.join(HERE, "input.json"), encoding="utf-8") as f:
+            entry = json.load(f)["models"][kind == "urgent"]
+        model = {"name": entry["model_name"], "batch": 1, "resize": True, "size": entry["resize_size"], "sync_level": ""}
+        return run_model.load(model, "0", False)[0]
+    once, rounds = work(torch, kind, 8), 5 if kind == "waiting" else 1
+
+    def job():
+        with torch.no_grad():
+            for i in range(rounds):
+                if i:
+                    time.sleep(0.05)
+                once()
+                torch.cuda.synchronize()
+
+    return job
+
+
+def trace(job, path, jobs=5):
+    """Writes what some jobs launched, in microseconds, from PyTorch's profiler (CUPTI)."""
+    from torch.profiler import ProfilerActivity, profile
+
+    bounds = []
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as p:
+        for _ in range(jobs):
+            begin = time.time_ns()
+            job()
+            bounds.append((begin / 1e3, time.time_ns() / 1e3))
+    p.export_chrome_trace(path + ".chrome")
+    with open(path + ".chrome", encoding="utf-8") as f:
+        whole = json.load(f)
+    os.remove(path + ".chrome")
+    base = whole.get("baseTimeNanoseconds", 0) / 1e3
+    events = [e for e in whole["traceEvents"] if "dur" in e and "cat" in e]
+    called = {e["args"]["correlation"]: e["ts"] for e in events if e["cat"] in ("cuda_runtime", "cuda_driver") and "correlation" in e.get("args", {})}
+    zero = min(e["ts"] for e in events)
+
+    def rows_of(kinds, *more):
+        return sorted([round(called.get(e.get("args", {}).get("correlation"), e["ts"]) - zero, 3), round(e["ts"] - zero, 3), round(e["dur"], 3), *(e["args"].get(m, 0) for m in more)]
+                      for e in events if e["cat"] in kinds)
+
+    write(path, {
+        "jobs": [[round(b - base - zero, 3), round(e - base - zero, 3)] for b, e in bounds],
+        "kernels": rows_of(("kernel",)), "copies": rows_of(("gpu_memcpy", "gpu_memset"), "bytes"),
+        "waits": sorted([round(e["ts"] - zero, 3), round(e["dur"], 3)] for e in events if e["cat"] == "cuda_runtime" and "Synchronize" in e["name"]),
+        "columns": {"jobs": ["begin_us", "end_us"], "kernels": ["launch_us", "begin_us", "duration_us"], "copies": ["launch_us", "begin_us", "duration_us", "bytes"], "waits": ["begin_us", "duration_us"]},
+    })
+
+
+def worker(kind, log, device):
+    """Does one kind of work as often as its standard input says."""
+    lines = queue.Queue()
+
+    def read():
+        for line in sys.stdin:
+            lines.put(line.split())
+        os._exit(0)  # the checks have ended, one way or another
+
+    driver = Driver(device) if device == "sim" or kind == "spin" else None
+    job = simulated_job(driver, kind) if driver else gpu_job(kind)
+    begin, end = run_model.marks()
+    pause = (SIMULATED[kind][3] if driver else PAUSE_MS.get(kind, 0)) / 1e3
+    for _ in range(3):
+        job()
+    threading.Thread(target=read, daemon=True).start()
+    print(f"ready {os.getpid()}", flush=True)
+    with open(log, "w", encoding="utf-8") as f:
+        print("start_timestamp_ns,end_timestamp_ns,jct_ms", file=f, flush=True)
+        while True:
+            command, *args = lines.get()
+            if command == "trace":
+                trace(job, args[0])
+            elif command == "gaps":
+                events = [driver.event() for _ in range(401)]
+                write(args[1], [driver.elapsed_ms(1e5, 400, events) for _ in range(int(args[0]))])
+            else:
+                until = time.monotonic() + float(args[0])
+                while time.monotonic() < until:
+                    started = time.monotonic_ns()
+                    begin(0)
+                    job()
+                    end()
+                    ended = time.monotonic_ns()
+                    print(f"{started},{ended},{(ended - started) / 1e6:.6f}", file=f, flush=True)
+                    time.sleep(pause)
+            print("done", flush=True)
+
+
+# ---- figures -----------------------------------------------------------------------
 
 
 class Failed(Exception):
@@ -135,7 +377,7 @@ class Failed(Exception):
 
 
 class Skipped(Exception):
-    """This machine has not what a check needs."""
+    """This machine lacks what a check needs."""
 
 
 def ratio(with_it, without):
@@ -150,14 +392,14 @@ def ratio(with_it, without):
 def blocks(values, n=5):
     """Returns the means of n runs of consecutive values."""
     if len(values) < 2 * n:
-        raise Failed(f"{len(values)} jobs are too few, want {2 * n}: more --seconds")
+        raise Failed(f"{len(values)} jobs are too few, want {2 * n}: use more --seconds")
     return [statistics.mean(values[i * len(values) // n:(i + 1) * len(values) // n]) for i in range(n)]
 
 
 def paired(ratios):
     """Returns the geometric mean of ratios of pairs with its 95 % interval."""
     logs = [math.log(r) for r in ratios]
-    middle, far = statistics.mean(logs), STUDENT[len(logs) - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
+    middle, far = statistics.mean(logs), STUDENT[min(len(logs) - 1, 8)] * statistics.stdev(logs) / math.sqrt(len(logs))
     return {"value": math.exp(middle), "low": math.exp(middle - far), "high": math.exp(middle + far)}
 
 
@@ -166,186 +408,39 @@ def halved(none, priority):
     return none["low"] <= 1.05 or priority["value"] - 1 <= (none["value"] - 1) / 2
 
 
-class Checks:
-    """The checks, on one device."""
+def disagreement(means):
+    """Returns the range of repeats over their median."""
+    return (max(means) - min(means)) / statistics.median(means)
 
-    def __init__(self, args, scratch):
-        self.args, self.scratch, self.sim, self.sessions, self.end = args, scratch, args.device == "sim", 0, 0
 
-    def start(self, argv, env=None, **pipes):
-        """Starts a program in a process group of its own."""
-        return subprocess.Popen(argv, env={**os.environ, **(env or {})}, text=True, start_new_session=True, **pipes)
+def turns(alone, shared):
+    """Returns how two contexts alternate, from the milliseconds between the ends of equal
+    kernels, in blocks between two waits of the host: the turn is the time of the own kernels
+    between two interruptions, and an interruption is the other's turn and two switches."""
+    each = statistics.median(ms for block in alone for ms in block)
+    gaps, own = [], []
+    for block in shared:
+        run = None  # how much of a turn was seen, from an interruption on
+        for ms in block:
+            if ms > 1.5 * each:
+                gaps.append(ms - each)
+                if run is not None:
+                    own.append(run + each / 2)
+                run = each / 2
+            elif run is not None:
+                run += ms
+    if len(own) < 5:
+        return None
+    turn, gap = statistics.median(own), statistics.median(gaps)
+    return {"turn_ms": turn, "gap_ms": gap, "switch_ms": (gap - turn) / 2, "gaps": len(gaps)}
 
-    def run(self, argv, env=None):
-        """Runs a program to its end; returns its status and both outputs."""
-        p = self.start(argv, env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        try:
-            out, err = p.communicate(timeout=max(1, self.end - time.monotonic()))
-        except subprocess.TimeoutExpired as e:
-            raise Failed(f"{' '.join(argv[:3])} ...: not done in {SLICE} s, or in the time of all checks") from e
-        finally:
-            stop(p)
-        return p.returncode, out, err
 
-    def must(self, argv, env=None):
-        """Runs a program that has to succeed."""
-        status, out, err = self.run(argv, env)
-        if status:
-            raise Failed(f"{' '.join(argv)}: exit {status}: {(err.strip() or out.strip() or 'no word').splitlines()[-1]}")
-        return out, err
+# ---- processes ---------------------------------------------------------------------
 
-    def file(self, name):
-        """Returns the path of a file that goes with the checks."""
-        return os.path.join(self.scratch, name)
 
-    def program(self, role, seconds, path):
-        """Returns the command of a job: "low" or "urgent" of the pair, "graph"s, or a "loop"."""
-        seconds = str(math.ceil(seconds))
-        if self.sim:
-            shape = {"low": [400, 100000], "graph": [400, 100000], "urgent": [100, 50000], "loop": [200, 20000]}[role]
-            more = {"graph": ["--graph-kernels", "50"], "urgent": ["--sleep-ms", "20"]}.get(role, [])
-            return ["deft-workload", "--kernels", str(shape[0]), "--kernel-ns", str(shape[1]), "--dur-s", seconds, "--csv", path, *more]
-        if role in ("graph", "loop"):
-            return [sys.executable, __file__, "work", {"graph": "graph", "loop": "eager"}[role], seconds, path]
-        with open(os.path.join(HERE, "pair.json"), encoding="utf-8") as f:
-            entry = json.load(f)["models"][role == "urgent"]
-        entry |= {"output_file_path": os.path.dirname(path), "output_file_name": os.path.basename(path)[:-4]}
-        write(path + ".json", entry)
-        return [sys.executable, os.path.join(HERE, "run_model.py"), path + ".json", "0", seconds, "--min-jobs", "11"]
-
-    def session(self):
-        """Returns a session of its own."""
-        self.sessions += 1
-        return f"gpu-check-{os.getpid()}-{self.sessions}"
-
-    def under(self, session, argv, *flags):
-        """Returns the command that runs a program in a session."""
-        return [self.args.deft, "exec", "--device", self.args.device, "--session", session, *flags, "--", *argv]
-
-    @contextlib.contextmanager
-    def beside(self, session, role, policy, env=None):
-        """Has the low job run meanwhile."""
-        path = self.file(session + "-low.csv")
-        p = self.start(self.under(session, self.program(role, SLICE, path), "--name", "low", "--policy", policy), env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        try:
-            while rows(path) < 3:
-                if p.poll() is not None or time.monotonic() > self.end:
-                    raise Failed(f"the low job did not run: {(p.stderr.read() if p.poll() is not None else 'no time left').strip()[-300:]}")
-                time.sleep(0.05)
-            yield p
-        finally:
-            stop(p)
-            subprocess.run([self.args.deft, "ctl", "stop", "--device", self.args.device, "--session", session], capture_output=True, check=False)
-
-    def urgent_times(self, session, env=None):
-        """Returns the urgent job's times in milliseconds."""
-        path = self.file(session + "-urgent.csv")
-        self.must(self.under(session, self.program("urgent", self.args.seconds, path), "--name", "urgent", "--priority", "1"), env)
-        return times(path)
-
-    # ---- the checks ----
-
-    def launches_seen(self):
-        """Compares the hook's count with another's, for every launch path."""
-        seen = []
-        for kind in ("eager", "graph") if self.sim else KINDS:
-            counts = self.file(kind + ".counts")
-            argv = [sys.executable, __file__, "launches", kind]
-            if self.sim:
-                argv = ["deft-workload", "--kernels", "100", "--kernel-ns", "10000", "--jobs", "5", *(["--graph-kernels", "50"] if kind == "graph" else [])]
-            one = {"kind": kind, "hook": 0, "counted": 0}
-            try:
-                out, err = self.must([self.args.deft, "doctor", "--json", "--", *argv], {"SIMCUDA_COUNTS": counts})
-                saw = json.loads(out)
-                one["hook"] = saw["launches"] + sum(p["captured"] for p in saw["processes"])
-                if self.sim:
-                    with open(counts, encoding="utf-8") as f:
-                        err = f.read()
-                one["counted"] = [json.loads(line) for line in err.splitlines() if line.startswith("{")][-1]["launches"]
-            except (Failed, LookupError, ValueError) as e:
-                one["error"] = str(e)
-            seen.append(one)
-        return seen, all(s["hook"] == s["counted"] > 0 for s in seen)
-
-    def cost(self):
-        """Times the same work without and with the hook in turn; the order changes each time."""
-        ratios = []
-        for i in range(4):
-            mean = {}
-            for hooked in (False, True) if i % 2 else (True, False):
-                path = self.file("loop.csv")
-                self.must(self.program("loop", self.args.seconds / 4, path), {"LD_PRELOAD": self.args.preload} if hooked else None)
-                mean[hooked] = statistics.mean(times(path))
-            ratios.append(mean[True] / mean[False])
-        both = {"ratio": paired(ratios), "pairs": ratios}
-        return both, both["ratio"]["low"] <= 1.01
-
-    def protected(self, role, with_mps):
-        """Times the urgent job beside another, over its time alone, by policy."""
-        alone = self.urgent_times(self.session())
-        measured = {}
-        for policy in ("none", "priority"):
-            session = self.session()
-            with self.beside(session, role, policy):
-                measured[policy] = ratio(self.urgent_times(session), alone)
-        if with_mps and not self.sim and shutil.which("nvidia-cuda-mps-control"):
-            with mps(self.scratch) as env, self.beside(session := self.session(), role, "none", env):
-                measured["mps"] = ratio(self.urgent_times(session, env), alone)
-        return measured, halved(measured["none"], measured["priority"])
-
-    def urgent(self):
-        """The urgent job beside one that launches kernel by kernel."""
-        return self.protected("low", True)
-
-    def graphs(self):
-        """The urgent job beside one that launches graphs."""
-        return self.protected("graph", False)
-
-    def quota(self):
-        """A program may hold what its quota says, and no more."""
-        held = {}
-        for megabytes in (64, 512):
-            argv = [sys.executable, __file__, "allocate", str(megabytes)]
-            if self.sim:
-                argv = ["deft-workload", "--kernels", "1", "--kernel-ns", "1000", "--jobs", "1", "--mem-bytes", str(megabytes << 20)]
-            status, _, err = self.run(self.under(self.session(), argv, "--memory-quota", "256MiB"))
-            held[str(megabytes)] = {"exit": status, "said": (err.strip().splitlines() or [""])[-1]}
-        return held, held["64"]["exit"] == 0 and held["512"]["exit"] != 0
-
-    def death(self):
-        """Kills the low job with -9: the other goes on, and the session forgets the dead."""
-        session = self.session()
-        listing = [self.args.deft, "ctl", "list", "--device", self.args.device, "--session", session, "--json"]
-        with self.beside(session, "low", "priority"):
-            p = self.start(self.under(session, self.program("urgent", self.args.seconds, self.file("survivor.csv")), "--name", "urgent", "--priority", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            try:
-                while rows(self.file("survivor.csv")) < 3 and p.poll() is None and time.monotonic() < self.end:
-                    time.sleep(0.05)
-                os.kill(next(c["pid"] for c in json.loads(self.must(listing)[0])["clients"] if c["name"] == "low"), signal.SIGKILL)
-                before = rows(self.file("survivor.csv"))
-                p.wait(timeout=max(1, self.end - time.monotonic()))
-            except (StopIteration, subprocess.TimeoutExpired) as e:
-                raise Failed(f"the low job is not in the session, or the other did not end: {e!r}") from e
-            finally:
-                stop(p)
-            left = [c["name"] for c in json.loads(self.must(listing)[0])["clients"]]
-        after = rows(self.file("survivor.csv")) - before
-        return {"exit": p.returncode, "jobs_after": after, "still_listed": left}, p.returncode == 0 and after >= 10 and "low" not in left
-
-    def workers(self):
-        """Forked workers feed a program under the hook."""
-        if self.sim:
-            raise Skipped("needs PyTorch on a GPU")
-        out = self.must(self.under(self.session(), [sys.executable, __file__, "loader"]))[0].strip()
-        return out, out == "batches 32"
-
-    def layouts(self):
-        """NVIDIA's header agrees with the hook's structures."""
-        header, compiler = cuda_header(), shutil.which("cc")
-        if missing := [name for name, found in (("cuda.h", header), ("cc", compiler)) if not found]:
-            raise Skipped("needs " + " and ".join(missing))
-        status, _, err = self.run([compiler, "-fsyntax-only", "-I" + os.path.dirname(header), self.args.layouts])
-        return {"header": header, "output": err}, status == 0
+def bound_to_parent():
+    """Has the kernel end this process when its parent ends (PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)
 
 
 def rows(path):
@@ -357,10 +452,10 @@ def rows(path):
         return 0
 
 
-def times(path):
-    """Returns the milliseconds of a log's jobs, the warm-up left out."""
+def times(path, first=0):
+    """Returns the milliseconds of a log's jobs from a row on."""
     with open(path, encoding="utf-8") as f:
-        return [float(row["jct_ms"]) for row in csv.DictReader(f)][1:]
+        return [float(row["jct_ms"]) for row in csv.DictReader(f)][first:]
 
 
 def stop(p):
@@ -373,17 +468,383 @@ def stop(p):
             return
 
 
+class Worker:
+    """One worker process, and the end of its standard input that keeps it alive."""
+
+    def __init__(self, checks, kind, log, wrap, env=None):
+        self.checks, self.kind, self.log, self.lines = checks, kind, log, queue.Queue()
+        argv = wrap([sys.executable, __file__, "worker", kind, log, "--device", checks.args.device])
+        self.errors = open(log + ".err", "w+", encoding="utf-8")  # noqa: SIM115: closed by close
+        self.p = checks.start(argv, env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        """Passes on what the worker prints."""
+        with contextlib.suppress(ValueError):
+            for line in self.p.stdout:
+                self.lines.put(line.split())
+        self.lines.put(None)
+
+    def answer(self):
+        """Returns the next line of the worker, as words."""
+        while True:
+            try:
+                line = self.lines.get(timeout=0.1)
+            except queue.Empty:
+                line = None if self.p.poll() is not None else ()
+            if line:
+                return line
+            if line is None or time.monotonic() > self.checks.end:
+                self.errors.seek(0)
+                said = self.errors.read().strip()[-300:]
+                raise Failed(f"the worker {self.kind} " + (f"ended: {said}" if line is None else f"was not ready in time {said}"))
+
+    def ready(self):
+        """Waits until the worker has loaded its work."""
+        self.pid = int(self.answer()[1])
+
+    def send(self, *words):
+        """Sends a command."""
+        try:
+            self.p.stdin.write(" ".join(map(str, words)) + "\n")
+            self.p.stdin.flush()
+        except OSError as e:
+            raise Failed(f"the worker {self.kind} ended: {e}") from e
+
+    def run(self, seconds):
+        """Begins a run, and remembers the rows before it."""
+        self.first = rows(self.log)
+        self.send("run", seconds)
+
+    def done(self):
+        """Waits for the end of a run; returns its milliseconds by job."""
+        self.answer()
+        return times(self.log, self.first)
+
+    def close(self):
+        """Ends the worker: its standard input ends, and a signal follows if it has to."""
+        with contextlib.suppress(OSError):
+            self.p.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.p.wait(timeout=3)
+        stop(self.p)
+        self.errors.close()
+
+
 @contextlib.contextmanager
-def mps(scratch):
-    """Has MPS run, with a pipe and a log of its own."""
-    env = {"CUDA_MPS_PIPE_DIRECTORY": os.path.join(scratch, "mps"), "CUDA_MPS_LOG_DIRECTORY": os.path.join(scratch, "mps-log")}
+def mps(checks):
+    """Runs MPS, with a pipe and a log of its own, in the foreground of this program."""
+    env = {"CUDA_MPS_PIPE_DIRECTORY": checks.file("mps"), "CUDA_MPS_LOG_DIRECTORY": checks.file("mps-log")}
     for path in env.values():
         os.makedirs(path, exist_ok=True)
-    subprocess.run(["nvidia-cuda-mps-control", "-d"], env={**os.environ, **env}, capture_output=True, check=True)
+
+    def control(text):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(["nvidia-cuda-mps-control"], input=text + "\n", text=True, env={**os.environ, **env}, capture_output=True, check=False, timeout=8)
+
+    p = checks.start(["nvidia-cuda-mps-control", "-f"], env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
+        time.sleep(0.5)
+        if p.poll() is not None:
+            raise Failed(f"MPS did not start: exit {p.returncode}")
         yield env
     finally:
-        subprocess.run(["nvidia-cuda-mps-control"], input="quit\n", text=True, env={**os.environ, **env}, capture_output=True, check=False)
+        control("quit -t 3")
+        stop(p)
+
+
+# ---- the checks ----------------------------------------------------------------------
+
+
+class Checks:
+    """The checks, on one device."""
+
+    def __init__(self, args, scratch):
+        self.args, self.scratch, self.sim, self.sessions, self.end = args, scratch, args.device == "sim", 0, 0
+
+    def start(self, argv, env=None, **pipes):
+        """Starts a program in a process group of its own, which ends with this process."""
+        return subprocess.Popen(argv, env={**os.environ, **(env or {})}, text=True, start_new_session=True, preexec_fn=bound_to_parent, **pipes)
+
+    def run(self, argv, env=None):
+        """Runs a program to its end; returns its status and both outputs."""
+        p = self.start(argv, env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            out, err = p.communicate(timeout=max(1, self.end - time.monotonic()))
+        except subprocess.TimeoutExpired as e:
+            raise Failed(f"{' '.join(argv[:4])} ...: not done in the time of a check") from e
+        finally:
+            stop(p)
+        return p.returncode, out, err
+
+    def must(self, argv, env=None):
+        """Runs a program that has to succeed."""
+        status, out, err = self.run(argv, env)
+        if status:
+            raise Failed(f"{' '.join(argv)}: exit {status}: {(err.strip() or out.strip() or 'no message').splitlines()[-1]}")
+        return out, err
+
+    def own(self, *argv):
+        """Returns the command of one of the programs of this file."""
+        return [sys.executable, __file__, *argv, "--device", self.args.device]
+
+    def file(self, name):
+        """Returns the path of a file that goes with the checks."""
+        return os.path.join(self.scratch, name)
+
+    def session(self):
+        """Returns the flags of a new session."""
+        self.sessions += 1
+        return ["--device", self.args.device, "--session", f"gpu-check-{os.getpid()}-{self.sessions}"]
+
+    def ctl(self, session, *words):
+        """Sends a request to a session's owner; returns the answer."""
+        return self.must([self.args.deft, "ctl", words[0], *session, *words[1:]])[0]
+
+    @contextlib.contextmanager
+    def workers(self, kinds, env=None, urgent=None):
+        """Runs workers in one session, loaded and idle; yields them by kind, and the session."""
+        session, all_of_them = self.session(), {}
+        try:
+            for kind in kinds:
+                name, flags = f"{kind}-{len(all_of_them)}", ["--priority", "1"] if kind == urgent else []
+                path = self.file(f"{self.sessions}-{name}.csv")
+                first = ["--policy", "none"] if not all_of_them else []
+                all_of_them[name if kind in all_of_them else kind] = Worker(
+                    self, kind, path, lambda argv: [self.args.deft, "exec", *session, "--name", name, *first, *flags, "--", *argv], env)  # noqa: B023: called at once
+                if first:
+                    all_of_them[kind].ready()  # the owner is there, with its policy
+            for w in list(all_of_them.values())[1:]:
+                w.ready()
+            yield all_of_them, session
+        finally:
+            for w in all_of_them.values():
+                with contextlib.suppress(OSError):
+                    w.p.stdin.close()
+            for w in all_of_them.values():
+                w.close()
+            with contextlib.suppress(Failed):
+                self.ctl(session, "stop")
+
+    def together(self, workers, seconds=None):
+        """Has workers run at the same time; returns the milliseconds by job of each."""
+        for w in workers:
+            w.run(seconds or self.args.seconds)
+        return [w.done() for w in workers]
+
+    def shared(self, other, urgent, policies=("none", "priority"), with_mps=True):
+        """Times an urgent job and another, alone and next to each other, by policy. Returns
+        the milliseconds of each job, and the ratio of each job's time to its time alone."""
+        raw, ratios = {"alone": {}}, {}
+
+        def judge(policy, b, a):
+            raw[policy] = {"urgent_ms": b, "other_ms": a}
+            ratios[policy] = {"urgent": ratio(b, raw["alone"]["urgent_ms"]), "other": ratio(a, raw["alone"]["other_ms"])}
+
+        with self.workers((other, urgent), urgent=urgent) as (w, session):
+            raw["alone"]["urgent_ms"], = self.together([w[urgent]])
+            raw["alone"]["other_ms"], = self.together([w[other]])
+            for policy in policies:
+                self.ctl(session, "policy", policy)
+                judge(policy, *self.together([w[urgent], w[other]]))
+        if with_mps and not self.sim and shutil.which("nvidia-cuda-mps-control"):
+            with mps(self) as env, self.workers((other, urgent), env, urgent) as (w, _):
+                judge("mps", *self.together([w[urgent], w[other]]))
+        return {"ratios": ratios, "raw": raw}
+
+    # ---- by number ----
+
+    def urgent(self):
+        """The urgent job next to one that launches kernel by kernel."""
+        m = self.shared("large", "urgent")
+        return m, halved(m["ratios"]["none"]["urgent"], m["ratios"]["priority"]["urgent"])
+
+    def graphs(self):
+        """The urgent job next to one that launches graphs."""
+        m = self.shared("graph", "urgent", with_mps=False)
+        return m, halved(m["ratios"]["none"]["urgent"], m["ratios"]["priority"]["urgent"])
+
+    def unused(self):
+        """An urgent job that mostly waits for its host, and one that is stopped: the other goes on."""
+        with self.workers(("large", "waiting"), urgent="waiting") as (w, session):
+            raw = {"alone": dict(zip(("urgent_ms", "other_ms"), [self.together([w[k]])[0] for k in ("waiting", "large")]))}
+            for policy in ("none", "priority"):
+                self.ctl(session, "policy", policy)
+                raw[policy] = dict(zip(("urgent_ms", "other_ms"), self.together([w["waiting"], w["large"]])))
+            w["waiting"].run(30)
+            time.sleep(0.3)
+            os.kill(w["waiting"].pid, signal.SIGSTOP)
+            try:
+                w["large"].run(self.args.seconds)
+                time.sleep(self.args.seconds)
+                raw["stopped"] = {"other_ms": times(w["large"].log, w["large"].first)}
+            finally:
+                os.kill(w["waiting"].pid, signal.SIGCONT)
+        share = len(raw["priority"]["other_ms"]) / len(raw["none"]["other_ms"])
+        stopped = len(raw["stopped"]["other_ms"]) / len(raw["alone"]["other_ms"])
+        cost = ratio(raw["priority"]["urgent_ms"], raw["alone"]["urgent_ms"])
+        return {"other_jobs_of_none": share, "other_jobs_next_to_stopped": stopped, "urgent_of_alone": cost, "raw": raw}, share >= 0.9 and stopped >= 0.9 and cost["low"] <= 1.05
+
+    def pairs(self):
+        """Four programs by twos, under time slices and MPS, with a trace of each."""
+        kinds = ("eager", "graph", "matmul", "service")
+        found = {"seconds": self.args.seconds / 4, "traces": {}, "alone_ms": {}, "time slices": [], "mps": []}
+
+        def measure(way, w):
+            found["alone_ms"][way] = {k: self.together([w[k]], found["seconds"])[0] for k in kinds}
+            for i, a in enumerate(kinds):
+                for b in kinds[i + 1:]:
+                    ms = self.together([w[a], w[b]], found["seconds"])
+                    speeds = [statistics.mean(found["alone_ms"][way][k]) / statistics.mean(v) for k, v in zip((a, b), ms)]
+                    found[way].append({"programs": [a, b], "speeds": speeds, "ms": ms})
+
+        with self.workers(kinds) as (w, _):
+            measure("time slices", w)
+            for k in () if self.sim else kinds:
+                w[k].send("trace", self.file(k + ".json"))
+                w[k].answer()
+                with open(self.file(k + ".json"), encoding="utf-8") as f:
+                    found["traces"][k] = json.load(f)
+        if not self.sim and shutil.which("nvidia-cuda-mps-control"):
+            with mps(self) as env, self.workers(kinds, env) as (w, _):
+                measure("mps", w)
+        speeds = [s for p in found["time slices"] for s in p["speeds"]]
+        return found, len(speeds) == 12 and all(0 < s < 2 for s in speeds)
+
+    def constants(self):
+        """How contexts take turns on this device, and how far a host runs ahead."""
+        took = json.loads(self.must(self.own("ahead"))[0])
+        found = {"launches_ahead": len(took) - 1 if took[-1] > 1 else None, "launch_ms": took[-5:]}
+        with self.workers(("spin", "spin")) as (w, _):
+            first, second = w.values()
+
+            def gaps(*some):
+                paths = [self.file(f"gaps-{i}.json") for i in range(len(some))]
+                for p, path in zip(some, paths):
+                    p.send("gaps", 8, path)
+                for p in some:
+                    p.answer()
+                return [json.load(open(path, encoding="utf-8")) for path in paths]
+
+            alone, = gaps(first)
+            found["alone_kernel_ms"] = statistics.median(ms for block in alone for ms in block)
+            shared = [blocks[:6] for blocks in gaps(first, second)]  # until the end of one, the other's last blocks are alone
+        found |= {"turns": [turns(alone, s) for s in shared], "shared_kernel_ms": [[[round(ms, 5) for ms in block] for block in s] for s in shared]}
+        return found, self.sim or all(found["turns"])
+
+    def launches_seen(self):
+        """Compares the hook's count with another's, for every launch path."""
+        paths = ("eager", "graph") if self.sim else PATHS
+
+        def one(kind):
+            counts, result = self.file(kind + ".counts"), {"kind": kind, "hook": 0, "counted": 0}
+            argv = [sys.executable, __file__, "launches", kind]
+            if self.sim:
+                argv = ["deft-workload", "--kernels", "100", "--kernel-ns", "10000", "--jobs", "5", *(["--graph-kernels", "50"] if kind == "graph" else [])]
+            try:
+                out, err = self.must([self.args.deft, "doctor", "--json", "--", *argv], {"SIMCUDA_COUNTS": counts})
+                saw = json.loads(out)
+                result["hook"] = saw["launches"] + sum(p["captured"] for p in saw["processes"])
+                if self.sim:
+                    with open(counts, encoding="utf-8") as f:
+                        err = f.read()
+                result["counted"] = [json.loads(line) for line in err.splitlines() if line.startswith("{")][-1]["launches"]
+            except (Failed, LookupError, ValueError) as e:
+                result["error"] = str(e)
+            seen[kind] = result
+
+        seen = {}
+        each = [threading.Thread(target=one, args=(kind,)) for kind in paths]
+        for t in each:
+            t.start()
+        for t in each:
+            t.join()
+        return [seen[k] for k in paths], all(s["hook"] == s["counted"] > 0 for s in seen.values())
+
+    def cost(self):
+        """Times the same work without and with the hook by turns, both programs loaded once."""
+        ratios, raw = [], []
+        plain, hooked = (Worker(self, "eager", self.file(name + ".csv"), lambda argv: argv, env)
+                         for name, env in (("plain", None), ("hooked", {"LD_PRELOAD": self.args.preload})))
+        try:
+            plain.ready()
+            hooked.ready()
+            for i in range(8):
+                mean = {}
+                for w in (plain, hooked) if i % 2 else (hooked, plain):
+                    ms, = self.together([w], self.args.seconds / 6)
+                    raw.append({"hook": w is hooked, "ms": ms[:RAW]})
+                    mean[w] = statistics.median(ms)
+                ratios.append(mean[hooked] / mean[plain])
+        finally:
+            plain.close()
+            hooked.close()
+        return (found := {"ratio": paired(ratios), "pairs": ratios, "raw": raw}), found["ratio"]["low"] <= 1.01
+
+    def original(self):
+        """The original's main job: two detectors, without and with a policy, and its plot."""
+        found = {}
+        for policy in (None, "priority"):
+            out = self.file(f"run-{policy}")
+            self.must([self.args.deft, "run", "-f", os.path.join(HERE, "input.json"), "--device", self.args.device, "--duration", f"{self.args.seconds}s", "--out", out,
+                       *(["--policy", policy] if policy else [])])
+            logs = {k: os.path.join(out, f"model_{k}.csv") for k in "AB"}
+            found[policy or "without"] = {k: times(path, 1) for k, path in logs.items()}
+        plot = os.path.join(self.args.out, "check-23.svg")
+        self.must([self.args.deft, "plot", "jct-timeseries", "--model-A-jct-log", logs["A"], "--model-B-jct-log", logs["B"], "--out", plot])
+        return found, all(len(v) >= 10 for f in found.values() for v in f.values()) and os.path.getsize(plot) > 0
+
+    def quota(self):
+        """A program may hold what its quota says, and no more."""
+        held = {}
+        for megabytes in (64, 512):
+            argv = [sys.executable, __file__, "allocate", str(megabytes)]
+            if self.sim:
+                argv = ["deft-workload", "--kernels", "1", "--kernel-ns", "1000", "--jobs", "1", "--mem-bytes", str(megabytes << 20)]
+            status, _, err = self.run([self.args.deft, "exec", *self.session(), "--memory-quota", "256MiB", "--", *argv])
+            held[str(megabytes)] = {"exit": status, "said": (err.strip().splitlines() or [""])[-1]}
+        return held, held["64"]["exit"] == 0 and held["512"]["exit"] != 0
+
+    def death(self):
+        """Kills the other job with -9: the urgent one goes on, and the session forgets the dead."""
+        with self.workers(("large", "urgent"), urgent="urgent") as (w, session):
+            self.ctl(session, "policy", "priority")
+            w["large"].run(60)
+            before, = self.together([w["urgent"]], self.args.seconds / 2)
+            w["urgent"].run(self.args.seconds / 2)
+            time.sleep(self.args.seconds / 8)
+            os.kill(w["large"].pid, signal.SIGKILL)
+            after = w["urgent"].done()
+            left = [c["name"] for c in json.loads(self.ctl(session, "list", "--json"))["clients"] if c["name"].startswith("large")]
+        longest = max(after) / statistics.median(before)
+        return {"longest_of_usual": longest, "before_ms": before, "after_ms": after, "still_listed": left}, longest <= 20 and not left
+
+    def forked(self):
+        """Forked workers feed a program under the hook."""
+        if self.sim:
+            raise Skipped("needs PyTorch on a GPU")
+        out = self.must([self.args.deft, "exec", *self.session(), "--", sys.executable, __file__, "loader"])[0].strip()
+        return out, out == "batches 32"
+
+    def layouts(self):
+        """NVIDIA's header agrees with the hook's structures."""
+        header, compiler = cuda_header(), shutil.which("cc")
+        if missing := [name for name, found in (("cuda.h", header), ("cc", compiler)) if not found]:
+            raise Skipped("needs " + " and ".join(missing))
+        status, _, err = self.run([compiler, "-fsyntax-only", "-I" + os.path.dirname(header), self.args.layouts])
+        return {"header": header, "output": err}, status == 0
+
+
+# By number, in the order in which they run.
+CHECKS = {
+    15: ("the urgent job", Checks.urgent), 24: ("what the urgent job leaves unused", Checks.unused), 19: ("the urgent job next to graphs", Checks.graphs),
+    22: ("how contexts take turns", Checks.constants), 21: ("pairs of programs", Checks.pairs), 13: ("every launch is seen", Checks.launches_seen),
+    14: ("cost of passing through", Checks.cost), 23: ("the original's experiment", Checks.original), 16: ("one dies, the other lives", Checks.death),
+    20: ("memory quota", Checks.quota), 17: ("forked workers", Checks.forked), 18: ("layouts", Checks.layouts),
+}
+
+
+# ---- before the checks -----------------------------------------------------------------
 
 
 def cuda_header():
@@ -392,93 +853,159 @@ def cuda_header():
     return next((h for pattern in [*inside, "/usr/local/cuda*/include/cuda.h"] for h in glob.glob(pattern)), None)
 
 
-def preflight(device):
-    """Returns what the checks use by name: where it is, or None."""
-    found = {"GPU": "simulated" if device == "sim" else None}
+class Process(ctypes.Structure):
+    """nvmlProcessInfo_t of NVML 11 and later."""
+
+    _fields_ = [("pid", ctypes.c_uint), ("memory", ctypes.c_ulonglong), ("gpu", ctypes.c_uint), ("compute", ctypes.c_uint)]
+
+
+def card():
+    """Returns the first GPU's name, its driver, and the processes that use it, by NVML or
+    else by the files that /proc shows open."""
+    found, pids, listed = {"name": None, "driver": None}, set(), False
+    with contextlib.suppress(OSError, AttributeError):
+        cu, bus = ctypes.CDLL("libcuda.so.1"), ctypes.create_string_buffer(32)
+        if cu.cuInit(0) or cu.cuDeviceGetPCIBusId(bus, 32, 0):
+            raise OSError("no device")
+        nvml, handle, text = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.c_void_p(), ctypes.create_string_buffer(96)
+        nvml.nvmlInit_v2()
+        if nvml.nvmlDeviceGetHandleByPciBusId_v2(bus, ctypes.byref(handle)) == 0:
+            for key, get in (("name", lambda: nvml.nvmlDeviceGetName(handle, text, 96)), ("driver", lambda: nvml.nvmlSystemGetDriverVersion(text, 96))):
+                if get() == 0:
+                    found[key] = text.value.decode()
+            some, n = (Process * 64)(), ctypes.c_uint(64)
+            if nvml.nvmlDeviceGetComputeRunningProcesses_v3(handle, ctypes.byref(n), some) == 0:
+                pids, listed = {some[i].pid for i in range(n.value)}, True
+    for link in () if listed else glob.glob("/proc/[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(link).startswith("/dev/nvidia") and os.readlink(link)[11:].isdigit():
+                pids.add(int(link.split("/")[2]))
+    return found | {"processes": sorted(pids - {os.getpid()})}
+
+
+def command_line(pid):
+    """Returns the command of a process, as far as it may be read."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as f:
+        return f.read().replace(b"\0", b" ").decode(errors="replace").strip()[:80]
+    return ""
+
+
+def preflight(checks):
+    """Returns what the checks use by name, where it is, or None, and what speaks against
+    measuring on this device now."""
+    sim = checks.args.device == "sim"
+    found, against = {"GPU": "simulated" if sim else None}, []
     with contextlib.suppress(OSError, AttributeError):
         driver, n = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(0)
-        if not found["GPU"] and driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(n)) == 0 and n.value > 0:
+        if not sim and driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(n)) == 0 and n.value > 0:
             found["GPU"] = f"{n.value} by libcuda.so.1"
     for module in ("torch", "torchvision"):
         spec = importlib.util.find_spec(module)
         found[module] = spec.origin if spec else None
-    return found | {"compiler (cc)": shutil.which("cc"), "cuda.h": cuda_header(), "MPS": shutil.which("nvidia-cuda-mps-control")}
-
-
-# By number, in the order in which they run.
-CHECKS = {
-    13: ("every launch is seen", Checks.launches_seen), 14: ("cost of passing through", Checks.cost), 15: ("the urgent job", Checks.urgent),
-    19: ("the urgent job beside graphs", Checks.graphs), 20: ("memory quota", Checks.quota), 16: ("one dies, the other lives", Checks.death),
-    17: ("forked workers", Checks.workers), 18: ("layouts", Checks.layouts),
-}
+    found |= {"compiler (cc)": shutil.which("cc"), "cuda.h": cuda_header(), "MPS": shutil.which("nvidia-cuda-mps-control")}
+    if sim or not found["GPU"]:
+        return found, against
+    found["card"] = card()
+    found["probe_ms"] = json.loads(checks.must(checks.own("probe"))[0])
+    against = [f"process {pid} uses the device: {command_line(pid)}" for pid in found["card"]["processes"]]
+    if (apart := disagreement(found["probe_ms"])) > AGREE:
+        against.append(f"the same kernel took times that are {100 * apart:.1f} % apart within 2 s, want {100 * AGREE:.0f} % at most: something else runs on the device")
+    return found, against
 
 
 def write(path, value):
     """Writes JSON to a file, whole or not at all."""
     with open(path + ".new", "w", encoding="utf-8") as f:
-        json.dump(value, f, indent=2)
+        json.dump(value, f)
         f.write("\n")
     os.replace(path + ".new", path)
 
 
+def kept(path, device):
+    """Returns the result of an earlier run if the check passed there."""
+    with contextlib.suppress(OSError, ValueError, AttributeError), open(path, encoding="utf-8") as f:
+        result = json.load(f)
+        if result.get("passed") is True and result.get("device") == device:
+            return result
+    return None
+
+
 def check(args):
     """Runs the checks; returns the numbers of those that did not pass."""
-    only = args.only or list(CHECKS)
-    found = preflight(args.device)
-    write(os.path.join(args.out, "preflight.json"), found)
-    missing = [] if args.device == "sim" else [name for name, where in found.items() if not where]
-    if missing:
-        print(f"missing here: {', '.join(missing)}", flush=True)
-    if {"GPU", "torch", "torchvision"} & set(missing):
-        raise Failed(f"no check can run without {', '.join(n for n in missing if n in ('GPU', 'torch', 'torchvision'))}; --device sim rehearses them")
-    over, failed = time.monotonic() + args.within, []
-    with tempfile.TemporaryDirectory(dir=args.out) as scratch:
+    with tempfile.TemporaryDirectory(dir=args.scratch or args.out) as scratch:
         checks = Checks(args, scratch)
         os.environ["SIMCUDA_DEVICE"] = checks.file("device")  # of programs outside of a session
-        for number, (name, run) in CHECKS.items():
-            if number not in only:
-                continue
-            begin, error, measured, passed = time.monotonic(), "", None, False
-            checks.end = min(begin + SLICE, over)
-            try:
-                if begin >= over:
-                    raise Failed("not run: the time of all checks is over; run it with --only")
-                measured, passed = run(checks)
-                error = "" if passed else f"not as it should be: {os.path.join(args.out, f'check-{number}.json')}"
-            except Skipped as e:
-                error = f"skipped: {e}"
-            except (Failed, OSError) as e:
-                error = str(e)
-            seconds = time.monotonic() - begin
-            write(os.path.join(args.out, f"check-{number}.json"), {
-                "check": number, "name": name, "device": args.device, "passed": passed, "seconds": seconds, "measured": measured, "error": error})
-            print(f"{number} {name}: {error or 'ok'} ({seconds:.1f} s)", flush=True)
-            if not passed and not error.startswith("skipped"):
-                failed.append(number)
+        checks.end = time.monotonic() + CHECK_S[args.device]
+        found, against = preflight(checks)
+        write(os.path.join(args.out, "preflight.json"), found | {"against": against})
+        missing = [] if args.device == "sim" else [name for name, where in found.items() if not where]
+        if missing:
+            print(f"missing here: {', '.join(missing)}", flush=True)
+        if needed := {"GPU", "torch", "torchvision"} & set(missing):
+            raise Failed(f"no check can run without {', '.join(sorted(needed))}; --device sim rehearses them")
+        if against:
+            raise Failed("the device is not idle, so its times would mean nothing: " + "; ".join(against))
+        return each(args, checks, found)
+
+
+def each(args, checks, found):
+    """Runs the checks that are wanted, one after another, and writes what they found."""
+    over, failed, results = time.monotonic() + args.within, [], []
+    for number, (name, run) in CHECKS.items():
+        if args.only and number not in args.only:
+            continue
+        path = os.path.join(args.out, f"check-{number}.json")
+        if args.resume and (result := kept(path, args.device)):
+            print(f"{number} {name}: ok, of an earlier run", flush=True)
+            results.append(result)
+            continue
+        begin, error, measured, passed = time.monotonic(), "", None, False
+        checks.end = min(begin + CHECK_S[args.device], over)
+        try:
+            if begin >= over:
+                raise Failed("not run: the time of all checks is over; --resume continues")
+            measured, passed = run(checks)
+            error = "" if passed else f"not as it should be: {path}"
+        except Skipped as e:
+            error = f"skipped: {e}"
+        except (Failed, OSError, LookupError, ValueError) as e:
+            error = str(e) or repr(e)
+        seconds = time.monotonic() - begin
+        result = {"check": number, "name": name, "device": args.device, "passed": passed, "seconds": round(seconds, 2), "measured": measured, "error": error}
+        write(path, result)
+        results.append(result)
+        write(os.path.join(args.out, "report.json"), {"date": time.strftime("%Y-%m-%d"), "device": args.device, "seconds": args.seconds, "preflight": found, "checks": results})
+        print(f"{number} {name}: {error or 'ok'} ({seconds:.1f} s)", flush=True)
+        if not passed and not error.startswith("skipped"):
+            failed.append(number)
     return failed
 
 
 def main(argv):
     """Calls one of the programs, or the checks."""
-    if len(argv) == 2 and argv[0] == "launches" and argv[1] in KINDS:
+    device = "cuda"
+    if argv[-2:-1] == ["--device"] and argv[0] != "check":
+        device, argv = argv[-1], argv[:-2]
+    if len(argv) == 2 and argv[0] == "launches" and argv[1] in PATHS:
         return launches(argv[1])
-    if len(argv) == 4 and argv[0] == "work" and argv[1] in ("eager", "graph") and argv[2].isdigit():
-        return jobs(argv[1], int(argv[2]), argv[3])
+    if len(argv) == 3 and argv[0] == "worker" and argv[1] in SIMULATED:
+        return worker(argv[1], argv[2], device)
     if len(argv) == 2 and argv[0] == "allocate" and argv[1].isdigit():
         return allocate(int(argv[1]))
-    if argv == ["loader"]:
-        return loader()
+    if len(argv) == 1 and argv[0] in ("probe", "ahead", "loader"):
+        return loader() if argv[0] == "loader" else {"probe": probe, "ahead": ahead}[argv[0]](device)
     if argv[:1] != ["check"]:
         print(__doc__, file=sys.stderr)
         return 2
     p = argparse.ArgumentParser(usage=__doc__)
     p.add_argument("deft")
     p.add_argument("out")
-    for name, default in (("device", "cuda"), ("preload", ""), ("layouts", "")):
+    for name, default in (("device", "cuda"), ("preload", ""), ("layouts", ""), ("scratch", "")):
         p.add_argument("--" + name, default=default)
     p.add_argument("--only", type=int, action="append")
-    p.add_argument("--seconds", type=int, default=20)
-    p.add_argument("--within", type=float, default=1320)
+    p.add_argument("--seconds", type=float, default=6)
+    p.add_argument("--within", type=float, default=480)
+    p.add_argument("--resume", action="store_true")
     args = p.parse_args(argv[1:])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:

@@ -4,6 +4,7 @@ import contextlib
 import io
 import math
 import random
+import tempfile
 import unittest
 
 import checks
@@ -16,7 +17,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(checks.counted([]), 0)
 
     def test_wrong_usage(self):
-        for argv in ([], ["launches"], ["launches", "lazy"], ["work", "eager", "x", "y"], ["crash"]):
+        for argv in ([], ["launches"], ["launches", "lazy"], ["worker", "eager"], ["worker", "lazy", "x"], ["crash"]):
             with self.subTest(argv), contextlib.redirect_stderr(io.StringIO()):
                 self.assertEqual(checks.main(argv), 2)
 
@@ -46,6 +47,25 @@ class Checks(unittest.TestCase):
     def test_too_few_jobs(self):
         with self.assertRaisesRegex(checks.Failed, "3 jobs are too few"):
             checks.ratio([1, 2, 3], [1] * 20)
+
+    def test_turns_of_two_contexts(self):
+        """Kernels of 0.1 ms in turns of 2 ms, the other's turn of 2 ms and two switches of 0.15 ms between."""
+        block = ([0.1] * 19 + [0.1 + 2.3]) * 10
+        found = checks.turns([[0.1] * 400], [block, block])
+        self.assertAlmostEqual(found["turn_ms"], 2.0)
+        self.assertAlmostEqual(found["switch_ms"], 0.15)
+        self.assertIsNone(checks.turns([[0.1] * 400], [[0.1] * 400]), "nobody else was there")
+
+    def test_a_device_in_use_is_noticed(self):
+        self.assertLess(checks.disagreement([1.0, 1.01, 0.99, 1.0]), checks.AGREE)
+        self.assertGreater(checks.disagreement([1.0, 1.0, 1.05, 1.0]), checks.AGREE)
+
+    def test_what_is_kept_for_resume(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            self.assertIsNone(checks.kept(f.name, "cuda"))
+            for passed, device, kept in ((True, "cuda", True), (False, "cuda", False), (True, "sim", False)):
+                checks.write(f.name, {"passed": passed, "device": device})
+                self.assertEqual(checks.kept(f.name, "cuda") is not None, kept)
 
 
 if __name__ == "__main__":

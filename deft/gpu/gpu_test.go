@@ -18,8 +18,20 @@ func TestRealRunModelParts(t *testing.T) {
 		t.Skip("needs python3: install with apt-get install python3")
 	}
 	out, err := exec.Command(python, "-B", "-m", "unittest", "run_model_test", "checks_test").CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("Ran 16 tests")) {
+	if err != nil || !bytes.Contains(out, []byte("Ran 19 tests")) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The original's experiment is the one that README.md runs.
+func TestInputIsTheExample(t *testing.T) {
+	ours, err := Files.ReadFile("input.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("../examples/input.json")
+	if err != nil || !bytes.Equal(ours, example) {
+		t.Errorf("gpu/input.json is not examples/input.json (%v)", err)
 	}
 }
 
