@@ -50,7 +50,6 @@ REPEATS = 20
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}
 CHECK_S = {"cuda": 60, "sim": 240}  # a check may take this long; a busy machine simulates slowly
 AGREE = 0.03  # the probe's blocks differ by no more than this on an idle device
-RAW = 2000  # values of one series that a result keeps
 
 # What the workers do on the simulated device: kernels of a job, nanoseconds each, kernels
 # of a graph (0: none), milliseconds of pause after a job, pauses of 50 ms within a job.
@@ -60,7 +59,8 @@ SIMULATED = {
     "waiting": (100, 20_000, 0, 10, 4), "spin": (1, 100_000, 0, 0, 0),
 }
 # The same on a GPU: the pause after a job in milliseconds, where there is one.
-PAUSE_MS = {"urgent": 100, "service": 10, "waiting": 10}
+PAUSE_MS = {"urgent": 50, "service": 10, "waiting": 10}
+SMALL = ("eager", "graph", "matmul", "service")  # of the pairs
 
 
 # ---- the driver, without PyTorch -------------------------------------------------
@@ -333,6 +333,8 @@ def trace(job, path, jobs=5):
 def worker(kind, log, device):
     """Does one kind of work as often as its standard input says."""
     lines = queue.Queue()
+    if cpus := os.environ.get("CHECKS_CPUS"):
+        os.sched_setaffinity(0, map(int, cpus.split(",")))
 
     def read():
         for line in sys.stdin:
@@ -471,9 +473,9 @@ def stop(p):
 class Worker:
     """One worker process, and the end of its standard input that keeps it alive."""
 
-    def __init__(self, checks, kind, log, wrap, env=None):
+    def __init__(self, checks, kind, log, under=(), env=None):
         self.checks, self.kind, self.log, self.lines = checks, kind, log, queue.Queue()
-        argv = wrap([sys.executable, __file__, "worker", kind, log, "--device", checks.args.device])
+        argv = [*under, sys.executable, __file__, "worker", kind, log, "--device", checks.args.device]
         self.errors = open(log + ".err", "w+", encoding="utf-8")  # noqa: SIM115: closed by close
         self.p = checks.start(argv, env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
         threading.Thread(target=self.read, daemon=True).start()
@@ -606,16 +608,14 @@ class Checks:
         """Runs workers in one session, loaded and idle; yields them by kind, and the session."""
         session, all_of_them = self.session(), {}
         try:
-            for kind in kinds:
-                name, flags = f"{kind}-{len(all_of_them)}", ["--priority", "1"] if kind == urgent else []
-                path = self.file(f"{self.sessions}-{name}.csv")
-                first = ["--policy", "none"] if not all_of_them else []
+            for i, kind in enumerate(kinds):
+                name = f"{kind}-{i}"
+                flags = ["--name", name, *(["--priority", "1"] if kind == urgent else [])]
                 all_of_them[name if kind in all_of_them else kind] = Worker(
-                    self, kind, path, lambda argv: [self.args.deft, "exec", *session, "--name", name, *first, *flags, "--", *argv], env)  # noqa: B023: called at once
-                if first:
-                    all_of_them[kind].ready()  # the owner is there, with its policy
-            for w in list(all_of_them.values())[1:]:
+                    self, kind, self.file(f"{self.sessions}-{name}.csv"), [self.args.deft, "exec", *session, *flags, "--"], env)
+            for w in all_of_them.values():
                 w.ready()
+            self.ctl(session, "policy", "none")
             yield all_of_them, session
         finally:
             for w in all_of_them.values():
@@ -685,31 +685,35 @@ class Checks:
         cost = ratio(raw["priority"]["urgent_ms"], raw["alone"]["urgent_ms"])
         return {"other_jobs_of_none": share, "other_jobs_next_to_stopped": stopped, "urgent_of_alone": cost, "raw": raw}, share >= 0.9 and stopped >= 0.9 and cost["low"] <= 1.05
 
-    def pairs(self):
-        """Four programs by twos, under time slices and MPS, with a trace of each."""
-        kinds = ("eager", "graph", "matmul", "service")
-        found = {"seconds": self.args.seconds / 4, "traces": {}, "alone_ms": {}, "time slices": [], "mps": []}
+    def measure_pairs(self, w):
+        """Times workers alone and by twos."""
+        seconds = self.args.seconds / 5
+        found = {"seconds": seconds, "alone_ms": {k: self.together([w[k]], seconds)[0] for k in w}, "pairs": []}
+        for i, a in enumerate(w):
+            for b in list(w)[i + 1:]:
+                ms = self.together([w[a], w[b]], seconds)
+                speeds = [statistics.mean(found["alone_ms"][k]) / statistics.mean(v) for k, v in zip((a, b), ms)]
+                found["pairs"].append({"programs": [a, b], "speeds": speeds, "ms": ms})
+        return found, len(found["pairs"]) == 6
 
-        def measure(way, w):
-            found["alone_ms"][way] = {k: self.together([w[k]], found["seconds"])[0] for k in kinds}
-            for i, a in enumerate(kinds):
-                for b in kinds[i + 1:]:
-                    ms = self.together([w[a], w[b]], found["seconds"])
-                    speeds = [statistics.mean(found["alone_ms"][way][k]) / statistics.mean(v) for k, v in zip((a, b), ms)]
-                    found[way].append({"programs": [a, b], "speeds": speeds, "ms": ms})
-
-        with self.workers(kinds) as (w, _):
-            measure("time slices", w)
-            for k in () if self.sim else kinds:
+    def slices(self):
+        """Four programs by twos under time slices, with a trace of each."""
+        with self.workers(SMALL) as (w, _):
+            found, passed = self.measure_pairs(w)
+            found["traces"] = {}
+            for k in () if self.sim else w:
                 w[k].send("trace", self.file(k + ".json"))
                 w[k].answer()
                 with open(self.file(k + ".json"), encoding="utf-8") as f:
                     found["traces"][k] = json.load(f)
-        if not self.sim and shutil.which("nvidia-cuda-mps-control"):
-            with mps(self) as env, self.workers(kinds, env) as (w, _):
-                measure("mps", w)
-        speeds = [s for p in found["time slices"] for s in p["speeds"]]
-        return found, len(speeds) == 12 and all(0 < s < 2 for s in speeds)
+        return found, passed
+
+    def under_mps(self):
+        """The same four programs by twos under MPS."""
+        if self.sim or not shutil.which("nvidia-cuda-mps-control"):
+            raise Skipped("needs MPS on a GPU")
+        with mps(self) as env, self.workers(SMALL, env) as (w, _):
+            return self.measure_pairs(w)
 
     def constants(self):
         """How contexts take turns on this device, and how far a host runs ahead."""
@@ -763,23 +767,25 @@ class Checks:
 
     def cost(self):
         """Times the same work without and with the hook by turns, both programs loaded once."""
-        ratios, raw = [], []
-        plain, hooked = (Worker(self, "eager", self.file(name + ".csv"), lambda argv: argv, env)
-                         for name, env in (("plain", None), ("hooked", {"LD_PRELOAD": self.args.preload})))
+        ratios, raw = [], {"without_ms": [], "with_ms": []}
+        some = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))  # one place for both: only one runs at a time
+        plain, hooked = (Worker(self, "eager", self.file(name + ".csv"), (), {"CHECKS_CPUS": some, **env})
+                         for name, env in (("plain", {}), ("hooked", {"LD_PRELOAD": self.args.preload})))
         try:
             plain.ready()
             hooked.ready()
-            for i in range(8):
-                mean = {}
+            for i in range(60):  # turns shorter than the seconds in which the host's speed changes
+                median = {}
                 for w in (plain, hooked) if i % 2 else (hooked, plain):
-                    ms, = self.together([w], self.args.seconds / 6)
-                    raw.append({"hook": w is hooked, "ms": ms[:RAW]})
-                    mean[w] = statistics.median(ms)
-                ratios.append(mean[hooked] / mean[plain])
+                    ms, = self.together([w], self.args.seconds / 40)
+                    raw["with_ms" if w is hooked else "without_ms"].append(ms)
+                    median[w] = statistics.median(ms)
+                ratios.append(median[hooked] / median[plain])
         finally:
             plain.close()
             hooked.close()
-        return (found := {"ratio": paired(ratios), "pairs": ratios, "raw": raw}), found["ratio"]["low"] <= 1.01
+        blocks_of = [math.exp(m) for m in blocks([math.log(r) for r in ratios], 9)]
+        return (found := {"ratio": paired(blocks_of), "pairs": ratios, "raw": raw}), found["ratio"]["low"] <= 1.01
 
     def original(self):
         """The original's main job: two detectors, without and with a policy, and its plot."""
@@ -838,7 +844,7 @@ class Checks:
 # By number, in the order in which they run.
 CHECKS = {
     15: ("the urgent job", Checks.urgent), 24: ("what the urgent job leaves unused", Checks.unused), 19: ("the urgent job next to graphs", Checks.graphs),
-    22: ("how contexts take turns", Checks.constants), 21: ("pairs of programs", Checks.pairs), 13: ("every launch is seen", Checks.launches_seen),
+    22: ("how contexts take turns", Checks.constants), 21: ("pairs under time slices", Checks.slices), 25: ("pairs under MPS", Checks.under_mps), 13: ("every launch is seen", Checks.launches_seen),
     14: ("cost of passing through", Checks.cost), 23: ("the original's experiment", Checks.original), 16: ("one dies, the other lives", Checks.death),
     20: ("memory quota", Checks.quota), 17: ("forked workers", Checks.forked), 18: ("layouts", Checks.layouts),
 }
@@ -1003,7 +1009,7 @@ def main(argv):
     for name, default in (("device", "cuda"), ("preload", ""), ("layouts", ""), ("scratch", "")):
         p.add_argument("--" + name, default=default)
     p.add_argument("--only", type=int, action="append")
-    p.add_argument("--seconds", type=float, default=6)
+    p.add_argument("--seconds", type=float, default=5)
     p.add_argument("--within", type=float, default=480)
     p.add_argument("--resume", action="store_true")
     args = p.parse_args(argv[1:])
