@@ -50,7 +50,7 @@ test-%: out/bin/gotestsum ## one module alone, as its own user builds it
 	@cd $* && export GOWORK=off && $(SUM)/$*.json -- $(REST) ./...
 
 check: ## formatting, vet, staticcheck, tidy modules, layers, docs, static builds, a clean tree after
-	@$(GO) run ./tools/cmd/check $(STEPS)
+	@tools/check.sh $(STEPS)
 
 real: out/bin/gotestsum ## install the real components and run the tests that drive them
 	@$(GO) run ./tools/cmd/install
