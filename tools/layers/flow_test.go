@@ -21,7 +21,7 @@ func Flow() map[string]Order {
 
 		"edgeprof": order(`onnx ncnn device device/promtest synth runtime runtime/native runtime/worker measurement collection transfer profiler placement split httpapi`),
 
-		"mirage": order(`trace trace/synth cluster lengths simulator checker backtest chain samples policy model validation slurm`),
+		"mirage": order(`trace trace/synth cluster lengths simulator checker backtest chain samples policy model validation slurm forecast`),
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
-	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
 

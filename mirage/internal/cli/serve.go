@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/cli"
@@ -41,7 +42,7 @@ type serve struct {
 
 // source answers questions about the current queue.
 type source interface {
-	ask(context.Context, question) (*answered, error)
+	ask(context.Context, forecast.Question) (*forecast.Answer, error)
 }
 
 func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
@@ -96,7 +97,7 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 		}
 		return s, err
 	}
-	s := &logged{env, &cli.Reread[*known]{Paths: args, Read: func() (*known, error) { return w.read(ctx, env, args) }}}
+	s := &logged{env, &cli.Reread[*forecast.Log]{Paths: args, Read: func() (*forecast.Log, error) { return w.read(ctx, env, args) }}}
 	_, err := s.files.Current(env)
 	return s, err
 }
@@ -163,14 +164,14 @@ func reply(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client may have gone
 }
 
-func (s *serve) ask(r *http.Request) (*answered, error) {
+func (s *serve) ask(r *http.Request) (*forecast.Answer, error) {
 	q, err := questionOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.source.ask(r.Context(), q)
+	return s.source.ask(r.Context(), q.asked())
 }
 
 // questionOf parses the query: the flags of "when" without the prefix job-.
@@ -178,7 +179,7 @@ func questionOf(v url.Values) (question, error) {
 	q := anyQuestion()
 	var known pflag.FlagSet
 	q.flags(&known, "")
-	known.BoolVar(&q.takes.exclusive, "exclusive", false, "the job shares its nodes with no other job")
+	known.BoolVar(&q.Exclusive, "exclusive", false, "the job shares its nodes with no other job")
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		f, text := known.Lookup(name), v.Get(name)
 		if f == nil {
