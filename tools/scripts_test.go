@@ -32,8 +32,8 @@ func TestInstall(t *testing.T) {
 		write("bin/"+name, "#!/bin/sh\n")
 	}
 	write("more.txt", "apt python3\napt wrk\n")
-	install := func(real string, files ...string) (string, error) {
-		write("m/real.txt", real)
+	install := func(packages string, files ...string) (string, error) {
+		write("m/real.txt", packages)
 		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "tools/install.sh"), files...)
 		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
