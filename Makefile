@@ -50,10 +50,10 @@ test-%: out/bin/gotestsum ## one module alone, as its own user builds it
 	@cd $* && export GOWORK=off && $(SUM)/$*.json -- $(REST) ./...
 
 check: ## formatting, vet, staticcheck, tidy modules, layers, docs, static builds, a clean tree after
-	@$(GO) run ./tools/cmd/check $(STEPS)
+	@tools/check.sh $(STEPS)
 
 real: out/bin/gotestsum ## install the real components and run the tests that drive them
-	@$(GO) run ./tools/cmd/install
+	@tools/install.sh
 	@$(SUM)/real.json -- -count=1 -p=1 -timeout=2h -run=^TestReal $(call folders,TestReal)
 	@! grep '"Action":"skip","Package":"[^"]*","Test"' out/test/real.json
 
@@ -71,7 +71,7 @@ bench-once: ## every benchmark once: they still run
 	$(GO) test -run '^$$' -bench . -benchtime 1x work
 
 rivals: ## install and run what else people use beside the tools, in turn; out/rivals.json
-	-@$(GO) run ./tools/cmd/install tools/rivals.txt
+	-@tools/install.sh tools/rivals.txt
 	@$(GO) run ./tools/cmd/rivals
 
 figures: ## run the commands of the stored results that repeat, or of RESULT, and look for their figures

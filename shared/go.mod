@@ -3,10 +3,12 @@ module github.com/foretime/foretime/shared
 go 1.26.5
 
 require (
+	github.com/go-chi/chi/v5 v5.5.0
 	github.com/gomlx/compute v0.1.5
 	github.com/gomlx/gomlx v0.28.5
 	github.com/google/go-cmp v0.7.0
 	github.com/google/renameio/v2 v2.0.2
+	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/schollz/progressbar/v3 v3.19.1
@@ -19,7 +21,11 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require golang.org/x/term v0.48.0 // indirect
+require (
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
+	github.com/mattn/go-runewidth v0.0.21 // indirect
+	golang.org/x/term v0.48.0 // indirect
+)
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect

@@ -94,7 +94,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	r.Env = append(r.Env, "SLURM_JOB_ID=7", "SLURM_STEP_ID=", "PMIX_NAMESPACE=") // whose folder it is
 	run(t, p, r)
-	s := summary(t, r, 0)
+	s := readSummary(t, r, 0)
 	if s.Ended != 180 || s.RowsLost != 180 || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "no space left") {
 		t.Errorf("%d ended, %d rows lost, warnings %v", s.Ended, s.RowsLost, s.Warnings)
 	}
@@ -164,7 +164,7 @@ func TestDeath(t *testing.T) {
 				t.Errorf("the log keeps %v (%v)", log, err)
 			}
 			if death == "term" { // which the tool hears in time
-				if s := summary(t, r, 0); s.Ended < 120 || s.Predicted == 0 {
+				if s := readSummary(t, r, 0); s.Ended < 120 || s.Predicted == 0 {
 					t.Errorf("the summary keeps %+v", s)
 				}
 				if models, _ := filepath.Glob(filepath.Join(r.Dir, "home", "models", "*.runs")); len(models) != 1 {
@@ -183,7 +183,7 @@ func TestOneIterationAndNone(t *testing.T) {
 		iterated                   int
 	}{{"2", "3", "1", 3, 1}, {"2", "3", "0", 0, 0}, {"1", "0", "2", 0, 2}} {
 		r := in(t, tool, "--threads", tt.threads, "--tasks", tt.tasks, "--iterations", tt.iterations)
-		did, s := run(t, p, r)[0], summary(t, r, 0)
+		did, s := run(t, p, r)[0], readSummary(t, r, 0)
 		if did.Ended != tt.ended || s.Ended != tt.ended || s.Iterations != tt.iterated || s.Predicted != 0 || s.MAPE != nil || len(s.Warnings) > 0 {
 			t.Errorf("%+v: the host did %+v, the tool says %+v", tt, did, s)
 		}
@@ -211,7 +211,7 @@ func TestKeptModels(t *testing.T) {
 		r := in(t, tool, append(slices.Clone(small), "--threads", "1")...) // no task starts before the one before ended
 		r.Env = append(r.Env, append([]string{"CHAMTOOL_HOME=" + home, "CHAMTOOL_HOSTNAME=here"}, env...)...)
 		run(t, p, r)
-		s := summary(t, r, 0)
+		s := readSummary(t, r, 0)
 		for _, w := range s.Warnings {
 			if strings.Contains(w, "kept models are not used") { // a busy machine may overturn them: that is no fault
 				warnings++
@@ -264,7 +264,7 @@ func TestHeldLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, p, r)
-	if s := summary(t, r, 0); len(s.Warnings) != 0 {
+	if s := readSummary(t, r, 0); len(s.Warnings) != 0 {
 		t.Errorf("warnings %v: what waits for the lock is not lost", s.Warnings)
 	}
 	if left, _ := filepath.Glob(filepath.Join(models, "here.runs.private.*")); len(left) != 1 {

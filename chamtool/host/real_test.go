@@ -31,7 +31,7 @@ func testMPI(t *testing.T) {
 				r.Env = append(r.Env, "CHAMTOOL_BALANCE="+balance, "MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE=1000", "CHAMTOOL_MIGRATION_SECONDS=0.000001")
 				var created, started, ended, moved, remote uint64
 				for rank, did := range run(t, p, r) {
-					s := summary(t, r, rank)
+					s := readSummary(t, r, rank)
 					balanced(t, did, s, 2)
 					if s.Dropped != 0 || s.Ranks != ranks || s.Rank != rank || s.Remote != did.Remote {
 						t.Errorf("rank %d: %+v", rank, s)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/chamtool/host"
-	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
@@ -99,9 +99,9 @@ func run(t *testing.T, p *host.Program, r host.Run) []host.Rank {
 	return ranks
 }
 
-func summary(t *testing.T, r host.Run, rank int) job.Summary {
+func readSummary(t *testing.T, r host.Run, rank int) summary.Summary {
 	t.Helper()
-	var s job.Summary
+	var s summary.Summary
 	data, err := os.ReadFile(filepath.Join(r.Dir, "logs", fmt.Sprintf("chamtool_summary_rank_%d.json", rank)))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func summary(t *testing.T, r host.Run, rank int) job.Summary {
 
 // balanced reports what the tool counted against what the host did, event by
 // event: what is not counted must be counted as dropped.
-func balanced(t *testing.T, did host.Rank, s job.Summary, threads uint64) {
+func balanced(t *testing.T, did host.Rank, s summary.Summary, threads uint64) {
 	t.Helper()
 	counted := s.Created + s.Started + s.Ended + s.Threads + s.Left + s.Waits + s.WaitsLeft + s.TaskTimes + s.Loads
 	want := did.Created + did.Started + did.Ended + 2*threads + 2*threads*did.Waits + did.Told
@@ -148,7 +148,7 @@ func TestFlood(t *testing.T) {
 				if did.Ended != 3_000_000 || !did.Tool {
 					t.Errorf("the host did %+v", did)
 				}
-				s := summary(t, r, 0)
+				s := readSummary(t, r, 0)
 				if s.Dialect != dialect {
 					t.Errorf("dialect %q, want %q", s.Dialect, dialect)
 				}
@@ -167,7 +167,7 @@ func TestWork(t *testing.T) {
 				r := in(t, tool, append([]string{"--threads", "3", "--tasks", "300", "--iterations", "6", "--sizes", "8,16,24", "--dialect", dialect}, extra...)...)
 				r.Env = append(r.Env, "CHAMTOOL_CPU_TIME_EVERY=10", "CHAMTOOL_LOG_FORMAT=csv,tab")
 				did := run(t, p, r)[0]
-				s := summary(t, r, 0)
+				s := readSummary(t, r, 0)
 				threads := uint64(3)
 				if len(extra) > 0 && extra[0] == "--threads" {
 					threads = 9
@@ -275,7 +275,7 @@ func TestSanitizers(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					var s job.Summary
+					var s summary.Summary
 					if err := json.Unmarshal(data, &s); err != nil {
 						t.Fatal(err)
 					}

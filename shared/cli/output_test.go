@@ -68,7 +68,7 @@ func TestText(t *testing.T) {
 		{interval(1510, 1391, 1630), "1510 [1391, 1630]"},
 		{interval(5.342, .371, 149.67), "5.3 [0.4, 149.7]"},
 		{uncertainty.Point(5.342), "5.34"},
-		{Quantity{interval(1, .5, 2), "h"}, "1.00 h, 0.50 to 2.00 (90 %)"},
+		{Quantity{Prediction: interval(1, .5, 2), Unit: "h"}, "1.00 h, 0.50 to 2.00 (90 %)"},
 		{Seconds(uncertainty.Point(.00254)), "2.54 ms"},
 		{Seconds(interval(90, 80, 99)), "90.0 s, 80.0 to 99.0 (90 %)"},
 		{Seconds(uncertainty.Point(150)), "2.50 min"},

@@ -27,7 +27,7 @@ func TestRecord(t *testing.T) {
 		ask := &cobra.Command{Use: "ask", RunE: func(*cobra.Command, []string) error {
 			p := r.Predict("ask", "key", uncertainty.Prediction{Value: 10, Low: 9, High: 11, Level: .9})
 			return out.Print(env, p, func(page *Page) {
-				page.Line("%v", Quantity{p, "s"})
+				page.Line("%v", Quantity{Prediction: p, Unit: "s"})
 				r.Show(page, "ask")
 			})
 		}}

@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -19,74 +21,51 @@ type Table struct {
 // Add appends a row. [Text] formats the cells; CSV keeps all their digits.
 func (t *Table) Add(cells ...any) { t.rows = append(t.rows, cells) }
 
+// columns separates columns by two blanks and the header by a rule.
+var columns = table.Style{
+	Box:     table.BoxStyle{MiddleHorizontal: "-", MiddleSeparator: "  ", MiddleVertical: "  "},
+	Options: table.Options{SeparateColumns: true, SeparateHeader: true},
+}
+
 // WriteTo prints the header and a rule, if there is a header, and the rows: two
 // spaces between columns, no trailing blanks.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
-	rows := make([][]string, len(t.rows))
-	for i, row := range t.rows {
-		for _, cell := range row {
-			rows[i] = append(rows[i], Plain(Text(cell)))
-		}
+	out, right := table.NewWriter(), map[int]bool{}
+	out.SetStyle(columns)
+	out.SuppressTrailingSpaces()
+	var header table.Row
+	for i, name := range t.Header {
+		header, right[i] = append(header, Plain(name)), true
 	}
-	var header []string
-	for _, name := range t.Header {
-		header = append(header, Plain(name))
-	}
-	widths, right := layout(header, rows)
 	if header != nil {
-		rule := make([]string, len(widths))
-		for i, n := range widths {
-			rule[i] = strings.Repeat("-", n)
+		out.AppendHeader(header)
+	}
+	for _, cells := range t.rows {
+		row := make(table.Row, 0, len(cells))
+		for i, cell := range cells {
+			plain := Plain(Text(cell))
+			row = append(row, plain)
+			numeric := plain == "" || strings.ContainsRune("+-.0123456789", rune(plain[0]))
+			if before, known := right[i]; before || !known {
+				right[i] = numeric
+			}
 		}
-		rows = append([][]string{header, rule}, rows...)
+		if len(row) == 0 {
+			row = table.Row{""}
+		}
+		out.AppendRow(row)
 	}
-	var b strings.Builder
-	for _, row := range rows {
-		b.WriteString(line(row, widths, right))
-	}
-	return strings.NewReader(b.String()).WriteTo(w)
-}
-
-func layout(header []string, rows [][]string) (widths []int, right []bool) {
-	columns := len(header)
-	for _, row := range rows {
-		columns = max(columns, len(row))
-	}
-	widths, right = make([]int, columns), make([]bool, columns)
-	for i, h := range header {
-		widths[i] = utf8.RuneCountInString(h)
-	}
-	for i := range right {
-		right[i] = len(rows) > 0
-	}
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-			right[i] = right[i] && (cell == "" || strings.ContainsRune("+-.0123456789", rune(cell[0])))
+	var configs []table.ColumnConfig
+	for i, numeric := range right {
+		if numeric && len(t.rows) > 0 {
+			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
 	}
-	return widths, right
-}
-
-func line(row []string, widths []int, right []bool) string {
-	var b strings.Builder
-	for i, n := range widths {
-		cell := ""
-		if i < len(row) {
-			cell = row[i]
-		}
-		pad := strings.Repeat(" ", n-utf8.RuneCountInString(cell))
-		if right[i] {
-			cell = pad + cell
-		} else {
-			cell += pad
-		}
-		if i > 0 {
-			b.WriteString("  ")
-		}
-		b.WriteString(cell)
+	out.SetColumnConfigs(configs)
+	if out.Length() == 0 && header == nil {
+		return 0, nil
 	}
-	return strings.TrimRight(b.String(), " ") + "\n"
+	return strings.NewReader(out.Render() + "\n").WriteTo(w)
 }
 
 // writeCSV writes the table with a header. A column of predictions becomes

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -138,7 +139,7 @@ func (meanFitter) Fit(_ context.Context, s Samples) (Model, error) {
 	if err := s.Check(Needs{MinRows: 1}); err != nil {
 		return nil, err
 	}
-	return meanModel{s.Features, mean(s.Y)}, nil
+	return meanModel{s.Features, stat.Mean(s.Y, nil)}, nil
 }
 
 func (m meanModel) Features() int { return m.features }

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -35,7 +38,7 @@ func Evaluate(actual, predicted []float64) (Metrics, error) {
 	if err := checkPairs(actual, predicted, 1); err != nil {
 		return Metrics{}, err
 	}
-	m := Metrics{Count: len(actual), MAE: meanAbsolute(actual, predicted), RMSE: math.Sqrt(meanSquare(actual, predicted))}
+	m := Metrics{Count: len(actual), MAE: floats.Distance(actual, predicted, 1) / float64(len(actual)), RMSE: floats.Distance(actual, predicted, 2) / math.Sqrt(float64(len(actual)))}
 	ratios := relativeErrors(actual, predicted)
 	m.ZeroActuals = len(actual) - len(ratios)
 	if m.ZeroActuals > 0 {
@@ -43,7 +46,7 @@ func Evaluate(actual, predicted []float64) (Metrics, error) {
 	}
 	m.MAPE, m.MedianAPE, m.Within5, m.Within10 = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	if len(ratios) > 0 {
-		m.MAPE, m.MedianAPE = mean(ratios), stats.Sorted(ratios).Quantile(0.5)
+		m.MAPE, m.MedianAPE = stat.Mean(ratios, nil), stats.Sorted(ratios).Quantile(0.5)
 		m.Within5, m.Within10 = shareWithin(ratios, 0.05), shareWithin(ratios, 0.10)
 	} else {
 		m.warn(fmt.Errorf("MAPE: %w: every actual value is zero", ErrUndefined))
@@ -74,11 +77,7 @@ func R2(actual, predicted []float64) (float64, error) {
 	if slices.Min(actual) == slices.Max(actual) {
 		return 0, fmt.Errorf("R2: %w: all actual values are the same", ErrUndefined)
 	}
-	center, spread := mean(actual), 0.0
-	for _, a := range actual {
-		spread += (a - center) * (a - center)
-	}
-	return 1 - meanSquare(actual, predicted)*float64(len(actual))/spread, nil
+	return stat.RSquaredFrom(predicted, actual, nil), nil
 }
 
 // Spearman returns the rank correlation of a and b: Pearson's correlation of their
@@ -88,17 +87,11 @@ func Spearman(a, b []float64) (float64, error) {
 	if err := checkPairs(a, b, 1); err != nil {
 		return 0, err
 	}
-	ra, rb := ranks(a), ranks(b)
-	center := float64(len(a)+1) / 2
-	var ab, aa, bb float64
-	for i := range ra {
-		da, db := ra[i]-center, rb[i]-center
-		ab, aa, bb = ab+da*db, aa+da*da, bb+db*db
-	}
-	if aa == 0 || bb == 0 {
+	r := stat.Correlation(ranks(a), ranks(b), nil)
+	if math.IsNaN(r) {
 		return 0, fmt.Errorf("Spearman: %w: one side is constant", ErrUndefined)
 	}
-	return ab / math.Sqrt(aa*bb), nil
+	return r, nil
 }
 
 // ranks returns the ranks of values from 1; ties get their average rank.
@@ -148,30 +141,6 @@ func relativeErrors(actual, predicted []float64) []float64 {
 func shareWithin(sorted []float64, limit float64) float64 {
 	n := sort.Search(len(sorted), func(i int) bool { return sorted[i] > limit })
 	return float64(n) / float64(len(sorted))
-}
-
-func meanAbsolute(a, b []float64) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += math.Abs(a[i] - b[i])
-	}
-	return sum / float64(len(a))
-}
-
-func meanSquare(a, b []float64) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += (a[i] - b[i]) * (a[i] - b[i])
-	}
-	return sum / float64(len(a))
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
 }
 
 // checkValues requires at least need numbers, all finite.

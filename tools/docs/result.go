@@ -4,12 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Result is a stored measurement: a JSON file in a directory results next to the
@@ -51,28 +47,4 @@ func ReadResult(file string) (Result, error) {
 		return Result{}, fmt.Errorf("%s: %w", file, errResult)
 	}
 	return r, nil
-}
-
-var number = regexp.MustCompile(`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`)
-
-// numbersIn returns all numbers of a text, without sign.
-func numbersIn(text string) []float64 {
-	var values []float64
-	for _, n := range number.FindAllString(text, -1) {
-		if v, err := strconv.ParseFloat(n, 64); err == nil { // else too large for a figure
-			values = append(values, v)
-		}
-	}
-	return values
-}
-
-// roundsTo reports whether a value, or its percentage, rounds to the shown number,
-// without sign.
-func roundsTo(value float64, shown string) bool {
-	shown = strings.ReplaceAll(shown, ",", "")
-	_, decimals, _ := strings.Cut(shown, ".")
-	want, err := strconv.ParseFloat(shown, 64)
-	half := 0.5000001 * math.Pow(10, -float64(len(decimals)))
-	v := math.Abs(value)
-	return err == nil && (math.Abs(v-want) <= half || math.Abs(100*v-want) <= half)
 }

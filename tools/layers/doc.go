@@ -1,7 +1,6 @@
-// Package layers holds the import rules of the project, each ban with its reason,
-// and finds violations.
+// Package layers contains tests only: the import rules of the project, each ban with
+// its reason, checked over the source of the workspace.
 //
 // Flow gives the order of each module's packages; a package imports only those
-// before it. The rules parse the source; nothing is built. `make check` runs them,
-// and so does this package's test over the workspace itself.
+// before it. Nothing is built.
 package layers

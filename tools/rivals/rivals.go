@@ -1,12 +1,16 @@
 package rivals
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
-	"slices"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -76,63 +80,41 @@ func (r Row) Verdict() string {
 // amount returns a value with the row's unit, if it has one.
 func (r Row) amount(v float64) string { return strings.TrimSpace(tour.Number(v) + " " + r.Unit) }
 
-// comparison measures rows; it returns those that it could measure, and an error if
-// a rival is not installed.
-type comparison struct {
-	name string
-	run  func(context.Context, *Bench) ([]Row, error)
-}
-
-func comparisons() []comparison {
-	return []comparison{
-		{"xgboost", xgboost},
-		{"scipy", scipy},
-		{"servers", servers},
-		{"policies", policies},
-		{"models", models},
-		{"gate", gate},
-		{"inference", inference},
-		{"profile", profile},
-		{"test-only", testOnly},
-		{"rest", rest},
-		{"boards", boards},
-		{"waits", waits},
-		{"shares", shares},
-	}
-}
-
-// Names returns the names of the comparisons.
-func Names() []string {
-	var names []string
-	for _, c := range comparisons() {
-		names = append(names, c.name)
-	}
-	return names
-}
-
-// Run makes the named comparisons, or all, one after another.
-func Run(ctx context.Context, b *Bench, names ...string) (*Results, error) {
+// Run runs compare.py in a checkout, for the named comparisons or all, and returns its
+// rows. The programs that it starts end with it.
+func Run(ctx context.Context, root string, log io.Writer, names ...string) (*Results, error) {
 	start := time.Now()
-	results := &Results{Commit: tour.Commit(ctx, b.Root), Machine: tour.ReadMachine(), Date: start.UTC().Format(time.DateOnly)}
-	if err := b.prepare(ctx); err != nil {
+	results := &Results{Commit: tour.Commit(ctx, root), Machine: tour.ReadMachine(), Date: start.UTC().Format(time.DateOnly)}
+	rows, err := output(ctx, root, log, append([]string{filepath.Join("tools", "rivals", "compare.py")}, names...)...)
+	if err != nil {
 		return nil, err
 	}
-	for _, c := range comparisons() {
-		if len(names) > 0 && !slices.Contains(names, c.name) {
-			continue
+	for d := json.NewDecoder(bytes.NewReader(rows)); d.More(); {
+		var row struct {
+			Row
+			Skipped string
 		}
-		fmt.Fprintf(b.Log, "%s ...\n", c.name)
-		rows, err := c.run(ctx, b)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if err := d.Decode(&row); err != nil {
+			return nil, fmt.Errorf("compare.py: a row of its output: %w", err)
 		}
-		if err != nil {
-			results.Skipped = append(results.Skipped, fmt.Sprintf("%s: %v", c.name, err))
+		if row.Skipped != "" {
+			results.Skipped = append(results.Skipped, row.Skipped)
+		} else {
+			results.Rows = append(results.Rows, row.Row)
 		}
-		results.Rows = append(results.Rows, rows...)
 	}
 	results.Seconds = time.Since(start).Seconds()
 	return results, nil
+}
+
+// output returns the output of a Python program; if ctx ends, so do the programs that
+// it started.
+func output(ctx context.Context, root string, log io.Writer, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "/usr/bin/python3", args...) // the interpreter with Debian's packages
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.Dir, cmd.Stderr = root, log
+	return cmd.Output()
 }
 
 // Save writes rivals.json: the rounds, their summaries, and the machine.

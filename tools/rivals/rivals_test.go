@@ -10,23 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/foretime/foretime/tools/tour"
 )
-
-func TestMetric(t *testing.T) {
-	const output = `goos: linux
-BenchmarkBesideX/rows=1-2   1   1.50 train-s   3.00 xgboost-train-s
-BenchmarkBesideX/rows=1-2   1   1.60 train-s   2.00 xgboost-train-s
-PASS
-`
-	for unit, want := range map[string][]float64{"train-s": {1.5, 1.6}, "xgboost-train-s": {3, 2}, "MB": nil} {
-		if diff := cmp.Diff(want, metric(output, unit)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", unit, diff)
-		}
-	}
-}
 
 func TestSaveAndWrite(t *testing.T) {
 	r := &Results{Commit: "abc", Date: "2026-01-02", Machine: tour.Machine{CPU: "Z80", Cores: 1, Go: "go1"}, Rows: []Row{
@@ -60,9 +45,9 @@ func TestSaveAndWrite(t *testing.T) {
 // TestRunEnds checks that the children of a rival end with it when the comparison
 // is interrupted.
 func TestRunEnds(t *testing.T) {
-	b := &Bench{Root: t.TempDir(), Out: t.TempDir(), Log: io.Discard}
+	root := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	pid := filepath.Join(b.Root, "pid")
+	pid := filepath.Join(root, "pid")
 	go func() {
 		for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
 			if text, _ := os.ReadFile(pid); bytes.HasSuffix(text, []byte("\n")) {
@@ -70,7 +55,7 @@ func TestRunEnds(t *testing.T) {
 			}
 		}
 	}()
-	if _, err := b.run(ctx, nil, "sh", "-c", "sleep 1000 & echo $! > pid; wait"); err == nil {
+	if _, err := output(ctx, root, io.Discard, "-c", "import subprocess; p = subprocess.Popen(['sleep', '1000']); print(p.pid, file=open('pid', 'w'), flush=True); p.wait()"); err == nil {
 		t.Fatal("an interrupted run has no error")
 	}
 	text, err := os.ReadFile(pid)

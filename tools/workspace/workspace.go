@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strings"
 
 	"golang.org/x/mod/modfile"
 )
@@ -66,37 +65,4 @@ func read(root string, data []byte) (*Workspace, error) {
 	}
 	sort.Slice(ws.Modules, func(i, j int) bool { return ws.Modules[i].Name < ws.Modules[j].Name })
 	return ws, nil
-}
-
-// GoFiles returns the Go files of the modules, tests included, as absolute paths in
-// order. As in the go command, directories named testdata or starting with a dot or
-// an underscore, and nested modules, are left out.
-func (ws *Workspace) GoFiles() ([]string, error) {
-	var files []string
-	for _, m := range ws.Modules {
-		err := filepath.WalkDir(m.Dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if d.IsDir() && path != m.Dir && skipped(path, d.Name()) {
-				return filepath.SkipDir
-			}
-			if !d.IsDir() && strings.HasSuffix(path, ".go") {
-				files = append(files, path)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
-}
-
-func skipped(path, name string) bool {
-	if name == "testdata" || name[0] == '.' || name[0] == '_' {
-		return true
-	}
-	_, err := os.Stat(filepath.Join(path, "go.mod"))
-	return err == nil
 }

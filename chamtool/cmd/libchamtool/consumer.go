@@ -24,6 +24,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/session"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/dataset"
@@ -274,10 +275,10 @@ const lastWait = time.Second
 
 // together is what all ranks came to, as far as they share a folder and end
 // together; else what this one did.
-func (c *consumer) together(own *job.Summary) string {
+func (c *consumer) together(own *summary.Summary) string {
 	for end := time.Now().Add(lastWait); c.ranks > 1 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if all := job.Summaries(c.dir, c.ranks, c.began); all != nil {
-			return job.Together(all)
+		if all := summary.ReadAll(c.dir, c.ranks, c.began); all != nil {
+			return summary.Together(all)
 		}
 	}
 	return fmt.Sprintf("rank 0 of %d: %s", c.ranks, own.Short())
@@ -297,11 +298,11 @@ func (c *consumer) store() {
 	}
 }
 
-func (c *consumer) summarize(summary *job.Summary) {
+func (c *consumer) summarize(s *summary.Summary) {
 	if len(c.config.LogFormats) == 0 {
 		return
 	}
-	if err := file.Write(filepath.Join(c.dir, job.SummaryName(c.rank)), summary.Write); err != nil {
+	if err := file.Write(filepath.Join(c.dir, summary.FileName(c.rank)), s.Write); err != nil {
 		c.say("no summary: %v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/chamtool/internal/balance"
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/task"
@@ -213,14 +215,12 @@ func (j *Job) functions(all float64) []Function {
 
 func predictions(rows []task.Row) Prediction {
 	var misses []float64
-	bounded, held, sum := 0, 0, 0.0
+	bounded, held := 0, 0
 	for _, r := range rows {
 		if r.Predicted == nil || !(*r.Predicted > 0) {
 			continue
 		}
-		miss := 100 * math.Abs(*r.Predicted-r.Seconds) / r.Seconds
-		misses = append(misses, miss)
-		sum += miss
+		misses = append(misses, 100*math.Abs(*r.Predicted-r.Seconds)/r.Seconds)
 		if r.Low != nil && r.High != nil {
 			bounded++
 			if *r.Low <= r.Seconds && r.Seconds <= *r.High {
@@ -230,7 +230,7 @@ func predictions(rows []task.Row) Prediction {
 	}
 	p := Prediction{Predicted: len(misses)}
 	if len(misses) > 0 {
-		mean, median := sum/float64(len(misses)), stats.Median(misses)
+		mean, median := stat.Mean(misses, nil), stats.Median(misses)
 		p.MAPE, p.MedianAPE = &mean, &median
 	}
 	if bounded > 0 {

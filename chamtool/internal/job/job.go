@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
@@ -31,7 +31,7 @@ type Job struct {
 type Rank struct {
 	Rank    int
 	Log     *task.Log
-	Summary *Summary // nil where there is none
+	Summary *summary.Summary // nil where there is none
 }
 
 // names are those of a rank's log, the one that counts first. The original
@@ -101,7 +101,7 @@ func find(dir string) (map[int][kinds]string, error) {
 func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks int) {
 	one := Rank{Rank: rank}
 	if files[summaries] != "" {
-		if s, err := readSummary(files[summaries]); err != nil {
+		if s, err := summary.Read(files[summaries]); err != nil {
 			j.Reasons = append(j.Reasons, err)
 		} else {
 			one.Summary, ranks = s, s.Ranks
@@ -128,18 +128,6 @@ func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks in
 	}
 	j.Ranks = append(j.Ranks, one)
 	return ranks
-}
-
-func readSummary(path string) (*Summary, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var s Summary
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return &s, nil
 }
 
 // torn is what tells that a log is not whole.

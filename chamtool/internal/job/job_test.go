@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
@@ -48,7 +49,7 @@ func folder(t *testing.T, ranks ...int) string {
 	dir := t.TempDir()
 	for _, rank := range ranks {
 		write(t, dir, fmt.Sprintf("chamtool_rank_%d.csv", rank), planted(rank))
-		s := &job.Summary{Rank: rank, Ranks: 4, Counts: task.Counts{Ended: 60}}
+		s := &summary.Summary{Rank: rank, Ranks: 4, Counts: task.Counts{Ended: 60}}
 		if err := file.Write(filepath.Join(dir, fmt.Sprintf("chamtool_summary_rank_%d.json", rank)), s.Write); err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -21,7 +21,7 @@ func TestLostTime(t *testing.T) {
 	for rank := range 4 {
 		var b strings.Builder
 		b.WriteString(task.LogHeader)
-		s := &job.Summary{Rank: rank, Ranks: 4, Counts: task.Counts{Threads: 1, Ended: 15 * iterations}}
+		s := &summary.Summary{Rank: rank, Ranks: 4, Counts: task.Counts{Threads: 1, Ended: 15 * iterations}}
 		waiting := wall - 0.15
 		switch rank {
 		case 0:
@@ -41,7 +41,7 @@ func TestLostTime(t *testing.T) {
 			if rank == 0 {
 				created = 30
 			}
-			s.Rounds = append(s.Rounds, job.Round{Created: created, Waiting: waiting, End: wall * float64(i+1)})
+			s.Rounds = append(s.Rounds, summary.Round{Created: created, Waiting: waiting, End: wall * float64(i+1)})
 		}
 		write(t, dir, fmt.Sprintf("chamtool_rank_%d.csv", rank), b.String())
 		if err := file.Write(filepath.Join(dir, fmt.Sprintf("chamtool_summary_rank_%d.json", rank)), s.Write); err != nil {

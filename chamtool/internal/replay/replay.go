@@ -8,6 +8,8 @@ import (
 	"math"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/chamtool/internal/config"
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
@@ -116,18 +118,15 @@ func curve(pairs []Pair, order []int) []Point {
 	}
 	for from, to := 0, 50; from < last; from, to = to, 2*to {
 		var errors []float64
-		sum := 0.0
 		for i, p := range pairs {
 			if order[i] > from && order[i] <= to {
-				e := 100 * math.Abs(p.Predicted-p.Actual) / p.Actual
-				errors = append(errors, e)
-				sum += e
+				errors = append(errors, 100*math.Abs(p.Predicted-p.Actual)/p.Actual)
 			}
 		}
 		n := len(errors)
 		point := Point{From: from, To: min(to, last), Test: n}
 		if n > 0 {
-			mean, median := sum/float64(n), stats.Median(errors)
+			mean, median := stat.Mean(errors, nil), stats.Median(errors)
 			point.MAPE, point.MedianAPE = &mean, &median
 		}
 		points = append(points, point)

@@ -5,5 +5,5 @@
 // Every task is predicted from the tasks that had ended when it starts, then scored, then
 // learned from, never in another order. Clocks, files, symbols and core frequencies are
 // arguments. A session never fails a run: an error with a log is a warning in the
-// [job.Summary].
+// [summary.Summary].
 package session

@@ -2,7 +2,7 @@ package session
 
 import (
 	"github.com/foretime/foretime/chamtool/internal/forecast"
-	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 )
 
 // iterations forecasts the load of each iteration from those before, and keeps
@@ -12,7 +12,7 @@ type iterations struct {
 	before float64         // the first load
 	next   float64         // forecast of the iteration under way; 0 where there is none
 	said   []float64       // of the complete ones
-	errors job.Errors
+	errors summary.Errors
 }
 
 // add takes the load of the iteration that is complete. One without a task is no

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
-	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
@@ -163,12 +163,12 @@ func (m *mark) texts() *texts {
 }
 
 // span is an iteration's, nil beyond those that are told apart.
-func (s *Session) span(iteration int) *job.Round {
+func (s *Session) span(iteration int) *summary.Round {
 	if iteration >= mostSpans {
 		return nil
 	}
 	for len(s.spans) <= iteration {
-		s.spans = append(s.spans, job.Round{})
+		s.spans = append(s.spans, summary.Round{})
 	}
 	return &s.spans[iteration]
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/config"
 	"github.com/foretime/foretime/chamtool/internal/event"
-	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
@@ -55,7 +55,7 @@ type Session struct {
 	nothing      perfmodel.Prediction    // predicted, where nothing was
 	spare        []*perfmodel.Prediction // room for predictions of one task
 	freq         event.Frequencies
-	errors       job.Errors
+	errors       summary.Errors
 	loads        []float64       // of the iterations under way, from number rounds on
 	history      []float64       // loads of complete iterations, in order
 	patchedLoads map[int]float64 // loads of iterations as the patched library told them
@@ -66,7 +66,7 @@ type Session struct {
 	seconds      float64         // in task bodies
 	cpu          time.Duration
 	rounds       int
-	spans        []job.Round // of the iterations, as far as they are told apart
+	spans        []summary.Round // of the iterations, as far as they are told apart
 	warnings     []string
 	closed       bool
 }
@@ -247,7 +247,7 @@ func (s *Session) Learned(now time.Time) *perfmodel.Store {
 }
 
 // Summary is what the run came to so far.
-func (s *Session) Summary() *job.Summary {
+func (s *Session) Summary() *summary.Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.spend()()
@@ -255,7 +255,7 @@ func (s *Session) Summary() *job.Summary {
 }
 
 // Close tells of the last iterations, closes the logs and adds up.
-func (s *Session) Close() *job.Summary {
+func (s *Session) Close() *summary.Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	done := s.spend()
@@ -283,9 +283,9 @@ func (s *Session) iterationLines() {
 	}
 }
 
-func (s *Session) summary() *job.Summary {
+func (s *Session) summary() *summary.Summary {
 	ticks, _ := s.o.Clock()
-	out := &job.Summary{
+	out := &summary.Summary{
 		Rank: s.o.Rank, Ranks: s.o.Ranks, Dialect: s.o.Dialect.String(), Balance: string(s.o.Config.Balance),
 		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds, Counts: s.tracker.Counts(),
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
@@ -304,9 +304,9 @@ func (s *Session) summary() *job.Summary {
 		if f.entry.Overturned() {
 			out.Warnings = append(out.Warnings, f.name+": dropped the runs kept from earlier programs, since they predicted badly")
 		}
-		out.Entries = append(out.Entries, job.FunctionModel{
+		out.Entries = append(out.Entries, summary.FunctionModel{
 			Name: f.name, Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),
-			Outliers: f.entry.Outliers(), MAPE: job.FigureOf(f.mape()),
+			Outliers: f.entry.Outliers(), MAPE: summary.FigureOf(f.mape()),
 		})
 	}
 	return out

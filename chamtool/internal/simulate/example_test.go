@@ -6,13 +6,14 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/simulate"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
 // Rank 0 ran twenty tasks of 10 ms, rank 1 none.
 func ExampleRecorded() {
-	busy := job.Rank{Log: &task.Log{}, Summary: &job.Summary{Rounds: []job.Round{{Created: 20, End: 0.2}}}}
-	idle := job.Rank{Rank: 1, Log: &task.Log{}, Summary: &job.Summary{Rounds: []job.Round{{End: 0.2}}}}
+	busy := job.Rank{Log: &task.Log{}, Summary: &summary.Summary{Rounds: []summary.Round{{Created: 20, End: 0.2}}}}
+	idle := job.Rank{Rank: 1, Log: &task.Log{}, Summary: &summary.Summary{Rounds: []summary.Round{{End: 0.2}}}}
 	for n := range 20 {
 		busy.Log.Rows = append(busy.Log.Rows, task.Row{Flag: "local", Entry: "work", Start: 0.01 * float64(n), Seconds: 0.01})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/simulate"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -24,7 +25,7 @@ func recorded(t *testing.T, moved int) *job.Job {
 	for rank := range 2 {
 		var b strings.Builder
 		b.WriteString(task.LogHeader)
-		s := &job.Summary{Rank: rank, Ranks: 2, Counts: task.Counts{Threads: 1}}
+		s := &summary.Summary{Rank: rank, Ranks: 2, Counts: task.Counts{Threads: 1}}
 		wall := 1.4 * 0.01 * float64(30-moved)
 		for i := range 6 {
 			row := func(n int, flag string, seconds float64) {
@@ -43,12 +44,12 @@ func recorded(t *testing.T, moved int) *job.Job {
 					row(10+n, "remote", 0.01)
 				}
 			}
-			s.Rounds = append(s.Rounds, job.Round{Created: 30 - 20*rank, End: wall * float64(i+1)})
+			s.Rounds = append(s.Rounds, summary.Round{Created: 30 - 20*rank, End: wall * float64(i+1)})
 		}
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("chamtool_rank_%d.csv", rank)), []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := file.Write(filepath.Join(dir, job.SummaryName(rank)), s.Write); err != nil {
+		if err := file.Write(filepath.Join(dir, summary.FileName(rank)), s.Write); err != nil {
 			t.Fatal(err)
 		}
 	}

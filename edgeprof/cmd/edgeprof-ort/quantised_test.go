@@ -15,7 +15,7 @@ import (
 )
 
 // quantiser is what onnxruntime's own quantisation for Python needs beside
-// wheels[0]'s neighbours: `go run ./tools/cmd/install edgeprof/quantise.txt`.
+// wheels[0]'s neighbours: `tools/install.sh edgeprof/quantise.txt`.
 var quantiser = []string{"onnxruntime==1.32.0", "onnx==1.23.2", "numpy==2.2.6", "ml-dtypes==0.6.0", "protobuf==7.36.2", "flatbuffers==25.12.19", "packaging==26.4", "typing-extensions==4.12.2"}
 
 // quantised are the models of the wheels in 8 bits, as onnxruntime quantises them:

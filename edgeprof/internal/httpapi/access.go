@@ -2,106 +2,37 @@ package httpapi
 
 import (
 	"cmp"
-	"crypto/subtle"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/foretime/foretime/shared/access"
 )
 
-// requestID is the header that carries a request's name.
-const requestID = "X-Request-Id"
-
-// Access is a request that is over.
-type Access struct {
-	ID     string
-	Method string
-	Route  string // the pattern that matched, "" for none
-	Path   string
-	Remote string
-	Status int
-	Bytes  int64
-	Took   time.Duration
-	Err    error // why it was refused or failed; nil for what is only the client's fault
-}
-
-// observed is a response with what became of it.
-type observed struct {
-	middleware.WrapResponseWriter
-	cause error
-}
-
-// observe names the request, counts it, and turns a panic into a problem.
-func (s *Service) observe(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start := s.Now()
-		id := s.name(r)
-		w.Header().Set(requestID, id)
-		o := &observed{WrapResponseWriter: middleware.NewWrapResponseWriter(w, r.ProtoMajor)}
-		s.metrics.inFlight.Inc()
-		defer func() {
-			s.metrics.inFlight.Dec()
-			p := recover()
-			if p != nil && p != http.ErrAbortHandler {
-				err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-				if o.Status() == 0 {
-					refusal(err).write(o, r)
-				}
-				o.cause = err
-			}
-			route := ""
-			if c := chi.RouteContext(r.Context()); c != nil {
-				route = c.RoutePattern()
-			}
-			took := s.Now().Sub(start)
-			s.metrics.requests.WithLabelValues(route, strconv.Itoa(o.Status())).Inc()
-			s.metrics.seconds.WithLabelValues(route).Observe(took.Seconds())
-			if s.Observe != nil {
-				s.Observe(Access{id, r.Method, route, r.URL.Path, r.RemoteAddr, o.Status(), int64(o.BytesWritten()), took, o.cause})
-			}
-			if p == http.ErrAbortHandler {
-				panic(p)
-			}
-		}()
-		next.ServeHTTP(o, r)
-	})
-}
-
-// name is the client's name for a request, if it is a plain one, or a new one.
-func (s *Service) name(r *http.Request) string {
-	given := r.Header.Get(requestID)
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
+// finished counts a request and passes it on.
+func (s *Service) finished(r access.Request) {
+	s.metrics.requests.WithLabelValues(r.Route, strconv.Itoa(r.Status)).Inc()
+	s.metrics.seconds.WithLabelValues(r.Route).Observe(r.Took.Seconds())
+	if s.Observe != nil {
+		s.Observe(r)
 	}
-	if given != "" && len(given) <= 64 && strings.IndexFunc(given, func(c rune) bool { return !plain(c) }) < 0 {
-		return given
-	}
-	return s.start + "-" + strconv.FormatUint(s.number.Add(1), 10)
 }
 
-// authorize asks for the token.
-func (s *Service) authorize(next http.Handler) http.Handler {
-	if s.Token == nil {
-		return next
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		token := s.Token()
-		if token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1) {
-			problem(http.StatusUnauthorized, "token", "this service needs a bearer token").write(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+// counted counts the requests in flight.
+func (s *Service) counted(next http.Handler) http.Handler {
+	return promhttp.InstrumentHandlerInFlight(s.metrics.inFlight, next)
+}
+
+// unauthorized answers a request without the token.
+func unauthorized(w http.ResponseWriter, r *http.Request) {
+	problem(http.StatusUnauthorized, "token", "this service needs a bearer token").write(w, r)
 }
 
 // parameters of each route's query, as the description of the API lists them.

@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/split"
+	"github.com/foretime/foretime/shared/access"
 )
 
 //go:embed openapi.json
@@ -134,9 +135,7 @@ func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) (any, error
 			err = p.Write(f, u.file)
 		}
 		if err != nil {
-			if o, ok := w.(*observed); ok {
-				o.cause = err
-			}
+			access.SetError(w, err)
 			panic(http.ErrAbortHandler) // the client must not take a part for the whole
 		}
 	}

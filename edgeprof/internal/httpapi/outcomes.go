@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/placement"
+	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/record"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -103,7 +104,7 @@ func (s *Service) postOutcomes(w http.ResponseWriter, r *http.Request) (any, err
 		return nil, fmt.Errorf("%w: no open prediction of node %q with these values: send node, predicted_execution_time, low, high and level as this process answered them, once, within %v", errParameter, o.Node, openFor)
 	}
 	of := question(o.Node)
-	if err := s.Record.Add(s.Now(), of, w.Header().Get(requestID), p, factor, o.Measured); err != nil {
+	if err := s.Record.Add(s.Now(), of, w.Header().Get(access.IDHeader), p, factor, o.Measured); err != nil {
 		return nil, fmt.Errorf("%w: %w", errParameter, err)
 	}
 	s.warnings()

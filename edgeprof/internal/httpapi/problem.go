@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/placement"
 	"github.com/foretime/foretime/edgeprof/internal/split"
+	"github.com/foretime/foretime/shared/access"
 )
 
 // Problem is a refusal (RFC 9457, application/problem+json).
@@ -107,10 +108,8 @@ func (e *sourceError) Unwrap() error { return e.err }
 
 // write sends the problem.
 func (p *Problem) write(w http.ResponseWriter, r *http.Request) {
-	p.Instance, p.RequestID = r.URL.Path, w.Header().Get(requestID)
-	if o, ok := w.(*observed); ok {
-		o.cause = p.cause
-	}
+	p.Instance, p.RequestID = r.URL.Path, w.Header().Get(access.IDHeader)
+	access.SetError(w, p.cause)
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/record"
 )
 
@@ -37,7 +38,7 @@ type Settings struct {
 	Now  func() time.Time
 	// Observe is told of every request when it is over, one call at a time for
 	// each; nil for nobody. It must not block.
-	Observe func(Access)
+	Observe func(access.Request)
 	// Folder is where uploads are kept that cannot be read as they come; ""
 	// means the system's folder for such.
 	Folder string
@@ -73,11 +74,9 @@ type Service struct {
 	uploads  chan struct{}
 	draining atomic.Bool
 	reload   sync.Mutex
-	number   atomic.Uint64 // of the last request
-	learning sync.Mutex    // of the record
+	learning sync.Mutex // of the record
 	ledger   ledger
 	widths   atomic.Pointer[map[string]float64]
-	start    string // tells this process's requests from another's
 	metrics  *metrics
 	handler  http.Handler
 }
@@ -95,8 +94,10 @@ func New(s Settings) (*Service, error) {
 	s.MaxModelBytes = cmp.Or(s.MaxModelBytes, 1<<30)
 	s.MaxGraphBytes = cmp.Or(s.MaxGraphBytes, 32<<20)
 	s.UploadTimeout = cmp.Or(s.UploadTimeout, 5*time.Minute)
+	if s.Token == nil {
+		s.Token = func() string { return "" }
+	}
 	service := &Service{Settings: s, uploads: make(chan struct{}, cmp.Or(s.MaxUploads, 4))}
-	service.start = fmt.Sprintf("%x", s.Now().UnixNano())
 	service.metrics = newMetrics(service)
 	if err := service.Reload(context.Background()); err != nil {
 		return nil, err
@@ -151,7 +152,8 @@ func (s *Service) fleet(ctx context.Context) (*bound, error) {
 // routes of the service. Probes and the page need no token: a page asks for it.
 func (s *Service) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.observe, middleware.GetHead)
+	log := access.Log{Now: s.Now, Done: s.finished, Fail: func(w http.ResponseWriter, r *http.Request, err error) { refusal(err).write(w, r) }}
+	r.Use(s.counted, log.Handler, middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		problem(http.StatusNotFound, "not-found", "see /openapi.json").write(w, r)
 	})
@@ -170,7 +172,7 @@ func (s *Service) routes() http.Handler {
 				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests per minute", s.Rate)).write(w, r)
 			})))
 		}
-		r.Use(s.authorize, understood)
+		r.Use(access.Bearer(s.Token, unauthorized), understood)
 		r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 		r.Post("/api/profiling", answering(s.postProfiling))
 		r.Get("/api/v1/devices", answering(s.getDevices))

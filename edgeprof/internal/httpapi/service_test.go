@@ -26,6 +26,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
+	"github.com/foretime/foretime/shared/access"
 )
 
 // source is what the next reading says.
@@ -105,7 +106,7 @@ func (r *rig) ask(method, target string, body io.Reader, headers ...string) *htt
 	}
 	w := httptest.NewRecorder()
 	r.Handler().ServeHTTP(w, request)
-	if w.Header().Get(requestID) == "" {
+	if w.Header().Get(access.IDHeader) == "" {
 		r.t.Errorf("%s %s: no request id", method, target)
 	}
 	conforms(r.t, request, w)
@@ -127,7 +128,7 @@ func refused(t testing.TB, w *httptest.ResponseRecorder, status int, kind, detai
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatal(err)
 	}
-	if w.Code != status || p.Status != status || p.Type != "urn:foretime:edgeprof:"+kind || !strings.Contains(p.Detail, detail) || p.Instance == "" || p.RequestID != w.Header().Get(requestID) {
+	if w.Code != status || p.Status != status || p.Type != "urn:foretime:edgeprof:"+kind || !strings.Contains(p.Detail, detail) || p.Instance == "" || p.RequestID != w.Header().Get(access.IDHeader) {
 		t.Errorf("status %d: %+v, want %d %s with %q", w.Code, p, status, kind, detail)
 	}
 	return p
@@ -617,18 +618,18 @@ func TestSplits(t *testing.T) {
 }
 
 func TestStateAndMetadata(t *testing.T) {
-	var seen []Access
-	r := newRig(t, func(s *Settings) { s.Observe = func(a Access) { seen = append(seen, a) } })
+	var seen []access.Request
+	r := newRig(t, func(s *Settings) { s.Observe = func(a access.Request) { seen = append(seen, a) } })
 	for target, part := range map[string]string{
 		"/healthz": `"status":"ok"`, "/readyz": `"devices":2`, "/api/v1/devices": `"device_model":"Raspberry Pi 4B"`,
 		"/api/v1/model": `"sha256":"abc"`, "/openapi.json": `"openapi": "3.1.0"`, "/metrics": `edgeprof_model_info{kind="rates by class of operator",sha256="abc"} 1`,
 	} {
-		if w := r.ask(http.MethodGet, target, nil, requestID, "my-id.1"); w.Code != 200 || !strings.Contains(w.Body.String(), part) || w.Header().Get(requestID) != "my-id.1" {
+		if w := r.ask(http.MethodGet, target, nil, access.IDHeader, "my-id.1"); w.Code != 200 || !strings.Contains(w.Body.String(), part) || w.Header().Get(access.IDHeader) != "my-id.1" {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
 	}
-	if w := r.ask(http.MethodGet, "/healthz", nil, requestID, "a b\r\n"); strings.ContainsAny(w.Header().Get(requestID), " \r\n") {
-		t.Errorf("request id %q", w.Header().Get(requestID))
+	if w := r.ask(http.MethodGet, "/healthz", nil, access.IDHeader, "a b\r\n"); strings.ContainsAny(w.Header().Get(access.IDHeader), " \r\n") {
+		t.Errorf("request id %q", w.Header().Get(access.IDHeader))
 	}
 	r.Drain()
 	refused(t, r.ask(http.MethodGet, "/readyz", nil), 503, "draining", "")
@@ -707,9 +708,9 @@ type stuck struct{ Model }
 func (stuck) On(context.Context, []device.Device, []device.Excluded) (Fleet, error) { panic("boom") }
 
 func TestPanic(t *testing.T) {
-	var seen Access
+	var seen access.Request
 	r := newRig(t, func(s *Settings) {
-		s.Observe = func(a Access) { seen = a }
+		s.Observe = func(a access.Request) { seen = a }
 		s.Load = func(context.Context) (*Loaded, error) { return &Loaded{Model: stuck{}}, nil }
 	})
 	p := refused(t, r.profile(asked), 500, "internal", "request_id")

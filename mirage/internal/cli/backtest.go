@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
+	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
@@ -81,7 +82,7 @@ func (s *settings) forecasts(t *trace.Trace, jobs []trace.Job, from int64) backt
 	if size == 0 && s.source.Given("nodes") && !s.fromFile() {
 		size = s.Nodes
 	}
-	return backtest.Settings{Size: size, Partitioned: len(showsOf(jobs, from).names()) > 1, Seed: 1, Threads: s.Workers, From: from}
+	return backtest.Settings{Size: size, Partitioned: len(forecast.Partitions(jobs)) > 1, Seed: 1, Threads: s.Workers, From: from}
 }
 
 // oracle returns the waits in seconds from a simulation that knows all run times and
@@ -116,7 +117,7 @@ func (s *settings) oracle(ctx context.Context, log trace.Trace) ([]float64, erro
 func showBacktest(p *cli.Page, r *backtest.Report) {
 	unknown := ""
 	if r.Unknown > 0 {
-		unknown = "; the log does not contain the waits of " + counted(r.Unknown, "more job")
+		unknown = "; the log does not contain the waits of " + trace.Count(r.Unknown, "more job")
 	}
 	p.Line("%d jobs waited %v on average%s", r.Jobs, lasting(r.MeanWaitHours), unknown)
 	t := p.Table("forecast", "mean error (h)", "median error (h)", "within 10 min", "within 1 h", "Spearman")
@@ -130,12 +131,12 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	for _, name := range slices.Sorted(maps.Keys(r.Oracles)) {
 		add(name+" (knows the future)", r.Oracles[name])
 	}
-	p.Line("mean error %v, %s %% less than %s, the best simple forecast (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, counted(r.BlockDays, "day"))
+	p.Line("mean error %v, %s %% less than %s, the best simple forecast (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, trace.Count(r.BlockDays, "day"))
 	p.Line("intervals contain %s of the waits; mean width %v, interval score %v", cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))
 	if r.WidthHours > 24 {
 		p.Line("the mean interval is wider than a day: one in ten of these jobs waited at most %v, one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))
 	}
 	if r.InBursts.Jobs > 0 {
-		p.Line("for %s in bursts (fifty or more of one user within an hour) they contain %s", counted(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))
+		p.Line("for %s in bursts (fifty or more of one user within an hour) they contain %s", trace.Count(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))
 	}
 }

@@ -70,10 +70,10 @@ func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
 func checkRoom(env *cli.Env, t *trace.Trace, p samples.Plan) error {
 	first, last := t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit
 	if begin := p.Submit(0); begin < first || begin > last {
-		return cli.Usagef("--start: the first episode begins at %s, but the trace goes from %s to %s", clock(t, begin), clock(t, first), clock(t, last))
+		return cli.Usagef("--start: the first episode begins at %s, but the trace goes from %s to %s", t.Clock(begin), t.Clock(first), t.Clock(last))
 	}
 	if end := p.Submit(p.Episodes-1) + 2*p.Service.Limit; end > last {
-		env.Log.Warnf("the last episodes end at %s, the trace ends at %s: a successor that waits longer finds a queue without new jobs", clock(t, end), clock(t, last))
+		env.Log.Warnf("the last episodes end at %s, the trace ends at %s: a successor that waits longer finds a queue without new jobs", t.Clock(end), t.Clock(last))
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (e *episodes) trainingRange(t *trace.Trace, p samples.Plan) (from, to int64
 		from, to = e.From, min(e.To, p.Start)
 	}
 	if to-from < 2*p.Service.Limit+3*86400 {
-		return 0, 0, fmt.Errorf("training range from %s to %s: too short for tuning; give the setting (--set policy.NAME=) or a settings file with a longer range", clock(t, from), clock(t, to))
+		return 0, 0, fmt.Errorf("training range from %s to %s: too short for tuning; give the setting (--set policy.NAME=) or a settings file with a longer range", t.Clock(from), t.Clock(to))
 	}
 	return from, to, nil
 }

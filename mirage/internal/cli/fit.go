@@ -125,7 +125,7 @@ func (f fitted) show(p *cli.Page, t *trace.Trace, tried int) {
 	for _, q := range []struct {
 		name, key string
 		*simulator.Quality
-	}{{"training, from " + clock(t, f.From)[:10], "train", f.Train}, {"held out, from " + clock(t, f.To)[:10], "held_out", f.Held}, {"both", "all", f.All}} {
+	}{{"training, from " + t.Clock(f.From)[:10], "train", f.Train}, {"held out, from " + t.Clock(f.To)[:10], "held_out", f.Held}, {"both", "all", f.All}} {
 		if q.Quality != nil {
 			seconds := math.Round(q.MAEHours * 3600) // the resolution of a log
 			table.Add(q.name, q.Jobs, hours(q.MeanWaitHours), hours(q.ActualMeanWaitHours), q.Spearman, hours(seconds/3600), hours(f.ClassMedian[q.key]))

@@ -114,9 +114,9 @@ func (d dates) of(t *trace.Trace) (lo, hi int64, err error) {
 	case hi > lo:
 		return lo, hi, nil
 	case d.to == "":
-		return 0, 0, cli.Usagef("--from %s: the last job of the log was submitted at %s", d.from, clock(t, hi-1))
+		return 0, 0, cli.Usagef("--from %s: the last job of the log was submitted at %s", d.from, t.Clock(hi-1))
 	case d.from == "":
-		return 0, 0, cli.Usagef("--to %s: the log begins at %s", d.to, clock(t, lo))
+		return 0, 0, cli.Usagef("--to %s: the log begins at %s", d.to, t.Clock(lo))
 	}
 	return 0, 0, cli.Usagef("--to: want a date after --from")
 }
@@ -129,7 +129,7 @@ func (d dates) jobs(t *trace.Trace, history int64) ([]trace.Job, error) {
 		return nil, err
 	}
 	if len(t.Between(lo, hi)) == 0 {
-		return nil, fmt.Errorf("%w submitted from %s to %s", trace.ErrNoJobs, clock(t, lo), clock(t, hi))
+		return nil, fmt.Errorf("%w submitted from %s to %s", trace.ErrNoJobs, t.Clock(lo), t.Clock(hi))
 	}
 	return t.Between(lo-history, hi), nil
 }
@@ -151,9 +151,4 @@ func (s *settings) workload(env *cli.Env, path string, d dates, history span) (*
 	}
 	w, err := simulator.NewWorkload(jobs, config)
 	return t, w, err
-}
-
-// clock formats a time in the log's time zone.
-func clock(t *trace.Trace, unix int64) string {
-	return time.Unix(unix, 0).In(t.Zone).Format("2006-01-02 15:04:05")
 }

@@ -42,7 +42,7 @@ type traceStats struct {
 func newTraceStats(t *trace.Trace) traceStats {
 	out := traceStats{
 		Stats: t.Stats(), Bad: []badRow{}, Layout: t.Layout, Zone: t.Zone.String(), MedianPriority: trace.MedianPriority(t.Jobs),
-		FirstSubmit: clock(t, t.Jobs[0].Submit), LastSubmit: clock(t, t.Jobs[len(t.Jobs)-1].Submit),
+		FirstSubmit: t.Clock(t.Jobs[0].Submit), LastSubmit: t.Clock(t.Jobs[len(t.Jobs)-1].Submit),
 		Skipped: t.Skipped, Unit: cmp.Or(t.Unit, trace.Nodes), MachineSize: t.Size,
 	}
 	for _, b := range t.Bad {
@@ -123,7 +123,7 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 				return err
 			}
 			if n := len(t.Open); n > 0 {
-				env.Log.Warnf("%s pending or running at the log's end are not written", counted(n, "job"))
+				env.Log.Warnf("%s pending or running at the log's end are not written", trace.Count(n, "job"))
 			}
 			return saveTrace(args[1], t)
 		},

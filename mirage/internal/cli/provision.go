@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
@@ -179,12 +180,12 @@ func (p *provision) settings(args []string) (err error) {
 		p.s.Rules = &c
 	}
 	v := p.in.Service
-	takes := live{v.CPUs, v.GPUs, v.MemoryMB, v.Exclusive}
-	if takes.given() {
+	takes := forecast.Resources{CPUs: v.CPUs, GPUs: v.GPUs, MemoryMB: v.MemoryMB, Exclusive: v.Exclusive}
+	if takes != (forecast.Resources{}) {
 		if p.s.Rules == nil || len(p.s.Rules.Kinds) == 0 {
 			return cli.Usagef("service.cpus, service.gpus, service.memory_mb and service.exclusive need node kinds in the settings; set those of sbatch by --sbatch-option")
 		}
-		p.s.Need = takes.need(v.Nodes)
+		p.s.Need = takes.Need(v.Nodes)
 	}
 	p.s.Policy, err = p.policy()
 	return err

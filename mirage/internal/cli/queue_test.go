@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -77,7 +78,7 @@ func queued(jobs []trace.Job, at int64) string {
 // run the answer is another one, and says so.
 func TestQueueOfTheMoment(t *testing.T) {
 	jobs, dir := busy(330), t.TempDir()
-	answer := func(at int64, texts ...string) *answered {
+	answer := func(at int64, texts ...string) *forecast.Answer {
 		t.Helper()
 		var files []string
 		for i, text := range texts {
@@ -91,7 +92,7 @@ func TestQueueOfTheMoment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := k.ask(question{nodes: 1, limit: 7200, user: "b"})
+		a, err := k.Answer(forecast.Question{Nodes: 1, Limit: 7200, User: "b"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,8 +103,8 @@ func TestQueueOfTheMoment(t *testing.T) {
 	for _, i := range []int{210, 300} {
 		at := jobs[i].Submit
 		want := answer(at, accounted(jobs, math.MaxInt64, all))
-		near := func(a *answered) bool { return math.Abs(a.Wait.Value-want.Wait.Value) <= .01*want.Wait.Value }
-		for name, a := range map[string]*answered{
+		near := func(a *forecast.Answer) bool { return math.Abs(a.Wait.Value-want.Wait.Value) <= .01*want.Wait.Value }
+		for name, a := range map[string]*forecast.Answer{
 			"sacct":            answer(at, accounted(jobs, at, all)),
 			"sacct and squeue": answer(at, accounted(jobs, at, "COMPLETED"), queued(jobs, at)),
 		} {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/subtle"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -17,10 +16,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -38,7 +42,7 @@ type serve struct {
 
 // source answers questions about the current queue.
 type source interface {
-	ask(context.Context, question) (*answered, error)
+	ask(context.Context, forecast.Question) (*forecast.Answer, error)
 }
 
 func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
@@ -93,7 +97,7 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 		}
 		return s, err
 	}
-	s := &logged{env, &cli.Reread[*known]{Paths: args, Read: func() (*known, error) { return w.read(ctx, env, args) }}}
+	s := &logged{env, &cli.Reread[*forecast.Log]{Paths: args, Read: func() (*forecast.Log, error) { return w.read(ctx, env, args) }}}
 	_, err := s.files.Current(env)
 	return s, err
 }
@@ -102,43 +106,56 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 var page = template.Must(template.New("page").Parse(servePage))
 
 func (s *serve) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+	log := access.Log{
+		Now: time.Now,
+		Fail: func(w http.ResponseWriter, _ *http.Request, _ error) {
+			refuse(w, http.StatusInternalServerError, "internal error; the log of the service has its cause")
+		},
+		Done: func(r access.Request) { s.env.LogRequest(r, logrus.InfoLevel) },
+	}
+	r := chi.NewRouter()
+	r.Use(log.Handler, middleware.GetHead)
+	r.NotFound(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "nothing is here; there are /, /healthz and /when")
+	})
+	r.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusMethodNotAllowed, "only GET is answered")
+	})
+	r.Get("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'")
 		_, isWatched := s.source.(*watched)
 		_ = page.Execute(w, isWatched) // the client may have gone
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /when", s.when)
-	return mux
+	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	unauthorized := func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusUnauthorized, "missing or wrong bearer token")
+	}
+	r.With(access.Bearer(s.token, unauthorized)).Get("/when", s.when)
+	return r
 }
 
 // when answers a question of the URL.
 func (s *serve) when(w http.ResponseWriter, r *http.Request) {
-	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if token := s.token(); token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		reply(w, http.StatusUnauthorized, map[string]string{"error": "missing or wrong bearer token"})
-		return
-	}
 	a, err := s.ask(r)
-	if err == nil {
-		reply(w, http.StatusOK, a)
-		return
-	}
-	status := http.StatusInternalServerError
 	var wrong *cli.UsageError
 	switch {
+	case err == nil:
+		reply(w, http.StatusOK, a)
 	case errors.As(err, &wrong):
-		status = http.StatusBadRequest
-	case errors.Is(err, slurm.ErrCommand) || errors.Is(err, slurm.ErrAnswer):
-		status = http.StatusBadGateway
-		fallthrough
+		refuse(w, http.StatusBadRequest, err.Error())
 	default:
-		s.env.Log.Warn(err)
+		access.SetError(w, err)
+		status := http.StatusInternalServerError
+		if errors.Is(err, slurm.ErrCommand) || errors.Is(err, slurm.ErrAnswer) {
+			status = http.StatusBadGateway
+		}
+		refuse(w, status, err.Error())
 	}
-	reply(w, status, map[string]string{"error": err.Error()})
+}
+
+func refuse(w http.ResponseWriter, status int, why string) {
+	reply(w, status, map[string]string{"error": why})
 }
 
 func reply(w http.ResponseWriter, status int, v any) {
@@ -147,14 +164,14 @@ func reply(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client may have gone
 }
 
-func (s *serve) ask(r *http.Request) (*answered, error) {
+func (s *serve) ask(r *http.Request) (*forecast.Answer, error) {
 	q, err := questionOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.source.ask(r.Context(), q)
+	return s.source.ask(r.Context(), q.asked())
 }
 
 // questionOf parses the query: the flags of "when" without the prefix job-.
@@ -162,7 +179,7 @@ func questionOf(v url.Values) (question, error) {
 	q := anyQuestion()
 	var known pflag.FlagSet
 	q.flags(&known, "")
-	known.BoolVar(&q.takes.exclusive, "exclusive", false, "the job shares its nodes with no other job")
+	known.BoolVar(&q.Exclusive, "exclusive", false, "the job shares its nodes with no other job")
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		f, text := known.Lookup(name), v.Get(name)
 		if f == nil {

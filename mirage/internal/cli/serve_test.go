@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -68,6 +69,8 @@ func get(t *testing.T, h http.Handler, url, token string) (*http.Response, map[s
 
 func TestServe(t *testing.T) {
 	s, path := serving(t, 6, "secret")
+	var log bytes.Buffer
+	s.env.Stderr = &log
 	h := s.handler()
 	for url, want := range map[string]int{
 		"/": 200, "/healthz": 200, "/nowhere": 404, "/when": 401,
@@ -76,8 +79,11 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %d, want %d", url, r.StatusCode, want)
 		}
 	}
-	if r, _ := get(t, h, "/when", "wrong"); r.StatusCode != 401 {
-		t.Errorf("another token: %d", r.StatusCode)
+	if r, _ := get(t, h, "/when", "wrong"); r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
+		t.Errorf("another token: %d, %v", r.StatusCode, r.Header)
+	}
+	if lines := strings.Split(log.String(), "\n"); len(lines) != 6 || !strings.Contains(lines[4], " method=GET path=/when status=401 bytes=") || !strings.Contains(lines[4], "time=") {
+		t.Errorf("access log:\n%s", &log)
 	}
 	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01", "/when?gpus=1", "/when?memory=-1", "/when?node=4", "/when?partition=nope", "/when?nodes=4000"} {
 		if r, v := get(t, h, url, "secret"); r.StatusCode != 400 || v["error"] == "" {

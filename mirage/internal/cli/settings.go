@@ -243,17 +243,7 @@ func (s *settings) decider(name string, overlap float64, others ...string) (deci
 // (minutes), 12:00:00 or 2-12. It is a flag and a setting.
 type span int64
 
-func (s span) String() string {
-	switch n := int64(s); {
-	case n%86400 == 0 && n >= 3*86400:
-		return fmt.Sprintf("%dd", n/86400)
-	case n%3600 == 0 && n > 0:
-		return fmt.Sprintf("%dh", n/3600)
-	case n%60 == 0 && n > 0:
-		return fmt.Sprintf("%dm", n/60)
-	}
-	return fmt.Sprintf("%ds", int64(s))
-}
+func (s span) String() string { return trace.Span(int64(s)) }
 
 // Set parses a flag.
 func (s *span) Set(text string) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -70,7 +71,7 @@ func (s *simulate) run(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		return s.out.Print(s.env, e, func(p *cli.Page) { showExplanation(p, func(unix int64) string { return clock(t, unix) }, e) })
+		return s.out.Print(s.env, e, func(p *cli.Page) { showExplanation(p, func(unix int64) string { return t.Clock(unix) }, e) })
 	}
 	lo, hi, err := s.d.of(t)
 	if err != nil {
@@ -120,7 +121,7 @@ func showExplanation(p *cli.Page, clock func(int64) string, e *simulator.Explana
 	if e.Logged != nil {
 		logged = "; " + wait(*e.Logged).String() + " in the log"
 	}
-	p.Line("job %s of %s waited %v in the simulation, from %s to %s%s", e.ID, counted(e.Nodes, "node"), wait(e.Start), clock(e.Submit), clock(e.Start), logged)
+	p.Line("job %s of %s waited %v in the simulation, from %s to %s%s", e.ID, trace.Count(e.Nodes, "node"), wait(e.Start), clock(e.Submit), clock(e.Start), logged)
 	if len(e.Reasons) == 0 {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -12,17 +13,18 @@ import (
 // logged answers from a log and an optional queue file, which may change meanwhile.
 type logged struct {
 	env   *cli.Env
-	files *cli.Reread[*known]
+	files *cli.Reread[*forecast.Log]
 }
 
 var _ source = (*logged)(nil)
 
-func (s *logged) ask(_ context.Context, q question) (*answered, error) {
+func (s *logged) ask(_ context.Context, q forecast.Question) (*forecast.Answer, error) {
 	k, err := s.files.Current(s.env)
 	if err != nil {
 		return nil, err
 	}
-	return k.ask(q)
+	a, err := k.Answer(q)
+	return a, asUsage(err)
 }
 
 // watched answers from a live Slurm, which is queried at most once per interval, even
@@ -40,12 +42,13 @@ type watched struct {
 
 var _ source = (*watched)(nil)
 
-func (s *watched) ask(ctx context.Context, q question) (*answered, error) {
+func (s *watched) ask(ctx context.Context, q forecast.Question) (*forecast.Answer, error) {
 	v, err := s.fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.w.predict(v, q)
+	a, err := forecast.Live(v, q, s.w.level, s.w.corrected)
+	return a, asUsage(err)
 }
 
 // fresh returns a recent snapshot of Slurm. It ignores cancellation, because other

@@ -238,7 +238,7 @@ func (v *validate) tune(ctx context.Context, tuned map[int]policy.Baseline, poli
 func (v *validate) doubt(m *model.Model) {
 	o, p := m.Origin, v.plan
 	if o.Saw(p.Submit(0), p.Submit(p.Episodes-1)+2*p.Service.Limit) {
-		v.env.Log.Warnf("the model was trained on %s to %s, which overlaps the test episodes", clock(v.t, o.From), clock(v.t, o.To))
+		v.env.Log.Warnf("the model was trained on %s to %s, which overlaps the test episodes", v.t.Clock(o.From), v.t.Clock(o.To))
 	}
 	if o.Service.Nodes != p.Service.Nodes || o.Service.Limit != p.Service.Limit {
 		v.env.Log.Warnf("the model was trained for a service of %d nodes and %v, not for %d nodes and %v", o.Service.Nodes, span(o.Service.Limit), p.Service.Nodes, span(p.Service.Limit))
@@ -301,7 +301,7 @@ func (r validated) show(p *cli.Page) {
 	if r.EffectiveEpisodes > 0 {
 		worth = fmt.Sprintf("; effective sample size of the cost %.0f", r.EffectiveEpisodes)
 	}
-	p.Line("%d episodes in %s of time without overlap%s", r.Episodes, counted(r.Blocks, "span"), worth)
+	p.Line("%d episodes in %s of time without overlap%s", r.Episodes, trace.Count(r.Blocks, "span"), worth)
 	against := func(name string, v validation.Paired) {
 		p.Line("compared with %s: %v, p %.2g: %s", name, wait(v.Difference), v.P, v.Verdict)
 		explain = explain || wide(v.Difference)
@@ -318,7 +318,7 @@ func (r validated) show(p *cli.Page) {
 		p.Line("%s", r.Verdict)
 	}
 	if explain {
-		p.Line("an interval is wider than a day: the results of the %s of time differ that much", counted(r.Blocks, "span"))
+		p.Line("an interval is wider than a day: the results of the %s of time differ that much", trace.Count(r.Blocks, "span"))
 	}
 }
 

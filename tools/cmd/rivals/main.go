@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -21,8 +20,8 @@ func main() {
 		return &cobra.Command{
 			Use:   "rivals [NAME...]",
 			Short: "compare the tools with alternatives; selected comparisons are only printed",
-			Args:  cobra.OnlyValidArgs, ValidArgs: rivals.Names(),
-			RunE: func(c *cobra.Command, names []string) error { return run(c.Context(), env, names) },
+			Args:  cobra.ArbitraryArgs,
+			RunE:  func(c *cobra.Command, names []string) error { return run(c.Context(), env, names) },
 		}
 	})
 }
@@ -32,11 +31,7 @@ func run(ctx context.Context, env *cli.Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	b := &rivals.Bench{Root: ws.Root, Out: filepath.Join(ws.Root, "out", "rivals"), Log: env.Stderr}
-	if err := os.MkdirAll(b.Out, 0o755); err != nil {
-		return err
-	}
-	results, err := rivals.Run(ctx, b, names...)
+	results, err := rivals.Run(ctx, ws.Root, env.Stderr, names...)
 	if err != nil {
 		return err
 	}

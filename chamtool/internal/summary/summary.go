@@ -1,6 +1,7 @@
-package job
+package summary
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -12,7 +13,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// Summary is what a rank's run came to.
+// Summary holds the counts and prediction errors of a rank's run.
 type Summary struct {
 	Rank       int     `json:"rank"`
 	Ranks      int     `json:"ranks"`
@@ -45,14 +46,14 @@ type Summary struct {
 	Warnings []string        `json:"warnings"`
 }
 
-// Round is one iteration of a rank. Its beginning is the end of the one before.
+// Round is one iteration of a rank. It begins when the one before ends.
 type Round struct {
 	Created int     `json:"created"`         // tasks
 	Waiting float64 `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
 	End     float64 `json:"end_seconds"`     // since the tool started
 }
 
-// FunctionModel is what a run came to for one task function.
+// FunctionModel summarises the model of one task function.
 type FunctionModel struct {
 	Name     string  `json:"name"`
 	Runs     int     `json:"runs"`
@@ -74,7 +75,7 @@ func FigureOf(v float64) *Figure {
 	return &f
 }
 
-// String is the number with three decimals, or "none".
+// String returns the number with three significant digits, or "none".
 func (f *Figure) String() string {
 	if f == nil {
 		return "none"
@@ -94,22 +95,22 @@ func (s *Summary) Forecast(e *Errors) { s.Forecasts, s.ForecastAPE = e.Count(), 
 // Write writes the summary as indented JSON.
 func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }
 
-// Short is what a user wants to know at the end of every run.
+// Short returns the line that a user sees at the end of a run.
 func (s *Summary) Short() string {
 	return fmt.Sprintf("%d tasks, %d predicted with a median error of %s %%", s.Ended, s.Predicted, s.MedianAPE)
 }
 
-// Summaries are those of all ranks of a run that began at a moment; nil before all
-// have come to their end.
-func Summaries(dir string, ranks int, began time.Time) []*Summary {
+// ReadAll returns the summaries of all ranks of a run that began at a time; nil until all
+// have ended.
+func ReadAll(dir string, ranks int, began time.Time) []*Summary {
 	var all []*Summary
 	for rank := range ranks {
-		path := filepath.Join(dir, SummaryName(rank))
+		path := filepath.Join(dir, FileName(rank))
 		info, err := os.Stat(path)
 		if err != nil || info.ModTime().Before(began) {
 			return nil
 		}
-		s, err := readSummary(path)
+		s, err := Read(path)
 		if err != nil || !s.Complete {
 			return nil
 		}
@@ -118,7 +119,7 @@ func Summaries(dir string, ranks int, began time.Time) []*Summary {
 	return all
 }
 
-// Together is Short for all ranks.
+// Together returns the text of [Summary.Short] for all ranks.
 func Together(all []*Summary) string {
 	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
 	for _, s := range all {
@@ -134,10 +135,23 @@ func Together(all []*Summary) string {
 	return fmt.Sprintf("%d ranks: %d tasks, %d predicted with %s", len(all), ended, predicted, errors)
 }
 
-// SummaryName is the name of a rank's summary.
-func SummaryName(rank int) string { return fmt.Sprintf("chamtool_summary_rank_%d.json", rank) }
+// Read reads a rank's summary.
+func Read(path string) (*Summary, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var s Summary
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &s, nil
+}
 
-// Line is the summary in one line.
+// FileName returns the name of a rank's summary file.
+func FileName(rank int) string { return fmt.Sprintf("chamtool_summary_rank_%d.json", rank) }
+
+// Line returns the summary in one line.
 func (s *Summary) Line() string {
 	return fmt.Sprintf("%d tasks created, %d ended (%d from other ranks), %d events dropped, %d fits, %d predicted: MAPE %s %%, median %s %%, R2 %s; tool CPU %.3f s (%.3f %% of the tasks)",
 		s.Created, s.Ended, s.Remote, s.Dropped, s.Fits, s.Predicted, s.MAPE, s.MedianAPE, s.R2, s.ToolCPUSeconds, s.ToolCPUPercent)

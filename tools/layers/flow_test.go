@@ -11,17 +11,17 @@ import (
 // package in both places.
 func Flow() map[string]Order {
 	return map[string]Order{
-		"shared": order(`stats crash file registry uncertainty uncertainty/coveragetest record dataset timing regression regression/linear regression/tree regression/neural chart slurmtest`),
+		"shared": order(`stats crash file registry access uncertainty uncertainty/coveragetest record dataset timing regression regression/linear regression/tree regression/neural chart slurmtest`),
 
 		"allox-est": order(`python mark jobspec jobs journal runner sampling estimate scaling slurm backtest follow schedule/matching schedule report`),
 
-		"chamtool": order(`event host host/mpitest task mixture perfmodel config forecast balance job session replay simulate`),
+		"chamtool": order(`event host host/mpitest task summary mixture perfmodel config forecast balance session job replay simulate`),
 
 		"deft": order(`cc gpu session hook simcuda simcuda/simcudatest pair predictor policy experiment report simulator supervisor daemon trial`),
 
 		"edgeprof": order(`onnx ncnn device device/promtest synth runtime runtime/native runtime/worker measurement collection transfer profiler placement split httpapi`),
 
-		"mirage": order(`trace trace/synth cluster lengths simulator checker backtest chain samples policy model validation slurm`),
+		"mirage": order(`trace trace/synth cluster lengths simulator checker backtest chain samples policy model validation slurm forecast`),
 	}
 }
 

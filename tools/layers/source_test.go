@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,10 +22,9 @@ type File struct {
 	Dir     string // slash-separated directory from the workspace root
 	Test    bool
 	Imports []Use
-	Starts  []Use  // go statements
-	Calls   []Use  // selectors on imported packages, such as "os.Exit", by import path
-	Doc     string // package comment
-	Lines   int
+	Starts  []Use // go statements
+	Calls   []Use // selectors on imported packages, such as "os.Exit", by import path
+	Doc     bool  // it has the package comment
 	Mute    []Use // commands that run and have no example
 }
 
@@ -35,7 +36,7 @@ type Use struct {
 
 // Load reads the workspace's Go files.
 func Load(ws *workspace.Workspace) ([]File, error) {
-	paths, err := ws.GoFiles()
+	paths, err := goFiles(ws)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func parse(path, name string) (File, error) {
 		Name: name, Dir: dir, Package: tree.Name.Name,
 		Module: strings.SplitN(name, "/", 2)[0],
 		Test:   strings.HasSuffix(name, "_test.go"),
-		Doc:    tree.Doc.Text(), Lines: set.File(tree.Pos()).LineCount(),
+		Doc:    tree.Doc.Text() != "",
 	}
 	known := map[string]string{} // local name -> import path
 	for _, spec := range tree.Imports {
@@ -107,4 +108,33 @@ func setsField(c *ast.CompositeLit, field string) bool {
 		name, ok := kv.Key.(*ast.Ident)
 		return ok && name.Name == field
 	})
+}
+
+// goFiles returns the Go files of the modules, tests included. As in the go command,
+// directories named testdata or starting with a dot or an underscore, and nested
+// modules, are left out.
+func goFiles(ws *workspace.Workspace) ([]string, error) {
+	var files []string
+	for _, m := range ws.Modules {
+		err := filepath.WalkDir(m.Dir, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && path != m.Dir && skipped(path, d.Name()):
+				return filepath.SkipDir
+			case !d.IsDir() && strings.HasSuffix(path, ".go"):
+				files = append(files, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func skipped(path, name string) bool {
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	return name == "testdata" || name[0] == '.' || name[0] == '_' || err == nil
 }

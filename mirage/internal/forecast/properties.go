@@ -1,4 +1,4 @@
-package cli
+package forecast
 
 import (
 	"cmp"
@@ -8,13 +8,12 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// shows holds the ranges of job properties in a log; predictions outside them are
+// properties holds the ranges of job properties in a log; predictions outside them are
 // extrapolations.
-type shows struct {
+type properties struct {
 	nodes      int   // of the largest job
 	limit      int64 // longest, seconds; 0 if no job has one
 	last       int64 // last submission
@@ -27,8 +26,8 @@ type shows struct {
 // usualSeconds is the span for the mean of the nodes in use: a week.
 const usualSeconds = 7 * 86400
 
-func showsOf(jobs []trace.Job, at int64) *shows {
-	s := &shows{users: map[string]bool{}, partitions: map[string]int{}}
+func propertiesOf(jobs []trace.Job, at int64) *properties {
+	s := &properties{users: map[string]bool{}, partitions: map[string]int{}}
 	from, to := int64(0), at
 	if n := len(jobs); n > 0 {
 		to = min(at, jobs[n-1].Submit+1)
@@ -50,47 +49,50 @@ func showsOf(jobs []trace.Job, at int64) *shows {
 	return s
 }
 
+// Partitions returns the names of the partitions of jobs, sorted.
+func Partitions(jobs []trace.Job) []string { return propertiesOf(jobs, 0).names() }
+
 // names returns the names of the partitions, sorted.
-func (s *shows) names() []string {
+func (s *properties) names() []string {
 	names := slices.Sorted(maps.Keys(s.partitions))
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // partition returns the partition of a question, which must be in the log, or else the
 // one with most jobs.
-func (s *shows) partition(asked string) (string, error) {
+func (s *properties) partition(name string) (string, error) {
 	names := s.names()
 	switch {
-	case asked == "":
+	case name == "":
 		return slices.MaxFunc(slices.Sorted(maps.Keys(s.partitions)), func(a, b string) int { return cmp.Compare(s.partitions[a], s.partitions[b]) }), nil
-	case slices.Contains(names, asked):
-		return asked, nil
+	case slices.Contains(names, name):
+		return name, nil
 	case len(names) == 0:
-		return "", cli.Usagef("partition %q: the log has no partitions", asked)
+		return "", questionErrorf("partition %q: the log has no partitions", name)
 	}
-	return "", cli.Usagef("partition %q is not in the log; it has %s", asked, strings.Join(names, ", "))
+	return "", questionErrorf("partition %q is not in the log; it has %s", name, strings.Join(names, ", "))
 }
 
 // notes returns the extrapolations in an answer.
-func (s *shows) notes(q question, job trace.Job) (notes []string) {
+func (s *properties) notes(q Question, job trace.Job) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if q.partition == "" && len(s.partitions) > 1 {
+	if q.Partition == "" && len(s.partitions) > 1 {
 		note("for partition %s, which has most jobs; the log also has %s", job.Partition, strings.Join(slices.DeleteFunc(s.names(), func(p string) bool { return p == job.Partition }), ", "))
 	}
 	if job.Nodes > s.nodes {
-		note("no job in the log has more than %s: predicted from smaller jobs", counted(s.nodes, "node"))
+		note("no job in the log has more than %s: predicted from smaller jobs", trace.Count(s.nodes, "node"))
 	}
 	switch {
 	case s.limit == 0:
 		note("the log has no time limits: the job's limit is ignored")
 	case job.Limit > s.limit:
-		note("no job in the log has a limit above %v: predicted from shorter jobs", span(s.limit))
+		note("no job in the log has a limit above %s: predicted from shorter jobs", trace.Span(s.limit))
 	}
 	if job.User != "" && !s.users[job.User] {
 		note("user %s has no job in the log: predicted as for an average user", job.User)
 	}
 	if age := job.Submit - s.last; age > 3600 {
-		note("the last submission in the log was %v earlier: jobs since then are unknown", lasting(float64(age)/3600))
+		note("the last submission in the log was %v earlier: jobs since then are unknown", seconds(float64(age)))
 	}
 	return notes
 }
@@ -98,8 +100,8 @@ func (s *shows) notes(q question, job trace.Job) (notes []string) {
 // likeThese is the number of latest similar jobs whose waits explain a wide interval.
 const likeThese = 50
 
-// wide explains an interval wider than a day by the waits of similar jobs.
-func (s *shows) wide(jobs []trace.Job, job trace.Job, at int64) string {
+// wideNote explains an interval wider than a day by the waits of similar jobs.
+func wideNote(jobs []trace.Job, job trace.Job, at int64) string {
 	near := func(a, b int64) bool { return a <= 2*b && b <= 2*a }
 	var waits []float64
 	for i := len(jobs) - 1; i >= 0 && len(waits) < likeThese; i-- {
@@ -109,26 +111,9 @@ func (s *shows) wide(jobs []trace.Job, job trace.Job, at int64) string {
 		}
 	}
 	if len(waits) < 10 {
-		return fmt.Sprintf("the interval is wider than a day: only %s of about this size and limit ever started", counted(len(waits), "job"))
+		return fmt.Sprintf("the interval is wider than a day: only %s of about this size and limit ever started", trace.Count(len(waits), "job"))
 	}
 	sorted := stats.Sort(waits)
-	at10, at90 := lasting(sorted.Quantile(0.1)/3600), lasting(sorted.Quantile(0.9)/3600)
+	at10, at90 := seconds(sorted.Quantile(0.1)), seconds(sorted.Quantile(0.9))
 	return fmt.Sprintf("the interval is wider than a day: of the last %d jobs of about this size and limit, one in ten waited at most %v and one in ten at least %v", len(waits), at10, at90)
-}
-
-// queue returns a note if the log appears to lack the jobs that had not ended.
-func (k *known) queue() (notes []string) {
-	s := k.shows
-	if len(k.t.Open) == 0 && float64(s.used) < s.usual/2 {
-		return []string{fmt.Sprintf("the log has no queue at %s: %d of the usual %.0f %s in use, and no pending or running job at its end; log all states with sacct, or give the output of squeue as a second file", clock(k.t, k.at), s.used, s.usual, k.t.Unit)}
-	}
-	return nil
-}
-
-// counted returns "1 thing" or "N things".
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -91,7 +91,7 @@ func Rules() []Rule {
 		},
 		{
 			"only adapters read the clock and start programs",
-			"a decision that waits or reads the clock cannot be repeated, and its test needs sleep; tools/layers/adapters.go lists the adapters",
+			"a decision that waits or reads the clock cannot be repeated, and its test needs sleep; tools/layers/adapters_test.go lists the adapters",
 			func(f File) []Use {
 				if command(f) || f.Test || adapter(f) {
 					return nil
@@ -111,7 +111,7 @@ func Rules() []Rule {
 		},
 		{
 			"imports inside a module follow its flow",
-			"a package that imports a later one cannot be read, tested or replaced before it; tools/layers/flow.go has the order",
+			"a package that imports a later one cannot be read, tested or replaced before it; tools/layers/flow_test.go has the order",
 			backwards,
 		},
 		{
@@ -128,31 +128,10 @@ func Rules() []Rule {
 			},
 		},
 		{
-			"a package is named by a noun of the field",
-			"package names such as util say nothing",
-			func(f File) []Use {
-				name := strings.TrimSuffix(f.Package, "_test")
-				if slices.Contains([]string{"util", "utils", "common", "helper", "helpers", "types", "base", "misc"}, name) {
-					return []Use{{"package " + name, 1}}
-				}
-				return nil
-			},
-		},
-		{
-			"a package's comment begins with its name",
-			"the first sentence defines the package",
-			func(f File) []Use {
-				if f.Test || f.Doc == "" || strings.HasPrefix(f.Doc, "Package "+f.Package+" ") || f.Package == "main" && strings.HasPrefix(f.Doc, "Command ") {
-					return nil
-				}
-				return []Use{{"package " + f.Package, 1}}
-			},
-		},
-		{
 			"a package's comment is in doc.go",
 			"a reader finds it there",
 			func(f File) []Use {
-				if f.Test || f.Doc == "" || f.Package == "main" || strings.HasSuffix(f.Name, "/doc.go") {
+				if f.Test || !f.Doc || f.Package == "main" || strings.HasSuffix(f.Name, "/doc.go") {
 					return nil
 				}
 				return []Use{{"package " + f.Package, 1}}
@@ -167,21 +146,6 @@ func Rules() []Rule {
 				}
 				return f.Mute
 			},
-		},
-		{
-			"a file has at most 500 lines",
-			"a file covers one topic",
-			func(f File) []Use {
-				if f.Test || f.Lines <= 500 {
-					return nil
-				}
-				return []Use{{fmt.Sprint(f.Lines, " lines"), f.Lines}}
-			},
-		},
-		{
-			"go.yaml.in/yaml, not gopkg.in/yaml.v3",
-			"the old path is unmaintained",
-			outside(nil, "gopkg.in/yaml.v3"),
 		},
 	}
 }

@@ -1,0 +1,119 @@
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/backtest"
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Answer is a predicted wait, as mirage when prints it in JSON.
+type Answer struct {
+	At    string                 `json:"at"`
+	Wait  uncertainty.Prediction `json:"wait_hours"`
+	Start string                 `json:"start"`
+	// Chance is the probability of a start by the time By, if By was given and the
+	// probability is known.
+	By string `json:"by,omitempty"`
+	// TestOnly is the start that sbatch --test-only predicts on a live Slurm.
+	TestOnly     string        `json:"test_only,omitempty"`
+	Chance       *float64      `json:"chance,omitempty"`
+	Notes        []string      `json:"notes,omitempty"` // extrapolations and doubts
+	Alternatives []Alternative `json:"alternatives"`
+	Handover     *Handover     `json:"handover,omitempty"` // if the cost of overlap was given
+}
+
+// Alternative is a cheaper shape of the job.
+type Alternative struct {
+	Shape        string                 `json:"shape"`
+	Wait         uncertainty.Prediction `json:"wait_hours"`
+	EarlierHours float64                `json:"earlier_hours"`
+}
+
+// Handover is the distribution of the start time and the best time to submit a
+// successor.
+type Handover struct {
+	Curve []backtest.Start `json:"chance_by"`
+	// LeadHours is the time before its predecessor's end at which submitting a
+	// successor has the least expected cost, if an hour of overlap costs OverlapCost
+	// hours of interruption: the 1/(1+OverlapCost) quantile of the wait (the
+	// newsvendor's critical ratio).
+	LeadHours   float64 `json:"lead_hours"`
+	OverlapCost float64 `json:"overlap_cost"`
+}
+
+// handover returns the handover for an answer; nil if too few jobs have started.
+func handover(a backtest.Answer, cost float64) *Handover {
+	lead, known := a.By(1 / (1 + cost))
+	if !known {
+		return nil
+	}
+	return &Handover{a.Starts, lead / 3600, cost}
+}
+
+// setChance sets the probability of a start by a time in the time zone, if chance knows
+// the probability of a wait of at most so many seconds.
+func (a *Answer) setChance(text string, zone *time.Location, now int64, chance func(seconds float64) (float64, bool)) error {
+	if text == "" {
+		return nil
+	}
+	by, err := trace.ParseNext(text, zone, now)
+	if err != nil {
+		return questionErrorf("--by: %w", err)
+	}
+	shown := func(unix int64) string { return time.Unix(unix, 0).In(zone).Format(time.DateTime) }
+	if by < now {
+		return questionErrorf("--by: %s, want a time after %s", text, shown(now))
+	}
+	a.By = shown(by)
+	if p, known := chance(float64(by - now)); known {
+		a.Chance = &p
+	}
+	return nil
+}
+
+// shape is a job that asks for less.
+type shape struct {
+	name string
+	job  trace.Job
+}
+
+// cheaper returns shapes with a half and a quarter of a job's limit, and of its nodes.
+func cheaper(job trace.Job) (shapes []shape) {
+	for _, part := range []int64{2, 4} {
+		shorter, smaller := job, job
+		if shorter.Limit /= part; job.Limit != trace.Unlimited {
+			shapes = append(shapes, shape{fmt.Sprintf("a limit of %s", trace.Span(shorter.Limit)), shorter})
+		}
+		if smaller.Nodes /= int(part); smaller.Nodes > 0 {
+			if n := job.Need; n != nil {
+				smaller.Need = &trace.Need{CPUs: n.CPUs / int(part), GPUs: n.GPUs / int(part), MemoryMB: n.MemoryMB / part}
+			}
+			shapes = append(shapes, shape{trace.Count(smaller.Nodes, "node"), smaller})
+		}
+	}
+	return shapes
+}
+
+// compare predicts the waits of other shapes, in hours, and keeps those that would start
+// a minute or more earlier, the earliest first.
+func (a *Answer) compare(shapes []shape, wait func(trace.Job) (uncertainty.Prediction, error)) error {
+	for _, s := range shapes {
+		hours, err := wait(s.job)
+		if err != nil {
+			return err
+		}
+		if earlier := a.Wait.Value - hours.Value; earlier > 1./60 {
+			a.Alternatives = append(a.Alternatives, Alternative{s.name, hours, earlier})
+		}
+	}
+	slices.SortStableFunc(a.Alternatives, func(x, y Alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
+	return nil
+}
+
+// seconds formats a duration for a note.
+func seconds(s float64) uncertainty.Quantity { return uncertainty.Seconds(uncertainty.Point(s)) }

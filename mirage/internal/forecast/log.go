@@ -1,0 +1,104 @@
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/foretime/foretime/mirage/internal/backtest"
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Log is a log at a time, ready to answer.
+type Log struct {
+	t        *trace.Trace
+	jobs     []trace.Job // of the log and its queue
+	f        *backtest.Forecaster
+	at       int64
+	size     int // of the cluster; 0 if unknown
+	peak     int // largest number of nodes in use at once
+	priority float64
+	seen     *properties
+}
+
+// NewLog fits a forecaster to the jobs of a log before a time, Unix seconds.
+func NewLog(ctx context.Context, t *trace.Trace, at int64, s backtest.Settings) (*Log, error) {
+	all := t.All()
+	f, err := backtest.NewForecaster(all, s)
+	if err != nil {
+		return nil, &QuestionError{err}
+	}
+	n, _ := slices.BinarySearchFunc(all, at, func(j trace.Job, at int64) int { return cmp.Compare(j.Submit, at) })
+	return &Log{t, all, f, at, s.Size, t.PeakNodes(), trace.MedianPriority(all[:n]), propertiesOf(all[:n], at)}, f.Reach(ctx, at)
+}
+
+// Answer answers a question.
+func (l *Log) Answer(q Question) (*Answer, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	if q.Resources != (Resources{}) {
+		return nil, questionErrorf("CPUs, GPUs, memory and exclusive nodes of a job are only used on a live Slurm; for a log, set the counted unit by log.unit")
+	}
+	if err := l.fits(q.Nodes); err != nil {
+		return nil, err
+	}
+	partition, err := l.seen.partition(q.Partition)
+	if err != nil {
+		return nil, err
+	}
+	job := trace.Job{User: q.User, Partition: partition, Nodes: q.Nodes, Limit: q.Limit, Submit: l.at, Priority: l.priority}
+	if l.seen.limit == 0 {
+		job.Limit = trace.Unlimited
+	}
+	answer, err := l.f.Ask(job)
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{At: l.t.Clock(l.at), Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: append(l.seen.notes(q, job), l.queueNotes()...), Alternatives: []Alternative{}}
+	switch {
+	case !answer.Bounded():
+		a.Notes = append(a.Notes, "too few jobs have started for an interval")
+	case answer.Width() > 86400:
+		a.Notes = append(a.Notes, wideNote(l.jobs, job, l.at))
+	}
+	if err := a.setChance(q.By, l.t.Zone, l.at, answer.Chance); err != nil {
+		return nil, err
+	}
+	if q.Overlap > 0 {
+		a.Handover = handover(answer, q.Overlap)
+	}
+	shapes := cheaper(job)
+	for _, p := range l.seen.names() {
+		if other := job; p != job.Partition {
+			other.Partition = p
+			shapes = append(shapes, shape{"partition " + p, other})
+		}
+	}
+	return a, a.compare(shapes, func(j trace.Job) (uncertainty.Prediction, error) {
+		other, err := l.f.Ask(j)
+		return other.Times(1. / 3600), err
+	})
+}
+
+// fits returns an error for a job that is larger than the cluster, or, if its size is
+// unknown, than the peak use.
+func (l *Log) fits(nodes int) error {
+	if l.size > 0 && nodes > l.size {
+		return questionErrorf("job wants %d nodes, the cluster has %d: it can never start", nodes, l.size)
+	}
+	if l.size == 0 && nodes > l.peak {
+		return questionErrorf("job wants %d nodes, the log has at most %d in use at once; set the size of a larger cluster by --set nodes=", nodes, l.peak)
+	}
+	return nil
+}
+
+// queueNotes returns a note if the log appears to lack the jobs that had not ended.
+func (l *Log) queueNotes() []string {
+	if s := l.seen; len(l.t.Open) == 0 && float64(s.used) < s.usual/2 {
+		return []string{fmt.Sprintf("the log has no queue at %s: %d of the usual %.0f %s in use, and no pending or running job at its end; log all states with sacct, or give the output of squeue as a second file", l.t.Clock(l.at), s.used, s.usual, l.t.Unit)}
+	}
+	return nil
+}
