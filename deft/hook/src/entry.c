@@ -184,12 +184,21 @@ BODY(launch) {
     return r;
 }
 
+/* The call waits for the device: the owner knows that its queue is not empty. */
+static int wait_six(enum entry_id id, const word *a, bool *skip) {
+    struct deft_slot *s = acquire(&here->slot);
+    add(&s->in_wait, 1);
+    int r = call_six(id, a, skip);
+    add(&s->in_wait, -1);
+    return r;
+}
+
 BODY(copy) {
     bool skip = true;
     if (!inside)
         copies(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
     struct mark before = queue_mark();
-    int r = call_six(id, a, &skip);
+    int r = arg == FETCH && !inside ? wait_six(id, a, &skip) : call_six(id, a, &skip);
     if (arg == FETCH && r == CU_SUCCESS && !skip)
         gate_synced(0, NULL, per_thread, before);
     return r;
@@ -201,7 +210,7 @@ BODY(synced) {
         arg = NO; /* another context than the thread's */
     member_seen();
     struct mark before = queue_mark();
-    int r = call_six(id, a, &skip);
+    int r = inside ? call_six(id, a, &skip) : wait_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip)
         gate_synced(arg, (void *)a[0], per_thread, before);
     return r;

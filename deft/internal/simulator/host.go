@@ -38,6 +38,7 @@ type host struct {
 	warmUp    bool          // the present job is one
 	inFlight  int           // kernels
 	mean      time.Duration // of a kernel
+	longest   time.Duration // mean of its kernels times those of a launch
 	launches  uint64
 	gpu       time.Duration // of kernels done
 	doneJobs  int
@@ -53,6 +54,7 @@ func newHost(c *Config, i int) *host {
 		h.mean += each
 	}
 	h.mean /= time.Duration(len(h.spec.Kernels))
+	h.longest = h.mean * time.Duration(min(max(h.spec.Graph, 1), len(h.spec.Kernels)))
 	h.result.Client = c.Clients[i]
 	h.result.WarmUp = c.WarmUp
 	return h
@@ -77,10 +79,11 @@ func (h *host) timed() bool {
 func (h *host) observed(id int, partial time.Duration) policy.Client {
 	return policy.Client{
 		ID: id, Terms: h.spec.Terms,
-		Active: h.active, Begin: h.job.Begin,
+		Active: h.active, Begin: h.job.Begin, Started: h.next > 0,
 		Launches: h.launches, InFlight: h.inFlight, GPU: h.gpu + partial,
-		Drained: h.phase == atGate && h.inFlight == 0,
-		Jobs:    h.doneJobs,
+		Busy: h.inFlight > 0, Longest: h.longest, Syncs: uint64(h.doneJobs),
+		Held: h.phase == atGate, Drained: h.phase == atGate && h.inFlight == 0,
+		Jobs: h.doneJobs, Job: uint64(h.doneJobs) + 1,
 	}
 }
 

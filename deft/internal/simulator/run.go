@@ -239,6 +239,10 @@ func (s *simulation) launch(i int, h *host) {
 	h.job.Kernels += k.kernels
 	h.result.MaxQueue = max(h.result.MaxQueue, h.inFlight)
 	s.trace(Launched, i)
+	if h.directive.Watch {
+		h.directive.Watch = false
+		s.ring()
+	}
 	h.wake = s.now + h.launch
 	h.phase = launching
 	if h.next == len(h.spec.Kernels) {

@@ -73,7 +73,7 @@ func TestOneClientByHand(t *testing.T) {
 func TestPreemptionByHand(t *testing.T) {
 	low := Client{Kernels: Uniform(6, 10*us), Jobs: 1, Terms: policy.Terms{Sync: 2}}
 	high := Client{Terms: policy.Terms{Priority: 1}, Kernels: Uniform(2, 5*us), Jobs: 1, Start: 6 * us}
-	r := play(t, Config{Clients: []Client{low, high}, Policy: policy.Priority{}, Duration: time.Second})
+	r := play(t, Config{Clients: []Client{low, high}, Policy: policy.NewPriority(policy.Settings{}), Duration: time.Second})
 	// Kernels of low: 0-10, 10-20; of high 20-25, 25-30, its host wakes at 45.
 	if got := r.Clients[1].Jobs[0]; got.Begin != 6*us || got.End != 45*us {
 		t.Errorf("high %v to %v, want 6us to 45us", got.Begin, got.End)
@@ -357,7 +357,7 @@ func pair() []Client {
 }
 
 func ExampleRun() {
-	result, err := Run(context.Background(), Config{Clients: pair(), Policy: policy.Priority{}, Duration: 5 * time.Second})
+	result, err := Run(context.Background(), Config{Clients: pair(), Policy: policy.NewPriority(policy.Settings{}), Duration: 5 * time.Second})
 	if err != nil {
 		fmt.Println(err)
 		return
