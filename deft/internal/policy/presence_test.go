@@ -134,3 +134,34 @@ func TestPresenceModel(t *testing.T) {
 		}
 	})
 }
+
+// An urgent client of short bursts and long gaps loses what it may and no more, however
+// much each return costs.
+func TestSlackIsKept(t *testing.T) {
+	for _, slack := range []float64{1.01, 1.05, 1.2} {
+		p := newPresence(Settings{Slack: slack})
+		urgent := Client{ID: 1, Active: true, Started: true}
+		other := Client{ID: 2, Active: true, Busy: true, Longest: 3 * time.Millisecond}
+		clients := []Client{urgent, other}
+		var now, lost time.Duration
+		given := 0
+		for range 300 {
+			for end := now + 6*time.Millisecond; now < end; {
+				p.observe(now, clients)
+				next := p.decide(now, clients, others(clients))
+				p.opened(clients, make([]Directive, 2))
+				now = min(next, end)
+			}
+			if !p.wants(clients[0]) {
+				lost += other.Longest
+				given++
+			}
+			clients[0].Launches++
+		}
+		share := float64(lost) / float64(now)
+		t.Logf("slack %v: %d of 300 gaps given, %.3f of the time lost", slack, given, share)
+		if share > slack-1+0.005 || share < (slack-1)/2 {
+			t.Errorf("slack %v: %.3f of the time lost", slack, share)
+		}
+	}
+}
