@@ -3,11 +3,19 @@ package policy
 import (
 	"math"
 	"time"
+
+	"github.com/foretime/foretime/deft/internal/device"
 )
 
 // DefaultSlack is the time of an urgent job next to others, relative to alone, that
 // giving its gaps away may cost on average.
 const DefaultSlack = 1.05
+
+// Costs returns what a device with settings costs when it changes between clients.
+func Costs(s device.Settings) Device {
+	s = s.Filled()
+	return Device{Switch: s.Switch, Alternates: s.Discipline == device.MPS}
+}
 
 const (
 	// reaction is the time from a launch of an urgent client until others are stopped:
@@ -66,10 +74,9 @@ type sign struct {
 	inJob    gaps
 	atBegin  gaps // from a job's begin to its first launch
 
-	alone  bool          // others were stopped, with nothing on the device
-	active time.Duration // in jobs while it was alone, and what it did in that time
-	gpu    time.Duration
-	syncs  uint64
+	alone  bool // others were stopped, with nothing on the device
+	single work // in jobs while it was alone
+	all    work // in jobs
 	last   Client
 }
 
@@ -138,16 +145,27 @@ func (s *sign) distribution() *gaps {
 
 // measure adds up what the client does with its jobs' time.
 func (p *presence) measure(s *sign, now time.Duration, c Client) {
-	if s.last.Active && s.alone {
-		s.active += now - s.at
-		s.gpu += max(c.GPU-s.last.GPU, 0)
-		s.syncs += c.Syncs - min(s.last.Syncs, c.Syncs)
+	if !s.last.Active {
+		return
 	}
-	if s.active > time.Second { // the last second counts
-		s.active /= 2
-		s.gpu /= 2
-		s.syncs /= 2
+	did := work{float64(now - s.at), float64(c.GPU - s.last.GPU), float64(c.Launches - s.last.Launches), float64(c.Syncs - s.last.Syncs)}
+	s.all.add(did)
+	if s.alone {
+		s.single.add(did)
 	}
+}
+
+// work is what a client did in a time.
+type work struct{ ns, gpu, kernels, syncs float64 }
+
+// add adds what it did next: about the last second counts.
+func (w *work) add(d work) {
+	if w.ns += d.ns; w.ns > float64(time.Second) {
+		w.ns, w.gpu, w.kernels, w.syncs = w.ns/2, w.gpu/2, w.kernels/2, w.syncs/2
+	}
+	w.gpu += d.gpu
+	w.kernels += d.kernels
+	w.syncs += d.syncs
 }
 
 // delay returns what a client loses when it takes the device back from the others.
@@ -220,25 +238,17 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 // queued, would be done soon enough at its next synchronization. Once that is too much
 // they wait until its queue is empty.
 func (p *presence) paces(s *sign, c Client, clients []Client) bool {
-	if s.syncs == 0 || s.active == 0 || float64(s.gpu) > busyLimit*float64(s.active) {
+	if s.all.syncs <= 0 || s.single.kernels <= 0 || s.single.gpu > busyLimit*s.single.ns {
 		return false
 	}
-	most := time.Duration((p.slack - 1) * float64(s.active) / float64(s.syncs)) // that it may lose
+	between := s.all.kernels / s.all.syncs * s.single.ns / s.single.kernels // two of its waits, alone
+	most := time.Duration((p.slack - 1) * between)                          // that it may lose
 	s.ahead = min(DefaultInFlight, most/2)
-	loss := p.ahead(c, clients, s.ahead) + p.device.Switch + time.Duration(c.InFlight)*c.mean()
+	loss := p.ahead(c, clients, s.ahead) + p.device.Switch + time.Duration(float64(c.InFlight)*s.single.gpu/s.single.kernels)
 	if !s.paced { // worth it?
 		return c.InFlight <= 1 && loss+2*p.device.Switch <= most
 	}
 	return loss <= most
-}
-
-// mean returns the device time of one of the client's kernels.
-func (c Client) mean() time.Duration {
-	done := c.Launches - min(uint64(max(c.InFlight, 0)), c.Launches)
-	if done == 0 {
-		return 0
-	}
-	return c.GPU / time.Duration(done)
 }
 
 // opened notes whose gates are open, bounds the queues of those that use the device

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -24,22 +25,14 @@ var (
 	ErrStuck = errors.New("all clients are stopped for ever")
 )
 
-// Discipline is the order in which a device serves the kernels of several
-// clients.
-type Discipline int
-
-// The disciplines.
-const (
-	FIFO      Discipline = iota // in order of launch
-	TimeSlice                   // a slice of time for each client with kernels, in turn
-)
+// never is the time of what does not happen.
+const never = device.Never
 
 // Defaults of the costs in a Config and a Client: usual values, measured again before the
-// clocks are compared; the slice is that of a GPU without MPS.
+// clocks are compared.
 const (
 	DefaultLaunch   = 4 * time.Microsecond
 	DefaultSyncCost = 15 * time.Microsecond
-	DefaultSlice    = 2 * time.Millisecond
 	DefaultMinJobs  = 10
 )
 
@@ -52,10 +45,9 @@ type Config struct {
 	Duration time.Duration
 	MinJobs  int
 
-	Discipline Discipline
-	Slice      time.Duration // of TimeSlice; 0 is 2 ms
-	SyncCost   time.Duration // host time lost when it waits for the device; 0 is 15 us, below 0 none
-	Reaction   time.Duration // from a change to the policy's answer
+	Device   device.Settings
+	SyncCost time.Duration // host time lost when it waits for the device; 0 is 15 us, below 0 none
+	Reaction time.Duration // from a change to the policy's answer
 	// Jitter is the standard deviation of every kernel's time and every sleep as a
 	// share of it, drawn from a normal distribution cut at half and one and a half
 	// of the time. Without it a request may meet the other jobs at the same
@@ -111,8 +103,8 @@ func (c *Config) check() error {
 	if len(c.Clients) == 0 {
 		return fmt.Errorf("simulator: %w", ErrNoClient)
 	}
-	if c.Duration <= 0 || c.Slice < 0 || c.Reaction < 0 || !(c.Jitter >= 0) || math.IsInf(c.Jitter, 0) {
-		return fmt.Errorf("simulator: %w: duration %v, slice %v, reaction %v, jitter %v", ErrTime, c.Duration, c.Slice, c.Reaction, c.Jitter)
+	if c.Duration <= 0 || c.Device.Turn < 0 || c.Reaction < 0 || !(c.Jitter >= 0) || math.IsInf(c.Jitter, 0) {
+		return fmt.Errorf("simulator: %w: duration %v, turn %v, reaction %v, jitter %v", ErrTime, c.Duration, c.Device.Turn, c.Reaction, c.Jitter)
 	}
 	for i, client := range c.Clients {
 		if len(client.Kernels) == 0 {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -15,6 +16,7 @@ const (
 	launching              // until wake, then the next launch is tried
 	atGate                 // until the gate opens
 	atBound                // until fewer are in flight
+	atFull                 // until the device has room for another launch
 	syncing                // at a synchronization point, until the queue is empty
 	finishing              // after the last launch, until the queue is empty
 	waking                 // until wake, from a wait for the device after the last launch
@@ -40,7 +42,8 @@ type host struct {
 	mean      time.Duration // of a kernel
 	longest   time.Duration // mean of its kernels times those of a launch
 	launches  uint64
-	gpu       time.Duration // of kernels done
+	used      time.Duration // device time, to the end of the last kernel
+	started   uint64        // number of the last launch that the device took up, plus 1
 	doneJobs  int
 	result    ClientResult
 }
@@ -74,13 +77,13 @@ func (h *host) timed() bool {
 	return h.phase == sleeping || h.phase == launching || h.phase == waking
 }
 
-// observed is the client as the policy sees it. Partial is the time that its
-// kernel has been on the device.
-func (h *host) observed(id int, partial time.Duration) policy.Client {
+// observed is the client as the policy sees it. Used is the
+// device time that it has had.
+func (h *host) observed(id int, used time.Duration) policy.Client {
 	return policy.Client{
 		ID: id, Terms: h.spec.Terms,
 		Active: h.active, Begin: h.job.Begin, Started: h.next > 0,
-		Launches: h.launches, InFlight: h.inFlight, GPU: h.gpu + partial,
+		Launches: h.launches, InFlight: h.inFlight, GPU: used,
 		Busy: h.inFlight > 0, Longest: h.longest, Syncs: uint64(h.doneJobs),
 		Held: h.phase == atGate, Drained: h.phase == atGate && h.inFlight == 0,
 		Jobs: h.doneJobs, Job: uint64(h.doneJobs) + 1,
@@ -89,10 +92,10 @@ func (h *host) observed(id int, partial time.Duration) policy.Client {
 
 // launched is the next kernel, or the next graph: one piece of work, as long as
 // its kernels together.
-func (h *host) launched(client int) kernel {
-	k := kernel{client: client, kernels: h.size()}
-	for _, each := range h.spec.Kernels[h.next : h.next+k.kernels] {
-		k.time += h.varied(each)
+func (h *host) launched(client int) device.Kernel {
+	k := device.Kernel{Client: client, Kernels: h.size()}
+	for _, each := range h.spec.Kernels[h.next : h.next+k.Kernels] {
+		k.Time += h.varied(each)
 	}
 	return k
 }

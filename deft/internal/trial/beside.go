@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -40,7 +41,7 @@ func Beside(ctx context.Context, alone *report.Run, a, b string) (speeds [2]unce
 	x := &experiment.Experiment{Policy: "none", MinJobs: 1, Jitter: 0.05}
 	off := uneven
 	if alone.Device != "sim" {
-		x.Discipline, off = "timeslice", arbitration
+		x.Device.Discipline, off = device.Turns, arbitration
 	}
 	for _, name := range []string{a, b} {
 		m, err := solo(alone, name)
