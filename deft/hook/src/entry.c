@@ -185,7 +185,7 @@ BODY(launch) {
 }
 
 /* The call waits for the device: the owner knows that its queue is not empty. */
-static int wait_six(enum entry_id id, const word *a, bool *skip) {
+static __attribute__((noinline)) int wait_six(enum entry_id id, const word *a, bool *skip) {
     struct deft_slot *s = acquire(&here->slot);
     add(&s->in_wait, 1);
     int r = call_six(id, a, skip);
@@ -273,16 +273,20 @@ BODY(enter) {
 }
 
 /* Batches: more arguments than registers hold. */
+static __attribute__((noinline)) int batch(WORDS, word a6, word a7, word a8, enum entry_id id, bool per_thread, void *stream) {
+    void *raw = inside ? entry_raw(id) : NULL;
+    int (*next)(SIX, word, word, word) = (int (*)(SIX, word, word, word))(raw ? raw : entry_next(id)), r;
+    if (unlikely(!next))
+        return CU_STUB_LIBRARY;
+    if (unlikely(inside))
+        return next(GIVEN, a6, a7, a8);
+    copies(stream, per_thread);
+    CALL(r, next(GIVEN, a6, a7, a8));
+    return r;
+}
+
 #define BATCH(name, last) \
-    WRAP(name, (WORDS, word a6, word a7, word a8)) { \
-        NEXT(name, SIX, word, word, word) \
-        if (unlikely(inside)) \
-            return next(GIVEN, a6, a7, a8); \
-        copies((void *)last, PER_THREAD(#name)); \
-        int r; \
-        CALL(r, next(GIVEN, a6, a7, a8)); \
-        return r; \
-    }
+    WRAP(name, (WORDS, word a6, word a7, word a8)) { return batch(GIVEN, a6, a7, a8, E_##name, PER_THREAD(#name), (void *)last); }
 BATCH(cuMemcpyBatchAsync, a8)
 BATCH(cuMemcpyBatchAsync_ptsz, a8)
 BATCH(cuMemcpyBatchAsync_v2, a7)

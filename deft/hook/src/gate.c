@@ -140,9 +140,10 @@ static struct bound bound_of(struct deft_slot *s) {
 }
 
 /* The device was given to others because this client did not use it: it does now. */
-static bool take_back(struct deft_slot *s) {
+COLD static void take_back(struct deft_slot *s) {
     uint32_t watched = DEFT_GATE_WATCHED;
-    return load(&s->gate) == DEFT_GATE_WATCHED && swap_if(&s->gate, &watched, DEFT_GATE_OPEN);
+    if (swap_if(&s->gate, &watched, DEFT_GATE_OPEN))
+        member_ring();
 }
 
 COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
@@ -168,10 +169,9 @@ COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
     }
     if (trail.key != stream_key(stream, per_thread) || trail.epoch != load(&here->epoch))
         queue_touch(stream, per_thread);
-    bool back = take_back(s);
     launched(s, kernels);
-    if (back)
-        member_ring();
+    if (load(&s->gate) == DEFT_GATE_WATCHED)
+        take_back(s);
     return pass;
 }
 
@@ -205,8 +205,7 @@ void gate_copy(void *stream, bool per_thread) {
     job_detect(s);
     if (closed(s) && member_obeys())
         stop(s);
-    if (take_back(s))
-        member_ring();
+    take_back(s);
 }
 
 void gate_synced(long kind, void *stream, bool per_thread, struct mark before) {
