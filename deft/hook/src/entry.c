@@ -11,6 +11,7 @@
 #include "entry.h"
 #include "gate.h"
 #include "memory.h"
+#include "trace.h"
 
 #define WRAP(name, params) \
     static int w_##name params; \
@@ -46,9 +47,12 @@
 #define LAUNCH_BODY(name, stream, call) \
     if (unlikely(inside)) \
         return call; \
+    uint64_t in = trace_in(); \
     enum pass pass = gate_launch((stream), PER_THREAD(#name)); \
     int r; \
+    trace_before((stream), PER_THREAD(#name)); \
     CALL(r, call); \
+    trace_after(in, (stream), PER_THREAD(#name), 1); \
     if (unlikely(pass == PASS_RECORD)) \
         gate_after((stream), PER_THREAD(#name), 1); \
     return r;
@@ -84,10 +88,12 @@ KERNEL_EX(cuLaunchKernelEx_ptsz)
         NEXT(name, void *, void *) \
         if (unlikely(inside)) \
             return next(exec, stream); \
-        uint64_t kernels; \
+        uint64_t kernels, in = trace_in(); \
         enum pass pass = gate_graph(exec, stream, PER_THREAD(#name), &kernels); \
         int r; \
+        trace_before(stream, PER_THREAD(#name)); \
         CALL(r, next(exec, stream)); \
+        trace_after(in, stream, PER_THREAD(#name), kernels); \
         if (unlikely(pass == PASS_RECORD)) \
             gate_after(stream, PER_THREAD(#name), kernels); \
         return r; \
@@ -187,9 +193,11 @@ BODY(launch) {
 /* The call waits for the device: the owner knows that its queue is not empty. */
 static __attribute__((noinline)) int wait_six(enum entry_id id, const word *a, bool *skip) {
     struct deft_slot *s = acquire(&here->slot);
+    uint64_t in = trace_in();
     add(&s->in_wait, 1);
     int r = call_six(id, a, skip);
     add(&s->in_wait, -1);
+    trace_waited(in, TRACE_WAIT);
     return r;
 }
 
@@ -589,6 +597,7 @@ static void forked(void) {
     queue_forget();
     memory_forget();
     graphs_forget();
+    trace_forget();
 }
 
 /* DEFT_JOIN=load joins every program that loads the library, not those alone
@@ -604,4 +613,5 @@ __attribute__((destructor)) static void ended(void) {
     if (members[0].slot != &nobody && driver_handle())
         member_path(DEFT_PATH_LOADED);
     member_leave();
+    trace_end();
 }

@@ -67,10 +67,16 @@ type Client struct {
 	Kernels []time.Duration // device time of each launch of a job
 	Graph   int             // so many kernels are launched at a time, as one CUDA graph; 0 each by itself
 	Launch  time.Duration   // host time of a launch; 0 is 4 us, below 0 none
-	Sleep   time.Duration   // between the end of a job and the begin of the next
-	Period  time.Duration   // instead of Sleep: from begin to begin, where the job is done by then
-	Start   time.Duration   // when the first job begins
-	Jobs    int             // exactly so many; 0: Config's Duration and MinJobs decide
+	// Gaps, if not nil, are the host times before each launch, instead of Launch, and Waits
+	// says before which of them the program waits for its queue to be empty: a recorded
+	// program. Its own waits end its jobs if Unmarked, as the hook detects them.
+	Gaps     []time.Duration
+	Waits    []bool
+	Unmarked bool
+	Sleep    time.Duration // between the end of a job and the begin of the next
+	Period   time.Duration // instead of Sleep: from begin to begin, where the job is done by then
+	Start    time.Duration // when the first job begins
+	Jobs     int           // exactly so many; 0: Config's Duration and MinJobs decide
 	// MemoryBytes and ReservedBytes are repeated in the results.
 	MemoryBytes, ReservedBytes int64
 }
@@ -114,6 +120,9 @@ func (c *Config) check() error {
 			if each <= 0 {
 				return fmt.Errorf("simulator: client %d (%s): kernel %d: %w: %v", i, client.Name, k, ErrTime, each)
 			}
+		}
+		if n := len(client.Kernels); client.Gaps != nil && (len(client.Gaps) != n || len(client.Waits) != n || client.Graph > 1) {
+			return fmt.Errorf("simulator: client %d (%s): %w: %d launches, %d gaps, %d waits", i, client.Name, ErrNoKernels, n, len(client.Gaps), len(client.Waits))
 		}
 		if client.Graph < 0 {
 			return fmt.Errorf("simulator: client %d (%s): %w: graphs of %d", i, client.Name, ErrNoKernels, client.Graph)

@@ -18,6 +18,7 @@ const (
 	atBound                // until fewer are in flight
 	atFull                 // until the device has room for another launch
 	syncing                // at a synchronization point, until the queue is empty
+	ownWait                // in a wait of the program's own, until the queue is empty
 	finishing              // after the last launch, until the queue is empty
 	waking                 // until wake, from a wait for the device after the last launch
 	finished               // for good
@@ -37,6 +38,7 @@ type host struct {
 	directive policy.Directive
 	job       Job
 	active    bool
+	begun     time.Duration // of an unmarked job: its first launch
 	warmUp    bool          // the present job is one
 	inFlight  int           // kernels
 	mean      time.Duration // of a kernel
@@ -45,6 +47,7 @@ type host struct {
 	used      time.Duration // device time, to the end of the last kernel
 	started   uint64        // number of the last launch that the device took up, plus 1
 	doneJobs  int
+	ownSyncs  uint64
 	result    ClientResult
 }
 
@@ -82,9 +85,9 @@ func (h *host) timed() bool {
 func (h *host) observed(id int, used time.Duration) policy.Client {
 	return policy.Client{
 		ID: id, Terms: h.spec.Terms,
-		Active: h.active, Begin: h.job.Begin, Started: h.next > 0,
+		Active: h.active, Begin: max(h.job.Begin, h.begun), Started: h.next > 0,
 		Launches: h.launches, InFlight: h.inFlight, GPU: used,
-		Busy: h.inFlight > 0, Longest: h.longest, Syncs: uint64(h.doneJobs),
+		Busy: h.inFlight > 0, Longest: h.longest, Syncs: h.ownSyncs,
 		Held: h.phase == atGate, Drained: h.phase == atGate && h.inFlight == 0,
 		Jobs: h.doneJobs, Job: uint64(h.doneJobs) + 1,
 	}

@@ -204,7 +204,20 @@ func (s *simulation) beginJob(i int, h *host) {
 	h.job = Job{Begin: s.now}
 	h.active, h.next = true, 0
 	h.phase, h.wake = launching, s.now
+	if h.spec.Gaps != nil {
+		h.wake += h.spec.Gaps[0]
+	}
+	if h.spec.Unmarked && h.wake > s.now {
+		h.active = false
+	}
 	s.trace(Begun, i)
+	if h.active {
+		s.arrive(i)
+	}
+}
+
+// arrive tells the policy that a job has begun.
+func (s *simulation) arrive(i int) {
 	if !s.open {
 		return
 	}
@@ -224,6 +237,10 @@ func (s *simulation) ring() {
 
 // tryLaunch launches the next kernel or waits for leave to.
 func (s *simulation) tryLaunch(i int, h *host) {
+	if !h.active { // the first launch of an unmarked job
+		h.active, h.begun = true, s.now
+		s.arrive(i)
+	}
 	switch {
 	case h.directive.Closed:
 		h.phase, h.since = atGate, s.now
@@ -263,8 +280,14 @@ func (s *simulation) launch(i int, h *host) {
 	}
 	h.wake = s.now + h.launch
 	h.phase = launching
-	if h.next == len(h.spec.Kernels) {
+	switch {
+	case h.next == len(h.spec.Kernels):
 		h.phase = finishing
+	case h.spec.Gaps == nil:
+	case h.spec.Waits[h.next]:
+		h.phase = ownWait
+	default:
+		h.wake = s.now + h.spec.Gaps[h.next]
 	}
 }
 
@@ -311,7 +334,16 @@ func (s *simulation) kernelDone(k device.Kernel) {
 	case syncing:
 		h.phase, h.wake = launching, s.now+s.syncCost
 		h.job.Stall += h.wake - h.since
+	case ownWait:
+		h.sinceSync = 0
+		h.ownSyncs++
+		h.phase, h.wake = launching, s.now+s.syncCost+h.spec.Gaps[h.next]
+		if h.spec.Unmarked {
+			h.active = false
+			s.ring()
+		}
 	case finishing:
+		h.ownSyncs++
 		h.sinceSync = 0
 		h.phase, h.wake = waking, s.waited(h)
 	case atGate:

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC 0x32616475636d6973ull /* "simcuda2" */
+#define MAGIC 0x33616475636d6973ull /* "simcuda3" */
 #define WORDS (DEVICE_CLIENTS / 64)
 #define REAP_NS 5000000ull   /* how often the dead are looked for */
 #define LOOK_NS 5000000ull   /* longest sleep of a waiter */

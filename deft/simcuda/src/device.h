@@ -26,10 +26,14 @@ struct device_settings {
     uint64_t switch_ns;    /* DEVICE_TURNS: idle time at each change of client */
     double overlap;        /* DEVICE_MPS: share of a command that runs next to another's */
     uint64_t memory_bytes; /* device memory */
-    uint64_t queue;        /* commands a client may have waiting, at most DEVICE_QUEUE */
+    uint64_t queue;        /* commands a client may have waiting, at most DEVICE_ROOM */
 };
 
-enum { DEVICE_QUEUE = 1024, DEVICE_CLIENTS = 512 };
+enum {
+    DEVICE_ROOM = 1024,  /* commands a client may have waiting */
+    DEVICE_QUEUE = 2048, /* the last ones, whose ends are known */
+    DEVICE_CLIENTS = 512
+};
 
 struct device;
 

@@ -96,11 +96,11 @@ static CUresult join(void) {
         .switch_ns = number_from("SIMCUDA_SWITCH_NS", 145000),
         .overlap = overlap && *overlap ? strtod(overlap, NULL) : .3,
         .memory_bytes = number_from("SIMCUDA_MEMORY_BYTES", 16ull << 30),
-        .queue = number_from("SIMCUDA_QUEUE", o == DEVICE_FIFO ? DEVICE_QUEUE : 128),
+        .queue = number_from("SIMCUDA_QUEUE", o == DEVICE_FIFO ? DEVICE_ROOM : 128),
     };
     if (!(s.overlap >= 0 && s.overlap <= 1)) s.overlap = .3;
     if (s.slice_ns < 1000) s.slice_ns = 1000;
-    if (s.queue < 1 || s.queue > DEVICE_QUEUE) s.queue = DEVICE_QUEUE;
+    if (s.queue < 1 || s.queue > DEVICE_ROOM) s.queue = DEVICE_ROOM;
     if (files && *files)
         snprintf(paths, sizeof paths, "%s", files);
     else
