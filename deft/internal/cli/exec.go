@@ -224,7 +224,7 @@ func (p *program) agree(at daemon.Place, owner *daemon.Attachment) error {
 		return nil
 	}
 	if len(now.Clients) > 0 && !p.change {
-		err := cli.Usagef("session %s runs under policy %s with slack %v for %d programs: --change changes it for all to %s with slack %v",
+		err := cli.Usagef("session %s runs under policy %s with slack %v and is in use (programs: %d): --change changes it for all to %s with slack %v",
 			at.Name(), now.Policy, now.Slack, len(now.Clients), policy, slack)
 		return errors.Join(err, owner.Close())
 	}

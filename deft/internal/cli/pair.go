@@ -81,6 +81,7 @@ programs and compares the predictions with the measurements.`,
 	f.Float64Var(&p.slack, "slack", 0, slackHelp)
 	p.answer.Flags(c)
 	c.MarkFlagsMutuallyExclusive("alone", "table", "traces")
+	cli.First(c, "urgent", "save", "traces", "table", "device")
 	return c
 }
 
