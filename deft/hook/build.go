@@ -64,6 +64,16 @@ func Build(ctx context.Context, c cc.Compiler, extra ...string) (string, error) 
 	return c.Build(ctx, p)
 }
 
+// BuildTrace builds libdeft-trace.so, which also records what a program launches into the
+// files DEFT_TRACE.PID (trace.h).
+func BuildTrace(ctx context.Context, c cc.Compiler) (string, error) {
+	args := append(flags(), link("libdeft-trace.so")...)
+	args = append(args, "-Wl,--version-script=libdeft.map", "-DDEFT_TRACE")
+	p := cc.Product{Name: "libdeft-trace.so", Sources: []fs.FS{Sources()}, Args: append(append(args, Files()...), "trace.c")}
+	p.Made = cc.Made(embedded, p.Name)
+	return c.Build(ctx, p)
+}
+
 // Before is an environment in which path stands before what the variable name held.
 func Before(environ []string, name, path string) []string {
 	for _, e := range slices.Backward(environ) {

@@ -37,7 +37,8 @@ type Process struct {
 	Copies        uint64   `json:"copies"`
 	Waits         uint64   `json:"waits"` // the program's own synchronizations
 	MemoryPeak    uint64   `json:"memory_peak_bytes"`
-	Paths         []string `json:"paths"` // how it reached the driver
+	Refused       uint64   `json:"memory_refused"` // allocations refused by its quota
+	Paths         []string `json:"paths"`          // how it reached the driver
 }
 
 // OK says that launches were seen.
@@ -54,11 +55,11 @@ func Diagnose(clients []session.Client) Diagnosis {
 	for _, c := range clients {
 		r.Launches += c.Launches
 		paths |= c.Paths
-		if c.Paths != 0 || c.Launches != 0 {
+		if c.Paths != 0 || c.Launches != 0 || c.Copies != 0 || c.MemoryRefused != 0 {
 			r.Processes = append(r.Processes, Process{
 				Name: c.Name, PID: c.PID(),
 				Launches: c.Launches, GraphLaunches: c.GraphLaunches, Captured: c.Captured,
-				Copies: c.Copies, Waits: c.OwnSyncs, MemoryPeak: c.MemoryPeak,
+				Copies: c.Copies, Waits: c.OwnSyncs, MemoryPeak: c.MemoryPeak, Refused: c.MemoryRefused,
 				Paths: c.Paths.Names(),
 			})
 		}
@@ -88,7 +89,7 @@ func (r *Diagnosis) explain(paths session.Paths) {
 	say := func(format string, args ...any) { r.Findings = append(r.Findings, fmt.Sprintf(format, args...)) }
 	switch r.Verdict {
 	case NotLoaded:
-		say("no process loaded libdeft.so: the program is static, changes its user, or clears LD_PRELOAD")
+		say("no process loaded libdeft.so: the program is static or of another libc (musl), changes its user or group, or clears LD_PRELOAD")
 	case Driverless:
 		if paths&session.PathDlopen != 0 {
 			say("the program could not open libcuda.so.1, or was killed at once: check that a driver is installed")
@@ -97,6 +98,19 @@ func (r *Diagnosis) explain(paths session.Paths) {
 		}
 	case NoLaunch:
 		say("the program got the driver's functions through the hook but launched nothing")
+		var copies, captured, refused uint64
+		for _, p := range r.Processes {
+			copies, captured, refused = copies+p.Copies, captured+p.Captured, refused+p.Refused
+		}
+		if refused > 0 {
+			say("%d allocations were refused by its memory quota (--memory-quota)", refused)
+		}
+		if copies > 0 {
+			say("it only copied memory, %d times", copies)
+		}
+		if captured > 0 {
+			say("it captured %d launches into graphs and launched none of them", captured)
+		}
 	}
 	if paths&session.PathDeepbind != 0 {
 		say("a library was opened with RTLD_DEEPBIND: no preloaded library sees its launches; set DEFT_DEEPBIND=strip, or put the directory of deft build-hook --shim first in LD_LIBRARY_PATH")

@@ -3,8 +3,12 @@ package simcuda
 import (
 	"context"
 	"embed"
+	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/foretime/foretime/deft/internal/cc"
 )
@@ -28,7 +32,7 @@ var driver = []string{"process.c", "context.c", "ask.c", "stream.c", "work.c", "
 
 // Built are the absolute paths of what an experiment needs.
 type Built struct {
-	Driver   string // libcuda.so.1, alone in its folder
+	Driver   string // libcuda.so.1, in a folder with its other name, libcuda.so
 	Workload string // deft-workload: its usage text is in src/workload.c
 }
 
@@ -56,5 +60,15 @@ func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
 			return b, err
 		}
 	}
-	return b, nil
+	return b, alias(b.Driver)
+}
+
+// alias gives the driver its other name, by which some programs open it: libcuda.so. A
+// directory that cannot be written does without.
+func alias(driver string) error {
+	err := os.Symlink(filepath.Base(driver), filepath.Join(filepath.Dir(driver), "libcuda.so"))
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return nil
+	}
+	return err
 }

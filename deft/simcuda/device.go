@@ -4,34 +4,22 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
-	"time"
 
 	"github.com/foretime/foretime/deft/hook"
-)
-
-// Order is how the device chooses among the processes that wait for it.
-type Order string
-
-// The orders.
-const (
-	FIFO   Order = "fifo"   // commands in the order in which they were queued
-	Sliced Order = "sliced" // processes in turn, each for at most a slice
+	"github.com/foretime/foretime/deft/internal/device"
 )
 
 // Device is one simulated device: every process that gets its environment
 // shares it. The first of them makes it, with these settings. The zero value
 // of a field leaves the driver's own default, which src/process.c states.
 type Device struct {
-	File        string        // the device's shared memory, best in /dev/shm; several with a colon between
-	Order       Order         // FIFO by default
-	Slice       time.Duration // Sliced: length of a turn
-	Switch      time.Duration // Sliced: idle time at a change of turn
-	Queue       int           // commands that a process may have waiting, at most 1024
-	MemoryBytes int64         // device memory
-	AfterFork   bool          // a child forked after cuInit may use the device, unlike a real one
-	CountsFile  string        // where each process appends what it asked for as it ends: package simcudatest reads it
-	Fault       string        // what goes wrong, as SIMCUDA_FAULT in src/process.c
-	Noop        bool          // launches return at once: for measuring what surrounds them
+	File        string // the device's shared memory, best in /dev/shm; several with a colon between
+	Settings    device.Settings
+	MemoryBytes int64  // device memory
+	AfterFork   bool   // a child forked after cuInit may use the device, unlike a real one
+	CountsFile  string // where each process appends what it asked for as it ends: package simcudatest reads it
+	Fault       string // what goes wrong, as SIMCUDA_FAULT in src/process.c
+	Noop        bool   // launches return at once: for measuring what surrounds them
 }
 
 // Environ is an environment whose processes load the built driver and use this
@@ -48,13 +36,17 @@ func (d Device) Env(b Built) []string {
 		name  string
 		value any
 	}{
-		{"DEVICE", d.File}, {"ORDER", d.Order}, {"SLICE_NS", d.Slice.Nanoseconds()}, {"SWITCH_NS", d.Switch.Nanoseconds()},
-		{"QUEUE", d.Queue}, {"MEMORY_BYTES", d.MemoryBytes}, {"COUNTS", d.CountsFile}, {"FAULT", d.Fault},
+		{"DEVICE", d.File}, {"MEMORY_BYTES", d.MemoryBytes}, {"COUNTS", d.CountsFile}, {"FAULT", d.Fault},
 		{"AFTER_FORK", map[bool]string{true: "allow"}[d.AfterFork]}, {"NOOP", map[bool]string{true: "1"}[d.Noop]},
 	} {
 		if !reflect.ValueOf(v.value).IsZero() {
 			env = append(env, fmt.Sprintf("SIMCUDA_%s=%v", v.name, v.value))
 		}
+	}
+	if d.Settings != (device.Settings{}) {
+		s := d.Settings.Filled()
+		env = append(env, "SIMCUDA_ORDER="+string(s.Discipline), fmt.Sprintf("SIMCUDA_SLICE_NS=%d", s.Turn), fmt.Sprintf("SIMCUDA_SWITCH_NS=%d", s.Switch),
+			fmt.Sprintf("SIMCUDA_OVERLAP=%v", s.Overlap), fmt.Sprintf("SIMCUDA_QUEUE=%d", s.Ahead))
 	}
 	return env
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/deft/internal/cc"
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
@@ -157,7 +158,7 @@ func TestSanitizers(t *testing.T) {
 				}
 				b.run(way)
 			}
-			b.Order, b.File = simcuda.Sliced, b.File+"-sliced"
+			b.Settings.Discipline, b.File = device.Turns, b.File+"-turns"
 			b.run("threads")
 			b.mustRun(b.Workload, "--kernels", "50", "--kernel-ns", "1000", "--jobs", "3", "--graph", "--csv", filepath.Join(t.TempDir(), "a.csv"))
 		})
@@ -340,9 +341,9 @@ func TestWorkloadRefuses(t *testing.T) {
 // others, though the dead one had 400 s of kernels waiting, held most of the
 // memory, and nobody has asked for its exit status yet.
 func TestDeadClientIsPurged(t *testing.T) {
-	for _, o := range []simcuda.Order{simcuda.FIFO, simcuda.Sliced} {
+	for _, o := range []device.Discipline{device.FIFO, device.Turns, device.MPS} {
 		b := newBench(t)
-		b.Order, b.Slice, b.Fault = o, 200*time.Second, "die:200"
+		b.Settings, b.Fault = device.Settings{Discipline: o, Turn: 200 * time.Second, Ahead: 1024}, "die:200"
 		hog := b.command(b.Workload, "--kernels", "900", "--kernel-ns", "2000000000", "--jobs", "1", "--mem-bytes", "10000000000")
 		if err := hog.Start(); err != nil {
 			t.Fatal(err)
@@ -350,7 +351,7 @@ func TestDeadClientIsPurged(t *testing.T) {
 		waitForZombie(t, hog.Process.Pid)
 		b.Fault = ""
 		job := []string{"--kernels", "10", "--kernel-ns", "10000", "--jobs", "1"}
-		if o == simcuda.Sliced { // whoever asks for memory finds the dead, too
+		if o == device.Turns { // whoever asks for memory finds the dead, too
 			job = append(job, "--mem-bytes", "10000000000")
 		}
 		b.mustRun(b.Workload, job...)
@@ -461,8 +462,8 @@ func TestEnv(t *testing.T) {
 	if diff := cmp.Diff([]string{"LD_LIBRARY_PATH=/c/1"}, simcuda.Device{}.Env(built)); diff != "" {
 		t.Error(diff)
 	}
-	d := simcuda.Device{File: "/f", Order: simcuda.Sliced, Slice: 1, Switch: 2, Queue: 3, MemoryBytes: 4, AfterFork: true, CountsFile: "/n", Fault: "dlsym", Noop: true}
-	for _, want := range []string{"DEVICE=/f", "ORDER=sliced", "SLICE_NS=1", "SWITCH_NS=2", "QUEUE=3", "MEMORY_BYTES=4", "AFTER_FORK=allow", "COUNTS=/n", "FAULT=dlsym", "NOOP=1"} {
+	d := simcuda.Device{File: "/f", Settings: device.Settings{Discipline: device.Turns, Turn: 1, Switch: 2, Ahead: 3}, MemoryBytes: 4, AfterFork: true, CountsFile: "/n", Fault: "dlsym", Noop: true}
+	for _, want := range []string{"DEVICE=/f", "ORDER=turns", "SLICE_NS=1", "SWITCH_NS=2", "QUEUE=3", "MEMORY_BYTES=4", "AFTER_FORK=allow", "COUNTS=/n", "FAULT=dlsym", "NOOP=1"} {
 		if env := d.Env(built); !slices.Contains(env, "SIMCUDA_"+want) {
 			t.Errorf("%s is not in %q", want, env)
 		}

@@ -1,6 +1,7 @@
 package simcuda_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,10 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/deft/internal/cc"
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
@@ -24,9 +27,9 @@ type order struct {
 	drop           bool
 }
 
-// The device of device.c on a clock of its own, against two small models that
-// share nothing with it: in simcuda.FIFO order by arithmetic, in slices by counting
-// nanoseconds one by one.
+// The device of device.c on a clock of its own does what package device does in the
+// simulator, and what two small models do that share nothing with either: in order by
+// arithmetic, in turns by counting nanoseconds one by one.
 func TestDeviceAgainstModel(t *testing.T) {
 	needCompiler(t)
 	trace, err := cc.Compiler{Cache: t.TempDir()}.Build(context.Background(), cc.Product{
@@ -39,17 +42,29 @@ func TestDeviceAgainstModel(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "device")
 	rapid.Check(t, func(t *rapid.T) {
 		const clients = 4
-		sliced := rapid.Bool().Draw(t, "sliced")
-		slice, swap := rapid.IntRange(1, 40).Draw(t, "slice"), rapid.IntRange(0, 5).Draw(t, "switch")
+		s := device.Settings{
+			Discipline: rapid.SampledFrom([]device.Discipline{device.FIFO, device.Turns, device.MPS}).Draw(t, "discipline"),
+			Turn:       time.Duration(rapid.IntRange(1, 40).Draw(t, "slice")),
+			Switch:     cmp.Or(time.Duration(rapid.IntRange(0, 5).Draw(t, "switch")), -1),
+			Overlap:    rapid.SampledFrom([]float64{-1, 0.25, 0.5}).Draw(t, "overlap"),
+		}
 		orders := drawOrders(t, clients)
 		os.Remove(file)
-		got := runTrace(t, trace, file, sliced, slice, swap, clients, orders)
-		want := fifoEnds(orders)
-		if sliced {
-			want = slicedEnds(orders, slice, swap, clients)
+		got := runTrace(t, trace, file, s, clients, orders)
+		wants := map[string][]int{}
+		switch s.Discipline {
+		case device.FIFO:
+			wants["arithmetic"] = fifoEnds(orders)
+		case device.Turns:
+			wants["counted"] = slicedEnds(orders, int(s.Turn), int(max(s.Switch, 0)), clients)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("orders %v\n got %v\nwant %v", orders, got, want)
+		if !slices.ContainsFunc(orders, func(o order) bool { return o.drop }) {
+			wants["package device"] = playedEnds(orders, s, clients)
+		}
+		for model, want := range wants {
+			if !slices.Equal(got, want) {
+				t.Errorf("%+v, orders %v\n got %v\nwant %v by %s", s, orders, got, want, model)
+			}
 		}
 	})
 }
@@ -74,11 +89,26 @@ func drawOrders(t *rapid.T, clients int) []order {
 	return orders
 }
 
-func runTrace(t *rapid.T, trace, file string, sliced bool, slice, swap, clients int, orders []order) []int {
-	name := "fifo"
-	if sliced {
-		name = "sliced"
+// playedEnds plays the orders on the device of the simulator.
+func playedEnds(orders []order, s device.Settings, clients int) []int {
+	d := device.New(s, clients)
+	ends := make([]int, len(orders))
+	next := make([][]int, clients) // lines of each client that are not done
+	settle := func(now time.Duration) {
+		for _, k := range d.Advance(now) {
+			ends[next[k.Client][0]], next[k.Client] = int(k.End), next[k.Client][1:]
+		}
 	}
+	for i, o := range orders {
+		settle(time.Duration(o.at))
+		d.Launch(device.Kernel{Client: o.client, Kernels: 1, Time: time.Duration(o.ns)})
+		next[o.client] = append(next[o.client], i)
+	}
+	settle(1 << 40)
+	return ends
+}
+
+func runTrace(t *rapid.T, trace, file string, s device.Settings, clients int, orders []order) []int {
 	var in strings.Builder
 	for _, o := range orders {
 		if o.drop {
@@ -89,7 +119,8 @@ func runTrace(t *rapid.T, trace, file string, sliced bool, slice, swap, clients 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, trace, file, name, strconv.Itoa(slice), strconv.Itoa(swap), strconv.Itoa(clients))
+	cmd := exec.CommandContext(ctx, trace, file, string(s.Discipline), strconv.Itoa(int(s.Turn)), strconv.Itoa(int(max(s.Switch, 0))),
+		fmt.Sprint(max(s.Overlap, 0)), strconv.Itoa(clients))
 	cmd.Stdin = strings.NewReader(in.String())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -147,13 +178,13 @@ func slicedEnds(orders []order, slice, swap, clients int) []int {
 	ends := make([]int, len(orders))
 	type command struct{ line, left int }
 	queues := make([][]command, clients)
-	clock, running, turnEnd := 0, -1, 0
+	clock, running, last, turnEnd := 0, -1, -1, 0
 	run := func(now int) {
 		for {
 			if running < 0 || len(queues[running]) == 0 || clock >= turnEnd {
 				next := -1
 				for k := 1; k <= clients && next < 0; k++ {
-					if c := (max(running, -1) + k + clients) % clients; len(queues[c]) > 0 {
+					if c := (last + k + clients) % clients; len(queues[c]) > 0 {
 						next = c
 					}
 				}
@@ -161,10 +192,10 @@ func slicedEnds(orders []order, slice, swap, clients int) []int {
 					running, clock = -1, max(clock, now)
 					return
 				}
-				if running >= 0 && next != running {
+				if last >= 0 && next != last {
 					clock += swap
 				}
-				running, turnEnd = next, clock+slice
+				running, last, turnEnd = next, next, clock+slice
 			}
 			head := &queues[running][0]
 			if head.left > 0 {
@@ -186,6 +217,9 @@ func slicedEnds(orders []order, slice, swap, clients int) []int {
 			queues[o.client] = nil
 			if running == o.client {
 				running = -1
+			}
+			if last == o.client {
+				last = -1
 			}
 			continue
 		}

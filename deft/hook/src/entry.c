@@ -11,6 +11,7 @@
 #include "entry.h"
 #include "gate.h"
 #include "memory.h"
+#include "trace.h"
 
 #define WRAP(name, params) \
     static int w_##name params; \
@@ -46,9 +47,12 @@
 #define LAUNCH_BODY(name, stream, call) \
     if (unlikely(inside)) \
         return call; \
+    uint64_t in = trace_in(); \
     enum pass pass = gate_launch((stream), PER_THREAD(#name)); \
     int r; \
+    trace_before((stream), PER_THREAD(#name)); \
     CALL(r, call); \
+    trace_after(in, (stream), PER_THREAD(#name), 1); \
     if (unlikely(pass == PASS_RECORD)) \
         gate_after((stream), PER_THREAD(#name), 1); \
     return r;
@@ -84,10 +88,12 @@ KERNEL_EX(cuLaunchKernelEx_ptsz)
         NEXT(name, void *, void *) \
         if (unlikely(inside)) \
             return next(exec, stream); \
-        uint64_t kernels; \
+        uint64_t kernels, in = trace_in(); \
         enum pass pass = gate_graph(exec, stream, PER_THREAD(#name), &kernels); \
         int r; \
+        trace_before(stream, PER_THREAD(#name)); \
         CALL(r, next(exec, stream)); \
+        trace_after(in, stream, PER_THREAD(#name), kernels); \
         if (unlikely(pass == PASS_RECORD)) \
             gate_after(stream, PER_THREAD(#name), kernels); \
         return r; \
@@ -184,12 +190,23 @@ BODY(launch) {
     return r;
 }
 
+/* The call waits for the device: the owner knows that its queue is not empty. */
+static __attribute__((noinline)) int wait_six(enum entry_id id, const word *a, bool *skip) {
+    struct deft_slot *s = acquire(&here->slot);
+    uint64_t in = trace_in();
+    add(&s->in_wait, 1);
+    int r = call_six(id, a, skip);
+    add(&s->in_wait, -1);
+    trace_waited(in, TRACE_WAIT);
+    return r;
+}
+
 BODY(copy) {
     bool skip = true;
     if (!inside)
         copies(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
     struct mark before = queue_mark();
-    int r = call_six(id, a, &skip);
+    int r = arg == FETCH && !inside ? wait_six(id, a, &skip) : call_six(id, a, &skip);
     if (arg == FETCH && r == CU_SUCCESS && !skip)
         gate_synced(0, NULL, per_thread, before);
     return r;
@@ -201,7 +218,7 @@ BODY(synced) {
         arg = NO; /* another context than the thread's */
     member_seen();
     struct mark before = queue_mark();
-    int r = call_six(id, a, &skip);
+    int r = inside ? call_six(id, a, &skip) : wait_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip)
         gate_synced(arg, (void *)a[0], per_thread, before);
     return r;
@@ -264,16 +281,20 @@ BODY(enter) {
 }
 
 /* Batches: more arguments than registers hold. */
+static __attribute__((noinline)) int batch(WORDS, word a6, word a7, word a8, enum entry_id id, bool per_thread, void *stream) {
+    void *raw = inside ? entry_raw(id) : NULL;
+    int (*next)(SIX, word, word, word) = (int (*)(SIX, word, word, word))(raw ? raw : entry_next(id)), r;
+    if (unlikely(!next))
+        return CU_STUB_LIBRARY;
+    if (unlikely(inside))
+        return next(GIVEN, a6, a7, a8);
+    copies(stream, per_thread);
+    CALL(r, next(GIVEN, a6, a7, a8));
+    return r;
+}
+
 #define BATCH(name, last) \
-    WRAP(name, (WORDS, word a6, word a7, word a8)) { \
-        NEXT(name, SIX, word, word, word) \
-        if (unlikely(inside)) \
-            return next(GIVEN, a6, a7, a8); \
-        copies((void *)last, PER_THREAD(#name)); \
-        int r; \
-        CALL(r, next(GIVEN, a6, a7, a8)); \
-        return r; \
-    }
+    WRAP(name, (WORDS, word a6, word a7, word a8)) { return batch(GIVEN, a6, a7, a8, E_##name, PER_THREAD(#name), (void *)last); }
 BATCH(cuMemcpyBatchAsync, a8)
 BATCH(cuMemcpyBatchAsync_ptsz, a8)
 BATCH(cuMemcpyBatchAsync_v2, a7)
@@ -576,6 +597,7 @@ static void forked(void) {
     queue_forget();
     memory_forget();
     graphs_forget();
+    trace_forget();
 }
 
 /* DEFT_JOIN=load joins every program that loads the library, not those alone
@@ -591,4 +613,5 @@ __attribute__((destructor)) static void ended(void) {
     if (members[0].slot != &nobody && driver_handle())
         member_path(DEFT_PATH_LOADED);
     member_leave();
+    trace_end();
 }

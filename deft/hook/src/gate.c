@@ -139,6 +139,13 @@ static struct bound bound_of(struct deft_slot *s) {
     return (struct bound){load(&s->in_flight_bound), load(&s->in_flight_ns)};
 }
 
+/* The device was given to others because this client did not use it: it does now. */
+COLD static void take_back(struct deft_slot *s) {
+    uint32_t watched = DEFT_GATE_WATCHED;
+    if (swap_if(&s->gate, &watched, DEFT_GATE_OPEN))
+        member_ring();
+}
+
 COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
     member_seen();
     struct deft_slot *s = acquire(&here->slot);
@@ -163,6 +170,8 @@ COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
     if (trail.key != stream_key(stream, per_thread) || trail.epoch != load(&here->epoch))
         queue_touch(stream, per_thread);
     launched(s, kernels);
+    if (load(&s->gate) == DEFT_GATE_WATCHED)
+        take_back(s);
     return pass;
 }
 
@@ -196,6 +205,7 @@ void gate_copy(void *stream, bool per_thread) {
     job_detect(s);
     if (closed(s) && member_obeys())
         stop(s);
+    take_back(s);
 }
 
 void gate_synced(long kind, void *stream, bool per_thread, struct mark before) {

@@ -55,6 +55,9 @@ void graph_made(void *exec, void *graph) {
     uint64_t n = kernels(graph, 0);
     inside--;
     table_put(&graphs, (uint64_t)exec, (struct deft_row){.kernels = n ? n : 1});
+    struct deft_slot *s = acquire(&here->slot);
+    for (uint32_t most = load(&s->most_kernels); n > most && !swap_if(&s->most_kernels, &most, (uint32_t)n);)
+        ;
     add(&changes, 1);
 }
 

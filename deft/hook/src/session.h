@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define DEFT_MAGIC 0x0053455354464544ull /* "DEFTSES\0" in memory */
-#define DEFT_VERSION 2u
+#define DEFT_VERSION 3u
 #define DEFT_SLOTS 256u
 #define DEFT_NAME 32u
 
@@ -82,7 +82,12 @@ enum {
 };
 
 /* Directive: the gate word, on which a stopped client sleeps (futex). */
-enum { DEFT_GATE_OPEN = 0, DEFT_GATE_CLOSED = 1 };
+enum {
+    DEFT_GATE_OPEN = 0,
+    DEFT_GATE_CLOSED = 1,
+    DEFT_GATE_WATCHED = 2 /* open; the next launch or copy makes it DEFT_GATE_OPEN and
+                             rings: others use the device meanwhile */
+};
 
 struct deft_slot {
     /* line 0: who, written while state is DEFT_CLAIMED */
@@ -143,7 +148,9 @@ struct deft_slot {
                                    byte of the session's file that has the slot's
                                    number, by which other pid namespaces tell
                                    whether it lives */
-    uint64_t reserved0[1];
+    uint32_t in_wait;           /* threads that wait for the device in a call of the
+                                   program's own */
+    uint32_t most_kernels;      /* of one launch: the largest graph made */
 
     /* line 5: directives, written by the owner */
     uint32_t gate;               /* DEFT_GATE_...; futex */
@@ -182,7 +189,7 @@ struct deft_header {
     uint64_t reserved1[3];
 
     /* line 2: the doorbell; a client adds 1 and wakes the owner (futex) at
-       registration, job begin, job end, drained, leave */
+       registration, job begin, job end, drained, launch at a watched gate, leave */
     uint32_t doorbell;
     uint32_t listening; /* 1 while the owner sleeps on the doorbell */
     uint32_t arrivals;  /* gate of a client that the owner has not met yet:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/cc"
@@ -16,18 +18,26 @@ import (
 func compiler() (cc.Compiler, error) {
 	c := cc.Compiler{Path: os.Getenv("CC"), Made: os.Getenv("DEFT_MADE")}
 	dir, err := os.UserCacheDir()
-	if err == nil {
+	if err == nil && !strings.ContainsAny(dir, separators) {
 		c.Cache = filepath.Join(dir, "foretime", "deft")
 		return c, nil
 	}
-	// without HOME: next to the sessions, in a directory that only this user can enter
-	at, err := daemon.At(sessions(""), "cache")
+	why := "neither HOME nor XDG_CACHE_HOME is set"
+	if err == nil {
+		why = fmt.Sprintf("the loader would split the path %q", dir)
+	}
+	// next to the sessions, in a directory that only this user can enter
+	at, err := daemon.At(filepath.Join(shm(), "deft-"+strconv.Itoa(os.Getuid())), "cache")
 	if err != nil {
-		return cc.Compiler{}, fmt.Errorf("cache directory: neither HOME nor XDG_CACHE_HOME is set: %w", err)
+		return cc.Compiler{}, fmt.Errorf("cache directory: %s: %w", why, err)
 	}
 	c.Cache = filepath.Join(filepath.Dir(at.Session()), "cache")
 	return c, nil
 }
+
+// separators are the characters at which the loader splits LD_PRELOAD and
+// LD_LIBRARY_PATH, and that which it expands (ld.so(8)).
+const separators = " :;$"
 
 // library returns libdeft.so and the compiler that built it.
 func library(ctx context.Context) (cc.Compiler, string, error) {

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/internal/daemon"
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -27,11 +29,17 @@ if none is running.
 Policies:
 ` + policy.Policies.Help(),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return supervise(cmd.Context(), env, &j, s) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := slackFlag(s.Rules.Slack, cmd.Flags().Changed); err != nil {
+				return err
+			}
+			return supervise(cmd.Context(), env, &j, s)
+		},
 	}
 	j.flags(c)
 	c.Flags().StringVar(&s.Policy, "policy", "", "policy (default: that of the killed owner, or priority)")
 	cli.Values(c, "policy", policy.Policies.Names()...)
+	c.Flags().Float64Var(&s.Rules.Slack, "slack", 0, slackHelp)
 	c.Flags().DurationVar(&s.Linger, "linger", 0, "end this long after the last program (0: never)")
 	return c
 }
@@ -46,6 +54,9 @@ func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) 
 	at, err := j.place()
 	if err != nil {
 		return err
+	}
+	if j.device == "cuda" {
+		s.Rules.Device = policy.Costs(device.Settings{Discipline: device.OfGPU(os.Getenv)})
 	}
 	d, err := daemon.Start(at, s)
 	if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type program struct {
 	gang         string
 	priority     int32
 	slo          time.Duration
+	slack        float64
+	change       bool
 	quota        size
 	args         []string
 }
@@ -63,7 +66,10 @@ nothing. If deft exec is killed, the program continues.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.args, p.slo = args, time.Duration(sloMS*float64(time.Millisecond))
-			if err := p.check(); err != nil {
+			if !(sloMS >= 0 && sloMS <= 1e9) {
+				return cli.Usagef("--slo-ms %v: want 0 to 1e9", sloMS)
+			}
+			if err := errors.Join(slackFlag(p.slack, cmd.Flags().Changed), p.check()); err != nil {
 				return err
 			}
 			status, err := p.run(cmd.Context(), env)
@@ -78,6 +84,8 @@ nothing. If deft exec is killed, the program continues.`,
 	f := c.Flags()
 	f.StringVar(&p.name, "name", "", "name of the program in the session (default: the command)")
 	f.StringVar(&p.policy, "policy", "", "policy of the session (default: unchanged; priority for a new session)")
+	f.Float64Var(&p.slack, "slack", 0, slackHelp+"; of the session")
+	f.BoolVar(&p.change, "change", false, "change the policy or slack of a session in use, for all its programs")
 	f.StringVar(&p.gang, "gang", "", "common name of ranks that wait for one another, as with NCCL")
 	f.Int32Var(&p.priority, "priority", 0, "priority: a larger one is more urgent")
 	f.Float64Var(&sloMS, "slo-ms", 0, "job deadline in ms, for policy edf (0: none)")
@@ -88,9 +96,6 @@ nothing. If deft exec is killed, the program continues.`,
 }
 
 func (p *program) check() error {
-	if p.slo < 0 {
-		return cli.Usagef("--slo-ms %v: want 0 or more", p.slo)
-	}
 	if p.name == "" {
 		p.name = filepath.Base(p.args[0])
 	}
@@ -124,6 +129,9 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 		return 0, err
 	}
 	owner, err := p.attach(at, p.policy)
+	if err == nil {
+		err = p.agree(at, owner)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -188,8 +196,7 @@ func simulated(ctx context.Context, compiler cc.Compiler, d simcuda.Device) ([]s
 
 // -- the owner --
 
-// attach connects to the owner of the session, or starts one. A policy, if given, is set
-// in either case.
+// attach connects to the owner of the session, or starts one, under a policy if given.
 func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, error) {
 	var err error
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -203,14 +210,28 @@ func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, er
 			}
 			continue
 		}
-		if policy != "" {
-			if _, err := daemon.Ask(at, daemon.Request{Command: "policy", Policy: policy}); err != nil {
-				return nil, errors.Join(err, owner.Close())
-			}
-		}
 		return owner, nil
 	}
 	return nil, err
+}
+
+// agree changes the policy and slack of the session to those asked for. A session that
+// other programs use changes for them too, so that needs --change.
+func (p *program) agree(at daemon.Place, owner *daemon.Attachment) error {
+	now := owner.State()
+	policy, slack := cmp.Or(p.policy, now.Policy), cmp.Or(p.slack, now.Slack)
+	if policy == now.Policy && slack == now.Slack {
+		return nil
+	}
+	if len(now.Clients) > 0 && !p.change {
+		err := cli.Usagef("session %s runs under policy %s with slack %v and is in use (programs: %d): --change changes it for all to %s with slack %v",
+			at.Name(), now.Policy, now.Slack, len(now.Clients), policy, slack)
+		return errors.Join(err, owner.Close())
+	}
+	if _, err := daemon.Ask(at, daemon.Request{Command: "policy", Policy: policy, Slack: slack}); err != nil {
+		return errors.Join(err, owner.Close())
+	}
+	return nil
 }
 
 // startOwner starts an owner in the background, in a terminal session of its own
@@ -219,6 +240,9 @@ func (p *program) startOwner(at daemon.Place, policy string) error {
 	args := []string{os.Args[0], "daemon", "--session", at.Name(), "--session-dir", sessions(p.dir), "--device", p.device, "--linger", lingering.String()}
 	if policy != "" {
 		args = append(args, "--policy", policy)
+	}
+	if p.slack != 0 {
+		args = append(args, "--slack", strconv.FormatFloat(p.slack, 'g', -1, 64))
 	}
 	if err := at.Vacant(); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/internal/daemon"
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/trial"
@@ -23,6 +24,7 @@ type setting struct {
 	file, device, clock, policy, out string
 	duration                         time.Duration
 	seed                             int64
+	slack                            float64
 	answer                           cli.Output
 	given                            func(flag string) bool
 	warned                           map[string]bool // warnings already printed
@@ -45,6 +47,7 @@ func (s *setting) flags(c *cobra.Command) {
 }
 
 func (s *setting) policyFlag(c *cobra.Command) {
+	c.Flags().Float64Var(&s.slack, "slack", 0, slackHelp)
 	c.Flags().StringVar(&s.policy, "policy", "", fmt.Sprintf("policy for all models (default: the file's control): %v", policy.Policies.Names()))
 	cli.Values(c, "policy", policy.Policies.Names()...)
 }
@@ -60,6 +63,9 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	if s.clock == "virtual" && s.device == "cuda" {
 		return nil, cli.Usagef("--clock virtual: only with --device sim")
 	}
+	if err := slackFlag(s.slack, s.given); err != nil {
+		return nil, err
+	}
 	x, err := experiment.Load(s.file)
 	if err != nil {
 		return nil, err
@@ -70,7 +76,13 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	if s.policy != "" {
 		x.Policy = s.policy
 	}
-	if _, err := policy.New(trial.PolicyName(x), policy.Settings{}); err != nil {
+	if s.slack != 0 {
+		x.Slack = s.slack
+	}
+	if s.device == "cuda" {
+		x.Device = device.Settings{Discipline: device.OfGPU(os.Getenv)}
+	}
+	if _, err := policy.New(trial.PolicyName(x), x.Rules()); err != nil {
 		if s.policy != "" {
 			return nil, cli.Usagef("--policy: %w", err)
 		}

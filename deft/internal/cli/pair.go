@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,21 +15,37 @@ import (
 	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
+
+// pairFlags are the flags of pair.
+type pairFlags struct {
+	table, alone, device, leave, save, urgent string
+	unmeasured, traces                        bool
+	seconds                                   time.Duration
+	slack                                     float64
+	answer                                    cli.Output
+}
 
 // newPairCommand returns pair, which predicts the speed of two programs that share a
 // device.
 func newPairCommand(env *cli.Env) *cobra.Command {
-	var table, alone, device, leave string
-	var answer cli.Output
+	var p pairFlags
 	c := &cobra.Command{
-		Use:   "pair --alone FILE.json A B",
-		Short: "Predict the speed of two programs that share a device",
+		Use:   "pair [-- COMMAND_A -- COMMAND_B]",
+		Short: "Predict what two programs pay when they share a device",
 		Long: `Predict the speed of two programs that share a device, relative to their speed alone.
 
+With two commands, each runs alone for --seconds under a hook that records its kernels,
+their times, the host's pace and where it waits for the device. The pair is then
+simulated in every way to share: time slices (a GPU without MPS), MPS, and policy
+priority with either program urgent. --save keeps the recordings; --traces predicts from
+two of them, without a device.
+
 --alone simulates the pair from each program's solo run (alone.json, written by deft
-alone). --table predicts from measured pairs, a CSV file with the columns
+alone): jobs, launches, device time and pauses. --table predicts from measured pairs, a
+CSV file with the columns
 ` + pair.Columns + `.
 The third and fourth are the speeds of model alone and next to other, in the same
 unit; larger is faster. A program without measurements is predicted from programs
@@ -33,45 +53,172 @@ whose names differ only in numbers, such as the batch size.
 
 --leave-out model predicts every measured pair without the rows of one of its
 programs and compares the predictions with the measurements.`,
-		Example: `  deft pair --alone out/alone.json model_A model_B
+		Example: `  deft pair -- python3 serve.py -- python3 train.py
+  deft pair --urgent A --save out -- python3 serve.py -- python3 train.py
+  deft pair --traces out/a.json out/b.json
+  deft pair --alone out/alone.json model_A model_B
   deft pair --table pairs.csv "ResNet-18 (batch size 48)" "LM (batch size 20)"
   deft pair --table pairs.csv --leave-out model`,
-		Args: cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return cli.Usagef("%s: want two programs", args[0])
-			}
-			return nil
-		}),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (leave == "") == (len(args) == 0) || leave != "" && leave != "model" {
-				return cli.Usagef("want two programs, or --leave-out model")
-			}
-			if alone != "" {
-				if leave != "" || device != "" {
-					return cli.Usagef("--alone: --leave-out and --device need --table")
-				}
-				return predictAlone(cmd.Context(), env, &answer, alone, args[0], args[1])
-			}
-			rows, diagnostics, err := pair.Load(table)
-			if err != nil {
+			if err := slackFlag(p.slack, cmd.Flags().Changed); err != nil {
 				return err
 			}
-			cli.Warn(env, diagnostics)
-			if leave != "" {
-				return judgePairs(env, &answer, rows)
-			}
-			return predictPair(env, &answer, pair.Of(rows, device), args[0], args[1])
+			return p.run(cmd.Context(), env, args, cmd.ArgsLenAtDash() == 0)
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&alone, "alone", "", "JSON file of deft alone: each program's solo run")
-	f.StringVar(&table, "table", "", "CSV file of measured pairs")
-	f.StringVar(&device, "device", "", "device, if the table has several")
-	f.StringVar(&leave, "leave-out", "", "model: predict each measured pair without the rows of one of its programs")
-	answer.Flags(c)
-	c.MarkFlagsOneRequired("alone", "table")
-	c.MarkFlagsMutuallyExclusive("alone", "table")
+	f.BoolVar(&p.traces, "traces", false, "predict from two recordings, JSON files of --save")
+	f.StringVar(&p.alone, "alone", "", "JSON file of deft alone: each program's solo run")
+	f.StringVar(&p.table, "table", "", "CSV file of measured pairs")
+	f.StringVar(&p.device, "device", "", "with commands: cuda or sim (default cuda); with --table: the device, if it has several")
+	f.BoolVar(&p.unmeasured, "unmeasured", false, "with --table: predict also programs that the table does not contain")
+	f.StringVar(&p.leave, "leave-out", "", "model: predict each measured pair without the rows of one of its programs")
+	f.DurationVar(&p.seconds, "seconds", 8*time.Second, "with commands: how long each runs alone")
+	f.StringVar(&p.save, "save", "", "with commands: write the recordings a.json and b.json into this directory")
+	f.StringVar(&p.urgent, "urgent", "", "A or B: the program that must not become slower than --slack")
+	cli.Values(c, "urgent", "A", "B")
+	f.Float64Var(&p.slack, "slack", 0, slackHelp)
+	p.answer.Flags(c)
+	c.MarkFlagsMutuallyExclusive("alone", "table", "traces")
+	cli.First(c, "urgent", "save", "traces", "table", "device")
 	return c
+}
+
+// run predicts in the way that the flags name.
+func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, commands bool) error {
+	if p.urgent != "" && p.urgent != "A" && p.urgent != "B" {
+		return cli.Usagef("--urgent: %q, want A or B", p.urgent)
+	}
+	if commands {
+		if p.alone != "" || p.table != "" || p.traces || p.leave != "" {
+			return cli.Usagef("--alone, --table, --traces and --leave-out go without commands")
+		}
+		return p.record(ctx, env, args)
+	}
+	switch {
+	case len(args) == 1:
+		return cli.Usagef("%s: want two programs", args[0])
+	case (p.leave == "") != (len(args) == 2) || p.leave != "" && p.leave != "model" || p.leave != "" && len(args) > 0:
+		return cli.Usagef("want two programs, or --leave-out model, or two commands: deft pair -- COMMAND_A -- COMMAND_B")
+	case p.traces:
+		return p.predictTraces(ctx, env, args)
+	case p.alone != "":
+		if p.leave != "" || p.device != "" {
+			return cli.Usagef("--alone: --leave-out and --device need --table")
+		}
+		return predictAlone(ctx, env, &p.answer, p.alone, args[0], args[1])
+	case p.table == "":
+		return cli.Usagef("want --alone, --table or --traces, or two commands: deft pair -- COMMAND_A -- COMMAND_B")
+	}
+	rows, diagnostics, err := pair.Load(p.table)
+	if err != nil {
+		return err
+	}
+	cli.Warn(env, diagnostics)
+	if p.leave != "" {
+		return judgePairs(env, &p.answer, rows)
+	}
+	own, err := pair.Of(rows, p.device)
+	if err != nil {
+		return fmt.Errorf("%s: %w; choose one with --device", p.table, err)
+	}
+	return predictPair(env, &p.answer, own, args[0], args[1], p.unmeasured)
+}
+
+// record runs both programs alone and predicts from what they launched.
+func (p *pairFlags) record(ctx context.Context, env *cli.Env, args []string) error {
+	p.device = cmp.Or(p.device, "cuda")
+	if p.device != "cuda" && p.device != "sim" {
+		return cli.Usagef("--device: %q, want cuda or sim", p.device)
+	}
+	if p.seconds <= 0 {
+		return cli.Usagef("--seconds %v: want a duration above 0", p.seconds)
+	}
+	a, b, err := twoCommands(args)
+	if err != nil {
+		return err
+	}
+	if p.save != "" {
+		if err := os.MkdirAll(p.save, 0o755); err != nil {
+			return err
+		}
+	}
+	r := recorder{device: p.device, seconds: p.seconds}
+	var both [2]*pair.Trace
+	for i, command := range [][]string{a, b} {
+		if both[i], err = r.record(ctx, env, command); err != nil {
+			return err
+		}
+		cli.Warn(env, both[i].Warnings)
+		if p.save != "" {
+			if err := file.WriteJSON(filepath.Join(p.save, string("ab"[i])+".json"), both[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return p.outlook(ctx, env, both)
+}
+
+// predictTraces predicts from two recordings.
+func (p *pairFlags) predictTraces(ctx context.Context, env *cli.Env, paths []string) (err error) {
+	var both [2]*pair.Trace
+	for i, path := range paths {
+		if both[i], err = pair.LoadTrace(path); err != nil {
+			return err
+		}
+	}
+	return p.outlook(ctx, env, both)
+}
+
+// sharing is one way to share and what each program pays.
+type sharing struct {
+	Way   string                    `json:"way"`
+	Speed [2]uncertainty.Prediction `json:"speed"` // of A and B, relative to alone
+}
+
+// recording describes a trace.
+type recording struct {
+	Program  string  `json:"program"`
+	Launches int     `json:"launches"`
+	Busy     float64 `json:"device_busy"` // share of its time alone
+	Overhead float64 `json:"overhead"`    // of recording, share of the time
+}
+
+// outlook predicts and prints.
+func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Trace) error {
+	outlooks, err := trial.Traces(ctx, both[0], both[1], trial.Sharings("A", "B"), p.slack)
+	if err != nil {
+		return err
+	}
+	result := struct {
+		Level    float64      `json:"level"`
+		Programs [2]recording `json:"programs"`
+		Ways     []sharing    `json:"ways"`
+		Best     string       `json:"best,omitempty"`
+	}{Level: pair.Level}
+	for i, t := range both {
+		result.Programs[i] = recording{t.Program, len(t.Launches), t.Busy(), t.Overhead}
+	}
+	for _, o := range outlooks {
+		result.Ways = append(result.Ways, sharing{o.Sharing.Name, o.Speeds})
+	}
+	if p.urgent != "" {
+		result.Best = trial.Best(outlooks, int(p.urgent[0]-'A'), p.slack).Sharing.Name
+	}
+	return p.answer.Print(env, result, func(page *cli.Page) {
+		for i, r := range result.Programs {
+			page.Line("%c: %s: %d launches, device busy %.0f %% of its time; recording took %.0f %%", 'A'+i, r.Program, r.Launches, 100*r.Busy, 100*r.Overhead)
+		}
+		t := page.Table("way to share", "speed of A", "low", "high", "speed of B", "low", "high")
+		for _, w := range result.Ways {
+			t.Add(w.Way, w.Speed[0].Value, w.Speed[0].Low, w.Speed[0].High, w.Speed[1].Value, w.Speed[1].Low, w.Speed[1].High)
+		}
+		page.Line("%.0f %% intervals of the speed relative to alone; interference on the host (CPU) and in memory is not included", 100*pair.Level)
+		if result.Best != "" {
+			page.Line("best for an urgent %s: %s", p.urgent, result.Best)
+		}
+	})
 }
 
 // slowed is the speed of a program next to another, relative to its speed alone.
@@ -95,10 +242,15 @@ func predictAlone(ctx context.Context, env *cli.Env, answer *cli.Output, path, a
 	return printSlowed(env, answer, []slowed{{a, b, speeds[0], false}, {b, a, speeds[1], false}}, doubt)
 }
 
-func predictPair(env *cli.Env, answer *cli.Output, rows []pair.Row, a, b string) error {
+func predictPair(env *cli.Env, answer *cli.Output, rows []pair.Row, a, b string, unmeasured bool) error {
 	m, err := pair.Fit(rows)
 	if err != nil {
 		return err
+	}
+	for _, program := range []string{a, b} {
+		if !unmeasured && !m.Known(program) {
+			return fmt.Errorf("%q: the table does not contain this program, nor one whose name differs only in numbers; did you mean %q? (--unmeasured predicts it from the mean of the others)", program, m.Closest(program))
+		}
 	}
 	var both []slowed
 	for _, p := range [][2]string{{a, b}, {b, a}} {

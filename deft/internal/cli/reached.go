@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/internal/supervisor"
 	"github.com/foretime/foretime/shared/crash"
@@ -19,19 +24,70 @@ import (
 // unhooked returns the reason why a preloaded library does not reach a program; "" if
 // its file shows none. A script is treated like its interpreter.
 func unhooked(path string) string {
+	for range 4 { // an interpreter may be a script
+		interpreter := shebang(path)
+		if interpreter == "" {
+			break
+		}
+		path = interpreter
+	}
+	if privileged(path) {
+		return "changes its user, group or capabilities when it starts"
+	}
 	f, err := elf.Open(path)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	if !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+	i := slices.IndexFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
+	if i < 0 {
 		return "is statically linked"
+	}
+	if loader, err := io.ReadAll(io.LimitReader(f.Progs[i].Open(), 4096)); err == nil && strings.Contains(string(loader), "ld-musl") {
+		return "uses musl libc, not the GNU one"
 	}
 	libraries, err := f.ImportedLibraries()
 	if err == nil && slices.ContainsFunc(libraries, func(l string) bool { return strings.HasPrefix(l, "libasan.") }) {
 		return "uses AddressSanitizer, which must be loaded first"
 	}
 	return ""
+}
+
+// shebang returns the interpreter that a script names; "" for other files. What env(1)
+// would find is looked up.
+func shebang(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, _ := io.ReadFull(f, head)
+	line, _, _ := strings.Cut(string(head[:n]), "\n")
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
+		return ""
+	}
+	if filepath.Base(words[0]) == "env" {
+		for _, word := range words[1:] {
+			if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
+				found, _ := exec.LookPath(word) // "" if there is none
+				return found
+			}
+		}
+	}
+	return words[0]
+}
+
+// privileged says that the loader ignores preloaded libraries for a program: it is
+// set-user-ID or set-group-ID, or has capabilities (ld.so(8), secure-execution mode).
+func privileged(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	size, err := unix.Getxattr(path, "security.capability", nil)
+	return info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 || err == nil && size > 0
 }
 
 // notStarted prints why a command could not be started and returns the exit status that
@@ -46,8 +102,8 @@ func notStarted(w io.Writer, command string, err error) int {
 }
 
 // watchFirst waits for the first launch of a program's processes and prints how it
-// reached the driver and how it is throttled. If a hooked program launches nothing, it
-// prints that at the end.
+// reached the driver and how it is throttled. At the end it prints how long the program
+// was stopped for others, or, if a hooked program launched nothing, that.
 func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err error) {
 	s, err := session.Open(path)
 	if err != nil {
@@ -58,19 +114,21 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 		c, _ := s.Client(i)
 		before[supervisor.ID(c)] = true
 	}
+	own := func(c session.Client) bool { return c.Name == name && c.Epoch > 0 && !before[supervisor.ID(c)] }
+	began := time.Now()
 	stop, done := make(chan bool), make(chan struct{})
 	crash.Go(func() {
 		defer close(done)
 		for ended, hooked := false, false; ; {
 			for i := range session.Slots { // the counters of an ended client remain
-				if c, there := s.Client(i); c.Name == name && c.Launches > 0 && !before[supervisor.ID(c)] {
+				if c, there := s.Client(i); own(c) && c.Launches > 0 {
 					who := map[bool]string{true: fmt.Sprint(c.PID()), false: "ended"}[there]
 					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, who, way(c.Paths), s.Policy(), asked(c.Directive))
 					return
 				}
 			}
 			if hooked {
-				fmt.Fprintf(say, "deft: %s launched nothing on the device\n", name)
+				fmt.Fprintf(say, "deft: %s launched nothing on the device: %s\n", name, silence(s, own))
 			}
 			if ended {
 				return
@@ -88,8 +146,43 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 		case <-done: // the line is printed
 		}
 		<-done
+		showWaits(say, name, s, own, time.Since(began))
 		_ = s.Close()
 	}, nil
+}
+
+// silence says why a program launched nothing.
+func silence(s *session.Session, own func(session.Client) bool) string {
+	var clients []session.Client
+	for i := range session.Slots {
+		if c, there := s.Client(i); own(c) {
+			if there && c.Living() {
+				return fmt.Sprintf("it still runs in the background (process %d)", c.PID())
+			}
+			clients = append(clients, c)
+		}
+	}
+	if len(clients) == 0 {
+		return "it did not come to the driver through the hook, as a program that uses no GPU, changes its user or group, clears LD_PRELOAD or leaves a process in the background; deft doctor -- COMMAND tells more"
+	}
+	return strings.Join(hook.Diagnose(clients).Findings, "; ")
+}
+
+// notableWait is the share of a program's time at its gate that it is told about.
+const notableWait = 0.1
+
+// showWaits prints how long a program was stopped for others, if that is notable.
+func showWaits(say io.Writer, name string, s *session.Session, own func(session.Client) bool, ran time.Duration) {
+	var waited time.Duration
+	for i := range session.Slots {
+		if c, _ := s.Client(i); own(c) {
+			waited += c.AtGate
+		}
+	}
+	if share := waited.Seconds() / ran.Seconds(); share >= notableWait {
+		fmt.Fprintf(say, "deft: %s was stopped for other programs for %.1f s, %.0f %% of its time; a larger --slack of the session lets urgent programs give away more\n",
+			name, waited.Seconds(), 100*min(share, 1))
+	}
 }
 
 // way returns the first of the ways by which a program got the driver's functions.

@@ -146,7 +146,8 @@ type clientView struct {
 	JobsPerSecond     float64 `json:"jobs_per_s"`
 	LaunchesPerSecond float64 `json:"launches_per_s"`
 	GPU               float64 `json:"gpu"`   // fraction of time
-	Stall             float64 `json:"stall"` // fraction of time
+	Stall             float64 `json:"stall"` // fraction of time, Gated included
+	Gated             float64 `json:"gated"` // fraction of time at the closed gate
 	MemoryBytes       uint64  `json:"memory_bytes"`
 }
 
@@ -171,6 +172,7 @@ func viewClients(before, after []session.Client, between time.Duration) []client
 			Jobs: c.JobsEnded, JobsPerSecond: rate(c.JobsEnded, old.JobsEnded),
 			LaunchesPerSecond: rate(c.Launches, old.Launches),
 			GPU:               share(c.GPU - old.GPU),
+			Gated:             share(c.AtGate - old.AtGate),
 			Stall:             share(c.Stall + c.AtGate - old.Stall - old.AtGate),
 			MemoryBytes:       c.MemoryBytes,
 		})
@@ -217,5 +219,10 @@ func showViews(p *cli.Page, policy string, views []clientView) {
 	for _, v := range views {
 		t.Add(v.PID, v.Name, v.Priority, v.State, v.Gate, v.SyncEvery, v.Queued, v.Jobs,
 			v.JobsPerSecond, v.LaunchesPerSecond, cli.Share(v.GPU), cli.Share(v.Stall), float64(v.MemoryBytes)/1e6)
+	}
+	for _, v := range views {
+		if v.Gated >= notableWait {
+			p.Line("%s was stopped for other programs for %.0f %% of the time; a larger --slack lets urgent programs give away more", v.Name, 100*min(v.Gated, 1))
+		}
 	}
 }

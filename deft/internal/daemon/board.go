@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -15,26 +16,39 @@ type board struct {
 	mu     sync.Mutex
 	name   string
 	policy policy.Policy
+	rules  policy.Settings
 	paused map[int]bool // by ID
 }
 
 var _ policy.Policy = (*board)(nil)
 
-func newBoard(name string) (*board, error) {
-	b := &board{paused: map[int]bool{}}
-	return b, b.use(name)
+func newBoard(name string, rules policy.Settings) (*board, error) {
+	b := &board{paused: map[int]bool{}, rules: rules}
+	return b, b.use(name, 0)
 }
 
-// use exchanges the policy for another at the beginning of its memory.
-func (b *board) use(name string) error {
-	p, err := policy.New(name, policy.Settings{})
+// use exchanges the policy for another at the beginning of its memory. A slack of 0
+// stays as it is.
+func (b *board) use(name string, slack float64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	rules := b.rules
+	if slack != 0 {
+		rules.Slack = slack
+	}
+	p, err := policy.New(name, rules)
 	if err != nil {
 		return err
 	}
+	b.name, b.policy, b.rules = name, p, rules
+	return nil
+}
+
+// slack returns the slack in force.
+func (b *board) slack() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.name, b.policy = name, p
-	return nil
+	return cmp.Or(b.rules.Slack, policy.DefaultSlack)
 }
 
 // Decide asks the policy about the clients that are not held.

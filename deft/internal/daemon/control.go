@@ -25,10 +25,11 @@ var (
 // Request is one question to a daemon: a JSON object in a line.
 type Request struct {
 	// Command is list, policy, priority, weight, pause, resume, stop or attach.
-	Command string `json:"command"`
-	Target  string `json:"target,omitempty"` // process id or name of clients
-	Policy  string `json:"policy,omitempty"`
-	Number  int64  `json:"number,omitempty"` // priority or weight
+	Command string  `json:"command"`
+	Target  string  `json:"target,omitempty"` // process id or name of clients
+	Policy  string  `json:"policy,omitempty"`
+	Slack   float64 `json:"slack,omitempty"`  // of the policy; 0 as it is
+	Number  int64   `json:"number,omitempty"` // priority or weight
 }
 
 // Answer is the daemon's: a JSON object in a line.
@@ -36,6 +37,7 @@ type Answer struct {
 	Error   string  `json:"error,omitempty"`
 	Session string  `json:"session"`
 	Policy  string  `json:"policy"`
+	Slack   float64 `json:"slack"`
 	Clients []Entry `json:"clients"`
 }
 
@@ -65,7 +67,13 @@ func Ask(at Place, r Request) (Answer, error) {
 }
 
 // Attachment keeps a daemon from ending for want of clients.
-type Attachment struct{ conn net.Conn }
+type Attachment struct {
+	conn  net.Conn
+	state Answer
+}
+
+// State returns the session as it was when the attachment was made.
+func (a *Attachment) State() Answer { return a.state }
 
 // Close gives the attachment up.
 func (a *Attachment) Close() error { return a.conn.Close() }
@@ -78,11 +86,11 @@ func (a *Attachment) Gone() bool {
 
 // Attach announces clients to come, until Close or the end of the process.
 func Attach(at Place) (*Attachment, error) {
-	c, _, err := ask(at, Request{Command: "attach"})
+	c, state, err := ask(at, Request{Command: "attach"})
 	if err != nil {
 		return nil, err
 	}
-	return &Attachment{c}, nil
+	return &Attachment{c, state}, nil
 }
 
 func ask(at Place, r Request) (net.Conn, Answer, error) {
@@ -175,7 +183,7 @@ func (d *Daemon) obey(r Request) error {
 		}
 		return nil
 	case "policy":
-		if err := d.board.use(r.Policy); err != nil {
+		if err := d.board.use(r.Policy, r.Slack); err != nil {
 			return err
 		}
 		d.session.Announce(r.Policy)
@@ -223,6 +231,7 @@ func (d *Daemon) list() Answer {
 	a := Answer{Session: d.place.name, Clients: []Entry{}}
 	var paused []int
 	a.Policy, paused = d.board.state()
+	a.Slack = d.board.slack()
 	for _, c := range d.session.Clients() {
 		if c.State == session.Left {
 			continue

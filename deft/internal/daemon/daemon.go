@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/internal/supervisor"
 	"github.com/foretime/foretime/shared/crash"
@@ -23,6 +24,7 @@ const DefaultPolicy = "priority"
 type Settings struct {
 	Policy string        // empty: that of the owner before, else DefaultPolicy
 	Linger time.Duration // ends so long after its last client; 0 never
+	Rules  policy.Settings
 }
 
 // Daemon is the owner of a session.
@@ -65,7 +67,7 @@ func (d *Daemon) own() error {
 		return fmt.Errorf("daemon: %w", err)
 	}
 	name := cmp.Or(d.settings.Policy, d.session.Policy(), DefaultPolicy)
-	if d.board, err = newBoard(name); err != nil {
+	if d.board, err = newBoard(name, d.settings.Rules); err != nil {
 		return errors.Join(err, d.session.Close())
 	}
 	_ = os.Remove(d.place.socket()) // of an owner that was killed

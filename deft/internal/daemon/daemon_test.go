@@ -90,7 +90,7 @@ func TestControl(t *testing.T) {
 		{PID: pid, Name: "low", Weight: 1, State: "idle"},
 		{PID: pid, Name: "high", Priority: 1, Weight: 3, State: "idle"},
 	}
-	if diff := cmp.Diff(Answer{Session: "x", Policy: "priority", Clients: want}, a); diff != "" {
+	if diff := cmp.Diff(Answer{Session: "x", Policy: "priority", Slack: policy.DefaultSlack, Clients: want}, a); diff != "" {
 		t.Error(diff)
 	}
 	high.Begin()

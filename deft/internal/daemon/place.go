@@ -99,7 +99,7 @@ func (p Place) Log() string { return p.file("log") }
 const logBegin = "log of the owner of a deft session\n"
 
 // deviceBegin is how a simulated device begins.
-const deviceBegin = "simcuda1"
+const deviceBegin = "simcuda3"
 
 // OpenLog opens the log to append. The error matches ErrForeign for a file that is
 // not deft's.

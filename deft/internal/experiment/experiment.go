@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -19,16 +20,21 @@ type Experiment struct {
 
 	Policy  string        `field:"policy"`           // name; empty where every model's own control decides
 	Quantum time.Duration `field:"quantum_ms"`       // of policy rr; 0 its default
+	Slack   float64       `field:"slack"`            // of an urgent job's time for others; 0 the policy's default
 	MinJobs int           `field:"min_jobs" low:"1"` // jobs of each model at least
 	// Of simulated devices and the virtual clock.
-	Seed       uint64        `field:"seed"`
-	Jitter     float64       `field:"jitter"` // standard deviation of kernel times and sleeps as a share of them
-	Discipline string        // "fifo" or "timeslice"
-	Slice      time.Duration `field:"slice_ms"`
-	SyncCost   time.Duration `field:"sync_ns"`     // of the host at a synchronization point; 0 the default
-	Reaction   time.Duration `field:"reaction_ns"` // from a change to the policy's answer
+	Seed     uint64  `field:"seed"`
+	Jitter   float64 `field:"jitter"` // standard deviation of kernel times and sleeps as a share of them
+	Device   device.Settings
+	SyncCost time.Duration `field:"sync_ns"`     // of the host at a synchronization point; 0 the default
+	Reaction time.Duration `field:"reaction_ns"` // from a change to the policy's answer
 
 	Warnings []error // quirks of the file, in file order
+}
+
+// Rules returns the settings of the experiment's policy.
+func (x *Experiment) Rules() policy.Settings {
+	return policy.Settings{Quantum: x.Quantum, Slack: x.Slack, Device: policy.Costs(x.Device)}
 }
 
 // Model is one process of an experiment: jobs of one model, one after another.

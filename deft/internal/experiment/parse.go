@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -200,7 +201,10 @@ func (r *reader) experiment(root node) *Experiment {
 		}
 	}
 	o.fill(x)
-	x.Discipline = o.discipline()
+	x.Device = o.device()
+	if n := o.node.fields["slack"]; x.Slack != 0 && x.Slack <= 1 {
+		r.fail(n, "want a number above 1, have %s", n.shown())
+	}
 	models, ok := o.need("models")
 	if ok && (models.kind != kindArray || len(models.items) == 0) {
 		r.fail(models, "want an array of one model or more, have %s", models.shown())
@@ -213,15 +217,32 @@ func (r *reader) experiment(root node) *Experiment {
 	return x
 }
 
-func (o *object) discipline() string {
+// device reads the constants of the simulated device.
+func (o *object) device() device.Settings {
+	own := struct {
+		Turn    time.Duration `field:"slice_ms"`
+		Switch  time.Duration `field:"switch_ns"`
+		Overlap float64       `field:"overlap"`
+		Ahead   int           `field:"ahead" low:"1"`
+	}{}
+	o.fill(&own)
+	s := device.Settings{Discipline: device.FIFO, Turn: own.Turn, Switch: own.Switch, Overlap: own.Overlap, Ahead: own.Ahead}
+	if s.Overlap > 1 {
+		o.r.fail(o.node.fields["overlap"], "want a share of at most 1, have %v", s.Overlap)
+	}
 	n, ok := o.take("discipline")
 	if !ok {
-		return "fifo"
+		return s
 	}
-	if n.text != "fifo" && n.text != "timeslice" {
-		o.r.fail(n, `want "fifo" or "timeslice", have %s`, n.shown())
+	switch n.text {
+	case "fifo", "turns", "mps":
+		s.Discipline = device.Discipline(n.text)
+	case "timeslice": // another name
+		s.Discipline = device.Turns
+	default:
+		o.r.fail(n, `want "fifo", "turns" or "mps", have %s`, n.shown())
 	}
-	return n.text
+	return s
 }
 
 func (r *reader) model(n node) Model {

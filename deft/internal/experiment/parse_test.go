@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -84,7 +85,7 @@ func TestParseEveryField(t *testing.T) {
 			Graph: 2, LaunchCost: 3000, Period: 50 * time.Millisecond, Start: 4 * time.Millisecond,
 		}},
 		Duration: 1500 * time.Millisecond, DeviceID: 1, Policy: "fair", Quantum: 3 * time.Millisecond, MinJobs: 2, Seed: 7, Jitter: 0.1,
-		Discipline: "timeslice", Slice: 2 * time.Millisecond, SyncCost: 9000, Reaction: 50,
+		Device: device.Settings{Discipline: device.Turns, Turn: 2 * time.Millisecond}, SyncCost: 9000, Reaction: 50,
 	}
 	if diff := cmp.Diff(want, x); diff != "" {
 		t.Error(diff)

@@ -2,6 +2,7 @@ package pair
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -89,7 +90,20 @@ func score(device string, rows []Row, cases []Case) Score {
 	return s
 }
 
-// Of is the rows of one device; of the only one where device is empty.
-func Of(rows []Row, device string) []Row {
-	return without(rows, func(r Row) bool { return device != "" && r.Device != device })
+// ErrDevice is returned for a device that the table does not have, and if none is named
+// and it has several.
+var ErrDevice = errors.New("which device?")
+
+// Of returns the rows of one device; if device is empty, of the only one.
+func Of(rows []Row, device string) ([]Row, error) {
+	var all []string
+	for _, r := range rows {
+		all = append(all, r.Device)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if device == "" && len(all) > 1 || device != "" && !slices.Contains(all, device) {
+		return nil, fmt.Errorf("device %q: %w The table has %q", device, ErrDevice, all)
+	}
+	return without(rows, func(r Row) bool { return device != "" && r.Device != device }), nil
 }

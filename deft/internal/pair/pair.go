@@ -58,8 +58,46 @@ func (m *Model) Predict(model, other string) (p uncertainty.Prediction, relative
 	value, relatives := m.value(model, other)
 	band, _ := m.bands.Of(relatives)
 	p = band.Predict(value)
-	p.Low, p.High = max(p.Low, 0), max(min(p.High, 1), value)
+	p.Low = max(p.Low, 0) // two programs may also help each other: no limit above
 	return p, relatives
+}
+
+// Known says whether a program is in the table, or one whose name differs from it in
+// numbers alone.
+func (m *Model) Known(program string) bool {
+	for _, d := range m.from(program) {
+		if !math.IsInf(d, 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// Closest returns the program of the table whose name needs the fewest changes to become
+// this one.
+func (m *Model) Closest(program string) string {
+	all := names(m.rows)
+	return slices.MinFunc(all, func(a, b string) int { return cmp.Compare(edits(a, program), edits(b, program)) })
+}
+
+// edits is the Levenshtein distance of two names.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal, row[j+1] = row[j+1], min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // candidate is a measured pair and how far its names are from those asked about.

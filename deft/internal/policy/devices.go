@@ -191,6 +191,10 @@ func (c Client) with(rank Client) Client {
 	}
 	c.Priority = max(c.Priority, rank.Priority)
 	c.Active = c.Active || rank.Active
+	c.Busy = c.Busy || rank.Busy
+	c.Started = c.Started || rank.Started
+	c.Longest = max(c.Longest, rank.Longest)
+	c.Syncs += rank.Syncs
 	c.Held = c.Held || rank.Held
 	c.Drained = c.Drained && rank.stopped() || rank.Drained && c.stopped()
 	c.Launches += rank.Launches

@@ -152,7 +152,7 @@ func state(ranks []*rank) (text string) {
 // An owner that comes while one rank waits for another, which it finds at its
 // gate, does not know who is behind: it lets that one on by a job.
 func TestARankThatIsWaitedForIsLetOn(t *testing.T) {
-	p := policy.NewDevices(func() policy.Policy { return policy.Priority{} })
+	p := policy.NewDevices(func() policy.Policy { return policy.NewPriority(policy.Settings{}) })
 	clients := []policy.Client{
 		{ID: 1, Device: 1, Gang: 7, Active: true, Job: 5, Started: true, InFlight: 3, Launches: 9},
 		{ID: 2, Device: 2, Gang: 7, Active: true, Job: 8, Held: true, Drained: true, Launches: 9},

@@ -16,7 +16,9 @@ import (
 // is Priority. A client's first job is
 // taken to be urgent, as nothing is known of it.
 type EDF struct {
+	presence presence
 	accounts map[int]account
+	priority *Priority // where nobody has a deadline
 }
 
 var _ Policy = (*EDF)(nil)
@@ -30,7 +32,9 @@ type account struct {
 }
 
 // NewEDF returns the policy.
-func NewEDF() *EDF { return &EDF{accounts: map[int]account{}} }
+func NewEDF(s Settings) *EDF {
+	return &EDF{presence: newPresence(s), accounts: map[int]account{}, priority: NewPriority(s)}
+}
 
 // Set by hand.
 const (
@@ -41,8 +45,8 @@ const (
 	slackFloor   = 2 * time.Millisecond
 )
 
-// waiting is a running job with a deadline.
-type waiting struct {
+// queued is a running job with a deadline.
+type queued struct {
 	index    int
 	deadline time.Duration
 	need     time.Duration
@@ -53,13 +57,18 @@ type waiting struct {
 func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	e.observe(clients)
 	if !slices.ContainsFunc(clients, func(c Client) bool { return c.Deadline > 0 }) {
-		return Priority{}.Decide(now, clients, directives)
+		return e.priority.Decide(now, clients, directives)
 	}
+	e.presence.observe(now, clients)
 	line := e.line(clients)
 	urgent, next := inNeed(now, line)
-	if urgent {
-		for i := range clients {
-			directives[i].Closed = i != line[0].index
+	if urgent { // is there a gap?
+		next = min(next, e.presence.decide(now, clients, others(clients)))
+		line = slices.DeleteFunc(line, func(w queued) bool { return !e.presence.wants(clients[w.index]) })
+	}
+	if urgent && len(line) > 0 {
+		for i, c := range clients {
+			directives[i].Closed = i != line[0].index && (!c.Active || e.presence.wants(c))
 		}
 	}
 	for i, c := range clients {
@@ -67,6 +76,7 @@ func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive
 			c.bound(&directives[i])
 		}
 	}
+	e.presence.opened(clients, directives)
 	return next
 }
 
@@ -93,23 +103,23 @@ func (e *EDF) observe(clients []Client) {
 	}
 }
 
-// line returns the running jobs with a deadline, the earliest first.
-func (e *EDF) line(clients []Client) []waiting {
-	var line []waiting
+// line returns the running jobs with a deadline the earliest first.
+func (e *EDF) line(clients []Client) []queued {
+	var line []queued
 	for i, c := range clients {
 		if !c.Active || c.Deadline == 0 {
 			continue
 		}
 		a := e.accounts[c.ID]
 		left := time.Duration(max(a.perJob-float64(c.GPU-a.atBegin), 0))
-		line = append(line, waiting{i, c.Begin + c.Deadline, left, a.perJob > 0})
+		line = append(line, queued{i, c.Begin + c.Deadline, left, a.perJob > 0})
 	}
-	slices.SortStableFunc(line, func(a, b waiting) int { return cmp.Compare(a.deadline, b.deadline) })
+	slices.SortStableFunc(line, func(a, b queued) int { return cmp.Compare(a.deadline, b.deadline) })
 	return line
 }
 
 // inNeed says whether a job in line is short of slack, and when one will be.
-func inNeed(now time.Duration, line []waiting) (urgent bool, next time.Duration) {
+func inNeed(now time.Duration, line []queued) (urgent bool, next time.Duration) {
 	if len(line) == 0 {
 		return false, Never
 	}

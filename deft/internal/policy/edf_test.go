@@ -6,10 +6,10 @@ import (
 )
 
 func TestEDF(t *testing.T) {
-	e := NewEDF()
-	soon := Client{Terms: Terms{Deadline: 20 * ms}}
-	late := Client{Terms: Terms{Deadline: 50 * ms}}
-	rest := Client{Active: true}
+	e := NewEDF(Settings{})
+	soon := Client{InFlight: 1, Terms: Terms{Deadline: 20 * ms}}
+	late := Client{InFlight: 1, Terms: Terms{Deadline: 50 * ms}}
+	rest := Client{Active: true, InFlight: 1}
 	ask := func(now int, want string) time.Duration {
 		t.Helper()
 		d, next := decide(t, e, time.Duration(now)*ms, soon, late, rest)
@@ -44,7 +44,7 @@ func TestEDF(t *testing.T) {
 
 // TestEDFLearns: three tenths of the mean are the last job's.
 func TestEDFLearns(t *testing.T) {
-	e := NewEDF()
+	e := NewEDF(Settings{})
 	for i, want := range []time.Duration{0, 10 * ms, 13 * ms, 10*ms + 600*time.Microsecond} {
 		gpu := []time.Duration{0, 10 * ms, 30 * ms, 35 * ms}[i]
 		e.observe([]Client{{Jobs: i, GPU: gpu}})

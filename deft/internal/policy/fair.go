@@ -9,12 +9,12 @@ import (
 // scheduling (Waldspurger and Weihl 1995) and Linux' CFS each client has a
 // virtual time, its device time divided by its weight; the one that is behind
 // holds the device until it is ahead by the granularity. A client that comes
-// back to work is brought up to the others, less ten times that: it cannot save
-// up time that it did not ask for, and loses nothing between two jobs.
+// back to work is brought up to the others, less ten times that and the longest launch:
+// it cannot save up time that it did not ask for, and loses nothing between two jobs.
 type Fair struct {
-	demand  demand
-	virtual map[int]virtual
-	holder  int
+	presence presence
+	virtual  map[int]virtual
+	holder   int
 }
 
 var _ Policy = (*Fair)(nil)
@@ -33,27 +33,45 @@ const granularity = 2 * time.Millisecond
 const credit = 10
 
 // NewFair returns the policy.
-func NewFair() *Fair {
-	return &Fair{demand: newDemand(), virtual: map[int]virtual{}, holder: nobody}
+func NewFair(s Settings) *Fair {
+	return &Fair{presence: newPresence(s), virtual: map[int]virtual{}, holder: nobody}
 }
 
 // Decide gives the device to the client that is furthest behind.
 func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
-	f.demand.observe(now, clients)
-	f.charge(now, clients)
-	f.choose(now, clients)
-	f.demand.give(now, f.holder, clients, directives)
+	f.presence.observe(now, clients)
+	next := f.presence.decide(now, clients, others(clients))
+	f.charge(clients)
+	f.choose(clients)
+	f.presence.give(f.presence.after(f.holder, clients), clients, directives)
+	f.deepen(clients, directives)
 	if top(clients, active) == math.MinInt || len(clients) == 1 {
 		return Never
 	}
-	return now + granularity/2
+	return min(next, now+granularity/2)
+}
+
+// launchShare is the part of another client's longest launch that a client may have in
+// flight: a turn next to graphs is long, and its host must not be in a hurry.
+const launchShare = 0.1
+
+// deepen lets queues be as deep as the launches of others allow.
+func (f *Fair) deepen(clients []Client, directives []Directive) {
+	for i, c := range clients {
+		for _, o := range clients {
+			if o.ID != c.ID && directives[i].InFlightTime > 0 {
+				directives[i].InFlightTime = max(directives[i].InFlightTime, time.Duration(launchShare*float64(o.Longest)))
+			}
+		}
+	}
 }
 
 // charge adds the device time since the last question to every account, and
 // brings up the accounts of those that come back.
-func (f *Fair) charge(now time.Duration, clients []Client) {
+func (f *Fair) charge(clients []Client) {
 	forget(f.virtual, clients)
 	floor := math.Inf(1) // the least of those that work and worked before
+	launch := 0.0        // the most that a launch adds to an account: none can be divided
 	for _, c := range clients {
 		v, known := f.virtual[c.ID]
 		if known {
@@ -61,15 +79,16 @@ func (f *Fair) charge(now time.Duration, clients []Client) {
 		}
 		v.gpu = c.GPU
 		f.virtual[c.ID] = v
-		if known && v.working && f.demand.wants(now, c) {
+		launch = max(launch, float64(c.Longest)/c.weight())
+		if known && v.working && f.presence.wants(c) {
 			floor = min(floor, v.time)
 		}
 	}
 	for _, c := range clients {
 		v := f.virtual[c.ID]
-		wants := f.demand.wants(now, c)
+		wants := f.presence.wants(c)
 		if wants && !v.working && !math.IsInf(floor, 1) {
-			v.time = max(v.time, floor-credit*float64(granularity)/c.weight())
+			v.time = max(v.time, floor-credit*float64(granularity)/c.weight()-launch)
 		}
 		v.working = wants
 		f.virtual[c.ID] = v
@@ -77,11 +96,11 @@ func (f *Fair) charge(now time.Duration, clients []Client) {
 }
 
 // choose keeps the holder until another is behind it by the granularity.
-func (f *Fair) choose(now time.Duration, clients []Client) {
+func (f *Fair) choose(clients []Client) {
 	best, least, own := nobody, math.Inf(1), math.Inf(1)
 	var weight float64
 	for _, c := range clients {
-		if !f.demand.wants(now, c) {
+		if !f.presence.wants(c) {
 			continue
 		}
 		v := f.virtual[c.ID].time

@@ -7,7 +7,7 @@ import (
 
 // The client that is furthest behind in device time per weight holds the device.
 func TestFair(t *testing.T) {
-	f := NewFair()
+	f := NewFair(Settings{})
 	one, two := Client{Active: true, InFlight: 1}, Client{Active: true, InFlight: 1, Terms: Terms{Weight: 2}}
 	steps := []struct {
 		one, two int // device time so far, ms
@@ -34,7 +34,7 @@ func TestFair(t *testing.T) {
 
 // A client that slept while another worked cannot claim all it missed.
 func TestFairForgetsSleep(t *testing.T) {
-	f := NewFair()
+	f := NewFair(Settings{})
 	worker, sleeper := Client{Active: true, InFlight: 1}, Client{}
 	decide(t, f, 0, worker, sleeper)
 	worker.GPU = 1000 * ms

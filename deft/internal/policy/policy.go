@@ -42,6 +42,9 @@ type Client struct {
 	Gang   uint64 // of clients that wait for one another; 0 none
 	Terms
 	Active   bool          // a job is running
+	Busy     bool          // it has kernels on the device, as far as is known
+	Syncs    uint64        // its own waits for the device since it registered
+	Longest  time.Duration // device time of its longest launch; 0 not known
 	Begin    time.Duration // of the running job, or the last one
 	Launches uint64        // kernels launched since it registered, those of graphs included
 	InFlight int           // kernels launched and not known to be done
@@ -56,6 +59,7 @@ type Client struct {
 // Directive is what is asked of a client. The zero value asks nothing.
 type Directive struct {
 	Closed    bool   // launch nothing
+	Watch     bool   // say when it launches again: others use the device meanwhile
 	Until     uint64 // but for the jobs up to this one; 0 nothing at all
 	SyncEvery int    // wait for the queue to empty after so many kernels; 0 never
 	InFlight  int    // launch only while fewer kernels are in flight; 0 no bound
@@ -81,19 +85,23 @@ func (None) Decide(time.Duration, []Client, []Directive) time.Duration { return 
 // Settings are what a user may set of a policy. The zero value works.
 type Settings struct {
 	Quantum time.Duration // of rr: a turn; 0 is 10 ms
+	// Slack is how much longer jobs may take, relative to alone, for what others get of
+	// the device in the gaps of an urgent one; 0 is DefaultSlack.
+	Slack  float64
+	Device Device
 }
 
 // Policies are all policies, by name. A new one is a file and a line here.
 var Policies = registry.List[func(Settings) Policy]{
 	{Name: "none", Help: "no control: launches are passed on at once", New: func(Settings) Policy { return None{} }},
 	{Name: "control", Help: "the control of each model in the experiment's file: gate, synchronization or events", New: func(Settings) Policy { return Control{} }},
-	{Name: "priority", Help: "the most urgent job runs alone, others stop at their gate", New: func(Settings) Policy { return Priority{} }},
+	{Name: "priority", Help: "the most urgent job runs alone, others stop at their gate", New: func(s Settings) Policy { return NewPriority(s) }},
 	{Name: "sync", Help: "less urgent clients wait for their queue every N launches while more urgent ones run", New: func(Settings) Policy { return Sync{} }},
 	{Name: "event", Help: "less urgent clients keep a bounded number of launches in flight", New: func(Settings) Policy { return Event{} }},
-	{Name: "auto", Help: "another name of priority", New: func(Settings) Policy { return Priority{} }},
-	{Name: "rr", Help: "one client at a time, in turn, for a quantum", New: func(s Settings) Policy { return NewRoundRobin(s.Quantum) }},
-	{Name: "fair", Help: "device time in proportion to weights", New: func(Settings) Policy { return NewFair() }},
-	{Name: "edf", Help: "the job with the earliest deadline runs alone", New: func(Settings) Policy { return NewEDF() }},
+	{Name: "auto", Help: "another name of priority", New: func(s Settings) Policy { return NewPriority(s) }},
+	{Name: "rr", Help: "one client at a time, in turn, for a quantum", New: func(s Settings) Policy { return NewRoundRobin(s) }},
+	{Name: "fair", Help: "device time in proportion to weights", New: func(s Settings) Policy { return NewFair(s) }},
+	{Name: "edf", Help: "the job with the earliest deadline runs alone", New: func(s Settings) Policy { return NewEDF(s) }},
 	{Name: "quota", Help: "each client gets at most its share of the device time", New: func(Settings) Policy { return NewQuota() }},
 }
 
@@ -128,7 +136,7 @@ func (t Terms) bound(d *Directive) {
 	d.InFlightTime = DefaultInFlight
 }
 
-// top is the highest priority of the clients that keep accepts.
+// top returns the highest priority of the clients that keep accepts, math.MinInt of none.
 func top(clients []Client, keep func(Client) bool) int {
 	highest := math.MinInt
 	for _, c := range clients {

@@ -14,7 +14,7 @@ const ms = time.Millisecond
 func decide(t testing.TB, p Policy, now time.Duration, clients ...Client) ([]Directive, time.Duration) {
 	t.Helper()
 	for i := range clients {
-		clients[i].ID = i
+		clients[i].ID, clients[i].Busy = i, clients[i].InFlight > 0
 	}
 	d := make([]Directive, len(clients))
 	next := p.Decide(now, clients, d)

@@ -1,24 +1,35 @@
 package policy
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// Priority stops every client while a job runs of one that is more urgent.
-// There may be any number of levels. A client that is not of the highest level
-// registered has little device time in flight ([DefaultInFlight], or a
-// synchronization point every Sync launches where it names them), so that what it
-// has queued when it is stopped is soon done.
-type Priority struct{}
+// Priority stops every client while a more urgent one uses the device: while it has a
+// job, except in gaps that are worth giving away ([presence]). There may be any number
+// of levels. A client that is not of the highest level registered has little device
+// time in flight ([DefaultInFlight], or a synchronization point every Sync launches if
+// it names them), so what it has queued when it is stopped is soon done.
+type Priority struct{ presence presence }
 
-var _ Policy = Priority{}
+var _ Policy = (*Priority)(nil)
 
-// Decide closes the gates below the most urgent running job.
-func (Priority) Decide(_ time.Duration, clients []Client, directives []Directive) time.Duration {
-	highest, urgent := top(clients, registered), top(clients, active)
+// NewPriority returns the policy.
+func NewPriority(s Settings) *Priority { return &Priority{newPresence(s)} }
+
+// Decide closes the gates below the most urgent client that uses the device.
+func (p *Priority) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
+	p.presence.observe(now, clients)
+	next := p.presence.decide(now, clients, func(c Client) bool {
+		return slices.ContainsFunc(clients, func(o Client) bool { return o.Active && o.Priority < c.Priority })
+	})
+	highest, urgent := top(clients, registered), top(clients, p.presence.wants)
 	for i, c := range clients {
 		directives[i].Closed = c.Priority < urgent
 		if c.Priority < highest {
 			c.bound(&directives[i])
 		}
 	}
-	return Never
+	p.presence.opened(clients, directives)
+	return next
 }

@@ -19,7 +19,7 @@ func TestPriority(t *testing.T) {
 		{"own interval", []Client{{Terms: Terms{Sync: 3}}, at(1, false)}, "--", []int{3, 0}},
 	}
 	for _, tt := range tests {
-		d, _ := decide(t, Priority{}, 0, tt.clients...)
+		d, _ := decide(t, NewPriority(Settings{}), 0, tt.clients...)
 		for i, want := range tt.sync {
 			bound := Directive{Closed: d[i].Closed, SyncEvery: want}
 			if want < 0 {

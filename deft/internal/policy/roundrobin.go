@@ -11,35 +11,32 @@ import (
 // device the next one that has is its guest, so the device idles only where
 // nobody has any; when it has work again within its turn it takes the rest.
 type RoundRobin struct {
-	quantum time.Duration
-	demand  demand
-	owner   int           // whose turn it is
-	until   time.Duration // its end
+	quantum  time.Duration
+	presence presence
+	owner    int           // whose turn it is
+	until    time.Duration // its end
 }
 
 var _ Policy = (*RoundRobin)(nil)
 
-// NewRoundRobin returns the policy with its quantum (0 is 10 ms).
-func NewRoundRobin(quantum time.Duration) *RoundRobin {
-	return &RoundRobin{quantum: cmp.Or(quantum, 10*time.Millisecond), demand: newDemand(), owner: nobody}
+// NewRoundRobin returns the policy.
+func NewRoundRobin(s Settings) *RoundRobin {
+	return &RoundRobin{quantum: cmp.Or(s.Quantum, 10*time.Millisecond), presence: newPresence(s), owner: nobody}
 }
 
 // Decide passes the turn on where it is over.
 func (r *RoundRobin) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
-	r.demand.observe(now, clients)
+	r.presence.observe(now, clients)
+	next := r.presence.decide(now, clients, others(clients))
 	var want []int // in ascending order
-	recheck := Never
 	for _, c := range clients {
-		if r.demand.wants(now, c) {
+		if r.presence.wants(c) {
 			want = append(want, c.ID)
-		}
-		if c.Active { // it may be found without work, or with work again
-			recheck = now + patience
 		}
 	}
 	if len(want) == 0 {
-		r.demand.give(now, nobody, clients, directives)
-		return recheck
+		r.presence.give(nobody, clients, directives)
+		return next
 	}
 	after := slices.IndexFunc(want, func(id int) bool { return id > r.owner })
 	holder := want[max(after, 0)]
@@ -49,6 +46,6 @@ func (r *RoundRobin) Decide(now time.Duration, clients []Client, directives []Di
 	if slices.Contains(want, r.owner) {
 		holder = r.owner
 	}
-	r.demand.give(now, holder, clients, directives)
-	return min(r.until, recheck)
+	r.presence.give(r.presence.after(holder, clients), clients, directives)
+	return min(r.until, next)
 }

@@ -60,7 +60,7 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 			Kernels: w.Launches + w.GraphKernels, JobKernels: w.JobLaunches + w.GraphBegin, JobMarked: w.Marked != 0,
 			Directive: s.Directive(i), foreign: w.Pidns != pidNamespace() && !s.unlocked(i),
 		}
-		c.Weight = max(c.Weight, 1)
+		c.Weight, c.MostKernels = max(c.Weight, 1), max(c.MostKernels, 1)
 		c.Queued = c.Kernels - min(w.Emptied+w.EmptiedKernels, c.Kernels)
 		c.Drained = c.Directive.Closed && w.Waiting > 0 && w.Drain == sl.DirectiveEpoch.Load()
 		if sl.Claim.Load() == w.Claim && sl.Epoch.Load() == w.Epoch {

@@ -9,7 +9,7 @@ import (
 // What every session of this version begins with, and its sizes in bytes.
 const (
 	Magic   = 0x0053455354464544 // "DEFTSES\0"
-	Version = 2
+	Version = 3
 	Slots   = 256
 
 	hasLeft = 1 << 63 // in a claim: the client has ended in good order
@@ -110,7 +110,8 @@ type words[N, D, T, C, P, S, W any] struct {
 	Device         N // tells devices apart; 0 unknown
 	Gang           N // of ranks that wait for one another; 0 none
 	Locked         N
-	_              [1]N
+	InWait         C // threads in a wait of the program's own for the device
+	MostKernels    C // of one launch
 
 	Gate             C
 	DirectiveEpoch   C

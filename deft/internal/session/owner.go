@@ -10,6 +10,7 @@ import (
 // Directive is what the owner asks of one client. The zero value asks nothing.
 type Directive struct {
 	Closed    bool   // stop before the next launch, drain, and wait
+	Watch     bool   // ring at the next launch, once; not with Closed
 	UntilJob  uint64 // a closed gate lets jobs up to this one go on; 0 none
 	SyncEvery uint32 // synchronize after so many kernels; 0 never
 	InFlight  uint32 // keep at most so many kernels queued; 0 any number
@@ -19,6 +20,13 @@ type Directive struct {
 	// MemoryQuotaBytes refuses device memory beyond it; 0 is none.
 	MemoryQuotaBytes uint64
 }
+
+// Values of slot.Gate.
+const (
+	gateOpen uint32 = iota
+	gateClosed
+	gateWatched
+)
 
 // Own makes this process the session's owner, in place of one that has died.
 // It returns [ErrOwned] where the owner is alive.
@@ -97,9 +105,12 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 	sl.InFlightNs.Store(uint64(d.InFlightTime))
 	sl.UntilJob.Store(d.UntilJob)
 	sl.DirectiveEpoch.Add(1)
-	var gate uint32
-	if d.Closed {
-		gate = 1
+	gate := gateOpen
+	switch {
+	case d.Closed:
+		gate = gateClosed
+	case d.Watch:
+		gate = gateWatched
 	}
 	sl.Gate.Store(gate)
 	if !d.Closed || d.UntilJob > 0 {
@@ -135,8 +146,10 @@ func (s *Session) Policy() string {
 // Directive is what is asked of the client in a slot now.
 func (s *Session) Directive(slot int) Directive {
 	sl := &s.slots[slot]
+	gate := sl.Gate.Load()
 	return Directive{
-		Closed:           sl.Gate.Load() != 0,
+		Closed:           gate == gateClosed,
+		Watch:            gate == gateWatched,
 		UntilJob:         sl.UntilJob.Load(),
 		SyncEvery:        sl.SyncEvery.Load(),
 		InFlight:         sl.InFlightBound.Load(),

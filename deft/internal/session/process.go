@@ -47,6 +47,17 @@ func (i Identity) alive(proc string) bool {
 	return life == unknown || life == running && identity(i.PID(), start) == i
 }
 
+// Stopped says that the process is stopped, by a signal or a debugger. A process of which
+// nothing can be read is not.
+func (i Identity) Stopped() bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(i.PID()), "stat"))
+	if err != nil {
+		return false
+	}
+	_, rest, found := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(") "))
+	return found && len(rest) > 0 && (rest[0] == 'T' || rest[0] == 't')
+}
+
 // life is what /proc tells of a process.
 type life int
 

@@ -106,7 +106,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"short", body[:size-1], 0o600, ErrNotSession},
 		{"no magic", patch(0, 0, 8), 0o600, ErrNotSession},
 		{"older", patch(unsafe.Offsetof(h.version), 0, 4), 0o600, ErrVersion},
-		{"newer", patch(unsafe.Offsetof(h.version), 3, 4), 0o600, ErrVersion},
+		{"newer", patch(unsafe.Offsetof(h.version), Version+1, 4), 0o600, ErrVersion},
 		{"other slots", patch(unsafe.Offsetof(h.slotCount), 1<<31, 4), 0o600, ErrVersion},
 		{"other size", patch(unsafe.Offsetof(h.size), 1<<62, 8), 0o600, ErrVersion},
 		{"readable by the group", body, 0o640, ErrUnsafe},

@@ -42,7 +42,7 @@ func mean(all []*Result, client int) float64 {
 }
 
 func none() policy.Policy     { return policy.None{} }
-func priority() policy.Policy { return policy.Priority{} }
+func priority() policy.Policy { return policy.NewPriority(policy.Settings{}) }
 
 // delays are the mean times of the pair under priority with interval n, beside
 // those alone and without a gate.
@@ -182,7 +182,7 @@ func TestFairShares(t *testing.T) {
 			{Terms: policy.Terms{Weight: weight}, Kernels: Uniform(400, 100*us)},
 			{Terms: policy.Terms{Weight: 1}, Kernels: Uniform(300, 40*us)},
 		}
-		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewFair() }) {
+		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewFair(policy.Settings{}) }) {
 			a, b := r.Clients[0].GPU.Seconds()/weight, r.Clients[1].GPU.Seconds()
 			if j := jain(a, b); j < 0.98 || math.Abs(a/b-1) > 0.05 {
 				t.Errorf("weight %v: %.3f and %.3f s for each unit of weight, Jain %.4f", weight, a, b, j)
@@ -209,7 +209,7 @@ func TestEDFMeetsDeadlines(t *testing.T) {
 		return missed, jobs
 	}
 	fifo, jobs := missed(none)
-	edf, _ := missed(func() policy.Policy { return policy.NewEDF() })
+	edf, _ := missed(func() policy.Policy { return policy.NewEDF(policy.Settings{}) })
 	t.Logf("missed: FIFO %d of %d, edf %d", fifo, jobs, edf)
 	if fifo*2 < jobs || edf != 0 {
 		t.Errorf("of %d deadlines FIFO misses %d, edf %d", jobs, fifo, edf)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -16,7 +17,7 @@ type checker struct {
 	launched  []int
 	queue     []int   // clients of the launches in order
 	sizes     [][]int // of each client's launches in flight, kernels
-	running   int     // client on the device, -1 none
+	started   []bool  // clients whose first kernel in the queue the device has taken up
 	directive []policy.Directive
 	active    []bool
 	now       time.Duration
@@ -30,8 +31,8 @@ type checker struct {
 func newChecker(c Config) *checker {
 	n := len(c.Clients)
 	return &checker{
-		clients: c.Clients, inFlight: make([]int, n), launched: make([]int, n), running: -1,
-		sizes: make([][]int, n), directive: make([]policy.Directive, n), active: make([]bool, n), held: make([]bool, n), fifo: c.Discipline == FIFO,
+		clients: c.Clients, inFlight: make([]int, n), launched: make([]int, n), started: make([]bool, n),
+		sizes: make([][]int, n), directive: make([]policy.Directive, n), active: make([]bool, n), held: make([]bool, n), fifo: c.Device.Discipline == device.FIFO || c.Device.Discipline == "",
 	}
 }
 
@@ -45,7 +46,7 @@ func (k *checker) see(e Event) {
 	if e.At < k.now {
 		k.fail("time goes back to %v", e.At)
 	}
-	if e.At > k.now && k.running < 0 && len(k.queue) > 0 {
+	if e.At > k.now && !slices.Contains(k.started, true) && len(k.queue) > 0 {
 		k.fail("the device idles with %d kernels queued", len(k.queue))
 	}
 	k.now = e.At
@@ -83,13 +84,13 @@ func (k *checker) see(e Event) {
 	case Started:
 		k.start(i)
 	case Done:
-		if k.running != i {
-			k.fail("a kernel of client %d is done, one of %d runs", i, k.running)
+		if !k.started[i] {
+			k.fail("a kernel of client %d is done that did not run", i)
 		}
 		k.inFlight[i] -= k.sizes[i][0]
 		k.sizes[i] = k.sizes[i][1:]
-		k.running = -1
-		if len(k.queue) == 0 {
+		k.started[i] = false
+		if len(k.queue) == 0 && !slices.Contains(k.started, true) {
 			k.idle()
 		}
 	}
@@ -101,12 +102,12 @@ func (k *checker) see(e Event) {
 // start takes a kernel off the queue and accounts for the idle time before it.
 func (k *checker) start(i int) {
 	at := slices.Index(k.queue, i)
-	if at < 0 || k.fifo && at != 0 || k.running >= 0 {
-		k.fail("the device takes up a kernel of client %d; queue %v, running %d", i, k.queue, k.running)
+	if at < 0 || k.started[i] || k.fifo && (at != 0 || slices.Contains(k.started, true)) {
+		k.fail("the device takes up a kernel of client %d; queue %v, running %v", i, k.queue, k.started)
 		return
 	}
 	k.queue = slices.Delete(k.queue, at, at+1)
-	k.running = i
+	k.started[i] = true
 	if slices.Contains(k.held, true) {
 		k.worstIdle = max(k.worstIdle, k.now-k.idleSince)
 	}

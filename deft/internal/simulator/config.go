@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -24,22 +25,14 @@ var (
 	ErrStuck = errors.New("all clients are stopped for ever")
 )
 
-// Discipline is the order in which a device serves the kernels of several
-// clients.
-type Discipline int
-
-// The disciplines.
-const (
-	FIFO      Discipline = iota // in order of launch
-	TimeSlice                   // a slice of time for each client with kernels, in turn
-)
+// never is the time of what does not happen.
+const never = device.Never
 
 // Defaults of the costs in a Config and a Client: usual values, measured again before the
-// clocks are compared; the slice is that of a GPU without MPS.
+// clocks are compared.
 const (
 	DefaultLaunch   = 4 * time.Microsecond
 	DefaultSyncCost = 15 * time.Microsecond
-	DefaultSlice    = 2 * time.Millisecond
 	DefaultMinJobs  = 10
 )
 
@@ -52,10 +45,9 @@ type Config struct {
 	Duration time.Duration
 	MinJobs  int
 
-	Discipline Discipline
-	Slice      time.Duration // of TimeSlice; 0 is 2 ms
-	SyncCost   time.Duration // host time lost when it waits for the device; 0 is 15 us, below 0 none
-	Reaction   time.Duration // from a change to the policy's answer
+	Device   device.Settings
+	SyncCost time.Duration // host time lost when it waits for the device; 0 is 15 us, below 0 none
+	Reaction time.Duration // from a change to the policy's answer
 	// Jitter is the standard deviation of every kernel's time and every sleep as a
 	// share of it, drawn from a normal distribution cut at half and one and a half
 	// of the time. Without it a request may meet the other jobs at the same
@@ -75,10 +67,16 @@ type Client struct {
 	Kernels []time.Duration // device time of each launch of a job
 	Graph   int             // so many kernels are launched at a time, as one CUDA graph; 0 each by itself
 	Launch  time.Duration   // host time of a launch; 0 is 4 us, below 0 none
-	Sleep   time.Duration   // between the end of a job and the begin of the next
-	Period  time.Duration   // instead of Sleep: from begin to begin, where the job is done by then
-	Start   time.Duration   // when the first job begins
-	Jobs    int             // exactly so many; 0: Config's Duration and MinJobs decide
+	// Gaps, if not nil, are the host times before each launch, instead of Launch, and Waits
+	// says before which of them the program waits for its queue to be empty: a recorded
+	// program. Its own waits end its jobs if Unmarked, as the hook detects them.
+	Gaps     []time.Duration
+	Waits    []bool
+	Unmarked bool
+	Sleep    time.Duration // between the end of a job and the begin of the next
+	Period   time.Duration // instead of Sleep: from begin to begin, where the job is done by then
+	Start    time.Duration // when the first job begins
+	Jobs     int           // exactly so many; 0: Config's Duration and MinJobs decide
 	// MemoryBytes and ReservedBytes are repeated in the results.
 	MemoryBytes, ReservedBytes int64
 }
@@ -111,8 +109,8 @@ func (c *Config) check() error {
 	if len(c.Clients) == 0 {
 		return fmt.Errorf("simulator: %w", ErrNoClient)
 	}
-	if c.Duration <= 0 || c.Slice < 0 || c.Reaction < 0 || !(c.Jitter >= 0) || math.IsInf(c.Jitter, 0) {
-		return fmt.Errorf("simulator: %w: duration %v, slice %v, reaction %v, jitter %v", ErrTime, c.Duration, c.Slice, c.Reaction, c.Jitter)
+	if c.Duration <= 0 || c.Device.Turn < 0 || c.Reaction < 0 || !(c.Jitter >= 0) || math.IsInf(c.Jitter, 0) {
+		return fmt.Errorf("simulator: %w: duration %v, turn %v, reaction %v, jitter %v", ErrTime, c.Duration, c.Device.Turn, c.Reaction, c.Jitter)
 	}
 	for i, client := range c.Clients {
 		if len(client.Kernels) == 0 {
@@ -122,6 +120,9 @@ func (c *Config) check() error {
 			if each <= 0 {
 				return fmt.Errorf("simulator: client %d (%s): kernel %d: %w: %v", i, client.Name, k, ErrTime, each)
 			}
+		}
+		if n := len(client.Kernels); client.Gaps != nil && (len(client.Gaps) != n || len(client.Waits) != n || client.Graph > 1) {
+			return fmt.Errorf("simulator: client %d (%s): %w: %d launches, %d gaps, %d waits", i, client.Name, ErrNoKernels, n, len(client.Gaps), len(client.Waits))
 		}
 		if client.Graph < 0 {
 			return fmt.Errorf("simulator: client %d (%s): %w: graphs of %d", i, client.Name, ErrNoKernels, client.Graph)

@@ -6,9 +6,7 @@
 // for the device and sleeps until its next job. It stops at a closed gate, waits at a
 // synchronization point until its own queue is empty (plus the time in which the host wakes
 // up), and obeys a bound of launches in flight, as a process under the hook does. The device
-// runs one kernel at a time to its end: in order of launch (FIFO, like a driver without time
-// slicing), or the kernels of one client for a slice of time, then those of the next
-// (TimeSlice).
+// is that of package device.
 //
 // A client without kernels, a negative time, and a policy whose next call is in the past are
 // errors. Not modelled: concurrent kernels, memory, clock frequencies.

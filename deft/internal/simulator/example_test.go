@@ -17,7 +17,7 @@ func Example() {
 			{Terms: policy.Terms{Name: "A"}, Kernels: slices.Repeat([]time.Duration{100 * time.Microsecond}, 400)},
 			{Terms: policy.Terms{Name: "B", Priority: 1}, Kernels: slices.Repeat([]time.Duration{50 * time.Microsecond}, 100), Sleep: 50 * time.Millisecond},
 		},
-		Policy:   policy.Priority{},
+		Policy:   policy.NewPriority(policy.Settings{}),
 		Duration: 5 * time.Second,
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -15,7 +16,9 @@ const (
 	launching              // until wake, then the next launch is tried
 	atGate                 // until the gate opens
 	atBound                // until fewer are in flight
+	atFull                 // until the device has room for another launch
 	syncing                // at a synchronization point, until the queue is empty
+	ownWait                // in a wait of the program's own, until the queue is empty
 	finishing              // after the last launch, until the queue is empty
 	waking                 // until wake, from a wait for the device after the last launch
 	finished               // for good
@@ -35,12 +38,16 @@ type host struct {
 	directive policy.Directive
 	job       Job
 	active    bool
+	begun     time.Duration // of an unmarked job: its first launch
 	warmUp    bool          // the present job is one
 	inFlight  int           // kernels
 	mean      time.Duration // of a kernel
+	longest   time.Duration // mean of its kernels times those of a launch
 	launches  uint64
-	gpu       time.Duration // of kernels done
+	used      time.Duration // device time, to the end of the last kernel
+	started   uint64        // number of the last launch that the device took up, plus 1
 	doneJobs  int
+	ownSyncs  uint64
 	result    ClientResult
 }
 
@@ -53,6 +60,7 @@ func newHost(c *Config, i int) *host {
 		h.mean += each
 	}
 	h.mean /= time.Duration(len(h.spec.Kernels))
+	h.longest = h.mean * time.Duration(min(max(h.spec.Graph, 1), len(h.spec.Kernels)))
 	h.result.Client = c.Clients[i]
 	h.result.WarmUp = c.WarmUp
 	return h
@@ -72,24 +80,25 @@ func (h *host) timed() bool {
 	return h.phase == sleeping || h.phase == launching || h.phase == waking
 }
 
-// observed is the client as the policy sees it. Partial is the time that its
-// kernel has been on the device.
-func (h *host) observed(id int, partial time.Duration) policy.Client {
+// observed is the client as the policy sees it. Used is the
+// device time that it has had.
+func (h *host) observed(id int, used time.Duration) policy.Client {
 	return policy.Client{
 		ID: id, Terms: h.spec.Terms,
-		Active: h.active, Begin: h.job.Begin,
-		Launches: h.launches, InFlight: h.inFlight, GPU: h.gpu + partial,
-		Drained: h.phase == atGate && h.inFlight == 0,
-		Jobs:    h.doneJobs,
+		Active: h.active, Begin: max(h.job.Begin, h.begun), Started: h.next > 0,
+		Launches: h.launches, InFlight: h.inFlight, GPU: used,
+		Busy: h.inFlight > 0, Longest: h.longest, Syncs: h.ownSyncs,
+		Held: h.phase == atGate, Drained: h.phase == atGate && h.inFlight == 0,
+		Jobs: h.doneJobs, Job: uint64(h.doneJobs) + 1,
 	}
 }
 
 // launched is the next kernel, or the next graph: one piece of work, as long as
 // its kernels together.
-func (h *host) launched(client int) kernel {
-	k := kernel{client: client, kernels: h.size()}
-	for _, each := range h.spec.Kernels[h.next : h.next+k.kernels] {
-		k.time += h.varied(each)
+func (h *host) launched(client int) device.Kernel {
+	k := device.Kernel{Client: client, Kernels: h.size()}
+	for _, each := range h.spec.Kernels[h.next : h.next+k.Kernels] {
+		k.Time += h.varied(each)
 	}
 	return k
 }

@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/simulator"
 	"github.com/foretime/foretime/shared/stats"
@@ -58,7 +59,7 @@ func outcomes(t *testing.T, name, value string, key ...string) map[string]stats.
 // shared plays 1000 jobs of an urgent client that take alone milliseconds by
 // themselves, pauses between them, beside a client whose jobs are the same and
 // never pause, and returns how long the urgent ones took.
-func shared(t *testing.T, alone float64, kernels int, pause time.Duration, d simulator.Discipline, p policy.Policy) stats.Sorted {
+func shared(t *testing.T, alone float64, kernels int, pause time.Duration, d device.Discipline, p policy.Policy) stats.Sorted {
 	t.Helper()
 	job := make([]time.Duration, kernels)
 	for i := range job {
@@ -69,7 +70,7 @@ func shared(t *testing.T, alone float64, kernels int, pause time.Duration, d sim
 			{Terms: policy.Terms{Name: "urgent", Priority: 1}, Kernels: job, Sleep: pause, Jobs: 1000},
 			{Terms: policy.Terms{Name: "other"}, Kernels: job},
 		},
-		Policy: p, Discipline: d, Duration: time.Minute, Jitter: 0.05, Seed: 1,
+		Policy: p, Device: device.Settings{Discipline: d}, Duration: time.Minute, Jitter: 0.05, Seed: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +91,7 @@ func TestOutcomesOfARealGPU(t *testing.T) {
 	inference := outcomes(t, "priority_latency.csv", "latency_ms", "configuration")
 	training := outcomes(t, "colocated_time.csv", "time_ms", "case", "configuration", "job")
 	alone, trained := inference["standalone "].Median(), training["cotrain standalone alone "].Median()
-	queued := shared(t, alone, 514, 25*time.Millisecond, simulator.FIFO, policy.None{})
+	queued := shared(t, alone, 514, 25*time.Millisecond, device.FIFO, policy.None{})
 	t.Logf("alone: inference %.2f ms, training %.2f; inference first come first served %.2f, quantile 0.99 %.2f", alone, trained, queued.Median(), queued.Quantile(.99))
 	var here, arithmetic []float64
 	for _, tt := range []struct {
@@ -99,13 +100,13 @@ func TestOutcomesOfARealGPU(t *testing.T) {
 		want     stats.Sorted
 		quantile float64
 	}{
-		{"inference, native", shared(t, alone, 514, 25*time.Millisecond, simulator.TimeSlice, policy.None{}), inference["native "], .5},
-		{"inference, native", shared(t, alone, 514, 25*time.Millisecond, simulator.TimeSlice, policy.None{}), inference["native "], .99},
-		{"inference, priority", shared(t, alone, 514, 25*time.Millisecond, simulator.TimeSlice, policy.Priority{}), inference["xsched "], .5},
-		{"inference, priority", shared(t, alone, 514, 25*time.Millisecond, simulator.TimeSlice, policy.Priority{}), inference["xsched "], .99},
-		{"training, native", shared(t, trained, 1000, 0, simulator.TimeSlice, policy.None{}), training["cotrain native pjob "], .5},
-		{"training, native", shared(t, trained, 1000, 0, simulator.TimeSlice, policy.None{}), training["cotrain native pjob "], .99},
-		{"training, priority", shared(t, trained, 1000, 0, simulator.TimeSlice, policy.Priority{}), training["cotrain xsched pjob "], .5},
+		{"inference, native", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.None{}), inference["native "], .5},
+		{"inference, native", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.None{}), inference["native "], .99},
+		{"inference, priority", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.NewPriority(policy.Settings{Device: policy.Device{Switch: device.DefaultSwitch}})), inference["xsched "], .5},
+		{"inference, priority", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.NewPriority(policy.Settings{Device: policy.Device{Switch: device.DefaultSwitch}})), inference["xsched "], .99},
+		{"training, native", shared(t, trained, 1000, 0, device.Turns, policy.None{}), training["cotrain native pjob "], .5},
+		{"training, native", shared(t, trained, 1000, 0, device.Turns, policy.None{}), training["cotrain native pjob "], .99},
+		{"training, priority", shared(t, trained, 1000, 0, device.Turns, policy.NewPriority(policy.Settings{Device: policy.Device{Switch: device.DefaultSwitch}})), training["cotrain xsched pjob "], .5},
 	} {
 		got, want := tt.got.Quantile(tt.quantile), tt.want.Quantile(tt.quantile)
 		t.Logf("%s, quantile %v: %.2f ms, measured %.2f: %+.1f %%", tt.name, tt.quantile, got, want, 100*(got/want-1))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -36,7 +37,8 @@ type simulation struct {
 	config   *Config
 	now      time.Duration
 	hosts    []*host
-	device   *device
+	device   *device.Device
+	queued   int // kernels on the device, those of graphs included
 	syncCost time.Duration
 	open     bool // the experiment has begun: the policy is asked
 	ask      time.Duration
@@ -54,7 +56,7 @@ type simulation struct {
 }
 
 func newSimulation(c *Config) *simulation {
-	s := &simulation{config: c, device: newDevice(c), ask: never, preemptor: -1, syncCost: cost(c.SyncCost, DefaultSyncCost)}
+	s := &simulation{config: c, device: device.New(c.Device, len(c.Clients)), ask: never, preemptor: -1, syncCost: cost(c.SyncCost, DefaultSyncCost)}
 	for i := range c.Clients {
 		s.hosts = append(s.hosts, newHost(c, i))
 	}
@@ -79,11 +81,12 @@ func (s *simulation) warmUp() {
 		first := &h.result.Jobs[0]
 		first.Begin -= s.now
 		first.End -= s.now
-		h.gpu, h.launches, h.doneJobs, h.sinceSync, h.next = 0, 0, 0, 0, 0
+		h.used, h.started = 0, 0
+		h.launches, h.doneJobs, h.sinceSync, h.next = 0, 0, 0, 0
 		h.result.Launches, h.result.GPU, h.result.MaxQueue = 0, 0, 0
 	}
 	s.now, s.busy = 0, 0
-	s.device.until = 0
+	s.device = device.New(s.config.Device, len(s.hosts))
 }
 
 // begin lets the clients go.
@@ -135,7 +138,7 @@ func (s *simulation) allFinished() bool {
 
 // soonest is the time of the next event.
 func (s *simulation) soonest() time.Duration {
-	at := min(s.device.ends, s.ask)
+	at := min(s.device.Next(), s.ask)
 	for _, h := range s.hosts {
 		if h.timed() && h.wake < at {
 			at = h.wake
@@ -148,9 +151,10 @@ func (s *simulation) soonest() time.Duration {
 // policy's, then the hosts' in order.
 func (s *simulation) step(at time.Duration) {
 	s.now = at
+	changes := s.device.Next() == at
+	s.advanceDevice()
 	switch {
-	case s.device.ends == at:
-		s.kernelDone()
+	case changes:
 	case s.ask == at:
 		s.decide()
 	default:
@@ -161,8 +165,18 @@ func (s *simulation) step(at time.Duration) {
 			}
 		}
 	}
-	if s.device.next(s.now) {
-		s.trace(Started, s.device.running.client)
+	s.advanceDevice()
+}
+
+// advanceDevice brings the device to the present and tells the hosts whose kernels are
+// done.
+func (s *simulation) advanceDevice() {
+	for _, k := range s.device.Advance(s.now) {
+		s.kernelDone(k)
+	}
+	if k, number, runs := s.device.Running(); runs && number >= s.hosts[k.Client].started {
+		s.hosts[k.Client].started = number + 1
+		s.trace(Started, k.Client)
 	}
 }
 
@@ -171,7 +185,7 @@ func (s *simulation) trace(kind EventKind, client int) {
 		return
 	}
 	h := s.hosts[client]
-	s.config.Trace(Event{s.now, kind, client, h.inFlight, s.device.queued, h.directive})
+	s.config.Trace(Event{s.now, kind, client, h.inFlight, s.queued, h.directive})
 }
 
 // advance moves a host whose time has come.
@@ -190,7 +204,20 @@ func (s *simulation) beginJob(i int, h *host) {
 	h.job = Job{Begin: s.now}
 	h.active, h.next = true, 0
 	h.phase, h.wake = launching, s.now
+	if h.spec.Gaps != nil {
+		h.wake += h.spec.Gaps[0]
+	}
+	if h.spec.Unmarked && h.wake > s.now {
+		h.active = false
+	}
 	s.trace(Begun, i)
+	if h.active {
+		s.arrive(i)
+	}
+}
+
+// arrive tells the policy that a job has begun.
+func (s *simulation) arrive(i int) {
 	if !s.open {
 		return
 	}
@@ -210,6 +237,10 @@ func (s *simulation) ring() {
 
 // tryLaunch launches the next kernel or waits for leave to.
 func (s *simulation) tryLaunch(i int, h *host) {
+	if !h.active { // the first launch of an unmarked job
+		h.active, h.begun = true, s.now
+		s.arrive(i)
+	}
 	switch {
 	case h.directive.Closed:
 		h.phase, h.since = atGate, s.now
@@ -223,6 +254,9 @@ func (s *simulation) tryLaunch(i int, h *host) {
 	case h.bounded():
 		h.phase, h.since = atBound, s.now
 		return
+	case s.full(i):
+		h.phase = atFull
+		return
 	}
 	s.launch(i, h)
 }
@@ -230,19 +264,30 @@ func (s *simulation) tryLaunch(i int, h *host) {
 // launch gives the device the next kernel or graph.
 func (s *simulation) launch(i int, h *host) {
 	k := h.launched(i)
-	s.device.launch(k)
-	h.sinceSync += k.kernels
-	h.next += k.kernels
-	h.inFlight += k.kernels
-	h.launches += uint64(k.kernels)
+	s.device.Launch(k)
+	s.queued += k.Kernels
+	h.sinceSync += k.Kernels
+	h.next += k.Kernels
+	h.inFlight += k.Kernels
+	h.launches += uint64(k.Kernels)
 	h.job.Launches++
-	h.job.Kernels += k.kernels
+	h.job.Kernels += k.Kernels
 	h.result.MaxQueue = max(h.result.MaxQueue, h.inFlight)
 	s.trace(Launched, i)
+	if h.directive.Watch {
+		h.directive.Watch = false
+		s.ring()
+	}
 	h.wake = s.now + h.launch
 	h.phase = launching
-	if h.next == len(h.spec.Kernels) {
+	switch {
+	case h.next == len(h.spec.Kernels):
 		h.phase = finishing
+	case h.spec.Gaps == nil:
+	case h.spec.Waits[h.next]:
+		h.phase = ownWait
+	default:
+		h.wake = s.now + h.spec.Gaps[h.next]
 	}
 }
 
@@ -257,18 +302,26 @@ func (s *simulation) syncPoint(i int, h *host) {
 	h.phase, h.since = syncing, s.now
 }
 
-// kernelDone ends the device's kernel and moves the host that waited for it.
-func (s *simulation) kernelDone() {
-	began := s.device.began
-	k := s.device.done()
-	h := s.hosts[k.client]
-	h.inFlight -= k.kernels
-	had := s.now - began
-	h.gpu += had
+// full says whether a client has as many launches on the device as it has room for.
+func (s *simulation) full(client int) bool {
+	return s.device.Queued(client) >= s.device.Settings().Ahead
+}
+
+// kernelDone notes that a kernel has ended and moves the host that waited for it.
+func (s *simulation) kernelDone(k device.Kernel) {
+	h := s.hosts[k.Client]
+	h.inFlight -= k.Kernels
+	s.queued -= k.Kernels
+	used := s.device.Used(k.Client)
+	had := used - h.used
+	h.used = used
 	h.job.GPU += had
 	h.result.GPU += had
 	s.busy += had
-	s.trace(Done, k.client)
+	s.trace(Done, k.Client)
+	if h.phase == atFull {
+		h.phase, h.wake = launching, s.now
+	}
 	if h.phase == atBound && !h.bounded() {
 		h.job.Stall += s.now - h.since
 		h.phase, h.wake = launching, s.now
@@ -276,12 +329,21 @@ func (s *simulation) kernelDone() {
 	if h.inFlight > 0 {
 		return
 	}
-	s.left(k.client)
+	s.left(k.Client)
 	switch h.phase {
 	case syncing:
 		h.phase, h.wake = launching, s.now+s.syncCost
 		h.job.Stall += h.wake - h.since
+	case ownWait:
+		h.sinceSync = 0
+		h.ownSyncs++
+		h.phase, h.wake = launching, s.now+s.syncCost+h.spec.Gaps[h.next]
+		if h.spec.Unmarked {
+			h.active = false
+			s.ring()
+		}
 	case finishing:
+		h.ownSyncs++
 		h.sinceSync = 0
 		h.phase, h.wake = waking, s.waited(h)
 	case atGate:
@@ -358,11 +420,7 @@ func (s *simulation) decide() {
 		if h.phase == finished {
 			continue
 		}
-		partial := time.Duration(0)
-		if s.device.ends != never && s.device.running.client == i {
-			partial = s.now - s.device.began
-		}
-		clients = append(clients, h.observed(i, partial))
+		clients = append(clients, h.observed(i, s.device.Used(i)))
 	}
 	directives := s.directives[:len(clients)]
 	clear(directives)

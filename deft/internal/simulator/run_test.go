@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -73,7 +74,7 @@ func TestOneClientByHand(t *testing.T) {
 func TestPreemptionByHand(t *testing.T) {
 	low := Client{Kernels: Uniform(6, 10*us), Jobs: 1, Terms: policy.Terms{Sync: 2}}
 	high := Client{Terms: policy.Terms{Priority: 1}, Kernels: Uniform(2, 5*us), Jobs: 1, Start: 6 * us}
-	r := play(t, Config{Clients: []Client{low, high}, Policy: policy.Priority{}, Duration: time.Second})
+	r := play(t, Config{Clients: []Client{low, high}, Policy: policy.NewPriority(policy.Settings{}), Duration: time.Second})
 	// Kernels of low: 0-10, 10-20; of high 20-25, 25-30, its host wakes at 45.
 	if got := r.Clients[1].Jobs[0]; got.Begin != 6*us || got.End != 45*us {
 		t.Errorf("high %v to %v, want 6us to 45us", got.Begin, got.End)
@@ -88,10 +89,10 @@ func TestPreemptionByHand(t *testing.T) {
 	}
 }
 
-func TestTimeSlice(t *testing.T) {
+func TestTurns(t *testing.T) {
 	pair := []Client{{Kernels: Uniform(400, 100*us)}, {Kernels: Uniform(100, 100*us)}}
 	turns, last := 0, -1
-	r, err := Run(t.Context(), Config{Clients: pair, Duration: time.Second, Discipline: TimeSlice, Trace: func(e Event) {
+	r, err := Run(t.Context(), Config{Clients: pair, Duration: time.Second, Device: device.Settings{Discipline: device.Turns}, Trace: func(e Event) {
 		if e.Kind == Started && e.Client != last {
 			turns, last = turns+1, e.Client
 		}
@@ -99,7 +100,7 @@ func TestTimeSlice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most := int(r.End/DefaultSlice) * 5 / 4; turns > most { // a few end early
+	if most := int(r.End/device.DefaultTurn) * 5 / 4; turns > most { // a few end early
 		t.Errorf("%d turns in %v, want %d at most", turns, r.End, most)
 	}
 	a, b := r.Clients[0].GPU.Seconds(), r.Clients[1].GPU.Seconds()
@@ -185,12 +186,12 @@ func TestRunRefuses(t *testing.T) {
 func drawConfig(t *rapid.T, name string) (Config, func() policy.Policy) {
 	n := rapid.IntRange(1, 4).Draw(t, "clients")
 	c := Config{
-		Duration:   time.Duration(rapid.IntRange(1, 10_000).Draw(t, "duration")) * us,
-		MinJobs:    rapid.IntRange(1, 3).Draw(t, "jobs"),
-		Discipline: Discipline(rapid.IntRange(0, 1).Draw(t, "discipline")),
-		Reaction:   time.Duration(rapid.IntRange(0, 200).Draw(t, "reaction")) * us,
-		Jitter:     rapid.Float64Range(0, 0.3).Draw(t, "jitter"),
-		Seed:       rapid.Uint64().Draw(t, "seed"),
+		Duration: time.Duration(rapid.IntRange(1, 10_000).Draw(t, "duration")) * us,
+		MinJobs:  rapid.IntRange(1, 3).Draw(t, "jobs"),
+		Device:   device.Settings{Discipline: rapid.SampledFrom([]device.Discipline{device.FIFO, device.Turns, device.MPS}).Draw(t, "discipline")},
+		Reaction: time.Duration(rapid.IntRange(0, 200).Draw(t, "reaction")) * us,
+		Jitter:   rapid.Float64Range(0, 0.3).Draw(t, "jitter"),
+		Seed:     rapid.Uint64().Draw(t, "seed"),
 	}
 	for range n {
 		c.Clients = append(c.Clients, Client{
@@ -357,7 +358,7 @@ func pair() []Client {
 }
 
 func ExampleRun() {
-	result, err := Run(context.Background(), Config{Clients: pair(), Policy: policy.Priority{}, Duration: 5 * time.Second})
+	result, err := Run(context.Background(), Config{Clients: pair(), Policy: policy.NewPriority(policy.Settings{}), Duration: 5 * time.Second})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,7 +12,7 @@
 //		return err
 //	}
 //	defer s.Close()
-//	v := supervisor.New(s, policy.Priority{}, supervisor.Settings{})
+//	v := supervisor.New(s, policy.NewPriority(policy.Settings{}), supervisor.Settings{})
 //	// start the clients, then:
 //	v.Begin()
 //	v.Run(ctx) // until ctx is done

@@ -15,7 +15,8 @@ type observed struct {
 	first  session.Client
 	last   session.Client // as of the last look
 
-	quietFrom int64 // when Launches was last seen to change, ns
+	quietFrom  int64 // when Launches was last seen to change, or kernels were queued, ns
+	launchedAt int64 // when Launches was last seen to change, ns
 }
 
 // Totals are what a client did since the supervisor began.
@@ -57,6 +58,9 @@ func (o *observed) gpu(c session.Client) time.Duration {
 
 // observe is the client as the policy sees it. Times count from began.
 func (o *observed) observe(c session.Client, began, now int64) policy.Client {
+	if c.Launches != o.last.Launches || o.launchedAt == 0 {
+		o.launchedAt = now
+	}
 	if c.Launches != o.last.Launches || c.Waiting > 0 || c.Queued > 0 {
 		o.quietFrom = now
 	}
@@ -68,12 +72,47 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 		ID: ID(c), Device: c.Device, Gang: c.Gang, Terms: o.terms, Job: c.Job, Started: c.Kernels > c.JobKernels, Held: c.Waiting > 0,
 		Active: c.State == session.Active, Begin: time.Duration(c.JobBeginNs - began),
 		Launches: c.Kernels - o.first.Kernels, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
-		Jobs: int(c.JobsEnded - o.first.JobsEnded),
+		Jobs: int(c.JobsEnded - o.first.JobsEnded), Syncs: c.OwnSyncs - o.first.OwnSyncs,
+		Busy: o.busy(c, now), Longest: time.Duration(c.MostKernels) * o.mean(c),
 	}
 	if p.Terms.Deadline == 0 && c.DeadlineNs > 0 {
 		p.Terms.Deadline = time.Duration(c.DeadlineNs - c.JobBeginNs)
 	}
 	return p
+}
+
+// unknownKernel is the device time of a kernel of a client that nothing is known of: that
+// of the hook (KERNEL_NS in queue.c).
+const unknownKernel = 12500 * time.Nanosecond
+
+// mean returns the device time of a kernel of the client.
+func (o *observed) mean(c session.Client) time.Duration {
+	done := c.Kernels - c.Queued
+	switch {
+	case done == 0:
+		return unknownKernel
+	case o.device != nil:
+		return o.device(done) / time.Duration(done)
+	}
+	return c.GPU / time.Duration(done)
+}
+
+// busy says whether the client has kernels on the device. The hook learns that its queue
+// is empty only when the program waits for it; until then, the kernels that were
+// launched may take twice their usual time. A program that waits in the driver is busy
+// for as long as it runs: one that is stopped (SIGSTOP, a debugger) does not see the end.
+func (o *observed) busy(c session.Client, now int64) bool {
+	if c.Queued == 0 {
+		return false
+	}
+	usual := int64(c.Queued) * int64(o.mean(c))
+	switch {
+	case now <= o.launchedAt+usual:
+		return true
+	case c.Identity.Stopped():
+		return false
+	}
+	return c.InWait > 0 || now <= o.launchedAt+2*usual
 }
 
 // idle says whether an unmarked job has launched nothing for so long.

@@ -155,7 +155,7 @@ func (v *Supervisor) decide(now int64) {
 	v.decisions++
 	for i, c := range live {
 		d := session.Directive{
-			Closed: directives[i].Closed, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
+			Closed: directives[i].Closed, Watch: directives[i].Watch, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
 			InFlightTime:     directives[i].InFlightTime,
 			UntilJob:         directives[i].Until,
 			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,

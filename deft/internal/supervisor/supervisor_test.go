@@ -102,7 +102,7 @@ func two() []session.Client {
 }
 
 func TestGatesFollowThePolicy(t *testing.T) {
-	w := newWorld(policy.Priority{}, Settings{}, two()...)
+	w := newWorld(policy.NewPriority(policy.Settings{}), Settings{}, two()...)
 	w.begin(0)
 	w.begin(1)
 	w.v.look()
@@ -177,7 +177,7 @@ func TestWhatThePolicySees(t *testing.T) {
 	w.clients[0].Queued = 12
 	w.v.look()
 	got := r.seen[0]
-	want := policy.Client{ID: 1 << 8, Terms: terms, Active: true, Begin: 5 * time.Millisecond, Launches: 30, Job: 1, Started: true, InFlight: 12}
+	want := policy.Client{ID: 1 << 8, Terms: terms, Active: true, Begin: 5 * time.Millisecond, Launches: 30, Job: 1, Started: true, InFlight: 12, Busy: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -233,7 +233,7 @@ func TestUnmarkedIdleJobsEnd(t *testing.T) {
 }
 
 func TestPreemptionLatency(t *testing.T) {
-	w := newWorld(policy.Priority{}, Settings{}, two()...)
+	w := newWorld(policy.NewPriority(policy.Settings{}), Settings{}, two()...)
 	w.v.Begin()
 	w.begin(0)
 	w.v.look()

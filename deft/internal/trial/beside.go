@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -22,7 +23,7 @@ var ErrNotAlone = errors.New("no solo run")
 // orders kernels in its own way.
 const (
 	uneven      = 0.03
-	arbitration = 0.05
+	arbitration = 0.095
 )
 
 const (
@@ -40,7 +41,7 @@ func Beside(ctx context.Context, alone *report.Run, a, b string) (speeds [2]unce
 	x := &experiment.Experiment{Policy: "none", MinJobs: 1, Jitter: 0.05}
 	off := uneven
 	if alone.Device != "sim" {
-		x.Discipline, off = "timeslice", arbitration
+		x.Device.Discipline, off = device.Turns, arbitration
 	}
 	for _, name := range []string{a, b} {
 		m, err := solo(alone, name)
@@ -59,8 +60,8 @@ func Beside(ctx context.Context, alone *report.Run, a, b string) (speeds [2]unce
 		return speeds, err
 	}
 	for k := range speeds {
-		v := min(1, both.Run.Models[k].Throughput/by.Models[k].Throughput)
-		speeds[k] = uncertainty.Prediction{Value: v, Low: max(0, v-off), High: min(1, v+off), Level: Level}
+		v := both.Run.Models[k].Throughput / by.Models[k].Throughput
+		speeds[k] = uncertainty.Prediction{Value: v, Low: max(0, v-off), High: v + off, Level: Level}
 	}
 	return speeds, nil
 }

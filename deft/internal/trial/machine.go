@@ -16,10 +16,7 @@ import (
 // Simulated is a machine with a simulated device: its file and the models'
 // profiles are kept in the folder scratch, best on /dev/shm.
 func Simulated(x *experiment.Experiment, lib string, built simcuda.Built, scratch string, environ []string) Machine {
-	device := simcuda.Device{File: filepath.Join(scratch, "device"), Order: simcuda.FIFO, Slice: x.Slice}
-	if x.Discipline == "timeslice" {
-		device.Order = simcuda.Sliced
-	}
+	device := simcuda.Device{File: filepath.Join(scratch, "device"), Settings: x.Device}
 	return Machine{
 		Device: "sim", Hook: lib, Environ: device.Environ(built, environ), KnownKernels: true,
 		Program: func(m *experiment.Model, x *experiment.Experiment) (Program, error) {

@@ -43,7 +43,7 @@ func PolicyName(x *experiment.Experiment) string { return cmp.Or(x.Policy, "cont
 
 // newPolicy is the experiment's policy at the beginning of its memory.
 func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
-	return policy.New(PolicyName(x), policy.Settings{Quantum: x.Quantum})
+	return policy.New(PolicyName(x), x.Rules())
 }
 
 // simulated is the experiment as the simulator takes it.
@@ -53,11 +53,8 @@ func simulated(x *experiment.Experiment) (simulator.Config, error) {
 		return simulator.Config{}, err
 	}
 	c := simulator.Config{
-		Policy: p, Duration: x.Duration, MinJobs: x.MinJobs, Slice: x.Slice,
+		Policy: p, Duration: x.Duration, MinJobs: x.MinJobs, Device: x.Device,
 		SyncCost: x.SyncCost, Reaction: x.Reaction, Jitter: x.Jitter, Seed: x.Seed, WarmUp: true,
-	}
-	if x.Discipline == "timeslice" {
-		c.Discipline = simulator.TimeSlice
 	}
 	for i := range x.Models {
 		m := &x.Models[i]

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC 0x31616475636d6973ull /* "simcuda1" */
+#define MAGIC 0x33616475636d6973ull /* "simcuda3" */
 #define WORDS (DEVICE_CLIENTS / 64)
 #define REAP_NS 5000000ull   /* how often the dead are looked for */
 #define LOOK_NS 5000000ull   /* longest sleep of a waiter */
@@ -21,6 +21,7 @@
 struct command {
     uint64_t sequence; /* order over all clients */
     uint64_t ns;       /* device time it takes */
+    uint64_t queued;   /* when it came */
     uint64_t end;      /* when it was done */
 };
 
@@ -36,9 +37,11 @@ struct client {
 /* How far the device has got: small, so that it can be copied and run ahead. */
 struct progress {
     uint64_t clock;      /* the device has been brought up to this time */
-    uint64_t turn_end;   /* DEVICE_SLICED: end of the running client's turn */
+    uint64_t turn_end;   /* DEVICE_TURNS: end of the running client's turn */
     uint32_t running;    /* client + 1; 0 for none */
-    uint32_t reserved;
+    uint32_t last;       /* client + 1 whose context is loaded; 0 for none */
+    uint64_t began;      /* of the last command that began */
+    uint64_t ended;      /* of the last command that ended */
     uint64_t busy[WORDS]; /* clients that may have commands waiting */
     struct {
         uint64_t head;    /* commands done */
@@ -66,11 +69,6 @@ static void lock(struct device *d) {
 static void unlock(struct device *d) { pthread_mutex_unlock(&d->lock); }
 
 /* ---- running the device ------------------------------------------------ */
-
-static uint64_t left(const struct device *d, const struct progress *p, int i) {
-    uint64_t head = p->client[i].head;
-    return p->client[i].left_of == head + 1 ? p->client[i].left : d->client[i].ring[head % DEVICE_QUEUE].ns;
-}
 
 static int waiting(const struct device *d, const struct progress *p, int i) {
     return p->client[i].head < d->client[i].tail;
@@ -114,20 +112,36 @@ static int first_queued(const struct device *d, struct progress *p) {
     return first;
 }
 
-/* The client that runs now; -1 for none. Under DEVICE_SLICED a change of
+static int begun(const struct progress *p, int i) { return p->client[i].left_of == p->client[i].head + 1; }
+
+/* The client that runs now; -1 for none. Under DEVICE_TURNS a change of
  * client may put the clock forward. */
 static int choose(const struct device *d, struct progress *p) {
-    int running = (int)p->running - 1;
-    if (d->settings.order == DEVICE_FIFO) {
-        if (running >= 0 && waiting(d, p, running) && p->client[running].left_of == p->client[running].head + 1) return running;
-        return first_queued(d, p);
+    int running = (int)p->running - 1, last = p->last ? (int)p->last - 1 : DEVICE_CLIENTS - 1;
+    if (d->settings.order != DEVICE_TURNS) {
+        if (running >= 0 && waiting(d, p, running) && begun(p, running)) return running;
+        return d->settings.order == DEVICE_MPS ? next_busy(d, p, last) : first_queued(d, p);
     }
     if (running >= 0 && waiting(d, p, running) && p->clock < p->turn_end) return running;
-    int next = next_busy(d, p, running < 0 ? DEVICE_CLIENTS - 1 : running);
+    int next = next_busy(d, p, last);
     if (next < 0) return -1;
-    if (next != running && running >= 0) p->clock += d->settings.switch_ns;
+    if (p->last && next != last) p->clock += d->settings.switch_ns;
     p->turn_end = p->clock + d->settings.slice_ns;
     return next;
+}
+
+/* Begins client i's first command. What could run of it next to another client's,
+ * for which it waited, is done already. */
+static void begin(const struct device *d, struct progress *p, int i) {
+    const struct command *k = &d->client[i].ring[p->client[i].head % DEVICE_QUEUE];
+    uint64_t done = 0;
+    if (d->settings.order == DEVICE_MPS && p->last && (int)p->last - 1 != i && p->ended == p->clock) {
+        uint64_t since = k->queued > p->began ? k->queued : p->began, most = (uint64_t)(d->settings.overlap * (double)k->ns);
+        done = p->clock - since < most ? p->clock - since : most;
+    }
+    p->client[i].left = k->ns - done;
+    __atomic_store_n(&p->client[i].left_of, p->client[i].head + 1, __ATOMIC_RELEASE);
+    p->began = p->clock;
 }
 
 /* Brings p up to now, or until command number of client stop is done. ends is
@@ -141,15 +155,17 @@ static void run(const struct device *d, struct device *ends, struct progress *p,
             if (p->clock < now && stop < 0) p->clock = now;
             return;
         }
-        uint64_t rest = left(d, p, i), step = rest;
-        if (d->settings.order == DEVICE_SLICED && p->turn_end - p->clock < step) step = p->turn_end - p->clock;
+        if (!begun(p, i)) begin(d, p, i);
+        p->last = (uint32_t)(i + 1);
+        uint64_t rest = p->client[i].left, step = rest;
+        if (d->settings.order == DEVICE_TURNS && p->turn_end - p->clock < step) step = p->turn_end - p->clock;
         if (p->clock >= now && step > 0) return;
         if (p->clock < now && now - p->clock < step) step = now - p->clock;
         p->client[i].left = rest - step;
-        __atomic_store_n(&p->client[i].left_of, p->client[i].head + 1, __ATOMIC_RELEASE);
         p->clock += step;
         if (rest > step) continue;
         if (ends) ends->client[i].ring[p->client[i].head % DEVICE_QUEUE].end = p->clock;
+        p->ended = p->clock;
         __atomic_store_n(&p->client[i].head, p->client[i].head + 1, __ATOMIC_RELEASE);
         if (i == stop && p->client[i].head > number) return;
     }
@@ -186,6 +202,7 @@ static uint64_t start_ticks(int pid) {
 static void purge(struct device *d, int i) {
     d->progress.client[i].head = d->client[i].tail;
     if (d->progress.running == (uint32_t)i + 1) d->progress.running = 0;
+    if (d->progress.last == (uint32_t)i + 1) d->progress.last = 0;
     d->client[i].memory = 0;
     d->client[i].pid = 0;
 }
@@ -237,6 +254,7 @@ uint64_t device_push(struct device *d, int i, uint64_t ns, uint64_t *last) {
         if (number - d->progress.client[i].head < d->settings.queue) {
             struct command *k = &c->ring[number % DEVICE_QUEUE];
             k->ns = ns;
+            k->queued = d->progress.clock;
             k->sequence = d->sequence++;
             k->end = 0;
             if (last) __atomic_store_n(last, number + 1, __ATOMIC_RELAXED);

@@ -1,4 +1,5 @@
-/* The simulated device: one, shared by every process that maps its file.
+/* The simulated device: one, shared by every process that maps its file. Its
+ * physics are those of the Go package deft/internal/device, and a test plays both.
  *
  * Each client (process) has a queue of commands, each so many nanoseconds of
  * device time. There is no server: whoever looks at the device first brings it
@@ -15,18 +16,24 @@
 
 enum device_order {
     DEVICE_FIFO,  /* commands run in the order they were queued, all clients together */
-    DEVICE_SLICED /* clients take turns of slice_ns, a command is interrupted */
+    DEVICE_TURNS, /* clients take turns of slice_ns, a command is interrupted */
+    DEVICE_MPS    /* one command of each client in turn, partly at the same time */
 };
 
 struct device_settings {
     enum device_order order;
-    uint64_t slice_ns;     /* DEVICE_SLICED: length of a turn */
-    uint64_t switch_ns;    /* DEVICE_SLICED: idle time at each change of client */
+    uint64_t slice_ns;     /* DEVICE_TURNS: length of a turn */
+    uint64_t switch_ns;    /* DEVICE_TURNS: idle time at each change of client */
+    double overlap;        /* DEVICE_MPS: share of a command that runs next to another's */
     uint64_t memory_bytes; /* device memory */
-    uint64_t queue;        /* commands a client may have waiting, at most DEVICE_QUEUE */
+    uint64_t queue;        /* commands a client may have waiting, at most DEVICE_ROOM */
 };
 
-enum { DEVICE_QUEUE = 1024, DEVICE_CLIENTS = 512 };
+enum {
+    DEVICE_ROOM = 1024,  /* commands a client may have waiting */
+    DEVICE_QUEUE = 2048, /* the last ones, whose ends are known */
+    DEVICE_CLIENTS = 512
+};
 
 struct device;
 

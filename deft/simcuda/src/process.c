@@ -7,10 +7,12 @@
  * Settings, read from the environment once:
  *   SIMCUDA_DEVICE        files of the devices, at most four, with a colon
  *                         between (/dev/shm/simcuda-UID)
- *   SIMCUDA_ORDER         fifo (default) or sliced
- *   SIMCUDA_SLICE_NS      turn of a client when sliced (2000000)
- *   SIMCUDA_SWITCH_NS     idle time at a change of turn (0)
- *   SIMCUDA_QUEUE         commands a process may have waiting (1024)
+ *   SIMCUDA_ORDER         fifo (default), turns or mps; the Go package
+ *                         deft/internal/device says what they are like
+ *   SIMCUDA_SLICE_NS      length of a turn (2140000)
+ *   SIMCUDA_SWITCH_NS     idle time at a change of turn (145000)
+ *   SIMCUDA_OVERLAP       under mps, share of a command that runs next to another's (0.3)
+ *   SIMCUDA_QUEUE         commands a process may have waiting (1024, else 128)
  *   SIMCUDA_NS_PER_BLOCK  time of one block of a kernel (1)
  *   SIMCUDA_NS_PER_KIB    time to copy or set 1024 bytes (80)
  *   SIMCUDA_MEMORY_BYTES  device memory (17179869184)
@@ -86,15 +88,19 @@ static CUresult join_device(const char *file, const struct device_settings *s) {
 static CUresult join(void) {
     char paths[4096], *rest = NULL;
     const char *files = getenv("SIMCUDA_DEVICE"), *order = getenv("SIMCUDA_ORDER");
+    const char *overlap = getenv("SIMCUDA_OVERLAP");
+    enum device_order o = order && !strcmp(order, "turns") ? DEVICE_TURNS : order && !strcmp(order, "mps") ? DEVICE_MPS : DEVICE_FIFO;
     struct device_settings s = {
-        .order = order && !strcmp(order, "sliced") ? DEVICE_SLICED : DEVICE_FIFO,
-        .slice_ns = number_from("SIMCUDA_SLICE_NS", 2000000),
-        .switch_ns = number_from("SIMCUDA_SWITCH_NS", 0),
+        .order = o,
+        .slice_ns = number_from("SIMCUDA_SLICE_NS", 2140000),
+        .switch_ns = number_from("SIMCUDA_SWITCH_NS", 145000),
+        .overlap = overlap && *overlap ? strtod(overlap, NULL) : .3,
         .memory_bytes = number_from("SIMCUDA_MEMORY_BYTES", 16ull << 30),
-        .queue = number_from("SIMCUDA_QUEUE", DEVICE_QUEUE),
+        .queue = number_from("SIMCUDA_QUEUE", o == DEVICE_FIFO ? DEVICE_ROOM : 128),
     };
+    if (!(s.overlap >= 0 && s.overlap <= 1)) s.overlap = .3;
     if (s.slice_ns < 1000) s.slice_ns = 1000;
-    if (s.queue < 1 || s.queue > DEVICE_QUEUE) s.queue = DEVICE_QUEUE;
+    if (s.queue < 1 || s.queue > DEVICE_ROOM) s.queue = DEVICE_ROOM;
     if (files && *files)
         snprintf(paths, sizeof paths, "%s", files);
     else

@@ -2,7 +2,7 @@
  * order), queues each command at its time, and prints when each was done, in
  * the order of the lines. Lines "AT CLIENT drop" end a client.
  *
- * usage: trace FILE fifo|sliced SLICE_NS SWITCH_NS CLIENTS < LINES */
+ * usage: trace FILE fifo|turns|mps SLICE_NS SWITCH_NS OVERLAP CLIENTS < LINES */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +17,17 @@ void sleep_until(uint64_t at) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 6) return 2;
+    if (argc != 7) return 2;
     struct device_settings s = {
-        .order = strcmp(argv[2], "sliced") ? DEVICE_FIFO : DEVICE_SLICED,
+        .order = !strcmp(argv[2], "turns") ? DEVICE_TURNS : !strcmp(argv[2], "mps") ? DEVICE_MPS : DEVICE_FIFO,
         .slice_ns = strtoull(argv[3], NULL, 10),
         .switch_ns = strtoull(argv[4], NULL, 10),
+        .overlap = strtod(argv[5], NULL),
         .memory_bytes = 1,
         .queue = DEVICE_QUEUE,
     };
     struct device *d = device_open(argv[1], &s);
-    int clients = atoi(argv[5]), lines = 0, place[DEVICE_CLIENTS], who[1000], dropped[DEVICE_CLIENTS] = {0};
+    int clients = atoi(argv[6]), lines = 0, place[DEVICE_CLIENTS], who[1000], dropped[DEVICE_CLIENTS] = {0};
     uint64_t number[1000], at;
     char what[32];
     if (!d) return perror(argv[1]), 1;

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/internal/pair"
+	"github.com/foretime/foretime/deft/simcuda"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// recorder runs programs alone and records what they launch.
+type recorder struct {
+	device  string        // cuda or sim
+	seconds time.Duration // of each recording
+}
+
+// warmUpPart is the part of a recording in which a program loads and warms up.
+const warmUpPart = 0.4
+
+// record runs a program for a time and returns its trace.
+func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (t *pair.Trace, err error) {
+	compiler, err := compiler()
+	if err != nil {
+		return nil, err
+	}
+	lib, err := hook.BuildTrace(ctx, compiler)
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp(scratchDir(), "deft-pair-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	environ := os.Environ()
+	if r.device == "sim" {
+		if environ, err = simulated(ctx, compiler, simcuda.Device{File: filepath.Join(scratch, "device")}); err != nil {
+			return nil, err
+		}
+	}
+	file := filepath.Join(scratch, "trace")
+	if err := r.run(ctx, env, args, append(hook.Preloaded(environ, lib), "DEFT_TRACE="+file)); err != nil {
+		return nil, err
+	}
+	t, err = largest(file+".*", time.Duration(warmUpPart*float64(r.seconds)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+	}
+	t.Program, t.Device = strings.Join(args, " "), r.device
+	return t, nil
+}
+
+// run runs a program until it ends or its time is over. It does not outlive this one.
+func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string) error {
+	timed, cancel := context.WithTimeout(ctx, r.seconds)
+	defer cancel()
+	cmd := exec.CommandContext(timed, args[0], args[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = environ, env.Stderr, env.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its group
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case timed.Err() != nil:
+		return nil // as planned
+	case err != nil:
+		return fmt.Errorf("%s: %w before its %v were over", args[0], err, r.seconds)
+	}
+	return nil
+}
+
+// largest reads the longest of a program's recordings: one per process.
+func largest(pattern string, skip time.Duration) (*pair.Trace, error) {
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	var best string
+	var most int64
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.Size() > most {
+			best, most = path, info.Size()
+		}
+	}
+	if best == "" {
+		return nil, errNothing
+	}
+	return pair.ReadRecording(best, skip)
+}
+
+var errNothing = errors.New("it launched nothing that the hook saw (deft doctor -- COMMAND tells why), or ended before it did")
+
+// scratchDir is where recordings go: memory if there is some.
+func scratchDir() string { return shm() }
+
+// twoCommands splits "CMD_A -- CMD_B".
+func twoCommands(args []string) (a, b []string, err error) {
+	for i, arg := range args {
+		if arg == "--" {
+			a, b = args[:i], args[i+1:]
+			break
+		}
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return nil, nil, cli.Usagef("want two commands: deft pair -- COMMAND_A -- COMMAND_B")
+	}
+	return a, b, nil
+}

@@ -1,0 +1,80 @@
+package device
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Discipline is the order in which a device serves the kernels of several clients.
+type Discipline string
+
+// The disciplines.
+const (
+	FIFO  Discipline = "fifo"  // in order of launch, as within one context
+	Turns Discipline = "turns" // contexts take turns, as a GPU without MPS does
+	MPS   Discipline = "mps"   // one kernel of each context in turn, partly at the same time
+)
+
+// Settings are the constants of a device. The zero value of a field is the default.
+type Settings struct {
+	Discipline Discipline    // default FIFO
+	Turn       time.Duration // of turns: the time after which a kernel is interrupted for another context
+	Switch     time.Duration // of turns: idle time when another context gets the device; below 0 none
+	Overlap    float64       // of mps: the share of a kernel that runs while one of another context does; below 0 none
+	Ahead      int           // launches that a client may have on the device, after which its host waits
+}
+
+// Defaults of [Settings]. Turn, switch, overlap and the launches ahead were fitted to an
+// H200 (driver 580) that ran pairs of recorded programs: median error of the speed 0.039
+// for turns, 0.065 for mps. One context has room for 1024 launches, the size of the
+// simulated driver's queue.
+const (
+	DefaultTurn    = 2140 * time.Microsecond
+	DefaultSwitch  = 145 * time.Microsecond
+	DefaultOverlap = 0.3
+	DefaultAhead   = 128
+	FIFOAhead      = 1024
+)
+
+// Filled returns the settings with their defaults.
+func (s Settings) Filled() Settings {
+	if s.Discipline == "" {
+		s.Discipline = FIFO
+	}
+	if s.Turn <= 0 {
+		s.Turn = DefaultTurn
+	}
+	switch {
+	case s.Discipline != Turns || s.Switch < 0:
+		s.Switch = 0
+	case s.Switch == 0:
+		s.Switch = DefaultSwitch
+	}
+	switch {
+	case s.Discipline != MPS || s.Overlap < 0:
+		s.Overlap = 0
+	case s.Overlap == 0:
+		s.Overlap = DefaultOverlap
+	}
+	if s.Ahead <= 0 {
+		s.Ahead = DefaultAhead
+		if s.Discipline == FIFO {
+			s.Ahead = FIFOAhead
+		}
+	}
+	return s
+}
+
+// OfGPU returns the discipline of this machine's GPU for programs with an environment:
+// MPS if its control daemon listens in the directory that they look into, else turns.
+func OfGPU(environ func(string) string) Discipline {
+	dir := environ("CUDA_MPS_PIPE_DIRECTORY")
+	if dir == "" {
+		dir = "/tmp/nvidia-mps"
+	}
+	if _, err := os.Stat(filepath.Join(dir, "control")); err != nil {
+		return Turns
+	}
+	return MPS
+}

@@ -1,0 +1,112 @@
+package pair
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// recording writes rows as libdeft-trace.so does.
+func recording(t *testing.T, rows ...row) string {
+	t.Helper()
+	raw, err := binary.Append(nil, binary.LittleEndian, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "trace.1")
+	if err := os.WriteFile(path, append(raw, "torn"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReadRecording(t *testing.T) {
+	path := recording(t,
+		row{Kind: kindEvents, In: 0, End: 1000},
+		// The device is idle: its first event is done 3 us before the launch has come.
+		row{Kind: kindLaunch, Kernels: 1, In: 10_000, Call: 11_000, Called: 14_000, Out: 15_000, Begin: 1_000_000, End: 1_024_000},
+		// It waits behind the first.
+		row{Kind: kindLaunch, Kernels: 7, In: 18_000, Call: 19_000, Called: 22_000, Out: 23_000, Begin: 1_024_000, End: 1_035_000},
+		row{Kind: kindLaunch, Kernels: 1, In: 60_000, Call: 61_000, Called: 62_000, Out: 63_000}, // the driver does not say
+		row{Kind: kindWait, In: 24_000, Out: 50_000},                                             // written before the launch that came after it was done
+	)
+	got, err := ReadRecording(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Launch{
+		{Gap: callCost, Time: 20 * time.Microsecond, Kernels: 1},
+		{Gap: 3*time.Microsecond + callCost, Time: 10 * time.Microsecond, Kernels: 7},
+		{Gap: 10*time.Microsecond + callCost, Wait: true, Time: 15 * time.Microsecond, Kernels: 1},
+	}
+	if diff := cmp.Diff(want, got.Launches); diff != "" {
+		t.Error(diff)
+	}
+	if len(got.Warnings) != 1 || got.Overhead <= 0.08 || got.Overhead >= 0.12 {
+		t.Errorf("warnings %v, overhead %v", got.Warnings, got.Overhead)
+	}
+	if got, err = ReadRecording(path, time.Hour); err != nil || len(got.Launches) != 1 {
+		t.Errorf("second half: %+v, %v", got, err)
+	}
+	if _, err := ReadRecording(recording(t), 0); !errors.Is(err, ErrTrace) {
+		t.Errorf("nothing recorded: %v", err)
+	}
+}
+
+func TestLoadTrace(t *testing.T) {
+	for text, want := range map[string]error{
+		`{"program":"a","launches":[{"gap_ns":0,"time_ns":1}]}`: nil,
+		`{"program":"a","launches":[]}`:                         ErrTrace,
+		`{"launches":[{"gap_ns":-1,"time_ns":1}]}`:              ErrTrace,
+		`{"launches":[{"gap_ns":1}]}`:                           ErrTrace,
+		`[]`:                                                    ErrTrace,
+	} {
+		path := filepath.Join(t.TempDir(), "a.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadTrace(path); !errors.Is(err, want) || (err == nil) != (want == nil) {
+			t.Errorf("%s: %v, want %v", text, err, want)
+		}
+	}
+	if _, err := LoadTrace("/nowhere"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// Alone, a host that launches faster than the device works keeps it busy.
+func TestBusy(t *testing.T) {
+	us := time.Microsecond
+	for _, tt := range []struct {
+		launches []Launch
+		want     float64
+	}{
+		{[]Launch{{Gap: us, Time: 9 * us}, {Gap: us, Time: 10 * us}}, 0.95},
+		{[]Launch{{Gap: 10 * us, Time: 5 * us}, {Gap: 15 * us, Time: 5 * us}}, 1. / 3},
+		{[]Launch{{Gap: 0, Time: 10 * us}, {Gap: 10 * us, Wait: true, Time: 10 * us}}, 2. / 3},
+	} {
+		if got := (&Trace{Launches: tt.launches}).Busy(); got < tt.want-1e-9 || got > tt.want+1e-9 {
+			t.Errorf("%+v: %v, want %v", tt.launches, got, tt.want)
+		}
+	}
+}
+
+// An unknown program is close to a known one; a device must be one of the table's.
+func TestMistakes(t *testing.T) {
+	m := &Model{rows: []Row{{Model: "ResNet-18 (batch size 32)", Other: "LM (batch size 5)"}}, far: map[string]map[string]float64{}}
+	if m.Known("ResNet-81x (batch size 32)") || !m.Known("ResNet-50 (batch size 16)") || m.Closest("RestNet-18 (batch size 32)") != m.rows[0].Model {
+		t.Error("names")
+	}
+	rows := []Row{{Device: "a"}, {Device: "b"}}
+	for device, want := range map[string]int{"": -1, "c": -1, "a": 1} {
+		got, err := Of(rows, device)
+		if (want < 0) != errors.Is(err, ErrDevice) || want >= 0 && len(got) != want {
+			t.Errorf("%q: %v, %v", device, got, err)
+		}
+	}
+}

@@ -1,0 +1,337 @@
+package policy
+
+import (
+	"math"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/device"
+)
+
+// DefaultSlack is the time of an urgent job next to others, relative to alone, that
+// giving its gaps away may cost on average.
+const DefaultSlack = 1.05
+
+// Costs returns what a device with settings costs when it changes between clients.
+func Costs(s device.Settings) Device {
+	s = s.Filled()
+	return Device{Switch: s.Switch, Alternates: s.Discipline == device.MPS}
+}
+
+const (
+	// reaction is the time from a launch of an urgent client until others are stopped:
+	// the owner wakes up and decides (0.03 to 0.16 ms measured on a loaded machine).
+	reaction = 100 * time.Microsecond
+	// savings is the time over which an urgent client may save up what it may lose.
+	savings = 200 * time.Millisecond
+	// shortest and longest are the limits of the time between two observations of an
+	// urgent client that keeps others waiting.
+	shortest = 250 * time.Microsecond
+	longest  = 2 * time.Millisecond
+	// mostAhead is the device time that others may have in flight in a gap.
+	mostAhead = 10 * DefaultInFlight
+	// busyLimit is the share of its job's time above which a client's kernels fill the
+	// device: nothing is given away between its launches.
+	busyLimit = 0.8
+)
+
+// Device holds what a device costs when it changes between clients. The zero value
+// serves kernels in order of launch.
+type Device struct {
+	// Switch is the time that a change to another client takes.
+	Switch time.Duration
+	// Alternates says that the device serves one kernel of each client in turn, as
+	// under MPS, so that a kernel never waits for more than one of another client.
+	Alternates bool
+}
+
+// presence decides which clients use the device: those with a job, except while the job
+// has had nothing on the device for longer than it costs to give the gap away. All
+// policies that stop others for a client ask it. It gives away
+//   - a gap, after the time that the client's own gaps make best ([gaps.threshold]), if
+//     the client has saved up what it loses when it comes back: a part slack-1 of its
+//     jobs' time;
+//   - the time between the launches of a client that does not fill the device, as long
+//     as what it loses at its next synchronization is less than slack-1 of the time
+//     between two of them.
+type presence struct {
+	slack  float64
+	device Device
+	seen   map[int]*sign
+}
+
+// sign is what presence remembers of a client.
+type sign struct {
+	at       time.Duration // of the last observation
+	launches uint64
+	begin    time.Duration
+	idle     time.Duration // since when it has had nothing on the device
+	busy     bool          // it had
+	open     bool          // its gate was, since the last observation
+	absent   bool
+	paced    bool          // absent between launches, not in a gap
+	ahead    time.Duration // while absent, what others may have in flight
+	saved    float64       // ns that it may lose
+	inJob    gaps
+	atBegin  gaps // from a job's begin to its first launch
+
+	alone  bool // others were stopped, with nothing on the device
+	single work // in jobs while it was alone
+	all    work // in jobs
+	last   Client
+}
+
+func newPresence(s Settings) presence {
+	p := presence{slack: s.Slack, device: s.Device, seen: map[int]*sign{}}
+	if p.slack <= 1 {
+		p.slack = DefaultSlack
+	}
+	return p
+}
+
+// observe takes in what the clients did since the last call.
+func (p *presence) observe(now time.Duration, clients []Client) {
+	forget(p.seen, clients)
+	for _, c := range clients {
+		s := p.seen[c.ID]
+		if s == nil {
+			s = &sign{at: now, launches: c.Launches, begin: c.Begin, idle: now, open: true, last: c}
+			p.seen[c.ID] = s
+		}
+		p.measure(s, now, c)
+		if c.Active {
+			most := max((p.slack-1)*float64(savings), float64(p.delay(c, clients, DefaultInFlight)))
+			s.saved = min(s.saved+(p.slack-1)*float64(now-max(s.at, c.Begin)), most)
+		}
+		p.follow(s, now, c, p.delay(c, clients, s.ahead))
+		s.at, s.launches, s.begin, s.last = now, c.Launches, c.Begin, c
+	}
+}
+
+// follow updates since when the client has had nothing on the device.
+func (p *presence) follow(s *sign, now time.Duration, c Client, delay time.Duration) {
+	launched, begun := c.Launches != s.launches, c.Begin != s.begin
+	switch {
+	case launched:
+		if !s.busy && s.open {
+			end := s.at // it had launched nothing then
+			if s.absent {
+				end = now // its first launch rings
+			}
+			s.distribution().add(max(end-s.idle, 0))
+		}
+		if s.absent && !s.paced {
+			s.saved -= float64(delay)
+		}
+		s.absent = s.absent && s.paced
+		s.idle = now
+	case begun:
+		s.idle = min(c.Begin, now)
+	case c.Busy || !s.open || c.Drained:
+		s.idle = now
+	}
+	if !s.paced && (c.Busy || c.Drained || !c.Active) {
+		s.absent = false
+	}
+	s.busy = c.Busy
+}
+
+// distribution returns the gaps among which the one at the last observation counts.
+func (s *sign) distribution() *gaps {
+	if s.last.Active && !s.last.Started {
+		return &s.atBegin
+	}
+	return &s.inJob
+}
+
+// measure adds up what the client does with its jobs' time.
+func (p *presence) measure(s *sign, now time.Duration, c Client) {
+	if !s.last.Active {
+		return
+	}
+	did := work{float64(now - s.at), float64(c.GPU - s.last.GPU), float64(c.Launches - s.last.Launches), float64(c.Syncs - s.last.Syncs)}
+	s.all.add(did)
+	if s.alone {
+		s.single.add(did)
+	}
+}
+
+// work is what a client did in a time.
+type work struct{ ns, gpu, kernels, syncs float64 }
+
+// add adds what it did next: about the last second counts.
+func (w *work) add(d work) {
+	if w.ns += d.ns; w.ns > float64(time.Second) {
+		w.ns, w.gpu, w.kernels, w.syncs = w.ns/2, w.gpu/2, w.kernels/2, w.syncs/2
+	}
+	w.gpu += d.gpu
+	w.kernels += d.kernels
+	w.syncs += d.syncs
+}
+
+// delay returns what a client loses when it takes the device back from the others.
+func (p *presence) delay(c Client, clients []Client, bound time.Duration) time.Duration {
+	return p.ahead(c, clients, bound) + p.device.Switch + reaction
+}
+
+// ahead returns the device time that others may have in flight before a kernel of c if
+// their queues are bounded: a launch cannot be divided.
+func (p *presence) ahead(c Client, clients []Client, bound time.Duration) time.Duration {
+	most := bound
+	if p.device.Alternates {
+		most = 0
+	}
+	for _, o := range clients {
+		if o.ID != c.ID {
+			most = max(most, o.Longest)
+		}
+	}
+	return most
+}
+
+// wants says whether the client uses the device, or would if it were let.
+func (p *presence) wants(c Client) bool { return c.Active && !p.seen[c.ID].absent }
+
+// decide marks the clients that others need not wait for, and returns the time of the
+// next look. It is called after observe; waited says whether a client keeps others from
+// launching.
+func (p *presence) decide(now time.Duration, clients []Client, waited func(Client) bool) time.Duration {
+	next := Never
+	for _, c := range clients {
+		s := p.seen[c.ID]
+		if !c.Active || !waited(c) {
+			continue
+		}
+		delay := p.delay(c, clients, DefaultInFlight)
+		cost := delay + p.device.Switch
+		look := now + min(max(cost/2, shortest), longest)
+		if p.paces(s, c, clients) {
+			s.absent, s.paced = true, true
+			next = min(next, look)
+			continue
+		}
+		if s.paced {
+			s.absent, s.paced = false, false
+		}
+		switch {
+		case s.absent || c.Busy || c.Drained || !s.open:
+		default:
+			ready := s.idle + s.distribution().threshold(cost)
+			if lack := float64(delay) - s.saved; lack > 0 {
+				ready = max(ready, now+time.Duration(math.Ceil(lack/(p.slack-1))))
+			}
+			if s.absent = now >= ready; !s.absent {
+				look = min(look, ready)
+			}
+			// a deep queue keeps the device busy while its host is not
+			s.ahead = min(max(DefaultInFlight, time.Duration(s.saved/2)), mostAhead)
+		}
+		if s.absent {
+			look = now + 10*longest
+		}
+		next = min(next, look)
+	}
+	return next
+}
+
+// paces says whether others may use what is left of the device between the launches of
+// a client that does not fill it: what they have ahead of its kernels, and what it has
+// queued, would be done soon enough at its next synchronization. Once that is too much
+// they wait until its queue is empty.
+func (p *presence) paces(s *sign, c Client, clients []Client) bool {
+	if s.all.syncs <= 0 || s.single.kernels <= 0 || s.single.gpu > busyLimit*s.single.ns {
+		return false
+	}
+	between := s.all.kernels / s.all.syncs * s.single.ns / s.single.kernels // two of its waits, alone
+	most := time.Duration((p.slack - 1) * between)                          // that it may lose
+	s.ahead = min(DefaultInFlight, most/2)
+	loss := p.ahead(c, clients, s.ahead) + p.device.Switch + time.Duration(float64(c.InFlight)*s.single.gpu/s.single.kernels)
+	if !s.paced { // worth it?
+		return c.InFlight <= 1 && loss+2*p.device.Switch <= most
+	}
+	return loss <= most
+}
+
+// opened notes whose gates are open, bounds the queues of those that use the device
+// between the launches of another, and asks those that are absent to say when they
+// launch again.
+func (p *presence) opened(clients []Client, directives []Directive) {
+	for i, c := range clients {
+		if directives[i].InFlightTime == 0 {
+			continue
+		}
+		bound, gap := DefaultInFlight, Never
+		for _, o := range clients {
+			switch s := p.seen[o.ID]; {
+			case o.ID == c.ID || !o.Active:
+			case s.paced:
+				bound, gap = min(bound, s.ahead), 0
+			case s.absent:
+				gap = min(gap, s.ahead)
+			default:
+				gap = 0
+			}
+		}
+		if gap != Never {
+			bound = max(bound, gap)
+		}
+		directives[i].InFlightTime = bound
+	}
+	users := 0 // of the device
+	for i, c := range clients {
+		if uses(c, directives[i]) {
+			users++
+		}
+	}
+	for i, c := range clients {
+		s := p.seen[c.ID]
+		s.open = !directives[i].Closed
+		s.alone = users == 0 || users == 1 && uses(c, directives[i])
+		directives[i].Watch = s.open && c.Active && s.absent && !s.paced && len(clients) > 1
+	}
+}
+
+// uses says whether a client may have kernels on the device under a directive.
+func uses(c Client, d Directive) bool { return c.Busy || c.Active && !d.Closed }
+
+// Holders that are no clients: where there is no work, and while one that cannot be
+// interrupted runs.
+const (
+	nobody  = -1
+	waiting = -2
+)
+
+// after returns the holder, or waiting while a long launch of another client is on the
+// device: what the holder launched meanwhile would wait behind it, and that time would
+// count as its own.
+func (p *presence) after(holder int, clients []Client) int {
+	for _, c := range clients {
+		if c.ID != holder && holder != nobody && c.Busy && c.Longest > granularity {
+			return waiting
+		}
+	}
+	return holder
+}
+
+// give opens the gate of one client, and of those with a job that do not use the device;
+// the others stop, unless nobody has work. If there is more than one client, the queue
+// of each is bounded, so a turn ends soon after its gate closes.
+func (p *presence) give(id int, clients []Client, directives []Directive) {
+	for i, c := range clients {
+		directives[i].Closed = id != nobody && c.ID != id && (!c.Active || p.wants(c))
+		if len(clients) > 1 {
+			c.bound(&directives[i])
+		}
+	}
+	p.opened(clients, directives)
+}
+
+// others says whether another client of the list has a job.
+func others(clients []Client) func(Client) bool {
+	jobs := 0
+	for _, c := range clients {
+		if c.Active {
+			jobs++
+		}
+	}
+	return func(c Client) bool { return jobs > 1 || jobs == 1 && !c.Active }
+}

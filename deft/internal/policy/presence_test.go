@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// The waiting time chosen from a client's gaps costs no more on them than any other
+// edge; without gaps it is the break-even point, at most twice as dear as knowing the
+// gap's length.
+func TestThreshold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cost := time.Duration(rapid.IntRange(1, 20_000).Draw(t, "cost us")) * time.Microsecond
+		lengths := rapid.SliceOfN(rapid.SampledFrom(gapEdges[:]), 0, 40).Draw(t, "gaps")
+		var g gaps
+		for _, l := range lengths {
+			g.add(l)
+		}
+		got := g.threshold(cost)
+		if got < 0 || got > gapLimit {
+			t.Fatalf("waits %v", got)
+		}
+		if len(lengths) < gapsNeeded {
+			if want := min(cost, gapLimit); got != want {
+				t.Fatalf("unknown gaps: waits %v, want %v", got, want)
+			}
+			return
+		}
+		price := func(wait time.Duration) (sum float64) {
+			for i, l := range lengths {
+				weight := math.Pow(gapMemory, float64(len(lengths)-1-i))
+				if l < wait {
+					sum += weight * float64(l)
+				} else {
+					sum += weight * float64(wait+cost)
+				}
+			}
+			return sum
+		}
+		for _, edge := range gapEdges {
+			if total := weights(lengths); total >= gapsNeeded && price(got) > price(edge)*(1+1e-9) {
+				t.Fatalf("waits %v for %.0f ns, %v would cost %.0f", got, price(got), edge, price(edge))
+			}
+		}
+	})
+}
+
+func weights(lengths []time.Duration) (sum float64) {
+	for i := range lengths {
+		sum += math.Pow(gapMemory, float64(i))
+	}
+	return sum
+}
+
+// Over arbitrary sequences of launches, completions, pauses, jobs and stops of an urgent
+// client, next to one that always wants the device: it is never interrupted while it has
+// kernels on the device, except between the launches of a client that does not fill it;
+// it loses at most what it may; and once it has launched nothing for long enough, the
+// other goes on.
+func TestPresenceModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		slack := rapid.SampledFrom([]float64{0, 1.01, 1.1, 1.5}).Draw(t, "slack")
+		device := Device{Switch: time.Duration(rapid.IntRange(0, 300).Draw(t, "switch us")) * time.Microsecond, Alternates: rapid.Bool().Draw(t, "alternates")}
+		graph := time.Duration(rapid.IntRange(1, 3000).Draw(t, "launch us")) * time.Microsecond
+		p := NewPriority(Settings{Slack: slack, Device: device})
+		if slack == 0 {
+			slack = DefaultSlack
+		}
+		urgent := Client{ID: 1, Terms: Terms{Priority: 1}}
+		other := Client{ID: 2, Active: true, Busy: true, InFlight: 1, Launches: 1, Longest: graph}
+		now := time.Millisecond
+		var (
+			active, lost time.Duration // in jobs; in gaps that were given
+			least        = graph + device.Switch
+			idle         = now // since when the urgent client has nothing on the device
+			lent         bool  // in a gap
+		)
+		for range rapid.IntRange(1, 200).Draw(t, "events") {
+			pass := time.Duration(rapid.SampledFrom([]int{1, 20, 200, 2000, 20_000}).Draw(t, "us")) * time.Microsecond
+			event := rapid.SampledFrom([]string{"launch", "done", "job", "pause"}).Draw(t, "event")
+			for end := now + pass; now < end; { // pauses, with the looks that the policy wants
+				directives := make([]Directive, 2)
+				next := p.Decide(now, []Client{urgent, other}, directives)
+				if next <= now {
+					t.Fatalf("at %v: next look at %v", now, next)
+				}
+				open, paced := !directives[1].Closed, p.presence.seen[1].paced
+				if urgent.Active && urgent.Busy && open && !paced {
+					t.Fatalf("at %v: others launch while it has kernels on the device", now)
+				}
+				if directives[0].Closed || directives[0].Watch != (urgent.Active && open && !paced) {
+					t.Fatalf("at %v: the urgent client's directive is %+v, others open %v", now, directives[0], open)
+				}
+				waited := max(gapLimit, time.Duration(float64(p.presence.delay(urgent, []Client{urgent, other}, DefaultInFlight))/(slack-1)))
+				if urgent.Active && !urgent.Busy && !open && now-idle > waited+time.Nanosecond {
+					t.Fatalf("at %v: idle since %v, but the others wait", now, idle)
+				}
+				lent = urgent.Active && open && !paced
+				step := min(end, next) - now
+				if urgent.Active {
+					active += step
+				}
+				now += step
+			}
+			switch {
+			case event == "job" && !urgent.Active:
+				urgent.Active, urgent.Begin, urgent.Started = true, now, false
+				urgent.Job++
+				idle = now
+			case event == "job" && !urgent.Busy:
+				urgent.Active, lent = false, false
+				urgent.Jobs++
+				urgent.Syncs++
+			case event == "launch" && urgent.Active:
+				if lent { // it waits for a launch of the other, and a switch
+					lost += least
+				}
+				urgent.Launches++
+				urgent.InFlight++
+				urgent.Busy, urgent.Started, lent = true, true, false
+				idle = now
+			case event == "done" && urgent.Busy:
+				urgent.GPU += 50 * time.Microsecond
+				urgent.InFlight--
+				urgent.Busy = urgent.InFlight > 0
+				idle = now
+			}
+			if promise := time.Duration((slack - 1) * float64(active)); lost > promise+time.Microsecond {
+				t.Fatalf("at %v: lost %v of %v in jobs, at most %v", now, lost, active, promise)
+			}
+		}
+	})
+}
+
+// An urgent client of short bursts and long gaps loses what it may and no more, however
+// much each return costs.
+func TestSlackIsKept(t *testing.T) {
+	for _, slack := range []float64{1.01, 1.05, 1.2} {
+		p := newPresence(Settings{Slack: slack})
+		urgent := Client{ID: 1, Active: true, Started: true}
+		other := Client{ID: 2, Active: true, Busy: true, Longest: 3 * time.Millisecond}
+		clients := []Client{urgent, other}
+		var now, lost time.Duration
+		given := 0
+		for range 300 {
+			for end := now + 6*time.Millisecond; now < end; {
+				p.observe(now, clients)
+				next := p.decide(now, clients, others(clients))
+				p.opened(clients, make([]Directive, 2))
+				now = min(next, end)
+			}
+			if !p.wants(clients[0]) {
+				lost += other.Longest
+				given++
+			}
+			clients[0].Launches++
+		}
+		share := float64(lost) / float64(now)
+		t.Logf("slack %v: %d of 300 gaps given, %.3f of the time lost", slack, given, share)
+		if share > slack-1+0.005 || share < (slack-1)/2 {
+			t.Errorf("slack %v: %.3f of the time lost", slack, share)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/device"
+	"github.com/foretime/foretime/deft/internal/pair"
+	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/deft/internal/simulator"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Sharing is a way for two programs to share a device.
+type Sharing struct {
+	Name   string
+	Device device.Settings
+	Urgent int // the program that is urgent under policy priority; -1 none
+}
+
+// Sharings returns the ways that [Traces] predicts: without control in time slices and
+// under MPS, and under policy priority with either program urgent.
+func Sharings(a, b string) []Sharing {
+	turns, mps := device.Settings{Discipline: device.Turns}, device.Settings{Discipline: device.MPS}
+	return []Sharing{
+		{"time slices", turns, -1},
+		{"MPS", mps, -1},
+		{"priority, " + a + " urgent", turns, 0},
+		{"priority, " + b + " urgent", turns, 1},
+		{"MPS and priority, " + a + " urgent", mps, 0},
+		{"MPS and priority, " + b + " urgent", mps, 1},
+	}
+}
+
+// Outlook is what each of two programs pays next to the other under one way of sharing:
+// its speed relative to alone.
+type Outlook struct {
+	Sharing Sharing
+	Speeds  [2]uncertainty.Prediction
+}
+
+// offModel is the half-width of 90 % intervals of a speed: 2.44 times the median error of
+// the device's constants on the recorded pairs of an H200 to which they were fitted
+// (0.039 and 0.065), which is that of normal errors.
+var offModel = map[device.Discipline]float64{device.Turns: 0.095, device.MPS: 0.16}
+
+// shiftedRuns is how often a pair is played, from other moments of the second program.
+const shiftedRuns = 3
+
+// leastPlayed is how long programs are played at least.
+const leastPlayed = 2 * time.Second
+
+// tracePart is the most of a trace that is played again and again.
+const tracePart = 2 * time.Second
+
+// Traces predicts what two recorded programs pay next to each other, in each of the ways.
+// Slack is that of policy priority; 0 its default.
+func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64) ([]Outlook, error) {
+	clients := [2]simulator.Client{client(a), client(b)}
+	var outlooks []Outlook
+	for _, way := range ways {
+		var alone [2]float64
+		for k, c := range clients {
+			if way.Urgent == k {
+				c.Terms.Priority = 1
+			}
+			rate, err := rates(ctx, way, slack, c)
+			if err != nil {
+				return nil, err
+			}
+			alone[k] = rate[0]
+		}
+		o := Outlook{Sharing: way}
+		var speeds [2][]float64
+		for n := range shiftedRuns {
+			both := clients
+			if way.Urgent >= 0 {
+				both[way.Urgent].Terms.Priority = 1
+			}
+			both[1].Start = time.Duration(n) * length(both[0]) / shiftedRuns
+			rate, err := rates(ctx, way, slack, both[:]...)
+			if err != nil {
+				return nil, err
+			}
+			for k := range speeds {
+				speeds[k] = append(speeds[k], rate[k]/alone[k])
+			}
+		}
+		for k := range speeds {
+			o.Speeds[k] = spread(speeds[k], offModel[way.Device.Discipline])
+		}
+		outlooks = append(outlooks, o)
+	}
+	return outlooks, nil
+}
+
+// spread is the mean of speeds with an interval that covers them and the model's error.
+func spread(speeds []float64, off float64) uncertainty.Prediction {
+	low, high, sum := speeds[0], speeds[0], 0.0
+	for _, s := range speeds {
+		low, high, sum = min(low, s), max(high, s), sum+s
+	}
+	return uncertainty.Prediction{Value: sum / float64(len(speeds)), Low: max(0, low-off), High: high + off, Level: Level}
+}
+
+// client is a program that repeats its trace.
+func client(t *pair.Trace) simulator.Client {
+	c := simulator.Client{Unmarked: true}
+	c.Name = t.Program
+	var span time.Duration
+	for _, l := range t.Launches {
+		c.Kernels = append(c.Kernels, l.Time)
+		c.Gaps = append(c.Gaps, l.Gap)
+		c.Waits = append(c.Waits, l.Wait)
+		if span += max(l.Gap, l.Time); span > tracePart {
+			break
+		}
+	}
+	return c
+}
+
+// length is about the time of a client's job alone.
+func length(c simulator.Client) (span time.Duration) {
+	for i, each := range c.Kernels {
+		span += max(each, c.Gaps[i])
+	}
+	return span
+}
+
+// rates returns how often a second each client goes through its trace while all of them
+// do.
+func rates(ctx context.Context, way Sharing, slack float64, clients ...simulator.Client) ([]float64, error) {
+	var p policy.Policy = policy.None{}
+	if way.Urgent >= 0 {
+		p = policy.NewPriority(policy.Settings{Slack: slack, Device: policy.Costs(way.Device)})
+	}
+	var span time.Duration
+	for _, c := range clients {
+		span = max(span, length(c))
+	}
+	// a program that is stopped for as long as the other runs must come to an end too
+	r, err := simulator.Run(ctx, simulator.Config{
+		Clients: clients, Policy: p, Device: way.Device, Duration: max(4*span, leastPlayed), MinJobs: 1, Reaction: hosts[1].reaction,
+	})
+	if errors.Is(err, simulator.ErrStuck) {
+		return nil, fmt.Errorf("%s: %w", way.Name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	begin, end := time.Duration(0), r.End
+	for _, c := range r.Clients {
+		begin, end = max(begin, c.Jobs[0].Begin), min(end, c.Jobs[len(c.Jobs)-1].End)
+	}
+	var all []float64
+	for _, c := range r.Clients {
+		all = append(all, progress(c.Jobs, begin, end))
+	}
+	return all, nil
+}
+
+// progress returns the jobs a second in a time: of those that begin and end in it, as a
+// job's other part may have been alone; if there is none, of its part.
+func progress(jobs []simulator.Job, begin, end time.Duration) (rate float64) {
+	whole := slices.DeleteFunc(slices.Clone(jobs), func(j simulator.Job) bool { return j.Begin < begin || j.End > end })
+	if n := len(whole); n > 0 {
+		return float64(n) / (whole[n-1].End - whole[0].Begin).Seconds()
+	}
+	for _, j := range jobs {
+		if part := min(j.End, end) - max(j.Begin, begin); part > 0 {
+			rate += float64(part) / float64(j.JCT())
+		}
+	}
+	return rate / (end - begin).Seconds()
+}
+
+// Best returns the way under which the other program is fastest while the urgent one
+// stays within slack (0: the policy's default) of its time alone; if it does so under none,
+// the way under which it is fastest.
+func Best(outlooks []Outlook, urgent int, slack float64) Outlook {
+	slack = cmp.Or(slack, policy.DefaultSlack)
+	best, kept := outlooks[0], false
+	for _, o := range outlooks {
+		own, other := o.Speeds[urgent].Value, o.Speeds[1-urgent].Value
+		keeps := own*slack >= 1
+		switch {
+		case keeps && (!kept || other > best.Speeds[1-urgent].Value):
+			best, kept = o, true
+		case !keeps && !kept && own > best.Speeds[urgent].Value:
+			best = o
+		}
+	}
+	return best
+}

@@ -1,0 +1,83 @@
+package trial
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/device"
+	"github.com/foretime/foretime/deft/internal/pair"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// saturating is a program that keeps the device busy, serving one that waits for each of
+// its short jobs.
+func saturating() *pair.Trace {
+	t := &pair.Trace{Program: "train"}
+	for i := range 4000 {
+		t.Launches = append(t.Launches, pair.Launch{Gap: 5 * time.Microsecond, Wait: i == 0, Time: 100 * time.Microsecond})
+	}
+	return t
+}
+
+func serving() *pair.Trace {
+	t := &pair.Trace{Program: "serve"}
+	for i := range 200 {
+		l := pair.Launch{Gap: 10 * time.Microsecond, Wait: i%20 == 0, Time: 20 * time.Microsecond}
+		if l.Wait {
+			l.Gap = 10 * time.Millisecond
+		}
+		t.Launches = append(t.Launches, l)
+	}
+	return t
+}
+
+// What follows from the constants of the device alone, by arithmetic.
+func TestTraces(t *testing.T) {
+	own := []Sharing{
+		{"turns", device.Settings{Discipline: device.Turns}, -1},
+		{"mps", device.Settings{Discipline: device.MPS}, -1},
+		{"priority", device.Settings{Discipline: device.Turns}, 1},
+	}
+	got, err := Traces(t.Context(), saturating(), saturating(), own[:2], 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := float64(device.DefaultTurn)
+	half := 0.5 * turn / (turn + float64(device.DefaultSwitch)) // the published 0.453 to 0.480
+	overlap := 0.5 / (1 - device.DefaultOverlap)
+	for k := range 2 {
+		if math.Abs(got[0].Speeds[k].Value-half) > 0.02 {
+			t.Errorf("two that fill the device in turns: %v, want %.3f", got[0].Speeds[k], half)
+		}
+		if math.Abs(got[1].Speeds[k].Value-overlap) > 0.03 {
+			t.Errorf("under MPS: %v, want %.3f", got[1].Speeds[k], overlap)
+		}
+	}
+	if got, err = Traces(t.Context(), saturating(), serving(), own, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(got)
+	if urgent := got[2].Speeds[1].Value; urgent < 1/1.06 || got[0].Speeds[1].Value > urgent {
+		t.Errorf("urgent: %v, in turns %v", urgent, got[0].Speeds[1].Value)
+	}
+	if low := got[2].Speeds[0].Value; low < 0.85 {
+		t.Errorf("next to a program that uses 4 %% of the device: %v", low)
+	}
+}
+
+func TestBest(t *testing.T) {
+	o := func(name string, a, b float64) Outlook {
+		return Outlook{Sharing{Name: name}, [2]uncertainty.Prediction{{Value: a}, {Value: b}}}
+	}
+	all := []Outlook{o("turns", 0.6, 0.6), o("mps", 0.7, 0.8), o("urgent A", 0.97, 0.3), o("urgent A, mps", 0.96, 0.4), o("urgent B", 0.2, 0.99)}
+	for _, tt := range []struct {
+		urgent int
+		slack  float64
+		want   string
+	}{{0, 0, "urgent A, mps"}, {1, 0, "urgent B"}, {0, 1.5, "mps"}, {0, 1.01, "urgent A"}} {
+		if got := Best(all, tt.urgent, tt.slack).Sharing.Name; got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
