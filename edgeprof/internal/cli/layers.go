@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/internal/collection"
+	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
@@ -90,15 +91,15 @@ func layersOf(ctx context.Context, env *cli.Env, speed *cli.Speed, path string, 
 	if err != nil {
 		return nil, err
 	}
-	cal, err := (&calibrations{}).rates(calibration, of, machine)
+	predictor, err := here(ctx, env, speed, calibration, of, &machine)
 	if err != nil {
 		return nil, err
 	}
-	if cal, err = here(ctx, env, speed, cal, &machine); err != nil {
+	layers, p, err := predictor.On(ctx, []device.Device{machine}, nil).Layers(a, machine.Node)
+	if err != nil {
 		return nil, err
 	}
-	layers, p := cal.Layers(a, machine)
-	l := &layered{Model: path, Runtime: cal.Facts.Runtime, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
+	l := &layered{Model: path, Runtime: predictor.Facts().Runtime, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
 	for _, one := range layers {
 		l.MACs += one.MACs
 		l.Layers = append(l.Layers, layer{Layer: one})

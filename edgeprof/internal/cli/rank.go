@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/internal/placement"
-	"github.com/foretime/foretime/edgeprof/internal/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -42,20 +42,21 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			own := &calibrations{}
-			estimate, err := placement.Graph(a, devices, func(i int) (*profiler.Calibration, error) {
-				c, err := own.rates(cmp.Or(devices[i].Calibration, calibration), runtime, devices[i])
-				if err != nil || source.name != "local" {
-					return c, err
-				}
-				return here(cmd.Context(), env, cli.NewSpeed(record), c, &devices[i])
-			})
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+			var predictor prediction.Predictor
+			if source.name == "local" {
+				predictor, err = here(cmd.Context(), env, cli.NewSpeed(record), calibration, runtime, &devices[0])
+			} else {
+				predictor, err = elsewhere(calibration, runtime)
 			}
-			r, err := placement.Rank(devices, excluded, estimate)
 			if err != nil {
+				return err
+			}
+			r, err := predictor.On(cmd.Context(), devices, excluded).Rank(a)
+			switch {
+			case errors.Is(err, placement.ErrNoDevice):
 				return fmt.Errorf("--source %s: %w", source.name, err)
+			case err != nil:
+				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if source.name == "local" {
 				for i := range r.Candidates {
@@ -82,6 +83,16 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	out.Flags(c)
 	cli.First(c, "source", "calibration", "runtime", "dim", "json")
 	return c
+}
+
+// elsewhere returns the predictor of machines that are not this one.
+func elsewhere(calibration, runtime string) (prediction.Predictor, error) {
+	rates := newCatalog()
+	settings, err := rates.Settings(calibration, runtime)
+	if err != nil {
+		return nil, err
+	}
+	return prediction.NewCalibrated(settings, rates, runtime), nil
 }
 
 // recordKey returns the record's key of a model on this machine: its absolute path and

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/foretime/foretime/edgeprof/internal/placement"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
 )
 
 // buffer is memory of one request, used again by the next.
@@ -59,7 +60,7 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) (any, er
 
 // said is what the original does not say: all candidates where they are asked for,
 // and else what is wrong with a time that has no interval.
-func (s *Service) said(f Fleet, c placement.Counts, all bool) ([]placement.Extra, error) {
+func (s *Service) said(f prediction.Fleet, c placement.Counts, all bool) ([]placement.Extra, error) {
 	if all {
 		r, err := s.corrected(f.Profile(c))
 		if err != nil {
