@@ -155,7 +155,7 @@ func (in *inference) cost(index int, n *Node) Cost {
 	switch {
 	case controls(n):
 		c.Class = ClassMove
-	case operators[n.operator()].rule == nil:
+	case operators[n.operator()].shape == nil:
 		in.custom[n.operator()]++
 	case len(c.Outputs) > 0:
 		c.Class, c.MACs = work(n, c.Inputs, c.Outputs[0])
@@ -305,8 +305,8 @@ func (c *Characteristics) layers(a *Analysis) {
 func (c *Characteristics) layer(n *Node, cost *Cost, maker func(i int) string) {
 	constant := func(i int) bool { return i < len(cost.Inputs) && cost.Inputs[i].Constant }
 	_, second := factors(n.Op)
-	switch n.Op {
-	case "Conv", "ConvInteger", "QLinearConv", "FusedConv":
+	switch operators[n.operator()].layer {
+	case convLayer:
 		if w := filter(n.Op); constant(w) {
 			c.ConvLayers++
 			if shape := cost.Inputs[w].Shape; len(shape) > 0 {
@@ -316,11 +316,11 @@ func (c *Characteristics) layer(n *Node, cost *Cost, maker func(i int) string) {
 		if maker(0) == "GlobalAveragePool" {
 			c.FCLayers++
 		}
-	case "MaxPool", "AveragePool", "GlobalAveragePool", "QLinearAveragePool", "QLinearGlobalAveragePool":
+	case poolLayer:
 		c.PoolLayers++
-	case "Gemm", "QGemm", "FusedGemm":
+	case denseLayer:
 		c.FCLayers++
-	case "MatMul", "MatMulInteger", "QLinearMatMul", "FusedMatMul", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits":
+	case productLayer:
 		if constant(second) || maker(0) == "Flatten" {
 			c.FCLayers++
 		}

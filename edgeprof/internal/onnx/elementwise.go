@@ -5,6 +5,24 @@ import (
 	"slices"
 )
 
+// elementwiseOperators compute each value of the result from one value of each input.
+var elementwiseOperators = table{
+	"Exp Log Mish Softplus Swish Elu Selu Sin Cos":   {shape: first, class: ClassFunction},
+	"Sigmoid Tanh HardSwish":                         {shape: first, class: ClassFunction, traits: activates},
+	"com.microsoft.FastGelu com.microsoft.QuickGelu": {shape: first, class: ClassFunction},
+	"Pow": {shape: elementwise, class: ClassFunction},
+	"Erf Gelu com.microsoft.Gelu com.microsoft.BiasGelu":                                               {shape: first, class: ClassErf},
+	"Relu LeakyRelu HardSigmoid Clip":                                                                  {shape: first, traits: activates},
+	"PRelu Celu ThresholdedRelu Softsign Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh":               {shape: first},
+	"Abs Neg Ceil Floor Round Sqrt Reciprocal Sign Not BitwiseNot Hardmax CumSum Trilu EyeLike Shrink": {shape: first},
+	"RandomNormalLike RandomUniformLike Bernoulli":                                                     {shape: first, traits: random},
+	"Add": {shape: elementwise, opens: skipping},
+	"Sub Mul Div Max Min Mean Sum Mod BitShift BitwiseAnd BitwiseOr BitwiseXor": {shape: elementwise},
+	"And Or Xor Equal Greater Less GreaterOrEqual LessOrEqual":                  {shape: comparison},
+	"IsNaN IsInf": {shape: predicate},
+	"Where":       {shape: where},
+}
+
 func first(c *call) []Shaped {
 	x := c.input(0)
 	switch c.node.Op {
@@ -34,21 +52,6 @@ func mapped[T any](values []T, f func(T) T) []T {
 		out[i] = f(v)
 	}
 	return out
-}
-
-// layerNormalization gives the mean and the deviation too, one for each slice
-// from the axis on.
-func layerNormalization(c *call) []Shaped {
-	x := first(c)[0]
-	at, ok := axis(c.node.Int("axis", -1), len(x.Shape))
-	if !ok || !x.Known {
-		return []Shaped{x}
-	}
-	one := Shaped{Type: Float32, Known: true, Shape: slices.Clone(x.Shape)}
-	for i := at; i < len(one.Shape); i++ {
-		one.Shape[i] = 1
-	}
-	return []Shaped{x, one, one}
 }
 
 func dropout(c *call) []Shaped {

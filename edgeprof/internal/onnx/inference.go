@@ -116,7 +116,7 @@ func (in *inference) node(index int, n *Node) error {
 	}
 	var inside *body
 	var outputs []Shaped
-	switch rule := operators[n.operator()].rule; {
+	switch rule := operators[n.operator()].shape; {
 	case controls(n):
 		var err error
 		if inside, err = in.control(n, inputs); err != nil {

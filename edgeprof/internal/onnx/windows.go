@@ -2,6 +2,21 @@ package onnx
 
 import "slices"
 
+// windowOperators slide a window over an image.
+var windowOperators = table{
+	"Conv":                             {shape: convolution, work: convolutionWork, layer: convLayer, opens: scaling},
+	"com.microsoft.FusedConv":          {shape: convolution, work: convolutionWork, layer: convLayer},
+	"ConvInteger":                      {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"QLinearConv":                      {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"com.microsoft.QLinearConv":        {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"ConvTranspose":                    {shape: deconvolution, work: deconvolutionWork},
+	"MaxPool AveragePool":              {shape: pooling, class: ClassPool, layer: poolLayer},
+	"com.microsoft.QLinearAveragePool": {shape: pooling, class: ClassPool, layer: poolLayer},
+	"LpPool":                           {shape: pooling, class: ClassPool},
+	"GlobalAveragePool com.microsoft.QLinearGlobalAveragePool": {shape: globalPool, class: ClassPool, layer: poolLayer},
+	"GlobalMaxPool GlobalLpPool":                               {shape: globalPool, class: ClassPool},
+}
+
 // spatial is the size of a window over one axis after padding and stride, as
 // the operators' documentation has it.
 type spatial struct{ kernel, stride, dilation, before, after int64 }
@@ -155,4 +170,23 @@ func globalPool(c *call) []Shaped {
 		shape[i] = 1
 	}
 	return shaped(x.Type, shape...)
+}
+
+func convolutionWork(n *Node, in inputs, out Shaped) (Class, []int64) {
+	w, class := in.shape(filter(n.Op)), ClassConv
+	if len(w) < 2 {
+		return class, nil
+	}
+	if n.Int("group", 1) > 1 && w[1] == 1 {
+		class = ClassDepthwise
+	}
+	return class, append(slices.Clone(w[1:]), out.Elements())
+}
+
+func deconvolutionWork(_ *Node, in inputs, _ Shaped) (Class, []int64) {
+	w := in.shape(1)
+	if len(w) < 2 {
+		return ClassConv, nil
+	}
+	return ClassConv, append(slices.Clone(w[1:]), in[0].Elements())
 }
