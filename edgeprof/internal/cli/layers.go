@@ -69,7 +69,8 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 				}
 			}
 			return out.Print(env, l, func(p *cli.Page) {
-				cli.Warn(env, l.Warnings)
+				unknowns(p, a)
+				cli.Warn(env, others(a, l.Warnings))
 				layersTable(p, l)
 			})
 		}),
@@ -161,5 +162,5 @@ func layersTable(p *cli.Page, l *layered) {
 		total = append(total, milli(l.Measured))
 	}
 	table.Add(total...)
-	p.Line("%s runtime: %v", l.Runtime, cli.Seconds(l.Seconds))
+	p.Line("%s runtime: %s", l.Runtime, boundSeconds(l.Seconds))
 }

@@ -64,11 +64,14 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 					if err := (&running{threads: 1, quota: 1}).installed(cmd.Context()); c.Runtime == runtimeORT && err != nil {
 						c.Reasons = append(c.Reasons, "ONNX Runtime is not installed on this machine")
 					}
-					c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
+					if c.Seconds.Bounded() {
+						c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
+					}
 				}
 			}
 			return out.Print(env, r, func(p *cli.Page) {
-				cli.Warn(env, r.Warnings)
+				unknowns(p, a)
+				cli.Warn(env, others(a, r.Warnings))
 				ranking(p, r)
 				record.Show(p, "rank")
 			})
@@ -107,7 +110,7 @@ func recordKey(file, runtime string) string {
 func ranking(p *cli.Page, r *placement.Ranking) {
 	table := p.Table("node", "device", "runtime", "predicted ms", "why")
 	for _, c := range r.Candidates {
-		table.Add(c.Node, c.Model, c.Runtime, c.Seconds.Times(1000), strings.Join(c.Reasons, "; "))
+		table.Add(c.Node, c.Model, c.Runtime, bound(c.Seconds.Times(1000)), strings.Join(c.Reasons, "; "))
 	}
 	for _, e := range r.Excluded {
 		p.Line("excluded: %s: %s", e.Node, e.Reason)

@@ -18,8 +18,8 @@ var (
 	ErrUnshaped = errors.New("unknown shapes")
 	// ErrExternal warns that weights lie in other files, which are not opened.
 	ErrExternal = errors.New("external data")
-	// ErrBodies warns of functions, or of control flow too deep, whose inside is
-	// not counted.
+	// ErrBodies warns of graphs in nodes that are no control flow, or of control flow
+	// too deep, whose inside is not counted.
 	ErrBodies = errors.New("inner graphs are not counted")
 	// ErrOperator warns of operators whose cost is not known.
 	ErrOperator = errors.New("operators without a known cost")
@@ -76,6 +76,10 @@ type Analysis struct {
 // size that an operator cannot take, or [ErrDimension] for a size of a dimension that
 // is not open.
 func Analyze(m *Model, s Settings) (*Analysis, error) {
+	m, err := inlined(m)
+	if err != nil {
+		return nil, err
+	}
 	in, err := infer(m, s)
 	if err != nil {
 		return nil, err
@@ -93,12 +97,25 @@ func (a *Analysis) costs(f func(c *Cost, times int64)) {
 	}
 }
 
-// Doubtful says that what a model costs is not wholly known: a prediction cannot
-// hold what it does not count.
-func (a *Analysis) Doubtful() bool {
-	return slices.ContainsFunc(a.Warnings, func(w error) bool {
-		return errors.Is(w, ErrUnshaped) || errors.Is(w, ErrOperator) || errors.Is(w, ErrTrips) || errors.Is(w, ErrBodies)
-	})
+// Uncounted returns the warnings that part of the cost is not counted: what is known is
+// a lower bound.
+func (a *Analysis) Uncounted() []error {
+	var found []error
+	for _, w := range a.Warnings {
+		for _, kind := range []error{ErrOperator, ErrUnshaped, ErrTrips, ErrBodies} {
+			if errors.Is(w, kind) {
+				found = append(found, w)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// Assumed returns the open dimensions whose size was assumed, other than batches: the
+// cost is that of a guess.
+func (a *Analysis) Assumed() []Open {
+	return slices.DeleteFunc(slices.Clone(a.Open), func(o Open) bool { return o.Given || o.batch })
 }
 
 func (a *Analysis) warn(in *inference) {
@@ -115,7 +132,7 @@ func (a *Analysis) warn(in *inference) {
 		err   error
 		what  string
 	}{
-		{unshaped, ErrUnshaped, "tensors"}, {in.external, ErrExternal, "initializers"}, {in.bodies, ErrBodies, "inner graphs and functions"},
+		{unshaped, ErrUnshaped, "tensors"}, {in.external, ErrExternal, "initializers"}, {in.bodies, ErrBodies, "inner graphs"},
 	} {
 		if w.count > 0 {
 			a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d %s", w.err, w.count, w.what))

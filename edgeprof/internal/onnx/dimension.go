@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +52,12 @@ type Open struct {
 	Name  string `json:"name,omitempty"` // "" where the file gives none
 	Size  int64  `json:"size"`           // that it was taken for
 	Given bool   `json:"given"`          // by the settings, not assumed
+
+	batch bool // how many inputs are computed at once
 }
+
+// Key returns the name that sets the dimension: its own, or INPUT:AXIS.
+func (o Open) Key() string { return cmp.Or(o.Name, at(o.Input, o.Axis)) }
 
 // String names the dimension and its size: x:0 (batch) = 4, or 1 assumed.
 func (o Open) String() string {
@@ -87,10 +93,11 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 			if dim.Size >= 0 {
 				continue
 			}
-			o := Open{Input: v.Name, Axis: i, Name: dim.Name, Size: assumed(v, i, picture)}
+			o := Open{Input: v.Name, Axis: i, Name: dim.Name}
 			if o.Name == "?" { // what some exporters write for no name
 				o.Name = ""
 			}
+			o.assume(v, picture)
 			for _, key := range []string{o.Name, at(v.Name, i)} {
 				if size, ok := sizes[key]; ok && key != "" {
 					o.Size, o.Given, d.used[key] = size, true, true
@@ -114,16 +121,40 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 	return d
 }
 
-// assumed is the size of an open axis that nobody gives: of a picture's heights
-// and widths, of a text's tokens, else 1.
-func assumed(v Value, axis int, picture [2]int64) int64 {
-	if first := space(v.Shape); first > 0 && (axis == first || axis == first+1) {
-		return cmp.Or(picture[axis-first], 224)
+// guesses are sizes of open dimensions by their names, the first that fits: a second of
+// sound at 16 kHz, or of its frames of 10 ms.
+var guesses = []struct {
+	names *regexp.Regexp
+	size  int64
+	batch bool
+}{
+	{regexp.MustCompile(`(?i)batch|^(n|b|bs|num_images)$`), 1, true},
+	{regexp.MustCompile(`(?i)channel|^c$`), 3, false},
+	{regexp.MustCompile(`(?i)height|width|^(h|w|rows|cols|columns|image_size|img_size|resolution)$|_(h|w)$`), 224, false},
+	{regexp.MustCompile(`(?i)seq|token|^(l|t|s|text|words)$|(text|prompt|context|source|target)_?(len|size)`), 128, false},
+	{regexp.MustCompile(`(?i)sample|audio|waveform|wav|signal|pcm`), 16000, false},
+	{regexp.MustCompile(`(?i)frame|time|mel|feats?_len`), 100, false},
+}
+
+// assume sets the size of an open axis that nobody gives: by its name; of a picture's
+// heights and widths, of a text's tokens, else 1.
+func (o *Open) assume(v Value, picture [2]int64) {
+	first := space(v.Shape)
+	for _, g := range guesses {
+		if o.Name != "" && g.names.MatchString(o.Name) {
+			o.Size, o.batch = g.size, g.batch
+			break
+		}
 	}
-	if len(v.Shape) == 2 && axis == 1 && (v.Type == Int64 || v.Type == Int32) {
-		return 128
+	switch {
+	case first > 0 && (o.Axis == first || o.Axis == first+1):
+		o.Size, o.batch = cmp.Or(picture[o.Axis-first], max(o.Size, 224)), false
+	case o.Size > 0:
+	case len(v.Shape) == 2 && o.Axis == 1 && (v.Type == Int64 || v.Type == Int32):
+		o.Size = 128
+	default:
+		o.Size, o.batch = 1, o.Axis == 0
 	}
-	return 1
 }
 
 // space is the first of a picture's two axes of space, beside one of three

@@ -38,7 +38,7 @@ func infer(m *Model, s Settings) (*inference, error) {
 		given[g.Initializers[i].Name] = true
 	}
 	inputs := slices.DeleteFunc(slices.Clone(g.Inputs), func(v Value) bool { return given[v.Name] })
-	in := &inference{common: &common{dims: newDimensions(inputs, s.Sizes, m.Picture), opset: m.Opsets[""], bodies: m.Functions, custom: map[string]int{}}}
+	in := &inference{common: &common{dims: newDimensions(inputs, s.Sizes, m.Picture), opset: m.Opsets[""], custom: map[string]int{}}}
 	in.prepare(g)
 	for _, v := range inputs {
 		in.tensors[v.Name] = in.resolve(v)

@@ -51,7 +51,7 @@ type Part struct {
 // depends on are left out. The error matches [ErrNoBridge], [ErrTooMany] or
 // [ErrUnsupported].
 func Parts(a *onnx.Analysis, s Settings) ([]Part, error) {
-	if err := carriable(&a.Model.Graph, a.Model.Functions); err != nil {
+	if err := carriable(&a.Model.Graph, len(a.Model.Functions)); err != nil {
 		return nil, err
 	}
 	f := newFlow(a)
