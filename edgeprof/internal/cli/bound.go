@@ -19,8 +19,8 @@ func unknowns(p *cli.Page, a *onnx.Analysis) {
 	}
 	var guesses []string
 	for _, o := range a.Open {
-		if !o.Given {
-			guesses = append(guesses, fmt.Sprintf("--dim %s=%d", o.Key(), o.Size))
+		if guess := fmt.Sprintf("--dim %s=%d", o.Key(), o.Size); !o.Given && !slices.Contains(guesses, guess) {
+			guesses = append(guesses, guess)
 		}
 	}
 	switch {

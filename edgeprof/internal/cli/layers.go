@@ -39,6 +39,7 @@ type layered struct {
 func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, of string
 	var measure bool
+	var values []string
 	var out cli.Output
 	with := running{threads: 1, quota: 1}
 	c := &cobra.Command{
@@ -47,7 +48,7 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Example: `  edgeprof layers resnet.onnx --measure --runtime ort`,
 		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
-			a, err := analyzed(args[0], with.sizes)
+			a, err := analyzed(args[0], with.sizes, values...)
 			if err != nil {
 				return err
 			}
@@ -77,6 +78,7 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	}
 	f := c.Flags()
 	dimFlag(c, &with.sizes)
+	sizeFlag(c, &values)
 	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or the built-in ones)")
 	f.StringVar(&of, "runtime", "", "runtime: go or ort (default: that of the rates)")
 	cli.Values(c, "runtime", "go", "ort")

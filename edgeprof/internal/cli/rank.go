@@ -18,7 +18,7 @@ import (
 func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, runtime string
 	source := newSourcing(env.Root)
-	var sizes []string
+	var sizes, values []string
 	var out cli.Output
 	settings := cli.NewSettings(&source.settings)
 	c := &cobra.Command{
@@ -34,7 +34,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, err := analyzed(args[0], sizes)
+			a, err := analyzed(args[0], sizes, values...)
 			if err != nil {
 				return err
 			}
@@ -80,6 +80,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	source.flags(c, "local", "")
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices without their own (default: those of edgeprof calibrate, or the built-in ones)")
 	dimFlag(c, &sizes)
+	sizeFlag(c, &values)
 	c.Flags().StringVar(&runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates)")
 	cli.Values(c, "runtime", "go", "ort")
 	settings.Flags(c)

@@ -102,7 +102,7 @@ func (a *Analysis) costs(f func(c *Cost, times int64)) {
 func (a *Analysis) Uncounted() []error {
 	var found []error
 	for _, w := range a.Warnings {
-		for _, kind := range []error{ErrOperator, ErrUnshaped, ErrTrips, ErrBodies} {
+		for _, kind := range []error{ErrOperator, ErrUnshaped, ErrTrips, ErrBodies, ErrSubnormal} {
 			if errors.Is(w, kind) {
 				found = append(found, w)
 				break
@@ -122,33 +122,45 @@ func (a *Analysis) warn(in *inference) {
 	unshaped := 0
 	a.costs(func(c *Cost, _ int64) {
 		for i, out := range c.Outputs {
-			if !out.Known && !controls(c.node) && c.node.Outputs[i] != "" {
+			if !out.Known && out.List == nil && !controls(c.node) && c.node.Outputs[i] != "" {
 				unshaped++
 			}
 		}
 	})
+	if len(in.custom) > 0 {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, counted(in.custom)))
+	}
+	if deciding := slices.Compact(slices.Sorted(slices.Values(in.deciding))); unshaped > 0 && len(deciding) > 0 {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d tensors, after %s, by the value of input %s (--size NAME=VALUE)", ErrUnshaped, unshaped, counted(in.unshaped), strings.Join(deciding, ", ")))
+	} else if unshaped > 0 && len(in.unshaped) > 0 {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d tensors, after %s", ErrUnshaped, unshaped, counted(in.unshaped)))
+	} else if unshaped > 0 {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d tensors", ErrUnshaped, unshaped))
+	}
 	for _, w := range []struct {
 		count int
 		err   error
 		what  string
 	}{
-		{unshaped, ErrUnshaped, "tensors"}, {in.external, ErrExternal, "initializers"}, {in.bodies, ErrBodies, "inner graphs"},
+		{in.external, ErrExternal, "initializers"}, {in.bodies, ErrBodies, "inner graphs"},
 	} {
 		if w.count > 0 {
 			a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d %s", w.err, w.count, w.what))
 		}
 	}
-	if len(in.custom) > 0 {
-		var names []string
-		for _, name := range slices.Sorted(maps.Keys(in.custom)) {
-			names = append(names, fmt.Sprintf("%s (%d)", name, in.custom[name]))
-		}
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, strings.Join(names, ", ")))
-	}
 	a.Warnings = append(a.Warnings, in.doubts...)
 	if slices.ContainsFunc(in.dims.open, func(o Open) bool { return !o.Given }) {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrDynamic, in.dims))
 	}
+}
+
+// counted lists names with how often they come.
+func counted(all map[string]int) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", name, all[name]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // cost is what follows for one node. Sizes that are unknown count as nothing.
@@ -176,6 +188,11 @@ func (in *inference) cost(index int, n *Node) Cost {
 		in.custom[n.operator()]++
 	case len(c.Outputs) > 0:
 		c.Class, c.MACs = work(n, c.Inputs, c.Outputs[0])
+		if reads := operators[n.operator()].reads; reads != nil {
+			if bytes, ok := product(reads(n, c.Inputs, c.Outputs[0])); ok {
+				c.ReadBytes = bytes
+			}
+		}
 	}
 	return c
 }

@@ -15,6 +15,10 @@ import (
 // that the model does not leave open.
 var ErrDimension = errors.New("wrong dimension")
 
+// ErrValue is returned for the value of an input that cannot be read, or that the model
+// does not have.
+var ErrValue = errors.New("wrong value of an input")
+
 // Settings decide what a file leaves open. The zero value works.
 type Settings struct {
 	// Sizes of open dimensions of the inputs, by the dimension's name or by
@@ -22,6 +26,53 @@ type Settings struct {
 	// NODE:trips. A dimension without an entry is assumed, and reported: a picture
 	// has the size that the exporter noted, or 224; text has 128 tokens; others are 1.
 	Sizes map[string]int64
+	// Values are those of inputs that decide sizes within the graph, such as the target
+	// of a Resize, by the input's name: one for each element, or one for all.
+	Values map[string][]float64
+}
+
+// ParseValues reads values of inputs as users write them, NAME=4 or NAME=480,640, into
+// the settings. The error matches [ErrValue].
+func (s *Settings) ParseValues(texts []string) error {
+	s.Values = map[string][]float64{}
+	for _, text := range texts {
+		name, list, ok := strings.Cut(text, "=")
+		if _, twice := s.Values[name]; twice || !ok || name == "" {
+			return fmt.Errorf("%w: %q: want INPUT=VALUE, once for each input", ErrValue, text)
+		}
+		for _, field := range strings.Split(list, ",") {
+			v, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				return fmt.Errorf("%w: %q: %q is not a number", ErrValue, text, field)
+			}
+			s.Values[name] = append(s.Values[name], v)
+		}
+	}
+	return nil
+}
+
+// valued returns an input with the values that the settings give it.
+func (s *Settings) valued(v Value, t Shaped) (Shaped, error) {
+	values, ok := s.Values[v.Name]
+	if !ok {
+		return t, nil
+	}
+	if len(v.Shape) == 1 && v.Shape[0].Size < 0 {
+		t.Shape = []int64{int64(len(values))}
+	}
+	n := t.Elements()
+	if n > short || n != int64(len(values)) && len(values) != 1 {
+		return t, fmt.Errorf("%w: input %q has shape %v, but %d values are given", ErrValue, v.Name, t.Shape, len(values))
+	}
+	for i := range n {
+		one := values[min(i, int64(len(values)-1))]
+		if t.Type == Float32 || t.Type == Float64 || t.Type == Float16 {
+			t.Real = append(t.Real, one)
+		} else {
+			t.Value = append(t.Value, int64(one))
+		}
+	}
+	return t, nil
 }
 
 // ParseSizes reads sizes as users write them: NAME=4, INPUT:AXIS=4, or NAME:4.

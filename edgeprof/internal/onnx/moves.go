@@ -419,7 +419,7 @@ func pad(c *call) []Shaped {
 			axes = append(axes, int64(i))
 		}
 	}
-	if !x.Known || len(pads) != 2*len(axes) {
+	if !x.Known || pads == nil || c.given(3) && axes == nil || len(pads) != 2*len(axes) {
 		return typed(x.Type)
 	}
 	shape := slices.Clone(x.Shape)

@@ -12,7 +12,10 @@ type operator struct {
 	class Class // "" is [ClassOther]
 	// work returns the class and the factors of the multiply-accumulates, nil if they
 	// are unknown. A nil function is no work, in the class above.
-	work   func(n *Node, in inputs, out Shaped) (Class, []int64)
+	work func(n *Node, in inputs, out Shaped) (Class, []int64)
+	// reads returns the factors of the bytes that it reads, nil if they are unknown. A
+	// nil function reads each input once.
+	reads  func(n *Node, in inputs, out Shaped) []int64
 	layer  layer // that it counts as
 	opens  stage // what may follow it in one kernel
 	traits trait
@@ -53,8 +56,8 @@ type table map[string]operator
 
 // operators is the operator table. A part is in the file of its rules.
 var operators = joinTables(
-	windowOperators, productOperators, recurrentOperators, attentionOperators, elementwiseOperators,
-	normalizationOperators, moveOperators, sourceOperators, imageOperators, quantizedOperators, otherOperators, ncnnOperators,
+	windowOperators, productOperators, recurrentOperators, attentionOperators, signalOperators, elementwiseOperators,
+	normalizationOperators, lossOperators, trainingOperators, moveOperators, sequenceOperators, learningOperators, sourceOperators, imageOperators, quantizedOperators, otherOperators, ncnnOperators,
 )
 
 func joinTables(parts ...table) map[string]operator {

@@ -11,12 +11,18 @@ var quantizedOperators = table{
 	"com.microsoft.QLinearSoftmax":                      {shape: first, class: ClassSoftmax},
 	"com.microsoft.QLinearConcat":                       {shape: quantizedConcat, class: ClassMove},
 	"com.microsoft.QLinearAdd com.microsoft.QLinearMul": {shape: quantizedPair},
+	"com.microsoft.QLinearReduceMean":                   {shape: reduction, class: ClassNormalize},
+	"com.microsoft.QLinearWhere":                        {shape: quantizedWhere},
+	"com.microsoft.QEmbedLayerNormalization":            {shape: embed, class: ClassNormalize},
 	"com.microsoft.QLinearLeakyRelu":                    {shape: first},
 }
 
 func dequantize(c *call) []Shaped { return as(c, c.input(1).Type) }
 
 func quantize(c *call) []Shaped {
+	if kind := c.node.Int("output_dtype", 0); kind > 0 {
+		return as(c, DataType(kind))
+	}
 	if c.given(2) {
 		return as(c, c.input(2).Type)
 	}
@@ -39,4 +45,10 @@ func quantizedConcat(c *call) []Shaped {
 		tensors = append(tensors, c.inputs[i])
 	}
 	return joined(c, tensors)
+}
+
+// quantizedWhere has a condition, then each tensor followed by its scale and zero point.
+func quantizedWhere(c *call) []Shaped {
+	shape, ok := broadcast(c.input(0), c.input(1), c.input(4))
+	return []Shaped{{Type: c.input(1).Type, Known: ok, Shape: shape}}
 }

@@ -4,7 +4,8 @@ import "slices"
 
 // recurrentOperators run once for each step of a sequence.
 var recurrentOperators = table{
-	"LSTM GRU RNN": {shape: recurrent, work: recurrentWork},
+	"com.microsoft.DynamicQuantizeLSTM": {shape: recurrent, work: recurrentWork, traits: quantizes},
+	"LSTM GRU RNN":                      {shape: recurrent, work: recurrentWork},
 }
 
 // recurrent is LSTM, GRU or RNN: X is [steps, batch, input] (layout 0) and R is
@@ -15,6 +16,9 @@ func recurrent(c *call) []Shaped {
 		return typed(x.Type)
 	}
 	steps, batch, directions, hidden := x.Shape[0], x.Shape[1], r.Shape[0], r.Shape[2]
+	if c.node.Op == "DynamicQuantizeLSTM" { // whose weights are turned
+		hidden = r.Shape[1]
+	}
 	all, last := []int64{steps, directions, batch, hidden}, []int64{directions, batch, hidden}
 	if c.node.Int("layout", 0) == 1 {
 		steps, batch = batch, steps

@@ -5,12 +5,16 @@ import (
 	"slices"
 )
 
-// otherOperators are the rest of ONNX's own.
+// otherOperators are the rest of ONNX's own. The sizes of what the last of them find are
+// decided by the values of their inputs, and so is the time of NonMaxSuppression.
 var otherOperators = table{
-	"ArgMax ArgMin": {shape: argument},
-	"TopK":          {shape: topK},
-	"OneHot NonZero NonMaxSuppression Unique": {shape: unknown},
-	"Compress": {shape: typeOnly},
+	"ArgMax ArgMin":            {shape: argument},
+	"TopK":                     {shape: topK, class: ClassNormalize},
+	"OneHot":                   {shape: oneHot, class: ClassMove},
+	"Det":                      {shape: determinant, class: ClassNormalize},
+	"NonZero":                  {shape: nonZero, class: ClassNormalize},
+	"NonMaxSuppression Unique": {shape: unknown, class: ClassNormalize},
+	"Compress":                 {shape: typeOnly, class: ClassMove},
 }
 
 // call is one node with what is known of its inputs.
@@ -105,4 +109,34 @@ func gatherND(c *call) []Shaped {
 		return typed(x.Type)
 	}
 	return shaped(x.Type, slices.Concat(i.Shape[:len(i.Shape)-1], x.Shape[from:])...)
+}
+
+func oneHot(c *call) []Shaped {
+	x, depth, kind := c.input(0), c.input(1).Value, c.input(2).Type
+	at, ok := axis(c.node.Int("axis", -1), len(x.Shape)+1)
+	if !x.Known || !ok || len(depth) != 1 {
+		return typed(kind)
+	}
+	return shaped(kind, slices.Insert(slices.Clone(x.Shape), at, depth[0])...)
+}
+
+func determinant(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known || len(x.Shape) < 2 {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, x.Shape[:len(x.Shape)-2]...)
+}
+
+// nonZero finds so many places as there are values, where these are known.
+func nonZero(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known || x.Value == nil {
+		return typed(Int64)
+	}
+	found := int64(0)
+	for _, v := range x.Value {
+		found += truth(v != 0)
+	}
+	return shaped(Int64, int64(len(x.Shape)), found)
 }

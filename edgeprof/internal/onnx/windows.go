@@ -4,6 +4,8 @@ import "slices"
 
 // windowOperators slide a window over an image.
 var windowOperators = table{
+	"CausalConvWithState":              {shape: causalConvolution, work: causalWork},
+	"com.microsoft.NhwcMaxPool":        {shape: typeOnly, class: ClassPool, layer: poolLayer},
 	"Conv":                             {shape: convolution, work: convolutionWork, layer: convLayer, opens: scaling},
 	"com.microsoft.FusedConv":          {shape: convolution, work: convolutionWork, layer: convLayer},
 	"ConvInteger":                      {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
@@ -32,6 +34,9 @@ func (s spatial) output(size int64, auto string, ceil bool) int64 {
 		s.before, s.after = 0, 0
 	}
 	reach := size + s.before + s.after - s.dilation*(s.kernel-1) - 1
+	if reach < 0 && size == 0 {
+		return 0 // of an empty image
+	}
 	if reach < 0 {
 		return -1
 	}
@@ -189,4 +194,23 @@ func deconvolutionWork(_ *Node, in inputs, _ Shaped) (Class, []int64) {
 		return ClassConv, nil
 	}
 	return ClassConv, append(slices.Clone(w[1:]), in[0].Elements())
+}
+
+// causalConvolution has input [batch, channels, length], weights [channels, 1, window] and
+// the last values of the channels as its state.
+func causalConvolution(c *call) []Shaped {
+	x, w := c.input(0), c.input(1)
+	out := Shaped{Type: x.Type, Known: x.Known, Shape: x.Shape}
+	if !x.Known || !w.Known || len(x.Shape) != 3 || len(w.Shape) != 3 {
+		return []Shaped{out}
+	}
+	return append([]Shaped{out}, shaped(x.Type, x.Shape[0], x.Shape[1], w.Shape[2]-1)...)
+}
+
+func causalWork(_ *Node, in inputs, out Shaped) (Class, []int64) {
+	w := in.shape(1)
+	if len(w) != 3 {
+		return ClassDepthwise, nil
+	}
+	return ClassDepthwise, []int64{w[2], out.Elements()}
 }
