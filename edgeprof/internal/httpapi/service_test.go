@@ -799,3 +799,32 @@ func TestManyClients(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// A model of which part of the cost is unknown has no upper bound.
+func TestUnknownCost(t *testing.T) {
+	m, err := synth.New("lenet", synth.Size{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Graph.Nodes[1].Op, m.Graph.Nodes[1].Domain = "Mystery", "com.example"
+	var b bytes.Buffer
+	if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
+		t.Fatal(err)
+	}
+	w := newRig(t, nil).ask(http.MethodPost, "/api/v1/placements", &b)
+	var got struct {
+		Candidates []struct{ Low, High *float64 }
+		Warnings   []string
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Candidates) == 0 {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	for _, c := range got.Candidates {
+		if c.Low == nil || c.High != nil {
+			t.Errorf("%s", w.Body)
+		}
+	}
+	if len(got.Warnings) == 0 || !strings.Contains(got.Warnings[0], "com.example.Mystery (1)") {
+		t.Errorf("warnings %q", got.Warnings)
+	}
+}
