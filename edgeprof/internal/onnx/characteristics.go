@@ -44,7 +44,7 @@ type Characteristics struct {
 	LargestTensorBytes  int64              `json:"largest_tensor_bytes"`  // of activations
 	Ops                 map[string]int     `json:"ops"`                   // nodes by operator
 	Nodes               int                `json:"nodes"`                 // in the main graph
-	FusedNodes          int                `json:"fused_nodes"`           // left after Conv, BatchNormalization and activation are one
+	FusedNodes          int                `json:"fused_nodes"`           // kernels that ONNX Runtime runs
 	Depth               int                `json:"depth"`                 // nodes on the longest path
 	Dynamic             bool               `json:"dynamic"`               // an input has an open dimension
 	Quantized           bool               `json:"quantized"`             // 8-bit operators are used
@@ -224,7 +224,7 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 	}
 	c.PeakActivationBytes, c.LargestTensorBytes = a.peak()
 	c.Depth = a.depth()
-	c.FusedNodes = a.fused()
+	c.FusedNodes = len(a.Kernels(Fused))
 	return c, nil
 }
 
@@ -436,42 +436,4 @@ func (a *Analysis) depth() int {
 		deepest = max(deepest, d+1)
 	}
 	return deepest
-}
-
-// fused counts the kernels that are left when a run time joins a convolution or
-// matrix product with the batch normalization and activation that alone follow
-// it, and computes constants ahead.
-func (a *Analysis) fused() int {
-	users := map[string]int{}
-	for _, i := range a.Order {
-		for _, name := range needs(&a.Model.Graph.Nodes[i]) {
-			users[name]++
-		}
-	}
-	for _, v := range a.Model.Graph.Outputs {
-		users[v.Name]++
-	}
-	joins := map[string]int{} // tensor -> what may still be joined: 2 both, 1 an activation
-	count := 0
-	for _, cost := range a.Costs {
-		n := cost.node
-		if cost.Folded || len(n.Outputs) == 0 {
-			continue
-		}
-		open := 0
-		if len(n.Inputs) > 0 && users[n.Inputs[0]] == 1 {
-			open = joins[n.Inputs[0]]
-		}
-		switch {
-		case cost.Class == ClassConv || cost.Class == ClassDepthwise || n.Op == "Gemm":
-			joins[n.Outputs[0]] = 2
-		case n.Op == "BatchNormalization" && open == 2:
-			joins[n.Outputs[0]] = 1
-			continue
-		case n.is(activates) && open > 0:
-			continue
-		}
-		count++
-	}
-	return count
 }

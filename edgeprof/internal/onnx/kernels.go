@@ -245,7 +245,10 @@ func (k *Kernel) measure(n *Node, c *Cost) {
 			k.Columns = elements / max(1, out[1])
 		}
 	case ClassDense, ClassVector:
-		k.Rows = out[len(out)-1]
+		k.Rows = 1 // of the product of two vectors
+		if len(out) > 0 {
+			k.Rows = out[len(out)-1]
+		}
 		k.Columns = elements / k.Rows
 		k.Depth = c.MACs / elements
 	case ClassRecurrent:
