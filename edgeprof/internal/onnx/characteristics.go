@@ -184,7 +184,7 @@ func (in *inference) cost(index int, n *Node) Cost {
 	switch {
 	case controls(n):
 		c.Class = ClassMove
-	case operators[n.operator()].shape == nil:
+	case operators[n.operator()].shape == nil || n.is(byValues):
 		in.custom[n.operator()]++
 	case len(c.Outputs) > 0:
 		c.Class, c.MACs = work(n, c.Inputs, c.Outputs[0])

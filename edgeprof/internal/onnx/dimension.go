@@ -64,6 +64,9 @@ func (s *Settings) valued(v Value, t Shaped) (Shaped, error) {
 	if n > short || n != int64(len(values)) && len(values) != 1 {
 		return t, fmt.Errorf("%w: input %q has shape %v, but %d values are given", ErrValue, v.Name, t.Shape, len(values))
 	}
+	if n == 0 {
+		t.Value, t.Real = []int64{}, []float64{}
+	}
 	for i := range n {
 		one := values[min(i, int64(len(values)-1))]
 		if t.Type == Float32 || t.Type == Float64 || t.Type == Float16 {

@@ -6,12 +6,22 @@ import "slices"
 var normalizationOperators = table{
 	"Softmax LogSoftmax": {shape: first, class: ClassSoftmax},
 	"LRN":                {shape: first, class: ClassResponse},
-	"BatchNormalization": {shape: first, opens: activation},
+	"BatchNormalization": {shape: batchNormalization, opens: activation},
 	"MeanVarianceNormalization LpNormalization RMSNormalization InstanceNormalization GroupNormalization": {shape: first, class: ClassNormalize},
 	"LayerNormalization": {shape: layerNormalization, class: ClassNormalize},
 	"com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization":                                {shape: first, class: ClassNormalize},
 	"com.microsoft.SimplifiedLayerNormalization com.microsoft.LayerNormalization":                                        {shape: first, class: ClassNormalize},
 	"ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare": {shape: reduction, class: ClassNormalize},
+}
+
+// batchNormalization gives the statistics of each channel too, when it trains.
+func batchNormalization(c *call) []Shaped {
+	x := first(c)[0]
+	out := []Shaped{x}
+	for range max(0, len(c.node.Outputs)-1) {
+		out = append(out, Shaped{Type: c.input(3).Type, Known: c.input(3).Known, Shape: c.input(3).Shape})
+	}
+	return out
 }
 
 // layerNormalization gives the mean and the deviation too, one for each slice

@@ -41,6 +41,7 @@ const (
 	activates                   // may run inside the kernel before it
 	hands                       // hands indices on, in another shape or type
 	random                      // says something else each time
+	byValues                    // its time is decided by the values of its inputs
 )
 
 // LayerDomain is that of layers of other run times that ONNX has no operator for.

@@ -8,13 +8,14 @@ import (
 // otherOperators are the rest of ONNX's own. The sizes of what the last of them find are
 // decided by the values of their inputs, and so is the time of NonMaxSuppression.
 var otherOperators = table{
-	"ArgMax ArgMin":            {shape: argument},
-	"TopK":                     {shape: topK, class: ClassNormalize},
-	"OneHot":                   {shape: oneHot, class: ClassMove},
-	"Det":                      {shape: determinant, class: ClassNormalize},
-	"NonZero":                  {shape: nonZero, class: ClassNormalize},
-	"NonMaxSuppression Unique": {shape: unknown, class: ClassNormalize},
-	"Compress":                 {shape: typeOnly, class: ClassMove},
+	"ArgMax ArgMin":     {shape: argument},
+	"TopK":              {shape: topK, class: ClassNormalize},
+	"OneHot":            {shape: oneHot, class: ClassMove},
+	"Det":               {shape: determinant, class: ClassNormalize},
+	"NonZero":           {shape: nonZero, class: ClassNormalize},
+	"NonMaxSuppression": {shape: unknown, class: ClassNormalize, traits: byValues},
+	"Unique":            {shape: unknown, class: ClassNormalize},
+	"Compress":          {shape: typeOnly, class: ClassMove},
 }
 
 // call is one node with what is known of its inputs.
@@ -113,6 +114,9 @@ func gatherND(c *call) []Shaped {
 
 func oneHot(c *call) []Shaped {
 	x, depth, kind := c.input(0), c.input(1).Value, c.input(2).Type
+	if number := c.input(1).Real; len(number) == 1 {
+		depth = []int64{int64(number[0])}
+	}
 	at, ok := axis(c.node.Int("axis", -1), len(x.Shape)+1)
 	if !x.Known || !ok || len(depth) != 1 {
 		return typed(kind)

@@ -255,6 +255,11 @@ func carriable(g *onnx.Graph, functions int) error {
 	if g.Sparse > 0 {
 		return fmt.Errorf("%w: the model has sparse weights", ErrUnsupported)
 	}
+	for _, v := range slices.Concat(g.Inputs, g.Outputs) {
+		if v.Type == 0 {
+			return fmt.Errorf("%w: %q is not a tensor", ErrUnsupported, v.Name)
+		}
+	}
 	for i := range g.Initializers {
 		if err := whole(&g.Initializers[i]); err != nil {
 			return err
