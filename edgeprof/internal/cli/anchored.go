@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
@@ -24,11 +25,15 @@ func anchors() []sized {
 	}
 }
 
-// here returns rates for predictions on this machine now: anchored, and with the doubt
-// that its speed may have changed since they were measured.
-func here(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.Calibration, machine *device.Device) (*profiler.Calibration, error) {
-	c, err := anchored(ctx, env, speed, c, machine)
+// here returns the predictor of this machine now: its rates are those of a file, anchored,
+// and allow for changes of the machine's speed since they were measured.
+func here(ctx context.Context, env *cli.Env, speed *cli.Speed, calibration, runtime string, machine *device.Device) (prediction.Predictor, error) {
+	rates := newCatalog()
+	c, err := rates.Rates(calibration, runtime, *machine)
 	if err != nil {
+		return nil, err
+	}
+	if c, err = anchored(ctx, env, speed, rates, c, machine); err != nil {
 		return nil, err
 	}
 	speed.Read()
@@ -36,14 +41,14 @@ func here(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.Calib
 	if when, err := time.Parse(time.RFC3339, c.Facts.When); err == nil && !c.Facts.Shipped {
 		age = time.Since(when)
 	}
-	return c.On(speed.Readings(), age), nil
+	return prediction.NewCalibrated([]*profiler.Calibration{c.On(speed.Readings(), age)}, nil, ""), nil
 }
 
 // anchored scales the built-in rates by a few models that it measures on this machine:
 // a processor's name does not say what a core does in a cycle. The result is kept until
 // the next boot, since machine images are cloned. Other rates are returned as they are,
 // and so are those of a runtime that is not installed.
-func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.Calibration, here *device.Device) (*profiler.Calibration, error) {
+func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *prediction.Catalog, c *profiler.Calibration, here *device.Device) (*profiler.Calibration, error) {
 	if !c.Facts.Shipped {
 		return c, nil
 	}
@@ -54,7 +59,7 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.C
 	folder, noFolder := os.UserCacheDir()
 	path := filepath.Join(folder, "foretime", "edgeprof", "anchored-"+facts.Runtime+".json")
 	data, _ := os.ReadFile(path)
-	kept, err := parseCalibration(data)
+	kept, err := rates.Parse(data)
 	if err != nil || kept.Facts.Setting != facts.Setting || kept.Facts.Products != facts.Products {
 		if facts.Runtime == runtimeORT && o.with.installed(ctx) != nil {
 			return c, nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,9 +22,9 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/device"
-	"github.com/foretime/foretime/edgeprof/internal/httpapi"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
@@ -52,20 +51,14 @@ var builtin = sync.OnceValues(func() (*profiler.Model, error) {
 	return m, err
 })
 
-// builtinRates returns the built-in model's rates of ONNX Runtime, which most people
-// deploy, on a machine that it was trained on. A device without rates of its own gets
-// these.
-var builtinRates = sync.OnceValues(func() ([]byte, error) {
-	m, err := builtin()
+// newCatalog returns the rates of files and of the built-in model.
+func newCatalog() *prediction.Catalog {
+	path, err := calibrationPath("")
 	if err != nil {
-		return nil, err
+		path = "" // there is no home directory
 	}
-	c, err := httpapi.Setting(m.Settings, device.Device{}, runtimeORT)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(c)
-})
+	return &prediction.Catalog{Default: path, Builtin: builtin}
+}
 
 // calibrationModels returns models of every family, one narrow and one of full width,
 // and chains of operators. All run in half a minute.
@@ -337,30 +330,6 @@ func calibrationPath(path string) (string, error) {
 		return "", fmt.Errorf("%w; name a file with --out", err)
 	}
 	return filepath.Join(dir, "foretime", "edgeprof", "calibration.json"), nil
-}
-
-// parseCalibration reads rates, which the built-in model refines.
-func parseCalibration(data []byte) (*profiler.Calibration, error) {
-	c := &profiler.Calibration{}
-	read := struct {
-		Kind string `json:"kind"`
-		*profiler.Calibration
-	}{Calibration: c}
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&read); err != nil {
-		return nil, err
-	}
-	if read.Kind != "" {
-		return nil, fmt.Errorf("%w: this is %q, a file of train; write its rates with train --calibrations", profiler.ErrCalibration, read.Kind)
-	}
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	m, err := builtin()
-	if err != nil {
-		return nil, err
-	}
-	m.Use(c)
-	return c, nil
 }
 
 // local returns the source that lists only the machine this command runs on.

@@ -8,14 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // collecting holds the flags of collect.
@@ -58,7 +62,8 @@ func newCollectCommand(env *cli.Env) *cobra.Command {
 
 Each model gets a file MODEL.onnx-DEVICE.csv with one row per iteration, and
 MODEL.onnx-DEVICE.kernels.csv with the times of its kernels. An interrupted or
-killed run continues where it stopped. The flags with an underscore are those of
+killed run continues where it stopped. Without --model it collects a model of
+every built-in family, on images of 96 x 96. The flags with an underscore are those of
 the original's collection_metrics.py.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -79,7 +84,7 @@ the original's collection_metrics.py.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&o.models, "model", nil, "an .onnx file, or a directory of them; may be repeated")
+	f.StringSliceVar(&o.models, "model", nil, "an .onnx file, or a directory of them; may be repeated (default: a model of every built-in family)")
 	f.IntVar(&o.iterations, "iterations", 100, "rows per model")
 	f.StringVar(&o.load, "load", "none", "background load during each inference: none, or stress (busy cores, 20 to 80 % at random)")
 	cli.Values(c, "load", "none", "stress")
@@ -91,7 +96,6 @@ the original's collection_metrics.py.`,
 	o.with.runtimeFlags(c)
 	settings.Flags(c)
 	out.Flags(c)
-	cli.Require(c, "model")
 	cli.First(c, "model", "out", "iterations", "runtime", "json")
 	return c
 }
@@ -143,6 +147,16 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	if err != nil {
 		return nil, err
 	}
+	if len(o.models) == 0 {
+		dir, err := file.NewScratch("", "edgeprof-")
+		if err != nil {
+			return nil, err
+		}
+		defer file.RemoveScratch(dir)
+		if models, err = writeFamilies(ctx, dir, o.settings.Images != ""); err != nil {
+			return nil, err
+		}
+	}
 	sizes, err := dimensions(o.with.sizes)
 	if err != nil {
 		return nil, err
@@ -181,6 +195,41 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 		}
 	}
 	return summaries, nil
+}
+
+// resolution is the height and width of the images of the built-in families.
+const resolution = 96
+
+// writeFamilies writes a model of each built-in family at full width, and returns the
+// files; those whose input is an image if only they are wanted.
+func writeFamilies(ctx context.Context, dir string, images bool) ([]string, error) {
+	var files []string
+	for _, family := range synth.Families() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(family, profiler.Operators) { // made to measure operators
+			continue
+		}
+		m, err := synth.New(family, synth.Size{})
+		if err != nil {
+			return nil, err
+		}
+		if shape := m.Graph.Inputs[0].Shape; len(shape) == 4 && shape[1].Size == 3 {
+			m, err = synth.New(family, synth.Size{Resolution: resolution})
+		} else if images && len(shape) != 4 {
+			continue
+		}
+		path := filepath.Join(dir, family+".onnx")
+		if err == nil {
+			err = writeModel(path, m, 1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", family, err)
+		}
+		files = append(files, path)
+	}
+	return files, nil
 }
 
 // newCollector returns a collector that measures on this machine into a directory.

@@ -21,14 +21,14 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 	var verify bool
 	var out cli.Output
 	with := running{runtime: runtimeORT, threads: 1, quota: 1}
-	var sizes []string
+	var sizes, values []string
 	c := &cobra.Command{
 		Use:     "inspect MODEL.onnx",
 		Short:   "Count a model's layers, parameters, operations and memory",
 		Example: "  edgeprof inspect model.onnx --dim batch=4",
 		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
-			a, err := analyzed(args[0], sizes)
+			a, err := analyzed(args[0], sizes, values...)
 			if err != nil {
 				return err
 			}
@@ -53,6 +53,7 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 	}
 	out.Flags(c)
 	dimFlag(c, &sizes)
+	sizeFlag(c, &values)
 	c.Flags().BoolVar(&verify, "verify", false, "run the model once in ONNX Runtime, without optimisations, and compare its shapes with the inferred ones")
 	c.Flags().StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --verify")
 	return c
@@ -60,7 +61,7 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 
 // dimFlag adds --dim.
 func dimFlag(c *cobra.Command, sizes *[]string) {
-	c.Flags().StringSliceVar(sizes, "dim", nil, "size of an open dimension, such as batch=4 or INPUT:AXIS=640 (default: the exporter's hint, or 224 for the height and width of an image; 128 tokens of a text; else 1)")
+	c.Flags().StringSliceVar(sizes, "dim", nil, "size of an open dimension, such as batch=4 or INPUT:AXIS=640 (default: the exporter's hint, or by its name: 224 for a height or width, 128 for a sequence, a second of samples; else 1)")
 }
 
 // dimensions returns the sizes given by --dim.
@@ -72,11 +73,20 @@ func dimensions(sizes []string) (onnx.Settings, error) {
 	return s, nil
 }
 
-// analyzed returns the analysis of a model file, with the sizes given by --dim.
-func analyzed(path string, sizes []string) (*onnx.Analysis, error) {
+// sizeFlag adds --size.
+func sizeFlag(c *cobra.Command, values *[]string) {
+	c.Flags().StringArrayVar(values, "size", nil, "value of an input that decides sizes within the model, such as INPUT=480,640")
+}
+
+// analyzed returns the analysis of a model file, with the sizes given by --dim and the
+// values given by --size.
+func analyzed(path string, sizes []string, values ...string) (*onnx.Analysis, error) {
 	settings, err := dimensions(sizes)
 	if err != nil {
 		return nil, err
+	}
+	if err := settings.ParseValues(values); err != nil {
+		return nil, cli.Usagef("--size: %w", err)
 	}
 	read := onnx.ReadFile
 	if filepath.Ext(path) == ".param" {
@@ -87,8 +97,14 @@ func analyzed(path string, sizes []string) (*onnx.Analysis, error) {
 		return nil, err
 	}
 	a, err := onnx.Analyze(m, settings)
-	if errors.Is(err, onnx.ErrDimension) {
+	switch {
+	case errors.Is(err, onnx.ErrDimension):
 		return nil, cli.Usagef("%s: --dim: %w", path, err)
+	case errors.Is(err, onnx.ErrValue):
+		return nil, cli.Usagef("%s: --size: %w", path, err)
+	}
+	if err == nil && filepath.Ext(path) != ".param" {
+		err = a.CheckWeights(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

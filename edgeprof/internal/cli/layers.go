@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/internal/collection"
+	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
@@ -38,6 +39,7 @@ type layered struct {
 func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, of string
 	var measure bool
+	var values []string
 	var out cli.Output
 	with := running{threads: 1, quota: 1}
 	c := &cobra.Command{
@@ -46,7 +48,7 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Example: `  edgeprof layers resnet.onnx --measure --runtime ort`,
 		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
-			a, err := analyzed(args[0], with.sizes)
+			a, err := analyzed(args[0], with.sizes, values...)
 			if err != nil {
 				return err
 			}
@@ -68,13 +70,15 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 				}
 			}
 			return out.Print(env, l, func(p *cli.Page) {
-				cli.Warn(env, l.Warnings)
+				unknowns(p, a)
+				cli.Warn(env, others(a, l.Warnings))
 				layersTable(p, l)
 			})
 		}),
 	}
 	f := c.Flags()
 	dimFlag(c, &with.sizes)
+	sizeFlag(c, &values)
 	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or the built-in ones)")
 	f.StringVar(&of, "runtime", "", "runtime: go or ort (default: that of the rates)")
 	cli.Values(c, "runtime", "go", "ort")
@@ -90,15 +94,15 @@ func layersOf(ctx context.Context, env *cli.Env, speed *cli.Speed, path string, 
 	if err != nil {
 		return nil, err
 	}
-	cal, err := (&calibrations{}).rates(calibration, of, machine)
+	predictor, err := here(ctx, env, speed, calibration, of, &machine)
 	if err != nil {
 		return nil, err
 	}
-	if cal, err = here(ctx, env, speed, cal, &machine); err != nil {
+	layers, p, err := predictor.On(ctx, []device.Device{machine}, nil).Layers(a, machine.Node)
+	if err != nil {
 		return nil, err
 	}
-	layers, p := cal.Layers(a, machine)
-	l := &layered{Model: path, Runtime: cal.Facts.Runtime, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
+	l := &layered{Model: path, Runtime: predictor.Facts().Runtime, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
 	for _, one := range layers {
 		l.MACs += one.MACs
 		l.Layers = append(l.Layers, layer{Layer: one})
@@ -160,5 +164,5 @@ func layersTable(p *cli.Page, l *layered) {
 		total = append(total, milli(l.Measured))
 	}
 	table.Add(total...)
-	p.Line("%s runtime: %v", l.Runtime, cli.Seconds(l.Seconds))
+	p.Line("%s runtime: %s", l.Runtime, boundSeconds(l.Seconds))
 }

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/internal/placement"
-	"github.com/foretime/foretime/edgeprof/internal/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -18,7 +18,7 @@ import (
 func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, runtime string
 	source := newSourcing(env.Root)
-	var sizes []string
+	var sizes, values []string
 	var out cli.Output
 	settings := cli.NewSettings(&source.settings)
 	c := &cobra.Command{
@@ -34,7 +34,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, err := analyzed(args[0], sizes)
+			a, err := analyzed(args[0], sizes, values...)
 			if err != nil {
 				return err
 			}
@@ -42,20 +42,21 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			own := &calibrations{}
-			estimate, err := placement.Graph(a, devices, func(i int) (*profiler.Calibration, error) {
-				c, err := own.rates(cmp.Or(devices[i].Calibration, calibration), runtime, devices[i])
-				if err != nil || source.name != "local" {
-					return c, err
-				}
-				return here(cmd.Context(), env, cli.NewSpeed(record), c, &devices[i])
-			})
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+			var predictor prediction.Predictor
+			if source.name == "local" {
+				predictor, err = here(cmd.Context(), env, cli.NewSpeed(record), calibration, runtime, &devices[0])
+			} else {
+				predictor, err = elsewhere(calibration, runtime)
 			}
-			r, err := placement.Rank(devices, excluded, estimate)
 			if err != nil {
+				return err
+			}
+			r, err := predictor.On(cmd.Context(), devices, excluded).Rank(a)
+			switch {
+			case errors.Is(err, placement.ErrNoDevice):
 				return fmt.Errorf("--source %s: %w", source.name, err)
+			case err != nil:
+				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if source.name == "local" {
 				for i := range r.Candidates {
@@ -63,11 +64,14 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 					if err := (&running{threads: 1, quota: 1}).installed(cmd.Context()); c.Runtime == runtimeORT && err != nil {
 						c.Reasons = append(c.Reasons, "ONNX Runtime is not installed on this machine")
 					}
-					c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
+					if c.Seconds.Bounded() {
+						c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
+					}
 				}
 			}
 			return out.Print(env, r, func(p *cli.Page) {
-				cli.Warn(env, r.Warnings)
+				unknowns(p, a)
+				cli.Warn(env, others(a, r.Warnings))
 				ranking(p, r)
 				record.Show(p, "rank")
 			})
@@ -76,12 +80,23 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	source.flags(c, "local", "")
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices without their own (default: those of edgeprof calibrate, or the built-in ones)")
 	dimFlag(c, &sizes)
+	sizeFlag(c, &values)
 	c.Flags().StringVar(&runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates)")
 	cli.Values(c, "runtime", "go", "ort")
 	settings.Flags(c)
 	out.Flags(c)
 	cli.First(c, "source", "calibration", "runtime", "dim", "json")
 	return c
+}
+
+// elsewhere returns the predictor of machines that are not this one.
+func elsewhere(calibration, runtime string) (prediction.Predictor, error) {
+	rates := newCatalog()
+	settings, err := rates.Settings(calibration, runtime)
+	if err != nil {
+		return nil, err
+	}
+	return prediction.NewCalibrated(settings, rates, runtime), nil
 }
 
 // recordKey returns the record's key of a model on this machine: its absolute path and
@@ -96,7 +111,7 @@ func recordKey(file, runtime string) string {
 func ranking(p *cli.Page, r *placement.Ranking) {
 	table := p.Table("node", "device", "runtime", "predicted ms", "why")
 	for _, c := range r.Candidates {
-		table.Add(c.Node, c.Model, c.Runtime, c.Seconds.Times(1000), strings.Join(c.Reasons, "; "))
+		table.Add(c.Node, c.Model, c.Runtime, bound(c.Seconds.Times(1000)), strings.Join(c.Reasons, "; "))
 	}
 	for _, e := range r.Excluded {
 		p.Line("excluded: %s: %s", e.Node, e.Reason)

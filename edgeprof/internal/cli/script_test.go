@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net/http"
 	"os"
@@ -49,10 +52,19 @@ func TestScripts(t *testing.T) {
 	scripttest.Run(t, testscript.Params{
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("MODEL", model) // the built-in one, as a file
-			return nil
+			return writeImage(filepath.Join(env.WorkDir, "test_images", "a.png"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"request": request, "pipe": pipe},
 	})
+}
+
+// writeImage writes a small image, for the commands that read a directory of them.
+func writeImage(path string) error {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b.Bytes(), 0o644))
 }
 
 // request FILE METHOD PATH [BODY [HEADER...]] asks the server whose URL is in

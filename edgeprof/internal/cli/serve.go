@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,11 +15,10 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/httpapi"
-	"github.com/foretime/foretime/edgeprof/internal/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
-	"github.com/foretime/foretime/shared/file"
 )
 
 // serving holds the flags of serve.
@@ -35,7 +31,7 @@ type serving struct {
 	noAccess  bool // log only requests that failed
 	with      serveSettings
 	settings  httpapi.Settings
-	read      atomic.Pointer[state] // the model file's state when it was last read
+	read      atomic.Pointer[prediction.Stamp] // the model file's when it was last read
 }
 
 // serveSettings holds the settings of the service.
@@ -143,165 +139,19 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 // load reads the model from its file, or returns the built-in one.
 func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
 	if path, err := calibrationPath(s.model); err == nil {
-		now := stateOf(path) // before the file is read, to notice a change while reading
+		now := prediction.StampOf(path) // before the file is read, to notice a change while reading
 		s.read.Store(&now)
 	}
-	path, data, err := calibrationBytes(s.model)
+	rates := newCatalog()
+	path, data, err := rates.Content(s.model)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.predictor(ctx, data)
+	m, err := prediction.Read(ctx, rates, s.model, data, s.runtime)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(path, "built-in rates"), err)
 	}
 	return &httpapi.Loaded{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
-}
-
-// predictor returns a model of train, or rates of calibrate. A device's own rates have
-// priority over those in a trained model.
-func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, error) {
-	own := &calibrations{}
-	var what struct {
-		Kind string `json:"kind"`
-	}
-	if err := json.Unmarshal(data, &what); err != nil || what.Kind == "" {
-		c, err := parseCalibration(data)
-		if err != nil {
-			return nil, err
-		}
-		if s.runtime != "" && c.Facts.Runtime != s.runtime {
-			if c, err = own.rates(s.model, s.runtime, device.Device{}); err != nil {
-				return nil, err
-			}
-		}
-		return httpapi.NewCalibrated(ctx, c, own.of(s.runtime))
-	}
-	trained, err := profiler.ReadModel(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	if len(trained.Settings) == 0 && s.runtime == "" { // trained on rows without kernels
-		return httpapi.NewWhole(trained), nil
-	}
-	of := cmp.Or(s.runtime, usualRuntime(trained.Settings))
-	usual, err := httpapi.Setting(trained.Settings, device.Device{}, of)
-	if err != nil {
-		return nil, err
-	}
-	m, err := httpapi.NewCalibrated(ctx, usual, func(d device.Device) (*profiler.Calibration, error) {
-		if c, err := own.of(s.runtime)(d); c != nil || err != nil {
-			return c, err
-		}
-		return httpapi.Setting(trained.Settings, d, of)
-	})
-	if err != nil {
-		return nil, err
-	}
-	m.Trained = &trained.Facts
-	return m, nil
-}
-
-// usualRuntime returns the runtime that a model was trained on: ort if there are several.
-func usualRuntime(settings []*profiler.Calibration) (of string) {
-	for _, c := range settings {
-		if of == "" || c.Facts.Runtime == runtimeORT {
-			of = c.Facts.Runtime
-		}
-	}
-	return of
-}
-
-// calibrationBytes returns the content of the named file, of the user's own, or of the
-// built-in one, whose path is "".
-func calibrationBytes(name string) (path string, data []byte, err error) {
-	path, err = calibrationPath(name)
-	if err == nil {
-		data, err = file.ReadAll(path)
-	}
-	if err != nil && (path == "" || os.IsNotExist(err) && name == "") { // or there is no home directory
-		data, err = builtinRates()
-		return "", data, err
-	}
-	return path, data, err
-}
-
-// calibrations caches the calibrations of files until the files change.
-type calibrations struct {
-	mutex sync.Mutex
-	kept  map[string]kept
-}
-
-// kept is a calibration with the state of its file.
-type kept struct {
-	state       state
-	calibration *profiler.Calibration
-}
-
-// state is the size and time of a file; it changes when the file is rewritten.
-type state struct {
-	size     int64
-	modified time.Time
-}
-
-func stateOf(path string) state {
-	info, err := os.Stat(path)
-	if err != nil {
-		return state{size: -1}
-	}
-	return state{info.Size(), info.ModTime()}
-}
-
-// of returns a function that reads a device's own calibration for a runtime, or for any
-// if runtime is empty; nil for a device that names none.
-func (c *calibrations) of(runtime string) func(device.Device) (*profiler.Calibration, error) {
-	return func(d device.Device) (*profiler.Calibration, error) {
-		if d.Calibration == "" {
-			return nil, nil
-		}
-		return c.rates(d.Calibration, runtime, d)
-	}
-}
-
-// rates returns the rates in a file for a device and, if one is given, a runtime. If the
-// default rates belong to another runtime, those of the built-in model are returned; a
-// file that is named must have the right ones itself.
-func (c *calibrations) rates(path, runtime string, d device.Device) (*profiler.Calibration, error) {
-	own, err := c.read(path)
-	if err != nil || runtime == "" || own.Facts.Runtime == runtime {
-		return own, err
-	}
-	if path != "" {
-		return nil, fmt.Errorf("%s: %w: it has rates of runtime %s, not of %s", path, profiler.ErrCalibration, own.Facts.Runtime, runtime)
-	}
-	m, err := builtin()
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.Setting(m.Settings, d, runtime)
-}
-
-// read returns the calibration in a file; for "" that of the default path, or the
-// built-in one.
-func (c *calibrations) read(name string) (*profiler.Calibration, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	now := stateOf(name)
-	if k, ok := c.kept[name]; ok && k.state == now {
-		return k.calibration, nil
-	}
-	at, data, err := calibrationBytes(name)
-	if err != nil {
-		return nil, err
-	}
-	calibration, err := parseCalibration(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", at, err)
-	}
-	if c.kept == nil {
-		c.kept = map[string]kept{}
-	}
-	c.kept[name] = kept{now, calibration}
-	return calibration, nil
 }
 
 // reload reads the model again on SIGHUP and when its file changes.
@@ -319,7 +169,7 @@ func (s *serving) reload(ctx context.Context, env *cli.Env, service *httpapi.Ser
 			return
 		case <-hangup:
 		case <-look:
-			if stateOf(path) == *s.read.Load() {
+			if prediction.StampOf(path) == *s.read.Load() {
 				continue
 			}
 		}

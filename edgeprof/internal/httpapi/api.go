@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/edgeprof/internal/split"
 	"github.com/foretime/foretime/shared/access"
 )
@@ -68,7 +69,7 @@ func (s *Service) getDevices(_ http.ResponseWriter, r *http.Request) (any, error
 func (s *Service) getModel(http.ResponseWriter, *http.Request) (any, error) {
 	l := s.model.Load()
 	return struct {
-		Facts
+		prediction.Facts
 		SHA256 string `json:"sha256"`
 		Path   string `json:"path,omitempty"`
 	}{l.Model.Facts(), l.SHA256, l.Path}, nil

@@ -157,7 +157,9 @@ func (s *Service) placed(r *http.Request, u *uploaded) (placed, error) {
 	}
 	p := placed{File: u.name, Ranking: ranking, Characteristics: &counted{c, texts(c.Warnings)}}
 	if r.URL.Query().Get("layers") == "true" {
-		p.Layers = bound.fleet.Layers(u.analysis, ranking.Candidates[0].Node)
+		if p.Layers, _, err = bound.fleet.Layers(u.analysis, ranking.Candidates[0].Node); err != nil {
+			return placed{}, err
+		}
 	}
 	return p, nil
 }

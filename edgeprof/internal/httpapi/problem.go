@@ -49,6 +49,7 @@ var kinds = []struct {
 	{errBusy, http.StatusServiceUnavailable, "busy", 1},
 	{errParameter, http.StatusUnprocessableEntity, "parameter", 0},
 	{onnx.ErrDimension, http.StatusUnprocessableEntity, "parameter", 0},
+	{onnx.ErrValue, http.StatusUnprocessableEntity, "parameter", 0},
 	{onnx.ErrSize, http.StatusUnprocessableEntity, "parameter", 0},
 	{errBroken, http.StatusBadRequest, "cut-short", 0},
 	{placement.ErrSyntax, http.StatusBadRequest, "syntax", 0},

@@ -14,8 +14,7 @@ import (
 
 // buffer is memory of one request, used again by the next.
 type buffer struct {
-	in  bytes.Buffer
-	out []byte
+	in, out bytes.Buffer
 }
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
@@ -39,39 +38,28 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
-	var extras []placement.Extra
-	if all || !fastest.Seconds.Bounded() {
-		if extras, err = s.said(bound.fleet, request.Counts, all); err != nil {
+	answer := request.Answer(fastest)
+	switch {
+	case all:
+		ranking, err := s.corrected(bound.fleet.Profile(request.Counts))
+		if err != nil {
+			return nil, err
+		}
+		answer.Candidates, answer.Excluded, answer.Warnings = ranking.Candidates, ranking.Excluded, ranking.Warnings
+	case !fastest.Seconds.Bounded():
+		if answer.Warnings, err = bound.fleet.Warnings(request.Counts); err != nil {
 			return nil, err
 		}
 	}
-	if b.out, err = placement.AppendAnswer(b.out[:0], request, placement.Answer{
-		Node: fastest.Node, Class: fastest.Class, DeviceModel: fastest.Model, UUID: fastest.UUID, Seconds: fastest.Seconds.Value,
-	}, extras); err != nil {
+	b.out.Reset()
+	if err := answer.Write(&b.out); err != nil {
 		return nil, err
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(b.out)))
-	_, _ = w.Write(b.out) // a client that is gone
+	h.Set("Content-Length", strconv.Itoa(b.out.Len()))
+	_, _ = w.Write(b.out.Bytes()) // a client that is gone
 	return nil, nil
-}
-
-// said is what the original does not say: all candidates where they are asked for,
-// and else what is wrong with a time that has no interval.
-func (s *Service) said(f Fleet, c placement.Counts, all bool) ([]placement.Extra, error) {
-	if all {
-		r, err := s.corrected(f.Profile(c))
-		if err != nil {
-			return nil, err
-		}
-		return []placement.Extra{{Name: "profiling_candidates", Value: r.Candidates}, {Name: "profiling_excluded", Value: r.Excluded}, {Name: "profiling_warnings", Value: r.Warnings}}, nil
-	}
-	warnings, err := f.Warnings(c)
-	if err != nil || len(warnings) == 0 {
-		return nil, err
-	}
-	return []placement.Extra{{Name: "profiling_warnings", Value: warnings}}, nil
 }
 
 // profilingRequest reads and checks the body.

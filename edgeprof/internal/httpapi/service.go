@@ -18,13 +18,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/record"
 )
 
 // Loaded is a model as it was read.
 type Loaded struct {
-	Model  Model
+	Model  prediction.Predictor
 	SHA256 string // of its file, in hexadecimal
 	Path   string // "" for the built-in model
 }
@@ -85,7 +86,7 @@ type Service struct {
 type bound struct {
 	model   *Loaded
 	reading *device.Reading
-	fleet   Fleet
+	fleet   prediction.Fleet
 }
 
 // New loads the model and prepares the service. The error is Load's.
@@ -140,11 +141,7 @@ func (s *Service) fleet(ctx context.Context) (*bound, error) {
 	if b := s.bound.Load(); b != nil && b.model == model && b.reading == reading {
 		return b, nil
 	}
-	fleet, err := model.Model.On(ctx, reading.Devices, reading.Excluded)
-	if err != nil {
-		return nil, err
-	}
-	b := &bound{model, reading, fleet}
+	b := &bound{model, reading, model.Model.On(ctx, reading.Devices, reading.Excluded)}
 	s.bound.Store(b)
 	return b, nil
 }

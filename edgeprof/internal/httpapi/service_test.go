@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,9 +25,11 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/access"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // source is what the next reading says.
@@ -51,8 +54,8 @@ func two() *source {
 	return &source{devices: []device.Device{pi, busy}, excluded: []device.Excluded{{Node: "rpi-3", Reason: "no data from its agent"}}}
 }
 
-// calibrated is a model with rates that are easy to think about, fitted once.
-var calibrated = sync.OnceValues(func() (*Calibrated, error) {
+// rates are easy to think about.
+func rates() *profiler.Calibration {
 	c := &profiler.Calibration{
 		Facts: profiler.Facts{UUID: "here", Runtime: "go", Threads: 1, Cores: 4, Device: "the bench"}, Models: 20, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10,
 		Rates: map[onnx.Class]profiler.Rates{},
@@ -60,7 +63,13 @@ var calibrated = sync.OnceValues(func() (*Calibrated, error) {
 	for _, class := range []onnx.Class{onnx.ClassConv, onnx.ClassDepthwise, onnx.ClassDense, onnx.ClassRecurrent, onnx.ClassPool, onnx.ClassFunction, onnx.ClassOther} {
 		c.Rates[class] = profiler.Rates{Start: 1e-6, MAC: 1e-10, Byte: 1e-10, Nodes: 10}
 	}
-	return NewCalibrated(context.Background(), c, nil)
+	return c
+}
+
+// calibrated is a model with these rates, fitted once.
+var calibrated = sync.OnceValues(func() (*prediction.Calibrated, error) {
+	m := prediction.NewCalibrated([]*profiler.Calibration{rates()}, nil, "")
+	return m, m.Fit(context.Background())
 })
 
 func load(t testing.TB) *Loaded {
@@ -248,30 +257,21 @@ func TestSourceErrors(t *testing.T) {
 
 // A node that cannot be judged is left out and the others are ranked.
 func TestOwnCalibration(t *testing.T) {
+	fast, missing := filepath.Join(t.TempDir(), "fast.json"), filepath.Join(t.TempDir(), "missing.json")
 	r := newRig(t, func(s *Settings) {
-		loaded := load(t)
-		own := loaded.Model.(*Calibrated).own
-		m, err := NewCalibrated(t.Context(), own, func(d device.Device) (*profiler.Calibration, error) {
-			if d.Calibration == "fast.json" {
-				fast := *own
-				fast.Rates = map[onnx.Class]profiler.Rates{}
-				for class, rates := range own.Rates {
-					fast.Rates[class] = profiler.Rates{Start: rates.Start / 100, MAC: rates.MAC / 100, Byte: rates.Byte / 100, Nodes: rates.Nodes}
-				}
-				return &fast, nil
-			}
-			if d.Calibration == "" {
-				return nil, nil
-			}
-			return nil, errors.New("no such file")
-		})
-		if err != nil {
+		own := rates()
+		for _, class := range onnx.Classes() { // a file has all
+			own.Rates[class] = profiler.Rates{Start: 1e-8, MAC: 1e-12, Byte: 1e-12, Nodes: 10}
+		}
+		if err := file.WriteJSON(fast, own); err != nil {
 			t.Fatal(err)
 		}
+		catalog := &prediction.Catalog{Builtin: func() (*profiler.Model, error) { return &profiler.Model{}, nil }}
+		m := prediction.NewCalibrated([]*profiler.Calibration{rates()}, catalog, "")
 		s.Load = func(context.Context) (*Loaded, error) { return &Loaded{Model: m}, nil }
 	})
-	r.source.devices[0].Calibration = "broken.json"
-	r.source.devices = append(r.source.devices, device.Device{Node: "z", Cores: 1, Calibration: "fast.json", Load: device.Load{CPUPercent: 100}})
+	r.source.devices[0].Calibration = missing
+	r.source.devices = append(r.source.devices, device.Device{Node: "z", Cores: 1, Calibration: fast, Load: device.Load{CPUPercent: 100}})
 	for _, w := range []*httptest.ResponseRecorder{
 		r.ask(http.MethodPost, "/api/v1/placements", strings.NewReader(asked), "Content-Type", "application/json"),
 		r.ask(http.MethodPost, "/api/v1/placements", bytes.NewReader(lenet(t))),
@@ -280,7 +280,7 @@ func TestOwnCalibration(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Candidates) != 2 || got.Candidates[0].Node != "z" || len(got.Excluded) != 2 || (got.Excluded[0] != device.Excluded{Node: "rpi-1", Reason: "no such file"}) {
+		if len(got.Candidates) != 2 || got.Candidates[0].Node != "z" || len(got.Excluded) != 2 || (got.Excluded[0] != device.Excluded{Node: "rpi-1", Reason: "open " + missing + ": no such file or directory"}) {
 			t.Errorf("%+v", got.Ranking)
 		}
 	}
@@ -703,9 +703,9 @@ func TestRate(t *testing.T) {
 }
 
 // stuck is a model that panics.
-type stuck struct{ Model }
+type stuck struct{ prediction.Predictor }
 
-func (stuck) On(context.Context, []device.Device, []device.Excluded) (Fleet, error) { panic("boom") }
+func (stuck) On(context.Context, []device.Device, []device.Excluded) prediction.Fleet { panic("boom") }
 
 func TestPanic(t *testing.T) {
 	var seen access.Request
@@ -798,4 +798,33 @@ func TestManyClients(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A model of which part of the cost is unknown has no upper bound.
+func TestUnknownCost(t *testing.T) {
+	m, err := synth.New("lenet", synth.Size{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Graph.Nodes[1].Op, m.Graph.Nodes[1].Domain = "Mystery", "com.example"
+	var b bytes.Buffer
+	if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
+		t.Fatal(err)
+	}
+	w := newRig(t, nil).ask(http.MethodPost, "/api/v1/placements", &b)
+	var got struct {
+		Candidates []struct{ Low, High *float64 }
+		Warnings   []string
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Candidates) == 0 {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	for _, c := range got.Candidates {
+		if c.Low == nil || c.High != nil {
+			t.Errorf("%s", w.Body)
+		}
+	}
+	if len(got.Warnings) == 0 || !strings.Contains(got.Warnings[0], "com.example.Mystery (1)") {
+		t.Errorf("warnings %q", got.Warnings)
+	}
 }

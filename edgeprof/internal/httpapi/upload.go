@@ -115,7 +115,11 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 	until := begin.Add(s.UploadTimeout)
 	_ = control.SetWriteDeadline(until.Add(time.Minute)) // servers without deadlines have none to extend
 	var err error
-	if u.settings, err = onnx.ParseSizes(r.URL.Query()["dim"]); err != nil {
+	query := r.URL.Query()
+	if u.settings, err = onnx.ParseSizes(query["dim"]); err != nil {
+		return err
+	}
+	if err := u.settings.ParseValues(query["size"]); err != nil {
 		return err
 	}
 	if r.ContentLength > s.MaxModelBytes {

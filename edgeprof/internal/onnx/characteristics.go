@@ -18,8 +18,8 @@ var (
 	ErrUnshaped = errors.New("unknown shapes")
 	// ErrExternal warns that weights lie in other files, which are not opened.
 	ErrExternal = errors.New("external data")
-	// ErrBodies warns of functions, or of control flow too deep, whose inside is
-	// not counted.
+	// ErrBodies warns of graphs in nodes that are no control flow, or of control flow
+	// too deep, whose inside is not counted.
 	ErrBodies = errors.New("inner graphs are not counted")
 	// ErrOperator warns of operators whose cost is not known.
 	ErrOperator = errors.New("operators without a known cost")
@@ -44,7 +44,7 @@ type Characteristics struct {
 	LargestTensorBytes  int64              `json:"largest_tensor_bytes"`  // of activations
 	Ops                 map[string]int     `json:"ops"`                   // nodes by operator
 	Nodes               int                `json:"nodes"`                 // in the main graph
-	FusedNodes          int                `json:"fused_nodes"`           // left after Conv, BatchNormalization and activation are one
+	FusedNodes          int                `json:"fused_nodes"`           // kernels that ONNX Runtime runs
 	Depth               int                `json:"depth"`                 // nodes on the longest path
 	Dynamic             bool               `json:"dynamic"`               // an input has an open dimension
 	Quantized           bool               `json:"quantized"`             // 8-bit operators are used
@@ -76,6 +76,10 @@ type Analysis struct {
 // size that an operator cannot take, or [ErrDimension] for a size of a dimension that
 // is not open.
 func Analyze(m *Model, s Settings) (*Analysis, error) {
+	m, err := inlined(m)
+	if err != nil {
+		return nil, err
+	}
 	in, err := infer(m, s)
 	if err != nil {
 		return nil, err
@@ -93,45 +97,70 @@ func (a *Analysis) costs(f func(c *Cost, times int64)) {
 	}
 }
 
-// Doubtful says that what a model costs is not wholly known: a prediction cannot
-// hold what it does not count.
-func (a *Analysis) Doubtful() bool {
-	return slices.ContainsFunc(a.Warnings, func(w error) bool {
-		return errors.Is(w, ErrUnshaped) || errors.Is(w, ErrOperator) || errors.Is(w, ErrTrips) || errors.Is(w, ErrBodies)
-	})
+// Uncounted returns the warnings that part of the cost is not counted: what is known is
+// a lower bound.
+func (a *Analysis) Uncounted() []error {
+	var found []error
+	for _, w := range a.Warnings {
+		for _, kind := range []error{ErrOperator, ErrUnshaped, ErrTrips, ErrBodies, ErrSubnormal} {
+			if errors.Is(w, kind) {
+				found = append(found, w)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// Assumed returns the open dimensions whose size was assumed, other than batches: the
+// cost is that of a guess.
+func (a *Analysis) Assumed() []Open {
+	return slices.DeleteFunc(slices.Clone(a.Open), func(o Open) bool { return o.Given || o.batch })
 }
 
 func (a *Analysis) warn(in *inference) {
 	unshaped := 0
 	a.costs(func(c *Cost, _ int64) {
 		for i, out := range c.Outputs {
-			if !out.Known && !controls(c.node) && c.node.Outputs[i] != "" {
+			if !out.Known && out.List == nil && !controls(c.node) && c.node.Outputs[i] != "" {
 				unshaped++
 			}
 		}
 	})
+	if len(in.custom) > 0 {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, counted(in.custom)))
+	}
+	if deciding := slices.Compact(slices.Sorted(slices.Values(in.deciding))); unshaped > 0 && len(deciding) > 0 {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d tensors, after %s, by the value of input %s (--size NAME=VALUE)", ErrUnshaped, unshaped, counted(in.unshaped), strings.Join(deciding, ", ")))
+	} else if unshaped > 0 && len(in.unshaped) > 0 {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d tensors, after %s", ErrUnshaped, unshaped, counted(in.unshaped)))
+	} else if unshaped > 0 {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d tensors", ErrUnshaped, unshaped))
+	}
 	for _, w := range []struct {
 		count int
 		err   error
 		what  string
 	}{
-		{unshaped, ErrUnshaped, "tensors"}, {in.external, ErrExternal, "initializers"}, {in.bodies, ErrBodies, "inner graphs and functions"},
+		{in.external, ErrExternal, "initializers"}, {in.bodies, ErrBodies, "inner graphs"},
 	} {
 		if w.count > 0 {
 			a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d %s", w.err, w.count, w.what))
 		}
 	}
-	if len(in.custom) > 0 {
-		var names []string
-		for _, name := range slices.Sorted(maps.Keys(in.custom)) {
-			names = append(names, fmt.Sprintf("%s (%d)", name, in.custom[name]))
-		}
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, strings.Join(names, ", ")))
-	}
 	a.Warnings = append(a.Warnings, in.doubts...)
 	if slices.ContainsFunc(in.dims.open, func(o Open) bool { return !o.Given }) {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrDynamic, in.dims))
 	}
+}
+
+// counted lists names with how often they come.
+func counted(all map[string]int) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", name, all[name]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // cost is what follows for one node. Sizes that are unknown count as nothing.
@@ -155,10 +184,15 @@ func (in *inference) cost(index int, n *Node) Cost {
 	switch {
 	case controls(n):
 		c.Class = ClassMove
-	case operators[n.operator()].rule == nil:
+	case operators[n.operator()].shape == nil || n.is(byValues):
 		in.custom[n.operator()]++
 	case len(c.Outputs) > 0:
 		c.Class, c.MACs = work(n, c.Inputs, c.Outputs[0])
+		if reads := operators[n.operator()].reads; reads != nil {
+			if bytes, ok := product(reads(n, c.Inputs, c.Outputs[0])); ok {
+				c.ReadBytes = bytes
+			}
+		}
 	}
 	return c
 }
@@ -190,7 +224,7 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 	}
 	c.PeakActivationBytes, c.LargestTensorBytes = a.peak()
 	c.Depth = a.depth()
-	c.FusedNodes = a.fused()
+	c.FusedNodes = len(a.Kernels(Fused))
 	return c, nil
 }
 
@@ -305,8 +339,8 @@ func (c *Characteristics) layers(a *Analysis) {
 func (c *Characteristics) layer(n *Node, cost *Cost, maker func(i int) string) {
 	constant := func(i int) bool { return i < len(cost.Inputs) && cost.Inputs[i].Constant }
 	_, second := factors(n.Op)
-	switch n.Op {
-	case "Conv", "ConvInteger", "QLinearConv", "FusedConv":
+	switch operators[n.operator()].layer {
+	case convLayer:
 		if w := filter(n.Op); constant(w) {
 			c.ConvLayers++
 			if shape := cost.Inputs[w].Shape; len(shape) > 0 {
@@ -316,11 +350,11 @@ func (c *Characteristics) layer(n *Node, cost *Cost, maker func(i int) string) {
 		if maker(0) == "GlobalAveragePool" {
 			c.FCLayers++
 		}
-	case "MaxPool", "AveragePool", "GlobalAveragePool", "QLinearAveragePool", "QLinearGlobalAveragePool":
+	case poolLayer:
 		c.PoolLayers++
-	case "Gemm", "QGemm", "FusedGemm":
+	case denseLayer:
 		c.FCLayers++
-	case "MatMul", "MatMulInteger", "QLinearMatMul", "FusedMatMul", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits":
+	case productLayer:
 		if constant(second) || maker(0) == "Flatten" {
 			c.FCLayers++
 		}
@@ -402,42 +436,4 @@ func (a *Analysis) depth() int {
 		deepest = max(deepest, d+1)
 	}
 	return deepest
-}
-
-// fused counts the kernels that are left when a run time joins a convolution or
-// matrix product with the batch normalization and activation that alone follow
-// it, and computes constants ahead.
-func (a *Analysis) fused() int {
-	users := map[string]int{}
-	for _, i := range a.Order {
-		for _, name := range needs(&a.Model.Graph.Nodes[i]) {
-			users[name]++
-		}
-	}
-	for _, v := range a.Model.Graph.Outputs {
-		users[v.Name]++
-	}
-	joins := map[string]int{} // tensor -> what may still be joined: 2 both, 1 an activation
-	count := 0
-	for _, cost := range a.Costs {
-		n := cost.node
-		if cost.Folded || len(n.Outputs) == 0 {
-			continue
-		}
-		open := 0
-		if len(n.Inputs) > 0 && users[n.Inputs[0]] == 1 {
-			open = joins[n.Inputs[0]]
-		}
-		switch {
-		case cost.Class == ClassConv || cost.Class == ClassDepthwise || n.Op == "Gemm":
-			joins[n.Outputs[0]] = 2
-		case n.Op == "BatchNormalization" && open == 2:
-			joins[n.Outputs[0]] = 1
-			continue
-		case n.is(activates) && open > 0:
-			continue
-		}
-		count++
-	}
-	return count
 }

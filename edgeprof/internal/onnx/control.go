@@ -46,7 +46,7 @@ func controls(n *Node) bool {
 
 // control infers the bodies of a node.
 func (in *inference) control(n *Node, inputs []Shaped) (*body, error) {
-	if in.depth >= deepestBody {
+	if in.depth >= deepestBody || n.Op == "Scan" && in.opset < 9 && in.opset > 0 { // which had other inputs
 		in.bodies++
 		return &body{times: 1}, nil
 	}
@@ -159,12 +159,15 @@ func (in *inference) loop(n *Node, inputs []Shaped) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.times = in.trips(n, inputs[0], g)
+	var sure bool
+	b.times, sure = in.trips(n, inputs[0], g)
 	var out []Shaped
 	for i, s := range b.outputs[min(1, len(b.outputs)):] {
 		s.Value, s.Real = nil, nil
 		if i >= len(inputs)-2 && s.Known { // gathered over the trips
-			s.Shape = append([]int64{b.times}, s.Shape...)
+			if s.Shape, s.Known = append([]int64{b.times}, s.Shape...), sure; !sure {
+				s.Shape = nil
+			}
 		}
 		out = append(out, s)
 	}
@@ -172,22 +175,23 @@ func (in *inference) loop(n *Node, inputs []Shaped) (*body, error) {
 	return b, nil
 }
 
-// trips of a loop: the settings', or the count where it is known and the
-// condition stays as it is.
-func (in *inference) trips(n *Node, count Shaped, g *Graph) int64 {
+// trips of a loop: the settings', or the count where it is known; false where it may end
+// after another number.
+func (in *inference) trips(n *Node, count Shaped, g *Graph) (int64, bool) {
 	key := n.Name + ":trips"
 	if given, ok := in.dims.sizes[key]; ok {
 		in.dims.used[key] = true
-		return given
+		return given, true
 	}
 	if len(count.Value) == 1 && count.Value[0] >= 0 && count.Value[0] < math.MaxInt32 {
-		if !keeps(g) {
+		sure := keeps(g)
+		if !sure {
 			in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q may end early; all %d iterations are counted", ErrTrips, n.Name, count.Value[0]))
 		}
-		return count.Value[0]
+		return count.Value[0], sure
 	}
 	in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q: one iteration is counted; set %s=NUMBER", ErrTrips, n.Name, key))
-	return 1
+	return 1, false
 }
 
 // keeps says that a loop's body hands on the condition that it was given, or a

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,10 @@ import (
 // that the model does not leave open.
 var ErrDimension = errors.New("wrong dimension")
 
+// ErrValue is returned for the value of an input that cannot be read, or that the model
+// does not have.
+var ErrValue = errors.New("wrong value of an input")
+
 // Settings decide what a file leaves open. The zero value works.
 type Settings struct {
 	// Sizes of open dimensions of the inputs, by the dimension's name or by
@@ -21,6 +26,56 @@ type Settings struct {
 	// NODE:trips. A dimension without an entry is assumed, and reported: a picture
 	// has the size that the exporter noted, or 224; text has 128 tokens; others are 1.
 	Sizes map[string]int64
+	// Values are those of inputs that decide sizes within the graph, such as the target
+	// of a Resize, by the input's name: one for each element, or one for all.
+	Values map[string][]float64
+}
+
+// ParseValues reads values of inputs as users write them, NAME=4 or NAME=480,640, into
+// the settings. The error matches [ErrValue].
+func (s *Settings) ParseValues(texts []string) error {
+	s.Values = map[string][]float64{}
+	for _, text := range texts {
+		name, list, ok := strings.Cut(text, "=")
+		if _, twice := s.Values[name]; twice || !ok || name == "" {
+			return fmt.Errorf("%w: %q: want INPUT=VALUE, once for each input", ErrValue, text)
+		}
+		for _, field := range strings.Split(list, ",") {
+			v, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				return fmt.Errorf("%w: %q: %q is not a number", ErrValue, text, field)
+			}
+			s.Values[name] = append(s.Values[name], v)
+		}
+	}
+	return nil
+}
+
+// valued returns an input with the values that the settings give it.
+func (s *Settings) valued(v Value, t Shaped) (Shaped, error) {
+	values, ok := s.Values[v.Name]
+	if !ok {
+		return t, nil
+	}
+	if len(v.Shape) == 1 && v.Shape[0].Size < 0 {
+		t.Shape = []int64{int64(len(values))}
+	}
+	n := t.Elements()
+	if n > short || n != int64(len(values)) && len(values) != 1 {
+		return t, fmt.Errorf("%w: input %q has shape %v, but %d values are given", ErrValue, v.Name, t.Shape, len(values))
+	}
+	if n == 0 {
+		t.Value, t.Real = []int64{}, []float64{}
+	}
+	for i := range n {
+		one := values[min(i, int64(len(values)-1))]
+		if t.Type == Float32 || t.Type == Float64 || t.Type == Float16 {
+			t.Real = append(t.Real, one)
+		} else {
+			t.Value = append(t.Value, int64(one))
+		}
+	}
+	return t, nil
 }
 
 // ParseSizes reads sizes as users write them: NAME=4, INPUT:AXIS=4, or NAME:4.
@@ -51,7 +106,12 @@ type Open struct {
 	Name  string `json:"name,omitempty"` // "" where the file gives none
 	Size  int64  `json:"size"`           // that it was taken for
 	Given bool   `json:"given"`          // by the settings, not assumed
+
+	batch bool // how many inputs are computed at once
 }
+
+// Key returns the name that sets the dimension: its own, or INPUT:AXIS.
+func (o Open) Key() string { return cmp.Or(o.Name, at(o.Input, o.Axis)) }
 
 // String names the dimension and its size: x:0 (batch) = 4, or 1 assumed.
 func (o Open) String() string {
@@ -87,10 +147,11 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 			if dim.Size >= 0 {
 				continue
 			}
-			o := Open{Input: v.Name, Axis: i, Name: dim.Name, Size: assumed(v, i, picture)}
+			o := Open{Input: v.Name, Axis: i, Name: dim.Name}
 			if o.Name == "?" { // what some exporters write for no name
 				o.Name = ""
 			}
+			o.assume(v, picture)
 			for _, key := range []string{o.Name, at(v.Name, i)} {
 				if size, ok := sizes[key]; ok && key != "" {
 					o.Size, o.Given, d.used[key] = size, true, true
@@ -114,16 +175,40 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 	return d
 }
 
-// assumed is the size of an open axis that nobody gives: of a picture's heights
-// and widths, of a text's tokens, else 1.
-func assumed(v Value, axis int, picture [2]int64) int64 {
-	if first := space(v.Shape); first > 0 && (axis == first || axis == first+1) {
-		return cmp.Or(picture[axis-first], 224)
+// guesses are sizes of open dimensions by their names, the first that fits: a second of
+// sound at 16 kHz, or of its frames of 10 ms.
+var guesses = []struct {
+	names *regexp.Regexp
+	size  int64
+	batch bool
+}{
+	{regexp.MustCompile(`(?i)batch|^(n|b|bs|num_images)$`), 1, true},
+	{regexp.MustCompile(`(?i)channel|^c$`), 3, false},
+	{regexp.MustCompile(`(?i)height|width|^(h|w|rows|cols|columns|image_size|img_size|resolution)$|_(h|w)$`), 224, false},
+	{regexp.MustCompile(`(?i)seq|token|^(l|t|s|text|words)$|(text|prompt|context|source|target)_?(len|size)`), 128, false},
+	{regexp.MustCompile(`(?i)sample|audio|waveform|wav|signal|pcm`), 16000, false},
+	{regexp.MustCompile(`(?i)frame|time|mel|feats?_len`), 100, false},
+}
+
+// assume sets the size of an open axis that nobody gives: by its name; of a picture's
+// heights and widths, of a text's tokens, else 1.
+func (o *Open) assume(v Value, picture [2]int64) {
+	first := space(v.Shape)
+	for _, g := range guesses {
+		if o.Name != "" && g.names.MatchString(o.Name) {
+			o.Size, o.batch = g.size, g.batch
+			break
+		}
 	}
-	if len(v.Shape) == 2 && axis == 1 && (v.Type == Int64 || v.Type == Int32) {
-		return 128
+	switch {
+	case first > 0 && (o.Axis == first || o.Axis == first+1):
+		o.Size, o.batch = cmp.Or(picture[o.Axis-first], max(o.Size, 224)), false
+	case o.Size > 0:
+	case len(v.Shape) == 2 && o.Axis == 1 && (v.Type == Int64 || v.Type == Int32):
+		o.Size = 128
+	default:
+		o.Size, o.batch = 1, o.Axis == 0
 	}
-	return 1
 }
 
 // space is the first of a picture's two axes of space, beside one of three

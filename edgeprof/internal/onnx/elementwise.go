@@ -5,6 +5,31 @@ import (
 	"slices"
 )
 
+// elementwiseOperators compute each value of the result from one value of each input.
+var elementwiseOperators = table{
+	"Exp Log Mish Softplus Swish Elu Selu Sin Cos":   {shape: first, class: ClassFunction},
+	"Sigmoid Tanh HardSwish":                         {shape: first, class: ClassFunction, traits: activates},
+	"com.microsoft.FastGelu com.microsoft.QuickGelu": {shape: first, class: ClassFunction},
+	"Pow": {shape: elementwise, class: ClassFunction},
+	"Erf Gelu com.microsoft.Gelu com.microsoft.BiasGelu":                                                    {shape: first, class: ClassErf},
+	"Relu LeakyRelu HardSigmoid Clip":                                                                       {shape: first, traits: activates},
+	"PRelu Celu ThresholdedRelu Softsign Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh":                    {shape: first},
+	"Abs Neg Ceil Floor Round Sqrt Reciprocal Sign Not BitwiseNot Hardmax Trilu com.microsoft.Trilu Shrink": {shape: first},
+	"CumSum CumProd":              {shape: first, class: ClassNormalize},
+	"EyeLike":                     {shape: filledLike},
+	"SwiGLU":                      {shape: gated, class: ClassFunction},
+	"BitCast":                     {shape: bitCast, class: ClassMove},
+	"com.microsoft.BiasAdd":       {shape: first},
+	"com.microsoft.BiasSplitGelu": {shape: gated, class: ClassErf},
+	"com.microsoft.BiasDropout com.microsoft.BitmaskDropout": {shape: dropout, class: ClassMove},
+	"RandomNormalLike RandomUniformLike Bernoulli":           {shape: filledLike, traits: random},
+	"Add": {shape: elementwise, opens: skipping},
+	"Sub Mul Div Max Min Mean Sum Mod BitShift BitwiseAnd BitwiseOr BitwiseXor": {shape: elementwise},
+	"And Or Xor Equal Greater Less GreaterOrEqual LessOrEqual":                  {shape: comparison},
+	"IsNaN IsInf": {shape: predicate},
+	"Where":       {shape: where},
+}
+
 func first(c *call) []Shaped {
 	x := c.input(0)
 	switch c.node.Op {
@@ -34,21 +59,6 @@ func mapped[T any](values []T, f func(T) T) []T {
 		out[i] = f(v)
 	}
 	return out
-}
-
-// layerNormalization gives the mean and the deviation too, one for each slice
-// from the axis on.
-func layerNormalization(c *call) []Shaped {
-	x := first(c)[0]
-	at, ok := axis(c.node.Int("axis", -1), len(x.Shape))
-	if !ok || !x.Known {
-		return []Shaped{x}
-	}
-	one := Shaped{Type: Float32, Known: true, Shape: slices.Clone(x.Shape)}
-	for i := at; i < len(one.Shape); i++ {
-		one.Shape[i] = 1
-	}
-	return []Shaped{x, one, one}
 }
 
 func dropout(c *call) []Shaped {
@@ -203,4 +213,35 @@ func chosen[T any](condition, a, b, out Shaped, x, y []T) []T {
 		}
 	}
 	return values
+}
+
+// filledLike has the first input's shape, and the type of an attribute if there is one.
+func filledLike(c *call) []Shaped {
+	return as(c, DataType(c.node.Int("dtype", int64(c.input(0).Type))))
+}
+
+// gated multiplies one half of the last axis by a function of the other.
+func gated(c *call) []Shaped {
+	x := c.input(0)
+	if c.node.Op == "SwiGLU" && c.given(1) { // the halves are two inputs
+		return as(c, x.Type)
+	}
+	at, ok := axis(c.node.Int("axis", -1), len(x.Shape))
+	if !x.Known || !ok {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	shape[at] /= 2
+	return shaped(x.Type, shape...)
+}
+
+func bitCast(c *call) []Shaped {
+	x, to := c.input(0), DataType(c.node.Int("to", 0))
+	from, wide := x.Type.Bits(), to.Bits()
+	if !x.Known || from == 0 || wide == 0 || len(x.Shape) == 0 || from == wide {
+		return as(c, to)
+	}
+	shape := slices.Clone(x.Shape)
+	shape[len(shape)-1] = shape[len(shape)-1] * from / wide
+	return shaped(to, shape...)
 }

@@ -3,6 +3,7 @@ package onnx
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -25,6 +26,10 @@ type common struct {
 	bodies   int            // graphs that are not counted
 	custom   map[string]int // nodes of operators without a cost, by name
 	doubts   []error        // about loops and branches
+	// sources are the inputs of the model that the values of a short tensor follow from.
+	sources  map[string][]string
+	unshaped map[string]int // nodes whose results' shapes do not follow from their inputs', by name
+	deciding []string       // inputs whose values decide sizes
 	ends     []string       // outputs of bodies
 	depth    int            // of bodies
 }
@@ -38,10 +43,23 @@ func infer(m *Model, s Settings) (*inference, error) {
 		given[g.Initializers[i].Name] = true
 	}
 	inputs := slices.DeleteFunc(slices.Clone(g.Inputs), func(v Value) bool { return given[v.Name] })
-	in := &inference{common: &common{dims: newDimensions(inputs, s.Sizes, m.Picture), opset: m.Opsets[""], bodies: m.Functions, custom: map[string]int{}}}
+	in := &inference{common: &common{dims: newDimensions(inputs, s.Sizes, m.Picture), opset: m.Opsets[""], custom: map[string]int{}, sources: map[string][]string{}, unshaped: map[string]int{}}}
 	in.prepare(g)
+	used := 0
 	for _, v := range inputs {
-		in.tensors[v.Name] = in.resolve(v)
+		t, err := s.valued(v, in.resolve(v))
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := s.Values[v.Name]; ok {
+			used++
+		} else if n := t.Elements(); n >= 0 && n <= short && len(t.Shape) < 2 {
+			in.sources[v.Name] = []string{v.Name}
+		}
+		in.tensors[v.Name] = t
+	}
+	if used < len(s.Values) {
+		return nil, fmt.Errorf("%w: %q; the inputs are %q", ErrValue, slices.Sorted(maps.Keys(s.Values)), names(inputs))
 	}
 	err := in.walk(g)
 	if err != nil && !errors.Is(err, ErrSize) {
@@ -116,7 +134,7 @@ func (in *inference) node(index int, n *Node) error {
 	}
 	var inside *body
 	var outputs []Shaped
-	switch rule := operators[n.operator()].rule; {
+	switch rule := operators[n.operator()].shape; {
 	case controls(n):
 		var err error
 		if inside, err = in.control(n, inputs); err != nil {
@@ -136,6 +154,7 @@ func (in *inference) node(index int, n *Node) error {
 		}
 		in.tensors[name] = in.finished(name, s, constant && !n.is(random))
 	}
+	in.trace(n, inputs)
 	cost := in.cost(index, n)
 	if inside == nil {
 		for _, a := range n.Attributes {
@@ -146,6 +165,40 @@ func (in *inference) node(index int, n *Node) error {
 	}
 	in.costs = append(in.costs, cost)
 	return nil
+}
+
+// trace notes which inputs of the model decide the values of a node's results, if these
+// are short, and of a result without a shape what it is decided by.
+func (in *inference) trace(n *Node, inputs []Shaped) {
+	var from []string
+	shapes := true
+	for i, name := range n.Inputs {
+		for _, source := range in.sources[name] {
+			if !slices.Contains(from, source) {
+				from = append(from, source)
+			}
+		}
+		shapes = shapes && (name == "" || inputs[i].Known || inputs[i].List != nil)
+	}
+	for _, name := range n.Outputs {
+		s := in.tensors[name]
+		if name != "" && !s.Known && s.List == nil && shapes && !controls(n) && operators[n.operator()].shape != nil {
+			if in.unshaped[n.operator()]++; len(from) > 0 {
+				in.deciding = append(in.deciding, from...)
+			}
+		}
+		if count := s.Elements(); len(from) > 0 && s.Value == nil && s.Real == nil && count <= short {
+			in.sources[name] = from
+		}
+	}
+}
+
+func names(inputs []Value) []string {
+	var all []string
+	for _, v := range inputs {
+		all = append(all, v.Name)
+	}
+	return all
 }
 
 // finished is what a rule found, with what the file states where that says more.

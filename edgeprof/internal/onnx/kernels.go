@@ -123,18 +123,9 @@ func (j *joiner) start(c *Cost, times int64) {
 	if len(n.Outputs) == 0 {
 		return
 	}
-	next := closed
-	switch n.Op {
-	case "Conv":
-		next = scaling
-	case "Gemm", "BatchNormalization":
-		next = activation
-	case "MatMul":
-		next = bias
-	case "Add":
-		if len(c.Inputs) == 2 && !c.Inputs[0].Constant && !c.Inputs[1].Constant && slices.Equal(c.Inputs[0].Shape, c.Inputs[1].Shape) {
-			next = skipping
-		}
+	next := operators[n.operator()].opens
+	if next == skipping && (len(c.Inputs) != 2 || c.Inputs[0].Constant || c.Inputs[1].Constant || !slices.Equal(c.Inputs[0].Shape, c.Inputs[1].Shape)) {
+		next = closed
 	}
 	j.chain[n.Outputs[0]] = &open{k, n, next}
 }
@@ -254,7 +245,10 @@ func (k *Kernel) measure(n *Node, c *Cost) {
 			k.Columns = elements / max(1, out[1])
 		}
 	case ClassDense, ClassVector:
-		k.Rows = out[len(out)-1]
+		k.Rows = 1 // of the product of two vectors
+		if len(out) > 0 {
+			k.Rows = out[len(out)-1]
+		}
 		k.Columns = elements / k.Rows
 		k.Depth = c.MACs / elements
 	case ClassRecurrent:

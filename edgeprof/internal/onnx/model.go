@@ -39,8 +39,8 @@ type Model struct {
 	Producer  string
 	Opsets    map[string]int64 // version by domain; the default domain is ""
 	Graph     Graph
-	Functions int      // model-local functions; their bodies are not read
-	Picture   [2]int64 // height and width of a picture, where the exporter noted them
+	Functions []Function // the model's own operators
+	Picture   [2]int64   // height and width of a picture, where the exporter noted them
 }
 
 // Graph is the nodes of a model, or of a branch or loop body within a node.
@@ -76,6 +76,9 @@ type Attribute struct {
 	Strings []string
 	Tensor  *Tensor
 	Graphs  []Graph // of GRAPH and GRAPHS
+	// Reference names the attribute of the function around the node that has the value;
+	// "" for a value here.
+	Reference string
 }
 
 // Ints is a named setting of whole numbers.

@@ -6,6 +6,29 @@ import (
 	"slices"
 )
 
+// moveOperators move data, or work out a shape.
+var moveOperators = table{
+	"Concat":         {shape: concat, class: ClassMove},
+	"Split":          {shape: splitUp, class: ClassMove},
+	"Slice":          {shape: slice, class: ClassMove, traits: hands},
+	"Gather":         {shape: gather, class: ClassMove},
+	"GatherElements": {shape: likeSecond, class: ClassMove},
+	"GatherND":       {shape: gatherND, class: ClassMove},
+	"Transpose":      {shape: transpose, class: ClassMove, traits: hands},
+	"Reshape":        {shape: reshape, class: ClassMove, traits: hands},
+	"Flatten":        {shape: flatten, class: ClassMove, traits: hands},
+	"Squeeze":        {shape: squeeze, class: ClassMove, traits: hands},
+	"Unsqueeze":      {shape: unsqueeze, class: ClassMove, traits: hands},
+	"Dropout":        {shape: dropout, class: ClassMove},
+	"Pad":            {shape: pad, class: ClassMove},
+	"Expand":         {shape: expand, class: ClassMove, traits: hands},
+	"Tile":           {shape: tile, class: ClassMove},
+	"Identity":       {shape: first, class: ClassMove, traits: passes | hands},
+	"ScatterElements ScatterND Scatter ReverseSequence": {shape: first, class: ClassMove},
+	"Cast":     {shape: cast, traits: passes | hands},
+	"CastLike": {shape: cast},
+}
+
 func flatten(c *call) []Shaped {
 	x := c.input(0)
 	a := c.node.Int("axis", 1)
@@ -221,79 +244,6 @@ func unsqueeze(c *call) []Shaped {
 	return []Shaped{{Type: x.Type, Known: true, Shape: shape, Value: x.Value, Real: x.Real}}
 }
 
-func shapeOf(c *call) []Shaped {
-	x := c.input(0)
-	if !x.Known {
-		return typed(Int64)
-	}
-	rank := int64(len(x.Shape))
-	clamp := func(v int64) int64 {
-		if v < 0 {
-			v += rank
-		}
-		return min(max(v, 0), rank)
-	}
-	start, end := clamp(c.node.Int("start", 0)), clamp(c.node.Int("end", rank))
-	value := slices.Clone(x.Shape[start:max(start, end)])
-	return []Shaped{{Type: Int64, Known: true, Shape: []int64{int64(len(value))}, Value: value}}
-}
-
-func sizeOf(c *call) []Shaped {
-	out := Shaped{Type: Int64, Known: true, Shape: []int64{}}
-	if n := c.input(0).Elements(); n >= 0 {
-		out.Value = []int64{n}
-	}
-	return []Shaped{out}
-}
-
-func constantNode(c *call) []Shaped {
-	for _, a := range c.node.Attributes {
-		switch {
-		case a.Name == "value" && a.Tensor != nil:
-			return []Shaped{constant(a.Tensor)}
-		case a.Name == "value_int":
-			return []Shaped{{Type: Int64, Known: true, Shape: []int64{}, Value: []int64{a.Int}}}
-		case a.Name == "value_ints":
-			return []Shaped{{Type: Int64, Known: true, Shape: []int64{int64(len(a.Ints))}, Value: a.Ints}}
-		case a.Name == "value_float":
-			return []Shaped{{Type: Float32, Known: true, Shape: []int64{}, Real: []float64{float64(a.Float)}}}
-		case a.Name == "value_floats":
-			s := Shaped{Type: Float32, Known: true, Shape: []int64{int64(len(a.Floats))}}
-			for _, v := range a.Floats {
-				s.Real = append(s.Real, float64(v))
-			}
-			return []Shaped{s}
-		case a.Name == "value_string":
-			return shaped(String)
-		}
-	}
-	return nil
-}
-
-func constantOfShape(c *call) []Shaped {
-	kind := Float32
-	var fill []int64
-	reals := []float64{0}
-	if a := c.node.Attribute("value"); a != nil && a.Tensor != nil {
-		kind = a.Tensor.Type
-		fill, reals = wholeNumbers(a.Tensor, 1), realNumbers(a.Tensor, 1)
-	}
-	to := c.input(0).Value
-	if to == nil {
-		return typed(kind)
-	}
-	out := Shaped{Type: kind, Known: true, Shape: slices.Clone(to)}
-	if n, ok := product(to); ok && n <= short {
-		if len(fill) == 1 {
-			out.Value = slices.Repeat(fill, int(n))
-		}
-		if len(reals) == 1 {
-			out.Real = slices.Repeat(reals, int(n))
-		}
-	}
-	return []Shaped{out}
-}
-
 func cast(c *call) []Shaped {
 	x, to := c.input(0), DataType(c.node.Int("to", 0))
 	if c.node.Op == "CastLike" {
@@ -469,7 +419,7 @@ func pad(c *call) []Shaped {
 			axes = append(axes, int64(i))
 		}
 	}
-	if !x.Known || len(pads) != 2*len(axes) {
+	if !x.Known || pads == nil || c.given(3) && axes == nil || len(pads) != 2*len(axes) {
 		return typed(x.Type)
 	}
 	shape := slices.Clone(x.Shape)

@@ -1,5 +1,21 @@
 package onnx
 
+import "slices"
+
+// productOperators multiply matrices.
+var productOperators = table{
+	"Gemm":                          {shape: gemm, work: gemmWork, layer: denseLayer, opens: activation},
+	"com.microsoft.FusedGemm":       {shape: gemm, work: gemmWork, layer: denseLayer},
+	"com.microsoft.QGemm":           {shape: gemm, work: gemmWork, layer: denseLayer, traits: quantizes},
+	"MatMul":                        {shape: matMul, work: matMulWork, layer: productLayer, opens: bias},
+	"MatMulInteger QLinearMatMul":   {shape: matMul, work: matMulWork, layer: productLayer, traits: quantizes},
+	"com.microsoft.FusedMatMul":     {shape: fusedMatMul, work: matMulWork, layer: productLayer},
+	"com.microsoft.TransposeMatMul": {shape: fusedMatMul, work: matMulWork},
+	"com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul": {shape: matMul, work: matMulWork, layer: productLayer, traits: quantizes},
+	"com.microsoft.MatMulNBits": {shape: matMulBits, work: matMulBitsWork, layer: productLayer},
+	"Einsum":                    {shape: einsum, work: einsumWork},
+}
+
 func gemm(c *call) []Shaped {
 	i, j := factors(c.node.Op)
 	a, b := c.input(i), c.input(j)
@@ -59,4 +75,69 @@ func matMul(c *call) []Shaped {
 		shape = append(shape, y[len(y)-1])
 	}
 	return shaped(kind, shape...)
+}
+
+// fusedMatMul is a product of matrices that may be transposed.
+func fusedMatMul(c *call) []Shaped {
+	turned := *c
+	turned.inputs = slices.Clone(c.inputs)
+	for i, name := range []string{"transA", "transB"} {
+		if i < len(turned.inputs) && c.node.Int(name, 0) == 1 {
+			turned.inputs[i] = swapped(turned.inputs[i])
+		}
+	}
+	return matMul(&turned)
+}
+
+// swapped has the last two axes in the other order.
+func swapped(s Shaped) Shaped {
+	if n := len(s.Shape); s.Known && n > 1 {
+		s.Shape = slices.Clone(s.Shape)
+		s.Shape[n-1], s.Shape[n-2] = s.Shape[n-2], s.Shape[n-1]
+	}
+	return s
+}
+
+func matMulBits(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known || len(x.Shape) == 0 {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, append(slices.Clone(x.Shape[:len(x.Shape)-1]), c.node.Int("N", 0))...)
+}
+
+// products tells a product of two matrices, summed over so many values, from one of
+// a matrix and a vector.
+func products(depth int64, out Shaped) (Class, []int64) {
+	class := ClassDense
+	if n := len(out.Shape); out.Known && n > 0 && out.Elements() == out.Shape[n-1] {
+		class = ClassVector
+	}
+	return class, []int64{depth, out.Elements()}
+}
+
+func gemmWork(n *Node, in inputs, out Shaped) (Class, []int64) {
+	a := in.shape(0)
+	if len(a) != 2 {
+		return products(-1, out)
+	}
+	if n.Int("transA", 0) != 0 {
+		return products(a[0], out)
+	}
+	return products(a[1], out)
+}
+
+func matMulWork(n *Node, in inputs, out Shaped) (Class, []int64) {
+	a := in.shape(0)
+	switch {
+	case len(a) == 0:
+		return products(-1, out)
+	case len(a) > 1 && n.Int("transA", 0) == 1:
+		return products(a[len(a)-2], out)
+	}
+	return products(a[len(a)-1], out)
+}
+
+func matMulBitsWork(n *Node, _ inputs, out Shaped) (Class, []int64) {
+	return products(n.Int("K", 0), out)
 }

@@ -55,7 +55,7 @@ func ReadWithin(file io.ReaderAt, size, most int64) (*Model, error) {
 		case 14:
 			err = c.metadata(m, f)
 		case 25:
-			m.Functions++
+			m.Functions, err = grown(c, m.Functions, f, (*cursor).function)
 		}
 		return err
 	})
@@ -218,6 +218,8 @@ func (c *cursor) attribute(a *Attribute, f field) error {
 			a.Strings = append(a.Strings, text)
 		case 20:
 			a.Kind = AttributeKind(f.value)
+		case 21:
+			a.Reference, err = c.text(f)
 		}
 		return err
 	})

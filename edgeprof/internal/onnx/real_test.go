@@ -90,7 +90,7 @@ func TestRealConformance(t *testing.T) {
 				if byValue[n.Op] && !slices.ContainsFunc(n.Inputs[1:], func(in string) bool { return a.Tensors[in].Constant }) {
 					continue // the shape is an input of the model
 				}
-				if !stated || slices.Contains(shape, -1) || slices.Contains(shape, 0) || !n.standard() || operators[n.Op].rule == nil {
+				if !stated || slices.Contains(shape, -1) || slices.Contains(shape, 0) || !n.standard() || operators[n.Op].shape == nil {
 					continue
 				}
 				asked++

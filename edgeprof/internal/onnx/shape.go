@@ -21,6 +21,8 @@ type Shaped struct {
 	// the scales of a Resize.
 	Value []int64
 	Real  []float64
+	// List is the tensors of a sequence, which has no shape of its own; nil for a tensor.
+	List []Shaped
 }
 
 // Elements is the number of elements, or -1 when unknown or beyond int64.

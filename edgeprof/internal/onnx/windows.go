@@ -2,6 +2,23 @@ package onnx
 
 import "slices"
 
+// windowOperators slide a window over an image.
+var windowOperators = table{
+	"CausalConvWithState":              {shape: causalConvolution, work: causalWork},
+	"com.microsoft.NhwcMaxPool":        {shape: typeOnly, class: ClassPool, layer: poolLayer},
+	"Conv":                             {shape: convolution, work: convolutionWork, layer: convLayer, opens: scaling},
+	"com.microsoft.FusedConv":          {shape: convolution, work: convolutionWork, layer: convLayer},
+	"ConvInteger":                      {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"QLinearConv":                      {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"com.microsoft.QLinearConv":        {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"ConvTranspose":                    {shape: deconvolution, work: deconvolutionWork},
+	"MaxPool AveragePool":              {shape: pooling, class: ClassPool, layer: poolLayer},
+	"com.microsoft.QLinearAveragePool": {shape: pooling, class: ClassPool, layer: poolLayer},
+	"LpPool":                           {shape: pooling, class: ClassPool},
+	"GlobalAveragePool com.microsoft.QLinearGlobalAveragePool": {shape: globalPool, class: ClassPool, layer: poolLayer},
+	"GlobalMaxPool GlobalLpPool":                               {shape: globalPool, class: ClassPool},
+}
+
 // spatial is the size of a window over one axis after padding and stride, as
 // the operators' documentation has it.
 type spatial struct{ kernel, stride, dilation, before, after int64 }
@@ -17,6 +34,9 @@ func (s spatial) output(size int64, auto string, ceil bool) int64 {
 		s.before, s.after = 0, 0
 	}
 	reach := size + s.before + s.after - s.dilation*(s.kernel-1) - 1
+	if reach < 0 && size == 0 {
+		return 0 // of an empty image
+	}
 	if reach < 0 {
 		return -1
 	}
@@ -155,4 +175,42 @@ func globalPool(c *call) []Shaped {
 		shape[i] = 1
 	}
 	return shaped(x.Type, shape...)
+}
+
+func convolutionWork(n *Node, in inputs, out Shaped) (Class, []int64) {
+	w, class := in.shape(filter(n.Op)), ClassConv
+	if len(w) < 2 {
+		return class, nil
+	}
+	if n.Int("group", 1) > 1 && w[1] == 1 {
+		class = ClassDepthwise
+	}
+	return class, append(slices.Clone(w[1:]), out.Elements())
+}
+
+func deconvolutionWork(_ *Node, in inputs, _ Shaped) (Class, []int64) {
+	w := in.shape(1)
+	if len(w) < 2 {
+		return ClassConv, nil
+	}
+	return ClassConv, append(slices.Clone(w[1:]), in[0].Elements())
+}
+
+// causalConvolution has input [batch, channels, length], weights [channels, 1, window] and
+// the last values of the channels as its state.
+func causalConvolution(c *call) []Shaped {
+	x, w := c.input(0), c.input(1)
+	out := Shaped{Type: x.Type, Known: x.Known, Shape: x.Shape}
+	if !x.Known || !w.Known || len(x.Shape) != 3 || len(w.Shape) != 3 {
+		return []Shaped{out}
+	}
+	return append([]Shaped{out}, shaped(x.Type, x.Shape[0], x.Shape[1], w.Shape[2]-1)...)
+}
+
+func causalWork(_ *Node, in inputs, out Shaped) (Class, []int64) {
+	w := in.shape(1)
+	if len(w) != 3 {
+		return ClassDepthwise, nil
+	}
+	return ClassDepthwise, []int64{w[2], out.Elements()}
 }

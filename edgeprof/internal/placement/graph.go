@@ -8,10 +8,10 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 )
 
-// Graph estimates a model whose graph is known, operator by operator. Rates
-// returns the calibration of the device of an index. A device whose free memory
-// cannot hold the model is refused. The error matches [onnx.ErrGraph].
-func Graph(a *onnx.Analysis, devices []device.Device, rates func(i int) (*profiler.Calibration, error)) (Estimator, error) {
+// Graph estimates a model whose graph is known, operator by operator, with the
+// calibration of each device. A device whose free memory cannot hold the model is an
+// error of the estimator. The error matches [onnx.ErrGraph].
+func Graph(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibration) (Estimator, error) {
 	counts, err := a.Characteristics()
 	if err != nil {
 		return nil, err
@@ -22,12 +22,8 @@ func Graph(a *onnx.Analysis, devices []device.Device, rates func(i int) (*profil
 		if free := d.Load.MemoryAvailableBytes; free > 0 && need > free {
 			return Estimate{}, fmt.Errorf("the model needs %d bytes of memory, %d are free", need, free)
 		}
-		c, err := rates(i)
-		if err != nil {
-			return Estimate{}, err
-		}
-		p := c.Predict(a, *d)
-		return Estimate{p.Seconds, c.Facts.Runtime, need, reasons(&p, d), p.Warnings}, nil
+		p := rates[i].Predict(a, *d)
+		return Estimate{p.Seconds, rates[i].Facts.Runtime, need, reasons(&p, d), p.Warnings}, nil
 	}, nil
 }
 

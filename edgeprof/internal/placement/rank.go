@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,8 +42,8 @@ type plain Candidate
 type candidateJSON struct {
 	*plain
 	Value float64  `json:"predicted_execution_time"`
-	Low   *float64 `json:"low"` // null where it is not known
-	High  *float64 `json:"high"`
+	Low   *float64 `json:"low"`  // null if it is unknown
+	High  *float64 `json:"high"` // null if it is unknown
 	Level float64  `json:"level"`
 }
 
@@ -50,8 +51,11 @@ type candidateJSON struct {
 func (c Candidate) MarshalJSON() ([]byte, error) {
 	p := c.Seconds
 	w := candidateJSON{plain: (*plain)(&c), Value: p.Value, Level: p.Level}
-	if p.Bounded() {
-		w.Low, w.High = &p.Low, &p.High
+	if !math.IsInf(p.Low, 0) {
+		w.Low = &p.Low
+	}
+	if !math.IsInf(p.High, 0) {
+		w.High = &p.High
 	}
 	return json.Marshal(w)
 }
@@ -61,8 +65,12 @@ func (c *Candidate) UnmarshalJSON(data []byte) error {
 	w := candidateJSON{plain: (*plain)(c)}
 	err := json.Unmarshal(data, &w)
 	c.Seconds = uncertainty.Point(w.Value)
-	if w.Low != nil && w.High != nil {
-		c.Seconds = uncertainty.Prediction{Value: w.Value, Low: *w.Low, High: *w.High, Level: w.Level}
+	c.Seconds.Level = w.Level
+	if w.Low != nil {
+		c.Seconds.Low = *w.Low
+	}
+	if w.High != nil {
+		c.Seconds.High = *w.High
 	}
 	return err
 }
@@ -138,10 +146,20 @@ func candidate(d *device.Device, e *Estimate) Candidate {
 // seconds.
 func (c *Candidate) Done() float64 { return c.Wait + c.Seconds.Value }
 
-// order is by time, then by name.
+// order is by time, then by name. A time that is only known to be above something comes
+// last.
 func order(x, y Candidate) int {
-	return cmp.Or(cmp.Compare(x.Done(), y.Done()), strings.Compare(x.Node, y.Node))
+	open := func(c Candidate) int {
+		if c.AtLeast() {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(open(x), open(y)), cmp.Compare(x.Done(), y.Done()), strings.Compare(x.Node, y.Node))
 }
+
+// AtLeast reports whether the time has a lower bound only.
+func (c *Candidate) AtLeast() bool { return c.Seconds.Low > 0 && math.IsInf(c.Seconds.High, 1) }
 
 // warn adds each warning once.
 func (r *Ranking) warn(warnings []error) {

@@ -1,10 +1,10 @@
 package placement
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,8 +29,7 @@ func (c *Counts) field(i int) *uint64 {
 // Request is a profiling request that makes sense.
 type Request struct {
 	Counts
-	model   []byte // as it came, a JSON string
-	members []member
+	members map[string]json.RawMessage
 }
 
 // Problem is what is wrong with one field.
@@ -46,24 +45,21 @@ func ParseRequest(body []byte) (*Request, []Problem, error) {
 	if !utf8.Valid(body) {
 		return nil, nil, fmt.Errorf("%w: not UTF-8", ErrSyntax)
 	}
-	if !json.Valid(body) {
-		return nil, nil, fmt.Errorf("%w: %w", ErrSyntax, explain(body))
-	}
-	at := space(body, 0)
-	if body[at] != '{' {
+	if space := bytes.TrimLeft(body, " \t\r\n"); len(space) > 0 && space[0] != '{' && json.Valid(body) {
 		return nil, []Problem{{"", "want an object"}}, nil
 	}
-	r := &Request{members: object(body, at)}
-	problems := duplicates(r.members)
-	if raw := r.raw("model"); raw == nil {
+	r := &Request{members: make(map[string]json.RawMessage, len(RequestFields)+1)}
+	if err := json.Unmarshal(body, &r.members); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrSyntax, explain(err))
+	}
+	problems := duplicates(body, len(r.members))
+	if raw := r.members["model"]; raw == nil {
 		problems = append(problems, Problem{"/model", "is missing"})
 	} else if raw[0] != '"' {
 		problems = append(problems, Problem{"/model", fmt.Sprintf("is %s, want a string", kind(raw))})
-	} else {
-		r.model = raw
 	}
 	for i, name := range RequestFields {
-		if reason := whole(r.raw(name), r.field(i)); reason != "" {
+		if reason := whole(r.members[name], r.field(i)); reason != "" {
 			problems = append(problems, Problem{"/" + name, reason})
 		}
 	}
@@ -73,46 +69,33 @@ func ParseRequest(body []byte) (*Request, []Problem, error) {
 	return r, nil, nil
 }
 
-// explain finds what is wrong with a body that is no JSON.
-func explain(body []byte) error {
-	var v any
-	err := json.Unmarshal(body, &v)
+// explain adds the place to an error of a body that is no JSON.
+func explain(err error) error {
 	if wrong := (*json.SyntaxError)(nil); errors.As(err, &wrong) {
 		return fmt.Errorf("byte %d: %w", wrong.Offset, err)
 	}
 	return err
 }
 
-// raw is the text of a member's value, nil where there is none.
-func (r *Request) raw(name string) []byte {
-	if i := slices.IndexFunc(r.members, func(m member) bool { return m.name == name }); i >= 0 {
-		return r.members[i].value
-	}
-	return nil
-}
-
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// duplicates finds names that come twice. A request has few members, of which
-// each is compared with each; a hostile one may have thousands.
-func duplicates(members []member) []Problem {
-	if len(members) <= 16 {
-		twice := false
-		for i := range members {
-			for k := range i {
-				twice = twice || members[i].name == members[k].name
-			}
-		}
-		if !twice {
-			return nil
-		}
+// duplicates finds the names that an object contains twice, given the number of its
+// different names.
+func duplicates(object []byte, names int) (problems []Problem) {
+	if bytes.Count(object, []byte(":")) == names {
+		return nil // each member has at least one
 	}
-	var problems []Problem
-	seen := make(map[string]int, len(members))
-	for _, m := range members {
-		if seen[m.name]++; seen[m.name] == 2 {
-			problems = append(problems, Problem{"/" + escaper.Replace(m.name), "is given twice"})
+	d := json.NewDecoder(bytes.NewReader(object))
+	_, _ = d.Token() // the brace; the object was read before
+	seen := map[string]int{}
+	for d.More() {
+		key, _ := d.Token()
+		name, _ := key.(string)
+		if seen[name]++; seen[name] == 2 {
+			problems = append(problems, Problem{"/" + escaper.Replace(name), "is given twice"})
 		}
+		var value json.RawMessage
+		_ = d.Decode(&value)
 	}
 	return problems
 }

@@ -2,8 +2,10 @@ package placement_test
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/foretime/foretime/edgeprof/internal/placement"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Numbers come back as they were spelled.
@@ -14,12 +16,10 @@ func ExampleParseRequest() {
 		fmt.Println(problems, err)
 		return
 	}
-	answer, err := placement.AppendAnswer(nil, request, placement.Answer{Node: "rpi-1", Seconds: 0.25}, nil)
-	if err != nil {
+	fastest := placement.Candidate{Node: "rpi-1", Seconds: uncertainty.Point(0.25)}
+	if err := request.Answer(fastest).Write(os.Stdout); err != nil {
 		fmt.Println(err)
-		return
 	}
-	fmt.Println(string(answer))
 	// Output:
 	// {
 	//   "message": "Profiling data received",

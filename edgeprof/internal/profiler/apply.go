@@ -21,7 +21,7 @@ type Answer struct {
 func (m *Model) PredictRow(r *measurement.Row, kernels []measurement.Kernel) (Answer, error) {
 	if c := m.setting(r.Setting); c != nil && len(kernels) > 0 {
 		v := c.idle(kernels)
-		band, warnings := c.interval(kernels, c.kernels(kernels), v, false)
+		band, warnings := c.interval(kernels, c.kernels(kernels), v)
 		return Answer{Seconds: band.Predict(v), Method: MethodKernels, Warnings: warnings}, nil
 	}
 	if r.ConvLayers == nil && r.PoolLayers == nil && r.FCLayers == nil && r.FilterDetails == nil && r.TotalParameters == nil {

@@ -14,6 +14,8 @@ import (
 
 // Prediction is the time of one inference on a device as it is loaded now.
 type Prediction struct {
+	// Seconds has no interval if a dimension was assumed, and no upper end if part of the
+	// cost is unknown.
 	Seconds uncertainty.Prediction
 	// Idle is the predicted time without the device's load.
 	Idle float64
@@ -58,23 +60,28 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	away := c.Away(&d)
 	slower, doubt := c.slowdown(&d, p.Idle*away.Factor)
 	p.Slowdown = math.Exp(slower)
-	band, warnings := c.interval(kernels, seconds, p.Idle, a.Doubtful())
+	band, warnings := c.interval(kernels, seconds, p.Idle)
 	band = Away{Spread: math.Hypot(away.Spread, doubt)}.widen(band)
 	if away.Why != "" {
 		p.Warnings = append(p.Warnings, away.warning(d.Node, c.Facts.Device))
 	}
-	p.Warnings = slices.Concat(p.Warnings, a.Warnings, warnings)
+	p.Warnings = slices.Concat(a.Warnings, p.Warnings, warnings)
 	p.Idle *= away.Factor
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
 	c.widen(&p)
+	if len(a.Assumed()) > 0 {
+		p.Seconds = uncertainty.Point(p.Seconds.Value)
+	}
+	if len(a.Uncounted()) > 0 {
+		p.Seconds.High = math.Inf(1)
+	}
 	return p
 }
 
 // interval is that about the time of kernels on the idle device, of each of which the
 // seconds are given, and what is doubtful about it. What takes part of the time and was
-// not measured may be [uncounted] times longer or shorter: all where the whole is
-// doubtful.
-func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, idle float64, doubtful bool) (uncertainty.Band, []error) {
+// not measured may be [uncounted] times longer or shorter.
+func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, idle float64) (uncertainty.Band, []error) {
 	warnings, band := c.unlike(idle), c.band(idle)
 	if types := precisionOf(kernels); types != "" {
 		like := 0
@@ -90,9 +97,6 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 				guessed += seconds[i] / max(idle, least)
 			}
 		}
-	}
-	if doubtful {
-		guessed = 1
 	}
 	return bandBetween(band.Low*(1+guessed*(1./uncounted-1)), band.High*(1+guessed*(uncounted-1))), warnings
 }
@@ -114,7 +118,6 @@ func (c *Calibration) called(seconds []float64) []float64 {
 // least is the time of a model in which nothing is left to compute: a call.
 const least = 1e-7
 
-// uncounted is how many times longer or shorter what was not measured may be, be it of
-// an inference of which the file does not say all that it costs. It is not measured: an
-// order of magnitude.
+// uncounted is how many times longer or shorter a class that was not measured may be.
+// It is not measured: an order of magnitude.
 const uncounted = 10

@@ -19,15 +19,30 @@ func TestCallCounts(t *testing.T) {
 	}
 }
 
-// TestDoubtfulModel: where a file does not say all that a model costs, it may take ten
-// times as long or a tenth.
-func TestDoubtfulModel(t *testing.T) {
+// TestUnknownCost: a model of which part of the cost is unknown has a lower bound only,
+// and one whose size was assumed has no interval.
+func TestUnknownCost(t *testing.T) {
 	c := bare()
 	c.Low, c.High = 0.5, 3
-	sure, _ := c.interval(nil, nil, 1e-3, false)
-	doubtful, _ := c.interval(nil, nil, 1e-3, true)
-	if math.Abs(doubtful.Low/sure.Low-0.1) > 1e-9 || math.Abs(doubtful.High/sure.High-10) > 1e-9 {
-		t.Errorf("%+v, doubtful %+v", sure, doubtful)
+	here := device.Device{UUID: "here", Cores: 4}
+	costs := []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: 3e6}}}
+	known := c.Predict(&onnx.Analysis{Costs: costs}, here).Seconds
+	if !known.Bounded() {
+		t.Fatalf("%+v", known)
+	}
+	for _, w := range []error{onnx.ErrOperator, onnx.ErrUnshaped, onnx.ErrTrips, onnx.ErrBodies} {
+		p := c.Predict(&onnx.Analysis{Costs: costs, Warnings: []error{w}}, here).Seconds
+		if p.Value != known.Value || p.Low != known.Low || !math.IsInf(p.High, 1) {
+			t.Errorf("%v: %+v, want from %v on", w, p, known.Low)
+		}
+	}
+	p := c.Predict(&onnx.Analysis{Costs: costs, Open: []onnx.Open{{Input: "x", Axis: 2, Size: 224}}}, here).Seconds
+	if p.Value != known.Value || !math.IsInf(p.Low, -1) || !math.IsInf(p.High, 1) {
+		t.Errorf("an assumed size: %+v", p)
+	}
+	p = c.Predict(&onnx.Analysis{Costs: costs, Open: []onnx.Open{{Input: "x", Axis: 2, Size: 224, Given: true}}}, here).Seconds
+	if p != known {
+		t.Errorf("a given size: %+v", p)
 	}
 }
 

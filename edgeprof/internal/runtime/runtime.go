@@ -42,18 +42,21 @@ func Half(bits uint16) float32 {
 	return float32(v)
 }
 
-// ToHalf is a float32 in IEEE 754's binary16, rounded toward zero; too large ones
-// are infinite, too small ones 0.
+// ToHalf returns a float32 in IEEE 754's binary16, rounded to the nearest, ties to even.
 func ToHalf(v float32) uint16 {
-	bits := math.Float32bits(v)
-	sign, exponent, fraction := uint16(bits>>16&0x8000), int(bits>>23&0xff)-127+15, uint16(bits>>13&0x3ff)
+	sign := uint16(math.Float32bits(v) >> 16 & 0x8000)
+	size := math.Abs(float64(v))
 	switch {
-	case exponent >= 31:
+	case math.IsNaN(size):
+		return sign | 0x7e00
+	case size >= 65520: // half a step above the largest
 		return sign | 0x7c00
-	case exponent <= 0:
+	case size == 0:
 		return sign
 	}
-	return sign | uint16(exponent)<<10 | fraction
+	exponent := max(math.Ilogb(size), -14)
+	steps := math.RoundToEven(math.Ldexp(size, 10-exponent)) // 1024 to 2048; fewer if subnormal
+	return sign | uint16((exponent+14)<<10+int(steps))
 }
 
 // NodeTime is how long one node of a model took in one inference.

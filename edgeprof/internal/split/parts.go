@@ -51,7 +51,7 @@ type Part struct {
 // depends on are left out. The error matches [ErrNoBridge], [ErrTooMany] or
 // [ErrUnsupported].
 func Parts(a *onnx.Analysis, s Settings) ([]Part, error) {
-	if err := carriable(&a.Model.Graph, a.Model.Functions); err != nil {
+	if err := carriable(&a.Model.Graph, len(a.Model.Functions)); err != nil {
 		return nil, err
 	}
 	f := newFlow(a)
@@ -254,6 +254,11 @@ func carriable(g *onnx.Graph, functions int) error {
 	}
 	if g.Sparse > 0 {
 		return fmt.Errorf("%w: the model has sparse weights", ErrUnsupported)
+	}
+	for _, v := range slices.Concat(g.Inputs, g.Outputs) {
+		if v.Type == 0 {
+			return fmt.Errorf("%w: %q is not a tensor", ErrUnsupported, v.Name)
+		}
 	}
 	for i := range g.Initializers {
 		if err := whole(&g.Initializers[i]); err != nil {

@@ -338,7 +338,7 @@ func TestRefused(t *testing.T) {
 	}{
 		"no bridge":       {func(m *onnx.Model) { m.Graph.Nodes = m.Graph.Nodes[:1]; m.Graph.Outputs[0].Name = "a" }, ErrNoBridge, ": the model has 1 operators, a split needs more than 1"},
 		"no operators":    {func(m *onnx.Model) { m.Graph.Nodes = nil; m.Graph.Outputs = nil }, ErrNoBridge, ": the model has 0 operators, a split needs more than 1"},
-		"functions":       {func(m *onnx.Model) { m.Functions = 1 }, ErrUnsupported, "functions"},
+		"functions":       {func(m *onnx.Model) { m.Functions = []onnx.Function{{Name: "f"}} }, ErrUnsupported, "functions"},
 		"sparse":          {func(m *onnx.Model) { m.Graph.Sparse = 1 }, ErrUnsupported, "sparse"},
 		"external":        {func(m *onnx.Model) { m.Graph.Initializers[0].External = true }, ErrUnsupported, `"w" is in an external file`},
 		"text":            {func(m *onnx.Model) { m.Graph.Initializers[0].Type = onnx.String }, ErrUnsupported, `"w" has type string`},

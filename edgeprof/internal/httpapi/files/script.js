@@ -143,15 +143,17 @@ function range(c, low, high) {
 }
 
 function showRanking(file, answer) {
-  const known = answer.candidates.filter((c) => c.low !== null);
+  const known = answer.candidates.filter((c) => c.high !== null);
+  const open = (c) => c.high === null && c.low !== null; // part of the cost is unknown
+  const interval = (c) => open(c) ? "no upper bound: see the warnings" : c.high === null ? "no interval" : `90 % interval ${seconds(c.low)} to ${seconds(c.high)}`;
   const low = Math.min(...known.map((c) => c.low));
   const high = Math.max(...known.map((c) => c.high));
   at("model-name").textContent = `${file.name}, ${bytes(file.size)}`;
   at("ranking").replaceChildren(
     ...answer.candidates.map((c, i) => make("li", i === 0 ? "card first" : "card",
-      make("div", "head", make("span", "name", `${i + 1}. ${c.node}`), make("span", "time", seconds(c.predicted_execution_time))),
-      make("div", "quiet", `${c.device_model} · ${c.runtime} runtime · ` + (c.low === null ? "no interval" : `90 % interval ${seconds(c.low)} to ${seconds(c.high)}`)),
-      c.low === null ? "" : range(c, low, high),
+      make("div", "head", make("span", "name", `${i + 1}. ${c.node}`), make("span", "time", open(c) ? `≥ ${seconds(c.low)}` : seconds(c.predicted_execution_time))),
+      make("div", "quiet", `${c.device_model} · ${c.runtime} runtime · ` + interval(c)),
+      c.high === null ? "" : range(c, low, high),
       make("ul", "quiet", ...c.reasons.map((r) => make("li", "", r))))),
     ...(known.length ? [make("li", "axis quiet", ...[low, Math.sqrt(low * high), high].map((v) => make("span", "", seconds(v))))] : []),
     ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", `excluded: ${e.reason}`))),

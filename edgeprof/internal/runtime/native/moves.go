@@ -160,6 +160,9 @@ func blocks(s site) (kernel, error) {
 	switch {
 	case s.node.Op == "SpaceToDepth":
 		split, order = []int{from[0], from[1], from[2] / block, block, from[3] / block, block}, []int{0, 3, 5, 1, 2, 4}
+		if s.node.Text("mode") == "CRD" {
+			order = []int{0, 1, 3, 5, 2, 4}
+		}
 	case s.node.Text("mode") == "CRD":
 		split, order = []int{from[0], c, block, block, from[2], from[3]}, []int{0, 1, 4, 2, 5, 3}
 	}

@@ -118,6 +118,7 @@ func Load(m *onnx.Model, file io.ReaderAt, settings onnx.Settings, clock runtime
 	if err != nil {
 		return nil, err
 	}
+	m = a.Model // with its functions inlined
 	s := &Session{weights: map[string]array{}, inputs: map[string]input{}, clock: clock, constants: map[string]bool{}}
 	for i := range m.Graph.Initializers {
 		if err := s.weight(&m.Graph.Initializers[i], file); err != nil {

@@ -1,4 +1,4 @@
-package httpapi
+package prediction
 
 import (
 	"errors"

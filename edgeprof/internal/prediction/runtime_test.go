@@ -1,4 +1,4 @@
-package cli
+package prediction
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 )
 
 // A model that was trained on one run time predicts that one's times.
-func TestUsualRuntime(t *testing.T) {
+func TestDefaultRuntime(t *testing.T) {
 	of := func(names ...string) (settings []*profiler.Calibration) {
 		for _, name := range names {
 			settings = append(settings, &profiler.Calibration{Facts: profiler.Facts{Runtime: name}})
@@ -18,7 +18,7 @@ func TestUsualRuntime(t *testing.T) {
 		settings []*profiler.Calibration
 		want     string
 	}{{of("ort"), "ort"}, {of("go"), "go"}, {of("ort", "go"), "ort"}, {of("go", "ort"), "ort"}, {nil, ""}} {
-		if got := usualRuntime(tt.settings); got != tt.want {
+		if got := defaultRuntime(tt.settings); got != tt.want {
 			t.Errorf("%d settings: %q, want %q", len(tt.settings), got, tt.want)
 		}
 	}

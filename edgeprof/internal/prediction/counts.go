@@ -1,4 +1,4 @@
-package httpapi
+package prediction
 
 import (
 	"context"
@@ -11,36 +11,34 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 )
 
-// Whole is a [Model] of counts of whole models alone, as rows of the original
-// collector have them. The device's kind, its load and the use of its disk take
-// part.
-type Whole struct{ trained *profiler.Model }
+// Counts is a [Predictor] of counts of whole models alone, as rows of the original
+// collector contain them. It uses the device's kind, its load and the usage of its disk.
+type Counts struct{ trained *profiler.Model }
 
-var _ Model = Whole{}
+var _ Predictor = Counts{}
 
-// NewWhole takes a trained model without measurements of kernels.
-func NewWhole(m *profiler.Model) Whole {
-	return Whole{m}
-}
+// NewCounts returns the predictor of a model that was trained without measurements of
+// kernels.
+func NewCounts(m *profiler.Model) Counts { return Counts{m} }
 
 // Facts are the training's.
-func (m Whole) Facts() Facts {
+func (m Counts) Facts() Facts {
 	return Facts{Kind: "a trained model of counts", Models: m.trained.Facts.Models, Level: profiler.Level, Trained: &m.trained.Facts}
 }
 
 // On binds the model to devices.
-func (m Whole) On(_ context.Context, devices []device.Device, excluded []device.Excluded) (Fleet, error) {
-	return wholeFleet{m.trained, devices, excluded}, nil
+func (m Counts) On(_ context.Context, devices []device.Device, excluded []device.Excluded) Fleet {
+	return countsFleet{m.trained, devices, excluded}
 }
 
-type wholeFleet struct {
+type countsFleet struct {
 	trained  *profiler.Model
 	devices  []device.Device
 	excluded []device.Excluded
 }
 
-// Rank goes by the counts of the graph.
-func (f wholeFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
+// Rank uses the counts of the graph.
+func (f countsFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
 	c, err := placement.CountsOf(a)
 	if err != nil {
 		return nil, err
@@ -49,17 +47,17 @@ func (f wholeFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
 }
 
 // Profile predicts each device's row.
-func (f wholeFleet) Profile(c placement.Counts) (*placement.Ranking, error) {
+func (f countsFleet) Profile(c placement.Counts) (*placement.Ranking, error) {
 	return placement.Rank(f.devices, f.excluded, f.estimate(c))
 }
 
-// Fastest is the first of Profile's candidates.
-func (f wholeFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
+// Fastest returns the first of Profile's candidates.
+func (f countsFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
 	return placement.Fastest(f.devices, f.excluded, f.estimate(c))
 }
 
 // Warnings are those of the ranking.
-func (f wholeFleet) Warnings(c placement.Counts) ([]string, error) {
+func (f countsFleet) Warnings(c placement.Counts) ([]string, error) {
 	r, err := f.Profile(c)
 	if err != nil {
 		return nil, err
@@ -68,9 +66,11 @@ func (f wholeFleet) Warnings(c placement.Counts) ([]string, error) {
 }
 
 // Layers are not known.
-func (f wholeFleet) Layers(*onnx.Analysis, string) []profiler.Layer { return nil }
+func (f countsFleet) Layers(*onnx.Analysis, string) ([]profiler.Layer, profiler.Prediction, error) {
+	return nil, profiler.Prediction{}, nil
+}
 
-func (f wholeFleet) estimate(c placement.Counts) placement.Estimator {
+func (f countsFleet) estimate(c placement.Counts) placement.Estimator {
 	return func(i int) (placement.Estimate, error) {
 		row := rowOf(c, &f.devices[i]).Completed()
 		a, err := f.trained.PredictRow(&row, nil)
@@ -81,7 +81,7 @@ func (f wholeFleet) estimate(c placement.Counts) placement.Estimator {
 	}
 }
 
-// rowOf is what the original collector would write of a model on a device.
+// rowOf returns the row that the original collector would write for a model on a device.
 func rowOf(c placement.Counts, d *device.Device) measurement.Row {
 	number := func(v uint64) *float64 { return measurement.Number(float64(v)) }
 	return measurement.Row{Original: measurement.Original{
@@ -91,7 +91,7 @@ func rowOf(c placement.Counts, d *device.Device) measurement.Row {
 	}}
 }
 
-// kindOf is a device's kind as the original collector names them.
+// kindOf returns a device's kind by the names of the original collector.
 func kindOf(model string) string {
 	switch {
 	case strings.Contains(model, "Raspberry"):

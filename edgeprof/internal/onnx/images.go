@@ -1,0 +1,204 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+)
+
+// imageOperators resample images.
+var imageOperators = table{
+	"Resize Upsample":                     {shape: resize, class: ClassMove},
+	"DepthToSpace SpaceToDepth":           {shape: blocks, class: ClassMove},
+	"GridSample com.microsoft.GridSample": {shape: gridSample, class: ClassNormalize, reads: gridSampleReads},
+	"AffineGrid":                          {shape: affineGrid},
+	"RoiAlign":                            {shape: roiAlign, class: ClassNormalize, reads: roiAlignReads},
+	"MaxRoiPool":                          {shape: maxRoiPool, class: ClassPool},
+	"MaxUnpool":                           {shape: unpool, class: ClassMove},
+	"Col2Im":                              {shape: columnsToImage},
+	"CenterCropPad":                       {shape: centerCropPad, class: ClassMove},
+	"DeformConv":                          {shape: convolution, work: deformedWork, layer: convLayer},
+}
+
+// resize is by sizes or by scales, of all axes or of some. Sizes that keep the
+// ratio of the sides follow from the policy.
+func resize(c *call) []Shaped {
+	x := c.input(0)
+	scales, sizes := c.input(2).Real, c.input(3).Value
+	if c.node.Op == "Upsample" || len(c.inputs) == 2 { // versions up to 10
+		if scales, sizes = c.input(1).Real, nil; !c.given(1) {
+			for _, v := range c.node.Attribute("scales").floats() {
+				scales = append(scales, float64(v))
+			}
+		}
+	}
+	axes := c.node.Ints("axes")
+	if axes == nil {
+		for i := range x.Shape {
+			axes = append(axes, int64(i))
+		}
+	}
+	if !x.Known || len(axes) == 0 || len(sizes) != len(axes) && len(scales) != len(axes) {
+		return typed(x.Type)
+	}
+	shape, factor := slices.Clone(x.Shape), 0.0
+	for i, a := range axes {
+		at, ok := axis(a, len(shape))
+		if !ok {
+			return typed(x.Type)
+		}
+		if len(sizes) != len(axes) {
+			shape[at] = int64(math.Floor(float64(x.Shape[at]) * scales[i]))
+			continue
+		}
+		ratio := float64(sizes[i]) / float64(max(1, x.Shape[at]))
+		switch policy := c.node.Text("keep_aspect_ratio_policy"); {
+		case policy == "not_larger" && (factor == 0 || ratio < factor), policy == "not_smaller" && ratio > factor:
+			factor = ratio
+		}
+		shape[at] = sizes[i]
+	}
+	if factor > 0 {
+		for _, a := range axes {
+			at, _ := axis(a, len(shape))
+			shape[at] = int64(math.Round(factor * float64(x.Shape[at])))
+		}
+	}
+	return shaped(x.Type, shape...)
+}
+
+// floats are those of an attribute that may be missing.
+func (a *Attribute) floats() []float32 {
+	if a == nil {
+		return nil
+	}
+	return a.Floats
+}
+
+// blocks moves channels into the image, or back.
+func blocks(c *call) []Shaped {
+	x, b := c.input(0), c.node.Int("blocksize", 0)
+	switch {
+	case !x.Known || len(x.Shape) != 4 || b < 1 || b > 1<<15:
+		return typed(x.Type)
+	case c.node.Op == "SpaceToDepth":
+		return shaped(x.Type, x.Shape[0], x.Shape[1]*b*b, x.Shape[2]/b, x.Shape[3]/b)
+	}
+	return shaped(x.Type, x.Shape[0], x.Shape[1]/(b*b), x.Shape[2]*b, x.Shape[3]*b)
+}
+
+func gridSample(c *call) []Shaped {
+	x, grid := c.input(0), c.input(1)
+	if !x.Known || !grid.Known || len(x.Shape) < 3 || len(grid.Shape) != len(x.Shape) {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, slices.Concat(x.Shape[:2], grid.Shape[1:len(grid.Shape)-1])...)
+}
+
+// sampled is about how many bytes a value takes that is interpolated between four others:
+// these, and their weights.
+const sampled = 32
+
+// gridSampleReads interpolates between four values, or by cubics between sixteen, each of
+// which has a weight of its own.
+func gridSampleReads(n *Node, _ inputs, out Shaped) []int64 {
+	each := int64(sampled)
+	if mode := n.Text("mode"); mode == "cubic" || mode == "bicubic" {
+		each *= 10
+	}
+	return []int64{out.Elements(), each}
+}
+
+func affineGrid(c *call) []Shaped {
+	x, size := c.input(0), c.input(1).Value
+	if len(size) < 4 {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, append(append([]int64{size[0]}, size[2:]...), int64(len(size)-2))...)
+}
+
+// roiAlign has images [batch, channels, height, width] and regions [number, 4].
+func roiAlign(c *call) []Shaped {
+	x, regions := c.input(0), c.input(1)
+	if !x.Known || !regions.Known || len(x.Shape) != 4 || len(regions.Shape) != 2 {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, regions.Shape[0], x.Shape[1], c.node.Int("output_height", 1), c.node.Int("output_width", 1))
+}
+
+// roiAlignReads samples each cell so many times each way; without a number, as often as
+// the region is larger than the result, which is not known: twice.
+func roiAlignReads(n *Node, _ inputs, out Shaped) []int64 {
+	samples := n.Int("sampling_ratio", 0)
+	if samples < 1 {
+		samples = 2
+	}
+	return []int64{out.Elements(), samples, samples, sampled}
+}
+
+func maxRoiPool(c *call) []Shaped {
+	x, regions, size := c.input(0), c.input(1), c.node.Ints("pooled_shape")
+	if !x.Known || !regions.Known || len(x.Shape) != 4 || len(regions.Shape) != 2 || len(size) != 2 {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, regions.Shape[0], x.Shape[1], size[0], size[1])
+}
+
+func unpool(c *call) []Shaped {
+	x := c.input(0)
+	if c.given(2) {
+		if to := c.input(2).Value; to != nil {
+			return shaped(x.Type, to...)
+		}
+		return typed(x.Type)
+	}
+	if !x.Known || len(x.Shape) < 3 {
+		return typed(x.Type)
+	}
+	windows := c.windows(len(x.Shape)-2, nil)
+	if windows == nil {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	for i, w := range windows {
+		shape[2+i] = (x.Shape[2+i]-1)*w.stride + w.kernel - w.before - w.after
+	}
+	return shaped(x.Type, shape...)
+}
+
+// columnsToImage has blocks [batch, channels*block, number] and adds them up in an image.
+func columnsToImage(c *call) []Shaped {
+	x, image, block := c.input(0), c.input(1).Value, c.input(2).Value
+	cells, ok := product(block)
+	if !x.Known || len(x.Shape) != 3 || image == nil || block == nil || !ok || cells < 1 {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, append([]int64{x.Shape[0], x.Shape[1] / cells}, image...)...)
+}
+
+func centerCropPad(c *call) []Shaped {
+	x, to, axes := c.input(0), c.input(1).Value, c.node.Ints("axes")
+	if axes == nil {
+		for i := range x.Shape {
+			axes = append(axes, int64(i))
+		}
+	}
+	if !x.Known || len(to) != len(axes) {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	for i, a := range axes {
+		at, ok := axis(a, len(shape))
+		if !ok {
+			return typed(x.Type)
+		}
+		shape[at] = to[i]
+	}
+	return shaped(x.Type, shape...)
+}
+
+// deformedWork is a convolution most of whose time goes into sampling, so it costs like
+// one channel by channel.
+func deformedWork(n *Node, in inputs, out Shaped) (Class, []int64) {
+	_, sizes := convolutionWork(n, in, out)
+	return ClassDepthwise, sizes
+}

@@ -1,0 +1,172 @@
+package onnx
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// learningOperators are those of ai.onnx.ml, as sklearn-onnx writes them. Their inputs are
+// [rows, features].
+var learningOperators = table{
+	"ai.onnx.ml.Scaler ai.onnx.ml.Normalizer": {shape: asFloats},
+	"ai.onnx.ml.Imputer ai.onnx.ml.Binarizer": {shape: first},
+	"ai.onnx.ml.LabelEncoder":                 {shape: encodedLabels, class: ClassFunction},
+	"ai.onnx.ml.FeatureVectorizer":            {shape: featureVectors, class: ClassMove},
+	"ai.onnx.ml.ArrayFeatureExtractor":        {shape: features, class: ClassMove},
+	"ai.onnx.ml.OneHotEncoder":                {shape: oneHotCategories, class: ClassMove},
+	"ai.onnx.ml.ZipMap":                       {shape: labelled, class: ClassMove},
+	"ai.onnx.ml.LinearRegressor":              {shape: scores, work: linearScoresWork},
+	"ai.onnx.ml.LinearClassifier":             {shape: labelsAndScores, work: linearScoresWork},
+	"ai.onnx.ml.SVMRegressor":                 {shape: scores, work: vectorsWork},
+	"ai.onnx.ml.SVMClassifier":                {shape: labelsAndScores, work: vectorsWork},
+	"ai.onnx.ml.TreeEnsembleRegressor":        {shape: scores, class: ClassNormalize, reads: treeReads},
+	"ai.onnx.ml.TreeEnsembleClassifier":       {shape: labelsAndScores, class: ClassNormalize, reads: treeReads},
+	"ai.onnx.ml.TreeEnsemble":                 {shape: scores, class: ClassNormalize, reads: treeReads},
+}
+
+func asFloats(c *call) []Shaped { return as(c, Float32) }
+
+// rowsOf are the rows and features of an input; one row where it has one axis.
+func rowsOf(x Shaped) (rows, features int64, ok bool) {
+	switch {
+	case x.Known && len(x.Shape) == 2:
+		return x.Shape[0], x.Shape[1], true
+	case x.Known && len(x.Shape) == 1:
+		return 1, x.Shape[0], true
+	}
+	return 0, 0, false
+}
+
+func encodedLabels(c *call) []Shaped {
+	kind := c.input(0).Type
+	for _, a := range []struct {
+		name string
+		kind DataType
+	}{{"values_strings", String}, {"values_int64s", Int64}, {"values_floats", Float32}} {
+		if c.node.Attribute(a.name) != nil {
+			kind = a.kind
+		}
+	}
+	if a := c.node.Attribute("values_tensor"); a != nil && a.Tensor != nil {
+		kind = a.Tensor.Type
+	}
+	return as(c, kind)
+}
+
+func featureVectors(c *call) []Shaped {
+	sum, rows := int64(0), int64(1)
+	for _, x := range c.inputs {
+		r, n, ok := rowsOf(x)
+		if !ok {
+			return typed(Float32)
+		}
+		rows, sum = r, sum+n
+	}
+	return shaped(Float32, rows, sum)
+}
+
+func features(c *call) []Shaped {
+	x, picked := c.input(0), c.input(1)
+	if !x.Known || !picked.Known || len(x.Shape) == 0 {
+		return typed(x.Type)
+	}
+	shape := append(slices.Clone(x.Shape[:len(x.Shape)-1]), picked.Elements())
+	if len(x.Shape) == 1 {
+		shape = []int64{1, picked.Elements()}
+	}
+	return shaped(x.Type, shape...)
+}
+
+// length is the number of values in the first of some attributes that is there.
+func (n *Node) length(names ...string) int64 {
+	for _, name := range names {
+		if a := n.Attribute(name); a != nil {
+			return int64(max(len(a.Ints), len(a.Floats), len(a.Strings)))
+		}
+	}
+	return 0
+}
+
+func oneHotCategories(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known {
+		return typed(Float32)
+	}
+	return shaped(Float32, append(slices.Clone(x.Shape), c.node.length("cats_int64s", "cats_strings"))...)
+}
+
+// labelled is a list with a map for each row, which has no shape.
+func labelled(c *call) []Shaped {
+	rows, _, ok := rowsOf(c.input(0))
+	if !ok {
+		return nil
+	}
+	return []Shaped{{Known: true, Shape: []int64{rows}}}
+}
+
+// targets are the scores of a row.
+func targets(n *Node) int64 {
+	if labels := n.length("classlabels_ints", "classlabels_int64s", "classlabels_strings", "classlabels_longs"); labels > 0 {
+		return labels
+	}
+	return max(1, n.Int("n_targets", n.Int("targets", 1)))
+}
+
+func scores(c *call) []Shaped {
+	kind := Float32
+	if c.node.Op == "TreeEnsemble" {
+		kind = c.input(0).Type
+	}
+	rows, _, ok := rowsOf(c.input(0))
+	if !ok {
+		return typed(kind)
+	}
+	return shaped(kind, rows, targets(c.node))
+}
+
+func labelsAndScores(c *call) []Shaped {
+	label := Int64
+	if c.node.length("classlabels_strings") > 0 {
+		label = String
+	}
+	rows, _, ok := rowsOf(c.input(0))
+	if !ok {
+		return append(typed(label), typed(Float32)...)
+	}
+	return append(shaped(label, rows), shaped(Float32, rows, targets(c.node))...)
+}
+
+func linearScoresWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
+	rows, _, ok := rowsOf(in[0])
+	if !ok {
+		return ClassDense, nil
+	}
+	return ClassDense, []int64{rows, n.length("coefficients")}
+}
+
+// vectorsWork multiplies each row by each support vector.
+func vectorsWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
+	rows, _, ok := rowsOf(in[0])
+	if !ok {
+		return ClassDense, nil
+	}
+	return ClassDense, []int64{rows, max(n.length("support_vectors"), n.length("coefficients"))}
+}
+
+// treeNode is about how many bytes a step down a tree reads: its node, and the feature.
+const treeNode = 32
+
+// treeReads goes down each tree for each row: as far as a tree of that many nodes is deep
+// if it is balanced.
+func treeReads(n *Node, in inputs, _ Shaped) []int64 {
+	rows, _, ok := rowsOf(in[0])
+	if !ok {
+		return nil
+	}
+	trees, nodes := n.length("tree_roots"), n.length("nodes_featureids")
+	if a := n.Attribute("nodes_treeids"); a != nil {
+		trees = int64(len(slices.Compact(slices.Sorted(slices.Values(a.Ints)))))
+	}
+	depth := int64(bits.Len64(uint64(nodes / max(1, trees))))
+	return []int64{rows, max(1, trees), max(1, depth), treeNode}
+}

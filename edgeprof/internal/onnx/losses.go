@@ -1,0 +1,44 @@
+package onnx
+
+import "slices"
+
+// lossOperators compare scores with classes.
+var lossOperators = table{
+	"NegativeLogLikelihoodLoss": {shape: loss, class: ClassMove},
+	"SoftmaxCrossEntropyLoss":   {shape: loss, class: ClassSoftmax},
+}
+
+// loss is of scores [batch, classes, ...] and classes [batch, ...]: one value, or one for
+// each class. Its second output are the scores' logarithms.
+func loss(c *call) []Shaped {
+	x, classes := c.input(0), c.input(1)
+	one := shaped(x.Type)
+	if c.node.Text("reduction") == "none" {
+		one = []Shaped{{Type: x.Type, Known: classes.Known, Shape: classes.Shape}}
+	}
+	return append(one, Shaped{Type: x.Type, Known: x.Known, Shape: x.Shape})
+}
+
+// trainingOperators are steps of an optimiser.
+var trainingOperators = table{
+	"ai.onnx.preview.training.Adagrad":  {shape: optimiser(1)},
+	"ai.onnx.preview.training.Momentum": {shape: optimiser(1)},
+	"ai.onnx.preview.training.Adam":     {shape: optimiser(2)},
+}
+
+// optimiser has a rate, a count, then all tensors, all gradients and so many lists of
+// states; it gives the tensors and the states.
+func optimiser(states int) rule {
+	return func(c *call) []Shaped {
+		if len(c.inputs) < 2 {
+			return nil
+		}
+		each := (len(c.inputs) - 2) / (2 + states)
+		rest := c.inputs[2:]
+		var out []Shaped
+		for _, s := range slices.Concat(rest[:each], rest[min(2*each, len(rest)):]) {
+			out = append(out, Shaped{Type: s.Type, Known: s.Known, Shape: s.Shape})
+		}
+		return out
+	}
+}

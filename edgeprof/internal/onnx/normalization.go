@@ -1,0 +1,74 @@
+package onnx
+
+import "slices"
+
+// normalizationOperators compute statistics of their input.
+var normalizationOperators = table{
+	"Softmax LogSoftmax": {shape: first, class: ClassSoftmax},
+	"LRN":                {shape: first, class: ClassResponse},
+	"BatchNormalization": {shape: batchNormalization, opens: activation},
+	"MeanVarianceNormalization LpNormalization RMSNormalization InstanceNormalization GroupNormalization": {shape: first, class: ClassNormalize},
+	"LayerNormalization": {shape: layerNormalization, class: ClassNormalize},
+	"com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization":                                {shape: first, class: ClassNormalize},
+	"com.microsoft.SimplifiedLayerNormalization com.microsoft.LayerNormalization":                                        {shape: first, class: ClassNormalize},
+	"ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare": {shape: reduction, class: ClassNormalize},
+}
+
+// batchNormalization gives the statistics of each channel too, when it trains.
+func batchNormalization(c *call) []Shaped {
+	x := first(c)[0]
+	out := []Shaped{x}
+	for range max(0, len(c.node.Outputs)-1) {
+		out = append(out, Shaped{Type: c.input(3).Type, Known: c.input(3).Known, Shape: c.input(3).Shape})
+	}
+	return out
+}
+
+// layerNormalization gives the mean and the deviation too, one for each slice
+// from the axis on.
+func layerNormalization(c *call) []Shaped {
+	x := first(c)[0]
+	at, ok := axis(c.node.Int("axis", -1), len(x.Shape))
+	if !ok || !x.Known {
+		return []Shaped{x}
+	}
+	one := Shaped{Type: Float32, Known: true, Shape: slices.Clone(x.Shape)}
+	for i := at; i < len(one.Shape); i++ {
+		one.Shape[i] = 1
+	}
+	return []Shaped{x, one, one}
+}
+
+func reduction(c *call) []Shaped {
+	x := c.input(0)
+	reduced, ok := c.axes(len(x.Shape))
+	if !x.Known || !ok {
+		return typed(x.Type)
+	}
+	if len(reduced) == 0 && c.node.Int("noop_with_empty_axes", 0) == 1 {
+		return []Shaped{{Type: x.Type, Known: true, Shape: x.Shape}}
+	}
+	shape := []int64{}
+	for i, n := range x.Shape {
+		switch {
+		case !reduced[i] && len(reduced) > 0:
+			shape = append(shape, n)
+		case c.node.Int("keepdims", 1) == 1:
+			shape = append(shape, 1)
+		}
+	}
+	out := Shaped{Type: x.Type, Known: true, Shape: shape}
+	if f := reduces[c.node.Op]; f != nil && len(x.Value) > 0 && out.Elements() == 1 {
+		v := x.Value[0]
+		for _, next := range x.Value[1:] {
+			v = f(v, next)
+		}
+		out.Value = []int64{v}
+	}
+	return []Shaped{out}
+}
+
+var reduces = map[string]func(a, b int64) int64{
+	"ReduceProd": func(a, b int64) int64 { return a * b }, "ReduceSum": func(a, b int64) int64 { return a + b },
+	"ReduceMax": func(a, b int64) int64 { return max(a, b) }, "ReduceMin": func(a, b int64) int64 { return min(a, b) },
+}

@@ -1,0 +1,172 @@
+package onnx
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// onTensors is a node whose inputs are float32 tensors of some shapes; nil is left out.
+func onTensors(n Node, shapes ...[]int64) Graph {
+	g := Graph{Nodes: []Node{n}, Outputs: []Value{{Name: n.Outputs[0]}}}
+	for i, shape := range shapes {
+		name := string(rune('a' + i))
+		if shape == nil {
+			name = ""
+		} else {
+			v := Value{Name: name, Type: Float32, Known: true}
+			for _, size := range shape {
+				v.Shape = append(v.Shape, Dim{Size: size})
+			}
+			g.Inputs = append(g.Inputs, v)
+		}
+		g.Nodes[0].Inputs = append(g.Nodes[0].Inputs, name)
+	}
+	return g
+}
+
+func microsoft(op string, attributes ...Attribute) Node {
+	return Node{Op: op, Domain: "com.microsoft", Outputs: []string{"y"}, Attributes: attributes}
+}
+
+// The multiply-accumulates of operators, by their documentation.
+func TestOperatorWork(t *testing.T) {
+	node := func(op string, attributes ...Attribute) Node { return does(op, nil, "y", attributes...) }
+	for name, tt := range map[string]struct {
+		graph Graph
+		class Class
+		macs  int64
+		shape []int64
+	}{
+		"attention": {onTensors(node("Attention"), []int64{1, 8, 128, 64}, []int64{1, 8, 100, 64}, []int64{1, 8, 100, 32}), ClassDense, 8 * 128 * 100 * (64 + 32), []int64{1, 8, 128, 32}},
+		"attention of three axes": {onTensors(node("Attention", Int("q_num_heads", 8), Int("kv_num_heads", 2)), []int64{2, 7, 512}, []int64{2, 9, 128}, []int64{2, 9, 128}),
+			ClassDense, 2 * 8 * 7 * 9 * 128, []int64{2, 7, 512}},
+		"attention after earlier steps": {onTensors(node("Attention"), []int64{1, 8, 1, 64}, []int64{1, 8, 1, 64}, []int64{1, 8, 1, 64}, nil, []int64{1, 8, 99, 64}, []int64{1, 8, 99, 64}),
+			ClassVector, 8 * 100 * 128, []int64{1, 8, 1, 64}},
+		"grouped queries": {onTensors(microsoft("GroupQueryAttention", Int("num_heads", 8), Int("kv_num_heads", 2)), []int64{1, 1, 512}, []int64{1, 1, 128}, []int64{1, 1, 128}, []int64{1, 2, 1023, 64}, []int64{1, 2, 1023, 64}),
+			ClassVector, 8 * 1024 * 128, []int64{1, 1, 512}},
+		"packed queries":      {onTensors(microsoft("GroupQueryAttention", Int("num_heads", 8), Int("kv_num_heads", 2)), []int64{1, 5, 12 * 64}), ClassDense, 8 * 5 * 5 * 128, []int64{1, 5, 512}},
+		"many heads":          {onTensors(microsoft("MultiHeadAttention", Int("num_heads", 8)), []int64{1, 128, 512}, []int64{1, 100, 512}, []int64{1, 100, 512}), ClassDense, 8 * 128 * 100 * 128, []int64{1, 128, 512}},
+		"many heads, packed":  {onTensors(microsoft("MultiHeadAttention", Int("num_heads", 8)), []int64{1, 128, 8, 3, 64}), ClassDense, 8 * 128 * 128 * 128, []int64{1, 128, 512}},
+		"projected attention": {onTensors(microsoft("Attention", Int("num_heads", 8)), []int64{1, 128, 512}, []int64{512, 3 * 512}), ClassDense, 128*512*3*512 + 2*128*128*512, []int64{1, 128, 512}},
+		"linear attention": {onTensors(node("LinearAttention", Int("q_num_heads", 4), Int("kv_num_heads", 2), Text("update_rule", "delta")), []int64{1, 10, 4 * 16}, []int64{1, 10, 2 * 16}, []int64{1, 10, 2 * 8}),
+			ClassVector, 10 * (2*2 + 4) * 16 * 8, []int64{1, 10, 4 * 8}},
+		"quantised LSTM":    {onTensors(microsoft("DynamicQuantizeLSTM", Int("hidden_size", 128)), []int64{200, 1, 64}, []int64{1, 64, 512}, []int64{1, 128, 512}), ClassRecurrent, 200 * (64 + 128) * 512, []int64{200, 1, 1, 128}},
+		"quantised product": {onTensors(microsoft("DynamicQuantizeMatMul"), []int64{64, 100}, []int64{100, 7}), ClassDense, 64 * 100 * 7, []int64{64, 7}},
+		"product of 4 bits": {onTensors(microsoft("MatMulNBits", Int("K", 1024), Int("N", 100)), []int64{1, 64, 1024}), ClassDense, 64 * 1024 * 100, []int64{1, 64, 100}},
+		"deformed":          {onTensors(node("DeformConv", Ints("pads", 1, 1, 1, 1)), []int64{1, 16, 8, 8}, []int64{32, 16, 3, 3}, []int64{1, 18, 8, 8}), ClassDepthwise, 32 * 16 * 9 * 64, []int64{1, 32, 8, 8}},
+		"causal":            {onTensors(node("CausalConvWithState"), []int64{1, 16, 100}, []int64{16, 1, 4}), ClassDepthwise, 4 * 16 * 100, []int64{1, 16, 100}},
+		"linear classifier": {onTensors(Node{Op: "LinearClassifier", Domain: "ai.onnx.ml", Outputs: []string{"y", "z"}, Attributes: []Attribute{{Name: "coefficients", Kind: KindFloats, Floats: make([]float32, 30)}, Ints("classlabels_ints", 0, 1, 2)}},
+			[]int64{5, 10}), ClassDense, 5 * 30, []int64{5}},
+	} {
+		a, err := Analyze(&Model{Opsets: map[string]int64{"": 23, "com.microsoft": 1}, Graph: tt.graph}, Settings{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		c := a.Costs[0]
+		if c.Class != tt.class || c.MACs != tt.macs || !slices.Equal(a.Tensors["y"].Shape, tt.shape) {
+			t.Errorf("%s: %s, %d multiply-accumulates, %v; want %s, %d, %v", name, c.Class, c.MACs, a.Tensors["y"].Shape, tt.class, tt.macs, tt.shape)
+		}
+	}
+}
+
+// The passes of a transform: log2 N of N complex numbers for a power of two, three of the
+// next power of two above twice the length for another length.
+func TestTransformBytes(t *testing.T) {
+	for length, want := range map[int64]int64{1: 16, 2: 16 * 2, 1024: 16 * 1024 * 10, 400: 3 * 16 * 1024 * 10, 257: 3 * 16 * 1024 * 10, 513: 3 * 16 * 2048 * 11} {
+		if got := transformBytes(length); got != want {
+			t.Errorf("%d: %d, want %d", length, got, want)
+		}
+	}
+}
+
+// A size that is the value of an input is named, and can be given.
+func TestValuesOfInputs(t *testing.T) {
+	g := Graph{
+		Inputs:  []Value{image("x", Dim{Size: 1}, Dim{Size: 3}, Dim{Size: 8}, Dim{Size: 8}), {Name: "size", Type: Int64, Known: true, Shape: []Dim{{Size: 2}}}},
+		Nodes:   []Node{does("Concat", []string{"head", "size"}, "to", whole1("axis", 0)), does("Resize", []string{"x", "", "", "to"}, "y")},
+		Outputs: []Value{{Name: "y"}}, Initializers: []Tensor{ints("head", []int64{2}, 1, 3)},
+	}
+	a := analyzed(t, g, nil)
+	if doubts := a.Uncounted(); len(doubts) != 1 || !errors.Is(doubts[0], ErrUnshaped) || !strings.Contains(doubts[0].Error(), "after Resize (1), by the value of input size (--size NAME=VALUE)") {
+		t.Errorf("%v", doubts)
+	}
+	for text, want := range map[string][]int64{"size=16,20": {1, 3, 16, 20}, "size=9": {1, 3, 9, 9}} {
+		var s Settings
+		if err := s.ParseValues([]string{text}); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Analyze(&Model{Opsets: map[string]int64{"": 17}, Graph: g}, s)
+		if err != nil || !slices.Equal(a.Tensors["y"].Shape, want) || a.Uncounted() != nil {
+			t.Errorf("%s: %v, %v", text, a, err)
+		}
+	}
+	for _, text := range []string{"size=1,2,3", "nosuch=4"} {
+		var s Settings
+		if err := s.ParseValues([]string{text}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Analyze(&Model{Graph: g}, s); !errors.Is(err, ErrValue) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	var s Settings
+	for _, text := range []string{"size", "=4", "size=many"} {
+		if err := s.ParseValues([]string{text}); !errors.Is(err, ErrValue) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// Open dimensions are guessed by their names; only batches are no reason for doubt.
+func TestGuesses(t *testing.T) {
+	for name, want := range map[string]struct {
+		size    int64
+		assumed bool
+	}{
+		"batch": {1, false}, "batch_size": {1, false}, "N": {1, false}, "height": {224, true}, "image_width": {224, true}, "sequence_length": {128, true},
+		"num_samples": {16000, true}, "frames": {100, true}, "channels": {3, true}, "whatever": {1, true},
+	} {
+		g := Graph{Inputs: []Value{image("x", Dim{Size: 5}, Dim{Size: -1, Name: name})}, Nodes: []Node{does("Relu", []string{"x"}, "y")}, Outputs: []Value{{Name: "y"}}}
+		a := analyzed(t, g, nil)
+		if a.Open[0].Size != want.size || (len(a.Assumed()) > 0) != want.assumed {
+			t.Errorf("%s: %+v, assumed %v", name, a.Open[0], a.Assumed())
+		}
+		if a = analyzed(t, g, map[string]int64{name: 7}); len(a.Assumed()) > 0 || !slices.Equal(a.Tensors["y"].Shape, []int64{5, 7}) {
+			t.Errorf("%s given: %+v", name, a.Open)
+		}
+	}
+}
+
+// Weights that are subnormal numbers make the time unknown.
+func TestSubnormalWeights(t *testing.T) {
+	for name, tt := range map[string]struct {
+		weights []float32
+		doubted bool
+	}{"usual": {[]float32{1, -1e-37, 0, 2}, false}, "subnormal": {[]float32{1, 1e-39, -1e-40, 2}, true}} {
+		g := Graph{Inputs: []Value{image("x", Dim{Size: 4})}, Nodes: []Node{does("Mul", []string{"x", "w"}, "y")}, Outputs: []Value{{Name: "y"}}, Initializers: []Tensor{reals("w", tt.weights...)}}
+		path := filepath.Join(t.TempDir(), "m.onnx")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(f, &Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: g}, nil); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		m, err := ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Analyze(m, Settings{})
+		if err == nil {
+			err = a.CheckWeights(path)
+		}
+		if err != nil || (len(a.Uncounted()) > 0) != tt.doubted {
+			t.Errorf("%s: %v, %v", name, a.Warnings, err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package onnx
+
+import "slices"
+
+// quantizedOperators work on whole numbers of 8 bits.
+var quantizedOperators = table{
+	"DequantizeLinear com.microsoft.DequantizeLinear":   {shape: dequantize, traits: quantizes | passes},
+	"QuantizeLinear com.microsoft.QuantizeLinear":       {shape: quantize, traits: quantizes | passes},
+	"DynamicQuantizeLinear":                             {shape: dynamicQuantize, traits: quantizes},
+	"com.microsoft.QLinearSigmoid":                      {shape: first, class: ClassFunction},
+	"com.microsoft.QLinearSoftmax":                      {shape: first, class: ClassSoftmax},
+	"com.microsoft.QLinearConcat":                       {shape: quantizedConcat, class: ClassMove},
+	"com.microsoft.QLinearAdd com.microsoft.QLinearMul": {shape: quantizedPair},
+	"com.microsoft.QLinearReduceMean":                   {shape: reduction, class: ClassNormalize},
+	"com.microsoft.QLinearWhere":                        {shape: quantizedWhere},
+	"com.microsoft.QEmbedLayerNormalization":            {shape: embed, class: ClassNormalize},
+	"com.microsoft.QLinearLeakyRelu":                    {shape: first},
+}
+
+func dequantize(c *call) []Shaped { return as(c, c.input(1).Type) }
+
+func quantize(c *call) []Shaped {
+	if kind := c.node.Int("output_dtype", 0); kind > 0 {
+		return as(c, DataType(kind))
+	}
+	if c.given(2) {
+		return as(c, c.input(2).Type)
+	}
+	return as(c, Uint8)
+}
+
+func dynamicQuantize(c *call) []Shaped {
+	return slices.Concat(as(c, Uint8), shaped(Float32), shaped(Uint8))
+}
+
+// quantizedPair has each tensor followed by its scale and zero point.
+func quantizedPair(c *call) []Shaped {
+	shape, ok := broadcast(c.input(0), c.input(3))
+	return []Shaped{{Type: c.input(0).Type, Known: ok, Shape: shape}}
+}
+
+func quantizedConcat(c *call) []Shaped {
+	var tensors []Shaped
+	for i := 2; i < len(c.inputs); i += 3 {
+		tensors = append(tensors, c.inputs[i])
+	}
+	return joined(c, tensors)
+}
+
+// quantizedWhere has a condition, then each tensor followed by its scale and zero point.
+func quantizedWhere(c *call) []Shaped {
+	shape, ok := broadcast(c.input(0), c.input(1), c.input(4))
+	return []Shaped{{Type: c.input(1).Type, Known: ok, Shape: shape}}
+}

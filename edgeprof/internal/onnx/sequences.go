@@ -1,0 +1,138 @@
+package onnx
+
+import "slices"
+
+// sequenceOperators work on lists of tensors, and on tensors that may be left out.
+var sequenceOperators = table{
+	"SequenceConstruct":           {shape: sequenceOf, class: ClassMove},
+	"SequenceEmpty":               {shape: sequenceOf, class: ClassMove},
+	"SequenceInsert":              {shape: sequenceInsert, class: ClassMove},
+	"SequenceErase":               {shape: sequenceErase, class: ClassMove},
+	"SequenceAt":                  {shape: sequenceAt, class: ClassMove},
+	"SequenceLength":              {shape: sequenceLength, class: ClassMove},
+	"SplitToSequence":             {shape: splitToSequence, class: ClassMove},
+	"ConcatFromSequence":          {shape: concatFromSequence, class: ClassMove},
+	"Optional OptionalGetElement": {shape: passed, class: ClassMove},
+	"OptionalHasElement":          {shape: scalarBool, class: ClassMove},
+}
+
+func sequence(list []Shaped) []Shaped {
+	return []Shaped{{List: append([]Shaped{}, list...)}}
+}
+
+func sequenceOf(c *call) []Shaped { return sequence(c.inputs) }
+
+func sequenceInsert(c *call) []Shaped {
+	list := c.input(0).List
+	if list == nil {
+		return nil
+	}
+	at := int64(len(list))
+	if c.given(2) {
+		v := c.input(2).Value
+		switch {
+		case len(v) == 1 && v[0] >= -at && v[0] <= at:
+			if at = v[0]; at < 0 {
+				at += int64(len(list))
+			}
+		case !alike(append(slices.Clone(list), c.input(1))):
+			return nil // the place is an input's value
+		}
+	}
+	return sequence(slices.Insert(slices.Clone(list), int(at), c.input(1)))
+}
+
+func sequenceErase(c *call) []Shaped {
+	list := c.input(0).List
+	if len(list) == 0 {
+		return nil
+	}
+	at := int64(len(list) - 1)
+	if c.given(1) {
+		v := c.input(1).Value
+		switch {
+		case len(v) == 1 && v[0] >= -at-1 && v[0] <= at:
+			if at = v[0]; at < 0 {
+				at += int64(len(list))
+			}
+		case !alike(list):
+			return nil
+		}
+	}
+	return sequence(slices.Delete(slices.Clone(list), int(at), int(at)+1))
+}
+
+func sequenceAt(c *call) []Shaped {
+	list, v := c.input(0).List, c.input(1).Value
+	if len(list) == 0 {
+		return nil
+	}
+	if n := int64(len(list)); len(v) == 1 && v[0] >= -n && v[0] < n {
+		return []Shaped{list[(v[0]+n)%n]}
+	}
+	if !alike(list) {
+		return typed(list[0].Type)
+	}
+	return []Shaped{{Type: list[0].Type, Known: list[0].Known, Shape: list[0].Shape}}
+}
+
+// alike reports whether all tensors have one shape.
+func alike(list []Shaped) bool {
+	return !slices.ContainsFunc(list, func(s Shaped) bool { return !s.Known || !slices.Equal(s.Shape, list[0].Shape) })
+}
+
+func sequenceLength(c *call) []Shaped {
+	out := Shaped{Type: Int64, Known: true, Shape: []int64{}}
+	if list := c.input(0).List; list != nil {
+		out.Value = []int64{int64(len(list))}
+	}
+	return []Shaped{out}
+}
+
+func splitToSequence(c *call) []Shaped {
+	x, sizes := c.input(0), c.input(1).Value
+	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
+	if !ok || !x.Known || c.given(1) && len(sizes) == 0 || x.Shape[at] > short {
+		return nil
+	}
+	each := int64(1)
+	if c.given(1) && len(c.input(1).Shape) == 0 {
+		each, sizes = sizes[0], nil
+	}
+	if each < 1 {
+		return nil
+	}
+	if sizes == nil {
+		for left := x.Shape[at]; left > 0; left -= each {
+			sizes = append(sizes, min(each, left))
+		}
+	}
+	var list []Shaped
+	for _, size := range sizes {
+		part := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
+		if part.Shape[at] = size; !c.given(1) && c.node.Int("keepdims", 1) == 0 {
+			part.Shape = slices.Delete(part.Shape, at, at+1)
+		}
+		list = append(list, part)
+	}
+	return sequence(list)
+}
+
+func concatFromSequence(c *call) []Shaped {
+	list := slices.Clone(c.input(0).List)
+	if len(list) == 0 {
+		return nil
+	}
+	if c.node.Int("new_axis", 0) == 1 {
+		at, ok := axis(c.node.Int("axis", 0), len(list[0].Shape)+1)
+		if !ok || !alike(list) {
+			return typed(list[0].Type)
+		}
+		return shaped(list[0].Type, slices.Insert(slices.Clone(list[0].Shape), at, int64(len(list)))...)
+	}
+	return joined(c, list)
+}
+
+func passed(c *call) []Shaped { return []Shaped{c.input(0)} }
+
+func scalarBool(*call) []Shaped { return shaped(Bool) }

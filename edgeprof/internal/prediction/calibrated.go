@@ -1,0 +1,212 @@
+package prediction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/placement"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Calibrated is a [Predictor] of calibrations: rates by class of operator for models
+// whose graph is known, and the power laws that follow from them for counts.
+type Calibrated struct {
+	settings []*profiler.Calibration // of devices that have none of their own
+	catalog  *Catalog                // nil: no device has its own
+	runtime  string                  // of the devices' own rates; "" for any
+
+	// Trained describes the training data of the rates, for [Facts]; nil for rates
+	// that were measured by themselves.
+	Trained *profiler.Training
+
+	mutex sync.Mutex
+	laws  map[*profiler.Calibration]*law // in use at the last On
+}
+
+var _ Predictor = (*Calibrated)(nil)
+
+// NewCalibrated returns a predictor of one or more calibrations. Each device gets its own
+// rates from the catalog, for a runtime if one is given, or else those of the calibration
+// that suits it best. Without a catalog (nil) no device has its own.
+func NewCalibrated(settings []*profiler.Calibration, catalog *Catalog, runtime string) *Calibrated {
+	return &Calibrated{settings: settings, catalog: catalog, runtime: runtime, laws: map[*profiler.Calibration]*law{}}
+}
+
+// Fit finds the law of devices without rates of their own, which is otherwise found when
+// it is first needed.
+func (m *Calibrated) Fit(ctx context.Context) error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	rates := closest(m.settings, device.Device{})
+	m.laws[rates] = newLaw(ctx, rates)
+	_, err := m.laws[rates].fit()
+	return err
+}
+
+// law is the power law of a calibration, fitted when it is first needed.
+type law struct {
+	fit func() (*placement.Law, error)
+}
+
+func newLaw(ctx context.Context, c *profiler.Calibration) *law {
+	ctx = context.WithoutCancel(ctx) // later requests use the law too
+	return &law{sync.OnceValues(func() (*placement.Law, error) { return placement.FitLaw(ctx, c) })}
+}
+
+// Facts are the calibration's.
+func (m *Calibrated) Facts() Facts {
+	c := closest(m.settings, device.Device{})
+	kind := "rates by class of operator"
+	if m.Trained != nil {
+		kind = "a trained model of operators"
+	}
+	return Facts{kind, c.Facts.Runtime, c.Facts.Device, c.Facts.When, c.Models, profiler.Level, m.Trained}
+}
+
+// calibratedFleet is devices with the rates and the slowdown of each.
+type calibratedFleet struct {
+	foreign  []string // warnings of devices that were not calibrated
+	devices  []device.Device
+	machines []machine // of each device
+	excluded []device.Excluded
+}
+
+type machine struct {
+	rates  *profiler.Calibration
+	law    *law
+	slower float64 // than the calibrated machine, idle
+	away   profiler.Away
+}
+
+// On finds each device's rates and how much slower it is.
+func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded []device.Excluded) Fleet {
+	fleet := &calibratedFleet{excluded: slices.Clone(excluded)}
+	used := map[*profiler.Calibration]*law{}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if usual := closest(m.settings, device.Device{}); m.laws[usual] != nil {
+		used[usual] = m.laws[usual]
+	}
+	for _, d := range devices {
+		rates, err := m.rates(d)
+		var factor float64
+		var judged profiler.Prediction
+		if err == nil {
+			factor, judged, err = placement.Slower(rates, d)
+		}
+		if err != nil {
+			fleet.excluded = append(fleet.excluded, device.Excluded{Node: d.Node, Reason: err.Error()})
+			continue
+		}
+		if used[rates] == nil {
+			if used[rates] = m.laws[rates]; used[rates] == nil {
+				used[rates] = newLaw(ctx, rates)
+			}
+		}
+		fleet.devices = append(fleet.devices, d)
+		for _, w := range judged.Warnings {
+			if errors.Is(w, profiler.ErrForeign) {
+				fleet.foreign = append(fleet.foreign, w.Error())
+			}
+		}
+		fleet.machines = append(fleet.machines, machine{rates, used[rates], factor, rates.Away(&d)})
+	}
+	m.laws = used
+	slices.SortStableFunc(fleet.excluded, func(a, b device.Excluded) int { return strings.Compare(a.Node, b.Node) })
+	return fleet
+}
+
+// rates returns a device's own calibration, or the one that suits it best.
+func (m *Calibrated) rates(d device.Device) (*profiler.Calibration, error) {
+	if d.Calibration != "" && m.catalog != nil {
+		return m.catalog.Rates(d.Calibration, m.runtime, d)
+	}
+	return closest(m.settings, d), nil
+}
+
+// Rank estimates operator by operator, with each device's rates.
+func (f *calibratedFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
+	rates := make([]*profiler.Calibration, len(f.machines))
+	for i := range f.machines {
+		rates[i] = f.machines[i].rates
+	}
+	estimate, err := placement.Graph(a, f.devices, rates)
+	if err != nil {
+		return nil, err
+	}
+	return placement.Rank(f.devices, f.excluded, estimate)
+}
+
+// Layers are predicted with the rates of the device.
+func (f *calibratedFleet) Layers(a *onnx.Analysis, node string) ([]profiler.Layer, profiler.Prediction, error) {
+	i := slices.IndexFunc(f.devices, func(d device.Device) bool { return d.Node == node })
+	if i < 0 {
+		return nil, profiler.Prediction{}, fmt.Errorf("%w: %s is not ranked", placement.ErrNoDevice, node)
+	}
+	layers, sum := f.machines[i].rates.Layers(a, f.devices[i])
+	return layers, sum, nil
+}
+
+// Fastest estimates by each device's law, without saying why.
+func (f *calibratedFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
+	return placement.Fastest(f.devices, f.excluded, f.byLaw(c))
+}
+
+// byLaw estimates from counts. Machines that share a law, as most do, share its
+// answer.
+func (f *calibratedFleet) byLaw(c placement.Counts) placement.Estimator {
+	var last *law
+	var idle uncertainty.Prediction
+	return func(i int) (placement.Estimate, error) {
+		m := &f.machines[i]
+		if m.law != last {
+			fitted, err := m.law.fit()
+			if err != nil {
+				return placement.Estimate{}, err
+			}
+			last, idle = m.law, fitted.Predict(c)
+		}
+		at := idle.Times(m.slower)
+		return placement.Estimate{Seconds: m.away.Widen(at), Runtime: m.rates.Facts.Runtime}, nil
+	}
+}
+
+// Profile estimates by each device's law.
+func (f *calibratedFleet) Profile(c placement.Counts) (*placement.Ranking, error) {
+	estimate := f.byLaw(c)
+	r, err := placement.Rank(f.devices, f.excluded, func(i int) (placement.Estimate, error) {
+		e, err := estimate(i)
+		m := &f.machines[i]
+		e.Reasons = []string{fmt.Sprintf("%.2f times the time of an idle %s, CPU load %.0f %%", m.slower, m.rates.Facts.Device, f.devices[i].Load.CPUPercent)}
+		return e, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := f.Warnings(c)
+	r.Warnings = append(warnings, f.foreign...)
+	return r, err
+}
+
+// Warnings say what a law cannot know.
+func (f *calibratedFleet) Warnings(c placement.Counts) ([]string, error) {
+	fitted, err := f.machines[0].law.fit()
+	if err != nil {
+		return nil, err
+	}
+	if far := fitted.Outside(c); far != nil {
+		return []string{fmt.Sprintf("far outside the fitted range, by more than a factor of 100: %s; the prediction is a lower bound", strings.Join(far, ", "))}, nil
+	}
+	warnings := []string{fmt.Sprintf("predicted from counts only: median error factor %.1f on held-out model families", fitted.Error(c))}
+	if far := fitted.Unlike(c); far != nil {
+		warnings = append(warnings, fmt.Sprintf("%v: outside the fitted range by more than a factor of 10: %s", profiler.ErrUnlike, strings.Join(far, ", ")))
+	}
+	return warnings, nil
+}
