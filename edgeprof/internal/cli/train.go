@@ -41,6 +41,9 @@ rows of the same model stay in). The saved model is fitted to all rows.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", data, err)
 			}
+			if err := env.Output(calibrationFiles(settings, m)...); err != nil {
+				return err
+			}
 			if err := file.Write(out, m.Write); err != nil {
 				return err
 			}
@@ -74,14 +77,24 @@ rows of the same model stay in). The saved model is fitted to all rows.`,
 	return c
 }
 
+// calibrationFiles returns the files of writeCalibrations; none without a directory.
+func calibrationFiles(dir string, m *profiler.Model) (files []string) {
+	for _, c := range m.Settings {
+		if dir != "" {
+			files = append(files, filepath.Join(dir, c.Facts.Setting+".json"))
+		}
+	}
+	return files
+}
+
 // writeCalibrations writes the model's rates of each setting, in the format that rank
 // and serve read.
 func writeCalibrations(dir string, m *profiler.Model) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, c := range m.Settings {
-		if err := file.WriteJSON(filepath.Join(dir, c.Facts.Setting+".json"), c); err != nil {
+	for i, path := range calibrationFiles(dir, m) {
+		if err := file.WriteJSON(path, m.Settings[i]); err != nil {
 			return err
 		}
 	}

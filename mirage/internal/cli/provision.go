@@ -21,6 +21,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -107,8 +108,8 @@ func (p *provision) run(ctx context.Context, args []string) error {
 		return err
 	}
 	return p.out.Print(p.env, sum, func(page *cli.Page) {
-		page.Line("%d services, %d submissions; %d hand-overs, %d interrupted: %.0f s without a service, %.0f s with two",
-			sum.Links, sum.Submissions, sum.HandOvers, sum.Interrupted, sum.Interruption, sum.Overlap)
+		page.Line("%s, %s; %s, %d interrupted: %.0f s without a service, %.0f s with two",
+			plural.Count(sum.Links, "service"), plural.Count(sum.Submissions, "submission"), plural.Count(sum.HandOvers, "hand-over"), sum.Interrupted, sum.Interruption, sum.Overlap)
 	})
 }
 

@@ -96,7 +96,7 @@ func why(s *Simulator, job int32) Reason {
 	case mine == nil:
 		r.What = "the job that it depends on has not ended"
 	case rules.UserLimit > 0 && s.UserRuns(mine.User) >= rules.UserLimit:
-		r.What = fmt.Sprintf("its user already runs %d jobs, the limit", rules.UserLimit)
+		r.What = fmt.Sprintf("its user already runs %s, the limit", plural.Count(rules.UserLimit, "job"))
 	case r.Free == 0:
 		r.What = "no node is free"
 	case r.Free < int(mine.Nodes):
