@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // ErrNoJob is returned when no job has the id, or it was rejected.
