@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
@@ -264,12 +265,12 @@ func (p *provision) serve(m *slurm.Metrics) (stop func(), err error) {
 		return nil, fmt.Errorf("--metrics: %w", err)
 	}
 	p.env.Log.Infof("metrics on http://%s/metrics", listener.Addr())
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+	r := chi.NewRouter()
+	r.Get("/metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = m.WriteTo(w)
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	server := cli.Bounded(p.env, r)
 	crash.Go(func() { _ = server.Serve(listener) })
 	return func() { _ = server.Close() }, nil
 }
