@@ -13,6 +13,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newTrainCommand returns train, which fits a model to collected measurements.
@@ -59,7 +60,7 @@ rows of the same model stay in). The saved model is fitted to all rows.`,
 			}
 			return page.Print(env, report, func(p *cli.Page) {
 				reported(p, report)
-				p.Line("%s: fitted to %d rows of %d models, SHA-256 %s", out, report.Rows, report.Models, m.Hash)
+				p.Line("%s: fitted to %s of %s, SHA-256 %s", out, plural.Count(report.Rows, "row"), plural.Count(report.Models, "model"), m.Hash)
 			})
 		},
 	}
@@ -111,7 +112,7 @@ func readMeasurements(ctx context.Context, env *cli.Env, path string) (*measurem
 		env.Log.Warn(bad)
 	}
 	if d.Missing > 0 {
-		env.Log.Warnf("%s: ignored %d rows without a time", path, d.Missing)
+		env.Log.Warnf("%s: ignored %s without a time", path, plural.Count(d.Missing, "row"))
 	}
 	return d, nil
 }
