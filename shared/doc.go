@@ -1,7 +1,7 @@
 // Package shared is the common library of the five Foretime tools. Each package
 // imports only those before it:
 //
-//	stats → crash → file → registry → access → uncertainty → uncertainty/coveragetest → record → dataset → timing → regression → regression/linear → regression/tree → regression/neural → chart → slurmtest
+//	plural → stats → crash → file → registry → access → uncertainty → uncertainty/coveragetest → record → dataset → timing → regression → regression/linear → regression/tree → regression/neural → chart → slurmtest
 //
 // [github.com/foretime/foretime/shared/timing] observes,
 // [github.com/foretime/foretime/shared/dataset] stores rows,
@@ -10,6 +10,6 @@
 // [github.com/foretime/foretime/shared/record] keeps predictions and their outcomes,
 // [github.com/foretime/foretime/shared/chart] draws,
 // [github.com/foretime/foretime/shared/file] writes files and logs; cli, registry and
-// crash are shared by all commands, access by those that serve HTTP; slurmtest starts a
-// real Slurm for tests.
+// crash are shared by all commands, access by those that serve HTTP; plural writes
+// counts; slurmtest starts a real Slurm for tests.
 package shared

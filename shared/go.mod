@@ -3,6 +3,7 @@ module github.com/foretime/foretime/shared
 go 1.26.5
 
 require (
+	github.com/dustin/go-humanize v1.1.0
 	github.com/go-chi/chi/v5 v5.5.0
 	github.com/gomlx/compute v0.1.5
 	github.com/gomlx/gomlx v0.28.5

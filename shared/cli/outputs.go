@@ -82,10 +82,8 @@ func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 		if err := out.collides(e.inputs); err != nil {
 			return err
 		}
-		for _, other := range e.outputs[:i] {
-			if sameFile(out.path, other.path) {
-				return Usagef("%s %s: %s names the same file", out.how, out.path, other.how)
-			}
+		if err := out.repeats(e.outputs[:i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -103,14 +101,17 @@ func (e *Env) Input(paths ...string) error {
 
 // Output declares files that the command writes although its command line does not
 // name them, such as those of a directory. The error is a *UsageError if one of
-// them is an input. Call it before work begins.
+// them is an input, or an output that a flag names. Call it before work begins.
 func (e *Env) Output(paths ...string) error {
-	var outputs []named
+	flags := slices.DeleteFunc(slices.Clone(e.outputs), func(o named) bool { return !strings.HasPrefix(o.how, "--") })
 	for _, path := range paths {
-		outputs = append(outputs, named{"output", path})
+		out := named{"output", path}
+		if err := out.repeats(flags); err != nil {
+			return err
+		}
+		e.outputs = append(e.outputs, out)
 	}
-	e.outputs = append(e.outputs, outputs...)
-	return e.check(outputs)
+	return e.check(e.outputs)
 }
 
 func (e *Env) check(outputs []named) error {
@@ -127,6 +128,16 @@ func (o named) collides(inputs []named) error {
 	for _, in := range inputs {
 		if sameFile(o.path, in.path) {
 			return Usagef("%s %s: it would replace an input of this command, %s", o.how, o.path, strings.TrimSpace(in.how+" "+in.path))
+		}
+	}
+	return nil
+}
+
+// repeats returns a *UsageError if an output is one of the others.
+func (o named) repeats(others []named) error {
+	for _, other := range others {
+		if sameFile(o.path, other.path) {
+			return Usagef("%s %s: %s names the same file", o.how, o.path, other.how)
 		}
 	}
 	return nil

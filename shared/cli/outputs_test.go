@@ -51,6 +51,8 @@ func TestOutputs(t *testing.T) {
 		{"word in.csv --out in.csv", ""},
 		{"later --out other.csv", "--out other.csv"},
 		{"makes in.csv", "output in.csv"},
+		{"makes other.csv --out way/new.csv", ""},
+		{"makes other.csv --out ./new.csv", "output new.csv: --out names the same file"},
 		{"preset", "default.json exists: --out default.json replaces it"},
 		{"preset --out default.json", ""},
 	} {
@@ -85,9 +87,14 @@ func TestOutputs(t *testing.T) {
 		OutputFile(preset, "out")
 		root.AddCommand(last, word, preset, flags(&cobra.Command{Use: "later", RunE: func(*cobra.Command, []string) error {
 			return env.Input("other.csv")
-		}}), &cobra.Command{Use: "makes", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
-			return env.Output("new.csv", "in.csv")
-		}})
+		}}), flags(&cobra.Command{Use: "makes", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+			err := env.Output("new.csv", "kept.csv", "kept.csv")
+			if err == nil && args[0] == "in.csv" {
+				err = env.Output("in.csv")
+			}
+			ran = err == nil
+			return err
+		}}))
 		run1 := strings.Fields(c.args)
 		if first := run1[0]; first != "last" && first != "word" && first != "later" && first != "makes" && first != "preset" {
 			root.AddCommand(flags(&cobra.Command{Use: "any", Args: cobra.ArbitraryArgs, Run: run}))

@@ -27,7 +27,7 @@ type Record struct {
 // NewRecord adds --no-record and the command "record" to a program.
 func NewRecord(env *Env, root *cobra.Command) *Record {
 	r := &Record{env: env, tool: root.Name()}
-	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "do not record this prediction or its outcome, and do not correct it by earlier ones")
+	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "do not record this prediction, its outcome or readings of this machine's speed, and do not correct it by earlier outcomes")
 	root.AddCommand(r.command())
 	return r
 }
@@ -79,9 +79,11 @@ func (s *recording) run() error {
 	}
 	switch {
 	case s.forget != "":
-		return s.removed(b.Forget(s.tool, s.forget))
+		n, err := b.Forget(s.tool, s.forget)
+		return s.removed(n, err, "no such prediction")
 	case s.reset:
-		return s.removed(b.Reset(s.tool))
+		n, err := b.Reset(s.tool)
+		return s.removed(n, err, "no predictions were recorded")
 	case s.list:
 		return s.entries(b)
 	}
@@ -99,13 +101,13 @@ func (s *recording) run() error {
 	})
 }
 
-func (s *recording) removed(n int, err error) error {
+func (s *recording) removed(n int, err error, none string) error {
 	if err != nil {
 		return err
 	}
 	return s.out.Print(s.env, map[string]int{"removed": n}, func(p *Page) {
 		if n == 0 {
-			p.Line("no such prediction")
+			p.Line("%s", none)
 			return
 		}
 		p.Line("predictions removed: %d", n)

@@ -72,6 +72,9 @@ func TestRecord(t *testing.T) {
 	if got := run("record", "--forget", "key"); got != "predictions removed: 2\n" {
 		t.Errorf("%q", got)
 	}
+	if got := run("record", "--reset"); got != "no predictions were recorded\n" {
+		t.Errorf("%q", got)
+	}
 	run("ask")
 	if got := run("record", "--reset") + run("record"); got != "predictions removed: 1\nno predictions yet\n" {
 		t.Errorf("%q", got)

@@ -145,5 +145,5 @@ func usageArgs(c *cobra.Command) cobra.PositionalArgs {
 }
 
 func oneLine(err error) string {
-	return Plain(strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " "))
+	return Plain(strings.Join(strings.Fields(strings.ReplaceAll(ErrorText(err), "\n", "; ")), " "))
 }

@@ -34,7 +34,7 @@ func NewSettings(into any) *Settings { return &Settings{into: into, given: map[s
 // Flags adds --config and --set to c, and the settings to its help.
 func (s *Settings) Flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.file, "config", "", "settings file, YAML or JSON")
-	c.Flags().StringArrayVar(&s.set, "set", nil, "KEY=VALUE: one setting; may be repeated")
+	c.Flags().StringArrayVar(&s.set, "set", nil, "one setting, `KEY=VALUE`; may be repeated")
 	must(c.MarkFlagFilename("config", "yaml", "yml", "json"))
 	must(c.RegisterFlagCompletionFunc("set", s.complete))
 	annotate(c, map[string]string{ownUsage: "settings"})
@@ -162,6 +162,8 @@ func described(t reflect.Type) string {
 		return "a whole number"
 	case reflect.Float64:
 		return "a number"
+	case reflect.String:
+		return "a text"
 	case reflect.Slice:
 		return "a list"
 	}

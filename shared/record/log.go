@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // Kinds of lines.
@@ -273,7 +274,7 @@ func (b *Book) moveAside() {
 		return
 	}
 	if err := errors.Join(addTo(b.Path+".bad", aside), b.replace(good)); err != nil {
-		b.warn(fmt.Errorf("%d lines cannot be read and are skipped: %w", count, err))
+		b.warn(fmt.Errorf("skipped %s that cannot be read: %w", plural.Count(count, "line"), err))
 		return
 	}
 	lines := "lines"

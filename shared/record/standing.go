@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -31,7 +32,7 @@ func (s Standing) String() string {
 	if s.Outcomes < minOutcomes {
 		return ""
 	}
-	return fmt.Sprintf("%d of the last %d outcomes here were in their interval (level %.0f %%)", s.Held, s.Outcomes, 100*s.Level)
+	return fmt.Sprintf("%d of the last %s here were in their interval (level %.0f %%)", s.Held, plural.Count(s.Outcomes, "outcome"), 100*s.Level)
 }
 
 // id identifies the open prediction of an outcome.

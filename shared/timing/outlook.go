@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -250,7 +251,7 @@ func (m machine) reason(blocks int, s Sampled) string {
 	if n := m.leave + m.stay; n >= minPairs {
 		return fmt.Sprintf("on this machine other work %s in %.0f of %.0f earlier stretches of %v, and fixed work varied by %.0f %%", change, m.leave, n, horizon, 100*m.scale)
 	}
-	return fmt.Sprintf("this machine's speed was read at %d moments, %.0f pairs of them %v apart under such load: too few to exclude that other work starts or ends meanwhile", blocks, m.leave+m.stay, horizon)
+	return fmt.Sprintf("this machine's speed was read at %s, %.0f pairs of them %v apart under such load: too few to exclude that other work starts or ends meanwhile", plural.Count(blocks, "moment"), m.leave+m.stay, horizon)
 }
 
 // Of returns the change of a time of which the fraction share, 0 to 1, changes.

@@ -11,7 +11,7 @@ import (
 // package in both places.
 func Flow() map[string]Order {
 	return map[string]Order{
-		"shared": order(`stats crash file registry access uncertainty uncertainty/coveragetest record dataset timing regression regression/linear regression/tree regression/neural chart slurmtest`),
+		"shared": order(`plural stats crash file registry access uncertainty uncertainty/coveragetest record dataset timing regression regression/linear regression/tree regression/neural chart slurmtest`),
 
 		"allox-est": order(`python mark jobspec jobs journal runner sampling estimate scaling slurm backtest follow schedule/matching schedule report`),
 

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
@@ -114,7 +112,7 @@ func (r *releasing) commit(ctx context.Context, modules []workspace.Module, shar
 		if _, err := generate.run(ctx, "generate", "./..."); err != nil {
 			return "", err
 		}
-		if err := require(generate.dir, shared); err != nil {
+		if err := require(ctx, generate.dir, shared); err != nil {
 			return "", err
 		}
 	}
@@ -131,24 +129,9 @@ func (r *releasing) commit(ctx context.Context, modules []workspace.Module, shar
 
 // require makes the module in dir use a published version of another instead of the
 // directory in the workspace.
-func require(dir string, used *Downloaded) error {
-	path := filepath.Join(dir, "go.mod")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	mod, err := modfile.Parse(path, text, nil)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(mod.DropReplace(used.Path, ""), mod.AddRequire(used.Path, used.Version)); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	mod.Cleanup()
-	if text, err = mod.Format(); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
+func require(ctx context.Context, dir string, used *Downloaded) error {
+	edit := command{dir: dir, name: "go"}
+	if _, err := edit.run(ctx, "mod", "edit", "-dropreplace="+used.Path, "-require="+used.Path+"@"+used.Version); err != nil {
 		return err
 	}
 	return addSums(filepath.Join(dir, "go.sum"), used)
@@ -164,9 +147,5 @@ func addSums(path string, m *Downloaded) error {
 	name := m.Path + " " + m.Version
 	lines = append(lines, name+" "+m.Sum, name+"/go.mod "+m.GoModSum)
 	slices.Sort(lines)
-	var b bytes.Buffer
-	for _, line := range lines {
-		b.WriteString(line + "\n")
-	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 }

@@ -42,24 +42,19 @@ type validation struct {
 
 // alloxEst estimates a real training job from samples of about 3 % of it, runs the
 // whole job, and shows the error; then places many such jobs on CPU and GPU nodes.
-func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
-	if _, err := s.write("lenet.yaml", lenetJob); err != nil {
-		return Chapter{}, err
-	}
+func alloxEst(ctx context.Context, s *Stage) Chapter {
+	s.write("lenet.yaml", lenetJob)
 	var v validation
-	if err := s.runJSON(ctx, &v, "allox-est", "validate", "lenet.yaml", "--device", "cpu", "--full", "1", "--journal", "lenet.jsonl", "--set", "sample.seed=1", "--json"); err != nil {
-		return Chapter{}, err
-	}
+	s.runJSON(ctx, &v, "allox-est", "validate", "lenet.yaml", "--device", "cpu", "--full", "1", "--journal", "lenet.jsonl", "--set", "sample.seed=1", "--json")
 	cpu := v.Devices["cpu"]
 	if cpu.Error != "" || len(cpu.Actual) == 0 {
-		return Chapter{}, fmt.Errorf("no result for the CPU: %s", cpu.Error)
+		s.failed(fmt.Errorf("no result for the CPU: %s", cpu.Error))
+		return Chapter{}
 	}
-	if _, err := s.run(ctx, "allox-est", "estimate", "lenet.yaml", "--journal", "lenet.jsonl", "--plot", "lenet.svg"); err != nil {
-		return Chapter{}, err
-	}
-	placed, err := s.placement(ctx)
-	if err != nil {
-		return Chapter{}, err
+	s.run(ctx, "allox-est", "estimate", "lenet.yaml", "--journal", "lenet.jsonl", "--plot", "lenet.svg")
+	placed := s.placement(ctx)
+	if s.failed(nil) {
+		return Chapter{}
 	}
 	return Chapter{
 		Title:    "a training job, and a thousand of them",
@@ -81,29 +76,28 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 			{"allox-est/lenet.svg", "The time of each epoch, in the samples and in the whole run: the samples see the first epochs only."},
 			{"allox-est/schedule.svg", "The share of a thousand jobs that is done by a time: matching by estimates, shortest first, and first come."},
 		},
-	}, nil
+	}
 }
 
 // placement compares AlloX with a policy that ignores times and with the strongest
 // one that uses them.
-func (s *Stage) placement(ctx context.Context) ([]Measure, error) {
-	if _, err := s.run(ctx, "allox-est", "schedule", "generate", "--users", "5", "--jobs", "200", "--error-sd", "0.1", "--spread", "0.8", "--seed", "1", "--out", "jobs.txt"); err != nil {
-		return nil, err
-	}
+func (s *Stage) placement(ctx context.Context) []Measure {
+	s.run(ctx, "allox-est", "schedule", "generate", "--users", "5", "--jobs", "200", "--error-sd", "0.1", "--spread", "0.8", "--seed", "1", "--out", "jobs.txt")
 	var outcome struct {
 		Schedules []struct {
 			Mean  float64 `json:"mean_jct_seconds"`
 			Bound float64 `json:"lower_bound_seconds"`
 		}
 	}
-	if err := s.runJSON(ctx, &outcome, "allox-est", "schedule", "--input", "jobs.txt", "--cpu-nodes", "4", "--gpu-nodes", "4", "--json", "--policy", "drf-fifo,sjf,srpt,allox", "--cdf", "schedule.svg"); err != nil {
-		return nil, err
-	}
+	s.runJSON(ctx, &outcome, "allox-est", "schedule", "--input", "jobs.txt", "--cpu-nodes", "4", "--gpu-nodes", "4", "--json", "--policy", "drf-fifo,sjf,srpt,allox", "--cdf", "schedule.svg")
 	of := outcome.Schedules
+	if s.failed(nil) {
+		return nil
+	}
 	return []Measure{
 		{"mean completion time, DRF+FIFO", of[0].Mean, "s", "1,000 jobs on 4 CPU and 4 GPU nodes"},
 		{"mean completion time, SJF", of[1].Mean, "s", "shortest reported time first"},
 		{"mean completion time, SRPT", of[2].Mean, "s", "may stop and move jobs at no cost"},
 		{"mean completion time, AlloX", of[3].Mean, "s", fmt.Sprintf("estimates off by 10 %% (sd); no schedule is below %s s", Number(of[3].Bound))},
-	}, nil
+	}
 }

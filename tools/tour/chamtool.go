@@ -15,16 +15,14 @@ const chamLibrary = "libchamtool.so"
 // chamTool runs a C program like those of the Chameleon runtime, matrix products of
 // several sizes, with the tool library loaded, and shows the error of its
 // predictions falling as tasks complete.
-func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
+func chamTool(ctx context.Context, s *Stage) Chapter {
 	library := filepath.Join(s.Bin, chamLibrary)
 	s.env = []string{"CHAMTOOL_HOME=home", "CHAMTOOL_LOG_DIR=logs", "CHAMTOOL_CALIBRATE=2"} // start without earlier data
 	var host struct {
 		Created int     `json:"created"`
 		Seconds float64 `json:"seconds"`
 	}
-	if err := s.runJSON(ctx, &host, "chamtool", "host", "--tool", library, "--", "--threads", "1", "--tasks", "600", "--iterations", "5", "--work", "matrix", "--sizes", "24,32,40,48,56,64,72,80,88,96,104,112,120,128,136,144,152,160"); err != nil {
-		return Chapter{}, err
-	}
+	s.runJSON(ctx, &host, "chamtool", "host", "--tool", library, "--", "--threads", "1", "--tasks", "600", "--iterations", "5", "--work", "matrix", "--sizes", "24,32,40,48,56,64,72,80,88,96,104,112,120,128,136,144,152,160")
 	var replay struct {
 		Curve []struct {
 			From   int     `json:"from"`
@@ -33,27 +31,19 @@ func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
 		} `json:"curve"`
 	}
 	const log = "logs/chamtool_rank_0.csv"
-	if err := s.runJSON(ctx, &replay, "chamtool", "replay", "--format", "csv", log, "--json"); err != nil {
-		return Chapter{}, err
-	}
-	if _, err := s.run(ctx, "chamtool", "plot", "--format", "csv", "--what", "error", "--out", "error.svg", log); err != nil {
-		return Chapter{}, err
-	}
-	if len(replay.Curve) == 0 {
-		return Chapter{}, fmt.Errorf("no tasks were predicted")
-	}
+	s.runJSON(ctx, &replay, "chamtool", "replay", "--format", "csv", log, "--json")
+	s.run(ctx, "chamtool", "plot", "--format", "csv", "--what", "error", "--out", "error.svg", log)
 	var summary struct {
 		Dropped int     `json:"dropped"`
 		Tool    float64 `json:"tool_cpu_percent"`
 	}
-	if err := s.readJSON(&summary, "logs/chamtool_summary_rank_0.json"); err != nil {
-		return Chapter{}, err
+	s.readJSON(&summary, "logs/chamtool_summary_rank_0.json")
+	task := s.typical(log)
+	if s.failed(nil) || len(replay.Curve) == 0 {
+		s.failed(fmt.Errorf("no tasks were predicted"))
+		return Chapter{}
 	}
 	first, last := replay.Curve[0], replay.Curve[len(replay.Curve)-1]
-	task, err := s.typical(log)
-	if err != nil {
-		return Chapter{}, err
-	}
 	return Chapter{
 		Title:    "the tasks of an MPI program",
 		Why:      "A runtime that knows how long its tasks will take can move work to another rank before a rank falls behind. Matrix products of eighteen sizes run here as tasks, and their times are learned while the program runs.",
@@ -69,18 +59,15 @@ func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
 			{"tool's CPU time", summary.Tool, "%", "of the tasks': reading, learning, logging"},
 		},
 		Plots: []Plot{{"chamtool/error.svg", "The error of the predictions over the tasks, each predicted before it is learned."}},
-	}, nil
+	}
 }
 
 // typical returns the story of all predicted tasks of a log: their medians, and the
 // number that were in their own interval.
-func (s *Stage) typical(log string) (Line, error) {
-	c, err := s.columns(log, "seconds", "predicted_seconds", "low_seconds", "high_seconds")
-	if err != nil {
-		return Line{}, err
-	}
-	if len(c[0]) == 0 {
-		return Line{}, fmt.Errorf("%s: no task was predicted", log)
+func (s *Stage) typical(log string) Line {
+	c := s.columns(log, "seconds", "predicted_seconds", "low_seconds", "high_seconds")
+	if s.failed(nil) {
+		return Line{}
 	}
 	inside := 0
 	for i, took := range c[0] {
@@ -94,5 +81,5 @@ func (s *Stage) typical(log string) (Line, error) {
 		Predicted: &uncertainty.Prediction{Value: ms(1), Low: ms(2), High: ms(3), Level: 0.9},
 		Measured:  ms(0), Unit: "ms", Note: "medians of all tasks; each task has its own interval",
 		Held: inside, Of: len(c[0]),
-	}, nil
+	}
 }

@@ -44,15 +44,11 @@ type deftRun struct {
 
 // deft runs two detection jobs on a simulated device, without and with the gate, in
 // real processes, and finds the best interval with the simulator.
-func deft(ctx context.Context, s *Stage) (Chapter, error) {
-	if _, err := s.write("input.json", deftInput); err != nil {
-		return Chapter{}, err
-	}
+func deft(ctx context.Context, s *Stage) Chapter {
+	s.write("input.json", deftInput)
 	played := map[string]*deftRun{"none": {}, "priority": {}}
 	for _, policy := range []string{"none", "priority"} { // predictions first
-		if err := s.runJSON(ctx, played[policy], "deft", "run", "-f", "input.json", "--policy", policy, "--clock", "virtual", "--duration", "30s", "--out", "virtual-"+policy, "--json"); err != nil {
-			return Chapter{}, err
-		}
+		s.runJSON(ctx, played[policy], "deft", "run", "-f", "input.json", "--policy", policy, "--clock", "virtual", "--duration", "30s", "--out", "virtual-"+policy, "--json")
 	}
 	var alone, free, gated deftRun
 	for _, run := range []struct {
@@ -63,33 +59,21 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 		{&free, []string{"run", "-f", "input.json", "--policy", "none", "--out", "none", "--json"}},
 		{&gated, []string{"run", "-f", "input.json", "--policy", "priority", "--out", "priority", "--json"}},
 	} {
-		if err := s.runJSON(ctx, run.into, "deft", run.args...); err != nil {
-			return Chapter{}, err
-		}
+		s.runJSON(ctx, run.into, "deft", run.args...)
 		if len(run.into.Models) != 2 {
-			return Chapter{}, fmt.Errorf("deft %s: %d models", run.args[0], len(run.into.Models))
+			s.failed(fmt.Errorf("deft %s: %d models", run.args[0], len(run.into.Models)))
+			return Chapter{}
 		}
 	}
-	if _, err := s.run(ctx, "deft", "plot", "jct-timeseries", "--log", "none/urgent.csv,priority/urgent.csv", "--out", "urgent.svg"); err != nil {
-		return Chapter{}, err
-	}
+	s.run(ctx, "deft", "plot", "jct-timeseries", "--log", "none/urgent.csv,priority/urgent.csv", "--out", "urgent.svg")
 	var best struct {
 		Sync   int     `json:"sync"`
 		Regret float64 `json:"regret"`
 	}
-	sweep, err := s.run(ctx, "deft", "sweep", "-f", "input.json", "--clock", "virtual", "--out", "sweep", "--json")
-	if err != nil {
-		return Chapter{}, err
-	}
-	if _, err := s.write("sweep.json", string(sweep)); err != nil {
-		return Chapter{}, err
-	}
-	if err := s.runJSON(ctx, &best, "deft", "predict", "--from", "sweep.json", "--json"); err != nil {
-		return Chapter{}, err
-	}
-	if _, err := s.run(ctx, "deft", "plot", "intervals", "--from", "sweep.json", "--out", "intervals.svg"); err != nil {
-		return Chapter{}, err
-	}
+	sweep := s.run(ctx, "deft", "sweep", "-f", "input.json", "--clock", "virtual", "--out", "sweep", "--json")
+	s.write("sweep.json", string(sweep))
+	s.runJSON(ctx, &best, "deft", "predict", "--from", "sweep.json", "--json")
+	s.run(ctx, "deft", "plot", "intervals", "--from", "sweep.json", "--out", "intervals.svg")
 	background, urgent := gated.Models[0], gated.Models[1]
 	var story []Line
 	for _, row := range []struct{ what, policy, of string }{
@@ -97,10 +81,7 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 		{"an urgent job, with the gate", "priority", "urgent"},
 		{"the other job, with the gate", "priority", "background"},
 	} {
-		line, err := s.predicted(played[row.policy], row.policy, row.of)
-		if err != nil {
-			return Chapter{}, err
-		}
+		line := s.predicted(played[row.policy], row.policy, row.of)
 		line.What = row.what
 		story = append(story, line)
 	}
@@ -120,15 +101,15 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 			{"deft/urgent.svg", "Each job of the urgent program: without a gate it waits behind the other's kernels, with the gate it runs first."},
 			{"deft/intervals.svg", "The cost of a synchronization point every N launches for both programs, and the best N."},
 		},
-	}, nil
+	}
 }
 
 // predicted compares the predicted time of one job, from the virtual clock, with
 // the jobs of the real run.
-func (s *Stage) predicted(played *deftRun, policy, name string) (Line, error) {
-	ran, err := s.columns(policy+"/"+name+".csv", "jct_ms")
-	if err != nil {
-		return Line{}, err
+func (s *Stage) predicted(played *deftRun, policy, name string) Line {
+	ran := s.columns(policy+"/"+name+".csv", "jct_ms")
+	if s.failed(nil) {
+		return Line{}
 	}
 	for _, m := range played.Models {
 		if m.Output != name || m.Job == nil {
@@ -140,7 +121,8 @@ func (s *Stage) predicted(played *deftRun, policy, name string) (Line, error) {
 				inside++
 			}
 		}
-		return Line{Predicted: m.Job, Measured: stats.Median(ran[0]), Unit: "ms", Note: "prediction for one job; measured: median of all jobs", Held: inside, Of: len(ran[0])}, nil
+		return Line{Predicted: m.Job, Measured: stats.Median(ran[0]), Unit: "ms", Note: "prediction for one job; measured: median of all jobs", Held: inside, Of: len(ran[0])}
 	}
-	return Line{}, fmt.Errorf("deft run --clock virtual: no prediction for %s", name)
+	s.failed(fmt.Errorf("deft run --clock virtual: no prediction for %s", name))
+	return Line{}
 }

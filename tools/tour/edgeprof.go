@@ -13,15 +13,13 @@ import (
 // edgeProf generates models of three families, predicts their time on this machine
 // from rates measured with other sizes, and then measures them: in ONNX Runtime, or
 // in the Go runtime if that is not installed.
-func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
-	runtime := "ort"
-	before := len(*s.commands)
-	if err := s.calibrate(ctx, runtime); err != nil {
-		fmt.Fprintf(s.Log, "without ONNX Runtime: %v\n", err)
-		*s.commands, runtime = (*s.commands)[:before], "go"
-		if err := s.calibrate(ctx, runtime); err != nil {
-			return Chapter{}, err
-		}
+func edgeProf(ctx context.Context, s *Stage) Chapter {
+	runtime, before := "ort", len(*s.commands)
+	s.calibrate(ctx, runtime)
+	if s.err != nil && ctx.Err() == nil {
+		fmt.Fprintf(s.Log, "without ONNX Runtime: %v\n", s.err)
+		s.err, *s.commands, runtime = nil, (*s.commands)[:before], "go"
+		s.calibrate(ctx, runtime)
 	}
 	c := Chapter{
 		Title: "a model on this machine",
@@ -30,45 +28,30 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	for _, model := range [][]string{
 		{"mobilenetv2", "--resolution", "160"}, {"resnet", "--width", "0.75", "--resolution", "128"}, {"transformer", "--depth", "6"},
 	} {
-		ms, line, err := s.timeModel(ctx, runtime, model[0], model[1:])
-		if err != nil {
-			return Chapter{}, err
-		}
+		ms, line := s.timeModel(ctx, runtime, model[0], model[1:])
 		c.Measures = append(c.Measures, ms...)
 		c.Story = append(c.Story, line)
 	}
-	layers, err := s.layers(ctx, runtime)
-	if err != nil {
-		return Chapter{}, err
-	}
-	c.Measures = append(c.Measures, layers...)
-	served, err := s.serveProfiling(ctx, 100)
-	if err != nil {
-		return Chapter{}, err
-	}
-	c.Measures = append(c.Measures, served)
+	c.Measures = append(c.Measures, s.layers(ctx, runtime)...)
+	c.Measures = append(c.Measures, s.serveProfiling(ctx, 100))
 	c.Commands = *s.commands
-	return c, nil
+	return c
 }
 
 // layers returns the slowest kernels of a small network, measured and predicted.
-func (s *Stage) layers(ctx context.Context, runtime string) ([]Measure, error) {
-	if _, err := s.run(ctx, "edgeprof", "synth", "alexnet", "--width", "0.5", "--resolution", "96", "--out", "layers.onnx"); err != nil {
-		return nil, err
-	}
+func (s *Stage) layers(ctx context.Context, runtime string) []Measure {
+	s.run(ctx, "edgeprof", "synth", "alexnet", "--width", "0.5", "--resolution", "96", "--out", "layers.onnx")
 	var found struct {
 		Layers []layer `json:"layers"`
 	}
-	if err := s.runJSON(ctx, &found, "edgeprof", "layers", "layers.onnx", "--measure", "--calibration", rates(runtime), "--json"); err != nil {
-		return nil, err
-	}
+	s.runJSON(ctx, &found, "edgeprof", "layers", "layers.onnx", "--measure", "--calibration", rates(runtime), "--json")
 	slices.SortFunc(found.Layers, func(a, b layer) int { return cmp.Compare(b.Measured, a.Measured) })
 	var ms []Measure
 	for _, l := range found.Layers[:min(5, len(found.Layers))] {
 		name := fmt.Sprintf("a layer of alexnet in %s, %s to %s", runtime, l.Op, strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", "x"), "[]"))
 		ms = append(ms, Measure{name, 1000 * l.Measured, "ms", fmt.Sprintf("predicted %s ms; %s million multiply-accumulates", Number(1000*l.Seconds), Number(l.MACs/1e6))})
 	}
-	return ms, nil
+	return ms
 }
 
 // layer is a kernel in edgeprof's output.
@@ -83,9 +66,8 @@ type layer struct {
 // rates returns the file with a runtime's rates.
 func rates(runtime string) string { return "rates-" + runtime + ".json" }
 
-func (s *Stage) calibrate(ctx context.Context, runtime string) error {
-	_, err := s.run(ctx, "edgeprof", "calibrate", "--runtime", runtime, "--runs", "3", "--out", rates(runtime))
-	return err
+func (s *Stage) calibrate(ctx context.Context, runtime string) {
+	s.run(ctx, "edgeprof", "calibrate", "--runtime", runtime, "--runs", "3", "--out", rates(runtime))
 }
 
 // runtimeNames maps runtimes to their names in texts.
@@ -102,19 +84,15 @@ func timedNote(library string) string {
 }
 
 // timeModel predicts and times a model.
-func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []string) ([]Measure, Line, error) {
+func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []string) ([]Measure, Line) {
 	file := family + ".onnx"
-	if _, err := s.run(ctx, "edgeprof", append([]string{"synth", family, "--out", file}, size...)...); err != nil {
-		return nil, Line{}, err
-	}
+	s.run(ctx, "edgeprof", append([]string{"synth", family, "--out", file}, size...)...)
 	var counts struct {
 		MACs struct {
 			Total float64 `json:"total"`
 		} `json:"macs"`
 	}
-	if err := s.runJSON(ctx, &counts, "edgeprof", "inspect", file, "--json"); err != nil {
-		return nil, Line{}, err
-	}
+	s.runJSON(ctx, &counts, "edgeprof", "inspect", file, "--json")
 	var ranking struct {
 		Candidates []struct {
 			Seconds float64 `json:"predicted_execution_time"`
@@ -123,20 +101,19 @@ func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []st
 			Level   float64 `json:"level"`
 		} `json:"candidates"`
 	}
-	if err := s.runJSON(ctx, &ranking, "edgeprof", "rank", file, "--calibration", rates(runtime), "--json"); err != nil {
-		return nil, Line{}, err
-	}
+	s.runJSON(ctx, &ranking, "edgeprof", "rank", file, "--calibration", rates(runtime), "--json")
 	var took struct {
 		P50     float64 `json:"p50_seconds"`
 		Library string  `json:"library"`
 	}
-	if err := s.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", runtime, "--runs", "10", "--json"); err != nil {
-		return nil, Line{}, err
+	s.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", runtime, "--runs", "10", "--json")
+	if s.failed(nil) {
+		return nil, Line{}
 	}
 	p := ranking.Candidates[0]
 	made := uncertainty.Prediction{Value: p.Seconds, Low: p.Low, High: p.High, Level: p.Level}.Times(1000)
 	return []Measure{
 		{family + ", predicted", made.Value, "ms", fmt.Sprintf("interval %s to %s", Number(made.Low), Number(made.High))},
 		{family + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", Number(counts.MACs.Total/1e6))},
-	}, Line{What: family + " in " + runtimeNames[runtime], Predicted: &made, Measured: 1000 * took.P50, Unit: "ms", Note: timedNote(took.Library)}, nil
+	}, Line{What: family + " in " + runtimeNames[runtime], Predicted: &made, Measured: 1000 * took.P50, Unit: "ms", Note: timedNote(took.Library)}
 }

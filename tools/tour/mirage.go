@@ -22,7 +22,7 @@ type pairs struct {
 // mirage generates two months of a batch queue's log, learns from the first when to
 // submit a successor, and evaluates that on the second, compared with submitting at
 // the end.
-func mirage(ctx context.Context, s *Stage) (Chapter, error) {
+func mirage(ctx context.Context, s *Stage) Chapter {
 	queue := []string{"month.log", "--nodes", "75", "--set", "user_limit=8"}
 	learn := append([]string{"generate"}, queue...)
 	judge := append([]string{"validate"}, queue...)
@@ -32,25 +32,13 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 		append(learn, "--episodes", "150", "--interval", "4h", "--start", "2023-01-08", "--history", "7d", "--out", "samples"),
 		{"train", "samples", "--model", "boost", "--forecast", "--until", "2023-02-08", "--out", "boost.json"},
 	} {
-		if _, err := s.run(ctx, "mirage", args...); err != nil {
-			return Chapter{}, err
-		}
+		s.run(ctx, "mirage", args...)
 	}
 	var reactive, boost pairs
-	if err := s.runJSON(ctx, &reactive, "mirage", append(judge, "reactive")...); err != nil {
-		return Chapter{}, err
-	}
-	if err := s.runJSON(ctx, &boost, "mirage", append(judge, "boost.json", "--plots", "plots")...); err != nil {
-		return Chapter{}, err
-	}
-	small, err := s.wait(ctx, "the wait of a job of one node", 1)
-	if err != nil {
-		return Chapter{}, err
-	}
-	large, err := s.wait(ctx, "the wait of a job of four nodes", 4)
-	if err != nil {
-		return Chapter{}, err
-	}
+	s.runJSON(ctx, &reactive, "mirage", append(judge, "reactive")...)
+	s.runJSON(ctx, &boost, "mirage", append(judge, "boost.json", "--plots", "plots")...)
+	small := s.wait(ctx, "the wait of a job of one node", 1)
+	large := s.wait(ctx, "the wait of a job of four nodes", 4)
 	return Chapter{
 		Title:    "a service longer than the queue's limit",
 		Why:      "A service that runs longer than a job's time limit needs a successor job that starts just in time. On two months of a synthetic queue, waits are predicted from the state of the queue; then a submission policy is learnt from the first month and evaluated on 60 service pairs of the second.",
@@ -65,24 +53,19 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 			{"overlap, boosted trees", boost.Overlap.Mean, "h", "both jobs occupy nodes"},
 		},
 		Plots: []Plot{{"mirage/plots/interruption-cdf.svg", "The fraction of 60 services whose interruption is below a given time."}},
-	}, nil
+	}
 }
 
 // wait predicts, a second before its submission, the wait of the first job of at
 // least so many nodes after a time, and compares it with the log.
-func (s *Stage) wait(ctx context.Context, what string, nodes int) (Line, error) {
-	job, err := s.logged("2023-02-15T12:00:00", nodes)
-	if err != nil {
-		return Line{}, err
-	}
+func (s *Stage) wait(ctx context.Context, what string, nodes int) Line {
+	job := s.logged("2023-02-15T12:00:00", nodes)
 	var answer struct {
 		Wait uncertainty.Prediction `json:"wait_hours"`
 	}
-	if err := s.runJSON(ctx, &answer, "mirage", "when", "month.log", "--set", "nodes=75", "--at", job.submit.Add(-time.Second).Format(instant),
-		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json"); err != nil {
-		return Line{}, err
-	}
-	return Line{What: what, Predicted: &answer.Wait, Measured: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "a job of " + job.user + " with a limit of " + job.minutes + " min"}, nil
+	s.runJSON(ctx, &answer, "mirage", "when", "month.log", "--set", "nodes=75", "--at", job.submit.Add(-time.Second).Format(instant),
+		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json")
+	return Line{What: what, Predicted: &answer.Wait, Measured: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "a job of " + job.user + " with a limit of " + job.minutes + " min"}
 }
 
 // logged is a job of the synthetic log.
@@ -94,32 +77,26 @@ type logged struct {
 const instant = "2006-01-02T15:04:05"
 
 // logged returns the first job submitted after a time with at least so many nodes.
-func (s *Stage) logged(from string, nodes int) (logged, error) {
-	text, err := os.ReadFile(filepath.Join(s.Out, s.module, "month.log"))
-	if err != nil {
-		return logged{}, err
+func (s *Stage) logged(from string, nodes int) (first logged) {
+	if s.failed(nil) {
+		return first
 	}
-	var first logged
+	text, err := os.ReadFile(filepath.Join(s.Out, s.module, "month.log"))
+	s.failed(err)
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line) // JobID JobName UID Start Submit End Priority Timelimit ExitCode NNodes
 		if len(f) != 10 || f[4] < from {
 			continue
 		}
-		n, err := strconv.Atoi(f[9])
-		if err != nil || n < nodes {
-			continue
-		}
-		submit, err := time.Parse(instant, f[4])
-		if err != nil || !first.submit.IsZero() && !submit.Before(first.submit) {
-			continue
-		}
-		start, err := time.Parse(instant, f[3])
-		if err == nil {
+		n, _ := strconv.Atoi(f[9])
+		submit, err1 := time.Parse(instant, f[4])
+		start, err2 := time.Parse(instant, f[3])
+		if n >= nodes && err1 == nil && err2 == nil && (first.submit.IsZero() || submit.Before(first.submit)) {
 			first = logged{f[2], f[7], f[9], submit, start}
 		}
 	}
 	if first.submit.IsZero() {
-		return logged{}, fmt.Errorf("month.log: no job of %d nodes from %s on", nodes, from)
+		s.failed(fmt.Errorf("month.log: no job of %d nodes from %s on", nodes, from))
 	}
-	return first, nil
+	return first
 }

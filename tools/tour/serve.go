@@ -26,22 +26,22 @@ const (
 
 // serveProfiling starts the service for this machine, sends it the manual's request
 // some times, and ends it.
-func (s *Stage) serveProfiling(ctx context.Context, times int) (Measure, error) {
+func (s *Stage) serveProfiling(ctx context.Context, times int) (m Measure) {
+	if s.failed(nil) {
+		return m
+	}
 	*s.commands = append(*s.commands, "edgeprof serve --source local --addr 127.0.0.1:0")
 	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, "edgeprof"), "serve", "--source", "local", "--addr", "127.0.0.1:0")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return Measure{}, err
-	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		return Measure{}, err
+	if s.failed(err) || s.failed(cmd.Start()) {
+		return m
 	}
 	line, _ := bufio.NewReader(stdout).ReadString('\n')
-	m, err := answerTime(ctx, strings.TrimPrefix(strings.TrimSpace(line), "listening on "), times)
+	m, err = answerTime(ctx, strings.TrimPrefix(strings.TrimSpace(line), "listening on "), times)
 	if signal := cmd.Process.Signal(syscall.SIGTERM); err == nil {
 		err = signal
 	}
@@ -49,9 +49,9 @@ func (s *Stage) serveProfiling(ctx context.Context, times int) (Measure, error) 
 		err = end
 	}
 	if err != nil {
-		return Measure{}, fmt.Errorf("edgeprof serve: %w\n%s", err, tail(stderr.String()))
+		s.failed(fmt.Errorf("edgeprof serve: %w\n%s", err, tail(stderr.String())))
 	}
-	return m, nil
+	return m
 }
 
 // answerTime measures the time of an answer.

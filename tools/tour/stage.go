@@ -28,6 +28,7 @@ type Stage struct {
 	module   string
 	commands *[]string
 	env      []string // additional environment of the tools
+	err      error    // first error of the chapter; its methods do nothing after it
 }
 
 // chapter returns the stage of one module: its own directory below Out.
@@ -38,27 +39,27 @@ func (s *Stage) chapter(module string) *Stage {
 	return &c
 }
 
-// path returns the path of a file of the chapter; it creates the chapter's
-// directory.
-func (s *Stage) path(name string) (string, error) {
-	dir := filepath.Join(s.Out, s.module)
-	return filepath.Join(dir, name), os.MkdirAll(dir, 0o755)
+// failed reports whether the chapter has an error; it keeps err if that is the first.
+func (s *Stage) failed(err error) bool {
+	if s.err == nil {
+		s.err = err
+	}
+	return s.err != nil
 }
 
 // write creates a file of the chapter.
-func (s *Stage) write(name, text string) (string, error) {
-	path, err := s.path(name)
-	if err != nil {
-		return "", err
+func (s *Stage) write(name, text string) {
+	dir := filepath.Join(s.Out, s.module)
+	if !s.failed(nil) && !s.failed(os.MkdirAll(dir, 0o755)) {
+		s.failed(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	return path, os.WriteFile(path, []byte(text), 0o644)
 }
 
 // run runs a built tool in the chapter's directory and returns its stdout.
-func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, error) {
+func (s *Stage) run(ctx context.Context, tool string, args ...string) []byte {
 	dir := filepath.Join(s.Out, s.module)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
+	if s.failed(nil) || s.failed(os.MkdirAll(dir, 0o755)) {
+		return nil
 	}
 	line := strings.ReplaceAll(strings.Join(append([]string{tool}, args...), " "), s.Bin+string(filepath.Separator), "")
 	*s.commands = append(*s.commands, line)
@@ -69,21 +70,29 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, e
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	defer s.step(brief(line))()
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", line, err, tail(stderr.String()))
+		s.failed(fmt.Errorf("%s: %w\n%s", line, err, tail(stderr.String())))
 	}
-	return stdout.Bytes(), nil
+	return stdout.Bytes()
+}
+
+// runJSON runs a tool and decodes its stdout into v.
+func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string) {
+	out := s.run(ctx, tool, args...)
+	if s.failed(nil) {
+		return
+	}
+	if err := json.Unmarshal(out, v); err != nil {
+		s.failed(fmt.Errorf("%s %s: its JSON: %w", tool, strings.Join(args, " "), err))
+	}
 }
 
 // record adds the content of a tool's record.
-func (s *Stage) record(ctx context.Context, r *Record) error {
+func (s *Stage) record(ctx context.Context, r *Record) {
 	var questions []Record
-	if err := s.runJSON(ctx, &questions, s.module, "record", "--json"); err != nil {
-		return err
-	}
+	s.runJSON(ctx, &questions, s.module, "record", "--json")
 	for _, q := range questions {
 		r.Outcomes, r.Held = r.Outcomes+q.Outcomes, r.Held+q.Held
 	}
-	return nil
 }
 
 // step reports that a step begins; the returned function reports its duration.
@@ -99,50 +108,45 @@ func brief(line string) string {
 	return name
 }
 
-// runJSON runs a tool and decodes its stdout into v.
-func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string) error {
-	out, err := s.run(ctx, tool, args...)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(out, v); err != nil {
-		return fmt.Errorf("%s %s: its JSON: %w", tool, strings.Join(args, " "), err)
-	}
-	return nil
-}
-
 // readJSON decodes a file that a tool left in the chapter's directory.
-func (s *Stage) readJSON(v any, name string) error {
+func (s *Stage) readJSON(v any, name string) {
+	if s.failed(nil) {
+		return
+	}
 	data, err := os.ReadFile(filepath.Join(s.Out, s.module, name))
-	if err != nil {
-		return err
+	if s.failed(err) {
+		return
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		s.failed(fmt.Errorf("%s: %w", name, err))
 	}
-	return nil
 }
 
 // columns reads columns of numbers from a CSV file in the chapter's directory; rows
 // that lack one are skipped.
-func (s *Stage) columns(name string, wanted ...string) ([][]float64, error) {
+func (s *Stage) columns(name string, wanted ...string) [][]float64 {
+	all := make([][]float64, len(wanted))
+	if s.failed(nil) {
+		return all
+	}
 	f, err := os.Open(filepath.Join(s.Out, s.module, name))
-	if err != nil {
-		return nil, err
+	if s.failed(err) {
+		return all
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	if err != nil || len(rows) == 0 {
-		return nil, fmt.Errorf("%s: %w", name, cmp.Or(err, io.ErrUnexpectedEOF))
+		s.failed(fmt.Errorf("%s: %w", name, cmp.Or(err, io.ErrUnexpectedEOF)))
+		return all
 	}
-	all := make([][]float64, len(wanted))
 	for _, row := range rows[1:] {
 		values := make([]float64, len(wanted))
 		complete := true
 		for i, column := range wanted {
 			j := slices.Index(rows[0], column)
 			if j < 0 {
-				return nil, fmt.Errorf("%s: no column %s", name, column)
+				s.failed(fmt.Errorf("%s: no column %s", name, column))
+				return all
 			}
 			v, err := strconv.ParseFloat(row[j], 64)
 			complete = complete && err == nil
@@ -154,7 +158,10 @@ func (s *Stage) columns(name string, wanted ...string) ([][]float64, error) {
 			}
 		}
 	}
-	return all, nil
+	if len(all[0]) == 0 {
+		s.failed(fmt.Errorf("%s: no complete row", name))
+	}
+	return all
 }
 
 // Commit returns the commit of a checkout, with -dirty if files differ.

@@ -53,7 +53,7 @@ type Measure struct {
 type chapter struct {
 	module string
 	builds []build
-	run    func(context.Context, *Stage) (Chapter, error)
+	run    func(context.Context, *Stage) Chapter // incomplete if the stage has failed
 
 	records bool // it records its answers and their outcomes
 }
@@ -89,19 +89,18 @@ func Run(ctx context.Context, stage *Stage, modules ...string) (*Results, error)
 	for _, c := range picked {
 		start := time.Now()
 		fmt.Fprintf(stage.Log, "%s\n", c.module)
-		done, err := c.run(ctx, stage.chapter(c.module))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.module, err)
+		of := stage.chapter(c.module)
+		done := c.run(ctx, of)
+		if c.records && !of.failed(nil) {
+			of.record(ctx, &results.Record)
+		}
+		if of.err != nil {
+			return nil, fmt.Errorf("%s: %w", c.module, of.err)
 		}
 		done.Module = c.module
 		done.Seconds = time.Since(start).Seconds()
 		results.Seconds += done.Seconds
 		results.Chapters = append(results.Chapters, done)
-		if c.records {
-			if err := stage.chapter(c.module).record(ctx, &results.Record); err != nil {
-				return nil, err
-			}
-		}
 	}
 	return results, nil
 }

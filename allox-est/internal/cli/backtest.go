@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/backtest"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newBacktestCommand returns "backtest": early estimates of recorded series,
@@ -41,7 +42,7 @@ any unit. Methods:
 			}
 			cli.Warn(env, diagnostics)
 			if n := len(diagnostics); n > 0 {
-				env.Log.Warnf("%d rows skipped", n)
+				env.Log.Warnf("%s skipped", plural.Count(n, "row"))
 			}
 			of := backtest.BlockOf
 			if block != "" {
@@ -81,5 +82,5 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 		t.Add(m.Name, s.MAPE, s.MedianAPE, cli.Share(s.Coverage), (*cli.Share)(s.CoverageLow), (*cli.Share)(s.CoverageHigh),
 			cli.Share(s.MedianWidth), s.IntervalScore, cli.Share(s.Refused))
 	}
-	p.Line("%d series in %d blocks, %.1f %% of each used; covered: totals inside their 95 %% interval (low, high: 95 %% interval over blocks)", r.Series, r.Blocks, 100*r.Fraction)
+	p.Line("%d series in %s, %.1f %% of each used; covered: totals inside their 95 %% interval (low, high: 95 %% interval over blocks)", r.Series, plural.Count(r.Blocks, "block"), 100*r.Fraction)
 }

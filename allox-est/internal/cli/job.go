@@ -20,6 +20,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/runner"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // jobFlags are the flags that describe a job and name its journal.
@@ -42,7 +43,7 @@ func (f *jobFlags) register(c *cobra.Command) {
 	cli.Values(c, "device", jobspec.CPU, jobspec.GPU)
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	flags.StringVar(&f.stages, "stages", "", "epoch ranges in which the work differs, such as \"0-600 600-1200\"; {stage} in the command becomes the epoch after which a sample begins")
-	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or an entry of the job file by its path, such as unit=step or run.cpu_weight=5000 (may be repeated)")
+	flags.StringArrayVar(&f.set, "set", nil, "`NAME=VALUE`: a parameter of the job, or an entry of the job file by its path, such as unit=step or run.cpu_weight=5000 (may be repeated)")
 }
 
 // registerMethod adds --method, for commands that estimate from a journal.
@@ -232,10 +233,10 @@ func watch(env *cli.Env, spec *jobspec.Spec) (progress func(sampling.Event), don
 			}
 			if e.Step.Kind == journal.Sample {
 				left := max(0, e.Budget-e.Spent)
-				bar.Describe(fmt.Sprintf("%s on %s: sample of %d epochs, %.0f epochs of the budget left", spec.Name, e.Step.Device, e.Step.Epochs, left))
+				bar.Describe(fmt.Sprintf("%s on %s: sample of %s, %.0f epochs of the budget left", spec.Name, e.Step.Device, plural.Count(e.Step.Epochs, "epoch"), left))
 				bar.Set(int64(min(99, 100*e.Spent/max(1, e.Budget))))
 			} else {
-				bar.Describe(fmt.Sprintf("%s on %s: whole run of %d epochs", spec.Name, e.Step.Device, e.Step.Epochs))
+				bar.Describe(fmt.Sprintf("%s on %s: whole run of %s", spec.Name, e.Step.Device, plural.Count(e.Step.Epochs, "epoch")))
 			}
 		}, func() {
 			if bar != nil {

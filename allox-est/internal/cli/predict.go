@@ -37,7 +37,7 @@ sample next. Values that are not given are those of the last sample.`,
 	cli.Values(cmd, "device", jobspec.CPU, jobspec.GPU)
 	flags.IntVar(&q.threads, "threads", 0, "threads on the CPU")
 	flags.IntVar(&q.gpus, "gpus", 0, "number of GPUs")
-	flags.StringToStringVar(&q.set, "set", nil, "parameter of the job, NAME=VALUE (may be repeated)")
+	flags.StringToStringVar(&q.set, "set", nil, "parameter of the job, `NAME=VALUE` (may be repeated)")
 	q.answer.Flags(cmd)
 	cli.Require(cmd, "journal", "epochs")
 	cli.First(cmd, "journal", "epochs", "threads", "set", "json")

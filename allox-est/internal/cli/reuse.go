@@ -13,6 +13,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // reuse sets aside the runs of a journal that were made under other conditions than
@@ -36,7 +37,7 @@ func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spe
 		return now, nil
 	}
 	oldest := slices.MinFunc(left, func(a, b journal.Run) int { return a.Start.Compare(b.Start) })
-	env.Log.Infof("%d runs of the journal are reused, the oldest is %v old; --fresh makes new ones", len(left), time.Since(oldest.Start).Round(time.Second))
+	env.Log.Infof("%s of the journal reused, the oldest is %v old; --fresh makes new ones", plural.Count(len(left), "run"), time.Since(oldest.Start).Round(time.Second))
 	return now, nil
 }
 
@@ -97,7 +98,7 @@ func setAside(env *cli.Env, j *journal.Journal, job string, now journal.Identity
 		return r.Differs(now)
 	})
 	for _, reason := range slices.Sorted(maps.Keys(aside)) {
-		env.Log.Warnf("%d runs of the journal are not used: %s", aside[reason], reason)
+		env.Log.Warnf("%s of the journal not used: %s", plural.Count(aside[reason], "run"), reason)
 	}
 	return left
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -261,7 +262,7 @@ func (s *scheduling) print(schedules []*schedule.Schedule, gain *uncertainty.Pre
 		for _, r := range rows {
 			t.Add(r.Policy, r.MeanJCT, r.P50JCT, r.P95JCT, r.P99JCT, r.Makespan, r.Fairness)
 		}
-		p.Line("%d jobs; no schedule has a mean JCT below %s s", rows[0].Jobs, cli.Text(rows[0].LowerBound))
+		p.Line("%s; no schedule has a mean JCT below %s s", plural.Count(rows[0].Jobs, "job"), cli.Text(rows[0].LowerBound))
 		if gain != nil {
 			p.Line("%s", gainText(*gain))
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/slurm"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newSlurmCommand returns "slurm": the time limit for a batch job.
@@ -127,7 +128,7 @@ func (b *batch) known(spec *jobspec.Spec, script *slurm.Script) (*report.Device,
 		b.env.Log.Infof("%s is newer than its samples: sampling again", script.Path)
 		return &report.Device{}, nil
 	}
-	b.env.Log.Infof("%d samples of %s are reused, the newest is %v old; --fresh makes new ones", len(runs), b.journal, time.Since(newest).Round(time.Second))
+	b.env.Log.Infof("%s of %s reused, the newest is %v old; --fresh makes new ones", plural.Count(len(runs), "sample"), b.journal, time.Since(newest).Round(time.Second))
 	return r.Devices[b.device], nil
 }
 
@@ -213,7 +214,7 @@ func (b *batch) past(ctx context.Context) (factor float64, jobs int, err error) 
 		return 1, 0, nil
 	}
 	factor, jobs = slurm.Calibrate(before, took, b.quantile)
-	b.env.Log.Infof("%d jobs submitted before have ended: the limit is %.3g times the estimate", jobs, factor)
+	b.env.Log.Infof("%s submitted before ended: the limit is %.3g times the estimate", plural.Count(jobs, "job"), factor)
 	return factor, jobs, nil
 }
 

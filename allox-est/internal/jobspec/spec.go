@@ -22,6 +22,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -224,7 +225,7 @@ func (s *Spec) Check() error {
 	}
 	for name, period := range s.Every {
 		if period < 2 {
-			return invalid("every: %s: %d %ss, want at least 2", name, period, cmp.Or(s.Unit, Epoch))
+			return invalid("every: %s: %s, want at least 2", name, plural.Count(period, cmp.Or(s.Unit, Epoch)))
 		}
 	}
 	if !(s.Limits.CPUs >= 0) || math.IsInf(s.Limits.CPUs, 0) {

@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -139,7 +140,7 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 	}
 	for _, run := range runs {
 		if run.Failed() {
-			r.warn(name, fmt.Sprintf("sample of %d epochs failed: %s", run.Epochs, run.Error))
+			r.warn(name, fmt.Sprintf("sample of %s failed: %s", plural.Count(run.Epochs, "epoch"), run.Error))
 		}
 		for _, w := range run.Warnings {
 			r.warn(name, w)
@@ -207,7 +208,7 @@ func (r *Report) Validate(j *journal.Journal) {
 			case run.Failed():
 				r.warn(name, "whole run failed: "+run.Error)
 			case run.Epochs != r.spec.Epochs:
-				r.warn(name, fmt.Sprintf("whole run of %d epochs not used", run.Epochs))
+				r.warn(name, fmt.Sprintf("whole run of %s not used", plural.Count(run.Epochs, "epoch")))
 			default:
 				runs = append(runs, run)
 			}

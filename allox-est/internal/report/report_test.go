@@ -68,7 +68,7 @@ func example() (*jobspec.Spec, *journal.Journal) {
 	}
 	add(journal.Sample, 2, 1)
 	add(journal.Sample, 5, 1)
-	j.Runs[1].Warnings = []string{"1 processes outlived the job and were killed"}
+	j.Runs[1].Warnings = []string{"killed 1 process that outlived the job"}
 	j.Runs = append(j.Runs, journal.Run{Job: spec.Hash("gpu"), Kind: journal.Sample, Device: "gpu", Epochs: 2, Start: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), Error: "device unavailable: no GPU on this machine: exit status 1", Exit: 1, Unavailable: true})
 	add(journal.Full, 100, 1)
 	add(journal.Full, 100, 1.1)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -57,8 +58,8 @@ func (r *Report) Notes() []string {
 			say("%s: %s", name, d.Error)
 			continue
 		}
-		say("%s: %d samples, %.1f %% of %d %ss and %.1f %% of the time; method %s; 95 %% intervals",
-			name, d.Samples, 100*d.SampledFraction, r.Epochs, unit, 100*d.SampledTimeFraction, d.Method)
+		say("%s: %s, %.1f %% of %s and %.1f %% of the time; method %s; 95 %% intervals",
+			name, plural.Count(d.Samples, "sample"), 100*d.SampledFraction, plural.Count(r.Epochs, unit), 100*d.SampledTimeFraction, d.Method)
 		if d.Segments == nil {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/allox-est/internal/runner"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -27,7 +28,7 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 		run.Warnings = append(run.Warnings, fmt.Sprintf(format, args...))
 	}
 	if res.LeftBehind > 0 {
-		warn("%d processes outlived the job and were killed", res.LeftBehind)
+		warn("killed %s that outlived the job", plural.Count(res.LeftBehind, "process"))
 	}
 	if res.Err != nil {
 		run.Error, run.Stderr = res.Reason(), res.Stderr()

@@ -113,7 +113,7 @@ func TestSampleOutcomes(t *testing.T) {
 		{name: "forged", script: "if [ $1 = 2 ]; then " + tag("900.0, 1.0, 1.0, 1.0") + "else " + tag("900.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0") + "fi", err: "s in a run of"},
 		{name: "torn", script: "echo '<TIME_WRITTER_OUTPUT>[1.0, 2.'", err: "torn time-writer report"},
 		{name: "none wanted", script: tag("nan"), change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
-		{name: "leaves a child", script: "sleep 60 & " + tellLaps, warning: "1 processes outlived the job", laps: 7},
+		{name: "leaves a child", script: "sleep 60 & " + tellLaps, warning: "killed 1 process that outlived the job", laps: 7},
 		{name: "marks", script: mark, change: lines, laps: 6, first: 1},
 		{name: "marks missing", script: "echo lap 1", change: lines, err: `no line matches '^epoch (\d+)'`},
 		{name: "ends by itself", script: strings.ReplaceAll(mark, "-lt $1", "-lt 3"), change: func(s *jobspec.Spec) { s.Sample.MinEpochs = []int{6, 9} }, warning: "by itself", laps: 4, first: 1},

@@ -17,6 +17,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // finding is one check's result.
@@ -180,7 +181,7 @@ func models(cfg *config.Config) finding {
 	s, err := perfmodel.ReadStore(path)
 	switch {
 	case err == nil:
-		return finding{"kept models", "ok", fmt.Sprintf("%s: %d functions", path, len(s.Entries))}
+		return finding{"kept models", "ok", fmt.Sprintf("%s: %s", path, plural.Count(len(s.Entries), "function"))}
 	case errors.Is(err, os.ErrNotExist):
 		f := writable("kept models", filepath.Dir(path))
 		if f.Status == "ok" {
@@ -196,7 +197,7 @@ func frequency(root fs.FS) finding {
 	if err != nil {
 		return finding{"core frequency", "warn", err.Error()}
 	}
-	return finding{"core frequency", "ok", fmt.Sprintf("%d cores, read from %s", s.Cores(), s.Source)}
+	return finding{"core frequency", "ok", fmt.Sprintf("%s, read from %s", plural.Count(s.Cores(), "core"), s.Source)}
 }
 
 func clockSource(root fs.FS) finding {

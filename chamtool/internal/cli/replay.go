@@ -12,6 +12,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/replay"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newReplayCommand returns replay, which predicts the tasks of logs as a running program
@@ -57,7 +58,7 @@ func replayed(p *cli.Page, r *replay.Replayed) {
 		b := r.Baselines[name]
 		t.Add(name, b.MAPE, b.MedianAPE, b.WAPE)
 	}
-	p.Line("%d fits, %.0f ns per event", r.Fits, r.NsPerEvent)
+	p.Line("%s, %.0f ns per event", plural.Count(r.Fits, "fit"), r.NsPerEvent)
 	t = p.Table("tasks seen", "predicted", "MAPE %", "median %")
 	for _, c := range r.Curve {
 		t.Add(fmt.Sprintf("%d to %d", c.From, c.To), c.Test, c.MAPE, c.MedianAPE)

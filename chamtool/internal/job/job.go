@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // ErrNoLogs is returned for a folder without a rank's log.
@@ -134,9 +135,9 @@ func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks in
 func torn(r Rank) error {
 	switch {
 	case r.Log.Counts.Dropped > 0:
-		return fmt.Errorf("%d lines of its log cannot be read", r.Log.Counts.Dropped)
+		return fmt.Errorf("%s of its log cannot be read", plural.Count(r.Log.Counts.Dropped, "line"))
 	case r.Summary != nil && uint64(len(r.Log.Rows)) < r.Summary.Ended-r.Summary.Incomplete:
-		return fmt.Errorf("its log has only %d of %d runs", len(r.Log.Rows), r.Summary.Ended)
+		return fmt.Errorf("its log has only %d of %s", len(r.Log.Rows), plural.Count(int(r.Summary.Ended), "run"))
 	case r.Summary == nil && r.Log.Format != task.FormatMXM:
 		return errors.New("no summary: the program ended early")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/forecast"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -135,7 +136,7 @@ func EvaluateTasks(ctx context.Context, logs []*task.Log, split Split, o perfmod
 		r.Pairs = append(r.Pairs, Pair{p.Value, row.Seconds, low, high, row.Iteration, size, !learned[fp]})
 	}
 	if unknown > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("ignored %d runs of functions that the training part does not contain", unknown))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("ignored %s of functions that the training part does not contain", plural.Count(unknown, "run")))
 	}
 	r.Model = most(served)
 	return r, r.Score()

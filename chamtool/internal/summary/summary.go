@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // Summary holds the counts and prediction errors of a rank's run.
@@ -97,7 +98,7 @@ func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }
 
 // Short returns the line that a user sees at the end of a run.
 func (s *Summary) Short() string {
-	return fmt.Sprintf("%d tasks, %d predicted with a median error of %s %%", s.Ended, s.Predicted, s.MedianAPE)
+	return fmt.Sprintf("%s, %d predicted with a median error of %s %%", plural.Count(int(s.Ended), "task"), s.Predicted, s.MedianAPE)
 }
 
 // ReadAll returns the summaries of all ranks of a run that began at a time; nil until all
@@ -132,7 +133,7 @@ func Together(all []*Summary) string {
 	if low <= high {
 		errors = fmt.Sprintf("median errors of %.3g to %.3g %%", low, high)
 	}
-	return fmt.Sprintf("%d ranks: %d tasks, %d predicted with %s", len(all), ended, predicted, errors)
+	return fmt.Sprintf("%s: %s, %d predicted with %s", plural.Count(len(all), "rank"), plural.Count(int(ended), "task"), predicted, errors)
 }
 
 // Read reads a rank's summary.
@@ -153,6 +154,6 @@ func FileName(rank int) string { return fmt.Sprintf("chamtool_summary_rank_%d.js
 
 // Line returns the summary in one line.
 func (s *Summary) Line() string {
-	return fmt.Sprintf("%d tasks created, %d ended (%d from other ranks), %d events dropped, %d fits, %d predicted: MAPE %s %%, median %s %%, R2 %s; tool CPU %.3f s (%.3f %% of the tasks)",
-		s.Created, s.Ended, s.Remote, s.Dropped, s.Fits, s.Predicted, s.MAPE, s.MedianAPE, s.R2, s.ToolCPUSeconds, s.ToolCPUPercent)
+	return fmt.Sprintf("%s created, %d ended (%d from other ranks), %s dropped, %s, %d predicted: MAPE %s %%, median %s %%, R2 %s; tool CPU %.3f s (%.3f %% of the tasks)",
+		plural.Count(int(s.Created), "task"), s.Ended, s.Remote, plural.Count(int(s.Dropped), "event"), plural.Count(s.Fits, "fit"), s.Predicted, s.MAPE, s.MedianAPE, s.R2, s.ToolCPUSeconds, s.ToolCPUPercent)
 }

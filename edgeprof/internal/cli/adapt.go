@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/transfer"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -101,7 +102,7 @@ func readLatencies(ctx context.Context, env *cli.Env, paths []string, models str
 		return nil, err
 	}
 	if table.Dropped > 0 {
-		env.Log.Warnf("%s: ignored %d rows without a latency above 0", strings.Join(paths, ", "), table.Dropped)
+		env.Log.Warnf("%s: ignored %s without a latency above 0", strings.Join(paths, ", "), plural.Count(table.Dropped, "row"))
 	}
 	if models == "" {
 		return table, nil
@@ -121,7 +122,7 @@ func readLatencies(ctx context.Context, env *cli.Env, paths []string, models str
 		}
 	}
 	if missing > 0 {
-		env.Log.Warnf("no graph for %d of %d models, so their structure is not used: %v", missing, len(table.Models), first)
+		env.Log.Warnf("no graph for %d of %s, so their structure is not used: %v", missing, plural.Count(len(table.Models), "model"), first)
 	}
 	return table, table.Describe(graphs)
 }

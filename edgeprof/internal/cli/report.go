@@ -9,11 +9,12 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // reported prints an evaluation as a table.
 func reported(p *cli.Page, r *profiler.Report) {
-	p.Line("%d rows, %d models of %d families on %d devices; left out: %s", r.Rows, r.Models, r.Families, r.Devices, r.Validation)
+	p.Line("%s, %s of %s on %s; left out: %s", plural.Count(r.Rows, "row"), plural.Count(r.Models, "model"), plural.Count(r.Families, "family"), plural.Count(r.Devices, "device"), r.Validation)
 	table := p.Table("prediction", "MAPE", "within 5 %", "within 10 %", "Spearman", "fastest device", "regret", "MAE ms", "RMSE ms", "R2")
 	add := func(name string, s profiler.Scores) {
 		table.Add(name, share(s.MAPE), share(s.Within5), share(s.Within10), s.Spearman, share(s.Top1), share(s.Regret), milli(s.MAE), milli(s.RMSE), s.R2)

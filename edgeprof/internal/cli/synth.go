@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newSynthCommand returns synth, which writes a model of a known family with random
@@ -86,6 +87,6 @@ func writeSet(ctx context.Context, env *cli.Env, dir string, seed uint64) error 
 		}
 		bar.Add(1)
 	}
-	_, err := fmt.Fprintf(env.Stdout, "%s: %d models\n", dir, len(set))
+	_, err := fmt.Fprintf(env.Stdout, "%s: %s\n", dir, plural.Count(len(set), "model"))
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -49,7 +50,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			}
 			record.Outcome("rank", recordKey(args[0], t.Runtime), t.P50)
 			return out.Print(env, t, func(p *cli.Page) {
-				p.Line("%s: %d inferences in the %s runtime: min %s, p50 %s, p90 %s ms", t.Model, t.Runs, t.Runtime, cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
+				p.Line("%s: %s in the %s runtime: min %s, p50 %s, p90 %s ms", t.Model, plural.Count(t.Runs, "inference"), t.Runtime, cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
 				if t.Library != "" {
 					p.Line("%s", t.Library)
 				}

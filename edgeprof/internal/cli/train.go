@@ -13,6 +13,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newTrainCommand returns train, which fits a model to collected measurements.
@@ -41,6 +42,9 @@ rows of the same model stay in). The saved model is fitted to all rows.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", data, err)
 			}
+			if err := env.Output(calibrationFiles(settings, m)...); err != nil {
+				return err
+			}
 			if err := file.Write(out, m.Write); err != nil {
 				return err
 			}
@@ -56,7 +60,7 @@ rows of the same model stay in). The saved model is fitted to all rows.`,
 			}
 			return page.Print(env, report, func(p *cli.Page) {
 				reported(p, report)
-				p.Line("%s: fitted to %d rows of %d models, SHA-256 %s", out, report.Rows, report.Models, m.Hash)
+				p.Line("%s: fitted to %s of %s, SHA-256 %s", out, plural.Count(report.Rows, "row"), plural.Count(report.Models, "model"), m.Hash)
 			})
 		},
 	}
@@ -74,14 +78,24 @@ rows of the same model stay in). The saved model is fitted to all rows.`,
 	return c
 }
 
+// calibrationFiles returns the files of writeCalibrations; none without a directory.
+func calibrationFiles(dir string, m *profiler.Model) (files []string) {
+	for _, c := range m.Settings {
+		if dir != "" {
+			files = append(files, filepath.Join(dir, c.Facts.Setting+".json"))
+		}
+	}
+	return files
+}
+
 // writeCalibrations writes the model's rates of each setting, in the format that rank
 // and serve read.
 func writeCalibrations(dir string, m *profiler.Model) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, c := range m.Settings {
-		if err := file.WriteJSON(filepath.Join(dir, c.Facts.Setting+".json"), c); err != nil {
+	for i, path := range calibrationFiles(dir, m) {
+		if err := file.WriteJSON(path, m.Settings[i]); err != nil {
 			return err
 		}
 	}
@@ -98,7 +112,7 @@ func readMeasurements(ctx context.Context, env *cli.Env, path string) (*measurem
 		env.Log.Warn(bad)
 	}
 	if d.Missing > 0 {
-		env.Log.Warnf("%s: ignored %d rows without a time", path, d.Missing)
+		env.Log.Warnf("%s: ignored %s without a time", path, plural.Count(d.Missing, "row"))
 	}
 	return d, nil
 }

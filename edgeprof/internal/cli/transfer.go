@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/transfer"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newTransferCommand returns transfer, which evaluates adapt on known devices.
@@ -93,7 +94,7 @@ func lines(path string) ([]string, error) {
 }
 
 func judgedTable(p *cli.Page, j *transfer.Judged) {
-	p.Line("%d configurations of %d left-out chips, %d anchors each", j.Configurations, j.Chips, j.Anchors)
+	p.Line("%s of %s left out, %s each", plural.Count(j.Configurations, "configuration"), plural.Count(j.Chips, "chip"), plural.Count(j.Anchors, "anchor"))
 	table := p.Table("models", "prediction", "latencies", "within 10 %", "within 25 %", "median error", "inside 90 % intervals")
 	add := func(models, name string, s transfer.Scores) {
 		table.Add(models, name, s.Predictions, cli.Share(s.Within10), cli.Share(s.Within25), cli.Share(s.MedianAPE), share(s.Coverage))

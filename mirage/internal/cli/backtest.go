@@ -15,6 +15,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // backtested is the JSON output of mirage backtest.
@@ -117,9 +118,9 @@ func (s *settings) oracle(ctx context.Context, log trace.Trace) ([]float64, erro
 func showBacktest(p *cli.Page, r *backtest.Report) {
 	unknown := ""
 	if r.Unknown > 0 {
-		unknown = "; the log does not contain the waits of " + trace.Count(r.Unknown, "more job")
+		unknown = "; the log does not contain the waits of " + plural.Count(r.Unknown, "more job")
 	}
-	p.Line("%d jobs waited %v on average%s", r.Jobs, lasting(r.MeanWaitHours), unknown)
+	p.Line("%s waited %v on average%s", plural.Count(r.Jobs, "job"), lasting(r.MeanWaitHours), unknown)
 	t := p.Table("forecast", "mean error (h)", "median error (h)", "within 10 min", "within 1 h", "Spearman")
 	add := func(name string, f backtest.Figures) {
 		t.Add(name, hours(f.MAEHours), hours(f.MedianAEHours), cli.Share(f.Within10Min), cli.Share(f.Within1H), f.Spearman)
@@ -131,12 +132,12 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	for _, name := range slices.Sorted(maps.Keys(r.Oracles)) {
 		add(name+" (knows the future)", r.Oracles[name])
 	}
-	p.Line("mean error %v, %s %% less than %s, the best simple forecast (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, trace.Count(r.BlockDays, "day"))
+	p.Line("mean error %v, %s %% less than %s, the best simple forecast (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, plural.Count(r.BlockDays, "day"))
 	p.Line("intervals contain %s of the waits; mean width %v, interval score %v", cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))
 	if r.WidthHours > 24 {
 		p.Line("the mean interval is wider than a day: one in ten of these jobs waited at most %v, one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))
 	}
 	if r.InBursts.Jobs > 0 {
-		p.Line("for %s in bursts (fifty or more of one user within an hour) they contain %s", trace.Count(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))
+		p.Line("for %s in bursts (fifty or more of one user within an hour) they contain %s", plural.Count(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 func newFitCommand(env *cli.Env) *cobra.Command {
@@ -119,8 +120,8 @@ func save(path string, t *trace.Trace, f *simulator.File) error {
 }
 
 func (f fitted) show(p *cli.Page, t *trace.Trace, tried int) {
-	p.Line("%d nodes, %d jobs per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %d settings",
-		f.Nodes, f.UserLimit, f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, tried)
+	p.Line("%s, %s per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %s",
+		plural.Count(f.Nodes, "node"), plural.Count(f.UserLimit, "job"), f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, plural.Count(tried, "setting"))
 	table := p.Table("range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)", "MAE of class median (h)")
 	for _, q := range []struct {
 		name, key string

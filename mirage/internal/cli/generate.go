@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/samples"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // generated is the JSON output of mirage generate.
@@ -62,7 +63,7 @@ samples from a log.)`,
 			}
 			answer := generated{plan.Episodes, plan.Episodes * plan.Probes, manifest.Blocks, len(manifest.Missing(dir)), time.Since(begin).Seconds()}
 			return out.Print(env, answer, func(p *cli.Page) {
-				p.Line("%d of %d blocks of samples in %s (%d episodes, %d probes each)", answer.Blocks-answer.Missing, answer.Blocks, dir, plan.Episodes, plan.Probes)
+				p.Line("%d of %s of samples in %s (%s, %s each)", answer.Blocks-answer.Missing, plural.Count(answer.Blocks, "block"), dir, plural.Count(plan.Episodes, "episode"), plural.Count(plan.Probes, "probe"))
 			})
 		},
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // open reads a log, - being standard input, and logs the rows that cannot be used.
@@ -47,7 +48,7 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	cli.Warn(env, t.Bad)
 	cli.Warn(env, t.Warnings)
 	for _, reason := range slices.Sorted(maps.Keys(t.Skipped)) {
-		env.Log.Infof("%d rows skipped: %s", t.Skipped[reason], reason)
+		env.Log.Infof("%s skipped: %s", plural.Count(t.Skipped[reason], "row"), reason)
 	}
 	if in.Before != "" {
 		at, err := t.Date(in.Before)

@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 func newLogCommand(env *cli.Env) *cobra.Command {
@@ -123,7 +124,7 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 				return err
 			}
 			if n := len(t.Open); n > 0 {
-				env.Log.Warnf("%s pending or running at the log's end are not written", trace.Count(n, "job"))
+				env.Log.Warnf("%s pending or running at the log's end are not written", plural.Count(n, "job"))
 			}
 			return saveTrace(args[1], t)
 		},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
@@ -21,6 +22,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -107,8 +109,8 @@ func (p *provision) run(ctx context.Context, args []string) error {
 		return err
 	}
 	return p.out.Print(p.env, sum, func(page *cli.Page) {
-		page.Line("%d services, %d submissions; %d hand-overs, %d interrupted: %.0f s without a service, %.0f s with two",
-			sum.Links, sum.Submissions, sum.HandOvers, sum.Interrupted, sum.Interruption, sum.Overlap)
+		page.Line("%s, %s; %s, %d interrupted: %.0f s without a service, %.0f s with two",
+			plural.Count(sum.Links, "service"), plural.Count(sum.Submissions, "submission"), plural.Count(sum.HandOvers, "hand-over"), sum.Interrupted, sum.Interruption, sum.Overlap)
 	})
 }
 
@@ -263,12 +265,12 @@ func (p *provision) serve(m *slurm.Metrics) (stop func(), err error) {
 		return nil, fmt.Errorf("--metrics: %w", err)
 	}
 	p.env.Log.Infof("metrics on http://%s/metrics", listener.Addr())
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+	r := chi.NewRouter()
+	r.Get("/metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = m.WriteTo(w)
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	server := cli.Bounded(p.env, r)
 	crash.Go(func() { _ = server.Serve(listener) })
 	return func() { _ = server.Close() }, nil
 }

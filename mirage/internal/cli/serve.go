@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -190,12 +189,8 @@ func questionOf(v url.Values) (question, error) {
 		if text == "" {
 			continue
 		}
-		err := f.Value.Set(text)
-		if wrong := new(strconv.NumError); errors.As(err, &wrong) {
-			err = fmt.Errorf("%q: %w", text, wrong.Err)
-		}
-		if err != nil {
-			return q, cli.Usagef("%s: %w", name, err)
+		if err := f.Value.Set(text); err != nil {
+			return q, cli.Usagef("%s: %s", name, cli.ErrorText(err))
 		}
 	}
 	return q, nil

@@ -8,9 +8,9 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // simulated is the JSON output of mirage simulate.
@@ -88,7 +88,7 @@ func (s *simulate) run(ctx context.Context, path string) error {
 	}
 	answer := simulated{result.MetricsBetween(lo, hi), backtest.ClassMedian(t.Jobs, lo, hi), time.Since(begin).Seconds()}
 	if answer.Rejected > 0 {
-		s.env.Log.Warnf("%d jobs rejected: they need more than the %d nodes of the cluster", answer.Rejected, w.Config.Nodes)
+		s.env.Log.Warnf("%s rejected: more than the %s of the cluster needed", plural.Count(answer.Rejected, "job"), plural.Count(w.Config.Nodes, "node"))
 	}
 	return s.out.Print(s.env, answer, answer.show)
 }
@@ -121,7 +121,7 @@ func showExplanation(p *cli.Page, clock func(int64) string, e *simulator.Explana
 	if e.Logged != nil {
 		logged = "; " + wait(*e.Logged).String() + " in the log"
 	}
-	p.Line("job %s of %s waited %v in the simulation, from %s to %s%s", e.ID, trace.Count(e.Nodes, "node"), wait(e.Start), clock(e.Submit), clock(e.Start), logged)
+	p.Line("job %s of %s waited %v in the simulation, from %s to %s%s", e.ID, plural.Count(e.Nodes, "node"), wait(e.Start), clock(e.Submit), clock(e.Start), logged)
 	if len(e.Reasons) == 0 {
 		return
 	}

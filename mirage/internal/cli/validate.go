@@ -23,6 +23,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // validated is the JSON output of mirage validate.
@@ -241,7 +242,7 @@ func (v *validate) doubt(m *model.Model) {
 		v.env.Log.Warnf("the model was trained on %s to %s, which overlaps the test episodes", v.t.Clock(o.From), v.t.Clock(o.To))
 	}
 	if o.Service.Nodes != p.Service.Nodes || o.Service.Limit != p.Service.Limit {
-		v.env.Log.Warnf("the model was trained for a service of %d nodes and %v, not for %d nodes and %v", o.Service.Nodes, span(o.Service.Limit), p.Service.Nodes, span(p.Service.Limit))
+		v.env.Log.Warnf("the model was trained for a service of %s and %v, not for %s and %v", plural.Count(o.Service.Nodes, "node"), span(o.Service.Limit), plural.Count(p.Service.Nodes, "node"), span(p.Service.Limit))
 	}
 }
 
@@ -301,7 +302,7 @@ func (r validated) show(p *cli.Page) {
 	if r.EffectiveEpisodes > 0 {
 		worth = fmt.Sprintf("; effective sample size of the cost %.0f", r.EffectiveEpisodes)
 	}
-	p.Line("%d episodes in %s of time without overlap%s", r.Episodes, trace.Count(r.Blocks, "span"), worth)
+	p.Line("%s in %s of time without overlap%s", plural.Count(r.Episodes, "episode"), plural.Count(r.Blocks, "span"), worth)
 	against := func(name string, v validation.Paired) {
 		p.Line("compared with %s: %v, p %.2g: %s", name, wait(v.Difference), v.P, v.Verdict)
 		explain = explain || wide(v.Difference)
@@ -318,7 +319,7 @@ func (r validated) show(p *cli.Page) {
 		p.Line("%s", r.Verdict)
 	}
 	if explain {
-		p.Line("an interval is wider than a day: the results of the %s of time differ that much", trace.Count(r.Blocks, "span"))
+		p.Line("an interval is wider than a day: the results of the %s of time differ that much", plural.Count(r.Blocks, "span"))
 	}
 }
 

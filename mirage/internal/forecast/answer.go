@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -93,7 +94,7 @@ func cheaper(job trace.Job) (shapes []shape) {
 			if n := job.Need; n != nil {
 				smaller.Need = &trace.Need{CPUs: n.CPUs / int(part), GPUs: n.GPUs / int(part), MemoryMB: n.MemoryMB / part}
 			}
-			shapes = append(shapes, shape{trace.Count(smaller.Nodes, "node"), smaller})
+			shapes = append(shapes, shape{plural.Count(smaller.Nodes, "node"), smaller})
 		}
 	}
 	return shapes

@@ -9,6 +9,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -34,7 +35,7 @@ func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Pre
 		a.Notes = []string{slurm.ErrPrivate.Error()}
 	}
 	if p.Width() > 86400 {
-		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s are pending, and all run times are sampled from those of recent jobs", trace.Count(v.Pending, "job")))
+		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s are pending, and all run times are sampled from those of recent jobs", plural.Count(v.Pending, "job")))
 	}
 	if p.Value >= 60 { // else nothing can start a minute earlier
 		err = a.compare(cheaper(job), func(j trace.Job) (uncertainty.Prediction, error) {

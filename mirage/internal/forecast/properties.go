@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -80,7 +81,7 @@ func (s *properties) notes(q Question, job trace.Job) (notes []string) {
 		note("for partition %s, which has most jobs; the log also has %s", job.Partition, strings.Join(slices.DeleteFunc(s.names(), func(p string) bool { return p == job.Partition }), ", "))
 	}
 	if job.Nodes > s.nodes {
-		note("no job in the log has more than %s: predicted from smaller jobs", trace.Count(s.nodes, "node"))
+		note("no job in the log has more than %s: predicted from smaller jobs", plural.Count(s.nodes, "node"))
 	}
 	switch {
 	case s.limit == 0:
@@ -111,7 +112,7 @@ func wideNote(jobs []trace.Job, job trace.Job, at int64) string {
 		}
 	}
 	if len(waits) < 10 {
-		return fmt.Sprintf("the interval is wider than a day: only %s of about this size and limit ever started", trace.Count(len(waits), "job"))
+		return fmt.Sprintf("the interval is wider than a day: only %s of about this size and limit ever started", plural.Count(len(waits), "job"))
 	}
 	sorted := stats.Sort(waits)
 	at10, at90 := seconds(sorted.Quantile(0.1)), seconds(sorted.Quantile(0.9))

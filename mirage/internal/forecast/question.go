@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // Question is a job that may be submitted.
@@ -51,7 +52,7 @@ func questionErrorf(format string, args ...any) error {
 func (q Question) check() error {
 	switch r := q.Resources; {
 	case q.Nodes < 1 || q.Limit < 60:
-		return questionErrorf("a job of %s and %d s: want at least one node and 60 s", trace.Count(q.Nodes, "node"), q.Limit)
+		return questionErrorf("a job of %s and %d s: want at least one node and 60 s", plural.Count(q.Nodes, "node"), q.Limit)
 	case q.Overlap != 0 && !(q.Overlap > 0) || math.IsInf(q.Overlap, 1):
 		return questionErrorf("--curve: %v, want a number above 0", q.Overlap)
 	case r.CPUs < 0 || r.GPUs < 0 || r.MemoryMB < 0:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // ErrNoJob is returned when no job has the id, or it was rejected.
@@ -96,7 +97,7 @@ func why(s *Simulator, job int32) Reason {
 	case mine == nil:
 		r.What = "the job that it depends on has not ended"
 	case rules.UserLimit > 0 && s.UserRuns(mine.User) >= rules.UserLimit:
-		r.What = fmt.Sprintf("its user already runs %d jobs, the limit", rules.UserLimit)
+		r.What = fmt.Sprintf("its user already runs %s, the limit", plural.Count(rules.UserLimit, "job"))
 	case r.Free == 0:
 		r.What = "no node is free"
 	case r.Free < int(mine.Nodes):

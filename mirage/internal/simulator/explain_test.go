@@ -36,8 +36,8 @@ func TestExplain(t *testing.T) {
 	for id, want := range map[string][]string{
 		"a": nil,
 		"b": {"10 too few nodes are free", "30 no node is free", "40 too few nodes are free"},
-		"c": {"20 it fits, but would delay a job ahead in the queue", "30 its user already runs 1 jobs, the limit", "40 it fits, but would delay a job ahead in the queue", "100 no node is free"},
-		"f": {"40 its user already runs 1 jobs, the limit", "100 no node is free"},
+		"c": {"20 it fits, but would delay a job ahead in the queue", "30 its user already runs 1 job, the limit", "40 it fits, but would delay a job ahead in the queue", "100 no node is free"},
+		"f": {"40 its user already runs 1 job, the limit", "100 no node is free"},
 	} {
 		e, err := Explain(t.Context(), w, id)
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // Doubts, in warnings, each told once.
@@ -39,6 +41,6 @@ func (p *Provisioner) stuck(k *Link, j *Job) {
 // tooFew doubts a service that asks for more nodes than there are.
 func (p *Provisioner) tooFew(nodes int) {
 	if nodes > 0 && p.s.Request.Nodes > nodes {
-		p.doubt(fmt.Errorf("service of %d nodes: %w: the cluster has %d", p.s.Request.Nodes, ErrNeverStarts, nodes))
+		p.doubt(fmt.Errorf("service of %s: %w: the cluster has %d", plural.Count(p.s.Request.Nodes, "node"), ErrNeverStarts, nodes))
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/registry"
 )
 
@@ -203,7 +204,7 @@ func (p *parser) untangle() {
 		seen[jobs[i].ID] = true
 	}
 	if later > 0 && !same {
-		p.warn("%s: %d jobs depend on a job that is not in the log or was submitted later: dependency ignored", p.file, later)
+		p.warn("%s: ignored dependencies of %s on jobs that are not in the log or were submitted later", p.file, plural.Count(later, "job"))
 	}
 }
 

@@ -5,14 +5,6 @@ import (
 	"time"
 )
 
-// Count returns "1 thing" or "N things".
-func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // Span returns a time in seconds in the largest unit that is exact, such as "12h".
 func Span(seconds int64) string {
 	switch n := seconds; {

@@ -31,19 +31,10 @@ func run() error {
 		return err
 	}
 	stored := filepath.Join(ws.Root, "tools", "readme", "measured")
-	data, err := os.ReadFile(filepath.Join(ws.Root, "out", "tour", "results.json"))
-	if err != nil {
-		return fmt.Errorf("run make tour first: %w", err)
-	}
-	if err := replace(filepath.Join(stored, "tour.json"), data); err != nil {
-		return err
-	}
-	picture, err := os.ReadFile(filepath.Join(ws.Root, "out", "tour", "deft", "urgent.svg"))
-	if err != nil {
-		return err
-	}
-	if err := replace(filepath.Join(stored, "urgent.svg"), picture); err != nil {
-		return err
+	for from, to := range map[string]string{"results.json": "tour.json", "deft/urgent.svg": "urgent.svg"} {
+		if _, err := copyFile(filepath.Join(ws.Root, "out", "tour", from), filepath.Join(stored, to)); err != nil {
+			return fmt.Errorf("run make tour first: %w", err)
+		}
 	}
 	if err := storeTests(ws.Root, filepath.Join(stored, "test.json")); err != nil {
 		return fmt.Errorf("run make test first: %w", err)
@@ -56,16 +47,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(ws.Root, "README.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	updated, err := readme.Replace(string(text), block)
-	if err != nil {
-		return err
-	}
-	if err := replace(path, []byte(updated)); err != nil {
+	if err := writeBlock(filepath.Join(ws.Root, "README.md"), block); err != nil {
 		return err
 	}
 	return storeRivals(ws.Root)
@@ -87,31 +69,37 @@ func storeTests(root, to string) error {
 
 // storeRivals stores the results of `make rivals`, if it ran, and writes its table.
 func storeRivals(root string) error {
-	data, err := os.ReadFile(filepath.Join(root, "out", "rivals.json"))
+	docs := filepath.Join(root, "tools", "docs")
+	stored, err := copyFile(filepath.Join(root, "out", "rivals.json"), filepath.Join(docs, "results", "rivals.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	docs := filepath.Join(root, "tools", "docs")
-	if err := os.MkdirAll(filepath.Join(docs, "results"), 0o755); err != nil {
-		return err
-	}
-	stored := filepath.Join(docs, "results", "rivals.json")
-	if err := replace(stored, data); err != nil {
-		return err
-	}
 	results, err := rivals.Load(stored)
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(docs, "rivals.md")
+	return writeBlock(filepath.Join(docs, "rivals.md"), results.Markdown("results/rivals.json"))
+}
+
+// copyFile copies a file and returns the name of the copy.
+func copyFile(from, to string) (string, error) {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return "", err
+	}
+	return to, replace(to, data)
+}
+
+// writeBlock replaces the measured block of a document.
+func writeBlock(path, block string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	updated, err := readme.Replace(string(text), results.Markdown("results/rivals.json"))
+	updated, err := readme.Replace(string(text), block)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
