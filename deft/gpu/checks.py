@@ -2,7 +2,7 @@
 
 usage: checks.py check DEFT OUT [--device cuda|sim] [--only N]... [--seconds S] [--within S]
                        [--resume] [--scratch DIR] [--preload LIB] [--layouts C]
-       checks.py worker KIND LOG [--device cuda|sim]
+       checks.py worker KIND LOG | job KIND [--device cuda|sim]
        checks.py launches {eager,compiled,graph,cublas,cudnn}
        checks.py probe | ahead [--device cuda|sim]
        checks.py allocate MEGABYTES | loader
@@ -12,6 +12,7 @@ check      runs the checks with the program DEFT and with the files next to this
 worker     loads one kind of work, prints "ready PID", and then obeys the lines of its
            standard input: "run SECONDS", "trace FILE", "gaps BLOCKS FILE". It ends
            when its standard input does, so it never outlives the checks
+job        does one kind of work until it is killed
 launches   runs one kind of work and prints the number of launches that PyTorch's
            profiler (CUPTI) counts; runs under deft doctor
 probe      times a fixed kernel for two seconds
@@ -56,7 +57,7 @@ AGREE = 0.03  # the probe's blocks differ by no more than this on an idle device
 SIMULATED = {
     "large": (400, 100_000, 0, 0, 0), "urgent": (100, 50_000, 0, 20, 0), "graph": (400, 100_000, 50, 0, 0),
     "eager": (200, 20_000, 0, 0, 0), "matmul": (100, 100_000, 0, 0, 0), "service": (20, 20_000, 0, 10, 0),
-    "waiting": (100, 20_000, 0, 10, 4), "spin": (1, 100_000, 0, 0, 0),
+    "waiting": (100, 20_000, 0, 10, 2), "spin": (1, 100_000, 0, 0, 0),
 }
 # The same on a GPU: the pause after a job in milliseconds, where there is one.
 PAUSE_MS = {"urgent": 50, "service": 10, "waiting": 10}
@@ -286,7 +287,7 @@ def gpu_job(kind):
             entry = json.load(f)["models"][kind == "urgent"]
         model = {"name": entry["model_name"], "batch": 1, "resize": True, "size": entry["resize_size"], "sync_level": ""}
         return run_model.load(model, "0", False)[0]
-    once, rounds = work(torch, kind, 8), 5 if kind == "waiting" else 1
+    once, rounds = work(torch, kind, 8), 3 if kind == "waiting" else 1
 
     def job():
         with torch.no_grad():
@@ -330,6 +331,21 @@ def trace(job, path, jobs=5):
     })
 
 
+def job_of(kind, device):
+    """Returns a job, its pause in seconds, and the driver if PyTorch is not used."""
+    driver = Driver(device) if device == "sim" or kind == "spin" else None
+    return simulated_job(driver, kind) if driver else gpu_job(kind), (SIMULATED[kind][3] if driver else PAUSE_MS.get(kind, 0)) / 1e3, driver
+
+
+def forever(kind, device):
+    """Does one kind of work until this process is killed, or its parent ends."""
+    bound_to_parent()
+    job, pause, _ = job_of(kind, device)
+    while True:
+        job()
+        time.sleep(pause)
+
+
 def worker(kind, log, device):
     """Does one kind of work as often as its standard input says."""
     lines = queue.Queue()
@@ -341,10 +357,7 @@ def worker(kind, log, device):
             lines.put(line.split())
         os._exit(0)  # the checks have ended, one way or another
 
-    driver = Driver(device) if device == "sim" or kind == "spin" else None
-    job = simulated_job(driver, kind) if driver else gpu_job(kind)
-    begin, end = run_model.marks()
-    pause = (SIMULATED[kind][3] if driver else PAUSE_MS.get(kind, 0)) / 1e3
+    (job, pause, driver), (begin, end) = job_of(kind, device), run_model.marks()
     for _ in range(3):
         job()
     threading.Thread(target=read, daemon=True).start()
@@ -435,6 +448,17 @@ def turns(alone, shared):
         return None
     turn, gap = statistics.median(own), statistics.median(gaps)
     return {"turn_ms": turn, "gap_ms": gap, "switch_ms": (gap - turn) / 2, "gaps": len(gaps)}
+
+
+def compared(way, predicted, measured):
+    """Returns the errors of predicted speeds, those of "half the speed each", and the share
+    of speeds inside their intervals."""
+    speeds = {tuple(m["programs"]): m["speeds"] for m in measured}
+    each = [(said, found) for p in predicted for w in p["predicted"] if w["way"] == way for said, found in zip(w["speed"], speeds[tuple(p["programs"])])]
+    return {
+        "median_error": statistics.median(abs(said["value"] - found) for said, found in each), "median_error_of_half": statistics.median(abs(0.5 - found) for _, found in each),
+        "inside": statistics.mean(said["low"] <= found <= said["high"] for said, found in each), "speeds": len(each),
+    }
 
 
 # ---- processes ---------------------------------------------------------------------
@@ -715,6 +739,23 @@ class Checks:
         with mps(self) as env, self.workers(SMALL, env) as (w, _):
             return self.measure_pairs(w)
 
+    def predicted(self):
+        """What deft pair says of the same pairs, from each program alone."""
+        directory, paths = self.file("pair"), {}
+        for a, b in (SMALL[:2], SMALL[2:]):
+            self.must([self.args.deft, "pair", "--device", self.args.device, "--seconds", f"{max(1, self.args.seconds * 0.6)}s", "--save", directory, "--", *self.own("job", a), "--", *self.own("job", b)])
+            for kind, name in ((a, "a.json"), (b, "b.json")):
+                paths[kind] = os.path.join(self.args.out, f"pair-{kind}.json")
+                shutil.move(os.path.join(directory, name), paths[kind])
+        found = {"recordings": paths, "pairs": []}
+        for i, a in enumerate(SMALL):
+            for b in SMALL[i + 1:]:
+                found["pairs"].append({"programs": [a, b], "predicted": json.loads(self.must([self.args.deft, "pair", "--traces", paths[a], paths[b], "--json"])[0])["ways"]})
+        for way, number in (("time slices", 21), ("MPS", 25)):
+            if measured := kept(os.path.join(self.args.out, f"check-{number}.json"), self.args.device):
+                found[way] = compared(way, found["pairs"], measured["measured"]["pairs"])
+        return found, len(found["pairs"]) == 6
+
     def constants(self):
         """How contexts take turns on this device, and how far a host runs ahead."""
         took = json.loads(self.must(self.own("ahead"))[0])
@@ -844,7 +885,7 @@ class Checks:
 # By number, in the order in which they run.
 CHECKS = {
     15: ("the urgent job", Checks.urgent), 24: ("what the urgent job leaves unused", Checks.unused), 19: ("the urgent job next to graphs", Checks.graphs),
-    22: ("how contexts take turns", Checks.constants), 21: ("pairs under time slices", Checks.slices), 25: ("pairs under MPS", Checks.under_mps), 13: ("every launch is seen", Checks.launches_seen),
+    22: ("how contexts take turns", Checks.constants), 21: ("pairs under time slices", Checks.slices), 25: ("pairs under MPS", Checks.under_mps), 26: ("pairs as deft predicts them", Checks.predicted), 13: ("every launch is seen", Checks.launches_seen),
     14: ("cost of passing through", Checks.cost), 23: ("the original's experiment", Checks.original), 16: ("one dies, the other lives", Checks.death),
     20: ("memory quota", Checks.quota), 17: ("forked workers", Checks.forked), 18: ("layouts", Checks.layouts),
 }
@@ -996,6 +1037,8 @@ def main(argv):
         return launches(argv[1])
     if len(argv) == 3 and argv[0] == "worker" and argv[1] in SIMULATED:
         return worker(argv[1], argv[2], device)
+    if len(argv) == 2 and argv[0] == "job" and argv[1] in SIMULATED:
+        return forever(argv[1], device)
     if len(argv) == 2 and argv[0] == "allocate" and argv[1].isdigit():
         return allocate(int(argv[1]))
     if len(argv) == 1 and argv[0] in ("probe", "ahead", "loader"):

@@ -216,7 +216,7 @@ func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, er
 }
 
 // agree changes the policy and slack of the session to those asked for. A session that
-// other programs use changes for them too, so that needs --change.
+// other programs use changes for them too, which needs --change.
 func (p *program) agree(at daemon.Place, owner *daemon.Attachment) error {
 	now := owner.State()
 	policy, slack := cmp.Or(p.policy, now.Policy), cmp.Or(p.slack, now.Slack)

@@ -74,7 +74,7 @@ programs and compares the predictions with the measurements.`,
 	f.StringVar(&p.device, "device", "", "with commands: cuda or sim (default cuda); with --table: the device, if it has several")
 	f.BoolVar(&p.unmeasured, "unmeasured", false, "with --table: predict also programs that the table does not contain")
 	f.StringVar(&p.leave, "leave-out", "", "model: predict each measured pair without the rows of one of its programs")
-	f.DurationVar(&p.seconds, "seconds", 8*time.Second, "with commands: how long each runs alone")
+	f.DurationVar(&p.seconds, "seconds", 8*time.Second, "with commands: duration of each recording, from the first launch on")
 	f.StringVar(&p.save, "save", "", "with commands: write the recordings a.json and b.json into this directory")
 	f.StringVar(&p.urgent, "urgent", "", "A or B: the program that must not become slower than --slack")
 	cli.Values(c, "urgent", "A", "B")

@@ -168,7 +168,7 @@ func silence(s *session.Session, own func(session.Client) bool) string {
 	return strings.Join(hook.Diagnose(clients).Findings, "; ")
 }
 
-// notableWait is the share of a program's time at its gate that it is told about.
+// notableWait is the least share of a program's time at its gate that is printed.
 const notableWait = 0.1
 
 // showWaits prints how long a program was stopped for others, if that is notable.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -15,12 +16,13 @@ import (
 	"github.com/foretime/foretime/deft/internal/pair"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // recorder runs programs alone and records what they launch.
 type recorder struct {
 	device  string        // cuda or sim
-	seconds time.Duration // of each recording
+	seconds time.Duration // of each recording, from the first launch on
 }
 
 // warmUpPart is the part of a recording in which a program loads and warms up.
@@ -48,7 +50,7 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (t *
 		}
 	}
 	file := filepath.Join(scratch, "trace")
-	if err := r.run(ctx, env, args, append(hook.Preloaded(environ, lib), "DEFT_TRACE="+file)); err != nil {
+	if err := r.run(ctx, env, args, append(hook.Preloaded(environ, lib), "DEFT_TRACE="+file), file); err != nil {
 		return nil, err
 	}
 	t, err = largest(file+".*", time.Duration(warmUpPart*float64(r.seconds)))
@@ -59,15 +61,30 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (t *
 	return t, nil
 }
 
-// run runs a program until it ends or its time is over. It does not outlive this one.
-func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string) error {
-	timed, cancel := context.WithTimeout(ctx, r.seconds)
+// loading is the time that a program may take until its first launch.
+const loading = 2 * time.Minute
+
+// run runs a program until it ends, or until its time after the first launch is over; the
+// file says when that was. The program does not outlive this one.
+func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string, file string) error {
+	timed, cancel := context.WithCancel(ctx)
 	defer cancel()
+	crash.Go(func() {
+		end := time.Now().Add(loading)
+		for started := false; time.Now().Before(end) && timed.Err() == nil; time.Sleep(10 * time.Millisecond) {
+			if found, _ := filepath.Glob(file + ".*"); !started && len(found) > 0 {
+				started, end = true, time.Now().Add(r.seconds)
+			}
+		}
+		cancel()
+	})
 	cmd := exec.CommandContext(timed, args[0], args[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = environ, env.Stderr, env.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
+	runtime.LockOSThread() // the kernel sends Pdeathsig when this thread ends
+	defer runtime.UnlockOSThread()
 	err := cmd.Run()
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its group
@@ -104,7 +121,7 @@ func largest(pattern string, skip time.Duration) (*pair.Trace, error) {
 
 var errNothing = errors.New("it launched nothing that the hook saw (deft doctor -- COMMAND tells why), or ended before it did")
 
-// scratchDir is where recordings go: memory if there is some.
+// scratchDir returns the directory of recordings: memory if there is some.
 func scratchDir() string { return shm() }
 
 // twoCommands splits "CMD_A -- CMD_B".
