@@ -18,6 +18,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli/requests"
 	"github.com/foretime/foretime/shared/crash"
 )
 
@@ -132,7 +133,7 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 	if s.noAccess {
 		level = logrus.DebugLevel
 	}
-	s.settings.Observe = func(r access.Request) { env.LogRequest(r, level) }
+	s.settings.Observe = func(r access.Request) { requests.Log(env, r, level) }
 	return nil
 }
 

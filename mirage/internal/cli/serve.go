@@ -25,6 +25,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli/requests"
 )
 
 //go:embed serve.html
@@ -110,7 +111,7 @@ func (s *serve) handler() http.Handler {
 		Fail: func(w http.ResponseWriter, _ *http.Request, _ error) {
 			refuse(w, http.StatusInternalServerError, "internal error; the log of the service has its cause")
 		},
-		Done: func(r access.Request) { s.env.LogRequest(r, logrus.InfoLevel) },
+		Done: func(r access.Request) { requests.Log(s.env, r, logrus.InfoLevel) },
 	}
 	r := chi.NewRouter()
 	r.Use(log.Handler, middleware.GetHead)

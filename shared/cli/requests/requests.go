@@ -1,4 +1,4 @@
-package cli
+package requests
 
 import (
 	"fmt"
@@ -8,12 +8,13 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/foretime/foretime/shared/access"
+	"github.com/foretime/foretime/shared/cli"
 )
 
-// LogRequest logs a finished request in the logger's format: at level warning if the
+// Log logs a finished request in the logger's format: at level warning if the
 // server failed, else at the given level. A request of a fast service takes about 20 us;
 // the logger itself would take half of that.
-func (e *Env) LogRequest(r access.Request, level logrus.Level) {
+func Log(e *cli.Env, r access.Request, level logrus.Level) {
 	if r.Status >= 500 {
 		level = logrus.WarnLevel
 	}
@@ -21,7 +22,7 @@ func (e *Env) LogRequest(r access.Request, level logrus.Level) {
 		return
 	}
 	line := fmt.Appendf(nil, "time=%q level=%s msg=request id=%s method=%s path=%s status=%d bytes=%d took=%v remote=%q",
-		time.Now().Format(LogTime), level, r.ID, r.Method, (&url.URL{Path: r.Path}).EscapedPath(), r.Status, r.Bytes, r.Took.Round(time.Microsecond), r.Remote)
+		time.Now().Format(cli.LogTime), level, r.ID, r.Method, (&url.URL{Path: r.Path}).EscapedPath(), r.Status, r.Bytes, r.Took.Round(time.Microsecond), r.Remote)
 	if r.Err != nil {
 		line = fmt.Appendf(line, " error=%q", r.Err)
 	}
