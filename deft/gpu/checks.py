@@ -26,7 +26,7 @@ import contextlib
 import csv
 import ctypes
 import glob
-import importlib.util
+import importlib.metadata
 import json
 import math
 import os
@@ -747,7 +747,7 @@ class Checks:
             for kind, name in ((a, "a.json"), (b, "b.json")):
                 paths[kind] = os.path.join(self.args.out, f"pair-{kind}.json")
                 shutil.move(os.path.join(directory, name), paths[kind])
-        found = {"recordings": paths, "pairs": []}
+        found = {"recordings": {kind: os.path.basename(path) for kind, path in paths.items()}, "pairs": []}
         for i, a in enumerate(SMALL):
             for b in SMALL[i + 1:]:
                 found["pairs"].append({"programs": [a, b], "predicted": json.loads(self.must([self.args.deft, "pair", "--traces", paths[a], paths[b], "--json"])[0])["ways"]})
@@ -938,7 +938,7 @@ def command_line(pid):
 
 
 def preflight(checks):
-    """Returns what the checks use by name, where it is, or None, and what speaks against
+    """Returns what the checks use by name, its place or version, or None, and what speaks against
     measuring on this device now."""
     sim = checks.args.device == "sim"
     found, against = {"GPU": "simulated" if sim else None}, []
@@ -947,8 +947,9 @@ def preflight(checks):
         if not sim and driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(n)) == 0 and n.value > 0:
             found["GPU"] = f"{n.value} by libcuda.so.1"
     for module in ("torch", "torchvision"):
-        spec = importlib.util.find_spec(module)
-        found[module] = spec.origin if spec else None
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[module] = importlib.metadata.version(module)
+        found.setdefault(module)
     found |= {"compiler (cc)": shutil.which("cc"), "cuda.h": cuda_header(), "MPS": shutil.which("nvidia-cuda-mps-control")}
     if sim or not found["GPU"]:
         return found, against
