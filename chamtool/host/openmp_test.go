@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -202,4 +203,35 @@ func fasta(n int) []byte {
 		b.WriteByte('\n')
 	}
 	return []byte(b.String())
+}
+
+// An iteration is what a program waits for: a region, or the tasks before a taskwait. The
+// end of a region does not reach into the next one, regions within tasks and tasks that
+// change the thread end none.
+func TestRealIterations(t *testing.T) {
+	needOpenMP(t)
+	program := filepath.Join(t.TempDir(), "iterations")
+	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/iterations.c", "-lm")
+	for form, tasks := range map[string]int{"chained": 20, "nested": 20, "untied": 20, "waited": 20} {
+		t.Run(form, func(t *testing.T) {
+			const count = 40
+			_, logs := underOMPT(t, nil, program, form, fmt.Sprint(count))
+			var got [count]int
+			log, err := task.LoadLog(t.Context(), filepath.Join(logs, "chamtool_rank_0.csv"), task.FormatCSV)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range log.Rows {
+				if row.Iteration >= count {
+					t.Fatalf("iteration %d, want %d of them", row.Iteration, count)
+				}
+				got[row.Iteration]++
+			}
+			for i, n := range got {
+				if n != tasks {
+					t.Errorf("iteration %d: %d tasks, want %d", i, n, tasks)
+				}
+			}
+		})
+	}
 }

@@ -100,11 +100,26 @@ static unsigned loop_here(struct ring *r) {
     return *part & ~RUNTIMES;
 }
 
+// INNER marks the data of a parallel region within another one or within a task.
+enum { INNER = 1 };
+
+// implicit_tasks are the implicit tasks of parallel regions that this thread is in.
+static __thread unsigned implicit_tasks;
+
+static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads, unsigned number, int flags) {
+    (void)parallel, (void)task, (void)threads, (void)number;
+    if (!(flags & OMPT_TASK_IMPLICIT)) return;
+    if (endpoint == OMPT_BEGIN) implicit_tasks++;
+    else implicit_tasks -= implicit_tasks > 0;
+}
+
 // on_parallel_begin notes where a team is forked. The runtime's front end for gcc may
 // give that place for the construct of a task which is created by a task that the
 // forking thread runs at the end of the region.
 static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *parallel, unsigned threads, int flags, const void *address) {
-    (void)task, (void)frame, (void)parallel, (void)threads, (void)flags;
+    (void)task, (void)frame, (void)threads, (void)flags;
+    struct ring *r;
+    if (parallel && (implicit_tasks > 0 || (on() && (r = my_ring()) && r->depth > 0))) parallel->value = INNER;
     atomic_store_explicit(&omp.forked, (uint64_t)(uintptr_t)address, memory_order_relaxed);
 }
 
@@ -222,10 +237,19 @@ static void iterated(void) {
     if (atomic_compare_exchange_strong(&omp.closed, &before, n)) atomic_fetch_add(&omp.iteration, 1);
 }
 
-// An iteration ends where a thread that is within no explicit task has waited for
-// tasks: at a taskwait, a taskgroup's end or a barrier.
+// ends tells whether the end of a wait may end an iteration: that of a thread in no
+// explicit task and in no region within another one. At the end of a region its workers
+// learn that the barrier is over when the next region begins, so the thread that forked
+// the region closes the iteration.
+static inline int ends(int kind, const ompt_data *parallel, const struct ring *r) {
+    return r->depth == 0 && kind != OMPT_BARRIER_IMPLICIT && kind != OMPT_BARRIER_IMPLICIT_PARALLEL && !(parallel && parallel->value == INNER) &&
+           !atomic_load_explicit(&omp.marked, memory_order_relaxed);
+}
+
+// An iteration ends where all its tasks were waited for: at a taskwait, a taskgroup's end,
+// a barrier, or the end of a parallel region.
 static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
-    (void)kind, (void)parallel, (void)task, (void)address;
+    (void)task, (void)address;
     struct ring *r;
     if (!on() || !(r = my_ring())) return;
     if (endpoint == OMPT_BEGIN) {
@@ -233,8 +257,19 @@ static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_dat
         push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
         return;
     }
-    if (r->depth == 0 && !atomic_load_explicit(&omp.marked, memory_order_relaxed)) iterated();
+    if (ends(kind, parallel, r)) iterated();
     push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&omp.iteration));
+}
+
+static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, const void *address) {
+    (void)task, (void)flags, (void)address;
+    struct ring *r;
+    if (!on() || !(r = my_ring()) || !ends(0, parallel, r)) return;
+    uint64_t before = entered = atomic_load(&omp.iteration);
+    iterated();
+    if (atomic_load(&omp.iteration) == before) return;
+    push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
+    push_wait(EVENT_WAIT_END, FLAG_COUNTED, before + 1);
 }
 
 static int on_control(uint64_t command, uint64_t modifier, void *arg, const void *address) {
@@ -310,7 +345,8 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     if (!begin_process()) return 0;
     const struct { int event; ompt_function call; const char *name; } all[] = {
         {OMPT_THREAD_BEGIN, (ompt_function)on_thread_begin, "thread begin"}, {OMPT_THREAD_END, (ompt_function)on_thread_end, "thread end"},
-        {OMPT_PARALLEL_BEGIN, (ompt_function)on_parallel_begin, "parallel begin"},
+        {OMPT_PARALLEL_BEGIN, (ompt_function)on_parallel_begin, "parallel begin"}, {OMPT_PARALLEL_END, (ompt_function)on_parallel_end, "parallel end"},
+        {OMPT_IMPLICIT_TASK, (ompt_function)on_implicit_task, "implicit task"},
         {OMPT_TASK_CREATE, (ompt_function)on_task_create, "task create"}, {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule, "task schedule"},
         {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
         {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"},

@@ -20,8 +20,10 @@ enum { // ompt_callbacks_t
     OMPT_THREAD_BEGIN = 1,
     OMPT_THREAD_END = 2,
     OMPT_PARALLEL_BEGIN = 3,
+    OMPT_PARALLEL_END = 4,
     OMPT_TASK_CREATE = 5,
     OMPT_TASK_SCHEDULE = 6,
+    OMPT_IMPLICIT_TASK = 7,
     OMPT_CONTROL_TOOL = 11,
     OMPT_WORK = 20,
     OMPT_SYNC_REGION = 23,
@@ -31,7 +33,9 @@ enum { OMPT_BEGIN = 1, OMPT_END = 2 }; // ompt_scope_endpoint_t
 
 enum { OMPT_WORK_TASKLOOP = 7 }; // of ompt_work_t
 
-enum { OMPT_TASK_EXPLICIT = 0x4 }; // of ompt_task_flag_t
+enum { OMPT_TASK_IMPLICIT = 0x2, OMPT_TASK_EXPLICIT = 0x4 }; // of ompt_task_flag_t
+
+enum { OMPT_BARRIER_IMPLICIT = 2, OMPT_BARRIER_IMPLICIT_PARALLEL = 9 }; // of ompt_sync_region_t
 
 enum { // ompt_task_status_t
     OMPT_TASK_COMPLETE = 1,

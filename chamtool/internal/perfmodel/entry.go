@@ -31,6 +31,8 @@ type Entry struct {
 	trial     trial
 	unsaved   bool // Learned has not told of the new era yet
 
+	least, most float64 // logarithms of the seconds of the shortest and the longest run
+
 	samples  []sample // the window: the last learned runs, oldest first
 	power    powerLaw
 	local    localLaw
@@ -184,8 +186,13 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 
 // Usual is what Predict answers where the entry is ready, and stays as it is.
 func (e *Entry) Usual(f *Footprint) *Prediction {
-	if now := (version{e.fits, f.runs, e.model.learned / few}); f.best == nil || f.version != now {
-		p := e.answer(f, Moment{})
+	if now := (version{e.fits, f.runs, e.model.learned / few, f.passed / recent}); f.best == nil || f.version != now {
+		p := Prediction{}
+		if e.known(f) && !e.momentary {
+			e.follow(f, &p)
+		} else {
+			p = e.answer(f, Moment{})
+		}
 		f.best, f.version = &p, now
 	}
 	return f.best
@@ -194,16 +201,29 @@ func (e *Entry) Usual(f *Footprint) *Prediction {
 // PredictAt is Usual for one task. The answer stands in room, unless it is one that
 // tasks share.
 func (e *Entry) PredictAt(f *Footprint, m Moment, room *Prediction) *Prediction {
-	whole := !e.known(f) || e.turn(f)
+	known := e.known(f)
 	switch {
-	case whole || e.momentary:
+	case !known || e.turn(f):
 		*room = e.answer(f, m)
-		room.whole = whole
-		return room
-	case f.best == nil:
-		return e.Usual(f)
+		room.whole = true
+	case e.momentary:
+		*room = e.answer(f, m)
+		if room.whole = false; f.tracked.value > 0 {
+			room.Prediction = f.tracked.around(room.Value, e.model.options.Level)
+		}
+	default:
+		e.follow(f, room)
 	}
-	return f.best
+	return room
+}
+
+// follow answers by the tracked runs of a known footprint.
+func (e *Entry) follow(f *Footprint, p *Prediction) {
+	if f.tracked.value == 0 {
+		start := e.answer(f, Moment{})
+		f.tracked.start(&start)
+	}
+	p.Prediction, p.Model, p.whole = f.tracked.around(f.tracked.value, e.model.options.Level), names[median], false
 }
 
 const (
@@ -279,7 +299,7 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 		f.forget()
 	}
 	if p.Value > 0 && !p.whole && e.known(f) && !e.onTrial() {
-		e.pass(f, m, seconds)
+		e.pass(f, m, p, seconds)
 		return
 	}
 	y := math.Log(seconds)
@@ -323,23 +343,35 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 	}
 }
 
-// pass takes a run that is not learned from: what it tells of the moment is known all
-// the same.
-func (e *Entry) pass(f *Footprint, m Moment, seconds float64) {
+// pass takes a run that the mixture does not learn from.
+func (e *Entry) pass(f *Footprint, m Moment, p *Prediction, seconds float64) {
 	if e.momentary {
 		y := math.Log(seconds)
 		e.model.speed.learn(m, y-f.level())
 		f.levelled(y - e.model.speed.now(m))
 	}
+	if f.tracked.value == 0 {
+		f.tracked.start(p)
+	}
+	f.tracked.end(p, seconds, e.model.options.Level)
+	f.tracked.move(seconds)
+	f.passed++
 	f.ran(seconds, m.Created)
 }
 
 // learn takes a run, y the logarithm of its seconds.
 func (e *Entry) learn(f *Footprint, m Moment, seconds, y float64) {
+	if e.learned == 0 {
+		e.least, e.most = y, y
+	}
+	e.least, e.most = min(e.least, y), max(e.most, y)
 	if f.runs > 0 {
 		e.model.speed.learn(m, y-f.level())
 	}
 	now := e.model.speed.now(m)
+	if f.tracked.value > 0 {
+		f.tracked.move(seconds)
+	}
 	f.ran(seconds, m.Created)
 	f.learn(y, now)
 	if f.fitted(); e.fits > 0 {
@@ -366,7 +398,7 @@ func (e *Entry) Fit() {
 	for i := range e.samples {
 		s := &e.samples[i]
 		at := e.power.log(s.f.x)
-		places = append(places, place{at, s.y - at})
+		places = append(places, place{at: at, off: s.y - at, order: s.order})
 	}
 	e.local = fitLocal(places)
 	e.model.places = places

@@ -75,6 +75,9 @@ func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 	}
 	if f.runs > 0 {
 		a[median] = f.logs.middle()
+		if f.tracked.value > 0 { // the last learned runs are of long ago
+			a[median] = math.Log(f.tracked.value)
+		}
 		a[last] = math.Log(f.last)
 		a[near] = math.Log(f.near.next(m.Created))
 		a[paced] = f.level() + e.model.speed.now(m)
@@ -84,19 +87,23 @@ func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 		a[near] = f.along + e.near.next(m.Created)
 	}
 	for k := range a {
-		a[k] = sane(a[k])
+		a[k] = e.clamp(a[k])
 	}
 	return a
 }
 
-// sane keeps an answer between a nanosecond and thirty years, and NaN as it is.
-func sane(log float64) float64 {
-	const low, high = -20.7, 20.7
-	if log < low {
-		return low
+// beyond is the logarithm of the factor by which an answer may leave the times that were
+// seen: a power law of a few sizes says nothing a hundred times as far away.
+const beyond = math.Ln10
+
+// clamp keeps an answer within a factor of ten of the runs that were seen, and NaN as it
+// is.
+func (e *Entry) clamp(log float64) float64 {
+	if log < e.least-beyond {
+		return e.least - beyond
 	}
-	if log > high {
-		return high
+	if log > e.most+beyond {
+		return e.most + beyond
 	}
 	return log
 }

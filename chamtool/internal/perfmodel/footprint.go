@@ -28,14 +28,16 @@ type Footprint struct {
 	levels [3]float64 // the last logarithms, less the speed at which each ran
 	at     int        // where the next of them goes
 
+	tracked  tracked               // of runs that the mixture does not learn from too
 	interval *uncertainty.Adaptive // nil before recent runs
 	best     *Prediction           // for no moment; nil where it is to be asked for
 	version  version               // of best
+	passed   int                   // runs that were tracked only
 }
 
 // version is what a cached answer stands on: fits of the entry, runs of the
 // footprint, and about the runs that the process learned from.
-type version struct{ fits, runs, learned int }
+type version struct{ fits, runs, learned, passed int }
 
 // Entry is the entry that the footprint is of.
 func (f *Footprint) Entry() *Entry { return f.entry }

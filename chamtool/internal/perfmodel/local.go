@@ -2,6 +2,7 @@ package perfmodel
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -14,7 +15,10 @@ type sample struct {
 
 // place is where a run lies along the power law, and how far from it. Both are
 // logarithms.
-type place struct{ at, off float64 }
+type place struct {
+	at, off float64
+	order   int // of the runs
+}
 
 // localLaw is a table of how far runs lay from the power law, by the place
 // along it: the middle of each stretch of runs that are neighbours there. Both are
@@ -42,9 +46,10 @@ const (
 )
 
 // fitLocal fits to the places of runs, and sorts them. Each stretch overlaps half of
-// the one before.
+// the one before. If a stretch is full of runs at one place, such as those of equal
+// sizes, the last runs there make its offset, up to four stretches of them, and no others.
 func fitLocal(runs []place) (l localLaw) {
-	slices.SortFunc(runs, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(runs, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), a.order-b.order) })
 	n := len(runs)
 	long := min(n, max(few, n/stretches))
 	room := make([]float64, 0, 2*long)
@@ -52,22 +57,32 @@ func fitLocal(runs []place) (l localLaw) {
 		if n-from < long+long/2 { // the last one takes what is left
 			long = n - from
 		}
+		begin, end := from, from+long
+		at := runs[from+long/2].at
+		first, last := samePlace(runs, from+long/2)
+		if last-first >= long {
+			begin, end = max(first, last-4*long), last
+		}
+		if k := len(l.at); k > 0 && at == l.at[k-1] {
+			continue
+		}
 		off := room[:0]
-		for _, r := range runs[from : from+long] {
+		for _, r := range runs[begin:end] {
 			off = append(off, r.off)
 		}
 		slices.Sort(off)
-		l.add(runs[from+long/2].at, off[int(quantile*float64(len(off)))])
+		l.at, l.off = append(l.at, at), append(l.off, off[int(quantile*float64(len(off)))])
+		room = off
 	}
 	return l
 }
 
-// add adds a knot behind the others; one at the same place counts with it.
-func (l *localLaw) add(at, off float64) {
-	if n := len(l.at); n > 0 && at <= l.at[n-1] {
-		return
-	}
-	l.at, l.off = append(l.at, at), append(l.off, off)
+// samePlace returns the range of the runs at the place of run i.
+func samePlace(runs []place, i int) (first, last int) {
+	by := func(r place, at float64) int { return cmp.Compare(r.at, at) }
+	first, _ = slices.BinarySearchFunc(runs, runs[i].at, by)
+	last, _ = slices.BinarySearchFunc(runs, math.Nextafter(runs[i].at, math.Inf(1)), by)
+	return first, last
 }
 
 // log is the offset at a place, straight between the knots and constant

@@ -4,18 +4,26 @@ import "testing"
 
 // TestLocalLaw: offsets lie straight between the knots and are constant beyond them.
 func TestLocalLaw(t *testing.T) {
-	var l localLaw
-	if got := l.log(1); got != 0 {
+	if got := new(localLaw).log(1); got != 0 {
 		t.Errorf("without a knot: %v", got)
 	}
-	l.add(1, 10)
-	l.add(3, 30)
-	l.add(3, 99) // at the same place: counts with the one before
-	l.add(4, 10)
+	l := localLaw{at: []float64{1, 3, 4}, off: []float64{10, 30, 10}}
 	for at, want := range map[float64]float64{-5: 10, 1: 10, 1.5: 15, 2: 20, 3: 30, 3.25: 25, 4: 10, 9: 10} {
 		if got := l.log(at); got != want {
 			t.Errorf("at %v: %v, want %v", at, got, want)
 		}
+	}
+}
+
+// Runs of equal sizes lie at the same place: the last four stretches of them make its
+// offset, 80 runs here.
+func TestLocalLawOfEqualPlaces(t *testing.T) {
+	var runs []place
+	for i := range 400 {
+		runs = append(runs, place{at: float64(i % 2), off: float64(i / 4), order: i})
+	}
+	if l := fitLocal(runs); len(l.at) != 2 || l.off[0] != 78 || l.off[1] != 78 {
+		t.Errorf("%+v, want two knots at the quantile 0.45 of 60 to 99", l)
 	}
 }
 
