@@ -1,12 +1,17 @@
 package host_test
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/task"
@@ -234,4 +239,72 @@ func TestRealIterations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Tasks from below a microsecond on: over a run and in at least six of its eighths the
+// intervals hold about what they promise. In the others the machine may have changed its
+// speed, which thousands of kinds of tasks learn one by one.
+func TestRealShortTasks(t *testing.T) {
+	needOpenMP(t)
+	program := filepath.Join(t.TempDir(), "short")
+	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/short.c", "-lm")
+	for _, form := range []string{"fibonacci", "health", "sort", "queens", "sizes"} {
+		t.Run(form, func(t *testing.T) {
+			_, logs := underOMPT(t, []string{"CHAMTOOL_RING_SLOTS=1048576"}, program, form)
+			log, err := task.LoadLog(t.Context(), filepath.Join(logs, "chamtool_rank_0.csv"), task.FormatCSV)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.SortStableFunc(log.Rows, func(a, b task.Row) int { return cmp.Compare(a.Start, b.Start) })
+			held, ours, rules := shortTasks(log.Rows)
+			t.Logf("%d tasks; inside by eighths %.3f; MAPE and median error %.1f, %.2f %%; of the median so far %.1f, %.2f; of the last value %.1f, %.2f",
+				len(log.Rows), held, ours[0], ours[1], rules[0][0], rules[0][1], rules[1][0], rules[1][1])
+			good := 0
+			for _, share := range held {
+				if share > 0.84 && share < 0.97 {
+					good++
+				}
+			}
+			if all := stat.Mean(held[:], nil); good < 6 || all < 0.86 || all > 0.95 {
+				t.Errorf("%.3f inside by eighths, %.3f in all, want about 0.9", held, all)
+			}
+		})
+	}
+}
+
+// shortTasks returns the share of runs inside their intervals by eighths of the rows, and
+// the mean and median relative errors in percent of the predictions, and of the median and
+// the last of the same sizes so far.
+func shortTasks(rows []task.Row) (held [8]float64, ours [2]float64, rules [2][2]float64) {
+	var n [8]float64
+	var errors [3][]float64
+	median, last := map[string]*float64{}, map[string]float64{}
+	for i, r := range rows {
+		key := fmt.Sprint(r.Entry, r.Sizes)
+		if m := median[key]; m != nil && r.Predicted != nil && r.Seconds > 0 {
+			for k, p := range []float64{*r.Predicted, *m, last[key]} {
+				errors[k] = append(errors[k], 100*math.Abs(p/r.Seconds-1))
+			}
+			if r.Low != nil && r.High != nil {
+				e := i * 8 / len(rows)
+				n[e]++
+				if *r.Low <= r.Seconds && r.Seconds <= *r.High {
+					held[e]++
+				}
+			}
+		}
+		if median[key] == nil {
+			first := r.Seconds
+			median[key] = &first
+		}
+		*median[key] *= 1 + 0.01*float64(cmp.Compare(r.Seconds, *median[key])) // moves to the median
+		last[key] = r.Seconds
+	}
+	for e := range held {
+		held[e] /= n[e]
+	}
+	both := func(x []float64) [2]float64 {
+		return [2]float64{stat.Mean(x, nil), stats.Sort(x).Median()}
+	}
+	return held, both(errors[0]), [2][2]float64{both(errors[1]), both(errors[2])}
 }

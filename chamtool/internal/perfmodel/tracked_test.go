@@ -17,11 +17,13 @@ func TestMicroseconds(t *testing.T) {
 		return 1
 	}
 	for name, seconds := range map[string]func(r *rand.Rand, i int) float64{
-		"scattered":          func(r *rand.Rand, _ int) float64 { return 4e-6 * math.Exp(0.1*r.NormFloat64()) },
-		"nearly constant":    func(r *rand.Rand, _ int) float64 { return 20e-6 * math.Exp(0.001*r.NormFloat64()) },
-		"with stalls":        func(r *rand.Rand, _ int) float64 { return 2e-6 * stall(r) * math.Exp(0.05*r.NormFloat64()) },
-		"slower by thirds":   func(r *rand.Rand, i int) float64 { return 5e-6 * float64(1+i/27_000) * math.Exp(0.1*r.NormFloat64()) },
-		"sizes of two kinds": func(r *rand.Rand, i int) float64 { return 1e-6 * float64(1+9*r.IntN(2)) * math.Exp(0.1*r.NormFloat64()) },
+		"scattered":        func(r *rand.Rand, _ int) float64 { return 4e-6 * math.Exp(0.1*r.NormFloat64()) },
+		"nearly constant":  func(r *rand.Rand, _ int) float64 { return 20e-6 * math.Exp(0.001*r.NormFloat64()) },
+		"with stalls":      func(r *rand.Rand, _ int) float64 { return 2e-6 * stall(r) * math.Exp(0.05*r.NormFloat64()) },
+		"slower by thirds": func(r *rand.Rand, i int) float64 { return 5e-6 * float64(1+i/27_000) * math.Exp(0.1*r.NormFloat64()) },
+		"sizes of two kinds": func(r *rand.Rand, i int) float64 {
+			return 1e-6 * float64(1+9*r.IntN(2)) * math.Exp(0.1*r.NormFloat64())
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const runs = 80_000
