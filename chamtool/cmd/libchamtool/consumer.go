@@ -260,6 +260,7 @@ func (c *consumer) finish() {
 	}
 	c.store()
 	summary := c.session.Close()
+	summary.Bound = C.chamtool_bound() != 0
 	c.parquet()
 	c.summarize(summary)
 	switch {

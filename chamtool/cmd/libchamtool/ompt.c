@@ -28,6 +28,7 @@ static struct {
     _Atomic uint64_t iteration;
     _Atomic uint64_t forked;          // where the last team was forked
     _Atomic int marked;               // the program says itself where iterations end
+    _Atomic int bound;                // tasks have dependences, or create tasks
 } omp;
 
 // A task's data is its token in the low 52 bits, the number of its taskloop, and
@@ -124,9 +125,10 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
 }
 
 static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, int flags, int dependences, const void *address) {
-    (void)by, (void)frame, (void)dependences;
+    (void)by, (void)frame;
     struct ring *r;
     if (!on() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
+    if ((dependences || r->depth > 0) && !atomic_load_explicit(&omp.bound, memory_order_relaxed)) atomic_store_explicit(&omp.bound, 1, memory_order_relaxed);
     uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address, token = name();
     unsigned number = 0;
     if (__builtin_expect(of_runtime(entry) || loops_deep > 0, 0)) number = loop_here(r);
@@ -356,6 +358,8 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
             fprintf(stderr, "chamtool: rank %d: the OpenMP runtime does not report \"%s\"\n", tool.process.rank, all[i].name);
     return 1;
 }
+
+int chamtool_bound(void) { return atomic_load(&omp.bound); }
 
 static void finalize(ompt_data *data) {
     (void)data;

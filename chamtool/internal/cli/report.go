@@ -62,24 +62,32 @@ func spreads(f job.Figures) chart.Chart {
 }
 
 func reportTables(p *cli.Page, f job.Figures) {
-	t := p.Table("measure", "value")
-	t.Add("ranks with a log", f.Ranks)
-	t.Add("missing ranks", ranksText(f.Missing))
-	t.Add("torn ranks", ranksText(f.Torn))
+	t, alone := p.Table("measure", "value"), f.Ranks == 1 && len(f.Missing) == 0
+	if !alone {
+		t.Add("ranks with a log", f.Ranks)
+		t.Add("missing ranks", ranksText(f.Missing))
+	}
+	if !alone || len(f.Torn) > 0 {
+		t.Add("torn ranks", ranksText(f.Torn))
+	}
 	for _, d := range f.Dropped {
 		t.Add(fmt.Sprintf("dropped tasks, rank %d", d.Rank), fmt.Sprintf("%d to %d: the times and shares of this rank are lower bounds", d.Low, d.High))
 	}
 	t.Add("tasks", f.Tasks)
 	t.Add("task seconds", f.Seconds)
 	t.Add("iterations", f.Iterations)
-	t.Add("imbalance, mean", f.Imbalance)
-	if f.Worst != nil {
+	if !alone {
+		t.Add("imbalance, mean", f.Imbalance)
+	}
+	if f.Worst != nil && !alone {
 		t.Add("imbalance, worst", fmt.Sprintf("%s in iteration %d, rank %d", cli.Text(f.Worst.Imbalance), f.Worst.Iteration, f.Worst.Rank))
 	}
 	if f.SlowestRank != nil {
 		t.Add("slowest rank", fmt.Sprintf("%d: its tasks take %s times as long as equal tasks of the others", f.SlowestRank.Rank, cli.Text(f.SlowestRank.Pace)))
 	}
-	t.Add("tasks that moved", f.Moved)
+	if !alone {
+		t.Add("tasks that moved", f.Moved)
+	}
 	lostRows(t, f.Lost)
 	t.Add("tasks predicted", f.Prediction.Predicted)
 	t.Add("MAPE %", f.Prediction.MAPE)
@@ -102,7 +110,11 @@ func lostRows(t *cli.Table, l job.Lost) {
 	}
 	t.Add("wall s of iterations", l.Wall)
 	t.Add("waiting s, all threads", l.Waiting)
-	t.Add("perfect balance saves s", fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(l.Saving.Seconds), cli.Text(l.Saving.Low), cli.Text(l.Saving.High), cli.Text(l.Saving.Share)))
+	if l.Saving.AtMost {
+		t.Add("perfect balance saves s", fmt.Sprintf("0 to %s: tasks wait for others, in an order that the logs do not contain", cli.Text(l.Saving.High)))
+	} else {
+		t.Add("perfect balance saves s", fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(l.Saving.Seconds), cli.Text(l.Saving.Low), cli.Text(l.Saving.High), cli.Text(l.Saving.Share)))
+	}
 	if l.Function != nil {
 		t.Add("most imbalanced function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))
 	}
@@ -114,9 +126,12 @@ func lostRows(t *cli.Table, l job.Lost) {
 // lostTables prints the slowest ranks, or the threads of one rank, and the iterations with
 // the longest waits.
 func lostTables(p *cli.Page, f job.Figures) {
-	t := p.Table("rank", "created", "executed", "sent", "received", "computing s", "waiting s", "wall s", "slowdown")
-	for _, r := range f.WorstRanks {
-		t.Add(r.Rank, r.Created, r.Tasks, r.Given, r.Came, r.Seconds, r.Waiting, r.Wall, r.Pace)
+	var t *cli.Table
+	if f.Ranks > 1 || len(f.Missing) > 0 {
+		t = p.Table("rank", "created", "executed", "sent", "received", "computing s", "waiting s", "wall s", "slowdown")
+		for _, r := range f.WorstRanks {
+			t.Add(r.Rank, r.Created, r.Tasks, r.Given, r.Came, r.Seconds, r.Waiting, r.Wall, r.Pace)
+		}
 	}
 	if len(f.Lost.ByThread) > 0 {
 		t = p.Table("thread", "executed", "computing s", "other s")

@@ -12,13 +12,14 @@ import (
 func New(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chamtool",
-		Short: "Measure and predict the run times of Chameleon and OpenMP tasks, and balance load with them",
-		Example: `  chamtool host --tool libchamtool.so -- --threads 2 --tasks 400 --iterations 20
+		Short: "Measure and predict the run times of OpenMP and Chameleon tasks, and balance load with them",
+		Example: `  chamtool run -- ./program
+  chamtool host --tool libchamtool.so -- --threads 2 --tasks 400 --iterations 20
   chamtool report logs`,
 	}
 	env.Companions = companions
 	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newReportCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
-		newDoctorCommand(env), newHostCommand(env))
+		newDoctorCommand(env), newHostCommand(env), newRunCommand(env))
 	return c
 }
 

@@ -48,6 +48,9 @@ type Saving struct {
 	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; as Seconds for one iteration
 	High    float64 `json:"high_seconds"`
 	Share   float64 `json:"share"` // of the wall time
+	// AtMost says that tasks depend on one another or create others, in an order that the
+	// logs do not contain: Seconds and High are upper bounds then, and Low is 0.
+	AtMost bool `json:"at_most"`
 }
 
 // Uneven is tasks whose time is spread unevenly over the ranks, or the threads of
@@ -93,6 +96,9 @@ func (j *Job) lost() Lost {
 	if len(saved) > 0 {
 		l.Imbalance /= float64(len(saved))
 		l.Saving = saving(saved, l.Wall)
+		if slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
+			l.Saving.AtMost, l.Saving.Low = true, 0
+		}
 	}
 	l.uneven(j)
 	l.threads(j)
@@ -258,7 +264,7 @@ func saving(saved []float64, wall float64) *Saving {
 	s := &Saving{Seconds: sum(saved)}
 	s.Low, s.High = s.Seconds, s.Seconds
 	if p, err := uncertainty.Bootstrap(saved, sum, uncertainty.Resampling{Level: 0.9, Seed: 1}); err == nil {
-		s.Low, s.High = p.Low, p.High
+		s.Low, s.High = max(0, p.Low), min(p.High, wall)
 	}
 	if wall > 0 {
 		s.Share = s.Seconds / wall

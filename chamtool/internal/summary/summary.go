@@ -25,7 +25,8 @@ type Summary struct {
 	Iterations int     `json:"iterations"`
 	task.Counts
 
-	TooShort  int     `json:"too_short"` // runs that began and ended at one reading of the clock: neither learned from nor scored
+	Bound     bool    `json:"tasks_bound"` // tasks depend on one another or create others, which bounds what balance can save
+	TooShort  int     `json:"too_short"`   // runs that began and ended at one reading of the clock: neither learned from nor scored
 	Functions int     `json:"functions"`
 	Fits      int     `json:"fits"`
 	Predicted int     `json:"predicted"`

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/launch"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/crash"
+)
+
+// running holds the flags of run.
+type running struct {
+	tool, logs string
+	out        cli.Output
+}
+
+// newRunCommand returns run, which runs a program under the tool and reports.
+func newRunCommand(env *cli.Env) *cobra.Command {
+	var r running
+	c := &cobra.Command{
+		Use:   "run -- COMMAND...",
+		Short: "Run your OpenMP program under the tool and show where its time goes",
+		Long: `Run a program under libchamtool.so and print the first page of its report: wall time,
+threads, the time of its tasks, what is lost and what may help, the functions. The
+program needs no change. Programs of clang are observed as they are; for those of gcc
+LLVM's OpenMP runtime is preloaded (libomp, from the package libomp-dev). A launcher such
+as mpirun may stand before the program. The page goes to standard error, with --json to
+standard output and the program's output to standard error. The exit status is the
+program's.`,
+		Example: `  chamtool run -- ./program
+  chamtool run -- mpirun -n 2 ./program`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			status, err := r.run(cmd.Context(), env, args)
+			if err == nil && status != 0 {
+				os.Exit(status) // the program's own
+			}
+			return err
+		},
+	}
+	c.Flags().SetInterspersed(false)
+	c.Flags().StringVar(&r.tool, "tool", "", "the tool library (default: libchamtool.so next to this command or in the working directory)")
+	c.Flags().StringVar(&r.logs, "logs", "", "directory of the logs (default: a new one, logs/PROGRAM-TIME)")
+	r.out.Flags(c)
+	return c
+}
+
+// run runs the program to its end, reports, and returns the program's exit status.
+func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	tool, err := launch.Tool(r.tool, self, ".")
+	if err != nil {
+		return 0, err
+	}
+	runtime, preload := launch.Of(args, exec.LookPath), ""
+	if runtime == launch.GNU {
+		dirs := append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), os.Getenv("CONDA_PREFIX")+"/lib")
+		if preload, err = launch.LLVMRuntime(env.Root, dirs); err != nil {
+			return 0, fmt.Errorf("%s uses %v, which loads no tools: %w; install it, for example with apt-get install libomp-dev", args[0], runtime, err)
+		}
+		env.Log.Infof("%s uses %v: %s is preloaded instead", args[0], runtime, preload)
+	}
+	logs, err := r.directory(args[0])
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	if r.out.JSON() { // the answer stays alone on standard output, else the program's
+		cmd.Stdout = env.Stderr
+	} else {
+		env.Stdout = env.Stderr
+	}
+	cmd.Env = launch.Environ(os.Environ(), tool, logs, preload)
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	crash.Go(func() {
+		for s := range signals {
+			_ = cmd.Process.Signal(s) // it may have ended
+		}
+	})
+	ended := cmd.Wait()
+	signal.Stop(signals)
+	if exit := (*exec.ExitError)(nil); ended != nil && !errors.As(ended, &exit) {
+		return 0, ended
+	}
+	return status(cmd.ProcessState), r.report(context.WithoutCancel(ctx), env, runtime, args[0], logs, time.Since(begin))
+}
+
+// status returns an exit status as a shell does.
+func status(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
+}
+
+// directory makes the directory of the logs and returns its absolute path.
+func (r *running) directory(program string) (string, error) {
+	dir := r.logs
+	if dir == "" {
+		dir = filepath.Join("logs", fmt.Sprintf("%s-%s", filepath.Base(program), time.Now().Format("20060102-150405")))
+	}
+	for n := 2; ; n++ { // two programs of one second
+		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.Mkdir(dir, 0o755); err == nil || r.logs != "" && errors.Is(err, os.ErrExist) {
+			return filepath.Abs(dir)
+		} else if !errors.Is(err, os.ErrExist) {
+			return "", err
+		}
+		dir = fmt.Sprintf("%s-%d", strings.TrimSuffix(dir, fmt.Sprintf("-%d", n-1)), n)
+	}
+}
+
+// report prints the first page of the report of a run.
+func (r *running) report(ctx context.Context, env *cli.Env, runtime launch.Runtime, program, logs string, wall time.Duration) error {
+	j, err := job.Load(ctx, logs)
+	if errors.Is(err, job.ErrNoLogs) {
+		_, err = fmt.Fprintf(env.Stdout, "%s: no tasks to report: %s\n", program, why(runtime))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	cli.Warn(env, j.Reasons)
+	f := j.Figures()
+	if f.Tasks == 0 {
+		_, err = fmt.Fprintf(env.Stdout, "%s: no tasks to report: it created none, no task construct and no taskloop\n", program)
+		return err
+	}
+	return r.out.Print(env, f, func(p *cli.Page) { firstPage(p, f, wall.Seconds(), logs) })
+}
+
+// why returns the reason why a program left no log.
+func why(r launch.Runtime) string {
+	if r == launch.Unknown {
+		return "it is linked with " + r.String() + "; programs of clang -fopenmp, gcc -fopenmp and Chameleon are observed"
+	}
+	return "it uses " + r.String() + ", but ended before it loaded the tool, or uses no OpenMP (chamtool doctor tells more)"
+}
+
+// mostLosses and mostFunctions bound the first page.
+const mostLosses, mostFunctions = 3, 5
+
+// firstPage prints what a run came to.
+func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
+	l := f.Lost
+	p.Line("%s s of wall time, %d threads, %s s of tasks: %d tasks in %d iterations", cli.Text(wall), l.Threads, cli.Text(f.Seconds), f.Tasks, f.Iterations)
+	losses := f.Losses()
+	for _, loss := range losses[:min(mostLosses, len(losses))] {
+		p.Line("%s: %s s, %s of the threads' time", loss.Name, cli.Text(loss.Seconds), cli.Text(loss.Share))
+		p.Line("  may help: %s", loss.Advice)
+	}
+	t := p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
+	for _, fn := range f.Functions[:min(mostFunctions, len(f.Functions))] {
+		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
+	}
+	p.Line("chamtool report %s shows more", logs)
+}

@@ -1,0 +1,86 @@
+package launch
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestTool(t *testing.T) {
+	dir := t.TempDir()
+	lib := filepath.Join(dir, "lib", "foretime")
+	if err := os.MkdirAll(lib, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	command := filepath.Join(dir, "bin", "chamtool")
+	if _, err := Tool("", command, dir); !errors.Is(err, ErrNoTool) || !strings.Contains(err.Error(), filepath.Join(dir, "bin", library)) {
+		t.Errorf("without a library: %v", err)
+	}
+	want := filepath.Join(lib, library)
+	if err := os.WriteFile(want, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Tool("", command, "/nowhere"); got != want || err != nil {
+		t.Errorf("%s: %v, want %s", got, err, want)
+	}
+	if _, err := Tool(filepath.Join(dir, "other.so"), command, dir); !errors.Is(err, ErrNoTool) {
+		t.Errorf("a given one that is not there: %v", err)
+	}
+}
+
+func TestLLVMRuntime(t *testing.T) {
+	file := &fstest.MapFile{}
+	for _, tt := range []struct {
+		files fstest.MapFS
+		dirs  []string
+		want  string
+	}{
+		{fstest.MapFS{"usr/lib/llvm-14/lib/libomp.so.5": file, "usr/lib/llvm-9/lib/libomp.so.5": file}, nil, "/usr/lib/llvm-14/lib/libomp.so.5"},
+		{fstest.MapFS{"usr/lib/llvm-14/lib/libomp.so.5": file, "env/lib/libomp.so": file}, []string{"", "/env/lib"}, "/env/lib/libomp.so"},
+		{fstest.MapFS{"usr/lib64/libomp.so": file}, nil, "/usr/lib64/libomp.so"},
+		{fstest.MapFS{"usr/lib/libgomp.so.1": file}, nil, ""},
+	} {
+		got, err := LLVMRuntime(tt.files, tt.dirs)
+		if got != tt.want || (err != nil) != (tt.want == "") {
+			t.Errorf("%s: %v, want %s", got, err, tt.want)
+		}
+	}
+}
+
+func TestEnviron(t *testing.T) {
+	got := Environ([]string{"LD_PRELOAD=a.so", "B=1"}, "/t.so", "logs", "/libomp.so.5")
+	for _, want := range []string{"OMP_TOOL_LIBRARIES=/t.so", "CHAMELEON_TOOL_LIBRARIES=/t.so", "CHAMTOOL_LOG_DIR=logs", "LD_PRELOAD=/libomp.so.5:a.so"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q lacks %s", got, want)
+		}
+	}
+}
+
+// The runtime is that of the program, also behind a launcher.
+func TestOf(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("needs gcc: install with apt-get install gcc")
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "a.c")
+	if err := os.WriteFile(source, []byte("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "a")
+	if out, err := exec.Command("gcc", "-fopenmp", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, tt := range []struct {
+		args []string
+		want Runtime
+	}{{[]string{program}, GNU}, {[]string{"env", "A=1", program}, GNU}, {[]string{"true"}, Unknown}, {[]string{"/nonexistent"}, Unknown}} {
+		if got := Of(tt.args, exec.LookPath); got != tt.want {
+			t.Errorf("%q: %v, want %v", tt.args, got, tt.want)
+		}
+	}
+}
