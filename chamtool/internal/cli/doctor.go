@@ -63,7 +63,7 @@ the core frequencies.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&tool, "tool", "", "library to check (default: the one in CHAMELEON_TOOL_LIBRARIES)")
+	c.Flags().StringVar(&tool, "tool", "", "library to check (default: the one in CHAMELEON_TOOL_LIBRARIES or OMP_TOOL_LIBRARIES)")
 	out.Flags(c)
 	return c
 }
@@ -97,11 +97,14 @@ func library(tool string) []finding {
 	paths := []string{tool}
 	from := "--tool"
 	if tool == "" {
-		from = event.LibrariesVariable
-		paths = strings.Split(os.Getenv(from), ":")
+		for _, from = range []string{event.LibrariesVariable, event.OpenMPLibraries} {
+			if paths = strings.Split(os.Getenv(from), ":"); paths[0] != "" {
+				break
+			}
+		}
 	}
 	if paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" }); len(paths) == 0 {
-		detail := "set " + event.LibrariesVariable + " to the library"
+		detail := "set " + event.OpenMPLibraries + ", or for Chameleon " + event.LibrariesVariable + ", to the library; chamtool run does"
 		if os.Getenv(event.OlderLibraryVariable) != "" {
 			detail += "; only older runtimes read " + event.OlderLibraryVariable
 		}

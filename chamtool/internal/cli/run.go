@@ -137,7 +137,11 @@ func (r *running) directory(program string) (string, error) {
 func (r *running) report(ctx context.Context, env *cli.Env, runtime launch.Runtime, program, logs string, wall time.Duration) error {
 	j, err := job.Load(ctx, logs)
 	if errors.Is(err, job.ErrNoLogs) {
-		_, err = fmt.Fprintf(env.Stdout, "%s: no tasks to report: %s\n", program, why(runtime))
+		reason := why(runtime)
+		if found, _ := filepath.Glob(filepath.Join(logs, "*rank_*")); len(found) > 0 {
+			reason = "it created none, no task construct and no taskloop"
+		}
+		_, err = fmt.Fprintf(env.Stdout, "%s: no tasks to report: %s\n", program, reason)
 		return err
 	}
 	if err != nil {
@@ -145,10 +149,6 @@ func (r *running) report(ctx context.Context, env *cli.Env, runtime launch.Runti
 	}
 	cli.Warn(env, j.Reasons)
 	f := j.Figures()
-	if f.Tasks == 0 {
-		_, err = fmt.Fprintf(env.Stdout, "%s: no tasks to report: it created none, no task construct and no taskloop\n", program)
-		return err
-	}
 	return r.out.Print(env, f, func(p *cli.Page) { firstPage(p, f, wall.Seconds(), logs) })
 }
 

@@ -99,7 +99,21 @@ func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }
 
 // Short returns the line that a user sees at the end of a run.
 func (s *Summary) Short() string {
-	return fmt.Sprintf("%s, %d predicted with a median error of %s %%", plural.Count(int(s.Ended), "task"), s.Predicted, s.MedianAPE)
+	switch {
+	case s.Ended == 0 && s.Dropped == 0:
+		return "no tasks: the program created none that the tool can see"
+	case s.MedianAPE == nil:
+		return plural.Count(int(s.Ended), "task") + ", none predicted" + lacking(s.Dropped)
+	}
+	return fmt.Sprintf("%s, %d predicted with a median error of %s %%%s", plural.Count(int(s.Ended), "task"), s.Predicted, s.MedianAPE, lacking(s.Dropped))
+}
+
+// lacking says that events were dropped.
+func lacking(dropped uint64) string {
+	if dropped == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s dropped, so tasks are missing in every count (CHAMTOOL_RING_SLOTS makes the rings larger)", plural.Count(int(dropped), "event"))
 }
 
 // ReadAll returns the summaries of all ranks of a run that began at a time; nil until all
@@ -123,18 +137,19 @@ func ReadAll(dir string, ranks int, began time.Time) []*Summary {
 
 // Together returns the text of [Summary.Short] for all ranks.
 func Together(all []*Summary) string {
-	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
+	ended, dropped, predicted, low, high := uint64(0), uint64(0), 0, math.Inf(1), 0.0
 	for _, s := range all {
+		dropped += s.Dropped
 		ended, predicted = ended+s.Ended, predicted+s.Predicted
 		if s.MedianAPE != nil {
 			low, high = min(low, float64(*s.MedianAPE)), max(high, float64(*s.MedianAPE))
 		}
 	}
-	errors := "median errors of none %"
+	found := "none predicted"
 	if low <= high {
-		errors = fmt.Sprintf("median errors of %.3g to %.3g %%", low, high)
+		found = fmt.Sprintf("%d predicted with median errors of %.3g to %.3g %%", predicted, low, high)
 	}
-	return fmt.Sprintf("%s: %s, %d predicted with %s", plural.Count(len(all), "rank"), plural.Count(int(ended), "task"), predicted, errors)
+	return fmt.Sprintf("%s: %s, %s%s", plural.Count(len(all), "rank"), plural.Count(int(ended), "task"), found, lacking(dropped))
 }
 
 // Read reads a rank's summary.
