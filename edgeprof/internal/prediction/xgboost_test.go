@@ -83,7 +83,7 @@ func TestRealXGBoost(t *testing.T) {
 			if err != nil || math.Abs(answer.Seconds.Value/want[i]-1) > tolerance || answer.Seconds.Bounded() {
 				t.Fatalf("%s: row %d: %v, %v, XGBoost says %v", name, i, answer.Seconds, err, want[i])
 			}
-			d := device.Device{Node: "a", Model: boards[x[7]], Cores: 4, Load: device.Load{CPUPercent: x[1], DiskPercent: x[4]}}
+			d := device.Device{Node: "a", Model: boards[x[7]], Cores: 4, Load: device.Load{CPUPercent: x[1], DiskPercent: v(4)}}
 			got, err := p.On(t.Context(), []device.Device{d}, nil).Fastest(placement.Counts{
 				ConvLayers: uint64(x[0]), PoolLayers: uint64(x[8]), FCLayers: uint64(x[6]), FilterDetails: uint64(x[5]), TotalParameters: uint64(x[9]), ModelInputSize: uint64(x[2]), ModelOutputSize: uint64(x[3]),
 			})
