@@ -130,7 +130,8 @@ func embed(c *call) []Shaped {
 	if !ids.Known || !words.Known || len(words.Shape) != 2 {
 		return typed(words.Type)
 	}
-	return shaped(words.Type, append(slices.Clone(ids.Shape), words.Shape[1])...)
+	embedded := shaped(words.Type, append(slices.Clone(ids.Shape), words.Shape[1])...)
+	return slices.Concat(embedded, shaped(Int32, ids.Shape[:min(1, len(ids.Shape))]...), embedded)
 }
 
 // attentionSizes are those of ONNX Runtime's Attention: input [batch, steps, hidden],
