@@ -101,6 +101,21 @@ func TestFurtherResults(t *testing.T) {
 	}
 }
 
+// An operator that quantises its input multiplies in the type of its weights.
+func TestPrecisionOfWeights(t *testing.T) {
+	for _, op := range []string{"DynamicQuantizeLSTM", "DynamicQuantizeMatMul"} {
+		g := onTensors(microsoft(op), []int64{9, 2, 64}, []int64{1, 64, 512}, []int64{1, 128, 512})
+		g.Inputs[1].Type = Int8
+		a, err := Analyze(&Model{Opsets: map[string]int64{"": 17}, Graph: g}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := a.Kernels(Fused); len(k) != 1 || k[0].Precision != "int8" {
+			t.Errorf("%s: %+v", op, k)
+		}
+	}
+}
+
 // The passes of a transform: log2 N of N complex numbers for a power of two, three of the
 // next power of two above twice the length for another length.
 func TestTransformBytes(t *testing.T) {
