@@ -33,7 +33,7 @@ var wheels = []struct {
 	{"silero-vad==6.2.3", "silero_vad/data/silero_vad_16k_op15.onnx", map[string]int64{"input:1": 512}, 563968, 0},
 	{"silero-vad==6.2.3", "silero_vad/data/silero_vad_half.onnx", map[string]int64{"input:1": 512}, 563968, 0},
 	{"silero-vad==6.2.3", "silero_vad/data/silero_vad_openvino_16k.onnx", nil, 679552, 309719},
-	{"silero-vad==6.2.3", "silero_vad/data/silero_vad_16k_sequence.onnx", nil, 745600, 309665},
+	{"silero-vad==6.2.3", "silero_vad/data/silero_vad_16k_sequence.onnx", map[string]int64{"sequence_length": 1}, 745600, 309665},
 	{"onnx==1.23.2", "onnx/backend/test/data/light/light_bvlc_alexnet.onnx", nil, 654560384, 60965226},
 	{"onnx==1.23.2", "onnx/backend/test/data/light/light_densenet121.onnx", nil, 2834161664, 8146152},
 	{"onnx==1.23.2", "onnx/backend/test/data/light/light_inception_v1.onnx", nil, 1431556352, 6998556},

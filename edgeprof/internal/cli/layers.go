@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
@@ -39,7 +38,6 @@ type layered struct {
 func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, of string
 	var measure bool
-	var values []string
 	var out cli.Output
 	with := running{threads: 1, quota: 1}
 	c := &cobra.Command{
@@ -48,7 +46,7 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Example: `  edgeprof layers resnet.onnx --measure --runtime ort`,
 		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
-			a, err := analyzed(args[0], with.sizes, values...)
+			a, err := analyzed(args[0], with.sizes, with.values...)
 			if err != nil {
 				return err
 			}
@@ -78,7 +76,7 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	}
 	f := c.Flags()
 	dimFlag(c, &with.sizes)
-	sizeFlag(c, &values)
+	sizeFlag(c, &with.values)
 	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or the built-in ones)")
 	f.StringVar(&of, "runtime", "", "runtime: go or ort (default: that of the rates)")
 	cli.Values(c, "runtime", "go", "ort")
@@ -124,7 +122,10 @@ func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) e
 		return fmt.Errorf("%s: %w", l.Model, err)
 	}
 	defer session.Close()
-	inputs := collection.Inputs(session.Inputs())
+	inputs, err := with.inputs(session)
+	if err != nil {
+		return err
+	}
 	profiles, err := session.Profile(ctx, inputs, warmingRuns+profiledRuns)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Model, err)

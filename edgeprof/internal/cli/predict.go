@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -26,7 +27,8 @@ func newPredictCommand(env *cli.Env) *cobra.Command {
 		Short:   "Predict the time of each row of a collected file",
 		Example: "  edgeprof predict --model model.json --data rows.csv",
 		Long: `Predict the time of each row of a collected file. The output has the same columns
-and prediction, low and high, in seconds. If MODEL.kernels.csv is in the same
+and prediction, low and high, in seconds. The model is one of train, or one that
+XGBoost saved as JSON over the columns of the original collector. If MODEL.kernels.csv is in the same
 directory and the row's setting is in the training data, the prediction uses the
 kernels, otherwise the counts.`,
 		Args: cobra.NoArgs,
@@ -39,7 +41,7 @@ kernels, otherwise the counts.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&model, "model", "", "model file written by train")
+	f.StringVar(&model, "model", "", "model file written by train or, as JSON, by XGBoost")
 	f.StringVar(&data, "data", "", "collected file")
 	f.StringVar(&out, "out", "pred.csv", "file to write")
 	cli.OutputFile(c, "out")
@@ -72,7 +74,11 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 	for i := range table.Rows {
 		row := table.Rows[i].Completed()
 		a, err := m.PredictRow(&row, kernels[[2]string{row.ModelName, row.Setting}])
-		if err != nil {
+		if errors.Is(err, profiler.ErrNegative) {
+			warnings = append(warnings, fmt.Sprintf("%s: row %d: %v", data, i+1, err))
+			text[i+1] = append(text[i+1], "", "", "")
+			continue
+		} else if err != nil {
 			return fmt.Errorf("%s: row %d: %w", data, i+1, err)
 		}
 		for _, w := range a.Warnings {
@@ -82,7 +88,11 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 			}
 		}
 		for _, v := range []float64{a.Seconds.Value, a.Seconds.Low, a.Seconds.High} {
-			text[i+1] = append(text[i+1], strconv.FormatFloat(v, 'g', -1, 64))
+			cell := ""
+			if !math.IsInf(v, 0) { // an end that is unknown
+				cell = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+			text[i+1] = append(text[i+1], cell)
 		}
 	}
 	cli.Warn(env, warnings)

@@ -66,6 +66,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 					}
 					if c.Seconds.Bounded() {
 						c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
+						c.Seconds.Low = max(0, c.Seconds.Low) // however wide earlier outcomes made it
 					}
 				}
 			}

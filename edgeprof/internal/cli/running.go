@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
@@ -40,6 +41,7 @@ type running struct {
 	quota      float64
 	ortLibrary string
 	sizes      []string
+	values     []string // of inputs that decide sizes
 
 	// found is the native library of the last session: its file and its name.
 	found [2]string
@@ -118,7 +120,7 @@ func (r *running) installed(ctx context.Context) error {
 		return err
 	}
 	probe := *r
-	probe.runtime, probe.sizes = runtimeORT, nil
+	probe.runtime, probe.sizes, probe.values = runtimeORT, nil, nil
 	session, err := probe.start(ctx, path)
 	if err != nil {
 		return err
@@ -131,14 +133,21 @@ func (r *running) installed(ctx context.Context) error {
 // program that drives ONNX Runtime.
 func (r *running) start(ctx context.Context, path string) (*worker.Session, error) {
 	settings, err := dimensions(r.sizes)
+	if err == nil {
+		err = settings.ParseValues(r.values)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return r.load(ctx, path, settings.Sizes)
+	return r.open(ctx, path, settings)
 }
 
 // load does the same with the caller's sizes.
 func (r *running) load(ctx context.Context, path string, sizes map[string]int64) (*worker.Session, error) {
+	return r.open(ctx, path, onnx.Settings{Sizes: sizes})
+}
+
+func (r *running) open(ctx context.Context, path string, settings onnx.Settings) (*worker.Session, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -160,11 +169,26 @@ func (r *running) load(ctx context.Context, path string, sizes map[string]int64)
 	if r.runtime == runtimeORT {
 		library = cmp.Or(library, r.found[0]) // the path of the last session
 	}
-	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: sizes, Library: library, ProcessorTime: r.threads == 1 && r.quota == 1})
+	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: settings.Sizes, Values: settings.Values, Library: library, ProcessorTime: r.threads == 1 && r.quota == 1})
 	if err == nil && r.runtime == runtimeORT {
 		r.found[0], r.found[1] = session.Library()
 	}
 	return session, err
+}
+
+// inputs returns random inputs of a session, those that --size names with their values.
+func (r *running) inputs(session *worker.Session) (map[string]runtime.Tensor, error) {
+	var settings onnx.Settings
+	if err := settings.ParseValues(r.values); err != nil {
+		return nil, err
+	}
+	inputs := collection.Inputs(session.Inputs())
+	for name, values := range settings.Values {
+		for i := range inputs[name].Data {
+			inputs[name].Data[i] = float32(values[min(i, len(values)-1)])
+		}
+	}
+	return inputs, nil
 }
 
 // setting returns the setting that measured rows carry.
@@ -219,7 +243,7 @@ func loadNative(_ context.Context, m worker.Model) (runtime.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := native.Load(model, weights, onnx.Settings{Sizes: m.Sizes}, time.Now)
+	session, err := native.Load(model, weights, onnx.Settings{Sizes: m.Sizes, Values: m.Values}, time.Now)
 	if err == nil && m.ProcessorTime {
 		session.UseProcessorTime(timing.ProcessCPU)
 	}

@@ -97,7 +97,7 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 	s.at.Flags(c, "127.0.0.1:7001")
 	s.from.flags(c, "", " (default: prometheus if its address is given, else local)")
 	f := c.Flags()
-	f.StringVar(&s.model, "model", "", "model file of train, or rates of calibrate (default: the rates of calibrate, or the built-in ones)")
+	f.StringVar(&s.model, "model", "", "model file of train or XGBoost, or rates of calibrate (default: the rates of calibrate, or the built-in ones)")
 	f.StringVar(&s.runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates; ort if a model has several)")
 	cli.Values(c, "runtime", "go", "ort")
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $EDGEPROF_TOKEN, or none)")

@@ -36,7 +36,7 @@ type sourcing struct {
 type sourceSettings struct {
 	Source struct {
 		NodeLabel  string `json:"node-label" help:"label of node_exporter's series that contains the node's name"`
-		LoadWindow span   `json:"load-window" help:"window over which CPU load is averaged"`
+		LoadWindow span   `json:"load-window" help:"window over which CPU load is averaged; 0 is four scrape intervals"`
 		MaxAge     span   `json:"max-age" help:"greatest age of a device's samples"`
 		Timeout    span   `json:"timeout" help:"timeout of the source of devices"`
 	} `json:"source"`
@@ -58,7 +58,7 @@ func (s span) String() string { return time.Duration(s).String() }
 func newSourcing(root fs.FS) sourcing {
 	s := sourcing{root: root}
 	of := &s.settings.Source
-	of.NodeLabel, of.LoadWindow, of.MaxAge, of.Timeout = "instance", span(time.Minute), span(time.Minute), span(5*time.Second)
+	of.NodeLabel, of.MaxAge, of.Timeout = "instance", span(time.Minute), span(5*time.Second)
 	return s
 }
 

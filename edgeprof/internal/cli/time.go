@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
@@ -60,13 +59,14 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	c.Flags().IntVar(&runs, "runs", 20, "timed inferences")
 	c.Flags().IntVar(&warmup, "warmup", 2, "untimed inferences before them")
 	with.flags(c)
+	sizeFlag(c, &with.values)
 	out.Flags(c)
 	cli.First(c, "runtime", "runs", "threads", "dim", "json")
 	return c
 }
 
 func timeModel(ctx context.Context, env *cli.Env, path string, with running, warmup, runs int) (timed, error) {
-	a, err := analyzed(path, with.sizes)
+	a, err := analyzed(path, with.sizes, with.values...)
 	if err != nil {
 		return timed{}, err
 	}
@@ -85,7 +85,10 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 	}
 	defer session.Close()
 	t := timed{Model: path, Runtime: with.runtime, Library: with.found[1], Runs: runs, Load: time.Since(start).Seconds()}
-	inputs := collection.Inputs(session.Inputs())
+	inputs, err := with.inputs(session)
+	if err != nil {
+		return timed{}, err
+	}
 	bar := env.Progress("time", int64(warmup+runs))
 	defer bar.Done()
 	var took, alone timing.Latencies

@@ -264,7 +264,7 @@ func (r *run) now() string { return r.Clock().UTC().Format("2006-01-02 15:04:05.
 
 // state fills what changes from row to row.
 func state(row *measurement.Row, d device.Device) {
-	row.CPUPercent, row.DiskPercent = measurement.Number(d.Load.CPUPercent), measurement.Number(d.Load.DiskPercent)
+	row.CPUPercent, row.DiskPercent = measurement.Number(d.Load.CPUPercent), d.Load.DiskPercent
 	if d.MemoryBytes > 0 {
 		row.MemoryPercent = measurement.Number(100 * float64(d.MemoryBytes-d.Load.MemoryAvailableBytes) / float64(d.MemoryBytes))
 	}

@@ -31,8 +31,9 @@ type Device struct {
 
 // Load is how busy a device is.
 type Load struct {
-	CPUPercent  float64 `json:"cpu_percent"`  // of all cores, time not idle
-	DiskPercent float64 `json:"disk_percent"` // of the root file system, used
+	CPUPercent float64 `json:"cpu_percent"` // of all cores, time not idle
+	// DiskPercent is the used share of the root file system; nil when unknown.
+	DiskPercent *float64 `json:"disk_percent,omitempty"`
 	// Load1 is the kernel's mean number of tasks that run, wait for a processor or
 	// for a disk, over about a minute; 0 when unknown.
 	Load1 float64 `json:"load1,omitempty"`
@@ -58,8 +59,8 @@ func (d Device) Check() error {
 		return fmt.Errorf("%w: %s: %d cores, want 1 or more", ErrInvalid, d.Node, d.Cores)
 	case !percent(d.Load.CPUPercent):
 		return fmt.Errorf("%w: %s: CPU load of %v %%, want 0 to 100", ErrInvalid, d.Node, d.Load.CPUPercent)
-	case !percent(d.Load.DiskPercent):
-		return fmt.Errorf("%w: %s: disk usage of %v %%, want 0 to 100", ErrInvalid, d.Node, d.Load.DiskPercent)
+	case d.Load.DiskPercent != nil && !percent(*d.Load.DiskPercent):
+		return fmt.Errorf("%w: %s: disk usage of %v %%, want 0 to 100", ErrInvalid, d.Node, *d.Load.DiskPercent)
 	case d.Load.WaitingPercent != nil && !percent(*d.Load.WaitingPercent):
 		return fmt.Errorf("%w: %s: tasks wait %v %% of the time, want 0 to 100", ErrInvalid, d.Node, *d.Load.WaitingPercent)
 	case !(d.Load.Load1 >= 0 && d.Load.Running >= 0) || math.IsInf(d.Load.Load1+d.Load.Running, 0):

@@ -43,7 +43,7 @@ func TestLocal(t *testing.T) {
 	waiting := 12.5
 	want := Device{
 		Node: "rpi-1", Class: "Computer", Model: "Raspberry Pi 4 Model B Rev 1.4", UUID: got[0].UUID, Arch: got[0].Arch, Processor: "Cortex-A72", Cores: 2, MaxMHz: 1500,
-		MemoryBytes: 4000000 << 10, Load: Load{CPUPercent: 25, DiskPercent: 42, MemoryAvailableBytes: 3000000 << 10, Load1: 0.75, WaitingPercent: &waiting},
+		MemoryBytes: 4000000 << 10, Load: Load{CPUPercent: 25, DiskPercent: new(42.0), MemoryAvailableBytes: 3000000 << 10, Load1: 0.75, WaitingPercent: &waiting},
 	}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

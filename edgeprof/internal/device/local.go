@@ -21,7 +21,7 @@ type Local struct {
 	// without it this machine is a "Computer".
 	VM bool
 	// Disk returns the used share of the root file system in percent; nil
-	// leaves it at 0.
+	// leaves it unknown.
 	Disk func() (float64, error)
 	// Sleep waits between two readings of the processor's times.
 	Sleep func(context.Context, time.Duration) error
@@ -63,9 +63,11 @@ func (l Local) Devices(ctx context.Context) ([]Device, []Excluded, error) {
 	d.MaxMHz = l.megahertz()
 	d.MemoryBytes, d.Load.MemoryAvailableBytes = l.memory()
 	if l.Disk != nil {
-		if d.Load.DiskPercent, err = l.Disk(); err != nil {
+		used, err := l.Disk()
+		if err != nil {
 			return nil, nil, fmt.Errorf("disk usage: %w", err)
 		}
+		d.Load.DiskPercent = &used
 	}
 	return []Device{d}, nil, d.Check()
 }

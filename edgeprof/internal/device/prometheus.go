@@ -23,9 +23,11 @@ type Prometheus struct {
 	// means instance. A port after the name is left off, and a name that no
 	// agent has is looked up in node_uname_info.
 	NodeLabel string
-	// Window is what the processors' load is averaged over; 0 means 1 minute.
+	// Window is what the processors' load is averaged over; 0 means four scrape
+	// intervals. A node that is scraped less often gets four of its own.
 	Window time.Duration
-	// MaxAge is the oldest sample that counts; 0 means 1 minute.
+	// MaxAge is the oldest sample that counts; 0 means 1 minute. It is at least two and
+	// a half scrape intervals.
 	MaxAge time.Duration
 	// Known is for how long a node that fell silent is still listed as
 	// excluded; 0 means 1 hour.
@@ -41,6 +43,7 @@ var _ Source = Prometheus{}
 func (s Prometheus) timeout() time.Duration { return cmp.Or(s.Timeout, 5*time.Second) }
 func (s Prometheus) maxBytes() int64        { return cmp.Or(s.MaxBytes, 8<<20) }
 func (s Prometheus) label() string          { return cmp.Or(s.NodeLabel, "instance") }
+func (s Prometheus) maxAge() time.Duration  { return cmp.Or(s.MaxAge, time.Minute) }
 
 // Quantities are what the series of an answer are told apart by.
 const (
@@ -59,11 +62,17 @@ const (
 	running      = "running"
 )
 
-// expressions are the queries: processors, agents, and the rest of the system.
-func (s Prometheus) expressions() [3]string {
+// expressions are the queries: processors, agents, and the rest of the system. A rate is
+// that of the first window in which a series has two samples.
+func (s Prometheus) expressions(windows []time.Duration) [3]string {
 	by := "by (" + s.label() + ") "
-	idle := `node_cpu_seconds_total{mode="idle"}`
-	window := "[" + promDuration(cmp.Or(s.Window, time.Minute)) + "]"
+	over := func(function, series string) string {
+		parts := make([]string, len(windows))
+		for i, w := range windows {
+			parts[i] = function + "(" + series + "[" + promDuration(w) + "])"
+		}
+		return "(" + strings.Join(parts, " or ") + ")"
+	}
 	root := `{mountpoint="/",fstype!="rootfs"}`
 	join := func(rows ...[2]string) string {
 		parts := make([]string, len(rows))
@@ -74,9 +83,9 @@ func (s Prometheus) expressions() [3]string {
 	}
 	return [3]string{
 		join(
-			[2]string{busyPercent, "100 * (1 - avg " + by + "(rate(" + idle + window + ")))"},
-			[2]string{cores, "count " + by + "(" + idle + ")"},
-			[2]string{ageSeconds, "time() - max " + by + "(timestamp(" + idle + "))"},
+			[2]string{busyPercent, "100 * (1 - avg " + by + over("rate", idleSeries) + ")"},
+			[2]string{cores, "count " + by + "(count by (" + s.label() + ", cpu) (" + idleSeries + "))"},
+			[2]string{ageSeconds, "time() - max " + by + "(timestamp(" + idleSeries + "))"},
 			[2]string{maxHertz, "max " + by + "(node_cpu_frequency_max_hertz)"},
 		),
 		join(
@@ -89,12 +98,15 @@ func (s Prometheus) expressions() [3]string {
 			[2]string{diskPercent, "100 * (1 - max " + by + "(node_filesystem_avail_bytes" + root + ") / max " + by + "(node_filesystem_size_bytes" + root + "))"},
 			[2]string{memoryFree, "max " + by + "(node_memory_MemAvailable_bytes)"},
 			[2]string{load1, "max " + by + "(node_load1)"},
-			[2]string{waiting, "100 * max " + by + "(rate(node_pressure_cpu_waiting_seconds_total" + window + "))"},
-			[2]string{running, "max " + by + "(avg_over_time(node_procs_running" + window + "))"},
+			[2]string{waiting, "100 * max " + by + over("rate", "node_pressure_cpu_waiting_seconds_total")},
+			[2]string{running, "max " + by + over("avg_over_time", "node_procs_running")},
 			[2]string{uname, "max by (" + s.label() + ", nodename) (node_uname_info)"},
 		),
 	}
 }
+
+// idleSeries counts the seconds in which each processor was idle.
+const idleSeries = `node_cpu_seconds_total{mode="idle"}`
 
 // Devices asks for all nodes. The error matches [ErrUnreachable], [ErrTimeout]
 // or [ErrAnswer].
@@ -106,8 +118,9 @@ func (s Prometheus) Devices(ctx context.Context) ([]Device, []Excluded, error) {
 		samples []sample
 		err     error
 	}
+	windows, maxAge := s.windows(s.intervals(ctx))
 	results := make(chan result, 3)
-	for i, expression := range s.expressions() {
+	for i, expression := range s.expressions(windows) {
 		crash.Go(func() {
 			samples, err := s.query(ctx, expression)
 			results <- result{i, samples, err}
@@ -126,7 +139,7 @@ func (s Prometheus) Devices(ctx context.Context) ([]Device, []Excluded, error) {
 	if first != nil {
 		return nil, nil, first
 	}
-	devices, excluded := s.assemble(newNodes(answers[1]), append(answers[0], answers[2]...))
+	devices, excluded := s.assemble(newNodes(answers[1]), append(answers[0], answers[2]...), maxAge)
 	return devices, excluded, nil
 }
 
@@ -135,7 +148,8 @@ type node struct {
 	device   Device
 	seen     map[string]float64 // of node_exporter, by quantity
 	agentAge float64            // seconds; NaN while unknown
-	agents   int                // that speak for it now
+	agents   map[string]bool    // that speak for it now, by address
+	rivals   []string           // exporters of which each may be the node's
 }
 
 // newNodes are the nodes that agents name, by name.
@@ -145,7 +159,7 @@ func newNodes(agents []sample) map[string]*node {
 		name := a.labels["char_node_name"]
 		n := nodes[name]
 		if n == nil {
-			n = &node{device: Device{Node: name}, seen: map[string]float64{}, agentAge: math.NaN()}
+			n = &node{device: Device{Node: name}, seen: map[string]float64{}, agentAge: math.NaN(), agents: map[string]bool{}}
 			nodes[name] = n
 		}
 		return n
@@ -157,12 +171,12 @@ func newNodes(agents []sample) map[string]*node {
 		n := at(a)
 		switch a.labels["quantity"] {
 		case known:
-			if n.agents == 0 {
+			if len(n.agents) == 0 {
 				n.identify(a.labels)
 			}
 		case ageSeconds:
 			n.identify(a.labels)
-			n.agents++
+			n.agents[a.labels["instance"]] = true
 			n.agentAge = a.value
 		case memoryTotal:
 			n.device.MemoryBytes = sizeOf(a.value)
@@ -195,27 +209,22 @@ func number(v float64) float64 {
 	return v
 }
 
-// assemble joins node_exporter's rows to the agents' nodes by name.
-func (s Prometheus) assemble(nodes map[string]*node, rows []sample) (devices []Device, excluded []Excluded) {
-	aliases := map[string]string{}
-	for _, row := range rows {
-		if row.labels["quantity"] == uname {
-			aliases[row.labels[s.label()]] = row.labels["nodename"]
-		}
-	}
+// assemble joins node_exporter's rows to the agents' nodes.
+func (s Prometheus) assemble(nodes map[string]*node, rows []sample, maxAge time.Duration) (devices []Device, excluded []Excluded) {
+	owners := s.owners(nodes, rows)
 	orphans := map[string]bool{}
 	for _, row := range rows {
 		instance, quantity := row.labels[s.label()], row.labels["quantity"]
-		n := nodes[owner(nodes, instance, aliases[instance])]
+		n := nodes[owners[instance]]
 		switch {
 		case n != nil && quantity != uname:
 			n.seen[quantity] = row.value
-		case n == nil && quantity == busyPercent && instance != "":
+		case n == nil && quantity == busyPercent && instance != "" && !rival(nodes, instance):
 			orphans[instance] = true
 		}
 	}
 	for name, n := range nodes {
-		if err := n.complete(cmp.Or(s.MaxAge, time.Minute)); err != nil {
+		if err := n.complete(maxAge); err != nil {
 			excluded = append(excluded, Excluded{Node: name, Reason: err.Error()})
 			continue
 		}
@@ -229,42 +238,108 @@ func (s Prometheus) assemble(nodes map[string]*node, rows []sample) (devices []D
 	return devices, excluded
 }
 
-// owner is the node that an exporter's series belong to: of that name, with the
-// port or without, or of the name that the kernel has.
-func owner(nodes map[string]*node, instance, nodename string) string {
-	if nodes[instance] != nil {
-		return instance
+func rival(nodes map[string]*node, instance string) bool {
+	for _, n := range nodes {
+		if slices.Contains(n.rivals, instance) {
+			return true
+		}
 	}
-	if host, _, err := net.SplitHostPort(instance); err == nil && nodes[host] != nil {
+	return false
+}
+
+// owners finds the node that each exporter's series belong to: of its name, with the port
+// or without; else the only one whose agent has the exporter's address; else the one whose
+// name the kernel has, if only one exporter says so: boards may share a host name.
+func (s Prometheus) owners(nodes map[string]*node, rows []sample) map[string]string {
+	byAddress := map[string][]string{} // nodes by the address of their agents
+	for name, n := range nodes {
+		for agent := range n.agents {
+			if at := address(agent); at != "" && !slices.Contains(byAddress[at], name) {
+				byAddress[at] = append(byAddress[at], name)
+			}
+		}
+	}
+	owners := map[string]string{}
+	exporters := map[string]int{} // by address
+	byName := map[string][]string{}
+	for _, row := range rows {
+		instance := row.labels[s.label()]
+		if _, seen := owners[instance]; !seen {
+			owners[instance] = ""
+			exporters[address(instance)]++
+			if nodes[instance] != nil {
+				owners[instance] = instance
+			} else if at := address(instance); nodes[at] != nil {
+				owners[instance] = at
+			}
+		}
+		if name := row.labels["nodename"]; row.labels["quantity"] == uname && nodes[name] != nil && !slices.Contains(byName[name], instance) {
+			byName[name] = append(byName[name], instance)
+		}
+	}
+	owned := map[string]bool{}
+	for _, name := range owners {
+		owned[name] = true
+	}
+	for instance, name := range owners {
+		if at := address(instance); name == "" && at != "" && exporters[at] == 1 && len(byAddress[at]) == 1 && !owned[byAddress[at][0]] {
+			owners[instance] = byAddress[at][0]
+			owned[byAddress[at][0]] = true
+		}
+	}
+	for name, instances := range byName {
+		instances = slices.DeleteFunc(instances, func(i string) bool { return owners[i] != "" })
+		switch {
+		case owned[name]:
+		case len(instances) == 1:
+			owners[instances[0]] = name
+		default:
+			slices.Sort(instances)
+			nodes[name].rivals = instances
+		}
+	}
+	return owners
+}
+
+// address is an instance without its port.
+func address(instance string) string {
+	if host, _, err := net.SplitHostPort(instance); err == nil {
 		return host
 	}
-	return nodename
+	return instance
 }
 
 // complete fills in the load, or says why the node cannot be ranked.
 func (n *node) complete(maxAge time.Duration) error {
 	for _, part := range []struct {
-		name string
-		age  float64
-		ok   bool
-	}{{"agent", n.agentAge, n.agents > 0}, {"node_exporter", n.seen[ageSeconds], has(n.seen, ageSeconds)}} {
+		name, series string
+		age          float64
+		ok           bool
+	}{{"agent", "char_node_device_model", n.agentAge, len(n.agents) > 0}, {"node_exporter", idleSeries, n.seen[ageSeconds], has(n.seen, ageSeconds)}} {
+		if !part.ok && part.name == "node_exporter" && len(n.rivals) > 0 {
+			return fmt.Errorf("%d node_exporters report its host name: %s; name one of them %s in Prometheus", len(n.rivals), strings.Join(n.rivals, ", "), n.device.Node)
+		}
 		if !part.ok {
-			return fmt.Errorf("no data from its %s", part.name)
+			return fmt.Errorf("no data from its %s (%s)", part.name, part.series)
 		}
 		if !(part.age <= maxAge.Seconds()) {
-			return fmt.Errorf("the last data from its %s is %.0f s old, more than %.0f s", part.name, part.age, maxAge.Seconds())
+			return fmt.Errorf("the last data from its %s (%s) is %.0f s old, more than %.0f s", part.name, part.series, part.age, maxAge.Seconds())
 		}
 	}
-	if n.agents > 1 {
-		return fmt.Errorf("%d agents report this node name", n.agents)
+	if len(n.agents) > 1 {
+		return fmt.Errorf("%d agents report this node name", len(n.agents))
 	}
 	var err error
 	load := &n.device.Load
-	if load.CPUPercent, err = n.percent(busyPercent, "CPU load"); err != nil {
+	if load.CPUPercent, err = n.percent(busyPercent, "CPU load", idleSeries); err != nil {
 		return err
 	}
-	if load.DiskPercent, err = n.percent(diskPercent, "disk usage"); err != nil {
-		return err
+	if has(n.seen, diskPercent) {
+		used, err := n.percent(diskPercent, "disk usage", "node_filesystem_avail_bytes")
+		if err != nil {
+			return err
+		}
+		load.DiskPercent = &used
 	}
 	if count := n.seen[cores]; count >= 1 && count < 1<<20 {
 		n.device.Cores = int(count)
@@ -275,7 +350,7 @@ func (n *node) complete(maxAge time.Duration) error {
 	load.MemoryAvailableBytes = sizeOf(n.seen[memoryFree])
 	load.Load1, load.Running = number(n.seen[load1]), number(n.seen[running]-1) // but for the exporter
 	if has(n.seen, waiting) {
-		share, err := n.percent(waiting, "share of waiting")
+		share, err := n.percent(waiting, "share of waiting", "node_pressure_cpu_waiting_seconds_total")
 		if err != nil {
 			return err
 		}
@@ -288,10 +363,10 @@ func has(m map[string]float64, key string) bool { _, ok := m[key]; return ok }
 
 // percent is a share; rates that Prometheus extrapolates may leave 0 to 100 by
 // a little.
-func (n *node) percent(quantity, name string) (float64, error) {
+func (n *node) percent(quantity, name, series string) (float64, error) {
 	v, ok := n.seen[quantity]
 	if !ok {
-		return 0, fmt.Errorf("its %s is unknown", name)
+		return 0, fmt.Errorf("its %s is unknown: no two recent samples of %s", name, series)
 	}
 	if !(v >= -5 && v <= 105) {
 		return 0, fmt.Errorf("its %s is %v %%, want 0 to 100", name, v)

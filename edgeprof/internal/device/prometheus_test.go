@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -90,6 +91,10 @@ func serve(t *testing.T, c cluster) *httptest.Server {
 	var together sync.WaitGroup
 	together.Add(3)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/status/config" {
+			http.NotFound(w, r) // a server that is no Prometheus has none
+			return
+		}
 		q := r.FormValue("query")
 		i := slices.IndexFunc([]string{"node_cpu_seconds_total", "char_node_device_model", "node_filesystem_avail_bytes"}, func(s string) bool { return strings.Contains(q, s) })
 		if r.URL.Path != "/api/v1/query" || i < 0 {
@@ -120,9 +125,9 @@ func TestDevices(t *testing.T) {
 	want := []Device{
 		{
 			Node: "a", Class: "Computer", Model: "Raspberry Pi 4B", UUID: "ua", Arch: "aarch64", Processor: "Cortex-A72", Cores: 4, MaxMHz: 1500, MemoryBytes: 4e9,
-			Load: Load{CPUPercent: 25, DiskPercent: 58, MemoryAvailableBytes: 3e9, Load1: 6.5, WaitingPercent: &waited, Running: 3},
+			Load: Load{CPUPercent: 25, DiskPercent: new(58.0), MemoryAvailableBytes: 3e9, Load1: 6.5, WaitingPercent: &waited, Running: 3},
 		},
-		{Node: "b", Class: "Computer", Model: "Jetson Nano", UUID: "ub", Cores: 4, Load: Load{DiskPercent: 40}},
+		{Node: "b", Class: "Computer", Model: "Jetson Nano", UUID: "ub", Cores: 4, Load: Load{DiskPercent: new(40.0)}},
 	}
 	// Rows in any order: they are joined by name.
 	for seed := range uint64(10) {
@@ -167,13 +172,13 @@ func TestExcluded(t *testing.T) {
 		node    string
 		reason  string
 	}{
-		"no disk":           {two().without(2, diskPercent), "b", "its disk usage is unknown"},
-		"no load":           {two().without(0, busyPercent), "b", "its CPU load is unknown"},
-		"agent silent":      {two().without(1, ageSeconds), "b", "no data from its agent"},
-		"exporter silent":   {two().without(0, ageSeconds), "b", "no data from its node_exporter"},
-		"agent stale":       {two().with(1, ageSeconds, "61"), "b", "the last data from its agent is 61 s old, more than 60 s"},
-		"exporter stale":    {two().with(0, ageSeconds, "3600"), "b", "the last data from its node_exporter is 3600 s old, more than 60 s"},
-		"age is no number":  {two().with(0, ageSeconds, "NaN"), "b", "the last data from its node_exporter is NaN s old, more than 60 s"},
+		"no load":           {two().without(0, busyPercent), "b", "its CPU load is unknown: no two recent samples of node_cpu_seconds_total{mode=\"idle\"}"},
+		"agent silent":      {two().without(1, ageSeconds), "b", "no data from its agent (char_node_device_model)"},
+		"exporter silent":   {two().without(0, ageSeconds), "b", "no data from its node_exporter (node_cpu_seconds_total{mode=\"idle\"})"},
+		"agent stale":       {two().with(1, ageSeconds, "151"), "b", "the last data from its agent (char_node_device_model) is 151 s old, more than 150 s"},
+		"exporter stale":    {two().with(0, ageSeconds, "3600"), "b", "the last data from its node_exporter (node_cpu_seconds_total{mode=\"idle\"}) is 3600 s old, more than 150 s"},
+		"age is no number":  {two().with(0, ageSeconds, "NaN"), "b", "the last data from its node_exporter (node_cpu_seconds_total{mode=\"idle\"}) is NaN s old, more than 150 s"},
+		"two host names":    {twins(), "b", "2 node_exporters report its host name: 10.0.0.2:9100, 10.0.0.3:9100; name one of them b in Prometheus"},
 		"NaN":               {two().with(0, busyPercent, "NaN"), "b", "its CPU load is NaN %, want 0 to 100"},
 		"infinite":          {two().with(2, diskPercent, "+Inf"), "b", "its disk usage is +Inf %, want 0 to 100"},
 		"beyond 100":        {two().with(0, busyPercent, "250"), "b", "its CPU load is 250 %, want 0 to 100"},
@@ -193,6 +198,86 @@ func TestExcluded(t *testing.T) {
 	}
 	if devices, excluded := ask(t, cluster{}); len(devices)+len(excluded) > 0 {
 		t.Errorf("an empty cluster has %v, %v", devices, excluded)
+	}
+}
+
+// twins has two exporters of host name b, neither at the address of its agent.
+func twins() cluster {
+	c := two()
+	for _, query := range []int{0, 2} {
+		for i, r := range c[query] {
+			if slices.Contains(r.labels, "b:9100") {
+				c[query][i].labels = []string{"instance", "10.0.0.2:9100"}
+				c[query] = append(c[query], row{r.quantity, r.value, []string{"instance", "10.0.0.3:9100"}})
+			}
+		}
+	}
+	c[2] = append(c[2], row{uname, "1", []string{"instance", "10.0.0.2:9100", "nodename", "b"}}, row{uname, "1", []string{"instance", "10.0.0.3:9100", "nodename", "b"}})
+	return c
+}
+
+// An exporter belongs to the agent at its address, whatever its host is called.
+func TestJoinByAddress(t *testing.T) {
+	c := twins()
+	for i, r := range c[1] {
+		if slices.Contains(r.labels, "b") {
+			c[1][i].labels = append(slices.Clone(r.labels), "instance", "10.0.0.3:5001")
+		}
+	}
+	c[0] = append(c[0], row{busyPercent, "77", []string{"instance", "10.0.0.3:9100"}})
+	devices, excluded := ask(t, c)
+	if len(devices) != 2 || devices[1].Node != "b" || devices[1].Load.CPUPercent != 77 || len(excluded) != 1 || excluded[0].Node != "10.0.0.2:9100" {
+		t.Errorf("%+v, excluded %v", devices, excluded)
+	}
+}
+
+// A node is not left out for the use of its disk, which few models need.
+func TestNoDisk(t *testing.T) {
+	devices, excluded := ask(t, two().without(2, diskPercent))
+	if len(devices) != 2 || devices[1].Load.DiskPercent != nil || excluded != nil {
+		t.Errorf("%+v, excluded %v", devices, excluded)
+	}
+}
+
+// The windows are four intervals of each kind of job, and of none shorter than the user's.
+func TestWindows(t *testing.T) {
+	const config = "global: {scrape_interval: 5s}\nscrape_configs:\n- job_name: a\n- {job_name: b, scrape_interval: 1m}\n- {job_name: c, scrape_interval: 5s}\n"
+	for _, tt := range []struct {
+		config string
+		window time.Duration
+		want   []time.Duration
+		age    time.Duration
+	}{
+		{config, 0, []time.Duration{20 * time.Second, 4 * time.Minute}, 150 * time.Second},
+		{config, time.Minute, []time.Duration{time.Minute, 4 * time.Minute}, 150 * time.Second},
+		{"global: {scrape_interval: 10s}", 0, []time.Duration{40 * time.Second}, time.Minute},
+		{"", 0, []time.Duration{4 * time.Minute}, 150 * time.Second},
+		{"{", 0, []time.Duration{4 * time.Minute}, 150 * time.Second},
+		{"scrape_configs: [{scrape_interval: soon}]", 0, []time.Duration{4 * time.Minute}, 150 * time.Second},
+	} {
+		windows, age := Prometheus{Window: tt.window}.windows(parseIntervals(tt.config))
+		if !slices.Equal(windows, tt.want) || age != tt.age {
+			t.Errorf("%q, window %v: %v, age %v; want %v, %v", tt.config, tt.window, windows, age, tt.want, tt.age)
+		}
+	}
+}
+
+// A redirect to another host is refused, and a proxy is named.
+func TestRedirectAndProxy(t *testing.T) {
+	elsewhere := httptest.NewServer(http.NotFoundHandler())
+	defer elsewhere.Close()
+	s := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	defer s.Close()
+	_, _, err := Prometheus{Client: s.Client(), URL: s.URL, Timeout: time.Minute}.Devices(t.Context())
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "it redirects to "+strings.TrimPrefix(elsewhere.URL, "http://")) {
+		t.Errorf("redirected: %v", err)
+	}
+	down := httptest.NewServer(nil)
+	proxy, _ := url.Parse(down.URL)
+	down.Close()
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
+	if _, _, err := (Prometheus{Client: client, URL: "http://prometheus.example:9090", Timeout: time.Minute}).Devices(t.Context()); err == nil || !strings.Contains(err.Error(), "through the proxy "+down.URL) {
+		t.Errorf("through a proxy: %v", err)
 	}
 }
 
@@ -293,7 +378,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		devices, excluded := Prometheus{}.assemble(newNodes(samples), samples)
+		devices, excluded := Prometheus{}.assemble(newNodes(samples), samples, time.Minute)
 		for _, d := range devices {
 			if err := d.Check(); err != nil {
 				t.Fatal(err)

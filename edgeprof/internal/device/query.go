@@ -54,9 +54,9 @@ func (s Prometheus) query(ctx context.Context, expression string) ([]sample, err
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := s.Client.Do(request)
+	response, err := s.client().Do(request)
 	if err != nil {
-		return nil, failure(err)
+		return nil, s.through(request, failure(err))
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, s.maxBytes()+1))
@@ -67,6 +67,34 @@ func (s Prometheus) query(ctx context.Context, expression string) ([]sample, err
 		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrAnswer, s.maxBytes())
 	}
 	return parse(response, body)
+}
+
+// client is the source's, but follows no redirect to another host: what answers there is
+// not what the user named.
+func (s Prometheus) client() *http.Client {
+	c := *s.Client
+	c.CheckRedirect = func(request *http.Request, via []*http.Request) error {
+		if request.URL.Host != via[0].URL.Host {
+			return fmt.Errorf("it redirects to %s: name that address", request.URL.Host)
+		}
+		if len(via) >= 10 {
+			return errors.New("it redirects 10 times")
+		}
+		return nil
+	}
+	return &c
+}
+
+// through adds the proxy that a request went through to its error.
+func (s Prometheus) through(request *http.Request, err error) error {
+	transport, ok := s.Client.Transport.(*http.Transport)
+	if !ok || transport.Proxy == nil {
+		return err
+	}
+	if proxy, wrong := transport.Proxy(request); wrong == nil && proxy != nil {
+		return fmt.Errorf("%w (through the proxy %s of the environment; NO_PROXY lists hosts without one)", err, proxy.Redacted())
+	}
+	return err
 }
 
 // failure sorts a transport's error.

@@ -83,7 +83,7 @@ func (s *Service) postOutcomes(w http.ResponseWriter, r *http.Request) (any, err
 		return nil, fmt.Errorf("%w: the service runs with --no-record", errUnkept)
 	}
 	var o outcome
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)).Decode(&o); err != nil {
+	if err := json.NewDecoder(received{http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)}).Decode(&o); err != nil {
 		return nil, fmt.Errorf("%w: %w", placement.ErrSyntax, broken(err))
 	}
 	p := uncertainty.Prediction{Value: o.Value, Low: o.Low, High: o.High, Level: o.Level}

@@ -29,7 +29,13 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
-	all := r.URL.RawQuery != "" && r.URL.Query().Get("candidates") == "all"
+	all := false
+	if r.URL.RawQuery != "" {
+		candidates := r.URL.Query().Get("candidates")
+		if all = candidates == "all"; !all && candidates != "" {
+			return nil, fmt.Errorf("%w: candidates=%s: want all", errParameter, candidates)
+		}
+	}
 	bound, err := s.fleet(r.Context())
 	if err != nil {
 		return nil, err
@@ -65,13 +71,16 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) (any, er
 // profilingRequest reads and checks the body.
 func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *buffer) (*placement.Request, error) {
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
-		kind, _, _ := mime.ParseMediaType(kind)
+		kind, parameters, _ := mime.ParseMediaType(kind)
 		if kind != "application/json" && !(strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")) {
 			return nil, fmt.Errorf("%w: %q, want application/json", errMedia, kind)
 		}
+		if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
+			return nil, fmt.Errorf("%w: charset %q, want utf-8", errMedia, charset)
+		}
 	}
 	b.in.Reset()
-	if _, err := b.in.ReadFrom(http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)); err != nil {
+	if _, err := b.in.ReadFrom(received{http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)}); err != nil {
 		return nil, broken(err)
 	}
 	request, problems, err := placement.ParseRequest(b.in.Bytes())

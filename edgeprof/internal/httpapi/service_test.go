@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -826,5 +827,31 @@ func TestUnknownCost(t *testing.T) {
 	}
 	if len(got.Warnings) == 0 || !strings.Contains(got.Warnings[0], "com.example.Mystery (1)") {
 		t.Errorf("warnings %q", got.Warnings)
+	}
+}
+
+// What is wrong with the transfer of a body, or with what the client asks for, is the
+// client's fault.
+func TestClientFaults(t *testing.T) {
+	r := newRig(t, nil)
+	server := httptest.NewServer(r.Handler())
+	defer server.Close()
+	for _, path := range []string{"/api/profiling", "/api/v1/placements", "/api/v1/models", "/api/v1/splits"} {
+		kind := map[bool]string{true: "application/json", false: "application/octet-stream"}[path == "/api/profiling"]
+		c, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nzz\r\nbad\r\n", path, kind)
+		text, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 400 ") {
+			t.Errorf("%s: %v: %.60s", path, err, text)
+		}
+		c.Close()
+	}
+	refused(t, r.ask(http.MethodPost, "/api/profiling?candidates=some", strings.NewReader(asked), "Content-Type", "application/json"), 422, "parameter", "candidates=some")
+	refused(t, r.ask(http.MethodPost, "/api/profiling", strings.NewReader(asked), "Content-Type", "application/json; charset=utf-16"), 415, "media-type", "utf-16")
+	if w := r.ask(http.MethodPost, "/api/profiling", strings.NewReader(asked), "Content-Type", "application/json; charset=UTF-8"); w.Code != 200 {
+		t.Errorf("UTF-8: %d", w.Code)
 	}
 }

@@ -125,9 +125,9 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 	if r.ContentLength > s.MaxModelBytes {
 		return fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, r.ContentLength, s.MaxModelBytes)
 	}
-	body := io.Reader(&paced{
+	body := io.Reader(received{&paced{
 		body: http.MaxBytesReader(w, r.Body, s.MaxModelBytes), deadline: control.SetReadDeadline, now: s.Now, begin: begin, until: until,
-	})
+	}})
 	size := r.ContentLength
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -194,6 +194,18 @@ func broken(err error) error {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	return err
+}
+
+// received is the body of a request. What is wrong with reading it is the client's fault.
+type received struct{ io.Reader }
+
+func (r received) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	var long *http.MaxBytesError
+	if err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &long) {
+		err = fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return n, err
 }
 
 // stream reads a model as it comes, to the end of the body.

@@ -15,8 +15,8 @@ type Function struct {
 	Defaults     []Attribute // attributes with their values where a node gives none
 }
 
-// mostInlined bounds the nodes that functions may come to: those that call each other
-// double with each level.
+// mostInlined bounds what functions may come to, in nodes with their tensors and
+// attributes: those that call each other double with each level.
 const mostInlined = 1 << 20
 
 // inlined returns the model with the nodes of its functions in place of their calls. The
@@ -40,7 +40,7 @@ func inlined(m *Model) (*Model, error) {
 type inliner struct {
 	functions map[string]*Function
 	calls     int
-	count     int // nodes so far
+	count     int // nodes, tensors and attributes so far
 }
 
 // nodes inlines a list of nodes. Open are the functions that are being inlined.
@@ -48,8 +48,8 @@ func (in *inliner) nodes(list []Node, open []string) ([]Node, error) {
 	out := make([]Node, 0, len(list))
 	for i := range list {
 		n := list[i]
-		if in.count++; in.count > mostInlined {
-			return nil, fmt.Errorf("%w: its functions come to more than %d nodes", ErrLimit, mostInlined)
+		if in.count += 1 + len(n.Inputs) + len(n.Outputs) + len(n.Attributes); in.count > mostInlined {
+			return nil, fmt.Errorf("%w: its functions come to more than %d nodes, tensors and attributes", ErrLimit, mostInlined)
 		}
 		f := in.functions[n.operator()]
 		if f == nil {

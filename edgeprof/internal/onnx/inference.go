@@ -167,6 +167,9 @@ func (in *inference) node(index int, n *Node) error {
 	return nil
 }
 
+// mostSources is how many deciding inputs of a tensor are noted.
+const mostSources = 8
+
 // trace notes which inputs of the model decide the values of a node's results, if these
 // are short, and of a result without a shape what it is decided by.
 func (in *inference) trace(n *Node, inputs []Shaped) {
@@ -174,7 +177,7 @@ func (in *inference) trace(n *Node, inputs []Shaped) {
 	shapes := true
 	for i, name := range n.Inputs {
 		for _, source := range in.sources[name] {
-			if !slices.Contains(from, source) {
+			if len(from) < mostSources && !slices.Contains(from, source) {
 				from = append(from, source)
 			}
 		}

@@ -137,6 +137,9 @@ func (j *joiner) precision(n *Node, c *Cost) string {
 		return ""
 	}
 	t := c.Inputs[0].Type
+	if t == Float32 && n.is(quantizes) && len(c.Inputs) > 1 && c.Inputs[1].Type != 0 {
+		t = c.Inputs[1].Type // it makes the first whole by itself
+	}
 	if n.Op == "DequantizeLinear" && len(n.Outputs) > 0 {
 		j.real[n.Outputs[0]] = t
 	}

@@ -137,7 +137,7 @@ func labelsAndScores(c *call) []Shaped {
 }
 
 func linearScoresWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
-	rows, _, ok := rowsOf(in[0])
+	rows, _, ok := rowsOf(in.at(0))
 	if !ok {
 		return ClassDense, nil
 	}
@@ -146,7 +146,7 @@ func linearScoresWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
 
 // vectorsWork multiplies each row by each support vector.
 func vectorsWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
-	rows, _, ok := rowsOf(in[0])
+	rows, _, ok := rowsOf(in.at(0))
 	if !ok {
 		return ClassDense, nil
 	}
@@ -159,7 +159,7 @@ const treeNode = 32
 // treeReads goes down each tree for each row: as far as a tree of that many nodes is deep
 // if it is balanced.
 func treeReads(n *Node, in inputs, _ Shaped) []int64 {
-	rows, _, ok := rowsOf(in[0])
+	rows, _, ok := rowsOf(in.at(0))
 	if !ok {
 		return nil
 	}

@@ -9,8 +9,8 @@ var normalizationOperators = table{
 	"BatchNormalization": {shape: batchNormalization, opens: activation},
 	"MeanVarianceNormalization LpNormalization RMSNormalization InstanceNormalization GroupNormalization": {shape: first, class: ClassNormalize},
 	"LayerNormalization": {shape: layerNormalization, class: ClassNormalize},
-	"com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization":                                {shape: first, class: ClassNormalize},
-	"com.microsoft.SimplifiedLayerNormalization com.microsoft.LayerNormalization":                                        {shape: first, class: ClassNormalize},
+	"com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization":                                {shape: skipNormalization, class: ClassNormalize},
+	"com.microsoft.SimplifiedLayerNormalization com.microsoft.LayerNormalization":                                        {shape: layerNormalization, class: ClassNormalize},
 	"ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare": {shape: reduction, class: ClassNormalize},
 }
 
@@ -22,6 +22,17 @@ func batchNormalization(c *call) []Shaped {
 		out = append(out, Shaped{Type: c.input(3).Type, Known: c.input(3).Known, Shape: c.input(3).Shape})
 	}
 	return out
+}
+
+// skipNormalization normalises the sum of two tensors; it gives the mean and the deviation
+// too, and the sum.
+func skipNormalization(c *call) []Shaped {
+	x := first(c)[0]
+	statistics := typed(Float32)[0]
+	if n := len(x.Shape); x.Known && n > 0 {
+		statistics = Shaped{Type: Float32, Known: true, Shape: append(slices.Clone(x.Shape[:n-1]), 1)}
+	}
+	return []Shaped{x, statistics, statistics, x}
 }
 
 // layerNormalization gives the mean and the deviation too, one for each slice

@@ -82,12 +82,15 @@ func (n *Node) is(t trait) bool { return operators[n.operator()].traits&t != 0 }
 // inputs are those of a node; a shape that is not there is nil.
 type inputs []Shaped
 
-func (in inputs) shape(i int) []int64 {
+// at is an input; unknown if there are fewer.
+func (in inputs) at(i int) Shaped {
 	if i < len(in) {
-		return in[i].Shape
+		return in[i]
 	}
-	return nil
+	return Shaped{}
 }
+
+func (in inputs) shape(i int) []int64 { return in.at(i).Shape }
 
 // work classifies a node and counts its multiply-accumulates.
 func work(n *Node, in inputs, out Shaped) (Class, int64) {

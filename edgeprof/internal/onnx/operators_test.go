@@ -73,6 +73,49 @@ func TestOperatorWork(t *testing.T) {
 	}
 }
 
+// Results beyond the first have shapes too: optimised graphs go on from them.
+func TestFurtherResults(t *testing.T) {
+	for name, tt := range map[string]struct {
+		node   Node
+		shapes [][]int64
+		want   [][]int64
+	}{
+		"sum of a skipped normalization": {microsoft("SkipLayerNormalization"), [][]int64{{1, 7, 64}, {1, 7, 64}, {64}}, [][]int64{{1, 7, 64}, {1, 7, 1}, {1, 7, 1}, {1, 7, 64}}},
+		"keys and values so far":         {microsoft("GroupQueryAttention", Int("num_heads", 8), Int("kv_num_heads", 2)), [][]int64{{1, 3, 512}, {1, 3, 128}, {1, 3, 128}, {1, 2, 5, 64}, {1, 2, 5, 64}}, [][]int64{{1, 3, 512}, {1, 2, 8, 64}, {1, 2, 8, 64}}},
+		"projected keys so far":          {microsoft("Attention", Int("num_heads", 8)), [][]int64{{1, 3, 512}, {512, 1536}, nil, nil, {2, 1, 8, 5, 64}}, [][]int64{{1, 3, 512}, {2, 1, 8, 8, 64}}},
+		"states of a quantised LSTM":     {microsoft("DynamicQuantizeLSTM"), [][]int64{{9, 2, 64}, {1, 64, 512}, {1, 128, 512}}, [][]int64{{9, 1, 2, 128}, {1, 2, 128}, {1, 2, 128}}},
+	} {
+		tt.node.Outputs = nil
+		for i := range tt.want {
+			tt.node.Outputs = append(tt.node.Outputs, string(rune('p'+i)))
+		}
+		a, err := Analyze(&Model{Opsets: map[string]int64{"": 17}, Graph: onTensors(tt.node, tt.shapes...)}, Settings{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i, output := range tt.node.Outputs {
+			if got := a.Tensors[output]; !got.Known || !slices.Equal(got.Shape, tt.want[i]) {
+				t.Errorf("%s: result %d is %v, want %v", name, i, got.Shape, tt.want[i])
+			}
+		}
+	}
+}
+
+// An operator that quantises its input multiplies in the type of its weights.
+func TestPrecisionOfWeights(t *testing.T) {
+	for _, op := range []string{"DynamicQuantizeLSTM", "DynamicQuantizeMatMul"} {
+		g := onTensors(microsoft(op), []int64{9, 2, 64}, []int64{1, 64, 512}, []int64{1, 128, 512})
+		g.Inputs[1].Type = Int8
+		a, err := Analyze(&Model{Opsets: map[string]int64{"": 17}, Graph: g}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := a.Kernels(Fused); len(k) != 1 || k[0].Precision != "int8" {
+			t.Errorf("%s: %+v", op, k)
+		}
+	}
+}
+
 // The passes of a transform: log2 N of N complex numbers for a power of two, three of the
 // next power of two above twice the length for another length.
 func TestTransformBytes(t *testing.T) {

@@ -193,7 +193,7 @@ func deconvolutionWork(_ *Node, in inputs, _ Shaped) (Class, []int64) {
 	if len(w) < 2 {
 		return ClassConv, nil
 	}
-	return ClassConv, append(slices.Clone(w[1:]), in[0].Elements())
+	return ClassConv, append(slices.Clone(w[1:]), in.at(0).Elements())
 }
 
 // causalConvolution has input [batch, channels, length], weights [channels, 1, window] and

@@ -1,8 +1,10 @@
 package placement
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 func TestRank(t *testing.T) {
@@ -76,4 +79,24 @@ func rank(a *onnx.Analysis, devices []device.Device, excluded []device.Excluded,
 		return r, fmt.Errorf("fastest is %+v (%v), ranked first %+v (%v)", first, firstErr, r.Candidates, err)
 	}
 	return r, err
+}
+
+// A time that is only known to be above something comes last, however short.
+func TestLowerBoundIsLast(t *testing.T) {
+	times := []uncertainty.Prediction{{Value: 1, Low: 0.5, High: math.Inf(1)}, {Value: 3, Low: 2, High: 4}, uncertainty.Point(2)}
+	r, err := Rank([]device.Device{{Node: "open"}, {Node: "known"}, {Node: "point"}}, nil, func(i int) (Estimate, error) { return Estimate{Seconds: times[i]}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Candidates[0].Node + " " + r.Candidates[1].Node + " " + r.Candidates[2].Node; got != "point known open" {
+		t.Errorf("order %s", got)
+	}
+	text, err := json.Marshal(r.Candidates[2])
+	if err != nil || !strings.Contains(string(text), `"low":0.5,"high":null`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	var back Candidate
+	if err := json.Unmarshal(text, &back); err != nil || back.Seconds.Low != 0.5 || !math.IsInf(back.Seconds.High, 1) {
+		t.Errorf("%+v, %v", back.Seconds, err)
+	}
 }

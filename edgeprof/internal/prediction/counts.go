@@ -87,7 +87,7 @@ func rowOf(c placement.Counts, d *device.Device) measurement.Row {
 	return measurement.Row{Original: measurement.Original{
 		ConvLayers: number(c.ConvLayers), PoolLayers: number(c.PoolLayers), FCLayers: number(c.FCLayers), FilterDetails: number(c.FilterDetails),
 		TotalParameters: number(c.TotalParameters), ReadBytes: number(c.ModelInputSize), WrittenBytes: number(c.ModelOutputSize),
-		LoadPercent: measurement.Number(d.Load.CPUPercent), DiskPercent: measurement.Number(d.Load.DiskPercent), Device: kindOf(d.Model),
+		LoadPercent: measurement.Number(d.Load.CPUPercent), DiskPercent: d.Load.DiskPercent, Device: kindOf(d.Model),
 	}}
 }
 

@@ -57,7 +57,7 @@ func Read(ctx context.Context, catalog *Catalog, name string, data []byte, runti
 	var header struct {
 		Kind string `json:"kind"`
 	}
-	if err := json.Unmarshal(data, &header); err != nil || header.Kind == "" {
+	if err := json.Unmarshal(data, &header); err != nil || header.Kind == "" && !profiler.IsXGBoost(data) {
 		c, err := catalog.Parse(data)
 		if err != nil {
 			return nil, err

@@ -31,6 +31,9 @@ func (m *Model) PredictRow(r *measurement.Row, kernels []measurement.Kernel) (An
 	if err != nil {
 		return Answer{}, err
 	}
+	if m.Whole.original != nil {
+		return Answer{Seconds: uncertainty.Point(v), Method: MethodWhole, Warnings: []error{ErrNoInterval}}, nil
+	}
 	a := Answer{Seconds: m.Whole.band.Predict(v), Method: MethodWhole}
 	if math.IsNaN(code(m.Whole.settings, r.Setting)) {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: setting %q was not measured", ErrForeign, r.Setting))

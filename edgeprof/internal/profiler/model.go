@@ -18,6 +18,10 @@ import (
 var (
 	// ErrModel is returned for a model file that cannot be used.
 	ErrModel = errors.New("unusable model")
+	// ErrNoInterval warns that a model of XGBoost does not say how far off it is.
+	ErrNoInterval = errors.New("no interval: the file of XGBoost does not contain its error")
+	// ErrNegative is returned for a predicted time that is not above 0.
+	ErrNegative = errors.New("the model predicts an impossible time")
 	// ErrValidation is returned for a validation that does not exist.
 	ErrValidation = errors.New("unknown validation")
 )
@@ -131,10 +135,17 @@ func hash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ReadModel reads what [Model.Write] wrote. The error matches [ErrModel].
+// ReadModel reads what [Model.Write] or XGBoost wrote. The error matches [ErrModel].
 func ReadModel(r io.Reader) (*Model, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if IsXGBoost(data) {
+		return ReadXGBoost(data)
+	}
 	var f file
-	if err := json.NewDecoder(r).Decode(&f); err != nil {
+	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}
 	if f.Kind != kind || f.Schema != schema {
@@ -148,7 +159,6 @@ func ReadModel(r io.Reader) (*Model, error) {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}
 	m := &Model{Facts: c.Trained, Settings: c.Settings, Hash: f.Hash, Whole: &ModelTrees{settings: c.Names, band: bandBetween(c.Low, c.High)}}
-	var err error
 	if m.Whole.ensemble, err = decoded(c.Whole, len(rowColumns)); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,9 @@ type ModelTrees struct {
 	settings []string
 	ensemble *tree.Ensemble
 	band     uncertainty.Band // about a predicted time
+	// original are the names of the features of a model that XGBoost wrote, whose error is
+	// unknown; nil for one of ours.
+	original []string
 }
 
 // busy is the load of a row in percent of the machine: the original training
@@ -97,6 +100,13 @@ func learnWhole(ctx context.Context, rows []measurement.Row) (*ModelTrees, error
 
 // seconds predicts one row.
 func (t *ModelTrees) seconds(r *measurement.Row) (float64, error) {
+	if t.original != nil {
+		p, err := t.ensemble.Predict(t.originalFeatures(r))
+		if err == nil && !(p.Value > 0) {
+			err = fmt.Errorf("%w: %g s", ErrNegative, p.Value)
+		}
+		return p.Value, err
+	}
 	p, err := t.ensemble.Predict(t.features(nil, r))
 	return p.Value, err
 }

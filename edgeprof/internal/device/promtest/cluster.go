@@ -67,12 +67,29 @@ func Start(t *testing.T, agents map[string]string) *Cluster {
 	for _, address := range agents {
 		fmt.Fprintf(&config, "  - {targets: [%q]}\n", address)
 	}
-	if err := os.WriteFile(filepath.Join(c.folder, "prometheus.yml"), []byte(config.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c.Address = free(t)
-	c.StartServer()
+	c.configure(config.String())
 	return c
+}
+
+// Serve runs a Prometheus with a configuration and returns its address.
+func Serve(t *testing.T, config string) string {
+	t.Helper()
+	if _, err := exec.LookPath("prometheus"); err != nil {
+		t.Skip("needs prometheus: install with apt-get install prometheus")
+	}
+	c := &Cluster{t: t, folder: t.TempDir()}
+	c.configure(config)
+	return c.Address
+}
+
+// configure starts Prometheus with a configuration.
+func (c *Cluster) configure(config string) {
+	c.t.Helper()
+	if err := os.WriteFile(filepath.Join(c.folder, "prometheus.yml"), []byte(config), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+	c.Address = free(c.t)
+	c.StartServer()
 }
 
 // StartServer starts Prometheus at its address.

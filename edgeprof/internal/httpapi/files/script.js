@@ -180,7 +180,7 @@ function showDevices(answer) {
     const m = make("meter");
     m.min = 0; m.max = 100; m.low = 50; m.high = 85; m.optimum = 0; m.value = d.load.cpu_percent;
     m.setAttribute("aria-label", `CPU load of ${d.node}`);
-    const facts = [`${d.cores} cores`, d.max_mhz ? `${Math.round(d.max_mhz)} MHz` : "", d.load.memory_available_bytes ? `${bytes(d.load.memory_available_bytes)} free` : "", `disk ${Math.round(d.load.disk_percent)} %`];
+    const facts = [`${d.cores} cores`, d.max_mhz ? `${Math.round(d.max_mhz)} MHz` : "", d.load.memory_available_bytes ? `${bytes(d.load.memory_available_bytes)} free` : "", d.load.disk_percent === undefined ? "" : `disk ${Math.round(d.load.disk_percent)} %`];
     return make("li", "card",
       make("div", "head", make("span", "name", d.node), make("span", "", `CPU ${Math.round(d.load.cpu_percent)} %`)),
       m, make("div", "quiet", d.device_model), make("div", "quiet", facts.filter(Boolean).join(" · ")));
