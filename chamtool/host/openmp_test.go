@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -307,4 +308,39 @@ func shortTasks(rows []task.Row) (held [8]float64, ours [2]float64, rules [2][2]
 		return [2]float64{stat.Mean(x, nil), stats.Sort(x).Median()}
 	}
 	return held, both(errors[0]), [2][2]float64{both(errors[1]), both(errors[2])}
+}
+
+// However a program ends, its log and its summary hold all its tasks.
+func TestRealEnds(t *testing.T) {
+	needOpenMP(t)
+	lib, _ := need(t)
+	program := filepath.Join(t.TempDir(), "ends")
+	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/ends.c", "-lm")
+	for _, how := range []string{"return", "interrupt", "hangup", "time", "terminate", "abort", "quick", "inside", "large"} {
+		t.Run(how, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), program, how)
+			if how == "large" { // the log is larger than a file may be
+				cmd = exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 20 && exec "+program+" return")
+			}
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "OMP_TOOL_LIBRARIES="+lib, "OMP_NUM_THREADS=3", "HOME="+dir, "CHAMTOOL_HOME="+dir)
+			out, err := cmd.CombinedOutput()
+			if byItself := how == "return" || how == "quick" || how == "inside" || how == "large"; (err == nil) != byItself {
+				t.Errorf("it ended with %v\n%s", err, out)
+			}
+			s, err := summary.Read(filepath.Join(dir, "logs", summary.FileName(0)))
+			if err != nil || s.Ended < 1000 {
+				t.Fatalf("%+v, %v\n%s", s, err, out)
+			}
+			log, err := task.LoadLog(t.Context(), filepath.Join(dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
+			switch {
+			case how == "large":
+				if s.RowsLost == 0 || !strings.Contains(string(out), "could not be written") {
+					t.Errorf("%d rows lost, said %s", s.RowsLost, out)
+				}
+			case err != nil || len(log.Rows) < 1000:
+				t.Errorf("%v: %d rows", err, len(log.Rows))
+			}
+		})
+	}
 }

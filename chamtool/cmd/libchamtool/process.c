@@ -64,6 +64,7 @@ uint64_t chamtool_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID)
 // A thread inherits its parent's timer slack: with one of a millisecond where
 // the runtime is started, its looks fall together. before_go runs ahead of the
 // constructor that starts the runtime, and slack_back behind it, on one thread.
+static const int endings[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU, SIGABRT}; // signals that end a program
 static long slack;
 static sigset_t signals_before;
 static int no_room; // Go was not started
@@ -119,7 +120,8 @@ static __attribute__((constructor(101))) void before_go(void) {
     if (slack > 0) prctl(PR_SET_TIMERSLACK, 1000000L);
     sigset_t ends;
     sigemptyset(&ends);
-    sigaddset(&ends, SIGTERM); // for the program's threads, which wait for Go's to write
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) sigaddset(&ends, endings[i]); // for the program's threads, which wait for Go's to write
+    sigaddset(&ends, SIGXFSZ); // a log at the limit of `ulimit -f` is an error and not the program's end
     pthread_sigmask(SIG_BLOCK, &ends, &signals_before);
 }
 
@@ -130,9 +132,9 @@ static __attribute__((constructor)) void after_go(void) {
 
 // ---- the end from outside -------------------------------------------------
 
-// A program that SIGTERM ends never comes to finalize. Where nobody else hears
-// the signal, the tool does: its reader writes what it has, for two seconds at
-// most, and then the signal ends the program as it would have without the tool.
+// A program that a signal ends never comes to finalize. Where nobody else handles the
+// signal, the tool does: its reader writes what it has, for two seconds at most, and
+// then the signal ends the program as it would have without the tool.
 static _Atomic int ending, ended;
 
 int chamtool_ending(void) { return atomic_load(&ending); }
@@ -151,14 +153,16 @@ static void on_terminate(int signal) {
 }
 
 static void hear_terminate(void) {
-    struct sigaction now, ours = {.sa_handler = on_terminate, .sa_flags = SA_RESETHAND | SA_ONSTACK | SA_RESTART};
-    if (sigaction(SIGTERM, NULL, &now) || now.sa_flags & SA_SIGINFO || now.sa_handler != SIG_DFL) return;
-    sigaction(SIGTERM, &ours, NULL);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        struct sigaction now, ours = {.sa_handler = on_terminate, .sa_flags = SA_RESETHAND | SA_ONSTACK | SA_RESTART};
+        if (!sigaction(endings[i], NULL, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) sigaction(endings[i], &ours, NULL);
+    }
 }
 
 static void ignore_terminate(void) {
     struct sigaction now;
-    if (!sigaction(SIGTERM, NULL, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_terminate) signal(SIGTERM, SIG_DFL);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (!sigaction(endings[i], NULL, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_terminate) signal(endings[i], SIG_DFL);
 }
 
 // ---- one ring for each thread ---------------------------------------------
@@ -230,14 +234,23 @@ int begin_process(void) {
     if (pthread_key_create(&tool.leave, leave) || pthread_atfork(NULL, NULL, in_child) || !chamtool_go_start(&tool.process, &tool.settings)) return 0;
     atomic_store(&tool.on, 1);
     hear_terminate();
+    atexit(end_process); // a program may exit within a parallel region, where the runtime does not finalize
+    at_quick_exit(end_process);
     return 1;
 }
 
 void end_process(void) {
+    sigset_t large, before;
+    struct timespec now = {0, 0};
     if (!on()) return;
     chamtool_disable();
     ignore_terminate();
+    sigemptyset(&large);
+    sigaddset(&large, SIGXFSZ); // the last rows are written by this thread
+    pthread_sigmask(SIG_BLOCK, &large, &before);
     chamtool_go_stop();
+    if (!sigismember(&before, SIGXFSZ)) sigtimedwait(&large, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 int no_room_for_go(void) {

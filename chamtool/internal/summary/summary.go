@@ -103,17 +103,21 @@ func (s *Summary) Short() string {
 	case s.Ended == 0 && s.Dropped == 0:
 		return "no tasks: the program created none that the tool can see"
 	case s.MedianAPE == nil:
-		return plural.Count(int(s.Ended), "task") + ", none predicted" + lacking(s.Dropped)
+		return plural.Count(int(s.Ended), "task") + ", none predicted" + lacking(s.Dropped, s.RowsLost)
 	}
-	return fmt.Sprintf("%s, %d predicted with a median error of %s %%%s", plural.Count(int(s.Ended), "task"), s.Predicted, s.MedianAPE, lacking(s.Dropped))
+	return fmt.Sprintf("%s, %d predicted with a median error of %s %%%s", plural.Count(int(s.Ended), "task"), s.Predicted, s.MedianAPE, lacking(s.Dropped, s.RowsLost))
 }
 
-// lacking says that events were dropped.
-func lacking(dropped uint64) string {
-	if dropped == 0 {
-		return ""
+// lacking says that events were dropped or rows lost.
+func lacking(dropped uint64, rows int) string {
+	said := ""
+	if dropped > 0 {
+		said = fmt.Sprintf("; %s dropped, so tasks are missing in every count (CHAMTOOL_RING_SLOTS makes the rings larger)", plural.Count(int(dropped), "event"))
 	}
-	return fmt.Sprintf("; %s dropped, so tasks are missing in every count (CHAMTOOL_RING_SLOTS makes the rings larger)", plural.Count(int(dropped), "event"))
+	if rows > 0 {
+		said += fmt.Sprintf("; %s could not be written, so the log is incomplete", plural.Count(rows, "row"))
+	}
+	return said
 }
 
 // ReadAll returns the summaries of all ranks of a run that began at a time; nil until all
@@ -137,9 +141,9 @@ func ReadAll(dir string, ranks int, began time.Time) []*Summary {
 
 // Together returns the text of [Summary.Short] for all ranks.
 func Together(all []*Summary) string {
-	ended, dropped, predicted, low, high := uint64(0), uint64(0), 0, math.Inf(1), 0.0
+	ended, dropped, rows, predicted, low, high := uint64(0), uint64(0), 0, 0, math.Inf(1), 0.0
 	for _, s := range all {
-		dropped += s.Dropped
+		dropped, rows = dropped+s.Dropped, rows+s.RowsLost
 		ended, predicted = ended+s.Ended, predicted+s.Predicted
 		if s.MedianAPE != nil {
 			low, high = min(low, float64(*s.MedianAPE)), max(high, float64(*s.MedianAPE))
@@ -149,7 +153,7 @@ func Together(all []*Summary) string {
 	if low <= high {
 		found = fmt.Sprintf("%d predicted with median errors of %.3g to %.3g %%", predicted, low, high)
 	}
-	return fmt.Sprintf("%s: %s, %s%s", plural.Count(len(all), "rank"), plural.Count(int(ended), "task"), found, lacking(dropped))
+	return fmt.Sprintf("%s: %s, %s%s", plural.Count(len(all), "rank"), plural.Count(int(ended), "task"), found, lacking(dropped, rows))
 }
 
 // Read reads a rank's summary.
