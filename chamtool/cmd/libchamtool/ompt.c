@@ -330,6 +330,12 @@ static int program_at(struct dl_phdr_info *info, size_t size, void *unused) {
     return 1;
 }
 
+// on_exit_within ends the tool where a program exits within a parallel region, in which case the
+// runtime does not finalize.
+static void on_exit_within(void) {
+    if (implicit_tasks > 0) end_process();
+}
+
 static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     (void)device, (void)data;
     static const char *const rank[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
@@ -345,6 +351,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     tool.process.rank = number(rank, 0), tool.process.ranks = number(ranks, 1);
     tool.process.dialect = DIALECT_OMPT;
     if (!begin_process()) return 0;
+    atexit(on_exit_within);
     const struct { int event; ompt_function call; const char *name; } all[] = {
         {OMPT_THREAD_BEGIN, (ompt_function)on_thread_begin, "thread begin"}, {OMPT_THREAD_END, (ompt_function)on_thread_end, "thread end"},
         {OMPT_PARALLEL_BEGIN, (ompt_function)on_parallel_begin, "parallel begin"}, {OMPT_PARALLEL_END, (ompt_function)on_parallel_end, "parallel end"},

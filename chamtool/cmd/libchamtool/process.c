@@ -234,7 +234,6 @@ int begin_process(void) {
     if (pthread_key_create(&tool.leave, leave) || pthread_atfork(NULL, NULL, in_child) || !chamtool_go_start(&tool.process, &tool.settings)) return 0;
     atomic_store(&tool.on, 1);
     hear_terminate();
-    atexit(end_process); // a program may exit within a parallel region, where the runtime does not finalize
     at_quick_exit(end_process);
     return 1;
 }

@@ -31,6 +31,7 @@ type Entry struct {
 	trial     trial
 	unsaved   bool // Learned has not told of the new era yet
 
+	ends        common  // of the tracked intervals
 	least, most float64 // logarithms of the seconds of the shortest and the longest run
 
 	samples  []sample // the window: the last learned runs, oldest first
@@ -50,7 +51,7 @@ type Entry struct {
 const seen, unseen = 0, 1
 
 func newEntry(name string, m *Model) *Entry {
-	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, next: m.options.FirstFit, interval: m.newInterval()}
+	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, next: m.options.FirstFit, interval: m.newInterval(), ends: common{1, 1}}
 }
 
 // which is the footprint's of the two mixtures.
@@ -209,7 +210,7 @@ func (e *Entry) PredictAt(f *Footprint, m Moment, room *Prediction) *Prediction 
 	case e.momentary:
 		*room = e.answer(f, m)
 		if room.whole = false; f.tracked.value > 0 {
-			room.Prediction = f.tracked.around(room.Value, e.model.options.Level)
+			room.Prediction = f.tracked.around(room.Value, e.model.options.Level, &e.ends)
 		}
 	default:
 		e.follow(f, room)
@@ -223,7 +224,7 @@ func (e *Entry) follow(f *Footprint, p *Prediction) {
 		start := e.answer(f, Moment{})
 		f.tracked.start(&start)
 	}
-	p.Prediction, p.Model, p.whole = f.tracked.around(f.tracked.value, e.model.options.Level), names[median], false
+	p.Prediction, p.Model, p.whole = f.tracked.around(f.tracked.value, e.model.options.Level, &e.ends), names[median], false
 }
 
 const (
@@ -354,6 +355,7 @@ func (e *Entry) pass(f *Footprint, m Moment, p *Prediction, seconds float64) {
 		f.tracked.start(p)
 	}
 	f.tracked.end(p, seconds, e.model.options.Level)
+	e.ends.end(p, seconds)
 	f.tracked.move(seconds)
 	f.passed++
 	f.ran(seconds, m.Created)

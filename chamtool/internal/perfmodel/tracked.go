@@ -87,7 +87,38 @@ func moved(end float64, miss bool, missed, held float64) float64 {
 	return max(leastShare, end*held)
 }
 
-// around is the interval about a value.
-func (t *tracked) around(value, level float64) uncertainty.Prediction {
-	return uncertainty.Prediction{Value: value, Low: value / (1 + t.low), High: value * (1 + t.high), Level: level}
+// around is the interval about a value, with the ends moved by what all sizes of the
+// function have in common.
+func (t *tracked) around(value, level float64, c *common) uncertainty.Prediction {
+	return uncertainty.Prediction{Value: value, Low: value / (1 + t.low*c.low), High: value * (1 + t.high*c.high), Level: level}
+}
+
+// common is by how much the ends of all sizes of a function lie farther away than each
+// of them has learned: a machine that changes its speed moves thousands of sizes at once,
+// of which each runs seldom.
+type common struct{ low, high float64 }
+
+const (
+	// commonRate is the step of a common end times the miss rate, and commonReturn the
+	// share by which it comes back to 1 with each run.
+	commonRate, commonReturn = 0.03, 1.0 / 2048
+	// mostCommon bounds it.
+	mostCommon = 30
+)
+
+// The factors of a common end.
+var commonMissed, commonHeld = math.Exp(commonRate * (1 + Level) / 2), math.Exp(-commonRate * (1 - Level) / 2)
+
+// end takes a run into the common ends.
+func (c *common) end(p *Prediction, seconds float64) {
+	c.low = c.moved(c.low, seconds < p.Low)
+	c.high = c.moved(c.high, seconds > p.High)
+}
+
+func (*common) moved(end float64, miss bool) float64 {
+	end += (1 - end) * commonReturn
+	if miss {
+		return min(end*commonMissed, mostCommon)
+	}
+	return max(end*commonHeld, 1.0/mostCommon)
 }
