@@ -319,7 +319,7 @@ BODY(graph) {
 /* -- memory -- */
 
 /* What an allocation is of, by how its arguments say so. */
-enum { BYTES, BYTES32, PITCH, PITCH32, CREATE, ARRAY, ARRAY3D, MIPMAPPED };
+enum { BYTES, BYTES32, PITCH, PITCH32, CREATE, ARRAY, ARRAY3D, MIPMAPPED, ASYNC, POOLED };
 
 #define TAKES(ROW) \
     ROW(cuMemAlloc, BYTES32) \
@@ -327,10 +327,10 @@ enum { BYTES, BYTES32, PITCH, PITCH32, CREATE, ARRAY, ARRAY3D, MIPMAPPED };
     ROW(cuMemAllocManaged, BYTES) \
     ROW(cuMemAllocPitch, PITCH32) \
     ROW(cuMemAllocPitch_v2, PITCH) \
-    ROW(cuMemAllocAsync, BYTES) \
-    ROW(cuMemAllocAsync_ptsz, BYTES) \
-    ROW(cuMemAllocFromPoolAsync, BYTES) \
-    ROW(cuMemAllocFromPoolAsync_ptsz, BYTES) \
+    ROW(cuMemAllocAsync, ASYNC) \
+    ROW(cuMemAllocAsync_ptsz, ASYNC) \
+    ROW(cuMemAllocFromPoolAsync, POOLED) \
+    ROW(cuMemAllocFromPoolAsync_ptsz, POOLED) \
     ROW(cuMemCreate, CREATE) \
     ROW(cuArrayCreate_v2, ARRAY) \
     ROW(cuArray3DCreate_v2, ARRAY3D) \
@@ -377,6 +377,8 @@ static uint64_t bytes_of(long how, const word *a) {
     switch (how) {
     case BYTES32:
         return (unsigned)a[1];
+    case CREATE: /* CUmemAllocationProp: the location's type is its third word */
+        return a[2] && (unsigned)(((const int *)a[2])[2] - CU_LOCATION_HOST) < 3 ? 0 : a[1];
     case PITCH:
         return a[2] * a[3];
     case PITCH32:
@@ -400,7 +402,9 @@ BODY(take) {
     bool skip = true;
     (void)per_thread;
     uint64_t bytes = inside ? 0 : bytes_of(arg, a);
-    if (!inside && !memory_reserve(bytes))
+    if (!inside && arg == POOLED)
+        memory_pool((void *)a[2]);
+    if (!inside && !memory_reserve(bytes, arg == ASYNC || arg == POOLED))
         return CU_OUT_OF_MEMORY;
     int r = call_six(id, a, &skip);
     if (skip)
