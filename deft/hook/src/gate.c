@@ -167,7 +167,7 @@ COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
                 queue_room(b, kernels);
                 pass = PASS_RECORD;
             }
-        } while (closed(s) && member_obeys());
+        } while (closed(s) && s == acquire(&here->slot) && member_obeys());
     }
     if (trail.key != stream_key(stream, per_thread) || trail.epoch != load(&here->epoch))
         queue_touch(stream, per_thread);
