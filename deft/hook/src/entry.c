@@ -197,7 +197,7 @@ static __attribute__((noinline)) int wait_six(enum entry_id id, const word *a, b
     add(&s->in_wait, 1);
     int r = call_six(id, a, skip);
     add(&s->in_wait, -1);
-    trace_waited(in, TRACE_WAIT);
+    trace_waited(in);
     return r;
 }
 
@@ -206,7 +206,19 @@ BODY(copy) {
     if (!inside)
         copies(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
     struct mark before = queue_mark();
-    int r = arg == FETCH && !inside ? wait_six(id, a, &skip) : call_six(id, a, &skip);
+    struct deft_slot *s = acquire(&here->slot);
+    bool waits = arg == FETCH && !inside;
+    uint64_t in = trace_in();
+    if (waits)
+        add(&s->in_wait, 1);
+    if (!inside)
+        trace_before(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
+    int r = call_six(id, a, &skip);
+    trace_after(in, arg >= 0 ? (void *)a[arg] : NULL, per_thread, 0);
+    if (waits) {
+        add(&s->in_wait, -1);
+        trace_waited(trace_in());
+    }
     if (arg == FETCH && r == CU_SUCCESS && !skip)
         gate_synced(0, NULL, per_thread, before);
     return r;

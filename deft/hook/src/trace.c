@@ -173,13 +173,13 @@ void trace_after(uint64_t in, void *stream, bool per_thread, uint64_t kernels) {
     pthread_mutex_unlock(&mutex);
 }
 
-void trace_waited(uint64_t in, uint32_t kind) {
+void trace_waited(uint64_t in) {
     pthread_mutex_lock(&mutex);
     if (file >= 0 && only == context) {
         uint64_t out = now_ns();
         if (!captures())
             collect(false);
-        keep((struct trace_row){kind, 0, in, in, out, out, 0, 0});
+        keep((struct trace_row){TRACE_WAIT, 0, in, in, out, out, 0, 0});
         if (out - flushed_ns > FLUSH_NS)
             flush();
     }
