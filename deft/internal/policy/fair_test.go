@@ -48,3 +48,23 @@ func TestFairForgetsSleep(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A client next to one of long launches is as far behind as one of them when it comes
+// back between two jobs, and loses nothing of that.
+func TestFairCreditCoversALaunch(t *testing.T) {
+	f := NewFair(Settings{})
+	long, short := Client{Active: true, Drained: true, Longest: 40 * ms}, Client{}
+	decide(t, f, 0, long, short)
+	long.GPU = 1000 * ms
+	decide(t, f, 1000*ms, long, short)
+	short.Active, short.InFlight = true, 1
+	for _, step := range []struct {
+		gpu  time.Duration
+		want string
+	}{{0, "x-"}, {23 * ms, "x-"}, {61 * ms, "x-"}, {63 * ms, "-x"}} {
+		short.GPU = step.gpu
+		if d, _ := decide(t, f, 1001*ms+step.gpu, long, short); closed(d) != step.want {
+			t.Errorf("after %v: %s, want %s", step.gpu, closed(d), step.want)
+		}
+	}
+}
