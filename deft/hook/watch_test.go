@@ -57,3 +57,25 @@ func TestWaitsAreSeen(t *testing.T) {
 	}
 	p.exit()
 }
+
+// A launch that waits for room when the gate closes does not pass it.
+func TestGateClosesAtTheBound(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe("SIMCUDA_NS_PER_BLOCK=200000") // a kernel takes 0.2 s
+	p.do("launch 1")
+	slot := w.client(p).Slot
+	w.session.Direct(slot, session.Directive{InFlight: 1})
+	p.do("sync")
+	p.send("launch 3")
+	w.eventually("waiting for room", func() bool { return w.client(p).Launches == 2 })
+	w.session.Direct(slot, session.Directive{InFlight: 1, Closed: true})
+	w.eventually("drained", func() bool { return w.client(p).Drained })
+	if c := w.client(p); c.Launches != 2 {
+		t.Errorf("%d launches, want 2: %+v", c.Launches, c)
+	}
+	w.session.Direct(slot, session.Directive{})
+	if got := p.answer(); got != "ok" {
+		t.Error(got)
+	}
+	p.exit()
+}

@@ -21,6 +21,7 @@ enum { CU_KNOWN = 13050 };
 enum { CU_GETPROC_PER_THREAD = 2 };    /* flag of cuGetProcAddress */
 enum { CU_CAPTURE_NONE = 0 };          /* answer of cuStreamIsCapturing */
 enum { CU_CAPTURE_RELAXED = 2 };       /* mode of cuThreadExchangeStreamCaptureMode */
+enum { CU_LOCATION_HOST = 2 };         /* of CUmemLocation; the two after it are the host's too */
 enum { CU_EVENT_NO_TIMING = 2 };       /* flag of cuEventCreate */
 enum { CU_NODE_KERNEL = 0, CU_NODE_GRAPH = 4, CU_NODE_CONDITIONAL = 13 }; /* answers of cuGraphNodeGetType */
 

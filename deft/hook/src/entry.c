@@ -197,7 +197,7 @@ static __attribute__((noinline)) int wait_six(enum entry_id id, const word *a, b
     add(&s->in_wait, 1);
     int r = call_six(id, a, skip);
     add(&s->in_wait, -1);
-    trace_waited(in, TRACE_WAIT);
+    trace_waited(in);
     return r;
 }
 
@@ -206,7 +206,19 @@ BODY(copy) {
     if (!inside)
         copies(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
     struct mark before = queue_mark();
-    int r = arg == FETCH && !inside ? wait_six(id, a, &skip) : call_six(id, a, &skip);
+    struct deft_slot *s = acquire(&here->slot);
+    bool waits = arg == FETCH && !inside;
+    uint64_t in = trace_in();
+    if (waits)
+        add(&s->in_wait, 1);
+    if (!inside)
+        trace_before(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
+    int r = call_six(id, a, &skip);
+    trace_after(in, arg >= 0 ? (void *)a[arg] : NULL, per_thread, 0);
+    if (waits) {
+        add(&s->in_wait, -1);
+        trace_waited(trace_in());
+    }
     if (arg == FETCH && r == CU_SUCCESS && !skip)
         gate_synced(0, NULL, per_thread, before);
     return r;
@@ -319,7 +331,7 @@ BODY(graph) {
 /* -- memory -- */
 
 /* What an allocation is of, by how its arguments say so. */
-enum { BYTES, BYTES32, PITCH, PITCH32, CREATE, ARRAY, ARRAY3D, MIPMAPPED };
+enum { BYTES, BYTES32, PITCH, PITCH32, CREATE, ARRAY, ARRAY3D, MIPMAPPED, ASYNC, POOLED };
 
 #define TAKES(ROW) \
     ROW(cuMemAlloc, BYTES32) \
@@ -327,10 +339,10 @@ enum { BYTES, BYTES32, PITCH, PITCH32, CREATE, ARRAY, ARRAY3D, MIPMAPPED };
     ROW(cuMemAllocManaged, BYTES) \
     ROW(cuMemAllocPitch, PITCH32) \
     ROW(cuMemAllocPitch_v2, PITCH) \
-    ROW(cuMemAllocAsync, BYTES) \
-    ROW(cuMemAllocAsync_ptsz, BYTES) \
-    ROW(cuMemAllocFromPoolAsync, BYTES) \
-    ROW(cuMemAllocFromPoolAsync_ptsz, BYTES) \
+    ROW(cuMemAllocAsync, ASYNC) \
+    ROW(cuMemAllocAsync_ptsz, ASYNC) \
+    ROW(cuMemAllocFromPoolAsync, POOLED) \
+    ROW(cuMemAllocFromPoolAsync_ptsz, POOLED) \
     ROW(cuMemCreate, CREATE) \
     ROW(cuArrayCreate_v2, ARRAY) \
     ROW(cuArray3DCreate_v2, ARRAY3D) \
@@ -377,6 +389,8 @@ static uint64_t bytes_of(long how, const word *a) {
     switch (how) {
     case BYTES32:
         return (unsigned)a[1];
+    case CREATE: /* CUmemAllocationProp: the location's type is its third word */
+        return a[2] && (unsigned)(((const int *)a[2])[2] - CU_LOCATION_HOST) < 3 ? 0 : a[1];
     case PITCH:
         return a[2] * a[3];
     case PITCH32:
@@ -400,7 +414,9 @@ BODY(take) {
     bool skip = true;
     (void)per_thread;
     uint64_t bytes = inside ? 0 : bytes_of(arg, a);
-    if (!inside && !memory_reserve(bytes))
+    if (!inside && arg == POOLED)
+        memory_pool((void *)a[2]);
+    if (!inside && !memory_reserve(bytes, arg == ASYNC || arg == POOLED))
         return CU_OUT_OF_MEMORY;
     int r = call_six(id, a, &skip);
     if (skip)

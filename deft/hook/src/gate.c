@@ -158,14 +158,16 @@ COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
     uint32_t every = load(&s->sync_every);
     struct bound b = bound_of(s);
     if ((load(&s->gate) | beyond(s, every, kernels) | b.kernels | b.ns) && member_obeys()) {
-        if (closed(s))
-            stop(s);
-        if (every)
-            sync_point(s, every, kernels);
-        if (b.kernels | b.ns) {
-            queue_room(b, kernels);
-            pass = PASS_RECORD;
-        }
+        do { /* the gate may close while this waits for room */
+            if (closed(s))
+                stop(s);
+            if (every)
+                sync_point(s, every, kernels);
+            if (b.kernels | b.ns) {
+                queue_room(b, kernels);
+                pass = PASS_RECORD;
+            }
+        } while (closed(s) && s == acquire(&here->slot) && member_obeys());
     }
     if (trail.key != stream_key(stream, per_thread) || trail.epoch != load(&here->epoch))
         queue_touch(stream, per_thread);

@@ -8,12 +8,52 @@
 static struct table held = TABLE;   /* by address or handle */
 static struct table mapped = TABLE; /* by address, of what handles are mapped to */
 
-bool memory_reserve(uint64_t bytes) {
+/* -- pools: what was freed stays theirs, up to their threshold -- */
+
+enum { POOLS = 8, POOL_RESERVED = 5, POOL_USED = 7 /* attributes of cuMemPoolGetAttribute */ };
+static void *pools[POOLS]; /* that the program named */
+
+typedef int (*pool_fn)(void **, int);
+typedef int (*attribute_fn)(void *, int, void *);
+
+void memory_pool(void *pool) {
+    for (int i = 0; pool && i < POOLS; i++) {
+        void *has = load(&pools[i]);
+        if (has == pool || (!has && swap_if(&pools[i], &has, pool)))
+            return;
+    }
+}
+
+/* What a pool has reserved and does not use. */
+static uint64_t kept_by(void *pool) {
+    attribute_fn ask = RAW(attribute_fn, "cuMemPoolGetAttribute");
+    uint64_t reserved = 0, used = 0;
+    bool known = pool && ask && ask(pool, POOL_RESERVED, &reserved) == CU_SUCCESS && ask(pool, POOL_USED, &used) == CU_SUCCESS;
+    return known && reserved > used ? reserved - used : 0;
+}
+
+static COLD uint64_t kept(void) {
+    int (*device)(int *) = RAW(int (*)(int *), "cuCtxGetDevice"), ordinal;
+    pool_fn get = RAW(pool_fn, "cuDeviceGetDefaultMemPool");
+    void *pool = NULL;
+    uint64_t sum = 0;
+    inside++;
+    if (device && get && device(&ordinal) == CU_SUCCESS && get(&pool, ordinal) == CU_SUCCESS)
+        memory_pool(pool);
+    for (int i = 0; i < POOLS; i++)
+        sum += kept_by(load(&pools[i]));
+    inside--;
+    return sum;
+}
+
+bool memory_reserve(uint64_t bytes, bool pooled) {
     member_seen();
     struct deft_slot *s = acquire(&here->slot);
-    uint64_t quota = member_quota_bytes();
+    uint64_t quota = member_quota_bytes(), idle = quota && bytes ? kept() : 0;
     uint64_t before = add(&s->memory_bytes, bytes);
-    if (quota != 0 && (before > quota || bytes > quota - before)) {
+    /* from a pool, what it keeps is used first */
+    uint64_t more = pooled ? bytes > idle ? bytes - idle : 0 : bytes;
+    if (quota != 0 && bytes != 0 && (before + idle > quota || more > quota - before - idle)) {
         add(&s->memory_bytes, -bytes);
         add(&s->memory_refused, 1);
         return false;
@@ -63,4 +103,6 @@ void memory_info(size_t *free_bytes, size_t *total_bytes) {
 void memory_forget(void) {
     table_forget(&held);
     table_forget(&mapped);
+    for (int i = 0; i < POOLS; i++)
+        pools[i] = NULL;
 }

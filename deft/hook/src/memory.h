@@ -6,7 +6,7 @@
 
 #include "member.h"
 
-HIDDEN bool memory_reserve(uint64_t bytes);           /* false: beyond the quota */
+HIDDEN bool memory_reserve(uint64_t bytes, bool pooled);           /* false: beyond the quota */
 HIDDEN void memory_cancel(uint64_t bytes);             /* the driver refused */
 HIDDEN void memory_took(uint64_t key, uint64_t bytes); /* the driver gave key */
 HIDDEN void memory_gave(uint64_t key);
@@ -15,5 +15,7 @@ HIDDEN void memory_mapped(uint64_t at, uint64_t bytes, uint64_t key);
 HIDDEN void memory_unmapped(uint64_t at, uint64_t bytes);
 HIDDEN void memory_info(size_t *free_bytes, size_t *total_bytes);
 HIDDEN void memory_forget(void);
+
+HIDDEN void memory_pool(void *pool); /* the program allocates from it */
 
 #endif

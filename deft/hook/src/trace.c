@@ -139,8 +139,12 @@ static bool recording(void *stream, bool per_thread) {
 
 uint64_t trace_in(void) { return now_ns(); }
 
+/* A question to the driver while a stream captures, in whatever thread, may end the
+   capture: what is launched meanwhile is not recorded. */
+static bool captures(void) { return load(&attend) >= ATTEND_CAPTURE; }
+
 void trace_before(void *stream, bool per_thread) {
-    if (load(&attend) >= ATTEND_CAPTURE && queue_capturing(stream, per_thread))
+    if (captures())
         return;
     pthread_mutex_lock(&mutex);
     if (recording(stream, per_thread)) {
@@ -169,12 +173,13 @@ void trace_after(uint64_t in, void *stream, bool per_thread, uint64_t kernels) {
     pthread_mutex_unlock(&mutex);
 }
 
-void trace_waited(uint64_t in, uint32_t kind) {
+void trace_waited(uint64_t in) {
     pthread_mutex_lock(&mutex);
     if (file >= 0 && only == context) {
         uint64_t out = now_ns();
-        collect(false);
-        keep((struct trace_row){kind, 0, in, in, out, out, 0, 0});
+        if (!captures())
+            collect(false);
+        keep((struct trace_row){TRACE_WAIT, 0, in, in, out, out, 0, 0});
         if (out - flushed_ns > FLUSH_NS)
             flush();
     }

@@ -11,7 +11,7 @@
    CLOCK_MONOTONIC, those of the device count from its first row. */
 struct trace_row {
     uint32_t kind;    /* TRACE_... */
-    uint32_t kernels; /* of a launch */
+    uint32_t kernels; /* of a launch; 0: a copy */
     uint64_t in, call, called, out; /* the program's call began; it went to the driver and
                                        came back; it ended */
     uint64_t begin, end;    /* on the device, ns */
@@ -26,14 +26,14 @@ enum {
 HIDDEN uint64_t trace_in(void);
 HIDDEN void trace_before(void *stream, bool per_thread); /* behind what is queued */
 HIDDEN void trace_after(uint64_t in, void *stream, bool per_thread, uint64_t kernels);
-HIDDEN void trace_waited(uint64_t in, uint32_t kind);
+HIDDEN void trace_waited(uint64_t in);
 HIDDEN void trace_forget(void); /* in a forked child */
 HIDDEN void trace_end(void);
 #else
 #define trace_in() 0
 #define trace_before(stream, per_thread) ((void)0)
 #define trace_after(in, stream, per_thread, kernels) ((void)(in))
-#define trace_waited(in, kind) ((void)(in))
+#define trace_waited(in) ((void)(in))
 #define trace_forget() ((void)0)
 #define trace_end() ((void)0)
 #endif

@@ -215,6 +215,10 @@ func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, er
 	return nil, err
 }
 
+// together is the age of an owner up to which programs that join it were started at the
+// same time, as by one script: then the one that names a policy decides for all.
+const together = 500 * time.Millisecond
+
 // agree changes the policy and slack of the session to those asked for. A session that
 // other programs use changes for them too, which needs --change.
 func (p *program) agree(at daemon.Place, owner *daemon.Attachment) error {
@@ -223,7 +227,7 @@ func (p *program) agree(at daemon.Place, owner *daemon.Attachment) error {
 	if policy == now.Policy && slack == now.Slack {
 		return nil
 	}
-	if len(now.Clients) > 0 && !p.change {
+	if len(now.Clients) > 0 && !p.change && now.Age > together.Seconds() {
 		err := cli.Usagef("session %s runs under policy %s with slack %v and is in use (programs: %d): --change changes it for all to %s with slack %v",
 			at.Name(), now.Policy, now.Slack, len(now.Clients), policy, slack)
 		return errors.Join(err, owner.Close())

@@ -22,6 +22,7 @@ import (
 // setting holds the flags of run, alone and sweep.
 type setting struct {
 	file, device, clock, policy, out string
+	discipline                       string
 	duration                         time.Duration
 	seed                             int64
 	slack                            float64
@@ -38,6 +39,8 @@ func (s *setting) flags(c *cobra.Command) {
 	cli.Values(c, "device", "sim", "cuda")
 	f.StringVar(&s.clock, "clock", "real", "clock: real (with processes) or virtual (a simulation)")
 	cli.Values(c, "clock", "real", "virtual")
+	f.StringVar(&s.discipline, "discipline", "", "simulated device: fifo, turns (a GPU without MPS) or mps (default: the file's)")
+	cli.Values(c, "discipline", "fifo", "turns", "mps")
 	f.StringVar(&s.out, "out", "", "directory for the logs of all models (default: each model's output_file_path)")
 	f.DurationVar(&s.duration, "duration", 0, "duration of the run, such as 5s (default: the file's exp_dur)")
 	f.Int64Var(&s.seed, "seed", -1, "random seed, 0 or more (default: the file's)")
@@ -78,6 +81,13 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	}
 	if s.slack != 0 {
 		x.Slack = s.slack
+	}
+	switch device.Discipline(s.discipline) {
+	case "":
+	case device.FIFO, device.Turns, device.MPS:
+		x.Device.Discipline = device.Discipline(s.discipline)
+	default:
+		return nil, cli.Usagef("--discipline: %q, want fifo, turns or mps", s.discipline)
 	}
 	if s.device == "cuda" {
 		x.Device = device.Settings{Discipline: device.OfGPU(os.Getenv)}

@@ -38,6 +38,7 @@ type Answer struct {
 	Session string  `json:"session"`
 	Policy  string  `json:"policy"`
 	Slack   float64 `json:"slack"`
+	Age     float64 `json:"owner_seconds"` // since the owner started
 	Clients []Entry `json:"clients"`
 }
 
@@ -231,7 +232,7 @@ func (d *Daemon) list() Answer {
 	a := Answer{Session: d.place.name, Clients: []Entry{}}
 	var paused []int
 	a.Policy, paused = d.board.state()
-	a.Slack = d.board.slack()
+	a.Slack, a.Age = d.board.slack(), time.Since(d.started).Seconds()
 	for _, c := range d.session.Clients() {
 		if c.State == session.Left {
 			continue

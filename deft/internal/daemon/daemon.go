@@ -32,6 +32,7 @@ type Daemon struct {
 	place      Place
 	settings   Settings
 	lock       *os.File
+	started    time.Time
 	session    *session.Session
 	board      *board
 	supervisor *supervisor.Supervisor
@@ -51,7 +52,7 @@ func Start(at Place, s Settings) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{place: at, settings: s, lock: lock}
+	d := &Daemon{place: at, settings: s, lock: lock, started: time.Now()}
 	if err := d.own(); err != nil {
 		lock.Close()
 		return nil, err

@@ -86,6 +86,10 @@ func TestControl(t *testing.T) {
 	}
 	pid := os.Getpid()
 	a := ask(Request{Command: "list"})
+	if a.Age <= 0 {
+		t.Errorf("the owner is %v s old", a.Age)
+	}
+	a.Age = 0
 	want := []Entry{
 		{PID: pid, Name: "low", Weight: 1, State: "idle"},
 		{PID: pid, Name: "high", Priority: 1, Weight: 3, State: "idle"},

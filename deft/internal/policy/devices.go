@@ -192,6 +192,7 @@ func (c Client) with(rank Client) Client {
 	c.Priority = max(c.Priority, rank.Priority)
 	c.Active = c.Active || rank.Active
 	c.Busy = c.Busy || rank.Busy
+	c.Waits = c.Waits || rank.Waits
 	c.Started = c.Started || rank.Started
 	c.Longest = max(c.Longest, rank.Longest)
 	c.Syncs += rank.Syncs

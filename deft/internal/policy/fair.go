@@ -24,6 +24,7 @@ type virtual struct {
 	time    float64 // ns of device time per unit of weight
 	gpu     time.Duration
 	working bool
+	at      time.Duration // when it last had work
 }
 
 // granularity is how far one client may run ahead of another; set by hand.
@@ -42,7 +43,7 @@ func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directiv
 	f.presence.observe(now, clients)
 	next := f.presence.decide(now, clients, others(clients))
 	f.charge(clients)
-	f.choose(clients)
+	f.choose(now, clients)
 	f.presence.give(f.presence.after(f.holder, clients), clients, directives)
 	f.deepen(clients, directives)
 	if top(clients, active) == math.MinInt || len(clients) == 1 {
@@ -95,21 +96,32 @@ func (f *Fair) charge(clients []Client) {
 	}
 }
 
+// betweenJobs is how long the holder may be between two jobs before another client gets
+// the device for a launch that is longer than a turn.
+const betweenJobs = granularity / 2
+
 // choose keeps the holder until another is behind it by the granularity.
-func (f *Fair) choose(clients []Client) {
+func (f *Fair) choose(now time.Duration, clients []Client) {
 	best, least, own := nobody, math.Inf(1), math.Inf(1)
 	var weight float64
+	long, pauses := false, false // the best one's launches; the holder between two jobs
 	for _, c := range clients {
+		v := f.virtual[c.ID]
 		if !f.presence.wants(c) {
+			pauses = pauses || c.ID == f.holder && !c.Active && now-v.at < betweenJobs
 			continue
 		}
-		v := f.virtual[c.ID].time
-		if v < least {
-			best, least = c.ID, v
+		v.at = now
+		f.virtual[c.ID] = v
+		if v.time < least {
+			best, least, long = c.ID, v.time, c.Longest > granularity
 		}
 		if c.ID == f.holder {
-			own, weight = v, c.weight()
+			own, weight = v.time, c.weight()
 		}
+	}
+	if pauses && long && f.virtual[f.holder].time < least {
+		return
 	}
 	if math.IsInf(own, 1) || own-least > float64(granularity)/weight {
 		f.holder = best

@@ -48,3 +48,52 @@ func TestFairForgetsSleep(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A client next to one of long launches is as far behind as one of them when it comes
+// back between two jobs, and loses nothing of that.
+func TestFairCreditCoversALaunch(t *testing.T) {
+	f := NewFair(Settings{})
+	long, short := Client{Active: true, Drained: true, Longest: 40 * ms}, Client{}
+	decide(t, f, 0, long, short)
+	long.GPU = 1000 * ms
+	decide(t, f, 1000*ms, long, short)
+	short.Active, short.InFlight = true, 1
+	for _, step := range []struct {
+		gpu  time.Duration
+		want string
+	}{{0, "x-"}, {23 * ms, "x-"}, {61 * ms, "x-"}, {63 * ms, "-x"}} {
+		short.GPU = step.gpu
+		if d, _ := decide(t, f, 1001*ms+step.gpu, long, short); closed(d) != step.want {
+			t.Errorf("after %v: %s, want %s", step.gpu, closed(d), step.want)
+		}
+	}
+}
+
+// While a launch that is longer than a turn runs, the next holder waits: behind it, its
+// kernels would count the launch's time. Between two of its jobs it keeps the turn for a
+// moment.
+func TestFairNextToLongLaunches(t *testing.T) {
+	f := NewFair(Settings{})
+	long, short := Client{Active: true, InFlight: 1, Longest: 40 * ms}, Client{Active: true, Drained: true}
+	decide(t, f, 0, long, short)
+	long.GPU = 100 * ms
+	steps := []struct {
+		at   time.Duration
+		do   func()
+		want string
+	}{
+		{100 * ms, func() {}, "xx"},
+		{101 * ms, func() { long.InFlight, long.Drained = 0, true }, "x-"},
+		{102 * ms, func() { short.Drained, short.InFlight, short.GPU = false, 1, ms }, "x-"},
+		{102*ms + ms/2, func() { short.Active, short.InFlight, short.Jobs = false, 0, 1 }, "x-"},
+		{102*ms + ms*3/4, func() { short.Active, short.InFlight, short.Begin = true, 1, 102*ms+ms*3/4 }, "x-"},
+		{103 * ms, func() { short.Active, short.InFlight, short.Jobs = false, 0, 2 }, "x-"},
+		{105 * ms, func() {}, "-x"},
+	}
+	for _, s := range steps {
+		s.do()
+		if d, _ := decide(t, f, s.at, long, short); closed(d) != s.want {
+			t.Errorf("at %v: %s, want %s", s.at, closed(d), s.want)
+		}
+	}
+}

@@ -43,7 +43,8 @@ type Client struct {
 	Terms
 	Active   bool          // a job is running
 	Busy     bool          // it has kernels on the device, as far as is known
-	Syncs    uint64        // its own waits for the device since it registered
+	Waits    bool          // it waits for the device in a call of its own
+	Syncs    uint64        // such waits since it registered
 	Longest  time.Duration // device time of its longest launch; 0 not known
 	Begin    time.Duration // of the running job, or the last one
 	Launches uint64        // kernels launched since it registered, those of graphs included

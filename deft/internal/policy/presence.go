@@ -77,6 +77,8 @@ type sign struct {
 	alone  bool // others were stopped, with nothing on the device
 	single work // in jobs while it was alone
 	all    work // in jobs
+	recent work // since its queue was last empty: only then its device time is known
+	shared bool // others used the device in that time
 	last   Client
 }
 
@@ -148,11 +150,16 @@ func (p *presence) measure(s *sign, now time.Duration, c Client) {
 	if !s.last.Active {
 		return
 	}
-	did := work{float64(now - s.at), float64(c.GPU - s.last.GPU), float64(c.Launches - s.last.Launches), float64(c.Syncs - s.last.Syncs)}
-	s.all.add(did)
-	if s.alone {
-		s.single.add(did)
+	s.recent.add(work{float64(now - s.at), float64(c.GPU - s.last.GPU), float64(c.Launches - s.last.Launches), float64(c.Syncs - s.last.Syncs)})
+	s.shared = s.shared || !s.alone
+	if c.InFlight > 0 {
+		return
 	}
+	s.all.add(s.recent)
+	if !s.shared {
+		s.single.add(s.recent)
+	}
+	s.recent, s.shared = work{}, false
 }
 
 // work is what a client did in a time.
@@ -238,13 +245,23 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 // queued, would be done soon enough at its next synchronization. Once that is too much
 // they wait until its queue is empty.
 func (p *presence) paces(s *sign, c Client, clients []Client) bool {
+	if c.Waits && c.Busy || !s.paced && (c.Drained || !s.open) { // it is not its host that it waits for
+		return false
+	}
 	if s.all.syncs <= 0 || s.single.kernels <= 0 || s.single.gpu > busyLimit*s.single.ns {
 		return false
 	}
 	between := s.all.kernels / s.all.syncs * s.single.ns / s.single.kernels // two of its waits, alone
 	most := time.Duration((p.slack - 1) * between)                          // that it may lose
 	s.ahead = min(DefaultInFlight, most/2)
-	loss := p.ahead(c, clients, s.ahead) + p.device.Switch + time.Duration(float64(c.InFlight)*s.single.gpu/s.single.kernels)
+	ahead := p.ahead(c, clients, s.ahead)
+	loss := ahead + time.Duration(float64(c.InFlight)*s.single.gpu/s.single.kernels)
+	switch {
+	case p.device.Alternates: // until the next look, one of the others' kernels comes before each of its own
+		loss += min(time.Duration(c.InFlight)*ahead, shortest) / 2
+	case p.device.Switch > 0: // until then, it does not get the device
+		loss += p.device.Switch + shortest/2
+	}
 	if !s.paced { // worth it?
 		return c.InFlight <= 1 && loss+2*p.device.Switch <= most
 	}

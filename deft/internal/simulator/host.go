@@ -87,7 +87,7 @@ func (h *host) observed(id int, used time.Duration) policy.Client {
 		ID: id, Terms: h.spec.Terms,
 		Active: h.active, Begin: max(h.job.Begin, h.begun), Started: h.next > 0,
 		Launches: h.launches, InFlight: h.inFlight, GPU: used,
-		Busy: h.inFlight > 0, Longest: h.longest, Syncs: h.ownSyncs,
+		Busy: h.inFlight > 0, Waits: h.phase == finishing || h.phase == ownWait, Longest: h.longest, Syncs: h.ownSyncs,
 		Held: h.phase == atGate, Drained: h.phase == atGate && h.inFlight == 0,
 		Jobs: h.doneJobs, Job: uint64(h.doneJobs) + 1,
 	}

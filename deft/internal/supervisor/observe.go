@@ -73,7 +73,7 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 		Active: c.State == session.Active, Begin: time.Duration(c.JobBeginNs - began),
 		Launches: c.Kernels - o.first.Kernels, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
 		Jobs: int(c.JobsEnded - o.first.JobsEnded), Syncs: c.OwnSyncs - o.first.OwnSyncs,
-		Busy: o.busy(c, now), Longest: time.Duration(c.MostKernels) * o.mean(c),
+		Busy: o.busy(c, now), Waits: c.InWait > 0, Longest: time.Duration(c.MostKernels) * o.mean(c),
 	}
 	if p.Terms.Deadline == 0 && c.DeadlineNs > 0 {
 		p.Terms.Deadline = time.Duration(c.DeadlineNs - c.JobBeginNs)

@@ -23,7 +23,7 @@ var ErrNotAlone = errors.New("no solo run")
 // orders kernels in its own way.
 const (
 	uneven      = 0.03
-	arbitration = 0.095
+	arbitration = 0.13
 )
 
 const (

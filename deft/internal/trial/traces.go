@@ -43,10 +43,11 @@ type Outlook struct {
 	Speeds  [2]uncertainty.Prediction
 }
 
-// offModel is the half-width of 90 % intervals of a speed: 2.44 times the median error of
+// offModel is the half-width of 90 % intervals of a speed: 3.32 times the median error of
 // the device's constants on the recorded pairs of an H200 to which they were fitted
-// (0.039 and 0.065), which is that of normal errors.
-var offModel = map[device.Discipline]float64{device.Turns: 0.095, device.MPS: 0.16}
+// (0.039 and 0.065), which is that of Laplace's errors: on an H100 their tails are at least
+// as heavy.
+var offModel = map[device.Discipline]float64{device.Turns: 0.13, device.MPS: 0.216}
 
 // shiftedRuns is how often a pair is played, from other moments of the second program.
 const shiftedRuns = 3
@@ -60,9 +61,13 @@ const tracePart = 2 * time.Second
 // Traces predicts what two recorded programs pay next to each other, in each of the ways.
 // Slack is that of policy priority; 0 its default.
 func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64) ([]Outlook, error) {
-	clients := [2]simulator.Client{client(a), client(b)}
 	var outlooks []Outlook
 	for _, way := range ways {
+		kernels := way.Device.Discipline == device.MPS // they alternate, those of graphs too
+		clients := [2]simulator.Client{client(a, kernels), client(b, kernels)}
+		if kernels {
+			way.Device.Ahead = device.DefaultAhead * max(len(clients[0].Kernels)/played(a), len(clients[1].Kernels)/played(b))
+		}
 		var alone [2]float64
 		for k, c := range clients {
 			if way.Urgent == k {
@@ -107,20 +112,38 @@ func spread(speeds []float64, off float64) uncertainty.Prediction {
 	return uncertainty.Prediction{Value: sum / float64(len(speeds)), Low: max(0, low-off), High: high + off, Level: Level}
 }
 
-// client is a program that repeats its trace.
-func client(t *pair.Trace) simulator.Client {
+// client is a program that repeats its trace; with kernels, each kernel of a graph by
+// itself, all of the same time.
+func client(t *pair.Trace, kernels bool) simulator.Client {
 	c := simulator.Client{Unmarked: true}
 	c.Name = t.Program
-	var span time.Duration
-	for _, l := range t.Launches {
-		c.Kernels = append(c.Kernels, l.Time)
-		c.Gaps = append(c.Gaps, l.Gap)
-		c.Waits = append(c.Waits, l.Wait)
-		if span += max(l.Gap, l.Time); span > tracePart {
-			break
+	for _, l := range t.Launches[:played(t)] {
+		parts := 1
+		if kernels {
+			parts = max(l.Kernels, 1)
+		}
+		for i := range parts {
+			gap := l.Gap
+			if i > 0 {
+				gap = 0
+			}
+			c.Kernels = append(c.Kernels, max(l.Time/time.Duration(parts), 1))
+			c.Gaps = append(c.Gaps, gap)
+			c.Waits = append(c.Waits, l.Wait && i == 0)
 		}
 	}
 	return c
+}
+
+// played returns how many launches of a trace are played.
+func played(t *pair.Trace) int {
+	var span time.Duration
+	for i, l := range t.Launches {
+		if span += max(l.Gap, l.Time); span > tracePart {
+			return i + 1
+		}
+	}
+	return len(t.Launches)
 }
 
 // length is about the time of a client's job alone.

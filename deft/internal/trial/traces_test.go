@@ -81,3 +81,23 @@ func TestBest(t *testing.T) {
 		}
 	}
 }
+
+// Under MPS the kernels of a graph take turns with those of others, not the graph.
+func TestTracesOfGraphs(t *testing.T) {
+	graphs, kernels := &pair.Trace{Program: "graphs"}, &pair.Trace{Program: "kernels"}
+	for range 20 {
+		graphs.Launches = append(graphs.Launches, pair.Launch{Gap: 10 * time.Microsecond, Wait: true, Time: 2 * time.Millisecond, Kernels: 100})
+	}
+	for range 2000 {
+		kernels.Launches = append(kernels.Launches, pair.Launch{Gap: 2 * time.Microsecond, Time: 20 * time.Microsecond})
+	}
+	got, err := Traces(t.Context(), graphs, kernels, []Sharing{{"mps", device.Settings{Discipline: device.MPS}, -1}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, s := range got[0].Speeds {
+		if s.Value < 0.6 || s.Value > 0.8 {
+			t.Errorf("program %d: %v, want about 0.5 / 0.7", k, s)
+		}
+	}
+}

@@ -1,5 +1,5 @@
 /* What frameworks ask before they work: capability, kernels' attributes and
- * occupancy, peers, and a pool of memory that has no limits of its own. */
+ * occupancy, peers, and pools of memory. */
 #include <string.h>
 
 #include "simcuda.h"
@@ -92,36 +92,41 @@ API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUhandle fu
 
 /* ---- pools ---- */
 
-static char a_pool;
+int pool_of(CUhandle h) {
+    ptrdiff_t i = (struct pool *)h - pools;
+    return h && i >= 0 && i < DEVICES && h == &pools[i] ? (int)i : -1;
+}
 
 API CUresult cuDeviceGetDefaultMemPool(CUhandle *pool, CUdevice device) {
     NEED_DRIVER;
     NEED(pool, CUDA_ERROR_INVALID_VALUE);
     NEED(device >= 0 && device < me.devices, CUDA_ERROR_INVALID_DEVICE);
-    *pool = &a_pool;
+    *pool = &pools[device];
     return CUDA_SUCCESS;
 }
 API CUresult cuDeviceGetMemPool(CUhandle *pool, CUdevice device) { return cuDeviceGetDefaultMemPool(pool, device); }
 API CUresult cuDeviceSetMemPool(CUdevice device, CUhandle pool) {
     CUhandle own;
-    NEED(pool == &a_pool, CUDA_ERROR_INVALID_VALUE);
+    NEED(pool_of(pool) >= 0, CUDA_ERROR_INVALID_VALUE);
     return cuDeviceGetDefaultMemPool(&own, device);
 }
 API CUresult cuMemPoolCreate(CUhandle *pool, const void *properties) {
     (void)properties;
     return cuDeviceGetDefaultMemPool(pool, 0);
 }
-API CUresult cuMemPoolDestroy(CUhandle pool) { return pool == &a_pool ? usable() : CUDA_ERROR_INVALID_VALUE; }
-API CUresult cuMemPoolTrimTo(CUhandle pool, size_t keep) {
-    (void)keep;
-    return cuMemPoolDestroy(pool);
-}
+API CUresult cuMemPoolDestroy(CUhandle pool) { return pool_of(pool) >= 0 ? usable() : CUDA_ERROR_INVALID_VALUE; }
 API CUresult cuMemPoolSetAttribute(CUhandle pool, int attribute, void *value) {
-    (void)attribute, (void)value;
-    return cuMemPoolDestroy(pool);
+    NEED(pool_of(pool) >= 0 && value, CUDA_ERROR_INVALID_VALUE);
+    if (attribute == 4) __atomic_store_n(&pools[pool_of(pool)].threshold, *(uint64_t *)value, __ATOMIC_RELAXED);
+    return usable();
 }
 API CUresult cuMemPoolGetAttribute(CUhandle pool, int attribute, void *value) {
-    NEED(value, CUDA_ERROR_INVALID_VALUE);
-    memset(value, 0, attribute <= 3 ? sizeof(int) : sizeof(uint64_t));
-    return cuMemPoolDestroy(pool);
+    NEED(pool_of(pool) >= 0 && value, CUDA_ERROR_INVALID_VALUE);
+    struct pool *p = &pools[pool_of(pool)];
+    uint64_t used = __atomic_load_n(&p->used, __ATOMIC_RELAXED), kept = __atomic_load_n(&p->kept, __ATOMIC_RELAXED);
+    if (attribute <= 3)
+        memset(value, 0, sizeof(int));
+    else
+        *(uint64_t *)value = attribute == 4 ? p->threshold : attribute <= 6 ? used + kept : used;
+    return usable();
 }

@@ -88,17 +88,60 @@ API CUresult cuMemHostAlloc(void **at, size_t bytes, unsigned flags) {
 }
 API CUresult cuMemFreeHost(void *at) { return release((CUdeviceptr)(uintptr_t)at); }
 
+/* ---- pools: one for each device, whatever its handle ---- */
+
+struct pool pools[DEVICES];
+
+static CUresult trim(int device, uint64_t keep) {
+    struct pool *p = &pools[device];
+    pthread_mutex_lock(&local);
+    uint64_t back = p->kept > keep ? p->kept - keep : 0;
+    p->kept -= back;
+    pthread_mutex_unlock(&local);
+    if (back) device_memory(ON(device), -(int64_t)back);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuMemPoolTrimTo(CUhandle pool, size_t keep) {
+    NEED_DRIVER;
+    NEED(pool_of(pool) >= 0, CUDA_ERROR_INVALID_VALUE);
+    return trim(pool_of(pool), keep);
+}
+
 static CUresult alloc_async(struct stream *s, CUdeviceptr *at, size_t bytes) {
     CUresult r = submit(s, 0, 0);
-    return r ? r : allocate(at, bytes, s->device);
+    if (r) return r;
+    struct pool *p = &pools[s->device];
+    pthread_mutex_lock(&local);
+    uint64_t reused = p->kept < bytes ? p->kept : bytes;
+    p->kept -= reused;
+    pthread_mutex_unlock(&local);
+    if (reused) device_memory(ON(s->device), -(int64_t)reused); /* allocate takes it again */
+    if (!(r = allocate(at, bytes, s->device))) __atomic_add_fetch(&p->used, bytes, __ATOMIC_RELAXED);
+    return r;
 }
 BOTH(cuMemAllocAsync, cuMemAllocAsync_ptsz, (CUdeviceptr * at, size_t bytes, CUhandle stream), alloc_async, at, bytes)
 BOTH(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz, (CUdeviceptr * at, size_t bytes, CUhandle pool, CUhandle stream),
      ((void)pool, alloc_async), at, bytes)
 
+/* What is freed stays the pool's, up to its threshold. */
 static CUresult free_async(struct stream *s, CUdeviceptr at) {
     CUresult r = submit(s, 0, 0);
-    return r ? r : release(at);
+    if (r) return r;
+    struct pool *p = &pools[s->device];
+    pthread_mutex_lock(&local);
+    struct allocation *a = allocations;
+    while (a && a->at != at) a = a->next;
+    uint64_t bytes = a ? a->bytes : 0;
+    pthread_mutex_unlock(&local);
+    if ((r = release(at)) || !bytes) return r;
+    __atomic_sub_fetch(&p->used, bytes < p->used ? bytes : p->used, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&local);
+    uint64_t room = p->threshold > p->kept ? p->threshold - p->kept : 0, keep = bytes < room ? bytes : room;
+    p->kept += keep;
+    pthread_mutex_unlock(&local);
+    if (keep && device_memory(ON(s->device), (int64_t)keep)) __atomic_sub_fetch(&p->kept, keep, __ATOMIC_RELAXED);
+    return CUDA_SUCCESS;
 }
 BOTH(cuMemFreeAsync, cuMemFreeAsync_ptsz, (CUdeviceptr at, CUhandle stream), free_async, at)
 
@@ -125,7 +168,8 @@ static CUresult hold(CUdeviceptr handle, int more) {
 API CUresult cuMemCreate(uint64_t *handle, size_t bytes, const void *properties, uint64_t flags) {
     CUresult r = disturb();
     NEED(properties && !flags, CUDA_ERROR_INVALID_VALUE);
-    return r ? r : allocate(handle, bytes, context_device());
+    int where = ((const int *)properties)[2]; /* the location's type: 2 to 4 are the host */
+    return r ? r : allocate(handle, bytes, where >= 2 && where <= 4 ? -1 : context_device());
 }
 API CUresult cuMemRelease(uint64_t handle) { return hold(handle, -1); }
 API CUresult cuMemAddressReserve(CUdeviceptr *at, size_t bytes, size_t alignment, CUdeviceptr wanted, uint64_t flags) {

@@ -82,6 +82,15 @@ struct context *context_of(CUhandle h); /* NULL for none */
 CUhandle context_current(void);
 int context_device(void); /* of the current one */
 
+/* ---- memory.c, ask.c ---- */
+
+struct pool {
+    uint64_t threshold, kept, used; /* kept: freed, and still the pool's */
+};
+
+extern struct pool pools[DEVICES];
+int pool_of(CUhandle h); /* the device that it is of; -1 for none */
+
 /* ---- stream.c ---- */
 
 /* A graph, being captured, finished or instantiated: only its length counts. */
