@@ -116,7 +116,7 @@ func TestStopsInAUnit(t *testing.T) {
 func TestWhy(t *testing.T) {
 	r := Reader{Units: 9}
 	read(&r, "epoch 1 of a job", "epoch 1 of a job")
-	if why := r.Why(); why != `the number in lines like "epoch 0of" came 2 times and does not grow` {
+	if why := r.Why(); why != `the number in lines like "epoch i" came 2 times and does not grow` {
 		t.Error(why)
 	}
 	r = Reader{Units: 9}

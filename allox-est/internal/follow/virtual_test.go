@@ -1,0 +1,82 @@
+package follow
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/mark"
+)
+
+func TestVirtual(t *testing.T) {
+	pat := os.Getenv("EV")
+	if pat == "" {
+		t.Skip()
+	}
+	paths, _ := filepath.Glob(pat)
+	hintmode := os.Getenv("HINT") // "", "none", number
+	for _, p := range paths {
+		f, _ := os.Open(p)
+		in := bufio.NewScanner(f)
+		in.Buffer(nil, 1<<24)
+		in.Scan()
+		var head []any
+		json.Unmarshal(in.Bytes(), &head)
+		hint, end, hint2 := head[0].(float64), head[2].(float64), head[3].(float64)
+		if hint2 > 0 && hintmode == "alt" { hint = hint2 }
+		if hintmode == "none" { hint = 0 }
+		r := mark.Reader{Units: hint}
+		if s := head[1].(string); s != "" { r.Pattern = regexp.MustCompile(s) }
+		type ev struct{ t float64; x string }
+		var evs []ev
+		for in.Scan() {
+			var e []any
+			json.Unmarshal(in.Bytes(), &e)
+			evs = append(evs, ev{e[0].(float64), e[1].(string)})
+		}
+		f.Close()
+		tr := Tracker{Job: estimate.Job{Epochs: int(hint)}}
+		var sp mark.Splitter
+		sp.All = r.Pattern != nil
+		res := map[float64]string{}
+		var last *Update
+		first := -1.0
+		i := 0
+		why := os.Getenv("TRACE") != ""
+		for now := 0.2; now < end+0.2; now += 0.2 {
+			news := false
+			for i < len(evs) && evs[i].t <= now {
+				sp.Split([]byte(evs[i].x), func(l string) { news = true; r.Line(l, now) })
+				i++
+			}
+			if news {
+				m := r.Marks()
+				u, up, err := tr.Look(m)
+				if why { fmt.Printf("%5.1f %v %d marks up %v %+v\n", now, r.Describe(), len(m), up, u.Total) }
+				if err != nil { fmt.Println(p, err) }
+				if up && u.Total != nil { last = &u; if first < 0 { first = now / end } }
+			}
+			for _, s := range []float64{.1, .25, .5, .9} {
+				if _, ok := res[s]; !ok && now >= s*end {
+					res[s] = "-"
+					if last != nil {
+						e := last.Total.Value/end - 1
+						h := "ok"
+						if last.Refused != "" { h = "ref" } else if !last.Total.Contains(end) { h = "OUT" }
+						if (e > .15 || e < -.15) { h += "!" }
+						res[s] = fmt.Sprintf("%+.0f%%(%.0f)%s", 100*e, 100*last.Total.Width()/last.Total.Value, h)
+					}
+				}
+			}
+		}
+		fmt.Printf("%-28s first %3.0f%%  10%% %-14s 25%% %-14s 50%% %-14s 90%% %-14s %s\n", strings.TrimPrefix(filepath.Base(p), "formats."), 100*first, res[.1], res[.25], res[.5], res[.9], r.Describe())
+	}
+	_ = strconv.Itoa
+}
