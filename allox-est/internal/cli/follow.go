@@ -44,10 +44,12 @@ finished run is added to the journal.`,
 	}
 	flags := cmd.Flags()
 	f.job.register(cmd)
-	flags.StringVar(&f.log, "log", "", "log of a running job")
+	flags.StringVar(&f.log, "log", "", "log of a running job, a pipe, or - for the standard input")
+	flags.StringVar(&f.count, "count", "", "with --log: lists the counters of the log; --count=TEXT uses the one whose description contains TEXT")
+	flags.Lookup("count").NoOptDefVal = listCounters
 	f.answer.PlotFlag(cmd, "the estimate over time")
 	f.answer.JSONFlag(cmd)
-	cli.First(cmd, "epochs", "log", "plot", "pattern", "json")
+	cli.First(cmd, "epochs", "log", "count", "plot", "pattern", "json")
 	return cmd
 }
 
@@ -64,6 +66,9 @@ type following struct {
 	failed          error // of printing
 	shown           float64
 	drifted, unsure bool
+	count           string  // part of the counter to use
+	counter         string  // that is used
+	counted         float64 // by a counter without a total, when it was printed last
 }
 
 func (f *following) args(cmd *cobra.Command, args []string) error {
@@ -117,22 +122,107 @@ func (f *following) read(ctx context.Context) error {
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	first := true
+	if f.count != listCounters {
+		reader.Count = f.count
+	}
 	f.tracker.Job = estimate.Job{Epochs: f.job.epochs}
-	return follow.Log{Path: f.log, Reader: &reader, Every: 200 * time.Millisecond}.Read(ctx, func(marks []mark.Mark, old float64) error {
-		switch {
-		case first && reader.Full():
-			f.env.Log.Infof("%s: all %v epochs have ended", f.log, reader.Length())
-			return io.EOF
-		case first && old == 0:
-			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", f.log, reader.Why())
+	log := follow.Log{Path: f.log, Reader: &reader, Every: logInterval, Proc: "/proc", Notice: func(text string) { f.env.Log.Warn(text) }}
+	if f.log == "-" {
+		log.Path, log.Input = "standard input", f.env.Stdin
+	}
+	first := true
+	return log.Read(ctx, func(s follow.State) error {
+		if f.count == listCounters {
+			return f.list(&reader, s.Ended)
 		}
-		if first = false; !reader.Full() {
-			return f.look(marks)
+		f.name(reader.Describe(), reader.Unit())
+		if first && s.Old == 0 && len(s.Marks) == 0 && !s.Ended {
+			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", log.Path, reader.Why())
 		}
-		reader.End(marks[len(marks)-1].Seconds)
-		return cmp.Or(f.look(reader.Marks()), io.EOF)
+		first = false
+		if s.Ended {
+			return f.logEnded(&reader, s)
+		}
+		return errors.Join(f.rate(&reader), f.look(s.Marks))
 	})
+}
+
+// logInterval is the time between two looks at a log's end.
+const logInterval = 100 * time.Millisecond
+
+// listCounters is the value of --count that lists the counters of a log.
+const listCounters = "list"
+
+// name prints what is counted, when it is first known and when it changes.
+func (f *following) name(counter, unit string) {
+	if counter == "" || counter == f.counter {
+		return
+	}
+	f.counter = counter
+	f.tracker.Job.Unit = unit
+	f.env.Log.Infof("counting %s; --count lists others", counter)
+}
+
+// list prints the counters of a log, once there are any.
+func (f *following) list(reader *mark.Reader, ended bool) error {
+	counters := reader.Counters()
+	if len(counters) == 0 {
+		if ended {
+			return fmt.Errorf("%s: %s", f.log, reader.Why())
+		}
+		return nil
+	}
+	for _, c := range counters {
+		if _, err := fmt.Fprintln(f.env.Stdout, c); err != nil {
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// rate prints how fast a counter without a total counts, each time that it has doubled.
+func (f *following) rate(reader *mark.Reader) error {
+	if f.counter != "" {
+		return nil
+	}
+	number, unit, perSecond, known := reader.Rate()
+	if !known || number < 2*f.counted {
+		return nil
+	}
+	f.counted = number
+	if f.answer.JSON() {
+		return f.env.WriteJSONLine(struct {
+			Counted   float64 `json:"counted"`
+			Unit      string  `json:"unit"`
+			PerSecond float64 `json:"per_second"`
+		}{number, unit, perSecond})
+	}
+	_, err := fmt.Fprintf(f.env.Stdout, "%.10g %ss so far, %.2g per second; no total found, use --epochs N\n", number, unit, perSecond)
+	return err
+}
+
+// logEnded prints how a log has ended.
+func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
+	n := len(s.Marks)
+	if n == 0 {
+		if reader.Full() {
+			f.env.Log.Infof("%s: all %v %ss have ended", f.log, reader.Length(), cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
+			return io.EOF
+		}
+		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, cmp.Or(reader.Why(), "no progress was found"))
+	}
+	last := s.Marks[n-1]
+	f.tracker.Ended = true
+	if units := reader.Length(); reader.Full() {
+		end := last
+		end.Number, end.Of = units, units
+		if last.Number < units {
+			s.Marks = append(s.Marks, end)
+		}
+		return cmp.Or(f.look(s.Marks), io.EOF)
+	}
+	f.env.Log.Warnf("%s: %s at %s %.4g of %.10g", f.log, s.Why, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch), last.Number, last.Of)
+	return cmp.Or(f.look(s.Marks), io.EOF)
 }
 
 // start starts the job and follows it.
@@ -176,7 +266,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	if run.Failed() {
 		return fmt.Errorf("%s: %s", spec.Command[0], run.Error)
 	}
-	if f.failed == nil && run.Asked == 0 {
+	if f.tracker.Ended = true; f.failed == nil && run.Asked == 0 {
 		f.failed = f.look(toTheEnd(run)) // now we know whether lines begin or end epochs
 	}
 	return errors.Join(f.failed, f.ended(run), f.draw())
@@ -239,7 +329,8 @@ func (f *following) look(marks []mark.Mark) error {
 		printed = f.updates[n-1].Done
 	}
 	for i := range marks {
-		if last := i == len(marks)-1; marks[i].Number <= printed || !last && !f.answer.JSON() {
+		last := i == len(marks)-1
+		if !(last && f.tracker.Ended) && (marks[i].Number <= printed || !last && !f.answer.JSON()) {
 			continue
 		}
 		if err := f.tell(marks[:i+1]); err != nil {

@@ -14,8 +14,11 @@ const Level = 0.95
 // Tracker follows one run.
 type Tracker struct {
 	Job   estimate.Job // Epochs may be 0 where the run's output tells them
+	Ended bool         // the run has: until then its last unit says nothing of its end
 	first *uncertainty.Prediction
 	last  mark.Mark // at the last look
+	ended bool
+	open  bool // the output tells the length
 }
 
 // Update is what is known when a mark has come. Times are in seconds.
@@ -39,15 +42,18 @@ type Update struct {
 // the last call.
 func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
 	n := len(marks)
-	if n == 0 || marks[n-1].Number <= 0 || !t.later(marks[n-1]) {
+	if n == 0 || marks[n-1].Number <= 0 || !t.later(marks[n-1]) && t.ended == t.Ended {
 		return u, false, nil
 	}
 	last := marks[n-1]
-	t.last = last
-	if t.Job.Epochs == 0 {
-		t.Job.Epochs = int(last.Of)
+	if t.open = t.open || t.Job.Epochs == 0; t.open && last.Of != t.last.Of {
+		t.Job.Epochs, t.first = int(last.Of), nil // another counter
 	}
+	t.last, t.ended = last, t.Ended
 	u = Update{Done: last.Number, Epochs: t.Job.Epochs, Elapsed: last.Seconds}
+	if last.Number >= float64(t.Job.Epochs) && !t.Ended {
+		return u, true, nil
+	}
 	rest, err := estimate.Continue(marks, nil, t.Job, Level)
 	if errors.Is(err, estimate.ErrTooFew) || errors.Is(err, estimate.ErrStages) {
 		return u, true, nil

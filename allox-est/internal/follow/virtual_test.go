@@ -80,3 +80,28 @@ func TestVirtual(t *testing.T) {
 	}
 	_ = strconv.Itoa
 }
+
+func TestTraceShape(t *testing.T) {
+	name := os.Getenv("SHAPE")
+	if name == "" { t.Skip() }
+	var units int
+	fmt.Sscan(os.Getenv("U"), &units)
+	for _, s := range shapes {
+		if s.name != name { continue }
+		p := newPlayer(s.name)
+		s.write(&p)
+		end := p.events[len(p.events)-1].at
+		r := mark.Reader{Units: float64(units)}
+		tr := Tracker{Job: estimate.Job{Epochs: units}}
+		var lines mark.Splitter
+		next := 0
+		for now := 0.2; now < end; now += 0.2 {
+			for ; next < len(p.events) && p.events[next].at <= now; next++ {
+				lines.Split([]byte(p.events[next].text), func(line string) { r.Line(line, now) })
+			}
+			m := r.Marks()
+			u, up, _ := tr.Look(m)
+			fmt.Printf("%5.1f/%.1f %s up %v total %v ref %v last %v\n", now, end, r.Describe(), up, u.Total, u.Refused, m[max(0, len(m)-6):])
+		}
+	}
+}

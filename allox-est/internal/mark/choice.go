@@ -2,7 +2,6 @@ package mark
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -30,7 +29,9 @@ const (
 	namelessWeight  = 0.5 // the same, of a number without a name
 	etaWeight       = 0.5
 	leastScore      = 0.2
-	leastSpan       = 0.1 // seconds between the first mark and the last
+	plainUnits      = 20   // from here on an equal total is the caller's
+	manyUnits       = 1000 // from here on a number is rather of steps than of epochs
+	leastSpan       = 0.1  // seconds between the first mark and the last
 )
 
 // judge chooses anew once enough lines have come.
@@ -40,7 +41,9 @@ func (r *Reader) judge() choice {
 	}
 	r.judged = r.lines
 	best, over := choice{}, choice{}
+	finished, through := r.chosen.counter, false
 	for _, c := range r.candidates() {
+		through = through || c.score < 0 && c.counter == finished
 		if c.score > best.score {
 			best = c
 		}
@@ -49,6 +52,8 @@ func (r *Reader) judge() choice {
 		}
 	}
 	switch {
+	case through && best.counter != nil && len(best.counter.rises)-before(best.counter.rises, finished.last().line+1) < 2:
+		// nothing counts on since
 	case best.score >= leastScore, best.score > 0 && (r.Units > 0 || r.Count != ""):
 		r.chosen = best
 	case r.chosen.counter != nil && r.chosen.counter.resetting(): // it proved to be an inner loop
@@ -181,8 +186,8 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 	case c.grew == 0 && !(outerUnits[c.in] || c.begins()):
 		return 0, 0
 	case c.in == "":
-		return r.Units, namelessWeight
-	case c.in == "epoch":
+		return r.Units, namelessWeight * (1 + 0.05*last/r.Units)
+	case c.in == "epoch" && r.Units < manyUnits:
 		return r.Units, givenWeight + 0.05
 	}
 	return r.Units, givenWeight * (1 + 0.05*last/r.Units)
@@ -233,15 +238,19 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 		most = max(most, x.number)
 	}
 	for _, x := range c.resets {
-		if x.number >= 0.7*total {
+		// An inner loop begins again; a run that was begun again may go on in the middle.
+		if x.number >= 0.7*total && x.to <= 0.3*total && !(len(c.resets) == 1 && c.in == "epoch") {
 			return true
 		}
-		if x.number >= 0.9*most {
+		if x.number >= 0.9*most && x.to <= 0.5*x.number {
 			like++
 		}
 	}
 	if like > 1 {
 		return true
+	}
+	if r.Units >= plainUnits && c.total == r.Units {
+		return false // the caller's number, and hardly by chance
 	}
 	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
 		if r.encloses(left, c) {
@@ -268,7 +277,7 @@ func (r *Reader) encloses(o, c *counter) bool {
 	if o.decimal || o.percent || o.writer() {
 		return false
 	}
-	if !outerUnits[o.in] && o.total == 0 && !(o == c.prev && bracketed.MatchString(c.left) && len(c.left) < 5) {
+	if !outerUnits[o.in] && o.total == 0 && !(o == c.prev && bracketed.MatchString(c.left)) {
 		return false
 	}
 	if o.total > 0 && len(o.rises) == 0 && o.last().number >= o.total {
@@ -302,8 +311,12 @@ func (r *Reader) remains() choice {
 	line := fitted{}
 	for i, l := range e {
 		line.add(l.at, l.seconds)
-		if i > 0 {
-			gap = max(gap, l.at-e[i-1].at)
+		if i == 0 {
+			continue
+		}
+		gap = max(gap, l.at-e[i-1].at)
+		if d := l.share - e[i-1].share; d > 0 && l.seconds < 1.5*(1-l.share)*(l.at-e[i-1].at)/d {
+			return choice{} // of the loop in its line
 		}
 	}
 	slope, r2 := line.slope()
@@ -398,215 +411,3 @@ func (f *fitted) slope() (slope, r2 float64) {
 	}
 	return f.xy / f.xx, f.xy * f.xy / (f.xx * f.yy)
 }
-
-// length returns the units of a run by a choice.
-func (r *Reader) length(c choice) float64 {
-	switch {
-	case r.Units > 0:
-		return r.Units
-	case c.eta:
-		return 100
-	case c.counter == nil:
-		return 0
-	case c.counter.alone() && c.counter.total > 0 && c.counter.zeroBased(c.total+1):
-		return c.total + 1
-	}
-	return c.total
-}
-
-// points returns the units done by a choice, and when.
-func (r *Reader) points(c choice) []point {
-	units := r.length(c)
-	switch {
-	case units == 0 || c.counter == nil && !c.eta:
-		return nil
-	case c.eta:
-		points := make([]point, len(r.left))
-		for i, l := range r.left {
-			points[i] = point{number: units * (l.at - r.begin) / max(1e-9, l.at-r.begin+l.seconds), at: l.at}
-		}
-		return points
-	case c.turns:
-		return c.counter.turns()
-	case r.Pattern == nil && (c.counter.percent || c.total != r.Units && r.Units > 0):
-		return c.counter.scaled(units / c.total)
-	}
-	whole := c.counter.done(units, r.end, c.begins || c.inner != nil && c.inner.after(c.counter))
-	if len(whole) >= fewMarks || r.Pattern != nil {
-		return whole
-	}
-	if c.inner != nil {
-		return parts(whole, c.inner)
-	}
-	if c.beside != nil && c.counter.grew > 0 {
-		from, to := whole[0], whole[len(whole)-1]
-		if each := (c.beside.at(to.line) - c.beside.at(from.line)) / (to.number - from.number); each > 0 && c.beside.last().number < units*each {
-			return c.beside.scaled(1 / each)
-		}
-	}
-	return whole
-}
-
-// parts puts the numbers of an inner loop between the units done.
-func parts(whole []point, inner *counter) []point {
-	var all []point
-	base, next := 0.0, 0
-	for _, p := range inner.points {
-		for next < len(whole) && whole[next].line <= p.line {
-			base = whole[next].number
-			all = append(all, whole[next])
-			next++
-		}
-		if share := p.number / inner.length(); share < 1 && next > 0 { // what follows in the unit is not counted
-			p.number = base + share
-			all = append(all, p)
-		}
-	}
-	return append(all, whole[next:]...)
-}
-
-// Length is that of the run in units, as the caller or else the output says; 0
-// where neither does.
-func (r *Reader) Length() float64 { return r.length(r.judge()) }
-
-// Of marks, parts of units are taken below fewMarks, and no more than keptMarks
-// are returned.
-const (
-	fewMarks  = 4
-	keptMarks = 512
-)
-
-// Marks are the units done so far. They grow, and hold parts of units where whole
-// ones are few and the run counts inside of them too.
-func (r *Reader) Marks() []Mark {
-	if len(r.reports) > 1 && r.Pattern == nil {
-		known := slices.IndexFunc(r.reports, func(m Mark) bool { return m.Seconds >= 0 })
-		return r.staged(slices.Clone(r.reports[max(0, known):]))
-	}
-	var marks []Mark
-	c := r.judge()
-	units := r.length(c)
-	for _, p := range r.points(c) {
-		n := len(marks)
-		if p.at < 0 || p.number < 0 || p.number > units || n > 0 && p.number <= marks[n-1].Number {
-			continue
-		}
-		if n > 0 && p.at <= marks[n-1].Seconds {
-			marks = marks[:n-1]
-		}
-		marks = append(marks, Mark{Number: p.number, Of: units, Seconds: p.at})
-	}
-	return r.staged(thin(marks))
-}
-
-func thin(marks []Mark) []Mark {
-	each := (len(marks) + keptMarks - 1) / keptMarks
-	if each < 2 {
-		return marks
-	}
-	var kept []Mark
-	for i, m := range marks {
-		if (len(marks)-1-i)%each == 0 {
-			kept = append(kept, m)
-		}
-	}
-	return kept
-}
-
-// Reached is the unit done last, also where it is not known when; 0 if none is.
-func (r *Reader) Reached() float64 {
-	if n := len(r.reports); n > 0 && r.Pattern == nil {
-		return r.reports[n-1].Number
-	}
-	points := r.points(r.judge())
-	if len(points) == 0 {
-		return 0
-	}
-	return max(0, min(points[len(points)-1].number, r.Length()))
-}
-
-// Full says that the last unit has been named: it is done, or has begun.
-func (r *Reader) Full() bool {
-	units := r.Length()
-	if units == 0 || r.Reached() >= units {
-		return units > 0
-	}
-	c := r.judge()
-	return c.counter != nil && !c.turns && len(r.reports) == 0 && c.counter.last().number >= cmp.Or(c.total, units)
-}
-
-// Stopped returns after how many units a run that has ended did so by itself; false
-// where it did all, or does not tell.
-func (r *Reader) Stopped() (units float64, early bool) {
-	marks := r.Marks()
-	n := len(marks)
-	if n < 2 || r.end == 0 {
-		return 0, false
-	}
-	last, step := marks[n-1], marks[n-1].Number-marks[n-2].Number
-	units = last.Number
-	if c := r.judge(); c.counter != nil && len(r.reports) < 2 && !c.turns && (c.total == 0 || c.total == last.Of) {
-		step = max(step, c.counter.step)
-		if named := c.counter.last().number; !c.counter.decimal && named == units+1 {
-			units = named // its line began the last one
-		}
-	}
-	return units, units+max(step, 1) < last.Of
-}
-
-// Why says what stood in the way where there are no marks, or all came at once;
-// empty where there are.
-func (r *Reader) Why() string {
-	if marks := r.Marks(); len(marks) > 0 {
-		if c := r.judge().counter; len(marks) == 1 && c != nil && c.grew > 0 {
-			return fmt.Sprintf("all %d marks came at once: the job buffers its output", c.grew+1)
-		}
-		return ""
-	}
-	for _, c := range r.pool() {
-		if c.grew == 0 && c.same > 0 && !c.decimal {
-			return fmt.Sprintf("the number in lines like %q came %d times and does not grow", c.label(), c.same+1)
-		}
-	}
-	if r.lines == 0 {
-		return "no line has a number"
-	}
-	return fmt.Sprintf("no number in %d lines grows by even steps", r.lines)
-}
-
-// label returns the words before a counter, i for its numbers, and its total.
-func (c *counter) label() string {
-	words := strings.Trim(phrase(c.left, "|;@\t"), " \t[({\"',=:-")
-	words = strings.TrimSpace(words[max(0, len(words)-30):])
-	if words == "" {
-		words = cmp.Or(c.in, "number")
-	}
-	switch {
-	case c.percent:
-		return words + " i%"
-	case c.total > 0:
-		return fmt.Sprintf("%s i/%g", words, c.total)
-	}
-	return words + " i"
-}
-
-// Describe says what counts the run's units, for a reader who may know better; empty
-// where nothing does.
-func (r *Reader) Describe() string {
-	c := r.judge()
-	switch {
-	case c.eta:
-		return "the log's own remaining time"
-	case c.counter == nil:
-		return ""
-	case c.turns:
-		return c.counter.label() + ", each pass as one of " + number2(r.Units)
-	case c.inner != nil:
-		return c.counter.label() + ", with " + c.inner.label() + " as fraction"
-	case c.beside != nil:
-		return c.counter.label() + ", with " + c.beside.label() + " as fraction"
-	}
-	return c.counter.label()
-}
-
-func number2(v float64) string { return fmt.Sprintf("%g", v) }

@@ -13,10 +13,10 @@ type point struct {
 	line       int
 }
 
-// reset says that a counter fell: from number, in a line after, to line.
+// reset says that a counter fell between two lines, from a number to another.
 type reset struct {
 	after, line int
-	number      float64
+	number, to  float64
 }
 
 // counter is the series of numbers of one place in lines of one form.
@@ -94,7 +94,7 @@ func (c *counter) add(v, at float64, line int) {
 			c.stray++
 			return
 		}
-		c.resets = bounded(append(c.resets, reset{last.line, line, last.number}))
+		c.resets = bounded(append(c.resets, reset{last.line, line, last.number, v}))
 		c.start = len(c.points)
 	}
 	c.points = append(c.points, point{v, at, line})

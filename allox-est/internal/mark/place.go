@@ -188,7 +188,7 @@ func (r *Reader) match(line string, at float64) {
 // What a log says of the time that is left.
 var (
 	leftWords = []string{"eta", "emain", "left", "to go"}
-	leftAfter = regexp.MustCompile(`(?i)(?:eta|remaining|time left|remain)\w*\W{1,4}(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w* *)?(?:(\d+) ?m\w* *)?(\d+) ?s|([\d.]+) ?s)`)
+	leftAfter = regexp.MustCompile(`(?i)(?:eta|remaining|time left|remain)\w*(?: [a-z]+){0,3}\W{1,8}(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w* *)?(?:(\d+) ?m\w* *)?(\d+) ?s|([\d.]+) ?s)`)
 	leftFirst = regexp.MustCompile(`(?i)(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w*[: ]*)?(?:(\d+) ?m\w*[: ]*)?(\d+) ?s\w*|([\d.]+) ?s) *(?:left|remain|to go)`)
 	unitTimes = []float64{0, 86400, 3600, 60, 1, 3600, 60, 1, 1}
 )
@@ -196,7 +196,8 @@ var (
 // leftCount bounds the times that a log says are left.
 const leftCount = 400
 
-// eta takes in the time that a line says is left, unless a counter of the line bounds it.
+// eta takes in the time that a line says is left, and how far a loop in the line is: the
+// time may be the loop's.
 func (r *Reader) eta(line string, at float64) {
 	lower := strings.ToLower(line[:min(len(line), lineBytes)])
 	for i, word := range leftWords {
@@ -214,19 +215,19 @@ func (r *Reader) eta(line string, at float64) {
 		}
 	}
 	before, _ := scan(lower[:found[0]])
+	seconds, share := 0.0, 0.0
 	for _, n := range before {
 		if n.total > 0 {
-			return // the remaining time of a loop, which may be an inner one
+			share = n.value / n.total
 		}
 	}
-	seconds := 0.0
 	for i, unit := range unitTimes {
 		if i > 0 && found[2*i] >= 0 {
 			v, _ := strconv.ParseFloat(lower[found[2*i]:found[2*i+1]], 64)
 			seconds += v * unit
 		}
 	}
-	if r.left = append(r.left, remaining{at, seconds}); len(r.left) > leftCount {
+	if r.left = append(r.left, remaining{at, seconds, share}); len(r.left) > leftCount {
 		kept := r.left[:0]
 		for i := 0; i < leftCount; i += 2 {
 			kept = append(kept, r.left[i])

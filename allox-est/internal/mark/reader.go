@@ -46,8 +46,9 @@ type announcement struct {
 	clear int
 }
 
-// remaining is the time that a log says is left, at a time.
-type remaining struct{ at, seconds float64 }
+// remaining is the time that a log says is left, at a time, and the share of a loop in
+// that line.
+type remaining struct{ at, seconds, share float64 }
 
 type stage struct {
 	name string

@@ -2,6 +2,7 @@ package mark
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -54,7 +55,11 @@ func scan(line string) (found []number, measured bool) {
 				end, i = stop, stop
 			}
 		}
-		n.after = x[end:min(len(x), end+16)]
+		n.after = x[end:]
+		if blank := len(n.after) - len(strings.TrimLeft(n.after, " \t")); blank > 1 {
+			n.after = n.after[blank-1:]
+		}
+		n.after = n.after[:min(16, len(n.after))]
 		rest := strings.TrimLeft(n.after, " \t")
 		n.percent = n.total == 0 && strings.HasPrefix(rest, "%")
 		measured = measured || n.decimal
@@ -106,7 +111,8 @@ func (n *number) parse(x string, i int) (end int, ok bool) {
 	}
 	n.value, _ = strconv.ParseFloat(text, 64)
 	if n.value *= factor; factor > 1 {
-		n.decimal = n.value != float64(int64(n.value))
+		n.value = math.Round(n.value)
+		n.decimal = false
 	}
 	return end, n.value < 1e15
 }
@@ -151,7 +157,9 @@ func mask(line string) (text string, clocks int) {
 		case c >= utf8.RuneSelf:
 			r, n := utf8.DecodeRuneInString(line[i:])
 			if bar := r >= 0x2500 && r <= 0x259f || r >= 0x2800 && r <= 0x28ff; bar {
-				b = append(b, ' ')
+				if len(b) > 0 && b[len(b)-1] != ' ' {
+					b = append(b, ' ')
+				}
 			} else {
 				b = append(b, line[i:i+n]...)
 			}

@@ -37,14 +37,14 @@ var mainUnits = map[string]bool{"epoch": true, "step": true, "iteration": true, 
 
 // What the words before a number say of it.
 var (
-	sideWork  = regexp.MustCompile(`load|map\b|map |token|download|valid|\bval\b|eval|\btest|sanity|sav(?:e|ing)|shard|build|cach|scan|extract|preproc|filter|convert|generat(?:ing|e)|infer|predict|fetch|install|warm`)
+	sideWork  = regexp.MustCompile(`load|map\b|map |tokeniz|download|valid|\bval\b|eval|\btest|sanity|sav(?:e|ing)|shard|build(?:ing)? (?:wheel|index|data|vocab|cache)|cach|scan|extract|preproc|filter|convert|generat(?:ing|e)|infer|predict|fetch|install|warm`)
 	measure   = regexp.MustCompile(`acc|loss|lr|rate|mem|gpu|util|mfu|cpu|prec|recall|dice|iou|f1|map|auc|wer|ppl|score|drop|top|usage|ram|skip|box|err`)
-	announces = regexp.MustCompile(`max|total|num|train|^n_| for |until|target`)
+	announces = regexp.MustCompile(`max|total|num|train|^n_| for |until|target|schedul`)
 	settings  = regexp.MustCompile(`per|warm|eval|valid|sav|log|interval|decay|every|skip|patience|freq|accum|print|min|ckpt|check|init|test|current`)
 	writers   = regexp.MustCompile(`rank|gpu|node|worker|device|proc|host|chain|thread`)
 	ended     = regexp.MustCompile(`(?i)^[\s)]*(terminated|finished|completed?|succeeded|done)\b`)
 	bytesRate = regexp.MustCompile(`[kKMG]i?B/s`)
-	bracketed = regexp.MustCompile(`\W{0,3}\[\s*$`)
+	bracketed = regexp.MustCompile(`^(\s|\])?\[\s*$`)
 )
 
 // unit returns the unit that the last unit word of a lower-case text names.
