@@ -38,7 +38,8 @@ time with an interval as epochs end. The job's output goes to stderr. Progress i
 from the numbers in that output; give --epochs if it does not contain the total. The
 finished run is added to the journal.`,
 		Example: `  allox-est follow -- python3 train.py
-  allox-est follow --epochs 90 --log train.log --plot train.svg`,
+  allox-est follow --epochs 90 --log train.log --plot train.svg
+  allox-est follow --log train.log --count`,
 		Args: f.args,
 		RunE: f.run,
 	}
@@ -49,7 +50,7 @@ finished run is added to the journal.`,
 	flags.Lookup("count").NoOptDefVal = listCounters
 	f.answer.PlotFlag(cmd, "the estimate over time")
 	f.answer.JSONFlag(cmd)
-	cli.First(cmd, "epochs", "log", "count", "plot", "pattern", "json")
+	cli.First(cmd, "epochs", "log", "count", "pattern", "json")
 	return cmd
 }
 
@@ -136,7 +137,7 @@ func (f *following) read(ctx context.Context) error {
 			return f.list(&reader, s.Ended)
 		}
 		f.name(reader.Describe(), reader.Unit())
-		if first && s.Old == 0 && len(s.Marks) == 0 && !s.Ended {
+		if first && s.Old == 0 && len(s.Marks) == 0 && !s.Ended && log.Input == nil {
 			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", log.Path, reader.Why())
 		}
 		first = false
@@ -207,6 +208,10 @@ func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
 	if n == 0 {
 		if reader.Full() {
 			f.env.Log.Infof("%s: all %v %ss have ended", f.log, reader.Length(), cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
+			return io.EOF
+		}
+		if number, unit, _, known := reader.Rate(); known {
+			f.env.Log.Warnf("%s: %s after %.10g %ss", f.log, s.Why, number, unit)
 			return io.EOF
 		}
 		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, cmp.Or(reader.Why(), "no progress was found"))
@@ -352,6 +357,10 @@ func (f *following) tell(marks []mark.Mark) error {
 		f.bar = f.env.Progress("", int64(u.Epochs))
 	}
 	f.bar.Set(int64(u.Done))
+	if u.Done >= float64(u.Epochs) && !f.tracker.Ended {
+		f.bar.Describe("the last " + cmp.Or(f.tracker.Job.Unit, jobspec.Epoch) + " has come; waiting for the end")
+		return nil
+	}
 	f.updates = append(f.updates, u)
 	if f.answer.JSON() {
 		return f.env.WriteJSONLine(u)
@@ -385,9 +394,12 @@ func (f *following) tell(marks []mark.Mark) error {
 // duration formats seconds, rounded to what a reader needs.
 func duration(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
+	minutes := int(d.Round(time.Minute) / time.Minute)
 	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd%02dh", (minutes+30)/1440, (minutes+30)/60%24)
 	case d >= time.Hour:
-		return d.Round(time.Minute).String()
+		return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
 	case d >= time.Minute:
 		return d.Round(time.Second).String()
 	}

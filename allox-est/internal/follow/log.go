@@ -45,13 +45,14 @@ type State struct {
 // The bounds of what is read of a log that is there already, in bytes, and of what says
 // that it has ended: so many units or gaps between lines without a line, and seconds.
 const (
-	headBytes    = 4 << 20
-	tailBytes    = 32 << 20
+	headBytes    = 2 << 20
+	tailBytes    = 10 << 20
 	stillUnits   = 10
 	stillSeconds = 10
 	closedGaps   = 2
 	closedFor    = 500 * time.Millisecond
-	goneFor      = 10 * time.Second
+	goneFor      = 3 * time.Second
+	headFor      = time.Second
 	askEvery     = 500 * time.Millisecond // who writes the log
 )
 
@@ -60,6 +61,7 @@ type reading struct {
 	Log
 	lines  mark.Splitter
 	clock  clock
+	start  time.Time // of the reading of a stream
 	begin  time.Time // when all was read that had been there
 	offset float64   // seconds from the first known time to begin
 	old    float64
@@ -70,6 +72,7 @@ type reading struct {
 	held   []holder
 	seen   bool // all processes could be seen
 	wrote  bool // a writer was seen
+	warned bool
 	absent time.Time
 }
 
@@ -103,8 +106,7 @@ func (r *reading) read(ctx context.Context, look func(State) error) error {
 			defer pipe.Close()
 			in = pipe
 		}
-		r.begin, r.last = time.Now(), time.Now()
-		chunks = pump(ctx, in)
+		r.start, chunks = time.Now(), pump(ctx, in)
 	}
 	tick := time.NewTicker(r.Every)
 	defer tick.Stop()
@@ -115,10 +117,15 @@ func (r *reading) read(ctx context.Context, look func(State) error) error {
 				return err
 			}
 		}
-		if r.news || r.begin.IsZero() {
-			if r.begin.IsZero() {
-				r.join(f)
+		if r.begin.IsZero() {
+			if f == nil {
+				if err := r.head(ctx, chunks); err != nil {
+					return err
+				}
 			}
+			r.join(f)
+		}
+		if r.news {
 			r.news = false
 			if err := look(State{Marks: r.Reader.Marks(), Old: r.old}); err != nil {
 				return err
@@ -175,6 +182,27 @@ func pump(ctx context.Context, in io.Reader) chan []byte {
 	return chunks
 }
 
+// head reads what a stream begins with, up to its first pause: it was there before, so
+// the times in its lines count. The end of the stream is left to read.
+func (r *reading) head(ctx context.Context, chunks chan []byte) error {
+	longest := time.After(headFor)
+	for {
+		select {
+		case b, more := <-chunks:
+			if !more {
+				return nil
+			}
+			r.lines.Split(b, r.line)
+		case <-time.After(r.Every):
+			return nil
+		case <-longest:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // drain reads a file to its present end.
 func (r *reading) drain(f *file.Input, buf []byte) error {
 	if info, err := f.Stat(); err == nil && r.begin.IsZero() && info.Size() > headBytes+tailBytes {
@@ -221,7 +249,12 @@ func (r *reading) drain(f *file.Input, buf []byte) error {
 func (r *reading) line(text string) {
 	r.news = true
 	if r.begin.IsZero() {
-		r.Reader.Line(text, r.clock.at(text))
+		at := r.clock.at(text)
+		if !r.clock.set && !r.start.IsZero() {
+			at = time.Since(r.start).Seconds()
+			r.clock.last = at
+		}
+		r.Reader.Line(text, at)
 		return
 	}
 	now := time.Now()
@@ -235,8 +268,12 @@ func (r *reading) since(at time.Time) float64 { return r.offset + at.Sub(r.begin
 
 // join ends the reading of what was there: the clock goes on where its times end.
 func (r *reading) join(f *file.Input) {
-	r.begin, r.last = time.Now(), time.Now()
+	r.begin, r.last, r.news = time.Now(), time.Now(), true
 	r.old = r.Reader.Reached()
+	if f == nil {
+		r.offset = r.clock.last
+		return
+	}
 	if info, err := f.Stat(); err == nil && info.ModTime().Before(r.begin) {
 		r.last = info.ModTime()
 	}
@@ -302,6 +339,9 @@ func (r *reading) over(f *file.Input) string {
 		return "no program writes it any more"
 	case closed && r.wrote && still > max(closedFor, closedGaps*r.gap):
 		return "its writer has closed it"
+	case closed && !r.wrote && !r.warned:
+		r.warned = true
+		r.notice(r.Path + ": no program has the log open for writing")
 	case closed && !r.wrote && still > max(closedFor, r.unit(stillUnits)):
 		return "no program writes it"
 	case full && still > r.unit(stillUnits):

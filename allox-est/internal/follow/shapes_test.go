@@ -428,3 +428,26 @@ func TestShapes(t *testing.T) {
 		}
 	}
 }
+
+// TestWrapped follows logs as job schedulers, containers and other systems pass them on.
+func TestWrapped(t *testing.T) {
+	chosen := map[string]bool{"gan": true, "mmengine iterations": true, "kaldi": true, "catboost": true, "opennmt": true, "espnet": true, "raytune": true}
+	for _, s := range shapes {
+		for how, wrap := range wrapped {
+			if !chosen[s.name] {
+				continue
+			}
+			p := newPlayer(s.name)
+			s.write(&p)
+			at, early, name := watch(t, p.events, 0, wrap)
+			if early || at[1].silent || math.Abs(at[1].off) > 0.15 {
+				t.Errorf("%s, %s: %+v, early %v (%s)", s.name, how, at, early, name)
+			}
+		}
+	}
+	p := newPlayer("keras")
+	shapes[0].write(&p)
+	if at, _, name := watch(t, p.events, 0, wrapped["utf-16"]); at[1].silent || math.Abs(at[1].off) > 0.15 {
+		t.Errorf("keras in UTF-16: %+v (%s)", at, name)
+	}
+}

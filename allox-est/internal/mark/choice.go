@@ -66,6 +66,9 @@ func (r *Reader) judge() choice {
 	return r.chosen
 }
 
+// poolCount bounds the counters that are compared with each other: those that grew most.
+const poolCount = 300
+
 // pool returns the counters that may count, in the order in which they came.
 func (r *Reader) pool() []*counter {
 	var pool []*counter
@@ -74,6 +77,10 @@ func (r *Reader) pool() []*counter {
 		if len(c.points) > 1 || (c.total > 0 || c.in != "") && c.same > 0 || outerUnits[c.in] && (c.total > 0 || r.Units > 0) {
 			pool = append(pool, c)
 		}
+	}
+	if len(pool) > poolCount {
+		slices.SortStableFunc(pool, func(a, b *counter) int { return cmp.Compare(b.grew, a.grew) })
+		pool = pool[:poolCount]
 	}
 	slices.SortFunc(pool, func(a, b *counter) int {
 		return cmp.Or(cmp.Compare(a.points[0].line, b.points[0].line), cmp.Compare(len(a.key), len(b.key)), strings.Compare(a.key, b.key))

@@ -51,6 +51,7 @@ const (
 )
 
 func newCounter(n number) *counter {
+	n.left, n.wide = strings.ToLower(n.left), strings.ToLower(n.wide)
 	c := &counter{key: n.key, number: n, in: n.unit(), side: 0.8}
 	c.announced, c.clear = n.announced()
 	near := n.wide[max(0, len(n.wide)-24):]

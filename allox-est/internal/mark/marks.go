@@ -83,16 +83,22 @@ func pace(whole []point, inner *counter) float64 {
 		if n == 0 || inner.points[n-1].line <= from.line || from.at < 0 || to.number != from.number+1 {
 			continue
 		}
-		last := inner.points[n-1]
-		if share := last.number / inner.length(); share > 0.5 && to.at > from.at {
-			ratios = append(ratios, (last.at-from.at)/(to.at-from.at)/share)
+		last, first := inner.points[n-1], 0.0
+		if i, same := slices.BinarySearchFunc(inner.points, from.line, func(p point, line int) int { return cmp.Compare(p.line, line) }); same {
+			first = inner.points[i].number
+		}
+		if part := (last.number - first) / inner.length(); part > 0.3 && last.number > inner.length()/2 && to.at > from.at {
+			ratios = append(ratios, (last.at-from.at)/(to.at-from.at)/part)
 		}
 	}
 	if len(ratios) == 0 {
 		return 1
 	}
 	slices.Sort(ratios)
-	return max(0.1, min(1, ratios[len(ratios)/2]))
+	if ratio := ratios[len(ratios)/2]; ratio < 0.95 {
+		return max(0.1, ratio)
+	}
+	return 1 // within the noise of its times
 }
 
 // Length is that of the run in units, as the caller or else the output says; 0

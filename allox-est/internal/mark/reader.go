@@ -32,6 +32,7 @@ type Reader struct {
 	chosen   choice
 	judged   int // the line in which the choice was made
 	reports  []Mark
+	past     bool // reports came before the clock
 	stages   []stage
 	costs    string
 	begin    float64 // the first line whose time is known
@@ -99,6 +100,12 @@ func (r *Reader) Line(line string, at float64) {
 // report takes in a time-writer report, in seconds: set-up, then the units so far.
 func (r *Reader) report(laps []float64, at float64) {
 	var marks []Mark
+	if r.past = r.past || at < 0; r.past { // the report's own clock is known
+		at = 0
+		for _, seconds := range laps {
+			at += seconds
+		}
+	}
 	for k, seconds := range slices.Backward(laps) {
 		if n := float64(k); r.Units == 0 || n <= r.Units {
 			marks = append(marks, Mark{Number: n, Of: r.Units, Seconds: at})

@@ -1,7 +1,6 @@
 package mark
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -20,7 +19,7 @@ const (
 // number is a number of a line that may count.
 type number struct {
 	key     string // masked text before it, the sign after it, and total
-	left    string // lower-case text before it, from the number before
+	left    string // text before it, from the number before
 	wide    string // the same, across numbers
 	after   string // text after it and after its total
 	value   float64
@@ -46,7 +45,7 @@ func scan(line string) (found []number, measured bool) {
 		key.add(x[end:i])
 		before := key.tail()
 		negative := i > 0 && x[i-1] == '-' && (i == 1 || strings.IndexByte(" =:([,'\"|\t", x[i-2]) >= 0)
-		n.left, n.wide = strings.ToLower(x[end:i]), strings.ToLower(x[max(0, i-60):i])
+		n.left, n.wide = x[end:i], x[max(0, i-60):i]
 		key.add("#")
 		end, i = stop, stop
 		if !n.decimal {
@@ -72,7 +71,7 @@ func scan(line string) (found []number, measured bool) {
 		n.word = rest != "" && letter(rest[0]) && !digit(rest[0])
 		n.key = before + "|" + sign(rest)
 		if n.total > 0 {
-			n.key = fmt.Sprint(n.key, "/", n.total)
+			n.key += "/" + strconv.FormatFloat(n.total, 'g', -1, 64)
 		}
 		found = append(found, n)
 	}
@@ -94,11 +93,13 @@ func (n *number) parse(x string, i int) (end int, ok bool) {
 		stop := digits(x, end+1)
 		text, end, n.decimal = text+x[end:stop], stop, true
 	}
-	for _, exponent := range []string{"e0", "e-0", "e+0"} {
-		if end+len(exponent) <= len(x) && shaped(strings.ToLower(x[end:end+len(exponent)]), exponent) {
-			stop := digits(x, end+len(exponent)-1)
+	if end < len(x) && (x[end] == 'e' || x[end] == 'E') {
+		begin := end + 1
+		if begin < len(x) && (x[begin] == '-' || x[begin] == '+') {
+			begin++
+		}
+		if stop := digits(x, begin); stop > begin {
 			text, end, n.decimal = text+x[end:stop], stop, true
-			break
 		}
 	}
 	if end < len(x) && (end+1 == len(x) || !letter(x[end+1])) {
