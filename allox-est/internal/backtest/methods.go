@@ -2,13 +2,13 @@ package backtest
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/shared/registry"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -27,17 +27,13 @@ func auto(ts []trial) error {
 		return err
 	}
 	for i := range ts {
-		byBlock := map[string][]float64{}
-		var past [][]float64
+		var past []estimate.Outcome
 		for _, other := range ts {
-			if other.block != ts[i].block && other.refused == nil {
-				byBlock[other.block] = append(byBlock[other.block], math.Log(other.actual/other.rest.Total.Value))
+			if o, left := other.rest.OutcomeOf(other.block, other.actual); left && other.block != ts[i].block {
+				past = append(past, o)
 			}
 		}
-		for _, block := range slices.Sorted(maps.Keys(byBlock)) {
-			past = append(past, byBlock[block])
-		}
-		ts[i].Prediction = ts[i].rest.Given(past)
+		ts[i].Prediction, ts[i].refused = ts[i].rest.Given(past)
 	}
 	return nil
 }
