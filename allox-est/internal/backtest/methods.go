@@ -33,7 +33,11 @@ func auto(ts []trial) error {
 				past = append(past, o)
 			}
 		}
-		ts[i].Prediction, ts[i].refused = ts[i].rest.Given(past)
+		rest, err := ts[i].forecast(past)
+		if err != nil {
+			return err
+		}
+		ts[i].Prediction, ts[i].refused = rest.Total, rest.Refused
 	}
 	return nil
 }
@@ -41,7 +45,7 @@ func auto(ts []trial) error {
 func alone(ts []trial) (err error) {
 	for i := range ts {
 		t := &ts[i]
-		if t.rest, err = t.auto(); err != nil {
+		if t.rest, err = t.forecast(nil); err != nil {
 			return err
 		}
 		t.refused, t.Prediction = t.rest.Refused, t.rest.Total

@@ -23,6 +23,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
+	"github.com/foretime/foretime/allox-est/internal/slurm"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -46,6 +47,7 @@ finished run is added to the journal.`,
 	flags := cmd.Flags()
 	f.job.register(cmd)
 	flags.StringVar(&f.log, "log", "", "log of a running job, a pipe, or - for the standard input")
+	flags.StringVar(&f.slurm, "slurm", "", "number of a Slurm job: follows its output, and says whether its time limit suffices")
 	flags.StringVar(&f.count, "count", "", "with --log: lists the counters of the log; --count=TEXT uses the one whose description contains TEXT")
 	flags.Lookup("count").NoOptDefVal = listCounters
 	f.answer.PlotFlag(cmd, "the estimate over time")
@@ -67,13 +69,16 @@ type following struct {
 	failed          error // of printing
 	shown           float64
 	drifted, unsure bool
-	count           string  // part of the counter to use
-	counter         string  // that is used
-	counted         float64 // by a counter without a total, when it was printed last
+	slurm           string    // a job's number
+	deadline        time.Time // of the Slurm job; zero without one
+	limited         int       // what was said of it: 1 that it may be killed, 2 that it will
+	count           string    // part of the counter to use
+	counter         string    // that is used
+	counted         float64   // by a counter without a total, when it was printed last
 }
 
 func (f *following) args(cmd *cobra.Command, args []string) error {
-	if f.log != "" {
+	if f.log != "" || f.slurm != "" {
 		return cobra.NoArgs(cmd, args)
 	}
 	return jobArgs(cmd, args)
@@ -85,6 +90,11 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 			f.bar.Done()
 		}
 	}()
+	if f.slurm != "" {
+		if err := f.limit(cmd.Context()); err != nil {
+			return err
+		}
+	}
 	if f.log != "" {
 		if err := exclude(cmd, "log", "device", "journal", "set", "stages"); err != nil {
 			return err
@@ -146,6 +156,56 @@ func (f *following) read(ctx context.Context) error {
 		}
 		return errors.Join(f.rate(&reader), f.look(s.Marks))
 	})
+}
+
+// limit takes the log and the time limit of a Slurm job.
+func (f *following) limit(ctx context.Context) error {
+	job, err := slurm.Show(ctx, f.slurm)
+	if err != nil {
+		return fmt.Errorf("--slurm %s: %w", f.slurm, err)
+	}
+	if f.log == "" {
+		f.log = job.Log
+	}
+	if f.log == "" {
+		return cli.Usagef("--slurm %s: the job has no log; give it by --log", f.slurm)
+	}
+	if job.State == "RUNNING" && job.Limit > 0 {
+		f.deadline = time.Now().Add(job.Limit - job.Elapsed)
+	}
+	if job.State != "RUNNING" {
+		f.env.Log.Warnf("job %s is %s", f.slurm, job.State)
+	}
+	return nil
+}
+
+// deadlineOf returns when the Slurm job ends that this program runs in, by its
+// environment; zero where it runs in none.
+func deadlineOf(getenv func(string) string) time.Time {
+	seconds, err := strconv.ParseInt(getenv("SLURM_JOB_END_TIME"), 10, 64)
+	if err != nil || seconds <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
+}
+
+// cut says whether the job will be killed at its time limit.
+func (f *following) cut(u follow.Update) {
+	room := time.Until(f.deadline).Seconds()
+	if f.deadline.IsZero() || u.Left == nil || u.Left.High <= room || f.limited == 2 {
+		return
+	}
+	share := func(left float64) float64 {
+		return 100 * (u.Done + (float64(u.Epochs)-u.Done)*max(0, min(1, room/left))) / float64(u.Epochs)
+	}
+	switch {
+	case u.Left.Value > room:
+		f.limited = 2
+		f.env.Log.Warnf("the job will be killed at its time limit, in %s, at about %.0f %%", duration(max(0, room)), share(u.Left.Value))
+	case f.limited == 0 && u.Refused == "":
+		f.limited = 1
+		f.env.Log.Warnf("the job may be killed at its time limit, in %s, at %.0f %% or later", duration(max(0, room)), share(u.Left.High))
+	}
 }
 
 // logInterval is the time between two looks at a log's end.
@@ -233,6 +293,7 @@ func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
 // start starts the job and follows it.
 func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	device := f.job.devices[0]
+	f.deadline = deadlineOf(os.Getenv)
 	if spec.Devices[device].Elsewhere() {
 		return cli.Usagef("--device %s: it is on another machine; follow starts jobs on this one (--log FILE follows a running job)", device)
 	}
@@ -249,6 +310,10 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	s.Output = f.env.Stderr
 	if s.Identity, err = sampling.Identify(spec, s.Machine, s.Env); err != nil {
 		return err
+	}
+	f.tracker.Past = past(j, journal.Key{Job: spec.Hash(device), Device: device}, f.tracker.Job)
+	if n := len(f.tracker.Past.Runs); n > 0 {
+		f.env.Log.Infof("%d earlier whole runs of this job are used", n)
 	}
 	checkpoint, err := f.checkpoint(spec)
 	if err != nil {
@@ -277,16 +342,29 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	return errors.Join(f.failed, f.ended(run), f.draw())
 }
 
-// toTheEnd returns the marks of a whole run. If lines begin units, the end of the run
-// is the last mark.
+// past returns the whole runs of a job in its journal.
+func past(j *journal.Journal, key journal.Key, job estimate.Job) estimate.Past {
+	p := estimate.Past{Job: job}
+	for _, r := range j.Of(key, journal.Full) {
+		if marks := r.Timeline(); !r.Failed() && r.Asked == 0 && len(marks) > 0 {
+			p.Runs = append(p.Runs, estimate.PastRun{Marks: marks, Units: float64(r.Epochs), Wall: r.Wall})
+		}
+	}
+	return p
+}
+
+// toTheEnd returns the marks of a whole run; the last unit ends with the process.
 func toTheEnd(run *journal.Run) []mark.Mark {
 	n := len(run.Marks)
-	if n == 0 || run.Marks[n-1].Number >= float64(run.Epochs) {
-		return run.Marks
+	if n == 0 {
+		return nil
 	}
-	end := run.Marks[n-1]
+	marks, end := slices.Clone(run.Marks), run.Marks[n-1]
+	if end.Number >= float64(run.Epochs) {
+		marks = marks[:n-1]
+	}
 	end.Number, end.Seconds = float64(run.Epochs), run.Wall
-	return append(slices.Clone(run.Marks), end)
+	return append(marks, end)
 }
 
 // ended prints how a run ended.
@@ -362,6 +440,7 @@ func (f *following) tell(marks []mark.Mark) error {
 		return nil
 	}
 	f.updates = append(f.updates, u)
+	f.cut(u)
 	if f.answer.JSON() {
 		return f.env.WriteJSONLine(u)
 	}

@@ -3,9 +3,12 @@ package estimate
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -70,4 +73,87 @@ func (r Rest) Given(past []Outcome) (uncertainty.Prediction, error) {
 	tail := (1 - r.Total.Level) / 2
 	value := math.Cbrt(quantile(0.25) * quantile(0.5) * quantile(0.75)) // past errors may have two modes
 	return uncertainty.Prediction{Value: value, Low: quantile(tail), High: quantile(1 - tail), Level: r.Total.Level}, nil
+}
+
+// Forecast predicts the whole of a run from its marks so far, corrected by past runs of
+// which as much was seen: what every command prints, and backtest judges.
+func Forecast(marks []mark.Mark, others [][]mark.Mark, job Job, level float64, past []Outcome) (Rest, error) {
+	r, err := Continue(marks, others, job, level)
+	if err != nil {
+		return r, err
+	}
+	if last := marks[len(marks)-1]; last.Number < float64(job.Epochs) {
+		r.Total, r.Refused = r.Given(past)
+	}
+	return r, nil
+}
+
+// PastRun is a finished run: the units done with their times, and its end, in seconds.
+type PastRun struct {
+	Marks []mark.Mark
+	Units float64
+	Wall  float64
+}
+
+// Past holds the finished runs of one job.
+type Past struct {
+	Runs []PastRun
+	Job  Job
+
+	share    float64 // of which outcomes are
+	outcomes []Outcome
+}
+
+// The runs that are used of a past, the last ones, and the growth of the share seen from
+// which on they are judged anew.
+const (
+	pastRuns  = 40
+	pastShare = 0.02
+)
+
+// At returns how predictions of the past runs fared from such a share of their units.
+func (p *Past) At(share, level float64) []Outcome {
+	if p.outcomes != nil && share >= p.share && share < p.share+pastShare {
+		return p.outcomes
+	}
+	p.share, p.outcomes = share, []Outcome{}
+	for i, run := range p.Runs[max(0, len(p.Runs)-pastRuns):] {
+		seen := 0
+		for seen < len(run.Marks) && run.Marks[seen].Number <= share*run.Units {
+			seen++
+		}
+		job := p.Job
+		job.Epochs = int(run.Units)
+		if r, err := Continue(run.Marks[:seen], nil, job, level); err == nil {
+			if o, left := r.OutcomeOf(strconv.Itoa(i), run.lastUnit()); left {
+				p.outcomes = append(p.outcomes, o)
+			}
+		}
+	}
+	return p.outcomes
+}
+
+// lastUnit returns when the last unit was done; the end of a run whose lines begin units.
+func (r PastRun) lastUnit() float64 {
+	if n := len(r.Marks); n > 0 && r.Marks[n-1].Number >= r.Units {
+		return r.Marks[n-1].Seconds
+	}
+	return r.Wall
+}
+
+// Teardown returns the time from the last unit to the end of the process in past runs,
+// with a range that holds them all; false where no run tells it.
+func (p *Past) Teardown() (t uncertainty.Prediction, known bool) {
+	var all []float64
+	for _, run := range p.Runs[max(0, len(p.Runs)-pastRuns):] {
+		if last := run.lastUnit(); last < run.Wall {
+			all = append(all, run.Wall-last)
+		}
+	}
+	if len(all) == 0 {
+		return t, false
+	}
+	slices.Sort(all)
+	few := 1 + 1/float64(len(all)) // one run tells its own only
+	return uncertainty.Prediction{Value: stats.Median(all), Low: all[0] / few, High: all[len(all)-1] * few}, true
 }

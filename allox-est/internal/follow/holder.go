@@ -3,6 +3,7 @@ package follow
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,4 +62,14 @@ func (h holder) holds(file os.FileInfo) bool {
 func own(file os.FileInfo) bool {
 	stat, known := file.Sys().(*syscall.Stat_t)
 	return known && int(stat.Uid) == os.Geteuid() && file.Mode().Perm()&0o022 == 0
+}
+
+// shared are the types of file systems whose files processes of other machines may write
+// (statfs(2)): NFS, SMB, Lustre, GPFS, BeeGFS, Ceph, AFS, 9P, FUSE.
+var shared = []int64{0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x0bd00bd0, 0x47504653, 0x19830326, 0x00c36400, 0x5346414f, 0x01021997, 0x65735546}
+
+// local says that only processes of this machine write files of a folder.
+func local(path string) bool {
+	var fs syscall.Statfs_t
+	return syscall.Statfs(path, &fs) == nil && !slices.Contains(shared, int64(fs.Type))
 }

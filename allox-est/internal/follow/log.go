@@ -363,8 +363,8 @@ func (r *reading) ask(f *file.Input) {
 		}
 	}
 	r.held, r.seen = writers(r.Proc, info)
-	r.seen = r.seen || r.wrote || r.Proc != "" && own(info)
 	r.wrote = r.wrote || len(r.held) > 0
+	r.seen = r.wrote || (r.seen || r.Proc != "" && own(info)) && local(r.Path)
 }
 
 // unit returns the time of some units, but not less than stillSeconds, nor than as many

@@ -13,8 +13,9 @@ const Level = 0.95
 
 // Tracker follows one run.
 type Tracker struct {
-	Job   estimate.Job // Epochs may be 0 where the run's output tells them
-	Ended bool         // the run has: until then its last unit says nothing of its end
+	Job   estimate.Job  // Epochs may be 0 where the run's output tells them
+	Past  estimate.Past // finished runs of the same job; empty where none is known
+	Ended bool          // the run has: until then its last unit says nothing of its end
 	first *uncertainty.Prediction
 	last  mark.Mark // at the last look
 	ended bool
@@ -51,10 +52,15 @@ func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
 	}
 	t.last, t.ended = last, t.Ended
 	u = Update{Done: last.Number, Epochs: t.Job.Epochs, Elapsed: last.Seconds}
-	if last.Number >= float64(t.Job.Epochs) && !t.Ended {
+	teardown, tells := t.Past.Teardown()
+	if last.Number >= float64(t.Job.Epochs) && !t.Ended && !tells {
 		return u, true, nil
 	}
-	rest, err := estimate.Continue(marks, nil, t.Job, Level)
+	var past []estimate.Outcome
+	if last.Number < float64(t.Job.Epochs) && len(t.Past.Runs) > 0 {
+		past = t.Past.At(last.Number/float64(t.Job.Epochs), Level)
+	}
+	rest, err := estimate.Forecast(marks, nil, t.Job, Level, past)
 	if errors.Is(err, estimate.ErrTooFew) || errors.Is(err, estimate.ErrStages) {
 		return u, true, nil
 	}
@@ -62,6 +68,9 @@ func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
 		return u, true, err
 	}
 	total := rest.Total
+	if !t.Ended && tells {
+		total.Value, total.Low, total.High = total.Value+teardown.Value, total.Low+teardown.Low, total.High+teardown.High
+	}
 	if rest.Refused != nil {
 		u.Refused = rest.Refused.Error()
 	}
