@@ -329,6 +329,107 @@ var shapes = []shape{
 			p.print("tokens/s 1,2%02d | images %d.0k/50.1k | loss %.3f\n", p.IntN(99), i, p.loss())
 		}
 	}},
+	{"nested bars", 10, true, func(p *player) {
+		for e := range 11 {
+			p.print("\rEpochs: %3d%%|%s| %d/10 [00:%02d<00:20,  2.4s/it]", 10*e, strings.Repeat("█", e), e, int(p.at)%60)
+			if e == 10 {
+				break
+			}
+			for i := range 13 {
+				p.wait(0.2)
+				p.print("\n\rTrain batches: %3d%%|%s| %d/12 [00:0%d<00:01,  5.1it/s]\x1b[A", 100*i/12, strings.Repeat("█", i/2), i, p.IntN(9))
+			}
+		}
+	}},
+	{"evaluated bar", 500, true, func(p *player) {
+		for i := range 501 {
+			p.wait(0.04)
+			p.bar("Training: ", i, 500)
+			if i%100 == 99 {
+				p.print("\n")
+				for k := range 11 {
+					p.wait(0.1)
+					p.print("\rEvaluating: %3d%%|%s| %d/10 [00:00<00:00, 10.2it/s]", 10*k, strings.Repeat("█", k), k)
+				}
+				p.print("\n{'eval_loss': %.4f, 'eval_runtime': 1.02, 'eval_samples_per_second': 31.%d}\n", p.loss(), p.IntN(9))
+			}
+		}
+	}},
+	{"old keras", 10, true, func(p *player) {
+		for e := range 10 {
+			p.print("Epoch %d/10\n", e+1)
+			for i := 1; i <= 10; i++ {
+				p.wait(0.2)
+				p.print("%s%4d/1000 [%s>%s] - ETA: %ds - loss: %.4f - acc: %.4f", strings.Repeat("\b", 60), 100*i, strings.Repeat("=", 3*i-1), strings.Repeat(".", 30-3*i), (10-i)/5, p.loss(), p.Float64())
+			}
+			p.wait(0.3)
+			p.print("%s1000/1000 [==============================] - 2s 2ms/step - loss: %.4f - val_loss: %.4f\n", strings.Repeat("\b", 60), p.loss(), p.loss())
+		}
+	}},
+	{"configured", 25, true, func(p *player) {
+		p.print("Namespace(batch_size=32, epochs=25, lr=0.001, log_interval=10, seed=7, workers=4)\n")
+		for e := 1; e <= 25; e++ {
+			for i := 10; i <= 40; i += 10 {
+				p.wait(0.2)
+				p.print("epoch %d step %d loss %.4f\n", e, i, p.loss())
+			}
+			p.wait(0.15)
+			p.print("epoch %d val loss %.4f acc %.2f\n", e, p.loss(), 90+p.Float64())
+		}
+	}},
+	{"tutorial", 12, false, func(p *player) {
+		for e := 1; e <= 12; e++ {
+			for i := 2000; i <= 12000; i += 2000 {
+				p.wait(0.4)
+				p.print("[%d, %5d] loss: %.3f\n", e, i, p.loss())
+			}
+		}
+		p.print("Finished Training\n")
+	}},
+	{"evolution", 120, false, func(p *player) {
+		p.print("gen\tnevals\tavg     \tstd    \tmin\tmax\n")
+		for g := range 121 {
+			p.wait(0.25)
+			p.print("%d\t%d\t%.4f\t%.4f\t%d\t%d\n", g, 60+p.IntN(30), 50*p.loss(), p.loss(), 20+p.IntN(9), 60+p.IntN(9))
+		}
+	}},
+	{"unbounded bar", 600, false, func(p *player) {
+		for i := 1; i <= 600; i++ {
+			p.wait(0.05)
+			p.print("\r%dit [00:%02d, 19.%02dit/s, loss=%.3f]", i, int(p.at)%60, p.IntN(99), p.loss())
+		}
+	}},
+	{"json lines", 800, true, func(p *player) {
+		for i := 20; i <= 800; i += 20 {
+			p.wait(0.6)
+			p.print("{\"ts\": %.3f, \"level\": \"info\", \"step\": %d, \"max_steps\": 800, \"loss\": %.4f, \"tokens\": %d, \"gpu_mem\": 12%03d}\n", 1795444500+p.at, i, p.loss(), i*4096, p.IntN(999))
+		}
+	}},
+	{"two ranks in turn", 30, true, func(p *player) {
+		for e := 1; e <= 30; e++ {
+			for i := range 4 {
+				p.wait(0.2)
+				for k := range 2 {
+					p.at += 0.01
+					p.print("[GPU%d] Epoch %d/30 | Batch %d/4 | Loss %.4f\n", k, e, i+1, p.loss())
+				}
+			}
+		}
+	}},
+	{"diffusion", 400, true, func(p *player) {
+		p.print("***** Running training *****\n  Num examples = 833\n  Num Epochs = 2\n  Instantaneous batch size per device = 4\n  Total train batch size (w. parallel, distributed & accumulation) = 4\n  Gradient Accumulation steps = 1\n  Total optimization steps = 400\n")
+		for i := range 401 {
+			p.print("\rSteps: %3d%%|%s| %d/400 [00:%02d<00:%02d, 16.20it/s, lr=1e-5, step_loss=0.%03d]", i/4, strings.Repeat("▊", i/40), i, int(p.at)%60, p.IntN(60), p.IntN(999))
+			p.wait(0.06)
+		}
+	}},
+	{"announced steps", 400, true, func(p *player) {
+		p.print("***** Running training *****\n  Num examples = 833\n  Num Epochs = 4\n  Total optimization steps = 400\n  Number of trainable parameters = 1234567\n")
+		for i := 10; i <= 400; i += 10 {
+			p.wait(0.6)
+			p.print("{'loss': %.4f, 'learning_rate': 2e-05, 'epoch': %.2f, 'step': %d}\n", p.loss(), float64(i)/100, i)
+		}
+	}},
 }
 
 // wrapped are the ways in which a log reaches a reader.

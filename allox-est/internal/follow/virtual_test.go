@@ -105,3 +105,31 @@ func TestTraceShape(t *testing.T) {
 		}
 	}
 }
+
+func TestSeeds(t *testing.T) {
+	if os.Getenv("SEEDS") == "" { t.Skip() }
+	for _, units := range []bool{false, true} {
+		var n, right, wrong, silent, inside, early [2]int
+		for _, s := range shapes {
+			for seed := range 5 {
+				p := newPlayer(s.name)
+				p.Rand = randSeed(seed)
+				s.write(&p)
+				u := 0
+				if units { u = s.units }
+				at, e, name := watch(t, p.events, u, wrapped[""])
+				for i, v := range at {
+					n[i]++
+					if e { early[i]++ }
+					if v.inside { inside[i]++ }
+					switch {
+					case v.silent: silent[i]++; if s.alone || units { fmt.Println("silent", s.name, units, i, name) }
+					case v.off > .15 || v.off < -.15: wrong[i]++; fmt.Println("wrong", s.name, units, i, v.off, name)
+					default: right[i]++
+					}
+				}
+			}
+		}
+		fmt.Println("units", units, "n", n, "right", right, "wrong", wrong, "silent", silent, "inside", inside, "early", early)
+	}
+}

@@ -268,7 +268,7 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 		return false
 	}
 	for _, o := range pool {
-		if o == c || !outerUnits[o.in] || o.in == c.in || len(o.rises) > 0 || o.decimal || o.points[0].line > c.points[0].line || o.after(c) {
+		if o == c || !outerUnits[o.in] || o.in == c.in || o.announced != "" && len(o.rises) == 0 || len(o.rises) > 0 || o.decimal || o.points[0].line > c.points[0].line || o.after(c) {
 			continue
 		}
 		if total := cmp.Or(o.total, r.announced(o), r.Units); o.last().number < total && (o.total > 0 || r.Units > 0 || r.announced(o) > 0) {
@@ -281,7 +281,7 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 // encloses says that o, left of c in its lines, counts something larger that has not
 // moved yet, or moves when c begins again.
 func (r *Reader) encloses(o, c *counter) bool {
-	if o.decimal || o.percent || o.writer() {
+	if o.decimal || o.percent || o.writer() || o.announced != "" && o.grew == 0 {
 		return false
 	}
 	if !outerUnits[o.in] && o.total == 0 && !(o == c.prev && bracketed.MatchString(c.left)) {

@@ -61,7 +61,7 @@ func TestLogs(t *testing.T) {
 		{"xgboost", 60, 0, 60, 2.208},
 		{"xgboost10", 95, 0, 95, 2.257},
 		{"catboost", 150, 0, 150, 1.55},
-		{"sklearn_mlp", 40, 40, 40, 1.478},
+		{"sklearn_mlp", 40, 0, 40, 1.478},
 		{"sklearn_gb", 100, 0, 100, 3.019},
 		{"keras", 6, 6, 5, 15.203},
 		{"keras2", 6, 6, 5, 13.047},

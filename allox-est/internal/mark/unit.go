@@ -40,6 +40,7 @@ var (
 	sideWork  = regexp.MustCompile(`load|map\b|map |tokeniz|download|valid|\bval\b|eval|\btest|sanity|sav(?:e|ing)|shard|build(?:ing)? (?:wheel|index|data|vocab|cache)|cach|scan|extract|preproc|filter|convert|generat(?:ing|e)|infer|predict|fetch|install|warm`)
 	measure   = regexp.MustCompile(`acc|loss|lr|rate|mem|gpu|util|mfu|cpu|prec|recall|dice|iou|f1|map|auc|wer|ppl|score|drop|top|usage|ram|skip|box|err`)
 	announces = regexp.MustCompile(`max|total|num|train|^n_| for |until|target|schedul`)
+	plural    = regexp.MustCompile(`^[\s"'\-]*(?:epochs|iterations|steps|episodes|rounds|trials|updates)["']?\s*[=:]\s*$`)
 	settings  = regexp.MustCompile(`per|warm|eval|valid|sav|log|interval|decay|every|skip|patience|freq|accum|print|min|ckpt|check|init|test|current`)
 	writers   = regexp.MustCompile(`rank|gpu|node|worker|device|proc|host|chain|thread`)
 	ended     = regexp.MustCompile(`(?i)^[\s)]*(terminated|finished|completed?|succeeded|done)\b`)
@@ -98,7 +99,10 @@ func (n *number) unit() string {
 // announced returns the unit of which a number may be the total, as in "max_steps 500",
 // and how clearly its words say so; 0 where they do not.
 func (n *number) announced() (u string, clear int) {
-	text := phrase(n.left, "|,;@{")
+	text := phrase(n.left, "|,;@{(")
+	if plural.MatchString(text) && !n.decimal && !n.percent && n.total == 0 && n.value > 1 {
+		return unit(text), 1
+	}
 	if n.decimal || n.percent || n.total > 0 || n.value <= 1 || !announces.MatchString(" "+text+" ") || settings.MatchString(text) {
 		return "", 0
 	}
