@@ -95,9 +95,9 @@ func (r *Reader) announce(c *counter, n number) {
 			known.total = 0 // it counts
 		}
 	case of == nil:
-		r.totals[c.announced] = map[string]*announcement{c.key: {n.value, c.clear}}
+		r.totals[c.announced] = map[string]*announcement{c.key: {n.value, c.rank}}
 	case len(of) < totalCount:
-		of[c.key] = &announcement{n.value, c.clear}
+		of[c.key] = &announcement{n.value, c.rank}
 	}
 }
 
@@ -105,7 +105,7 @@ func (r *Reader) announce(c *counter, n number) {
 func (r *Reader) announced(c *counter) float64 {
 	best := announcement{}
 	for key, a := range r.totals[c.in] {
-		if key != c.key && a.total >= c.last().number && (a.clear > best.clear || a.clear == best.clear && a.total > best.total) {
+		if key != c.key && a.total >= c.last().number && (a.rank > best.rank || a.rank == best.rank && a.total > best.total) {
 			best = *a
 		}
 	}

@@ -44,7 +44,7 @@ type Reader struct {
 // announcement is the total of a unit that a line named; 0 once it has changed.
 type announcement struct {
 	total float64
-	clear int
+	rank  int
 }
 
 // remaining is the time that a log says is left, at a time, and the share of a loop in

@@ -97,8 +97,8 @@ func (n *number) unit() string {
 }
 
 // announced returns the unit of which a number may be the total, as in "max_steps 500",
-// and how clearly its words say so; 0 where they do not.
-func (n *number) announced() (u string, clear int) {
+// and how clearly its words say so (1 or 2); 0 where they do not.
+func (n *number) announced() (u string, rank int) {
 	text := phrase(n.left, "|,;@{(")
 	if plural.MatchString(text) && !n.decimal && !n.percent && n.total == 0 && n.value > 1 {
 		return unit(text), 1
@@ -112,8 +112,8 @@ func (n *number) announced() (u string, clear int) {
 	if u == "" {
 		return "", 0
 	}
-	if clear = 1; strings.Contains(text, "max") || strings.Contains(text, "total") || strings.Contains(text, "num") && u == "epoch" {
-		clear = 2
+	if rank = 1; strings.Contains(text, "max") || strings.Contains(text, "total") || strings.Contains(text, "num") && u == "epoch" {
+		rank = 2
 	}
-	return u, clear
+	return u, rank
 }

@@ -1,9 +1,7 @@
 package slurm
 
 import (
-	"context"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -15,15 +13,6 @@ type Running struct {
 	Log     string // its standard output
 	Elapsed time.Duration
 	Limit   time.Duration // 0 without one
-}
-
-// Show returns a job by its number. The error wraps ErrSlurm and holds what scontrol says.
-func Show(ctx context.Context, job string) (Running, error) {
-	out, err := output(exec.CommandContext(ctx, "scontrol", "show", "job", "--oneliner", job))
-	if err != nil {
-		return Running{}, err
-	}
-	return parseRunning(string(out))
 }
 
 // parseRunning reads the first record of scontrol: NAME=VALUE, where a value may hold
