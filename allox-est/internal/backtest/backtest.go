@@ -154,13 +154,13 @@ func run(steps []float64, stages []string, from int) []mark.Mark {
 	return marks
 }
 
-// auto predicts as allox-est does for a run that goes on, alone: without what other
-// series say.
-func (t *trial) auto() (estimate.Rest, error) {
+// forecast predicts as allox-est does for a run that goes on, with past runs of which as
+// much was seen.
+func (t *trial) forecast(past []estimate.Outcome) (estimate.Rest, error) {
 	s := t.series
 	job := estimate.Job{Epochs: len(s.Values), Unit: "step"}
 	if s.Stages == nil {
-		return estimate.Continue(run(s.Values[:t.seen], nil, 0), nil, job, Level)
+		return estimate.Forecast(run(s.Values[:t.seen], nil, 0), nil, job, Level, past)
 	}
 	job.Stages = s.stages()
 	var probes [][]mark.Mark
@@ -173,7 +173,7 @@ func (t *trial) auto() (estimate.Rest, error) {
 		to := min(from+least, int(stage.To))
 		probes = append(probes, run(s.Values[from:to], s.Stages[from:to], from))
 	}
-	return estimate.Continue(run(s.Values[:t.seen], s.Stages[:t.seen], 0), probes, job, Level)
+	return estimate.Forecast(run(s.Values[:t.seen], s.Stages[:t.seen], 0), probes, job, Level, past)
 }
 
 func score(ts []trial) Score {

@@ -2,13 +2,13 @@ package backtest
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/shared/registry"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -27,17 +27,17 @@ func auto(ts []trial) error {
 		return err
 	}
 	for i := range ts {
-		byBlock := map[string][]float64{}
-		var past [][]float64
+		var past []estimate.Outcome
 		for _, other := range ts {
-			if other.block != ts[i].block && other.refused == nil {
-				byBlock[other.block] = append(byBlock[other.block], math.Log(other.actual/other.rest.Total.Value))
+			if o, left := other.rest.OutcomeOf(other.block, other.actual); left && other.block != ts[i].block {
+				past = append(past, o)
 			}
 		}
-		for _, block := range slices.Sorted(maps.Keys(byBlock)) {
-			past = append(past, byBlock[block])
+		rest, err := ts[i].forecast(past)
+		if err != nil {
+			return err
 		}
-		ts[i].Prediction = ts[i].rest.Given(past)
+		ts[i].Prediction, ts[i].refused = rest.Total, rest.Refused
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func auto(ts []trial) error {
 func alone(ts []trial) (err error) {
 	for i := range ts {
 		t := &ts[i]
-		if t.rest, err = t.auto(); err != nil {
+		if t.rest, err = t.forecast(nil); err != nil {
 			return err
 		}
 		t.refused, t.Prediction = t.rest.Refused, t.rest.Total

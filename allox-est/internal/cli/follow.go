@@ -23,6 +23,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
+	"github.com/foretime/foretime/allox-est/internal/slurm"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -38,16 +39,20 @@ time with an interval as epochs end. The job's output goes to stderr. Progress i
 from the numbers in that output; give --epochs if it does not contain the total. The
 finished run is added to the journal.`,
 		Example: `  allox-est follow -- python3 train.py
-  allox-est follow --epochs 90 --log train.log --plot train.svg`,
+  allox-est follow --epochs 90 --log train.log --plot train.svg
+  allox-est follow --log train.log --count`,
 		Args: f.args,
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
 	f.job.register(cmd)
-	flags.StringVar(&f.log, "log", "", "log of a running job")
+	flags.StringVar(&f.log, "log", "", "log of a running job, a pipe, or - for the standard input")
+	flags.StringVar(&f.slurm, "slurm", "", "number of a Slurm job: follows its output, and says whether its time limit suffices")
+	flags.StringVar(&f.count, "count", "", "with --log: lists the counters of the log; --count=TEXT uses the one whose description contains TEXT")
+	flags.Lookup("count").NoOptDefVal = listCounters
 	f.answer.PlotFlag(cmd, "the estimate over time")
 	f.answer.JSONFlag(cmd)
-	cli.First(cmd, "epochs", "log", "plot", "pattern", "json")
+	cli.First(cmd, "epochs", "log", "count", "pattern", "json")
 	return cmd
 }
 
@@ -64,10 +69,16 @@ type following struct {
 	failed          error // of printing
 	shown           float64
 	drifted, unsure bool
+	slurm           string    // a job's number
+	deadline        time.Time // of the Slurm job; zero without one
+	limited         int       // what was said of it: 1 that it may be killed, 2 that it will
+	count           string    // part of the counter to use
+	counter         string    // that is used
+	counted         float64   // by a counter without a total, when it was printed last
 }
 
 func (f *following) args(cmd *cobra.Command, args []string) error {
-	if f.log != "" {
+	if f.log != "" || f.slurm != "" {
 		return cobra.NoArgs(cmd, args)
 	}
 	return jobArgs(cmd, args)
@@ -79,6 +90,11 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 			f.bar.Done()
 		}
 	}()
+	if f.slurm != "" {
+		if err := f.limit(cmd.Context()); err != nil {
+			return err
+		}
+	}
 	if f.log != "" {
 		if err := exclude(cmd, "log", "device", "journal", "set", "stages"); err != nil {
 			return err
@@ -117,27 +133,167 @@ func (f *following) read(ctx context.Context) error {
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	first := true
+	if f.count != listCounters {
+		reader.Count = f.count
+	}
 	f.tracker.Job = estimate.Job{Epochs: f.job.epochs}
-	return follow.Log{Path: f.log, Reader: &reader, Every: 200 * time.Millisecond}.Read(ctx, func(marks []mark.Mark, old float64) error {
-		switch {
-		case first && reader.Full():
-			f.env.Log.Infof("%s: all %v epochs have ended", f.log, reader.Length())
-			return io.EOF
-		case first && old == 0:
-			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", f.log, reader.Why())
+	log := follow.Log{Path: f.log, Reader: &reader, Every: logInterval, Proc: "/proc", Notice: func(text string) { f.env.Log.Warn(text) }}
+	if f.log == "-" {
+		log.Path, log.Input = "standard input", f.env.Stdin
+	}
+	first := true
+	return log.Read(ctx, func(s follow.State) error {
+		if f.count == listCounters {
+			return f.list(&reader, s.Ended)
 		}
-		if first = false; !reader.Full() {
-			return f.look(marks)
+		f.name(reader.Describe(), reader.Unit())
+		if first && s.Old == 0 && len(s.Marks) == 0 && !s.Ended && log.Input == nil {
+			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", log.Path, reader.Why())
 		}
-		reader.End(marks[len(marks)-1].Seconds)
-		return cmp.Or(f.look(reader.Marks()), io.EOF)
+		first = false
+		if s.Ended {
+			return f.logEnded(&reader, s)
+		}
+		return errors.Join(f.rate(&reader), f.look(s.Marks))
 	})
+}
+
+// limit takes the log and the time limit of a Slurm job.
+func (f *following) limit(ctx context.Context) error {
+	job, err := slurm.Show(ctx, f.slurm)
+	if err != nil {
+		return fmt.Errorf("--slurm %s: %w", f.slurm, err)
+	}
+	if f.log == "" {
+		f.log = job.Log
+	}
+	if f.log == "" {
+		return cli.Usagef("--slurm %s: the job has no log; give it by --log", f.slurm)
+	}
+	if job.State == "RUNNING" && job.Limit > 0 {
+		f.deadline = time.Now().Add(job.Limit - job.Elapsed)
+	}
+	if job.State != "RUNNING" {
+		f.env.Log.Warnf("job %s is %s", f.slurm, job.State)
+	}
+	return nil
+}
+
+// deadlineOf returns when the Slurm job ends that this program runs in, by its
+// environment; zero where it runs in none.
+func deadlineOf(getenv func(string) string) time.Time {
+	seconds, err := strconv.ParseInt(getenv("SLURM_JOB_END_TIME"), 10, 64)
+	if err != nil || seconds <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
+}
+
+// cut says whether the job will be killed at its time limit.
+func (f *following) cut(u follow.Update) {
+	room := time.Until(f.deadline).Seconds()
+	if f.deadline.IsZero() || u.Left == nil || u.Left.High <= room || f.limited == 2 {
+		return
+	}
+	share := func(left float64) float64 {
+		return 100 * (u.Done + (float64(u.Epochs)-u.Done)*max(0, min(1, room/left))) / float64(u.Epochs)
+	}
+	switch {
+	case u.Left.Value > room:
+		f.limited = 2
+		f.env.Log.Warnf("the job will be killed at its time limit, in %s, at about %.0f %%", duration(max(0, room)), share(u.Left.Value))
+	case f.limited == 0 && u.Refused == "":
+		f.limited = 1
+		f.env.Log.Warnf("the job may be killed at its time limit, in %s, at %.0f %% or later", duration(max(0, room)), share(u.Left.High))
+	}
+}
+
+// logInterval is the time between two looks at a log's end.
+const logInterval = 100 * time.Millisecond
+
+// listCounters is the value of --count that lists the counters of a log.
+const listCounters = "list"
+
+// name prints what is counted, when it is first known and when it changes.
+func (f *following) name(counter, unit string) {
+	if counter == "" || counter == f.counter {
+		return
+	}
+	f.counter = counter
+	f.tracker.Job.Unit = unit
+	f.env.Log.Infof("counting %s; --count lists others", counter)
+}
+
+// list prints the counters of a log, once there are any.
+func (f *following) list(reader *mark.Reader, ended bool) error {
+	counters := reader.Counters()
+	if len(counters) == 0 {
+		if ended {
+			return fmt.Errorf("%s: %s", f.log, reader.Why())
+		}
+		return nil
+	}
+	for _, c := range counters {
+		if _, err := fmt.Fprintln(f.env.Stdout, c); err != nil {
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// rate prints how fast a counter without a total counts, each time that it has doubled.
+func (f *following) rate(reader *mark.Reader) error {
+	if f.counter != "" {
+		return nil
+	}
+	number, unit, perSecond, known := reader.Rate()
+	if !known || number < 2*f.counted {
+		return nil
+	}
+	f.counted = number
+	if f.answer.JSON() {
+		return f.env.WriteJSONLine(struct {
+			Counted   float64 `json:"counted"`
+			Unit      string  `json:"unit"`
+			PerSecond float64 `json:"per_second"`
+		}{number, unit, perSecond})
+	}
+	_, err := fmt.Fprintf(f.env.Stdout, "%.10g %ss so far, %.2g per second; no total found, use --epochs N\n", number, unit, perSecond)
+	return err
+}
+
+// logEnded prints how a log has ended.
+func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
+	n := len(s.Marks)
+	if n == 0 {
+		if reader.Full() {
+			f.env.Log.Infof("%s: all %v %ss have ended", f.log, reader.Length(), cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
+			return io.EOF
+		}
+		if number, unit, _, known := reader.Rate(); known {
+			f.env.Log.Warnf("%s: %s after %.10g %ss", f.log, s.Why, number, unit)
+			return io.EOF
+		}
+		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, cmp.Or(reader.Why(), "no progress was found"))
+	}
+	last := s.Marks[n-1]
+	f.tracker.Ended = true
+	if units := reader.Length(); reader.Full() {
+		end := last
+		end.Number, end.Of = units, units
+		if last.Number < units {
+			s.Marks = append(s.Marks, end)
+		}
+		return cmp.Or(f.look(s.Marks), io.EOF)
+	}
+	f.env.Log.Warnf("%s: %s at %s %.4g of %.10g", f.log, s.Why, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch), last.Number, last.Of)
+	return cmp.Or(f.look(s.Marks), io.EOF)
 }
 
 // start starts the job and follows it.
 func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	device := f.job.devices[0]
+	f.deadline = deadlineOf(os.Getenv)
 	if spec.Devices[device].Elsewhere() {
 		return cli.Usagef("--device %s: it is on another machine; follow starts jobs on this one (--log FILE follows a running job)", device)
 	}
@@ -154,6 +310,10 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	s.Output = f.env.Stderr
 	if s.Identity, err = sampling.Identify(spec, s.Machine, s.Env); err != nil {
 		return err
+	}
+	f.tracker.Past = past(j, journal.Key{Job: spec.Hash(device), Device: device}, f.tracker.Job)
+	if n := len(f.tracker.Past.Runs); n > 0 {
+		f.env.Log.Infof("%d earlier whole runs of this job are used", n)
 	}
 	checkpoint, err := f.checkpoint(spec)
 	if err != nil {
@@ -176,22 +336,35 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	if run.Failed() {
 		return fmt.Errorf("%s: %s", spec.Command[0], run.Error)
 	}
-	if f.failed == nil && run.Asked == 0 {
+	if f.tracker.Ended = true; f.failed == nil && run.Asked == 0 {
 		f.failed = f.look(toTheEnd(run)) // now we know whether lines begin or end epochs
 	}
 	return errors.Join(f.failed, f.ended(run), f.draw())
 }
 
-// toTheEnd returns the marks of a whole run. If lines begin units, the end of the run
-// is the last mark.
+// past returns the whole runs of a job in its journal.
+func past(j *journal.Journal, key journal.Key, job estimate.Job) estimate.Past {
+	p := estimate.Past{Job: job}
+	for _, r := range j.Of(key, journal.Full) {
+		if marks := r.Timeline(); !r.Failed() && r.Asked == 0 && len(marks) > 0 {
+			p.Runs = append(p.Runs, estimate.PastRun{Marks: marks, Units: float64(r.Epochs), Wall: r.Wall})
+		}
+	}
+	return p
+}
+
+// toTheEnd returns the marks of a whole run; the last unit ends with the process.
 func toTheEnd(run *journal.Run) []mark.Mark {
 	n := len(run.Marks)
-	if n == 0 || run.Marks[n-1].Number >= float64(run.Epochs) {
-		return run.Marks
+	if n == 0 {
+		return nil
 	}
-	end := run.Marks[n-1]
+	marks, end := slices.Clone(run.Marks), run.Marks[n-1]
+	if end.Number >= float64(run.Epochs) {
+		marks = marks[:n-1]
+	}
 	end.Number, end.Seconds = float64(run.Epochs), run.Wall
-	return append(slices.Clone(run.Marks), end)
+	return append(marks, end)
 }
 
 // ended prints how a run ended.
@@ -239,7 +412,8 @@ func (f *following) look(marks []mark.Mark) error {
 		printed = f.updates[n-1].Done
 	}
 	for i := range marks {
-		if last := i == len(marks)-1; marks[i].Number <= printed || !last && !f.answer.JSON() {
+		last := i == len(marks)-1
+		if !(last && f.tracker.Ended) && (marks[i].Number <= printed || !last && !f.answer.JSON()) {
 			continue
 		}
 		if err := f.tell(marks[:i+1]); err != nil {
@@ -261,7 +435,12 @@ func (f *following) tell(marks []mark.Mark) error {
 		f.bar = f.env.Progress("", int64(u.Epochs))
 	}
 	f.bar.Set(int64(u.Done))
+	if u.Done >= float64(u.Epochs) && !f.tracker.Ended {
+		f.bar.Describe("the last " + cmp.Or(f.tracker.Job.Unit, jobspec.Epoch) + " has come; waiting for the end")
+		return nil
+	}
 	f.updates = append(f.updates, u)
+	f.cut(u)
 	if f.answer.JSON() {
 		return f.env.WriteJSONLine(u)
 	}
@@ -294,9 +473,12 @@ func (f *following) tell(marks []mark.Mark) error {
 // duration formats seconds, rounded to what a reader needs.
 func duration(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
+	minutes := int(d.Round(time.Minute) / time.Minute)
 	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd%02dh", (minutes+30)/1440, (minutes+30)/60%24)
 	case d >= time.Hour:
-		return d.Round(time.Minute).String()
+		return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
 	case d >= time.Minute:
 		return d.Round(time.Second).String()
 	}

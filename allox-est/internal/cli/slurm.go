@@ -44,7 +44,7 @@ same paths on the nodes. Samples of an earlier call are reused.`,
 	flags.StringVar(&b.pattern, "pattern", "", "regular expression of the output lines that end an epoch, if the job makes no time-writer report")
 	flags.StringVar(&b.device, "device", jobspec.CPU, "device of the job, cpu or gpu")
 	cli.Values(cmd, "device", jobspec.CPU, jobspec.GPU)
-	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch for both jobs (may be repeated)")
+	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch for both jobs (may be repeated); --time applies to the samples only, --array, --dependency and --time-min to the job only")
 	flags.BoolVar(&b.fresh, "fresh", false, "ignore the samples in the journal and make new ones")
 	flags.BoolVar(&b.submit, "submit", false, "submit the job")
 	b.answer.Flags(cmd)
@@ -147,7 +147,7 @@ func (b *batch) sample(cmd *cobra.Command, script *slurm.Script, spec *jobspec.S
 		argv = append(argv, "--fresh")
 	}
 	argv = append(append(argv, "--"), spec.Command...)
-	options := append([]string{"--job-name=" + name(script) + "-sample", "--time=" + slurm.Limit(sampleTime.Seconds()), "--output=" + journalPath + ".%j.out"}, b.options...)
+	options := append([]string{"--job-name=" + name(script) + "-sample", "--time=" + slurm.Limit(sampleTime.Seconds()), "--output=" + journalPath + ".%j.out"}, slurm.ForSamples(b.options)...)
 	err = script.Run(cmd.Context(), options, argv, func(job string) {
 		b.env.Log.Infof("job %s makes the samples; its output: %s.%s.out", job, b.journal, job)
 	})
@@ -172,7 +172,7 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 	upper := e.Wall.High * factor
 	a := asked{b.epochs, b.quantile, e.Wall.Value, upper, slurm.Limit(upper), jobs, factor, ""}
 	if b.submit {
-		if a.Job, err = script.Submit(cmd.Context(), append([]string{"--time=" + a.Limit}, b.options...), args); err != nil {
+		if a.Job, err = script.Submit(cmd.Context(), append([]string{"--time=" + a.Limit}, slurm.ForJob(b.options)...), args); err != nil {
 			return err
 		}
 		one := slurm.Asked{Job: a.Job, Upper: e.Wall.High, Limit: 60 * float64(slurm.Minutes(upper))}
@@ -184,7 +184,7 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 			b.env.Log.Warn(warning)
 		}
 	}
-	line := strings.Join(append(append([]string{"sbatch --time=" + a.Limit}, b.options...), append([]string{script.Path}, args...)...), " ")
+	line := strings.Join(append(append([]string{"sbatch --time=" + a.Limit}, slurm.ForJob(b.options)...), append([]string{script.Path}, args...)...), " ")
 	return b.answer.Print(b.env, a, func(p *cli.Page) {
 		p.Line("median %s; %s suffices for %g %% of such jobs", duration(a.Seconds), duration(a.Upper), 100*b.quantile)
 		p.Line("%s", line)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // A short past changes nothing, a long one its quantiles: where past runs ended up to
@@ -19,25 +20,44 @@ func TestGiven(t *testing.T) {
 		t.Fatal(err, r.Refused)
 	}
 	near(t, "alone", r.Total.Value, 100, 1e-9)
-	if got := r.Given([][]float64{{1}, {1}}); got != r.Total {
+	// past returns outcomes with such errors, each of a job of its own.
+	past := func(course Course, errors ...float64) (all []Outcome) {
+		for i, e := range errors {
+			all = append(all, Outcome{Block: string(rune('a' + i)), Error: e, Course: course})
+		}
+		return all
+	}
+	given := func(all []Outcome) uncertainty.Prediction {
+		t.Helper()
+		p, err := r.Given(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if got := given(past(Steady, 1, 1)); got != r.Total {
 		t.Errorf("after two jobs %+v, was %+v", got, r.Total)
 	}
-	if got := r.Given([][]float64{{1}, {}, {1}}); got != r.Total {
-		t.Errorf("after two jobs and one that told nothing %+v, was %+v", got, r.Total)
+	if got := given(append(past(Steady, 1, 1), past(Steady, 1)...)); got != r.Total {
+		t.Errorf("after two jobs, one of them twice, %+v, was %+v", got, r.Total)
 	}
-	// The third job counts: it gives half of the weight to e times the value.
-	if got := r.Given([][]float64{{1}, {1}, {1}}); got.High < 100*math.E-1e-9 || got.Low > r.Total.Value {
+	// The third job counts: it gives half of the weight to e times the rest.
+	if got := given(past(Steady, 1, 1, 1)); got.High < 20+80*math.E-1e-9 || got.Low > r.Total.Value {
 		t.Errorf("after three jobs %+v", got)
 	}
-	var past [][]float64
-	for i := range 60 {
-		past = append(past, []float64{math.Log(2) * float64(i) / 59})
+	// Runs of another course count only where too few are of this one.
+	if got := given(append(past(Steady, 0, 0, 0), past(Stepped, 1, 1, 1, 1, 1, 1)...)); got.High > 200 {
+		t.Errorf("after three steady jobs and six that changed %+v", got)
 	}
-	p := r.Given(past)
-	if p.Low < 95 || p.Low > 104 || p.High < 190 || p.High > 201 {
+	var doubled []float64
+	for i := range 60 {
+		doubled = append(doubled, math.Log(2)*float64(i)/59)
+	}
+	p := given(past(Steady, doubled...))
+	if p.Low < 95 || p.Low > 104 || p.High < 170 || p.High > 181 {
 		t.Errorf("after sixty %+v", p)
 	}
-	near(t, "median", p.Value, 100*math.Sqrt2, 0.05)
+	near(t, "value", p.Value, 20+80*math.Sqrt2, 0.05)
 }
 
 // Levels far apart in what was seen are refused, noise is not.
@@ -60,6 +80,66 @@ func TestRefused(t *testing.T) {
 		r, err := Continue(marks, nil, Job{Epochs: 1000}, 0.95)
 		if err != nil || (r.Refused != nil) != tt.refused {
 			t.Errorf("%s: %v, %v", tt.name, r.Refused, err)
+		}
+	}
+}
+
+// TestSteppedRun checks a run whose level changes for good: refused early, then the last
+// level goes on, and a past of such runs answers early too.
+func TestSteppedRun(t *testing.T) {
+	run := func(units, change int) ([]mark.Mark, float64) {
+		marks, at := []mark.Mark{{}}, 0.0
+		for i := range 40 {
+			step := 0.25
+			if i >= change {
+				step = 0.75
+			}
+			if at += step; i < units {
+				marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: at})
+			}
+		}
+		return marks, at
+	}
+	marks, _ := run(20, 12)
+	early, err := Continue(marks, nil, Job{Epochs: 40}, 0.95)
+	if err != nil || early.Refused == nil || early.Course != Stepped {
+		t.Fatal(err, early.Refused, early.Course)
+	}
+	near(t, "value after half", early.Total.Value, 12*0.25+28*0.75, 0.02)
+	marks, actual := run(26, 16)
+	r, err := Continue(marks, nil, Job{Epochs: 40}, 0.95)
+	if err != nil || r.Refused != nil || !r.Total.Contains(actual) {
+		t.Errorf("after 65 %%: %+v, refused %v, took %v: %v", r.Total, r.Refused, actual, err)
+	}
+	near(t, "value after 65 %", r.Total.Value, actual, 0.02)
+	var past []Outcome
+	for i := range 6 {
+		marks, actual := run(20, 10+i%3)
+		r, err := Continue(marks, nil, Job{Epochs: 40}, 0.95)
+		o, left := r.OutcomeOf(string(rune('a'+i)), actual)
+		if err != nil || !left {
+			t.Fatal(err, left)
+		}
+		past = append(past, o)
+	}
+	if p, err := early.Given(past); err != nil || !p.Contains(12*0.25+28*0.75) || p.Width() > 0.6*p.Value {
+		t.Errorf("with six such runs %+v: %v", p, err)
+	}
+}
+
+// TestEvenMarks checks that marks which a coarse clock reads are never refused: the times
+// of even units then alternate.
+func TestEvenMarks(t *testing.T) {
+	for _, unit := range []float64{0.25, 0.3, 0.33, 0.47, 0.9} {
+		for n := 6; n <= 60; n++ {
+			marks := []mark.Mark{{}}
+			for i := 1; i <= n; i++ {
+				marks = append(marks, mark.Mark{Number: float64(i), Seconds: 0.2 * math.Ceil(float64(i)*unit/0.2)})
+			}
+			r, err := Continue(marks, nil, Job{Epochs: 200}, 0.95)
+			if err != nil || r.Refused != nil || !r.Total.Contains(200*unit) {
+				t.Errorf("%d units of %v s: %+v, refused %v: %v", n, unit, r.Total, r.Refused, err)
+			}
 		}
 	}
 }

@@ -21,16 +21,33 @@ var (
 // Rest is what the first marks of a run say of all of it, in their unit of time.
 type Rest struct {
 	// Total is from the start of the clock of the marks to unit number of. Where
-	// Refused is not nil only its value counts.
+	// Refused is not nil only its value counts: the last level goes on.
 	Total   uncertainty.Prediction
 	Refused error
+	Course  Course
 
 	totals []float64 // drawn, ascending
+	done   float64   // seconds
 }
 
-// changed is the largest ratio of two levels within a run that still allows an estimate:
-// the interval covers less than a quarter.
-const changed = 1.25
+// Course says how the time of a unit went so far.
+type Course int
+
+// Courses of a run: on one level, on levels that differ, or by a trend that would change
+// the rest.
+const (
+	Steady Course = iota
+	Stepped
+	Trending
+)
+
+// changed is the largest ratio of two levels within a run that still allows an early
+// estimate: the interval covers less than a quarter. From answered of the units on there
+// is one after a change too.
+const (
+	changed  = 1.25
+	answered = 0.6
+)
 
 // Continue predicts how long a run takes up to unit number of, from its marks so
 // far and from others of the same job that tell of stages not yet met. At least 3
@@ -60,21 +77,83 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 		return r, err
 	}
 	c := look(ts, job)
+	var changes []float64
+	if len(job.Stages) == 0 && len(others) == 0 {
+		var from int
+		if from, changes = c.lastLevel(t, marks); from > 0 {
+			if t, err = traceOf(marks[from:], job); err != nil {
+				return r, err
+			}
+			ts = []trace{t}
+			c = look(ts, job)
+		}
+	}
 	m := newModel(model{ts: ts, course: &c, job: job, seen: last.Number, alone: true, level: level})
-	p, _, totals := m.predict(wallTime, nil)
+	p, _, totals := m.predict(wallTime, nil) // a past says whether the level changes again
+	if len(changes) > 0 {
+		p, _, _ = m.predict(wallTime, m.changing(changes))
+	}
 	for i := range totals {
 		totals[i] += last.Seconds
 	}
 	p.Value, p.Low, p.High = p.Value+last.Seconds, p.Low+last.Seconds, p.High+last.Seconds
-	r.Total, r.totals = p, totals
+	r.Total, r.totals, r.done = p, totals, last.Seconds
+	early := len(job.Stages) == 0 && last.Number < answered*float64(job.Epochs)
 	switch {
-	case len(job.Stages) > 0, last.Number == float64(job.Epochs):
-	case c.steps > changed:
-		r.Refused = fmt.Errorf("%w: lap times are on levels %.0f %% apart", ErrSchedule, 100*(c.steps-1))
+	case len(changes) > 0:
+		if r.Course = Stepped; early {
+			r.Refused = fmt.Errorf("%w: lap times are on levels %.0f %% apart", ErrSchedule, 100*(math.Exp(span(changes))-1))
+		}
 	case c.slope != 0 && math.Abs(m.grown(c.slope)-1) > changed-1:
-		r.Refused = fmt.Errorf("%w: %ss change by %+.2g %% each", ErrSchedule, job.unit(), 100*c.slope)
+		if r.Course = Trending; early {
+			r.Refused = fmt.Errorf("%w: %ss change by %+.2g %% each", ErrSchedule, job.unit(), 100*c.slope)
+		}
 	}
 	return r, nil
+}
+
+// lastLevel returns the mark at which the last lasting level of a run begins, and the
+// logarithms of the changes up to it; 0 where no levels are far enough apart.
+func (c *course) lastLevel(t trace, marks []mark.Mark) (from int, changes []float64) {
+	if c.steps <= changed {
+		return 0, nil
+	}
+	rates := make([]float64, 0, len(t.laps))
+	for _, l := range t.laps[min(c.warm, len(t.laps)):] {
+		rates = append(rates, c.rate(l))
+	}
+	start, changes := segments(rates)
+	if math.Exp(span(changes)) <= changed || start == 0 {
+		return 0, nil
+	}
+	begin := t.laps[min(c.warm, len(t.laps))+start].from
+	for from < len(marks)-1 && marks[from].Number < begin {
+		from++
+	}
+	return from, changes
+}
+
+// span is the highest level over the lowest, as a logarithm.
+func span(changes []float64) float64 {
+	level, low, high := 0.0, 0.0, 0.0
+	for _, c := range changes {
+		level += c
+		low, high = min(low, level), max(high, level)
+	}
+	return high - low
+}
+
+// changing draws another change of level in the rest of a run that changed: by one of the
+// factors seen, as often in the rest as before, at any place alike.
+func (m *model) changing(changes []float64) func(total float64, p *parts, rng *random) float64 {
+	rest := (m.to() - m.seen) / max(1, m.seen)
+	again := 1 - math.Exp(-float64(len(changes))*rest)
+	return func(total float64, _ *parts, rng *random) float64 {
+		if rng.Float64() < again {
+			total *= 1 + rng.Float64()*(math.Exp(changes[rng.IntN(len(changes))])-1)
+		}
+		return total
+	}
 }
 
 // traceOf cuts marks into laps.

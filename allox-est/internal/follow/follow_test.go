@@ -34,6 +34,7 @@ func TestTracker(t *testing.T) {
 	for n := 3; n <= 10; n++ {
 		var more bool
 		var err error
+		tr.Ended = n == 10
 		marks := ends(10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)[2:n]
 		if u, more, err = tr.Look(marks); err != nil || !more {
 			t.Fatal(more, err)
@@ -87,11 +88,12 @@ func TestLog(t *testing.T) {
 		}
 		f.Close()
 	}
-	log := func() Log { return Log{path, &mark.Reader{Units: 5}, time.Millisecond} }
+	log := func() Log { return Log{Path: path, Reader: &mark.Reader{Units: 5}, Every: time.Millisecond} }
 	var seen []float64
-	err := log().Read(t.Context(), func(marks []mark.Mark, old float64) error {
-		if old != 2 {
-			t.Errorf("%v done before", old)
+	err := log().Read(t.Context(), func(s State) error {
+		marks := s.Marks
+		if s.Old != 2 {
+			t.Errorf("%v done before", s.Old)
 		}
 		if len(marks) == 0 {
 			write("Epoch 3/5: 0.5\r\nEpo")
@@ -111,12 +113,8 @@ func TestLog(t *testing.T) {
 	if err != nil || !slices.Equal(seen, []float64{3, 4, 5}) {
 		t.Errorf("%v seen: %v", seen, err)
 	}
-	cut := func([]mark.Mark, float64) error { return os.Truncate(path, 3) }
-	if err := log().Read(t.Context(), cut); !errors.Is(err, ErrEnded) {
-		t.Errorf("a log that was cut: %v", err)
-	}
 	ctx, stop := context.WithCancel(t.Context())
-	if err := log().Read(ctx, func([]mark.Mark, float64) error { stop(); return nil }); !errors.Is(err, context.Canceled) {
+	if err := log().Read(ctx, func(State) error { stop(); return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -137,7 +135,7 @@ func (w *onTheWay) take(t *testing.T, at []float64) {
 	t.Helper()
 	w.n++
 	whole, next := at[len(at)-1], 0
-	tr := Tracker{Job: estimate.Job{Epochs: len(at)}}
+	tr := Tracker{Job: estimate.Job{Epochs: len(at)}, Ended: true}
 	for i := range at {
 		if next == len(w.shares) || float64(i+1) < w.shares[next]*float64(len(at)) {
 			continue

@@ -13,9 +13,13 @@ const Level = 0.95
 
 // Tracker follows one run.
 type Tracker struct {
-	Job   estimate.Job // Epochs may be 0 where the run's output tells them
+	Job   estimate.Job  // Epochs may be 0 where the run's output tells them
+	Past  estimate.Past // finished runs of the same job; empty where none is known
+	Ended bool          // the run has: until then its last unit says nothing of its end
 	first *uncertainty.Prediction
 	last  mark.Mark // at the last look
+	ended bool
+	open  bool // the output tells the length
 }
 
 // Update is what is known when a mark has come. Times are in seconds.
@@ -39,16 +43,24 @@ type Update struct {
 // the last call.
 func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
 	n := len(marks)
-	if n == 0 || marks[n-1].Number <= 0 || !t.later(marks[n-1]) {
+	if n == 0 || marks[n-1].Number <= 0 || !t.later(marks[n-1]) && t.ended == t.Ended {
 		return u, false, nil
 	}
 	last := marks[n-1]
-	t.last = last
-	if t.Job.Epochs == 0 {
-		t.Job.Epochs = int(last.Of)
+	if t.open = t.open || t.Job.Epochs == 0; t.open && last.Of != t.last.Of {
+		t.Job.Epochs, t.first = int(last.Of), nil // another counter
 	}
+	t.last, t.ended = last, t.Ended
 	u = Update{Done: last.Number, Epochs: t.Job.Epochs, Elapsed: last.Seconds}
-	rest, err := estimate.Continue(marks, nil, t.Job, Level)
+	teardown, tells := t.Past.Teardown()
+	if last.Number >= float64(t.Job.Epochs) && !t.Ended && !tells {
+		return u, true, nil
+	}
+	var past []estimate.Outcome
+	if last.Number < float64(t.Job.Epochs) && len(t.Past.Runs) > 0 {
+		past = t.Past.At(last.Number/float64(t.Job.Epochs), Level)
+	}
+	rest, err := estimate.Forecast(marks, nil, t.Job, Level, past)
 	if errors.Is(err, estimate.ErrTooFew) || errors.Is(err, estimate.ErrStages) {
 		return u, true, nil
 	}
@@ -56,6 +68,9 @@ func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
 		return u, true, err
 	}
 	total := rest.Total
+	if !t.Ended && tells {
+		total.Value, total.Low, total.High = total.Value+teardown.Value, total.Low+teardown.Low, total.High+teardown.High
+	}
 	if rest.Refused != nil {
 		u.Refused = rest.Refused.Error()
 	}

@@ -1,8 +1,11 @@
 // Package mark finds the progress of a program in its output.
 //
-// It finds the number that counts the program's work, in lines of any form: the numbers
-// of each line are masked, and lines that then have the same prefix belong together. A
-// number in them that grows by an even step, or towards a constant one next to it
-// ("3/90", "3 of 90"), is a counter. A counter that restarts again and again counts
-// within another one. If two readings are possible, it reports both and chooses none.
+// Numbers of lines that look alike but for their numbers are the values of one place. A
+// place whose numbers grow is a counter. A counter has a unit, which is the nearest word,
+// and a total: next to it ("3/90", "3 of 90"), a percentage, named by another line
+// ("max_steps = 90"), or given by the caller. A counter that begins again, or that stands
+// inside of one that has not moved, counts a part of the run; together with the outer one
+// it reads like an odometer. Of the counters left the one counts whose marks grow
+// steadily, still come, and cover most of the time (Reader.Describe names it). A counter
+// at its total says nothing of the end of the run: only Reader.End does.
 package mark

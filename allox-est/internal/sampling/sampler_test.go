@@ -121,7 +121,7 @@ func TestSampleOutcomes(t *testing.T) {
 		{name: "lines of themselves", script: mark, laps: 6, first: 0},
 		{name: "bars of tqdm", script: strings.ReplaceAll(mark, `echo "epoch $i"`, `printf '\r%d%%|# | %d/%d [00:01<00:02]' $((100*i/$1)) $i $1; printf '\r | 7/9 ['`) + "; echo", laps: 6, first: 1},
 		{name: "a line more", script: mark + "; echo 'the best was epoch 1'", laps: 6},
-		{name: "no growth", script: "echo epoch 1; sleep 0.01; echo epoch 1", warning: `the number in lines like "epoch 0" came 2 times and does not grow (--pattern selects progress lines): only whole runs count`},
+		{name: "no growth", script: "echo epoch 1; sleep 0.01; echo epoch 1", warning: `the number in lines like "epoch i" came 2 times and does not grow (--pattern selects progress lines): only whole runs count`},
 		{name: "marks all at once", script: `sleep 0.3; i=0; o=; while [ $i -lt $1 ]; do i=$((i+1)); o="${o}epoch $i\n"; done; printf "$o"`, change: lines, warning: "the job buffers its output"},
 		{name: "environment", script: `[ "$GREETING" = hello ] && [ -n "$TMPDIR" ]`, change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
 	}

@@ -60,13 +60,13 @@ func (s *Script) Command(args ...string) []string {
 	return append(append(append([]string{}, s.Interpreter...), s.Path), args...)
 }
 
-// wrap returns a script of the same directives that runs another command.
+// wrap returns a script of the directives that samples take, which runs another command.
 func (s *Script) wrap(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, word := range argv {
 		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
-	return "#!/bin/sh\n" + strings.Join(s.Directives, "\n") + "\nexec " + strings.Join(quoted, " ") + "\n"
+	return "#!/bin/sh\n" + strings.Join(sampled(s.Directives), "\n") + "\nexec " + strings.Join(quoted, " ") + "\n"
 }
 
 // Minutes is a number of seconds in the minutes in which Slurm counts, rounded up.

@@ -142,3 +142,12 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 	}
 	return nil, fmt.Errorf("%w: %s: %w", ErrSlurm, name, err)
 }
+
+// Show returns a job by its number. The error wraps ErrSlurm and holds what scontrol says.
+func Show(ctx context.Context, job string) (Running, error) {
+	out, err := output(exec.CommandContext(ctx, "scontrol", "show", "job", "--oneliner", job))
+	if err != nil {
+		return Running{}, err
+	}
+	return parseRunning(string(out))
+}

@@ -1,0 +1,194 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/internal/mark"
+)
+
+// TestClock reads the times that lines of many forms carry.
+func TestClock(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  []float64
+	}{
+		{"date and time", []string{"2031-06-12 23:59:58,500 - INFO", "no time", "2031-06-13 00:00:01,000 - INFO"}, []float64{0, 0, 2.5}},
+		{"time of day past midnight", []string{"[23:59:50] a", "[00:00:10] b"}, []float64{0, 20}},
+		{"seconds since 1970", []string{`{"time": 1795444547.5, "step": 1}`, `{"time": 1795444549.0, "step": 2}`}, []float64{0, 1.5}},
+		{"bars, one an epoch", []string{"| 1/9 [00:02<00:09]", "| 9/9 [00:20<00:00]", "| 1/9 [00:02<00:09]"}, []float64{0, 18, 20}},
+		{"elapsed", []string{`"elapsed_time": "0:00:12", a`, `"elapsed_time": "0:01:02", a`}, []float64{0, 50}},
+		{"a date after bars", []string{"| 1/9 [00:02<00:09]", "| 3/9 [00:06<00:09]", "2031-06-12 10:00:00 a", "2031-06-12 10:00:05 a", "| 4/9 [00:07<00:09]"}, []float64{0, 4, 4, 9, 9}},
+		{"none", []string{"epoch 1", "time per iteration (ms): 139.1"}, []float64{-1, -1}},
+		{"back in time", []string{"2031-06-12 10:00:09 a", "2031-06-12 10:00:05 b"}, []float64{0, 0}},
+	} {
+		var c clock
+		for i, line := range tt.lines {
+			if got := c.at(line); got != tt.want[i] {
+				t.Errorf("%s: line %d at %v, want %v", tt.name, i+1, got, tt.want[i])
+			}
+		}
+	}
+}
+
+// hours writes stamped lines of epochs, one an hour.
+func hours(from, to int) string {
+	var b strings.Builder
+	at := time.Date(2031, 6, 12, 0, 0, 0, 0, time.UTC)
+	for e := from; e <= to; e++ {
+		fmt.Fprintf(&b, "%s INFO epoch %d/20 loss 0.5\n", at.Add(time.Duration(e)*time.Hour).Format("2006-01-02 15:04:05"), e)
+	}
+	return b.String()
+}
+
+// write appends a text to a file.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPast checks that the times in a log's lines answer at once: before anything new came.
+func TestPast(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "train.log")
+	write(t, path, hours(1, 9))
+	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond}
+	err := l.Read(t.Context(), func(s State) error {
+		if n := len(s.Marks); n < 9 || s.Marks[n-1].Seconds-s.Marks[0].Seconds != 8*3600 || s.Marks[n-1].Number != 9 {
+			t.Errorf("marks %v, want 9 over 8 hours", s.Marks)
+		}
+		return io.EOF
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	// The same, of a stream.
+	l = Log{Input: strings.NewReader(hours(1, 9)), Reader: &mark.Reader{}, Every: time.Millisecond}
+	if err := l.Read(t.Context(), func(s State) error {
+		if n := len(s.Marks); n < 9 || s.Marks[n-1].Seconds-s.Marks[0].Seconds != 8*3600 {
+			t.Errorf("marks %v of a stream, want 9 over 8 hours", s.Marks)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMoves follows a log that is cut, rotated, and renamed below a link.
+func TestMoves(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "train.log")
+	for name, move := range map[string]func(){
+		"cut":     func() { _ = os.Truncate(path, 0) },
+		"rotated": func() { _ = os.Rename(path, path+".1") },
+		"link": func() {
+			_ = os.Remove(path)
+			_ = os.Symlink(filepath.Join(dir, "next.log"), path)
+			write(t, filepath.Join(dir, "next.log"), "")
+		},
+	} {
+		os.Remove(path)
+		write(t, path, "epoch 1/9 0.5\nepoch 2/9 0.5\n")
+		var noticed string
+		l := Log{Path: path, Reader: &mark.Reader{Units: 9}, Every: time.Millisecond, Notice: func(text string) { noticed += text }}
+		looks, before := 0, -1.0
+		err := l.Read(t.Context(), func(s State) error {
+			switch looks++; looks {
+			case 1:
+				write(t, path, "epoch 3/9 0.5\n")
+			case 2:
+				before = s.Marks[len(s.Marks)-1].Number
+				move()
+				write(t, path, "epoch 4/9 0.5\n")
+			default:
+				if last := s.Marks[len(s.Marks)-1].Number; last != 4 || before != 3 {
+					t.Errorf("%s: %v, then %v", name, before, last)
+				}
+				return io.EOF
+			}
+			return nil
+		})
+		if err != nil || noticed == "" {
+			t.Errorf("%s: %v, noticed %q", name, err, noticed)
+		}
+	}
+}
+
+// TestEnds checks when a log counts as ended: with its writer's last file, not with its
+// last unit.
+func TestEnds(t *testing.T) {
+	dir := t.TempDir()
+	path, proc := filepath.Join(dir, "train.log"), filepath.Join(dir, "proc")
+	fd := filepath.Join(proc, "7", "fd", "3")
+	for _, folder := range []string{"fd", "fdinfo"} {
+		if err := os.MkdirAll(filepath.Join(proc, "7", folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, path, "epoch 1/3 0.5\n")
+	write(t, filepath.Join(proc, "7", "fdinfo", "3"), "pos:\t0\nflags:\t0100001\n")
+	if err := os.Symlink(path, fd); err != nil {
+		t.Fatal(err)
+	}
+	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond, Proc: proc}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	closed := false
+	err := l.Read(ctx, func(s State) error {
+		switch {
+		case s.Ended && !closed:
+			t.Error("ended while a program writes the log")
+		case s.Ended:
+			return io.EOF
+		case len(s.Marks) == 0 && s.Old == 0:
+			write(t, path, "epoch 2/3 0.5\nepoch 3/3 0.5\n")
+			time.AfterFunc(1500*time.Millisecond, func() { closed = true; os.Remove(fd) })
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	// A reader of the log, or one that has another file open, does not write it.
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for flags, want := range map[string]int{"0100000": 0, "0100001": 1, "02": 1} {
+		os.Remove(filepath.Join(proc, "7", "fdinfo", "3"))
+		write(t, filepath.Join(proc, "7", "fdinfo", "3"), "flags:\t"+flags+"\n")
+		os.Remove(fd)
+		if err := os.Symlink(path, fd); err != nil {
+			t.Fatal(err)
+		}
+		if held, _ := writers(proc, info); len(held) != want {
+			t.Errorf("flags %s: %d writers, want %d", flags, len(held), want)
+		}
+	}
+}
+
+// TestRemoved reports a log that is gone for good.
+func TestRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "train.log")
+	write(t, path, "epoch 1/9 0.5\n")
+	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	if err := l.Read(ctx, func(State) error { return os.Remove(path) }); !errors.Is(err, ErrEnded) {
+		t.Errorf("%v, want %v", err, ErrEnded)
+	}
+}

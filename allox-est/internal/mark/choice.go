@@ -1,0 +1,420 @@
+package mark
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// choice is what counts a run's units.
+type choice struct {
+	counter *counter // nil where the log's own remaining time counts, or nothing
+	inner   *counter // counts inside of it; nil where none does
+	beside  *counter // counts on next to it, through the whole run
+	total   float64  // that it counts to; 0 for the run's own length
+	begins  bool     // its lines begin units
+	turns   bool     // each time that it counts to its length is a unit
+	eta     bool
+	score   float64
+}
+
+// Weights of what says that a counter counts towards the end of the run, and the score
+// from which on a counter is believed.
+const (
+	pairWeight      = 1.0 // "3/10"
+	percentWeight   = 0.9
+	announcedWeight = 0.8 // "max_steps = 10", elsewhere
+	givenWeight     = 0.7 // the caller's number
+	namelessWeight  = 0.5 // the same, of a number without a name
+	etaWeight       = 0.5
+	leastScore      = 0.2
+	plainUnits      = 20   // from here on an equal total is the caller's
+	manyUnits       = 1000 // from here on a number is rather of steps than of epochs
+	leastSpan       = 0.1  // seconds between the first mark and the last
+)
+
+// judge chooses anew once enough lines have come.
+func (r *Reader) judge() choice {
+	if r.judged > 0 && r.end == 0 && r.lines-r.judged <= r.lines/64 {
+		return r.chosen
+	}
+	r.judged = r.lines
+	best, over := choice{}, choice{}
+	finished, through := r.chosen.counter, false
+	for _, c := range r.candidates() {
+		through = through || c.score < 0 && c.counter == finished
+		if c.score > best.score {
+			best = c
+		}
+		if c.score < over.score {
+			over = c
+		}
+	}
+	switch {
+	case through && best.counter != nil && len(best.counter.rises)-before(best.counter.rises, finished.last().line+1) < 2:
+		// nothing counts on since
+	case best.score >= leastScore, best.score > 0 && (r.Units > 0 || r.Count != ""):
+		r.chosen = best
+	case r.chosen.counter != nil && r.chosen.counter.resetting(): // it proved to be an inner loop
+		if r.vetoed(r.chosen.counter, cmp.Or(r.chosen.total, r.Units), r.pool()) {
+			r.chosen = choice{}
+		}
+	case r.chosen.counter == nil && !r.chosen.eta && over.score <= -leastScore:
+		r.chosen = over
+	}
+	return r.chosen
+}
+
+// poolCount bounds the counters that are compared with each other: those that grew most.
+const poolCount = 300
+
+// pool returns the counters that may count, in the order in which they came.
+func (r *Reader) pool() []*counter {
+	var pool []*counter
+	for e := r.recent.Front(); e != nil; e = e.Next() {
+		c := e.Value.(*counter)
+		if len(c.points) > 1 || (c.total > 0 || c.in != "") && c.same > 0 || outerUnits[c.in] && (c.total > 0 || r.Units > 0) {
+			pool = append(pool, c)
+		}
+	}
+	if len(pool) > poolCount {
+		slices.SortStableFunc(pool, func(a, b *counter) int { return cmp.Compare(b.grew, a.grew) })
+		pool = pool[:poolCount]
+	}
+	slices.SortFunc(pool, func(a, b *counter) int {
+		return cmp.Or(cmp.Compare(a.points[0].line, b.points[0].line), cmp.Compare(len(a.key), len(b.key)), strings.Compare(a.key, b.key))
+	})
+	return pool
+}
+
+func (r *Reader) candidates() (found []choice) {
+	if r.Pattern != nil {
+		if e := r.counters[""]; e != nil && r.Units > 0 {
+			found = append(found, choice{counter: e.Value.(*counter), score: 1})
+		}
+		return found
+	}
+	pool := r.pool()
+	for _, c := range pool {
+		if r.Count != "" && !strings.Contains(strings.ToLower(c.label()), strings.ToLower(r.Count)) {
+			continue
+		}
+		u := c
+		if slow := c.slowest(); slow != nil {
+			u = slow
+		}
+		for _, next := range []choice{r.whole(u, u == c, pool), r.turning(u)} {
+			if next.counter != nil {
+				next.score *= r.fit(next)
+				found = append(found, next)
+			}
+		}
+	}
+	if r.Count == "" {
+		found = append(found, r.remains())
+	}
+	return found
+}
+
+// whole returns a counter as that of the whole run; its counter is nil where it is none.
+func (r *Reader) whole(c *counter, nested bool, pool []*counter) choice {
+	total, weight := r.total(c, pool)
+	if total == 0 || c.paired || c.stray > len(c.points) || r.vetoed(c, total, pool) && nested {
+		return choice{}
+	}
+	next := choice{counter: c, total: total, score: weight * c.side}
+	if !nested || c.percent {
+		return next
+	}
+	for _, in := range pool {
+		if in.inner(c) && (next.inner == nil || in.covers() > next.inner.covers()) {
+			next.inner = in
+		}
+		if !in.decimal && in.grew > c.grew && in.after(c) && in.even() {
+			next.begins = next.begins || c.same > 0
+			if in.total == 0 && !in.resetting() && next.beside == nil {
+				next.beside = in
+			}
+		}
+	}
+	if c.grew == 0 && c.total == 0 && next.inner == nil {
+		return choice{}
+	}
+	return next
+}
+
+// covers returns the share of a counter's time in which it grows, to choose between
+// loops inside of another one.
+func (c *counter) covers() (seconds float64) {
+	for i := 1; i < len(c.points); i++ {
+		if c.points[i].number > c.points[i-1].number {
+			seconds += c.points[i].at - c.points[i-1].at
+		}
+	}
+	if c.percent {
+		seconds *= 0.98
+	}
+	return seconds + 1e-9*float64(len(c.points))
+}
+
+// total returns what a counter counts to, and how surely that is the end of the run.
+func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
+	last := c.last().number
+	switch {
+	case c.percent:
+		return 100, percentWeight
+	case c.total > 1 || c.total == 1 && r.Units == 1:
+		switch {
+		case r.Units == 0:
+			return c.total, pairWeight
+		case c.total == r.Units || c.zeroBased(r.Units):
+			return r.Units, pairWeight
+		case r.agrees(c, c.total, pool) || r.end > 0 && !c.resetting() && c.grew > 1:
+			return c.total, pairWeight
+		}
+		return 0, 0
+	case c.total > 0:
+		return 0, 0
+	}
+	if c.in != "" && !c.decimal {
+		if total = r.announced(c); total > 0 && (r.Units == 0 || total == r.Units || r.agrees(c, total, pool)) {
+			return total, announcedWeight
+		}
+	}
+	if r.Units == 0 || last > r.Units+c.rounding() || len(c.resets) > 1 {
+		return 0, 0
+	}
+	switch {
+	case c.decimal && (c.in != "epoch" && !c.even() || last <= r.Units/100):
+		return 0, 0
+	case c.in == "" && (!c.even() || c.side < 0.8):
+		return 0, 0
+	case c.grew == 0 && !(outerUnits[c.in] || c.begins()):
+		return 0, 0
+	case c.in == "":
+		return r.Units, namelessWeight * (1 + 0.05*last/r.Units)
+	case c.in == "epoch" && r.Units < manyUnits:
+		return r.Units, givenWeight + 0.05
+	}
+	return r.Units, givenWeight * (1 + 0.05*last/r.Units)
+}
+
+// begins says that the first number is one that counting begins with.
+func (c *counter) begins() bool {
+	first, step := c.points[0].number, 0.0
+	if len(c.points) > 1 {
+		step = c.points[1].number - first
+	}
+	return first <= 1 || first == step || first+1 == step
+}
+
+// agrees says that another counter of the run's units, which has moved since c began,
+// is as far as c is on its way to total.
+func (r *Reader) agrees(c *counter, total float64, pool []*counter) bool {
+	if c.resetting() {
+		return false
+	}
+	done := r.Units * c.last().number / total
+	for _, o := range pool {
+		if o == c || o.resetting() || o.last().number > r.Units+o.rounding() || o.total > 0 && o.total != r.Units && !o.zeroBased(r.Units) || o.percent {
+			continue
+		}
+		if o.in != "epoch" && o.total != r.Units && !(o.prev == nil && o.begins() && o.even()) {
+			continue
+		}
+		d := done - o.last().number
+		switch {
+		case o.decimal && o.in == "epoch" && len(o.points) > 0 && math.Abs(d) <= 0.12*(1+o.last().number):
+			return true
+		case !o.decimal && len(o.rises) > 0 && o.last().line > c.points[0].line && d > -1.1 && d < 1.5:
+			return true
+		}
+	}
+	return false
+}
+
+// vetoed says that a counter counts a part of the run: it begins again, or stands inside
+// of one that counts something larger.
+func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
+	if 20*len(c.resets) > 3*len(c.points) && len(c.resets) > 1 {
+		return true
+	}
+	most, like := 0.0, 0
+	for _, x := range c.resets {
+		most = max(most, x.number)
+	}
+	for _, x := range c.resets {
+		// An inner loop begins again; a run that was begun again may go on in the middle.
+		if x.number >= 0.7*total && x.to <= 0.3*total && !(len(c.resets) == 1 && c.in == "epoch") {
+			return true
+		}
+		if x.number >= 0.9*most && x.to <= 0.5*x.number {
+			like++
+		}
+	}
+	if like > 1 {
+		return true
+	}
+	if r.Units >= plainUnits && c.total == r.Units {
+		return false // the caller's number, and hardly by chance
+	}
+	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
+		if r.encloses(left, c) {
+			return true
+		}
+	}
+	if c.in == "fold" || c.in == "trial" {
+		return false
+	}
+	for _, o := range pool {
+		if o == c || !outerUnits[o.in] || o.in == c.in || o.announced != "" && len(o.rises) == 0 || len(o.rises) > 0 || o.decimal || o.points[0].line > c.points[0].line || o.after(c) {
+			continue
+		}
+		if total := cmp.Or(o.total, r.announced(o), r.Units); o.last().number < total && (o.total > 0 || r.Units > 0 || r.announced(o) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// encloses says that o, left of c in its lines, counts something larger that has not
+// moved yet, or moves when c begins again.
+func (r *Reader) encloses(o, c *counter) bool {
+	if o.decimal || o.percent || o.writer() || o.announced != "" && o.grew == 0 {
+		return false
+	}
+	if !outerUnits[o.in] && o.total == 0 && !(o == c.prev && bracketed.MatchString(c.left)) {
+		return false
+	}
+	if o.total > 0 && len(o.rises) == 0 && o.last().number >= o.total {
+		return false // its last round: the inner loop is what is left
+	}
+	return len(o.rises) == 0 || c.resetting()
+}
+
+// turning returns a loop that begins again with each unit of the run.
+func (r *Reader) turning(c *counter) choice {
+	n := float64(len(c.resets))
+	if r.Units == 0 || c.total < 2 || c.decimal || c.paired || n == 0 || n >= r.Units || c.grew < 2 {
+		return choice{}
+	}
+	return choice{counter: c, turns: true, score: givenWeight * namelessWeight * c.side}
+}
+
+// remains returns the log's own remaining time as a choice, if it falls by about a
+// second each second.
+func (r *Reader) remains() choice {
+	e := r.left
+	if half := slices.IndexFunc(e, func(l remaining) bool { return l.at >= (r.now+r.begin)/2 }); half > 0 && len(e)-half >= 5 {
+		e = e[half:]
+	} else if len(e) > 5 {
+		e = e[len(e)-5:]
+	}
+	if len(e) < 5 || e[0].at < 0 || r.Units > 0 && r.end == 0 {
+		return choice{}
+	}
+	gap := 0.0
+	line := fitted{}
+	for i, l := range e {
+		line.add(l.at, l.seconds)
+		if i == 0 {
+			continue
+		}
+		gap = max(gap, l.at-e[i-1].at)
+		if d := l.share - e[i-1].share; d > 0 && l.seconds < 1.5*(1-l.share)*(l.at-e[i-1].at)/d {
+			return choice{} // of the loop in its line
+		}
+	}
+	slope, r2 := line.slope()
+	if slope > -0.6 || slope < -1.6 || r2 < 0.9 || r.now-e[len(e)-1].at >= 3*gap {
+		return choice{}
+	}
+	return choice{eta: true, score: etaWeight}
+}
+
+// fit returns how well a choice's marks fit a steady pace that still goes on, from 0 to
+// 1; -1 of a choice that is at its end.
+func (r *Reader) fit(c choice) float64 {
+	points := r.points(c)
+	units := r.length(c)
+	begin, now, least := r.begin, r.now, leastSpan
+	if begin == 0 { // no time is known: lines are as good
+		begin, now = 1, float64(r.lines)
+		points = slices.Clone(points)
+		for i := range points {
+			points[i].at = float64(points[i].line)
+		}
+	}
+	points = slices.DeleteFunc(points, func(p point) bool { return p.at < 0 })
+	n := len(points)
+	fewest := 3
+	if r.Units > 0 || r.Count != "" {
+		fewest = 1
+	}
+	if n < fewest {
+		if c.counter != nil && r.Units == 0 && len(c.counter.points) > 2 && c.counter.last().number >= c.total {
+			return -1
+		}
+		return 0
+	}
+	first, last := points[0], points[n-1]
+	span := last.at - first.at
+	if r.Units == 0 && last.number >= units-1e-9 && n > 1 {
+		return -1 // it says nothing of the end
+	}
+	if r.Units == 0 && last.number <= first.number {
+		return 0
+	}
+	size := float64(n) / float64(n+2)
+	if n < 3 || span < least {
+		if r.Units == 0 {
+			return 0
+		}
+		if n > 2 && r.end == 0 {
+			size *= 0.1 // printed at once
+		}
+		return size * 0.1
+	}
+	from := n - 3
+	if i := slices.IndexFunc(points, func(p point) bool { return p.at >= last.at-span/2 }); i < from {
+		from = i
+	}
+	if early, late := (last.number-first.number)/span, (last.number-points[from].number)/max(1e-9, last.at-points[from].at); late < 1.35*early && early < 1.35*late {
+		from = 0
+	}
+	line, gap := fitted{}, 0.0
+	for i, p := range points[from:] {
+		line.add(p.at, p.number)
+		if i > 0 {
+			gap = max(gap, p.at-points[from+i-1].at)
+		}
+	}
+	_, r2 := line.slope()
+	fresh := 1.0
+	if quiet := now - last.at; quiet > 3*gap && r.end == 0 {
+		fresh = max(0, 1-(quiet-3*gap)/(6*gap))
+	}
+	share := min(1, span/max(1e-9, max(now, r.end)-begin))
+	return r2 * r2 * fresh * math.Sqrt(share) * size
+}
+
+// fitted is a straight line through points.
+type fitted struct{ n, x, y, xx, xy, yy float64 }
+
+func (f *fitted) add(x, y float64) {
+	f.n++
+	dx, dy := x-f.x, y-f.y
+	f.x += dx / f.n
+	f.y += dy / f.n
+	f.xx += dx * (x - f.x)
+	f.xy += dx * (y - f.y)
+	f.yy += dy * (y - f.y)
+}
+
+func (f *fitted) slope() (slope, r2 float64) {
+	if f.xx <= 0 || f.yy <= 0 {
+		return 0, 0
+	}
+	return f.xy / f.xx, f.xy * f.xy / (f.xx * f.yy)
+}

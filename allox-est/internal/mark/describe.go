@@ -1,0 +1,140 @@
+package mark
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Describe names what counts the run's units, as "epoch i/15, with i/20 as fraction";
+// empty where nothing does.
+func (r *Reader) Describe() string {
+	switch c := r.judge(); {
+	case len(r.reports) > 1 && r.Pattern == nil:
+		return "time-writer reports"
+	case r.Pattern != nil:
+		return "lines like " + r.Pattern.String()
+	case c.eta:
+		return "the log's own remaining time"
+	case c.counter == nil:
+		return ""
+	case c.turns:
+		return fmt.Sprintf("%s, each pass as one of %g", c.counter.label(), r.Units)
+	case c.inner != nil:
+		return c.counter.label() + ", with " + c.inner.label() + " as fraction"
+	case c.beside != nil:
+		return c.counter.label() + ", with " + c.beside.label() + " as fraction"
+	default:
+		return c.counter.label()
+	}
+}
+
+// Unit names what the marks count, as "epoch"; empty where the caller's number counts
+// units of another loop, or nothing is known.
+func (r *Reader) Unit() string {
+	switch c := r.judge(); {
+	case c.eta:
+		return "percent"
+	case c.counter == nil || c.turns || r.Pattern != nil || len(r.reports) > 1 || r.Units > 0 && c.total != r.Units:
+		return ""
+	case c.counter.percent:
+		return "percent"
+	default:
+		return cmp.Or(c.counter.in, "step")
+	}
+}
+
+// Counters lists what may count the run's units, the likeliest first, each with its last
+// number.
+func (r *Reader) Counters() []string {
+	var scored []choice
+	for _, c := range r.pool() {
+		if !c.decimal && !c.paired && c.grew > 1 && (c.in != "" || c.total > 0 || c.even()) && 2*c.stray <= len(c.points) {
+			scored = append(scored, choice{counter: c, score: c.side * (1 + float64(c.grew)/float64(c.grew+8)) * (1 + r.steady(c))})
+		}
+	}
+	for _, c := range r.candidates() {
+		for i := range scored {
+			if scored[i].counter == c.counter {
+				scored[i].score += 10 * c.score
+			}
+		}
+	}
+	slices.SortStableFunc(scored, func(a, b choice) int { return cmp.Compare(b.score, a.score) })
+	var lines []string
+	for _, c := range scored {
+		lines = append(lines, fmt.Sprintf("%s: %g", c.counter.label(), c.counter.last().number))
+	}
+	return slices.Compact(lines)
+}
+
+// steady returns how well the numbers of a counter fit a line over time, from 0 to 1.
+func (r *Reader) steady(c *counter) float64 {
+	line := fitted{}
+	for _, p := range c.points[c.start:] {
+		if p.at >= 0 {
+			line.add(p.at, p.number)
+		}
+	}
+	_, r2 := line.slope()
+	return r2
+}
+
+// Rate returns how far the likeliest counter without a total is, in which unit, and how
+// fast it counts; false where there is none.
+func (r *Reader) Rate() (number float64, unit string, perSecond float64, known bool) {
+	best, most := (*counter)(nil), 0.5
+	for _, c := range r.pool() {
+		if c.in == "" || c.in == "sample" || c.decimal || c.percent || c.total > 0 || c.resetting() || c.side < 0.8 || c.grew < 3 || c.stray > c.grew/4 {
+			continue
+		}
+		fit := r.steady(c)
+		if fit *= float64(c.grew) / float64(c.grew+2); !c.even() {
+			fit *= 0.7
+		}
+		if fit > most {
+			best, most = c, fit
+		}
+	}
+	if best == nil {
+		return 0, "", 0, false
+	}
+	points := slices.DeleteFunc(slices.Clone(best.points), func(p point) bool { return p.at < 0 })
+	if len(points) < 3 {
+		return 0, "", 0, false
+	}
+	first, last := points[len(points)/2-1], points[len(points)-1]
+	rate := (last.number - first.number) / (last.at - first.at)
+	return last.number, best.in, rate, rate > 0 && !math.IsInf(rate, 0)
+}
+
+// label returns the words before a counter, i for its numbers, and its total.
+func (c *counter) label() string {
+	words := strings.FieldsFunc(phrase(c.left, "|;@\t"), func(r rune) bool {
+		return r != '_' && r != '.' && r != '\'' && (r < '0' || r > '9' && r < 'a' || r > 'z' && r < 128)
+	})
+	from := max(0, len(words)-2)
+	for i, w := range words {
+		if unit(w) != "" && c.in == unit(w) {
+			from = i
+		}
+	}
+	name := cmp.Or(strings.Join(words[from:], " "), c.in)
+	switch {
+	case c.percent:
+		return strings.TrimSpace(name + " i%")
+	case c.total > 0:
+		return strings.TrimSpace(fmt.Sprintf("%s i/%s", name, plain(c.total)))
+	}
+	return cmp.Or(name, "number") + " i"
+}
+
+// plain formats a number without an exponent.
+func plain(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%g", v)
+}

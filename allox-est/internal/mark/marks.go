@@ -1,0 +1,218 @@
+package mark
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// length returns the units of a run by a choice.
+func (r *Reader) length(c choice) float64 {
+	switch {
+	case r.Units > 0:
+		return r.Units
+	case c.eta:
+		return 100
+	case c.counter == nil:
+		return 0
+	case c.counter.alone() && c.counter.total > 0 && c.counter.zeroBased(c.total+1):
+		return c.total + 1
+	}
+	return c.total
+}
+
+// points returns the units done by a choice, and when.
+func (r *Reader) points(c choice) []point {
+	units := r.length(c)
+	switch {
+	case units == 0 || c.counter == nil && !c.eta:
+		return nil
+	case c.eta:
+		points := make([]point, len(r.left))
+		for i, l := range r.left {
+			points[i] = point{number: units * (l.at - r.begin) / max(1e-9, l.at-r.begin+l.seconds), at: l.at}
+		}
+		return points
+	case c.turns:
+		return c.counter.turns()
+	case r.Pattern == nil && (c.counter.percent || c.total != r.Units && r.Units > 0):
+		return c.counter.scaled(units / c.total)
+	}
+	whole := c.counter.done(units, r.end, c.begins || c.inner != nil && c.inner.after(c.counter))
+	if len(whole) >= fewMarks || r.Pattern != nil {
+		return whole
+	}
+	if c.inner != nil {
+		return parts(whole, c.inner)
+	}
+	if c.beside != nil && c.counter.grew > 0 {
+		from, to := whole[0], whole[len(whole)-1]
+		if each := (c.beside.at(to.line) - c.beside.at(from.line)) / (to.number - from.number); each > 0 && c.beside.last().number < units*each {
+			return c.beside.scaled(1 / each)
+		}
+	}
+	return whole
+}
+
+// parts puts the numbers of an inner loop between the units done, each as the part of its
+// unit's time that whole units took to come so far: an evaluation may follow the loop.
+func parts(whole []point, inner *counter) []point {
+	var all []point
+	base, next, scale := 0.0, 0, pace(whole, inner)
+	for _, p := range inner.points {
+		for next < len(whole) && whole[next].line <= p.line {
+			base = whole[next].number
+			all = append(all, whole[next])
+			next++
+		}
+		if share := scale * p.number / inner.length(); share < 1 && next > 0 { // what follows in the unit is not counted
+			p.number = base + share
+			all = append(all, p)
+		}
+	}
+	return append(all, whole[next:]...)
+}
+
+// pace returns the part of a unit's time in which its inner loop counts to the end: the
+// median of whole units, 1 where none is known.
+func pace(whole []point, inner *counter) float64 {
+	var ratios []float64
+	for i := 1; i < len(whole); i++ {
+		from, to := whole[i-1], whole[i]
+		n, _ := slices.BinarySearchFunc(inner.points, to.line, func(p point, line int) int { return cmp.Compare(p.line, line) })
+		if n == 0 || inner.points[n-1].line <= from.line || from.at < 0 || to.number != from.number+1 {
+			continue
+		}
+		last, first := inner.points[n-1], 0.0
+		if i, same := slices.BinarySearchFunc(inner.points, from.line, func(p point, line int) int { return cmp.Compare(p.line, line) }); same {
+			first = inner.points[i].number
+		}
+		if part := (last.number - first) / inner.length(); part > 0.3 && last.number > inner.length()/2 && to.at > from.at {
+			ratios = append(ratios, (last.at-from.at)/(to.at-from.at)/part)
+		}
+	}
+	if len(ratios) == 0 {
+		return 1
+	}
+	slices.Sort(ratios)
+	if ratio := ratios[len(ratios)/2]; ratio < 0.95 {
+		return max(0.1, ratio)
+	}
+	return 1 // within the noise of its times
+}
+
+// Length is that of the run in units, as the caller or else the output says; 0
+// where neither does.
+func (r *Reader) Length() float64 { return r.length(r.judge()) }
+
+// Of marks, parts of units are taken below fewMarks, and no more than keptMarks
+// are returned.
+const (
+	fewMarks  = 4
+	keptMarks = 512
+)
+
+// Marks are the units done so far. They grow, and hold parts of units where whole
+// ones are few and the run counts inside of them too.
+func (r *Reader) Marks() []Mark {
+	if len(r.reports) > 1 && r.Pattern == nil {
+		known := slices.IndexFunc(r.reports, func(m Mark) bool { return m.Seconds >= 0 })
+		return r.staged(slices.Clone(r.reports[max(0, known):]))
+	}
+	var marks []Mark
+	c := r.judge()
+	units := r.length(c)
+	for _, p := range r.points(c) {
+		n := len(marks)
+		if p.at < 0 || p.number < 0 || p.number > units || n > 0 && p.number <= marks[n-1].Number {
+			continue
+		}
+		if n > 0 && p.at <= marks[n-1].Seconds {
+			marks = marks[:n-1]
+		}
+		marks = append(marks, Mark{Number: p.number, Of: units, Seconds: p.at})
+	}
+	return r.staged(thin(marks))
+}
+
+func thin(marks []Mark) []Mark {
+	each := (len(marks) + keptMarks - 1) / keptMarks
+	if each < 2 {
+		return marks
+	}
+	var kept []Mark
+	for i, m := range marks {
+		if (len(marks)-1-i)%each == 0 {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// Reached is the unit done last, also where it is not known when; 0 if none is.
+func (r *Reader) Reached() float64 {
+	if n := len(r.reports); n > 0 && r.Pattern == nil {
+		return r.reports[n-1].Number
+	}
+	points := r.points(r.judge())
+	if len(points) == 0 {
+		return 0
+	}
+	return max(0, min(points[len(points)-1].number, r.Length()))
+}
+
+// Full says that the last unit has been named: it is done, or has begun.
+func (r *Reader) Full() bool {
+	units := r.Length()
+	if units == 0 || r.Reached() >= units {
+		return units > 0
+	}
+	c := r.judge()
+	if c.counter == nil || c.turns || len(r.reports) > 0 {
+		return false
+	}
+	last := cmp.Or(c.total, units)
+	if u := c.counter; u.total == 0 && !u.decimal && !u.percent && u.points[0].number == 0 {
+		last-- // counted from 0
+	}
+	return c.counter.last().number >= last
+}
+
+// Stopped returns after how many units a run that has ended did so by itself; false
+// where it did all, or does not tell.
+func (r *Reader) Stopped() (units float64, early bool) {
+	marks := r.Marks()
+	n := len(marks)
+	if n < 2 || r.end == 0 {
+		return 0, false
+	}
+	last, step := marks[n-1], marks[n-1].Number-marks[n-2].Number
+	units = last.Number
+	if c := r.judge(); c.counter != nil && len(r.reports) < 2 && !c.turns && (c.total == 0 || c.total == last.Of) {
+		step = max(step, c.counter.step)
+		if named := c.counter.last().number; !c.counter.decimal && named == units+1 {
+			units = named // its line began the last one
+		}
+	}
+	return units, units+max(step, 1) < last.Of
+}
+
+// Why says what stood in the way where there are no marks, or all came at once;
+// empty where there are.
+func (r *Reader) Why() string {
+	if marks := r.Marks(); len(marks) > 0 {
+		if c := r.judge().counter; len(marks) == 1 && c != nil && c.grew > 0 {
+			return fmt.Sprintf("all %d marks came at once: the job buffers its output", c.grew+1)
+		}
+		return ""
+	}
+	for _, c := range r.pool() {
+		if c.grew == 0 && c.same > 0 && !c.decimal {
+			return fmt.Sprintf("the number in lines like %q came %d times and does not grow", c.label(), c.same+1)
+		}
+	}
+	if r.lines == 0 {
+		return "no line has a number"
+	}
+	return fmt.Sprintf("no number in %d lines grows by even steps", r.lines)
+}

@@ -1,0 +1,155 @@
+package mark
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// keptBytes bounds what is kept of a line.
+const keptBytes = 1 << 20
+
+// escape begins what a terminal obeys.
+const escape = '\x1b'
+
+// controls are colours, titles and moves of a terminal's cursor; moves end a drawing.
+var (
+	controls = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]`)
+	moves    = regexp.MustCompile(`\x1b\[[0-9;?]*[ABEFGHJK]`)
+)
+
+// Splitter cuts what a program prints into lines, and what a bar draws into
+// drawings. It reads UTF-16 that begins with a byte order mark, and the records that
+// container runtimes keep of a line. Its zero value is ready.
+type Splitter struct {
+	All    bool // yields lines without a number too
+	rest   []byte
+	shown  int // of rest, what was yielded as a drawing
+	drawn  bool
+	moved  bool // rest has an escape
+	wide   utf16Order
+	odd    []byte // half a character
+	before bool   // something was read
+}
+
+type utf16Order int
+
+const (
+	utf8Text utf16Order = iota
+	littleEndian
+	bigEndian
+)
+
+// Split yields the lines that b completes, those with a number or a tag where not all
+// are wanted, and the drawing of a bar that b ends with. Of a line longer than a MiB
+// the beginning counts.
+func (s *Splitter) Split(b []byte, line func(string)) {
+	b = s.decode(b)
+	for len(b) > 0 {
+		i := bytes.IndexAny(b, "\r\n\b")
+		part := b
+		if i >= 0 {
+			part = b[:i]
+		}
+		if room := keptBytes - len(s.rest); room > 0 {
+			s.rest = append(s.rest, part[:min(room, len(part))]...)
+			s.moved = s.moved || bytes.IndexByte(part, escape) >= 0
+		}
+		if i < 0 {
+			s.draw(line)
+			return
+		}
+		if len(s.rest) != s.shown || !s.drawn {
+			s.yield(s.rest, line)
+		}
+		s.drawn = b[i] == '\r' || b[i] == '\b'
+		s.rest, s.shown, s.moved, b = s.rest[:0], 0, false, b[i+1:]
+	}
+}
+
+// draw yields what a bar has drawn so far: after a carriage return or a move of the
+// cursor a program writes all of a drawing at once.
+func (s *Splitter) draw(line func(string)) {
+	if s.moved {
+		at := moves.FindAllIndex(s.rest, -1)
+		if len(at) > 0 {
+			last := at[len(at)-1][1]
+			s.yield(s.rest[:last], line)
+			s.rest, s.drawn = append(s.rest[:0], s.rest[last:]...), true
+		}
+	}
+	if n := len(s.rest); s.drawn && !s.All && n > 0 && !digit(s.rest[n-1]) {
+		s.yield(s.rest, line)
+		s.shown = n
+	}
+}
+
+func (s *Splitter) yield(text []byte, line func(string)) {
+	if record := unwrap(text); record != nil {
+		for _, part := range bytes.FieldsFunc(record, func(r rune) bool { return r == '\r' || r == '\n' }) {
+			s.yield(part, line)
+		}
+		return
+	}
+	if bytes.IndexByte(text, escape) < 0 {
+		if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") {
+			line(string(text))
+		}
+		return
+	}
+	for _, part := range moves.Split(string(text), -1) {
+		if s.All && part != "" || bytes.ContainsAny([]byte(part), "0123456789<") {
+			line(controls.ReplaceAllString(part, ""))
+		}
+	}
+}
+
+// unwrap returns the text in a container runtime's record of a line; nil of other text.
+func unwrap(text []byte) []byte {
+	if !bytes.HasPrefix(text, []byte(`{"log":"`)) {
+		return nil
+	}
+	var record struct{ Log string }
+	if json.Unmarshal(text, &record) != nil {
+		return nil
+	}
+	return []byte(record.Log)
+}
+
+// decode turns UTF-16 into UTF-8.
+func (s *Splitter) decode(b []byte) []byte {
+	if !s.before && len(b) > 1 {
+		switch {
+		case b[0] == 0xff && b[1] == 0xfe:
+			s.wide = littleEndian
+		case b[0] == 0xfe && b[1] == 0xff:
+			s.wide = bigEndian
+		}
+	}
+	s.before = s.before || len(b) > 0
+	if s.wide == utf8Text {
+		return b
+	}
+	b = append(s.odd, b...)
+	var units []uint16
+	for ; len(b) > 1; b = b[2:] {
+		u := uint16(b[0]) | uint16(b[1])<<8
+		if s.wide == bigEndian {
+			u = u<<8 | u>>8
+		}
+		units = append(units, u)
+	}
+	s.odd = bytes.Clone(b)
+	var text []byte
+	for _, r := range utf16.Decode(units) {
+		if r != 0xfeff {
+			text = utf8.AppendRune(text, r)
+		}
+	}
+	return text
+}
+
+// Rest yields what was begun last and not completed.
+func (s *Splitter) Rest(line func(string)) { s.Split([]byte("\n"), line) }

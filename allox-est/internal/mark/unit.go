@@ -1,0 +1,119 @@
+package mark
+
+import (
+	"regexp"
+	"strings"
+)
+
+// unitWords are the words that name a unit of work, each with the unit.
+var unitWords = func() map[string]string {
+	words := map[string]string{}
+	for unit, names := range map[string]string{
+		"epoch":      "epoch epochs ep",
+		"step":       "step steps timestep timesteps globalstep frame frames nsteps env_steps",
+		"iteration":  "iter iters iteration iterations it its nimg kimg",
+		"update":     "update updates up upd",
+		"batch":      "batch batches minibatch minibatches",
+		"sample":     "sample samples image images example examples draw draws",
+		"round":      "round rounds tree trees",
+		"fold":       "fold folds",
+		"trial":      "trial trials",
+		"episode":    "episode episodes",
+		"generation": "gen generation generations",
+		"progress":   "progress percentage percent pct done complete completed",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			words[name] = unit
+		}
+	}
+	return words
+}()
+
+// outerUnits count what other units count inside of.
+var outerUnits = map[string]bool{"epoch": true, "fold": true, "round": true, "trial": true}
+
+// mainUnits count a job's own work wherever they stand.
+var mainUnits = map[string]bool{"epoch": true, "step": true, "iteration": true, "update": true, "round": true, "fold": true, "progress": true, "trial": true, "episode": true}
+
+// What the words before a number say of it.
+var (
+	sideWork  = regexp.MustCompile(`load|map\b|map |tokeniz|download|valid|\bval\b|eval|\btest|sanity|sav(?:e|ing)|shard|build(?:ing)? (?:wheel|index|data|vocab|cache)|cach|scan|extract|preproc|filter|convert|generat(?:ing|e)|infer|predict|fetch|install|warm`)
+	measure   = regexp.MustCompile(`acc|loss|lr|rate|mem|gpu|util|mfu|cpu|prec|recall|dice|iou|f1|map|auc|wer|ppl|score|drop|top|usage|ram|skip|box|err`)
+	announces = regexp.MustCompile(`max|total|num|train|^n_| for |until|target|schedul`)
+	plural    = regexp.MustCompile(`^[\s"'\-]*(?:epochs|iterations|steps|episodes|rounds|trials|updates)["']?\s*[=:]\s*$`)
+	settings  = regexp.MustCompile(`per|warm|eval|valid|sav|log|interval|decay|every|skip|patience|freq|accum|print|min|ckpt|check|init|test|current`)
+	writers   = regexp.MustCompile(`rank|gpu|node|worker|device|proc|host|chain|thread`)
+	ended     = regexp.MustCompile(`(?i)^[\s)]*(terminated|finished|completed?|succeeded|done)\b`)
+	bytesRate = regexp.MustCompile(`[kKMG]i?B/s`)
+	bracketed = regexp.MustCompile(`^(\s|\])?\[\s*$`)
+)
+
+// unit returns the unit that the last unit word of a lower-case text names.
+func unit(text string) (found string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if u := unitWords[word]; u != "" {
+			found = u
+		}
+	}
+	return found
+}
+
+// wordOf returns the word that a text begins with, after closing brackets.
+func wordOf(after string) string {
+	after = strings.TrimLeft(after, " \t])")
+	n := 0
+	for n < len(after) && letter(after[n]) && !digit(after[n]) {
+		n++
+	}
+	if strings.HasPrefix(after[n:], "/s") {
+		return "" // a rate
+	}
+	return strings.ToLower(after[:n])
+}
+
+// phrase returns the end of a text, after its last separator.
+func phrase(text, separators string) string {
+	return text[strings.LastIndexAny(text, separators)+1:]
+}
+
+// unit returns the unit of a number: that of the nearest word before it, never across
+// another number, or of the next one after it.
+func (n *number) unit() string {
+	left := n.left
+	if cell := strings.TrimRight(left, " \t:="); strings.HasSuffix(cell, "|") {
+		left = strings.TrimRight(cell, "| ") // a table's "| name | 3 |"
+	}
+	u := unit(phrase(left, "|,;@"))
+	if u == "" {
+		u = unit(wordOf(n.after))
+	}
+	if u == "" && n.total > 0 {
+		u = unit(phrase(n.left, ",;@"))
+	}
+	if u == "" && n.percent {
+		u = "progress"
+	}
+	return u
+}
+
+// announced returns the unit of which a number may be the total, as in "max_steps 500",
+// and how clearly its words say so (1 or 2); 0 where they do not.
+func (n *number) announced() (u string, rank int) {
+	text := phrase(n.left, "|,;@{(")
+	if plural.MatchString(text) && !n.decimal && !n.percent && n.total == 0 && n.value > 1 {
+		return unit(text), 1
+	}
+	if n.decimal || n.percent || n.total > 0 || n.value <= 1 || !announces.MatchString(" "+text+" ") || settings.MatchString(text) {
+		return "", 0
+	}
+	if u = unit(text); u == "" {
+		u = unit(wordOf(n.after))
+	}
+	if u == "" {
+		return "", 0
+	}
+	if rank = 1; strings.Contains(text, "max") || strings.Contains(text, "total") || strings.Contains(text, "num") && u == "epoch" {
+		rank = 2
+	}
+	return u, rank
+}
