@@ -174,7 +174,7 @@ def ahead(device):
         begin = time.monotonic()
         driver.launch(2e6)
         took.append((time.monotonic() - begin) * 1e3)
-        if took[-1] > 1:
+        if len(took) > 2 and min(took[-3:]) > 1:  # each waits for a kernel; one alone was interrupted
             break
     print(json.dumps(took))
 
@@ -759,7 +759,7 @@ class Checks:
     def constants(self):
         """How contexts take turns on this device, and how far a host runs ahead."""
         took = json.loads(self.must(self.own("ahead"))[0])
-        found = {"launches_ahead": len(took) - 1 if took[-1] > 1 else None, "launch_ms": took[-5:]}
+        found = {"launches_ahead": len(took) - 3 if min(took[-3:]) > 1 else None, "launch_ms": took[-5:]}
         with self.workers(("spin", "spin")) as (w, _):
             first, second = w.values()
 
