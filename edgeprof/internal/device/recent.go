@@ -39,10 +39,15 @@ var _ Source = (*Recent)(nil)
 // starts one. It gives up waiting when ctx ends; the reading goes on for others.
 func (r *Recent) Read(ctx context.Context) (*Reading, error) {
 	now := r.Now()
-	if last := r.last.Load(); last != nil && now.Sub(last.At) < r.MaxAge && !now.Before(last.At) {
+	if last := r.fresh(now); last != nil {
 		return last, nil
 	}
-	running := r.running.DoChan("", func() (any, error) { return r.ask(context.WithoutCancel(ctx), now) })
+	running := r.running.DoChan("", func() (any, error) {
+		if last := r.fresh(now); last != nil { // a reading ended in between
+			return last, nil
+		}
+		return r.ask(context.WithoutCancel(ctx), now)
+	})
 	select {
 	case got := <-running:
 		reading, _ := got.Val.(*Reading)
@@ -50,6 +55,14 @@ func (r *Recent) Read(ctx context.Context) (*Reading, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// fresh returns the last reading, or nil if it is too old at a moment.
+func (r *Recent) fresh(now time.Time) *Reading {
+	if last := r.last.Load(); last != nil && now.Sub(last.At) < r.MaxAge && !now.Before(last.At) {
+		return last
+	}
+	return nil
 }
 
 // ask reads the source. Its panic is an error: it must not end a service.
