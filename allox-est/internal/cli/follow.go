@@ -220,6 +220,10 @@ func (f *following) name(counter, unit string) {
 		return
 	}
 	f.counter = counter
+	if f.log == "" {
+		f.env.Log.Infof("counting %s; --pattern selects other lines", counter)
+		return
+	}
 	f.tracker.Job.Unit = unit
 	f.env.Log.Infof("counting %s; --count lists others", counter)
 }
@@ -318,6 +322,10 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	checkpoint, err := f.checkpoint(spec)
 	if err != nil {
 		return err
+	}
+	s.Counted = func(r *mark.Reader) {
+		f.name(r.Describe(), "")
+		f.failed = cmp.Or(f.failed, f.rate(r))
 	}
 	s.Watch = func(marks []mark.Mark) {
 		if f.failed == nil {
