@@ -50,6 +50,7 @@ const (
 	stillUnits   = 10
 	stillSeconds = 10
 	closedGaps   = 2
+	steadyLooks  = 2
 	closedFor    = 500 * time.Millisecond
 	goneFor      = 3 * time.Second
 	headFor      = time.Second
@@ -72,6 +73,8 @@ type reading struct {
 	held   []holder
 	seen   bool // all processes could be seen
 	wrote  bool // a writer was seen
+	writer holder
+	steady int // looks in a row at which the same writer had the log open
 	warned bool
 	absent time.Time
 }
@@ -334,12 +337,14 @@ func (r *reading) over(f *file.Input) string {
 		r.ask(f)
 	}
 	full := r.Reader.Full()
-	switch closed := r.seen && len(r.held) == 0; {
-	case closed && full && still > closedFor:
+	closed := r.seen && len(r.held) == 0
+	left := r.wrote && (r.steady >= steadyLooks || !r.writer.alive()) // it does not open the log for each line
+	switch {
+	case closed && full && (left || !r.wrote && r.Reader.Reached() >= r.Reader.Length()) && still > closedFor:
 		return "no program writes it any more"
-	case closed && r.wrote && still > max(closedFor, closedGaps*r.gap):
+	case closed && left && still > max(closedFor, closedGaps*r.gap):
 		return "its writer has closed it"
-	case closed && !r.wrote && !r.warned:
+	case closed && !r.wrote && !r.warned && still > closedGaps*time.Second:
 		r.warned = true
 		r.notice(r.Path + ": no program has the log open for writing")
 	case closed && !r.wrote && still > max(closedFor, r.unit(stillUnits)):
@@ -359,11 +364,15 @@ func (r *reading) ask(f *file.Input) {
 	}
 	for _, h := range r.held {
 		if h.holds(info) {
+			r.writer = h
+			r.steady++
 			return
 		}
 	}
 	r.held, r.seen = writers(r.Proc, info)
-	r.wrote = r.wrote || len(r.held) > 0
+	if len(r.held) > 0 {
+		r.wrote, r.writer, r.steady = true, r.held[0], 0
+	}
 	r.seen = r.wrote || (r.seen || r.Proc != "" && own(info)) && local(r.Path)
 }
 
