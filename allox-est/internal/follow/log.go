@@ -67,6 +67,7 @@ type reading struct {
 	offset float64   // seconds from the first known time to begin
 	old    float64
 	news   bool
+	now    time.Time // when what is read came: its lines have one time
 	last   time.Time // when the last line came
 	gap    time.Duration
 	asked  time.Time
@@ -151,9 +152,9 @@ func (r *reading) read(ctx context.Context, look func(State) error) error {
 		select {
 		case b, more := <-chunks:
 			if !more {
-				r.lines.Rest(r.line)
 				return r.end(look, "its writer has closed it")
 			}
+			r.now = time.Now()
 			r.lines.Split(b, r.line)
 		case <-tick.C:
 		case <-ctx.Done():
@@ -238,6 +239,7 @@ func (r *reading) drain(f *file.Input, buf []byte) error {
 	}
 	for {
 		n, err := f.Read(buf)
+		r.now = time.Now()
 		r.lines.Split(buf[:n], r.line)
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -260,10 +262,9 @@ func (r *reading) line(text string) {
 		r.Reader.Line(text, at)
 		return
 	}
-	now := time.Now()
-	r.gap = max(r.gap, now.Sub(r.last))
-	r.last = now
-	r.Reader.Line(text, r.since(now))
+	r.gap = max(r.gap, r.now.Sub(r.last))
+	r.last = r.now
+	r.Reader.Line(text, r.since(r.now))
 }
 
 // since returns the seconds from the first known time to a time.
@@ -390,6 +391,7 @@ func (r *reading) unit(times int) time.Duration {
 
 // end settles what was open.
 func (r *reading) end(look func(State) error, why string) error {
+	r.now = r.last
 	r.lines.Rest(r.line)
 	r.Reader.End(r.since(r.last))
 	return look(State{Marks: r.Reader.Marks(), Old: r.old, Ended: true, Why: why})

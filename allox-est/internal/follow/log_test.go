@@ -192,3 +192,25 @@ func TestRemoved(t *testing.T) {
 		t.Errorf("%v, want %v", err, ErrEnded)
 	}
 }
+
+// TestOneTime checks that lines which were read together have one time: their order says
+// nothing of how long a unit took.
+func TestOneTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "train.log")
+	write(t, path, "start\n")
+	looks := 0
+	l := Log{Path: path, Reader: &mark.Reader{Units: 9}, Every: time.Millisecond}
+	err := l.Read(t.Context(), func(s State) error {
+		if looks++; looks == 1 {
+			write(t, path, "epoch 1/9 0.5\nepoch 2/9 0.5\nepoch 3/9 0.5\n")
+			return nil
+		}
+		if len(s.Marks) != 1 || s.Marks[0].Number != 3 {
+			t.Errorf("marks %v, want one", s.Marks)
+		}
+		return io.EOF
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
