@@ -214,3 +214,38 @@ func TestOneTime(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOpenedForEachLine checks that a log whose writer opens it for each line has not ended
+// while that program lives.
+func TestOpenedForEachLine(t *testing.T) {
+	dir := t.TempDir()
+	path, proc := filepath.Join(dir, "train.log"), filepath.Join(dir, "proc")
+	fd := filepath.Join(proc, "7", "fd", "3")
+	for _, folder := range []string{"fd", "fdinfo"} {
+		if err := os.MkdirAll(filepath.Join(proc, "7", folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, path, "Epoch 1/3\n")
+	write(t, filepath.Join(proc, "7", "fdinfo", "3"), "flags:\t0100001\n")
+	if err := os.Symlink(path, fd); err != nil {
+		t.Fatal(err)
+	}
+	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond, Proc: proc}
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+	defer stop()
+	looks := 0
+	err := l.Read(ctx, func(s State) error {
+		if looks++; looks == 1 {
+			write(t, path, "Epoch 2/3\n")
+			time.AfterFunc(200*time.Millisecond, func() { os.Remove(fd) })
+		}
+		if s.Ended {
+			t.Errorf("ended: %s", s.Why)
+		}
+		return nil
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
