@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -23,7 +22,6 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
-	"github.com/foretime/foretime/allox-est/internal/slurm"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -127,169 +125,6 @@ func (f *following) draw() error {
 	return err
 }
 
-// read follows a log that another program writes.
-func (f *following) read(ctx context.Context) error {
-	reader, err := (&jobspec.Spec{Progress: jobspec.Progress{Pattern: f.job.pattern}}).Reader(f.job.epochs)
-	if err != nil {
-		return &cli.UsageError{Err: err}
-	}
-	if f.count != listCounters {
-		reader.Count = f.count
-	}
-	f.tracker.Job = estimate.Job{Epochs: f.job.epochs}
-	log := follow.Log{Path: f.log, Reader: &reader, Every: logInterval, Proc: "/proc", Notice: func(text string) { f.env.Log.Warn(text) }}
-	if f.log == "-" {
-		log.Path, log.Input = "standard input", f.env.Stdin
-	}
-	first := true
-	return log.Read(ctx, func(s follow.State) error {
-		if f.count == listCounters {
-			return f.list(&reader, s.Ended)
-		}
-		f.name(reader.Describe(), reader.Unit())
-		if first && s.Old == 0 && len(s.Marks) == 0 && !s.Ended && log.Input == nil {
-			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", log.Path, reader.Why())
-		}
-		first = false
-		if s.Ended {
-			return f.logEnded(&reader, s)
-		}
-		return errors.Join(f.rate(&reader), f.look(s.Marks))
-	})
-}
-
-// limit takes the log and the time limit of a Slurm job.
-func (f *following) limit(ctx context.Context) error {
-	job, err := slurm.Show(ctx, f.slurm)
-	if err != nil {
-		return fmt.Errorf("--slurm %s: %w", f.slurm, err)
-	}
-	if f.log == "" {
-		f.log = job.Log
-	}
-	if f.log == "" {
-		return cli.Usagef("--slurm %s: the job has no log; give it by --log", f.slurm)
-	}
-	if job.State == "RUNNING" && job.Limit > 0 {
-		f.deadline = time.Now().Add(job.Limit - job.Elapsed)
-	}
-	if job.State != "RUNNING" {
-		f.env.Log.Warnf("job %s is %s", f.slurm, job.State)
-	}
-	return nil
-}
-
-// deadlineOf returns when the Slurm job ends that this program runs in, by its
-// environment; zero where it runs in none.
-func deadlineOf(getenv func(string) string) time.Time {
-	seconds, err := strconv.ParseInt(getenv("SLURM_JOB_END_TIME"), 10, 64)
-	if err != nil || seconds <= 0 {
-		return time.Time{}
-	}
-	return time.Unix(seconds, 0)
-}
-
-// cut says whether the job will be killed at its time limit.
-func (f *following) cut(u follow.Update) {
-	room := time.Until(f.deadline).Seconds()
-	if f.deadline.IsZero() || u.Left == nil || u.Left.High <= room || f.limited == 2 {
-		return
-	}
-	share := func(left float64) float64 {
-		return 100 * (u.Done + (float64(u.Epochs)-u.Done)*max(0, min(1, room/left))) / float64(u.Epochs)
-	}
-	switch {
-	case u.Left.Value > room:
-		f.limited = 2
-		f.env.Log.Warnf("the job will be killed at its time limit, in %s, at about %.0f %%", duration(max(0, room)), share(u.Left.Value))
-	case f.limited == 0 && u.Refused == "":
-		f.limited = 1
-		f.env.Log.Warnf("the job may be killed at its time limit, in %s, at %.0f %% or later", duration(max(0, room)), share(u.Left.High))
-	}
-}
-
-// logInterval is the time between two looks at a log's end.
-const logInterval = 100 * time.Millisecond
-
-// listCounters is the value of --count that lists the counters of a log.
-const listCounters = "list"
-
-// name prints what is counted, when it is first known and when it changes.
-func (f *following) name(counter, unit string) {
-	if counter == "" || counter == f.counter {
-		return
-	}
-	f.counter = counter
-	f.tracker.Job.Unit = unit
-	f.env.Log.Infof("counting %s; --count lists others", counter)
-}
-
-// list prints the counters of a log, once there are any.
-func (f *following) list(reader *mark.Reader, ended bool) error {
-	counters := reader.Counters()
-	if len(counters) == 0 {
-		if ended {
-			return fmt.Errorf("%s: %s", f.log, reader.Why())
-		}
-		return nil
-	}
-	for _, c := range counters {
-		if _, err := fmt.Fprintln(f.env.Stdout, c); err != nil {
-			return err
-		}
-	}
-	return io.EOF
-}
-
-// rate prints how fast a counter without a total counts, each time that it has doubled.
-func (f *following) rate(reader *mark.Reader) error {
-	if f.counter != "" {
-		return nil
-	}
-	number, unit, perSecond, known := reader.Rate()
-	if !known || number < 2*f.counted {
-		return nil
-	}
-	f.counted = number
-	if f.answer.JSON() {
-		return f.env.WriteJSONLine(struct {
-			Counted   float64 `json:"counted"`
-			Unit      string  `json:"unit"`
-			PerSecond float64 `json:"per_second"`
-		}{number, unit, perSecond})
-	}
-	_, err := fmt.Fprintf(f.env.Stdout, "%.10g %ss so far, %.2g per second; no total found, use --epochs N\n", number, unit, perSecond)
-	return err
-}
-
-// logEnded prints how a log has ended.
-func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
-	n := len(s.Marks)
-	if n == 0 {
-		if reader.Full() {
-			f.env.Log.Infof("%s: all %v %ss have ended", f.log, reader.Length(), cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
-			return io.EOF
-		}
-		if number, unit, _, known := reader.Rate(); known {
-			f.env.Log.Warnf("%s: %s after %.10g %ss", f.log, s.Why, number, unit)
-			return io.EOF
-		}
-		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, cmp.Or(reader.Why(), "no progress was found"))
-	}
-	last := s.Marks[n-1]
-	f.tracker.Ended = true
-	if units := reader.Length(); reader.Full() {
-		end := last
-		end.Number, end.Of = units, units
-		if last.Number < units {
-			s.Marks = append(s.Marks, end)
-		}
-		return cmp.Or(f.look(s.Marks), io.EOF)
-	}
-	f.env.Log.Warnf("%s: %s at %s %.4g of %.10g", f.log, s.Why, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch), last.Number, last.Of)
-	return cmp.Or(f.look(s.Marks), io.EOF)
-}
-
 // start starts the job and follows it.
 func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	device := f.job.devices[0]
@@ -318,6 +153,10 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	checkpoint, err := f.checkpoint(spec)
 	if err != nil {
 		return err
+	}
+	s.Counted = func(r *mark.Reader) {
+		f.name(r.Describe(), "")
+		f.failed = cmp.Or(f.failed, f.rate(r))
 	}
 	s.Watch = func(marks []mark.Mark) {
 		if f.failed == nil {
@@ -435,6 +274,7 @@ func (f *following) tell(marks []mark.Mark) error {
 		f.bar = f.env.Progress("", int64(u.Epochs))
 	}
 	f.bar.Set(int64(u.Done))
+	f.begun(marks[0].Number, u)
 	if u.Done >= float64(u.Epochs) && !f.tracker.Ended {
 		f.bar.Describe("the last " + cmp.Or(f.tracker.Job.Unit, jobspec.Epoch) + " has come; waiting for the end")
 		return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/runner"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
@@ -217,8 +218,19 @@ func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampli
 			return e.HalfWidth()
 		}},
 		Journal: j, Runner: runner.New(settings),
-		Env: os.Environ(), Machine: thisMachine(), Now: time.Now, Progress: progress,
+		Env: os.Environ(), Machine: thisMachine(), Now: time.Now, Progress: progress, Counted: counted(env),
 	}, done
+}
+
+// counted returns a function that prints what counts the units of runs, once.
+func counted(env *cli.Env) func(*mark.Reader) {
+	last := ""
+	return func(r *mark.Reader) {
+		if counter := r.Describe(); counter != "" && counter != last {
+			last = counter
+			env.Log.Infof("counting %s; --pattern selects other lines", counter)
+		}
+	}
 }
 
 // thisMachine describes this machine for the records of runs.

@@ -10,7 +10,13 @@ import (
 )
 
 // holder is an open file of a process, as proc lists it.
-type holder struct{ fd, info string }
+type holder struct{ process, fd, info string }
+
+// alive says that the process still runs.
+func (h holder) alive() bool {
+	_, err := os.Stat(h.process)
+	return err == nil
+}
 
 // writers returns who has a file open for writing, by the process information in proc.
 // Seen is false if processes may be hidden: those of other users.
@@ -30,7 +36,7 @@ func writers(proc string, file os.FileInfo) (held []holder, seen bool) {
 			seen = false
 		}
 		for _, fd := range fds {
-			h := holder{filepath.Join(folder, fd.Name()), filepath.Join(proc, p.Name(), "fdinfo", fd.Name())}
+			h := holder{filepath.Dir(folder), filepath.Join(folder, fd.Name()), filepath.Join(proc, p.Name(), "fdinfo", fd.Name())}
 			if h.holds(file) {
 				held = append(held, h)
 			}

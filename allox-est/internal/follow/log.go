@@ -50,6 +50,7 @@ const (
 	stillUnits   = 10
 	stillSeconds = 10
 	closedGaps   = 2
+	steadyLooks  = 2
 	closedFor    = 500 * time.Millisecond
 	goneFor      = 3 * time.Second
 	headFor      = time.Second
@@ -66,12 +67,15 @@ type reading struct {
 	offset float64   // seconds from the first known time to begin
 	old    float64
 	news   bool
+	now    time.Time // when what is read came: its lines have one time
 	last   time.Time // when the last line came
 	gap    time.Duration
 	asked  time.Time
 	held   []holder
 	seen   bool // all processes could be seen
 	wrote  bool // a writer was seen
+	writer holder
+	steady int // looks in a row at which the same writer had the log open
 	warned bool
 	absent time.Time
 }
@@ -148,9 +152,9 @@ func (r *reading) read(ctx context.Context, look func(State) error) error {
 		select {
 		case b, more := <-chunks:
 			if !more {
-				r.lines.Rest(r.line)
 				return r.end(look, "its writer has closed it")
 			}
+			r.now = time.Now()
 			r.lines.Split(b, r.line)
 		case <-tick.C:
 		case <-ctx.Done():
@@ -235,6 +239,7 @@ func (r *reading) drain(f *file.Input, buf []byte) error {
 	}
 	for {
 		n, err := f.Read(buf)
+		r.now = time.Now()
 		r.lines.Split(buf[:n], r.line)
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -257,10 +262,9 @@ func (r *reading) line(text string) {
 		r.Reader.Line(text, at)
 		return
 	}
-	now := time.Now()
-	r.gap = max(r.gap, now.Sub(r.last))
-	r.last = now
-	r.Reader.Line(text, r.since(now))
+	r.gap = max(r.gap, r.now.Sub(r.last))
+	r.last = r.now
+	r.Reader.Line(text, r.since(r.now))
 }
 
 // since returns the seconds from the first known time to a time.
@@ -334,12 +338,14 @@ func (r *reading) over(f *file.Input) string {
 		r.ask(f)
 	}
 	full := r.Reader.Full()
-	switch closed := r.seen && len(r.held) == 0; {
-	case closed && full && still > closedFor:
+	closed := r.seen && len(r.held) == 0
+	left := r.wrote && (r.steady >= steadyLooks || !r.writer.alive()) // it does not open the log for each line
+	switch {
+	case closed && full && (left || !r.wrote && r.Reader.Reached() >= r.Reader.Length()) && still > closedFor:
 		return "no program writes it any more"
-	case closed && r.wrote && still > max(closedFor, closedGaps*r.gap):
+	case closed && left && still > max(closedFor, closedGaps*r.gap):
 		return "its writer has closed it"
-	case closed && !r.wrote && !r.warned:
+	case closed && !r.wrote && !r.warned && still > closedGaps*time.Second:
 		r.warned = true
 		r.notice(r.Path + ": no program has the log open for writing")
 	case closed && !r.wrote && still > max(closedFor, r.unit(stillUnits)):
@@ -359,11 +365,15 @@ func (r *reading) ask(f *file.Input) {
 	}
 	for _, h := range r.held {
 		if h.holds(info) {
+			r.writer = h
+			r.steady++
 			return
 		}
 	}
 	r.held, r.seen = writers(r.Proc, info)
-	r.wrote = r.wrote || len(r.held) > 0
+	if len(r.held) > 0 {
+		r.wrote, r.writer, r.steady = true, r.held[0], 0
+	}
 	r.seen = r.wrote || (r.seen || r.Proc != "" && own(info)) && local(r.Path)
 }
 
@@ -381,6 +391,7 @@ func (r *reading) unit(times int) time.Duration {
 
 // end settles what was open.
 func (r *reading) end(look func(State) error, why string) error {
+	r.now = r.last
 	r.lines.Rest(r.line)
 	r.Reader.End(r.since(r.last))
 	return look(State{Marks: r.Reader.Marks(), Old: r.old, Ended: true, Why: why})

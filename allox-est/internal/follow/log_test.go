@@ -192,3 +192,60 @@ func TestRemoved(t *testing.T) {
 		t.Errorf("%v, want %v", err, ErrEnded)
 	}
 }
+
+// TestOneTime checks that lines which were read together have one time: their order says
+// nothing of how long a unit took.
+func TestOneTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "train.log")
+	write(t, path, "start\n")
+	looks := 0
+	l := Log{Path: path, Reader: &mark.Reader{Units: 9}, Every: time.Millisecond}
+	err := l.Read(t.Context(), func(s State) error {
+		if looks++; looks == 1 {
+			write(t, path, "epoch 1/9 0.5\nepoch 2/9 0.5\nepoch 3/9 0.5\n")
+			return nil
+		}
+		if len(s.Marks) != 1 || s.Marks[0].Number != 3 {
+			t.Errorf("marks %v, want one", s.Marks)
+		}
+		return io.EOF
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOpenedForEachLine checks that a log whose writer opens it for each line has not ended
+// while that program lives.
+func TestOpenedForEachLine(t *testing.T) {
+	dir := t.TempDir()
+	path, proc := filepath.Join(dir, "train.log"), filepath.Join(dir, "proc")
+	fd := filepath.Join(proc, "7", "fd", "3")
+	for _, folder := range []string{"fd", "fdinfo"} {
+		if err := os.MkdirAll(filepath.Join(proc, "7", folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, path, "Epoch 1/3\n")
+	write(t, filepath.Join(proc, "7", "fdinfo", "3"), "flags:\t0100001\n")
+	if err := os.Symlink(path, fd); err != nil {
+		t.Fatal(err)
+	}
+	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond, Proc: proc}
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+	defer stop()
+	looks := 0
+	err := l.Read(ctx, func(s State) error {
+		if looks++; looks == 1 {
+			write(t, path, "Epoch 2/3\n")
+			time.AfterFunc(200*time.Millisecond, func() { os.Remove(fd) })
+		}
+		if s.Ended {
+			t.Errorf("ended: %s", s.Why)
+		}
+		return nil
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}

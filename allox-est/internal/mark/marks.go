@@ -214,5 +214,8 @@ func (r *Reader) Why() string {
 	if r.lines == 0 {
 		return "no line has a number"
 	}
+	if number, unit, _, known := r.Rate(); known {
+		return fmt.Sprintf("lines count %.10g %ss without a total", number, unit)
+	}
 	return fmt.Sprintf("no number in %d lines grows by even steps", r.lines)
 }

@@ -83,11 +83,15 @@ func scan(line string) (found []number, measured bool) {
 func (n *number) parse(x string, i int) (end int, ok bool) {
 	end = digits(x, i)
 	text, factor := x[i:end], 1.0
-	if end-i <= 3 && shaped(x[end:], ",000") {
-		for shaped(x[end:], ",000") && !shaped(x[end:], ",0000") {
-			end += len(",000")
+	for _, comma := range []string{",", "_"} {
+		stop := end
+		for end-i <= 3 && shaped(x[stop:], comma+"000") && !shaped(x[stop:], comma+"0000") {
+			stop += len(",000")
 		}
-		text = strings.ReplaceAll(x[i:end], ",", "")
+		if stop > end {
+			text, end = strings.ReplaceAll(x[i:stop], comma, ""), stop
+			break
+		}
 	}
 	if shaped(x[end:], ".0") {
 		stop := digits(x, end+1)
@@ -130,6 +134,8 @@ func (n *number) pair(x string, i int) int {
 		rest = rest[6:]
 	case strings.HasPrefix(word, "of "), strings.HasPrefix(word, "of["):
 		rest = rest[2:]
+	case strings.HasPrefix(word, "(of "):
+		rest = rest[3:]
 	default:
 		return 0
 	}

@@ -17,14 +17,15 @@ const tailBytes = 8 << 10 // kept of each stream
 type capture struct {
 	stdout, stderr stream
 
-	mu     sync.Mutex // both streams mark
-	reader mark.Reader
-	seen   func([]mark.Mark)
-	news   bool // since seen was called
+	mu      sync.Mutex // both streams mark
+	reader  mark.Reader
+	seen    func([]mark.Mark)
+	counted func(*mark.Reader)
+	news    bool // since seen was called
 }
 
 func newCapture(c Command) (*capture, error) {
-	out := &capture{reader: c.Reader, seen: c.Marked}
+	out := &capture{reader: c.Reader, seen: c.Marked, counted: c.Counted}
 	var copied sync.Mutex
 	for _, s := range []*stream{&out.stdout, &out.stderr} {
 		var err error
@@ -68,6 +69,9 @@ func (c *capture) wait(grace time.Duration) {
 func (c *capture) tell() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.news && c.counted != nil {
+		c.counted(&c.reader)
+	}
 	if c.news && c.seen != nil {
 		c.seen(c.reader.Marks())
 	}

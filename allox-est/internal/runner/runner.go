@@ -116,6 +116,9 @@ type Command struct {
 	Reader mark.Reader
 	// Marked, if not nil, is called with the marks so far when there are more.
 	Marked func([]mark.Mark)
+	// Counted, if not nil, is called before that, and where there are no marks yet, with what
+	// has been read; it must not keep it.
+	Counted func(*mark.Reader)
 	// Output, if not nil, gets what the job prints on both its streams.
 	Output io.Writer
 	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves

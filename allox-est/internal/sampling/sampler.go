@@ -40,8 +40,10 @@ type Sampler struct {
 	Measure func()
 	// Watch, if not nil, is called with the marks of a run as they come, and Output
 	// gets what it prints.
-	Watch  func([]mark.Mark)
-	Output io.Writer
+	Watch func([]mark.Mark)
+	// Counted, if not nil, is called with what a run has printed, before Watch.
+	Counted func(*mark.Reader)
+	Output  io.Writer
 	// Progress, if not nil, is called for every run that begins and ends.
 	Progress func(Event)
 }
@@ -233,7 +235,7 @@ func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) 
 	}
 	return runner.Command{
 		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout,
-		Choice: choice, Reader: reader, Marked: s.Watch, Output: s.Output, Weight: s.Spec.Run.CPUWeight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
+		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Output: s.Output, Weight: s.Spec.Run.CPUWeight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
 	}, nil
 }
 

@@ -35,8 +35,7 @@ type Settings struct {
 // Policies are all policies, by name. A new one is a file and a line here.
 var Policies = registry.List[func(Settings) Policy]{
 	{Name: "allox", Help: "matching with minimum mean completion time and fairness parameter alpha (AlloX)", New: func(s Settings) Policy { return newAlloX(s) }},
-	{Name: "srpt", Help: "shortest remaining estimated time first, with preemption", New: func(Settings) Policy { return &preemptive{name: "srpt", need: (*Job).Remaining, sticky: true} }},
-	{Name: "max-min", Help: "max-min fairness in work done since arrival, over devices of different speed, with preemption", New: func(Settings) Policy { return &preemptive{name: "max-min", need: (*Job).served} }},
+	{Name: "srpt", Help: "shortest remaining estimated time first, with preemption", New: func(Settings) Policy { return &preemptive{} }},
 	{Name: "sjf", Help: "shortest estimated time first", New: func(Settings) Policy { return sjf{} }},
 	{Name: "fifo", Help: "first in, first out, each job on its faster device", New: func(Settings) Policy { return fifo{} }},
 	{Name: "drf-fifo", Help: "dominant resource fairness; jobs of a user in order of arrival", New: func(Settings) Policy { return drf{name: "drf-fifo"} }},

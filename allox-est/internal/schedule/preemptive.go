@@ -7,30 +7,24 @@ import (
 )
 
 // preemptive is a policy that places all jobs anew at every event, those that
-// run too. A job keeps its work when it is stopped or moved, at no cost. What has
-// the least need goes first: of srpt the shortest reported remaining time on a
-// device, which shows what could be reached without fairness and without the price of
-// preemption; of max-min, as the heterogeneity-aware policy of Gavel (Narayanan et
-// al., OSDI 2020, section 4.1) without its rounds, what a job has got since it
-// arrived of the work that it would have done on its fastest device.
+// run too: the shortest reported remaining time on a device goes first. A job keeps its
+// work when it is stopped or moved, at no cost. It shows what could be reached without
+// fairness and without the price of preemption.
 type preemptive struct {
-	name   string
-	need   func(j *Job, d Device, now float64) float64
-	sticky bool        // of equal need a running job where it is goes first
-	next   []placement // decided by Stop, in reverse
+	next []placement // decided by Stop, in reverse
 }
 
 // placement is a job on a device; stays is 0 where it runs there already.
 type placement struct {
 	job         *Job
 	device      Device
-	need, stays float64
+	left, stays float64
 }
 
-func (p *preemptive) Name() string { return p.name }
+func (p *preemptive) Name() string { return "srpt" }
 
-// order are all placements there could be: of equal need the earlier arrival first,
-// on its faster device.
+// order are all placements there could be: of equal time a running job where it is, then the
+// earlier arrival, on its faster device.
 func (p *preemptive) order(s *State, running []*Job) []placement {
 	var all []placement
 	for _, j := range slices.Concat(running, s.Waiting) {
@@ -38,7 +32,7 @@ func (p *preemptive) order(s *State, running []*Job) []placement {
 			if math.IsInf(j.Reported[d], 1) {
 				continue
 			}
-			one := placement{j, d, p.need(j, d, s.Now), 1}
+			one := placement{j, d, j.Remaining(d, s.Now), 1}
 			if j.Node != nil && j.Node.Device == d {
 				one.stays = 0
 			}
@@ -46,12 +40,8 @@ func (p *preemptive) order(s *State, running []*Job) []placement {
 		}
 	}
 	slices.SortFunc(all, func(a, b placement) int {
-		first := cmp.Compare(a.need, b.need)
-		if p.sticky {
-			first = cmp.Or(first, cmp.Compare(a.stays, b.stays))
-		}
-		return cmp.Or(first, cmp.Compare(a.job.index, b.job.index), cmp.Compare(a.job.Reported[a.device], b.job.Reported[b.device]),
-			cmp.Compare(a.stays, b.stays), cmp.Compare(b.device, a.device))
+		return cmp.Or(cmp.Compare(a.left, b.left), cmp.Compare(a.stays, b.stays), cmp.Compare(a.job.index, b.job.index),
+			cmp.Compare(a.job.Reported[a.device], b.job.Reported[b.device]), cmp.Compare(b.device, a.device))
 	})
 	return all
 }
@@ -95,14 +85,4 @@ func (p *preemptive) Next(s *State) (*Job, *Node, bool) {
 		}
 	}
 	return nil, nil, false
-}
-
-// served is the share of its time in the cluster that a job has computed, in
-// seconds of its fastest device; 0 at its arrival.
-func (j *Job) served(_ Device, now float64) float64 {
-	if now <= j.Arrival {
-		return 0
-	}
-	fastest := j.Faster()
-	return (j.Reported[fastest] - j.Remaining(fastest, now)) / (now - j.Arrival)
 }

@@ -55,7 +55,7 @@ func audit(s *Schedule) error {
 	nodes := make(map[[2]int][]change)
 	sum := 0.0
 	for _, r := range s.Runs {
-		if len(r.Parts) == 0 || len(r.Parts) > 1 && s.Policy != "srpt" && s.Policy != "max-min" {
+		if len(r.Parts) == 0 || len(r.Parts) > 1 && s.Policy != "srpt" {
 			return fmt.Errorf("job %d ran in %d parts", r.Job.ID, len(r.Parts))
 		}
 		done, last := 0.0, r.Job.Arrival

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/follow"
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/slurm"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// read follows a log that another program writes.
+func (f *following) read(ctx context.Context) error {
+	reader, err := (&jobspec.Spec{Progress: jobspec.Progress{Pattern: f.job.pattern}}).Reader(f.job.epochs)
+	if err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	if f.count != listCounters {
+		reader.Count = f.count
+	}
+	f.tracker.Job = estimate.Job{Epochs: f.job.epochs}
+	log := follow.Log{Path: f.log, Reader: &reader, Every: logInterval, Proc: "/proc", Notice: func(text string) { f.env.Log.Warn(text) }}
+	if f.log == "-" {
+		log.Path, log.Input = "standard input", f.env.Stdin
+	}
+	first := true
+	return log.Read(ctx, func(s follow.State) error {
+		if f.count == listCounters {
+			return f.list(&reader, s.Ended)
+		}
+		f.name(reader.Describe(), reader.Unit())
+		if first && s.Old == 0 && len(s.Marks) == 0 && !s.Ended && log.Input == nil {
+			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", log.Path, reader.Why())
+		}
+		first = false
+		if s.Ended {
+			return f.logEnded(&reader, s)
+		}
+		return errors.Join(f.rate(&reader), f.look(s.Marks))
+	})
+}
+
+// limit takes the log and the time limit of a Slurm job.
+func (f *following) limit(ctx context.Context) error {
+	job, err := slurm.Show(ctx, f.slurm)
+	if err != nil {
+		return fmt.Errorf("--slurm %s: %w", f.slurm, err)
+	}
+	if f.log == "" {
+		f.log = job.Log
+	}
+	if f.log == "" {
+		return cli.Usagef("--slurm %s: the job has no log; give it by --log", f.slurm)
+	}
+	if job.State == "RUNNING" && job.Limit > 0 {
+		f.deadline = time.Now().Add(job.Limit - job.Elapsed)
+	}
+	if job.State != "RUNNING" {
+		f.env.Log.Warnf("job %s is %s", f.slurm, job.State)
+	}
+	return nil
+}
+
+// deadlineOf returns when the Slurm job ends that this program runs in, by its
+// environment; zero where it runs in none.
+func deadlineOf(getenv func(string) string) time.Time {
+	seconds, err := strconv.ParseInt(getenv("SLURM_JOB_END_TIME"), 10, 64)
+	if err != nil || seconds <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
+}
+
+// cut says whether the job will be killed at its time limit.
+func (f *following) cut(u follow.Update) {
+	room := time.Until(f.deadline).Seconds()
+	if f.deadline.IsZero() || u.Left == nil || u.Left.High <= room || f.limited == 2 {
+		return
+	}
+	share := func(left float64) float64 {
+		return 100 * (u.Done + (float64(u.Epochs)-u.Done)*max(0, min(1, room/left))) / float64(u.Epochs)
+	}
+	switch {
+	case u.Left.Value > room:
+		f.limited = 2
+		f.env.Log.Warnf("the job will be killed at its time limit, in %s, at about %.0f %%", duration(max(0, room)), share(u.Left.Value))
+	case f.limited == 0 && u.Refused == "":
+		f.limited = 1
+		f.env.Log.Warnf("the job may be killed at its time limit, in %s, at %.0f %% or later", duration(max(0, room)), share(u.Left.High))
+	}
+}
+
+// logInterval is the time between two looks at a log's end.
+const logInterval = 100 * time.Millisecond
+
+// listCounters is the value of --count that lists the counters of a log.
+const listCounters = "list"
+
+// name prints what is counted, when it is first known and when it changes.
+func (f *following) name(counter, unit string) {
+	if counter == "" || counter == f.counter {
+		return
+	}
+	f.counter = counter
+	if f.log == "" {
+		f.env.Log.Infof("counting %s; --pattern selects other lines", counter)
+		return
+	}
+	f.tracker.Job.Unit = unit
+	f.env.Log.Infof("counting %s; --count lists others", counter)
+}
+
+// list prints the counters of a log, once there are any.
+func (f *following) list(reader *mark.Reader, ended bool) error {
+	counters := reader.Counters()
+	if len(counters) == 0 {
+		if ended {
+			return fmt.Errorf("%s: %s", f.log, reader.Why())
+		}
+		return nil
+	}
+	for _, c := range counters {
+		if _, err := fmt.Fprintln(f.env.Stdout, c); err != nil {
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// rate prints how fast a counter without a total counts, each time that it has doubled.
+func (f *following) rate(reader *mark.Reader) error {
+	if f.counter != "" {
+		return nil
+	}
+	number, unit, perSecond, known := reader.Rate()
+	if !known || number < 2*f.counted {
+		return nil
+	}
+	f.counted = number
+	if f.answer.JSON() {
+		return f.env.WriteJSONLine(struct {
+			Counted   float64 `json:"counted"`
+			Unit      string  `json:"unit"`
+			PerSecond float64 `json:"per_second"`
+		}{number, unit, perSecond})
+	}
+	_, err := fmt.Fprintf(f.env.Stdout, "%.10g %ss so far, %.2g per second; no total found, use --epochs N\n", number, unit, perSecond)
+	return err
+}
+
+// logEnded prints how a log has ended.
+func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
+	n := len(s.Marks)
+	if n == 0 {
+		if reader.Full() {
+			f.env.Log.Infof("%s: all %v %ss have ended", f.log, reader.Length(), cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
+			return io.EOF
+		}
+		if number, unit, _, known := reader.Rate(); known {
+			f.env.Log.Warnf("%s: %s after %.10g %ss", f.log, s.Why, number, unit)
+			return io.EOF
+		}
+		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, cmp.Or(reader.Why(), "no progress was found"))
+	}
+	last := s.Marks[n-1]
+	f.tracker.Ended = true
+	if units := reader.Length(); reader.Full() {
+		end := last
+		end.Number, end.Of = units, units
+		if last.Number < units {
+			s.Marks = append(s.Marks, end)
+		}
+		return cmp.Or(f.look(s.Marks), io.EOF)
+	}
+	f.env.Log.Warnf("%s: %s at %s %.4g of %.10g", f.log, s.Why, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch), last.Number, last.Of)
+	return cmp.Or(f.look(s.Marks), io.EOF)
+}
+
+// begun says that a run was resumed, or begun again in the same log.
+func (f *following) begun(first float64, u follow.Update) {
+	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
+	switch n := len(f.updates); {
+	case n == 0 && f.tracker.Job.Epochs > 0 && first > resumedShare*float64(u.Epochs):
+		f.env.Log.Infof("the log begins at %s %.10g of %d: the run was resumed there, or the log is joined late", unit, first, u.Epochs)
+	case n > 0 && f.updates[n-1].Epochs == u.Epochs && u.Done < f.updates[n-1].Done-1:
+		f.env.Log.Warnf("the run was begun again: %s %.10g, was %.10g", unit, u.Done, f.updates[n-1].Done)
+		f.shown = 0
+	}
+}
+
+// resumedShare is the share of the units before the first mark from which on a run was
+// not begun with it.
+const resumedShare = 0.2

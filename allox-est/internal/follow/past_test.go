@@ -1,0 +1,68 @@
+package follow
+
+import (
+	"math"
+	"testing"
+
+	"github.com/foretime/foretime/allox-est/internal/estimate"
+)
+
+// TestTrackerPast follows a job of 20 units of 0.3 s and a teardown of 4 s: the past runs
+// tell the teardown, also when the last unit is done.
+func TestTrackerPast(t *testing.T) {
+	var at []float64
+	for i := range 20 {
+		at = append(at, 1+0.3*float64(i+1))
+	}
+	run := estimate.PastRun{Marks: ends(20, at...), Units: 20, Wall: at[19] + 4}
+	for _, runs := range []int{0, 1, 3, 12} {
+		tr := Tracker{Job: estimate.Job{Epochs: 20}}
+		for range runs {
+			tr.Past.Runs = append(tr.Past.Runs, run)
+		}
+		u, _, err := tr.Look(ends(20, at[:10]...))
+		if err != nil || u.Total == nil {
+			t.Fatal(err, u)
+		}
+		want := at[19]
+		if runs > 0 {
+			want += 4
+		}
+		if math.Abs(u.Total.Value-want) > 0.05 || !u.Total.Contains(want) {
+			t.Errorf("%d past runs: %+v, want %v", runs, u.Total, want)
+		}
+		u, updated, err := tr.Look(ends(20, at...))
+		if err != nil || !updated || (u.Left != nil) != (runs > 0) || u.Left != nil && math.Abs(u.Left.Value-4) > 1e-9 {
+			t.Errorf("%d past runs, all units done: %+v, left %+v: %v", runs, u, u.Left, err)
+		}
+		tr.Ended = true
+		if u, _, _ := tr.Look(ends(20, at...)); u.Left == nil || u.Left.Value != 0 {
+			t.Errorf("%d past runs, ended: %+v", runs, u.Left)
+		}
+	}
+}
+
+// TestTrackerPastDiffers corrects a run whose work trebles late by runs that did the same.
+func TestTrackerPastDiffers(t *testing.T) {
+	course := func(unit float64) []float64 {
+		var at []float64
+		now := 0.0
+		for i := range 40 {
+			if now += unit; i >= 30 {
+				now += 2 * unit
+			}
+			at = append(at, now)
+		}
+		return at
+	}
+	tr := Tracker{Job: estimate.Job{Epochs: 40}}
+	for i := range 10 {
+		at := course(1 + 0.01*float64(i))
+		tr.Past.Runs = append(tr.Past.Runs, estimate.PastRun{Marks: ends(40, at...), Units: 40, Wall: at[39]})
+	}
+	at := course(1.04)
+	u, _, err := tr.Look(ends(40, at[:12]...))
+	if err != nil || !u.Total.Contains(at[39]) || math.Abs(u.Total.Value/at[39]-1) > 0.1 {
+		t.Errorf("%+v, took %v: %v", u.Total, at[39], err)
+	}
+}
