@@ -42,7 +42,7 @@ func sampled(ctx context.Context, s *Sampler, devices []string) error {
 }
 
 const tellLaps = `
-sleep 0.01
+sleep 0.05
 laps=0.001; i=0
 while [ $i -lt $1 ]; do laps="$laps, 0.002"; i=$((i+1)); done
 echo "<TIME_WRITTER_OUTPUT>[$laps, 0.001]</TIME_WRITTER_OUTPUT>"
