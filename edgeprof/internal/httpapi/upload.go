@@ -201,8 +201,11 @@ type received struct{ io.Reader }
 
 func (r received) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
+	if err == nil || err == io.EOF { // a reader's end is not wrapped
+		return n, err
+	}
 	var long *http.MaxBytesError
-	if err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &long) {
+	if !errors.As(err, &long) {
 		err = fmt.Errorf("%w: %w", errBroken, err)
 	}
 	return n, err

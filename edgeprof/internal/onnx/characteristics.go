@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // Warnings of [Analyze].
@@ -122,7 +124,7 @@ func (a *Analysis) warn(in *inference) {
 	unshaped := 0
 	a.costs(func(c *Cost, _ int64) {
 		for i, out := range c.Outputs {
-			if !out.Known && out.List == nil && !controls(c.node) && c.node.Outputs[i] != "" {
+			if !out.Known && !out.sequence() && !controls(c.node) && c.node.Outputs[i] != "" {
 				unshaped++
 			}
 		}
@@ -131,21 +133,21 @@ func (a *Analysis) warn(in *inference) {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, counted(in.custom)))
 	}
 	if deciding := slices.Compact(slices.Sorted(slices.Values(in.deciding))); unshaped > 0 && len(deciding) > 0 {
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d tensors, after %s, by the value of input %s (--size NAME=VALUE)", ErrUnshaped, unshaped, counted(in.unshaped), strings.Join(deciding, ", ")))
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s, after %s, by the value of input %s (--size NAME=VALUE)", ErrUnshaped, plural.Count(unshaped, "tensor"), counted(in.unshaped), strings.Join(deciding, ", ")))
 	} else if unshaped > 0 && len(in.unshaped) > 0 {
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d tensors, after %s", ErrUnshaped, unshaped, counted(in.unshaped)))
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s, after %s", ErrUnshaped, plural.Count(unshaped, "tensor"), counted(in.unshaped)))
 	} else if unshaped > 0 {
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d tensors", ErrUnshaped, unshaped))
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrUnshaped, plural.Count(unshaped, "tensor")))
 	}
 	for _, w := range []struct {
 		count int
 		err   error
 		what  string
 	}{
-		{in.external, ErrExternal, "initializers"}, {in.bodies, ErrBodies, "inner graphs"},
+		{in.external, ErrExternal, "initializer"}, {in.bodies, ErrBodies, "inner graph"},
 	} {
 		if w.count > 0 {
-			a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d %s", w.err, w.count, w.what))
+			a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", w.err, plural.Count(w.count, w.what)))
 		}
 	}
 	a.Warnings = append(a.Warnings, in.doubts...)

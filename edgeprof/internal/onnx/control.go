@@ -84,6 +84,9 @@ func (in *inference) inside(g *Graph, inputs []Shaped) (*body, error) {
 		if !s.Known && v.Known {
 			s.Shape, s.Known = in.dims.stated(v.Shape)
 		}
+		if !s.Known && !s.sequence() && (v.Element != nil || v.Optional != nil) {
+			s = in.stated(v)
+		}
 		inner.tensors[v.Name] = s
 	}
 	if err := inner.walk(g); err != nil {
@@ -164,6 +167,9 @@ func (in *inference) loop(n *Node, inputs []Shaped) (*body, error) {
 	var out []Shaped
 	for i, s := range b.outputs[min(1, len(b.outputs)):] {
 		s.Value, s.Real = nil, nil
+		if s.List != nil { // each iteration may have made it longer
+			s = Shaped{Element: commonElement(s.List)}
+		}
 		if i >= len(inputs)-2 && s.Known { // gathered over the trips
 			if s.Shape, s.Known = append([]int64{b.times}, s.Shape...), sure; !sure {
 				s.Shape = nil

@@ -69,7 +69,7 @@ func (s *Settings) valued(v Value, t Shaped) (Shaped, error) {
 	}
 	for i := range n {
 		one := values[min(i, int64(len(values)-1))]
-		if t.Type == Float32 || t.Type == Float64 || t.Type == Float16 {
+		if slices.Contains([]DataType{Float32, Float64, Float16, BFloat16}, t.Type) {
 			t.Real = append(t.Real, one)
 		} else {
 			t.Value = append(t.Value, int64(one))

@@ -12,14 +12,26 @@ type equation struct {
 	out   []rune
 }
 
-// equationOf reads an equation without an ellipsis; false where sizes are
-// unknown or contradict each other.
+// equationOf reads an equation; false where sizes are unknown or contradict each other.
+// The axes of an ellipsis have labels from firstEllipsis on, the last axis the first.
 func equationOf(text string, inputs []Shaped) (equation, bool) {
 	e := equation{sizes: map[rune]int64{}}
 	left, right, stated := strings.Cut(strings.ReplaceAll(text, " ", ""), "->")
 	terms := strings.Split(left, ",")
-	if strings.Contains(text, ".") || len(terms) != len(inputs) {
+	if len(terms) != len(inputs) {
 		return e, false
+	}
+	widest := 0 // axes of an ellipsis
+	for i, term := range terms {
+		if before, after, ok := strings.Cut(term, "..."); ok && inputs[i].Known {
+			axes := len(inputs[i].Shape) - len(before) - len(after)
+			widest = max(widest, axes)
+			terms[i] = before + ellipsis(axes) + after
+		}
+	}
+	right = strings.Replace(right, "...", ellipsis(widest), 1)
+	if strings.ContainsRune(text, '.') && !stated {
+		right = ellipsis(widest)
 	}
 	seen := map[rune]int{}
 	for i, term := range terms {
@@ -44,6 +56,17 @@ func equationOf(text string, inputs []Shaped) (equation, bool) {
 		}
 	}
 	return e, true
+}
+
+const firstEllipsis = '\u0100'
+
+// ellipsis returns the labels of so many axes.
+func ellipsis(axes int) string {
+	var labels []rune
+	for i := range max(axes, 0) {
+		labels = append(labels, firstEllipsis+rune(axes-1-i))
+	}
+	return string(labels)
 }
 
 func einsum(c *call) []Shaped {

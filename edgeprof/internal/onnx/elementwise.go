@@ -7,14 +7,14 @@ import (
 
 // elementwiseOperators compute each value of the result from one value of each input.
 var elementwiseOperators = table{
-	"Exp Log Mish Softplus Swish Elu Selu Sin Cos":   {shape: first, class: ClassFunction},
-	"Sigmoid Tanh HardSwish":                         {shape: first, class: ClassFunction, traits: activates},
+	"Exp Log Mish Softplus Swish Elu Selu Sin Cos":   {shape: first, class: ClassFunction, traits: elementwiseUnary},
+	"Sigmoid Tanh HardSwish":                         {shape: first, class: ClassFunction, traits: activates | elementwiseUnary},
 	"com.microsoft.FastGelu com.microsoft.QuickGelu": {shape: first, class: ClassFunction},
 	"Pow": {shape: elementwise, class: ClassFunction},
 	"Erf Gelu com.microsoft.Gelu com.microsoft.BiasGelu":                                                    {shape: first, class: ClassErf},
-	"Relu LeakyRelu HardSigmoid Clip":                                                                       {shape: first, traits: activates},
+	"Relu LeakyRelu HardSigmoid Clip":                                                                       {shape: first, traits: activates | elementwiseUnary},
 	"PRelu Celu ThresholdedRelu Softsign Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh":                    {shape: first},
-	"Abs Neg Ceil Floor Round Sqrt Reciprocal Sign Not BitwiseNot Hardmax Trilu com.microsoft.Trilu Shrink": {shape: first},
+	"Abs Neg Ceil Floor Round Sqrt Reciprocal Sign Not BitwiseNot Hardmax Trilu com.microsoft.Trilu Shrink": {shape: first, traits: elementwiseUnary},
 	"CumSum CumProd":              {shape: first, class: ClassNormalize},
 	"EyeLike":                     {shape: filledLike},
 	"SwiGLU":                      {shape: gated, class: ClassFunction},
@@ -34,7 +34,7 @@ func first(c *call) []Shaped {
 	x := c.input(0)
 	switch c.node.Op {
 	case "Identity":
-	case "Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs":
+	case "Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs", "Relu":
 		x.Real, x.Value = mapped(x.Real, realOf[c.node.Op]), mapped(x.Value, wholeOf[c.node.Op])
 	case "Not":
 		x.Value = mapped(x.Value, func(v int64) int64 { return 1 - v })
@@ -45,8 +45,8 @@ func first(c *call) []Shaped {
 }
 
 var (
-	realOf  = map[string]func(float64) float64{"Floor": math.Floor, "Ceil": math.Ceil, "Round": math.RoundToEven, "Sqrt": math.Sqrt, "Abs": math.Abs, "Neg": func(v float64) float64 { return -v }}
-	wholeOf = map[string]func(int64) int64{"Abs": func(v int64) int64 { return max(v, -v) }, "Neg": func(v int64) int64 { return -v }}
+	realOf  = map[string]func(float64) float64{"Floor": math.Floor, "Ceil": math.Ceil, "Round": math.RoundToEven, "Sqrt": math.Sqrt, "Abs": math.Abs, "Neg": func(v float64) float64 { return -v }, "Relu": func(v float64) float64 { return max(v, 0) }}
+	wholeOf = map[string]func(int64) int64{"Abs": func(v int64) int64 { return max(v, -v) }, "Neg": func(v int64) int64 { return -v }, "Relu": func(v int64) int64 { return max(v, 0) }}
 )
 
 // mapped is nil where there are no values, or nothing to do with them.

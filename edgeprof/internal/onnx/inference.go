@@ -34,9 +34,21 @@ type common struct {
 	depth    int            // of bodies
 }
 
-// infer works out what it can of every tensor in a graph. The order lists the
-// nodes so that each comes after those it needs.
+// infer works out what it can of every tensor in a graph, forward and, if that leaves
+// shapes unknown, once more with those that the stated results imply. The order lists
+// the nodes so that each comes after those it needs.
 func infer(m *Model, s Settings) (*inference, error) {
+	in, err := inferWith(m, s, nil)
+	if err == nil && len(in.unshaped) > 0 {
+		if implied := in.backward(&m.Graph); len(implied) > 0 {
+			return inferWith(m, s, implied)
+		}
+	}
+	return in, err
+}
+
+// inferWith infers once. The implied shapes add to those that the file states.
+func inferWith(m *Model, s Settings, implied map[string]Value) (*inference, error) {
 	g := &m.Graph
 	given := map[string]bool{}
 	for i := range g.Initializers {
@@ -45,6 +57,7 @@ func infer(m *Model, s Settings) (*inference, error) {
 	inputs := slices.DeleteFunc(slices.Clone(g.Inputs), func(v Value) bool { return given[v.Name] })
 	in := &inference{common: &common{dims: newDimensions(inputs, s.Sizes, m.Picture), opset: m.Opsets[""], custom: map[string]int{}, sources: map[string][]string{}, unshaped: map[string]int{}}}
 	in.prepare(g)
+	maps.Copy(in.declare, implied)
 	used := 0
 	for _, v := range inputs {
 		t, err := s.valued(v, in.resolve(v))
@@ -114,11 +127,30 @@ func (in *inference) look(name string) Shaped {
 
 // resolve gives an input's open dimensions a size.
 func (in *inference) resolve(v Value) Shaped {
+	if v.Element != nil || v.Optional != nil {
+		return in.stated(v)
+	}
 	s := Shaped{Type: v.Type, Known: v.Known, Shape: make([]int64, len(v.Shape))}
 	for i, d := range v.Shape {
 		if s.Shape[i] = d.Size; d.Size < 0 {
 			s.Shape[i] = in.dims.of(v.Name, i)
 		}
+	}
+	return s
+}
+
+// stated returns what the file states of a value whose open dimensions nothing assumes.
+func (in *inference) stated(v Value) Shaped {
+	for v.Optional != nil {
+		v = *v.Optional
+	}
+	if v.Element != nil {
+		element := in.stated(*v.Element)
+		return Shaped{Element: &element}
+	}
+	s := Shaped{Type: v.Type}
+	if v.Known {
+		s.Shape, s.Known = in.dims.stated(v.Shape)
 	}
 	return s
 }
@@ -181,11 +213,11 @@ func (in *inference) trace(n *Node, inputs []Shaped) {
 				from = append(from, source)
 			}
 		}
-		shapes = shapes && (name == "" || inputs[i].Known || inputs[i].List != nil)
+		shapes = shapes && (name == "" || inputs[i].Known || inputs[i].sequence())
 	}
 	for _, name := range n.Outputs {
 		s := in.tensors[name]
-		if name != "" && !s.Known && s.List == nil && shapes && !controls(n) && operators[n.operator()].shape != nil {
+		if name != "" && !s.Known && !s.sequence() && shapes && !controls(n) && operators[n.operator()].shape != nil {
 			if in.unshaped[n.operator()]++; len(from) > 0 {
 				in.deciding = append(in.deciding, from...)
 			}
@@ -222,6 +254,9 @@ func (in *inference) finished(name string, s Shaped, constant bool) Shaped {
 		}
 		if !s.Known && v.Known {
 			s.Shape, s.Known = in.dims.stated(v.Shape)
+		}
+		if !s.Known && !s.sequence() && (v.Element != nil || v.Optional != nil) {
+			s = in.stated(v)
 		}
 	}
 	s.Constant = constant

@@ -115,6 +115,9 @@ type Value struct {
 	Type  DataType // 0 for what is not a tensor
 	Known bool     // a shape is stated, be it of rank 0
 	Shape []Dim
+	// Element is the type of each tensor of a sequence, Optional that of a tensor or a
+	// sequence that may be left out; nil for a tensor.
+	Element, Optional *Value
 }
 
 // Dim is one dimension: a size, or a name where it is decided at run time.

@@ -23,10 +23,10 @@ var moveOperators = table{
 	"Pad":            {shape: pad, class: ClassMove},
 	"Expand":         {shape: expand, class: ClassMove, traits: hands},
 	"Tile":           {shape: tile, class: ClassMove},
-	"Identity":       {shape: first, class: ClassMove, traits: passes | hands},
+	"Identity":       {shape: first, class: ClassMove, traits: passes | hands | elementwiseUnary},
 	"ScatterElements ScatterND Scatter ReverseSequence": {shape: first, class: ClassMove},
-	"Cast":     {shape: cast, traits: passes | hands},
-	"CastLike": {shape: cast},
+	"Cast":     {shape: cast, traits: passes | hands | elementwiseUnary},
+	"CastLike": {shape: cast, traits: elementwiseUnary},
 }
 
 func flatten(c *call) []Shaped {
@@ -259,7 +259,7 @@ func cast(c *call) []Shaped {
 		if to == Bool {
 			out.Value = mapped(out.Value, func(v int64) int64 { return truth(v != 0) })
 		}
-	case Float32, Float64, Float16:
+	case Float32, Float64, Float16, BFloat16:
 		out.Real = x.Real
 		for _, v := range x.Value {
 			out.Real = append(out.Real, float64(v))

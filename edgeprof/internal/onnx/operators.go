@@ -36,12 +36,13 @@ const (
 type trait uint8
 
 const (
-	quantizes trait = 1 << iota // works on whole numbers of 8 bits
-	passes                      // its result stands for its input, in counts of layers
-	activates                   // may run inside the kernel before it
-	hands                       // hands indices on, in another shape or type
-	random                      // says something else each time
-	byValues                    // its time is decided by the values of its inputs
+	quantizes        trait = 1 << iota // works on whole numbers of 8 bits
+	passes                             // its result stands for its input, in counts of layers
+	activates                          // may run inside the kernel before it
+	hands                              // hands indices on, in another shape or type
+	random                             // says something else each time
+	elementwiseUnary                   // its result has the shape of its first input
+	byValues                           // its time is decided by the values of its inputs
 )
 
 // LayerDomain is that of layers of other run times that ONNX has no operator for.

@@ -213,3 +213,51 @@ func TestSubnormalWeights(t *testing.T) {
 		}
 	}
 }
+
+// Shapes follow from the stated result, from an ellipsis, from the types of sequences and
+// from values of inputs.
+func TestFurtherShapes(t *testing.T) {
+	vector := func(name string, kind DataType, size int64) Value {
+		return Value{Name: name, Type: kind, Known: true, Shape: []Dim{{Size: size}}}
+	}
+	element := image("", Dim{Size: 3}, Dim{Size: 4})
+	inputs := []Value{
+		image("x", Dim{Size: 2}, Dim{Size: 3}, Dim{Size: 3}), vector("n", Int64, 1), vector("keep", Bool, 3), vector("twice", Float32, 4),
+		{Name: "list", Element: &element}, {Name: "perhaps", Optional: &element}, vector("place", Int64, 1),
+	}
+	half := Tensor{Name: "half", Type: Float32, Dims: []int64{}, Data: []byte{0, 0, 0, 63}}
+	g := Graph{Inputs: inputs, Initializers: []Tensor{half}, Nodes: []Node{
+		does("ReduceSum", []string{"x", "n"}, "sum"), does("Mul", []string{"half", "sum"}, "halved"), does("Sqrt", []string{"halved"}, "root"),
+		does("Einsum", []string{"x"}, "diagonal", Attribute{Name: "equation", Kind: KindString, String: "...ii->...i"}),
+		does("Compress", []string{"x", "keep"}, "kept", whole1("axis", 1)), does("Unique", []string{"twice"}, "once"),
+		does("SequenceInsert", []string{"list", "perhaps"}, "longer"), does("SequenceAt", []string{"longer", "place"}, "third"),
+	}, Outputs: []Value{{Name: "root", Type: Float32, Known: true, Shape: []Dim{{Size: 2}, {Size: 1}, {Size: 3}}}, {Name: "diagonal"}, {Name: "kept"}, {Name: "once"}, {Name: "third"}}}
+	a, err := Analyze(&Model{Opsets: map[string]int64{"": 18}, Graph: g}, Settings{Values: map[string][]float64{"keep": {1, 0, 1}, "twice": {5, 7, 5, 7}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]int64{"sum": {2, 1, 3}, "halved": {2, 1, 3}, "diagonal": {2, 3}, "kept": {2, 2, 3}, "once": {2}, "third": {3, 4}} {
+		if s := a.Tensors[name]; !s.Known || !slices.Equal(s.Shape, want) {
+			t.Errorf("%s: %+v, want %v", name, s, want)
+		}
+	}
+	if doubts := a.Uncounted(); doubts != nil {
+		t.Error(doubts)
+	}
+}
+
+// A loop that makes a sequence longer leaves its length unknown, so that of what is
+// joined from it.
+func TestSequenceOfLoop(t *testing.T) {
+	body := Graph{Inputs: []Value{{Name: "i"}, {Name: "c"}, {Name: "s"}}, Nodes: []Node{
+		does("Identity", []string{"c"}, "on"), does("SequenceInsert", []string{"s", "x"}, "more"),
+	}, Outputs: []Value{{Name: "on"}, {Name: "more"}}}
+	g := Graph{Inputs: []Value{image("x", Dim{Size: 3})}, Initializers: []Tensor{ints("trips", []int64{}, 5), {Name: "yes", Type: Bool, Dims: []int64{}, Data: []byte{1}}}, Nodes: []Node{
+		does("SequenceEmpty", nil, "none"), does("Loop", []string{"trips", "yes", "none"}, "all", Attribute{Name: "body", Kind: KindGraph, Graphs: []Graph{body}}),
+		does("ConcatFromSequence", []string{"all"}, "y", whole1("axis", 0)),
+	}, Outputs: []Value{{Name: "y"}}}
+	a := analyzed(t, g, nil)
+	if s := a.Tensors["y"]; s.Known || len(a.Uncounted()) != 1 || !strings.Contains(a.Uncounted()[0].Error(), "1 tensor, after ConcatFromSequence (1)") {
+		t.Errorf("%+v, %v", s, a.Uncounted())
+	}
+}

@@ -330,28 +330,52 @@ func appendNumber(b []byte, t DataType, v int64) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(v))
 }
 
-// value reads a ValueInfoProto: name 1, type 2 { tensor_type 1 { elem_type 1,
-// shape 2 { dim 1 { dim_value 1, dim_param 2 } } } }.
+// value reads a ValueInfoProto: name 1, type 2.
 func (c *cursor) value(v *Value, f field) error {
 	return c.inside("value_info", f, func(f field) (err error) {
 		switch f.number {
 		case 1:
 			v.Name, err = c.text(f)
 		case 2:
-			err = c.within("type", f, 1, func(f field) error {
-				return c.inside("tensor_type", f, func(f field) error {
-					switch f.number {
-					case 1:
-						v.Type = DataType(f.value)
-					case 2:
-						v.Known = true
-						return c.within("shape", f, 1, func(f field) error { return c.dim(v, f) })
-					}
-					return nil
-				})
-			})
+			err = c.typeOf(v, f, 0)
 		}
 		return err
+	})
+}
+
+// deepestType is how many sequences and optionals a type may nest.
+const deepestType = 4
+
+// typeOf reads a TypeProto: tensor_type 1 { elem_type 1, shape 2 { dim 1 { dim_value 1,
+// dim_param 2 } } }, sequence_type 4 and optional_type 9, each with elem_type 1.
+func (c *cursor) typeOf(v *Value, f field, depth int) error {
+	inner := func(name string, f field, to **Value) error {
+		return c.within(name, f, 1, func(f field) error {
+			if *to = new(Value); depth == deepestType {
+				return nil
+			}
+			return c.typeOf(*to, f, depth+1)
+		})
+	}
+	return c.inside("type", f, func(f field) error {
+		switch f.number {
+		case 1:
+			return c.inside("tensor_type", f, func(f field) error {
+				switch f.number {
+				case 1:
+					v.Type = DataType(f.value)
+				case 2:
+					v.Known = true
+					return c.within("shape", f, 1, func(f field) error { return c.dim(v, f) })
+				}
+				return nil
+			})
+		case 4:
+			return inner("sequence_type", f, &v.Element)
+		case 9:
+			return inner("optional_type", f, &v.Optional)
+		}
+		return nil
 	})
 }
 

@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // otherOperators are the rest of ONNX's own. The sizes of what the last of them find are
@@ -14,8 +15,8 @@ var otherOperators = table{
 	"Det":               {shape: determinant, class: ClassNormalize},
 	"NonZero":           {shape: nonZero, class: ClassNormalize},
 	"NonMaxSuppression": {shape: unknown, class: ClassNormalize, traits: byValues},
-	"Unique":            {shape: unknown, class: ClassNormalize},
-	"Compress":          {shape: typeOnly, class: ClassMove},
+	"Unique":            {shape: unique, class: ClassNormalize},
+	"Compress":          {shape: compress, class: ClassMove},
 }
 
 // call is one node with what is known of its inputs.
@@ -64,6 +65,64 @@ func axis(a int64, rank int) (int, bool) {
 func unknown(*call) []Shaped { return nil }
 
 func typeOnly(c *call) []Shaped { return typed(c.input(0).Type) }
+
+// compress keeps the slices whose condition is true; how many is the value of an input.
+func compress(c *call) []Shaped {
+	x, kept := c.input(0), int64(0)
+	if !x.Known || c.input(1).Value == nil {
+		return typed(x.Type)
+	}
+	for _, v := range c.input(1).Value {
+		kept += truth(v != 0)
+	}
+	if c.node.Attribute("axis") == nil {
+		return shaped(x.Type, kept)
+	}
+	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
+	if !ok {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	shape[at] = kept
+	return shaped(x.Type, shape...)
+}
+
+// unique returns the different elements, or slices along an axis, of values that are
+// known, and three vectors about them.
+func unique(c *call) []Shaped {
+	x := c.input(0)
+	n := x.Elements()
+	if n < 0 || x.Value == nil && x.Real == nil {
+		return []Shaped{{Type: x.Type}, {Type: Int64}, {Type: Int64}, {Type: Int64}}
+	}
+	shape, count, inner := []int64{n}, n, int64(1)
+	at := 0
+	if c.node.Attribute("axis") != nil {
+		var ok bool
+		if at, ok = axis(c.node.Int("axis", 0), len(x.Shape)); !ok {
+			return nil
+		}
+		shape, count = slices.Clone(x.Shape), x.Shape[at]
+		inner, _ = product(x.Shape[at+1:])
+	}
+	slicesOf := map[string]bool{}
+	for i := range count {
+		var key strings.Builder
+		for k := range n {
+			if k/inner%count != i {
+			} else if x.Real != nil {
+				fmt.Fprint(&key, x.Real[k], " ")
+			} else {
+				fmt.Fprint(&key, x.Value[k], " ")
+			}
+		}
+		slicesOf[key.String()] = true
+	}
+	different := int64(len(slicesOf))
+	shape[at] = different
+	vector := func(n int64) Shaped { return Shaped{Type: Int64, Known: true, Shape: []int64{n}} }
+	return []Shaped{shaped(x.Type, shape...)[0], vector(different), vector(count), vector(different)}
+}
 
 func argument(c *call) []Shaped {
 	x := c.input(0)
@@ -135,10 +194,13 @@ func determinant(c *call) []Shaped {
 // nonZero finds so many places as there are values, where these are known.
 func nonZero(c *call) []Shaped {
 	x := c.input(0)
-	if !x.Known || x.Value == nil {
+	if !x.Known || x.Value == nil && x.Real == nil {
 		return typed(Int64)
 	}
 	found := int64(0)
+	for _, v := range x.Real {
+		found += truth(v != 0)
+	}
 	for _, v := range x.Value {
 		found += truth(v != 0)
 	}

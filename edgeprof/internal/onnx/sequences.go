@@ -24,6 +24,9 @@ func sequenceOf(c *call) []Shaped { return sequence(c.inputs) }
 
 func sequenceInsert(c *call) []Shaped {
 	list := c.input(0).List
+	if e := c.input(0).Element; e != nil {
+		return []Shaped{{Element: commonElement([]Shaped{*e, c.input(1)})}}
+	}
 	if list == nil {
 		return nil
 	}
@@ -36,7 +39,7 @@ func sequenceInsert(c *call) []Shaped {
 				at += int64(len(list))
 			}
 		case !alike(append(slices.Clone(list), c.input(1))):
-			return nil // the place is an input's value
+			return []Shaped{{Element: &Shaped{Type: c.input(1).Type}}} // the place is an input's value
 		}
 	}
 	return sequence(slices.Insert(slices.Clone(list), int(at), c.input(1)))
@@ -44,6 +47,9 @@ func sequenceInsert(c *call) []Shaped {
 
 func sequenceErase(c *call) []Shaped {
 	list := c.input(0).List
+	if c.input(0).Element != nil {
+		return []Shaped{c.input(0)}
+	}
 	if len(list) == 0 {
 		return nil
 	}
@@ -56,7 +62,7 @@ func sequenceErase(c *call) []Shaped {
 				at += int64(len(list))
 			}
 		case !alike(list):
-			return nil
+			return []Shaped{{Element: commonElement(list)}}
 		}
 	}
 	return sequence(slices.Delete(slices.Clone(list), int(at), int(at)+1))
@@ -64,6 +70,9 @@ func sequenceErase(c *call) []Shaped {
 
 func sequenceAt(c *call) []Shaped {
 	list, v := c.input(0).List, c.input(1).Value
+	if e := c.input(0).Element; e != nil {
+		return []Shaped{*e}
+	}
 	if len(list) == 0 {
 		return nil
 	}
@@ -74,6 +83,19 @@ func sequenceAt(c *call) []Shaped {
 		return typed(list[0].Type)
 	}
 	return []Shaped{{Type: list[0].Type, Known: list[0].Known, Shape: list[0].Shape}}
+}
+
+// commonElement returns the shape and the type that all tensors have, unknown if they
+// differ.
+func commonElement(list []Shaped) *Shaped {
+	if len(list) == 0 || !alike(list) {
+		e := new(Shaped)
+		for _, s := range list {
+			e.Type = s.Type
+		}
+		return e
+	}
+	return &Shaped{Type: list[0].Type, Known: true, Shape: list[0].Shape}
 }
 
 // alike reports whether all tensors have one shape.
@@ -93,7 +115,7 @@ func splitToSequence(c *call) []Shaped {
 	x, sizes := c.input(0), c.input(1).Value
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	if !ok || !x.Known || c.given(1) && len(sizes) == 0 || x.Shape[at] > short {
-		return nil
+		return []Shaped{{Element: &Shaped{Type: x.Type}}}
 	}
 	each := int64(1)
 	if c.given(1) && len(c.input(1).Shape) == 0 {
@@ -121,7 +143,7 @@ func splitToSequence(c *call) []Shaped {
 func concatFromSequence(c *call) []Shaped {
 	list := slices.Clone(c.input(0).List)
 	if len(list) == 0 {
-		return nil
+		return nil // how many there are is unknown
 	}
 	if c.node.Int("new_axis", 0) == 1 {
 		at, ok := axis(c.node.Int("axis", 0), len(list[0].Shape)+1)

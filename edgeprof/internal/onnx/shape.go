@@ -23,7 +23,12 @@ type Shaped struct {
 	Real  []float64
 	// List is the tensors of a sequence, which has no shape of its own; nil for a tensor.
 	List []Shaped
+	// Element is each tensor of a sequence whose length is unknown; nil for a tensor.
+	Element *Shaped
 }
+
+// sequence reports whether it is a sequence: it has no shape that could be unknown.
+func (s Shaped) sequence() bool { return s.List != nil || s.Element != nil }
 
 // Elements is the number of elements, or -1 when unknown or beyond int64.
 func (s Shaped) Elements() int64 {

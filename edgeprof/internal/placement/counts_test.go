@@ -1,12 +1,12 @@
 package placement
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -49,23 +49,49 @@ func TestTheManualsExample(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	a := r.Answer(fastest)
-	a.Candidates, a.Excluded, a.Warnings = []Candidate{}, []device.Excluded{{Node: "<é>"}}, []string{}
+	a.Candidates, a.Excluded, a.Warnings = []Candidate{}, []device.Excluded{{Node: "<é>"}}, []string{"<é>", "2\""}
 	for _, part := range []string{
-		"},\n  \"profiling_candidates\": [],\n  \"profiling_excluded\": [\n    {\n      \"node\": \"<é>\",", "\n  },\n  \"profiling_warnings\": [],\n  \"status\"",
+		"},\n  \"profiling_candidates\": [],\n  \"profiling_excluded\": [\n    {\n      \"node\": \"<é>\",", "\n  },\n  \"profiling_warnings\": [\n    \"<é>\",\n    \"2\\\"\"\n  ],\n  \"status\"",
 	} {
 		if got := written(t, a); !strings.Contains(got, part) {
 			t.Errorf("no %q in\n%s", part, got)
 		}
 	}
-	if err := r.Answer(Candidate{Seconds: uncertainty.Point(math.NaN())}).Write(io.Discard); err == nil {
+	a.Warnings = []string{}
+	if got := written(t, a); !strings.Contains(got, "\n  },\n  \"profiling_warnings\": [],\n  \"status\"") {
+		t.Errorf("%s", got)
+	}
+	if err := r.Answer(Candidate{Seconds: uncertainty.Point(math.NaN())}).Write(new(bytes.Buffer)); err == nil {
 		t.Error("a time that is no number was written")
+	}
+}
+
+// Members are sorted by name; within a member keys keep the request's order, and texts
+// and numbers their spelling.
+func TestFurtherMembers(t *testing.T) {
+	body := strings.Replace(asked, "{", `{"z": [ ], "a\"b": {"b": 1e400, "a": [ {}, "\ud800<\/" ]}, "é": 0.50,`, 1)
+	r, problems, err := ParseRequest([]byte(body))
+	if err != nil || problems != nil {
+		t.Fatal(problems, err)
+	}
+	got := written(t, r.Answer(Candidate{}))
+	for _, part := range []string{
+		"{\n    \"a\\\"b\": {\n      \"b\": 1e400,\n      \"a\": [\n        {},\n        \"\\ud800<\\/\"\n      ]\n    },\n    \"conv_layers\"",
+		"\n    \"z\": [],\n    \"é\": 0.50\n  },\n",
+	} {
+		if !strings.Contains(got, part) {
+			t.Errorf("no %s in\n%s", part, got)
+		}
+	}
+	if !json.Valid([]byte(got)) {
+		t.Errorf("not JSON: %s", got)
 	}
 }
 
 // written is the text of an answer.
 func written(t testing.TB, a Answer) string {
 	t.Helper()
-	var b strings.Builder
+	var b bytes.Buffer
 	if err := a.Write(&b); err != nil {
 		t.Fatal(err)
 	}

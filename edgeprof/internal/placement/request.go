@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +28,7 @@ func (c *Counts) field(i int) *uint64 {
 // Request is a profiling request that makes sense.
 type Request struct {
 	Counts
-	members map[string]json.RawMessage
+	members []member // sorted
 }
 
 // Problem is what is wrong with one field.
@@ -40,26 +39,30 @@ type Problem struct {
 
 // ParseRequest reads a request. Unknown keys are kept. A body that is no JSON is an
 // error that matches [ErrSyntax]; a body that is JSON and no request has
-// problems, one for each field at fault.
+// problems, one for each field at fault. The request shares the body's memory.
 func ParseRequest(body []byte) (*Request, []Problem, error) {
 	if !utf8.Valid(body) {
 		return nil, nil, fmt.Errorf("%w: not UTF-8", ErrSyntax)
 	}
-	if space := bytes.TrimLeft(body, " \t\r\n"); len(space) > 0 && space[0] != '{' && json.Valid(body) {
+	if !json.Valid(body) {
+		return nil, nil, fmt.Errorf("%w: %w", ErrSyntax, explain(body))
+	}
+	body = body[space(body, 0):]
+	if body[0] != '{' {
 		return nil, []Problem{{"", "want an object"}}, nil
 	}
-	r := &Request{members: make(map[string]json.RawMessage, len(RequestFields)+1)}
-	if err := json.Unmarshal(body, &r.members); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrSyntax, explain(err))
+	r := &Request{members: membersOf(body)}
+	var problems []Problem
+	for _, name := range sortMembers(r.members) {
+		problems = append(problems, Problem{"/" + escaper.Replace(string(name)), "is given twice"})
 	}
-	problems := duplicates(body, len(r.members))
-	if raw := r.members["model"]; raw == nil {
+	if raw := valueOf(r.members, "model"); raw == nil {
 		problems = append(problems, Problem{"/model", "is missing"})
 	} else if raw[0] != '"' {
 		problems = append(problems, Problem{"/model", fmt.Sprintf("is %s, want a string", kind(raw))})
 	}
 	for i, name := range RequestFields {
-		if reason := whole(r.members[name], r.field(i)); reason != "" {
+		if reason := whole(valueOf(r.members, name), r.field(i)); reason != "" {
 			problems = append(problems, Problem{"/" + name, reason})
 		}
 	}
@@ -69,8 +72,10 @@ func ParseRequest(body []byte) (*Request, []Problem, error) {
 	return r, nil, nil
 }
 
-// explain adds the place to an error of a body that is no JSON.
-func explain(err error) error {
+// explain returns the error of a body that is no JSON, with its place.
+func explain(body []byte) error {
+	var v any
+	err := json.Unmarshal(body, &v)
 	if wrong := (*json.SyntaxError)(nil); errors.As(err, &wrong) {
 		return fmt.Errorf("byte %d: %w", wrong.Offset, err)
 	}
@@ -78,27 +83,6 @@ func explain(err error) error {
 }
 
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
-
-// duplicates finds the names that an object contains twice, given the number of its
-// different names.
-func duplicates(object []byte, names int) (problems []Problem) {
-	if bytes.Count(object, []byte(":")) == names {
-		return nil // each member has at least one
-	}
-	d := json.NewDecoder(bytes.NewReader(object))
-	_, _ = d.Token() // the brace; the object was read before
-	seen := map[string]int{}
-	for d.More() {
-		key, _ := d.Token()
-		name, _ := key.(string)
-		if seen[name]++; seen[name] == 2 {
-			problems = append(problems, Problem{"/" + escaper.Replace(name), "is given twice"})
-		}
-		var value json.RawMessage
-		_ = d.Decode(&value)
-	}
-	return problems
-}
 
 // kind names a value's type.
 func kind(raw []byte) string {

@@ -1,8 +1,8 @@
 package placement_test
 
 import (
+	"bytes"
 	"fmt"
-	"os"
 
 	"github.com/foretime/foretime/edgeprof/internal/placement"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -17,9 +17,11 @@ func ExampleParseRequest() {
 		return
 	}
 	fastest := placement.Candidate{Node: "rpi-1", Seconds: uncertainty.Point(0.25)}
-	if err := request.Answer(fastest).Write(os.Stdout); err != nil {
+	var answer bytes.Buffer
+	if err := request.Answer(fastest).Write(&answer); err != nil {
 		fmt.Println(err)
 	}
+	fmt.Print(answer.String())
 	// Output:
 	// {
 	//   "message": "Profiling data received",

@@ -18,15 +18,19 @@ for case in collect_testcases(None):
     inputs, outputs = case.data_sets[0]
     for kind, infos, arrays in ("input", case.model.graph.input, inputs), ("output", case.model.graph.output, outputs):
         for i, (info, array) in enumerate(zip(infos, arrays)):
-            if not isinstance(array, (np.ndarray, np.generic)) or np.asarray(array).dtype.kind not in "biuf":
+            if not isinstance(array, (np.ndarray, np.generic)):
                 continue
             array = np.asarray(array)
+            if array.dtype.name == "bfloat16" and kind == "input" and array.size <= 64:
+                values[info.name] = [float(v) for v in array.astype(np.float32).reshape(-1)]
+            if array.dtype.kind not in "biuf":
+                continue
             tensor = numpy_helper.from_array(array, info.name)
             if tensor.data_type != info.type.tensor_type.elem_type:
                 continue
             with open(os.path.join(data, "%s_%d.pb" % (kind, i)), "wb") as f:
                 f.write(tensor.SerializeToString())
-            if kind == "input" and array.ndim <= 1 and array.size <= 64 and np.isfinite(array).all():
+            if kind == "input" and array.size <= 64 and np.isfinite(array).all():
                 values[info.name] = [float(v) for v in array.reshape(-1)]
     with open(os.path.join(folder, "values.json"), "w") as f:
         json.dump(values, f)
