@@ -54,6 +54,20 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Longer cells of a limited column wrap at blanks, and words that are too long anywhere.
+func TestTableWidths(t *testing.T) {
+	table := Table{Header: []string{"a", "b"}, Widths: []int{6}}
+	table.Add("one two", 1)
+	table.Add("unbroken", 2)
+	var b strings.Builder
+	if _, err := table.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	if want := "a       b\n------  -\none     1\ntwo\nunbrok  2\nen\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
 func TestText(t *testing.T) {
 	x := 2.
 	var none *float64

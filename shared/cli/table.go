@@ -15,6 +15,9 @@ import (
 // start like a number.
 type Table struct {
 	Header []string
+	// Widths limits columns to so many characters; longer cells wrap. 0, and a column
+	// beyond, has no limit.
+	Widths []int
 	rows   [][]any
 }
 
@@ -57,9 +60,14 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	}
 	var configs []table.ColumnConfig
 	for i, numeric := range right {
+		c := table.ColumnConfig{Number: i + 1}
 		if numeric && len(t.rows) > 0 {
-			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+			c.Align, c.AlignHeader = text.AlignRight, text.AlignRight
 		}
+		if i < len(t.Widths) {
+			c.WidthMax, c.WidthMaxEnforcer = t.Widths[i], text.WrapSoft
+		}
+		configs = append(configs, c)
 	}
 	out.SetColumnConfigs(configs)
 	if out.Length() == 0 && header == nil {

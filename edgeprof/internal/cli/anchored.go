@@ -27,13 +27,13 @@ func anchors() []sized {
 
 // here returns the predictor of this machine now: its rates are those of a file, anchored,
 // and allow for changes of the machine's speed since they were measured.
-func here(ctx context.Context, env *cli.Env, speed *cli.Speed, calibration, runtime string, machine *device.Device) (prediction.Predictor, error) {
+func here(ctx context.Context, env *cli.Env, speed *cli.Speed, calibration string, with *running, machine *device.Device) (prediction.Predictor, error) {
 	rates := newCatalog()
-	c, err := rates.Rates(calibration, runtime, *machine)
+	c, err := rates.Rates(calibration, with.runtime, *machine)
 	if err != nil {
 		return nil, err
 	}
-	if c, err = anchored(ctx, env, speed, rates, c, machine); err != nil {
+	if c, err = anchored(ctx, env, speed, rates, c, with.ortLibrary, machine); err != nil {
 		return nil, err
 	}
 	speed.Read()
@@ -48,14 +48,17 @@ func here(ctx context.Context, env *cli.Env, speed *cli.Speed, calibration, runt
 // a processor's name does not say what a core does in a cycle. The result is kept until
 // the next boot, since machine images are cloned. Other rates are returned as they are,
 // and so are those of a runtime that is not installed.
-func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *prediction.Catalog, c *profiler.Calibration, here *device.Device) (*profiler.Calibration, error) {
+func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *prediction.Catalog, c *profiler.Calibration, ortLibrary string, here *device.Device) (*profiler.Calibration, error) {
 	if !c.Facts.Shipped {
 		return c, nil
 	}
-	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1}, runs: 1, size: 1, made: anchors(), speed: speed}
+	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1, ortLibrary: ortLibrary}, runs: 1, size: 1, made: anchors(), speed: speed}
 	facts := o.with.facts(here)
 	boot, _ := fs.ReadFile(env.Root, "proc/sys/kernel/random/boot_id") // "" if the kernel has none
 	facts.Setting = "few models since boot " + strings.TrimSpace(string(boot))
+	if ortLibrary != "" {
+		facts.Setting += ", " + ortLibrary
+	}
 	folder, noFolder := os.UserCacheDir()
 	path := filepath.Join(folder, "foretime", "edgeprof", "anchored-"+facts.Runtime+".json")
 	data, _ := os.ReadFile(path)

@@ -242,7 +242,7 @@ func TestRealPage(t *testing.T) {
 	b.choose("#file", model)
 	b.until(`!document.querySelector("#result").hidden && document.querySelector("#error").hidden`)
 	got := fmt.Sprint(b.value(`[...document.querySelectorAll("#ranking .name")].map(e => e.textContent).join(", ")`))
-	if want := "1. rpi-1, 2. jetson-1, 3. rpi-2, <img src=x onerror=alert(1)>, zero-1"; got != want {
+	if want := "1. rpi-1, 1. jetson-1, 1. rpi-2, <img src=x onerror=alert(1)>, zero-1"; got != want {
 		t.Errorf("ranking %q, want %q", got, want)
 	}
 	for expression, want := range map[string]any{
@@ -253,6 +253,8 @@ func TestRealPage(t *testing.T) {
 		`document.querySelector("#manifest").textContent.includes("name: mobilenet-v2")`:                                                                                              true,
 		`document.querySelectorAll("#layers tr").length === 18 && document.querySelector("#layers").textContent.includes("Conv")`:                                                     true,
 		`(t => t.length === 15 && t.every((w, i) => i === 0 || w <= t[i - 1]))([...document.querySelectorAll("#layers svg.bar rect")].map(e => parseFloat(e.getAttribute("width"))))`: true,
+		`[...document.querySelectorAll(".name")].filter(e => e.textContent.includes("zero-1")).length`:                                                                                1.0,
+		`[...document.querySelectorAll(".mark")].map(e => e.textContent).join()`:                                                                                                      "tie,tie,tie,saturated",
 		`document.querySelectorAll("#ranking .axis span").length`:                                                                                                                     3.0,
 		`!document.querySelector("#doubts").open && document.querySelector("#warnings").children.length > 0`:                                                                          true,
 		`document.querySelector("#open").hidden`:                                                                                                                                      true,
@@ -280,10 +282,9 @@ func TestRealPage(t *testing.T) {
 	if err := os.WriteFile(devices, []byte(tidy), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b.until(`document.querySelectorAll("#devices .card").length === 4`)
 	b.size(1000, 1480, false)
 	b.choose("#file", junk)
-	b.until(`!document.querySelector("#error").hidden`)
+	b.until(`!document.querySelector("#error").hidden && document.querySelectorAll("#devices .card").length === 4`)
 	b.choose("#file", model)
 	b.until(`!document.querySelector("#result").hidden && document.querySelectorAll("#ranking .card").length === 4`)
 	b.value(`document.querySelector("#layers-of").open = true; window.scrollTo({top: 0, behavior: "instant"})`)
@@ -295,6 +296,28 @@ func TestRealPage(t *testing.T) {
 	}
 	b.value(`document.querySelector("#result").scrollIntoView({behavior: "instant"})`)
 	b.shoot(filepath.Join(pictures, "edgeprof-page-phone.png"))
+	// twelve devices: the ranking and the devices are on one screen
+	var twelve []string
+	for i := range 12 {
+		twelve = append(twelve, fmt.Sprintf(`{"node": "rpi-%d", "device_model": "Raspberry Pi 4 Model B", "cores": 4, "max_mhz": 1500, "load": {"cpu_percent": %d}}`, i, 8*i))
+	}
+	if err := os.WriteFile(devices, []byte("["+strings.Join(twelve, ",")+"]"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.size(1280, 900, false)
+	b.until(`innerWidth === 1280`)
+	b.choose("#file", junk)
+	b.until(`!document.querySelector("#error").hidden && document.querySelectorAll("#devices .card").length === 12`)
+	b.choose("#file", model)
+	b.until(`document.querySelectorAll("#ranking .card").length === 12 && !document.querySelector("#result").hidden`)
+	b.value(`window.scrollTo({top: 0, behavior: "instant"})`)
+	if low := b.value(`document.querySelector("#ranking").getBoundingClientRect().bottom`); low.(float64) > 900 {
+		t.Errorf("the ranking of twelve devices ends %v pixels below the top of a screen of 900", low)
+	}
+	if high := b.value(`document.documentElement.scrollHeight`); high.(float64) > 2*900 {
+		t.Errorf("the page of twelve devices is %v pixels high", high)
+	}
+	b.shoot(filepath.Join(pictures, "edgeprof-page-twelve.png"))
 	if len(b.thrown) > 0 {
 		t.Errorf("scripts threw %s", b.thrown)
 	}

@@ -55,7 +55,7 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 	dimFlag(c, &sizes)
 	sizeFlag(c, &values)
 	c.Flags().BoolVar(&verify, "verify", false, "run the model once in ONNX Runtime, without optimisations, and compare its shapes with the inferred ones")
-	c.Flags().StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --verify")
+	with.libraryFlag(c)
 	return c
 }
 

@@ -57,7 +57,7 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 				}
 				of = with.runtime
 			}
-			l, err := layersOf(cmd.Context(), env, cli.NewSpeed(record), args[0], a, calibration, of)
+			l, err := layersOf(cmd.Context(), env, cli.NewSpeed(record), args[0], a, calibration, &running{runtime: of, threads: 1, quota: 1, ortLibrary: with.ortLibrary})
 			if err != nil {
 				return err
 			}
@@ -81,18 +81,18 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	f.StringVar(&of, "runtime", "", "runtime: go or ort (default: that of the rates)")
 	cli.Values(c, "runtime", "go", "ort")
 	f.BoolVar(&measure, "measure", false, "run the model and add the measured time of each kernel")
-	f.StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --measure")
+	with.libraryFlag(c)
 	out.Flags(c)
 	cli.First(c, "measure", "runtime", "calibration", "dim", "json")
 	return c
 }
 
-func layersOf(ctx context.Context, env *cli.Env, speed *cli.Speed, path string, a *onnx.Analysis, calibration, of string) (*layered, error) {
+func layersOf(ctx context.Context, env *cli.Env, speed *cli.Speed, path string, a *onnx.Analysis, calibration string, with *running) (*layered, error) {
 	machine, err := thisMachine(ctx, env.Root)
 	if err != nil {
 		return nil, err
 	}
-	predictor, err := here(ctx, env, speed, calibration, of, &machine)
+	predictor, err := here(ctx, env, speed, calibration, with, &machine)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,8 @@ import (
 // newRankCommand returns rank, which ranks devices for a model. Predictions for this
 // machine go into the record, where the command time adds the outcome.
 func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
-	var calibration, runtime string
+	var calibration string
+	with := running{threads: 1, quota: 1}
 	source := newSourcing(env.Root)
 	var sizes, values []string
 	var out cli.Output
@@ -44,9 +46,9 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			}
 			var predictor prediction.Predictor
 			if source.name == "local" {
-				predictor, err = here(cmd.Context(), env, cli.NewSpeed(record), calibration, runtime, &devices[0])
+				predictor, err = here(cmd.Context(), env, cli.NewSpeed(record), calibration, &with, &devices[0])
 			} else {
-				predictor, err = elsewhere(calibration, runtime)
+				predictor, err = elsewhere(calibration, with.runtime)
 			}
 			if err != nil {
 				return err
@@ -61,7 +63,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if source.name == "local" {
 				for i := range r.Candidates {
 					c := &r.Candidates[i]
-					if err := (&running{threads: 1, quota: 1}).installed(cmd.Context()); c.Runtime == runtimeORT && err != nil {
+					if err := with.installed(cmd.Context()); c.Runtime == runtimeORT && err != nil {
 						c.Reasons = append(c.Reasons, "ONNX Runtime is not installed on this machine")
 					}
 					if c.Seconds.Bounded() {
@@ -70,19 +72,23 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 					}
 				}
 			}
-			return out.Print(env, r, func(p *cli.Page) {
+			var warnings []string
+			err = out.Print(env, r, func(p *cli.Page) {
 				unknowns(p, a)
-				cli.Warn(env, others(a, r.Warnings))
 				ranking(p, r)
+				warnings = others(a, r.Warnings)
 				record.Show(p, "rank")
 			})
+			cli.Warn(env, warnings) // after the assumptions
+			return err
 		}),
 	}
 	source.flags(c, "local", "")
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices without their own (default: those of edgeprof calibrate, or the built-in ones)")
 	dimFlag(c, &sizes)
 	sizeFlag(c, &values)
-	c.Flags().StringVar(&runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates)")
+	with.libraryFlag(c)
+	c.Flags().StringVar(&with.runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates)")
 	cli.Values(c, "runtime", "go", "ort")
 	settings.Flags(c)
 	out.Flags(c)
@@ -110,9 +116,24 @@ func recordKey(file, runtime string) string {
 }
 
 func ranking(p *cli.Page, r *placement.Ranking) {
-	table := p.Table("node", "device", "runtime", "predicted ms", "why")
+	table := p.Table("#", "node", "device", "runtime", "predicted ms", "load")
+	table.Widths = []int{4, 16, 16, 7, 18, 9} // 80 columns, with the blanks between
+	places := r.Ties()
+	for i, c := range r.Candidates {
+		place, load := strconv.Itoa(places[i]), fmt.Sprintf("%.0f %%", c.CPUPercent)
+		if i > 0 && places[i-1] == places[i] || i+1 < len(places) && places[i+1] == places[i] {
+			place += " ="
+		}
+		if c.Saturated {
+			load = "saturated"
+		}
+		table.Add(place, c.Node, c.Model, c.Runtime, bound(c.Seconds.Times(1000)), load)
+	}
+	if n := len(r.Candidates); n > 1 && places[1] == 1 {
+		p.Line("1 =: these intervals overlap, so any of them may be the fastest")
+	}
 	for _, c := range r.Candidates {
-		table.Add(c.Node, c.Model, c.Runtime, bound(c.Seconds.Times(1000)), strings.Join(c.Reasons, "; "))
+		p.Line("%s: %s", c.Node, strings.Join(c.Reasons, "; "))
 	}
 	for _, e := range r.Excluded {
 		p.Line("excluded: %s: %s", e.Node, e.Reason)

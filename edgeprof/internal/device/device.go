@@ -92,6 +92,11 @@ func (l *Load) Others(cores int) float64 {
 	return max(busy, queue)
 }
 
+// Saturated reports whether all cores are in use: a further thread has to wait.
+func (l *Load) Saturated(cores int) bool {
+	return l.Others(cores) >= 0.95*float64(cores)
+}
+
 func percent(v float64) bool { return v >= 0 && v <= 100 }
 
 // Excluded is a device that was left out, and why.

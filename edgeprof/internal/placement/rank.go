@@ -31,6 +31,10 @@ type Candidate struct {
 	Reasons []string `json:"reasons"`
 	// Width is what earlier outcomes widened the interval by; 0 is by nothing.
 	Width float64 `json:"width_factor,omitempty"`
+	// CPUPercent is the load that the time allows for. Saturated says that no core is
+	// free: how long a thread waits for one changes from moment to moment.
+	CPUPercent float64 `json:"cpu_percent"`
+	Saturated  bool    `json:"saturated,omitempty"`
 
 	need, free int64 // bytes of memory; 0 for unknown
 }
@@ -138,7 +142,7 @@ func Fastest(devices []device.Device, excluded []device.Excluded, estimate Estim
 func candidate(d *device.Device, e *Estimate) Candidate {
 	return Candidate{
 		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Runtime: e.Runtime, Seconds: e.Seconds, Reasons: e.Reasons,
-		need: e.Bytes, free: d.Load.MemoryAvailableBytes,
+		CPUPercent: d.Load.CPUPercent, Saturated: d.Load.Saturated(d.Cores), need: e.Bytes, free: d.Load.MemoryAvailableBytes,
 	}
 }
 
@@ -156,6 +160,21 @@ func order(x, y Candidate) int {
 		return 0
 	}
 	return cmp.Or(cmp.Compare(open(x), open(y)), cmp.Compare(x.Done(), y.Done()), strings.Compare(x.Node, y.Node))
+}
+
+// Ties numbers the candidates from 1. A candidate whose interval overlaps that of the
+// first one of a number has the same number: their order is within the doubt. Times
+// without an interval tie with none.
+func (r *Ranking) Ties() []int {
+	places, first := make([]int, len(r.Candidates)), 0
+	for i := range r.Candidates {
+		c, best := &r.Candidates[i], &r.Candidates[first]
+		if i > 0 && !(c.Seconds.Bounded() && best.Seconds.Bounded() && c.Wait+c.Seconds.Low <= best.Wait+best.Seconds.High) {
+			first = i
+		}
+		places[i] = first + 1
+	}
+	return places
 }
 
 // AtLeast reports whether the time has a lower bound only.

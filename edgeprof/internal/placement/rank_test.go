@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,9 @@ func TestRank(t *testing.T) {
 			t.Fatalf("ranked again: %+v %v, not %+v", again, err, r)
 		}
 	}
+	if c := r.Candidates; c[0].Saturated || !c[2].Saturated || c[0].CPUPercent != 10 {
+		t.Errorf("load of %+v", c)
+	}
 	if len(r.Excluded) != 2 || r.Excluded[0].Node != "gone" || !strings.Contains(r.Excluded[1].Reason, "bytes of memory") {
 		t.Errorf("excluded %+v", r.Excluded)
 	}
@@ -64,6 +68,36 @@ func TestRank(t *testing.T) {
 	}
 	if _, err := rank(a, nil, nil, rates); !errors.Is(err, ErrNoDevice) {
 		t.Errorf("no devices: %v", err)
+	}
+}
+
+// Overlapping intervals tie with the first of them; times without an interval do not.
+func TestTies(t *testing.T) {
+	times := func(all ...uncertainty.Prediction) *Ranking {
+		r := &Ranking{}
+		for _, p := range all {
+			r.Candidates = append(r.Candidates, Candidate{Seconds: p})
+		}
+		return r
+	}
+	p := func(value, low, high float64) uncertainty.Prediction {
+		return uncertainty.Prediction{Value: value, Low: low, High: high, Level: 0.9}
+	}
+	waiting := times(p(1, 1, 2), p(3, 1, 4))
+	waiting.Candidates[1].Wait = 2
+	for name, c := range map[string]struct {
+		r    *Ranking
+		want []int
+	}{
+		"none": {times(), []int{}}, "one": {times(p(1, 1, 2)), []int{1}},
+		"overlap":        {times(p(28.9, 20, 40), p(29.3, 21, 42), p(90, 80, 95), p(94, 93, 99), p(200, 150, 250)), []int{1, 1, 3, 3, 5}},
+		"not by a third": {times(p(1, 1, 2), p(2, 2, 3), p(3, 2.5, 4)), []int{1, 1, 3}},
+		"open":           {times(p(1, 1, 2), uncertainty.Point(1.5), p(2, 2, math.Inf(1))), []int{1, 2, 3}},
+		"waits":          {waiting, []int{1, 2}},
+	} {
+		if got := c.r.Ties(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }
 

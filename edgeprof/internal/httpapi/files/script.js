@@ -70,6 +70,7 @@ function send(file) {
   };
   at("error").hidden = true;
   at("result").hidden = true;
+  if (devices) showDevices(devices);
   progress.value = 0;
   progress.hidden = false;
   request.send(file);
@@ -142,6 +143,21 @@ function range(c, low, high) {
   return svg;
 }
 
+// ties numbers candidates as the command rank does: an interval that overlaps that of the
+// first one of a number has the same number.
+function ties(candidates) {
+  let first = 0;
+  const wait = (c) => c.wait_seconds || 0;
+  return candidates.map((c, i) => {
+    const best = candidates[first];
+    if (c.high === null || best.high === null || wait(c) + c.low > wait(best) + best.high) first = i;
+    return first + 1;
+  });
+}
+
+// ranked names the devices that the ranking excludes: they are not listed twice.
+let ranked = new Set();
+
 function showRanking(file, answer) {
   const known = answer.candidates.filter((c) => c.high !== null);
   const open = (c) => c.high === null && c.low !== null; // part of the cost is unknown
@@ -149,15 +165,25 @@ function showRanking(file, answer) {
   const low = Math.min(...known.map((c) => c.low));
   const high = Math.max(...known.map((c) => c.high));
   at("model-name").textContent = `${file.name}, ${bytes(file.size)}`;
+  const places = ties(answer.candidates);
+  const tied = (i) => places[i - 1] === places[i] || places[i + 1] === places[i];
+  const why = (c) => {
+    const more = make("details", "why", make("summary", "", "why"), make("ul", "quiet", ...[`${c.device_model} · ${c.runtime} runtime`, ...c.reasons].map((r) => make("li", "", r))));
+    more.open = answer.candidates.length === 1;
+    return more;
+  };
+  document.body.classList.add("ranked");
   at("ranking").replaceChildren(
-    ...answer.candidates.map((c, i) => make("li", i === 0 ? "card first" : "card",
-      make("div", "head", make("span", "name", `${i + 1}. ${c.node}`), make("span", "time", open(c) ? `≥ ${seconds(c.low)}` : seconds(c.predicted_execution_time))),
-      make("div", "quiet", `${c.device_model} · ${c.runtime} runtime · ` + interval(c)),
-      c.high === null ? "" : range(c, low, high),
-      make("ul", "quiet", ...c.reasons.map((r) => make("li", "", r))))),
+    ...answer.candidates.map((c, i) => make("li", places[i] === 1 ? "card first" : "card",
+      make("span", "", make("span", "name", `${places[i]}. ${c.node}`), tied(i) ? make("span", "mark", "tie") : "", c.saturated ? make("span", "mark bad", "saturated") : ""),
+      make("span", "quiet", interval(c)),
+      c.high === null ? make("span") : range(c, low, high),
+      make("span", "time", open(c) ? `≥ ${seconds(c.low)}` : seconds(c.predicted_execution_time)),
+      why(c))),
     ...(known.length ? [make("li", "axis quiet", ...[low, Math.sqrt(low * high), high].map((v) => make("span", "", seconds(v))))] : []),
     ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", `excluded: ${e.reason}`))),
   );
+  ranked = new Set(answer.excluded.map((e) => e.node));
   at("doubts").hidden = answer.warnings.length === 0;
   at("doubts-of").textContent = answer.warnings.length === 1 ? "1 warning" : `${answer.warnings.length} warnings`;
   at("warnings").replaceChildren(...answer.warnings.map((w) => make("li", "", w)));
@@ -172,10 +198,15 @@ function showRanking(file, answer) {
   if (answer.layers) showLayers(answer.layers);
   at("manifest").textContent = answer.manifest;
   at("result").hidden = false;
+  if (devices) showDevices(devices);
   at("result").scrollIntoView({ behavior: "smooth", block: "nearest" });
 }
 
+let devices = null; // as they were read last
+
 function showDevices(answer) {
+  devices = answer;
+  const listed = (d) => at("result").hidden || !ranked.has(d.node);
   const card = (d) => {
     const m = make("meter");
     m.min = 0; m.max = 100; m.low = 50; m.high = 85; m.optimum = 0; m.value = d.load.cpu_percent;
@@ -186,8 +217,8 @@ function showDevices(answer) {
       m, make("div", "quiet", d.device_model), make("div", "quiet", facts.filter(Boolean).join(" · ")));
   };
   at("devices").replaceChildren(
-    ...answer.devices.map(card),
-    ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", e.reason))),
+    ...answer.devices.filter(listed).map(card),
+    ...answer.excluded.filter(listed).map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", e.reason))),
   );
   at("read-at").textContent = `as of ${new Date(answer.read_at).toLocaleTimeString()}`;
 }
