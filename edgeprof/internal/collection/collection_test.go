@@ -197,3 +197,18 @@ func TestStressStops(t *testing.T) {
 		}
 	}
 }
+
+// Of the Go runtime's repeats the shortest counts that the clock saw, of others the mean
+// of the shorter half.
+func TestTypical(t *testing.T) {
+	times := []float64{5, 0, 3, 4, 9}
+	if got := typical("go", times); got != 3 {
+		t.Errorf("go: %v, want 3", got)
+	}
+	if got, want := typical("ort", times), 7.0/3; got != want {
+		t.Errorf("ort: %v, want %v", got, want)
+	}
+	if times[1] != 0 {
+		t.Error("the times changed")
+	}
+}

@@ -144,6 +144,9 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 		return nil, fmt.Errorf("%w: %d models of %d families, want %d models of 3 families", ErrTooFew, judged, len(all), smallest)
 	}
 	c := local(cases, facts, trees)
+	if err := c.multiplied(cases); err != nil {
+		return nil, err
+	}
 	for _, family := range all {
 		left := local(without(cases, family), facts, trees)
 		for _, m := range cases {
@@ -156,6 +159,24 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 	c.Dispatch = dispatch
 	c.bound()
 	return c, nil
+}
+
+// multiplied reports a class whose multiply-accumulates would take no time, though its
+// kernels are made of them: the times were too scattered to measure.
+func (c *Calibration) multiplied(cases []Case) error {
+	kernels := map[onnx.Class][]*measurement.Kernel{}
+	for _, one := range cases {
+		for i := range one.Kernels {
+			k := &one.Kernels[i]
+			kernels[k.Class] = append(kernels[k.Class], k)
+		}
+	}
+	for _, class := range classes {
+		if r := c.Rates[class]; r.Nodes > 0 && r.MAC == 0 && multiplies(kernels[class]) {
+			return fmt.Errorf("%w: the %d kernels of class %s took no longer for more multiply-accumulates: measure again with less other work on the machine", ErrCalibration, r.Nodes, class)
+		}
+	}
+	return nil
 }
 
 // elsewhere is how much trees are believed of a machine that they did not learn
@@ -356,6 +377,9 @@ func (c *Calibration) Check() error {
 		}
 		name := "rates of " + string(class) + ": "
 		errs = append(errs, within(name+"start_seconds", r.Start, 0, slowest), within(name+"mac_seconds", r.MAC, 0, slowest), within(name+"byte_seconds", r.Byte, 0, slowest))
+		if (class == onnx.ClassConv || class == onnx.ClassDense) && r.Nodes > 0 && r.MAC == 0 {
+			errs = append(errs, fmt.Errorf("%w: %smac_seconds is 0: multiply-accumulates take time", ErrCalibration, name))
+		}
 	}
 	for _, k := range c.Corrections {
 		errs = append(errs, within("near: factor of "+k.Kind, k.Factor, 1e-6, 1e6), within("near: seconds of "+k.Kind, k.Seconds, 0, math.MaxFloat64))

@@ -63,8 +63,30 @@ const reweightings = 12
 // ratesOf minimises the sum of (p-t)^2/(p t), p the predicted and t the measured
 // time, with no rate below zero: short kernels count like long ones, and too much
 // by a factor counts like too little by it. Each round is non-negative least
-// squares with weights from the round before.
+// squares with weights from the round before. Where sizes in bytes alone explain the
+// times of kernels that multiply, as in matrix products whose weights are read once,
+// the bytes have no rate: products of other sizes would take no time.
 func ratesOf(kernels []*measurement.Kernel) (Rates, bool) {
+	r, ok := fitRates(kernels, true)
+	if ok && r.MAC == 0 && multiplies(kernels) {
+		return fitRates(kernels, false)
+	}
+	return r, ok
+}
+
+// multiplies reports whether most kernels have multiply-accumulates that their bytes do
+// not determine, as those of a matrix by a vector do.
+func multiplies(kernels []*measurement.Kernel) bool {
+	n := 0
+	for _, k := range kernels {
+		if k.MACs > 0 && k.Class != onnx.ClassVector {
+			n++
+		}
+	}
+	return 2*n > len(kernels)
+}
+
+func fitRates(kernels []*measurement.Kernel, bytes bool) (Rates, bool) {
 	if len(kernels) < 3 {
 		return Rates{}, false
 	}
@@ -77,7 +99,11 @@ func ratesOf(kernels []*measurement.Kernel) (Rates, bool) {
 		s := regression.Samples{Features: 3}
 		for i, k := range kernels {
 			w := 1 / math.Sqrt(predicted[i]**k.Seconds)
-			s.X = append(s.X, w, w*float64(k.MACs), w*float64(k.Bytes()))
+			size := 0.0
+			if bytes {
+				size = w * float64(k.Bytes())
+			}
+			s.X = append(s.X, w, w*float64(k.MACs), size)
 			s.Y = append(s.Y, w**k.Seconds)
 		}
 		m, err := linear.NNLS{NoIntercept: true}.Fit(context.Background(), s)
