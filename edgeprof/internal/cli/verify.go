@@ -9,6 +9,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // errShapes is returned if ONNX Runtime computes other shapes than were inferred.
@@ -43,8 +44,8 @@ func verified(ctx context.Context, env *cli.Env, path string, with running, a *o
 		}
 	}
 	if differ > 0 {
-		return fmt.Errorf("%s: %w for %d of %d tensors", path, errShapes, differ, same+differ)
+		return fmt.Errorf("%s: %w for %d of %s", path, errShapes, differ, plural.Count(same+differ, "tensor"))
 	}
-	env.Log.Infof("%s: %d tensors have the same shape in ONNX Runtime", path, same)
+	env.Log.Infof("%s: the same shape in ONNX Runtime: %s", path, plural.Count(same, "tensor"))
 	return nil
 }
