@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +94,6 @@ the original's collection_metrics.py.`,
 	f.String("gpu_needed", "", "whether inferences need a GPU: only false, since no runtime here uses one")
 	f.String("inference_mode", "", "mode of inferences: only simple, one after another")
 	o.with.runtimeFlags(c)
-	o.with.libraryFlag(c)
 	settings.Flags(c)
 	out.Flags(c)
 	cli.First(c, "model", "out", "iterations", "runtime", "json")
@@ -114,7 +112,7 @@ func (o *collecting) original(cmd *cobra.Command) {
 
 func (o *collecting) check() error {
 	s := &o.settings
-	o.with.ortLibrary, o.with.cpus, o.with.quota = cmp.Or(o.with.ortLibrary, s.Library), s.Pin, s.Quota
+	o.with.ortLibrary, o.with.cpus, o.with.quota = s.Library, s.Pin, s.Quota
 	if err := o.with.check(); err != nil {
 		return err
 	}
