@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,16 +148,16 @@ func TestEnds(t *testing.T) {
 	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond, Proc: proc}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	closed := false
+	var closed atomic.Bool
 	err := l.Read(ctx, func(s State) error {
 		switch {
-		case s.Ended && !closed:
+		case s.Ended && !closed.Load():
 			t.Error("ended while a program writes the log")
 		case s.Ended:
 			return io.EOF
 		case len(s.Marks) == 0 && s.Old == 0:
 			write(t, path, "epoch 2/3 0.5\nepoch 3/3 0.5\n")
-			time.AfterFunc(1500*time.Millisecond, func() { closed = true; os.Remove(fd) })
+			time.AfterFunc(1500*time.Millisecond, func() { closed.Store(true); os.Remove(fd) })
 		}
 		return nil
 	})
