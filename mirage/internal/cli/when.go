@@ -3,12 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
+	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
@@ -80,13 +83,18 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	}
 	q.Exclusive = w.in.Service.Exclusive
 	a, err := s.ask(ctx, q.asked())
-	if err != nil || len(args) > 0 {
+	stuck := errors.Is(err, slurm.ErrNoStart)
+	if err != nil && !stuck || len(args) > 0 || q.Queued != "" {
 		return a, err
 	}
-	job := q.asked().Job()
-	at, err := (&slurm.Client{Runner: slurm.Exec{}}).TestOnly(ctx, slurm.Options(&job))
-	if err != nil {
-		env.Log.Warnf("no prediction by Slurm for comparison: %v", err)
+	at, testErr := (&slurm.Client{Runner: slurm.Exec{}}).TestOnly(ctx, slurm.Options(q.asked().Ask()))
+	switch {
+	case stuck && testErr == nil:
+		return nil, fmt.Errorf("%w; sbatch --test-only predicts %s", err, forecast.Local(at))
+	case stuck:
+		return nil, fmt.Errorf("%w; %w", err, testErr)
+	case testErr != nil:
+		env.Log.Warnf("no prediction by Slurm for comparison: %v", testErr)
 		return a, nil
 	}
 	a.TestOnly = forecast.Local(at)
@@ -153,7 +161,11 @@ func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*forecas
 	}
 	settings := w.in.forecasts(t, t.All(), at)
 	settings.Level = w.level
-	l, err := forecast.NewLog(ctx, t, at, settings)
+	var config *simulator.Config
+	if w.in.describesMachine() {
+		config = &w.in.Config
+	}
+	l, err := forecast.NewLog(ctx, t, at, settings, config)
 	return l, asUsage(err)
 }
 
@@ -176,7 +188,10 @@ func (w *when) instant(t *trace.Trace) (int64, error) {
 
 // showAnswer prints an answer for people.
 func showAnswer(p *cli.Page, a *forecast.Answer) {
-	p.Line("submitted at %s it would wait %v, and start at %s", a.At, wait(a.Wait), a.Start)
+	p.Line("submitted at %s it would wait %v, and start at %s%s: %s", a.At, wait(a.Wait), a.Start, unread(a.Unread), a.Asked)
+	if x := a.Parts; x != nil {
+		p.Line("of that until eligible %v, for another job %v, for its own limits %v, for room %v", lasting(x.Eligible), lasting(x.Dependency), lasting(x.Limits), lasting(x.Room))
+	}
 	if a.Chance != nil {
 		p.Line("probability of a start by %s: %s", a.By, cli.Text(cli.Share(*a.Chance)))
 	}
@@ -190,6 +205,14 @@ func showAnswer(p *cli.Page, a *forecast.Answer) {
 		p.Line("note: %s", note)
 	}
 	for _, x := range a.Alternatives {
-		p.Line("with %s it would start %v earlier", x.Shape, lasting(x.EarlierHours))
+		p.Line("with %s it would start %v earlier or more in 4 of 5 simulated futures", x.Shape, lasting(x.EarlierHours))
 	}
+}
+
+// unread names what could not be read, in the first line.
+func unread(what []string) string {
+	if len(what) == 0 {
+		return ""
+	}
+	return " or later, as these could not be read: " + strings.Join(what, "; ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
 )
@@ -16,7 +17,19 @@ type Question struct {
 	Partition, User string
 	By              string  // a time, or ""
 	Overlap         float64 // cost of an hour, in hours of interruption; 0: no handover
+	Queued          string  // id of a job in the queue of a live Slurm, whose description counts; "" is none
 	Resources
+	Options
+}
+
+// Options are what else sbatch's options say of a job for a live Slurm.
+type Options struct {
+	Account, QOS string
+	Groups       []string // of the user
+	Eligible     int64    // Unix seconds before which it may not start; 0 is now
+	After        string   // id of the job that must end first
+	Held         bool
+	slurm.Place
 }
 
 // Resources are those of a job on all its nodes, of a live Slurm.
@@ -59,6 +72,16 @@ func (q Question) check() error {
 		return questionErrorf("a job of %d CPUs, %d GPUs and %d MB: want numbers from 0", r.CPUs, r.GPUs, r.MemoryMB)
 	}
 	return nil
+}
+
+// Ask returns the job of a question to a live Slurm with what restricts it.
+func (q Question) Ask() slurm.Ask {
+	a := slurm.Ask{Job: q.Job(), Place: q.Place, Groups: q.Groups, Tasks: 1, Held: q.Held}
+	a.QOS, a.Eligible, a.After = q.QOS, q.Eligible, q.After
+	if q.Account != "" {
+		a.Accounts = []string{q.Account}
+	}
+	return a
 }
 
 // Job returns the job of a question to a live Slurm.

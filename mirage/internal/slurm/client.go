@@ -25,6 +25,7 @@ type Controller struct {
 	Linear         bool          // jobs have whole nodes
 	Memory         bool          // memory is given out like CPUs
 	Parameters     string        // of the scheduler
+	Limits         bool          // limits of accounts and QOS are enforced
 }
 
 // Request is a job to submit.
@@ -171,6 +172,7 @@ func ParseController(b []byte) (k Controller, err error) {
 		return k, fmt.Errorf("scontrol: %w: AccountingStorageType is missing", ErrAnswer)
 	}
 	k.Accounting = !slices.Contains([]string{"accounting_storage/none", "(null)", ""}, storage)
+	k.Limits = slices.ContainsFunc(strings.Split(said["AccountingStorageEnforce"], ","), func(word string) bool { return word == "limits" || word == "safe" || word == "all" })
 	k.Private = slices.Contains(strings.Split(said["PrivateData"], ","), "jobs")
 	k.Linear = said["SelectType"] == "select/linear"
 	k.Memory = strings.Contains(said["SelectTypeParameters"], "MEMORY")
