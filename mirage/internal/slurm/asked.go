@@ -161,7 +161,7 @@ func (v *View) Queued(id string) (Ask, *Job, *View, error) {
 	if j.Account != "" {
 		a.Accounts = []string{j.Account}
 	}
-	if slices.Contains(never, j.Reason) {
+	if permanent(j.Reason) {
 		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, which time does not change", ErrNoStart, id, j.Reason)
 	}
 	switch j.Reason {

@@ -36,7 +36,13 @@ func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Sim
 		service.Partition, service.Need = st.Own[i].Partition, st.Own[i].Need
 	}
 	service.Need = h.need(service.Need, service.Partition, nil)
-	config := simulator.Config{Machine: h.Machine, Rules: liveRules(p.k.Parameters)}
+	machine := h.Machine
+	machine.Down = slices.Clone(machine.Down)
+	for i := range machine.Down {
+		w := &machine.Down[i]
+		w.From, w.To = m.unix(float64(w.From)), m.unix(float64(w.To))
+	}
+	config := simulator.Config{Machine: machine, Rules: liveRules(p.k.Parameters)}
 	spare(&config, st.Pending)
 	return p.resumed(service, st, &config)
 }
