@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
@@ -34,8 +35,14 @@ func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Pre
 		notes = queuedNotes(j)
 		q.Nodes, q.Limit = max(job.Nodes, 1), max(job.Limit, 60)
 	}
+	if asked = v.Complete(asked); q.Batch != nil {
+		q.Nodes, q.Limit, q.Resources = asked.Nodes, asked.Limit, Resources{}
+	}
 	if err := q.check(); err != nil {
 		return nil, err
+	}
+	if len(q.Unused) > 0 {
+		notes = append(notes, "the prediction ignores "+strings.Join(q.Unused, ", "))
 	}
 	drawnWaits, err := v.AskWaits(asked)
 	if errors.Is(err, slurm.ErrNoStart) {

@@ -40,6 +40,14 @@ func NewLog(ctx context.Context, t *trace.Trace, at int64, s backtest.Settings, 
 
 // Answer answers a question.
 func (l *Log) Answer(q Question) (*Answer, error) {
+	var notes []string
+	if q.Queued != "" {
+		return nil, questionErrorf("--job: a job of the queue is only known on a live Slurm")
+	}
+	if b := q.Batch; b != nil {
+		q.Nodes, q.Limit, q.Partition = b.Nodes, cmp.Or(b.Limit, trace.Unlimited), b.Partition
+		notes = append(notes, "of sbatch's options only nodes, time and partition count for a log")
+	}
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -61,7 +69,7 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{At: l.t.Clock(l.at), Asked: described(l.t.Unit, slurm.Ask{Job: job, Tasks: 1}), Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: append(l.seen.notes(q, job), l.queueNotes()...), Alternatives: []Alternative{}}
+	a := &Answer{At: l.t.Clock(l.at), Asked: described(l.t.Unit, slurm.Ask{Job: job, Tasks: 1}), Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: slices.Concat(notes, l.seen.notes(q, job), l.queueNotes()), Alternatives: []Alternative{}}
 	switch {
 	case !answer.Bounded():
 		a.Notes = append(a.Notes, "too few jobs have started for an interval")

@@ -18,18 +18,12 @@ type Question struct {
 	By              string  // a time, or ""
 	Overlap         float64 // cost of an hour, in hours of interruption; 0: no handover
 	Queued          string  // id of a job in the queue of a live Slurm, whose description counts; "" is none
+	// Batch is the job as sbatch's options describe it, which counts in place of the
+	// fields above and of Resources; nil is none.
+	Batch  *slurm.Ask
+	Unused []string // options of sbatch that may delay a start and are ignored
+	Groups []string // of the user
 	Resources
-	Options
-}
-
-// Options are what else sbatch's options say of a job for a live Slurm.
-type Options struct {
-	Account, QOS string
-	Groups       []string // of the user
-	Eligible     int64    // Unix seconds before which it may not start; 0 is now
-	After        string   // id of the job that must end first
-	Held         bool
-	slurm.Place
 }
 
 // Resources are those of a job on all its nodes, of a live Slurm.
@@ -76,12 +70,12 @@ func (q Question) check() error {
 
 // Ask returns the job of a question to a live Slurm with what restricts it.
 func (q Question) Ask() slurm.Ask {
-	a := slurm.Ask{Job: q.Job(), Place: q.Place, Groups: q.Groups, Tasks: 1, Held: q.Held}
-	a.QOS, a.Eligible, a.After = q.QOS, q.Eligible, q.After
-	if q.Account != "" {
-		a.Accounts = []string{q.Account}
+	if q.Batch != nil {
+		a := *q.Batch
+		a.User, a.Groups = q.User, q.Groups
+		return a
 	}
-	return a
+	return slurm.Ask{Job: q.Job(), Groups: q.Groups, Tasks: 1}
 }
 
 // Job returns the job of a question to a live Slurm.

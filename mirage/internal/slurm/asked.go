@@ -53,8 +53,7 @@ func (v *View) asked(a Ask) (*simulator.Simulator, trace.Job, error) {
 	if a.Held {
 		return nil, a.Job, fmt.Errorf("%w: the job is held until scontrol release", ErrNoStart)
 	}
-	a.Accounts, a.QOS = v.limits.complete(a.User, a.Accounts, a.QOS)
-	a.Partition = cmp.Or(a.Partition, h.Default)
+	a = v.Complete(a)
 	var err error
 	if a.Partition, err = h.admitted(a); err != nil {
 		return nil, a.Job, err
@@ -72,6 +71,29 @@ func (v *View) asked(a Ask) (*simulator.Simulator, trace.Job, error) {
 		return nil, job, err
 	}
 	return v.grouped(a, job)
+}
+
+// Complete fills in what Slurm would: the default partition, its limit, the account and
+// QOS of the user, and the nodes that the CPUs of a job need that names none.
+func (v *View) Complete(a Ask) Ask {
+	h := v.Hardware
+	a.Accounts, a.QOS = v.limits.complete(a.User, a.Accounts, a.QOS)
+	a.Partition = cmp.Or(a.Partition, h.Default)
+	first, _, _ := strings.Cut(a.Partition, ",")
+	if a.Limit == 0 {
+		a.Limit = cmp.Or(h.partitions[first].seconds, trace.Unlimited)
+	}
+	if !a.Spread || a.Need == nil {
+		return a
+	}
+	most := 1
+	for i := range h.nodes {
+		if n := &h.nodes[i]; slices.Contains(n.kind.Partitions, first) {
+			most = max(most, n.kind.CPUs)
+		}
+	}
+	a.Nodes = max(a.Nodes, (a.Need.CPUs+most-1)/most)
+	return a
 }
 
 // known returns an error for a dependency on a job whose end nobody can tell.

@@ -145,7 +145,7 @@ func (c *Client) Submit(ctx context.Context, r Request, held *os.File) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	printed := lines(b) // a site may print a greeting first
+	printed := lines(b)                                                                                    // a site may print a greeting first
 	first, _, _ := strings.Cut(strings.TrimSpace(slices.Concat([]string{""}, printed)[len(printed)]), ";") // id;cluster
 	id, err := strconv.ParseInt(first, 10, 64)
 	if err != nil || id <= 0 {

@@ -26,6 +26,7 @@ var (
 type partition struct {
 	state    string
 	minNodes int
+	seconds  int64 // limit of a job that names none; 0 is none
 	lists    []list
 }
 
@@ -40,6 +41,9 @@ type list struct {
 func partitionOf(f map[string]string) partition {
 	p := partition{state: cmp.Or(f["State"], "UP")}
 	p.minNodes, _ = strconv.Atoi(f["MinNodes"])
+	if p.seconds, _ = trace.SlurmSeconds(f["DefaultTime"]); p.seconds == 0 {
+		p.seconds, _ = trace.SlurmSeconds(f["MaxTime"])
+	}
 	for _, l := range []list{
 		{what: "account", key: "AllowAccounts"}, {what: "account", key: "DenyAccounts", deny: true},
 		{what: "QOS", key: "AllowQos"}, {what: "QOS", key: "DenyQos", deny: true}, {what: "group", key: "AllowGroups"},
@@ -104,6 +108,7 @@ type Ask struct {
 	Array    int64    // id of an array that is in the queue; else 0
 	Together int      // tasks of the array that may run at once; 0 is any
 	Held     bool     // until somebody releases it
+	Spread   bool     // over as few nodes as its CPUs need
 }
 
 func (a Ask) qualities() []string {
@@ -213,6 +218,9 @@ func constraint(text string) (func(features []string) bool, error) {
 // service than it wants.
 func (h *Hardware) outages(l *cluster.Layout, job *trace.Job) error {
 	share, _, err := l.Share(job)
+	if err != nil && job.Need.Only != nil {
+		return fmt.Errorf("%w (its constraint, GPU type, reservation and lists of nodes allow %s)", err, plural.Count(len(job.Need.Only), "node"))
+	}
 	if err != nil {
 		return err
 	}

@@ -58,8 +58,8 @@ type Provisioner struct {
 	past     []trace.Job         // that ended, likewise
 	// accounted is when the accounting answered last.
 	accounted time.Time
-	snapshot time.Time           // next one due
-	decision time.Time           // next one due
+	snapshot  time.Time // next one due
+	decision  time.Time // next one due
 }
 
 // Open takes a folder for its own and reads what is in it: the journal
