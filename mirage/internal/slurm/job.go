@@ -79,31 +79,8 @@ func counted(jobs []Job, u trace.Unit) []Job {
 	return out
 }
 
-// number is an integer as Slurm's JSON has it: plain, null, or, in newer
-// versions, an object that says whether it is set.
-type number int64
-
-func (n *number) UnmarshalJSON(b []byte) error {
-	if bytes.HasPrefix(b, []byte("{")) {
-		var o struct {
-			Set, Infinite bool
-			Number        float64
-		}
-		if err := json.Unmarshal(b, &o); err != nil {
-			return err
-		}
-		if o.Set && !o.Infinite {
-			*n = number(o.Number)
-		}
-		return nil
-	}
-	var f *float64
-	if err := json.Unmarshal(b, &f); err != nil || f == nil {
-		return err
-	}
-	*n = number(*f)
-	return nil
-}
+// number is an integer of Slurm's JSON.
+type number = trace.Number
 
 // state is a state as Slurm's JSON has it: a word, or, in newer versions, a
 // list of the state and its flags.
