@@ -29,6 +29,29 @@ type when struct {
 	given  func(flag string) bool
 }
 
+// batchValues reads options of sbatch by their long names; later ones count. The error
+// wraps slurm.ErrOption.
+func batchValues(options []string) (map[string]string, error) {
+	f := pflag.NewFlagSet("sbatch", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	for _, o := range slurm.BatchOptions() {
+		f.StringP(o.Name, o.Short, "", "")
+		if o.Switch {
+			f.Lookup(o.Name).NoOptDefVal = "yes"
+		}
+	}
+	if err := f.Parse(options); err != nil {
+		return nil, fmt.Errorf("%w: %w", slurm.ErrOption, err)
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("%w: %q", slurm.ErrOption, f.Arg(0))
+	}
+	values := map[string]string{}
+	f.Visit(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
+	return values, nil
+}
+
 // batchFlag collects an option of sbatch as it was written.
 type batchFlag struct {
 	to   *[]string
@@ -218,7 +241,11 @@ func (q *question) batched(options []string, now time.Time) error {
 	if q.Queued != "" {
 		return cli.Usagef("--job: sbatch's options describe another job")
 	}
-	a, unused, err := slurm.ParseBatch(options, now)
+	values, err := batchValues(options)
+	if err != nil {
+		return cli.Usagef("%w", err)
+	}
+	a, unused, err := slurm.ParseBatch(values, now)
 	if err != nil {
 		return cli.Usagef("%w", err)
 	}

@@ -3,14 +3,11 @@ package slurm
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
@@ -110,32 +107,16 @@ type batch struct {
 	err    error
 }
 
-// ParseBatch reads options of sbatch, of which later ones count, as a job that is asked
-// for at a time. ignored names those that may matter and are not understood by a
-// forecast. The error wraps ErrOption.
-func ParseBatch(options []string, now time.Time) (a Ask, unused []string, err error) {
-	b := batch{values: map[string]string{}}
-	f := pflag.NewFlagSet("sbatch", pflag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.Usage = func() {}
-	for _, o := range BatchOptions() {
-		f.StringP(o.Name, o.Short, "", "")
-		if o.Switch {
-			f.Lookup(o.Name).NoOptDefVal = "yes"
+// ParseBatch reads the values of sbatch's options, by their long names, as a job that is
+// asked for at a time; a switch that is given has a value. unused names those that may
+// delay a start and are ignored. The error wraps ErrOption.
+func ParseBatch(values map[string]string, now time.Time) (a Ask, unused []string, err error) {
+	b := batch{values: values}
+	for _, o := range ignored {
+		if _, given := values[o.Name]; given {
+			unused = append(unused, "--"+o.Name)
 		}
 	}
-	if err := f.Parse(options); err != nil {
-		return a, nil, fmt.Errorf("%w: %w", ErrOption, err)
-	}
-	if f.NArg() > 0 {
-		return a, nil, fmt.Errorf("%w: %q", ErrOption, f.Arg(0))
-	}
-	f.Visit(func(f *pflag.Flag) {
-		b.values[f.Name] = f.Value.String()
-		if slices.ContainsFunc(ignored, func(o Option) bool { return o.Name == f.Name }) {
-			unused = append(unused, "--"+f.Name)
-		}
-	})
 	a = b.job(now)
 	if _, err := constraint(a.Features); err != nil {
 		b.fail("constraint", err.Error())
