@@ -88,9 +88,12 @@ func (w *when) script(args []string) (logs, options []string, err error) {
 	if len(args) != 1 {
 		return args, w.batch, nil
 	}
+	if info, err := os.Stat(args[0]); err != nil || !info.Mode().IsRegular() {
+		return args, w.batch, nil // what reads the log says why, or waits for a pipe
+	}
 	file, err := os.Open(args[0])
 	if err != nil {
-		return args, w.batch, nil // what reads the log says why
+		return args, w.batch, nil
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, mostScript))
