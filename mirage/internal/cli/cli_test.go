@@ -149,7 +149,7 @@ func TestMachine(t *testing.T) {
 	if c, err := config(set("scheduler=easy")...); err != nil || c.Discipline != cluster.EASY || c.Weights.Size != 0 || c.Backfill.IntervalSeconds != 0 {
 		t.Errorf("another scheduler: %+v, %v", c, err)
 	}
-	if c, err := config(set("down=1970-01-02,1970-01-03,4", "down=0,86400,2")...); err != nil || len(c.Down) != 2 || c.Down[0] != (cluster.Window{From: day, To: 2 * day, Nodes: 4}) || c.Down[1].To != day {
+	if c, err := config(set("down=1970-01-02,1970-01-03,4", "down=0,86400,2")...); err != nil || len(c.Down) != 2 || !cmp.Equal(c.Down[0], cluster.Window{From: day, To: 2 * day, Nodes: 4}) || c.Down[1].To != day {
 		t.Errorf("nodes down: %+v, %v", c, err)
 	}
 	for _, args := range [][]string{set("down=x"), set("down=1970-01-02,x,4"), set("down=1970-01-02,1970-01-03,many"), set("down=1970-01-03,1970-01-02,4"), set("scheduler=lottery"), {"--nodes", "-1"}, set("colour=red"), set("policy.lead=2")} {
@@ -176,7 +176,7 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := s.config(log(0, 1, 2))
-	if err != nil || c.Nodes != 75 || c.UserLimit != 8 || len(c.Down) != 1 || c.Down[0] != (cluster.Window{From: 19363 * day, To: 19364*day + day/2, Nodes: 20}) {
+	if err != nil || c.Nodes != 75 || c.UserLimit != 8 || len(c.Down) != 1 || !cmp.Equal(c.Down[0], cluster.Window{From: 19363 * day, To: 19364*day + day/2, Nodes: 20}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if s.Log.Before != "2023-03-01" || s.Service.Notice != 300 || s.Decide.Poll != 120 || s.Policy["wait_quantile"] != .5 || s.Workers != 2 {

@@ -2,14 +2,17 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
@@ -86,7 +89,16 @@ func (s *settings) openQueue(env *cli.Env, t *trace.Trace, path string) error {
 		return err
 	}
 	cli.Warn(env, q.Bad)
-	t.Open = q.Open
+	cli.Warn(env, q.Warnings)
+	if t.Open = q.Open; q.Doubt != "" {
+		t.Doubt = strings.TrimPrefix(t.Doubt+"; "+path+": "+q.Doubt, "; ")
+		env.Doubt(t.Doubt)
+	}
+	if names := forecast.Partitions(t.Jobs); len(names) == 1 { // a queue may lack the column
+		for i := range t.Open {
+			t.Open[i].Partition = cmp.Or(t.Open[i].Partition, names[0])
+		}
+	}
 	return nil
 }
 

@@ -56,7 +56,8 @@ func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Short: "Predict over HTTP when a job would start, with a web page at /",
 		Long: `Predict over HTTP when a job would start if it were submitted now, as the when
 command does: GET /when?nodes=4&limit=12h, with user, partition and by (a time) if
-known. There is a web page at / and a health check at /healthz.
+known; sbatch (its options) describes a job as a batch script does, and job is the id of
+one that waits in the queue. There is a web page at / and a health check at /healthz.
 
 With a log, "now" is the end of the log. LOG and QUEUE are read again when they
 change, so a cron job that rewrites them with sacct keeps the answers current.
@@ -147,6 +148,9 @@ func (s *serve) when(w http.ResponseWriter, r *http.Request) {
 	default:
 		access.SetError(w, err)
 		status := http.StatusInternalServerError
+		if errors.Is(err, slurm.ErrNoStart) {
+			status = http.StatusConflict
+		}
 		if errors.Is(err, slurm.ErrCommand) || errors.Is(err, slurm.ErrAnswer) {
 			status = http.StatusBadGateway
 		}
@@ -180,6 +184,10 @@ func questionOf(v url.Values) (question, error) {
 	var known pflag.FlagSet
 	q.flags(&known, "")
 	known.BoolVar(&q.Exclusive, "exclusive", false, "the job shares its nodes with no other job")
+	known.IntVar(&q.CPUs, "cpus", 0, "CPUs of the job on all its nodes")
+	known.Int64Var(&q.MemoryMB, "memory", 0, "memory of the job in MB on all its nodes")
+	known.StringVar(&q.Queued, "job", "", "a job that waits in the queue")
+	batch := known.String("sbatch", "", "options of sbatch, which describe the job")
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		f, text := known.Lookup(name), v.Get(name)
 		if f == nil {
@@ -194,5 +202,9 @@ func questionOf(v url.Values) (question, error) {
 			return q, cli.Usagef("%s: %s", name, cli.ErrorText(err))
 		}
 	}
-	return q, nil
+	options, err := slurm.Script("#SBATCH " + strings.ReplaceAll(*batch, "\n", " "))
+	if err != nil {
+		return q, cli.Usagef("sbatch: %w", err)
+	}
+	return q, q.batched(options, time.Now())
 }

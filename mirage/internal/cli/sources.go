@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os/user"
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
@@ -47,8 +48,28 @@ func (s *watched) ask(ctx context.Context, q forecast.Question) (*forecast.Answe
 	if err != nil {
 		return nil, err
 	}
+	q = submitter(q)
 	a, err := forecast.Live(v, q, s.w.level, s.w.corrected)
 	return a, asUsage(err)
+}
+
+// submitter completes a question without a user: it is this process's, with its groups.
+func submitter(q forecast.Question) forecast.Question {
+	if q.User != "" {
+		return q
+	}
+	u, err := user.Current()
+	if err != nil {
+		return q
+	}
+	q.User = u.Username
+	ids, _ := u.GroupIds() // without them its groups are unknown
+	for _, id := range ids {
+		if g, err := user.LookupGroupId(id); err == nil {
+			q.Groups = append(q.Groups, g.Name)
+		}
+	}
+	return q
 }
 
 // fresh returns a recent snapshot of Slurm. It ignores cancellation, because other

@@ -3,12 +3,17 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
+	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
@@ -20,22 +25,108 @@ type when struct {
 	at     string
 	level  float64
 	record *cli.Record // of starts on a live Slurm
+	batch  []string    // sbatch's options on the command line
+	given  func(flag string) bool
 }
+
+// batchValues reads options of sbatch by their long names; later ones count. The error
+// wraps slurm.ErrOption.
+func batchValues(options []string) (map[string]string, error) {
+	f := pflag.NewFlagSet("sbatch", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	for _, o := range slurm.BatchOptions() {
+		f.StringP(o.Name, o.Short, "", "")
+		if o.Switch {
+			f.Lookup(o.Name).NoOptDefVal = "yes"
+		}
+	}
+	if err := f.Parse(options); err != nil {
+		return nil, fmt.Errorf("%w: %w", slurm.ErrOption, err)
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("%w: %q", slurm.ErrOption, f.Arg(0))
+	}
+	values := map[string]string{}
+	f.Visit(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
+	return values, nil
+}
+
+// batchFlag collects an option of sbatch as it was written.
+type batchFlag struct {
+	to   *[]string
+	name string
+}
+
+var _ pflag.Value = batchFlag{}
+
+func (f batchFlag) String() string { return "" }
+func (f batchFlag) Type() string   { return "string" }
+func (f batchFlag) Set(value string) error {
+	*f.to = append(*f.to, "--"+f.name+"="+value)
+	return nil
+}
+
+// batchFlags adds the options of sbatch, which its manual describes.
+func (w *when) batchFlags(f *pflag.FlagSet) {
+	for _, o := range slurm.BatchOptions() {
+		short := o.Short
+		if f.ShorthandLookup(short) != nil {
+			short = ""
+		}
+		f.VarP(batchFlag{&w.batch, o.Name}, o.Name, short, "option of sbatch")
+		flag := f.Lookup(o.Name)
+		if flag.Hidden = true; o.Switch {
+			flag.NoOptDefVal = "yes"
+		}
+	}
+}
+
+// script takes a batch script out of the arguments and returns sbatch's options: of its
+// #SBATCH lines, then of the command line.
+func (w *when) script(args []string) (logs, options []string, err error) {
+	if len(args) != 1 {
+		return args, w.batch, nil
+	}
+	if info, err := os.Stat(args[0]); err != nil || !info.Mode().IsRegular() {
+		return args, w.batch, nil // what reads the log says why, or waits for a pipe
+	}
+	file, err := os.Open(args[0])
+	if err != nil {
+		return args, w.batch, nil
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, mostScript))
+	if err != nil || !strings.HasPrefix(string(text), "#!") {
+		return args, w.batch, nil
+	}
+	lines, err := slurm.Script(string(text))
+	if err != nil {
+		return nil, nil, cli.Usagef("%s: %w", args[0], err)
+	}
+	return nil, append(lines, w.batch...), nil
+}
+
+// mostScript is more bytes than a batch script has (slurm.conf(5), max_script_size).
+const mostScript = 4 << 20
 
 func newWhenCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	w := when{in: newSettings(), record: record}
 	q := anyQuestion()
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "when [LOG [QUEUE]]",
+		Use:   "when [SCRIPT | LOG [QUEUE]]",
 		Short: "Predict when a job would start on a Slurm cluster",
 		Long: `Predict when a job would start if it were submitted now: the wait with an interval,
 the probability of a start by a given time, and the shorter or smaller shapes or other
 partitions that would start earlier.
 
-Without a log, the live Slurm is queried: its nodes, its queue and the run times of
-recent jobs. The start that sbatch --test-only predicts is shown for comparison. With
---config, the rules of that file replace Slurm's own priorities.
+Without a log, the live Slurm is queried: its nodes, partitions, reservations, limits,
+queue and the run times of recent jobs. The job is that of SCRIPT, a batch script with
+#SBATCH lines, and of sbatch's own options (-N 2, --time=4:00:00, --gres=gpu:a100:1,
+--constraint, --reservation, --array); or, with --job, one that waits in the queue. The
+start that sbatch --test-only predicts, or for a queued job squeue --start, is shown for
+comparison. With --config, the rules of that file replace Slurm's own priorities.
 
 With an accounting log, "now" is the end of the log, or --at. Jobs pending or running
 at its end are its rows without a start or an end, as sacct prints them, or those of
@@ -43,7 +134,9 @@ QUEUE: the output of squeue --json, or of squeue with the columns JOBID, USER, S
 SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES.`,
 		Example: `  mirage when ls6-a100.log --at 2023-02-10T12:00 --job-nodes 4 --job-limit 12h --user 00312 --by 2023-02-11
   mirage when sacct.txt squeue.json --job-nodes 2 --job-limit 4h
-  mirage when --job-gpus 2 --job-limit 4h`,
+  mirage when --job-gpus 2 --job-limit 4h
+  mirage when job.sbatch --time=4:00:00
+  mirage when --job 12345`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := w.answer(cmd.Context(), env, args, q)
@@ -57,15 +150,30 @@ SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES.`,
 	f.StringVar(&w.at, "at", "", "submission time of the job (default: the last submission in the log, or the log's end if it contains a queue)")
 	f.Float64Var(&q.Overlap, "curve", 0, "print the distribution of the start time, and when to submit a successor if an hour of overlap costs C hours of interruption (--curve=C; --curve alone: 1)")
 	f.Lookup("curve").NoOptDefVal = "1"
+	f.StringVar(&q.Queued, "job", "", "live Slurm: a job that waits in the queue, 12345 or 12345_7")
 	q.flags(f, "job-")
 	w.flags(c)
 	out.Flags(c)
+	w.batchFlags(f)
+	w.given = f.Changed
 	cli.First(c, "job-nodes", "job-limit", "at", "by", "json")
 	return c
 }
 
 // answer answers from the log, or from the live Slurm.
 func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q question) (*forecast.Answer, error) {
+	args, options, err := w.script(args)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.batched(options, time.Now()); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"nodes", "limit", "partition", "gpus"} {
+		if w.given("job-"+name) && (q.Batch != nil || q.Queued != "") {
+			return nil, cli.Usagef("--job-%s: the job is described by sbatch's options or by --job", name)
+		}
+	}
 	if len(args) == 0 && w.at != "" {
 		return nil, cli.Usagef("--at: want a LOG argument")
 	}
@@ -80,13 +188,22 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	}
 	q.Exclusive = w.in.Service.Exclusive
 	a, err := s.ask(ctx, q.asked())
-	if err != nil || len(args) > 0 {
+	stuck := errors.Is(err, slurm.ErrNoStart)
+	if err != nil && !stuck || len(args) > 0 || q.Queued != "" {
 		return a, err
 	}
-	job := q.asked().Job()
-	at, err := (&slurm.Client{Runner: slurm.Exec{}}).TestOnly(ctx, slurm.Options(&job))
-	if err != nil {
-		env.Log.Warnf("no prediction by Slurm for comparison: %v", err)
+	testOptions := options
+	if q.Batch == nil {
+		testOptions = slurm.Options(q.asked().Ask())
+	}
+	at, testErr := (&slurm.Client{Runner: slurm.Exec{}}).TestOnly(ctx, testOptions)
+	switch {
+	case stuck && testErr == nil:
+		return nil, fmt.Errorf("%w; sbatch --test-only predicts %s", err, forecast.Local(at))
+	case stuck:
+		return nil, fmt.Errorf("%w; %w", err, testErr)
+	case testErr != nil:
+		env.Log.Warnf("no prediction by Slurm for comparison: %v", testErr)
 		return a, nil
 	}
 	a.TestOnly = forecast.Local(at)
@@ -116,9 +233,27 @@ func (q *question) flags(f *pflag.FlagSet, prefix string) {
 	f.Var(&q.limit, prefix+"limit", "time limit of the job")
 	f.StringVar(&q.Partition, prefix+"partition", "", "partition of the job")
 	f.StringVar(&q.User, "user", "", "user who submits the job, as named in the log")
-	f.IntVar(&q.CPUs, prefix+"cpus", 0, "live Slurm: CPUs of the job on all its nodes (default: one per node; whole nodes if GPUs and memory are not given either)")
-	f.IntVar(&q.GPUs, prefix+"gpus", 0, "live Slurm: GPUs of the job on all its nodes")
-	f.Int64Var(&q.MemoryMB, prefix+"memory", 0, "live Slurm: memory of the job in MB on all its nodes")
+	f.IntVar(&q.GPUs, prefix+"gpus", 0, "live Slurm: GPUs of the job on all its nodes (default: whole nodes)")
+}
+
+// batched makes the question that of a job of sbatch's options, if there are any.
+func (q *question) batched(options []string, now time.Time) error {
+	if len(options) == 0 {
+		return nil
+	}
+	if q.Queued != "" {
+		return cli.Usagef("--job: sbatch's options describe another job")
+	}
+	values, err := batchValues(options)
+	if err != nil {
+		return cli.Usagef("%w", err)
+	}
+	a, unused, err := slurm.ParseBatch(values, now)
+	if err != nil {
+		return cli.Usagef("%w", err)
+	}
+	q.Batch, q.Unused = &a, unused
+	return nil
 }
 
 // asked returns the question with its limit in seconds.
@@ -153,7 +288,11 @@ func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*forecas
 	}
 	settings := w.in.forecasts(t, t.All(), at)
 	settings.Level = w.level
-	l, err := forecast.NewLog(ctx, t, at, settings)
+	var config *simulator.Config
+	if w.in.describesMachine() {
+		config = &w.in.Config
+	}
+	l, err := forecast.NewLog(ctx, t, at, settings, config)
 	return l, asUsage(err)
 }
 
@@ -176,7 +315,10 @@ func (w *when) instant(t *trace.Trace) (int64, error) {
 
 // showAnswer prints an answer for people.
 func showAnswer(p *cli.Page, a *forecast.Answer) {
-	p.Line("submitted at %s it would wait %v, and start at %s", a.At, wait(a.Wait), a.Start)
+	p.Line("submitted at %s it would wait %v, and start at %s%s: %s", a.At, wait(a.Wait), a.Start, unread(a.Unread), a.Asked)
+	if x := a.Parts; x != nil {
+		p.Line("of that %s", parts(x))
+	}
 	if a.Chance != nil {
 		p.Line("probability of a start by %s: %s", a.By, cli.Text(cli.Share(*a.Chance)))
 	}
@@ -190,6 +332,28 @@ func showAnswer(p *cli.Page, a *forecast.Answer) {
 		p.Line("note: %s", note)
 	}
 	for _, x := range a.Alternatives {
-		p.Line("with %s it would start %v earlier", x.Shape, lasting(x.EarlierHours))
+		p.Line("with %s it would start %v earlier or more in 4 of 5 simulated futures", x.Shape, lasting(x.EarlierHours))
 	}
+}
+
+// parts lists the parts of a wait that there are.
+func parts(x *forecast.Parts) string {
+	var words []string
+	for _, part := range []struct {
+		name  string
+		hours float64
+	}{{"until it is eligible", x.Eligible}, {"for the job that it depends on", x.Dependency}, {"for its own limits", x.Limits}, {"for room", x.Room}} {
+		if part.hours > 0 {
+			words = append(words, fmt.Sprintf("%v %s", lasting(part.hours), part.name))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// unread names what could not be read, in the first line.
+func unread(what []string) string {
+	if len(what) == 0 {
+		return ""
+	}
+	return " or later, as these could not be read: " + strings.Join(what, "; ")
 }

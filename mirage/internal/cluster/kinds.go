@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
@@ -56,6 +57,8 @@ type Share struct {
 	Per   Amount
 	Whole bool   // all of it, so that the node must be idle
 	In    uint64 // the partitions, a bit each, in one of which its nodes are
+	// Only lists the nodes that the job may run on, ascending; nil is any.
+	Only []int32
 }
 
 // WholeNodes is the share of a job that has nodes of any kind for itself.
@@ -172,12 +175,10 @@ func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
 		each := func(total int64) int64 { return (total + int64(j.Nodes) - 1) / int64(max(j.Nodes, 1)) }
 		s.Per = Amount{max(each(int64(n.CPUs)), 1), each(int64(n.GPUs)), each(n.MemoryMB)}
 	}
-	fit := 0
-	for _, n := range l.nodes {
-		if n.in&s.In != 0 && n.has.covers(s.Per) {
-			fit++
-		}
+	if j.Need != nil {
+		s.Only = j.Need.Only
 	}
+	fit := len(l.Fitting(s))
 	if j.Nodes < 1 || j.Nodes > fit {
 		return nil, 0, fmt.Errorf("%w: want %d nodes with %d CPUs, %d GPUs, %d MB each, there are %d", ErrOversize, j.Nodes, s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
 	}
@@ -219,12 +220,33 @@ func (l *Layout) takes(n int32, s *Share, free Amount) bool {
 
 // admits says that a job may be placed on a node, were it idle.
 func (l *Layout) admits(n int32, s *Share) bool {
-	return l.nodes[n].in&s.In != 0 && l.nodes[n].has.covers(s.Per)
+	if l.nodes[n].in&s.In == 0 || !l.nodes[n].has.covers(s.Per) {
+		return false
+	}
+	if s.Only == nil {
+		return true
+	}
+	_, found := slices.BinarySearch(s.Only, n)
+	return found
 }
 
-// downed are the nodes that a window takes: the last ones.
+// Fitting returns the numbers of the nodes that a job may be placed on when they are
+// idle, ascending.
+func (l *Layout) Fitting(s *Share) (on []int32) {
+	for n := range l.nodes {
+		if l.admits(int32(n), s) {
+			on = append(on, int32(n))
+		}
+	}
+	return on
+}
+
+// downed are the nodes that a window takes: those that it lists, or else the last ones.
 func (l *Layout) downed(w Window) []int32 {
-	var on []int32
+	on := w.On
+	if len(on) > 0 {
+		return on
+	}
 	for n := len(l.nodes) - w.Nodes; n < len(l.nodes); n++ {
 		on = append(on, int32(n))
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
@@ -21,6 +22,9 @@ type Window struct {
 	From  int64 `json:"from"` // Unix seconds
 	To    int64 `json:"to"`   // Unix seconds
 	Nodes int   `json:"nodes"`
+	// On lists the numbers of the nodes, in the order of the kinds. Without it a window
+	// takes the last nodes.
+	On []int32 `json:"on,omitempty"`
 }
 
 // Machine is the description of a cluster.
@@ -48,6 +52,9 @@ func (m Machine) Check() error {
 	for _, w := range m.Down {
 		if w.To <= w.From || w.Nodes < 1 || w.Nodes > m.Nodes {
 			return fmt.Errorf("%w: outage of %d nodes from %d to %d", ErrMachine, w.Nodes, w.From, w.To)
+		}
+		if outside := func(n int32) bool { return n < 0 || int(n) >= m.Nodes }; len(w.On) > 0 && (len(w.On) != w.Nodes || slices.ContainsFunc(w.On, outside)) {
+			return fmt.Errorf("%w: outage of %d nodes lists the nodes %v of %d", ErrMachine, w.Nodes, w.On, m.Nodes)
 		}
 	}
 	return m.checkKinds()

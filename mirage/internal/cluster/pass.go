@@ -26,12 +26,21 @@ type Pass struct {
 	Queue   *Queue
 	Nodes   *Occupancy
 	Running []int32 // by user; not looked at without a limit of users
-	Start   func(r *Request, place *Place, outOfTurn bool)
+	// Admits reports whether the limits of a job's groups allow one more; nil is yes.
+	Admits func(r *Request) bool
+	Start  func(r *Request, place *Place, outOfTurn bool)
 }
 
 // blocked reports whether a request's user runs as many jobs as allowed.
 func (p *Plan) blocked(f *Pass, r *Request) bool {
-	return p.Rules.UserLimit > 0 && int(f.Running[r.User]) >= p.Rules.UserLimit
+	if p.Rules.UserLimit > 0 && int(f.Running[r.User]) >= p.Rules.UserLimit || f.Admits != nil && !f.Admits(r) {
+		r.Barred = -1
+		return true
+	}
+	if r.Barred < 0 {
+		r.Barred = f.Now
+	}
+	return false
 }
 
 // Periodic reports whether the discipline has a backfill pass of its own that

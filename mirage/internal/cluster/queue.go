@@ -17,6 +17,7 @@ type Request struct {
 	Static   float64 // priority without age
 	key      float64 // orders requests whose age still grows
 	Share    *Share  // of each node, where nodes are of kinds
+	Barred   int64   // Unix seconds at which a limit let it go; 0 is none did, -1 while one holds it
 }
 
 // partitions are those that the request may start in, a bit each.

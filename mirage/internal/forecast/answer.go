@@ -3,12 +3,15 @@ package forecast
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
+	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -17,6 +20,13 @@ type Answer struct {
 	At    string                 `json:"at"`
 	Wait  uncertainty.Prediction `json:"wait_hours"`
 	Start string                 `json:"start"`
+	// Asked is the shape of the job.
+	Asked string `json:"asked"`
+	// Unread is what could not be read and may hold the job back: the interval has no
+	// upper end then.
+	Unread []string `json:"unread,omitempty"`
+	// Parts are those of the wait on a live Slurm, in a typical future.
+	Parts *Parts `json:"parts_hours,omitempty"`
 	// Chance is the probability of a start by the time By, if By was given and the
 	// probability is known.
 	By string `json:"by,omitempty"`
@@ -30,9 +40,19 @@ type Answer struct {
 
 // Alternative is a cheaper shape of the job.
 type Alternative struct {
-	Shape        string                 `json:"shape"`
-	Wait         uncertainty.Prediction `json:"wait_hours"`
-	EarlierHours float64                `json:"earlier_hours"`
+	Shape string                 `json:"shape"`
+	Wait  uncertainty.Prediction `json:"wait_hours"`
+	// EarlierHours is the gain that four of five simulated futures reach.
+	EarlierHours float64 `json:"earlier_hours"`
+}
+
+// Parts are the parts of a wait, in hours: until the job is eligible, then for the end
+// of another job, then for its own limits, then for room.
+type Parts struct {
+	Eligible   float64 `json:"eligible"`
+	Dependency float64 `json:"dependency"`
+	Limits     float64 `json:"own_limits"`
+	Room       float64 `json:"room"`
 }
 
 // Handover is the distribution of the start time and the best time to submit a
@@ -100,17 +120,49 @@ func cheaper(job trace.Job) (shapes []shape) {
 	return shapes
 }
 
-// compare predicts the waits of other shapes, in hours, and keeps those that would start
-// a minute or more earlier, the earliest first.
-func (a *Answer) compare(shapes []shape, wait func(trace.Job) (uncertainty.Prediction, error)) error {
+// The gain that makes a shape worth printing: so many seconds and so large a share of
+// the wait, in so many futures.
+const (
+	gainSeconds = 600
+	gainShare   = 0.1
+	gainFutures = 0.8
+)
+
+// reached returns what as many values as gainFutures reach.
+func reached(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := stats.Sort(values)
+	return sorted[len(sorted)-int(math.Ceil(gainFutures*float64(len(sorted))))]
+}
+
+// compare puts other shapes into the same simulated futures as the job, and keeps those
+// that gain enough in enough of them, the earliest first. Waits are in seconds.
+func (a *Answer) compare(job []float64, shapes []shape, waits func(shape) ([]float64, error)) error {
+	if reached(job) < gainSeconds {
+		return nil
+	}
 	for _, s := range shapes {
-		hours, err := wait(s.job)
+		other, err := waits(s)
 		if err != nil {
 			return err
 		}
-		if earlier := a.Wait.Value - hours.Value; earlier > 1./60 {
-			a.Alternatives = append(a.Alternatives, Alternative{s.name, hours, earlier})
+		if len(other) != len(job) { // this shape can never start
+			continue
 		}
+		gains, enough := make([]float64, len(job)), 0
+		for i := range job {
+			gains[i] = job[i] - other[i]
+			if gains[i] >= max(gainSeconds, gainShare*job[i]) {
+				enough++
+			}
+		}
+		if float64(enough) < gainFutures*float64(len(job)) {
+			continue
+		}
+		sorted := stats.Sort(other)
+		a.Alternatives = append(a.Alternatives, Alternative{s.name, slurm.Expect(sorted, a.Wait.Level).Times(1. / 3600), reached(gains) / 3600})
 	}
 	slices.SortStableFunc(a.Alternatives, func(x, y Alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
 	return nil

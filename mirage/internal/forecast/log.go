@@ -7,8 +7,9 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Log is a log at a time, ready to answer.
@@ -21,21 +22,32 @@ type Log struct {
 	peak     int // largest number of nodes in use at once
 	priority float64
 	seen     *properties
+	config   *simulator.Config // as the settings describe it; nil if they do not
+	queues   map[string]*simulator.Simulator
 }
 
 // NewLog fits a forecaster to the jobs of a log before a time, Unix seconds.
-func NewLog(ctx context.Context, t *trace.Trace, at int64, s backtest.Settings) (*Log, error) {
+// The cluster of the settings, if it is not nil, simulates the queue for other shapes.
+func NewLog(ctx context.Context, t *trace.Trace, at int64, s backtest.Settings, config *simulator.Config) (*Log, error) {
 	all := t.All()
 	f, err := backtest.NewForecaster(all, s)
 	if err != nil {
 		return nil, &QuestionError{err}
 	}
 	n, _ := slices.BinarySearchFunc(all, at, func(j trace.Job, at int64) int { return cmp.Compare(j.Submit, at) })
-	return &Log{t, all, f, at, s.Size, t.PeakNodes(), trace.MedianPriority(all[:n]), propertiesOf(all[:n], at)}, f.Reach(ctx, at)
+	return &Log{t, all, f, at, s.Size, t.PeakNodes(), trace.MedianPriority(all[:n]), propertiesOf(all[:n], at), config, map[string]*simulator.Simulator{}}, f.Reach(ctx, at)
 }
 
 // Answer answers a question.
 func (l *Log) Answer(q Question) (*Answer, error) {
+	var notes []string
+	if q.Queued != "" {
+		return nil, questionErrorf("--job: a job of the queue is only known on a live Slurm")
+	}
+	if b := q.Batch; b != nil {
+		q.Nodes, q.Limit, q.Partition = b.Nodes, cmp.Or(b.Limit, trace.Unlimited), b.Partition
+		notes = append(notes, "of sbatch's options only nodes, time and partition count for a log")
+	}
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -57,7 +69,7 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{At: l.t.Clock(l.at), Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: append(l.seen.notes(q, job), l.queueNotes()...), Alternatives: []Alternative{}}
+	a := &Answer{At: l.t.Clock(l.at), Asked: described(l.t.Unit, slurm.Ask{Job: job, Tasks: 1}), Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: slices.Concat(notes, l.seen.notes(q, job), l.queueNotes()), Alternatives: []Alternative{}}
 	switch {
 	case !answer.Bounded():
 		a.Notes = append(a.Notes, "too few jobs have started for an interval")
@@ -77,10 +89,10 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 			shapes = append(shapes, shape{"partition " + p, other})
 		}
 	}
-	return a, a.compare(shapes, func(j trace.Job) (uncertainty.Prediction, error) {
-		other, err := l.f.Ask(j)
-		return other.Times(1. / 3600), err
-	})
+	if !answer.Bounded() { // too few jobs tell how others run
+		return a, nil
+	}
+	return a, l.compare(a, job, shapes)
 }
 
 // fits returns an error for a job that is larger than the cluster, or, if its size is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
 )
@@ -16,6 +17,12 @@ type Question struct {
 	Partition, User string
 	By              string  // a time, or ""
 	Overlap         float64 // cost of an hour, in hours of interruption; 0: no handover
+	Queued          string  // id of a job in the queue of a live Slurm, whose description counts; "" is none
+	// Batch is the job as sbatch's options describe it, which counts in place of the
+	// fields above and of Resources; nil is none.
+	Batch  *slurm.Ask
+	Unused []string // options of sbatch that may delay a start and are ignored
+	Groups []string // of the user
 	Resources
 }
 
@@ -59,6 +66,16 @@ func (q Question) check() error {
 		return questionErrorf("a job of %d CPUs, %d GPUs and %d MB: want numbers from 0", r.CPUs, r.GPUs, r.MemoryMB)
 	}
 	return nil
+}
+
+// Ask returns the job of a question to a live Slurm with what restricts it.
+func (q Question) Ask() slurm.Ask {
+	if q.Batch != nil {
+		a := *q.Batch
+		a.User, a.Groups = q.User, q.Groups
+		return a
+	}
+	return slurm.Ask{Job: q.Job(), Groups: q.Groups, Tasks: 1}
 }
 
 // Job returns the job of a question to a live Slurm.

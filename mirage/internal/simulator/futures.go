@@ -2,8 +2,10 @@ package simulator
 
 import (
 	"math"
+	"slices"
 	"sort"
 
+	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
@@ -17,10 +19,28 @@ type Future struct {
 	Back int64
 }
 
+// Wait is the wait of a job in a future, in seconds, and its parts. What is left is the
+// wait for room.
+type Wait struct {
+	Seconds    int64 // in all
+	Eligible   int64 // until the job may start
+	Dependency int64 // then for another job's end
+	Limits     int64 // then for its own limits
+}
+
+// Room is the wait for room.
+func (w Wait) Room() int64 { return w.Seconds - w.Eligible - w.Dependency - w.Limits }
+
 // In returns how long a job submitted now would wait in a future, in seconds, and
 // at most the bound. Jobs submitted from outside, whose length is known, run as
 // long as they run. The simulation stays as it is.
 func (s *Simulator) In(future Future, t trace.Job, bound int64) (int64, error) {
+	w, err := s.WaitIn(future, t, bound)
+	return w.Seconds, err
+}
+
+// WaitIn is In with the parts of the wait: the job's Eligible and After count.
+func (s *Simulator) WaitIn(future Future, t trace.Job, bound int64) (w Wait, err error) {
 	f := s.Fork()
 	f.length = future.Length
 	f.nodes.Reschedule(func(job int32, until, end int64) int64 {
@@ -33,17 +53,56 @@ func (s *Simulator) In(future Future, t trace.Job, bound int64) (int64, error) {
 	// Those that came by now come again; what really comes is not known.
 	f.shift, f.stop = future.Back, s.next
 	f.next = s.next
-	if future.Back > 0 && s.first < len(s.w.jobs) { // a queue seen from outside says nothing of arrivals
+	if future.Back > 0 && (s.repeats || s.first < len(s.w.jobs)) { // a queue seen from outside says nothing of arrivals
 		f.next = sort.Search(s.next, func(i int) bool { return s.w.jobs[i].submit+future.Back > s.now })
 	}
+	last := s.now + bound
+	if eligible := min(t.Eligible, last); eligible > s.now {
+		f.RunUntil(eligible)
+		w.Eligible = eligible - s.now
+	}
+	if t.After != "" {
+		w.Dependency = f.runUntilEnded(t.After, last)
+	}
+	eligible := f.now
 	number, err := f.Submit(t)
 	if err != nil {
-		return 0, err
+		return w, err
 	}
-	if !f.RunUntilStarted(number, s.now+bound) {
-		return bound, nil
+	if !f.RunUntilStarted(number, last) {
+		w.Seconds = bound
+		return w, nil
 	}
-	return f.extra[number].Start - s.now, nil
+	e := &f.extra[number]
+	w.Seconds, w.Limits = e.Start-s.now, max(e.barred-eligible, 0)
+	return w, nil
+}
+
+// runUntilEnded lets time go on until the jobs of an id have ended, or an instant has
+// passed, and returns for how long.
+func (s *Simulator) runUntilEnded(id string, until int64) int64 {
+	from := s.now
+	for i := range s.w.Jobs {
+		if s.w.Jobs[i].ID != id {
+			continue
+		}
+		for s.stands(int32(i)) && s.nextEvent() <= until && s.Step() {
+		}
+	}
+	return s.now - from
+}
+
+// stands reports whether a job waits or runs.
+func (s *Simulator) stands(i int32) bool {
+	found := slices.ContainsFunc(s.nodes.Running(), func(a cluster.Allocation) bool { return a.Job == i }) ||
+		slices.ContainsFunc(s.held, func(h hold) bool { return h.job == i })
+	if !found {
+		s.queue.Each(s.now, func(r *cluster.Request) bool { found = r.Job == i; return !found })
+	}
+	if after := s.job(i).after; !found && after >= 0 {
+		return s.stands(after)
+	}
+	return found
 }
 
 // Using is the future that follows from what a user of the system could know, the

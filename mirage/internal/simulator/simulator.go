@@ -31,6 +31,8 @@ type Simulator struct {
 	shift    int64                            // between a submission and its repetition, in a future
 	stop     int                              // the first job of the workload that will not be submitted
 	ended    []int32                          // jobs of the workload that have ended, in order
+	used     []cluster.Cap                    // by number of a cap
+	repeats  bool                             // it stands from outside, and its past arrivals are known
 
 	// OnStart, where set, is called at every start. A fork does not inherit it.
 	OnStart func(job int32, at int64)
@@ -44,6 +46,7 @@ type Extra struct {
 	Finished   bool
 	Backfilled bool  // started out of turn
 	Start      int64 // Unix seconds, if Started
+	barred     int64 // when a limit let it go; 0 if none held it
 }
 
 // End is when a started job ends.
@@ -75,6 +78,7 @@ func (w *Workload) NewFrom(from int64) *Simulator {
 		nodes:    cluster.NewOccupancy(w.Config.Machine),
 		queue:    cluster.NewQueue(&plan.Rules, w.origin),
 		running:  make([]int32, w.users, w.users+2),
+		used:     make([]cluster.Cap, len(w.Config.Caps)),
 		lastPass: math.MinInt64 / 2,
 	}
 	s.stop = len(w.jobs)
@@ -95,6 +99,22 @@ func (s *Simulator) open() {
 		Queue: s.queue, Nodes: s.nodes,
 		Running: s.running, Start: s.start,
 	}
+	if len(s.used) > 0 {
+		s.floor.Admits = s.admits
+	}
+}
+
+// admits reports whether the caps of a job allow it to start.
+func (s *Simulator) admits(r *cluster.Request) bool {
+	j := s.job(r.Job)
+	return !slices.ContainsFunc(j.caps, func(n int32) bool { return !s.w.Config.Caps[n].Admits(s.used[n], j.uses) })
+}
+
+// use adds a job to what its caps count, times 1 or -1.
+func (s *Simulator) use(j *job, times int64) {
+	for _, n := range j.caps {
+		s.used[n].Add(j.uses, times)
+	}
 }
 
 // Fork returns an independent copy of the simulation at this instant. The
@@ -107,6 +127,7 @@ func (s *Simulator) Fork() *Simulator {
 	}
 	c.plan = plan
 	c.extra = append([]Extra(nil), s.extra...)
+	c.used = slices.Clone(s.used)
 	c.nodes = s.nodes.Clone()
 	c.queue = s.queue.Clone()
 	c.running = append(make([]int32, 0, len(s.running)+2), s.running...)
@@ -302,6 +323,7 @@ func (s *Simulator) release(at int64) bool {
 func (s *Simulator) end() {
 	a := s.nodes.Release()
 	s.running[a.User]--
+	s.use(s.job(a.Job), -1)
 	if s.IsExtra(a.Job) {
 		s.extra[int(a.Job)-len(s.w.jobs)].Finished = true
 		return
@@ -350,9 +372,10 @@ func (s *Simulator) start(r *cluster.Request, place *cluster.Place, outOfTurn bo
 	}
 	s.nodes.Take(a)
 	s.running[r.User]++
+	s.use(j, 1)
 	if s.IsExtra(r.Job) {
 		e := &s.extra[int(r.Job)-len(s.w.jobs)]
-		e.Started, e.Start, e.Backfilled = true, s.now, outOfTurn
+		e.Started, e.Start, e.Backfilled, e.barred = true, s.now, outOfTurn, r.Barred
 	} else if s.length == nil { // futures end with their question
 		s.waits = append(s.waits, float64(s.now-j.submit))
 	}

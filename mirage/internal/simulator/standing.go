@@ -23,6 +23,9 @@ type Standing struct {
 	Own []trace.Job
 	// Ended are jobs that ended before, from which [Simulator.Lengths] learns.
 	Ended []trace.Job
+	// Repeats says that the jobs are all that were submitted by Now, so a Future may
+	// repeat their arrivals.
+	Repeats bool
 }
 
 // Resume returns a simulation of nothing but what stands, at that instant,
@@ -48,7 +51,7 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 	}
 	jobs := slices.Clone(st.Running)
 	for i := range jobs {
-		jobs[i].End = jobs[i].Start + jobs[i].Limit
+		jobs[i].End, jobs[i].After = jobs[i].Start+jobs[i].Limit, ""
 	}
 	running := len(jobs)
 	for _, j := range st.Pending {
@@ -63,26 +66,32 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 	order := make([]int, len(jobs))
 	for i := range order {
 		order[i] = i
-		jobs[i].After = "" // what waits for another job is not pending yet
+	}
+	for i := range st.Ended {
+		jobs[standing+i].ID, jobs[standing+i].After = "", ""
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].Submit, jobs[b].Submit) })
 	sorted := make([]trace.Job, len(jobs))
 	for at, i := range order {
 		sorted[at] = jobs[i]
 	}
+	onlyKnown(sorted)
 	w, err := NewWorkload(sorted, c)
 	if err != nil {
 		return nil, err
 	}
 	s := w.NewFrom(st.Now)
-	s.next, s.first = len(w.jobs), len(w.jobs)
+	s.next, s.first, s.repeats = len(w.jobs), len(w.jobs), st.Repeats
 	for at, i := range order {
 		switch j := &w.jobs[at]; {
 		case i < running:
 			s.resume(int32(at), j, &sorted[at])
 		case i >= standing:
 			s.ended = append(s.ended, int32(at))
-		case !j.rejected:
+		case j.rejected || j.after >= 0: // the end of the other job makes it eligible
+		case sorted[at].Eligible > st.Now:
+			s.held = append(s.held, hold{sorted[at].Eligible, int32(at)})
+		default:
 			s.enqueue(int32(at), j.submit)
 		}
 	}
@@ -98,6 +107,17 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 	slices.SortStableFunc(s.ended, func(a, b int32) int { return cmp.Compare(sorted[a].End, sorted[b].End) })
 	s.pass(st.Now)
 	return s, nil
+}
+
+// onlyKnown removes dependencies on jobs that do not stand before the job itself.
+func onlyKnown(jobs []trace.Job) {
+	seen := map[string]bool{"": true}
+	for i := range jobs {
+		if !seen[jobs[i].After] {
+			jobs[i].After = ""
+		}
+		seen[jobs[i].ID] = true
+	}
 }
 
 // resume takes nodes for a job that has been running since start. One that is
@@ -116,4 +136,5 @@ func (s *Simulator) resume(i int32, j *job, t *trace.Job) {
 	a.Place = s.nodes.Assign(int(j.nodes), j.share, on)
 	s.nodes.Take(a)
 	s.running[j.user]++
+	s.use(j, 1)
 }

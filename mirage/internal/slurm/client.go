@@ -25,6 +25,7 @@ type Controller struct {
 	Linear         bool          // jobs have whole nodes
 	Memory         bool          // memory is given out like CPUs
 	Parameters     string        // of the scheduler
+	Limits         bool          // limits of accounts and QOS are enforced
 }
 
 // Request is a job to submit.
@@ -107,27 +108,45 @@ var refusals = []string{
 	"invalid generic resource", "node configuration is not available", "partition configuration not available",
 	"time limit is invalid", "node count specification", "more processors requested than permitted",
 	"unrecognized option", "invalid option", "unable to open file", "permission denied", "dos line breaks",
-	"does not look like a batch script", "job violates", "memory specification can not be satisfied",
+	"does not look like a batch script", "memory specification can not be satisfied",
 }
 
-// refused says whether an error of sbatch's is for good.
-func refused(err error) bool {
+// ErrLimited is returned when Slurm does not have a job now, for a limit on submitted
+// jobs: there is none, and the same request may be accepted later.
+var ErrLimited = errors.New("job rejected for now")
+
+// refused returns ErrRefused or ErrLimited for an error of sbatch's after which there is no
+// job; nil after others. Slurm has one text for limits that pass and limits that do not
+// (ESLURM_ACCOUNTING_POLICY); newer versions name the limit on a line before it.
+func refused(err error) error {
 	said := strings.ToLower(err.Error())
-	return slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(said, r) })
+	switch {
+	case slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(said, r) }):
+		return ErrRefused
+	case strings.Contains(said, "job violates"):
+		if strings.Contains(said, "perjob") || strings.Contains(said, "notsatisfied") || strings.Contains(said, "notallowed") {
+			return ErrRefused
+		}
+		return ErrLimited
+	}
+	return nil
 }
 
 // Submit submits a job and returns its id. sbatch inherits held. After an
-// error that does not wrap ErrRefused the job may have been submitted all the
+// error that wraps neither ErrRefused nor ErrLimited the job may have been submitted all the
 // same.
 func (c *Client) Submit(ctx context.Context, r Request, held *os.File) (int64, error) {
 	b, err := c.Runner.Run(ctx, r.argv(), held)
-	if errors.Is(err, ErrCommand) && refused(err) {
-		return 0, fmt.Errorf("%w: %v", ErrRefused, err) // not an ErrCommand: those are tried again
+	if errors.Is(err, ErrCommand) {
+		if why := refused(err); why != nil {
+			return 0, fmt.Errorf("%w: %v", why, err) // not an ErrCommand: it says that there is no job
+		}
 	}
 	if err != nil {
 		return 0, err
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(string(b)), ";") // id;cluster
+	printed := lines(b)                                                                                    // a site may print a greeting first
+	first, _, _ := strings.Cut(strings.TrimSpace(slices.Concat([]string{""}, printed)[len(printed)]), ";") // id;cluster
 	id, err := strconv.ParseInt(first, 10, 64)
 	if err != nil || id <= 0 {
 		return 0, fmt.Errorf("sbatch: %w: %q is not a job id", ErrAnswer, first)
@@ -171,6 +190,7 @@ func ParseController(b []byte) (k Controller, err error) {
 		return k, fmt.Errorf("scontrol: %w: AccountingStorageType is missing", ErrAnswer)
 	}
 	k.Accounting = !slices.Contains([]string{"accounting_storage/none", "(null)", ""}, storage)
+	k.Limits = slices.ContainsFunc(strings.Split(said["AccountingStorageEnforce"], ","), func(word string) bool { return word == "limits" || word == "safe" || word == "all" })
 	k.Private = slices.Contains(strings.Split(said["PrivateData"], ","), "jobs")
 	k.Linear = said["SelectType"] == "select/linear"
 	k.Memory = strings.Contains(said["SelectTypeParameters"], "MEMORY")

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
 )
 
@@ -23,6 +25,12 @@ var never = []string{
 	"InvalidQOS", "QOSNotAllowed", "DependencyNeverSatisfied",
 }
 
+// permanent reports whether a pending job with a reason will never start: for one of
+// those, or for a limit on each job of its quality of service or association.
+func permanent(reason string) bool {
+	return slices.Contains(never, reason) || trace.Capped(reason) && (strings.Contains(reason, "PerJob") || strings.Contains(reason, "NotSatisfied"))
+}
+
 // doubt warns once.
 func (p *Provisioner) doubt(err error) {
 	if !p.doubted[err.Error()] {
@@ -31,11 +39,18 @@ func (p *Provisioner) doubt(err error) {
 	}
 }
 
-// stuck doubts a service's job that will never start.
-func (p *Provisioner) stuck(k *Link, j *Job) {
-	if j.State.Pending() && slices.Contains(never, j.Reason) {
-		p.doubt(fmt.Errorf("job %d of link %d: %w: pending with reason %s", j.ID, k.Number, ErrNeverStarts, j.Reason))
+// stuck doubts a service's job that will never start. It returns an error for the first
+// of the chain, whose successors would not start either.
+func (p *Provisioner) stuck(k *Link, j *Job) error {
+	if !j.State.Pending() || !permanent(j.Reason) {
+		return nil
 	}
+	err := fmt.Errorf("job %d of link %d: %w: pending with reason %s", j.ID, k.Number, ErrNeverStarts, j.Reason)
+	if k.Number == 0 {
+		return err
+	}
+	p.doubt(err)
+	return nil
 }
 
 // tooFew doubts a service that asks for more nodes than there are.

@@ -20,9 +20,11 @@ func TestDoubts(t *testing.T) {
 		p.tooFew(0) // the controller could not be asked
 		p.tooFew(50)
 		p.tooFew(4)
-		p.stuck(&Link{}, &Job{ID: 7, State: "PENDING", Reason: "Resources"})
-		p.stuck(&Link{}, &Job{ID: 7, State: "RUNNING", Reason: "BadConstraints"})
-		p.stuck(&Link{}, &Job{ID: 7, State: "PENDING", Reason: "PartitionTimeLimit"})
+		_ = p.stuck(&Link{Number: 1}, &Job{ID: 7, State: "PENDING", Reason: "Resources"})
+		_ = p.stuck(&Link{Number: 1}, &Job{ID: 7, State: "RUNNING", Reason: "BadConstraints"})
+		if err := p.stuck(&Link{Number: 1}, &Job{ID: 7, State: "PENDING", Reason: "PartitionTimeLimit"}); err != nil {
+			t.Error(err)
+		}
 	}
 	if len(warned) != 3 || !errors.Is(warned[0], ErrPrivate) || !errors.Is(warned[1], ErrNeverStarts) || !errors.Is(warned[2], ErrNeverStarts) {
 		t.Errorf("%v", warned)

@@ -44,7 +44,9 @@ func (p *Provisioner) note(k *Link, j *Job) error {
 			p.s.Outcome(p.ledger.Token(k.Number), late*p.s.Scale/3600)
 		}
 	}
-	p.stuck(k, j)
+	if err := p.stuck(k, j); err != nil {
+		return err
+	}
 	switch {
 	case !j.State.Over():
 		return nil

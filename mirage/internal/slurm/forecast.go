@@ -36,7 +36,13 @@ func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Sim
 		service.Partition, service.Need = st.Own[i].Partition, st.Own[i].Need
 	}
 	service.Need = h.need(service.Need, service.Partition, nil)
-	config := simulator.Config{Machine: h.Machine, Rules: liveRules(p.k.Parameters)}
+	machine := h.Machine
+	machine.Down = slices.Clone(machine.Down)
+	for i := range machine.Down {
+		w := &machine.Down[i]
+		w.From, w.To = m.unix(float64(w.From)), m.unix(float64(w.To))
+	}
+	config := simulator.Config{Machine: machine, Rules: liveRules(p.k.Parameters)}
 	spare(&config, st.Pending)
 	return p.resumed(service, st, &config)
 }
@@ -101,6 +107,7 @@ func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
 	st := standing(counted(jobs, unit), trace.Never, scale{0, 1}, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
 		row.ID, row.Name, row.Partition, row.Need = strconv.FormatInt(j.ID, 10), j.Name, j.Partition, trace.NeedOf(j.TRES)
 	})
+	st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool { return row.After != "" || row.Eligible != 0 })
 	for i := range st.Running {
 		st.Running[i].End = trace.Never
 	}
@@ -137,7 +144,7 @@ func standing(jobs []Job, now int64, m scale, own func(int64) bool, detail func(
 			limit = trace.Unlimited
 		}
 		row := trace.Job{
-			User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
+			ID: strconv.FormatInt(j.ID, 10), User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
 			Submit: min(m.unix(float64(j.Submit)), now), Limit: max(int64(m.span(limit)), 1),
 		}
 		detail(&row, j)
@@ -150,13 +157,47 @@ func standing(jobs []Job, now int64, m scale, own func(int64) bool, detail func(
 			} else {
 				st.Running = append(st.Running, row)
 			}
-		case j.State.Pending() && !j.Held() && !own(j.ID):
+		case j.State.Pending() && j.waits(&row, m, now) && !own(j.ID):
 			for range max(j.Tasks, 1) {
 				st.Pending = append(st.Pending, row)
 			}
 		}
 	}
+	onlyReleased(&st)
 	return st
+}
+
+// onlyReleased leaves out pending jobs that wait for one that does not stand here: nobody
+// knows when it ends.
+func onlyReleased(st *simulator.Standing) {
+	for left := -1; left != len(st.Pending); {
+		left = len(st.Pending)
+		ids := map[string]bool{"": true}
+		for _, rows := range [][]trace.Job{st.Running, st.Own, st.Pending} {
+			for i := range rows {
+				ids[rows[i].ID] = true
+			}
+		}
+		st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool { return !ids[row.After] })
+	}
+}
+
+// waits reports whether a pending job waits for room, or will: for a time, another job's
+// end or others of its group, which go into its row.
+func (j *Job) waits(row *trace.Job, m scale, now int64) bool {
+	switch {
+	case j.Reservation != "": // it does not run on what other jobs may have
+		return false
+	case !j.Held():
+		return true
+	case j.Reason == "BeginTime" && j.Eligible > 0:
+		row.Eligible = m.unix(float64(j.Eligible))
+		return row.Eligible > now
+	case j.Reason == "Dependency" && len(j.After) == 1:
+		row.After = j.After[0]
+		return true
+	}
+	return len(row.Caps) > 0 && trace.Capped(j.Reason)
 }
 
 // Held says that a pending job waits for something other than room.

@@ -234,11 +234,14 @@ func TestAgeless(t *testing.T) {
 // TestRefused: a refusal for good is none that is tried again.
 func TestRefused(t *testing.T) {
 	for said, want := range map[string]error{
-		"sbatch: error: Batch job submission failed: Invalid partition name specified":                     ErrRefused,
-		"sbatch: error: Batch job submission failed: Requested node configuration is not available":        ErrRefused,
-		"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation":              ErrCommand,
-		"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)": ErrCommand,
-		"sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying":                     ErrCommand,
+		"sbatch: error: Batch job submission failed: Invalid partition name specified":                                                                                                    ErrRefused,
+		"sbatch: error: Batch job submission failed: Requested node configuration is not available":                                                                                       ErrRefused,
+		"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation":                                                                                             ErrCommand,
+		"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)":                                                                                ErrCommand,
+		"sbatch: error: AssocMaxSubmitJobLimit; sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)":        ErrLimited,
+		"sbatch: error: QOSMaxWallDurationPerJobLimit; sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)": ErrRefused,
+		"sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)":                                               ErrLimited,
+		"sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying":                                                                                                    ErrCommand,
 	} {
 		c := Client{Runner: failing(said)}
 		_, err := c.Submit(t.Context(), Request{Script: "x", Nodes: 1, Limit: time.Hour}, nil)

@@ -37,6 +37,15 @@ type Job struct {
 	Priority  float64       // Slurm's own, now
 	Reason    string        // why it is pending
 	Tasks     int           // of an array that is still pending as one; else 1
+	Account   string
+	QOS       string
+	Eligible  int64    // Unix seconds from which it may start; 0 if unknown
+	After     []string // ids of the jobs that it waits for
+	Array     int64    // id of its array; 0 is none
+	Task      string   // its number in the array
+	List      string   // tasks of the array that are pending as one
+	Together  int      // tasks of the array that may run at once; 0 is any
+	Place
 }
 
 // Started says that the job holds or held nodes.
@@ -70,31 +79,8 @@ func counted(jobs []Job, u trace.Unit) []Job {
 	return out
 }
 
-// number is an integer as Slurm's JSON has it: plain, null, or, in newer
-// versions, an object that says whether it is set.
-type number int64
-
-func (n *number) UnmarshalJSON(b []byte) error {
-	if bytes.HasPrefix(b, []byte("{")) {
-		var o struct {
-			Set, Infinite bool
-			Number        float64
-		}
-		if err := json.Unmarshal(b, &o); err != nil {
-			return err
-		}
-		if o.Set && !o.Infinite {
-			*n = number(o.Number)
-		}
-		return nil
-	}
-	var f *float64
-	if err := json.Unmarshal(b, &f); err != nil || f == nil {
-		return err
-	}
-	*n = number(*f)
-	return nil
-}
+// number is an integer of Slurm's JSON.
+type number = trace.Number
 
 // state is a state as Slurm's JSON has it: a word, or, in newer versions, a
 // list of the state and its flags.
@@ -153,6 +139,35 @@ func (s *shared) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// dependencies returns the ids of the jobs in a dependency such as
+// "afterany:12_*(unfulfilled),afterok:13" that are not fulfilled.
+func dependencies(text string) (ids []string) {
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '?' }) {
+		kind, rest, _ := strings.Cut(part, ":")
+		if !strings.HasPrefix(kind, "after") || kind == "after" {
+			continue
+		}
+		for id := range strings.SplitSeq(rest, ":") {
+			id = strings.TrimSpace(id)
+			if n := strings.IndexFunc(id, func(r rune) bool { return r < '0' || r > '9' }); n >= 0 {
+				id = id[:n]
+			}
+			if id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// placeOf adds the type of the GPUs that a job wants on each node to its place.
+func placeOf(gres string, p Place) Place {
+	for name, n := range gpuTypes(gres) {
+		p.GPUType, p.TypedGPUs = name, n
+	}
+	return p
+}
+
 // ParseQueue reads what squeue --json prints. The error wraps ErrAnswer.
 func ParseQueue(b []byte) ([]Job, error) {
 	var answer struct {
@@ -179,6 +194,18 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Tasks     number  `json:"tasks"`
 			On        string  `json:"nodes"`
 			Shared    shared  `json:"shared"`
+
+			Account     string `json:"account"`
+			QOS         string `json:"qos"`
+			Eligible    number `json:"eligible_time"`
+			Dependency  string `json:"dependency"`
+			ArrayJob    number `json:"array_job_id"`
+			ArrayTask   number `json:"array_task_id"`
+			Together    number `json:"array_max_tasks"`
+			Features    string `json:"features"`
+			Required    string `json:"required_nodes"`
+			Excluded    string `json:"excluded_nodes"`
+			Reservation string `json:"resv_name"`
 		}
 		Errors []json.RawMessage
 	}
@@ -200,6 +227,10 @@ func ParseQueue(b []byte) ([]Job, error) {
 		if err != nil {
 			return nil, fmt.Errorf("squeue: job %d: %w: %w", *j.ID, ErrAnswer, err)
 		}
+		task := ""
+		if j.ArrayJob != 0 {
+			task = strconv.FormatInt(int64(j.ArrayTask), 10)
+		}
 		jobs = append(jobs, Job{
 			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: trace.State(j.State),
 			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
@@ -207,6 +238,9 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
 			TRES: withGPUs(cmp.Or(j.Allocated, j.Asked), gpusOf(j.PerJob)+int(max(j.Nodes, 1))*gpusOf(j.PerNode)+int(max(j.Tasks, 1))*gpusOf(j.PerTask)),
 			On:   j.On, Exclusive: bool(j.Shared),
+			Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: dependencies(j.Dependency),
+			Array: int64(j.ArrayJob), List: j.Array, Task: task, Together: int(j.Together),
+			Place: placeOf(j.PerNode, Place{Features: j.Features, Required: j.Required, Excluded: j.Excluded, Reservation: j.Reservation}),
 		})
 	}
 	return jobs, nil

@@ -28,7 +28,8 @@ func TestParseQueue(t *testing.T) {
 		{ID: 1, Name: "tok", User: "root", Comment: `a|b "q"`, State: "RUNNING", Nodes: 1, Limit: 365 * 24 * time.Hour, Submit: 1795270317, Start: 1795270318, End: 1826806318, Tasks: 1},
 		{ID: 2, Name: "x", User: "root", State: "PENDING", Nodes: 2, Submit: 1795270318, Priority: 4294, Reason: "Dependency", Tasks: 6},
 	}
-	for name, text := range map[string]string{"22.05": queue2205, "23.11": queue2311} {
+	for name, text := range map[string]string{"0-8:2,20%3": queue2205, "1-5,7": queue2311} {
+		want[1].List = name // the tasks, which differ
 		jobs, err := ParseQueue([]byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

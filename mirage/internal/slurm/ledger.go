@@ -23,6 +23,7 @@ const (
 	Started  Kind = "started"  // it holds nodes
 	Ended    Kind = "ended"    // it holds none any more
 	Void     Kind = "void"     // it ended without ever having started
+	Refused  Kind = "refused"  // sbatch submitted no job for a link
 )
 
 // Entry is a line of the journal.
@@ -44,6 +45,7 @@ type Link struct {
 	Intent  time.Time // of the last submission; zero if it was adopted
 	Tries   int       // submissions
 	Open    bool      // what came of the last one is not known yet
+	Refused time.Time // first refusal since its last job; zero is none
 	Job     int64     // 0 until one is known
 	Start   int64     // Unix seconds; 0 until then
 	End     int64     // Unix seconds; 0 until then, or if it is not known
@@ -146,11 +148,18 @@ func (l *Ledger) apply(e Entry) error {
 		}
 		k.Intent, k.Open = e.At, true
 		k.Tries++
+	case Refused:
+		if k.Job != 0 || !k.Open {
+			return refuse("it was not submitted")
+		}
+		if k.Open = false; k.Refused.IsZero() {
+			k.Refused = e.At
+		}
 	case Accepted:
 		if k.Job != 0 || e.Job <= 0 || l.used(e.Job) {
 			return refuse("it already has a job, or the job belongs to another link")
 		}
-		k.Job, k.Open = e.Job, false
+		k.Job, k.Open, k.Refused = e.Job, false, time.Time{}
 	case Started:
 		if k.Job == 0 || k.Started {
 			return refuse("it has no job, or its job has started")

@@ -12,7 +12,7 @@ import (
 type Metrics struct {
 	mu sync.Mutex
 
-	decisions, submissions, unclear, recovered, doubles, pollErrors float64
+	decisions, submissions, unclear, refusals, recovered, doubles, pollErrors float64
 
 	lastPoll           float64
 	pending, running   float64
@@ -58,6 +58,7 @@ func (m *Metrics) WriteTo(w io.Writer) (int64, error) {
 		{"decisions_total", "counter", "Decisions taken.", m.decisions},
 		{"submissions_total", "counter", "Times sbatch was run.", m.submissions},
 		{"submissions_unclear_total", "counter", "Submissions whose reply was not understood.", m.unclear},
+		{"submissions_refused_total", "counter", "Submissions that Slurm refused.", m.refusals},
 		{"submissions_recovered_total", "counter", "Jobs found by their token.", m.recovered},
 		{"doubles_total", "counter", "Second jobs found for a link; above 0 something is wrong.", m.doubles},
 		{"poll_errors_total", "counter", "Polls that Slurm did not answer.", m.pollErrors},

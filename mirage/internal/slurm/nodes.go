@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,9 @@ type Hardware struct {
 	names   map[string]int32 // number of each node
 	whole   map[string]bool  // partitions whose nodes are not shared
 	linear  bool             // no nodes are shared
+
+	partitions   map[string]partition
+	reservations []Reservation
 }
 
 // Hardware asks for the nodes and partitions, and how they are shared.
@@ -48,6 +52,7 @@ func ParseHardware(nodes, partitions []byte, k Controller) (*Hardware, error) {
 	for _, line := range lines(partitions) {
 		h.partition(fieldsOf(line))
 	}
+	h.close(func(seen) bool { return false })
 	return h, h.Machine.Check()
 }
 
@@ -68,15 +73,26 @@ func fieldsOf(line string) map[string]string {
 
 // seen is a node as its controller describes it.
 type seen struct {
-	name string
-	kind cluster.Kind
-	out  bool // of service
+	name     string
+	kind     cluster.Kind
+	state    string         // why it takes no jobs, such as "drained (Reason disk)"; "" if it does
+	outage   string         // the same, with a reservation that is not shown
+	reserved string         // the same for a state that a shown reservation explains
+	features []string       // that are active
+	types    map[string]int // GPUs of each type
 }
+
+// out reports whether the node takes no jobs.
+func (n *seen) out() bool { return n.outage != "" }
 
 func (h *Hardware) read(b []byte, k Controller) error {
 	for i, line := range lines(b) {
 		f := fieldsOf(line)
-		n := seen{name: f["NodeName"], out: outOfService(f["State"])}
+		n := seen{name: f["NodeName"], types: gpuTypes(f["Gres"])}
+		n.state, n.reserved = outage(f["State"], reasonOf(line))
+		if list := cmp.Or(f["ActiveFeatures"], f["AvailableFeatures"]); list != "(null)" {
+			n.features = strings.Split(list+","+f["AvailableFeatures"], ",")
+		}
 		var err error
 		if n.kind.CPUs, err = strconv.Atoi(cmp.Or(f["CPUEfctv"], f["CPUTot"])); err != nil || n.name == "" {
 			return fmt.Errorf("scontrol show nodes:%d: %w: no name or no CPUs", i+1, ErrAnswer)
@@ -91,17 +107,32 @@ func (h *Hardware) read(b []byte, k Controller) error {
 		}
 		h.nodes = append(h.nodes, n)
 	}
-	slices.SortStableFunc(h.nodes, func(a, b seen) int { return cmp.Compare(bit(a.out), bit(b.out)) })
-	out := 0
+	return nil
+}
+
+// forGood is the end of an outage that nobody knows the end of.
+const forGood = math.MaxInt32 * 4
+
+// close describes the machine, with the nodes that take no jobs last. explained reports
+// whether a reservation that is known closes a node now: it opens with its end.
+func (h *Hardware) close(explained func(seen) bool) {
+	for i := range h.nodes {
+		n := &h.nodes[i]
+		if n.outage = n.state; !n.out() && n.reserved != "" && !explained(*n) {
+			n.outage = n.reserved
+		}
+	}
+	slices.SortStableFunc(h.nodes, func(a, b seen) int { return cmp.Compare(bit(a.out()), bit(b.out())) })
+	m, out := &h.Machine, 0
+	m.Nodes, m.Kinds, m.Down = 0, nil, nil
 	for i, n := range h.nodes {
 		h.names[n.name] = int32(i)
-		out += bit(n.out)
+		out += bit(n.out())
 		h.add(n)
 	}
 	if out > 0 {
-		h.Machine.Down = []cluster.Window{{From: 0, To: math.MaxInt32 * 4, Nodes: out}}
+		m.Down = []cluster.Window{{From: 0, To: forGood, Nodes: out}}
 	}
-	return nil
 }
 
 // count is how many nodes a partition has, the cluster where it is "", and how many of
@@ -110,7 +141,7 @@ func (h *Hardware) count(partition string) (total, out int) {
 	for _, n := range h.nodes {
 		if partition == "" || slices.Contains(n.kind.Partitions, partition) {
 			total++
-			out += bit(n.out)
+			out += bit(n.out())
 		}
 	}
 	return total, out
@@ -138,19 +169,68 @@ func bit(b bool) int {
 	return 0
 }
 
-// outOfService says that a node in such a state, words with + between them, takes
-// no jobs.
-func outOfService(state string) bool {
-	return slices.ContainsFunc(strings.Split(state, "+"), func(word string) bool {
-		switch strings.TrimRight(word, "*~#!%$@^-") {
-		case "DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "UNKNOWN", "FUTURE", "MAINT", "NOT_RESPONDING":
-			return true
+// outage says why a node in a state, words with + between them, takes no jobs, and why
+// it does not if no reservation is known that explains the state (scontrol(1), NODE
+// STATES). A state that ends in * does not respond and gets no new work.
+func outage(state, reason string) (outage, reserved string) {
+	if reason != "" {
+		reason = " (Reason " + reason + ")"
+	}
+	for word := range strings.SplitSeq(state, "+") {
+		plain := strings.TrimRight(word, "*~#!%$@^-")
+		switch plain {
+		case "DRAIN", "DRAINED", "DRAINING":
+			return "drained" + reason, ""
+		case "DOWN", "FAIL", "FAILING", "ERROR", "UNKNOWN", "FUTURE":
+			outage = strings.ToLower(plain) + reason
+		case "NOT_RESPONDING":
+			outage = cmp.Or(outage, "not responding"+reason)
+		case "MAINT":
+			reserved = "in maintenance, and no reservation shows until when"
+		case "RESERVED":
+			reserved = "reserved, and no reservation shows for whom"
 		}
-		return false
-	})
+		if strings.Contains(word[len(plain):], "*") {
+			outage = cmp.Or(outage, "not responding"+reason)
+		}
+	}
+	return outage, reserved
+}
+
+// reasonOf returns the reason in a line about a node, which may contain spaces; who set
+// it and when is left out.
+func reasonOf(line string) string {
+	_, reason, _ := strings.Cut(line, " Reason=")
+	if at := nextField.FindStringIndex(reason); at != nil {
+		reason = reason[:at[0]]
+	}
+	reason, _, _ = strings.Cut(reason, " [")
+	return strings.TrimSpace(reason)
+}
+
+// nextField finds the field after a value with spaces.
+var nextField = regexp.MustCompile(` [A-Z][A-Za-z]+=`)
+
+// gpuTypes counts the GPUs of each type in a list of generic resources.
+func gpuTypes(gres string) map[string]int {
+	types := map[string]int{}
+	for part := range strings.SplitSeq(gres, ",") {
+		part, _, _ = strings.Cut(part, "(")
+		part = strings.TrimPrefix(strings.TrimPrefix(part, "gres:"), "gres/")
+		if words := strings.FieldsFunc(part, func(r rune) bool { return r == ':' || r == '=' }); len(words) > 1 && words[0] == "gpu" {
+			if _, err := strconv.Atoi(words[1]); err != nil {
+				types[words[1]] += gpusOf(part)
+			}
+		}
+	}
+	return types
 }
 
 func (h *Hardware) partition(f map[string]string) {
+	if h.partitions == nil {
+		h.partitions = map[string]partition{}
+	}
+	h.partitions[f["PartitionName"]] = partitionOf(f)
 	p := cluster.Partition{Name: f["PartitionName"]}
 	p.MaxSeconds, _ = trace.SlurmSeconds(f["MaxTime"])
 	p.MaxNodes, _ = strconv.Atoi(f["MaxNodes"])
@@ -181,6 +261,10 @@ func (h *Hardware) detail(row *trace.Job, j *Job) {
 	}
 	row.Partition = j.Partition
 	row.Need = h.need(need, j.Partition, h.numbers(j.On))
+	if j.State.Pending() {
+		// Doubts about the names of others' jobs are not the asker's.
+		row.Need.Only, _ = h.only(j.Place, max(j.Nodes, 1))
+	}
 }
 
 // numbers are the nodes of a list such as n[0-3,7],gpu01; nil where one is not

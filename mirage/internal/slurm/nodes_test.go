@@ -35,16 +35,16 @@ func TestParseHardware(t *testing.T) {
 		Nodes: 4,
 		Kinds: []cluster.Kind{
 			{Name: "g2", Nodes: 2, CPUs: 62, GPUs: 4, MemoryMB: 500000, Partitions: []string{"gpu", "all"}},
-			{Name: "c1", Nodes: 1, CPUs: 8, MemoryMB: 1, Partitions: []string{""}},
 			{Name: "g1", Nodes: 1, CPUs: 62, GPUs: 4, MemoryMB: 500000, Partitions: []string{"gpu"}},
+			{Name: "c1", Nodes: 1, CPUs: 8, MemoryMB: 1, Partitions: []string{""}},
 		},
-		Down:       []cluster.Window{{From: 0, To: math.MaxInt32 * 4, Nodes: 1}},
+		Down:       []cluster.Window{{From: 0, To: math.MaxInt32 * 4, Nodes: 2}},
 		Partitions: []cluster.Partition{{Name: "gpu", MaxSeconds: 2 * 86400, Tier: 5}, {Name: "all", MaxNodes: 2, Tier: 1}},
 	}
 	if diff := cmp.Diff(want, h.Machine); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int32{0, 1, 3}, h.numbers("g[2-3],g1")); diff != "" || h.Default != "gpu" {
+	if diff := cmp.Diff([]int32{0, 1, 2}, h.numbers("g[2-3],g1")); diff != "" || h.Default != "gpu" {
 		t.Errorf("default %q, nodes %s", h.Default, diff)
 	}
 	for _, tt := range []struct {

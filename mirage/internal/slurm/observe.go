@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -43,18 +44,33 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	return nil
 }
 
-// look takes in the cluster as its controller describes it and, once and where that is
-// wanted, how long jobs ran lately.
+// accountingAge is the age at which what the accounting knows is read again.
+const accountingAge = time.Hour
+
+// look takes in the cluster as its controller describes it, with its reservations, and,
+// where that is wanted, how long jobs ran lately. Without the accounting the jobs that
+// the controller remembers tell that.
 func (p *Provisioner) look(ctx context.Context) error {
 	h, err := p.s.Client.Hardware(ctx, p.k)
 	if err != nil {
 		return err
 	}
-	if p.hardware == nil && p.s.Live && p.k.Accounting {
-		p.past, err = p.s.Client.past(ctx, p.s.Clock.Now())
+	now, v := p.s.Clock.Now(), &View{limits: newLimits()}
+	p.s.Client.holds(ctx, v, h, p.k, now)
+	for _, what := range v.Unread {
+		p.doubt(fmt.Errorf("decisions ignore what could not be read: %s", what))
 	}
 	p.hardware = h
-	return err
+	if !p.s.Live || !p.k.Accounting || !p.accounted.IsZero() && now.Sub(p.accounted) < accountingAge {
+		return nil
+	}
+	past, err := p.s.Client.past(ctx, now)
+	if err != nil {
+		p.doubt(fmt.Errorf("the accounting does not answer, so run times are those of jobs that the controller remembers: %w", err))
+		return nil
+	}
+	p.past, p.accounted = past, now
+	return nil
 }
 
 func (p *Provisioner) deciding(now time.Time) bool {

@@ -56,8 +56,10 @@ type Provisioner struct {
 	reached  bool                // it has answered once
 	hardware *Hardware           // where Settings.Live asks for it
 	past     []trace.Job         // that ended, likewise
-	snapshot time.Time           // next one due
-	decision time.Time           // next one due
+	// accounted is when the accounting answered last.
+	accounted time.Time
+	snapshot  time.Time // next one due
+	decision  time.Time // next one due
 }
 
 // Open takes a folder for its own and reads what is in it: the journal
@@ -144,7 +146,7 @@ func (p *Provisioner) append(e Entry) error {
 // Run keeps the chain going until all its services have ended or the context
 // is done. What a poll could not do goes to Settings.Warn and is tried again
 // at the next one; the errors that end the run are ErrUnsure, ErrFailing,
-// ErrRefused, ErrLedger, what the disk says, and the context's.
+// ErrRefused, ErrNeverStarts for the first service, ErrLedger, what the disk says, and the context's.
 func (p *Provisioner) Run(ctx context.Context) error {
 	if p.ledger.Last() == nil && p.s.Predecessor != 0 {
 		if err := p.append(Entry{Kind: Accepted, Link: 0, Job: p.s.Predecessor, Reason: "given"}); err != nil {
@@ -249,7 +251,9 @@ func (p *Provisioner) step(ctx context.Context) (done bool, err error) {
 		if p.futile >= patience {
 			return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
 		}
-		return false, p.try(ctx, last.Number)
+		if err := p.try(ctx, last.Number); err != nil || p.ledger.Last().Job != 0 {
+			return false, err
+		} // it is refused for now: the service before it goes on
 	}
 	jobs, err := p.s.Client.Queue(ctx)
 	if err != nil {

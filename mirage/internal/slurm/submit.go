@@ -40,12 +40,51 @@ func (p *Provisioner) try(ctx context.Context, link int) error {
 	r.Name = p.name(link)
 	// A stop must not cut a submission short.
 	id, err := p.s.Client.Submit(context.WithoutCancel(ctx), r, held)
+	if errors.Is(err, ErrLimited) || errors.Is(err, ErrRefused) {
+		return p.refused(link, err)
+	}
 	if err != nil {
 		p.quiet = time.Time{} // what sbatch started may still be at work
 		p.Metrics.add(&p.Metrics.unclear)
 		return fmt.Errorf("link %d: %w", link, err)
 	}
 	return p.append(Entry{Kind: Accepted, Link: link, Job: id})
+}
+
+// refused records that there is no job, and returns nil if the link is to be submitted
+// again: after a refusal for now, until the service before it is about to end.
+func (p *Provisioner) refused(link int, cause error) error {
+	if err := p.append(Entry{Kind: Refused, Link: link, Reason: cause.Error()}); err != nil {
+		return err
+	}
+	p.Metrics.add(&p.Metrics.refusals)
+	cause = fmt.Errorf("link %d: %w", link, cause)
+	last := p.latestRetry(link)
+	switch {
+	case !errors.Is(cause, ErrLimited):
+		return cause
+	case link == 0: // somebody is there to read it
+		return fmt.Errorf("%w: %w", ErrRefused, cause)
+	case p.s.Clock.Now().After(last):
+		return fmt.Errorf("%w: %w; it was tried again until %s, shortly before the running service ends", ErrRefused, cause, last.Format(time.RFC3339))
+	}
+	p.doubt(fmt.Errorf("%w; it is tried again until %s", cause, last.Format(time.RFC3339)))
+	return nil
+}
+
+// latestRetry is until when a refused link is submitted again: a tenth of the service's
+// time, or ten minutes if that is less, before the service before it ends. A refusal
+// that comes later is tried again for as long from then on.
+func (p *Provisioner) latestRetry(link int) time.Time {
+	margin := min(p.s.Service/10, 10*time.Minute)
+	last := p.ledger.Links[link].Refused.Add(margin)
+	if link > 0 && p.ledger.Links[link-1].Started {
+		if end := p.end(&p.ledger.Links[link-1]).Add(-margin); end.After(last) {
+			return end
+		}
+		return p.ledger.Links[link].Refused.Add(min(p.s.Service, firstAnswer))
+	}
+	return last
 }
 
 func (p *Provisioner) submitLock() string { return filepath.Join(p.dir, "submit.lock") }

@@ -19,6 +19,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -27,18 +28,24 @@ import (
 type View struct {
 	Now      int64 // Unix seconds
 	Hardware *Hardware
-	Private  bool  // only this user's jobs are seen
-	Jobs     []Job // as the controller tells them
-	Pending  int   // jobs that wait for room
+	Private  bool     // only this user's jobs are seen
+	Jobs     []Job    // as the controller tells them
+	Pending  int      // jobs that wait for room
+	Unread   []string // what could not be read and may hold jobs back: the interval has no upper end
+	Notes    []string // what could not be read and makes answers less certain
 	sim      *simulator.Simulator
 	lowest   float64 // priority of those pending
+	limits   *limits
+	standing simulator.Standing
+	config   simulator.Config
 }
 
 // How far the accounting is asked back for how long jobs run.
 const pastDays = 14
 
-// Look takes in a Slurm as it is: nodes, queue, and how long jobs ran lately. The
-// rules, where they are not nil, take the place of what the controller tells.
+// Look takes in a Slurm as it is: nodes, partitions, reservations, limits, queue, and how
+// long jobs ran lately. The rules, where they are not nil, take the place of what the
+// controller tells. Times of the controller are in the zone of now.
 func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) (*View, error) {
 	k, err := c.Controller(ctx)
 	if err != nil {
@@ -48,35 +55,72 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	if err != nil {
 		return nil, err
 	}
+	v := &View{limits: newLimits()}
+	c.holds(ctx, v, h, k, now)
 	jobs, err := c.Queue(ctx)
 	if err != nil {
 		return nil, err
 	}
-	st := standing(jobs, now.Unix(), scale{now.Unix(), 1}, func(int64) bool { return false }, h.detail)
+	st := standing(jobs, now.Unix(), scale{now.Unix(), 1}, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
+		h.detail(row, j)
+		row.Caps = v.limits.of(j.User, j.Account, j.QOS, j.Array, j.Together)
+	})
 	if st.Ended = ended(jobs, scale{st.Now, 1}); k.Accounting {
-		if st.Ended, err = c.past(ctx, now); err != nil {
-			return nil, err
+		if past, err := c.past(ctx, now); err != nil {
+			v.Notes = append(v.Notes, fmt.Sprintf("the accounting does not answer, so run times are those of the %s that the controller remembers: %v", plural.Count(len(st.Ended), "finished job"), err))
+		} else {
+			st.Ended = past
 		}
 	}
-	config := simulator.Config{Machine: h.Machine, Rules: liveRules(k.Parameters)}
+	config := simulator.Config{Machine: h.Machine, Rules: liveRules(k.Parameters), Caps: v.limits.caps}
 	if rules != nil {
 		config.Rules = *rules
 	}
-	v, err := newView(h, st, config)
 	v.Private, v.Jobs = k.Private, jobs
-	return v, err
+	return v, v.stand(h, st, config)
+}
+
+// holds reads what holds jobs back besides other jobs: reservations and limits.
+func (c *Client) holds(ctx context.Context, v *View, h *Hardware, k Controller, now time.Time) {
+	all, err := c.Reservations(ctx, now.Location())
+	if err != nil {
+		v.Unread = append(v.Unread, fmt.Sprintf("reservations (%v)", err))
+	}
+	if unknown := h.reserve(all, now.Unix(), now.Location()); len(unknown) > 0 {
+		v.Unread = append(v.Unread, "some nodes of the reservations "+strings.Join(unknown, ", "))
+	}
+	if !k.Limits && !h.listed() {
+		return
+	}
+	l, err := c.limits(ctx)
+	if err == nil {
+		v.limits = l
+	} else if k.Limits {
+		v.Unread = append(v.Unread, fmt.Sprintf("limits of accounts and QOS (%v)", err))
+	}
+	if !k.Limits { // only the default accounts matter
+		l = newLimits()
+		l.account, l.quality = v.limits.account, v.limits.quality
+		v.limits = l
+	}
 }
 
 // newView takes up what stands on a machine.
-func newView(h *Hardware, st simulator.Standing, config simulator.Config) (v *View, err error) {
-	v = &View{Now: st.Now, Hardware: h, lowest: math.Inf(1), Pending: len(st.Pending)}
+func newView(h *Hardware, st simulator.Standing, config simulator.Config) (*View, error) {
+	v := &View{limits: newLimits()}
+	return v, v.stand(h, st, config)
+}
+
+func (v *View) stand(h *Hardware, st simulator.Standing, config simulator.Config) (err error) {
+	v.Now, v.Hardware, v.lowest, v.Pending = st.Now, h, math.Inf(1), len(st.Pending)
 	spare(&config, st.Pending)
 	ageless(st.Pending, v.Now, &config.Rules)
 	for i := range st.Pending {
 		v.lowest = min(v.lowest, st.Pending[i].Priority)
 	}
+	v.standing, v.config = st, config
 	v.sim, err = config.Resume(st)
-	return v, err
+	return err
 }
 
 // Queues of more than so many jobs are planned by fewer backfill passes over fewer
@@ -146,26 +190,42 @@ func (v *View) Waits(job trace.Job, part int) (stats.Sorted, error) {
 type length = func(job int32, ran int64) int64
 
 func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (stats.Sorted, error) {
+	all, err := v.draw(v.sim, v.placed(job), draws, lengths)
+	waits := make([]float64, len(all))
+	for i := range all {
+		waits[i] = float64(all[i].Seconds)
+	}
+	return stats.Sort(waits), err
+}
+
+// placed completes a job: its partition, its needs and, if it has none, its priority.
+func (v *View) placed(job trace.Job) trace.Job {
 	job.Partition = cmp.Or(job.Partition, v.Hardware.Default)
+	on := []int32(nil)
+	if job.Need != nil {
+		on = job.Need.Only
+	}
 	job.Need = v.Hardware.need(job.Need, job.Partition, nil)
+	job.Need.Only = on
 	if job.Priority == 0 && !math.IsInf(v.lowest, 0) {
 		job.Priority = v.lowest - 1
 	}
 	job.End = job.Start + job.Limit
-	waits := make([]float64, draws)
+	return job
+}
+
+// draw returns the wait of a job in each drawn future of a simulation.
+func (v *View) draw(sim *simulator.Simulator, job trace.Job, draws int, lengths func(draw int) length) ([]simulator.Wait, error) {
+	waits := make([]simulator.Wait, draws)
 	var group crash.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range waits {
-		group.Go(func() error {
-			w, err := v.sim.In(simulator.Future{Length: lengths(i)}, job, simulator.Farthest)
-			waits[i] = float64(w)
+		group.Go(func() (err error) {
+			waits[i], err = sim.WaitIn(simulator.Future{Length: lengths(i)}, job, simulator.Farthest)
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return stats.Sort(waits), nil
+	return waits, group.Wait()
 }
 
 // tilted are the lengths of draw i of n, in which all are longer, or shorter, than
@@ -205,7 +265,30 @@ func (c *Client) TestOnly(ctx context.Context, options []string) (int64, error) 
 }
 
 // Options are sbatch's options for a job.
-func Options(j *trace.Job) []string {
+func Options(a Ask) []string {
+	o := shapeOptions(&a.Job)
+	for _, x := range []struct{ name, value string }{
+		{"account", strings.Join(a.Accounts, ",")}, {"qos", a.QOS}, {"constraint", a.Features}, {"reservation", a.Reservation},
+		{"nodelist", a.Required}, {"exclude", a.Excluded},
+	} {
+		if x.value != "" {
+			o = append(o, "--"+x.name+"="+x.value)
+		}
+	}
+	if a.GPUType != "" {
+		o = slices.DeleteFunc(o, func(x string) bool { return strings.HasPrefix(x, "--gres=") })
+		o = append(o, fmt.Sprintf("--gres=gpu:%s:%d", a.GPUType, max(a.TypedGPUs, 1)))
+	}
+	if a.Eligible > 0 {
+		o = append(o, "--begin="+time.Unix(a.Eligible, 0).UTC().Format("2006-01-02T15:04:05"))
+	}
+	if a.After != "" {
+		o = append(o, "--dependency=afterany:"+a.After)
+	}
+	return o
+}
+
+func shapeOptions(j *trace.Job) []string {
 	o := []string{"--nodes=" + strconv.Itoa(j.Nodes), "--time=" + strconv.FormatInt((j.Limit+59)/60, 10)}
 	if j.Partition != "" {
 		o = append(o, "--partition="+j.Partition)

@@ -38,6 +38,8 @@ type Job struct {
 	Held      int64   `dataset:"held_seconds,optional"`  // seconds that it was held, or waited for another, before Submit
 	NoStart   bool    `dataset:"start_unknown,optional"` // the log does not say when it started: Start is Submit, or Never
 	Need      *Need   `dataset:"-"`                      // of nodes that it shares with others; nil is whole nodes
+	Eligible  int64   `dataset:"-"`                      // Unix seconds before which it may not start; 0 is Submit
+	Caps      []int32 `dataset:"-"`                      // numbers of the limits that it counts against, see cluster.Cap
 }
 
 // Need is what a job has, or asks, of the nodes that it shares with others, on all
@@ -48,6 +50,7 @@ type Need struct {
 	MemoryMB  int64
 	Exclusive bool    // shares with nobody, whatever it asks
 	On        []int32 // the nodes that it runs on, by number, where they are known
+	Only      []int32 // the nodes that it may run on, by number, ascending; nil is any
 	// Nodes and Kind are how many nodes, and of which kind, where the job is counted
 	// in something else and the log tells both: see [Trace.OnNodes].
 	Nodes int

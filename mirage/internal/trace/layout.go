@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,7 @@ type Layout string
 const (
 	Mirage Layout = "mirage"
 	SACCT  Layout = "sacct"
+	JSON   Layout = "json"
 	SWF    Layout = "swf"
 	CSV    Layout = "csv"
 )
@@ -60,6 +62,7 @@ func Layouts() registry.List[Format] {
 		{Name: string(SWF), Help: "Standard Workload Format", New: Format{isSWF, (*parser).swf}},
 		{Name: string(CSV), Help: "this project's own", New: Format{isCSV, (*parser).csv}},
 		{Name: string(Mirage), Help: "the published Mirage logs", New: Format{isMirage, (*parser).table}},
+		{Name: string(JSON), Help: "what sacct --json prints", New: Format{isJSON, (*parser).json}},
 		{Name: string(SACCT), Help: "what sacct and squeue print, with bars, commas, tabs or white space between columns", New: Format{isSACCT, (*parser).table}},
 	}
 }
@@ -131,7 +134,7 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 			o.Zone = zone
 		}
 	}
-	if o.counted() && o.Layout != SACCT {
+	if o.counted() && o.Layout != SACCT && o.Layout != JSON {
 		return nil, fmt.Errorf("%s: %w with %s: only the sacct layout has it", file, ErrColumn, o.Unit)
 	}
 	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: Nodes, Skipped: map[string]int{}}
@@ -143,6 +146,8 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 		return nil, fmt.Errorf("%s: %w: %d bad rows%s%s", file, ErrNoJobs, len(t.Bad), skipped(t.Skipped), firstBad(t.Bad))
 	}
 	t.Sort()
+	p.stray()
+	p.runaway()
 	p.untangle()
 	p.pools()
 	p.doubt()
@@ -173,6 +178,81 @@ func plain(r io.Reader) (*bufio.Reader, error) {
 // decodeUTF16 reads UTF-16, as Windows writes it, as UTF-8; a byte order mark is left out.
 func decodeUTF16(r io.Reader, order unicode.Endianness) *bufio.Reader {
 	return bufio.NewReaderSize(unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(r), 1<<16)
+}
+
+// strayGap is the time without any job after which a few last rows are taken to have a
+// wrong date, and strays how large a share of the rows they may be.
+const (
+	strayGap = 365 * 86400
+	strays   = 0.01
+)
+
+// stray drops rows whose date lies a year or more after all others, as of a machine with
+// a wrong clock: they would move the end of the log.
+func (p *parser) stray() {
+	t := p.trace
+	last := func(j *Job) int64 {
+		at := j.Submit
+		for _, x := range []int64{j.Start, j.End} {
+			if x != Never {
+				at = max(at, x)
+			}
+		}
+		return at
+	}
+	var all []int64
+	for _, jobs := range [][]Job{t.Jobs, t.Open} {
+		for i := range jobs {
+			all = append(all, last(&jobs[i]))
+		}
+	}
+	slices.Sort(all)
+	end := int64(Never)
+	for i := len(all) - 1; i > 0 && len(all)-i <= max(int(strays*float64(len(all))), 1); i-- {
+		if all[i]-all[i-1] > strayGap {
+			end = all[i-1]
+		}
+	}
+	drop := func(j Job) bool {
+		at := last(&j)
+		if at <= end {
+			return false
+		}
+		p.drop("wrong date", &dataset.SyntaxError{File: p.file, Msg: fmt.Sprintf("job %s: the time %s is more than a year after all others", j.ID, t.Clock(at))})
+		return true
+	}
+	t.Jobs, t.Open = slices.DeleteFunc(t.Jobs, drop), slices.DeleteFunc(t.Open, drop)
+}
+
+// graceSeconds is how long a running job may be past its limit: a day.
+const graceSeconds = 86400
+
+// runaway drops rows that say that a job runs though its limit ran out a day before the
+// log's end: the accounting never learnt that it ended (sacctmgr show runawayjobs).
+func (p *parser) runaway() {
+	t := p.trace
+	if len(t.Open) == 0 {
+		return
+	}
+	end, lost := int64(math.MinInt64), ""
+	for _, jobs := range [][]Job{t.Jobs, t.Open} { // starts of jobs that are not over may be expected ones
+		for i := range jobs {
+			if end = max(end, jobs[i].Submit); jobs[i].End != Never {
+				end = max(end, jobs[i].End)
+			}
+		}
+	}
+	t.Open = slices.DeleteFunc(t.Open, func(j Job) bool {
+		gone := !j.NoStart && j.Start != Never && j.Limit != Unlimited && j.Start+j.Limit+graceSeconds < end
+		if gone {
+			p.skip("runaway")
+			lost = j.ID
+		}
+		return gone
+	})
+	if n := t.Skipped["runaway"]; n > 0 {
+		p.warn("%s: %s, such as %s, a day or more past the limit at the log's end: not counted; sacctmgr show runawayjobs lists them", p.file, plural.Count(n, "running job"), lost)
+	}
 }
 
 // untangle takes dependencies back that cannot be: on a job that was submitted
@@ -387,6 +467,9 @@ func (p *parser) add(j Job) {
 	case j.Nodes < 1:
 		p.bad("job %s: %d nodes", j.ID, j.Nodes)
 	case j.End == Never:
+		if first, _, list := strings.Cut(j.Partition, ","); list { // it waits for one of several
+			j.Partition = cmp.Or(p.o.Partition, first)
+		}
 		p.trace.Open = append(p.trace.Open, j)
 	default:
 		p.trace.Jobs = append(p.trace.Jobs, j)

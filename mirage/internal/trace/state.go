@@ -18,6 +18,9 @@ var (
 	running = []State{"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT"}
 )
 
+// states are those of a job that an accounting prints.
+var states = append([]State{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "PREEMPTED", "REVOKED", "PENDING", "REQUEUED"}, running...)
+
 // short are the codes that squeue prints for states that are not over.
 var short = map[string]State{
 	"PD": "PENDING", "RQ": "REQUEUED", "RH": "REQUEUE_HOLD", "RF": "REQUEUE_FED", "SE": "SPECIAL_EXIT", "RD": "RESV_DEL_HOLD",
@@ -62,11 +65,40 @@ func Held(reason string) bool {
 		slices.ContainsFunc(limits, func(l string) bool { return strings.HasPrefix(reason, l) })
 }
 
+// Capped says that a job that pends for such a reason waits until others of its group
+// end.
+func Capped(reason string) bool {
+	return reason == "JobArrayTaskLimit" || slices.ContainsFunc(limits, func(l string) bool { return strings.HasPrefix(reason, l) })
+}
+
 // ErrTasks is returned when a list of an array's tasks is none.
 var ErrTasks = errors.New("not a list of array tasks")
 
 // maxTasks is more tasks than an array may have (slurm.conf(5), MaxArraySize).
 const maxTasks = 4_000_001
+
+// HasTask reports whether a list of tasks contains one.
+func HasTask(list, task string) bool {
+	n, err := strconv.Atoi(task)
+	if err != nil {
+		return false
+	}
+	list, _, _ = strings.Cut(list, "%")
+	for part := range strings.SplitSeq(list, ",") {
+		span, by, _ := strings.Cut(part, ":")
+		from, to, ranged := strings.Cut(span, "-")
+		if !ranged {
+			to = from
+		}
+		a, err1 := strconv.Atoi(from)
+		b, err2 := strconv.Atoi(to)
+		step, _ := strconv.Atoi(by)
+		if err1 == nil && err2 == nil && a <= n && n <= b && (n-a)%max(step, 1) == 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // Tasks counts the tasks that Slurm lists for an array, as in "0-9:3,15%4";
 // 1 where there is no list. A list that Slurm has cut short, "1,3,...", counts

@@ -43,24 +43,24 @@ const (
 // columns are the names of a field's columns, in lower letters, the best first: those
 // of sacct(1), of squeue(1), and of the Mirage logs, which are sacct's cut short.
 var columns = [fields][]string{
-	fieldID:        {"jobid", "jobidraw"},
+	fieldID:        {"jobid", "jobidraw", "job_id", "job_unique_id"},
 	fieldSubmit:    {"submit", "submit_time"},
 	fieldStart:     {"start", "start_time"},
 	fieldEnd:       {"end", "end_time"},
 	fieldElapsed:   {"elapsedraw", "elapsed", "time"},
 	fieldEligible:  {"eligible", "eligible_time"},
 	fieldLimit:     {"timelimitraw", "timelimitr", "timelimit", "time_limit"},
-	fieldNodes:     {"nnodes", "allocnodes", "reqnodes", "nodes"},
-	fieldUser:      {"user", "uid"},
+	fieldNodes:     {"nnodes", "allocnodes", "alloc_nodes", "reqnodes", "nodes"},
+	fieldUser:      {"user", "uid", "account_id"},
 	fieldName:      {"jobname", "name"},
-	fieldPartition: {"partition"},
+	fieldPartition: {"partition", "partition_id_x"},
 	fieldQOS:       {"qos"},
-	fieldPriority:  {"priority"},
+	fieldPriority:  {"priority", "priority_x"},
 	fieldExit:      {"exitcode"},
 	fieldState:     {"state", "st"},
 	fieldReason:    {"reason", "nodelist(reason)"},
 	fieldAllocated: {"alloctres"},
-	fieldAsked:     {"reqtres"},
+	fieldAsked:     {"reqtres", "req_tres"},
 	fieldCommand:   {"submitline"},
 }
 
@@ -74,10 +74,17 @@ type table struct {
 	spans [][2]int      // of the columns of an aligned table, by the rule under its header
 	at    [fields][]int // columns of a field
 	cells [][]byte
+
+	first []byte // the first row of a table without a header
+	part  []byte // the beginning of a row that goes on in the next line
+	from  int    // its line
+	whole bool   // the line before was a row
+
+	barred bool // a bar at the end of the row was left out
 }
 
 func isSACCT(line string) bool {
-	return strings.Contains(line, "|") || slices.Contains(columns[fieldID], strings.ToLower(newTable(line).names[0]))
+	return strings.Contains(line, "|") || len(newTable(line).at[fieldID]) > 0
 }
 
 // isMirage: their header is sacct's, aligned, with the columns that were asked for.
@@ -148,6 +155,10 @@ func (p *parser) table(r *bufio.Reader) error {
 		p.trace.Unit = p.o.Unit
 	}
 	rows := 0
+	if t.first != nil {
+		rows++
+		p.assemble(t, t.first)
+	}
 	for {
 		line, err := p.next(r)
 		if errors.Is(err, io.EOF) {
@@ -164,12 +175,9 @@ func (p *parser) table(r *bufio.Reader) error {
 			continue
 		}
 		rows++
-		if t.split(line); len(t.cells) != len(t.names) {
-			p.bad("%d fields, want %d", len(t.cells), len(t.names))
-			continue
-		}
-		p.row(t)
+		p.assemble(t, line)
 	}
+	p.unfinished(t)
 	if p.o.Layout == Mirage && count >= 0 && count != rows+2 && count != rows {
 		p.warn("%s: the first line announces %d lines, the file has %d", p.file, count, rows+2)
 	}
@@ -191,7 +199,7 @@ func (p *parser) head(r *bufio.Reader) (t *table, count int, err error) {
 		if n, err := strconv.Atoi(text); err == nil {
 			count = n
 		} else if text != "" {
-			return newTable(text), count, nil
+			return p.headed(newTable(text), line, r), count, nil
 		}
 	}
 }
@@ -232,8 +240,9 @@ func (t *table) split(line []byte) {
 	if t.by == ',' && len(t.cells) > len(t.names) {
 		t.rejoin()
 	}
+	t.barred = false
 	if n := len(t.names); len(t.cells) == n+1 && len(t.cells[n]) == 0 { // --parsable ends rows with a bar
-		t.cells = t.cells[:n]
+		t.cells, t.barred = t.cells[:n], true
 	}
 	for i := range t.cells {
 		t.cells[i] = bytes.TrimSpace(t.cells[i])
@@ -371,6 +380,9 @@ func (p *parser) limitOf(t *table, j *Job) (ok bool) {
 		j.Limit = Unlimited
 		return true
 	}
+	if days, rest, found := strings.Cut(s, " day"); found { // as data frames print it
+		s = days + "-" + strings.TrimSpace(strings.TrimPrefix(rest, "s"))
+	}
 	if j.Limit, ok = SlurmSeconds(s); !ok {
 		p.bad("column %s: %q is not a time limit", column, clip(s))
 	}
@@ -380,7 +392,7 @@ func (p *parser) limitOf(t *table, j *Job) (ok bool) {
 // sizeOf reads how many nodes a job has, or what it is counted in.
 func (p *parser) sizeOf(t *table, j *Job) bool {
 	text, column := t.cell(fieldNodes)
-	n, err := strconv.ParseInt(string(text), 10, 64)
+	n, err := nodeCount(string(text))
 	if err != nil {
 		p.bad("column %s: %q is not an integer", cmp.Or(column, "NNodes"), clip(string(text)))
 		return false
@@ -398,6 +410,31 @@ func (p *parser) sizeOf(t *table, j *Job) bool {
 	}
 	j.Nodes = int(n)
 	return true
+}
+
+// nodeCount reads a number of nodes, as it is, with K (1024) or M as sacct prints it
+// without --noconvert, or the least of a range that a pending job accepts.
+func nodeCount(text string) (int64, error) {
+	least, most, ranged := strings.Cut(text, "-")
+	if ranged && least != "" && most != "" {
+		text = least
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, nil
+	}
+	factor := map[byte]float64{'K': 1 << 10, 'M': 1 << 20}[lastByte(text)]
+	x, err := strconv.ParseFloat(strings.TrimRight(text, "KM"), 64)
+	if err != nil || factor == 0 || !(x >= 0 && x*factor < 1<<40) {
+		return 0, strconv.ErrSyntax
+	}
+	return int64(math.Round(x * factor)), nil
+}
+
+func lastByte(s string) byte {
+	if s == "" {
+		return 0
+	}
+	return s[len(s)-1]
 }
 
 func (p *parser) priorityOf(t *table, j *Job) (ok bool) {

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// TestBatch: jobs as sbatch's options describe them.
+func TestBatch(t *testing.T) {
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	parse := func(line string) (a slurm.Ask, unused []string, err error) {
+		values, err := batchValues(strings.Fields(line))
+		if err != nil {
+			return a, nil, err
+		}
+		return slurm.ParseBatch(values, noon)
+	}
+	job := func(change func(*slurm.Ask)) slurm.Ask {
+		a := slurm.Ask{Job: trace.Job{Nodes: 1, Need: &trace.Need{CPUs: 1}}, Tasks: 1, Spread: true}
+		change(&a)
+		return a
+	}
+	for line, want := range map[string]slurm.Ask{
+		"":                              job(func(*slurm.Ask) {}),
+		"-N2 -t 1-0":                    job(func(a *slurm.Ask) { a.Nodes, a.Limit, a.Need.CPUs, a.Spread = 2, 86400, 2, false }),
+		"--nodes=2-6 --time 90":         job(func(a *slurm.Ask) { a.Nodes, a.Limit, a.Need.CPUs, a.Spread = 2, 5400, 2, false }),
+		"-N 1K":                         job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Spread = 1024, 1024, false }),
+		"-n 6 --ntasks-per-node=4 -c 2": job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Spread = 2, 16, false }),
+		"-n 40 --mem-per-cpu=2G":        job(func(a *slurm.Ask) { a.Need.CPUs, a.Need.MemoryMB = 40, 80*1024 }),
+		"-N 2 --gres=gpu:l40:3,shard:2": job(func(a *slurm.Ask) {
+			a.Nodes, a.Need.CPUs, a.Need.GPUs, a.GPUType, a.TypedGPUs, a.Spread = 2, 2, 6, "l40", 3, false
+		}),
+		"-G 8 -N 2 --cpus-per-gpu 4": job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Need.GPUs, a.Spread = 2, 32, 8, false }),
+		"--gpus-per-node=h100:4 -N 2": job(func(a *slurm.Ask) {
+			a.Nodes, a.Need.CPUs, a.Need.GPUs, a.GPUType, a.TypedGPUs, a.Spread = 2, 2, 8, "h100", 4, false
+		}),
+		"--exclusive -p a,b -A x -q y": job(func(a *slurm.Ask) { a.Need.Exclusive, a.Partition, a.Accounts, a.QOS = true, "a,b", []string{"x"}, "y" }),
+		"-C ib&genoa -w n1 -x n[2-3] -H": job(func(a *slurm.Ask) {
+			a.Place, a.Held = slurm.Place{Features: "ib&genoa", Required: "n1", Excluded: "n[2-3]"}, true
+		}),
+		"-a 0-9:3,15%2":                                  job(func(a *slurm.Ask) { a.Tasks, a.Together = 5, 2 }),
+		"--begin=now+1hour":                              job(func(a *slurm.Ask) { a.Eligible = noon.Unix() + 3600 }),
+		"-d afterok:77 --reservation=r":                  job(func(a *slurm.Ask) { a.After, a.Reservation = "77", "r" }),
+		"--time=5 --time=7":                              job(func(a *slurm.Ask) { a.Limit = 420 }),
+		"-t UNLIMITED -o log --mail-type=END --parsable": job(func(a *slurm.Ask) { a.Limit = trace.Unlimited }),
+	} {
+		got, unused, err := parse(line)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil || len(unused) > 0 {
+			t.Errorf("%s: %v, %v %s", line, err, unused, diff)
+		}
+	}
+	if _, unused, err := parse("-L matlab --nice"); err != nil || strings.Join(unused, " ") != "--licenses --nice" {
+		t.Errorf("%v, %v", unused, err)
+	}
+	for _, bad := range []string{"-N 0", "-N two", "-t soon", "--mem=much", "-G none", "-c 0", "-a 5-1", "--begin=never", "-d afterok:1:2", "-d after", "--frobnicate", "word", "-C [a&b|(c]x"} {
+		if _, _, err := parse(bad); !errors.Is(err, slurm.ErrOption) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package forecast
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/crash"
+)
+
+// futures is how many futures a log's queue is simulated in: half of them without new
+// arrivals, the others with those of one to four weeks before.
+const futures = 20
+
+// compare adds the shapes that would start earlier in the simulated queue.
+func (l *Log) compare(a *Answer, job trace.Job, shapes []shape) error {
+	if l.seen.limit == 0 || len(shapes) == 0 { // without limits nothing can be planned
+		return nil
+	}
+	waits, err := l.waits(job)
+	if err != nil || waits == nil {
+		return err
+	}
+	return a.compare(waits, shapes, func(s shape) ([]float64, error) { return l.waits(s.job) })
+}
+
+// waits returns the waits of a job in the simulated futures of its partition's queue,
+// in seconds; nil if it can never start there.
+func (l *Log) waits(job trace.Job) ([]float64, error) {
+	sim, err := l.queue(job.Partition)
+	if err != nil {
+		return nil, err
+	}
+	lengths := sim.Lengths()
+	waits := make([]float64, futures)
+	var group crash.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	job.End = job.Start + job.Limit
+	for i := range waits {
+		group.Go(func() error {
+			back := int64(i%2*(1+i/2%4)) * usualSeconds
+			wait, err := sim.In(simulator.Future{Length: lengths.Draw(i), Back: back}, job, simulator.Farthest)
+			waits[i] = float64(wait)
+			return err
+		})
+	}
+	if err := group.Wait(); errors.Is(err, cluster.ErrOversize) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return waits, nil
+}
+
+// queue returns the queue of a partition at the time of the question, on the cluster
+// that the settings describe, or else on one as large as the partition's largest use,
+// with the user limit that its users seem to have.
+func (l *Log) queue(partition string) (*simulator.Simulator, error) {
+	if sim := l.queues[partition]; sim != nil {
+		return sim, nil
+	}
+	st := simulator.Standing{Now: l.at, Repeats: true}
+	own := &trace.Trace{}
+	for _, j := range l.jobs {
+		if j.Submit >= l.at || j.Partition != partition {
+			continue
+		}
+		switch {
+		case j.Start >= l.at:
+			st.Pending = append(st.Pending, j)
+			continue
+		case j.End >= l.at:
+			st.Running = append(st.Running, j)
+			j.End = l.at
+		case !j.NoStart:
+			st.Ended = append(st.Ended, j)
+		}
+		own.Jobs = append(own.Jobs, j)
+	}
+	if len(own.Jobs) == 0 {
+		return nil, nil
+	}
+	c := l.config
+	if c == nil {
+		r := cluster.Defaults(cluster.Slurm)
+		r.LoggedPriority = slices.ContainsFunc(l.jobs, func(j trace.Job) bool { return j.Priority != 0 })
+		r.UserLimit = userLimit(own.Jobs)
+		c = &simulator.Config{Machine: cluster.Machine{Nodes: max(own.PeakNodes(), 1)}, Rules: r}
+	}
+	sim, err := c.Resume(st)
+	l.queues[partition] = sim
+	return sim, err
+}
+
+// limitedUsers is how many users must have run the same largest number of jobs at once
+// for it to count as a limit.
+const limitedUsers = 3
+
+// userLimit returns the number of jobs that a user may run at once, as far as jobs tell
+// that ran; 0 is any.
+func userLimit(jobs []trace.Job) int {
+	type change struct {
+		at   int64
+		user string
+		by   int
+	}
+	changes := make([]change, 0, 2*len(jobs))
+	for i := range jobs {
+		if j := &jobs[i]; j.End > j.Start {
+			changes = append(changes, change{j.Start, j.User, 1}, change{j.End, j.User, -1})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int {
+		switch {
+		case a.at < b.at:
+			return -1
+		case a.at > b.at:
+			return 1
+		}
+		return a.by - b.by
+	})
+	runs, most := map[string]int{}, map[string]int{}
+	for _, c := range changes {
+		runs[c.user] += c.by
+		most[c.user] = max(most[c.user], runs[c.user])
+	}
+	limit, users := 0, 0
+	for _, n := range most {
+		switch {
+		case n > limit:
+			limit, users = n, 1
+		case n == limit:
+			users++
+		}
+	}
+	if users < limitedUsers {
+		return 0
+	}
+	return limit
+}

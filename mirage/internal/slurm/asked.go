@@ -1,0 +1,212 @@
+package slurm
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/plural"
+	"github.com/foretime/foretime/shared/stats"
+)
+
+// Waits are the waits of a job in drawn futures, by future.
+type Waits []simulator.Wait
+
+// Sorted returns the waits in seconds, sorted.
+func (w Waits) Sorted() stats.Sorted {
+	seconds := make([]float64, len(w))
+	for i := range w {
+		seconds[i] = float64(w[i].Seconds)
+	}
+	return stats.Sort(seconds)
+}
+
+// Typical returns the wait of the future in the middle.
+func (w Waits) Typical() simulator.Wait {
+	order := slices.Clone(w)
+	slices.SortFunc(order, func(a, b simulator.Wait) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	return order[len(order)/2]
+}
+
+// AskWaits returns the waits of a job in drawn futures, as [View.Waits] does, with what
+// holds it back besides other jobs: its partition, constraint, reservation, limits,
+// begin time and dependency. All jobs that are asked of one view meet the same futures.
+// The error wraps ErrNoStart, ErrNotAdmitted or cluster.ErrOversize.
+func (v *View) AskWaits(a Ask) (Waits, error) {
+	sim, job, err := v.asked(a)
+	if err != nil {
+		return nil, err
+	}
+	draws, lengths := drawnFor(v.Pending), sim.Lengths()
+	return v.draw(sim, job, draws, func(i int) length { return tilted(lengths, i, draws) })
+}
+
+// asked returns the simulation that a job is put into, and its row.
+func (v *View) asked(a Ask) (*simulator.Simulator, trace.Job, error) {
+	h := v.Hardware
+	if a.Held {
+		return nil, a.Job, fmt.Errorf("%w: the job is held until scontrol release", ErrNoStart)
+	}
+	a = v.Complete(a)
+	var err error
+	if a.Partition, err = h.admitted(a); err != nil {
+		return nil, a.Job, err
+	}
+	job := v.placed(a.Job)
+	if job.Need.Only, err = h.only(a.Place, job.Nodes); err != nil {
+		return nil, job, err
+	}
+	if v.config.Kinds != nil {
+		if err := h.outages(v.config.Layout(), &job); err != nil {
+			return nil, job, err
+		}
+	}
+	if err := v.known(job.After); err != nil {
+		return nil, job, err
+	}
+	return v.grouped(a, job)
+}
+
+// Complete fills in what Slurm would: the default partition, its limit, the account and
+// QOS of the user, and the nodes that the CPUs of a job need that names none.
+func (v *View) Complete(a Ask) Ask {
+	h := v.Hardware
+	a.Accounts, a.QOS = v.limits.complete(a.User, a.Accounts, a.QOS)
+	a.Partition = cmp.Or(a.Partition, h.Default)
+	first, _, _ := strings.Cut(a.Partition, ",")
+	if a.Limit == 0 {
+		a.Limit = cmp.Or(h.partitions[first].seconds, trace.Unlimited)
+	}
+	if !a.Spread || a.Need == nil {
+		return a
+	}
+	most := 1
+	for i := range h.nodes {
+		if n := &h.nodes[i]; slices.Contains(n.kind.Partitions, first) {
+			most = max(most, n.kind.CPUs)
+		}
+	}
+	a.Nodes = max(a.Nodes, (a.Need.CPUs+most-1)/most)
+	return a
+}
+
+// known returns an error for a dependency on a job whose end nobody can tell.
+func (v *View) known(after string) error {
+	if after == "" {
+		return nil
+	}
+	same := func(j trace.Job) bool { return j.ID == after }
+	if slices.ContainsFunc(v.standing.Running, same) || slices.ContainsFunc(v.standing.Pending, same) {
+		return nil
+	}
+	for i := range v.Jobs {
+		if j := &v.Jobs[i]; strconv.FormatInt(j.ID, 10) == after && j.State.Pending() {
+			return fmt.Errorf("%w: it depends on job %s, which is pending with reason %s", ErrNoStart, after, j.Reason)
+		}
+	}
+	return nil // it has ended
+}
+
+// grouped adds the limits of the job, and puts a job of a reservation among those of
+// the reservation alone.
+func (v *View) grouped(a Ask, job trace.Job) (*simulator.Simulator, trace.Job, error) {
+	account := ""
+	if len(a.Accounts) > 0 {
+		account = a.Accounts[0]
+	}
+	config, st := v.config, v.standing
+	job.Caps = v.limits.of(a.User, account, a.QOS, a.Array, a.Together)
+	one := cluster.Cap{Jobs: 1, Nodes: int64(job.Nodes), CPUs: int64(job.Need.CPUs), GPUs: int64(job.Need.GPUs), MemoryMB: job.Need.MemoryMB}
+	for _, n := range job.Caps {
+		if !v.limits.caps[n].Admits(cluster.Cap{}, one) {
+			return nil, job, fmt.Errorf("%w: a limit of its QOS or account is less than the job wants: %+v", ErrNoStart, v.limits.caps[n])
+		}
+	}
+	if a.Reservation == "" && len(v.limits.caps) == len(config.Caps) {
+		return v.sim, job, nil
+	}
+	config.Caps = v.limits.caps
+	if a.Reservation != "" {
+		r := v.Hardware.reservation(a.Reservation)
+		job.Eligible = max(job.Eligible, r.From)
+		config.Down = slices.DeleteFunc(slices.Clone(config.Down), func(w cluster.Window) bool {
+			return len(w.On) > 0 && slices.Equal(w.On, v.Hardware.numbersOf(r.Nodes))
+		})
+		config.Down = append(config.Down, cluster.Window{From: r.To, To: forGood, Nodes: len(r.Nodes), On: v.Hardware.numbersOf(r.Nodes)})
+		if job.Limit > r.To-max(job.Eligible, v.Now) {
+			return nil, job, fmt.Errorf("%w: the reservation %s ends before a job of %s could", ErrNotAdmitted, r.Name, trace.Span(job.Limit))
+		}
+		st.Pending = nil
+	}
+	sim, err := config.Resume(st)
+	return sim, job, err
+}
+
+func (h *Hardware) numbersOf(names []string) (on []int32) {
+	for _, name := range names {
+		if n, ok := h.names[name]; ok {
+			on = append(on, n)
+		}
+	}
+	return on
+}
+
+// ErrNoJob is returned when the queue does not contain a job.
+var ErrNoJob = errors.New("no such pending job")
+
+// Queued returns a job of the queue that waits, by its id, "12345" or "12345_7", as it
+// is asked, and a view without it. The error wraps ErrNoJob or ErrNoStart.
+func (v *View) Queued(id string) (Ask, *Job, *View, error) {
+	number, task, isTask := strings.Cut(id, "_")
+	at := slices.IndexFunc(v.Jobs, func(j Job) bool {
+		own := strconv.FormatInt(j.ID, 10)
+		if !isTask {
+			return own == number
+		}
+		return strconv.FormatInt(j.Array, 10) == number && (j.Task == task && j.Tasks == 1 || j.State.Pending() && trace.HasTask(j.List, task))
+	})
+	if at < 0 {
+		return Ask{}, nil, nil, fmt.Errorf("%w: %s is not in the queue", ErrNoJob, id)
+	}
+	j := &v.Jobs[at]
+	if !j.State.Pending() {
+		return Ask{}, j, nil, fmt.Errorf("%w: job %s is %s", ErrNoJob, id, strings.ToLower(string(j.State)))
+	}
+	a := Ask{Job: j.Row(), Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together}
+	a.User, a.Priority, a.QOS = j.User, j.Priority, j.QOS
+	if j.Account != "" {
+		a.Accounts = []string{j.Account}
+	}
+	if permanent(j.Reason) {
+		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, which time does not change", ErrNoStart, id, j.Reason)
+	}
+	switch j.Reason {
+	case "JobHeldUser", "JobHeldAdmin":
+		return a, j, nil, fmt.Errorf("%w: job %s is held (%s): scontrol release %s", ErrNoStart, id, j.Reason, id)
+	case "BeginTime":
+		a.Eligible = j.Eligible
+	case "Dependency":
+		if len(j.After) != 1 {
+			return a, j, nil, fmt.Errorf("%w: job %s depends on %s", ErrNoStart, id, plural.Count(len(j.After), "job"))
+		}
+		a.After = j.After[0]
+	}
+	w := *v
+	st := v.standing
+	st.Pending = slices.Clone(st.Pending)
+	own := strconv.FormatInt(j.ID, 10)
+	if i := slices.IndexFunc(st.Pending, func(row trace.Job) bool { return row.ID == own }); i >= 0 {
+		a.Priority = st.Pending[i].Priority
+		st.Pending = slices.Delete(st.Pending, i, i+1)
+	}
+	var err error
+	w.standing, w.Pending = st, len(st.Pending)
+	w.sim, err = w.config.Resume(st)
+	return a, j, &w, err
+}

@@ -1,0 +1,283 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// ErrOption is returned when an option of sbatch cannot be understood.
+var ErrOption = errors.New("not understood as an option of sbatch")
+
+// Option is an option of sbatch (sbatch(1)).
+type Option struct {
+	Name, Short string
+	Switch      bool // it takes no value, or an optional one
+}
+
+// Options that describe the job, and those that do not change when it starts.
+var (
+	shaping = []Option{
+		{Name: "nodes", Short: "N"}, {Name: "time", Short: "t"}, {Name: "partition", Short: "p"}, {Name: "account", Short: "A"}, {Name: "qos", Short: "q"},
+		{Name: "ntasks", Short: "n"}, {Name: "ntasks-per-node"}, {Name: "cpus-per-task", Short: "c"}, {Name: "mem"}, {Name: "mem-per-cpu"}, {Name: "mem-per-gpu"},
+		{Name: "gres"}, {Name: "gpus", Short: "G"}, {Name: "gpus-per-node"}, {Name: "gpus-per-task"}, {Name: "cpus-per-gpu"}, {Name: "exclusive", Switch: true},
+		{Name: "constraint", Short: "C"}, {Name: "reservation"}, {Name: "nodelist", Short: "w"}, {Name: "exclude", Short: "x"},
+		{Name: "array", Short: "a"}, {Name: "begin", Short: "b"}, {Name: "dependency", Short: "d"}, {Name: "hold", Short: "H", Switch: true},
+	}
+	harmless = []Option{
+		{Name: "job-name", Short: "J"}, {Name: "output", Short: "o"}, {Name: "error", Short: "e"}, {Name: "input", Short: "i"}, {Name: "chdir", Short: "D"},
+		{Name: "mail-type"}, {Name: "mail-user"}, {Name: "export"}, {Name: "comment"}, {Name: "wckey"}, {Name: "open-mode"}, {Name: "signal"}, {Name: "profile"},
+		{Name: "distribution", Short: "m"}, {Name: "hint"}, {Name: "cpu-bind"}, {Name: "gpu-bind"}, {Name: "mem-bind"}, {Name: "propagate"}, {Name: "cpu-freq"},
+		{Name: "requeue", Switch: true}, {Name: "no-requeue", Switch: true}, {Name: "parsable", Switch: true}, {Name: "verbose", Short: "v", Switch: true},
+		{Name: "kill-on-invalid-dep"}, {Name: "get-user-env", Switch: true}, {Name: "wait", Short: "W", Switch: true}, {Name: "test-only", Switch: true}, {Name: "ntasks-per-core"}, {Name: "ntasks-per-socket"},
+	}
+	// ignored may delay a start, and no forecast knows how.
+	ignored = []Option{
+		{Name: "licenses", Short: "L"}, {Name: "nice", Switch: true}, {Name: "priority"}, {Name: "switches"}, {Name: "tmp"}, {Name: "contiguous", Switch: true}, {Name: "deadline"},
+		{Name: "oversubscribe", Short: "s", Switch: true}, {Name: "overcommit", Short: "O", Switch: true}, {Name: "core-spec", Short: "S"}, {Name: "threads-per-core"}, {Name: "sockets-per-node"}, {Name: "cores-per-socket"}, {Name: "prefer"}, {Name: "spread-job", Switch: true}, {Name: "mincpus"},
+	}
+)
+
+// BatchOptions returns the options of sbatch that [ParseBatch] accepts.
+func BatchOptions() []Option { return slices.Concat(shaping, harmless, ignored) }
+
+// Script returns the options in the #SBATCH lines of a batch script, which end at the
+// first command. The error wraps ErrOption.
+func Script(text string) (options []string, err error) {
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		switch rest, found := strings.CutPrefix(line, "#SBATCH"); {
+		case found:
+			words, err := split(rest)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+1, err)
+			}
+			options = append(options, words...)
+		case line != "" && !strings.HasPrefix(line, "#"):
+			return options, nil
+		}
+	}
+	return options, nil
+}
+
+// split returns the words of a line, with quotes and up to a comment, as a shell has
+// them.
+func split(line string) (words []string, err error) {
+	var word strings.Builder
+	quote, inside := rune(0), false
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '"' || r == '\'':
+			quote, inside = r, true
+		case r == '#' && !inside:
+			return words, nil
+		case r == ' ' || r == '\t' || r == '\r':
+			if inside {
+				words = append(words, word.String())
+				word.Reset()
+				inside = false
+			}
+		default:
+			word.WriteRune(r)
+			inside = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("%w: a quote is not closed in %q", ErrOption, strings.TrimSpace(line))
+	}
+	if inside {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// batch holds options by name.
+type batch struct {
+	values map[string]string
+	err    error
+}
+
+// ParseBatch reads the values of sbatch's options, by their long names, as a job that is
+// asked for at a time; a switch that is given has a value. unused names those that may
+// delay a start and are ignored. The error wraps ErrOption.
+func ParseBatch(values map[string]string, now time.Time) (a Ask, unused []string, err error) {
+	b := batch{values: values}
+	for _, o := range ignored {
+		if _, given := values[o.Name]; given {
+			unused = append(unused, "--"+o.Name)
+		}
+	}
+	a = b.job(now)
+	if _, err := constraint(a.Features); err != nil {
+		b.fail("constraint", err.Error())
+	}
+	return a, unused, b.err
+}
+
+func (b *batch) fail(name, why string) {
+	if b.err == nil {
+		b.err = fmt.Errorf("%w: --%s=%s: %s", ErrOption, name, b.values[name], why)
+	}
+}
+
+// count reads a number with K or M; 0 if the option is not given.
+func (b *batch) count(name string) int {
+	text, given := b.values[name]
+	if !given {
+		return 0
+	}
+	n, err := suffixed(text)
+	if err != nil || n < 1 {
+		b.fail(name, "want a number from 1")
+	}
+	return n
+}
+
+// suffixed reads a number with K or M, which are 1024 and its square.
+func suffixed(text string) (int, error) {
+	factor := 1
+	switch {
+	case strings.HasSuffix(strings.ToUpper(text), "K"):
+		factor, text = 1024, text[:len(text)-1]
+	case strings.HasSuffix(strings.ToUpper(text), "M"):
+		factor, text = 1<<20, text[:len(text)-1]
+	}
+	n, err := strconv.Atoi(text)
+	if n > math.MaxInt32/factor {
+		return 0, strconv.ErrRange
+	}
+	return n * factor, err
+}
+
+// memory reads MB, or K, M, G or T; 0 if the option is not given.
+func (b *batch) memory(name string) int64 {
+	text, given := b.values[name]
+	if !given || text == "0" {
+		return 0
+	}
+	n := trace.NeedOf("mem=" + strings.ToUpper(strings.TrimSuffix(strings.ToUpper(text), "B")))
+	if n == nil {
+		b.fail(name, "want a size such as 16G")
+		return 0
+	}
+	return n.MemoryMB
+}
+
+// gpus reads a number of GPUs with or without a type, and remembers the type.
+func (b *batch) gpus(name string, p *Place) int {
+	text, given := b.values[name]
+	if !given {
+		return 0
+	}
+	if name != "gres" {
+		if _, err := strconv.Atoi(text[strings.LastIndexByte(text, ':')+1:]); err != nil {
+			text = "" // a type alone is not enough here
+		}
+		text = "gpu:" + text
+	}
+	if text == "gpu:" {
+		b.fail(name, "want a number, or a type and a number such as a100:2")
+		return 0
+	}
+	for kind := range gpuTypes(text) {
+		p.GPUType = kind
+	}
+	return gpusOf(text)
+}
+
+// job returns the job that the options describe.
+func (b *batch) job(now time.Time) Ask {
+	v := b.values
+	a := Ask{Tasks: 1, Held: v["hold"] != ""}
+	a.Partition, a.QOS = v["partition"], v["qos"]
+	a.Place = Place{Features: v["constraint"], Reservation: v["reservation"], Required: v["nodelist"], Excluded: v["exclude"]}
+	if v["account"] != "" {
+		a.Accounts = []string{v["account"]}
+	}
+	perNode, tasks := b.count("ntasks-per-node"), b.count("ntasks")
+	a.Nodes = b.nodes(perNode, tasks)
+	a.Spread = v["nodes"] == "" && perNode == 0
+	b.times(&a, now)
+	b.needs(&a, max(tasks, perNode*a.Nodes))
+	if list := v["array"]; list != "" {
+		n, err := trace.Tasks(list)
+		if err != nil {
+			b.fail("array", err.Error())
+		}
+		a.Tasks = n
+		if _, together, found := strings.Cut(list, "%"); found {
+			a.Together, _ = strconv.Atoi(together)
+		}
+	}
+	return a
+}
+
+// nodes returns the least number of nodes: given, or by the tasks of each.
+func (b *batch) nodes(perNode, tasks int) int {
+	text := b.values["nodes"]
+	if text == "" {
+		if perNode > 0 {
+			return max((tasks+perNode-1)/perNode, 1)
+		}
+		return 1
+	}
+	least, _, _ := strings.Cut(text, "-")
+	n, err := suffixed(least)
+	if err != nil || n < 1 {
+		b.fail("nodes", "want a number from 1, or a range")
+		return 1
+	}
+	return n
+}
+
+func (b *batch) times(a *Ask, now time.Time) {
+	v := b.values
+	if text := v["time"]; text != "" && text != "0" {
+		seconds, ok := trace.SlurmSeconds(text)
+		if word := strings.ToLower(text); word == "unlimited" || word == "infinite" {
+			seconds, ok = trace.Unlimited, true
+		}
+		if a.Limit = seconds; !ok {
+			b.fail("time", "want minutes, hours:minutes:seconds or days-hours")
+		}
+	}
+	if text := v["begin"]; text != "" {
+		at, err := trace.ParseNext(text, now.Location(), now.Unix())
+		if err != nil {
+			b.fail("begin", err.Error())
+		}
+		a.Eligible = max(at, now.Unix())
+	}
+	if text := v["dependency"]; text != "" && text != "singleton" {
+		ids := dependencies(text)
+		if len(ids) != 1 {
+			b.fail("dependency", "want one job, such as afterany:12345")
+			return
+		}
+		a.After = ids[0]
+	}
+}
+
+// needs adds the CPUs, GPUs and memory of all nodes.
+func (b *batch) needs(a *Ask, tasks int) {
+	n := trace.Need{Exclusive: b.values["exclusive"] != "" && b.values["exclusive"] != "user"}
+	tasks = max(tasks, a.Nodes)
+	perNode := b.gpus("gres", &a.Place) + b.gpus("gpus-per-node", &a.Place)
+	n.GPUs = max(perNode*a.Nodes, b.gpus("gpus", &a.Place), b.gpus("gpus-per-task", &a.Place)*tasks)
+	n.CPUs = max(tasks*max(b.count("cpus-per-task"), 1), n.GPUs*b.count("cpus-per-gpu"))
+	n.MemoryMB = max(b.memory("mem")*int64(a.Nodes), b.memory("mem-per-cpu")*int64(n.CPUs), b.memory("mem-per-gpu")*int64(n.GPUs))
+	if a.GPUType != "" {
+		a.TypedGPUs = (n.GPUs + a.Nodes - 1) / a.Nodes
+	}
+	a.Need = &n
+}
