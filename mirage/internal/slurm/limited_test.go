@@ -19,10 +19,11 @@ type limited struct {
 	says    string
 	times   []time.Time // of the rejections
 	reason  string      // of pending jobs
+	first   bool        // it rejects the first service too
 }
 
 func (l *limited) Run(ctx context.Context, argv []string, held *os.File) ([]byte, error) {
-	if argv[0] == "sbatch" && len(l.jobs) > 0 && l.rejects > 0 {
+	if argv[0] == "sbatch" && (len(l.jobs) > 0 || l.first) && l.rejects > 0 {
 		l.rejects--
 		l.times = append(l.times, l.now)
 		return nil, fmt.Errorf("sbatch: %w: exit status 1: %s", ErrCommand, l.says)
@@ -91,5 +92,15 @@ func TestFirstNeverStarts(t *testing.T) {
 		if want == nil && err != nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", reason, err, want)
 		}
+	}
+}
+
+// TestFirstLimited: a limit at the first submission is reported at once.
+func TestFirstLimited(t *testing.T) {
+	l := &limited{world: newWorld(5), rejects: 1 << 30, says: submitLimit, first: true}
+	s := l.settings(early{}, 2)
+	s.Client = &Client{Runner: l}
+	if _, _, err := life(t.TempDir(), s); !errors.Is(err, ErrRefused) || len(l.times) != 1 {
+		t.Errorf("%v after %d submissions", err, len(l.times))
 	}
 }
