@@ -23,10 +23,9 @@ const stampBytes = 120
 // clock turns the times in the lines of a log into seconds since its first one.
 type clock struct {
 	set          bool
-	first        time.Time // with a date
-	kind         int       // of the stamps
-	base, last   float64   // seconds: at the begin of the stamps' kind; of the last line
-	stamp, begin float64   // the last stamp; the one at base
+	kind         int     // of the stamps
+	base, last   float64 // seconds: at the begin of the stamps' kind; of the last line
+	stamp, begin float64 // the last stamp; the one at base
 }
 
 // Kinds of stamps, the surest first.

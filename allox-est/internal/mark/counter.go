@@ -21,7 +21,7 @@ type reset struct {
 
 // counter is the series of numbers of one place in lines of one form.
 type counter struct {
-	key, name string
+	key       string
 	number           // as it came first
 	in        string // its unit
 	prev      *counter

@@ -105,12 +105,6 @@ func (c *Client) holds(ctx context.Context, v *View, h *Hardware, k Controller, 
 	}
 }
 
-// newView takes up what stands on a machine.
-func newView(h *Hardware, st simulator.Standing, config simulator.Config) (*View, error) {
-	v := &View{limits: newLimits()}
-	return v, v.stand(h, st, config)
-}
-
 func (v *View) stand(h *Hardware, st simulator.Standing, config simulator.Config) (err error) {
 	v.Now, v.Hardware, v.lowest, v.Pending = st.Now, h, math.Inf(1), len(st.Pending)
 	spare(&config, st.Pending)
