@@ -51,7 +51,7 @@ type Part struct {
 // depends on are left out. The error matches [ErrNoBridge], [ErrTooMany] or
 // [ErrUnsupported].
 func Parts(a *onnx.Analysis, s Settings) ([]Part, error) {
-	if err := carriable(&a.Model.Graph, len(a.Model.Functions)); err != nil {
+	if err := carriable(&a.Model.Graph, len(a.Model.Functions), true); err != nil {
 		return nil, err
 	}
 	f := newFlow(a)
@@ -247,16 +247,16 @@ func (f *flow) value(name string) onnx.Value {
 	return v
 }
 
-// carriable reports what [onnx.Write] would lose of a graph.
-func carriable(g *onnx.Graph, functions int) error {
+// carriable reports what [onnx.Write] would lose of a graph, the model's own at the top.
+func carriable(g *onnx.Graph, functions int, top bool) error {
 	if functions > 0 {
 		return fmt.Errorf("%w: the model defines functions", ErrUnsupported)
 	}
 	if g.Sparse > 0 {
 		return fmt.Errorf("%w: the model has sparse weights", ErrUnsupported)
 	}
-	for _, v := range slices.Concat(g.Inputs, g.Outputs) {
-		if v.Type == 0 {
+	for _, v := range slices.Concat(g.Inputs, g.Outputs) { // those of a branch may have no type
+		if v.Type == 0 && (top || v.Element != nil || v.Optional != nil) {
 			return fmt.Errorf("%w: %q is not a tensor", ErrUnsupported, v.Name)
 		}
 	}
@@ -286,7 +286,7 @@ func attribute(a *onnx.Attribute) error {
 		return whole(a.Tensor)
 	case onnx.KindGraph, onnx.KindGraphs:
 		for i := range a.Graphs {
-			if err := carriable(&a.Graphs[i], 0); err != nil {
+			if err := carriable(&a.Graphs[i], 0, false); err != nil {
 				return err
 			}
 		}
