@@ -211,7 +211,7 @@ func fasta(n int) []byte {
 	return []byte(b.String())
 }
 
-// An iteration is what a program waits for: a region, or the tasks before a taskwait. The
+// An iteration ends with a wait of the program: for a region, or the tasks before a taskwait. The
 // end of a region does not reach into the next one, regions within tasks and tasks that
 // change the thread end none.
 func TestRealIterations(t *testing.T) {

@@ -105,7 +105,7 @@ type Past struct {
 }
 
 // The runs that are used of a past, the last ones, and the growth of the share seen from
-// which on they are judged anew.
+// which on they are judged again.
 const (
 	pastRuns  = 40
 	pastShare = 0.02
@@ -142,7 +142,7 @@ func (r PastRun) lastUnit() float64 {
 }
 
 // Teardown returns the time from the last unit to the end of the process in past runs,
-// with a range that holds them all; false where no run tells it.
+// with a range that holds them all; false if no run shows it.
 func (p *Past) Teardown() (t uncertainty.Prediction, known bool) {
 	var all []float64
 	for _, run := range p.Runs[max(0, len(p.Runs)-pastRuns):] {
@@ -154,6 +154,6 @@ func (p *Past) Teardown() (t uncertainty.Prediction, known bool) {
 		return t, false
 	}
 	slices.Sort(all)
-	few := 1 + 1/float64(len(all)) // one run tells its own only
+	few := 1 + 1/float64(len(all)) // one run shows only its own
 	return uncertainty.Prediction{Value: stats.Median(all), Low: all[0] / few, High: all[len(all)-1] * few}, true
 }

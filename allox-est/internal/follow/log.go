@@ -32,7 +32,7 @@ type Log struct {
 	Notice func(text string)
 }
 
-// State is what a log says at a time.
+// State is the progress of a log at a time.
 type State struct {
 	// Marks are the units done, in seconds since the first line whose time is known: by the
 	// times in the lines that were there before, and by the clock for those that come.
@@ -80,7 +80,7 @@ type reading struct {
 	absent time.Time
 }
 
-// Read follows the log. Look is called when all that stands in it was read, then
+// Read follows the log. Look is called when the whole log was read, then
 // whenever there may be more marks, and at the log's end. An error of it ends the reading,
 // io.EOF as its good end.
 func (l Log) Read(ctx context.Context, look func(State) error) error {

@@ -54,7 +54,7 @@ func (p *player) bar(name string, i, n int) {
 type shape struct {
 	name  string
 	units int  // that a user would give
-	alone bool // the log tells its length
+	alone bool // the log contains its length
 	write func(p *player)
 }
 

@@ -13,13 +13,13 @@ const Level = 0.95
 
 // Tracker follows one run.
 type Tracker struct {
-	Job   estimate.Job  // Epochs may be 0 where the run's output tells them
+	Job   estimate.Job  // Epochs may be 0 if the run's output contains them
 	Past  estimate.Past // finished runs of the same job; empty where none is known
 	Ended bool          // the run has: until then its last unit says nothing of its end
 	first *uncertainty.Prediction
 	last  mark.Mark // at the last look
 	ended bool
-	open  bool // the output tells the length
+	open  bool // the output contains the length
 }
 
 // Update is what is known when a mark has come. Times are in seconds.

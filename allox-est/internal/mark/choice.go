@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// choice is what counts a run's units.
+// choice holds the counters of a run's units.
 type choice struct {
 	counter *counter // nil where the log's own remaining time counts, or nothing
 	inner   *counter // counts inside of it; nil where none does
@@ -34,7 +34,7 @@ const (
 	leastSpan       = 0.1  // seconds between the first mark and the last
 )
 
-// judge chooses anew once enough lines have come.
+// judge chooses again once enough lines have come.
 func (r *Reader) judge() choice {
 	if r.judged > 0 && r.end == 0 && r.lines-r.judged <= r.lines/64 {
 		return r.chosen
@@ -288,7 +288,7 @@ func (r *Reader) encloses(o, c *counter) bool {
 		return false
 	}
 	if o.total > 0 && len(o.rises) == 0 && o.last().number >= o.total {
-		return false // its last round: the inner loop is what is left
+		return false // its last round: only the inner loop is left
 	}
 	return len(o.rises) == 0 || c.resetting()
 }

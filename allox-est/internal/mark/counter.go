@@ -124,7 +124,7 @@ func bounded[T any](s []T) []T {
 	return append(s[:0], s[moveCount/2:]...)
 }
 
-// strays says that a number which falls is of another writer: it comes sooner than a
+// strays reports whether a number that falls is from another writer: it comes sooner than a
 // fifth of the mean gap, and is not one to begin again with.
 func (c *counter) strays(v, at float64) bool {
 	last := c.last()
@@ -168,7 +168,7 @@ func (c *counter) length() float64 {
 	return slices.MaxFunc(c.resets, func(a, b reset) int { return cmp.Compare(a.number, b.number) }).number
 }
 
-// after says that a counter stands after another in its lines.
+// after reports whether a counter follows another one in its lines.
 func (c *counter) after(o *counter) bool {
 	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
 		if left == o {

@@ -136,7 +136,7 @@ type writer struct {
 	id    float64
 }
 
-// slowest returns the writer that is least far; nil where the numbers are of one writer,
+// slowest returns the writer with the least progress; nil if the numbers are from one writer,
 // or the writers do not interleave.
 func (c *counter) slowest() *counter {
 	if !c.resetting() && c.stray == 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // lineBytes bounds the part of a line in which numbers are looked for, numberCount the
-// numbers, keyBytes the masked text before a number that tells it from others.
+// numbers, keyBytes the masked text before a number that distinguishes it from others.
 const (
 	lineBytes   = 4 << 10
 	numberCount = 60

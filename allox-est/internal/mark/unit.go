@@ -32,7 +32,7 @@ var unitWords = func() map[string]string {
 // outerUnits count what other units count inside of.
 var outerUnits = map[string]bool{"epoch": true, "fold": true, "round": true, "trial": true}
 
-// mainUnits count a job's own work wherever they stand.
+// mainUnits count a job's own work at any place.
 var mainUnits = map[string]bool{"epoch": true, "step": true, "iteration": true, "update": true, "round": true, "fold": true, "progress": true, "trial": true, "episode": true}
 
 // What the words before a number say of it.

@@ -239,7 +239,7 @@ static void iterated(void) {
     if (atomic_compare_exchange_strong(&omp.closed, &before, n)) atomic_fetch_add(&omp.iteration, 1);
 }
 
-// ends tells whether the end of a wait may end an iteration: that of a thread in no
+// ends reports whether the end of a wait may end an iteration: that of a thread in no
 // explicit task and in no region within another one. At the end of a region its workers
 // learn that the barrier is over when the next region begins, so the thread that forked
 // the region closes the iteration.

@@ -133,7 +133,7 @@ static __attribute__((constructor)) void after_go(void) {
 // ---- the end from outside -------------------------------------------------
 
 // A program that a signal ends never comes to finalize. Where nobody else handles the
-// signal, the tool does: its reader writes what it has, for two seconds at most, and
+// signal, the tool does: its reader writes the pending rows, for two seconds at most, and
 // then the signal ends the program as it would have without the tool.
 static _Atomic int ending, ended;
 

@@ -64,7 +64,7 @@ func (r Runtime) String() string {
 
 // Of returns the runtime that a command's program is linked with. A launcher such as
 // mpirun is linked with none: then the first of its arguments that is such a program
-// counts. find is how a shell finds a program, as exec.LookPath does.
+// counts. find finds a program as a shell does, such as exec.LookPath.
 func Of(args []string, find func(string) (string, error)) Runtime {
 	for _, a := range args {
 		p, err := find(a)

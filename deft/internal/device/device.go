@@ -78,7 +78,7 @@ func (d *Device) Next() time.Duration {
 	return d.clock + d.step()
 }
 
-// step is how long the running kernel goes on.
+// step is the remaining time of the running kernel.
 func (d *Device) step() time.Duration {
 	if d.settings.Discipline == Turns {
 		return min(d.left[d.running], max(d.turnEnd-d.clock, 0))

@@ -14,7 +14,7 @@ import (
 // Level is what the intervals promise.
 const Level = 0.9
 
-// nearest is how many measured pairs a prediction is the mean of; set by hand.
+// nearest is the number of measured pairs whose mean is a prediction; set by hand.
 const nearest = 2
 
 // Model predicts for one device.

@@ -15,7 +15,7 @@ import (
 // ErrTrace is returned for a trace that cannot be played.
 var ErrTrace = errors.New("not a trace of a program's launches")
 
-// Trace is what a program launches when it has the device to itself. As JSON, times are
+// Trace holds the launches of a program that has the device to itself. As JSON, times are
 // in nanoseconds.
 type Trace struct {
 	Program  string   `json:"program"`
@@ -146,8 +146,8 @@ func build(rows []row, skip time.Duration) *Trace {
 	return t
 }
 
-// callCost is the host time of the driver's launch call itself, which cannot be told
-// apart from that of the events around it.
+// callCost is the host time of the driver's launch call itself, which cannot be distinguished
+// from that of the events around it.
 const callCost = 2 * time.Microsecond
 
 // steady leaves out the first part of the rows.
@@ -163,8 +163,8 @@ func steady(rows []row, times []time.Duration, skip time.Duration) ([]row, []tim
 
 // deviceTimes returns how long each launch took, and for how many that is not known: they
 // get the median. On an idle device the event before a launch is done when the launch is
-// still on its way: what the host's call took is not device time. Nor is what two events
-// take with nothing between them.
+// still on its way: the time of the host's call is not device time. Nor is the time of two events
+// with nothing between them.
 func deviceTimes(rows []row) (times []time.Duration, unknown int) {
 	var events, known []float64
 	for _, r := range rows {

@@ -27,7 +27,7 @@ type virtual struct {
 	at      time.Duration // when it last had work
 }
 
-// granularity is how far one client may run ahead of another; set by hand.
+// granularity is the time by which one client may run ahead of another; set by hand.
 const granularity = 2 * time.Millisecond
 
 // credit is how many granularities a client that comes back may be behind.
@@ -96,7 +96,7 @@ func (f *Fair) charge(clients []Client) {
 	}
 }
 
-// betweenJobs is how long the holder may be between two jobs before another client gets
+// betweenJobs is the pause that the holder may make between two jobs before another client gets
 // the device for a launch that is longer than a turn.
 const betweenJobs = granularity / 2
 

@@ -86,7 +86,7 @@ func (None) Decide(time.Duration, []Client, []Directive) time.Duration { return 
 // Settings are what a user may set of a policy. The zero value works.
 type Settings struct {
 	Quantum time.Duration // of rr: a turn; 0 is 10 ms
-	// Slack is how much longer jobs may take, relative to alone, for what others get of
+	// Slack is the time that jobs may take, relative to alone, for what others get of
 	// the device in the gaps of an urgent one; 0 is DefaultSlack.
 	Slack  float64
 	Device Device

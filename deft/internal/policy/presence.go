@@ -59,7 +59,7 @@ type presence struct {
 	seen   map[int]*sign
 }
 
-// sign is what presence remembers of a client.
+// sign holds what presence remembers of a client.
 type sign struct {
 	at       time.Duration // of the last observation
 	launches uint64
@@ -162,7 +162,7 @@ func (p *presence) measure(s *sign, now time.Duration, c Client) {
 	s.recent, s.shared = work{}, false
 }
 
-// work is what a client did in a time.
+// work holds the launches and jobs of a client in a time.
 type work struct{ ns, gpu, kernels, syncs float64 }
 
 // add adds what it did next: about the last second counts.

@@ -168,7 +168,7 @@ func (s *simulation) step(at time.Duration) {
 	s.advanceDevice()
 }
 
-// advanceDevice brings the device to the present and tells the hosts whose kernels are
+// advanceDevice brings the device to the present and informs the hosts whose kernels are
 // done.
 func (s *simulation) advanceDevice() {
 	for _, k := range s.device.Advance(s.now) {
@@ -216,7 +216,7 @@ func (s *simulation) beginJob(i int, h *host) {
 	}
 }
 
-// arrive tells the policy that a job has begun.
+// arrive informs the policy that a job has begun.
 func (s *simulation) arrive(i int) {
 	if !s.open {
 		return

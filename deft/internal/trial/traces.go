@@ -36,7 +36,7 @@ func Sharings(a, b string) []Sharing {
 	}
 }
 
-// Outlook is what each of two programs pays next to the other under one way of sharing:
+// Outlook holds the speeds of two programs next to each other under one way of sharing:
 // its speed relative to alone.
 type Outlook struct {
 	Sharing Sharing
@@ -49,10 +49,10 @@ type Outlook struct {
 // as heavy.
 var offModel = map[device.Discipline]float64{device.Turns: 0.13, device.MPS: 0.216}
 
-// shiftedRuns is how often a pair is played, from other moments of the second program.
+// shiftedRuns is the number of times that a pair is played, from other moments of the second program.
 const shiftedRuns = 3
 
-// leastPlayed is how long programs are played at least.
+// leastPlayed is the least time for which programs are played.
 const leastPlayed = 2 * time.Second
 
 // tracePart is the most of a trace that is played again and again.

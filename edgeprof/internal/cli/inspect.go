@@ -55,7 +55,7 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 	dimFlag(c, &sizes)
 	sizeFlag(c, &values)
 	c.Flags().BoolVar(&verify, "verify", false, "run the model once in ONNX Runtime, without optimisations, and compare its shapes with the inferred ones")
-	with.libraryFlag(c)
+	with.ortLibraryFlag(c)
 	return c
 }
 

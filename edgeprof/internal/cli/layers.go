@@ -81,7 +81,7 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	f.StringVar(&of, "runtime", "", "runtime: go or ort (default: that of the rates)")
 	cli.Values(c, "runtime", "go", "ort")
 	f.BoolVar(&measure, "measure", false, "run the model and add the measured time of each kernel")
-	with.libraryFlag(c)
+	with.ortLibraryFlag(c)
 	out.Flags(c)
 	cli.First(c, "measure", "runtime", "calibration", "dim", "json")
 	return c

@@ -87,7 +87,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices without their own (default: those of edgeprof calibrate, or the built-in ones)")
 	dimFlag(c, &sizes)
 	sizeFlag(c, &values)
-	with.libraryFlag(c)
+	with.ortLibraryFlag(c)
 	c.Flags().StringVar(&with.runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates)")
 	cli.Values(c, "runtime", "go", "ort")
 	settings.Flags(c)

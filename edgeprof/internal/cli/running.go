@@ -50,11 +50,11 @@ type running struct {
 // flags adds the flags of the machine and the path of ONNX Runtime.
 func (r *running) flags(c *cobra.Command) {
 	r.machineFlags(c)
-	r.libraryFlag(c)
+	r.ortLibraryFlag(c)
 }
 
-// libraryFlag adds the path of ONNX Runtime.
-func (r *running) libraryFlag(c *cobra.Command) {
+// ortLibraryFlag adds the path of ONNX Runtime.
+func (r *running) ortLibraryFlag(c *cobra.Command) {
 	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: searched in the Python environment, node_modules, python3's packages and the system's directories)")
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/device/promtest"
 )
 
-// board is what one machine's exporter and agent say.
+// board holds the answers of one machine's exporter and agent.
 type board struct {
 	instance string // of its exporter in Prometheus
 	host     string // what its kernel is called; "" for no exporter

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// usualInterval is what Prometheus scrapes at where its configuration does not say.
+// usualInterval is the default scrape interval of Prometheus.
 const usualInterval = time.Minute
 
 // intervals are those at which the server scrapes, the shortest first; the usual one if it

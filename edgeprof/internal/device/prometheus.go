@@ -23,7 +23,7 @@ type Prometheus struct {
 	// means instance. A port after the name is left off, and a name that no
 	// agent has is looked up in node_uname_info.
 	NodeLabel string
-	// Window is what the processors' load is averaged over; 0 means four scrape
+	// Window is the time over which the processors' load is averaged; 0 means four scrape
 	// intervals. A node that is scraped less often gets four of its own.
 	Window time.Duration
 	// MaxAge is the oldest sample that counts; 0 means 1 minute. It is at least two and

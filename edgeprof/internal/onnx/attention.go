@@ -223,7 +223,7 @@ func multiHeadWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
 // groupQuerySides are those of ONNX Runtime's GroupQueryAttention: a query [batch, steps,
 // hidden], with keys and values packed behind it where these are left out, and earlier
 // steps [batch, heads, steps, size] in a buffer that may have room for later ones. Its
-// seventh input is how many steps there are in all.
+// seventh input is the number of steps.
 func groupQuerySides(n *Node, in inputs) (q heads, groups, steps, buffer int64, ok bool) {
 	count, groups := n.Int("num_heads", 0), n.Int("kv_num_heads", 0)
 	x := in.shape(0)

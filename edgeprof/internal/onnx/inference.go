@@ -199,7 +199,7 @@ func (in *inference) node(index int, n *Node) error {
 	return nil
 }
 
-// mostSources is how many deciding inputs of a tensor are noted.
+// mostSources is the greatest number of deciding inputs that are kept for a tensor.
 const mostSources = 8
 
 // trace notes which inputs of the model decide the values of a node's results, if these

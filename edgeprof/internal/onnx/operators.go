@@ -21,7 +21,7 @@ type operator struct {
 	traits trait
 }
 
-// layer is what the original profiler counts an operator as.
+// layer is the kind of layer as which the original profiler counts an operator.
 type layer uint8
 
 const (
@@ -37,7 +37,7 @@ type trait uint8
 
 const (
 	quantizes        trait = 1 << iota // works on whole numbers of 8 bits
-	passes                             // its result stands for its input, in counts of layers
+	passes                             // its result replaces its input in counts of layers
 	activates                          // may run inside the kernel before it
 	hands                              // hands indices on, in another shape or type
 	random                             // says something else each time

@@ -246,7 +246,7 @@ func TestFurtherShapes(t *testing.T) {
 	}
 }
 
-// A loop that makes a sequence longer leaves its length unknown, so that of what is
+// A loop that makes a sequence longer leaves its length unknown, and that of everything
 // joined from it.
 func TestSequenceOfLoop(t *testing.T) {
 	body := Graph{Inputs: []Value{{Name: "i"}, {Name: "c"}, {Name: "s"}}, Nodes: []Node{

@@ -106,7 +106,7 @@ func matMulBits(c *call) []Shaped {
 	return shaped(x.Type, append(slices.Clone(x.Shape[:len(x.Shape)-1]), c.node.Int("N", 0))...)
 }
 
-// products tells a product of two matrices, summed over so many values, from one of
+// products distinguishes a product of two matrices, summed over so many values, from one of
 // a matrix and a vector.
 func products(depth int64, out Shaped) (Class, []int64) {
 	class := ClassDense

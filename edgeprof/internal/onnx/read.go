@@ -343,7 +343,7 @@ func (c *cursor) value(v *Value, f field) error {
 	})
 }
 
-// deepestType is how many sequences and optionals a type may nest.
+// deepestType is the number of sequences and optionals that a type may nest.
 const deepestType = 4
 
 // typeOf reads a TypeProto: tensor_type 1 { elem_type 1, shape 2 { dim 1 { dim_value 1,

@@ -27,7 +27,7 @@ func kindOf(k *measurement.Kernel) string {
 	return kind
 }
 
-// priorModels is how many models say as much of a kind as rates and trees do: chosen
+// priorModels is the number of models that say as much of a kind as rates and trees do: chosen
 // by hand, before the packages of DESIGN.md were measured.
 const priorModels = 4
 

@@ -118,6 +118,6 @@ func (c *Calibration) called(seconds []float64) []float64 {
 // least is the time of a model in which nothing is left to compute: a call.
 const least = 1e-7
 
-// uncounted is how many times longer or shorter a class that was not measured may be.
+// uncounted is the factor by which a class that was not measured may be longer or shorter.
 // It is not measured: an order of magnitude.
 const uncounted = 10

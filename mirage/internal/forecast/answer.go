@@ -22,7 +22,7 @@ type Answer struct {
 	Start string                 `json:"start"`
 	// Asked is the shape of the job.
 	Asked string `json:"asked"`
-	// Unread is what could not be read and may hold the job back: the interval has no
+	// Unread names the facts that could not be read and may hold the job back: the interval has no
 	// upper end then.
 	Unread []string `json:"unread,omitempty"`
 	// Parts are those of the wait on a live Slurm, in a typical future.

@@ -19,7 +19,7 @@ import (
 
 // Live answers a question from a view of a live Slurm, with an interval at the level,
 // which correct may change. The error is a QuestionError if the job can never start, and
-// wraps slurm.ErrNoStart if nothing tells when it could.
+// wraps slurm.ErrNoStart if its start cannot be predicted.
 func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Prediction) uncertainty.Prediction) (*Answer, error) {
 	asked := q.Ask()
 	var notes []string
@@ -88,7 +88,7 @@ func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Pre
 	})
 }
 
-// queuedNotes says what Slurm tells of a job that waits.
+// queuedNotes returns Slurm's own words about a job that waits.
 func queuedNotes(j *slurm.Job) (notes []string) {
 	if j.Reason != "" && j.Reason != "None" {
 		notes = append(notes, "squeue's reason: "+j.Reason)

@@ -11,7 +11,7 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// futures is how many futures a log's queue is simulated in: half of them without new
+// futures is the number of futures in which a log's queue is simulated: half of them without new
 // arrivals, the others with those of one to four weeks before.
 const futures = 20
 
@@ -95,7 +95,7 @@ func (l *Log) queue(partition string) (*simulator.Simulator, error) {
 	return sim, err
 }
 
-// limitedUsers is how many users must have run the same largest number of jobs at once
+// limitedUsers is the number of users who must have run the same largest number of jobs at once
 // for it to count as a limit.
 const limitedUsers = 3
 

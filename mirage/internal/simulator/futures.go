@@ -86,21 +86,21 @@ func (s *Simulator) runUntilEnded(id string, until int64) int64 {
 		if s.w.Jobs[i].ID != id {
 			continue
 		}
-		for s.stands(int32(i)) && s.nextEvent() <= until && s.Step() {
+		for s.inQueue(int32(i)) && s.nextEvent() <= until && s.Step() {
 		}
 	}
 	return s.now - from
 }
 
-// stands reports whether a job waits or runs.
-func (s *Simulator) stands(i int32) bool {
+// inQueue reports whether a job is pending or running.
+func (s *Simulator) inQueue(i int32) bool {
 	found := slices.ContainsFunc(s.nodes.Running(), func(a cluster.Allocation) bool { return a.Job == i }) ||
 		slices.ContainsFunc(s.held, func(h hold) bool { return h.job == i })
 	if !found {
 		s.queue.Each(s.now, func(r *cluster.Request) bool { found = r.Job == i; return !found })
 	}
 	if after := s.job(i).after; !found && after >= 0 {
-		return s.stands(after)
+		return s.inQueue(after)
 	}
 	return found
 }

@@ -32,7 +32,7 @@ type Simulator struct {
 	stop     int                              // the first job of the workload that will not be submitted
 	ended    []int32                          // jobs of the workload that have ended, in order
 	used     []cluster.Cap                    // by number of a cap
-	repeats  bool                             // it stands from outside, and its past arrivals are known
+	repeats  bool                             // it was set from outside, and its past arrivals are known
 
 	// OnStart, where set, is called at every start. A fork does not inherit it.
 	OnStart func(job int32, at int64)

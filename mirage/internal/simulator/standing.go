@@ -109,7 +109,7 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 	return s, nil
 }
 
-// onlyKnown removes dependencies on jobs that do not stand before the job itself.
+// onlyKnown removes dependencies on jobs that do not precede the job itself.
 func onlyKnown(jobs []trace.Job) {
 	seen := map[string]bool{"": true}
 	for i := range jobs {

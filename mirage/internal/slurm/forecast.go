@@ -167,7 +167,7 @@ func standing(jobs []Job, now int64, m scale, own func(int64) bool, detail func(
 	return st
 }
 
-// onlyReleased leaves out pending jobs that wait for one that does not stand here: nobody
+// onlyReleased leaves out pending jobs that wait for one that is not in the queue: nobody
 // knows when it ends.
 func onlyReleased(st *simulator.Standing) {
 	for left := -1; left != len(st.Pending); {

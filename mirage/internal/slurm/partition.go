@@ -15,7 +15,7 @@ import (
 
 // Returned when no start can be predicted for a job.
 var (
-	// ErrNoStart says that the job would be queued, and that nothing tells when it
+	// ErrNoStart says that the job would be queued, and that nobody can say when it
 	// could start: its partition is closed or its nodes are out of service.
 	ErrNoStart = errors.New("cannot predict a start")
 	// ErrNotAdmitted says that the partition does not admit such a job.

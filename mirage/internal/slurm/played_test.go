@@ -131,7 +131,7 @@ func playedWhen(t *testing.T, queues int, margin, share float64) {
 	}
 }
 
-// newView returns a view of what stands on a machine.
+// newView returns a view of the jobs on a machine.
 func newView(h *Hardware, st simulator.Standing, config simulator.Config) (*View, error) {
 	v := &View{limits: newLimits()}
 	return v, v.stand(h, st, config)

@@ -29,7 +29,7 @@ type View struct {
 	Now      int64 // Unix seconds
 	Hardware *Hardware
 	Private  bool     // only this user's jobs are seen
-	Jobs     []Job    // as the controller tells them
+	Jobs     []Job    // as the controller reports them
 	Pending  int      // jobs that wait for room
 	Unread   []string // what could not be read and may hold jobs back: the interval has no upper end
 	Notes    []string // what could not be read and makes answers less certain
@@ -45,7 +45,7 @@ const pastDays = 14
 
 // Look takes in a Slurm as it is: nodes, partitions, reservations, limits, queue, and how
 // long jobs ran lately. The rules, where they are not nil, take the place of what the
-// controller tells. Times of the controller are in the zone of now.
+// controller reports. Times of the controller are in the zone of now.
 func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) (*View, error) {
 	k, err := c.Controller(ctx)
 	if err != nil {

@@ -224,7 +224,7 @@ func (p *parser) stray() {
 	t.Jobs, t.Open = slices.DeleteFunc(t.Jobs, drop), slices.DeleteFunc(t.Open, drop)
 }
 
-// graceSeconds is how long a running job may be past its limit: a day.
+// graceSeconds is the time that a running job may be past its limit: a day.
 const graceSeconds = 86400
 
 // runaway drops rows that say that a job runs though its limit ran out a day before the

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// sampleRows is how many rows tell what the columns of a table without a header are.
+// sampleRows is the number of rows from which the columns of a table without a header are recognised.
 const sampleRows = 200
 
 // headed returns a table with the columns of its header, or, if the first line is a job,

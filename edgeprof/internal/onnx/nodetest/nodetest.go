@@ -14,7 +14,7 @@ import (
 //go:embed nodes.py
 var script string
 
-// wheels are what the generator needs.
+// wheels lists the packages that the generator needs.
 var wheels = []string{"onnx==1.23.2", "numpy==2.4.6", "protobuf==7.36.2", "ml_dtypes==0.6.0", "typing_extensions==4.16.0"}
 
 // Models returns the folders of the tests, each with model.onnx, test_data_set_0 and
