@@ -114,9 +114,13 @@ func status(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// directory makes the directory of the logs and returns its absolute path.
+// directory makes the directory of the logs and returns its absolute path. One that has the
+// logs of another run is an error: the report would be of that run.
 func (r *running) directory(program string) (string, error) {
 	dir := r.logs
+	if taken, _ := filepath.Glob(filepath.Join(dir, "*chamtool_*")); dir != "" && len(taken) > 0 {
+		return "", fmt.Errorf("--logs %s: it has the logs of an earlier run", dir)
+	}
 	if dir == "" {
 		dir = filepath.Join("logs", fmt.Sprintf("%s-%s", filepath.Base(program), time.Now().Format("20060102-150405")))
 	}

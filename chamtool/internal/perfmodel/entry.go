@@ -224,6 +224,7 @@ func (e *Entry) follow(f *Footprint, p *Prediction) {
 		start := e.answer(f, Moment{})
 		f.tracked.start(&start)
 	}
+	p.answers = asleep // what is observed now judges no expert
 	p.Prediction, p.Model, p.whole = f.tracked.around(f.tracked.value, e.model.options.Level, &e.ends), names[median], false
 }
 

@@ -65,10 +65,17 @@ func asking(seconds float64) (costs [mixture.Most]float64) {
 	return costs
 }
 
+// asleep are the answers of experts that were not asked.
+var asleep = func() (a mixture.Answers) {
+	for k := range a {
+		a[k] = math.NaN()
+	}
+	return a
+}()
+
 // answers are those of all experts for one task, as logarithms of seconds.
 func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
-	none := math.NaN()
-	a := mixture.Answers{none, none, none, none, none}
+	a := asleep
 	f.fitted()
 	if e.fits > 0 {
 		a[local] = f.local

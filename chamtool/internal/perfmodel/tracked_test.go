@@ -93,3 +93,23 @@ func TestTrackedAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations for a run", n)
 	}
 }
+
+// A task that was only tracked judges no expert, even if its run turns out to be long enough
+// to learn from.
+func TestTrackedJudgesNobody(t *testing.T) {
+	e := New(Options{}).Entry("f")
+	f := e.Footprint(nil)
+	for range 10_000 {
+		e.Observe(f, 1e-6)
+	}
+	p := &Prediction{}
+	for p.Model == "" || p.whole { // until one is not asked in full
+		p = e.PredictAt(f, Moment{}, p)
+	}
+	e.ObserveAt(f, Moment{}, p, 1) // a stall: known no more
+	before := e.mix[seen].Runs()
+	e.ObserveAt(f, Moment{}, p, 1e-6)
+	if after := e.mix[seen].Runs(); after != before {
+		t.Errorf("the mixture judged %d runs, want %d", after, before)
+	}
+}
