@@ -126,6 +126,15 @@ func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, comman
 	return predictPair(env, &p.answer, own, args[0], args[1], p.unmeasured)
 }
 
+// recordings are the files of --save, of A and of B.
+var recordings = [2]string{"a.json", "b.json"}
+
+// exists reports whether something has a path, also a link to nothing.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // record runs both programs alone and predicts from what they launched.
 func (p *pairFlags) record(ctx context.Context, env *cli.Env, args []string) error {
 	p.device = cmp.Or(p.device, "cuda")
@@ -140,6 +149,11 @@ func (p *pairFlags) record(ctx context.Context, env *cli.Env, args []string) err
 		return err
 	}
 	if p.save != "" {
+		for _, name := range recordings {
+			if at := filepath.Join(p.save, name); exists(at) {
+				return cli.Usagef("--save %s: %s is there already", p.save, name)
+			}
+		}
 		if err := os.MkdirAll(p.save, 0o755); err != nil {
 			return err
 		}
@@ -152,7 +166,7 @@ func (p *pairFlags) record(ctx context.Context, env *cli.Env, args []string) err
 		}
 		cli.Warn(env, both[i].Warnings)
 		if p.save != "" {
-			if err := file.WriteJSON(filepath.Join(p.save, string("ab"[i])+".json"), both[i]); err != nil {
+			if err := file.WriteJSON(filepath.Join(p.save, recordings[i]), both[i]); err != nil {
 				return err
 			}
 		}
