@@ -45,7 +45,7 @@ func TestGiven(t *testing.T) {
 	if got := given(past(Steady, 1, 1, 1)); got.High < 20+80*math.E-1e-9 || got.Low > r.Total.Value {
 		t.Errorf("after three jobs %+v", got)
 	}
-	// Runs of another course count only where too few are of this one.
+	// Runs of another course count only if this one has too few.
 	if got := given(append(past(Steady, 0, 0, 0), past(Stepped, 1, 1, 1, 1, 1, 1)...)); got.High > 200 {
 		t.Errorf("after three steady jobs and six that changed %+v", got)
 	}

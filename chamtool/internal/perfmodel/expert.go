@@ -82,7 +82,7 @@ func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 	}
 	if f.runs > 0 {
 		a[median] = f.logs.middle()
-		if f.tracked.value > 0 { // the last learned runs are of long ago
+		if f.tracked.value > 0 { // the last learned runs are old
 			a[median] = math.Log(f.tracked.value)
 		}
 		a[last] = math.Log(f.last)

@@ -66,7 +66,7 @@ type Session struct {
 	seconds      float64         // in task bodies
 	cpu          time.Duration
 	rounds       int
-	spans        []summary.Round // of the iterations, as far as they are told apart
+	spans        []summary.Round // of the iterations, as far as they are distinguished
 	warnings     []string
 	closed       bool
 }

@@ -51,7 +51,7 @@ bool memory_reserve(uint64_t bytes, bool pooled) {
     struct deft_slot *s = acquire(&here->slot);
     uint64_t quota = member_quota_bytes(), idle = quota && bytes ? kept() : 0;
     uint64_t before = add(&s->memory_bytes, bytes);
-    /* from a pool, what it keeps is used first */
+    /* the pool first uses the memory that it keeps */
     uint64_t more = pooled ? bytes > idle ? bytes - idle : 0 : bytes;
     if (quota != 0 && bytes != 0 && (before + idle > quota || more > quota - before - idle)) {
         add(&s->memory_bytes, -bytes);

@@ -24,7 +24,7 @@ type Device struct {
 	settings Settings
 	queues   [][]Kernel // of each client, first in, first out
 	left     []time.Duration
-	started  []bool // the first of the queue has begun; left is what is left of it
+	started  []bool // the first of the queue has begun; left is the rest of it
 	used     []time.Duration
 	number   uint64
 

@@ -21,7 +21,7 @@ const (
 	// reaction is the time from a launch of an urgent client until others are stopped:
 	// the owner wakes up and decides (0.03 to 0.16 ms measured on a loaded machine).
 	reaction = 100 * time.Microsecond
-	// savings is the time over which an urgent client may save up what it may lose.
+	// savings is the time over which an urgent client may accumulate its allowed loss.
 	savings = 200 * time.Millisecond
 	// shortest and longest are the limits of the time between two observations of an
 	// urgent client that keeps others waiting.
