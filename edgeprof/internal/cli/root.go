@@ -23,7 +23,6 @@ func New(env *cli.Env) *cobra.Command {
 		newRankCommand(env, record),
 		newLayersCommand(env, record),
 		newTimeCommand(env, record),
-		newSplitCommand(env),
 		newServeCommand(env, record),
 		newAgentCommand(env),
 		newWorkerCommand(env),

@@ -1,21 +1,14 @@
 package httpapi
 
 import (
-	"archive/zip"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/prediction"
-	"github.com/foretime/foretime/edgeprof/internal/split"
-	"github.com/foretime/foretime/shared/access"
 )
 
 //go:embed openapi.json
@@ -101,45 +94,4 @@ func texts(errs []error) []string {
 		out[i] = err.Error()
 	}
 	return out
-}
-
-// postSplits cuts a model and sends its parts in one archive.
-func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) (any, error) {
-	distance := 6
-	if text := r.URL.Query().Get("min_distance"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%w: min_distance=%s: want a whole number of 1 or more", errParameter, text)
-		}
-		distance = n
-	}
-	u, err := s.upload(w, r, true)
-	if err != nil {
-		return nil, err
-	}
-	defer u.close()
-	parts, err := split.Parts(u.analysis, split.Settings{MinDistance: distance, MaxParts: 1000})
-	if err != nil {
-		return nil, err
-	}
-	name := strings.TrimSuffix(filepath.Base("/"+u.name), ".onnx")
-	if !labelled(name) {
-		name = "model"
-	}
-	w.Header().Set("Content-Type", "application/zip")
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+"_parts.zip"))
-	archive := zip.NewWriter(w)
-	for i, p := range parts {
-		// weights do not compress
-		f, err := archive.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("%s_part%d.onnx", name, i+1), Method: zip.Store, Modified: s.Now()})
-		if err == nil {
-			err = p.Write(f, u.file)
-		}
-		if err != nil {
-			access.SetError(w, err)
-			panic(http.ErrAbortHandler) // the client must not take a part for the whole
-		}
-	}
-	_ = archive.Close() // a client that is gone
-	return nil, nil
 }

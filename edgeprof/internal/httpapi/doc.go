@@ -1,6 +1,6 @@
 // Package httpapi is edgeprof as an HTTP service: the original's POST /api/profiling, and
-// an API that ranks all devices for a model file with intervals and reasons, writes the
-// manifest that places the model, and splits it.
+// an API that ranks all devices for a model file with intervals and reasons, and
+// writes the manifest that places the model.
 //
 // It limits the cost of each request (bytes, time, concurrent uploads), asks the source of
 // devices at most once per reading however many requests wait, and replaces the model

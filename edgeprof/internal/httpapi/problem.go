@@ -10,7 +10,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/placement"
-	"github.com/foretime/foretime/edgeprof/internal/split"
 	"github.com/foretime/foretime/shared/access"
 )
 
@@ -56,9 +55,6 @@ var kinds = []struct {
 	{onnx.ErrSyntax, http.StatusBadRequest, "not-onnx", 0},
 	{onnx.ErrLimit, http.StatusRequestEntityTooLarge, "graph-too-large", 0},
 	{onnx.ErrGraph, http.StatusUnprocessableEntity, "broken-graph", 0},
-	{split.ErrNoBridge, http.StatusUnprocessableEntity, "no-bridge", 0},
-	{split.ErrTooMany, http.StatusUnprocessableEntity, "too-many-parts", 0},
-	{split.ErrUnsupported, http.StatusUnprocessableEntity, "cannot-split", 0},
 	{placement.ErrNoDevice, http.StatusServiceUnavailable, "no-device", 5},
 	{device.ErrUnreachable, http.StatusServiceUnavailable, "source-unreachable", 5},
 	{device.ErrTimeout, http.StatusGatewayTimeout, "source-timeout", 5},

@@ -177,7 +177,6 @@ func (s *Service) routes() http.Handler {
 		r.Post("/api/v1/models", answering(s.postModels))
 		r.Post("/api/v1/outcomes", answering(s.postOutcomes))
 		r.Post("/api/v1/placements", answering(s.postPlacements))
-		r.Post("/api/v1/splits", answering(s.postSplits))
 	})
 	return r
 }

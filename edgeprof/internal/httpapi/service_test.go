@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -428,7 +427,6 @@ func TestGraphTooLarge(t *testing.T) {
 	r := newRig(t, func(s *Settings) { s.MaxGraphBytes = 4000 })
 	for range 5 { // more than there may be at once: each makes room again
 		refused(t, r.ask(http.MethodPost, "/api/v1/models", bytes.NewReader(lenet(t))), 413, "graph-too-large", "4000 bytes")
-		refused(t, r.ask(http.MethodPost, "/api/v1/splits", bytes.NewReader(lenet(t))), 413, "graph-too-large", "4000 bytes")
 	}
 }
 
@@ -577,45 +575,6 @@ spec:
 	r.source.devices = r.source.devices[:1]
 	r.source.devices[0].Node = "not a label"
 	refused(t, r.ask(http.MethodPost, "/api/v1/placements", bytes.NewReader(lenet(t))), 503, "no-device", "a valid Kubernetes label value")
-}
-
-func TestSplits(t *testing.T) {
-	r := newRig(t, nil)
-	model := lenet(t)
-	w := r.ask(http.MethodPost, "/api/v1/splits?min_distance=4&name=lenet.onnx", bytes.NewReader(model))
-	if w.Code != 200 || w.Header().Get("Content-Disposition") != `attachment; filename="lenet_parts.zip"` {
-		t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
-	}
-	archive, err := zip.NewReader(bytes.NewReader(w.Body.Bytes()), int64(w.Body.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, f := range archive.File {
-		content, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(content)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := onnx.Read(bytes.NewReader(b), int64(len(b))); err != nil || f.Name != fmt.Sprintf("lenet_part%d.onnx", i+1) {
-			t.Errorf("%s: %v", f.Name, err)
-		}
-	}
-	if len(archive.File) != 4 {
-		t.Errorf("%d parts", len(archive.File))
-	}
-	body, kind := form(t, "file", `..\"evil`, model)
-	if w := r.ask(http.MethodPost, "/api/v1/splits", body, "Content-Type", kind); w.Header().Get("Content-Disposition") != `attachment; filename="model_parts.zip"` {
-		t.Errorf("%v", w.Header())
-	}
-	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=100", bytes.NewReader(model)), 422, "no-bridge", "needs more than 100")
-	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=0", bytes.NewReader(model)), 422, "parameter", "min_distance=0")
-	left, err := os.ReadDir(r.Folder)
-	if err != nil || len(left) > 0 {
-		t.Errorf("uploads that were left: %v, %v", left, err)
-	}
 }
 
 func TestStateAndMetadata(t *testing.T) {
@@ -836,7 +795,7 @@ func TestClientFaults(t *testing.T) {
 	r := newRig(t, nil)
 	server := httptest.NewServer(r.Handler())
 	defer server.Close()
-	for _, path := range []string{"/api/profiling", "/api/v1/placements", "/api/v1/models", "/api/v1/splits"} {
+	for _, path := range []string{"/api/profiling", "/api/v1/placements", "/api/v1/models"} {
 		kind := map[bool]string{true: "application/json", false: "application/octet-stream"}[path == "/api/profiling"]
 		c, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
 		if err != nil {
