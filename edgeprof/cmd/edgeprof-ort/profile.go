@@ -49,19 +49,39 @@ func readEvents(dir string) ([]event, error) {
 // affixes for what it did.
 type places map[string]int
 
-func placesOf(g *onnx.Graph) places {
-	p := places{}
+// placesOf returns the places of a model's nodes, by their names or by those of
+// [onnx.WithNodeNames]. A model with functions has none: the nodes of its functions are
+// inlined, each call with names of its own.
+func placesOf(m *onnx.Model, renamed bool) places {
+	g, p := &m.Graph, places{}
+	if len(m.Functions) > 0 {
+		return p
+	}
 	for i := range g.Nodes {
 		for _, name := range g.Nodes[i].Outputs {
 			p[name] = i
 		}
 	}
 	for i := range g.Nodes {
-		if name := g.Nodes[i].Name; name != "" {
-			p[name] = i
+		name := g.Nodes[i].Name
+		if renamed {
+			name = onnx.NodeName(i)
 		}
+		p[name] = i
 	}
 	return p
+}
+
+// identified reports whether each node of a graph has a name that no other has.
+func identified(g *onnx.Graph) bool {
+	names := map[string]bool{"": true}
+	for i := range g.Nodes {
+		if names[g.Nodes[i].Name] {
+			return false
+		}
+		names[g.Nodes[i].Name] = true
+	}
+	return true
 }
 
 var affixes = regexp.MustCompile(`(_new_reshape|_token_\d+|_nchwc|_bn|_transformed)$`)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -23,6 +25,7 @@ type session struct {
 	outputs []string
 	made    []onnx.Shaped // what is known of the outputs
 	places  places
+	rename  bool // for a profile: the names of the nodes do not identify them
 	native  *ort.DynamicAdvancedSession
 }
 
@@ -72,7 +75,8 @@ func (s *session) describe() error {
 		}
 		s.inputs[v.Name] = &input{t.Type, t.Shape, a.Below(v.Name)}
 	}
-	s.places = placesOf(&m.Graph)
+	s.rename = !identified(&m.Graph)
+	s.places = placesOf(m, s.rename)
 	s.names = slices.Sorted(maps.Keys(s.inputs))
 	for _, v := range m.Graph.Outputs {
 		s.outputs = append(s.outputs, v.Name)
@@ -108,11 +112,32 @@ func (s *session) create(profile string, level ort.GraphOptimizationLevel) (*ort
 			return nil, err
 		}
 	}
-	native, err := ort.NewDynamicAdvancedSession(s.model.Path, s.names, s.outputs, o)
+	var native *ort.DynamicAdvancedSession
+	if profile != "" && s.rename {
+		native, err = s.renamed(o)
+	} else {
+		native, err = ort.NewDynamicAdvancedSession(s.model.Path, s.names, s.outputs, o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", runtime.ErrUnsupported, s.model.Path, err)
 	}
 	return native, nil
+}
+
+// renamed makes a native session of the model with names by which its nodes can be told
+// apart.
+func (s *session) renamed(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+	if err := o.AddSessionConfigEntry("session.model_external_initializers_file_folder_path", filepath.Dir(s.model.Path)); err != nil {
+		return nil, err
+	}
+	model, err := os.ReadFile(s.model.Path)
+	if err != nil {
+		return nil, err
+	}
+	if model, err = onnx.WithNodeNames(model); err != nil {
+		return nil, err
+	}
+	return ort.NewDynamicAdvancedSessionWithONNXData(model, s.names, s.outputs, o)
 }
 
 // Inputs are the shapes that the model wants, by name.
