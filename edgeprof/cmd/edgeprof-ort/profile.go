@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
@@ -72,16 +73,10 @@ func placesOf(m *onnx.Model, renamed bool) places {
 	return p
 }
 
-// identified reports whether each node of a graph has a name that no other has.
-func identified(g *onnx.Graph) bool {
-	names := map[string]bool{"": true}
-	for i := range g.Nodes {
-		if names[g.Nodes[i].Name] {
-			return false
-		}
-		names[g.Nodes[i].Name] = true
-	}
-	return true
+// named reports whether all nodes of a graph have a name; ONNX Runtime loads no model in
+// which two have the same.
+func named(g *onnx.Graph) bool {
+	return !slices.ContainsFunc(g.Nodes, func(n onnx.Node) bool { return n.Name == "" })
 }
 
 var affixes = regexp.MustCompile(`(_new_reshape|_token_\d+|_nchwc|_bn|_transformed)$`)

@@ -259,6 +259,35 @@ func TestNoLibrary(t *testing.T) {
 	}
 }
 
+// Nodes without a name have the times of their kernels.
+func TestRealUnnamed(t *testing.T) {
+	needLibrary(t)
+	m, err := synth.New("lenet", synth.Size{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Graph.Nodes {
+		m.Graph.Nodes[i].Name = ""
+	}
+	path := filepath.Join(t.TempDir(), "m.onnx")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(onnx.Write(file, m, synth.Weights(1)), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	session, err := start(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profiles, err := session.Profile(t.Context(), random(session.Inputs()), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found(t, m, profiles[0])
+}
+
 func TestPlaces(t *testing.T) {
 	m := &onnx.Model{Graph: onnx.Graph{Nodes: []onnx.Node{{Name: "Conv_0", Outputs: []string{"Conv_0_out"}}, {Name: "relu", Outputs: []string{"Relu_1_out"}}, {Name: "/model.0/conv/Conv", Outputs: []string{"/model.0/conv/Conv_output_0"}}}}}
 	p := placesOf(m, false)

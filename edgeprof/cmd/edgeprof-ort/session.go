@@ -25,7 +25,7 @@ type session struct {
 	outputs []string
 	made    []onnx.Shaped // what is known of the outputs
 	places  places
-	rename  bool // for a profile: the names of the nodes do not identify them
+	rename  bool // for a profile: a node has no name
 	native  *ort.DynamicAdvancedSession
 }
 
@@ -75,7 +75,7 @@ func (s *session) describe() error {
 		}
 		s.inputs[v.Name] = &input{t.Type, t.Shape, a.Below(v.Name)}
 	}
-	s.rename = !identified(&m.Graph)
+	s.rename = !named(&m.Graph)
 	s.places = placesOf(m, s.rename)
 	s.names = slices.Sorted(maps.Keys(s.inputs))
 	for _, v := range m.Graph.Outputs {

@@ -78,6 +78,8 @@ func calibrationModels() []sized {
 		{"operators-responses", synth.Size{Width: 0.5, Resolution: 14}}, {"operators-responses", synth.Size{Width: 1, Resolution: 28}}, {"operators-responses", synth.Size{Width: 1.5, Resolution: 56}},
 		{"operators-sequences", synth.Size{Width: 0.5, Resolution: 32}}, {"operators-sequences", synth.Size{Width: 1, Resolution: 64}},
 		{"operators-vectors", synth.Size{Width: 0.25, Resolution: 28}}, {"operators-vectors", synth.Size{Width: 0.5, Resolution: 64}}, {"operators-vectors", synth.Size{Width: 1, Resolution: 48}},
+		{"operators-signals", synth.Size{Width: 0.5, Resolution: 500}}, {"operators-signals", synth.Size{Width: 1, Resolution: 2000}}, {"operators-signals", synth.Size{Width: 0.5, Resolution: 8000}},
+		{"operators-volumes", synth.Size{Width: 0.5, Resolution: 8}}, {"operators-volumes", synth.Size{Width: 1, Resolution: 16}}, {"operators-volumes", synth.Size{Width: 0.5, Resolution: 24}},
 		{"resnet", synth.Size{Width: 0.25, Resolution: 64}}, {"resnet", synth.Size{Width: 1, Resolution: 96}}, {"resnet", synth.Size{Width: 1, Depth: 50, Resolution: 64}},
 		{"transformer", synth.Size{Width: 0.5, Depth: 2, Resolution: 64}}, {"transformer", synth.Size{Width: 1, Depth: 3, Resolution: 96}},
 		{"vgg", synth.Size{Width: 0.25, Depth: 11, Resolution: 64}}, {"vgg", synth.Size{Width: 1, Depth: 11, Resolution: 32}},

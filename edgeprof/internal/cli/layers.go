@@ -131,12 +131,20 @@ func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) e
 		return fmt.Errorf("%s: %w", l.Model, err)
 	}
 	kernels := a.Kernels(measurement.FusionOf(l.Runtime))
-	sum := 0.0
 	for k, times := range measurement.KernelRuns(kernels, profiles[warmingRuns:]) {
-		t := stats.Median(times)
-		l.Layers[k].Measured = &t
-		sum += t
+		if t := stats.Median(times); t > 0 { // else the runtime did not report it
+			l.Layers[k].Measured = &t
+		}
 	}
+	var sums []float64
+	for _, p := range profiles[warmingRuns:] {
+		sum := 0.0
+		for _, n := range p.Nodes {
+			sum += n.Seconds
+		}
+		sums = append(sums, sum)
+	}
+	sum := stats.Median(sums)
 	l.Measured = &sum
 	return nil
 }
@@ -154,7 +162,7 @@ func layersTable(p *cli.Page, l *layered) {
 			op = fmt.Sprintf("%d x %s", k.Times, op)
 		}
 		cells := []any{i + 1, op, strings.Trim(strings.ReplaceAll(fmt.Sprint(k.Shape), " ", "x"), "[]"), k.MACs, k.Bytes, 1000 * k.Seconds, cli.Share(k.Share)}
-		if k.Measured != nil {
+		if l.Measured != nil {
 			cells = append(cells, milli(k.Measured))
 		}
 		table.Add(cells...)

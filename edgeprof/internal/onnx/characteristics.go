@@ -232,9 +232,9 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 
 func (m *MACs) of(class Class) *int64 {
 	switch class {
-	case ClassConv:
+	case ClassConv, ClassConv1D, ClassConv3D:
 		return &m.Conv
-	case ClassDepthwise:
+	case ClassDepthwise, ClassDepthwiseND:
 		return &m.Depthwise
 	case ClassDense, ClassVector:
 		return &m.Dense

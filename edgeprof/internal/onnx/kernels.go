@@ -205,9 +205,18 @@ func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
 	case n.Op == "Mul":
 		return closed, o.next == bias && constant && c.Inputs[1-min(i, 1)].Elements() == 1
 	case n.is(activates) && i == 0:
-		return closed, o.next != closed && (n.Op != "Clip" || o.kernel.Class == ClassConv || o.kernel.Class == ClassDepthwise)
+		return closed, o.next != closed && (n.Op != "Clip" || o.kernel.Class.convolves())
 	}
 	return closed, false
+}
+
+// convolves reports whether a class is one of convolutions.
+func (c Class) convolves() bool {
+	switch c {
+	case ClassConv, ClassDepthwise, ClassConv1D, ClassConv3D, ClassDepthwiseND:
+		return true
+	}
+	return false
 }
 
 // perChannel says that an input has one value for each channel of the other, as
@@ -239,22 +248,22 @@ func (k *Kernel) measure(n *Node, c *Cost) {
 		k.Window, _ = product(v)
 	}
 	elements := c.Outputs[0].Elements()
-	switch c.Class {
-	case ClassConv, ClassDepthwise:
+	switch {
+	case c.Class.convolves():
 		if w := at(filter(n.Op)); len(w) > 2 && len(out) > 2 {
 			k.Groups = max(1, n.Int("group", 1))
 			k.Window, _ = product(w[2:])
 			k.Rows, k.Depth = w[0], w[1]*k.Window
 			k.Columns = elements / max(1, out[1])
 		}
-	case ClassDense, ClassVector:
+	case c.Class == ClassDense || c.Class == ClassVector:
 		k.Rows = 1 // of the product of two vectors
 		if len(out) > 0 {
 			k.Rows = out[len(out)-1]
 		}
 		k.Columns = elements / k.Rows
 		k.Depth = c.MACs / elements
-	case ClassRecurrent:
+	case c.Class == ClassRecurrent:
 		if w, x := at(1), at(0); len(w) == 3 && len(x) == 3 {
 			k.Rows, k.Depth, k.Columns = w[1], w[2], x[0]
 		}

@@ -12,7 +12,7 @@ func NodeName(index int) string { return fmt.Sprintf("node_%d", index) }
 
 // WithNodeNames returns an encoded model in which each node of the main graph has its
 // [NodeName]. A runtime reports its kernels by the names of nodes, which exporters may
-// leave out or use twice. The error matches [ErrSyntax].
+// leave out. The error matches [ErrSyntax].
 func WithNodeNames(model []byte) ([]byte, error) {
 	const graph, node, name = 7, 1, 3 // field numbers in ModelProto, GraphProto and NodeProto
 	nodes := 0

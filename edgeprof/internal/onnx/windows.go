@@ -178,14 +178,29 @@ func globalPool(c *call) []Shaped {
 }
 
 func convolutionWork(n *Node, in inputs, out Shaped) (Class, []int64) {
-	w, class := in.shape(filter(n.Op)), ClassConv
+	w := in.shape(filter(n.Op))
 	if len(w) < 2 {
-		return class, nil
+		return ClassConv, nil
 	}
-	if n.Int("group", 1) > 1 && w[1] == 1 {
-		class = ClassDepthwise
+	return convolutionClass(w, n.Int("group", 1) > 1 && w[1] == 1), append(slices.Clone(w[1:]), out.Elements())
+}
+
+// convolutionClass returns the class of a convolution with weights [filters, channels,
+// window...]. A window of one value is a matrix product in any number of dimensions.
+func convolutionClass(weights []int64, depthwise bool) Class {
+	cells, _ := product(weights[2:])
+	dimensions := len(weights) - 2
+	switch {
+	case dimensions == 2 && depthwise:
+		return ClassDepthwise
+	case dimensions == 2, !depthwise && cells == 1:
+		return ClassConv
+	case depthwise:
+		return ClassDepthwiseND
+	case dimensions < 2:
+		return ClassConv1D
 	}
-	return class, append(slices.Clone(w[1:]), out.Elements())
+	return ClassConv3D
 }
 
 func deconvolutionWork(_ *Node, in inputs, _ Shaped) (Class, []int64) {
@@ -193,7 +208,7 @@ func deconvolutionWork(_ *Node, in inputs, _ Shaped) (Class, []int64) {
 	if len(w) < 2 {
 		return ClassConv, nil
 	}
-	return ClassConv, append(slices.Clone(w[1:]), in.at(0).Elements())
+	return convolutionClass(w, false), append(slices.Clone(w[1:]), in.at(0).Elements())
 }
 
 // causalConvolution has input [batch, channels, length], weights [channels, 1, window] and

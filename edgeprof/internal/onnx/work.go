@@ -83,11 +83,17 @@ const (
 	ClassMove      Class = "move"          // only moves data
 	ClassOther     Class = "other"         // arithmetic element by element
 	ClassResponse  Class = "response"      // local response normalization: a power for each value
+	// Convolutions over other than two dimensions whose window is larger than one value,
+	// which runtimes compute by other code.
+	ClassConv1D      Class = "conv1d"
+	ClassConv3D      Class = "conv3d"       // three dimensions or more
+	ClassDepthwiseND Class = "depthwise_nd" // with one input channel a group
 )
 
 // Classes are all of them, in a fixed order.
 func Classes() []Class {
 	return []Class{
 		ClassConv, ClassDepthwise, ClassDense, ClassVector, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther, ClassResponse,
+		ClassConv1D, ClassConv3D, ClassDepthwiseND,
 	}
 }

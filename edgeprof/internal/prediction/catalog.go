@@ -88,6 +88,7 @@ func (c *Catalog) Parse(data []byte) (*profiler.Calibration, error) {
 	if read.Kind != "" {
 		return nil, fmt.Errorf("%w: this is %q, a file of train; write its rates with train --calibrations", profiler.ErrCalibration, read.Kind)
 	}
+	rates.Complete()
 	if err := rates.Check(); err != nil {
 		return nil, err
 	}

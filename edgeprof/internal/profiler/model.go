@@ -176,6 +176,7 @@ func ReadModel(r io.Reader) (*Model, error) {
 		if c == nil {
 			return nil, fmt.Errorf("%w: a setting is empty", ErrModel)
 		}
+		c.Complete()
 		if err := c.Check(); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", ErrModel, c.Facts.Setting, err)
 		}

@@ -20,7 +20,17 @@ type Rates struct {
 
 // seconds of one kernel.
 func (r Rates) seconds(k *measurement.Kernel) float64 {
-	return r.Start + r.MAC*float64(k.MACs) + r.Byte*float64(k.Bytes())
+	return r.Start + r.MAC*float64(k.MACs) + r.Byte*moved(k)
+}
+
+// moved returns the bytes that a kernel moves. A convolution over other than two dimensions
+// also writes the values under its window into a matrix, which it then multiplies.
+func moved(k *measurement.Kernel) float64 {
+	bytes := float64(k.Bytes())
+	if k.Class == onnx.ClassConv1D || k.Class == onnx.ClassConv3D {
+		bytes += 4 * float64(k.Groups) * float64(k.Depth) * float64(k.Columns)
+	}
+	return bytes
 }
 
 var classes = onnx.Classes()
@@ -28,6 +38,7 @@ var classes = onnx.Classes()
 // substitute is the class whose rates serve for one that was not measured.
 var substitute = map[onnx.Class]onnx.Class{
 	onnx.ClassVector: onnx.ClassDense, onnx.ClassErf: onnx.ClassFunction, onnx.ClassSoftmax: onnx.ClassFunction, onnx.ClassNormalize: onnx.ClassFunction, onnx.ClassMove: onnx.ClassOther, onnx.ClassResponse: onnx.ClassFunction,
+	onnx.ClassConv1D: onnx.ClassConv, onnx.ClassConv3D: onnx.ClassConv, onnx.ClassDepthwiseND: onnx.ClassDepthwise,
 }
 
 // ratesFor finds the rates of each class from kernels with their times. A class
@@ -55,6 +66,19 @@ func ratesFor(cases []Case) map[onnx.Class]Rates {
 		rates[class] = r
 	}
 	return rates
+}
+
+// Complete adds the rates of classes that the calibration does not have and that have a
+// substitute: that one's, of which none was measured.
+func (c *Calibration) Complete() {
+	for class, other := range substitute {
+		if r, ok := c.Rates[other]; ok {
+			if _, has := c.Rates[class]; !has {
+				r.Nodes = 0
+				c.Rates[class] = r
+			}
+		}
+	}
 }
 
 // reweightings until the weights stand still, in practice.
@@ -101,7 +125,7 @@ func fitRates(kernels []*measurement.Kernel, bytes bool) (Rates, bool) {
 			w := 1 / math.Sqrt(predicted[i]**k.Seconds)
 			size := 0.0
 			if bytes {
-				size = w * float64(k.Bytes())
+				size = w * moved(k)
 			}
 			s.X = append(s.X, w, w*float64(k.MACs), size)
 			s.Y = append(s.Y, w**k.Seconds)

@@ -65,6 +65,16 @@ var runtimes = []string{"go", "ort"}
 
 func logSize(n int64) float64 { return math.Log2(1 + float64(max(0, n))) }
 
+// treeOperator returns the operator of a kernel by which trees know it: convolutions over
+// other than two dimensions are operators of their own.
+func treeOperator(k *measurement.Kernel) string {
+	switch k.Class {
+	case onnx.ClassConv1D, onnx.ClassConv3D, onnx.ClassDepthwiseND:
+		return string(k.Class)
+	}
+	return k.Op
+}
+
 // features appends a kernel's row.
 func features(x []float64, ops []string, k *measurement.Kernel, r Rates, at conditions) []float64 {
 	seconds := max(1e-9, r.seconds(k))
@@ -79,7 +89,7 @@ func features(x []float64, ops []string, k *measurement.Kernel, r Rates, at cond
 		return math.Log2(v)
 	}
 	return append(x,
-		code(ops, k.Op), class, logSize(k.MACs), logSize(k.ParameterBytes), logSize(k.ReadBytes), logSize(k.WrittenBytes), logSize(k.Rows), logSize(k.Depth), logSize(k.Columns),
+		code(ops, treeOperator(k)), class, logSize(k.MACs), logSize(k.ParameterBytes), logSize(k.ReadBytes), logSize(k.WrittenBytes), logSize(k.Rows), logSize(k.Depth), logSize(k.Columns),
 		float64(k.Window), float64(k.Stride), logSize(k.Groups), float64(k.Joined),
 		logSize(k.MACs)-logSize(k.Bytes()), math.Log2(seconds), r.Start/seconds, r.MAC*float64(k.MACs)/seconds, float64(k.Rows%16), float64(k.Depth%16), float64(k.Columns%16),
 		float64(at.threads), at.quota, rate(r.MAC), rate(r.Byte), logSize(at.touched),
@@ -101,9 +111,9 @@ func boost(rounds int) tree.Boost {
 func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Class]Rates, rounds int) (*KernelTrees, error) {
 	t := &KernelTrees{}
 	for _, c := range cases {
-		for _, k := range c.Kernels {
-			if !slices.Contains(t.ops, k.Op) {
-				t.ops = append(t.ops, k.Op)
+		for i := range c.Kernels {
+			if op := treeOperator(&c.Kernels[i]); !slices.Contains(t.ops, op) {
+				t.ops = append(t.ops, op)
 			}
 		}
 	}
@@ -139,7 +149,7 @@ func bounded(v float64) float64 { return max(-1.5, min(1.5, v)) }
 // factor is what the trees make of the rates. Of an operator that they have not
 // seen they know nothing.
 func (t *KernelTrees) factor(k *measurement.Kernel, r Rates, at conditions) float64 {
-	if t == nil || !slices.Contains(t.ops, k.Op) {
+	if t == nil || !slices.Contains(t.ops, treeOperator(k)) {
 		return 1
 	}
 	var row [32]float64

@@ -235,8 +235,10 @@ func Weights(seed uint64) func(io.Writer, *onnx.Tensor) error {
 func drawer(t *onnx.Tensor) func(*rand.Rand) float32 {
 	fan := int64(1)
 	switch {
-	case len(t.Dims) == 4:
-		fan = t.Dims[1] * t.Dims[2] * t.Dims[3]
+	case t.Name[0] == 'c': // conv_w is [filters, channels, window...]
+		for _, n := range t.Dims[1:] {
+			fan *= n
+		}
 	case len(t.Dims) == 3:
 		fan = t.Dims[2]
 	case len(t.Dims) == 2 && t.Name[0] == 'd': // dense_w is [units, inputs]

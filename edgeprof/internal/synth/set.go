@@ -39,7 +39,9 @@ func Set() []Named {
 		{"operators-images", slices.Concat(at(0.06, 16, 32, 64, 128), at(0.12, 16, 24, 48, 96, 160), at(0.25, 24, 32, 64, 96, 128, 224), at(0.5, 32, 48, 64, 96, 128, 160, 224), at(1, 32, 64, 96, 128, 224))},
 		{"operators-responses", []Size{{Width: 0.5, Resolution: 14}, {Width: 1, Resolution: 28}, {Width: 1.5, Resolution: 56}}},
 		{"operators-sequences", slices.Concat(at(0.25, 16, 32, 64, 128), at(0.5, 16, 32, 64, 128), at(1, 16, 32, 64, 128), at(2, 16, 32, 64, 128))},
+		{"operators-signals", slices.Concat(at(0.25, 500, 4000), at(0.5, 1000, 8000), at(1, 200, 2000, 16000))},
 		{"operators-vectors", slices.Concat(at(0.12, 16, 28), at(0.25, 28, 48), at(0.5, 16, 32, 64), at(1, 28, 48, 64), at(2, 28, 64), at(4, 48))},
+		{"operators-volumes", slices.Concat(at(0.25, 8, 24), at(0.5, 12, 32), at(1, 8, 16, 24))},
 	} {
 		for _, s := range f.sizes {
 			name := f.family

@@ -27,9 +27,12 @@ func instanceNormalization(s site) (kernel, error) {
 // of the result that it belongs to.
 func convTranspose(s site) (kernel, error) {
 	x, w, shape := s.in(0), s.in(1), s.out(0)
-	p, err := planeOf(s, w[2:])
+	p, err := blockOf(s, w[2:])
 	if err != nil {
 		return nil, err
+	}
+	if len(x) > 4 {
+		return nil, unsupported("rank %d", len(x))
 	}
 	// The window is a convolution's from the result to the image.
 	p.height, p.width, p.outHeight, p.outWidth = p.outHeight, p.outWidth, p.height, p.width

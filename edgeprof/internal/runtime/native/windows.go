@@ -6,6 +6,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
+// block is a window over an image of up to three dimensions: planes one behind the other.
+type block struct {
+	plane
+	depth, outDepth int // in planes
+	kd, sd, dd      int
+	front           int // padding
+}
+
 // plane is a two-dimensional window over an image.
 type plane struct {
 	height, width       int // of the image
@@ -16,22 +24,25 @@ type plane struct {
 	top, left           int // padding
 }
 
-// planeOf reads the window of a node over images of two dimensions, or of one,
-// which are one value high.
-func planeOf(s site, kernel []int) (plane, error) {
+// blockOf reads the window of a node over images of one to three dimensions; those of
+// fewer have a height or depth of 1.
+func blockOf(s site, kernel []int) (block, error) {
 	in, out := s.in(0), s.out(0)
-	if len(in) != 3 && len(in) != 4 {
-		return plane{}, unsupported("rank %d", len(in))
+	if len(in) < 3 || len(in) > 5 {
+		return block{}, unsupported("rank %d", len(in))
 	}
 	if k := s.node.Ints("kernel_shape"); k != nil {
 		kernel = lengths(k)
 	}
-	size, outSize := pair(in[2:], 1), pair(out[2:], 1)
-	k, strides, dilations, pads := pair(kernel, 1), pair(lengths(s.node.Ints("strides")), 1), pair(lengths(s.node.Ints("dilations")), 1), s.node.Ints("pads")
-	p := plane{height: size[0], width: size[1], outHeight: outSize[0], outWidth: outSize[1], kh: k[0], kw: k[1], sh: strides[0], sw: strides[1], dh: dilations[0], dw: dilations[1]}
+	size, outSize := triple(in[2:], 1), triple(out[2:], 1)
+	k, strides, dilations, pads := triple(kernel, 1), triple(lengths(s.node.Ints("strides")), 1), triple(lengths(s.node.Ints("dilations")), 1), s.node.Ints("pads")
+	p := block{
+		plane: plane{height: size[1], width: size[2], outHeight: outSize[1], outWidth: outSize[2], kh: k[1], kw: k[2], sh: strides[1], sw: strides[2], dh: dilations[1], dw: dilations[2]},
+		depth: size[0], outDepth: outSize[0], kd: k[0], sd: strides[0], dd: dilations[0],
+	}
 	if len(pads) > 0 {
-		begin := pair(lengths(pads[:len(pads)/2]), 0)
-		p.top, p.left = begin[0], begin[1]
+		begin := triple(lengths(pads[:len(pads)/2]), 0)
+		p.front, p.top, p.left = begin[0], begin[1], begin[2]
 	}
 	switch auto := s.node.Text("auto_pad"); auto {
 	case "SAME_UPPER", "SAME_LOWER":
@@ -42,23 +53,36 @@ func planeOf(s site, kernel []int) (plane, error) {
 			}
 			return n / 2
 		}
+		p.front = total(p.depth, p.outDepth, p.kd, p.sd, p.dd)
 		p.top, p.left = total(p.height, p.outHeight, p.kh, p.sh, p.dh), total(p.width, p.outWidth, p.kw, p.sw, p.dw)
 	case "VALID":
-		p.top, p.left = 0, 0
+		p.front, p.top, p.left = 0, 0, 0
 	}
 	return p, nil
 }
 
-// pair is something of two dimensions, of the last alone where it has one, or
-// neither.
-func pair(v []int, otherwise int) [2]int {
-	switch len(v) {
-	case 0:
-		return [2]int{otherwise, otherwise}
-	case 1:
-		return [2]int{otherwise, v[0]}
+// triple returns a number for each of three dimensions, of which v has the last.
+func triple(v []int, otherwise int) [3]int {
+	out := [3]int{otherwise, otherwise, otherwise}
+	copy(out[3-len(v):], v)
+	return out
+}
+
+// size returns the number of values of an image.
+func (b *block) size() int { return b.depth * b.height * b.width }
+
+// outSize returns the number of values of the result for one channel.
+func (b *block) outSize() int { return b.outDepth * b.outHeight * b.outWidth }
+
+// planes calls f for every plane of the result and every plane of the image under its
+// window.
+func (b *block) planes(f func(kd, z, at int)) {
+	for kd := range b.kd {
+		first, last := span(kd*b.dd-b.front, b.sd, b.depth, b.outDepth)
+		for z := first; z < last; z++ {
+			f(kd, z, z*b.sd+kd*b.dd-b.front)
+		}
 	}
-	return [2]int{v[0], v[1]}
 }
 
 // span is the outputs whose window cell lies inside the image: those from first
@@ -81,7 +105,7 @@ func conv(s site) (kernel, error) {
 	if len(w) != len(x) || len(w) < 3 {
 		return nil, unsupported("weights of rank %d", len(w))
 	}
-	p, err := planeOf(s, w[2:])
+	p, err := blockOf(s, w[2:])
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +114,9 @@ func conv(s site) (kernel, error) {
 		return nil, unsupported("%d channels in %d groups of weights %v", x[1], groups, w)
 	}
 	channels, filters := w[1], shape[1]/groups
-	size, outSize := p.height*p.width, p.outHeight*p.outWidth
-	depth := channels * p.kh * p.kw
-	pointwise := p.kh == 1 && p.kw == 1 && p.sh == 1 && p.sw == 1 && p.top == 0 && p.left == 0 && outSize == size
+	size, outSize := p.size(), p.outSize()
+	depth := channels * p.kd * p.kh * p.kw
+	pointwise := p.kd*p.kh*p.kw == 1 && p.sd*p.sh*p.sw == 1 && p.front == 0 && p.top == 0 && p.left == 0 && outSize == size
 	return func(in, out []array, scratch *scratch) {
 		for image := range x[0] {
 			for g := range groups {
@@ -133,24 +157,25 @@ func spread(dst, bias []float32, n int) {
 }
 
 // columns lays out, for each cell of the window, the image's values under it: a
-// matrix of channels*kh*kw rows and one column an output.
-func (p plane) columns(src, dst []float32, channels int) {
-	n := p.outHeight * p.outWidth
-	row := 0
+// matrix of channels*kd*kh*kw rows and one column an output.
+func (b *block) columns(src, dst []float32, channels int) {
+	in, out := b.height*b.width, b.outHeight*b.outWidth
+	cells := b.kh * b.kw
+	n := b.outSize()
+	clear(dst[:channels*b.kd*cells*n]) // planes outside of the image
 	for c := range channels {
-		image := src[c*p.height*p.width:][:p.height*p.width]
-		for kh := range p.kh {
-			for kw := range p.kw {
-				p.cell(image, dst[row*n:][:n], kh, kw)
-				row++
+		image := src[c*b.size():][:b.size()]
+		b.planes(func(kd, z, at int) {
+			for cell := range cells {
+				row := dst[((c*b.kd+kd)*cells+cell)*n:][:n]
+				b.cell(image[at*in:][:in], row[z*out:][:out], cell/b.kw, cell%b.kw)
 			}
-		}
+		})
 	}
 }
 
-// cell copies the image's values under one cell of the window, 0 outside.
+// cell copies the image's values under one cell of the window to a row of zeros.
 func (p plane) cell(image, dst []float32, kh, kw int) {
-	clear(dst)
 	firstY, lastY := span(kh*p.dh-p.top, p.sh, p.height, p.outHeight)
 	firstX, lastX := span(kw*p.dw-p.left, p.sw, p.width, p.outWidth)
 	if firstX == lastX {
@@ -172,6 +197,14 @@ func (p plane) cell(image, dst []float32, kh, kw int) {
 }
 
 // direct adds one channel's convolution.
+func (b *block) direct(image, weights, dst []float32) {
+	in, out, cells := b.height*b.width, b.outHeight*b.outWidth, b.kh*b.kw
+	b.planes(func(kd, z, at int) {
+		b.plane.direct(image[at*in:][:in], weights[kd*cells:][:cells], dst[z*out:][:out])
+	})
+}
+
+// direct adds one plane's convolution.
 func (p plane) direct(image, weights, dst []float32) {
 	for kh := range p.kh {
 		firstY, lastY := span(kh*p.dh-p.top, p.sh, p.height, p.outHeight)
@@ -191,7 +224,7 @@ func (p plane) direct(image, weights, dst []float32) {
 // pooling is the maximum or the mean under a window; the mean leaves padding
 // out unless the node includes it.
 func pooling(s site) (kernel, error) {
-	p, err := planeOf(s, nil)
+	p, err := blockOf(s, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +236,7 @@ func pooling(s site) (kernel, error) {
 	if padded && s.node.Int("ceil_mode", 0) == 1 {
 		return nil, unsupported("ceil_mode with padding counted")
 	}
-	size, outSize := p.height*p.width, p.outHeight*p.outWidth
+	size, outSize := p.size(), p.outSize()
 	return func(in, out []array, scratch *scratch) {
 		counts := scratch.get(0, outSize)
 		for c := range len(in[0].data) / size {
@@ -214,9 +247,8 @@ func pooling(s site) (kernel, error) {
 				clear(dst)
 				clear(counts)
 			}
-			p.under(func(y, x, at int) {
+			p.under(func(i, at int) {
 				v := image[at]
-				i := y*p.outWidth + x
 				if maximum {
 					dst[i] = max(dst[i], v)
 				} else {
@@ -227,7 +259,7 @@ func pooling(s site) (kernel, error) {
 			if !maximum {
 				for i := range dst {
 					if padded {
-						counts[i] = float32(p.kh * p.kw)
+						counts[i] = float32(p.kd * p.kh * p.kw)
 					}
 					dst[i] /= counts[i]
 				}
@@ -236,8 +268,16 @@ func pooling(s site) (kernel, error) {
 	}, nil
 }
 
-// under calls f for every output and every value of the image under its window.
-func (p plane) under(f func(y, x, at int)) {
+// under calls f for every output i and every value of the image under its window.
+func (b *block) under(f func(i, at int)) {
+	in, out := b.height*b.width, b.outHeight*b.outWidth
+	b.planes(func(_, z, plane int) {
+		b.plane.under(func(i, at int) { f(z*out+i, plane*in+at) })
+	})
+}
+
+// under calls f for every output i and every value of the plane under its window.
+func (p plane) under(f func(i, at int)) {
 	for kh := range p.kh {
 		firstY, lastY := span(kh*p.dh-p.top, p.sh, p.height, p.outHeight)
 		for kw := range p.kw {
@@ -245,7 +285,7 @@ func (p plane) under(f func(y, x, at int)) {
 			for y := firstY; y < lastY; y++ {
 				row := (y*p.sh + kh*p.dh - p.top) * p.width
 				for x := firstX; x < lastX; x++ {
-					f(y, x, row+x*p.sw+kw*p.dw-p.left)
+					f(y*p.outWidth+x, row+x*p.sw+kw*p.dw-p.left)
 				}
 			}
 		}

@@ -12,30 +12,31 @@ import (
 func TestColumns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string, low, high int) int { return rapid.IntRange(low, high).Draw(t, name) }
-		p := plane{
+		p := block{plane: plane{
 			height: draw("height", 1, 6), width: draw("width", 1, 6), kh: draw("kh", 1, 5), kw: draw("kw", 1, 5),
 			sh: draw("sh", 1, 3), sw: draw("sw", 1, 3), dh: draw("dh", 1, 2), dw: draw("dw", 1, 2),
 			top: draw("top", 0, 3), left: draw("left", 0, 3), outHeight: draw("out height", 1, 6), outWidth: draw("out width", 1, 6),
-		}
-		image := make([]float32, p.height*p.width)
+		}, depth: draw("depth", 1, 4), outDepth: draw("out depth", 1, 4), kd: draw("kd", 1, 3), sd: draw("sd", 1, 2), dd: draw("dd", 1, 2), front: draw("front", 0, 2)}
+		image := make([]float32, p.size())
 		for i := range image {
 			image[i] = float32(i + 1)
 		}
-		weights := make([]float32, p.kh*p.kw)
+		weights := make([]float32, p.kd*p.kh*p.kw)
 		for i := range weights {
 			weights[i] = float32(i%3 + 1)
 		}
-		n := p.outHeight * p.outWidth
+		n, plane := p.outSize(), p.outHeight*p.outWidth
 		columns, direct, want := make([]float32, len(weights)*n), make([]float32, n), make([]float32, n)
 		p.columns(image, columns, 1)
 		p.direct(image, weights, direct)
 		for cell, w := range weights {
 			for o := range n {
-				y := o/p.outWidth*p.sh - p.top + cell/p.kw*p.dh
+				z := o/plane*p.sd - p.front + cell/(p.kh*p.kw)*p.dd
+				y := o%plane/p.outWidth*p.sh - p.top + cell%(p.kh*p.kw)/p.kw*p.dh
 				x := o%p.outWidth*p.sw - p.left + cell%p.kw*p.dw
 				value := float32(0)
-				if y >= 0 && y < p.height && x >= 0 && x < p.width {
-					value = image[y*p.width+x]
+				if z >= 0 && z < p.depth && y >= 0 && y < p.height && x >= 0 && x < p.width {
+					value = image[(z*p.height+y)*p.width+x]
 				}
 				if got := columns[cell*n+o]; got != value {
 					t.Fatalf("cell %d, output %d: %v, want %v", cell, o, got, value)
