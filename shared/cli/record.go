@@ -45,7 +45,7 @@ func (r *Record) command() *cobra.Command {
 	s := &recording{Record: r}
 	c := &cobra.Command{
 		Use:     "record",
-		Short:   "show how often intervals contained the outcome, and the size of the misses",
+		Short:   "Show how often intervals contained the outcome, and the size of the misses",
 		Example: "  " + r.tool + " record",
 		Long: `Show, for each question, how many of the last 50 known outcomes of this user's
 predictions were inside their interval, and by how much the others missed. From ten

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/foretime/foretime/shared/timing"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Speed measures this machine's speed before, between and after a program's
@@ -47,6 +49,19 @@ func (s *Speed) Readings() []timing.Reading {
 	all, err := h.Readings()
 	s.warn(err)
 	return append(all, s.own...) // duplicates count once
+}
+
+// SD returns the standard deviation of the logarithm of the machine's speed at this
+// program's readings; 0 for fewer than two.
+func (s *Speed) SD() float64 {
+	if len(s.own) < 2 {
+		return 0
+	}
+	speeds := make([]float64, len(s.own))
+	for i, r := range s.own {
+		speeds[i] = math.Log(r.Compute.CPU)
+	}
+	return stat.StdDev(speeds, nil)
 }
 
 // history returns the log of readings; nil if none is kept.

@@ -71,6 +71,7 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *predic
 		if err != nil {
 			return nil, err
 		}
+		facts.SpeedSD = o.speed.SD()
 		if kept, err = c.Anchored(profiler.Cases(measured), facts); err != nil {
 			return nil, err
 		}

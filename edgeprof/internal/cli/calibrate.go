@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -104,6 +105,9 @@ type calibrating struct {
 	made []sized  // the models made here
 	runs int
 	size float64 // factor on the width of the models made here
+	// limit is the time after which no more models are measured; 0 is none.
+	limit time.Duration
+	start time.Time // of the command
 
 	speed *cli.Speed // of this machine: read before, between and after the models
 }
@@ -119,7 +123,7 @@ func newCalibrateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Long: `Measure how fast this machine runs each class of operator: small models of every
 family run a few times each. The kernels of the models named by --for are
 measured too and correct the rates of similar kernels. An interrupted run with
---for continues where it stopped.`,
+--for continues where it stopped. On a busy machine it stops at the limit.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cal, err := o.calibrate(cmd.Context(), env)
@@ -133,7 +137,8 @@ measured too and correct the rates of similar kernels. An interrupted run with
 	f.StringVar(&o.out, "out", "", "file to write (default: the one that rank reads)")
 	cli.OutputFile(c, "out")
 	f.StringSliceVar(&o.own, "for", nil, "an .onnx file, or a directory of them, to correct predictions for; may be repeated")
-	f.IntVar(&o.runs, "runs", 6, "bursts of timed inferences per model, in two rounds")
+	f.IntVar(&o.runs, "runs", 6, "bursts of timed inferences per model, in three rounds")
+	f.DurationVar(&o.limit, "limit", 100*time.Second, "time after which the rates of the models measured so far are written; 0 is none")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
 	out.Flags(c)
@@ -158,6 +163,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if o.runs < 1 || !(o.size > 0 && o.size <= 1) {
 		return nil, cli.Usagef("--runs %d --size %v: want runs of 1 or more and a size above 0, at most 1", o.runs, o.size)
 	}
+	o.start = time.Now()
 	var err error
 	if o.out, err = calibrationPath(o.out); err != nil {
 		return nil, err
@@ -183,7 +189,9 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err != nil {
 		return nil, err
 	}
-	cal, err := m.Calibrate(profiler.Cases(data), o.with.facts(&here))
+	facts := o.with.facts(&here)
+	facts.SpeedSD = o.speed.SD()
+	cal, err := m.Calibrate(profiler.Cases(data), facts)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +228,12 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 	if err := os.MkdirAll(rows, 0o755); err != nil {
 		return nil, err
 	}
-	rounds := min(2, o.runs)
+	rounds := []int{1} // bursts of each: the first round is short, for a busy machine to end it
+	for _, bursts := range []int{(o.runs - 1) / 2, o.runs / 2} {
+		if bursts > 0 {
+			rounds = append(rounds, bursts)
+		}
+	}
 	bar := env.Progress("calibrate", int64(len(jobs)*o.runs))
 	defer bar.Done()
 	c, err := newCollector(env.Root, &o.with, rows)
@@ -228,17 +241,28 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 		return nil, err
 	}
 	c.Step = func() { bar.Add(1) }
-	for round := range rounds {
+	measured := 0
+	for round, bursts := range rounds {
 		for i, job := range jobs {
 			if i%modelsPerReading == 0 {
 				o.speed.Read()
 			}
-			job.Round, job.Iterations = round, (o.runs+rounds-1-round)/rounds
+			if o.limit > 0 && time.Since(o.start) > o.limit {
+				env.Log.Warnf("stopped after %v: %d of %d measurements are made; the processors do other work, and --limit allows more time", o.limit, measured, len(rounds)*len(jobs))
+				return o.read(ctx, rows)
+			}
+			measured++
+			job.Round, job.Iterations, job.Profiles = round, bursts, min(2*bursts, job.Profiles)
 			if _, err := c.Collect(ctx, job); err != nil {
 				return nil, err
 			}
 		}
 	}
+	return o.read(ctx, rows)
+}
+
+// read returns the rows of a directory, after a last reading of the machine's speed.
+func (o *calibrating) read(ctx context.Context, rows string) (*measurement.Data, error) {
 	o.speed.Read()
 	return measurement.ReadDir(ctx, rows)
 }
@@ -274,7 +298,29 @@ func (o *calibrating) jobs(ctx context.Context, dir string) ([]collection.Job, e
 		return nil, err
 	}
 	own, err := ownJobs(plain, files, o.with.sizes)
-	return append(jobs, own...), err
+	return firstOfEach(append(jobs, own...)), err
+}
+
+// firstOfEach returns jobs in an order whose beginning measures every class of operator
+// and every family: the chains of operators, then the first model of each family and the
+// user's own.
+func firstOfEach(jobs []collection.Job) []collection.Job {
+	rank := map[string]int{}
+	seen := map[string]bool{}
+	for _, job := range jobs {
+		family := measurement.FamilyOf(filepath.Base(job.Model))
+		switch {
+		case family == profiler.Operators, job.Family == profiler.Operators:
+		case job.Family == profiler.Own:
+			rank[job.Model] = 1
+		case seen[family]:
+			rank[job.Model] = 2
+		default:
+			seen[family], rank[job.Model] = true, 1
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b collection.Job) int { return cmp.Compare(rank[a.Model], rank[b.Model]) })
+	return jobs
 }
 
 // errSameName is returned for two models with one file name.

@@ -24,7 +24,7 @@ type Collector struct {
 	Dir string
 	// Open loads a model in a setting.
 	Open func(ctx context.Context, job Job) (runtime.Session, error)
-	// Host tells the state of this machine; its Sleep is not used.
+	// Host reads the state of this machine.
 	Host device.Local
 	// Clock dates the rows.
 	Clock runtime.Clock
@@ -238,9 +238,7 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 		}
 	}
 	row.StressCores, row.LoadPercent = measurement.Number(cores), measurement.Number(percent)
-	host := r.Host
-	// The machine's load is watched while the model runs.
-	host.Sleep = func(ctx context.Context, _ time.Duration) error {
+	d, err := r.Host.During(ctx, func(ctx context.Context) error {
 		row.Start = r.now()
 		timed, err := session.Time(ctx, inputs, burst)
 		if err != nil {
@@ -251,12 +249,11 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 		slices.Sort(timed.Seconds)
 		row.Time = measurement.Took(timed.Seconds[(burst-1)/2])
 		return nil
-	}
-	devices, _, err := host.Devices(ctx)
+	})
 	if err != nil {
 		return row, err
 	}
-	state(&row, devices[0])
+	state(&row, d)
 	return row, nil
 }
 
@@ -276,13 +273,11 @@ func (r *run) describe(a *onnx.Analysis) error {
 	if err != nil {
 		return err
 	}
-	host := r.Host
-	host.Sleep = func(context.Context, time.Duration) error { return nil }
-	devices, _, err := host.Devices(context.Background())
+	d, err := r.Host.During(context.Background(), func(context.Context) error { return nil })
 	if err != nil {
 		return err
 	}
-	s, d := r.job.Setting, devices[0]
+	s := r.job.Setting
 	r.facts = measurement.Describe(c)
 	f := &r.facts
 	f.Device, f.ModelName = s.Device, r.name

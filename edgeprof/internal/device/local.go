@@ -47,16 +47,26 @@ func Sleep(ctx context.Context, d time.Duration) error {
 
 // Devices is this one machine.
 func (l Local) Devices(ctx context.Context) ([]Device, []Excluded, error) {
+	d, err := l.During(ctx, func(ctx context.Context) error { return l.Sleep(ctx, cmp.Or(l.Window, 200*time.Millisecond)) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return []Device{d}, nil, nil
+}
+
+// During returns this machine with the load of its processors while work runs. The error
+// is that of work, or matches [ErrInvalid].
+func (l Local) During(ctx context.Context, work func(context.Context) error) (Device, error) {
 	d := Device{Node: l.Host, Class: l.class(), Model: l.model(), Processor: l.processor(), UUID: l.uuid(), Arch: runtime.GOARCH}
 	var err error
-	if err = l.processors(ctx, &d); err != nil {
-		return nil, nil, err
+	if err = l.processors(ctx, work, &d); err != nil {
+		return d, err
 	}
 	d.Load.Load1, d.Load.WaitingPercent = l.queue()
 	if l.Probe != nil {
 		felt, err := l.Probe.Feel(ctx)
 		if err != nil {
-			return nil, nil, fmt.Errorf("load: %w", err)
+			return d, fmt.Errorf("load: %w", err)
 		}
 		d.Load.Felt = &felt
 	}
@@ -65,11 +75,11 @@ func (l Local) Devices(ctx context.Context) ([]Device, []Excluded, error) {
 	if l.Disk != nil {
 		used, err := l.Disk()
 		if err != nil {
-			return nil, nil, fmt.Errorf("disk usage: %w", err)
+			return d, fmt.Errorf("disk usage: %w", err)
 		}
 		d.Load.DiskPercent = &used
 	}
-	return []Device{d}, nil, d.Check()
+	return d, d.Check()
 }
 
 // times are the busy and all ticks of the processors since the start.
@@ -78,15 +88,14 @@ type times struct {
 	busy, all uint64
 }
 
-// processors watches /proc/stat over the window. Idle and waiting for a disk
+// processors reads /proc/stat before and after work. Idle and waiting for a disk
 // are not busy (proc(5)).
-func (l Local) processors(ctx context.Context, d *Device) error {
-	window := cmp.Or(l.Window, 200*time.Millisecond)
+func (l Local) processors(ctx context.Context, work func(context.Context) error, d *Device) error {
 	before, err := l.ticks()
 	if err != nil {
 		return err
 	}
-	if err := l.Sleep(ctx, window); err != nil {
+	if err := work(ctx); err != nil {
 		return err
 	}
 	after, err := l.ticks()

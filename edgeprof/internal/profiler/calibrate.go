@@ -60,6 +60,9 @@ type Facts struct {
 	When      string  `json:"when"` // RFC 3339
 	// Products multiplied matrices in the Go run time, as [native.Products]; "" is gonum.
 	Products string `json:"products,omitempty"`
+	// SpeedSD is the standard deviation of the logarithm of the machine's speed while the
+	// rates were measured; 0 if it was not read.
+	SpeedSD float64 `json:"speed_sd,omitempty"`
 	// Shipped rates come with the program: no device is where they were measured.
 	Shipped bool `json:"shipped,omitempty"`
 }
@@ -72,9 +75,9 @@ type Calibration struct {
 	// TreeWeight is the power that the factor of a model's trees on the rates is
 	// raised to: 1 where they learnt from this setting, else [elsewhere]; 0 is the
 	// rates alone.
-	TreeWeight float64 `json:"belief"`
+	TreeWeight float64 `json:"tree_weight"`
 	// Corrections are of the user's own models; they correct kernels of their kinds.
-	Corrections []Correction `json:"near,omitempty"`
+	Corrections []Correction `json:"corrections,omitempty"`
 	// Call is what an inference takes whatever it computes, in seconds.
 	Call float64 `json:"call_seconds,omitempty"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
@@ -261,7 +264,8 @@ func (c *Calibration) bound() {
 			long = append(long, Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))})
 		}
 	}
-	band := bandOf(long)
+	unsteady := distuv.UnitNormal.Quantile((1+Level)/2) * c.Facts.SpeedSD
+	band := Away{Spread: unsteady}.widen(bandOf(long))
 	c.Low, c.High = band.Low, band.High
 }
 
@@ -367,8 +371,8 @@ func (c *Calibration) Check() error {
 		return fmt.Errorf("%w: %s is %v, want %v to %v", ErrCalibration, name, v, least, most)
 	}
 	errs := []error{
-		within("low", c.Low, 0, math.MaxFloat64), within("high", c.High, c.Low, math.MaxFloat64), within("belief", c.TreeWeight, 0, 1),
-		within("call_seconds", c.Call, 0, slowest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
+		within("low", c.Low, 0, math.MaxFloat64), within("high", c.High, c.Low, math.MaxFloat64), within("tree_weight", c.TreeWeight, 0, 1),
+		within("speed_sd", c.Facts.SpeedSD, 0, widest), within("call_seconds", c.Call, 0, slowest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
 	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]
@@ -382,7 +386,7 @@ func (c *Calibration) Check() error {
 		}
 	}
 	for _, k := range c.Corrections {
-		errs = append(errs, within("near: factor of "+k.Kind, k.Factor, 1e-6, 1e6), within("near: seconds of "+k.Kind, k.Seconds, 0, math.MaxFloat64))
+		errs = append(errs, within("corrections: factor of "+k.Kind, k.Factor, 1e-6, 1e6), within("corrections: seconds of "+k.Kind, k.Seconds, 0, math.MaxFloat64))
 	}
 	for _, err := range errs {
 		if err != nil {
