@@ -2,9 +2,9 @@
 
 usage: checks.py check DEFT OUT [--device cuda|sim] [--only N]... [--seconds S] [--within S]
                        [--resume] [--scratch DIR] [--preload LIB] [--layouts C]
-       checks.py worker KIND LOG | job KIND [--device cuda|sim]
+       checks.py worker KIND LOG | job KIND [LOCK] [--device cuda|sim]
        checks.py launches {eager,compiled,graph,cublas,cudnn}
-       checks.py probe | ahead [--device cuda|sim]
+       checks.py probe | ahead | memory [--device cuda|sim]
        checks.py allocate MEGABYTES | loader
 
 check      runs the checks with the program DEFT and with the files next to this one;
@@ -12,19 +12,22 @@ check      runs the checks with the program DEFT and with the files next to this
 worker     loads one kind of work, prints "ready PID", and then obeys the lines of its
            standard input: "run SECONDS", "trace FILE", "gaps BLOCKS FILE". It ends
            when its standard input does, so it never outlives the checks
-job        does one kind of work until it is killed
+job        does one kind of work until it is killed, once it has the lock
 launches   runs one kind of work and prints the number of launches that PyTorch's
            profiler (CUPTI) counts; runs under deft doctor
 probe      times a fixed kernel for two seconds
 ahead      counts the launches that the driver accepts before a launch blocks
+memory     prints the memory that the driver reports to a program
 allocate   holds memory on the device
 loader     feeds the GPU from a DataLoader with forked workers
 """
 
 import argparse
 import contextlib
+import concurrent.futures
 import csv
 import ctypes
+import fcntl
 import glob
 import importlib.metadata
 import json
@@ -56,12 +59,17 @@ AGREE = 0.03  # the probe's blocks differ by no more than this on an idle device
 # of a graph (0: none), milliseconds of pause after a job, pauses of 50 ms within a job.
 SIMULATED = {
     "large": (400, 100_000, 0, 0, 0), "urgent": (100, 50_000, 0, 20, 0), "graph": (400, 100_000, 50, 0, 0),
-    "eager": (200, 20_000, 0, 0, 0), "matmul": (100, 100_000, 0, 0, 0), "service": (20, 20_000, 0, 10, 0),
-    "waiting": (100, 20_000, 0, 10, 2), "spin": (1, 100_000, 0, 0, 0),
+    "eager": (200, 20_000, 0, 0, 0), "waiting": (100, 20_000, 0, 10, 2), "spin": (1, 100_000, 0, 0, 0),
+    "mobile": (160, 15_000, 0, 0, 0), "encoder": (150, 20_000, 150, 0, 0), "stream": (30, 180_000, 0, 0, 0), "request": (40, 10_000, 0, 5, 0),
+    "training": (300, 20_000, 0, 0, 0), "recurrent": (250, 12_000, 0, 0, 0), "products": (100, 40_000, 0, 0, 0), "batches": (120, 20_000, 0, 20, 0),
 }
 # The same on a GPU: the pause after a job in milliseconds, where there is one.
-PAUSE_MS = {"urgent": 50, "service": 10, "waiting": 10}
-SMALL = ("eager", "graph", "matmul", "service")  # of the pairs
+PAUSE_MS = {"urgent": 50, "waiting": 10, "request": 5, "batches": 20}
+# Programs that only use the driver: kernels of a job, nanoseconds each, nanoseconds from one launch to the next.
+DRIVEN = {"paced": (227, 3_600, 17_500), "steady": (736, 26_000, 0)}
+# The programs of the pairs. Intervals of deft pair hold for programs that nobody adjusted it to,
+# so a second run on the same card uses other ones.
+SMALL = ("mobile", "encoder", "stream", "request")
 
 
 # ---- the driver, without PyTorch -------------------------------------------------
@@ -91,6 +99,10 @@ again:
 done:
     ret;
 }
+.visible .entry wide(.param .u64 out, .param .u32 steps, .param .align 8 .b8 rest[2000])
+{
+    ret;
+}
 """
 
 
@@ -100,13 +112,14 @@ class Driver:
     def __init__(self, device):
         self.cu, self.steps_per_us = ctypes.CDLL("libcuda.so.1"), 0
         ordinal, context, module = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
-        self.function, self.stream, self.out = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint64()
+        self.functions, self.stream, self.out = {b"spin": ctypes.c_void_p(), b"wide": ctypes.c_void_p()}, ctypes.c_void_p(), ctypes.c_uint64()
         self.call("cuInit", 0)
         self.call("cuDeviceGet", ctypes.byref(ordinal), 0)
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ordinal)
         self.call("cuCtxSetCurrent", context)
         self.call("cuModuleLoadData", ctypes.byref(module), PTX)
-        self.call("cuModuleGetFunction", ctypes.byref(self.function), module, b"spin")
+        for name, function in self.functions.items():
+            self.call("cuModuleGetFunction", ctypes.byref(function), module, name)
         self.call("cuStreamCreate", ctypes.byref(self.stream), 1)
         self.call("cuMemAlloc_v2", ctypes.byref(self.out), ctypes.c_size_t(4))
         if device == "cuda":
@@ -117,14 +130,24 @@ class Driver:
         if status := getattr(self.cu, name)(*args):
             raise Failed(f"{name}: the driver answers error {status}")
 
-    def launch(self, ns):
-        """Launches the kernel for so many nanoseconds."""
+    def launch(self, ns, name=b"spin"):
+        """Launches a kernel for so many nanoseconds; the wide one ends at once on a GPU."""
         if not self.steps_per_us:  # a simulated kernel takes a nanosecond per block
-            self.call("cuLaunchKernel", self.function, int(ns), 1, 1, 32, 1, 1, 0, self.stream, None, None)
+            self.call("cuLaunchKernel", self.functions[name], int(ns), 1, 1, 32, 1, 1, 0, self.stream, None, None)
             return
-        steps = ctypes.c_uint32(max(1, int(ns * self.steps_per_us / 1e3)))
-        args = (ctypes.c_void_p * 2)(ctypes.addressof(self.out), ctypes.addressof(steps))
-        self.call("cuLaunchKernel", self.function, 1, 1, 1, 32, 1, 1, 0, self.stream, args, None)
+        steps, rest = ctypes.c_uint32(max(1, int(ns * self.steps_per_us / 1e3))), (ctypes.c_char * 2000)()
+        args = (ctypes.c_void_p * 3)(ctypes.addressof(self.out), ctypes.addressof(steps), ctypes.addressof(rest))
+        self.call("cuLaunchKernel", self.functions[name], 1, 1, 1, 32, 1, 1, 0, self.stream, args, None)
+
+    def graph(self, kernels, ns=1000):
+        """Returns an executable graph of so many kernels."""
+        captured, replay = ctypes.c_void_p(), ctypes.c_void_p()
+        self.call("cuStreamBeginCapture_v2", self.stream, 1)
+        for _ in range(kernels):
+            self.launch(ns)
+        self.call("cuStreamEndCapture", self.stream, ctypes.byref(captured))
+        self.call("cuGraphInstantiateWithFlags", ctypes.byref(replay), captured, ctypes.c_uint64(0))
+        return replay
 
     def wait(self):
         """Waits for all that was launched."""
@@ -167,16 +190,54 @@ def probe(device):
 
 
 def ahead(device):
-    """Prints the milliseconds that each launch of a long row of kernels took its caller."""
-    driver, took = Driver(device), []
+    """Prints how many short launches the driver accepts behind a long kernel before a launch
+    blocks, by what is launched; None if none of so many blocks."""
+    driver, most = Driver(device), 6000
+    other, event, graph = ctypes.c_void_p(), driver.event(), driver.graph(20)
+    driver.call("cuStreamCreate", ctypes.byref(other), 1)
+    first, second = driver.stream, other
+
+    def recorded():
+        driver.launch(1000)
+        driver.call("cuEventRecord", event, driver.stream)
+
+    def alternating():
+        driver.stream = first if driver.stream is second else second
+        driver.launch(1000)
+
+    ways = {
+        "kernels": lambda: driver.launch(1000), "kernels with arguments of 2 kB": lambda: driver.launch(1000, b"wide"), "kernels, each with an event": recorded,
+        "kernels on two streams": alternating, "graphs of 20 kernels": lambda: driver.call("cuGraphLaunch", graph, driver.stream), "kernels again": lambda: driver.launch(1000),
+    }
+    found = {}
+    for way, launch in ways.items():
+        driver.stream = first
+        launch()
+        driver.wait()
+        for stream in (second, first):  # each has a long kernel in front
+            driver.stream = stream
+            driver.launch(2e8)
+        found[way] = None
+        for n in range(most):
+            begin = time.monotonic()
+            launch()
+            if time.monotonic() - begin > 0.03:
+                found[way] = n
+                break
+        driver.call("cuCtxSynchronize")
+    print(json.dumps(found))
+
+
+def memory(device):
+    """Prints the free, total and allocated bytes that the driver reports."""
+    driver, free, total = Driver(device), ctypes.c_size_t(), ctypes.c_size_t()
+    held, all_of_it = ctypes.c_uint64(), ctypes.c_size_t()
+    driver.call("cuMemAlloc_v2", ctypes.byref(held), ctypes.c_size_t(64 << 20))
+    driver.call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+    driver.call("cuDeviceTotalMem_v2", ctypes.byref(all_of_it), 0)
+    driver.launch(1000)
     driver.wait()
-    for _ in range(1500):
-        begin = time.monotonic()
-        driver.launch(2e6)
-        took.append((time.monotonic() - begin) * 1e3)
-        if len(took) > 2 and min(took[-3:]) > 1:  # each waits for a kernel; one alone was interrupted
-            break
-    print(json.dumps(took))
+    print(json.dumps({"free": free.value, "total": total.value, "device": all_of_it.value, "allocated": 64 << 20}))
 
 
 # ---- programs that use PyTorch ---------------------------------------------------
@@ -189,32 +250,84 @@ def counted(events):
 
 def work(torch, kind, batch=4):
     """Returns a function that does one round of a kind of work."""
-    if kind in ("cublas", "matmul"):
-        a = torch.rand(*(2 * [512 if kind == "cublas" else 4096]), device="cuda")
-        return lambda: [a @ a for _ in range(1 if kind == "cublas" else 4)]
+    if kind == "cublas":
+        a = torch.rand(512, 512, device="cuda")
+        return lambda: a @ a
     if kind == "cudnn":
         x, w = torch.rand(4, 16, 64, 64, device="cuda"), torch.rand(32, 16, 3, 3, device="cuda")
         return lambda: torch.nn.functional.conv2d(x, w)
     import torchvision
 
-    if kind in ("service", "waiting"):
-        model, x = torchvision.models.resnet18(weights=None).eval().cuda(), torch.rand(1, 3, 224, 224, device="cuda")
-        return lambda: model(x)
+    if kind in PAIRED:
+        return PAIRED[kind](torch, torchvision.models)
+    if kind == "waiting":
+        return inference(torch, torchvision.models.resnet18, 1)
     model = torchvision.models.resnet50(weights=None).eval().cuda()
     x = torch.rand(batch, 3, 224, 224, device="cuda")
     if kind == "compiled":
         model = torch.compile(model)
     if kind != "graph":
         return lambda: model(x)
+    return replayed(torch, lambda: model(x))
+
+
+def replayed(torch, once):
+    """Returns a function that replays one round of some work as a CUDA graph."""
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
         for _ in range(3):
-            model(x)
+            once()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        model(x)
+        once()
     return graph.replay
+
+
+def inference(torch, build, batch):
+    """Returns a function that runs a classifier once."""
+    model, x = build(weights=None).eval().cuda(), torch.rand(batch, 3, 224, 224, device="cuda")
+    return lambda: model(x)
+
+
+def streaming(torch, _):
+    """Returns a function whose kernels are bound by the memory: 256 MiB read and written by each."""
+    x, y = (torch.rand(64 << 20, device="cuda") for _ in range(2))
+    return lambda: [torch.add(x, 1, out=y) for _ in range(20)]
+
+
+def recurrent(torch, _):
+    """Returns a function that runs an LSTM over 64 steps: short kernels in a row, without the host."""
+    model, x = torch.nn.LSTM(512, 512, 2).eval().cuda(), torch.rand(64, 32, 512, device="cuda")
+    return lambda: model(x)
+
+
+def products(torch, _):
+    """Returns a function that multiplies matrices in half precision."""
+    a = torch.rand(2048, 2048, device="cuda", dtype=torch.float16)
+    return lambda: [a @ a for _ in range(100)]
+
+
+def training(torch, models):
+    """Returns a function that does one step of training."""
+    model, x = models.resnet18(weights=None).cuda(), torch.rand(16, 3, 224, 224, device="cuda")
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+    def step():
+        with torch.enable_grad():
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            optimizer.step()
+
+    return step
+
+
+# The programs of the pairs.
+PAIRED = {
+    "mobile": lambda torch, models: inference(torch, models.mobilenet_v3_large, 8), "encoder": lambda torch, models: replayed(torch, inference(torch, models.vit_b_16, 4)),
+    "stream": streaming, "request": lambda torch, models: inference(torch, models.mobilenet_v3_small, 1),
+    "training": training, "recurrent": recurrent, "products": products, "batches": lambda torch, models: inference(torch, models.resnet34, 2),
+}
 
 
 def launches(kind):
@@ -258,14 +371,7 @@ def loader():
 def simulated_job(driver, kind):
     """Returns a job of the simulated device."""
     kernels, ns, graph, _, pauses = SIMULATED[kind]
-    replay = None
-    if graph:
-        captured, replay = ctypes.c_void_p(), ctypes.c_void_p()
-        driver.call("cuStreamBeginCapture_v2", driver.stream, 1)
-        for _ in range(graph):
-            driver.launch(ns)
-        driver.call("cuStreamEndCapture", driver.stream, ctypes.byref(captured))
-        driver.call("cuGraphInstantiateWithFlags", ctypes.byref(replay), captured, ctypes.c_uint64(0))
+    replay = driver.graph(graph, ns) if graph else None
 
     def job():
         for i in range(kernels // graph if graph else kernels):
@@ -273,6 +379,22 @@ def simulated_job(driver, kind):
                 driver.wait()
                 time.sleep(0.05)
             driver.call("cuGraphLaunch", replay, driver.stream) if graph else driver.launch(ns)
+        driver.wait()
+
+    return job
+
+
+def driven_job(driver, kind):
+    """Returns a job whose host launches at its own pace."""
+    kernels, ns, pace = DRIVEN[kind]
+
+    def job():
+        due = time.monotonic_ns()
+        for _ in range(kernels):
+            while time.monotonic_ns() < due:
+                pass
+            driver.launch(ns)
+            due += pace
         driver.wait()
 
     return job
@@ -333,13 +455,28 @@ def trace(job, path, jobs=5):
 
 def job_of(kind, device):
     """Returns a job, its pause in seconds, and the driver if PyTorch is not used."""
-    driver = Driver(device) if device == "sim" or kind == "spin" else None
-    return simulated_job(driver, kind) if driver else gpu_job(kind), (SIMULATED[kind][3] if driver else PAUSE_MS.get(kind, 0)) / 1e3, driver
+    driver = Driver(device) if device == "sim" or kind in ("spin", *DRIVEN) else None
+    if kind in DRIVEN:
+        return driven_job(driver, kind), 0, driver
+    return simulated_job(driver, kind) if driver else gpu_job(kind), pause_ms(kind, device) / 1e3, driver
 
 
-def forever(kind, device):
-    """Does one kind of work until this process is killed, or its parent ends."""
+def pause_ms(kind, device):
+    """Returns the milliseconds between two jobs."""
+    if kind in DRIVEN:
+        return 0
+    return SIMULATED[kind][3] if device == "sim" else PAUSE_MS.get(kind, 0)
+
+
+def forever(kind, device, lock=None):
+    """Does one kind of work until this process is killed, or its parent ends. With a lock, only
+    one of several such programs has the device; the next ones load meanwhile."""
     bound_to_parent()
+    if device != "sim" and kind not in DRIVEN:
+        import torchvision  # noqa: F401: all that takes seconds and no device
+    if lock:
+        held = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(held, fcntl.LOCK_EX)
     job, pause, _ = job_of(kind, device)
     while True:
         job()
@@ -451,13 +588,28 @@ def turns(alone, shared):
 
 
 def compared(way, predicted, measured):
-    """Returns the errors of predicted speeds, those of "half the speed each", and the share
-    of speeds inside their intervals."""
+    """Returns the errors of predicted speeds, those of simple rules, and the share of speeds
+    inside their intervals. The rules: half the speed for each; 1/(1 + the product of both
+    programs' busy shares); the mean speed of the other programs next to the same partner; the
+    device model for hosts that launch at once."""
     speeds = {tuple(m["programs"]): m["speeds"] for m in measured}
-    each = [(said, found) for p in predicted for w in p["predicted"] if w["way"] == way for said, found in zip(w["speed"], speeds[tuple(p["programs"])])]
+    rows, errors = [], {}
+    for p in predicted:
+        a, b = p["programs"]
+        found, = (w["speed"] for w in p["predicted"] if w["way"] == way)
+        hurried = [w["speed"] for w in p.get("hurried", ()) if w["way"] == way]
+        for i, (name, partner) in enumerate(((a, b), (b, a))):
+            measured_speed = speeds[a, b][i]
+            others = [v for pair, both in speeds.items() for other, v in zip(pair, both) if partner in pair and other not in (name, partner)]
+            rules = {"deft": found[i]["value"], "half": 0.5, "busy shares": 1 / (1 + math.prod(p["busy"])), "partner's mean": statistics.mean(others)}
+            if hurried:
+                rules["without the host's pace"] = hurried[0][i]["value"]
+            rows.append({"program": name, "next_to": partner, "measured": measured_speed, "low": found[i]["low"], "high": found[i]["high"], **rules})
+            for rule, value in rules.items():
+                errors.setdefault(rule, []).append(abs(value - measured_speed))
     return {
-        "median_error": statistics.median(abs(said["value"] - found) for said, found in each), "median_error_of_half": statistics.median(abs(0.5 - found) for _, found in each),
-        "inside": statistics.mean(said["low"] <= found <= said["high"] for said, found in each), "speeds": len(each),
+        "median_errors": {rule: statistics.median(e) for rule, e in errors.items()},
+        "inside": statistics.mean(r["low"] <= r["measured"] <= r["high"] for r in rows), "speeds": len(rows), "rows": rows,
     }
 
 
@@ -628,13 +780,14 @@ class Checks:
         return self.must([self.args.deft, "ctl", words[0], *session, *words[1:]])[0]
 
     @contextlib.contextmanager
-    def workers(self, kinds, env=None, urgent=None):
-        """Runs workers in one session, loaded and idle; yields them by kind, and the session."""
+    def workers(self, kinds, env=None, urgent=None, priorities=False):
+        """Runs workers in one session, loaded and idle; yields them by kind, and the session. With
+        priorities, each is more urgent than those before it."""
         session, all_of_them = self.session(), {}
         try:
             for i, kind in enumerate(kinds):
                 name = f"{kind}-{i}"
-                flags = ["--name", name, *(["--priority", "1"] if kind == urgent else [])]
+                flags = ["--name", name, *(["--priority", str(i if priorities else 1)] if priorities or kind == urgent else [])]
                 all_of_them[name if kind in all_of_them else kind] = Worker(
                     self, kind, self.file(f"{self.sessions}-{name}.csv"), [self.args.deft, "exec", *session, *flags, "--"], env)
             for w in all_of_them.values():
@@ -709,57 +862,103 @@ class Checks:
         cost = ratio(raw["priority"]["urgent_ms"], raw["alone"]["urgent_ms"])
         return {"other_jobs_of_none": share, "other_jobs_next_to_stopped": stopped, "urgent_of_alone": cost, "raw": raw}, share >= 0.9 and stopped >= 0.9 and cost["low"] <= 1.05
 
-    def measure_pairs(self, w):
-        """Times workers alone and by twos."""
-        seconds = self.args.seconds / 5
-        found = {"seconds": seconds, "alone_ms": {k: self.together([w[k]], seconds)[0] for k in w}, "pairs": []}
+    def measure_pairs(self, w, alone=None):
+        """Times workers alone and by twos. A speed is the rate of jobs, pauses included, relative
+        to the rate alone. Alone they run before and after, as a host's speed may drift."""
+        seconds = self.args.seconds / 4
+        found = {"seconds": seconds, "pause_ms": {k: pause_ms(k, self.args.device) for k in w}, "pairs": []}
+        if not alone:
+            found["alone_ms"] = alone = {k: self.together([w[k]], seconds / 2)[0] for k in w}
         for i, a in enumerate(w):
             for b in list(w)[i + 1:]:
-                ms = self.together([w[a], w[b]], seconds)
-                speeds = [statistics.mean(found["alone_ms"][k]) / statistics.mean(v) for k, v in zip((a, b), ms)]
-                found["pairs"].append({"programs": [a, b], "speeds": speeds, "ms": ms})
-        return found, len(found["pairs"]) == 6
+                found["pairs"].append({"programs": [a, b], "ms": self.together([w[a], w[b]], seconds)})
+        for k in w:
+            alone[k] += self.together([w[k]], seconds / 2)[0]
+        for p in found["pairs"]:
+            p["speeds"] = [(statistics.mean(alone[k]) + found["pause_ms"][k]) / (statistics.mean(ms) + found["pause_ms"][k]) for k, ms in zip(p["programs"], p["ms"])]
+        return found
 
     def slices(self):
-        """Four programs by twos under time slices, with a trace of each."""
-        with self.workers(SMALL) as (w, _):
-            found, passed = self.measure_pairs(w)
+        """Four programs by twos under time slices, then under priority: of two programs the later one is urgent."""
+        with self.workers(SMALL, priorities=True) as (w, session):
+            found = self.measure_pairs(w)
+            self.ctl(session, "policy", "priority")
+            found["priority"] = self.measure_pairs(w, found["alone_ms"])
             found["traces"] = {}
             for k in () if self.sim else w:
                 w[k].send("trace", self.file(k + ".json"))
                 w[k].answer()
                 with open(self.file(k + ".json"), encoding="utf-8") as f:
                     found["traces"][k] = json.load(f)
-        return found, passed
+        return found, len(found["pairs"]) == len(found["priority"]["pairs"]) == 6
 
     def under_mps(self):
         """The same four programs by twos under MPS."""
+        self.needs_mps()
+        with mps(self) as env, self.workers(SMALL, env) as (w, _):
+            found = self.measure_pairs(w)
+        return found, len(found["pairs"]) == 6
+
+    def needs_mps(self):
+        """Skips a check where there is no MPS."""
         if self.sim or not shutil.which("nvidia-cuda-mps-control"):
             raise Skipped("needs MPS on a GPU")
-        with mps(self) as env, self.workers(SMALL, env) as (w, _):
-            return self.measure_pairs(w)
 
     def predicted(self):
         """What deft pair says of the same pairs, from each program alone."""
-        directory, paths = self.file("pair"), {}
-        for a, b in (SMALL[:2], SMALL[2:]):
-            self.must([self.args.deft, "pair", "--device", self.args.device, "--seconds", f"{max(1, self.args.seconds * 0.6)}s", "--save", directory, "--", *self.own("job", a), "--", *self.own("job", b)])
+        lock, paths, limits = self.file("turn"), {}, self.constants_file()
+        seconds = f"{max(1, self.args.seconds * 0.6)}s"
+
+        def record(a, b):
+            directory = self.file(f"pair-{a}")
+            self.must([self.args.deft, "pair", "--device", self.args.device, "--seconds", seconds, "--save", directory, "--", *self.own("job", a, lock), "--", *self.own("job", b, lock)])
             for kind, name in ((a, "a.json"), (b, "b.json")):
                 paths[kind] = os.path.join(self.args.out, f"pair-{kind}.json")
                 shutil.move(os.path.join(directory, name), paths[kind])
-        found = {"recordings": {kind: os.path.basename(path) for kind, path in paths.items()}, "pairs": []}
-        for i, a in enumerate(SMALL):
-            for b in SMALL[i + 1:]:
-                found["pairs"].append({"programs": [a, b], "predicted": json.loads(self.must([self.args.deft, "pair", "--traces", paths[a], paths[b], "--json"])[0])["ways"]})
-        for way, number in (("time slices", 21), ("MPS", 25)):
-            if measured := kept(os.path.join(self.args.out, f"check-{number}.json"), self.args.device):
-                found[way] = compared(way, found["pairs"], measured["measured"]["pairs"])
+
+        def hurried(path):
+            with open(path, encoding="utf-8") as f:
+                t = json.load(f)
+            for launch in t["launches"]:
+                launch["gap_ns"] = launch["gap_ns"] if launch.get("wait") else 0
+            write(self.file("hurried-" + os.path.basename(path)), t)
+            return self.file("hurried-" + os.path.basename(path))
+
+        def predict(a, b, *flags):
+            return json.loads(self.must([self.args.deft, "pair", "--traces", a, b, "--json", *flags])[0])
+
+        def each(a, b):
+            said = predict(paths[a], paths[b])
+            found = {"programs": [a, b], "predicted": said["ways"], "busy": [p["device_busy"] for p in said["programs"]], "overhead": [p["overhead"] for p in said["programs"]]}
+            found["hurried"] = predict(quick[a], quick[b])["ways"]
+            if limits:
+                found["with_constants"] = predict(paths[a], paths[b], "--constants", limits)["ways"]
+            return found
+
+        pairs = [(a, b) for i, a in enumerate(SMALL) for b in SMALL[i + 1:]]
+        with concurrent.futures.ThreadPoolExecutor(4 if self.args.device == "cuda" else 1) as several:
+            list(several.map(record, SMALL[::2], SMALL[1::2]))
+            quick = {k: hurried(path) for k, path in paths.items()}
+            found = {"recordings": {kind: os.path.basename(path) for kind, path in paths.items()}, "pairs": list(several.map(each, *zip(*pairs)))}
+        measured = {}
+        if result := kept(os.path.join(self.args.out, "check-21.json"), self.args.device):
+            measured = {"time slices": result["measured"], "priority, B urgent": result["measured"]["priority"]}
+        if result := kept(os.path.join(self.args.out, "check-25.json"), self.args.device):
+            measured["MPS"] = result["measured"]
+        for way, m in measured.items():
+            found[way] = compared(way, found["pairs"], m["pairs"])
+            if limits:
+                found[way + ", measured constants"] = compared(way, [p | {"predicted": p["with_constants"], "hurried": ()} for p in found["pairs"]], m["pairs"])
         return found, len(found["pairs"]) == 6
+
+    def constants_file(self):
+        """Returns the file of the device's constants, if check 22 wrote one."""
+        path = os.path.join(self.args.out, "constants.json")
+        return path if os.path.exists(path) else None
 
     def constants(self):
         """How contexts take turns on this device, and how far a host runs ahead."""
-        took = json.loads(self.must(self.own("ahead"))[0])
-        found = {"launches_ahead": len(took) - 3 if min(took[-3:]) > 1 else None, "launch_ms": took[-5:]}
+        found = {"accepted_before_blocking": json.loads(self.must(self.own("ahead"))[0])}
         with self.workers(("spin", "spin")) as (w, _):
             first, second = w.values()
 
@@ -775,7 +974,66 @@ class Checks:
             found["alone_kernel_ms"] = statistics.median(ms for block in alone for ms in block)
             shared = [blocks[:6] for blocks in gaps(first, second)]  # until the end of one, the other's last blocks are alone
         found |= {"turns": [turns(alone, s) for s in shared], "shared_kernel_ms": [[[round(ms, 5) for ms in block] for block in s] for s in shared]}
+        constants = {"launches_ahead": found["accepted_before_blocking"]["kernels"]}
+        if all(found["turns"]):
+            constants |= {key: statistics.mean(t[key] for t in found["turns"]) for key in ("turn_ms", "switch_ms")}
+        write(os.path.join(self.args.out, "constants.json"), {k: v for k, v in constants.items() if v})
         return found, self.sim or all(found["turns"])
+
+    def paced(self):
+        """An urgent program that launches more slowly than the device works, next to one that fills the device."""
+        found = {}
+
+        def measure(how, env=None):
+            with self.workers(("steady", "paced"), env, urgent="paced") as (w, session):
+                raw = {"alone": dict(zip(("urgent_ms", "other_ms"), [self.together([w[k]], self.args.seconds / 5)[0] for k in ("paced", "steady")]))}
+                for policy in ("none", "priority"):
+                    self.ctl(session, "policy", policy)
+                    raw[policy] = dict(zip(("urgent_ms", "other_ms"), self.together([w["paced"], w["steady"]], self.args.seconds / 2)))
+                raw["session"] = json.loads(self.ctl(session, "list", "--json"))
+            mean = {policy: {k: statistics.mean(v) if v else None for k, v in raw[policy].items()} for policy in ("alone", "none", "priority")}
+            found[how] = {"of_alone": {policy: {k.removesuffix("_ms"): v and v / mean["alone"][k] for k, v in mean[policy].items()} for policy in ("none", "priority")}, "raw": raw}
+
+        measure("time slices")
+        if self.sim or not shutil.which("nvidia-cuda-mps-control"):
+            return found, found["time slices"]["of_alone"]["priority"]["urgent"] <= 1.1
+        with mps(self) as env:
+            measure("MPS", env)
+        urgent = [f["of_alone"]["priority"]["urgent"] for f in found.values()]
+        return found, max(urgent) <= 1.1 and (found["MPS"]["of_alone"]["priority"]["other"] or math.inf) <= 1.5
+
+    def seen_by_nvml(self):
+        """What nvidia-smi lists for programs under deft exec, and what they see of the device's memory."""
+        smi, found = shutil.which("nvidia-smi"), {}
+
+        def snapshot():
+            if not smi:
+                return None
+            said = {}
+            for what, query in (("processes", "--query-compute-apps=pid,process_name,used_memory"), ("device", "--query-gpu=utilization.gpu,utilization.memory,memory.used,memory.total,compute_mode")):
+                status, out, err = self.run([smi, query, "--format=csv,noheader"])
+                said[what] = out.strip().splitlines() if status == 0 else f"exit {status}: {err.strip() or out.strip()}"
+            return said | {"nvml": card()["processes"]}
+
+        for quota in ((), ("--memory-quota", "256MiB")):
+            flags = [self.args.deft, "exec", *self.session(), *quota, "--", *self.own("memory")]
+            found["memory, " + (quota[1] if quota else "no quota")] = json.loads(self.must(flags)[0])
+        found["idle"] = snapshot()
+
+        def busy(env=None):
+            with self.workers(("steady", "spin"), env) as (w, session):
+                w["steady"].run(2.5)
+                time.sleep(1.5)
+                seen = {"pids": {k: v.pid for k, v in w.items()}, "smi": snapshot(), "deft": json.loads(self.ctl(session, "list", "--json"))}
+                w["steady"].done()
+                return seen
+
+        found["busy"] = busy()
+        if not self.sim and shutil.which("nvidia-cuda-mps-control"):
+            with mps(self) as env:
+                found["busy under MPS"] = busy(env)
+        quota = found["memory, 256MiB"]
+        return found, bool(found["busy"]["deft"]["clients"]) and quota["total"] == 256 << 20
 
     def launches_seen(self):
         """Compares the hook's count with another's, for every launch path."""
@@ -787,8 +1045,11 @@ class Checks:
             if self.sim:
                 argv = ["deft-workload", "--kernels", "100", "--kernel-ns", "10000", "--jobs", "5", *(["--graph-kernels", "50"] if kind == "graph" else [])]
             try:
-                out, err = self.must([self.args.deft, "doctor", "--json", "--", *argv], {"SIMCUDA_COUNTS": counts})
-                saw = json.loads(out)
+                status, out, err = self.run([self.args.deft, "doctor", "--json", "--", *argv], {"SIMCUDA_COUNTS": counts})
+                saw = json.loads(out) if out else {}
+                result |= {"verdict": saw.get("verdict"), "findings": saw.get("findings")}
+                if status:
+                    raise Failed(f"deft doctor: exit {status}: {'; '.join([saw.get('verdict') or '', *(saw.get('findings') or ()), *err.strip().splitlines()[-1:]])}")
                 result["hook"] = saw["launches"] + sum(p["captured"] for p in saw["processes"])
                 if self.sim:
                     with open(counts, encoding="utf-8") as f:
@@ -885,9 +1146,9 @@ class Checks:
 # By number, in the order in which they run.
 CHECKS = {
     15: ("the urgent job", Checks.urgent), 24: ("what the urgent job leaves unused", Checks.unused), 19: ("the urgent job next to graphs", Checks.graphs),
-    22: ("how contexts take turns", Checks.constants), 21: ("pairs under time slices", Checks.slices), 25: ("pairs under MPS", Checks.under_mps), 26: ("pairs as deft predicts them", Checks.predicted), 13: ("every launch is seen", Checks.launches_seen),
+    22: ("how contexts take turns", Checks.constants), 21: ("pairs under time slices", Checks.slices), 25: ("pairs under MPS", Checks.under_mps), 26: ("pairs as deft predicts them", Checks.predicted), 27: ("gaps between launches", Checks.paced), 13: ("every launch is seen", Checks.launches_seen),
     14: ("cost of passing through", Checks.cost), 23: ("the original's experiment", Checks.original), 16: ("one dies, the other lives", Checks.death),
-    20: ("memory quota", Checks.quota), 17: ("forked workers", Checks.forked), 18: ("layouts", Checks.layouts),
+    20: ("memory quota", Checks.quota), 17: ("forked workers", Checks.forked), 28: ("what nvidia-smi shows", Checks.seen_by_nvml), 18: ("layouts", Checks.layouts),
 }
 
 
@@ -1036,14 +1297,14 @@ def main(argv):
         device, argv = argv[-1], argv[:-2]
     if len(argv) == 2 and argv[0] == "launches" and argv[1] in PATHS:
         return launches(argv[1])
-    if len(argv) == 3 and argv[0] == "worker" and argv[1] in SIMULATED:
+    if len(argv) == 3 and argv[0] == "worker" and argv[1] in (*SIMULATED, *DRIVEN):
         return worker(argv[1], argv[2], device)
-    if len(argv) == 2 and argv[0] == "job" and argv[1] in SIMULATED:
-        return forever(argv[1], device)
+    if len(argv) in (2, 3) and argv[0] == "job" and argv[1] in (*SIMULATED, *DRIVEN):
+        return forever(argv[1], device, *argv[2:])
     if len(argv) == 2 and argv[0] == "allocate" and argv[1].isdigit():
         return allocate(int(argv[1]))
-    if len(argv) == 1 and argv[0] in ("probe", "ahead", "loader"):
-        return loader() if argv[0] == "loader" else {"probe": probe, "ahead": ahead}[argv[0]](device)
+    if len(argv) == 1 and argv[0] in ("probe", "ahead", "memory", "loader"):
+        return loader() if argv[0] == "loader" else {"probe": probe, "ahead": ahead, "memory": memory}[argv[0]](device)
     if argv[:1] != ["check"]:
         print(__doc__, file=sys.stderr)
         return 2

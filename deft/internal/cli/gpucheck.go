@@ -81,8 +81,8 @@ products of deft build-hook. --device sim runs the checks on the simulated devic
 // check returns an error if a flag has a value that the checks do not know.
 func (g *gpuCheck) check() error {
 	for _, n := range g.only {
-		if n < 13 || n > 26 {
-			return cli.Usagef("--only %d: want 13 to 26", n)
+		if n < 13 || n > 28 {
+			return cli.Usagef("--only %d: want 13 to 28", n)
 		}
 	}
 	switch {

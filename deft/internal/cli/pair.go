@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/pair"
 	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/deft/internal/trial"
@@ -21,11 +22,11 @@ import (
 
 // pairFlags are the flags of pair.
 type pairFlags struct {
-	table, alone, device, leave, save, urgent string
-	unmeasured, traces                        bool
-	seconds                                   time.Duration
-	slack                                     float64
-	answer                                    cli.Output
+	table, alone, device, leave, save, urgent, constants string
+	unmeasured, traces                                   bool
+	seconds                                              time.Duration
+	slack                                                float64
+	answer                                               cli.Output
 }
 
 // newPairCommand returns pair, which predicts the speed of two programs that share a
@@ -79,6 +80,7 @@ programs and compares the predictions with the measurements.`,
 	f.StringVar(&p.urgent, "urgent", "", "A or B: the program that must not become slower than --slack")
 	cli.Values(c, "urgent", "A", "B")
 	f.Float64Var(&p.slack, "slack", 0, slackHelp)
+	f.StringVar(&p.constants, "constants", "", "with commands or --traces: the device's measured constants, constants.json of deft gpu-check")
 	p.answer.Flags(c)
 	c.MarkFlagsMutuallyExclusive("alone", "table", "traces")
 	cli.First(c, "urgent", "save", "traces", "table", "device")
@@ -201,7 +203,14 @@ type recording struct {
 
 // outlook predicts and prints.
 func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Trace) error {
-	outlooks, err := trial.Traces(ctx, both[0], both[1], trial.Sharings("A", "B"), p.slack)
+	var constants device.Settings
+	if p.constants != "" {
+		var err error
+		if constants, err = device.LoadConstants(p.constants); err != nil {
+			return err
+		}
+	}
+	outlooks, err := trial.Traces(ctx, both[0], both[1], trial.Sharings("A", "B", constants), p.slack)
 	if err != nil {
 		return err
 	}

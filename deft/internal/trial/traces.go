@@ -23,9 +23,11 @@ type Sharing struct {
 }
 
 // Sharings returns the ways that [Traces] predicts: without control in time slices and
-// under MPS, and under policy priority with either program urgent.
-func Sharings(a, b string) []Sharing {
-	turns, mps := device.Settings{Discipline: device.Turns}, device.Settings{Discipline: device.MPS}
+// under MPS, and under policy priority with either program urgent. The discipline of the
+// device does not matter.
+func Sharings(a, b string, constants device.Settings) []Sharing {
+	turns, mps := constants, constants
+	turns.Discipline, mps.Discipline = device.Turns, device.MPS
 	return []Sharing{
 		{"time slices", turns, -1},
 		{"MPS", mps, -1},
@@ -66,7 +68,7 @@ func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64
 		kernels := way.Device.Discipline == device.MPS // they alternate, those of graphs too
 		clients := [2]simulator.Client{client(a, kernels), client(b, kernels)}
 		if kernels {
-			way.Device.Ahead = device.DefaultAhead * max(len(clients[0].Kernels)/played(a), len(clients[1].Kernels)/played(b))
+			way.Device.Ahead = way.Device.Filled().Ahead * max(len(clients[0].Kernels)/played(a), len(clients[1].Kernels)/played(b))
 		}
 		var alone [2]float64
 		for k, c := range clients {
