@@ -711,7 +711,11 @@ class Worker:
 
 @contextlib.contextmanager
 def mps(checks):
-    """Runs MPS, with a pipe and a log of its own, in the foreground of this program."""
+    """Runs MPS, with a pipe and a log of its own, in the foreground of this program; yields the
+    environment of its clients. The simulated device only changes its order."""
+    if checks.sim:
+        yield {"SIMCUDA_ORDER": "mps"}
+        return
     env = {"CUDA_MPS_PIPE_DIRECTORY": checks.file("mps"), "CUDA_MPS_LOG_DIRECTORY": checks.file("mps-log")}
     for path in env.values():
         os.makedirs(path, exist_ok=True)
@@ -824,7 +828,7 @@ class Checks:
             for policy in policies:
                 self.ctl(session, "policy", policy)
                 judge(policy, *self.together([w[urgent], w[other]]))
-        if with_mps and not self.sim and shutil.which("nvidia-cuda-mps-control"):
+        if with_mps and self.has_mps():
             with mps(self) as env, self.workers((other, urgent), env, urgent) as (w, _):
                 judge("mps", *self.together([w[urgent], w[other]]))
         return {"ratios": ratios, "raw": raw}
@@ -901,8 +905,12 @@ class Checks:
 
     def needs_mps(self):
         """Skips a check where there is no MPS."""
-        if self.sim or not shutil.which("nvidia-cuda-mps-control"):
-            raise Skipped("needs MPS on a GPU")
+        if not self.has_mps():
+            raise Skipped("needs MPS: nvidia-cuda-mps-control")
+
+    def has_mps(self):
+        """Says whether MPS can be started."""
+        return self.sim or shutil.which("nvidia-cuda-mps-control")
 
     def predicted(self):
         """What deft pair says of the same pairs, from each program alone."""
@@ -995,7 +1003,7 @@ class Checks:
             found[how] = {"of_alone": {policy: {k.removesuffix("_ms"): v and v / mean["alone"][k] for k, v in mean[policy].items()} for policy in ("none", "priority")}, "raw": raw}
 
         measure("time slices")
-        if self.sim or not shutil.which("nvidia-cuda-mps-control"):
+        if not self.has_mps():
             return found, found["time slices"]["of_alone"]["priority"]["urgent"] <= 1.1
         with mps(self) as env:
             measure("MPS", env)
@@ -1029,7 +1037,7 @@ class Checks:
                 return seen
 
         found["busy"] = busy()
-        if not self.sim and shutil.which("nvidia-cuda-mps-control"):
+        if self.has_mps():
             with mps(self) as env:
                 found["busy under MPS"] = busy(env)
         quota = found["memory, 256MiB"]
@@ -1244,6 +1252,7 @@ def check(args):
     with tempfile.TemporaryDirectory(dir=args.scratch or args.out) as scratch:
         checks = Checks(args, scratch)
         os.environ["SIMCUDA_DEVICE"] = checks.file("device")  # of programs outside of a session
+        os.environ["SIMCUDA_ORDER"] = "turns"
         checks.end = time.monotonic() + CHECK_S[args.device]
         found, against = preflight(checks)
         write(os.path.join(args.out, "preflight.json"), found | {"against": against})

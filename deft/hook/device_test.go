@@ -159,6 +159,36 @@ func TestInFlightTime(t *testing.T) {
 	}
 }
 
+// The device time of a program that launches more slowly than the device works counts its
+// kernels, not its host's gaps, if the owner has them timed.
+func TestTimed(t *testing.T) {
+	share := func(d session.Directive) (least float64) {
+		least = 1
+		for range 3 { // a sample that is interrupted takes longer
+			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+			p := w.probe("SIMCUDA_NS_PER_BLOCK=20")
+			p.do("launch 1")
+			p.do("sync")
+			w.session.Direct(w.client(p).Slot, d)
+			before, begin := w.client(p).GPU, session.Now()
+			for range 300 {
+				p.do("launch 1")
+				time.Sleep(time.Millisecond)
+			}
+			p.do("sync")
+			least = min(least, float64(w.client(p).GPU-before)/float64(session.Now()-begin))
+			p.exit()
+		}
+		return least
+	}
+	if timed := share(session.Directive{InFlight: session.Timed}); timed <= 0 || timed > 0.6 {
+		t.Errorf("the device is busy for %.2f of the time", timed)
+	}
+	if untimed := share(session.Directive{}); untimed < 0.7 {
+		t.Errorf("not timed: the device is busy for %.2f of the time", untimed)
+	}
+}
+
 // A copy that meets the closed gate before the first launch, then a job: the
 // queue is known to be empty after it.
 func TestCopyBeforeTheFirstLaunch(t *testing.T) {

@@ -174,6 +174,8 @@ COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
     launched(s, kernels);
     if (load(&s->gate) == DEFT_GATE_WATCHED)
         take_back(s);
+    if (pass == PASS_RECORD && b.kernels == DEFT_TIMED)
+        queue_time(stream, per_thread);
     return pass;
 }
 

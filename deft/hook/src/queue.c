@@ -18,7 +18,18 @@
 #define KERNEL_NS 12500.       /* of a kernel, before any was measured: by hand, between the
                                   median, 3 us, and the mean, 40 us, of Orion's lists */
 
-enum { GROUPS = 8 };
+enum { GROUPS = 8, UNTIMED = 32 /* launches at least between two that are timed */ };
+
+/* What kernels take, by pairs of events around some launches. */
+struct timing {
+    void *event[2];
+    word context;     /* of the events */
+    word thread;      /* that launches between the two events; 0: none */
+    bool pending;     /* both are recorded */
+    uint32_t left;    /* launches until the next */
+    uint64_t launched; /* kernels of the timed launch */
+    uint64_t ns, kernels; /* device time, and the kernels that took it, the old ones forgotten */
+};
 
 struct lane {
     struct lane *next;
@@ -43,6 +54,7 @@ static struct queue {
     uint64_t busy_ns; /* since when it is not empty, the gate's time left out */
     struct mark synced;
     uint32_t hasty;   /* the last wait was given up */
+    struct timing timing;
     double kernel_ns; /* device time of a kernel: the queue's time by their number */
     struct window {
         uint64_t ns, kernels; /* since when, and how many have ended */
@@ -72,6 +84,13 @@ static int call2(two_fn f, void *a, void *b) {
     return r;
 }
 
+#define CALL3(name, a, b, c) ({ \
+    int (*f)(void *, void *, void *) = RAW(int (*)(void *, void *, void *), name); \
+    inside++; \
+    int r_ = f ? f((void *)(a), (void *)(b), (void *)(c)) : CU_STUB_LIBRARY; \
+    inside--; \
+    r_; \
+})
 #define CALL1(name, a) call1(RAW(one_fn, name), (void *)(a))
 #define CALL2(name, a, b) call2(RAW(two_fn, name), (void *)(a), (void *)(b))
 
@@ -123,8 +142,8 @@ static void end(struct visit *v) {
         CALL1("cuCtxPopCurrent_v2", &back);
 }
 
-static bool record(void **event, void *stream) {
-    return (*event || CALL2("cuEventCreate", event, CU_EVENT_NO_TIMING) == CU_SUCCESS) &&
+static bool record(void **event, void *stream, word flags) {
+    return (*event || CALL2("cuEventCreate", event, flags) == CU_SUCCESS) &&
            CALL2("cuEventRecord", *event, stream) == CU_SUCCESS;
 }
 
@@ -246,7 +265,7 @@ void queue_lose_stream(void *stream, bool per_thread) {
         if (l->gone || l->stream != named(stream, per_thread))
             continue;
         if (l->busy && begin(&v, l->context) == CU_SUCCESS) {
-            l->probed = !capturing(l->stream) && record(&l->probe, l->stream);
+            l->probed = !capturing(l->stream) && record(&l->probe, l->stream, CU_EVENT_NO_TIMING);
             end(&v);
         }
         l->gone = true;
@@ -265,6 +284,8 @@ void queue_lose_context(word c) {
             } else {
                 at = &l->next;
             }
+        if (q->timing.context == c)
+            q->timing = (struct timing){0};
         add(&members[q - queues].epoch, 1);
         unlock(q);
     }
@@ -303,7 +324,7 @@ static bool ask(struct lane *l, bool probe) {
         is = !(captures() && capturing(l->stream)) && over(CALL1("cuStreamQuery", l->stream));
     } else {
         if (!l->probed && probe && !captures())
-            l->probed = record(&l->probe, CU_STREAM_LEGACY);
+            l->probed = record(&l->probe, CU_STREAM_LEGACY, CU_EVENT_NO_TIMING);
         is = l->probed && over(CALL1("cuEventQuery", l->probe));
     }
     end(&v);
@@ -329,14 +350,25 @@ bool queue_sync_by(struct mark now) {
     return true;
 }
 
+/* Device time of kernels that were all done within a span: where they are timed, the
+   device may have been idle between them. */
+static uint64_t work_ns(const struct queue *q, uint64_t span, uint64_t kernels) {
+    const struct timing *t = &q->timing;
+    if (t->kernels < 4 || load(&acquire(&here->slot)->in_flight_bound) != DEFT_TIMED)
+        return span;
+    uint64_t ns = t->ns / t->kernels * kernels;
+    return ns < span ? ns : span;
+}
+
 static void emptied(struct queue *q, struct mark at) {
     struct deft_slot *s = acquire(&here->slot);
     uint64_t now = now_ns();
     if (at.launches > load(&s->emptied)) {
+        uint64_t kernels = at.launches + at.kernels - load(&s->emptied) - load(&s->emptied_kernels);
         store(&s->emptied_kernels, at.kernels);
         store(&s->emptied, at.launches);
         if (q->busy_ns && now > q->busy_ns)
-            add(&s->gpu_ns, now - q->busy_ns);
+            add(&s->gpu_ns, work_ns(q, now - q->busy_ns, kernels));
     }
     q->busy_ns = now;
     q->run.ns = 0;
@@ -442,7 +474,7 @@ static void close_groups(struct queue *q, bool waiting) {
         if (!l->open || l->count == GROUPS || !mine_to_ask(l) || begin(&v, l->context) != CU_SUCCESS)
             continue;
         uint32_t at = (l->oldest + l->count) % GROUPS;
-        if (!(captures() && capturing(l->stream)) && record(&l->event[at], l->stream)) {
+        if (!(captures() && capturing(l->stream)) && record(&l->event[at], l->stream, CU_EVENT_NO_TIMING)) {
             l->size[at] = l->open;
             l->open = 0;
             l->count++;
@@ -522,6 +554,34 @@ void queue_room(struct bound b, uint64_t kernels) {
         add(&acquire(&here->slot)->stall_ns, now_ns() - begun);
 }
 
+void queue_time(void *stream, bool per_thread) {
+    struct queue *q = mine();
+    struct timing *t = &q->timing;
+    if (captures() || !lock(q))
+        return;
+    if (t->left) {
+        t->left--;
+    } else if (!t->context || t->context == context) {
+        int r = t->pending ? CALL1("cuEventQuery", t->event[1]) : CU_SUCCESS;
+        float ms;
+        if (t->pending && r == CU_SUCCESS && CALL3("cuEventElapsedTime", &ms, t->event[0], t->event[1]) == CU_SUCCESS) {
+            t->ns += (uint64_t)(int64_t)(ms * 1e6f);
+            t->kernels += t->launched;
+            if (t->kernels > 64 * t->launched) {
+                t->ns /= 2;
+                t->kernels /= 2;
+            }
+        }
+        t->pending &= r == CU_NOT_READY;
+        if (!t->pending) {
+            t->context = context;
+            t->thread = record(&t->event[0], named(stream, per_thread), 0) ? (word)&inside : 0;
+            t->left = UNTIMED + now_ns() % UNTIMED;
+        }
+    }
+    unlock(q);
+}
+
 void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) {
     struct queue *q = mine();
     if (!lock(q))
@@ -537,6 +597,12 @@ void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) 
             open += o->open;
         if (4 * open >= most || in_flight(q) >= most)
             close_groups(q, false);
+        struct timing *t = &q->timing;
+        if (t->thread == (word)&inside) {
+            t->thread = 0;
+            t->launched = kernels;
+            t->pending = record(&t->event[1], l->stream, 0);
+        }
     }
     unlock(q);
 }

@@ -63,6 +63,11 @@ static inline word stream_key(void *stream, bool per_thread) {
     return (per_thread && !stream ? (word)&inside : (word)stream) ^ context;
 }
 
+/* Before a launch on this stream: of some fifty, one is timed by a pair of events
+   (DEFT_TIMED), the second of which queue_add records. On an idle device the first is done
+   while the launch is on its way: the time is too long by that of the driver's call. */
+HIDDEN void queue_time(void *stream, bool per_thread);
+
 /* -- graph.c: how many kernels a graph has -- */
 
 HIDDEN void graph_made(void *exec, void *graph); /* instantiated or updated */

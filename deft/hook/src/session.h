@@ -89,6 +89,8 @@ enum {
                              rings: others use the device meanwhile */
 };
 
+#define DEFT_TIMED UINT32_MAX
+
 struct deft_slot {
     /* line 0: who, written while state is DEFT_CLAIMED */
     deft_identity claim;   /* 0 = free; taken by compare-and-swap */
@@ -156,7 +158,8 @@ struct deft_slot {
     uint32_t gate;               /* DEFT_GATE_...; futex */
     uint32_t directive_epoch;    /* changes with every change of directive */
     uint32_t sync_every;         /* synchronize after this many kernels; 0 never */
-    uint32_t in_flight_bound;    /* at most this many kernels queued; 0 any */
+    uint32_t in_flight_bound;    /* at most this many kernels queued; 0 any;
+                                    DEFT_TIMED any, and kernels are timed */
     uint64_t memory_quota_bytes; /* 0 = none */
     uint64_t in_flight_ns;       /* at most so much device time queued, by what a
                                     kernel was seen to take; 0 any */

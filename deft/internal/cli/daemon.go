@@ -55,9 +55,11 @@ func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) 
 	if err != nil {
 		return err
 	}
+	discipline := device.OfSimulated
 	if j.device == "cuda" {
-		s.Rules.Device = policy.Costs(device.Settings{Discipline: device.OfGPU(os.Getenv)})
+		discipline = device.OfGPU
 	}
+	s.Rules.Device = policy.Costs(device.Settings{Discipline: discipline(os.Getenv)})
 	d, err := daemon.Start(at, s)
 	if err != nil {
 		return err

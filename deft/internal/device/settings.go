@@ -83,6 +83,16 @@ func OfGPU(environ func(string) string) Discipline {
 	return MPS
 }
 
+// OfSimulated returns the discipline of the simulated device for programs with an
+// environment.
+func OfSimulated(environ func(string) string) Discipline {
+	switch d := Discipline(environ("SIMCUDA_ORDER")); d {
+	case Turns, MPS:
+		return d
+	}
+	return FIFO
+}
+
 // ErrConstants is returned for a file that holds no constants of a device.
 var ErrConstants = errors.New("not constants of a device")
 

@@ -49,6 +49,7 @@ type Client struct {
 	Begin    time.Duration // of the running job, or the last one
 	Launches uint64        // kernels launched since it registered, those of graphs included
 	InFlight int           // kernels launched and not known to be done
+	Queueing time.Duration // since its queue was last known to be empty; 0 unknown
 	GPU      time.Duration // device time it has had
 	Job      uint64        // number of the running job, or the last one, from 1
 	Started  bool          // that job has launched something
@@ -64,6 +65,7 @@ type Directive struct {
 	Until     uint64 // but for the jobs up to this one; 0 nothing at all
 	SyncEvery int    // wait for the queue to empty after so many kernels; 0 never
 	InFlight  int    // launch only while fewer kernels are in flight; 0 no bound
+	Timed     bool   // measure its kernels: its device time then leaves out its host's gaps
 	// InFlightTime is the device time that the kernels in flight may take
 	// together; 0 no bound. One launch may always be in flight.
 	InFlightTime time.Duration

@@ -79,6 +79,7 @@ type sign struct {
 	all    work // in jobs
 	recent work // since its queue was last empty: only then its device time is known
 	shared bool // others used the device in that time
+	keeps  bool // others wait for it while it has a job
 	last   Client
 }
 
@@ -150,9 +151,9 @@ func (p *presence) measure(s *sign, now time.Duration, c Client) {
 	if !s.last.Active {
 		return
 	}
-	s.recent.add(work{float64(now - s.at), float64(c.GPU - s.last.GPU), float64(c.Launches - s.last.Launches), float64(c.Syncs - s.last.Syncs)})
+	s.recent.add(work{float64(now - s.at), float64(c.GPU - s.last.GPU), float64(c.done() - s.last.done()), float64(c.Syncs - s.last.Syncs)})
 	s.shared = s.shared || !s.alone
-	if c.InFlight > 0 {
+	if c.InFlight > 0 && (c.Queueing == 0 || c.done() == s.last.done()) {
 		return
 	}
 	s.all.add(s.recent)
@@ -160,6 +161,18 @@ func (p *presence) measure(s *sign, now time.Duration, c Client) {
 		s.single.add(s.recent)
 	}
 	s.recent, s.shared = work{}, false
+}
+
+// done returns the kernels that are known to be done.
+func (c Client) done() uint64 { return c.Launches - min(uint64(c.InFlight), c.Launches) }
+
+// left returns the kernels that may be in flight: those that are not known to be done, less
+// those for which the device has had time since the queue was empty.
+func (s *sign) left(c Client) int {
+	if c.Queueing == 0 || s.single.gpu <= 0 {
+		return c.InFlight
+	}
+	return max(min(c.InFlight, 1), c.InFlight-int(float64(c.Queueing)*s.single.kernels/s.single.gpu))
 }
 
 // work holds the launches and jobs of a client in a time.
@@ -205,7 +218,10 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 	next := Never
 	for _, c := range clients {
 		s := p.seen[c.ID]
-		if !c.Active || !waited(c) {
+		if !c.Active {
+			continue
+		}
+		if s.keeps = waited(c); !s.keeps {
 			continue
 		}
 		delay := p.delay(c, clients, DefaultInFlight)
@@ -255,15 +271,16 @@ func (p *presence) paces(s *sign, c Client, clients []Client) bool {
 	most := time.Duration((p.slack - 1) * between)                          // that it may lose
 	s.ahead = min(DefaultInFlight, most/2)
 	ahead := p.ahead(c, clients, s.ahead)
-	loss := ahead + time.Duration(float64(c.InFlight)*s.single.gpu/s.single.kernels)
+	left := s.left(c)
+	loss := ahead + time.Duration(float64(left)*s.single.gpu/s.single.kernels)
 	switch {
 	case p.device.Alternates: // until the next look, one of the others' kernels comes before each of its own
-		loss += min(time.Duration(c.InFlight)*ahead, shortest) / 2
+		loss += min(time.Duration(left)*ahead, shortest) / 2
 	case p.device.Switch > 0: // until then, it does not get the device
 		loss += p.device.Switch + shortest/2
 	}
 	if !s.paced { // worth it?
-		return c.InFlight <= 1 && loss+2*p.device.Switch <= most
+		return left <= 1 && loss+2*p.device.Switch <= most
 	}
 	return loss <= most
 }
@@ -304,6 +321,7 @@ func (p *presence) opened(clients []Client, directives []Directive) {
 		s.open = !directives[i].Closed
 		s.alone = users == 0 || users == 1 && uses(c, directives[i])
 		directives[i].Watch = s.open && c.Active && s.absent && !s.paced && len(clients) > 1
+		directives[i].Timed = s.keeps && len(clients) > 1
 	}
 }
 

@@ -165,3 +165,20 @@ func TestSlackIsKept(t *testing.T) {
 		}
 	}
 }
+
+// The kernels that may be in flight are those for which the device has had no time yet.
+func TestLeft(t *testing.T) {
+	s := &sign{single: work{gpu: 600, kernels: 100}} // 6 ns each
+	for _, tt := range []struct {
+		queueing time.Duration // ns
+		inFlight int
+		want     int
+	}{{0, 50, 50}, {60, 50, 40}, {299, 50, 1}, {1000, 50, 1}, {1000, 0, 0}} {
+		if got := s.left(Client{Queueing: tt.queueing, InFlight: tt.inFlight}); got != tt.want {
+			t.Errorf("%+v: %d", tt, got)
+		}
+	}
+	if got := new(sign).left(Client{Queueing: time.Second, InFlight: 7}); got != 7 {
+		t.Errorf("of unknown kernels: %d", got)
+	}
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,13 +14,17 @@ type Directive struct {
 	Watch     bool   // ring at the next launch, once; not with Closed
 	UntilJob  uint64 // a closed gate lets jobs up to this one go on; 0 none
 	SyncEvery uint32 // synchronize after so many kernels; 0 never
-	InFlight  uint32 // keep at most so many kernels queued; 0 any number
+	InFlight  uint32 // keep at most so many kernels queued; 0 any number; Timed
 	// InFlightTime is the device time that may be in flight, by what a kernel of
 	// the client was seen to take; 0 any. One launch may always be.
 	InFlightTime time.Duration
 	// MemoryQuotaBytes refuses device memory beyond it; 0 is none.
 	MemoryQuotaBytes uint64
 }
+
+// Timed is the value of [Directive.InFlight] for any number of kernels, of which some are
+// timed: the client's device time (GPU) leaves out its host's gaps.
+const Timed = math.MaxUint32
 
 // Values of slot.Gate.
 const (

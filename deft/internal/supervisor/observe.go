@@ -17,6 +17,7 @@ type observed struct {
 
 	quietFrom  int64 // when Launches was last seen to change, or kernels were queued, ns
 	launchedAt int64 // when Launches was last seen to change, ns
+	filledAt   int64 // since when the queue is not empty: at the latest, ns
 }
 
 // Totals are what a client did since the supervisor began.
@@ -64,6 +65,14 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 	if c.Launches != o.last.Launches || c.Waiting > 0 || c.Queued > 0 {
 		o.quietFrom = now
 	}
+	switch done := c.Kernels - c.Queued; {
+	case c.Queued == 0:
+		o.filledAt = now
+	case done <= c.JobKernels:
+		o.filledAt = c.JobBeginNs
+	case done != o.last.Kernels-o.last.Queued:
+		o.filledAt = now
+	}
 	o.last = c
 	if !o.known {
 		o.terms = policy.Terms{Name: c.Name, Priority: int(c.Priority), Weight: float64(c.Weight)}
@@ -73,7 +82,8 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 		Active: c.State == session.Active, Begin: time.Duration(c.JobBeginNs - began),
 		Launches: c.Kernels - o.first.Kernels, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
 		Jobs: int(c.JobsEnded - o.first.JobsEnded), Syncs: c.OwnSyncs - o.first.OwnSyncs,
-		Busy: o.busy(c, now), Waits: c.InWait > 0, Longest: time.Duration(c.MostKernels) * o.mean(c),
+		Queueing: time.Duration(now - o.filledAt),
+		Busy:     o.busy(c, now), Waits: c.InWait > 0, Longest: time.Duration(c.MostKernels) * o.mean(c),
 	}
 	if p.Terms.Deadline == 0 && c.DeadlineNs > 0 {
 		p.Terms.Deadline = time.Duration(c.DeadlineNs - c.JobBeginNs)

@@ -160,6 +160,9 @@ func (v *Supervisor) decide(now int64) {
 			UntilJob:         directives[i].Until,
 			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,
 		}
+		if directives[i].Timed && d.InFlight == 0 {
+			d.InFlight = session.Timed
+		}
 		if v.session.Direct(c.Slot, d) && d.Closed && !c.Directive.Closed {
 			v.pending.stopped(c)
 		}
