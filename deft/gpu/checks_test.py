@@ -4,6 +4,7 @@ import contextlib
 import io
 import math
 import random
+import statistics
 import tempfile
 import unittest
 
@@ -55,6 +56,18 @@ class Checks(unittest.TestCase):
         self.assertAlmostEqual(found["turn_ms"], 2.0)
         self.assertAlmostEqual(found["switch_ms"], 0.15)
         self.assertIsNone(checks.turns([[0.1] * 400], [[0.1] * 400]), "nobody else was there")
+
+    def test_rules_next_to_predictions(self):
+        """Speeds of two pairs, by hand: the other program next to the same partner is known to one rule."""
+        way = {"way": "MPS", "speed": [{"value": 0.6, "low": 0.5, "high": 0.7}, {"value": 0.4, "low": 0.3, "high": 0.45}]}
+        predicted = [{"programs": pair, "predicted": [way], "busy": [0.5, 0.5], "hurried": [way]} for pair in (["a", "b"], ["a", "c"], ["b", "c"])]
+        measured = [{"programs": pair, "speeds": speeds} for pair, speeds in ((["a", "b"], [0.6, 0.5]), (["a", "c"], [0.8, 0.4]), (["b", "c"], [0.9, 0.3]))]
+        found = checks.compared("MPS", predicted, measured)
+        row = found["rows"][0]
+        self.assertEqual((row["program"], row["next_to"], row["busy shares"], row["half"], row["without the host's pace"]), ("a", "b", 0.8, 0.5, 0.6))
+        self.assertAlmostEqual(row["partner's mean"], 0.3)  # c next to b
+        self.assertAlmostEqual(found["inside"], 3 / 6)
+        self.assertAlmostEqual(found["median_errors"]["deft"], statistics.median([0, 0.1, 0.2, 0, 0.3, 0.1]))
 
     def test_a_device_in_use_is_noticed(self):
         self.assertLess(checks.disagreement([1.0, 1.01, 0.99, 1.0]), checks.AGREE)

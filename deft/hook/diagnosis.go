@@ -6,16 +6,17 @@ import (
 	"github.com/foretime/foretime/deft/internal/session"
 )
 
-// Verdict is whether the hook sees what a program does on the GPU: launches were
-// seen, or which of four reasons stands against it.
+// Verdict says whether the hook sees what a program does on the GPU, and if not, the kind
+// of reason.
 type Verdict string
 
 // The verdicts. All but Seen are failures.
 const (
 	Seen       Verdict = "launches seen"
-	NotLoaded  Verdict = "hook not loaded"      // in no process
-	Driverless Verdict = "no driver used"       // the program did not load libcuda.so.1
-	Bypassed   Verdict = "hook bypassed"        // the driver was loaded, and not through the hook
+	NotLoaded  Verdict = "hook not loaded" // in no process
+	Driverless Verdict = "no driver used"  // the program did not load libcuda.so.1
+	Bypassed   Verdict = "hook bypassed"   // the driver was loaded, and not through the hook
+	Unreached  Verdict = "driver not reached through the hook"
 	NoLaunch   Verdict = "nothing was launched" // the driver was reached through the hook
 )
 
@@ -23,7 +24,7 @@ const (
 type Diagnosis struct {
 	Verdict   Verdict   `json:"verdict"`
 	Launches  uint64    `json:"launches"`
-	Findings  []string  `json:"findings"` // what was seen, and what would mend it
+	Findings  []string  `json:"findings"` // what was seen, and how to fix it
 	Processes []Process `json:"processes"`
 }
 
@@ -41,15 +42,23 @@ type Process struct {
 	Paths         []string `json:"paths"`          // how it reached the driver
 }
 
+// Evidence is what a session shows of a program that has ended.
+type Evidence struct {
+	Path        string // of the program's file; "" unknown
+	JoinsAtLoad bool   // its processes joined when they loaded the hook, not when they reached the driver
+	Clients     []session.Client
+}
+
 // OK says that launches were seen.
 func (r Diagnosis) OK() bool { return r.Verdict == Seen }
 
 // reached are the ways in which a program gets a wrapped entry point.
 const reached = session.PathDlsym | session.PathGetProc | session.PathGetProcV2 | session.PathLinked | session.PathShim
 
-// Diagnose says what the clients of a session show. Silence is not health: a
-// program of which the hook saw no launch is a failure, whatever the reason.
-func Diagnose(clients []session.Client) Diagnosis {
+// Diagnose says whether the hook saw the program's launches, and if not, why and how to
+// fix it. A program without launches is a failure, whatever the reason.
+func Diagnose(e Evidence) Diagnosis {
+	clients := e.Clients
 	r := Diagnosis{Processes: []Process{}, Findings: []string{}}
 	var paths session.Paths
 	for _, c := range clients {
@@ -65,6 +74,18 @@ func Diagnose(clients []session.Client) Diagnosis {
 		}
 	}
 	r.Verdict = verdict(len(clients), r.Launches, paths)
+	if r.Verdict == NotLoaded && !e.JoinsAtLoad {
+		r.Verdict = Unreached
+	}
+	for _, c := range clients {
+		if r.Verdict != Seen && c.Living() {
+			r.Findings = append(r.Findings, fmt.Sprintf("it still runs in the background (process %d)", c.PID()))
+			return r
+		}
+	}
+	if why := Unhooked(e.Path); e.Path != "" && why != "" && r.Verdict != Seen {
+		r.Findings = append(r.Findings, fmt.Sprintf("%s %s, so no library can be preloaded into it", e.Path, why))
+	}
 	r.explain(paths)
 	return r
 }
@@ -90,6 +111,8 @@ func (r *Diagnosis) explain(paths session.Paths) {
 	switch r.Verdict {
 	case NotLoaded:
 		say("no process loaded libdeft.so: the program is static or of another libc (musl), changes its user or group, or clears LD_PRELOAD")
+	case Unreached:
+		say("it did not come to the driver through the hook, as a program that uses no GPU, changes its user or group, clears LD_PRELOAD or leaves a process in the background; deft doctor -- COMMAND tells more")
 	case Driverless:
 		if paths&session.PathDlopen != 0 {
 			say("the program could not open libcuda.so.1, or was killed at once: check that a driver is installed")

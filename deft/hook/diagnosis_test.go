@@ -30,14 +30,17 @@ func TestDiagnose(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := hook.Diagnose(tt.clients)
+			r := hook.Diagnose(hook.Evidence{JoinsAtLoad: true, Clients: tt.clients})
 			findings := strings.Join(r.Findings, "\n")
 			if r.Verdict != tt.verdict || r.OK() != (tt.verdict == hook.Seen) || !strings.Contains(findings, tt.finding) || tt.finding == "" && findings != "" {
 				t.Errorf("got %+v", r)
 			}
 		})
 	}
-	r := hook.Diagnose([]session.Client{{}, {Name: "a", Words: session.Words{Launches: 3}}, {Name: "b", Words: session.Words{Launches: 4, Paths: session.PathShim}}})
+	if r := hook.Diagnose(hook.Evidence{}); r.Verdict != hook.Unreached || !strings.Contains(r.Findings[0], "deft doctor") {
+		t.Errorf("got %+v", r)
+	}
+	r := hook.Diagnose(hook.Evidence{Clients: []session.Client{{}, {Name: "a", Words: session.Words{Launches: 3}}, {Name: "b", Words: session.Words{Launches: 4, Paths: session.PathShim}}}})
 	if r.Launches != 7 || len(r.Processes) != 2 || r.Processes[1].Name != "b" || r.Processes[1].Paths[0] != "shim" {
 		t.Errorf("got %+v", r)
 	}

@@ -16,6 +16,7 @@ func adapters() map[string]string {
 		"deft/internal/cc":                       "runs the C compiler",
 		"deft/internal/daemon":                   "owns a session until its clients end",
 		"deft/hook/watch.go":                     "runs the program that is diagnosed",
+		"deft/hook/unhooked.go":                  "finds the interpreter of a script in PATH",
 		"deft/internal/trial/process.go":         "runs the clients of a real experiment",
 		"deft/internal/trial/real.go":            "a real experiment runs in real time",
 		"edgeprof/internal/collection/stress.go": "keeps processors busy while others are measured",

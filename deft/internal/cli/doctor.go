@@ -48,7 +48,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			if exit := (*exec.ExitError)(nil); failure != nil && !errors.As(failure, &exit) {
 				return failure
 			}
-			r := hook.Diagnose(clients)
+			r := hook.Diagnose(hook.Evidence{Path: program.Path, JoinsAtLoad: true, Clients: clients})
 			switch err := answer.Print(env, r, func(p *cli.Page) { showDiagnosis(p, r) }); {
 			case err != nil:
 				return err

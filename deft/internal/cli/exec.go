@@ -138,7 +138,7 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	cmd := exec.Command(p.args[0], p.args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
 	cmd.Env = environ
-	why := unhooked(cmd.Path)
+	why := hook.Unhooked(cmd.Path)
 	if why != "" {
 		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without the hook\n", p.args[0], why)
 		cmd.Env = append(environ, "LD_PRELOAD="+os.Getenv("LD_PRELOAD"))

@@ -1,94 +1,19 @@
 package cli
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/internal/supervisor"
 	"github.com/foretime/foretime/shared/crash"
 )
-
-// unhooked returns the reason why a preloaded library does not reach a program; "" if
-// its file shows none. A script is treated like its interpreter.
-func unhooked(path string) string {
-	for range 4 { // an interpreter may be a script
-		interpreter := shebang(path)
-		if interpreter == "" {
-			break
-		}
-		path = interpreter
-	}
-	if privileged(path) {
-		return "changes its user, group or capabilities when it starts"
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	i := slices.IndexFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
-	if i < 0 {
-		return "is statically linked"
-	}
-	if loader, err := io.ReadAll(io.LimitReader(f.Progs[i].Open(), 4096)); err == nil && strings.Contains(string(loader), "ld-musl") {
-		return "uses musl libc, not the GNU one"
-	}
-	libraries, err := f.ImportedLibraries()
-	if err == nil && slices.ContainsFunc(libraries, func(l string) bool { return strings.HasPrefix(l, "libasan.") }) {
-		return "uses AddressSanitizer, which must be loaded first"
-	}
-	return ""
-}
-
-// shebang returns the interpreter that a script names; "" for other files. What env(1)
-// would find is looked up.
-func shebang(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, 256)
-	n, _ := io.ReadFull(f, head)
-	line, _, _ := strings.Cut(string(head[:n]), "\n")
-	words := strings.Fields(strings.TrimPrefix(line, "#!"))
-	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
-		return ""
-	}
-	if filepath.Base(words[0]) == "env" {
-		for _, word := range words[1:] {
-			if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
-				found, _ := exec.LookPath(word) // "" if there is none
-				return found
-			}
-		}
-	}
-	return words[0]
-}
-
-// privileged says that the loader ignores preloaded libraries for a program: it is
-// set-user-ID or set-group-ID, or has capabilities (ld.so(8), secure-execution mode).
-func privileged(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	size, err := unix.Getxattr(path, "security.capability", nil)
-	return info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 || err == nil && size > 0
-}
 
 // notStarted prints why a command could not be started and returns the exit status that
 // a shell would give.
@@ -151,21 +76,15 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 	}, nil
 }
 
-// silence says why a program launched nothing.
+// silence says why a program launched nothing, as deft doctor does.
 func silence(s *session.Session, own func(session.Client) bool) string {
 	var clients []session.Client
-	for i := range session.Slots {
-		if c, there := s.Client(i); own(c) {
-			if there && c.Living() {
-				return fmt.Sprintf("it still runs in the background (process %d)", c.PID())
-			}
+	for i := range session.Slots { // those of ended clients too
+		if c, _ := s.Client(i); own(c) {
 			clients = append(clients, c)
 		}
 	}
-	if len(clients) == 0 {
-		return "it did not come to the driver through the hook, as a program that uses no GPU, changes its user or group, clears LD_PRELOAD or leaves a process in the background; deft doctor -- COMMAND tells more"
-	}
-	return strings.Join(hook.Diagnose(clients).Findings, "; ")
+	return strings.Join(hook.Diagnose(hook.Evidence{Clients: clients}).Findings, "; ")
 }
 
 // notableWait is the least share of a program's time at its gate that is printed.
