@@ -60,7 +60,7 @@ AGREE = 0.03  # the probe's blocks differ by no more than this on an idle device
 SIMULATED = {
     "large": (400, 100_000, 0, 0, 0), "urgent": (100, 50_000, 0, 20, 0), "graph": (400, 100_000, 50, 0, 0),
     "eager": (200, 20_000, 0, 0, 0), "waiting": (100, 20_000, 0, 10, 2), "spin": (1, 100_000, 0, 0, 0),
-    "mobile": (160, 15_000, 0, 0, 0), "encoder": (150, 20_000, 150, 0, 0), "stream": (30, 180_000, 0, 0, 0), "request": (40, 10_000, 0, 5, 0),
+    "mobile": (160, 15_000, 0, 0, 0), "efficient": (150, 20_000, 150, 0, 0), "stream": (30, 180_000, 0, 0, 0), "request": (40, 10_000, 0, 5, 0),
     "training": (300, 20_000, 0, 0, 0), "recurrent": (250, 12_000, 0, 0, 0), "products": (100, 40_000, 0, 0, 0), "batches": (120, 20_000, 0, 20, 0),
 }
 # The same on a GPU: the pause after a job in milliseconds, where there is one.
@@ -69,7 +69,7 @@ PAUSE_MS = {"urgent": 50, "waiting": 10, "request": 5, "batches": 20}
 DRIVEN = {"paced": (227, 3_600, 17_500), "steady": (736, 26_000, 0)}
 # The programs of the pairs. Intervals of deft pair hold for programs that nobody adjusted it to,
 # so a second run on the same card uses other ones.
-SMALL = ("mobile", "encoder", "stream", "request")
+SMALL = ("mobile", "efficient", "stream", "request")
 
 
 # ---- the driver, without PyTorch -------------------------------------------------
@@ -274,12 +274,12 @@ def work(torch, kind, batch=4):
 def replayed(torch, once):
     """Returns a function that replays one round of some work as a CUDA graph."""
     side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
+    with torch.no_grad(), torch.cuda.stream(side):
         for _ in range(3):
             once()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.no_grad(), torch.cuda.graph(graph):
         once()
     return graph.replay
 
@@ -324,7 +324,7 @@ def training(torch, models):
 
 # The programs of the pairs.
 PAIRED = {
-    "mobile": lambda torch, models: inference(torch, models.mobilenet_v3_large, 8), "encoder": lambda torch, models: replayed(torch, inference(torch, models.vit_b_16, 4)),
+    "mobile": lambda torch, models: inference(torch, models.mobilenet_v3_large, 8), "efficient": lambda torch, models: replayed(torch, inference(torch, models.efficientnet_b0, 4)),
     "stream": streaming, "request": lambda torch, models: inference(torch, models.mobilenet_v3_small, 1),
     "training": training, "recurrent": recurrent, "products": products, "batches": lambda torch, models: inference(torch, models.resnet34, 2),
 }
@@ -943,19 +943,17 @@ class Checks:
         def predict(a, b, *flags):
             return json.loads(self.must([self.args.deft, "pair", "--traces", a, b, "--json", *flags])[0])
 
-        def each(a, b):
-            said = predict(paths[a], paths[b])
-            found = {"programs": [a, b], "predicted": said["ways"], "busy": [p["device_busy"] for p in said["programs"]], "overhead": [p["overhead"] for p in said["programs"]]}
-            found["hurried"] = predict(quick[a], quick[b])["ways"]
-            if limits:
-                found["with_constants"] = predict(paths[a], paths[b], "--constants", limits)["ways"]
-            return found
-
-        pairs = [(a, b) for i, a in enumerate(SMALL) for b in SMALL[i + 1:]]
-        with concurrent.futures.ThreadPoolExecutor(4 if self.args.device == "cuda" else 1) as several:
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
             list(several.map(record, SMALL[::2], SMALL[1::2]))
+            found = {"recordings": {kind: os.path.basename(path) for kind, path in paths.items()}, "pairs": []}
             quick = {k: hurried(path) for k, path in paths.items()}
-            found = {"recordings": {kind: os.path.basename(path) for kind, path in paths.items()}, "pairs": list(several.map(each, *zip(*pairs)))}
+            each = [(a, b, *(several.submit(predict, *args) for args in (
+                (paths[a], paths[b]), (quick[a], quick[b]), (paths[a], paths[b], *(["--constants", limits] if limits else []))))) for i, a in enumerate(SMALL) for b in SMALL[i + 1:]]
+            for a, b, plain, quickly, measured in each:
+                said = plain.result()
+                found["pairs"].append({
+                    "programs": [a, b], "predicted": said["ways"], "busy": [p["device_busy"] for p in said["programs"]], "overhead": [p["overhead"] for p in said["programs"]],
+                    "hurried": quickly.result()["ways"], "with_constants": measured.result()["ways"]})
         measured = {}
         if result := kept(os.path.join(self.args.out, "check-21.json"), self.args.device):
             measured = {"time slices": result["measured"], "priority, B urgent": result["measured"]["priority"]}
