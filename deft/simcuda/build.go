@@ -28,7 +28,7 @@ func Sources() fs.FS {
 }
 
 // driver are the C files of libcuda.so.1.
-var driver = []string{"process.c", "context.c", "ask.c", "stream.c", "work.c", "event.c", "memory.c", "lookup.c", "entries.c", "device.c", "clock.c"}
+var driver = []string{"process.c", "context.c", "ask.c", "compilers.c", "stream.c", "work.c", "event.c", "memory.c", "lookup.c", "entries.c", "device.c", "clock.c"}
 
 // Built are the absolute paths of what an experiment needs.
 type Built struct {

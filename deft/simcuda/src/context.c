@@ -1,4 +1,5 @@
 /* Devices, contexts and modules. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,12 +63,30 @@ API CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
     NEED(value, CUDA_ERROR_INVALID_VALUE);
     NEED(EXISTS(device), CUDA_ERROR_INVALID_DEVICE);
     switch (attribute) {
-    case 1: *value = 1024; break;             /* threads per block */
+    case 1:                                   /* threads of a block, and its dimensions */
+    case 2:
+    case 3: *value = 1024; break;
+    case 4: *value = 64; break;
+    case 5: *value = INT_MAX; break;          /* blocks of a grid */
+    case 6:
+    case 7: *value = 65535; break;
+    case 8: *value = 48 << 10; break;         /* shared memory of a block, */
+    case 97: *value = 227 << 10; break;       /* the most on request, */
+    case 81: *value = 228 << 10; break;       /* and of a multiprocessor */
+    case 9: *value = 64 << 10; break;         /* constant memory */
     case 10: *value = 32; break;              /* warp */
+    case 12:                                  /* registers of a block, of a multiprocessor */
+    case 82: *value = 64 << 10; break;
+    case 13: *value = 1000000; break;         /* clock, kHz */
     case 16: *value = MULTIPROCESSORS; break; /* multiprocessors */
-    case 41: *value = 1; break;               /* unified addressing */
+    case 39: *value = 2048; break;            /* threads of a multiprocessor */
+    case 41:                                  /* unified addressing */
+    case 83:                                  /* managed memory, */
+    case 89:                                  /* also while kernels run */
+    case 95:                                  /* cooperative launch */
+    case 115: *value = 1; break;              /* memory pools */
     case 75: *value = 9; break;               /* compute capability */
-    case 95: *value = 1; break;               /* cooperative launch */
+    case 106: *value = 32; break;             /* blocks of a multiprocessor */
     default: *value = 0;
     }
     return CUDA_SUCCESS;

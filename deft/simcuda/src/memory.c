@@ -226,6 +226,27 @@ API CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const void *access, si
     return CUDA_SUCCESS;
 }
 
+/* Only what memory an address is in: 1 the context, 2 the kind (1 host, 2 device), 3 and 4
+ * the address itself, 8 whether it is managed. */
+API CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr at) {
+    NEED_DRIVER;
+    pthread_mutex_lock(&local);
+    struct allocation *a = allocations;
+    while (a && (at < a->at || at >= a->at + a->bytes)) a = a->next;
+    int device = a ? a->device : -2;
+    pthread_mutex_unlock(&local);
+    NEED(value && device > -2, CUDA_ERROR_INVALID_VALUE);
+    switch (attribute) {
+    case 1: *(CUhandle *)value = context_current(); break;
+    case 2: *(int *)value = device < 0 ? 1 : 2; break;
+    case 3:
+    case 4: *(CUdeviceptr *)value = at; break;
+    case 8: *(int *)value = 0; break;
+    default: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return CUDA_SUCCESS;
+}
+
 API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     NEED_DRIVER;
     NEED(free_bytes && total, CUDA_ERROR_INVALID_VALUE);
