@@ -25,7 +25,7 @@ type pairFlags struct {
 	table, alone, device, leave, save, urgent, constants string
 	unmeasured, traces                                   bool
 	seconds                                              time.Duration
-	slack                                                float64
+	slack, deadlineMS                                    float64
 	answer                                               cli.Output
 }
 
@@ -57,6 +57,7 @@ programs and compares the predictions with the measurements.`,
 		Example: `  deft pair -- python3 serve.py -- python3 train.py
   deft pair --urgent A --save out -- python3 serve.py -- python3 train.py
   deft pair --traces out/a.json out/b.json
+  deft pair --deadline-ms 20 --traces out/a.json out/b.json
   deft pair --alone out/alone.json model_A model_B
   deft pair --table pairs.csv "ResNet-18 (batch size 48)" "LM (batch size 20)"
   deft pair --table pairs.csv --leave-out model`,
@@ -80,6 +81,7 @@ programs and compares the predictions with the measurements.`,
 	f.StringVar(&p.urgent, "urgent", "", "A or B: the program that must not become slower than --slack")
 	cli.Values(c, "urgent", "A", "B")
 	f.Float64Var(&p.slack, "slack", 0, slackHelp)
+	f.Float64Var(&p.deadlineMS, "deadline-ms", 0, "with commands or --traces: deadline of each job of A, or of the --urgent program; prints the best way to keep it (0: none)")
 	f.StringVar(&p.constants, "constants", "", "with commands or --traces: the device's measured constants, constants.json of deft gpu-check")
 	p.answer.Flags(c)
 	c.MarkFlagsMutuallyExclusive("alone", "table", "traces")
@@ -89,6 +91,12 @@ programs and compares the predictions with the measurements.`,
 
 // run predicts in the way that the flags name.
 func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, commands bool) error {
+	if !(p.deadlineMS >= 0 && p.deadlineMS <= 1e9) {
+		return cli.Usagef("--deadline-ms %v: want 0 to 1e9", p.deadlineMS)
+	}
+	if (p.deadlineMS > 0 || p.constants != "") && !commands && !p.traces {
+		return cli.Usagef("--deadline-ms and --constants: want two commands or --traces")
+	}
 	if p.urgent != "" && p.urgent != "A" && p.urgent != "B" {
 		return cli.Usagef("--urgent: %q, want A or B", p.urgent)
 	}
@@ -189,8 +197,9 @@ func (p *pairFlags) predictTraces(ctx context.Context, env *cli.Env, paths []str
 
 // sharing is one way to share and what each program pays.
 type sharing struct {
-	Way   string                    `json:"way"`
-	Speed [2]uncertainty.Prediction `json:"speed"` // of A and B, relative to alone
+	Way    string                    `json:"way"`
+	Speed  [2]uncertainty.Prediction `json:"speed"` // of A and B, relative to alone
+	Within *uncertainty.Prediction   `json:"within_deadline,omitempty"`
 }
 
 // recording describes a trace.
@@ -223,22 +232,51 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 	for i, t := range both {
 		result.Programs[i] = recording{t.Program, len(t.Launches), t.Busy(), t.Overhead}
 	}
+	urgent := int(cmp.Or(p.urgent, "A")[0] - 'A')
+	deadline := time.Duration(p.deadlineMS * float64(time.Millisecond))
 	for _, o := range outlooks {
-		result.Ways = append(result.Ways, sharing{o.Sharing.Name, o.Speeds})
+		s := sharing{Way: o.Sharing.Name, Speed: o.Speeds}
+		if deadline > 0 {
+			within := o.Within(urgent, deadline)
+			s.Within = &within
+		}
+		result.Ways = append(result.Ways, s)
 	}
-	if p.urgent != "" {
-		result.Best = trial.Best(outlooks, int(p.urgent[0]-'A'), p.slack).Sharing.Name
+	kept := true
+	switch {
+	case deadline > 0:
+		var best trial.Outlook
+		best, kept = trial.BestWithin(outlooks, urgent, deadline)
+		result.Best = best.Sharing.Name
+	case p.urgent != "":
+		result.Best = trial.Best(outlooks, urgent, p.slack).Sharing.Name
 	}
 	return p.answer.Print(env, result, func(page *cli.Page) {
 		for i, r := range result.Programs {
 			page.Line("%c: %s: %d launches, device busy %.0f %% of its time; recording took %.0f %%", 'A'+i, r.Program, r.Launches, 100*r.Busy, 100*r.Overhead)
 		}
-		t := page.Table("way to share", "speed of A", "low", "high", "speed of B", "low", "high")
+		columns := []string{"way to share", "speed of A", "low", "high", "speed of B", "low", "high"}
+		if deadline > 0 {
+			columns = append(columns, "in time", "low", "high")
+		}
+		t := page.Table(columns...)
 		for _, w := range result.Ways {
-			t.Add(w.Way, w.Speed[0].Value, w.Speed[0].Low, w.Speed[0].High, w.Speed[1].Value, w.Speed[1].Low, w.Speed[1].High)
+			row := []any{w.Way, w.Speed[0].Value, w.Speed[0].Low, w.Speed[0].High, w.Speed[1].Value, w.Speed[1].Low, w.Speed[1].High}
+			if w.Within != nil {
+				row = append(row, cli.Share(w.Within.Value), cli.Share(w.Within.Low), cli.Share(w.Within.High))
+			}
+			t.Add(row...)
 		}
 		page.Line("%.0f %% intervals of the speed relative to alone; interference on the host (CPU) and in memory is not included", 100*pair.Level)
-		if result.Best != "" {
+		if deadline > 0 {
+			page.Line("in time: jobs of %c within %v, from a first launch to the program's own wait for the device", 'A'+urgent, deadline)
+		}
+		switch {
+		case !kept:
+			page.Line("no way keeps the deadline for 95 %% of the jobs; most are in time with: %s", result.Best)
+		case deadline > 0:
+			page.Line("best for this deadline: %s", result.Best)
+		case result.Best != "":
 			page.Line("best for an urgent %s: %s", p.urgent, result.Best)
 		}
 	})

@@ -27,6 +27,9 @@ type ClientResult struct {
 	Gate     time.Duration // at the closed gate
 	GPU      time.Duration
 	MaxQueue int // most kernels in flight
+	// Unmarked are the times of an unmarked program's jobs, from a first launch, gate
+	// included, to the program's own wait or the end of its list.
+	Unmarked []time.Duration
 }
 
 // Job is one job of a client.

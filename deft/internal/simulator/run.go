@@ -212,6 +212,7 @@ func (s *simulation) beginJob(i int, h *host) {
 	}
 	s.trace(Begun, i)
 	if h.active {
+		h.begun = s.now
 		s.arrive(i)
 	}
 }
@@ -339,6 +340,7 @@ func (s *simulation) kernelDone(k device.Kernel) {
 		h.ownSyncs++
 		h.phase, h.wake = launching, s.now+s.syncCost+h.spec.Gaps[h.next]
 		if h.spec.Unmarked {
+			h.result.Unmarked = append(h.result.Unmarked, s.now+s.syncCost-h.begun)
 			h.active = false
 			s.ring()
 		}
@@ -378,6 +380,9 @@ func (s *simulation) endJob(i int, h *host) {
 	h.job.End = s.now
 	if late := h.job.JCT() - h.spec.Deadline; h.spec.Deadline > 0 && late > 0 {
 		h.job.MissedByTime = late
+	}
+	if h.spec.Unmarked {
+		h.result.Unmarked = append(h.result.Unmarked, s.now-h.begun)
 	}
 	h.active = false
 	h.doneJobs++

@@ -43,6 +43,28 @@ func Sharings(a, b string, constants device.Settings) []Sharing {
 type Outlook struct {
 	Sharing Sharing
 	Speeds  [2]uncertainty.Prediction
+	// Times are the times of each program's jobs, in order of length: from a first launch to
+	// the program's own wait for the device.
+	Times [2][]time.Duration
+	// Periods are the mean times from one job to the next, pauses included.
+	Periods [2]time.Duration
+}
+
+// Within returns the share of a program's jobs that take at most a time; low and high
+// are that for the ends of the interval of its speed: the period becomes longer or
+// shorter by the time of the job, not by that of the pause.
+func (o Outlook) Within(program int, deadline time.Duration) uncertainty.Prediction {
+	speed := o.Speeds[program]
+	share := func(actual float64) float64 {
+		later, n := float64(o.Periods[program])*(speed.Value/actual-1), 0
+		for _, t := range o.Times[program] {
+			if float64(t)+later <= float64(deadline) {
+				n++
+			}
+		}
+		return float64(n) / float64(max(len(o.Times[program]), 1))
+	}
+	return uncertainty.Prediction{Value: share(speed.Value), Low: share(speed.Low), High: share(speed.High), Level: speed.Level}
 }
 
 // offModel is the half-width of 90 % intervals of a speed: 3.32 times the median error of
@@ -75,11 +97,11 @@ func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64
 			if way.Urgent == k {
 				c.Terms.Priority = 1
 			}
-			rate, err := rates(ctx, way, slack, c)
+			r, err := play(ctx, way, slack, c)
 			if err != nil {
 				return nil, err
 			}
-			alone[k] = rate[0]
+			alone[k] = rates(r)[0]
 		}
 		o := Outlook{Sharing: way}
 		var speeds [2][]float64
@@ -89,15 +111,20 @@ func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64
 				both[way.Urgent].Terms.Priority = 1
 			}
 			both[1].Start = time.Duration(n) * length(both[0]) / shiftedRuns
-			rate, err := rates(ctx, way, slack, both[:]...)
+			r, err := play(ctx, way, slack, both[:]...)
 			if err != nil {
 				return nil, err
 			}
-			for k := range speeds {
-				speeds[k] = append(speeds[k], rate[k]/alone[k])
+			for k, rate := range rates(r) {
+				speeds[k] = append(speeds[k], rate/alone[k])
+				o.Times[k] = append(o.Times[k], r.Clients[k].Unmarked...)
+				if each := rate * float64(len(r.Clients[k].Unmarked)) / float64(len(r.Clients[k].Jobs)); each > 0 {
+					o.Periods[k] += time.Duration(float64(time.Second) / each / shiftedRuns)
+				}
 			}
 		}
 		for k := range speeds {
+			slices.Sort(o.Times[k])
 			o.Speeds[k] = spread(speeds[k], offModel[way.Device.Discipline])
 		}
 		outlooks = append(outlooks, o)
@@ -156,9 +183,8 @@ func length(c simulator.Client) (span time.Duration) {
 	return span
 }
 
-// rates returns how often a second each client goes through its trace while all of them
-// do.
-func rates(ctx context.Context, way Sharing, slack float64, clients ...simulator.Client) ([]float64, error) {
+// play has clients go through their traces until all have for long enough.
+func play(ctx context.Context, way Sharing, slack float64, clients ...simulator.Client) (*simulator.Result, error) {
 	var p policy.Policy = policy.None{}
 	if way.Urgent >= 0 {
 		p = policy.NewPriority(policy.Settings{Slack: slack, Device: policy.Costs(way.Device)})
@@ -174,9 +200,12 @@ func rates(ctx context.Context, way Sharing, slack float64, clients ...simulator
 	if errors.Is(err, simulator.ErrStuck) {
 		return nil, fmt.Errorf("%s: %w", way.Name, err)
 	}
-	if err != nil {
-		return nil, err
-	}
+	return r, err
+}
+
+// rates returns how often a second each client goes through its trace while all of them
+// do.
+func rates(r *simulator.Result) []float64 {
 	begin, end := time.Duration(0), r.End
 	for _, c := range r.Clients {
 		begin, end = max(begin, c.Jobs[0].Begin), min(end, c.Jobs[len(c.Jobs)-1].End)
@@ -185,7 +214,7 @@ func rates(ctx context.Context, way Sharing, slack float64, clients ...simulator
 	for _, c := range r.Clients {
 		all = append(all, progress(c.Jobs, begin, end))
 	}
-	return all, nil
+	return all
 }
 
 // progress returns the jobs a second in a time: of those that begin and end in it, as a
@@ -220,4 +249,22 @@ func Best(outlooks []Outlook, urgent int, slack float64) Outlook {
 		}
 	}
 	return best
+}
+
+// punctual is the share of jobs that have to be done within a deadline.
+const punctual = 0.95
+
+// BestWithin returns the way under which the other program is fastest while 0.95 of a
+// program's jobs take at most the deadline; if they do so under none, the way under which
+// most of them do, and false.
+func BestWithin(outlooks []Outlook, program int, deadline time.Duration) (best Outlook, kept bool) {
+	best = outlooks[0]
+	for i, o := range outlooks {
+		share, most := o.Within(program, deadline).Value, best.Within(program, deadline).Value
+		keeps := share >= punctual
+		if i == 0 || keeps && (!kept || o.Speeds[1-program].Value > best.Speeds[1-program].Value) || !keeps && !kept && share > most {
+			best, kept = o, keeps
+		}
+	}
+	return best, kept
 }

@@ -68,7 +68,7 @@ func TestTraces(t *testing.T) {
 
 func TestBest(t *testing.T) {
 	o := func(name string, a, b float64) Outlook {
-		return Outlook{Sharing{Name: name}, [2]uncertainty.Prediction{{Value: a}, {Value: b}}}
+		return Outlook{Sharing: Sharing{Name: name}, Speeds: [2]uncertainty.Prediction{{Value: a}, {Value: b}}}
 	}
 	all := []Outlook{o("turns", 0.6, 0.6), o("mps", 0.7, 0.8), o("urgent A", 0.97, 0.3), o("urgent A, mps", 0.96, 0.4), o("urgent B", 0.2, 0.99)}
 	for _, tt := range []struct {
@@ -78,6 +78,43 @@ func TestBest(t *testing.T) {
 	}{{0, 0, "urgent A, mps"}, {1, 0, "urgent B"}, {0, 1.5, "mps"}, {0, 1.01, "urgent A"}} {
 		if got := Best(all, tt.urgent, tt.slack).Sharing.Name; got != tt.want {
 			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+// Jobs are what a program launches between two of its own waits; a deadline for them is
+// kept by the way that needs the least of the other program.
+func TestBestWithin(t *testing.T) {
+	got, err := Traces(t.Context(), serving(), saturating(), Sharings("A", "B", device.Settings{}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range got { // 20 kernels of 20 us
+		if first := o.Times[0][0]; first < 400*time.Microsecond {
+			t.Errorf("%s: a job takes %v", o.Sharing.Name, first)
+		}
+		if period := o.Periods[0]; period < 10*time.Millisecond { // with its pause
+			t.Errorf("%s: a job every %v", o.Sharing.Name, period)
+		}
+		if p := o.Within(0, time.Microsecond); p.Value != 0 {
+			t.Errorf("%s: %v in a microsecond", o.Sharing.Name, p)
+		}
+		if p := o.Within(0, time.Minute); p.Value != 1 || p.High != 1 || p.Low > 1 {
+			t.Errorf("%s: %v in a minute", o.Sharing.Name, p)
+		}
+	}
+	for _, tt := range []struct {
+		deadline time.Duration
+		want     string
+		kept     bool
+	}{
+		{time.Millisecond, "MPS and priority, A urgent", true}, // in time slices a job waits for a turn
+		{time.Second, "MPS", true},
+		{time.Microsecond, "time slices", false},
+	} {
+		best, kept := BestWithin(got, 0, tt.deadline)
+		if best.Sharing.Name != tt.want || kept != tt.kept {
+			t.Errorf("%v: %s, %v", tt.deadline, best.Sharing.Name, kept)
 		}
 	}
 }
