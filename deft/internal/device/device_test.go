@@ -80,7 +80,7 @@ func TestLoadConstants(t *testing.T) {
 		want device.Settings
 		ok   bool
 	}{
-		{`{"turn_ms": 2.07, "switch_ms": 0.164, "overlap": 0.25, "launches_ahead": 1025}`, device.Settings{Turn: 2070 * time.Microsecond, Switch: 164 * time.Microsecond, Overlap: 0.25, Ahead: 1025}, true},
+		{`{"turn_ms": 2.5, "switch_ms": 0.125, "overlap": 0.25, "launches_ahead": 1025}`, device.Settings{Turn: 2500 * time.Microsecond, Switch: 125 * time.Microsecond, Overlap: 0.25, Ahead: 1025}, true},
 		{`{}`, device.Settings{}, true},
 		{`{"turn": 2}`, device.Settings{}, false},
 		{`{"overlap": 1.5}`, device.Settings{}, false},
