@@ -124,7 +124,7 @@ func TestBesideOutcomes(t *testing.T) {
 	rate := median("share_throughput.csv", "throughput", "standalone,alone", "native,fg", "native,bg")
 	train := median("colocated_time.csv", "time_ms", "cotrain,standalone,alone", "cotrain,native,pjob", "cotrain,native,ojob")
 	compute := median("colocated_time.csv", "time_ms", "scifin,standalone,pjob", "scifin,standalone,ojob", "scifin,native,pjob", "scifin,native,ojob")
-	var off []float64
+	var off, half []float64
 	for _, tt := range []struct {
 		name     string
 		a, b     float64 // ms of a job alone
@@ -146,13 +146,15 @@ func TestBesideOutcomes(t *testing.T) {
 		}
 		for k, p := range told {
 			t.Logf("%s: %.3f, predicted %.3f [%.3f, %.3f]", tt.name, tt.measured[k], p.Value, p.Low, p.High)
-			off = append(off, math.Abs(p.Value-tt.measured[k]))
+			off, half = append(off, math.Abs(p.Value-tt.measured[k])), append(half, math.Abs(0.5-tt.measured[k]))
 			if !p.Contains(tt.measured[k]) {
 				t.Errorf("%s: %.3f not held", tt.name, tt.measured[k])
 			}
 		}
 	}
-	if e := stats.Median(off); e > 0.05 {
-		t.Errorf("median error %.3f", e)
+	e, simple := stats.Median(off), stats.Median(half) // busy shares of 1 also make it a half
+	t.Logf("median error %.3f; of half the speed each, and of busy shares, %.3f", e, simple)
+	if e > 0.05 || e > simple/2 {
+		t.Errorf("median error %.3f, of half the speed %.3f", e, simple)
 	}
 }
