@@ -486,9 +486,6 @@ def forever(kind, device, lock=None):
 def worker(kind, log, device):
     """Does one kind of work as often as its standard input says."""
     lines = queue.Queue()
-    if cpus := os.environ.get("CHECKS_CPUS"):
-        os.sched_setaffinity(0, map(int, cpus.split(",")))
-
     def read():
         for line in sys.stdin:
             lines.put(line.split())
@@ -497,6 +494,8 @@ def worker(kind, log, device):
     (job, pause, driver), (begin, end) = job_of(kind, device), run_model.marks()
     for _ in range(3):
         job()
+    if cpus := os.environ.get("CHECKS_CPUS"):
+        os.sched_setaffinity(0, map(int, cpus.split(",")))
     threading.Thread(target=read, daemon=True).start()
     print(f"ready {os.getpid()}", flush=True)
     with open(log, "w", encoding="utf-8") as f:
@@ -535,7 +534,11 @@ class Skipped(Exception):
 def ratio(with_it, without):
     """Returns the ratio of two means with its 95 % interval, from the means of
     five blocks of consecutive jobs each: Welch's, on logarithms."""
-    a, b = ([math.log(m) for m in blocks(v)] for v in (with_it, without))
+    return welch(*([math.log(m) for m in blocks(v)] for v in (with_it, without)))
+
+
+def welch(a, b):
+    """Returns the ratio of two geometric means with its 95 % interval, from logarithms."""
     spread = math.sqrt(statistics.variance(a) / len(a) + statistics.variance(b) / len(b))
     middle, far = statistics.mean(a) - statistics.mean(b), STUDENT[min(len(a) + len(b) - 2, 8)] * spread
     return {"value": math.exp(middle), "low": math.exp(middle - far), "high": math.exp(middle + far)}
@@ -548,16 +551,14 @@ def blocks(values, n=5):
     return [statistics.mean(values[i * len(values) // n:(i + 1) * len(values) // n]) for i in range(n)]
 
 
-def paired(ratios):
-    """Returns the geometric mean of ratios of pairs with its 95 % interval."""
-    logs = [math.log(r) for r in ratios]
-    middle, far = statistics.mean(logs), STUDENT[min(len(logs) - 1, 8)] * statistics.stdev(logs) / math.sqrt(len(logs))
-    return {"value": math.exp(middle), "low": math.exp(middle - far), "high": math.exp(middle + far)}
-
-
 def halved(none, priority):
     """Says whether a policy takes away at least half of what the other job costs."""
     return none["low"] <= 1.05 or priority["value"] - 1 <= (none["value"] - 1) / 2
+
+
+def shown(r):
+    """Returns a ratio and its interval as text."""
+    return f"{r['value']:.3g} [{r['low']:.3g}, {r['high']:.3g}]"
 
 
 def disagreement(means):
@@ -742,7 +743,13 @@ class Checks:
     """The checks, on one device."""
 
     def __init__(self, args, scratch):
-        self.args, self.scratch, self.sim, self.sessions, self.end = args, scratch, args.device == "sim", 0, 0
+        self.args, self.scratch, self.sim, self.sessions, self.end, self.reasons = args, scratch, args.device == "sim", 0, 0, []
+
+    def want(self, holds, reason):
+        """Keeps the reason if something does not hold; returns whether it does."""
+        if not holds:
+            self.reasons.append(reason)
+        return holds
 
     def start(self, argv, env=None, **pipes):
         """Starts a program in a process group of its own, which ends with this process."""
@@ -846,12 +853,14 @@ class Checks:
     def urgent(self):
         """The urgent job next to one that launches kernel by kernel."""
         m = self.shared("large", "urgent")
-        return m, halved(m["ratios"]["none"]["urgent"], m["ratios"]["priority"]["urgent"])
+        none, priority = (m["ratios"][p]["urgent"] for p in ("none", "priority"))
+        return m, self.want(halved(none, priority), f"the urgent job takes {shown(priority)} of its time alone under priority, want half of the cost under none, {shown(none)}")
 
     def graphs(self):
         """The urgent job next to one that launches graphs."""
         m = self.shared("graph", "urgent", with_mps=False)
-        return m, halved(m["ratios"]["none"]["urgent"], m["ratios"]["priority"]["urgent"])
+        none, priority = (m["ratios"][p]["urgent"] for p in ("none", "priority"))
+        return m, self.want(halved(none, priority), f"the urgent job takes {shown(priority)} of its time alone under priority, want half of the cost under none, {shown(none)}")
 
     def unused(self):
         """An urgent job that mostly waits for its host, and one that is stopped: the other goes on."""
@@ -869,10 +878,12 @@ class Checks:
                 raw["stopped"] = {"other_ms": times(w["large"].log, w["large"].first)}
             finally:
                 os.kill(w["waiting"].pid, signal.SIGCONT)
-        share = len(raw["priority"]["other_ms"]) / len(raw["none"]["other_ms"])
-        stopped = len(raw["stopped"]["other_ms"]) / len(raw["alone"]["other_ms"])
-        cost = ratio(raw["priority"]["urgent_ms"], raw["alone"]["urgent_ms"])
-        return {"other_jobs_of_none": share, "other_jobs_next_to_stopped": stopped, "urgent_of_alone": cost, "raw": raw}, share >= 0.9 and stopped >= 0.9 and cost["low"] <= 1.05
+        found = {
+            "other_of_none": ratio(raw["priority"]["other_ms"], raw["none"]["other_ms"]), "other_of_alone_next_to_stopped": ratio(raw["stopped"]["other_ms"], raw["alone"]["other_ms"]),
+            "urgent_of_alone": ratio(raw["priority"]["urgent_ms"], raw["alone"]["urgent_ms"]), "raw": raw,
+        }
+        wants = {"other_of_none": 1 / 0.9, "other_of_alone_next_to_stopped": 1 / 0.9, "urgent_of_alone": 1.05}
+        return found, all([self.want(found[what]["low"] <= most, f"{what}: {shown(found[what])}, want {most:.3g}") for what, most in wants.items()])
 
     def measure_pairs(self, w, alone=None):
         """Times workers alone and by twos. A speed is the rate of jobs, pauses included, relative
@@ -992,7 +1003,7 @@ class Checks:
         if all(found["turns"]):
             constants |= {key: statistics.mean(t[key] for t in found["turns"]) for key in ("turn_ms", "switch_ms")}
         write(os.path.join(self.args.out, "constants.json"), {k: v for k, v in constants.items() if v})
-        return found, self.sim or all(found["turns"])
+        return found, self.want(all(found["turns"]), f"a program did not see the turns of the other: {found['turns']}")
 
     def paced(self):
         """An urgent program that launches more slowly than the device works, next to one that fills the device."""
@@ -1010,14 +1021,16 @@ class Checks:
 
         measure("time slices")
         if not self.has_mps():
-            return found, found["time slices"]["of_alone"]["priority"]["urgent"] <= 1.1
+            urgent = found["time slices"]["of_alone"]["priority"]["urgent"]
+            return found, self.want(urgent <= 1.1, f"the urgent program takes {urgent:.3g} of its time alone, want 1.1")
         with mps(self) as env:
             measure("MPS", env)
         urgent = [f["of_alone"]["priority"]["urgent"] for f in found.values()]
         other = found["MPS"]["of_alone"]["priority"]["other"] or math.inf
         if self.sim:  # its host's load decides
-            return found, other <= 10
-        return found, max(urgent) <= 1.1 and other <= 1.5
+            return found, self.want(other <= 10, f"the other program takes {other:.3g} of its time alone under MPS, want 10")
+        return found, all([self.want(max(urgent) <= 1.1, f"the urgent program takes {urgent} of its time alone, want 1.1"),
+                           self.want(other <= 1.5, f"the other program takes {other:.3g} of its time alone under MPS, want 1.5")])
 
     def seen_by_nvml(self):
         """What nvidia-smi lists for programs under deft exec, and what they see of the device's memory."""
@@ -1027,7 +1040,8 @@ class Checks:
             found["memory, " + (quota[1] if quota else "no quota")] = json.loads(self.must(argv)[0])
         with self.workers(("steady",)) as (w, session):
             found["busy"] = self.watched(w["steady"], session)
-        return found, bool(found["busy"]["deft"]["clients"]) and found["memory, 256MiB"]["total"] == 256 << 20
+        total = found["memory, 256MiB"]["total"]
+        return found, all([self.want(found["busy"]["deft"]["clients"], "deft does not list the program"), self.want(total == 256 << 20, f"the driver reports {total} bytes under a quota of 256 MiB")])
 
     def watched(self, w, session):
         """Returns what nvidia-smi and deft show of a program while it runs."""
@@ -1074,29 +1088,27 @@ class Checks:
             t.start()
         for t in each:
             t.join()
-        return [seen[k] for k in paths], all(s["hook"] == s["counted"] > 0 for s in seen.values())
+        return [seen[k] for k in paths], all([self.want(s["hook"] == s["counted"] > 0, f"{k}: {s['hook']} launches seen, {s['counted']} counted {s.get('error', '')}") for k, s in seen.items()])
 
     def cost(self):
-        """Times the same work without and with the hook by turns, both programs loaded once."""
-        ratios, raw = [], {"without_ms": [], "with_ms": []}
-        some = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))  # one place for both: only one runs at a time
-        plain, hooked = (Worker(self, "eager", self.file(name + ".csv"), (), {"CHECKS_CPUS": some, **env})
-                         for name, env in (("plain", {}), ("hooked", {"LD_PRELOAD": self.args.preload})))
+        """Times the same work without and with the hook by turns, in three processes each, all
+        loaded: two processes of the same program differ by more than the hook costs."""
+        raw, some = {"without": {}, "with": {}}, ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))  # one place for all: only one runs at a time
+        workers = [(how, i, Worker(self, "eager", self.file(f"{how}-{i}.csv"), (), {"CHECKS_CPUS": some, **({"LD_PRELOAD": self.args.preload} if how == "with" else {})}))
+                   for i in range(3) for how in raw]
         try:
-            plain.ready()
-            hooked.ready()
-            for i in range(60):  # turns shorter than the seconds in which the host's speed changes
-                median = {}
-                for w in (plain, hooked) if i % 2 else (hooked, plain):
+            for _, _, w in workers:
+                w.ready()
+            for turn in range(20):  # shorter than the seconds in which the host's speed changes
+                for how, i, w in workers[::1 - 2 * (turn % 2)]:
                     ms, = self.together([w], self.args.seconds / 40)
-                    raw["with_ms" if w is hooked else "without_ms"].append(ms)
-                    median[w] = statistics.median(ms)
-                ratios.append(median[hooked] / median[plain])
+                    raw[how].setdefault(i, []).append(ms)
         finally:
-            plain.close()
-            hooked.close()
-        blocks_of = [math.exp(m) for m in blocks([math.log(r) for r in ratios], 9)]
-        return (found := {"ratio": paired(blocks_of), "pairs": ratios, "raw": raw}), found["ratio"]["low"] <= 1.01
+            for _, _, w in workers:
+                w.close()
+        each = {how: [statistics.mean(math.log(statistics.median(ms)) for ms in turns) for turns in by.values()] for how, by in raw.items()}
+        found = {"ratio": welch(each["with"], each["without"]), "processes": {how: [math.exp(x) for x in v] for how, v in each.items()}, "raw_ms": raw}
+        return found, self.want(found["ratio"]["low"] <= 1.01, f"with the hook the work takes {shown(found['ratio'])} of the time without, want 1.01")
 
     def original(self):
         """The original's main job: two detectors, without and with a policy, and its plot."""
@@ -1109,7 +1121,7 @@ class Checks:
             found[policy or "without"] = {k: times(path, 1) for k, path in logs.items()}
         plot = os.path.join(self.args.out, "check-23.svg")
         self.must([self.args.deft, "plot", "jct-timeseries", "--model-A-jct-log", logs["A"], "--model-B-jct-log", logs["B"], "--out", plot])
-        return found, all(len(v) >= 10 for f in found.values() for v in f.values()) and os.path.getsize(plot) > 0
+        return found, self.want(all(len(v) >= 10 for f in found.values() for v in f.values()) and os.path.getsize(plot) > 0, f"fewer than 10 jobs: { {p: {k: len(v) for k, v in f.items()} for p, f in found.items()} }")
 
     def quota(self):
         """A program may hold what its quota says, and no more."""
@@ -1120,7 +1132,7 @@ class Checks:
                 argv = ["deft-workload", "--kernels", "1", "--kernel-ns", "1000", "--jobs", "1", "--mem-bytes", str(megabytes << 20)]
             status, _, err = self.run([self.args.deft, "exec", *self.session(), "--memory-quota", "256MiB", "--", *argv])
             held[str(megabytes)] = {"exit": status, "said": (err.strip().splitlines() or [""])[-1]}
-        return held, held["64"]["exit"] == 0 and held["512"]["exit"] != 0
+        return held, self.want(held["64"]["exit"] == 0 and held["512"]["exit"] != 0, f"64 MiB: {held['64']}, 512 MiB: {held['512']}")
 
     def death(self):
         """Kills the other job with -9: the urgent one goes on, and the session forgets the dead."""
@@ -1134,14 +1146,14 @@ class Checks:
             after = w["urgent"].done()
             left = [c["name"] for c in json.loads(self.ctl(session, "list", "--json"))["clients"] if c["name"].startswith("large")]
         longest = max(after) / statistics.median(before)
-        return {"longest_of_usual": longest, "before_ms": before, "after_ms": after, "still_listed": left}, longest <= 20 and not left
+        return {"longest_of_usual": longest, "before_ms": before, "after_ms": after, "still_listed": left}, self.want(longest <= 20 and not left, f"the longest job took {longest:.3g} times the usual time, want 20; still listed: {left}")
 
     def forked(self):
         """Forked workers feed a program under the hook."""
         if self.sim:
             raise Skipped("needs PyTorch on a GPU")
         out = self.must([self.args.deft, "exec", *self.session(), "--", sys.executable, __file__, "loader"])[0].strip()
-        return out, out == "batches 32"
+        return out, self.want(out == "batches 32", f"{out}, want batches 32")
 
     def layouts(self):
         """NVIDIA's header agrees with the hook's structures."""
@@ -1149,15 +1161,16 @@ class Checks:
         if missing := [name for name, found in (("cuda.h", header), ("cc", compiler)) if not found]:
             raise Skipped("needs " + " and ".join(missing))
         status, _, err = self.run([compiler, "-fsyntax-only", "-I" + os.path.dirname(header), self.args.layouts])
-        return {"header": header, "output": err}, status == 0
+        return {"header": header, "output": err}, self.want(status == 0, err)
 
 
 # By number, in the order in which they run.
 CHECKS = {
-    15: ("the urgent job", Checks.urgent), 24: ("what the urgent job leaves unused", Checks.unused), 19: ("the urgent job next to graphs", Checks.graphs),
-    22: ("how contexts take turns", Checks.constants), 21: ("pairs under time slices", Checks.slices), 25: ("pairs under MPS", Checks.under_mps), 26: ("pairs as deft predicts them", Checks.predicted), 27: ("gaps between launches", Checks.paced), 13: ("every launch is seen", Checks.launches_seen),
-    14: ("cost of passing through", Checks.cost), 23: ("the original's experiment", Checks.original), 16: ("one dies, the other lives", Checks.death),
-    20: ("memory quota", Checks.quota), 17: ("forked workers", Checks.forked), 28: ("what nvidia-smi shows", Checks.seen_by_nvml), 18: ("layouts", Checks.layouts),
+    24: ("what the urgent job leaves unused", Checks.unused), 22: ("how contexts take turns", Checks.constants), 21: ("pairs under time slices", Checks.slices),
+    25: ("pairs under MPS", Checks.under_mps), 26: ("pairs as deft predicts them", Checks.predicted), 27: ("gaps between launches", Checks.paced), 15: ("the urgent job", Checks.urgent),
+    19: ("the urgent job next to graphs", Checks.graphs), 23: ("the original's experiment", Checks.original), 16: ("one dies, the other lives", Checks.death), 20: ("memory quota", Checks.quota),
+    28: ("what nvidia-smi shows", Checks.seen_by_nvml), 18: ("layouts", Checks.layouts), 17: ("forked workers", Checks.forked), 13: ("every launch is seen", Checks.launches_seen),
+    14: ("cost of passing through", Checks.cost),
 }
 
 
@@ -1282,13 +1295,13 @@ def each(args, checks, found):
             print(f"{number} {name}: ok, of an earlier run", flush=True)
             results.append(result)
             continue
-        begin, error, measured, passed = time.monotonic(), "", None, False
+        begin, error, measured, passed, checks.reasons = time.monotonic(), "", None, False, []
         checks.end = min(begin + CHECK_S[args.device], over)
         try:
             if begin >= over:
                 raise Failed("not run: the time of all checks is over; --resume continues")
             measured, passed = run(checks)
-            error = "" if passed else f"not as it should be: {path}"
+            error = "" if passed else "; ".join(checks.reasons) or f"not as it should be: {path}"
         except Skipped as e:
             error = f"skipped: {e}"
         except (Failed, OSError, LookupError, ValueError) as e:

@@ -30,7 +30,7 @@ func TestRealFrameworks(t *testing.T) {
 		{"framework_tinygrad.py", []string{"tinygrad=="}, "DEV=CUDA:PTX", 9, "trained\n"},
 		{"framework_cuda.py", []string{"cuda-bindings==", "cuda-pathfinder=="}, "", 5, "blocks 8\n"},
 		// Taichi opens the driver with RTLD_DEEPBIND, past every preloaded library
-		{"framework_taichi.py", []string{"taichi==", "numpy==", "colorama==", "dill==", "rich==", "markdown_it_py==", "mdurl==", "pygments=="}, "DEFT_DEEPBIND=strip", 0, "[Taichi] Starting on arch=cuda\narch cuda\n"},
+		{"framework_taichi.py", []string{"taichi==", "numpy==", "colorama==", "dill==", "rich==", "markdown-it-py==", "mdurl==", "pygments=="}, "DEFT_DEEPBIND=strip", 0, "[Taichi] Starting on arch=cuda\narch cuda\n"},
 		{"framework_halide.py", []string{"halide==", "numpy=="}, "", 0, "size 64 64\n"},
 	} {
 		t.Run(tt.script, func(t *testing.T) {

@@ -227,12 +227,8 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 		delay := p.delay(c, clients, DefaultInFlight)
 		cost := delay + p.device.Switch
 		look := now + min(max(cost/2, shortest), longest)
-		if p.paces(s, c, clients) {
-			s.absent, s.paced = true, true
-			next = min(next, look)
-			continue
-		}
-		if s.paced {
+		paced := s.paced
+		if paced {
 			s.absent, s.paced = false, false
 		}
 		switch {
@@ -248,6 +244,11 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 			// a deep queue keeps the device busy while its host is not
 			s.ahead = min(max(DefaultInFlight, time.Duration(s.saved/2)), mostAhead)
 		}
+		if !s.absent && p.paces(s, c, clients, paced) {
+			s.absent, s.paced = true, true
+			next = min(next, look)
+			continue
+		}
 		if s.absent {
 			look = now + 10*longest
 		}
@@ -259,9 +260,9 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 // paces says whether others may use what is left of the device between the launches of
 // a client that does not fill it: what they have ahead of its kernels, and what it has
 // queued, would be done soon enough at its next synchronization. Once that is too much
-// they wait until its queue is empty.
-func (p *presence) paces(s *sign, c Client, clients []Client) bool {
-	if c.Waits && c.Busy || !s.paced && (c.Drained || !s.open) { // it is not its host that it waits for
+// they wait until its queue is empty. Paced says whether they use it already.
+func (p *presence) paces(s *sign, c Client, clients []Client, paced bool) bool {
+	if c.Waits && c.Busy || !paced && (c.Drained || !s.open) { // it is not its host that it waits for
 		return false
 	}
 	if s.all.syncs <= 0 || s.single.kernels <= 0 || s.single.gpu > busyLimit*s.single.ns {
@@ -279,7 +280,7 @@ func (p *presence) paces(s *sign, c Client, clients []Client) bool {
 	case p.device.Switch > 0: // until then, it does not get the device
 		loss += p.device.Switch + shortest/2
 	}
-	if !s.paced { // worth it?
+	if !paced { // worth it?
 		return left <= 1 && loss+2*p.device.Switch <= most
 	}
 	return loss <= most

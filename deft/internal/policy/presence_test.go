@@ -182,3 +182,33 @@ func TestLeft(t *testing.T) {
 		t.Errorf("of unknown kernels: %d", got)
 	}
 }
+
+// Between two launches of a client that does not fill the device others have little in
+// flight; in a gap that lasts they have more, until the client launches again.
+func TestGapOfPaced(t *testing.T) {
+	const ms = time.Millisecond
+	p := NewPriority(Settings{})
+	urgent := Client{ID: 1, Terms: Terms{Priority: 1}, Active: true}
+	other := Client{ID: 2, Active: true, Busy: true, InFlight: 1, Launches: 1, Longest: 50 * time.Microsecond}
+	ask := func(now time.Duration) []Directive {
+		directives := make([]Directive, 2)
+		p.Decide(now, []Client{urgent, other}, directives)
+		return directives
+	}
+	ask(ms)
+	s := p.presence.seen[1]
+	s.single = work{ns: 1e9, gpu: 1e7, kernels: 1e4}
+	s.all, s.saved = work{ns: 1e9, kernels: 1e4, syncs: 10}, float64(4*ms)
+	urgent.Launches, urgent.InFlight, urgent.Busy, urgent.Started = 1, 1, true, true
+	if d := ask(2 * ms); d[1].Closed || d[1].InFlightTime != DefaultInFlight || d[0].Watch {
+		t.Errorf("between launches: %+v", d)
+	}
+	urgent.Busy = false
+	if d := ask(12 * ms); d[1].Closed || d[1].InFlightTime <= DefaultInFlight || !d[0].Watch {
+		t.Errorf("in a gap: %+v", d)
+	}
+	urgent.Launches, urgent.Busy = 2, true
+	if d := ask(13 * ms); d[1].Closed || d[1].InFlightTime != DefaultInFlight || d[0].Watch {
+		t.Errorf("after it: %+v", d)
+	}
+}
