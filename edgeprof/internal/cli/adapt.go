@@ -118,7 +118,7 @@ func readLatencies(ctx context.Context, env *cli.Env, paths []string, models str
 			graphs[k], err = onnx.Analyze(m, onnx.Settings{})
 		}
 		if err != nil {
-			missing, first = missing+1, cmp.Or(first, err)
+			missing, first = missing+1, cmp.Or(first, fmt.Errorf("%s: %w", name, err))
 		}
 	}
 	if missing > 0 {

@@ -91,10 +91,17 @@ func (g *graph) model() *onnx.Model {
 	return &onnx.Model{Producer: "ncnn", Opsets: map[string]int64{"": 17, Domain: 1}, Graph: g.g}
 }
 
+// axes are the names of an image's axes.
+var axes = [4]string{"batch", "channels", "height", "width"}
+
 func value(name string, shape []int64) onnx.Value {
 	v := onnx.Value{Name: name, Type: onnx.Float32, Known: shape != nil}
-	for _, size := range shape {
-		v.Shape = append(v.Shape, onnx.Dim{Size: size})
+	for i, size := range shape {
+		d := onnx.Dim{Size: size}
+		if size < 0 && len(shape) == len(axes) {
+			d.Name = axes[i]
+		}
+		v.Shape = append(v.Shape, d)
 	}
 	return v
 }

@@ -39,7 +39,7 @@ const (
 	own     = 0.02 // variance of a model's own in that prior: 14 % of its latency
 	alike   = 0.2  // variance of what graphs tell, in the prior
 	reach   = 2    // distance, over the mean feature's deviation, at which graphs tell .6 of each other
-	degrees = 6    // of freedom of the tails
+	degrees = 6    // of freedom of the tails, and of a new device
 	asked   = 64   // measured models at most that a missing one is worked out from
 )
 
@@ -249,6 +249,13 @@ func (g *conditional) variance(k int) float64 {
 	return g.covariance(k, k) - floats.Dot(c, c)
 }
 
+// spread returns the factor on the variances by what was seen, as of Student's t: the farther
+// a device is from the table, the less the table says of its other latencies (Ding, "On the
+// conditional distribution of the multivariate t distribution", 2016).
+func (g *conditional) spread() float64 {
+	return (degrees + g.distance) / (degrees + float64(len(g.seen)))
+}
+
 // Estimate is the logarithm of a latency, with its standard deviation.
 type Estimate struct{ Log, Deviation float64 }
 
@@ -261,7 +268,7 @@ func (j *Joint) Predict(c *Config, anchors []int) ([]Estimate, error) {
 	}
 	out := make([]Estimate, len(j.Models))
 	for k := range out {
-		out[k] = Estimate{g.mean(k), math.Sqrt(max(1e-8, g.variance(k)))}
+		out[k] = Estimate{g.mean(k), math.Sqrt(max(1e-8, g.spread()*g.variance(k)))}
 	}
 	for _, k := range anchors {
 		out[k] = Estimate{Log: r[k]}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,6 +223,38 @@ func TestNetworks(t *testing.T) {
 	t.Logf("mean Spearman %.3f, coverage %.3f; without graphs %.3f, %.3f", *j.MeanSpearman, *j.Coverage, *alone.MeanSpearman, *alone.Coverage)
 	if *j.MeanSpearman < 0.95 || *j.MeanSpearman <= *alone.MeanSpearman || *j.Coverage < 0.85 || *j.Coverage > 0.95 || len(j.Spearman) != 13 {
 		t.Errorf("%+v", j)
+	}
+	unlike(t, table, "pixel3", "samsung_a50", "samsung_s7")
+}
+
+// unlike checks intervals on devices if the table has none of their kind.
+func unlike(t *testing.T, table *Table, chips ...string) {
+	m, err := Learn(t.Context(), table.Without(chips...), 10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range table.Configs {
+		c := &table.Configs[i]
+		if !slices.Contains(chips, c.Chip) {
+			continue
+		}
+		anchors, err := m.Choose(t.Context(), c, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Milliseconds(c, anchors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside, others := 0.0, rest(c, anchors)
+		for _, k := range others {
+			if p[k].Contains(math.Exp(c.Log[k])) {
+				inside++
+			}
+		}
+		if share := inside / float64(len(others)); share < 0.8 {
+			t.Errorf("%s: %.3f of the latencies are in their intervals, want 0.8 or more", c.Chip, share)
+		}
 	}
 }
 
