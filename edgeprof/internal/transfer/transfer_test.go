@@ -224,38 +224,53 @@ func TestNetworks(t *testing.T) {
 	if *j.MeanSpearman < 0.95 || *j.MeanSpearman <= *alone.MeanSpearman || *j.Coverage < 0.85 || *j.Coverage > 0.95 || len(j.Spearman) != 13 {
 		t.Errorf("%+v", j)
 	}
-	unlike(t, table, "pixel3", "samsung_a50", "samsung_s7")
+	kindsLeftOut(t, table)
 }
 
-// unlike checks intervals on devices if the table has none of their kind.
-func unlike(t *testing.T, table *Table, chips ...string) {
-	m, err := Learn(t.Context(), table.Without(chips...), 10, 1)
+// kindsLeftOut checks the intervals of devices if the table has none of their kind.
+func kindsLeftOut(t *testing.T, table *Table) {
+	inside, devices, least := 0.0, 0.0, 1.0
+	for _, kinds := range []string{"1080ti", "titanx", "silver gold", "pixel3", "samsung", "essential", "pixel3 samsung", "samsung essential"} {
+		var chips []string
+		for _, chip := range table.Chips() {
+			if kind, _, _ := strings.Cut(chip, "_"); slices.Contains(strings.Fields(kinds), kind) {
+				chips = append(chips, chip)
+			}
+		}
+		m, err := Learn(t.Context(), table.Without(chips...), 10, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range table.Configs {
+			if c := &table.Configs[i]; slices.Contains(chips, c.Chip) {
+				share := insideOf(t, m, c)
+				inside, devices, least = inside+share, devices+1, min(least, share)
+			}
+		}
+	}
+	t.Logf("kinds left out: %.3f of the latencies of %.0f devices are in their intervals, at least %.3f", inside/devices, devices, least)
+	if inside/devices < 0.83 {
+		t.Error("want 0.83 or more")
+	}
+}
+
+// insideOf returns the share of a configuration's latencies in their intervals.
+func insideOf(t *testing.T, m *Model, c *Config) float64 {
+	anchors, err := m.Choose(t.Context(), c, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range table.Configs {
-		c := &table.Configs[i]
-		if !slices.Contains(chips, c.Chip) {
-			continue
-		}
-		anchors, err := m.Choose(t.Context(), c, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := m.Milliseconds(c, anchors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		inside, others := 0.0, rest(c, anchors)
-		for _, k := range others {
-			if p[k].Contains(math.Exp(c.Log[k])) {
-				inside++
-			}
-		}
-		if share := inside / float64(len(others)); share < 0.8 {
-			t.Errorf("%s: %.3f of the latencies are in their intervals, want 0.8 or more", c.Chip, share)
+	p, err := m.Milliseconds(c, anchors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, others := 0.0, rest(c, anchors)
+	for _, k := range others {
+		if p[k].Contains(math.Exp(c.Log[k])) {
+			inside++
 		}
 	}
+	return inside / float64(len(others))
 }
 
 // A large table is given up at once.
