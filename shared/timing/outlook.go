@@ -251,7 +251,7 @@ func (m machine) reason(blocks int, s Sampled) string {
 	if n := m.leave + m.stay; n >= minPairs {
 		return fmt.Sprintf("on this machine other work %s in %.0f of %.0f earlier stretches of %v, and fixed work varied by %.0f %%", change, m.leave, n, horizon, 100*m.scale)
 	}
-	return fmt.Sprintf("this machine's speed was read at %s, %.0f pairs of them %v apart under such load: too few to exclude that other work starts or ends meanwhile", plural.Count(blocks, "moment"), m.leave+m.stay, horizon)
+	return fmt.Sprintf("this machine's speed was compared over %v only %s under such load, from readings at %s: too few to exclude that other work starts or ends", horizon, plural.Count(int(m.leave+m.stay), "time"), plural.Count(blocks, "moment"))
 }
 
 // Of returns the change of a time of which the fraction share, 0 to 1, changes.
