@@ -59,7 +59,7 @@ func TestFilled(t *testing.T) {
 		t.Error(diff)
 	}
 	none := device.Settings{Discipline: device.Turns, Switch: -1}.Filled()
-	if none.Switch != 0 || (device.Settings{}).Filled().Ahead != device.FIFOAhead {
+	if none.Switch != 0 || (device.Settings{}).Filled().Ahead != device.DefaultAhead {
 		t.Errorf("%+v", none)
 	}
 }

@@ -29,16 +29,15 @@ type Settings struct {
 	Ahead      int           // launches that a client may have on the device, after which its host waits
 }
 
-// Defaults of [Settings]. Turn, switch, overlap and the launches ahead were fitted to an
-// H200 (driver 580) that ran pairs of recorded programs: median error of the speed 0.039
-// for turns, 0.065 for mps. One context has room for 1024 launches, the size of the
-// simulated driver's queue.
+// Defaults of [Settings]. Turn, switch and overlap were fitted to an H200 (driver 580) that
+// ran pairs of recorded programs: median error of the speed 0.039 for turns, 0.065 for mps.
+// The launches ahead were counted on an H100 (driver 580): behind a running kernel the
+// driver accepts 1024 launches before it blocks the host.
 const (
 	DefaultTurn    = 2140 * time.Microsecond
 	DefaultSwitch  = 145 * time.Microsecond
 	DefaultOverlap = 0.3
-	DefaultAhead   = 128
-	FIFOAhead      = 1024
+	DefaultAhead   = 1024
 )
 
 // Filled returns the settings with their defaults.
@@ -63,9 +62,6 @@ func (s Settings) Filled() Settings {
 	}
 	if s.Ahead <= 0 {
 		s.Ahead = DefaultAhead
-		if s.Discipline == FIFO {
-			s.Ahead = FIFOAhead
-		}
 	}
 	return s
 }

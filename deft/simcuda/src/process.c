@@ -12,7 +12,7 @@
  *   SIMCUDA_SLICE_NS      length of a turn (2140000)
  *   SIMCUDA_SWITCH_NS     idle time at a change of turn (145000)
  *   SIMCUDA_OVERLAP       under mps, share of a command that runs next to another's (0.3)
- *   SIMCUDA_QUEUE         commands a process may have waiting (1024, else 128)
+ *   SIMCUDA_QUEUE         commands a process may have waiting (1024)
  *   SIMCUDA_NS_PER_BLOCK  time of one block of a kernel (1)
  *   SIMCUDA_NS_PER_KIB    time to copy or set 1024 bytes (80)
  *   SIMCUDA_MEMORY_BYTES  device memory (17179869184)
@@ -96,7 +96,7 @@ static CUresult join(void) {
         .switch_ns = number_from("SIMCUDA_SWITCH_NS", 145000),
         .overlap = overlap && *overlap ? strtod(overlap, NULL) : .3,
         .memory_bytes = number_from("SIMCUDA_MEMORY_BYTES", 16ull << 30),
-        .queue = number_from("SIMCUDA_QUEUE", o == DEVICE_FIFO ? DEVICE_ROOM : 128),
+        .queue = number_from("SIMCUDA_QUEUE", DEVICE_ROOM),
     };
     if (!(s.overlap >= 0 && s.overlap <= 1)) s.overlap = .3;
     if (s.slice_ns < 1000) s.slice_ns = 1000;
