@@ -181,7 +181,7 @@ func TestModel(t *testing.T) {
 				d := session.Directive{
 					Closed:    rapid.Bool().Draw(rt, "closed"),
 					SyncEvery: rapid.Uint32Range(0, 3).Draw(rt, "every"),
-					InFlight:  rapid.Uint32Range(0, 3).Draw(rt, "bound"),
+					InFlight:  rapid.SampledFrom([]uint32{0, 1, 2, 3, session.Timed}).Draw(rt, "bound"),
 				}
 				own.direct(c.slot, d)
 				c.directive = d

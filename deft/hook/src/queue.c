@@ -601,7 +601,7 @@ void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) 
         if (t->thread == (word)&inside) {
             t->thread = 0;
             t->launched = kernels;
-            t->pending = record(&t->event[1], l->stream, 0);
+            t->pending = !captures() && record(&t->event[1], l->stream, 0);
         }
     }
     unlock(q);
