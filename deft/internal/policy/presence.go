@@ -232,7 +232,9 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 			s.absent, s.paced = false, false
 		}
 		switch {
-		case s.absent || c.Busy || c.Drained || !s.open:
+		case s.absent: // others may have more in flight the longer its gap lasts
+			s.ahead = s.depth()
+		case c.Busy || c.Drained || !s.open:
 		default:
 			ready := s.idle + s.distribution().threshold(cost)
 			if lack := float64(delay) - s.saved; lack > 0 {
@@ -241,8 +243,7 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 			if s.absent = now >= ready; !s.absent {
 				look = min(look, ready)
 			}
-			// a deep queue keeps the device busy while its host is not
-			s.ahead = min(max(DefaultInFlight, time.Duration(s.saved/2)), mostAhead)
+			s.ahead = s.depth()
 		}
 		if !s.absent && p.paces(s, c, clients, paced) {
 			s.absent, s.paced = true, true
@@ -255,6 +256,12 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 		next = min(next, look)
 	}
 	return next
+}
+
+// depth returns the device time that others may have in flight in a gap: a deep queue
+// keeps the device busy while their hosts are not, and costs the client when it comes back.
+func (s *sign) depth() time.Duration {
+	return min(max(DefaultInFlight, time.Duration(s.saved/2)), mostAhead)
 }
 
 // paces says whether others may use what is left of the device between the launches of

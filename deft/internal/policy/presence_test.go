@@ -198,7 +198,7 @@ func TestGapOfPaced(t *testing.T) {
 	ask(ms)
 	s := p.presence.seen[1]
 	s.single = work{ns: 1e9, gpu: 1e7, kernels: 1e4}
-	s.all, s.saved = work{ns: 1e9, kernels: 1e4, syncs: 10}, float64(4*ms)
+	s.all, s.saved = work{ns: 1e9, kernels: 1e4, syncs: 10}, float64(ms/2)
 	urgent.Launches, urgent.InFlight, urgent.Busy, urgent.Started = 1, 1, true, true
 	if d := ask(2 * ms); d[1].Closed || d[1].InFlightTime != DefaultInFlight || d[0].Watch {
 		t.Errorf("between launches: %+v", d)
@@ -207,8 +207,14 @@ func TestGapOfPaced(t *testing.T) {
 	if d := ask(12 * ms); d[1].Closed || d[1].InFlightTime <= DefaultInFlight || !d[0].Watch {
 		t.Errorf("in a gap: %+v", d)
 	}
+	for now := 13 * ms; now < 200*ms; now += 20 * ms {
+		ask(now)
+	}
+	if d := ask(200 * ms); d[1].InFlightTime != mostAhead {
+		t.Errorf("in a long gap: %+v", d)
+	}
 	urgent.Launches, urgent.Busy = 2, true
-	if d := ask(13 * ms); d[1].Closed || d[1].InFlightTime != DefaultInFlight || d[0].Watch {
+	if d := ask(213 * ms); d[1].Closed || d[1].InFlightTime != DefaultInFlight || d[0].Watch {
 		t.Errorf("after it: %+v", d)
 	}
 }
