@@ -9,8 +9,8 @@
  *                         between (/dev/shm/simcuda-UID)
  *   SIMCUDA_ORDER         fifo (default), turns or mps; the Go package
  *                         deft/internal/device says what they are like
- *   SIMCUDA_SLICE_NS      length of a turn (2140000)
- *   SIMCUDA_SWITCH_NS     idle time at a change of turn (145000)
+ *   SIMCUDA_SLICE_NS      length of a turn (2070000)
+ *   SIMCUDA_SWITCH_NS     idle time at a change of turn (166000)
  *   SIMCUDA_OVERLAP       under mps, share of a command that runs next to another's (0.3)
  *   SIMCUDA_QUEUE         commands a process may have waiting (1024)
  *   SIMCUDA_NS_PER_BLOCK  time of one block of a kernel (1)
@@ -92,8 +92,8 @@ static CUresult join(void) {
     enum device_order o = order && !strcmp(order, "turns") ? DEVICE_TURNS : order && !strcmp(order, "mps") ? DEVICE_MPS : DEVICE_FIFO;
     struct device_settings s = {
         .order = o,
-        .slice_ns = number_from("SIMCUDA_SLICE_NS", 2140000),
-        .switch_ns = number_from("SIMCUDA_SWITCH_NS", 145000),
+        .slice_ns = number_from("SIMCUDA_SLICE_NS", 2070000),
+        .switch_ns = number_from("SIMCUDA_SWITCH_NS", 166000),
         .overlap = overlap && *overlap ? strtod(overlap, NULL) : .3,
         .memory_bytes = number_from("SIMCUDA_MEMORY_BYTES", 16ull << 30),
         .queue = number_from("SIMCUDA_QUEUE", DEVICE_ROOM),
