@@ -26,7 +26,7 @@ func BenchmarkLaunch(b *testing.B) {
 		{"asked=nothing", true, session.Directive{}, nil},
 		{"asked=sync", true, session.Directive{SyncEvery: 1 << 30}, nil},
 		{"asked=time", true, session.Directive{InFlightTime: time.Hour}, nil},
-		{"asked=timed", true, session.Directive{InFlight: session.Timed}, nil},
+		{"asked=timed", true, session.Directive{Timed: true}, nil},
 		{"session=none", false, session.Directive{}, nil},
 		{"graph", true, session.Directive{}, []string{"graph"}},
 	} {

@@ -181,7 +181,7 @@ func TestTimed(t *testing.T) {
 		}
 		return least
 	}
-	if timed := share(session.Directive{InFlight: session.Timed}); timed <= 0 || timed > 0.6 {
+	if timed := share(session.Directive{Timed: true}); timed <= 0 || timed > 0.6 {
 		t.Errorf("the device is busy for %.2f of the time", timed)
 	}
 	if untimed := share(session.Directive{}); untimed < 0.7 {

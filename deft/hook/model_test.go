@@ -181,8 +181,10 @@ func TestModel(t *testing.T) {
 				d := session.Directive{
 					Closed:    rapid.Bool().Draw(rt, "closed"),
 					SyncEvery: rapid.Uint32Range(0, 3).Draw(rt, "every"),
-					InFlight:  rapid.SampledFrom([]uint32{0, 1, 2, 3, session.Timed}).Draw(rt, "bound"),
+					InFlight:  rapid.Uint32Range(0, 3).Draw(rt, "bound"),
+					Timed:     rapid.Bool().Draw(rt, "timed"),
 				}
+				d.Timed = d.Timed && d.InFlight == 0 // as the session says it
 				own.direct(c.slot, d)
 				c.directive = d
 				if c.pending > 0 && !d.Closed {

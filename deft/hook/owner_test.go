@@ -51,7 +51,7 @@ func runOwner() error {
 		}
 		var slot int
 		var d session.Directive
-		if _, err := fmt.Sscan(in.Text(), &slot, &d.Closed, &d.SyncEvery, &d.InFlight); err != nil {
+		if _, err := fmt.Sscan(in.Text(), &slot, &d.Closed, &d.SyncEvery, &d.InFlight, &d.Timed); err != nil {
 			return err
 		}
 		s.Direct(slot, d)
@@ -96,7 +96,7 @@ func (o *owner) ok() {
 
 func (o *owner) direct(slot int, d session.Directive) {
 	o.t.Helper()
-	fmt.Fprintln(o.in, slot, d.Closed, d.SyncEvery, d.InFlight)
+	fmt.Fprintln(o.in, slot, d.Closed, d.SyncEvery, d.InFlight, d.Timed)
 	o.ok()
 }
 

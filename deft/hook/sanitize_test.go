@@ -37,7 +37,7 @@ func TestSanitizers(t *testing.T) {
 						return
 					default:
 					}
-					w.session.Direct(slot, session.Directive{Closed: i%4 == 0, SyncEvery: i % 3 * 5, InFlight: []uint32{0, 1, 2, 3, session.Timed}[i%5], MemoryQuotaBytes: uint64(i%2) << 40})
+					w.session.Direct(slot, session.Directive{Closed: i%4 == 0, SyncEvery: i % 3 * 5, InFlight: i % 5, Timed: i%5 == 0, MemoryQuotaBytes: uint64(i%2) << 40})
 					w.session.Reap()
 					w.session.Beat()
 				}

@@ -123,7 +123,7 @@ func asked(d session.Directive) string {
 		return fmt.Sprintf("at most %v of device time in flight", d.InFlightTime)
 	case d.SyncEvery > 0:
 		return fmt.Sprintf("waits for its queue every %d kernels", d.SyncEvery)
-	case d.InFlight > 0 && d.InFlight != session.Timed:
+	case d.InFlight > 0:
 		return fmt.Sprintf("at most %d kernels in flight", d.InFlight)
 	}
 	return "not throttled: no program of higher priority is running"

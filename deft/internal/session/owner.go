@@ -14,7 +14,10 @@ type Directive struct {
 	Watch     bool   // ring at the next launch, once; not with Closed
 	UntilJob  uint64 // a closed gate lets jobs up to this one go on; 0 none
 	SyncEvery uint32 // synchronize after so many kernels; 0 never
-	InFlight  uint32 // keep at most so many kernels queued; 0 any number; Timed
+	InFlight  uint32 // keep at most so many kernels queued; 0 any number
+	// Timed has some of the client's kernels timed: its device time (GPU) then leaves out
+	// its host's gaps. Only without InFlight.
+	Timed bool
 	// InFlightTime is the device time that may be in flight, by what a kernel of
 	// the client was seen to take; 0 any. One launch may always be.
 	InFlightTime time.Duration
@@ -22,9 +25,8 @@ type Directive struct {
 	MemoryQuotaBytes uint64
 }
 
-// Timed is the value of [Directive.InFlight] for any number of kernels, of which some are
-// timed: the client's device time (GPU) leaves out its host's gaps.
-const Timed = math.MaxUint32
+// timed is the value of slot.InFlightBound for any number of kernels, of which some are timed.
+const timed = math.MaxUint32
 
 // Values of slot.Gate.
 const (
@@ -100,12 +102,17 @@ func (s *Session) Beat() { s.header.ownerHeartbeatNs.Store(uint64(Now())) }
 // gate opens. It writes nothing, and returns false, where d is in force
 // already. Only the owner may call it, from one goroutine at a time.
 func (s *Session) Direct(slot int, d Directive) (changed bool) {
+	d.Timed = d.Timed && d.InFlight == 0
 	if s.Directive(slot) == d {
 		return false
 	}
 	sl := &s.slots[slot]
 	sl.SyncEvery.Store(d.SyncEvery)
-	sl.InFlightBound.Store(d.InFlight)
+	bound := d.InFlight
+	if d.Timed {
+		bound = timed
+	}
+	sl.InFlightBound.Store(bound)
 	sl.MemoryQuotaBytes.Store(d.MemoryQuotaBytes)
 	sl.InFlightNs.Store(uint64(d.InFlightTime))
 	sl.UntilJob.Store(d.UntilJob)
@@ -152,7 +159,7 @@ func (s *Session) Policy() string {
 func (s *Session) Directive(slot int) Directive {
 	sl := &s.slots[slot]
 	gate := sl.Gate.Load()
-	return Directive{
+	d := Directive{
 		Closed:           gate == gateClosed,
 		Watch:            gate == gateWatched,
 		UntilJob:         sl.UntilJob.Load(),
@@ -161,6 +168,10 @@ func (s *Session) Directive(slot int) Directive {
 		MemoryQuotaBytes: sl.MemoryQuotaBytes.Load(),
 		InFlightTime:     time.Duration(sl.InFlightNs.Load()),
 	}
+	if d.InFlight == timed {
+		d.InFlight, d.Timed = 0, true
+	}
+	return d
 }
 
 // Ring wakes the owner.

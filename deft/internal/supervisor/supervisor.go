@@ -157,11 +157,9 @@ func (v *Supervisor) decide(now int64) {
 		d := session.Directive{
 			Closed: directives[i].Closed, Watch: directives[i].Watch, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
 			InFlightTime:     directives[i].InFlightTime,
+			Timed:            directives[i].Timed,
 			UntilJob:         directives[i].Until,
 			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,
-		}
-		if directives[i].Timed && d.InFlight == 0 {
-			d.InFlight = session.Timed
 		}
 		if v.session.Direct(c.Slot, d) && d.Closed && !c.Directive.Closed {
 			v.pending.stopped(c)
