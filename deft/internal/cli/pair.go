@@ -129,7 +129,7 @@ func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, comman
 	if p.leave != "" {
 		return judgePairs(env, &p.answer, rows)
 	}
-	own, err := pair.Of(rows, p.device)
+	own, err := pair.OnDevice(rows, p.device)
 	if err != nil {
 		return fmt.Errorf("%s: %w; choose one with --device", p.table, err)
 	}
@@ -350,7 +350,7 @@ func judgePairs(env *cli.Env, answer *cli.Output, rows []pair.Row) error {
 	return answer.Print(env, result, func(page *cli.Page) {
 		t := page.Table("device", "predictions", "programs", "median error", "in interval", "median width", "half", "partner's mean")
 		for _, s := range scores {
-			t.Add(s.Device, s.Cases, s.Models, s.Error, cli.Share(s.Held), s.Width, s.Half, s.Partner)
+			t.Add(s.Device, s.Cases, s.Models, s.Error, cli.Share(s.Inside), s.Width, s.Half, s.Partner)
 		}
 		page.Line("errors of the relative speed; half: predicts half speed for each program; partner's mean: the mean next to that partner")
 	})

@@ -10,35 +10,35 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Case is a measured pair, predicted from pairs that one of its programs is not
-// in.
+// Case is a measured pair with its prediction from pairs that do not contain one of its
+// programs.
 type Case struct {
-	Device   string                 `json:"device,omitempty"`
-	Model    string                 `json:"model"`
-	Other    string                 `json:"other"`
-	Without  string                 `json:"without"` // the program left out
-	Speed    float64                `json:"speed"`   // measured, as a share of that alone
-	Told     uncertainty.Prediction `json:"predicted"`
-	Relative bool                   `json:"relatives"` // told by names that differ in numbers alone
+	Device    string                 `json:"device,omitempty"`
+	Model     string                 `json:"model"`
+	Other     string                 `json:"other"`
+	LeftOut   string                 `json:"without"` // the program left out
+	Speed     float64                `json:"speed"`   // measured, relative to alone
+	Predicted uncertainty.Prediction `json:"predicted"`
+	Relatives bool                   `json:"relatives"` // from programs whose names differ in numbers only
 }
 
-// Score is how far predictions were off on a device.
+// Score summarises the errors of predictions on a device.
 type Score struct {
 	Device string  `json:"device,omitempty"`
 	Cases  int     `json:"cases"`
 	Models int     `json:"models"`
 	Error  float64 `json:"median_absolute_error"` // of the relative speed
-	Held   float64 `json:"held"`                  // share of the intervals that held what was measured
+	Inside float64 `json:"held"`                  // share of the measurements inside their interval
 	Width  float64 `json:"median_width"`
-	// The same error of two rules: each program at half its speed, and the mean
-	// speed of the programs that the other one was measured beside.
+	// The same error of two rules: half the speed for each program, and the mean speed of
+	// the programs that were measured next to the same partner.
 	Half    float64 `json:"half_error"`
 	Partner float64 `json:"partner_error"`
 }
 
-// Judge predicts every pair of each device with one program left out at a time:
-// nothing of it is in what predicts it, nor in what its interval is made from.
-// Devices with too few pairs are left out, and are in the error beside the others.
+// Judge predicts every pair of each device with one program left out at a time: neither
+// the prediction nor its interval uses a measurement of that program. Devices with too few
+// pairs have no score; the error names them.
 func Judge(rows []Row) (scores []Score, cases []Case, err error) {
 	var devices []string
 	for _, r := range rows {
@@ -46,7 +46,7 @@ func Judge(rows []Row) (scores []Score, cases []Case, err error) {
 	}
 	slices.Sort(devices)
 	for _, device := range slices.Compact(devices) {
-		own := without(rows, func(r Row) bool { return r.Device != device })
+		own := remove(rows, func(r Row) bool { return r.Device != device })
 		all, failed := judge(own)
 		if failed != nil {
 			err = errors.Join(err, failed)
@@ -60,42 +60,43 @@ func Judge(rows []Row) (scores []Score, cases []Case, err error) {
 func judge(rows []Row) (cases []Case, err error) {
 	err = leaveOut(rows, func(name string, rest, left []Row) error {
 		m, err := Fit(rest)
-		for _, r := range left {
-			if err == nil {
-				told, relative := m.Predict(r.Model, r.Other)
-				cases = append(cases, Case{r.Device, r.Model, r.Other, name, r.Speed, told, relative})
-			}
+		if err != nil {
+			return err
 		}
-		return err
+		for _, r := range left {
+			predicted, relatives := m.Predict(r.Model, r.Other)
+			cases = append(cases, Case{r.Device, r.Model, r.Other, name, r.Speed, predicted, relatives})
+		}
+		return nil
 	})
 	return cases, err
 }
 
 func score(device string, rows []Row, cases []Case) Score {
 	s := Score{Device: device, Cases: len(cases), Models: len(names(rows))}
-	var off, width, half, partner []float64
+	var errs, width, half, partner []float64
 	for _, c := range cases {
-		off, width, half = append(off, math.Abs(c.Told.Value-c.Speed)), append(width, c.Told.Width()), append(half, math.Abs(0.5-c.Speed))
-		if c.Told.Contains(c.Speed) {
-			s.Held += 1 / float64(len(cases))
+		errs, width, half = append(errs, math.Abs(c.Predicted.Value-c.Speed)), append(width, c.Predicted.Width()), append(half, math.Abs(0.5-c.Speed))
+		if c.Predicted.Contains(c.Speed) {
+			s.Inside += 1 / float64(len(cases))
 		}
-		beside := without(rows, func(r Row) bool {
-			return r.has(c.Without) || r.Other != c.Other && r.Model != c.Model
+		same := remove(rows, func(r Row) bool {
+			return r.contains(c.LeftOut) || r.Other != c.Other && r.Model != c.Model
 		})
-		if len(beside) > 0 {
-			partner = append(partner, math.Abs(mean(beside)-c.Speed))
+		if len(same) > 0 {
+			partner = append(partner, math.Abs(mean(same)-c.Speed))
 		}
 	}
-	s.Error, s.Width, s.Half, s.Partner = stats.Median(off), stats.Median(width), stats.Median(half), stats.Median(partner)
+	s.Error, s.Width, s.Half, s.Partner = stats.Median(errs), stats.Median(width), stats.Median(half), stats.Median(partner)
 	return s
 }
 
-// ErrDevice is returned for a device that the table does not have, and if none is named
-// and it has several.
+// ErrDevice is returned for a device that the table does not contain, and if none is named
+// and the table has several.
 var ErrDevice = errors.New("which device?")
 
-// Of returns the rows of one device; if device is empty, of the only one.
-func Of(rows []Row, device string) ([]Row, error) {
+// OnDevice returns the rows of one device; if device is empty, of the only one.
+func OnDevice(rows []Row, device string) ([]Row, error) {
 	var all []string
 	for _, r := range rows {
 		all = append(all, r.Device)
@@ -105,5 +106,5 @@ func Of(rows []Row, device string) ([]Row, error) {
 	if device == "" && len(all) > 1 || device != "" && !slices.Contains(all, device) {
 		return nil, fmt.Errorf("device %q: %w The table has %q", device, ErrDevice, all)
 	}
-	return without(rows, func(r Row) bool { return device != "" && r.Device != device }), nil
+	return remove(rows, func(r Row) bool { return device != "" && r.Device != device }), nil
 }

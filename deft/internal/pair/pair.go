@@ -11,7 +11,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Level is what the intervals promise.
+// Level is the nominal coverage of the intervals.
 const Level = 0.9
 
 // nearest is the number of measured pairs whose mean is a prediction; set by hand.
@@ -20,17 +20,16 @@ const nearest = 2
 // Model predicts for one device.
 type Model struct {
 	rows  []Row
-	far   map[string]map[string]float64 // between names
+	far   map[string]map[string]float64 // distances between names
 	bands uncertainty.Bands[bool]
 }
 
-// Fit learns from the rows of one device. The error matches
-// uncertainty.ErrTooFew where they are too few to tell how far off predictions
-// are.
+// Fit learns from the rows of one device. The error matches uncertainty.ErrTooFew if the
+// rows are too few to estimate the error of predictions.
 func Fit(rows []Row) (*Model, error) {
 	m := &Model{rows: rows, far: map[string]map[string]float64{}}
 	for _, name := range names(rows) {
-		m.far[name] = m.from(name)
+		m.far[name] = m.distances(name)
 	}
 	var relatives []bool
 	var predicted, actual []float64
@@ -51,9 +50,8 @@ func Fit(rows []Row) (*Model, error) {
 	return m, nil
 }
 
-// Predict is the speed of a model beside another as a share of its speed alone.
-// Relatives says that both are known, by themselves or by names that differ in
-// numbers alone.
+// Predict returns the speed of a model next to another, relative to alone. Relatives says
+// that both are in the table, or programs whose names differ from theirs in numbers only.
 func (m *Model) Predict(model, other string) (p uncertainty.Prediction, relatives bool) {
 	value, relatives := m.value(model, other)
 	band, _ := m.bands.Of(relatives)
@@ -63,9 +61,9 @@ func (m *Model) Predict(model, other string) (p uncertainty.Prediction, relative
 }
 
 // Known says whether a program is in the table, or one whose name differs from it in
-// numbers alone.
+// numbers only.
 func (m *Model) Known(program string) bool {
-	for _, d := range m.from(program) {
+	for _, d := range m.distances(program) {
 		if !math.IsInf(d, 1) {
 			return true
 		}
@@ -80,7 +78,7 @@ func (m *Model) Closest(program string) string {
 	return slices.MinFunc(all, func(a, b string) int { return cmp.Compare(edits(a, program), edits(b, program)) })
 }
 
-// edits is the Levenshtein distance of two names.
+// edits returns the Levenshtein distance of two names.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -100,12 +98,13 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// candidate is a measured pair and how far its names are from those asked about.
+// candidate is the speed of a measured pair and the distance of its names from those of a
+// question.
 type candidate struct{ distance, speed float64 }
 
 func (m *Model) value(model, other string) (speed float64, relatives bool) {
 	var near []candidate
-	toModel, toOther := m.from(model), m.from(other)
+	toModel, toOther := m.distances(model), m.distances(other)
 	for _, r := range m.rows {
 		if d := toModel[r.Model] + toOther[r.Other]; !math.IsInf(d, 1) {
 			near = append(near, candidate{d, r.Speed})
@@ -117,7 +116,7 @@ func (m *Model) value(model, other string) (speed float64, relatives bool) {
 		if near[0].distance == 0 { // this very pair, however often it was measured
 			n = 1
 		}
-		for n < len(near) && near[n].distance-near[n-1].distance < 1e-9 { // in whatever order they stand
+		for n < len(near) && near[n].distance-near[n-1].distance < 1e-9 { // in any order
 			n++
 		}
 		for _, c := range near[:n] {
@@ -125,15 +124,15 @@ func (m *Model) value(model, other string) (speed float64, relatives bool) {
 		}
 		return sum / float64(n), true
 	}
-	beside := without(m.rows, func(r Row) bool { return r.Model != model && r.Other != other })
-	if len(beside) == 0 {
-		beside = m.rows
+	same := remove(m.rows, func(r Row) bool { return r.Model != model && r.Other != other })
+	if len(same) == 0 {
+		same = m.rows
 	}
-	return mean(beside), false
+	return mean(same), false
 }
 
-// from are the distances of a name from those in the rows.
-func (m *Model) from(name string) map[string]float64 {
+// distances returns the distance of a name from each name in the rows.
+func (m *Model) distances(name string) map[string]float64 {
 	if far, ok := m.far[name]; ok {
 		return far
 	}
@@ -144,7 +143,7 @@ func (m *Model) from(name string) map[string]float64 {
 	return far
 }
 
-// mean is the mean speed of rows, one at least.
+// mean returns the mean speed of rows, at least one.
 func mean(rows []Row) float64 {
 	sum := 0.0
 	for _, r := range rows {
@@ -155,8 +154,8 @@ func mean(rows []Row) float64 {
 
 var tokens = regexp.MustCompile(`\d+(?:\.\d+)?|[A-Za-z]+`)
 
-// distance is how far two names are apart: the sum of the logarithms of the ratios
-// of their numbers, infinite where they differ in more than numbers.
+// distance returns the sum of the logarithms of the ratios of two names' numbers, infinite
+// if they differ in more than numbers.
 func distance(a, b string) float64 {
 	x, y := tokens.FindAllString(a, -1), tokens.FindAllString(b, -1)
 	if a == b {
@@ -179,26 +178,29 @@ func distance(a, b string) float64 {
 	return sum
 }
 
-// leaveOut asks about each program: the rows that it is not in, where there are any,
-// and those that it is in.
-func leaveOut(rows []Row, ask func(name string, rest, left []Row) error) error {
+// leaveOut calls f for each program with the rows that do not contain it, if there are
+// any, and those that do.
+func leaveOut(rows []Row, f func(name string, rest, left []Row) error) error {
 	for _, name := range names(rows) {
-		rest := without(rows, func(r Row) bool { return r.has(name) })
+		rest := remove(rows, func(r Row) bool { return r.contains(name) })
 		if len(rest) == 0 {
 			continue
 		}
-		if err := ask(name, rest, without(rows, func(r Row) bool { return !r.has(name) })); err != nil {
+		if err := f(name, rest, remove(rows, func(r Row) bool { return !r.contains(name) })); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r Row) has(name string) bool { return r.Model == name || r.Other == name }
+func (r Row) contains(name string) bool { return r.Model == name || r.Other == name }
 
-func without(rows []Row, is func(Row) bool) []Row { return slices.DeleteFunc(slices.Clone(rows), is) }
+// remove returns the rows for which drop is false.
+func remove(rows []Row, drop func(Row) bool) []Row {
+	return slices.DeleteFunc(slices.Clone(rows), drop)
+}
 
-// names are the programs of rows, in order.
+// names returns the programs of rows, in order.
 func names(rows []Row) []string {
 	var all []string
 	for _, r := range rows {

@@ -91,10 +91,10 @@ func TestLeftOutIsLeftOut(t *testing.T) {
 	}
 	seen := 0
 	for i, c := range after {
-		if c.Without != name {
+		if c.LeftOut != name {
 			continue
 		}
-		if seen++; c.Told != before[i].Told {
+		if seen++; c.Predicted != before[i].Predicted {
 			t.Errorf("%+v, before %+v", c, before[i])
 		}
 	}
@@ -169,7 +169,7 @@ func TestMeasuredPairs(t *testing.T) {
 	}
 	for _, s := range scores {
 		t.Logf("%+v", s)
-		if s.Error > 0.05 || s.Held < 0.87 || s.Held > 0.95 || s.Error > s.Partner || s.Error > s.Half {
+		if s.Error > 0.05 || s.Inside < 0.87 || s.Inside > 0.95 || s.Error > s.Partner || s.Error > s.Half {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // ErrRow is in a diagnostic of a row that cannot be used.
 var ErrRow = errors.New("unusable row")
 
-// Row is one measured pair, of the side of Model: its speed beside Other as a
-// share of its speed alone.
+// Row is the speed of one program of a measured pair, Model, next to Other, relative to
+// alone.
 type Row struct {
 	Device, Model, Other string
 	Speed                float64
@@ -30,11 +30,10 @@ type measured struct {
 // Columns names the columns of a table.
 const Columns = "model, other, alone, beside and, for several devices, device"
 
-// Load reads a table with the columns model, other, alone and beside, and, where
-// there are several devices, device: the speeds of a model alone and beside the
-// other, in one unit, larger is faster. A row that cannot be used (a speed that is
-// no number, of 0 or below, or more than twice that alone) is a diagnostic with
-// file and line.
+// Load reads a table with the columns model, other, alone, beside and, for several devices,
+// device: the speeds of a model alone and next to the other, in one unit, larger is faster.
+// A row that cannot be used (a speed that is not a number, not above 0, or more than twice
+// that alone) is a diagnostic with file and line.
 func Load(path string) (rows []Row, diagnostics []error, err error) {
 	format, err := dataset.FormatOf(path)
 	if err != nil {

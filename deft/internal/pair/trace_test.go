@@ -104,7 +104,7 @@ func TestMistakes(t *testing.T) {
 	}
 	rows := []Row{{Device: "a"}, {Device: "b"}}
 	for device, want := range map[string]int{"": -1, "c": -1, "a": 1} {
-		got, err := Of(rows, device)
+		got, err := OnDevice(rows, device)
 		if (want < 0) != errors.Is(err, ErrDevice) || want >= 0 && len(got) != want {
 			t.Errorf("%q: %v, %v", device, got, err)
 		}
