@@ -17,6 +17,7 @@ import (
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // recorder runs programs alone and records what they launch.
@@ -29,7 +30,7 @@ type recorder struct {
 const warmUpPart = 0.4
 
 // record runs a program for a time and returns its trace.
-func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (t *pair.Trace, err error) {
+func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pair.Trace, error) {
 	compiler, err := compiler()
 	if err != nil {
 		return nil, err
@@ -38,22 +39,22 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (t *
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := os.MkdirTemp(scratchDir(), "deft-pair-")
+	scratch, err := file.NewScratch(shm(), "deft-pair-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	defer file.RemoveScratch(scratch)
 	environ := os.Environ()
 	if r.device == "sim" {
 		if environ, err = simulated(ctx, compiler, simcuda.Device{File: filepath.Join(scratch, "device")}); err != nil {
 			return nil, err
 		}
 	}
-	file := filepath.Join(scratch, "trace")
-	if err := r.run(ctx, env, args, append(hook.Preloaded(environ, lib), "DEFT_TRACE="+file), file); err != nil {
+	rows := filepath.Join(scratch, "trace")
+	if err := r.run(ctx, env, args, append(hook.Preloaded(environ, lib), "DEFT_TRACE="+rows), rows); err != nil {
 		return nil, err
 	}
-	t, err = largest(file+".*", time.Duration(warmUpPart*float64(r.seconds)))
+	t, err := largest(rows+".*", time.Duration(warmUpPart*float64(r.seconds)))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 	}
@@ -64,15 +65,15 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (t *
 // loading is the time that a program may take until its first launch.
 const loading = 2 * time.Minute
 
-// run runs a program until it ends, or until its time after the first launch is over; the
-// file says when that was. The program does not outlive this one.
-func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string, file string) error {
+// run runs a program until it ends, or until its time after the first launch is over: when
+// a file of rows appears. The program does not outlive this one.
+func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string, rows string) error {
 	timed, cancel := context.WithCancel(ctx)
 	defer cancel()
 	crash.Go(func() {
 		end := time.Now().Add(loading)
 		for started := false; time.Now().Before(end) && timed.Err() == nil; time.Sleep(10 * time.Millisecond) {
-			if found, _ := filepath.Glob(file + ".*"); !started && len(found) > 0 {
+			if found, _ := filepath.Glob(rows + ".*"); !started && len(found) > 0 {
 				started, end = true, time.Now().Add(r.seconds)
 			}
 		}
@@ -120,9 +121,6 @@ func largest(pattern string, skip time.Duration) (*pair.Trace, error) {
 }
 
 var errNothing = errors.New("it launched nothing that the hook saw (deft doctor -- COMMAND tells why), or ended before it did")
-
-// scratchDir returns the directory of recordings: memory if there is some.
-func scratchDir() string { return shm() }
 
 // twoCommands splits "CMD_A -- CMD_B".
 func twoCommands(args []string) (a, b []string, err error) {
