@@ -26,6 +26,7 @@ type Controller struct {
 	Memory         bool          // memory is given out like CPUs
 	Parameters     string        // of the scheduler
 	Limits         bool          // limits of accounts and QOS are enforced
+	priorities     priorities
 }
 
 // Request is a job to submit.
@@ -172,12 +173,7 @@ func (c *Client) Controller(ctx context.Context) (Controller, error) {
 // ParseController reads what scontrol show config prints. The error wraps
 // ErrAnswer.
 func ParseController(b []byte) (k Controller, err error) {
-	said := map[string]string{}
-	for line := range strings.Lines(string(b)) {
-		if key, value, ok := strings.Cut(line, "="); ok {
-			said[strings.TrimSpace(key)] = strings.TrimSpace(value)
-		}
-	}
+	said := configuration(b)
 	for key, span := range map[string]*time.Duration{"MessageTimeout": &k.MessageTimeout, "MinJobAge": &k.MinJobAge} {
 		n, err := strconv.Atoi(strings.TrimSuffix(said[key], " sec"))
 		if err != nil || n < 0 {
@@ -195,5 +191,6 @@ func ParseController(b []byte) (k Controller, err error) {
 	k.Linear = said["SelectType"] == "select/linear"
 	k.Memory = strings.Contains(said["SelectTypeParameters"], "MEMORY")
 	k.Parameters = said["SchedulerParameters"]
-	return k, nil
+	k.priorities, err = parsePriorities(said)
+	return k, err
 }

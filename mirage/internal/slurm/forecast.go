@@ -60,7 +60,15 @@ func (p *Provisioner) resumed(service chain.Service, st simulator.Standing, conf
 		}
 	}
 	sim, err := config.Resume(st)
-	service.Priority = trace.MedianPriority(st.Pending)
+	order := p.k.priorities
+	if p.s.Rules != nil { // the simulator adds the points for age
+		order = priorities{multifactor: true}
+	}
+	successor := trace.Job{Partition: service.Partition}
+	for i := range st.Own {
+		successor.User = st.Own[i].User
+	}
+	service.Priority = order.forNew(&successor, &st, p.scale().span(1))
 	return service, sim, err
 }
 

@@ -34,7 +34,7 @@ type View struct {
 	Unread   []string // what could not be read and may hold jobs back: the interval has no upper end
 	Notes    []string // what could not be read and makes answers less certain
 	sim      *simulator.Simulator
-	lowest   float64 // priority of those pending
+	order    priorities
 	limits   *limits
 	standing simulator.Standing
 	config   simulator.Config
@@ -76,7 +76,10 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	if rules != nil {
 		config.Rules = *rules
 	}
-	v.Private, v.Jobs = k.Private, jobs
+	v.Private, v.Jobs, v.order = k.Private, jobs, k.priorities
+	if rules != nil { // the simulator adds the points for age
+		v.order = priorities{multifactor: true}
+	}
 	return v, v.stand(h, st, config)
 }
 
@@ -106,12 +109,9 @@ func (c *Client) holds(ctx context.Context, v *View, h *Hardware, k Controller, 
 }
 
 func (v *View) stand(h *Hardware, st simulator.Standing, config simulator.Config) (err error) {
-	v.Now, v.Hardware, v.lowest, v.Pending = st.Now, h, math.Inf(1), len(st.Pending)
+	v.Now, v.Hardware, v.Pending = st.Now, h, len(st.Pending)
 	spare(&config, st.Pending)
 	ageless(st.Pending, v.Now, &config.Rules)
-	for i := range st.Pending {
-		v.lowest = min(v.lowest, st.Pending[i].Priority)
-	}
 	v.standing, v.config = st, config
 	v.sim, err = config.Resume(st)
 	return err
@@ -152,7 +152,7 @@ func (c *Client) past(ctx context.Context, now time.Time) ([]trace.Job, error) {
 	b, err := c.Runner.Run(ctx, []string{
 		"env", "TZ=UTC", "sacct", "--allusers", "--allocations", "--parsable2",
 		"--starttime=" + now.AddDate(0, 0, -pastDays).UTC().Format("2006-01-02T15:04:05"),
-		"--format=JobID,User,Partition,Submit,Start,End,Timelimit,State,NNodes",
+		"--format=JobID,User,Partition,Submit,Start,End,Timelimit,State,NNodes,Priority",
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -173,8 +173,8 @@ func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
 
 // Waits are the waits, in seconds, of a job submitted now in drawn futures, in
 // which jobs run as long as their users' lately did, without new arrivals: in one of
-// part as many as is usual, for a comparison. Where the job has no priority it stands
-// behind all that wait. The error wraps cluster.ErrOversize where it can never start.
+// part as many as is usual, for a comparison. A job without a priority gets the
+// one that a new job of its user is expected to have. The error wraps cluster.ErrOversize where it can never start.
 func (v *View) Waits(job trace.Job, part int) (stats.Sorted, error) {
 	draws, lengths := max(drawnFor(v.Pending)/part, 4), v.sim.Lengths()
 	return v.drawn(job, draws, func(i int) length { return tilted(lengths, i, draws) })
@@ -201,8 +201,8 @@ func (v *View) placed(job trace.Job) trace.Job {
 	}
 	job.Need = v.Hardware.need(job.Need, job.Partition, nil)
 	job.Need.Only = on
-	if job.Priority == 0 && !math.IsInf(v.lowest, 0) {
-		job.Priority = v.lowest - 1
+	if job.Priority == 0 {
+		job.Priority = v.order.forNew(&job, &v.standing, 1)
 	}
 	job.End = job.Start + job.Limit
 	return job
