@@ -30,7 +30,13 @@ func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Sim
 	}
 	m := p.scale()
 	st := standing(p.queue, s.Now, m, p.ledger.used, h.detail)
-	st.Ended = append(ended(p.queue, m), scaled(p.past, m)...)
+	st.Ended, st.Repeats = scaled(p.past, m), !p.k.Private
+	if len(st.Ended) == 0 {
+		st.Ended, st.Repeats = ended(p.queue, m), false
+	}
+	for i := range st.Ended {
+		st.Ended[i].Need = h.need(st.Ended[i].Need, st.Ended[i].Partition, nil)
+	}
 	service.Partition = h.Default
 	for i := range st.Own {
 		service.Partition, service.Need = st.Own[i].Partition, st.Own[i].Need

@@ -80,7 +80,7 @@ func TestParseAccounting(t *testing.T) {
 func TestParseController(t *testing.T) {
 	// As scontrol 22.05.8 prints them.
 	got, err := ParseController([]byte("Configuration data as of 2026-11-21T14:11:59\nAccountingStorageType   = accounting_storage/none\nMessageTimeout          = 10 sec\nMinJobAge               = 300 sec\n\nSlurmctld(primary) at vm is UP\n"))
-	if want := (Controller{MessageTimeout: 10 * time.Second, MinJobAge: 300 * time.Second}); err != nil || got != want {
+	if want := (Controller{MessageTimeout: 10 * time.Second, MinJobAge: 300 * time.Second, priorities: priorities{multifactor: true}}); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	for _, bad := range []string{"", "MessageTimeout = 10 sec\nMinJobAge = 300 sec\n", "AccountingStorageType = x\nMessageTimeout = ten\nMinJobAge = 1 sec\n"} {

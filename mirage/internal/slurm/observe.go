@@ -64,7 +64,7 @@ func (p *Provisioner) look(ctx context.Context) error {
 	if !p.s.Live || !p.k.Accounting || !p.accounted.IsZero() && now.Sub(p.accounted) < accountingAge {
 		return nil
 	}
-	past, err := p.s.Client.past(ctx, now)
+	past, err := p.s.Client.past(ctx, now, chainDays)
 	if err != nil {
 		p.doubt(fmt.Errorf("the accounting does not answer, so run times are those of jobs that the controller remembers: %w", err))
 		return nil

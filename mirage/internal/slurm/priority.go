@@ -20,7 +20,7 @@ type priorities struct {
 
 // parsePriorities reads the configuration of a controller. The error wraps ErrAnswer.
 func parsePriorities(config map[string]string) (p priorities, err error) {
-	p.multifactor = config["PriorityType"] == "priority/multifactor"
+	p.multifactor = config["PriorityType"] != "priority/basic"
 	weight, known := config["PriorityWeightAge"]
 	if !p.multifactor || !known {
 		return p, nil

@@ -60,6 +60,9 @@ func TestParsePriorities(t *testing.T) {
 	if p, err := parsePriorities(map[string]string{"PriorityType": "priority/basic"}); err != nil || p != (priorities{}) {
 		t.Errorf("%+v, %v", p, err)
 	}
+	if p, err := parsePriorities(nil); err != nil || !p.multifactor {
+		t.Errorf("an order that is not known: %+v, %v", p, err)
+	}
 	for _, bad := range []map[string]string{
 		{"PriorityType": "priority/multifactor", "PriorityWeightAge": "many"},
 		{"PriorityType": "priority/multifactor", "PriorityWeightAge": "1", "PriorityMaxAge": "never"},

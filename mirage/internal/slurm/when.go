@@ -40,8 +40,12 @@ type View struct {
 	config   simulator.Config
 }
 
-// How far the accounting is asked back for how long jobs run.
-const pastDays = 14
+// How far back the accounting is read for how long jobs run and when they arrive: for an
+// answer, and for a chain, whose policy repeats the arrivals of four weeks.
+const (
+	pastDays  = 14
+	chainDays = 28
+)
 
 // Look takes in a Slurm as it is: nodes, partitions, reservations, limits, queue, and how
 // long jobs ran lately. The rules, where they are not nil, take the place of what the
@@ -66,10 +70,13 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 		row.Caps = v.limits.of(j.User, j.Account, j.QOS, j.Array, j.Together)
 	})
 	if st.Ended = ended(jobs, scale{st.Now, 1}); k.Accounting {
-		if past, err := c.past(ctx, now); err != nil {
+		if past, err := c.past(ctx, now, pastDays); err != nil {
 			v.Notes = append(v.Notes, fmt.Sprintf("the accounting does not answer, so run times are those of the %s that the controller remembers: %v", plural.Count(len(st.Ended), "finished job"), err))
 		} else {
-			st.Ended = past
+			for i := range past {
+				past[i].Need = h.need(past[i].Need, past[i].Partition, nil)
+			}
+			st.Ended, st.Repeats = past, !k.Private
 		}
 	}
 	config := simulator.Config{Machine: h.Machine, Rules: liveRules(k.Parameters), Caps: v.limits.caps}
@@ -148,11 +155,11 @@ func spare(c *simulator.Config, pending []trace.Job) {
 }
 
 // past are the jobs of the accounting that ended lately.
-func (c *Client) past(ctx context.Context, now time.Time) ([]trace.Job, error) {
+func (c *Client) past(ctx context.Context, now time.Time, days int) ([]trace.Job, error) {
 	b, err := c.Runner.Run(ctx, []string{
 		"env", "TZ=UTC", "sacct", "--allusers", "--allocations", "--parsable2",
-		"--starttime=" + now.AddDate(0, 0, -pastDays).UTC().Format("2006-01-02T15:04:05"),
-		"--format=JobID,User,Partition,Submit,Start,End,Timelimit,State,NNodes,Priority",
+		"--starttime=" + now.AddDate(0, 0, -days).UTC().Format("2006-01-02T15:04:05"),
+		"--format=JobID,User,Partition,Submit,Start,End,Timelimit,State,NNodes,Priority,ReqTRES",
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -164,7 +171,7 @@ func (c *Client) past(ctx context.Context, now time.Time) ([]trace.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Jobs, nil
+	return slices.DeleteFunc(t.Jobs, func(j trace.Job) bool { return j.NoStart }), nil
 }
 
 // drawnFor is how many futures are drawn for a queue of so many jobs: more where
@@ -172,8 +179,8 @@ func (c *Client) past(ctx context.Context, now time.Time) ([]trace.Job, error) {
 func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
 
 // Waits are the waits, in seconds, of a job submitted now in drawn futures, in
-// which jobs run as long as their users' lately did, without new arrivals: in one of
-// part as many as is usual, for a comparison. A job without a priority gets the
+// which jobs run as long as their users' lately did, and in half of which jobs arrive as
+// in the last weeks: in one of part as many as is usual, for a comparison. A job without a priority gets the
 // one that a new job of its user is expected to have. The error wraps cluster.ErrOversize where it can never start.
 func (v *View) Waits(job trace.Job, part int) (stats.Sorted, error) {
 	draws, lengths := max(drawnFor(v.Pending)/part, 4), v.sim.Lengths()
@@ -215,11 +222,21 @@ func (v *View) draw(sim *simulator.Simulator, job trace.Job, draws int, lengths 
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range waits {
 		group.Go(func() (err error) {
-			waits[i], err = sim.WaitIn(simulator.Future{Length: lengths(i)}, job, simulator.Farthest)
+			waits[i], err = sim.WaitIn(simulator.Future{Length: lengths(i), Back: v.back(i)}, job, simulator.Farthest)
 			return err
 		})
 	}
 	return waits, group.Wait()
+}
+
+// back returns how long before now the jobs of a drawn future's arrivals were submitted, in
+// seconds. Half of the futures have none; the others repeat the last week or two, if the
+// accounting knows them.
+func (v *View) back(draw int) int64 {
+	if !v.standing.Repeats || draw%2 == 0 {
+		return 0
+	}
+	return int64(1+draw/2%(pastDays/7)) * 7 * 86400
 }
 
 // tilted are the lengths of draw i of n, in which all are longer, or shorter, than
