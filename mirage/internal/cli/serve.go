@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,8 +34,9 @@ var servePage string
 
 // serve answers the questions of "when" over HTTP.
 type serve struct {
-	env   *cli.Env
-	token func() string
+	env     *cli.Env
+	token   func() string
+	metrics *serveMetrics
 
 	mutex  sync.Mutex // of the source, which answers one question at a time
 	source source
@@ -46,7 +48,7 @@ type source interface {
 }
 
 func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
-	s := &serve{env: env}
+	s := &serve{env: env, metrics: newServeMetrics()}
 	w := when{in: newSettings(), record: record}
 	var at cli.Listener
 	var tokenFile string
@@ -57,7 +59,8 @@ func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Long: `Predict over HTTP when a job would start if it were submitted now, as the when
 command does: GET /when?nodes=4&limit=12h, with user, partition and by (a time) if
 known; sbatch (its options) describes a job as a batch script does, and job is the id of
-one that waits in the queue. There is a web page at / and a health check at /healthz.
+one that waits in the queue. There is a web page at /, a health check at /healthz, and
+/metrics exports predicted waits and the errors of jobs that have started to Prometheus.
 
 With a log, "now" is the end of the log. LOG and QUEUE are read again when they
 change, so a cron job that rewrites them with sacct keeps the answers current.
@@ -74,7 +77,7 @@ not answer, the reply is status 502 with the cause.`,
 				return err
 			}
 			at.Guarded = s.token() != ""
-			if s.source, err = open(cmd.Context(), env, &w, args, every); err != nil {
+			if s.source, err = open(cmd.Context(), env, &w, args, every, s.metrics); err != nil {
 				return err
 			}
 			return at.Serve(cmd.Context(), env, cli.Bounded(env, s.handler()))
@@ -89,9 +92,9 @@ not answer, the reply is status 502 with the cause.`,
 }
 
 // open returns a source for the log, or for the live Slurm, after a first read.
-func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.Duration) (source, error) {
+func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.Duration, m *serveMetrics) (source, error) {
 	if len(args) == 0 {
-		s := &watched{env: env, w: w, every: every}
+		s := &watched{env: env, w: w, every: every, metrics: m}
 		_, err := s.fresh(ctx)
 		if errors.Is(err, slurm.ErrCommand) {
 			err = fmt.Errorf("no log given, and Slurm does not answer: %w", err)
@@ -112,12 +115,15 @@ func (s *serve) handler() http.Handler {
 		Fail: func(w http.ResponseWriter, _ *http.Request, _ error) {
 			refuse(w, http.StatusInternalServerError, "internal error; the log of the service has its cause")
 		},
-		Done: func(r access.Request) { requests.Log(s.env, r, logrus.InfoLevel) },
+		Done: func(r access.Request) {
+			s.metrics.request(r)
+			requests.Log(s.env, r, logrus.InfoLevel)
+		},
 	}
 	r := chi.NewRouter()
 	r.Use(log.Handler, middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusNotFound, "nothing is here; there are /, /healthz and /when")
+		refuse(w, http.StatusNotFound, "nothing is here; there are /, /healthz, /metrics and /when")
 	})
 	r.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "only GET is answered")
@@ -132,7 +138,11 @@ func (s *serve) handler() http.Handler {
 	unauthorized := func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusUnauthorized, "missing or wrong bearer token")
 	}
-	r.With(access.Bearer(s.token, unauthorized)).Get("/when", s.when)
+	r.Group(func(r chi.Router) {
+		r.Use(access.Bearer(s.token, unauthorized))
+		r.Get("/when", s.when)
+		r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	})
 	return r
 }
 
@@ -175,7 +185,12 @@ func (s *serve) ask(r *http.Request) (*forecast.Answer, error) {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.source.ask(r.Context(), q.asked())
+	asked := q.asked()
+	a, err := s.source.ask(r.Context(), asked)
+	if err == nil {
+		s.metrics.predicted(asked, a)
+	}
+	return a, err
 }
 
 // questionOf parses the query: the flags of "when" without the prefix job-.

@@ -27,11 +27,11 @@ func serving(t *testing.T, days int, token string) (*serve, string) {
 	path := filepath.Join(t.TempDir(), "log.csv")
 	writeLog(t, path, days)
 	env, w := cli.NewEnv(nil, io.Discard, io.Discard), &when{in: newSettings(), level: .8}
-	from, err := open(t.Context(), env, w, []string{path}, 0)
+	from, err := open(t.Context(), env, w, []string{path}, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &serve{env: env, token: func() string { return token }, source: from}, path
+	return &serve{env: env, token: func() string { return token }, metrics: newServeMetrics(), source: from}, path
 }
 
 func writeLog(t *testing.T, path string, days int) {
@@ -73,7 +73,7 @@ func TestServe(t *testing.T) {
 	s.env.Stderr = &log
 	h := s.handler()
 	for url, want := range map[string]int{
-		"/": 200, "/healthz": 200, "/nowhere": 404, "/when": 401,
+		"/": 200, "/healthz": 200, "/nowhere": 404, "/when": 401, "/metrics": 401,
 	} {
 		if r, _ := get(t, h, url, ""); r.StatusCode != want {
 			t.Errorf("%s: %d, want %d", url, r.StatusCode, want)
@@ -82,7 +82,7 @@ func TestServe(t *testing.T) {
 	if r, _ := get(t, h, "/when", "wrong"); r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("another token: %d, %v", r.StatusCode, r.Header)
 	}
-	if lines := strings.Split(log.String(), "\n"); len(lines) != 6 || !strings.Contains(lines[4], " method=GET path=/when status=401 bytes=") || !strings.Contains(lines[4], "time=") {
+	if lines := strings.Split(log.String(), "\n"); len(lines) != 7 || !strings.Contains(lines[len(lines)-2], " method=GET path=/when status=401 bytes=") || !strings.Contains(lines[len(lines)-2], "time=") {
 		t.Errorf("access log:\n%s", &log)
 	}
 	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01", "/when?gpus=1", "/when?memory=-1", "/when?node=4", "/when?partition=nope", "/when?nodes=4000"} {
@@ -140,8 +140,9 @@ esac`,
 	env := cli.NewEnv(nil, io.Discard, io.Discard)
 	env.State = dir
 	w := &when{in: newSettings(), level: .8, record: cli.NewRecord(env, &cobra.Command{Use: "mirage"})}
-	watch := &watched{env: env, w: w, every: time.Hour}
-	s := &serve{env: watch.env, token: func() string { return "" }, source: watch}
+	metrics := newServeMetrics()
+	watch := &watched{env: env, w: w, every: time.Hour, metrics: metrics}
+	s := &serve{env: watch.env, token: func() string { return "" }, metrics: metrics, source: watch}
 	h := s.handler()
 	for url, want := range map[string]int{"/when?gpus=2": 200, "/when?gpus=5": 400, "/when?nodes=1&cpus=4&memory=100": 200, "/when?exclusive=true": 200, "/when?exclusive=perhaps": 400, "/when?gpus=-1": 400} {
 		if r, v := get(t, h, url, ""); r.StatusCode != want {
@@ -170,6 +171,16 @@ esac`,
 	s1 := book.Standing(record.Question{Tool: "mirage", Of: started})
 	if s1.Outcomes != 12 || s1.Held != 0 || s1.Open != 0 {
 		t.Errorf("%+v", s1)
+	}
+	exported := httptest.NewRecorder()
+	h.ServeHTTP(exported, httptest.NewRequest("GET", "/metrics", nil))
+	for _, line := range []string{
+		`mirage_start_outcomes_total{interval="above"} 12`, `mirage_start_error_seconds_count 12`, `mirage_http_requests_total{path="/when",status="400"} 3`,
+		`mirage_predicted_wait_seconds{bound="value",limit="24h",nodes="1",partition=""} 0`,
+	} {
+		if !strings.Contains(exported.Body.String(), "\n"+line+"\n") {
+			t.Errorf("/metrics lacks %s:\n%s", line, exported.Body)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "broken"), nil, 0o644); err != nil {
 		t.Fatal(err)

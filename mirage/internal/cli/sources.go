@@ -9,6 +9,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // logged answers from a log and an optional queue file, which may change meanwhile.
@@ -31,14 +32,21 @@ func (s *logged) ask(_ context.Context, q forecast.Question) (*forecast.Answer, 
 // watched answers from a live Slurm, which is queried at most once per interval, even
 // after an error.
 type watched struct {
-	env   *cli.Env
-	w     *when
-	every time.Duration
+	env     *cli.Env
+	w       *when
+	every   time.Duration
+	metrics *serveMetrics
 
 	view  *slurm.View
 	err   error
-	seen  time.Time       // last query
-	asked map[int64]int64 // time of the prediction by job, Unix seconds
+	seen  time.Time         // last query
+	asked map[int64]awaited // by job
+}
+
+// awaited is the prediction of a job that has not started yet.
+type awaited struct {
+	at   int64 // Unix seconds
+	wait uncertainty.Prediction
 }
 
 var _ source = (*watched)(nil)
@@ -93,16 +101,18 @@ const newcomers = 3
 // after it, and records the actual starts of jobs predicted earlier.
 func (s *watched) learn(before, now *slurm.View) {
 	if s.asked == nil {
-		s.asked = map[int64]int64{}
+		s.asked = map[int64]awaited{}
 	}
 	fresh := 0
 	for i := range now.Jobs {
 		j := &now.Jobs[i]
 		key := fmt.Sprintf("%d of %d", j.ID, j.Submit)
-		at, asked := s.asked[j.ID]
+		earlier, asked := s.asked[j.ID]
 		switch {
 		case asked && j.Started():
-			s.w.record.Outcome(started, key, float64(max(j.Start-at, 0)))
+			wait := float64(max(j.Start-earlier.at, 0))
+			s.w.record.Outcome(started, key, wait)
+			s.metrics.outcome(earlier.wait, wait)
 			delete(s.asked, j.ID)
 		case asked && j.State.Over():
 			delete(s.asked, j.ID)
@@ -112,8 +122,9 @@ func (s *watched) learn(before, now *slurm.View) {
 			if err != nil { // the job fits on no node
 				continue
 			}
-			s.w.record.Predict(started, key, slurm.Expect(waits, s.w.level))
-			s.asked[j.ID] = before.Now
+			p := slurm.Expect(waits, s.w.level)
+			s.w.record.Predict(started, key, p)
+			s.asked[j.ID] = awaited{before.Now, p}
 		}
 	}
 }

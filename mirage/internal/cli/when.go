@@ -177,7 +177,7 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	if len(args) == 0 && w.at != "" {
 		return nil, cli.Usagef("--at: want a LOG argument")
 	}
-	s, err := open(ctx, env, w, args, time.Hour)
+	s, err := open(ctx, env, w, args, time.Hour, nil)
 	if err != nil {
 		return nil, err
 	}
