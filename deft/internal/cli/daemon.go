@@ -80,7 +80,7 @@ func knownPolicy(name string) error {
 	if _, err := policy.New(name, policy.Settings{}); err != nil {
 		return cli.Usagef("--policy: %w", err)
 	}
-	if name == "quota" || name == "control" {
+	if name == "quota" {
 		return cli.Usagef("--policy %s: only for experiments, whose file gives its parameters (deft run -f); use fair with weights", name)
 	}
 	return nil

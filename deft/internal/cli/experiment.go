@@ -92,7 +92,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	if s.device == "cuda" {
 		x.Device = device.Settings{Discipline: device.OfGPU(os.Getenv)}
 	}
-	if _, err := policy.New(trial.PolicyName(x), x.Rules()); err != nil {
+	if _, err := policy.New(x.PolicyName(), x.Rules()); err != nil {
 		if s.policy != "" {
 			return nil, cli.Usagef("--policy: %w", err)
 		}

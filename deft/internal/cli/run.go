@@ -24,11 +24,14 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 
 Policies:
 ` + policy.Policies.Help() + `
+If neither --policy nor the file names one, the models with control in the file are under
+priority and the others run freely.
+
 The table shows inflation if deft alone was run before with the same --out.
 `,
 		Example: `  deft run -f input.json                                     with processes on a simulated device
   deft run -f input.json --clock virtual --policy priority   in a simulation, without waiting
-  deft run -f input.json --device cuda --policy auto         on a GPU`,
+  deft run -f input.json --device cuda --policy priority     on a GPU`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			x, err := s.load(env)

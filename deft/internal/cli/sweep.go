@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/internal/experiment"
-	"github.com/foretime/foretime/deft/internal/predictor"
 	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -42,7 +41,7 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 	}
 	s.flags(c)
 	s.policyFlag(c)
-	c.Flags().IntSliceVar(&intervals, "sync", predictor.Candidates(), "synchronization intervals in launches, for the models below the highest priority")
+	c.Flags().IntSliceVar(&intervals, "sync", trial.Intervals(), "synchronization intervals in launches, for the models below the highest priority")
 	cli.First(c, "file", "sync", "clock", "out", "json")
 	return c
 }
@@ -71,4 +70,5 @@ func showSweep(p *cli.Page, s *trial.Sweep) {
 		}
 		t.Add(append(row, point.DelayMS)...)
 	}
+	p.Line("least delay: %d launches", s.Sync)
 }

@@ -5,7 +5,9 @@
 // "device_id") with additional fields. It is read by a YAML parser, which accepts trailing
 // commas. The quirks of existing files are interpreted and reported as a [Warning]: an absent
 // batch_size is 1, an absent device_id is 0, an unknown field is ignored, controlEvent has
-// priority over controlsync, a sync of 0 sets no synchronization point. A value that would
+// priority over controlsync, a sync or event_group of 0 leaves the bound to the policy. If the
+// file names no policy, the models with control.control are under priority, and the others are
+// exempt from it ([Experiment.Terms]). A value that would
 // run something else than the author meant is an error with line and field: a value of the
 // wrong type, a size that is not two positive numbers, two models that write the same log, an
 // experiment without a duration.

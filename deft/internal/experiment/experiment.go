@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ type Experiment struct {
 	Duration time.Duration // of the shared part; each model then runs to MinJobs
 	DeviceID int           `field:"device_id"`
 
-	Policy  string        `field:"policy"`           // name; empty where every model's own control decides
+	Policy  string        `field:"policy"`           // name; empty: each model's own control
 	Quantum time.Duration `field:"quantum_ms"`       // of policy rr; 0 its default
 	Slack   float64       `field:"slack"`            // of an urgent job's time for others; 0 the policy's default
 	MinJobs int           `field:"min_jobs" low:"1"` // jobs of each model at least
@@ -37,10 +38,49 @@ func (x *Experiment) Rules() policy.Settings {
 	return policy.Settings{Quantum: x.Quantum, Slack: x.Slack, Device: policy.Costs(x.Device)}
 }
 
+// PolicyName returns the name of the experiment's policy: the one in the file, or else
+// priority if a model has control, or none.
+func (x *Experiment) PolicyName() string {
+	switch {
+	case x.Policy != "":
+		return x.Policy
+	case slices.ContainsFunc(x.Models, func(m Model) bool { return m.Control.On }):
+		return "priority"
+	}
+	return "none"
+}
+
+// Terms returns the terms of model i with the policy. If the file names no policy, a model
+// without control is exempt from it.
+func (x *Experiment) Terms(i int) policy.Terms {
+	t, c := x.Models[i].Terms, x.Models[i].Control
+	named := x.Policy != ""
+	switch {
+	case !named && !c.On:
+		t.Exempt = true
+	case c.Event:
+		t.EventGroups, t.Interval = true, c.EventGroup
+	case c.Sync || named:
+		t.Interval = c.SyncEvery
+	}
+	return t
+}
+
+// Control holds the settings of Deft's control of a model.
+type Control struct {
+	On         bool `field:"control"`      // the model stops for, or stops, others
+	Sync       bool `field:"controlsync"`  // synchronization points bound its queue
+	Event      bool `field:"controlEvent"` // event groups bound its queue
+	SyncEvery  int  // launches between synchronization points; 0: the policy's choice
+	EventGroup int  // launches of an event group; 0: the policy's choice
+}
+
 // Model is one process of an experiment: jobs of one model, one after another.
 type Model struct {
-	// Terms are what the policy knows of it. Their Name is OutputName.
+	// Terms holds the model's terms with any policy; [Experiment.Terms] adds those of its
+	// control. Their Name is OutputName.
 	policy.Terms
+	Control Control
 
 	ModelName   string        // torchvision factory, or a name of ours
 	ModelWeight string        `field:"model_weight"`

@@ -264,7 +264,7 @@ func (r *reader) model(n node) Model {
 	m.OutputName = o.stem(m.ModelName)
 	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline, Share: own.Share}
 	m.Height, m.Width = o.size(m.Resize)
-	o.control(&m.Terms)
+	m.Control = o.control()
 	if n := o.node.fields["sync_level"]; m.SyncLevel != "" && m.SyncLevel != "layer" && m.SyncLevel != "kernel" {
 		r.fail(n, `want "", "layer" or "kernel", have %s`, n.shown())
 	}
@@ -306,38 +306,34 @@ func (o *object) size(needed bool) (height, width int) {
 	return o.r.whole(n.items[0], 1), o.r.whole(n.items[1], 1)
 }
 
-// control is how launches are held back where no policy is named.
-func (o *object) control(t *policy.Terms) {
+// control reads the original's control of a model.
+func (o *object) control() (c Control) {
 	n, ok := o.take("control")
 	if !ok {
-		return
+		return c
 	}
 	in := o.r.object(n)
-	var gate struct {
-		On    bool `field:"control"`
-		Sync  bool `field:"controlsync"`
-		Event bool `field:"controlEvent"`
-	}
-	var every struct {
-		Sync  int `field:"sync"`
-		Event int `field:"event_group"`
-	}
-	in.fill(&gate)
+	in.fill(&c)
 	if limit, ok := in.take("queue_limit"); ok {
+		var every struct {
+			Sync  int `field:"sync"`
+			Event int `field:"event_group"`
+		}
 		l := o.r.object(limit)
 		l.fill(&every)
 		l.rest()
+		c.SyncEvery, c.EventGroup = every.Sync, every.Event
 	}
 	in.rest()
-	t.Gate, t.GateSync, t.GateEvent, t.Sync, t.Event = gate.On, gate.Sync, gate.Event, every.Sync, every.Event
 	switch {
-	case t.Gate && t.GateSync && t.GateEvent:
-		o.r.warn(n, "controlEvent wins over controlsync")
-	case t.Gate && t.GateSync && t.Sync == 0:
-		o.r.warn(n, "controlsync without a queue_limit.sync above 0 sets no synchronization point")
-	case t.Gate && t.GateEvent && t.Event == 0:
-		o.r.warn(n, "controlEvent without a queue_limit.event_group above 0 bounds nothing")
+	case c.On && c.Sync && c.Event:
+		o.r.warn(n, "controlEvent has priority over controlsync")
+	case c.On && c.Sync && c.SyncEvery == 0:
+		o.r.warn(n, "controlsync without a queue_limit.sync above 0: the policy chooses the bound")
+	case c.On && c.Event && c.EventGroup == 0:
+		o.r.warn(n, "controlEvent without a queue_limit.event_group above 0: the policy chooses the bound")
 	}
+	return c
 }
 
 // maxKernels bounds the launches of a job.

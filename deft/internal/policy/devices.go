@@ -50,8 +50,28 @@ type gang struct {
 // for them, before they are let on by a job; set by hand.
 const rankPatience = 5 * time.Millisecond
 
-// Decide implements [Policy].
+// Decide implements [Policy]. It leaves out clients that are exempt.
 func (d *Devices) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
+	if !slices.ContainsFunc(clients, func(c Client) bool { return c.Exempt }) {
+		return d.decide(now, clients, directives)
+	}
+	var subject []Client
+	var at []int
+	for i, c := range clients {
+		if !c.Exempt {
+			subject, at = append(subject, c), append(at, i)
+		}
+	}
+	answers := make([]Directive, len(subject))
+	next := d.decide(now, subject, answers)
+	for i, a := range answers {
+		directives[at[i]] = a
+	}
+	return next
+}
+
+// decide asks the policy of each group of devices.
+func (d *Devices) decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	if len(clients) == 0 || !slices.ContainsFunc(clients, func(c Client) bool { return c.Device != clients[0].Device || c.Gang != 0 }) {
 		return d.group(clients).policy.Decide(now, clients, directives)
 	}

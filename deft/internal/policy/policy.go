@@ -29,10 +29,12 @@ type Terms struct {
 	Weight   float64       // of the device under fair; 0 is 1
 	Deadline time.Duration // from the begin of a job; 0 none
 	Share    float64       // of the device under quota, to 1; 0 no quota
-	Sync     int           // launches between synchronization points; 0 names none
-	Event    int           // launches of an event group; 0 names none
-	// What policy control does with this client.
-	Gate, GateSync, GateEvent bool
+	// Interval bounds the queue of a client that yields to others: it synchronizes with
+	// the device every Interval launches, or, with EventGroups, has at most two groups
+	// of Interval launches in flight. 0: the policy chooses the bound.
+	Interval    int
+	EventGroups bool
+	Exempt      bool // from the policy: it never stops, and no other client stops for it
 }
 
 // Client is a client at an instant. Times are on the clock of the question.
@@ -97,11 +99,8 @@ type Settings struct {
 // Policies are all policies, by name. A new one is a file and a line here.
 var Policies = registry.List[func(Settings) Policy]{
 	{Name: "none", Help: "no control: launches are passed on at once", New: func(Settings) Policy { return None{} }},
-	{Name: "control", Help: "the control of each model in the experiment's file: gate, synchronization or events", New: func(Settings) Policy { return Control{} }},
 	{Name: "priority", Help: "the most urgent job runs alone, others stop at their gate", New: func(s Settings) Policy { return NewPriority(s) }},
-	{Name: "sync", Help: "less urgent clients wait for their queue every N launches while more urgent ones run", New: func(Settings) Policy { return Sync{} }},
-	{Name: "event", Help: "less urgent clients keep a bounded number of launches in flight", New: func(Settings) Policy { return Event{} }},
-	{Name: "auto", Help: "another name of priority", New: func(s Settings) Policy { return NewPriority(s) }},
+	{Name: "sync", Help: "less urgent clients wait for their queue every N launches, or keep two groups of N in flight", New: func(Settings) Policy { return Sync{} }},
 	{Name: "rr", Help: "one client at a time, in turn, for a quantum", New: func(s Settings) Policy { return NewRoundRobin(s) }},
 	{Name: "fair", Help: "device time in proportion to weights", New: func(s Settings) Policy { return NewFair(s) }},
 	{Name: "edf", Help: "the job with the earliest deadline runs alone", New: func(s Settings) Policy { return NewEDF(s) }},
@@ -132,11 +131,14 @@ func (t Terms) weight() float64 {
 // bound keeps the queue of a client short, so that what is in it when its gate
 // closes is soon done: a gate alone cannot recall kernels that are queued.
 func (t Terms) bound(d *Directive) {
-	if t.Sync > 0 {
-		d.SyncEvery = t.Sync
-		return
+	switch {
+	case t.Interval == 0:
+		d.InFlightTime = DefaultInFlight
+	case t.EventGroups:
+		d.InFlight = 2 * t.Interval
+	default:
+		d.SyncEvery = t.Interval
 	}
-	d.InFlightTime = DefaultInFlight
 }
 
 // top returns the highest priority of the clients that keep accepts, math.MinInt of none.

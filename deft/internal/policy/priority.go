@@ -8,8 +8,8 @@ import (
 // Priority stops every client while a more urgent one uses the device: while it has a
 // job, except in gaps that are worth giving away ([presence]). There may be any number
 // of levels. A client that is not of the highest level registered has little device
-// time in flight ([DefaultInFlight], or a synchronization point every Sync launches if
-// it names them), so what it has queued when it is stopped is soon done.
+// time in flight ([DefaultInFlight], or the bound of its Interval), so what it has queued
+// when it is stopped is soon done.
 type Priority struct{ presence presence }
 
 var _ Policy = (*Priority)(nil)

@@ -140,7 +140,7 @@ func BenchmarkUrgentJob(b *testing.B) {
 	w := newBench(b)
 	low := w.alone(`"kernels": 400, "kernel_ns": 100000`, 0).JCT
 	urgent := w.alone(`"kernels": 100, "kernel_ns": 50000, "sleep_time": 0.05`, 0).JCT
-	for _, name := range []string{"none", "priority", "auto"} {
+	for _, name := range []string{"none", "priority"} {
 		b.Run("policy="+name, func(b *testing.B) {
 			var r *report.Run
 			for b.Loop() {

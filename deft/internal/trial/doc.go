@@ -11,8 +11,7 @@
 // A [Sweep] is one experiment under several synchronization intervals, which apply to the
 // models below the highest priority, or to all if their priorities are equal. Each model is
 // measured alone first; the delay is the sum of the differences between the mean completion
-// times shared and alone. [Sweep.Choose] fits the delay predictor to a sweep and compares its
-// choice with the best measured interval.
+// times shared and alone.
 //
 //	x, err := experiment.Load("input.json")
 //	if err != nil {

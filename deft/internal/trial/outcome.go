@@ -13,7 +13,10 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// Outcome is what a run leaves.
+// Level is the level of all predicted intervals.
+const Level = 0.9
+
+// Outcome holds the results of a run.
 type Outcome struct {
 	Run   *report.Run
 	Logs  [][]report.Job // of each model, the warm-up first; nil where its process wrote the log

@@ -47,7 +47,7 @@ func Predict(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Predi
 	out := make([]uncertainty.Prediction, len(pooled))
 	for i, times := range pooled {
 		made := stats.Sort(times)
-		out[i] = uncertainty.Prediction{Value: made.Median(), Low: made.Quantile(0.05), High: made.Quantile(0.95), Level: 0.9}
+		out[i] = uncertainty.Prediction{Value: made.Median(), Low: made.Quantile(0.05), High: made.Quantile(0.95), Level: Level}
 	}
 	return out, nil
 }

@@ -89,7 +89,7 @@ func (r *run) known() supervisor.Settings {
 	return supervisor.Settings{
 		Terms: func(name string) (policy.Terms, bool) {
 			if i := at(name); i >= 0 {
-				return r.x.Models[i].Terms, true
+				return r.x.Terms(i), true
 			}
 			return policy.Terms{}, false
 		},
@@ -248,7 +248,7 @@ func (r *run) finish(ctx context.Context) error {
 // outcome collects the logs that the processes wrote and what the supervisor saw.
 func (r *run) outcome(seconds float64) (*Outcome, error) {
 	o := &Outcome{
-		Run:    &report.Run{Policy: PolicyName(r.x), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
+		Run:    &report.Run{Policy: r.x.PolicyName(), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
 		Queue:  r.depths.all(),
 		models: r.x.Models,
 	}

@@ -1,11 +1,14 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/foretime/foretime/deft/internal/experiment"
@@ -28,6 +31,7 @@ type Sweep struct {
 	Clock  string         `json:"clock"`
 	Alone  []report.Model `json:"alone"` // each model alone, in the order of the configuration
 	Points []Point        `json:"points"`
+	Sync   int            `json:"best_sync"` // the interval of least total delay
 }
 
 // Point is the experiment under one interval.
@@ -94,6 +98,7 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 		s.Policy = r.Policy
 		s.Points = append(s.Points, p)
 	}
+	s.Sync = s.best().Sync
 	return s, nil
 }
 
@@ -110,10 +115,36 @@ func below(x *experiment.Experiment, name string) *experiment.Experiment {
 // bounded is the experiment with an interval for the models that have to yield.
 func bounded(x *experiment.Experiment, n int) *experiment.Experiment {
 	c := below(x, "sync_"+strconv.Itoa(n))
-	for _, i := range yielding(c.Models, func(m experiment.Model) int { return m.Priority }) {
-		c.Models[i].Sync = n
+	for _, i := range yielding(c.Models) {
+		c.Models[i].Control.SyncEvery, c.Models[i].Control.Event = n, false
 	}
 	return c
+}
+
+// yielding returns the indices of the models below the highest priority, or of all if
+// there is one priority.
+func yielding(models []experiment.Model) []int {
+	lowest, highest := math.MaxInt, math.MinInt
+	for _, m := range models {
+		lowest, highest = min(lowest, m.Priority), max(highest, m.Priority)
+	}
+	var low []int
+	for i, m := range models {
+		if lowest == highest || m.Priority < highest {
+			low = append(low, i)
+		}
+	}
+	return low
+}
+
+// best returns the point of least total delay.
+func (s *Sweep) best() Point {
+	return slices.MinFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.DelayMS, b.DelayMS) })
+}
+
+// Intervals are those that Deft compares, in launches.
+func Intervals() []int {
+	return []int{1, 2, 4, 8, 10, 20, 50, 100, 500, 1000, 5000, 10000, 1000000}
 }
 
 // LoadSweep reads a sweep.

@@ -26,7 +26,7 @@ func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
 		return nil, err
 	}
 	o := &Outcome{
-		Run:    &report.Run{Policy: PolicyName(x), Device: "sim", Clock: "virtual", Warnings: warnings(x, "sim")},
+		Run:    &report.Run{Policy: x.PolicyName(), Device: "sim", Clock: "virtual", Warnings: warnings(x, "sim")},
 		PIDs:   make([]int, len(x.Models)),
 		Queue:  q.all(),
 		models: x.Models,
@@ -37,13 +37,9 @@ func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
 	return o, nil
 }
 
-// PolicyName is the policy of an experiment: control does what each model's
-// configuration says.
-func PolicyName(x *experiment.Experiment) string { return cmp.Or(x.Policy, "control") }
-
 // newPolicy is the experiment's policy at the beginning of its memory.
 func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
-	return policy.New(PolicyName(x), x.Rules())
+	return policy.New(x.PolicyName(), x.Rules())
 }
 
 // simulated is the experiment as the simulator takes it.
@@ -63,7 +59,7 @@ func simulated(x *experiment.Experiment) (simulator.Config, error) {
 			return simulator.Config{}, err
 		}
 		c.Clients = append(c.Clients, simulator.Client{
-			Terms: m.Terms, Kernels: job.Times(), Graph: m.Graph, Launch: m.LaunchCost,
+			Terms: x.Terms(i), Kernels: job.Times(), Graph: m.Graph, Launch: m.LaunchCost,
 			Sleep: m.SleepTime, Period: m.Period, Start: m.Start,
 			MemoryBytes: job.AllocatedBytes, ReservedBytes: job.ReservedBytes,
 		})
