@@ -26,6 +26,9 @@ policy to them until it is stopped. If it is killed, the programs continue and t
 next owner takes over the session with the same policy. deft exec starts an owner
 if none is running.
 
+Prometheus metrics of the session and its programs are served at /metrics on the
+session's socket, and with --metrics on a TCP address. They contain program names.
+
 Policies:
 ` + policy.Policies.Help(),
 		Args: cobra.NoArgs,
@@ -40,7 +43,9 @@ Policies:
 	c.Flags().StringVar(&s.Policy, "policy", "", "policy (default: that of the killed owner, or priority)")
 	cli.Values(c, "policy", policy.Policies.Names()...)
 	c.Flags().Float64Var(&s.Rules.Slack, "slack", 0, slackHelp)
+	c.Flags().StringVar(&s.Metrics, "metrics", "", "serve Prometheus metrics on this address too, such as 127.0.0.1:9440")
 	c.Flags().DurationVar(&s.Linger, "linger", 0, "end this long after the last program (0: never)")
+	cli.First(c, "policy", "session", "device", "metrics")
 	return c
 }
 
@@ -69,6 +74,9 @@ func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) 
 		return err
 	}
 	env.LogTimes()
+	if address := d.MetricsAddress(); address != "" {
+		env.Log.Infof("metrics on http://%s/metrics", address)
+	}
 	return d.Run(ctx)
 }
 

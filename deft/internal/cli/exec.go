@@ -201,7 +201,7 @@ func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, er
 	var err error
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var owner *daemon.Attachment
-		if owner, err = daemon.Attach(at); err != nil {
+		if owner, err = at.Attach(); err != nil {
 			if startErr := p.startOwner(at, policy); startErr != nil {
 				err = startErr
 			}
@@ -222,7 +222,7 @@ const together = 500 * time.Millisecond
 // agree changes the policy and slack of the session to those asked for. A session that
 // other programs use changes for them too, which needs --change.
 func (p *program) agree(at daemon.Place, owner *daemon.Attachment) error {
-	now := owner.State()
+	now := owner.Status()
 	policy, slack := cmp.Or(p.policy, now.Policy), cmp.Or(p.slack, now.Slack)
 	if policy == now.Policy && slack == now.Slack {
 		return nil
@@ -232,7 +232,7 @@ func (p *program) agree(at daemon.Place, owner *daemon.Attachment) error {
 			at.Name(), now.Policy, now.Slack, len(now.Clients), policy, slack)
 		return errors.Join(err, owner.Close())
 	}
-	if _, err := daemon.Ask(at, daemon.Request{Command: "policy", Policy: policy, Slack: slack}); err != nil {
+	if _, err := at.SetPolicy(daemon.PolicyChange{Policy: policy, Slack: slack}); err != nil {
 		return errors.Join(err, owner.Close())
 	}
 	return nil

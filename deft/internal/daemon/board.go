@@ -10,20 +10,24 @@ import (
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
-// board is the policy in force, which may be exchanged, and the clients that
-// are held whatever it says.
+// board holds the policy in force, which may be exchanged, and the clients that are
+// paused whatever it decides.
 type board struct {
 	mu     sync.Mutex
 	name   string
 	policy policy.Policy
 	rules  policy.Settings
 	paused map[int]bool // by ID
+
+	decided time.Duration         // time of the last decision
+	shut    map[int]bool          // clients whose gate it closed, by ID
+	closed  map[int]time.Duration // how long each client's gate was closed, by ID
 }
 
 var _ policy.Policy = (*board)(nil)
 
 func newBoard(name string, rules policy.Settings) (*board, error) {
-	b := &board{paused: map[int]bool{}, rules: rules}
+	b := &board{paused: map[int]bool{}, rules: rules, shut: map[int]bool{}, closed: map[int]time.Duration{}}
 	return b, b.use(name, 0)
 }
 
@@ -51,7 +55,7 @@ func (b *board) slack() float64 {
 	return cmp.Or(b.rules.Slack, policy.DefaultSlack)
 }
 
-// Decide asks the policy about the clients that are not held.
+// Decide asks the policy about the clients that are not paused.
 func (b *board) Decide(now time.Duration, clients []policy.Client, directives []policy.Directive) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,38 +63,58 @@ func (b *board) Decide(now time.Duration, clients []policy.Client, directives []
 	var at []int
 	present := map[int]bool{}
 	for i, c := range clients {
-		if present[c.ID] = b.paused[c.ID]; present[c.ID] {
+		present[c.ID] = true
+		if b.paused[c.ID] {
 			directives[i].Closed = true
 			continue
 		}
 		free, at = append(free, c), append(at, i)
 	}
 	maps.DeleteFunc(b.paused, func(id int, _ bool) bool { return !present[id] })
-	asked := make([]policy.Directive, len(free))
-	next := b.policy.Decide(now, free, asked)
+	answers := make([]policy.Directive, len(free))
+	next := b.policy.Decide(now, free, answers)
 	for k, i := range at {
-		directives[i] = asked[k]
+		directives[i] = answers[k]
 	}
+	b.count(now, clients, directives)
 	return next
 }
 
-// pause holds a client.
-func (b *board) pause(id int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.paused[id] = true
+// count adds the time since the last decision to that of the gates which it closed.
+func (b *board) count(now time.Duration, clients []policy.Client, directives []policy.Directive) {
+	closed := map[int]time.Duration{}
+	for _, c := range clients {
+		closed[c.ID] = b.closed[c.ID]
+		if b.shut[c.ID] {
+			closed[c.ID] += now - b.decided
+		}
+	}
+	clear(b.shut)
+	for i, c := range clients {
+		b.shut[c.ID] = directives[i].Closed
+	}
+	b.decided, b.closed = now, closed
 }
 
-// resume lets clients go on.
-func (b *board) resume(ids ...int) {
+// closedFor returns how long the gate of a client was closed until the last decision.
+func (b *board) closedFor(id int) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, id := range ids {
+	return b.closed[id]
+}
+
+// pause pauses a client or resumes it.
+func (b *board) pause(id int, on bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if on {
+		b.paused[id] = true
+	} else {
 		delete(b.paused, id)
 	}
 }
 
-// state is the policy's name and who is held.
+// state returns the policy's name and the paused clients.
 func (b *board) state() (name string, paused []int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,6 +25,9 @@ type Settings struct {
 	Policy string        // empty: that of the owner before, else DefaultPolicy
 	Linger time.Duration // ends so long after its last client; 0 never
 	Rules  policy.Settings
+	// Metrics is the TCP address on which Prometheus metrics are served too, such as
+	// 127.0.0.1:9440; empty: only on the session's socket.
+	Metrics string
 }
 
 // Daemon is the owner of a session.
@@ -37,6 +40,7 @@ type Daemon struct {
 	board      *board
 	supervisor *supervisor.Supervisor
 	listener   net.Listener
+	scraped    net.Listener // on Settings.Metrics; nil none
 
 	mu       sync.Mutex
 	attached int // those who said that they will need it
@@ -74,6 +78,11 @@ func (d *Daemon) own() error {
 	_ = os.Remove(d.place.socket()) // of an owner that was killed
 	if d.listener, err = net.Listen("unix", d.place.socket()); err != nil {
 		return errors.Join(fmt.Errorf("daemon: %w", err), d.session.Close())
+	}
+	if d.settings.Metrics != "" {
+		if d.scraped, err = net.Listen("tcp", d.settings.Metrics); err != nil {
+			return errors.Join(fmt.Errorf("daemon: metrics: %w", err), d.listener.Close(), d.session.Close())
+		}
 	}
 	d.session.Announce(name)
 	d.supervisor = supervisor.New(d.session, d.board, supervisor.Settings{Forget: true})
@@ -113,13 +122,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer d.stop()
 	var work crash.Group
 	work.Go(func() error { d.supervisor.Run(ctx); return nil })
-	work.Go(func() error { return d.serve(ctx, &work) })
+	d.serve(ctx, &work)
 	work.Go(func() error { d.linger(ctx); return nil })
 	<-ctx.Done()
 	d.mu.Lock()
 	d.ending = true
 	d.mu.Unlock()
-	d.listener.Close() // ends serve
 	err := work.Wait()
 	left := living(d.session)
 	err = errors.Join(err, d.session.Close())
@@ -129,7 +137,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return errors.Join(err, d.lock.Close())
 }
 
-// Policy is the name of the policy in force.
+// MetricsAddress returns the TCP address of the metrics; "" if they are only on the
+// session's socket.
+func (d *Daemon) MetricsAddress() string {
+	if d.scraped == nil {
+		return ""
+	}
+	return d.scraped.Addr().String()
+}
+
+// Policy returns the name of the policy in force.
 func (d *Daemon) Policy() string {
 	name, _ := d.board.state()
 	return name
