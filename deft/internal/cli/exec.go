@@ -179,9 +179,10 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 			return nil, err
 		}
 	}
-	return append(hook.Preloaded(environ, lib),
-		"DEFT_SESSION="+at.Session(), "DEFT_NAME="+p.name, "DEFT_GANG="+p.gang, "DEFT_PRIORITY="+strconv.Itoa(int(p.priority)),
-		"DEFT_SLO_MS="+strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA="+p.quota.String()), nil
+	m := session.Membership{
+		Session: at.Session(), Name: p.name, Gang: p.gang, Priority: int(p.priority), Deadline: p.slo, MemoryQuota: uint64(p.quota),
+	}
+	return append(hook.Preloaded(environ, lib), m.Environ()...), nil
 }
 
 // simulated builds a simulated device, adds its workload program to this process's

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/foretime/foretime/deft/gpu"
@@ -25,8 +26,13 @@ func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experimen
 			return nil, err
 		}
 		defer file.RemoveScratch(scratch)
+		tidy(sessions(""))
 		machine, err := s.machine(ctx, x, scratch)
 		if err != nil {
+			return nil, err
+		}
+		j := joined{session: "run-" + strconv.Itoa(os.Getpid()), device: s.device}
+		if machine.Place, err = j.place(); err != nil {
 			return nil, err
 		}
 		stop := progress(env, x.Duration)

@@ -25,6 +25,10 @@ type Settings struct {
 	Policy string        // empty: that of the owner before, else DefaultPolicy
 	Linger time.Duration // ends so long after its last client; 0 never
 	Rules  policy.Settings
+	// Experiment holds the terms of the clients of an experiment, whose policy decides from
+	// the supervisor's Begin on. nil: an owner that stays for months, decides at once and keeps
+	// nothing of clients that have gone.
+	Experiment *supervisor.Settings
 	// Metrics is the TCP address on which Prometheus metrics are served too, such as
 	// 127.0.0.1:9440; empty: only on the session's socket.
 	Metrics string
@@ -73,21 +77,35 @@ func (d *Daemon) own() error {
 	}
 	name := cmp.Or(d.settings.Policy, d.session.Policy(), DefaultPolicy)
 	if d.board, err = newBoard(name, d.settings.Rules); err != nil {
-		return errors.Join(err, d.session.Close())
+		return d.giveUp(err)
 	}
 	_ = os.Remove(d.place.socket()) // of an owner that was killed
 	if d.listener, err = net.Listen("unix", d.place.socket()); err != nil {
-		return errors.Join(fmt.Errorf("daemon: %w", err), d.session.Close())
+		return d.giveUp(fmt.Errorf("daemon: %w", err))
 	}
 	if d.settings.Metrics != "" {
 		if d.scraped, err = net.Listen("tcp", d.settings.Metrics); err != nil {
-			return errors.Join(fmt.Errorf("daemon: metrics: %w", err), d.listener.Close(), d.session.Close())
+			return d.giveUp(errors.Join(fmt.Errorf("daemon: metrics: %w", err), d.listener.Close()))
 		}
 	}
 	d.session.Announce(name)
+	if d.settings.Experiment != nil {
+		d.supervisor = supervisor.New(d.session, d.board, *d.settings.Experiment)
+		return nil
+	}
 	d.supervisor = supervisor.New(d.session, d.board, supervisor.Settings{Forget: true})
 	d.supervisor.Begin()
 	return nil
+}
+
+// giveUp closes the session and removes its files, unless it has clients.
+func (d *Daemon) giveUp(err error) error {
+	left := living(d.session)
+	err = errors.Join(err, d.session.Close())
+	if left == 0 {
+		d.place.remove()
+	}
+	return err
 }
 
 // takeUp opens the session that is there, or makes one. A session of another version
@@ -136,6 +154,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	return errors.Join(err, d.lock.Close())
 }
+
+// Supervisor returns the supervisor of the clients. The owner of an experiment calls its
+// Begin.
+func (d *Daemon) Supervisor() *supervisor.Supervisor { return d.supervisor }
 
 // MetricsAddress returns the TCP address of the metrics; "" if they are only on the
 // session's socket.

@@ -213,8 +213,12 @@ func TestPlaces(t *testing.T) {
 	if _, err := At(dir, "x"); !errors.Is(err, ErrPlace) {
 		t.Errorf("a folder that others see: %v", err)
 	}
-	if _, err := Start(place(t), Settings{Policy: "chance"}); !errors.Is(err, policy.ErrUnknown) {
+	at := place(t)
+	if _, err := Start(at, Settings{Policy: "chance"}); !errors.Is(err, policy.ErrUnknown) {
 		t.Errorf("a policy that is none: %v", err)
+	}
+	if left, _ := filepath.Glob(at.file("*")); len(left) > 0 {
+		t.Errorf("an owner that did not start left %v", left)
 	}
 }
 

@@ -62,7 +62,9 @@ func (w *bench) experiment(text string) *experiment.Experiment {
 }
 
 func (w *bench) real(x *experiment.Experiment) *report.Run {
-	o, err := Real(w.b.Context(), x, Simulated(x, w.lib, w.device, w.b.TempDir(), os.Environ()))
+	m := Simulated(x, w.lib, w.device, w.b.TempDir(), os.Environ())
+	m.Place = place(w.b)
+	o, err := Real(w.b.Context(), x, m)
 	if err != nil {
 		w.b.Fatal(err)
 	}

@@ -54,7 +54,7 @@ const (
 
 // start begins a process in a group of its own, which is ended when ctx is done:
 // by SIGTERM, then by SIGKILL. It does not outlive this one.
-func start(ctx context.Context, name, log string, p Program, extra ...*os.File) (*process, error) {
+func start(ctx context.Context, name, log string, p Program) (*process, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,6 @@ func start(ctx context.Context, name, log string, p Program, extra ...*os.File) 
 	q := &process{name: name, log: log, output: &output{file: file}, loaded: make(chan struct{}), done: make(chan struct{})}
 	cmd := exec.CommandContext(ctx, p.Path, p.Args...)
 	cmd.Env = p.Env
-	cmd.ExtraFiles = extra
 	cmd.Stderr = q.output
 	cmd.Stdout = &lines{out: q.output, seen: q.loaded}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

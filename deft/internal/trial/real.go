@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/report"
@@ -21,9 +22,10 @@ import (
 
 // Machine is where processes run.
 type Machine struct {
-	Device  string   // name in results: sim or cuda
-	Hook    string   // libdeft.so
-	Environ []string // of every process
+	Device  string       // name in results: sim or cuda
+	Hook    string       // libdeft.so
+	Environ []string     // of every process
+	Place   daemon.Place // of the run's session
 	// Program is the process of a model; the session and the hook are added to
 	// its environment.
 	Program func(m *experiment.Model, x *experiment.Experiment) (Program, error)
@@ -39,22 +41,18 @@ type Machine struct {
 // defaultPatience is that of Machine's zero times.
 const defaultPatience = 120 * time.Second
 
-// Real runs an experiment with processes on a machine. When ctx is done they are
-// ended, and the error is ctx's. Where a process dies after the barrier the others
+// Real runs an experiment with processes on a machine, in a session of its own at
+// machine.Place. When ctx is done they are ended, and the error is ctx's. Where a process dies after the barrier the others
 // go on to their end, and the error names it. In both cases there is an outcome
 // beside the error, of the models that measured a job, if any did.
 func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outcome, error) {
-	p, err := newPolicy(x)
-	if err != nil {
+	r := &run{x: x, machine: machine, names: names(x), depths: newDepths(x)}
+	known := r.known()
+	var err error
+	if r.owner, err = daemon.Start(machine.Place, daemon.Settings{Policy: x.PolicyName(), Rules: x.Rules(), Experiment: &known}); err != nil {
 		return nil, err
 	}
-	s, err := session.Create(session.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	r := &run{x: x, machine: machine, session: s, names: names(x), depths: newDepths(x)}
-	r.supervisor = supervisor.New(s, p, r.known())
+	r.supervisor = r.owner.Supervisor()
 	return r.play(ctx)
 }
 
@@ -62,7 +60,7 @@ func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outc
 type run struct {
 	x          *experiment.Experiment
 	machine    Machine
-	session    *session.Session
+	owner      *daemon.Daemon // of the session
 	supervisor *supervisor.Supervisor
 	names      []string // of the models in the session
 	processes  []*process
@@ -113,8 +111,8 @@ func (r *run) known() supervisor.Settings {
 // process is left when it returns.
 func (r *run) play(ctx context.Context) (*Outcome, error) {
 	supervised, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	crash.Go(func() { defer close(ended); r.supervisor.Run(supervised) })
+	ended := make(chan error, 1)
+	crash.Go(func() { ended <- r.owner.Run(supervised) })
 	alive, kill := context.WithCancel(ctx)
 	begin, err := r.processesPlay(alive)
 	kill()
@@ -122,15 +120,16 @@ func (r *run) play(ctx context.Context) (*Outcome, error) {
 		<-q.done
 	}
 	seconds := float64(session.Now()-begin) / 1e9
+	totals := r.supervisor.Totals() // while the session is open
 	stop()
-	<-ended
+	err = errors.Join(err, <-ended)
 	if ctx.Err() != nil {
 		err = ctx.Err() // that the processes ended is no news then
 	}
 	if err != nil && !r.released {
 		return nil, err
 	}
-	o, failure := r.outcome(seconds)
+	o, failure := r.outcome(seconds, totals)
 	return o, errors.Join(err, failure)
 }
 
@@ -167,11 +166,9 @@ func (r *run) start(ctx context.Context, i int) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.OutputName, err)
 	}
-	p.Env = append(slices.Concat(r.machine.Environ, p.Env),
-		r.session.Env(3), "DEFT_NAME="+r.names[i], "DEFT_PRIORITY="+strconv.Itoa(m.Priority),
-		"DEFT_WEIGHT="+strconv.Itoa(max(1, int(m.Weight))))
-	p.Env = hook.Preloaded(p.Env, r.machine.Hook)
-	q, err := start(ctx, m.OutputName, m.Log(), p, r.session.File())
+	member := session.Membership{Session: r.machine.Place.Session(), Name: r.names[i], Priority: m.Priority, Weight: max(1, int(m.Weight))}
+	p.Env = append(hook.Preloaded(slices.Concat(r.machine.Environ, p.Env), r.machine.Hook), member.Environ()...)
+	q, err := start(ctx, m.OutputName, m.Log(), p)
 	if err != nil {
 		return err
 	}
@@ -246,13 +243,12 @@ func (r *run) finish(ctx context.Context) error {
 }
 
 // outcome collects the logs that the processes wrote and what the supervisor saw.
-func (r *run) outcome(seconds float64) (*Outcome, error) {
+func (r *run) outcome(seconds float64, totals map[string]supervisor.Totals) (*Outcome, error) {
 	o := &Outcome{
 		Run:    &report.Run{Policy: r.x.PolicyName(), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
 		Queue:  r.depths.all(),
 		models: r.x.Models,
 	}
-	totals := r.supervisor.Totals()
 	busy := 0.0
 	var faults error
 	for i := range r.x.Models {
