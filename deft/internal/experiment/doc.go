@@ -13,8 +13,8 @@
 // experiment without a duration.
 //
 // The [Profile] of a model contains the kernels of one job in launch order: those in the
-// file, or else those of an embedded table, for a model and an input size. The [Source] of a
-// row says how the row was obtained. A model that the table does not contain is an
+// file, or else those of an embedded table of the models whose kernels were published, for an
+// input size; their [Source] says by whom. Another model without kernels of its own is an
 // [*UnknownModelError], never a default.
 //
 // Fields of Deft: models[].model_name, model_weight, sleep_time (s between two jobs),
