@@ -17,14 +17,14 @@ HIDDEN void gate_after(void *stream, bool per_thread, uint64_t kernels);
 HIDDEN enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *kernels);
 
 /* 0 where a launch may go on without another look. */
-static inline uint64_t gate_ask(struct deft_slot *s, void *stream, bool per_thread) {
-    return load((uint64_t *)&s->sync_every) | load(&s->in_flight_ns) | load(&s->gate) | load(&attend) |
-           (load(&s->state) ^ DEFT_ACTIVE) | (stream_key(stream, per_thread) ^ trail.key) | (load(&here->epoch) ^ trail.epoch);
+static inline uint64_t gate_reasons(struct deft_slot *s, void *stream, bool per_thread) {
+    return load((uint64_t *)&s->sync_every) | load(&s->in_flight_ns) | load(&s->gate) | load(&slow_reasons) |
+           (load(&s->state) ^ DEFT_ACTIVE) | (stream_key(stream, per_thread) ^ last_stream.key) | (load(&this_member->epoch) ^ last_stream.epoch);
 }
 
 static inline enum pass gate_launch(void *stream, bool per_thread) {
-    struct deft_slot *s = acquire(&here->slot);
-    if (likely(gate_ask(s, stream, per_thread) == 0)) {
+    struct deft_slot *s = acquire(&this_member->slot);
+    if (likely(gate_reasons(s, stream, per_thread) == 0)) {
         add(&s->launches, 1);
         return PASS_PLAIN;
     }

@@ -15,26 +15,26 @@ enum { DEVICES = 16 };
 struct member {
     struct deft_slot *slot; /* never NULL: without a session, one that nobody reads */
     uint64_t device;        /* as in its slot; 0: none yet */
-    uint64_t epoch;         /* of its queue; see gate_ask */
+    uint64_t epoch;         /* of its queue; see gate_reasons */
 };
 
 /* Why a launch must take the long way; 0 in the ordinary case. */
 enum {
-    ATTEND_JOIN = 1,   /* not yet tried to join a session */
-    ATTEND_CAPTURE = 2 /* times the number of open captures */
+    SLOW_JOIN = 1,   /* not yet tried to join a session */
+    SLOW_CAPTURE = 2 /* times the number of open captures */
 };
-HIDDEN extern uint32_t attend;
+HIDDEN extern uint32_t slow_reasons;
 
 /* The calling thread's: of the device of its current context. */
 HIDDEN extern struct member members[DEVICES]; /* by first use */
-HIDDEN extern __thread struct member *here FAST;
+HIDDEN extern __thread struct member *this_member FAST;
 HIDDEN extern __thread word context FAST;
-HIDDEN void member_here(void); /* the current context may be another one now */
-HIDDEN extern struct deft_slot nobody; /* the slot outside of any session */
+HIDDEN void member_update(void); /* the current context may be another one now */
+HIDDEN extern struct deft_slot no_slot; /* the slot outside of any session */
 
 HIDDEN void member_join(void);
-static inline void member_seen(void) {
-    if (unlikely(load(&attend) & ATTEND_JOIN))
+static inline void member_ensure(void) {
+    if (unlikely(load(&slow_reasons) & SLOW_JOIN))
         member_join();
 }
 HIDDEN void member_path(uint32_t path);

@@ -21,8 +21,8 @@ HIDDEN void queue_capture(bool opens); /* a capture begins or ends */
 
 /* Work is about to go to this stream of the thread's context. */
 HIDDEN void queue_touch(void *stream, bool per_thread);
-HIDDEN void queue_lose_stream(void *stream, bool per_thread); /* before it is destroyed */
-HIDDEN void queue_lose_context(word context);                 /* after it was */
+HIDDEN void queue_drop_stream(void *stream, bool per_thread); /* before it is destroyed */
+HIDDEN void queue_drop_context(word context);                 /* after it was */
 HIDDEN void queue_forget(void);                               /* in a forked child */
 
 /* How far the process had come. */
@@ -34,7 +34,7 @@ HIDDEN struct mark queue_synced(void); /* at the last synchronization point, or 
 HIDDEN bool queue_sync_by(struct mark now); /* true for the first thread that makes this point */
 
 /* Whether the queue is empty. */
-HIDDEN bool queue_look(void);
+HIDDEN bool queue_is_empty(void);
 /* ... once it is, or after a time. */
 HIDDEN bool queue_drain(void);
 /* ... after the program's own wait for a stream (kind 0), ALL of them, or an
@@ -51,11 +51,11 @@ HIDDEN void queue_add(struct bound b, void *stream, bool per_thread, uint64_t ke
 
 /* The last stream that this thread launched to: the next launch there needs no
    second look while its queue's epoch (struct member) is the same. */
-struct trail {
+struct last_stream {
     word key;
     uint64_t epoch;
 };
-HIDDEN extern __thread struct trail trail FAST;
+HIDDEN extern __thread struct last_stream last_stream FAST;
 
 /* Tells streams apart: each thread's default stream is one of its own, each
    context's another. */
@@ -70,8 +70,8 @@ HIDDEN void queue_time(void *stream, bool per_thread);
 
 /* -- graph.c: how many kernels a graph has -- */
 
-HIDDEN void graph_made(void *exec, void *graph); /* instantiated or updated */
-HIDDEN void graph_lost(void *exec);
+HIDDEN void graph_update(void *exec, void *graph); /* instantiated or updated */
+HIDDEN void graph_remove(void *exec);
 HIDDEN uint64_t graph_kernels(void *exec);
 HIDDEN void graphs_forget(void);
 

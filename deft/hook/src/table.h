@@ -11,7 +11,7 @@
 struct deft_row {
     uint64_t kernels;     /* of a graph */
     uint64_t bytes;       /* of an allocation */
-    void *of;             /* ... the member that holds it */
+    void *member;             /* ... the member that holds it */
     uint64_t holders;     /* ... handles and mappings; or a mapping's handle */
 };
 struct table {
@@ -22,9 +22,9 @@ struct table {
 #define TABLE {.lock = PTHREAD_MUTEX_INITIALIZER}
 HIDDEN bool table_put(struct table *t, uint64_t key, struct deft_row row); /* false: no memory */
 HIDDEN bool table_get(struct table *t, uint64_t key, struct deft_row *row);
-HIDDEN bool table_take(struct table *t, uint64_t key, struct deft_row *row);
+HIDDEN bool table_remove(struct table *t, uint64_t key, struct deft_row *row);
 /* True: none holds it any more, and it is taken. */
-HIDDEN bool table_hold(struct table *t, uint64_t key, int more, struct deft_row *row);
+HIDDEN bool table_count(struct table *t, uint64_t key, int more, struct deft_row *row);
 HIDDEN void table_forget(struct table *t); /* in a forked child */
 
 #endif

@@ -23,14 +23,14 @@ enum {
 };
 
 #ifdef DEFT_TRACE
-HIDDEN uint64_t trace_in(void);
+HIDDEN uint64_t trace_begin(void);
 HIDDEN void trace_before(void *stream, bool per_thread); /* behind what is queued */
 HIDDEN void trace_after(uint64_t in, void *stream, bool per_thread, uint64_t kernels);
 HIDDEN void trace_waited(uint64_t in);
 HIDDEN void trace_forget(void); /* in a forked child */
 HIDDEN void trace_end(void);
 #else
-#define trace_in() 0
+#define trace_begin() 0
 #define trace_before(stream, per_thread) ((void)0)
 #define trace_after(in, stream, per_thread, kernels) ((void)(in))
 #define trace_waited(in) ((void)(in))
