@@ -46,7 +46,7 @@ func BuildShim(ctx context.Context, c cc.Compiler, driver string) (string, error
 	if err != nil {
 		return "", fmt.Errorf("hook: %w", err)
 	}
-	exports, err := exported(driver)
+	exports, err := exportedNames(driver)
 	if err != nil {
 		return "", fmt.Errorf("hook: %s: %w", driver, err)
 	}
@@ -54,7 +54,7 @@ func BuildShim(ctx context.Context, c cc.Compiler, driver string) (string, error
 	if err != nil {
 		return "", fmt.Errorf("hook: %w", err)
 	}
-	args := append(flags(), link("libcuda.so.1")...)
+	args := append(compilerFlags(), linkerFlags("libcuda.so.1")...)
 	args = append(args, "-Wl,--version-script=shim.map", `-DDEFT_SHIM="`+driver+`"`, "shim.c")
 	return c.Build(ctx, cc.Product{Name: "libcuda.so.1", Sources: []fs.FS{Sources(), sources}, Args: append(args, Files()...)})
 }
@@ -63,7 +63,7 @@ func BuildShim(ctx context.Context, c cc.Compiler, driver string) (string, error
 // the functions that are not wrapped, and shim.map, what is exported: what the
 // driver exports, no more and no less, and the marks of jobs.
 func shimSources(exports []string) (fs.FS, error) {
-	own, err := wrapped()
+	own, err := wrappedNames()
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func shimSources(exports []string) (fs.FS, error) {
 	}, nil
 }
 
-// exported lists the functions that a driver exports, in order.
-func exported(path string) ([]string, error) {
+// exportedNames lists the functions that a driver exports, in order.
+func exportedNames(path string) ([]string, error) {
 	f, err := elf.Open(path)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func exported(path string) ([]string, error) {
 	}
 	var names []string
 	for _, s := range symbols {
-		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_BIND(s.Info) != elf.STB_LOCAL && plain(s.Name) {
+		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_BIND(s.Info) != elf.STB_LOCAL && plainName(s.Name) {
 			names = append(names, s.Name)
 		}
 	}
@@ -106,8 +106,8 @@ func exported(path string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// plain says whether a name can stand in a C file and is not the loader's.
-func plain(name string) bool {
+// plainName says whether a name can stand in a C file and is not the loader's.
+func plainName(name string) bool {
 	if name == "" || name == "_init" || name == "_fini" {
 		return false
 	}
@@ -116,8 +116,8 @@ func plain(name string) bool {
 	}) < 0
 }
 
-// wrapped lists the entry points that libdeft wraps, from driver.h.
-func wrapped() ([]string, error) {
+// wrappedNames lists the entry points that libdeft wraps, from driver.h.
+func wrappedNames() ([]string, error) {
 	body, err := fs.ReadFile(Sources(), "driver.h")
 	if err != nil {
 		return nil, err

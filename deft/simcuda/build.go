@@ -54,18 +54,18 @@ func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
 		args := slices.Concat([]string{"-O2", "-g", "-std=gnu11"}, extra, target.args)
 		p := cc.Product{Name: target.name, Sources: []fs.FS{Sources()}, Args: args}
 		if len(extra) == 0 {
-			p.Made = cc.Made(embedded, p.Name)
+			p.Prebuilt = cc.Prebuilt(embedded, p.Name)
 		}
 		if *target.path, err = c.Build(ctx, p); err != nil {
 			return b, err
 		}
 	}
-	return b, alias(b.Driver)
+	return b, addAlias(b.Driver)
 }
 
-// alias gives the driver its other name, by which some programs open it: libcuda.so. A
+// addAlias gives the driver its other name, by which some programs open it: libcuda.so. A
 // directory that cannot be written does without.
-func alias(driver string) error {
+func addAlias(driver string) error {
 	err := os.Symlink(filepath.Base(driver), filepath.Join(filepath.Dir(driver), "libcuda.so"))
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return nil

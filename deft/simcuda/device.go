@@ -25,7 +25,7 @@ type Device struct {
 // Environ is an environment whose processes load the built driver and use this
 // device.
 func (d Device) Environ(b Built, environ []string) []string {
-	return append(hook.Before(environ, "LD_LIBRARY_PATH", filepath.Dir(b.Driver)), d.Env(b)[1:]...)
+	return append(hook.Prepend(environ, "LD_LIBRARY_PATH", filepath.Dir(b.Driver)), d.Env(b)[1:]...)
 }
 
 // Env returns the variables that make a process load the built driver and use

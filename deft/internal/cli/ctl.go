@@ -39,7 +39,7 @@ type request func(at daemon.Place, args []string) (daemon.Status, error)
 
 // newRequestCommand returns a subcommand that sends one request and prints the session.
 func newRequestCommand(env *cli.Env, use, short string, args int, send request) *cobra.Command {
-	var j joined
+	var j sessionFlags
 	var answer cli.Output
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args)}
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -61,7 +61,7 @@ func newRequestCommand(env *cli.Env, use, short string, args int, send request) 
 
 // newStopCommand returns stop, which ends the owner.
 func newStopCommand() *cobra.Command {
-	var j joined
+	var j sessionFlags
 	c := &cobra.Command{
 		Use:     "stop",
 		Short:   "End the owner: programs continue without a policy",
@@ -80,7 +80,7 @@ func newStopCommand() *cobra.Command {
 }
 
 func setPolicy(at daemon.Place, args []string) (daemon.Status, error) {
-	if err := knownPolicy(args[0]); err != nil {
+	if err := checkPolicy(args[0]); err != nil {
 		return daemon.Status{}, err
 	}
 	return at.SetPolicy(daemon.PolicyChange{Policy: args[0]})

@@ -15,7 +15,7 @@ import (
 
 // newDaemonCommand returns daemon, which owns a session.
 func newDaemonCommand(env *cli.Env) *cobra.Command {
-	var j joined
+	var j sessionFlags
 	var s daemon.Settings
 	c := &cobra.Command{
 		Use:     "daemon",
@@ -33,10 +33,10 @@ Policies:
 ` + policy.Policies.Help(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := slackFlag(s.Rules.Slack, cmd.Flags().Changed); err != nil {
+			if err := checkSlack(s.Rules.Slack, cmd.Flags().Changed); err != nil {
 				return err
 			}
-			return supervise(cmd.Context(), env, &j, s)
+			return runOwner(cmd.Context(), env, &j, s)
 		},
 	}
 	j.flags(c)
@@ -49,11 +49,11 @@ Policies:
 	return c
 }
 
-func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) error {
+func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Settings) error {
 	if s.Linger < 0 {
 		return cli.Usagef("--linger %v: want 0 or more", s.Linger)
 	}
-	if err := knownPolicy(s.Policy); err != nil {
+	if err := checkPolicy(s.Policy); err != nil {
 		return err
 	}
 	at, err := j.place()
@@ -80,8 +80,8 @@ func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) 
 	return d.Run(ctx)
 }
 
-// knownPolicy returns an error for a name that is no policy of programs; "" is none.
-func knownPolicy(name string) error {
+// checkPolicy returns an error for a name that is no policy of programs; "" is none.
+func checkPolicy(name string) error {
 	if name == "" {
 		return nil
 	}

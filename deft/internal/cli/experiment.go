@@ -66,7 +66,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	if s.clock == "virtual" && s.device == "cuda" {
 		return nil, cli.Usagef("--clock virtual: only with --device sim")
 	}
-	if err := slackFlag(s.slack, s.given); err != nil {
+	if err := checkSlack(s.slack, s.given); err != nil {
 		return nil, err
 	}
 	x, err := experiment.Load(s.file)
@@ -118,16 +118,16 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if err := x.Into(s.out); err != nil {
+		if err := x.SetOutputDir(s.out); err != nil {
 			return nil, fmt.Errorf("%s: --out: %w", s.file, err)
 		}
 	}
-	return x, guardLogs(env, x)
+	return x, protectInputs(env, x)
 }
 
-// guardLogs rejects an experiment if one of its logs or results would replace a file
+// protectInputs rejects an experiment if one of its logs or results would replace a file
 // that it reads, the experiment among them.
-func guardLogs(env *cli.Env, x *experiment.Experiment) error {
+func protectInputs(env *cli.Env, x *experiment.Experiment) error {
 	var read, written []string
 	for i := range x.Models {
 		m := &x.Models[i]

@@ -21,17 +21,17 @@ import (
 // for this machine.
 func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experiment) (*trial.Outcome, error) {
 	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
-		scratch, err := file.NewScratch(shm(), "deft-run-")
+		scratch, err := file.NewScratch(sharedMemoryDir(), "deft-run-")
 		if err != nil {
 			return nil, err
 		}
 		defer file.RemoveScratch(scratch)
-		tidy(sessions(""))
+		removeLeftovers(sessionDir(""))
 		machine, err := s.machine(ctx, x, scratch)
 		if err != nil {
 			return nil, err
 		}
-		j := joined{session: "run-" + strconv.Itoa(os.Getpid()), device: s.device}
+		j := sessionFlags{session: "run-" + strconv.Itoa(os.Getpid()), device: s.device}
 		if machine.Place, err = j.place(); err != nil {
 			return nil, err
 		}
@@ -92,8 +92,8 @@ func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch
 	return trial.CUDA(lib, python, filepath.Join(folder, "run_model.py"), scratch, os.Environ()), nil
 }
 
-// shm returns the directory of shared memory, or that of temporary files if there is none.
-func shm() string {
+// sharedMemoryDir returns the directory of shared memory, or that of temporary files if there is none.
+func sharedMemoryDir() string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		return "/dev/shm"
 	}

@@ -39,7 +39,7 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pa
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := file.NewScratch(shm(), "deft-pair-")
+	scratch, err := file.NewScratch(sharedMemoryDir(), "deft-pair-")
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pa
 		}
 	}
 	rows := filepath.Join(scratch, "trace")
-	if err := r.run(ctx, env, args, append(hook.Preloaded(environ, lib), "DEFT_TRACE="+rows), rows); err != nil {
+	if err := r.run(ctx, env, args, append(hook.Preload(environ, lib), "DEFT_TRACE="+rows), rows); err != nil {
 		return nil, err
 	}
 	t, err := largest(rows+".*", time.Duration(warmUpPart*float64(r.seconds)))

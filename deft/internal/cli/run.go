@@ -43,12 +43,12 @@ The table shows inflation if deft alone was run before with the same --out.
 				return err
 			}
 			if s.clock != "real" {
-				err = errors.Join(err, predict(cmd.Context(), x, o))
+				err = errors.Join(err, addPredictions(cmd.Context(), x, o))
 			}
 			if queue != "" {
 				err = errors.Join(err, o.SaveQueue(queue))
 			}
-			return errors.Join(err, s.show(env, o.Run, beforehand(x, o.Run)))
+			return errors.Join(err, s.show(env, o.Run, compareWithAlone(x, o.Run)))
 		},
 	}
 	s.flags(c)
@@ -59,8 +59,8 @@ The table shows inflation if deft alone was run before with the same --out.
 	return c
 }
 
-// predict adds the predicted time of one job of each model on an unknown host.
-func predict(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) error {
+// addPredictions adds the predicted time of one job of each model on an unknown host.
+func addPredictions(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) error {
 	jobs, err := trial.Predict(ctx, x)
 	for i := range jobs {
 		o.Run.Models[i].Job = &jobs[i]
@@ -68,9 +68,9 @@ func predict(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) er
 	return errors.Join(err, o.Save())
 }
 
-// beforehand compares a run with the same models alone, if deft alone has written its
+// compareWithAlone compares a run with the same models alone, if deft alone has written its
 // results to the same directory with the same device and clock.
-func beforehand(x *experiment.Experiment, r *report.Run) *report.Run {
+func compareWithAlone(x *experiment.Experiment, r *report.Run) *report.Run {
 	alone, err := report.Load(aloneFile(x))
 	if err != nil || alone.Device != r.Device || alone.Clock != r.Clock {
 		return r

@@ -32,7 +32,7 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 			if x.Policy == "" {
 				x.Policy = "priority"
 			}
-			result, err := trial.RunSweep(cmd.Context(), x, intervals, counted(env, s.player(env), len(x.Models)+len(intervals)))
+			result, err := trial.RunSweep(cmd.Context(), x, intervals, withProgress(env, s.player(env), len(x.Models)+len(intervals)))
 			if err != nil {
 				return err
 			}
@@ -46,8 +46,8 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-// counted returns play with a progress bar.
-func counted(env *cli.Env, play trial.Play, runs int) trial.Play {
+// withProgress returns play with a progress bar.
+func withProgress(env *cli.Env, play trial.Play, runs int) trial.Play {
 	bar := env.Progress("sweep", int64(runs))
 	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
 		o, err := play(ctx, x)

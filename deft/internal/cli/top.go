@@ -39,14 +39,14 @@ synchronization points or the closed gate.`,
 			if every <= 0 || count < 0 {
 				return cli.Usagef("--every %v --count %d: want a duration above 0 and a count of 0 or more", every, count)
 			}
-			at, err := watched(sessions(dir), args)
+			at, err := findSession(sessionDir(dir), args)
 			if err != nil {
 				return err
 			}
-			return watch(cmd.Context(), at.Status, every, count, screen(env, &answer))
+			return showUpdates(cmd.Context(), at.Status, every, count, newScreen(env, &answer))
 		},
 	}
-	folderFlag(c, &dir)
+	sessionDirFlag(c, &dir)
 	c.Flags().DurationVar(&every, "every", time.Second, "time between two updates")
 	c.Flags().IntVar(&count, "count", 0, "number of updates (0: until interrupted, or until the session ends)")
 	answer.Flags(c)
@@ -60,8 +60,8 @@ var (
 	errSessionClosed = errors.New("the session's owner has ended")
 )
 
-// watched returns the session given by the user, or the only one in the directory.
-func watched(dir string, args []string) (daemon.Place, error) {
+// findSession returns the session given by the user, or the only one in the directory.
+func findSession(dir string, args []string) (daemon.Place, error) {
 	if len(args) == 0 {
 		found := namedSessions(dir)
 		if len(found) != 1 {
@@ -83,11 +83,11 @@ func watched(dir string, args []string) (daemon.Place, error) {
 	} else if !session {
 		return daemon.Place{}, fmt.Errorf("top: %s: not the path of a session, which ends in .session", path)
 	}
-	return daemon.At(filepath.Dir(path), name)
+	return daemon.NewPlace(filepath.Dir(path), name)
 }
 
-// watch shows the session until it ends, count updates are shown, or ctx ends.
-func watch(ctx context.Context, status func() (daemon.Status, error), every time.Duration, count int, show func(sessionView) error) error {
+// showUpdates shows the session until it ends, count updates are shown, or ctx ends.
+func showUpdates(ctx context.Context, status func() (daemon.Status, error), every time.Duration, count int, show func(sessionView) error) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	before, err := status()
@@ -108,9 +108,9 @@ func watch(ctx context.Context, status func() (daemon.Status, error), every time
 	return err
 }
 
-// screen returns the function that shows one update: a JSON line, or a page, which
+// newScreen returns the function that shows one update: a JSON line, or a page, which
 // replaces the last one on a terminal.
-func screen(env *cli.Env, answer *cli.Output) func(sessionView) error {
+func newScreen(env *cli.Env, answer *cli.Output) func(sessionView) error {
 	if answer.JSON() {
 		return func(v sessionView) error { return env.WriteJSONLine(v) }
 	}

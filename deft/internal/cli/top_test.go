@@ -32,24 +32,24 @@ func TestTopFindsTheOnlySession(t *testing.T) {
 		}
 		return path
 	}
-	if _, err := watched(dir, nil); !errors.Is(err, errNoSession) {
+	if _, err := findSession(dir, nil); !errors.Is(err, errNoSession) {
 		t.Errorf("no session: %v", err)
 	}
 	session("first")
-	if at, err := watched(dir, nil); err != nil || at.Name() != "first" {
+	if at, err := findSession(dir, nil); err != nil || at.Name() != "first" {
 		t.Errorf("one session: %v, %v", at, err)
 	}
 	path := session("second")
-	if _, err := watched(dir, nil); !errors.Is(err, errManySessions) || !strings.Contains(err.Error(), path) {
+	if _, err := findSession(dir, nil); !errors.Is(err, errManySessions) || !strings.Contains(err.Error(), path) {
 		t.Errorf("two sessions: %v", err)
 	}
 	for _, given := range []string{"second", path} {
-		if at, err := watched(dir, []string{given}); err != nil || at.Session() != path {
+		if at, err := findSession(dir, []string{given}); err != nil || at.Session() != path {
 			t.Errorf("%s: %v, %v", given, at, err)
 		}
 	}
 	for _, given := range []string{dir, "third", filepath.Join(dir, "none", "x.session")} {
-		if _, err := watched(dir, []string{given}); err == nil {
+		if _, err := findSession(dir, []string{given}); err == nil {
 			t.Errorf("%s was taken for a session", given)
 		}
 	}
@@ -62,12 +62,12 @@ func TestTopEndsWithItsSession(t *testing.T) {
 	updates := 0
 	show := func(sessionView) error { updates++; return nil }
 	running := func() (daemon.Status, error) { return daemon.Status{}, nil }
-	if err := watch(context.Background(), running, time.Microsecond, 3, show); err != nil || updates != 3 {
+	if err := showUpdates(context.Background(), running, time.Microsecond, 3, show); err != nil || updates != 3 {
 		t.Errorf("3 updates: %d, %v", updates, err)
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := watch(cancelled, running, time.Hour, 0, show); err != nil {
+	if err := showUpdates(cancelled, running, time.Hour, 0, show); err != nil {
 		t.Errorf("interrupted: %v", err)
 	}
 	calls := 0
@@ -77,15 +77,15 @@ func TestTopEndsWithItsSession(t *testing.T) {
 		}
 		return daemon.Status{}, nil
 	}
-	if err := watch(context.Background(), ending, time.Microsecond, 0, show); !errors.Is(err, errSessionClosed) {
+	if err := showUpdates(context.Background(), ending, time.Microsecond, 0, show); !errors.Is(err, errSessionClosed) {
 		t.Errorf("owner gone: %v", err)
 	}
 	absent := func() (daemon.Status, error) { return daemon.Status{}, daemon.ErrNoDaemon }
-	if err := watch(context.Background(), absent, time.Microsecond, 0, show); !errors.Is(err, daemon.ErrNoDaemon) {
+	if err := showUpdates(context.Background(), absent, time.Microsecond, 0, show); !errors.Is(err, daemon.ErrNoDaemon) {
 		t.Errorf("no owner: %v", err)
 	}
 	full := errors.New("the disk is full")
-	if err := watch(context.Background(), running, time.Microsecond, 0, func(sessionView) error { return full }); !errors.Is(err, full) {
+	if err := showUpdates(context.Background(), running, time.Microsecond, 0, func(sessionView) error { return full }); !errors.Is(err, full) {
 		t.Errorf("cannot print: %v", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestScreens(t *testing.T) {
 	if err := c.ParseFlags([]string{"--json"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := screen(env, &answer)(view); err != nil {
+	if err := newScreen(env, &answer)(view); err != nil {
 		t.Fatal(err)
 	}
 	var read struct {
@@ -142,7 +142,7 @@ func TestScreens(t *testing.T) {
 		t.Errorf("%s", &out)
 	}
 	out.Reset()
-	if err := screen(env, &cli.Output{})(view); err != nil {
+	if err := newScreen(env, &cli.Output{})(view); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"session sim, policy fair\n", " paused ", " 50.0 % ", "A was stopped for other programs for 30 % of the time"} {

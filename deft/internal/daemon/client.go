@@ -45,7 +45,7 @@ func (p Place) Stop() error {
 
 // request sends a request and returns the state of the session after it.
 func (p Place) request(method, path string, body any) (Status, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), headerTimeout)
 	defer cancel()
 	response, s, err := p.send(ctx, method, path, body)
 	if err == nil {
@@ -100,7 +100,7 @@ type Attachment struct {
 // Attach announces clients to come, until Close or the end of the process.
 func (p Place) Attach() (*Attachment, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	late := time.AfterFunc(patience, cancel)
+	late := time.AfterFunc(headerTimeout, cancel)
 	response, s, err := p.send(ctx, http.MethodPost, "/attachments", nil)
 	if err == nil && !late.Stop() {
 		err = errors.Join(fmt.Errorf("daemon: %s: %w: no answer", p.name, ErrNoDaemon), response.Close())

@@ -36,20 +36,20 @@ type Settings struct {
 
 // Daemon is the owner of a session.
 type Daemon struct {
-	place      Place
-	settings   Settings
-	lock       *os.File
-	started    time.Time
-	session    *session.Session
-	board      *board
-	supervisor *supervisor.Supervisor
-	listener   net.Listener
-	scraped    net.Listener // on Settings.Metrics; nil none
+	place           Place
+	settings        Settings
+	lock            *os.File
+	started         time.Time
+	session         *session.Session
+	control         *control
+	supervisor      *supervisor.Supervisor
+	listener        net.Listener
+	metricsListener net.Listener // on Settings.Metrics; nil none
 
-	mu       sync.Mutex
-	attached int // those who said that they will need it
-	ending   bool
-	stop     context.CancelFunc
+	mu          sync.Mutex
+	attachments int // those who said that they will need it
+	ending      bool
+	stop        context.CancelFunc
 }
 
 // Start makes this process the owner of the session at a place: of the one that
@@ -61,57 +61,57 @@ func Start(at Place, s Settings) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{place: at, settings: s, lock: lock, started: time.Now()}
-	if err := d.own(); err != nil {
+	if err := d.acquire(); err != nil {
 		lock.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-// own takes the session up, asks the policy for the first time and opens the
+// acquire takes the session up, asks the policy for the first time and opens the
 // socket.
-func (d *Daemon) own() error {
+func (d *Daemon) acquire() error {
 	var err error
-	if d.session, err = d.takeUp(); err != nil {
+	if d.session, err = d.openSession(); err != nil {
 		return fmt.Errorf("daemon: %w", err)
 	}
 	name := cmp.Or(d.settings.Policy, d.session.Policy(), DefaultPolicy)
-	if d.board, err = newBoard(name, d.settings.Rules); err != nil {
-		return d.giveUp(err)
+	if d.control, err = newControl(name, d.settings.Rules); err != nil {
+		return d.abandon(err)
 	}
 	_ = os.Remove(d.place.socket()) // of an owner that was killed
 	if d.listener, err = net.Listen("unix", d.place.socket()); err != nil {
-		return d.giveUp(fmt.Errorf("daemon: %w", err))
+		return d.abandon(fmt.Errorf("daemon: %w", err))
 	}
 	if d.settings.Metrics != "" {
-		if d.scraped, err = net.Listen("tcp", d.settings.Metrics); err != nil {
-			return d.giveUp(errors.Join(fmt.Errorf("daemon: metrics: %w", err), d.listener.Close()))
+		if d.metricsListener, err = net.Listen("tcp", d.settings.Metrics); err != nil {
+			return d.abandon(errors.Join(fmt.Errorf("daemon: metrics: %w", err), d.listener.Close()))
 		}
 	}
 	d.session.Announce(name)
 	if d.settings.Experiment != nil {
-		d.supervisor = supervisor.New(d.session, d.board, *d.settings.Experiment)
+		d.supervisor = supervisor.New(d.session, d.control, *d.settings.Experiment)
 		return nil
 	}
-	d.supervisor = supervisor.New(d.session, d.board, supervisor.Settings{Forget: true})
+	d.supervisor = supervisor.New(d.session, d.control, supervisor.Settings{Forget: true})
 	d.supervisor.Begin()
 	return nil
 }
 
-// giveUp closes the session and removes its files, unless it has clients.
-func (d *Daemon) giveUp(err error) error {
-	left := living(d.session)
+// abandon closes the session and removes its files, unless it has clients.
+func (d *Daemon) abandon(err error) error {
+	left := countLiving(d.session)
 	err = errors.Join(err, d.session.Close())
 	if left == 0 {
-		d.place.remove()
+		d.place.removeFiles()
 	}
 	return err
 }
 
-// takeUp opens the session that is there, or makes one. A session of another version
+// openSession opens the session that is there, or makes one. A session of another version
 // is replaced: programs of that version keep theirs. A file that is no session stays,
 // and is an error.
-func (d *Daemon) takeUp() (*session.Session, error) {
+func (d *Daemon) openSession() (*session.Session, error) {
 	path := d.place.Session()
 	s, err := session.Open(path)
 	switch {
@@ -120,7 +120,7 @@ func (d *Daemon) takeUp() (*session.Session, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 		return s, nil
-	case errors.Is(err, session.ErrNotSession) && !unfinished(path):
+	case errors.Is(err, session.ErrNotSession) && !isUnwritten(path):
 		return nil, fmt.Errorf("daemon: %s: %w", path, ErrForeign)
 	case errors.Is(err, session.ErrNotSession), errors.Is(err, session.ErrVersion):
 		if err := os.Remove(path); err != nil {
@@ -141,16 +141,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var work crash.Group
 	work.Go(func() error { d.supervisor.Run(ctx); return nil })
 	d.serve(ctx, &work)
-	work.Go(func() error { d.linger(ctx); return nil })
+	work.Go(func() error { d.endWhenUnused(ctx); return nil })
 	<-ctx.Done()
 	d.mu.Lock()
 	d.ending = true
 	d.mu.Unlock()
 	err := work.Wait()
-	left := living(d.session)
+	left := countLiving(d.session)
 	err = errors.Join(err, d.session.Close())
 	if left == 0 {
-		d.place.remove()
+		d.place.removeFiles()
 	}
 	return errors.Join(err, d.lock.Close())
 }
@@ -162,20 +162,20 @@ func (d *Daemon) Supervisor() *supervisor.Supervisor { return d.supervisor }
 // MetricsAddress returns the TCP address of the metrics; "" if they are only on the
 // session's socket.
 func (d *Daemon) MetricsAddress() string {
-	if d.scraped == nil {
+	if d.metricsListener == nil {
 		return ""
 	}
-	return d.scraped.Addr().String()
+	return d.metricsListener.Addr().String()
 }
 
 // Policy returns the name of the policy in force.
 func (d *Daemon) Policy() string {
-	name, _ := d.board.state()
+	name, _ := d.control.state()
 	return name
 }
 
-// linger ends the daemon when nobody has needed it for long enough.
-func (d *Daemon) linger(ctx context.Context) {
+// endWhenUnused ends the daemon when nobody has needed it for long enough.
+func (d *Daemon) endWhenUnused(ctx context.Context) {
 	if d.settings.Linger <= 0 {
 		return
 	}
@@ -186,27 +186,27 @@ func (d *Daemon) linger(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if d.needed() {
+			if d.inUse() {
 				quiet = now
 			}
-			if now.Sub(quiet) >= d.settings.Linger && d.end() {
+			if now.Sub(quiet) >= d.settings.Linger && d.endUnused() {
 				return
 			}
 		}
 	}
 }
 
-func (d *Daemon) needed() bool {
+func (d *Daemon) inUse() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.attached > 0 || living(d.session) > 0
+	return d.attachments > 0 || countLiving(d.session) > 0
 }
 
-// end stops the daemon unless somebody has attached meanwhile.
-func (d *Daemon) end() bool {
+// endUnused stops the daemon unless somebody has attached meanwhile.
+func (d *Daemon) endUnused() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.attached > 0 {
+	if d.attachments > 0 {
 		return false
 	}
 	d.ending = true

@@ -35,7 +35,7 @@ func place(t *testing.T) Place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	at, err := At(filepath.Join(dir, "s"), "x")
+	at, err := NewPlace(filepath.Join(dir, "s"), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestControl(t *testing.T) {
 	if err := next.Run(done); err != nil {
 		t.Error(err)
 	}
-	if left, _ := filepath.Glob(at.file("*")); len(left) > 0 {
+	if left, _ := filepath.Glob(at.path("*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
@@ -203,21 +203,21 @@ func TestLinger(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"", "..", "a/b", "-x", "an overlong name of many letters, blanks too"} {
-		if _, err := At(dir, name); !errors.Is(err, ErrPlace) {
+		if _, err := NewPlace(dir, name); !errors.Is(err, ErrPlace) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := At(dir, "x"); !errors.Is(err, ErrPlace) {
+	if _, err := NewPlace(dir, "x"); !errors.Is(err, ErrPlace) {
 		t.Errorf("a folder that others see: %v", err)
 	}
 	at := place(t)
 	if _, err := Start(at, Settings{Policy: "chance"}); !errors.Is(err, policy.ErrUnknown) {
 		t.Errorf("a policy that is none: %v", err)
 	}
-	if left, _ := filepath.Glob(at.file("*")); len(left) > 0 {
+	if left, _ := filepath.Glob(at.path("*")); len(left) > 0 {
 		t.Errorf("an owner that did not start left %v", left)
 	}
 }
@@ -230,7 +230,7 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"log", "device"} {
-		if err := os.WriteFile(at.file(kind), []byte("the user's notes\n"), 0o600); err != nil {
+		if err := os.WriteFile(at.path(kind), []byte("the user's notes\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -253,10 +253,10 @@ func TestLeftovers(t *testing.T) {
 	if err := at.Clean(); err != nil {
 		t.Error(err)
 	}
-	if left, _ := filepath.Glob(at.file("*")); !cmp.Equal(left, []string{at.file("device"), at.file("log")}) {
+	if left, _ := filepath.Glob(at.path("*")); !cmp.Equal(left, []string{at.path("device"), at.path("log")}) {
 		t.Errorf("left: %v", left)
 	}
-	if err := os.Remove(at.file("log")); err != nil {
+	if err := os.Remove(at.path("log")); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // made, and opened again
@@ -266,8 +266,8 @@ func TestLeftovers(t *testing.T) {
 		}
 		log.Close()
 	}
-	at.remove()
-	if left, _ := filepath.Glob(at.file("*")); !cmp.Equal(left, []string{at.file("device")}) {
+	at.removeFiles()
+	if left, _ := filepath.Glob(at.path("*")); !cmp.Equal(left, []string{at.path("device")}) {
 		t.Errorf("left: %v", left)
 	}
 }

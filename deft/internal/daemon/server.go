@@ -28,11 +28,11 @@ type ClientChange struct {
 	Paused   *bool   `json:"paused,omitempty"`
 }
 
-// patience bounds the wait for the other side's header.
-const patience = 10 * time.Second
+// headerTimeout bounds the wait for the other side's header.
+const headerTimeout = 10 * time.Second
 
-// errEnding is returned to a program that would join while the owner shuts down.
-var errEnding = errors.New("the owner is shutting down")
+// errShutdown is returned to a program that would join while the owner shuts down.
+var errShutdown = errors.New("the owner is shutting down")
 
 // handler returns the service on the session's socket: its state, changes of policy and
 // clients, and the connections of programs to come. The socket is in a private
@@ -77,11 +77,11 @@ func (d *Daemon) answer(w http.ResponseWriter, err error) {
 
 // attach keeps the owner from ending until the caller closes the connection or dies.
 func (d *Daemon) attach(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	if !d.join() {
-		http.Error(w, errEnding.Error(), http.StatusServiceUnavailable)
+	if !d.addAttachment() {
+		http.Error(w, errShutdown.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	defer d.leave()
+	defer d.removeAttachment()
 	d.answer(w, nil)
 	if http.NewResponseController(w).Flush() != nil {
 		return
@@ -92,26 +92,26 @@ func (d *Daemon) attach(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 }
 
-// join counts a program to come; false if the owner is shutting down.
-func (d *Daemon) join() bool {
+// addAttachment counts a program to come; false if the owner is shutting down.
+func (d *Daemon) addAttachment() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ending {
 		return false
 	}
-	d.attached++
+	d.attachments++
 	return true
 }
 
-func (d *Daemon) leave() {
+func (d *Daemon) removeAttachment() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.attached--
+	d.attachments--
 }
 
 // setPolicy changes the policy; the supervisor applies it at once.
 func (d *Daemon) setPolicy(c PolicyChange) error {
-	if err := d.board.use(c.Policy, c.Slack); err != nil {
+	if err := d.control.setPolicy(c.Policy, c.Slack); err != nil {
 		return err
 	}
 	d.session.Announce(c.Policy)
@@ -137,9 +137,9 @@ func (d *Daemon) setClients(target string, change ClientChange) error {
 		if change.Weight != nil {
 			weight = *change.Weight
 		}
-		d.session.Rank(c.Slot, priority, weight)
+		d.session.SetTerms(c.Slot, priority, weight)
 		if change.Paused != nil {
-			d.board.pause(supervisor.ID(c), *change.Paused)
+			d.control.pause(supervisor.ID(c), *change.Paused)
 		}
 	}
 	if !found {
@@ -152,7 +152,7 @@ func (d *Daemon) setClients(target string, change ClientChange) error {
 // serve answers on the listeners until ctx is done.
 func (d *Daemon) serve(ctx context.Context, work *crash.Group) {
 	serve := func(l net.Listener, h http.Handler) {
-		server := &http.Server{Handler: h, ReadHeaderTimeout: patience}
+		server := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout}
 		work.Go(func() error {
 			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				return fmt.Errorf("daemon: %w", err)
@@ -170,9 +170,9 @@ func (d *Daemon) serve(ctx context.Context, work *crash.Group) {
 		})
 	}
 	serve(d.listener, d.handler(ctx))
-	if d.scraped != nil {
+	if d.metricsListener != nil {
 		m := http.NewServeMux()
 		m.Handle("GET /metrics", d.metricsHandler())
-		serve(d.scraped, m)
+		serve(d.metricsListener, m)
 	}
 }

@@ -43,9 +43,9 @@ type Client struct {
 
 // status returns the state of the session.
 func (d *Daemon) status() Status {
-	s := Status{Session: d.place.name, Clients: []Client{}, Slack: d.board.slack(), Age: time.Since(d.started).Seconds()}
+	s := Status{Session: d.place.name, Clients: []Client{}, Slack: d.control.slack(), Age: time.Since(d.started).Seconds()}
 	var paused []int
-	s.Policy, paused = d.board.state()
+	s.Policy, paused = d.control.state()
 	for _, c := range d.session.Clients() {
 		if c.State == session.Left {
 			continue
@@ -55,7 +55,7 @@ func (d *Daemon) status() Status {
 			ID: id, PID: c.PID(), Name: c.Name, Priority: c.Priority, Weight: c.Weight, State: c.State.String(),
 			Paused: slices.Contains(paused, id), Gate: gate(c), SyncEvery: c.Directive.SyncEvery, InFlight: c.Directive.InFlight,
 			Queued: c.Queued, Launches: c.Launches, Jobs: c.JobsEnded, Syncs: c.Syncs, Stops: uint64(c.Stops),
-			GPU: c.GPU.Seconds(), AtGate: c.AtGate.Seconds(), Stall: c.Stall.Seconds(), GateClosed: d.board.closedFor(id).Seconds(),
+			GPU: c.GPU.Seconds(), AtGate: c.AtGate.Seconds(), Stall: c.Stall.Seconds(), GateClosed: d.control.gateClosed(id).Seconds(),
 			Memory: c.MemoryBytes,
 		})
 	}

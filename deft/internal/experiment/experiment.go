@@ -114,13 +114,13 @@ func Load(path string) (*Experiment, error) {
 	return Parse(path, text)
 }
 
-// Into makes every model write its logs into one folder. It refuses models that
+// SetOutputDir makes every model write its logs into one folder. It refuses models that
 // would overwrite each other's there.
-func (x *Experiment) Into(dir string) error {
+func (x *Experiment) SetOutputDir(dir string) error {
 	for i := range x.Models {
 		x.Models[i].OutputDir = dir
 	}
-	if first, second := twice(x.Models); second > 0 {
+	if first, second := duplicateLogs(x.Models); second > 0 {
 		return fmt.Errorf("models[%d] and models[%d] both write %s", first, second, x.Models[second].CSV())
 	}
 	return nil

@@ -141,11 +141,11 @@ func TestControl(t *testing.T) {
 
 func TestInto(t *testing.T) {
 	x := &Experiment{Models: []Model{{OutputDir: "a", OutputName: "x"}, {OutputDir: "b", OutputName: "y"}}}
-	if err := x.Into("c"); err != nil || x.Models[1].CSV() != filepath.Join("c", "y.csv") {
+	if err := x.SetOutputDir("c"); err != nil || x.Models[1].CSV() != filepath.Join("c", "y.csv") {
 		t.Error(err, x.Models)
 	}
 	x.Models[1].OutputName = "x"
-	if err := x.Into("c"); err == nil {
+	if err := x.SetOutputDir("c"); err == nil {
 		t.Error("no error")
 	}
 }

@@ -30,20 +30,20 @@ func NewDevices(newPolicy func() Policy) *Devices {
 
 // group is devices that gangs couple, or one device.
 type group struct {
-	policy Policy
-	gangs  map[uint64]*gang
-	inside uint64 // the gang that runs; 0 none
+	policy  Policy
+	gangs   map[uint64]*gang
+	running uint64 // the gang that runs; 0 none
 }
 
 // gang is what is remembered of ranks.
 type gang struct {
-	ranks    []int          // in the present question
-	quiet    bool           // none of them keeps another from ending
-	closed   bool           // as the last answer said
-	from     map[int]uint64 // job of each rank, by its ID, when all had stopped
-	until    map[int]uint64 // to which they may go
-	launches uint64
-	moved    time.Duration // when launches last changed
+	ranks     []int          // in the present question
+	stopped   bool           // none of them keeps another from ending
+	closed    bool           // as the last answer said
+	stoppedAt map[int]uint64 // job of each rank, by its ID, when all had stopped
+	until     map[int]uint64 // to which they may go
+	launches  uint64
+	moved     time.Duration // when launches last changed
 }
 
 // rankPatience is how long ranks may wait at their gates for one that waits
@@ -76,7 +76,7 @@ func (d *Devices) decide(now time.Duration, clients []Client, directives []Direc
 		return d.group(clients).policy.Decide(now, clients, directives)
 	}
 	next := Never
-	for _, members := range couple(clients) {
+	for _, members := range coupledDevices(clients) {
 		own := make([]Client, len(members))
 		for i, m := range members {
 			own[i] = clients[m]
@@ -104,8 +104,8 @@ func (d *Devices) group(clients []Client) *group {
 	return d.groups[key]
 }
 
-// couple puts clients together whose devices gangs couple, in order.
-func couple(clients []Client) [][]int {
+// coupledDevices puts clients together whose devices gangs couple, in order.
+func coupledDevices(clients []Client) [][]int {
 	of := map[uint64]uint64{} // device -> a device of the same group
 	root := func(device uint64) uint64 {
 		for of[device] != device {
@@ -141,38 +141,38 @@ func couple(clients []Client) [][]int {
 
 // decide asks the policy, with one client for each gang.
 func (g *group) decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
-	units, of := g.fold(clients)
+	units, of := g.mergeGangs(clients)
 	answers := make([]Directive, len(units))
 	next := g.policy.Decide(now, units, answers)
-	g.admit(units, answers)
+	g.admitGang(units, answers)
 	for i := range clients {
 		directives[i] = answers[of[i]]
 	}
 	for _, w := range g.gangs {
 		unit := units[of[w.ranks[0]]]
-		if w.quiet || w.from == nil {
-			w.from, w.until = map[int]uint64{}, map[int]uint64{}
+		if w.stopped || w.stoppedAt == nil {
+			w.stoppedAt, w.until = map[int]uint64{}, map[int]uint64{}
 			for _, r := range w.ranks {
-				w.from[clients[r].ID] = clients[r].begun()
+				w.stoppedAt[clients[r].ID] = clients[r].lastStartedJob()
 			}
 		}
 		if w.closed = answers[of[w.ranks[0]]].Closed; !w.closed {
 			clear(w.until)
 			continue
 		}
-		w.stop(now, clients, unit.Launches, directives)
-		if !w.quiet {
+		w.stopRanks(now, clients, unit.Launches, directives)
+		if !w.stopped {
 			next = min(next, now+rankPatience)
 		}
 	}
 	return next
 }
 
-// fold makes one client of each gang's ranks, and says which one each client is.
-func (g *group) fold(clients []Client) (units []Client, of []int) {
+// mergeGangs makes one client of each gang's ranks, and says which one each client is.
+func (g *group) mergeGangs(clients []Client) (units []Client, of []int) {
 	at := map[uint64]int{}
 	for _, w := range g.gangs {
-		w.ranks, w.quiet = w.ranks[:0], true
+		w.ranks, w.stopped = w.ranks[:0], true
 	}
 	for i, c := range clients {
 		u, known := at[c.Gang]
@@ -181,15 +181,15 @@ func (g *group) fold(clients []Client) (units []Client, of []int) {
 			at[c.Gang] = u
 			units = append(units, c)
 		} else {
-			units[u] = units[u].with(c)
+			units[u] = units[u].mergeRank(c)
 		}
 		of = append(of, u)
 		if c.Gang != 0 {
 			if g.gangs[c.Gang] == nil {
-				g.gangs[c.Gang] = &gang{quiet: true}
+				g.gangs[c.Gang] = &gang{stopped: true}
 			}
 			w := g.gangs[c.Gang]
-			w.ranks, w.quiet = append(w.ranks, i), w.quiet && c.stopped()
+			w.ranks, w.stopped = append(w.ranks, i), w.stopped && c.isStopped()
 		}
 	}
 	for id, w := range g.gangs {
@@ -200,12 +200,12 @@ func (g *group) fold(clients []Client) (units []Client, of []int) {
 	return units, of
 }
 
-// stopped says that a rank cannot keep another from ending: it has no job, or
+// isStopped says that a rank cannot keep another from ending: it has no job, or
 // is at its gate before the first launch of one, with nothing in flight.
-func (c Client) stopped() bool { return c.Drained && !c.Started || !c.Active && c.InFlight == 0 }
+func (c Client) isStopped() bool { return c.Drained && !c.Started || !c.Active && c.InFlight == 0 }
 
-// with is the client that two ranks are together.
-func (c Client) with(rank Client) Client {
+// mergeRank is the client that two ranks are together.
+func (c Client) mergeRank(rank Client) Client {
 	if rank.Active && (!c.Active || rank.Begin < c.Begin) {
 		c.Begin = rank.Begin
 	}
@@ -217,7 +217,7 @@ func (c Client) with(rank Client) Client {
 	c.Longest = max(c.Longest, rank.Longest)
 	c.Syncs += rank.Syncs
 	c.Held = c.Held || rank.Held
-	c.Drained = c.Drained && rank.stopped() || rank.Drained && c.stopped()
+	c.Drained = c.Drained && rank.isStopped() || rank.Drained && c.isStopped()
 	c.Launches += rank.Launches
 	c.InFlight += rank.InFlight
 	c.GPU = max(c.GPU, rank.GPU)
@@ -225,58 +225,58 @@ func (c Client) with(rank Client) Client {
 	return c
 }
 
-// admit closes all gangs but the one inside, and lets the next in when that one
+// admitGang closes all gangs but the one inside, and lets the next in when that one
 // has stopped: the most urgent, then the one that has waited longest.
-func (g *group) admit(units []Client, answers []Directive) {
+func (g *group) admitGang(units []Client, answers []Directive) {
 	if len(g.gangs) < 2 {
-		g.inside = 0
+		g.running = 0
 		return
 	}
 	var waiting *Client
 	for i := range units {
 		u := &units[i]
-		if u.Gang == 0 || u.Gang == g.inside || !u.Held || answers[i].Closed {
+		if u.Gang == 0 || u.Gang == g.running || !u.Held || answers[i].Closed {
 			continue
 		}
 		if waiting == nil || cmp.Or(cmp.Compare(waiting.Priority, u.Priority), cmp.Compare(u.Begin, waiting.Begin)) < 0 {
 			waiting = u
 		}
 	}
-	i := slices.IndexFunc(units, func(u Client) bool { return u.Gang != 0 && u.Gang == g.inside })
-	leaves := i < 0 || g.gangs[g.inside].quiet && g.gangs[g.inside].closed
+	i := slices.IndexFunc(units, func(u Client) bool { return u.Gang != 0 && u.Gang == g.running })
+	leaves := i < 0 || g.gangs[g.running].stopped && g.gangs[g.running].closed
 	if leaves {
-		g.inside = 0
+		g.running = 0
 		if waiting != nil {
-			g.inside = waiting.Gang
+			g.running = waiting.Gang
 		}
 	}
 	for i, u := range units {
 		if u.Gang == 0 {
 			continue
 		}
-		idle := !leaves && waiting != nil && g.gangs[u.Gang].quiet
-		if u.Gang != g.inside || idle {
+		idle := !leaves && waiting != nil && g.gangs[u.Gang].stopped
+		if u.Gang != g.running || idle {
 			answers[i].Closed = true
 		}
 	}
 }
 
-// stop says after which job each rank stops. Ranks need not number their jobs
+// stopRanks says after which job each rank stops. Ranks need not number their jobs
 // alike: they are counted from where all had stopped.
-func (w *gang) stop(now time.Duration, clients []Client, launches uint64, directives []Directive) {
-	if w.quiet || launches != w.launches {
+func (w *gang) stopRanks(now time.Duration, clients []Client, launches uint64, directives []Directive) {
+	if w.stopped || launches != w.launches {
 		w.launches, w.moved = launches, now
 	}
 	last, waits := uint64(0), false
 	for _, r := range w.ranks {
 		c := clients[r]
-		last = max(last, c.begun()-min(w.from[c.ID], c.begun()))
-		waits = waits || c.Started && !c.stopped()
+		last = max(last, c.lastStartedJob()-min(w.stoppedAt[c.ID], c.lastStartedJob()))
+		waits = waits || c.Started && !c.isStopped()
 	}
 	stuck := waits && now-w.moved >= rankPatience
 	for _, r := range w.ranks {
 		c := clients[r]
-		w.until[c.ID] = max(w.until[c.ID], w.from[c.ID]+last)
+		w.until[c.ID] = max(w.until[c.ID], w.stoppedAt[c.ID]+last)
 		if stuck && c.Held {
 			w.until[c.ID], w.moved = max(w.until[c.ID], c.Job), now
 		}
@@ -284,8 +284,8 @@ func (w *gang) stop(now time.Duration, clients []Client, launches uint64, direct
 	}
 }
 
-// begun is the number of the last job that has launched something.
-func (c Client) begun() uint64 {
+// lastStartedJob is the number of the last job that has launched something.
+func (c Client) lastStartedJob() uint64 {
 	if c.Active && !c.Started {
 		return c.Job - 1
 	}

@@ -38,7 +38,7 @@ func NewEDF(s Settings) *EDF {
 
 // Set by hand.
 const (
-	newest = 0.3 // weight of the last job in the mean
+	newestWeight = 0.3 // weight of the last job in the mean
 	// slackPerNeed is the slack, as a share of the predicted need, below which
 	// a job is urgent; slackFloor is added for what others have queued.
 	slackPerNeed = 0.5
@@ -60,8 +60,8 @@ func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive
 		return e.priority.Decide(now, clients, directives)
 	}
 	e.presence.observe(now, clients)
-	line := e.line(clients)
-	urgent, next := inNeed(now, line)
+	line := e.deadlineQueue(clients)
+	urgent, next := isUrgent(now, line)
 	if urgent { // is there a gap?
 		next = min(next, e.presence.decide(now, clients, others(clients)))
 		line = slices.DeleteFunc(line, func(w queued) bool { return !e.presence.wants(clients[w.index]) })
@@ -73,7 +73,7 @@ func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive
 	}
 	for i, c := range clients {
 		if c.Deadline == 0 || urgent {
-			c.bound(&directives[i])
+			c.boundQueue(&directives[i])
 		}
 	}
 	e.presence.opened(clients, directives)
@@ -82,7 +82,7 @@ func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive
 
 // observe learns the device time of jobs.
 func (e *EDF) observe(clients []Client) {
-	forget(e.accounts, clients)
+	dropAbsent(e.accounts, clients)
 	for _, c := range clients {
 		a, known := e.accounts[c.ID]
 		if !known {
@@ -93,7 +93,7 @@ func (e *EDF) observe(clients []Client) {
 			if a.perJob == 0 {
 				a.perJob = had
 			}
-			a.perJob += newest * (had - a.perJob)
+			a.perJob += newestWeight * (had - a.perJob)
 			a.jobs, a.atBegin = c.Jobs, c.GPU
 		}
 		if c.Begin != a.begin {
@@ -103,8 +103,8 @@ func (e *EDF) observe(clients []Client) {
 	}
 }
 
-// line returns the running jobs with a deadline the earliest first.
-func (e *EDF) line(clients []Client) []queued {
+// deadlineQueue returns the running jobs with a deadline the earliest first.
+func (e *EDF) deadlineQueue(clients []Client) []queued {
 	var line []queued
 	for i, c := range clients {
 		if !c.Active || c.Deadline == 0 {
@@ -118,8 +118,8 @@ func (e *EDF) line(clients []Client) []queued {
 	return line
 }
 
-// inNeed says whether a job in line is short of slack, and when one will be.
-func inNeed(now time.Duration, line []queued) (urgent bool, next time.Duration) {
+// isUrgent says whether a job in line is short of slack, and when one will be.
+func isUrgent(now time.Duration, line []queued) (urgent bool, next time.Duration) {
 	if len(line) == 0 {
 		return false, Never
 	}

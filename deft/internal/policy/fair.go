@@ -42,11 +42,11 @@ func NewFair(s Settings) *Fair {
 func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	f.presence.observe(now, clients)
 	next := f.presence.decide(now, clients, others(clients))
-	f.charge(clients)
-	f.choose(now, clients)
+	f.chargeClients(clients)
+	f.chooseClients(now, clients)
 	f.presence.give(f.presence.after(f.holder, clients), clients, directives)
-	f.deepen(clients, directives)
-	if top(clients, active) == math.MinInt || len(clients) == 1 {
+	f.widenBounds(clients, directives)
+	if highestPriority(clients, isActive) == math.MinInt || len(clients) == 1 {
 		return Never
 	}
 	return min(next, now+granularity/2)
@@ -56,8 +56,8 @@ func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directiv
 // flight: a turn next to graphs is long, and its host must not be in a hurry.
 const launchShare = 0.1
 
-// deepen lets queues be as deep as the launches of others allow.
-func (f *Fair) deepen(clients []Client, directives []Directive) {
+// widenBounds lets queues be as deep as the launches of others allow.
+func (f *Fair) widenBounds(clients []Client, directives []Directive) {
 	for i, c := range clients {
 		for _, o := range clients {
 			if o.ID != c.ID && directives[i].InFlightTime > 0 {
@@ -67,10 +67,10 @@ func (f *Fair) deepen(clients []Client, directives []Directive) {
 	}
 }
 
-// charge adds the device time since the last question to every account, and
+// chargeClients adds the device time since the last question to every account, and
 // brings up the accounts of those that come back.
-func (f *Fair) charge(clients []Client) {
-	forget(f.virtual, clients)
+func (f *Fair) chargeClients(clients []Client) {
+	dropAbsent(f.virtual, clients)
 	floor := math.Inf(1) // the least of those that work and worked before
 	launch := 0.0        // the most that a launch adds to an account: none can be divided
 	for _, c := range clients {
@@ -100,8 +100,8 @@ func (f *Fair) charge(clients []Client) {
 // the device for a launch that is longer than a turn.
 const betweenJobs = granularity / 2
 
-// choose keeps the holder until another is behind it by the granularity.
-func (f *Fair) choose(now time.Duration, clients []Client) {
+// chooseClients keeps the holder until another is behind it by the granularity.
+func (f *Fair) chooseClients(now time.Duration, clients []Client) {
 	best, least, own := nobody, math.Inf(1), math.Inf(1)
 	var weight float64
 	long, pauses := false, false // the best one's launches; the holder between two jobs

@@ -128,9 +128,9 @@ func (t Terms) weight() float64 {
 	return 1
 }
 
-// bound keeps the queue of a client short, so that what is in it when its gate
+// boundQueue keeps the queue of a client short, so that what is in it when its gate
 // closes is soon done: a gate alone cannot recall kernels that are queued.
-func (t Terms) bound(d *Directive) {
+func (t Terms) boundQueue(d *Directive) {
 	switch {
 	case t.Interval == 0:
 		d.InFlightTime = DefaultInFlight
@@ -141,8 +141,8 @@ func (t Terms) bound(d *Directive) {
 	}
 }
 
-// top returns the highest priority of the clients that keep accepts, math.MinInt of none.
-func top(clients []Client, keep func(Client) bool) int {
+// highestPriority returns the highest priority of the clients that keep accepts, math.MinInt of none.
+func highestPriority(clients []Client, keep func(Client) bool) int {
 	highest := math.MinInt
 	for _, c := range clients {
 		if keep(c) {
@@ -152,11 +152,11 @@ func top(clients []Client, keep func(Client) bool) int {
 	return highest
 }
 
-func registered(Client) bool { return true }
-func active(c Client) bool   { return c.Active }
+func isRegistered(Client) bool { return true }
+func isActive(c Client) bool   { return c.Active }
 
-// forget drops what is remembered of clients that have left.
-func forget[V any](memory map[int]V, clients []Client) {
+// dropAbsent drops what is remembered of clients that have left.
+func dropAbsent[V any](memory map[int]V, clients []Client) {
 	for id := range memory {
 		if !slices.ContainsFunc(clients, func(c Client) bool { return c.ID == id }) {
 			delete(memory, id)

@@ -93,7 +93,7 @@ func newPresence(s Settings) presence {
 
 // observe takes in what the clients did since the last call.
 func (p *presence) observe(now time.Duration, clients []Client) {
-	forget(p.seen, clients)
+	dropAbsent(p.seen, clients)
 	for _, c := range clients {
 		s := p.seen[c.ID]
 		if s == nil {
@@ -362,7 +362,7 @@ func (p *presence) give(id int, clients []Client, directives []Directive) {
 	for i, c := range clients {
 		directives[i].Closed = id != nobody && c.ID != id && (!c.Active || p.wants(c))
 		if len(clients) > 1 {
-			c.bound(&directives[i])
+			c.boundQueue(&directives[i])
 		}
 	}
 	p.opened(clients, directives)

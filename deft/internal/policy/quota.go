@@ -30,7 +30,7 @@ const refill = 0.1
 
 // Decide fills the buckets, takes out what was used, and stops who has overdrawn.
 func (q *Quota) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
-	forget(q.buckets, clients)
+	dropAbsent(q.buckets, clients)
 	next := Never
 	for i, c := range clients {
 		if c.Share <= 0 {
@@ -51,7 +51,7 @@ func (q *Quota) Decide(now time.Duration, clients []Client, directives []Directi
 		}
 		q.buckets[c.ID] = b
 		directives[i].Closed = b.closed
-		c.bound(&directives[i])
+		c.boundQueue(&directives[i])
 		if !c.Active && !b.closed {
 			continue
 		}

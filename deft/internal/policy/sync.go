@@ -28,7 +28,7 @@ var _ Policy = Sync{}
 // Decide bounds the queues.
 func (Sync) Decide(_ time.Duration, clients []Client, directives []Directive) time.Duration {
 	for i, c := range clients {
-		if !yields(c, clients) {
+		if !isBounded(c, clients) {
 			continue
 		}
 		n := cmp.Or(c.Interval, c.bestInterval())
@@ -66,9 +66,9 @@ func Harris(setup, delay float64) int {
 	return int(max(1, math.Round(math.Sqrt(min(2*setup/delay, math.MaxInt32)))))
 }
 
-// yields says that a client's queue is bounded: another one is more urgent, or all are
+// isBounded says that a client's queue is bounded: another one is more urgent, or all are
 // equal.
-func yields(c Client, clients []Client) bool {
+func isBounded(c Client, clients []Client) bool {
 	highest, lowest := c.Priority, c.Priority
 	for _, other := range clients {
 		highest, lowest = max(highest, other.Priority), min(lowest, other.Priority)

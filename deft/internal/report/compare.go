@@ -17,7 +17,7 @@ func (r *Run) Compare(alone *Run) (*Run, error) {
 	var progress []float64
 	for i := range c.Models {
 		m := &c.Models[i]
-		a, ok := alone.find(i, *m)
+		a, ok := alone.findModel(i, *m)
 		if !ok {
 			return nil, fmt.Errorf("report: %w: %s has no solo run", ErrMismatch, m.Name)
 		}
@@ -33,9 +33,9 @@ func (r *Run) Compare(alone *Run) (*Run, error) {
 	return &c, err
 }
 
-// find is the model that is alone's part of m: the one at the same place where
+// findModel is the model that is alone's part of m: the one at the same place where
 // it has the same name, else the first of that name.
-func (r *Run) find(i int, m Model) (Model, bool) {
+func (r *Run) findModel(i int, m Model) (Model, bool) {
 	if i < len(r.Models) && r.Models[i].Name == m.Name {
 		return r.Models[i], true
 	}

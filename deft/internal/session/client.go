@@ -56,9 +56,9 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 			break
 		}
 		c = Client{
-			Words: w, Slot: i, Identity: Identity(w.Claim &^ hasLeft), Name: visible(text(w.Text)),
+			Words: w, Slot: i, Identity: Identity(w.Claim &^ leftBit), Name: escapeName(loadText(w.Text)),
 			Kernels: w.Launches + w.GraphKernels, JobKernels: w.JobLaunches + w.GraphBegin, JobMarked: w.Marked != 0,
-			Directive: s.Directive(i), foreign: w.Pidns != pidNamespace() && !s.unlocked(i),
+			Directive: s.Directive(i), foreign: w.Pidns != pidNamespace() && !s.isUnlocked(i),
 		}
 		c.Weight, c.MostKernels = max(c.Weight, 1), max(c.MostKernels, 1)
 		c.Queued = c.Kernels - min(w.Emptied+w.EmptiedKernels, c.Kernels)
@@ -70,8 +70,8 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 	return Client{}, false
 }
 
-// write stores a text, zero-terminated and cut to what fits.
-func write(to *[nameSize / 8]atomic.Uint64, text string) {
+// storeText stores a text, zero-terminated and cut to what fits.
+func storeText(to *[nameSize / 8]atomic.Uint64, text string) {
 	var b [nameSize]byte
 	copy(b[:nameSize-1], text)
 	for i := range to {
@@ -79,8 +79,8 @@ func write(to *[nameSize / 8]atomic.Uint64, text string) {
 	}
 }
 
-// text is what write stored.
-func text(from [nameSize / 8]uint64) string {
+// loadText is what write stored.
+func loadText(from [nameSize / 8]uint64) string {
 	var b [nameSize]byte
 	for i, word := range from {
 		binary.LittleEndian.PutUint64(b[8*i:], word)
@@ -89,11 +89,11 @@ func text(from [nameSize / 8]uint64) string {
 	return string(name)
 }
 
-// Shown is a client's name as sessions show it: cut to what a slot holds, with
+// DisplayName is a client's name as sessions show it: cut to what a slot holds, with
 // what a terminal would obey, and what is no text, spelled out.
-func Shown(name string) string { return visible(name[:min(len(name), nameSize-1)]) }
+func DisplayName(name string) string { return escapeName(name[:min(len(name), nameSize-1)]) }
 
-func visible(name string) string {
+func escapeName(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
 		return name
 	}

@@ -12,7 +12,7 @@ const (
 	Version = 3
 	Slots   = 256
 
-	hasLeft = 1 << 63 // in a claim: the client has ended in good order
+	leftBit = 1 << 63 // in a claim: the client has ended in good order
 
 	nameSize   = 32
 	headerSize = 256

@@ -135,16 +135,16 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 // first word, until it resigns.
 func (s *Session) Hold() { s.header.arrivals.Store(1) }
 
-// Rank changes the priority and the weight, at least 1, of the client in a
+// SetTerms changes the priority and the weight, at least 1, of the client in a
 // slot. Only the owner may call it.
-func (s *Session) Rank(slot int, priority int32, weight uint32) {
+func (s *Session) SetTerms(slot int, priority int32, weight uint32) {
 	s.slots[slot].Priority.Store(priority)
 	s.slots[slot].Weight.Store(max(weight, 1))
 }
 
 // Announce writes the name of the owner's policy, for those who watch and for
 // an owner that comes after this one.
-func (s *Session) Announce(policy string) { write(&s.header.policy, policy) }
+func (s *Session) Announce(policy string) { storeText(&s.header.policy, policy) }
 
 // Policy is what the owner announced; empty where it did not.
 func (s *Session) Policy() string {
@@ -152,7 +152,7 @@ func (s *Session) Policy() string {
 	for i := range name {
 		name[i] = s.header.policy[i].Load()
 	}
-	return visible(text(name))
+	return escapeName(loadText(name))
 }
 
 // Directive is what is asked of the client in a slot now.
@@ -229,7 +229,7 @@ func (s *Session) Reap() []Client {
 	for i := range s.slots {
 		sl := &s.slots[i]
 		claim := sl.Claim.Load()
-		if claim == 0 || !s.abandoned(i, claim) {
+		if claim == 0 || !s.isAbandoned(i, claim) {
 			continue
 		}
 		c, registered := s.Client(i)
@@ -249,22 +249,22 @@ func (s *Session) Reap() []Client {
 	return gone
 }
 
-// abandoned says whether the client that claims a slot will not use it again.
+// isAbandoned says whether the client that claims a slot will not use it again.
 // Between the claim and the other words of a new client lie microseconds; a
 // client of another pid namespace that is looked at just then may be taken
 // for dead, and goes on uncounted.
-func (s *Session) abandoned(i int, claim uint64) bool {
+func (s *Session) isAbandoned(i int, claim uint64) bool {
 	sl := &s.slots[i]
 	complete := State(sl.State.Load()) >= Idle // else a new client is filling it in
-	if claim&hasLeft != 0 || complete && s.unlocked(i) {
+	if claim&leftBit != 0 || complete && s.isUnlocked(i) {
 		return true
 	}
 	return sl.Pidns.Load() == pidNamespace() && !Identity(claim).Alive()
 }
 
-// unlocked says that nobody holds the lock on a slot of another pid namespace,
+// isUnlocked says that nobody holds the lock on a slot of another pid namespace,
 // as its client does while it lives: it has ended, or never was one.
-func (s *Session) unlocked(i int) bool {
+func (s *Session) isUnlocked(i int) bool {
 	if s.slots[i].Pidns.Load() == pidNamespace() {
 		return false
 	}

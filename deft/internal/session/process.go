@@ -37,9 +37,9 @@ func (i Identity) PID() int { return int(int32(i >> 32)) }
 // Alive says whether the process still runs, unless it is certain that it does not: a
 // process of which nothing can be read, as where no more files may be open, counts as
 // alive. A zombie does not.
-func (i Identity) Alive() bool { return i.alive("/proc") }
+func (i Identity) Alive() bool { return i.isAlive("/proc") }
 
-func (i Identity) alive(proc string) bool {
+func (i Identity) isAlive(proc string) bool {
 	if i.PID() <= 0 {
 		return false
 	}

@@ -50,13 +50,13 @@ func Create(o Options) (*Session, error) {
 		return nil, fmt.Errorf("session: memfd_create: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "deft-session")
-	if err = allocate(f); err == nil {
+	if err = reserveFile(f); err == nil {
 		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("session: size and seals: %w", err), f.Close())
 	}
-	return found(f, "", o)
+	return initSession(f, "", o)
 }
 
 // CreateFile makes a session in a new plain file of mode 0600 and becomes its
@@ -68,15 +68,15 @@ func CreateFile(path string, o Options) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	if err := allocate(f); err != nil {
+	if err := reserveFile(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("session: %s: %w", path, err), f.Close(), os.Remove(path))
 	}
-	return found(f, path, o)
+	return initSession(f, path, o)
 }
 
-// allocate gives a file all memory that a session takes: where a file system is full,
+// reserveFile gives a file all memory that a session takes: where a file system is full,
 // that is an error, and touching the session later would be a SIGBUS.
-func allocate(f *os.File) error {
+func reserveFile(f *os.File) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
 		_, err = f.WriteAt(make([]byte, size), 0) // nobody has it mapped yet
@@ -87,8 +87,8 @@ func allocate(f *os.File) error {
 	return nil
 }
 
-// room makes sure that a session which another process made has all its memory.
-func room(f *os.File) error {
+// checkRoom makes sure that a session which another process made has all its memory.
+func checkRoom(f *os.File) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
 	if errors.Is(err, unix.ENOSPC) {
 		return fmt.Errorf("%w: a session needs %d bytes", err, size)
@@ -96,8 +96,8 @@ func room(f *os.File) error {
 	return nil // one that cannot be extended is whole, or its maker wrote it
 }
 
-// found fills in the header of an empty session.
-func found(f *os.File, path string, o Options) (*Session, error) {
+// initSession fills in the header of an empty session.
+func initSession(f *os.File, path string, o Options) (*Session, error) {
 	s, err := mapFile(f)
 	if err != nil {
 		return nil, err
@@ -154,9 +154,9 @@ func openLink(path string) (*os.File, error) {
 
 // OpenFile maps the session in f and takes f over, closing it on error.
 func OpenFile(f *os.File) (*Session, error) {
-	err := vet(f)
+	err := checkFile(f)
 	if err == nil {
-		err = room(f)
+		err = checkRoom(f)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("session: %s: %w", f.Name(), err), f.Close())
@@ -171,8 +171,8 @@ func OpenFile(f *os.File) (*Session, error) {
 	return s, nil
 }
 
-// vet says whether f is large enough and stays so, and is the user's own.
-func vet(f *os.File) error {
+// checkFile says whether f is large enough and stays so, and is the user's own.
+func checkFile(f *os.File) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return err

@@ -55,7 +55,7 @@ func (w *bench) experiment(text string) *experiment.Experiment {
 	if err != nil {
 		w.b.Fatal(err)
 	}
-	if err := x.Into(w.b.TempDir()); err != nil {
+	if err := x.SetOutputDir(w.b.TempDir()); err != nil {
 		w.b.Fatal(err)
 	}
 	return x

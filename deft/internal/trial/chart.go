@@ -16,7 +16,7 @@ const (
 	Inflation Measure = "delay inflation" // mean completion time over the one alone, less 1
 )
 
-func (m Measure) of(shared, alone report.Model) float64 {
+func (m Measure) value(shared, alone report.Model) float64 {
 	if m == Inflation {
 		return shared.JCT.Mean/alone.JCT.Mean - 1
 	}
@@ -34,7 +34,7 @@ func (s *Sweep) Intervals(m Measure) chart.Lines {
 		series := chart.Series{Name: alone.Output}
 		for _, p := range s.Points {
 			series.X = append(series.X, float64(p.Sync))
-			series.Y = append(series.Y, m.of(p.Models[i], alone))
+			series.Y = append(series.Y, m.value(p.Models[i], alone))
 		}
 		c.Series = append(c.Series, series)
 	}
@@ -54,7 +54,7 @@ func (s *Sweep) Scatter(m Measure) chart.Scatter {
 	for _, p := range s.Points {
 		c.Series = append(c.Series, chart.Series{
 			Name: fmt.Sprintf("N = %d", p.Sync),
-			X:    []float64{m.of(p.Models[0], x)}, Y: []float64{m.of(p.Models[1], y)},
+			X:    []float64{m.value(p.Models[0], x)}, Y: []float64{m.value(p.Models[1], y)},
 		})
 	}
 	return c

@@ -69,7 +69,7 @@ func CUDA(lib, python, script, scratch string, environ []string) Machine {
 				own.Path = cmp.Or(m.PythonPath, python)
 			}
 			if m.External() && m.RepoPath != "" {
-				own.Env = hook.Before(environ, "PYTHONPATH", m.RepoPath)[len(environ):]
+				own.Env = hook.Prepend(environ, "PYTHONPATH", m.RepoPath)[len(environ):]
 			}
 			return own, nil
 		},
@@ -80,7 +80,7 @@ func CUDA(lib, python, script, scratch string, environ []string) Machine {
 func writeEntry(path string, m *experiment.Model) error {
 	entry := map[string]any{
 		"model_name": m.ModelName, "model_weight": m.ModelWeight, "sleep_time": m.SleepTime.Seconds(),
-		"input_file_path": m.InputFile, "output_file_path": folder(*m), "output_file_name": m.OutputName,
+		"input_file_path": m.InputFile, "output_file_path": outputDir(*m), "output_file_name": m.OutputName,
 		"priority": m.Priority, "resize": m.Resize, "batch_size": m.BatchSize, "sync_level": m.SyncLevel,
 	}
 	if m.Height > 0 {

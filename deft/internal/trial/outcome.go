@@ -34,14 +34,14 @@ func (o *Outcome) Save() error {
 		if o.Logs == nil || o.Logs[i] == nil {
 			continue
 		}
-		if err := os.MkdirAll(folder(m), 0o755); err != nil {
+		if err := os.MkdirAll(outputDir(m), 0o755); err != nil {
 			return err
 		}
 		if err := report.SaveLog(m.CSV(), o.Logs[i]); err != nil {
 			return err
 		}
 	}
-	last := folder(o.models[len(o.models)-1])
+	last := outputDir(o.models[len(o.models)-1])
 	if err := o.savePIDs(filepath.Join(last, "models_pid.json")); err != nil {
 		return err
 	}
@@ -62,15 +62,15 @@ func (o *Outcome) savePIDs(path string) error {
 	return file.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(pairs) })
 }
 
-func folder(m experiment.Model) string {
+func outputDir(m experiment.Model) string {
 	if m.OutputDir == "" {
 		return "."
 	}
 	return m.OutputDir
 }
 
-// described is what is known of a model before it runs.
-func described(m *experiment.Model) report.Model {
+// describe is what is known of a model before it runs.
+func describe(m *experiment.Model) report.Model {
 	return report.Model{
 		Name: m.Name(), Output: m.OutputName, Priority: m.Priority, Weight: m.Weight,
 		DeadlineMS: milliseconds(m.Deadline), CSV: m.CSV(),

@@ -10,9 +10,9 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// hosts are what hosts lose at a synchronization point, and until a policy's
+// assumedHosts are what hosts lose at a synchronization point, and until a policy's
 // answer: one that polls, one that must wake, and a busy one.
-var hosts = []struct{ sync, reaction time.Duration }{
+var assumedHosts = []struct{ sync, reaction time.Duration }{
 	{-1, 0},
 	{simulator.DefaultSyncCost, 0},
 	{2 * simulator.DefaultSyncCost, time.Millisecond},
@@ -23,7 +23,7 @@ var hosts = []struct{ sync, reaction time.Duration }{
 // host, where the experiment does not say what its host is like.
 func Predict(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Prediction, error) {
 	pooled := make([][]float64, len(x.Models))
-	for _, h := range hosts {
+	for _, h := range assumedHosts {
 		c, err := simulated(x)
 		if err != nil {
 			return nil, err

@@ -52,9 +52,9 @@ const (
 	runLine    = "run\n"
 )
 
-// start begins a process in a group of its own, which is ended when ctx is done:
+// startProcess begins a process in a group of its own, which is ended when ctx is done:
 // by SIGTERM, then by SIGKILL. It does not outlive this one.
-func start(ctx context.Context, name, log string, p Program) (*process, error) {
+func startProcess(ctx context.Context, name, log string, p Program) (*process, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (q *process) wait() {
 	err := q.cmd.Wait()
 	q.kill() // children of its own
 	if err != nil {
-		q.err = fmt.Errorf("%s: %w: %w%s", q.name, ErrDied, err, q.tail())
+		q.err = fmt.Errorf("%s: %w: %w%s", q.name, ErrDied, err, q.lastLines())
 	}
 	q.err = errors.Join(q.err, q.output.close())
 	close(q.done)
@@ -104,9 +104,9 @@ func (q *process) release() error {
 // tailLines is how much of a log an error shows.
 const tailLines = 5
 
-// tail is the end of what the process wrote.
-func (q *process) tail() string {
-	text := q.output.end()
+// lastLines is the end of what the process wrote.
+func (q *process) lastLines() string {
+	text := q.output.lastText()
 	if text == "" {
 		return "; it wrote nothing to " + q.log
 	}
@@ -123,22 +123,22 @@ type output struct {
 	err  error // of the file, the first
 }
 
-// kept is how much of the last words is.
-const kept = 8 << 10
+// keptBytes is how much of the last words is.
+const keptBytes = 8 << 10
 
 // Write takes in a piece.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last = append(o.last, p...)
-	o.last = o.last[max(0, len(o.last)-kept):]
+	o.last = o.last[max(0, len(o.last)-keptBytes):]
 	if o.err == nil {
 		_, o.err = o.file.Write(p)
 	}
 	return len(p), nil
 }
 
-func (o *output) end() string {
+func (o *output) lastText() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return strings.TrimSpace(string(o.last))

@@ -69,7 +69,7 @@ func place(t testing.TB) daemon.Place {
 		}
 		os.RemoveAll(dir)
 	})
-	at, err := daemon.At(dir, "run")
+	at, err := daemon.NewPlace(dir, "run")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func place(t testing.TB) daemon.Place {
 func into(t *testing.T, x *experiment.Experiment) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := x.Into(dir); err != nil {
+	if err := x.SetOutputDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -269,7 +269,7 @@ func TestNames(t *testing.T) {
 	x := &experiment.Experiment{Models: []experiment.Model{
 		{OutputName: "a"}, {OutputName: "a"}, {OutputName: strings.Repeat("long", 9)},
 	}}
-	if got := names(x); got[0] != "a" || got[1] != "model 1" || got[2] != "model 2" {
+	if got := sessionNames(x); got[0] != "a" || got[1] != "model 1" || got[2] != "model 2" {
 		t.Error(got)
 	}
 }

@@ -47,7 +47,7 @@ type Play func(context.Context, *experiment.Experiment) (*Outcome, error)
 // Alone runs each model by itself, with logs in a folder "alone" below its own,
 // and returns a run of all.
 func Alone(ctx context.Context, x *experiment.Experiment, play Play) (*report.Run, error) {
-	x = below(x, "alone")
+	x = withSubdir(x, "alone")
 	var all *report.Run
 	for i := range x.Models {
 		one := *x
@@ -86,7 +86,7 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 	}
 	s := &Sweep{Device: alone.Device, Clock: alone.Clock, Alone: alone.Models}
 	for _, n := range intervals {
-		o, err := play(ctx, bounded(x, n))
+		o, err := play(ctx, withInterval(x, n))
 		if err != nil {
 			return nil, fmt.Errorf("interval %d: %w", n, err)
 		}
@@ -102,8 +102,8 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 	return s, nil
 }
 
-// below is a copy of the experiment whose models write to a folder below theirs.
-func below(x *experiment.Experiment, name string) *experiment.Experiment {
+// withSubdir is a copy of the experiment whose models write to a folder below theirs.
+func withSubdir(x *experiment.Experiment, name string) *experiment.Experiment {
 	c := *x
 	c.Models = append([]experiment.Model(nil), x.Models...)
 	for i := range c.Models {
@@ -112,9 +112,9 @@ func below(x *experiment.Experiment, name string) *experiment.Experiment {
 	return &c
 }
 
-// bounded is the experiment with an interval for the models that have to yield.
-func bounded(x *experiment.Experiment, n int) *experiment.Experiment {
-	c := below(x, "sync_"+strconv.Itoa(n))
+// withInterval is the experiment with an interval for the models that have to yield.
+func withInterval(x *experiment.Experiment, n int) *experiment.Experiment {
+	c := withSubdir(x, "sync_"+strconv.Itoa(n))
 	for _, i := range yielding(c.Models) {
 		c.Models[i].Control.SyncEvery, c.Models[i].Control.Event = n, false
 	}

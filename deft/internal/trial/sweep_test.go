@@ -74,13 +74,13 @@ func TestRunSweep(t *testing.T) {
 }
 
 func TestOnlyLowerPrioritiesAreBounded(t *testing.T) {
-	x := bounded(two(), 9)
+	x := withInterval(two(), 9)
 	if x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 3 {
 		t.Errorf("%+v", x.Models)
 	}
 	x = two()
 	x.Models[0].Priority = 1
-	if x = bounded(x, 9); x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 9 {
+	if x = withInterval(x, 9); x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 9 {
 		t.Errorf("%+v", x.Models)
 	}
 }

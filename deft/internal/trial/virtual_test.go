@@ -27,7 +27,7 @@ const table = `{"models": [
 // hold every job, the warm-up first.
 func TestVirtual(t *testing.T) {
 	x := parse(t, table)
-	if err := x.Into(t.TempDir()); err != nil {
+	if err := x.SetOutputDir(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	o, err := Virtual(t.Context(), x)

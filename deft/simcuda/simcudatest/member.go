@@ -14,8 +14,8 @@ import (
 // ErrFull is returned when all slots are taken by living clients.
 var ErrFull = errors.New("simcudatest: all slots are taken")
 
-// hasLeft is in a claim: the client has ended in good order.
-const hasLeft = 1 << 63
+// leftBit is in a claim: the client has ended in good order.
+const leftBit = 1 << 63
 
 // Member is a client of a session within a test's own process: it has a slot and
 // follows the protocol, as libdeft.so does, and launches nothing itself.
@@ -50,13 +50,13 @@ func Join(s *session.Session, name string, priority int32, weight uint32) (*Memb
 	for i := range session.Slots {
 		w := (*session.Words)(unsafe.Pointer(&slots[i*int(each)]))
 		claim := atomic.LoadUint64(&w.Claim)
-		taken := claim != 0 && claim&hasLeft == 0 && session.Identity(claim).Alive()
+		taken := claim != 0 && claim&leftBit == 0 && session.Identity(claim).Alive()
 		if taken || !atomic.CompareAndSwapUint64(&w.Claim, claim, uint64(self)) {
 			continue
 		}
 		m := &Member{s, w, i}
 		m.state(session.Claimed)
-		m.fill(name, priority, weight)
+		m.writeSlot(name, priority, weight)
 		m.state(session.Idle)
 		s.Ring()
 		return m, nil
@@ -64,8 +64,8 @@ func Join(s *session.Session, name string, priority int32, weight uint32) (*Memb
 	return nil, errors.Join(ErrFull, unix.Munmap(data))
 }
 
-// fill resets what a client writes in its slot.
-func (m *Member) fill(name string, priority int32, weight uint32) {
+// writeSlot resets what a client writes in its slot.
+func (m *Member) writeSlot(name string, priority int32, weight uint32) {
 	old, w := *m.words, session.Words{}
 	w.Claim, w.State, w.Priority, w.Weight, w.Epoch, w.Marked = old.Claim, old.State, priority, max(weight, 1), old.Epoch+1, 1
 	var namespace unix.Stat_t
@@ -129,9 +129,9 @@ func (m *Member) Epoch() uint32 { return atomic.LoadUint32(&m.words.DirectiveEpo
 // Leave gives the slot up; m must not be used afterwards.
 func (m *Member) Leave() {
 	m.state(session.Left)
-	atomic.StoreUint64(&m.words.Claim, m.words.Claim|hasLeft)
+	atomic.StoreUint64(&m.words.Claim, m.words.Claim|leftBit)
 	m.session.Ring()
 }
 
-// Die lets the slot be claimed by a process that does not run.
-func (m *Member) Die() { atomic.StoreUint64(&m.words.Claim, (1<<22-1)<<32|7) }
+// Kill lets the slot be claimed by a process that does not run.
+func (m *Member) Kill() { atomic.StoreUint64(&m.words.Claim, (1<<22-1)<<32|7) }

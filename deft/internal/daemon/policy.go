@@ -10,9 +10,9 @@ import (
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
-// board holds the policy in force, which may be exchanged, and the clients that are
+// control holds the policy in force, which may be exchanged, and the clients that are
 // paused whatever it decides.
-type board struct {
+type control struct {
 	mu     sync.Mutex
 	name   string
 	policy policy.Policy
@@ -20,20 +20,20 @@ type board struct {
 	paused map[int]bool // by ID
 
 	decided time.Duration         // time of the last decision
-	shut    map[int]bool          // clients whose gate it closed, by ID
+	closing map[int]bool          // clients whose gate it closed, by ID
 	closed  map[int]time.Duration // how long each client's gate was closed, by ID
 }
 
-var _ policy.Policy = (*board)(nil)
+var _ policy.Policy = (*control)(nil)
 
-func newBoard(name string, rules policy.Settings) (*board, error) {
-	b := &board{paused: map[int]bool{}, rules: rules, shut: map[int]bool{}, closed: map[int]time.Duration{}}
-	return b, b.use(name, 0)
+func newControl(name string, rules policy.Settings) (*control, error) {
+	b := &control{paused: map[int]bool{}, rules: rules, closing: map[int]bool{}, closed: map[int]time.Duration{}}
+	return b, b.setPolicy(name, 0)
 }
 
-// use exchanges the policy for another at the beginning of its memory. A slack of 0
+// setPolicy exchanges the policy for another at the beginning of its memory. A slack of 0
 // stays as it is.
-func (b *board) use(name string, slack float64) error {
+func (b *control) setPolicy(name string, slack float64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	rules := b.rules
@@ -49,14 +49,14 @@ func (b *board) use(name string, slack float64) error {
 }
 
 // slack returns the slack in force.
-func (b *board) slack() float64 {
+func (b *control) slack() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return cmp.Or(b.rules.Slack, policy.DefaultSlack)
 }
 
 // Decide asks the policy about the clients that are not paused.
-func (b *board) Decide(now time.Duration, clients []policy.Client, directives []policy.Directive) time.Duration {
+func (b *control) Decide(now time.Duration, clients []policy.Client, directives []policy.Directive) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var free []policy.Client
@@ -81,30 +81,30 @@ func (b *board) Decide(now time.Duration, clients []policy.Client, directives []
 }
 
 // count adds the time since the last decision to that of the gates which it closed.
-func (b *board) count(now time.Duration, clients []policy.Client, directives []policy.Directive) {
+func (b *control) count(now time.Duration, clients []policy.Client, directives []policy.Directive) {
 	closed := map[int]time.Duration{}
 	for _, c := range clients {
 		closed[c.ID] = b.closed[c.ID]
-		if b.shut[c.ID] {
+		if b.closing[c.ID] {
 			closed[c.ID] += now - b.decided
 		}
 	}
-	clear(b.shut)
+	clear(b.closing)
 	for i, c := range clients {
-		b.shut[c.ID] = directives[i].Closed
+		b.closing[c.ID] = directives[i].Closed
 	}
 	b.decided, b.closed = now, closed
 }
 
-// closedFor returns how long the gate of a client was closed until the last decision.
-func (b *board) closedFor(id int) time.Duration {
+// gateClosed returns how long the gate of a client was closed until the last decision.
+func (b *control) gateClosed(id int) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.closed[id]
 }
 
 // pause pauses a client or resumes it.
-func (b *board) pause(id int, on bool) {
+func (b *control) pause(id int, on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if on {
@@ -115,7 +115,7 @@ func (b *board) pause(id int, on bool) {
 }
 
 // state returns the policy's name and the paused clients.
-func (b *board) state() (name string, paused []int) {
+func (b *control) state() (name string, paused []int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.name, slices.Sorted(maps.Keys(b.paused))
