@@ -15,7 +15,7 @@ var embedded embed.FS
 
 //go:generate make --silent made
 
-// Python is deft.py, by which a Python program marks its jobs: it does nothing where
+// Python holds deft.py, with which a Python program marks its jobs. It has no effect if
 // libdeft.so is not loaded.
 //
 //go:embed deft.py
@@ -30,12 +30,12 @@ func Sources() fs.FS {
 	return src
 }
 
-// Files are the names of the library's C files.
+// Files returns the names of the library's C files.
 func Files() []string {
 	return []string{"driver.c", "table.c", "member.c", "graph.c", "queue.c", "gate.c", "memory.c", "lookup.c", "entry.c"}
 }
 
-// compilerFlags are those of every build; the Makefile has the same.
+// compilerFlags returns the flags of every build, as in the Makefile.
 func compilerFlags() []string {
 	return []string{
 		"-std=gnu11", "-Os", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
@@ -74,7 +74,8 @@ func BuildTrace(ctx context.Context, c cc.Compiler) (string, error) {
 	return c.Build(ctx, p)
 }
 
-// Prepend is an environment in which path stands before what the variable name held.
+// Prepend returns an environment in which path comes before the earlier value of the
+// variable name.
 func Prepend(environ []string, name, path string) []string {
 	for _, e := range slices.Backward(environ) {
 		if held, ok := strings.CutPrefix(e, name+"="); ok && held != "" {
@@ -85,5 +86,5 @@ func Prepend(environ []string, name, path string) []string {
 	return append(slices.Clip(environ), name+"="+path)
 }
 
-// Preload is an environment in which lib is loaded before the rest.
+// Preload returns an environment in which lib is loaded before other libraries.
 func Preload(environ []string, lib string) []string { return Prepend(environ, "LD_PRELOAD", lib) }

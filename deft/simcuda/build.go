@@ -27,10 +27,10 @@ func Sources() fs.FS {
 	return src
 }
 
-// driver are the C files of libcuda.so.1.
+// driver lists the C files of libcuda.so.1.
 var driver = []string{"process.c", "context.c", "ask.c", "compilers.c", "stream.c", "work.c", "event.c", "memory.c", "lookup.c", "entries.c", "device.c", "clock.c"}
 
-// Built are the absolute paths of what an experiment needs.
+// Built holds the absolute paths of the files that an experiment needs.
 type Built struct {
 	Driver   string // libcuda.so.1, in a folder with its other name, libcuda.so
 	Workload string // deft-workload: its usage text is in src/workload.c

@@ -31,18 +31,18 @@ func (e *CompileError) Error() string {
 	return fmt.Sprintf("cc: %s: %s: %s", e.Product, e.Command, firstLines(e.Output, 5))
 }
 
-// Product is one file to be made from C sources.
+// Product describes one file to compile from C sources.
 type Product struct {
 	Name    string   // file name of the result, such as libcuda.so.1
 	Sources []fs.FS  // the files that the compiler may read, at their roots; no name twice
 	Args    []string // compiler arguments without -o, relative to Sources
-	// Made is the product as a release has it for this processor, nil where there is
-	// none; it is taken unless a compiler is named.
+	// Prebuilt holds the product of a release for this processor, or nil. It is used
+	// unless a compiler is named.
 	Prebuilt []byte
 }
 
-// Prebuilt reads the product NAME that a release made for this processor from its folder
-// made/GOARCH, such as `make made` leaves it; nil where there is none.
+// Prebuilt returns the product NAME of a release for this processor from its directory
+// made/GOARCH, as `make made` writes it; nil if there is none.
 func Prebuilt(files fs.FS, name string) []byte {
 	body, err := fs.ReadFile(files, path.Join("made", runtime.GOARCH, name))
 	if err != nil {
@@ -55,8 +55,8 @@ func Prebuilt(files fs.FS, name string) []byte {
 type Compiler struct {
 	Path  string // the compiler's name or path; "cc" where empty
 	Cache string // folder of the products; made where absent
-	// Made is a folder of products that were made elsewhere, for a machine
-	// without a compiler: one that it has under its name is taken as it is.
+	// Prebuilt is a directory of products made elsewhere, for a machine without a
+	// compiler. A product in it is used as it is.
 	Prebuilt string
 }
 
@@ -126,8 +126,8 @@ func (c Compiler) find() (string, error) {
 	return filepath.Abs(found)
 }
 
-// compile puts the sources in work/src and the result, as a release made it where no
-// compiler is given, in work/product.
+// compile writes the sources to work/src and the result to work/product: that of a release
+// if no compiler is given.
 func (c Compiler) compile(ctx context.Context, compiler string, p Product, work string) error {
 	src, out := filepath.Join(work, "src"), filepath.Join(work, "product")
 	err := errors.Join(os.Mkdir(src, 0o700), os.Mkdir(out, 0o700))

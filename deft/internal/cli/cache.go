@@ -35,8 +35,8 @@ func compiler() (cc.Compiler, error) {
 	return c, nil
 }
 
-// separators are the characters at which the loader splits LD_PRELOAD and
-// LD_LIBRARY_PATH, and that which it expands (ld.so(8)).
+// separators lists the characters at which the loader splits LD_PRELOAD and
+// LD_LIBRARY_PATH, and the one that it expands (ld.so(8)).
 const separators = " :;$"
 
 // library returns libdeft.so and the compiler that built it.

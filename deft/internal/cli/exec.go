@@ -29,7 +29,7 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// ownerLinger is the time that an owner started by exec runs after its last program.
+// ownerLinger is the time for which an owner started by exec runs after its last program.
 const ownerLinger = 10 * time.Second
 
 // program holds the flags of exec and the command that it starts.
@@ -216,12 +216,12 @@ func (p *program) attachOwner(at daemon.Place, policy string) (*daemon.Attachmen
 	return nil, err
 }
 
-// startWindow is the age of an owner up to which programs that join it were started at the
-// same time, as by one script: then the one that names a policy decides for all.
+// startWindow is the age of an owner below which programs that join it were started
+// together, as by one script: the one that names a policy then decides for all.
 const startWindow = 500 * time.Millisecond
 
-// applySettings changes the policy and slack of the session to those asked for. A session that
-// other programs use changes for them too, which needs --change.
+// applySettings changes the policy and slack of the session if the flags name others. In a
+// session that other programs use this needs --change.
 func (p *program) applySettings(at daemon.Place, owner *daemon.Attachment) error {
 	now := owner.Status()
 	policy, slack := cmp.Or(p.policy, now.Policy), cmp.Or(p.slack, now.Slack)

@@ -56,8 +56,8 @@ func sessionDir(named string) string {
 	return filepath.Join(sharedMemoryDir(), "deft-"+strconv.Itoa(os.Getuid()))
 }
 
-// directoryHint names the user's runtime directory (XDG Base Directory Specification), where
-// no other user can create files.
+// directoryHint names the user's runtime directory (XDG Base Directory Specification), in
+// which no other user can create files.
 func directoryHint() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return ", such as " + filepath.Join(dir, "deft")

@@ -17,17 +17,17 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// DefaultPolicy is that of a daemon that is given none.
+// DefaultPolicy is the policy of a new session without a named policy.
 const DefaultPolicy = "priority"
 
-// Settings are how a daemon begins. The zero value works.
+// Settings configures a daemon. The zero value works.
 type Settings struct {
 	Policy string        // empty: that of the owner before, else DefaultPolicy
 	Linger time.Duration // ends so long after its last client; 0 never
 	Rules  policy.Settings
-	// Experiment holds the terms of the clients of an experiment, whose policy decides from
-	// the supervisor's Begin on. nil: an owner that stays for months, decides at once and keeps
-	// nothing of clients that have gone.
+	// Experiment holds the terms of an experiment's clients; its policy decides from
+	// the supervisor's Begin on. nil: the owner decides at once and keeps nothing of
+	// clients that have left, as it may run for months.
 	Experiment *supervisor.Settings
 	// Metrics is the TCP address on which Prometheus metrics are served too, such as
 	// 127.0.0.1:9440; empty: only on the session's socket.
@@ -52,9 +52,9 @@ type Daemon struct {
 	stop        context.CancelFunc
 }
 
-// Start makes this process the owner of the session at a place: of the one that
-// is there, where its owner was killed, else of a new one. The error matches
-// ErrOwned where there is another, and policy.ErrUnknown.
+// Start makes this process the owner of the session at a place: of the existing session if
+// its owner was killed, or else of a new one. The error matches ErrOwned if another process
+// is the owner, and policy.ErrUnknown.
 func Start(at Place, s Settings) (*Daemon, error) {
 	lock, err := at.lock()
 	if err != nil {
@@ -68,8 +68,7 @@ func Start(at Place, s Settings) (*Daemon, error) {
 	return d, nil
 }
 
-// acquire takes the session up, asks the policy for the first time and opens the
-// socket.
+// acquire opens the session, calls the policy for the first time and opens the socket.
 func (d *Daemon) acquire() error {
 	var err error
 	if d.session, err = d.openSession(); err != nil {
@@ -132,9 +131,9 @@ func (d *Daemon) openSession() (*session.Session, error) {
 	return session.CreateFile(path, session.Options{})
 }
 
-// Run applies the policy and answers until ctx is done, somebody asks it to
-// stop, or nobody has needed it for the time to linger. Then gates open, and
-// the files are removed where no client is left.
+// Run applies the policy and serves requests until ctx is done, a client sends a stop
+// request, or no client has used the session for Settings.Linger. Then it opens all gates,
+// and removes the files if no client is left.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, d.stop = context.WithCancel(ctx)
 	defer d.stop()
@@ -174,7 +173,7 @@ func (d *Daemon) Policy() string {
 	return name
 }
 
-// endWhenUnused ends the daemon when nobody has needed it for long enough.
+// endWhenUnused ends the daemon once no client has used it for Settings.Linger.
 func (d *Daemon) endWhenUnused(ctx context.Context) {
 	if d.settings.Linger <= 0 {
 		return
@@ -202,7 +201,7 @@ func (d *Daemon) inUse() bool {
 	return d.attachments > 0 || countLiving(d.session) > 0
 }
 
-// endUnused stops the daemon unless somebody has attached meanwhile.
+// endUnused stops the daemon unless a client has attached meanwhile.
 func (d *Daemon) endUnused() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

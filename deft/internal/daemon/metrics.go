@@ -12,7 +12,7 @@ type metric struct {
 	value            func(Client) float64
 }
 
-// clientMetrics are the metrics with the labels program and pid.
+// clientMetrics lists the metrics with the labels program and pid.
 var clientMetrics = []metric{
 	{"launches_total", "counter", "Launches of kernels and graphs.", func(c Client) float64 { return float64(c.Launches) }},
 	{"jobs_total", "counter", "Finished jobs.", func(c Client) float64 { return float64(c.Jobs) }},

@@ -18,14 +18,14 @@ import (
 
 // Returned when a session cannot be owned.
 var (
-	// ErrOwned is returned where another process is the owner.
+	// ErrOwned is returned if another process is the owner.
 	ErrOwned = errors.New("another process is the owner")
 	// ErrPlace is returned for a folder or name that cannot hold a session.
 	ErrPlace = errors.New("cannot create a session")
 	// ErrDirectory is returned, with ErrPlace, for a folder that is not this user's
 	// alone, or cannot be made.
 	ErrDirectory = errors.New("not a private directory of this user")
-	// ErrForeign is returned for a file that is no session where one should be.
+	// ErrForeign is returned for a file at a session's path that is not a session.
 	ErrForeign = errors.New("this file was not written by deft")
 )
 
@@ -36,8 +36,8 @@ type Place struct{ dir, name string }
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,30}$`)
 
-// NewPlace is the place of a named session in a folder, which is made for this user
-// alone where it is absent.
+// NewPlace returns the place of a named session in a directory, which it creates for this
+// user alone if it is missing.
 func NewPlace(dir, name string) (Place, error) {
 	if !validName.MatchString(name) {
 		return Place{}, fmt.Errorf("daemon: %w: the name %q is not valid", ErrPlace, name)
@@ -62,10 +62,10 @@ func NewPlace(dir, name string) (Place, error) {
 	return p, nil
 }
 
-// longestPath is what a socket's address has room for, less its final NUL (unix(7)).
+// longestPath is the size of a socket's address in bytes, without its final NUL (unix(7)).
 const longestPath = 107
 
-// whyShared says why a folder is not this user's alone, "" if it is.
+// whyShared returns the reason why a directory is not private to this user, or "".
 func whyShared(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -83,22 +83,22 @@ func whyShared(info fs.FileInfo) string {
 	return ""
 }
 
-// Name is the session's name.
+// Name returns the session's name.
 func (p Place) Name() string { return p.name }
 
-// Session is the path of the session, for DEFT_SESSION of its clients.
+// Session returns the path of the session, for DEFT_SESSION of its clients.
 func (p Place) Session() string { return p.path("session") }
 
-// Device is the path of the simulated device of the session's clients.
+// Device returns the path of the simulated device of the session's clients.
 func (p Place) Device() string { return p.path("device") }
 
-// Log is the path of what an owner in the background writes.
+// Log returns the path of the log of an owner in the background.
 func (p Place) Log() string { return p.path("log") }
 
-// logHeader is how a log begins; a file without it is not ours.
+// logHeader is the first line of a log; a file without it is not deft's.
 const logHeader = "log of the owner of a deft session\n"
 
-// deviceHeader is how a simulated device begins.
+// deviceHeader holds the first bytes of a simulated device.
 const deviceHeader = "simcuda3"
 
 // OpenLog opens the log to append. The error matches ErrForeign for a file that is
@@ -143,8 +143,8 @@ func (p Place) path(kind string) string { return filepath.Join(p.dir, p.name+"."
 // it. The error matches ErrOwned.
 func (p Place) lock() (*os.File, error) { return Lock(p.path("lock"), os.O_RDWR|os.O_CREATE) }
 
-// Lock opens a file or folder and locks it for this process, however that ends. The
-// error matches ErrOwned where another has it, or took it away meanwhile.
+// Lock opens a file or directory and locks it until this process ends. The error matches
+// ErrOwned if another process holds the lock, or has removed the file meanwhile.
 func Lock(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, 0o600)
 	if err != nil {
@@ -161,8 +161,7 @@ func Lock(path string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// removeFiles takes away the files of a session that nobody uses. The caller holds
-// the lock.
+// removeFiles removes the files of an unused session. The caller holds the lock.
 func (p Place) removeFiles() {
 	_ = os.Remove(p.Session()) // what is not there need not go
 	if info, err := os.Lstat(p.socket()); err == nil && info.Mode()&fs.ModeSocket != 0 {
@@ -179,8 +178,7 @@ func (p Place) removeFiles() {
 	}
 }
 
-// Clean removes what an owner that was killed has left, where no client uses it
-// any more.
+// Clean removes the files of a killed owner if no client uses them.
 func (p Place) Clean() error {
 	if _, err := os.Lstat(p.Session()); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -206,9 +204,9 @@ func (p Place) Clean() error {
 	return nil
 }
 
-// Vacant returns an error if no owner could use the place: one that matches ErrForeign
-// if a file that is not deft's is where the session should be, and one that matches
-// [syscall.ENOSPC] if its file system has no room for a session.
+// Vacant returns an error if no owner could use the place. It matches ErrForeign if a file
+// that is not deft's is at the session's path, and [syscall.ENOSPC] if the file system has
+// no room for a session.
 func (p Place) Vacant() error {
 	s, err := session.Open(p.Session())
 	switch {
@@ -227,9 +225,9 @@ func (p Place) Vacant() error {
 	return nil
 }
 
-// isUnwritten reports whether a file is what an owner leaves that was killed before it
-// wrote a session's first byte: this user's, of a session's size or empty, and all
-// zero.
+// isUnwritten reports whether a file was left by an owner that was killed before it wrote a
+// session's first byte: it belongs to this user, is empty or as large as a session, and
+// contains only zeros.
 func isUnwritten(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != 0 && info.Size() != session.Size {
@@ -242,7 +240,7 @@ func isUnwritten(path string) bool {
 	return err == nil && len(bytes.Trim(b, "\x00")) == 0
 }
 
-// countLiving is how many clients of a session there are.
+// countLiving returns the number of living clients of a session.
 func countLiving(s *session.Session) int {
 	n := 0
 	for _, c := range s.Clients() {

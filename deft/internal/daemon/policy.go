@@ -10,8 +10,8 @@ import (
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
-// control holds the policy in force, which may be exchanged, and the clients that are
-// paused whatever it decides.
+// control holds the policy in force, which can be replaced, and the clients that are paused
+// regardless of it.
 type control struct {
 	mu     sync.Mutex
 	name   string
@@ -31,8 +31,8 @@ func newControl(name string, rules policy.Settings) (*control, error) {
 	return b, b.setPolicy(name, 0)
 }
 
-// setPolicy exchanges the policy for another at the beginning of its memory. A slack of 0
-// stays as it is.
+// setPolicy replaces the policy by another one without history. A slack of 0 changes
+// nothing.
 func (b *control) setPolicy(name string, slack float64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,7 +55,7 @@ func (b *control) slack() float64 {
 	return cmp.Or(b.rules.Slack, policy.DefaultSlack)
 }
 
-// Decide asks the policy about the clients that are not paused.
+// Decide applies the policy to the clients that are not paused.
 func (b *control) Decide(now time.Duration, clients []policy.Client, directives []policy.Directive) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

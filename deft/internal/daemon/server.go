@@ -28,7 +28,7 @@ type ClientChange struct {
 	Paused   *bool   `json:"paused,omitempty"`
 }
 
-// headerTimeout bounds the wait for the other side's header.
+// headerTimeout bounds the wait for the header of a request or a response.
 const headerTimeout = 10 * time.Second
 
 // errShutdown is returned to a program that would join while the owner shuts down.
@@ -92,7 +92,7 @@ func (d *Daemon) attach(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 }
 
-// addAttachment counts a program to come; false if the owner is shutting down.
+// addAttachment counts a program that will join; false if the owner is shutting down.
 func (d *Daemon) addAttachment() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Never is the time of what does not happen.
+// Never is the time of an event that does not happen.
 const Never = time.Duration(math.MaxInt64)
 
 // Kernel is a launch: one kernel, or a graph of several.
@@ -78,7 +78,7 @@ func (d *Device) Next() time.Duration {
 	return d.clock + d.step()
 }
 
-// step is the remaining time of the running kernel.
+// step returns the remaining time of the running kernel.
 func (d *Device) step() time.Duration {
 	if d.settings.Discipline == Turns {
 		return min(d.left[d.running], max(d.turnEnd-d.clock, 0))
@@ -120,7 +120,7 @@ func (d *Device) Advance(now time.Duration) (done []Kernel) {
 	}
 }
 
-// chooseClient decides who runs now. In turns a change puts the clock forward.
+// chooseClient chooses the client that runs now. In turns, a change advances the clock.
 func (d *Device) chooseClient() {
 	next := d.running
 	switch {

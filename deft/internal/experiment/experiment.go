@@ -126,8 +126,8 @@ func (x *Experiment) SetOutputDir(dir string) error {
 	return nil
 }
 
-// Name is the name of a model in results: model, size, batch and sleep time, as
-// in "fasterrcnn_resnet50_fpn_720x1280_batch_1_sleep_1".
+// Name returns the name of a model in results: model, size, batch and sleep time, as in
+// "fasterrcnn_resnet50_fpn_720x1280_batch_1_sleep_1".
 func (m *Model) Name() string {
 	var b strings.Builder
 	b.WriteString(m.ModelName)
@@ -138,8 +138,8 @@ func (m *Model) Name() string {
 	return b.String()
 }
 
-// CSV is the path of the model's log of jobs.
+// CSV returns the path of the model's log of jobs.
 func (m *Model) CSV() string { return filepath.Join(m.OutputDir, m.OutputName+".csv") }
 
-// Log is the path of what the model's process writes to its standard error.
+// Log returns the path of the standard error of the model's process.
 func (m *Model) Log() string { return filepath.Join(m.OutputDir, m.OutputName+".log") }

@@ -24,10 +24,10 @@ const (
 	kindObject kind = "an object"
 )
 
-// kinds are those of YAML's tags; a value of another is text.
+// kinds maps YAML's tags to kinds; a value with another tag is text.
 var kinds = map[string]kind{"!!null": kindNull, "!!bool": kindBool, "!!int": kindNumber, "!!float": kindNumber, "!!seq": kindArray, "!!map": kindObject}
 
-// node is a value that knows its line and the path of fields to it.
+// node holds a value, its line and the path of fields to it.
 type node struct {
 	path   string
 	line   int

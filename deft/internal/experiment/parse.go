@@ -47,7 +47,7 @@ func (r *reader) warn(n node, format string, args ...any) {
 	r.warnings = append(r.warnings, &Warning{r.file, n.line, n.path, fmt.Sprintf(format, args...)})
 }
 
-// object is a JSON object whose fields are taken one by one.
+// object reads the fields of a JSON object one by one.
 type object struct {
 	r    *reader
 	node node
@@ -61,7 +61,7 @@ func (r *reader) object(n node) *object {
 	return &object{r, n, map[string]bool{}}
 }
 
-// quoted is a value as an error quotes it.
+// quoted returns a value as an error shows it.
 func (n node) quoted() string {
 	switch n.kind {
 	case kindBool, kindNumber:
@@ -72,14 +72,14 @@ func (n node) quoted() string {
 	return string(n.kind)
 }
 
-// field returns a field; ok is false where it is absent or null.
+// field returns a field; ok is false if it is absent or null.
 func (o *object) field(key string) (node, bool) {
 	o.used[key] = true
 	n, ok := o.node.fields[key]
 	return n, ok && n.kind != kindNull
 }
 
-// requiredField is take of a field that must be there.
+// requiredField returns a field and fails if it is absent.
 func (o *object) requiredField(key string) (node, bool) {
 	n, ok := o.field(key)
 	if !ok {
@@ -97,7 +97,7 @@ func joinPath(path, key string) string {
 	return path + "." + key
 }
 
-// warnUnknown warns about the fields that were not taken.
+// warnUnknown warns about the fields that were not read.
 func (o *object) warnUnknown() {
 	for _, key := range o.node.order {
 		if !o.used[key] {
@@ -153,7 +153,7 @@ func (r *reader) flag(n node) bool {
 	return on
 }
 
-// number is a finite number of low or more.
+// number returns a finite number of low or more.
 func (r *reader) number(n node, low float64) float64 {
 	v, err := strconv.ParseFloat(n.text, 64)
 	if n.kind != kindNumber || err != nil || !(v >= low) || v > maxNumber {
@@ -166,7 +166,7 @@ func (r *reader) number(n node, low float64) float64 {
 // maxNumber bounds every number of a configuration: as nanoseconds it is 104 days.
 const maxNumber = 9e15
 
-// whole is a whole number of low or more; 3.0 is one, as in Python.
+// whole returns a whole number of low or more; 3.0 is one, as in Python.
 func (r *reader) whole(n node, low int) int {
 	v, err := strconv.ParseFloat(n.text, 64)
 	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) || v > math.MaxInt32 {
@@ -176,7 +176,7 @@ func (r *reader) whole(n node, low int) int {
 	return int(v)
 }
 
-// duration is a number of units, of which the key tells, of 0 or more.
+// duration returns a time of 0 or more; the key names its unit.
 func (r *reader) duration(n node) time.Duration {
 	unit := time.Second
 	if strings.Contains(n.path, "_ms") {
@@ -279,7 +279,7 @@ func (r *reader) model(n node) Model {
 	return m
 }
 
-// stem is the name of the log files: one name, not a path.
+// stem returns the name of the log files, which is not a path.
 func (o *object) stem(model string) string {
 	n, ok := o.field("output_file_name")
 	if !ok {
@@ -381,7 +381,7 @@ func (r *reader) distinctLogs(models node, all []Model) {
 	}
 }
 
-// duplicateLogs returns the first two models with the same log; 0, 0 where there are none.
+// duplicateLogs returns the first two models with the same log; 0, 0 if there are none.
 func duplicateLogs(all []Model) (first, second int) {
 	seen := map[string]int{}
 	for i := range all {

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Devices asks a policy of its own for each device, and makes one client of the
-// ranks of a gang.
+// Devices runs one policy for each device, and treats the ranks of a gang as one client.
 //
 // The ranks of a gang wait for one another inside their kernels. Two of them
 // stopped at different places, or two gangs whose kernels meet in another order
@@ -28,14 +27,14 @@ func NewDevices(newPolicy func() Policy) *Devices {
 	return &Devices{newPolicy, map[uint64]*group{}}
 }
 
-// group is devices that gangs couple, or one device.
+// group holds devices that gangs couple, or one device.
 type group struct {
 	policy  Policy
 	gangs   map[uint64]*gang
 	running uint64 // the gang that runs; 0 none
 }
 
-// gang is what is remembered of ranks.
+// gang holds the ranks of a gang and the history of its stops.
 type gang struct {
 	ranks     []int          // in the present question
 	stopped   bool           // none of them keeps another from ending
@@ -46,8 +45,8 @@ type gang struct {
 	moved     time.Duration // when launches last changed
 }
 
-// rankPatience is how long ranks may wait at their gates for one that waits
-// for them, before they are let on by a job; set by hand.
+// rankPatience is the time that ranks may wait at their gates for a rank that waits for
+// them, before they may run one more job; set by hand.
 const rankPatience = 5 * time.Millisecond
 
 // Decide implements [Policy]. It leaves out clients that are exempt.
@@ -70,7 +69,7 @@ func (d *Devices) Decide(now time.Duration, clients []Client, directives []Direc
 	return next
 }
 
-// decide asks the policy of each group of devices.
+// decide runs the policy of each group of devices.
 func (d *Devices) decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	if len(clients) == 0 || !slices.ContainsFunc(clients, func(c Client) bool { return c.Device != clients[0].Device || c.Gang != 0 }) {
 		return d.group(clients).policy.Decide(now, clients, directives)
@@ -90,7 +89,7 @@ func (d *Devices) decide(now time.Duration, clients []Client, directives []Direc
 	return next
 }
 
-// group is that of the clients' devices.
+// group returns the group of the clients' devices.
 func (d *Devices) group(clients []Client) *group {
 	var key uint64
 	for i, c := range clients {
@@ -104,7 +103,7 @@ func (d *Devices) group(clients []Client) *group {
 	return d.groups[key]
 }
 
-// coupledDevices puts clients together whose devices gangs couple, in order.
+// coupledDevices groups clients whose devices gangs couple, in order.
 func coupledDevices(clients []Client) [][]int {
 	of := map[uint64]uint64{} // device -> a device of the same group
 	root := func(device uint64) uint64 {
@@ -139,7 +138,7 @@ func coupledDevices(clients []Client) [][]int {
 	return groups
 }
 
-// decide asks the policy, with one client for each gang.
+// decide runs the policy with one client for each gang.
 func (g *group) decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	units, of := g.mergeGangs(clients)
 	answers := make([]Directive, len(units))
@@ -168,7 +167,8 @@ func (g *group) decide(now time.Duration, clients []Client, directives []Directi
 	return next
 }
 
-// mergeGangs makes one client of each gang's ranks, and says which one each client is.
+// mergeGangs returns one client for each gang's ranks, and the index of that client for
+// each rank.
 func (g *group) mergeGangs(clients []Client) (units []Client, of []int) {
 	at := map[uint64]int{}
 	for _, w := range g.gangs {
@@ -200,11 +200,11 @@ func (g *group) mergeGangs(clients []Client) (units []Client, of []int) {
 	return units, of
 }
 
-// isStopped says that a rank cannot keep another from ending: it has no job, or
-// is at its gate before the first launch of one, with nothing in flight.
+// isStopped says that a rank cannot keep another from ending: it has no job, or waits at
+// its gate before the first launch of one, with nothing in flight.
 func (c Client) isStopped() bool { return c.Drained && !c.Started || !c.Active && c.InFlight == 0 }
 
-// mergeRank is the client that two ranks are together.
+// mergeRank returns two ranks as one client.
 func (c Client) mergeRank(rank Client) Client {
 	if rank.Active && (!c.Active || rank.Begin < c.Begin) {
 		c.Begin = rank.Begin
@@ -225,8 +225,8 @@ func (c Client) mergeRank(rank Client) Client {
 	return c
 }
 
-// admitGang closes all gangs but the one inside, and lets the next in when that one
-// has stopped: the most urgent, then the one that has waited longest.
+// admitGang closes all gangs except the running one, and admits the next when that one has
+// stopped: the most urgent, then the one that has waited longest.
 func (g *group) admitGang(units []Client, answers []Directive) {
 	if len(g.gangs) < 2 {
 		g.running = 0
@@ -261,8 +261,8 @@ func (g *group) admitGang(units []Client, answers []Directive) {
 	}
 }
 
-// stopRanks says after which job each rank stops. Ranks need not number their jobs
-// alike: they are counted from where all had stopped.
+// stopRanks sets the job after which each rank stops. Ranks may number their jobs
+// differently, so jobs are counted from the moment when all had stopped.
 func (w *gang) stopRanks(now time.Duration, clients []Client, launches uint64, directives []Directive) {
 	if w.stopped || launches != w.launches {
 		w.launches, w.moved = launches, now
@@ -284,7 +284,7 @@ func (w *gang) stopRanks(now time.Duration, clients []Client, launches uint64, d
 	}
 }
 
-// lastStartedJob is the number of the last job that has launched something.
+// lastStartedJob returns the number of the last job that has launched a kernel.
 func (c Client) lastStartedJob() uint64 {
 	if c.Active && !c.Started {
 		return c.Job - 1

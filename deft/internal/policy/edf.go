@@ -23,7 +23,7 @@ type EDF struct {
 
 var _ Policy = (*EDF)(nil)
 
-// account is what is known of a client's device time.
+// account holds the device time of a client's jobs.
 type account struct {
 	begin   time.Duration // of the job under way
 	atBegin time.Duration // device time when it began
@@ -39,13 +39,13 @@ func NewEDF(s Settings) *EDF {
 // Set by hand.
 const (
 	newestWeight = 0.3 // weight of the last job in the mean
-	// slackPerNeed is the slack, as a share of the predicted need, below which
-	// a job is urgent; slackFloor is added for what others have queued.
+	// slackPerNeed is the slack, as a share of the predicted need, below which a job is
+	// urgent; slackFloor is added for the kernels that others have queued.
 	slackPerNeed = 0.5
 	slackFloor   = 2 * time.Millisecond
 )
 
-// queued is a running job with a deadline.
+// queued describes a running job with a deadline.
 type queued struct {
 	index    int
 	deadline time.Duration
@@ -53,7 +53,7 @@ type queued struct {
 	known    bool
 }
 
-// Decide serves the earliest deadline first where slack is short.
+// Decide serves the earliest deadline first if slack is short.
 func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	e.observe(clients)
 	if !slices.ContainsFunc(clients, func(c Client) bool { return c.Deadline > 0 }) {
@@ -103,7 +103,7 @@ func (e *EDF) observe(clients []Client) {
 	}
 }
 
-// deadlineQueue returns the running jobs with a deadline the earliest first.
+// deadlineQueue returns the running jobs with a deadline, earliest first.
 func (e *EDF) deadlineQueue(clients []Client) []queued {
 	var line []queued
 	for i, c := range clients {
@@ -118,7 +118,7 @@ func (e *EDF) deadlineQueue(clients []Client) []queued {
 	return line
 }
 
-// isUrgent says whether a job in line is short of slack, and when one will be.
+// isUrgent says whether a job in the queue is short of slack, and when one will be.
 func isUrgent(now time.Duration, line []queued) (urgent bool, next time.Duration) {
 	if len(line) == 0 {
 		return false, Never

@@ -19,7 +19,7 @@ type Fair struct {
 
 var _ Policy = (*Fair)(nil)
 
-// virtual is the account of a client.
+// virtual holds the virtual time of a client.
 type virtual struct {
 	time    float64 // ns of device time per unit of weight
 	gpu     time.Duration
@@ -30,7 +30,7 @@ type virtual struct {
 // granularity is the time by which one client may run ahead of another; set by hand.
 const granularity = 2 * time.Millisecond
 
-// credit is how many granularities a client that comes back may be behind.
+// credit is the number of granularities that a returning client may be behind.
 const credit = 10
 
 // NewFair returns the policy.
@@ -53,10 +53,11 @@ func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directiv
 }
 
 // launchShare is the part of another client's longest launch that a client may have in
-// flight: a turn next to graphs is long, and its host must not be in a hurry.
+// flight: a turn next to graphs is long, and its host must have enough launches queued for
+// it.
 const launchShare = 0.1
 
-// widenBounds lets queues be as deep as the launches of others allow.
+// widenBounds raises the bounds of queues next to clients with long launches.
 func (f *Fair) widenBounds(clients []Client, directives []Directive) {
 	for i, c := range clients {
 		for _, o := range clients {
@@ -67,8 +68,8 @@ func (f *Fair) widenBounds(clients []Client, directives []Directive) {
 	}
 }
 
-// chargeClients adds the device time since the last question to every account, and
-// brings up the accounts of those that come back.
+// chargeClients adds the device time since the last decision to every account, and lets
+// clients that return catch up.
 func (f *Fair) chargeClients(clients []Client) {
 	dropAbsent(f.virtual, clients)
 	floor := math.Inf(1) // the least of those that work and worked before

@@ -10,19 +10,19 @@ import (
 	"github.com/foretime/foretime/shared/registry"
 )
 
-// ErrUnknown is returned for a name that is no policy.
+// ErrUnknown is returned for an unknown policy's name.
 var ErrUnknown = errors.New("unknown policy")
 
-// Never is the time of a policy that needs only to be asked at changes.
+// Never is the next decision's time of a policy that decides only when a client changes.
 const Never = time.Duration(math.MaxInt64)
 
-// DefaultInFlight is the device time that a client below another may have in
-// flight where it names no interval: long enough that its queue does not run
-// empty while its host waits, short beside a job. On 40 drawn pairs on the virtual clock
-// it delayed both less than the best N did.
+// DefaultInFlight is the device time that a client below another may have in flight if it
+// names no interval: long enough that its queue does not run empty while its host waits,
+// and short compared with a job. On 40 drawn pairs on the virtual clock it delayed both
+// clients less than the best interval did.
 const DefaultInFlight = 200 * time.Microsecond
 
-// Terms are what a client was registered with.
+// Terms holds the terms with which a client was registered.
 type Terms struct {
 	Name     string
 	Priority int           // larger is more urgent
@@ -37,7 +37,7 @@ type Terms struct {
 	Exempt      bool // from the policy: it never stops, and no other client stops for it
 }
 
-// Client is a client at an instant. Times are on the clock of the question.
+// Client is the state of a client at one moment. Times are on the clock of the decision.
 type Client struct {
 	ID     int    // stays while the client is registered
 	Device uint64 // tells devices apart
@@ -60,7 +60,7 @@ type Client struct {
 	Jobs     int           // done since it registered
 }
 
-// Directive is what is asked of a client. The zero value asks nothing.
+// Directive is the owner's order to a client. The zero value lets it run freely.
 type Directive struct {
 	Closed    bool   // launch nothing
 	Watch     bool   // say when it launches again: others use the device meanwhile
@@ -73,30 +73,30 @@ type Directive struct {
 	InFlightTime time.Duration
 }
 
-// Policy decides. Its methods are called from one goroutine.
+// Policy decides which clients may launch. Its methods are called from one goroutine.
 type Policy interface {
-	// Decide fills in directives[i], zero before, for clients[i], and returns
-	// the time at which to ask again if nothing happens before: after now, or
-	// Never. Clients are in ascending order of ID.
+	// Decide sets directives[i], zero before, for clients[i], and returns the time of
+	// the next decision if no client changes before: after now, or Never. Clients are
+	// in ascending order of ID.
 	Decide(now time.Duration, clients []Client, directives []Directive) time.Duration
 }
 
-// None lets every client launch as it likes: the clients are only counted.
+// None lets every client launch freely and only counts.
 type None struct{}
 
-// Decide asks nothing of anyone.
+// Decide sets no directive.
 func (None) Decide(time.Duration, []Client, []Directive) time.Duration { return Never }
 
-// Settings are what a user may set of a policy. The zero value works.
+// Settings holds the settings of a policy. The zero value works.
 type Settings struct {
 	Quantum time.Duration // of rr: a turn; 0 is 10 ms
-	// Slack is the time that jobs may take, relative to alone, for what others get of
-	// the device in the gaps of an urgent one; 0 is DefaultSlack.
+	// Slack is the time of an urgent client's jobs, relative to alone, that others' use
+	// of its gaps may cost; 0 is DefaultSlack.
 	Slack  float64
 	Device Device
 }
 
-// Policies are all policies, by name. A new one is a file and a line here.
+// Policies lists all policies by name. A new policy is one file and one line here.
 var Policies = registry.List[func(Settings) Policy]{
 	{Name: "none", Help: "no control: launches are passed on at once", New: func(Settings) Policy { return None{} }},
 	{Name: "priority", Help: "the most urgent job runs alone, others stop at their gate", New: func(s Settings) Policy { return NewPriority(s) }},
@@ -107,8 +107,8 @@ var Policies = registry.List[func(Settings) Policy]{
 	{Name: "quota", Help: "each client gets at most its share of the device time", New: func(Settings) Policy { return NewQuota() }},
 }
 
-// New returns a policy by its name, at the beginning of its memory, for any
-// number of devices and for gangs (see [Devices]). The error matches ErrUnknown.
+// New returns a policy by its name, without history, for any number of devices and for
+// gangs (see [Devices]). The error matches ErrUnknown.
 func New(name string, s Settings) (Policy, error) {
 	newPolicy, err := Policies.Find(name)
 	if err != nil {
@@ -120,7 +120,7 @@ func New(name string, s Settings) (Policy, error) {
 	return NewDevices(func() Policy { return newPolicy(s) }), nil
 }
 
-// weight is the client's share of the device relative to others.
+// weight returns the client's share of the device relative to others.
 func (t Terms) weight() float64 {
 	if t.Weight > 0 {
 		return t.Weight
@@ -128,8 +128,8 @@ func (t Terms) weight() float64 {
 	return 1
 }
 
-// boundQueue keeps the queue of a client short, so that what is in it when its gate
-// closes is soon done: a gate alone cannot recall kernels that are queued.
+// boundQueue bounds the client's queue, so its kernels are soon done when its gate closes:
+// a gate cannot recall queued kernels.
 func (t Terms) boundQueue(d *Directive) {
 	switch {
 	case t.Interval == 0:
@@ -141,7 +141,8 @@ func (t Terms) boundQueue(d *Directive) {
 	}
 }
 
-// highestPriority returns the highest priority of the clients that keep accepts, math.MinInt of none.
+// highestPriority returns the highest priority of the clients that keep accepts, or
+// math.MinInt if it accepts none.
 func highestPriority(clients []Client, keep func(Client) bool) int {
 	highest := math.MinInt
 	for _, c := range clients {
@@ -155,7 +156,7 @@ func highestPriority(clients []Client, keep func(Client) bool) int {
 func isRegistered(Client) bool { return true }
 func isActive(c Client) bool   { return c.Active }
 
-// dropAbsent drops what is remembered of clients that have left.
+// dropAbsent deletes the memory of clients that have left.
 func dropAbsent[V any](memory map[int]V, clients []Client) {
 	for id := range memory {
 		if !slices.ContainsFunc(clients, func(c Client) bool { return c.ID == id }) {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Priority stops every client while a more urgent one uses the device: while it has a
-// job, except in gaps that are worth giving away ([presence]). There may be any number
-// of levels. A client that is not of the highest level registered has little device
-// time in flight ([DefaultInFlight], or the bound of its Interval), so what it has queued
-// when it is stopped is soon done.
+// Priority stops every client while a more urgent one uses the device: while it has a job,
+// except in gaps that are worth giving away ([presence]). There may be any number of
+// levels. A client below the highest registered level has little device time in flight
+// ([DefaultInFlight], or the bound of its Interval), so its kernels are soon done when it
+// is stopped.
 type Priority struct{ presence presence }
 
 var _ Policy = (*Priority)(nil)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// RoundRobin gives the device to one client at a time, in turn, for a quantum
-// of wall time each. While the client whose turn it is has no work for the
-// device the next one that has is its guest, so the device idles only where
-// nobody has any; when it has work again within its turn it takes the rest.
+// RoundRobin gives the device to one client at a time, in turn, for a quantum of wall time
+// each. While that client has no work for the device, the next one that has some may use
+// it, so the device idles only if no client has any; the client continues its turn when it
+// has work again.
 type RoundRobin struct {
 	quantum  time.Duration
 	presence presence
@@ -24,7 +24,7 @@ func NewRoundRobin(s Settings) *RoundRobin {
 	return &RoundRobin{quantum: cmp.Or(s.Quantum, 10*time.Millisecond), presence: newPresence(s), owner: nobody}
 }
 
-// Decide passes the turn on where it is over.
+// Decide begins the next turn when one is over.
 func (r *RoundRobin) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	r.presence.observe(now, clients)
 	next := r.presence.decide(now, clients, others(clients))

@@ -12,7 +12,7 @@ type NamedLog struct {
 	Log  *Log
 }
 
-// TimeSeries is a chart of completion times over time.
+// TimeSeries returns a chart of completion times over time.
 func TimeSeries(logs []NamedLog) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{Title: "Job completion time", X: "time (s)", Y: "JCT (ms)"}}
 	first := int64(math.MaxInt64)
@@ -32,7 +32,7 @@ func TimeSeries(logs []NamedLog) chart.Lines {
 	return c
 }
 
-// CDF is a chart of the distribution of completion times.
+// CDF returns a chart of the distribution of completion times.
 func CDF(logs []NamedLog) chart.CDF {
 	c := chart.CDF{Frame: chart.Frame{Title: "Job completion time", X: "JCT (ms)", Y: "share of jobs"}}
 	for _, l := range logs {

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Compare returns the run beside one of the same models alone on the device. The
-// error matches ErrMismatch where a model is missing, or ErrNoModels where no job
-// took any time.
+// Compare returns the run compared with a run of the same models alone on the device. The
+// error matches ErrMismatch if a model is missing, or ErrNoModels if no job took any time.
 func (r *Run) Compare(alone *Run) (*Run, error) {
 	c := *r
 	c.Models = slices.Clone(r.Models)
@@ -33,8 +32,8 @@ func (r *Run) Compare(alone *Run) (*Run, error) {
 	return &c, err
 }
 
-// findModel is the model that is alone's part of m: the one at the same place where
-// it has the same name, else the first of that name.
+// findModel returns the model of r that corresponds to m: at the same place if it has the
+// same name, or else the first of that name.
 func (r *Run) findModel(i int, m Model) (Model, bool) {
 	if i < len(r.Models) && r.Models[i].Name == m.Name {
 		return r.Models[i], true
@@ -47,8 +46,8 @@ func (r *Run) findModel(i int, m Model) (Model, bool) {
 	return Model{}, false
 }
 
-// Jain is Jain's fairness index, (Σx)² / (n·Σx²) (Jain, Chiu and Hawe 1984): 1
-// for equal shares, 1/n where one has everything.
+// Jain returns Jain's fairness index, (Σx)² / (n·Σx²) (Jain, Chiu and Hawe 1984): 1 for
+// equal shares, 1/n if one has everything.
 func Jain(shares []float64) (float64, error) {
 	sum, squares := 0.0, 0.0
 	for i, x := range shares {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Membership is how a program joins a session. A zero field is left to the hook's default.
+// Membership holds the settings with which a program joins a session. A zero field is left
+// to the hook's default.
 type Membership struct {
 	Session     string // path of the session
 	Name        string

@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
-// Run plays an experiment to its end. It looks at ctx now and then.
+// Run plays an experiment to its end. It checks ctx at intervals.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -98,7 +98,8 @@ func (s *simulation) begin() {
 	s.ask = 0
 }
 
-// maxIdleSteps is how many decisions in a row a policy has to let somebody go on.
+// maxIdleSteps is the number of decisions in a row within which a policy must let a client
+// continue.
 const maxIdleSteps = 100_000
 
 // play goes from event to event.
@@ -136,7 +137,7 @@ func (s *simulation) allFinished() bool {
 	return !slices.ContainsFunc(s.hosts, func(h *host) bool { return h.phase != finished })
 }
 
-// nextEvent is the time of the next event.
+// nextEvent returns the time of the next event.
 func (s *simulation) nextEvent() time.Duration {
 	at := min(s.device.Next(), s.ask)
 	for _, h := range s.hosts {
@@ -229,7 +230,7 @@ func (s *simulation) announceJob(i int) {
 	}
 }
 
-// requestDecision asks for a decision after the reaction time, or sooner where one is due.
+// requestDecision schedules a decision after the reaction time, or earlier if one is due.
 func (s *simulation) requestDecision() {
 	if s.open {
 		s.ask = min(s.ask, s.now+s.config.Reaction)
@@ -354,8 +355,9 @@ func (s *simulation) kernelDone(k device.Kernel) {
 	}
 }
 
-// waitEnd is when a host that waits for its queue at the end of a job goes on: its
-// last launch call may take longer than the queue, and then it does not wait.
+// waitEnd returns the time at which a host that waits for its queue at the end of a job
+// continues: its last launch call may take longer than the queue, and then it does not
+// wait.
 func (s *simulation) waitEnd(h *host) time.Duration {
 	if h.wake >= s.now {
 		return h.wake
@@ -416,8 +418,8 @@ func (s *simulation) schedule(h *host) {
 	}
 }
 
-// decide asks the policy and carries out its directives. A client that has
-// finished has left: the policy does not see it.
+// decide runs the policy and carries out its directives. A client that has finished has
+// left: the policy does not see it.
 func (s *simulation) decide() {
 	s.ask = never
 	clients := s.clients[:0]

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// Measure is what a chart of a sweep shows of each model.
+// Measure is the quantity of each model in a chart of a sweep.
 type Measure string
 
 // The measures, with the words of their axis.
@@ -23,8 +23,8 @@ func (m Measure) value(shared, alone report.Model) float64 {
 	return shared.JCT.Mean
 }
 
-// Intervals is a chart of every model against the synchronization interval. Both
-// axes are logarithmic for completion times.
+// Intervals returns a chart of every model over the synchronization interval. Both axes are
+// logarithmic for completion times.
 func (s *Sweep) Intervals(m Measure) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{
 		Title: "What a synchronization interval costs", X: "synchronization interval (launches)", Y: string(m),
@@ -41,8 +41,8 @@ func (s *Sweep) Intervals(m Measure) chart.Lines {
 	return c
 }
 
-// Scatter is a chart of the second model of a sweep against the first, a point for
-// each interval; empty where there is one model alone.
+// Scatter returns a chart of the second model of a sweep over the first, one point for each
+// interval; empty if there is one model.
 func (s *Sweep) Scatter(m Measure) chart.Scatter {
 	if len(s.Alone) < 2 {
 		return chart.Scatter{}

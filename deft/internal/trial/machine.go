@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/deft/simcuda"
 )
 
-// Simulated is a machine with a simulated device: its file and the models'
-// profiles are kept in the folder scratch, best on /dev/shm.
+// Simulated returns a machine with a simulated device. Its file and the models' profiles
+// are in the directory scratch, best on /dev/shm.
 func Simulated(x *experiment.Experiment, lib string, built simcuda.Built, scratch string, environ []string) Machine {
 	device := simcuda.Device{File: filepath.Join(scratch, "device"), Settings: x.Device}
 	return Machine{
@@ -41,8 +41,8 @@ func Simulated(x *experiment.Experiment, lib string, built simcuda.Built, scratc
 	}
 }
 
-// CUDA is a machine with a GPU: python runs the program script, as package gpu
-// writes it, for each model. The models' entries are kept in the folder scratch.
+// CUDA returns a machine with a GPU: python runs the program script of package gpu for each
+// model. The models' entries are in the directory scratch.
 func CUDA(lib, python, script, scratch string, environ []string) Machine {
 	return Machine{
 		Device: "cuda", Hook: lib, Environ: environ,

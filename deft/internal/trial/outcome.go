@@ -26,9 +26,8 @@ type Outcome struct {
 	models []experiment.Model
 }
 
-// Save writes what Deft writes, into the folders that the configuration names:
-// the logs, and models_pid.json in the folder of the last model; run.json is
-// ours, beside it.
+// Save writes Deft's files into the directories that the configuration names: the logs, and
+// models_pid.json next to the last model's log; and our run.json there.
 func (o *Outcome) Save() error {
 	for i, m := range o.models {
 		if o.Logs == nil || o.Logs[i] == nil {
@@ -69,7 +68,7 @@ func outputDir(m experiment.Model) string {
 	return m.OutputDir
 }
 
-// describe is what is known of a model before it runs.
+// describe returns the properties of a model that are known before it runs.
 func describe(m *experiment.Model) report.Model {
 	return report.Model{
 		Name: m.Name(), Output: m.OutputName, Priority: m.Priority, Weight: m.Weight,
@@ -77,7 +76,7 @@ func describe(m *experiment.Model) report.Model {
 	}
 }
 
-// fairness is Jain's index over device time per weight; nil where there was none.
+// fairness returns Jain's index over device time per weight; nil without device time.
 func fairness(models []report.Model) *float64 {
 	var shares []float64
 	for _, m := range models {
@@ -90,7 +89,7 @@ func fairness(models []report.Model) *float64 {
 	return &j
 }
 
-// preemption summarises preemption latencies; nil where none was measured.
+// preemption summarises preemption latencies; nil if there are none.
 func preemption(latencies []time.Duration) *report.Summary {
 	var ms []float64
 	for _, l := range latencies {

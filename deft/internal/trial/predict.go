@@ -10,17 +10,17 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// assumedHosts are what hosts lose at a synchronization point, and until a policy's
-// answer: one that polls, one that must wake, and a busy one.
+// assumedHosts holds the cost of a synchronization point on the host and the policy's
+// reaction time, for a host that polls, one that must wake up, and a busy one.
 var assumedHosts = []struct{ sync, reaction time.Duration }{
 	{-1, 0},
 	{simulator.DefaultSyncCost, 0},
 	{2 * simulator.DefaultSyncCost, time.Millisecond},
 }
 
-// Predict predicts what one job of each model takes, in ms at level 0.9: the jobs
-// of an experiment on the virtual clock, together on a fast, a usual and a busy
-// host, where the experiment does not say what its host is like.
+// Predict predicts the time of one job of each model, in ms with intervals of 0.9: the jobs
+// of an experiment on the virtual clock, on a fast, a usual and a busy host together,
+// unless the experiment describes its host.
 func Predict(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Prediction, error) {
 	pooled := make([][]float64, len(x.Models))
 	for _, h := range assumedHosts {

@@ -15,25 +15,24 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// ErrDied is returned where a model's process ended before its time or with an
-// error.
+// ErrDied is returned if a model's process ended early or with an error.
 var ErrDied = errors.New("the process ended")
 
-// ErrLoad is returned where a model was not loaded in time.
+// ErrLoad is returned if a model was not loaded in time.
 var ErrLoad = errors.New("its model did not load in time")
 
-// Program is how the process of a model is started.
+// Program is the command of a model's process.
 type Program struct {
 	Path string
 	Args []string
 	Env  []string
 }
 
-// grace is how long a process has to end after SIGTERM.
+// grace is the time between SIGTERM and SIGKILL.
 const grace = 2 * time.Second
 
-// process is the process of a model. It tells that its model is loaded by a
-// line on its standard output, then waits for a line on its standard input.
+// process is the process of a model. It prints a line when its model is loaded, then waits
+// for a line on its standard input.
 type process struct {
 	name  string // of the model, for errors
 	log   string // path of what it writes
@@ -46,7 +45,7 @@ type process struct {
 	output *output
 }
 
-// loadedLine is what a process says before the barrier, runLine what it is sent.
+// loadedLine is a process's line before the barrier, runLine the answer.
 const (
 	loadedLine = "model loaded"
 	runLine    = "run\n"
@@ -101,10 +100,10 @@ func (q *process) release() error {
 	return nil
 }
 
-// tailLines is how much of a log an error shows.
+// tailLines is the number of a log's lines in an error.
 const tailLines = 5
 
-// lastLines is the end of what the process wrote.
+// lastLines returns the last lines that the process wrote, for an error.
 func (q *process) lastLines() string {
 	text := q.output.lastText()
 	if text == "" {
@@ -114,8 +113,8 @@ func (q *process) lastLines() string {
 	return fmt.Sprintf("; last lines of %s:\n%s", q.log, strings.Join(all[max(0, len(all)-tailLines):], "\n"))
 }
 
-// output is a log that takes in what is written though its disk be full: a
-// process does not die of its log, and its last words are kept.
+// output writes a log. If its disk is full, the process continues, and its last lines are
+// kept.
 type output struct {
 	mu   sync.Mutex
 	file *os.File
@@ -123,7 +122,7 @@ type output struct {
 	err  error // of the file, the first
 }
 
-// keptBytes is how much of the last words is.
+// keptBytes is the number of bytes kept of the last lines.
 const keptBytes = 8 << 10
 
 // Write takes in a piece.

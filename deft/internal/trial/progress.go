@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/deft/internal/supervisor"
 )
 
-// ErrQuiet is returned where a process does nothing for too long.
+// ErrQuiet is returned if a process makes no progress for too long.
 var ErrQuiet = errors.New("no job and no launch")
 
 // progressMonitor watches that every model goes on.
@@ -21,7 +21,7 @@ type progressMonitor struct {
 	steps  []step
 }
 
-// step is how far a model had got, and since when.
+// step is the progress of a model, and its time.
 type step struct {
 	jobs, launches int
 	since          time.Time

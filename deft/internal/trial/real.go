@@ -20,31 +20,31 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// Machine is where processes run.
+// Machine describes the machine on which processes run.
 type Machine struct {
 	Device  string       // name in results: sim or cuda
 	Hook    string       // libdeft.so
 	Environ []string     // of every process
 	Place   daemon.Place // of the run's session
-	// Program is the process of a model; the session and the hook are added to
-	// its environment.
+	// Program returns the command of a model; the session and the hook are added to its
+	// environment.
 	Program func(m *experiment.Model, x *experiment.Experiment) (Program, error)
 	// KnownKernels says that the kernels take the time of the model's profile, as
 	// on a simulated device: device time is then exact, else an estimate.
 	KnownKernels bool
 	Load         time.Duration // for a model to load; 0 is 120 s
-	// Quiet is how long a process may go without a job or a launch beyond its
+	// Quiet is the time that a process may spend without a job or a launch, beyond its
 	// pause between jobs; 0 is 120 s.
 	Quiet time.Duration
 }
 
-// defaultPatience is that of Machine's zero times.
+// defaultPatience is the default of Machine's times.
 const defaultPatience = 120 * time.Second
 
-// Real runs an experiment with processes on a machine, in a session of its own at
-// machine.Place. When ctx is done they are ended, and the error is ctx's. Where a process dies after the barrier the others
-// go on to their end, and the error names it. In both cases there is an outcome
-// beside the error, of the models that measured a job, if any did.
+// Real runs an experiment with processes on a machine, in a session at machine.Place. When
+// ctx is done it ends them and returns ctx's error. If a process dies after the barrier,
+// the others run to their end, and the error names it. In both cases it also returns the
+// outcome of the models that finished a job, if there are any.
 func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outcome, error) {
 	r := &realRun{x: x, machine: machine, names: sessionNames(x), depths: newDepths(x)}
 	known := r.known()
@@ -56,7 +56,7 @@ func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outc
 	return r.playRun(ctx)
 }
 
-// realRun is an experiment under way.
+// realRun is a running experiment.
 type realRun struct {
 	x          *experiment.Experiment
 	machine    Machine
@@ -68,7 +68,7 @@ type realRun struct {
 	released   bool    // the barrier has fallen
 }
 
-// sessionNames are the models' names in the session, which holds 31 bytes of each.
+// sessionNames returns the models' names in the session, which has room for 31 bytes each.
 func sessionNames(x *experiment.Experiment) []string {
 	var all []string
 	for i := range x.Models {

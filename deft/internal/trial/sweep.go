@@ -24,7 +24,7 @@ var (
 	ErrNoPoints = errors.New("no intervals measured")
 )
 
-// Sweep is an experiment under several synchronization intervals.
+// Sweep holds an experiment under several synchronization intervals.
 type Sweep struct {
 	Policy string         `json:"policy"`
 	Device string         `json:"device"`
@@ -34,7 +34,7 @@ type Sweep struct {
 	Sync   int            `json:"best_sync"` // the interval of least total delay
 }
 
-// Point is the experiment under one interval.
+// Point holds the experiment under one interval.
 type Point struct {
 	Sync    int            `json:"sync"`
 	Models  []report.Model `json:"models"`
@@ -102,7 +102,7 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 	return s, nil
 }
 
-// withSubdir is a copy of the experiment whose models write to a folder below theirs.
+// withSubdir returns a copy of the experiment whose models write to a subdirectory.
 func withSubdir(x *experiment.Experiment, name string) *experiment.Experiment {
 	c := *x
 	c.Models = append([]experiment.Model(nil), x.Models...)
@@ -112,7 +112,7 @@ func withSubdir(x *experiment.Experiment, name string) *experiment.Experiment {
 	return &c
 }
 
-// withInterval is the experiment with an interval for the models that have to yield.
+// withInterval returns a copy of the experiment with an interval for the models that yield.
 func withInterval(x *experiment.Experiment, n int) *experiment.Experiment {
 	c := withSubdir(x, "sync_"+strconv.Itoa(n))
 	for _, i := range yielding(c.Models) {
@@ -142,7 +142,7 @@ func (s *Sweep) best() Point {
 	return slices.MinFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.DelayMS, b.DelayMS) })
 }
 
-// Intervals are those that Deft compares, in launches.
+// Intervals returns the intervals that Deft compares, in launches.
 func Intervals() []int {
 	return []int{1, 2, 4, 8, 10, 20, 50, 100, 500, 1000, 5000, 10000, 1000000}
 }

@@ -37,12 +37,12 @@ func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
 	return o, nil
 }
 
-// newPolicy is the experiment's policy at the beginning of its memory.
+// newPolicy returns the experiment's policy, without history.
 func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
 	return policy.New(x.PolicyName(), x.Rules())
 }
 
-// simulated is the experiment as the simulator takes it.
+// simulated returns the experiment as the simulator's configuration.
 func simulated(x *experiment.Experiment) (simulator.Config, error) {
 	p, err := newPolicy(x)
 	if err != nil {
@@ -97,7 +97,7 @@ func (o *Outcome) addResult(x *experiment.Experiment, result *simulator.Result) 
 	return nil
 }
 
-// jobLog is a client's jobs as a log whose clock begins at begin.
+// jobLog returns a client's jobs as a log whose clock starts at begin.
 func jobLog(c *simulator.ClientResult, begin time.Duration) []report.Job {
 	var rows []report.Job
 	for _, j := range c.Jobs {

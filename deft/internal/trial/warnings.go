@@ -6,7 +6,7 @@ import (
 	"github.com/foretime/foretime/deft/internal/experiment"
 )
 
-// warnings are what a configuration asks for that does not count on a device.
+// warnings lists the settings of a configuration that have no effect on a device.
 func warnings(x *experiment.Experiment, device string) []string {
 	var all []string
 	for _, w := range x.Warnings {
@@ -27,7 +27,7 @@ func warnings(x *experiment.Experiment, device string) []string {
 	return all
 }
 
-// unknownToGPU are the fields of a model that only a simulated device has.
+// unknownToGPU lists the settings of a model that only a simulated device has.
 func unknownToGPU(m *experiment.Model) []string {
 	var all []string
 	for _, f := range []struct {

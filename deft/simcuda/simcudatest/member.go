@@ -14,19 +14,19 @@ import (
 // ErrFull is returned when all slots are taken by living clients.
 var ErrFull = errors.New("simcudatest: all slots are taken")
 
-// leftBit is in a claim: the client has ended in good order.
+// leftBit marks the claim of a client that has left.
 const leftBit = 1 << 63
 
-// Member is a client of a session within a test's own process: it has a slot and
-// follows the protocol, as libdeft.so does, and launches nothing itself.
+// Member is a client of a session within a test's own process: it has a slot and follows
+// the protocol of libdeft.so, but launches nothing itself.
 type Member struct {
 	session *session.Session
 	words   *session.Words
 	slot    int
 }
 
-// Join registers a client in a slot of its own; weight 0 is 1. It maps the session
-// anew, until the process ends.
+// Join registers a client in a slot of its own; weight 0 is 1. It maps the session again,
+// until the process ends.
 func Join(s *session.Session, name string, priority int32, weight uint32) (*Member, error) {
 	self, err := session.Self()
 	if err != nil {
@@ -82,7 +82,7 @@ func (m *Member) state(s session.State) {
 	atomic.StoreUint32((*uint32)(unsafe.Pointer(&m.words.State)), uint32(s))
 }
 
-// Slot is the number of m's slot.
+// Slot returns the number of m's slot.
 func (m *Member) Slot() int { return m.slot }
 
 // Begin begins a job, and ends one that is still open.
@@ -115,7 +115,7 @@ func (m *Member) Synced() {
 	m.words.OwnSyncs++
 }
 
-// Directive is what the owner asks of m, the zero value where no owner lives.
+// Directive returns m's directive, or the zero value without a living owner.
 func (m *Member) Directive() session.Directive {
 	if !m.session.OwnerAlive() {
 		return session.Directive{}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// keepFor is how long products that no test run used stay.
+// keepFor is the time for which unused products are kept.
 const keepFor = 14 * 24 * time.Hour
 
 // Products brings what earlier test runs compiled into the cache folder dir of a
