@@ -1,6 +1,6 @@
 /*
- * What happens around a launch: where jobs begin and end, the closed gate, and
- * the bounds of the directives.
+ * The work before and after a launch: begin and end of jobs, the closed gate, and the
+ * bounds of the directives.
  *
  * A stream that captures is left alone: nothing runs, and a wait would end the
  * capture. Others of the same process go through the gate meanwhile.
@@ -38,7 +38,7 @@ static bool job_end(struct deft_slot *s) {
     return true;
 }
 
-/* Begins a job that nobody marks. */
+/* Begins a job if the program marks none itself. */
 static void job_detect(struct deft_slot *s) {
     if (load(&s->state) == DEFT_IDLE && !load(&s->job_marked) && member_job_mode() != DEFT_JOB_MARKED)
         job_begin(s, member_slo_ns());
@@ -65,16 +65,16 @@ EXPORT int deft_job_end(void) {
 
 /* -- the gate -- */
 
-#define SHORT_NS 100000ull /* between two looks at a queue that is not empty */
+#define SHORT_NS 100000ull /* between two checks of a queue that is not empty */
 
-/* Whether the present job may not go on. */
+/* Whether the gate is closed for the present job. */
 static bool is_closed(struct deft_slot *s) {
     uint64_t until = load(&s->until_job);
     return acquire(&s->gate) == DEFT_GATE_CLOSED && (until == 0 || load(&s->job) > until);
 }
 
-/* Says when the queue is empty, and sleeps until the gate opens or no owner is
-   left to keep it closed. */
+/* Reports when the queue is empty, and sleeps until the gate opens or no living
+   owner keeps it closed. */
 COLD static void wait_at_gate(struct deft_slot *s) {
     uint64_t begin = now_ns();
     bool empty = false;
@@ -102,8 +102,8 @@ COLD static void wait_at_gate(struct deft_slot *s) {
 
 /* -- synchronization points -- */
 
-/* Whether so many kernels would be more than asked since the last point. One
-   launch by itself never is. */
+/* Whether these kernels exceed the interval since the last synchronization point.
+   A single launch never does. */
 static bool exceeds_interval(struct deft_slot *s, uint32_t every, uint64_t kernels) {
     if (!every)
         return false;
@@ -112,8 +112,8 @@ static bool exceeds_interval(struct deft_slot *s, uint32_t every, uint64_t kerne
     return since && since + now.kernels - last.kernels + kernels > every;
 }
 
-/* Waits for the queue before a launch that goes beyond. The first thread to
-   notice makes the point. */
+/* Waits for the queue before a launch that exceeds the interval. The first thread
+   that notices makes the synchronization point. */
 static void sync_point(struct deft_slot *s, uint32_t every, uint64_t kernels) {
     struct mark last = queue_synced(), now = queue_mark();
     if (!exceeds_interval(s, every, kernels) || !queue_sync_by(now))
@@ -139,7 +139,7 @@ static struct bound read_bound(struct deft_slot *s) {
     return (struct bound){load(&s->in_flight_bound), load(&s->in_flight_ns)};
 }
 
-/* The device was given to others because this client did not use it: it does now. */
+/* Rings the owner, which gave the device to others while this client did not use it. */
 COLD static void reclaim_device(struct deft_slot *s) {
     uint32_t watched = DEFT_GATE_WATCHED;
     if (swap_if(&s->gate, &watched, DEFT_GATE_OPEN))

@@ -1,5 +1,5 @@
 /*
- * How many kernels a launch of a CUDA graph stands for.
+ * The number of kernels of a CUDA graph.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -21,9 +21,9 @@ typedef int (*nodes_fn)(void *, void **, size_t *);
 typedef int (*type_fn)(void *, int *);
 typedef int (*child_fn)(void *, void **);
 
-/* The kernels of a graph, those of its child graphs among them. Where the driver
-   does not tell a node's type, the node counts; copies and waits do not. A
-   conditional node runs a number of times that nobody knows: it counts once. */
+/* The kernels of a graph, those of its child graphs among them. If the driver
+   does not know a node's type, the node counts; copies and waits do not. A
+   conditional node runs an unknown number of times: it counts once. */
 static uint64_t count_kernels(void *graph, int depth) {
     nodes_fn get = RAW(nodes_fn, "cuGraphGetNodes");
     type_fn kind = RAW(type_fn, "cuGraphNodeGetType");

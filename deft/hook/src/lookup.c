@@ -15,7 +15,7 @@
 
 #include "entry.h"
 
-/* Finds what a wrapper is to call where no lookup has told it. */
+/* Finds the function that a wrapper calls, if no lookup has found it yet. */
 static void *resolve(enum entry_id id) {
     void *raw = entry_raw(id), *f = raw;
     prepared();
@@ -195,7 +195,7 @@ static int second_since(const char *name) {
     return 3020;
 }
 
-/* What the driver itself gives for a name, NULL for none. */
+/* Returns the driver's own function for a name, or NULL. */
 static void *driver_entry(const char *name, int version, uint64_t flags) {
     int (*get)(const char *, void **, int, uint64_t, int *) =
         (int (*)(const char *, void **, int, uint64_t, int *))entry_raw(E_cuGetProcAddress_v2);
@@ -209,7 +209,7 @@ static void *driver_entry(const char *name, int version, uint64_t flags) {
     return r == CU_SUCCESS ? f : NULL;
 }
 
-/* Whether a name's signature in this version is one of those known here. */
+/* Whether this library knows the signature of a name in this version. */
 static bool is_known(const char *name, int version, uint64_t flags) {
     return version <= CU_KNOWN || driver_entry(name, version, flags) == driver_entry(name, CU_KNOWN, flags);
 }

@@ -1,6 +1,6 @@
 /*
  * Membership: finding the session, claiming a slot in it, leaving it, joining
- * anew after fork, and telling whether its owner is to be obeyed.
+ * again after fork, and checking that its owner is alive.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 #include "member.h"
 
-/* Without a session: always active and never asked anything, so that a launch
-   is counted here and goes on. */
+/* The slot without a session: always active, without directives. Launches are
+   counted here. */
 struct deft_slot no_slot __attribute__((aligned(64))) = {.state = DEFT_ACTIVE};
 
 struct member members[DEVICES] = {[0 ... DEVICES - 1] = {.slot = &no_slot}};
@@ -36,7 +36,7 @@ static uint64_t pidns;
 static uint64_t slo_ns, quota_bytes, gang;
 static uint32_t joining; /* 1 while a thread joins; the others do not wait for it */
 
-/* The last look at the owner's process. */
+/* The last check of the owner's process. */
 static deft_identity seen_owner;
 static uint64_t seen_ns;
 static uint32_t seen_alive;
@@ -54,7 +54,7 @@ static void warn(const char *where, const char *why) {
 
 /* -- processes -- */
 
-/* Writes a number at a place of a text and returns where it ends. */
+/* Writes a number into a text at a place and returns the end. */
 static size_t decimal(char *text, size_t at, uint32_t number) {
     char digits[12];
     size_t n = 0;
@@ -66,7 +66,8 @@ static size_t decimal(char *text, size_t at, uint32_t number) {
     return at;
 }
 
-/* Reads when a process started; 0 if it has ended, -1 if that cannot be told. */
+/* Reads the start time of a process; returns 0 if it has ended, -1 if that is
+   unknown. */
 static int start_ticks(pid_t pid, uint32_t *start) {
     char path[32] = "/proc/", stat[1024];
     size_t at = decimal(path, 6, (uint32_t)pid);
@@ -99,7 +100,7 @@ static deft_identity identity(pid_t pid, uint32_t start) {
     return (uint64_t)(uint32_t)pid << 32 | start;
 }
 
-/* Alive unless it is certain that it is not. */
+/* Whether a process may be alive. */
 static bool is_alive(deft_identity who) {
     pid_t pid = (pid_t)(who >> 32);
     uint32_t start;
@@ -117,7 +118,7 @@ static bool is_alive(deft_identity who) {
 
 /* -- the session -- */
 
-/* NULL, or why the file is no session that may be mapped. */
+/* Returns NULL, or the reason why the file cannot be mapped as a session. */
 static const char *check_file(int fd) {
     struct stat st;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
@@ -282,8 +283,7 @@ void member_leave(void) {
     }
 }
 
-/* A description of an open file of this process's own, for a lock that ends with
-   it; -1 where there can be none. */
+/* Opens a file again, for a lock that ends with this process; -1 on failure. */
 static int reopen(int fd) {
     char path[32] = "/proc/self/fd/";
     if (fd < 0)
@@ -323,7 +323,7 @@ static void join_device(struct member *m, uint64_t device) {
     member_ring();
 }
 
-/* What tells a device from others in every process, whatever its number there. */
+/* Returns an id that distinguishes a device in every process, whatever its ordinal. */
 static uint64_t device_id(int ordinal) {
     static uint64_t known[64];
     bool keep = ordinal >= 0 && ordinal < 64;
@@ -340,13 +340,14 @@ static uint64_t device_id(int ordinal) {
     return id;
 }
 
-/* The process on a device: what it was before it had named one, or anew. */
+/* Returns the process's member on a device: the one without a device yet, or a new
+   one. */
 static struct member *member_of(uint64_t device) {
     for (int i = 0; i < DEVICES; i++) {
         uint64_t has = acquire(&members[i].device);
         if (has == 0 && swap_if(&members[i].device, &has, device)) {
             struct deft_slot *s = acquire(&members[i].slot);
-            if (s != &no_slot) { /* the owner's first word was for no device */
+            if (s != &no_slot) { /* it joined before it named a device */
                 store(&s->device, device);
                 if (load(&session->header.arrivals) == DEFT_GATE_CLOSED)
                     store(&s->gate, DEFT_GATE_CLOSED);
@@ -373,8 +374,7 @@ COLD void member_update(void) {
     context = now;
 }
 
-/* Joins once; a thread that comes meanwhile waits a little, so that its launch
-   is counted. */
+/* Joins once. Other threads wait for up to 20 ms, and their launches are counted. */
 COLD void member_join(void) {
     uint32_t no = 0;
     if (!swap_if(&joining, &no, 1)) {
@@ -433,8 +433,8 @@ uint64_t member_quota_bytes(void) {
     return own == 0 || (asked != 0 && asked < own) ? asked : own;
 }
 
-/* Whether the slot is still this process's: whoever may write the session may
-   have written there. A client that the owner does not know goes on without. */
+/* Whether the slot still belongs to this process: any process that can write the
+   session may have changed it. A client without its slot continues without one. */
 static bool is_claimed(void) {
     struct deft_slot *s = acquire(&this_member->slot);
     if (s == &no_slot || load(&s->claim) == self)
@@ -444,8 +444,8 @@ static bool is_claimed(void) {
     return false;
 }
 
-/* An owner is obeyed while it says that it is active, has given a sign of life
-   in time and, where its process can be seen from here, that process runs. */
+/* A client obeys an owner that is active and has a recent heartbeat and, if its
+   process is visible from here, runs. */
 bool member_obeys(void) {
     if (!session || !is_claimed())
         return false;

@@ -5,8 +5,8 @@
 #include "memory.h"
 #include "table.h"
 
-static struct table allocations = TABLE;   /* by address or handle */
-static struct table mapped = TABLE; /* by address, of what handles are mapped to */
+static struct table allocations = TABLE; /* by address or handle */
+static struct table mapped = TABLE;      /* mappings of handles, by address */
 
 /* -- pools: what was freed stays theirs, up to their threshold -- */
 
@@ -24,7 +24,7 @@ void memory_pool(void *pool) {
     }
 }
 
-/* What a pool has reserved and does not use. */
+/* Returns the memory that a pool has reserved and does not use. */
 static uint64_t pool_unused(void *pool) {
     attribute_fn ask = RAW(attribute_fn, "cuMemPoolGetAttribute");
     uint64_t reserved = 0, used = 0;

@@ -6,9 +6,9 @@
 
 #include "member.h"
 
-HIDDEN bool memory_reserve(uint64_t bytes, bool pooled);           /* false: beyond the quota */
-HIDDEN void memory_cancel(uint64_t bytes);             /* the driver refused */
-HIDDEN void memory_add(uint64_t key, uint64_t bytes); /* the driver gave key */
+HIDDEN bool memory_reserve(uint64_t bytes, bool pooled); /* false: above the quota */
+HIDDEN void memory_cancel(uint64_t bytes);              /* the driver refused */
+HIDDEN void memory_add(uint64_t key, uint64_t bytes); /* the driver returned key */
 HIDDEN void memory_remove(uint64_t key);
 HIDDEN void memory_count(uint64_t key, int more); /* a handle by one more or less */
 HIDDEN void memory_mapped(uint64_t at, uint64_t bytes, uint64_t key);

@@ -8,8 +8,8 @@
 
 #include "queue.h"
 
-#define NAP_NS 20000ull        /* between two questions ... */
-#define EAGER_NS 200000ull     /* ... after so long of asking whenever no other thread wants the processor */
+#define NAP_NS 20000ull        /* between two queries of the driver ... */
+#define EAGER_NS 200000ull     /* ... after this time of querying whenever the processor is free */
 #define YIELD_NS 500000ull     /* a yield that takes longer: another thread works ... */
 #define CROWDED_NS 100000000ull /* ... for so long */
 #define LONG_WAIT_NS 200000000ull /* longest wait for a queue ... */
@@ -35,10 +35,10 @@ struct lane {
     struct lane *next;
     word context;
     void *stream;
-    word thread; /* whose per-thread default stream it is; 0: any thread may ask */
+    word thread; /* owner of a per-thread default stream; 0: any thread may query it */
     bool busy;
     bool gone;   /* it was destroyed, or its thread has ended */
-    bool probed; /* probe stands behind all that it was given */
+    bool probed; /* probe was recorded after all of its work */
     void *probe;
     uint64_t queued; /* kernels in flight under a bound, those of open included */
     uint64_t open;   /* ... after the last event */
@@ -147,9 +147,9 @@ static bool record(void **event, void *stream, word flags) {
            CALL2("cuEventRecord", *event, stream) == CU_SUCCESS;
 }
 
-/* Between two questions of a wait that began at a time. A nap lasts some 100 us,
-   in which a short queue would run dry. But where another thread works on the same
-   processor, it has it for milliseconds once this one yields: then naps are shorter. */
+/* Pauses between two queries of a wait. A nap lasts some 100 us, in which a short
+   queue runs dry, so at first this thread only yields. If another thread then works on
+   the same processor for milliseconds, naps are shorter. */
 static void back_off(uint64_t begun) {
     static __thread uint64_t crowded FAST;
     uint64_t now = now_ns();
@@ -192,7 +192,7 @@ static struct lane *find_lane(struct queue *q, void *stream) {
 static pthread_key_t thread_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The thread's default stream goes with it. */
+/* Ends the lane of a thread's default stream. */
 static void end_thread(void *thread) {
     for (struct queue *q = queues; q < queues + DEVICES; q++) {
         if (!q->lanes || !lock(q))
@@ -241,7 +241,7 @@ void queue_touch(void *stream, bool per_thread) {
     unlock(q);
 }
 
-/* All that the lane was given is done. */
+/* Marks all work of a lane as done. */
 static void clear_lane(struct lane *l) {
     l->busy = l->probed = false;
     l->queued = l->open = l->oldest = l->count = 0;
@@ -301,8 +301,8 @@ void queue_forget(void) {
 
 /* -- is it empty? -- */
 
-/* What the driver's answer says of a lane. An error that ends the context, or
-   says that there is no such handle, ends the lane; any other leaves it busy. */
+/* Whether the driver's answer ends a lane: success, an error that ends the context, or
+   an unknown handle. Any other error leaves the lane busy. */
 static bool ends_lane(int r) {
     static const short ends[] = {CU_SUCCESS, 201, 400, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
@@ -311,9 +311,9 @@ static bool ends_lane(int r) {
     return false;
 }
 
-/* Whether a lane has nothing left. Of one that this thread cannot ask, the legacy
-   stream tells, which waits for every default stream: an event there is a last
-   resort, for it holds up what they are given next. */
+/* Whether a lane has no work left. For a lane that this thread cannot query, an event
+   on the legacy stream shows it, which waits for every default stream. That is a last
+   resort, as it delays their next work. */
 static bool lane_is_empty(struct lane *l, bool probe) {
     struct visit v;
     int r = begin_visit(&v, l->context);
@@ -376,8 +376,8 @@ static void set_empty(struct queue *q, struct mark at) {
     store(&q->synced.launches, at.launches);
 }
 
-/* Asks every busy lane. A launch that comes meanwhile leaves its lane busy: from
-   the new epoch on, each passes by queue_touch, which waits for the lock. */
+/* Queries every busy lane. A launch meanwhile leaves its lane busy: from the new epoch
+   on, each launch calls queue_touch, which waits for the lock. */
 static bool check_lanes(struct queue *q, bool probe) {
     add(&this_member->epoch, 1);
     struct mark at = queue_mark();
@@ -407,7 +407,7 @@ bool queue_is_empty(void) {
     return empty;
 }
 
-/* How long a wait may last. */
+/* The longest time of a wait. */
 static uint64_t max_wait(struct queue *q) { return load(&q->gave_up) ? SHORT_WAIT_NS : LONG_WAIT_NS; }
 
 bool queue_drain(void) {

@@ -16,12 +16,12 @@
 
 #include "trace.h"
 
-enum { RING = 4096, ROWS = 1024, CHECK_LAUNCHES = 64 /* launches between two looks */ };
+enum { RING = 4096, ROWS = 1024, CHECK_LAUNCHES = 64 /* launches between two collections */ };
 #define FLUSH_NS 100000000ull /* rows are written at least so often */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int file = -2; /* -1: none, -2: not yet opened */
-static word recorded_context;     /* the context that is recorded */
+static word recorded_context; /* the only context that is recorded */
 static struct pair {
     void *before, *after;
     uint64_t in, call, called, out, kernels;
@@ -59,7 +59,7 @@ static int call_event(const char *name, void *event) {
     return r;
 }
 
-/* Nanoseconds between two events; false where the driver does not say. */
+/* Returns the nanoseconds between two events in ns; false if they are unknown. */
 static bool elapsed(double *ns, void *from, void *to) {
     int (*f)(float *, void *, void *) = RAW(int (*)(float *, void *, void *), "cuEventElapsedTime");
     float ms = 0;
@@ -114,7 +114,7 @@ static void collect(bool wait) {
     }
 }
 
-/* What two events take that have nothing between them. */
+/* Measures the time between two events with nothing between them. */
 static void measure_events(void *stream, bool per_thread) {
     void *a = NULL, *b = NULL;
     double ns;
@@ -139,8 +139,8 @@ static bool recording(void *stream, bool per_thread) {
 
 uint64_t trace_begin(void) { return now_ns(); }
 
-/* A question to the driver while a stream captures, in whatever thread, may end the
-   capture: what is launched meanwhile is not recorded. */
+/* A call to the driver while a stream of any thread captures may end the capture:
+   launches meanwhile are not recorded. */
 static bool any_capture(void) { return load(&slow_reasons) >= SLOW_CAPTURE; }
 
 void trace_before(void *stream, bool per_thread) {

@@ -34,7 +34,7 @@ struct client {
     struct command ring[DEVICE_QUEUE];
 };
 
-/* How far the device has got: small, so that it can be copied and run ahead. */
+/* The progress of the device: small, as it is copied and run ahead. */
 struct progress {
     uint64_t clock;      /* the device has been brought up to this time */
     uint64_t turn_end;   /* DEVICE_TURNS: end of the running client's turn */

@@ -10,7 +10,7 @@ struct event {
     int timed;
     int device;
     uint64_t number;       /* of the command that stands for it, plus 1 */
-    uint64_t end;          /* when that was done, once somebody has asked */
+    uint64_t end;          /* when that was done, after the first query */
     struct graph *graph;   /* it was recorded into this capture */
     struct stream *origin; /* of that capture */
 };

@@ -38,7 +38,7 @@ API CUresult cuGraphGetNodes(CUhandle graph, CUhandle *nodes, size_t *count) {
     *count = g->nodes;
     return CUDA_SUCCESS;
 }
-/* A node's handle is its graph's: nobody asks for more than that it is one. */
+/* A node's handle is its graph's: programs only pass it on. */
 static CUresult add_node(CUhandle *node, CUhandle graph, uint64_t ns) {
     struct graph *g = graph_of(graph);
     NEED_DRIVER;
