@@ -126,6 +126,8 @@ func TestControl(t *testing.T) {
 		`unknown policy: "chance" is none of none, priority`: func() (Status, error) { return at.SetPolicy(PolicyChange{Policy: "chance"}) },
 		`no program "no/body" in this session`:               func() (Status, error) { return at.SetClients("no/body", ClientChange{Paused: &yes}) },
 		"weight 0: want 1 or more":                           func() (Status, error) { return at.SetClients("low", ClientChange{Weight: &zero}) },
+		"slack 0.5: want a number above 1":                   func() (Status, error) { return at.SetPolicy(PolicyChange{Policy: "fair", Slack: 0.5}) },
+		`unknown field "polcy"`:                              func() (Status, error) { return at.request("PUT", "/policy", map[string]string{"polcy": "fair"}) },
 		"404 page not found":                                 func() (Status, error) { return at.request("PUT", "/dance", nil) },
 		"Method Not Allowed":                                 func() (Status, error) { return at.request("DELETE", "/session", nil) },
 	} {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/internal/supervisor"
 	"github.com/foretime/foretime/shared/crash"
@@ -42,7 +43,7 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 	m.HandleFunc("GET /session", func(w http.ResponseWriter, _ *http.Request) { d.answer(w, nil) })
 	m.HandleFunc("PUT /policy", func(w http.ResponseWriter, r *http.Request) {
 		var change PolicyChange
-		err := json.NewDecoder(r.Body).Decode(&change)
+		err := readBody(r, &change)
 		if err == nil {
 			err = d.setPolicy(change)
 		}
@@ -50,7 +51,7 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 	})
 	m.HandleFunc("PATCH /clients/{client}", func(w http.ResponseWriter, r *http.Request) {
 		var change ClientChange
-		err := json.NewDecoder(r.Body).Decode(&change)
+		err := readBody(r, &change)
 		if err == nil {
 			err = d.setClients(r.PathValue("client"), change)
 		}
@@ -63,6 +64,14 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 	})
 	m.Handle("GET /metrics", d.metricsHandler())
 	return m
+}
+
+// readBody decodes the body of a request. An unknown field is an error, or a mistyped
+// change would change nothing without a word.
+func readBody(r *http.Request, to any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	return d.Decode(to)
 }
 
 // answer writes the state of the session, or why a request is refused.
@@ -111,6 +120,9 @@ func (d *Daemon) removeAttachment() {
 
 // setPolicy changes the policy; the supervisor applies it at once.
 func (d *Daemon) setPolicy(c PolicyChange) error {
+	if c.Slack != 0 && !(c.Slack > 1 && c.Slack <= policy.MaxSlack) {
+		return fmt.Errorf("slack %v: want a number above 1, at most %v", c.Slack, policy.MaxSlack)
+	}
 	if err := d.control.setPolicy(c.Policy, c.Slack); err != nil {
 		return err
 	}

@@ -96,6 +96,9 @@ type Settings struct {
 	Device Device
 }
 
+// MaxSlack is the largest slack that a user may set.
+const MaxSlack = 100
+
 // Policies lists all policies by name. A new policy is one file and one line here.
 var Policies = registry.List[func(Settings) Policy]{
 	{Name: "none", Help: "no control: launches are passed on at once", New: func(Settings) Policy { return None{} }},
