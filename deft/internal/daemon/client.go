@@ -68,6 +68,9 @@ func (p Place) send(ctx context.Context, method, path string, body any) (io.Read
 		return nil, s, fmt.Errorf("daemon: %w", err)
 	}
 	response, err := p.client().Do(r)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // the URL says nothing to a user
+	}
 	if err != nil {
 		return nil, s, fmt.Errorf("daemon: %s: %w: %w", p.name, ErrNoDaemon, err)
 	}
