@@ -63,12 +63,12 @@ func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive
 	line := e.deadlineQueue(clients)
 	urgent, next := isUrgent(now, line)
 	if urgent { // is there a gap?
-		next = min(next, e.presence.decide(now, clients, others(clients)))
-		line = slices.DeleteFunc(line, func(w queued) bool { return !e.presence.wants(clients[w.index]) })
+		next = min(next, e.presence.decide(now, clients, anotherHasJob(clients)))
+		line = slices.DeleteFunc(line, func(w queued) bool { return !e.presence.usesDevice(clients[w.index]) })
 	}
 	if urgent && len(line) > 0 {
 		for i, c := range clients {
-			directives[i].Closed = i != line[0].index && (!c.Active || e.presence.wants(c))
+			directives[i].Closed = i != line[0].index && (!c.Active || e.presence.usesDevice(c))
 		}
 	}
 	for i, c := range clients {
@@ -76,7 +76,7 @@ func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive
 			c.boundQueue(&directives[i])
 		}
 	}
-	e.presence.opened(clients, directives)
+	e.presence.setBounds(clients, directives)
 	return next
 }
 

@@ -35,16 +35,16 @@ const credit = 10
 
 // NewFair returns the policy.
 func NewFair(s Settings) *Fair {
-	return &Fair{presence: newPresence(s), virtual: map[int]virtual{}, holder: nobody}
+	return &Fair{presence: newPresence(s), virtual: map[int]virtual{}, holder: noHolder}
 }
 
 // Decide gives the device to the client that is furthest behind.
 func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	f.presence.observe(now, clients)
-	next := f.presence.decide(now, clients, others(clients))
+	next := f.presence.decide(now, clients, anotherHasJob(clients))
 	f.chargeClients(clients)
 	f.chooseClients(now, clients)
-	f.presence.give(f.presence.after(f.holder, clients), clients, directives)
+	f.presence.giveDevice(f.presence.effectiveHolder(f.holder, clients), clients, directives)
 	f.widenBounds(clients, directives)
 	if highestPriority(clients, isActive) == math.MinInt || len(clients) == 1 {
 		return Never
@@ -82,13 +82,13 @@ func (f *Fair) chargeClients(clients []Client) {
 		v.gpu = c.GPU
 		f.virtual[c.ID] = v
 		launch = max(launch, float64(c.Longest)/c.weight())
-		if known && v.working && f.presence.wants(c) {
+		if known && v.working && f.presence.usesDevice(c) {
 			floor = min(floor, v.time)
 		}
 	}
 	for _, c := range clients {
 		v := f.virtual[c.ID]
-		wants := f.presence.wants(c)
+		wants := f.presence.usesDevice(c)
 		if wants && !v.working && !math.IsInf(floor, 1) {
 			v.time = max(v.time, floor-credit*float64(granularity)/c.weight()-launch)
 		}
@@ -103,12 +103,12 @@ const betweenJobs = granularity / 2
 
 // chooseClients keeps the holder until another is behind it by the granularity.
 func (f *Fair) chooseClients(now time.Duration, clients []Client) {
-	best, least, own := nobody, math.Inf(1), math.Inf(1)
+	best, least, own := noHolder, math.Inf(1), math.Inf(1)
 	var weight float64
 	long, pauses := false, false // the best one's launches; the holder between two jobs
 	for _, c := range clients {
 		v := f.virtual[c.ID]
-		if !f.presence.wants(c) {
+		if !f.presence.usesDevice(c) {
 			pauses = pauses || c.ID == f.holder && !c.Active && now-v.at < betweenJobs
 			continue
 		}

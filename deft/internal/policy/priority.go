@@ -23,13 +23,13 @@ func (p *Priority) Decide(now time.Duration, clients []Client, directives []Dire
 	next := p.presence.decide(now, clients, func(c Client) bool {
 		return slices.ContainsFunc(clients, func(o Client) bool { return o.Active && o.Priority < c.Priority })
 	})
-	highest, urgent := highestPriority(clients, isRegistered), highestPriority(clients, p.presence.wants)
+	highest, urgent := highestPriority(clients, isRegistered), highestPriority(clients, p.presence.usesDevice)
 	for i, c := range clients {
 		directives[i].Closed = c.Priority < urgent
 		if c.Priority < highest {
 			c.boundQueue(&directives[i])
 		}
 	}
-	p.presence.opened(clients, directives)
+	p.presence.setBounds(clients, directives)
 	return next
 }

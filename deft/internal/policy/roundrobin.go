@@ -21,31 +21,31 @@ var _ Policy = (*RoundRobin)(nil)
 
 // NewRoundRobin returns the policy.
 func NewRoundRobin(s Settings) *RoundRobin {
-	return &RoundRobin{quantum: cmp.Or(s.Quantum, 10*time.Millisecond), presence: newPresence(s), owner: nobody}
+	return &RoundRobin{quantum: cmp.Or(s.Quantum, 10*time.Millisecond), presence: newPresence(s), owner: noHolder}
 }
 
 // Decide begins the next turn when one is over.
 func (r *RoundRobin) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	r.presence.observe(now, clients)
-	next := r.presence.decide(now, clients, others(clients))
+	next := r.presence.decide(now, clients, anotherHasJob(clients))
 	var want []int // in ascending order
 	for _, c := range clients {
-		if r.presence.wants(c) {
+		if r.presence.usesDevice(c) {
 			want = append(want, c.ID)
 		}
 	}
 	if len(want) == 0 {
-		r.presence.give(nobody, clients, directives)
+		r.presence.giveDevice(noHolder, clients, directives)
 		return next
 	}
 	after := slices.IndexFunc(want, func(id int) bool { return id > r.owner })
 	holder := want[max(after, 0)]
-	if now >= r.until || r.owner == nobody {
+	if now >= r.until || r.owner == noHolder {
 		r.owner, r.until = holder, now+r.quantum
 	}
 	if slices.Contains(want, r.owner) {
 		holder = r.owner
 	}
-	r.presence.give(r.presence.after(holder, clients), clients, directives)
+	r.presence.giveDevice(r.presence.effectiveHolder(holder, clients), clients, directives)
 	return min(r.until, next)
 }
