@@ -143,7 +143,7 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without the hook\n", p.args[0], why)
 		cmd.Env = append(environ, "LD_PRELOAD="+os.Getenv("LD_PRELOAD"))
 	}
-	end, err := watchFirst(at.Session(), session.DisplayName(p.name), env.Stderr)
+	end, err := watchProgram(at.Session(), session.DisplayName(p.name), env.Stderr)
 	if err != nil {
 		return 0, errors.Join(err, owner.Close())
 	}
@@ -153,7 +153,7 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	signal.Notify(signals, forwardedSignals...)
 	if err := cmd.Start(); err != nil {
 		_ = owner.Close() // the owner may have gone
-		return notStarted(env.Stderr, p.args[0], err), nil
+		return reportFailedStart(env.Stderr, p.args[0], err), nil
 	}
 	hooked = why == ""
 	crash.Go(func() { forwardSignals(signals, cmd.Process) })

@@ -81,7 +81,7 @@ func showSession(p *cli.Page, v sessionView) {
 		t.Add(row...)
 	}
 	for _, c := range v.Clients {
-		if r := c.clientRates; r != nil && r.Stopped >= notableWait {
+		if r := c.clientRates; r != nil && r.Stopped >= minShownWait {
 			p.Line("%s was stopped for other programs for %.0f %% of the time; a larger --slack lets urgent programs give away more", c.Name, 100*min(r.Stopped, 1))
 		}
 	}

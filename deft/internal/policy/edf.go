@@ -11,14 +11,13 @@ import (
 // deadline first (Liu and Layland 1973), and others are let in as long as the
 // slack allows. The slack of a job is the time to its deadline less the device
 // time that it, and those before it, are predicted to need: the mean of the
-// client's last jobs less what this one has had. Where the least slack is small
-// beside the need, all but the first in line stop. Where nobody has a deadline it
-// is Priority. A client's first job is
-// taken to be urgent, as nothing is known of it.
+// client's last jobs less what this one has had. If the least slack is small
+// compared with the need, all but the first in the queue stop. Without any deadline it
+// is Priority. A client's first job counts as urgent, as its need is unknown.
 type EDF struct {
 	presence presence
 	accounts map[int]account
-	priority *Priority // where nobody has a deadline
+	priority *Priority // without any deadline
 }
 
 var _ Policy = (*EDF)(nil)

@@ -343,8 +343,8 @@ const (
 	busyHolder = -2
 )
 
-// effectiveHolder returns the holder, or waiting while a long launch of another client is on the
-// device: the holder's launches meanwhile would wait behind it, and that time would count
+// effectiveHolder returns the holder, or busyHolder while a long launch of another client
+// is on the device: the holder's launches meanwhile would wait behind it, and that time would count
 // as its own.
 func (p *presence) effectiveHolder(holder int, clients []Client) int {
 	for _, c := range clients {
