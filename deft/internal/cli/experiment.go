@@ -134,6 +134,9 @@ func protectInputs(env *cli.Env, x *experiment.Experiment) error {
 		if m.InputFile != "" {
 			read = append(read, m.InputFile)
 		}
+		if m.Trace != "" {
+			read = append(read, m.Trace)
+		}
 		written = append(written, m.CSV(), m.Log())
 		for _, name := range []string{"run.json", "alone.json", "models_pid.json", "alone/run.json"} {
 			written = append(written, filepath.Join(m.OutputDir, name))

@@ -13,7 +13,7 @@
 // experiment without a duration.
 //
 // The [Profile] of a model contains the kernels of one job in launch order: those in the
-// file, or else those of an embedded table of the models whose kernels were published, for an
+// file or in the recording that it names, or else those of an embedded table of the models whose kernels were published, for an
 // input size; their [Source] says by whom. Another model without kernels of its own is an
 // [*UnknownModelError], never a default.
 //
@@ -34,6 +34,8 @@
 // number, or one per kernel), graph (number of kernels per CUDA graph, simulated devices and
 // virtual clock), launch_ns (host time of a launch, virtual clock), period_ms (time between
 // the starts of two jobs, or more if the first is not done; 0: only sleep_time counts),
-// compile (use torch.compile, on a GPU), start_ms (wait before the first job). python_path
+// compile (use torch.compile, on a GPU), start_ms (wait before the first job), trace (a
+// recording of deft pair --save, relative to the file: the launches between two waits of the
+// program, of the median device time, are a job). python_path
 // and repo_path are fields of codegen and bloom.
 package experiment

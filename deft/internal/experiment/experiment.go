@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -96,8 +97,10 @@ type Model struct {
 	PythonPath  string `field:"python_path"`
 	RepoPath    string `field:"repo_path"`
 
-	Kernels     int `field:"kernels" low:"1"` // launches of a job; 0: the model's profile
+	Trace       string `field:"trace"`           // recording of deft pair --save, whose typical job is the model's; "" none
+	Kernels     int    `field:"kernels" low:"1"` // launches of a job; 0: the model's profile
 	KernelTimes []time.Duration
+	TracePause  time.Duration // between two jobs of the trace
 	Graph       int           `field:"graph" low:"1"` // kernels that are launched together, as one CUDA graph; 0 none are
 	LaunchCost  time.Duration `field:"launch_ns"`     // host time of a launch, virtual clock; 0 the default
 	Period      time.Duration `field:"period_ms"`
@@ -105,13 +108,20 @@ type Model struct {
 	Start       time.Duration `field:"start_ms"`
 }
 
-// Load reads an experiment from a file.
+// Load reads an experiment, and the traces that it names, from files.
 func Load(path string) (*Experiment, error) {
 	text, err := file.ReadAll(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, text)
+	x, err := Parse(path, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.loadTraces(path); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // SetOutputDir makes every model write its logs into one folder. It refuses models that
@@ -137,6 +147,10 @@ func (m *Model) Name() string {
 	fmt.Fprintf(&b, "_batch_%d_sleep_%s", m.BatchSize, strconv.FormatFloat(m.SleepTime.Seconds(), 'f', -1, 64))
 	return b.String()
 }
+
+// Pause returns the time between the end of a job and the begin of the next on a simulated
+// device: SleepTime, or that of the trace.
+func (m *Model) Pause() time.Duration { return cmp.Or(m.SleepTime, m.TracePause) }
 
 // CSV returns the path of the model's log of jobs.
 func (m *Model) CSV() string { return filepath.Join(m.OutputDir, m.OutputName+".csv") }

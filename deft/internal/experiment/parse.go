@@ -345,6 +345,10 @@ func (o *object) kernels(m *Model) {
 		return
 	}
 	times, ok := o.field("kernel_ns")
+	if m.Trace != "" && (ok || m.Kernels > 0 || m.Graph > 0) {
+		o.r.fail(o.node.fields["trace"], "want either a trace or kernels")
+		return
+	}
 	if !ok {
 		if m.Kernels > 0 {
 			o.requiredField("kernel_ns")

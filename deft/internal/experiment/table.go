@@ -58,7 +58,7 @@ type UnknownModelError struct {
 }
 
 func (e *UnknownModelError) Error() string {
-	return fmt.Sprintf("profile: no kernels are known of model %q: give kernels and kernel_ns, or a model of %s", e.Model, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("profile: no kernels are known of model %q: give a trace, kernels and kernel_ns, or a model of %s", e.Model, strings.Join(e.Known, ", "))
 }
 
 // Models returns the names of the table's models, sorted.

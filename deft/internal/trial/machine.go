@@ -30,7 +30,7 @@ func Simulated(x *experiment.Experiment, lib string, built simcuda.Built, scratc
 			}
 			c := simcuda.Command{
 				Profile: file, CSV: m.CSV(), Duration: x.Duration, MinJobs: x.MinJobs,
-				Sleep: m.SleepTime, Period: m.Period, Launch: max(m.LaunchCost, 0), Graph: m.Graph,
+				Sleep: m.Pause(), Period: m.Period, Launch: max(m.LaunchCost, 0), Graph: m.Graph,
 				MemoryBytes: p.AllocatedBytes, ReservedBytes: p.ReservedBytes,
 			}
 			if m.Period > 0 {

@@ -60,7 +60,7 @@ func simulated(x *experiment.Experiment) (simulator.Config, error) {
 		}
 		c.Clients = append(c.Clients, simulator.Client{
 			Terms: x.Terms(i), Kernels: job.Times(), Graph: m.Graph, Launch: m.LaunchCost,
-			Sleep: m.SleepTime, Period: m.Period, Start: m.Start,
+			Sleep: m.Pause(), Period: m.Period, Start: m.Start,
 			MemoryBytes: job.AllocatedBytes, ReservedBytes: job.ReservedBytes,
 		})
 	}

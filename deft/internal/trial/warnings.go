@@ -33,7 +33,7 @@ func unknownToGPU(m *experiment.Model) []string {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"kernels", m.Kernels > 0}, {"graph", m.Graph > 0}, {"launch_ns", m.LaunchCost > 0}} {
+	}{{"trace", m.Trace != ""}, {"kernels", m.Kernels > 0 && m.Trace == ""}, {"graph", m.Graph > 0}, {"launch_ns", m.LaunchCost > 0 && m.Trace == ""}} {
 		if f.set {
 			all = append(all, fmt.Sprintf("%s: %s has no effect on a GPU and is ignored", m.OutputName, f.name))
 		}
