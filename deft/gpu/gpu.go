@@ -2,8 +2,8 @@ package gpu
 
 import "embed"
 
-// Files are run_model.py, checks.py and input.json, the experiment of two
-// detectors: os.CopyFS puts them where Python finds them.
+// Files holds run_model.py, checks.py and input.json, the experiment of two detectors.
+// os.CopyFS writes them to a directory from which Python runs them.
 //
 //go:embed run_model.py checks.py input.json
 var Files embed.FS

@@ -15,7 +15,7 @@ var embedded embed.FS
 
 //go:generate make --silent made
 
-// Python is deft.py, by which a Python program marks its jobs: it does nothing where
+// Python holds deft.py, with which a Python program marks its jobs. It has no effect if
 // libdeft.so is not loaded.
 //
 //go:embed deft.py
@@ -30,21 +30,21 @@ func Sources() fs.FS {
 	return src
 }
 
-// Files are the names of the library's C files.
+// Files returns the names of the library's C files.
 func Files() []string {
 	return []string{"driver.c", "table.c", "member.c", "graph.c", "queue.c", "gate.c", "memory.c", "lookup.c", "entry.c"}
 }
 
-// flags are those of every build; the Makefile has the same.
-func flags() []string {
+// compilerFlags returns the flags of every build, as in the Makefile.
+func compilerFlags() []string {
 	return []string{
 		"-std=gnu11", "-Os", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
 		"-fno-strict-aliasing", "-fno-plt", "-pthread",
 	}
 }
 
-// link makes a library that the loader resolves at once and never unloads.
-func link(soname string) []string {
+// linkerFlags makes a library that the loader resolves at once and never unloads.
+func linkerFlags(soname string) []string {
 	return []string{
 		"-shared", "-s", "-Wl,-soname," + soname, "-Wl,-z,now", "-Wl,-z,nodelete",
 		"-Wl,-z,noseparate-code", "-Wl,--hash-style=gnu",
@@ -55,11 +55,11 @@ func link(soname string) []string {
 // in the compiler's cache, and returns its absolute path. Extra arguments make a
 // product of their own, which is always compiled.
 func Build(ctx context.Context, c cc.Compiler, extra ...string) (string, error) {
-	args := append(flags(), link("libdeft.so")...)
+	args := append(compilerFlags(), linkerFlags("libdeft.so")...)
 	args = append(args, "-Wl,--version-script=libdeft.map")
 	p := cc.Product{Name: "libdeft.so", Sources: []fs.FS{Sources()}, Args: append(append(args, extra...), Files()...)}
 	if len(extra) == 0 {
-		p.Made = cc.Made(embedded, p.Name)
+		p.Prebuilt = cc.Prebuilt(embedded, p.Name)
 	}
 	return c.Build(ctx, p)
 }
@@ -67,15 +67,16 @@ func Build(ctx context.Context, c cc.Compiler, extra ...string) (string, error) 
 // BuildTrace builds libdeft-trace.so, which also records what a program launches into the
 // files DEFT_TRACE.PID (trace.h).
 func BuildTrace(ctx context.Context, c cc.Compiler) (string, error) {
-	args := append(flags(), link("libdeft-trace.so")...)
+	args := append(compilerFlags(), linkerFlags("libdeft-trace.so")...)
 	args = append(args, "-Wl,--version-script=libdeft.map", "-DDEFT_TRACE")
 	p := cc.Product{Name: "libdeft-trace.so", Sources: []fs.FS{Sources()}, Args: append(append(args, Files()...), "trace.c")}
-	p.Made = cc.Made(embedded, p.Name)
+	p.Prebuilt = cc.Prebuilt(embedded, p.Name)
 	return c.Build(ctx, p)
 }
 
-// Before is an environment in which path stands before what the variable name held.
-func Before(environ []string, name, path string) []string {
+// Prepend returns an environment in which path comes before the earlier value of the
+// variable name.
+func Prepend(environ []string, name, path string) []string {
 	for _, e := range slices.Backward(environ) {
 		if held, ok := strings.CutPrefix(e, name+"="); ok && held != "" {
 			path += ":" + held
@@ -85,5 +86,5 @@ func Before(environ []string, name, path string) []string {
 	return append(slices.Clip(environ), name+"="+path)
 }
 
-// Preloaded is an environment in which lib is loaded before the rest.
-func Preloaded(environ []string, lib string) []string { return Before(environ, "LD_PRELOAD", lib) }
+// Preload returns an environment in which lib is loaded before other libraries.
+func Preload(environ []string, lib string) []string { return Prepend(environ, "LD_PRELOAD", lib) }

@@ -78,7 +78,7 @@ func TestAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(open) })
-	at, err := daemon.At(filepath.Join(open, "deft-0"), "x")
+	at, err := daemon.NewPlace(filepath.Join(open, "deft-0"), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestAnotherUser(t *testing.T) {
 	if out, err := as(exec.Command("mkdir", "-m", "700", his)).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if _, err := daemon.At(his, "x"); !errors.Is(err, daemon.ErrPlace) {
+	if _, err := daemon.NewPlace(his, "x"); !errors.Is(err, daemon.ErrPlace) {
 		t.Errorf("a folder of his: %v", err)
 	}
 }

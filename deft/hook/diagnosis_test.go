@@ -79,7 +79,7 @@ func TestBefore(t *testing.T) {
 		{[]string{"LIST="}, "LIST=/own"},
 		{[]string{"LIST=/a", "X=1", "LIST=/b", "LISTS=/c"}, "LIST=/own:/b"},
 	} {
-		got := hook.Before(tt.environ, "LIST", "/own")
+		got := hook.Prepend(tt.environ, "LIST", "/own")
 		if len(got) != len(tt.environ)+1 || got[len(got)-1] != tt.want {
 			t.Errorf("%q: %q, want %q at the end", tt.environ, got, tt.want)
 		}

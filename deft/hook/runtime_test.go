@@ -27,10 +27,10 @@ func passed() map[string]string {
 }
 
 var (
-	entryName = regexp.MustCompile(`\x00(cu[A-Z][A-Za-z0-9_]+)\x00`)
-	worksOn   = regexp.MustCompile(`^cu(Launch|GraphLaunch|GraphInstantiate|Mem(cpy|set|Alloc|Free|Create|Prefetch|Discard|Advise)|Stream(Begin|End)|StreamAddCallback|(Array|Array3D|MipmappedArray)Create)`)
-	suffixes  = regexp.MustCompile(`(_v[0-9]+)?(_pt[sd]z?s?)?$`)
-	wrapped   = regexp.MustCompile(`(?m)^    [A-Z]+\((cu[A-Za-z0-9_]+)`)
+	entryName    = regexp.MustCompile(`\x00(cu[A-Z][A-Za-z0-9_]+)\x00`)
+	worksOn      = regexp.MustCompile(`^cu(Launch|GraphLaunch|GraphInstantiate|Mem(cpy|set|Alloc|Free|Create|Prefetch|Discard|Advise)|Stream(Begin|End)|StreamAddCallback|(Array|Array3D|MipmappedArray)Create)`)
+	suffixes     = regexp.MustCompile(`(_v[0-9]+)?(_pt[sd]z?s?)?$`)
+	wrappedNames = regexp.MustCompile(`(?m)^    [A-Z]+\((cu[A-Za-z0-9_]+)`)
 )
 
 // runtimes are the CUDA run-time libraries that make real has fetched.
@@ -54,7 +54,7 @@ func TestRealRuntimesAskForNothingUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	have := map[string]bool{}
-	for _, m := range wrapped.FindAllStringSubmatch(string(text), -1) {
+	for _, m := range wrappedNames.FindAllStringSubmatch(string(text), -1) {
 		have[m[1]] = true
 		have[suffixes.ReplaceAllString(m[1], "")] = true
 	}

@@ -19,14 +19,14 @@ import (
 // is none.
 var ErrNoDriver = errors.New("no CUDA driver")
 
-// driverFolders are where installations put the driver's library.
+// driverFolders lists the directories in which installations put the driver's library.
 var driverFolders = []string{
 	"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib",
 	"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", "/run/opengl-driver/lib",
 }
 
-// FindDriver returns the first libcuda.so.1 in folders or, after them, in
-// where installations put it.
+// FindDriver returns the first libcuda.so.1 in the given directories, or else in those of
+// installations.
 func FindDriver(folders ...string) (string, error) {
 	for _, dir := range append(slices.Clone(folders), driverFolders...) {
 		path := filepath.Join(dir, "libcuda.so.1")
@@ -37,16 +37,16 @@ func FindDriver(folders ...string) (string, error) {
 	return "", fmt.Errorf("%w: no libcuda.so.1 in %s", ErrNoDriver, strings.Join(append(slices.Clone(folders), driverFolders...), ", "))
 }
 
-// BuildShim compiles a libcuda.so.1 that stands in the place of the driver
-// (a path; the programs under it load that), for programs that a preload cannot
-// reach: put its folder first in LD_LIBRARY_PATH. It has every function that
-// the driver exports; those that libdeft does not wrap jump to the driver.
+// BuildShim compiles a libcuda.so.1 that replaces the driver (a path, which the programs
+// load through it), for programs that a preload cannot reach: put its directory first in
+// LD_LIBRARY_PATH. It has every function that the driver exports; those that libdeft does
+// not wrap jump to the driver.
 func BuildShim(ctx context.Context, c cc.Compiler, driver string) (string, error) {
 	driver, err := filepath.Abs(driver)
 	if err != nil {
 		return "", fmt.Errorf("hook: %w", err)
 	}
-	exports, err := exported(driver)
+	exports, err := exportedNames(driver)
 	if err != nil {
 		return "", fmt.Errorf("hook: %s: %w", driver, err)
 	}
@@ -54,16 +54,16 @@ func BuildShim(ctx context.Context, c cc.Compiler, driver string) (string, error
 	if err != nil {
 		return "", fmt.Errorf("hook: %w", err)
 	}
-	args := append(flags(), link("libcuda.so.1")...)
+	args := append(compilerFlags(), linkerFlags("libcuda.so.1")...)
 	args = append(args, "-Wl,--version-script=shim.map", `-DDEFT_SHIM="`+driver+`"`, "shim.c")
 	return c.Build(ctx, cc.Product{Name: "libcuda.so.1", Sources: []fs.FS{Sources(), sources}, Args: append(args, Files()...)})
 }
 
-// shimSources are two files made for a driver, beside the library's own: rest.h,
-// the functions that are not wrapped, and shim.map, what is exported: what the
-// driver exports, no more and no less, and the marks of jobs.
+// shimSources returns two files made for a driver, in addition to the library's own:
+// rest.h, with the functions that are not wrapped, and shim.map, with the exported names:
+// exactly those of the driver, and the marks of jobs.
 func shimSources(exports []string) (fs.FS, error) {
-	own, err := wrapped()
+	own, err := wrappedNames()
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func shimSources(exports []string) (fs.FS, error) {
 	}, nil
 }
 
-// exported lists the functions that a driver exports, in order.
-func exported(path string) ([]string, error) {
+// exportedNames lists the functions that a driver exports, in order.
+func exportedNames(path string) ([]string, error) {
 	f, err := elf.Open(path)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func exported(path string) ([]string, error) {
 	}
 	var names []string
 	for _, s := range symbols {
-		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_BIND(s.Info) != elf.STB_LOCAL && plain(s.Name) {
+		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_BIND(s.Info) != elf.STB_LOCAL && plainName(s.Name) {
 			names = append(names, s.Name)
 		}
 	}
@@ -106,8 +106,8 @@ func exported(path string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// plain says whether a name can stand in a C file and is not the loader's.
-func plain(name string) bool {
+// plainName says whether a name is valid in a C file and is not the loader's.
+func plainName(name string) bool {
 	if name == "" || name == "_init" || name == "_fini" {
 		return false
 	}
@@ -116,8 +116,8 @@ func plain(name string) bool {
 	}) < 0
 }
 
-// wrapped lists the entry points that libdeft wraps, from driver.h.
-func wrapped() ([]string, error) {
+// wrappedNames lists the entry points that libdeft wraps, from driver.h.
+func wrappedNames() ([]string, error) {
 	body, err := fs.ReadFile(Sources(), "driver.h")
 	if err != nil {
 		return nil, err

@@ -8,13 +8,13 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// JoinAtLoad is the setting that makes every program under libdeft a client,
-// those included that never come to the driver.
+// JoinAtLoad makes every program under libdeft a client, including programs that never
+// reach the driver.
 const JoinAtLoad = "DEFT_JOIN=load"
 
-// Watch runs cmd to its end in the session s, of which this process is the
-// owner, and returns all clients there were, in the order in which they ended;
-// those that still run come last. The error is that of cmd.
+// Watch runs cmd to its end in the session s, whose owner is this process, and returns all
+// clients in the order in which they ended, then those that still run. It returns the error
+// of cmd.
 func Watch(s *session.Session, cmd *exec.Cmd) ([]session.Client, error) {
 	var clients []session.Client
 	if err := cmd.Start(); err != nil {

@@ -27,10 +27,10 @@ func Sources() fs.FS {
 	return src
 }
 
-// driver are the C files of libcuda.so.1.
+// driver lists the C files of libcuda.so.1.
 var driver = []string{"process.c", "context.c", "ask.c", "compilers.c", "stream.c", "work.c", "event.c", "memory.c", "lookup.c", "entries.c", "device.c", "clock.c"}
 
-// Built are the absolute paths of what an experiment needs.
+// Built holds the absolute paths of the files that an experiment needs.
 type Built struct {
 	Driver   string // libcuda.so.1, in a folder with its other name, libcuda.so
 	Workload string // deft-workload: its usage text is in src/workload.c
@@ -54,18 +54,18 @@ func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
 		args := slices.Concat([]string{"-O2", "-g", "-std=gnu11"}, extra, target.args)
 		p := cc.Product{Name: target.name, Sources: []fs.FS{Sources()}, Args: args}
 		if len(extra) == 0 {
-			p.Made = cc.Made(embedded, p.Name)
+			p.Prebuilt = cc.Prebuilt(embedded, p.Name)
 		}
 		if *target.path, err = c.Build(ctx, p); err != nil {
 			return b, err
 		}
 	}
-	return b, alias(b.Driver)
+	return b, addAlias(b.Driver)
 }
 
-// alias gives the driver its other name, by which some programs open it: libcuda.so. A
+// addAlias gives the driver its other name, by which some programs open it: libcuda.so. A
 // directory that cannot be written does without.
-func alias(driver string) error {
+func addAlias(driver string) error {
 	err := os.Symlink(filepath.Base(driver), filepath.Join(filepath.Dir(driver), "libcuda.so"))
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/foretime/foretime/deft/internal/device"
 )
 
-// Device is one simulated device: every process that gets its environment
-// shares it. The first of them makes it, with these settings. The zero value
-// of a field leaves the driver's own default, which src/process.c states.
+// Device describes a simulated device, which every process with its environment shares. The
+// first of them creates it with these settings. A zero field is the driver's default, see
+// src/process.c.
 type Device struct {
 	File        string // the device's shared memory, best in /dev/shm; several with a colon between
 	Settings    device.Settings
@@ -22,10 +22,9 @@ type Device struct {
 	Noop        bool   // launches return at once: for measuring what surrounds them
 }
 
-// Environ is an environment whose processes load the built driver and use this
-// device.
+// Environ returns an environment whose processes load the built driver and use this device.
 func (d Device) Environ(b Built, environ []string) []string {
-	return append(hook.Before(environ, "LD_LIBRARY_PATH", filepath.Dir(b.Driver)), d.Env(b)[1:]...)
+	return append(hook.Prepend(environ, "LD_LIBRARY_PATH", filepath.Dir(b.Driver)), d.Env(b)[1:]...)
 }
 
 // Env returns the variables that make a process load the built driver and use

@@ -17,7 +17,7 @@ func Flow() map[string]Order {
 
 		"chamtool": order(`event launch host host/mpitest task summary mixture perfmodel config forecast balance session job replay simulate`),
 
-		"deft": order(`cc gpu device session hook simcuda simcuda/simcudatest pair predictor policy experiment report simulator supervisor daemon trial`),
+		"deft": order(`cc gpu device session hook simcuda simcuda/simcudatest pair policy experiment report simulator supervisor daemon trial`),
 
 		"edgeprof": order(`onnx onnx/nodetest ncnn device device/promtest synth runtime runtime/native runtime/worker measurement collection transfer profiler placement prediction httpapi`),
 

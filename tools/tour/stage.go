@@ -76,14 +76,15 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) []byte {
 }
 
 // runJSON runs a tool and decodes its stdout into v.
-func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string) {
+func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string) []byte {
 	out := s.run(ctx, tool, args...)
 	if s.failed(nil) {
-		return
+		return nil
 	}
 	if err := json.Unmarshal(out, v); err != nil {
 		s.failed(fmt.Errorf("%s %s: its JSON: %w", tool, strings.Join(args, " "), err))
 	}
+	return out
 }
 
 // record adds the content of a tool's record.

@@ -47,7 +47,7 @@
 #define LAUNCH_BODY(name, stream, call) \
     if (unlikely(inside)) \
         return call; \
-    uint64_t in = trace_in(); \
+    uint64_t in = trace_begin(); \
     enum pass pass = gate_launch((stream), PER_THREAD(#name)); \
     int r; \
     trace_before((stream), PER_THREAD(#name)); \
@@ -88,7 +88,7 @@ KERNEL_EX(cuLaunchKernelEx_ptsz)
         NEXT(name, void *, void *) \
         if (unlikely(inside)) \
             return next(exec, stream); \
-        uint64_t kernels, in = trace_in(); \
+        uint64_t kernels, in = trace_begin(); \
         enum pass pass = gate_graph(exec, stream, PER_THREAD(#name), &kernels); \
         int r; \
         trace_before(stream, PER_THREAD(#name)); \
@@ -177,7 +177,7 @@ __asm__(".text\n.type deft_shared,@function\n"
 
 static __attribute__((noinline)) void copies(void *stream, bool per_thread) {
     gate_copy(stream, per_thread);
-    add(&acquire(&here->slot)->copies, 1);
+    add(&acquire(&this_member->slot)->copies, 1);
 }
 
 BODY(launch) {
@@ -192,8 +192,8 @@ BODY(launch) {
 
 /* The call waits for the device: the owner knows that its queue is not empty. */
 static __attribute__((noinline)) int wait_six(enum entry_id id, const word *a, bool *skip) {
-    struct deft_slot *s = acquire(&here->slot);
-    uint64_t in = trace_in();
+    struct deft_slot *s = acquire(&this_member->slot);
+    uint64_t in = trace_begin();
     add(&s->in_wait, 1);
     int r = call_six(id, a, skip);
     add(&s->in_wait, -1);
@@ -206,9 +206,9 @@ BODY(copy) {
     if (!inside)
         copies(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
     struct mark before = queue_mark();
-    struct deft_slot *s = acquire(&here->slot);
+    struct deft_slot *s = acquire(&this_member->slot);
     bool waits = arg == FETCH && !inside;
-    uint64_t in = trace_in();
+    uint64_t in = trace_begin();
     if (waits)
         add(&s->in_wait, 1);
     if (!inside)
@@ -217,7 +217,7 @@ BODY(copy) {
     trace_after(in, arg >= 0 ? (void *)a[arg] : NULL, per_thread, 0);
     if (waits) {
         add(&s->in_wait, -1);
-        trace_waited(trace_in());
+        trace_waited(trace_begin());
     }
     if (arg == FETCH && r == CU_SUCCESS && !skip)
         gate_synced(0, NULL, per_thread, before);
@@ -228,7 +228,7 @@ BODY(synced) {
     bool skip = true;
     if (id == E_cuCtxSynchronize_v2 && a[0] && a[0] != context)
         arg = NO; /* another context than the thread's */
-    member_seen();
+    member_ensure();
     struct mark before = queue_mark();
     int r = inside ? call_six(id, a, &skip) : wait_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip)
@@ -240,7 +240,7 @@ BODY(synced) {
    answers: it may say that the capture was invalidated. */
 BODY(capture) {
     bool skip = true;
-    member_seen();
+    member_ensure();
     bool before = !arg && !inside && queue_capturing((void *)a[0], per_thread);
     int r = call_six(id, a, &skip);
     if (!skip && (arg ? r == CU_SUCCESS : before && !queue_capturing((void *)a[0], per_thread)))
@@ -268,8 +268,8 @@ BODY(lose) {
     bool skip = true, open = false, resets = id == E_cuDevicePrimaryCtxReset || id == E_cuDevicePrimaryCtxReset_v2;
     word c = arg == ALL ? a[0] : arg == PRIMARY && !inside ? primary((int)a[0]) : 0;
     if (arg >= 0 && !inside) {
-        open = load(&attend) >= ATTEND_CAPTURE && queue_capturing((void *)a[0], per_thread);
-        queue_lose_stream((void *)a[0], per_thread);
+        open = load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing((void *)a[0], per_thread);
+        queue_drop_stream((void *)a[0], per_thread);
     }
     int r = call_six(id, a, &skip);
     if (r != CU_SUCCESS || skip)
@@ -277,7 +277,7 @@ BODY(lose) {
     if (open)
         queue_capture(false);
     if (c && (arg == ALL || resets || !primary((int)a[0])))
-        queue_lose_context(c);
+        queue_drop_context(c);
     return r;
 }
 
@@ -285,10 +285,10 @@ BODY(lose) {
 BODY(enter) {
     bool skip = true;
     (void)arg, (void)per_thread;
-    member_seen();
+    member_ensure();
     int r = call_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip)
-        member_here();
+        member_update();
     return r;
 }
 
@@ -322,10 +322,10 @@ BODY(graph) {
     bool skip = true;
     (void)per_thread;
     if (arg == DESTROYS && !inside)
-        graph_lost((void *)a[0]);
+        graph_remove((void *)a[0]);
     int r = call_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip && arg != DESTROYS)
-        graph_made(arg == UPDATES ? (void *)a[0] : *(void **)a[0], (void *)a[1]);
+        graph_update(arg == UPDATES ? (void *)a[0] : *(void **)a[0], (void *)a[1]);
     return r;
 }
 /* -- memory -- */
@@ -422,7 +422,7 @@ BODY(take) {
     if (skip)
         return r;
     if (r == CU_SUCCESS)
-        memory_took(key_of(arg, arg == BYTES32 || arg == PITCH32 ? *(unsigned *)a[0] : *(uint64_t *)a[0]), bytes);
+        memory_add(key_of(arg, arg == BYTES32 || arg == PITCH32 ? *(unsigned *)a[0] : *(uint64_t *)a[0]), bytes);
     else
         memory_cancel(bytes);
     return r;
@@ -433,7 +433,7 @@ BODY(give) {
     (void)per_thread;
     int r = call_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip)
-        memory_gave(key_of(arg, a[0]));
+        memory_remove(key_of(arg, a[0]));
     return r;
 }
 
@@ -532,7 +532,7 @@ WRAP(cuMemRetainAllocationHandle, (uint64_t * handle, void *at)) {
     int r;
     CALL(r, next(handle, at));
     if (r == CU_SUCCESS && !inside)
-        memory_held(HANDLE(*handle), 1);
+        memory_count(HANDLE(*handle), 1);
     return r;
 }
 
@@ -550,7 +550,7 @@ WRAP(cuDeviceTotalMem_v2, (size_t * bytes, int device)) {
     int r;
     CALL(r, next(bytes, device));
     if (r == CU_SUCCESS && !inside) {
-        member_seen();
+        member_ensure();
         memory_info(NULL, bytes);
     }
     return r;
@@ -561,7 +561,7 @@ WRAP(cuDeviceTotalMem_v2, (size_t * bytes, int device)) {
 WRAP(cuInit, (unsigned flags)) {
     NEXT(cuInit, unsigned)
     if (!inside)
-        member_seen();
+        member_ensure();
     int r;
     CALL(r, next(flags));
     return r;
@@ -622,11 +622,11 @@ __attribute__((constructor)) static void loaded(void) {
     const char *when = secure_getenv("DEFT_JOIN");
     pthread_atfork(NULL, NULL, forked);
     if (when && strcmp(when, "load") == 0)
-        member_seen();
+        member_ensure();
 }
 
 __attribute__((destructor)) static void ended(void) {
-    if (members[0].slot != &nobody && driver_handle())
+    if (members[0].slot != &no_slot && driver_handle())
         member_path(DEFT_PATH_LOADED);
     member_leave();
     trace_end();

@@ -1,6 +1,6 @@
 /*
- * What happens around a launch: where jobs begin and end, the closed gate, and
- * the bounds of the directives.
+ * The work before and after a launch: begin and end of jobs, the closed gate, and the
+ * bounds of the directives.
  *
  * A stream that captures is left alone: nothing runs, and a wait would end the
  * capture. Others of the same process go through the gate meanwhile.
@@ -30,7 +30,7 @@ static bool job_begin(struct deft_slot *s, uint64_t slo) {
 
 static bool job_end(struct deft_slot *s) {
     uint32_t active = DEFT_ACTIVE;
-    if (s == &nobody || !swap_if(&s->state, &active, DEFT_IDLE))
+    if (s == &no_slot || !swap_if(&s->state, &active, DEFT_IDLE))
         return false;
     store(&s->job_end_ns, now_ns());
     add(&s->jobs_ended, 1);
@@ -38,16 +38,16 @@ static bool job_end(struct deft_slot *s) {
     return true;
 }
 
-/* Begins a job that nobody marks. */
+/* Begins a job if the program marks none itself. */
 static void job_detect(struct deft_slot *s) {
     if (load(&s->state) == DEFT_IDLE && !load(&s->job_marked) && member_job_mode() != DEFT_JOB_MARKED)
         job_begin(s, member_slo_ns());
 }
 
 EXPORT int deft_job_begin(uint64_t slo) {
-    member_seen();
-    struct deft_slot *s = acquire(&here->slot);
-    if (s == &nobody)
+    member_ensure();
+    struct deft_slot *s = acquire(&this_member->slot);
+    if (s == &no_slot)
         return -1;
     store(&s->job_marked, 1);
     job_end(s);
@@ -56,8 +56,8 @@ EXPORT int deft_job_begin(uint64_t slo) {
 }
 
 EXPORT int deft_job_end(void) {
-    struct deft_slot *s = acquire(&here->slot);
-    if (s == &nobody)
+    struct deft_slot *s = acquire(&this_member->slot);
+    if (s == &no_slot)
         return -1;
     job_end(s);
     return 0;
@@ -65,24 +65,24 @@ EXPORT int deft_job_end(void) {
 
 /* -- the gate -- */
 
-#define SHORT_NS 100000ull /* between two looks at a queue that is not empty */
+#define SHORT_NS 100000ull /* between two checks of a queue that is not empty */
 
-/* Whether the present job may not go on. */
-static bool closed(struct deft_slot *s) {
+/* Whether the gate is closed for the present job. */
+static bool is_closed(struct deft_slot *s) {
     uint64_t until = load(&s->until_job);
     return acquire(&s->gate) == DEFT_GATE_CLOSED && (until == 0 || load(&s->job) > until);
 }
 
-/* Says when the queue is empty, and sleeps until the gate opens or no owner is
-   left to keep it closed. */
-COLD static void stop(struct deft_slot *s) {
+/* Reports when the queue is empty, and sleeps until the gate opens or no living
+   owner keeps it closed. */
+COLD static void wait_at_gate(struct deft_slot *s) {
     uint64_t begin = now_ns();
     bool empty = false;
     add(&s->stops, 1);
     add(&s->waiting, 1);
-    while (closed(s)) {
+    while (is_closed(s)) {
         uint32_t epoch = acquire(&s->directive_epoch);
-        empty = empty || queue_look();
+        empty = empty || queue_is_empty();
         if (empty && load(&s->drained) != epoch) {
             store(&s->drained_ns, now_ns());
             release(&s->drained, epoch);
@@ -102,9 +102,9 @@ COLD static void stop(struct deft_slot *s) {
 
 /* -- synchronization points -- */
 
-/* Whether so many kernels would be more than asked since the last point. One
-   launch by itself never is. */
-static bool beyond(struct deft_slot *s, uint32_t every, uint64_t kernels) {
+/* Whether these kernels exceed the interval since the last synchronization point.
+   A single launch never does. */
+static bool exceeds_interval(struct deft_slot *s, uint32_t every, uint64_t kernels) {
     if (!every)
         return false;
     struct mark now = {load(&s->launches), load(&s->graph_kernels)}, last = queue_synced();
@@ -112,11 +112,11 @@ static bool beyond(struct deft_slot *s, uint32_t every, uint64_t kernels) {
     return since && since + now.kernels - last.kernels + kernels > every;
 }
 
-/* Waits for the queue before a launch that goes beyond. The first thread to
-   notice makes the point. */
+/* Waits for the queue before a launch that exceeds the interval. The first thread
+   that notices makes the synchronization point. */
 static void sync_point(struct deft_slot *s, uint32_t every, uint64_t kernels) {
     struct mark last = queue_synced(), now = queue_mark();
-    if (!beyond(s, every, kernels) || !queue_sync_by(now))
+    if (!exceeds_interval(s, every, kernels) || !queue_sync_by(now))
         return;
     uint64_t begin = now_ns();
     if (!queue_drain())
@@ -129,69 +129,69 @@ static void sync_point(struct deft_slot *s, uint32_t every, uint64_t kernels) {
 /* -- before and after -- */
 
 /* Counts a launch of so many kernels. */
-static inline void launched(struct deft_slot *s, uint64_t kernels) {
+static inline void count_launch(struct deft_slot *s, uint64_t kernels) {
     add(&s->launches, 1);
     if (kernels > 1)
         add(&s->graph_kernels, kernels - 1);
 }
 
-static struct bound bound_of(struct deft_slot *s) {
+static struct bound read_bound(struct deft_slot *s) {
     return (struct bound){load(&s->in_flight_bound), load(&s->in_flight_ns)};
 }
 
-/* The device was given to others because this client did not use it: it does now. */
-COLD static void take_back(struct deft_slot *s) {
+/* Rings the owner, which gave the device to others while this client did not use it. */
+COLD static void reclaim_device(struct deft_slot *s) {
     uint32_t watched = DEFT_GATE_WATCHED;
     if (swap_if(&s->gate, &watched, DEFT_GATE_OPEN))
         member_ring();
 }
 
 COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
-    member_seen();
-    struct deft_slot *s = acquire(&here->slot);
-    if (load(&attend) >= ATTEND_CAPTURE && queue_capturing(stream, per_thread)) {
+    member_ensure();
+    struct deft_slot *s = acquire(&this_member->slot);
+    if (load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing(stream, per_thread)) {
         add(&s->captured, 1);
         return PASS_PLAIN;
     }
     job_detect(s);
     enum pass pass = PASS_PLAIN;
     uint32_t every = load(&s->sync_every);
-    struct bound b = bound_of(s);
-    if ((load(&s->gate) | beyond(s, every, kernels) | b.kernels | b.ns) && member_obeys()) {
+    struct bound b = read_bound(s);
+    if ((load(&s->gate) | exceeds_interval(s, every, kernels) | b.kernels | b.ns) && member_obeys()) {
         do { /* the gate may close while this waits for room */
-            if (closed(s))
-                stop(s);
+            if (is_closed(s))
+                wait_at_gate(s);
             if (every)
                 sync_point(s, every, kernels);
             if (b.kernels | b.ns) {
                 queue_room(b, kernels);
                 pass = PASS_RECORD;
             }
-        } while (closed(s) && s == acquire(&here->slot) && member_obeys());
+        } while (is_closed(s) && s == acquire(&this_member->slot) && member_obeys());
     }
-    if (trail.key != stream_key(stream, per_thread) || trail.epoch != load(&here->epoch))
+    if (last_stream.key != stream_key(stream, per_thread) || last_stream.epoch != load(&this_member->epoch))
         queue_touch(stream, per_thread);
-    launched(s, kernels);
+    count_launch(s, kernels);
     if (load(&s->gate) == DEFT_GATE_WATCHED)
-        take_back(s);
+        reclaim_device(s);
     if (pass == PASS_RECORD && b.kernels == DEFT_TIMED)
         queue_time(stream, per_thread);
     return pass;
 }
 
 void gate_after(void *stream, bool per_thread, uint64_t kernels) {
-    struct bound b = bound_of(acquire(&here->slot));
+    struct bound b = read_bound(acquire(&this_member->slot));
     if (b.kernels | b.ns)
         queue_add(b, stream, per_thread, kernels);
 }
 
 enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *kernels) {
-    member_seen();
-    struct deft_slot *s = acquire(&here->slot);
+    member_ensure();
+    struct deft_slot *s = acquire(&this_member->slot);
     enum pass pass = PASS_PLAIN;
     *kernels = graph_kernels(exec);
-    if (likely(gate_ask(s, stream, per_thread) == 0))
-        launched(s, *kernels);
+    if (likely(gate_reasons(s, stream, per_thread) == 0))
+        count_launch(s, *kernels);
     else
         pass = gate_slow(stream, per_thread, *kernels);
     add(&s->graph_launches, 1);
@@ -199,23 +199,23 @@ enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *kernel
 }
 
 void gate_copy(void *stream, bool per_thread) {
-    struct deft_slot *s = acquire(&here->slot);
-    if (likely((load(&s->gate) | (load(&attend) & ATTEND_JOIN) | (load(&s->state) ^ DEFT_ACTIVE)) == 0))
+    struct deft_slot *s = acquire(&this_member->slot);
+    if (likely((load(&s->gate) | (load(&slow_reasons) & SLOW_JOIN) | (load(&s->state) ^ DEFT_ACTIVE)) == 0))
         return;
-    member_seen();
-    s = acquire(&here->slot);
-    if (load(&attend) >= ATTEND_CAPTURE && queue_capturing(stream, per_thread))
+    member_ensure();
+    s = acquire(&this_member->slot);
+    if (load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing(stream, per_thread))
         return;
     job_detect(s);
-    if (closed(s) && member_obeys())
-        stop(s);
-    take_back(s);
+    if (is_closed(s) && member_obeys())
+        wait_at_gate(s);
+    reclaim_device(s);
 }
 
 void gate_synced(long kind, void *stream, bool per_thread, struct mark before) {
-    struct deft_slot *s = acquire(&here->slot);
+    struct deft_slot *s = acquire(&this_member->slot);
     add(&s->own_syncs, 1);
-    if (s == &nobody)
+    if (s == &no_slot)
         return;
     bool empty = queue_waited(kind, stream, per_thread, before);
     if (empty && !load(&s->job_marked) && member_job_mode() == DEFT_JOB_SYNC)

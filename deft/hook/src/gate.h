@@ -1,30 +1,30 @@
 /*
- * The gate: what is asked of a launch before it goes to the driver.
+ * The gate: the directives that a launch obeys before it goes to the driver.
  */
 #ifndef DEFT_GATE_H
 #define DEFT_GATE_H
 
 #include "queue.h"
 
-#define DEFT_NAP_NS 20000000ull /* longest sleep without a look at the owner; set by hand */
+#define DEFT_NAP_NS 20000000ull /* longest sleep between two checks of the owner; set by hand */
 
 enum pass { PASS_PLAIN, PASS_RECORD };
 
-/* Before and after a launch of so many kernels on a stream; per_thread where NULL
-   is the per-thread default stream. gate_after is called for PASS_RECORD alone. */
+/* Before and after a launch of kernels on a stream; per_thread: NULL is the
+   per-thread default stream. gate_after is called only for PASS_RECORD. */
 HIDDEN enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels);
 HIDDEN void gate_after(void *stream, bool per_thread, uint64_t kernels);
 HIDDEN enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *kernels);
 
-/* 0 where a launch may go on without another look. */
-static inline uint64_t gate_ask(struct deft_slot *s, void *stream, bool per_thread) {
-    return load((uint64_t *)&s->sync_every) | load(&s->in_flight_ns) | load(&s->gate) | load(&attend) |
-           (load(&s->state) ^ DEFT_ACTIVE) | (stream_key(stream, per_thread) ^ trail.key) | (load(&here->epoch) ^ trail.epoch);
+/* The reasons for the slow path, as bits; 0: the launch goes to the driver at once. */
+static inline uint64_t gate_reasons(struct deft_slot *s, void *stream, bool per_thread) {
+    return load((uint64_t *)&s->sync_every) | load(&s->in_flight_ns) | load(&s->gate) | load(&slow_reasons) |
+           (load(&s->state) ^ DEFT_ACTIVE) | (stream_key(stream, per_thread) ^ last_stream.key) | (load(&this_member->epoch) ^ last_stream.epoch);
 }
 
 static inline enum pass gate_launch(void *stream, bool per_thread) {
-    struct deft_slot *s = acquire(&here->slot);
-    if (likely(gate_ask(s, stream, per_thread) == 0)) {
+    struct deft_slot *s = acquire(&this_member->slot);
+    if (likely(gate_reasons(s, stream, per_thread) == 0)) {
         add(&s->launches, 1);
         return PASS_PLAIN;
     }
@@ -32,7 +32,7 @@ static inline enum pass gate_launch(void *stream, bool per_thread) {
 }
 
 HIDDEN void gate_copy(void *stream, bool per_thread); /* before a copy or a host function */
-/* After the program's own wait, as queue_waited. */
+/* After the program's own wait; arguments as of queue_waited. */
 HIDDEN void gate_synced(long kind, void *stream, bool per_thread, struct mark before);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * How many kernels a launch of a CUDA graph stands for.
+ * The number of kernels of a CUDA graph.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -21,10 +21,10 @@ typedef int (*nodes_fn)(void *, void **, size_t *);
 typedef int (*type_fn)(void *, int *);
 typedef int (*child_fn)(void *, void **);
 
-/* The kernels of a graph, those of its child graphs among them. Where the driver
-   does not tell a node's type, the node counts; copies and waits do not. A
-   conditional node runs a number of times that nobody knows: it counts once. */
-static uint64_t kernels(void *graph, int depth) {
+/* The kernels of a graph, those of its child graphs among them. If the driver
+   does not know a node's type, the node counts; copies and waits do not. A
+   conditional node runs an unknown number of times: it counts once. */
+static uint64_t count_kernels(void *graph, int depth) {
     nodes_fn get = RAW(nodes_fn, "cuGraphGetNodes");
     type_fn kind = RAW(type_fn, "cuGraphNodeGetType");
     child_fn child = RAW(child_fn, "cuGraphChildGraphNodeGetGraph");
@@ -42,7 +42,7 @@ static uint64_t kernels(void *graph, int depth) {
         void *inner;
         if (kind(nodes[i], &type) == CU_SUCCESS && type == CU_NODE_GRAPH && depth < DEEPEST && child &&
             child(nodes[i], &inner) == CU_SUCCESS)
-            sum += kernels(inner, depth + 1);
+            sum += count_kernels(inner, depth + 1);
         else
             sum += type == CU_NODE_KERNEL || type == CU_NODE_GRAPH || type == CU_NODE_CONDITIONAL;
     }
@@ -50,20 +50,20 @@ static uint64_t kernels(void *graph, int depth) {
     return sum;
 }
 
-void graph_made(void *exec, void *graph) {
+void graph_update(void *exec, void *graph) {
     inside++;
-    uint64_t n = kernels(graph, 0);
+    uint64_t n = count_kernels(graph, 0);
     inside--;
     table_put(&graphs, (uint64_t)exec, (struct deft_row){.kernels = n ? n : 1});
-    struct deft_slot *s = acquire(&here->slot);
+    struct deft_slot *s = acquire(&this_member->slot);
     for (uint32_t most = load(&s->most_kernels); n > most && !swap_if(&s->most_kernels, &most, (uint32_t)n);)
         ;
     add(&changes, 1);
 }
 
-void graph_lost(void *exec) {
+void graph_remove(void *exec) {
     struct deft_row row;
-    table_take(&graphs, (uint64_t)exec, &row);
+    table_remove(&graphs, (uint64_t)exec, &row);
     add(&changes, 1);
 }
 

@@ -15,7 +15,7 @@
 
 #include "entry.h"
 
-/* Finds what a wrapper is to call where no lookup has told it. */
+/* Finds the function that a wrapper calls, if no lookup has found it yet. */
 static void *resolve(enum entry_id id) {
     void *raw = entry_raw(id), *f = raw;
     prepared();
@@ -170,7 +170,7 @@ __asm__(".globl deft_dlsym_old\n.set deft_dlsym_old,deft_dlsym\n.symver deft_dls
 
 /* -- cuGetProcAddress -- */
 
-static bool variant(const char *entry, const char *name) {
+static bool is_variant(const char *entry, const char *name) {
     static const char suffixes[][10] = {"", "_v2", "_ptsz", "_ptds", "_v2_ptsz", "_v2_ptds"};
     size_t n = strlen(name);
     if (strncmp(entry, name, n) != 0)
@@ -195,8 +195,8 @@ static int second_since(const char *name) {
     return 3020;
 }
 
-/* What the driver itself gives for a name, NULL for none. */
-static void *given(const char *name, int version, uint64_t flags) {
+/* Returns the driver's own function for a name, or NULL. */
+static void *driver_entry(const char *name, int version, uint64_t flags) {
     int (*get)(const char *, void **, int, uint64_t, int *) =
         (int (*)(const char *, void **, int, uint64_t, int *))entry_raw(E_cuGetProcAddress_v2);
     void *f = NULL;
@@ -209,9 +209,9 @@ static void *given(const char *name, int version, uint64_t flags) {
     return r == CU_SUCCESS ? f : NULL;
 }
 
-/* Whether a name's signature in this version is one of those known here. */
-static bool known(const char *name, int version, uint64_t flags) {
-    return version <= CU_KNOWN || given(name, version, flags) == given(name, CU_KNOWN, flags);
+/* Whether this library knows the signature of a name in this version. */
+static bool is_known(const char *name, int version, uint64_t flags) {
+    return version <= CU_KNOWN || driver_entry(name, version, flags) == driver_entry(name, CU_KNOWN, flags);
 }
 
 /* Which wrapped function the driver gave: the one with its address or, for an
@@ -222,10 +222,10 @@ static int identify(const char *name, const void *f, int version, uint64_t flags
     for (int i = 0; i < ENTRIES; i++)
         if (strncmp(entry_name(i), name, strlen(name)) == 0 && (entry_raw((enum entry_id)i) == f || load(&entries[i].next) == f))
             return i;
-    if (!known(name, version, flags))
+    if (!is_known(name, version, flags))
         return -1;
     for (int i = 0; i < ENTRIES; i++) {
-        if (!variant(entry_name(i), name))
+        if (!is_variant(entry_name(i), name))
             continue;
         const char *rest = entry_name(i) + strlen(name);
         bool second = strncmp(rest, "_v2", 3) == 0, own = strstr(rest, "_pt") != NULL;

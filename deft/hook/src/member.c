@@ -1,6 +1,6 @@
 /*
  * Membership: finding the session, claiming a slot in it, leaving it, joining
- * anew after fork, and telling whether its owner is to be obeyed.
+ * again after fork, and checking that its owner is alive.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,13 +17,13 @@
 
 #include "member.h"
 
-/* Without a session: always active and never asked anything, so that a launch
-   is counted here and goes on. */
-struct deft_slot nobody __attribute__((aligned(64))) = {.state = DEFT_ACTIVE};
+/* The slot without a session: always active, without directives. Launches are
+   counted here. */
+struct deft_slot no_slot __attribute__((aligned(64))) = {.state = DEFT_ACTIVE};
 
-struct member members[DEVICES] = {[0 ... DEVICES - 1] = {.slot = &nobody}};
-uint32_t attend = ATTEND_JOIN;
-__thread struct member *here FAST = members;
+struct member members[DEVICES] = {[0 ... DEVICES - 1] = {.slot = &no_slot}};
+uint32_t slow_reasons = SLOW_JOIN;
+__thread struct member *this_member FAST = members;
 __thread word context FAST;
 
 static uint32_t forks; /* between the program's start and this process */
@@ -36,10 +36,10 @@ static uint64_t pidns;
 static uint64_t slo_ns, quota_bytes, gang;
 static uint32_t joining; /* 1 while a thread joins; the others do not wait for it */
 
-/* The last look at the owner's process. */
-static deft_identity looked_at;
-static uint64_t looked_ns;
-static uint32_t looked_alive;
+/* The last check of the owner's process. */
+static deft_identity seen_owner;
+static uint64_t seen_ns;
+static uint32_t seen_alive;
 
 static void warn(const char *where, const char *why) {
     char line[512];
@@ -54,7 +54,7 @@ static void warn(const char *where, const char *why) {
 
 /* -- processes -- */
 
-/* Writes a number at a place of a text and returns where it ends. */
+/* Writes a number into a text at a place and returns the end. */
 static size_t decimal(char *text, size_t at, uint32_t number) {
     char digits[12];
     size_t n = 0;
@@ -66,7 +66,8 @@ static size_t decimal(char *text, size_t at, uint32_t number) {
     return at;
 }
 
-/* Reads when a process started; 0 if it has ended, -1 if that cannot be told. */
+/* Reads the start time of a process; returns 0 if it has ended, -1 if that is
+   unknown. */
 static int start_ticks(pid_t pid, uint32_t *start) {
     char path[32] = "/proc/", stat[1024];
     size_t at = decimal(path, 6, (uint32_t)pid);
@@ -99,8 +100,8 @@ static deft_identity identity(pid_t pid, uint32_t start) {
     return (uint64_t)(uint32_t)pid << 32 | start;
 }
 
-/* Alive unless it is certain that it is not. */
-static bool alive(deft_identity who) {
+/* Whether a process may be alive. */
+static bool is_alive(deft_identity who) {
     pid_t pid = (pid_t)(who >> 32);
     uint32_t start;
     if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
@@ -117,8 +118,8 @@ static bool alive(deft_identity who) {
 
 /* -- the session -- */
 
-/* NULL, or why the file is no session that may be mapped. */
-static const char *vet(int fd) {
+/* Returns NULL, or the reason why the file cannot be mapped as a session. */
+static const char *check_file(int fd) {
     struct stat st;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return "not a regular file";
@@ -132,7 +133,7 @@ static const char *vet(int fd) {
     return NULL;
 }
 
-static const char *check(const struct deft_header *h) {
+static const char *check_header(const struct deft_header *h) {
     if (acquire(&h->magic) != DEFT_MAGIC)
         return "not a deft session";
     if (load(&h->version) != DEFT_VERSION || load(&h->header_size) != sizeof(struct deft_header) ||
@@ -142,8 +143,8 @@ static const char *check(const struct deft_header *h) {
     return NULL;
 }
 
-static const char *map(int fd) {
-    const char *why = vet(fd);
+static const char *map_session(int fd) {
+    const char *why = check_file(fd);
     if (why)
         return why;
     /* Touching a page that a full file system has no room for would be a SIGBUS. */
@@ -156,7 +157,7 @@ static const char *map(int fd) {
     void *p = mmap(NULL, sizeof(struct deft_session), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED)
         return "cannot be mapped";
-    why = check(p);
+    why = check_header(p);
     if (why) {
         munmap(p, sizeof(struct deft_session));
         return why;
@@ -167,7 +168,7 @@ static const char *map(int fd) {
 
 /* Tries the alternatives of DEFT_SESSION: fd:NUMBER or a path each, with a
    comma between. */
-static bool find(void) {
+static bool find_session(void) {
     const char *p = secure_getenv("DEFT_SESSION");
     const char *all = p, *why = NULL;
     while (p && *p) {
@@ -177,12 +178,12 @@ static bool find(void) {
             memcpy(one, p, n);
             one[n] = 0;
             if (strncmp(one, "fd:", 3) == 0) {
-                why = map(atoi(one + 3));
+                why = map_session(atoi(one + 3));
                 if (!why)
                     given_fd = atoi(one + 3);
             } else {
                 int fd = open(one, O_RDWR | O_CLOEXEC);
-                why = fd < 0 ? "cannot be opened" : map(fd);
+                why = fd < 0 ? "cannot be opened" : map_session(fd);
                 if (!why)
                     session_fd = fd;
                 else if (fd >= 0)
@@ -200,7 +201,7 @@ static bool find(void) {
 
 /* -- the slot -- */
 
-static uint64_t number(const char *name, uint64_t otherwise) {
+static uint64_t read_number(const char *name, uint64_t otherwise) {
     const char *text = secure_getenv(name);
     char *end;
     if (!text || !*text)
@@ -210,7 +211,7 @@ static uint64_t number(const char *name, uint64_t otherwise) {
     return errno || *end ? otherwise : (uint64_t)v;
 }
 
-static void fill(struct deft_slot *s, uint64_t device) {
+static void fill_slot(struct deft_slot *s, uint64_t device) {
     char name[DEFT_NAME] = {0};
     const char *given = secure_getenv("DEFT_NAME");
     if (given && *given) {
@@ -224,8 +225,8 @@ static void fill(struct deft_slot *s, uint64_t device) {
                 name[n - 1] = 0;
         }
     }
-    int64_t priority = (int64_t)number("DEFT_PRIORITY", 0);
-    uint64_t weight = number("DEFT_WEIGHT", 1);
+    int64_t priority = (int64_t)read_number("DEFT_PRIORITY", 0);
+    uint64_t weight = read_number("DEFT_WEIGHT", 1);
     store(&s->priority, (int32_t)(priority > INT32_MAX   ? INT32_MAX
                                   : priority < INT32_MIN ? INT32_MIN
                                                          : priority));
@@ -255,12 +256,12 @@ static uint64_t hash(const char *text) {
 }
 
 /* Takes a free slot or, if there is none, that of a dead client. */
-static struct deft_slot *claim(void) {
+static struct deft_slot *claim_slot(void) {
     for (int steal = 0; steal < 2; steal++)
         for (uint32_t i = 0; i < DEFT_SLOTS; i++) {
             struct deft_slot *s = &session->slots[i];
             deft_identity who = acquire(&s->claim);
-            if (who != 0 && !(steal && ((who & DEFT_HAS_LEFT) || (load(&s->pidns) == pidns && !alive(who)))))
+            if (who != 0 && !(steal && ((who & DEFT_HAS_LEFT) || (load(&s->pidns) == pidns && !is_alive(who)))))
                 continue;
             if (swap_if(&s->claim, &who, self))
                 return s;
@@ -271,9 +272,9 @@ static struct deft_slot *claim(void) {
 void member_leave(void) {
     for (int i = 0; i < DEVICES && (pid_t)(self >> 32) == getpid(); i++) {
         struct deft_slot *s = members[i].slot;
-        if (s == &nobody)
+        if (s == &no_slot)
             continue;
-        release(&members[i].slot, &nobody);
+        release(&members[i].slot, &no_slot);
         store(&s->locked, 0);
         release(&s->state, DEFT_LEFT);
         deft_identity me = self;
@@ -282,9 +283,8 @@ void member_leave(void) {
     }
 }
 
-/* A description of an open file of this process's own, for a lock that ends with
-   it; -1 where there can be none. */
-static int own(int fd) {
+/* Opens a file again, for a lock that ends with this process; -1 on failure. */
+static int reopen(int fd) {
     char path[32] = "/proc/self/fd/";
     if (fd < 0)
         return -1;
@@ -294,28 +294,28 @@ static int own(int fd) {
 
 void member_forked(void) {
     for (int i = 0; i < DEVICES; i++)
-        members[i] = (struct member){.slot = &nobody};
-    here = members;
+        members[i] = (struct member){.slot = &no_slot};
+    this_member = members;
     context = 0;
     forks++;
     joining = 0;
-    looked_ns = 0;
+    seen_ns = 0;
     int parents = session_fd;
-    session_fd = own(parents);
+    session_fd = reopen(parents);
     if (parents >= 0)
         close(parents);
-    release(&attend, ATTEND_JOIN);
+    release(&slow_reasons, SLOW_JOIN);
 }
 
 /* Takes a slot for the process on a device. */
-static void join(struct member *m, uint64_t device) {
-    struct deft_slot *s = claim();
+static void join_device(struct member *m, uint64_t device) {
+    struct deft_slot *s = claim_slot();
     if (!s) {
         warn("of this program", "all slots are taken");
         return;
     }
     release(&s->state, DEFT_CLAIMED);
-    fill(s, device);
+    fill_slot(s, device);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = s - session->slots, .l_len = 1};
     store(&s->locked, session_fd >= 0 && fcntl(session_fd, F_OFD_SETLK, &lock) == 0);
     release(&s->state, DEFT_IDLE);
@@ -323,7 +323,7 @@ static void join(struct member *m, uint64_t device) {
     member_ring();
 }
 
-/* What tells a device from others in every process, whatever its number there. */
+/* Returns an id that distinguishes a device in every process, whatever its ordinal. */
 static uint64_t device_id(int ordinal) {
     static uint64_t known[64];
     bool keep = ordinal >= 0 && ordinal < 64;
@@ -340,19 +340,20 @@ static uint64_t device_id(int ordinal) {
     return id;
 }
 
-/* The process on a device: what it was before it had named one, or anew. */
+/* Returns the process's member on a device: the one without a device yet, or a new
+   one. */
 static struct member *member_of(uint64_t device) {
     for (int i = 0; i < DEVICES; i++) {
         uint64_t has = acquire(&members[i].device);
         if (has == 0 && swap_if(&members[i].device, &has, device)) {
             struct deft_slot *s = acquire(&members[i].slot);
-            if (s != &nobody) { /* the owner's first word was for no device */
+            if (s != &no_slot) { /* it joined before it named a device */
                 store(&s->device, device);
                 if (load(&session->header.arrivals) == DEFT_GATE_CLOSED)
                     store(&s->gate, DEFT_GATE_CLOSED);
                 member_ring();
             } else if (session && self)
-                join(&members[i], device);
+                join_device(&members[i], device);
             return &members[i];
         }
         if (has == device)
@@ -361,25 +362,24 @@ static struct member *member_of(uint64_t device) {
     return members;
 }
 
-COLD void member_here(void) {
+COLD void member_update(void) {
     int (*get)(word *) = (int (*)(word *))driver_symbol("cuCtxGetCurrent");
     int (*of)(int *) = (int (*)(int *))driver_symbol("cuCtxGetDevice");
     word now = 0;
     int ordinal;
     inside++;
     if (get && of && get(&now) == CU_SUCCESS && now != context && now && of(&ordinal) == CU_SUCCESS)
-        here = member_of(device_id(ordinal));
+        this_member = member_of(device_id(ordinal));
     inside--;
     context = now;
 }
 
-/* Joins once; a thread that comes meanwhile waits a little, so that its launch
-   is counted. */
+/* Joins once. Other threads wait for up to 20 ms, and their launches are counted. */
 COLD void member_join(void) {
     uint32_t no = 0;
     if (!swap_if(&joining, &no, 1)) {
         struct timespec nap = {0, 50000};
-        for (int i = 0; i < 400 && (acquire(&attend) & ATTEND_JOIN); i++)
+        for (int i = 0; i < 400 && (acquire(&slow_reasons) & SLOW_JOIN); i++)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
         return;
     }
@@ -387,28 +387,28 @@ COLD void member_join(void) {
     static int prepared;
     if (!prepared) {
         prepared = 1;
-        slo_ns = number("DEFT_SLO_MS", 0) * 1000000;
-        quota_bytes = number("DEFT_MEMORY_QUOTA", 0);
+        slo_ns = read_number("DEFT_SLO_MS", 0) * 1000000;
+        quota_bytes = read_number("DEFT_MEMORY_QUOTA", 0);
         gang = hash(secure_getenv("DEFT_GANG"));
-        find();
+        find_session();
     }
     uint32_t start = 0;
     struct stat st;
     pidns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
     if (session && session_fd < 0 && load(&session->header.owner_pidns) != pidns)
-        session_fd = own(given_fd);
+        session_fd = reopen(given_fd);
     if (session && start_ticks(getpid(), &start) >= 0) {
         self = identity(getpid(), start);
-        join(members, members[0].device);
+        join_device(members, members[0].device);
     }
-    __atomic_fetch_and(&attend, ~(uint32_t)ATTEND_JOIN, __ATOMIC_RELEASE);
+    __atomic_fetch_and(&slow_reasons, ~(uint32_t)SLOW_JOIN, __ATOMIC_RELEASE);
     errno = saved;
 }
 
 /* Notes how the program reached the driver. */
 void member_path(uint32_t path) {
-    member_seen();
-    struct deft_slot *s = acquire(&here->slot);
+    member_ensure();
+    struct deft_slot *s = acquire(&this_member->slot);
     if ((load(&s->paths) & path) != path)
         __atomic_fetch_or(&s->paths, path, __ATOMIC_RELAXED);
 }
@@ -429,25 +429,25 @@ uint32_t member_job_mode(void) { return session ? load(&session->header.job_mode
 uint64_t member_slo_ns(void) { return slo_ns; }
 
 uint64_t member_quota_bytes(void) {
-    uint64_t own = quota_bytes, asked = load(&acquire(&here->slot)->memory_quota_bytes);
+    uint64_t own = quota_bytes, asked = load(&acquire(&this_member->slot)->memory_quota_bytes);
     return own == 0 || (asked != 0 && asked < own) ? asked : own;
 }
 
-/* Whether the slot is still this process's: whoever may write the session may
-   have written there. A client that the owner does not know goes on without. */
-static bool claimed(void) {
-    struct deft_slot *s = acquire(&here->slot);
-    if (s == &nobody || load(&s->claim) == self)
+/* Whether the slot still belongs to this process: any process that can write the
+   session may have changed it. A client without its slot continues without one. */
+static bool is_claimed(void) {
+    struct deft_slot *s = acquire(&this_member->slot);
+    if (s == &no_slot || load(&s->claim) == self)
         return true;
-    if (swap_if(&here->slot, &s, &nobody))
+    if (swap_if(&this_member->slot, &s, &no_slot))
         warn("of this program", "its place in it is another's now");
     return false;
 }
 
-/* An owner is obeyed while it says that it is active, has given a sign of life
-   in time and, where its process can be seen from here, that process runs. */
+/* A client obeys an owner that is active and has a recent heartbeat and, if its
+   process is visible from here, runs. */
 bool member_obeys(void) {
-    if (!session || !claimed())
+    if (!session || !is_claimed())
         return false;
     struct deft_header *h = &session->header;
     if (acquire(&h->owner_state) != DEFT_OWNER_ACTIVE)
@@ -461,13 +461,13 @@ bool member_obeys(void) {
     if (load(&h->owner_pidns) != pidns)
         return true;
     deft_identity owner = load(&h->owner);
-    if (owner == load(&looked_at) && now - load(&looked_ns) < DEFT_TRUST_NS)
-        return load(&looked_alive);
+    if (owner == load(&seen_owner) && now - load(&seen_ns) < DEFT_TRUST_NS)
+        return load(&seen_alive);
     int saved = errno;
-    bool lives = alive(owner);
+    bool lives = is_alive(owner);
     errno = saved;
-    store(&looked_alive, lives);
-    store(&looked_at, owner);
-    store(&looked_ns, now);
+    store(&seen_alive, lives);
+    store(&seen_owner, owner);
+    store(&seen_ns, now);
     return lives;
 }

@@ -5,8 +5,8 @@
 #include "memory.h"
 #include "table.h"
 
-static struct table held = TABLE;   /* by address or handle */
-static struct table mapped = TABLE; /* by address, of what handles are mapped to */
+static struct table allocations = TABLE; /* by address or handle */
+static struct table mapped = TABLE;      /* mappings of handles, by address */
 
 /* -- pools: what was freed stays theirs, up to their threshold -- */
 
@@ -24,15 +24,15 @@ void memory_pool(void *pool) {
     }
 }
 
-/* What a pool has reserved and does not use. */
-static uint64_t kept_by(void *pool) {
+/* Returns the memory that a pool has reserved and does not use. */
+static uint64_t pool_unused(void *pool) {
     attribute_fn ask = RAW(attribute_fn, "cuMemPoolGetAttribute");
     uint64_t reserved = 0, used = 0;
     bool known = pool && ask && ask(pool, POOL_RESERVED, &reserved) == CU_SUCCESS && ask(pool, POOL_USED, &used) == CU_SUCCESS;
     return known && reserved > used ? reserved - used : 0;
 }
 
-static COLD uint64_t kept(void) {
+static COLD uint64_t unused_memory(void) {
     int (*device)(int *) = RAW(int (*)(int *), "cuCtxGetDevice"), ordinal;
     pool_fn get = RAW(pool_fn, "cuDeviceGetDefaultMemPool");
     void *pool = NULL;
@@ -41,15 +41,15 @@ static COLD uint64_t kept(void) {
     if (device && get && device(&ordinal) == CU_SUCCESS && get(&pool, ordinal) == CU_SUCCESS)
         memory_pool(pool);
     for (int i = 0; i < POOLS; i++)
-        sum += kept_by(load(&pools[i]));
+        sum += pool_unused(load(&pools[i]));
     inside--;
     return sum;
 }
 
 bool memory_reserve(uint64_t bytes, bool pooled) {
-    member_seen();
-    struct deft_slot *s = acquire(&here->slot);
-    uint64_t quota = member_quota_bytes(), idle = quota && bytes ? kept() : 0;
+    member_ensure();
+    struct deft_slot *s = acquire(&this_member->slot);
+    uint64_t quota = member_quota_bytes(), idle = quota && bytes ? unused_memory() : 0;
     uint64_t before = add(&s->memory_bytes, bytes);
     /* the pool first uses the memory that it keeps */
     uint64_t more = pooled ? bytes > idle ? bytes - idle : 0 : bytes;
@@ -64,33 +64,33 @@ bool memory_reserve(uint64_t bytes, bool pooled) {
     return true;
 }
 
-void memory_cancel(uint64_t bytes) { add(&acquire(&here->slot)->memory_bytes, -bytes); }
+void memory_cancel(uint64_t bytes) { add(&acquire(&this_member->slot)->memory_bytes, -bytes); }
 
-void memory_took(uint64_t key, uint64_t bytes) {
-    table_put(&held, key, (struct deft_row){.bytes = bytes, .of = here, .holders = 1}); /* else it stays counted */
+void memory_add(uint64_t key, uint64_t bytes) {
+    table_put(&allocations, key, (struct deft_row){.bytes = bytes, .member = this_member, .holders = 1}); /* else it stays counted */
 }
 
-void memory_gave(uint64_t key) { memory_held(key, -1); }
+void memory_remove(uint64_t key) { memory_count(key, -1); }
 
-void memory_held(uint64_t key, int more) {
+void memory_count(uint64_t key, int more) {
     struct deft_row row;
-    if (table_hold(&held, key, more, &row))
-        add(&acquire(&((struct member *)row.of)->slot)->memory_bytes, -row.bytes);
+    if (table_count(&allocations, key, more, &row))
+        add(&acquire(&((struct member *)row.member)->slot)->memory_bytes, -row.bytes);
 }
 
 void memory_mapped(uint64_t at, uint64_t bytes, uint64_t key) {
     if (table_put(&mapped, at, (struct deft_row){.bytes = bytes, .holders = key}))
-        memory_held(key, 1);
+        memory_count(key, 1);
 }
 
 void memory_unmapped(uint64_t at, uint64_t bytes) {
     struct deft_row row;
-    for (uint64_t end = at + bytes; at < end && table_take(&mapped, at, &row); at += row.bytes)
-        memory_held(row.holders, -1);
+    for (uint64_t end = at + bytes; at < end && table_remove(&mapped, at, &row); at += row.bytes)
+        memory_count(row.holders, -1);
 }
 
 void memory_info(size_t *free_bytes, size_t *total_bytes) {
-    uint64_t quota = member_quota_bytes(), used = load(&acquire(&here->slot)->memory_bytes);
+    uint64_t quota = member_quota_bytes(), used = load(&acquire(&this_member->slot)->memory_bytes);
     if (quota == 0)
         return;
     uint64_t left = used < quota ? quota - used : 0;
@@ -101,7 +101,7 @@ void memory_info(size_t *free_bytes, size_t *total_bytes) {
 }
 
 void memory_forget(void) {
-    table_forget(&held);
+    table_forget(&allocations);
     table_forget(&mapped);
     for (int i = 0; i < POOLS; i++)
         pools[i] = NULL;

@@ -8,12 +8,12 @@
 
 #include "queue.h"
 
-#define NAP_NS 20000ull        /* between two questions ... */
-#define EAGER_NS 200000ull     /* ... after so long of asking whenever no other thread wants the processor */
+#define NAP_NS 20000ull        /* between two queries of the driver ... */
+#define EAGER_NS 200000ull     /* ... after this time of querying whenever the processor is free */
 #define YIELD_NS 500000ull     /* a yield that takes longer: another thread works ... */
 #define CROWDED_NS 100000000ull /* ... for so long */
-#define PATIENCE_NS 200000000ull /* longest wait for a queue ... */
-#define HASTE_NS 1000000ull    /* ... once one has been given up, until one ends well */
+#define LONG_WAIT_NS 200000000ull /* longest wait for a queue ... */
+#define SHORT_WAIT_NS 1000000ull    /* ... once one has been given up, until one ends well */
 #define WINDOW_NS 1000000ull   /* over which a kernel's time is measured */
 #define KERNEL_NS 12500.       /* of a kernel, before any was measured: by hand, between the
                                   median, 3 us, and the mean, 40 us, of Orion's lists */
@@ -35,10 +35,10 @@ struct lane {
     struct lane *next;
     word context;
     void *stream;
-    word thread; /* whose per-thread default stream it is; 0: any thread may ask */
+    word thread; /* owner of a per-thread default stream; 0: any thread may query it */
     bool busy;
     bool gone;   /* it was destroyed, or its thread has ended */
-    bool probed; /* probe stands behind all that it was given */
+    bool probed; /* probe was recorded after all of its work */
     void *probe;
     uint64_t queued; /* kernels in flight under a bound, those of open included */
     uint64_t open;   /* ... after the last event */
@@ -53,7 +53,7 @@ static struct queue {
     struct lane *lanes;
     uint64_t busy_ns; /* since when it is not empty, the gate's time left out */
     struct mark synced;
-    uint32_t hasty;   /* the last wait was given up */
+    uint32_t gave_up;   /* the last wait was given up */
     struct timing timing;
     double kernel_ns; /* device time of a kernel: the queue's time by their number */
     struct window {
@@ -61,9 +61,9 @@ static struct queue {
     } run, last; /* since the first launch into an empty queue, and of late; 0: not known */
 } queues[DEVICES];
 
-__thread struct trail trail FAST;
+__thread struct last_stream last_stream FAST;
 
-static struct queue *mine(void) { return &queues[here - members]; }
+static struct queue *this_queue(void) { return &queues[this_member - members]; }
 
 /* -- calls of the driver -- */
 
@@ -95,25 +95,25 @@ static int call2(two_fn f, void *a, void *b) {
 #define CALL2(name, a, b) call2(RAW(two_fn, name), (void *)(a), (void *)(b))
 
 /* A stream by a handle that means the same in every call. */
-static void *named(void *stream, bool per_thread) {
+static void *stream_handle(void *stream, bool per_thread) {
     return stream ? stream : per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
 }
 
-static bool captures(void) { return load(&attend) >= ATTEND_CAPTURE; }
+static bool any_capture(void) { return load(&slow_reasons) >= SLOW_CAPTURE; }
 
-static bool capturing(void *stream) {
+static bool capture_active(void *stream) {
     int status = CU_CAPTURE_NONE;
     return CALL2("cuStreamIsCapturing", stream, &status) != CU_SUCCESS || status != CU_CAPTURE_NONE;
 }
 
-bool queue_capturing(void *stream, bool per_thread) { return capturing(named(stream, per_thread)); }
+bool queue_capturing(void *stream, bool per_thread) { return capture_active(stream_handle(stream, per_thread)); }
 
 void queue_capture(bool opens) {
-    uint32_t now = load(&attend);
+    uint32_t now = load(&slow_reasons);
     do {
-        if (!opens && now < ATTEND_CAPTURE)
+        if (!opens && now < SLOW_CAPTURE)
             return;
-    } while (!swap_if(&attend, &now, opens ? now + ATTEND_CAPTURE : now - ATTEND_CAPTURE));
+    } while (!swap_if(&slow_reasons, &now, opens ? now + SLOW_CAPTURE : now - SLOW_CAPTURE));
 }
 
 /* A visit to the driver in a lane's context, in which captures of other threads
@@ -124,17 +124,17 @@ struct visit {
 };
 
 /* Returns the driver's answer; anything but success, and there is no visit. */
-static int begin(struct visit *v, word c) {
+static int begin_visit(struct visit *v, word c) {
     *v = (struct visit){.mode = CU_CAPTURE_RELAXED};
     int r = c && c != context ? CALL1("cuCtxPushCurrent_v2", c) : CU_SUCCESS;
     if (r != CU_SUCCESS)
         return r;
     v->pushed = c && c != context;
-    v->relaxed = captures() && CALL1("cuThreadExchangeStreamCaptureMode", &v->mode) == CU_SUCCESS;
+    v->relaxed = any_capture() && CALL1("cuThreadExchangeStreamCaptureMode", &v->mode) == CU_SUCCESS;
     return CU_SUCCESS;
 }
 
-static void end(struct visit *v) {
+static void end_visit(struct visit *v) {
     word back;
     if (v->relaxed)
         CALL1("cuThreadExchangeStreamCaptureMode", &v->mode);
@@ -147,10 +147,10 @@ static bool record(void **event, void *stream, word flags) {
            CALL2("cuEventRecord", *event, stream) == CU_SUCCESS;
 }
 
-/* Between two questions of a wait that began at a time. A nap lasts some 100 us,
-   in which a short queue would run dry. But where another thread works on the same
-   processor, it has it for milliseconds once this one yields: then naps are shorter. */
-static void rest(uint64_t begun) {
+/* Pauses between two queries of a wait. A nap lasts some 100 us, in which a short
+   queue runs dry, so at first this thread only yields. If another thread then works on
+   the same processor for milliseconds, naps are shorter. */
+static void back_off(uint64_t begun) {
     static __thread uint64_t crowded FAST;
     uint64_t now = now_ns();
     if (now - begun >= EAGER_NS || now < crowded) {
@@ -169,7 +169,7 @@ static bool lock(struct queue *q) {
     for (uint32_t no = 0; !swap_if(&q->locked, &no, 1); no = 0) {
         uint64_t now = now_ns();
         if (!until)
-            until = now + PATIENCE_NS;
+            until = now + LONG_WAIT_NS;
         if (now > until)
             return false;
         nap(1000);
@@ -179,9 +179,9 @@ static bool lock(struct queue *q) {
 
 static void unlock(struct queue *q) { release(&q->locked, 0); }
 
-static bool mine_to_ask(const struct lane *l) { return !l->gone && (!l->thread || l->thread == (word)&inside); }
+static bool can_query(const struct lane *l) { return !l->gone && (!l->thread || l->thread == (word)&inside); }
 
-static struct lane *find(struct queue *q, void *stream) {
+static struct lane *find_lane(struct queue *q, void *stream) {
     word thread = stream == CU_STREAM_PER_THREAD ? (word)&inside : 0;
     struct lane *l = q->lanes;
     while (l && (l->gone || l->stream != stream || l->context != context || l->thread != thread))
@@ -189,11 +189,11 @@ static struct lane *find(struct queue *q, void *stream) {
     return l;
 }
 
-static pthread_key_t leaving;
+static pthread_key_t thread_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The thread's default stream goes with it. */
-static void leave(void *thread) {
+/* Ends the lane of a thread's default stream. */
+static void end_thread(void *thread) {
     for (struct queue *q = queues; q < queues + DEVICES; q++) {
         if (!q->lanes || !lock(q))
             continue;
@@ -203,31 +203,31 @@ static void leave(void *thread) {
     }
 }
 
-static void prepare(void) { pthread_key_create(&leaving, leave); }
+static void create_thread_key(void) { pthread_key_create(&thread_key, end_thread); }
 
-static struct lane *lane(struct queue *q, void *stream) {
-    struct lane *l = find(q, stream);
+static struct lane *get_lane(struct queue *q, void *stream) {
+    struct lane *l = find_lane(q, stream);
     if (l || !(l = calloc(1, sizeof *l)))
         return l;
     *l = (struct lane){.next = q->lanes, .context = context, .stream = stream};
     if (stream == CU_STREAM_PER_THREAD) {
         l->thread = (word)&inside;
-        pthread_once(&once, prepare);
-        pthread_setspecific(leaving, &inside);
+        pthread_once(&once, create_thread_key);
+        pthread_setspecific(thread_key, &inside);
     }
     q->lanes = l;
     return l;
 }
 
 void queue_touch(void *stream, bool per_thread) {
-    struct queue *q = mine();
-    if (acquire(&here->slot) == &nobody) {
-        trail = (struct trail){stream_key(stream, per_thread), load(&here->epoch)};
+    struct queue *q = this_queue();
+    if (acquire(&this_member->slot) == &no_slot) {
+        last_stream = (struct last_stream){stream_key(stream, per_thread), load(&this_member->epoch)};
         return;
     }
     if (!lock(q))
         return;
-    struct lane *l = lane(q, named(stream, per_thread));
+    struct lane *l = get_lane(q, stream_handle(stream, per_thread));
     if (l) {
         bool idle = true;
         for (struct lane *o = q->lanes; o; o = o->next)
@@ -236,18 +236,18 @@ void queue_touch(void *stream, bool per_thread) {
             q->busy_ns = now_ns();
         l->busy = true;
         l->probed = false;
-        trail = (struct trail){stream_key(stream, per_thread), load(&here->epoch)};
+        last_stream = (struct last_stream){stream_key(stream, per_thread), load(&this_member->epoch)};
     }
     unlock(q);
 }
 
-/* All that the lane was given is done. */
-static void done(struct lane *l) {
+/* Marks all work of a lane as done. */
+static void clear_lane(struct lane *l) {
     l->busy = l->probed = false;
     l->queued = l->open = l->oldest = l->count = 0;
 }
 
-static void drop(struct lane *l, bool events) {
+static void free_lane(struct lane *l, bool events) {
     for (int i = 0; events && i < GROUPS; i++)
         if (l->event[i])
             CALL1("cuEventDestroy_v2", l->event[i]);
@@ -256,31 +256,31 @@ static void drop(struct lane *l, bool events) {
     free(l);
 }
 
-void queue_lose_stream(void *stream, bool per_thread) {
-    struct queue *q = mine();
+void queue_drop_stream(void *stream, bool per_thread) {
+    struct queue *q = this_queue();
     struct visit v;
     if (!lock(q))
         return;
     for (struct lane *l = q->lanes; l; l = l->next) {
-        if (l->gone || l->stream != named(stream, per_thread))
+        if (l->gone || l->stream != stream_handle(stream, per_thread))
             continue;
-        if (l->busy && begin(&v, l->context) == CU_SUCCESS) {
-            l->probed = !capturing(l->stream) && record(&l->probe, l->stream, CU_EVENT_NO_TIMING);
-            end(&v);
+        if (l->busy && begin_visit(&v, l->context) == CU_SUCCESS) {
+            l->probed = !capture_active(l->stream) && record(&l->probe, l->stream, CU_EVENT_NO_TIMING);
+            end_visit(&v);
         }
         l->gone = true;
     }
     unlock(q);
 }
 
-void queue_lose_context(word c) {
+void queue_drop_context(word c) {
     for (struct queue *q = queues; q < queues + DEVICES; q++) {
         if (!q->lanes || !lock(q))
             continue;
         for (struct lane **at = &q->lanes, *l; (l = *at);)
             if (l->context == c) {
                 *at = l->next;
-                drop(l, false);
+                free_lane(l, false);
             } else {
                 at = &l->next;
             }
@@ -289,21 +289,21 @@ void queue_lose_context(word c) {
         add(&members[q - queues].epoch, 1);
         unlock(q);
     }
-    member_here();
-    trail.key = ~trail.key;
+    member_update();
+    last_stream.key = ~last_stream.key;
 }
 
 void queue_forget(void) {
     for (struct queue *q = queues; q < queues + DEVICES; q++)
         *q = (struct queue){0};
-    trail = (struct trail){0};
+    last_stream = (struct last_stream){0};
 }
 
 /* -- is it empty? -- */
 
-/* What the driver's answer says of a lane. An error that ends the context, or
-   says that there is no such handle, ends the lane; any other leaves it busy. */
-static bool over(int r) {
+/* Whether the driver's answer ends a lane: success, an error that ends the context, or
+   an unknown handle. Any other error leaves the lane busy. */
+static bool ends_lane(int r) {
     static const short ends[] = {CU_SUCCESS, 201, 400, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (r == ends[i])
@@ -311,38 +311,38 @@ static bool over(int r) {
     return false;
 }
 
-/* Whether a lane has nothing left. Of one that this thread cannot ask, the legacy
-   stream tells, which waits for every default stream: an event there is a last
-   resort, for it holds up what they are given next. */
-static bool ask(struct lane *l, bool probe) {
+/* Whether a lane has no work left. For a lane that this thread cannot query, an event
+   on the legacy stream shows it, which waits for every default stream. That is a last
+   resort, as it delays their next work. */
+static bool lane_is_empty(struct lane *l, bool probe) {
     struct visit v;
-    int r = begin(&v, l->context);
+    int r = begin_visit(&v, l->context);
     if (r != CU_SUCCESS)
-        return over(r);
+        return ends_lane(r);
     bool is;
-    if (mine_to_ask(l)) {
-        is = !(captures() && capturing(l->stream)) && over(CALL1("cuStreamQuery", l->stream));
+    if (can_query(l)) {
+        is = !(any_capture() && capture_active(l->stream)) && ends_lane(CALL1("cuStreamQuery", l->stream));
     } else {
-        if (!l->probed && probe && !captures())
+        if (!l->probed && probe && !any_capture())
             l->probed = record(&l->probe, CU_STREAM_LEGACY, CU_EVENT_NO_TIMING);
-        is = l->probed && over(CALL1("cuEventQuery", l->probe));
+        is = l->probed && ends_lane(CALL1("cuEventQuery", l->probe));
     }
-    end(&v);
+    end_visit(&v);
     return is;
 }
 
 struct mark queue_mark(void) {
-    struct deft_slot *s = acquire(&here->slot);
+    struct deft_slot *s = acquire(&this_member->slot);
     return (struct mark){load(&s->launches), load(&s->graph_kernels)};
 }
 
 struct mark queue_synced(void) {
-    struct queue *q = mine();
+    struct queue *q = this_queue();
     return (struct mark){load(&q->synced.launches), load(&q->synced.kernels)};
 }
 
 bool queue_sync_by(struct mark now) {
-    struct queue *q = mine();
+    struct queue *q = this_queue();
     uint64_t last = load(&q->synced.launches);
     if (last == now.launches || !swap_if(&q->synced.launches, &last, now.launches))
         return false;
@@ -354,14 +354,14 @@ bool queue_sync_by(struct mark now) {
    device may have been idle between them. */
 static uint64_t work_ns(const struct queue *q, uint64_t span, uint64_t kernels) {
     const struct timing *t = &q->timing;
-    if (t->kernels < 4 || load(&acquire(&here->slot)->in_flight_bound) != DEFT_TIMED)
+    if (t->kernels < 4 || load(&acquire(&this_member->slot)->in_flight_bound) != DEFT_TIMED)
         return span;
     uint64_t ns = t->ns / t->kernels * kernels;
     return ns < span ? ns : span;
 }
 
-static void emptied(struct queue *q, struct mark at) {
-    struct deft_slot *s = acquire(&here->slot);
+static void set_empty(struct queue *q, struct mark at) {
+    struct deft_slot *s = acquire(&this_member->slot);
     uint64_t now = now_ns();
     if (at.launches > load(&s->emptied)) {
         uint64_t kernels = at.launches + at.kernels - load(&s->emptied) - load(&s->emptied_kernels);
@@ -376,67 +376,67 @@ static void emptied(struct queue *q, struct mark at) {
     store(&q->synced.launches, at.launches);
 }
 
-/* Asks every busy lane. A launch that comes meanwhile leaves its lane busy: from
-   the new epoch on, each passes by queue_touch, which waits for the lock. */
-static bool look(struct queue *q, bool probe) {
-    add(&here->epoch, 1);
+/* Queries every busy lane. A launch meanwhile leaves its lane busy: from the new epoch
+   on, each launch calls queue_touch, which waits for the lock. */
+static bool check_lanes(struct queue *q, bool probe) {
+    add(&this_member->epoch, 1);
     struct mark at = queue_mark();
     bool empty = true;
     for (struct lane **p = &q->lanes, *l; (l = *p);) {
-        if (l->busy && ask(l, probe) && load(&acquire(&here->slot)->launches) == at.launches)
-            done(l);
+        if (l->busy && lane_is_empty(l, probe) && load(&acquire(&this_member->slot)->launches) == at.launches)
+            clear_lane(l);
         empty &= !l->busy;
         if (l->gone && !l->busy) {
             *p = l->next;
-            drop(l, true);
+            free_lane(l, true);
         } else {
             p = &l->next;
         }
     }
     if (empty && queue_mark().launches == at.launches)
-        emptied(q, at);
+        set_empty(q, at);
     return empty;
 }
 
-bool queue_look(void) {
-    struct queue *q = mine();
+bool queue_is_empty(void) {
+    struct queue *q = this_queue();
     if (!lock(q))
         return false;
-    bool empty = look(q, true);
+    bool empty = check_lanes(q, true);
     unlock(q);
     return empty;
 }
 
-/* How long a wait may last. */
-static uint64_t patience(struct queue *q) { return load(&q->hasty) ? HASTE_NS : PATIENCE_NS; }
+/* The longest time of a wait. */
+static uint64_t max_wait(struct queue *q) { return load(&q->gave_up) ? SHORT_WAIT_NS : LONG_WAIT_NS; }
 
 bool queue_drain(void) {
-    struct queue *q = mine();
-    uint64_t begun = now_ns(), most = patience(q);
+    struct queue *q = this_queue();
+    uint64_t begun = now_ns(), most = max_wait(q);
     bool empty;
-    while (!(empty = queue_look()) && now_ns() - begun < most)
-        rest(begun);
-    store(&q->hasty, !empty);
+    while (!(empty = queue_is_empty()) && now_ns() - begun < most)
+        back_off(begun);
+    store(&q->gave_up, !empty);
     return empty;
 }
 
 bool queue_waited(long kind, void *stream, bool per_thread, struct mark before) {
-    struct queue *q = mine();
+    struct queue *q = this_queue();
     if (!lock(q))
         return false;
-    add(&here->epoch, 1);
+    add(&this_member->epoch, 1);
     bool alone = queue_mark().launches == before.launches;
-    struct lane *its = kind >= 0 ? find(q, named(stream, per_thread)) : NULL;
+    struct lane *its = kind >= 0 ? find_lane(q, stream_handle(stream, per_thread)) : NULL;
     for (struct lane *l = q->lanes; l && alone; l = l->next)
         if (l == its || (kind == ALL && l->context == context))
-            done(l);
-    bool empty = look(q, false);
+            clear_lane(l);
+    bool empty = check_lanes(q, false);
     unlock(q);
     return empty;
 }
 
 void queue_pause(void) {
-    struct queue *q = mine();
+    struct queue *q = this_queue();
     if (!lock(q))
         return;
     q->busy_ns = now_ns();
@@ -454,7 +454,7 @@ static uint64_t in_flight(const struct queue *q) {
 }
 
 /* The bound in kernels. */
-static uint64_t limit(const struct queue *q, struct bound b) {
+static uint64_t kernel_limit(const struct queue *q, struct bound b) {
     double each = q->kernel_ns > 0 ? q->kernel_ns : KERNEL_NS;
     uint64_t n = b.kernels ? b.kernels : UINT64_MAX;
     if (b.ns && (double)b.ns < each * (double)n)
@@ -467,23 +467,23 @@ static uint64_t limit(const struct queue *q, struct bound b) {
 static void close_groups(struct queue *q, bool waiting) {
     struct visit v;
     for (struct lane *l = q->lanes; l; l = l->next) {
-        if (waiting && !mine_to_ask(l)) {
+        if (waiting && !can_query(l)) {
             l->queued -= l->open;
             l->open = 0;
         }
-        if (!l->open || l->count == GROUPS || !mine_to_ask(l) || begin(&v, l->context) != CU_SUCCESS)
+        if (!l->open || l->count == GROUPS || !can_query(l) || begin_visit(&v, l->context) != CU_SUCCESS)
             continue;
         uint32_t at = (l->oldest + l->count) % GROUPS;
-        if (!(captures() && capturing(l->stream)) && record(&l->event[at], l->stream, CU_EVENT_NO_TIMING)) {
+        if (!(any_capture() && capture_active(l->stream)) && record(&l->event[at], l->stream, CU_EVENT_NO_TIMING)) {
             l->size[at] = l->open;
             l->open = 0;
             l->count++;
         }
-        end(&v);
+        end_visit(&v);
     }
 }
 
-static double each(struct window w, uint64_t now) { return (double)(now - w.ns) / (double)w.kernels; }
+static double kernel_time(struct window w, uint64_t now) { return (double)(now - w.ns) / (double)w.kernels; }
 
 /* Learns what a kernel takes from how fast they end. While some are left in the
    queue the device has not been idle since the run began; when it has run dry, it
@@ -495,11 +495,11 @@ static void learn(struct queue *q, uint64_t ended) {
     if (!q->run.ns || !ended)
         return;
     if (in_flight(q) == 0) {
-        if (q->kernel_ns == 0 || each(q->run, now) < q->kernel_ns)
-            q->kernel_ns = each(q->run, now);
+        if (q->kernel_ns == 0 || kernel_time(q->run, now) < q->kernel_ns)
+            q->kernel_ns = kernel_time(q->run, now);
         q->run.ns = 0;
     } else if (now - q->last.ns > WINDOW_NS) {
-        double of_late = each(q->last, now);
+        double of_late = kernel_time(q->last, now);
         q->kernel_ns = q->kernel_ns == 0 ? of_late : q->kernel_ns + (of_late - q->kernel_ns) / 4;
         q->last = (struct window){now, 0};
     }
@@ -510,24 +510,24 @@ static void collect(struct queue *q) {
     uint64_t before = in_flight(q);
     struct visit v;
     for (struct lane *l = q->lanes; l; l = l->next) {
-        if (!l->count || begin(&v, l->context) != CU_SUCCESS)
+        if (!l->count || begin_visit(&v, l->context) != CU_SUCCESS)
             continue;
-        while (l->count && over(CALL1("cuEventQuery", l->event[l->oldest]))) {
+        while (l->count && ends_lane(CALL1("cuEventQuery", l->event[l->oldest]))) {
             l->queued -= l->size[l->oldest];
             l->oldest = (l->oldest + 1) % GROUPS;
             l->count--;
         }
-        end(&v);
+        end_visit(&v);
     }
     learn(q, before - in_flight(q));
 }
 
 void queue_room(struct bound b, uint64_t kernels) {
-    struct queue *q = mine();
+    struct queue *q = this_queue();
     uint64_t begun = 0, now;
     if (!lock(q))
         return;
-    for (uint64_t had; (had = in_flight(q)) && had + kernels > limit(q, b);) {
+    for (uint64_t had; (had = in_flight(q)) && had + kernels > kernel_limit(q, b);) {
         collect(q);
         if (in_flight(q) < had)
             continue;
@@ -535,29 +535,29 @@ void queue_room(struct bound b, uint64_t kernels) {
         if (!begun) {
             begun = now;
             close_groups(q, true);
-        } else if (now - begun > patience(q)) { /* it may wait for this thread */
+        } else if (now - begun > max_wait(q)) { /* it may wait for this thread */
             for (struct lane *l = q->lanes; l; l = l->next)
                 l->queued = l->open = l->count = 0;
-            store(&q->hasty, 1);
+            store(&q->gave_up, 1);
             unlock(q);
-            add(&acquire(&here->slot)->stall_ns, now - begun);
+            add(&acquire(&this_member->slot)->stall_ns, now - begun);
             return;
         }
         unlock(q);
-        rest(begun);
+        back_off(begun);
         if (!lock(q))
             return;
     }
-    store(&q->hasty, 0);
+    store(&q->gave_up, 0);
     unlock(q);
     if (begun)
-        add(&acquire(&here->slot)->stall_ns, now_ns() - begun);
+        add(&acquire(&this_member->slot)->stall_ns, now_ns() - begun);
 }
 
 void queue_time(void *stream, bool per_thread) {
-    struct queue *q = mine();
+    struct queue *q = this_queue();
     struct timing *t = &q->timing;
-    if (captures() || !lock(q))
+    if (any_capture() || !lock(q))
         return;
     if (t->left) {
         t->left--;
@@ -575,7 +575,7 @@ void queue_time(void *stream, bool per_thread) {
         t->pending &= r == CU_NOT_READY;
         if (!t->pending) {
             t->context = context;
-            t->thread = record(&t->event[0], named(stream, per_thread), 0) ? (word)&inside : 0;
+            t->thread = record(&t->event[0], stream_handle(stream, per_thread), 0) ? (word)&inside : 0;
             t->left = UNTIMED + now_ns() % UNTIMED;
         }
     }
@@ -583,16 +583,16 @@ void queue_time(void *stream, bool per_thread) {
 }
 
 void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) {
-    struct queue *q = mine();
+    struct queue *q = this_queue();
     if (!lock(q))
         return;
-    struct lane *l = find(q, named(stream, per_thread));
+    struct lane *l = find_lane(q, stream_handle(stream, per_thread));
     if (l) {
         if (in_flight(q) == 0)
             q->run = q->last = (struct window){now_ns(), 0};
         l->queued += kernels;
         l->open += kernels;
-        uint64_t open = 0, most = limit(q, b);
+        uint64_t open = 0, most = kernel_limit(q, b);
         for (struct lane *o = q->lanes; o; o = o->next)
             open += o->open;
         if (4 * open >= most || in_flight(q) >= most)
@@ -601,7 +601,7 @@ void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) 
         if (t->thread == (word)&inside) {
             t->thread = 0;
             t->launched = kernels;
-            t->pending = !captures() && record(&t->event[1], l->stream, 0);
+            t->pending = !any_capture() && record(&t->event[1], l->stream, 0);
         }
     }
     unlock(q);

@@ -1,15 +1,16 @@
 /*
- * The queue: what this process has given a device and does not know to be done.
+ * The queue: the work that this process has launched on a device and that is not known
+ * to be done.
  *
  * A lane is a stream of a context. It is busy from a launch until the driver
- * says that the stream has nothing left; the queue is empty when no lane is busy.
- * What cannot be told (a stream that captures, a driver that gives an error) is
- * busy, not empty.
+ * says that the stream has no work left; the queue is empty when no lane is busy.
+ * A lane in an unknown state (a stream that captures, a driver that returns an error)
+ * is busy, not empty.
  *
- * Nothing here waits inside the driver. A queue may wait for what this very
- * thread does next: a host function, a stream's wait for a value in memory, a
- * kernel that runs until it is told to end. So the driver is asked, again after
- * a nap, and after a time the asker gives way.
+ * Nothing here waits inside the driver. A queue may wait for the next action of this
+ * thread: a host function, a stream's wait for a value in memory, a kernel that runs
+ * until the host ends it. So this code queries the driver, with naps between, and
+ * gives up after a time.
  */
 #ifndef DEFT_QUEUE_H
 #define DEFT_QUEUE_H
@@ -21,11 +22,11 @@ HIDDEN void queue_capture(bool opens); /* a capture begins or ends */
 
 /* Work is about to go to this stream of the thread's context. */
 HIDDEN void queue_touch(void *stream, bool per_thread);
-HIDDEN void queue_lose_stream(void *stream, bool per_thread); /* before it is destroyed */
-HIDDEN void queue_lose_context(word context);                 /* after it was */
+HIDDEN void queue_drop_stream(void *stream, bool per_thread); /* before it is destroyed */
+HIDDEN void queue_drop_context(word context);                 /* after it was */
 HIDDEN void queue_forget(void);                               /* in a forked child */
 
-/* How far the process had come. */
+/* The progress of the process. */
 struct mark {
     uint64_t launches, kernels; /* of the slot: launches, graph_kernels */
 };
@@ -34,31 +35,31 @@ HIDDEN struct mark queue_synced(void); /* at the last synchronization point, or 
 HIDDEN bool queue_sync_by(struct mark now); /* true for the first thread that makes this point */
 
 /* Whether the queue is empty. */
-HIDDEN bool queue_look(void);
+HIDDEN bool queue_is_empty(void);
 /* ... once it is, or after a time. */
 HIDDEN bool queue_drain(void);
 /* ... after the program's own wait for a stream (kind 0), ALL of them, or an
-   event (NO); before is how far the process had come when it began to wait. */
+   event (NO); before is the progress when the wait began. */
 HIDDEN bool queue_waited(long kind, void *stream, bool per_thread, struct mark before);
 HIDDEN void queue_pause(void); /* time at the gate is not the device's */
 
-/* The bound: at most so many kernels, and so much device time, in flight. 0: any. */
+/* The bound of kernels and of device time in flight. 0: none. */
 struct bound {
     uint64_t kernels, ns;
 };
-HIDDEN void queue_room(struct bound b, uint64_t kernels); /* waits for room for so many more */
+HIDDEN void queue_room(struct bound b, uint64_t kernels); /* waits for room for these kernels */
 HIDDEN void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels); /* they were launched */
 
-/* The last stream that this thread launched to: the next launch there needs no
-   second look while its queue's epoch (struct member) is the same. */
-struct trail {
+/* The last stream that this thread launched to. The next launch there takes the fast
+   path while its queue's epoch (struct member) is the same. */
+struct last_stream {
     word key;
     uint64_t epoch;
 };
-HIDDEN extern __thread struct trail trail FAST;
+HIDDEN extern __thread struct last_stream last_stream FAST;
 
-/* Tells streams apart: each thread's default stream is one of its own, each
-   context's another. */
+/* Returns a key of a stream. Each thread's default stream and each context's has its
+   own. */
 static inline word stream_key(void *stream, bool per_thread) {
     return (per_thread && !stream ? (word)&inside : (word)stream) ^ context;
 }
@@ -70,8 +71,8 @@ HIDDEN void queue_time(void *stream, bool per_thread);
 
 /* -- graph.c: how many kernels a graph has -- */
 
-HIDDEN void graph_made(void *exec, void *graph); /* instantiated or updated */
-HIDDEN void graph_lost(void *exec);
+HIDDEN void graph_update(void *exec, void *graph); /* instantiated or updated */
+HIDDEN void graph_remove(void *exec);
 HIDDEN uint64_t graph_kernels(void *exec);
 HIDDEN void graphs_forget(void);
 

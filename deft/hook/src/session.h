@@ -33,7 +33,7 @@
  * A process as one word: its id in the upper half, the low 32 bits of its
  * start time in clock ticks (field 22 of /proc/PID/stat) in the lower. One
  * word can be claimed by one compare-and-swap, and a reused process id does
- * not match. 0 is nobody.
+ * not match. 0 is none.
  *
  * The claim of a slot has DEFT_HAS_LEFT set once its client has ended in good
  * order: from then on anyone may take the slot.

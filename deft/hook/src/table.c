@@ -83,7 +83,7 @@ bool table_get(struct table *t, uint64_t key, struct deft_row *row) {
     return p != NULL;
 }
 
-bool table_take(struct table *t, uint64_t key, struct deft_row *row) {
+bool table_remove(struct table *t, uint64_t key, struct deft_row *row) {
     pthread_mutex_lock(&t->lock);
     struct place *p = key > GONE ? find(t, key) : NULL;
     if (p) {
@@ -95,7 +95,7 @@ bool table_take(struct table *t, uint64_t key, struct deft_row *row) {
     return p != NULL;
 }
 
-bool table_hold(struct table *t, uint64_t key, int more, struct deft_row *row) {
+bool table_count(struct table *t, uint64_t key, int more, struct deft_row *row) {
     pthread_mutex_lock(&t->lock);
     struct place *p = key > GONE ? find(t, key) : NULL;
     bool last = p && (p->row.holders += more) == 0;

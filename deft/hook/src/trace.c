@@ -16,12 +16,12 @@
 
 #include "trace.h"
 
-enum { RING = 4096, ROWS = 1024, EVERY = 64 /* launches between two looks */ };
+enum { RING = 4096, ROWS = 1024, CHECK_LAUNCHES = 64 /* launches between two collections */ };
 #define FLUSH_NS 100000000ull /* rows are written at least so often */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int file = -2; /* -1: none, -2: not yet opened */
-static word only;     /* the context that is recorded */
+static word recorded_context; /* the only context that is recorded */
 static struct pair {
     void *before, *after;
     uint64_t in, call, called, out, kernels;
@@ -49,7 +49,7 @@ static int record(void *event, void *stream, bool per_thread) {
     return r;
 }
 
-static int ask(const char *name, void *event) {
+static int call_event(const char *name, void *event) {
     int (*query)(void *) = RAW(int (*)(void *), "cuEventQuery");
     int (*wait)(void *) = RAW(int (*)(void *), "cuEventSynchronize");
     int (*f)(void *) = *name == 'q' ? query : wait;
@@ -59,7 +59,7 @@ static int ask(const char *name, void *event) {
     return r;
 }
 
-/* Nanoseconds between two events; false where the driver does not say. */
+/* Returns the nanoseconds between two events in ns; false if they are unknown. */
 static bool elapsed(double *ns, void *from, void *to) {
     int (*f)(float *, void *, void *) = RAW(int (*)(float *, void *, void *), "cuEventElapsedTime");
     float ms = 0;
@@ -89,7 +89,7 @@ static void flush(void) {
     flushed_ns = now_ns();
 }
 
-static void keep(struct trace_row r) {
+static void add_row(struct trace_row r) {
     rows[row_count++] = r;
     if (row_count == ROWS)
         flush();
@@ -99,9 +99,9 @@ static void keep(struct trace_row r) {
 static void collect(bool wait) {
     for (; first < next; first++) {
         struct pair *p = &ring[first % RING];
-        int r = ask("query", p->after);
+        int r = call_event("query", p->after);
         if (r == CU_NOT_READY && wait)
-            r = ask("wait", p->after);
+            r = call_event("wait", p->after);
         if (r == CU_NOT_READY)
             return;
         wait = false;
@@ -109,19 +109,19 @@ static void collect(bool wait) {
         bool known = elapsed(&took, p->before, p->after);
         known = known && (first == 0 || elapsed(&since, ring[(first - 1) % RING].after, p->after));
         device_ns += since;
-        keep((struct trace_row){TRACE_LAUNCH, (uint32_t)p->kernels, p->in, p->call, p->called, p->out,
+        add_row((struct trace_row){TRACE_LAUNCH, (uint32_t)p->kernels, p->in, p->call, p->called, p->out,
                                 known ? (uint64_t)(device_ns - took) : 0, known ? (uint64_t)device_ns : 0});
     }
 }
 
-/* What two events take that have nothing between them. */
+/* Measures the time between two events with nothing between them. */
 static void measure_events(void *stream, bool per_thread) {
     void *a = NULL, *b = NULL;
     double ns;
     for (int i = 0; i < 9 && create(&a) == CU_SUCCESS && create(&b) == CU_SUCCESS; i++)
-        if (record(a, stream, per_thread) == CU_SUCCESS && record(b, stream, per_thread) == CU_SUCCESS && ask("wait", b) == CU_SUCCESS &&
+        if (record(a, stream, per_thread) == CU_SUCCESS && record(b, stream, per_thread) == CU_SUCCESS && call_event("wait", b) == CU_SUCCESS &&
             elapsed(&ns, a, b))
-            keep((struct trace_row){.kind = TRACE_EVENTS, .in = now_ns(), .end = (uint64_t)ns});
+            add_row((struct trace_row){.kind = TRACE_EVENTS, .in = now_ns(), .end = (uint64_t)ns});
 }
 
 static bool recording(void *stream, bool per_thread) {
@@ -130,25 +130,25 @@ static bool recording(void *stream, bool per_thread) {
         char own[4096]; /* each process has a file of its own */
         int n = path && *path ? snprintf(own, sizeof own, "%s.%d", path, (int)getpid()) : 0;
         file = n > 0 && n < (int)sizeof own ? open(own, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-        only = context;
+        recorded_context = context;
         if (file >= 0)
             measure_events(stream, per_thread);
     }
-    return file >= 0 && only == context;
+    return file >= 0 && recorded_context == context;
 }
 
-uint64_t trace_in(void) { return now_ns(); }
+uint64_t trace_begin(void) { return now_ns(); }
 
-/* A question to the driver while a stream captures, in whatever thread, may end the
-   capture: what is launched meanwhile is not recorded. */
-static bool captures(void) { return load(&attend) >= ATTEND_CAPTURE; }
+/* A call to the driver while a stream of any thread captures may end the capture:
+   launches meanwhile are not recorded. */
+static bool any_capture(void) { return load(&slow_reasons) >= SLOW_CAPTURE; }
 
 void trace_before(void *stream, bool per_thread) {
-    if (captures())
+    if (any_capture())
         return;
     pthread_mutex_lock(&mutex);
     if (recording(stream, per_thread)) {
-        if (next % EVERY == 0 || next - first >= RING - 2)
+        if (next % CHECK_LAUNCHES == 0 || next - first >= RING - 2)
             collect(next - first >= RING - 2);
         struct pair *p = &ring[next % RING];
         open_pair = create(&p->before) == CU_SUCCESS && create(&p->after) == CU_SUCCESS &&
@@ -175,11 +175,11 @@ void trace_after(uint64_t in, void *stream, bool per_thread, uint64_t kernels) {
 
 void trace_waited(uint64_t in) {
     pthread_mutex_lock(&mutex);
-    if (file >= 0 && only == context) {
+    if (file >= 0 && recorded_context == context) {
         uint64_t out = now_ns();
-        if (!captures())
+        if (!any_capture())
             collect(false);
-        keep((struct trace_row){TRACE_WAIT, 0, in, in, out, out, 0, 0});
+        add_row((struct trace_row){TRACE_WAIT, 0, in, in, out, out, 0, 0});
         if (out - flushed_ns > FLUSH_NS)
             flush();
     }

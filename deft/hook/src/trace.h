@@ -17,20 +17,20 @@ struct trace_row {
     uint64_t begin, end;    /* on the device, ns */
 };
 enum {
-    TRACE_LAUNCH = 1, /* begin and end are 0 where the driver does not say */
+    TRACE_LAUNCH = 1, /* begin and end are 0 if unknown */
     TRACE_WAIT = 2,
     TRACE_EVENTS = 3 /* end: time between two events with nothing between them */
 };
 
 #ifdef DEFT_TRACE
-HIDDEN uint64_t trace_in(void);
-HIDDEN void trace_before(void *stream, bool per_thread); /* behind what is queued */
+HIDDEN uint64_t trace_begin(void);
+HIDDEN void trace_before(void *stream, bool per_thread); /* records an event after the queued work */
 HIDDEN void trace_after(uint64_t in, void *stream, bool per_thread, uint64_t kernels);
 HIDDEN void trace_waited(uint64_t in);
 HIDDEN void trace_forget(void); /* in a forked child */
 HIDDEN void trace_end(void);
 #else
-#define trace_in() 0
+#define trace_begin() 0
 #define trace_before(stream, per_thread) ((void)0)
 #define trace_after(in, stream, per_thread, kernels) ((void)(in))
 #define trace_waited(in) ((void)(in))

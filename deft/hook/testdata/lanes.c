@@ -33,11 +33,11 @@ enum { CONTEXTS = 2, STREAMS = 4, THREADS = 3, QUERY_ERROR = 900, NO_HANDLE = 40
 __thread int inside FAST;
 __thread word context FAST;
 struct member members[DEVICES];
-__thread struct member *here FAST = members;
-struct deft_slot nobody, slot;
-uint32_t attend;
+__thread struct member *this_member FAST = members;
+struct deft_slot no_slot, slot;
+uint32_t slow_reasons;
 static __thread word current = 1; /* contexts are 1 and 2 */
-void member_here(void) { context = current; }
+void member_update(void) { context = current; }
 
 static struct stream {
     _Atomic uint64_t launched, done;
@@ -185,13 +185,13 @@ static void wait(long s) {
 static void *storm(void *of) {
     long me = ((long *)of)[0], times = ((long *)of)[1];
     current = (word)(1 + me % CONTEXTS);
-    member_here();
+    member_update();
     for (long i = 0; i < times; i++) {
         launch(me, (struct bound){0});
         if (i % (3 + me) == 0)
             wait(me);
         if (i % 5 == 0)
-            queue_look();
+            queue_is_empty();
     }
     wait(me);
     return NULL;
@@ -218,7 +218,7 @@ static void *worker(void *me) {
     for (int born = forks; !sem_wait(&go[(long)me]); sem_post(&did)) {
         if (born != forks)
             current = 1;
-        member_here();
+        member_update();
         obey();
         born = forks;
     }
@@ -243,9 +243,9 @@ static void obey(void) {
     else if (!strcmp(what, "await"))
         queue_waited(NO, NULL, false, queue_mark());
     else if (!strcmp(what, "look"))
-        answer = queue_look();
+        answer = queue_is_empty();
     else if (!strcmp(what, "destroy")) {
-        queue_lose_stream((void *)(16 + n), false);
+        queue_drop_stream((void *)(16 + n), false);
         gone(&streams[current][n]);
     } else if (!strcmp(what, "capture") || !strcmp(what, "uncapture")) {
         streams[current][n].capturing = what[0] == 'c';
@@ -253,21 +253,21 @@ static void obey(void) {
     } else if (!strcmp(what, "context")) {
         current = (word)n + 1;
         lost &= n == 0;
-        member_here();
+        member_update();
     } else if (!strcmp(what, "lose")) {
         memset(streams[current], 0, sizeof streams[current]);
         current = 1;
         lost = 1;
-        queue_lose_context(2);
+        queue_drop_context(2);
     } else if (!strcmp(what, "fork")) {
         queue_forget();
         memset(streams, 0, sizeof streams);
-        attend = 0;
+        slow_reasons = 0;
         pasts = 0;
         forks++;
     } else if (!strcmp(what, "storm")) {
         all_at_once(n);
-        answer = queue_look();
+        answer = queue_is_empty();
     }
     if (wrong)
         printf("%s\n", wrong);

@@ -31,19 +31,19 @@ func (e *CompileError) Error() string {
 	return fmt.Sprintf("cc: %s: %s: %s", e.Product, e.Command, firstLines(e.Output, 5))
 }
 
-// Product is one file to be made from C sources.
+// Product describes one file to compile from C sources.
 type Product struct {
 	Name    string   // file name of the result, such as libcuda.so.1
 	Sources []fs.FS  // the files that the compiler may read, at their roots; no name twice
 	Args    []string // compiler arguments without -o, relative to Sources
-	// Made is the product as a release has it for this processor, nil where there is
-	// none; it is taken unless a compiler is named.
-	Made []byte
+	// Prebuilt holds the product of a release for this processor, or nil. It is used
+	// unless a compiler is named.
+	Prebuilt []byte
 }
 
-// Made reads the product NAME that a release made for this processor from its folder
-// made/GOARCH, such as `make made` leaves it; nil where there is none.
-func Made(files fs.FS, name string) []byte {
+// Prebuilt returns the product NAME of a release for this processor from its directory
+// made/GOARCH, as `make made` writes it; nil if there is none.
+func Prebuilt(files fs.FS, name string) []byte {
 	body, err := fs.ReadFile(files, path.Join("made", runtime.GOARCH, name))
 	if err != nil {
 		return nil
@@ -55,9 +55,9 @@ func Made(files fs.FS, name string) []byte {
 type Compiler struct {
 	Path  string // the compiler's name or path; "cc" where empty
 	Cache string // folder of the products; made where absent
-	// Made is a folder of products that were made elsewhere, for a machine
-	// without a compiler: one that it has under its name is taken as it is.
-	Made string
+	// Prebuilt is a directory of products made elsewhere, for a machine without a
+	// compiler. A product in it is used as it is.
+	Prebuilt string
 }
 
 // Build returns the absolute path of the product, compiling it unless the
@@ -71,7 +71,7 @@ func (c Compiler) Build(ctx context.Context, p Product) (made string, err error)
 	if p.Name == "" || p.Name != filepath.Base(p.Name) {
 		return "", fmt.Errorf("product name %q: want a file name without directories", p.Name)
 	}
-	if made := filepath.Join(c.Made, p.Name); c.Made != "" {
+	if made := filepath.Join(c.Prebuilt, p.Name); c.Prebuilt != "" {
 		if _, err := os.Stat(made); err == nil {
 			return filepath.Abs(made)
 		}
@@ -84,7 +84,7 @@ func (c Compiler) Build(ctx context.Context, p Product) (made string, err error)
 		return "", err
 	}
 	compiler := "" // none is needed
-	if c.Path != "" || p.Made == nil {
+	if c.Path != "" || p.Prebuilt == nil {
 		if compiler, err = c.find(); err != nil {
 			return "", err
 		}
@@ -106,7 +106,7 @@ func (c Compiler) Build(ctx context.Context, p Product) (made string, err error)
 		return "", err
 	}
 	defer os.RemoveAll(work)
-	if err := c.make(ctx, compiler, p, work); err != nil {
+	if err := c.compile(ctx, compiler, p, work); err != nil {
 		return "", err
 	}
 	err = os.Rename(filepath.Join(work, "product"), home)
@@ -126,9 +126,9 @@ func (c Compiler) find() (string, error) {
 	return filepath.Abs(found)
 }
 
-// make puts the sources in work/src and the result, as a release made it where no
-// compiler is given, in work/product.
-func (c Compiler) make(ctx context.Context, compiler string, p Product, work string) error {
+// compile writes the sources to work/src and the result to work/product: that of a release
+// if no compiler is given.
+func (c Compiler) compile(ctx context.Context, compiler string, p Product, work string) error {
 	src, out := filepath.Join(work, "src"), filepath.Join(work, "product")
 	err := errors.Join(os.Mkdir(src, 0o700), os.Mkdir(out, 0o700))
 	for _, from := range p.Sources {
@@ -138,7 +138,7 @@ func (c Compiler) make(ctx context.Context, compiler string, p Product, work str
 		return err
 	}
 	if compiler == "" {
-		return os.WriteFile(filepath.Join(out, p.Name), p.Made, 0o700)
+		return os.WriteFile(filepath.Join(out, p.Name), p.Prebuilt, 0o700)
 	}
 	args := append([]string{"-o", filepath.Join(out, p.Name)}, p.Args...)
 	cmd := exec.CommandContext(ctx, compiler, args...)
@@ -159,7 +159,7 @@ func (c Compiler) make(ctx context.Context, compiler string, p Product, work str
 func (p Product) key(compiler string) (string, error) {
 	h := sha256.New()
 	if compiler == "" {
-		h.Write(p.Made)
+		h.Write(p.Prebuilt)
 		return hex.EncodeToString(h.Sum(nil))[:16], nil
 	}
 	info, err := os.Stat(compiler)

@@ -88,7 +88,7 @@ func TestKeyCoversWhatMatters(t *testing.T) {
 func TestMade(t *testing.T) {
 	files := fstest.MapFS{"made/" + runtime.GOARCH + "/answer": {Data: []byte("#!/bin/sh\nexit 7\n")}}
 	p := program(good)
-	p.Made = Made(files, p.Name)
+	p.Prebuilt = Prebuilt(files, p.Name)
 	c := Compiler{Cache: t.TempDir()}
 	run := func() int {
 		t.Helper()
@@ -111,8 +111,8 @@ func TestMade(t *testing.T) {
 	if status := run(); status != 0 {
 		t.Errorf("what was compiled ended with %d", status)
 	}
-	if p.Made = Made(files, "other"); p.Made != nil {
-		t.Errorf("%q was made", p.Made)
+	if p.Prebuilt = Prebuilt(files, "other"); p.Prebuilt != nil {
+		t.Errorf("%q was made", p.Prebuilt)
 	}
 }
 

@@ -7,7 +7,7 @@
 // each compiles in a directory of its own, and the first to rename it into place wins. A
 // process that dies before that leaves nothing that another process would use.
 //
-// A release contains its products for each processor ([Made]) and needs no compiler, unless
+// A release contains its products for each processor ([Prebuilt]) and needs no compiler, unless
 // one is named.
 //
 // Without a compiler the error is [ErrNoCompiler]; sources that do not compile are a

@@ -41,10 +41,10 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 			}
 			body, err := os.ReadFile(product)
 			if err == nil {
-				err = put(path, body)
+				err = writeProduct(path, body)
 			}
 			if err == nil && !shim {
-				err = put(filepath.Join(filepath.Dir(path), "deft.py"), hook.Python)
+				err = writeProduct(filepath.Join(filepath.Dir(path), "deft.py"), hook.Python)
 			}
 			if err != nil {
 				return err
@@ -74,8 +74,8 @@ func shimFor(ctx context.Context, env *cli.Env, c cc.Compiler, driver string) (s
 	return hook.BuildShim(ctx, c, driver)
 }
 
-// put writes a file and creates its directory if it is missing.
-func put(path string, body []byte) error {
+// writeProduct writes a file and creates its directory if it is missing.
+func writeProduct(path string, body []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // compiler returns the compiler of the embedded sources: $CC or cc, with products in the
 // user's cache. Products in $DEFT_MADE or inside this program are not compiled.
 func compiler() (cc.Compiler, error) {
-	c := cc.Compiler{Path: os.Getenv("CC"), Made: os.Getenv("DEFT_MADE")}
+	c := cc.Compiler{Path: os.Getenv("CC"), Prebuilt: os.Getenv("DEFT_MADE")}
 	dir, err := os.UserCacheDir()
 	if err == nil && !strings.ContainsAny(dir, separators) {
 		c.Cache = filepath.Join(dir, "foretime", "deft")
@@ -27,7 +27,7 @@ func compiler() (cc.Compiler, error) {
 		why = fmt.Sprintf("the loader would split the path %q", dir)
 	}
 	// next to the sessions, in a directory that only this user can enter
-	at, err := daemon.At(filepath.Join(shm(), "deft-"+strconv.Itoa(os.Getuid())), "cache")
+	at, err := daemon.NewPlace(filepath.Join(sharedMemoryDir(), "deft-"+strconv.Itoa(os.Getuid())), "cache")
 	if err != nil {
 		return cc.Compiler{}, fmt.Errorf("cache directory: %s: %w", why, err)
 	}
@@ -35,8 +35,8 @@ func compiler() (cc.Compiler, error) {
 	return c, nil
 }
 
-// separators are the characters at which the loader splits LD_PRELOAD and
-// LD_LIBRARY_PATH, and that which it expands (ld.so(8)).
+// separators lists the characters at which the loader splits LD_PRELOAD and
+// LD_LIBRARY_PATH, and the one that it expands (ld.so(8)).
 const separators = " :;$"
 
 // library returns libdeft.so and the compiler that built it.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -18,77 +17,89 @@ func newCtlCommand(env *cli.Env) *cobra.Command {
 		Long: `Inspect and change a running session. CLIENT is a process id, or the name of deft
 exec --name: then the request applies to all programs with this name.`,
 	}
+	paused := func(on bool) request {
+		return func(at daemon.Place, args []string) (daemon.Status, error) {
+			return at.SetClients(args[0], daemon.ClientChange{Paused: &on})
+		}
+	}
 	c.AddCommand(
-		control(env, "list", "List the policy and the programs", 0, nil),
-		control(env, "policy NAME", "Change the policy", 1, func(r *daemon.Request, args []string) error {
-			r.Policy = args[0]
-			return knownPolicy(r.Policy)
-		}),
-		control(env, "priority CLIENT N", "Change the priority of a program: a larger one is more urgent", 2, numbered(math.MinInt32)),
-		control(env, "weight CLIENT N", "Change a program's share of the device", 2, numbered(1)),
-		control(env, "pause CLIENT", "Stop a program at its next launch", 1, named),
-		control(env, "resume CLIENT", "Resume a paused program", 1, named),
-		control(env, "stop", "End the owner: programs continue without a policy", 0, nil),
+		newRequestCommand(env, "list", "List the policy and the programs", 0, func(at daemon.Place, _ []string) (daemon.Status, error) { return at.Status() }),
+		newRequestCommand(env, "policy NAME", "Change the policy", 1, setPolicy),
+		newRequestCommand(env, "priority CLIENT N", "Change the priority of a program: a larger one is more urgent", 2, setPriority),
+		newRequestCommand(env, "weight CLIENT N", "Change a program's share of the device", 2, setWeight),
+		newRequestCommand(env, "pause CLIENT", "Stop a program at its next launch", 1, paused(true)),
+		newRequestCommand(env, "resume CLIENT", "Resume a paused program", 1, paused(false)),
+		newStopCommand(),
 	)
 	return c
 }
 
-// control returns a subcommand that sends one request; fill adds the arguments to it.
-func control(env *cli.Env, use, short string, args int, fill func(*daemon.Request, []string) error) *cobra.Command {
-	var j joined
+// request sends one request and returns the state of the session after it.
+type request func(at daemon.Place, args []string) (daemon.Status, error)
+
+// newRequestCommand returns a subcommand that sends one request and prints the session.
+func newRequestCommand(env *cli.Env, use, short string, args int, send request) *cobra.Command {
+	var j sessionFlags
 	var answer cli.Output
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args)}
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		r := daemon.Request{Command: cmd.Name()}
-		if fill != nil {
-			if err := fill(&r, args); err != nil {
-				return err
-			}
-		}
+	c.RunE = func(_ *cobra.Command, args []string) error {
 		at, err := j.place()
 		if err != nil {
 			return err
 		}
-		a, err := daemon.Ask(at, r)
-		if err != nil || r.Command == "stop" {
+		s, err := send(at, args)
+		if err != nil {
 			return err
 		}
-		return answer.Print(env, a, func(p *cli.Page) { showSession(p, a) })
+		v := viewSession(nil, s)
+		return answer.Print(env, v, func(p *cli.Page) { showSession(p, v) })
 	}
 	j.flags(c)
 	answer.Flags(c)
 	return c
 }
 
-// named reads a client.
-func named(r *daemon.Request, args []string) error {
-	r.Target = args[0]
-	return nil
+// newStopCommand returns stop, which ends the owner.
+func newStopCommand() *cobra.Command {
+	var j sessionFlags
+	c := &cobra.Command{
+		Use:     "stop",
+		Short:   "End the owner: programs continue without a policy",
+		Example: "  deft ctl stop --session cuda",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			at, err := j.place()
+			if err != nil {
+				return err
+			}
+			return at.Stop()
+		},
+	}
+	j.flags(c)
+	return c
 }
 
-// numbered reads a client and a number of low or more.
-func numbered(low int64) func(*daemon.Request, []string) error {
-	return func(r *daemon.Request, args []string) error {
-		n, err := strconv.ParseInt(args[1], 10, 32)
-		if err != nil || n < low {
-			return cli.Usagef("%s %s: want a whole number of %d or more", r.Command, args[1], low)
-		}
-		r.Target, r.Number = args[0], n
-		return nil
+func setPolicy(at daemon.Place, args []string) (daemon.Status, error) {
+	if err := checkPolicy(args[0]); err != nil {
+		return daemon.Status{}, err
 	}
+	return at.SetPolicy(daemon.PolicyChange{Policy: args[0]})
 }
 
-func showSession(p *cli.Page, a daemon.Answer) {
-	p.Line("session %s, policy %s", a.Session, a.Policy)
-	if len(a.Clients) == 0 {
-		return
+func setPriority(at daemon.Place, args []string) (daemon.Status, error) {
+	n, err := strconv.ParseInt(args[1], 10, 32)
+	if err != nil {
+		return daemon.Status{}, cli.Usagef("priority %s: want a whole number of %d to %d", args[1], -1<<31, 1<<31-1)
 	}
-	t := p.Table("PID", "program", "priority", "weight", "state", "launches", "jobs", "memory MB")
-	for _, c := range a.Clients {
-		state := c.State
-		if c.Paused {
-			state = "paused"
-		}
-		t.Add(c.PID, c.Name, c.Priority, c.Weight, state, c.Launches, c.Jobs, float64(c.Memory)/1e6)
+	priority := int32(n)
+	return at.SetClients(args[0], daemon.ClientChange{Priority: &priority})
+}
+
+func setWeight(at daemon.Place, args []string) (daemon.Status, error) {
+	n, err := strconv.ParseUint(args[1], 10, 31)
+	if err != nil || n < 1 {
+		return daemon.Status{}, cli.Usagef("weight %s: want a whole number of 1 or more", args[1])
 	}
+	weight := uint32(n)
+	return at.SetClients(args[0], daemon.ClientChange{Weight: &weight})
 }

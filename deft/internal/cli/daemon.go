@@ -15,7 +15,7 @@ import (
 
 // newDaemonCommand returns daemon, which owns a session.
 func newDaemonCommand(env *cli.Env) *cobra.Command {
-	var j joined
+	var j sessionFlags
 	var s daemon.Settings
 	c := &cobra.Command{
 		Use:     "daemon",
@@ -26,29 +26,34 @@ policy to them until it is stopped. If it is killed, the programs continue and t
 next owner takes over the session with the same policy. deft exec starts an owner
 if none is running.
 
+Prometheus metrics of the session and its programs are served at /metrics on the
+session's socket, and with --metrics on a TCP address. They contain program names.
+
 Policies:
 ` + policy.Policies.Help(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := slackFlag(s.Rules.Slack, cmd.Flags().Changed); err != nil {
+			if err := checkSlack(s.Rules.Slack, cmd.Flags().Changed); err != nil {
 				return err
 			}
-			return supervise(cmd.Context(), env, &j, s)
+			return runOwner(cmd.Context(), env, &j, s)
 		},
 	}
 	j.flags(c)
 	c.Flags().StringVar(&s.Policy, "policy", "", "policy (default: that of the killed owner, or priority)")
 	cli.Values(c, "policy", policy.Policies.Names()...)
 	c.Flags().Float64Var(&s.Rules.Slack, "slack", 0, slackHelp)
+	c.Flags().StringVar(&s.Metrics, "metrics", "", "serve Prometheus metrics on this address too, such as 127.0.0.1:9440")
 	c.Flags().DurationVar(&s.Linger, "linger", 0, "end this long after the last program (0: never)")
+	cli.First(c, "policy", "session", "device", "metrics")
 	return c
 }
 
-func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) error {
+func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Settings) error {
 	if s.Linger < 0 {
 		return cli.Usagef("--linger %v: want 0 or more", s.Linger)
 	}
-	if err := knownPolicy(s.Policy); err != nil {
+	if err := checkPolicy(s.Policy); err != nil {
 		return err
 	}
 	at, err := j.place()
@@ -69,18 +74,21 @@ func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) 
 		return err
 	}
 	env.LogTimes()
+	if address := d.MetricsAddress(); address != "" {
+		env.Log.Infof("metrics on http://%s/metrics", address)
+	}
 	return d.Run(ctx)
 }
 
-// knownPolicy returns an error for a name that is no policy of programs; "" is none.
-func knownPolicy(name string) error {
+// checkPolicy returns an error for a name that is no policy of programs; "" is none.
+func checkPolicy(name string) error {
 	if name == "" {
 		return nil
 	}
 	if _, err := policy.New(name, policy.Settings{}); err != nil {
 		return cli.Usagef("--policy: %w", err)
 	}
-	if name == "quota" || name == "control" {
+	if name == "quota" {
 		return cli.Usagef("--policy %s: only for experiments, whose file gives its parameters (deft run -f); use fair with weights", name)
 	}
 	return nil

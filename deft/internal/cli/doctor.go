@@ -41,7 +41,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			program := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
 			program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
 			program.WaitDelay = 5 * time.Second
-			program.Env = append(hook.Preloaded(os.Environ(), lib), hook.JoinAtLoad, s.Env(3))
+			program.Env = append(hook.Preload(os.Environ(), lib), hook.JoinAtLoad, s.Env(3))
 			program.ExtraFiles = []*os.File{s.File()}
 			program.Stdin, program.Stdout, program.Stderr = env.Stdin, env.Stderr, env.Stderr
 			clients, failure := hook.Watch(s, program)

@@ -29,12 +29,12 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// lingering is the time that an owner started by exec runs after its last program.
-const lingering = 10 * time.Second
+// ownerLinger is the time for which an owner started by exec runs after its last program.
+const ownerLinger = 10 * time.Second
 
 // program holds the flags of exec and the command that it starts.
 type program struct {
-	joined
+	sessionFlags
 	name, policy string
 	gang         string
 	priority     int32
@@ -69,7 +69,7 @@ nothing. If deft exec is killed, the program continues.`,
 			if !(sloMS >= 0 && sloMS <= 1e9) {
 				return cli.Usagef("--slo-ms %v: want 0 to 1e9", sloMS)
 			}
-			if err := errors.Join(slackFlag(p.slack, cmd.Flags().Changed), p.check()); err != nil {
+			if err := errors.Join(checkSlack(p.slack, cmd.Flags().Changed), p.check()); err != nil {
 				return err
 			}
 			status, err := p.run(cmd.Context(), env)
@@ -99,7 +99,7 @@ func (p *program) check() error {
 	if p.name == "" {
 		p.name = filepath.Base(p.args[0])
 	}
-	return knownPolicy(p.policy)
+	return checkPolicy(p.policy)
 }
 
 // size is a number of bytes, read from a form such as 4GB.
@@ -123,14 +123,14 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	tidy(sessions(p.dir))
+	removeLeftovers(sessionDir(p.dir))
 	environ, err := p.environ(ctx, at)
 	if err != nil {
 		return 0, err
 	}
-	owner, err := p.attach(at, p.policy)
+	owner, err := p.attachOwner(at, p.policy)
 	if err == nil {
-		err = p.agree(at, owner)
+		err = p.applySettings(at, owner)
 	}
 	if err != nil {
 		return 0, err
@@ -143,28 +143,28 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without the hook\n", p.args[0], why)
 		cmd.Env = append(environ, "LD_PRELOAD="+os.Getenv("LD_PRELOAD"))
 	}
-	end, err := watchFirst(at.Session(), session.Shown(p.name), env.Stderr)
+	end, err := watchProgram(at.Session(), session.DisplayName(p.name), env.Stderr)
 	if err != nil {
 		return 0, errors.Join(err, owner.Close())
 	}
 	hooked := false
 	defer func() { end(hooked) }()
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, passed...)
+	signal.Notify(signals, forwardedSignals...)
 	if err := cmd.Start(); err != nil {
 		_ = owner.Close() // the owner may have gone
-		return notStarted(env.Stderr, p.args[0], err), nil
+		return reportFailedStart(env.Stderr, p.args[0], err), nil
 	}
 	hooked = why == ""
-	crash.Go(func() { pass(signals, cmd.Process) })
-	crash.Go(func() { p.follow(at, owner) })
+	crash.Go(func() { forwardSignals(signals, cmd.Process) })
+	crash.Go(func() { p.keepOwner(at, owner) })
 	err = cmd.Wait()
 	_ = owner.Close() // the owner may have gone
-	tidy(sessions(p.dir))
+	removeLeftovers(sessionDir(p.dir))
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return 0, err
 	}
-	return status(cmd.ProcessState), nil
+	return exitStatus(cmd.ProcessState), nil
 }
 
 // environ returns the program's environment.
@@ -179,9 +179,10 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 			return nil, err
 		}
 	}
-	return append(hook.Preloaded(environ, lib),
-		"DEFT_SESSION="+at.Session(), "DEFT_NAME="+p.name, "DEFT_GANG="+p.gang, "DEFT_PRIORITY="+strconv.Itoa(int(p.priority)),
-		"DEFT_SLO_MS="+strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA="+p.quota.String()), nil
+	m := session.Membership{
+		Session: at.Session(), Name: p.name, Gang: p.gang, Priority: int(p.priority), Deadline: p.slo, MemoryQuota: uint64(p.quota),
+	}
+	return append(hook.Preload(environ, lib), m.Environ()...), nil
 }
 
 // simulated builds a simulated device, adds its workload program to this process's
@@ -196,12 +197,12 @@ func simulated(ctx context.Context, compiler cc.Compiler, d simcuda.Device) ([]s
 
 // -- the owner --
 
-// attach connects to the owner of the session, or starts one, under a policy if given.
-func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, error) {
+// attachOwner connects to the owner of the session, or starts one, under a policy if given.
+func (p *program) attachOwner(at daemon.Place, policy string) (*daemon.Attachment, error) {
 	var err error
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var owner *daemon.Attachment
-		if owner, err = daemon.Attach(at); err != nil {
+		if owner, err = at.Attach(); err != nil {
 			if startErr := p.startOwner(at, policy); startErr != nil {
 				err = startErr
 			}
@@ -215,24 +216,24 @@ func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, er
 	return nil, err
 }
 
-// together is the age of an owner up to which programs that join it were started at the
-// same time, as by one script: then the one that names a policy decides for all.
-const together = 500 * time.Millisecond
+// startWindow is the age of an owner below which programs that join it were started
+// together, as by one script: the one that names a policy then decides for all.
+const startWindow = 500 * time.Millisecond
 
-// agree changes the policy and slack of the session to those asked for. A session that
-// other programs use changes for them too, which needs --change.
-func (p *program) agree(at daemon.Place, owner *daemon.Attachment) error {
-	now := owner.State()
+// applySettings changes the policy and slack of the session if the flags name others. In a
+// session that other programs use this needs --change.
+func (p *program) applySettings(at daemon.Place, owner *daemon.Attachment) error {
+	now := owner.Status()
 	policy, slack := cmp.Or(p.policy, now.Policy), cmp.Or(p.slack, now.Slack)
 	if policy == now.Policy && slack == now.Slack {
 		return nil
 	}
-	if len(now.Clients) > 0 && !p.change && now.Age > together.Seconds() {
+	if len(now.Clients) > 0 && !p.change && now.Age > startWindow.Seconds() {
 		err := cli.Usagef("session %s runs under policy %s with slack %v and is in use (programs: %d): --change changes it for all to %s with slack %v",
 			at.Name(), now.Policy, now.Slack, len(now.Clients), policy, slack)
 		return errors.Join(err, owner.Close())
 	}
-	if _, err := daemon.Ask(at, daemon.Request{Command: "policy", Policy: policy, Slack: slack}); err != nil {
+	if _, err := at.SetPolicy(daemon.PolicyChange{Policy: policy, Slack: slack}); err != nil {
 		return errors.Join(err, owner.Close())
 	}
 	return nil
@@ -241,7 +242,7 @@ func (p *program) agree(at daemon.Place, owner *daemon.Attachment) error {
 // startOwner starts an owner in the background, in a terminal session of its own
 // (setsid), and waits until it is ready or has ended.
 func (p *program) startOwner(at daemon.Place, policy string) error {
-	args := []string{os.Args[0], "daemon", "--session", at.Name(), "--session-dir", sessions(p.dir), "--device", p.device, "--linger", lingering.String()}
+	args := []string{os.Args[0], "daemon", "--session", at.Name(), "--session-dir", sessionDir(p.dir), "--device", p.device, "--linger", ownerLinger.String()}
 	if policy != "" {
 		args = append(args, "--policy", policy)
 	}
@@ -273,14 +274,14 @@ func (p *program) startOwner(at daemon.Place, policy string) error {
 	}
 	if !bufio.NewScanner(ready).Scan() {
 		_ = owner.Wait()
-		return fmt.Errorf("the owner of session %s did not start%s: see %s", at.Name(), lastLine(at.Log()), at.Log())
+		return fmt.Errorf("the owner of session %s did not start%s: see %s", at.Name(), lastLogLine(at.Log()), at.Log())
 	}
 	crash.Go(func() { _ = owner.Wait() }) // no zombie while this process runs
 	return nil
 }
 
-// lastLine returns the last line of a file, with a colon before it; "" if there is none.
-func lastLine(path string) string {
+// lastLogLine returns the last line of a file, with a colon before it; "" if there is none.
+func lastLogLine(path string) string {
 	b, _ := os.ReadFile(path)
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	if last := lines[len(lines)-1]; len(lines) > 1 {
@@ -289,27 +290,27 @@ func lastLine(path string) string {
 	return ""
 }
 
-// follow starts another owner whenever the present one is killed.
-func (p *program) follow(at daemon.Place, owner *daemon.Attachment) {
+// keepOwner starts another owner whenever the present one is killed.
+func (p *program) keepOwner(at daemon.Place, owner *daemon.Attachment) {
 	for owner.Gone() {
 		s, err := session.Open(at.Session())
 		if err != nil {
 			return // it ended normally
 		}
-		died := ended(s.OwnerDied)
+		died := waitForDeath(s.OwnerDied)
 		_ = s.Close()
 		if !died {
 			return
 		}
-		if owner, err = p.attach(at, ""); err != nil {
+		if owner, err = p.attachOwner(at, ""); err != nil {
 			return
 		}
 	}
 }
 
-// ended waits for the end of an owner whose connection closed: the files of a killed
+// waitForDeath waits for the end of an owner whose connection closed: the files of a killed
 // process close before the process has ended.
-func ended(died func() bool) bool {
+func waitForDeath(died func() bool) bool {
 	for range 500 {
 		if died() {
 			return true
@@ -321,13 +322,13 @@ func ended(died func() bool) bool {
 
 // -- the process --
 
-// passed are the signals that are passed on to the program.
-var passed = []os.Signal{
+// forwardedSignals are the signals that are passed on to the program.
+var forwardedSignals = []os.Signal{
 	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT,
 }
 
-// pass passes signals on, except for those that the terminal has sent to both.
-func pass(signals <-chan os.Signal, to *os.Process) {
+// forwardSignals passes signals on, except for those that the terminal has sent to both.
+func forwardSignals(signals <-chan os.Signal, to *os.Process) {
 	for s := range signals {
 		if (s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGWINCH) && foreground() {
 			continue
@@ -342,8 +343,8 @@ func foreground() bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// status returns an exit status as a shell does.
-func status(s *os.ProcessState) int {
+// exitStatus returns an exit status as a shell does.
+func exitStatus(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
 	}

@@ -66,7 +66,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	if s.clock == "virtual" && s.device == "cuda" {
 		return nil, cli.Usagef("--clock virtual: only with --device sim")
 	}
-	if err := slackFlag(s.slack, s.given); err != nil {
+	if err := checkSlack(s.slack, s.given); err != nil {
 		return nil, err
 	}
 	x, err := experiment.Load(s.file)
@@ -92,7 +92,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	if s.device == "cuda" {
 		x.Device = device.Settings{Discipline: device.OfGPU(os.Getenv)}
 	}
-	if _, err := policy.New(trial.PolicyName(x), x.Rules()); err != nil {
+	if _, err := policy.New(x.PolicyName(), x.Rules()); err != nil {
 		if s.policy != "" {
 			return nil, cli.Usagef("--policy: %w", err)
 		}
@@ -118,21 +118,24 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if err := x.Into(s.out); err != nil {
+		if err := x.SetOutputDir(s.out); err != nil {
 			return nil, fmt.Errorf("%s: --out: %w", s.file, err)
 		}
 	}
-	return x, guardLogs(env, x)
+	return x, protectInputs(env, x)
 }
 
-// guardLogs rejects an experiment if one of its logs or results would replace a file
+// protectInputs rejects an experiment if one of its logs or results would replace a file
 // that it reads, the experiment among them.
-func guardLogs(env *cli.Env, x *experiment.Experiment) error {
+func protectInputs(env *cli.Env, x *experiment.Experiment) error {
 	var read, written []string
 	for i := range x.Models {
 		m := &x.Models[i]
 		if m.InputFile != "" {
 			read = append(read, m.InputFile)
+		}
+		if m.Trace != "" {
+			read = append(read, m.Trace)
 		}
 		written = append(written, m.CSV(), m.Log())
 		for _, name := range []string{"run.json", "alone.json", "models_pid.json", "alone/run.json"} {

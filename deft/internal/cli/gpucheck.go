@@ -106,7 +106,7 @@ func (g *gpuCheck) run(ctx context.Context, env *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	scratch, err := file.NewScratch(shm(), "deft-run-")
+	scratch, err := file.NewScratch(sharedMemoryDir(), "deft-run-")
 	if err != nil {
 		return err
 	}

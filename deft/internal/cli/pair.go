@@ -63,7 +63,7 @@ programs and compares the predictions with the measurements.`,
   deft pair --table pairs.csv --leave-out model`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := slackFlag(p.slack, cmd.Flags().Changed); err != nil {
+			if err := checkSlack(p.slack, cmd.Flags().Changed); err != nil {
 				return err
 			}
 			return p.run(cmd.Context(), env, args, cmd.ArgsLenAtDash() == 0)

@@ -15,50 +15,50 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// joined holds the flags of exec, daemon and ctl, which name a session of this user.
-type joined struct{ session, device, dir string }
+// sessionFlags holds the flags of exec, daemon and ctl, which name a session of this user.
+type sessionFlags struct{ session, device, dir string }
 
-func (j *joined) flags(c *cobra.Command) {
+func (j *sessionFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&j.session, "session", "", "name of the session (default: the device's)")
-	folderFlag(c, &j.dir)
+	sessionDirFlag(c, &j.dir)
 	c.Flags().StringVar(&j.device, "device", "cuda", "device: cuda or sim (simulated)")
 	cli.Values(c, "device", "cuda", "sim")
 }
 
 // place returns the paths of the session.
-func (j *joined) place() (daemon.Place, error) {
+func (j *sessionFlags) place() (daemon.Place, error) {
 	if j.device != "cuda" && j.device != "sim" {
 		return daemon.Place{}, cli.Usagef("--device: %q, want cuda or sim", j.device)
 	}
 	if j.session == "" {
 		j.session = j.device
 	}
-	at, err := daemon.At(sessions(j.dir), j.session)
-	if errors.Is(err, daemon.ErrFolder) {
-		return at, fmt.Errorf("%w; set another directory with --session-dir or DEFT_SESSION_DIR%s", err, suggested())
+	at, err := daemon.NewPlace(sessionDir(j.dir), j.session)
+	if errors.Is(err, daemon.ErrDirectory) {
+		return at, fmt.Errorf("%w; set another directory with --session-dir or DEFT_SESSION_DIR%s", err, directoryHint())
 	}
 	return at, err
 }
 
-func folderFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "session-dir", "", "directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or "+filepath.Join(shm(), "deft-UID")+")")
+func sessionDirFlag(c *cobra.Command, dir *string) {
+	c.Flags().StringVar(dir, "session-dir", "", "directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or "+filepath.Join(sharedMemoryDir(), "deft-UID")+")")
 }
 
-// sessions returns the directory of this user's named sessions: the one given on the
+// sessionDir returns the directory of this user's named sessions: the one given on the
 // command line or in the environment, or one in shared memory.
-func sessions(named string) string {
+func sessionDir(named string) string {
 	if named = cmp.Or(named, os.Getenv("DEFT_SESSION_DIR")); named != "" {
 		if abs, err := filepath.Abs(named); err == nil { // programs may change their directory
 			return abs
 		}
 		return named
 	}
-	return filepath.Join(shm(), "deft-"+strconv.Itoa(os.Getuid()))
+	return filepath.Join(sharedMemoryDir(), "deft-"+strconv.Itoa(os.Getuid()))
 }
 
-// suggested names the user's runtime directory (XDG Base Directory Specification), where
-// no other user can create files.
-func suggested() string {
+// directoryHint names the user's runtime directory (XDG Base Directory Specification), in
+// which no other user can create files.
+func directoryHint() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return ", such as " + filepath.Join(dir, "deft")
 	}
@@ -71,10 +71,10 @@ func namedSessions(dir string) []string {
 	return paths
 }
 
-// tidy removes unused files that killed owners have left in a directory of sessions.
-func tidy(dir string) {
+// removeLeftovers removes unused files that killed owners have left in a directory of sessions.
+func removeLeftovers(dir string) {
 	for _, path := range namedSessions(dir) {
-		if at, err := daemon.At(dir, strings.TrimSuffix(filepath.Base(path), ".session")); err == nil {
+		if at, err := daemon.NewPlace(dir, strings.TrimSuffix(filepath.Base(path), ".session")); err == nil {
 			_ = at.Clean() // the rest is in use or belongs to another user
 		}
 	}

@@ -18,8 +18,8 @@ import (
 func newPlotCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{Use: "plot", Short: "Plot the results of an experiment, as .svg or .png"}
 	c.AddCommand(
-		newLogPlot(env, "jct-timeseries", "Plot completion times over time", "jct_vs_t.svg", func(logs []report.Named) chart.Chart { return report.TimeSeries(logs) }),
-		newLogPlot(env, "cdf", "Plot the distribution of completion times", "jct_cdf.svg", func(logs []report.Named) chart.Chart { return report.CDF(logs) }),
+		newLogPlot(env, "jct-timeseries", "Plot completion times over time", "jct_vs_t.svg", func(logs []report.NamedLog) chart.Chart { return report.TimeSeries(logs) }),
+		newLogPlot(env, "cdf", "Plot the distribution of completion times", "jct_cdf.svg", func(logs []report.NamedLog) chart.Chart { return report.CDF(logs) }),
 		newSweepPlot("intervals", "Plot completion time or inflation over the synchronization interval", func(s *trial.Sweep, m trial.Measure) chart.Chart { return s.Intervals(m) }),
 		newSweepPlot("scatter", "Plot the second model of a sweep over the first, one point per interval", func(s *trial.Sweep, m trial.Measure) chart.Chart { return s.Scatter(m) }),
 		newQueuePlot(),
@@ -28,7 +28,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 }
 
 // newLogPlot returns a plot of logs: two given by the original Deft's flags, or any number.
-func newLogPlot(env *cli.Env, name, short, image string, draw func([]report.Named) chart.Chart) *cobra.Command {
+func newLogPlot(env *cli.Env, name, short, image string, draw func([]report.NamedLog) chart.Chart) *cobra.Command {
 	var a, b, out string
 	var more []string
 	c := &cobra.Command{
@@ -54,16 +54,16 @@ func newLogPlot(env *cli.Env, name, short, image string, draw func([]report.Name
 }
 
 // loadLogs reads the logs whose path is not empty and warns of unreadable rows.
-func loadLogs(env *cli.Env, paths []string) ([]report.Named, error) {
+func loadLogs(env *cli.Env, paths []string) ([]report.NamedLog, error) {
 	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
-	var named []report.Named
-	for i, name := range names(paths) {
+	var named []report.NamedLog
+	for i, name := range fileNames(paths) {
 		log, err := report.LoadLog(paths[i])
 		if err != nil {
 			return nil, err
 		}
 		cli.Warn(env, log.Diagnostics)
-		named = append(named, report.Named{Name: name, Log: log})
+		named = append(named, report.NamedLog{Name: name, Log: log})
 	}
 	if len(named) == 0 {
 		return nil, cli.Usagef("no log given: use --model-A-jct-log, --model-B-jct-log or --log")
@@ -71,8 +71,8 @@ func loadLogs(env *cli.Env, paths []string) ([]report.Named, error) {
 	return named, nil
 }
 
-// names returns the names of files, with their directories if two files share a name.
-func names(paths []string) []string {
+// fileNames returns the names of files, with their directories if two files share a name.
+func fileNames(paths []string) []string {
 	var names []string
 	for _, path := range paths {
 		base := filepath.Base(path)

@@ -15,9 +15,9 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// notStarted prints why a command could not be started and returns the exit status that
+// reportFailedStart prints why a command could not be started and returns the exit status that
 // a shell would give.
-func notStarted(w io.Writer, command string, err error) int {
+func reportFailedStart(w io.Writer, command string, err error) int {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(w, "deft: exec: %s: not found\n", command)
 		return 127
@@ -26,10 +26,10 @@ func notStarted(w io.Writer, command string, err error) int {
 	return 126
 }
 
-// watchFirst waits for the first launch of a program's processes and prints how it
+// watchProgram waits for the first launch of a program's processes and prints how it
 // reached the driver and how it is throttled. At the end it prints how long the program
 // was stopped for others, or, if a hooked program launched nothing, that.
-func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err error) {
+func watchProgram(path, name string, say io.Writer) (end func(hooked bool), err error) {
 	s, err := session.Open(path)
 	if err != nil {
 		return nil, err
@@ -48,12 +48,12 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 			for i := range session.Slots { // the counters of an ended client remain
 				if c, there := s.Client(i); own(c) && c.Launches > 0 {
 					who := map[bool]string{true: fmt.Sprint(c.PID()), false: "ended"}[there]
-					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, who, way(c.Paths), s.Policy(), asked(c.Directive))
+					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, who, pathName(c.Paths), s.Policy(), directiveText(c.Directive))
 					return
 				}
 			}
 			if hooked {
-				fmt.Fprintf(say, "deft: %s launched nothing on the device: %s\n", name, silence(s, own))
+				fmt.Fprintf(say, "deft: %s launched nothing on the device: %s\n", name, noLaunchReason(s, own))
 			}
 			if ended {
 				return
@@ -76,8 +76,8 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 	}, nil
 }
 
-// silence says why a program launched nothing, as deft doctor does.
-func silence(s *session.Session, own func(session.Client) bool) string {
+// noLaunchReason says why a program launched nothing, as deft doctor does.
+func noLaunchReason(s *session.Session, own func(session.Client) bool) string {
 	var clients []session.Client
 	for i := range session.Slots { // those of ended clients too
 		if c, _ := s.Client(i); own(c) {
@@ -87,8 +87,8 @@ func silence(s *session.Session, own func(session.Client) bool) string {
 	return strings.Join(hook.Diagnose(hook.Evidence{Clients: clients}).Findings, "; ")
 }
 
-// notableWait is the least share of a program's time at its gate that is printed.
-const notableWait = 0.1
+// minShownWait is the least share of a program's time at its gate that is printed.
+const minShownWait = 0.1
 
 // showWaits prints how long a program was stopped for others, if that is notable.
 func showWaits(say io.Writer, name string, s *session.Session, own func(session.Client) bool, ran time.Duration) {
@@ -98,14 +98,14 @@ func showWaits(say io.Writer, name string, s *session.Session, own func(session.
 			waited += c.AtGate
 		}
 	}
-	if share := waited.Seconds() / ran.Seconds(); share >= notableWait {
+	if share := waited.Seconds() / ran.Seconds(); share >= minShownWait {
 		fmt.Fprintf(say, "deft: %s was stopped for other programs for %.1f s, %.0f %% of its time; a larger --slack of the session lets urgent programs give away more\n",
 			name, waited.Seconds(), 100*min(share, 1))
 	}
 }
 
-// way returns the first of the ways by which a program got the driver's functions.
-func way(p session.Paths) string {
+// pathName returns the first of the ways by which a program got the driver's functions.
+func pathName(p session.Paths) string {
 	for _, one := range []session.Paths{session.PathGetProcV2, session.PathGetProc, session.PathShim, session.PathDlsym, session.PathLinked} {
 		if p&one != 0 {
 			return one.Names()[0]
@@ -114,8 +114,8 @@ func way(p session.Paths) string {
 	return "an unknown way"
 }
 
-// asked describes a directive.
-func asked(d session.Directive) string {
+// directiveText describes a directive.
+func directiveText(d session.Directive) string {
 	switch {
 	case d.Closed:
 		return "stopped at its gate now"

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/foretime/foretime/deft/gpu"
@@ -20,13 +21,18 @@ import (
 // for this machine.
 func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experiment) (*trial.Outcome, error) {
 	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
-		scratch, err := file.NewScratch(shm(), "deft-run-")
+		scratch, err := file.NewScratch(sharedMemoryDir(), "deft-run-")
 		if err != nil {
 			return nil, err
 		}
 		defer file.RemoveScratch(scratch)
+		removeLeftovers(sessionDir(""))
 		machine, err := s.machine(ctx, x, scratch)
 		if err != nil {
+			return nil, err
+		}
+		j := sessionFlags{session: "run-" + strconv.Itoa(os.Getpid()), device: s.device}
+		if machine.Place, err = j.place(); err != nil {
 			return nil, err
 		}
 		stop := progress(env, x.Duration)
@@ -86,8 +92,8 @@ func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch
 	return trial.CUDA(lib, python, filepath.Join(folder, "run_model.py"), scratch, os.Environ()), nil
 }
 
-// shm returns the directory of shared memory, or that of temporary files if there is none.
-func shm() string {
+// sharedMemoryDir returns the directory of shared memory, or that of temporary files if there is none.
+func sharedMemoryDir() string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		return "/dev/shm"
 	}

@@ -39,7 +39,7 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pa
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := file.NewScratch(shm(), "deft-pair-")
+	scratch, err := file.NewScratch(sharedMemoryDir(), "deft-pair-")
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +51,10 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pa
 		}
 	}
 	rows := filepath.Join(scratch, "trace")
-	if err := r.run(ctx, env, args, append(hook.Preloaded(environ, lib), "DEFT_TRACE="+rows), rows); err != nil {
+	if err := r.run(ctx, env, args, append(hook.Preload(environ, lib), "DEFT_TRACE="+rows), rows); err != nil {
 		return nil, err
 	}
-	t, err := largest(rows+".*", time.Duration(warmUpPart*float64(r.seconds)))
+	t, err := longestRecording(rows+".*", time.Duration(warmUpPart*float64(r.seconds)))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 	}
@@ -101,8 +101,8 @@ func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string
 	return nil
 }
 
-// largest reads the longest of a program's recordings: one per process.
-func largest(pattern string, skip time.Duration) (*pair.Trace, error) {
+// longestRecording reads the longest of a program's recordings: one per process.
+func longestRecording(pattern string, skip time.Duration) (*pair.Trace, error) {
 	paths, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, err
@@ -115,12 +115,12 @@ func largest(pattern string, skip time.Duration) (*pair.Trace, error) {
 		}
 	}
 	if best == "" {
-		return nil, errNothing
+		return nil, errNoLaunch
 	}
 	return pair.ReadRecording(best, skip)
 }
 
-var errNothing = errors.New("it launched nothing that the hook saw (deft doctor -- COMMAND tells why), or ended before it did")
+var errNoLaunch = errors.New("it launched nothing that the hook saw (deft doctor -- COMMAND tells why), or ended before it did")
 
 // twoCommands splits "CMD_A -- CMD_B".
 func twoCommands(args []string) (a, b []string, err error) {

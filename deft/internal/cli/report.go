@@ -20,18 +20,18 @@ func newReportCommand(env *cli.Env) *cobra.Command {
   deft report --log model_A.csv,model_B.csv --alone-log alone_A.csv,alone_B.csv`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			r, err := runOf("run", run, logs, deadlines)
+			r, err := loadRun("run", run, logs, deadlines)
 			if err != nil {
 				return err
 			}
 			compared := r
 			if alone != "" || len(aloneLogs) > 0 {
-				a, err := runOf("alone", alone, aloneLogs, nil)
+				a, err := loadRun("alone", alone, aloneLogs, nil)
 				if err != nil {
 					return err
 				}
 				if len(logs) > 0 || len(aloneLogs) > 0 {
-					if err := pairOf(r, a); err != nil {
+					if err := matchModels(r, a); err != nil {
 						return err
 					}
 				}
@@ -54,8 +54,8 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-// runOf reads a run from its JSON or from logs.
-func runOf(flag, path string, logs []string, deadlines []float64) (*report.Run, error) {
+// loadRun reads a run from its JSON or from logs.
+func loadRun(flag, path string, logs []string, deadlines []float64) (*report.Run, error) {
 	switch {
 	case path != "" && len(logs) > 0:
 		return nil, cli.Usagef("--%s and logs: give only one of them", flag)
@@ -67,9 +67,9 @@ func runOf(flag, path string, logs []string, deadlines []float64) (*report.Run, 
 	return nil, cli.Usagef("no run given: use --run or --log")
 }
 
-// pairOf gives the solo models the names of the shared ones, in order, since logs have
+// matchModels gives the solo models the names of the shared ones, in order, since logs have
 // only the names of their files.
-func pairOf(r, alone *report.Run) error {
+func matchModels(r, alone *report.Run) error {
 	if len(r.Models) != len(alone.Models) {
 		return cli.Usagef("%d shared models, but %d solo ones: want the same number", len(r.Models), len(alone.Models))
 	}

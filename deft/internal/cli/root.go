@@ -23,7 +23,7 @@ func New(env *cli.Env) *cobra.Command {
 		newExecCommand(env), newDaemonCommand(env), newCtlCommand(env), newTopCommand(env),
 
 		// experiments
-		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPredictCommand(env), newPairCommand(env), newReportCommand(env), newPlotCommand(env),
+		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPairCommand(env), newReportCommand(env), newPlotCommand(env),
 
 		// tests on a real GPU
 		newGPUCheckCommand(env),

@@ -24,11 +24,14 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 
 Policies:
 ` + policy.Policies.Help() + `
+If neither --policy nor the file names one, the models with control in the file are under
+priority and the others run freely.
+
 The table shows inflation if deft alone was run before with the same --out.
 `,
 		Example: `  deft run -f input.json                                     with processes on a simulated device
   deft run -f input.json --clock virtual --policy priority   in a simulation, without waiting
-  deft run -f input.json --device cuda --policy auto         on a GPU`,
+  deft run -f input.json --device cuda --policy priority     on a GPU`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			x, err := s.load(env)
@@ -40,12 +43,12 @@ The table shows inflation if deft alone was run before with the same --out.
 				return err
 			}
 			if s.clock != "real" {
-				err = errors.Join(err, predict(cmd.Context(), x, o))
+				err = errors.Join(err, addPredictions(cmd.Context(), x, o))
 			}
 			if queue != "" {
 				err = errors.Join(err, o.SaveQueue(queue))
 			}
-			return errors.Join(err, s.show(env, o.Run, beforehand(x, o.Run)))
+			return errors.Join(err, s.show(env, o.Run, compareWithAlone(x, o.Run)))
 		},
 	}
 	s.flags(c)
@@ -56,8 +59,8 @@ The table shows inflation if deft alone was run before with the same --out.
 	return c
 }
 
-// predict adds the predicted time of one job of each model on an unknown host.
-func predict(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) error {
+// addPredictions adds the predicted time of one job of each model on an unknown host.
+func addPredictions(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) error {
 	jobs, err := trial.Predict(ctx, x)
 	for i := range jobs {
 		o.Run.Models[i].Job = &jobs[i]
@@ -65,9 +68,9 @@ func predict(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) er
 	return errors.Join(err, o.Save())
 }
 
-// beforehand compares a run with the same models alone, if deft alone has written its
+// compareWithAlone compares a run with the same models alone, if deft alone has written its
 // results to the same directory with the same device and clock.
-func beforehand(x *experiment.Experiment, r *report.Run) *report.Run {
+func compareWithAlone(x *experiment.Experiment, r *report.Run) *report.Run {
 	alone, err := report.Load(aloneFile(x))
 	if err != nil || alone.Device != r.Device || alone.Clock != r.Clock {
 		return r

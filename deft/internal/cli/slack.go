@@ -9,9 +9,9 @@ import (
 
 var slackHelp = fmt.Sprintf("time of urgent jobs, relative to alone, that others' use of their gaps may cost (default %v)", policy.DefaultSlack)
 
-// slackFlag checks --slack.
-func slackFlag(slack float64, given func(string) bool) error {
-	if given("slack") && !(slack > 1 && slack <= 100) {
+// checkSlack checks --slack.
+func checkSlack(slack float64, given func(string) bool) error {
+	if given("slack") && !(slack > 1 && slack <= policy.MaxSlack) {
 		return cli.Usagef("--slack %v: want a number above 1, such as 1.1", slack)
 	}
 	return nil

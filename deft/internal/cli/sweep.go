@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/internal/experiment"
-	"github.com/foretime/foretime/deft/internal/predictor"
 	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -33,7 +32,7 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 			if x.Policy == "" {
 				x.Policy = "priority"
 			}
-			result, err := trial.RunSweep(cmd.Context(), x, intervals, counted(env, s.player(env), len(x.Models)+len(intervals)))
+			result, err := trial.RunSweep(cmd.Context(), x, intervals, withProgress(env, s.player(env), len(x.Models)+len(intervals)))
 			if err != nil {
 				return err
 			}
@@ -42,13 +41,13 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 	}
 	s.flags(c)
 	s.policyFlag(c)
-	c.Flags().IntSliceVar(&intervals, "sync", predictor.Candidates(), "synchronization intervals in launches, for the models below the highest priority")
+	c.Flags().IntSliceVar(&intervals, "sync", trial.Intervals(), "synchronization intervals in launches, for the models below the highest priority")
 	cli.First(c, "file", "sync", "clock", "out", "json")
 	return c
 }
 
-// counted returns play with a progress bar.
-func counted(env *cli.Env, play trial.Play, runs int) trial.Play {
+// withProgress returns play with a progress bar.
+func withProgress(env *cli.Env, play trial.Play, runs int) trial.Play {
 	bar := env.Progress("sweep", int64(runs))
 	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
 		o, err := play(ctx, x)
@@ -71,4 +70,5 @@ func showSweep(p *cli.Page, s *trial.Sweep) {
 		}
 		t.Add(append(row, point.DelayMS)...)
 	}
+	p.Line("least delay: %d launches", s.Sync)
 }

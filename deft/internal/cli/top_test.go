@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,137 +15,142 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/internal/session"
+	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// onlySelf is a proc file system that shows no process but this one.
-func onlySelf(t *testing.T) string {
-	dir := t.TempDir()
-	if err := os.Symlink("/proc/self", filepath.Join(dir, "1")); err != nil {
+func TestTopFindsTheOnlySession(t *testing.T) {
+	dir, err := os.MkdirTemp("", "d") // a socket's path must be short
+	if err != nil {
 		t.Fatal(err)
 	}
-	return dir
-}
-
-func TestTopFindsTheOnlySession(t *testing.T) {
-	proc := onlySelf(t)
-	if _, err := watched(proc, proc, nil); !errors.Is(err, errNoSession) {
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	session := func(name string) string {
+		path := filepath.Join(dir, name+".session")
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if _, err := findSession(dir, nil); !errors.Is(err, errNoSession) {
 		t.Errorf("no session: %v", err)
 	}
-	first, err := session.Create(session.Options{})
-	if err != nil {
-		t.Fatal(err)
+	session("first")
+	if at, err := findSession(dir, nil); err != nil || at.Name() != "first" {
+		t.Errorf("one session: %v, %v", at, err)
 	}
-	defer first.Close()
-	found, err := watched(proc, proc, nil)
-	if err != nil || found.ID() != first.ID() {
-		t.Fatalf("one session: %v", err)
-	}
-	if err := found.Close(); err != nil {
-		t.Error(err)
-	}
-	second, err := session.Create(session.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer second.Close()
-	if _, err := watched(proc, proc, nil); !errors.Is(err, errManySessions) {
+	path := session("second")
+	if _, err := findSession(dir, nil); !errors.Is(err, errManySessions) || !strings.Contains(err.Error(), path) {
 		t.Errorf("two sessions: %v", err)
 	}
-	named, err := watched(proc, proc, []string{second.Path()})
-	if err != nil || named.ID() != second.ID() {
-		t.Fatalf("a named session: %v", err)
+	for _, given := range []string{"second", path} {
+		if at, err := findSession(dir, []string{given}); err != nil || at.Session() != path {
+			t.Errorf("%s: %v, %v", given, at, err)
+		}
 	}
-	named.Close()
-	if _, err := watched(proc, proc, []string{t.TempDir()}); err == nil {
-		t.Error("a folder was taken for a session")
+	for _, given := range []string{dir, "third", filepath.Join(dir, "none", "x.session")} {
+		if _, err := findSession(dir, []string{given}); err == nil {
+			t.Errorf("%s was taken for a session", given)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
+		t.Error("the directory of a session that is absent was created")
 	}
 }
 
 func TestTopEndsWithItsSession(t *testing.T) {
-	s, err := session.Create(session.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	looks := 0
-	show := func([]clientView) error { looks++; return nil }
-	if err := watch(context.Background(), s, time.Microsecond, 3, show); err != nil || looks != 3 {
-		t.Errorf("3 looks: %d, %v", looks, err)
+	updates := 0
+	show := func(sessionView) error { updates++; return nil }
+	running := func() (daemon.Status, error) { return daemon.Status{}, nil }
+	if err := showUpdates(context.Background(), running, time.Microsecond, 3, show); err != nil || updates != 3 {
+		t.Errorf("3 updates: %d, %v", updates, err)
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := watch(cancelled, s, time.Hour, 0, show); err != nil {
+	if err := showUpdates(cancelled, running, time.Hour, 0, show); err != nil {
 		t.Errorf("interrupted: %v", err)
 	}
-	s.Disown()
-	if err := watch(context.Background(), s, time.Microsecond, 0, show); !errors.Is(err, errSessionClosed) {
+	calls := 0
+	ending := func() (daemon.Status, error) {
+		if calls++; calls > 1 {
+			return daemon.Status{}, fmt.Errorf("x: %w", daemon.ErrNoDaemon)
+		}
+		return daemon.Status{}, nil
+	}
+	if err := showUpdates(context.Background(), ending, time.Microsecond, 0, show); !errors.Is(err, errSessionClosed) {
 		t.Errorf("owner gone: %v", err)
+	}
+	absent := func() (daemon.Status, error) { return daemon.Status{}, daemon.ErrNoDaemon }
+	if err := showUpdates(context.Background(), absent, time.Microsecond, 0, show); !errors.Is(err, daemon.ErrNoDaemon) {
+		t.Errorf("no owner: %v", err)
+	}
+	full := errors.New("the disk is full")
+	if err := showUpdates(context.Background(), running, time.Microsecond, 0, func(sessionView) error { return full }); !errors.Is(err, full) {
+		t.Errorf("cannot print: %v", err)
 	}
 }
 
-func TestTopRates(t *testing.T) {
-	old := session.Client{Slot: 1, Identity: 7, Words: session.Words{Epoch: 1, Launches: 100, JobsEnded: 4, GPU: time.Second, Stall: time.Second}}
+func TestRates(t *testing.T) {
+	old := daemon.Client{ID: 257, Launches: 100, Jobs: 4, GPU: 1, Stall: 1}
 	now := old
-	now.Launches, now.JobsEnded, now.GPU, now.Stall, now.AtGate = 300, 5, 2500*time.Millisecond, 1200*time.Millisecond, 300*time.Millisecond
-	now.Directive = session.Directive{Closed: true, SyncEvery: 16}
-	late := session.Client{
-		Slot: 1, Identity: 9, Words: session.Words{Epoch: 2, Launches: 50}, Drained: true, Directive: session.Directive{Closed: true},
-	}
+	now.Launches, now.Jobs, now.GPU, now.Stall, now.AtGate = 300, 5, 2.5, 1.2, 0.3
+	late := daemon.Client{ID: 513, Launches: 50}
 	tests := []struct {
-		name           string
-		before, after  session.Client
-		launches, jobs float64
-		gpu, stall     float64
-		gate           string
+		name          string
+		before, after daemon.Client
+		want          clientRates
 	}{
-		{"goes on", old, now, 100, 0.5, 0.75, 0.25, "closed"},
-		{"idle", old, old, 0, 0, 0, 0, "open"},
-		{"another in its slot", old, late, 25, 0, 0, 0, "drained"},
-		{"counters went back", now, old, 0, 0, 0, 0, "open"},
+		{"goes on", old, now, clientRates{LaunchesPerSecond: 100, JobsPerSecond: 0.5, GPU: 0.75, Stall: 0.25, Stopped: 0.15}},
+		{"idle", old, old, clientRates{}},
+		{"another in its slot", old, late, clientRates{LaunchesPerSecond: 25}},
+		{"counters went back", now, old, clientRates{}},
 	}
 	for _, tt := range tests {
-		views := viewClients([]session.Client{tt.before}, []session.Client{tt.after}, 2*time.Second)
-		v := views[0]
-		got := []float64{v.LaunchesPerSecond, v.JobsPerSecond, v.GPU, v.Stall}
-		if diff := cmp.Diff([]float64{tt.launches, tt.jobs, tt.gpu, tt.stall}, got); diff != "" || v.Gate != tt.gate {
-			t.Errorf("%s: gate %s %s", tt.name, v.Gate, diff)
+		v := viewSession(&daemon.Status{Age: 1, Clients: []daemon.Client{tt.before}}, daemon.Status{Age: 3, Clients: []daemon.Client{tt.after}})
+		near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })
+		if diff := cmp.Diff(&tt.want, v.Clients[0].clientRates, near); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
 }
 
-func TestTopScreens(t *testing.T) {
+func TestScreens(t *testing.T) {
 	var out bytes.Buffer
 	env := cli.NewEnv(nil, &out, &out)
-	s, err := session.Create(session.Options{})
-	if err != nil {
-		t.Fatal(err)
+	client := daemon.Client{PID: 12, Name: "A", Gate: "closed", Paused: true}
+	view := sessionView{
+		Status:  daemon.Status{Session: "sim", Policy: "fair"},
+		Clients: []clientView{{client, &clientRates{GPU: 0.5, Stopped: 0.3}}},
 	}
-	defer s.Close()
-	s.Announce("fair")
-	views := []clientView{{PID: 12, Name: "A", Gate: "open", GPU: 0.5}}
 	var answer cli.Output
 	c := &cobra.Command{}
 	answer.Flags(c)
 	if err := c.ParseFlags([]string{"--json"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := screen(env, s, &answer)(views); err != nil {
+	if err := newScreen(env, &answer)(view); err != nil {
 		t.Fatal(err)
 	}
-	var look struct{ Clients []clientView }
-	if err := json.Unmarshal(out.Bytes(), &look); err != nil || strings.Count(out.String(), "\n") != 1 {
+	var read struct {
+		Policy  string
+		Clients []map[string]any
+	}
+	if err := json.Unmarshal(out.Bytes(), &read); err != nil || strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("%q: %v", &out, err)
 	}
-	if diff := cmp.Diff(views, look.Clients); diff != "" {
-		t.Error(diff)
+	if len(read.Clients) != 1 || read.Policy != "fair" || read.Clients[0]["pid"] != 12.0 || read.Clients[0]["gpu"] != 0.5 {
+		t.Errorf("%s", &out)
 	}
 	out.Reset()
-	if err := screen(env, s, &cli.Output{})(views); err != nil {
+	if err := newScreen(env, &cli.Output{})(view); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "policy fair\n") || !strings.Contains(text, " 50.0 % ") || strings.Contains(text, "\x1b") {
-		t.Errorf("table:\n%s", text)
+	for _, want := range []string{"session sim, policy fair\n", " paused ", " 50.0 % ", "A was stopped for other programs for 30 % of the time"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("%q", &out)
 	}
 }

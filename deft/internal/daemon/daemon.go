@@ -17,74 +17,100 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// DefaultPolicy is that of a daemon that is given none.
+// DefaultPolicy is the policy of a new session without a named policy.
 const DefaultPolicy = "priority"
 
-// Settings are how a daemon begins. The zero value works.
+// Settings configures a daemon. The zero value works.
 type Settings struct {
 	Policy string        // empty: that of the owner before, else DefaultPolicy
 	Linger time.Duration // ends so long after its last client; 0 never
 	Rules  policy.Settings
+	// Experiment holds the terms of an experiment's clients; its policy decides from
+	// the supervisor's Begin on. nil: the owner decides at once and keeps nothing of
+	// clients that have left, as it may run for months.
+	Experiment *supervisor.Settings
+	// Metrics is the TCP address on which Prometheus metrics are served too, such as
+	// 127.0.0.1:9440; empty: only on the session's socket.
+	Metrics string
 }
 
 // Daemon is the owner of a session.
 type Daemon struct {
-	place      Place
-	settings   Settings
-	lock       *os.File
-	started    time.Time
-	session    *session.Session
-	board      *board
-	supervisor *supervisor.Supervisor
-	listener   net.Listener
+	place           Place
+	settings        Settings
+	lock            *os.File
+	started         time.Time
+	session         *session.Session
+	control         *control
+	supervisor      *supervisor.Supervisor
+	listener        net.Listener
+	metricsListener net.Listener // on Settings.Metrics; nil none
 
-	mu       sync.Mutex
-	attached int // those who said that they will need it
-	ending   bool
-	stop     context.CancelFunc
+	mu          sync.Mutex
+	attachments int // those who said that they will need it
+	ending      bool
+	stop        context.CancelFunc
 }
 
-// Start makes this process the owner of the session at a place: of the one that
-// is there, where its owner was killed, else of a new one. The error matches
-// ErrOwned where there is another, and policy.ErrUnknown.
+// Start makes this process the owner of the session at a place: of the existing session if
+// its owner was killed, or else of a new one. The error matches ErrOwned if another process
+// is the owner, and policy.ErrUnknown.
 func Start(at Place, s Settings) (*Daemon, error) {
 	lock, err := at.lock()
 	if err != nil {
 		return nil, err
 	}
 	d := &Daemon{place: at, settings: s, lock: lock, started: time.Now()}
-	if err := d.own(); err != nil {
+	if err := d.acquire(); err != nil {
 		lock.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-// own takes the session up, asks the policy for the first time and opens the
-// socket.
-func (d *Daemon) own() error {
+// acquire opens the session, calls the policy for the first time and opens the socket.
+func (d *Daemon) acquire() error {
 	var err error
-	if d.session, err = d.takeUp(); err != nil {
+	if d.session, err = d.openSession(); err != nil {
 		return fmt.Errorf("daemon: %w", err)
 	}
 	name := cmp.Or(d.settings.Policy, d.session.Policy(), DefaultPolicy)
-	if d.board, err = newBoard(name, d.settings.Rules); err != nil {
-		return errors.Join(err, d.session.Close())
+	if d.control, err = newControl(name, d.settings.Rules); err != nil {
+		return d.abandon(err)
 	}
 	_ = os.Remove(d.place.socket()) // of an owner that was killed
 	if d.listener, err = net.Listen("unix", d.place.socket()); err != nil {
-		return errors.Join(fmt.Errorf("daemon: %w", err), d.session.Close())
+		return d.abandon(fmt.Errorf("daemon: %w", err))
+	}
+	if d.settings.Metrics != "" {
+		if d.metricsListener, err = net.Listen("tcp", d.settings.Metrics); err != nil {
+			return d.abandon(errors.Join(fmt.Errorf("daemon: metrics: %w", err), d.listener.Close()))
+		}
 	}
 	d.session.Announce(name)
-	d.supervisor = supervisor.New(d.session, d.board, supervisor.Settings{Forget: true})
+	if d.settings.Experiment != nil {
+		d.supervisor = supervisor.New(d.session, d.control, *d.settings.Experiment)
+		return nil
+	}
+	d.supervisor = supervisor.New(d.session, d.control, supervisor.Settings{Forget: true})
 	d.supervisor.Begin()
 	return nil
 }
 
-// takeUp opens the session that is there, or makes one. A session of another version
+// abandon closes the session and removes its files, unless it has clients.
+func (d *Daemon) abandon(err error) error {
+	left := countLiving(d.session)
+	err = errors.Join(err, d.session.Close())
+	if left == 0 {
+		d.place.removeFiles()
+	}
+	return err
+}
+
+// openSession opens the session that is there, or makes one. A session of another version
 // is replaced: programs of that version keep theirs. A file that is no session stays,
 // and is an error.
-func (d *Daemon) takeUp() (*session.Session, error) {
+func (d *Daemon) openSession() (*session.Session, error) {
 	path := d.place.Session()
 	s, err := session.Open(path)
 	switch {
@@ -93,7 +119,7 @@ func (d *Daemon) takeUp() (*session.Session, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 		return s, nil
-	case errors.Is(err, session.ErrNotSession) && !unfinished(path):
+	case errors.Is(err, session.ErrNotSession) && !isUnwritten(path):
 		return nil, fmt.Errorf("daemon: %s: %w", path, ErrForeign)
 	case errors.Is(err, session.ErrNotSession), errors.Is(err, session.ErrVersion):
 		if err := os.Remove(path); err != nil {
@@ -105,38 +131,50 @@ func (d *Daemon) takeUp() (*session.Session, error) {
 	return session.CreateFile(path, session.Options{})
 }
 
-// Run applies the policy and answers until ctx is done, somebody asks it to
-// stop, or nobody has needed it for the time to linger. Then gates open, and
-// the files are removed where no client is left.
+// Run applies the policy and serves requests until ctx is done, a client sends a stop
+// request, or no client has used the session for Settings.Linger. Then it opens all gates,
+// and removes the files if no client is left.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, d.stop = context.WithCancel(ctx)
 	defer d.stop()
 	var work crash.Group
 	work.Go(func() error { d.supervisor.Run(ctx); return nil })
-	work.Go(func() error { return d.serve(ctx, &work) })
-	work.Go(func() error { d.linger(ctx); return nil })
+	d.serve(ctx, &work)
+	work.Go(func() error { d.endWhenUnused(ctx); return nil })
 	<-ctx.Done()
 	d.mu.Lock()
 	d.ending = true
 	d.mu.Unlock()
-	d.listener.Close() // ends serve
 	err := work.Wait()
-	left := living(d.session)
+	left := countLiving(d.session)
 	err = errors.Join(err, d.session.Close())
 	if left == 0 {
-		d.place.remove()
+		d.place.removeFiles()
 	}
 	return errors.Join(err, d.lock.Close())
 }
 
-// Policy is the name of the policy in force.
+// Supervisor returns the supervisor of the clients. The owner of an experiment calls its
+// Begin.
+func (d *Daemon) Supervisor() *supervisor.Supervisor { return d.supervisor }
+
+// MetricsAddress returns the TCP address of the metrics; "" if they are only on the
+// session's socket.
+func (d *Daemon) MetricsAddress() string {
+	if d.metricsListener == nil {
+		return ""
+	}
+	return d.metricsListener.Addr().String()
+}
+
+// Policy returns the name of the policy in force.
 func (d *Daemon) Policy() string {
-	name, _ := d.board.state()
+	name, _ := d.control.state()
 	return name
 }
 
-// linger ends the daemon when nobody has needed it for long enough.
-func (d *Daemon) linger(ctx context.Context) {
+// endWhenUnused ends the daemon once no client has used it for Settings.Linger.
+func (d *Daemon) endWhenUnused(ctx context.Context) {
 	if d.settings.Linger <= 0 {
 		return
 	}
@@ -147,27 +185,27 @@ func (d *Daemon) linger(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if d.needed() {
+			if d.inUse() {
 				quiet = now
 			}
-			if now.Sub(quiet) >= d.settings.Linger && d.end() {
+			if now.Sub(quiet) >= d.settings.Linger && d.endUnused() {
 				return
 			}
 		}
 	}
 }
 
-func (d *Daemon) needed() bool {
+func (d *Daemon) inUse() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.attached > 0 || living(d.session) > 0
+	return d.attachments > 0 || countLiving(d.session) > 0
 }
 
-// end stops the daemon unless somebody has attached meanwhile.
-func (d *Daemon) end() bool {
+// endUnused stops the daemon unless a client has attached meanwhile.
+func (d *Daemon) endUnused() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.attached > 0 {
+	if d.attachments > 0 {
 		return false
 	}
 	d.ending = true

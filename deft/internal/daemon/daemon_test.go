@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func place(t *testing.T) Place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	at, err := At(filepath.Join(dir, "s"), "x")
+	at, err := NewPlace(filepath.Join(dir, "s"), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,53 +77,71 @@ func TestControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "low is bounded beside high", func() bool { return low.Directive().Closed || low.Directive().InFlightTime > 0 })
-	ask := func(r Request) Answer {
+	must := func(s Status, err error) Status {
 		t.Helper()
-		a, err := Ask(at, r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a
+		return s
 	}
+	priority, weight, yes, no := int32(2), uint32(5), true, false
 	pid := os.Getpid()
-	a := ask(Request{Command: "list"})
-	if a.Age <= 0 {
-		t.Errorf("the owner is %v s old", a.Age)
+	a := must(at.Status())
+	if a.Age <= 0 || a.Clients[0].ID == a.Clients[1].ID {
+		t.Errorf("the owner is %v s old, clients %+v", a.Age, a.Clients)
 	}
 	a.Age = 0
-	want := []Entry{
+	for i := range a.Clients {
+		a.Clients[i].ID, a.Clients[i].GateClosed, a.Clients[i].Gate = 0, 0, ""
+	}
+	want := []Client{
 		{PID: pid, Name: "low", Weight: 1, State: "idle"},
 		{PID: pid, Name: "high", Priority: 1, Weight: 3, State: "idle"},
 	}
-	if diff := cmp.Diff(Answer{Session: "x", Policy: "priority", Slack: policy.DefaultSlack, Clients: want}, a); diff != "" {
+	if diff := cmp.Diff(Status{Session: "x", Policy: "priority", Slack: policy.DefaultSlack, Clients: want}, a); diff != "" {
 		t.Error(diff)
 	}
 	high.Begin()
 	low.Begin()
 	eventually(t, "low stops for high", func() bool { return low.Directive().Closed && !high.Directive().Closed })
-	ask(Request{Command: "priority", Target: "low", Number: 2})
+	must(at.SetClients("low", ClientChange{Priority: &priority}))
 	eventually(t, "high stops for low", func() bool { return !low.Directive().Closed && high.Directive().Closed })
-	ask(Request{Command: "weight", Target: "low", Number: 5})
-	if a := ask(Request{Command: "list"}); a.Clients[0].Priority != 2 || a.Clients[0].Weight != 5 {
+	must(at.SetClients("low", ClientChange{Weight: &weight}))
+	if a := must(at.Status()); a.Clients[0].Priority != 2 || a.Clients[0].Weight != 5 {
 		t.Errorf("%+v", a.Clients)
 	}
-	ask(Request{Command: "pause", Target: "low"})
-	eventually(t, "low is held, and high need not wait for it", func() bool { return low.Directive().Closed && !high.Directive().Closed })
-	if a := ask(Request{Command: "policy", Policy: "none"}); a.Policy != "none" || s.Policy() != "none" || !a.Clients[0].Paused {
+	must(at.SetClients("low", ClientChange{Paused: &yes}))
+	eventually(t, "low is paused, and high does not wait for it", func() bool { return low.Directive().Closed && !high.Directive().Closed })
+	eventually(t, "its closed gate is counted", func() bool {
+		a := must(at.Status())
+		return a.Clients[0].GateClosed > a.Clients[1].GateClosed && a.Clients[0].Gate == "closed" && a.Clients[1].Gate == "open"
+	})
+	if a := must(at.SetPolicy(PolicyChange{Policy: "none"})); a.Policy != "none" || s.Policy() != "none" || !a.Clients[0].Paused {
 		t.Errorf("%+v, announced %q", a, s.Policy())
 	}
-	ask(Request{Command: "resume", Target: "low"})
-	eventually(t, "nobody is held", func() bool { return low.Directive() == high.Directive() && !low.Directive().Closed })
-	for _, r := range []Request{{Command: "policy", Policy: "chance"}, {Command: "pause", Target: "nobody"}, {Command: "dance", Target: "low"}} {
-		if _, err := Ask(at, r); !errors.Is(err, ErrRefused) {
-			t.Errorf("%+v: %v", r, err)
+	must(at.SetClients("low", ClientChange{Paused: &no}))
+	eventually(t, "no client is paused", func() bool { return low.Directive() == high.Directive() && !low.Directive().Closed })
+	zero := uint32(0)
+	for name, request := range map[string]func() (Status, error){
+		`unknown policy: "chance" is none of none, priority`: func() (Status, error) { return at.SetPolicy(PolicyChange{Policy: "chance"}) },
+		`no program "no/body" in this session`:               func() (Status, error) { return at.SetClients("no/body", ClientChange{Paused: &yes}) },
+		"weight 0: want 1 or more":                           func() (Status, error) { return at.SetClients("low", ClientChange{Weight: &zero}) },
+		"slack 0.5: want a number above 1":                   func() (Status, error) { return at.SetPolicy(PolicyChange{Policy: "fair", Slack: 0.5}) },
+		`unknown field "polcy"`:                              func() (Status, error) { return at.request("PUT", "/policy", map[string]string{"polcy": "fair"}) },
+		"404 page not found":                                 func() (Status, error) { return at.request("PUT", "/dance", nil) },
+		"Method Not Allowed":                                 func() (Status, error) { return at.request("DELETE", "/session", nil) },
+	} {
+		if _, err := request(); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-	ask(Request{Command: "stop"})
+	if err := at.Stop(); err != nil {
+		t.Fatal(err)
+	}
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
-	if _, err := Ask(at, Request{Command: "list"}); !errors.Is(err, ErrNoDaemon) {
+	if _, err := at.Status(); !errors.Is(err, ErrNoDaemon) || strings.Contains(err.Error(), "http") {
 		t.Errorf("after its end: %v", err)
 	}
 	if s.OwnerAlive() || s.OwnerDied() {
@@ -143,7 +162,7 @@ func TestControl(t *testing.T) {
 	if err := next.Run(done); err != nil {
 		t.Error(err)
 	}
-	if left, _ := filepath.Glob(at.file("*")); len(left) > 0 {
+	if left, _ := filepath.Glob(at.path("*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
@@ -152,7 +171,7 @@ func TestControl(t *testing.T) {
 func TestLinger(t *testing.T) {
 	at := place(t)
 	stopped := run(t, at, Settings{Linger: 50 * time.Millisecond})
-	one, err := Attach(at)
+	one, err := at.Attach()
 	if err != nil {
 		t.Skip("the machine stood still for the time to linger")
 	}
@@ -169,7 +188,7 @@ func TestLinger(t *testing.T) {
 		t.Errorf("given up by itself, and still: gone (%v)", err)
 	}
 	for range 5 { // needed: its client is there
-		if _, err := Ask(at, Request{Command: "list"}); err != nil {
+		if _, err := at.Status(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -186,18 +205,22 @@ func TestLinger(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"", "..", "a/b", "-x", "an overlong name of many letters, blanks too"} {
-		if _, err := At(dir, name); !errors.Is(err, ErrPlace) {
+		if _, err := NewPlace(dir, name); !errors.Is(err, ErrPlace) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := At(dir, "x"); !errors.Is(err, ErrPlace) {
+	if _, err := NewPlace(dir, "x"); !errors.Is(err, ErrPlace) {
 		t.Errorf("a folder that others see: %v", err)
 	}
-	if _, err := Start(place(t), Settings{Policy: "chance"}); !errors.Is(err, policy.ErrUnknown) {
+	at := place(t)
+	if _, err := Start(at, Settings{Policy: "chance"}); !errors.Is(err, policy.ErrUnknown) {
 		t.Errorf("a policy that is none: %v", err)
+	}
+	if left, _ := filepath.Glob(at.path("*")); len(left) > 0 {
+		t.Errorf("an owner that did not start left %v", left)
 	}
 }
 
@@ -209,7 +232,7 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"log", "device"} {
-		if err := os.WriteFile(at.file(kind), []byte("the user's notes\n"), 0o600); err != nil {
+		if err := os.WriteFile(at.path(kind), []byte("the user's notes\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -232,10 +255,10 @@ func TestLeftovers(t *testing.T) {
 	if err := at.Clean(); err != nil {
 		t.Error(err)
 	}
-	if left, _ := filepath.Glob(at.file("*")); !cmp.Equal(left, []string{at.file("device"), at.file("log")}) {
+	if left, _ := filepath.Glob(at.path("*")); !cmp.Equal(left, []string{at.path("device"), at.path("log")}) {
 		t.Errorf("left: %v", left)
 	}
-	if err := os.Remove(at.file("log")); err != nil {
+	if err := os.Remove(at.path("log")); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // made, and opened again
@@ -245,8 +268,8 @@ func TestLeftovers(t *testing.T) {
 		}
 		log.Close()
 	}
-	at.remove()
-	if left, _ := filepath.Glob(at.file("*")); !cmp.Equal(left, []string{at.file("device")}) {
+	at.removeFiles()
+	if left, _ := filepath.Glob(at.path("*")); !cmp.Equal(left, []string{at.path("device")}) {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -3,7 +3,7 @@
 //
 // A named session has one owner at a time. A killed owner is followed by another on the same
 // session; an owner ends when no program needs it. A directory that other users can write to
-// ([ErrFolder]) and a second owner ([ErrOwned]) are errors.
+// ([ErrDirectory]) and a second owner ([ErrOwned]) are errors.
 //
 //	at, err := daemon.At("/dev/shm/deft-1000", "sim")
 //	if err != nil {

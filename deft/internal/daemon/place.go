@@ -18,14 +18,14 @@ import (
 
 // Returned when a session cannot be owned.
 var (
-	// ErrOwned is returned where another process is the owner.
+	// ErrOwned is returned if another process is the owner.
 	ErrOwned = errors.New("another process is the owner")
 	// ErrPlace is returned for a folder or name that cannot hold a session.
 	ErrPlace = errors.New("cannot create a session")
-	// ErrFolder is returned, with ErrPlace, for a folder that is not this user's
+	// ErrDirectory is returned, with ErrPlace, for a folder that is not this user's
 	// alone, or cannot be made.
-	ErrFolder = errors.New("not a private directory of this user")
-	// ErrForeign is returned for a file that is no session where one should be.
+	ErrDirectory = errors.New("not a private directory of this user")
+	// ErrForeign is returned for a file at a session's path that is not a session.
 	ErrForeign = errors.New("this file was not written by deft")
 )
 
@@ -34,39 +34,39 @@ var (
 // device.
 type Place struct{ dir, name string }
 
-var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,30}$`)
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,30}$`)
 
-// At is the place of a named session in a folder, which is made for this user
-// alone where it is absent.
-func At(dir, name string) (Place, error) {
-	if !plain.MatchString(name) {
+// NewPlace returns the place of a named session in a directory, which it creates for this
+// user alone if it is missing.
+func NewPlace(dir, name string) (Place, error) {
+	if !validName.MatchString(name) {
 		return Place{}, fmt.Errorf("daemon: %w: the name %q is not valid", ErrPlace, name)
 	}
 	if strings.Contains(dir, ",") {
 		return Place{}, fmt.Errorf("daemon: %w: %s: the path contains a comma, which separates paths in DEFT_SESSION", ErrPlace, dir)
 	}
 	p := Place{dir, name}
-	if n := len(p.file("session")); n > longestPath {
-		return Place{}, fmt.Errorf("daemon: %w: %s: the path has %d bytes, a socket's at most %d", ErrPlace, p.file("session"), n, longestPath)
+	if n := len(p.path("session")); n > longestPath {
+		return Place{}, fmt.Errorf("daemon: %w: %s: the path has %d bytes, a socket's at most %d", ErrPlace, p.path("session"), n, longestPath)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return Place{}, fmt.Errorf("daemon: %w: %w: %w", ErrPlace, ErrFolder, err)
+		return Place{}, fmt.Errorf("daemon: %w: %w: %w", ErrPlace, ErrDirectory, err)
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return Place{}, fmt.Errorf("daemon: %w: %w: %w", ErrPlace, ErrFolder, err)
+		return Place{}, fmt.Errorf("daemon: %w: %w: %w", ErrPlace, ErrDirectory, err)
 	}
-	if why := shared(info); why != "" {
-		return Place{}, fmt.Errorf("daemon: %w: %w: %s %s", ErrPlace, ErrFolder, dir, why)
+	if why := whyShared(info); why != "" {
+		return Place{}, fmt.Errorf("daemon: %w: %w: %s %s", ErrPlace, ErrDirectory, dir, why)
 	}
 	return p, nil
 }
 
-// longestPath is what a socket's address has room for, less its final NUL (unix(7)).
+// longestPath is the size of a socket's address in bytes, without its final NUL (unix(7)).
 const longestPath = 107
 
-// shared says why a folder is not this user's alone, "" if it is.
-func shared(info fs.FileInfo) string {
+// whyShared returns the reason why a directory is not private to this user, or "".
+func whyShared(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !ok:
@@ -83,23 +83,23 @@ func shared(info fs.FileInfo) string {
 	return ""
 }
 
-// Name is the session's name.
+// Name returns the session's name.
 func (p Place) Name() string { return p.name }
 
-// Session is the path of the session, for DEFT_SESSION of its clients.
-func (p Place) Session() string { return p.file("session") }
+// Session returns the path of the session, for DEFT_SESSION of its clients.
+func (p Place) Session() string { return p.path("session") }
 
-// Device is the path of the simulated device of the session's clients.
-func (p Place) Device() string { return p.file("device") }
+// Device returns the path of the simulated device of the session's clients.
+func (p Place) Device() string { return p.path("device") }
 
-// Log is the path of what an owner in the background writes.
-func (p Place) Log() string { return p.file("log") }
+// Log returns the path of the log of an owner in the background.
+func (p Place) Log() string { return p.path("log") }
 
-// logBegin is how a log begins; a file without it is not ours.
-const logBegin = "log of the owner of a deft session\n"
+// logHeader is the first line of a log; a file without it is not deft's.
+const logHeader = "log of the owner of a deft session\n"
 
-// deviceBegin is how a simulated device begins.
-const deviceBegin = "simcuda3"
+// deviceHeader holds the first bytes of a simulated device.
+const deviceHeader = "simcuda3"
 
 // OpenLog opens the log to append. The error matches ErrForeign for a file that is
 // not deft's.
@@ -110,17 +110,17 @@ func (p Place) OpenLog() (*os.File, error) {
 	}
 	switch info, err := f.Stat(); {
 	case err == nil && info.Size() == 0:
-		if _, err := f.WriteString(logBegin); err != nil {
+		if _, err := f.WriteString(logHeader); err != nil {
 			return nil, errors.Join(fmt.Errorf("daemon: %w", err), f.Close())
 		}
-	case err != nil || !begins(p.Log(), logBegin):
+	case err != nil || !hasPrefix(p.Log(), logHeader):
 		return nil, errors.Join(fmt.Errorf("daemon: %s: %w", p.Log(), ErrForeign), err, f.Close())
 	}
 	return f, nil
 }
 
-// begins reports whether a regular file begins with a text, or is empty.
-func begins(path, text string) bool {
+// hasPrefix reports whether a regular file begins with a text, or is empty.
+func hasPrefix(path, text string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return false
@@ -135,16 +135,16 @@ func begins(path, text string) bool {
 	return n == 0 || string(b[:n]) == text
 }
 
-func (p Place) socket() string { return p.file("socket") }
+func (p Place) socket() string { return p.path("socket") }
 
-func (p Place) file(kind string) string { return filepath.Join(p.dir, p.name+"."+kind) }
+func (p Place) path(kind string) string { return filepath.Join(p.dir, p.name+"."+kind) }
 
 // lock makes this process the one that may own the session; the lock ends with
 // it. The error matches ErrOwned.
-func (p Place) lock() (*os.File, error) { return Lock(p.file("lock"), os.O_RDWR|os.O_CREATE) }
+func (p Place) lock() (*os.File, error) { return Lock(p.path("lock"), os.O_RDWR|os.O_CREATE) }
 
-// Lock opens a file or folder and locks it for this process, however that ends. The
-// error matches ErrOwned where another has it, or took it away meanwhile.
+// Lock opens a file or directory and locks it until this process ends. The error matches
+// ErrOwned if another process holds the lock, or has removed the file meanwhile.
 func Lock(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, 0o600)
 	if err != nil {
@@ -161,26 +161,24 @@ func Lock(path string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// remove takes away the files of a session that nobody uses. The caller holds
-// the lock.
-func (p Place) remove() {
+// removeFiles removes the files of an unused session. The caller holds the lock.
+func (p Place) removeFiles() {
 	_ = os.Remove(p.Session()) // what is not there need not go
 	if info, err := os.Lstat(p.socket()); err == nil && info.Mode()&fs.ModeSocket != 0 {
 		_ = os.Remove(p.socket())
 	}
-	if begins(p.Device(), deviceBegin) {
+	if hasPrefix(p.Device(), deviceHeader) {
 		_ = os.Remove(p.Device())
 	}
-	if begins(p.Log(), logBegin) {
+	if hasPrefix(p.Log(), logHeader) {
 		_ = os.Remove(p.Log())
 	}
-	if info, err := os.Lstat(p.file("lock")); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		_ = os.Remove(p.file("lock"))
+	if info, err := os.Lstat(p.path("lock")); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		_ = os.Remove(p.path("lock"))
 	}
 }
 
-// Clean removes what an owner that was killed has left, where no client uses it
-// any more.
+// Clean removes the files of a killed owner if no client uses them.
 func (p Place) Clean() error {
 	if _, err := os.Lstat(p.Session()); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -196,25 +194,25 @@ func (p Place) Clean() error {
 	switch s, err := session.Open(p.Session()); {
 	case err == nil:
 		defer s.Close()
-		if living(s) > 0 {
+		if countLiving(s) > 0 {
 			return nil
 		}
-	case !errors.Is(err, session.ErrVersion) && !unfinished(p.Session()):
+	case !errors.Is(err, session.ErrVersion) && !isUnwritten(p.Session()):
 		return nil // a file that is not ours
 	}
-	p.remove()
+	p.removeFiles()
 	return nil
 }
 
-// Vacant returns an error if no owner could use the place: one that matches ErrForeign
-// if a file that is not deft's is where the session should be, and one that matches
-// [syscall.ENOSPC] if its file system has no room for a session.
+// Vacant returns an error if no owner could use the place. It matches ErrForeign if a file
+// that is not deft's is at the session's path, and [syscall.ENOSPC] if the file system has
+// no room for a session.
 func (p Place) Vacant() error {
 	s, err := session.Open(p.Session())
 	switch {
 	case err == nil:
 		return s.Close()
-	case errors.Is(err, session.ErrNotSession) && !unfinished(p.Session()):
+	case errors.Is(err, session.ErrNotSession) && !isUnwritten(p.Session()):
 		return fmt.Errorf("daemon: %s: %w", p.Session(), ErrForeign)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil // the owner finds out
@@ -227,10 +225,10 @@ func (p Place) Vacant() error {
 	return nil
 }
 
-// unfinished reports whether a file is what an owner leaves that was killed before it
-// wrote a session's first byte: this user's, of a session's size or empty, and all
-// zero.
-func unfinished(path string) bool {
+// isUnwritten reports whether a file was left by an owner that was killed before it wrote a
+// session's first byte: it belongs to this user, is empty or as large as a session, and
+// contains only zeros.
+func isUnwritten(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != 0 && info.Size() != session.Size {
 		return false
@@ -242,8 +240,8 @@ func unfinished(path string) bool {
 	return err == nil && len(bytes.Trim(b, "\x00")) == 0
 }
 
-// living is how many clients of a session there are.
-func living(s *session.Session) int {
+// countLiving returns the number of living clients of a session.
+func countLiving(s *session.Session) int {
 	n := 0
 	for _, c := range s.Clients() {
 		if c.Living() {

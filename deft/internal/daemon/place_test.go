@@ -47,12 +47,12 @@ func TestAt(t *testing.T) {
 		if c.dir == "his" && os.Geteuid() != 0 {
 			continue
 		}
-		_, err := At(in(c.dir), "x")
-		if (err == nil) != (c.why == "") || err != nil && (!errors.Is(err, ErrPlace) || errors.Is(err, ErrFolder) != c.folder || !strings.Contains(err.Error(), c.why)) {
+		_, err := NewPlace(in(c.dir), "x")
+		if (err == nil) != (c.why == "") || err != nil && (!errors.Is(err, ErrPlace) || errors.Is(err, ErrDirectory) != c.folder || !strings.Contains(err.Error(), c.why)) {
 			t.Errorf("%s: %v, want %q", c.dir, err, c.why)
 		}
 	}
-	if _, err := At(in("own"), "../x"); !errors.Is(err, ErrPlace) || errors.Is(err, ErrFolder) {
+	if _, err := NewPlace(in("own"), "../x"); !errors.Is(err, ErrPlace) || errors.Is(err, ErrDirectory) {
 		t.Errorf("a name that leads elsewhere: %v", err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Never is the time of what does not happen.
+// Never is the time of an event that does not happen.
 const Never = time.Duration(math.MaxInt64)
 
 // Kernel is a launch: one kernel, or a graph of several.
@@ -78,7 +78,7 @@ func (d *Device) Next() time.Duration {
 	return d.clock + d.step()
 }
 
-// step is the remaining time of the running kernel.
+// step returns the remaining time of the running kernel.
 func (d *Device) step() time.Duration {
 	if d.settings.Discipline == Turns {
 		return min(d.left[d.running], max(d.turnEnd-d.clock, 0))
@@ -90,7 +90,7 @@ func (d *Device) step() time.Duration {
 // in order.
 func (d *Device) Advance(now time.Duration) (done []Kernel) {
 	for {
-		d.choose()
+		d.chooseClient()
 		if d.running < 0 {
 			d.clock = max(d.clock, now)
 			return done
@@ -120,13 +120,13 @@ func (d *Device) Advance(now time.Duration) (done []Kernel) {
 	}
 }
 
-// choose decides who runs now. In turns a change puts the clock forward.
-func (d *Device) choose() {
+// chooseClient chooses the client that runs now. In turns, a change advances the clock.
+func (d *Device) chooseClient() {
 	next := d.running
 	switch {
 	case d.settings.Discipline == Turns:
 		if next < 0 || len(d.queues[next]) == 0 || d.clock >= d.turnEnd {
-			if next = d.after(d.last); next >= 0 {
+			if next = d.nextClient(d.last); next >= 0 {
 				if d.last >= 0 && next != d.last {
 					d.clock += d.settings.Switch
 				}
@@ -135,9 +135,9 @@ func (d *Device) choose() {
 		}
 	case next >= 0 && d.started[next]:
 	case d.settings.Discipline == MPS:
-		next = d.after(d.last)
+		next = d.nextClient(d.last)
 	default:
-		next = d.first()
+		next = d.firstClient()
 	}
 	if next >= 0 && !d.started[next] {
 		d.start(next)
@@ -160,8 +160,8 @@ func (d *Device) start(i int) {
 	d.began = d.clock
 }
 
-// after returns the next client with kernels after another, in turn; -1 if none.
-func (d *Device) after(last int) int {
+// nextClient returns the next client with kernels after another, in turn; -1 if none.
+func (d *Device) nextClient(last int) int {
 	for n := range d.queues {
 		if i := (last + 1 + n) % len(d.queues); len(d.queues[i]) > 0 {
 			return i
@@ -170,8 +170,8 @@ func (d *Device) after(last int) int {
 	return -1
 }
 
-// first returns the client whose kernel was launched first; -1 if none.
-func (d *Device) first() int {
+// firstClient returns the client whose kernel was launched first; -1 if none.
+func (d *Device) firstClient() int {
 	best := -1
 	for i, q := range d.queues {
 		if len(q) > 0 && (best < 0 || q[0].number < d.queues[best][0].number) {

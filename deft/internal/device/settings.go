@@ -20,7 +20,7 @@ const (
 	MPS   Discipline = "mps"   // one kernel of each context in turn, partly at the same time
 )
 
-// Settings are the constants of a device. The zero value of a field is the default.
+// Settings holds the constants of a device. The zero value of a field is the default.
 type Settings struct {
 	Discipline Discipline    // default FIFO
 	Turn       time.Duration // of turns: the time after which a kernel is interrupted for another context

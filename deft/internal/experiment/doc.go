@@ -5,14 +5,16 @@
 // "device_id") with additional fields. It is read by a YAML parser, which accepts trailing
 // commas. The quirks of existing files are interpreted and reported as a [Warning]: an absent
 // batch_size is 1, an absent device_id is 0, an unknown field is ignored, controlEvent has
-// priority over controlsync, a sync of 0 sets no synchronization point. A value that would
+// priority over controlsync, a sync or event_group of 0 leaves the bound to the policy. If the
+// file names no policy, the models with control.control are under priority, and the others are
+// exempt from it ([Experiment.Terms]). A value that would
 // run something else than the author meant is an error with line and field: a value of the
 // wrong type, a size that is not two positive numbers, two models that write the same log, an
 // experiment without a duration.
 //
 // The [Profile] of a model contains the kernels of one job in launch order: those in the
-// file, or else those of an embedded table, for a model and an input size. The [Source] of a
-// row says how the row was obtained. A model that the table does not contain is an
+// file or in the recording that it names, or else those of an embedded table of the models whose kernels were published, for an
+// input size; their [Source] says by whom. Another model without kernels of its own is an
 // [*UnknownModelError], never a default.
 //
 // Fields of Deft: models[].model_name, model_weight, sleep_time (s between two jobs),
@@ -32,6 +34,8 @@
 // number, or one per kernel), graph (number of kernels per CUDA graph, simulated devices and
 // virtual clock), launch_ns (host time of a launch, virtual clock), period_ms (time between
 // the starts of two jobs, or more if the first is not done; 0: only sleep_time counts),
-// compile (use torch.compile, on a GPU), start_ms (wait before the first job). python_path
+// compile (use torch.compile, on a GPU), start_ms (wait before the first job), trace (a
+// recording of deft pair --save, relative to the file: the launches between two waits of the
+// program, of the median device time, are a job). python_path
 // and repo_path are fields of codegen and bloom.
 package experiment

@@ -2,7 +2,7 @@ package experiment
 
 import "fmt"
 
-// Error is a configuration that cannot be run, with the place of the fault.
+// Error describes a configuration that cannot be run, with the place of the fault.
 type Error struct {
 	File   string
 	Line   int    // from 1; that of the object where a field is absent
@@ -18,5 +18,5 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.Field, e.Reason)
 }
 
-// Warning is a quirk of a configuration that can be run.
+// Warning describes a quirk of a configuration that can be run.
 type Warning = Error

@@ -1,8 +1,10 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +20,7 @@ type Experiment struct {
 	Duration time.Duration // of the shared part; each model then runs to MinJobs
 	DeviceID int           `field:"device_id"`
 
-	Policy  string        `field:"policy"`           // name; empty where every model's own control decides
+	Policy  string        `field:"policy"`           // name; empty: each model's own control
 	Quantum time.Duration `field:"quantum_ms"`       // of policy rr; 0 its default
 	Slack   float64       `field:"slack"`            // of an urgent job's time for others; 0 the policy's default
 	MinJobs int           `field:"min_jobs" low:"1"` // jobs of each model at least
@@ -37,10 +39,49 @@ func (x *Experiment) Rules() policy.Settings {
 	return policy.Settings{Quantum: x.Quantum, Slack: x.Slack, Device: policy.Costs(x.Device)}
 }
 
+// PolicyName returns the name of the experiment's policy: the one in the file, or else
+// priority if a model has control, or none.
+func (x *Experiment) PolicyName() string {
+	switch {
+	case x.Policy != "":
+		return x.Policy
+	case slices.ContainsFunc(x.Models, func(m Model) bool { return m.Control.On }):
+		return "priority"
+	}
+	return "none"
+}
+
+// Terms returns the terms of model i with the policy. If the file names no policy, a model
+// without control is exempt from it.
+func (x *Experiment) Terms(i int) policy.Terms {
+	t, c := x.Models[i].Terms, x.Models[i].Control
+	named := x.Policy != ""
+	switch {
+	case !named && !c.On:
+		t.Exempt = true
+	case c.Event:
+		t.EventGroups, t.Interval = true, c.EventGroup
+	case c.Sync || named:
+		t.Interval = c.SyncEvery
+	}
+	return t
+}
+
+// Control holds the settings of Deft's control of a model.
+type Control struct {
+	On         bool `field:"control"`      // the model stops for, or stops, others
+	Sync       bool `field:"controlsync"`  // synchronization points bound its queue
+	Event      bool `field:"controlEvent"` // event groups bound its queue
+	SyncEvery  int  // launches between synchronization points; 0: the policy's choice
+	EventGroup int  // launches of an event group; 0: the policy's choice
+}
+
 // Model is one process of an experiment: jobs of one model, one after another.
 type Model struct {
-	// Terms are what the policy knows of it. Their Name is OutputName.
+	// Terms holds the model's terms with any policy; [Experiment.Terms] adds those of its
+	// control. Their Name is OutputName.
 	policy.Terms
+	Control Control
 
 	ModelName   string        // torchvision factory, or a name of ours
 	ModelWeight string        `field:"model_weight"`
@@ -56,8 +97,10 @@ type Model struct {
 	PythonPath  string `field:"python_path"`
 	RepoPath    string `field:"repo_path"`
 
-	Kernels     int `field:"kernels" low:"1"` // launches of a job; 0: the model's profile
+	Trace       string `field:"trace"`           // recording of deft pair --save, whose typical job is the model's; "" none
+	Kernels     int    `field:"kernels" low:"1"` // launches of a job; 0: the model's profile
 	KernelTimes []time.Duration
+	TracePause  time.Duration // between two jobs of the trace
 	Graph       int           `field:"graph" low:"1"` // kernels that are launched together, as one CUDA graph; 0 none are
 	LaunchCost  time.Duration `field:"launch_ns"`     // host time of a launch, virtual clock; 0 the default
 	Period      time.Duration `field:"period_ms"`
@@ -65,29 +108,36 @@ type Model struct {
 	Start       time.Duration `field:"start_ms"`
 }
 
-// Load reads an experiment from a file.
+// Load reads an experiment, and the traces that it names, from files.
 func Load(path string) (*Experiment, error) {
 	text, err := file.ReadAll(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, text)
+	x, err := Parse(path, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.loadTraces(path); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
-// Into makes every model write its logs into one folder. It refuses models that
+// SetOutputDir makes every model write its logs into one folder. It refuses models that
 // would overwrite each other's there.
-func (x *Experiment) Into(dir string) error {
+func (x *Experiment) SetOutputDir(dir string) error {
 	for i := range x.Models {
 		x.Models[i].OutputDir = dir
 	}
-	if first, second := twice(x.Models); second > 0 {
+	if first, second := duplicateLogs(x.Models); second > 0 {
 		return fmt.Errorf("models[%d] and models[%d] both write %s", first, second, x.Models[second].CSV())
 	}
 	return nil
 }
 
-// Name is the name of a model in results: model, size, batch and sleep time, as
-// in "fasterrcnn_resnet50_fpn_720x1280_batch_1_sleep_1".
+// Name returns the name of a model in results: model, size, batch and sleep time, as in
+// "fasterrcnn_resnet50_fpn_720x1280_batch_1_sleep_1".
 func (m *Model) Name() string {
 	var b strings.Builder
 	b.WriteString(m.ModelName)
@@ -98,8 +148,12 @@ func (m *Model) Name() string {
 	return b.String()
 }
 
-// CSV is the path of the model's log of jobs.
+// Pause returns the time between the end of a job and the begin of the next on a simulated
+// device: SleepTime, or that of the trace.
+func (m *Model) Pause() time.Duration { return cmp.Or(m.SleepTime, m.TracePause) }
+
+// CSV returns the path of the model's log of jobs.
 func (m *Model) CSV() string { return filepath.Join(m.OutputDir, m.OutputName+".csv") }
 
-// Log is the path of what the model's process writes to its standard error.
+// Log returns the path of the standard error of the model's process.
 func (m *Model) Log() string { return filepath.Join(m.OutputDir, m.OutputName+".log") }

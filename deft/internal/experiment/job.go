@@ -11,8 +11,8 @@ const (
 	DefaultWidth  = 1280
 )
 
-// Profile is what one job of the model asks of the device: its own kernels where
-// the configuration states them, else those of the table by name and size.
+// Profile returns the kernels of one job of the model: its own if the configuration states
+// them, or else those of the table by name and size.
 func (m *Model) Profile() (Profile, error) {
 	if m.Kernels > 0 {
 		p := Profile{Model: m.ModelName, Source: Given}
@@ -25,23 +25,19 @@ func (m *Model) Profile() (Profile, error) {
 		}
 		return p, nil
 	}
-	name := m.ModelName
-	if m.External() {
-		name = "gpt2"
-	}
 	in := Input{Height: m.Height, Width: m.Width, Batch: m.BatchSize}
 	if m.Height == 0 {
 		in.Height, in.Width = DefaultHeight, DefaultWidth
 	}
-	p, err := Lookup(name, in)
+	p, err := Lookup(m.ModelName, in)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", m.OutputName, err)
 	}
 	return p, nil
 }
 
-// External says that Deft starts a program of its own for the model: one of code
-// or text. Simulated, it has the kernels of GPT-2.
+// External says that Deft starts a program of its own for the model, one of code or text,
+// in the file's python_path.
 func (m *Model) External() bool {
 	return strings.Contains(m.ModelName, "codegen") || strings.Contains(m.ModelName, "bloom")
 }

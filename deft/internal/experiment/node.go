@@ -24,10 +24,10 @@ const (
 	kindObject kind = "an object"
 )
 
-// kinds are those of YAML's tags; a value of another is text.
+// kinds maps YAML's tags to kinds; a value with another tag is text.
 var kinds = map[string]kind{"!!null": kindNull, "!!bool": kindBool, "!!int": kindNumber, "!!float": kindNumber, "!!seq": kindArray, "!!map": kindObject}
 
-// node is a value that knows its line and the path of fields to it.
+// node holds a value, its line and the path of fields to it.
 type node struct {
 	path   string
 	line   int
@@ -62,14 +62,14 @@ func parseTree(file string, text []byte) (node, []error, error) {
 	return root, t.warnings, t.err
 }
 
-var place = regexp.MustCompile(`line (\d+): `)
+var linePattern = regexp.MustCompile(`line (\d+): `)
 
 // syntax gives an error of the parser its line.
 func syntax(file string, text []byte, err error) error {
 	line, reason := 1, err.Error()
-	if m := place.FindStringSubmatch(reason); m != nil {
+	if m := linePattern.FindStringSubmatch(reason); m != nil {
 		line, _ = strconv.Atoi(m[1])
-		reason = place.ReplaceAllString(reason, "")
+		reason = linePattern.ReplaceAllString(reason, "")
 	}
 	reason = "neither JSON nor YAML: " + strings.TrimPrefix(reason, "yaml: ")
 	return &Error{File: file, Line: max(1, min(line, 1+bytes.Count(text, []byte("\n")))), Reason: reason}
@@ -101,7 +101,7 @@ func (t *tree) value(y *yaml.Node, path string) node {
 		n.fields = map[string]node{}
 		for i := 0; i+1 < len(y.Content); i += 2 {
 			key := y.Content[i].Value
-			field := t.value(y.Content[i+1], join(path, key))
+			field := t.value(y.Content[i+1], joinPath(path, key))
 			if _, twice := n.fields[key]; twice {
 				t.warnings = append(t.warnings, &Warning{t.file, field.line, field.path, "given twice; the last value is used"})
 			} else {

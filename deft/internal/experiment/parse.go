@@ -47,22 +47,22 @@ func (r *reader) warn(n node, format string, args ...any) {
 	r.warnings = append(r.warnings, &Warning{r.file, n.line, n.path, fmt.Sprintf(format, args...)})
 }
 
-// object is a JSON object whose fields are taken one by one.
+// object reads the fields of a JSON object one by one.
 type object struct {
-	r     *reader
-	node  node
-	taken map[string]bool
+	r    *reader
+	node node
+	used map[string]bool
 }
 
 func (r *reader) object(n node) *object {
 	if n.kind != kindObject {
-		r.fail(n, "want an object, have %s", n.shown())
+		r.fail(n, "want an object, have %s", n.quoted())
 	}
 	return &object{r, n, map[string]bool{}}
 }
 
-// shown is a value as an error quotes it.
-func (n node) shown() string {
+// quoted returns a value as an error shows it.
+func (n node) quoted() string {
 	switch n.kind {
 	case kindBool, kindNumber:
 		return n.text
@@ -72,51 +72,51 @@ func (n node) shown() string {
 	return string(n.kind)
 }
 
-// take returns a field; ok is false where it is absent or null.
-func (o *object) take(key string) (node, bool) {
-	o.taken[key] = true
+// field returns a field; ok is false if it is absent or null.
+func (o *object) field(key string) (node, bool) {
+	o.used[key] = true
 	n, ok := o.node.fields[key]
 	return n, ok && n.kind != kindNull
 }
 
-// need is take of a field that must be there.
-func (o *object) need(key string) (node, bool) {
-	n, ok := o.take(key)
+// requiredField returns a field and fails if it is absent.
+func (o *object) requiredField(key string) (node, bool) {
+	n, ok := o.field(key)
 	if !ok {
 		at := o.node
-		at.path = join(at.path, key)
+		at.path = joinPath(at.path, key)
 		o.r.fail(at, "missing")
 	}
 	return n, ok
 }
 
-func join(path, key string) string {
+func joinPath(path, key string) string {
 	if path == "" {
 		return key
 	}
 	return path + "." + key
 }
 
-// rest warns about the fields that were not taken.
-func (o *object) rest() {
+// warnUnknown warns about the fields that were not read.
+func (o *object) warnUnknown() {
 	for _, key := range o.node.order {
-		if !o.taken[key] {
+		if !o.used[key] {
 			o.r.warn(o.node.fields[key], "unknown field, ignored")
 		}
 	}
 }
 
-// fill sets the fields of a struct that name a key in their tag, and that the object
+// decode sets the fields of a struct that name a key in their tag, and that the object
 // has; "low" is the least value of a number. A time is in the unit that ends its key:
 // _ms, _ns, else seconds.
-func (o *object) fill(to any) {
+func (o *object) decode(to any) {
 	v := reflect.ValueOf(to).Elem()
 	for f, field := range v.Fields() {
 		key, tagged := f.Tag.Lookup("field")
 		if !tagged {
 			continue
 		}
-		n, ok := o.take(key)
+		n, ok := o.field(key)
 		if !ok {
 			continue
 		}
@@ -140,7 +140,7 @@ func (o *object) fill(to any) {
 
 func (r *reader) text(n node) string {
 	if n.kind != kindString {
-		r.fail(n, "want text, have %s", n.shown())
+		r.fail(n, "want text, have %s", n.quoted())
 	}
 	return n.text
 }
@@ -148,16 +148,16 @@ func (r *reader) text(n node) string {
 func (r *reader) flag(n node) bool {
 	on, err := strconv.ParseBool(n.text)
 	if n.kind != kindBool || err != nil {
-		r.fail(n, "want true or false, have %s", n.shown())
+		r.fail(n, "want true or false, have %s", n.quoted())
 	}
 	return on
 }
 
-// number is a finite number of low or more.
+// number returns a finite number of low or more.
 func (r *reader) number(n node, low float64) float64 {
 	v, err := strconv.ParseFloat(n.text, 64)
 	if n.kind != kindNumber || err != nil || !(v >= low) || v > maxNumber {
-		r.fail(n, "want a number of %v or more, have %s", low, n.shown())
+		r.fail(n, "want a number of %v or more, have %s", low, n.quoted())
 		return low
 	}
 	return v
@@ -166,17 +166,17 @@ func (r *reader) number(n node, low float64) float64 {
 // maxNumber bounds every number of a configuration: as nanoseconds it is 104 days.
 const maxNumber = 9e15
 
-// whole is a whole number of low or more; 3.0 is one, as in Python.
+// whole returns a whole number of low or more; 3.0 is one, as in Python.
 func (r *reader) whole(n node, low int) int {
 	v, err := strconv.ParseFloat(n.text, 64)
 	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) || v > math.MaxInt32 {
-		r.fail(n, "want a whole number of %d or more, have %s", low, n.shown())
+		r.fail(n, "want a whole number of %d or more, have %s", low, n.quoted())
 		return low
 	}
 	return int(v)
 }
 
-// duration is a number of units, of which the key tells, of 0 or more.
+// duration returns a time of 0 or more; the key names its unit.
 func (r *reader) duration(n node) time.Duration {
 	unit := time.Second
 	if strings.Contains(n.path, "_ms") {
@@ -186,7 +186,7 @@ func (r *reader) duration(n node) time.Duration {
 	}
 	v := r.number(n, 0) * float64(unit)
 	if v > maxNumber {
-		r.fail(n, "%s is too long", n.shown())
+		r.fail(n, "%s is too long", n.quoted())
 		return 0
 	}
 	return time.Duration(math.Round(v))
@@ -195,24 +195,24 @@ func (r *reader) duration(n node) time.Duration {
 func (r *reader) experiment(root node) *Experiment {
 	o := r.object(root)
 	x := &Experiment{MinJobs: 10}
-	if n, ok := o.need("exp_dur"); ok {
+	if n, ok := o.requiredField("exp_dur"); ok {
 		if x.Duration = r.duration(n); x.Duration == 0 {
-			r.fail(n, "want a duration above 0 s, have %s", n.shown())
+			r.fail(n, "want a duration above 0 s, have %s", n.quoted())
 		}
 	}
-	o.fill(x)
+	o.decode(x)
 	x.Device = o.device()
 	if n := o.node.fields["slack"]; x.Slack != 0 && x.Slack <= 1 {
-		r.fail(n, "want a number above 1, have %s", n.shown())
+		r.fail(n, "want a number above 1, have %s", n.quoted())
 	}
-	models, ok := o.need("models")
+	models, ok := o.requiredField("models")
 	if ok && (models.kind != kindArray || len(models.items) == 0) {
-		r.fail(models, "want an array of one model or more, have %s", models.shown())
+		r.fail(models, "want an array of one model or more, have %s", models.quoted())
 	}
 	for _, n := range models.items {
 		x.Models = append(x.Models, r.model(n))
 	}
-	o.rest()
+	o.warnUnknown()
 	r.distinctLogs(models, x.Models)
 	return x
 }
@@ -225,12 +225,12 @@ func (o *object) device() device.Settings {
 		Overlap float64       `field:"overlap"`
 		Ahead   int           `field:"ahead" low:"1"`
 	}{}
-	o.fill(&own)
+	o.decode(&own)
 	s := device.Settings{Discipline: device.FIFO, Turn: own.Turn, Switch: own.Switch, Overlap: own.Overlap, Ahead: own.Ahead}
 	if s.Overlap > 1 {
 		o.r.fail(o.node.fields["overlap"], "want a share of at most 1, have %v", s.Overlap)
 	}
-	n, ok := o.take("discipline")
+	n, ok := o.field("discipline")
 	if !ok {
 		return s
 	}
@@ -240,7 +240,7 @@ func (o *object) device() device.Settings {
 	case "timeslice": // another name
 		s.Discipline = device.Turns
 	default:
-		o.r.fail(n, `want "fifo", "turns" or "mps", have %s`, n.shown())
+		o.r.fail(n, `want "fifo", "turns" or "mps", have %s`, n.quoted())
 	}
 	return s
 }
@@ -248,9 +248,9 @@ func (o *object) device() device.Settings {
 func (r *reader) model(n node) Model {
 	o := r.object(n)
 	m := Model{BatchSize: 1}
-	if name, ok := o.need("model_name"); ok {
+	if name, ok := o.requiredField("model_name"); ok {
 		if m.ModelName = r.text(name); m.ModelName == "" {
-			r.fail(name, "want the name of a model, have %s", name.shown())
+			r.fail(name, "want the name of a model, have %s", name.quoted())
 		}
 	}
 	own := struct {
@@ -259,14 +259,14 @@ func (r *reader) model(n node) Model {
 		Deadline time.Duration `field:"deadline_ms"`
 		Share    float64       `field:"share"`
 	}{Weight: 1}
-	o.fill(&m)
-	o.fill(&own)
+	o.decode(&m)
+	o.decode(&own)
 	m.OutputName = o.stem(m.ModelName)
 	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline, Share: own.Share}
 	m.Height, m.Width = o.size(m.Resize)
-	o.control(&m.Terms)
+	m.Control = o.control()
 	if n := o.node.fields["sync_level"]; m.SyncLevel != "" && m.SyncLevel != "layer" && m.SyncLevel != "kernel" {
-		r.fail(n, `want "", "layer" or "kernel", have %s`, n.shown())
+		r.fail(n, `want "", "layer" or "kernel", have %s`, n.quoted())
 	}
 	if m.Weight == 0 {
 		r.fail(o.node.fields["weight"], "want a weight above 0, have 0")
@@ -275,69 +275,65 @@ func (r *reader) model(n node) Model {
 		r.fail(o.node.fields["share"], "want a share of at most 1, have %v", m.Share)
 	}
 	o.kernels(&m)
-	o.rest()
+	o.warnUnknown()
 	return m
 }
 
-// stem is the name of the log files: one name, not a path.
+// stem returns the name of the log files, which is not a path.
 func (o *object) stem(model string) string {
-	n, ok := o.take("output_file_name")
+	n, ok := o.field("output_file_name")
 	if !ok {
 		return filepath.Base(model)
 	}
 	if name := o.r.text(n); name == "" || name != filepath.Base(name) || name == "." || name == ".." {
-		o.r.fail(n, "want the stem of a file name, have %s", n.shown())
+		o.r.fail(n, "want the stem of a file name, have %s", n.quoted())
 	}
 	return n.text
 }
 
 func (o *object) size(needed bool) (height, width int) {
-	n, ok := o.take("resize_size")
+	n, ok := o.field("resize_size")
 	if !ok {
 		if needed {
-			o.need("resize_size")
+			o.requiredField("resize_size")
 		}
 		return 0, 0
 	}
 	if n.kind != kindArray || len(n.items) != 2 {
-		o.r.fail(n, "want [height, width] in px, have %s", n.shown())
+		o.r.fail(n, "want [height, width] in px, have %s", n.quoted())
 		return 0, 0
 	}
 	return o.r.whole(n.items[0], 1), o.r.whole(n.items[1], 1)
 }
 
-// control is how launches are held back where no policy is named.
-func (o *object) control(t *policy.Terms) {
-	n, ok := o.take("control")
+// control reads the original's control of a model.
+func (o *object) control() (c Control) {
+	n, ok := o.field("control")
 	if !ok {
-		return
+		return c
 	}
 	in := o.r.object(n)
-	var gate struct {
-		On    bool `field:"control"`
-		Sync  bool `field:"controlsync"`
-		Event bool `field:"controlEvent"`
-	}
-	var every struct {
-		Sync  int `field:"sync"`
-		Event int `field:"event_group"`
-	}
-	in.fill(&gate)
-	if limit, ok := in.take("queue_limit"); ok {
+	in.decode(&c)
+	if limit, ok := in.field("queue_limit"); ok {
+		var every struct {
+			Sync  int `field:"sync"`
+			Event int `field:"event_group"`
+		}
 		l := o.r.object(limit)
-		l.fill(&every)
-		l.rest()
+		l.decode(&every)
+		l.warnUnknown()
+		c.SyncEvery, c.EventGroup = every.Sync, every.Event
 	}
-	in.rest()
-	t.Gate, t.GateSync, t.GateEvent, t.Sync, t.Event = gate.On, gate.Sync, gate.Event, every.Sync, every.Event
+	in.warnUnknown()
 	switch {
-	case t.Gate && t.GateSync && t.GateEvent:
-		o.r.warn(n, "controlEvent wins over controlsync")
-	case t.Gate && t.GateSync && t.Sync == 0:
-		o.r.warn(n, "controlsync without a queue_limit.sync above 0 sets no synchronization point")
-	case t.Gate && t.GateEvent && t.Event == 0:
-		o.r.warn(n, "controlEvent without a queue_limit.event_group above 0 bounds nothing")
+	case c.On && c.Sync && c.Event:
+		o.r.warn(n, "controlEvent has priority over controlsync")
+	case c.On && c.Sync && c.SyncEvery == 0:
+		o.r.warn(n, "controlsync without a queue_limit.sync above 0: the policy chooses the bound")
+	case c.On && c.Event && c.EventGroup == 0:
+		o.r.warn(n, "controlEvent without a queue_limit.event_group above 0: the policy chooses the bound")
 	}
+	return c
 }
 
 // maxKernels bounds the launches of a job.
@@ -348,10 +344,14 @@ func (o *object) kernels(m *Model) {
 		o.r.fail(o.node.fields["kernels"], "more than %d kernels in a job", maxKernels)
 		return
 	}
-	times, ok := o.take("kernel_ns")
+	times, ok := o.field("kernel_ns")
+	if m.Trace != "" && (ok || m.Kernels > 0 || m.Graph > 0) {
+		o.r.fail(o.node.fields["trace"], "want either a trace or kernels")
+		return
+	}
 	if !ok {
 		if m.Kernels > 0 {
-			o.need("kernel_ns")
+			o.requiredField("kernel_ns")
 		}
 		return
 	}
@@ -369,7 +369,7 @@ func (o *object) kernels(m *Model) {
 	}
 	each := o.r.duration(times)
 	if m.Kernels == 0 {
-		o.need("kernels")
+		o.requiredField("kernels")
 	}
 	for range m.Kernels {
 		m.KernelTimes = append(m.KernelTimes, each)
@@ -378,15 +378,15 @@ func (o *object) kernels(m *Model) {
 
 // distinctLogs refuses two models that would overwrite each other's log.
 func (r *reader) distinctLogs(models node, all []Model) {
-	if first, second := twice(all); second > 0 {
+	if first, second := duplicateLogs(all); second > 0 {
 		at := models.items[second]
 		at.path += ".output_file_name"
 		r.fail(at, "%s is also the log of models[%d]", all[second].CSV(), first)
 	}
 }
 
-// twice returns the first two models with the same log; 0, 0 where there are none.
-func twice(all []Model) (first, second int) {
+// duplicateLogs returns the first two models with the same log; 0, 0 if there are none.
+func duplicateLogs(all []Model) (first, second int) {
 	seen := map[string]int{}
 	for i := range all {
 		path := all[i].CSV()

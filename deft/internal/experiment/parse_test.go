@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,8 +80,8 @@ func TestParseEveryField(t *testing.T) {
 			BatchSize: 4, SyncLevel: "layer", PythonPath: "py", RepoPath: "repo",
 			Terms: policy.Terms{
 				Name: "A", Priority: 2, Weight: 2, Deadline: 12500 * time.Microsecond, Share: 0.25,
-				Gate: true, GateSync: true, Sync: 8, Event: 3,
 			},
+			Control: Control{On: true, Sync: true, SyncEvery: 8, EventGroup: 3},
 			Kernels: 2, KernelTimes: []time.Duration{100, 250},
 			Graph: 2, LaunchCost: 3000, Period: 50 * time.Millisecond, Start: 4 * time.Millisecond,
 		}},
@@ -95,13 +96,56 @@ func TestParseEveryField(t *testing.T) {
 	}
 }
 
+// Every field of the original's control takes effect: without a policy in the file, the
+// models with control are under priority and the others are exempt.
+func TestControl(t *testing.T) {
+	model := func(name, control string) string {
+		return fmt.Sprintf(`{"model_name": %q, "kernels": 1, "kernel_ns": 1, "control": {%s, "queue_limit": {"sync": 8, "event_group": 3}}}`, name, control)
+	}
+	all := []string{
+		model("off", `"control": false, "controlsync": true, "controlEvent": true`),
+		model("gate", `"control": true, "controlsync": false, "controlEvent": false`),
+		model("sync", `"control": true, "controlsync": true, "controlEvent": false`),
+		model("event", `"control": true, "controlsync": false, "controlEvent": true`),
+		model("both", `"control": true, "controlsync": true, "controlEvent": true`),
+	}
+	tests := []struct {
+		models       []string
+		named, want  string
+		exempt       []bool
+		intervals    []int
+		eventGrouped []bool
+	}{
+		{all[:1], "", "none", []bool{true}, []int{0}, []bool{false}},
+		{all, "", "priority", []bool{true, false, false, false, false}, []int{0, 0, 8, 3, 3}, []bool{false, false, false, true, true}},
+		{all, "fair", "fair", make([]bool, 5), []int{3, 8, 8, 3, 3}, []bool{true, false, false, true, true}},
+	}
+	for _, tt := range tests {
+		x, err := Parse("x.json", []byte(`{"models": [`+strings.Join(tt.models, ",")+`], "exp_dur": 1}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Policy = tt.named
+		if got := x.PolicyName(); got != tt.want {
+			t.Errorf("policy %q, want %q", got, tt.want)
+		}
+		for i := range x.Models {
+			want := x.Models[i].Terms
+			want.Exempt, want.Interval, want.EventGroups = tt.exempt[i], tt.intervals[i], tt.eventGrouped[i]
+			if diff := cmp.Diff(want, x.Terms(i)); diff != "" {
+				t.Errorf("policy %q, model %s: %s", tt.named, x.Models[i].OutputName, diff)
+			}
+		}
+	}
+}
+
 func TestInto(t *testing.T) {
 	x := &Experiment{Models: []Model{{OutputDir: "a", OutputName: "x"}, {OutputDir: "b", OutputName: "y"}}}
-	if err := x.Into("c"); err != nil || x.Models[1].CSV() != filepath.Join("c", "y.csv") {
+	if err := x.SetOutputDir("c"); err != nil || x.Models[1].CSV() != filepath.Join("c", "y.csv") {
 		t.Error(err, x.Models)
 	}
 	x.Models[1].OutputName = "x"
-	if err := x.Into("c"); err == nil {
+	if err := x.SetOutputDir("c"); err == nil {
 		t.Error("no error")
 	}
 }
@@ -168,9 +212,9 @@ func TestParseWarns(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"unknown", one(`"colour": 1`), "x.json:1: models[0].colour: unknown field, ignored"},
 		{"twice", one(`"priority": 1, "priority": 0`), "x.json:1: models[0].priority: given twice; the last value is used"},
-		{"both", one(`"control": {"control": true, "controlsync": true, "controlEvent": true}`), "x.json:1: models[0].control: controlEvent wins over controlsync"},
-		{"no sync", one(`"control": {"control": true, "controlsync": true}`), "x.json:1: models[0].control: controlsync without a queue_limit.sync above 0 sets no synchronization point"},
-		{"no group", one(`"control": {"control": true, "controlEvent": true}`), "x.json:1: models[0].control: controlEvent without a queue_limit.event_group above 0 bounds nothing"},
+		{"both", one(`"control": {"control": true, "controlsync": true, "controlEvent": true}`), "x.json:1: models[0].control: controlEvent has priority over controlsync"},
+		{"no sync", one(`"control": {"control": true, "controlsync": true}`), "x.json:1: models[0].control: controlsync without a queue_limit.sync above 0: the policy chooses the bound"},
+		{"no group", one(`"control": {"control": true, "controlEvent": true}`), "x.json:1: models[0].control: controlEvent without a queue_limit.event_group above 0: the policy chooses the bound"},
 		{"byte order mark", "\ufeff" + one(`"colour": ",}"`), "x.json:1: models[0].colour: unknown field, ignored"},
 	}
 	for _, tt := range tests {

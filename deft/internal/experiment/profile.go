@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Group is a run of equal kernels.
+// Group is a sequence of equal kernels.
 type Group struct {
 	Kernels int           // how many, at least 1
 	Each    time.Duration // time of one kernel alone on the device, above 0
 }
 
-// Profile is one job: its kernels in launch order, and its device memory.
+// Profile describes one job: its kernels in launch order, and its device memory.
 type Profile struct {
 	Model          string // the name it was looked up or read under
 	Groups         []Group
@@ -22,7 +22,7 @@ type Profile struct {
 	Source         Source // what the figures rest on
 }
 
-// Kernels is the number of kernels of one job.
+// Kernels returns the number of kernels of one job.
 func (p Profile) Kernels() int {
 	n := 0
 	for _, g := range p.Groups {
@@ -31,8 +31,8 @@ func (p Profile) Kernels() int {
 	return n
 }
 
-// DeviceTime is the time that one job keeps the device busy: the JCT of a job
-// that is alone and whose host never lets the queue run dry.
+// DeviceTime returns the device time of one job: the JCT of a job that runs alone and whose
+// host keeps the queue full.
 func (p Profile) DeviceTime() time.Duration {
 	var sum time.Duration
 	for _, g := range p.Groups {
@@ -41,8 +41,8 @@ func (p Profile) DeviceTime() time.Duration {
 	return sum
 }
 
-// Elapsed is the device time of so many kernels of jobs one after another; 0 for
-// the zero Profile.
+// Elapsed returns the device time of so many kernels of consecutive jobs; 0 for the zero
+// Profile.
 func (p Profile) Elapsed(kernels uint64) time.Duration {
 	job := uint64(p.Kernels())
 	if job == 0 {
@@ -57,7 +57,7 @@ func (p Profile) Elapsed(kernels uint64) time.Duration {
 	return sum
 }
 
-// Times are those of the kernels, in order of launch.
+// Times returns the times of the kernels in order of launch.
 func (p Profile) Times() []time.Duration {
 	var all []time.Duration
 	for _, g := range p.Groups {
@@ -66,8 +66,8 @@ func (p Profile) Times() []time.Duration {
 	return all
 }
 
-// Text is the profile as the workload program of package simcuda reads it: one line "COUNT NANOSECONDS" for each group of kernels, in launch order; # begins
-// a comment.
+// Text returns the profile in the format of package simcuda's workload program: one line
+// "COUNT NANOSECONDS" for each group of kernels, in launch order; # begins a comment.
 func (p Profile) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: kernels, nanoseconds of each\n", strings.Join(strings.Fields(p.Model), " "))

@@ -20,7 +20,6 @@ func TestKernelsPerJob(t *testing.T) {
 	for model, want := range map[string]int{
 		"fasterrcnn_resnet50_fpn": 929,
 		"resnet50":                53 + 53 + 49 + 16 + 2 + 2,
-		"resnet18":                20 + 20 + 17 + 8 + 2 + 1,
 	} {
 		p, err := Lookup(model, hd)
 		if err != nil || p.Kernels() != want {
@@ -38,7 +37,7 @@ func TestKernelsPerJob(t *testing.T) {
 }
 
 func TestEveryModelGrowsWithItsInput(t *testing.T) {
-	if len(Models()) < 16 || !slices.IsSorted(Models()) {
+	if want := []string{"fasterrcnn_resnet50_fpn", "resnet50", "retinanet_resnet50_fpn"}; !slices.Equal(Models(), want) {
 		t.Errorf("models: %q", Models())
 	}
 	for _, model := range Models() {
@@ -54,12 +53,9 @@ func TestEveryModelGrowsWithItsInput(t *testing.T) {
 		if large.AllocatedBytes <= small.AllocatedBytes || small.ReservedBytes <= small.AllocatedBytes {
 			t.Errorf("%s: memory %d and %d, reserved %d", model, small.AllocatedBytes, large.AllocatedBytes, small.ReservedBytes)
 		}
-		if !slices.Contains([]Source{Upstream, Counted, Assumed, Measured}, small.Source) {
+		if !slices.Contains([]Source{Upstream, Measured}, small.Source) {
 			t.Errorf("%s: source %q", model, small.Source)
 		}
-	}
-	if tiny, err := Lookup("gpt2", Input{Batch: 1}); err != nil || tiny.Kernels() != 4+12*16+3 {
-		t.Errorf("gpt2 without pixels: %v, %v", tiny.Kernels(), err)
 	}
 }
 

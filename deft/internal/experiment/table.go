@@ -14,10 +14,9 @@ import (
 // Source says what a profile's figures rest on.
 type Source string
 
-// The sources of profiles. No kernel time of the embedded table was measured
-// by this project; where the source is not [Measured], kernel times are
-// assumed, for a GPU of about 100 TFLOP/s and 1.5 TB/s, and the source is that
-// of the number of kernels.
+// The sources of profiles. The embedded table holds models whose kernels were published;
+// no kernel time in it was measured by this project. A model of another name states its
+// own kernels.
 const (
 	// Measured: kernels and times of the lists that the Orion scheduler was
 	// published with (eth-easl/orion, EuroSys 2024, MIT licence), of a V100 in
@@ -28,31 +27,23 @@ const (
 	Measured Source = "measured"
 	// Upstream: number of kernels per job and the range of kernel times at
 	// 1280x720 (4.4 to about 400 µs) as in the original program's published
-	// sample profile; how the times spread over the stages is assumed.
+	// sample profile; how the times spread over the stages is assumed, for a GPU of
+	// about 100 TFLOP/s and 1.5 TB/s.
 	Upstream Source = "upstream"
-	// Counted: kernels counted from the model's layers, one each for a
-	// convolution, a normalisation, an activation, an addition, a pooling.
-	Counted Source = "counted"
-	// Assumed: the stages of a related model with a counted or published
-	// number, and a guess for what differs.
-	Assumed Source = "assumed"
 	// Given: stated by the caller.
 	Given Source = "given"
 )
 
-// Input is the size of one job's input. Text models read Batch alone.
+// Input is the size of one job's input.
 type Input struct {
 	Height, Width int // pixels
-	Batch         int // images or sequences
+	Batch         int // images
 }
 
-// units returns how many megapixels or sequences the input holds.
-func (in Input) units(unit string) (float64, error) {
+// megapixels returns the size of the input.
+func (in Input) megapixels() (float64, error) {
 	if in.Batch < 1 || in.Batch > 1<<16 {
 		return 0, fmt.Errorf("batch size %d: want 1 to %d", in.Batch, 1<<16)
-	}
-	if unit == "sequence" {
-		return float64(in.Batch), nil
 	}
 	if min(in.Height, in.Width) < 1 || max(in.Height, in.Width) > 1<<16 {
 		return 0, fmt.Errorf("input of %dx%d pixels: want 1 to %d per side", in.Height, in.Width, 1<<16)
@@ -67,7 +58,7 @@ type UnknownModelError struct {
 }
 
 func (e *UnknownModelError) Error() string {
-	return fmt.Sprintf("profile: no kernel profile of model %q; known: %s", e.Model, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("profile: no kernels are known of model %q: give a trace, kernels and kernel_ns, or a model of %s", e.Model, strings.Join(e.Known, ", "))
 }
 
 // Models returns the names of the table's models, sorted.
@@ -88,7 +79,7 @@ func Lookup(model string, in Input) (Profile, error) {
 		if r.Model != model {
 			continue
 		}
-		units, err := in.units(r.Unit)
+		units, err := in.megapixels()
 		if err != nil {
 			return Profile{}, fmt.Errorf("profile: %s: %w", model, err)
 		}
@@ -113,7 +104,6 @@ type row struct {
 	Kernels       int     `dataset:"kernels"`
 	FloorNS       float64 `dataset:"floor_ns"`
 	UnitNS        float64 `dataset:"unit_ns"`
-	Unit          string  `dataset:"unit"`
 	WeightsMB     float64 `dataset:"weights_mb"`
 	ActivationsMB float64 `dataset:"activations_mb_per_unit"`
 	Source        Source  `dataset:"source"`

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Devices asks a policy of its own for each device, and makes one client of the
-// ranks of a gang.
+// Devices runs one policy for each device, and treats the ranks of a gang as one client.
 //
 // The ranks of a gang wait for one another inside their kernels. Two of them
 // stopped at different places, or two gangs whose kernels meet in another order
@@ -28,35 +27,55 @@ func NewDevices(newPolicy func() Policy) *Devices {
 	return &Devices{newPolicy, map[uint64]*group{}}
 }
 
-// group is devices that gangs couple, or one device.
+// group holds devices that gangs couple, or one device.
 type group struct {
-	policy Policy
-	gangs  map[uint64]*gang
-	inside uint64 // the gang that runs; 0 none
+	policy  Policy
+	gangs   map[uint64]*gang
+	running uint64 // the gang that runs; 0 none
 }
 
-// gang is what is remembered of ranks.
+// gang holds the ranks of a gang and the history of its stops.
 type gang struct {
-	ranks    []int          // in the present question
-	quiet    bool           // none of them keeps another from ending
-	closed   bool           // as the last answer said
-	from     map[int]uint64 // job of each rank, by its ID, when all had stopped
-	until    map[int]uint64 // to which they may go
-	launches uint64
-	moved    time.Duration // when launches last changed
+	ranks     []int          // in the present question
+	stopped   bool           // none of them keeps another from ending
+	closed    bool           // as the last answer said
+	stoppedAt map[int]uint64 // job of each rank, by its ID, when all had stopped
+	until     map[int]uint64 // to which they may go
+	launches  uint64
+	moved     time.Duration // when launches last changed
 }
 
-// rankPatience is how long ranks may wait at their gates for one that waits
-// for them, before they are let on by a job; set by hand.
+// rankPatience is the time that ranks may wait at their gates for a rank that waits for
+// them, before they may run one more job; set by hand.
 const rankPatience = 5 * time.Millisecond
 
-// Decide implements [Policy].
+// Decide implements [Policy]. It leaves out clients that are exempt.
 func (d *Devices) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
+	if !slices.ContainsFunc(clients, func(c Client) bool { return c.Exempt }) {
+		return d.decide(now, clients, directives)
+	}
+	var subject []Client
+	var at []int
+	for i, c := range clients {
+		if !c.Exempt {
+			subject, at = append(subject, c), append(at, i)
+		}
+	}
+	answers := make([]Directive, len(subject))
+	next := d.decide(now, subject, answers)
+	for i, a := range answers {
+		directives[at[i]] = a
+	}
+	return next
+}
+
+// decide runs the policy of each group of devices.
+func (d *Devices) decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	if len(clients) == 0 || !slices.ContainsFunc(clients, func(c Client) bool { return c.Device != clients[0].Device || c.Gang != 0 }) {
 		return d.group(clients).policy.Decide(now, clients, directives)
 	}
 	next := Never
-	for _, members := range couple(clients) {
+	for _, members := range coupledDevices(clients) {
 		own := make([]Client, len(members))
 		for i, m := range members {
 			own[i] = clients[m]
@@ -70,7 +89,7 @@ func (d *Devices) Decide(now time.Duration, clients []Client, directives []Direc
 	return next
 }
 
-// group is that of the clients' devices.
+// group returns the group of the clients' devices.
 func (d *Devices) group(clients []Client) *group {
 	var key uint64
 	for i, c := range clients {
@@ -84,8 +103,8 @@ func (d *Devices) group(clients []Client) *group {
 	return d.groups[key]
 }
 
-// couple puts clients together whose devices gangs couple, in order.
-func couple(clients []Client) [][]int {
+// coupledDevices groups clients whose devices gangs couple, in order.
+func coupledDevices(clients []Client) [][]int {
 	of := map[uint64]uint64{} // device -> a device of the same group
 	root := func(device uint64) uint64 {
 		for of[device] != device {
@@ -119,40 +138,41 @@ func couple(clients []Client) [][]int {
 	return groups
 }
 
-// decide asks the policy, with one client for each gang.
+// decide runs the policy with one client for each gang.
 func (g *group) decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
-	units, of := g.fold(clients)
+	units, of := g.mergeGangs(clients)
 	answers := make([]Directive, len(units))
 	next := g.policy.Decide(now, units, answers)
-	g.admit(units, answers)
+	g.admitGang(units, answers)
 	for i := range clients {
 		directives[i] = answers[of[i]]
 	}
 	for _, w := range g.gangs {
 		unit := units[of[w.ranks[0]]]
-		if w.quiet || w.from == nil {
-			w.from, w.until = map[int]uint64{}, map[int]uint64{}
+		if w.stopped || w.stoppedAt == nil {
+			w.stoppedAt, w.until = map[int]uint64{}, map[int]uint64{}
 			for _, r := range w.ranks {
-				w.from[clients[r].ID] = clients[r].begun()
+				w.stoppedAt[clients[r].ID] = clients[r].lastStartedJob()
 			}
 		}
 		if w.closed = answers[of[w.ranks[0]]].Closed; !w.closed {
 			clear(w.until)
 			continue
 		}
-		w.stop(now, clients, unit.Launches, directives)
-		if !w.quiet {
+		w.stopRanks(now, clients, unit.Launches, directives)
+		if !w.stopped {
 			next = min(next, now+rankPatience)
 		}
 	}
 	return next
 }
 
-// fold makes one client of each gang's ranks, and says which one each client is.
-func (g *group) fold(clients []Client) (units []Client, of []int) {
+// mergeGangs returns one client for each gang's ranks, and the index of that client for
+// each rank.
+func (g *group) mergeGangs(clients []Client) (units []Client, of []int) {
 	at := map[uint64]int{}
 	for _, w := range g.gangs {
-		w.ranks, w.quiet = w.ranks[:0], true
+		w.ranks, w.stopped = w.ranks[:0], true
 	}
 	for i, c := range clients {
 		u, known := at[c.Gang]
@@ -161,15 +181,15 @@ func (g *group) fold(clients []Client) (units []Client, of []int) {
 			at[c.Gang] = u
 			units = append(units, c)
 		} else {
-			units[u] = units[u].with(c)
+			units[u] = units[u].mergeRank(c)
 		}
 		of = append(of, u)
 		if c.Gang != 0 {
 			if g.gangs[c.Gang] == nil {
-				g.gangs[c.Gang] = &gang{quiet: true}
+				g.gangs[c.Gang] = &gang{stopped: true}
 			}
 			w := g.gangs[c.Gang]
-			w.ranks, w.quiet = append(w.ranks, i), w.quiet && c.stopped()
+			w.ranks, w.stopped = append(w.ranks, i), w.stopped && c.isStopped()
 		}
 	}
 	for id, w := range g.gangs {
@@ -180,12 +200,12 @@ func (g *group) fold(clients []Client) (units []Client, of []int) {
 	return units, of
 }
 
-// stopped says that a rank cannot keep another from ending: it has no job, or
-// is at its gate before the first launch of one, with nothing in flight.
-func (c Client) stopped() bool { return c.Drained && !c.Started || !c.Active && c.InFlight == 0 }
+// isStopped says that a rank cannot keep another from ending: it has no job, or waits at
+// its gate before the first launch of one, with nothing in flight.
+func (c Client) isStopped() bool { return c.Drained && !c.Started || !c.Active && c.InFlight == 0 }
 
-// with is the client that two ranks are together.
-func (c Client) with(rank Client) Client {
+// mergeRank returns two ranks as one client.
+func (c Client) mergeRank(rank Client) Client {
 	if rank.Active && (!c.Active || rank.Begin < c.Begin) {
 		c.Begin = rank.Begin
 	}
@@ -197,7 +217,7 @@ func (c Client) with(rank Client) Client {
 	c.Longest = max(c.Longest, rank.Longest)
 	c.Syncs += rank.Syncs
 	c.Held = c.Held || rank.Held
-	c.Drained = c.Drained && rank.stopped() || rank.Drained && c.stopped()
+	c.Drained = c.Drained && rank.isStopped() || rank.Drained && c.isStopped()
 	c.Launches += rank.Launches
 	c.InFlight += rank.InFlight
 	c.GPU = max(c.GPU, rank.GPU)
@@ -205,58 +225,58 @@ func (c Client) with(rank Client) Client {
 	return c
 }
 
-// admit closes all gangs but the one inside, and lets the next in when that one
-// has stopped: the most urgent, then the one that has waited longest.
-func (g *group) admit(units []Client, answers []Directive) {
+// admitGang closes all gangs except the running one, and admits the next when that one has
+// stopped: the most urgent, then the one that has waited longest.
+func (g *group) admitGang(units []Client, answers []Directive) {
 	if len(g.gangs) < 2 {
-		g.inside = 0
+		g.running = 0
 		return
 	}
 	var waiting *Client
 	for i := range units {
 		u := &units[i]
-		if u.Gang == 0 || u.Gang == g.inside || !u.Held || answers[i].Closed {
+		if u.Gang == 0 || u.Gang == g.running || !u.Held || answers[i].Closed {
 			continue
 		}
 		if waiting == nil || cmp.Or(cmp.Compare(waiting.Priority, u.Priority), cmp.Compare(u.Begin, waiting.Begin)) < 0 {
 			waiting = u
 		}
 	}
-	i := slices.IndexFunc(units, func(u Client) bool { return u.Gang != 0 && u.Gang == g.inside })
-	leaves := i < 0 || g.gangs[g.inside].quiet && g.gangs[g.inside].closed
+	i := slices.IndexFunc(units, func(u Client) bool { return u.Gang != 0 && u.Gang == g.running })
+	leaves := i < 0 || g.gangs[g.running].stopped && g.gangs[g.running].closed
 	if leaves {
-		g.inside = 0
+		g.running = 0
 		if waiting != nil {
-			g.inside = waiting.Gang
+			g.running = waiting.Gang
 		}
 	}
 	for i, u := range units {
 		if u.Gang == 0 {
 			continue
 		}
-		idle := !leaves && waiting != nil && g.gangs[u.Gang].quiet
-		if u.Gang != g.inside || idle {
+		idle := !leaves && waiting != nil && g.gangs[u.Gang].stopped
+		if u.Gang != g.running || idle {
 			answers[i].Closed = true
 		}
 	}
 }
 
-// stop says after which job each rank stops. Ranks need not number their jobs
-// alike: they are counted from where all had stopped.
-func (w *gang) stop(now time.Duration, clients []Client, launches uint64, directives []Directive) {
-	if w.quiet || launches != w.launches {
+// stopRanks sets the job after which each rank stops. Ranks may number their jobs
+// differently, so jobs are counted from the moment when all had stopped.
+func (w *gang) stopRanks(now time.Duration, clients []Client, launches uint64, directives []Directive) {
+	if w.stopped || launches != w.launches {
 		w.launches, w.moved = launches, now
 	}
 	last, waits := uint64(0), false
 	for _, r := range w.ranks {
 		c := clients[r]
-		last = max(last, c.begun()-min(w.from[c.ID], c.begun()))
-		waits = waits || c.Started && !c.stopped()
+		last = max(last, c.lastStartedJob()-min(w.stoppedAt[c.ID], c.lastStartedJob()))
+		waits = waits || c.Started && !c.isStopped()
 	}
 	stuck := waits && now-w.moved >= rankPatience
 	for _, r := range w.ranks {
 		c := clients[r]
-		w.until[c.ID] = max(w.until[c.ID], w.from[c.ID]+last)
+		w.until[c.ID] = max(w.until[c.ID], w.stoppedAt[c.ID]+last)
 		if stuck && c.Held {
 			w.until[c.ID], w.moved = max(w.until[c.ID], c.Job), now
 		}
@@ -264,8 +284,8 @@ func (w *gang) stop(now time.Duration, clients []Client, launches uint64, direct
 	}
 }
 
-// begun is the number of the last job that has launched something.
-func (c Client) begun() uint64 {
+// lastStartedJob returns the number of the last job that has launched a kernel.
+func (c Client) lastStartedJob() uint64 {
 	if c.Active && !c.Started {
 		return c.Job - 1
 	}

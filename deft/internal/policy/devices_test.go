@@ -55,7 +55,7 @@ func (r *rank) step(now time.Duration, queue *[]int, id int, rng *rand.Rand) {
 // and a client on a third device is never held.
 func TestGangsNeverBlockOneAnother(t *testing.T) {
 	for seed := range uint64(200) {
-		name := []string{"priority", "rr", "edf", "fair", "quota", "control"}[seed%6]
+		name := []string{"priority", "rr", "edf", "fair", "quota", "sync"}[seed%6]
 		t.Run(fmt.Sprint(name, seed), func(t *testing.T) { gangs(t, name, seed) })
 	}
 }
@@ -172,5 +172,34 @@ func TestARankThatIsWaitedForIsLetOn(t *testing.T) {
 	}
 	if directives[3] != (policy.Directive{}) || directives[2].Closed {
 		t.Errorf("the others: %+v", directives[2:])
+	}
+}
+
+// An exempt client is not stopped for a more urgent one, and stops nobody.
+func TestExempt(t *testing.T) {
+	client := func(id, priority int, exempt bool) policy.Client {
+		return policy.Client{ID: id, Active: true, Busy: true, InFlight: 1, Terms: policy.Terms{Priority: priority, Exempt: exempt}}
+	}
+	p, err := policy.New("priority", policy.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := []policy.Client{client(0, 0, false), client(1, 2, true), client(2, 0, true), client(3, 1, false)}
+	for _, tt := range []struct {
+		name    string
+		clients []policy.Client
+		closed  []bool
+	}{
+		{"an urgent client", clients, []bool{true, false, false, false}},
+		{"only an exempt urgent client", clients[:3], []bool{false, false, false}},
+		{"only exempt clients", clients[1:3], []bool{false, false}},
+	} {
+		directives := make([]policy.Directive, len(tt.clients))
+		p.Decide(time.Millisecond, tt.clients, directives)
+		for i, d := range directives {
+			if d.Closed != tt.closed[i] || tt.clients[i].Exempt && d != (policy.Directive{}) {
+				t.Errorf("%s: client %d: %+v", tt.name, i, d)
+			}
+		}
 	}
 }

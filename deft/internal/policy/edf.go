@@ -11,19 +11,18 @@ import (
 // deadline first (Liu and Layland 1973), and others are let in as long as the
 // slack allows. The slack of a job is the time to its deadline less the device
 // time that it, and those before it, are predicted to need: the mean of the
-// client's last jobs less what this one has had. Where the least slack is small
-// beside the need, all but the first in line stop. Where nobody has a deadline it
-// is Priority. A client's first job is
-// taken to be urgent, as nothing is known of it.
+// client's last jobs less what this one has had. If the least slack is small
+// compared with the need, all but the first in the queue stop. Without any deadline it
+// is Priority. A client's first job counts as urgent, as its need is unknown.
 type EDF struct {
 	presence presence
 	accounts map[int]account
-	priority *Priority // where nobody has a deadline
+	priority *Priority // without any deadline
 }
 
 var _ Policy = (*EDF)(nil)
 
-// account is what is known of a client's device time.
+// account holds the device time of a client's jobs.
 type account struct {
 	begin   time.Duration // of the job under way
 	atBegin time.Duration // device time when it began
@@ -38,14 +37,14 @@ func NewEDF(s Settings) *EDF {
 
 // Set by hand.
 const (
-	newest = 0.3 // weight of the last job in the mean
-	// slackPerNeed is the slack, as a share of the predicted need, below which
-	// a job is urgent; slackFloor is added for what others have queued.
+	newestWeight = 0.3 // weight of the last job in the mean
+	// slackPerNeed is the slack, as a share of the predicted need, below which a job is
+	// urgent; slackFloor is added for the kernels that others have queued.
 	slackPerNeed = 0.5
 	slackFloor   = 2 * time.Millisecond
 )
 
-// queued is a running job with a deadline.
+// queued describes a running job with a deadline.
 type queued struct {
 	index    int
 	deadline time.Duration
@@ -53,36 +52,36 @@ type queued struct {
 	known    bool
 }
 
-// Decide serves the earliest deadline first where slack is short.
+// Decide serves the earliest deadline first if slack is short.
 func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	e.observe(clients)
 	if !slices.ContainsFunc(clients, func(c Client) bool { return c.Deadline > 0 }) {
 		return e.priority.Decide(now, clients, directives)
 	}
 	e.presence.observe(now, clients)
-	line := e.line(clients)
-	urgent, next := inNeed(now, line)
+	line := e.deadlineQueue(clients)
+	urgent, next := isUrgent(now, line)
 	if urgent { // is there a gap?
-		next = min(next, e.presence.decide(now, clients, others(clients)))
-		line = slices.DeleteFunc(line, func(w queued) bool { return !e.presence.wants(clients[w.index]) })
+		next = min(next, e.presence.decide(now, clients, anotherHasJob(clients)))
+		line = slices.DeleteFunc(line, func(w queued) bool { return !e.presence.usesDevice(clients[w.index]) })
 	}
 	if urgent && len(line) > 0 {
 		for i, c := range clients {
-			directives[i].Closed = i != line[0].index && (!c.Active || e.presence.wants(c))
+			directives[i].Closed = i != line[0].index && (!c.Active || e.presence.usesDevice(c))
 		}
 	}
 	for i, c := range clients {
 		if c.Deadline == 0 || urgent {
-			c.bound(&directives[i])
+			c.boundQueue(&directives[i])
 		}
 	}
-	e.presence.opened(clients, directives)
+	e.presence.setBounds(clients, directives)
 	return next
 }
 
 // observe learns the device time of jobs.
 func (e *EDF) observe(clients []Client) {
-	forget(e.accounts, clients)
+	dropAbsent(e.accounts, clients)
 	for _, c := range clients {
 		a, known := e.accounts[c.ID]
 		if !known {
@@ -93,7 +92,7 @@ func (e *EDF) observe(clients []Client) {
 			if a.perJob == 0 {
 				a.perJob = had
 			}
-			a.perJob += newest * (had - a.perJob)
+			a.perJob += newestWeight * (had - a.perJob)
 			a.jobs, a.atBegin = c.Jobs, c.GPU
 		}
 		if c.Begin != a.begin {
@@ -103,8 +102,8 @@ func (e *EDF) observe(clients []Client) {
 	}
 }
 
-// line returns the running jobs with a deadline the earliest first.
-func (e *EDF) line(clients []Client) []queued {
+// deadlineQueue returns the running jobs with a deadline, earliest first.
+func (e *EDF) deadlineQueue(clients []Client) []queued {
 	var line []queued
 	for i, c := range clients {
 		if !c.Active || c.Deadline == 0 {
@@ -118,8 +117,8 @@ func (e *EDF) line(clients []Client) []queued {
 	return line
 }
 
-// inNeed says whether a job in line is short of slack, and when one will be.
-func inNeed(now time.Duration, line []queued) (urgent bool, next time.Duration) {
+// isUrgent says whether a job in the queue is short of slack, and when one will be.
+func isUrgent(now time.Duration, line []queued) (urgent bool, next time.Duration) {
 	if len(line) == 0 {
 		return false, Never
 	}

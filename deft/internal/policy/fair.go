@@ -19,7 +19,7 @@ type Fair struct {
 
 var _ Policy = (*Fair)(nil)
 
-// virtual is the account of a client.
+// virtual holds the virtual time of a client.
 type virtual struct {
 	time    float64 // ns of device time per unit of weight
 	gpu     time.Duration
@@ -30,34 +30,35 @@ type virtual struct {
 // granularity is the time by which one client may run ahead of another; set by hand.
 const granularity = 2 * time.Millisecond
 
-// credit is how many granularities a client that comes back may be behind.
+// credit is the number of granularities that a returning client may be behind.
 const credit = 10
 
 // NewFair returns the policy.
 func NewFair(s Settings) *Fair {
-	return &Fair{presence: newPresence(s), virtual: map[int]virtual{}, holder: nobody}
+	return &Fair{presence: newPresence(s), virtual: map[int]virtual{}, holder: noHolder}
 }
 
 // Decide gives the device to the client that is furthest behind.
 func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	f.presence.observe(now, clients)
-	next := f.presence.decide(now, clients, others(clients))
-	f.charge(clients)
-	f.choose(now, clients)
-	f.presence.give(f.presence.after(f.holder, clients), clients, directives)
-	f.deepen(clients, directives)
-	if top(clients, active) == math.MinInt || len(clients) == 1 {
+	next := f.presence.decide(now, clients, anotherHasJob(clients))
+	f.chargeClients(clients)
+	f.chooseClients(now, clients)
+	f.presence.giveDevice(f.presence.effectiveHolder(f.holder, clients), clients, directives)
+	f.widenBounds(clients, directives)
+	if highestPriority(clients, isActive) == math.MinInt || len(clients) == 1 {
 		return Never
 	}
 	return min(next, now+granularity/2)
 }
 
 // launchShare is the part of another client's longest launch that a client may have in
-// flight: a turn next to graphs is long, and its host must not be in a hurry.
+// flight: a turn next to graphs is long, and its host must have enough launches queued for
+// it.
 const launchShare = 0.1
 
-// deepen lets queues be as deep as the launches of others allow.
-func (f *Fair) deepen(clients []Client, directives []Directive) {
+// widenBounds raises the bounds of queues next to clients with long launches.
+func (f *Fair) widenBounds(clients []Client, directives []Directive) {
 	for i, c := range clients {
 		for _, o := range clients {
 			if o.ID != c.ID && directives[i].InFlightTime > 0 {
@@ -67,10 +68,10 @@ func (f *Fair) deepen(clients []Client, directives []Directive) {
 	}
 }
 
-// charge adds the device time since the last question to every account, and
-// brings up the accounts of those that come back.
-func (f *Fair) charge(clients []Client) {
-	forget(f.virtual, clients)
+// chargeClients adds the device time since the last decision to every account, and lets
+// clients that return catch up.
+func (f *Fair) chargeClients(clients []Client) {
+	dropAbsent(f.virtual, clients)
 	floor := math.Inf(1) // the least of those that work and worked before
 	launch := 0.0        // the most that a launch adds to an account: none can be divided
 	for _, c := range clients {
@@ -81,13 +82,13 @@ func (f *Fair) charge(clients []Client) {
 		v.gpu = c.GPU
 		f.virtual[c.ID] = v
 		launch = max(launch, float64(c.Longest)/c.weight())
-		if known && v.working && f.presence.wants(c) {
+		if known && v.working && f.presence.usesDevice(c) {
 			floor = min(floor, v.time)
 		}
 	}
 	for _, c := range clients {
 		v := f.virtual[c.ID]
-		wants := f.presence.wants(c)
+		wants := f.presence.usesDevice(c)
 		if wants && !v.working && !math.IsInf(floor, 1) {
 			v.time = max(v.time, floor-credit*float64(granularity)/c.weight()-launch)
 		}
@@ -100,14 +101,14 @@ func (f *Fair) charge(clients []Client) {
 // the device for a launch that is longer than a turn.
 const betweenJobs = granularity / 2
 
-// choose keeps the holder until another is behind it by the granularity.
-func (f *Fair) choose(now time.Duration, clients []Client) {
-	best, least, own := nobody, math.Inf(1), math.Inf(1)
+// chooseClients keeps the holder until another is behind it by the granularity.
+func (f *Fair) chooseClients(now time.Duration, clients []Client) {
+	best, least, own := noHolder, math.Inf(1), math.Inf(1)
 	var weight float64
 	long, pauses := false, false // the best one's launches; the holder between two jobs
 	for _, c := range clients {
 		v := f.virtual[c.ID]
-		if !f.presence.wants(c) {
+		if !f.presence.usesDevice(c) {
 			pauses = pauses || c.ID == f.holder && !c.Active && now-v.at < betweenJobs
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 // by hand.
 const gapLimit = 5 * time.Millisecond
 
-// gapEdges are the waiting times between which [gaps.threshold] chooses: from half the
+// gapEdges holds the waiting times between which [gaps.threshold] chooses: from half the
 // cost of a switch to gapLimit.
 var gapEdges = [...]time.Duration{
 	0, 100 * time.Microsecond, 200 * time.Microsecond, 400 * time.Microsecond, 800 * time.Microsecond,

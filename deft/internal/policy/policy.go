@@ -10,32 +10,34 @@ import (
 	"github.com/foretime/foretime/shared/registry"
 )
 
-// ErrUnknown is returned for a name that is no policy.
+// ErrUnknown is returned for an unknown policy's name.
 var ErrUnknown = errors.New("unknown policy")
 
-// Never is the time of a policy that needs only to be asked at changes.
+// Never is the next decision's time of a policy that decides only when a client changes.
 const Never = time.Duration(math.MaxInt64)
 
-// DefaultInFlight is the device time that a client below another may have in
-// flight where it names no interval: long enough that its queue does not run
-// empty while its host waits, short beside a job. On 40 drawn pairs on the virtual clock
-// it delayed both less than the best N did.
+// DefaultInFlight is the device time that a client below another may have in flight if it
+// names no interval: long enough that its queue does not run empty while its host waits,
+// and short compared with a job. On 40 drawn pairs on the virtual clock it delayed both
+// clients less than the best interval did.
 const DefaultInFlight = 200 * time.Microsecond
 
-// Terms are what a client was registered with.
+// Terms holds the terms with which a client was registered.
 type Terms struct {
 	Name     string
 	Priority int           // larger is more urgent
 	Weight   float64       // of the device under fair; 0 is 1
 	Deadline time.Duration // from the begin of a job; 0 none
 	Share    float64       // of the device under quota, to 1; 0 no quota
-	Sync     int           // launches between synchronization points; 0 names none
-	Event    int           // launches of an event group; 0 names none
-	// What policy control does with this client.
-	Gate, GateSync, GateEvent bool
+	// Interval bounds the queue of a client that yields to others: it synchronizes with
+	// the device every Interval launches, or, with EventGroups, has at most two groups
+	// of Interval launches in flight. 0: the policy chooses the bound.
+	Interval    int
+	EventGroups bool
+	Exempt      bool // from the policy: it never stops, and no other client stops for it
 }
 
-// Client is a client at an instant. Times are on the clock of the question.
+// Client is the state of a client at one moment. Times are on the clock of the decision.
 type Client struct {
 	ID     int    // stays while the client is registered
 	Device uint64 // tells devices apart
@@ -58,7 +60,7 @@ type Client struct {
 	Jobs     int           // done since it registered
 }
 
-// Directive is what is asked of a client. The zero value asks nothing.
+// Directive is the owner's order to a client. The zero value lets it run freely.
 type Directive struct {
 	Closed    bool   // launch nothing
 	Watch     bool   // say when it launches again: others use the device meanwhile
@@ -71,45 +73,45 @@ type Directive struct {
 	InFlightTime time.Duration
 }
 
-// Policy decides. Its methods are called from one goroutine.
+// Policy decides which clients may launch. Its methods are called from one goroutine.
 type Policy interface {
-	// Decide fills in directives[i], zero before, for clients[i], and returns
-	// the time at which to ask again if nothing happens before: after now, or
-	// Never. Clients are in ascending order of ID.
+	// Decide sets directives[i], zero before, for clients[i], and returns the time of
+	// the next decision if no client changes before: after now, or Never. Clients are
+	// in ascending order of ID.
 	Decide(now time.Duration, clients []Client, directives []Directive) time.Duration
 }
 
-// None lets every client launch as it likes: the clients are only counted.
+// None lets every client launch freely and only counts.
 type None struct{}
 
-// Decide asks nothing of anyone.
+// Decide sets no directive.
 func (None) Decide(time.Duration, []Client, []Directive) time.Duration { return Never }
 
-// Settings are what a user may set of a policy. The zero value works.
+// Settings holds the settings of a policy. The zero value works.
 type Settings struct {
 	Quantum time.Duration // of rr: a turn; 0 is 10 ms
-	// Slack is the time that jobs may take, relative to alone, for what others get of
-	// the device in the gaps of an urgent one; 0 is DefaultSlack.
+	// Slack is the time of an urgent client's jobs, relative to alone, that others' use
+	// of its gaps may cost; 0 is DefaultSlack.
 	Slack  float64
 	Device Device
 }
 
-// Policies are all policies, by name. A new one is a file and a line here.
+// MaxSlack is the largest slack that a user may set.
+const MaxSlack = 100
+
+// Policies lists all policies by name. A new policy is one file and one line here.
 var Policies = registry.List[func(Settings) Policy]{
 	{Name: "none", Help: "no control: launches are passed on at once", New: func(Settings) Policy { return None{} }},
-	{Name: "control", Help: "the control of each model in the experiment's file: gate, synchronization or events", New: func(Settings) Policy { return Control{} }},
 	{Name: "priority", Help: "the most urgent job runs alone, others stop at their gate", New: func(s Settings) Policy { return NewPriority(s) }},
-	{Name: "sync", Help: "less urgent clients wait for their queue every N launches while more urgent ones run", New: func(Settings) Policy { return Sync{} }},
-	{Name: "event", Help: "less urgent clients keep a bounded number of launches in flight", New: func(Settings) Policy { return Event{} }},
-	{Name: "auto", Help: "another name of priority", New: func(s Settings) Policy { return NewPriority(s) }},
+	{Name: "sync", Help: "less urgent clients wait for their queue every N launches, or keep two groups of N in flight", New: func(Settings) Policy { return Sync{} }},
 	{Name: "rr", Help: "one client at a time, in turn, for a quantum", New: func(s Settings) Policy { return NewRoundRobin(s) }},
 	{Name: "fair", Help: "device time in proportion to weights", New: func(s Settings) Policy { return NewFair(s) }},
 	{Name: "edf", Help: "the job with the earliest deadline runs alone", New: func(s Settings) Policy { return NewEDF(s) }},
 	{Name: "quota", Help: "each client gets at most its share of the device time", New: func(Settings) Policy { return NewQuota() }},
 }
 
-// New returns a policy by its name, at the beginning of its memory, for any
-// number of devices and for gangs (see [Devices]). The error matches ErrUnknown.
+// New returns a policy by its name, without history, for any number of devices and for
+// gangs (see [Devices]). The error matches ErrUnknown.
 func New(name string, s Settings) (Policy, error) {
 	newPolicy, err := Policies.Find(name)
 	if err != nil {
@@ -121,7 +123,7 @@ func New(name string, s Settings) (Policy, error) {
 	return NewDevices(func() Policy { return newPolicy(s) }), nil
 }
 
-// weight is the client's share of the device relative to others.
+// weight returns the client's share of the device relative to others.
 func (t Terms) weight() float64 {
 	if t.Weight > 0 {
 		return t.Weight
@@ -129,18 +131,22 @@ func (t Terms) weight() float64 {
 	return 1
 }
 
-// bound keeps the queue of a client short, so that what is in it when its gate
-// closes is soon done: a gate alone cannot recall kernels that are queued.
-func (t Terms) bound(d *Directive) {
-	if t.Sync > 0 {
-		d.SyncEvery = t.Sync
-		return
+// boundQueue bounds the client's queue, so its kernels are soon done when its gate closes:
+// a gate cannot recall queued kernels.
+func (t Terms) boundQueue(d *Directive) {
+	switch {
+	case t.Interval == 0:
+		d.InFlightTime = DefaultInFlight
+	case t.EventGroups:
+		d.InFlight = 2 * t.Interval
+	default:
+		d.SyncEvery = t.Interval
 	}
-	d.InFlightTime = DefaultInFlight
 }
 
-// top returns the highest priority of the clients that keep accepts, math.MinInt of none.
-func top(clients []Client, keep func(Client) bool) int {
+// highestPriority returns the highest priority of the clients that keep accepts, or
+// math.MinInt if it accepts none.
+func highestPriority(clients []Client, keep func(Client) bool) int {
 	highest := math.MinInt
 	for _, c := range clients {
 		if keep(c) {
@@ -150,11 +156,11 @@ func top(clients []Client, keep func(Client) bool) int {
 	return highest
 }
 
-func registered(Client) bool { return true }
-func active(c Client) bool   { return c.Active }
+func isRegistered(Client) bool { return true }
+func isActive(c Client) bool   { return c.Active }
 
-// forget drops what is remembered of clients that have left.
-func forget[V any](memory map[int]V, clients []Client) {
+// dropAbsent deletes the memory of clients that have left.
+func dropAbsent[V any](memory map[int]V, clients []Client) {
 	for id := range memory {
 		if !slices.ContainsFunc(clients, func(c Client) bool { return c.ID == id }) {
 			delete(memory, id)

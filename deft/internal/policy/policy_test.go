@@ -49,7 +49,7 @@ func TestNew(t *testing.T) {
 }
 
 func TestNoneAsksNothing(t *testing.T) {
-	d, _ := decide(t, None{}, 1, Client{Active: true}, Client{Active: true, Terms: Terms{Priority: 1, Sync: 4}})
+	d, _ := decide(t, None{}, 1, Client{Active: true}, Client{Active: true, Terms: Terms{Priority: 1, Interval: 4}})
 	if d[0] != (Directive{}) || d[1] != (Directive{}) {
 		t.Error(d)
 	}
@@ -75,7 +75,7 @@ func TestEveryPolicyAnswers(t *testing.T) {
 						clients[id] = &Client{ID: id, Terms: Terms{
 							Priority: rapid.IntRange(0, 2).Draw(rt, "priority"),
 							Weight:   rapid.Float64Range(0, 3).Draw(rt, "weight"),
-							Sync:     rapid.IntRange(0, 5).Draw(rt, "sync"),
+							Interval: rapid.IntRange(0, 5).Draw(rt, "interval"), EventGroups: rapid.Bool().Draw(rt, "event groups"),
 							Share:    rapid.Float64Range(0, 1).Draw(rt, "share"),
 							Deadline: time.Duration(rapid.IntRange(0, 9).Draw(rt, "deadline")) * ms,
 						}}

@@ -18,17 +18,17 @@ func Costs(s device.Settings) Device {
 }
 
 const (
-	// reaction is the time from a launch of an urgent client until others are stopped:
+	// reactionTime is the time from a launch of an urgent client until others are stopped:
 	// the owner wakes up and decides (0.03 to 0.16 ms measured on a loaded machine).
-	reaction = 100 * time.Microsecond
-	// savings is the time over which an urgent client may accumulate its allowed loss.
-	savings = 200 * time.Millisecond
-	// shortest and longest are the limits of the time between two observations of an
+	reactionTime = 100 * time.Microsecond
+	// savingsTime is the time over which an urgent client may accumulate its allowed loss.
+	savingsTime = 200 * time.Millisecond
+	// minCheckTime and longest are the limits of the time between two observations of an
 	// urgent client that keeps others waiting.
-	shortest = 250 * time.Microsecond
-	longest  = 2 * time.Millisecond
-	// mostAhead is the device time that others may have in flight in a gap.
-	mostAhead = 10 * DefaultInFlight
+	minCheckTime = 250 * time.Microsecond
+	maxCheckTime = 2 * time.Millisecond
+	// maxAhead is the device time that others may have in flight in a gap.
+	maxAhead = 10 * DefaultInFlight
 	// busyLimit is the share of its job's time above which a client's kernels fill the
 	// device: nothing is given away between its launches.
 	busyLimit = 0.8
@@ -46,7 +46,7 @@ type Device struct {
 
 // presence decides which clients use the device: those with a job, except while the job
 // has had nothing on the device for longer than it costs to give the gap away. All
-// policies that stop others for a client ask it. It gives away
+// policies that stop others for a client use it. It gives away
 //   - a gap, after the time that the client's own gaps make best ([gaps.threshold]), if
 //     the client has saved up what it loses when it comes back: a part slack-1 of its
 //     jobs' time;
@@ -54,13 +54,13 @@ type Device struct {
 //     as what it loses at its next synchronization is less than slack-1 of the time
 //     between two of them.
 type presence struct {
-	slack  float64
-	device Device
-	seen   map[int]*sign
+	slack     float64
+	device    Device
+	histories map[int]*clientHistory
 }
 
-// sign holds what presence remembers of a client.
-type sign struct {
+// clientHistory is the memory of presence about a client.
+type clientHistory struct {
 	at       time.Duration // of the last observation
 	launches uint64
 	begin    time.Duration
@@ -84,34 +84,34 @@ type sign struct {
 }
 
 func newPresence(s Settings) presence {
-	p := presence{slack: s.Slack, device: s.Device, seen: map[int]*sign{}}
+	p := presence{slack: s.Slack, device: s.Device, histories: map[int]*clientHistory{}}
 	if p.slack <= 1 {
 		p.slack = DefaultSlack
 	}
 	return p
 }
 
-// observe takes in what the clients did since the last call.
+// observe updates the history of the clients since the last call.
 func (p *presence) observe(now time.Duration, clients []Client) {
-	forget(p.seen, clients)
+	dropAbsent(p.histories, clients)
 	for _, c := range clients {
-		s := p.seen[c.ID]
+		s := p.histories[c.ID]
 		if s == nil {
-			s = &sign{at: now, launches: c.Launches, begin: c.Begin, idle: now, open: true, last: c}
-			p.seen[c.ID] = s
+			s = &clientHistory{at: now, launches: c.Launches, begin: c.Begin, idle: now, open: true, last: c}
+			p.histories[c.ID] = s
 		}
 		p.measure(s, now, c)
 		if c.Active {
-			most := max((p.slack-1)*float64(savings), float64(p.delay(c, clients, DefaultInFlight)))
+			most := max((p.slack-1)*float64(savingsTime), float64(p.returnDelay(c, clients, DefaultInFlight)))
 			s.saved = min(s.saved+(p.slack-1)*float64(now-max(s.at, c.Begin)), most)
 		}
-		p.follow(s, now, c, p.delay(c, clients, s.ahead))
+		p.updateIdle(s, now, c, p.returnDelay(c, clients, s.ahead))
 		s.at, s.launches, s.begin, s.last = now, c.Launches, c.Begin, c
 	}
 }
 
-// follow updates since when the client has had nothing on the device.
-func (p *presence) follow(s *sign, now time.Duration, c Client, delay time.Duration) {
+// updateIdle updates the time since which the client has had nothing on the device.
+func (p *presence) updateIdle(s *clientHistory, now time.Duration, c Client, delay time.Duration) {
 	launched, begun := c.Launches != s.launches, c.Begin != s.begin
 	switch {
 	case launched:
@@ -120,7 +120,7 @@ func (p *presence) follow(s *sign, now time.Duration, c Client, delay time.Durat
 			if s.absent {
 				end = now // its first launch rings
 			}
-			s.distribution().add(max(end-s.idle, 0))
+			s.currentGaps().add(max(end-s.idle, 0))
 		}
 		if s.absent && !s.paced {
 			s.saved -= float64(delay)
@@ -138,16 +138,16 @@ func (p *presence) follow(s *sign, now time.Duration, c Client, delay time.Durat
 	s.busy = c.Busy
 }
 
-// distribution returns the gaps among which the one at the last observation counts.
-func (s *sign) distribution() *gaps {
+// currentGaps returns the distribution of the gap at the last observation.
+func (s *clientHistory) currentGaps() *gaps {
 	if s.last.Active && !s.last.Started {
 		return &s.atBegin
 	}
 	return &s.inJob
 }
 
-// measure adds up what the client does with its jobs' time.
-func (p *presence) measure(s *sign, now time.Duration, c Client) {
+// measure adds up the client's work in the time of its jobs.
+func (p *presence) measure(s *clientHistory, now time.Duration, c Client) {
 	if !s.last.Active {
 		return
 	}
@@ -166,9 +166,9 @@ func (p *presence) measure(s *sign, now time.Duration, c Client) {
 // done returns the kernels that are known to be done.
 func (c Client) done() uint64 { return c.Launches - min(uint64(c.InFlight), c.Launches) }
 
-// left returns the kernels that may be in flight: those that are not known to be done, less
+// kernelsLeft returns the kernels that may be in flight: those that are not known to be done, less
 // those for which the device has had time since the queue was empty.
-func (s *sign) left(c Client) int {
+func (s *clientHistory) kernelsLeft(c Client) int {
 	if c.Queueing == 0 || s.single.gpu <= 0 {
 		return c.InFlight
 	}
@@ -178,7 +178,7 @@ func (s *sign) left(c Client) int {
 // work holds the launches and jobs of a client in a time.
 type work struct{ ns, gpu, kernels, syncs float64 }
 
-// add adds what it did next: about the last second counts.
+// add adds later work. About the last second counts.
 func (w *work) add(d work) {
 	if w.ns += d.ns; w.ns > float64(time.Second) {
 		w.ns, w.gpu, w.kernels, w.syncs = w.ns/2, w.gpu/2, w.kernels/2, w.syncs/2
@@ -188,14 +188,15 @@ func (w *work) add(d work) {
 	w.syncs += d.syncs
 }
 
-// delay returns what a client loses when it takes the device back from the others.
-func (p *presence) delay(c Client, clients []Client, bound time.Duration) time.Duration {
-	return p.ahead(c, clients, bound) + p.device.Switch + reaction
+// returnDelay returns the time that a client loses when it takes the device back from the
+// others.
+func (p *presence) returnDelay(c Client, clients []Client, bound time.Duration) time.Duration {
+	return p.workAhead(c, clients, bound) + p.device.Switch + reactionTime
 }
 
-// ahead returns the device time that others may have in flight before a kernel of c if
+// workAhead returns the device time that others may have in flight before a kernel of c if
 // their queues are bounded: a launch cannot be divided.
-func (p *presence) ahead(c Client, clients []Client, bound time.Duration) time.Duration {
+func (p *presence) workAhead(c Client, clients []Client, bound time.Duration) time.Duration {
 	most := bound
 	if p.device.Alternates {
 		most = 0
@@ -208,25 +209,25 @@ func (p *presence) ahead(c Client, clients []Client, bound time.Duration) time.D
 	return most
 }
 
-// wants says whether the client uses the device, or would if it were let.
-func (p *presence) wants(c Client) bool { return c.Active && !p.seen[c.ID].absent }
+// usesDevice says whether the client uses the device, or would with an open gate.
+func (p *presence) usesDevice(c Client) bool { return c.Active && !p.histories[c.ID].absent }
 
 // decide marks the clients that others need not wait for, and returns the time of the
-// next look. It is called after observe; waited says whether a client keeps others from
+// next decision. It is called after observe; waited says whether a client keeps others from
 // launching.
 func (p *presence) decide(now time.Duration, clients []Client, waited func(Client) bool) time.Duration {
 	next := Never
 	for _, c := range clients {
-		s := p.seen[c.ID]
+		s := p.histories[c.ID]
 		if !c.Active {
 			continue
 		}
 		if s.keeps = waited(c); !s.keeps {
 			continue
 		}
-		delay := p.delay(c, clients, DefaultInFlight)
+		delay := p.returnDelay(c, clients, DefaultInFlight)
 		cost := delay + p.device.Switch
-		look := now + min(max(cost/2, shortest), longest)
+		check := now + min(max(cost/2, minCheckTime), maxCheckTime)
 		paced := s.paced
 		if paced {
 			s.absent, s.paced = false, false
@@ -236,39 +237,39 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 			s.ahead = s.depth()
 		case c.Busy || c.Drained || !s.open:
 		default:
-			ready := s.idle + s.distribution().threshold(cost)
+			ready := s.idle + s.currentGaps().threshold(cost)
 			if lack := float64(delay) - s.saved; lack > 0 {
 				ready = max(ready, now+time.Duration(math.Ceil(lack/(p.slack-1))))
 			}
 			if s.absent = now >= ready; !s.absent {
-				look = min(look, ready)
+				check = min(check, ready)
 			}
 			s.ahead = s.depth()
 		}
-		if !s.absent && p.paces(s, c, clients, paced) {
+		if !s.absent && p.sharesPauses(s, c, clients, paced) {
 			s.absent, s.paced = true, true
-			next = min(next, look)
+			next = min(next, check)
 			continue
 		}
 		if s.absent {
-			look = now + 10*longest
+			check = now + 10*maxCheckTime
 		}
-		next = min(next, look)
+		next = min(next, check)
 	}
 	return next
 }
 
 // depth returns the device time that others may have in flight in a gap: a deep queue
 // keeps the device busy while their hosts are not, and costs the client when it comes back.
-func (s *sign) depth() time.Duration {
-	return min(max(DefaultInFlight, time.Duration(s.saved/2)), mostAhead)
+func (s *clientHistory) depth() time.Duration {
+	return min(max(DefaultInFlight, time.Duration(s.saved/2)), maxAhead)
 }
 
-// paces says whether others may use what is left of the device between the launches of
-// a client that does not fill it: what they have ahead of its kernels, and what it has
-// queued, would be done soon enough at its next synchronization. Once that is too much
-// they wait until its queue is empty. Paced says whether they use it already.
-func (p *presence) paces(s *sign, c Client, clients []Client, paced bool) bool {
+// sharesPauses says whether others may use the device between the launches of a client
+// that does not fill it: their work ahead of its kernels, and its own queue, would be done
+// soon enough at its next synchronization. Once that is too much they wait until its queue
+// is empty. Paced says whether they use it already.
+func (p *presence) sharesPauses(s *clientHistory, c Client, clients []Client, paced bool) bool {
 	if c.Waits && c.Busy || !paced && (c.Drained || !s.open) { // it is not its host that it waits for
 		return false
 	}
@@ -278,14 +279,14 @@ func (p *presence) paces(s *sign, c Client, clients []Client, paced bool) bool {
 	between := s.all.kernels / s.all.syncs * s.single.ns / s.single.kernels // two of its waits, alone
 	most := time.Duration((p.slack - 1) * between)                          // that it may lose
 	s.ahead = min(DefaultInFlight, most/2)
-	ahead := p.ahead(c, clients, s.ahead)
-	left := s.left(c)
+	ahead := p.workAhead(c, clients, s.ahead)
+	left := s.kernelsLeft(c)
 	loss := ahead + time.Duration(float64(left)*s.single.gpu/s.single.kernels)
 	switch {
-	case p.device.Alternates: // until the next look, one of the others' kernels comes before each of its own
-		loss += min(time.Duration(left)*ahead, shortest) / 2
+	case p.device.Alternates: // until the next check, one of the others' kernels comes before each of its own
+		loss += min(time.Duration(left)*ahead, minCheckTime) / 2
 	case p.device.Switch > 0: // until then, it does not get the device
-		loss += p.device.Switch + shortest/2
+		loss += p.device.Switch + minCheckTime/2
 	}
 	if !paced { // worth it?
 		return left <= 1 && loss+2*p.device.Switch <= most
@@ -293,17 +294,16 @@ func (p *presence) paces(s *sign, c Client, clients []Client, paced bool) bool {
 	return loss <= most
 }
 
-// opened notes whose gates are open, bounds the queues of those that use the device
-// between the launches of another, and asks those that are absent to say when they
-// launch again.
-func (p *presence) opened(clients []Client, directives []Directive) {
+// setBounds notes the open gates, bounds the queues of clients that use the device between
+// the launches of another, and has absent clients ring when they launch again.
+func (p *presence) setBounds(clients []Client, directives []Directive) {
 	for i, c := range clients {
 		if directives[i].InFlightTime == 0 {
 			continue
 		}
 		bound, gap := DefaultInFlight, Never
 		for _, o := range clients {
-			switch s := p.seen[o.ID]; {
+			switch s := p.histories[o.ID]; {
 			case o.ID == c.ID || !o.Active:
 			case s.paced:
 				bound, gap = min(bound, s.ahead), 0
@@ -320,56 +320,56 @@ func (p *presence) opened(clients []Client, directives []Directive) {
 	}
 	users := 0 // of the device
 	for i, c := range clients {
-		if uses(c, directives[i]) {
+		if mayRun(c, directives[i]) {
 			users++
 		}
 	}
 	for i, c := range clients {
-		s := p.seen[c.ID]
+		s := p.histories[c.ID]
 		s.open = !directives[i].Closed
-		s.alone = users == 0 || users == 1 && uses(c, directives[i])
+		s.alone = users == 0 || users == 1 && mayRun(c, directives[i])
 		directives[i].Watch = s.open && c.Active && s.absent && !s.paced && len(clients) > 1
 		directives[i].Timed = s.keeps && len(clients) > 1
 	}
 }
 
-// uses says whether a client may have kernels on the device under a directive.
-func uses(c Client, d Directive) bool { return c.Busy || c.Active && !d.Closed }
+// mayRun says whether a client may have kernels on the device under a directive.
+func mayRun(c Client, d Directive) bool { return c.Busy || c.Active && !d.Closed }
 
-// Holders that are no clients: where there is no work, and while one that cannot be
-// interrupted runs.
+// Holders that are not clients: without any work, and while a launch runs that cannot be
+// interrupted.
 const (
-	nobody  = -1
-	waiting = -2
+	noHolder   = -1
+	busyHolder = -2
 )
 
-// after returns the holder, or waiting while a long launch of another client is on the
-// device: what the holder launched meanwhile would wait behind it, and that time would
-// count as its own.
-func (p *presence) after(holder int, clients []Client) int {
+// effectiveHolder returns the holder, or busyHolder while a long launch of another client
+// is on the device: the holder's launches meanwhile would wait behind it, and that time would count
+// as its own.
+func (p *presence) effectiveHolder(holder int, clients []Client) int {
 	for _, c := range clients {
-		if c.ID != holder && holder != nobody && c.Busy && c.Longest > granularity {
-			return waiting
+		if c.ID != holder && holder != noHolder && c.Busy && c.Longest > granularity {
+			return busyHolder
 		}
 	}
 	return holder
 }
 
-// give opens the gate of one client, and of those with a job that do not use the device;
-// the others stop, unless nobody has work. If there is more than one client, the queue
+// giveDevice opens the gate of one client, and of those with a job that do not use the device;
+// the others stop, unless no client has work. If there is more than one client, the queue
 // of each is bounded, so a turn ends soon after its gate closes.
-func (p *presence) give(id int, clients []Client, directives []Directive) {
+func (p *presence) giveDevice(id int, clients []Client, directives []Directive) {
 	for i, c := range clients {
-		directives[i].Closed = id != nobody && c.ID != id && (!c.Active || p.wants(c))
+		directives[i].Closed = id != noHolder && c.ID != id && (!c.Active || p.usesDevice(c))
 		if len(clients) > 1 {
-			c.bound(&directives[i])
+			c.boundQueue(&directives[i])
 		}
 	}
-	p.opened(clients, directives)
+	p.setBounds(clients, directives)
 }
 
-// others says whether another client of the list has a job.
-func others(clients []Client) func(Client) bool {
+// anotherHasJob says whether another client of the list has a job.
+func anotherHasJob(clients []Client) func(Client) bool {
 	jobs := 0
 	for _, c := range clients {
 		if c.Active {

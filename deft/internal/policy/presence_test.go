@@ -87,14 +87,14 @@ func TestPresenceModel(t *testing.T) {
 				if next <= now {
 					t.Fatalf("at %v: next look at %v", now, next)
 				}
-				open, paced := !directives[1].Closed, p.presence.seen[1].paced
+				open, paced := !directives[1].Closed, p.presence.histories[1].paced
 				if urgent.Active && urgent.Busy && open && !paced {
 					t.Fatalf("at %v: others launch while it has kernels on the device", now)
 				}
 				if directives[0].Closed || directives[0].Watch != (urgent.Active && open && !paced) {
 					t.Fatalf("at %v: the urgent client's directive is %+v, others open %v", now, directives[0], open)
 				}
-				waited := max(gapLimit, time.Duration(float64(p.presence.delay(urgent, []Client{urgent, other}, DefaultInFlight))/(slack-1)))
+				waited := max(gapLimit, time.Duration(float64(p.presence.returnDelay(urgent, []Client{urgent, other}, DefaultInFlight))/(slack-1)))
 				if urgent.Active && !urgent.Busy && !open && now-idle > waited+time.Nanosecond {
 					t.Fatalf("at %v: idle since %v, but the others wait", now, idle)
 				}
@@ -148,11 +148,11 @@ func TestSlackIsKept(t *testing.T) {
 		for range 300 {
 			for end := now + 6*time.Millisecond; now < end; {
 				p.observe(now, clients)
-				next := p.decide(now, clients, others(clients))
-				p.opened(clients, make([]Directive, 2))
+				next := p.decide(now, clients, anotherHasJob(clients))
+				p.setBounds(clients, make([]Directive, 2))
 				now = min(next, end)
 			}
-			if !p.wants(clients[0]) {
+			if !p.usesDevice(clients[0]) {
 				lost += other.Longest
 				given++
 			}
@@ -168,17 +168,17 @@ func TestSlackIsKept(t *testing.T) {
 
 // The kernels that may be in flight are those for which the device has had no time yet.
 func TestLeft(t *testing.T) {
-	s := &sign{single: work{gpu: 600, kernels: 100}} // 6 ns each
+	s := &clientHistory{single: work{gpu: 600, kernels: 100}} // 6 ns each
 	for _, tt := range []struct {
 		queueing time.Duration // ns
 		inFlight int
 		want     int
 	}{{0, 50, 50}, {60, 50, 40}, {299, 50, 1}, {1000, 50, 1}, {1000, 0, 0}} {
-		if got := s.left(Client{Queueing: tt.queueing, InFlight: tt.inFlight}); got != tt.want {
+		if got := s.kernelsLeft(Client{Queueing: tt.queueing, InFlight: tt.inFlight}); got != tt.want {
 			t.Errorf("%+v: %d", tt, got)
 		}
 	}
-	if got := new(sign).left(Client{Queueing: time.Second, InFlight: 7}); got != 7 {
+	if got := new(clientHistory).kernelsLeft(Client{Queueing: time.Second, InFlight: 7}); got != 7 {
 		t.Errorf("of unknown kernels: %d", got)
 	}
 }
@@ -196,7 +196,7 @@ func TestGapOfPaced(t *testing.T) {
 		return directives
 	}
 	ask(ms)
-	s := p.presence.seen[1]
+	s := p.presence.histories[1]
 	s.single = work{ns: 1e9, gpu: 1e7, kernels: 1e4}
 	s.all, s.saved = work{ns: 1e9, kernels: 1e4, syncs: 10}, float64(ms/2)
 	urgent.Launches, urgent.InFlight, urgent.Busy, urgent.Started = 1, 1, true, true
@@ -210,7 +210,7 @@ func TestGapOfPaced(t *testing.T) {
 	for now := 13 * ms; now < 200*ms; now += 20 * ms {
 		ask(now)
 	}
-	if d := ask(200 * ms); d[1].InFlightTime != mostAhead {
+	if d := ask(200 * ms); d[1].InFlightTime != maxAhead {
 		t.Errorf("in a long gap: %+v", d)
 	}
 	urgent.Launches, urgent.Busy = 2, true

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Priority stops every client while a more urgent one uses the device: while it has a
-// job, except in gaps that are worth giving away ([presence]). There may be any number
-// of levels. A client that is not of the highest level registered has little device
-// time in flight ([DefaultInFlight], or a synchronization point every Sync launches if
-// it names them), so what it has queued when it is stopped is soon done.
+// Priority stops every client while a more urgent one uses the device: while it has a job,
+// except in gaps that are worth giving away ([presence]). There may be any number of
+// levels. A client below the highest registered level has little device time in flight
+// ([DefaultInFlight], or the bound of its Interval), so its kernels are soon done when it
+// is stopped.
 type Priority struct{ presence presence }
 
 var _ Policy = (*Priority)(nil)
@@ -23,13 +23,13 @@ func (p *Priority) Decide(now time.Duration, clients []Client, directives []Dire
 	next := p.presence.decide(now, clients, func(c Client) bool {
 		return slices.ContainsFunc(clients, func(o Client) bool { return o.Active && o.Priority < c.Priority })
 	})
-	highest, urgent := top(clients, registered), top(clients, p.presence.wants)
+	highest, urgent := highestPriority(clients, isRegistered), highestPriority(clients, p.presence.usesDevice)
 	for i, c := range clients {
 		directives[i].Closed = c.Priority < urgent
 		if c.Priority < highest {
-			c.bound(&directives[i])
+			c.boundQueue(&directives[i])
 		}
 	}
-	p.presence.opened(clients, directives)
+	p.presence.setBounds(clients, directives)
 	return next
 }

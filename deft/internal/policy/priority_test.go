@@ -17,7 +17,7 @@ func TestPriority(t *testing.T) {
 		{"urgent sleeps", []Client{at(0, true), at(1, false)}, "--", []int{-1, 0}, []bool{false, false}},
 		{"three levels, the middle runs", []Client{at(0, true), at(5, true), at(9, false)}, "x--", []int{-1, -1, 0}, []bool{false, true, false}},
 		{"three levels, all run", []Client{at(0, true), at(5, true), at(9, true)}, "xx-", []int{-1, -1, 0}, []bool{false, true, true}},
-		{"own interval", []Client{{Terms: Terms{Sync: 3}}, at(1, false)}, "--", []int{3, 0}, []bool{false, false}},
+		{"own interval", []Client{{Terms: Terms{Interval: 3}}, at(1, false)}, "--", []int{3, 0}, []bool{false, false}},
 	}
 	for _, tt := range tests {
 		d, _ := decide(t, NewPriority(Settings{}), 0, tt.clients...)

@@ -2,13 +2,13 @@ package policy
 
 import "time"
 
-// Quota holds each client that has a share to that share of the device's time,
-// whether or not others want the rest: a token bucket of device time that fills
-// at the share and holds that of burst at most. A client whose bucket is empty
-// stops until there is something in it again. It is not work conserving.
+// Quota limits each client with a share to that share of the device's time, even if the
+// rest is unused: a token bucket of device time that fills at the share and has room for
+// that of burst. A client with an empty bucket stops until the bucket has been refilled a
+// little. It is not work conserving.
 type Quota struct{ buckets map[int]bucket }
 
-// burst is the time over which a share is kept; set by hand, as refill is.
+// burst is the time over which a share is kept; set by hand, like refill.
 const burst = 50 * time.Millisecond
 
 var _ Policy = (*Quota)(nil)
@@ -24,13 +24,14 @@ type bucket struct {
 // NewQuota returns the policy.
 func NewQuota() *Quota { return &Quota{map[int]bucket{}} }
 
-// refill is the share of a full bucket that a client which ran dry waits for:
-// opening the gate for less would cost more in synchronization than it gives.
+// refill is the share of a full bucket for which an empty client waits: opening the gate
+// for less would cost more in synchronization than it gains.
 const refill = 0.1
 
-// Decide fills the buckets, takes out what was used, and stops who has overdrawn.
+// Decide fills the buckets, subtracts the device time used, and stops clients with an empty
+// bucket.
 func (q *Quota) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
-	forget(q.buckets, clients)
+	dropAbsent(q.buckets, clients)
 	next := Never
 	for i, c := range clients {
 		if c.Share <= 0 {
@@ -51,7 +52,7 @@ func (q *Quota) Decide(now time.Duration, clients []Client, directives []Directi
 		}
 		q.buckets[c.ID] = b
 		directives[i].Closed = b.closed
-		c.bound(&directives[i])
+		c.boundQueue(&directives[i])
 		if !c.Active && !b.closed {
 			continue
 		}

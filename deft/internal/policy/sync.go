@@ -2,66 +2,73 @@ package policy
 
 import (
 	"cmp"
+	"math"
 	"time"
-
-	"github.com/foretime/foretime/deft/internal/predictor"
 )
 
-// DefaultSync is the interval of sync and event for a client that names none and
-// has not ended a job.
-const DefaultSync = 16
+// DefaultInterval is the interval of sync for a client that has none of its own and has
+// not ended a job.
+const DefaultInterval = 16
 
-// SyncCost is what a job is taken to lose at a synchronization point: that its host
-// wakes, and that the device waits for its next launch. By it the chosen intervals
-// were near the best on pairs that were drawn (simulator, TestChosenInterval).
+// SyncCost is the assumed loss of a job at a synchronization point: its host wakes up,
+// and the device waits for the next launch. Intervals chosen with it were close to the
+// best on drawn pairs (simulator, TestChosenInterval).
 const SyncCost = 30 * time.Microsecond
 
-// Sync sets synchronization points and never closes a gate: every Sync launches of
-// each client that is not of the highest level, or of all where there is one level.
-// On a device that serves kernels in order of launch this bounds how long a more
-// urgent job waits behind them. Where a client names no interval it is the one of
-// least cost ([predictor.Interval]).
+// Sync bounds the queues of the clients below the highest level, or of all clients if
+// there is one level, and never closes a gate: by a synchronization point every Interval
+// launches, or, for a client with EventGroups, by two groups of Interval launches in
+// flight. On a device that runs kernels in order of launch this bounds how long a more
+// urgent job waits behind them. A client without an interval gets the one of least cost
+// for its jobs until now ([Harris]).
 type Sync struct{}
 
-// Event bounds how many launches are in flight without making the host wait for
-// an empty queue: two groups of Event launches, where it names none as many as Sync
-// has between two points. It never closes a gate.
-type Event struct{}
-
-var _, _ Policy = Sync{}, Event{}
+var _ Policy = Sync{}
 
 // Decide bounds the queues.
 func (Sync) Decide(_ time.Duration, clients []Client, directives []Directive) time.Duration {
 	for i, c := range clients {
-		if yields(c, clients) {
-			directives[i].SyncEvery = cmp.Or(c.Sync, c.interval())
+		if !isBounded(c, clients) {
+			continue
+		}
+		n := cmp.Or(c.Interval, c.bestInterval())
+		switch {
+		case !c.EventGroups:
+			directives[i].SyncEvery = n
+		case c.Interval > 0:
+			directives[i].InFlight = 2 * n
+		default: // as many in flight as between two synchronization points
+			directives[i].InFlight = n
 		}
 	}
 	return Never
 }
 
-// Decide bounds the queues.
-func (Event) Decide(_ time.Duration, clients []Client, directives []Directive) time.Duration {
-	for i, c := range clients {
-		if yields(c, clients) {
-			directives[i].InFlight = cmp.Or(2*c.Event, c.interval())
-		}
-	}
-	return Never
-}
-
-// interval is the best N for what the client's jobs were until now.
-func (c Client) interval() int {
+// bestInterval returns the interval of least cost for the client's jobs until now.
+func (c Client) bestInterval() int {
 	done, jobs := float64(c.Launches)-float64(c.InFlight), float64(c.Jobs)
 	if done <= 0 || jobs <= 0 {
-		return DefaultSync
+		return DefaultInterval
 	}
-	return cmp.Or(predictor.Interval(float64(SyncCost)*float64(c.Launches)/jobs, float64(c.GPU)/done), DefaultSync)
+	return cmp.Or(Harris(float64(SyncCost)*float64(c.Launches)/jobs, float64(c.GPU)/done), DefaultInterval)
 }
 
-// yields says whether a client's queue is to be bounded: it is below another,
-// or all are equal.
-func yields(c Client, clients []Client) bool {
+// Harris returns the interval N of least cost setup/N + delay·N/2, at least 1:
+// sqrt(2·setup/delay), the economic order quantity (F. W. Harris, "How many parts to make
+// at once", 1913). Setup is the cost of a synchronization point at each launch of a job;
+// delay is the device time of a kernel, since an urgent job finds half of the N kernels
+// still queued. Both have the same unit. It returns 0 if delay is not above 0 or setup is
+// below 0.
+func Harris(setup, delay float64) int {
+	if !(delay > 0) || !(setup >= 0) {
+		return 0
+	}
+	return int(max(1, math.Round(math.Sqrt(min(2*setup/delay, math.MaxInt32)))))
+}
+
+// isBounded says that a client's queue is bounded: another one is more urgent, or all are
+// equal.
+func isBounded(c Client, clients []Client) bool {
 	highest, lowest := c.Priority, c.Priority
 	for _, other := range clients {
 		highest, lowest = max(highest, other.Priority), min(lowest, other.Priority)

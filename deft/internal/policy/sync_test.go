@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// The original's policies bound the same clients, by intervals that they name.
-func TestSyncAndEvent(t *testing.T) {
+// The same clients are bounded by synchronization points and by event groups.
+func TestSync(t *testing.T) {
 	at := func(level, n int) Client {
-		return Client{Terms: Terms{Priority: level, Sync: n, Event: n}, Active: true}
+		return Client{Terms: Terms{Priority: level, Interval: n}, Active: true}
 	}
 	tests := []struct {
 		name    string
@@ -22,12 +22,15 @@ func TestSyncAndEvent(t *testing.T) {
 	}
 	for _, tt := range tests {
 		points, _ := decide(t, Sync{}, 0, tt.clients...)
-		groups, _ := decide(t, Event{}, 0, tt.clients...)
+		for i := range tt.clients {
+			tt.clients[i].EventGroups = true
+		}
+		groups, _ := decide(t, Sync{}, 0, tt.clients...)
 		for i, want := range tt.want {
 			if points[i] != (Directive{SyncEvery: want}) {
 				t.Errorf("%s: client %d: %+v, want %d", tt.name, i, points[i], want)
 			}
-			if tt.clients[i].Event > 0 {
+			if tt.clients[i].Interval > 0 {
 				want *= 2
 			}
 			if groups[i] != (Directive{InFlight: want}) {
@@ -37,8 +40,8 @@ func TestSyncAndEvent(t *testing.T) {
 	}
 }
 
-// Where no interval is named it is that of the jobs until now: sqrt(2 a K/k), here
-// of 400 launches of 100 us, 15.5, and of 1,600 of 25 us, 62.
+// Without an interval of its own a client gets that of its jobs until now:
+// sqrt(2 a K/k), here of 400 launches of 100 us, 15.5, and of 1,600 of 25 us, 62.
 func TestChosenByTheJobs(t *testing.T) {
 	for _, tt := range []struct {
 		launches, inFlight, jobs int
@@ -48,17 +51,32 @@ func TestChosenByTheJobs(t *testing.T) {
 		{800, 0, 2, 80 * ms, 15},
 		{810, 10, 2, 80 * ms, 16},
 		{3200, 0, 2, 80 * ms, 62},
-		{800, 0, 0, 80 * ms, DefaultSync},  // no job has ended
-		{800, 0, 2, 0, DefaultSync},        // the device time is not known
-		{800, 800, 2, 1 * ms, DefaultSync}, // nothing is done
+		{800, 0, 0, 80 * ms, DefaultInterval},  // no job has ended
+		{800, 0, 2, 0, DefaultInterval},        // the device time is not known
+		{800, 800, 2, 1 * ms, DefaultInterval}, // nothing is done
 		{2, 0, 2, time.Hour, 1},
 		{math.MaxInt32, 0, 1, 1, 46341},
 	} {
 		c := Client{Active: true, Launches: uint64(tt.launches), InFlight: tt.inFlight, Jobs: tt.jobs, GPU: tt.gpu}
 		d, _ := decide(t, Sync{}, 0, c)
-		e, _ := decide(t, Event{}, 0, c)
+		c.EventGroups = true
+		e, _ := decide(t, Sync{}, 0, c)
 		if d[0].SyncEvery != tt.want || e[0].InFlight != tt.want {
 			t.Errorf("%+v: %+v and %+v", tt, d[0], e[0])
+		}
+	}
+}
+
+func TestHarris(t *testing.T) {
+	for _, tt := range []struct {
+		setup, delay float64
+		want         int
+	}{
+		{0, 1, 1}, {8, 1, 4}, {2, 1, 2}, {4.5, 1, 3}, {1, 0, 0}, {-1, 1, 0}, {math.NaN(), 1, 0}, {1, math.NaN(), 0},
+		{math.Inf(1), 1, 46341}, // the square root of the largest 32-bit number
+	} {
+		if got := Harris(tt.setup, tt.delay); got != tt.want {
+			t.Errorf("Harris(%v, %v) = %d, want %d", tt.setup, tt.delay, got, tt.want)
 		}
 	}
 }

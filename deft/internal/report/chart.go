@@ -6,14 +6,14 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// Named is a log with the name of its model.
-type Named struct {
+// NamedLog is a log with the name of its model.
+type NamedLog struct {
 	Name string
 	Log  *Log
 }
 
-// TimeSeries is a chart of completion times over time.
-func TimeSeries(logs []Named) chart.Lines {
+// TimeSeries returns a chart of completion times over time.
+func TimeSeries(logs []NamedLog) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{Title: "Job completion time", X: "time (s)", Y: "JCT (ms)"}}
 	first := int64(math.MaxInt64)
 	for _, l := range logs {
@@ -32,8 +32,8 @@ func TimeSeries(logs []Named) chart.Lines {
 	return c
 }
 
-// CDF is a chart of the distribution of completion times.
-func CDF(logs []Named) chart.CDF {
+// CDF returns a chart of the distribution of completion times.
+func CDF(logs []NamedLog) chart.CDF {
 	c := chart.CDF{Frame: chart.Frame{Title: "Job completion time", X: "JCT (ms)", Y: "share of jobs"}}
 	for _, l := range logs {
 		c.Samples = append(c.Samples, chart.Sample{Name: l.Name, Values: l.Log.Times()})

@@ -10,10 +10,10 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-func logs() []Named {
+func logs() []NamedLog {
 	a := &Log{Jobs: []Job{{StartNs: 2e9, EndNs: 3e9, Ms: 1000}, {StartNs: 3e9, EndNs: 5e9, Ms: 2000}}}
 	b := &Log{Jobs: []Job{{StartNs: 1e9, EndNs: 1.5e9, Ms: 500}}}
-	return []Named{{"A", a}, {"B", b}}
+	return []NamedLog{{"A", a}, {"B", b}}
 }
 
 // The points are those of Deft's figure: end since the first start, and JCT.

@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Compare returns the run beside one of the same models alone on the device. The
-// error matches ErrMismatch where a model is missing, or ErrNoModels where no job
-// took any time.
+// Compare returns the run compared with a run of the same models alone on the device. The
+// error matches ErrMismatch if a model is missing, or ErrNoModels if no job took any time.
 func (r *Run) Compare(alone *Run) (*Run, error) {
 	c := *r
 	c.Models = slices.Clone(r.Models)
 	var progress []float64
 	for i := range c.Models {
 		m := &c.Models[i]
-		a, ok := alone.find(i, *m)
+		a, ok := alone.findModel(i, *m)
 		if !ok {
 			return nil, fmt.Errorf("report: %w: %s has no solo run", ErrMismatch, m.Name)
 		}
@@ -33,9 +32,9 @@ func (r *Run) Compare(alone *Run) (*Run, error) {
 	return &c, err
 }
 
-// find is the model that is alone's part of m: the one at the same place where
-// it has the same name, else the first of that name.
-func (r *Run) find(i int, m Model) (Model, bool) {
+// findModel returns the model of r that corresponds to m: at the same place if it has the
+// same name, or else the first of that name.
+func (r *Run) findModel(i int, m Model) (Model, bool) {
 	if i < len(r.Models) && r.Models[i].Name == m.Name {
 		return r.Models[i], true
 	}
@@ -47,8 +46,8 @@ func (r *Run) find(i int, m Model) (Model, bool) {
 	return Model{}, false
 }
 
-// Jain is Jain's fairness index, (Σx)² / (n·Σx²) (Jain, Chiu and Hawe 1984): 1
-// for equal shares, 1/n where one has everything.
+// Jain returns Jain's fairness index, (Σx)² / (n·Σx²) (Jain, Chiu and Hawe 1984): 1 for
+// equal shares, 1/n if one has everything.
 func Jain(shares []float64) (float64, error) {
 	sum, squares := 0.0, 0.0
 	for i, x := range shares {

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// ErrNoJobs is returned where no job is left to look at.
+// ErrNoJobs is returned for a log without jobs after the warm-up.
 var ErrNoJobs = errors.New("no jobs")
 
 // Job is a row of a log.
@@ -19,7 +19,7 @@ type Job struct {
 	ReservedBytes  *int64  `dataset:"max_reserved_gpu_memory_byte"`
 }
 
-// Log is a read log.
+// Log holds the jobs of a log file.
 type Log struct {
 	WarmUp      Job
 	Jobs        []Job // without the warm-up, in file order; one at least
@@ -27,8 +27,7 @@ type Log struct {
 	Diagnostics []*dataset.SyntaxError
 }
 
-// LoadLog reads a log. The error matches ErrNoJobs where it holds the warm-up at
-// most.
+// LoadLog reads a log. The error matches ErrNoJobs if it holds at most the warm-up.
 func LoadLog(path string) (*Log, error) {
 	t, err := dataset.Load[Job](path, dataset.Options{})
 	if err != nil {
@@ -50,7 +49,7 @@ func LoadLog(path string) (*Log, error) {
 // SaveLog writes a log, the warm-up first.
 func SaveLog(path string, jobs []Job) error { return dataset.Save(path, jobs, dataset.Options{}) }
 
-// Times are the completion times in ms, in file order.
+// Times returns the completion times in ms, in file order.
 func (l *Log) Times() []float64 {
 	ms := make([]float64, len(l.Jobs))
 	for i, j := range l.Jobs {
@@ -59,8 +58,7 @@ func (l *Log) Times() []float64 {
 	return ms
 }
 
-// Span is the time from the begin of the first job to the end of the last, in
-// seconds.
+// Span returns the time from the begin of the first job to the end of the last, in seconds.
 func (l *Log) Span() float64 {
 	first, last := l.Jobs[0].StartNs, l.Jobs[0].EndNs
 	for _, j := range l.Jobs {

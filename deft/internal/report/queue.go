@@ -4,14 +4,14 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// Depth is how many launches of a model were in flight at most in a millisecond.
+// Depth is the largest number of a model's launches in flight within a millisecond.
 type Depth struct {
 	AtMS     int64  `dataset:"at_ms"` // from the barrier
 	Model    string `dataset:"model"` // stem of its files
 	InFlight int    `dataset:"in_flight"`
 }
 
-// Queue is a chart of the launches in flight of each model over time.
+// Queue returns a chart of each model's launches in flight over time.
 func Queue(rows []Depth) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{Title: "Queue depth", X: "time (s)", Y: "launches in flight"}, Steps: true}
 	at := map[string]int{}

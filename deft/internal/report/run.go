@@ -9,11 +9,11 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Errors returned where there is nothing to report on, or to compare.
+// Errors returned if there is nothing to report on or to compare.
 var (
-	// ErrNoModels is returned for a run of no model.
+	// ErrNoModels is returned for a run without models.
 	ErrNoModels = errors.New("no models")
-	// ErrMismatch is returned for two runs that are not of the same models.
+	// ErrMismatch is returned for two runs of different models.
 	ErrMismatch = errors.New("different models")
 )
 
@@ -25,22 +25,21 @@ type Run struct {
 	Device  string  `json:"device"` // sim or cuda
 	Clock   string  `json:"clock"`  // virtual or real
 	Seconds float64 `json:"seconds"`
-	// Busy is the share of the time that the device worked; absent where unknown.
+	// Busy is the fraction of the time for which the device worked; nil if unknown.
 	Busy *float64 `json:"busy,omitempty"`
-	// Preemption is the time from the begin of a job to when nothing of the
-	// clients that it stopped was on the device any more; absent where none was.
+	// Preemption summarises the times from the begin of a job until no kernel of the
+	// clients that it stopped was on the device; nil without preemptions.
 	Preemption *Summary `json:"preemption_ms,omitempty"`
 	Jain       *float64 `json:"jain,omitempty"` // over device time per weight
 	// Progress is Jain's index over time alone per time shared; of a run that was
 	// compared.
 	Progress *float64 `json:"jain_progress,omitempty"`
-	// Decisions is how often the policy was asked.
+	// Decisions counts the policy's decisions.
 	Decisions int      `json:"decisions,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
-// Model is the outcome of one model. Everything but the log leaves the warm-up
-// job out.
+// Model is the outcome of one model, without the warm-up job except in the log.
 type Model struct {
 	Name       string  `json:"name"`
 	Output     string  `json:"output"` // stem of its files
@@ -58,8 +57,8 @@ type Model struct {
 	DeadlineMS float64 `json:"deadline_ms,omitempty"`
 	Missed     int     `json:"missed"` // jobs that ended after their deadline
 	CSV        string  `json:"csv,omitempty"`
-	// Job is what one job would take on a host that is not known, in ms; of a run on
-	// the virtual clock.
+	// Job predicts the time of one job on an unknown host, in ms; only for a run on the
+	// virtual clock.
 	Job *uncertainty.Prediction `json:"job_ms,omitempty"`
 	// Of a run that was compared: the mean completion time alone, and that shared
 	// over it, less 1.
@@ -67,8 +66,8 @@ type Model struct {
 	Inflation *float64 `json:"inflation,omitempty"`
 }
 
-// Measure fills in what follows from the completion times of a model's jobs, in
-// ms, done in span seconds: counts, throughput, missed deadlines.
+// Measure sets the counts, throughput and missed deadlines from the completion times of a
+// model's jobs, in ms, which took span seconds together.
 func (m *Model) Measure(times []float64, span float64) error {
 	s, err := Summarize(times)
 	if err != nil {
@@ -86,7 +85,7 @@ func (m *Model) Measure(times []float64, span float64) error {
 	return nil
 }
 
-// Load reads a Run that Save or deft run --json wrote.
+// Load reads a run written by Save or deft run --json.
 func Load(path string) (*Run, error) {
 	text, err := file.ReadAll(path)
 	if err != nil {
@@ -110,8 +109,8 @@ func Load(path string) (*Run, error) {
 // Save writes the run to a file.
 func (r *Run) Save(path string) error { return file.WriteJSON(path, r) }
 
-// FromLogs makes a Run of logs of completion times, one for each model. Deadlines
-// in ms, where given, are one for each log; 0 is none.
+// FromLogs returns a run from logs of completion times, one for each model. Deadlines in
+// ms, if given, are one for each log; 0 is none.
 func FromLogs(paths []string, deadlines []float64) (*Run, error) {
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("report: %w", ErrNoModels)

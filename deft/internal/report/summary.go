@@ -18,8 +18,8 @@ type Summary struct {
 	Max   float64 `json:"max"`
 }
 
-// Summarize describes completion times. The error matches ErrNoJobs, or says
-// which time is none.
+// Summarize describes completion times. The error matches ErrNoJobs, or names the invalid
+// time.
 func Summarize(ms []float64) (Summary, error) {
 	if len(ms) == 0 {
 		return Summary{}, fmt.Errorf("report: %w", ErrNoJobs)

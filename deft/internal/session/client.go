@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Client is what a slot says at one moment.
+// Client holds the state of a slot at one moment.
 type Client struct {
 	Words
 	Slot     int
@@ -20,23 +20,23 @@ type Client struct {
 	Queued     uint64 // kernels since the queue was last known empty
 	JobKernels uint64 // value of Kernels when Job began
 	JobMarked  bool   // the program marks its jobs itself
-	// Drained says that the client stands at the closed gate with an empty
-	// queue, under the directive in force now.
+	// Drained says that the client waits at the closed gate with an empty queue, under
+	// the directive now in force.
 	Drained   bool
 	Directive Directive
 
 	foreign bool // of another pid namespace, and no lock that is gone tells that it has ended
 }
 
-// PID is the client's process id.
+// PID returns the client's process id.
 func (c Client) PID() int { return c.Identity.PID() }
 
-// Living says that the client has not left and its process runs, as far as can
-// be told from here.
+// Living says that the client has not left and its process still runs, as far as this
+// process can see.
 func (c Client) Living() bool { return c.State != Left && (c.foreign || c.Identity.Alive()) }
 
-// Clients returns the registered clients, in slot order, those that have left
-// but were not reaped included.
+// Clients returns the registered clients in slot order, including those that have left but
+// were not reaped.
 func (s *Session) Clients() (clients []Client) {
 	for i := range s.slots {
 		if c, ok := s.Client(i); ok {
@@ -46,8 +46,8 @@ func (s *Session) Clients() (clients []Client) {
 	return clients
 }
 
-// Client reads a slot; ok is false where nobody is registered in it, and c who was
-// there last, if his counters are still there.
+// Client reads a slot. ok is false if no client is registered in it; c is then the last
+// client, if its counters are still there.
 func (s *Session) Client(i int) (c Client, ok bool) {
 	sl := &s.slots[i]
 	for range 3 {
@@ -56,9 +56,9 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 			break
 		}
 		c = Client{
-			Words: w, Slot: i, Identity: Identity(w.Claim &^ hasLeft), Name: visible(text(w.Text)),
+			Words: w, Slot: i, Identity: Identity(w.Claim &^ leftBit), Name: escapeName(loadText(w.Text)),
 			Kernels: w.Launches + w.GraphKernels, JobKernels: w.JobLaunches + w.GraphBegin, JobMarked: w.Marked != 0,
-			Directive: s.Directive(i), foreign: w.Pidns != pidNamespace() && !s.unlocked(i),
+			Directive: s.Directive(i), foreign: w.Pidns != pidNamespace() && !s.isUnlocked(i),
 		}
 		c.Weight, c.MostKernels = max(c.Weight, 1), max(c.MostKernels, 1)
 		c.Queued = c.Kernels - min(w.Emptied+w.EmptiedKernels, c.Kernels)
@@ -70,8 +70,8 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 	return Client{}, false
 }
 
-// write stores a text, zero-terminated and cut to what fits.
-func write(to *[nameSize / 8]atomic.Uint64, text string) {
+// storeText stores a text, zero-terminated and cut to the room.
+func storeText(to *[nameSize / 8]atomic.Uint64, text string) {
 	var b [nameSize]byte
 	copy(b[:nameSize-1], text)
 	for i := range to {
@@ -79,8 +79,8 @@ func write(to *[nameSize / 8]atomic.Uint64, text string) {
 	}
 }
 
-// text is what write stored.
-func text(from [nameSize / 8]uint64) string {
+// loadText returns the text that storeText has stored.
+func loadText(from [nameSize / 8]uint64) string {
 	var b [nameSize]byte
 	for i, word := range from {
 		binary.LittleEndian.PutUint64(b[8*i:], word)
@@ -89,11 +89,11 @@ func text(from [nameSize / 8]uint64) string {
 	return string(name)
 }
 
-// Shown is a client's name as sessions show it: cut to what a slot holds, with
-// what a terminal would obey, and what is no text, spelled out.
-func Shown(name string) string { return visible(name[:min(len(name), nameSize-1)]) }
+// DisplayName returns a client's name as sessions show it: cut to the size of a slot's
+// name, with control characters and invalid bytes escaped.
+func DisplayName(name string) string { return escapeName(name[:min(len(name), nameSize-1)]) }
 
-func visible(name string) string {
+func escapeName(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
 		return name
 	}

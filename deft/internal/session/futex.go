@@ -22,7 +22,7 @@ func futexSleep(word *atomic.Uint32, value uint32, timeout time.Duration) {
 		uintptr(value), uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
-// futexWakeAll wakes all who wait on word.
+// futexWakeAll wakes all waiters of word.
 func futexWakeAll(word *atomic.Uint32) {
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, math.MaxInt32, 0, 0, 0)
 }

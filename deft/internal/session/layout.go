@@ -12,7 +12,7 @@ const (
 	Version = 3
 	Slots   = 256
 
-	hasLeft = 1 << 63 // in a claim: the client has ended in good order
+	leftBit = 1 << 63 // in a claim: the client has ended in good order
 
 	nameSize   = 32
 	headerSize = 256
@@ -126,7 +126,7 @@ type words[N, D, T, C, P, S, W any] struct {
 // slot is a client's part of the shared memory.
 type slot = words[atomic.Uint64, atomic.Uint64, atomic.Uint64, atomic.Uint32, atomic.Int32, atomic.Uint32, atomic.Uint32]
 
-// Words are a slot at one moment.
+// Words holds a slot at one moment.
 type Words = words[uint64, time.Duration, int64, uint32, int32, State, Paths]
 
 // read copies the slot. Every number is whole, but they are read one after the
@@ -139,7 +139,7 @@ func (sl *slotWords) read() (w Words) {
 	return w
 }
 
-// slotWords are a slot without its meaning.
+// slotWords is a slot as plain words.
 type slotWords [slotSize / 8]uint64
 
 func raw(sl *slot) *slotWords { return (*slotWords)(unsafe.Pointer(sl)) }
@@ -150,7 +150,7 @@ type region struct {
 	slots  [Slots]slot
 }
 
-// State is what a client is doing.
+// State is the state of a client.
 type State uint32
 
 // The states of a slot, in the order of a client's life.
@@ -181,7 +181,7 @@ const (
 	JobMarked                // only marks count
 )
 
-// Paths are the ways in which a program reached the driver, one bit each.
+// Paths is the set of ways in which a program reached the driver, one bit each.
 type Paths uint32
 
 // The paths.

@@ -72,7 +72,7 @@ func TestLayoutIsThatOfTheHeader(t *testing.T) {
 		{"DEFT_VERSION", Version},
 		{"DEFT_SLOTS", Slots},
 		{"DEFT_NAME", nameSize},
-		{"DEFT_HAS_LEFT", hasLeft},
+		{"DEFT_HAS_LEFT", leftBit},
 		{"DEFT_OWNER_NONE", uint64(ownerNone)},
 		{"DEFT_OWNER_ACTIVE", uint64(ownerActive)},
 		{"DEFT_OWNER_GONE", uint64(ownerGone)},

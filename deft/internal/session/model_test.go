@@ -73,7 +73,7 @@ func TestProtocol(t *testing.T) {
 			},
 			"die": func(t *rapid.T) {
 				c := some(t, true)
-				c.member.Die()
+				c.member.Kill()
 				c.dead = true
 			},
 			"begin": func(t *rapid.T) {

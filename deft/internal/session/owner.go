@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Directive is what the owner asks of one client. The zero value asks nothing.
+// Directive is the owner's order to one client. The zero value lets it run freely.
 type Directive struct {
 	Closed    bool   // stop before the next launch, drain, and wait
 	Watch     bool   // ring at the next launch, once; not with Closed
@@ -35,8 +35,8 @@ const (
 	gateWatched
 )
 
-// Own makes this process the session's owner, in place of one that has died.
-// It returns [ErrOwned] where the owner is alive.
+// Own makes this process the session's owner, in place of one that has died. It returns
+// [ErrOwned] if the owner is alive.
 func (s *Session) Own() error {
 	self, err := Self()
 	if err != nil {
@@ -94,13 +94,13 @@ func (s *Session) OwnerDied() bool {
 	return h.ownerState.Load() == ownerActive && h.ownerPidns.Load() == pidNamespace() && !Identity(h.owner.Load()).Alive()
 }
 
-// Beat tells the clients that the owner is alive. It must be called several
-// times within Options.OwnerTimeout; every 20 ms is a good habit.
+// Beat renews the owner's heartbeat. It must be called several times within
+// Options.OwnerTimeout; every 20 ms is a good habit.
 func (s *Session) Beat() { s.header.ownerHeartbeatNs.Store(uint64(Now())) }
 
-// Direct sets what is asked of the client in a slot and wakes it where the
-// gate opens. It writes nothing, and returns false, where d is in force
-// already. Only the owner may call it, from one goroutine at a time.
+// Direct sets the directive of the client in a slot and wakes the client if the gate opens.
+// It writes nothing and returns false if d is already in force. Only the owner may call it,
+// from one goroutine at a time.
 func (s *Session) Direct(slot int, d Directive) (changed bool) {
 	d.Timed = d.Timed && d.InFlight == 0
 	if s.Directive(slot) == d {
@@ -135,27 +135,26 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 // first word, until it resigns.
 func (s *Session) Hold() { s.header.arrivals.Store(1) }
 
-// Rank changes the priority and the weight, at least 1, of the client in a
+// SetTerms changes the priority and the weight, at least 1, of the client in a
 // slot. Only the owner may call it.
-func (s *Session) Rank(slot int, priority int32, weight uint32) {
+func (s *Session) SetTerms(slot int, priority int32, weight uint32) {
 	s.slots[slot].Priority.Store(priority)
 	s.slots[slot].Weight.Store(max(weight, 1))
 }
 
-// Announce writes the name of the owner's policy, for those who watch and for
-// an owner that comes after this one.
-func (s *Session) Announce(policy string) { write(&s.header.policy, policy) }
+// Announce writes the name of the owner's policy, for watchers and for the next owner.
+func (s *Session) Announce(policy string) { storeText(&s.header.policy, policy) }
 
-// Policy is what the owner announced; empty where it did not.
+// Policy returns the name that the owner announced, or "".
 func (s *Session) Policy() string {
 	var name [nameSize / 8]uint64
 	for i := range name {
 		name[i] = s.header.policy[i].Load()
 	}
-	return visible(text(name))
+	return escapeName(loadText(name))
 }
 
-// Directive is what is asked of the client in a slot now.
+// Directive returns the directive of the client in a slot.
 func (s *Session) Directive(slot int) Directive {
 	sl := &s.slots[slot]
 	gate := sl.Gate.Load()
@@ -182,10 +181,9 @@ func (s *Session) Ring() {
 	}
 }
 
-// Bell is the state of the doorbell, which clients ring when they register,
-// begin or end a job, stand drained at the gate, and leave. Read it before
-// looking at the clients and give it to [Session.Wait], so that no ring is
-// lost between.
+// Bell returns the state of the doorbell, which clients ring when they register, begin or
+// end a job, are drained at the gate, or leave. Read it before the clients and pass it to
+// [Session.Wait], or a ring between the two is lost.
 func (s *Session) Bell() uint32 { return s.header.doorbell.Load() }
 
 // Wait sleeps until the doorbell differs from seen, at most for timeout, and
@@ -201,9 +199,8 @@ func (s *Session) Wait(seen uint32, timeout time.Duration) (bell uint32, rang bo
 	return bell, bell != seen
 }
 
-// EndIdle ends the unmarked job numbered job of the client in a slot, because
-// it has launched nothing for [Session.IdleAfter]. It returns false where that
-// job is not running any more.
+// EndIdle ends the unmarked job numbered job of the client in a slot, because it has
+// launched nothing for [Session.IdleAfter]. It returns false if that job no longer runs.
 func (s *Session) EndIdle(slot int, job uint64) bool {
 	sl := &s.slots[slot]
 	if sl.Job.Load() != job || sl.Marked.Load() != 0 {
@@ -217,10 +214,10 @@ func (s *Session) EndIdle(slot int, job uint64) bool {
 	return true
 }
 
-// Reap frees the slots of clients that have left or died and returns what
-// they were. A client in another pid namespace counts as alive until it leaves
-// or, where it opened the session by its path, its lock is gone. In a process that is not the owner it does nothing; it is called
-// from one goroutine at a time.
+// Reap frees the slots of clients that have left or died and returns their last state. A
+// client in another pid namespace counts as alive until it leaves or, if it opened the
+// session by its path, releases its lock. In a process that is not the owner it does
+// nothing. It is called from one goroutine at a time.
 func (s *Session) Reap() []Client {
 	if s.self == 0 {
 		return nil
@@ -229,12 +226,11 @@ func (s *Session) Reap() []Client {
 	for i := range s.slots {
 		sl := &s.slots[i]
 		claim := sl.Claim.Load()
-		if claim == 0 || !s.abandoned(i, claim) {
+		if claim == 0 || !s.isAbandoned(i, claim) {
 			continue
 		}
 		c, registered := s.Client(i)
-		// While the slot is emptied it is claimed by the owner, so that no
-		// client takes it.
+		// The owner claims the slot while it empties it, so no client takes it.
 		if !sl.Claim.CompareAndSwap(claim, uint64(s.self)) {
 			continue
 		}
@@ -249,22 +245,22 @@ func (s *Session) Reap() []Client {
 	return gone
 }
 
-// abandoned says whether the client that claims a slot will not use it again.
+// isAbandoned says whether the client that claims a slot will not use it again.
 // Between the claim and the other words of a new client lie microseconds; a
 // client of another pid namespace that is looked at just then may be taken
 // for dead, and goes on uncounted.
-func (s *Session) abandoned(i int, claim uint64) bool {
+func (s *Session) isAbandoned(i int, claim uint64) bool {
 	sl := &s.slots[i]
 	complete := State(sl.State.Load()) >= Idle // else a new client is filling it in
-	if claim&hasLeft != 0 || complete && s.unlocked(i) {
+	if claim&leftBit != 0 || complete && s.isUnlocked(i) {
 		return true
 	}
 	return sl.Pidns.Load() == pidNamespace() && !Identity(claim).Alive()
 }
 
-// unlocked says that nobody holds the lock on a slot of another pid namespace,
-// as its client does while it lives: it has ended, or never was one.
-func (s *Session) unlocked(i int) bool {
+// isUnlocked says that no process holds the lock on a slot of another pid namespace, which
+// its client holds while it lives.
+func (s *Session) isUnlocked(i int) bool {
 	if s.slots[i].Pidns.Load() == pidNamespace() {
 		return false
 	}

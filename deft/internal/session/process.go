@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity is a process as one word: its id in the upper half, the low 32 bits
-// of its start time in clock ticks (field 22 of /proc/PID/stat) in the lower.
-// A process that got the id of a dead one has another identity. 0 is none.
+// Identity identifies a process: its id in the upper half, the low 32 bits of its start
+// time in clock ticks (field 22 of /proc/PID/stat) in the lower. A process that reuses the
+// id of a dead one has another identity. 0 is none.
 type Identity uint64
 
-// Self is the identity of the calling process.
+// Self returns the identity of the calling process.
 func Self() (Identity, error) {
 	pid := os.Getpid()
 	start, life := startTicks("/proc", pid)
@@ -31,15 +31,14 @@ func identity(pid int, start uint64) Identity {
 	return Identity(uint64(uint32(pid))<<32 | start&0xffffffff)
 }
 
-// PID is the process id, as seen in the pid namespace of the process itself.
+// PID returns the process id, as seen in the process's own pid namespace.
 func (i Identity) PID() int { return int(int32(i >> 32)) }
 
-// Alive says whether the process still runs, unless it is certain that it does not: a
-// process of which nothing can be read, as where no more files may be open, counts as
-// alive. A zombie does not.
-func (i Identity) Alive() bool { return i.alive("/proc") }
+// Alive says whether the process still runs. A process that cannot be read, for example
+// because no more files may be opened, counts as alive; a zombie does not.
+func (i Identity) Alive() bool { return i.isAlive("/proc") }
 
-func (i Identity) alive(proc string) bool {
+func (i Identity) isAlive(proc string) bool {
 	if i.PID() <= 0 {
 		return false
 	}
@@ -58,7 +57,7 @@ func (i Identity) Stopped() bool {
 	return found && len(rest) > 0 && (rest[0] == 'T' || rest[0] == 't')
 }
 
-// life is what /proc tells of a process.
+// life is the state of a process in /proc.
 type life int
 
 const (
@@ -103,7 +102,7 @@ func parseStat(stat []byte) (start uint64, alive bool) {
 	return start, err == nil
 }
 
-// pidNamespace is the inode of the caller's pid namespace, 0 if unknown.
+// pidNamespace returns the inode of the caller's pid namespace, 0 if unknown.
 func pidNamespace() uint64 {
 	var st unix.Stat_t
 	if unix.Stat("/proc/self/ns/pid", &st) != nil {
@@ -112,7 +111,7 @@ func pidNamespace() uint64 {
 	return st.Ino
 }
 
-// Now is CLOCK_MONOTONIC in nanoseconds, the clock of all times in a session.
+// Now returns CLOCK_MONOTONIC in nanoseconds, the clock of all times in a session.
 func Now() int64 {
 	var ts unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // cannot fail on Linux

@@ -21,15 +21,15 @@ var (
 	ErrOwned      = errors.New("the session already has an owner")
 )
 
-// Options sets what a new session tells its clients. The zero value works.
+// Options holds the settings of a new session. The zero value works.
 type Options struct {
 	// JobMode says what begins and ends an unmarked job.
 	JobMode JobMode
 	// IdleAfter ends an unmarked job that launches nothing for so long;
 	// 0 is 50 ms. The owner applies it in [Session.EndIdle].
 	IdleAfter time.Duration
-	// OwnerTimeout is how long clients obey an owner that does not beat;
-	// 0 is one second. An owner that has died is noticed sooner.
+	// OwnerTimeout is the time for which clients obey an owner without a heartbeat; 0
+	// is one second. A dead owner is noticed sooner.
 	OwnerTimeout time.Duration
 }
 
@@ -50,33 +50,33 @@ func Create(o Options) (*Session, error) {
 		return nil, fmt.Errorf("session: memfd_create: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "deft-session")
-	if err = allocate(f); err == nil {
+	if err = reserveFile(f); err == nil {
 		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("session: size and seals: %w", err), f.Close())
 	}
-	return found(f, "", o)
+	return initSession(f, "", o)
 }
 
-// CreateFile makes a session in a new plain file of mode 0600 and becomes its
-// owner: for clients that are no children. Who can truncate the file, the same
-// user alone, can kill every process that has it mapped; [Create] has no such
-// hole. The file stays until somebody removes it.
+// CreateFile creates a session in a new plain file of mode 0600 and becomes its owner, for
+// clients that are not children. A process that can truncate the file, of the same user,
+// can kill every process that has it mapped; [Create] has no such hole. The file stays
+// until it is removed.
 func CreateFile(path string, o Options) (*Session, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	if err := allocate(f); err != nil {
+	if err := reserveFile(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("session: %s: %w", path, err), f.Close(), os.Remove(path))
 	}
-	return found(f, path, o)
+	return initSession(f, path, o)
 }
 
-// allocate gives a file all memory that a session takes: where a file system is full,
-// that is an error, and touching the session later would be a SIGBUS.
-func allocate(f *os.File) error {
+// reserveFile allocates all memory of a session. On a full file system it returns an error,
+// where touching the session later would be a SIGBUS.
+func reserveFile(f *os.File) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
 		_, err = f.WriteAt(make([]byte, size), 0) // nobody has it mapped yet
@@ -87,8 +87,8 @@ func allocate(f *os.File) error {
 	return nil
 }
 
-// room makes sure that a session which another process made has all its memory.
-func room(f *os.File) error {
+// checkRoom allocates all memory of a session that another process created.
+func checkRoom(f *os.File) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
 	if errors.Is(err, unix.ENOSPC) {
 		return fmt.Errorf("%w: a session needs %d bytes", err, size)
@@ -96,8 +96,8 @@ func room(f *os.File) error {
 	return nil // one that cannot be extended is whole, or its maker wrote it
 }
 
-// found fills in the header of an empty session.
-func found(f *os.File, path string, o Options) (*Session, error) {
+// initSession fills in the header of an empty session.
+func initSession(f *os.File, path string, o Options) (*Session, error) {
 	s, err := mapFile(f)
 	if err != nil {
 		return nil, err
@@ -154,9 +154,9 @@ func openLink(path string) (*os.File, error) {
 
 // OpenFile maps the session in f and takes f over, closing it on error.
 func OpenFile(f *os.File) (*Session, error) {
-	err := vet(f)
+	err := checkFile(f)
 	if err == nil {
-		err = room(f)
+		err = checkRoom(f)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("session: %s: %w", f.Name(), err), f.Close())
@@ -171,8 +171,9 @@ func OpenFile(f *os.File) (*Session, error) {
 	return s, nil
 }
 
-// vet says whether f is large enough and stays so, and is the user's own.
-func vet(f *os.File) error {
+// checkFile returns an error if f is too small or could shrink, or is not private to the
+// user.
+func checkFile(f *os.File) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return err
@@ -213,11 +214,11 @@ func mapFile(f *os.File) (*Session, error) {
 	return &Session{file: f, data: data, region: (*region)(unsafe.Pointer(&data[0]))}, nil
 }
 
-// File is the open session, for exec.Cmd.ExtraFiles of a child.
+// File returns the open session, for exec.Cmd.ExtraFiles of a child.
 func (s *Session) File() *os.File { return s.file }
 
-// Env is the setting that leads a child to the session: the file descriptor
-// that the child inherits (3 for the first of exec.Cmd.ExtraFiles), and, for
+// Env returns the environment variable by which a child finds the session: the file
+// descriptor that it inherits (3 for the first of exec.Cmd.ExtraFiles), and, for
 // grandchildren whose descriptors were closed, this process's own.
 func (s *Session) Env(childFD int) string {
 	return fmt.Sprintf("DEFT_SESSION=fd:%d,%s", childFD, s.Path())
@@ -232,14 +233,14 @@ func (s *Session) Path() string {
 	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.file.Fd())
 }
 
-// ID is the session's random number.
+// ID returns the session's random number.
 func (s *Session) ID() uint64 { return s.header.id.Load() }
 
-// IdleAfter is how long an unmarked job may launch nothing before it has ended.
+// IdleAfter returns the time without launches after which an unmarked job has ended.
 func (s *Session) IdleAfter() time.Duration { return time.Duration(s.header.idleNs.Load()) }
 
-// Close ends the ownership, opens every gate where this process was the owner,
-// and unmaps the session: no other method may be called afterwards.
+// Close ends the ownership, opens every gate if this process was the owner, and unmaps the
+// session: no other method may be called afterwards.
 func (s *Session) Close() error {
 	s.Disown()
 	return errors.Join(unix.Munmap(s.data), s.file.Close())

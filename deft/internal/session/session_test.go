@@ -303,7 +303,7 @@ func FuzzOpen(f *testing.F) {
 func TestUnreadableProcess(t *testing.T) {
 	proc := t.TempDir()
 	who := identity(7, 100)
-	if !who.alive(proc) {
+	if !who.isAlive(proc) {
 		t.Error("without /proc it is dead")
 	}
 	if err := os.MkdirAll(filepath.Join(proc, "self"), 0o755); err != nil {
@@ -312,13 +312,13 @@ func TestUnreadableProcess(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(proc, "self", "stat"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if who.alive(proc) {
+	if who.isAlive(proc) {
 		t.Error("a process that is not listed is alive")
 	}
 	if err := os.MkdirAll(filepath.Join(proc, "7", "stat"), 0o755); err != nil { // a folder cannot be read
 		t.Fatal(err)
 	}
-	if !who.alive(proc) {
+	if !who.isAlive(proc) {
 		t.Error("a process that cannot be read is dead")
 	}
 }

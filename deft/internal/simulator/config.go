@@ -19,13 +19,13 @@ var (
 	ErrNoKernels = errors.New("the job has no kernels")
 	// ErrTime is returned for a time below 0, and a duration of 0.
 	ErrTime = errors.New("invalid time")
-	// ErrPolicy is returned for a policy that wants to be asked in the past.
+	// ErrPolicy is returned for a policy whose next decision is in the past.
 	ErrPolicy = errors.New("the policy does not advance time")
-	// ErrStuck is returned where a policy holds clients for ever.
+	// ErrStuck is returned if a policy stops clients for ever.
 	ErrStuck = errors.New("all clients are stopped for ever")
 )
 
-// never is the time of what does not happen.
+// never is the time of an event that does not happen.
 const never = device.Never
 
 // Defaults of the costs in a Config and a Client: usual values, measured again before the
@@ -36,8 +36,8 @@ const (
 	DefaultMinJobs  = 10
 )
 
-// Config is an experiment. The zero value of every field but Clients and
-// Duration works.
+// Config describes an experiment. The zero value of every field but Clients and Duration
+// works.
 type Config struct {
 	Clients []Client
 	Policy  policy.Policy // nil: none. It keeps memory: use it for one run only
@@ -57,7 +57,7 @@ type Config struct {
 	// WarmUp plays one job of each client before, one client after another, as
 	// the first of its Jobs. The experiment's time 0 is after all of them.
 	WarmUp bool
-	// Trace is called with what happens, in order of time; nil is not.
+	// Trace is called with each event, in order of time; nil: not called.
 	Trace func(Event)
 }
 
@@ -134,7 +134,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// cost is d, fallback where it is 0, nothing where it is below 0.
+// cost returns d, or fallback if d is 0, or 0 if d is below 0.
 func cost(d, fallback time.Duration) time.Duration {
 	if d == 0 {
 		return fallback

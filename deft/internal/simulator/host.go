@@ -8,7 +8,7 @@ import (
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
-// phase is what a host thread is doing.
+// phase is the state of a host thread.
 type phase int
 
 const (
@@ -66,8 +66,8 @@ func newHost(c *Config, i int) *host {
 	return h
 }
 
-// varied is a time with jitter.
-func (h *host) varied(t time.Duration) time.Duration {
+// withJitter returns a time with jitter.
+func (h *host) withJitter(t time.Duration) time.Duration {
 	if h.rng == nil || t == 0 {
 		return t
 	}
@@ -75,14 +75,13 @@ func (h *host) varied(t time.Duration) time.Duration {
 	return max(time.Duration(float64(t)*factor), 1)
 }
 
-// timed says whether the host goes on at its wake time.
-func (h *host) timed() bool {
+// hasWakeTime says whether the host continues at its wake time.
+func (h *host) hasWakeTime() bool {
 	return h.phase == sleeping || h.phase == launching || h.phase == waking
 }
 
-// observed is the client as the policy sees it. Used is the
-// device time that it has had.
-func (h *host) observed(id int, used time.Duration) policy.Client {
+// policyClient returns the client as the policy sees it. Used is its device time.
+func (h *host) policyClient(id int, used time.Duration) policy.Client {
 	return policy.Client{
 		ID: id, Terms: h.spec.Terms,
 		Active: h.active, Begin: max(h.job.Begin, h.begun), Started: h.next > 0,
@@ -93,31 +92,30 @@ func (h *host) observed(id int, used time.Duration) policy.Client {
 	}
 }
 
-// launched is the next kernel, or the next graph: one piece of work, as long as
-// its kernels together.
-func (h *host) launched(client int) device.Kernel {
-	k := device.Kernel{Client: client, Kernels: h.size()}
+// nextLaunch returns the next kernel or graph: one piece of work, as long as its kernels
+// together.
+func (h *host) nextLaunch(client int) device.Kernel {
+	k := device.Kernel{Client: client, Kernels: h.launchKernels()}
 	for _, each := range h.spec.Kernels[h.next : h.next+k.Kernels] {
-		k.Time += h.varied(each)
+		k.Time += h.withJitter(each)
 	}
 	return k
 }
 
-// size is how many kernels the next launch has.
-func (h *host) size() int {
+// launchKernels returns the number of kernels of the next launch.
+func (h *host) launchKernels() int {
 	return min(max(h.spec.Graph, 1), len(h.spec.Kernels)-h.next)
 }
 
-// mustSync says whether the next launch goes beyond the interval. One by itself
-// never does.
-func (h *host) mustSync() bool {
+// needsSync says whether the next launch exceeds the interval. A single launch never does.
+func (h *host) needsSync() bool {
 	every := h.directive.SyncEvery
-	return every > 0 && h.sinceSync > 0 && h.sinceSync+h.size() > every
+	return every > 0 && h.sinceSync > 0 && h.sinceSync+h.launchKernels() > every
 }
 
-// bounded says whether the next launch has to wait for others to be done. The
-// mean of the job's kernels is what the hook measures of its queue.
-func (h *host) bounded() bool {
-	d, after := h.directive, h.inFlight+h.size()
+// exceedsBound says whether the next launch has to wait until others are done. The hook
+// measures the mean kernel time of its queue; here it is that of the job's kernels.
+func (h *host) exceedsBound() bool {
+	d, after := h.directive, h.inFlight+h.launchKernels()
 	return h.inFlight > 0 && (d.InFlight > 0 && after > d.InFlight || d.InFlightTime > 0 && time.Duration(after)*h.mean > d.InFlightTime)
 }

@@ -4,19 +4,19 @@ import (
 	"time"
 )
 
-// Result is what became of an experiment. Times count from its begin; those of
-// warm-up jobs are below 0.
+// Result is the outcome of an experiment. Times count from its begin; those of warm-up jobs
+// are below 0.
 type Result struct {
 	Clients []ClientResult
 	End     time.Duration // of the last job
 	Busy    time.Duration // device time of all kernels, warm-ups left out
-	// Preemptions are the times from the begin of a job until nothing of the
-	// clients that were stopped for it was in flight any more.
+	// Preemptions holds the times from the begin of a job until no kernel of the
+	// clients that were stopped for it was in flight.
 	Preemptions []time.Duration
 	Decisions   int // how often the policy was asked
 }
 
-// ClientResult is one client's part. Its sums leave warm-up jobs out.
+// ClientResult is the outcome of one client, without warm-up jobs in the sums.
 type ClientResult struct {
 	Client
 	WarmUp   bool  // Jobs[0] is a warm-up
@@ -43,10 +43,10 @@ type Job struct {
 	MissedByTime time.Duration // how long after its deadline it ended; 0 in time
 }
 
-// JCT is the job's completion time.
+// JCT returns the job's completion time.
 func (j Job) JCT() time.Duration { return j.End - j.Begin }
 
-// Measured are the jobs without the warm-up.
+// Measured returns the jobs without the warm-up.
 func (c *ClientResult) Measured() []Job {
 	if c.WarmUp {
 		return c.Jobs[1:]

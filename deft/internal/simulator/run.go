@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
-// Run plays an experiment to its end. It looks at ctx now and then.
+// Run plays an experiment to its end. It checks ctx at intervals.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *simulation) warmUp() {
 	for _, h := range s.hosts {
 		h.phase, h.wake, h.warmUp = sleeping, s.now, true
 		for h.phase != finished {
-			s.step(s.soonest())
+			s.step(s.nextEvent())
 		}
 		h.warmUp = false
 	}
@@ -98,14 +98,15 @@ func (s *simulation) begin() {
 	s.ask = 0
 }
 
-// mostIdle is how many decisions in a row a policy has to let somebody go on.
-const mostIdle = 100_000
+// maxIdleSteps is the number of decisions in a row within which a policy must let a client
+// continue.
+const maxIdleSteps = 100_000
 
 // play goes from event to event.
 func (s *simulation) play(ctx context.Context) error {
 	idle := 0 // decisions since anything else happened
 	for n := 1; ; n++ {
-		at := s.soonest()
+		at := s.nextEvent()
 		if at == never {
 			break
 		}
@@ -116,7 +117,7 @@ func (s *simulation) play(ctx context.Context) error {
 		if idle++; s.decisions == asked {
 			idle = 0
 		}
-		if idle > mostIdle {
+		if idle > maxIdleSteps {
 			break
 		}
 		if n%8192 == 0 && ctx.Err() != nil {
@@ -136,11 +137,11 @@ func (s *simulation) allFinished() bool {
 	return !slices.ContainsFunc(s.hosts, func(h *host) bool { return h.phase != finished })
 }
 
-// soonest is the time of the next event.
-func (s *simulation) soonest() time.Duration {
+// nextEvent returns the time of the next event.
+func (s *simulation) nextEvent() time.Duration {
 	at := min(s.device.Next(), s.ask)
 	for _, h := range s.hosts {
-		if h.timed() && h.wake < at {
+		if h.hasWakeTime() && h.wake < at {
 			at = h.wake
 		}
 	}
@@ -159,7 +160,7 @@ func (s *simulation) step(at time.Duration) {
 		s.decide()
 	default:
 		for i, h := range s.hosts {
-			if h.timed() && h.wake == at {
+			if h.hasWakeTime() && h.wake == at {
 				s.advance(i, h)
 				break
 			}
@@ -213,24 +214,24 @@ func (s *simulation) beginJob(i int, h *host) {
 	s.trace(Begun, i)
 	if h.active {
 		h.begun = s.now
-		s.arrive(i)
+		s.announceJob(i)
 	}
 }
 
-// arrive informs the policy that a job has begun.
-func (s *simulation) arrive(i int) {
+// announceJob informs the policy that a job has begun.
+func (s *simulation) announceJob(i int) {
 	if !s.open {
 		return
 	}
 	s.preemptor, s.preemptedAt, s.stopped = i, s.now, s.stopped[:0]
-	s.ring()
+	s.requestDecision()
 	if s.config.Reaction == 0 {
 		s.decide()
 	}
 }
 
-// ring asks for a decision after the reaction time, or sooner where one is due.
-func (s *simulation) ring() {
+// requestDecision schedules a decision after the reaction time, or earlier if one is due.
+func (s *simulation) requestDecision() {
 	if s.open {
 		s.ask = min(s.ask, s.now+s.config.Reaction)
 	}
@@ -240,22 +241,22 @@ func (s *simulation) ring() {
 func (s *simulation) tryLaunch(i int, h *host) {
 	if !h.active { // the first launch of an unmarked job
 		h.active, h.begun = true, s.now
-		s.arrive(i)
+		s.announceJob(i)
 	}
 	switch {
 	case h.directive.Closed:
 		h.phase, h.since = atGate, s.now
 		if h.inFlight == 0 {
-			s.ring() // drained
+			s.requestDecision() // drained
 		}
 		return
-	case h.mustSync():
+	case h.needsSync():
 		s.syncPoint(i, h)
 		return
-	case h.bounded():
+	case h.exceedsBound():
 		h.phase, h.since = atBound, s.now
 		return
-	case s.full(i):
+	case s.isFull(i):
 		h.phase = atFull
 		return
 	}
@@ -264,7 +265,7 @@ func (s *simulation) tryLaunch(i int, h *host) {
 
 // launch gives the device the next kernel or graph.
 func (s *simulation) launch(i int, h *host) {
-	k := h.launched(i)
+	k := h.nextLaunch(i)
 	s.device.Launch(k)
 	s.queued += k.Kernels
 	h.sinceSync += k.Kernels
@@ -277,7 +278,7 @@ func (s *simulation) launch(i int, h *host) {
 	s.trace(Launched, i)
 	if h.directive.Watch {
 		h.directive.Watch = false
-		s.ring()
+		s.requestDecision()
 	}
 	h.wake = s.now + h.launch
 	h.phase = launching
@@ -303,8 +304,8 @@ func (s *simulation) syncPoint(i int, h *host) {
 	h.phase, h.since = syncing, s.now
 }
 
-// full says whether a client has as many launches on the device as it has room for.
-func (s *simulation) full(client int) bool {
+// isFull says whether a client has as many launches on the device as it has room for.
+func (s *simulation) isFull(client int) bool {
 	return s.device.Queued(client) >= s.device.Settings().Ahead
 }
 
@@ -323,14 +324,14 @@ func (s *simulation) kernelDone(k device.Kernel) {
 	if h.phase == atFull {
 		h.phase, h.wake = launching, s.now
 	}
-	if h.phase == atBound && !h.bounded() {
+	if h.phase == atBound && !h.exceedsBound() {
 		h.job.Stall += s.now - h.since
 		h.phase, h.wake = launching, s.now
 	}
 	if h.inFlight > 0 {
 		return
 	}
-	s.left(k.Client)
+	s.drained(k.Client)
 	switch h.phase {
 	case syncing:
 		h.phase, h.wake = launching, s.now+s.syncCost
@@ -342,30 +343,31 @@ func (s *simulation) kernelDone(k device.Kernel) {
 		if h.spec.Unmarked {
 			h.result.Unmarked = append(h.result.Unmarked, s.now+s.syncCost-h.begun)
 			h.active = false
-			s.ring()
+			s.requestDecision()
 		}
 	case finishing:
 		h.ownSyncs++
 		h.sinceSync = 0
-		h.phase, h.wake = waking, s.waited(h)
+		h.phase, h.wake = waking, s.waitEnd(h)
 	case atGate:
 		h.sinceSync = 0
-		s.ring()
+		s.requestDecision()
 	}
 }
 
-// waited is when a host that waits for its queue at the end of a job goes on: its
-// last launch call may take longer than the queue, and then it does not wait.
-func (s *simulation) waited(h *host) time.Duration {
+// waitEnd returns the time at which a host that waits for its queue at the end of a job
+// continues: its last launch call may take longer than the queue, and then it does not
+// wait.
+func (s *simulation) waitEnd(h *host) time.Duration {
 	if h.wake >= s.now {
 		return h.wake
 	}
 	return s.now + s.syncCost
 }
 
-// left notes that a client has nothing in flight: a preemption is complete when
+// drained notes that a client has nothing in flight: a preemption is complete when
 // no stopped client has.
-func (s *simulation) left(client int) {
+func (s *simulation) drained(client int) {
 	i := slices.Index(s.stopped, client)
 	if i < 0 {
 		return
@@ -394,7 +396,7 @@ func (s *simulation) endJob(i int, h *host) {
 	r.Gate += h.job.Gate
 	s.trace(Ended, i)
 	s.schedule(h)
-	s.ring()
+	s.requestDecision()
 }
 
 // schedule sets the begin of the next job, or ends the client.
@@ -403,7 +405,7 @@ func (s *simulation) schedule(h *host) {
 		h.phase = finished
 		return
 	}
-	h.phase, h.wake = sleeping, s.now+h.varied(h.spec.Sleep)
+	h.phase, h.wake = sleeping, s.now+h.withJitter(h.spec.Sleep)
 	if h.spec.Period > 0 {
 		h.wake = max(s.now, h.job.Begin+h.spec.Period)
 	}
@@ -416,8 +418,8 @@ func (s *simulation) schedule(h *host) {
 	}
 }
 
-// decide asks the policy and carries out its directives. A client that has
-// finished has left: the policy does not see it.
+// decide runs the policy and carries out its directives. A client that has finished has
+// left: the policy does not see it.
 func (s *simulation) decide() {
 	s.ask = never
 	clients := s.clients[:0]
@@ -425,7 +427,7 @@ func (s *simulation) decide() {
 		if h.phase == finished {
 			continue
 		}
-		clients = append(clients, h.observed(i, s.device.Used(i)))
+		clients = append(clients, h.policyClient(i, s.device.Used(i)))
 	}
 	directives := s.directives[:len(clients)]
 	clear(directives)
@@ -458,7 +460,7 @@ func (s *simulation) direct(i int, d policy.Directive) {
 		h.wake = s.now + s.syncCost // the host must wake
 		h.job.Gate += h.wake - h.since
 		h.phase = launching
-	case h.phase == atBound && !h.bounded():
+	case h.phase == atBound && !h.exceedsBound():
 		h.job.Stall += s.now - h.since
 		h.phase, h.wake = launching, s.now
 	}

@@ -52,12 +52,12 @@ func TestOneClientByHand(t *testing.T) {
 		{"a point after each", Uniform(3, 10*us), policy.Sync{}, 1, 0, 75 * us, 2, 42 * us},
 		{"a point after two", Uniform(3, 10*us), policy.Sync{}, 2, 0, 35*us + 25*us, 1, 27 * us},
 		{"a point beyond the job", Uniform(3, 10*us), policy.Sync{}, 4, 0, 45 * us, 0, 0},
-		{"two in flight", Uniform(4, 10*us), policy.Event{}, 0, 1, 55 * us, 0, 8 * us},
+		{"two in flight", Uniform(4, 10*us), policy.Sync{}, 0, 1, 55 * us, 0, 8 * us},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := play(t, Config{
-				Clients:  []Client{{Terms: policy.Terms{Sync: tt.sync, Event: tt.event}, Kernels: tt.kernels, Jobs: 1}},
+				Clients:  []Client{{Terms: policy.Terms{Interval: tt.sync + tt.event, EventGroups: tt.event > 0}, Kernels: tt.kernels, Jobs: 1}},
 				Policy:   tt.policy,
 				Duration: time.Second,
 			})
@@ -72,7 +72,7 @@ func TestOneClientByHand(t *testing.T) {
 // A job arrives while 2 kernels of 10 us are queued: they are not recalled, the
 // gate closes behind them.
 func TestPreemptionByHand(t *testing.T) {
-	low := Client{Kernels: Uniform(6, 10*us), Jobs: 1, Terms: policy.Terms{Sync: 2}}
+	low := Client{Kernels: Uniform(6, 10*us), Jobs: 1, Terms: policy.Terms{Interval: 2}}
 	high := Client{Terms: policy.Terms{Priority: 1}, Kernels: Uniform(2, 5*us), Jobs: 1, Start: 6 * us}
 	r := play(t, Config{Clients: []Client{low, high}, Policy: policy.NewPriority(policy.Settings{}), Duration: time.Second})
 	// Kernels of low: 0-10, 10-20; of high 20-25, 25-30, its host wakes at 45.
@@ -196,15 +196,13 @@ func drawConfig(t *rapid.T, name string) (Config, func() policy.Policy) {
 	for range n {
 		c.Clients = append(c.Clients, Client{
 			Terms: policy.Terms{
-				Priority:  rapid.IntRange(0, 2).Draw(t, "priority"),
-				Weight:    rapid.Float64Range(0.5, 4).Draw(t, "weight"),
-				Share:     rapid.SampledFrom([]float64{0, 0.1, 0.5}).Draw(t, "share"),
-				Deadline:  time.Duration(rapid.SampledFrom([]int{0, 1, 2000}).Draw(t, "deadline")) * us,
-				Sync:      rapid.IntRange(0, 20).Draw(t, "sync"),
-				Event:     rapid.IntRange(0, 4).Draw(t, "event"),
-				Gate:      rapid.Bool().Draw(t, "gate"),
-				GateSync:  rapid.Bool().Draw(t, "gate sync"),
-				GateEvent: rapid.Bool().Draw(t, "gate event"),
+				Priority:    rapid.IntRange(0, 2).Draw(t, "priority"),
+				Weight:      rapid.Float64Range(0.5, 4).Draw(t, "weight"),
+				Share:       rapid.SampledFrom([]float64{0, 0.1, 0.5}).Draw(t, "share"),
+				Deadline:    time.Duration(rapid.SampledFrom([]int{0, 1, 2000}).Draw(t, "deadline")) * us,
+				Interval:    rapid.IntRange(0, 20).Draw(t, "interval"),
+				EventGroups: rapid.Bool().Draw(t, "event groups"),
+				Exempt:      rapid.Bool().Draw(t, "exempt"),
 			},
 			Kernels: Uniform(rapid.IntRange(1, 30).Draw(t, "kernels"), time.Duration(rapid.IntRange(1, 300).Draw(t, "kernel"))*us),
 			Graph:   rapid.SampledFrom([]int{0, 0, 1, 4, 100}).Draw(t, "graph"),
@@ -299,7 +297,7 @@ func TestTurnsStarveNobody(t *testing.T) {
 				c := Config{Duration: 120 * time.Millisecond}
 				for range n {
 					c.Clients = append(c.Clients, Client{
-						Terms:   policy.Terms{Sync: policy.DefaultSync},
+						Terms:   policy.Terms{Interval: policy.DefaultInterval},
 						Kernels: Uniform(rapid.IntRange(20, 300).Draw(rt, "kernels"), time.Duration(rapid.IntRange(20, 200).Draw(rt, "kernel"))*us),
 					})
 				}

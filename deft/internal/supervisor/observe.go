@@ -7,8 +7,8 @@ import (
 	"github.com/foretime/foretime/deft/internal/session"
 )
 
-// observed is what is remembered of a client between two looks.
-type observed struct {
+// observation is what is remembered of a client between two looks.
+type observation struct {
 	terms  policy.Terms
 	known  bool                               // terms are the settings'; else the slot's, which change
 	device func(kernels uint64) time.Duration // nil unknown
@@ -30,7 +30,7 @@ type Totals struct {
 	GPU      time.Duration // estimated
 }
 
-func (o *observed) totals(c session.Client) Totals {
+func (o *observation) totals(c session.Client) Totals {
 	return Totals{
 		Jobs:     int(c.JobsEnded - o.first.JobsEnded),
 		Launches: int(c.Launches - o.first.Launches),
@@ -41,8 +41,8 @@ func (o *observed) totals(c session.Client) Totals {
 	}
 }
 
-// plus is what two clients did together.
-func (t Totals) plus(other Totals) Totals {
+// add is what two clients did together.
+func (t Totals) add(other Totals) Totals {
 	return Totals{
 		t.Jobs + other.Jobs, t.Launches + other.Launches, t.Syncs + other.Syncs,
 		t.Stall + other.Stall, t.Gate + other.Gate, t.GPU + other.GPU,
@@ -50,7 +50,7 @@ func (t Totals) plus(other Totals) Totals {
 }
 
 // gpu is the device time since the first look.
-func (o *observed) gpu(c session.Client) time.Duration {
+func (o *observation) gpu(c session.Client) time.Duration {
 	if o.device == nil {
 		return c.GPU - o.first.GPU
 	}
@@ -58,7 +58,7 @@ func (o *observed) gpu(c session.Client) time.Duration {
 }
 
 // observe is the client as the policy sees it. Times count from began.
-func (o *observed) observe(c session.Client, began, now int64) policy.Client {
+func (o *observation) observe(c session.Client, began, now int64) policy.Client {
 	if c.Launches != o.last.Launches || o.launchedAt == 0 {
 		o.launchedAt = now
 	}
@@ -96,7 +96,7 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 const unknownKernel = 12500 * time.Nanosecond
 
 // mean returns the device time of a kernel of the client.
-func (o *observed) mean(c session.Client) time.Duration {
+func (o *observation) mean(c session.Client) time.Duration {
 	done := c.Kernels - c.Queued
 	switch {
 	case done == 0:
@@ -111,7 +111,7 @@ func (o *observed) mean(c session.Client) time.Duration {
 // is empty only when the program waits for it; until then, the kernels that were
 // launched may take twice their usual time. A program that waits in the driver is busy
 // for as long as it runs: one that is stopped (SIGSTOP, a debugger) does not see the end.
-func (o *observed) busy(c session.Client, now int64) bool {
+func (o *observation) busy(c session.Client, now int64) bool {
 	if c.Queued == 0 {
 		return false
 	}
@@ -126,6 +126,6 @@ func (o *observed) busy(c session.Client, now int64) bool {
 }
 
 // idle says whether an unmarked job has launched nothing for so long.
-func (o *observed) idle(c session.Client, now int64, after time.Duration) bool {
+func (o *observation) idle(c session.Client, now int64, after time.Duration) bool {
 	return c.State == session.Active && !c.JobMarked && o.quietFrom > 0 && now-o.quietFrom > int64(after)
 }

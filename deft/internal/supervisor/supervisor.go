@@ -55,15 +55,15 @@ type Supervisor struct {
 	policy   policy.Policy
 	settings Settings
 
-	mu          sync.Mutex
-	began       int64 // ns; 0 before Begin
-	observed    map[int]*observed
-	gone        map[string]Totals // by name, of those that have gone
-	decisions   int
-	next        int64 // when to ask the policy, ns
-	reapAt      int64
-	preemptions []time.Duration
-	pending     preemption
+	mu           sync.Mutex
+	began        int64 // ns; 0 before Begin
+	observations map[int]*observation
+	gone         map[string]Totals // by name, of those that have gone
+	decisions    int
+	next         int64 // when to ask the policy, ns
+	reapAt       int64
+	preemptions  []time.Duration
+	pending      preemption
 }
 
 // New returns a supervisor that does not yet ask the policy: until Begin all
@@ -72,7 +72,7 @@ func New(s Session, p policy.Policy, settings Settings) *Supervisor {
 	if settings.Now == nil {
 		settings.Now = session.Now
 	}
-	return &Supervisor{session: s, policy: p, settings: settings, observed: map[int]*observed{}, gone: map[string]Totals{}}
+	return &Supervisor{session: s, policy: p, settings: settings, observations: map[int]*observation{}, gone: map[string]Totals{}}
 }
 
 // Begin lets the policy decide, now and from now on, and counts from now on: what the
@@ -80,10 +80,10 @@ func New(s Session, p policy.Policy, settings Settings) *Supervisor {
 func (v *Supervisor) Begin() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.observed = map[int]*observed{}
+	v.observations = map[int]*observation{}
 	v.began = v.settings.Now()
 	for _, c := range v.session.Clients() {
-		v.observed[ID(c)] = v.meet(c)
+		v.observations[ID(c)] = v.newObservation(c)
 	}
 	v.session.Hold()
 	v.decide(v.began) // before the first launch, not at the next look
@@ -93,12 +93,12 @@ func (v *Supervisor) Begin() {
 func (v *Supervisor) Run(ctx context.Context) {
 	bell := v.session.Bell()
 	for ctx.Err() == nil {
-		bell, _ = v.session.Wait(bell, v.look())
+		bell, _ = v.session.Wait(bell, v.update())
 	}
 }
 
-// look does what is due and returns how long to wait for a ring.
-func (v *Supervisor) look() time.Duration {
+// update does what is due and returns how long to wait for a ring.
+func (v *Supervisor) update() time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.session.Beat()
@@ -117,14 +117,14 @@ func (v *Supervisor) look() time.Duration {
 // reap frees the slots of those who have gone and keeps their totals.
 func (v *Supervisor) reap() {
 	for _, c := range v.session.Reap() {
-		o, known := v.observed[ID(c)]
+		o, known := v.observations[ID(c)]
 		if !known {
-			o = v.meet(session.Client{Name: c.Name, Slot: c.Slot, Words: session.Words{Epoch: c.Epoch}})
+			o = v.newObservation(session.Client{Name: c.Name, Slot: c.Slot, Words: session.Words{Epoch: c.Epoch}})
 		}
 		if v.began != 0 && !v.settings.Forget {
-			v.gone[c.Name] = v.gone[c.Name].plus(o.totals(c))
+			v.gone[c.Name] = v.gone[c.Name].add(o.totals(c))
 		}
-		delete(v.observed, ID(c))
+		delete(v.observations, ID(c))
 	}
 }
 
@@ -136,10 +136,10 @@ func (v *Supervisor) decide(now int64) {
 	at := time.Duration(now - v.began)
 	clients := make([]policy.Client, len(live))
 	for i, c := range live {
-		o, known := v.observed[ID(c)]
+		o, known := v.observations[ID(c)]
 		if !known {
-			o = v.meet(c)
-			v.observed[ID(c)] = o
+			o = v.newObservation(c)
+			v.observations[ID(c)] = o
 		}
 		clients[i] = o.observe(c, v.began, now)
 		if o.idle(c, now, v.session.IdleAfter()) {
@@ -174,9 +174,9 @@ func (v *Supervisor) decide(now int64) {
 	}
 }
 
-// meet begins to observe a client.
-func (v *Supervisor) meet(c session.Client) *observed {
-	o := &observed{first: c, last: c}
+// newObservation begins to observe a client.
+func (v *Supervisor) newObservation(c session.Client) *observation {
+	o := &observation{first: c, last: c}
 	if v.settings.Terms != nil {
 		o.terms, o.known = v.settings.Terms(c.Name)
 	}
@@ -193,8 +193,8 @@ func (v *Supervisor) Totals() map[string]Totals {
 	defer v.mu.Unlock()
 	all := maps.Clone(v.gone)
 	for _, c := range v.session.Clients() {
-		if o, ok := v.observed[ID(c)]; ok {
-			all[c.Name] = all[c.Name].plus(o.totals(c))
+		if o, ok := v.observations[ID(c)]; ok {
+			all[c.Name] = all[c.Name].add(o.totals(c))
 		}
 	}
 	return all

@@ -105,7 +105,7 @@ func TestGatesFollowThePolicy(t *testing.T) {
 	w := newWorld(policy.NewPriority(policy.Settings{}), Settings{}, two()...)
 	w.begin(0)
 	w.begin(1)
-	w.v.look()
+	w.v.update()
 	if w.clients[0].Directive != (session.Directive{}) || w.v.Decisions() != 0 {
 		t.Error("a gate closed before Begin")
 	}
@@ -114,7 +114,7 @@ func TestGatesFollowThePolicy(t *testing.T) {
 		t.Errorf("low: %+v", got)
 	}
 	w.end(1, 10, 0)
-	w.v.look()
+	w.v.update()
 	if got := w.clients[0].Directive; got != (session.Directive{InFlightTime: policy.DefaultInFlight}) || w.beats != 2 {
 		t.Errorf("low: %+v, %d beats", got, w.beats)
 	}
@@ -131,11 +131,11 @@ func TestTotals(t *testing.T) {
 	}}, clients...)
 	w.v.Begin()
 	w.begin(0)
-	w.v.look()
+	w.v.update()
 	w.end(0, 100, 7)
 	w.clients[0].Stall, w.clients[0].AtGate = 5, 6
 	w.clients[1].GPU = 3 * time.Second
-	w.v.look()
+	w.v.update()
 	want := map[string]Totals{
 		"low":  {Jobs: 1, Launches: 100, Syncs: 7, Stall: 5, Gate: 6, GPU: 100 * time.Millisecond},
 		"high": {GPU: 3 * time.Second},
@@ -146,7 +146,7 @@ func TestTotals(t *testing.T) {
 	w.gone = w.clients[:1]
 	w.clients = w.clients[1:]
 	w.pass(30)
-	w.v.look()
+	w.v.update()
 	if diff := cmp.Diff(want, w.v.Totals()); diff != "" {
 		t.Error(diff)
 	}
@@ -175,7 +175,7 @@ func TestWhatThePolicySees(t *testing.T) {
 	w.begin(0)
 	launch(&w.clients[0], 30)
 	w.clients[0].Queued = 12
-	w.v.look()
+	w.v.update()
 	got := r.seen[0]
 	want := policy.Client{ID: 1 << 8, Terms: terms, Active: true, Begin: 5 * time.Millisecond, Launches: 30, Job: 1, Started: true, InFlight: 12, Busy: true}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -190,7 +190,7 @@ func TestWhatThePolicySees(t *testing.T) {
 	w.clients[0].AtGate = 4 * time.Millisecond
 	w.begin(0)
 	launch(&w.clients[0], 9)
-	w.v.look()
+	w.v.update()
 	if r.seen[0].Jobs != 1 || r.seen[0].Begin != 15*time.Millisecond {
 		t.Errorf("after one job: %+v", r.seen[0])
 	}
@@ -200,12 +200,12 @@ func TestWhatThePolicySees(t *testing.T) {
 		w.end(0, 0, 1)
 		w.begin(0)
 	}
-	w.v.look()
+	w.v.update()
 	if r.seen[0].Jobs != 4 {
 		t.Errorf("after four jobs: %+v", r.seen[0])
 	}
 	w.clients[1].State = session.Left
-	w.v.look()
+	w.v.update()
 	if len(r.seen) != 1 {
 		t.Errorf("a client that left is shown: %+v", r.seen)
 	}
@@ -219,14 +219,14 @@ func TestUnmarkedIdleJobsEnd(t *testing.T) {
 	w.begin(1)
 	launch(&w.clients[0], 5)
 	launch(&w.clients[1], 5)
-	w.v.look()
+	w.v.update()
 	w.pass(40)
-	w.v.look()
+	w.v.update()
 	if len(w.idled) != 0 {
 		t.Error("ended too early")
 	}
 	w.pass(20)
-	w.v.look()
+	w.v.update()
 	if diff := cmp.Diff([]int{0}, w.idled); diff != "" {
 		t.Error(diff)
 	}
@@ -236,29 +236,29 @@ func TestPreemptionLatency(t *testing.T) {
 	w := newWorld(policy.NewPriority(policy.Settings{}), Settings{}, two()...)
 	w.v.Begin()
 	w.begin(0)
-	w.v.look()
+	w.v.update()
 	w.pass(3)
 	w.begin(1)
-	w.v.look()
+	w.v.update()
 	w.pass(2)
 	low := &w.clients[0]
 	low.Drained, low.DrainedNs = true, w.now
-	w.v.look()
+	w.v.update()
 	w.pass(3)
-	w.v.look()
+	w.v.update()
 	if diff := cmp.Diff([]time.Duration{2 * time.Millisecond}, w.v.Preemptions()); diff != "" {
 		t.Error(diff)
 	}
 	// A job that ends before its next launch has left the device too.
 	w.end(1, 1, 0)
 	low.Drained = false
-	w.v.look()
+	w.v.update()
 	w.pass(1)
 	w.begin(1)
-	w.v.look()
+	w.v.update()
 	w.pass(4)
 	w.end(0, 1, 0)
-	w.v.look()
+	w.v.update()
 	if diff := cmp.Diff([]time.Duration{2 * time.Millisecond, 4 * time.Millisecond}, w.v.Preemptions()); diff != "" {
 		t.Error(diff)
 	}
@@ -295,7 +295,7 @@ func TestRun(t *testing.T) {
 // program waits for them.
 func TestBusy(t *testing.T) {
 	c := session.Client{Kernels: 110, Queued: 10, Words: session.Words{GPU: time.Millisecond}} // 10 us each
-	o := &observed{launchedAt: 1000}
+	o := &observation{launchedAt: 1000}
 	for _, tt := range []struct {
 		us     int64
 		inWait uint32

@@ -55,14 +55,16 @@ func (w *bench) experiment(text string) *experiment.Experiment {
 	if err != nil {
 		w.b.Fatal(err)
 	}
-	if err := x.Into(w.b.TempDir()); err != nil {
+	if err := x.SetOutputDir(w.b.TempDir()); err != nil {
 		w.b.Fatal(err)
 	}
 	return x
 }
 
 func (w *bench) real(x *experiment.Experiment) *report.Run {
-	o, err := Real(w.b.Context(), x, Simulated(x, w.lib, w.device, w.b.TempDir(), os.Environ()))
+	m := Simulated(x, w.lib, w.device, w.b.TempDir(), os.Environ())
+	m.Place = place(w.b)
+	o, err := Real(w.b.Context(), x, m)
 	if err != nil {
 		w.b.Fatal(err)
 	}
@@ -140,7 +142,7 @@ func BenchmarkUrgentJob(b *testing.B) {
 	w := newBench(b)
 	low := w.alone(`"kernels": 400, "kernel_ns": 100000`, 0).JCT
 	urgent := w.alone(`"kernels": 100, "kernel_ns": 50000, "sleep_time": 0.05`, 0).JCT
-	for _, name := range []string{"none", "priority", "auto"} {
+	for _, name := range []string{"none", "priority"} {
 		b.Run("policy="+name, func(b *testing.B) {
 			var r *report.Run
 			for b.Loop() {

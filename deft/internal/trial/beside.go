@@ -22,8 +22,8 @@ var ErrNotAlone = errors.New("no solo run")
 // distributed times; and at most of the published outcomes of a GV100, which
 // orders kernels in its own way.
 const (
-	uneven      = 0.03
-	arbitration = 0.13
+	unevenKernels = 0.03
+	orderError    = 0.13
 )
 
 const (
@@ -39,12 +39,12 @@ const (
 // first come first served where they ran on a simulated device, else in time slices.
 func Beside(ctx context.Context, alone *report.Run, a, b string) (speeds [2]uncertainty.Prediction, err error) {
 	x := &experiment.Experiment{Policy: "none", MinJobs: 1, Jitter: 0.05}
-	off := uneven
+	off := unevenKernels
 	if alone.Device != "sim" {
-		x.Device.Discipline, off = device.Turns, arbitration
+		x.Device.Discipline, off = device.Turns, orderError
 	}
 	for _, name := range []string{a, b} {
-		m, err := solo(alone, name)
+		m, err := soloModel(alone, name)
 		if err != nil {
 			return speeds, err
 		}
@@ -66,8 +66,8 @@ func Beside(ctx context.Context, alone *report.Run, a, b string) (speeds [2]unce
 	return speeds, nil
 }
 
-// solo is a program as the run that it had alone shows it.
-func solo(alone *report.Run, name string) (experiment.Model, error) {
+// soloModel is a program as the run that it had alone shows it.
+func soloModel(alone *report.Run, name string) (experiment.Model, error) {
 	i := slices.IndexFunc(alone.Models, func(m report.Model) bool { return m.Output == name || m.Name == name })
 	if i < 0 {
 		return experiment.Model{}, fmt.Errorf("%s: %w: the file does not contain this model", name, ErrNotAlone)
@@ -78,17 +78,17 @@ func solo(alone *report.Run, name string) (experiment.Model, error) {
 	}
 	e := experiment.Model{
 		OutputName: m.Output, ModelName: m.Name, Kernels: m.Launches / m.Jobs,
-		SleepTime: span(max(0, 1e3/m.Throughput-m.JCT.Mean)),
+		SleepTime: fromMilliseconds(max(0, 1e3/m.Throughput-m.JCT.Mean)),
 	}
 	e.Weight = 1
-	each := span(m.GPUMS / float64(m.Launches))
+	each := fromMilliseconds(m.GPUMS / float64(m.Launches))
 	e.KernelTimes = slices.Repeat([]time.Duration{max(each, 1)}, e.Kernels)
 	// A job that takes longer than its kernels launches slowly.
-	if launch := (span(m.JCT.Mean) - each) / time.Duration(e.Kernels); launch > each {
+	if launch := (fromMilliseconds(m.JCT.Mean) - each) / time.Duration(e.Kernels); launch > each {
 		e.LaunchCost = launch
 	}
 	return e, nil
 }
 
-// span is milliseconds as a duration.
-func span(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+// fromMilliseconds is milliseconds as a duration.
+func fromMilliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// Measure is what a chart of a sweep shows of each model.
+// Measure is the quantity of each model in a chart of a sweep.
 type Measure string
 
 // The measures, with the words of their axis.
@@ -16,15 +16,15 @@ const (
 	Inflation Measure = "delay inflation" // mean completion time over the one alone, less 1
 )
 
-func (m Measure) of(shared, alone report.Model) float64 {
+func (m Measure) value(shared, alone report.Model) float64 {
 	if m == Inflation {
 		return shared.JCT.Mean/alone.JCT.Mean - 1
 	}
 	return shared.JCT.Mean
 }
 
-// Intervals is a chart of every model against the synchronization interval. Both
-// axes are logarithmic for completion times.
+// Intervals returns a chart of every model over the synchronization interval. Both axes are
+// logarithmic for completion times.
 func (s *Sweep) Intervals(m Measure) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{
 		Title: "What a synchronization interval costs", X: "synchronization interval (launches)", Y: string(m),
@@ -34,15 +34,15 @@ func (s *Sweep) Intervals(m Measure) chart.Lines {
 		series := chart.Series{Name: alone.Output}
 		for _, p := range s.Points {
 			series.X = append(series.X, float64(p.Sync))
-			series.Y = append(series.Y, m.of(p.Models[i], alone))
+			series.Y = append(series.Y, m.value(p.Models[i], alone))
 		}
 		c.Series = append(c.Series, series)
 	}
 	return c
 }
 
-// Scatter is a chart of the second model of a sweep against the first, a point for
-// each interval; empty where there is one model alone.
+// Scatter returns a chart of the second model of a sweep over the first, one point for each
+// interval; empty if there is one model.
 func (s *Sweep) Scatter(m Measure) chart.Scatter {
 	if len(s.Alone) < 2 {
 		return chart.Scatter{}
@@ -54,7 +54,7 @@ func (s *Sweep) Scatter(m Measure) chart.Scatter {
 	for _, p := range s.Points {
 		c.Series = append(c.Series, chart.Series{
 			Name: fmt.Sprintf("N = %d", p.Sync),
-			X:    []float64{m.of(p.Models[0], x)}, Y: []float64{m.of(p.Models[1], y)},
+			X:    []float64{m.value(p.Models[0], x)}, Y: []float64{m.value(p.Models[1], y)},
 		})
 	}
 	return c

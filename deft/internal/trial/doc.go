@@ -6,13 +6,13 @@
 // done so), and the files of a run: a log of completion times per model, its standard error,
 // models_pid.json and run.json. If a process ends before the barrier, or with an error after
 // it, the run ends with an error that shows the last lines that the process wrote. No process
-// outlives the run.
+// outlives the run. Processes are members of a session whose owner is this process, package
+// daemon, as under deft exec.
 //
 // A [Sweep] is one experiment under several synchronization intervals, which apply to the
 // models below the highest priority, or to all if their priorities are equal. Each model is
 // measured alone first; the delay is the sum of the differences between the mean completion
-// times shared and alone. [Sweep.Choose] fits the delay predictor to a sweep and compares its
-// choice with the best measured interval.
+// times shared and alone.
 //
 //	x, err := experiment.Load("input.json")
 //	if err != nil {

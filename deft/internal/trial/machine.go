@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/deft/simcuda"
 )
 
-// Simulated is a machine with a simulated device: its file and the models'
-// profiles are kept in the folder scratch, best on /dev/shm.
+// Simulated returns a machine with a simulated device. Its file and the models' profiles
+// are in the directory scratch, best on /dev/shm.
 func Simulated(x *experiment.Experiment, lib string, built simcuda.Built, scratch string, environ []string) Machine {
 	device := simcuda.Device{File: filepath.Join(scratch, "device"), Settings: x.Device}
 	return Machine{
@@ -30,7 +30,7 @@ func Simulated(x *experiment.Experiment, lib string, built simcuda.Built, scratc
 			}
 			c := simcuda.Command{
 				Profile: file, CSV: m.CSV(), Duration: x.Duration, MinJobs: x.MinJobs,
-				Sleep: m.SleepTime, Period: m.Period, Launch: max(m.LaunchCost, 0), Graph: m.Graph,
+				Sleep: m.Pause(), Period: m.Period, Launch: max(m.LaunchCost, 0), Graph: m.Graph,
 				MemoryBytes: p.AllocatedBytes, ReservedBytes: p.ReservedBytes,
 			}
 			if m.Period > 0 {
@@ -41,8 +41,8 @@ func Simulated(x *experiment.Experiment, lib string, built simcuda.Built, scratc
 	}
 }
 
-// CUDA is a machine with a GPU: python runs the program script, as package gpu
-// writes it, for each model. The models' entries are kept in the folder scratch.
+// CUDA returns a machine with a GPU: python runs the program script of package gpu for each
+// model. The models' entries are in the directory scratch.
 func CUDA(lib, python, script, scratch string, environ []string) Machine {
 	return Machine{
 		Device: "cuda", Hook: lib, Environ: environ,
@@ -69,7 +69,7 @@ func CUDA(lib, python, script, scratch string, environ []string) Machine {
 				own.Path = cmp.Or(m.PythonPath, python)
 			}
 			if m.External() && m.RepoPath != "" {
-				own.Env = hook.Before(environ, "PYTHONPATH", m.RepoPath)[len(environ):]
+				own.Env = hook.Prepend(environ, "PYTHONPATH", m.RepoPath)[len(environ):]
 			}
 			return own, nil
 		},
@@ -80,7 +80,7 @@ func CUDA(lib, python, script, scratch string, environ []string) Machine {
 func writeEntry(path string, m *experiment.Model) error {
 	entry := map[string]any{
 		"model_name": m.ModelName, "model_weight": m.ModelWeight, "sleep_time": m.SleepTime.Seconds(),
-		"input_file_path": m.InputFile, "output_file_path": folder(*m), "output_file_name": m.OutputName,
+		"input_file_path": m.InputFile, "output_file_path": outputDir(*m), "output_file_name": m.OutputName,
 		"priority": m.Priority, "resize": m.Resize, "batch_size": m.BatchSize, "sync_level": m.SyncLevel,
 	}
 	if m.Height > 0 {

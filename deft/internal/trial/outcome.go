@@ -13,7 +13,10 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// Outcome is what a run leaves.
+// Level is the level of all predicted intervals.
+const Level = 0.9
+
+// Outcome holds the results of a run.
 type Outcome struct {
 	Run   *report.Run
 	Logs  [][]report.Job // of each model, the warm-up first; nil where its process wrote the log
@@ -23,22 +26,21 @@ type Outcome struct {
 	models []experiment.Model
 }
 
-// Save writes what Deft writes, into the folders that the configuration names:
-// the logs, and models_pid.json in the folder of the last model; run.json is
-// ours, beside it.
+// Save writes Deft's files into the directories that the configuration names: the logs, and
+// models_pid.json next to the last model's log; and our run.json there.
 func (o *Outcome) Save() error {
 	for i, m := range o.models {
 		if o.Logs == nil || o.Logs[i] == nil {
 			continue
 		}
-		if err := os.MkdirAll(folder(m), 0o755); err != nil {
+		if err := os.MkdirAll(outputDir(m), 0o755); err != nil {
 			return err
 		}
 		if err := report.SaveLog(m.CSV(), o.Logs[i]); err != nil {
 			return err
 		}
 	}
-	last := folder(o.models[len(o.models)-1])
+	last := outputDir(o.models[len(o.models)-1])
 	if err := o.savePIDs(filepath.Join(last, "models_pid.json")); err != nil {
 		return err
 	}
@@ -59,22 +61,22 @@ func (o *Outcome) savePIDs(path string) error {
 	return file.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(pairs) })
 }
 
-func folder(m experiment.Model) string {
+func outputDir(m experiment.Model) string {
 	if m.OutputDir == "" {
 		return "."
 	}
 	return m.OutputDir
 }
 
-// described is what is known of a model before it runs.
-func described(m *experiment.Model) report.Model {
+// describe returns the properties of a model that are known before it runs.
+func describe(m *experiment.Model) report.Model {
 	return report.Model{
 		Name: m.Name(), Output: m.OutputName, Priority: m.Priority, Weight: m.Weight,
 		DeadlineMS: milliseconds(m.Deadline), CSV: m.CSV(),
 	}
 }
 
-// fairness is Jain's index over device time per weight; nil where there was none.
+// fairness returns Jain's index over device time per weight; nil without device time.
 func fairness(models []report.Model) *float64 {
 	var shares []float64
 	for _, m := range models {
@@ -87,7 +89,7 @@ func fairness(models []report.Model) *float64 {
 	return &j
 }
 
-// preemption summarises preemption latencies; nil where none was measured.
+// preemption summarises preemption latencies; nil if there are none.
 func preemption(latencies []time.Duration) *report.Summary {
 	var ms []float64
 	for _, l := range latencies {

@@ -10,20 +10,20 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// hosts are what hosts lose at a synchronization point, and until a policy's
-// answer: one that polls, one that must wake, and a busy one.
-var hosts = []struct{ sync, reaction time.Duration }{
+// assumedHosts holds the cost of a synchronization point on the host and the policy's
+// reaction time, for a host that polls, one that must wake up, and a busy one.
+var assumedHosts = []struct{ sync, reaction time.Duration }{
 	{-1, 0},
 	{simulator.DefaultSyncCost, 0},
 	{2 * simulator.DefaultSyncCost, time.Millisecond},
 }
 
-// Predict predicts what one job of each model takes, in ms at level 0.9: the jobs
-// of an experiment on the virtual clock, together on a fast, a usual and a busy
-// host, where the experiment does not say what its host is like.
+// Predict predicts the time of one job of each model, in ms with intervals of 0.9: the jobs
+// of an experiment on the virtual clock, on a fast, a usual and a busy host together,
+// unless the experiment describes its host.
 func Predict(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Prediction, error) {
 	pooled := make([][]float64, len(x.Models))
-	for _, h := range hosts {
+	for _, h := range assumedHosts {
 		c, err := simulated(x)
 		if err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func Predict(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Predi
 	out := make([]uncertainty.Prediction, len(pooled))
 	for i, times := range pooled {
 		made := stats.Sort(times)
-		out[i] = uncertainty.Prediction{Value: made.Median(), Low: made.Quantile(0.05), High: made.Quantile(0.95), Level: 0.9}
+		out[i] = uncertainty.Prediction{Value: made.Median(), Low: made.Quantile(0.05), High: made.Quantile(0.95), Level: Level}
 	}
 	return out, nil
 }

@@ -15,25 +15,24 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// ErrDied is returned where a model's process ended before its time or with an
-// error.
+// ErrDied is returned if a model's process ended early or with an error.
 var ErrDied = errors.New("the process ended")
 
-// ErrLoad is returned where a model was not loaded in time.
+// ErrLoad is returned if a model was not loaded in time.
 var ErrLoad = errors.New("its model did not load in time")
 
-// Program is how the process of a model is started.
+// Program is the command of a model's process.
 type Program struct {
 	Path string
 	Args []string
 	Env  []string
 }
 
-// grace is how long a process has to end after SIGTERM.
+// grace is the time between SIGTERM and SIGKILL.
 const grace = 2 * time.Second
 
-// process is the process of a model. It tells that its model is loaded by a
-// line on its standard output, then waits for a line on its standard input.
+// process is the process of a model. It prints a line when its model is loaded, then waits
+// for a line on its standard input.
 type process struct {
 	name  string // of the model, for errors
 	log   string // path of what it writes
@@ -46,15 +45,15 @@ type process struct {
 	output *output
 }
 
-// loadedLine is what a process says before the barrier, runLine what it is sent.
+// loadedLine is a process's line before the barrier, runLine the answer.
 const (
 	loadedLine = "model loaded"
 	runLine    = "run\n"
 )
 
-// start begins a process in a group of its own, which is ended when ctx is done:
+// startProcess begins a process in a group of its own, which is ended when ctx is done:
 // by SIGTERM, then by SIGKILL. It does not outlive this one.
-func start(ctx context.Context, name, log string, p Program, extra ...*os.File) (*process, error) {
+func startProcess(ctx context.Context, name, log string, p Program) (*process, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
@@ -62,7 +61,6 @@ func start(ctx context.Context, name, log string, p Program, extra ...*os.File) 
 	q := &process{name: name, log: log, output: &output{file: file}, loaded: make(chan struct{}), done: make(chan struct{})}
 	cmd := exec.CommandContext(ctx, p.Path, p.Args...)
 	cmd.Env = p.Env
-	cmd.ExtraFiles = extra
 	cmd.Stderr = q.output
 	cmd.Stdout = &lines{out: q.output, seen: q.loaded}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -84,7 +82,7 @@ func (q *process) wait() {
 	err := q.cmd.Wait()
 	q.kill() // children of its own
 	if err != nil {
-		q.err = fmt.Errorf("%s: %w: %w%s", q.name, ErrDied, err, q.tail())
+		q.err = fmt.Errorf("%s: %w: %w%s", q.name, ErrDied, err, q.lastLines())
 	}
 	q.err = errors.Join(q.err, q.output.close())
 	close(q.done)
@@ -102,12 +100,12 @@ func (q *process) release() error {
 	return nil
 }
 
-// tailLines is how much of a log an error shows.
+// tailLines is the number of a log's lines in an error.
 const tailLines = 5
 
-// tail is the end of what the process wrote.
-func (q *process) tail() string {
-	text := q.output.end()
+// lastLines returns the last lines that the process wrote, for an error.
+func (q *process) lastLines() string {
+	text := q.output.lastText()
 	if text == "" {
 		return "; it wrote nothing to " + q.log
 	}
@@ -115,8 +113,8 @@ func (q *process) tail() string {
 	return fmt.Sprintf("; last lines of %s:\n%s", q.log, strings.Join(all[max(0, len(all)-tailLines):], "\n"))
 }
 
-// output is a log that takes in what is written though its disk be full: a
-// process does not die of its log, and its last words are kept.
+// output writes a log. If its disk is full, the process continues, and its last lines are
+// kept.
 type output struct {
 	mu   sync.Mutex
 	file *os.File
@@ -124,22 +122,22 @@ type output struct {
 	err  error // of the file, the first
 }
 
-// kept is how much of the last words is.
-const kept = 8 << 10
+// keptBytes is the number of bytes kept of the last lines.
+const keptBytes = 8 << 10
 
 // Write takes in a piece.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last = append(o.last, p...)
-	o.last = o.last[max(0, len(o.last)-kept):]
+	o.last = o.last[max(0, len(o.last)-keptBytes):]
 	if o.err == nil {
 		_, o.err = o.file.Write(p)
 	}
 	return len(p), nil
 }
 
-func (o *output) end() string {
+func (o *output) lastText() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return strings.TrimSpace(string(o.last))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/report"
@@ -19,50 +20,47 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// Machine is where processes run.
+// Machine describes the machine on which processes run.
 type Machine struct {
-	Device  string   // name in results: sim or cuda
-	Hook    string   // libdeft.so
-	Environ []string // of every process
-	// Program is the process of a model; the session and the hook are added to
-	// its environment.
+	Device  string       // name in results: sim or cuda
+	Hook    string       // libdeft.so
+	Environ []string     // of every process
+	Place   daemon.Place // of the run's session
+	// Program returns the command of a model; the session and the hook are added to its
+	// environment.
 	Program func(m *experiment.Model, x *experiment.Experiment) (Program, error)
 	// KnownKernels says that the kernels take the time of the model's profile, as
 	// on a simulated device: device time is then exact, else an estimate.
 	KnownKernels bool
 	Load         time.Duration // for a model to load; 0 is 120 s
-	// Quiet is how long a process may go without a job or a launch beyond its
+	// Quiet is the time that a process may spend without a job or a launch, beyond its
 	// pause between jobs; 0 is 120 s.
 	Quiet time.Duration
 }
 
-// defaultPatience is that of Machine's zero times.
+// defaultPatience is the default of Machine's times.
 const defaultPatience = 120 * time.Second
 
-// Real runs an experiment with processes on a machine. When ctx is done they are
-// ended, and the error is ctx's. Where a process dies after the barrier the others
-// go on to their end, and the error names it. In both cases there is an outcome
-// beside the error, of the models that measured a job, if any did.
+// Real runs an experiment with processes on a machine, in a session at machine.Place. When
+// ctx is done it ends them and returns ctx's error. If a process dies after the barrier,
+// the others run to their end, and the error names it. In both cases it also returns the
+// outcome of the models that finished a job, if there are any.
 func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outcome, error) {
-	p, err := newPolicy(x)
-	if err != nil {
+	r := &realRun{x: x, machine: machine, names: sessionNames(x), depths: newDepths(x)}
+	known := r.known()
+	var err error
+	if r.owner, err = daemon.Start(machine.Place, daemon.Settings{Policy: x.PolicyName(), Rules: x.Rules(), Experiment: &known}); err != nil {
 		return nil, err
 	}
-	s, err := session.Create(session.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	r := &run{x: x, machine: machine, session: s, names: names(x), depths: newDepths(x)}
-	r.supervisor = supervisor.New(s, p, r.known())
-	return r.play(ctx)
+	r.supervisor = r.owner.Supervisor()
+	return r.playRun(ctx)
 }
 
-// run is an experiment under way.
-type run struct {
+// realRun is a running experiment.
+type realRun struct {
 	x          *experiment.Experiment
 	machine    Machine
-	session    *session.Session
+	owner      *daemon.Daemon // of the session
 	supervisor *supervisor.Supervisor
 	names      []string // of the models in the session
 	processes  []*process
@@ -70,8 +68,8 @@ type run struct {
 	released   bool    // the barrier has fallen
 }
 
-// names are the models' names in the session, which holds 31 bytes of each.
-func names(x *experiment.Experiment) []string {
+// sessionNames returns the models' names in the session, which has room for 31 bytes each.
+func sessionNames(x *experiment.Experiment) []string {
 	var all []string
 	for i := range x.Models {
 		name := x.Models[i].OutputName
@@ -84,12 +82,12 @@ func names(x *experiment.Experiment) []string {
 }
 
 // known answers the supervisor by a client's name.
-func (r *run) known() supervisor.Settings {
+func (r *realRun) known() supervisor.Settings {
 	at := func(name string) int { return slices.Index(r.names, name) }
 	return supervisor.Settings{
 		Terms: func(name string) (policy.Terms, bool) {
 			if i := at(name); i >= 0 {
-				return r.x.Models[i].Terms, true
+				return r.x.Terms(i), true
 			}
 			return policy.Terms{}, false
 		},
@@ -109,12 +107,12 @@ func (r *run) known() supervisor.Settings {
 	}
 }
 
-// play starts the processes, lets them go together and waits for their end. No
+// playRun starts the processes, lets them go together and waits for their end. No
 // process is left when it returns.
-func (r *run) play(ctx context.Context) (*Outcome, error) {
+func (r *realRun) playRun(ctx context.Context) (*Outcome, error) {
 	supervised, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	crash.Go(func() { defer close(ended); r.supervisor.Run(supervised) })
+	ended := make(chan error, 1)
+	crash.Go(func() { ended <- r.owner.Run(supervised) })
 	alive, kill := context.WithCancel(ctx)
 	begin, err := r.processesPlay(alive)
 	kill()
@@ -122,21 +120,22 @@ func (r *run) play(ctx context.Context) (*Outcome, error) {
 		<-q.done
 	}
 	seconds := float64(session.Now()-begin) / 1e9
+	totals := r.supervisor.Totals() // while the session is open
 	stop()
-	<-ended
+	err = errors.Join(err, <-ended)
 	if ctx.Err() != nil {
 		err = ctx.Err() // that the processes ended is no news then
 	}
 	if err != nil && !r.released {
 		return nil, err
 	}
-	o, failure := r.outcome(seconds)
+	o, failure := r.outcome(seconds, totals)
 	return o, errors.Join(err, failure)
 }
 
 // processesPlay returns when all processes have ended, or at the first fault
 // before the barrier fell, and when that was.
-func (r *run) processesPlay(ctx context.Context) (begin int64, err error) {
+func (r *realRun) processesPlay(ctx context.Context) (begin int64, err error) {
 	begin = session.Now()
 	for i := range r.x.Models {
 		if err := r.start(ctx, i); err != nil {
@@ -150,7 +149,7 @@ func (r *run) processesPlay(ctx context.Context) (begin int64, err error) {
 	r.released = true
 	begin = session.Now()
 	for i, q := range r.processes {
-		if err := r.release(ctx, q, r.x.Models[i].Start); err != nil && !ended(q) {
+		if err := r.release(ctx, q, r.x.Models[i].Start); err != nil && !hasEnded(q) {
 			return begin, err
 		}
 	}
@@ -158,20 +157,18 @@ func (r *run) processesPlay(ctx context.Context) (begin int64, err error) {
 }
 
 // start starts the process of a model in the session.
-func (r *run) start(ctx context.Context, i int) error {
+func (r *realRun) start(ctx context.Context, i int) error {
 	m := &r.x.Models[i]
-	if err := os.MkdirAll(folder(*m), 0o755); err != nil {
+	if err := os.MkdirAll(outputDir(*m), 0o755); err != nil {
 		return err
 	}
 	p, err := r.machine.Program(m, r.x)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.OutputName, err)
 	}
-	p.Env = append(slices.Concat(r.machine.Environ, p.Env),
-		r.session.Env(3), "DEFT_NAME="+r.names[i], "DEFT_PRIORITY="+strconv.Itoa(m.Priority),
-		"DEFT_WEIGHT="+strconv.Itoa(max(1, int(m.Weight))))
-	p.Env = hook.Preloaded(p.Env, r.machine.Hook)
-	q, err := start(ctx, m.OutputName, m.Log(), p, r.session.File())
+	member := session.Membership{Session: r.machine.Place.Session(), Name: r.names[i], Priority: m.Priority, Weight: max(1, int(m.Weight))}
+	p.Env = append(hook.Preload(slices.Concat(r.machine.Environ, p.Env), r.machine.Hook), member.Environ()...)
+	q, err := startProcess(ctx, m.OutputName, m.Log(), p)
 	if err != nil {
 		return err
 	}
@@ -180,7 +177,7 @@ func (r *run) start(ctx context.Context, i int) error {
 }
 
 // barrier waits until every model is loaded.
-func (r *run) barrier(ctx context.Context) error {
+func (r *realRun) barrier(ctx context.Context) error {
 	limit := cmp.Or(r.machine.Load, defaultPatience)
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -191,9 +188,9 @@ func (r *run) barrier(ctx context.Context) error {
 			if q.err != nil {
 				return q.err
 			}
-			return fmt.Errorf("%s: %w before its model was loaded%s", q.name, ErrDied, q.tail())
+			return fmt.Errorf("%s: %w before its model was loaded%s", q.name, ErrDied, q.lastLines())
 		case <-late.C:
-			return fmt.Errorf("%s: %w: %v%s", q.name, ErrLoad, limit, q.tail())
+			return fmt.Errorf("%s: %w: %v%s", q.name, ErrLoad, limit, q.lastLines())
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -202,7 +199,7 @@ func (r *run) barrier(ctx context.Context) error {
 }
 
 // release lets a process go, after a while.
-func (r *run) release(ctx context.Context, q *process, after time.Duration) error {
+func (r *realRun) release(ctx context.Context, q *process, after time.Duration) error {
 	if after == 0 {
 		return q.release()
 	}
@@ -218,13 +215,13 @@ func (r *run) release(ctx context.Context, q *process, after time.Duration) erro
 
 // finish waits for the end of every process, and for no other than one that does
 // nothing any more: that one is ended.
-func (r *run) finish(ctx context.Context) error {
+func (r *realRun) finish(ctx context.Context) error {
 	var faults error
 	failed := make(chan error, len(r.processes))
 	for _, q := range r.processes {
 		crash.Go(func() { <-q.done; failed <- q.err })
 	}
-	watch := newVigil(r.x.Models, r.names, r.machine.Quiet)
+	watch := newProgressMonitor(r.x.Models, r.names, r.machine.Quiet)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for left := len(r.processes); left > 0; {
@@ -233,9 +230,9 @@ func (r *run) finish(ctx context.Context) error {
 			faults = errors.Join(faults, err)
 			left--
 		case <-tick.C:
-			runs := func(i int) bool { return !ended(r.processes[i]) }
-			if i, err := watch.look(time.Now(), r.supervisor.Totals(), runs); err != nil && runs(i) {
-				faults = errors.Join(faults, fmt.Errorf("%w%s", err, r.processes[i].tail()))
+			runs := func(i int) bool { return !hasEnded(r.processes[i]) }
+			if i, err := watch.findStalled(time.Now(), r.supervisor.Totals(), runs); err != nil && runs(i) {
+				faults = errors.Join(faults, fmt.Errorf("%w%s", err, r.processes[i].lastLines()))
 				r.processes[i].kill()
 			}
 		case <-ctx.Done():
@@ -246,17 +243,16 @@ func (r *run) finish(ctx context.Context) error {
 }
 
 // outcome collects the logs that the processes wrote and what the supervisor saw.
-func (r *run) outcome(seconds float64) (*Outcome, error) {
+func (r *realRun) outcome(seconds float64, totals map[string]supervisor.Totals) (*Outcome, error) {
 	o := &Outcome{
-		Run:    &report.Run{Policy: PolicyName(r.x), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
+		Run:    &report.Run{Policy: r.x.PolicyName(), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
 		Queue:  r.depths.all(),
 		models: r.x.Models,
 	}
-	totals := r.supervisor.Totals()
 	busy := 0.0
 	var faults error
 	for i := range r.x.Models {
-		m := described(&r.x.Models[i])
+		m := describe(&r.x.Models[i])
 		log, err := report.LoadLog(m.CSV)
 		if err != nil {
 			faults = errors.Join(faults, err)
@@ -293,7 +289,7 @@ func (r *run) outcome(seconds float64) (*Outcome, error) {
 	return o, faults
 }
 
-func ended(q *process) bool {
+func hasEnded(q *process) bool {
 	select {
 	case <-q.done:
 		return true

@@ -14,6 +14,7 @@ import (
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/cc"
+	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
@@ -50,13 +51,39 @@ func simulatedMachine(t *testing.T, x *experiment.Experiment) Machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Simulated(x, lib, device, t.TempDir(), os.Environ())
+	m := Simulated(x, lib, device, t.TempDir(), os.Environ())
+	m.Place = place(t)
+	return m
+}
+
+// place returns the place of a session of its own.
+func place(t testing.TB) daemon.Place {
+	t.Helper()
+	memory := "/dev/shm" // as for users: a file system on a disk delays writers of a mapped file
+	if _, err := os.Stat(memory); err != nil {
+		memory = ""
+	}
+	dir, err := os.MkdirTemp(memory, "d") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
+			t.Errorf("the run left %v", left)
+		}
+		os.RemoveAll(dir)
+	})
+	at, err := daemon.NewPlace(dir, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
 func into(t *testing.T, x *experiment.Experiment) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := x.Into(dir); err != nil {
+	if err := x.SetOutputDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -70,7 +97,7 @@ const short = `{"models": [
 // Whole runs on the simulated device, under every policy: every launch of every
 // job is counted, the warm-up left out, and the files are there.
 func TestRealOnSimulatedDevice(t *testing.T) {
-	for _, name := range []string{"none", "priority", "auto", "event", "rr", "fair", "edf", "quota"} {
+	for _, name := range []string{"none", "priority", "sync", "rr", "fair", "edf", "quota"} {
 		t.Run(name, func(t *testing.T) {
 			x := parse(t, short)
 			x.Policy = name
@@ -110,8 +137,8 @@ func TestRealOnSimulatedDevice(t *testing.T) {
 }
 
 // shell is a machine whose models are shell scripts by the model's name.
-func shell(scripts map[string]string) Machine {
-	return Machine{Device: "sim", Hook: "", Environ: os.Environ(), Program: func(m *experiment.Model, _ *experiment.Experiment) (Program, error) {
+func shell(t *testing.T, scripts map[string]string) Machine {
+	return Machine{Place: place(t), Device: "sim", Hook: "", Environ: os.Environ(), Program: func(m *experiment.Model, _ *experiment.Experiment) (Program, error) {
 		return Program{Path: "/bin/sh", Args: []string{"-c", scripts[m.ModelName]}}, nil
 	}}
 }
@@ -136,7 +163,7 @@ func TestRealFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			x := parse(t, pairOfScripts)
 			dir := into(t, x)
-			machine := shell(map[string]string{"good": "echo $$ > " + filepath.Join(dir, "pid") + "; " + good, "bad": tt.bad})
+			machine := shell(t, map[string]string{"good": "echo $$ > " + filepath.Join(dir, "pid") + "; " + good, "bad": tt.bad})
 			machine.Load = tt.load
 			_, err := Real(t.Context(), x, machine)
 			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
@@ -159,7 +186,7 @@ func TestTheOthersGoOn(t *testing.T) {
 			dir := into(t, x)
 			const header = "start_timestamp_ns,end_timestamp_ns,jct_ms,max_allocated_gpu_memory_allocated_byte,max_reserved_gpu_memory_byte"
 			jobs := "echo model loaded; read line; printf '" + header + `\n1,2,1,0,0\n3,5,2,0,0\n6,9,3,0,0\n' > ` + filepath.Join(dir, "good.csv")
-			o, err := Real(t.Context(), x, shell(map[string]string{"good": jobs, "bad": tt.bad}))
+			o, err := Real(t.Context(), x, shell(t, map[string]string{"good": jobs, "bad": tt.bad}))
 			if !errors.Is(err, ErrDied) || !strings.Contains(err.Error(), "bad: ") || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("error %v, want %s", err, tt.text)
 			}
@@ -211,7 +238,7 @@ func TestRealInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	child := filepath.Join(dir, "child")
-	machine := shell(map[string]string{"good": "trap '' TERM; echo model loaded; read line; sleep 1000 & echo $! > " + child + ".part; mv " + child + ".part " + child + "; wait"})
+	machine := shell(t, map[string]string{"good": "trap '' TERM; echo model loaded; read line; sleep 1000 & echo $! > " + child + ".part; mv " + child + ".part " + child + "; wait"})
 	go func() {
 		for {
 			if _, err := os.Stat(child); err == nil {
@@ -229,12 +256,12 @@ func TestRealInterrupted(t *testing.T) {
 
 func TestRealRefuses(t *testing.T) {
 	x := parse(t, `{"models": [{"model_name": "x", "kernels": 1, "kernel_ns": 1}], "exp_dur": 1, "policy": "chance"}`)
-	if _, err := Real(t.Context(), x, Machine{}); err == nil {
+	if _, err := Real(t.Context(), x, Machine{Place: place(t)}); err == nil {
 		t.Error("no error")
 	}
 	x.Policy = "none"
 	into(t, x)
-	missing := Machine{Program: func(*experiment.Model, *experiment.Experiment) (Program, error) {
+	missing := Machine{Place: place(t), Program: func(*experiment.Model, *experiment.Experiment) (Program, error) {
 		return Program{Path: filepath.Join(t.TempDir(), "absent")}, nil
 	}}
 	if _, err := Real(t.Context(), x, missing); !errors.Is(err, os.ErrNotExist) {
@@ -246,7 +273,7 @@ func TestNames(t *testing.T) {
 	x := &experiment.Experiment{Models: []experiment.Model{
 		{OutputName: "a"}, {OutputName: "a"}, {OutputName: strings.Repeat("long", 9)},
 	}}
-	if got := names(x); got[0] != "a" || got[1] != "model 1" || got[2] != "model 2" {
+	if got := sessionNames(x); got[0] != "a" || got[1] != "model 1" || got[2] != "model 2" {
 		t.Error(got)
 	}
 }

@@ -1,11 +1,14 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/foretime/foretime/deft/internal/experiment"
@@ -21,16 +24,17 @@ var (
 	ErrNoPoints = errors.New("no intervals measured")
 )
 
-// Sweep is an experiment under several synchronization intervals.
+// Sweep holds an experiment under several synchronization intervals.
 type Sweep struct {
 	Policy string         `json:"policy"`
 	Device string         `json:"device"`
 	Clock  string         `json:"clock"`
 	Alone  []report.Model `json:"alone"` // each model alone, in the order of the configuration
 	Points []Point        `json:"points"`
+	Sync   int            `json:"best_sync"` // the interval of least total delay
 }
 
-// Point is the experiment under one interval.
+// Point holds the experiment under one interval.
 type Point struct {
 	Sync    int            `json:"sync"`
 	Models  []report.Model `json:"models"`
@@ -43,7 +47,7 @@ type Play func(context.Context, *experiment.Experiment) (*Outcome, error)
 // Alone runs each model by itself, with logs in a folder "alone" below its own,
 // and returns a run of all.
 func Alone(ctx context.Context, x *experiment.Experiment, play Play) (*report.Run, error) {
-	x = below(x, "alone")
+	x = withSubdir(x, "alone")
 	var all *report.Run
 	for i := range x.Models {
 		one := *x
@@ -82,7 +86,7 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 	}
 	s := &Sweep{Device: alone.Device, Clock: alone.Clock, Alone: alone.Models}
 	for _, n := range intervals {
-		o, err := play(ctx, bounded(x, n))
+		o, err := play(ctx, withInterval(x, n))
 		if err != nil {
 			return nil, fmt.Errorf("interval %d: %w", n, err)
 		}
@@ -94,11 +98,12 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 		s.Policy = r.Policy
 		s.Points = append(s.Points, p)
 	}
+	s.Sync = s.best().Sync
 	return s, nil
 }
 
-// below is a copy of the experiment whose models write to a folder below theirs.
-func below(x *experiment.Experiment, name string) *experiment.Experiment {
+// withSubdir returns a copy of the experiment whose models write to a subdirectory.
+func withSubdir(x *experiment.Experiment, name string) *experiment.Experiment {
 	c := *x
 	c.Models = append([]experiment.Model(nil), x.Models...)
 	for i := range c.Models {
@@ -107,13 +112,39 @@ func below(x *experiment.Experiment, name string) *experiment.Experiment {
 	return &c
 }
 
-// bounded is the experiment with an interval for the models that have to yield.
-func bounded(x *experiment.Experiment, n int) *experiment.Experiment {
-	c := below(x, "sync_"+strconv.Itoa(n))
-	for _, i := range yielding(c.Models, func(m experiment.Model) int { return m.Priority }) {
-		c.Models[i].Sync = n
+// withInterval returns a copy of the experiment with an interval for the models that yield.
+func withInterval(x *experiment.Experiment, n int) *experiment.Experiment {
+	c := withSubdir(x, "sync_"+strconv.Itoa(n))
+	for _, i := range yielding(c.Models) {
+		c.Models[i].Control.SyncEvery, c.Models[i].Control.Event = n, false
 	}
 	return c
+}
+
+// yielding returns the indices of the models below the highest priority, or of all if
+// there is one priority.
+func yielding(models []experiment.Model) []int {
+	lowest, highest := math.MaxInt, math.MinInt
+	for _, m := range models {
+		lowest, highest = min(lowest, m.Priority), max(highest, m.Priority)
+	}
+	var low []int
+	for i, m := range models {
+		if lowest == highest || m.Priority < highest {
+			low = append(low, i)
+		}
+	}
+	return low
+}
+
+// best returns the point of least total delay.
+func (s *Sweep) best() Point {
+	return slices.MinFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.DelayMS, b.DelayMS) })
+}
+
+// Intervals returns the intervals that Deft compares, in launches.
+func Intervals() []int {
+	return []int{1, 2, 4, 8, 10, 20, 50, 100, 500, 1000, 5000, 10000, 1000000}
 }
 
 // LoadSweep reads a sweep.

@@ -3,7 +3,6 @@ package trial
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,7 +18,7 @@ import (
 func two() *experiment.Experiment {
 	return &experiment.Experiment{Policy: "priority", Models: []experiment.Model{
 		{ModelName: "low", OutputName: "A", OutputDir: "logs"},
-		{ModelName: "high", OutputName: "B", OutputDir: "logs", Terms: policy.Terms{Priority: 1, Sync: 3}},
+		{ModelName: "high", OutputName: "B", OutputDir: "logs", Terms: policy.Terms{Priority: 1}, Control: experiment.Control{SyncEvery: 3}},
 	}}
 }
 
@@ -28,7 +27,7 @@ func two() *experiment.Experiment {
 func formula(_ context.Context, x *experiment.Experiment) (*Outcome, error) {
 	r := &report.Run{Policy: x.Policy, Device: "sim", Clock: "virtual"}
 	for _, m := range x.Models {
-		n := m.Sync
+		n := m.Control.SyncEvery
 		one := report.Model{Name: m.Name(), Output: m.OutputName, Priority: m.Priority, Jobs: 10, CSV: m.CSV()}
 		switch {
 		case len(x.Models) == 1:
@@ -38,14 +37,14 @@ func formula(_ context.Context, x *experiment.Experiment) (*Outcome, error) {
 			one.JCT, one.Launches, one.GPUMS = report.Summary{Mean: 40 + gate + 0.02*float64(400/n)}, 4000, 400
 			one.GateMS = 10 * gate
 		default:
-			one.JCT = report.Summary{Mean: 5 + 0.05*float64(min(x.Models[0].Sync, 400))}
+			one.JCT = report.Summary{Mean: 5 + 0.05*float64(min(x.Models[0].Control.SyncEvery, 400))}
 		}
 		r.Models = append(r.Models, one)
 	}
 	return &Outcome{Run: r}, nil
 }
 
-func TestRunAndPredict(t *testing.T) {
+func TestRunSweep(t *testing.T) {
 	s, err := RunSweep(t.Context(), two(), []int{1, 4, 16, 64, 1000000}, formula)
 	if err != nil {
 		t.Fatal(err)
@@ -68,27 +67,20 @@ func TestRunAndPredict(t *testing.T) {
 	if diff := cmp.Diff(s, again); diff != "" {
 		t.Error(diff)
 	}
-	p, err := again.Choose(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// 0.02·400/N + 0.05·N is least at N = 16 of these.
-	if p.Sync != 16 || p.MeasuredSync != 16 || p.Regret == nil || *p.Regret != 0 || len(p.Candidates) != 5 || math.Abs(p.Models[0].SyncMS-0.02) > 1e-9 {
-		t.Errorf("%+v", p)
-	}
-	if p, err = again.Choose([]int{2, 12}); err != nil || p.Sync != 12 || p.Regret != nil || p.MeasuredSync != 16 {
-		t.Errorf("%+v %v", p, err)
+	// 0.02*400/N + 0.05*N is least at N = 16 of these.
+	if s.Sync != 16 {
+		t.Errorf("best interval %d", s.Sync)
 	}
 }
 
 func TestOnlyLowerPrioritiesAreBounded(t *testing.T) {
-	x := bounded(two(), 9)
-	if x.Models[0].Sync != 9 || x.Models[1].Sync != 3 {
+	x := withInterval(two(), 9)
+	if x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 3 {
 		t.Errorf("%+v", x.Models)
 	}
 	x = two()
 	x.Models[0].Priority = 1
-	if x = bounded(x, 9); x.Models[0].Sync != 9 || x.Models[1].Sync != 9 {
+	if x = withInterval(x, 9); x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 9 {
 		t.Errorf("%+v", x.Models)
 	}
 }
@@ -112,17 +104,6 @@ func TestSweepRefuses(t *testing.T) {
 		if _, err := LoadSweep(path); err == nil {
 			t.Errorf("%q: no error", text)
 		}
-	}
-	s, err := RunSweep(t.Context(), two(), []int{1, 4}, formula)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Choose([]int{}); !errors.Is(err, ErrIntervals) {
-		t.Error(err)
-	}
-	s.Points[0].Models[0].Launches = 0
-	if _, err := s.Choose(nil); err == nil {
-		t.Error("no error")
 	}
 }
 

@@ -195,7 +195,7 @@ func play(ctx context.Context, way Sharing, slack float64, clients ...simulator.
 	}
 	// a program that is stopped for as long as the other runs must come to an end too
 	r, err := simulator.Run(ctx, simulator.Config{
-		Clients: clients, Policy: p, Device: way.Device, Duration: max(4*span, leastPlayed), MinJobs: 1, Reaction: hosts[1].reaction,
+		Clients: clients, Policy: p, Device: way.Device, Duration: max(4*span, leastPlayed), MinJobs: 1, Reaction: assumedHosts[1].reaction,
 	})
 	if errors.Is(err, simulator.ErrStuck) {
 		return nil, fmt.Errorf("%s: %w", way.Name, err)

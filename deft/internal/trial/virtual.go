@@ -20,33 +20,29 @@ func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
 		return nil, err
 	}
 	q := newDepths(x)
-	c.Trace = q.see
+	c.Trace = q.traceEvent
 	result, err := simulator.Run(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	o := &Outcome{
-		Run:    &report.Run{Policy: PolicyName(x), Device: "sim", Clock: "virtual", Warnings: warnings(x, "sim")},
+		Run:    &report.Run{Policy: x.PolicyName(), Device: "sim", Clock: "virtual", Warnings: warnings(x, "sim")},
 		PIDs:   make([]int, len(x.Models)),
 		Queue:  q.all(),
 		models: x.Models,
 	}
-	if err := o.tell(x, result); err != nil {
+	if err := o.addResult(x, result); err != nil {
 		return nil, err
 	}
 	return o, nil
 }
 
-// PolicyName is the policy of an experiment: control does what each model's
-// configuration says.
-func PolicyName(x *experiment.Experiment) string { return cmp.Or(x.Policy, "control") }
-
-// newPolicy is the experiment's policy at the beginning of its memory.
+// newPolicy returns the experiment's policy, without history.
 func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
-	return policy.New(PolicyName(x), x.Rules())
+	return policy.New(x.PolicyName(), x.Rules())
 }
 
-// simulated is the experiment as the simulator takes it.
+// simulated returns the experiment as the simulator's configuration.
 func simulated(x *experiment.Experiment) (simulator.Config, error) {
 	p, err := newPolicy(x)
 	if err != nil {
@@ -63,16 +59,16 @@ func simulated(x *experiment.Experiment) (simulator.Config, error) {
 			return simulator.Config{}, err
 		}
 		c.Clients = append(c.Clients, simulator.Client{
-			Terms: m.Terms, Kernels: job.Times(), Graph: m.Graph, Launch: m.LaunchCost,
-			Sleep: m.SleepTime, Period: m.Period, Start: m.Start,
+			Terms: x.Terms(i), Kernels: job.Times(), Graph: m.Graph, Launch: m.LaunchCost,
+			Sleep: m.Pause(), Period: m.Period, Start: m.Start,
 			MemoryBytes: job.AllocatedBytes, ReservedBytes: job.ReservedBytes,
 		})
 	}
 	return c, nil
 }
 
-// tell puts the simulator's result into the outcome.
-func (o *Outcome) tell(x *experiment.Experiment, result *simulator.Result) error {
+// addResult puts the simulator's result into the outcome.
+func (o *Outcome) addResult(x *experiment.Experiment, result *simulator.Result) error {
 	r := o.Run
 	var begin time.Duration
 	for _, c := range result.Clients {
@@ -80,7 +76,7 @@ func (o *Outcome) tell(x *experiment.Experiment, result *simulator.Result) error
 	}
 	for i := range result.Clients {
 		c := &result.Clients[i]
-		m := described(&x.Models[i])
+		m := describe(&x.Models[i])
 		m.Launches, m.Syncs, m.MaxQueue = c.Launches, c.Syncs, c.MaxQueue
 		m.StallMS, m.GateMS, m.GPUMS = milliseconds(c.Stall), milliseconds(c.Gate), milliseconds(c.GPU)
 		var times []float64
@@ -92,7 +88,7 @@ func (o *Outcome) tell(x *experiment.Experiment, result *simulator.Result) error
 			return err
 		}
 		r.Models = append(r.Models, m)
-		o.Logs = append(o.Logs, log(c, begin))
+		o.Logs = append(o.Logs, jobLog(c, begin))
 	}
 	r.Seconds = result.End.Seconds()
 	busy := result.Busy.Seconds() / r.Seconds
@@ -101,8 +97,8 @@ func (o *Outcome) tell(x *experiment.Experiment, result *simulator.Result) error
 	return nil
 }
 
-// log is a client's jobs as a log whose clock begins at begin.
-func log(c *simulator.ClientResult, begin time.Duration) []report.Job {
+// jobLog returns a client's jobs as a log whose clock starts at begin.
+func jobLog(c *simulator.ClientResult, begin time.Duration) []report.Job {
 	var rows []report.Job
 	for _, j := range c.Jobs {
 		rows = append(rows, report.Job{
@@ -129,7 +125,7 @@ func newDepths(x *experiment.Experiment) *depths {
 	return d
 }
 
-func (d *depths) see(e simulator.Event) {
+func (d *depths) traceEvent(e simulator.Event) {
 	if e.At < 0 || e.Kind != simulator.Launched && e.Kind != simulator.Done {
 		return
 	}

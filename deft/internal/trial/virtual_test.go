@@ -27,7 +27,7 @@ const table = `{"models": [
 // hold every job, the warm-up first.
 func TestVirtual(t *testing.T) {
 	x := parse(t, table)
-	if err := x.Into(t.TempDir()); err != nil {
+	if err := x.SetOutputDir(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	o, err := Virtual(t.Context(), x)
@@ -60,18 +60,10 @@ func TestVirtual(t *testing.T) {
 	}
 }
 
-// Models of code and text have a stand-in.
-func TestVirtualExternal(t *testing.T) {
-	x := parse(t, `{"models": [{"model_name": "codegen-350M-mono", "output_file_name": "text"}], "exp_dur": 0.1}`)
-	o, err := Virtual(t.Context(), x)
-	if err != nil || len(o.Run.Warnings) != 1 || !strings.Contains(o.Run.Warnings[0], "kernels of gpt2") {
-		t.Errorf("%+v %v", o, err)
-	}
-}
-
 func TestVirtualRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"models": [{"model_name": "warpnet"}], "exp_dur": 1}`:                      "no kernel profile",
+		`{"models": [{"model_name": "warpnet"}], "exp_dur": 1}`:                      "no kernels are known",
+		`{"models": [{"model_name": "codegen-350M-mono"}], "exp_dur": 1}`:            "no kernels are known",
 		`{"models": [{"model_name": "resnet50"}], "exp_dur": 1, "policy": "chance"}`: "unknown policy",
 	} {
 		if _, err := Virtual(t.Context(), parse(t, text)); err == nil || !strings.Contains(err.Error(), want) {

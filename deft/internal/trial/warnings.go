@@ -6,7 +6,7 @@ import (
 	"github.com/foretime/foretime/deft/internal/experiment"
 )
 
-// warnings are what a configuration asks for that does not count on a device.
+// warnings lists the settings of a configuration that have no effect on a device.
 func warnings(x *experiment.Experiment, device string) []string {
 	var all []string
 	for _, w := range x.Warnings {
@@ -20,10 +20,6 @@ func warnings(x *experiment.Experiment, device string) []string {
 		if m.SyncLevel == "layer" {
 			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers and is ignored", m.OutputName))
 		}
-		if m.Kernels == 0 && m.External() {
-			all = append(all, fmt.Sprintf("%s: %s is simulated with the kernels of gpt2", m.OutputName, m.ModelName))
-			continue
-		}
 		if m.Kernels == 0 && m.Height == 0 {
 			all = append(all, fmt.Sprintf("%s: no resize_size: simulated with an input of %dx%d", m.OutputName, experiment.DefaultHeight, experiment.DefaultWidth))
 		}
@@ -31,13 +27,13 @@ func warnings(x *experiment.Experiment, device string) []string {
 	return all
 }
 
-// unknownToGPU are the fields of a model that only a simulated device has.
+// unknownToGPU lists the settings of a model that only a simulated device has.
 func unknownToGPU(m *experiment.Model) []string {
 	var all []string
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"kernels", m.Kernels > 0}, {"graph", m.Graph > 0}, {"launch_ns", m.LaunchCost > 0}} {
+	}{{"trace", m.Trace != ""}, {"kernels", m.Kernels > 0 && m.Trace == ""}, {"graph", m.Graph > 0}, {"launch_ns", m.LaunchCost > 0 && m.Trace == ""}} {
 		if f.set {
 			all = append(all, fmt.Sprintf("%s: %s has no effect on a GPU and is ignored", m.OutputName, f.name))
 		}

@@ -13,7 +13,7 @@ import (
 //go:embed testdata
 var embedded embed.FS
 
-// Sources are the C files of the driver and those of the programs.
+// Sources returns the C files of the driver and of the programs.
 func Sources() []fs.FS {
 	own, err := fs.Sub(embedded, "testdata")
 	if err != nil {
@@ -22,7 +22,7 @@ func Sources() []fs.FS {
 	return []fs.FS{simcuda.Sources(), own}
 }
 
-// Clients are the absolute paths of the programs.
+// Clients holds the absolute paths of the programs.
 type Clients struct {
 	Client string // deft-client: its usage text is in testdata/client.c
 	Direct string // linked to the driver

@@ -9,8 +9,7 @@ import (
 	"os"
 )
 
-// Counts is what one process asked of the driver: the truth beside which a
-// hook's own counts can be held.
+// Counts holds the calls of one process to the driver, for comparison with a hook's counts.
 type Counts struct {
 	PID      int    `json:"pid"`
 	Launches uint64 `json:"launches"` // calls that launch a kernel or a graph, captured ones included

@@ -14,19 +14,19 @@ import (
 // ErrFull is returned when all slots are taken by living clients.
 var ErrFull = errors.New("simcudatest: all slots are taken")
 
-// hasLeft is in a claim: the client has ended in good order.
-const hasLeft = 1 << 63
+// leftBit marks the claim of a client that has left.
+const leftBit = 1 << 63
 
-// Member is a client of a session within a test's own process: it has a slot and
-// follows the protocol, as libdeft.so does, and launches nothing itself.
+// Member is a client of a session within a test's own process: it has a slot and follows
+// the protocol of libdeft.so, but launches nothing itself.
 type Member struct {
 	session *session.Session
 	words   *session.Words
 	slot    int
 }
 
-// Join registers a client in a slot of its own; weight 0 is 1. It maps the session
-// anew, until the process ends.
+// Join registers a client in a slot of its own; weight 0 is 1. It maps the session again,
+// until the process ends.
 func Join(s *session.Session, name string, priority int32, weight uint32) (*Member, error) {
 	self, err := session.Self()
 	if err != nil {
@@ -50,13 +50,13 @@ func Join(s *session.Session, name string, priority int32, weight uint32) (*Memb
 	for i := range session.Slots {
 		w := (*session.Words)(unsafe.Pointer(&slots[i*int(each)]))
 		claim := atomic.LoadUint64(&w.Claim)
-		taken := claim != 0 && claim&hasLeft == 0 && session.Identity(claim).Alive()
+		taken := claim != 0 && claim&leftBit == 0 && session.Identity(claim).Alive()
 		if taken || !atomic.CompareAndSwapUint64(&w.Claim, claim, uint64(self)) {
 			continue
 		}
 		m := &Member{s, w, i}
 		m.state(session.Claimed)
-		m.fill(name, priority, weight)
+		m.writeSlot(name, priority, weight)
 		m.state(session.Idle)
 		s.Ring()
 		return m, nil
@@ -64,8 +64,8 @@ func Join(s *session.Session, name string, priority int32, weight uint32) (*Memb
 	return nil, errors.Join(ErrFull, unix.Munmap(data))
 }
 
-// fill resets what a client writes in its slot.
-func (m *Member) fill(name string, priority int32, weight uint32) {
+// writeSlot resets what a client writes in its slot.
+func (m *Member) writeSlot(name string, priority int32, weight uint32) {
 	old, w := *m.words, session.Words{}
 	w.Claim, w.State, w.Priority, w.Weight, w.Epoch, w.Marked = old.Claim, old.State, priority, max(weight, 1), old.Epoch+1, 1
 	var namespace unix.Stat_t
@@ -82,7 +82,7 @@ func (m *Member) state(s session.State) {
 	atomic.StoreUint32((*uint32)(unsafe.Pointer(&m.words.State)), uint32(s))
 }
 
-// Slot is the number of m's slot.
+// Slot returns the number of m's slot.
 func (m *Member) Slot() int { return m.slot }
 
 // Begin begins a job, and ends one that is still open.
@@ -115,7 +115,7 @@ func (m *Member) Synced() {
 	m.words.OwnSyncs++
 }
 
-// Directive is what the owner asks of m, the zero value where no owner lives.
+// Directive returns m's directive, or the zero value without a living owner.
 func (m *Member) Directive() session.Directive {
 	if !m.session.OwnerAlive() {
 		return session.Directive{}
@@ -129,9 +129,9 @@ func (m *Member) Epoch() uint32 { return atomic.LoadUint32(&m.words.DirectiveEpo
 // Leave gives the slot up; m must not be used afterwards.
 func (m *Member) Leave() {
 	m.state(session.Left)
-	atomic.StoreUint64(&m.words.Claim, m.words.Claim|hasLeft)
+	atomic.StoreUint64(&m.words.Claim, m.words.Claim|leftBit)
 	m.session.Ring()
 }
 
-// Die lets the slot be claimed by a process that does not run.
-func (m *Member) Die() { atomic.StoreUint64(&m.words.Claim, (1<<22-1)<<32|7) }
+// Kill lets the slot be claimed by a process that does not run.
+func (m *Member) Kill() { atomic.StoreUint64(&m.words.Claim, (1<<22-1)<<32|7) }

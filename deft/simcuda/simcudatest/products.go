@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// kept is how long products that no test run used stay.
-const kept = 14 * 24 * time.Hour
+// keepFor is the time for which unused products are kept.
+const keepFor = 14 * 24 * time.Hour
 
 // Products brings what earlier test runs compiled into the cache folder dir of a
 // cc.Compiler, whose entries are named by their sources and compiler, and returns a
@@ -23,7 +23,7 @@ func Products(dir string, now time.Time) (keep func()) {
 	return func() {
 		if os.MkdirAll(store, 0o700) == nil {
 			copyNew(store, dir)
-			trim(store, dir, now)
+			removeUnused(store, dir, now)
 		}
 	}
 }
@@ -47,14 +47,14 @@ func copyNew(to, from string) {
 	}
 }
 
-// trim marks the entries that a run used and removes those long unused.
-func trim(store, used string, now time.Time) {
+// removeUnused marks the entries that a run used and removes those long unused.
+func removeUnused(store, used string, now time.Time) {
 	entries, _ := os.ReadDir(store)
 	for _, e := range entries {
 		path := filepath.Join(store, e.Name())
 		if _, err := os.Stat(filepath.Join(used, e.Name())); err == nil {
 			_ = os.Chtimes(path, now, now)
-		} else if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > kept {
+		} else if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > keepFor {
 			os.RemoveAll(path)
 		}
 	}

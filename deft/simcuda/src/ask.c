@@ -16,7 +16,7 @@ API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) 
 API CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
     NEED_DRIVER;
     NEED(can, CUDA_ERROR_INVALID_VALUE);
-    NEED(device >= 0 && device < me.devices && peer >= 0 && peer < me.devices, CUDA_ERROR_INVALID_DEVICE);
+    NEED(device >= 0 && device < this_process.devices && peer >= 0 && peer < this_process.devices, CUDA_ERROR_INVALID_DEVICE);
     *can = device != peer;
     return CUDA_SUCCESS;
 }
@@ -100,7 +100,7 @@ int pool_of(CUhandle h) {
 API CUresult cuDeviceGetDefaultMemPool(CUhandle *pool, CUdevice device) {
     NEED_DRIVER;
     NEED(pool, CUDA_ERROR_INVALID_VALUE);
-    NEED(device >= 0 && device < me.devices, CUDA_ERROR_INVALID_DEVICE);
+    NEED(device >= 0 && device < this_process.devices, CUDA_ERROR_INVALID_DEVICE);
     *pool = &pools[device];
     return CUDA_SUCCESS;
 }

@@ -11,14 +11,14 @@ enum { MULTIPROCESSORS = 132, CONTEXT_MAGIC = 0x63747831 };
 static struct context primary[DEVICES] = {{CONTEXT_MAGIC, 0, NULL}, {CONTEXT_MAGIC, 1, NULL}, {CONTEXT_MAGIC, 2, NULL}, {CONTEXT_MAGIC, 3, NULL}};
 static __thread struct context *current;
 
-#define EXISTS(ordinal) ((ordinal) >= 0 && (ordinal) < me.devices)
+#define EXISTS(ordinal) ((ordinal) >= 0 && (ordinal) < this_process.devices)
 
 static int is_primary(const struct context *c) { return c >= primary && c < primary + DEVICES; }
 
 API CUresult cuDeviceGetCount(int *count) {
     NEED_DRIVER;
     NEED(count, CUDA_ERROR_INVALID_VALUE);
-    *count = me.devices;
+    *count = this_process.devices;
     return CUDA_SUCCESS;
 }
 
@@ -53,7 +53,7 @@ API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
     NEED_DRIVER;
     NEED(bytes, CUDA_ERROR_INVALID_VALUE);
     NEED(EXISTS(device), CUDA_ERROR_INVALID_DEVICE);
-    device_memory_info(me.at[device].device, &unused, &total);
+    device_memory_info(this_process.at[device].device, &unused, &total);
     *bytes = total;
     return CUDA_SUCCESS;
 }

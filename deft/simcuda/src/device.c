@@ -34,7 +34,7 @@ struct client {
     struct command ring[DEVICE_QUEUE];
 };
 
-/* How far the device has got: small, so that it can be copied and run ahead. */
+/* The progress of the device: small, as it is copied and run ahead. */
 struct progress {
     uint64_t clock;      /* the device has been brought up to this time */
     uint64_t turn_end;   /* DEVICE_TURNS: end of the running client's turn */
@@ -70,7 +70,7 @@ static void unlock(struct device *d) { pthread_mutex_unlock(&d->lock); }
 
 /* ---- running the device ------------------------------------------------ */
 
-static int waiting(const struct device *d, const struct progress *p, int i) {
+static int has_commands(const struct device *d, const struct progress *p, int i) {
     return p->client[i].head < d->client[i].tail;
 }
 
@@ -88,7 +88,7 @@ static int next_busy(const struct device *d, struct progress *p, int i) {
         int step = __builtin_ctzll(rest);
         i += step;
         n += step + 1;
-        if (waiting(d, p, i)) return i;
+        if (has_commands(d, p, i)) return i;
         p->busy[i / 64] &= ~(1ull << (i % 64));
     }
     return -1;
@@ -101,7 +101,7 @@ static int first_queued(const struct device *d, struct progress *p) {
     for (int w = 0; w < WORDS; w++) {
         for (uint64_t rest = p->busy[w]; rest; rest &= rest - 1) {
             int i = w * 64 + __builtin_ctzll(rest);
-            if (!waiting(d, p, i)) {
+            if (!has_commands(d, p, i)) {
                 p->busy[w] &= ~(1ull << (i % 64));
                 continue;
             }
@@ -112,17 +112,17 @@ static int first_queued(const struct device *d, struct progress *p) {
     return first;
 }
 
-static int begun(const struct progress *p, int i) { return p->client[i].left_of == p->client[i].head + 1; }
+static int has_begun(const struct progress *p, int i) { return p->client[i].left_of == p->client[i].head + 1; }
 
 /* The client that runs now; -1 for none. Under DEVICE_TURNS a change of
  * client may put the clock forward. */
 static int choose(const struct device *d, struct progress *p) {
     int running = (int)p->running - 1, last = p->last ? (int)p->last - 1 : DEVICE_CLIENTS - 1;
     if (d->settings.order != DEVICE_TURNS) {
-        if (running >= 0 && waiting(d, p, running) && begun(p, running)) return running;
+        if (running >= 0 && has_commands(d, p, running) && has_begun(p, running)) return running;
         return d->settings.order == DEVICE_MPS ? next_busy(d, p, last) : first_queued(d, p);
     }
-    if (running >= 0 && waiting(d, p, running) && p->clock < p->turn_end) return running;
+    if (running >= 0 && has_commands(d, p, running) && p->clock < p->turn_end) return running;
     int next = next_busy(d, p, last);
     if (next < 0) return -1;
     if (p->last && next != last) p->clock += d->settings.switch_ns;
@@ -155,7 +155,7 @@ static void run(const struct device *d, struct device *ends, struct progress *p,
             if (p->clock < now && stop < 0) p->clock = now;
             return;
         }
-        if (!begun(p, i)) begin(d, p, i);
+        if (!has_begun(p, i)) begin(d, p, i);
         p->last = (uint32_t)(i + 1);
         uint64_t rest = p->client[i].left, step = rest;
         if (d->settings.order == DEVICE_TURNS && p->turn_end - p->clock < step) step = p->turn_end - p->clock;
@@ -199,7 +199,7 @@ static uint64_t start_ticks(int pid) {
 }
 
 /* Drops all that client i has queued and frees its place. */
-static void purge(struct device *d, int i) {
+static void remove_client(struct device *d, int i) {
     d->progress.client[i].head = d->client[i].tail;
     if (d->progress.running == (uint32_t)i + 1) d->progress.running = 0;
     if (d->progress.last == (uint32_t)i + 1) d->progress.last = 0;
@@ -212,7 +212,7 @@ static void reap(struct device *d, int self, int all) {
     d->reaped_at = d->progress.clock;
     for (int i = 0; i < DEVICE_CLIENTS; i++) {
         struct client *c = &d->client[i];
-        if (c->pid && i != self && (all || waiting(d, &d->progress, i)) && start_ticks(c->pid) != c->start_ticks) purge(d, i);
+        if (c->pid && i != self && (all || has_commands(d, &d->progress, i)) && start_ticks(c->pid) != c->start_ticks) remove_client(d, i);
     }
 }
 
@@ -239,7 +239,7 @@ int device_join(struct device *d) {
 void device_leave(struct device *d, int i) {
     lock(d);
     run_to_now(d);
-    purge(d, i);
+    remove_client(d, i);
     unlock(d);
 }
 

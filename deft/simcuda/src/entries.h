@@ -12,7 +12,7 @@ struct entry {
 };
 
 /* The newest entry of the name that is not newer than the version: NULL for
- * none. known tells whether any version has the name. */
+ * none. known says whether any version has the name. */
 const struct entry *entry_find(const char *name, int version, int *known);
 
 /* The name of row i of the table; NULL past its end. */

@@ -10,7 +10,7 @@ struct event {
     int timed;
     int device;
     uint64_t number;       /* of the command that stands for it, plus 1 */
-    uint64_t end;          /* when that was done, once somebody has asked */
+    uint64_t end;          /* when that was done, after the first query */
     struct graph *graph;   /* it was recorded into this capture */
     struct stream *origin; /* of that capture */
 };
@@ -45,13 +45,13 @@ static CUresult record(struct stream *s, CUhandle event) {
     NEED(s && e, CUDA_ERROR_INVALID_HANDLE);
     CUresult r = submit(s, 0, 0);
     if (r) return r;
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     e->graph = s->graph;
     e->origin = s->origin;
     e->end = 0;
     e->device = s->device;
     e->number = s->graph ? 0 : __atomic_load_n(&s->last, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     return CUDA_SUCCESS;
 }
 BOTH(cuEventRecord, cuEventRecord_ptsz, (CUhandle event, CUhandle stream), record, event)
@@ -60,18 +60,18 @@ BOTH(cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz, (CUhandle event, CUhan
 /* The command that stands for the event, plus 1, or an error. */
 static CUresult recorded(struct event *e, uint64_t *number) {
     NEED(e, CUDA_ERROR_INVALID_HANDLE);
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     int captured = e->graph != NULL && e->origin->graph == e->graph;
     if (captured) e->origin->broken = 1;
     *number = e->number;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     return captured ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
 }
 
-static void keep_end(struct event *e, uint64_t number, uint64_t end) {
-    pthread_mutex_lock(&local);
+static void record_end(struct event *e, uint64_t number, uint64_t end) {
+    pthread_mutex_lock(&process_lock);
     if (e->number == number && end) e->end = end;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
 }
 
 API CUresult cuEventQuery(CUhandle event) {
@@ -81,7 +81,7 @@ API CUresult cuEventQuery(CUhandle event) {
     CUresult r = recorded(e, &number);
     if (r || !number) return r;
     if (!device_done(ON(e->device), number - 1, &end)) return CUDA_ERROR_NOT_READY;
-    keep_end(e, number, end);
+    record_end(e, number, end);
     return CUDA_SUCCESS;
 }
 API CUresult cuEventSynchronize(CUhandle event) {
@@ -92,7 +92,7 @@ API CUresult cuEventSynchronize(CUhandle event) {
     CUresult r = recorded(e, &number);
     if (!r) r = disturb();
     if (r || !number) return r;
-    keep_end(e, number, device_wait(ON(e->device), number - 1));
+    record_end(e, number, device_wait(ON(e->device), number - 1));
     return CUDA_SUCCESS;
 }
 API CUresult cuEventElapsedTime_v2(float *ms, CUhandle from, CUhandle to) {
@@ -101,9 +101,9 @@ API CUresult cuEventElapsedTime_v2(float *ms, CUhandle from, CUhandle to) {
     CUresult r = cuEventQuery(a);
     if (!r) r = cuEventQuery(b);
     if (r) return r;
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     uint64_t begin = a->end, end = b->end;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     NEED(begin && end, CUDA_ERROR_INVALID_HANDLE);
     *ms = (float)((double)(int64_t)(end - begin) / 1e6);
     return CUDA_SUCCESS;
@@ -116,14 +116,14 @@ static CUresult wait_event(struct stream *s, CUhandle event) {
     struct event *e = event_of(event);
     NEED_DRIVER;
     NEED(s && e, CUDA_ERROR_INVALID_HANDLE);
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     if (e->graph && e->origin->graph == e->graph && !s->graph) {
         s->graph = e->graph;
         s->origin = e->origin;
         s->mode = e->origin->mode;
         s->by = e->origin->by;
     }
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     return CUDA_SUCCESS;
 }
 BOTH(cuStreamWaitEvent, cuStreamWaitEvent_ptsz, (CUhandle stream, CUhandle event, unsigned flags), ((void)flags, wait_event), event)

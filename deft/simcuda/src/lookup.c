@@ -45,7 +45,7 @@ API CUresult cuGetErrorString(CUresult code, const char **text) { return describ
 
 /* What trips hooks that record their own wrapper: the driver uses the dynamic
  * linker while it answers. */
-static void look_oneself_up(void) {
+static void find_own_symbol(void) {
     for (size_t i = 0; entry_name(i); i += 16) {
         void *libcuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
         if (!libcuda) continue;
@@ -62,7 +62,7 @@ API CUresult cuGetProcAddress_v2(const char *name, void **entry, int version, ui
     if (!status) status = &ignored;
     *status = NO_SYMBOL;
     NEED(name && entry && (flags & ~3ull) == 0, CUDA_ERROR_INVALID_VALUE);
-    if (set.look_up) look_oneself_up();
+    if (config.look_up) find_own_symbol();
     const struct entry *e = entry_find(name, version, &known);
     *entry = NULL;
     if (!e) {

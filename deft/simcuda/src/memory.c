@@ -33,10 +33,10 @@ static CUresult allocate(CUdeviceptr *at, size_t bytes, int device) {
         free(a);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     *a = (struct allocation){(CUdeviceptr)(uintptr_t)p, bytes, device, 1, allocations};
     allocations = a;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     *at = a->at;
     return CUDA_SUCCESS;
 }
@@ -44,12 +44,12 @@ static CUresult allocate(CUdeviceptr *at, size_t bytes, int device) {
 static CUresult release(CUdeviceptr at) {
     NEED_DRIVER;
     if (!at) return CUDA_SUCCESS;
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     struct allocation **p = &allocations;
     while (*p && (*p)->at != at) p = &(*p)->next;
     struct allocation *a = *p;
     if (a) *p = a->next;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     NEED(a, CUDA_ERROR_INVALID_VALUE);
     munmap((void *)(uintptr_t)a->at, a->bytes);
     if (a->device >= 0) device_memory(ON(a->device), -(int64_t)a->bytes);
@@ -94,10 +94,10 @@ struct pool pools[DEVICES];
 
 static CUresult trim(int device, uint64_t keep) {
     struct pool *p = &pools[device];
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     uint64_t back = p->kept > keep ? p->kept - keep : 0;
     p->kept -= back;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     if (back) device_memory(ON(device), -(int64_t)back);
     return CUDA_SUCCESS;
 }
@@ -112,10 +112,10 @@ static CUresult alloc_async(struct stream *s, CUdeviceptr *at, size_t bytes) {
     CUresult r = submit(s, 0, 0);
     if (r) return r;
     struct pool *p = &pools[s->device];
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     uint64_t reused = p->kept < bytes ? p->kept : bytes;
     p->kept -= reused;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     if (reused) device_memory(ON(s->device), -(int64_t)reused); /* allocate takes it again */
     if (!(r = allocate(at, bytes, s->device))) __atomic_add_fetch(&p->used, bytes, __ATOMIC_RELAXED);
     return r;
@@ -129,17 +129,17 @@ static CUresult free_async(struct stream *s, CUdeviceptr at) {
     CUresult r = submit(s, 0, 0);
     if (r) return r;
     struct pool *p = &pools[s->device];
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     struct allocation *a = allocations;
     while (a && a->at != at) a = a->next;
     uint64_t bytes = a ? a->bytes : 0;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     if ((r = release(at)) || !bytes) return r;
     __atomic_sub_fetch(&p->used, bytes < p->used ? bytes : p->used, __ATOMIC_RELAXED);
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     uint64_t room = p->threshold > p->kept ? p->threshold - p->kept : 0, keep = bytes < room ? bytes : room;
     p->kept += keep;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     if (keep && device_memory(ON(s->device), (int64_t)keep)) __atomic_sub_fetch(&p->kept, keep, __ATOMIC_RELAXED);
     return CUDA_SUCCESS;
 }
@@ -156,11 +156,11 @@ static struct mapping *mappings;
 
 /* Adds to what holds a handle's memory; the last one gone frees it. */
 static CUresult hold(CUdeviceptr handle, int more) {
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     struct allocation *a = allocations;
     while (a && a->at != handle) a = a->next;
     int left = a ? a->holders += more : -1;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     NEED(left >= 0, CUDA_ERROR_INVALID_VALUE);
     return left > 0 ? CUDA_SUCCESS : release(handle);
 }
@@ -190,20 +190,20 @@ API CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, uint64_t hand
         free(m);
         return r;
     }
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     *m = (struct mapping){at, handle, bytes, mappings};
     mappings = m;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     return CUDA_SUCCESS;
 }
 API CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
     for (CUdeviceptr end = at + bytes; at < end;) {
-        pthread_mutex_lock(&local);
+        pthread_mutex_lock(&process_lock);
         struct mapping **p = &mappings;
         while (*p && (*p)->at != at) p = &(*p)->next;
         struct mapping *m = *p;
         if (m) *p = m->next;
-        pthread_mutex_unlock(&local);
+        pthread_mutex_unlock(&process_lock);
         NEED(m, CUDA_ERROR_INVALID_VALUE);
         at += m->bytes;
         CUresult r = hold(m->handle, -1);
@@ -213,10 +213,10 @@ API CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
     return CUDA_SUCCESS;
 }
 API CUresult cuMemRetainAllocationHandle(uint64_t *handle, void *at) {
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     struct mapping *m = mappings;
     while (m && ((CUdeviceptr)(uintptr_t)at < m->at || (CUdeviceptr)(uintptr_t)at >= m->at + m->bytes)) m = m->next;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     NEED(handle && m, CUDA_ERROR_INVALID_VALUE);
     *handle = m->handle;
     return hold(m->handle, 1);
@@ -230,11 +230,11 @@ API CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const void *access, si
  * the address itself, 8 whether it is managed. */
 API CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr at) {
     NEED_DRIVER;
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     struct allocation *a = allocations;
     while (a && (at < a->at || at >= a->at + a->bytes)) a = a->next;
     int device = a ? a->device : -2;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     NEED(value && device > -2, CUDA_ERROR_INVALID_VALUE);
     switch (attribute) {
     case 1: *(CUhandle *)value = context_current(); break;
@@ -250,7 +250,7 @@ API CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr at) {
 API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     NEED_DRIVER;
     NEED(free_bytes && total, CUDA_ERROR_INVALID_VALUE);
-    device_memory_info(me.at[context_device()].device, free_bytes, total);
+    device_memory_info(this_process.at[context_device()].device, free_bytes, total);
     return CUDA_SUCCESS;
 }
 
@@ -277,7 +277,7 @@ static CUresult copy(struct stream *s, void *to, const void *from, size_t bytes,
     NEED((to && from) || !bytes, CUDA_ERROR_INVALID_VALUE);
     COUNT(copies);
     CUresult r = when == AT_ONCE ? disturb() : CUDA_SUCCESS;
-    if (!r) r = submit(s, (bytes * set.ns_per_kib + 1023) / 1024, 0);
+    if (!r) r = submit(s, (bytes * config.ns_per_kib + 1023) / 1024, 0);
     if (r) return r;
     if (!s->graph && bytes) memmove(to, from, bytes);
     if (when == AT_ONCE) device_wait(ON(s->device), __atomic_load_n(&s->last, __ATOMIC_RELAXED) - 1);
@@ -299,7 +299,7 @@ static CUresult fill(struct stream *s, CUdeviceptr to, unsigned value, size_t co
     NEED_DRIVER;
     NEED(to && count < (1ull << 46), CUDA_ERROR_INVALID_VALUE);
     COUNT(copies);
-    CUresult r = submit(s, (count * width * set.ns_per_kib + 1023) / 1024, 0);
+    CUresult r = submit(s, (count * width * config.ns_per_kib + 1023) / 1024, 0);
     if (r || s->graph) return r;
     unsigned char *p = AT(to);
     for (size_t i = 0; i < count; i++) memcpy(p + i * width, &value, width);

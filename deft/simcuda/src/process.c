@@ -34,9 +34,9 @@
 
 #include "simcuda.h"
 
-struct settings set = {.ns_per_block = 1, .ns_per_kib = 80};
-struct process me;
-pthread_mutex_t local = PTHREAD_MUTEX_INITIALIZER;
+struct settings config = {.ns_per_block = 1, .ns_per_kib = 80};
+struct process this_process;
+pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t number_from(const char *name, uint64_t otherwise) {
     const char *s = getenv(name);
@@ -45,28 +45,28 @@ static uint64_t number_from(const char *name, uint64_t otherwise) {
 
 static void read_faults(const char *s) {
     for (; s && *s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
-        sscanf(s, "launch:%lu", &set.fail_at);
-        sscanf(s, "die:%lu", &set.die_at);
-        sscanf(s, "slow:%lu", &set.slow_ns);
-        if (!strncmp(s, "dlsym", 5)) set.look_up = 1;
+        sscanf(s, "launch:%lu", &config.fail_at);
+        sscanf(s, "die:%lu", &config.die_at);
+        sscanf(s, "slow:%lu", &config.slow_ns);
+        if (!strncmp(s, "dlsym", 5)) config.look_up = 1;
     }
 }
 
-static void in_child(void) {
-    pthread_mutex_init(&local, NULL);
-    me.orphan = me.ready && !set.after_fork;
-    me.ready = me.devices = 0;
-    me.launches = me.kernels = me.graphs = me.syncs = me.copies = 0;
+static void after_fork_child(void) {
+    pthread_mutex_init(&process_lock, NULL);
+    this_process.orphan = this_process.ready && !config.after_fork;
+    this_process.ready = this_process.devices = 0;
+    this_process.launches = this_process.kernels = this_process.graphs = this_process.syncs = this_process.copies = 0;
 }
 
 __attribute__((constructor)) static void load(void) {
     const char *after = getenv("SIMCUDA_AFTER_FORK");
-    set.ns_per_block = number_from("SIMCUDA_NS_PER_BLOCK", 1);
-    set.ns_per_kib = number_from("SIMCUDA_NS_PER_KIB", 80);
-    set.noop = number_from("SIMCUDA_NOOP", 0) == 1;
-    set.after_fork = after && !strcmp(after, "allow");
+    config.ns_per_block = number_from("SIMCUDA_NS_PER_BLOCK", 1);
+    config.ns_per_kib = number_from("SIMCUDA_NS_PER_KIB", 80);
+    config.noop = number_from("SIMCUDA_NOOP", 0) == 1;
+    config.after_fork = after && !strcmp(after, "allow");
     read_faults(getenv("SIMCUDA_FAULT"));
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, after_fork_child);
 }
 
 static CUresult join_device(const char *file, const struct device_settings *s) {
@@ -80,8 +80,8 @@ static CUresult join_device(const char *file, const struct device_settings *s) {
         fprintf(stderr, "simcuda: %s: all %d places for processes are taken\n", file, DEVICE_CLIENTS);
         return CUDA_ERROR_NO_DEVICE;
     }
-    me.at[me.devices].device = d;
-    me.at[me.devices++].client = client;
+    this_process.at[this_process.devices].device = d;
+    this_process.at[this_process.devices++].client = client;
     return CUDA_SUCCESS;
 }
 
@@ -106,9 +106,9 @@ static CUresult join(void) {
     else
         snprintf(paths, sizeof paths, "/dev/shm/simcuda-%u", (unsigned)getuid());
     CUresult r = CUDA_SUCCESS;
-    me.devices = 0;
+    this_process.devices = 0;
     for (char *file = strtok_r(paths, ":", &rest); file && !r; file = strtok_r(NULL, ":", &rest))
-        r = me.devices < DEVICES ? join_device(file, &s) : CUDA_ERROR_INVALID_VALUE;
+        r = this_process.devices < DEVICES ? join_device(file, &s) : CUDA_ERROR_INVALID_VALUE;
     return r;
 }
 
@@ -124,23 +124,23 @@ static void write_counts(void) {
 }
 
 __attribute__((destructor)) static void unload(void) {
-    if (!__atomic_exchange_n(&me.ready, 0, __ATOMIC_ACQ_REL)) return;
+    if (!__atomic_exchange_n(&this_process.ready, 0, __ATOMIC_ACQ_REL)) return;
     write_counts();
-    for (int i = 0; i < me.devices; i++) device_leave(ON(i));
+    for (int i = 0; i < this_process.devices; i++) device_leave(ON(i));
 }
 
 CUresult usable(void) {
-    if (!__atomic_load_n(&me.ready, __ATOMIC_ACQUIRE)) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!__atomic_load_n(&this_process.ready, __ATOMIC_ACQUIRE)) return CUDA_ERROR_NOT_INITIALIZED;
     return READ(failed) ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
 }
 
 API CUresult cuInit(unsigned flags) {
     CUresult r = CUDA_SUCCESS;
     NEED(flags == 0, CUDA_ERROR_INVALID_VALUE);
-    NEED(!me.orphan, CUDA_ERROR_NOT_INITIALIZED);
-    pthread_mutex_lock(&local);
-    if (!me.ready && !(r = join())) __atomic_store_n(&me.ready, 1, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&local);
+    NEED(!this_process.orphan, CUDA_ERROR_NOT_INITIALIZED);
+    pthread_mutex_lock(&process_lock);
+    if (!this_process.ready && !(r = join())) __atomic_store_n(&this_process.ready, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&process_lock);
     return r;
 }
 

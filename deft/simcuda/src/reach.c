@@ -28,13 +28,13 @@ int reach_known(const char *path) {
     return 0;
 }
 
-static void *ask_v1(const char *name) {
+static void *find_v1(const char *name) {
     get_v1 get = (get_v1)symbol("cuGetProcAddress");
     void *p = NULL;
     return get && get(name, &p, CUDA_11_8, CU_GET_PROC_LEGACY_STREAM) == CUDA_SUCCESS ? p : NULL;
 }
 
-static void *ask_v2(const char *name, int twice, uint64_t flags) {
+static void *find_v2(const char *name, int twice, uint64_t flags) {
     get_v2 get = (get_v2)symbol("cuGetProcAddress_v2");
     void *p = NULL;
     int found = 0;
@@ -48,8 +48,8 @@ void *reach(const char *path, const char *name, const char *exported) {
     if (!strcmp(path, "dlsym"))
         p = symbol(exported);
     else if (!strcmp(path, "v1"))
-        p = ask_v1(name);
+        p = find_v1(name);
     else
-        p = ask_v2(name, !strcmp(path, "double"), !strcmp(path, "ptds") ? CU_GET_PROC_PER_THREAD_STREAM : CU_GET_PROC_LEGACY_STREAM);
+        p = find_v2(name, !strcmp(path, "double"), !strcmp(path, "ptds") ? CU_GET_PROC_PER_THREAD_STREAM : CU_GET_PROC_LEGACY_STREAM);
     return p;
 }

@@ -46,17 +46,17 @@ struct process {
     uint64_t launches, kernels, graphs, syncs, copies;
 };
 
-extern struct settings set;
-extern struct process me;
+extern struct settings config;
+extern struct process this_process;
 
 /* Guards streams, events, graphs and allocations of this process. */
-extern pthread_mutex_t local;
+extern pthread_mutex_t process_lock;
 
-#define COUNT(what) __atomic_add_fetch(&me.what, 1, __ATOMIC_RELAXED)
+#define COUNT(what) __atomic_add_fetch(&this_process.what, 1, __ATOMIC_RELAXED)
 /* The process's place on a device: two arguments of device.h. */
-#define ON(ordinal) me.at[ordinal].device, me.at[ordinal].client
+#define ON(ordinal) this_process.at[ordinal].device, this_process.at[ordinal].client
 
-#define READ(what) __atomic_load_n(&me.what, __ATOMIC_RELAXED)
+#define READ(what) __atomic_load_n(&this_process.what, __ATOMIC_RELAXED)
 
 /* CUDA_SUCCESS, or why no call can succeed. */
 CUresult usable(void);
@@ -109,11 +109,11 @@ struct stream {
     unsigned flags;
     int priority;
     uint64_t last;         /* number of its last command, plus 1 */
-    int hosting;           /* host functions that have not returned */
+    int host_calls;           /* host functions that have not returned */
     struct graph *graph;   /* what is being captured; NULL for none */
     struct stream *origin; /* where that capture began */
     int mode, broken;
-    int lent; /* graph is the caller's */
+    int borrowed; /* graph is the caller's */
     pthread_t by;
     struct stream *next;
 };

@@ -38,7 +38,7 @@ API CUresult cuGraphGetNodes(CUhandle graph, CUhandle *nodes, size_t *count) {
     *count = g->nodes;
     return CUDA_SUCCESS;
 }
-/* A node's handle is its graph's: nobody asks for more than that it is one. */
+/* A node's handle is its graph's: programs only pass it on. */
 static CUresult add_node(CUhandle *node, CUhandle graph, uint64_t ns) {
     struct graph *g = graph_of(graph);
     NEED_DRIVER;
@@ -56,7 +56,7 @@ struct kernel_node {
 API CUresult cuGraphAddKernelNode(CUhandle *node, CUhandle graph, const CUhandle *after, size_t count, const struct kernel_node *k) {
     (void)after, (void)count;
     NEED(k && k->grid[0] && k->grid[1] && k->grid[2], CUDA_ERROR_INVALID_VALUE);
-    return add_node(node, graph, (uint64_t)k->grid[0] * k->grid[1] * k->grid[2] * set.ns_per_block);
+    return add_node(node, graph, (uint64_t)k->grid[0] * k->grid[1] * k->grid[2] * config.ns_per_block);
 }
 API CUresult cuGraphAddMemcpyNode(CUhandle *node, CUhandle graph, const CUhandle *after, size_t count, const void *copy, CUhandle context) {
     (void)after, (void)count, (void)copy, (void)context;
@@ -107,14 +107,14 @@ struct stream *stream_of(CUhandle h, int ptsz) {
 CUresult disturb(void) {
     CUresult r = CUDA_SUCCESS;
     if (!READ(captures) || thread_mode == CAPTURE_RELAXED) return r;
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     for (struct stream *s = streams; s; s = s->next) {
         if (!s->graph || s->mode == CAPTURE_RELAXED) continue;
         if (s->mode == CAPTURE_THREAD_LOCAL && !pthread_equal(s->by, pthread_self())) continue;
         s->origin->broken = 1;
         r = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     return r;
 }
 
@@ -122,13 +122,13 @@ CUresult disturb(void) {
 static CUresult would_wait(const struct stream *s, int breaks) {
     CUresult r = CUDA_SUCCESS;
     if (s->kind != LEGACY || !READ(captures)) return r;
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     for (struct stream *o = streams; o; o = o->next) {
         if (!o->graph || o->flags & NONBLOCKING) continue;
         o->origin->broken |= breaks;
         r = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     }
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     return r;
 }
 
@@ -143,10 +143,10 @@ static CUresult create_stream(CUhandle *stream, unsigned flags, int priority) {
     s->device = context_device();
     s->flags = flags;
     s->priority = priority;
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     s->next = streams;
     streams = s;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     *stream = s;
     return CUDA_SUCCESS;
 }
@@ -157,13 +157,13 @@ API CUresult cuStreamDestroy_v2(CUhandle stream) {
     struct stream *s = stream_of(stream, 0);
     NEED_DRIVER;
     NEED(s && s->kind == MADE, CUDA_ERROR_INVALID_HANDLE);
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     struct stream **p = &streams;
     while (*p && *p != s) p = &(*p)->next;
     if (*p) *p = s->next;
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     s->magic = 0;
-    if (!__atomic_load_n(&s->hosting, __ATOMIC_ACQUIRE)) free(s); /* else its host functions have it */
+    if (!__atomic_load_n(&s->host_calls, __ATOMIC_ACQUIRE)) free(s); /* else its host functions have it */
     return CUDA_SUCCESS;
 }
 
@@ -174,15 +174,15 @@ static CUresult begin_capture(struct stream *s, struct graph *into, int mode) {
     NEED(mode >= CAPTURE_GLOBAL && mode <= CAPTURE_RELAXED, CUDA_ERROR_INVALID_VALUE);
     struct graph *g = into ? into : new_graph(0, 0);
     NEED(g, CUDA_ERROR_OUT_OF_MEMORY);
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     s->origin = s;
     s->mode = mode;
     s->broken = 0;
-    s->lent = into != NULL;
+    s->borrowed = into != NULL;
     s->by = pthread_self();
     s->graph = g;
     COUNT(captures);
-    pthread_mutex_unlock(&local);
+    pthread_mutex_unlock(&process_lock);
     return CUDA_SUCCESS;
 }
 BOTH(cuStreamBeginCapture_v2, cuStreamBeginCapture_v2_ptsz, (CUhandle stream, int mode), begin_capture, NULL, mode)
@@ -202,16 +202,16 @@ static CUresult end_capture(struct stream *s, CUhandle *graph) {
     NEED(s && graph, CUDA_ERROR_INVALID_VALUE);
     NEED(s->graph && s->origin == s, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
     NEED(s->mode == CAPTURE_RELAXED || pthread_equal(s->by, pthread_self()), CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-    pthread_mutex_lock(&local);
+    pthread_mutex_lock(&process_lock);
     struct graph *g = s->graph;
     for (struct stream *o = streams; o; o = o->next)
         if (o->graph == g) o->graph = NULL;
     s->graph = NULL;
-    __atomic_sub_fetch(&me.captures, 1, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&local);
+    __atomic_sub_fetch(&this_process.captures, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&process_lock);
     *graph = s->broken ? NULL : g;
     if (!s->broken) return CUDA_SUCCESS;
-    if (!s->lent) free(g);
+    if (!s->borrowed) free(g);
     return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 }
 BOTH(cuStreamEndCapture, cuStreamEndCapture_ptsz, (CUhandle stream, CUhandle *graph), end_capture, graph)

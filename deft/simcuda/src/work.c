@@ -15,13 +15,13 @@ CUresult submit(struct stream *s, uint64_t ns, uint64_t nodes) {
     if (!r) r = implicit(s);
     if (r) return r;
     if (s->graph) {
-        pthread_mutex_lock(&local);
+        pthread_mutex_lock(&process_lock);
         s->graph->ns += ns;
         s->graph->nodes += nodes;
-        pthread_mutex_unlock(&local);
+        pthread_mutex_unlock(&process_lock);
         return CUDA_SUCCESS;
     }
-    __atomic_add_fetch(&me.kernels, nodes, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&this_process.kernels, nodes, __ATOMIC_RELAXED);
     device_push(ON(s->device), ns, &s->last);
     return CUDA_SUCCESS;
 }
@@ -29,25 +29,25 @@ CUresult submit(struct stream *s, uint64_t ns, uint64_t nodes) {
 /* What happens at every launch before it, as the faults ask. */
 static CUresult launching(void) {
     uint64_t n = COUNT(launches);
-    if (set.slow_ns) {
-        uint64_t until = now_ns() + set.slow_ns;
+    if (config.slow_ns) {
+        uint64_t until = now_ns() + config.slow_ns;
         while (now_ns() < until) {
         }
     }
-    if (set.fail_at && n >= set.fail_at) {
-        __atomic_store_n(&me.failed, 1, __ATOMIC_RELAXED);
+    if (config.fail_at && n >= config.fail_at) {
+        __atomic_store_n(&this_process.failed, 1, __ATOMIC_RELAXED);
         return CUDA_ERROR_LAUNCH_FAILED;
     }
     return CUDA_SUCCESS;
 }
 
 static CUresult launch(struct stream *s, uint64_t x, uint64_t y, uint64_t z) {
-    if (set.noop) return CUDA_SUCCESS;
+    if (config.noop) return CUDA_SUCCESS;
     NEED_DRIVER;
     NEED(x && y && z, CUDA_ERROR_INVALID_VALUE);
     CUresult r = launching();
-    if (!r) r = submit(s, x * y * z * set.ns_per_block, 1);
-    if (set.die_at && READ(launches) >= set.die_at) raise(SIGKILL);
+    if (!r) r = submit(s, x * y * z * config.ns_per_block, 1);
+    if (config.die_at && READ(launches) >= config.die_at) raise(SIGKILL);
     return r;
 }
 BOTH(cuLaunchKernel, cuLaunchKernel_ptsz,
@@ -58,7 +58,7 @@ BOTH(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz,
      ((void)f, (void)bx, (void)by, (void)bz, (void)shared, (void)args, launch), gx, gy, gz)
 
 static CUresult launch_ex(const CUlaunchConfig *c, int ptsz) {
-    if (set.noop) return CUDA_SUCCESS;
+    if (config.noop) return CUDA_SUCCESS;
     NEED(c, CUDA_ERROR_INVALID_VALUE);
     return launch(stream_of(c->stream, ptsz), c->grid[0], c->grid[1], c->grid[2]);
 }
@@ -73,7 +73,7 @@ API CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUhandle f, void **a
 
 static CUresult graph_launch(struct stream *s, CUhandle exec) {
     struct graph *g = graph_of(exec);
-    if (set.noop) return CUDA_SUCCESS;
+    if (config.noop) return CUDA_SUCCESS;
     NEED_DRIVER;
     NEED(g, CUDA_ERROR_INVALID_VALUE);
     CUresult r = launching();
@@ -89,10 +89,10 @@ static CUresult graph_upload(struct stream *s, CUhandle exec) {
 BOTH(cuGraphUpload, cuGraphUpload_ptsz, (CUhandle exec, CUhandle stream), graph_upload, exec)
 
 /* Host functions that have not returned, by device. */
-static int hosting[DEVICES];
+static int host_calls[DEVICES];
 
 /* Those of a stream; a thread's own goes with it, so all of the device. */
-static int *hosts(struct stream *s) { return s->kind == THREADS ? &hosting[s->device] : &s->hosting; }
+static int *hosts(struct stream *s) { return s->kind == THREADS ? &host_calls[s->device] : &s->host_calls; }
 
 static void await_host(int *left) {
     while (__atomic_load_n(left, __ATOMIC_ACQUIRE)) sleep_until(now_ns() + 20000);
@@ -104,9 +104,9 @@ static CUresult synchronize(struct stream *s) {
     NEED(s, CUDA_ERROR_INVALID_HANDLE);
     COUNT(syncs);
     if (s->graph) {
-        pthread_mutex_lock(&local);
+        pthread_mutex_lock(&process_lock);
         s->origin->broken = 1;
-        pthread_mutex_unlock(&local);
+        pthread_mutex_unlock(&process_lock);
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     CUresult r = disturb();
@@ -126,7 +126,7 @@ API CUresult cuCtxSynchronize(void) {
     int o = context_device();
     uint64_t tail = device_tail(ON(o));
     if (!r && tail) device_wait(ON(o), tail - 1);
-    if (!r) await_host(&hosting[o]);
+    if (!r) await_host(&host_calls[o]);
     return r;
 }
 API CUresult cuCtxSynchronize_v2(CUhandle context) {
@@ -158,8 +158,8 @@ struct host_call {
     void *data;
 };
 
-static void hosted(int device, int *left, int by) {
-    __atomic_add_fetch(&hosting[device], by, __ATOMIC_RELEASE);
+static void run_host_call(int device, int *left, int by) {
+    __atomic_add_fetch(&host_calls[device], by, __ATOMIC_RELEASE);
     if (left) __atomic_add_fetch(left, by, __ATOMIC_RELEASE);
 }
 
@@ -168,7 +168,7 @@ static void *host_call(void *p) {
     free(p);
     device_wait(ON(c.device), c.after);
     c.f(c.data);
-    hosted(c.device, c.left, -1);
+    run_host_call(c.device, c.left, -1);
     return NULL;
 }
 
@@ -180,11 +180,11 @@ static CUresult host_function(struct stream *s, CUhostFn f, void *data) {
     pthread_t thread;
     struct host_call *c = malloc(sizeof *c);
     NEED(c, CUDA_ERROR_OUT_OF_MEMORY);
-    int *left = s->kind == THREADS ? NULL : &s->hosting;
+    int *left = s->kind == THREADS ? NULL : &s->host_calls;
     *c = (struct host_call){s->device, left, __atomic_load_n(&s->last, __ATOMIC_RELAXED) - 1, f, data};
-    hosted(s->device, left, 1);
+    run_host_call(s->device, left, 1);
     if (pthread_create(&thread, NULL, host_call, c)) {
-        hosted(s->device, left, -1);
+        run_host_call(s->device, left, -1);
         free(c);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }

@@ -43,7 +43,7 @@ static const char usage[] =
     "  --reserved-bytes N  the figure for the last CSV column (mem-bytes)\n"
     "  --path P            how the driver is reached: v2 (as cudart 12 and later), ptds,\n"
     "                      v1, double, dlsym (v2)\n"
-    "  --slo-ms MS         time within which a job should be done, told to the hook (0: none)\n"
+    "  --slo-ms MS         deadline of a job, passed to the hook (0: none)\n"
     "  --no-marks          do not call deft_job_begin and deft_job_end\n"
     "\n"
     "The last line on stdout is \"jobs J launches L\", the warm-up included in L.\n"

@@ -10,31 +10,31 @@ import (
 	"github.com/foretime/foretime/deft/internal/supervisor"
 )
 
-// ErrQuiet is returned where a process does nothing for too long.
+// ErrQuiet is returned if a process makes no progress for too long.
 var ErrQuiet = errors.New("no job and no launch")
 
-// vigil watches that every model goes on.
-type vigil struct {
+// progressMonitor watches that every model goes on.
+type progressMonitor struct {
 	models []experiment.Model
 	names  []string // in the session
 	limit  time.Duration
 	steps  []step
 }
 
-// step is how far a model had got, and since when.
+// step is the progress of a model, and its time.
 type step struct {
 	jobs, launches int
 	since          time.Time
 }
 
-func newVigil(models []experiment.Model, names []string, limit time.Duration) *vigil {
-	return &vigil{models, names, cmp.Or(limit, defaultPatience), make([]step, len(models))}
+func newProgressMonitor(models []experiment.Model, names []string, limit time.Duration) *progressMonitor {
+	return &progressMonitor{models, names, cmp.Or(limit, defaultPatience), make([]step, len(models))}
 }
 
-// look returns the first model of those that run that has not gone on for too
+// findStalled returns the first model of those that run that has not gone on for too
 // long: longer than its pause between jobs, and whether there is one. A client that
 // the hook does not see is not judged.
-func (v *vigil) look(now time.Time, totals map[string]supervisor.Totals, runs func(model int) bool) (quiet int, err error) {
+func (v *progressMonitor) findStalled(now time.Time, totals map[string]supervisor.Totals, runs func(model int) bool) (quiet int, err error) {
 	for i, name := range v.names {
 		t, seen := totals[name]
 		was, at := v.steps[i], step{t.Jobs, t.Launches, now}

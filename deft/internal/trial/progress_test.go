@@ -11,7 +11,7 @@ import (
 
 func TestVigil(t *testing.T) {
 	models := []experiment.Model{{OutputName: "A"}, {OutputName: "B", SleepTime: time.Minute}}
-	v := newVigil(models, []string{"a", "b"}, 10*time.Second)
+	v := newProgressMonitor(models, []string{"a", "b"}, 10*time.Second)
 	begin := time.Now()
 	b := map[string]supervisor.Totals{"b": {Jobs: 3}}
 	both := func(launches int) map[string]supervisor.Totals {
@@ -32,7 +32,7 @@ func TestVigil(t *testing.T) {
 		{71, b, 1},
 	}
 	for _, s := range steps {
-		quiet, err := v.look(begin.Add(time.Duration(s.at)*time.Second), s.totals, func(int) bool { return true })
+		quiet, err := v.findStalled(begin.Add(time.Duration(s.at)*time.Second), s.totals, func(int) bool { return true })
 		if quiet != s.quiet || (quiet >= 0) != errors.Is(err, ErrQuiet) {
 			t.Errorf("at %d s: model %d, %v, want %d", s.at, quiet, err, s.quiet)
 		}

@@ -1,0 +1,117 @@
+package daemon
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/deft/internal/session"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
+)
+
+// scrape returns the metrics at a TCP address.
+func scrape(t *testing.T, address string) string {
+	t.Helper()
+	r, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Fatalf("%s, %q: %v", r.Status, r.Header, err)
+	}
+	return string(text)
+}
+
+// The metrics on TCP are those of the session's clients; the rest of the service is on
+// the socket only.
+func TestMetrics(t *testing.T) {
+	at := place(t)
+	d, err := Start(at, Settings{Policy: "priority", Metrics: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	s, err := session.Open(at.Session())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, name := range []string{`a "quoted" \ name`, `a "quoted" \ name`} { // one series
+		m, err := simcudatest.Join(s, name, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Leave()
+		m.Begin()
+	}
+	eventually(t, "both are active", func() bool {
+		return strings.Contains(scrape(t, d.MetricsAddress()), "deft_clients{state=\"active\"} 2\n")
+	})
+	text := scrape(t, d.MetricsAddress())
+	for _, want := range []string{
+		"# TYPE deft_client_launches_total counter\n",
+		"deft_session_info{session=\"x\",policy=\"priority\"} 1\n",
+		`deft_client_gate_closed_seconds_total{program="a \"quoted\" \\ name",pid="`,
+		`deft_client_in_flight_seconds_total{`, `deft_client_gate_waits_total{`,
+	} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%d times %q in\n%s", strings.Count(text, want), want, text)
+		}
+	}
+	if r, err := http.Get("http://" + d.MetricsAddress() + "/session"); err != nil || r.StatusCode != http.StatusNotFound {
+		t.Errorf("/session on TCP: %v, %v", r, err)
+	}
+	if _, err := Start(place(t), Settings{Metrics: d.MetricsAddress()}); err == nil || !strings.Contains(err.Error(), "address already in use") {
+		t.Errorf("an address in use: %v", err)
+	}
+}
+
+// sample is a line of the Prometheus text format.
+var sample = regexp.MustCompile(`^[a-z_]+(\{[a-z_]+="(\\["\\n]|[^"\\\n])*"(,[a-z_]+="(\\["\\n]|[^"\\\n])*")*\})? [0-9.e+-]+$`)
+
+// Each line of the metrics is valid, and each series is there once.
+func TestExposition(t *testing.T) {
+	series := map[string]bool{}
+	clients := []Client{{PID: 1, Name: `\"`, GPU: 1e-9}, {PID: 1, Name: `\"`, Launches: 1 << 60}, {PID: 2, Name: "ü"}}
+	for s := bufio.NewScanner(bytes.NewReader(exposition(Status{Session: "x", Policy: "none", Clients: clients}))); s.Scan(); {
+		if strings.HasPrefix(s.Text(), "# ") {
+			continue
+		}
+		name := s.Text()[:strings.LastIndex(s.Text(), " ")]
+		if !sample.MatchString(s.Text()) || series[name] {
+			t.Errorf("not valid, or twice: %q", s.Text())
+		}
+		series[name] = true
+	}
+	if len(series) != 4+2*len(clientMetrics) {
+		t.Errorf("%d series", len(series))
+	}
+}
+
+// TestRealPrometheus has the metrics read by Prometheus' own checker and its server.
+func TestRealPrometheus(t *testing.T) {
+	if _, err := exec.LookPath("promtool"); err != nil {
+		t.Skip("needs promtool: install with apt-get install prometheus")
+	}
+	cmd := exec.Command("promtool", "check", "metrics")
+	cmd.Stdin = bytes.NewReader(exposition(Status{Session: "x", Policy: "none", Clients: []Client{{PID: 1, Name: `a "b" \ ü`, State: "active"}}}))
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
