@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 
@@ -9,13 +10,15 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // futures is the number of futures in which a log's queue is simulated: half of them without new
 // arrivals, the others with those of one to four weeks before.
 const futures = 20
 
-// compare adds the shapes that would start earlier in the simulated queue.
+// compare adds the shapes that would start earlier in the simulated queue, if that agrees
+// with the answer.
 func (l *Log) compare(a *Answer, job trace.Job, shapes []shape) error {
 	if l.seen.limit == 0 || len(shapes) == 0 { // without limits nothing can be planned
 		return nil
@@ -23,6 +26,10 @@ func (l *Log) compare(a *Answer, job trace.Job, shapes []shape) error {
 	waits, err := l.waits(job)
 	if err != nil || waits == nil {
 		return err
+	}
+	if median := stats.Median(waits) / 3600; median < a.Wait.Low || median > a.Wait.High {
+		a.Notes = append(a.Notes, fmt.Sprintf("no shorter or smaller shape is compared: the simulated queue has the job wait %s, outside the interval that the log's waits give", seconds(3600*median)))
+		return nil
 	}
 	return a.compare(waits, shapes, func(s shape) ([]float64, error) { return l.waits(s.job) })
 }
