@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/foretime/foretime/shared/timing"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // Speed measures this machine's speed before, between and after a program's
