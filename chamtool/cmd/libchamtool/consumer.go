@@ -38,7 +38,6 @@ type consumer struct {
 	rank    int
 	ranks   int
 	dialect event.Dialect
-	wake    *os.File // an eventfd that a filling ring signals; nil where there is none
 	quit    chan struct{}
 	done    chan struct{}
 
@@ -46,6 +45,7 @@ type consumer struct {
 	began     time.Time
 	dir       string                    // of the logs; absolute, since programs change their folder
 	symbols   map[string]*event.Symbols // by path; nil where a file cannot be read
+	unloads   uint64                    // libraries unloaded before symbols was filled
 
 	// Only the goroutine that holds the session's turn uses these.
 	rings []*event.Ring
@@ -75,9 +75,6 @@ func start(process, settings unsafe.Pointer) bool {
 		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), symbols: map[string]*event.Symbols{},
 	}
 	warnings = append(warnings, config.Unknown(os.Environ())...)
-	if p.wake >= 0 {
-		c.wake = os.NewFile(uintptr(p.wake), "wake")
-	}
 	s.ring_slots = C.uint64_t(1) << bits.Len64(uint64(cfg.RingSlots-1))
 	if c.dialect == event.OpenMP {
 		s.ring_slots *= 4 // its tasks are short, and take twice the slots
@@ -118,9 +115,17 @@ func start(process, settings unsafe.Pointer) bool {
 	return true
 }
 
+// say gives a text to the program's threads, which print it: those of Go have no
+// standard error.
+func say(text string) {
+	line := C.CString(text)
+	defer C.free(unsafe.Pointer(line))
+	C.chamtool_say(line)
+}
+
 // say prints a line with the rank in front: all ranks share stderr.
 func (c *consumer) say(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "chamtool: rank %d: %s\n", c.rank, fmt.Sprintf(format, args...))
+	say(fmt.Sprintf("chamtool: rank %d: %s\n", c.rank, fmt.Sprintf(format, args...)))
 }
 
 // tell prints the whole configuration.
@@ -134,7 +139,7 @@ func (c *consumer) tell() {
 		}
 		fmt.Fprintf(&b, "chamtool: rank %d: %s=%s (%s)\n", c.rank, s.Name, s.Value, source)
 	}
-	os.Stderr.WriteString(b.String())
+	say(b.String())
 }
 
 // environment looks a variable up as it is now: Go's own copy dates from when
@@ -180,13 +185,17 @@ func (c *consumer) place() {
 	}
 }
 
-// symbol names the function at an address: the file's name and the symbol, or
+// symbol names the function at a place: the file's name and the symbol, or
 // the offset in it where the file tells no symbol; and the build of the file. All
 // are the same on every rank and in every run of one program.
-func (c *consumer) symbol(address uint64) (name, build string) {
+func (c *consumer) symbol(place uint64) (name, build string) {
 	var file, known *C.char
+	if unloads := place >> C.UNLOADS; unloads != c.unloads {
+		clear(c.symbols)
+		c.unloads = unloads
+	}
 	var offset C.uint64_t
-	if C.chamtool_symbol(C.uint64_t(address), &file, &offset, &known) == 0 {
+	if C.chamtool_symbol(C.uint64_t(place), &file, &offset, &known) == 0 {
 		return "", ""
 	}
 	path := C.GoString(file)
@@ -236,9 +245,7 @@ func stop() {
 		return
 	}
 	close(c.quit)
-	if c.wake != nil {
-		_ = c.wake.SetReadDeadline(time.Unix(1, 0))
-	}
+	C.chamtool_wake()
 	select {
 	case <-c.done:
 	case <-time.After(10 * time.Second):
@@ -267,7 +274,7 @@ func (c *consumer) finish() {
 	case c.config.Verbose:
 		c.say("%s", summary.Line())
 	case c.rank == 0 && len(c.config.LogFormats) > 0:
-		fmt.Fprintf(os.Stderr, "chamtool: %s; logs in %s\n", c.together(summary), c.dir)
+		say(fmt.Sprintf("chamtool: %s; logs in %s\n", c.together(summary), c.dir))
 	}
 }
 

@@ -45,9 +45,7 @@ static inline unsigned loop_of(uint64_t data) { return data >> 52 & 0x3ff; }
 static __thread struct { uint64_t depth; unsigned number; } in_loop[16];
 static __thread unsigned loops_deep;
 
-// part_of are the taskloops of the tasks under way; RUNTIMES where the task is the
-// runtime's own.
-static __thread uint16_t part_of[MOST_NESTED];
+// RUNTIMES marks a task under way that is the runtime's own.
 enum { RUNTIMES = 1 << 15 };
 
 static inline int of_runtime(uint64_t address) { return address >= omp.from && address < omp.to; }
@@ -95,10 +93,10 @@ static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task
 static unsigned loop_here(struct ring *r) {
     if (loops_deep > 0 && loops_deep <= 16 && in_loop[loops_deep - 1].depth == r->depth) return in_loop[loops_deep - 1].number;
     if (r->depth == 0 || r->depth > MOST_NESTED) return 0;
-    uint16_t *part = &part_of[r->depth - 1];
-    if (!(*part & RUNTIMES)) push(EVENT_RUNTIMES, 1, 0, ticks(), r->under_way[r->depth - 1].token, 0);
-    *part |= RUNTIMES;
-    return *part & ~RUNTIMES;
+    uint64_t *loop = &r->under_way[r->depth - 1].loop;
+    if (!(*loop & RUNTIMES)) push(EVENT_RUNTIMES, 1, 0, ticks(), r->under_way[r->depth - 1].token, 0);
+    *loop |= RUNTIMES;
+    return (unsigned)(*loop & ~RUNTIMES);
 }
 
 // INNER marks the data of a parallel region within another one or within a task.
@@ -122,12 +120,13 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
     struct ring *r;
     if (parallel && (implicit_tasks > 0 || (on() && (r = my_ring()) && r->depth > 0))) parallel->value = INNER;
     atomic_store_explicit(&omp.forked, (uint64_t)(uintptr_t)address, memory_order_relaxed);
+    if (on()) notice_unloads();
 }
 
 static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, int flags, int dependences, const void *address) {
     (void)by, (void)frame;
     struct ring *r;
-    if (!on() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
+    if (!creates() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
     if ((dependences || r->depth > 0) && !atomic_load_explicit(&omp.bound, memory_order_relaxed)) atomic_store_explicit(&omp.bound, 1, memory_order_relaxed);
     uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address, token = name();
     unsigned number = 0;
@@ -135,7 +134,7 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
     if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
     task->value = token | (uint64_t)number << 52;
-    push(EVENT_OPEN, 1, 0, at, token, entry);
+    push(EVENT_OPEN, 1, 0, at, token, place(entry));
 }
 
 // integers takes the integers of a word of a task's memory: two of 32 bits, or a
@@ -208,7 +207,7 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     default: return; // an event that a task waited for
     }
     uint64_t token = next ? next->value & TOKEN : 0;
-    if (!token || under_way(r, token)) { // an untied task leaves the thread before its end
+    if (!token || (next->value & BEGUN && under_way(r, token))) { // an untied task leaves the thread before its end
         if (prior->value & BEGUN && under_way(r, prior->value & TOKEN)) end_run(EVENT_PART, 1, prior->value & TOKEN);
         return;
     }
@@ -217,7 +216,7 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
         next->value |= BEGUN;
         describe(r, at, next->value);
     }
-    if (r->depth < MOST_NESTED) part_of[r->depth] = (uint16_t)loop_of(next->value);
+    if (r->depth < MOST_NESTED) r->under_way[r->depth].loop = loop_of(next->value);
     begin_run(r, token, at);
 }
 
@@ -259,7 +258,10 @@ static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_dat
         push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
         return;
     }
-    if (ends(kind, parallel, r)) iterated();
+    if (ends(kind, parallel, r)) {
+        iterated();
+        notice_unloads();
+    }
     push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&omp.iteration));
 }
 
@@ -350,8 +352,13 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     backtrace(warm, 1); // loads the unwinder now and not in a callback
     tool.process.rank = number(rank, 0), tool.process.ranks = number(ranks, 1);
     tool.process.dialect = DIALECT_OMPT;
+    atomic_store(&omp.closed, created());
+    atomic_store(&omp.iteration, 0);
+    atomic_store(&omp.marked, 0);
+    atomic_store(&omp.bound, 0);
     if (!begin_process()) return 0;
-    atexit(on_exit_within);
+    static int registered;
+    if (!registered++) atexit(on_exit_within);
     const struct { int event; ompt_function call; const char *name; } all[] = {
         {OMPT_THREAD_BEGIN, (ompt_function)on_thread_begin, "thread begin"}, {OMPT_THREAD_END, (ompt_function)on_thread_end, "thread end"},
         {OMPT_PARALLEL_BEGIN, (ompt_function)on_parallel_begin, "parallel begin"}, {OMPT_PARALLEL_END, (ompt_function)on_parallel_end, "parallel end"},
@@ -380,5 +387,5 @@ static struct ompt_start_tool_result result = {initialize, finalize, {0}};
 EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime) {
     (void)version, (void)runtime;
     if (dlsym(RTLD_DEFAULT, "chameleon_init")) return NULL;
-    return no_room_for_go() ? NULL : &result;
+    return start_service() ? &result : NULL;
 }

@@ -4,7 +4,6 @@ package main
 import "C"
 
 import (
-	"errors"
 	"os"
 	"runtime"
 	"slices"
@@ -24,8 +23,8 @@ const (
 	keepEvery       = time.Minute
 )
 
-// run drains until it is told to stop. It sleeps on the eventfd, so that a
-// filling ring wakes it early, and longer while nothing happens.
+// run drains until it is told to stop. A filling ring wakes it
+// early; it sleeps longer while nothing happens.
 func (c *consumer) run() {
 	defer close(c.done)
 	defer guard("reading the rings")
@@ -62,23 +61,11 @@ func (c *consumer) run() {
 
 // sleep waits for a filling ring, the time, or the end, which it reports.
 func (c *consumer) sleep(d time.Duration) (end bool) {
-	if c.wake != nil && c.wake.SetReadDeadline(time.Now().Add(d)) == nil {
-		var count [8]byte
-		_, err := c.wake.Read(count[:])
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			c.wake = nil
-		}
-		select {
-		case <-c.quit:
-			return true
-		default:
-			return false
-		}
-	}
+	C.chamtool_sleep(C.uint64_t(max(d, 0)))
 	select {
 	case <-c.quit:
 		return true
-	case <-time.After(d):
+	default:
 		return false
 	}
 }

@@ -59,7 +59,7 @@ const MaxSizes = 15 * Words
 
 // MostNested is how many tasks may run within each other on one thread. What is
 // nested deeper is Lost.
-const MostNested = 255
+const MostNested = 65535
 
 // Slot is one slot of a ring.
 //
@@ -84,13 +84,13 @@ func (s *Slot) Number() int32 { return int32(s[0] >> 32) }
 
 // Place is the number of a Run that ended on a core, -1 if unknown, within depth
 // other tasks.
-func Place(core, depth int) int32 { return int32(depth<<24 | (core+1)&0xffffff) }
+func Place(core, depth int) int32 { return int32(uint32(depth<<16 | (core+1)&0xffff)) }
 
 // Core is the core that a Run ended on, -1 if unknown.
-func (s *Slot) Core() int { return int(s[0]>>32&0xffffff) - 1 }
+func (s *Slot) Core() int { return int(s[0]>>32&0xffff) - 1 }
 
 // Depth is how many tasks a Run lay within.
-func (s *Slot) Depth() int { return int(s[0] >> 56) }
+func (s *Slot) Depth() int { return int(s[0] >> 48) }
 
 // Seconds is the value of a Load or TaskTime event.
 func (s *Slot) Seconds() float64 { return math.Float64frombits(s[WordValue]) }
