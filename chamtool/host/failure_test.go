@@ -131,7 +131,7 @@ func TestDeclines(t *testing.T) {
 		t.Skip("needs g++: install with apt-get install g++")
 	}
 	upstream := filepath.Join(t.TempDir(), "libtool.so") // the C side, built as without a C++ compiler
-	compile(t, "", "gcc", "-shared", "-fPIC", "-std=gnu11", "-o", upstream, "../cmd/libchamtool/process.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c", "-ldl", "-lpthread")
+	compile(t, "", "gcc", "-shared", "-fPIC", "-std=gnu11", "-o", upstream, "../cmd/libchamtool/process.c", "../cmd/libchamtool/service.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c", "-ldl", "-lpthread")
 	if did := run(t, p, in(t, upstream, append([]string{"--dialect", "patched"}, small...)...))[0]; did.Tool || did.Ended != 180 {
 		t.Errorf("%+v", did)
 	}

@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -43,6 +44,7 @@ type consumer struct {
 
 	decisions decisions
 	began     time.Time
+	program   string                    // name of its file
 	dir       string                    // of the logs; absolute, since programs change their folder
 	symbols   map[string]*event.Symbols // by path; nil where a file cannot be read
 	unloads   uint64                    // libraries unloaded before symbols was filled
@@ -74,6 +76,9 @@ func start(process, settings unsafe.Pointer) bool {
 		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: event.Dialect(p.dialect),
 		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), symbols: map[string]*event.Symbols{},
 	}
+	if exe, err := os.Readlink("/proc/self/exe"); err == nil {
+		c.program = filepath.Base(exe)
+	}
 	warnings = append(warnings, config.Unknown(os.Environ())...)
 	s.ring_slots = C.uint64_t(1) << bits.Len64(uint64(cfg.RingSlots-1))
 	if c.dialect == event.OpenMP {
@@ -81,16 +86,16 @@ func start(process, settings unsafe.Pointer) bool {
 	}
 	s.cpu_every = C.uint64_t(cfg.CPUTimeEvery)
 	s.balance = map[config.Balance]C.int32_t{config.BalanceReactive: 1, config.BalanceProactive: 2}[cfg.Balance]
-	for _, w := range warnings {
-		c.say("%v", w)
+	if err := c.place(); err != nil {
+		warnings = append(warnings, err)
 	}
+	p.rank, p.ranks = C.int32_t(c.rank), C.int32_t(c.ranks)
 	if cfg.Verbose {
 		c.tell()
 	}
-	c.place()
 	model, doubts := c.model()
 	warnings = append(warnings, doubts...)
-	for _, w := range doubts {
+	for _, w := range warnings {
 		c.say("%v", w)
 	}
 	c.session = session.New(session.Options{
@@ -104,6 +109,7 @@ func start(process, settings unsafe.Pointer) bool {
 	for _, w := range warnings {
 		c.session.Warn(w)
 	}
+	c.checkpoint(false)
 	running.Store(c)
 	if _, given := environment("GOMAXPROCS"); !given {
 		runtime.GOMAXPROCS(1) // one goroutine works; others' threads would only look for work
@@ -166,23 +172,31 @@ func clock() (ticks, ns uint64) {
 func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }
 
 // place fixes where files are read and written, whatever folder the program
-// changes to later, and finds the folder for this job's logs.
-func (c *consumer) place() {
+// changes to later, and finds this process's rank and the directory of its logs.
+func (c *consumer) place() error {
 	for _, path := range []*string{&c.config.LogDir, &c.config.Home} {
 		if abs, err := filepath.Abs(*path); *path != "" && err == nil {
 			*path = abs
 		}
 	}
 	c.dir = c.config.LogDir
+	where, err := job.Locate(job.System{
+		Lookup: environment, Proc: os.DirFS("/proc"), PID: os.Getpid(),
+		Alone: fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid()),
+	})
+	if c.dialect == event.OpenMP { // Chameleon says itself
+		c.rank, c.ranks = where.Rank, where.Ranks
+	}
 	if len(c.config.LogFormats) == 0 {
-		return
+		return err
 	}
-	hydra := func() string { return job.ControlPort(os.DirFS("/proc"), os.Getpid()) }
-	name := job.Name(environment, hydra, fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid()))
-	dir, err := job.TakeFolder(c.config.LogDir, name)
-	if err == nil {
+	dir, unclaimed := job.Claim(c.config.LogDir, where.Job, c.rank)
+	if unclaimed == nil {
 		c.dir = dir
+		return err
 	}
+	c.config.LogFormats = nil // another run may own what is there
+	return errors.Join(err, fmt.Errorf("no log: %w", unclaimed))
 }
 
 // symbol names the function at a place: the file's name and the symbol, or
@@ -292,10 +306,12 @@ func (c *consumer) together(own *summary.Summary) string {
 	return fmt.Sprintf("rank 0 of %d: %s", c.ranks, own.Short())
 }
 
-// checkpoint leaves what a program that is ended from outside would lose.
-func (c *consumer) checkpoint() {
+// checkpoint writes what a program that ends without its tool would lose.
+func (c *consumer) checkpoint(signal bool) {
 	c.session.Flush()
-	c.summarize(c.session.Summary())
+	s := c.session.Summary()
+	s.Signal = signal
+	c.summarize(s)
 }
 
 // store keeps what was learned since it was last called.
@@ -307,6 +323,7 @@ func (c *consumer) store() {
 }
 
 func (c *consumer) summarize(s *summary.Summary) {
+	s.Program, s.Began = c.program, c.began.Format(time.RFC3339)
 	if len(c.config.LogFormats) == 0 {
 		return
 	}

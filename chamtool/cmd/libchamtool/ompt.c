@@ -301,15 +301,6 @@ static void on_thread_end(ompt_data *thread) {
 
 // ---- start and stop ---------------------------------------------------------
 
-// number reads the first of the launchers' variables that is set.
-static int32_t number(const char *const *names, int32_t otherwise) {
-    for (; *names; names++) {
-        const char *value = getenv(*names);
-        if (value && *value) return (int32_t)strtol(value, NULL, 10);
-    }
-    return otherwise;
-}
-
 static int code_of(struct dl_phdr_info *info, size_t size, void *address) {
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -340,8 +331,6 @@ static void on_exit_within(void) {
 
 static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     (void)device, (void)data;
-    static const char *const rank[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
     int (*set)(int, ompt_function) = (int (*)(int, ompt_function))lookup("ompt_set_callback");
     if (!set) return 0;
     omp.memory = (int (*)(void **, size_t *, int))lookup("ompt_get_task_memory");
@@ -350,7 +339,6 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     omp.mapped = (uint32_t)((uint64_t)omp.from >> 32), omp.stack = (uint32_t)((uint64_t)(uintptr_t)&set >> 32);
     void *warm[1];
     backtrace(warm, 1); // loads the unwinder now and not in a callback
-    tool.process.rank = number(rank, 0), tool.process.ranks = number(ranks, 1);
     tool.process.dialect = DIALECT_OMPT;
     atomic_store(&omp.closed, created());
     atomic_store(&omp.iteration, 0);

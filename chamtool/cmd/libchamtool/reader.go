@@ -42,7 +42,7 @@ func (c *consumer) run() {
 			kept = time.Now()
 		}
 		if ending || time.Since(told) >= checkpointEvery {
-			c.locked(c.checkpoint)
+			c.locked(func() { c.checkpoint(ending) })
 			told = time.Now()
 		}
 		if ending {

@@ -19,7 +19,8 @@ type Figures struct {
 	Ranks       int        `json:"ranks"` // with a log
 	Missing     []int      `json:"missing_ranks"`
 	Torn        []int      `json:"torn_ranks"`
-	Dropped     []Dropped  `json:"dropped_tasks"` // by rank that has any
+	Dropped     []Dropped  `json:"dropped_tasks"`    // by rank that has any
+	Beyond      int        `json:"tasks_beyond_log"` // of Tasks, those that are only counted: medians and errors are of the others
 	Tasks       int        `json:"tasks"`
 	Seconds     float64    `json:"task_seconds"`
 	Iterations  int        `json:"iterations"`
@@ -87,7 +88,7 @@ type Function struct {
 	Tasks   int      `json:"tasks"`
 	Seconds float64  `json:"task_seconds"`
 	Share   float64  `json:"share"`
-	Median  float64  `json:"median_seconds"`
+	Median  *float64 `json:"median_seconds"` // nil if the log has no row of it
 	MAPE    *float64 `json:"mape_percent"`
 }
 
@@ -134,6 +135,10 @@ func (j *Job) Figures() Figures {
 			if r.Flag != "local" {
 				one.Came++
 			}
+		}
+		if s := j.Ranks[i].Summary; s != nil && s.Beyond != nil {
+			one.Tasks, one.Seconds, one.Came = one.Tasks+s.Beyond.Count, one.Seconds+s.Beyond.Seconds, one.Came+s.Beyond.Remote
+			f.Beyond += s.Beyond.Count
 		}
 		f.Tasks += one.Tasks
 		f.Seconds += one.Seconds
@@ -198,6 +203,13 @@ func (j *Job) functions(all float64) []Function {
 	for _, r := range j.rows() {
 		rows[r.Entry] = append(rows[r.Entry], r)
 	}
+	for _, one := range j.Ranks {
+		if s := one.Summary; s != nil && s.Beyond != nil {
+			for name := range s.Beyond.Functions {
+				rows[name] = rows[name] // which may have run only after the log was full
+			}
+		}
+	}
 	var out []Function
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		f := Function{Name: name, Tasks: len(rows[name]), MAPE: predictions(rows[name]).MAPE}
@@ -206,7 +218,17 @@ func (j *Job) functions(all float64) []Function {
 			f.Seconds += r.Seconds
 			seconds = append(seconds, r.Seconds)
 		}
-		f.Share, f.Median = f.Seconds/all, stats.Median(seconds)
+		if len(seconds) > 0 {
+			median := stats.Median(seconds)
+			f.Median = &median
+		}
+		for _, one := range j.Ranks {
+			if s := one.Summary; s != nil && s.Beyond != nil && s.Beyond.Functions[name] != nil {
+				f.Tasks += s.Beyond.Functions[name].Count
+				f.Seconds += s.Beyond.Functions[name].Seconds
+			}
+		}
+		f.Share = f.Seconds / all
 		out = append(out, f)
 	}
 	slices.SortStableFunc(out, func(a, b Function) int { return cmp.Compare(b.Seconds, a.Seconds) })
@@ -249,6 +271,18 @@ func (f *Figures) iterations(j *Job) {
 				loads[r.Iteration] = make([]float64, len(j.Ranks))
 			}
 			loads[r.Iteration][i] += r.Seconds
+		}
+		if one.Summary == nil {
+			continue
+		}
+		for n, span := range one.Summary.Rounds {
+			if span.Beyond == nil {
+				continue
+			}
+			if loads[n] == nil {
+				loads[n] = make([]float64, len(j.Ranks))
+			}
+			loads[n][i] += span.Beyond.Seconds
 		}
 	}
 	for _, it := range slices.Sorted(maps.Keys(loads)) {

@@ -75,6 +75,12 @@ func Load(ctx context.Context, dir string) (*Job, error) {
 	return j, nil
 }
 
+// HasLogs reports whether a directory has a rank's log or summary.
+func HasLogs(dir string) bool {
+	files, err := find(dir)
+	return err == nil && len(files) > 0
+}
+
 // find are the files of each rank, by their kind in names.
 func find(dir string) (map[int][kinds]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -121,6 +127,9 @@ func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks in
 		break
 	}
 	if one.Log == nil {
+		if one.Summary != nil && !one.Summary.Complete {
+			j.Reasons = append(j.Reasons, fmt.Errorf("rank %d: %w", rank, unseen(one.Summary, 0)))
+		}
 		return ranks
 	}
 	if why := torn(one); why != nil {
@@ -131,12 +140,27 @@ func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks in
 	return ranks
 }
 
+// unseen returns the error for a program whose end the tool did not see.
+func unseen(s *summary.Summary, rows int) error {
+	return fmt.Errorf("the tool did not see the program's end (_exit, exec, a kill, or it still runs): its log has %s, its counts end %.3g s after the start at %s created; what came later is missing", plural.Count(rows, "row"), s.RunSeconds, plural.Count(int(s.Created), "task"))
+}
+
+// beyond returns the number of tasks that the log had no room for.
+func (r *Rank) beyond() int {
+	if r.Summary == nil || r.Summary.Beyond == nil {
+		return 0
+	}
+	return r.Summary.Beyond.Count
+}
+
 // torn is what tells that a log is not whole.
 func torn(r Rank) error {
 	switch {
+	case r.Summary != nil && !r.Summary.Complete && !r.Summary.Signal:
+		return unseen(r.Summary, len(r.Log.Rows))
 	case r.Log.Counts.Dropped > 0:
 		return fmt.Errorf("%s of its log cannot be read", plural.Count(r.Log.Counts.Dropped, "line"))
-	case r.Summary != nil && uint64(len(r.Log.Rows)) < r.Summary.Ended-r.Summary.Incomplete:
+	case r.Summary != nil && uint64(len(r.Log.Rows)+r.beyond()) < r.Summary.Ended-r.Summary.Incomplete:
 		return fmt.Errorf("its log has only %d of %s", len(r.Log.Rows), plural.Count(int(r.Summary.Ended), "run"))
 	case r.Summary == nil && r.Log.Format != task.FormatMXM:
 		return errors.New("no summary: the program ended early")

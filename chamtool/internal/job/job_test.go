@@ -49,7 +49,7 @@ func folder(t *testing.T, ranks ...int) string {
 	dir := t.TempDir()
 	for _, rank := range ranks {
 		write(t, dir, fmt.Sprintf("chamtool_rank_%d.csv", rank), planted(rank))
-		s := &summary.Summary{Rank: rank, Ranks: 4, Counts: task.Counts{Ended: 60}}
+		s := &summary.Summary{Rank: rank, Ranks: 4, Complete: true, Counts: task.Counts{Ended: 60}}
 		if err := file.Write(filepath.Join(dir, fmt.Sprintf("chamtool_summary_rank_%d.json", rank)), s.Write); err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func (f Figures) Losses() []Loss {
 	}
 	outside := Loss{Name: "outside of tasks: serial code, creating tasks", Seconds: max(0, all-f.Lost.Computing-f.Lost.Waiting), Advice: "let tasks do what one thread does between them"}
 	if fn := shortest(f.Functions); fn != nil {
-		outside.Advice = fmt.Sprintf("fewer, larger tasks: %s has %d of %.2g µs in the middle, about what creating one costs", fn.Name, fn.Tasks, fn.Median*1e6)
+		outside.Advice = fmt.Sprintf("fewer, larger tasks: %s has %d of %.2g µs in the middle, about what creating one costs", fn.Name, fn.Tasks, *fn.Median*1e6)
 	}
 	losses := slices.DeleteFunc([]Loss{waiting, outside}, func(l Loss) bool { return l.Seconds < notable*all })
 	for i := range losses {
@@ -50,7 +50,7 @@ func (f Figures) Losses() []Loss {
 func shortest(functions []Function) *Function {
 	var most *Function
 	for i := range functions {
-		if f := &functions[i]; f.Median < shortTask && (most == nil || f.Tasks > most.Tasks) {
+		if f := &functions[i]; f.Median != nil && *f.Median < shortTask && (most == nil || f.Tasks > most.Tasks) {
 			most = f
 		}
 	}

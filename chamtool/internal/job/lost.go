@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/internal/balance"
+	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -136,7 +137,18 @@ func (r *Rank) rounds() []RankRound {
 			o.Came++
 		}
 	}
+	for i, span := range r.Summary.Rounds {
+		if b := span.Beyond; b != nil {
+			o := &out[i]
+			o.Computing, o.longest = o.Computing+b.Seconds, max(o.longest, b.Longest)
+			o.Executed, o.Came = o.Executed+b.Count, o.Came+b.Remote
+			o.Given = max(0, o.Given-(b.Count-b.Remote))
+		}
+	}
 	for i := range out {
+		if r.Summary.Dialect == event.OpenMP.String() {
+			out[i].Given = 0 // what is missing was dropped
+		}
 		out[i].outside = max(0, float64(r.Summary.Threads)*out[i].Wall-out[i].Computing-out[i].Waiting)
 	}
 	return out
@@ -341,6 +353,15 @@ func (l *Lost) threads(j *Job) {
 		}
 		t.Executed++
 		t.Computing += row.Seconds
+	}
+	if s := j.Ranks[0].Summary; s != nil && s.Beyond != nil {
+		for lane, b := range s.Beyond.Threads {
+			if lanes[lane] == nil {
+				lanes[lane] = &Thread{Lane: lane}
+			}
+			lanes[lane].Executed += b.Count
+			lanes[lane].Computing += b.Seconds
+		}
 	}
 	for _, lane := range slices.Sorted(maps.Keys(lanes)) {
 		lanes[lane].Other = max(0, l.Wall-lanes[lane].Computing)

@@ -143,9 +143,26 @@ func (s *Session) log(t *task.Task[mark], p *perfmodel.Prediction, r *task.Run) 
 		s.first = first
 	}
 	with := task.Texts{Entry: m.function.text, Predicted: text.predicted, First: first}
-	for _, l := range s.logs {
+	for i, l := range s.logs {
 		with.Sizes = text.sizes[l.layout]
-		l.w.Add(&row, &with)
+		if !l.w.Add(&row, &with) && i == 0 {
+			s.count(m.function.name, t, r)
+		}
+	}
+}
+
+// count counts a run that the log has no room for.
+func (s *Session) count(function string, t *task.Task[mark], r *task.Run) {
+	if s.beyond == nil {
+		s.beyond = &summary.Beyond{}
+	}
+	remote := t.Flag != event.Local
+	s.beyond.Add(function, r.Lane, r.Seconds, remote)
+	if span := s.span(r.Iteration); span != nil {
+		if span.Beyond == nil {
+			span.Beyond = &summary.Tasks{}
+		}
+		span.Beyond.Add(r.Seconds, remote)
 	}
 }
 

@@ -67,6 +67,7 @@ type Session struct {
 	cpu          time.Duration
 	rounds       int
 	spans        []summary.Round // of the iterations, as far as they are distinguished
+	beyond       *summary.Beyond // runs that the first log has no room for
 	warnings     []string
 	closed       bool
 }
@@ -156,7 +157,9 @@ func (s *Session) open(format string) {
 		s.warn(fmt.Errorf("no log: %w", err))
 		return
 	}
-	s.logs = append(s.logs, &logFile{name, layout, f, task.NewWriter(f, layout)})
+	w := task.NewWriter(f, layout)
+	w.SetLimit(s.o.Config.LogMegabytes * 1_000_000)
+	s.logs = append(s.logs, &logFile{name, layout, f, w})
 }
 
 func (s *Session) warn(err error) {
@@ -299,7 +302,7 @@ func (s *Session) summary() *summary.Summary {
 	for _, l := range s.logs {
 		out.RowsLost += l.w.Lost()
 	}
-	out.Rounds = slices.Clone(s.spans[:min(s.rounds, len(s.spans))])
+	out.Rounds, out.Beyond = slices.Clone(s.spans[:min(s.rounds, len(s.spans))]), s.beyond
 	for _, f := range s.order {
 		if f.entry.Overturned() {
 			out.Warnings = append(out.Warnings, f.name+": dropped the runs kept from earlier programs, since they predicted badly")
