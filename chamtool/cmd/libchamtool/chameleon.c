@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void describe(int kind, int flag, u
     struct task_params p = {0};
     uint64_t entry = 0;
     if (library.params) p = library.params(task);
-    if (library.meta) entry = place((uint64_t)library.meta(task).entry);
+    if (library.meta) entry = (uint64_t)library.meta(task).entry;
     if (kind == EVENT_CLAIM) entry = (uint64_t)(uintptr_t)task;
     push_task(kind, flag, at, token, entry, p);
 }
@@ -124,9 +124,7 @@ static void on_task_schedule(void *task, int flag, tool_data *data, int what, vo
 
 static void on_sync_region(int type, int status, tool_data *thread, const void *caller) {
     (void)type, (void)thread, (void)caller;
-    if (!on()) return;
-    if (status == SYNC_START) notice_unloads();
-    push_wait(status == SYNC_START ? EVENT_WAIT_START : EVENT_WAIT_END, 0, 0);
+    if (on()) push_wait(status == SYNC_START ? EVENT_WAIT_START : EVENT_WAIT_END, 0, 0);
 }
 
 // ---- decisions, asked for by the communication thread ---------------------
@@ -284,7 +282,7 @@ void chamtool_patched_create(void *task, uint64_t entry, int32_t iteration) {
     if (!on()) return;
     struct task_params p = {0};
     if (library.params) p = library.params(task);
-    push_sized(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, place(entry), p);
+    push_sized(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, entry, p);
 }
 
 int32_t chamtool_patched_predict(int32_t iteration, int32_t mode, double *values, int32_t room) {

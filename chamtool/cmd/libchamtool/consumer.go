@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -43,6 +44,7 @@ type consumer struct {
 	done    chan struct{}
 
 	decisions decisions
+	lines     sync.Map // printed
 	began     time.Time
 	program   string                    // name of its file
 	dir       string                    // of the logs; absolute, since programs change their folder
@@ -129,9 +131,13 @@ func say(text string) {
 	C.chamtool_say(line)
 }
 
-// say prints a line with the rank in front: all ranks share stderr.
+// say prints a line with the rank in front, since all ranks share stderr. It prints a line
+// once: a full disk is met at every flush.
 func (c *consumer) say(format string, args ...any) {
-	say(fmt.Sprintf("chamtool: rank %d: %s\n", c.rank, fmt.Sprintf(format, args...)))
+	line := fmt.Sprintf("chamtool: rank %d: %s\n", c.rank, fmt.Sprintf(format, args...))
+	if _, repeated := c.lines.LoadOrStore(line, true); !repeated {
+		say(line)
+	}
 }
 
 // tell prints the whole configuration.

@@ -134,7 +134,7 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
     if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
     task->value = token | (uint64_t)number << 52;
-    push(EVENT_OPEN, 1, 0, at, token, place(entry));
+    push(EVENT_OPEN, 1, 0, at, token, place_of(r, entry));
 }
 
 // integers takes the integers of a word of a task's memory: two of 32 bits, or a
@@ -235,7 +235,9 @@ static uint64_t created(void) {
 static void iterated(void) {
     uint64_t n = created(), before = atomic_load(&omp.closed);
     if (n <= before || atomic_load(&omp.iteration) != entered) return;
-    if (atomic_compare_exchange_strong(&omp.closed, &before, n)) atomic_fetch_add(&omp.iteration, 1);
+    if (!atomic_compare_exchange_strong(&omp.closed, &before, n)) return;
+    atomic_fetch_add(&omp.iteration, 1);
+    notice_unloads();
 }
 
 // ends reports whether the end of a wait may end an iteration: that of a thread in no
@@ -258,10 +260,7 @@ static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_dat
         push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
         return;
     }
-    if (ends(kind, parallel, r)) {
-        iterated();
-        notice_unloads();
-    }
+    if (ends(kind, parallel, r)) iterated();
     push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&omp.iteration));
 }
 

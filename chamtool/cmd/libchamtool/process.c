@@ -254,7 +254,7 @@ void notice_unloads(void) {
     static _Atomic uint64_t known;
     uint64_t now = 0, before = atomic_load(&known);
     dl_iterate_phdr(unloaded, &now);
-    if (now != before && atomic_compare_exchange_strong(&known, &before, now)) atomic_fetch_add(&unloads, 1);
+    if (now != before && atomic_compare_exchange_strong(&known, &before, now)) atomic_fetch_add(&unloads, 1ull << UNLOADS);
 }
 
 // chamtool_symbol finds the file that holds a place, the place's offset in it, which is the

@@ -51,8 +51,9 @@ static inline int on(void) { return atomic_load_explicit(&tool.on, memory_order_
 // creates is on() for the creation of a task.
 static inline int creates(void) {
     int state = atomic_load_explicit(&tool.on, memory_order_relaxed);
-    if (__builtin_expect(state == IN_CHILD, 0)) say_child();
-    return state > 0;
+    if (__builtin_expect(state > 0, 1)) return 1;
+    if (state == IN_CHILD) say_child();
+    return 0;
 }
 
 static uint64_t nanoseconds(clockid_t clock) {
@@ -70,13 +71,12 @@ static inline uint64_t ticks(void) {
 
 static inline struct ring *my_ring(void) { return __builtin_expect(mine != NULL, 1) ? mine : first_ring(); }
 
-extern _Atomic uint64_t unloads HIDDEN; // how often the program unloaded libraries, as far as noticed
+extern _Atomic uint64_t unloads HIDDEN; // how often the program unloaded libraries, as far as noticed, above an address
 
-// place returns the place of a function's address, and notes its symbol while it is loaded.
-static inline uint64_t place(uint64_t address) {
-    static __thread uint64_t last __attribute__((tls_model("initial-exec")));
-    uint64_t place = address | atomic_load_explicit(&unloads, memory_order_relaxed) << UNLOADS;
-    if (__builtin_expect(place != last, 0)) note_place(last = place);
+// place_of returns the place of a function's address, and notes its symbol while it is loaded.
+static inline uint64_t place_of(struct ring *r, uint64_t address) {
+    uint64_t place = address | atomic_load_explicit(&unloads, memory_order_relaxed);
+    if (__builtin_expect(place != r->place, 0)) note_place(r->place = place);
     return place;
 }
 

@@ -51,6 +51,7 @@ struct ring {
     _Atomic uint64_t named; // tasks named by this ring's threads
     uint64_t quarter; // of the slots: how often the writer looks for the reader
     _Atomic uint64_t started; // tasks begun that no event tells of before they end
+    uint64_t place; // of the last task created
     uint64_t unsampled; // tasks begun since the CPU time of one was taken
     uint64_t depth; // tasks under way, the outermost first
     struct under_way {

@@ -181,7 +181,25 @@ func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 	events = t.rest(rings, limits)
 	t.counts.Started += t.arrivals
 	t.iterated(before)
+	if t.counts.Dropped > 0 && t.tasks.n > mostOpen {
+		t.counts.Incomplete += uint64(t.forget())
+	}
 	return events
+}
+
+// mostOpen bounds the tasks that are open when events were dropped: the end of most of them
+// was. Without drops all are kept.
+const mostOpen = 1 << 16
+
+// forget closes the oldest open tasks but those that run.
+func (t *Tracker[M]) forget() int {
+	var running []uint64
+	for _, task := range t.started {
+		if task != nil {
+			running = append(running, task.Token)
+		}
+	}
+	return t.tasks.forget(mostOpen/2, running)
 }
 
 // Finish tells of the iterations that no later event can add to. Call it after
