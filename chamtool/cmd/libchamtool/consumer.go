@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -116,6 +117,7 @@ func start(process, settings unsafe.Pointer) bool {
 	if _, given := environment("GOMAXPROCS"); !given {
 		runtime.GOMAXPROCS(1) // one goroutine works; others' threads would only look for work
 	}
+	debug.SetGCPercent(50) // memory is the program's
 	crash.Go(c.run)
 	if cfg.FrequencyEvery > 0 {
 		crash.Go(c.watchFrequency)

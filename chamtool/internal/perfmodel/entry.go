@@ -3,6 +3,7 @@ package perfmodel
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -71,9 +72,10 @@ func (e *Entry) mixture(which int) *mixture.Mixture {
 	return &e.model.mix[which]
 }
 
-// maxFootprints bounds the histories of one entry. Beyond it those of a single
-// run are dropped.
-const maxFootprints = 1 << 16
+// maxFootprints bounds the histories of one entry, which take about 1.5 kB each. Beyond it
+// those with the fewest runs are dropped. A loop counter among a task's sizes makes every
+// task a footprint of its own.
+const maxFootprints = 1 << 13
 
 // Name is the entry's name.
 func (e *Entry) Name() string { return e.name }
@@ -150,15 +152,11 @@ func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
 	return f
 }
 
+// dropRare drops half of the footprints or more, those with the fewest runs first.
 func (e *Entry) dropRare() {
 	clear(e.usual[:])
-	for key, f := range e.footprints {
-		if f.runs <= 1 {
-			delete(e.footprints, key)
-		}
-	}
-	if len(e.footprints) >= maxFootprints {
-		clear(e.footprints)
+	for most := 1; len(e.footprints) > maxFootprints/2; most *= 2 {
+		maps.DeleteFunc(e.footprints, func(_ uint64, f *Footprint) bool { return f.runs+f.passed <= most })
 	}
 }
 

@@ -189,7 +189,7 @@ func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 
 // mostOpen bounds the tasks that are open when events were dropped: the end of most of them
 // was. Without drops all are kept.
-const mostOpen = 1 << 16
+const mostOpen = 1 << 14
 
 // forget closes the oldest open tasks but those that run.
 func (t *Tracker[M]) forget() int {
