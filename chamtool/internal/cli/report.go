@@ -32,7 +32,10 @@ and in the directories below it are listed.`,
 			if err != nil {
 				return err
 			}
-			j, err := job.Load(cmd.Context(), newest(args[0], runs))
+			dir := newest(args[0], runs)
+			progress := env.Progress("read", sizeOf(companions(dir)))
+			j, err := job.LoadObserved(cmd.Context(), dir, func(bytes int) { progress.Add(int64(bytes)) })
+			progress.Done()
 			if err != nil {
 				return err
 			}

@@ -44,11 +44,14 @@ var names = []*regexp.Regexp{
 	regexp.MustCompile(`^chamtool_summary_rank_(\d+)\.json$`),
 }
 
-// summaries is the place of the summary in names, and kinds their number.
-const summaries, kinds = 3, 4
+// summaries is the place of the summary in names, and fileKinds their number.
+const summaries, fileKinds = 3, 4
 
-// Load reads a folder of logs.
-func Load(ctx context.Context, dir string) (*Job, error) {
+// Load reads a directory of logs.
+func Load(ctx context.Context, dir string) (*Job, error) { return LoadObserved(ctx, dir, nil) }
+
+// LoadObserved is Load that calls read with numbers of bytes read from logs; nil is not called.
+func LoadObserved(ctx context.Context, dir string, read func(bytes int)) (*Job, error) {
 	files, err := find(dir)
 	if err != nil {
 		return nil, err
@@ -59,7 +62,7 @@ func Load(ctx context.Context, dir string) (*Job, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		count = max(count, rank+1, j.rank(ctx, rank, files[rank]))
+		count = max(count, rank+1, j.rank(ctx, rank, files[rank], read))
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // a log that was cut short is none that is torn
@@ -82,12 +85,12 @@ func HasLogs(dir string) bool {
 }
 
 // find are the files of each rank, by their kind in names.
-func find(dir string) (map[int][kinds]string, error) {
+func find(dir string) (map[int][fileKinds]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	files := map[int][kinds]string{}
+	files := map[int][fileKinds]string{}
 	for _, e := range entries {
 		for kind, pattern := range names {
 			m := pattern.FindStringSubmatch(e.Name())
@@ -105,7 +108,7 @@ func find(dir string) (map[int][kinds]string, error) {
 }
 
 // rank reads one rank's files, and returns how many ranks its summary tells of.
-func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks int) {
+func (j *Job) rank(ctx context.Context, rank int, files [fileKinds]string, read func(int)) (ranks int) {
 	one := Rank{Rank: rank}
 	if files[summaries] != "" {
 		if s, err := summary.Read(files[summaries]); err != nil {
@@ -118,7 +121,7 @@ func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks in
 		if path == "" {
 			continue
 		}
-		log, err := task.LoadLog(ctx, path, task.FormatAuto)
+		log, err := task.Scan(ctx, path, task.Options{Read: read})
 		if err != nil {
 			j.Reasons = append(j.Reasons, err)
 			continue

@@ -114,16 +114,17 @@ func (r *Rank) rounds() []RankRound {
 	}
 	out := make([]RankRound, len(r.Summary.Rounds))
 	from := 0.0
-	for i, row := range r.Log.Rows {
-		if i == 0 || row.Start < from {
-			from = row.Start
+	for i := range r.Log.Rows {
+		if start := r.Log.Rows[i].Start; i == 0 || start < from {
+			from = start
 		}
 	}
 	for i, told := range r.Summary.Rounds {
 		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Given: told.Created}
 		from = max(from, told.End)
 	}
-	for _, row := range r.Log.Rows {
+	for n := range r.Log.Rows {
+		row := &r.Log.Rows[n]
 		if row.Iteration >= len(out) {
 			continue
 		}
@@ -190,36 +191,56 @@ func (j *Job) Origins() [][]int {
 		i := slices.IndexFunc(j.Ranks, func(r Rank) bool { return r.Rank == e.Rank })
 		gave[e.Iteration][i] = e.Given
 	}
-	creates := j.kinds()
+	creates := j.shares()
 	out := make([][]int, len(j.Ranks))
+	var kinds kinds
 	for i, one := range j.Ranks {
-		for _, row := range one.Log.Rows {
-			from := i
-			if row.Flag != "local" {
-				from = giver(gave[row.Iteration], creates[kind(&row)], i)
+		out[i] = make([]int, len(one.Log.Rows))
+		for n := range one.Log.Rows {
+			row := &one.Log.Rows[n]
+			if out[i][n] = i; row.Flag != "local" {
+				out[i][n] = giver(gave[row.Iteration], creates[kinds.of(row)], i)
 			}
-			out[i] = append(out[i], from)
 		}
 	}
 	return out
 }
 
-// kind is what tasks of one function and of equal sizes share.
-func kind(r *task.Row) string {
-	sizes, _ := r.Sizes.MarshalText()
-	return r.Entry + " " + string(sizes)
+// kinds names what tasks of one function and of equal sizes share. Equal names share memory.
+type kinds struct {
+	known map[string]string
+	text  []byte
 }
 
-// kinds are the shares that each kind has of the tasks that a rank created and ran
-// itself, by kind and place.
-func (j *Job) kinds() map[string][]float64 {
+func (k *kinds) of(r *task.Row) string {
+	k.text = append(append(k.text[:0], r.Entry...), ' ')
+	k.text = r.Sizes.AppendText(k.text)
+	name, ok := k.known[string(k.text)]
+	if !ok {
+		if k.known == nil {
+			k.known = map[string]string{}
+		}
+		name = string(k.text)
+		k.known[name] = name
+	}
+	return name
+}
+
+// shares returns the shares that each kind has of the tasks that a rank created and ran
+// itself, by kind and place. A job of one rank has none.
+func (j *Job) shares() map[string][]float64 {
 	out := map[string][]float64{}
+	if len(j.Ranks) < 2 {
+		return out
+	}
+	var kinds kinds
 	for i, one := range j.Ranks {
-		for _, row := range one.Log.Rows {
+		for n := range one.Log.Rows {
+			row := &one.Log.Rows[n]
 			if row.Flag != "local" {
 				continue
 			}
-			k := kind(&row)
+			k := kinds.of(row)
 			if out[k] == nil {
 				out[k] = make([]float64, len(j.Ranks))
 			}
@@ -256,7 +277,8 @@ func giver(gave []int, creates []float64, ran int) int {
 func (j *Job) created() map[int][]float64 {
 	loads, origins := map[int][]float64{}, j.Origins()
 	for i, one := range j.Ranks {
-		for n, row := range one.Log.Rows {
+		for n := range one.Log.Rows {
+			row := &one.Log.Rows[n]
 			if loads[row.Iteration] == nil {
 				loads[row.Iteration] = make([]float64, len(j.Ranks))
 			}
@@ -296,9 +318,11 @@ func (j *Job) worst(of *Uneven) *Uneven {
 	type cell struct {
 		iteration, worker int
 	}
+	var sizes kinds
 	spread, workers := map[Uneven]map[cell]float64{}, map[int]bool{}
 	for _, one := range j.Ranks {
-		for _, row := range one.Log.Rows {
+		for n := range one.Log.Rows {
+			row := &one.Log.Rows[n]
 			worker := one.Rank
 			if len(j.Ranks) == 1 {
 				worker = row.Lane
@@ -309,8 +333,7 @@ func (j *Job) worst(of *Uneven) *Uneven {
 				if key.Function != of.Function {
 					continue
 				}
-				text, _ := row.Sizes.MarshalText()
-				key.Sizes = string(text)
+				key.Sizes = sizes.of(row)[len(row.Entry)+1:]
 			}
 			if spread[key] == nil {
 				spread[key] = map[cell]float64{}
@@ -345,7 +368,8 @@ func (l *Lost) threads(j *Job) {
 		return
 	}
 	lanes := map[int]*Thread{}
-	for _, row := range j.Ranks[0].Log.Rows {
+	for n := range j.Ranks[0].Log.Rows {
+		row := &j.Ranks[0].Log.Rows[n]
 		t := lanes[row.Lane]
 		if t == nil {
 			t = &Thread{Lane: row.Lane}

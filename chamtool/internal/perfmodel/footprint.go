@@ -39,6 +39,9 @@ type Footprint struct {
 // footprint, and about the runs that the process learned from.
 type version struct{ fits, runs, learned, passed int }
 
+// Hash returns the hash of the sizes, which is the same for equal sizes of any entry.
+func (f *Footprint) Hash() uint64 { return f.key }
+
 // Entry is the entry that the footprint is of.
 func (f *Footprint) Entry() *Entry { return f.entry }
 

@@ -16,7 +16,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	r, err := replay.Run(context.Background(), []*task.Log{log}, replay.Options{Now: time.Now})
+	r, err := replay.Run(context.Background(), []*replay.Table{replay.TableOf(log)}, replay.Options{Now: time.Now})
 	fmt.Printf("%d of %d predicted, MAPE %.1f %% (%v)\n", r.Test, r.Tasks, *r.MAPE, err)
 	// Output: 50 of 60 predicted, MAPE 0.0 % (<nil>)
 }

@@ -181,7 +181,7 @@ func SecondsText(b []byte, seconds float64) []byte { return appendSeconds(b, sec
 
 // SizesText is a task's sizes as the layout holds them.
 func SizesText(sizes []int64, layout Layout) []byte {
-	b := Sizes(sizes).append(nil)
+	b := Sizes(sizes).AppendText(nil)
 	if layout == Tab {
 		for i := range b {
 			if b[i] == ' ' {
