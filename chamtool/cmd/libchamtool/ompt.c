@@ -105,11 +105,19 @@ enum { INNER = 1 };
 // implicit_tasks are the implicit tasks of parallel regions that this thread is in.
 static __thread unsigned implicit_tasks;
 
+// team_sizes are the sizes of their teams. A team of one runs each task where it is created,
+// as the runtime does with a task that its parent waits for.
+static __thread unsigned team_sizes[16];
+
+static inline int alone(void) { return implicit_tasks > 0 && implicit_tasks <= 16 && team_sizes[implicit_tasks - 1] == 1; }
+
 static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads, unsigned number, int flags) {
-    (void)parallel, (void)task, (void)threads, (void)number;
+    (void)parallel, (void)task, (void)number;
     if (!(flags & OMPT_TASK_IMPLICIT)) return;
-    if (endpoint == OMPT_BEGIN) implicit_tasks++;
-    else implicit_tasks -= implicit_tasks > 0;
+    if (endpoint == OMPT_BEGIN) {
+        if (implicit_tasks < 16) team_sizes[implicit_tasks] = threads;
+        implicit_tasks++;
+    } else implicit_tasks -= implicit_tasks > 0;
 }
 
 // on_parallel_begin notes where a team is forked. The runtime's front end for gcc may
@@ -134,7 +142,29 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
     if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
     task->value = token | (uint64_t)number << 52;
-    push(EVENT_OPEN, 1, 0, at, token, place_of(r, entry));
+    push(EVENT_OPEN, 1 | (flags & OMPT_TASK_UNDEFERRED && !alone() ? FLAG_UNDEFERRED : 0), 0, at, token, place_of(r, entry));
+}
+
+// on_dependences writes the addresses that a task depends on, with bit 63 where it writes.
+static void on_dependences(ompt_data *task, const ompt_dependence *list, int count) {
+    struct ring *r;
+    uint64_t token;
+    if (!on() || !(r = my_ring()) || !(token = task->value & TOKEN)) return;
+    for (int from = 0; from < count; from += MAX_SIZES) {
+        uint64_t n = (uint64_t)(count - from < MAX_SIZES ? count - from : MAX_SIZES), further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
+        uint64_t head = room(r, 1 + further);
+        if (head == UINT64_MAX) return;
+        uint64_t *slot = r->slots[head & r->mask];
+        slot[0] = header(EVENT_DEPENDS, 1, n, further, 0);
+        slot[1] = ticks();
+        slot[2] = token;
+        slot[3] = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            const ompt_dependence *d = &list[from + (int)i];
+            r->slots[(head + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS] = d->variable.value | (uint64_t)(d->type != OMPT_DEPENDENCE_IN) << 63;
+        }
+        publish(r, head, 1 + further);
+    }
 }
 
 // integers takes the integers of a word of a task's memory: two of 32 bits, or a
@@ -249,6 +279,13 @@ static inline int ends(int kind, const ompt_data *parallel, const struct ring *r
            !atomic_load_explicit(&omp.marked, memory_order_relaxed);
 }
 
+// class returns the flag of a wait.
+static inline int class(int kind) {
+    if (kind == OMPT_TASKWAIT) return FLAG_COUNTED | WAIT_TASKWAIT;
+    if (kind == OMPT_TASKGROUP) return FLAG_COUNTED | WAIT_TASKGROUP;
+    return kind == OMPT_REDUCTION ? FLAG_COUNTED : FLAG_COUNTED | WAIT_BARRIER;
+}
+
 // An iteration ends where all its tasks were waited for: at a taskwait, a taskgroup's end,
 // a barrier, or the end of a parallel region.
 static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
@@ -257,11 +294,11 @@ static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_dat
     if (!on() || !(r = my_ring())) return;
     if (endpoint == OMPT_BEGIN) {
         if (r->depth == 0) entered = atomic_load(&omp.iteration);
-        push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
+        push_wait(EVENT_WAIT_START, class(kind), 0);
         return;
     }
     if (ends(kind, parallel, r)) iterated();
-    push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&omp.iteration));
+    push_wait(EVENT_WAIT_END, class(kind), atomic_load(&omp.iteration));
 }
 
 static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, const void *address) {
@@ -271,8 +308,8 @@ static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, con
     uint64_t before = entered = atomic_load(&omp.iteration);
     iterated();
     if (atomic_load(&omp.iteration) == before) return;
-    push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
-    push_wait(EVENT_WAIT_END, FLAG_COUNTED, before + 1);
+    push_wait(EVENT_WAIT_START, FLAG_COUNTED | WAIT_BARRIER, 0);
+    push_wait(EVENT_WAIT_END, FLAG_COUNTED | WAIT_BARRIER, before + 1);
 }
 
 static int on_control(uint64_t command, uint64_t modifier, void *arg, const void *address) {
@@ -352,7 +389,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
         {OMPT_IMPLICIT_TASK, (ompt_function)on_implicit_task, "implicit task"},
         {OMPT_TASK_CREATE, (ompt_function)on_task_create, "task create"}, {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule, "task schedule"},
         {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
-        {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"},
+        {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"}, {OMPT_DEPENDENCES, (ompt_function)on_dependences, "dependences"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (set(all[i].event, all[i].call) < OMPT_SET_SOMETIMES)

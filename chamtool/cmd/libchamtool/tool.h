@@ -25,10 +25,15 @@ enum {
     EVENT_BEGIN,
     EVENT_PART,
     EVENT_RUNTIMES,
+    EVENT_DEPENDS,
 };
 
 enum {
     FLAG_COUNTED = 16, // of a wait: its end tells how many iterations have ended
+    WAIT_BARRIER = 1,  // with it, the class of the wait
+    WAIT_TASKWAIT = 2,
+    WAIT_TASKGROUP = 3,
+    FLAG_UNDEFERRED = 2, // of a creation: the parent waits for the task
     SLOT_WORDS = 4,
     MAX_SIZES = 15 * SLOT_WORDS,
     MOST_NESTED = 65535,

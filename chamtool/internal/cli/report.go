@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newReportCommand returns report, which merges the logs of all ranks.
@@ -172,6 +173,14 @@ func lostRows(t *cli.Table, l job.Lost) {
 		t.Add("perfect balance saves s", fmt.Sprintf("0 to %s: tasks wait for others, in an order that the logs do not contain", cli.Text(l.Saving.High)))
 	} else {
 		t.Add("perfect balance saves s", fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(l.Saving.Seconds), cli.Text(l.Saving.Low), cli.Text(l.Saving.High), cli.Text(l.Saving.Share)))
+	}
+	if g := l.Graph; g != nil {
+		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism)))
+		t.Add("overhead s, stalls s", fmt.Sprintf("%s, %s, of all threads between tasks", cli.Text(g.Overhead), cli.Text(g.Stalls)))
+		t.Add("half the overhead saves s", g.HalfOverhead)
+		for _, s := range g.Scaling {
+			t.Add(fmt.Sprintf("wall s with %s", plural.Count(s.Threads, "thread")), fmt.Sprintf("%s [%s, %s]", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High)))
+		}
 	}
 	if l.Function != nil {
 		t.Add("most imbalanced function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))

@@ -23,12 +23,13 @@ const (
 	Begin                       // OpenMP: an opened task begins, its sizes follow
 	Part                        // OpenMP: a run that goes on later, perhaps on another thread
 	Runtimes                    // OpenMP: a task that is the runtime's own, none of the program's
-	lastKind    = Runtimes
+	Depends                     // OpenMP: the addresses that an opened task depends on follow, with bit 63 if it writes there
+	lastKind    = Depends
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's"}
+	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's", "depends"}
 	if int(k) < len(names) {
 		return names[k]
 	}

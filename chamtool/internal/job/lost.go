@@ -22,6 +22,7 @@ type Lost struct {
 	Saving    *Saving     `json:"perfect_balance"`   // nil without an iteration that came to its end
 	Function  *Uneven     `json:"worst_function"`    // nil where one worker did it all
 	Size      *Uneven     `json:"worst_size"`        // of that function
+	Graph     *Graph      `json:"graph"`             // nil if the runtime does not report the graph of tasks
 	Each      []RankRound `json:"each"`              // by iteration and rank
 	ByThread  []Thread    `json:"by_thread"`         // of a job of one rank
 }
@@ -43,10 +44,12 @@ type RankRound struct {
 
 // Saving is what perfect balance would take off the wall time: what lies outside
 // tasks on the rank where that is most stays, the tasks of all ranks are spread
-// evenly over all threads, and no iteration is shorter than its longest task.
+// evenly over all threads, and no iteration is shorter than its longest task. If the graph
+// of tasks is known, an iteration takes its span or an even share of its work, whichever is
+// longer.
 type Saving struct {
 	Seconds float64 `json:"seconds"`
-	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; as Seconds for one iteration
+	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; with a graph, by its bounds
 	High    float64 `json:"high_seconds"`
 	Share   float64 `json:"share"` // of the wall time
 	// AtMost says that tasks depend on one another or create others, in an order that the
@@ -81,7 +84,9 @@ func (j *Job) lost() Lost {
 	}
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
-	created := j.created()
+	l.Graph = j.graph(l.Threads)
+	graphs, created := j.graphs(), j.created()
+	var walls []float64
 	for _, round := range rounds(l.Each) {
 		wall, outside, computing, longest := 0.0, 0.0, 0.0, 0.0
 		for _, r := range round {
@@ -92,12 +97,16 @@ func (j *Job) lost() Lost {
 		l.Computing += computing
 		l.Wall += wall
 		l.Imbalance += balance.Imbalance(created[round[0].Iteration])
+		walls = append(walls, wall)
 		saved = append(saved, max(0, wall-max(longest, outside+computing/float64(l.Threads))))
 	}
 	if len(saved) > 0 {
 		l.Imbalance /= float64(len(saved))
 		l.Saving = saving(saved, l.Wall)
-		if slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
+		if len(graphs) == len(walls) {
+			l.Saving = graphSaving(graphs, walls, j.processors(l.Threads))
+		}
+		if l.Graph == nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
 			l.Saving.AtMost, l.Saving.Low = true, 0
 		}
 	}

@@ -204,6 +204,12 @@ func (o *observer) Waited(iteration int, seconds float64) {
 func (o *observer) Ticked(iteration int, at float64) {
 	if r := (*Session)(o).span(iteration); r != nil {
 		r.End = at
+		graph, ok := o.tracker.Graph()
+		if ok {
+			own := graph.Minus(o.graph)
+			r.Graph = &own
+		}
+		o.graph = graph
 	}
 }
 

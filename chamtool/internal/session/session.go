@@ -68,6 +68,7 @@ type Session struct {
 	rounds       int
 	spans        []summary.Round // of the iterations, as far as they are distinguished
 	beyond       *summary.Beyond // runs that the first log has no room for
+	graph        task.Graph      // of all iterations so far
 	warnings     []string
 	closed       bool
 }

@@ -25,6 +25,7 @@ type Summary struct {
 	Complete   bool    `json:"complete"`        // the run came to its end
 	Signal     bool    `json:"ended_by_signal"` // the tool wrote this when a signal ended the program
 	RunSeconds float64 `json:"run_seconds"`
+	Processors int     `json:"processors"` // that the program may use; 0 if unknown
 	Iterations int     `json:"iterations"`
 	task.Counts
 
@@ -54,10 +55,11 @@ type Summary struct {
 
 // Round is one iteration of a rank. It begins when the one before ends.
 type Round struct {
-	Created int     `json:"created"`         // tasks
-	Waiting float64 `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
-	End     float64 `json:"end_seconds"`     // since the tool started
-	Beyond  *Tasks  `json:"beyond_log,omitempty"`
+	Created int         `json:"created"`         // tasks
+	Waiting float64     `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
+	End     float64     `json:"end_seconds"`     // since the tool started
+	Beyond  *Tasks      `json:"beyond_log,omitempty"`
+	Graph   *task.Graph `json:"graph,omitempty"` // nil if unknown
 }
 
 // Beyond holds the tasks that the log has no rows of, since it reached its limit.

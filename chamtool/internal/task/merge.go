@@ -97,7 +97,19 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 			c.at = c.end // nothing behind it can be trusted
 			return false
 		}
-		if k := s.Kind(); k != event.Create && k != event.Announce && k != event.Open { // which were told before
+		switch s.Kind() {
+		case event.Create, event.Announce: // which were told before
+		case event.Open:
+			t.graph = true
+			if task := t.tasks.get(s[event.WordToken]); task != nil {
+				task.node = t.spans.create(c.lane, s)
+			}
+		case event.Depends:
+			if task := t.tasks.get(s[event.WordToken]); task != nil && task.node != nil {
+				t.sizes = r.AppendSizes(t.sizes[:0], c.at)
+				t.spans.depend(task.node, t.sizes)
+			}
+		default:
 			c.when = s[event.WordTicks]
 			return true
 		}
