@@ -131,7 +131,7 @@ func reportTables(p *cli.Page, f job.Figures) {
 	}
 	t.Add("tasks", tasksText(f))
 	if f.Beyond > 0 {
-		t.Add("tasks only counted", fmt.Sprintf("%d: the log reached its limit; medians, errors and the worst functions are of the %d before", f.Beyond, f.Tasks-f.Beyond))
+		t.Add("tasks only counted", fmt.Sprintf("%d: the log reached its limit; medians, errors and the worst functions cover the first %d", f.Beyond, f.Tasks-f.Beyond))
 	}
 	t.Add("task seconds", f.Seconds)
 	t.Add("iterations", f.Iterations)

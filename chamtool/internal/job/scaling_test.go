@@ -34,6 +34,7 @@ func TestGraphSaving(t *testing.T) {
 	}{
 		"a chain, and handing over":  {task.Graph{Work: 1, Span: 1, Quiet: 0.3}, 1.3, 0, 0, 0},
 		"one long task started last": {task.Graph{Work: 2, Span: 1}, 1.5, 0, 0.25, 0.5},
+		"idle threads, and a pause":  {task.Graph{Work: 2, Span: 0.1, Quiet: 0.3}, 2, 0.65, 0.675, 0.7},
 		"balanced":                   {task.Graph{Work: 2, Span: 0.01}, 1.005, 0, 0, 0.005},
 		"no processor for a thread":  {task.Graph{Work: 2, Span: 0, Stalls: 1}, 1.5, 0, 0, 0.5},
 		"less than the graph":        {task.Graph{Work: 4, Span: 0}, 1, 0, 0, 0},
