@@ -22,11 +22,11 @@ func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 		r.Created++
 	}
 	if s.o.Dialect == event.OpenMP {
-		sizes = f.varied.of(sizes)
+		sizes = f.varied.features(sizes)
 	}
 	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
 	if f.entry.Ready(t.Mark.footprint) {
-		t.Mark.predicted = f.entry.Usual(t.Mark.footprint)
+		t.Mark.predicted = f.entry.PredictShared(t.Mark.footprint)
 		t.Mark.first = t.Mark.predicted.Value
 	}
 }

@@ -45,8 +45,8 @@ type Session struct {
 	tracker      *task.Tracker[mark]
 	model        *perfmodel.Model
 	byEntry      map[uint64]*function
-	usual        *function // the last one asked for, at usualAt
-	usualAt      uint64
+	lastFunction *function // the last one looked up, at lastAddress
+	lastAddress  uint64
 	byName       map[string]*function
 	order        []*function
 	logs         []*logFile
@@ -282,7 +282,7 @@ func (s *Session) Close() *summary.Summary {
 func (s *Session) iterationLines() {
 	for i, seconds := range s.history {
 		for _, l := range s.logs {
-			l.w.Iteration(seconds, s.iterations.said[i])
+			l.w.Iteration(seconds, s.iterations.forecasts[i])
 		}
 	}
 }
@@ -318,14 +318,14 @@ func (s *Session) summary() *summary.Summary {
 
 // function returns the task function at an address.
 func (s *Session) function(address uint64) *function {
-	if s.usual != nil && s.usualAt == address {
-		return s.usual
+	if s.lastFunction != nil && s.lastAddress == address {
+		return s.lastFunction
 	}
 	f := s.byEntry[address]
 	if f == nil {
 		f = s.newFunction(address)
 	}
-	s.usual, s.usualAt = f, address
+	s.lastFunction, s.lastAddress = f, address
 	return f
 }
 

@@ -113,7 +113,7 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 			c.when = s[event.WordTicks]
 			return true
 		}
-		c.pass(r, s)
+		c.skip(r, s)
 	}
 	token, began, ok := r.UnderWay()
 	c.over, c.token, c.when = true, token, began
@@ -139,12 +139,12 @@ func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
 		return true
 	}
 	t.take(&t.lanes[c.lane], r, s, c.at)
-	c.pass(r, s)
+	c.skip(r, s)
 	return t.next(c, r)
 }
 
-// pass leaves the event at the cursor, and now and then gives its room back.
-func (c *cursor) pass(r *event.Ring, s *event.Slot) {
+// skip moves the cursor behind its event, and now and then gives its room back.
+func (c *cursor) skip(r *event.Ring, s *event.Slot) {
 	c.taken++
 	if c.at += s.Slots(); c.taken%256 == 0 {
 		r.Release(c.at)
