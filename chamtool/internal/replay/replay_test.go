@@ -17,7 +17,7 @@ import (
 
 func log(t *testing.T, text string) *task.Log {
 	t.Helper()
-	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatMXM)
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatMXM})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,11 @@ func log(t *testing.T, text string) *task.Log {
 
 func tables(logs ...*task.Log) (out []*replay.Table) {
 	for _, l := range logs {
-		out = append(out, replay.TableOf(l))
+		table := replay.NewTable(l.Name)
+		for i := range l.Rows {
+			table.Add(&l.Rows[i])
+		}
+		out = append(out, table)
 	}
 	return out
 }
@@ -92,7 +96,7 @@ func TestFrequency(t *testing.T) {
 // play replays a log in the CSV layout.
 func play(t *testing.T, text string) *replay.Replayed {
 	t.Helper()
-	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatCSV)
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatCSV})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +159,7 @@ func TestStepOfManyFunctions(t *testing.T) {
 			slow = 2
 		}
 		return base[object] * slow * math.Exp(0.03*random.NormFloat64())
-	})), "log", task.FormatCSV)
+	})), "log", task.Options{Format: task.FormatCSV})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +287,7 @@ func TestSkip(t *testing.T) {
 	for i := range 400 {
 		text += fmt.Sprintf("0,0,local,f,8,0,,%.4f,,%.4f,,,,,\n", 0.01*float64(i), 0.001*float64(1+i/200))
 	}
-	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatCSV)
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatCSV})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +310,7 @@ func TestSkip(t *testing.T) {
 // Wrong start times put all runs at once on one thread: an error, and no gigabytes of rings.
 func TestOverlap(t *testing.T) {
 	text := task.LogHeader + strings.Repeat("0,0,local,f,8,0,,0.5,,1,,,,,\n", 3000)
-	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatCSV)
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatCSV})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,15 +33,6 @@ func NewTable(name string) *Table {
 	return &Table{Name: name, entries: map[string]uint32{}, sizeIDs: map[string]uint32{}}
 }
 
-// TableOf returns the runs of a log.
-func TableOf(l *task.Log) *Table {
-	t := NewTable(l.Name)
-	for i := range l.Rows {
-		t.Add(&l.Rows[i])
-	}
-	return t
-}
-
 // Len returns the number of runs.
 func (t *Table) Len() int { return len(t.start) }
 

@@ -30,13 +30,13 @@ func TestFormatsAreRecognised(t *testing.T) {
 			if format == FormatCSV && strings.HasPrefix(name, "a blank") {
 				continue
 			}
-			l, err := ReadLog(strings.NewReader(data), "log", FormatAuto)
+			l, err := ReadLog(strings.NewReader(data), "log", Options{Format: FormatAuto})
 			if err != nil || l.Format != format || l.Counts.Used == 0 {
 				t.Errorf("%s, %s: %+v (%v)", format, name, l, err)
 			}
 		}
 	}
-	csv, err := ReadLog(strings.NewReader(samples[FormatCSV]), "log", FormatAuto)
+	csv, err := ReadLog(strings.NewReader(samples[FormatCSV]), "log", Options{Format: FormatAuto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +50,10 @@ func TestFormatsAreRecognised(t *testing.T) {
 }
 
 func TestNoFormat(t *testing.T) {
-	if _, err := ReadLog(strings.NewReader("0.1,0.2,0.3\n"), "log", FormatAuto); !errors.Is(err, ErrFormat) {
+	if _, err := ReadLog(strings.NewReader("0.1,0.2,0.3\n"), "log", Options{Format: FormatAuto}); !errors.Is(err, ErrFormat) {
 		t.Error(err)
 	}
-	if _, err := ReadLog(strings.NewReader(""), "log", FormatAuto); !errors.Is(err, ErrEmpty) {
+	if _, err := ReadLog(strings.NewReader(""), "log", Options{Format: FormatAuto}); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
 	if _, err := LoadLog(t.Context(), filepath.Join(t.TempDir(), "none"), FormatAuto); !errors.Is(err, os.ErrNotExist) {

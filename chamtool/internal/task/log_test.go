@@ -36,7 +36,7 @@ func TestReadLayouts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l, err := ReadLog(strings.NewReader(tt.text), "log", tt.format)
+			l, err := ReadLog(strings.NewReader(tt.text), "log", Options{Format: tt.format})
 			if tt.empty || tt.unusable {
 				if err == nil || errors.Is(err, ErrEmpty) != tt.empty {
 					t.Fatalf("error %v", err)
@@ -86,7 +86,7 @@ func TestRoundTrip(t *testing.T) {
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		l, err := ReadLog(&out, "log", FormatCSV)
+		l, err := ReadLog(&out, "log", Options{Format: FormatCSV})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(LogHeader+"0,0,local,e,8 8,0,,0.1,,0.2,,\n", 1)
 	f.Fuzz(func(t *testing.T, text string, format int) {
 		formats := []Format{FormatMXM, FormatCSV}
-		l, err := ReadLog(strings.NewReader(text), "log", formats[uint(format)%2])
+		l, err := ReadLog(strings.NewReader(text), "log", Options{Format: formats[uint(format)%2]})
 		if err != nil {
 			return
 		}

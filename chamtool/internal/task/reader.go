@@ -88,7 +88,7 @@ func Scan(ctx context.Context, path string, o Options) (*Log, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		source.size = info.Size()
 	}
-	return readLog(source, path, cmp.Or(o.Format, FormatAuto), o.Add)
+	return ReadLog(source, path, o)
 }
 
 // source is a reader that ends with its context and counts what it read.
@@ -113,13 +113,10 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadLog is LoadLog for a reader; the name is for messages.
-func ReadLog(r io.Reader, name string, format Format) (*Log, error) {
-	return readLog(r, name, format, nil)
-}
-
-func readLog(r io.Reader, name string, format Format, add func(*Row)) (*Log, error) {
-	l := &Log{Name: name, Format: format, add: add, names: map[string]string{}, sizes: map[string]Sizes{}}
+// ReadLog is Scan for a reader; the name is for messages.
+func ReadLog(r io.Reader, name string, o Options) (*Log, error) {
+	format := cmp.Or(o.Format, FormatAuto)
+	l := &Log{Name: name, Format: format, add: o.Add, names: map[string]string{}, sizes: map[string]Sizes{}}
 	l.source, _ = r.(*source)
 	whole, first, err := unpacked(r)
 	if err != nil {
