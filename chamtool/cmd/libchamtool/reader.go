@@ -20,6 +20,8 @@ const (
 	// checkpointEvery is how much of its summary a program may lose that is ended from
 	// outside, and keepEvery how much of what it learned.
 	checkpointEvery = 10 * time.Second
+	// firstCheckpoint is the time of the first checkpoint; the times of the next ones double.
+	firstCheckpoint = 500 * time.Millisecond
 	keepEvery       = time.Minute
 )
 
@@ -41,7 +43,7 @@ func (c *consumer) run() {
 			c.locked(c.store)
 			kept = time.Now()
 		}
-		if ending || time.Since(told) >= checkpointEvery {
+		if ending || time.Since(told) >= min(checkpointEvery, max(firstCheckpoint, time.Since(c.began)/2)) {
 			c.locked(func() { c.checkpoint(ending) })
 			told = time.Now()
 		}
