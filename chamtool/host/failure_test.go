@@ -89,10 +89,10 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Symlink("/dev/full", filepath.Join(logs, "chamtool_rank_0.csv")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(logs, ".chamtool_job"), []byte("job-7"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(logs, ".chamtool_job"), []byte("job-7-0"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.Env = append(r.Env, "SLURM_JOB_ID=7", "SLURM_STEP_ID=", "PMIX_NAMESPACE=") // whose folder it is
+	r.Env = append(r.Env, "SLURM_JOB_ID=7", "SLURM_STEP_ID=0", "SLURM_PROCID=0", "PMIX_NAMESPACE=") // whose folder it is
 	run(t, p, r)
 	s := readSummary(t, r, 0)
 	if s.Ended != 180 || s.RowsLost != 180 || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "no space left") {
@@ -131,7 +131,7 @@ func TestDeclines(t *testing.T) {
 		t.Skip("needs g++: install with apt-get install g++")
 	}
 	upstream := filepath.Join(t.TempDir(), "libtool.so") // the C side, built as without a C++ compiler
-	compile(t, "", "gcc", "-shared", "-fPIC", "-std=gnu11", "-o", upstream, "../cmd/libchamtool/process.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c", "-ldl", "-lpthread")
+	compile(t, "", "gcc", "-shared", "-fPIC", "-std=gnu11", "-o", upstream, "../cmd/libchamtool/process.c", "../cmd/libchamtool/service.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c", "-ldl", "-lpthread")
 	if did := run(t, p, in(t, upstream, append([]string{"--dialect", "patched"}, small...)...))[0]; did.Tool || did.Ended != 180 {
 		t.Errorf("%+v", did)
 	}
@@ -307,7 +307,7 @@ func TestSecondJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Env = append(r.Env, "SLURM_JOB_ID=42", "SLURM_STEP_ID=1", "PMIX_NAMESPACE=")
+	r.Env = append(r.Env, "SLURM_JOB_ID=42", "SLURM_STEP_ID=1", "SLURM_PROCID=0", "PMIX_NAMESPACE=")
 	_, stderr, err := p.Output(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)

@@ -254,7 +254,7 @@ func TestSanitizers(t *testing.T) {
 			}
 			lib := filepath.Join(dir, "libtool.so")
 			args := []string{"-shared", "-fPIC", "-g", "-O1", "-std=gnu11", "-fsanitize=" + kind, "-DFAST_TLS=0", "-o", lib,
-				"../cmd/libchamtool/process.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c"}
+				"../cmd/libchamtool/process.c", "../cmd/libchamtool/service.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c"}
 			if p.Patched {
 				object := filepath.Join(dir, "glue.o")
 				glue, err := os.ReadFile("../cmd/libchamtool/glue.cpp")

@@ -24,8 +24,8 @@ class Function:
     tasks: int
     task_seconds: float
     share: float
-    median_seconds: float
-    mape_percent: float
+    median_seconds: typing.Optional[float]
+    mape_percent: typing.Optional[float]
 
 
 @dataclasses.dataclass(frozen=True)

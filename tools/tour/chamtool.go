@@ -31,8 +31,7 @@ func chamTool(ctx context.Context, s *Stage) Chapter {
 		} `json:"curve"`
 	}
 	const log = "logs/chamtool_rank_0.csv"
-	s.runJSON(ctx, &replay, "chamtool", "replay", "--format", "csv", log, "--json")
-	s.run(ctx, "chamtool", "plot", "--format", "csv", "--what", "error", "--out", "error.svg", log)
+	s.runJSON(ctx, &replay, "chamtool", "replay", "--format", "csv", log, "--json", "--plot", "predicted.svg")
 	var summary struct {
 		Dropped int     `json:"dropped"`
 		Tool    float64 `json:"tool_cpu_percent"`
@@ -58,7 +57,7 @@ func chamTool(ctx context.Context, s *Stage) Chapter {
 			{"median error, the last tasks", last.Median, "%", fmt.Sprintf("tasks %d to %d", last.From, last.To)},
 			{"tool's CPU time", summary.Tool, "%", "of the tasks': reading, learning, logging"},
 		},
-		Plots: []Plot{{"chamtool/error.svg", "The error of the predictions over the tasks, each predicted before it is learned."}},
+		Plots: []Plot{{"chamtool/predicted.svg", "Predicted over actual times, each predicted before it is learned."}},
 	}
 }
 

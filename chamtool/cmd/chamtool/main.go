@@ -1,12 +1,18 @@
-// Command chamtool works with what the tool library leaves behind, and tries
-// the library out: it measures models on logs, replays logs, simulates
-// balancing, shows and plots models, checks an environment,
-// and runs a host program.
+// Command chamtool runs OpenMP programs under the tool library, reports and replays the
+// logs, simulates balancing, checks an environment, and runs a test program.
 package main
 
 import (
+	"os"
+	"runtime/debug"
+
 	chamtool "github.com/foretime/foretime/chamtool/internal/cli"
 	"github.com/foretime/foretime/shared/cli"
 )
 
-func main() { cli.Main(chamtool.New) }
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // logs are large, and little of the time goes into collection
+	}
+	cli.Main(chamtool.New)
+}

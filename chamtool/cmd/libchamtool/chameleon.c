@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) void describe(int kind, int flag, u
 
 static void on_task_create(void *task, tool_data *data, const void *caller) {
     (void)caller;
-    if (!on() || !data) return;
+    if (!creates() || !data) return;
     data->value = name();
     describe(EVENT_CREATE, TASK_LOCAL, ticks(), task, data->value);
 }
@@ -128,6 +128,48 @@ static void on_sync_region(int type, int status, tool_data *thread, const void *
 }
 
 // ---- decisions, asked for by the communication thread ---------------------
+
+// The questions to Go, as the service thread passes them on.
+struct load_question { uint64_t *words; int32_t local, stolen, load; };
+struct offload_question { int32_t *counts, *load, local; };
+struct select_question { int32_t *load; uint64_t *tokens; int32_t local, *chosen, *ranks, n; };
+struct seconds_question { uint64_t token; double seconds; };
+struct predict_question { int32_t iteration, mode; double *values; int32_t room, n; };
+
+static void ask_load(void *p) {
+    struct load_question *q = p;
+    q->load = chamtool_go_load(q->words, q->local, q->stolen);
+}
+
+static void ask_offload(void *p) {
+    struct offload_question *q = p;
+    chamtool_go_offload(q->counts, q->load, q->local);
+}
+
+static void ask_select(void *p) {
+    struct select_question *q = p;
+    q->n = chamtool_go_select(q->load, q->tokens, q->local, q->chosen, q->ranks);
+}
+
+static void ask_seconds(void *p) {
+    struct seconds_question *q = p;
+    q->seconds = chamtool_go_seconds(q->token);
+}
+
+static void ask_train(void *p) {
+    struct predict_question *q = p;
+    q->n = chamtool_go_train(q->iteration, q->mode);
+}
+
+static void ask_predict(void *p) {
+    struct predict_question *q = p;
+    q->n = chamtool_go_predict(q->iteration, q->mode, q->values, q->room);
+}
+
+static void ask_tasks_per_rank(void *p) {
+    struct predict_question *q = p;
+    q->n = chamtool_go_tasks_per_rank(q->iteration);
+}
 
 // task_words appends what the tool keeps with each task: the token of one of
 // our own, the predicted seconds of one that came. 0 where the library does not
@@ -174,7 +216,9 @@ static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, i
     if (!words) return load;
     task_words(task_words(words, local, local_n), stolen, stolen_n);
     int32_t tasks = load;
-    load = chamtool_go_load(words, local_n, stolen_n);
+    struct load_question q = {words, local_n, stolen_n, load};
+    ask(ask_load, &q);
+    load = q.load;
     free(words);
     if (tasks > 0) asked.loaded = now, asked.each = (double)load / tasks;
     return load;
@@ -183,7 +227,8 @@ static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, i
 static void on_offload_counts(int32_t *counts, const int32_t *load, int32_t local, int32_t stolen) {
     (void)stolen;
     if (!on() || !gives(load)) return;
-    chamtool_go_offload(counts, (int32_t *)load, local);
+    struct offload_question q = {counts, (int32_t *)load, local};
+    ask(ask_offload, &q);
     for (int32_t i = 0; i < tool.process.ranks; i++)
         if (counts[i] > 0) return;
     asked.refused = nanoseconds(CLOCK_MONOTONIC);
@@ -198,7 +243,9 @@ static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32
     uint64_t *words = malloc(sizeof *words * (size_t)local);
     if (moves && chosen && words) {
         task_words(words, tasks, local);
-        *n = chamtool_go_select((int32_t *)load, words, local, chosen, chosen + local);
+        struct select_question q = {(int32_t *)load, words, local, chosen, chosen + local, 0};
+        ask(ask_select, &q);
+        *n = q.n;
         for (int32_t i = 0; i < *n; i++) moves[i] = (struct migration){tasks[chosen[i]], chosen[local + i]};
     }
     free(words);
@@ -216,7 +263,9 @@ static void *on_encode(void *task, tool_data *data, int32_t *size) {
     double *seconds = malloc(sizeof *seconds); // the library frees it
     *size = 0;
     if (!seconds) return NULL;
-    *seconds = on() && data ? chamtool_go_seconds(data->value) : 0;
+    struct seconds_question q = {data ? data->value : 0, 0};
+    if (on() && data) ask(ask_seconds, &q);
+    *seconds = q.seconds;
     *size = sizeof *seconds;
     return seconds;
 }
@@ -237,7 +286,9 @@ void chamtool_patched_create(void *task, uint64_t entry, int32_t iteration) {
 }
 
 int32_t chamtool_patched_predict(int32_t iteration, int32_t mode, double *values, int32_t room) {
-    return on() ? chamtool_go_predict(iteration, mode, values, room) : 0;
+    struct predict_question q = {iteration, mode, values, room, 0};
+    if (on()) ask(ask_predict, &q);
+    return q.n;
 }
 
 extern void chamtool_patched_callbacks(any_function *create, any_function *predict) __attribute__((weak));
@@ -258,9 +309,17 @@ static void on_task_time(int32_t iteration, int32_t thread, int task, double sec
     if (on()) push(EVENT_TASK_TIME, 0, task, ticks(), 0, bits(seconds));
 }
 
-static _Bool on_train(int32_t iteration, int mode) { return on() && chamtool_go_train(iteration, mode); }
+static _Bool on_train(int32_t iteration, int mode) {
+    struct predict_question q = {iteration, mode, NULL, 0, 0};
+    if (on()) ask(ask_train, &q);
+    return q.n != 0;
+}
 
-static int on_tasks_per_rank(int32_t iteration) { return on() ? chamtool_go_tasks_per_rank(iteration) : 0; }
+static int on_tasks_per_rank(int32_t iteration) {
+    struct predict_question q = {iteration, 0, NULL, 0, 0};
+    if (on()) ask(ask_tasks_per_rank, &q);
+    return q.n;
+}
 
 // ---- start and stop -------------------------------------------------------
 
@@ -332,5 +391,5 @@ static struct start_tool_result result = {initialize, finalize, {0}};
 
 EXPORT struct start_tool_result *cham_t_start_tool(unsigned version) {
     (void)version;
-    return no_room_for_go() ? NULL : &result;
+    return start_service() ? &result : NULL;
 }

@@ -8,14 +8,17 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/bits"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -38,14 +41,16 @@ type consumer struct {
 	rank    int
 	ranks   int
 	dialect event.Dialect
-	wake    *os.File // an eventfd that a filling ring signals; nil where there is none
 	quit    chan struct{}
 	done    chan struct{}
 
 	decisions decisions
+	lines     sync.Map // printed
 	began     time.Time
+	program   string                    // name of its file
 	dir       string                    // of the logs; absolute, since programs change their folder
 	symbols   map[string]*event.Symbols // by path; nil where a file cannot be read
+	unloads   uint64                    // libraries unloaded before symbols was filled
 
 	// Only the goroutine that holds the session's turn uses these.
 	rings []*event.Ring
@@ -74,26 +79,26 @@ func start(process, settings unsafe.Pointer) bool {
 		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: event.Dialect(p.dialect),
 		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), symbols: map[string]*event.Symbols{},
 	}
-	warnings = append(warnings, config.Unknown(os.Environ())...)
-	if p.wake >= 0 {
-		c.wake = os.NewFile(uintptr(p.wake), "wake")
+	if exe, err := os.Readlink("/proc/self/exe"); err == nil {
+		c.program = filepath.Base(exe)
 	}
+	warnings = append(warnings, config.Unknown(os.Environ())...)
 	s.ring_slots = C.uint64_t(1) << bits.Len64(uint64(cfg.RingSlots-1))
 	if c.dialect == event.OpenMP {
 		s.ring_slots *= 4 // its tasks are short, and take twice the slots
 	}
 	s.cpu_every = C.uint64_t(cfg.CPUTimeEvery)
 	s.balance = map[config.Balance]C.int32_t{config.BalanceReactive: 1, config.BalanceProactive: 2}[cfg.Balance]
-	for _, w := range warnings {
-		c.say("%v", w)
+	if err := c.place(); err != nil {
+		warnings = append(warnings, err)
 	}
+	p.rank, p.ranks = C.int32_t(c.rank), C.int32_t(c.ranks)
 	if cfg.Verbose {
 		c.tell()
 	}
-	c.place()
 	model, doubts := c.model()
 	warnings = append(warnings, doubts...)
-	for _, w := range doubts {
+	for _, w := range warnings {
 		c.say("%v", w)
 	}
 	c.session = session.New(session.Options{
@@ -107,10 +112,12 @@ func start(process, settings unsafe.Pointer) bool {
 	for _, w := range warnings {
 		c.session.Warn(w)
 	}
+	c.checkpoint(false)
 	running.Store(c)
 	if _, given := environment("GOMAXPROCS"); !given {
 		runtime.GOMAXPROCS(1) // one goroutine works; others' threads would only look for work
 	}
+	debug.SetGCPercent(50) // memory is the program's
 	crash.Go(c.run)
 	if cfg.FrequencyEvery > 0 {
 		crash.Go(c.watchFrequency)
@@ -118,9 +125,21 @@ func start(process, settings unsafe.Pointer) bool {
 	return true
 }
 
-// say prints a line with the rank in front: all ranks share stderr.
+// say gives a text to the program's threads, which print it: those of Go have no
+// standard error.
+func say(text string) {
+	line := C.CString(text)
+	defer C.free(unsafe.Pointer(line))
+	C.chamtool_say(line)
+}
+
+// say prints a line with the rank in front, since all ranks share stderr. It prints a line
+// once: a full disk is met at every flush.
 func (c *consumer) say(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "chamtool: rank %d: %s\n", c.rank, fmt.Sprintf(format, args...))
+	line := fmt.Sprintf("chamtool: rank %d: %s\n", c.rank, fmt.Sprintf(format, args...))
+	if _, repeated := c.lines.LoadOrStore(line, true); !repeated {
+		say(line)
+	}
 }
 
 // tell prints the whole configuration.
@@ -134,7 +153,7 @@ func (c *consumer) tell() {
 		}
 		fmt.Fprintf(&b, "chamtool: rank %d: %s=%s (%s)\n", c.rank, s.Name, s.Value, source)
 	}
-	os.Stderr.WriteString(b.String())
+	say(b.String())
 }
 
 // environment looks a variable up as it is now: Go's own copy dates from when
@@ -161,32 +180,44 @@ func clock() (ticks, ns uint64) {
 func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }
 
 // place fixes where files are read and written, whatever folder the program
-// changes to later, and finds the folder for this job's logs.
-func (c *consumer) place() {
+// changes to later, and finds this process's rank and the directory of its logs.
+func (c *consumer) place() error {
 	for _, path := range []*string{&c.config.LogDir, &c.config.Home} {
 		if abs, err := filepath.Abs(*path); *path != "" && err == nil {
 			*path = abs
 		}
 	}
 	c.dir = c.config.LogDir
+	where, err := job.Locate(job.System{
+		Lookup: environment, Proc: os.DirFS("/proc"), PID: os.Getpid(),
+		Alone: fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid()),
+	})
+	if c.dialect == event.OpenMP { // Chameleon says itself
+		c.rank, c.ranks = where.Rank, where.Ranks
+	}
 	if len(c.config.LogFormats) == 0 {
-		return
+		return err
 	}
-	hydra := func() string { return job.ControlPort(os.DirFS("/proc"), os.Getpid()) }
-	name := job.Name(environment, hydra, fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid()))
-	dir, err := job.TakeFolder(c.config.LogDir, name)
-	if err == nil {
+	dir, unclaimed := job.Claim(c.config.LogDir, where.Job, c.rank)
+	if unclaimed == nil {
 		c.dir = dir
+		return err
 	}
+	c.config.LogFormats = nil // another run may own what is there
+	return errors.Join(err, fmt.Errorf("no log: %w", unclaimed))
 }
 
-// symbol names the function at an address: the file's name and the symbol, or
+// symbol names the function at a place: the file's name and the symbol, or
 // the offset in it where the file tells no symbol; and the build of the file. All
 // are the same on every rank and in every run of one program.
-func (c *consumer) symbol(address uint64) (name, build string) {
+func (c *consumer) symbol(place uint64) (name, build string) {
 	var file, known *C.char
+	if unloads := place >> C.UNLOADS; unloads != c.unloads {
+		clear(c.symbols)
+		c.unloads = unloads
+	}
 	var offset C.uint64_t
-	if C.chamtool_symbol(C.uint64_t(address), &file, &offset, &known) == 0 {
+	if C.chamtool_symbol(C.uint64_t(place), &file, &offset, &known) == 0 {
 		return "", ""
 	}
 	path := C.GoString(file)
@@ -236,9 +267,7 @@ func stop() {
 		return
 	}
 	close(c.quit)
-	if c.wake != nil {
-		_ = c.wake.SetReadDeadline(time.Unix(1, 0))
-	}
+	C.chamtool_wake()
 	select {
 	case <-c.done:
 	case <-time.After(10 * time.Second):
@@ -267,7 +296,7 @@ func (c *consumer) finish() {
 	case c.config.Verbose:
 		c.say("%s", summary.Line())
 	case c.rank == 0 && len(c.config.LogFormats) > 0:
-		fmt.Fprintf(os.Stderr, "chamtool: %s; logs in %s\n", c.together(summary), c.dir)
+		say(fmt.Sprintf("chamtool: %s; logs in %s\n", c.together(summary), c.dir))
 	}
 }
 
@@ -285,10 +314,12 @@ func (c *consumer) together(own *summary.Summary) string {
 	return fmt.Sprintf("rank 0 of %d: %s", c.ranks, own.Short())
 }
 
-// checkpoint leaves what a program that is ended from outside would lose.
-func (c *consumer) checkpoint() {
+// checkpoint writes what a program that ends without its tool would lose.
+func (c *consumer) checkpoint(signal bool) {
 	c.session.Flush()
-	c.summarize(c.session.Summary())
+	s := c.session.Summary()
+	s.Signal = signal
+	c.summarize(s)
 }
 
 // store keeps what was learned since it was last called.
@@ -300,6 +331,8 @@ func (c *consumer) store() {
 }
 
 func (c *consumer) summarize(s *summary.Summary) {
+	s.Processors = runtime.NumCPU()
+	s.Program, s.Began = c.program, c.began.Format(time.RFC3339)
 	if len(c.config.LogFormats) == 0 {
 		return
 	}

@@ -16,9 +16,9 @@ import (
 func guard(where string) {
 	if p := recover(); p != nil {
 		disable()
-		fmt.Fprintf(os.Stderr, "chamtool: %s failed, the tool is off: %v\n", where, p)
+		say(fmt.Sprintf("chamtool: %s failed, the tool is off: %v\n", where, p))
 		if os.Getenv("CHAMTOOL_VERBOSE") == "1" {
-			fmt.Fprintf(os.Stderr, "%s\n", debug.Stack())
+			say(string(debug.Stack()) + "\n")
 		}
 	}
 }

@@ -45,9 +45,7 @@ static inline unsigned loop_of(uint64_t data) { return data >> 52 & 0x3ff; }
 static __thread struct { uint64_t depth; unsigned number; } in_loop[16];
 static __thread unsigned loops_deep;
 
-// part_of are the taskloops of the tasks under way; RUNTIMES where the task is the
-// runtime's own.
-static __thread uint16_t part_of[MOST_NESTED];
+// RUNTIMES marks a task under way that is the runtime's own.
 enum { RUNTIMES = 1 << 15 };
 
 static inline int of_runtime(uint64_t address) { return address >= omp.from && address < omp.to; }
@@ -95,10 +93,10 @@ static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task
 static unsigned loop_here(struct ring *r) {
     if (loops_deep > 0 && loops_deep <= 16 && in_loop[loops_deep - 1].depth == r->depth) return in_loop[loops_deep - 1].number;
     if (r->depth == 0 || r->depth > MOST_NESTED) return 0;
-    uint16_t *part = &part_of[r->depth - 1];
-    if (!(*part & RUNTIMES)) push(EVENT_RUNTIMES, 1, 0, ticks(), r->under_way[r->depth - 1].token, 0);
-    *part |= RUNTIMES;
-    return *part & ~RUNTIMES;
+    uint64_t *loop = &r->under_way[r->depth - 1].loop;
+    if (!(*loop & RUNTIMES)) push(EVENT_RUNTIMES, 1, 0, ticks(), r->under_way[r->depth - 1].token, 0);
+    *loop |= RUNTIMES;
+    return (unsigned)(*loop & ~RUNTIMES);
 }
 
 // INNER marks the data of a parallel region within another one or within a task.
@@ -107,11 +105,19 @@ enum { INNER = 1 };
 // implicit_tasks are the implicit tasks of parallel regions that this thread is in.
 static __thread unsigned implicit_tasks;
 
+// team_sizes are the sizes of their teams. A team of one runs each task where it is created,
+// as the runtime does with a task that its parent waits for.
+static __thread unsigned team_sizes[16];
+
+static inline int alone(void) { return implicit_tasks > 0 && implicit_tasks <= 16 && team_sizes[implicit_tasks - 1] == 1; }
+
 static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads, unsigned number, int flags) {
-    (void)parallel, (void)task, (void)threads, (void)number;
+    (void)parallel, (void)task, (void)number;
     if (!(flags & OMPT_TASK_IMPLICIT)) return;
-    if (endpoint == OMPT_BEGIN) implicit_tasks++;
-    else implicit_tasks -= implicit_tasks > 0;
+    if (endpoint == OMPT_BEGIN) {
+        if (implicit_tasks < 16) team_sizes[implicit_tasks] = threads;
+        implicit_tasks++;
+    } else implicit_tasks -= implicit_tasks > 0;
 }
 
 // on_parallel_begin notes where a team is forked. The runtime's front end for gcc may
@@ -122,12 +128,13 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
     struct ring *r;
     if (parallel && (implicit_tasks > 0 || (on() && (r = my_ring()) && r->depth > 0))) parallel->value = INNER;
     atomic_store_explicit(&omp.forked, (uint64_t)(uintptr_t)address, memory_order_relaxed);
+    if (on()) notice_unloads();
 }
 
 static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, int flags, int dependences, const void *address) {
     (void)by, (void)frame;
     struct ring *r;
-    if (!on() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
+    if (!creates() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
     if ((dependences || r->depth > 0) && !atomic_load_explicit(&omp.bound, memory_order_relaxed)) atomic_store_explicit(&omp.bound, 1, memory_order_relaxed);
     uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address, token = name();
     unsigned number = 0;
@@ -135,7 +142,29 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
     if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
     task->value = token | (uint64_t)number << 52;
-    push(EVENT_OPEN, 1, 0, at, token, entry);
+    push(EVENT_OPEN, 1 | (flags & OMPT_TASK_UNDEFERRED && !alone() ? FLAG_UNDEFERRED : 0), 0, at, token, place_of(r, entry));
+}
+
+// on_dependences writes the addresses that a task depends on, with bit 63 where it writes.
+static void on_dependences(ompt_data *task, const ompt_dependence *list, int count) {
+    struct ring *r;
+    uint64_t token;
+    if (!on() || !(r = my_ring()) || !(token = task->value & TOKEN)) return;
+    for (int from = 0; from < count; from += MAX_SIZES) {
+        uint64_t n = (uint64_t)(count - from < MAX_SIZES ? count - from : MAX_SIZES), further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
+        uint64_t head = room(r, 1 + further);
+        if (head == UINT64_MAX) return;
+        uint64_t *slot = r->slots[head & r->mask];
+        slot[0] = header(EVENT_DEPENDS, 1, n, further, 0);
+        slot[1] = ticks();
+        slot[2] = token;
+        slot[3] = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            const ompt_dependence *d = &list[from + (int)i];
+            r->slots[(head + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS] = d->variable.value | (uint64_t)(d->type != OMPT_DEPENDENCE_IN) << 63;
+        }
+        publish(r, head, 1 + further);
+    }
 }
 
 // integers takes the integers of a word of a task's memory: two of 32 bits, or a
@@ -208,7 +237,7 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     default: return; // an event that a task waited for
     }
     uint64_t token = next ? next->value & TOKEN : 0;
-    if (!token || under_way(r, token)) { // an untied task leaves the thread before its end
+    if (!token || (next->value & BEGUN && under_way(r, token))) { // an untied task leaves the thread before its end
         if (prior->value & BEGUN && under_way(r, prior->value & TOKEN)) end_run(EVENT_PART, 1, prior->value & TOKEN);
         return;
     }
@@ -217,7 +246,7 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
         next->value |= BEGUN;
         describe(r, at, next->value);
     }
-    if (r->depth < MOST_NESTED) part_of[r->depth] = (uint16_t)loop_of(next->value);
+    if (r->depth < MOST_NESTED) r->under_way[r->depth].loop = loop_of(next->value);
     begin_run(r, token, at);
 }
 
@@ -236,7 +265,9 @@ static uint64_t created(void) {
 static void iterated(void) {
     uint64_t n = created(), before = atomic_load(&omp.closed);
     if (n <= before || atomic_load(&omp.iteration) != entered) return;
-    if (atomic_compare_exchange_strong(&omp.closed, &before, n)) atomic_fetch_add(&omp.iteration, 1);
+    if (!atomic_compare_exchange_strong(&omp.closed, &before, n)) return;
+    atomic_fetch_add(&omp.iteration, 1);
+    notice_unloads();
 }
 
 // ends reports whether the end of a wait may end an iteration: that of a thread in no
@@ -248,6 +279,13 @@ static inline int ends(int kind, const ompt_data *parallel, const struct ring *r
            !atomic_load_explicit(&omp.marked, memory_order_relaxed);
 }
 
+// class returns the flag of a wait.
+static inline int class(int kind) {
+    if (kind == OMPT_TASKWAIT) return FLAG_COUNTED | WAIT_TASKWAIT;
+    if (kind == OMPT_TASKGROUP) return FLAG_COUNTED | WAIT_TASKGROUP;
+    return kind == OMPT_REDUCTION ? FLAG_COUNTED : FLAG_COUNTED | WAIT_BARRIER;
+}
+
 // An iteration ends where all its tasks were waited for: at a taskwait, a taskgroup's end,
 // a barrier, or the end of a parallel region.
 static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
@@ -256,11 +294,11 @@ static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_dat
     if (!on() || !(r = my_ring())) return;
     if (endpoint == OMPT_BEGIN) {
         if (r->depth == 0) entered = atomic_load(&omp.iteration);
-        push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
+        push_wait(EVENT_WAIT_START, class(kind), 0);
         return;
     }
     if (ends(kind, parallel, r)) iterated();
-    push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&omp.iteration));
+    push_wait(EVENT_WAIT_END, class(kind), atomic_load(&omp.iteration));
 }
 
 static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, const void *address) {
@@ -270,8 +308,8 @@ static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, con
     uint64_t before = entered = atomic_load(&omp.iteration);
     iterated();
     if (atomic_load(&omp.iteration) == before) return;
-    push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
-    push_wait(EVENT_WAIT_END, FLAG_COUNTED, before + 1);
+    push_wait(EVENT_WAIT_START, FLAG_COUNTED | WAIT_BARRIER, 0);
+    push_wait(EVENT_WAIT_END, FLAG_COUNTED | WAIT_BARRIER, before + 1);
 }
 
 static int on_control(uint64_t command, uint64_t modifier, void *arg, const void *address) {
@@ -298,15 +336,6 @@ static void on_thread_end(ompt_data *thread) {
 }
 
 // ---- start and stop ---------------------------------------------------------
-
-// number reads the first of the launchers' variables that is set.
-static int32_t number(const char *const *names, int32_t otherwise) {
-    for (; *names; names++) {
-        const char *value = getenv(*names);
-        if (value && *value) return (int32_t)strtol(value, NULL, 10);
-    }
-    return otherwise;
-}
 
 static int code_of(struct dl_phdr_info *info, size_t size, void *address) {
     (void)size;
@@ -338,8 +367,6 @@ static void on_exit_within(void) {
 
 static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     (void)device, (void)data;
-    static const char *const rank[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
     int (*set)(int, ompt_function) = (int (*)(int, ompt_function))lookup("ompt_set_callback");
     if (!set) return 0;
     omp.memory = (int (*)(void **, size_t *, int))lookup("ompt_get_task_memory");
@@ -348,17 +375,21 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     omp.mapped = (uint32_t)((uint64_t)omp.from >> 32), omp.stack = (uint32_t)((uint64_t)(uintptr_t)&set >> 32);
     void *warm[1];
     backtrace(warm, 1); // loads the unwinder now and not in a callback
-    tool.process.rank = number(rank, 0), tool.process.ranks = number(ranks, 1);
     tool.process.dialect = DIALECT_OMPT;
+    atomic_store(&omp.closed, created());
+    atomic_store(&omp.iteration, 0);
+    atomic_store(&omp.marked, 0);
+    atomic_store(&omp.bound, 0);
     if (!begin_process()) return 0;
-    atexit(on_exit_within);
+    static int registered;
+    if (!registered++) atexit(on_exit_within);
     const struct { int event; ompt_function call; const char *name; } all[] = {
         {OMPT_THREAD_BEGIN, (ompt_function)on_thread_begin, "thread begin"}, {OMPT_THREAD_END, (ompt_function)on_thread_end, "thread end"},
         {OMPT_PARALLEL_BEGIN, (ompt_function)on_parallel_begin, "parallel begin"}, {OMPT_PARALLEL_END, (ompt_function)on_parallel_end, "parallel end"},
         {OMPT_IMPLICIT_TASK, (ompt_function)on_implicit_task, "implicit task"},
         {OMPT_TASK_CREATE, (ompt_function)on_task_create, "task create"}, {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule, "task schedule"},
         {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
-        {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"},
+        {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"}, {OMPT_DEPENDENCES, (ompt_function)on_dependences, "dependences"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (set(all[i].event, all[i].call) < OMPT_SET_SOMETIMES)
@@ -380,5 +411,5 @@ static struct ompt_start_tool_result result = {initialize, finalize, {0}};
 EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime) {
     (void)version, (void)runtime;
     if (dlsym(RTLD_DEFAULT, "chameleon_init")) return NULL;
-    return no_room_for_go() ? NULL : &result;
+    return start_service() ? &result : NULL;
 }

@@ -25,6 +25,7 @@ enum { // ompt_callbacks_t
     OMPT_TASK_SCHEDULE = 6,
     OMPT_IMPLICIT_TASK = 7,
     OMPT_CONTROL_TOOL = 11,
+    OMPT_DEPENDENCES = 18,
     OMPT_WORK = 20,
     OMPT_SYNC_REGION = 23,
 };
@@ -33,9 +34,13 @@ enum { OMPT_BEGIN = 1, OMPT_END = 2 }; // ompt_scope_endpoint_t
 
 enum { OMPT_WORK_TASKLOOP = 7 }; // of ompt_work_t
 
-enum { OMPT_TASK_IMPLICIT = 0x2, OMPT_TASK_EXPLICIT = 0x4 }; // of ompt_task_flag_t
+enum { OMPT_TASK_IMPLICIT = 0x2, OMPT_TASK_EXPLICIT = 0x4, OMPT_TASK_UNDEFERRED = 0x8000000 }; // of ompt_task_flag_t
 
-enum { OMPT_BARRIER_IMPLICIT = 2, OMPT_BARRIER_IMPLICIT_PARALLEL = 9 }; // of ompt_sync_region_t
+enum { OMPT_BARRIER_IMPLICIT = 2, OMPT_TASKWAIT = 5, OMPT_TASKGROUP = 6, OMPT_REDUCTION = 7, OMPT_BARRIER_IMPLICIT_PARALLEL = 9 }; // of ompt_sync_region_t
+
+typedef struct { ompt_data variable; int type; } ompt_dependence;
+
+enum { OMPT_DEPENDENCE_IN = 1 }; // of ompt_dependence_type_t; the others write
 
 enum { // ompt_task_status_t
     OMPT_TASK_COMPLETE = 1,

@@ -1,17 +1,13 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
+#include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "ring.h"
@@ -21,9 +17,9 @@
 #endif
 
 // What both front ends share: the process, its clock and signals, the threads'
-// rings, and the start of the Go side.
+// rings, and the start and end of the tool.
 
-struct tool tool = {.process = {.wake = -1}};
+struct tool tool;
 
 void chamtool_disable(void) { atomic_store(&tool.on, 0); }
 
@@ -58,83 +54,12 @@ void chamtool_clock(uint64_t *at, uint64_t *ns) {
 
 uint64_t chamtool_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 
-// ---- the Go runtime's threads ---------------------------------------------
-
-// Go's monitor thread looks every 20 microseconds at a reader that is at work.
-// A thread inherits its parent's timer slack: with one of a millisecond where
-// the runtime is started, its looks fall together. before_go runs ahead of the
-// constructor that starts the runtime, and slack_back behind it, on one thread.
-static const int endings[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU, SIGABRT}; // signals that end a program
-static long slack;
-static sigset_t signals_before;
-static int no_room; // Go was not started
-
-// GO_NEEDS is the address space in bytes that the Go runtime and the tool's
-// threads reserve, with room for the program's own; little of it is ever touched.
-// Measured with glibc 2.36: 1.6 GB beside two threads, 2.5 GB beside sixteen.
-#ifndef GO_NEEDS
-#define GO_NEEDS 3000000000ul
-#endif
-
-// room_left is how much address space this process may still take, as `ulimit
-// -v` has it.
-static unsigned long room_left(void) {
-    struct rlimit limit;
-    unsigned long pages = 0;
-    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return ULONG_MAX;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (f) {
-        if (fscanf(f, "%lu", &pages) != 1) pages = 0;
-        fclose(f);
-    }
-    unsigned long used = pages * (unsigned long)sysconf(_SC_PAGESIZE);
-    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
-}
-
-static void nothing(void) {}
-
-// spare_go takes the constructors that follow off the loader's list: one of them
-// starts the Go runtime, which ends the program where it finds no room.
-static void spare_go(void) {
-    Dl_info info;
-    uintptr_t *list = NULL;
-    size_t n = 0;
-    if (!dladdr((void *)spare_go, &info)) return;
-    for (const ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++) {
-        if (d->d_tag == DT_INIT_ARRAY) list = (uintptr_t *)((uintptr_t)info.dli_fbase + d->d_un.d_ptr);
-        if (d->d_tag == DT_INIT_ARRAYSZ) n = d->d_un.d_val / sizeof *list;
-    }
-    if (!list) return;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)list & ~(page - 1), to = (uintptr_t)(list + n);
-    if (mprotect((void *)from, to - from, PROT_READ | PROT_WRITE)) return;
-    for (size_t i = 0; i < n; i++) list[i] = (uintptr_t)nothing;
-    no_room = 1;
-}
-
-static __attribute__((constructor(101))) void before_go(void) {
-    if (room_left() < GO_NEEDS) {
-        spare_go();
-        return;
-    }
-    slack = prctl(PR_GET_TIMERSLACK);
-    if (slack > 0) prctl(PR_SET_TIMERSLACK, 1000000L);
-    sigset_t ends;
-    sigemptyset(&ends);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) sigaddset(&ends, endings[i]); // for the program's threads, which wait for Go's to write
-    sigaddset(&ends, SIGXFSZ); // a log at the limit of `ulimit -f` is an error and not the program's end
-    pthread_sigmask(SIG_BLOCK, &ends, &signals_before);
-}
-
-static __attribute__((constructor)) void after_go(void) {
-    if (slack > 0) prctl(PR_SET_TIMERSLACK, slack);
-    pthread_sigmask(SIG_SETMASK, &signals_before, NULL);
-}
-
 // ---- the end from outside -------------------------------------------------
 
 // A program that a signal ends never comes to finalize. Where nobody else handles the
 // signal, the tool does: its reader writes the pending rows, for two seconds at most, and
 // then the signal ends the program as it would have without the tool.
+static const int endings[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU, SIGABRT};
 static _Atomic int ending, ended;
 
 int chamtool_ending(void) { return atomic_load(&ending); }
@@ -143,11 +68,13 @@ void chamtool_ended(void) { atomic_store(&ended, 1); }
 
 static void on_terminate(int signal) {
     int error = errno;
-    uint64_t one = 1;
     struct timespec nap = {0, 2000000};
     atomic_store(&ending, 1);
-    if (on() && tool.process.wake >= 0 && write(tool.process.wake, &one, sizeof one) > 0)
+    if (on()) {
+        chamtool_wake();
         for (int naps = 0; naps < 1000 && !atomic_load(&ended); naps++) nanosleep(&nap, NULL);
+        print_messages();
+    }
     errno = error;
     raise(signal); // blocked until the handler returns; its handler is the default again
 }
@@ -207,66 +134,137 @@ struct ring *first_ring(void) {
     return mine = r;
 }
 
-
-static void wake_reader(void) {
-    uint64_t one = 1;
-    if (tool.process.wake >= 0 && write(tool.process.wake, &one, sizeof one) < 0) return; // the reader looks in time anyway
-}
-
 void look_back(struct ring *r, uint64_t head) {
     r->seen = atomic_load_explicit(&r->tail, memory_order_acquire);
-    if (head - r->seen > 2 * r->quarter) wake_reader();
+    if (head - r->seen > 2 * r->quarter) chamtool_wake();
 }
 
 void lose(uint64_t token, int ended) { push(EVENT_LOST, 0, ended, ticks(), token, 0); }
 
 // ---- start and stop -------------------------------------------------------
 
-// in_child: Go's threads do not exist in a forked child, so nothing may be
-// asked of it there.
-static void in_child(void) { chamtool_disable(); }
+// in_child runs in a forked child, which has none of the tool's threads.
+static void in_child(void) {
+    if (on()) atomic_store(&tool.on, IN_CHILD);
+}
+
+void say_child(void) {
+    int child = IN_CHILD;
+    char line[128];
+    if (!atomic_compare_exchange_strong(&tool.on, &child, 0)) return;
+    int n = snprintf(line, sizeof line, "chamtool: rank %d: process %d is a forked child: its tasks are not recorded\n", tool.process.rank, (int)getpid());
+    if (write(STDERR_FILENO, line, (size_t)n) < 0) return;
+}
+
+// reuse_rings empties the rings of an earlier run of this process: a program may unload
+// and load its OpenMP runtime.
+static void reuse_rings(void) {
+    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) {
+        atomic_store(&r->tail, atomic_load(&r->head));
+        atomic_store(&r->dropped, 0);
+        atomic_store(&r->started, 0);
+        r->depth = 0;
+    }
+    atomic_store(&tool.unplaced, 0);
+}
+
+static void start_go(void *unused) {
+    (void)unused;
+    tool.started = chamtool_go_start(&tool.process, &tool.settings);
+}
+
+static void stop_go(void *unused) {
+    (void)unused;
+    chamtool_go_stop();
+}
 
 int begin_process(void) {
-    if (atomic_load(&tool.on)) return 0; // the other front end was first
+    static int prepared; // the key and the handlers of an earlier run
+    if (atomic_load(&tool.on) || !start_service()) return 0; // the other front end was first, or a forked child
     tool.process.tsc = invariant_tsc();
-    tool.process.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     tool.settings = (struct settings){.ring_slots = 8192};
-    if (pthread_key_create(&tool.leave, leave) || pthread_atfork(NULL, NULL, in_child) || !chamtool_go_start(&tool.process, &tool.settings)) return 0;
+    reuse_rings();
+    if (!prepared && (pthread_key_create(&tool.leave, leave) || pthread_atfork(NULL, NULL, in_child))) return 0;
+    ask(start_go, NULL);
+    print_messages();
+    if (!tool.started) return 0;
     atomic_store(&tool.on, 1);
     hear_terminate();
-    at_quick_exit(end_process);
+    if (!prepared) at_quick_exit(end_process);
+    prepared = 1;
     return 1;
 }
 
 void end_process(void) {
-    sigset_t large, before;
-    struct timespec now = {0, 0};
     if (!on()) return;
     chamtool_disable();
     ignore_terminate();
-    sigemptyset(&large);
-    sigaddset(&large, SIGXFSZ); // the last rows are written by this thread
-    pthread_sigmask(SIG_BLOCK, &large, &before);
-    chamtool_go_stop();
-    if (!sigismember(&before, SIGXFSZ)) sigtimedwait(&large, NULL, &now);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-int no_room_for_go(void) {
-    if (no_room) fprintf(stderr, "chamtool: the limit of address space (ulimit -v) leaves too little room, %lu MB are needed: the tool stays off\n", GO_NEEDS / 1000000);
-    return no_room;
+    ask(stop_go, NULL);
+    print_messages();
 }
 
 // ---- symbols --------------------------------------------------------------
 
-// chamtool_symbol finds the loaded file that holds an address, the address's
-// offset in it, which is the same on every rank and in every run, and the
-// symbol's name, if the file tells it.
-int chamtool_symbol(uint64_t address, char **file, uint64_t *offset, char **symbol) {
+_Atomic uint64_t unloads;
+
+// symbols are the functions of tasks, by place. They are looked up where the first task of
+// a function is created: before the reader comes to it the library may be unloaded.
+static struct {
+    _Atomic uint64_t place;
+    _Atomic int ready;
+    char *file, *symbol;
+    uint64_t offset;
+} symbols[1 << 12];
+
+static int look_up(uint64_t place, char **file, uint64_t *offset, char **symbol) {
     Dl_info info;
+    uint64_t address = place & ((1ull << UNLOADS) - 1);
     if (!dladdr((void *)(uintptr_t)address, &info) || !info.dli_fname) return 0;
     *file = (char *)info.dli_fname;
     *offset = address - (uint64_t)(uintptr_t)info.dli_fbase;
     *symbol = (char *)(info.dli_saddr == (void *)(uintptr_t)address ? info.dli_sname : NULL);
     return 1;
+}
+
+static size_t slot_of(uint64_t place) { return (size_t)((place * 0x9e3779b97f4a7c15ull) >> 52); }
+
+void note_place(uint64_t place) {
+    size_t n = sizeof symbols / sizeof *symbols;
+    for (size_t i = slot_of(place), tries = 0; tries < n; i = (i + 1) % n, tries++) {
+        uint64_t there = atomic_load(&symbols[i].place);
+        if (there == place) return;
+        if (there || !atomic_compare_exchange_strong(&symbols[i].place, &there, place)) continue;
+        char *file = NULL, *symbol = NULL;
+        if (look_up(place, &file, &symbols[i].offset, &symbol)) {
+            symbols[i].file = strdup(file);
+            symbols[i].symbol = symbol ? strdup(symbol) : NULL;
+        }
+        atomic_store(&symbols[i].ready, 1);
+        return;
+    }
+}
+
+static int unloaded(struct dl_phdr_info *info, size_t size, void *count) {
+    (void)size;
+    *(uint64_t *)count = info->dlpi_subs;
+    return 1;
+}
+
+void notice_unloads(void) {
+    static _Atomic uint64_t known;
+    uint64_t now = 0, before = atomic_load(&known);
+    dl_iterate_phdr(unloaded, &now);
+    if (now != before && atomic_compare_exchange_strong(&known, &before, now)) atomic_fetch_add(&unloads, 1ull << UNLOADS);
+}
+
+// chamtool_symbol finds the file that holds a place, the place's offset in it, which is the
+// same on every rank and in every run, and the symbol's name, if the file has it.
+int chamtool_symbol(uint64_t place, char **file, uint64_t *offset, char **symbol) {
+    size_t n = sizeof symbols / sizeof *symbols;
+    for (size_t i = slot_of(place), tries = 0; tries < n && atomic_load(&symbols[i].place); i = (i + 1) % n, tries++) {
+        if (atomic_load(&symbols[i].place) != place || !atomic_load(&symbols[i].ready)) continue;
+        *file = symbols[i].file, *offset = symbols[i].offset, *symbol = symbols[i].symbol;
+        return symbols[i].file != NULL;
+    }
+    return look_up(place, file, offset, symbol);
 }

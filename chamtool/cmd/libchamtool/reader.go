@@ -4,7 +4,6 @@ package main
 import "C"
 
 import (
-	"errors"
 	"os"
 	"runtime"
 	"slices"
@@ -21,11 +20,13 @@ const (
 	// checkpointEvery is how much of its summary a program may lose that is ended from
 	// outside, and keepEvery how much of what it learned.
 	checkpointEvery = 10 * time.Second
+	// firstCheckpoint is the time of the first checkpoint; the times of the next ones double.
+	firstCheckpoint = 500 * time.Millisecond
 	keepEvery       = time.Minute
 )
 
-// run drains until it is told to stop. It sleeps on the eventfd, so that a
-// filling ring wakes it early, and longer while nothing happens.
+// run drains until it is told to stop. A filling ring wakes it
+// early; it sleeps longer while nothing happens.
 func (c *consumer) run() {
 	defer close(c.done)
 	defer guard("reading the rings")
@@ -42,8 +43,8 @@ func (c *consumer) run() {
 			c.locked(c.store)
 			kept = time.Now()
 		}
-		if ending || time.Since(told) >= checkpointEvery {
-			c.locked(c.checkpoint)
+		if ending || time.Since(told) >= min(checkpointEvery, max(firstCheckpoint, time.Since(c.began)/2)) {
+			c.locked(func() { c.checkpoint(ending) })
 			told = time.Now()
 		}
 		if ending {
@@ -62,23 +63,11 @@ func (c *consumer) run() {
 
 // sleep waits for a filling ring, the time, or the end, which it reports.
 func (c *consumer) sleep(d time.Duration) (end bool) {
-	if c.wake != nil && c.wake.SetReadDeadline(time.Now().Add(d)) == nil {
-		var count [8]byte
-		_, err := c.wake.Read(count[:])
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			c.wake = nil
-		}
-		select {
-		case <-c.quit:
-			return true
-		default:
-			return false
-		}
-	}
+	C.chamtool_sleep(C.uint64_t(max(d, 0)))
 	select {
 	case <-c.quit:
 		return true
-	case <-time.After(d):
+	default:
 		return false
 	}
 }

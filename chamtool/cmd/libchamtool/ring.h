@@ -19,7 +19,8 @@
 
 // tool is the process.
 extern struct tool {
-    _Atomic int on;
+    _Atomic int on; // 1, 0 or IN_CHILD
+    int started;    // the answer of Go
     struct process process;
     struct settings settings;
     _Atomic(struct ring *) rings;
@@ -33,12 +34,27 @@ extern __thread struct ring *mine HIDDEN __attribute__((tls_model("initial-exec"
 
 int begin_process(void) HIDDEN;      // of tool.process; starts the reader; 0 where the tool stays off
 void end_process(void) HIDDEN;       // the last events, the logs
-int no_room_for_go(void) HIDDEN;     // says so, once, where Go was not started
+int start_service(void) HIDDEN;      // starts the service thread, once; 0 where the tool stays off
+void ask(void (*call)(void *), void *argument) HIDDEN; // makes the service thread call a function, and waits
+void print_messages(void) HIDDEN;    // what the tool's threads have said
+void say_child(void) HIDDEN;         // once, in a forked child that creates tasks
 struct ring *first_ring(void) HIDDEN; // this thread's; NULL where there is no memory
 void look_back(struct ring *r, uint64_t head) HIDDEN;
+void note_place(uint64_t place) HIDDEN;
+void notice_unloads(void) HIDDEN; // outside tasks
 void lose(uint64_t token, int ended) HIDDEN; // a task that began and did not end, or the other way round
 
-static inline int on(void) { return atomic_load_explicit(&tool.on, memory_order_relaxed); }
+enum { IN_CHILD = -1 };
+
+static inline int on(void) { return atomic_load_explicit(&tool.on, memory_order_relaxed) > 0; }
+
+// creates is on() for the creation of a task.
+static inline int creates(void) {
+    int state = atomic_load_explicit(&tool.on, memory_order_relaxed);
+    if (__builtin_expect(state > 0, 1)) return 1;
+    if (state == IN_CHILD) say_child();
+    return 0;
+}
 
 static uint64_t nanoseconds(clockid_t clock) {
     struct timespec t;
@@ -54,6 +70,15 @@ static inline uint64_t ticks(void) {
 }
 
 static inline struct ring *my_ring(void) { return __builtin_expect(mine != NULL, 1) ? mine : first_ring(); }
+
+extern _Atomic uint64_t unloads HIDDEN; // how often the program unloaded libraries, as far as noticed, above an address
+
+// place_of returns the place of a function's address, and notes its symbol while it is loaded.
+static inline uint64_t place_of(struct ring *r, uint64_t address) {
+    uint64_t place = address | atomic_load_explicit(&unloads, memory_order_relaxed);
+    if (__builtin_expect(place != r->place, 0)) note_place(r->place = place);
+    return place;
+}
 
 // room returns the head of a ring with place for n slots, or UINT64_MAX.
 static inline uint64_t room(struct ring *r, uint64_t n) {
@@ -107,7 +132,7 @@ static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
         r->unsampled = 0;
         cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     }
-    if (r->depth < MOST_NESTED) r->under_way[r->depth] = (struct under_way){token, at, cpu};
+    if (r->depth < MOST_NESTED) r->under_way[r->depth] = (struct under_way){token, at, cpu, r->under_way[r->depth].loop};
     r->depth++;
 }
 
@@ -116,7 +141,7 @@ static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
 static inline void push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t end, uint64_t cpu) {
     uint64_t further = cpu != 0, head = room(r, 1 + further);
     if (head == UINT64_MAX) return;
-    int32_t place = (int32_t)((uint32_t)r->depth << 24 | (uint32_t)((sched_getcpu() + 1) & 0xffffff));
+    int32_t place = (int32_t)((uint32_t)r->depth << 16 | (uint32_t)((sched_getcpu() + 1) & 0xffff));
     uint64_t *slot = r->slots[head & r->mask];
     slot[0] = header(kind, flag, further, further, place);
     slot[1] = run->start;

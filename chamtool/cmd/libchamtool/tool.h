@@ -25,13 +25,19 @@ enum {
     EVENT_BEGIN,
     EVENT_PART,
     EVENT_RUNTIMES,
+    EVENT_DEPENDS,
 };
 
 enum {
     FLAG_COUNTED = 16, // of a wait: its end tells how many iterations have ended
+    WAIT_BARRIER = 1,  // with it, the class of the wait
+    WAIT_TASKWAIT = 2,
+    WAIT_TASKGROUP = 3,
+    FLAG_UNDEFERRED = 2, // of a creation: the parent waits for the task
     SLOT_WORDS = 4,
     MAX_SIZES = 15 * SLOT_WORDS,
-    MOST_NESTED = 255,
+    MOST_NESTED = 65535,
+    UNLOADS = 48, // a place holds the number of unloads above its address: what is loaded later may have the same address
 };
 
 // ring is one thread's events: that thread writes, the Go reader reads.
@@ -50,10 +56,12 @@ struct ring {
     _Atomic uint64_t named; // tasks named by this ring's threads
     uint64_t quarter; // of the slots: how often the writer looks for the reader
     _Atomic uint64_t started; // tasks begun that no event tells of before they end
+    uint64_t place; // of the last task created
     uint64_t unsampled; // tasks begun since the CPU time of one was taken
     uint64_t depth; // tasks under way, the outermost first
     struct under_way {
         uint64_t token, start, cpu; // cpu: the thread's CPU time at the start, 0 if not taken
+        uint64_t loop;              // OpenMP: the number of its taskloop, and RUNTIMES
     } under_way[MOST_NESTED];
 } __attribute__((aligned(64)));
 
@@ -65,7 +73,6 @@ struct process {
     int32_t rank;
     int32_t ranks;
     int32_t dialect; // one of those below
-    int32_t wake;    // an eventfd that a filling ring signals, or -1
     int32_t tsc;     // ticks are the processor's time stamp counter, not ns
 };
 
@@ -80,14 +87,17 @@ struct settings {
 struct ring *chamtool_rings(void);               // newest first, linked by next
 void chamtool_clock(uint64_t *ticks, uint64_t *ns); // one moment on both clocks
 uint64_t chamtool_thread_cpu(void);              // ns of the calling thread
+void chamtool_say(const char *line);             // kept until a thread of the program prints it
+void chamtool_wake(void);                        // the reader
+void chamtool_sleep(uint64_t ns);                // the reader, until it is woken or the time is over
 void chamtool_disable(void);                     // no callback does anything from now on
-int chamtool_symbol(uint64_t address, char **file, uint64_t *offset, char **name);
+int chamtool_symbol(uint64_t place, char **file, uint64_t *offset, char **name);
 int chamtool_ending(void);                       // the program is about to be ended from outside
 void chamtool_ended(void);                       // what was to be written then is
 uint64_t chamtool_unplaced(void);                // events lost for want of a ring
 int chamtool_bound(void);                        // tasks have dependences, or create tasks
 
-// Functions of Go that C calls, never from a worker's callback. Each returns
+// Functions of Go that the service thread calls. Each returns
 // a value that the library can live with where it fails.
 int chamtool_go_start(struct process *p, struct settings *s); // 0 declines
 void chamtool_go_stop(void);

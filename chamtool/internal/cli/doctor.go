@@ -225,3 +225,9 @@ func compilers() finding {
 	}
 	return finding{"for chamtool host", "warn", "missing: " + strings.Join(lack, ", ")}
 }
+
+// storePath returns the path of this host's kept models, or "".
+func storePath(cfg *config.Config) string {
+	host, _ := os.Hostname()
+	return cfg.StorePath(host)
+}

@@ -8,8 +8,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/chamtool/host"
+	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/shared/cli"
 )
+
+// libraryOf returns the library that the environment names, and whether it does so in the
+// variable of older runtimes.
+func libraryOf(lookup func(string) string) (path string, older bool) {
+	if path = lookup(event.LibrariesVariable); path != "" {
+		return path, false
+	}
+	path = lookup(event.OlderLibraryVariable)
+	return path, path != ""
+}
 
 // newHostCommand returns host, which builds and runs a program like those of the runtime.
 func newHostCommand(env *cli.Env) *cobra.Command {
@@ -38,6 +49,10 @@ Options of the program, after --:
 				return err
 			}
 			defer os.RemoveAll(dir)
+			older := false
+			if tool == "" {
+				tool, older = libraryOf(os.Getenv)
+			}
 			if tool != "" {
 				path, err := filepath.Abs(tool)
 				if err != nil {
@@ -52,7 +67,7 @@ Options of the program, after --:
 			if err != nil {
 				return err
 			}
-			r := host.Run{Tool: tool, Ranks: ranks, Args: args}
+			r := host.Run{Tool: tool, Older: older, Ranks: ranks, Args: args}
 			if cost {
 				costs, err := p.Costs(cmd.Context(), r)
 				if err != nil {
@@ -67,7 +82,7 @@ Options of the program, after --:
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&tool, "tool", "", "tool library to load (default: none)")
+	f.StringVar(&tool, "tool", "", "tool library to load (default: the one in "+event.LibrariesVariable+" or "+event.OlderLibraryVariable+", else none)")
 	f.IntVar(&ranks, "ranks", 0, "number of ranks, started by mpirun of Open MPI, MPICH or Intel MPI (0: no MPI)")
 	f.BoolVar(&cost, "cost", false, "measure the CPU time of the tool's callbacks and of an alternative")
 	return c

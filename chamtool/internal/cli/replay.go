@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +14,9 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/replay"
+	"github.com/foretime/foretime/chamtool/internal/summary"
+	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
 )
@@ -19,23 +25,38 @@ import (
 // would.
 func newReplayCommand(env *cli.Env) *cobra.Command {
 	var format, model string
+	var fraction float64
 	var out cli.Output
 	c := &cobra.Command{
-		Use:     "replay FILE...",
-		Short:   "Predict every task of logs before learning from it, as in a running program",
-		Example: "  chamtool replay logs/chamtool_rank_*.csv",
-		Args:    cobra.MinimumNArgs(1),
+		Use:   "replay FILE...",
+		Short: "Predict every task of logs before learning from it, as in a running program",
+		Example: `  chamtool replay logs/chamtool_rank_*.csv
+  chamtool replay logs/chamtool_rank_0.csv --train-fraction 0.3 --plot predicted.svg`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := modelOptions(model)
 			if err != nil {
 				return err
 			}
-			logs, err := loadLogs(cmd.Context(), env, args, format)
+			logs, err := loadTables(cmd.Context(), env, args, format)
 			if err != nil {
 				return err
 			}
-			r, err := replay.Run(cmd.Context(), logs, replay.Options{Model: options, Now: time.Now})
+			total := 0
+			for _, l := range logs {
+				total += l.Len()
+			}
+			progress := env.Progress("replay", int64(total))
+			points := newSample()
+			r, err := replay.Run(cmd.Context(), logs, replay.Options{
+				Model: options, Skip: fraction, Now: time.Now,
+				Progress: func(runs int) { progress.Set(int64(runs)) }, Each: points.add,
+			})
+			progress.Done()
 			if err != nil {
+				return err
+			}
+			if err := out.Draw(func() (chart.Chart, error) { return points.chart(), nil }); err != nil {
 				return err
 			}
 			return out.Print(env, r, func(p *cli.Page) { replayed(p, r) })
@@ -46,21 +67,115 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 	cli.Values(c, "format", "auto", "csv", "parquet", "mxm")
 	flags.StringVar(&model, "model", "auto", "model: "+strings.Join(perfmodel.Names(), ", "))
 	cli.Values(c, "model", perfmodel.Names()...)
+	flags.Float64Var(&fraction, "train-fraction", 0, "fraction of each file, from its start, whose predictions are not scored")
 	out.Flags(c)
+	out.PlotFlag(c, "predicted over actual times")
 	return c
 }
 
+// modelOptions returns the options of a task model named on the command line.
+func modelOptions(model string) (perfmodel.Options, error) {
+	if err := perfmodel.Check(model); err != nil {
+		return perfmodel.Options{}, cli.Usagef("--model: %w", err)
+	}
+	return perfmodel.Options{Serve: model}, nil
+}
+
+// loadTables reads files and warns of lines that cannot be used.
+func loadTables(ctx context.Context, env *cli.Env, paths []string, format string) ([]*replay.Table, error) {
+	f, err := task.ParseFormat(format)
+	if err != nil {
+		return nil, cli.Usagef("--format: %w", err)
+	}
+	progress := env.Progress("read", sizeOf(paths))
+	defer progress.Done()
+	var tables []*replay.Table
+	for _, path := range paths {
+		t := replay.NewTable(path)
+		l, err := task.Scan(ctx, path, task.Options{Format: f, Add: t.Add, Read: func(bytes int) { progress.Add(int64(bytes)) }})
+		if err != nil {
+			return nil, err
+		}
+		cli.Warn(env, l.Diagnostics)
+		if l.Counts.Dropped > 0 {
+			env.Log.Warnf("%s: %s", path, l.Counts)
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+// sizeOf returns the bytes of files together, -1 if a size is unknown.
+func sizeOf(paths []string) (bytes int64) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return -1
+		}
+		bytes += info.Size()
+	}
+	return bytes
+}
+
+// sample holds some of many predictions, each with the same probability.
+type sample struct {
+	seen              int
+	predicted, actual []float64 // microseconds
+	random            *rand.Rand
+}
+
+const sampleSize = 5000
+
+func newSample() *sample { return &sample{random: rand.New(rand.NewPCG(1, 1))} }
+
+func (s *sample) add(predicted, actual float64) {
+	const microseconds = 1e6
+	s.seen++
+	at := s.seen - 1
+	if at < sampleSize {
+		s.predicted, s.actual = append(s.predicted, 0), append(s.actual, 0)
+	} else if at = s.random.IntN(s.seen); at >= sampleSize {
+		return
+	}
+	s.predicted[at], s.actual[at] = predicted*microseconds, actual*microseconds
+}
+
+func (s *sample) chart() chart.Chart {
+	title := "Predicted and actual times"
+	if s.seen > sampleSize {
+		title = fmt.Sprintf("%s of %d tasks, drawn from %d", title, sampleSize, s.seen)
+	}
+	return chart.Scatter{
+		Frame:  chart.Frame{Title: title, X: "actual (µs)", Y: "predicted (µs)", LogX: true, LogY: true},
+		Series: []chart.Series{{Name: "task", X: s.actual, Y: s.predicted}}, Identity: true,
+	}
+}
+
 func replayed(p *cli.Page, r *replay.Replayed) {
-	resultTable(p, &r.Result)
-	t := p.Table("predicted by", "MAPE %", "median %", "WAPE %")
-	t.Add(r.Model, r.MAPE, r.MedianAPE, r.WAPE)
+	t := p.Table("measure", "value", "unit")
+	t.Add("not scored", r.Train, "rows")
+	t.Add("predicted", r.Test, "rows")
+	t.Add("model", r.Model, "")
+	t.Add("MAE", number(r.MAE), "s")
+	t.Add("MAPE", number(r.MAPE), "%")
+	t.Add("median APE", number(r.MedianAPE), "%")
+	t.Add("WAPE", number(r.WAPE), "%")
+	t.Add("R2", number(r.R2), "")
+	t.Add("inside the 90 % interval", number(r.Coverage), "")
+	t.Add("unseen sizes", r.Unseen.Test, "rows")
+	t.Add("MAPE, unseen sizes", number(r.Unseen.MAPE), "%")
+	t = p.Table("predicted by", "MAPE %", "median %", "WAPE %")
+	t.Add(r.Model, number(r.MAPE), number(r.MedianAPE), number(r.WAPE))
 	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) { // simple rules on the same tasks
 		b := r.Baselines[name]
-		t.Add(name, b.MAPE, b.MedianAPE, b.WAPE)
+		t.Add(name, number(b.MAPE), number(b.MedianAPE), number(b.WAPE))
 	}
 	p.Line("%s, %.0f ns per event", plural.Count(r.Fits, "fit"), r.NsPerEvent)
 	t = p.Table("tasks seen", "predicted", "MAPE %", "median %")
 	for _, c := range r.Curve {
-		t.Add(fmt.Sprintf("%d to %d", c.From, c.To), c.Test, c.MAPE, c.MedianAPE)
+		t.Add(fmt.Sprintf("%d to %d", c.From, c.To), c.Test, number(c.MAPE), number(c.MedianAPE))
 	}
 }
+
+// number returns a figure as tables print it.
+func number(f *summary.Figure) *float64 { return (*float64)(f) }

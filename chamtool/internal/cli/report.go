@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newReportCommand returns report, which merges the logs of all ranks.
@@ -23,10 +24,19 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 		Example: "  chamtool report logs --plot report.svg",
 		Long: `Merge the logs of all ranks of a job: tasks and time, the imbalance of each
 iteration, the slowest ranks and functions, the prediction error and the tasks
-that moved. It names the ranks whose log is missing, torn or lacks dropped tasks.`,
+that moved. It names the ranks whose log is missing, torn or lacks dropped tasks.
+If LOGDIR has no log itself, the newest run below it is reported. All runs in LOGDIR
+and in the directories below it are listed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			j, err := job.Load(cmd.Context(), args[0])
+			runs, err := job.Runs(args[0])
+			if err != nil {
+				return err
+			}
+			dir := newest(args[0], runs)
+			progress := env.Progress("read", sizeOf(companions(dir)))
+			j, err := job.LoadObserved(cmd.Context(), dir, func(bytes int) { progress.Add(int64(bytes)) })
+			progress.Done()
 			if err != nil {
 				return err
 			}
@@ -40,7 +50,15 @@ that moved. It names the ranks whose log is missing, torn or lacks dropped tasks
 			if err := out.Draw(func() (chart.Chart, error) { return spreads(f), nil }); err != nil {
 				return err
 			}
-			return out.Print(env, f, func(p *cli.Page) { reportTables(p, f) })
+			answer := struct {
+				Directory string `json:"directory"`
+				job.Figures
+				Runs []job.Run `json:"runs"`
+			}{j.Dir, f, runs}
+			return out.Print(env, answer, func(p *cli.Page) {
+				reportTables(p, f)
+				runTable(p, j.Dir, runs)
+			})
 		},
 	}
 	c.Flags().StringVar(&trace, "trace", "", "write every task run to this file, for Perfetto or chrome://tracing; - is standard output")
@@ -48,6 +66,44 @@ that moved. It names the ranks whose log is missing, torn or lacks dropped tasks
 	out.Flags(c)
 	out.PlotFlag(c, "the loads of each iteration")
 	return c
+}
+
+// newest returns a directory if it has the logs of a run, else that of the last run below it.
+func newest(dir string, runs []job.Run) string {
+	if len(runs) == 0 || job.HasLogs(dir) {
+		return dir
+	}
+	return runs[len(runs)-1].Dir
+}
+
+// runTable lists the runs, if there are several.
+func runTable(p *cli.Page, reported string, runs []job.Run) {
+	if len(runs) < 2 {
+		return
+	}
+	t := p.Table("run", "program", "began", "ranks", "tasks", "state")
+	for _, r := range runs {
+		state := "complete"
+		if !r.Complete {
+			state = "its end was not seen"
+		}
+		if r.Dir == reported {
+			state += ", reported here"
+		}
+		t.Add(r.Dir, r.Program, r.Began, r.Ranks, r.Tasks, state)
+	}
+}
+
+// tasksText returns the number of tasks, with those that were dropped.
+func tasksText(f job.Figures) string {
+	low, high := uint64(0), uint64(0)
+	for _, d := range f.Dropped {
+		low, high = low+d.Low, high+d.High
+	}
+	if high == 0 {
+		return fmt.Sprint(f.Tasks)
+	}
+	return fmt.Sprintf("%d, without the %d to %d that were dropped", f.Tasks, low, high)
 }
 
 // spreads draws the loads of each iteration.
@@ -73,7 +129,10 @@ func reportTables(p *cli.Page, f job.Figures) {
 	for _, d := range f.Dropped {
 		t.Add(fmt.Sprintf("dropped tasks, rank %d", d.Rank), fmt.Sprintf("%d to %d: the times and shares of this rank are lower bounds", d.Low, d.High))
 	}
-	t.Add("tasks", f.Tasks)
+	t.Add("tasks", tasksText(f))
+	if f.Beyond > 0 {
+		t.Add("tasks only counted", fmt.Sprintf("%d: the log reached its limit; medians, errors and the worst functions cover the first %d", f.Beyond, f.Tasks-f.Beyond))
+	}
 	t.Add("task seconds", f.Seconds)
 	t.Add("iterations", f.Iterations)
 	if !alone {
@@ -114,6 +173,14 @@ func lostRows(t *cli.Table, l job.Lost) {
 		t.Add("perfect balance saves s", fmt.Sprintf("0 to %s: tasks wait for others, in an order that the logs do not contain", cli.Text(l.Saving.High)))
 	} else {
 		t.Add("perfect balance saves s", fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(l.Saving.Seconds), cli.Text(l.Saving.Low), cli.Text(l.Saving.High), cli.Text(l.Saving.Share)))
+	}
+	if g := l.Graph; g != nil {
+		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism)))
+		t.Add("overhead s, stalls s", fmt.Sprintf("%s, %s, of all threads between tasks", cli.Text(g.Overhead), cli.Text(g.Stalls)))
+		t.Add("half the overhead saves s", g.HalfOverhead)
+		for _, s := range g.Scaling {
+			t.Add(fmt.Sprintf("wall s with %s", plural.Count(s.Threads, "thread")), fmt.Sprintf("%s [%s, %s]", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High)))
+		}
 	}
 	if l.Function != nil {
 		t.Add("most imbalanced function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))

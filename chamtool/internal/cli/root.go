@@ -18,7 +18,7 @@ func New(env *cli.Env) *cobra.Command {
   chamtool report logs`,
 	}
 	env.Companions = companions
-	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newReportCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
+	c.AddCommand(newReplayCommand(env), newReportCommand(env), newSimulateCommand(env),
 		newDoctorCommand(env), newHostCommand(env), newRunCommand(env))
 	return c
 }

@@ -170,7 +170,7 @@ const mostLosses, mostFunctions = 3, 5
 // firstPage prints what a run came to.
 func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 	l := f.Lost
-	p.Line("%s s of wall time, %d threads, %s s of tasks: %d tasks in %d iterations", cli.Text(wall), l.Threads, cli.Text(f.Seconds), f.Tasks, f.Iterations)
+	p.Line("%s s of wall time, %d threads, %s s of tasks: %s tasks in %d iterations", cli.Text(wall), l.Threads, cli.Text(f.Seconds), tasksText(f), f.Iterations)
 	losses := f.Losses()
 	for _, loss := range losses[:min(mostLosses, len(losses))] {
 		p.Line("%s: %s s, %s of the threads' time", loss.Name, cli.Text(loss.Seconds), cli.Text(loss.Share))

@@ -43,6 +43,7 @@ type Config struct {
 	LogDir         string
 	LogFormats     []string // of csv, tab, parquet; empty is none
 	FlushEvery     time.Duration
+	LogMegabytes   int // of each log; 0 is no limit
 	RingSlots      int
 	DrainEvery     time.Duration
 	CPUTimeEvery   int
@@ -146,6 +147,7 @@ func (c *Config) variables() []Variable {
 		{"CHAMTOOL_LOG_DIR", "", "the same, with priority over LOG_DIR", overridden(text(&c.LogDir))},
 		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), parquet, or several separated by commas; none writes no log", c.formats},
 		{"CHAMTOOL_FLUSH_SECONDS", "1", "interval at which logs are flushed, to keep the data of an aborted run", seconds(&c.FlushEvery, 0.01, 3600)},
+		{"CHAMTOOL_LOG_MEGABYTES", "256", "size of a rank's log in MB beyond which tasks are only counted by function; 0 is no limit", number(&c.LogMegabytes, 0, 1<<30)},
 		{"CHAMTOOL_RING_SLOTS", "16384", "slots of 32 bytes in each thread's ring, rounded up to a power of two", number(&c.RingSlots, 64, 1<<24)},
 		{"CHAMTOOL_DRAIN_SECONDS", "0.5", "interval at which the rings are read; a ring more than half full is read earlier", seconds(&c.DrainEvery, 0.0005, 10)},
 		{"CHAMTOOL_CPU_TIME_EVERY", "0", "measure the CPU time of every N-th task, with a system call; 0 is never", number(&c.CPUTimeEvery, 0, math.MaxInt32)},

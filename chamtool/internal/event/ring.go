@@ -25,7 +25,8 @@ type Header struct {
 	quarter uint64 // of the slots: how often C's writer looks for the reader
 	started atomic.Uint64
 
-	unsampled uint64        // C's own
+	place     uint64 // C's own, as the next
+	unsampled uint64
 	depth     atomic.Uint64 // tasks under way, the outermost first
 	token     atomic.Uint64 // of the outermost
 	began     atomic.Uint64 // when it began, in ticks

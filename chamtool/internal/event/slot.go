@@ -23,12 +23,13 @@ const (
 	Begin                       // OpenMP: an opened task begins, its sizes follow
 	Part                        // OpenMP: a run that goes on later, perhaps on another thread
 	Runtimes                    // OpenMP: a task that is the runtime's own, none of the program's
-	lastKind    = Runtimes
+	Depends                     // OpenMP: the addresses that an opened task depends on follow, with bit 63 if it writes there
+	lastKind    = Depends
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's"}
+	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's", "depends"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -59,7 +60,7 @@ const MaxSizes = 15 * Words
 
 // MostNested is how many tasks may run within each other on one thread. What is
 // nested deeper is Lost.
-const MostNested = 255
+const MostNested = 65535
 
 // Slot is one slot of a ring.
 //
@@ -84,13 +85,13 @@ func (s *Slot) Number() int32 { return int32(s[0] >> 32) }
 
 // Place is the number of a Run that ended on a core, -1 if unknown, within depth
 // other tasks.
-func Place(core, depth int) int32 { return int32(depth<<24 | (core+1)&0xffffff) }
+func Place(core, depth int) int32 { return int32(uint32(depth<<16 | (core+1)&0xffff)) }
 
 // Core is the core that a Run ended on, -1 if unknown.
-func (s *Slot) Core() int { return int(s[0]>>32&0xffffff) - 1 }
+func (s *Slot) Core() int { return int(s[0]>>32&0xffff) - 1 }
 
 // Depth is how many tasks a Run lay within.
-func (s *Slot) Depth() int { return int(s[0] >> 56) }
+func (s *Slot) Depth() int { return int(s[0] >> 48) }
 
 // Seconds is the value of a Load or TaskTime event.
 func (s *Slot) Seconds() float64 { return math.Float64frombits(s[WordValue]) }

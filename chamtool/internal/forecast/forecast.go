@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/foretime/foretime/chamtool/internal/mixture"
 )
@@ -16,8 +15,6 @@ var (
 	ErrTooFew = errors.New("too few iterations")
 	// ErrLoad is returned for a load that is not finite and above zero.
 	ErrLoad = errors.New("unusable load")
-	// ErrKind is returned for an unknown kind.
-	ErrKind = errors.New("unknown forecast")
 )
 
 // Kind is a way to forecast.
@@ -43,17 +40,6 @@ func (k Kind) String() string {
 		return fmt.Sprintf("Kind(%d)", int(k))
 	}
 	return kindNames[k]
-}
-
-// Names are the names of all kinds.
-func Names() []string { return slices.Clone(kindNames) }
-
-// ParseKind returns the kind with the given name.
-func ParseKind(s string) (Kind, error) {
-	if i := slices.Index(kindNames, s); i >= 0 {
-		return Kind(i), nil
-	}
-	return Auto, fmt.Errorf("%w: %q is none of %s", ErrKind, s, strings.Join(kindNames, ", "))
 }
 
 // Options sets how loads are forecast. The zero value works.

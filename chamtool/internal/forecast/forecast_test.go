@@ -106,9 +106,6 @@ func TestDegenerate(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ParseKind("oracle"); !errors.Is(err, ErrKind) {
-		t.Error(err)
-	}
 }
 
 // Whatever the history, the far future stays finite, above zero and near what

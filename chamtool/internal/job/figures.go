@@ -3,13 +3,11 @@ package job
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/chamtool/internal/balance"
 	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -19,7 +17,8 @@ type Figures struct {
 	Ranks       int        `json:"ranks"` // with a log
 	Missing     []int      `json:"missing_ranks"`
 	Torn        []int      `json:"torn_ranks"`
-	Dropped     []Dropped  `json:"dropped_tasks"` // by rank that has any
+	Dropped     []Dropped  `json:"dropped_tasks"`    // by rank that has any
+	Beyond      int        `json:"tasks_beyond_log"` // of Tasks, those that are only counted: medians and errors are of the others
 	Tasks       int        `json:"tasks"`
 	Seconds     float64    `json:"task_seconds"`
 	Iterations  int        `json:"iterations"`
@@ -87,7 +86,7 @@ type Function struct {
 	Tasks   int      `json:"tasks"`
 	Seconds float64  `json:"task_seconds"`
 	Share   float64  `json:"share"`
-	Median  float64  `json:"median_seconds"`
+	Median  *float64 `json:"median_seconds"` // nil if the log has no row of it
 	MAPE    *float64 `json:"mape_percent"`
 }
 
@@ -129,11 +128,16 @@ func (j *Job) Figures() Figures {
 	paces := j.paces()
 	for i := range j.Ranks {
 		one := RankLoad{Rank: j.Ranks[i].Rank, Tasks: len(j.Ranks[i].Log.Rows), Pace: paces[i]}
-		for _, r := range j.Ranks[i].Log.Rows {
+		for n := range j.Ranks[i].Log.Rows {
+			r := &j.Ranks[i].Log.Rows[n]
 			one.Seconds += r.Seconds
 			if r.Flag != "local" {
 				one.Came++
 			}
+		}
+		if s := j.Ranks[i].Summary; s != nil && s.Beyond != nil {
+			one.Tasks, one.Seconds, one.Came = one.Tasks+s.Beyond.Count, one.Seconds+s.Beyond.Seconds, one.Came+s.Beyond.Remote
+			f.Beyond += s.Beyond.Count
 		}
 		f.Tasks += one.Tasks
 		f.Seconds += one.Seconds
@@ -143,7 +147,7 @@ func (j *Job) Figures() Figures {
 	f.SlowestRank = slowest(f.WorstRanks)
 	slices.SortStableFunc(f.WorstRanks, func(a, b RankLoad) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	f.WorstRanks = f.WorstRanks[:min(mostWorst, len(f.WorstRanks))]
-	f.Functions, f.Prediction = j.functions(f.Seconds), predictions(j.rows())
+	f.Functions, f.Prediction = j.functions(f.Seconds)
 	f.iterations(j)
 	f.Lost = j.lost()
 	for i := range f.WorstRanks {
@@ -152,33 +156,37 @@ func (j *Job) Figures() Figures {
 	return f
 }
 
-func (j *Job) rows() []task.Row {
-	var all []task.Row
-	for _, r := range j.Ranks {
-		all = append(all, r.Log.Rows...)
-	}
-	return all
-}
-
-// paces is each rank's, 1 where it has nothing in common with others.
+// paces returns the pace of each rank, 1 if it has nothing in common with others.
 func (j *Job) paces() []float64 {
+	paces := make([]float64, len(j.Ranks))
+	for i := range paces {
+		paces[i] = 1
+	}
+	if len(j.Ranks) < 2 {
+		return paces
+	}
 	all, own := map[string][]float64{}, make([]map[string][]float64, len(j.Ranks))
+	var kinds kinds
 	for i, one := range j.Ranks {
 		own[i] = map[string][]float64{}
-		for _, r := range one.Log.Rows {
-			key := kind(&r)
+		for n := range one.Log.Rows {
+			r := &one.Log.Rows[n]
+			key := kinds.of(r)
 			all[key], own[i][key] = append(all[key], r.Seconds), append(own[i][key], r.Seconds)
 		}
 	}
-	paces := make([]float64, len(j.Ranks))
+	medians := map[string]float64{}
+	for key, seconds := range all {
+		medians[key] = stats.Median(seconds)
+	}
 	for i := range paces {
 		var ratios []float64
 		for key, seconds := range own[i] {
 			if len(seconds) < len(all[key]) {
-				ratios = append(ratios, stats.Median(seconds)/stats.Median(all[key]))
+				ratios = append(ratios, stats.Median(seconds)/medians[key])
 			}
 		}
-		if paces[i] = 1; len(ratios) > 0 {
+		if len(ratios) > 0 {
 			paces[i] = stats.Median(ratios)
 		}
 	}
@@ -193,62 +201,88 @@ func slowest(ranks []RankLoad) *Pace {
 	return &Pace{worst.Rank, worst.Pace}
 }
 
-func (j *Job) functions(all float64) []Function {
-	rows := map[string][]task.Row{}
-	for _, r := range j.rows() {
-		rows[r.Entry] = append(rows[r.Entry], r)
+// functions returns the task functions, that with the most time first, and the prediction
+// errors of all.
+func (j *Job) functions(all float64) ([]Function, Prediction) {
+	found, errors := map[string]*Function{}, map[string]*summary.Errors{}
+	seconds := map[string][]float64{}
+	var total summary.Errors
+	function := func(name string) *Function {
+		if found[name] == nil {
+			found[name], errors[name] = &Function{Name: name}, &summary.Errors{}
+		}
+		return found[name]
 	}
-	var out []Function
-	for _, name := range slices.Sorted(maps.Keys(rows)) {
-		f := Function{Name: name, Tasks: len(rows[name]), MAPE: predictions(rows[name]).MAPE}
-		var seconds []float64
-		for _, r := range rows[name] {
+	for _, one := range j.Ranks {
+		for n := range one.Log.Rows {
+			r := &one.Log.Rows[n]
+			f := function(r.Entry)
+			f.Tasks++
 			f.Seconds += r.Seconds
-			seconds = append(seconds, r.Seconds)
+			seconds[r.Entry] = append(seconds[r.Entry], r.Seconds)
+			score(r, &total, errors[r.Entry])
 		}
-		f.Share, f.Median = f.Seconds/all, stats.Median(seconds)
-		out = append(out, f)
-	}
-	slices.SortStableFunc(out, func(a, b Function) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	return out
-}
-
-func predictions(rows []task.Row) Prediction {
-	var misses []float64
-	bounded, held := 0, 0
-	for _, r := range rows {
-		if r.Predicted == nil || !(*r.Predicted > 0) {
-			continue
-		}
-		misses = append(misses, 100*math.Abs(*r.Predicted-r.Seconds)/r.Seconds)
-		if r.Low != nil && r.High != nil {
-			bounded++
-			if *r.Low <= r.Seconds && r.Seconds <= *r.High {
-				held++
+		if s := one.Summary; s != nil && s.Beyond != nil {
+			for name, b := range s.Beyond.Functions { // which may have run only after the log was full
+				f := function(name)
+				f.Tasks += b.Count
+				f.Seconds += b.Seconds
 			}
 		}
 	}
-	p := Prediction{Predicted: len(misses)}
-	if len(misses) > 0 {
-		mean, median := stat.Mean(misses, nil), stats.Median(misses)
-		p.MAPE, p.MedianAPE = &mean, &median
+	var out []Function
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		f := found[name]
+		if len(seconds[name]) > 0 {
+			median := stats.Median(seconds[name])
+			f.Median = &median
+		}
+		f.MAPE, f.Share = predictions(errors[name]).MAPE, f.Seconds/all
+		out = append(out, *f)
 	}
-	if bounded > 0 {
-		share := float64(held) / float64(bounded)
-		p.Coverage = &share
+	slices.SortStableFunc(out, func(a, b Function) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return out, predictions(&total)
+}
+
+// score adds the prediction of a row, if it has one.
+func score(r *task.Row, to ...*summary.Errors) {
+	if r.Predicted == nil {
+		return
 	}
-	return p
+	for _, e := range to {
+		if _, ok := e.Add(*r.Predicted, r.Seconds); ok && r.Low != nil && r.High != nil {
+			e.Interval(*r.Low, *r.High, r.Seconds)
+		}
+	}
+}
+
+func predictions(e *summary.Errors) Prediction {
+	number := func(x float64) *float64 { return (*float64)(summary.FigureOf(x)) }
+	return Prediction{Predicted: e.Count(), MAPE: number(e.MAPE()), MedianAPE: number(e.MedianAPE()), Coverage: number(e.Coverage())}
 }
 
 // iterations fills in the loads of the iterations over the ranks.
 func (f *Figures) iterations(j *Job) {
 	loads := map[int][]float64{}
 	for i, one := range j.Ranks {
-		for _, r := range one.Log.Rows {
+		for k := range one.Log.Rows {
+			r := &one.Log.Rows[k]
 			if loads[r.Iteration] == nil {
 				loads[r.Iteration] = make([]float64, len(j.Ranks))
 			}
 			loads[r.Iteration][i] += r.Seconds
+		}
+		if one.Summary == nil {
+			continue
+		}
+		for n, span := range one.Summary.Rounds {
+			if span.Beyond == nil {
+				continue
+			}
+			if loads[n] == nil {
+				loads[n] = make([]float64, len(j.Ranks))
+			}
+			loads[n][i] += span.Beyond.Seconds
 		}
 	}
 	for _, it := range slices.Sorted(maps.Keys(loads)) {

@@ -44,11 +44,14 @@ var names = []*regexp.Regexp{
 	regexp.MustCompile(`^chamtool_summary_rank_(\d+)\.json$`),
 }
 
-// summaries is the place of the summary in names, and kinds their number.
-const summaries, kinds = 3, 4
+// summaries is the place of the summary in names, and fileKinds their number.
+const summaries, fileKinds = 3, 4
 
-// Load reads a folder of logs.
-func Load(ctx context.Context, dir string) (*Job, error) {
+// Load reads a directory of logs.
+func Load(ctx context.Context, dir string) (*Job, error) { return LoadObserved(ctx, dir, nil) }
+
+// LoadObserved is Load that calls read with numbers of bytes read from logs; nil is not called.
+func LoadObserved(ctx context.Context, dir string, read func(bytes int)) (*Job, error) {
 	files, err := find(dir)
 	if err != nil {
 		return nil, err
@@ -59,7 +62,7 @@ func Load(ctx context.Context, dir string) (*Job, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		count = max(count, rank+1, j.rank(ctx, rank, files[rank]))
+		count = max(count, rank+1, j.rank(ctx, rank, files[rank], read))
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // a log that was cut short is none that is torn
@@ -75,13 +78,19 @@ func Load(ctx context.Context, dir string) (*Job, error) {
 	return j, nil
 }
 
+// HasLogs reports whether a directory has a rank's log or summary.
+func HasLogs(dir string) bool {
+	files, err := find(dir)
+	return err == nil && len(files) > 0
+}
+
 // find are the files of each rank, by their kind in names.
-func find(dir string) (map[int][kinds]string, error) {
+func find(dir string) (map[int][fileKinds]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	files := map[int][kinds]string{}
+	files := map[int][fileKinds]string{}
 	for _, e := range entries {
 		for kind, pattern := range names {
 			m := pattern.FindStringSubmatch(e.Name())
@@ -99,7 +108,7 @@ func find(dir string) (map[int][kinds]string, error) {
 }
 
 // rank reads one rank's files, and returns how many ranks its summary tells of.
-func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks int) {
+func (j *Job) rank(ctx context.Context, rank int, files [fileKinds]string, read func(int)) (ranks int) {
 	one := Rank{Rank: rank}
 	if files[summaries] != "" {
 		if s, err := summary.Read(files[summaries]); err != nil {
@@ -112,7 +121,7 @@ func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks in
 		if path == "" {
 			continue
 		}
-		log, err := task.LoadLog(ctx, path, task.FormatAuto)
+		log, err := task.Scan(ctx, path, task.Options{Read: read})
 		if err != nil {
 			j.Reasons = append(j.Reasons, err)
 			continue
@@ -121,6 +130,9 @@ func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks in
 		break
 	}
 	if one.Log == nil {
+		if one.Summary != nil && !one.Summary.Complete {
+			j.Reasons = append(j.Reasons, fmt.Errorf("rank %d: %w", rank, unseen(one.Summary, 0)))
+		}
 		return ranks
 	}
 	if why := torn(one); why != nil {
@@ -131,12 +143,27 @@ func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks in
 	return ranks
 }
 
+// unseen returns the error for a program whose end the tool did not see.
+func unseen(s *summary.Summary, rows int) error {
+	return fmt.Errorf("the tool did not see the program's end (_exit, exec, a kill, or it still runs): its log has %s, its counts end %.3g s after the start at %s created; what came later is missing", plural.Count(rows, "row"), s.RunSeconds, plural.Count(int(s.Created), "task"))
+}
+
+// beyond returns the number of tasks that the log had no room for.
+func (r *Rank) beyond() int {
+	if r.Summary == nil || r.Summary.Beyond == nil {
+		return 0
+	}
+	return r.Summary.Beyond.Count
+}
+
 // torn is what tells that a log is not whole.
 func torn(r Rank) error {
 	switch {
+	case r.Summary != nil && !r.Summary.Complete && !r.Summary.Signal:
+		return unseen(r.Summary, len(r.Log.Rows))
 	case r.Log.Counts.Dropped > 0:
 		return fmt.Errorf("%s of its log cannot be read", plural.Count(r.Log.Counts.Dropped, "line"))
-	case r.Summary != nil && uint64(len(r.Log.Rows)) < r.Summary.Ended-r.Summary.Incomplete:
+	case r.Summary != nil && uint64(len(r.Log.Rows)+r.beyond()) < r.Summary.Ended-r.Summary.Incomplete:
 		return fmt.Errorf("its log has only %d of %s", len(r.Log.Rows), plural.Count(int(r.Summary.Ended), "run"))
 	case r.Summary == nil && r.Log.Format != task.FormatMXM:
 		return errors.New("no summary: the program ended early")

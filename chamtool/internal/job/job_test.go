@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func folder(t *testing.T, ranks ...int) string {
 	dir := t.TempDir()
 	for _, rank := range ranks {
 		write(t, dir, fmt.Sprintf("chamtool_rank_%d.csv", rank), planted(rank))
-		s := &summary.Summary{Rank: rank, Ranks: 4, Counts: task.Counts{Ended: 60}}
+		s := &summary.Summary{Rank: rank, Ranks: 4, Complete: true, Counts: task.Counts{Ended: 60}}
 		if err := file.Write(filepath.Join(dir, fmt.Sprintf("chamtool_summary_rank_%d.json", rank)), s.Write); err != nil {
 			t.Fatal(err)
 		}
@@ -146,4 +147,32 @@ func TestTrace(t *testing.T) {
 	if runs != 120 || len(trace.Events) != 122 {
 		t.Errorf("%d runs in %d events", runs, len(trace.Events))
 	}
+}
+
+// A job in memory takes at most two and a half times its logs.
+func TestMemory(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	b.WriteString(task.LogHeader)
+	for i := range 100_000 {
+		fmt.Fprintf(&b, "%d,%d,local,program:work (file.c:12),%d,1,,%.9f,0.000010000,0.000100000,,0.000110000,0.000090000,0.000130000,0.000110000\n", i/1000, i%2, 1000*(i%7), 1e-4*float64(i))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "chamtool_rank_0.csv"), b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	size := uint64(b.Len())
+	b = bytes.Buffer{}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	j, err := job.Load(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if used := after.HeapAlloc - before.HeapAlloc; used > 5*size/2 {
+		t.Errorf("%d bytes for a log of %d", used, size)
+	}
+	runtime.KeepAlive(j)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/internal/balance"
+	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -21,6 +22,7 @@ type Lost struct {
 	Saving    *Saving     `json:"perfect_balance"`   // nil without an iteration that came to its end
 	Function  *Uneven     `json:"worst_function"`    // nil where one worker did it all
 	Size      *Uneven     `json:"worst_size"`        // of that function
+	Graph     *Graph      `json:"graph"`             // nil if the runtime does not report the graph of tasks
 	Each      []RankRound `json:"each"`              // by iteration and rank
 	ByThread  []Thread    `json:"by_thread"`         // of a job of one rank
 }
@@ -42,10 +44,12 @@ type RankRound struct {
 
 // Saving is what perfect balance would take off the wall time: what lies outside
 // tasks on the rank where that is most stays, the tasks of all ranks are spread
-// evenly over all threads, and no iteration is shorter than its longest task.
+// evenly over all threads, and no iteration is shorter than its longest task. If the graph
+// of tasks is known, an iteration takes its span or an even share of its work, whichever is
+// longer.
 type Saving struct {
 	Seconds float64 `json:"seconds"`
-	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; as Seconds for one iteration
+	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; with a graph, by its bounds
 	High    float64 `json:"high_seconds"`
 	Share   float64 `json:"share"` // of the wall time
 	// AtMost says that tasks depend on one another or create others, in an order that the
@@ -80,7 +84,9 @@ func (j *Job) lost() Lost {
 	}
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
-	created := j.created()
+	l.Graph = j.graph(l.Threads)
+	graphs, created := j.graphs(), j.created()
+	var walls []float64
 	for _, round := range rounds(l.Each) {
 		wall, outside, computing, longest := 0.0, 0.0, 0.0, 0.0
 		for _, r := range round {
@@ -91,12 +97,16 @@ func (j *Job) lost() Lost {
 		l.Computing += computing
 		l.Wall += wall
 		l.Imbalance += balance.Imbalance(created[round[0].Iteration])
+		walls = append(walls, wall)
 		saved = append(saved, max(0, wall-max(longest, outside+computing/float64(l.Threads))))
 	}
 	if len(saved) > 0 {
 		l.Imbalance /= float64(len(saved))
 		l.Saving = saving(saved, l.Wall)
-		if slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
+		if len(graphs) == len(walls) {
+			l.Saving = graphSaving(graphs, walls, j.processors(l.Threads))
+		}
+		if l.Graph == nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
 			l.Saving.AtMost, l.Saving.Low = true, 0
 		}
 	}
@@ -113,16 +123,17 @@ func (r *Rank) rounds() []RankRound {
 	}
 	out := make([]RankRound, len(r.Summary.Rounds))
 	from := 0.0
-	for i, row := range r.Log.Rows {
-		if i == 0 || row.Start < from {
-			from = row.Start
+	for i := range r.Log.Rows {
+		if start := r.Log.Rows[i].Start; i == 0 || start < from {
+			from = start
 		}
 	}
 	for i, told := range r.Summary.Rounds {
 		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Given: told.Created}
 		from = max(from, told.End)
 	}
-	for _, row := range r.Log.Rows {
+	for n := range r.Log.Rows {
+		row := &r.Log.Rows[n]
 		if row.Iteration >= len(out) {
 			continue
 		}
@@ -136,7 +147,18 @@ func (r *Rank) rounds() []RankRound {
 			o.Came++
 		}
 	}
+	for i, span := range r.Summary.Rounds {
+		if b := span.Beyond; b != nil {
+			o := &out[i]
+			o.Computing, o.longest = o.Computing+b.Seconds, max(o.longest, b.Longest)
+			o.Executed, o.Came = o.Executed+b.Count, o.Came+b.Remote
+			o.Given = max(0, o.Given-(b.Count-b.Remote))
+		}
+	}
 	for i := range out {
+		if r.Summary.Dialect == event.OpenMP.String() {
+			out[i].Given = 0 // what is missing was dropped
+		}
 		out[i].outside = max(0, float64(r.Summary.Threads)*out[i].Wall-out[i].Computing-out[i].Waiting)
 	}
 	return out
@@ -178,36 +200,56 @@ func (j *Job) Origins() [][]int {
 		i := slices.IndexFunc(j.Ranks, func(r Rank) bool { return r.Rank == e.Rank })
 		gave[e.Iteration][i] = e.Given
 	}
-	creates := j.kinds()
+	creates := j.shares()
 	out := make([][]int, len(j.Ranks))
+	var kinds kinds
 	for i, one := range j.Ranks {
-		for _, row := range one.Log.Rows {
-			from := i
-			if row.Flag != "local" {
-				from = giver(gave[row.Iteration], creates[kind(&row)], i)
+		out[i] = make([]int, len(one.Log.Rows))
+		for n := range one.Log.Rows {
+			row := &one.Log.Rows[n]
+			if out[i][n] = i; row.Flag != "local" {
+				out[i][n] = giver(gave[row.Iteration], creates[kinds.of(row)], i)
 			}
-			out[i] = append(out[i], from)
 		}
 	}
 	return out
 }
 
-// kind is what tasks of one function and of equal sizes share.
-func kind(r *task.Row) string {
-	sizes, _ := r.Sizes.MarshalText()
-	return r.Entry + " " + string(sizes)
+// kinds names what tasks of one function and of equal sizes share. Equal names share memory.
+type kinds struct {
+	known map[string]string
+	text  []byte
 }
 
-// kinds are the shares that each kind has of the tasks that a rank created and ran
-// itself, by kind and place.
-func (j *Job) kinds() map[string][]float64 {
+func (k *kinds) of(r *task.Row) string {
+	k.text = append(append(k.text[:0], r.Entry...), ' ')
+	k.text = r.Sizes.AppendText(k.text)
+	name, ok := k.known[string(k.text)]
+	if !ok {
+		if k.known == nil {
+			k.known = map[string]string{}
+		}
+		name = string(k.text)
+		k.known[name] = name
+	}
+	return name
+}
+
+// shares returns the shares that each kind has of the tasks that a rank created and ran
+// itself, by kind and place. A job of one rank has none.
+func (j *Job) shares() map[string][]float64 {
 	out := map[string][]float64{}
+	if len(j.Ranks) < 2 {
+		return out
+	}
+	var kinds kinds
 	for i, one := range j.Ranks {
-		for _, row := range one.Log.Rows {
+		for n := range one.Log.Rows {
+			row := &one.Log.Rows[n]
 			if row.Flag != "local" {
 				continue
 			}
-			k := kind(&row)
+			k := kinds.of(row)
 			if out[k] == nil {
 				out[k] = make([]float64, len(j.Ranks))
 			}
@@ -244,7 +286,8 @@ func giver(gave []int, creates []float64, ran int) int {
 func (j *Job) created() map[int][]float64 {
 	loads, origins := map[int][]float64{}, j.Origins()
 	for i, one := range j.Ranks {
-		for n, row := range one.Log.Rows {
+		for n := range one.Log.Rows {
+			row := &one.Log.Rows[n]
 			if loads[row.Iteration] == nil {
 				loads[row.Iteration] = make([]float64, len(j.Ranks))
 			}
@@ -284,9 +327,11 @@ func (j *Job) worst(of *Uneven) *Uneven {
 	type cell struct {
 		iteration, worker int
 	}
+	var sizes kinds
 	spread, workers := map[Uneven]map[cell]float64{}, map[int]bool{}
 	for _, one := range j.Ranks {
-		for _, row := range one.Log.Rows {
+		for n := range one.Log.Rows {
+			row := &one.Log.Rows[n]
 			worker := one.Rank
 			if len(j.Ranks) == 1 {
 				worker = row.Lane
@@ -297,8 +342,7 @@ func (j *Job) worst(of *Uneven) *Uneven {
 				if key.Function != of.Function {
 					continue
 				}
-				text, _ := row.Sizes.MarshalText()
-				key.Sizes = string(text)
+				key.Sizes = sizes.of(row)[len(row.Entry)+1:]
 			}
 			if spread[key] == nil {
 				spread[key] = map[cell]float64{}
@@ -333,7 +377,8 @@ func (l *Lost) threads(j *Job) {
 		return
 	}
 	lanes := map[int]*Thread{}
-	for _, row := range j.Ranks[0].Log.Rows {
+	for n := range j.Ranks[0].Log.Rows {
+		row := &j.Ranks[0].Log.Rows[n]
 		t := lanes[row.Lane]
 		if t == nil {
 			t = &Thread{Lane: row.Lane}
@@ -341,6 +386,15 @@ func (l *Lost) threads(j *Job) {
 		}
 		t.Executed++
 		t.Computing += row.Seconds
+	}
+	if s := j.Ranks[0].Summary; s != nil && s.Beyond != nil {
+		for lane, b := range s.Beyond.Threads {
+			if lanes[lane] == nil {
+				lanes[lane] = &Thread{Lane: lane}
+			}
+			lanes[lane].Executed += b.Count
+			lanes[lane].Computing += b.Seconds
+		}
 	}
 	for _, lane := range slices.Sorted(maps.Keys(lanes)) {
 		lanes[lane].Other = max(0, l.Wall-lanes[lane].Computing)

@@ -21,7 +21,7 @@ func TestLostTime(t *testing.T) {
 	for rank := range 4 {
 		var b strings.Builder
 		b.WriteString(task.LogHeader)
-		s := &summary.Summary{Rank: rank, Ranks: 4, Counts: task.Counts{Threads: 1, Ended: 15 * iterations}}
+		s := &summary.Summary{Rank: rank, Ranks: 4, Complete: true, Counts: task.Counts{Threads: 1, Ended: 15 * iterations}}
 		waiting := wall - 0.15
 		switch rank {
 		case 0:

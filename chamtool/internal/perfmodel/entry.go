@@ -3,6 +3,7 @@ package perfmodel
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -15,21 +16,21 @@ type Entry struct {
 	name       string
 	model      *Model
 	footprints map[uint64]*Footprint
-	usual      [64]*Footprint // those met last, by the low bits of their hash
+	cached     [64]*Footprint // those met last, by the low bits of their hash
 	width      int            // features of the power law: the most of any footprint
 
-	seen      int // runs observed
-	learned   int // of them, those it learned from
-	next      int // fit again at this number of them
-	fits      int
-	asked     int
-	momentary bool // experts have weight whose answers depend on the moment
-	held      bool // no fit yet, whatever was learned
-	taught    int  // learned runs that were kept from earlier program runs
-	stored    int  // learned runs that Learned told of, or that were kept before
-	era       int  // begins anew when kept runs did not hold
-	trial     trial
-	unsaved   bool // Learned has not told of the new era yet
+	seen            int // runs observed
+	learned         int // of them, those it learned from
+	next            int // fit again at this number of them
+	fits            int
+	asked           int
+	dependsOnMoment bool // experts have weight whose answers depend on the moment
+	held            bool // no fit yet, whatever was learned
+	taught          int  // learned runs that were kept from earlier program runs
+	stored          int  // learned runs that Learned told of, or that were kept before
+	generation      int  // begins anew when kept runs did not hold
+	trial           trial
+	unsaved         bool // Learned has not told of the new era yet
 
 	ends        common  // of the tracked intervals
 	least, most float64 // logarithms of the seconds of the shortest and the longest run
@@ -71,9 +72,10 @@ func (e *Entry) mixture(which int) *mixture.Mixture {
 	return &e.model.mix[which]
 }
 
-// maxFootprints bounds the histories of one entry. Beyond it those of a single
-// run are dropped.
-const maxFootprints = 1 << 16
+// maxFootprints bounds the histories of one entry, which take about 1.5 kB each. Beyond it
+// those with the fewest runs are dropped. A loop counter among a task's sizes makes every
+// task a footprint of its own.
+const maxFootprints = 1 << 13
 
 // Name is the entry's name.
 func (e *Entry) Name() string { return e.name }
@@ -130,14 +132,14 @@ func (e *Entry) Exponents() (multiplier float64, exponents []float64, ok bool) {
 // not keep sizes.
 func (e *Entry) Footprint(sizes []int64) *Footprint {
 	key := hash(sizes)
-	if f := e.usual[key%uint64(len(e.usual))]; f != nil && f.key == key {
+	if f := e.cached[key%uint64(len(e.cached))]; f != nil && f.key == key {
 		return f
 	}
 	f := e.footprints[key]
 	if f == nil {
 		f = e.newFootprint(key, sizes)
 	}
-	e.usual[key%uint64(len(e.usual))] = f
+	e.cached[key%uint64(len(e.cached))] = f
 	return f
 }
 
@@ -145,20 +147,16 @@ func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
 	if len(e.footprints) >= maxFootprints {
 		e.dropRare()
 	}
-	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), total: total(sizes), era: e.era}
+	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), total: total(sizes), generation: e.generation}
 	e.footprints[key], e.width = f, max(e.width, len(f.x))
 	return f
 }
 
+// dropRare drops half of the footprints or more, those with the fewest runs first.
 func (e *Entry) dropRare() {
-	clear(e.usual[:])
-	for key, f := range e.footprints {
-		if f.runs <= 1 {
-			delete(e.footprints, key)
-		}
-	}
-	if len(e.footprints) >= maxFootprints {
-		clear(e.footprints)
+	clear(e.cached[:])
+	for most := 1; len(e.footprints) > maxFootprints/2; most *= 2 {
+		maps.DeleteFunc(e.footprints, func(_ uint64, f *Footprint) bool { return f.runs+f.passed <= most })
 	}
 }
 
@@ -182,14 +180,15 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	if !e.Ready(f) {
 		return Prediction{}, fmt.Errorf("%s: %w: %d, want %d", e.name, ErrUntrained, e.seen, e.model.options.FirstFit)
 	}
-	return *e.Usual(f), nil
+	return *e.PredictShared(f), nil
 }
 
-// Usual is what Predict answers where the entry is ready, and stays as it is.
-func (e *Entry) Usual(f *Footprint) *Prediction {
-	if now := (version{e.fits, f.runs, e.model.learned / few, f.passed / recent}); f.best == nil || f.version != now {
+// PredictShared returns the answer of Predict. The entry must be ready. All tasks of the
+// footprint share it, so it must not be changed.
+func (e *Entry) PredictShared(f *Footprint) *Prediction {
+	if now := (version{e.fits, f.runs, e.model.learned / consecutive, f.passed / recent}); f.best == nil || f.version != now {
 		p := Prediction{}
-		if e.known(f) && !e.momentary {
+		if e.known(f) && !e.dependsOnMoment {
 			e.follow(f, &p)
 		} else {
 			p = e.answer(f, Moment{})
@@ -199,15 +198,14 @@ func (e *Entry) Usual(f *Footprint) *Prediction {
 	return f.best
 }
 
-// PredictAt is Usual for one task. The answer stands in room, unless it is one that
-// tasks share.
+// PredictAt predicts one task. It writes the answer to room, unless tasks share one.
 func (e *Entry) PredictAt(f *Footprint, m Moment, room *Prediction) *Prediction {
 	known := e.known(f)
 	switch {
-	case !known || e.turn(f):
+	case !known || e.sampled(f):
 		*room = e.answer(f, m)
 		room.whole = true
-	case e.momentary:
+	case e.dependsOnMoment:
 		*room = e.answer(f, m)
 		if room.whole = false; f.tracked.value > 0 {
 			room.Prediction = f.tracked.around(room.Value, e.model.options.Level, &e.ends)
@@ -245,9 +243,9 @@ func (e *Entry) known(f *Footprint) bool {
 	return e.learned >= window && f.runs >= recent && f.last < learnSeconds/learnShare
 }
 
-// turn reports whether a known run is learned from all the same, as long as it is. It
-// is by multiples of the golden ratio, which no period of a program fits.
-func (e *Entry) turn(f *Footprint) bool {
+// sampled reports whether a known run is learned from, with a probability in proportion to its
+// length, by multiples of the golden ratio, which no period of a program fits.
+func (e *Entry) sampled(f *Footprint) bool {
 	const golden = 0x9E3779B97F4A7C15 // 2^64 / φ
 	e.asked++
 	return float64(uint64(e.asked)*golden) < f.last*(learnShare/learnSeconds)*math.MaxUint64
@@ -297,11 +295,11 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 		return
 	}
 	e.seen++
-	if f.era != e.era {
+	if f.generation != e.generation {
 		f.forget()
 	}
 	if p.Value > 0 && !p.whole && e.known(f) && !e.onTrial() {
-		e.pass(f, m, p, seconds)
+		e.track(f, m, p, seconds)
 		return
 	}
 	y := math.Log(seconds)
@@ -326,11 +324,11 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 	}
 	costs := asking(seconds)
 	own.Observe(&p.answers, y, costs)
-	if e.learned < window || e.learned%few == 0 {
+	if e.learned < window || e.learned%consecutive == 0 {
 		all.Observe(&p.answers, y, costs)
 	}
 	w := e.mix[seen].Weights()
-	e.momentary = w[median]+w[local] < timeless
+	e.dependsOnMoment = w[median]+w[local] < timeless
 	if f.interval == nil && f.runs >= recent {
 		f.interval = e.model.newInterval()
 	}
@@ -345,9 +343,9 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 	}
 }
 
-// pass takes a run that the mixture does not learn from.
-func (e *Entry) pass(f *Footprint, m Moment, p *Prediction, seconds float64) {
-	if e.momentary {
+// track takes a run that the mixture does not learn from.
+func (e *Entry) track(f *Footprint, m Moment, p *Prediction, seconds float64) {
+	if e.dependsOnMoment {
 		y := math.Log(seconds)
 		e.model.speed.learn(m, y-f.level())
 		f.levelled(y - e.model.speed.now(m))

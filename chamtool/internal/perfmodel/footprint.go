@@ -20,13 +20,13 @@ type Footprint struct {
 	along float64 // where the power law has it
 	local float64 // where the local law has it
 
-	era    int        // of the entry, when the runs below were taken
-	runs   int        // learned
-	logs   numbers    // logarithms of the last ones' seconds
-	last   float64    // seconds of the last run
-	near   creations  // and of those before, by their creation
-	levels [3]float64 // the last logarithms, less the speed at which each ran
-	at     int        // where the next of them goes
+	generation int        // of the entry, when the runs below were taken
+	runs       int        // learned
+	logs       numbers    // logarithms of the last ones' seconds
+	last       float64    // seconds of the last run
+	near       creations  // and of those before, by their creation
+	levels     [3]float64 // the last logarithms, less the speed at which each ran
+	at         int        // where the next of them goes
 
 	tracked  tracked               // of runs that the mixture does not learn from too
 	interval *uncertainty.Adaptive // nil before recent runs
@@ -38,6 +38,9 @@ type Footprint struct {
 // version is what a cached answer stands on: fits of the entry, runs of the
 // footprint, and about the runs that the process learned from.
 type version struct{ fits, runs, learned, passed int }
+
+// Hash returns the hash of the sizes, which is the same for equal sizes of any entry.
+func (f *Footprint) Hash() uint64 { return f.key }
 
 // Entry is the entry that the footprint is of.
 func (f *Footprint) Entry() *Entry { return f.entry }
@@ -85,7 +88,7 @@ func (f *Footprint) ran(seconds float64, created uint64) {
 
 // forget drops the runs.
 func (f *Footprint) forget() {
-	*f = Footprint{Sizes: f.Sizes, Mark: f.Mark, entry: f.entry, key: f.key, x: f.x, total: f.total, era: f.entry.era}
+	*f = Footprint{Sizes: f.Sizes, Mark: f.Mark, entry: f.entry, key: f.key, x: f.x, total: f.total, generation: f.entry.generation}
 }
 
 // fitted sees to where the entry's laws have the footprint.

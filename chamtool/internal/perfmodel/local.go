@@ -27,9 +27,9 @@ type localLaw struct {
 	at, off []float64
 }
 
-// few is how many runs tell something together: that all lie on one side of what is
+// consecutive is the number of runs in a row that are no accident: that all lie on one side of what is
 // known happens by chance once in 64 times.
-const few = 7
+const consecutive = 7
 
 const (
 	// window is the number of recent runs that the local law is fitted to; it bounds
@@ -51,7 +51,7 @@ const (
 func fitLocal(runs []place) (l localLaw) {
 	slices.SortFunc(runs, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), a.order-b.order) })
 	n := len(runs)
-	long := min(n, max(few, n/stretches))
+	long := min(n, max(consecutive, n/stretches))
 	room := make([]float64, 0, 2*long)
 	for from := 0; from+long <= n; from += max(1, long/2) {
 		if n-from < long+long/2 { // the last one takes what is left

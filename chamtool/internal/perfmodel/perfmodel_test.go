@@ -352,3 +352,19 @@ func BenchmarkObserve(b *testing.B) {
 		e.Observe(fps[i%8], truth(r, int64(1000*(i%8+1)), 0.1))
 	}
 }
+
+// Sizes that never come back take bounded memory, and those that do keep their runs.
+func TestFootprintsAreBounded(t *testing.T) {
+	m := New(Options{})
+	e := m.Entry("loop")
+	for i := range 40_000 {
+		e.Observe(e.Footprint([]int64{int64(1000 + i)}), 1e-6)
+		e.Observe(e.Footprint([]int64{int64(i % 50)}), 2e-6)
+	}
+	if n := len(e.Footprints()); n > 1<<13 {
+		t.Errorf("%d footprints", n)
+	}
+	if runs := e.Footprint([]int64{7}).Stats().Runs; runs < 31 {
+		t.Errorf("%d runs left of sizes that came 800 times", runs)
+	}
+}

@@ -6,13 +6,13 @@ import "math"
 // over what they were at first, whatever functions tell of it. Every run of sizes
 // that ran before tells: how far it lies from those, beside the speed then.
 type speed struct {
-	process lately
+	process movingMedian
 	workers []worker
 }
 
 // worker is the speed of one beside that of the process, and its clock.
 type worker struct {
-	lately
+	movingMedian
 	clock float64 // MHz at which its numbers were taken; 0 is not known
 }
 
@@ -55,10 +55,10 @@ func (w *worker) faster(m Moment) float64 {
 }
 
 // learn takes what a run says of the speed at its moment.
-func (s *speed) learn(m Moment, said float64) {
+func (s *speed) learn(m Moment, deviation float64) {
 	w := s.worker(m)
 	if w == nil {
-		s.process.add(said)
+		s.process.add(deviation)
 		return
 	}
 	if d := w.faster(m); d != 0 {
@@ -68,19 +68,19 @@ func (s *speed) learn(m Moment, said float64) {
 	if w.clock == 0 && m.MHz > 0 {
 		w.clock = m.MHz
 	}
-	s.process.add(said - w.middle)
-	w.add(said - s.process.middle)
+	s.process.add(deviation - w.middle)
+	w.add(deviation - s.process.middle)
 }
 
-// lately is the median of the recent numbers, as far back as they lie on both sides
+// movingMedian is the median of the recent numbers, as far back as they lie on both sides
 // of it: a few in a row on one side are a step, and what was before tells nothing.
-type lately struct {
+type movingMedian struct {
 	numbers
 	middle float64
 	beyond int // how many of the last ones lay above the middle; below it, a negative number
 }
 
-func (l *lately) add(x float64) {
+func (l *movingMedian) add(x float64) {
 	switch {
 	case x > l.middle:
 		l.beyond = max(l.beyond, 0) + 1
@@ -90,15 +90,15 @@ func (l *lately) add(x float64) {
 		l.beyond = 0
 	}
 	l.numbers.add(float32(x))
-	if max(l.beyond, -l.beyond) >= few {
-		l.keep(few)
+	if max(l.beyond, -l.beyond) >= consecutive {
+		l.keep(consecutive)
 		l.beyond = 0
 	}
 	l.middle = l.numbers.middle()
 }
 
 // shift moves all numbers.
-func (l *lately) shift(by float64) {
+func (l *movingMedian) shift(by float64) {
 	for i := range l.order {
 		l.order[i] += float32(by)
 		l.sorted[i] += float32(by)

@@ -11,7 +11,7 @@ import (
 // trial is the probation of runs that were kept from earlier program runs: their
 // function may have changed, or the machine.
 type trial struct {
-	misses [few]float64 // |log(actual / predicted)| of the first runs
+	misses [consecutive]float64 // |log(actual / predicted)| of the first runs
 	n      int
 }
 
@@ -20,13 +20,13 @@ type trial struct {
 const trialMiss = 0.4
 
 // onTrial reports whether what was kept has yet to prove itself.
-func (e *Entry) onTrial() bool { return e.taught > 0 && e.trial.n < few }
+func (e *Entry) onTrial() bool { return e.taught > 0 && e.trial.n < consecutive }
 
 // try compares one run with what was kept, before it is learned. Once enough did
 // and most are far off, what was kept is dropped.
 func (e *Entry) try(p *Prediction, y float64) {
 	e.trial.misses[e.trial.n] = math.Abs(y - p.answers[local])
-	if e.trial.n++; e.trial.n < few {
+	if e.trial.n++; e.trial.n < consecutive {
 		return
 	}
 	if stats.Median(e.trial.misses[:]) > math.Max(trialMiss, 3*e.usualMiss()) {
@@ -48,7 +48,7 @@ func (e *Entry) usualMiss() float64 {
 // program run stay.
 func (e *Entry) overturn() {
 	own := slices.DeleteFunc(slices.Clone(e.samples), func(s sample) bool { return s.order <= e.taught })
-	e.era++
+	e.generation++
 	e.unsaved, e.interval, e.mix = true, e.model.newInterval(), [2]mixture.Mixture{}
 	e.samples, e.near = own, nil
 	for _, f := range e.footprints {
@@ -62,4 +62,4 @@ func (e *Entry) overturn() {
 }
 
 // Overturned reports whether kept runs were dropped because they did not hold.
-func (e *Entry) Overturned() bool { return e.era > 0 }
+func (e *Entry) Overturned() bool { return e.generation > 0 }

@@ -1,94 +1,129 @@
 package replay
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
-	"github.com/foretime/foretime/chamtool/internal/perfmodel"
-	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 )
 
-// baselines are plain rules to be measured against, each with what had ended when
-// a run started: the median of all runs of equal sizes, their last, and their mean
-// without the runs that lie far from it, as StarPU's history-based performance
-// models keep it. For sizes that did not run before all take all sizes of the task
-// function together.
-type baselines struct {
-	ended []run // not learned yet, by their end
-	of    map[any]*past
+// The baselines are simple rules that know what had ended when a run started.
+const (
+	history = iota // median of all runs of equal sizes
+	lastValue
+	starpu // mean without the runs far from it, as StarPU's history-based models
+	baselines
+)
+
+var baselineNames = [baselines]string{"history", "last_value", "starpu"}
+
+// rules predict by the baselines. For sizes that did not run before they take all runs of
+// the function.
+type rules struct {
+	sizes     []past // by footprint
+	functions []past // by function
+	scores    [baselines]summary.Errors
 }
 
-// past is the runs of equal sizes, or of a function.
+// past holds the ended runs of equal sizes, or of a function.
 type past struct {
-	sorted []float64
+	median runningMedian
 	last   float64
 	sum    float64
 	n      float64
 }
 
-// newBaselines will learn from the runs, and sorts them by their start.
-func newBaselines(heard []run) *baselines {
-	b := &baselines{slices.Clone(heard), map[any]*past{}}
-	slices.SortStableFunc(b.ended, func(a, b run) int { return cmp.Compare(a.start+a.seconds, b.start+b.seconds) })
-	slices.SortStableFunc(heard, func(a, b run) int { return cmp.Compare(a.start, b.start) })
-	return b
-}
-
-// run is one run with what was predicted for it; times are in seconds.
-type run struct {
-	footprint      *perfmodel.Footprint
-	predicted      perfmodel.Prediction
-	start, seconds float64
-}
-
-func (r run) pair(known *baselines) Pair {
-	return Pair{Predicted: r.predicted.Value, Actual: r.seconds, Low: r.predicted.Low, High: r.predicted.High, Unseen: !known.knows(r.footprint)}
-}
-
-// learnUntil learns from what ended by a time.
-func (b *baselines) learnUntil(seconds float64) {
-	for len(b.ended) > 0 && b.ended[0].start+b.ended[0].seconds <= seconds {
-		b.learn(b.ended[0])
-		b.ended = b.ended[1:]
+// judge scores each rule on a run.
+func (r *rules) judge(size, function uint32, seconds float64) {
+	p := &r.sizes[size]
+	if p.n == 0 {
+		p = &r.functions[function]
+	}
+	if p.n == 0 {
+		return
+	}
+	for i, predicted := range [baselines]float64{p.median.value(), p.last, p.sum / p.n} {
+		r.scores[i].Add(predicted, seconds)
 	}
 }
 
-// judge adds what each rule would have said of a run.
-func (b *baselines) judge(r run, to map[string][]Pair) {
-	for name, value := range b.answers(r.footprint) {
-		to[name] = append(to[name], Pair{Predicted: value, Actual: r.seconds, Low: math.NaN(), High: math.NaN(), Unseen: !b.knows(r.footprint)})
-	}
-}
-
-func (b *baselines) knows(f *perfmodel.Footprint) bool { return b.of[f] != nil }
-
-func (b *baselines) answers(f *perfmodel.Footprint) map[string]float64 {
-	p := b.of[f]
-	if p == nil {
-		p = b.of[f.Entry()]
-	}
-	if p == nil {
-		return nil
-	}
-	return map[string]float64{"history": stats.Sorted(p.sorted).Median(), "last_value": p.last, "starpu": p.sum / p.n}
-}
-
-func (b *baselines) learn(r run) {
-	for _, at := range []any{r.footprint, r.footprint.Entry()} {
-		p := b.of[at]
-		if p == nil {
-			p = &past{}
-			b.of[at] = p
-		}
-		i, _ := slices.BinarySearch(p.sorted, r.seconds)
-		p.sorted, p.last = slices.Insert(p.sorted, i, r.seconds), r.seconds
-		if mean := p.sum / p.n; p.n < starpuLeast || math.Abs(r.seconds-mean) <= starpuFar*mean {
-			p.sum, p.n = p.sum+r.seconds, p.n+1
-		}
-	}
+// learn takes an ended run.
+func (r *rules) learn(size, function uint32, seconds float64) {
+	r.sizes[size].learn(seconds)
+	r.functions[function].learn(seconds)
 }
 
 // StarPU 1.4's defaults: from STARPU_CALIBRATE_MINIMUM runs on, one that is off by
-// more than STARPU_HISTORY_MAX_ERROR of the mean is not taken in.
+// more than STARPU_HISTORY_MAX_ERROR of the mean is ignored.
 const starpuLeast, starpuFar = 10, 0.5
+
+func (p *past) learn(seconds float64) {
+	p.median.add(seconds)
+	p.last = seconds
+	if mean := p.sum / p.n; p.n < starpuLeast || math.Abs(seconds-mean) <= starpuFar*mean {
+		p.sum, p.n = p.sum+seconds, p.n+1
+	}
+}
+
+// runningMedian is the median of numbers added one by one, each in logarithmic time: two
+// heaps of halves whose sizes differ by one at most.
+type runningMedian struct {
+	low, high []float64 // low holds the negated lower half, so both are heaps with the least first
+}
+
+func (m *runningMedian) add(x float64) {
+	if len(m.low) > 0 && x < -m.low[0] {
+		push(&m.low, -x)
+	} else {
+		push(&m.high, x)
+	}
+	switch {
+	case len(m.low) > len(m.high)+1:
+		push(&m.high, -pop(&m.low))
+	case len(m.high) > len(m.low)+1:
+		push(&m.low, -pop(&m.high))
+	}
+}
+
+// value returns the median; there is one.
+func (m *runningMedian) value() float64 {
+	switch {
+	case len(m.low) > len(m.high):
+		return -m.low[0]
+	case len(m.high) > len(m.low):
+		return m.high[0]
+	}
+	return (m.high[0] - m.low[0]) / 2
+}
+
+func push(heap *[]float64, x float64) {
+	h := append(*heap, x)
+	i := len(h) - 1
+	for i > 0 && h[(i-1)/2] > x {
+		h[i] = h[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	h[i] = x
+	*heap = h
+}
+
+func pop(heap *[]float64) float64 {
+	h := *heap
+	top, x := h[0], h[len(h)-1]
+	h = h[:len(h)-1]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child+1 < len(h) && h[child+1] < h[child] {
+			child++
+		}
+		if child >= len(h) || h[child] >= x {
+			if len(h) > 0 {
+				h[i] = x
+			}
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	*heap = h
+	return top
+}

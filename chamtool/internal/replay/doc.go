@@ -2,10 +2,9 @@
 //
 // [Run] replays a log through the online path: the same rings, tracker, models and scores as
 // in a running program, with the log's runs as events. Each log is one rank, as recorded, and
-// every run is predicted from the runs that had ended before it started. [EvaluateTasks] and
-// [EvaluateLoads] learn from one part of the logs and predict the rest. They learn nothing
-// from the predicted part, pool the logs of several ranks, and report runs with sizes that
-// are not in the training part separately too.
+// every run is predicted from the runs that had ended before it started. A first part of each
+// log can be left out of the scores. Simple rules are scored on the same runs.
 //
-// Logs without runs ([ErrNoRuns]) and splits with an empty side ([ErrSplit]) are errors.
+// A log of n runs takes time in n log n and about 130 bytes a run. Logs without runs
+// ([ErrNoRuns]) and without a scored prediction ([ErrFraction]) are errors.
 package replay

@@ -3,30 +3,37 @@ package replay
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/session"
-	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
-// feed writes a log's runs as events, in the order of time, on a clock of its own
-// whose ticks are nanoseconds.
+// ErrOverlap is returned for a log that has more runs at once on a thread than can be
+// replayed: its start times are wrong.
+var ErrOverlap = errors.New("too many runs at once on one thread")
+
+var remote = event.Remote.String()
+
+// feed writes a table's runs as events, in the order of time, on a clock of its own
+// whose ticks are nanoseconds. It numbers iterations without gaps.
 type feed struct {
-	rows    []task.Row
-	moments []moment
-	now     uint64
-	names   []string
-	index   map[string]uint64
+	*Table
+	first  float64 // seconds at tick base
+	orders [3][]uint32
+	now    uint64
 
 	creator *event.Ring
-	created int             // iterations that the creator left
-	lanes   map[int][]*lane // rings of each lane: more than one where its runs overlap
-	of      []*lane         // of each row
-	tokens  []uint64        // of each row, in the order of creation
-	last    uint64          // token
-	rings   []*event.Ring   // the creator's first
-	mhz     []float64       // of each core, as the log told it last
+	created int               // iterations that the creator left
+	lanes   map[int32][]*lane // rings of each lane: more than one where its runs overlap
+	running map[uint32]*lane  // by row
+	tokens  []uint32          // of each row, in the order of creation
+	last    uint32            // token
+	rings   []*event.Ring     // the creator's first
+	mhz     []float64         // of each core, from the last row of it
 }
 
 // lane is a thread that runs one task at a time.
@@ -36,94 +43,96 @@ type lane struct {
 	left  int    // iterations that it left
 }
 
-// moment is when something happens to a row.
-type moment struct {
-	at  uint64
-	row int
-	is  what
-}
-
-type what int
+// kind is what happens to a row. At one tick, what ends comes first.
+type kind int
 
 const (
-	ends what = iota // first, where more happens at once
-	isCreated
+	ends kind = iota
+	creates
 	starts
 )
 
 const (
-	// batch is how many moments pass before the rings are read.
+	// batch is how many events pass before the rings are read.
 	batch = 64
 	// laneSlots and creatorSlots hold what a batch may write.
 	laneSlots, creatorSlots = 256, batch * 32
+	// mostOverlapping bounds the rings of one lane.
+	mostOverlapping = 1024
 )
 
-func newFeed(rows []task.Row) *feed {
-	f := &feed{rows: rows, now: 1, index: map[string]uint64{}, lanes: map[int][]*lane{}, of: make([]*lane, len(rows)), tokens: make([]uint64, len(rows)), creator: event.NewRing(creatorSlots)}
+// newFeed prepares a table for being replayed. It changes the table.
+func newFeed(t *Table) *feed {
+	f := &feed{Table: t, now: 1, lanes: map[int32][]*lane{}, running: map[uint32]*lane{}, tokens: make([]uint32, t.Len()), creator: event.NewRing(creatorSlots)}
 	f.rings = []*event.Ring{f.creator}
-	f.rows = inARow(oneByOne(rows))
-	created := creations(f.rows)
-	first := slices.Min(append([]float64{0}, created...))
-	const ns, base = 1e9, 1_000_000
-	at := func(seconds float64) uint64 { return base + uint64((seconds-first)*ns) }
-	for i := range f.rows {
-		r := &f.rows[i]
-		start := at(r.Start)
-		f.moments = append(f.moments, moment{at(created[i]), i, isCreated}, moment{start, i, starts}, moment{start + max(1, uint64(r.Seconds*ns)), i, ends})
+	t.sequence()
+	t.number()
+	t.fillCreated()
+	f.first = min(0, slices.Min(t.created))
+	for k := range f.orders {
+		order := make([]uint32, t.Len())
+		for i := range order {
+			order[i] = uint32(i)
+		}
+		slices.SortFunc(order, func(a, b uint32) int { return f.compare(a, kind(k), b, kind(k)) })
+		f.orders[k] = order
 	}
-	slices.SortStableFunc(f.moments, func(a, b moment) int {
-		return cmp.Or(cmp.Compare(f.rows[a.row].Iteration, f.rows[b.row].Iteration), cmp.Compare(a.at, b.at), cmp.Compare(a.is, b.is))
-	})
 	return f
 }
 
-// oneByOne are rows that run one after the other, where the log does not tell when.
-func oneByOne(rows []task.Row) []task.Row {
-	if slices.ContainsFunc(rows, func(r task.Row) bool { return r.Start != 0 }) {
-		return rows
-	}
-	out, now := slices.Clone(rows), 0.0
-	for i := range out {
-		out[i].Start = now
-		now += out[i].Seconds
-	}
-	return out
+// compare orders what happens to rows: by iteration, time, kind and row.
+func (f *feed) compare(a uint32, of kind, b uint32, with kind) int {
+	return cmp.Or(cmp.Compare(f.iteration[a], f.iteration[b]), cmp.Compare(f.at(a, of), f.at(b, with)), cmp.Compare(of, with), cmp.Compare(a, b))
 }
 
-// inARow are rows whose iterations are numbered without gaps: one that ran no task
-// tells nothing, however many there are.
-func inARow(rows []task.Row) []task.Row {
-	var known []int
-	for i := range rows {
-		known = append(known, rows[i].Iteration)
+// at returns the tick at which something happens to a row.
+func (f *feed) at(row uint32, k kind) uint64 {
+	const ns, base = 1e9, 1_000_000
+	switch k {
+	case creates:
+		return base + uint64((f.Table.created[row]-f.first)*ns)
+	case starts:
+		return base + uint64((f.start[row]-f.first)*ns)
 	}
-	slices.Sort(known)
-	known = slices.Compact(known)
-	out := slices.Clone(rows)
-	for i := range out {
-		out[i].Iteration, _ = slices.BinarySearch(known, out[i].Iteration)
-	}
-	return out
+	return f.at(row, starts) + f.duration(row)
 }
 
-// creations are when the rows' tasks were created: where it is not told, when the
-// first task of their iteration started.
-func creations(rows []task.Row) []float64 {
-	begun := map[int]float64{}
-	for i := range rows {
-		r := &rows[i]
-		if at, ok := begun[r.Iteration]; !ok || r.Start < at {
-			begun[r.Iteration] = r.Start
+func (f *feed) duration(row uint32) uint64 { return max(1, uint64(f.seconds[row]*1e9)) }
+
+// sequence makes the rows run one after the other if the log has no start times.
+func (t *Table) sequence() {
+	if slices.ContainsFunc(t.start, func(s float64) bool { return s != 0 }) {
+		return
+	}
+	now := 0.0
+	for i, seconds := range t.seconds {
+		t.start[i] = now
+		now += seconds
+	}
+}
+
+// number numbers the iterations without gaps.
+func (t *Table) number() {
+	known := slices.Compact(slices.Sorted(slices.Values(t.iteration)))
+	for i, n := range t.iteration {
+		t.iteration[i], _ = slices.BinarySearch(known, n)
+	}
+}
+
+// fillCreated sets unknown creation times to the first start of the iteration.
+func (t *Table) fillCreated() {
+	begun := make([]float64, slices.Max(t.iteration)+1)
+	for i := range begun {
+		begun[i] = math.Inf(1)
+	}
+	for i, n := range t.iteration {
+		begun[n] = min(begun[n], t.start[i])
+	}
+	for i, n := range t.iteration {
+		if math.IsNaN(t.created[i]) {
+			t.created[i] = begun[n]
 		}
 	}
-	out := make([]float64, len(rows))
-	for i := range rows {
-		out[i] = begun[rows[i].Iteration]
-		if q := rows[i].Queue; q != nil {
-			out[i] = rows[i].Start - *q
-		}
-	}
-	return out
 }
 
 func (f *feed) clock() (ticks, ns uint64) {
@@ -134,33 +143,45 @@ func (f *feed) clock() (ticks, ns uint64) {
 // symbol names entry addresses, which count from 1.
 func (f *feed) symbol(address uint64) (name, build string) { return f.names[address-1], "" }
 
-func (f *feed) entry(name string) uint64 {
-	if f.index[name] == 0 {
-		f.names = append(f.names, name)
-		f.index[name] = uint64(len(f.names))
+// next returns the row to which something happens next, from the heads of the orders.
+func (f *feed) next(heads *[3]int) (row uint32, k kind, ok bool) {
+	for candidate, order := range f.orders {
+		if heads[candidate] == len(order) {
+			continue
+		}
+		if at := order[heads[candidate]]; !ok || f.compare(at, kind(candidate), row, k) < 0 {
+			row, k, ok = at, kind(candidate), true
+		}
 	}
-	return f.index[name]
+	heads[k]++
+	return row, k, ok
 }
 
-func (f *feed) play(ctx context.Context, s *session.Session) (events int, err error) {
-	for i, m := range f.moments {
-		switch m.is {
-		case isCreated:
-			f.create(m)
+// play replays all rows. It calls progress with the number of events so far.
+func (f *feed) play(ctx context.Context, s *session.Session, progress func(int)) (events int, err error) {
+	var heads [3]int
+	for i, last := 0, 3*f.Len()-1; i <= last; i++ {
+		row, k, _ := f.next(&heads)
+		switch k {
+		case creates:
+			f.create(row)
 		case starts:
-			if f.clocks(m) { // what began before ran at what it was
+			if f.clocks(row) { // what began before ran at the old frequency
 				events += s.Drain(f.rings)
 				s.SetFrequency(event.FrequenciesOf(slices.Clone(f.mhz)))
 			}
-			f.start(m)
+			if err := f.begin(row); err != nil {
+				return events, err
+			}
 		case ends:
-			f.end(m)
+			f.end(row)
 		}
-		if i%max(batch, len(f.rings)) == 0 || i == len(f.moments)-1 {
+		if i%max(batch, len(f.rings)) == 0 || i == last {
 			events += s.Drain(f.rings)
 			if ctx.Err() != nil {
 				return events, ctx.Err()
 			}
+			progress(i + 1)
 		}
 	}
 	return events, nil
@@ -176,79 +197,86 @@ func leave(r *event.Ring, left *int, iteration int, at uint64) {
 	}
 }
 
-func (f *feed) create(m moment) {
-	row := &f.rows[m.row]
+func (f *feed) create(row uint32) {
 	kind, flag := event.Create, event.Local
-	if row.Flag == event.Remote.String() {
+	if f.remote[row] {
 		kind, flag = event.Arrive, event.Remote
 	}
-	leave(f.creator, &f.created, row.Iteration, m.at)
+	at := f.at(row, creates)
+	leave(f.creator, &f.created, f.iteration[row], at)
 	f.last++
-	f.tokens[m.row] = f.last
-	sizes := row.Sizes[:min(len(row.Sizes), event.MaxSizes)]
+	f.tokens[row] = f.last
+	sizes := f.sizes[f.size[row]]
+	sizes = sizes[:min(len(sizes), event.MaxSizes)]
 	var s event.Slot
 	s.SetHeader(kind, flag, len(sizes), 0)
-	s[event.WordTicks], s[event.WordToken], s[event.WordEntry] = m.at, f.last, f.entry(row.Entry)
+	s[event.WordTicks], s[event.WordToken], s[event.WordEntry] = at, uint64(f.last), uint64(f.entry[row])+1
 	f.creator.Push(&s, sizes)
 	if kind == event.Create {
 		f.creator.Start()
 	}
 }
 
-func (f *feed) start(m moment) {
-	row := &f.rows[m.row]
-	l := f.lane(row.Lane, m.at)
-	l.until = m.at + max(1, uint64(row.Seconds*1e9))
-	leave(l.ring, &l.left, row.Iteration, m.at)
-	l.ring.Begin(f.tokens[m.row], m.at)
-	f.of[m.row] = l
+func (f *feed) begin(row uint32) error {
+	at := f.at(row, starts)
+	l, err := f.free(f.lane[row], at)
+	if err != nil {
+		return err
+	}
+	l.until = at + f.duration(row)
+	leave(l.ring, &l.left, f.iteration[row], at)
+	l.ring.Begin(uint64(f.tokens[row]), at)
+	f.running[row] = l
+	return nil
 }
 
-// clocks takes the frequency at which a row's core ran, and reports whether it is
-// another one than before.
-func (f *feed) clocks(m moment) bool {
-	row := &f.rows[m.row]
-	core := core(row)
-	if row.MHz == nil || *row.MHz <= 0 || core >= mostCores {
+// clocks sets the frequency of a row's core, and reports whether it changed.
+func (f *feed) clocks(row uint32) bool {
+	core, mhz := f.coreOf(row), float64(f.Table.mhz[row])
+	if mhz <= 0 || core >= mostCores {
 		return false
 	}
 	for len(f.mhz) <= core {
 		f.mhz = append(f.mhz, 0)
 	}
-	changed := f.mhz[core] != *row.MHz
-	f.mhz[core] = *row.MHz
+	changed := f.mhz[core] != mhz
+	f.mhz[core] = mhz
 	return changed
 }
 
-// mostCores bounds what a log may name.
+// mostCores bounds the core numbers of a log.
 const mostCores = 1 << 14
 
-// core is where a row ran; a log that does not say has a core for each lane.
-func core(r *task.Row) int {
-	if r.Core >= 0 {
-		return r.Core
+// coreOf returns the core of a row. A log without cores has one for each lane.
+func (f *feed) coreOf(row uint32) int {
+	if f.core[row] >= 0 {
+		return int(f.core[row])
 	}
-	return max(0, r.Lane)
+	return int(max(0, f.lane[row]))
 }
 
-// lane is a ring of a lane that is free at a tick.
-func (f *feed) lane(number int, at uint64) *lane {
+// free returns a ring of a lane that runs nothing at a tick.
+func (f *feed) free(number int32, at uint64) (*lane, error) {
 	for _, l := range f.lanes[number] {
 		if l.until <= at {
-			return l
+			return l, nil
 		}
+	}
+	if len(f.lanes[number]) == mostOverlapping {
+		return nil, fmt.Errorf("%s: %w: %d in lane %d", f.Name, ErrOverlap, mostOverlapping+1, number)
 	}
 	l := &lane{ring: event.NewRing(laneSlots)}
 	f.lanes[number] = append(f.lanes[number], l)
 	f.rings = append(f.rings, l.ring)
-	return l
+	return l, nil
 }
 
-func (f *feed) end(m moment) {
-	row, l := &f.rows[m.row], f.of[m.row]
+func (f *feed) end(row uint32) {
+	l := f.running[row]
+	delete(f.running, row)
 	var s event.Slot
-	s.SetHeader(event.Run, event.Local, 0, event.Place(core(row), 0))
-	s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = m.at-max(1, uint64(row.Seconds*1e9)), f.tokens[m.row], m.at
+	s.SetHeader(event.Run, event.Local, 0, event.Place(f.coreOf(row), 0))
+	s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = f.at(row, starts), uint64(f.tokens[row]), f.at(row, ends)
 	l.ring.Push(&s, nil)
 	l.ring.Begin(0, 0)
 }

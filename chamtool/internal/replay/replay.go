@@ -5,131 +5,245 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"time"
-
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/chamtool/internal/config"
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/session"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
-	"github.com/foretime/foretime/shared/stats"
 )
 
 // ErrNoRuns is returned for a log that holds no task runs.
 var ErrNoRuns = errors.New("no task runs")
 
+// ErrFraction is returned for a part to learn from that leaves nothing to score.
+var ErrFraction = errors.New("unusable fraction")
+
 // Options sets how logs are replayed.
 type Options struct {
 	Model perfmodel.Options
-	Now   func() time.Time // to tell what an event costs
+	// Skip is the fraction of each log, from its start, whose predictions are not scored.
+	Skip float64
+	Now  func() time.Time // for the time per event
+	// Progress is called with the number of runs that were replayed, of all logs; nil is not.
+	Progress func(runs int)
+	// Each is called with every scored prediction, in order of the starts; nil is not.
+	Each func(predicted, actual float64)
 }
 
-// Replayed is what the online path would have come to.
+// Result compares predictions with run times. Percentages are in percent; a figure that
+// does not exist is nil.
+type Result struct {
+	Train     int             `json:"train"` // runs that were not scored
+	Test      int             `json:"test"`  // runs that were
+	Model     string          `json:"model"`
+	MAE       *summary.Figure `json:"mae"` // seconds
+	MAPE      *summary.Figure `json:"mape"`
+	MedianAPE *summary.Figure `json:"median_ape"`
+	R2        *summary.Figure `json:"r2"`
+	WAPE      *summary.Figure `json:"wape"`     // sum of the errors over the sum of the run times
+	Coverage  *summary.Figure `json:"coverage"` // share of the runs with an interval that lie in it
+}
+
+// Replayed holds the results of a replay.
 type Replayed struct {
 	Result
+	Unseen     Result  `json:"unseen"` // of sizes that had not run before
 	Tasks      int     `json:"tasks"`
 	Fits       int     `json:"fits"`
 	NsPerEvent float64 `json:"ns_per_event"` // reading, predicting, learning, scoring
 	Curve      []Point `json:"curve"`
 	Level      float64 `json:"level"` // share that the intervals promise to hold
-	// Baselines are what plain rules would have come to on the same tasks.
+	// Baselines are the results of simple rules on the same runs.
 	Baselines map[string]*Result `json:"baselines"`
 }
 
-// Point is the error over a stretch of tasks, counted in each rank from its
-// first.
+// Point is the error over a stretch of runs, counted in each log from its first.
 type Point struct {
-	From      int      `json:"from"` // tasks seen before the stretch
-	To        int      `json:"to"`
-	Test      int      `json:"test"`
-	MAPE      *float64 `json:"mape"`
-	MedianAPE *float64 `json:"median_ape"`
+	From      int             `json:"from"` // runs before the stretch
+	To        int             `json:"to"`
+	Test      int             `json:"test"`
+	MAPE      *summary.Figure `json:"mape"`
+	MedianAPE *summary.Figure `json:"median_ape"`
 }
 
-// Run replays logs, each as a rank.
-func Run(ctx context.Context, logs []*task.Log, o Options) (*Replayed, error) {
-	r := &Replayed{}
-	var order []int // of each pair, in its rank
+// scores adds up the predictions of all logs.
+type scores struct {
+	all, unseen summary.Errors
+	rules       [baselines]summary.Errors
+	stretches   []summary.Errors // by doubling length, the first of firstStretch runs
+	longest     int              // log, in runs
+}
+
+const firstStretch = 50
+
+// Run replays logs, each as a rank. It changes the tables.
+func Run(ctx context.Context, logs []*Table, o Options) (*Replayed, error) {
+	if !(o.Skip >= 0 && o.Skip < 1) {
+		return nil, fmt.Errorf("%w: %v, want at least 0 and less than 1", ErrFraction, o.Skip)
+	}
+	if o.Progress == nil {
+		o.Progress = func(int) {}
+	}
+	r, s := &Replayed{}, &scores{}
 	var busy time.Duration
 	events := 0
-	judged := map[string][]Pair{}
-	for rank, l := range logs {
-		if len(l.Rows) == 0 {
-			return nil, fmt.Errorf("%s: %w", l.Name, ErrNoRuns)
+	for rank, t := range logs {
+		if t.Len() == 0 {
+			return nil, fmt.Errorf("%s: %w", t.Name, ErrNoRuns)
 		}
-		one := newFeed(l.Rows)
-		var heard []run
+		h := &heard{}
+		h.grow(t.Len())
 		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
-		s := session.New(session.Options{
+		f := newFeed(t)
+		online := session.New(session.Options{
 			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: event.Upstream, Model: perfmodel.New(o.Model),
-			Clock: one.clock, Symbol: one.symbol,
-			Each: func(f *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
-				heard = append(heard, run{f, p, r.StartSeconds, r.Seconds})
-			},
+			Clock: f.clock, Symbol: f.symbol, Each: h.add,
 		})
+		before := r.Tasks
 		started := o.Now()
-		n, err := one.play(ctx, s)
+		n, err := f.play(ctx, online, func(done int) { o.Progress(before + done/3) })
 		busy += o.Now().Sub(started)
 		if err != nil {
 			return nil, err
 		}
-		plain := newBaselines(heard)
-		for place, one := range heard {
-			plain.learnUntil(one.start)
-			if one.predicted.Value > 0 {
-				r.Pairs = append(r.Pairs, one.pair(plain))
-				order = append(order, place+1)
-				plain.judge(one, judged)
-			}
-		}
-		sum := s.Close()
+		s.score(h, o)
 		events += n
-		r.Tasks += len(l.Rows)
-		r.Fits += sum.Fits
+		r.Tasks += t.Len()
+		r.Fits += online.Close().Fits
 	}
-	r.Train = r.Tasks - len(r.Pairs)
-	if err := r.Score(); err != nil {
-		return nil, err
+	if s.all.Count() == 0 {
+		return nil, fmt.Errorf("%w: no prediction among %d runs after the first %v of them", ErrFraction, r.Tasks, o.Skip)
 	}
+	r.Result, r.Unseen = result(&s.all, r.Tasks), result(&s.unseen, 0)
 	r.Baselines = map[string]*Result{}
-	for name, pairs := range judged {
-		b := &Result{Train: r.Train, Model: name, Pairs: pairs}
-		if err := b.Score(); err != nil {
-			return nil, err
-		}
-		r.Baselines[name] = b
+	for i, name := range baselineNames {
+		one := result(&s.rules[i], r.Tasks)
+		one.Model = name
+		r.Baselines[name] = &one
 	}
 	r.Model = cmp.Or(o.Model.Serve, perfmodel.Auto)
 	r.Level = perfmodel.Level
 	r.NsPerEvent = float64(busy.Nanoseconds()) / float64(events)
-	r.Curve = curve(r.Pairs, order)
+	r.Curve = s.curve()
 	return r, nil
 }
 
-// curve is the error over stretches that double in length.
-func curve(pairs []Pair, order []int) []Point {
-	var points []Point
-	last := 0
-	for _, p := range order {
-		last = max(last, p)
+func result(e *summary.Errors, of int) Result {
+	return Result{
+		Train: max(0, of-e.Count()), Test: e.Count(),
+		MAE: summary.FigureOf(e.MAE()), MAPE: summary.FigureOf(e.MAPE()), MedianAPE: summary.FigureOf(e.MedianAPE()),
+		R2: summary.FigureOf(e.R2()), WAPE: summary.FigureOf(e.WAPE()), Coverage: summary.FigureOf(e.Coverage()),
 	}
-	for from, to := 0, 50; from < last; from, to = to, 2*to {
-		var errors []float64
-		for i, p := range pairs {
-			if order[i] > from && order[i] <= to {
-				errors = append(errors, 100*math.Abs(p.Predicted-p.Actual)/p.Actual)
-			}
+}
+
+// curve returns the errors over stretches that double in length.
+func (s *scores) curve() []Point {
+	var points []Point
+	for i, from, to := 0, 0, firstStretch; from < s.longest; i, from, to = i+1, to, 2*to {
+		p := Point{From: from, To: min(to, s.longest)}
+		if i < len(s.stretches) {
+			e := &s.stretches[i]
+			p.Test, p.MAPE, p.MedianAPE = e.Count(), summary.FigureOf(e.MAPE()), summary.FigureOf(e.MedianAPE())
 		}
-		n := len(errors)
-		point := Point{From: from, To: min(to, last), Test: n}
-		if n > 0 {
-			mean, median := stat.Mean(errors, nil), stats.Median(errors)
-			point.MAPE, point.MedianAPE = &mean, &median
-		}
-		points = append(points, point)
+		points = append(points, p)
 	}
 	return points
+}
+
+// stretch returns the errors of the stretch of a run, which counts from 1.
+func (s *scores) stretch(run int) *summary.Errors {
+	i := 0
+	for to := firstStretch; run > to; to *= 2 {
+		i++
+	}
+	for len(s.stretches) <= i {
+		s.stretches = append(s.stretches, summary.Errors{})
+	}
+	return &s.stretches[i]
+}
+
+// heard holds the runs of a log with their predictions, by column.
+type heard struct {
+	size, function   []uint32
+	start, seconds   []float64
+	value, low, high []float64 // of value 0 without a prediction
+	sizes            map[footprint]uint32
+	functions        map[*perfmodel.Entry]uint32
+}
+
+// footprint names a combination of sizes of a function.
+type footprint struct {
+	function uint32
+	hash     uint64
+}
+
+func (h *heard) grow(n int) {
+	h.size, h.function = make([]uint32, 0, n), make([]uint32, 0, n)
+	h.sizes, h.functions = map[footprint]uint32{}, map[*perfmodel.Entry]uint32{}
+	for _, column := range []*[]float64{&h.start, &h.seconds, &h.value, &h.low, &h.high} {
+		*column = make([]float64, 0, n)
+	}
+}
+
+func (h *heard) add(f *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
+	function := number(h.functions, f.Entry())
+	size := number(h.sizes, footprint{function, f.Hash()})
+	h.function, h.size = append(h.function, function), append(h.size, size)
+	h.start, h.seconds = append(h.start, r.StartSeconds), append(h.seconds, r.Seconds)
+	h.value, h.low, h.high = append(h.value, p.Value), append(h.low, p.Low), append(h.high, p.High)
+}
+
+// number returns a key's number in the order of first use.
+func number[K comparable](known map[K]uint32, key K) uint32 {
+	n, ok := known[key]
+	if !ok {
+		n = uint32(len(known))
+		known[key] = n
+	}
+	return n
+}
+
+// order returns the runs in the order of a time.
+func (h *heard) order(at func(run uint32) float64) []uint32 {
+	order := make([]uint32, len(h.start))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a, b)) })
+	return order
+}
+
+// score scores the predictions and the rules on every run, with what had ended when it
+// started.
+func (s *scores) score(h *heard, o Options) {
+	end := func(i uint32) float64 { return h.start[i] + h.seconds[i] }
+	ended, begun := h.order(end), h.order(func(i uint32) float64 { return h.start[i] })
+	known := rules{sizes: make([]past, len(h.sizes)), functions: make([]past, len(h.functions)), scores: s.rules}
+	s.longest = max(s.longest, len(begun))
+	skip := int(o.Skip * float64(len(begun)))
+	for place, i := range begun {
+		for len(ended) > 0 && end(ended[0]) <= h.start[i] {
+			known.learn(h.size[ended[0]], h.function[ended[0]], h.seconds[ended[0]])
+			ended = ended[1:]
+		}
+		if place < skip || !(h.value[i] > 0) {
+			continue
+		}
+		for _, e := range []*summary.Errors{&s.all, s.stretch(place + 1)} {
+			e.Add(h.value[i], h.seconds[i])
+			e.Interval(h.low[i], h.high[i], h.seconds[i])
+		}
+		if known.sizes[h.size[i]].n == 0 {
+			s.unseen.Add(h.value[i], h.seconds[i])
+		}
+		known.judge(h.size[i], h.function[i], h.seconds[i])
+		if o.Each != nil {
+			o.Each(h.value[i], h.seconds[i])
+		}
+	}
+	s.rules = known.scores
 }

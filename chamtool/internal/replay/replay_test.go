@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +17,22 @@ import (
 
 func log(t *testing.T, text string) *task.Log {
 	t.Helper()
-	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatMXM)
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatMXM})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
+}
+
+func tables(logs ...*task.Log) (out []*replay.Table) {
+	for _, l := range logs {
+		table := replay.NewTable(l.Name)
+		for i := range l.Rows {
+			table.Add(&l.Rows[i])
+		}
+		out = append(out, table)
+	}
+	return out
 }
 
 // A log of two sizes is predicted from the tenth run on, and each log is a
@@ -33,7 +45,7 @@ func TestRun(t *testing.T) {
 	l := log(t, b.String())
 	now := time.Unix(0, 0)
 	clock := func() time.Time { now = now.Add(1500 * time.Microsecond); return now }
-	r, err := replay.Run(t.Context(), []*task.Log{l, l}, replay.Options{Now: clock})
+	r, err := replay.Run(t.Context(), tables(l, l), replay.Options{Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +62,7 @@ func TestRun(t *testing.T) {
 
 func TestNoRuns(t *testing.T) {
 	l := log(t, "1.5\t0\n")
-	if _, err := replay.Run(t.Context(), []*task.Log{l}, replay.Options{Now: time.Now}); !errors.Is(err, replay.ErrNoRuns) {
+	if _, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now}); !errors.Is(err, replay.ErrNoRuns) {
 		t.Error(err)
 	}
 }
@@ -67,7 +79,7 @@ func TestFrequency(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "%d\t%d\t%f\t%.6f\t0\n", i, 1000*(1+i%2), mhz, seconds*(1+0.02*math.Sin(float64(i))))
 		}
-		r, err := replay.Run(t.Context(), []*task.Log{log(t, b.String())}, replay.Options{Now: time.Now})
+		r, err := replay.Run(t.Context(), tables(log(t, b.String())), replay.Options{Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,11 +96,11 @@ func TestFrequency(t *testing.T) {
 // play replays a log in the CSV layout.
 func play(t *testing.T, text string) *replay.Replayed {
 	t.Helper()
-	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatCSV)
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatCSV})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := replay.Run(t.Context(), []*task.Log{l}, replay.Options{Now: time.Now})
+	r, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,18 +159,18 @@ func TestStepOfManyFunctions(t *testing.T) {
 			slow = 2
 		}
 		return base[object] * slow * math.Exp(0.03*random.NormFloat64())
-	})), "log", task.FormatCSV)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := replay.Run(t.Context(), []*task.Log{l}, replay.Options{Now: time.Now})
+	})), "log", task.Options{Format: task.FormatCSV})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var misses []float64
-	for _, p := range r.Pairs[len(r.Pairs)-4*200+10 : len(r.Pairs)-3*200] { // after ten tasks of the slow phase
-		misses = append(misses, math.Abs(p.Predicted-p.Actual)/p.Actual)
+	_, err = replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Each: func(predicted, actual float64) {
+		misses = append(misses, math.Abs(predicted-actual)/actual)
+	}})
+	if err != nil {
+		t.Fatal(err)
 	}
+	misses = misses[len(misses)-4*200+10 : len(misses)-3*200] // after ten tasks of the slow phase
 	if middle, most := stats.Median(misses), stats.Quantile(misses, 0.95); middle > 0.06 || most > 0.15 {
 		t.Errorf("after the step: %.3f in the middle, %.3f at 95 of 100", middle, most)
 	}
@@ -266,5 +278,70 @@ func TestWorkers(t *testing.T) {
 	r := play(t, b.String())
 	if got, plain := float64(*r.MedianAPE), float64(*r.Baselines["history"].MedianAPE); got > 5 || plain < 8 {
 		t.Errorf("median error %.1f %%, of the plain median %.1f %%", got, plain)
+	}
+}
+
+// Of a log of 400 runs whose times double in the middle, the second half alone is scored.
+func TestSkip(t *testing.T) {
+	text := task.LogHeader
+	for i := range 400 {
+		text += fmt.Sprintf("0,0,local,f,8,0,,%.4f,,%.4f,,,,,\n", 0.01*float64(i), 0.001*float64(1+i/200))
+	}
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatCSV})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scored := 0
+	r, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Skip: 0.5, Each: func(_, actual float64) {
+		if scored++; actual != 0.002 {
+			t.Errorf("a run of %v s was scored", actual)
+		}
+	}})
+	if err != nil || r.Test != 200 || scored != 200 || r.Train != 200 {
+		t.Fatalf("%+v, %d scored, %v", r, scored, err)
+	}
+	for _, skip := range []float64{-0.1, 1, math.NaN()} {
+		if _, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Skip: skip}); !errors.Is(err, replay.ErrFraction) {
+			t.Errorf("skip %v: %v", skip, err)
+		}
+	}
+}
+
+// Wrong start times put all runs at once on one thread: an error, and no gigabytes of rings.
+func TestOverlap(t *testing.T) {
+	text := task.LogHeader + strings.Repeat("0,0,local,f,8,0,,0.5,,1,,,,,\n", 3000)
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatCSV})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now}); !errors.Is(err, replay.ErrOverlap) {
+		t.Error(err)
+	}
+}
+
+// The memory of a replay stays below 200 bytes a run.
+func TestMemory(t *testing.T) {
+	const runs = 200_000
+	table := replay.NewTable("log")
+	at := 0.0
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range runs {
+		seconds := 1e-4 * float64(1+i%7)
+		queue := 1e-5
+		table.Add(&task.Row{Iteration: i / 1000, Lane: i % 2, Flag: "local", Entry: "f", Sizes: task.Sizes{int64(i % 7)}, Start: at, Seconds: seconds, Queue: &queue})
+		at += seconds
+	}
+	most := uint64(0)
+	_, err := replay.Run(t.Context(), []*replay.Table{table}, replay.Options{Now: time.Now, Progress: func(n int) {
+		if n > runs-50 && most == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			most = after.HeapAlloc - before.HeapAlloc
+		}
+	}})
+	if err != nil || most == 0 || most > 200*runs {
+		t.Errorf("%d bytes a run, %v", most/runs, err)
 	}
 }

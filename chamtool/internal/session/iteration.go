@@ -6,19 +6,19 @@ import (
 )
 
 // iterations forecasts the load of each iteration from those before, and keeps
-// what it said.
+// the forecasts.
 type iterations struct {
-	model  *forecast.Model // nil before two loads
-	before float64         // the first load
-	next   float64         // forecast of the iteration under way; 0 where there is none
-	said   []float64       // of the complete ones
-	errors summary.Errors
+	model     *forecast.Model // nil before two loads
+	before    float64         // the first load
+	next      float64         // forecast of the iteration under way; 0 where there is none
+	forecasts []float64       // of the complete ones
+	errors    summary.Errors
 }
 
 // add takes the load of the iteration that is complete. One without a task is no
 // load.
 func (it *iterations) add(load float64) {
-	it.said = append(it.said, it.next)
+	it.forecasts = append(it.forecasts, it.next)
 	it.errors.Add(it.next, load)
 	switch {
 	case it.model != nil:

@@ -22,11 +22,11 @@ func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 		r.Created++
 	}
 	if s.o.Dialect == event.OpenMP {
-		sizes = f.varied.of(sizes)
+		sizes = f.varied.features(sizes)
 	}
 	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
 	if f.entry.Ready(t.Mark.footprint) {
-		t.Mark.predicted = f.entry.Usual(t.Mark.footprint)
+		t.Mark.predicted = f.entry.PredictShared(t.Mark.footprint)
 		t.Mark.first = t.Mark.predicted.Value
 	}
 }
@@ -143,9 +143,26 @@ func (s *Session) log(t *task.Task[mark], p *perfmodel.Prediction, r *task.Run) 
 		s.first = first
 	}
 	with := task.Texts{Entry: m.function.text, Predicted: text.predicted, First: first}
-	for _, l := range s.logs {
+	for i, l := range s.logs {
 		with.Sizes = text.sizes[l.layout]
-		l.w.Add(&row, &with)
+		if !l.w.Add(&row, &with) && i == 0 {
+			s.count(m.function.name, t, r)
+		}
+	}
+}
+
+// count counts a run that the log has no room for.
+func (s *Session) count(function string, t *task.Task[mark], r *task.Run) {
+	if s.beyond == nil {
+		s.beyond = &summary.Beyond{}
+	}
+	remote := t.Flag != event.Local
+	s.beyond.Add(function, r.Lane, r.Seconds, remote)
+	if span := s.span(r.Iteration); span != nil {
+		if span.Beyond == nil {
+			span.Beyond = &summary.Tasks{}
+		}
+		span.Beyond.Add(r.Seconds, remote)
 	}
 }
 
@@ -187,6 +204,12 @@ func (o *observer) Waited(iteration int, seconds float64) {
 func (o *observer) Ticked(iteration int, at float64) {
 	if r := (*Session)(o).span(iteration); r != nil {
 		r.End = at
+		graph, ok := o.tracker.Graph()
+		if ok {
+			own := graph.Minus(o.graph)
+			r.Graph = &own
+		}
+		o.graph = graph
 	}
 }
 

@@ -45,8 +45,8 @@ type Session struct {
 	tracker      *task.Tracker[mark]
 	model        *perfmodel.Model
 	byEntry      map[uint64]*function
-	usual        *function // the last one asked for, at usualAt
-	usualAt      uint64
+	lastFunction *function // the last one looked up, at lastAddress
+	lastAddress  uint64
 	byName       map[string]*function
 	order        []*function
 	logs         []*logFile
@@ -67,6 +67,8 @@ type Session struct {
 	cpu          time.Duration
 	rounds       int
 	spans        []summary.Round // of the iterations, as far as they are distinguished
+	beyond       *summary.Beyond // runs that the first log has no room for
+	graph        task.Graph      // of all iterations so far
 	warnings     []string
 	closed       bool
 }
@@ -156,7 +158,9 @@ func (s *Session) open(format string) {
 		s.warn(fmt.Errorf("no log: %w", err))
 		return
 	}
-	s.logs = append(s.logs, &logFile{name, layout, f, task.NewWriter(f, layout)})
+	w := task.NewWriter(f, layout)
+	w.SetLimit(s.o.Config.LogMegabytes * 1_000_000)
+	s.logs = append(s.logs, &logFile{name, layout, f, w})
 }
 
 func (s *Session) warn(err error) {
@@ -278,7 +282,7 @@ func (s *Session) Close() *summary.Summary {
 func (s *Session) iterationLines() {
 	for i, seconds := range s.history {
 		for _, l := range s.logs {
-			l.w.Iteration(seconds, s.iterations.said[i])
+			l.w.Iteration(seconds, s.iterations.forecasts[i])
 		}
 	}
 }
@@ -299,7 +303,7 @@ func (s *Session) summary() *summary.Summary {
 	for _, l := range s.logs {
 		out.RowsLost += l.w.Lost()
 	}
-	out.Rounds = slices.Clone(s.spans[:min(s.rounds, len(s.spans))])
+	out.Rounds, out.Beyond = slices.Clone(s.spans[:min(s.rounds, len(s.spans))]), s.beyond
 	for _, f := range s.order {
 		if f.entry.Overturned() {
 			out.Warnings = append(out.Warnings, f.name+": dropped the runs kept from earlier programs, since they predicted badly")
@@ -314,14 +318,14 @@ func (s *Session) summary() *summary.Summary {
 
 // function returns the task function at an address.
 func (s *Session) function(address uint64) *function {
-	if s.usual != nil && s.usualAt == address {
-		return s.usual
+	if s.lastFunction != nil && s.lastAddress == address {
+		return s.lastFunction
 	}
 	f := s.byEntry[address]
 	if f == nil {
 		f = s.newFunction(address)
 	}
-	s.usual, s.usualAt = f, address
+	s.lastFunction, s.lastAddress = f, address
 	return f
 }
 

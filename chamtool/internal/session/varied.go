@@ -9,8 +9,8 @@ type varied struct {
 	out    []int64
 }
 
-// of returns the places' numbers; the slice is used again.
-func (v *varied) of(numbers []int64) []int64 {
+// features returns the places' numbers; the slice is used again.
+func (v *varied) features(numbers []int64) []int64 {
 	if v.first == nil {
 		v.first = append([]int64{}, numbers...)
 	}

@@ -16,7 +16,7 @@ func TestVaried(t *testing.T) {
 		{[]int64{5, 1}, []int64{0, 5}},
 		{[]int64{5, 1, 9, 3}, []int64{9, 5, 3}},
 	} {
-		if got := v.of(tt.in); !slices.Equal(got, tt.want) {
+		if got := v.features(tt.in); !slices.Equal(got, tt.want) {
 			t.Errorf("%v: %v, want %v", tt.in, got, tt.want)
 		}
 	}

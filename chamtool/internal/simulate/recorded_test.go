@@ -25,7 +25,7 @@ func recorded(t *testing.T, moved int) *job.Job {
 	for rank := range 2 {
 		var b strings.Builder
 		b.WriteString(task.LogHeader)
-		s := &summary.Summary{Rank: rank, Ranks: 2, Counts: task.Counts{Threads: 1}}
+		s := &summary.Summary{Rank: rank, Ranks: 2, Complete: true, Counts: task.Counts{Threads: 1}}
 		wall := 1.4 * 0.01 * float64(30-moved)
 		for i := range 6 {
 			row := func(n int, flag string, seconds float64) {

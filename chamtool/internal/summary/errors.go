@@ -21,6 +21,7 @@ type Errors struct {
 	first              float64 // actual time: the next two are of the distances from it
 	sum, sumSquares    float64
 	histogram          []uint32
+	bounded, held      int // runs with an interval; of them, those that lie in it
 }
 
 // Add adds one prediction and what came, and returns |predicted - actual| /
@@ -46,6 +47,23 @@ func (e *Errors) Add(predicted, actual float64) (relative float64, ok bool) {
 	e.histogram[max(0, min(bin, binsHigh-1)-binsLow)]++
 	return relative, true
 }
+
+// Interval adds an interval and what came. An interval without an end is left out.
+func (e *Errors) Interval(low, high, actual float64) {
+	if math.IsNaN(low) || math.IsNaN(high) || math.IsInf(high, 1) {
+		return
+	}
+	e.bounded++
+	if low <= actual && actual <= high {
+		e.held++
+	}
+}
+
+// Coverage is the share of the runs with an interval that lie in it, NaN without any.
+func (e *Errors) Coverage() float64 { return float64(e.held) / float64(e.bounded) }
+
+// WAPE is the sum of the errors over the sum of the actual times in percent, NaN without any.
+func (e *Errors) WAPE() float64 { return 100 * e.absolute / (e.sum + float64(e.n)*e.first) }
 
 // Count is how many were added.
 func (e *Errors) Count() int { return e.n }

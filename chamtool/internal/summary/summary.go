@@ -19,9 +19,13 @@ type Summary struct {
 	Rank       int     `json:"rank"`
 	Ranks      int     `json:"ranks"`
 	Dialect    string  `json:"dialect"`
-	Balance    string  `json:"balance"`  // how the tool was to move tasks: off, reactive, proactive
-	Complete   bool    `json:"complete"` // the run came to its end
+	Balance    string  `json:"balance"`         // how the tool was to move tasks: off, reactive, proactive
+	Program    string  `json:"program"`         // name of its file
+	Began      string  `json:"began"`           // RFC 3339
+	Complete   bool    `json:"complete"`        // the run came to its end
+	Signal     bool    `json:"ended_by_signal"` // the tool wrote this when a signal ended the program
 	RunSeconds float64 `json:"run_seconds"`
+	Processors int     `json:"processors"` // that the program may use; 0 if unknown
 	Iterations int     `json:"iterations"`
 	task.Counts
 
@@ -41,7 +45,8 @@ type Summary struct {
 	ToolCPUSeconds float64 `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
 	ToolCPUPercent float64 `json:"tool_cpu_percent"` // of the CPU time of the tasks
 	TaskSeconds    float64 `json:"task_seconds"`
-	RowsLost       int     `json:"rows_lost"` // log rows that could not be written
+	RowsLost       int     `json:"rows_lost"`  // log rows that could not be written
+	Beyond         *Beyond `json:"beyond_log"` // nil if the log holds all rows
 
 	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
 	Entries  []FunctionModel `json:"entries"`
@@ -50,9 +55,52 @@ type Summary struct {
 
 // Round is one iteration of a rank. It begins when the one before ends.
 type Round struct {
-	Created int     `json:"created"`         // tasks
-	Waiting float64 `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
-	End     float64 `json:"end_seconds"`     // since the tool started
+	Created int         `json:"created"`         // tasks
+	Waiting float64     `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
+	End     float64     `json:"end_seconds"`     // since the tool started
+	Beyond  *Tasks      `json:"beyond_log,omitempty"`
+	Graph   *task.Graph `json:"graph,omitempty"` // nil if unknown
+}
+
+// Beyond holds the tasks that the log has no rows of, since it reached its limit.
+type Beyond struct {
+	Tasks
+	Functions map[string]*Tasks `json:"functions"`
+	Threads   map[int]*Tasks    `json:"threads"` // by lane
+}
+
+// Tasks counts runs of tasks.
+type Tasks struct {
+	Count   int     `json:"tasks"`
+	Remote  int     `json:"remote"` // of them, created by another rank
+	Seconds float64 `json:"seconds"`
+	Longest float64 `json:"longest_seconds"`
+}
+
+// Add counts a run.
+func (t *Tasks) Add(seconds float64, remote bool) {
+	t.Count++
+	t.Seconds += seconds
+	t.Longest = max(t.Longest, seconds)
+	if remote {
+		t.Remote++
+	}
+}
+
+// Add counts a run of a function on a lane.
+func (b *Beyond) Add(function string, lane int, seconds float64, remote bool) {
+	b.Tasks.Add(seconds, remote)
+	if b.Functions == nil {
+		b.Functions, b.Threads = map[string]*Tasks{}, map[int]*Tasks{}
+	}
+	if b.Functions[function] == nil {
+		b.Functions[function] = &Tasks{}
+	}
+	if b.Threads[lane] == nil {
+		b.Threads[lane] = &Tasks{}
+	}
+	b.Functions[function].Add(seconds, remote)
+	b.Threads[lane].Add(seconds, remote)
 }
 
 // FunctionModel summarises the model of one task function.
@@ -103,21 +151,24 @@ func (s *Summary) Short() string {
 	case s.Ended == 0 && s.Dropped == 0:
 		return "no tasks: the program created none that the tool can see"
 	case s.MedianAPE == nil:
-		return plural.Count(int(s.Ended), "task") + ", none predicted" + lacking(s.Dropped, s.RowsLost)
+		return plural.Count(int(s.Ended), "task") + ", none predicted" + s.lacking()
 	}
-	return fmt.Sprintf("%s, %d predicted with a median error of %s %%%s", plural.Count(int(s.Ended), "task"), s.Predicted, s.MedianAPE, lacking(s.Dropped, s.RowsLost))
+	return fmt.Sprintf("%s, %d predicted with a median error of %s %%%s", plural.Count(int(s.Ended), "task"), s.Predicted, s.MedianAPE, s.lacking())
 }
 
-// lacking says that events were dropped or rows lost.
-func lacking(dropped uint64, rows int) string {
-	said := ""
-	if dropped > 0 {
-		said = fmt.Sprintf("; %s dropped, so tasks are missing in every count (CHAMTOOL_RING_SLOTS makes the rings larger)", plural.Count(int(dropped), "event"))
+// lacking names the tasks that the log or the counts do not contain.
+func (s *Summary) lacking() string {
+	text := ""
+	if s.Dropped > 0 {
+		text = fmt.Sprintf("; %s dropped, so tasks are missing in every count (CHAMTOOL_RING_SLOTS makes the rings larger)", plural.Count(int(s.Dropped), "event"))
 	}
-	if rows > 0 {
-		said += fmt.Sprintf("; %s could not be written, so the log is incomplete", plural.Count(rows, "row"))
+	if s.RowsLost > 0 {
+		text += fmt.Sprintf("; %s could not be written, so the log is incomplete", plural.Count(s.RowsLost, "row"))
 	}
-	return said
+	if s.Beyond != nil {
+		text += fmt.Sprintf("; %s only counted by function, since the log is at its limit (CHAMTOOL_LOG_MEGABYTES)", plural.Count(s.Beyond.Count, "task"))
+	}
+	return text
 }
 
 // ReadAll returns the summaries of all ranks of a run that began at a time; nil until all
@@ -141,9 +192,16 @@ func ReadAll(dir string, ranks int, began time.Time) []*Summary {
 
 // Together returns the text of [Summary.Short] for all ranks.
 func Together(all []*Summary) string {
-	ended, dropped, rows, predicted, low, high := uint64(0), uint64(0), 0, 0, math.Inf(1), 0.0
+	var sum Summary
+	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
 	for _, s := range all {
-		dropped, rows = dropped+s.Dropped, rows+s.RowsLost
+		sum.Dropped, sum.RowsLost = sum.Dropped+s.Dropped, sum.RowsLost+s.RowsLost
+		if s.Beyond != nil {
+			if sum.Beyond == nil {
+				sum.Beyond = &Beyond{}
+			}
+			sum.Beyond.Count += s.Beyond.Count
+		}
 		ended, predicted = ended+s.Ended, predicted+s.Predicted
 		if s.MedianAPE != nil {
 			low, high = min(low, float64(*s.MedianAPE)), max(high, float64(*s.MedianAPE))
@@ -153,7 +211,7 @@ func Together(all []*Summary) string {
 	if low <= high {
 		found = fmt.Sprintf("%d predicted with median errors of %.3g to %.3g %%", predicted, low, high)
 	}
-	return fmt.Sprintf("%s: %s, %s%s", plural.Count(len(all), "rank"), plural.Count(int(ended), "task"), found, lacking(dropped, rows))
+	return fmt.Sprintf("%s: %s, %s%s", plural.Count(len(all), "rank"), plural.Count(int(ended), "task"), found, sum.lacking())
 }
 
 // Read reads a rank's summary.

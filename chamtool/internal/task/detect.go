@@ -12,6 +12,8 @@ import (
 // peeked is how much of a file tells its format.
 const peeked = 1 << 16
 
+const byteOrderMark = "\uFEFF"
+
 // unpacked undoes what a file is packed with and looks at its first line.
 func unpacked(r io.Reader) (whole *bufio.Reader, first string, err error) {
 	whole = bufio.NewReaderSize(r, peeked)
@@ -21,6 +23,9 @@ func unpacked(r io.Reader) (whole *bufio.Reader, first string, err error) {
 			return nil, "", err
 		}
 		whole = bufio.NewReaderSize(inner, peeked)
+	}
+	if mark, _ := whole.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		_, _ = whole.Discard(len(mark))
 	}
 	head, err := whole.Peek(peeked)
 	if err != nil && err != io.EOF {
@@ -46,12 +51,10 @@ func detect(first string) Format {
 		return ""
 	case len(fields) == 2:
 		return FormatMXM // iteration loads of a rank that ran no task
-	case numbers(fields[:len(fields)-1], true):
-		return FormatPerm
 	case len(fields) >= 5 && numbers(fields[:len(fields)-3], true):
 		return FormatMXM
 	}
-	return FormatAR
+	return ""
 }
 
 func numbers(fields []string, whole bool) bool {

@@ -13,10 +13,8 @@ import (
 )
 
 var samples = map[Format]string{
-	FormatCSV:  LogHeader + "0,0,local,e,8 8,0,,0.1,,0.2,,,,,\n",
-	FormatMXM:  "1\t2709792\t2599.966000\t0.418714\t0.000000\n167.9\t0.0\n",
-	FormatAR:   "0.1,0.2,0.3\n",
-	FormatPerm: "0\t40\t80\t0.5\n",
+	FormatCSV: LogHeader + "0,0,local,e,8 8,0,,0.1,,0.2,,,,,\n",
+	FormatMXM: "1\t2709792\t2599.966000\t0.418714\t0.000000\n167.9\t0.0\n",
 }
 
 // A log is read whatever it is in and however it is packed.
@@ -28,17 +26,17 @@ func TestFormatsAreRecognised(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Close()
-		for name, data := range map[string]string{"plain": text, "gzip": packed.String(), "a blank line first": "\n" + text} {
+		for name, data := range map[string]string{"plain": text, "gzip": packed.String(), "a blank line first": "\n" + text, "a byte order mark": "\uFEFF" + text} {
 			if format == FormatCSV && strings.HasPrefix(name, "a blank") {
 				continue
 			}
-			l, err := ReadLog(strings.NewReader(data), "log", FormatAuto)
+			l, err := ReadLog(strings.NewReader(data), "log", Options{Format: FormatAuto})
 			if err != nil || l.Format != format || l.Counts.Used == 0 {
 				t.Errorf("%s, %s: %+v (%v)", format, name, l, err)
 			}
 		}
 	}
-	csv, err := ReadLog(strings.NewReader(samples[FormatCSV]), "log", FormatAuto)
+	csv, err := ReadLog(strings.NewReader(samples[FormatCSV]), "log", Options{Format: FormatAuto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +50,10 @@ func TestFormatsAreRecognised(t *testing.T) {
 }
 
 func TestNoFormat(t *testing.T) {
-	if _, err := ReadLog(strings.NewReader("{}\n"), "log", FormatAuto); !errors.Is(err, ErrFormat) {
+	if _, err := ReadLog(strings.NewReader("0.1,0.2,0.3\n"), "log", Options{Format: FormatAuto}); !errors.Is(err, ErrFormat) {
 		t.Error(err)
 	}
-	if _, err := ReadLog(strings.NewReader(""), "log", FormatAuto); !errors.Is(err, ErrEmpty) {
+	if _, err := ReadLog(strings.NewReader(""), "log", Options{Format: FormatAuto}); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
 	if _, err := LoadLog(t.Context(), filepath.Join(t.TempDir(), "none"), FormatAuto); !errors.Is(err, os.ErrNotExist) {

@@ -30,15 +30,13 @@ func TestReadLayouts(t *testing.T) {
 		{"bad lines", FormatMXM, "x\t8\t1\t0.1\t0\n1\t8\t1\t-2\t0\n1\t8\t1\tNaN\t0\n1\t8.5\t1\t1\t0\n1\t2\t3\n9\t8\t1\t0.25\t0\n", 1, 0, 5, `log:1: "x" is not a task number`, false, false},
 		{"no line", FormatMXM, "", 0, 0, 0, "", true, false},
 		{"no good line", FormatMXM, "hello\n", 0, 0, 0, "", true, false},
-		{"ar", FormatAR, "0.1,0.2,0.3\n0.2,0.3,0.4\n0.1,0.2\n", 0, 2, 1, "log:3: 2 fields, want 3 as in the first line", false, false},
-		{"perm tabs", FormatPerm, "0\t40\t80\t0.5\n1\t80\t40\t0.6\n", 0, 2, 0, "", false, false},
-		{"perm commas", FormatPerm, "0,40,80,0.5\r\n-1,80,40,0.6\n", 0, 1, 1, `log:2: "-1" is not an iteration number`, false, false},
+		{"start times of no clock", FormatCSV, LogHeader + "0,0,local,e,8,0,,1e308,,0.2,,,,,\n0,0,local,e,8,0,,-1e300,,0.2,,,,,\n0,0,local,e,8,0,,0.1,1e308,0.2,,,,,\n0,0,local,e,8,0,,0.1,,1e300,,,,,\n0,0,local,e,8,0,,-3.5,,0.2,,,,,\n", 1, 0, 4, "log:2: start_seconds 1e+308: want at most 1e+09", false, false},
 		{"csv without a column", FormatCSV, "a,b\n1,2\n", 0, 0, 0, "", false, true},
 		{"unknown", "xml", "<a/>", 0, 0, 0, "", false, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l, err := ReadLog(strings.NewReader(tt.text), "log", tt.format)
+			l, err := ReadLog(strings.NewReader(tt.text), "log", Options{Format: tt.format})
 			if tt.empty || tt.unusable {
 				if err == nil || errors.Is(err, ErrEmpty) != tt.empty {
 					t.Fatalf("error %v", err)
@@ -88,7 +86,7 @@ func TestRoundTrip(t *testing.T) {
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		l, err := ReadLog(&out, "log", FormatCSV)
+		l, err := ReadLog(&out, "log", Options{Format: FormatCSV})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,12 +165,10 @@ func TestFullDisk(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add("1\t2709792\t2599.966000\t0.418714\t0.000000\n167.9\t0.0\n", 0)
-	f.Add("0.1,0.2,0.3\n", 1)
-	f.Add("0\t40\t80\t0.5\n", 2)
-	f.Add(LogHeader+"0,0,local,e,8 8,0,,0.1,,0.2,,\n", 3)
+	f.Add(LogHeader+"0,0,local,e,8 8,0,,0.1,,0.2,,\n", 1)
 	f.Fuzz(func(t *testing.T, text string, format int) {
-		formats := []Format{FormatMXM, FormatAR, FormatPerm, FormatCSV}
-		l, err := ReadLog(strings.NewReader(text), "log", formats[uint(format)%4])
+		formats := []Format{FormatMXM, FormatCSV}
+		l, err := ReadLog(strings.NewReader(text), "log", Options{Format: formats[uint(format)%2]})
 		if err != nil {
 			return
 		}

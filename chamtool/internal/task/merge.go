@@ -97,11 +97,23 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 			c.at = c.end // nothing behind it can be trusted
 			return false
 		}
-		if k := s.Kind(); k != event.Create && k != event.Announce && k != event.Open { // which were told before
+		switch s.Kind() {
+		case event.Create, event.Announce: // which were told before
+		case event.Open:
+			t.graph = true
+			if task := t.tasks.get(s[event.WordToken]); task != nil {
+				task.node = t.spans.create(c.lane, s)
+			}
+		case event.Depends:
+			if task := t.tasks.get(s[event.WordToken]); task != nil && task.node != nil {
+				t.sizes = r.AppendSizes(t.sizes[:0], c.at)
+				t.spans.depend(task.node, t.sizes)
+			}
+		default:
 			c.when = s[event.WordTicks]
 			return true
 		}
-		c.pass(r, s)
+		c.skip(r, s)
 	}
 	token, began, ok := r.UnderWay()
 	c.over, c.token, c.when = true, token, began
@@ -127,12 +139,12 @@ func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
 		return true
 	}
 	t.take(&t.lanes[c.lane], r, s, c.at)
-	c.pass(r, s)
+	c.skip(r, s)
 	return t.next(c, r)
 }
 
-// pass leaves the event at the cursor, and now and then gives its room back.
-func (c *cursor) pass(r *event.Ring, s *event.Slot) {
+// skip moves the cursor behind its event, and now and then gives its room back.
+func (c *cursor) skip(r *event.Ring, s *event.Slot) {
 	c.taken++
 	if c.at += s.Slots(); c.taken%256 == 0 {
 		r.Release(c.at)

@@ -1,6 +1,11 @@
 package task
 
-import "math/bits"
+import (
+	"cmp"
+	"maps"
+	"math/bits"
+	"slices"
+)
 
 // blockTasks is how many tokens that follow each other share a block.
 const blockTasks = 64
@@ -79,4 +84,28 @@ func (o *open[M]) remove(token uint64) {
 		o.near[place(key)] = nil
 		o.spare = append(o.spare, b)
 	}
+}
+
+// countMask selects the bits of a block's key that count the tasks of one thread.
+const countMask = 1<<34 - 1
+
+// forget closes the tasks that their threads created first, in whole blocks, until at most a
+// number are open, and returns how many it closed. It spares the blocks of some tokens.
+func (o *open[M]) forget(most int, spare []uint64) (closed int) {
+	keys := slices.SortedFunc(maps.Keys(o.blocks), func(a, b uint64) int { return cmp.Compare(a&countMask, b&countMask) })
+	for _, key := range keys {
+		if o.n <= most {
+			break
+		}
+		if slices.ContainsFunc(spare, func(token uint64) bool { return token/blockTasks == key }) {
+			continue
+		}
+		b := o.blocks[key]
+		n := bits.OnesCount64(b.held)
+		closed, o.n, b.held = closed+n, o.n-n, 0
+		delete(o.blocks, key)
+		o.near[place(key)] = nil
+		o.spare = append(o.spare, b)
+	}
+	return closed
 }

@@ -48,3 +48,24 @@ func TestOpen(t *testing.T) {
 		})
 	})
 }
+
+// forget closes the oldest tasks of all threads first, and spares those that run.
+func TestForget(t *testing.T) {
+	o := open[int]{blocks: map[uint64]*block[int]{}}
+	token := func(lane, n uint64) uint64 { return (lane+1)<<40 | n }
+	for lane := range uint64(2) {
+		for n := range uint64(1000) {
+			o.add(token(lane, n))
+		}
+	}
+	closed := o.forget(500, []uint64{token(1, 3)})
+	if o.n > 500 || o.n+closed != 2000 {
+		t.Errorf("%d open, %d closed", o.n, closed)
+	}
+	if o.get(token(1, 3)) == nil || o.get(token(0, 3)) != nil || o.get(token(0, 999)) == nil || o.get(token(1, 999)) == nil {
+		t.Error("closed a task that runs, or the newest, or kept the oldest")
+	}
+	if again := o.add(token(0, 3)); again == nil || o.get(token(0, 3)) != again {
+		t.Error("a token cannot be used again")
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,63 +32,92 @@ const (
 	FormatCSV     Format = "csv"     // ours
 	FormatParquet Format = "parquet" // ours
 	FormatMXM     Format = "mxm"     // the original tool's: tab separated, one size; lines of two fields are iteration loads
-	FormatAR      Format = "ar"      // comma separated windows: earlier iteration loads, then the load that followed
-	FormatPerm    Format = "perm"    // iteration, the sizes in execution order, the iteration's seconds
 )
 
 // ParseFormat checks a format's name.
 func ParseFormat(s string) (Format, error) {
 	switch f := Format(s); f {
-	case FormatAuto, FormatCSV, FormatParquet, FormatMXM, FormatAR, FormatPerm:
+	case FormatAuto, FormatCSV, FormatParquet, FormatMXM:
 		return f, nil
 	}
-	return "", fmt.Errorf("%w: %q: want auto, csv, parquet, mxm, ar or perm", ErrFormat, s)
+	return "", fmt.Errorf("%w: %q: want auto, csv, parquet or mxm", ErrFormat, s)
 }
 
 // Log is a log in memory.
 type Log struct {
-	Name   string
-	Format Format
-	Rows   []Row // of runs; empty for ar and perm
-	// Loads are the seconds of iterations in order: of the lines that tell
-	// them, or of the windows' last column.
-	Loads []float64
-	// Windows are the loads before each of Loads; only for ar.
-	Windows     [][]float64
+	Name        string
+	Format      Format
+	Rows        []Row     // of runs
+	Loads       []float64 // seconds of iterations in order, if the log has them
 	Counts      dataset.Counts
 	Diagnostics []*dataset.SyntaxError // of the first hundred lines dropped
+
+	add    func(*Row) // nil appends to Rows
+	source *source    // nil if it is another reader
+	names  map[string]string
+	sizes  map[string]Sizes
+	key    []byte
 }
 
 // parquetMagic is how a Parquet file begins.
 const parquetMagic = "PAR1"
 
 // LoadLog reads a log, packed by gzip or not. Bad lines are diagnostics; the error
-// matches [ErrEmpty] where no line is left, or is the context's.
+// matches [ErrEmpty] if no line is left, or is the context's.
 func LoadLog(ctx context.Context, path string, format Format) (*Log, error) {
+	return Scan(ctx, path, Options{Format: format})
+}
+
+// Options sets how a log is read.
+type Options struct {
+	Format Format // "" is FormatAuto
+	// Add takes each run in place of Rows. It must not keep the row. Nil keeps Rows.
+	Add func(*Row)
+	// Read is called with numbers of bytes that were read from the file. Nil is not.
+	Read func(bytes int)
+}
+
+// Scan is LoadLog with options.
+func Scan(ctx context.Context, path string, o Options) (*Log, error) {
 	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadLog(cancelled{ctx, f}, path, format)
+	source := &source{ctx: ctx, r: f, read: o.Read}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		source.size = info.Size()
+	}
+	return ReadLog(source, path, o)
 }
 
-// cancelled is a reader that ends with its context.
-type cancelled struct {
-	ctx context.Context
-	r   io.Reader
+// source is a reader that ends with its context and counts what it read.
+type source struct {
+	ctx  context.Context
+	r    io.Reader
+	read func(bytes int)
+	n    int64 // bytes read
+	size int64 // of the file; 0 if unknown
 }
 
-func (c cancelled) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
+// Read reads, until the context ends.
+func (s *source) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return c.r.Read(p)
+	n, err := s.r.Read(p)
+	s.n += int64(n)
+	if s.read != nil {
+		s.read(n)
+	}
+	return n, err
 }
 
-// ReadLog is LoadLog for a reader; the name is for messages.
-func ReadLog(r io.Reader, name string, format Format) (*Log, error) {
-	l := &Log{Name: name, Format: format}
+// ReadLog is Scan for a reader; the name is for messages.
+func ReadLog(r io.Reader, name string, o Options) (*Log, error) {
+	format := cmp.Or(o.Format, FormatAuto)
+	l := &Log{Name: name, Format: format, add: o.Add, names: map[string]string{}, sizes: map[string]Sizes{}}
+	l.source, _ = r.(*source)
 	whole, first, err := unpacked(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -101,10 +132,6 @@ func ReadLog(r io.Reader, name string, format Format) (*Log, error) {
 		err = l.readRows(whole)
 	case FormatMXM:
 		err = l.lines(whole, l.mxm)
-	case FormatAR:
-		err = l.lines(whole, l.ar)
-	case FormatPerm:
-		err = l.lines(whole, l.perm)
 	case "": // an empty file
 	default:
 		_, err = ParseFormat(string(format))
@@ -132,14 +159,63 @@ func (l *Log) readRows(r io.Reader) error {
 	}
 	for reader.Scan() {
 		row := reader.Row()
-		if row.Seconds <= 0 || row.Iteration < 0 {
-			reader.Reject("a run of no time, or of no iteration")
+		if reason := unusable(&row); reason != "" {
+			reader.Reject(reason)
 			continue
 		}
-		l.Rows = append(l.Rows, row)
+		l.keep(&row)
 	}
 	l.Counts, l.Diagnostics = reader.Counts(), reader.Diagnostics()
 	return reader.Err()
+}
+
+// mostSeconds bounds times: about 30 years, which is far below what nanoseconds in 64 bits hold.
+const mostSeconds = 1e9
+
+// unusable says why a row cannot be used, or nothing.
+func unusable(r *Row) string {
+	switch {
+	case r.Seconds <= 0 || r.Iteration < 0:
+		return "a run of no time, or of no iteration"
+	case !(math.Abs(r.Start) <= mostSeconds):
+		return fmt.Sprintf("start_seconds %v: want at most %v", r.Start, mostSeconds)
+	case !(r.Seconds <= mostSeconds):
+		return fmt.Sprintf("seconds %v: want at most %v", r.Seconds, mostSeconds)
+	case r.Queue != nil && !(math.Abs(*r.Queue) <= mostSeconds):
+		return fmt.Sprintf("queue_seconds %v: want at most %v", *r.Queue, mostSeconds)
+	}
+	return ""
+}
+
+// keep keeps a row. Equal texts and sizes share memory: a row's own texts would hold its
+// whole line.
+func (l *Log) keep(r *Row) {
+	if l.add != nil {
+		l.add(r)
+		return
+	}
+	l.key = r.Sizes.AppendText(l.key[:0])
+	sizes, known := l.sizes[string(l.key)]
+	if !known {
+		sizes = r.Sizes
+		l.sizes[string(l.key)] = sizes
+	}
+	r.Sizes, r.Flag, r.Entry = sizes, l.name(r.Flag), l.name(r.Entry)
+	if n := len(l.Rows); n == cap(l.Rows) && n >= 1000 && l.source != nil && l.source.size > 0 {
+		expected := 1.02 * float64(n) * float64(l.source.size) / float64(l.source.n)
+		l.Rows = slices.Grow(l.Rows, max(n/8, int(expected)-n)) // doubling would take half as much again
+	}
+	l.Rows = append(l.Rows, *r)
+}
+
+// name returns a text of its own for equal texts.
+func (l *Log) name(s string) string {
+	known, ok := l.names[s]
+	if !ok {
+		known = strings.Clone(s)
+		l.names[known] = known
+	}
+	return known
 }
 
 // lines gives every line that is not empty to take, and records what it
@@ -201,46 +277,7 @@ func (l *Log) mxm(fields []string) error {
 	if predicted != 0 {
 		row.Predicted = &predicted
 	}
-	l.Rows = append(l.Rows, row)
-	return nil
-}
-
-func (l *Log) ar(fields []string) error {
-	if len(fields) < 2 {
-		return fmt.Errorf("%d fields, want at least 2", len(fields))
-	}
-	if len(l.Windows) > 0 && len(fields) != len(l.Windows[0])+1 {
-		return fmt.Errorf("%d fields, want %d as in the first line", len(fields), len(l.Windows[0])+1)
-	}
-	window := make([]float64, len(fields))
-	for i, f := range fields {
-		var err error
-		if window[i], err = seconds(f, "load"); err != nil {
-			return err
-		}
-	}
-	last := len(window) - 1
-	l.Windows, l.Loads = append(l.Windows, window[:last:last]), append(l.Loads, window[last])
-	return nil
-}
-
-func (l *Log) perm(fields []string) error {
-	if len(fields) < 3 {
-		return fmt.Errorf("%d fields, want at least 3", len(fields))
-	}
-	if _, err := strconv.ParseUint(fields[0], 10, 32); err != nil {
-		return fmt.Errorf("%q is not an iteration number", clip(fields[0]))
-	}
-	var sizes Sizes
-	last := len(fields) - 1
-	if err := sizes.UnmarshalText([]byte(strings.Join(fields[1:last], " "))); err != nil {
-		return err
-	}
-	load, err := seconds(fields[last], "run time")
-	if err != nil {
-		return err
-	}
-	l.Loads = append(l.Loads, load)
+	l.keep(&row)
 	return nil
 }
 

@@ -30,9 +30,10 @@ type Row struct {
 type Sizes []int64
 
 // MarshalText writes the sizes with spaces between.
-func (s Sizes) MarshalText() ([]byte, error) { return s.append(nil), nil }
+func (s Sizes) MarshalText() ([]byte, error) { return s.AppendText(nil), nil }
 
-func (s Sizes) append(b []byte) []byte {
+// AppendText appends the sizes with spaces between.
+func (s Sizes) AppendText(b []byte) []byte {
 	for i, n := range s {
 		if i > 0 {
 			b = append(b, ' ')

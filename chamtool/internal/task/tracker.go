@@ -21,6 +21,7 @@ type Task[M any] struct {
 	runtimes  bool    // it is the runtime's own, which no observer is told of
 	told      bool    // Iteration is that of its runs too
 	parts     float64 // seconds of its runs that went on later
+	node      *node   // OpenMP: in the graph of tasks
 }
 
 // Run is one execution of a task, complete.
@@ -91,6 +92,8 @@ type Tracker[M any] struct {
 	arrivals  uint64
 	left      int // most taskwaits that one worker left
 	settled   int // iterations of which every run has been told
+	spans     spans
+	graph     bool // the runtime reports the graph of tasks
 	sizes     []int64
 }
 
@@ -167,6 +170,7 @@ func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 		t.lanes = append(t.lanes, lane{number: len(t.lanes)})
 		t.started = append(t.started, nil)
 	}
+	t.spans.limit = uint64(mostOverhead * 1e6 / t.clock.Between(0, 1e6))
 	limits := make([]uint64, len(rings))
 	for i, r := range rings {
 		limits[i] = r.Head()
@@ -181,7 +185,31 @@ func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 	events = t.rest(rings, limits)
 	t.counts.Started += t.arrivals
 	t.iterated(before)
+	if t.counts.Dropped > 0 && t.tasks.n > mostOpen {
+		t.counts.Incomplete += uint64(t.forget())
+	}
 	return events
+}
+
+// mostOpen bounds the tasks that are open when events were dropped: the end of most of them
+// was. Without drops all are kept.
+const mostOpen = 1 << 14
+
+// forget closes the oldest open tasks but those that run.
+func (t *Tracker[M]) forget() int {
+	var running []uint64
+	for _, task := range t.started {
+		if task != nil {
+			running = append(running, task.Token)
+		}
+	}
+	return t.tasks.forget(mostOpen/2, running)
+}
+
+// Graph returns the graph of the tasks so far. ok is false if it is not known: events were
+// dropped, or the runtime does not report it.
+func (t *Tracker[M]) Graph() (g Graph, ok bool) {
+	return t.spans.graph(t.clock), t.graph && t.counts.Dropped == 0
 }
 
 // Finish tells of the iterations that no later event can add to. Call it after
@@ -238,9 +266,11 @@ func (t *Tracker[M]) add(s *event.Slot, iteration int) *Task[M] {
 func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	switch s.Kind() {
 	case event.ThreadStart:
+		t.spans.join(l.number, s[event.WordTicks])
 		t.counts.Threads++
 		l.nested, l.waiting = l.nested[:0], l.waiting[:0]
 	case event.ThreadEnd:
+		t.spans.leave(l.number, s[event.WordTicks])
 		t.counts.Left++
 	case event.Arrive:
 		t.sizes = r.AppendSizes(t.sizes[:0], at)
@@ -250,7 +280,7 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.claim(l, r, s, at)
 		t.arrived(s)
 	case event.Begin:
-		t.opened(r, s, at)
+		t.opened(l, r, s, at)
 	case event.Runtimes:
 		t.exclude(s[event.WordToken])
 	case event.Part:
@@ -262,9 +292,11 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.counts.Incomplete++
 		t.tasks.remove(s[event.WordToken])
 	case event.WaitStart:
+		t.spans.wait(l.number, s[event.WordTicks])
 		t.counts.Waits++
 		l.waiting = append(l.waiting, wait{int(s.Number()), s[event.WordTicks], l.within(int(s.Number()))})
 	case event.WaitEnd:
+		t.spans.resume(l.number, int(s.Flag()&classes), s[event.WordTicks])
 		t.counts.WaitsLeft++
 		t.waited(l, s)
 	case event.Load:
@@ -299,7 +331,7 @@ func (t *Tracker[M]) claim(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 // its threads to go on. Those that wait still have waited in the one that ends.
 func (t *Tracker[M]) waited(l *lane, s *event.Slot) {
 	iteration, left := l.waits, int(s[event.WordRound])
-	if s.Flag() == event.Counted {
+	if s.Flag()&event.Counted != 0 {
 		iteration = t.left
 	} else {
 		l.waits++
@@ -336,7 +368,7 @@ func (t *Tracker[M]) idle(l *lane, iteration int, now uint64) {
 }
 
 // opened describes a task whose creation did not tell its sizes.
-func (t *Tracker[M]) opened(r *event.Ring, s *event.Slot, at uint64) {
+func (t *Tracker[M]) opened(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	task := t.tasks.get(s[event.WordToken])
 	if task == nil { // its creation was dropped
 		t.counts.Incomplete++
@@ -344,6 +376,9 @@ func (t *Tracker[M]) opened(r *event.Ring, s *event.Slot, at uint64) {
 	}
 	t.arrivals++
 	task.Iteration, task.told, task.begun, task.blank = int(s.Number()), true, true, false
+	if task.node != nil {
+		t.spans.begin(l.number, task.node, s[event.WordTicks])
+	}
 	t.sizes = r.AppendSizes(t.sizes[:0], at)
 	t.observer.Created(task, t.sizes)
 }
@@ -363,6 +398,9 @@ func (t *Tracker[M]) part(l *lane, s *event.Slot) {
 	nested := l.nest(s.Depth(), span)
 	if task := t.tasks.get(s[event.WordToken]); task != nil {
 		task.parts += max(0, span-nested)
+		if task.node != nil {
+			t.spans.end(l.number, task.node, s[event.WordTicks], s[event.WordEnd], false)
+		}
 	}
 }
 
@@ -388,6 +426,11 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	}
 	t.started[l.number] = nil
 	t.told = max(t.told, end)
+	if task.node != nil && task.node.begun {
+		t.spans.raise(task.node)
+		t.spans.end(l.number, task.node, start, end, true)
+		task.node = nil
+	}
 	if task.runtimes || task.blank {
 		if task.blank { // what it works on was dropped
 			t.counts.Incomplete++

@@ -29,6 +29,8 @@ type Writer struct {
 	failed  error
 	written int // bytes
 	lost    int // rows that could not be written
+	limit   int // bytes; 0 is none
+	full    bool
 	held    int // rows in buf, whole or in part
 
 	mhz     float64 // the frequency last written in the CSV layout
@@ -49,6 +51,9 @@ func NewWriter(out io.Writer, layout Layout) *Writer {
 	return w
 }
 
+// SetLimit bounds what is written to a number of bytes; 0 is no bound.
+func (w *Writer) SetLimit(bytes int) { w.limit = bytes }
+
 // Texts are the parts of a row as they are written, which the caller makes once
 // for many rows.
 type Texts struct {
@@ -58,11 +63,14 @@ type Texts struct {
 	First     []byte // [SecondsText] of what was predicted when the task was created
 }
 
-// Add writes a row.
-func (w *Writer) Add(r *Row, t *Texts) {
+// Add writes a row. It returns false for a row beyond the limit, and for every later one.
+func (w *Writer) Add(r *Row, t *Texts) bool {
+	if w.full = w.full || w.limit > 0 && w.written+len(w.buf) >= w.limit; w.full {
+		return false
+	}
 	if w.failed != nil {
 		w.lost++
-		return
+		return true
 	}
 	if w.layout == CSV {
 		w.csv(r, t)
@@ -73,6 +81,7 @@ func (w *Writer) Add(r *Row, t *Texts) {
 	if n := writeBlock - w.written%writeBlock; len(w.buf) >= n {
 		w.write(n)
 	}
+	return true
 }
 
 func (w *Writer) csv(r *Row, t *Texts) {
@@ -172,7 +181,7 @@ func SecondsText(b []byte, seconds float64) []byte { return appendSeconds(b, sec
 
 // SizesText is a task's sizes as the layout holds them.
 func SizesText(sizes []int64, layout Layout) []byte {
-	b := Sizes(sizes).append(nil)
+	b := Sizes(sizes).AppendText(nil)
 	if layout == Tab {
 		for i := range b {
 			if b[i] == ' ' {

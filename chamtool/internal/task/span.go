@@ -1,0 +1,381 @@
+package task
+
+import (
+	"github.com/foretime/foretime/chamtool/internal/event"
+)
+
+// spans follows the work and the span of a program's tasks while it runs (Blumofe and
+// Leiserson 1999; the burden as in Cilkview, He, Leiserson and Leiserson 2010). Work is the
+// time that threads spend in tasks and outside of waits. The path of a task is the length of
+// the longest chain of work that had to come before: its parent's up to its creation, and
+// those of the tasks that it depends on, up to their ends. A wait continues at the longest
+// path of what it waits for. The span is the longest path. All times are in ticks.
+type spans struct {
+	lanes    []*strand // of threads, the implicit task at the bottom of the stack
+	work     uint64
+	overhead uint64 // between tasks that a thread ran one after the other while others were ready
+	stalls   uint64 // the same of threads that took longer than mostOverhead, for want of a processor or of a ready task
+	quiet    uint64 // in which no thread worked
+	working  int    // threads that work
+	changed  uint64 // tick at which that last changed
+	longest  uint64 // path of an ended task
+	ready    int    // tasks created that have not begun
+	free     []*node
+	begun    bool   // a task was created
+	limit    uint64 // ticks of mostOverhead
+	// The work and the path before the first task: of the program's start.
+	earlierWork, earlierPath uint64
+}
+
+// strand is one thread's stack of tasks.
+type strand struct {
+	stack []*node
+	idle  uint64 // tick since which the thread looks for a task in a wait; 0 if it does not
+
+	joined, working bool
+}
+
+// node is a task in the graph. It is used again when nothing refers to it.
+type node struct {
+	token       uint64
+	parent      *node
+	path        uint64
+	since       uint64 // tick up to which path is counted
+	children    uint64 // longest path of an ended child
+	descendants uint64 // the same of all descendants
+	refs        int    // itself until it ends, its children, and those that depend on it
+	waits       int    // nested
+	begun, done bool
+	undeferred  bool // its parent waits for it
+	before      []*node
+	locations   map[uint64]*location // that its children depend on, by address
+}
+
+// location holds the tasks that a later one with the same address depends on.
+type location struct {
+	writer  *node
+	readers []*node
+}
+
+// The classes of waits, in the flag of an event.
+const (
+	barrier   = 1
+	taskwait  = 2
+	taskgroup = 3
+	classes   = 3 // mask
+)
+
+const (
+	// undeferred is in the flag of an Open of a task that its parent waits for.
+	undeferred event.Flag = 2
+	// written is in a word of a Depends, above the address.
+	written = 1 << 63
+	// mostOverhead bounds, in seconds, what counts as overhead between two tasks: beyond it
+	// the thread was stopped or found no task.
+	mostOverhead = 20e-6
+)
+
+func (s *spans) strand(lane int) *strand {
+	for len(s.lanes) <= lane {
+		s.lanes = append(s.lanes, nil)
+	}
+	if s.lanes[lane] == nil {
+		s.lanes[lane] = &strand{stack: []*node{{refs: 1, begun: true}}}
+	}
+	return s.lanes[lane]
+}
+
+func (st *strand) top() *node { return st.stack[len(st.stack)-1] }
+
+// advance counts a task's own work up to a tick.
+func (s *spans) advance(n *node, at uint64) {
+	if n.waits == 0 && n.since > 0 && at > n.since {
+		n.path += at - n.since
+		s.work += at - n.since
+	}
+	n.since = max(n.since, at)
+}
+
+// update counts the threads that work, after one of them began or stopped at a tick.
+func (s *spans) update(st *strand, at uint64) {
+	works := st.joined && st.top().waits == 0
+	if works == st.working {
+		return
+	}
+	if s.working == 0 && s.begun && at > s.changed {
+		s.quiet += at - s.changed
+	}
+	s.changed = max(s.changed, at)
+	if st.working = works; works {
+		s.working++
+	} else {
+		s.working--
+	}
+}
+
+// join starts a thread's implicit task.
+func (s *spans) join(lane int, at uint64) {
+	st := s.strand(lane)
+	st.stack = st.stack[:1]
+	n := st.stack[0]
+	n.path, n.since, n.waits = max(n.path, s.front()), at, 0
+	st.joined = true
+	s.update(st, at)
+}
+
+// leave ends a thread.
+func (s *spans) leave(lane int, at uint64) {
+	st := s.strand(lane)
+	s.advance(st.stack[0], at)
+	st.joined = false
+	s.update(st, at)
+}
+
+// front returns the longest path of the tasks that run.
+func (s *spans) front() (path uint64) {
+	for _, st := range s.lanes {
+		if st != nil && st.joined && st.stack[0].waits == 0 {
+			path = max(path, st.stack[0].path)
+		}
+	}
+	return path
+}
+
+// create adds a task that the thread's present task creates.
+func (s *spans) create(lane int, e *event.Slot) *node {
+	parent := s.strand(lane).top()
+	s.advance(parent, e[event.WordTicks])
+	if !s.begun {
+		s.begun, s.earlierWork, s.earlierPath, s.changed = true, s.work, parent.path, e[event.WordTicks]
+	}
+	var n *node
+	if last := len(s.free) - 1; last >= 0 {
+		n, s.free = s.free[last], s.free[:last]
+		*n = node{before: n.before[:0]}
+	} else {
+		n = &node{}
+	}
+	n.token, n.parent, n.path, n.refs, n.undeferred = e[event.WordToken], parent, parent.path, 1, e.Flag()&undeferred != 0
+	parent.refs++
+	s.ready++
+	return n
+}
+
+// depend adds the addresses that a task depends on.
+func (s *spans) depend(n *node, words []int64) {
+	p := n.parent
+	if p.locations == nil {
+		p.locations = map[uint64]*location{}
+	}
+	for _, word := range words {
+		address := uint64(word) &^ written
+		l := p.locations[address]
+		if l == nil {
+			l = &location{}
+			p.locations[address] = l
+		}
+		if l.writer != nil && l.writer != n {
+			s.follow(n, l.writer)
+		}
+		if uint64(word)&written == 0 {
+			n.refs++
+			l.readers = append(l.readers, n)
+			continue
+		}
+		for _, reader := range l.readers {
+			if reader != n {
+				s.follow(n, reader)
+			}
+			s.release(reader)
+		}
+		l.readers = l.readers[:0]
+		if l.writer != nil {
+			s.release(l.writer)
+		}
+		n.refs++
+		l.writer = n
+	}
+}
+
+// follow makes a task depend on one before.
+func (s *spans) follow(n, before *node) {
+	before.refs++
+	n.before = append(n.before, before)
+}
+
+// begin puts a task on a thread's stack.
+func (s *spans) begin(lane int, n *node, at uint64) {
+	st := s.strand(lane)
+	s.advance(st.top(), at)
+	switch gap := at - min(at, st.idle); {
+	case st.idle == 0 || s.ready == 0:
+	case gap < s.limit:
+		s.overhead += gap
+	default:
+		s.stalls += gap
+	}
+	s.ready--
+	st.idle = 0
+	n.begun, n.since = true, at
+	s.raise(n)
+	st.stack = append(st.stack, n)
+	s.update(st, at)
+}
+
+// raise lengthens a task's path to those of the tasks that it depends on.
+func (s *spans) raise(n *node) {
+	for _, b := range n.before {
+		if b.done {
+			n.path = max(n.path, b.path)
+		}
+	}
+}
+
+// end takes a task off a thread's stack. Parts of a task that leaves its thread are ended
+// without being done.
+func (s *spans) end(lane int, n *node, start, at uint64, done bool) {
+	st := s.strand(lane)
+	i := len(st.stack) - 1
+	for i > 0 && st.stack[i] != n {
+		i--
+	}
+	if i > 0 {
+		s.advance(n, at)
+		st.stack = st.stack[:i]
+	} else if at > start { // it went on here after it had left another thread
+		n.path += at - start
+		s.work += at - start
+	}
+	top := st.top()
+	top.since = max(top.since, at)
+	if top.waits > 0 {
+		st.idle = at
+	}
+	s.update(st, at)
+	if !done {
+		return
+	}
+	n.done = true
+	p := n.parent
+	p.children = max(p.children, n.path)
+	if n.undeferred {
+		p.path = max(p.path, n.path)
+	}
+	s.longest = max(s.longest, n.path)
+	for q := p; q != nil; q = q.parent {
+		q.descendants = max(q.descendants, n.path)
+		if !q.done {
+			break
+		}
+	}
+	for _, b := range n.before {
+		s.release(b)
+	}
+	n.before = n.before[:0]
+	s.release(n)
+}
+
+// release drops a reference, and keeps a node without references for another task.
+func (s *spans) release(n *node) {
+	for n != nil {
+		if n.refs--; n.refs > 0 {
+			return
+		}
+		p := n.parent
+		s.forget(n)
+		n.parent = nil
+		s.free = append(s.free, n)
+		n = p
+	}
+}
+
+// forget drops what the children of a task depend on: all of them have ended.
+func (s *spans) forget(n *node) {
+	locations := n.locations
+	n.locations = nil
+	for _, l := range locations {
+		if l.writer != nil {
+			s.release(l.writer)
+		}
+		for _, reader := range l.readers {
+			s.release(reader)
+		}
+	}
+}
+
+// wait notes that a thread's present task begins to wait.
+func (s *spans) wait(lane int, at uint64) {
+	st := s.strand(lane)
+	n := st.top()
+	s.advance(n, at)
+	n.waits++
+	st.idle = at
+	s.update(st, at)
+}
+
+// resume continues a task after a wait of a class.
+func (s *spans) resume(lane, class int, at uint64) {
+	st := s.strand(lane)
+	n := st.top()
+	st.idle = 0
+	if n.waits == 0 {
+		n.since = max(n.since, at)
+		return
+	}
+	n.since = max(n.since, at)
+	n.waits--
+	s.update(st, at)
+	switch class {
+	case taskwait:
+		n.path = max(n.path, n.children)
+	case taskgroup:
+		n.path = max(n.path, n.children, n.descendants)
+	case barrier:
+		if len(st.stack) == 1 {
+			n.path = max(n.path, s.longest, s.front())
+			for _, other := range s.lanes {
+				if other != nil {
+					n.path = max(n.path, other.stack[0].path)
+				}
+			}
+		}
+	}
+	if len(st.stack) == 1 && class != taskgroup {
+		s.forget(n)
+	}
+}
+
+// Graph holds times of the graph of tasks in seconds. With any number of threads a program takes
+// at least its span, and with P threads at least its work / P.
+type Graph struct {
+	Work     float64 `json:"work"`     // in tasks, and outside of waits
+	Span     float64 `json:"span"`     // longest chain of work in which each part waits for the one before
+	Overhead float64 `json:"overhead"` // of threads between two tasks, while others had been created
+	Stalls   float64 `json:"stalls"`   // the same if it took longer than 20 µs: no processor, or no ready task
+	Quiet    float64 `json:"quiet"`    // in which no thread worked
+}
+
+// Minus returns the difference of two graphs.
+func (g Graph) Minus(o Graph) Graph {
+	return Graph{g.Work - o.Work, g.Span - o.Span, g.Overhead - o.Overhead, g.Stalls - o.Stalls, g.Quiet - o.Quiet}
+}
+
+// Plus returns the sum of two graphs of which one follows the other.
+func (g Graph) Plus(o Graph) Graph {
+	return Graph{g.Work + o.Work, g.Span + o.Span, g.Overhead + o.Overhead, g.Stalls + o.Stalls, g.Quiet + o.Quiet}
+}
+
+// graph returns the graph from the first task on.
+func (s *spans) graph(c *Clock) Graph {
+	span := s.longest
+	for _, st := range s.lanes {
+		if st != nil {
+			span = max(span, st.stack[0].path)
+		}
+	}
+	seconds := func(ticks uint64) float64 { return c.Between(0, ticks) }
+	return Graph{
+		Work: seconds(s.work - s.earlierWork), Span: seconds(span - min(span, s.earlierPath)),
+		Overhead: seconds(s.overhead), Stalls: seconds(s.stalls), Quiet: seconds(s.quiet),
+	}
+}
