@@ -61,6 +61,7 @@ func (p *Provisioner) look(ctx context.Context) error {
 		p.doubt(fmt.Errorf("decisions ignore what could not be read: %s", what))
 	}
 	p.hardware = h
+	p.announce(now)
 	if !p.s.Live || !p.k.Accounting || !p.accounted.IsZero() && now.Sub(p.accounted) < accountingAge {
 		return nil
 	}
