@@ -219,6 +219,11 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 			return err
 		}
 	}
+	urgent := int(cmp.Or(p.urgent, "A")[0] - 'A')
+	deadline := time.Duration(p.deadlineMS * float64(time.Millisecond))
+	if deadline > 0 && !trial.HasJobs(both[urgent]) {
+		return fmt.Errorf("%c: %s: the recording contains no whole job, from one wait for the device to the next: record for more --seconds", 'A'+urgent, both[urgent].Program)
+	}
 	outlooks, err := trial.Traces(ctx, both[0], both[1], trial.Sharings("A", "B", constants), p.slack)
 	if err != nil {
 		return err
@@ -228,12 +233,11 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 		Programs [2]recording `json:"programs"`
 		Ways     []sharing    `json:"ways"`
 		Best     string       `json:"best,omitempty"`
+		Safest   string       `json:"safest,omitempty"` // the low end of its share in time is enough
 	}{Level: pair.Level}
 	for i, t := range both {
 		result.Programs[i] = recording{t.Program, len(t.Launches), t.Busy(), t.Overhead}
 	}
-	urgent := int(cmp.Or(p.urgent, "A")[0] - 'A')
-	deadline := time.Duration(p.deadlineMS * float64(time.Millisecond))
 	for _, o := range outlooks {
 		s := sharing{Way: o.Sharing.Name, Speed: o.Speeds}
 		if deadline > 0 {
@@ -242,12 +246,16 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 		}
 		result.Ways = append(result.Ways, s)
 	}
-	kept := true
+	var within uncertainty.Prediction // under the best way
 	switch {
 	case deadline > 0:
-		var best trial.Outlook
-		best, kept = trial.BestWithin(outlooks, urgent, deadline)
-		result.Best = best.Sharing.Name
+		best, _ := trial.BestWithin(outlooks, urgent, deadline)
+		if within = best.Within(urgent, deadline); within.Value > 0 {
+			result.Best = best.Sharing.Name
+		}
+		if safest, kept := trial.SafestWithin(outlooks, urgent, deadline); kept {
+			result.Safest = safest.Sharing.Name
+		}
 	case p.urgent != "":
 		result.Best = trial.Best(outlooks, urgent, p.slack).Sharing.Name
 	}
@@ -271,11 +279,18 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 		if deadline > 0 {
 			page.Line("in time: jobs of %c within %v, from a first launch to the program's own wait for the device", 'A'+urgent, deadline)
 		}
+		const percent = 100 * trial.Punctual
 		switch {
-		case !kept:
-			page.Line("no way keeps the deadline for 95 %% of the jobs; most are in time with: %s", result.Best)
-		case deadline > 0:
+		case deadline > 0 && result.Best == "":
+			page.Line("no way keeps the deadline for any job; alone a job takes %v or more", outlooks[0].Alone[urgent][0].Round(time.Microsecond))
+		case deadline > 0 && within.Value < trial.Punctual:
+			page.Line("no way keeps the deadline for %v %% of the jobs; most are in time with: %s", percent, result.Best)
+		case deadline > 0 && result.Safest == result.Best:
 			page.Line("best for this deadline: %s", result.Best)
+		case deadline > 0 && result.Safest == "":
+			page.Line("best for this deadline: %s; its interval, as that of every way, allows for less than %v %% in time", result.Best, percent)
+		case deadline > 0:
+			page.Line("best for this deadline: %s; its interval allows for less than %v %% in time, that of %s does not", result.Best, percent, result.Safest)
 		case result.Best != "":
 			page.Line("best for an urgent %s: %s", p.urgent, result.Best)
 		}

@@ -48,21 +48,29 @@ type Outlook struct {
 	Times [2][]time.Duration
 	// Periods are the mean times from one job to the next, pauses included.
 	Periods [2]time.Duration
+	// Alone are the times of each program's jobs alone, in order of length.
+	Alone [2][]time.Duration
 }
 
 // Within returns the share of a program's jobs that take at most a time; low and high
 // are that for the ends of the interval of its speed: the period becomes longer or
-// shorter by the time of the job, not by that of the pause.
+// shorter by the time of the job, not by that of the pause, and no job becomes shorter
+// than alone.
 func (o Outlook) Within(program int, deadline time.Duration) uncertainty.Prediction {
 	speed := o.Speeds[program]
 	share := func(actual float64) float64 {
 		later, n := float64(o.Periods[program])*(speed.Value/actual-1), 0
-		for _, t := range o.Times[program] {
-			if float64(t)+later <= float64(deadline) {
+		times, alone := o.Times[program], o.Alone[program]
+		for i, t := range times {
+			least := t
+			if len(alone) > 0 {
+				least = min(t, alone[i*len(alone)/len(times)])
+			}
+			if max(float64(t)+later, float64(least)) <= float64(deadline) {
 				n++
 			}
 		}
-		return float64(n) / float64(max(len(o.Times[program]), 1))
+		return float64(n) / float64(max(len(times), 1))
 	}
 	return uncertainty.Prediction{Value: share(speed.Value), Low: share(speed.Low), High: share(speed.High), Level: speed.Level}
 }
@@ -90,8 +98,9 @@ func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64
 		kernels := way.Device.Discipline == device.MPS // they alternate, those of graphs too
 		clients := [2]simulator.Client{client(a, kernels), client(b, kernels)}
 		if kernels {
-			way.Device.Ahead = way.Device.Filled().Ahead * max(len(clients[0].Kernels)/played(a), len(clients[1].Kernels)/played(b))
+			way.Device.Ahead = way.Device.Filled().Ahead * max(len(clients[0].Kernels)/len(played(a)), len(clients[1].Kernels)/len(played(b)))
 		}
+		o := Outlook{Sharing: way}
 		var alone [2]float64
 		for k, c := range clients {
 			if way.Urgent == k {
@@ -101,9 +110,8 @@ func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64
 			if err != nil {
 				return nil, err
 			}
-			alone[k] = rates(r)[0]
+			alone[k], o.Alone[k] = rates(r)[0], slices.Sorted(slices.Values(r.Clients[0].Unmarked))
 		}
-		o := Outlook{Sharing: way}
 		var speeds [2][]float64
 		for n := range shiftedRuns {
 			both := clients
@@ -146,7 +154,7 @@ func spread(speeds []float64, off float64) uncertainty.Prediction {
 func client(t *pair.Trace, kernels bool) simulator.Client {
 	c := simulator.Client{Unmarked: true}
 	c.Name = t.Program
-	for _, l := range t.Launches[:played(t)] {
+	for _, l := range played(t) {
 		parts := 1
 		if kernels {
 			parts = max(l.Kernels, 1)
@@ -164,15 +172,53 @@ func client(t *pair.Trace, kernels bool) simulator.Client {
 	return c
 }
 
-// played returns how many launches of a trace are played.
-func played(t *pair.Trace) int {
-	var span time.Duration
-	for i, l := range t.Launches {
-		if span += max(l.Gap, l.Time); span > tracePart {
-			return i + 1
+// HasJobs reports whether [Traces] finds a whole job in a trace: what a program launches
+// between two of its own waits.
+func HasJobs(t *pair.Trace) bool { return played(t)[0].Wait }
+
+// played returns the launches of a trace that are played again and again: its first whole
+// jobs. A recording cuts the job at its begin and the one at its end. If no job is whole,
+// all launches are played.
+func played(t *pair.Trace) []pair.Launch {
+	first := slices.IndexFunc(t.Launches, func(l pair.Launch) bool { return l.Wait })
+	if first < 0 {
+		return firstPart(t.Launches)
+	}
+	end := len(t.Launches)
+	if first > 0 {
+		end = lastWait(t.Launches)
+	}
+	if end == first {
+		return firstPart(t.Launches)
+	}
+	whole := t.Launches[first:end]
+	part := firstPart(whole)
+	if n := len(part); n < len(whole) && !whole[n].Wait {
+		if last := lastWait(part); last > 0 {
+			return part[:last]
 		}
 	}
-	return len(t.Launches)
+	return part
+}
+
+// lastWait returns the index of the last launch before which the program waited.
+func lastWait(launches []pair.Launch) int {
+	i := len(launches) - 1
+	for !launches[i].Wait {
+		i--
+	}
+	return i
+}
+
+// firstPart returns the first launches that take tracePart together.
+func firstPart(launches []pair.Launch) []pair.Launch {
+	var span time.Duration
+	for i, l := range launches {
+		if span += max(l.Gap, l.Time); span > tracePart {
+			return launches[:i+1]
+		}
+	}
+	return launches
 }
 
 // length is about the time of a client's job alone.
@@ -251,18 +297,27 @@ func Best(outlooks []Outlook, urgent int, slack float64) Outlook {
 	return best
 }
 
-// punctual is the share of jobs that have to be done within a deadline.
-const punctual = 0.95
+// Punctual is the share of jobs that have to be done within a deadline.
+const Punctual = 0.95
 
 // BestWithin returns the way under which the other program is fastest while 0.95 of a
 // program's jobs take at most the deadline; if they do so under none, the way under which
 // most of them do, and false.
 func BestWithin(outlooks []Outlook, program int, deadline time.Duration) (best Outlook, kept bool) {
-	best = outlooks[0]
+	return fastestWithin(outlooks, program, func(o Outlook) float64 { return o.Within(program, deadline).Value })
+}
+
+// SafestWithin is [BestWithin] with the low end of the share of jobs instead of the share.
+func SafestWithin(outlooks []Outlook, program int, deadline time.Duration) (best Outlook, kept bool) {
+	return fastestWithin(outlooks, program, func(o Outlook) float64 { return o.Within(program, deadline).Low })
+}
+
+func fastestWithin(outlooks []Outlook, program int, share func(Outlook) float64) (best Outlook, kept bool) {
 	for i, o := range outlooks {
-		share, most := o.Within(program, deadline).Value, best.Within(program, deadline).Value
-		keeps := share >= punctual
-		if i == 0 || keeps && (!kept || o.Speeds[1-program].Value > best.Speeds[1-program].Value) || !keeps && !kept && share > most {
+		keeps, faster := share(o) >= Punctual, o.Speeds[1-program].Value > best.Speeds[1-program].Value
+		switch {
+		case i == 0, keeps && (!kept || faster),
+			!keeps && !kept && (share(o) > share(best) || share(o) == share(best) && faster):
 			best, kept = o, keeps
 		}
 	}

@@ -110,7 +110,7 @@ func TestBestWithin(t *testing.T) {
 	}{
 		{time.Millisecond, "MPS and priority, A urgent", true}, // in time slices a job waits for a turn
 		{time.Second, "MPS", true},
-		{time.Microsecond, "time slices", false},
+		{time.Microsecond, "MPS", false}, // none: the way of the fastest other program
 	} {
 		best, kept := BestWithin(got, 0, tt.deadline)
 		if best.Sharing.Name != tt.want || kept != tt.kept {
@@ -136,5 +136,64 @@ func TestTracesOfGraphs(t *testing.T) {
 		if s.Value < 0.6 || s.Value > 0.8 {
 			t.Errorf("program %d: %v, want about 0.5 / 0.7", k, s)
 		}
+	}
+}
+
+// A recording cuts the job at its begin and the one at its end: they are no jobs that a
+// program does in less time.
+func TestCutJobs(t *testing.T) {
+	const each, job = 100 * time.Microsecond, 40
+	cut := &pair.Trace{Program: "train"}
+	for i := range 17 + 3*job + 5 {
+		l := pair.Launch{Gap: 5 * time.Microsecond, Time: each}
+		l.Wait = i >= 17 && (i-17)%job == 0
+		cut.Launches = append(cut.Launches, l)
+	}
+	got, err := Traces(t.Context(), cut, serving(), Sharings("A", "B", device.Settings{}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range got {
+		if least := o.Times[0][0]; least < job*each {
+			t.Errorf("%s: a job of %v takes %v", o.Sharing.Name, job*each, least)
+		}
+		// The interval of the speed reaches above 1, but a job needs its kernels' time.
+		if p := o.Within(0, job*each-each); p.High != 0 {
+			t.Errorf("%s: %v in less than the time of the kernels", o.Sharing.Name, p)
+		}
+	}
+	for name, tt := range map[string]struct {
+		launches []pair.Launch
+		want     bool
+	}{
+		"whole":       {serving().Launches, true},
+		"two cut":     {cut.Launches[:17+job], false},
+		"one whole":   {cut.Launches[:17+job+1], true},
+		"no wait":     {cut.Launches[:17], false},
+		"waits first": {cut.Launches[17 : 17+job], true},
+	} {
+		if HasJobs(&pair.Trace{Launches: tt.launches}) != tt.want {
+			t.Errorf("%s: want %v", name, tt.want)
+		}
+	}
+}
+
+// Of the ways that keep a deadline, one may keep it for sure.
+func TestSafestWithin(t *testing.T) {
+	way := func(name string, own, width, other float64) Outlook {
+		return Outlook{
+			Sharing: Sharing{Name: name}, Times: [2][]time.Duration{{10 * time.Millisecond}}, Periods: [2]time.Duration{10 * time.Millisecond},
+			Speeds: [2]uncertainty.Prediction{{Value: own, Low: own - width, High: own + width}, {Value: other}},
+		}
+	}
+	all := []Outlook{way("turns", 0.7, 0.01, 0.7), way("mps", 0.8, 0.2, 0.9), way("urgent", 0.98, 0.05, 0.6)}
+	if best, kept := BestWithin(all, 0, 11*time.Millisecond); best.Sharing.Name != "mps" || !kept {
+		t.Errorf("best: %s, %v", best.Sharing.Name, kept)
+	}
+	if safest, kept := SafestWithin(all, 0, 11*time.Millisecond); safest.Sharing.Name != "turns" || !kept {
+		t.Errorf("safest: %s, %v", safest.Sharing.Name, kept)
+	}
+	if best, kept := BestWithin(all, 0, time.Millisecond); best.Sharing.Name != "mps" || kept { // none keeps it: the fastest other
+		t.Errorf("in 1 ms: %s, %v", best.Sharing.Name, kept)
 	}
 }
