@@ -51,7 +51,8 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pa
 		}
 	}
 	rows := filepath.Join(scratch, "trace")
-	if err := r.run(ctx, env, args, append(hook.Preload(environ, lib), "DEFT_TRACE="+rows), rows); err != nil {
+	ended, err := r.run(ctx, env, args, append(hook.Preload(environ, lib), "DEFT_TRACE="+rows), rows)
+	if err != nil {
 		return nil, err
 	}
 	t, err := longestRecording(rows+".*", time.Duration(warmUpPart*float64(r.seconds)))
@@ -59,6 +60,9 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pa
 		return nil, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 	}
 	t.Program, t.Device = strings.Join(args, " "), r.device
+	if ended {
+		t.Warnings = append(t.Warnings, fmt.Errorf("%s: it ended before its %v were over: only %d launches are recorded", t.Program, r.seconds, len(t.Launches)))
+	}
 	return t, nil
 }
 
@@ -66,8 +70,9 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pa
 const loading = 2 * time.Minute
 
 // run runs a program until it ends, or until its time after the first launch is over: when
-// a file of rows appears. The program does not outlive this one.
-func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string, rows string) error {
+// a file of rows appears. The program does not outlive this one. It returns whether the
+// program ended by itself.
+func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string, rows string) (ended bool, err error) {
 	timed, cancel := context.WithCancel(ctx)
 	defer cancel()
 	crash.Go(func() {
@@ -86,19 +91,21 @@ func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string
 	cmd.WaitDelay = 2 * time.Second
 	runtime.LockOSThread() // the kernel sends Pdeathsig when this thread ends
 	defer runtime.UnlockOSThread()
-	err := cmd.Run()
+	err = cmd.Run()
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its group
 	}
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return false, ctx.Err()
 	case timed.Err() != nil:
-		return nil // as planned
+		return false, nil // as planned
+	case cmd.Process == nil: // it did not start
+		return false, err
 	case err != nil:
-		return fmt.Errorf("%s: %w before its %v were over", args[0], err, r.seconds)
+		return false, fmt.Errorf("%s: it ended before its %v were over: %w", args[0], r.seconds, err)
 	}
-	return nil
+	return true, nil
 }
 
 // longestRecording reads the longest of a program's recordings: one per process.
