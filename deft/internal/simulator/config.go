@@ -57,7 +57,7 @@ type Config struct {
 	// WarmUp plays one job of each client before, one client after another, as
 	// the first of its Jobs. The experiment's time 0 is after all of them.
 	WarmUp bool
-	// Trace is called with each event, in order of time; nil: not called.
+	// Trace is called with each event after the warm-up, in order of time; nil: not called.
 	Trace func(Event)
 }
 

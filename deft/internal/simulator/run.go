@@ -182,7 +182,7 @@ func (s *simulation) advanceDevice() {
 }
 
 func (s *simulation) trace(kind EventKind, client int) {
-	if s.config.Trace == nil {
+	if s.config.Trace == nil || !s.open {
 		return
 	}
 	h := s.hosts[client]
