@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/internal/device"
@@ -43,7 +46,7 @@ func (s *setting) flags(c *cobra.Command) {
 	cli.Values(c, "discipline", "fifo", "turns", "mps")
 	f.StringVar(&s.out, "out", "", "directory for the logs of all models (default: each model's output_file_path)")
 	f.DurationVar(&s.duration, "duration", 0, "duration of the run, such as 5s (default: the file's exp_dur)")
-	f.Int64Var(&s.seed, "seed", -1, "random seed, 0 or more (default: the file's)")
+	f.Int64Var(&s.seed, "seed", 0, "random seed, 0 or more (default: the file's)")
 	s.answer.Flags(c)
 	cli.Require(c, "file")
 	s.given = f.Changed
@@ -104,7 +107,10 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	if s.duration > 0 {
 		x.Duration = s.duration
 	}
-	if s.seed >= 0 {
+	if s.given("seed") {
+		if s.seed < 0 {
+			return nil, cli.Usagef("--seed %d: want 0 or more", s.seed)
+		}
 		x.Seed = uint64(s.seed)
 	}
 	if s.out != "" {
@@ -125,8 +131,18 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	return x, protectInputs(env, x)
 }
 
+// writable returns an error for a directory in which this user cannot create files. One that
+// does not exist is created later.
+func writable(dir string) error {
+	dir = cmp.Or(dir, ".")
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: cannot create files in this directory: %w", dir, err)
+	}
+	return nil
+}
+
 // protectInputs rejects an experiment if one of its logs or results would replace a file
-// that it reads, the experiment among them.
+// that it reads, the experiment among them, or cannot be written.
 func protectInputs(env *cli.Env, x *experiment.Experiment) error {
 	var read, written []string
 	for i := range x.Models {
@@ -136,6 +152,9 @@ func protectInputs(env *cli.Env, x *experiment.Experiment) error {
 		}
 		if m.Trace != "" {
 			read = append(read, m.Trace)
+		}
+		if err := writable(m.OutputDir); err != nil {
+			return err
 		}
 		written = append(written, m.CSV(), m.Log())
 		for _, name := range []string{"run.json", "alone.json", "models_pid.json", "alone/run.json"} {

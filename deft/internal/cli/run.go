@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 // newRunCommand returns run, which runs an experiment.
@@ -34,6 +38,14 @@ The table shows inflation if deft alone was run before with the same --out.
   deft run -f input.json --device cuda --policy priority     on a GPU`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if queue != "" {
+				if _, err := dataset.FormatOf(queue); err != nil {
+					return cli.Usagef("--queue-log: %w", err)
+				}
+				if _, err := os.Stat(filepath.Dir(queue)); err != nil {
+					return fmt.Errorf("--queue-log: %w", err)
+				}
+			}
 			x, err := s.load(env)
 			if err != nil {
 				return err
@@ -42,8 +54,8 @@ The table shows inflation if deft alone was run before with the same --out.
 			if o == nil {
 				return err
 			}
-			if s.clock != "real" {
-				err = errors.Join(err, addPredictions(cmd.Context(), x, o))
+			if s.clock != "real" && err == nil {
+				err = addPredictions(cmd.Context(), x, o)
 			}
 			if queue != "" {
 				err = errors.Join(err, o.SaveQueue(queue))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,9 +21,12 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 		Example: `  deft sweep -f input.json --clock virtual --sync 1,4,16,64,1000000 --json > sweep.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, n := range intervals {
+			for i, n := range intervals {
 				if n < 1 {
 					return cli.Usagef("--sync %d: want 1 launch or more", n)
+				}
+				if slices.Contains(intervals[:i], n) {
+					return cli.Usagef("--sync %d: given twice", n)
 				}
 			}
 			x, err := s.load(env)
@@ -31,6 +35,9 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 			}
 			if x.Policy == "" {
 				x.Policy = "priority"
+			}
+			if x.Policy == "none" {
+				return cli.Usagef("policy none: it adds no synchronization points, so intervals have no effect")
 			}
 			result, err := trial.RunSweep(cmd.Context(), x, intervals, withProgress(env, s.player(env), len(x.Models)+len(intervals)))
 			if err != nil {
@@ -69,6 +76,10 @@ func showSweep(p *cli.Page, s *trial.Sweep) {
 			row = append(row, m.JCT.Mean)
 		}
 		t.Add(append(row, point.DelayMS)...)
+	}
+	if s.Sync == 0 {
+		p.Line("the intervals had no effect: no model waited at a synchronization point under policy %s", s.Policy)
+		return
 	}
 	p.Line("least delay: %d launches", s.Sync)
 }

@@ -31,7 +31,7 @@ type Sweep struct {
 	Clock  string         `json:"clock"`
 	Alone  []report.Model `json:"alone"` // each model alone, in the order of the configuration
 	Points []Point        `json:"points"`
-	Sync   int            `json:"best_sync"` // the interval of least total delay
+	Sync   int            `json:"best_sync,omitempty"` // the interval of least total delay; 0: none had an effect
 }
 
 // Point holds the experiment under one interval.
@@ -98,7 +98,9 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 		s.Policy = r.Policy
 		s.Points = append(s.Points, p)
 	}
-	s.Sync = s.best().Sync
+	if slices.ContainsFunc(s.Points, Point.synchronized) {
+		s.Sync = s.best().Sync
+	}
 	return s, nil
 }
 
@@ -135,6 +137,11 @@ func yielding(models []experiment.Model) []int {
 		}
 	}
 	return low
+}
+
+// synchronized reports whether a model waited at a synchronization point.
+func (p Point) synchronized() bool {
+	return slices.ContainsFunc(p.Models, func(m report.Model) bool { return m.Syncs > 0 })
 }
 
 // best returns the point of least total delay.

@@ -35,7 +35,7 @@ func formula(_ context.Context, x *experiment.Experiment) (*Outcome, error) {
 		case m.Priority == 0:
 			gate := float64(3 + n%4)
 			one.JCT, one.Launches, one.GPUMS = report.Summary{Mean: 40 + gate + 0.02*float64(400/n)}, 4000, 400
-			one.GateMS = 10 * gate
+			one.GateMS, one.Syncs = 10*gate, 4000/n
 		default:
 			one.JCT = report.Summary{Mean: 5 + 0.05*float64(min(x.Models[0].Control.SyncEvery, 400))}
 		}
