@@ -306,7 +306,7 @@ type slowed struct {
 }
 
 func predictAlone(ctx context.Context, env *cli.Env, answer *cli.Output, path, a, b string) error {
-	run, err := report.Load(path)
+	run, err := report.LoadAlone(path)
 	if err != nil {
 		return err
 	}

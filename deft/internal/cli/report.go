@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/internal/report"
@@ -20,7 +22,13 @@ func newReportCommand(env *cli.Env) *cobra.Command {
   deft report --log model_A.csv,model_B.csv --alone-log alone_A.csv,alone_B.csv`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if len(deadlines) > 0 && len(logs) == 0 {
+				return cli.Usagef("--deadline-ms: only with --log")
+			}
 			r, err := loadRun("run", run, logs, deadlines)
+			if errors.Is(err, report.ErrDeadlines) {
+				return cli.Usagef("--deadline-ms: %w", err)
+			}
 			if err != nil {
 				return err
 			}
@@ -59,6 +67,8 @@ func loadRun(flag, path string, logs []string, deadlines []float64) (*report.Run
 	switch {
 	case path != "" && len(logs) > 0:
 		return nil, cli.Usagef("--%s and logs: give only one of them", flag)
+	case path != "" && flag == "alone":
+		return report.LoadAlone(path)
 	case path != "":
 		return report.Load(path)
 	case len(logs) > 0:

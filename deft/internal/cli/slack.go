@@ -12,7 +12,7 @@ var slackHelp = fmt.Sprintf("time of urgent jobs, relative to alone, that others
 // checkSlack checks --slack.
 func checkSlack(slack float64, given func(string) bool) error {
 	if given("slack") && !(slack > 1 && slack <= policy.MaxSlack) {
-		return cli.Usagef("--slack %v: want a number above 1, such as 1.1", slack)
+		return cli.Usagef("--slack %v: want a number above 1, at most %v, such as 1.1", slack, policy.MaxSlack)
 	}
 	return nil
 }

@@ -69,6 +69,9 @@ func (n node) quoted() string {
 	case kindString:
 		return fmt.Sprintf("%.40q", n.text)
 	}
+	if n.kind == kindArray && len(n.items) == 0 {
+		return "an empty array"
+	}
 	return string(n.kind)
 }
 
@@ -156,7 +159,11 @@ func (r *reader) flag(n node) bool {
 // number returns a finite number of low or more.
 func (r *reader) number(n node, low float64) float64 {
 	v, err := strconv.ParseFloat(n.text, 64)
-	if n.kind != kindNumber || err != nil || !(v >= low) || v > maxNumber {
+	if v > maxNumber && err == nil && n.kind == kindNumber {
+		r.fail(n, "want at most %v, have %s", float64(maxNumber), n.quoted())
+		return low
+	}
+	if n.kind != kindNumber || err != nil || !(v >= low) {
 		r.fail(n, "want a number of %v or more, have %s", low, n.quoted())
 		return low
 	}
@@ -169,7 +176,11 @@ const maxNumber = 9e15
 // whole returns a whole number of low or more; 3.0 is one, as in Python.
 func (r *reader) whole(n node, low int) int {
 	v, err := strconv.ParseFloat(n.text, 64)
-	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) || v > math.MaxInt32 {
+	if v > math.MaxInt32 && err == nil && n.kind == kindNumber {
+		r.fail(n, "want at most %d, have %s", math.MaxInt32, n.quoted())
+		return low
+	}
+	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) {
 		r.fail(n, "want a whole number of %d or more, have %s", low, n.quoted())
 		return low
 	}
@@ -202,8 +213,8 @@ func (r *reader) experiment(root node) *Experiment {
 	}
 	o.decode(x)
 	x.Device = o.device()
-	if n := o.node.fields["slack"]; x.Slack != 0 && x.Slack <= 1 {
-		r.fail(n, "want a number above 1, have %s", n.quoted())
+	if n, ok := o.field("slack"); ok && !(x.Slack > 1 && x.Slack <= policy.MaxSlack) {
+		r.fail(n, "want a number above 1, at most %d, have %s", policy.MaxSlack, n.quoted())
 	}
 	models, ok := o.requiredField("models")
 	if ok && (models.kind != kindArray || len(models.items) == 0) {

@@ -110,7 +110,7 @@ func (q *process) lastLines() string {
 		return "; it wrote nothing to " + q.log
 	}
 	all := strings.Split(text, "\n")
-	return fmt.Sprintf("; last lines of %s:\n%s", q.log, strings.Join(all[max(0, len(all)-tailLines):], "\n"))
+	return fmt.Sprintf("; last lines of %s: %s", q.log, strings.Join(all[max(0, len(all)-tailLines):], "; "))
 }
 
 // output writes a log. If its disk is full, the process continues, and its last lines are

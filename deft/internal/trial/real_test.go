@@ -156,6 +156,7 @@ func TestRealFails(t *testing.T) {
 		text      string
 	}{
 		{"dies while loading", "echo no such weights >&2; exit 3", 0, ErrDied, "bad: the process ended: exit status 3; last lines of "},
+		{"says why", "echo no such weights >&2; echo no such file >&2; exit 3", 0, ErrDied, "bad.log: no such weights; no such file"},
 		{"ends before the barrier", "exit 0", 0, ErrDied, "bad: the process ended before its model was loaded; it wrote nothing to"},
 		{"never loads", "exec sleep 1000", time.Millisecond, ErrLoad, "1ms"},
 	}
