@@ -164,7 +164,9 @@ struct deft_slot {
     uint64_t in_flight_ns;       /* at most so much device time queued, by what a
                                     kernel was seen to take; 0 any */
     uint64_t until_job;          /* a closed gate lets jobs up to this one go on */
-    uint64_t reserved1[3];
+    uint64_t paused_epoch;       /* epoch of the client, if its user paused it: for
+                                    the owner after one that is killed; 0 not */
+    uint64_t reserved1[2];
 };
 
 struct deft_header {
@@ -202,7 +204,8 @@ struct deft_header {
 
     /* line 3 */
     char policy[DEFT_NAME]; /* name of the owner's policy, zero-terminated */
-    uint64_t reserved4[4];
+    double slack;           /* of the policy; 0 its default */
+    uint64_t reserved4[3];
 };
 
 struct deft_session {

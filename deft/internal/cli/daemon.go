@@ -23,7 +23,8 @@ func newDaemonCommand(env *cli.Env) *cobra.Command {
 		Example: "  deft daemon --device sim --policy priority --linger 1h",
 		Long: `Run the owner of the session that programs under deft exec join. It applies a
 policy to them until it is stopped. If it is killed, the programs continue and the
-next owner takes over the session with the same policy. deft exec starts an owner
+next owner takes over the session with the same policy and the same paused
+programs. deft exec starts an owner
 if none is running.
 
 Prometheus metrics of the session and its programs are served at /metrics on the

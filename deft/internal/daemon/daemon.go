@@ -74,9 +74,17 @@ func (d *Daemon) acquire() error {
 	if d.session, err = d.openSession(); err != nil {
 		return fmt.Errorf("daemon: %w", err)
 	}
-	name := cmp.Or(d.settings.Policy, d.session.Policy(), DefaultPolicy)
-	if d.control, err = newControl(name, d.settings.Rules); err != nil {
+	name, rules := cmp.Or(d.settings.Policy, d.session.Policy(), DefaultPolicy), d.settings.Rules
+	if slack := d.session.Slack(); rules.Slack == 0 && slack > 1 && slack <= policy.MaxSlack {
+		rules.Slack = slack
+	}
+	if d.control, err = newControl(name, rules); err != nil {
 		return d.abandon(err)
+	}
+	for _, c := range d.session.Clients() {
+		if c.Paused { // by the request to an owner that was killed
+			d.control.pause(supervisor.ID(c), true)
+		}
 	}
 	_ = os.Remove(d.place.socket()) // of an owner that was killed
 	if d.listener, err = net.Listen("unix", d.place.socket()); err != nil {
@@ -87,7 +95,7 @@ func (d *Daemon) acquire() error {
 			return d.abandon(errors.Join(fmt.Errorf("daemon: metrics: %w", err), d.listener.Close()))
 		}
 	}
-	d.session.Announce(name)
+	d.session.Announce(name, rules.Slack)
 	if d.settings.Experiment != nil {
 		d.supervisor = supervisor.New(d.session, d.control, *d.settings.Experiment)
 		return nil

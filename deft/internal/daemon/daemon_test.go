@@ -224,6 +224,63 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// After an owner that is killed, the next one keeps what the user has asked for: the slack
+// and the programs that are paused, but not a program that takes the slot of one.
+func TestNextOwnerKeepsRequests(t *testing.T) {
+	at := place(t)
+	first, err := Start(at, Settings{Policy: "priority"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, err := simcudatest.Join(first.session, "low", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	high, err := simcudatest.Join(first.session, "high", 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := true
+	if err := errors.Join(first.setClients("low", ClientChange{Paused: &on}), first.setPolicy(PolicyChange{Policy: "fair", Slack: 1.25})); err != nil {
+		t.Fatal(err)
+	}
+	kill := func(d *Daemon) { d.listener.Close(); d.lock.Close() } // the session stays as it is
+	paused := func(d *Daemon) (names []string) {
+		for _, c := range d.status().Clients {
+			if c.Paused {
+				names = append(names, c.Name)
+			}
+		}
+		return names
+	}
+	kill(first)
+	next, err := Start(at, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := next.status(); s.Policy != "fair" || s.Slack != 1.25 || !cmp.Equal(paused(next), []string{"low"}) {
+		t.Errorf("%+v", s)
+	}
+	kill(next)
+	low.Leave()
+	if low, err = simcudatest.Join(next.session, "late", 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if next, err = Start(at, Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	if names := paused(next); len(names) > 0 {
+		t.Errorf("paused: %v", names)
+	}
+	low.Leave()
+	high.Leave()
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := next.Run(done); err != nil {
+		t.Error(err)
+	}
+}
+
 // What a killed owner left is replaced, and what nobody uses is cleaned away; files of
 // a user that are called like a session's are not.
 func TestLeftovers(t *testing.T) {

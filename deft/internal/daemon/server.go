@@ -126,7 +126,7 @@ func (d *Daemon) setPolicy(c PolicyChange) error {
 	if err := d.control.setPolicy(c.Policy, c.Slack); err != nil {
 		return err
 	}
-	d.session.Announce(c.Policy)
+	d.session.Announce(c.Policy, d.control.slack())
 	d.session.Ring()
 	return nil
 }
@@ -152,6 +152,7 @@ func (d *Daemon) setClients(target string, change ClientChange) error {
 		d.session.SetTerms(c.Slot, priority, weight)
 		if change.Paused != nil {
 			d.control.pause(supervisor.ID(c), *change.Paused)
+			d.session.Pause(c, *change.Paused)
 		}
 	}
 	if !found {

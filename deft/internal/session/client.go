@@ -24,6 +24,7 @@ type Client struct {
 	// the directive now in force.
 	Drained   bool
 	Directive Directive
+	Paused    bool // by its user, see [Session.Pause]
 
 	foreign bool // of another pid namespace, and no lock that is gone tells that it has ended
 }
@@ -58,6 +59,7 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 		c = Client{
 			Words: w, Slot: i, Identity: Identity(w.Claim &^ leftBit), Name: escapeName(loadText(w.Text)),
 			Kernels: w.Launches + w.GraphKernels, JobKernels: w.JobLaunches + w.GraphBegin, JobMarked: w.Marked != 0,
+			Paused:    w.PausedEpoch == uint64(w.Epoch),
 			Directive: s.Directive(i), foreign: w.Pidns != pidNamespace() && !s.isUnlocked(i),
 		}
 		c.Weight, c.MostKernels = max(c.Weight, 1), max(c.MostKernels, 1)

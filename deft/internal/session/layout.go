@@ -50,7 +50,8 @@ type header struct {
 	_         [6]uint64
 
 	policy [nameSize / 8]atomic.Uint64
-	_      [4]uint64
+	slack  atomic.Uint64 // bits of a float64
+	_      [3]uint64
 }
 
 // Values of header.ownerState.
@@ -120,7 +121,8 @@ type words[N, D, T, C, P, S, W any] struct {
 	MemoryQuotaBytes N
 	InFlightNs       N
 	UntilJob         N
-	_                [3]N
+	PausedEpoch      N // Epoch if the user paused the client
+	_                [2]N
 }
 
 // slot is a client's part of the shared memory.

@@ -68,6 +68,7 @@ func (s *Session) Disown() {
 	s.header.arrivals.Store(0)
 	for i := range s.slots {
 		s.Direct(i, Directive{})
+		s.slots[i].PausedEpoch.Store(0)
 	}
 	s.header.owner.CompareAndSwap(uint64(s.self), 0)
 	s.self = 0
@@ -142,8 +143,25 @@ func (s *Session) SetTerms(slot int, priority int32, weight uint32) {
 	s.slots[slot].Weight.Store(max(weight, 1))
 }
 
-// Announce writes the name of the owner's policy, for watchers and for the next owner.
-func (s *Session) Announce(policy string) { storeText(&s.header.policy, policy) }
+// Pause notes that the user paused a client or let it continue, for the next owner: it
+// directs nothing. Only the owner may call it.
+func (s *Session) Pause(c Client, on bool) {
+	epoch := uint64(0)
+	if on {
+		epoch = uint64(c.Epoch)
+	}
+	s.slots[c.Slot].PausedEpoch.Store(epoch)
+}
+
+// Announce writes the name of the owner's policy and its slack, 0 for the default, for
+// watchers and for the next owner.
+func (s *Session) Announce(policy string, slack float64) {
+	storeText(&s.header.policy, policy)
+	s.header.slack.Store(math.Float64bits(slack))
+}
+
+// Slack returns the slack that the owner announced, or 0.
+func (s *Session) Slack() float64 { return math.Float64frombits(s.header.slack.Load()) }
 
 // Policy returns the name that the owner announced, or "".
 func (s *Session) Policy() string {
