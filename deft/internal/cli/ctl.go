@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"regexp"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -54,9 +55,22 @@ func newRequestCommand(env *cli.Env, use, short string, args int, send request) 
 		v := viewSession(nil, s)
 		return answer.Print(env, v, func(p *cli.Page) { showSession(p, v) })
 	}
+	if args == 2 {
+		c.SetFlagErrorFunc(negativeNumber)
+	}
 	j.flags(c)
 	answer.Flags(c)
 	return c
+}
+
+var negative = regexp.MustCompile(` in (-\d+)$`)
+
+// negativeNumber explains the error about a negative number, which was read as a flag.
+func negativeNumber(c *cobra.Command, err error) error {
+	if m := negative.FindStringSubmatch(err.Error()); m != nil {
+		return cli.Usagef("%s: write -- before a negative number, as in %s CLIENT -- %[1]s", m[1], c.CommandPath())
+	}
+	return c.Parent().FlagErrorFunc()(c, err)
 }
 
 // newStopCommand returns stop, which ends the owner.
@@ -80,7 +94,7 @@ func newStopCommand() *cobra.Command {
 }
 
 func setPolicy(at daemon.Place, args []string) (daemon.Status, error) {
-	if err := checkPolicy(args[0]); err != nil {
+	if err := checkPolicy("policy", args[0]); err != nil {
 		return daemon.Status{}, err
 	}
 	return at.SetPolicy(daemon.PolicyChange{Policy: args[0]})
@@ -98,7 +112,7 @@ func setPriority(at daemon.Place, args []string) (daemon.Status, error) {
 func setWeight(at daemon.Place, args []string) (daemon.Status, error) {
 	n, err := strconv.ParseUint(args[1], 10, 31)
 	if err != nil || n < 1 {
-		return daemon.Status{}, cli.Usagef("weight %s: want a whole number of 1 or more", args[1])
+		return daemon.Status{}, cli.Usagef("weight %s: want a whole number of 1 to %d", args[1], 1<<31-1)
 	}
 	weight := uint32(n)
 	return at.SetClients(args[0], daemon.ClientChange{Weight: &weight})

@@ -24,8 +24,7 @@ func newDaemonCommand(env *cli.Env) *cobra.Command {
 		Long: `Run the owner of the session that programs under deft exec join. It applies a
 policy to them until it is stopped. If it is killed, the programs continue and the
 next owner takes over the session with the same policy and the same paused
-programs. deft exec starts an owner
-if none is running.
+programs. deft exec starts an owner if none is running.
 
 Prometheus metrics of the session and its programs are served at /metrics on the
 session's socket, and with --metrics on a TCP address. They contain program names.
@@ -54,7 +53,7 @@ func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Setti
 	if s.Linger < 0 {
 		return cli.Usagef("--linger %v: want 0 or more", s.Linger)
 	}
-	if err := checkPolicy(s.Policy); err != nil {
+	if err := checkPolicy("--policy", s.Policy); err != nil {
 		return err
 	}
 	at, err := j.place()
@@ -82,15 +81,15 @@ func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Setti
 }
 
 // checkPolicy returns an error for a name that is no policy of programs; "" is none.
-func checkPolicy(name string) error {
+func checkPolicy(how, name string) error {
 	if name == "" {
 		return nil
 	}
 	if _, err := policy.New(name, policy.Settings{}); err != nil {
-		return cli.Usagef("--policy: %w", err)
+		return cli.Usagef("%s: %w", how, err)
 	}
 	if name == "quota" {
-		return cli.Usagef("--policy %s: only for experiments, whose file gives its parameters (deft run -f); use fair with weights", name)
+		return cli.Usagef("%s %s: only for experiments, whose file gives its parameters (deft run -f); use fair with weights", how, name)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (p *program) check() error {
 	if p.name == "" {
 		p.name = filepath.Base(p.args[0])
 	}
-	return checkPolicy(p.policy)
+	return checkPolicy("--policy", p.policy)
 }
 
 // size is a number of bytes, read from a form such as 4GB.
@@ -107,8 +107,8 @@ type size uint64
 
 func (s *size) Set(text string) error {
 	n, err := humanize.ParseBytes(text)
-	if err != nil {
-		return fmt.Errorf("want a size such as 4GB or 512MiB: %w", err)
+	if err != nil { // which would not name the text
+		return errors.New("want a size such as 4GB or 512MiB")
 	}
 	*s = size(n)
 	return nil

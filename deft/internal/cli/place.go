@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,10 +72,17 @@ func namedSessions(dir string) []string {
 	return paths
 }
 
-// removeLeftovers removes unused files that killed owners have left in a directory of sessions.
+// leftDevices returns the paths of the simulated devices in a directory.
+func leftDevices(dir string) []string {
+	paths, _ := filepath.Glob(filepath.Join(dir, "*.device"))
+	return paths
+}
+
+// removeLeftovers removes unused files that killed owners and their programs have left in a
+// directory of sessions.
 func removeLeftovers(dir string) {
-	for _, path := range namedSessions(dir) {
-		if at, err := daemon.NewPlace(dir, strings.TrimSuffix(filepath.Base(path), ".session")); err == nil {
+	for _, path := range slices.Concat(namedSessions(dir), leftDevices(dir)) {
+		if at, err := daemon.NewPlace(dir, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))); err == nil {
 			_ = at.Clean() // the rest is in use or belongs to another user
 		}
 	}

@@ -62,6 +62,9 @@ func Start(at Place, s Settings) (*Daemon, error) {
 	}
 	d := &Daemon{place: at, settings: s, lock: lock, started: time.Now()}
 	if err := d.acquire(); err != nil {
+		if _, missing := os.Lstat(at.Session()); errors.Is(missing, fs.ErrNotExist) {
+			at.removeFiles()
+		}
 		lock.Close()
 		return nil, err
 	}

@@ -3,9 +3,13 @@ package daemon
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -224,6 +228,58 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// An owner that finds no room for a session leaves nothing.
+func TestNoRoom(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k,mode=0700"); err != nil {
+		t.Skip("cannot mount a file system: ", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	at, err := NewPlace(dir, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(at, Settings{}); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v, want %v", err, syscall.ENOSPC)
+	}
+	if left, _ := filepath.Glob(at.path("*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// A request that would change something else than it says is refused.
+func TestRequests(t *testing.T) {
+	at := place(t)
+	run(t, at, Settings{Policy: "priority"})
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", at.socket())
+	}}}
+	for body, want := range map[string]string{
+		"":                               "want a JSON object, the body is empty",
+		`{"policy": "fair"} {"slack":2}`: "want one JSON object: more text follows it",
+		`{"policy": "quota"}`:            "policy quota: only for experiments, whose file gives its parameters",
+		`{"polcy": "fair"}`:              `json: unknown field "polcy"`,
+		`{"policy": "fair", "slack": 1}`: "slack 1: want a number above 1, at most 100",
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://deft/policy", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusBadRequest || strings.TrimSpace(string(text)) != want {
+			t.Errorf("%q: %d %s, want %s (%v)", body, answer.StatusCode, text, want, err)
+		}
+	}
+	if s, err := at.Status(); err != nil || s.Policy != "priority" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // After an owner that is killed, the next one keeps what the user has asked for: the slack
 // and the programs that are paused, but not a program that takes the slot of one.
 func TestNextOwnerKeepsRequests(t *testing.T) {
@@ -324,6 +380,19 @@ func TestLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		log.Close()
+	}
+	// A program that outlived the session has made a device, in a directory that has no session.
+	if err := os.WriteFile(at.path("device"), []byte(deviceHeader), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := at.Clean(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(at.path("*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if err := os.WriteFile(at.path("device"), []byte("the user's notes\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	at.removeFiles()
 	if left, _ := filepath.Glob(at.path("*")); !cmp.Equal(left, []string{at.path("device")}) {

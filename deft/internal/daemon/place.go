@@ -180,7 +180,7 @@ func (p Place) removeFiles() {
 
 // Clean removes the files of a killed owner if no client uses them.
 func (p Place) Clean() error {
-	if _, err := os.Lstat(p.Session()); errors.Is(err, fs.ErrNotExist) {
+	if left, _ := filepath.Glob(p.path("*")); len(left) == 0 { // the name is no pattern
 		return nil
 	}
 	lock, err := p.lock()
@@ -197,6 +197,7 @@ func (p Place) Clean() error {
 		if countLiving(s) > 0 {
 			return nil
 		}
+	case errors.Is(err, fs.ErrNotExist): // a program that was still running made them again
 	case !errors.Is(err, session.ErrVersion) && !isUnwritten(p.Session()):
 		return nil // a file that is not ours
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -71,7 +72,16 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 func readBody(r *http.Request, to any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	return d.Decode(to)
+	switch err := d.Decode(to); {
+	case errors.Is(err, io.EOF):
+		return errors.New("want a JSON object, the body is empty")
+	case err != nil:
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("want one JSON object: more text follows it")
+	}
+	return nil
 }
 
 // answer writes the state of the session, or why a request is refused.
@@ -122,6 +132,9 @@ func (d *Daemon) removeAttachment() {
 func (d *Daemon) setPolicy(c PolicyChange) error {
 	if c.Slack != 0 && !(c.Slack > 1 && c.Slack <= policy.MaxSlack) {
 		return fmt.Errorf("slack %v: want a number above 1, at most %v", c.Slack, policy.MaxSlack)
+	}
+	if c.Policy == "quota" && d.settings.Experiment == nil {
+		return errors.New("policy quota: only for experiments, whose file gives its parameters")
 	}
 	if err := d.control.setPolicy(c.Policy, c.Slack); err != nil {
 		return err
