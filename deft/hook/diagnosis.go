@@ -117,7 +117,7 @@ func (r *Diagnosis) explain(paths session.Paths) {
 		if paths&session.PathDlopen != 0 {
 			say("the program could not open libcuda.so.1, or was killed at once: check that a driver is installed")
 		} else {
-			say("the program ended without loading libcuda.so.1: it does not use CUDA, or found no GPU")
+			say("the hook was loaded, but not libcuda.so.1: the program does not use CUDA, found no GPU, or starts another program without LD_PRELOAD or as another user")
 		}
 	case NoLaunch:
 		say("the program got the driver's functions through the hook but launched nothing")

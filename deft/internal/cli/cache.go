@@ -18,13 +18,19 @@ import (
 func compiler() (cc.Compiler, error) {
 	c := cc.Compiler{Path: os.Getenv("CC"), Prebuilt: os.Getenv("DEFT_MADE")}
 	dir, err := os.UserCacheDir()
-	if err == nil && !strings.ContainsAny(dir, separators) {
-		c.Cache = filepath.Join(dir, "foretime", "deft")
-		return c, nil
-	}
-	why := "neither HOME nor XDG_CACHE_HOME is set"
-	if err == nil {
+	var why string
+	switch {
+	case err != nil:
+		why = "neither HOME nor XDG_CACHE_HOME is set"
+	case strings.ContainsAny(dir, separators):
 		why = fmt.Sprintf("the loader would split the path %q", dir)
+	default:
+		c.Cache = filepath.Join(dir, "foretime", "deft")
+		err := os.MkdirAll(c.Cache, 0o700)
+		if err == nil {
+			return c, nil
+		}
+		why = err.Error() // as of users of services, whose home does not exist
 	}
 	// next to the sessions, in a directory that only this user can enter
 	at, err := daemon.NewPlace(filepath.Join(sharedMemoryDir(), "deft-"+strconv.Itoa(os.Getuid())), "cache")

@@ -107,9 +107,11 @@ func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, comman
 		return p.record(ctx, env, args)
 	}
 	switch {
+	case p.leave != "" && p.leave != "model":
+		return cli.Usagef("--leave-out: %q, want model", p.leave)
 	case len(args) == 1:
 		return cli.Usagef("%s: want two programs", args[0])
-	case (p.leave == "") != (len(args) == 2) || p.leave != "" && p.leave != "model" || p.leave != "" && len(args) > 0:
+	case (p.leave == "") != (len(args) == 2) || p.leave != "" && len(args) > 0:
 		return cli.Usagef("want two programs, or --leave-out model, or two commands: deft pair -- COMMAND_A -- COMMAND_B")
 	case p.traces:
 		return p.predictTraces(ctx, env, args)
@@ -127,13 +129,21 @@ func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, comman
 	}
 	cli.Warn(env, diagnostics)
 	if p.leave != "" {
-		return judgePairs(env, &p.answer, rows)
+		return naming(p.table, judgePairs(env, &p.answer, rows))
 	}
 	own, err := pair.OnDevice(rows, p.device)
 	if err != nil {
 		return fmt.Errorf("%s: %w; choose one with --device", p.table, err)
 	}
-	return predictPair(env, &p.answer, own, args[0], args[1], p.unmeasured)
+	return naming(p.table, predictPair(env, &p.answer, own, args[0], args[1], p.unmeasured))
+}
+
+// naming returns an error about too few values with the file that has them.
+func naming(path string, err error) error {
+	if errors.Is(err, uncertainty.ErrTooFew) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return err
 }
 
 // recordings are the files of --save, of A and of B.

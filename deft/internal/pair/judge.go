@@ -103,6 +103,9 @@ func OnDevice(rows []Row, device string) ([]Row, error) {
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
+	if device != "" && len(all) == 1 && all[0] == "" {
+		return nil, fmt.Errorf("device %q: %w The table has no column device", device, ErrDevice)
+	}
 	if device == "" && len(all) > 1 || device != "" && !slices.Contains(all, device) {
 		return nil, fmt.Errorf("device %q: %w The table has %q", device, ErrDevice, all)
 	}

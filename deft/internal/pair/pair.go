@@ -2,6 +2,7 @@ package pair
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -45,9 +46,17 @@ func Fit(rows []Row) (*Model, error) {
 		return nil, err
 	}
 	if m.bands, err = uncertainty.NewBands(uncertainty.Offset, Level, relatives, predicted, actual); err != nil {
-		return nil, fmt.Errorf("%s: %w", cmp.Or(slices.Concat(rows, []Row{{}})[0].Device, "pairs"), err)
+		return nil, fmt.Errorf("%s: %w", cmp.Or(slices.Concat(rows, []Row{{}})[0].Device, "pairs"), tooFew(err))
 	}
 	return m, nil
+}
+
+// tooFew says of which values a table has too few.
+func tooFew(err error) error {
+	if errors.Is(err, uncertainty.ErrTooFew) {
+		return fmt.Errorf("an interval needs more measured pairs, each predicted without the rows of one of its programs: %w", err)
+	}
+	return err
 }
 
 // Predict returns the speed of a model next to another, relative to alone. Relatives says
