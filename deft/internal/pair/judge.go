@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -32,8 +33,8 @@ type Score struct {
 	Width  float64 `json:"median_width"`
 	// The same error of two rules: half the speed for each program, and the mean speed of
 	// the programs that were measured next to the same partner.
-	Half    float64 `json:"half_error"`
-	Partner float64 `json:"partner_error"`
+	Half    float64  `json:"half_error"`
+	Partner *float64 `json:"partner_error,omitempty"` // nil: no partner has other programs
 }
 
 // Judge predicts every pair of each device with one program left out at a time: neither
@@ -48,6 +49,9 @@ func Judge(rows []Row) (scores []Score, cases []Case, err error) {
 	for _, device := range slices.Compact(devices) {
 		own := remove(rows, func(r Row) bool { return r.Device != device })
 		all, failed := judge(own)
+		if failed == nil && len(all) == 0 {
+			failed = fmt.Errorf("%s: %w: no pair is left without the rows of one program", cmp.Or(device, "pairs"), uncertainty.ErrTooFew)
+		}
 		if failed != nil {
 			err = errors.Join(err, failed)
 			continue
@@ -87,7 +91,11 @@ func score(device string, rows []Row, cases []Case) Score {
 			partner = append(partner, math.Abs(mean(same)-c.Speed))
 		}
 	}
-	s.Error, s.Width, s.Half, s.Partner = stats.Median(errs), stats.Median(width), stats.Median(half), stats.Median(partner)
+	s.Error, s.Width, s.Half = stats.Median(errs), stats.Median(width), stats.Median(half)
+	if len(partner) > 0 {
+		median := stats.Median(partner)
+		s.Partner = &median
+	}
 	return s
 }
 

@@ -169,7 +169,7 @@ func TestMeasuredPairs(t *testing.T) {
 	}
 	for _, s := range scores {
 		t.Logf("%+v", s)
-		if s.Error > 0.05 || s.Inside < 0.87 || s.Inside > 0.95 || s.Error > s.Partner || s.Error > s.Half {
+		if s.Error > 0.05 || s.Inside < 0.87 || s.Inside > 0.95 || s.Error > *s.Partner || s.Error > s.Half {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -223,4 +223,21 @@ func gavel(t *testing.T, data string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// A table in which no program has two partners has no rule of partners, and one of one pair
+// has no case.
+func TestJudgeSparse(t *testing.T) {
+	var rows []pair.Row
+	for i := range 40 {
+		name := fmt.Sprintf("%c%c", 'a'+i/26, 'a'+i%26)
+		rows = append(rows, pair.Row{Model: "train" + name, Other: "serve" + name, Speed: 0.5 + 0.005*float64(i)})
+	}
+	scores, cases, err := pair.Judge(rows)
+	if err != nil || len(scores) != 1 || len(cases) != 2*len(rows) || scores[0].Partner != nil {
+		t.Errorf("%+v, %d cases, %v", scores, len(cases), err)
+	}
+	if scores, _, err := pair.Judge(rows[:1]); !errors.Is(err, uncertainty.ErrTooFew) || len(scores) > 0 {
+		t.Errorf("of one pair: %+v, %v", scores, err)
+	}
 }
