@@ -381,15 +381,21 @@ func TestLeftovers(t *testing.T) {
 		}
 		log.Close()
 	}
-	// A program that outlived the session has made a device, in a directory that has no session.
-	if err := os.WriteFile(at.path("device"), []byte(deviceHeader), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := at.Clean(); err != nil {
-		t.Error(err)
-	}
-	if left, _ := filepath.Glob(at.path("*")); len(left) > 0 {
-		t.Errorf("left: %v", left)
+	// A program that outlived the session has made a device, in a directory that has no
+	// session, or was killed before it wrote one.
+	for _, device := range []struct {
+		text string
+		size int64
+	}{{deviceHeader, 16}, {"", 1 << 25}} {
+		if err := errors.Join(os.WriteFile(at.path("device"), []byte(device.text), 0o600), os.Truncate(at.path("device"), device.size)); err != nil {
+			t.Fatal(err)
+		}
+		if err := at.Clean(); err != nil {
+			t.Error(err)
+		}
+		if left, _ := filepath.Glob(at.path("*")); len(left) > 0 {
+			t.Errorf("%q: left: %v", device.text, left)
+		}
 	}
 	if err := os.WriteFile(at.path("device"), []byte("the user's notes\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -167,7 +167,7 @@ func (p Place) removeFiles() {
 	if info, err := os.Lstat(p.socket()); err == nil && info.Mode()&fs.ModeSocket != 0 {
 		_ = os.Remove(p.socket())
 	}
-	if hasPrefix(p.Device(), deviceHeader) {
+	if hasPrefix(p.Device(), deviceHeader) || isHole(p.Device()) {
 		_ = os.Remove(p.Device())
 	}
 	if hasPrefix(p.Log(), logHeader) {
@@ -224,6 +224,18 @@ func (p Place) Vacant() error {
 		return fmt.Errorf("daemon: %s: %w: a session needs %d bytes", p.dir, syscall.ENOSPC, session.Size)
 	}
 	return nil
+}
+
+// isHole reports whether a file of this user has a size but no data, as a simulated device
+// whose program was killed before it wrote the first byte. Small files are left out: some
+// file systems keep their data without a block.
+func isHole(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() < 1<<20 {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid() && st.Blocks == 0
 }
 
 // isUnwritten reports whether a file was left by an owner that was killed before it wrote a
