@@ -48,7 +48,7 @@ func watchProgram(path, name string, say io.Writer) (end func(hooked bool), err 
 			for i := range session.Slots { // the counters of an ended client remain
 				if c, there := s.Client(i); own(c) && c.Launches > 0 {
 					who := map[bool]string{true: fmt.Sprint(c.PID()), false: "ended"}[there]
-					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, who, pathName(c.Paths), s.Policy(), directiveText(c.Directive))
+					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, who, pathName(c.Paths), s.Policy(), directiveText(s.Policy(), c.Directive))
 					return
 				}
 			}
@@ -114,8 +114,8 @@ func pathName(p session.Paths) string {
 	return "an unknown way"
 }
 
-// directiveText describes a directive.
-func directiveText(d session.Directive) string {
+// directiveText describes a directive of a policy.
+func directiveText(policy string, d session.Directive) string {
 	switch {
 	case d.Closed:
 		return "stopped at its gate now"
@@ -126,5 +126,8 @@ func directiveText(d session.Directive) string {
 	case d.InFlight > 0:
 		return fmt.Sprintf("at most %d kernels in flight", d.InFlight)
 	}
-	return "not throttled: no program of higher priority is running"
+	if policy == "priority" {
+		return "not throttled: no program of higher priority is running"
+	}
+	return "not throttled"
 }

@@ -11,12 +11,14 @@ import (
 type sessionView struct {
 	daemon.Status
 	Clients []clientView `json:"clients"`
+
+	rates bool // the clients have rates
 }
 
 // clientView is one line: a client, and its work since the last update.
 type clientView struct {
 	daemon.Client
-	*clientRates // nil: the first update
+	*clientRates // nil: no update of this owner came before
 }
 
 // clientRates holds the work of a client between two updates.
@@ -29,12 +31,12 @@ type clientRates struct {
 }
 
 // viewSession pairs the clients of two updates; a new one counts from zero. Without an
-// earlier update there are no rates.
+// earlier update of the same owner there are no rates: its age is their clock.
 func viewSession(before *daemon.Status, now daemon.Status) sessionView {
-	v := sessionView{Status: now, Clients: []clientView{}}
+	v := sessionView{Status: now, Clients: []clientView{}, rates: before != nil && now.Age > before.Age}
 	for _, c := range now.Clients {
 		line := clientView{Client: c}
-		if before != nil {
+		if v.rates {
 			var old daemon.Client
 			if i := slices.IndexFunc(before.Clients, func(o daemon.Client) bool { return o.ID == c.ID }); i >= 0 {
 				old = before.Clients[i]
@@ -48,7 +50,7 @@ func viewSession(before *daemon.Status, now daemon.Status) sessionView {
 
 // ratesBetween returns the work of a client between two updates.
 func ratesBetween(old, now daemon.Client, seconds float64) *clientRates {
-	rate := func(now, then float64) float64 { return max(0, now-then) / max(seconds, 1e-9) }
+	rate := func(now, then float64) float64 { return max(0, now-then) / seconds }
 	return &clientRates{
 		JobsPerSecond:     rate(float64(now.Jobs), float64(old.Jobs)),
 		LaunchesPerSecond: rate(float64(now.Launches), float64(old.Launches)),
@@ -61,11 +63,8 @@ func ratesBetween(old, now daemon.Client, seconds float64) *clientRates {
 // showSession prints one row per client.
 func showSession(p *cli.Page, v sessionView) {
 	p.Line("session %s, policy %s", v.Session, v.Policy)
-	if len(v.Clients) == 0 {
-		return
-	}
 	header := []string{"PID", "program", "priority", "weight", "state", "gate", "queued", "launches", "jobs", "memory MB"}
-	if v.Clients[0].clientRates != nil {
+	if v.rates {
 		header = append(header, "launches/s", "jobs/s", "GPU", "stall")
 	}
 	t := p.Table(header...)

@@ -112,6 +112,11 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
+	// The next owner's age is no time since an update of the owner before.
+	v := viewSession(&daemon.Status{Age: 60, Clients: []daemon.Client{old}}, daemon.Status{Age: 1, Clients: []daemon.Client{now}})
+	if v.rates || v.Clients[0].clientRates != nil {
+		t.Errorf("of two owners: %+v", v.Clients[0].clientRates)
+	}
 }
 
 func TestScreens(t *testing.T) {
@@ -121,6 +126,7 @@ func TestScreens(t *testing.T) {
 	view := sessionView{
 		Status:  daemon.Status{Session: "sim", Policy: "fair"},
 		Clients: []clientView{{client, &clientRates{GPU: 0.5, Stopped: 0.3}}},
+		rates:   true,
 	}
 	var answer cli.Output
 	c := &cobra.Command{}
