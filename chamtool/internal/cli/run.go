@@ -67,11 +67,15 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	runtime, preload := launch.Of(args, exec.LookPath), ""
+	runtime, program := launch.Of(args, exec.LookPath)
+	preload := ""
 	if runtime == launch.GNU {
 		dirs := append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), os.Getenv("CONDA_PREFIX")+"/lib")
 		if preload, err = launch.LLVMRuntime(env.Root, dirs); err != nil {
 			return 0, fmt.Errorf("%s uses %v, which loads no tools: %w; install it, for example with apt-get install libomp-dev", args[0], runtime, err)
+		}
+		if err := launch.Replaceable(program, preload); err != nil {
+			return 0, fmt.Errorf("%w; build the program with clang", err)
 		}
 		env.Log.Infof("%s uses %v: %s is preloaded instead", args[0], runtime, preload)
 	}
@@ -159,7 +163,7 @@ func (r *running) report(ctx context.Context, env *cli.Env, runtime launch.Runti
 // why returns the reason why a program left no log.
 func why(r launch.Runtime) string {
 	if r == launch.Unknown {
-		return "it is linked with " + r.String() + "; programs of clang -fopenmp, gcc -fopenmp and Chameleon are observed"
+		return "it is linked with " + r.String() + ", or statically. If it starts another program, name that program here, or for a program of gcc run: chamtool run -- env LD_PRELOAD=libomp.so.5 COMMAND"
 	}
 	return "it uses " + r.String() + ", but ended before it loaded the tool, or uses no OpenMP (chamtool doctor tells more)"
 }

@@ -35,6 +35,7 @@ const (
 	EnableVariable       = "CHAMELEON_TOOL"           // "0" or "disabled" switches tools off
 	OpenMPEntry          = "ompt_start_tool"
 	OpenMPLibraries      = "OMP_TOOL_LIBRARIES" // colon-separated paths, of OpenMP runtimes
+	OpenMPEnable         = "OMP_TOOL"           // "disabled" switches the tools of OpenMP off
 )
 
 // Flag says where a task comes from. The values are the interface's.

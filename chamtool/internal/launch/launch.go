@@ -22,6 +22,9 @@ var (
 	// ErrNoRuntime is returned for a program of gcc's runtime if LLVM's is not there to
 	// replace it.
 	ErrNoRuntime = errors.New("LLVM's OpenMP runtime, libomp.so.5, was not found")
+	// ErrIncompatible is returned for a program that calls functions of gcc's runtime that
+	// LLVM's lacks. With both runtimes in one process its results would be wrong.
+	ErrIncompatible = errors.New("LLVM's OpenMP runtime cannot replace gcc's")
 )
 
 const library = "libchamtool.so"
@@ -62,20 +65,20 @@ func (r Runtime) String() string {
 	return [...]string{"no known OpenMP runtime", "LLVM's OpenMP runtime (libomp)", "gcc's OpenMP runtime (libgomp)", "the Chameleon runtime"}[r]
 }
 
-// Of returns the runtime that a command's program is linked with. A launcher such as
-// mpirun is linked with none: then the first of its arguments that is such a program
-// counts. find finds a program as a shell does, such as exec.LookPath.
-func Of(args []string, find func(string) (string, error)) Runtime {
+// Of returns the path of a command's program and the runtime that it is linked with. A
+// launcher such as mpirun is linked with none: then the first of its arguments that is such
+// a program counts. find finds a program as a shell does, such as exec.LookPath.
+func Of(args []string, find func(string) (string, error)) (Runtime, string) {
 	for _, a := range args {
 		p, err := find(a)
 		if err != nil {
 			continue
 		}
 		if r := linked(p); r != Unknown {
-			return r
+			return r, p
 		}
 	}
-	return Unknown
+	return Unknown, ""
 }
 
 // linked returns the runtime that a file is linked with.
@@ -122,6 +125,44 @@ func LLVMRuntime(root fs.FS, dirs []string) (string, error) {
 	return "/" + found[0], nil
 }
 
+// Replaceable returns an error that wraps [ErrIncompatible] if a program calls functions
+// of gcc's runtime that the library at the path runtime does not define.
+func Replaceable(program, runtime string) error {
+	replacement, err := elf.Open(runtime)
+	if err != nil {
+		return fmt.Errorf("%s: %w", runtime, err)
+	}
+	defer replacement.Close()
+	symbols, err := replacement.DynamicSymbols()
+	if err != nil {
+		return fmt.Errorf("%s: %w", runtime, err)
+	}
+	defined := map[string]bool{}
+	for _, s := range symbols {
+		defined[s.Name] = defined[s.Name] || s.Section != elf.SHN_UNDEF
+	}
+	f, err := elf.Open(program)
+	if err != nil {
+		return fmt.Errorf("%s: %w", program, err)
+	}
+	defer f.Close()
+	calls, err := f.ImportedSymbols()
+	if err != nil {
+		return fmt.Errorf("%s: %w", program, err)
+	}
+	var missing []string
+	for _, s := range calls {
+		ofGNU := slices.ContainsFunc([]string{"GOMP_", "GOACC_", "omp_", "acc_"}, func(prefix string) bool { return strings.HasPrefix(s.Name, prefix) })
+		if ofGNU && !defined[s.Name] {
+			missing = append(missing, s.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: %s calls %s, not in %s", ErrIncompatible, program, strings.Join(missing, ", "), runtime)
+	}
+	return nil
+}
+
 func exists(root fs.FS, p string) bool {
 	_, err := fs.Stat(root, p)
 	return err == nil
@@ -130,7 +171,7 @@ func exists(root fs.FS, p string) bool {
 // Environ returns an environment in which the runtime loads the tool and the tool writes
 // into a directory. preload is a library that replaces the program's runtime, or "".
 func Environ(environ []string, tool, logs, preload string) []string {
-	environ = append(slices.Clip(environ), event.OpenMPLibraries+"="+tool, event.LibrariesVariable+"="+tool, "CHAMTOOL_LOG_DIR="+logs)
+	environ = append(slices.Clip(environ), event.OpenMPLibraries+"="+tool, event.OpenMPEnable+"=enabled", event.LibrariesVariable+"="+tool, "CHAMTOOL_LOG_DIR="+logs)
 	if preload == "" {
 		return environ
 	}

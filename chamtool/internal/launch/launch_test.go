@@ -54,7 +54,7 @@ func TestLLVMRuntime(t *testing.T) {
 
 func TestEnviron(t *testing.T) {
 	got := Environ([]string{"LD_PRELOAD=a.so", "B=1"}, "/t.so", "logs", "/libomp.so.5")
-	for _, want := range []string{"OMP_TOOL_LIBRARIES=/t.so", "CHAMELEON_TOOL_LIBRARIES=/t.so", "CHAMTOOL_LOG_DIR=logs", "LD_PRELOAD=/libomp.so.5:a.so"} {
+	for _, want := range []string{"OMP_TOOL_LIBRARIES=/t.so", "OMP_TOOL=enabled", "CHAMELEON_TOOL_LIBRARIES=/t.so", "CHAMTOOL_LOG_DIR=logs", "LD_PRELOAD=/libomp.so.5:a.so"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q lacks %s", got, want)
 		}
@@ -79,8 +79,40 @@ func TestOf(t *testing.T) {
 		args []string
 		want Runtime
 	}{{[]string{program}, GNU}, {[]string{"env", "A=1", program}, GNU}, {[]string{"true"}, Unknown}, {[]string{"/nonexistent"}, Unknown}} {
-		if got := Of(tt.args, exec.LookPath); got != tt.want {
-			t.Errorf("%q: %v, want %v", tt.args, got, tt.want)
+		if got, path := Of(tt.args, exec.LookPath); got != tt.want || got != Unknown && path != program {
+			t.Errorf("%q: %v of %s, want %v", tt.args, got, path, tt.want)
 		}
+	}
+}
+
+// A program whose target tasks would stay with gcc's runtime, which a taskwait of the other
+// runtime does not wait for, cannot change its runtime.
+func TestReplaceable(t *testing.T) {
+	runtime, err := LLVMRuntime(os.DirFS("/"), nil)
+	if _, missing := exec.LookPath("gcc"); missing != nil || err != nil {
+		t.Skip("needs gcc and libomp: install with apt-get install gcc libomp-dev")
+	}
+	dir := t.TempDir()
+	for _, tt := range []struct {
+		name, body string
+		want       error
+		function   string
+	}{
+		{"plain", "\n#pragma omp parallel\n#pragma omp single\n#pragma omp task\na++;", nil, ""},
+		{"offload", "\n#pragma omp target nowait map(tofrom:a)\na++;\n#pragma omp taskwait\n", ErrIncompatible, "GOMP_target_ext"},
+	} {
+		source, program := filepath.Join(dir, tt.name+".c"), filepath.Join(dir, tt.name)
+		if err := os.WriteFile(source, []byte("#include <omp.h>\nint main(void) { int a = omp_get_max_threads();"+tt.body+" return a; }\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("gcc", "-fopenmp", "-o", program, source).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if err := Replaceable(program, runtime); !errors.Is(err, tt.want) || err != nil && !strings.Contains(err.Error(), tt.function) {
+			t.Errorf("%s: %v, want %v with %q", tt.name, err, tt.want, tt.function)
+		}
+	}
+	if err := Replaceable(filepath.Join(dir, "none"), runtime); err == nil {
+		t.Error("no error for a program that is not there")
 	}
 }
