@@ -96,14 +96,19 @@ func runTable(p *cli.Page, reported string, runs []job.Run) {
 
 // tasksText returns the number of tasks, with those that were dropped.
 func tasksText(f job.Figures) string {
-	low, high := uint64(0), uint64(0)
-	for _, d := range f.Dropped {
-		low, high = low+d.Low, high+d.High
-	}
+	low, high := droppedTasks(f)
 	if high == 0 {
 		return fmt.Sprint(f.Tasks)
 	}
 	return fmt.Sprintf("%d, without the %d to %d that were dropped", f.Tasks, low, high)
+}
+
+// droppedTasks returns the bounds of the number of tasks that were dropped.
+func droppedTasks(f job.Figures) (low, high uint64) {
+	for _, d := range f.Dropped {
+		low, high = low+d.Low, high+d.High
+	}
+	return low, high
 }
 
 // spreads draws the loads of each iteration.

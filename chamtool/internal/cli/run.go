@@ -18,6 +18,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/launch"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // running holds the flags of run.
@@ -171,11 +172,18 @@ func why(r launch.Runtime) string {
 // mostLosses and mostFunctions bound the first page.
 const mostLosses, mostFunctions = 3, 5
 
-// firstPage prints what a run came to.
+// firstPage prints wall time, threads, work and span, losses and functions of a run.
 func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
-	l := f.Lost
-	p.Line("%s s of wall time, %d threads, %s s of tasks: %s tasks in %d iterations", cli.Text(wall), l.Threads, cli.Text(f.Seconds), tasksText(f), f.Iterations)
+	l, tasks := f.Lost, plural.Count(f.Tasks, "task")
+	if low, high := droppedTasks(f); high > 0 {
+		tasks += fmt.Sprintf(" and %d to %d that were dropped", low, high)
+	}
+	p.Line("%s s of wall time, %s, %s s of tasks: %s in %s", cli.Text(wall), plural.Count(l.Threads, "thread"), cli.Text(f.Seconds), tasks, plural.Count(f.Iterations, "iteration"))
+	p.Line("%s", spanText(f))
 	losses := f.Losses()
+	if l.Wall == 0 {
+		p.Line("losses: unknown, the tool did not see the end of an iteration")
+	}
 	for _, loss := range losses[:min(mostLosses, len(losses))] {
 		p.Line("%s: %s s, %s of the threads' time", loss.Name, cli.Text(loss.Seconds), cli.Text(loss.Share))
 		p.Line("  may help: %s", loss.Advice)
@@ -185,4 +193,20 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
 	}
 	p.Line("chamtool report %s shows more", logs)
+}
+
+// spanText returns work and span, or why they are unknown.
+func spanText(f job.Figures) string {
+	if g := f.Lost.Graph; g != nil {
+		return fmt.Sprintf("work %s s, span %s s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism))
+	}
+	switch _, dropped := droppedTasks(f); {
+	case dropped > 0:
+		return "work, span: unknown, events were dropped; larger tasks or CHAMTOOL_RING_SLOTS help"
+	case f.Lost.Wall == 0:
+		return "work, span: unknown, the tool did not see the program's end"
+	case f.Ranks > 1:
+		return "work, span: unknown for several ranks"
+	}
+	return "work, span: unknown, the runtime does not report which tasks wait for others"
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // Loss is thread time in which no task computed.
@@ -24,31 +26,62 @@ const (
 	notable = 0.01
 )
 
-// Losses returns where the threads' time went other than into tasks, most first: waiting
-// with nothing to run, and everything outside of tasks and waits, which is serial code,
-// and the creation and scheduling of tasks.
+// Losses returns the thread time that no task used, largest first: waiting with nothing to run,
+// threads without a processor, handing tasks over, and everything outside of tasks and waits,
+// which is serial code and the creation of tasks. Without a graph the first three are one.
 func (f Figures) Losses() []Loss {
 	all := float64(f.Lost.Threads) * f.Lost.Wall
 	if !(all > 0) {
 		return nil
 	}
-	waiting := Loss{Name: "threads wait with nothing to run", Seconds: f.Lost.Waiting, Advice: "more tasks at a time, or a more even spread"}
-	if u := f.Lost.Function; u != nil {
-		waiting.Advice += ": the tasks of " + u.Function + " are the most uneven"
-	}
-	if g := f.Lost.Graph; g != nil && g.Parallelism < chained*float64(f.Lost.Threads) {
-		waiting.Advice = fmt.Sprintf("the longest chain of tasks takes %.3g of %.3g s of work, so %.3g threads have work on average: break it up", g.Span, g.Work, g.Parallelism)
-	}
-	outside := Loss{Name: "outside of tasks: serial code, creating tasks", Seconds: max(0, all-f.Lost.Computing-f.Lost.Waiting), Advice: "let tasks do what one thread does between them"}
-	if fn := shortest(f.Functions); fn != nil {
-		outside.Advice = fmt.Sprintf("fewer, larger tasks: %s has %d of %.2g µs in the middle, and each takes %.2g µs of thread time outside of tasks", fn.Name, fn.Tasks, *fn.Median*1e6, 1e6*outside.Seconds/float64(f.Tasks))
-	}
-	losses := slices.DeleteFunc([]Loss{waiting, outside}, func(l Loss) bool { return l.Seconds < notable*all })
+	losses := append(f.waits(), f.outside(all))
+	losses = slices.DeleteFunc(losses, func(l Loss) bool { return l.Seconds < notable*all })
 	for i := range losses {
 		losses[i].Share = losses[i].Seconds / all
 	}
 	slices.SortStableFunc(losses, func(a, b Loss) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return losses
+}
+
+// waits splits the time in taskwaits and barriers.
+func (f Figures) waits() []Loss {
+	idle := Loss{Name: "threads wait with nothing to run", Seconds: f.Lost.Waiting, Advice: "more tasks at a time, or a more even spread"}
+	if u := f.Lost.Function; u != nil {
+		idle.Advice += ": the tasks of " + u.Function + " are the most uneven"
+	}
+	if fn := shortest(f.Functions); fn != nil {
+		idle.Advice = fmt.Sprintf("fewer, larger tasks: tasks of %.2g µs end faster than others are created", *fn.Median*1e6)
+	}
+	g := f.Lost.Graph
+	if g == nil {
+		return []Loss{idle}
+	}
+	over := Loss{Name: "handing over tasks that were ready", Seconds: min(g.Overhead, idle.Seconds)}
+	over.Advice = fmt.Sprintf("fewer, larger tasks: each costs %.3g µs of thread time to hand over", 1e6*over.Seconds/float64(max(1, f.Tasks)))
+	idle.Seconds -= over.Seconds
+	if g.Parallelism < chained*float64(f.Lost.Threads) { // tasks that were created were not ready
+		enough := max(1, int(g.Parallelism+0.5))
+		idle.Advice = fmt.Sprintf("the longest chain takes %.3g of %.3g s of work, which on average is enough for %s: break it up", g.Span, g.Work, plural.Count(enough, "thread"))
+		if enough < f.Lost.Threads {
+			idle.Advice += ", or use fewer threads"
+		}
+		return []Loss{idle, over}
+	}
+	stalls := Loss{Name: "threads stopped while tasks were ready", Seconds: min(g.Stalls, idle.Seconds)}
+	idle.Seconds -= stalls.Seconds
+	if stalls.Advice = "stop other programs on these processors"; f.Lost.Processors < f.Lost.Threads {
+		stalls.Advice = fmt.Sprintf("%d threads share %s: set OMP_NUM_THREADS=%d", f.Lost.Threads, plural.Count(f.Lost.Processors, "processor"), f.Lost.Processors)
+	}
+	return []Loss{idle, over, stalls}
+}
+
+// outside returns the time outside of tasks and waits.
+func (f Figures) outside(all float64) Loss {
+	l := Loss{Name: "outside of tasks: serial code, creating tasks", Seconds: max(0, all-f.Lost.Computing-f.Lost.Waiting), Advice: "let tasks do what one thread does between them"}
+	if fn := shortest(f.Functions); fn != nil {
+		l.Advice = fmt.Sprintf("fewer, larger tasks: %s has %d of %.2g µs in the middle, and each takes %.2g µs of thread time outside of tasks", fn.Name, fn.Tasks, *fn.Median*1e6, 1e6*l.Seconds/float64(max(1, f.Tasks)))
+	}
+	return l
 }
 
 // shortest returns the function with the most tasks that are short, or nil.

@@ -14,17 +14,18 @@ import (
 // Lost is where the time of a job's threads went. Times are in seconds, of all
 // threads together where it does not say of one.
 type Lost struct {
-	Wall      float64     `json:"wall_seconds"` // of the iterations, of the slowest rank
-	Threads   int         `json:"threads"`      // of all ranks
-	Computing float64     `json:"computing_seconds"`
-	Waiting   float64     `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
-	Imbalance float64     `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
-	Saving    *Saving     `json:"perfect_balance"`   // nil without an iteration that came to its end
-	Function  *Uneven     `json:"worst_function"`    // nil where one worker did it all
-	Size      *Uneven     `json:"worst_size"`        // of that function
-	Graph     *Graph      `json:"graph"`             // nil if the runtime does not report the graph of tasks
-	Each      []RankRound `json:"each"`              // by iteration and rank
-	ByThread  []Thread    `json:"by_thread"`         // of a job of one rank
+	Wall       float64     `json:"wall_seconds"` // of the iterations, of the slowest rank
+	Threads    int         `json:"threads"`      // of all ranks
+	Processors int         `json:"processors"`   // that these can run on at once; 0 if the graph is unknown
+	Computing  float64     `json:"computing_seconds"`
+	Waiting    float64     `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
+	Imbalance  float64     `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
+	Saving     *Saving     `json:"perfect_balance"`   // nil without an iteration that came to its end
+	Function   *Uneven     `json:"worst_function"`    // nil where one worker did it all
+	Size       *Uneven     `json:"worst_size"`        // of that function
+	Graph      *Graph      `json:"graph"`             // nil if the runtime does not report the graph of tasks
+	Each       []RankRound `json:"each"`              // by iteration and rank
+	ByThread   []Thread    `json:"by_thread"`         // of a job of one rank
 }
 
 // RankRound is an iteration on a rank.
@@ -85,6 +86,9 @@ func (j *Job) lost() Lost {
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
 	l.Graph = j.graph(l.Threads)
+	if l.Graph != nil {
+		l.Processors = j.processors(l.Threads)
+	}
 	graphs, created := j.graphs(), j.created()
 	var walls []float64
 	for _, round := range rounds(l.Each) {
