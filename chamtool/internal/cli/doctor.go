@@ -15,6 +15,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/config"
 	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/launch"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
@@ -35,9 +36,9 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 		Use:     "doctor [--tool libchamtool.so]",
 		Short:   "Check this environment: the library, its interface, the configuration",
 		Example: "  chamtool doctor",
-		Long: `Check this environment: whether the library that the runtime would load exists,
-exports the entry symbol and supports OpenMP and the patched runtime; the
-effective configuration; whether logs and models can be written; the clock and
+		Long: `Check this environment: whether the library that OpenMP's or Chameleon's runtime
+would load exists, exports the entry symbols and supports the patched runtime; whether
+programs of gcc can be observed; the effective configuration; whether logs and models can be written; the clock and
 the core frequencies.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,15 +64,16 @@ the core frequencies.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&tool, "tool", "", "library to check (default: the one in CHAMELEON_TOOL_LIBRARIES or OMP_TOOL_LIBRARIES)")
+	c.Flags().StringVar(&tool, "tool", "", "library to check (default: the one in CHAMELEON_TOOL_LIBRARIES or OMP_TOOL_LIBRARIES, else the one that chamtool run loads)")
 	out.Flags(c)
 	return c
 }
 
 // examine runs all checks.
 func examine(root fs.FS, tool string) []finding {
-	found := []finding{enabled()}
+	found := []finding{enabled(), openMPEnabled()}
 	found = append(found, library(tool)...)
+	found = append(found, forGNU(root))
 	cfg, warnings := config.Read(os.LookupEnv)
 	for _, w := range append(warnings, config.Unknown(os.Environ())...) {
 		found = append(found, finding{"configuration", "warn", w.Error()})
@@ -92,23 +94,34 @@ func enabled() finding {
 	return finding{"tools enabled", "ok", event.EnableVariable + " does not disable tools"}
 }
 
-// library checks the libraries that would be loaded.
+func openMPEnabled() finding {
+	if os.Getenv(event.OpenMPEnable) == "disabled" {
+		return finding{"OpenMP tools", "warn", event.OpenMPEnable + "=disabled disables all tools of OpenMP; chamtool run sets it to enabled"}
+	}
+	return finding{"OpenMP tools", "ok", event.OpenMPEnable + " does not disable tools"}
+}
+
+// forGNU checks whether programs of gcc can be observed.
+func forGNU(root fs.FS) finding {
+	path, err := launch.LLVMRuntime(root, runtimeDirectories())
+	if err != nil {
+		return finding{"gcc programs", "warn", err.Error() + ": programs of gcc -fopenmp cannot be observed; install it, for example with apt-get install libomp-dev"}
+	}
+	return finding{"gcc programs", "ok", "chamtool run preloads " + path + "; by hand: LD_PRELOAD=" + path}
+}
+
+// library checks the libraries that would be loaded: the given one, or those in the
+// environment, or the one that chamtool run loads.
 func library(tool string) []finding {
 	paths := []string{tool}
-	from := "--tool"
 	if tool == "" {
-		for _, from = range []string{event.LibrariesVariable, event.OpenMPLibraries} {
-			if paths = strings.Split(os.Getenv(from), ":"); paths[0] != "" {
-				break
-			}
+		for _, variable := range []string{event.OpenMPLibraries, event.LibrariesVariable} {
+			paths = append(paths, strings.Split(os.Getenv(variable), ":")...)
 		}
+		slices.Sort(paths)
 	}
-	if paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" }); len(paths) == 0 {
-		detail := "set " + event.OpenMPLibraries + ", or for Chameleon " + event.LibrariesVariable + ", to the library; chamtool run does"
-		if os.Getenv(event.OlderLibraryVariable) != "" {
-			detail += "; only older runtimes read " + event.OlderLibraryVariable
-		}
-		return []finding{{"library", "fail", detail}}
+	if paths = slices.DeleteFunc(slices.Compact(paths), func(p string) bool { return p == "" }); len(paths) == 0 {
+		return installed()
 	}
 	var found []finding
 	for _, path := range paths {
@@ -117,10 +130,27 @@ func library(tool string) []finding {
 	return found
 }
 
+// installed checks the library that chamtool run loads.
+func installed() []finding {
+	self, err := os.Executable()
+	if err != nil {
+		return []finding{{"library", "fail", err.Error()}}
+	}
+	path, err := launch.Tool("", self, ".")
+	if err == nil {
+		return append(inspect(path), finding{"loaded by", "ok", "chamtool run; without it set " + event.OpenMPLibraries + ", or for Chameleon " + event.LibrariesVariable + ", to the library"})
+	}
+	detail := err.Error() + ", or set " + event.OpenMPLibraries + ", or for Chameleon " + event.LibrariesVariable + ", to the library"
+	if os.Getenv(event.OlderLibraryVariable) != "" {
+		detail += "; only older runtimes read " + event.OlderLibraryVariable
+	}
+	return []finding{{"library", "fail", detail}}
+}
+
 func inspect(path string) []finding {
 	f, err := elf.Open(path)
 	if err != nil {
-		return []finding{{"library", "fail", err.Error()}}
+		return []finding{{"library", "fail", elfError(path, err)}}
 	}
 	defer f.Close()
 	if f.Type != elf.ET_DYN {
@@ -145,6 +175,14 @@ func inspect(path string) []finding {
 		return append(found, finding{"interface", "ok", "upstream and patched Chameleon"})
 	}
 	return append(found, finding{"interface", "ok", "upstream Chameleon only; for the patched one build with -tags chamtool_patched (needs g++)"})
+}
+
+// elfError returns the text of an error, with the path of the file.
+func elfError(path string, err error) string {
+	if named := (*fs.PathError)(nil); errors.As(err, &named) {
+		return err.Error()
+	}
+	return path + ": " + err.Error()
 }
 
 func writable(what, dir string) finding {

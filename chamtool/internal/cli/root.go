@@ -12,10 +12,14 @@ import (
 func New(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chamtool",
-		Short: "Measure and predict the run times of OpenMP and Chameleon tasks, and balance load with them",
+		Short: "Find where OpenMP and Chameleon programs lose time, predict their tasks and balance load",
+		Long: `Find where an OpenMP program loses time: chamtool run -- ./program measures each of its
+tasks and shows wall time, work and span, the largest losses and what may help. Programs of
+clang and gcc run as they are. For MPI programs of the Chameleon library it also shows slow
+ranks, predicts tasks and, if enabled, moves them between ranks.`,
 		Example: `  chamtool run -- ./program
-  chamtool host --tool libchamtool.so -- --threads 2 --tasks 400 --iterations 20
-  chamtool report logs`,
+  chamtool report logs
+  chamtool host --tool libchamtool.so -- --threads 2 --tasks 400 --iterations 20`,
 	}
 	env.Companions = companions
 	c.AddCommand(newReplayCommand(env), newReportCommand(env), newSimulateCommand(env),

@@ -71,8 +71,7 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	runtime, program := launch.Of(args, exec.LookPath)
 	preload := ""
 	if runtime == launch.GNU {
-		dirs := append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), os.Getenv("CONDA_PREFIX")+"/lib")
-		if preload, err = launch.LLVMRuntime(env.Root, dirs); err != nil {
+		if preload, err = launch.LLVMRuntime(env.Root, runtimeDirectories()); err != nil {
 			return 0, fmt.Errorf("%s uses %v, which loads no tools: %w; install it, for example with apt-get install libomp-dev", args[0], runtime, err)
 		}
 		if err := launch.Replaceable(program, preload); err != nil {
@@ -109,6 +108,15 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 		return 0, ended
 	}
 	return status(cmd.ProcessState), r.report(context.WithoutCancel(ctx), env, runtime, args[0], logs, time.Since(begin))
+}
+
+// runtimeDirectories returns the directories in which the user has libraries.
+func runtimeDirectories() []string {
+	dirs := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
+	if conda := os.Getenv("CONDA_PREFIX"); conda != "" {
+		dirs = append(dirs, filepath.Join(conda, "lib"))
+	}
+	return dirs
 }
 
 // status returns an exit status as a shell does.
