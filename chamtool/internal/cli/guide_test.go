@@ -12,30 +12,45 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/foretime/foretime/chamtool/host/mpitest"
+	"github.com/foretime/foretime/chamtool/internal/launch"
 	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
 // TestFirstSuccess runs what the README shows first.
 func TestFirstSuccess(t *testing.T) {
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("needs gcc: install with apt-get install gcc")
+	_, err := exec.LookPath("gcc")
+	if _, missing := launch.LLVMRuntime(os.DirFS("/"), runtimeDirectories()); err != nil || missing != nil {
+		t.Skip("needs gcc and libomp: install with apt-get install gcc libomp-dev")
 	}
-	guide(t, "README.md")
+	guide(t, "README.md", "--tool out/bin/libchamtool.so", "chamtool/examples", examples(t))
 }
 
 // TestRealMPIGuide runs the guide, whose program has two ranks, with each MPI.
 func TestRealMPIGuide(t *testing.T) {
-	mpitest.Each(t, os.Getenv("PATH"), func(t *testing.T) { guide(t, "docs/slow-tasks.md") })
+	mpitest.Each(t, os.Getenv("PATH"), func(t *testing.T) { guide(t, "docs/slow-tasks.md", "--tool libchamtool.so") })
 }
 
-func guide(t *testing.T, file string) {
+// guide runs a guide in a directory that has the library. The guide says with toolFlag where
+// it is, and the pairs replace other text of it.
+func guide(t *testing.T, file, toolFlag string, pairs ...string) {
+	library := toolLibrary(t)
 	home := testscript.Params{Setup: func(env *testscript.Env) error {
 		env.Setenv("HOME", env.WorkDir)
 		env.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 		env.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-		return nil
+		return os.Symlink(library, filepath.Join(env.WorkDir, filepath.Base(library)))
 	}}
-	scripttest.Guide(t, filepath.Join("..", "..", file), home, "--tool libchamtool.so", "--tool "+toolLibrary(t))
+	scripttest.Guide(t, filepath.Join("..", "..", file), home, append(pairs, toolFlag, "--tool "+library)...)
+}
+
+// examples returns the path of the example programs.
+func examples(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // toolLibrary is the tool, built.
@@ -55,15 +70,11 @@ func TestRealOpenMPGuide(t *testing.T) {
 			t.Skipf("needs %s: install with apt-get install clang libomp-dev kalign", name)
 		}
 	}
-	examples, err := filepath.Abs("../../examples")
-	if err != nil {
-		t.Fatal(err)
-	}
 	setup := testscript.Params{Setup: func(env *testscript.Env) error {
 		env.Setenv("HOME", env.WorkDir)
 		return os.WriteFile(filepath.Join(env.WorkDir, "proteins.fa"), proteins(), 0o600)
 	}}
-	scripttest.Guide(t, filepath.Join("..", "..", "docs", "any-openmp.md"), setup, "$PWD/libchamtool.so", toolLibrary(t), "chamtool/examples", examples)
+	scripttest.Guide(t, filepath.Join("..", "..", "docs", "any-openmp.md"), setup, "$PWD/libchamtool.so", toolLibrary(t), "chamtool/examples", examples(t))
 }
 
 // proteins are a family of sequences of unlike lengths, in FASTA.
