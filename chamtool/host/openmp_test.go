@@ -211,6 +211,28 @@ func fasta(n int) []byte {
 	return []byte(b.String())
 }
 
+// Hidden helper threads run target tasks and belong to no team: they have no part in the
+// threads, and their waits are no waits of the program.
+func TestRealHelperThreads(t *testing.T) {
+	needOpenMP(t)
+	program := filepath.Join(t.TempDir(), "target")
+	compile(t, "", "clang", "-fopenmp", "-O2", "-o", program, "testdata/target.c")
+	out, logs := underOMPT(t, nil, program)
+	if !strings.HasPrefix(out, "tasks 80, 24.9") {
+		t.Fatalf("%q", out)
+	}
+	r := rankOf(t, logs)
+	counted(t, r, 80, 5)
+	if r.Summary.Threads != 3 {
+		t.Errorf("%d threads, want 3", r.Summary.Threads)
+	}
+	for i, round := range r.Summary.Rounds {
+		if g := round.Graph; g == nil || g.Span > g.Work+1e-9 {
+			t.Errorf("iteration %d: %+v", i, g)
+		}
+	}
+}
+
 // An iteration ends with a wait of the program: for a region, or the tasks before a taskwait. The
 // end of a region does not reach into the next one, regions within tasks and tasks that
 // change the thread end none.

@@ -99,8 +99,21 @@ static unsigned loop_here(struct ring *r) {
     return (unsigned)(*loop & ~RUNTIMES);
 }
 
-// INNER marks the data of a parallel region within another one or within a task.
-enum { INNER = 1 };
+// INNER marks the data of a parallel region within another one or within a task, HELPERS that
+// of the region of the runtime's hidden helper threads, which run target tasks and belong to no
+// team of the program.
+enum { INNER = 1, HELPERS = 2 };
+
+static __thread int begun;  // the runtime reported that this thread began
+static __thread int joined; // EVENT_THREAD_START was written
+static __thread int helper; // a hidden helper thread
+
+// join_team writes that this thread takes part in the program's teams.
+static void join_team(void) {
+    if (joined || !on()) return;
+    push(EVENT_THREAD_START, 0, 0, ticks(), 0, 0);
+    joined = 1;
+}
 
 // implicit_tasks are the implicit tasks of parallel regions that this thread is in.
 static __thread unsigned implicit_tasks;
@@ -112,9 +125,11 @@ static __thread unsigned team_sizes[16];
 static inline int alone(void) { return implicit_tasks > 0 && implicit_tasks <= 16 && team_sizes[implicit_tasks - 1] == 1; }
 
 static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads, unsigned number, int flags) {
-    (void)parallel, (void)task, (void)number;
+    (void)task, (void)number;
     if (!(flags & OMPT_TASK_IMPLICIT)) return;
     if (endpoint == OMPT_BEGIN) {
+        helper = parallel && parallel->value == HELPERS;
+        if (begun && !helper) join_team();
         if (implicit_tasks < 16) team_sizes[implicit_tasks] = threads;
         implicit_tasks++;
     } else implicit_tasks -= implicit_tasks > 0;
@@ -126,6 +141,10 @@ static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
 static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *parallel, unsigned threads, int flags, const void *address) {
     (void)task, (void)frame, (void)threads, (void)flags;
     struct ring *r;
+    if (!begun && implicit_tasks == 0) { // the runtime reports no beginning of the first helper
+        if (parallel) parallel->value = HELPERS;
+        return;
+    }
     if (parallel && (implicit_tasks > 0 || (on() && (r = my_ring()) && r->depth > 0))) parallel->value = INNER;
     atomic_store_explicit(&omp.forked, (uint64_t)(uintptr_t)address, memory_order_relaxed);
     if (on()) notice_unloads();
@@ -291,7 +310,7 @@ static inline int class(int kind) {
 static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
     (void)task, (void)address;
     struct ring *r;
-    if (!on() || !(r = my_ring())) return;
+    if (!on() || (helper && !(mine && mine->depth > 0)) || !(r = my_ring())) return;
     if (endpoint == OMPT_BEGIN) {
         if (r->depth == 0) entered = atomic_load(&omp.iteration);
         push_wait(EVENT_WAIT_START, class(kind), 0);
@@ -325,14 +344,16 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
 
 // ---- threads ----------------------------------------------------------------
 
+// on_thread_begin lets a worker join with its first team: it may be a helper.
 static void on_thread_begin(int kind, ompt_data *thread) {
-    (void)kind, (void)thread;
-    if (on()) push(EVENT_THREAD_START, 0, 0, ticks(), 0, 0);
+    (void)thread;
+    begun = 1;
+    if (kind != OMPT_THREAD_WORKER) join_team();
 }
 
 static void on_thread_end(ompt_data *thread) {
     (void)thread;
-    if (on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
+    if (joined && on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
 }
 
 // ---- start and stop ---------------------------------------------------------

@@ -27,7 +27,8 @@ type spans struct {
 	earlierWork, earlierPath uint64
 }
 
-// strand is one thread's stack of tasks.
+// strand is one thread's stack of tasks. A hidden helper thread of the runtime never joins: it
+// works only in tasks.
 type strand struct {
 	stack []*node
 	idle  uint64 // tick since which the thread looks for a task in a wait; 0 if it does not
@@ -80,7 +81,7 @@ func (s *spans) strand(lane int) *strand {
 		s.lanes = append(s.lanes, nil)
 	}
 	if s.lanes[lane] == nil {
-		s.lanes[lane] = &strand{stack: []*node{{refs: 1, begun: true}}}
+		s.lanes[lane] = &strand{stack: []*node{{refs: 1, begun: true, waits: 1}}} // until it joins
 	}
 	return s.lanes[lane]
 }
@@ -98,7 +99,7 @@ func (s *spans) advance(n *node, at uint64) {
 
 // update counts the threads that work, after one of them began or stopped at a tick.
 func (s *spans) update(st *strand, at uint64) {
-	works := st.joined && st.top().waits == 0
+	works := (st.joined || len(st.stack) > 1) && st.top().waits == 0
 	if works == st.working {
 		return
 	}
@@ -248,7 +249,7 @@ func (s *spans) end(lane int, n *node, start, at uint64, done bool) {
 	}
 	top := st.top()
 	top.since = max(top.since, at)
-	if top.waits > 0 {
+	if st.joined && top.waits > 0 {
 		st.idle = at
 	}
 	s.update(st, at)

@@ -75,6 +75,18 @@ func TestSpans(t *testing.T) {
 			p.end(1, 0, 1010, 1060, 1)
 			return p
 		}, 10 + 100 + 50, 10 + 100},
+		"a hidden helper thread works in tasks only": {func() *program {
+			p := newProgram(1)
+			p.rings = append(p.rings, event.NewRing(1<<12))
+			p.open(0, 1000, 1)
+			p.open(0, 1000, 2)
+			p.wait(0, 0, barrier, 1000, 1700, nothing)
+			p.begin(1, 1010, 1)
+			p.end(1, 0, 1010, 1110, 1)
+			p.begin(1, 1500, 2)
+			p.end(1, 0, 1500, 1600, 2)
+			return p
+		}, 200, 100},
 		"a chain by dependences": {func() *program {
 			p := newProgram(2)
 			for i := range uint64(3) {
