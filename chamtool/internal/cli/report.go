@@ -187,6 +187,9 @@ func lostRows(t *cli.Table, l job.Lost) {
 			t.Add(fmt.Sprintf("wall s with %s", plural.Count(s.Threads, "thread")), fmt.Sprintf("%s [%s, %s]", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High)))
 		}
 	}
+	if l.Granularity != nil {
+		t.Add("granularity", fmt.Sprint(*l.Granularity))
+	}
 	if l.Function != nil {
 		t.Add("most imbalanced function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))
 	}

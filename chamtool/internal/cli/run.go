@@ -196,6 +196,9 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 		p.Line("%s: %s s, %s of the threads' time", loss.Name, cli.Text(loss.Seconds), cli.Text(loss.Share))
 		p.Line("  may help: %s", loss.Advice)
 	}
+	if g := l.Granularity; g != nil {
+		p.Line("%v instead of %s s", *g, cli.Text(l.Wall))
+	}
 	t := p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
 	for _, fn := range f.Functions[:min(mostFunctions, len(f.Functions))] {
 		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)

@@ -295,6 +295,7 @@ func (s *Session) summary() *summary.Summary {
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.seconds, Warnings: slices.Clone(s.warnings),
 	}
+	out.Tree = s.tracker.Tree()
 	out.Score(&s.errors)
 	out.Forecast(&s.iterations.errors)
 	if s.seconds > 0 {

@@ -42,11 +42,12 @@ type Summary struct {
 	Forecasts   int     `json:"forecasts"` // iterations whose load was forecast before they began
 	ForecastAPE *Figure `json:"forecast_mape_percent"`
 
-	ToolCPUSeconds float64 `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
-	ToolCPUPercent float64 `json:"tool_cpu_percent"` // of the CPU time of the tasks
-	TaskSeconds    float64 `json:"task_seconds"`
-	RowsLost       int     `json:"rows_lost"`  // log rows that could not be written
-	Beyond         *Beyond `json:"beyond_log"` // nil if the log holds all rows
+	ToolCPUSeconds float64    `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
+	ToolCPUPercent float64    `json:"tool_cpu_percent"` // of the CPU time of the tasks
+	TaskSeconds    float64    `json:"task_seconds"`
+	RowsLost       int        `json:"rows_lost"`  // log rows that could not be written
+	Beyond         *Beyond    `json:"beyond_log"` // nil if the log holds all rows
+	Tree           *task.Tree `json:"tree"`       // nil if unknown
 
 	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
 	Entries  []FunctionModel `json:"entries"`

@@ -25,6 +25,7 @@ type spans struct {
 	limit    uint64 // ticks of mostOverhead
 	// The work and the path before the first task: of the program's start.
 	earlierWork, earlierPath uint64
+	nested                   tree
 }
 
 // strand is one thread's stack of tasks. A hidden helper thread of the runtime never joins: it
@@ -49,6 +50,9 @@ type node struct {
 	begun, done bool
 	undeferred  bool // its parent waits for it
 	before      []*node
+	depth       int
+	created     int                  // children
+	own, below  uint64               // its work, and that of its ended descendants
 	locations   map[uint64]*location // that its children depend on, by address
 }
 
@@ -92,6 +96,7 @@ func (st *strand) top() *node { return st.stack[len(st.stack)-1] }
 func (s *spans) advance(n *node, at uint64) {
 	if n.waits == 0 && n.since > 0 && at > n.since {
 		n.path += at - n.since
+		n.own += at - n.since
 		s.work += at - n.since
 	}
 	n.since = max(n.since, at)
@@ -157,7 +162,9 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 		n = &node{}
 	}
 	n.token, n.parent, n.path, n.refs, n.undeferred = e[event.WordToken], parent, parent.path, 1, e.Flag()&undeferred != 0
+	n.depth = parent.depth + 1
 	parent.refs++
+	parent.created++
 	s.ready++
 	return n
 }
@@ -245,6 +252,7 @@ func (s *spans) end(lane int, n *node, start, at uint64, done bool) {
 		st.stack = st.stack[:i]
 	} else if at > start { // it went on here after it had left another thread
 		n.path += at - start
+		n.own += at - start
 		s.work += at - start
 	}
 	top := st.top()
@@ -284,7 +292,10 @@ func (s *spans) release(n *node) {
 		}
 		p := n.parent
 		s.forget(n)
-		n.parent = nil
+		s.nested.add(n, s.limit)
+		if n.parent = nil; p != nil {
+			p.below += n.own + n.below
+		}
 		s.free = append(s.free, n)
 		n = p
 	}

@@ -1,0 +1,45 @@
+package task
+
+import (
+	"math"
+	"testing"
+
+	"github.com/foretime/foretime/chamtool/internal/event"
+)
+
+// A task that creates two others by 10 ticks each and takes 30 more, of which the last waits.
+func TestTree(t *testing.T) {
+	p := newProgram(1)
+	p.open(0, 1000, 1)
+	p.wait(0, 0, barrier, 1000, 1300, func() {
+		p.begin(0, 1000, 1)
+		p.open(0, 1010, 2)
+		p.open(0, 1020, 3)
+		p.wait(0, 1, taskwait, 1020, 1100, func() {
+			p.begin(0, 1020, 2)
+			p.end(0, 1, 1020, 1050, 2)
+			p.begin(0, 1060, 3)
+			p.end(0, 1, 1060, 1090, 3)
+		})
+		p.end(0, 0, 1000, 1130, 1)
+	})
+	p.push(0, event.ThreadEnd, 0, 0, 1300, 0, 0)
+	clock := &Clock{}
+	clock.Show(1000, 1000)
+	clock.Show(2000, 2000)
+	tracker := NewTracker[int](&witness{ends: map[uint64]uint64{}, starts: map[uint64]uint64{}, ended: map[uint64]bool{}, started: map[uint64]int{}}, clock)
+	tracker.Drain(p.rings)
+	tree := tracker.Tree()
+	if tree == nil || len(tree.Levels) != 2 {
+		t.Fatalf("%+v", tree)
+	}
+	for i, want := range []Level{{1, 50e-9, 110e-9}, {2, 60e-9, 30e-9}} {
+		if got := tree.Levels[i]; got.Tasks != want.Tasks || math.Abs(got.Work-want.Work) > 1e-12 || math.Abs(got.Longest-want.Longest) > 1e-12 {
+			t.Errorf("depth %d: %+v, want %+v", i+1, got, want)
+		}
+	}
+	// 30 ticks without children, 50 with two
+	if math.Abs(tree.Creation-10e-9) > 1e-12 {
+		t.Errorf("%+v", tree)
+	}
+}
