@@ -22,14 +22,14 @@ type Granularity struct {
 // worthwhile is the least share of the wall time that another granularity has to save.
 const worthwhile = 0.1
 
-// granularity returns the depth with the lowest upper bound of the wall time on a number of
+// granularity returns the depth with the shortest predicted wall time on a number of
 // processors, or nil if none saves enough.
 func granularity(t *task.Tree, g task.Graph, wall float64, iterations, processors int) *Granularity {
 	var best *Granularity
 	for depth := 1; depth < len(t.Levels) && processors > 0; depth++ {
 		c := cutOff(t, g, depth, iterations, float64(processors))
 		c.Saves = wall - c.Seconds
-		if c.Saves > 0 && c.Saves >= worthwhile*wall && (best == nil || c.High < best.High) {
+		if c.Saves > 0 && c.Saves >= worthwhile*wall && (best == nil || c.Seconds < best.Seconds) {
 			best = &c
 		}
 	}

@@ -36,6 +36,12 @@ func TestGranularity(t *testing.T) {
 	if short == nil || short.Depth != 1 || !near(short.High*1e6, got.High) || short.Low*1e6 >= got.Low || short.Low <= 0 {
 		t.Errorf("short tasks: %+v", short)
 	}
+	// a thread that was stopped for 10 ms in a task of the second level does not move the depth
+	stopped := &task.Tree{Creation: 0.125e-6, Levels: []task.Level{
+		{Tasks: 2, Work: 1e-6, Longest: 14e-3}, {Tasks: 4000, Work: 12e-3, Longest: 10e-3}, {Tasks: 8000, Work: 2e-3, Longest: 1e-6}, {Tasks: 16000, Work: 4e-3, Longest: 0.3e-6}}}
+	if g := granularity(stopped, task.Graph{Work: 18e-3, Span: 10e-3, Overhead: 2e-3}, 40e-3, 1, 2); g == nil || g.Depth != 1 {
+		t.Errorf("a thread that was stopped: %+v", g)
+	}
 	for name, tt := range map[string]struct {
 		tree *task.Tree
 		wall float64
