@@ -19,7 +19,8 @@ type Granularity struct {
 	Saves   float64 `json:"saves_seconds"` // of the wall time that was measured
 }
 
-// worthwhile is the least share of the wall time that another granularity has to save.
+// worthwhile is the least share of the wall time, and of all thread time in and between tasks,
+// that another granularity has to save.
 const worthwhile = 0.1
 
 // granularity returns the depth with the shortest predicted wall time on a number of
@@ -29,7 +30,8 @@ func granularity(t *task.Tree, g task.Graph, wall float64, iterations, processor
 	for depth := 1; depth < len(t.Levels) && processors > 0; depth++ {
 		c := cutOff(t, g, depth, iterations, float64(processors))
 		c.Saves = wall - c.Seconds
-		if c.Saves > 0 && c.Saves >= worthwhile*wall && (best == nil || c.Seconds < best.Seconds) {
+		costly := c.Cost*float64(c.Removed) >= worthwhile*(g.Work+g.Overhead)
+		if costly && c.Saves > 0 && c.Saves >= worthwhile*wall && (best == nil || c.Seconds < best.Seconds) {
 			best = &c
 		}
 	}
@@ -38,7 +40,8 @@ func granularity(t *task.Tree, g task.Graph, wall float64, iterations, processor
 
 // cutOff predicts the wall time without the tasks below a depth. A removed task saves the time in
 // which its parent created it and that in which it was handed over. The rest is scheduled
-// greedily: the longest subtree at the depth, once in each iteration, is the span. A call may
+// greedily: the longest subtree at the depth, once in each iteration, is the span, or else the
+// present span less its share of what is saved. A call may
 // take far less time than the body of a short task, since the compiler can inline it, so the
 // lower bound leaves out the time of short tasks.
 func cutOff(t *task.Tree, g task.Graph, depth, iterations int, processors float64) Granularity {
@@ -61,7 +64,7 @@ func cutOff(t *task.Tree, g task.Graph, depth, iterations int, processors float6
 	c.Size = calls / float64(c.Removed)
 	bounds := func(saved float64) (low, high float64) {
 		work := max(0, g.Work-saved) + handing*float64(kept)
-		span := min(work, longest*max(0, 1-saved/subtrees))
+		span := min(work, max(longest*max(0, 1-saved/subtrees), g.Span*max(0, 1-saved/max(g.Work, 1e-12))))
 		return max(work/processors, span), work/processors + min(work, span*float64(iterations))*(1-1/processors)
 	}
 	if c.Low, c.High = bounds(creating); c.Size < shortTask {

@@ -42,6 +42,18 @@ func TestGranularity(t *testing.T) {
 	if g := granularity(stopped, task.Graph{Work: 18e-3, Span: 10e-3, Overhead: 2e-3}, 40e-3, 1, 2); g == nil || g.Depth != 1 {
 		t.Errorf("a thread that was stopped: %+v", g)
 	}
+	// five recursions of 300 calls, each of which waits for the next one: two threads, of which
+	// the second had no processor, do not become faster than the chain
+	chain := &task.Tree{Creation: 1e-6}
+	for depth := range 300 {
+		chain.Levels = append(chain.Levels, task.Level{Tasks: 5, Work: 300e-6, Longest: float64(300-depth) * 60e-6})
+	}
+	if g := granularity(chain, task.Graph{Work: 90e-3, Span: 70e-3, Overhead: 1e-3}, 156e-3, 1, 2); g != nil {
+		t.Errorf("a chain of long tasks: %+v", g)
+	}
+	if c := cutOff(chain, task.Graph{Work: 90e-3, Span: 70e-3}, 1, 1, 2); c.Low < 60e-3 {
+		t.Errorf("shorter than its span: %+v", c)
+	}
 	for name, tt := range map[string]struct {
 		tree *task.Tree
 		wall float64

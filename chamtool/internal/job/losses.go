@@ -35,6 +35,9 @@ func (f Figures) Losses() []Loss {
 		return nil
 	}
 	losses := append(f.waits(), f.outside(all))
+	for i := range losses { // waits may begin before the first task does
+		losses[i].Seconds = min(losses[i].Seconds, all)
+	}
 	losses = slices.DeleteFunc(losses, func(l Loss) bool { return l.Seconds < notable*all })
 	for i := range losses {
 		losses[i].Share = losses[i].Seconds / all
@@ -49,7 +52,7 @@ func (f Figures) waits() []Loss {
 	if u := f.Lost.Function; u != nil {
 		idle.Advice += ": the tasks of " + u.Function + " are the most uneven"
 	}
-	if fn := shortest(f.Functions); fn != nil {
+	if fn := f.shortest(); fn != nil {
 		idle.Advice = fmt.Sprintf("fewer, larger tasks: tasks of %.2g µs end faster than others are created", *fn.Median*1e6)
 	}
 	g := f.Lost.Graph
@@ -78,19 +81,18 @@ func (f Figures) waits() []Loss {
 // outside returns the time outside of tasks and waits.
 func (f Figures) outside(all float64) Loss {
 	l := Loss{Name: "outside of tasks: serial code, creating tasks", Seconds: max(0, all-f.Lost.Computing-f.Lost.Waiting), Advice: "let tasks do what one thread does between them"}
-	if fn := shortest(f.Functions); fn != nil {
+	if fn := f.shortest(); fn != nil {
 		l.Advice = fmt.Sprintf("fewer, larger tasks: %s has %d of %.2g µs in the middle, and each takes %.2g µs of thread time outside of tasks", fn.Name, fn.Tasks, *fn.Median*1e6, 1e6*l.Seconds/float64(max(1, f.Tasks)))
 	}
 	return l
 }
 
-// shortest returns the function with the most tasks that are short, or nil.
-func shortest(functions []Function) *Function {
-	var most *Function
-	for i := range functions {
-		if f := &functions[i]; f.Median != nil && *f.Median < shortTask && (most == nil || f.Tasks > most.Tasks) {
-			most = f
+// shortest returns the function with the most tasks, if these are most of all and are short.
+func (f Figures) shortest() *Function {
+	for i := range f.Functions {
+		if fn := &f.Functions[i]; fn.Median != nil && *fn.Median < shortTask && 2*fn.Tasks > f.Tasks {
+			return fn
 		}
 	}
-	return most
+	return nil
 }

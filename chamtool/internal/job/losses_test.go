@@ -42,6 +42,10 @@ func TestLosses(t *testing.T) {
 			t.Errorf("%s: %q lacks %q", name, got[0].Advice, tt.advice)
 		}
 	}
+	rare := Figures{Tasks: 100, Functions: []Function{{Name: "f", Tasks: 1, Median: &short}}, Lost: Lost{Wall: 10, Threads: 2, Waiting: 30}}
+	if got := rare.Losses(); len(got) != 1 || got[0].Share != 1 || strings.Contains(got[0].Advice, "µs") {
+		t.Errorf("waits before the first task, one short task: %+v", got)
+	}
 	if got := (Figures{}).Losses(); got != nil {
 		t.Errorf("of nothing: %+v", got)
 	}
