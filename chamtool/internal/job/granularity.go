@@ -42,8 +42,9 @@ func granularity(t *task.Tree, g task.Graph, wall float64, iterations, processor
 // which its parent created it and that in which it was handed over. The rest is scheduled
 // greedily: the longest subtree at the depth, once in each iteration, is the span, or else the
 // present span less its share of what is saved. A call may
-// take far less time than the body of a short task, since the compiler can inline it, so the
-// lower bound leaves out the time of short tasks.
+// take far less time than the body of a short task, since the compiler can inline it, and few
+// tasks are handed over faster than many. So if the removed tasks are short, the lower bound
+// leaves out their time and that of handing over.
 func cutOff(t *task.Tree, g task.Graph, depth, iterations int, processors float64) Granularity {
 	kept, longest, subtrees, deeper := 0, t.Levels[depth-1].Longest, t.Levels[depth-1].Work, 0.0
 	for _, l := range t.Levels[:depth] {
@@ -62,13 +63,13 @@ func cutOff(t *task.Tree, g task.Graph, depth, iterations int, processors float6
 	creating := min(t.Creation*float64(c.Removed), subtrees)
 	calls := deeper * (1 - creating/subtrees)
 	c.Size = calls / float64(c.Removed)
-	bounds := func(saved float64) (low, high float64) {
+	bounds := func(saved, handing float64) (low, high float64) {
 		work := max(0, g.Work-saved) + handing*float64(kept)
 		span := min(work, max(longest*max(0, 1-saved/subtrees), g.Span*max(0, 1-saved/max(g.Work, 1e-12))))
 		return max(work/processors, span), work/processors + min(work, span*float64(iterations))*(1-1/processors)
 	}
-	if c.Low, c.High = bounds(creating); c.Size < shortTask {
-		c.Low, _ = bounds(creating + calls)
+	if c.Low, c.High = bounds(creating, handing); c.Size < shortTask {
+		c.Low, _ = bounds(creating+calls, 0)
 	}
 	c.Seconds = (c.Low + c.High) / 2
 	return c
