@@ -129,7 +129,11 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	speed.Read()
-	r := report.New(spec, s.job.devices, j, s.job.settings(speed, identity))
+	settings := s.job.settings(speed, identity)
+	if s.full == 0 { // validate compares the samples alone with whole runs
+		settings.Past = report.Past(spec, s.job.devices, j)
+	}
+	r := report.New(spec, s.job.devices, j, settings)
 	s.corrected(r)
 	if s.full > 0 {
 		var estimated []string // a device without samples has no whole runs either

@@ -195,6 +195,20 @@ func (r *Report) Err() error {
 	return err
 }
 
+// Past returns the whole runs of a job in a journal that are as long as the job, by
+// device: the past of a new one.
+func Past(spec *jobspec.Spec, devices []string, j *journal.Journal) map[string][]estimate.PastTotal {
+	past := map[string][]estimate.PastTotal{}
+	for _, name := range devices {
+		for i, run := range j.Of(journal.Key{Job: spec.Hash(name), Device: name}, journal.Full) {
+			if !run.Failed() && run.Asked == 0 && run.Epochs == spec.Epochs {
+				past[name] = append(past[name], estimate.PastTotal{Block: fmt.Sprintf("run %d", i+1), Seconds: run.Wall})
+			}
+		}
+	}
+	return past
+}
+
 // Validate sets the estimates beside the whole runs in a journal.
 func (r *Report) Validate(j *journal.Journal) {
 	for _, name := range r.order {
