@@ -8,11 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/internal/backtest"
+	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/report"
+	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newRunCommand returns "run": the estimate of a job from samples.
@@ -124,7 +127,8 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	sampler.Identity, sampler.Devices = identity, s.job.devices
 	speed := cli.NewSpeed(s.record)
 	sampler.Measure = speed.Read
-	s.announce(spec, sampler.Cost(j))
+	sampler.Pairs = s.job.method != "" && s.job.method != string(estimate.Auto)
+	s.announce(sampler, j)
 	if err := sampler.Sample(cmd.Context()); err != nil {
 		return err
 	}
@@ -187,12 +191,25 @@ func recordKey(r *report.Report, d *report.Device) string {
 	return fmt.Sprintf("%s %d", d.SpecHash, r.Epochs)
 }
 
-// announce logs how many epochs the samples will take.
-func (s *samplings) announce(spec *jobspec.Spec, epochs int) {
-	if epochs == 0 {
-		return
-	}
+// announce logs what the samples take: epochs before the first one starts, and seconds as
+// soon as its first epochs show them.
+func (s *samplings) announce(sampler *sampling.Sampler, j *journal.Journal) {
+	spec, budget := sampler.Spec, sampler.Spec.Sample.Budget
 	unit := cmp.Or(spec.Unit, jobspec.Epoch)
-	s.env.Log.Infof("sampling runs %d %ss (%.3g %% of the job's %d) and one set-up per run; --keep uses the job itself as the sample, at no extra cost",
-		epochs, unit, 100*float64(epochs)/float64(spec.Epochs), spec.Epochs)
+	if runs, epochs := sampler.First(j); runs > 0 {
+		s.env.Log.Infof("sampling begins with %s of %s in all (%.3g %% of the job's %d) and one set-up each; the seconds follow when two %[5]ss are done; --keep uses the job itself as the sample, at no extra cost",
+			plural.Count(runs, "run"), plural.Count(epochs, unit), 100*float64(epochs)/float64(spec.Epochs), spec.Epochs, unit)
+	}
+	sampler.Costed = func(step sampling.Step, c sampling.Cost) {
+		s.env.Log.Infof("%s: the sample takes about %s, %.0f %% of the job's %s", step.Device, duration(c.Sample), 100*c.Sample/c.Job, duration(c.Job))
+		if c.Setup > setupShare*c.Job {
+			s.env.Log.Warnf("%s: set-up is %.0f %% of the job: each sample pays it again; --keep uses the job itself as the sample", step.Device, 100*c.Setup/c.Job)
+		}
+		if s.sample.budget > 0 && c.Sample > budget*c.Job {
+			s.env.Log.Warnf("%s: the sample takes more than --budget %v of the time: set-up leaves no shorter one; --keep needs none", step.Device, budget)
+		}
+	}
 }
+
+// setupShare is the share of set-up in a job from which on sampling costs too much.
+const setupShare = 0.1

@@ -18,8 +18,7 @@ import (
 // Schema is the version of the report's form.
 const Schema = 1
 
-// pair is the least number of samples that a report rests on: one run cannot
-// tell how runs differ.
+// pair is the least number of samples without progress: one run has no set-up of its own.
 const pair = 2
 
 // ErrNoEstimate is returned when no device has an estimate.
@@ -127,8 +126,8 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 		return d
 	}
 	e, err := estimate.New(runs, job, s)
-	if err == nil && e.Samples < pair {
-		err = fmt.Errorf("%w: %d, want at least 2", estimate.ErrTooFew, e.Samples)
+	if err == nil && e.Samples < pair && e.Segments == nil {
+		err = fmt.Errorf("%w: %d, want at least 2 for method %s", estimate.ErrTooFew, e.Samples, e.Method)
 	}
 	if err != nil {
 		d.Error = reason(runs, err)
