@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/internal/backtest"
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
@@ -40,29 +39,13 @@ func newRunCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 func newValidateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	s := samplings{env: env, record: record}
 	cmd := &cobra.Command{
-		Use:   "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
-		Short: "Sample a job, run it whole, and show the error of the estimate",
-		Long: `Sample a job, run it whole, and show the error of the estimate. A file that lists
-jobs compares estimation methods and sample sizes on them:
-
-  jobs: [lenet.yaml, mlp.yaml]   # job files
-  samples: [[2, 5], [1, 1]]      # epochs of the samples for one estimate
-  methods: [ratio, line, auto]   # all by default
-  devices: [cpu]
-  repeats: 10                    # estimates per method and sample size
-  full: 3                        # whole runs
-
-Its runs are kept in the directory --journal, by default the file's name without its
-extension. After an interruption, the same command continues.`,
-		Example: "  allox-est validate --full 3 lenet.yaml\n  allox-est validate small.yaml",
+		Use:     "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
+		Short:   "Sample a job, run it whole, and show the error of the estimate",
+		Example: "  allox-est validate --full 3 lenet.yaml",
 		Args:    jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.full < 1 {
 				return cli.Usagef("--full %d: want at least 1", s.full)
-			}
-			if cmd.ArgsLenAtDash() < 0 && backtest.IsExperiment(args[0]) {
-				t := trials{env: env, sample: s.sample, dir: s.job.journal, answer: s.answer}
-				return t.run(cmd.Context(), args[0])
 			}
 			return s.run(cmd, args)
 		},

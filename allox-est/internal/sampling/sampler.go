@@ -70,16 +70,6 @@ func (s *Sampler) Sample(ctx context.Context) error {
 	}
 }
 
-// Lengths makes runs of a kind of the given epochs, as far as the journal lacks them.
-func (s *Sampler) Lengths(ctx context.Context, device, kind string, epochs []int) error {
-	for i, n := range epochs {
-		if err := s.until(ctx, Step{device, kind, n, 0}, i+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Full makes whole runs until there are count of each device that succeeded,
 // in turn.
 func (s *Sampler) Full(ctx context.Context, devices []string, count int) error {
