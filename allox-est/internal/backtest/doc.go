@@ -1,6 +1,5 @@
-// Package backtest compares estimates with actual totals: of recorded series of steps,
-// of which only the first fraction is used, and, in an Experiment, of whole runs of
-// jobs, estimated from short samples.
+// Package backtest compares estimates with actual totals of recorded series of steps, of
+// which only the first fraction is used.
 //
 // For series it scores the total of each series once, by these methods: auto, the
 // estimator of allox-est; conformal, one factor that covers the other series; and last,

@@ -184,7 +184,7 @@ type sampleFlags struct {
 }
 
 func (f *sampleFlags) register(flags *pflag.FlagSet) {
-	flags.Float64Var(&f.budget, "budget", 0, "largest fraction of the epochs to sample on each device (default: the job's, or 0.03 and at least one short and one long run)")
+	flags.Float64Var(&f.budget, "budget", 0, "largest time of the samples on each device, relative to the predicted time of the job (default: the job's, or 0.03; one sample is always made)")
 	flags.BoolVar(&f.fresh, "fresh", false, "ignore the runs in the journal and make new ones")
 }
 
@@ -194,8 +194,8 @@ func (f *sampleFlags) limit(spec *jobspec.Spec) error {
 		return cli.Usagef("--budget %v: want a fraction from 0 to 1", f.budget)
 	}
 	spec.Sample.Budget = cmp.Or(f.budget, spec.Sample.Budget)
-	if short, long := spec.Lengths(); f.budget > 0 && float64(short+long) > spec.Sample.Budget*float64(spec.Epochs)+1e-9 {
-		return cli.Usagef("--budget %v: too small: of %d epochs a short and a long run take %d and %d; --keep uses the job itself as the sample", spec.Sample.Budget, spec.Epochs, short, long)
+	if _, long := spec.Lengths(); f.budget > 0 && float64(long) > spec.Sample.Budget*float64(spec.Epochs)+1e-9 {
+		return cli.Usagef("--budget %v: too small: a sample takes %d of %d epochs; --keep uses the job itself as the sample", spec.Sample.Budget, long, spec.Epochs)
 	}
 	return nil
 }
@@ -209,17 +209,26 @@ func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampli
 	}
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
-		Plan: sampling.Plan{Spec: spec, Seed: cmp.Or(spec.Sample.Seed, 1), HalfWidth: func(samples []journal.Run, device string) float64 {
+		Plan: sampling.Plan{Spec: spec, Predict: func(samples []journal.Run, device string) sampling.Forecast {
 			job, _ := report.JobOf(spec, device) // its stages were checked before
-			e, err := estimate.New(samples, job, estimate.Settings{})
-			if err != nil {
-				return math.Inf(1)
-			}
-			return e.HalfWidth()
+			return forecast(samples, job)
 		}},
 		Journal: j, Runner: runner.New(settings),
 		Env: os.Environ(), Machine: thisMachine(), Now: time.Now, Progress: progress, Counted: counted(env),
 	}, done
+}
+
+// forecast returns what samples say of the time of a job and of further samples.
+func forecast(samples []journal.Run, job estimate.Job) sampling.Forecast {
+	e, err := estimate.New(samples, job, estimate.Settings{})
+	if err != nil {
+		return sampling.Forecast{HalfWidth: math.Inf(1)}
+	}
+	f := sampling.Forecast{Total: e.Wall.Value, Unit: e.Wall.Value / float64(job.Epochs), HalfWidth: e.HalfWidth()}
+	if e.Segments != nil {
+		f.Once, f.Unit = e.Segments.Setup+e.Segments.Teardown, e.Segments.Epoch
+	}
+	return f
 }
 
 // counted returns a function that prints what counts the units of runs, once.
@@ -236,20 +245,19 @@ func counted(env *cli.Env) func(*mark.Reader) {
 // thisMachine describes this machine for the records of runs.
 func thisMachine() sampling.Machine { return sampling.FindMachine("/", runtime.NumCPU()) }
 
-// watch shows the remaining budget in a progress bar.
+// watch shows the progress of each run in a progress bar.
 func watch(env *cli.Env, spec *jobspec.Spec) (progress func(sampling.Event), done func()) {
 	var bar *cli.Progress
 	return func(e sampling.Event) {
 			if bar == nil {
 				bar = env.Progress("", 100)
 			}
-			if e.Step.Kind == journal.Sample {
-				left := max(0, e.Budget-e.Spent)
-				bar.Describe(fmt.Sprintf("%s on %s: sample of %s, %.0f epochs of the budget left", spec.Name, e.Step.Device, plural.Count(e.Step.Epochs, "epoch"), left))
-				bar.Set(int64(min(99, 100*e.Spent/max(1, e.Budget))))
-			} else {
-				bar.Describe(fmt.Sprintf("%s on %s: whole run of %s", spec.Name, e.Step.Device, plural.Count(e.Step.Epochs, "epoch")))
+			kind := "sample"
+			if e.Step.Kind == journal.Full {
+				kind = "whole run"
 			}
+			bar.Describe(fmt.Sprintf("%s on %s: %s of %s", spec.Name, e.Step.Device, kind, plural.Count(e.Step.Epochs, "epoch")))
+			bar.Set(int64(min(99, 100*e.Done)))
 		}, func() {
 			if bar != nil {
 				bar.Done()

@@ -7,12 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/internal/backtest"
+	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/report"
+	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newRunCommand returns "run": the estimate of a job from samples.
@@ -37,29 +39,13 @@ func newRunCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 func newValidateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	s := samplings{env: env, record: record}
 	cmd := &cobra.Command{
-		Use:   "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
-		Short: "Sample a job, run it whole, and show the error of the estimate",
-		Long: `Sample a job, run it whole, and show the error of the estimate. A file that lists
-jobs compares estimation methods and sample sizes on them:
-
-  jobs: [lenet.yaml, mlp.yaml]   # job files
-  samples: [[2, 5], [1, 1]]      # epochs of the samples for one estimate
-  methods: [ratio, line, auto]   # all by default
-  devices: [cpu]
-  repeats: 10                    # estimates per method and sample size
-  full: 3                        # whole runs
-
-Its runs are kept in the directory --journal, by default the file's name without its
-extension. After an interruption, the same command continues.`,
-		Example: "  allox-est validate --full 3 lenet.yaml\n  allox-est validate small.yaml",
+		Use:     "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
+		Short:   "Sample a job, run it whole, and show the error of the estimate",
+		Example: "  allox-est validate --full 3 lenet.yaml",
 		Args:    jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.full < 1 {
 				return cli.Usagef("--full %d: want at least 1", s.full)
-			}
-			if cmd.ArgsLenAtDash() < 0 && backtest.IsExperiment(args[0]) {
-				t := trials{env: env, sample: s.sample, dir: s.job.journal, answer: s.answer}
-				return t.run(cmd.Context(), args[0])
 			}
 			return s.run(cmd, args)
 		},
@@ -124,12 +110,17 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	sampler.Identity, sampler.Devices = identity, s.job.devices
 	speed := cli.NewSpeed(s.record)
 	sampler.Measure = speed.Read
-	s.announce(spec, sampler.Cost(j))
+	sampler.Pairs = s.job.method != "" && s.job.method != string(estimate.Auto)
+	s.announce(sampler, j)
 	if err := sampler.Sample(cmd.Context()); err != nil {
 		return err
 	}
 	speed.Read()
-	r := report.New(spec, s.job.devices, j, s.job.settings(speed, identity))
+	settings := s.job.settings(speed, identity)
+	if s.full == 0 { // validate compares the samples alone with whole runs
+		settings.Past = report.Past(spec, s.job.devices, j)
+	}
+	r := report.New(spec, s.job.devices, j, settings)
 	s.corrected(r)
 	if s.full > 0 {
 		var estimated []string // a device without samples has no whole runs either
@@ -183,12 +174,25 @@ func recordKey(r *report.Report, d *report.Device) string {
 	return fmt.Sprintf("%s %d", d.SpecHash, r.Epochs)
 }
 
-// announce logs how many epochs the samples will take.
-func (s *samplings) announce(spec *jobspec.Spec, epochs int) {
-	if epochs == 0 {
-		return
-	}
+// announce logs what the samples take: epochs before the first one starts, and seconds as
+// soon as its first epochs show them.
+func (s *samplings) announce(sampler *sampling.Sampler, j *journal.Journal) {
+	spec, budget := sampler.Spec, sampler.Spec.Sample.Budget
 	unit := cmp.Or(spec.Unit, jobspec.Epoch)
-	s.env.Log.Infof("sampling runs %d %ss (%.3g %% of the job's %d) and one set-up per run; --keep uses the job itself as the sample, at no extra cost",
-		epochs, unit, 100*float64(epochs)/float64(spec.Epochs), spec.Epochs)
+	if runs, epochs := sampler.First(j); runs > 0 {
+		s.env.Log.Infof("sampling begins with %s of %s in all (%.3g %% of the job's %d) and one set-up each; the seconds follow when two %[5]ss are done; --keep uses the job itself as the sample, at no extra cost",
+			plural.Count(runs, "run"), plural.Count(epochs, unit), 100*float64(epochs)/float64(spec.Epochs), spec.Epochs, unit)
+	}
+	sampler.Costed = func(step sampling.Step, c sampling.Cost) {
+		s.env.Log.Infof("%s: the sample takes about %s, %.0f %% of the job's %s", step.Device, duration(c.Sample), 100*c.Sample/c.Job, duration(c.Job))
+		if c.Setup > setupShare*c.Job {
+			s.env.Log.Warnf("%s: set-up is %.0f %% of the job: each sample pays it again; --keep uses the job itself as the sample", step.Device, 100*c.Setup/c.Job)
+		}
+		if s.sample.budget > 0 && c.Sample > budget*c.Job {
+			s.env.Log.Warnf("%s: the sample takes more than --budget %v of the time: set-up leaves no shorter one; --keep needs none", step.Device, budget)
+		}
+	}
 }
+
+// setupShare is the share of set-up in a job from which on sampling costs too much.
+const setupShare = 0.1

@@ -39,6 +39,9 @@ The input is a file of reports (allox-est run --json), or a CSV with one row per
   cpu_actual, gpu_actual   true seconds, if known
   cpu_low, cpu_high        interval of the estimate (also gpu_low, gpu_high)
 
+Record files of the AlloX simulator (# ID, job, stage and edges, a line each) are read
+too; a job must have one stage.
+
 Policies decide by the estimated times; jobs take their true times.
 
 Policies:
@@ -48,7 +51,7 @@ Policies:
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs, reports or CSV; - is standard input (may be repeated)")
+	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs: reports, CSV or AlloX records; - is standard input (may be repeated)")
 	flags.StringVar(&s.policy, "policy", "allox", "policy, several of them separated by commas, or all: "+strings.Join(schedule.Policies.Names(), ", "))
 	cli.Values(cmd, "policy", append(schedule.Policies.Names(), "all")...)
 	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "number of CPU nodes")

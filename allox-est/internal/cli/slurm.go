@@ -83,12 +83,12 @@ func (b *batch) run(cmd *cobra.Command, args []string) error {
 	if b.journal == "" {
 		b.journal = name(script) + ".jsonl"
 	}
-	estimated, err := b.known(spec, script)
+	estimated, err := b.known(cmd.Context(), spec, script, args[1:], true)
 	if b.fresh || errors.Is(err, fs.ErrNotExist) || err == nil && estimated.Estimate == nil {
 		if err := b.sample(cmd, script, spec); err != nil {
 			return err
 		}
-		estimated, err = b.known(spec, nil)
+		estimated, err = b.known(cmd.Context(), spec, script, args[1:], false)
 	}
 	if err != nil {
 		return err
@@ -104,31 +104,34 @@ func name(script *slurm.Script) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// known returns the estimate from the journal's samples. If a script is given, the
-// samples come from an earlier call: known logs their age and ignores samples that
-// are older than the script.
-func (b *batch) known(spec *jobspec.Spec, script *slurm.Script) (*report.Device, error) {
+// known returns the estimate from the journal's samples and from earlier jobs. Samples of
+// an earlier call are logged with their age; those older than the script are not used.
+func (b *batch) known(ctx context.Context, spec *jobspec.Spec, script *slurm.Script, args []string, earlier bool) (*report.Device, error) {
 	flags := jobFlags{journal: b.journal, devices: []string{b.device}}
 	j, err := flags.newest(b.env, spec)
 	if err != nil {
 		return nil, err
 	}
-	r := report.New(spec, flags.devices, j, estimate.Settings{Level: 2*b.quantile - 1})
-	cli.Warn(b.env, r.Warnings)
-	runs := j.Of(journal.Key{Job: spec.Hash(b.device), Device: b.device}, journal.Sample)
-	if script == nil || b.fresh || len(runs) == 0 {
-		return r.Devices[b.device], nil
-	}
 	info, err := os.Stat(script.Path)
 	if err != nil {
 		return nil, err
 	}
-	newest := runs[len(runs)-1].Start
-	if info.ModTime().After(newest) {
+	runs := j.Of(journal.Key{Job: spec.Hash(b.device), Device: b.device}, journal.Sample)
+	if earlier = earlier && !b.fresh && len(runs) > 0; earlier && info.ModTime().After(runs[len(runs)-1].Start) {
 		b.env.Log.Infof("%s is newer than its samples: sampling again", script.Path)
 		return &report.Device{}, nil
 	}
-	b.env.Log.Infof("%s of %s reused, the newest is %v old; --fresh makes new ones", plural.Count(len(runs), "sample"), b.journal, time.Since(newest).Round(time.Second))
+	past := report.Past(spec, flags.devices, j)
+	submitted, err := b.past(ctx, script, info.ModTime(), args)
+	if err != nil {
+		return nil, err
+	}
+	past[b.device] = append(past[b.device], submitted...)
+	r := report.New(spec, flags.devices, j, estimate.Settings{Level: 2*b.quantile - 1, Past: past})
+	cli.Warn(b.env, r.Warnings)
+	if earlier {
+		b.env.Log.Infof("%s of %s reused, the newest is %v old; --fresh makes new ones", plural.Count(len(runs), "sample"), b.journal, time.Since(runs[len(runs)-1].Start).Round(time.Second))
+	}
 	return r.Devices[b.device], nil
 }
 
@@ -162,20 +165,14 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 	if math.IsInf(e.Wall.High, 0) {
 		return fmt.Errorf("%s: no upper bound for the time from these samples", b.journal)
 	}
-	for i, word := range args {
-		args[i] = strings.ReplaceAll(word, "{epochs}", fmt.Sprint(b.epochs))
-	}
-	factor, jobs, err := b.past(cmd.Context())
-	if err != nil {
-		return err
-	}
-	upper := e.Wall.High * factor
-	a := asked{b.epochs, b.quantile, e.Wall.Value, upper, slurm.Limit(upper), jobs, factor, ""}
+	args = b.filled(args)
+	a := asked{b.epochs, b.quantile, e.Wall.Value, e.Wall.High, slurm.Limit(e.Wall.High), e.Past, ""}
 	if b.submit {
+		var err error
 		if a.Job, err = script.Submit(cmd.Context(), append([]string{"--time=" + a.Limit}, slurm.ForJob(b.options)...), args); err != nil {
 			return err
 		}
-		one := slurm.Asked{Job: a.Job, Upper: e.Wall.High, Limit: 60 * float64(slurm.Minutes(upper))}
+		one := slurm.Asked{Job: a.Job, Predicted: e.Sampled, Limit: 60 * float64(slurm.Minutes(e.Wall.High))}
 		warning, err := one.Append(b.asked())
 		if err != nil {
 			return fmt.Errorf("job %s is submitted, but not recorded: %w", a.Job, err)
@@ -187,6 +184,9 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 	line := strings.Join(append(append([]string{"sbatch --time=" + a.Limit}, slurm.ForJob(b.options)...), append([]string{script.Path}, args...)...), " ")
 	return b.answer.Print(b.env, a, func(p *cli.Page) {
 		p.Line("median %s; %s suffices for %g %% of such jobs", duration(a.Seconds), duration(a.Upper), 100*b.quantile)
+		if a.Past > 0 {
+			p.Line("corrected by %s in the journal and in Slurm's accounting", plural.Count(a.Past, "earlier run"))
+		}
 		p.Line("%s", line)
 		if a.Job != "" {
 			p.Line("submitted as job %s", a.Job)
@@ -197,25 +197,46 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 // asked returns the path of the log of submitted jobs, next to the journal.
 func (b *batch) asked() string { return b.journal + ".asked" }
 
-// past returns the factor on the estimates that earlier submitted jobs would have
-// needed, and how many of them have ended.
-func (b *batch) past(ctx context.Context) (factor float64, jobs int, err error) {
+// past returns what Slurm's accounting holds of earlier jobs: those of the same command
+// and resources since the script was changed, and those submitted with a prediction.
+func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Time, args []string) ([]estimate.PastTotal, error) {
 	before, err := slurm.ReadAsked(b.asked())
-	if err != nil || len(before) == 0 {
-		return 1, 0, err
-	}
-	numbers := make([]string, len(before))
-	for i, a := range before {
-		numbers[i] = a.Job
-	}
-	took, err := slurm.Past(ctx, numbers)
 	if err != nil {
-		b.env.Log.Warnf("no correction from jobs submitted before: %v", err)
-		return 1, 0, nil
+		return nil, err
 	}
-	factor, jobs = slurm.Calibrate(before, took, b.quantile)
-	b.env.Log.Infof("%s submitted before ended: the limit is %.3g times the estimate", plural.Count(jobs, "job"), factor)
-	return factor, jobs, nil
+	path, err := filepath.Abs(script.Path)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := slurm.History(ctx, os.Getuid(), time.Now())
+	if err != nil {
+		b.env.Log.Warnf("earlier jobs are not used: %v", err)
+		return nil, nil
+	}
+	predicted := map[string]float64{}
+	for _, a := range before {
+		predicted[a.Job] = a.Predicted
+	}
+	var past []estimate.PastTotal
+	for _, j := range jobs {
+		one := estimate.PastTotal{Block: "job " + j.Job, Seconds: j.Total()}
+		if j.Start.Before(changed) || !j.Ran(path, b.options, b.filled(args)) {
+			if one.Predicted = predicted[j.Job]; one.Predicted == 0 {
+				continue
+			}
+		}
+		past = append(past, one)
+	}
+	return past, nil
+}
+
+// filled returns arguments with the number of epochs in them.
+func (b *batch) filled(args []string) []string {
+	filled := make([]string, len(args))
+	for i, word := range args {
+		filled[i] = strings.ReplaceAll(word, "{epochs}", fmt.Sprint(b.epochs))
+	}
+	return filled
 }
 
 // asked is a time limit and the figures that it is based on.
@@ -225,7 +246,6 @@ type asked struct {
 	Seconds  float64 `json:"wall_seconds"`
 	Upper    float64 `json:"wall_seconds_at_quantile"`
 	Limit    string  `json:"time_limit"`
-	Past     int     `json:"past_jobs"` // ended jobs that Factor is computed from
-	Factor   float64 `json:"factor"`
+	Past     int     `json:"past_runs"` // that corrected the prediction
 	Job      string  `json:"job,omitempty"`
 }

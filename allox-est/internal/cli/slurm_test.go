@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +16,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/foretime/foretime/allox-est/internal/slurm"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
@@ -65,18 +63,6 @@ func TestRealSlurm(t *testing.T) {
 	wait.Wait()
 	cut, vain := judge(limits, times)
 	t.Logf("%d of %d jobs longer than asked at %g; %.1f %% asked beyond what %.0f s of jobs took; twice the time cuts none and asks 100 %%", cut, jobs, quantile, 100*vain, floats.Sum(times))
-	half := jobs / 2
-	var before []slurm.Asked
-	took := map[string]slurm.Took{}
-	for i := range half {
-		before = append(before, slurm.Asked{Job: fmt.Sprint(i), Upper: limits[i]})
-		took[fmt.Sprint(i)] = slurm.Took{Seconds: times[i]}
-	}
-	factor, n := slurm.Calibrate(before, took, quantile)
-	later := slices.Clone(limits[half:])
-	floats.Scale(factor, later)
-	lateCut, lateVain := judge(later, times[half:])
-	t.Logf("the later %d calibrated by the first %d, factor %.3f: %d longer, %.1f %% unused", jobs-half, n, factor, lateCut, 100*lateVain)
 	if often := 3 + jobs/10; cut > often { // the chance of that many at 5 % is below 1 in 200
 		t.Errorf("%d of %d cut off", cut, jobs)
 	}
@@ -144,27 +130,27 @@ func TestRealSlurmPast(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n[ $2 -lt 60 ] || sleep 4\nexec allox-est jobs burner --setup 0.1 --epoch 0.02 \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ask := func(more ...string) (factor float64, past int, job string) {
+	ask := func(more ...string) (limit float64, past int, job string) {
 		t.Helper()
 		argv := append([]string{"slurm", "--json", "--epochs", "60", "--quantile", "0.6", "--journal", filepath.Join(c.Dir, "j.jsonl")}, more...)
 		cmd := exec.Command("allox-est", append(argv, "--", script, "--epochs", "{epochs}")...)
 		cmd.Env, cmd.Dir = c.Env(), c.Dir
 		out, err := cmd.Output()
 		var a struct {
-			Factor float64
-			Past   int `json:"past_jobs"`
-			Job    string
+			Limit float64 `json:"wall_seconds_at_quantile"`
+			Past  int     `json:"past_runs"`
+			Job   string
 		}
 		if err = errors.Join(err, json.Unmarshal(out, &a)); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		return a.Factor, a.Past, a.Job
+		return a.Limit, a.Past, a.Job
 	}
 	var jobs []string
 	for range 3 {
-		factor, _, job := ask("--submit")
-		if factor != 1 {
-			t.Errorf("factor %v of too few jobs", factor)
+		limit, past, job := ask("--submit")
+		if past != 0 || limit > 4 {
+			t.Errorf("%v s after %d jobs, want the samples' alone", limit, past)
 		}
 		jobs = append(jobs, job)
 	}
@@ -172,8 +158,23 @@ func TestRealSlurmPast(t *testing.T) {
 		out, err := c.Run("sacct", "--noheader", "--parsable2", "--allocations", "--format=State", "--jobs="+strings.Join(jobs, ","))
 		return err == nil && strings.Count(out, "COMPLETED") == len(jobs)
 	})
-	if factor, past, _ := ask(); past != 3 || factor < 1.5 {
-		t.Errorf("%d jobs, factor %v, want 3 and 2 or more", past, factor)
+	if limit, past, _ := ask(); past != 3 || limit < 5 {
+		t.Errorf("%d jobs, %v s, want 3 and 5 s or more", past, limit)
+	}
+	// A job that the user submitted without allox-est counts; one of other epochs does not.
+	for _, argv := range [][]string{{"sbatch", "--time=5", "--output=/dev/null", script, "--epochs", "60"}, {"sbatch", "--output=/dev/null", script, "--epochs", "61"}} {
+		out, err := c.Run(argv...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		jobs = append(jobs, out[strings.LastIndexByte(strings.TrimSpace(out), ' ')+1:])
+	}
+	c.Await("the accounts of two more", func() bool {
+		out, err := c.Run("sacct", "--noheader", "--parsable2", "--allocations", "--format=State")
+		return err == nil && strings.Count(out, "COMPLETED") == len(jobs)+1 // and the job of samples
+	})
+	if limit, past, _ := ask(); past != 4 || limit < 5 {
+		t.Errorf("%d jobs, %v s, want 4 and 5 s or more", past, limit)
 	}
 }
 
@@ -204,7 +205,7 @@ func TestRealSlurmSubmit(t *testing.T) {
 		t.Errorf("%v\n%s", err, shown)
 	}
 	begin := time.Now()
-	if out, err = run("--", script, "--epochs", "{epochs}"); err != nil || strings.Contains(out, "makes the samples") || !strings.Contains(out, "2 samples of ") {
+	if out, err = run("--", script, "--epochs", "{epochs}"); err != nil || strings.Contains(out, "makes the samples") || !strings.Contains(out, "1 sample of ") {
 		t.Errorf("again: %v after %v\n%s", err, time.Since(begin), out)
 	}
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n#SBATCH --job-name=train\nexec allox-est jobs burner --setup 0.1 --epoch 0.04 \"$@\"\n"), 0o755); err != nil {

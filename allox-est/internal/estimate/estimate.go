@@ -69,6 +69,8 @@ func (j Job) unit() string { return cmp.Or(j.Unit, "epoch") }
 type Settings struct {
 	Method Method
 	Level  float64 // of the intervals
+	// Past holds earlier whole runs of the job by device; they correct its wall time.
+	Past map[string][]PastTotal
 	// Machine is the machine that will run the job. Nil means none in particular,
 	// as for simulated runs: the intervals then allow for no change of speed.
 	Machine *Machine
@@ -85,13 +87,18 @@ type Estimate struct {
 	Method string `json:"method"`
 	// Samples and Epochs count the runs used and the epochs in them; Seconds
 	// is their wall time.
-	Samples  int       `json:"samples"`
-	Epochs   int       `json:"-"`
-	Seconds  float64   `json:"-"`
+	Samples int     `json:"samples"`
+	Epochs  int     `json:"-"`
+	Seconds float64 `json:"-"`
+	// Past counts the earlier whole runs that corrected Wall.
+	Past int `json:"past_runs,omitempty"`
+	// Sampled is the wall time that the samples alone predict.
+	Sampled  float64   `json:"-"`
 	Segments *Segments `json:"segments,omitempty"` // nil where the job reports no laps
 	Warnings []error   `json:"-"`
 
-	sampled float64 // half-width before the machine's changes
+	sampled float64   // half-width before the machine's changes
+	totals  []float64 // drawn wall times; nil of a method without draws
 }
 
 // Segments are the parts of a job as the samples show them, in wall seconds
@@ -168,6 +175,8 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.Sampled = e.Wall.Value
+	e.given(s.Past[job.Device])
 	e.sampled = math.Inf(1)
 	if p := e.Uncontended; p.Value > 0 {
 		e.sampled = p.Width() / 2 / p.Value

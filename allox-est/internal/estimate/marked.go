@@ -37,10 +37,10 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	m := newModel(model{ts: ts, course: &c, job: job, level: s.Level})
 	e.CPU, _, _ = m.predict(cpuTime, nil)
 	e.Uncontended, _, _ = m.predict(quietTime, nil)
-	wall, p, _ := m.predict(wallTime, k.disturb)
+	wall, p, totals := m.predict(wallTime, k.disturb)
 	wall.High = max(wall.High, k.crowded(job.Device)*e.Uncontended.Value)
 	wall.Low = max(wall.Low, min(e.Uncontended.Low, wall.Value)) // no contention is the least
-	e.Wall, e.Method = wall, string(Auto)
+	e.Wall, e.Method, e.totals = wall, string(Auto), totals
 	e.Warnings = append(e.Warnings, k.warnings(job)...)
 	for _, one := range c.costs {
 		if w := one.warning(job.unit()); w != nil {

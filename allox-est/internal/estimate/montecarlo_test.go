@@ -99,9 +99,9 @@ var scenarios = []scenario{
 	{name: "AR(1) of 0.9, 10 %", cost: plain, persist: 0.9, sd: 0.1},
 	{name: "stalls in 20 %", cost: plain, stall: 0.2},
 	{name: "drift", cost: func(i int, _ *rand.Rand) float64 { return 1 + 0.2*float64(i-1)/(simEpochs-1) }},
-	{name: "2 + 5 epochs", cost: plain, lengths: []int{2, 5}},
-	{name: "2 + 5, warm-up", cost: warming, lengths: []int{2, 5}},
-	{name: "lines, 2 + 5, warm-up", cost: warming, lengths: []int{2, 5}, lines: true},
+	{name: "5 epochs", cost: plain, lengths: []int{5}},
+	{name: "5, warm-up", cost: warming, lengths: []int{5}},
+	{name: "lines, 5, warm-up", cost: warming, lengths: []int{5}, lines: true},
 	{name: "lines", cost: plain, lines: true},
 	{name: "lines, evaluation x3 at 0, 10, ...", same: true, lines: true, cost: func(i int, _ *rand.Rand) float64 {
 		if i%10 == 1 {
@@ -110,8 +110,8 @@ var scenarios = []scenario{
 		return 1
 	}},
 	{name: "falling", cost: func(i int, _ *rand.Rand) float64 { return 1 - 0.2*float64(i-1)/(simEpochs-1) }},
-	{name: "growing by a quarter", cost: func(i int, _ *rand.Rand) float64 { return 1 + 0.25*float64(i-1)/(simEpochs-1) }, lengths: []int{20, 40}},
-	{name: "three stages", lengths: []int{2, 5}, stages: []Stage{{"a", 0, 200}, {"b", 200, 350}, {"c", 350, simEpochs}}, cost: func(i int, _ *rand.Rand) float64 {
+	{name: "growing by a quarter", cost: func(i int, _ *rand.Rand) float64 { return 1 + 0.25*float64(i-1)/(simEpochs-1) }, lengths: []int{40}},
+	{name: "three stages", lengths: []int{5}, stages: []Stage{{"a", 0, 200}, {"b", 200, 350}, {"c", 350, simEpochs}}, cost: func(i int, _ *rand.Rand) float64 {
 		switch {
 		case i <= 200:
 			return 1
@@ -177,11 +177,11 @@ type outcome struct {
 	n                      int
 }
 
-// sampled are the samples of a job, of the scenario's lengths or 5 and 10.
+// sampled are the samples of a job, of the scenario's lengths or 10 epochs.
 func (s scenario) sampled(rng *rand.Rand) []journal.Run {
 	lengths := s.lengths
 	if lengths == nil {
-		lengths = []int{5, 10}
+		lengths = []int{10}
 	}
 	var runs []journal.Run
 	for _, n := range lengths {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/shared/stats"
@@ -62,21 +63,72 @@ func (r Rest) Given(past []Outcome) (uncertainty.Prediction, error) {
 	if len(blocks) < pastWorth {
 		return r.Total, r.Refused
 	}
-	xs := slices.Clone(r.totals)
+	return corrected(r.Total, r.totals, r.done, past), nil
+}
+
+// corrected mixes drawn totals with those that past errors of the prediction suggest.
+// Each block of the past weighs one, the draws pastWorth together.
+func corrected(p uncertainty.Prediction, totals []float64, done float64, past []Outcome) uncertainty.Prediction {
+	blocks := map[string]float64{}
+	for _, o := range past {
+		blocks[o.Block]++
+	}
+	xs := slices.Clone(totals)
 	weights := slices.Repeat([]float64{pastWorth / float64(len(xs))}, len(xs))
 	for _, o := range past {
-		xs = append(xs, r.done+(r.Total.Value-r.done)*math.Exp(o.Error))
+		xs = append(xs, done+(p.Value-done)*math.Exp(o.Error))
 		weights = append(weights, 1/blocks[o.Block])
 	}
 	stat.SortWeighted(xs, weights)
 	quantile := func(q float64) float64 { return stat.Quantile(q, stat.Empirical, xs, weights) }
-	tail := (1 - r.Total.Level) / 2
+	tail := (1 - p.Level) / 2
 	value := math.Cbrt(quantile(0.25) * quantile(0.5) * quantile(0.75)) // past errors may have two modes
-	return uncertainty.Prediction{Value: value, Low: quantile(tail), High: quantile(1 - tail), Level: r.Total.Level}, nil
+	return uncertainty.Prediction{Value: value, Low: quantile(tail), High: quantile(1 - tail), Level: p.Level}
+}
+
+// PastTotal is an earlier whole run of the job, or of the same script with another
+// length.
+type PastTotal struct {
+	Block   string  // the job: totals of one block weigh one together
+	Seconds float64 // that it took; at least this if it was cut
+	// Predicted is the median that was predicted for it, in seconds; 0 for a run as long
+	// as the job.
+	Predicted float64
+}
+
+// given corrects the wall time by earlier whole runs, as Forecast corrects that of a run
+// under way. A past of fewer than pastWorth blocks, or an open interval, changes nothing.
+func (e *Estimate) given(past []PastTotal) {
+	if !e.Wall.Bounded() || !(e.Wall.Value > 0) || e.Wall.Level == 0 {
+		return
+	}
+	var outcomes []Outcome
+	blocks := map[string]bool{}
+	for _, t := range past {
+		predicted := t.Predicted
+		if predicted == 0 {
+			predicted = e.Wall.Value
+		}
+		if t.Seconds > 0 && predicted > 0 {
+			outcomes = append(outcomes, Outcome{Block: t.Block, Error: math.Log(t.Seconds / predicted)})
+			blocks[t.Block] = true
+		}
+	}
+	if len(blocks) < pastWorth {
+		return
+	}
+	if e.totals == nil { // a method without draws
+		deviation, rng := e.Wall.Width()/2/distuv.UnitNormal.Quantile((1+e.Wall.Level)/2), newRandom()
+		for range draws {
+			e.totals = append(e.totals, max(0, e.Wall.Value+deviation*rng.NormFloat64()))
+		}
+	}
+	e.Wall, e.Past = corrected(e.Wall, e.totals, 0, outcomes), len(blocks)
 }
 
 // Forecast predicts the whole of a run from its marks so far, corrected by past runs of
-// which as much was seen: what every command prints, and backtest judges.
+// which as much was seen: what every command prints, and backtest judges. Before the run
+// begins, New predicts it from samples, with the same correction.
 func Forecast(marks []mark.Mark, others [][]mark.Mark, job Job, level float64, past []Outcome) (Rest, error) {
 	r, err := Continue(marks, others, job, level)
 	if err != nil {

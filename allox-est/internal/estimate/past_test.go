@@ -2,8 +2,12 @@ package estimate
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"testing"
 
+	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -171,4 +175,75 @@ func TestGrown(t *testing.T) {
 	m := &model{job: Job{Epochs: 100}, middle: 10, seen: 20}
 	near(t, "growing by 1 % a unit", m.grown(0.01), 1.5, 1e-12)
 	near(t, "falling by 1 % a unit", m.grown(-0.01), 0.5, 1e-12)
+}
+
+// Earlier whole runs correct an estimate from samples: of the job itself, and of one with
+// another length by what was predicted for it. A block counts once, two change nothing.
+func TestPastTotals(t *testing.T) {
+	sample := func(epochs int) journal.Run {
+		marks := []mark.Mark{{Seconds: 1}}
+		for i := range epochs {
+			marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: 2 + float64(i)})
+		}
+		return journal.Run{Kind: journal.Sample, Device: "cpu", Epochs: epochs, Marks: marks, Wall: float64(epochs) + 1, CPU: float64(epochs) + 1}
+	}
+	after := func(past ...PastTotal) *Estimate {
+		t.Helper()
+		e, err := New([]journal.Run{sample(2), sample(5)}, Job{Epochs: 99, Device: "cpu"}, Settings{Past: map[string][]PastTotal{"cpu": past}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	none := after()
+	near(t, "samples", none.Wall.Value, 100, 1e-9)
+	if none.Past != 0 || none.Wall.High > 199 {
+		t.Errorf("no past: %d, %+v", none.Past, none.Wall)
+	}
+	if e := after(PastTotal{"a", 200, 0}, PastTotal{"b", 200, 0}, PastTotal{"b", 200, 0}); e.Past != 0 || e.Wall != none.Wall {
+		t.Errorf("two blocks: %d, %+v", e.Past, e.Wall)
+	}
+	e := after(PastTotal{"a", 200, 0}, PastTotal{"b", 200, 0}, PastTotal{"c", 20, 10})
+	near(t, "upper end after three that took twice as long", e.Wall.High, 200, 1e-9)
+	near(t, "what the samples alone predict", e.Sampled, 100, 1e-9)
+	if e.Past != 3 || e.Wall.Low > 100 {
+		t.Errorf("three blocks: %d, %+v", e.Past, e.Wall)
+	}
+	tasks := slices.Repeat([]PastTotal{{"array", 200, 0}}, 60)
+	if e := after(append(tasks, PastTotal{"a", 50, 0}, PastTotal{"b", 50, 0})...); e.Wall.Value > 110 {
+		t.Errorf("an array of 60 tasks and two jobs: %+v", e.Wall)
+	}
+	var many []PastTotal
+	for i := range 57 {
+		many = append(many, PastTotal{strconv.Itoa(i), 200, 0})
+	}
+	near(t, "after 57", after(many...).Wall.Value, 200, 1e-9)
+	// A method without draws, whose line is exact, has an interval too.
+	line, err := New([]journal.Run{sample(2), sample(5), sample(9)}, Job{Epochs: 99, Device: "cpu"}, Settings{Method: Line, Past: map[string][]PastTotal{"cpu": many}})
+	if err != nil || line.Past != 57 {
+		t.Fatal(err, line)
+	}
+	near(t, "line after 57", line.Wall.Value, 200, 1e-9)
+}
+
+// Predictions that are always too short, or too long, suffice for the promised share of
+// later jobs once forty have ended.
+func TestPastTotalsCover(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, bias := range []float64{0.5, 1, 3} {
+		held, trials := 0, 500
+		for range trials {
+			e := &Estimate{Wall: uncertainty.Prediction{Value: 1, Low: 0.9, High: 1.1, Level: 0.8}}
+			var past []PastTotal
+			for i := range 40 {
+				past = append(past, PastTotal{strconv.Itoa(i), bias * math.Exp(0.3*random.NormFloat64()), 1})
+			}
+			if e.given(past); bias*math.Exp(0.3*random.NormFloat64()) <= e.Wall.High {
+				held++
+			}
+		}
+		if share := float64(held) / float64(trials); share < 0.85 || share > 0.97 { // the model keeps 3 of 43 parts
+			t.Errorf("bias %v: %v held", bias, share)
+		}
+	}
 }

@@ -129,15 +129,15 @@ type Progress struct {
 	Pattern string `yaml:"pattern" json:"pattern,omitempty"`
 }
 
-// Sample is how the job is sampled. Its zero value is one pair of 1 % and 2 %.
+// Sample says how the job is sampled. Its zero value is one run of 2 % on each device, and
+// one of 1 % if the budget allows.
 type Sample struct {
 	Fractions []float64     `yaml:"fractions"`  // of the epochs, of a short and a long sample; 1 % and 2 % by default
 	MinEpochs []int         `yaml:"min_epochs"` // per fraction; 2 and 5 by default, of steps 20 and 50
 	Repeats   int           `yaml:"repeats"`    // most repeats of each length; 0 means as the budget allows
-	Budget    float64       `yaml:"budget"`     // share of the epochs; 0 means 3 %
+	Budget    float64       `yaml:"budget"`     // time of the samples relative to the job's; 0 means 3 %
 	Target    float64       `yaml:"target"`     // relative half-width, without contention, at which sampling stops; 0 means 5 %
 	Timeout   time.Duration `yaml:"timeout"`    // of one sample; 0 means none
-	Seed      uint64        `yaml:"seed"`       // of their order; 0 means 1
 }
 
 // Scalar is a parameter's text as written, whatever its YAML type.
@@ -471,9 +471,8 @@ func (s *Spec) Lengths() (short, long int) {
 		return min(s.Epochs, max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9)))
 	}
 	short, long = length(0), length(1)
-	if most := int(s.Sample.Budget*float64(s.Epochs) + 1e-9); most > 2 && most < short+long && len(s.Sample.MinEpochs) == 0 {
-		short = max(1, most*2/7)
-		long = most - short
+	if most := int(s.Sample.Budget*float64(s.Epochs) + 1e-9); most >= 2 && most < long && len(s.Sample.MinEpochs) == 0 {
+		short, long = max(1, most*2/5), most
 	}
 	for _, period := range s.Every {
 		if reach := period + 1; reach <= s.Epochs/mostStretch {

@@ -18,8 +18,7 @@ import (
 // Schema is the version of the report's form.
 const Schema = 1
 
-// pair is the least number of samples that a report rests on: one run cannot
-// tell how runs differ.
+// pair is the least number of samples without progress: one run has no set-up of its own.
 const pair = 2
 
 // ErrNoEstimate is returned when no device has an estimate.
@@ -127,8 +126,8 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 		return d
 	}
 	e, err := estimate.New(runs, job, s)
-	if err == nil && e.Samples < pair {
-		err = fmt.Errorf("%w: %d, want at least 2", estimate.ErrTooFew, e.Samples)
+	if err == nil && e.Samples < pair && e.Segments == nil {
+		err = fmt.Errorf("%w: %d, want at least 2 for method %s", estimate.ErrTooFew, e.Samples, e.Method)
 	}
 	if err != nil {
 		d.Error = reason(runs, err)
@@ -193,6 +192,20 @@ func (r *Report) Err() error {
 		err = fmt.Errorf("%w: %s: %s", err, name, d.Error)
 	}
 	return err
+}
+
+// Past returns the whole runs of a job in a journal that are as long as the job, by
+// device: the past of a new one.
+func Past(spec *jobspec.Spec, devices []string, j *journal.Journal) map[string][]estimate.PastTotal {
+	past := map[string][]estimate.PastTotal{}
+	for _, name := range devices {
+		for i, run := range j.Of(journal.Key{Job: spec.Hash(name), Device: name}, journal.Full) {
+			if !run.Failed() && run.Asked == 0 && run.Epochs == spec.Epochs {
+				past[name] = append(past[name], estimate.PastTotal{Block: fmt.Sprintf("run %d", i+1), Seconds: run.Wall})
+			}
+		}
+	}
+	return past
 }
 
 // Validate sets the estimates beside the whole runs in a journal.

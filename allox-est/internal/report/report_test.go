@@ -125,10 +125,15 @@ func TestNoEstimate(t *testing.T) {
 	}
 }
 
-func TestHalfAPair(t *testing.T) {
+// One sample that shows its progress is enough, one without is not.
+func TestOneSample(t *testing.T) {
 	spec, j := example()
 	j.Runs = j.Runs[:1]
-	r := New(spec, []string{"cpu"}, j, estimate.Settings{})
+	if err := New(spec, []string{"cpu"}, j, estimate.Settings{}).Err(); err != nil {
+		t.Error(err)
+	}
+	j.Runs[0].Laps, j.Runs[0].LapCPU, j.Runs[0].LapWait, j.Runs[0].Marks = nil, nil, nil, nil
+	r := New(spec, []string{"cpu"}, j, estimate.Settings{Method: estimate.Ratio})
 	if err := r.Err(); !errors.Is(err, ErrNoEstimate) || !strings.Contains(err.Error(), "1, want at least 2") {
 		t.Errorf("got %v", err)
 	}

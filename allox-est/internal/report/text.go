@@ -60,6 +60,9 @@ func (r *Report) Notes() []string {
 		}
 		say("%s: %s, %.1f %% of %s and %.1f %% of the time; method %s; 95 %% intervals",
 			name, plural.Count(d.Samples, "sample"), 100*d.SampledFraction, plural.Count(r.Epochs, unit), 100*d.SampledTimeFraction, d.Method)
+		if d.Past > 0 {
+			say("%s: %s corrected the wall time", name, plural.Count(d.Past, "earlier whole run"))
+		}
 		if d.Segments == nil {
 			continue
 		}

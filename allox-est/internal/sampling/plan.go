@@ -2,7 +2,6 @@ package sampling
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
@@ -15,11 +14,6 @@ const (
 	defaultTarget = 0.05
 )
 
-// budget is how many epochs of a job may be sampled on a device.
-func budget(s *jobspec.Spec) float64 {
-	return cmp.Or(s.Sample.Budget, defaultBudget) * float64(s.Epochs)
-}
-
 // Step is a run to make.
 type Step struct {
 	Device string `json:"device"`
@@ -28,53 +22,69 @@ type Step struct {
 	Stage  int    `json:"stage,omitempty"` // unit after which it begins
 }
 
-// Plan is how a job is sampled. What comes next follows from the journal
-// alone, so that a plan that was interrupted goes on where it stopped.
+// Forecast is what samples say of a job on a device, in seconds.
+type Forecast struct {
+	Total float64 // of the job; 0 where there is no estimate
+	Once  float64 // set-up and teardown of a run
+	Unit  float64 // of one epoch
+	// HalfWidth is the relative half-width of the interval; infinite without one.
+	HalfWidth float64
+}
+
+// cost returns the seconds of a run of so many epochs.
+func (f Forecast) cost(epochs int) float64 { return f.Once + float64(epochs)*f.Unit }
+
+// Plan says which samples a job needs. The next one follows from the journal alone, so a
+// plan that was interrupted continues.
 type Plan struct {
 	Spec    *jobspec.Spec
 	Devices []string
-	Seed    uint64
-	// HalfWidth is the relative half-width of the interval that a device's
-	// samples give, infinite where they give none: sampling ends when it meets
-	// the job's target. Nil samples until the budget is spent.
-	HalfWidth func(samples []journal.Run, device string) float64
+	// Pairs asks for samples of two lengths on each device, for a method that needs them.
+	Pairs bool
+	// Predict returns the forecast from a device's samples. Nil counts
+	// the budget in epochs.
+	Predict func(samples []journal.Run, device string) Forecast
 }
 
 // mostFailures is how many runs in a row may fail before a device is given up.
 const mostFailures = 2
 
-// Next returns the next sample; ok is false when no device needs one. The
-// device with fewest samples goes first.
+// Next returns the next sample; ok is false when no device needs one. The device with
+// fewest samples goes first.
 func (p Plan) Next(j *journal.Journal) (step Step, ok bool) {
 	least := 0
-	for i, device := range p.Devices {
+	for _, device := range p.Devices {
 		all := j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)
 		if GivenUp(all) {
 			continue
 		}
 		for _, start := range p.Spec.Starts() {
-			runs := slices.DeleteFunc(slices.Clone(all), func(r journal.Run) bool { return r.Stage != start })
-			good := succeeded(runs)
+			good := slices.DeleteFunc(succeeded(all), func(r journal.Run) bool { return r.Stage != start })
 			if p.done(good, device) {
 				continue
 			}
-			if n := len(good); !ok || n < least || n == least && start == step.Stage && p.draw(i, n)&1 == 0 {
+			if n := len(good); !ok || n < least {
 				least, ok = n, true
-				step = Step{device, journal.Sample, p.length(i, good), start}
+				step = Step{device, journal.Sample, p.length(good), start}
 			}
 		}
 	}
 	return step, ok
 }
 
-// done says that a device's samples suffice, may not go on, or cannot.
+// done says that a device's samples suffice, may not go on, or cannot. A sample that
+// shows its progress is one intercept and one rate; without progress a line needs two
+// lengths, and its interval two pairs.
 func (p Plan) done(good []journal.Run, device string) bool {
-	n := len(good)
-	if n%2 != 0 {
-		return false // a pair is made whole
+	n, least := len(good), 1
+	switch told := marked(good); {
+	case !told:
+		least = 4
+	case p.Pairs:
+		least = 2
 	}
-	if n == 0 || n == 2 && !marked(good) {
-		return false // two whole runs give a line, but no interval
+	if n < least {
+		return false
 	}
 	if most := p.Spec.Sample.Repeats; most > 0 && n >= 2*most {
 		return true
@@ -84,11 +94,18 @@ func (p Plan) done(good []journal.Run, device string) bool {
 	if one := asked(good[0]); one < long && !slices.ContainsFunc(good, func(r journal.Run) bool { return asked(r) != one }) {
 		return false // those of a shorter job, of one length
 	}
-	if float64(spent(good)+short+long) > budget(p.Spec)+1e-9 {
-		return true
+	var f Forecast
+	if p.Predict != nil {
+		f = p.Predict(good, device)
 	}
-	return p.HalfWidth != nil && p.HalfWidth(good, device) <= cmp.Or(p.Spec.Sample.Target, defaultTarget)
+	if !(f.Total > 0) { // the epochs are all that is known
+		return float64(spent(good)+short+long) > p.budget()*float64(p.Spec.Epochs)+1e-9
+	}
+	return f.HalfWidth <= cmp.Or(p.Spec.Sample.Target, defaultTarget) || seconds(good)+f.cost(p.length(good)) > p.budget()*f.Total
 }
+
+// budget is the time of the samples on a device relative to that of the job.
+func (p Plan) budget() float64 { return cmp.Or(p.Spec.Sample.Budget, defaultBudget) }
 
 // spent adds up the epochs of runs.
 func spent(runs []journal.Run) (epochs int) {
@@ -98,43 +115,44 @@ func spent(runs []journal.Run) (epochs int) {
 	return epochs
 }
 
-// marked says that a run told how far it came.
+// seconds adds up the wall times of runs.
+func seconds(runs []journal.Run) (sum float64) {
+	for _, r := range runs {
+		sum += r.Wall
+	}
+	return sum
+}
+
+// marked says that a run showed its progress.
 func marked(runs []journal.Run) bool {
 	return slices.ContainsFunc(runs, func(r journal.Run) bool { return len(r.Timeline()) > 1 })
 }
 
-// length returns the length of a device's next sample: each pair holds both
-// lengths, in an order that is drawn. Those after a pair without any mark are longer,
-// four times, up to a quarter of the job: lines may come now and then only.
-func (p Plan) length(device int, good []journal.Run) int {
+// length returns the length of a device's next sample, long and short in turn. Those after
+// two without progress are longer, four times, up to a quarter of the job: lines may come
+// now and then only.
+func (p Plan) length(good []journal.Run) int {
 	short, long := p.Spec.Lengths()
 	n := len(good)
 	if n >= 2 && !marked(good) && 4*4*(short+long) <= p.Spec.Epochs {
 		short, long = 4*short, 4*long
 	}
-	first := int(p.draw(device, n/2)>>1) & 1
-	if (n+first)%2 == 0 {
-		return short
+	if n%2 == 0 {
+		return long
 	}
-	return long
+	return short
 }
 
-// Cost is how many epochs the next samples take that are sure to be made: a pair on
-// each device that has none.
-func (p Plan) Cost(j *journal.Journal) (epochs int) {
-	short, long := p.Spec.Lengths()
+// First returns the samples that are certain to be made: one on each device that has
+// none, from each start.
+func (p Plan) First(j *journal.Journal) (runs, epochs int) {
 	for _, device := range p.Devices {
 		if len(j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)) == 0 {
-			epochs += len(p.Spec.Starts()) * (short + long)
+			n := len(p.Spec.Starts())
+			runs, epochs = runs+n, epochs+n*p.length(nil)
 		}
 	}
-	return epochs
-}
-
-// draw returns random bits for a device's n-th choice, the same whenever it is
-// asked.
-func (p Plan) draw(device, n int) uint64 {
-	return rand.New(rand.NewPCG(p.Seed, uint64(device)<<32|uint64(n))).Uint64()
+	return runs, epochs
 }
 
 // succeeded are the runs that can be used.

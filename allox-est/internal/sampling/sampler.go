@@ -44,15 +44,16 @@ type Sampler struct {
 	// Counted, if not nil, is called with what a run has printed, before Watch.
 	Counted func(*mark.Reader)
 	Output  io.Writer
-	// Progress, if not nil, is called for every run that begins and ends.
+	// Progress, if not nil, is called when a run begins, makes progress and ends.
 	Progress func(Event)
+	// Costed, if not nil, is called once for each sample, when its marks show its cost.
+	Costed func(Step, Cost)
 }
 
-// Event is a run that begins or has ended.
+// Event is the progress of a run.
 type Event struct {
 	Step Step
-	// Spent and Budget are the device's epochs, those of a run that has ended included.
-	Spent, Budget float64
+	Done float64 // share of its epochs; 1 when it has ended
 }
 
 // Sample makes samples until no device of the plan needs more. A run that fails is in
@@ -67,16 +68,6 @@ func (s *Sampler) Sample(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// Lengths makes runs of a kind of the given epochs, as far as the journal lacks them.
-func (s *Sampler) Lengths(ctx context.Context, device, kind string, epochs []int) error {
-	for i, n := range epochs {
-		if err := s.until(ctx, Step{device, kind, n, 0}, i+1); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Full makes whole runs until there are count of each device that succeeded,
@@ -111,21 +102,35 @@ func (s *Sampler) key(device string) journal.Key {
 
 // make executes one run and writes it to the journal.
 func (s *Sampler) make(ctx context.Context, step Step) error {
-	s.tell(step)
-	run, err := s.run(ctx, step)
+	s.progress(step, 0)
+	watched := *s
+	costed := false
+	watched.Watch = func(marks []mark.Mark) {
+		if s.Watch != nil {
+			s.Watch(marks)
+		}
+		if n := len(marks); n > 0 {
+			s.progress(step, min(1, marks[n-1].Number/float64(max(1, step.Epochs))))
+		}
+		if cost, known := CostOf(marks, step.Epochs, s.Spec.Epochs); known && !costed && s.Costed != nil && step.Kind == journal.Sample && step.Stage == 0 {
+			costed = true
+			s.Costed(step, cost)
+		}
+	}
+	run, err := watched.run(ctx, step)
 	if err != nil {
 		return err
 	}
 	if err := s.Journal.Append(*run); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	s.tell(step)
+	s.progress(step, 1)
 	return nil
 }
 
-func (s *Sampler) tell(step Step) {
+func (s *Sampler) progress(step Step, done float64) {
 	if s.Progress != nil {
-		s.Progress(Event{step, float64(spent(succeeded(s.Journal.Of(s.key(step.Device), step.Kind)))), budget(s.Spec)})
+		s.Progress(Event{step, done})
 	}
 }
 

@@ -58,11 +58,11 @@ func TestSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs := s.Journal.Runs
-	if len(runs) != 2 || len(events) != 4 || events[3].Spent != 7 {
+	if len(runs) != 1 || len(events) < 2 || events[0].Done != 0 || events[len(events)-1].Done != 1 {
 		t.Fatalf("runs %+v, events %+v", runs, events)
 	}
-	if !slices.Equal(measured, []int{0, 1}) {
-		t.Errorf("the machine's speed could be read before runs %v, want before each of two", measured)
+	if !slices.Equal(measured, []int{0}) {
+		t.Errorf("the machine's speed could be read before runs %v, want before each of one", measured)
 	}
 	for _, r := range runs {
 		if r.Failed() || len(r.Laps) != r.Epochs+2 || len(r.LapCPU) != len(r.Laps) || len(r.LapWait) != len(r.Laps) {
@@ -157,7 +157,7 @@ func TestSampleDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	gpu := s.Journal.Of(journal.Key{Job: s.Spec.Hash("gpu"), Device: "gpu"}, journal.Sample)
-	if len(gpu) != 1 || gpu[0].Error != "device unavailable: no GPU on this machine: exit status 1: no GPU code" || len(s.Journal.Runs) != 3 {
+	if len(gpu) != 1 || gpu[0].Error != "device unavailable: no GPU on this machine: exit status 1: no GPU code" || len(s.Journal.Runs) != 2 {
 		t.Errorf("runs %+v", s.Journal.Runs)
 	}
 	if err := sampled(t.Context(), s, []string{"tpu"}); !errors.Is(err, jobspec.ErrInvalid) {

@@ -64,9 +64,6 @@ func NewTable(runs []journal.Run, epochs int) (*Table, error) {
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		same := groups[key]
 		e, err := estimate.New(same, estimate.Job{Epochs: epochs, Device: same[0].Device}, estimate.Settings{})
-		if err == nil && e.Samples < 2 {
-			err = fmt.Errorf("%w: want at least two samples", ErrTooFew)
-		}
 		if err != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: not used: %v", key, err))
 			continue

@@ -21,8 +21,8 @@ func Load(path string, others ...string) (*Workload, error) {
 	return From(f, path, others...)
 }
 
-// From reads reports of allox-est or a CSV table; which of them it is, the first sign
-// tells. Name stands for the source in errors; others are the names that reports have
+// From reads reports of allox-est, a record file of the AlloX simulator or a CSV table, by
+// the first character. Name stands for the source in errors; others are the names that reports have
 // for the devices from [Other] on.
 func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	r := bufio.NewReader(in)
@@ -32,6 +32,9 @@ func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	}
 	if text := bytes.TrimLeftFunc(head, unicode.IsSpace); len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		return ReadReport(r, name, others...)
+	}
+	if text := bytes.TrimLeftFunc(head, unicode.IsSpace); len(text) > 0 && (text[0] == '#' || text[0] == '%') {
+		return ReadRecords(r, name)
 	}
 	return ReadTable(r, name, others...)
 }

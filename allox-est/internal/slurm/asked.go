@@ -4,22 +4,19 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"math"
 
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/stats"
 )
 
-// Asked is a job that was submitted with a time limit of a prediction's.
+// Asked is a job that was submitted with a predicted time limit.
 type Asked struct {
 	Job string `json:"slurm_job"`
-	// Upper is the quantile of the prediction, in seconds, and Limit what Slurm
-	// was asked for.
-	Upper float64 `json:"predicted_seconds"`
-	Limit float64 `json:"limit_seconds"`
+	// Predicted is the median from the samples alone, and Limit the time limit, in seconds.
+	Predicted float64 `json:"predicted_seconds"`
+	Limit     float64 `json:"limit_seconds"`
 }
 
-// ReadAsked reads the log of what was asked; none of a file that is not there.
+// ReadAsked reads the log of submitted jobs; without the file there are none.
 func ReadAsked(path string) ([]Asked, error) {
 	var all []Asked
 	_, err := file.ReadLog(path, lines(&all))
@@ -51,27 +48,4 @@ func lines(all *[]Asked) file.Lines {
 			return nil
 		},
 	}
-}
-
-// Calibrate returns the factor that would have made the predictions suffice for a
-// share of the jobs, and of how many jobs it was found: the split conformal
-// quantile of the times taken over those predicted. A job that was cut counts with
-// twice its limit. The factor is 1 while there are too few jobs to tell.
-func Calibrate(asked []Asked, took map[string]Took, quantile float64) (factor float64, jobs int) {
-	var ratios []float64
-	for _, a := range asked {
-		t, known := took[a.Job]
-		switch {
-		case !known || !(a.Upper > 0):
-		case t.Cut:
-			ratios = append(ratios, 2*a.Limit/a.Upper)
-		default:
-			ratios = append(ratios, t.Seconds/a.Upper)
-		}
-	}
-	rank := int(math.Ceil(float64(len(ratios)+1) * quantile))
-	if rank > len(ratios) {
-		return 1, len(ratios)
-	}
-	return stats.Sort(ratios)[rank-1], len(ratios)
 }

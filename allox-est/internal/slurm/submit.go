@@ -29,7 +29,7 @@ func (s *Script) Submit(ctx context.Context, options, args []string) (string, er
 // wraps ErrSlurm.
 func (s *Script) Run(ctx context.Context, options, argv []string, started func(job string)) error {
 	cmd := exec.CommandContext(ctx, "sbatch", append([]string{"--parsable"}, options...)...)
-	cmd.Stdin = strings.NewReader(s.wrap(argv))
+	cmd.Stdin, cmd.Env = strings.NewReader(s.wrap(argv)), sampleEnv(cmd.Environ())
 	out, err := output(cmd)
 	if err != nil {
 		return err
@@ -85,31 +85,26 @@ func await(ctx context.Context, job string) error {
 // ended are the states of a job that did not complete (squeue(1)).
 var ended = []string{"BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "TIMEOUT"}
 
-// Took is how a job of the past ended.
-type Took struct {
-	Seconds float64
-	Cut     bool // at its time limit
-}
+// historyTime is the age of the oldest jobs that count.
+const historyTime = 90 * 24 * time.Hour
 
-// Past asks Slurm's accounting how jobs that completed, or were cut at their time
-// limit, ended, by their numbers. The error wraps ErrSlurm.
-func Past(ctx context.Context, jobs []string) (map[string]Took, error) {
-	out, err := output(exec.CommandContext(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--format=JobIDRaw,State,ElapsedRaw", "--jobs="+strings.Join(jobs, ",")))
+// History returns the jobs of a user, by number, in Slurm's accounting since 90 days
+// before now. The error wraps ErrSlurm.
+func History(ctx context.Context, uid int, now time.Time) ([]Ended, error) {
+	cmd := exec.CommandContext(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--uid="+strconv.Itoa(uid),
+		"--starttime="+now.Add(-historyTime).Format(slurmTime), "--format=JobID,State,ElapsedRaw,Start,WorkDir,SubmitLine")
+	cmd.Env = append(cmd.Environ(), "SLURM_TIME_FORMAT=standard")
+	out, err := output(cmd)
 	if err != nil {
 		return nil, err
 	}
-	took := map[string]Took{}
+	var jobs []Ended
 	for line := range strings.Lines(string(out)) {
-		fields := strings.Split(strings.TrimSpace(line), "|")
-		if len(fields) != 3 {
-			continue
-		}
-		seconds, err := strconv.ParseFloat(fields[2], 64)
-		if cut := fields[1] == "TIMEOUT"; err == nil && (cut || fields[1] == "COMPLETED") {
-			took[fields[0]] = Took{seconds, cut}
+		if job, ok := parseEnded(strings.TrimSpace(line)); ok {
+			jobs = append(jobs, job)
 		}
 	}
-	return took, nil
+	return jobs, nil
 }
 
 // patience is how long a command of Slurm's may take when the user has had

@@ -1,0 +1,98 @@
+package schedule
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Fields of a stage in a record file of the AlloX simulator: name, duration, then per
+// device an amount, memory and seconds, the number of tasks and, not always, the relative
+// errors of the estimates.
+const (
+	cpuSeconds  = 4
+	gpuSeconds  = 7
+	stageFields = 9
+	cpuError    = 9
+	gpuError    = 10
+)
+
+// ReadRecords reads a record file of the AlloX simulator. A record is four lines: "# ID";
+// stages, name, iterations, arrival and, not always, queue and session; the stage; the
+// number of its edges. The queue is the user, % begins a comment. A job of several stages
+// or with edges, and a record that is cut short, is a diagnostic.
+func ReadRecords(r io.Reader, file string) (*Workload, error) {
+	w := &Workload{}
+	var record []string
+	begin, line := 0, 0
+	end := func() {
+		if begin > 0 {
+			job := Record{ID: w.Counts.Read + 1, User: "default"}
+			err := job.fromLines(record)
+			w.add(job, err, file, begin)
+		}
+	}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		line++
+		text := strings.TrimSpace(lines.Text())
+		switch {
+		case text == "" || text[0] == '%':
+		case text[0] == '#':
+			end()
+			record, begin = nil, line
+		case begin == 0:
+			return nil, fmt.Errorf("%s:%d: %.40q before the first record", file, line, text)
+		default:
+			record = append(record, text)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", file, line+1, err)
+	}
+	end()
+	w.sort()
+	return w, nil
+}
+
+// errRecord is returned for lines that are not a job of one stage.
+var errRecord = errors.New("want a job line, one stage and 0 edges after \"# ID\"")
+
+// fromLines takes the job of a record's lines after the first.
+func (r *Record) fromLines(lines []string) error {
+	if len(lines) != 3 {
+		return fmt.Errorf("%w; there are %d lines", errRecord, len(lines))
+	}
+	job, stage := strings.Fields(lines[0]), strings.Fields(lines[1])
+	switch {
+	case len(job) < 4 || len(job) > 6:
+		return fmt.Errorf("%w; the job has %d fields, want 4 to 6", errRecord, len(job))
+	case job[0] != "1" || lines[2] != "0":
+		return fmt.Errorf("%w; it has %s stages and %s edges", errRecord, job[0], lines[2])
+	case len(stage) != stageFields && len(stage) != stageFields+2:
+		return fmt.Errorf("%w; the stage has %d fields, want 9 or 11", errRecord, len(stage))
+	}
+	if r.Name = job[1]; len(job) > 4 {
+		r.User = job[4]
+	}
+	var err error
+	number := func(what, text string) float64 {
+		x, bad := strconv.ParseFloat(text, 64)
+		if bad != nil && err == nil {
+			err = fmt.Errorf("%s: %q is not a number", what, text)
+		}
+		return x
+	}
+	r.Arrival = number("arrival", job[3])
+	r.On[CPU].Seconds, r.On[GPU].Seconds = number("CPU seconds", stage[cpuSeconds]), number("GPU seconds", stage[gpuSeconds])
+	if len(stage) > stageFields {
+		r.On[CPU].Error, r.On[GPU].Error = number("CPU error", stage[cpuError]), number("GPU error", stage[gpuError])
+	}
+	if err != nil {
+		return err
+	}
+	return r.Check()
+}
