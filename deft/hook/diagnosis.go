@@ -42,7 +42,7 @@ type Process struct {
 	Paths         []string `json:"paths"`          // how it reached the driver
 }
 
-// Evidence is what a session shows of a program that has ended.
+// Evidence holds the traces of an ended program in its session.
 type Evidence struct {
 	Path        string // of the program's file; "" unknown
 	JoinsAtLoad bool   // its processes joined when they loaded the hook, not when they reached the driver

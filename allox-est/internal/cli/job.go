@@ -218,7 +218,7 @@ func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampli
 	}, done
 }
 
-// forecast returns what samples say of the time of a job and of further samples.
+// forecast returns the predicted time of a job and of further samples.
 func forecast(samples []journal.Run, job estimate.Job) sampling.Forecast {
 	e, err := estimate.New(samples, job, estimate.Settings{})
 	if err != nil {

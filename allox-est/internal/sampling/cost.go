@@ -2,7 +2,7 @@ package sampling
 
 import "github.com/foretime/foretime/allox-est/internal/mark"
 
-// Cost is what the first marks of a sample say of its time, in seconds.
+// Cost is the time of a sample as its first marks predict it, in seconds.
 type Cost struct {
 	Setup  float64 // before the first epoch
 	Sample float64 // the whole sample, without its teardown

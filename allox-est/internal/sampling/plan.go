@@ -22,7 +22,7 @@ type Step struct {
 	Stage  int    `json:"stage,omitempty"` // unit after which it begins
 }
 
-// Forecast is what samples say of a job on a device, in seconds.
+// Forecast is the time of a job on a device as its samples predict it, in seconds.
 type Forecast struct {
 	Total float64 // of the job; 0 where there is no estimate
 	Once  float64 // set-up and teardown of a run

@@ -25,7 +25,7 @@ const (
 	keepEvery       = time.Minute
 )
 
-// run drains until it is told to stop. A filling ring wakes it
+// run drains until it is stopped. A filling ring wakes it
 // early; it sleeps longer while nothing happens.
 func (c *consumer) run() {
 	defer close(c.done)

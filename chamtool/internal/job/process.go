@@ -22,7 +22,7 @@ type Process struct {
 	Ranks    int // 0 if the launcher does not say
 }
 
-// System is what a process knows of itself.
+// System gives access to what a process can read about itself.
 type System struct {
 	Lookup func(name string) (string, bool) // of the environment
 	Proc   fs.FS                            // a /proc
@@ -30,7 +30,7 @@ type System struct {
 	Alone  string // names a process that no launcher started; no other process has this name
 }
 
-// Locate finds the launcher of a process, and what it says. Launchers start one another:
+// Locate finds the launcher of a process, and the job and rank that it sets. Launchers start one another:
 // mpiexec runs in a job of Slurm and starts its proxies with srun, whose variables the ranks
 // inherit. So the variables of MPI count before those of Slurm, and those of Slurm only in a
 // step of srun: in a batch script SLURM_PROCID is 0 for every program. With an error, the

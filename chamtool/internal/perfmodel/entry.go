@@ -27,10 +27,10 @@ type Entry struct {
 	dependsOnMoment bool // experts have weight whose answers depend on the moment
 	held            bool // no fit yet, whatever was learned
 	taught          int  // learned runs that were kept from earlier program runs
-	stored          int  // learned runs that Learned told of, or that were kept before
-	generation      int  // begins anew when kept runs did not hold
+	stored          int  // learned runs that Learned returned, or that were kept before
+	generation      int  // restarts if kept runs were wrong
 	trial           trial
-	unsaved         bool // Learned has not told of the new era yet
+	unsaved         bool // Learned has not returned the new generation yet
 
 	ends        common  // of the tracked intervals
 	least, most float64 // logarithms of the seconds of the shortest and the longest run

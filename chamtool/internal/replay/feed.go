@@ -43,7 +43,7 @@ type lane struct {
 	left  int    // iterations that it left
 }
 
-// kind is what happens to a row. At one tick, what ends comes first.
+// kind is an event of a row. At one tick, ends come first.
 type kind int
 
 const (
@@ -53,7 +53,7 @@ const (
 )
 
 const (
-	// batch is how many events pass before the rings are read.
+	// batch is the number of events that pass before the rings are read.
 	batch = 64
 	// laneSlots and creatorSlots hold what a batch may write.
 	laneSlots, creatorSlots = 256, batch * 32

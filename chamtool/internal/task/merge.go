@@ -98,7 +98,7 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 			return false
 		}
 		switch s.Kind() {
-		case event.Create, event.Announce: // which were told before
+		case event.Create, event.Announce: // which were reported before
 		case event.Open:
 			t.graph = true
 			if task := t.tasks.get(s[event.WordToken]); task != nil {

@@ -1,6 +1,6 @@
 package task
 
-// mostLevels bounds the depths that are told apart; deeper tasks count to the last one.
+// mostLevels bounds the depths that are counted separately; deeper tasks count to the last one.
 const mostLevels = 64
 
 // tree sums up the tasks by their depth: 0 for the implicit tasks, 1 for the tasks that these

@@ -127,7 +127,7 @@ func longestRecording(pattern string, skip time.Duration) (*pair.Trace, error) {
 	return pair.ReadRecording(best, skip)
 }
 
-var errNoLaunch = errors.New("it launched nothing that the hook saw (deft doctor -- COMMAND tells why), or ended before it did")
+var errNoLaunch = errors.New("it launched nothing that the hook saw (deft doctor -- COMMAND finds out why), or ended before it did")
 
 // twoCommands splits "CMD_A -- CMD_B".
 func twoCommands(args []string) (a, b []string, err error) {

@@ -51,7 +51,7 @@ func Fit(rows []Row) (*Model, error) {
 	return m, nil
 }
 
-// tooFew says of which values a table has too few.
+// tooFew names the values of which a table has too few.
 func tooFew(err error) error {
 	if errors.Is(err, uncertainty.ErrTooFew) {
 		return fmt.Errorf("an interval needs more measured pairs, each predicted without the rows of one of its programs: %w", err)

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/deft/internal/session"
 )
 
-// observation is what is remembered of a client between two looks.
+// observation holds the counters of a client at the last reading.
 type observation struct {
 	terms  policy.Terms
 	known  bool                               // terms are the settings'; else the slot's, which change
@@ -41,7 +41,7 @@ func (o *observation) totals(c session.Client) Totals {
 	}
 }
 
-// add is what two clients did together.
+// add returns the sum of the counters of two clients.
 func (t Totals) add(other Totals) Totals {
 	return Totals{
 		t.Jobs + other.Jobs, t.Launches + other.Launches, t.Syncs + other.Syncs,

@@ -82,7 +82,7 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// Jobs are what a program launches between two of its own waits; a deadline for them is
+// A job is all that a program launches between two of its own waits; a deadline for them is
 // kept by the way that needs the least of the other program.
 func TestBestWithin(t *testing.T) {
 	got, err := Traces(t.Context(), serving(), saturating(), Sharings("A", "B", device.Settings{}), 0)

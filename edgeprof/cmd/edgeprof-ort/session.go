@@ -124,8 +124,7 @@ func (s *session) create(profile string, level ort.GraphOptimizationLevel) (*ort
 	return native, nil
 }
 
-// renamed makes a native session of the model with names by which its nodes can be told
-// apart.
+// renamed makes a native session of the model in which each node has a name of its own.
 func (s *session) renamed(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
 	if err := o.AddSessionConfigEntry("session.model_external_initializers_file_folder_path", filepath.Dir(s.model.Path)); err != nil {
 		return nil, err

@@ -250,7 +250,7 @@ func (g *conditional) variance(k int) float64 {
 }
 
 // spread returns the factor on the variances by what was seen, as of Student's t: the farther
-// a device is from the table, the less the table says of its other latencies (Ding, "On the
+// a device is from the table, the less is known of its other latencies (Ding, "On the
 // conditional distribution of the multivariate t distribution", 2016).
 func (g *conditional) spread() float64 {
 	return (degrees + g.distance) / (degrees + float64(len(g.seen)))

@@ -9,8 +9,8 @@ import (
 	"github.com/foretime/foretime/shared/plural"
 )
 
-// gapNotice is how long before a gap in the chain it is announced, and a limit of the
-// service before that: the last job that can run ends before the gap.
+// gapNotice is the time between the announcement of a gap in the chain and the gap, to which a limit of the
+// service is added: the last job that can run ends before the gap.
 const gapNotice = 24 * time.Hour
 
 // Gap is a time in which too few nodes are free of reservations for a service to run.
