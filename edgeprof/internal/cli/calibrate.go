@@ -105,7 +105,8 @@ type calibrating struct {
 	made []sized  // the models made here
 	runs int
 	size float64 // factor on the width of the models made here
-	// limit is the time after which no more models are measured; 0 is none.
+	// limit is the time after which no more models are measured than an interval needs; 0 is
+	// none.
 	limit time.Duration
 	start time.Time // of the command
 
@@ -138,7 +139,7 @@ measured too and correct the rates of similar kernels. An interrupted run with
 	cli.OutputFile(c, "out")
 	f.StringSliceVar(&o.own, "for", nil, "an .onnx file, or a directory of them, to correct predictions for; may be repeated")
 	f.IntVar(&o.runs, "runs", 6, "bursts of timed inferences per model, in three rounds")
-	f.DurationVar(&o.limit, "limit", 100*time.Second, "time after which the rates of the models measured so far are written; 0 is none")
+	f.DurationVar(&o.limit, "limit", 100*time.Second, "time after which only as many models are measured as an interval needs; 0 is none")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
 	out.Flags(c)
@@ -241,17 +242,20 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 		return nil, err
 	}
 	c.Step = func() { bar.Add(1) }
-	measured := 0
+	measured, judged := 0, 0
 	for round, bursts := range rounds {
 		for i, job := range jobs {
 			if i%modelsPerReading == 0 {
 				o.speed.Read()
 			}
-			if o.limit > 0 && time.Since(o.start) > o.limit {
+			if o.limit > 0 && time.Since(o.start) > o.limit && judged >= profiler.FewestModels {
 				env.Log.Warnf("stopped after %v: %d of %d measurements are made; the processors do other work, and --limit allows more time", o.limit, measured, len(rounds)*len(jobs))
 				return o.read(ctx, rows)
 			}
 			measured++
+			if job.Family == "" && measurement.FamilyOf(filepath.Base(job.Model)) != profiler.Operators {
+				judged++
+			}
 			job.Round, job.Iterations, job.Profiles = round, bursts, min(2*bursts, job.Profiles)
 			if _, err := c.Collect(ctx, job); err != nil {
 				return nil, err

@@ -143,8 +143,8 @@ func without(cases []Case, family string) []Case {
 func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, error) {
 	judged := len(without(without(cases, Operators), Own))
 	all := families(cases)
-	if judged < smallest || len(all) < 3 {
-		return nil, fmt.Errorf("%w: %d models of %d families, want %d models of 3 families", ErrTooFew, judged, len(all), smallest)
+	if judged < FewestModels || len(all) < 3 {
+		return nil, fmt.Errorf("%w: %d models of %d families, want %d models of 3 families", ErrTooFew, judged, len(all), FewestModels)
 	}
 	c := local(cases, facts, trees)
 	if err := c.multiplied(cases); err != nil {
@@ -299,7 +299,7 @@ func bandOf(errors []Error) uncertainty.Band {
 	for i, e := range errors {
 		predicted[i], measured[i], factors[i] = e.Predicted, e.Measured, math.Log(e.Ratio())
 	}
-	if len(errors) > 2*smallest {
+	if len(errors) > 2*FewestModels {
 		if band, err := uncertainty.NewBand(uncertainty.Factor, Level, predicted, measured); err == nil {
 			return band
 		}

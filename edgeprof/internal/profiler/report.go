@@ -248,7 +248,7 @@ func (j *judgement) coverage(predicted []float64) *float64 {
 				}
 			}
 		}
-		if len(others) < smallest {
+		if len(others) < FewestModels {
 			continue
 		}
 		band := bandOf(others)

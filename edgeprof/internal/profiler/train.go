@@ -143,7 +143,7 @@ func (m *Model) bound(j *judgement) {
 	}
 	for _, c := range m.Settings {
 		c.Errors = own[c.Facts.Setting]
-		if len(c.Errors) < smallest {
+		if len(c.Errors) < FewestModels {
 			c.Errors = all
 		}
 		c.bound()
@@ -157,5 +157,5 @@ func (m *Model) bound(j *judgement) {
 	m.Whole.band = bandOf(whole)
 }
 
-// smallest is how many errors an interval of [Level] needs.
-const smallest = 19
+// FewestModels is the number of models whose errors an interval of [Level] needs.
+const FewestModels = 19
