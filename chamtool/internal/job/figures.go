@@ -18,7 +18,7 @@ type Figures struct {
 	Missing     []int      `json:"missing_ranks"`
 	Torn        []int      `json:"torn_ranks"`
 	Dropped     []Dropped  `json:"dropped_tasks"`    // by rank that has any
-	Beyond      int        `json:"tasks_beyond_log"` // of Tasks, those that are only counted: medians and errors are of the others
+	Beyond      int        `json:"tasks_beyond_log"` // of Tasks, those that are only counted: they have no part in medians and errors
 	Tasks       int        `json:"tasks"`
 	Seconds     float64    `json:"task_seconds"`
 	Iterations  int        `json:"iterations"`

@@ -91,7 +91,7 @@ func Scan(ctx context.Context, path string, o Options) (*Log, error) {
 	return ReadLog(source, path, o)
 }
 
-// source is a reader that ends with its context and counts what it read.
+// source reads until its context ends, and counts the bytes.
 type source struct {
 	ctx  context.Context
 	r    io.Reader

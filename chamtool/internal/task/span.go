@@ -9,7 +9,7 @@ import (
 // time that threads spend in tasks and outside of waits. The path of a task is the length of
 // the longest chain of work that had to come before: its parent's up to its creation, and
 // those of the tasks that it depends on, up to their ends. A wait continues at the longest
-// path of what it waits for. The span is the longest path. All times are in ticks.
+// path of the tasks that it waits for. The span is the longest path. All times are in ticks.
 type spans struct {
 	lanes    []*strand // of threads, the implicit task at the bottom of the stack
 	work     uint64

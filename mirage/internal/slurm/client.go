@@ -191,6 +191,6 @@ func ParseController(b []byte) (k Controller, err error) {
 	k.Linear = said["SelectType"] == "select/linear"
 	k.Memory = strings.Contains(said["SelectTypeParameters"], "MEMORY")
 	k.Parameters = said["SchedulerParameters"]
-	k.priorities, err = parsePriorities(said)
-	return k, err
+	k.priorities = parsePriorities(said)
+	return k, nil
 }

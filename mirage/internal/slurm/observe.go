@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -62,6 +63,9 @@ func (p *Provisioner) look(ctx context.Context) error {
 	}
 	p.hardware = h
 	p.announce(now)
+	if p.k.priorities.unread != "" && p.s.Rules == nil {
+		p.doubt(errors.New(p.k.priorities.unread))
+	}
 	if !p.s.Live || !p.k.Accounting || !p.accounted.IsZero() && now.Sub(p.accounted) < accountingAge {
 		return nil
 	}

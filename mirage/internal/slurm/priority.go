@@ -16,24 +16,24 @@ type priorities struct {
 	multifactor bool          // each job has a priority of its own; else the queue is in order of submission
 	agePoints   float64       // of the greatest age
 	maxAge      time.Duration // from which on a job gets no more of them
+	unread      string        // what of it could not be read: the points for age are then not taken off
 }
 
-// parsePriorities reads the configuration of a controller. The error wraps ErrAnswer.
-func parsePriorities(config map[string]string) (p priorities, err error) {
+// parsePriorities reads the configuration of a controller.
+func parsePriorities(config map[string]string) (p priorities) {
 	p.multifactor = config["PriorityType"] != "priority/basic"
 	weight, known := config["PriorityWeightAge"]
-	if !p.multifactor || !known {
-		return p, nil
+	if !p.multifactor || !known || weight == "0" {
+		return p
 	}
-	if p.agePoints, err = strconv.ParseFloat(weight, 64); err != nil || !(p.agePoints >= 0) {
-		return p, fmt.Errorf("scontrol: %w: PriorityWeightAge is %q", ErrAnswer, weight)
-	}
+	points, err := strconv.ParseFloat(weight, 64)
 	seconds, ok := trace.SlurmSeconds(config["PriorityMaxAge"])
-	if !ok || seconds <= 0 {
-		return p, fmt.Errorf("scontrol: %w: PriorityMaxAge is %q", ErrAnswer, config["PriorityMaxAge"])
+	if err != nil || !(points >= 0) || !ok || seconds <= 0 {
+		p.unread = fmt.Sprintf("the place of a new job in the queue includes points for age: PriorityWeightAge is %q, PriorityMaxAge %q", weight, config["PriorityMaxAge"])
+		return p
 	}
-	p.maxAge = time.Duration(seconds) * time.Second
-	return p, nil
+	p.agePoints, p.maxAge = points, time.Duration(seconds)*time.Second
+	return p
 }
 
 // young returns the priority of a job without the points for its age at a time. A span of

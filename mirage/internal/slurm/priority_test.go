@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -52,23 +51,29 @@ func TestPriorityOfNewJob(t *testing.T) {
 	}
 }
 
+// A weight that cannot be read costs the points for age, not the answer.
 func TestParsePriorities(t *testing.T) {
-	p, err := parsePriorities(map[string]string{"PriorityType": "priority/multifactor", "PriorityWeightAge": "1000", "PriorityMaxAge": "7-00:00:00"})
-	if err != nil || p != (priorities{true, 1000, 7 * 24 * time.Hour}) {
-		t.Errorf("%+v, %v", p, err)
+	multifactor := func(weight, age string) map[string]string {
+		return map[string]string{"PriorityType": "priority/multifactor", "PriorityWeightAge": weight, "PriorityMaxAge": age}
 	}
-	if p, err := parsePriorities(map[string]string{"PriorityType": "priority/basic"}); err != nil || p != (priorities{}) {
-		t.Errorf("%+v, %v", p, err)
-	}
-	if p, err := parsePriorities(nil); err != nil || !p.multifactor {
-		t.Errorf("an order that is not known: %+v, %v", p, err)
-	}
-	for _, bad := range []map[string]string{
-		{"PriorityType": "priority/multifactor", "PriorityWeightAge": "many"},
-		{"PriorityType": "priority/multifactor", "PriorityWeightAge": "1", "PriorityMaxAge": "never"},
+	for name, tt := range map[string]struct {
+		config map[string]string
+		want   priorities
+		unread bool
+	}{
+		"with age":        {multifactor("1000", "7-00:00:00"), priorities{multifactor: true, agePoints: 1000, maxAge: 7 * 24 * time.Hour}, false},
+		"without age":     {multifactor("0", "UNLIMITED"), priorities{multifactor: true}, false},
+		"by submission":   {map[string]string{"PriorityType": "priority/basic"}, priorities{}, false},
+		"unknown":         {nil, priorities{multifactor: true}, false},
+		"no weight":       {multifactor("many", "7-00:00:00"), priorities{multifactor: true}, true},
+		"no greatest age": {multifactor("1", "never"), priorities{multifactor: true}, true},
 	} {
-		if _, err := parsePriorities(bad); !errors.Is(err, ErrAnswer) {
-			t.Errorf("%v: %v", bad, err)
+		p := parsePriorities(tt.config)
+		if (p.unread != "") != tt.unread {
+			t.Errorf("%s: %q", name, p.unread)
+		}
+		if p.unread = ""; p != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, p, tt.want)
 		}
 	}
 }

@@ -84,6 +84,9 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 		config.Rules = *rules
 	}
 	v.Private, v.Jobs, v.order = k.Private, jobs, k.priorities
+	if k.priorities.unread != "" && rules == nil {
+		v.Notes = append(v.Notes, k.priorities.unread)
+	}
 	if rules != nil { // the simulator adds the points for age
 		v.order = priorities{multifactor: true}
 	}
