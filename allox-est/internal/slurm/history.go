@@ -37,13 +37,15 @@ func parseEnded(line string) (job Ended, ok bool) {
 	return Ended{number, seconds, fields[1] == "TIMEOUT", start, fields[4], strings.Fields(fields[5])}, true
 }
 
-// Total returns the seconds that count for a prediction: a job that hit its limit would
-// have taken longer, and counts with twice the limit.
+// Total returns the seconds that count for a prediction. Slurm records the beginning and
+// the end in whole seconds, so a job may have taken up to one second more than their
+// difference, and counts with it. A job that hit its limit would have taken longer, and
+// counts with twice the limit.
 func (e Ended) Total() float64 {
 	if e.Cut {
 		return 2 * e.Seconds
 	}
-	return e.Seconds
+	return e.Seconds + 1
 }
 
 // Ran says that a job ran the script with these arguments, and was submitted with options

@@ -13,8 +13,8 @@ func TestParseEnded(t *testing.T) {
 		line string
 		want string // number, seconds of a prediction, last word; empty if it does not count
 	}{
-		{"12|COMPLETED|100|2026-11-26T10:00:00|/home/a|sbatch train.sbatch --epochs 5", "12 1m40s 5"},
-		{"12_3|COMPLETED|100|2026-11-26T10:00:00|/home/a|sbatch -a 1-9 train.sbatch a|b", "12 1m40s a|b"},
+		{"12|COMPLETED|100|2026-11-26T10:00:00|/home/a|sbatch train.sbatch --epochs 5", "12 1m41s 5"},
+		{"12_3|COMPLETED|0|2026-11-26T10:00:00|/home/a|sbatch -a 1-9 train.sbatch a|b", "12 1s a|b"},
 		{"12|TIMEOUT|100|2026-11-26T10:00:00|/home/a|sbatch train.sbatch", "12 3m20s train.sbatch"},
 		{"12|FAILED|100|2026-11-26T10:00:00|/home/a|sbatch train.sbatch", ""},
 		{"12|CANCELLED by 5|100|2026-11-26T10:00:00|/home/a|sbatch train.sbatch", ""},
