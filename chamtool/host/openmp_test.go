@@ -264,6 +264,36 @@ func TestRealIterations(t *testing.T) {
 	}
 }
 
+// A task's size is found where it is a double, the distance of two addresses or of two
+// doubles, or an integer next to a float.
+func TestRealOpenMPNumbers(t *testing.T) {
+	needOpenMP(t)
+	for _, compiler := range []string{"clang", "gcc"} {
+		env := []string{}
+		if compiler == "gcc" {
+			env = append(env, "LD_PRELOAD=libomp.so.5")
+		}
+		program := filepath.Join(t.TempDir(), "numbers")
+		compile(t, "", compiler, "-fopenmp", "-O2", "-Wall", "-Werror", "-o", program, "testdata/numbers.c")
+		for form, unit := range map[string]int64{"addresses": 8, "double": 1000, "bounds": 1000, "integer": 1} {
+			t.Run(compiler+"/"+form, func(t *testing.T) {
+				_, logs := underOMPT(t, env, program, form)
+				rows := rankOf(t, logs).Log.Rows
+				if len(rows) != 3*40 {
+					t.Fatalf("%d tasks", len(rows))
+				}
+				for _, r := range rows {
+					want := unit * int64(1000+137*r.Iteration)
+					found := slices.ContainsFunc(r.Sizes, func(x int64) bool { return x >= want-1 && x <= want+1 }) // doubles are rounded down
+					if !found && r.Iteration > 1 {                                                                  // nothing differs before
+						t.Fatalf("iteration %d: sizes %v, want %d among them", r.Iteration, r.Sizes, want)
+					}
+				}
+			})
+		}
+	}
+}
+
 // Tasks from below a microsecond on: over a run and in at least six of its eighths the
 // intervals hold about what they promise. In the others the machine may have changed its
 // speed, which thousands of kinds of tasks learn one by one.

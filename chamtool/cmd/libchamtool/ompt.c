@@ -10,12 +10,15 @@
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ompt.h"
 #include "ring.h"
 
 enum { MOST_WORDS = 8 };          // of a task's memory that are read: two integers each
+#define MOST_BYTES (1ull << 36)   // between two addresses of one array
+enum { LEAST_DOUBLE = 0x3e700000, MOST_DOUBLE = 0x42a00000 }; // high halves: 2^-24 to 2^43
 enum { CONTROL_ITERATION = 64 };  // omp_control_tool: an iteration ends here
 
 static struct {
@@ -186,29 +189,36 @@ static void on_dependences(ompt_data *task, const ompt_dependence *list, int cou
     }
 }
 
-// integers takes the integers of a word of a task's memory: two of 32 bits, or a
-// small one of 64 and nothing. Addresses, and numbers that are no sizes, are 0. What
-// the compiler leaves between a task's variables may be the half of an address.
-static inline void integers(uint64_t word, uint64_t *out) {
+// numbers reads a word of a task's memory as two numbers. It is two integers of 32 bits;
+// one of 64; a double, in millionths; or an address, of which the distance in bytes from
+// the address before it in the block counts: the bounds of an array. An integer that is
+// followed by a float looks like a double with few bits, so both are taken. Numbers that
+// cannot be sizes are 0. What the compiler leaves between a task's variables may be the
+// half of an address.
+static inline void numbers(uint64_t word, uint64_t *before, uint64_t *out) {
     uint32_t high = (uint32_t)(word >> 32), low = (uint32_t)word;
     int address = high - omp.program < 16 || (high + 64 >= omp.mapped && high <= omp.stack);
+    out[0] = out[1] = 0;
     if ((address && low >= 1 << 24) || word - omp.fixed < omp.fixed_to - omp.fixed) {
-        out[0] = out[1] = 0;
-        return;
+        if (*before && word - *before < MOST_BYTES) out[0] = word - *before;
+        *before = word;
+    } else if (high < 16 && low >= 1u << 31) { // more than an int
+        out[0] = word;
+    } else if (high - LEAST_DOUBLE < MOST_DOUBLE - LEAST_DOUBLE) {
+        double value;
+        memcpy(&value, &word, sizeof value);
+        out[0] = (uint64_t)(value * 1e6);
+        if (low < 1 << 20) out[1] = low;
+    } else {
+        if (high < 1 << 24 || high == UINT32_MAX || low < 1 << 24) out[0] = (uint64_t)(int64_t)(int32_t)low;
+        if (!address && high < 1 << 24) out[1] = high;
     }
-    if (high < 16 && low >= 1u << 31) { // more than an int
-        out[0] = word, out[1] = 0;
-        return;
-    }
-    out[0] = (uint64_t)(int64_t)(int32_t)low;
-    out[1] = address || high >= 1 << 24 ? 0 : high;
-    if (high >= 1 << 24 && high != UINT32_MAX && low >= 1 << 24) out[0] = 0;
 }
 
 // describe writes what a task works on. The runtime keeps five words of its own
 // before a task's variables, of which the block shows the last two.
 static inline void describe(struct ring *r, uint64_t at, uint64_t task) {
-    uint64_t sizes[2 * MOST_WORDS], n = 0;
+    uint64_t sizes[2 * MOST_WORDS], n = 0, before = 0;
     void *block;
     size_t size;
     if (omp.memory && omp.memory(&block, &size, 0)) {
@@ -219,7 +229,7 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t task) {
             sizes[n++] = 0;
             word += 2;
         }
-        for (; word < end && n < 2 * MOST_WORDS; word++, n += 2) integers(*word, sizes + n);
+        for (; word < end && n < 2 * MOST_WORDS; word++, n += 2) numbers(*word, &before, sizes + n);
         while (n > 0 && sizes[n - 1] == 0) n--;
     }
     uint64_t further = (n + SLOT_WORDS - 1) / SLOT_WORDS, head = room(r, 1 + further);

@@ -1,38 +1,63 @@
 package session
 
-// varied keeps of a task's integers those that tell tasks of one construct apart.
-// A number takes a place when it is first seen to differ from the first task's, so
-// that places never move: what came before counts as 0 there.
+import "slices"
+
+// varied holds the numbers that differ between the tasks of one construct, and the
+// distances between neighbours among them, which may be the bounds of a range. A number
+// gets its place when it first differs from the first task's, so places never move; it
+// counts as 0 in earlier tasks.
 type varied struct {
 	first  []int64
-	places []int // in the integers, by place
+	places []place
 	out    []int64
 }
 
-// features returns the places' numbers; the slice is used again.
+// place is the position of a number among a task's, or of two whose distance counts.
+type place struct {
+	at   int
+	from int // -1 for the number itself
+}
+
+// features returns the numbers and distances of a task; the next call overwrites them.
 func (v *varied) features(numbers []int64) []int64 {
 	if v.first == nil {
 		v.first = append([]int64{}, numbers...)
 	}
 	for i := range max(len(numbers), len(v.first)) {
-		if at(numbers, i) != at(v.first, i) && !v.has(i) {
-			v.places = append(v.places, i)
+		if at(numbers, i) != at(v.first, i) && !slices.Contains(v.places, place{at: i, from: -1}) {
+			v.add(i)
 		}
 	}
 	v.out = v.out[:0]
-	for _, i := range v.places {
-		v.out = append(v.out, at(numbers, i))
+	for _, p := range v.places {
+		x := at(numbers, p.at)
+		if p.from >= 0 {
+			x = max(x-at(numbers, p.from), at(numbers, p.from)-x)
+		}
+		v.out = append(v.out, x)
 	}
 	return v.out
 }
 
-func (v *varied) has(place int) bool {
-	for _, i := range v.places {
-		if i == place {
-			return true
+// add adds a number, and its distances from the nearest ones before and behind it.
+func (v *varied) add(i int) {
+	before, behind := -1, -1
+	for _, p := range v.places {
+		switch {
+		case p.from >= 0:
+		case p.at < i:
+			before = max(before, p.at)
+		case behind < 0 || p.at < behind:
+			behind = p.at
 		}
 	}
-	return false
+	v.places = append(v.places, place{at: i, from: -1})
+	if before >= 0 {
+		v.places = append(v.places, place{at: i, from: before})
+	}
+	if behind >= 0 {
+		v.places = append(v.places, place{at: behind, from: i})
+	}
 }
 
 func at(numbers []int64, i int) int64 {
