@@ -395,13 +395,6 @@ func (e *Entry) Fit() {
 	e.fits++
 	e.samples = slices.Delete(e.samples, 0, max(0, len(e.samples)-window))
 	e.power, e.outliers = fitRobust(e.samples, e.width)
-	places := e.model.places[:0]
-	for i := range e.samples {
-		s := &e.samples[i]
-		at := e.power.log(s.f.x)
-		places = append(places, place{at: at, off: s.y - at, order: s.order})
-	}
-	e.local = fitLocal(places)
-	e.model.places = places
+	e.local, e.model.places = fitAxis(e.samples, &e.power, e.model.places)
 	e.next = e.learned + max(8, min(e.learned/4, window))
 }

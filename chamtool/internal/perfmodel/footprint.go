@@ -95,7 +95,7 @@ func (f *Footprint) forget() {
 func (f *Footprint) fitted() {
 	if e := f.entry; f.fit != e.fits {
 		f.fit, f.along = e.fits, e.power.log(f.x)
-		f.local = f.along + e.local.log(f.along)
+		f.local = f.along + e.local.log(e.local.place(f.x, f.along))
 	}
 }
 

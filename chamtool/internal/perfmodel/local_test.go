@@ -1,6 +1,12 @@
 package perfmodel
 
-import "testing"
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+)
 
 // TestLocalLaw: offsets lie straight between the knots and are constant beyond them.
 func TestLocalLaw(t *testing.T) {
@@ -22,8 +28,39 @@ func TestLocalLawOfEqualPlaces(t *testing.T) {
 	for i := range 400 {
 		runs = append(runs, place{at: float64(i % 2), off: float64(i / 4), order: i})
 	}
-	if l := fitLocal(runs); len(l.at) != 2 || l.off[0] != 78 || l.off[1] != 78 {
+	var l localLaw
+	if l.fit(runs); len(l.at) != 2 || l.off[0] != 78 || l.off[1] != 78 {
 		t.Errorf("%+v, want two knots at the quantile 0.45 of 60 to 99", l)
+	}
+}
+
+// A function whose work changes its kind at a threshold of one size is predicted along that
+// size, which a power law of both sizes does not follow.
+func TestThreshold(t *testing.T) {
+	e := New(Options{}).Entry("sort")
+	seconds := func(a, b int64) float64 {
+		if b < 20000 {
+			return 1e-7 * float64(b)
+		}
+		return 2e-9 * float64(b)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	sizes := func() []int64 { return []int64{random.Int64N(1 << 20), int64(1000 * math.Exp(5*random.Float64()))} }
+	for range 2000 {
+		s := sizes()
+		e.Observe(e.Footprint(s), seconds(s[0], s[1]))
+	}
+	var misses []float64
+	for range 200 {
+		s := sizes()
+		p, err := e.Predict(e.Footprint(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		misses = append(misses, math.Abs(math.Log(p.Value/seconds(s[0], s[1]))))
+	}
+	if m := stat.Mean(misses, nil); m > 0.1 {
+		t.Errorf("mean error of logarithms %.3f for sizes that never ran, want below 0.1", m)
 	}
 }
 
