@@ -264,6 +264,36 @@ func TestRealIterations(t *testing.T) {
 	}
 }
 
+// Tasks that come faster than they are read are counted exactly, by function and thread; what
+// the log holds of the others can be used.
+func TestRealOpenMPFlood(t *testing.T) {
+	needOpenMP(t)
+	out, logs := underOMPT(t, []string{"CHAMTOOL_RING_SLOTS=64"}, example(t, "clang", "queens"), "10", "10")
+	var tasks uint64
+	if _, err := fmt.Sscanf(out, "tasks %d,", &tasks); err != nil || tasks == 0 {
+		t.Fatalf("%v: %q", err, out)
+	}
+	r := rankOf(t, logs)
+	s := r.Summary
+	if s.Created != tasks || s.Started != tasks || s.Ended != tasks || s.Incomplete+s.Bad != 0 || s.TooShort > 0 {
+		t.Errorf("%d created, %d started, %d ended, %d incomplete, %d of no time; the program counted %d", s.Created, s.Started, s.Ended, s.Incomplete, s.TooShort, tasks)
+	}
+	if s.Unread == 0 || s.Beyond == nil || uint64(s.Beyond.Count) != s.Unread || uint64(len(r.Log.Rows))+s.Unread != tasks {
+		t.Fatalf("%d rows, %d unread, %+v", len(r.Log.Rows), s.Unread, s.Beyond)
+	}
+	function := r.Log.Rows[0].Entry
+	threads := 0
+	for _, b := range s.Beyond.Threads {
+		threads += b.Count
+	}
+	if f := s.Beyond.Functions[function]; len(s.Beyond.Functions) != 1 || f == nil || f.Count != s.Beyond.Count || threads != s.Beyond.Count {
+		t.Errorf("%s: %+v, %d by threads", function, s.Beyond.Functions, threads)
+	}
+	if b := s.Beyond; b.Seconds <= 0 || b.Seconds > 3*s.RunSeconds || b.Longest <= 0 || b.Longest > b.Seconds {
+		t.Errorf("%v s of tasks, the longest %v, in a run of %v s", b.Seconds, b.Longest, s.RunSeconds)
+	}
+}
+
 // A task's size is found where it is a double, the distance of two addresses or of two
 // doubles, or an integer next to a float.
 func TestRealOpenMPNumbers(t *testing.T) {

@@ -34,12 +34,32 @@ static struct {
     _Atomic int bound;                // tasks have dependences, or create tasks
 } omp;
 
-// A task's data is its token in the low 52 bits, the number of its taskloop, and
-// whether it has begun.
+// A task's data is its token in the low 52 bits, of which its construct takes bits 32 to 39
+// that tokens leave 0, the number of its taskloop, COUNTED, and whether it has begun.
 #define BEGUN (1ull << 63)
-#define TOKEN ((1ull << 52) - 1)
 
+static inline uint64_t token_of(uint64_t data) { return data & ((1ull << 52) - 1) & ~(0xffull << 32); }
+static inline uint64_t construct_of(uint64_t data) { return data >> 32 & 0xff; }
 static inline unsigned loop_of(uint64_t data) { return data >> 52 & 0x3ff; }
+
+// construct_at returns the number of the construct at a place; 0 if there are too many.
+static uint64_t construct_at(uint64_t place) {
+    for (uint64_t n = 1; n < CONSTRUCTS; n++) {
+        uint64_t there = atomic_load_explicit(&tool.constructs[n], memory_order_relaxed);
+        if (there == place) return n;
+        if (there) continue;
+        if (atomic_compare_exchange_strong(&tool.constructs[n], &there, place) || there == place) return n;
+    }
+    return 0;
+}
+
+static __thread struct { uint64_t place, number; } last_construct;
+
+// construct returns construct_at, which it remembers.
+static inline uint64_t construct(uint64_t place) {
+    if (__builtin_expect(place != last_construct.place, 0)) last_construct.number = construct_at(last_construct.place = place);
+    return last_construct.number;
+}
 
 // ---- taskloops --------------------------------------------------------------
 
@@ -47,9 +67,6 @@ static inline unsigned loop_of(uint64_t data) { return data >> 52 & 0x3ff; }
 // were under way when it came to it, and its number.
 static __thread struct { uint64_t depth; unsigned number; } in_loop[16];
 static __thread unsigned loops_deep;
-
-// RUNTIMES marks a task under way that is the runtime's own.
-enum { RUNTIMES = 1 << 15 };
 
 static inline int of_runtime(uint64_t address) { return address >= omp.from && address < omp.to; }
 
@@ -96,10 +113,15 @@ static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task
 static unsigned loop_here(struct ring *r) {
     if (loops_deep > 0 && loops_deep <= 16 && in_loop[loops_deep - 1].depth == r->depth) return in_loop[loops_deep - 1].number;
     if (r->depth == 0 || r->depth > MOST_NESTED) return 0;
-    uint64_t *loop = &r->under_way[r->depth - 1].loop;
-    if (!(*loop & RUNTIMES)) push(EVENT_RUNTIMES, 1, 0, ticks(), r->under_way[r->depth - 1].token, 0);
-    *loop |= RUNTIMES;
-    return (unsigned)(*loop & ~RUNTIMES);
+    struct under_way *run = &r->under_way[r->depth - 1];
+    if (!(run->loop & RUNTIMES)) {
+        if (run->construct & COUNTED) {
+            struct unread *u = unread_of(r, run->construct);
+            add(&u->created, UINT64_MAX), add(&u->begun, UINT64_MAX); // one less
+        } else push(EVENT_RUNTIMES, 1, 0, ticks(), run->token, 0);
+    }
+    run->loop |= RUNTIMES;
+    return (unsigned)(run->loop & ~(uint64_t)RUNTIMES);
 }
 
 // INNER marks the data of a parallel region within another one or within a task, HELPERS that
@@ -163,15 +185,21 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     if (__builtin_expect(of_runtime(entry) || loops_deep > 0, 0)) number = loop_here(r);
     if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
     if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
-    task->value = token | (uint64_t)number << 52;
-    push(EVENT_OPEN, 1 | (flags & OMPT_TASK_UNDEFERRED && !alone() ? FLAG_UNDEFERRED : 0), 0, at, token, place_of(r, entry));
+    uint64_t place = place_of(r, entry), known = construct(place);
+    task->value = token | known << 32 | (uint64_t)number << 52;
+    if (__builtin_expect(!has_spare(r, r->quarter), 0)) { // the rest is for the tasks that are open
+        task->value |= COUNTED;
+        add(&unread_of(r, known)->created, 1);
+        return;
+    }
+    push(EVENT_OPEN, 1 | (flags & OMPT_TASK_UNDEFERRED && !alone() ? FLAG_UNDEFERRED : 0), 0, at, token, place);
 }
 
 // on_dependences writes the addresses that a task depends on, with bit 63 where it writes.
 static void on_dependences(ompt_data *task, const ompt_dependence *list, int count) {
     struct ring *r;
     uint64_t token;
-    if (!on() || !(r = my_ring()) || !(token = task->value & TOKEN)) return;
+    if (!on() || !(r = my_ring()) || !(token = token_of(task->value)) || task->value & COUNTED) return;
     for (int from = 0; from < count; from += MAX_SIZES) {
         uint64_t n = (uint64_t)(count - from < MAX_SIZES ? count - from : MAX_SIZES), further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
         uint64_t head = room(r, 1 + further);
@@ -217,14 +245,21 @@ static inline void numbers(uint64_t word, uint64_t *before, uint64_t *out) {
 
 // describe writes what a task works on. The runtime keeps five words of its own
 // before a task's variables, of which the block shows the last two.
-static inline void describe(struct ring *r, uint64_t at, uint64_t task) {
+static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     uint64_t sizes[2 * MOST_WORDS], n = 0, before = 0;
+    if (__builtin_expect(*task & COUNTED || !has_spare(r, 3 + MOST_WORDS), 0)) {
+        struct unread *u = unread_of(r, construct_of(*task));
+        add(&u->begun, 1);
+        add(&u->torn, !(*task & COUNTED));
+        *task |= COUNTED;
+        return;
+    }
     void *block;
     size_t size;
     if (omp.memory && omp.memory(&block, &size, 0)) {
         uintptr_t from = (uintptr_t)block, skip = from & 7 ? 20 : 8;
         const uint64_t *word = (const uint64_t *)(from + skip), *end = word + (size > skip ? (size - skip) / 8 : 0);
-        if (loop_of(task) && end - word >= 2) {
+        if (loop_of(*task) && end - word >= 2) {
             sizes[n++] = word[1] - word[0]; // its iterations less one, or times the step
             sizes[n++] = 0;
             word += 2;
@@ -237,7 +272,7 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t task) {
     uint64_t *slot = r->slots[head & r->mask];
     slot[0] = header(EVENT_BEGIN, 1, n, further, (int32_t)atomic_load_explicit(&omp.iteration, memory_order_relaxed));
     slot[1] = at;
-    slot[2] = task & TOKEN;
+    slot[2] = token_of(*task);
     slot[3] = 0;
     for (uint64_t i = 0; i < n; i++) r->slots[(head + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS] = sizes[i];
     publish(r, head, 1 + further);
@@ -258,24 +293,27 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     case OMPT_TASK_CANCEL:
     case OMPT_TASK_DETACH:
         if (!(prior->value & BEGUN)) return; // an implicit task, or one that began before there was a tool
-        end_run(EVENT_RUN, 1, prior->value & TOKEN);
+        end_run(EVENT_RUN, 1, token_of(prior->value));
         prior->value = 0;
         return; // what goes on is on the stack already
     case OMPT_TASK_SWITCH:
     case OMPT_TASK_YIELD: break;
     default: return; // an event that a task waited for
     }
-    uint64_t token = next ? next->value & TOKEN : 0;
+    uint64_t token = next ? token_of(next->value) : 0;
     if (!token || (next->value & BEGUN && under_way(r, token))) { // an untied task leaves the thread before its end
-        if (prior->value & BEGUN && under_way(r, prior->value & TOKEN)) end_run(EVENT_PART, 1, prior->value & TOKEN);
+        if (prior->value & BEGUN && under_way(r, token_of(prior->value))) end_run(EVENT_PART, 1, token_of(prior->value));
         return;
     }
     uint64_t at = ticks();
     if (!(next->value & BEGUN)) {
         next->value |= BEGUN;
-        describe(r, at, next->value);
+        describe(r, at, &next->value);
+    } else if (__builtin_expect(!(next->value & COUNTED) && !has_spare(r, 2), 0)) { // what follows is only counted
+        next->value |= COUNTED;
+        add(&unread_of(r, construct_of(next->value))->torn, 1);
     }
-    if (r->depth < MOST_NESTED) r->under_way[r->depth].loop = loop_of(next->value);
+    if (r->depth < MOST_NESTED) r->under_way[r->depth].loop = loop_of(next->value), r->under_way[r->depth].construct = construct_of(next->value) | (next->value & COUNTED);
     begin_run(r, token, at);
 }
 

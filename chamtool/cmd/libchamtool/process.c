@@ -109,13 +109,14 @@ static struct ring *adopt(void) {
 
 static struct ring *make_ring(void) {
     size_t slots = tool.settings.ring_slots;
-    size_t bytes = sizeof(struct ring) + slots * sizeof(uint64_t[SLOT_WORDS]);
+    size_t bytes = sizeof(struct ring) + slots * sizeof(uint64_t[SLOT_WORDS]) + CONSTRUCTS * sizeof(struct unread);
     struct ring *r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (r == MAP_FAILED) return NULL;
     r->mask = slots - 1;
     r->quarter = slots / 4;
     r->lane = atomic_fetch_add(&tool.lanes, 1);
     r->slots = (uint64_t (*)[SLOT_WORDS])(r + 1);
+    r->unread = (struct unread *)(r->slots + slots);
     atomic_store(&r->taken, 1);
     r->next = atomic_load(&tool.rings);
     while (!atomic_compare_exchange_weak(&tool.rings, &r->next, r)) {}
@@ -129,7 +130,7 @@ struct ring *first_ring(void) {
         atomic_fetch_add(&tool.unplaced, 1);
         return NULL;
     }
-    r->depth = 0;
+    r->depth = r->shown = 0;
     pthread_setspecific(tool.leave, r);
     return mine = r;
 }
@@ -163,7 +164,9 @@ static void reuse_rings(void) {
         atomic_store(&r->tail, atomic_load(&r->head));
         atomic_store(&r->dropped, 0);
         atomic_store(&r->started, 0);
-        r->depth = 0;
+        atomic_store(&r->changed, 0);
+        memset(r->unread, 0, CONSTRUCTS * sizeof *r->unread);
+        r->depth = r->shown = 0;
     }
     atomic_store(&tool.unplaced, 0);
 }

@@ -24,6 +24,7 @@ extern struct tool {
     struct process process;
     struct settings settings;
     _Atomic(struct ring *) rings;
+    _Atomic uint64_t constructs[CONSTRUCTS]; // their places
     _Atomic uint64_t lanes;
     _Atomic uint64_t unplaced;
     pthread_key_t leave;
@@ -80,17 +81,24 @@ static inline uint64_t place_of(struct ring *r, uint64_t address) {
     return place;
 }
 
+// has_room reports whether a ring has place for n slots.
+static inline int has_room(struct ring *r, uint64_t n) {
+    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    if (__builtin_expect(head + n - r->seen <= r->mask + 1, 1)) return 1;
+    r->seen = atomic_load_explicit(&r->tail, memory_order_acquire);
+    return head + n - r->seen <= r->mask + 1;
+}
+
+// add changes a number that only this thread writes.
+static inline void add(_Atomic uint64_t *n, uint64_t by) {
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by, memory_order_relaxed);
+}
+
 // room returns the head of a ring with place for n slots, or UINT64_MAX.
 static inline uint64_t room(struct ring *r, uint64_t n) {
-    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-    if (__builtin_expect(head + n - r->seen > r->mask + 1, 0)) {
-        r->seen = atomic_load_explicit(&r->tail, memory_order_acquire);
-        if (head + n - r->seen > r->mask + 1) {
-            atomic_store_explicit(&r->dropped, atomic_load_explicit(&r->dropped, memory_order_relaxed) + 1, memory_order_relaxed);
-            return UINT64_MAX;
-        }
-    }
-    return head;
+    if (__builtin_expect(has_room(r, n), 1)) return atomic_load_explicit(&r->head, memory_order_relaxed);
+    add(&r->dropped, 1);
+    return UINT64_MAX;
 }
 
 // publish shows the reader n more slots. Now and then it looks whether the
@@ -116,13 +124,18 @@ static inline void push(int kind, int flag, int32_t number, uint64_t at, uint64_
     publish(r, head, 1);
 }
 
-// name gives a task an identity that no other task of this process has.
+// COUNTED marks a task of which the events have no room: it is counted by its construct.
+#define COUNTED (1ull << 62)
+
+// RUNTIMES marks a task under way that is the runtime's own.
+enum { RUNTIMES = 1 << 15 };
+
+// name gives a task an identity that no other open task of this process has.
 static inline uint64_t name(void) {
     struct ring *r = my_ring();
     if (!r) return 0;
-    uint64_t n = atomic_load_explicit(&r->named, memory_order_relaxed) + 1;
-    atomic_store_explicit(&r->named, n, memory_order_relaxed);
-    return (r->lane + 1) << 40 | (n & 0xffffffffff);
+    add(&r->named, 1);
+    return (r->lane + 1) << 40 | (atomic_load_explicit(&r->named, memory_order_relaxed) & UINT32_MAX);
 }
 
 // begin_run notes a task's beginning; what it was is told when it ends.
@@ -132,23 +145,79 @@ static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
         r->unsampled = 0;
         cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     }
-    if (r->depth < MOST_NESTED) r->under_way[r->depth] = (struct under_way){token, at, cpu, r->under_way[r->depth].loop};
+    if (r->depth < MOST_NESTED) {
+        struct under_way *run = &r->under_way[r->depth];
+        run->token = token, run->start = at, run->cpu = cpu, run->inner = run->untold = 0;
+        r->shown += !(run->construct & COUNTED);
+    }
     r->depth++;
 }
 
-// push_run writes a run, or a part of one; its CPU time, where it was taken, goes
-// as a size does.
-static inline void push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t end, uint64_t cpu) {
-    uint64_t further = cpu != 0, head = room(r, 1 + further);
-    if (head == UINT64_MAX) return;
-    int32_t place = (int32_t)((uint32_t)r->depth << 16 | (uint32_t)((sched_getcpu() + 1) & 0xffff));
+// KEPT are the slots of a ring that the tasks of an OpenMP program leave to other events.
+enum { KEPT = 64 };
+
+// has_spare reports whether a ring has place for n slots besides those kept, and three for
+// the ends of each task under way that an event will tell, and of its wait.
+static inline int has_spare(struct ring *r, uint64_t n) { return has_room(r, n + KEPT + 3 * r->shown); }
+
+// unread_of returns what a ring counts of a task's construct.
+static inline struct unread *unread_of(struct ring *r, uint64_t construct) {
+    struct unread *u = &r->unread[construct % CONSTRUCTS];
+    atomic_store_explicit(&u->place, atomic_load_explicit(&tool.constructs[construct % CONSTRUCTS], memory_order_relaxed), memory_order_relaxed);
+    add(&r->changed, 1);
+    return u;
+}
+
+// count_run counts a run, or a part of one, by its construct.
+static inline void count_run(struct ring *r, struct under_way *run, uint64_t at, uint64_t ended) {
+    struct unread *u = unread_of(r, run->construct);
+    uint64_t ticks = at - run->start - run->inner;
+    add(&u->ticks, ticks);
+    add(&u->ended, ended);
+    if (ticks > atomic_load_explicit(&u->longest, memory_order_relaxed)) atomic_store_explicit(&u->longest, ticks, memory_order_relaxed);
+}
+
+// push_run writes a run, or a part of one; its CPU time, where it was taken, and the time
+// within it that no event told go as sizes do. It returns 0 if the run was only counted.
+static inline int push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t end, uint64_t cpu) {
+    uint64_t sizes = run->untold ? 2 : cpu != 0, further = sizes != 0, ended = kind == EVENT_RUN;
+    if (tool.process.dialect == DIALECT_OMPT) {
+        if (run->construct & COUNTED) {
+            count_run(r, run, end, ended && !(run->loop & RUNTIMES));
+            return 0;
+        }
+        if (__builtin_expect(!has_room(r, 1 + further), 0)) {
+            count_run(r, run, end, ended);
+            add(&unread_of(r, run->construct)->torn, ended);
+            return 0;
+        }
+    }
+    uint64_t head = room(r, 1 + further);
+    if (head == UINT64_MAX) return 0;
+    int32_t place = (int32_t)((uint32_t)r->shown << 16 | (uint32_t)((sched_getcpu() + 1) & 0xffff));
     uint64_t *slot = r->slots[head & r->mask];
-    slot[0] = header(kind, flag, further, further, place);
+    slot[0] = header(kind, flag, sizes, further, place);
     slot[1] = run->start;
     slot[2] = run->token;
     slot[3] = end;
-    if (further) r->slots[(head + 1) & r->mask][0] = cpu;
+    if (further) {
+        uint64_t *more = r->slots[(head + 1) & r->mask];
+        more[0] = cpu, more[1] = run->untold;
+    }
     publish(r, head, 1 + further);
+    return 1;
+}
+
+// innermost returns the task under way that began last.
+static inline struct under_way *innermost(struct ring *r) {
+    return r->depth == 0 ? &r->implicit : &r->under_way[(r->depth < MOST_NESTED ? r->depth : MOST_NESTED) - 1];
+}
+
+// end_inner takes the task that began last off those under way.
+static inline struct under_way *end_inner(struct ring *r) {
+    struct under_way *run = &r->under_way[--r->depth];
+    r->shown -= !(run->construct & COUNTED);
+    return run;
 }
 
 // end_run tells of the run of a task, or of a part of it. Those that began within
@@ -163,17 +232,38 @@ static inline void end_run(int kind, int flag, uint64_t token) {
         lose(token, 1);
         return;
     }
-    while (__builtin_expect(r->depth > i, 0)) lose(r->under_way[--r->depth].token, 0);
-    struct under_way *run = &r->under_way[--r->depth];
+    while (__builtin_expect(r->depth > i, 0)) lose(end_inner(r)->token, 0);
+    struct under_way *run = end_inner(r);
     if (run->cpu) cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - run->cpu;
-    push_run(r, kind, flag, run, at, cpu);
+    int told = push_run(r, kind, flag, run, at, cpu);
+    struct under_way *outer = innermost(r);
+    outer->inner += at - run->start;
+    if (!told) outer->untold += at - run->start - (run->inner - run->untold);
 }
 
-// push_wait tells that the thread comes to a place where it waits, or leaves it,
-// within the tasks that it has under way.
+// push_wait tells that the thread comes to a place where it waits, or leaves it, within the
+// tasks that it has under way. The end tells the time of the runs within that no event told.
+// A task's wait is only counted if the ring has little room.
 static inline void push_wait(int kind, int flag, uint64_t iteration) {
     struct ring *r = my_ring();
-    if (r) push(kind, flag, (int32_t)r->depth, ticks(), 0, iteration);
+    if (!r) return;
+    uint64_t at = ticks(), untold = 0;
+    struct under_way *run = innermost(r);
+    if (kind == EVENT_WAIT_START) {
+        run->from = at, run->before[0] = run->inner, run->before[1] = run->untold;
+        run->hidden = tool.process.dialect == DIALECT_OMPT && r->depth > 0 && (run->construct & COUNTED || !has_spare(r, 2));
+    } else {
+        uint64_t idle = at - run->from - (run->inner - run->before[0]);
+        untold = run->untold - run->before[1];
+        run->inner += idle;
+        if (run->hidden) {
+            run->untold += idle;
+            struct unread *u = unread_of(r, run->construct);
+            add(&u->waits, 1);
+            add(&u->waited, idle);
+        }
+    }
+    if (!run->hidden) push(kind, flag, (int32_t)r->shown, at, untold, iteration);
 }
 
 #endif

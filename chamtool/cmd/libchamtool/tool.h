@@ -37,6 +37,7 @@ enum {
     SLOT_WORDS = 4,
     MAX_SIZES = 15 * SLOT_WORDS,
     MOST_NESTED = 65535,
+    CONSTRUCTS = 256, // that are counted separately; those beyond share number 0
     UNLOADS = 48, // a place holds the number of unloads above its address: what is loaded later may have the same address
 };
 
@@ -56,14 +57,30 @@ struct ring {
     _Atomic uint64_t named; // tasks named by this ring's threads
     uint64_t quarter; // of the slots: how often the writer looks for the reader
     _Atomic uint64_t started; // tasks begun that no event tells of before they end
+    struct unread *unread;    // by construct
+    _Atomic uint64_t changed; // how often one of them changed
     uint64_t place; // of the last task created
     uint64_t unsampled; // tasks begun since the CPU time of one was taken
     uint64_t depth; // tasks under way, the outermost first
     struct under_way {
         uint64_t token, start, cpu; // cpu: the thread's CPU time at the start, 0 if not taken
         uint64_t loop;              // OpenMP: the number of its taskloop, and RUNTIMES
-    } under_way[MOST_NESTED];
+        uint64_t construct;         // OpenMP: its construct, and COUNTED
+        uint64_t inner, untold;     // ticks of the runs and waits within it; of them, those that no event told
+        uint64_t from, before[2];   // of its wait: the tick of its beginning, inner and untold then
+        uint64_t hidden;            // no event told the beginning of its wait
+    } under_way[MOST_NESTED], implicit; // implicit: outside of tasks
+    uint64_t shown; // of the tasks under way, those whose run an event will tell
 } __attribute__((aligned(64)));
+
+// unread counts the tasks of a construct of which a ring had no room for an event.
+struct unread {
+    _Atomic uint64_t place; // of the construct
+    _Atomic uint64_t created, begun, ended; // without those that an event tells of
+    _Atomic uint64_t ticks, longest;        // of the ended ones, without runs and waits within
+    _Atomic uint64_t torn;                  // of which an event told the creation or the beginning, and none the end
+    _Atomic uint64_t waits, waited;         // that no event tells of, and their ticks without runs within
+};
 
 // Dialects, as in package event.
 enum { DIALECT_UPSTREAM = 1, DIALECT_PATCHED, DIALECT_OMPT };

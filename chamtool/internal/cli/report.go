@@ -103,6 +103,17 @@ func tasksText(f job.Figures) string {
 	return fmt.Sprintf("%d, without the %d to %d that were dropped", f.Tasks, low, high)
 }
 
+// beyondText returns why the log does not hold all tasks.
+func beyondText(f job.Figures) string {
+	switch f.Unread {
+	case 0:
+		return "the log reached its limit"
+	case f.Beyond:
+		return "they came faster than they were read"
+	}
+	return fmt.Sprintf("%d came faster than they were read, and the log reached its limit", f.Unread)
+}
+
 // droppedTasks returns the bounds of the number of tasks that were dropped.
 func droppedTasks(f job.Figures) (low, high uint64) {
 	for _, d := range f.Dropped {
@@ -136,7 +147,7 @@ func reportTables(p *cli.Page, f job.Figures) {
 	}
 	t.Add("tasks", tasksText(f))
 	if f.Beyond > 0 {
-		t.Add("tasks only counted", fmt.Sprintf("%d: the log reached its limit; medians, errors and the worst functions cover the first %d", f.Beyond, f.Tasks-f.Beyond))
+		t.Add("tasks only counted", fmt.Sprintf("%d: %s; medians, errors and the worst functions cover the other %d", f.Beyond, beyondText(f), f.Tasks-f.Beyond))
 	}
 	t.Add("task seconds", f.Seconds)
 	t.Add("iterations", f.Iterations)

@@ -212,6 +212,8 @@ func spanText(f job.Figures) string {
 		return fmt.Sprintf("work %s s, span %s s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism))
 	}
 	switch _, dropped := droppedTasks(f); {
+	case f.Unread > 0:
+		return fmt.Sprintf("work, span: unknown, %s came faster than they were read and are only counted; larger tasks or CHAMTOOL_RING_SLOTS help", plural.Count(f.Unread, "task"))
 	case dropped > 0:
 		return "work, span: unknown, events were dropped; larger tasks or CHAMTOOL_RING_SLOTS help"
 	case f.Lost.Wall == 0:

@@ -24,12 +24,31 @@ type Header struct {
 	named   uint64 // tasks named by this ring's threads
 	quarter uint64 // of the slots: how often C's writer looks for the reader
 	started atomic.Uint64
+	unread  *[Constructs]unread
+	changed atomic.Uint64 // how often one of them changed
 
 	place     uint64 // C's own, as the next
 	unsampled uint64
 	depth     atomic.Uint64 // tasks under way, the outermost first
 	token     atomic.Uint64 // of the outermost
 	began     atomic.Uint64 // when it began, in ticks
+}
+
+// Constructs is the number of constructs that a ring counts separately.
+const Constructs = 256
+
+// unread is struct unread of tool.h.
+type unread struct {
+	place, created, begun, ended, ticks, longest, torn, waits, waited atomic.Uint64
+}
+
+// Unread counts the tasks of a construct of which a ring had no room for an event.
+type Unread struct {
+	Place                 uint64 // of the construct; 0 for all beyond the first 255
+	Created, Begun, Ended uint64 // without those that an event tells of
+	Ticks, Longest        uint64 // of the ended ones, without runs and waits within
+	Torn                  uint64 // of which an event told the creation or the beginning, and none the end
+	Waits, Waited         uint64 // that no event tells of, and their ticks without runs within
 }
 
 // Ring is one thread's events.
@@ -91,6 +110,40 @@ func (r *Ring) Begin(token, began uint64) {
 	r.h.token.Store(token)
 	r.h.began.Store(began)
 	r.h.depth.Store(min(token, 1))
+}
+
+// Unread returns the counts of the constructs that have any. changed is the number of
+// changes to them so far: while it stays the same, so do they.
+func (r *Ring) Unread() (counts []Unread, changed uint64) {
+	if changed = r.h.changed.Load(); changed == 0 || r.h.unread == nil {
+		return nil, 0
+	}
+	for i := range r.h.unread {
+		u := &r.h.unread[i]
+		c := Unread{u.place.Load(), u.created.Load(), u.begun.Load(), u.ended.Load(), u.ticks.Load(), u.longest.Load(), u.torn.Load(), u.waits.Load(), u.waited.Load()}
+		if c.Created|c.Begun|c.Ended|c.Torn|c.Waits != 0 {
+			counts = append(counts, c)
+		}
+	}
+	return counts, changed
+}
+
+// Count adds to the counts of the construct of a number, as the C side does.
+func (r *Ring) Count(construct int, c Unread) {
+	if r.h.unread == nil {
+		r.h.unread = new([Constructs]unread)
+	}
+	u := &r.h.unread[construct]
+	u.place.Store(c.Place)
+	u.created.Add(c.Created)
+	u.begun.Add(c.Begun)
+	u.ended.Add(c.Ended)
+	u.ticks.Add(c.Ticks)
+	u.longest.Store(max(u.longest.Load(), c.Longest))
+	u.torn.Add(c.Torn)
+	u.waits.Add(c.Waits)
+	u.waited.Add(c.Waited)
+	r.h.changed.Add(1)
 }
 
 // Slot is the slot that was written as number at; it stays valid until it is

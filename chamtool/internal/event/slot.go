@@ -49,6 +49,7 @@ const (
 	WordToken   = 2 // the task's identity in this process
 	WordEntry   = 3 // Create, Arrive, Open: the address of the task's function
 	WordEnd     = 3 // Run, Part: when it ended, in ticks
+	WordUntold  = 2 // WaitEnd: ticks of the runs within the wait that no event told
 	WordRound   = 3 // WaitEnd of OpenMP: iterations that have ended
 	WordValue   = 3 // Load, TaskTime: float64 bits, seconds
 	WordAddress = 3 // Claim: the task's address in memory

@@ -19,6 +19,7 @@ type Figures struct {
 	Torn        []int      `json:"torn_ranks"`
 	Dropped     []Dropped  `json:"dropped_tasks"`    // by rank that has any
 	Beyond      int        `json:"tasks_beyond_log"` // of Tasks, those that are only counted: they have no part in medians and errors
+	Unread      int        `json:"tasks_unread"`     // of Beyond, those that came faster than they were read
 	Tasks       int        `json:"tasks"`
 	Seconds     float64    `json:"task_seconds"`
 	Iterations  int        `json:"iterations"`
@@ -138,6 +139,7 @@ func (j *Job) Figures() Figures {
 		if s := j.Ranks[i].Summary; s != nil && s.Beyond != nil {
 			one.Tasks, one.Seconds, one.Came = one.Tasks+s.Beyond.Count, one.Seconds+s.Beyond.Seconds, one.Came+s.Beyond.Remote
 			f.Beyond += s.Beyond.Count
+			f.Unread += int(s.Unread)
 		}
 		f.Tasks += one.Tasks
 		f.Seconds += one.Seconds

@@ -67,7 +67,8 @@ type Session struct {
 	cpu          time.Duration
 	rounds       int
 	spans        []summary.Round // of the iterations, as far as they are distinguished
-	beyond       *summary.Beyond // runs that the first log has no room for
+	beyond       *summary.Beyond // runs that the first log has no room for, or that came faster than they were read
+	unread       []unreadRing    // by ring
 	graph        task.Graph      // of all iterations so far
 	warnings     []string
 	closed       bool
@@ -207,7 +208,9 @@ func (s *Session) drain(rings []*event.Ring) int {
 	if !s.clock.Ready() {
 		return 0 // its rate is known in a moment
 	}
-	return s.tracker.Drain(rings)
+	events := s.tracker.Drain(rings)
+	s.countUnread(rings)
+	return events
 }
 
 // spend adds the CPU time until the returned function is called.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/plural"
@@ -63,7 +64,8 @@ type Round struct {
 	Graph   *task.Graph `json:"graph,omitempty"` // nil if unknown
 }
 
-// Beyond holds the tasks that the log has no rows of, since it reached its limit.
+// Beyond holds the tasks that the log has no rows of, since it reached its limit or they came
+// faster than they were read.
 type Beyond struct {
 	Tasks
 	Functions map[string]*Tasks `json:"functions"`
@@ -88,9 +90,29 @@ func (t *Tasks) Add(seconds float64, remote bool) {
 	}
 }
 
+// AddTasks counts n local runs that took some seconds together.
+func (t *Tasks) AddTasks(n int, seconds, longest float64) {
+	t.Count += n
+	t.Seconds += seconds
+	t.Longest = max(t.Longest, longest)
+}
+
 // Add counts a run of a function on a lane.
 func (b *Beyond) Add(function string, lane int, seconds float64, remote bool) {
-	b.Tasks.Add(seconds, remote)
+	for _, t := range b.kinds(function, lane) {
+		t.Add(seconds, remote)
+	}
+}
+
+// AddTasks counts n local runs of a function on a lane that took some seconds together.
+func (b *Beyond) AddTasks(function string, lane, n int, seconds, longest float64) {
+	for _, t := range b.kinds(function, lane) {
+		t.AddTasks(n, seconds, longest)
+	}
+}
+
+// kinds returns the counts that a run of a function on a lane belongs to.
+func (b *Beyond) kinds(function string, lane int) [3]*Tasks {
 	if b.Functions == nil {
 		b.Functions, b.Threads = map[string]*Tasks{}, map[int]*Tasks{}
 	}
@@ -100,8 +122,7 @@ func (b *Beyond) Add(function string, lane int, seconds float64, remote bool) {
 	if b.Threads[lane] == nil {
 		b.Threads[lane] = &Tasks{}
 	}
-	b.Functions[function].Add(seconds, remote)
-	b.Threads[lane].Add(seconds, remote)
+	return [3]*Tasks{&b.Tasks, b.Functions[function], b.Threads[lane]}
 }
 
 // FunctionModel summarises the model of one task function.
@@ -160,16 +181,29 @@ func (s *Summary) Short() string {
 // lacking names the tasks that the log or the counts do not contain.
 func (s *Summary) lacking() string {
 	text := ""
-	if s.Dropped > 0 {
+	if s.Dropped > 0 && s.Dialect == event.OpenMP.String() {
+		text = fmt.Sprintf("; %s of waits and dependences dropped (CHAMTOOL_RING_SLOTS makes the rings larger)", plural.Count(int(s.Dropped), "event"))
+	} else if s.Dropped > 0 {
 		text = fmt.Sprintf("; %s dropped, so tasks are missing in every count (CHAMTOOL_RING_SLOTS makes the rings larger)", plural.Count(int(s.Dropped), "event"))
+	}
+	if s.Unread > 0 {
+		text += fmt.Sprintf("; %s only counted by function, since they came faster than they were read (CHAMTOOL_RING_SLOTS makes the rings larger)", plural.Count(int(s.Unread), "task"))
 	}
 	if s.RowsLost > 0 {
 		text += fmt.Sprintf("; %s could not be written, so the log is incomplete", plural.Count(s.RowsLost, "row"))
 	}
-	if s.Beyond != nil {
-		text += fmt.Sprintf("; %s only counted by function, since the log is at its limit (CHAMTOOL_LOG_MEGABYTES)", plural.Count(s.Beyond.Count, "task"))
+	if n := s.beyondLimit(); n > 0 {
+		text += fmt.Sprintf("; %s only counted by function, since the log is at its limit (CHAMTOOL_LOG_MEGABYTES)", plural.Count(n, "task"))
 	}
 	return text
+}
+
+// beyondLimit returns the number of tasks that the log had no room for.
+func (s *Summary) beyondLimit() int {
+	if s.Beyond == nil {
+		return 0
+	}
+	return s.Beyond.Count - int(s.Unread)
 }
 
 // ReadAll returns the summaries of all ranks of a run that began at a time; nil until all
@@ -196,7 +230,7 @@ func Together(all []*Summary) string {
 	var sum Summary
 	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
 	for _, s := range all {
-		sum.Dropped, sum.RowsLost = sum.Dropped+s.Dropped, sum.RowsLost+s.RowsLost
+		sum.Dropped, sum.RowsLost, sum.Unread, sum.Dialect = sum.Dropped+s.Dropped, sum.RowsLost+s.RowsLost, sum.Unread+s.Unread, s.Dialect
 		if s.Beyond != nil {
 			if sum.Beyond == nil {
 				sum.Beyond = &Beyond{}

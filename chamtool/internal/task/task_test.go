@@ -314,6 +314,41 @@ func TestOpenedTasks(t *testing.T) {
 	}
 }
 
+// Tasks that a ring only counted belong to every count, and what no event told of a run and
+// of a wait is no time of the task around it. The graph is unknown.
+func TestUnreadTasks(t *testing.T) {
+	o := &told{}
+	clock := &Clock{}
+	clock.Show(1, 1)
+	clock.Show(1_000_000_001, 1_000_000_001)
+	tracker := NewTracker[int](o, clock)
+	ring := event.NewRing(64)
+	put := func(k event.Kind, number int32, ticks, token, last uint64, sizes ...int64) {
+		var s event.Slot
+		s.SetHeader(k, event.Local, len(sizes), number)
+		s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = ticks, token, last
+		ring.Push(&s, sizes)
+	}
+	put(event.Open, 0, 10, 100, 0xf00)
+	put(event.Open, 0, 11, 101, 0xf00)
+	put(event.Begin, 0, 1000, 100, 0)
+	put(event.WaitStart, 1, 2000, 0, 0)
+	put(event.WaitEnd, 1, 5000, 1800, 0)                           // in which a task of 1800 ns ran that is only counted
+	put(event.Run, event.Place(0, 0), 1000, 100, 9000, 0, 1800+50) // and one of 50 ns after it
+	ring.Count(3, event.Unread{Place: 0xf00, Created: 2, Begun: 3, Ended: 3, Ticks: 1850, Longest: 1800, Torn: 1, Waits: 5})
+	tracker.Drain([]*event.Ring{ring})
+	want := Counts{Created: 4, Started: 4, Ended: 4, Unread: 3, Waits: 6, WaitsLeft: 6}
+	if c := tracker.Counts(); c != want {
+		t.Errorf("%+v, want %+v", c, want)
+	}
+	if want := "100@0 0 4950ns"; strings.Join(o.runs, ", ") != want { // 8000 less 3000 in the wait and 50
+		t.Errorf("%q, want %q", o.runs, want)
+	}
+	if _, known := tracker.Graph(); known || tracker.Tree() != nil {
+		t.Error("the graph is known")
+	}
+}
+
 // told keeps what a tracker tells, a line a run: token@iteration, sizes, seconds.
 type told struct{ runs []string }
 

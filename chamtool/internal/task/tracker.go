@@ -68,6 +68,7 @@ type Counts struct {
 	Ended      uint64 `json:"ended"`        // bodies ended
 	Remote     uint64 `json:"remote"`       // of those started, tasks that came from another rank
 	Dropped    uint64 `json:"dropped"`      // events lost because a ring was full, or for want of a ring
+	Unread     uint64 `json:"unread"`       // of those ended, tasks that came faster than they were read, and are only counted
 	Incomplete uint64 `json:"incomplete"`   // starts and ends whose other half is missing, and runs whose creation is
 	Bad        uint64 `json:"bad"`          // slots that no writer of this layout wrote
 	Waits      uint64 `json:"waits"`        // taskwaits entered, over all threads
@@ -90,8 +91,10 @@ type Tracker[M any] struct {
 	told      uint64     // latest tick at which a run ended that was told
 	counts    Counts
 	arrivals  uint64
-	left      int // most taskwaits that one worker left
-	settled   int // iterations of which every run has been told
+	unread    Counts // of the rings, included in no other count
+	torn      uint64 // tasks that stay open, since their end was only counted
+	left      int    // most taskwaits that one worker left
+	settled   int    // iterations of which every run has been told
 	spans     spans
 	graph     bool // the runtime reports the graph of tasks
 	sizes     []int64
@@ -112,7 +115,7 @@ type lane struct {
 type wait struct {
 	depth int
 	from  uint64  // ticks
-	ran   float64 // seconds at this depth before it
+	ran   float64 // seconds at this depth before it, less those of runs within it that no event told
 }
 
 // announcement is the creation of a task that is known by its address alone,
@@ -151,7 +154,15 @@ func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
 
 // Counts says what became of the events so far. What was dropped or started is
 // that of the rings given to the last Drain.
-func (t *Tracker[M]) Counts() Counts { return t.counts }
+func (t *Tracker[M]) Counts() Counts {
+	c := t.counts
+	c.Created, c.Started, c.Ended, c.Unread = c.Created+t.unread.Created, c.Started+t.unread.Started, c.Ended+t.unread.Ended, t.unread.Ended
+	c.Waits, c.WaitsLeft = c.Waits+t.unread.Waits, c.WaitsLeft+t.unread.Waits
+	return c
+}
+
+// Iteration returns the number of the iteration under way.
+func (t *Tracker[M]) Iteration() int { return t.left }
 
 // Open is the number of tasks that were created and have not ended.
 func (t *Tracker[M]) Open() int { return t.tasks.n }
@@ -176,40 +187,49 @@ func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 		limits[i] = r.Head()
 	}
 	t.counts.Dropped, t.counts.Started = 0, 0
+	t.unread, t.torn = Counts{}, 0
 	for i, r := range rings {
 		t.creations(&t.lanes[i], r)
 		t.counts.Dropped += r.Dropped()
 		t.counts.Started += r.Started()
+		counts, _ := r.Unread()
+		for _, u := range counts {
+			t.unread.Created, t.unread.Started, t.unread.Ended = t.unread.Created+u.Created, t.unread.Started+u.Begun, t.unread.Ended+u.Ended
+			t.unread.Waits += u.Waits
+			t.torn += u.Torn
+		}
 	}
 	before := t.left
 	events = t.rest(rings, limits)
 	t.counts.Started += t.arrivals
 	t.iterated(before)
-	if t.counts.Dropped > 0 && t.tasks.n > mostOpen {
-		t.counts.Incomplete += uint64(t.forget())
+	c := t.Counts()
+	if open := int(c.Created - min(c.Created, c.Ended)); (c.Dropped > 0 || t.torn > 0) && t.tasks.n > open+mostOpen {
+		forgotten := t.forget(open + mostOpen/2)
+		t.counts.Incomplete += uint64(max(0, forgotten-int(t.torn)))
 	}
 	return events
 }
 
-// mostOpen bounds the tasks that are open when events were dropped: the end of most of them
-// was. Without drops all are kept.
+// mostOpen bounds the tasks that are kept as open although they have ended: their end was
+// dropped or only counted.
 const mostOpen = 1 << 14
 
-// forget closes the oldest open tasks but those that run.
-func (t *Tracker[M]) forget() int {
+// forget closes the oldest open tasks but those that run, until at most a number are open.
+func (t *Tracker[M]) forget(most int) int {
 	var running []uint64
 	for _, task := range t.started {
 		if task != nil {
 			running = append(running, task.Token)
 		}
 	}
-	return t.tasks.forget(mostOpen/2, running)
+	return t.tasks.forget(most, running)
 }
 
 // Graph returns the graph of the tasks so far. ok is false if it is not known: events were
-// dropped, or the runtime does not report it.
+// dropped or tasks only counted, or the runtime does not report it.
 func (t *Tracker[M]) Graph() (g Graph, ok bool) {
-	return t.spans.graph(t.clock), t.graph && t.counts.Dropped == 0
+	return t.spans.graph(t.clock), t.graph && t.counts.Dropped == 0 && t.unread == Counts{} && t.torn == 0
 }
 
 // Finish tells of the iterations that no later event can add to. Call it after
@@ -284,7 +304,7 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	case event.Runtimes:
 		t.exclude(s[event.WordToken])
 	case event.Part:
-		t.part(l, s)
+		t.part(l, r, s, at)
 	case event.Run:
 		t.ran(l, r, s, at)
 	case event.Lost:
@@ -336,6 +356,9 @@ func (t *Tracker[M]) waited(l *lane, s *event.Slot) {
 	} else {
 		l.waits++
 		left = l.waits
+	}
+	if n := len(l.waiting); n > 0 {
+		l.waiting[n-1].ran -= t.clock.Between(0, s[event.WordUntold])
 	}
 	t.idle(l, iteration, s[event.WordTicks])
 	l.waiting = l.waiting[:max(0, len(l.waiting)-1)]
@@ -393,9 +416,9 @@ func (t *Tracker[M]) exclude(token uint64) {
 }
 
 // part keeps the time of a run that goes on later.
-func (t *Tracker[M]) part(l *lane, s *event.Slot) {
+func (t *Tracker[M]) part(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	span := t.clock.Between(s[event.WordTicks], s[event.WordEnd])
-	nested := l.nest(s.Depth(), span)
+	nested := l.nest(s.Depth(), span) + t.untold(r, s, at)
 	if task := t.tasks.get(s[event.WordToken]); task != nil {
 		task.parts += max(0, span-nested)
 		if task.node != nil {
@@ -418,7 +441,7 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.counts.Ended++
 	token, start, end := s[event.WordToken], s[event.WordTicks], s[event.WordEnd]
 	span := t.clock.Between(start, end)
-	nested := l.nest(s.Depth(), span)
+	nested := l.nest(s.Depth(), span) + t.untold(r, s, at)
 	task := t.started[l.number] // open until its end, which is now
 	if task == nil {
 		t.counts.Incomplete++
@@ -451,11 +474,19 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	if task.told {
 		out.Iteration = task.Iteration
 	}
-	if s.Sizes() > 0 {
-		out.CPUSeconds = float64(r.Slot(at + 1)[0]) * 1e-9
+	if cpu := r.Slot(at + 1)[0]; s.Sizes() > 0 && cpu > 0 {
+		out.CPUSeconds = float64(cpu) * 1e-9
 	}
 	t.observer.Ended(task, out)
 	t.tasks.remove(token)
+}
+
+// untold returns the seconds of runs and waits within a run that no event told.
+func (t *Tracker[M]) untold(r *event.Ring, s *event.Slot, at uint64) float64 {
+	if s.Sizes() < 2 {
+		return 0
+	}
+	return t.clock.Between(0, r.Slot(at + 1)[1])
 }
 
 // begin tells that a task starts at a tick, once. It is late where the end of a

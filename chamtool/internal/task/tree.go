@@ -73,7 +73,7 @@ func (s *spans) tree(c *Clock) Tree {
 
 // Tree returns the tasks by depth, if the graph is known.
 func (t *Tracker[M]) Tree() *Tree {
-	if !t.graph || t.counts.Dropped > 0 {
+	if _, known := t.Graph(); !known {
 		return nil
 	}
 	tree := t.spans.tree(t.clock)

@@ -1,0 +1,63 @@
+package session
+
+import (
+	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/summary"
+)
+
+// unreadRing holds what a ring had counted when it was last drained.
+type unreadRing struct {
+	changed uint64
+	before  map[uint64]event.Unread // by the place of the construct
+}
+
+// countUnread adds the tasks that the rings only counted since the last drain, to the iteration
+// under way.
+func (s *Session) countUnread(rings []*event.Ring) {
+	for i, r := range rings {
+		if len(s.unread) <= i {
+			s.unread = append(s.unread, unreadRing{before: map[uint64]event.Unread{}})
+		}
+		u := &s.unread[i]
+		counts, changed := r.Unread()
+		if changed == u.changed {
+			continue
+		}
+		u.changed = changed
+		for _, c := range counts {
+			b := u.before[c.Place]
+			u.before[c.Place] = c
+			s.countConstruct(r.Lane(), c, b)
+		}
+	}
+}
+
+// countConstruct adds the difference of two counts of a thread.
+func (s *Session) countConstruct(lane int, now, before event.Unread) {
+	round := s.span(s.tracker.Iteration())
+	if round != nil {
+		round.Created += int(now.Created - before.Created)
+		round.Waiting += s.clock.Between(0, now.Waited-before.Waited)
+	}
+	n, seconds := int(now.Ended-before.Ended), s.clock.Between(0, now.Ticks-before.Ticks)
+	if n == 0 && seconds == 0 {
+		return
+	}
+	name := "constructs beyond the first 255"
+	if now.Place != 0 {
+		name = s.function(now.Place).name
+	}
+	longest := s.clock.Between(0, now.Longest)
+	s.seconds += seconds
+	s.ended += n
+	if s.beyond == nil {
+		s.beyond = &summary.Beyond{}
+	}
+	s.beyond.AddTasks(name, lane, n, seconds, longest)
+	if round != nil {
+		if round.Beyond == nil {
+			round.Beyond = &summary.Tasks{}
+		}
+		round.Beyond.AddTasks(n, seconds, longest)
+	}
+}
