@@ -39,6 +39,9 @@ func (c *consumer) run() {
 			idle = 0
 		}
 		ending := C.chamtool_ending() != 0
+		if ending {
+			c.drain() // of the events before the signal
+		}
 		if ending || time.Since(kept) >= keepEvery {
 			c.locked(c.store)
 			kept = time.Now()
