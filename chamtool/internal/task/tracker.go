@@ -61,24 +61,6 @@ type Observer[M any] interface {
 	Loaded(iteration int, seconds float64)
 }
 
-// Counts says what became of the events.
-type Counts struct {
-	Created    uint64 `json:"created"`      // tasks created on this rank
-	Started    uint64 `json:"started"`      // bodies begun, nested ones included
-	Ended      uint64 `json:"ended"`        // bodies ended
-	Remote     uint64 `json:"remote"`       // of those started, tasks that came from another rank
-	Dropped    uint64 `json:"dropped"`      // events lost because a ring was full, or for want of a ring
-	Unread     uint64 `json:"unread"`       // of those ended, tasks that came faster than they were read, and are only counted
-	Incomplete uint64 `json:"incomplete"`   // starts and ends whose other half is missing, and runs whose creation is
-	Bad        uint64 `json:"bad"`          // slots that no writer of this layout wrote
-	Waits      uint64 `json:"waits"`        // taskwaits entered, over all threads
-	WaitsLeft  uint64 `json:"waits_left"`   // taskwaits left, over all threads
-	Threads    uint64 `json:"threads"`      // workers that joined
-	Left       uint64 `json:"threads_left"` // workers that left
-	TaskTimes  uint64 `json:"task_times"`   // run times the patched library told
-	Loads      uint64 `json:"loads"`        // iteration loads the patched library told
-}
-
 // Tracker follows the tasks of one rank. It belongs to one goroutine.
 type Tracker[M any] struct {
 	observer  Observer[M]
@@ -152,15 +134,6 @@ func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
 	return &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
 }
 
-// Counts says what became of the events so far. What was dropped or started is
-// that of the rings given to the last Drain.
-func (t *Tracker[M]) Counts() Counts {
-	c := t.counts
-	c.Created, c.Started, c.Ended, c.Unread = c.Created+t.unread.Created, c.Started+t.unread.Started, c.Ended+t.unread.Ended, t.unread.Ended
-	c.Waits, c.WaitsLeft = c.Waits+t.unread.Waits, c.WaitsLeft+t.unread.Waits
-	return c
-}
-
 // Iteration returns the number of the iteration under way.
 func (t *Tracker[M]) Iteration() int { return t.left }
 
@@ -209,21 +182,6 @@ func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 		t.counts.Incomplete += uint64(max(0, forgotten-int(t.torn)))
 	}
 	return events
-}
-
-// mostOpen bounds the tasks that are kept as open although they have ended: their end was
-// dropped or only counted.
-const mostOpen = 1 << 14
-
-// forget closes the oldest open tasks but those that run, until at most a number are open.
-func (t *Tracker[M]) forget(most int) int {
-	var running []uint64
-	for _, task := range t.started {
-		if task != nil {
-			running = append(running, task.Token)
-		}
-	}
-	return t.tasks.forget(most, running)
 }
 
 // Graph returns the graph of the tasks so far. ok is false if it is not known: events were
