@@ -79,7 +79,7 @@ func compile(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// Run is how to run a program.
+// Run describes a run of the program.
 type Run struct {
 	Tool  string   // path of the tool; "" runs without one
 	Older bool     // name the tool in CHAM_TOOL_DIR instead of CHAMELEON_TOOL_LIBRARIES
@@ -89,7 +89,7 @@ type Run struct {
 	Dir   string   // working directory; "" is the caller's
 }
 
-// Rank is what one rank of the host did.
+// Rank holds the program's counts of one rank.
 type Rank struct {
 	Rank       int     `json:"rank"`
 	Ranks      int     `json:"ranks"`
@@ -103,16 +103,16 @@ type Rank struct {
 	Decisions  uint64  `json:"decisions"`
 	Trained    uint64  `json:"trained"`
 	Predicted  uint64  `json:"predicted"`
-	Least      float64 `json:"least_predicted"` // of what it was told for iterations or tasks, in seconds; patched dialect
+	Least      float64 `json:"least_predicted"` // of the predictions that it received for iterations or tasks, in seconds; patched dialect
 	Most       float64 `json:"most_predicted"`
 	Waits      uint64  `json:"waits"`
-	Told       uint64  `json:"told"` // loads and task times that the patched dialect tells
+	Told       uint64  `json:"told"` // loads and task times of the patched dialect
 	Seconds    float64 `json:"seconds"`
 	CPUSeconds float64 `json:"cpu_seconds"`
 	ToolCPU    float64 `json:"tool_cpu_seconds"` // of threads that are not the host's own (MPI's count as the tool's), and of the tool's start and end; callbacks not counted
 }
 
-// Costs is what callbacks cost a thread, in ns of its CPU time a call.
+// Costs holds the cost of the callbacks for a thread, in ns of its CPU time per call.
 type Costs struct {
 	Create     float64 `json:"create_ns"`
 	Schedule   float64 `json:"schedule_ns"`
@@ -159,7 +159,7 @@ func (p *Program) Output(ctx context.Context, r Run) (stdout, stderr string, err
 	return out.String(), errs.String(), err
 }
 
-// Costs measures what the tool's callbacks cost, with a rival beside them that
+// Costs measures the cost of the tool's callbacks, and for comparison that of a rival which
 // does per task what the original tool does.
 func (p *Program) Costs(ctx context.Context, r Run) (Costs, error) {
 	r.Args = []string{"--cost"}

@@ -14,10 +14,10 @@ import (
 // or it belongs to another MPI than the compiler.
 var ErrMPI = errors.New("mpirun")
 
-// launch returns the command line that starts a program with so many ranks on this
-// machine, whoever the user is and however few cores there are. Open MPI refuses both
-// unless told otherwise; Hydra, the launcher of MPICH and Intel MPI, refuses neither and
-// ends at an option that it does not know.
+// launch returns the command line that starts a number of ranks on this machine, for any user
+// and any number of cores. Open MPI refuses root and more ranks than cores unless an option
+// allows them; Hydra, the launcher of MPICH and Intel MPI, refuses neither and ends at an
+// unknown option.
 func launch(ctx context.Context, ranks int) ([]string, error) {
 	out, err := exec.CommandContext(ctx, "mpirun", "--version").CombinedOutput()
 	if err != nil {

@@ -142,7 +142,7 @@ func (c *consumer) say(format string, args ...any) {
 	}
 }
 
-// tell prints the whole configuration.
+// tell prints the effective configuration.
 func (c *consumer) tell() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "chamtool: rank %d of %d, %s interface\n", c.rank, c.ranks, c.dialect)
@@ -207,9 +207,9 @@ func (c *consumer) place() error {
 	return errors.Join(err, fmt.Errorf("no log: %w", unclaimed))
 }
 
-// symbol names the function at a place: the file's name and the symbol, or
-// the offset in it where the file tells no symbol; and the build of the file. All
-// are the same on every rank and in every run of one program.
+// symbol returns the name of the function at a place and the build of its file. The name is the
+// file's and the symbol, or the offset in the file if it has no symbol. All ranks and all runs
+// of one program agree on it.
 func (c *consumer) symbol(place uint64) (name, build string) {
 	var file, known *C.char
 	if unloads := place >> C.UNLOADS; unloads != c.unloads {
@@ -300,11 +300,11 @@ func (c *consumer) finish() {
 	}
 }
 
-// lastWait is how long rank 0 waits for what the others write at their end.
+// lastWait bounds the time that rank 0 waits for the last files of the other ranks.
 const lastWait = time.Second
 
-// together is what all ranks came to, as far as they share a folder and end
-// together; else what this one did.
+// together returns the summary line of all ranks if they share a directory and end together,
+// else that of this rank.
 func (c *consumer) together(own *summary.Summary) string {
 	for end := time.Now().Add(lastWait); c.ranks > 1 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if all := summary.ReadAll(c.dir, c.ranks, c.began); all != nil {

@@ -49,7 +49,7 @@ func secondsOf(token uint64) float64 {
 	return c.session.Seconds([]uint64{token}, c.attach)[0]
 }
 
-// decisions is what this rank remembers from one decision to the next.
+// decisions holds the state that this rank keeps between two decisions.
 type decisions struct {
 	mu    sync.Mutex
 	began time.Time
@@ -57,7 +57,7 @@ type decisions struct {
 	queue session.Queue
 }
 
-// transfers is what this rank is to give now. The lock is the caller's.
+// transfers returns the tasks that this rank should give away now. The caller holds the lock.
 func (c *consumer) transfers(load []int32, now float64) []balance.Transfer {
 	loads := make([]float64, len(load))
 	for i, l := range load {
@@ -79,7 +79,7 @@ func (d *decisions) now() float64 {
 	return time.Since(d.began).Seconds()
 }
 
-// offload tells how many tasks to give to each rank.
+// offload writes the number of tasks to give to each rank.
 func offload(counts, load []int32, local int) {
 	c := running.Load()
 	if c == nil || c.rank >= len(load) || len(counts) != len(load) {
@@ -96,7 +96,7 @@ func offload(counts, load []int32, local int) {
 	}
 }
 
-// choose tells which tasks to give to which rank: places in tokens.
+// choose writes the tasks to give away, as indexes of tokens, and the ranks that get them.
 func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	c := running.Load()
 	if c == nil || c.rank >= len(load) {
@@ -151,8 +151,8 @@ func predict(iteration, mode int, values []float64) int {
 	return 0
 }
 
-// tasksPerRank is what TASKS_PER_RANK says of this rank, else what it created
-// in an iteration so far.
+// tasksPerRank returns this rank's number in TASKS_PER_RANK, or the number of tasks that it
+// created in an iteration so far.
 func tasksPerRank(int) int {
 	c := running.Load()
 	if c == nil {

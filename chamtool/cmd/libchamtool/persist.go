@@ -10,13 +10,13 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 )
 
-// storePath is where this host's models are kept; "" keeps none.
+// storePath returns the path of this host's kept models; "" keeps none.
 func (c *consumer) storePath() string {
 	host, _ := os.Hostname()
 	return c.config.StorePath(host)
 }
 
-// model is what this rank begins with.
+// model returns the model with which this rank begins, and warnings.
 func (c *consumer) model() (*perfmodel.Model, []error) {
 	var warnings []error
 	m := perfmodel.New(perfmodel.Options{Serve: c.config.Model, FirstFit: c.config.FirstFitTasks})

@@ -17,8 +17,8 @@ import (
 // core frequencies.
 
 const (
-	// checkpointEvery is how much of its summary a program may lose that is ended from
-	// outside, and keepEvery how much of what it learned.
+	// checkpointEvery bounds the part of its summary that a program loses if it is ended from
+	// outside, and keepEvery that of what it learned.
 	checkpointEvery = 10 * time.Second
 	// firstCheckpoint is the time of the first checkpoint; the times of the next ones double.
 	firstCheckpoint = 500 * time.Millisecond
@@ -75,7 +75,7 @@ func (c *consumer) sleep(d time.Duration) (end bool) {
 	}
 }
 
-// locked runs f on one thread, so that its CPU time can be told.
+// locked runs f on one operating-system thread, which makes its CPU time measurable.
 func (c *consumer) locked(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -108,7 +108,7 @@ func (c *consumer) watchFrequency() {
 	for {
 		sample, err := event.ReadFrequencies(os.DirFS("/"))
 		if err != nil {
-			return // a machine that does not tell will not begin to
+			return // a machine without frequencies will not get them
 		}
 		c.session.SetFrequency(sample)
 		select {

@@ -77,11 +77,10 @@ func Stock(table []Transfer, loads []float64, horizon float64) []Transfer {
 	return out
 }
 
-// Pick is which of the tasks, given in predicted seconds, make up a transfer:
-// the longest that fit into it, until what is to move at once has. None
-// overshoots the whole of the transfer. Long tasks go first: few move, and a
-// long one that stays to the end is what ends late. Tasks of least seconds or
-// less are not worth moving. The indexes come longest first.
+// Pick returns the indexes of the tasks, given in predicted seconds, that make up a transfer,
+// longest first: the longest that fit into it, until the part that is to move at once is
+// reached. None overshoots the whole transfer. Long tasks go first: few move, and a long one
+// that stays until the end ends late. Tasks of least seconds or less are not worth moving.
 func Pick(tasks []float64, t Transfer, least float64) []int {
 	order := make([]int, 0, len(tasks))
 	for i, seconds := range tasks {

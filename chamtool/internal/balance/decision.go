@@ -2,7 +2,7 @@ package balance
 
 import "math"
 
-// Situation is what is known of the ranks when tasks may move.
+// Situation holds the state of the ranks at a decision.
 type Situation struct {
 	Loads       []float64 // predicted seconds that each rank still has, what is on its way to it included
 	Workers     int       // threads of a rank that run tasks, at least 1
@@ -11,17 +11,16 @@ type Situation struct {
 	Every       float64   // seconds between decisions; +Inf before the second one
 }
 
-// Transfers is what each rank is to give to which other: the offload table, cut
-// down to the horizon.
+// Transfers returns the offload table, cut down to the horizon: the work that each rank should
+// give to each other rank.
 func (s Situation) Transfers() []Transfer {
 	return Stock(Table(s.Loads, s.MoveSeconds), s.Loads, s.Horizon())
 }
 
-// Horizon is the seconds of work that a receiver is given ahead: a quarter of
-// what is left on average, so that early mistakes can be mended later; and at
-// the end, when that is little, what its workers work off until tasks that are
-// sent at the decision after the next are there, and no less than four tasks. The
-// numbers come from simulated makespans of 8 to 10,000 ranks.
+// Horizon returns the seconds of work that a receiver gets in advance. It is a quarter of the
+// mean rest, which leaves room to correct early mistakes. At the end, when that is little, it
+// is the work that the receiver's workers finish until the tasks of the decision after the next
+// arrive, at least four tasks. The numbers come from simulated makespans of 8 to 10,000 ranks.
 func (s Situation) Horizon() float64 {
 	mean := 0.0
 	for _, l := range s.Loads {
@@ -67,8 +66,8 @@ func Moves(tasks []float64, transfers []Transfer, least float64, most int) []Mov
 	return out
 }
 
-// Count is how many tasks of each seconds on average a transfer moves at once,
-// of those that are left.
+// Count returns the number of tasks of a mean duration that a transfer moves at once, at most
+// left.
 func Count(t Transfer, each float64, left int) int {
 	if !(each > 0) {
 		return 0

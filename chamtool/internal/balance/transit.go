@@ -6,8 +6,8 @@ import "math"
 // load.
 const arrival = 0.010
 
-// InTransit is what was sent so lately that the receivers' loads do not show it yet,
-// on a clock of its caller's in seconds. The zero value is ready.
+// InTransit holds the tasks sent so recently that the receivers' loads do not contain them yet.
+// Times are on the caller's clock in seconds. The zero value is ready.
 type InTransit struct {
 	sent    []parcel
 	decided float64

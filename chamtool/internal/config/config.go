@@ -82,8 +82,8 @@ type Variable struct {
 // [Variables].
 func (c *Config) Effective() []Setting { return c.effective }
 
-// StorePath is where the models of a host are kept, "" where none are. The name
-// in the configuration wins over the host's own.
+// StorePath returns the path of a host's kept models, "" if none are kept. A name in the
+// configuration takes precedence over the host's own.
 func (c *Config) StorePath(hostname string) string {
 	if c.Home == "" {
 		return ""

@@ -7,8 +7,8 @@ type Dialect int
 const (
 	// Upstream is the interface of the unmodified Chameleon library.
 	Upstream Dialect = iota + 1
-	// Patched is the interface of the library extended for load prediction. It
-	// lacks the lookup of a task's meta information, which tells the two apart.
+	// Patched is the interface of the library extended for load prediction. It lacks the lookup
+	// of a task's meta information, by which it is recognised.
 	Patched
 	// OpenMP is OMPT, the tools interface of OpenMP runtimes.
 	OpenMP

@@ -29,8 +29,8 @@ func (f *Symbols) Construct(offset uint64) string {
 	return fmt.Sprintf(":%s+%#x", f.names[f.starts[i-1]].name, address-f.starts[i-1])
 }
 
-// line is where the code at a linked address stands, by DWARF; 0 where the file
-// does not tell.
+// line returns the source line of the code at a linked address, from DWARF; 0 if the file does
+// not contain it.
 func (f *Symbols) line(address uint64) (file string, line int) {
 	if f.debug == nil {
 		return "", 0
@@ -70,7 +70,7 @@ func (f *Symbols) enclosing(file string, line int) string {
 	return best.name
 }
 
-// texts are the functions that DWARF tells of, without those of compilers.
+// texts returns the functions in DWARF, without those that compilers add.
 func texts(d *dwarf.Data) []text {
 	out := []text{}
 	var files []*dwarf.LineFile

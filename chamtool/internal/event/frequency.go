@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// ErrFrequency is returned when the machine does not tell a frequency.
+// ErrFrequency is returned if the machine does not report a frequency.
 var ErrFrequency = errors.New("unknown core frequency")
 
 // Frequencies is the frequency of every core at about one moment.
 type Frequencies struct {
-	Source string    // where the kernel tells them: sysfs or cpuinfo
+	Source string    // of the numbers: sysfs or cpuinfo
 	mhz    []float64 // by core, 0 where unknown
 }
 

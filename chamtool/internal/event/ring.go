@@ -45,10 +45,10 @@ type unread struct {
 // Unread counts the tasks of a construct of which a ring had no room for an event.
 type Unread struct {
 	Place                 uint64 // of the construct; 0 for all beyond the first 255
-	Created, Begun, Ended uint64 // without those that an event tells of
+	Created, Begun, Ended uint64 // without those that have an event
 	Ticks, Longest        uint64 // of the ended ones, without runs and waits within
-	Torn                  uint64 // of which an event told the creation or the beginning, and none the end
-	Waits, Waited         uint64 // that no event tells of, and their ticks without runs within
+	Torn                  uint64 // whose creation or beginning has an event, but not the end
+	Waits, Waited         uint64 // without an event, and their ticks without runs within
 }
 
 // Ring is one thread's events.
@@ -91,8 +91,8 @@ func (r *Ring) Release(to uint64) { r.h.tail.Store(to) }
 // Dropped is the number of events lost so far.
 func (r *Ring) Dropped() uint64 { return r.h.dropped.Load() }
 
-// Started is the number of tasks begun that no event told of: those that were
-// created here, whose Run comes when they end.
+// Started returns the number of tasks begun without an event of their own: those created here,
+// whose Run comes when they end.
 func (r *Ring) Started() uint64 { return r.h.started.Load() }
 
 // Start counts such a task, as the C side does.

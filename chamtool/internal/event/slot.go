@@ -5,7 +5,7 @@ import "math"
 // Kind says what happened.
 type Kind uint8
 
-// What a slot tells. The numbers are shared with the C side (tool.h).
+// The kinds of slots. The numbers are shared with the C side (tool.h).
 const (
 	ThreadStart Kind = iota + 1 // a worker joined
 	ThreadEnd                   // a worker left
@@ -19,7 +19,7 @@ const (
 	Arrive                      // a task that was not created here begins, its sizes follow
 	Announce                    // patched: a task was created; the token is its address in memory
 	Claim                       // patched: an announced task begins and gets its token, its sizes follow
-	Open                        // OpenMP: a task was created; its sizes are told when it begins
+	Open                        // OpenMP: a task was created; its sizes follow when it begins
 	Begin                       // OpenMP: an opened task begins, its sizes follow
 	Part                        // OpenMP: a run that goes on later, perhaps on another thread
 	Runtimes                    // OpenMP: a task that is the runtime's own, none of the program's
@@ -36,8 +36,8 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Counted is the flag of a WaitEnd that tells in WordRound how many iterations have
-// ended; of others each thread counts its own.
+// Counted is the flag of a WaitEnd with the number of ended iterations in WordRound; without it
+// each thread counts its own.
 const Counted Flag = 16
 
 // Words is the number of 64-bit words in a slot.
@@ -49,7 +49,7 @@ const (
 	WordToken   = 2 // the task's identity in this process
 	WordEntry   = 3 // Create, Arrive, Open: the address of the task's function
 	WordEnd     = 3 // Run, Part: when it ended, in ticks
-	WordUntold  = 2 // WaitEnd: ticks of the runs within the wait that no event told
+	WordUntold  = 2 // WaitEnd: ticks of the runs within the wait that have no event
 	WordRound   = 3 // WaitEnd of OpenMP: iterations that have ended
 	WordValue   = 3 // Load, TaskTime: float64 bits, seconds
 	WordAddress = 3 // Claim: the task's address in memory
@@ -59,8 +59,8 @@ const (
 // slot. The sizes beyond are summed into the last one.
 const MaxSizes = 15 * Words
 
-// MostNested is how many tasks may run within each other on one thread. What is
-// nested deeper is Lost.
+// MostNested bounds the tasks that run within each other on one thread. Tasks nested deeper are
+// Lost.
 const MostNested = 65535
 
 // Slot is one slot of a ring.
@@ -72,10 +72,10 @@ const MostNested = 65535
 // task number of the patched dialect.
 type Slot [Words]uint64
 
-// Kind is what happened.
+// Kind returns the kind of the event.
 func (s *Slot) Kind() Kind { return Kind(s[0]) }
 
-// Flag is where the task comes from.
+// Flag returns the task's origin.
 func (s *Slot) Flag() Flag { return Flag(s[0] >> 8) }
 
 // Sizes is the number of sizes the event carries.
@@ -91,7 +91,7 @@ func Place(core, depth int) int32 { return int32(uint32(depth<<16 | (core+1)&0xf
 // Core is the core that a Run ended on, -1 if unknown.
 func (s *Slot) Core() int { return int(s[0]>>32&0xffff) - 1 }
 
-// Depth is how many tasks a Run lay within.
+// Depth returns the number of tasks around a Run.
 func (s *Slot) Depth() int { return int(s[0] >> 48) }
 
 // Seconds is the value of a Load or TaskTime event.

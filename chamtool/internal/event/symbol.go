@@ -15,7 +15,7 @@ import (
 
 // Symbols is one program or library.
 type Symbols struct {
-	// Build tells builds apart, in hexadecimal; 16 digits at most.
+	// Build identifies the build, in at most 16 hexadecimal digits.
 	Build string
 
 	base   uint64          // where its first segment is linked
@@ -31,7 +31,8 @@ type code struct {
 	size uint64 // bytes
 }
 
-// digits of a build id are kept: far more than builds will be told apart.
+// digits is the number of digits that are kept of a build id, far more than builds need to
+// differ.
 const digits = 16
 
 // ReadSymbols reads a file in ELF.
@@ -54,7 +55,7 @@ func ReadSymbols(path string) (*Symbols, error) {
 		}
 	}
 	out.starts = slices.Sorted(maps.Keys(out.names))
-	out.debug, _ = f.DWARF() // nil where the file tells nothing
+	out.debug, _ = f.DWARF() // nil if the file contains none
 	return out, nil
 }
 

@@ -109,7 +109,7 @@ func (m *Model) Next() float64 {
 	return math.Exp(m.choose(&m.mix, &answers))
 }
 
-// answers are those of all experts for the load that follows.
+// answers returns the answers of all experts for the next load.
 func (m *Model) answers() (a mixture.Answers) {
 	for k := range experts {
 		a[k] = m.answer(Kind(k+1), m.logs, len(m.logs))

@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// law is what the experts know besides the loads at hand.
+// law holds what the experts know in addition to the present loads.
 type law struct {
 	Period      int
 	order       int
@@ -88,7 +88,7 @@ func (l *law) answer(k Kind, logs []float64, known int) float64 {
 	return min(max(y, l.least), l.most)
 }
 
-// towards is how much the autoregression is drawn to "as one period ago", as a
+// towards is the strength with which the autoregression is drawn to "as one period ago", as a
 // share of the lags' own spread: a few rows cannot make it explode.
 const towards = 0.0005
 

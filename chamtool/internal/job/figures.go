@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// Figures are what a job came to. Times are in seconds, shares between 0 and 1.
+// Figures sums up a job. Times are in seconds, shares between 0 and 1.
 type Figures struct {
 	Ranks       int        `json:"ranks"` // with a log
 	Missing     []int      `json:"missing_ranks"`
@@ -34,11 +34,11 @@ type Figures struct {
 	Lost        Lost       `json:"lost"`
 }
 
-// Dropped is the tasks of a rank that came faster than they were read, and that its
-// log lacks: its times and counts are lower bounds. Two or three events tell of a task.
+// Dropped counts the tasks of a rank that came faster than they were read and that its log
+// lacks: its times and counts are lower bounds. A task has two or three events.
 type Dropped struct {
 	Rank int    `json:"rank"`
-	Low  uint64 `json:"at_least"` // of those that were told of in part
+	Low  uint64 `json:"at_least"` // of those with some of their events
 	High uint64 `json:"at_most"`  // one for each event that was lost
 }
 
@@ -58,7 +58,7 @@ type Spread struct {
 	Rank      int     `json:"rank"` // with the most
 }
 
-// RankLoad is what a rank did.
+// RankLoad holds the load of one rank.
 type RankLoad struct {
 	Rank    int     `json:"rank"`
 	Tasks   int     `json:"tasks"`
@@ -91,13 +91,13 @@ type Function struct {
 	MAPE    *float64 `json:"mape_percent"`
 }
 
-// Pace is how a rank's times lie beside those of all, function and sizes equal.
+// Pace compares a rank's times with those of all ranks, for equal functions and sizes.
 type Pace struct {
 	Rank int     `json:"rank"`
 	Pace float64 `json:"pace"`
 }
 
-// Prediction is how well tasks were predicted.
+// Prediction summarises the errors of predictions.
 type Prediction struct {
 	Predicted int      `json:"predicted"`
 	MAPE      *float64 `json:"mape_percent"`
@@ -105,7 +105,7 @@ type Prediction struct {
 	Coverage  *float64 `json:"coverage"` // of those with an interval
 }
 
-// dropped is what came faster than it was read.
+// dropped returns the tasks that came faster than they were read.
 func (j *Job) dropped() []Dropped {
 	out := []Dropped{}
 	for _, r := range j.Ranks {

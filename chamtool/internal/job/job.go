@@ -35,8 +35,8 @@ type Rank struct {
 	Summary *summary.Summary // nil where there is none
 }
 
-// names are those of a rank's log, the one that counts first. The original
-// tool's layout knows neither functions nor lanes.
+// names match the log files of a rank, in order of precedence. The original tool's layout
+// contains neither functions nor lanes.
 var names = []*regexp.Regexp{
 	regexp.MustCompile(`^chamtool_rank_(\d+)\.csv(\.gz)?$`),
 	regexp.MustCompile(`^chamtool_rank_(\d+)\.parquet$`),
@@ -107,7 +107,7 @@ func find(dir string) (map[int][fileKinds]string, error) {
 	return files, nil
 }
 
-// rank reads one rank's files, and returns how many ranks its summary tells of.
+// rank reads one rank's files, and returns the number of ranks in its summary.
 func (j *Job) rank(ctx context.Context, rank int, files [fileKinds]string, read func(int)) (ranks int) {
 	one := Rank{Rank: rank}
 	if files[summaries] != "" {
@@ -156,7 +156,7 @@ func (r *Rank) beyond() int {
 	return r.Summary.Beyond.Count
 }
 
-// torn is what tells that a log is not whole.
+// torn returns an error if a log is not whole.
 func torn(r Rank) error {
 	switch {
 	case r.Summary != nil && !r.Summary.Complete && !r.Summary.Signal:

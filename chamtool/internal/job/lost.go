@@ -11,8 +11,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Lost is where the time of a job's threads went. Times are in seconds, of all
-// threads together where it does not say of one.
+// Lost breaks a job's thread time into computing, waiting and avoidable imbalance. Times are in
+// seconds, of all threads together unless stated otherwise.
 type Lost struct {
 	Wall        float64      `json:"wall_seconds"` // of the iterations, of the slowest rank
 	Threads     int          `json:"threads"`      // of all ranks
@@ -44,11 +44,10 @@ type RankRound struct {
 	outside   float64 // wall time of all threads that is neither computing nor waiting
 }
 
-// Saving is what perfect balance would take off the wall time: what lies outside
-// tasks on the rank where that is most stays, the tasks of all ranks are spread
-// evenly over all threads, and no iteration is shorter than its longest task. If the graph
-// of tasks is known, an iteration takes its span or an even share of its work, whichever is
-// longer.
+// Saving holds the wall time that perfect balance would save: the tasks of all ranks are spread
+// evenly over all threads, the time outside of tasks stays as on the rank with the most of it,
+// and no iteration is shorter than its longest task. If the graph of tasks is known, an
+// iteration takes its span or an even share of its work, whichever is longer.
 type Saving struct {
 	Seconds float64 `json:"seconds"`
 	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; with a graph, by its bounds
@@ -67,7 +66,7 @@ type Uneven struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// Thread is what a thread of the one rank did.
+// Thread holds the load of one thread of a job of one rank.
 type Thread struct {
 	Lane      int     `json:"lane"`
 	Executed  int     `json:"executed"`
@@ -123,8 +122,7 @@ func (j *Job) lost() Lost {
 	return l
 }
 
-// rounds are the iterations of a rank: those that its summary tells of, with the
-// runs of its log.
+// rounds returns the iterations in a rank's summary, with the runs of its log.
 func (r *Rank) rounds() []RankRound {
 	if r.Summary == nil {
 		return nil
@@ -186,7 +184,7 @@ func rounds(each []RankRound) [][]RankRound {
 	return out
 }
 
-// Rounds are the iterations of all ranks that their summaries tell of, by iteration.
+// Rounds returns the iterations of all ranks with a summary, ordered by iteration.
 func (j *Job) Rounds() []RankRound {
 	var each []RankRound
 	for _, one := range j.Ranks {
@@ -196,9 +194,9 @@ func (j *Job) Rounds() []RankRound {
 	return each
 }
 
-// Origins are the places in Ranks of those that created the tasks, by place and row.
-// A log does not tell where a task that came was created: of the ranks that gave
-// tasks away in that iteration it is the one that creates such tasks most.
+// Origins returns the indexes in Ranks of the ranks that created the tasks, by rank and row. A
+// log does not contain the origin of a task that came: of the ranks that gave tasks away in
+// that iteration it is the one that creates such tasks most often.
 func (j *Job) Origins() [][]int {
 	gave := map[int][]int{} // by iteration and place
 	for _, e := range j.Rounds() {
@@ -379,7 +377,7 @@ func (j *Job) worst(of *Uneven) *Uneven {
 	return worst
 }
 
-// threads tells the threads of a job of one rank apart.
+// threads adds the loads by thread of a job of one rank.
 func (l *Lost) threads(j *Job) {
 	if len(j.Ranks) != 1 {
 		return

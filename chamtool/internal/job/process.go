@@ -96,15 +96,15 @@ func (s System) ranked(launcher, rank string, ranks ...string) (Process, bool, e
 	return p, true, nil
 }
 
-// openMPI is for ranks of mpirun and prterun.
+// openMPI finds ranks of mpirun and prterun.
 func openMPI(s System) (Process, bool, error) {
 	p, found, err := s.ranked("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
 	p.Job = s.value("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid")
 	return p, found, err
 }
 
-// hydra is for ranks of the mpiexec of MPICH and Intel MPI, and of srun --mpi=pmi2, which
-// sets the same variables and the job's name.
+// hydra finds ranks of the mpiexec of MPICH and Intel MPI, and of srun --mpi=pmi2, which sets
+// the same variables and the job's name.
 func hydra(s System) (Process, bool, error) {
 	p, found, err := s.ranked("Hydra", "PMI_RANK", "PMI_SIZE")
 	if p.Job = s.controlPort(); p.Job == "" {
@@ -116,7 +116,7 @@ func hydra(s System) (Process, bool, error) {
 	return p, found, err
 }
 
-// pmix is for ranks of other launchers that speak PMIx, srun --mpi=pmix among them.
+// pmix finds ranks of other launchers that use PMIx, such as srun --mpi=pmix.
 func pmix(s System) (Process, bool, error) {
 	p, found, err := s.ranked("PMIx", "PMIX_RANK")
 	p.Job = s.value("PMIX_NAMESPACE")
@@ -127,7 +127,7 @@ func pmix(s System) (Process, bool, error) {
 	return p, found, err
 }
 
-// slurm is for the tasks of srun.
+// slurm finds tasks of srun.
 func slurm(s System) (Process, bool, error) {
 	step, inStep := s.step()
 	if !inStep {

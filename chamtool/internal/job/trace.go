@@ -35,7 +35,7 @@ func (j *Job) Trace(w io.Writer) error {
 			return err
 		}
 		if !first {
-			_ = out.WriteByte(',') // what fails is told by Flush
+			_ = out.WriteByte(',') // Flush returns the error
 		}
 		first = false
 		_, err = out.Write(append([]byte{'\n'}, text...))

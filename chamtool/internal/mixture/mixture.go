@@ -30,15 +30,15 @@ func New(experts int) Mixture {
 	return m
 }
 
-// Nested begins with this mixture's weights and its rate, follows its weights, and
-// keeps a record of its own beside: the weights are the product of both.
+// Nested returns a mixture that begins with this mixture's weights and rate, follows its
+// weights, and keeps a record of its own: its weights are the product of both.
 func (m *Mixture) Nested() Mixture {
 	n := New(m.experts)
 	n.above = m
 	return n
 }
 
-// Runs is how often it learned.
+// Runs returns the number of runs that it learned from.
 func (m *Mixture) Runs() int { return m.runs }
 
 // Weights are the experts' shares; their sum is 1. They are the mixture's own and
@@ -80,9 +80,9 @@ func (m *Mixture) Heaviest() (best int) {
 	return best
 }
 
-// lossOf is the distance of an answer from the truth, both logarithms; but an answer
-// that is too low loses at most 1, as it does by relative error: who says nothing of
-// a stall is not as wrong as who expects one in vain.
+// lossOf returns the distance of an answer from the truth, both logarithms, and at most 1 for
+// an answer that is too low, as the relative error does: an expert that misses a stall is less
+// wrong than one that expects a stall which does not come.
 func lossOf(answer, actual float64) float64 {
 	if answer < actual {
 		return min(actual-answer, 1)
@@ -120,7 +120,7 @@ func (m *Mixture) Observe(answers *Answers, actual float64, costs [Most]float64)
 	m.weigh()
 }
 
-// mixLoss is that of the paper: -1/η log Σ w exp(-η loss), at the present rate η.
+// mixLoss returns the mix loss of the paper: -1/η log Σ w exp(-η loss), at the present rate η.
 func (m *Mixture) mixLoss(weights, loss *[Most]float64, awake, least float64) float64 {
 	rate, sum := m.rate(), 0.0
 	if math.IsInf(rate, 1) {
@@ -135,8 +135,8 @@ func (m *Mixture) mixLoss(weights, loss *[Most]float64, awake, least float64) fl
 	return least - math.Log(sum/awake)/rate
 }
 
-// rate is η: the logarithm of the number of experts over Δ. A nested mixture adds the
-// Δ of the one above, so that the first runs of a function do not decide alone.
+// rate returns η: the logarithm of the number of experts over Δ. A nested mixture adds the Δ of
+// its parent, so the first runs of a function do not decide alone.
 func (m *Mixture) rate() float64 {
 	gap := m.gap
 	if m.above != nil {
@@ -145,12 +145,12 @@ func (m *Mixture) rate() float64 {
 	return m.size / gap
 }
 
-// floor is the least record of an expert beside the best: who was bad for long is
-// back after as many runs as it takes to gain a factor of five, not after as many
-// as it was bad. Of 0.05, 0.1 and 0.2 it was best, whichever log was left out.
+// floor is the smallest record of an expert relative to the best: an expert that was bad for
+// long recovers in the number of runs that gains a factor of five, however long it was bad. Of
+// 0.05, 0.1 and 0.2 it was the best, whichever log was left out.
 const floor = 0.2
 
-// weigh makes the records anew, none below the floor.
+// weigh recomputes the records, none below the floor.
 func (m *Mixture) weigh() {
 	rate, best := m.rate(), math.Inf(1)
 	if math.IsInf(rate, 1) {

@@ -63,8 +63,8 @@ func (f *Footprint) which() int {
 	return seen
 }
 
-// mixture is what serves: that of all functions until the function has runs of its
-// own that tell.
+// mixture returns the serving mixture: that of all functions until the function has enough runs
+// of its own.
 func (e *Entry) mixture(which int) *mixture.Mixture {
 	if m := &e.mix[which]; m.Runs() > 0 {
 		return m
@@ -92,14 +92,14 @@ func (e *Entry) Serving() string {
 // Weight is an expert's share of the mixture that serves sizes which ran.
 func (e *Entry) Weight(expert string) float64 { return e.mixture(seen).Weights()[expertCalled(expert)] }
 
-// Runs is how many runs were observed.
+// Runs returns the number of observed runs.
 func (e *Entry) Runs() int { return e.seen }
 
-// Fits is how often the entry was fitted.
+// Fits returns the number of fits.
 func (e *Entry) Fits() int { return e.fits }
 
-// Outliers is how many of the last runs lay so far from the others that the power
-// law was not fitted to them.
+// Outliers returns the number of recent runs that were too far from the others to be part of
+// the power law's fit.
 func (e *Entry) Outliers() int { return e.outliers }
 
 // Footprints are the entry's footprints, smallest total size first.
@@ -114,9 +114,9 @@ func (e *Entry) Footprints() []*Footprint {
 	return all
 }
 
-// Exponents are those of the power law, one a feature, and the multiplier
-// whose time they give: seconds = multiplier · Π (1+size)^exponent. ok is
-// false before the first fit and where no size varied.
+// Exponents returns the exponents of the power law, one per feature, and its multiplier in
+// seconds: seconds = multiplier · Π (1+size)^exponent. ok is false before the first fit and if
+// no size varied.
 func (e *Entry) Exponents() (multiplier float64, exponents []float64, ok bool) {
 	if e.fits == 0 || e.power.fixed {
 		return 0, nil, false
@@ -227,9 +227,9 @@ func (e *Entry) follow(f *Footprint, p *Prediction) {
 }
 
 const (
-	// learnSeconds is the CPU time of learning from a run, as measured, and learnShare
-	// the share of the runs' time that it may take where they are known: the five
-	// thousandth run of a size tells nothing new.
+	// learnSeconds is the measured CPU time of learning from a run, and learnShare the share of
+	// the runs' time that it may take for known sizes: their five thousandth run contains
+	// nothing new.
 	learnSeconds = 1.6e-6
 	learnShare   = 0.0005
 	// timeless is the weight that experts must have together whose answers do not
@@ -237,8 +237,7 @@ const (
 	timeless = 0.8
 )
 
-// known reports whether one more run tells little: the windows are full, and it is
-// short.
+// known reports whether one more run adds little: the windows are full, and the run is short.
 func (e *Entry) known(f *Footprint) bool {
 	return e.learned >= window && f.runs >= recent && f.last < learnSeconds/learnShare
 }
@@ -288,8 +287,8 @@ func (e *Entry) Observe(f *Footprint, seconds float64) {
 	e.ObserveAt(f, Moment{}, p, seconds)
 }
 
-// ObserveAt is Observe for one task, of which p was predicted before it began; of
-// no value where nothing was. What the experts had said then is what judges them.
+// ObserveAt is Observe for one task with its prediction p from before it began; p has no value
+// if there was none. The experts' answers in p are scored.
 func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64) {
 	if !(seconds > 0) || math.IsInf(seconds, 1) {
 		return
@@ -338,7 +337,7 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 		}
 		_ = a.Observe(p.Value, seconds) // both are above zero
 		if a.Ready() {
-			return // who has an interval of its own tells the others nothing
+			return // an interval of its own makes the run useless for the others
 		}
 	}
 }

@@ -57,8 +57,8 @@ func expertCalled(name string) int {
 // run, as measured with caches warm.
 const askSeconds = 0.25e-6
 
-// asking is what the experts cost that are asked for every task, as a share of the
-// run's seconds: what they gain has to be worth it.
+// asking returns the costs of the experts that are evaluated for every task, as shares of the
+// run's seconds: an expert must gain more than it costs.
 func asking(seconds float64) (costs [mixture.Most]float64) {
 	share := askSeconds / seconds
 	costs[last], costs[near], costs[paced] = share, share, share
@@ -73,7 +73,7 @@ var asleep = func() (a mixture.Answers) {
 	return a
 }()
 
-// answers are those of all experts for one task, as logarithms of seconds.
+// answers returns the answers of all experts for one task, as logarithms of seconds.
 func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 	a := asleep
 	f.fitted()

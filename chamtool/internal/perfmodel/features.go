@@ -2,8 +2,8 @@ package perfmodel
 
 import "math"
 
-// maxFeatures bounds the width of the power law, so that learning from a task
-// of many arguments stays cheap.
+// maxFeatures bounds the width of the power law, which keeps learning from a task of many
+// arguments cheap.
 const maxFeatures = 6
 
 // features are the logarithms of one plus each size in bytes. Sizes beyond the

@@ -35,8 +35,8 @@ type Footprint struct {
 	passed   int                   // runs that were tracked only
 }
 
-// version is what a cached answer stands on: fits of the entry, runs of the
-// footprint, and about the runs that the process learned from.
+// version identifies the state behind a cached answer: fits of the entry, runs of the
+// footprint, and roughly the runs that the process learned from.
 type version struct{ fits, runs, learned, passed int }
 
 // Hash returns the hash of the sizes, which is the same for equal sizes of any entry.
@@ -99,8 +99,8 @@ func (f *Footprint) fitted() {
 	}
 }
 
-// level is what the runs take at the speed of the start: the middle of the last
-// three, which one stall does not move, and the last one before there are three.
+// level returns the logarithm of the runs' seconds at the speed of the start: the middle of the
+// last three, which one stall does not move, or the last one if there are fewer.
 func (f *Footprint) level() float64 {
 	a, b, c := f.levels[0], f.levels[1], f.levels[2]
 	if f.runs < len(f.levels) {

@@ -13,19 +13,18 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// SharedStore is the file of a host, to which all its processes add. Nobody waits:
-// a process leaves what it learned in a file beside it, and whoever has the lock
-// takes in all such files, those too that come while it works.
+// SharedStore is a host's file to which all its processes add. No process waits: it leaves what
+// it learned in a file of its own next to the store, and the process with the lock merges all
+// such files, including those that appear while it works.
 type SharedStore struct {
 	Path string
 	Now  func() time.Time
 }
 
-// handed is what stands between the name of the file and that of a process which
-// hands over what it learned.
+// handed separates, in the name of such a file, the store's name from the process's.
 const handed = ".private."
 
-// Read is what is kept. The error is [ReadStore]'s.
+// Read returns the kept models. The errors are those of [ReadStore].
 func (f SharedStore) Read() (*Store, error) { return ReadStore(f.Path) }
 
 // Add hands over what a process learned, and takes in what lies there unless another

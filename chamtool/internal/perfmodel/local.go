@@ -13,8 +13,8 @@ type sample struct {
 	order int // of the learned runs, from 1
 }
 
-// place is where a run lies along the axis of a local law, and how far from the power law.
-// Both are logarithms.
+// place holds a run's position along the axis of a local law, and its distance from the power
+// law. Both are logarithms.
 type place struct {
 	at, off float64
 	order   int // of the runs
@@ -43,8 +43,7 @@ const (
 	// window is the number of recent runs that the local law is fitted to; it bounds
 	// the cost of a fit. 4096 gave the same errors.
 	window = 2048
-	// stretches is how many times a stretch goes into the window; it has a few runs
-	// at least.
+	// stretches is the number of stretches in the window; a stretch has a few runs at least.
 	stretches = 20
 	// quantile is the middle. A relative error counts an answer that is too high
 	// in full and one that is too low as at most 1, so the answer that keeps it

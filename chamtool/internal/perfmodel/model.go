@@ -17,8 +17,8 @@ type Options struct {
 // Level is the share of runs that an interval holds where nothing else is asked for.
 const Level = 0.9
 
-// Prediction is what a task will take, in seconds, and the name of the expert
-// whose answer that is.
+// Prediction holds the predicted seconds of a task, and the name of the expert that gave the
+// answer.
 type Prediction struct {
 	uncertainty.Prediction
 	Model   string
@@ -26,16 +26,16 @@ type Prediction struct {
 	whole   bool            // they were asked for this task: its run is learned from
 }
 
-// Moment is what is known of one task besides its function and sizes. The zero
-// value is nothing.
+// Moment holds what is known of a task in addition to its function and sizes. The zero value
+// holds nothing.
 type Moment struct {
 	Created uint64  // when, on a clock of the caller's; 0 is not known
 	MHz     float64 // frequency of the core that runs it; 0 is not known
 	Worker  int     // thread that runs it, from 1; 0 is not known
 }
 
-// Model is what a process knows about its task functions. It belongs, with its
-// entries, to one goroutine.
+// Model holds what a process learned about its task functions. It and its entries belong to one
+// goroutine.
 type Model struct {
 	options  Options
 	serving  int // expert that serves alone; -1 is the mixture
@@ -86,7 +86,7 @@ func (m *Model) Entry(name string) *Entry {
 // Names are the entries' names in the order they appeared.
 func (m *Model) Names() []string { return slices.Clone(m.names) }
 
-// Fits is how often any entry was fitted.
+// Fits returns the number of fits of all entries.
 func (m *Model) Fits() (n int) {
 	for _, e := range m.entries {
 		n += e.fits

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// neighbours is how many runs are remembered by the moment of their creation.
+// neighbours is the number of runs that are remembered by the time of their creation.
 const neighbours = 64
 
 // neighbour is one of them.
@@ -14,9 +14,9 @@ type neighbour struct {
 	y       float64 // what is known of it
 }
 
-// creations are runs in the order of their tasks' creation: tasks that a program
-// creates one behind the other do alike, whatever their sizes tell, as the tiles
-// of one front of a factorisation do.
+// creations holds runs ordered by the creation of their tasks. Tasks that a program creates one
+// after the other do similar work whatever their sizes, such as the tiles of one front of a
+// factorisation.
 type creations []neighbour
 
 func (c *creations) add(created uint64, y float64) {

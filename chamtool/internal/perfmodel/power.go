@@ -17,21 +17,20 @@ type powerLaw struct {
 }
 
 const (
-	// minSpread is how far the logarithm of a size must spread, as a standard
-	// deviation, for its exponent to mean anything: sizes that differ by a tenth
-	// from end to end, as StarPU asks of its regressions.
+	// minSpread is the smallest standard deviation of the logarithm of a size that gives its
+	// exponent a meaning: sizes that differ by a tenth from end to end, as StarPU demands of
+	// its regressions.
 	minSpread = 0.025
-	// usualExponent is how far exponents lie from 0, as a standard deviation, before
-	// anything is known: ridge regression as Bayes' rule has it.
+	// usualExponent is the prior standard deviation of exponents around 0: ridge regression as
+	// a Bayesian prior.
 	usualExponent = 2
-	// outlying is how many deviations from the middle a run must lie for the law
-	// not to be fitted to it.
+	// outlying is the number of deviations from the middle beyond which a run is left out of
+	// the fit.
 	outlying = 3
 )
 
-// fitRobust fits to samples, of which there is one, and again without those that
-// lay far from the first law, of which it tells the number. What is far is told by a
-// few hundred of them.
+// fitRobust fits to samples, at least one, and again without those far from the first law,
+// whose number it returns. The limit is estimated from a few hundred of them.
 func fitRobust(samples []sample, width int) (l powerLaw, outliers int) {
 	first, _ := fitPower(samples, width, 0, func(*sample) bool { return true })
 	misses := make([]float64, 0, 256)
@@ -49,9 +48,9 @@ func fitRobust(samples []sample, width int) (l powerLaw, outliers int) {
 	return l, len(samples) - n
 }
 
-// fitPower is least squares over the plain ones of the samples, and their number.
-// Their deviation from the law says what they are worth beside what exponents usually
-// are; 0 takes that of the samples.
+// fitPower fits by least squares to the plain samples, and returns their number. Their
+// deviation from the law weighs them against the prior of the exponents; 0 takes the deviation
+// of the samples.
 func fitPower(samples []sample, width int, deviation float64, plain func(*sample) bool) (l powerLaw, n int) {
 	l = powerLaw{mean: make([]float64, width), b: make([]float64, width), fixed: true}
 	var used []*sample

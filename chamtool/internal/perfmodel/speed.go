@@ -2,21 +2,21 @@ package perfmodel
 
 import "math"
 
-// speed is how slow the process and each of its workers are now, as a logarithm
-// over what they were at first, whatever functions tell of it. Every run of sizes
-// that ran before tells: how far it lies from those, beside the speed then.
+// speed holds the slowness of the process and of each worker now, as a logarithm relative to
+// the start, over all functions. Every run of sizes that ran before adds to it: its distance
+// from them, and the speed at that time.
 type speed struct {
 	process movingMedian
 	workers []worker
 }
 
-// worker is the speed of one beside that of the process, and its clock.
+// worker holds the speed of a worker relative to the process's, and its clock.
 type worker struct {
 	movingMedian
 	clock float64 // MHz at which its numbers were taken; 0 is not known
 }
 
-// mostWorkers bounds the workers that are told apart.
+// mostWorkers bounds the workers with a speed of their own.
 const mostWorkers = 512
 
 // worker is the one that runs a task, nil where that is not known.
@@ -39,11 +39,11 @@ func (s *speed) now(m Moment) float64 {
 	return s.process.middle
 }
 
-// clockMoves is by how much a clock must change to tell something: three
-// percent, since steady clocks read up to two percent apart.
+// clockMoves is the smallest change of a clock that counts: 3 %, since steady clocks vary by up
+// to 2 %.
 const clockMoves = 0.03
 
-// faster is by how much the clock is faster than when the numbers were taken.
+// faster returns the logarithm of the clock's speed relative to the time of the numbers.
 func (w *worker) faster(m Moment) float64 {
 	if !(m.MHz > 0) || w.clock == 0 || m.MHz == w.clock {
 		return 0
@@ -72,8 +72,8 @@ func (s *speed) learn(m Moment, deviation float64) {
 	w.add(deviation - s.process.middle)
 }
 
-// movingMedian is the median of the recent numbers, as far back as they lie on both sides
-// of it: a few in a row on one side are a step, and what was before tells nothing.
+// movingMedian is the median of the recent numbers, as far back as they lie on both sides of
+// it: a few in a row on one side are a step, and the numbers before it are dropped.
 type movingMedian struct {
 	numbers
 	middle float64

@@ -13,12 +13,11 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// Store is what is kept of a host's runs from one program run to the next: the
-// runs themselves, the last few thousand learned of each function, so that a
-// later version may learn from them what this one did not.
+// Store holds a host's runs between two program runs: the runs themselves, the last few
+// thousand of each function, which lets a later version learn more from them than this one did.
 type Store struct {
 	Entries map[string][]Kept // by key, see [Key]; oldest first
-	// Last is when each entry's last run was kept, in seconds since 1970.
+	// Last holds the time of each entry's last kept run, in seconds since 1970.
 	Last map[string]int64
 	// Anew are the entries whose older runs did not hold any more: Merge drops
 	// those of the same key.
@@ -103,9 +102,9 @@ func (s *Store) Forget(before time.Time) {
 }
 
 const (
-	// keptFor is how long runs are kept that no program run adds to.
+	// keptFor is the time after which runs are dropped that no program run adds to.
 	keptFor = 90 * 24 * time.Hour
-	// keptBuilds is how many builds of one function are kept.
+	// keptBuilds is the number of builds of one function that are kept.
 	keptBuilds = 3
 )
 
@@ -143,7 +142,7 @@ func (s *Store) Names() []string {
 // count as learned, not as new: [Model.Learned] leaves them out.
 func (m *Model) Teach(s *Store) { m.kept = s }
 
-// teach lets a new entry learn from kept runs, which tell nothing of the speed now.
+// teach lets a new entry learn from kept runs, which contain nothing about the present speed.
 func (e *Entry) teach(runs []Kept) {
 	now := e.model.speed
 	e.model.speed = speed{}
@@ -157,8 +156,8 @@ func (e *Entry) teach(runs []Kept) {
 	e.model.speed = now
 }
 
-// Learned is what the model learned from runs of its own since it was last
-// asked, as far as the window holds them, kept now.
+// Learned returns what the model learned from runs of its own since the last call, as far as
+// the window holds them, with the time now.
 func (m *Model) Learned(now time.Time) *Store {
 	s := &Store{Entries: map[string][]Kept{}, Last: map[string]int64{}, Anew: map[string]bool{}}
 	for _, name := range m.names {

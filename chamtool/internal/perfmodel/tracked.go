@@ -93,9 +93,9 @@ func (t *tracked) around(value, level float64, c *common) uncertainty.Prediction
 	return uncertainty.Prediction{Value: value, Low: value / (1 + t.low*c.low), High: value * (1 + t.high*c.high), Level: level}
 }
 
-// common is by how much the ends of all sizes of a function lie farther away than each
-// of them has learned: a machine that changes its speed moves thousands of sizes at once,
-// of which each runs seldom.
+// common holds how much farther out the interval ends of all sizes of a function lie than each
+// size has learned: a machine that changes its speed moves thousands of sizes at once, each of
+// which runs rarely.
 type common struct{ low, high float64 }
 
 const (

@@ -15,8 +15,8 @@ type trial struct {
 	n      int
 }
 
-// trialMiss is how far off it may be in the middle, as a logarithm: by a
-// half, unless the function's times lie farther apart.
+// trialMiss is the largest median error that passes, as a logarithm: a half, unless the
+// function's times vary more.
 const trialMiss = 0.4
 
 // onTrial reports whether what was kept has yet to prove itself.
@@ -34,7 +34,7 @@ func (e *Entry) try(p *Prediction, y float64) {
 	}
 }
 
-// usualMiss is how far the runs of the window lie from the local law in the middle.
+// usualMiss returns the median distance of the window's runs from the local law.
 func (e *Entry) usualMiss() float64 {
 	misses := make([]float64, len(e.samples))
 	for i, s := range e.samples {

@@ -31,8 +31,8 @@ func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 	}
 }
 
-// Started predicts the task with what is known when it starts. Where later runs
-// were told already, what was known when it was created has to do.
+// Started predicts the task with what is known when it starts. If later runs were reported
+// already, the prediction from its creation remains.
 func (o *observer) Started(t *task.Task[mark], late bool) {
 	s, m := (*Session)(o), &t.Mark
 	if m.function != nil && !late {
@@ -56,7 +56,7 @@ func (s *Session) predictTask(t *task.Task[mark]) {
 	}
 }
 
-// moment is what is known of a task besides its function and sizes.
+// moment returns what is known of a task in addition to its function and sizes.
 func (s *Session) moment(t *task.Task[mark]) perfmodel.Moment {
 	mhz, _ := s.freq.MHz(t.Core) // 0 where it is not known
 	return perfmodel.Moment{Created: t.Created, MHz: mhz, Worker: t.Lane + 1}
@@ -166,7 +166,7 @@ func (s *Session) count(function string, t *task.Task[mark], r *task.Run) {
 	}
 }
 
-// texts are those of the footprint, made once.
+// texts returns the texts of the footprint, which are made once.
 func (m *mark) texts() *texts {
 	t, ok := m.footprint.Mark.(*texts)
 	if !ok {
@@ -179,7 +179,7 @@ func (m *mark) texts() *texts {
 	return t
 }
 
-// span is an iteration's, nil beyond those that are told apart.
+// span returns the round of an iteration, nil beyond those that are listed.
 func (s *Session) span(iteration int) *summary.Round {
 	if iteration >= mostSpans {
 		return nil
@@ -213,7 +213,7 @@ func (o *observer) Ticked(iteration int, at float64) {
 	}
 }
 
-// Iterated closes the iteration's load. Iterations are told in order.
+// Iterated closes the iteration's load. Iterations come in order.
 func (o *observer) Iterated(int) {
 	s := (*Session)(o)
 	s.load(s.rounds, 0)
@@ -227,7 +227,7 @@ func (o *observer) Iterated(int) {
 	}
 }
 
-// Announced is told where the patched library predicts task by task.
+// Announced is called if the patched library predicts each task.
 func (o *observer) Announced(iteration int, entry uint64, sizes []int64) {
 	if iteration < o.announcing {
 		return // a slower ring's; its iteration is over
@@ -239,7 +239,7 @@ func (o *observer) Announced(iteration int, entry uint64, sizes []int64) {
 	o.announced = append(o.announced, mark{function: f, footprint: f.entry.Footprint(sizes)})
 }
 
-// Loaded is told by the patched library.
+// Loaded is called by the patched library.
 func (o *observer) Loaded(iteration int, seconds float64) {
 	o.patchedLoads[iteration] = max(o.patchedLoads[iteration], seconds)
 }

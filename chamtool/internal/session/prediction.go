@@ -20,7 +20,7 @@ func (s *Session) MeanSeconds() float64 {
 	return s.meanSeconds()
 }
 
-// Threads is how many workers joined, at least 1.
+// Threads returns the number of workers that joined, at least 1.
 func (s *Session) Threads() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,8 +71,8 @@ func (s *Session) Announced(list func() []*event.Ring) []float64 {
 	return out
 }
 
-// Loads are the loads of the iterations so far in seconds: as the library told
-// them, else as measured here.
+// Loads returns the loads of the iterations so far in seconds, from the library, or else as
+// measured here.
 func (s *Session) Loads(list func() []*event.Ring) []float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,10 +94,9 @@ func (s *Session) iterationLoads() []float64 {
 	return out
 }
 
-// single is the loads that the library told, in the order of iterations. A
-// library may tell loads added up since the start: which it does is seen from
-// what was measured here. An iteration that was not told counts as the mean of
-// the gap.
+// single returns the loads from the library in the order of iterations. A library may report
+// loads added up since the start: the measured loads show which. An iteration without a load
+// counts as the mean of the gap.
 func single(patchedLoads map[int]float64, measured []float64) []float64 {
 	each, differences := make([]float64, 0, len(patchedLoads)), make([]float64, 0, len(patchedLoads))
 	offEach, offDifferences := 0.0, 0.0

@@ -17,11 +17,11 @@ type Queue struct {
 	at      time.Time
 }
 
-// fresh is how long predictions hold of a queue that stays as it was.
+// fresh bounds the age of predictions of an unchanged queue.
 const fresh = 50 * time.Millisecond
 
-// Seconds is the session's of the same name, asked anew where the queue changed or
-// the answer is old. The slice is the queue's.
+// Seconds is the session's method of the same name, called again if the queue changed or the
+// answer is old. The slice belongs to the queue.
 func (q *Queue) Seconds(tokens []uint64, now time.Time, list func() []*event.Ring) []float64 {
 	if !slices.Equal(tokens, q.tokens) || now.Sub(q.at) > fresh {
 		q.seconds = q.Session.Seconds(tokens, list)

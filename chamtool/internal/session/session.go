@@ -15,7 +15,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
-// Options is what a session needs.
+// Options holds the inputs of a session.
 type Options struct {
 	Config      *config.Config
 	Rank, Ranks int
@@ -29,8 +29,8 @@ type Options struct {
 	// Symbol names the function at an address, and the build of the program that
 	// it is in; nil names it by the address.
 	Symbol func(address uint64) (name, build string)
-	// Each is told of every run with what was predicted for it, of no value where
-	// nothing was known yet; nil is not told.
+	// Each is called with every run and its prediction, which has no value if nothing was known
+	// yet; nil is not called.
 	Each func(f *perfmodel.Footprint, predicted perfmodel.Prediction, r task.Run)
 	// Create opens a log for writing; nil writes none.
 	Create func(name string) (io.WriteCloser, error)
@@ -58,7 +58,7 @@ type Session struct {
 	errors       summary.Errors
 	loads        []float64       // of the iterations under way, from number rounds on
 	history      []float64       // loads of complete iterations, in order
-	patchedLoads map[int]float64 // loads of iterations as the patched library told them
+	patchedLoads map[int]float64 // loads of iterations from the patched library
 	announced    []mark          // tasks of the iteration under way, patched library only
 	announcing   int             // that iteration
 	ended        int             // runs
@@ -74,13 +74,13 @@ type Session struct {
 	closed       bool
 }
 
-// mark is what the session keeps with a task.
+// mark holds the session's state of a task.
 type mark struct {
 	function  *function
 	footprint *perfmodel.Footprint
 	predicted *perfmodel.Prediction // before it started; nil where nothing was
 	first     float64               // the value when it was created, in seconds
-	own       bool                  // predicted is of this task alone, and used again
+	own       bool                  // predicted belongs to this task alone, and is reused
 }
 
 // function is a task function.
@@ -97,8 +97,8 @@ type function struct {
 // any.
 func (f *function) mape() float64 { return 100 * f.relative / float64(f.judged) }
 
-// texts are what logs hold of a footprint: its sizes in each layout, and what was
-// predicted last, which many runs share.
+// texts holds the log's texts of a footprint: its sizes in each layout, and the last
+// prediction, which many runs share.
 type texts struct {
 	sizes            [2][]byte
 	value, low, high float64
@@ -245,7 +245,7 @@ func (s *Session) SetFrequency(f event.Frequencies) {
 	s.freq = f
 }
 
-// Learned is what the session's models learned since the last call, kept now.
+// Learned returns what the session's models learned since the last call, with the time now.
 func (s *Session) Learned(now time.Time) *perfmodel.Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +253,7 @@ func (s *Session) Learned(now time.Time) *perfmodel.Store {
 	return s.model.Learned(now)
 }
 
-// Summary is what the run came to so far.
+// Summary returns the summary of the run so far.
 func (s *Session) Summary() *summary.Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +261,7 @@ func (s *Session) Summary() *summary.Summary {
 	return s.summary()
 }
 
-// Close tells of the last iterations, closes the logs and adds up.
+// Close ends the last iterations, closes the logs and adds up.
 func (s *Session) Close() *summary.Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// ErrRecorded is returned for logs that tell of no complete iteration.
+// ErrRecorded is returned for logs without a complete iteration.
 var ErrRecorded = errors.New("no iteration can be replayed")
 
 // Forecast is the makespan of a job's iterations under a policy.
@@ -62,9 +62,9 @@ func Recorded(ctx context.Context, j *job.Job, p Parameters) ([]Forecast, error)
 	return out, nil
 }
 
-// machine is how far a second run of the same program lies from the first, for
-// reasons that no log tells: 0.05 at first, 0.1 after one batch of 60 forecasts had been
-// seen, so the share of those that it contains is no proof.
+// machine is the variation between two runs of the same program for reasons that no log
+// contains. It was 0.05 at first, and 0.1 after one batch of 60 forecasts had been seen, so the
+// share of those that it contains is no proof.
 const machine = 0.1
 
 // corrected is the makespan of all iterations: what was played, times what the
@@ -96,7 +96,7 @@ type round struct {
 	queues  [][]task.Row // what each rank created, in the order in which it ran
 }
 
-// roundsOf takes a job apart, and tells whether tasks moved.
+// roundsOf splits a job into iterations, and reports whether tasks moved.
 func roundsOf(j *job.Job) (rounds []round, moved bool, err error) {
 	var workers []int
 	for _, one := range j.Ranks {

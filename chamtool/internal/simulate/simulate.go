@@ -122,8 +122,8 @@ func (s *simulation) play(ctx context.Context) error {
 	return nil
 }
 
-// nextExchange is when loads are exchanged again. Where nothing happens for a
-// thousand intervals, no exchange would change anything: they are passed over.
+// nextExchange returns the time of the next exchange of loads. If nothing happens for a
+// thousand intervals, they are skipped, since no exchange would change anything.
 func (s *simulation) nextExchange() float64 {
 	next := s.now + s.p.Interval
 	if len(s.events) == 0 {
@@ -179,8 +179,8 @@ func (s *simulation) send(from, to int, task int32) {
 	s.at(f.sender+s.p.MigrationDelay, event{kind: arrived, rank: to, task: task})
 }
 
-// table moves tasks by the offload table, as the tool does in the real runtime: a
-// rank's load is what waits there or is on its way, without what runs.
+// table moves tasks by the offload table, as the tool does in the real runtime: a rank's load
+// is its waiting tasks and those on their way, without the running ones.
 func (s *simulation) table() {
 	situation := balance.Situation{
 		Loads: make([]float64, len(s.ranks)), Workers: s.ranks[0].workers, TaskSeconds: s.taskSeconds,

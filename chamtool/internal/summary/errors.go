@@ -65,7 +65,7 @@ func (e *Errors) Coverage() float64 { return float64(e.held) / float64(e.bounded
 // WAPE is the sum of the errors over the sum of the actual times in percent, NaN without any.
 func (e *Errors) WAPE() float64 { return 100 * e.absolute / (e.sum + float64(e.n)*e.first) }
 
-// Count is how many were added.
+// Count returns the number of added predictions.
 func (e *Errors) Count() int { return e.n }
 
 // MAE is the mean of |predicted - actual| in seconds, NaN without any.

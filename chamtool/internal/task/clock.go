@@ -9,8 +9,8 @@ type Clock struct {
 	span           uint64 // ns between the readings the rate stands on
 }
 
-// settled is how long a rate must have been measured to be kept: from then on
-// a change of it would only move times that were already told.
+// settled is the time after which a measured rate is kept: from then on a change of it would
+// only move times that were already reported.
 const settledNs = 2_000_000_000
 
 // Show gives the clock one moment as read on both clocks.

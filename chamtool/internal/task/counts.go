@@ -14,8 +14,8 @@ type Counts struct {
 	WaitsLeft  uint64 `json:"waits_left"`   // taskwaits left, over all threads
 	Threads    uint64 `json:"threads"`      // workers that joined
 	Left       uint64 `json:"threads_left"` // workers that left
-	TaskTimes  uint64 `json:"task_times"`   // run times the patched library told
-	Loads      uint64 `json:"loads"`        // iteration loads the patched library told
+	TaskTimes  uint64 `json:"task_times"`   // run times from the patched library
+	Loads      uint64 `json:"loads"`        // iteration loads from the patched library
 }
 
 // Counts returns the counts so far. What was dropped or started is

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// peeked is how much of a file tells its format.
+// peeked is the number of bytes of a file that determine its format.
 const peeked = 1 << 16
 
 const byteOrderMark = "\uFEFF"
@@ -39,7 +39,7 @@ func unpacked(r io.Reader) (whole *bufio.Reader, first string, err error) {
 	return whole, "", nil
 }
 
-// detect tells the format by a file's first line; "" is none that is known.
+// detect returns the format by a file's first line; "" if it is unknown.
 func detect(first string) Format {
 	fields := strings.FieldsFunc(first, separates)
 	switch {

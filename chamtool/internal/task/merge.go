@@ -4,16 +4,16 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/event"
 )
 
-// Each ring tells its thread's events in order; together they are told in the
-// order of time, so that a task is predicted by what had ended when it started.
-// A run is two moments, its start and its end; every other event is one.
+// Each ring holds its thread's events in order; together they are processed in the order of
+// time, so a task is predicted by what had ended when it started. A run is two moments, its
+// start and its end; every other event is one.
 
-// cursor is a place in one ring.
+// cursor is a position in one ring.
 type cursor struct {
 	lane    int
 	at, end uint64
 	when    uint64 // of the next moment, in ticks
-	begun   bool   // the next moment is the end of a run whose start was told
+	begun   bool   // the next moment is the end of a run whose start was reported
 	over    bool   // of the events; the task under way is next
 	token   uint64 // of that task
 	taken   int    // events
@@ -40,8 +40,8 @@ func (q queue) down(i int) {
 	}
 }
 
-// second is when the cursor next to the first has its moment, without end where
-// there is none.
+// second returns the time of the second cursor's moment, or the largest number if there is
+// none.
 func (q queue) second() uint64 {
 	when := ^uint64(0)
 	for _, c := range q[1:min(len(q), 3)] {
@@ -120,7 +120,7 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 	return ok && began >= t.told
 }
 
-// step tells of the cursor's moment and finds the next, if there is one.
+// step reports the cursor's moment and finds the next, if there is one.
 func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
 	if c.over {
 		if task := t.tasks.get(c.token); task != nil {

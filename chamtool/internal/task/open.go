@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// blockTasks is how many tokens that follow each other share a block.
+// blockTasks is the number of consecutive tokens that share a block.
 const blockTasks = 64
 
 // open holds the tasks that have not ended, by token. A thread's tokens follow
@@ -27,8 +27,8 @@ type block[M any] struct {
 	tasks [blockTasks]Task[M]
 }
 
-// place is where a block's key is looked for first: neighbours apart, and the
-// same block of two threads apart too, whose number stands in the high bits.
+// place returns the first slot to search for a block's key: different for neighbours, and for
+// the same block of two threads, whose number is in the high bits.
 func place(key uint64) uint64 { return (key ^ key>>34) % 16 }
 
 // find returns the block of a key, or nil.
@@ -52,7 +52,7 @@ func (o *open[M]) get(token uint64) *Task[M] {
 	return &b.tasks[token%blockTasks]
 }
 
-// add opens a token's task, which is what was last there.
+// add opens a token's task, which holds the last contents of its slot.
 func (o *open[M]) add(token uint64) *Task[M] {
 	key := token / blockTasks
 	b := o.find(key)

@@ -59,7 +59,7 @@ type Log struct {
 	key    []byte
 }
 
-// parquetMagic is how a Parquet file begins.
+// parquetMagic is the beginning of a Parquet file.
 const parquetMagic = "PAR1"
 
 // LoadLog reads a log, packed by gzip or not. Bad lines are diagnostics; the error

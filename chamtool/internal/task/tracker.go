@@ -16,10 +16,10 @@ type Task[M any] struct {
 	Created   uint64  // when, in ticks; 0 where it was not created here
 	Core      int     // that runs it; -1 before it is known
 	Lane      int     // of the thread that runs it; -1 before it is known
-	begun     bool    // its observer was told that it started
-	blank     bool    // its sizes are told when it begins, and were not yet
-	runtimes  bool    // it is the runtime's own, which no observer is told of
-	told      bool    // Iteration is that of its runs too
+	begun     bool    // its observer knows that it started
+	blank     bool    // its sizes come when it begins, and did not come yet
+	runtimes  bool    // it belongs to the runtime, and no observer hears of it
+	told      bool    // Iteration is also that of its runs
 	parts     float64 // seconds of its runs that went on later
 	node      *node   // OpenMP: in the graph of tasks
 }
@@ -35,29 +35,28 @@ type Run struct {
 	Core         int     // where it ended; -1 if unknown
 }
 
-// Observer is told what the tracker understood, one call at a time. It must
-// not keep sizes.
+// Observer receives the tracker's findings, one call at a time. It must not keep sizes.
 type Observer[M any] interface {
-	// Created tells of a task that joined this rank's queue, or of one that
-	// starts without having been created here, or whose sizes are known only
-	// then: its start is not told apart.
+	// Created reports a task that joined this rank's queue. It also reports one that starts
+	// without having been created here or whose sizes are known only then; Started is not
+	// called for it.
 	Created(t *Task[M], sizes []int64)
-	// Announced tells of a task that joined this rank's queue and is told again
-	// by Created when it starts: the patched library names no tasks before.
+	// Announced reports a task that joined this rank's queue, for which Created is called when
+	// it starts: the patched library names no tasks before.
 	Announced(iteration int, entry uint64, sizes []int64)
-	// Started tells that a task starts. Of the tasks that ended before that, Ended
-	// was told; unless late, of no other.
+	// Started reports that a task starts. Ended was called for the tasks that had ended by then
+	// and, unless late, for no other.
 	Started(t *Task[M], late bool)
-	// Ended tells that a task ran. The tracker reuses t afterwards.
+	// Ended reports a task's run. The tracker reuses t afterwards.
 	Ended(t *Task[M], r Run)
-	// Waited tells that a thread had nothing to run while it waited for tasks.
+	// Waited reports time in which a thread had nothing to run while it waited for tasks.
 	Waited(iteration int, seconds float64)
-	// Ticked tells when the iteration ended, in seconds on the tracker's clock: the
-	// first thread goes on. Runs of it may be told later.
+	// Ticked reports the end of an iteration, in seconds on the tracker's clock: the first
+	// thread goes on. Its runs may be reported later.
 	Ticked(iteration int, at float64)
-	// Iterated tells that every run of the iteration has been told.
+	// Iterated reports that every run of the iteration has been reported.
 	Iterated(iteration int)
-	// Loaded tells the load of an iteration as the patched library measured it.
+	// Loaded reports the load of an iteration as the patched library measured it.
 	Loaded(iteration int, seconds float64)
 }
 
@@ -68,15 +67,15 @@ type Tracker[M any] struct {
 	tasks     open[M]
 	announced map[uint64]announcements // by the task's address
 	lanes     []lane
-	started   []*Task[M] // by lane, the task of the run whose start was told
+	started   []*Task[M] // by lane, the task of the run whose start was reported
 	queue     queue      // of lanes, by what comes next in time
-	told      uint64     // latest tick at which a run ended that was told
+	told      uint64     // latest tick at which a reported run ended
 	counts    Counts
 	arrivals  uint64
 	unread    Counts // of the rings, included in no other count
 	torn      uint64 // tasks that stay open, since their end was only counted
 	left      int    // most taskwaits that one worker left
-	settled   int    // iterations of which every run has been told
+	settled   int    // iterations of which every run has been reported
 	spans     spans
 	graph     bool // the runtime reports the graph of tasks
 	sizes     []int64
@@ -93,11 +92,11 @@ type lane struct {
 	waiting    []wait    // the innermost last
 }
 
-// wait is a place where a thread waits for tasks, and runs those that it finds.
+// wait is a point at which a thread waits for tasks, and runs those that it finds.
 type wait struct {
 	depth int
 	from  uint64  // ticks
-	ran   float64 // seconds at this depth before it, less those of runs within it that no event told
+	ran   float64 // seconds at this depth before it, less those of runs within it that have no event
 }
 
 // announcement is the creation of a task that is known by its address alone,
@@ -106,8 +105,8 @@ type announcement struct {
 	ticks, entry uint64
 }
 
-// announcements are those of one address, oldest first. Rings are read one
-// after the other, so that they may be added and taken out of order.
+// announcements holds those of one address, oldest first. Rings are read one after the other,
+// so they may be added and taken out of order.
 type announcements []announcement
 
 // mostAnnounced bounds what is kept of an address whose tasks never begin.
@@ -120,7 +119,7 @@ func (as announcements) with(a announcement) announcements {
 	return slices.Insert(as, as.before(a.ticks), a)
 }
 
-// before is how many were announced by the given tick.
+// before returns the number of announcements up to the given tick.
 func (as announcements) before(ticks uint64) int {
 	n := len(as)
 	for n > 0 && as[n-1].ticks > ticks {
@@ -129,7 +128,7 @@ func (as announcements) before(ticks uint64) int {
 	return n
 }
 
-// NewTracker returns a tracker that tells o.
+// NewTracker returns a tracker that reports to o.
 func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
 	return &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
 }
@@ -190,12 +189,11 @@ func (t *Tracker[M]) Graph() (g Graph, ok bool) {
 	return t.spans.graph(t.clock), t.graph && t.counts.Dropped == 0 && t.unread == Counts{} && t.torn == 0
 }
 
-// Finish tells of the iterations that no later event can add to. Call it after
-// the last Drain.
+// Finish reports the iterations that no later event can add to. Call it after the last Drain.
 func (t *Tracker[M]) Finish() { t.iterated(t.left) }
 
-// iterated tells of iterations that ended before the heads of this Drain were
-// read: whoever left a taskwait left it after the last run on every thread.
+// iterated reports iterations that ended before the heads of this Drain were read: a thread
+// leaves a taskwait after the last run on every thread.
 func (t *Tracker[M]) iterated(left int) {
 	for ; t.settled < left; t.settled++ {
 		t.observer.Iterated(t.settled)
@@ -334,8 +332,8 @@ func (t *Tracker[M]) waited(l *lane, s *event.Slot) {
 	}
 }
 
-// idle tells how long a thread has had nothing to run in its innermost wait, which
-// goes on from here. It is no time of the task that waits.
+// idle reports the time in which a thread has had nothing to run in its innermost wait, which
+// continues. It does not belong to the waiting task.
 func (t *Tracker[M]) idle(l *lane, iteration int, now uint64) {
 	if len(l.waiting) == 0 {
 		return
@@ -348,7 +346,7 @@ func (t *Tracker[M]) idle(l *lane, iteration int, now uint64) {
 	w.from, w.ran = max(w.from, now), l.within(w.depth)
 }
 
-// opened describes a task whose creation did not tell its sizes.
+// opened adds the sizes of a task whose creation had none.
 func (t *Tracker[M]) opened(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	task := t.tasks.get(s[event.WordToken])
 	if task == nil { // its creation was dropped
@@ -385,7 +383,7 @@ func (t *Tracker[M]) part(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	}
 }
 
-// arrived counts a start that an event told of.
+// arrived counts a start that has an event.
 func (t *Tracker[M]) arrived(s *event.Slot) {
 	t.arrivals++
 	if s.Flag() != event.Local {
@@ -393,8 +391,7 @@ func (t *Tracker[M]) arrived(s *event.Slot) {
 	}
 }
 
-// ran tells of a task that began and ended. The runs nested in it were told
-// before it.
+// ran reports a task that began and ended. The runs nested in it were reported before it.
 func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.counts.Ended++
 	token, start, end := s[event.WordToken], s[event.WordTicks], s[event.WordEnd]
@@ -439,7 +436,7 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.tasks.remove(token)
 }
 
-// untold returns the seconds of runs and waits within a run that no event told.
+// untold returns the seconds of runs and waits within a run that have no event.
 func (t *Tracker[M]) untold(r *event.Ring, s *event.Slot, at uint64) float64 {
 	if s.Sizes() < 2 {
 		return 0
@@ -447,8 +444,8 @@ func (t *Tracker[M]) untold(r *event.Ring, s *event.Slot, at uint64) float64 {
 	return t.clock.Between(0, r.Slot(at + 1)[1])
 }
 
-// begin tells that a task starts at a tick, once. It is late where the end of a
-// later task was told before.
+// begin reports the start of a task at a tick, once. It is late if the end of a later task was
+// reported before.
 func (t *Tracker[M]) begin(task *Task[M], start uint64) {
 	if !task.begun {
 		task.begun = true

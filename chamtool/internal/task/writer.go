@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Layout is how a log is written.
+// Layout is the format of a log.
 type Layout int
 
 // The layouts of task logs.
@@ -37,9 +37,8 @@ type Writer struct {
 	mhzText []byte
 }
 
-// writeBlock is how much is handed on without being asked: little enough to be in the
-// caches still, and ending where a block of the file ends, which the kernel
-// takes in one piece.
+// writeBlock is the number of bytes written at once: few enough to be in the caches still, and
+// a multiple of the file's blocks, which the kernel takes in one piece.
 const writeBlock = 1 << 16
 
 // NewWriter returns a writer to out.
@@ -154,10 +153,10 @@ func (w *Writer) write(n int) {
 	w.held = min(1, len(w.buf)) // what is left is the end of a row
 }
 
-// Lost is how many rows could not be written.
+// Lost returns the number of rows that could not be written.
 func (w *Writer) Lost() int { return w.lost }
 
-// Err is what ended the writing, or nil.
+// Err returns the error that ended the writing, or nil.
 func (w *Writer) Err() error { return w.failed }
 
 // EntryText is an entry's name as the CSV layout holds it.
@@ -241,8 +240,7 @@ func appendMicro(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, eightDigits(n%1e6*100))[:len(b)+6]
 }
 
-// appendOdd is for the numbers that are too large for the quick way, and for
-// those that no run has.
+// appendOdd formats numbers that are too large for the fast path, and numbers that no run has.
 func appendOdd(b []byte, x float64, digits int) []byte {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		x = 0
