@@ -28,7 +28,7 @@ type Diagnosis struct {
 	Processes []Process `json:"processes"`
 }
 
-// Process is what the hook saw of one process that came to the driver.
+// Process holds the hook's record of one process that reached the driver.
 type Process struct {
 	Name          string   `json:"name"`
 	PID           int      `json:"pid"`

@@ -40,7 +40,7 @@ type Terms struct {
 // Client is the state of a client at one moment. Times are on the clock of the decision.
 type Client struct {
 	ID     int    // stays while the client is registered
-	Device uint64 // tells devices apart
+	Device uint64 // differs between devices
 	Gang   uint64 // of clients that wait for one another; 0 none
 	Terms
 	Active   bool          // a job is running

@@ -39,8 +39,8 @@ const (
 type Device struct {
 	// Switch is the time that a change to another client takes.
 	Switch time.Duration
-	// Alternates says that the device serves one kernel of each client in turn, as
-	// under MPS, so that a kernel never waits for more than one of another client.
+	// Alternates says that the device serves one kernel of each client in turn, as under MPS: a
+	// kernel never waits for more than one of another client.
 	Alternates bool
 }
 

@@ -55,7 +55,7 @@ type Model struct {
 	Syncs      int     `json:"syncs"`    // synchronization points added
 	StallMS    float64 `json:"stall_ms"` // in them and at the bound of launches in flight
 	GateMS     float64 `json:"gate_ms"`  // at the closed gate
-	GPUMS      float64 `json:"gpu_ms"`   // device time; estimated where the device does not tell
+	GPUMS      float64 `json:"gpu_ms"`   // device time; an estimate if the device does not report it
 	Throughput float64 `json:"jobs_per_s"`
 	Weight     float64 `json:"weight"`
 	MaxQueue   int     `json:"max_queue,omitempty"` // most launches in flight; absent where unknown

@@ -26,7 +26,7 @@ type Client struct {
 	Directive Directive
 	Paused    bool // by its user, see [Session.Pause]
 
-	foreign bool // of another pid namespace, and no lock that is gone tells that it has ended
+	foreign bool // of another pid namespace, whose end no lock shows
 }
 
 // PID returns the client's process id.

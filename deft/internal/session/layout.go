@@ -108,7 +108,7 @@ type words[N, D, T, C, P, S, W any] struct {
 	GraphKernels   N
 	EmptiedKernels N
 	GraphBegin     N `c:"job_kernels"`
-	Device         N // tells devices apart; 0 unknown
+	Device         N // differs between devices; 0 unknown
 	Gang           N // of ranks that wait for one another; 0 none
 	Locked         N
 	InWait         C // threads in a wait of the program's own for the device

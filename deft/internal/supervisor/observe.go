@@ -20,7 +20,7 @@ type observation struct {
 	filledAt   int64 // since when the queue is not empty: at the latest, ns
 }
 
-// Totals are what a client did since the supervisor began.
+// Totals sums up a client since the supervisor began.
 type Totals struct {
 	Jobs     int
 	Launches int

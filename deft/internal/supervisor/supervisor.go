@@ -27,10 +27,10 @@ type Session interface {
 
 var _ Session = (*session.Session)(nil)
 
-// Settings are what the supervisor knows of the clients. The zero value works.
+// Settings holds what the supervisor knows of the clients. The zero value works.
 type Settings struct {
-	// Terms are those of a client by the name in its slot; ok is false for one
-	// that is not known. nil knows nobody.
+	// Terms returns the terms of a client by the name in its slot; ok is false for an unknown
+	// one. nil knows nobody.
 	Terms func(name string) (t policy.Terms, ok bool)
 	// Device is the device time of so many kernels of a client, by its name; nil
 	// where it is not known. nil knows none.
@@ -186,8 +186,8 @@ func (v *Supervisor) newObservation(c session.Client) *observation {
 	return o
 }
 
-// Totals are those of all clients since Begin, by name: those that have gone, and
-// those of one name together.
+// Totals returns the totals of all clients since Begin by name, including those that have gone;
+// clients of one name are added up.
 func (v *Supervisor) Totals() map[string]Totals {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -208,13 +208,13 @@ func (v *Supervisor) Preemptions() []time.Duration {
 	return slices.Clone(v.preemptions)
 }
 
-// Decisions is how often the policy was asked.
+// Decisions returns the number of decisions of the policy.
 func (v *Supervisor) Decisions() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.decisions
 }
 
-// ID is a client's in the questions that the policy is asked: it tells clients
-// apart, also those that have had the same slot.
+// ID returns the number of a client in requests to the policy. It differs between clients that
+// had the same slot.
 func ID(c session.Client) int { return int(c.Epoch)<<8 | c.Slot }

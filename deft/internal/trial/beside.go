@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// ErrNotAlone is returned for a program that a run does not have, or whose device
-// time it does not tell.
+// ErrNotAlone is returned for a program that is not in a run, or whose device time the run does
+// not contain.
 var ErrNotAlone = errors.New("no solo run")
 
 // How far predictions from means are off, either way: nine times in ten of 200
@@ -27,16 +27,17 @@ const (
 )
 
 const (
-	// rounds is how many jobs of the slower program alone are played beside the other.
+	// rounds is the number of jobs of the slower program that are simulated next to the other
+	// program.
 	rounds = 100
 	// mostKernels is more launches than a job may have, as in an experiment's file.
 	mostKernels = 1_000_000
 )
 
-// Beside predicts the speed of each of two programs beside the other, as a share
-// of its speed alone, from what each did alone: jobs, launches, device time and
-// pauses, the kernels of a job all alike. Both are played on the virtual clock,
-// first come first served where they ran on a simulated device, else in time slices.
+// Beside predicts the speeds of two programs next to each other, as shares of their speeds
+// alone, from their solo runs: jobs, launches, device time and pauses, with equal kernels. Both
+// are simulated on the virtual clock: first come, first served if they ran on a simulated
+// device, else in time slices.
 func Beside(ctx context.Context, alone *report.Run, a, b string) (speeds [2]uncertainty.Prediction, err error) {
 	x := &experiment.Experiment{Policy: "none", MinJobs: 1, Jitter: 0.05}
 	off := unevenKernels

@@ -90,8 +90,8 @@ const leastPlayed = 2 * time.Second
 // tracePart is the most of a trace that is played again and again.
 const tracePart = 2 * time.Second
 
-// Traces predicts what two recorded programs pay next to each other, in each of the ways.
-// Slack is that of policy priority; 0 its default.
+// Traces predicts the slowdown of two recorded programs next to each other, for each of the
+// ways. Slack is that of policy priority; 0 is its default.
 func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64) ([]Outlook, error) {
 	var outlooks []Outlook
 	for _, way := range ways {
