@@ -192,6 +192,9 @@ func lostRows(t *cli.Table, l job.Lost) {
 	}
 	if g := l.Graph; g != nil {
 		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism)))
+		if len(g.Critical) > 0 {
+			t.Add("span by function", criticalText(g))
+		}
 		t.Add("overhead s, stalls s", fmt.Sprintf("%s, %s, of all threads between tasks", cli.Text(g.Overhead), cli.Text(g.Stalls)))
 		t.Add("half the overhead saves s", g.HalfOverhead)
 		for _, s := range g.Scaling {
@@ -207,6 +210,22 @@ func lostRows(t *cli.Table, l job.Lost) {
 	if l.Size != nil && l.Size.Sizes != "" {
 		t.Add("its most imbalanced sizes", fmt.Sprintf("%s: %s s", l.Size.Sizes, cli.Text(l.Size.Seconds)))
 	}
+}
+
+// mostParts bounds the parts of the span that are printed.
+const mostParts = 3
+
+// criticalText returns the largest parts of the span as shares.
+func criticalText(g *job.Graph) string {
+	all := 0.0
+	for _, part := range g.Critical {
+		all += part.Seconds
+	}
+	var parts []string
+	for _, part := range g.Critical[:min(mostParts, len(g.Critical))] {
+		parts = append(parts, fmt.Sprintf("%.0f %% %s", 100*part.Seconds/all, part.Function))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // lostTables prints the slowest ranks, or the threads of one rank, and the iterations with

@@ -209,7 +209,11 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 // spanText returns work and span, or why they are unknown.
 func spanText(f job.Figures) string {
 	if g := f.Lost.Graph; g != nil {
-		return fmt.Sprintf("work %s s, span %s s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism))
+		text := fmt.Sprintf("work %s s, span %s s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism))
+		if len(g.Critical) > 1 {
+			text += "; the span is " + criticalText(g)
+		}
+		return text
 	}
 	switch _, dropped := droppedTasks(f); {
 	case f.Unread > 0:

@@ -1,13 +1,17 @@
 package job
 
-import "github.com/foretime/foretime/chamtool/internal/task"
+import (
+	"github.com/foretime/foretime/chamtool/internal/summary"
+	"github.com/foretime/foretime/chamtool/internal/task"
+)
 
 // Graph sums up the graph of tasks of a job of one rank: creations, dependences and waits as
 // the OpenMP runtime reported them. Times are in seconds.
 type Graph struct {
 	task.Graph
-	Parallelism float64   `json:"parallelism"` // work over span: more threads than this are no use
-	Scaling     []Scaling `json:"scaling"`
+	Parallelism float64            `json:"parallelism"` // work over span: more threads than this are no use
+	Scaling     []Scaling          `json:"scaling"`
+	Critical    []summary.PathPart `json:"critical_path"` // the span by function, longest part first
 	// HalfOverhead is the wall time that half the overhead would save with the same threads.
 	HalfOverhead float64 `json:"half_overhead_saves"`
 }
@@ -30,7 +34,7 @@ func (j *Job) graph(threads int) *Graph {
 	if len(rounds) == 0 {
 		return nil
 	}
-	g := &Graph{}
+	g := &Graph{Critical: j.Ranks[0].Summary.Critical}
 	half := make([]task.Graph, len(rounds))
 	for i, r := range rounds {
 		g.Graph = g.Plus(r)

@@ -386,6 +386,11 @@ func (e *Entry) learn(f *Footprint, m Moment, seconds, y float64) {
 	e.samples = append(e.samples, sample{f: f, y: y, order: e.learned})
 }
 
+// firstAxes is the number of fits that all choose the axis of the local law, which takes the
+// time of a fit for each feature: they reach until the window is full. Later ones choose it
+// once in axesEvery.
+const firstAxes, axesEvery = 32, 8
+
 // Fit fits to the window. It is called by Observe when it is time.
 func (e *Entry) Fit() {
 	if e.learned == 0 {
@@ -394,6 +399,10 @@ func (e *Entry) Fit() {
 	e.fits++
 	e.samples = slices.Delete(e.samples, 0, max(0, len(e.samples)-window))
 	e.power, e.outliers = fitRobust(e.samples, e.width)
-	e.local, e.model.places = fitAxis(e.samples, &e.power, e.model.places)
+	axis := -1
+	if e.fits > firstAxes && e.fits%axesEvery != 0 && (e.local.axis == 0 || e.power.b[e.local.axis-1] != 0) {
+		axis = e.local.axis
+	}
+	e.local, e.model.places = fitAxis(e.samples, &e.power, axis, e.model.places)
 	e.next = e.learned + max(8, min(e.learned/4, window))
 }

@@ -57,12 +57,12 @@ const (
 )
 
 // fitAxis fits a local law to samples along the power law, or along the feature that
-// explains them clearly better, as where tasks below a threshold work differently. It
-// returns room, grown to the samples.
-func fitAxis(samples []sample, power *powerLaw, room []place) (best localLaw, _ []place) {
+// explains them clearly better, as where tasks below a threshold work differently; or along
+// one given axis, unless it is negative. It returns room, grown to the samples.
+func fitAxis(samples []sample, power *powerLaw, given int, room []place) (best localLaw, _ []place) {
 	least := math.Inf(1)
 	for axis := range len(power.b) + 1 {
-		if axis > 0 && power.b[axis-1] == 0 { // the feature does not vary
+		if varies := axis == 0 || power.b[axis-1] != 0; !varies || given >= 0 && axis != given {
 			continue
 		}
 		room = room[:0]

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -298,7 +299,7 @@ func (s *Session) summary() *summary.Summary {
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.seconds, Warnings: slices.Clone(s.warnings),
 	}
-	out.Tree = s.tracker.Tree()
+	out.Tree, out.Critical = s.tracker.Tree(), s.critical()
 	out.Score(&s.errors)
 	out.Forecast(&s.iterations.errors)
 	if s.seconds > 0 {
@@ -318,6 +319,27 @@ func (s *Session) summary() *summary.Summary {
 		})
 	}
 	return out
+}
+
+// critical returns the critical path, longest part first.
+func (s *Session) critical() []summary.PathPart {
+	var parts []summary.PathPart
+	for _, p := range s.tracker.CriticalPath() {
+		name := summary.Others
+		switch {
+		case p.Outside:
+			name = summary.Outside
+		case p.Entry != 0:
+			name = s.function(p.Entry).name
+		}
+		i := slices.IndexFunc(parts, func(part summary.PathPart) bool { return part.Function == name })
+		if i < 0 { // two constructs may have the same line
+			i, parts = len(parts), append(parts, summary.PathPart{Function: name})
+		}
+		parts[i].Seconds += p.Seconds
+	}
+	slices.SortStableFunc(parts, func(a, b summary.PathPart) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return parts
 }
 
 // function returns the task function at an address.

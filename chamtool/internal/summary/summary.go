@@ -49,11 +49,24 @@ type Summary struct {
 	RowsLost       int        `json:"rows_lost"`  // log rows that could not be written
 	Beyond         *Beyond    `json:"beyond_log"` // nil if the log holds all rows
 	Tree           *task.Tree `json:"tree"`       // nil if unknown
+	Critical       []PathPart `json:"critical_path"`
 
 	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
 	Entries  []FunctionModel `json:"entries"`
 	Warnings []string        `json:"warnings"`
 }
+
+// PathPart is the part of the longest chain of work that belongs to one function.
+type PathPart struct {
+	Function string  `json:"function"` // or Outside, or Others
+	Seconds  float64 `json:"seconds"`
+}
+
+// Names of parts that belong to no function.
+const (
+	Outside = "outside of tasks"
+	Others  = "other functions"
+)
 
 // Round is one iteration of a rank. It begins when the one before ends.
 type Round struct {

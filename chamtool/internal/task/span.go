@@ -18,7 +18,7 @@ type spans struct {
 	quiet    uint64 // in which no thread worked
 	working  int    // threads that work
 	changed  uint64 // tick at which that last changed
-	longest  uint64 // path of an ended task
+	longest  path   // of an ended task
 	ready    int    // tasks created that have not begun
 	free     []*node
 	begun    bool   // a task was created
@@ -26,6 +26,7 @@ type spans struct {
 	// The work and the path before the first task: of the program's start.
 	earlierWork, earlierPath uint64
 	nested                   tree
+	constructs               []uint64 // entries of those that paths distinguish
 }
 
 // strand is one thread's stack of tasks. A hidden helper thread of the runtime never joins: it
@@ -41,10 +42,10 @@ type strand struct {
 type node struct {
 	token       uint64
 	parent      *node
-	path        uint64
+	construct   int
+	path        path
 	since       uint64 // tick up to which path is counted
-	children    uint64 // longest path of an ended child
-	descendants uint64 // the same of all descendants
+	joins       *joins // nil before a descendant has ended
 	refs        int    // itself until it ends, its children, and those that depend on it
 	waits       int    // nested
 	begun, done bool
@@ -54,6 +55,20 @@ type node struct {
 	created     int                  // children
 	own, below  uint64               // its work, and that of its ended descendants
 	locations   map[uint64]*location // that its children depend on, by address
+}
+
+// joins holds the longest paths of the ended children and descendants of a task.
+type joins struct{ children, descendants path }
+
+// join lengthens a task's joins by the path of an ended descendant.
+func (n *node) join(p *path, child bool) {
+	if n.joins == nil {
+		n.joins = &joins{}
+	}
+	n.joins.descendants.raise(p)
+	if child {
+		n.joins.children.raise(p)
+	}
 }
 
 // location holds the tasks that a later one with the same address depends on.
@@ -85,7 +100,7 @@ func (s *spans) strand(lane int) *strand {
 		s.lanes = append(s.lanes, nil)
 	}
 	if s.lanes[lane] == nil {
-		s.lanes[lane] = &strand{stack: []*node{{refs: 1, begun: true, waits: 1}}} // until it joins
+		s.lanes[lane] = &strand{stack: []*node{{construct: outside, refs: 1, begun: true, waits: 1}}} // until it joins
 	}
 	return s.lanes[lane]
 }
@@ -95,7 +110,7 @@ func (st *strand) top() *node { return st.stack[len(st.stack)-1] }
 // advance counts a task's own work up to a tick.
 func (s *spans) advance(n *node, at uint64) {
 	if n.waits == 0 && n.since > 0 && at > n.since {
-		n.path += at - n.since
+		n.path.add(n.construct, at-n.since)
 		n.own += at - n.since
 		s.work += at - n.since
 	}
@@ -124,7 +139,8 @@ func (s *spans) join(lane int, at uint64) {
 	st := s.strand(lane)
 	st.stack = st.stack[:1]
 	n := st.stack[0]
-	n.path, n.since, n.waits = max(n.path, s.front()), at, 0
+	n.construct, n.since, n.waits = outside, at, 0
+	n.path.raise(s.front())
 	st.joined = true
 	s.update(st, at)
 }
@@ -138,13 +154,14 @@ func (s *spans) leave(lane int, at uint64) {
 }
 
 // front returns the longest path of the tasks that run.
-func (s *spans) front() (path uint64) {
+func (s *spans) front() *path {
+	longest := &path{}
 	for _, st := range s.lanes {
-		if st != nil && st.joined && st.stack[0].waits == 0 {
-			path = max(path, st.stack[0].path)
+		if st != nil && st.joined && st.stack[0].waits == 0 && st.stack[0].path.ticks > longest.ticks {
+			longest = &st.stack[0].path
 		}
 	}
-	return path
+	return longest
 }
 
 // create adds a task that the thread's present task creates.
@@ -152,7 +169,7 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 	parent := s.strand(lane).top()
 	s.advance(parent, e[event.WordTicks])
 	if !s.begun {
-		s.begun, s.earlierWork, s.earlierPath, s.changed = true, s.work, parent.path, e[event.WordTicks]
+		s.begun, s.earlierWork, s.earlierPath, s.changed = true, s.work, parent.path.ticks, e[event.WordTicks]
 	}
 	var n *node
 	if last := len(s.free) - 1; last >= 0 {
@@ -162,6 +179,7 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 		n = &node{}
 	}
 	n.token, n.parent, n.path, n.refs, n.undeferred = e[event.WordToken], parent, parent.path, 1, e.Flag()&undeferred != 0
+	n.construct = s.construct(e[event.WordEntry])
 	n.depth = parent.depth + 1
 	parent.refs++
 	parent.created++
@@ -234,7 +252,7 @@ func (s *spans) begin(lane int, n *node, at uint64) {
 func (s *spans) raise(n *node) {
 	for _, b := range n.before {
 		if b.done {
-			n.path = max(n.path, b.path)
+			n.path.raise(&b.path)
 		}
 	}
 }
@@ -251,7 +269,7 @@ func (s *spans) end(lane int, n *node, start, at uint64, done bool) {
 		s.advance(n, at)
 		st.stack = st.stack[:i]
 	} else if at > start { // it went on here after it had left another thread
-		n.path += at - start
+		n.path.add(n.construct, at-start)
 		n.own += at - start
 		s.work += at - start
 	}
@@ -266,13 +284,12 @@ func (s *spans) end(lane int, n *node, start, at uint64, done bool) {
 	}
 	n.done = true
 	p := n.parent
-	p.children = max(p.children, n.path)
 	if n.undeferred {
-		p.path = max(p.path, n.path)
+		p.path.raise(&n.path)
 	}
-	s.longest = max(s.longest, n.path)
+	s.longest.raise(&n.path)
 	for q := p; q != nil; q = q.parent {
-		q.descendants = max(q.descendants, n.path)
+		q.join(&n.path, q == p)
 		if !q.done {
 			break
 		}
@@ -337,20 +354,13 @@ func (s *spans) resume(lane, class int, at uint64) {
 	n.since = max(n.since, at)
 	n.waits--
 	s.update(st, at)
-	switch class {
-	case taskwait:
-		n.path = max(n.path, n.children)
-	case taskgroup:
-		n.path = max(n.path, n.children, n.descendants)
-	case barrier:
-		if len(st.stack) == 1 {
-			n.path = max(n.path, s.longest, s.front())
-			for _, other := range s.lanes {
-				if other != nil {
-					n.path = max(n.path, other.stack[0].path)
-				}
-			}
-		}
+	switch {
+	case class == taskwait && n.joins != nil:
+		n.path.raise(&n.joins.children)
+	case class == taskgroup && n.joins != nil:
+		n.path.raise(&n.joins.descendants)
+	case class == barrier && len(st.stack) == 1:
+		n.path.raise(s.critical())
 	}
 	if len(st.stack) == 1 && class != taskgroup {
 		s.forget(n)
@@ -379,12 +389,7 @@ func (g Graph) Plus(o Graph) Graph {
 
 // graph returns the graph from the first task on.
 func (s *spans) graph(c *Clock) Graph {
-	span := s.longest
-	for _, st := range s.lanes {
-		if st != nil {
-			span = max(span, st.stack[0].path)
-		}
-	}
+	span := s.critical().ticks
 	seconds := func(ticks uint64) float64 { return c.Between(0, ticks) }
 	return Graph{
 		Work: seconds(s.work - s.earlierWork), Span: seconds(span - min(span, s.earlierPath)),

@@ -204,3 +204,38 @@ func TestSpans(t *testing.T) {
 		})
 	}
 }
+
+// The critical path goes through the constructs of its tasks and the code between them; those
+// beyond the first five are one part.
+func TestCriticalPath(t *testing.T) {
+	p := newProgram(2)
+	at, token := uint64(1000), uint64(0)
+	task := func(entry, ticks uint64) {
+		token++
+		p.push(0, event.Open, event.Local, 0, at, token, entry)
+		p.wait(0, 0, taskwait, at, at+ticks+2, func() {
+			p.begin(1, at+1, token)
+			p.end(1, 0, at+1, at+1+ticks, token)
+		})
+		at += ticks + 2
+	}
+	task(70, 100)
+	at += 7 // of serial code
+	task(71, 50)
+	task(70, 30)
+	for entry := range uint64(5) {
+		task(80+entry, 10+entry)
+	}
+	clock := &Clock{}
+	clock.Show(1000, 1000)
+	clock.Show(2000, 2000)
+	tracker := NewTracker[int](&witness{ends: map[uint64]uint64{}, starts: map[uint64]uint64{}, ended: map[uint64]bool{}, started: map[uint64]int{}}, clock)
+	tracker.Drain(p.rings)
+	got := ""
+	for _, part := range tracker.CriticalPath() {
+		got += fmt.Sprintf("%d %v %.0f, ", part.Entry, part.Outside, part.Seconds*1e9)
+	}
+	if want := "70 false 130, 71 false 50, 80 false 10, 81 false 11, 82 false 12, 0 false 27, 0 true 7, "; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
