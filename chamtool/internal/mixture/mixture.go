@@ -3,7 +3,7 @@ package mixture
 import "math"
 
 // Most is the most experts of a mixture.
-const Most = 5
+const Most = 6
 
 // Answers are the experts' logarithms of a time, NaN where one sleeps.
 type Answers [Most]float64

@@ -16,6 +16,7 @@ const (
 	last
 	near
 	paced
+	periodic
 	experts
 )
 
@@ -27,6 +28,7 @@ func Models() registry.List[int] {
 		{Name: "last", Help: "the last run of equal sizes", New: last},
 		{Name: "near", Help: "the run of equal sizes created closest to this task", New: near},
 		{Name: "speed", Help: "the median of the last three runs of equal sizes, times the slowdown of process and worker since", New: paced},
+		{Name: "periodic", Help: "the mean of the runs of equal sizes two to four iterations before, for times that alternate", New: periodic},
 	}
 }
 
@@ -61,7 +63,7 @@ const askSeconds = 0.25e-6
 // run's seconds: an expert must gain more than it costs.
 func asking(seconds float64) (costs [mixture.Most]float64) {
 	share := askSeconds / seconds
-	costs[last], costs[near], costs[paced] = share, share, share
+	costs[last], costs[near], costs[paced], costs[periodic] = share, share, share, share
 	return costs
 }
 
@@ -88,6 +90,7 @@ func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 		a[last] = math.Log(f.last)
 		a[near] = math.Log(f.near.next(m.Created))
 		a[paced] = f.level() + e.model.speed.now(m)
+		a[periodic] = f.rounds.before(m.Iteration, e.lag())
 	} else if e.fits > 0 {
 		a[last] = f.along + e.last
 		a[paced] = a[last] - e.lastSpeed + e.model.speed.now(m)

@@ -25,6 +25,7 @@ type Footprint struct {
 	logs       numbers    // logarithms of the last ones' seconds
 	last       float64    // seconds of the last run
 	near       creations  // and of those before, by their creation
+	rounds     rounds     // the runs of the last iterations
 	levels     [3]float64 // the last logarithms, less the speed at which each ran
 	at         int        // where the next of them goes
 
@@ -81,9 +82,12 @@ func (f *Footprint) levelled(y float64) {
 }
 
 // ran takes what the next run may be like, and leaves the median as it is.
-func (f *Footprint) ran(seconds float64, created uint64) {
+func (f *Footprint) ran(seconds, y float64, m Moment) {
 	f.last = seconds
-	f.near.add(created, seconds)
+	f.near.add(m.Created, seconds)
+	f.entry.lags.add(&f.rounds, m.Iteration, y)
+	f.entry.model.lags.add(&f.rounds, m.Iteration, y)
+	f.rounds.add(m.Iteration, y)
 }
 
 // forget drops the runs.
@@ -102,9 +106,8 @@ func (f *Footprint) fitted() {
 // level returns the logarithm of the runs' seconds at the speed of the start: the middle of the
 // last three, which one stall does not move, or the last one if there are fewer.
 func (f *Footprint) level() float64 {
-	a, b, c := f.levels[0], f.levels[1], f.levels[2]
 	if f.runs < len(f.levels) {
 		return f.levels[f.at-1]
 	}
-	return max(min(a, b), min(c, max(a, b)))
+	return middleOf(f.levels)
 }

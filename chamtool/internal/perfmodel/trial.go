@@ -50,12 +50,12 @@ func (e *Entry) overturn() {
 	own := slices.DeleteFunc(slices.Clone(e.samples), func(s sample) bool { return s.order <= e.taught })
 	e.generation++
 	e.unsaved, e.interval, e.mix = true, e.model.newInterval(), [2]mixture.Mixture{}
-	e.samples, e.near = own, nil
+	e.samples, e.near, e.lags = own, nil, lags{}
 	for _, f := range e.footprints {
 		f.forget()
 	}
 	for _, s := range own {
-		s.f.ran(math.Exp(s.y), 0)
+		s.f.ran(math.Exp(s.y), s.y, Moment{})
 		s.f.learn(s.y, 0)
 	}
 	e.next = e.learned + 1
