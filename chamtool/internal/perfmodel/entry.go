@@ -345,8 +345,8 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 
 // track takes a run that the mixture does not learn from.
 func (e *Entry) track(f *Footprint, m Moment, p *Prediction, seconds float64) {
-	y := math.Log(seconds)
 	if e.dependsOnMoment {
+		y := math.Log(seconds)
 		e.model.speed.learn(m, y-f.level())
 		f.levelled(y - e.model.speed.now(m))
 	}
@@ -357,7 +357,7 @@ func (e *Entry) track(f *Footprint, m Moment, p *Prediction, seconds float64) {
 	e.ends.end(p, seconds)
 	f.tracked.move(seconds)
 	f.passed++
-	f.ran(seconds, y, m)
+	f.ran(seconds, m)
 }
 
 // learn takes a run, y the logarithm of its seconds.
@@ -373,7 +373,7 @@ func (e *Entry) learn(f *Footprint, m Moment, seconds, y float64) {
 	if f.tracked.value > 0 {
 		f.tracked.move(seconds)
 	}
-	f.ran(seconds, y, m)
+	f.ran(seconds, m)
 	f.learn(y, now)
 	if f.fitted(); e.fits > 0 {
 		e.last, e.lastSpeed = y-f.along, now

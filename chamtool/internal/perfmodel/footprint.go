@@ -82,12 +82,14 @@ func (f *Footprint) levelled(y float64) {
 }
 
 // ran takes what the next run may be like, and leaves the median as it is.
-func (f *Footprint) ran(seconds, y float64, m Moment) {
+func (f *Footprint) ran(seconds float64, m Moment) {
 	f.last = seconds
 	f.near.add(m.Created, seconds)
-	f.entry.lags.add(&f.rounds, m.Iteration, y)
-	f.entry.model.lags.add(&f.rounds, m.Iteration, y)
-	f.rounds.add(m.Iteration, y)
+	if f.rounds.add(m.Iteration, seconds) {
+		y := math.Log(seconds)
+		f.entry.lags.add(&f.rounds, m.Iteration, y)
+		f.entry.model.lags.add(&f.rounds, m.Iteration, y)
+	}
 }
 
 // forget drops the runs.

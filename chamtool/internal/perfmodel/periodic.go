@@ -5,29 +5,31 @@ import "math"
 // mostLag is the longest period, in iterations, of times that alternate.
 const mostLag = 4
 
-// rounds holds the last runs of one combination of sizes in each of the last iterations, as
-// logarithms of their seconds.
+// rounds holds the seconds of the last runs of one combination of sizes in each of the last
+// iterations.
 type rounds [mostLag + 1]struct {
 	number int // of the iteration, from 1
 	runs   int
 	last   [3]float64
 }
 
-// add adds a run of an iteration.
-func (r *rounds) add(iteration int, y float64) {
+// add adds a run of an iteration, and reports whether it is the first one.
+func (r *rounds) add(iteration int, seconds float64) (first bool) {
 	if iteration <= 0 {
-		return
+		return false
 	}
 	one := &r[iteration%len(r)]
-	if one.number != iteration {
+	if first = one.number != iteration; first {
 		one.number, one.runs = iteration, 0
 	}
-	one.last[one.runs%len(one.last)] = y
+	one.last[one.runs%len(one.last)] = seconds
 	one.runs++
+	return first
 }
 
-// before returns the middle of the last three runs of the iteration that is a number of
-// iterations back, which one stall does not move; NaN if it had no run or the number is 0.
+// before returns the logarithm of the middle of the last three runs of the iteration that is a
+// number of iterations back, which one stall does not move; NaN if it had no run or the number
+// is 0.
 func (r *rounds) before(iteration, lag int) float64 {
 	if lag == 0 || iteration <= lag {
 		return math.NaN()
@@ -37,9 +39,9 @@ func (r *rounds) before(iteration, lag int) float64 {
 	case one.number != iteration-lag:
 		return math.NaN()
 	case one.runs < len(one.last):
-		return one.last[one.runs-1]
+		return math.Log(one.last[one.runs-1])
 	}
-	return middleOf(one.last)
+	return math.Log(middleOf(one.last))
 }
 
 // middleOf returns the middle of three numbers.
@@ -55,11 +57,11 @@ type lags struct {
 }
 
 const (
-	lagMemory = 64 // runs over which errors are averaged
+	lagMemory = 64 // first runs over which errors are averaged
 	lagRuns   = 16 // from which on they count
 )
 
-// add adds the errors of a run.
+// add adds the errors of the first run of an iteration.
 func (l *lags) add(r *rounds, iteration int, y float64) {
 	for lag := 1; lag <= mostLag; lag++ {
 		if miss := math.Abs(y - r.before(iteration, lag)); !math.IsNaN(miss) {

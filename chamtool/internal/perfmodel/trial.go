@@ -55,7 +55,7 @@ func (e *Entry) overturn() {
 		f.forget()
 	}
 	for _, s := range own {
-		s.f.ran(math.Exp(s.y), s.y, Moment{})
+		s.f.ran(math.Exp(s.y), Moment{})
 		s.f.learn(s.y, 0)
 	}
 	e.next = e.learned + 1
