@@ -7,9 +7,10 @@ import (
 
 // imageOperators resample images.
 var imageOperators = table{
-	"Resize Upsample":                     {shape: resize, class: ClassMove},
-	"DepthToSpace SpaceToDepth":           {shape: blocks, class: ClassMove},
-	"GridSample com.microsoft.GridSample": {shape: gridSample, class: ClassNormalize, reads: gridSampleReads},
+	"Resize Upsample":                     {shape: resize, class: ClassMove, effort: resizeEffort},
+	"DepthToSpace":                        {shape: blocks, class: ClassMove, effort: always(12)},
+	"SpaceToDepth":                        {shape: blocks, class: ClassMove, effort: always(4.5)},
+	"GridSample com.microsoft.GridSample": {shape: gridSample, class: ClassNormalize, reads: gridSampleReads, effort: gridEffort},
 	"AffineGrid":                          {shape: affineGrid},
 	"RoiAlign":                            {shape: roiAlign, class: ClassNormalize, reads: roiAlignReads},
 	"MaxRoiPool":                          {shape: maxRoiPool, class: ClassPool},

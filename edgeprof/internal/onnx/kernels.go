@@ -14,6 +14,8 @@ type Kernel struct {
 	// Precision is the type other than float32 in which it multiplies; "" for none.
 	Precision string `dataset:"precision,optional"`
 	Times     int64  `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
+	// Effort is how many times as long it takes as the rates of its class say; 0 is 1.
+	Effort float64 `dataset:"-"`
 }
 
 // Product is a kernel as a matrix product: filters, what is summed for one value,
@@ -61,7 +63,7 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 		}
 		return kernels
 	}
-	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}, real: map[string]DataType{}}
+	j := joiner{a: a, fusion: f, users: map[string]int{}, chain: map[string]*open{}, real: map[string]DataType{}}
 	a.costs(func(c *Cost, _ int64) {
 		if c.Folded {
 			return
@@ -108,6 +110,7 @@ type open struct {
 
 type joiner struct {
 	a       *Analysis
+	fusion  Fusion
 	users   map[string]int
 	chain   map[string]*open    // by the tensor that a kernel ends in
 	real    map[string]DataType // of tensors that were whole numbers and are made real: of what
@@ -119,6 +122,9 @@ func (j *joiner) start(c *Cost, times int64) {
 	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Product: one, Times: times}
 	k.measure(n, c)
 	k.Precision = j.precision(n, c)
+	if e := operators[n.operator()].effort; e != nil && j.fusion == Fused {
+		k.Effort = e(c)
+	}
 	j.kernels = append(j.kernels, k)
 	if len(n.Outputs) == 0 {
 		return

@@ -85,7 +85,7 @@ func TestKernelBytes(t *testing.T) {
 	k := chain(t, "Conv x,w>a", "Relu a>y").Kernels(Fused)[0]
 	want := Kernel{
 		Nodes: []int{0, 1}, Op: "Conv", Class: ClassConv, Joined: 2, Work: Work{MACs: 4 * 64, ParameterBytes: 64, ReadBytes: 256, WrittenBytes: 256},
-		Product: Product{Rows: 4, Depth: 4, Columns: 16, Window: 1, Stride: 1, Groups: 1}, Times: 1,
+		Product: Product{Rows: 4, Depth: 4, Columns: 16, Window: 1, Stride: 1, Groups: 1}, Times: 1, Effort: 2, // four filters fill a quarter of the vectors
 	}
 	if diff := cmp.Diff(want, k); diff != "" {
 		t.Error(diff)

@@ -8,20 +8,22 @@ import (
 // learningOperators are those of ai.onnx.ml, as sklearn-onnx writes them. Their inputs are
 // [rows, features].
 var learningOperators = table{
-	"ai.onnx.ml.Scaler ai.onnx.ml.Normalizer": {shape: asFloats},
-	"ai.onnx.ml.Imputer ai.onnx.ml.Binarizer": {shape: first},
-	"ai.onnx.ml.LabelEncoder":                 {shape: encodedLabels, class: ClassFunction},
-	"ai.onnx.ml.FeatureVectorizer":            {shape: featureVectors, class: ClassMove},
-	"ai.onnx.ml.ArrayFeatureExtractor":        {shape: features, class: ClassMove},
-	"ai.onnx.ml.OneHotEncoder":                {shape: oneHotCategories, class: ClassMove},
-	"ai.onnx.ml.ZipMap":                       {shape: labelled, class: ClassMove},
-	"ai.onnx.ml.LinearRegressor":              {shape: scores, work: linearScoresWork},
-	"ai.onnx.ml.LinearClassifier":             {shape: labelsAndScores, work: linearScoresWork},
-	"ai.onnx.ml.SVMRegressor":                 {shape: scores, work: vectorsWork},
-	"ai.onnx.ml.SVMClassifier":                {shape: labelsAndScores, work: vectorsWork},
-	"ai.onnx.ml.TreeEnsembleRegressor":        {shape: scores, class: ClassNormalize, reads: treeReads},
-	"ai.onnx.ml.TreeEnsembleClassifier":       {shape: labelsAndScores, class: ClassNormalize, reads: treeReads},
-	"ai.onnx.ml.TreeEnsemble":                 {shape: scores, class: ClassNormalize, reads: treeReads},
+	"ai.onnx.ml.Scaler":                 {shape: asFloats, effort: always(16)},
+	"ai.onnx.ml.Normalizer":             {shape: asFloats, effort: always(40)},
+	"ai.onnx.ml.Imputer":                {shape: first, effort: always(4.5)},
+	"ai.onnx.ml.Binarizer":              {shape: first, effort: always(39)},
+	"ai.onnx.ml.LabelEncoder":           {shape: encodedLabels, class: ClassFunction},
+	"ai.onnx.ml.FeatureVectorizer":      {shape: featureVectors, class: ClassMove},
+	"ai.onnx.ml.ArrayFeatureExtractor":  {shape: features, class: ClassMove},
+	"ai.onnx.ml.OneHotEncoder":          {shape: oneHotCategories, class: ClassMove},
+	"ai.onnx.ml.ZipMap":                 {shape: labelled, class: ClassMove},
+	"ai.onnx.ml.LinearRegressor":        {shape: scores, work: linearScoresWork},
+	"ai.onnx.ml.LinearClassifier":       {shape: labelsAndScores, work: linearScoresWork},
+	"ai.onnx.ml.SVMRegressor":           {shape: scores, work: vectorsWork, effort: kernelFunctionEffort},
+	"ai.onnx.ml.SVMClassifier":          {shape: labelsAndScores, work: vectorsWork, effort: kernelFunctionEffort},
+	"ai.onnx.ml.TreeEnsembleRegressor":  {shape: scores, class: ClassNormalize, reads: treeReads},
+	"ai.onnx.ml.TreeEnsembleClassifier": {shape: labelsAndScores, class: ClassNormalize, reads: treeReads},
+	"ai.onnx.ml.TreeEnsemble":           {shape: scores, class: ClassNormalize, reads: treeReads},
 }
 
 func asFloats(c *call) []Shaped { return as(c, Float32) }

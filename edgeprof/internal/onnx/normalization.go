@@ -4,14 +4,16 @@ import "slices"
 
 // normalizationOperators compute statistics of their input.
 var normalizationOperators = table{
-	"Softmax LogSoftmax": {shape: first, class: ClassSoftmax},
+	"Softmax LogSoftmax": {shape: first, class: ClassSoftmax, effort: softmaxEffort},
 	"LRN":                {shape: first, class: ClassResponse},
 	"BatchNormalization": {shape: batchNormalization, opens: activation},
-	"MeanVarianceNormalization LpNormalization RMSNormalization InstanceNormalization GroupNormalization": {shape: first, class: ClassNormalize},
-	"LayerNormalization": {shape: layerNormalization, class: ClassNormalize},
+	"MeanVarianceNormalization GroupNormalization": {shape: first, class: ClassNormalize},
+	"RMSNormalization InstanceNormalization":       {shape: first, class: ClassNormalize, effort: always(0.4)},
+	"LpNormalization":                              {shape: first, class: ClassNormalize, effort: always(4)},
+	"LayerNormalization":                           {shape: layerNormalization, class: ClassNormalize},
 	"com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization":                                {shape: skipNormalization, class: ClassNormalize},
-	"com.microsoft.SimplifiedLayerNormalization com.microsoft.LayerNormalization":                                        {shape: layerNormalization, class: ClassNormalize},
-	"ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare": {shape: reduction, class: ClassNormalize},
+	"SimplifiedLayerNormalization com.microsoft.SimplifiedLayerNormalization com.microsoft.LayerNormalization":           {shape: layerNormalization, class: ClassNormalize},
+	"ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare": {shape: reduction, class: ClassNormalize, effort: reductionEffort},
 }
 
 // batchNormalization gives the statistics of each channel too, when it trains.

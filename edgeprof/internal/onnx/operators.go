@@ -16,8 +16,9 @@ type operator struct {
 	// reads returns the factors of the bytes that it reads, nil if they are unknown. A
 	// nil function reads each input once.
 	reads  func(n *Node, in inputs, out Shaped) []int64
-	layer  layer // that it counts as
-	opens  stage // what may follow it in one kernel
+	effort effort // nil is that of the class
+	layer  layer  // that it counts as
+	opens  stage  // what may follow it in one kernel
 	traits trait
 }
 

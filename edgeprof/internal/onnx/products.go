@@ -4,10 +4,10 @@ import "slices"
 
 // productOperators multiply matrices.
 var productOperators = table{
-	"Gemm":                          {shape: gemm, work: gemmWork, layer: denseLayer, opens: activation},
+	"Gemm":                          {shape: gemm, work: gemmWork, effort: productEffort, layer: denseLayer, opens: activation},
 	"com.microsoft.FusedGemm":       {shape: gemm, work: gemmWork, layer: denseLayer},
 	"com.microsoft.QGemm":           {shape: gemm, work: gemmWork, layer: denseLayer, traits: quantizes},
-	"MatMul":                        {shape: matMul, work: matMulWork, layer: productLayer, opens: bias},
+	"MatMul":                        {shape: matMul, work: matMulWork, effort: productEffort, layer: productLayer, opens: bias},
 	"MatMulInteger QLinearMatMul":   {shape: matMul, work: matMulWork, layer: productLayer, traits: quantizes},
 	"com.microsoft.FusedMatMul":     {shape: fusedMatMul, work: matMulWork, layer: productLayer},
 	"com.microsoft.TransposeMatMul": {shape: fusedMatMul, work: matMulWork},

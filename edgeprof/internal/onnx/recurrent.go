@@ -5,7 +5,7 @@ import "slices"
 // recurrentOperators run once for each step of a sequence.
 var recurrentOperators = table{
 	"com.microsoft.DynamicQuantizeLSTM": {shape: recurrent, work: recurrentWork, traits: quantizes},
-	"LSTM GRU RNN":                      {shape: recurrent, work: recurrentWork},
+	"LSTM GRU RNN":                      {shape: recurrent, work: recurrentWork, effort: recurrentEffort},
 }
 
 // recurrent is LSTM, GRU or RNN: X is [steps, batch, input] (layout 0) and R is

@@ -9,11 +9,11 @@ import (
 // otherOperators are the rest of ONNX's own. The sizes of what the last of them find are
 // decided by the values of their inputs, and so is the time of NonMaxSuppression.
 var otherOperators = table{
-	"ArgMax ArgMin":     {shape: argument},
-	"TopK":              {shape: topK, class: ClassNormalize},
-	"OneHot":            {shape: oneHot, class: ClassMove},
+	"ArgMax ArgMin":     {shape: argument, effort: always(10)},
+	"TopK":              {shape: topK, class: ClassNormalize, effort: always(4)},
+	"OneHot":            {shape: oneHot, class: ClassMove, effort: always(30)},
 	"Det":               {shape: determinant, class: ClassNormalize},
-	"NonZero":           {shape: nonZero, class: ClassNormalize},
+	"NonZero":           {shape: nonZero, class: ClassNormalize, effort: always(40)},
 	"NonMaxSuppression": {shape: unknown, class: ClassNormalize, traits: byValues},
 	"Unique":            {shape: unique, class: ClassNormalize},
 	"Compress":          {shape: compress, class: ClassMove},

@@ -4,17 +4,23 @@ import "slices"
 
 // windowOperators slide a window over an image.
 var windowOperators = table{
-	"CausalConvWithState":              {shape: causalConvolution, work: causalWork},
-	"com.microsoft.NhwcMaxPool":        {shape: typeOnly, class: ClassPool, layer: poolLayer},
-	"Conv":                             {shape: convolution, work: convolutionWork, layer: convLayer, opens: scaling},
-	"com.microsoft.FusedConv":          {shape: convolution, work: convolutionWork, layer: convLayer},
-	"ConvInteger":                      {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
-	"QLinearConv":                      {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
-	"com.microsoft.QLinearConv":        {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
-	"ConvTranspose":                    {shape: deconvolution, work: deconvolutionWork},
-	"MaxPool AveragePool":              {shape: pooling, class: ClassPool, layer: poolLayer},
-	"com.microsoft.QLinearAveragePool": {shape: pooling, class: ClassPool, layer: poolLayer},
-	"LpPool":                           {shape: pooling, class: ClassPool},
+	"CausalConvWithState":      {shape: causalConvolution, work: causalWork},
+	"com.microsoft.nchwc.Conv": {shape: convolution, work: convolutionWork, layer: convLayer},
+	"com.microsoft.nchwc.MaxPool com.microsoft.nchwc.AveragePool":             {shape: pooling, class: ClassPool, layer: poolLayer},
+	"com.microsoft.nchwc.GlobalAveragePool com.microsoft.nchwc.GlobalMaxPool": {shape: globalPool, class: ClassPool, layer: poolLayer},
+	"com.microsoft.nchwc.Upsample":                                            {shape: upsampledBlocks, class: ClassMove},
+	"com.microsoft.nchwc.ReorderInput":                                        {shape: blocksOfChannels, class: ClassMove},
+	"com.microsoft.nchwc.ReorderOutput":                                       {shape: channelsOfBlocks, class: ClassMove},
+	"com.microsoft.NhwcMaxPool":                                               {shape: typeOnly, class: ClassPool, layer: poolLayer},
+	"Conv":                                                                    {shape: convolution, work: convolutionWork, effort: convolutionEffort, layer: convLayer, opens: scaling},
+	"com.microsoft.FusedConv":                                                 {shape: convolution, work: convolutionWork, effort: convolutionEffort, layer: convLayer},
+	"ConvInteger":                                                             {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"QLinearConv":                                                             {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"com.microsoft.QLinearConv":                                               {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"ConvTranspose":                                                           {shape: deconvolution, work: deconvolutionWork, effort: convolutionEffort},
+	"MaxPool AveragePool":                                                     {shape: pooling, class: ClassPool, effort: poolEffort, layer: poolLayer},
+	"com.microsoft.QLinearAveragePool":                                        {shape: pooling, class: ClassPool, layer: poolLayer},
+	"LpPool":                                                                  {shape: pooling, class: ClassPool, effort: always(200)},
 	"GlobalAveragePool com.microsoft.QLinearGlobalAveragePool": {shape: globalPool, class: ClassPool, layer: poolLayer},
 	"GlobalMaxPool GlobalLpPool":                               {shape: globalPool, class: ClassPool},
 }
@@ -228,4 +234,47 @@ func causalWork(_ *Node, in inputs, out Shaped) (Class, []int64) {
 		return ClassDepthwise, nil
 	}
 	return ClassDepthwise, []int64{w[2], out.Elements()}
+}
+
+// blocksOfChannels is the shape of an image whose channels ONNX Runtime has brought into
+// blocks, as it writes them into optimised files (onnxruntime/core/graph/contrib_ops/
+// nchwc_schema_defs.cc of microsoft/onnxruntime).
+func blocksOfChannels(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known || len(x.Shape) < 2 {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	if n := len(shape); c.node.Int("channels_last", 0) == 1 {
+		shape = slices.Insert(shape[:n-1:n-1], 1, shape[n-1])
+	}
+	shape[1] = (shape[1] + vectorWidth - 1) / vectorWidth * vectorWidth
+	return shaped(x.Type, shape...)
+}
+
+// channelsOfBlocks is the reverse: the number of channels is an attribute.
+func channelsOfBlocks(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known || len(x.Shape) < 2 {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	shape[1] = c.node.Int("channels", shape[1])
+	if c.node.Int("channels_last", 0) == 1 {
+		channels := shape[1]
+		shape = append(slices.Delete(shape, 1, 2), channels)
+	}
+	return shaped(x.Type, shape...)
+}
+
+func upsampledBlocks(c *call) []Shaped {
+	x, scales := c.input(0), c.node.Ints("scales")
+	if !x.Known || len(scales) != len(x.Shape) {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	for i, s := range scales {
+		shape[i] *= s
+	}
+	return shaped(x.Type, shape...)
 }

@@ -333,13 +333,18 @@ func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 	return seconds
 }
 
-// once is what rates and trees say of a kernel.
+// once predicts one run of a kernel from rates and trees. The operator's effort multiplies
+// all but the start.
 func (c *Calibration) once(k *measurement.Kernel, at conditions) float64 {
 	r := c.Rates[k.Class]
-	if c.TreeWeight == 0 {
-		return r.seconds(k)
+	seconds, factor := r.seconds(k), 1.0
+	if c.TreeWeight != 0 {
+		factor = math.Pow(c.trees.factor(k, r, at), c.TreeWeight)
 	}
-	return r.seconds(k) * math.Pow(c.trees.factor(k, r, at), c.TreeWeight)
+	if k.Effort > 0 {
+		seconds += (k.Effort - 1) * (seconds - r.Start)
+	}
+	return seconds * factor
 }
 
 // idle is the predicted time of a model's kernels on the idle device, the call

@@ -80,7 +80,8 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 
 // interval is that about the time of kernels on the idle device, of each of which the
 // seconds are given, and what is doubtful about it. What takes part of the time and was
-// not measured may be [uncounted] times longer or shorter.
+// not measured may be [uncounted] times longer or shorter, operators of unusual effort
+// [elsewhereEffort] times.
 func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, idle float64) (uncertainty.Band, []error) {
 	warnings, band := c.unlike(idle), c.band(idle)
 	if types := precisionOf(kernels); types != "" {
@@ -98,7 +99,15 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 			}
 		}
 	}
-	return bandBetween(band.Low*(1+guessed*(1./uncounted-1)), band.High*(1+guessed*(uncounted-1))), warnings
+	effort := 0.0
+	for i := range kernels {
+		if estimated(&kernels[i]) {
+			effort += seconds[i] / max(idle, least)
+		}
+	}
+	low := 1 + guessed*(1./uncounted-1) + effort*(1./elsewhereEffort-1)
+	high := 1 + guessed*(uncounted-1) + effort*(elsewhereEffort-1)
+	return bandBetween(band.Low*max(low, 1./uncounted), band.High*high), warnings
 }
 
 // called are the times of kernels with their parts of the call.
@@ -117,6 +126,18 @@ func (c *Calibration) called(seconds []float64) []float64 {
 
 // least is the time of a model in which nothing is left to compute: a call.
 const least = 1e-7
+
+// elsewhereEffort is the factor by which an operator may be longer or shorter whose effort
+// was measured on another machine, and usualEffort the effort from which on that counts.
+const (
+	elsewhereEffort = 2
+	usualEffort     = 1.5
+)
+
+// estimated reports whether the effort of a kernel decides its time.
+func estimated(k *measurement.Kernel) bool {
+	return k.Effort > usualEffort || k.Effort > 0 && k.Effort < 1/usualEffort
+}
 
 // uncounted is the factor by which a class that was not measured may be longer or shorter.
 // It is not measured: an order of magnitude.

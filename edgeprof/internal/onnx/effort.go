@@ -1,0 +1,348 @@
+package onnx
+
+import "slices"
+
+// effort returns how many times as long ONNX Runtime takes for an operator as the rates of
+// its class say, which come from the operators that networks have most. The factors were
+// measured operator by operator with one thread of ONNX Runtime 1.31 on a processor with
+// AVX-512, tensors of 3 MB; [Kernel.Effort] is 1 for other runtimes.
+type effort func(c *Cost) float64
+
+// Factors for the work of starting one run of neighbouring values, in bytes that take as
+// long: operators that treat few neighbouring values at once start many runs.
+const (
+	broadcastRun = 600
+	copyRun      = 640
+	gatherRun    = 330
+	gatherByte   = 2.3 // for each byte, which lie apart
+	reduceRun    = 850
+	reduceEnd    = 15 // of the sum of neighbouring values
+)
+
+// always is the effort of an operator whatever its shape.
+func always(factor float64) effort { return func(*Cost) float64 { return factor } }
+
+// runs is a factor for the bytes of a cost and for runs of neighbouring values.
+func (c *Cost) runs(factor, each float64, count int64) float64 {
+	if b := c.Bytes(); b > 0 {
+		return factor + each*float64(count)/float64(b)
+	}
+	return factor
+}
+
+// shapeOf returns the shape of an input; nil if it is unknown.
+func (c *Cost) shapeOf(i int) []int64 { return inputs(c.Inputs).shape(i) }
+
+// result returns the shape of the first output and its number of elements; 0 if unknown.
+func (c *Cost) result() ([]int64, int64) {
+	if len(c.Outputs) == 0 || !c.Outputs[0].Known {
+		return nil, 0
+	}
+	return c.Outputs[0].Shape, max(0, c.Outputs[0].Elements())
+}
+
+// broadcastEffort counts the runs over which each input either advances or repeats.
+func broadcastEffort(factor float64) effort {
+	return func(c *Cost) float64 {
+		shape, elements := c.result()
+		run, pattern := int64(1), -1
+		for axis := len(shape) - 1; axis >= 0; axis-- {
+			if shape[axis] == 1 {
+				continue
+			}
+			here := 0
+			for i := range c.Inputs {
+				own := axis - (len(shape) - len(c.shapeOf(i)))
+				if own >= 0 && c.shapeOf(i)[own] == shape[axis] {
+					here |= 1 << i
+				}
+			}
+			if pattern >= 0 && here != pattern {
+				return c.runs(factor, broadcastRun, elements/run)
+			}
+			run, pattern = run*shape[axis], here
+		}
+		return factor
+	}
+}
+
+// powerEffort is small for squares and cubes, which ONNX Runtime multiplies.
+func powerEffort(c *Cost) float64 {
+	if e := inputs(c.Inputs).at(1).Real; len(e) == 1 && (e[0] == 2 || e[0] == 3) {
+		return 3
+	}
+	return 45
+}
+
+// lastAxis reports whether the node works along the last axis; rank is its input's.
+func (c *Cost) lastAxis(normal int64) bool {
+	rank := len(c.shapeOf(0))
+	at, ok := axis(c.node.Int("axis", normal), rank)
+	if !ok {
+		return true
+	}
+	after, _ := product(c.shapeOf(0)[at+1:])
+	return after == 1
+}
+
+// softmaxEffort is high if the values of one sum do not lie next to each other.
+func softmaxEffort(c *Cost) float64 {
+	if c.lastAxis(-1) {
+		return 1
+	}
+	return 15
+}
+
+// cumulativeEffort: the axis is the second input.
+func cumulativeEffort(c *Cost) float64 {
+	at, ok := int64(0), false
+	if v := inputs(c.Inputs).at(1).Value; len(v) == 1 {
+		at, ok = v[0], true
+	}
+	rank := int64(len(c.shapeOf(0)))
+	if ok && at != -1 && at != rank-1 {
+		return 0.2
+	}
+	return 3.7
+}
+
+// reductionEffort follows the three forms of ONNX Runtime: over the last axes, over the
+// first ones, and over those between, one by one.
+func reductionEffort(c *Cost) float64 {
+	shape := c.shapeOf(0)
+	axes := c.node.Ints("axes")
+	if v := inputs(c.Inputs).at(1).Value; len(axes) == 0 && v != nil {
+		axes = v
+	}
+	reduced := make([]bool, len(shape))
+	for _, a := range axes {
+		if at, ok := axis(a, len(shape)); ok {
+			reduced[at] = true
+		}
+	}
+	outer, inner, seen := int64(1), int64(1), false
+	for i, n := range shape {
+		switch {
+		case reduced[i]:
+			seen, inner = true, 1
+		case seen:
+			inner *= n
+		default:
+			outer *= n
+		}
+	}
+	fast, kept := 0.9, 1.6
+	switch c.node.Op {
+	case "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin":
+		fast, kept = 0.17, 1.4
+	case "ReduceProd":
+		fast, kept = 2, 2
+	case "ReduceLogSum", "ReduceLogSumExp":
+		fast, kept = 11, 11
+	}
+	if !seen || inner == 1 {
+		return c.runs(fast, reduceEnd, outer)
+	}
+	if outer == 1 {
+		return kept
+	}
+	return c.runs(kept, reduceRun, outer)
+}
+
+// transposeEffort: values that stay next to each other are copied in runs, one axis that
+// moves has code of its own, and other orders are followed value by value.
+func transposeEffort(c *Cost) float64 {
+	shape := c.shapeOf(0)
+	order := c.node.Ints("perm")
+	if len(order) != len(shape) {
+		order = nil
+		for i := len(shape) - 1; i >= 0; i-- {
+			order = append(order, int64(i))
+		}
+	}
+	var groups [][2]int64 // first axis and size of neighbours that stay neighbours
+	next := int64(-1)
+	for _, a := range order {
+		if a < 0 || a >= int64(len(shape)) {
+			return 1
+		}
+		if shape[a] == 1 {
+			continue
+		}
+		if len(groups) > 0 && follows(shape, next, a) {
+			groups[len(groups)-1][1] *= shape[a]
+		} else {
+			groups = append(groups, [2]int64{a, shape[a]})
+		}
+		next = a
+	}
+	if len(groups) < 2 {
+		return 1
+	}
+	firsts := make([]int64, len(groups))
+	for i, g := range groups {
+		firsts[i] = g[0]
+	}
+	last := groups[len(groups)-1]
+	if last[0] == slices.Max(firsts) {
+		_, elements := c.result()
+		return c.runs(1.3, copyRun, elements/max(1, last[1]))
+	}
+	if movesOne(firsts) {
+		return 2.3
+	}
+	return 35
+}
+
+// follows reports whether axis b comes after a in a shape, but for axes of one value.
+func follows(shape []int64, a, b int64) bool {
+	if b <= a {
+		return false
+	}
+	for _, n := range shape[a+1 : b] {
+		if n != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// movesOne reports whether an order is sorted but for one element.
+func movesOne(order []int64) bool {
+	for i := range order {
+		if slices.IsSorted(slices.Delete(slices.Clone(order), i, i+1)) {
+			return true
+		}
+	}
+	return false
+}
+
+// gatherEffort counts the values and the runs that are copied: most of a table of
+// embeddings is never read.
+func gatherEffort(c *Cost) float64 {
+	shape := c.shapeOf(0)
+	at, ok := axis(c.node.Int("axis", 0), len(shape))
+	if !ok {
+		return 1
+	}
+	_, elements := c.result()
+	block, _ := product(shape[at+1:])
+	read := 2 * gatherByte * float64(c.WrittenBytes) / float64(max(1, c.Bytes()))
+	return c.runs(read, gatherRun, elements/max(1, block))
+}
+
+// sliceEffort is high for steps over neighbouring values.
+func sliceEffort(c *Cost) float64 {
+	in := inputs(c.Inputs)
+	axes, steps := in.at(3).Value, in.at(4).Value
+	for i, step := range steps {
+		at := int64(i)
+		if i < len(axes) {
+			at = axes[i]
+		}
+		if a, ok := axis(at, len(c.shapeOf(0))); ok && step != 1 {
+			if after, _ := product(c.shapeOf(0)[a+1:]); after == 1 {
+				return 8
+			}
+		}
+	}
+	return 1
+}
+
+// resizeEffort counts the values that are made: each takes as long as so many bytes.
+func resizeEffort(c *Cost) float64 {
+	_, elements := c.result()
+	volume := len(c.shapeOf(0)) > 4
+	switch c.node.Text("mode") {
+	case "linear":
+		if volume {
+			return c.runs(1, 420, elements)
+		}
+		return c.runs(1, 180, elements)
+	case "cubic":
+		return c.runs(1, 8800, elements)
+	}
+	if c.node.Text("coordinate_transformation_mode") == "asymmetric" || c.node.Op == "Upsample" {
+		return 1.9
+	}
+	return c.runs(1, 47, elements)
+}
+
+// gridEffort: the bytes of [gridSampleReads] take other times by the mode.
+func gridEffort(c *Cost) float64 {
+	if c.node.Text("mode") == "nearest" {
+		return 2.4
+	}
+	return 1
+}
+
+// poolEffort: only pools over two dimensions have fast code.
+func poolEffort(c *Cost) float64 {
+	switch len(c.shapeOf(0)) {
+	case 3:
+		return 5
+	case 5:
+		return 2
+	}
+	return 1
+}
+
+// vectorWidth is how many filters ONNX Runtime computes at once with AVX-512.
+const vectorWidth = 16
+
+// convolutionEffort is high for few filters, in a group or in all, and for numbers of
+// channels that need the general code.
+func convolutionEffort(c *Cost) float64 {
+	w := c.shapeOf(filter(c.node.Op))
+	if len(w) < 3 {
+		return 1
+	}
+	groups := max(1, c.node.Int("group", 1))
+	filters, channels := w[0]/groups, w[1]
+	if c.node.Op == "ConvTranspose" {
+		filters, channels = w[1], w[0]/groups
+	}
+	switch {
+	case len(w) != 4 && c.Class != ClassConv:
+		return 1
+	case c.Class == ClassDepthwise && filters > 1:
+		return 3
+	case c.Class == ClassDepthwise && groups%4 != 0:
+		return 2
+	case c.Class == ClassDepthwise:
+		return 1
+	case groups > 1:
+		return max(1, vectorWidth/float64(max(1, filters)))
+	}
+	few := max(1, vectorWidth/2/float64(max(1, filters)))
+	if c.node.Op == "Conv" && channels >= vectorWidth && channels%4 != 0 {
+		few *= 1.5
+	}
+	return few
+}
+
+// productEffort is high for few columns of the result.
+func productEffort(c *Cost) float64 {
+	shape, elements := c.result()
+	if n := len(shape); n > 1 && c.Class == ClassDense && elements > shape[n-1] {
+		return max(1, vectorWidth/2/float64(max(1, shape[n-1])))
+	}
+	return 1
+}
+
+// kernelFunctionEffort: two of the kernels of a support vector machine are exponentials.
+func kernelFunctionEffort(c *Cost) float64 {
+	switch c.node.Text("kernel_type") {
+	case "RBF", "SIGMOID":
+		return 28
+	}
+	return 1.4
+}
+
+// recurrentEffort: the plain recurrent operator has no fast code.
+func recurrentEffort(c *Cost) float64 {
+	if c.node.Op == "RNN" {
+		return 2.2
+	}
+	return 1
+}
