@@ -1,6 +1,9 @@
 package onnx
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // effort returns how many times as long ONNX Runtime takes for an operator as the rates of
 // its class say, which come from the operators that networks have most. The factors were
@@ -188,8 +191,8 @@ func transposeEffort(c *Cost) float64 {
 		_, elements := c.result()
 		return c.runs(1.3, copyRun, elements/max(1, last[1]))
 	}
-	if movesOne(firsts) {
-		return 2.3
+	if bits := inputs(c.Inputs).at(0).Type.Bits(); movesOne(firsts) && bits > 0 {
+		return 2.3 * 32 / float64(bits) // value by value
 	}
 	return 35
 }
@@ -276,8 +279,11 @@ func gridEffort(c *Cost) float64 {
 	return 1
 }
 
-// poolEffort: only pools over two dimensions have fast code.
+// poolEffort: only pools of real numbers over two dimensions have fast code.
 func poolEffort(c *Cost) float64 {
+	if t := inputs(c.Inputs).at(0).Type; t == Uint8 || t == Int8 {
+		return 200
+	}
 	switch len(c.shapeOf(0)) {
 	case 3:
 		return 5
@@ -321,6 +327,48 @@ func convolutionEffort(c *Cost) float64 {
 	return few
 }
 
+// wholeConvolution is the effort of convolutions of whole numbers, by the sign of their
+// weights, which decides the code, and by the filters of a group.
+func wholeConvolution(signed, unsigned float64) effort {
+	return func(c *Cost) float64 {
+		at := filter(c.node.Op)
+		factor, w := signed, c.shapeOf(at)
+		if inputs(c.Inputs).at(at).Type == Uint8 {
+			factor = unsigned
+		}
+		groups := max(1, c.node.Int("group", 1))
+		switch {
+		case len(w) < 3:
+		case len(w) != 4: // whose class unfolds the image too
+			return max(1, 0.3*factor)
+		case c.Class == ClassDepthwise:
+			return 2 * factor
+		case groups > 1:
+			return factor * max(1, 800/math.Pow(float64(w[0]/groups), 2))
+		default:
+			return factor * max(1, 28/float64(max(1, w[0])))
+		}
+		return factor
+	}
+}
+
+// byteEffort returns the effort of a node that runs in whole numbers of 8 bits: that of
+// the operator which ONNX Runtime puts in its place. A nil function is the node's own.
+func byteEffort(n *Node) effort {
+	switch n.Op {
+	case "MaxPool":
+		return always(200)
+	case "Transpose":
+		return always(7)
+	}
+	for _, prefix := range []string{"QLinear", "com.microsoft.QLinear"} {
+		if o, ok := operators[prefix+n.Op]; ok && o.effort != nil {
+			return o.effort
+		}
+	}
+	return nil
+}
+
 // productEffort is high for few columns of the result.
 func productEffort(c *Cost) float64 {
 	shape, elements := c.result()
@@ -341,8 +389,11 @@ func kernelFunctionEffort(c *Cost) float64 {
 
 // recurrentEffort: the plain recurrent operator has no fast code.
 func recurrentEffort(c *Cost) float64 {
-	if c.node.Op == "RNN" {
+	switch c.node.Op {
+	case "RNN":
 		return 2.2
+	case "DynamicQuantizeLSTM":
+		return 0.6
 	}
 	return 1
 }

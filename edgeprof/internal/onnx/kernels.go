@@ -78,6 +78,9 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 	for _, name := range a.ends {
 		j.users[name]++
 	}
+	if f == Fused {
+		j.between = quantizedNodes(a, j.users)
+	}
 	a.costs(func(c *Cost, times int64) {
 		if !c.Folded && (f != Fused || !j.join(c)) {
 			j.start(c, times)
@@ -114,6 +117,7 @@ type joiner struct {
 	users   map[string]int
 	chain   map[string]*open    // by the tensor that a kernel ends in
 	real    map[string]DataType // of tensors that were whole numbers and are made real: of what
+	between quantized
 	kernels []*Kernel
 }
 
@@ -122,7 +126,22 @@ func (j *joiner) start(c *Cost, times int64) {
 	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Product: one, Times: times}
 	k.measure(n, c)
 	k.Precision = j.precision(n, c)
-	if e := operators[n.operator()].effort; e != nil && j.fusion == Fused {
+	if j.between.gone[n] {
+		return // ONNX Runtime removes it
+	}
+	if j.between.whole[n] {
+		k.ReadBytes, k.ParameterBytes, k.WrittenBytes = k.ReadBytes/4, k.ParameterBytes/4, k.WrittenBytes/4
+	}
+	if j.between.whole[n] || n.is(quantizes) {
+		k.Class = inBytes(k.Class, k.Precision)
+	}
+	e := operators[n.operator()].effort
+	if j.between.whole[n] {
+		if whole := byteEffort(n); whole != nil {
+			e = whole
+		}
+	}
+	if e != nil && j.fusion == Fused {
 		k.Effort = e(c)
 	}
 	j.kernels = append(j.kernels, k)
@@ -149,7 +168,7 @@ func (j *joiner) precision(n *Node, c *Cost) string {
 	if n.Op == "DequantizeLinear" && len(n.Outputs) > 0 {
 		j.real[n.Outputs[0]] = t
 	}
-	if of, ok := j.real[n.Inputs[0]]; ok {
+	if of, ok := j.real[n.Inputs[0]]; ok && (j.fusion != Fused || j.between.whole[n]) {
 		t = of
 	}
 	if c.MACs == 0 || t == Float32 || t == 0 {
@@ -216,10 +235,22 @@ func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
 	return closed, false
 }
 
+// inBytes returns the class of a kernel of some class and precision.
+func inBytes(class Class, precision string) Class {
+	switch {
+	case precision != Int8.String() && precision != Uint8.String():
+	case class == ClassConv:
+		return ClassConv8
+	case class == ClassDense:
+		return ClassDense8
+	}
+	return class
+}
+
 // convolves reports whether a class is one of convolutions.
 func (c Class) convolves() bool {
 	switch c {
-	case ClassConv, ClassDepthwise, ClassConv1D, ClassConv3D, ClassDepthwiseND:
+	case ClassConv, ClassDepthwise, ClassConv1D, ClassConv3D, ClassDepthwiseND, ClassConv8:
 		return true
 	}
 	return false
@@ -262,7 +293,7 @@ func (k *Kernel) measure(n *Node, c *Cost) {
 			k.Rows, k.Depth = w[0], w[1]*k.Window
 			k.Columns = elements / max(1, out[1])
 		}
-	case c.Class == ClassDense || c.Class == ClassVector:
+	case c.Class == ClassDense || c.Class == ClassVector || c.Class == ClassDense8:
 		k.Rows = 1 // of the product of two vectors
 		if len(out) > 0 {
 			k.Rows = out[len(out)-1]

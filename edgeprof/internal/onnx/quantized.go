@@ -4,17 +4,18 @@ import "slices"
 
 // quantizedOperators work on whole numbers of 8 bits.
 var quantizedOperators = table{
-	"DequantizeLinear com.microsoft.DequantizeLinear":   {shape: dequantize, traits: quantizes | passes},
-	"QuantizeLinear com.microsoft.QuantizeLinear":       {shape: quantize, traits: quantizes | passes},
-	"DynamicQuantizeLinear":                             {shape: dynamicQuantize, traits: quantizes},
-	"com.microsoft.QLinearSigmoid":                      {shape: first, class: ClassFunction},
-	"com.microsoft.QLinearSoftmax":                      {shape: first, class: ClassSoftmax},
-	"com.microsoft.QLinearConcat":                       {shape: quantizedConcat, class: ClassMove},
-	"com.microsoft.QLinearAdd com.microsoft.QLinearMul": {shape: quantizedPair},
-	"com.microsoft.QLinearReduceMean":                   {shape: reduction, class: ClassNormalize},
-	"com.microsoft.QLinearWhere":                        {shape: quantizedWhere},
-	"com.microsoft.QEmbedLayerNormalization":            {shape: embed, class: ClassNormalize},
-	"com.microsoft.QLinearLeakyRelu":                    {shape: first},
+	"DequantizeLinear com.microsoft.DequantizeLinear": {shape: dequantize, traits: quantizes | passes},
+	"QuantizeLinear com.microsoft.QuantizeLinear":     {shape: quantize, traits: quantizes | passes},
+	"DynamicQuantizeLinear":                           {shape: dynamicQuantize, traits: quantizes},
+	"com.microsoft.QLinearSigmoid":                    {shape: first, class: ClassFunction, effort: always(19)},
+	"com.microsoft.QLinearSoftmax":                    {shape: first, class: ClassSoftmax, effort: always(40)},
+	"com.microsoft.QLinearConcat":                     {shape: quantizedConcat, class: ClassMove, effort: always(2)},
+	"com.microsoft.QLinearAdd":                        {shape: quantizedPair, effort: always(4.4)},
+	"com.microsoft.QLinearMul":                        {shape: quantizedPair, effort: always(7)},
+	"com.microsoft.QLinearReduceMean":                 {shape: reduction, class: ClassNormalize},
+	"com.microsoft.QLinearWhere":                      {shape: quantizedWhere},
+	"com.microsoft.QEmbedLayerNormalization":          {shape: embed, class: ClassNormalize},
+	"com.microsoft.QLinearLeakyRelu":                  {shape: first, effort: always(11)},
 }
 
 func dequantize(c *call) []Shaped { return as(c, c.input(1).Type) }

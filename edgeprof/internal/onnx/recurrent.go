@@ -4,7 +4,7 @@ import "slices"
 
 // recurrentOperators run once for each step of a sequence.
 var recurrentOperators = table{
-	"com.microsoft.DynamicQuantizeLSTM": {shape: recurrent, work: recurrentWork, traits: quantizes},
+	"com.microsoft.DynamicQuantizeLSTM": {shape: recurrent, work: recurrentWork, effort: recurrentEffort, traits: quantizes},
 	"LSTM GRU RNN":                      {shape: recurrent, work: recurrentWork, effort: recurrentEffort},
 }
 

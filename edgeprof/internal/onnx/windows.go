@@ -14,15 +14,16 @@ var windowOperators = table{
 	"com.microsoft.NhwcMaxPool":                                               {shape: typeOnly, class: ClassPool, layer: poolLayer},
 	"Conv":                                                                    {shape: convolution, work: convolutionWork, effort: convolutionEffort, layer: convLayer, opens: scaling},
 	"com.microsoft.FusedConv":                                                 {shape: convolution, work: convolutionWork, effort: convolutionEffort, layer: convLayer},
-	"ConvInteger":                                                             {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
-	"QLinearConv":                                                             {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
-	"com.microsoft.QLinearConv":                                               {shape: convolution, work: convolutionWork, layer: convLayer, traits: quantizes},
+	"ConvInteger":                                                             {shape: convolution, work: convolutionWork, effort: wholeConvolution(13, 2), layer: convLayer, traits: quantizes},
+	"QLinearConv":                                                             {shape: convolution, work: convolutionWork, effort: wholeConvolution(1, 2.2), layer: convLayer, traits: quantizes},
+	"com.microsoft.QLinearConv":                                               {shape: convolution, work: convolutionWork, effort: wholeConvolution(1, 2.2), layer: convLayer, traits: quantizes},
 	"ConvTranspose":                                                           {shape: deconvolution, work: deconvolutionWork, effort: convolutionEffort},
 	"MaxPool AveragePool":                                                     {shape: pooling, class: ClassPool, effort: poolEffort, layer: poolLayer},
-	"com.microsoft.QLinearAveragePool":                                        {shape: pooling, class: ClassPool, layer: poolLayer},
+	"com.microsoft.QLinearAveragePool":                                        {shape: pooling, class: ClassPool, effort: always(220), layer: poolLayer},
 	"LpPool":                                                                  {shape: pooling, class: ClassPool, effort: always(200)},
-	"GlobalAveragePool com.microsoft.QLinearGlobalAveragePool": {shape: globalPool, class: ClassPool, layer: poolLayer},
-	"GlobalMaxPool GlobalLpPool":                               {shape: globalPool, class: ClassPool},
+	"GlobalAveragePool":                                                       {shape: globalPool, class: ClassPool, layer: poolLayer},
+	"com.microsoft.QLinearGlobalAveragePool":                                  {shape: globalPool, class: ClassPool, effort: always(6), layer: poolLayer},
+	"GlobalMaxPool GlobalLpPool":                                              {shape: globalPool, class: ClassPool},
 }
 
 // spatial is the size of a window over one axis after padding and stride, as

@@ -88,12 +88,16 @@ const (
 	ClassConv1D      Class = "conv1d"
 	ClassConv3D      Class = "conv3d"       // three dimensions or more
 	ClassDepthwiseND Class = "depthwise_nd" // with one input channel a group
+	// Convolutions and matrix products of whole numbers of 8 bits: processors differ in
+	// whether these are faster.
+	ClassConv8  Class = "conv_int8"
+	ClassDense8 Class = "dense_int8"
 )
 
 // Classes are all of them, in a fixed order.
 func Classes() []Class {
 	return []Class{
 		ClassConv, ClassDepthwise, ClassDense, ClassVector, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther, ClassResponse,
-		ClassConv1D, ClassConv3D, ClassDepthwiseND,
+		ClassConv1D, ClassConv3D, ClassDepthwiseND, ClassConv8, ClassDense8,
 	}
 }

@@ -8,12 +8,34 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // rounded is how many times longer or shorter models that multiply in another precision
 // than float32, of which rates are, took in models that were tried: 0.72 to 2.97.
-const rounded = 3
+// roundedMeasured is the same with rates of that precision; it is not measured.
+const (
+	rounded         = 3
+	roundedMeasured = 1.6
+)
+
+// roundedBy returns the doubt about kernels in another precision, the logarithm of a
+// factor, and whether rates of that precision decide it. Seconds are those of each kernel.
+func (c *Calibration) roundedBy(kernels []measurement.Kernel, seconds []float64) (log float64, measured bool) {
+	known, other := 0.0, 0.0
+	for i := range kernels {
+		switch k := &kernels[i]; {
+		case k.Precision == "":
+		case (k.Class == onnx.ClassConv8 || k.Class == onnx.ClassDense8) && c.Rates[k.Class].Nodes > 0:
+			known += seconds[i]
+		default:
+			other += seconds[i]
+		}
+	}
+	part := other / max(least, known+other)
+	return part*math.Log(rounded) + (1-part)*math.Log(roundedMeasured), part < 0.5
+}
 
 // precisionOf names the types other than float32 in which kernels multiply; "" for none.
 func precisionOf(kernels []measurement.Kernel) string {
@@ -28,10 +50,11 @@ func precisionOf(kernels []measurement.Kernel) string {
 }
 
 // inPrecision is the interval of a model in another precision than float32, whose
-// interval is given, and how many of the user's own models were measured in it. Which
+// interval is given, and how many of the user's own models were measured in it; doubt is that of
+// [Calibration.roundedBy]. Which
 // precisions a processor is good at, its float32 does not show: what is known without
-// such models counts as one more of them, which was off by that interval and [rounded].
-func (c *Calibration) inPrecision(precision string, band uncertainty.Band, seconds float64) (uncertainty.Band, int) {
+// such models counts as one more of them, which was off by that interval and doubt.
+func (c *Calibration) inPrecision(precision string, doubt float64, band uncertainty.Band, seconds float64) (uncertainty.Band, int) {
 	usual := distuv.UnitNormal.Quantile((1+Level)/2) * c.doubt(seconds)
 	squares, n := 0.0, 0.0
 	for _, e := range c.Errors {
@@ -41,7 +64,7 @@ func (c *Calibration) inPrecision(precision string, band uncertainty.Band, secon
 		}
 	}
 	half := func(log float64) float64 {
-		return math.Sqrt((log*log + math.Pow(math.Log(rounded), 2) + squares) / (1 + n))
+		return math.Sqrt((log*log + doubt*doubt + squares) / (1 + n))
 	}
 	return bandBetween(math.Exp(-half(math.Log(band.Low))), math.Exp(half(math.Log(band.High)))), int(n)
 }

@@ -86,12 +86,16 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 	warnings, band := c.unlike(idle), c.band(idle)
 	if types := precisionOf(kernels); types != "" {
 		like := 0
-		if band, like = c.inPrecision(types, band, idle); like == 0 {
+		doubt, measured := c.roundedBy(kernels, seconds)
+		if band, like = c.inPrecision(types, doubt, band, idle); like == 0 && !measured {
 			warnings = append(warnings, fmt.Errorf("%w: it multiplies in %s, but the rates are for float32", ErrUnlike, types))
 		}
 	}
 	guessed := 0.0
 	for _, class := range unseen(c.Rates, kernels) {
+		if class == onnx.ClassConv8 || class == onnx.ClassDense8 {
+			continue // the doubt about its precision covers it
+		}
 		warnings = append(warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
 		for i := range kernels {
 			if kernels[i].Class == class {

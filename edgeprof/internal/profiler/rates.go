@@ -39,6 +39,7 @@ var classes = onnx.Classes()
 var substitute = map[onnx.Class]onnx.Class{
 	onnx.ClassVector: onnx.ClassDense, onnx.ClassErf: onnx.ClassFunction, onnx.ClassSoftmax: onnx.ClassFunction, onnx.ClassNormalize: onnx.ClassFunction, onnx.ClassMove: onnx.ClassOther, onnx.ClassResponse: onnx.ClassFunction,
 	onnx.ClassConv1D: onnx.ClassConv, onnx.ClassConv3D: onnx.ClassConv, onnx.ClassDepthwiseND: onnx.ClassDepthwise,
+	onnx.ClassConv8: onnx.ClassConv, onnx.ClassDense8: onnx.ClassDense,
 }
 
 // ratesFor finds the rates of each class from kernels with their times. A class

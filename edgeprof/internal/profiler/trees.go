@@ -69,7 +69,7 @@ func logSize(n int64) float64 { return math.Log2(1 + float64(max(0, n))) }
 // other than two dimensions are operators of their own.
 func treeOperator(k *measurement.Kernel) string {
 	switch k.Class {
-	case onnx.ClassConv1D, onnx.ClassConv3D, onnx.ClassDepthwiseND:
+	case onnx.ClassConv1D, onnx.ClassConv3D, onnx.ClassDepthwiseND, onnx.ClassConv8, onnx.ClassDense8:
 		return string(k.Class)
 	}
 	return k.Op

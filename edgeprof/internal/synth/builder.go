@@ -216,6 +216,14 @@ func Weights(seed uint64) func(io.Writer, *onnx.Tensor) error {
 		h := fnv.New64a()
 		io.WriteString(h, t.Name)
 		rng := rand.New(rand.NewPCG(seed, h.Sum64()))
+		if t.Type != onnx.Float32 {
+			data := make([]byte, t.Stored)
+			for i := range data {
+				data[i] = byte(rng.Uint32())
+			}
+			_, err := w.Write(data)
+			return err
+		}
 		draw := drawer(t)
 		buffer := make([]byte, 0, 1<<15)
 		for left := t.Stored / 4; left > 0; left-- {

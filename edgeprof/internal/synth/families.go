@@ -43,6 +43,7 @@ var families = map[string]family{
 	"mlp":                 {Size{Resolution: 28, Depth: 3}, mlp},
 	"mobilenetv2":         {Size{Resolution: 224}, mobileNetV2},
 	"operators":           {Size{Resolution: 64, Depth: 2}, operators},
+	"operators-bytes":     {Size{Resolution: 32, Depth: 4}, byteChain},
 	"operators-images":    {Size{Resolution: 64, Depth: 20}, imageChain},
 	"operators-responses": {Size{Resolution: 28, Depth: 3}, responses},
 	"operators-sequences": {Size{Resolution: 64, Depth: 12}, sequenceChain},

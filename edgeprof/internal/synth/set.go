@@ -36,6 +36,7 @@ func Set() []Named {
 			{Width: 0.125, Resolution: 16}, {Width: 0.25, Resolution: 256}, {Width: 0.5, Resolution: 32}, {Width: 1, Depth: 3, Resolution: 16}, {Width: 1, Resolution: 64},
 			{Width: 2, Depth: 1, Resolution: 128}, {Width: 3, Depth: 1, Resolution: 64}, {Width: 4, Depth: 1, Resolution: 32},
 		}},
+		{"operators-bytes", slices.Concat(at(0.25, 16, 48), at(0.5, 16, 32), at(1, 16, 32, 64))},
 		{"operators-images", slices.Concat(at(0.06, 16, 32, 64, 128), at(0.12, 16, 24, 48, 96, 160), at(0.25, 24, 32, 64, 96, 128, 224), at(0.5, 32, 48, 64, 96, 128, 160, 224), at(1, 32, 64, 96, 128, 224))},
 		{"operators-responses", []Size{{Width: 0.5, Resolution: 14}, {Width: 1, Resolution: 28}, {Width: 1.5, Resolution: 56}}},
 		{"operators-sequences", slices.Concat(at(0.25, 16, 32, 64, 128), at(0.5, 16, 32, 64, 128), at(1, 16, 32, 64, 128), at(2, 16, 32, 64, 128))},

@@ -1,0 +1,111 @@
+package onnx
+
+import "strings"
+
+// quantized holds the nodes between a DequantizeLinear and a QuantizeLinear, as quantisers
+// write them, that ONNX Runtime runs in whole numbers, and those that it then removes.
+type quantized struct {
+	whole, gone map[*Node]bool
+}
+
+// wholeOperators have a version in whole numbers, or move values of any type.
+const wholeOperators = ` Conv MatMul Gemm Add Mul AveragePool GlobalAveragePool MaxPool Sigmoid LeakyRelu Softmax Concat Split Where Resize Reshape Transpose Squeeze Unsqueeze Flatten Gather Slice Pad Expand Relu Clip `
+
+// flow holds the nodes around each tensor.
+type flow struct {
+	source map[string]*Node
+	target map[string][]*Node
+	users  map[string]int // uses by nodes and as results of graphs
+}
+
+// only returns the node that alone uses a tensor; nil if there is none.
+func (f *flow) only(name string) *Node {
+	if list := f.target[name]; len(list) == 1 && f.users[name] == 1 {
+		return list[0]
+	}
+	return nil
+}
+
+// quantizedNodes finds the nodes of an analysis that run in whole numbers.
+func quantizedNodes(a *Analysis, users map[string]int) quantized {
+	q := quantized{map[*Node]bool{}, map[*Node]bool{}}
+	f := flow{map[string]*Node{}, map[string][]*Node{}, users}
+	var all []*Cost
+	a.costs(func(c *Cost, _ int64) {
+		if c.Folded {
+			return
+		}
+		all = append(all, c)
+		for _, name := range c.node.Outputs {
+			f.source[name] = c.node
+		}
+		for _, name := range needs(c.node) {
+			f.target[name] = append(f.target[name], c.node)
+		}
+	})
+	for _, c := range all {
+		if q.fromWhole(c, &f) {
+			q.add(c.node, &f)
+		}
+	}
+	for _, c := range all {
+		if c.node.Op == "DequantizeLinear" && q.unused(c.node, &f) {
+			q.gone[c.node] = true
+		}
+	}
+	return q
+}
+
+// fromWhole reports whether each input of a node that is no constant was made real, or cut
+// off, from whole numbers.
+func (q *quantized) fromWhole(c *Cost, f *flow) bool {
+	n := c.node
+	if n.Domain != "" || len(n.Outputs) == 0 || !strings.Contains(wholeOperators, " "+n.Op+" ") {
+		return false
+	}
+	whole := false
+	for i, name := range n.Inputs {
+		if name == "" || c.Inputs[i].Constant {
+			continue
+		}
+		s := f.source[name]
+		if s == nil || s.Op != "DequantizeLinear" && !(cuts(n) && q.whole[s]) {
+			return false
+		}
+		whole = true
+	}
+	return whole
+}
+
+// add notes a node whose result goes to a QuantizeLinear alone, perhaps after an operator
+// that cuts off values, and of matrix products also those with real results.
+func (q *quantized) add(n *Node, f *flow) {
+	next := f.only(n.Outputs[0])
+	if next != nil && cuts(next) && !cuts(n) {
+		if after := f.only(next.Outputs[0]); after != nil && after.Op == "QuantizeLinear" {
+			q.whole[n], q.gone[next], q.gone[after] = true, true, true
+			return
+		}
+	}
+	switch {
+	case next != nil && next.Op == "QuantizeLinear":
+		q.whole[n], q.gone[next] = true, true
+	case n.Op == "MatMul" || n.Op == "Gemm":
+		q.whole[n] = true
+	}
+}
+
+// unused reports whether the real numbers that a node makes serve nodes in whole numbers
+// alone.
+func (q *quantized) unused(n *Node, f *flow) bool {
+	targets := f.target[n.Outputs[0]]
+	for _, user := range targets {
+		if !q.whole[user] {
+			return false
+		}
+	}
+	return len(targets) > 0 && len(targets) == f.users[n.Outputs[0]]
+}
+
+// cuts reports whether an operator only cuts off values.
+func cuts(n *Node) bool { return n.Op == "Relu" || n.Op == "Clip" }
