@@ -49,7 +49,7 @@ func first(c *call) []Shaped {
 	x := c.input(0)
 	switch c.node.Op {
 	case "Identity":
-	case "Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs", "Relu":
+	case "Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs", "Relu", "Reciprocal":
 		x.Real, x.Value = mapped(x.Real, realOf[c.node.Op]), mapped(x.Value, wholeOf[c.node.Op])
 	case "Not":
 		x.Value = mapped(x.Value, func(v int64) int64 { return 1 - v })
@@ -60,7 +60,7 @@ func first(c *call) []Shaped {
 }
 
 var (
-	realOf  = map[string]func(float64) float64{"Floor": math.Floor, "Ceil": math.Ceil, "Round": math.RoundToEven, "Sqrt": math.Sqrt, "Abs": math.Abs, "Neg": func(v float64) float64 { return -v }, "Relu": func(v float64) float64 { return max(v, 0) }}
+	realOf  = map[string]func(float64) float64{"Floor": math.Floor, "Ceil": math.Ceil, "Round": math.RoundToEven, "Sqrt": math.Sqrt, "Abs": math.Abs, "Reciprocal": func(v float64) float64 { return 1 / v }, "Neg": func(v float64) float64 { return -v }, "Relu": func(v float64) float64 { return max(v, 0) }}
 	wholeOf = map[string]func(int64) int64{"Abs": func(v int64) int64 { return max(v, -v) }, "Neg": func(v int64) int64 { return -v }, "Relu": func(v int64) int64 { return max(v, 0) }}
 )
 

@@ -71,17 +71,33 @@ func reduction(c *call) []Shaped {
 		}
 	}
 	out := Shaped{Type: x.Type, Known: true, Shape: shape}
-	if f := reduces[c.node.Op]; f != nil && len(x.Value) > 0 && out.Elements() == 1 {
-		v := x.Value[0]
-		for _, next := range x.Value[1:] {
-			v = f(v, next)
-		}
-		out.Value = []int64{v}
+	if out.Elements() == 1 {
+		out.Value, out.Real = folded(x.Value, wholeReductions[c.node.Op]), folded(x.Real, realReductions[c.node.Op])
 	}
 	return []Shaped{out}
 }
 
-var reduces = map[string]func(a, b int64) int64{
-	"ReduceProd": func(a, b int64) int64 { return a * b }, "ReduceSum": func(a, b int64) int64 { return a + b },
-	"ReduceMax": func(a, b int64) int64 { return max(a, b) }, "ReduceMin": func(a, b int64) int64 { return min(a, b) },
+// folded joins all values by an operation; nil if there are none or no operation.
+func folded[T any](values []T, f func(a, b T) T) []T {
+	if len(values) == 0 || f == nil {
+		return nil
+	}
+	v := values[0]
+	for _, next := range values[1:] {
+		v = f(v, next)
+	}
+	return []T{v}
+}
+
+// The reductions that shapes are computed with.
+var (
+	wholeReductions = reductions[int64]()
+	realReductions  = reductions[float64]()
+)
+
+func reductions[T int64 | float64]() map[string]func(a, b T) T {
+	return map[string]func(a, b T) T{
+		"ReduceProd": func(a, b T) T { return a * b }, "ReduceSum": func(a, b T) T { return a + b },
+		"ReduceMax": func(a, b T) T { return max(a, b) }, "ReduceMin": func(a, b T) T { return min(a, b) },
+	}
 }

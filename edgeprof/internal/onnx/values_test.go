@@ -1,0 +1,39 @@
+package onnx
+
+import (
+	"slices"
+	"testing"
+)
+
+// Detectors compute the size that they pad or resize to from real numbers: the longest
+// side, the reciprocal of the shortest one, rounded up.
+func TestSizesFromRealNumbers(t *testing.T) {
+	real := func(name string, bytes ...byte) Tensor {
+		return Tensor{Name: name, Type: Float32, Dims: []int64{int64(len(bytes) / 4)}, Stored: int64(len(bytes)), Data: bytes}
+	}
+	sides := real("sides", 0, 0, 0x80, 0x40, 0, 0, 0, 0x41) // 4, 8
+	node := func(op, from, to string, attributes ...Attribute) Node {
+		return Node{Op: op, Inputs: []string{from}, Outputs: []string{to}, Attributes: attributes}
+	}
+	for name, tt := range map[string]struct {
+		nodes []Node
+		want  int64
+	}{
+		"longest side":            {[]Node{node("ReduceMax", "sides", "m", Int("keepdims", 1)), node("Ceil", "m", "r")}, 8},
+		"shortest side":           {[]Node{node("ReduceMin", "sides", "m", Int("keepdims", 1)), node("Ceil", "m", "r")}, 4},
+		"sum of both":             {[]Node{node("ReduceSum", "sides", "m", Int("keepdims", 1)), node("Ceil", "m", "r")}, 12},
+		"reciprocal of a quarter": {[]Node{node("ReduceMin", "sides", "m", Int("keepdims", 1)), node("Reciprocal", "m", "q"), node("Reciprocal", "q", "r")}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := Graph{Name: "g", Inputs: []Value{{Name: "x", Type: Float32, Known: true, Shape: []Dim{{Size: 1}}}}, Outputs: []Value{{Name: "y"}}, Initializers: []Tensor{sides}}
+			g.Nodes = append(tt.nodes, node("Cast", "r", "size", Int("to", int64(Int64))), Node{Op: "Expand", Inputs: []string{"x", "size"}, Outputs: []string{"y"}})
+			a, err := Analyze(&Model{IRVersion: 8, Opsets: map[string]int64{"": 13}, Graph: g}, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if y := a.Tensors["y"]; !y.Known || !slices.Equal(y.Shape, []int64{tt.want}) {
+				t.Errorf("shape %v (known: %v), want [%d]", y.Shape, y.Known, tt.want)
+			}
+		})
+	}
+}
