@@ -372,8 +372,8 @@ func TestModels(t *testing.T) {
 		return r.ask(http.MethodPost, "/api/v1/models", body, headers...)
 	}
 	refused(t, post(strings.NewReader("hello, world")), 400, "not-onnx", "byte ")
-	refused(t, post(strings.NewReader("")), 400, "not-onnx", "0 graphs")
-	refused(t, post(unsized{strings.NewReader("")}), 400, "not-onnx", "0 graphs")
+	refused(t, post(strings.NewReader("")), 400, "not-onnx", "empty")
+	refused(t, post(unsized{strings.NewReader("")}), 400, "not-onnx", "empty")
 	refused(t, post(strings.NewReader("{}"), "Content-Type", "application/json"), 415, "media-type", "application/json")
 	refused(t, post(strings.NewReader("<html>"), "Content-Type", "text/html"), 415, "media-type", "text/html")
 	refused(t, post(bytes.NewReader(make([]byte, 1<<20+1))), 413, "too-large", "at most 1048576")

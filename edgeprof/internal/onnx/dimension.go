@@ -261,6 +261,9 @@ func (d *dimensions) stated(dims []Dim) ([]int64, bool) {
 func (d *dimensions) check() error {
 	for _, name := range slices.Sorted(maps.Keys(d.sizes)) {
 		if !d.used[name] {
+			if len(d.open) == 0 {
+				return fmt.Errorf("%w: %q is not an open dimension; the model has none", ErrDimension, name)
+			}
 			return fmt.Errorf("%w: %q is not an open dimension; the open ones are %s", ErrDimension, name, d)
 		}
 	}

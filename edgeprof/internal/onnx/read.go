@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -59,13 +60,54 @@ func ReadWithin(file io.ReaderAt, size, most int64) (*Model, error) {
 		}
 		return err
 	})
+	if size == 0 {
+		return nil, fmt.Errorf("%w: it is empty", ErrSyntax)
+	}
+	if err == nil && graphs != 1 {
+		err = &SyntaxError{Offset: size, Field: "model", Msg: fmt.Sprintf("%d graphs, want one", graphs)}
+	}
+	if kind := otherKind(file, size); err != nil && kind != "" {
+		return nil, fmt.Errorf("%w: it is %s", ErrSyntax, kind)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if graphs != 1 {
-		return nil, &SyntaxError{Offset: size, Field: "model", Msg: fmt.Sprintf("%d graphs, want one", graphs)}
-	}
 	return m, nil
+}
+
+// otherKinds lists files that people have instead of a model, by their first bytes.
+var otherKinds = []struct{ start, kind string }{
+	{"version https://git-lfs", "a Git LFS pointer; git lfs pull fetches the model"},
+	{"<!DOCTYPE", webPage}, {"<!doctype", webPage}, {"<html", webPage}, {"<HTML", webPage},
+	{"\x1f\x8b", "compressed with gzip"}, {"\x28\xb5\x2f\xfd", "compressed with zstd"},
+	{"PK\x03\x04", "a ZIP archive, as of PyTorch (.pt) or Keras (.keras)"},
+	{"\x89HDF", "an HDF5 file, as of Keras (.h5)"}, {"\x80\x02", "a pickle, as of PyTorch"},
+}
+
+const webPage = "an HTML page, perhaps the error page of a download"
+
+// otherKind names the format of a file that is no model; "" if it is not known. TensorFlow
+// Lite and ONNX Runtime's own format have their names after four bytes.
+func otherKind(file io.ReaderAt, size int64) string {
+	start := make([]byte, min(size, 32))
+	if n, err := file.ReadAt(start, 0); err != nil && n < len(start) {
+		return ""
+	}
+	text := string(start)
+	for _, k := range otherKinds {
+		if strings.HasPrefix(text, k.start) {
+			return k.kind
+		}
+	}
+	if len(text) >= 8 {
+		switch text[4:8] {
+		case "TFL3":
+			return "a TensorFlow Lite model; tf2onnx converts it"
+		case "ORTM":
+			return "in ONNX Runtime's own format (.ort); use the .onnx file that it was made from"
+		}
+	}
+	return ""
 }
 
 func (c *cursor) opset(to map[string]int64, f field) error {

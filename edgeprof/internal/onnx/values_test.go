@@ -1,7 +1,9 @@
 package onnx
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -35,5 +37,19 @@ func TestSizesFromRealNumbers(t *testing.T) {
 				t.Errorf("shape %v (known: %v), want [%d]", y.Shape, y.Known, tt.want)
 			}
 		})
+	}
+}
+
+// A file of another kind is named, as what people have instead of a model.
+func TestOtherKinds(t *testing.T) {
+	for name, tt := range map[string]struct{ data, want string }{
+		"LFS": {"version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 17\n", "git lfs pull"}, "page": {"<!DOCTYPE html>\n<html></html>", "HTML"},
+		"gzip": {"\x1f\x8b\x08\x00\x00\x00\x00\x00", "gzip"}, "PyTorch": {"PK\x03\x04\x00\x00\x08\x08\x00\x00", "PyTorch"}, "TensorFlow Lite": {"\x1c\x00\x00\x00TFL3\x14\x00", "tf2onnx"},
+		"ORT format": {"\x18\x00\x00\x00ORTM\x00\x00", ".ort"}, "empty": {"", "empty"}, "a pickle": {"\x80\x02\x8a\x0a", "pickle"}, "other": {"\xff\xff\xff", "byte"},
+	} {
+		_, err := Read(strings.NewReader(tt.data), int64(len(tt.data)))
+		if !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
 	}
 }
