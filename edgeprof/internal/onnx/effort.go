@@ -369,6 +369,9 @@ func byteEffort(n *Node) effort {
 	return nil
 }
 
+// restoredEffort is that of a convolution whose weights are made real in each inference.
+const restoredEffort = 2.3
+
 // productEffort is high for few columns of the result.
 func productEffort(c *Cost) float64 {
 	shape, elements := c.result()

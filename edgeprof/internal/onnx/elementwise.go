@@ -51,6 +51,8 @@ func first(c *call) []Shaped {
 	case "Identity":
 	case "Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs", "Relu", "Reciprocal":
 		x.Real, x.Value = mapped(x.Real, realOf[c.node.Op]), mapped(x.Value, wholeOf[c.node.Op])
+	case "Clip":
+		x.Real, x.Value = clipped(c, x.Real, func(s Shaped) []float64 { return s.Real }), clipped(c, x.Value, func(s Shaped) []int64 { return s.Value })
 	case "Not":
 		x.Value = mapped(x.Value, func(v int64) int64 { return 1 - v })
 	default:
@@ -72,6 +74,28 @@ func mapped[T any](values []T, f func(T) T) []T {
 	out := make([]T, len(values))
 	for i, v := range values {
 		out[i] = f(v)
+	}
+	return out
+}
+
+// clipped applies the limits of Clip, its second and third input, to values; nil if a limit
+// is not known.
+func clipped[T int64 | float64](c *call, values []T, known func(Shaped) []T) []T {
+	if values == nil || c.node.Attribute("min") != nil || c.node.Attribute("max") != nil { // as in version 6
+		return nil
+	}
+	out := slices.Clone(values)
+	for i, limit := range []func(a, b T) T{func(a, b T) T { return max(a, b) }, func(a, b T) T { return min(a, b) }} {
+		if !c.given(i + 1) {
+			continue
+		}
+		v := known(c.input(i + 1))
+		if len(v) != 1 {
+			return nil
+		}
+		for k := range out {
+			out[k] = limit(out[k], v[0])
+		}
 	}
 	return out
 }

@@ -144,6 +144,9 @@ func (j *joiner) start(c *Cost, times int64) {
 	if e != nil && j.fusion == Fused {
 		k.Effort = e(c)
 	}
+	if j.between.restored[n] {
+		k.Effort *= restoredEffort
+	}
 	j.kernels = append(j.kernels, k)
 	if len(n.Outputs) == 0 {
 		return

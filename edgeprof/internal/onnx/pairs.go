@@ -6,7 +6,14 @@ import "strings"
 // write them, that ONNX Runtime runs in whole numbers, and those that it then removes.
 type quantized struct {
 	whole, gone map[*Node]bool
+	// restored convolutions stay in real numbers, though their weights are made real in
+	// each inference: they get neither blocked weights nor what else is prepared ahead.
+	restored map[*Node]bool
 }
+
+// valued operators compute with each of their inputs: all must be made real from whole
+// numbers, weights and biases too. Other inputs of operators are shapes and limits.
+const valued = ` Conv MatMul Gemm Add Mul Concat Where `
 
 // wholeOperators have a version in whole numbers, or move values of any type.
 const wholeOperators = ` Conv MatMul Gemm Add Mul AveragePool GlobalAveragePool MaxPool Sigmoid LeakyRelu Softmax Concat Split Where Resize Reshape Transpose Squeeze Unsqueeze Flatten Gather Slice Pad Expand Relu Clip `
@@ -28,17 +35,17 @@ func (f *flow) only(name string) *Node {
 
 // quantizedNodes finds the nodes of an analysis that run in whole numbers.
 func quantizedNodes(a *Analysis, users map[string]int) quantized {
-	q := quantized{map[*Node]bool{}, map[*Node]bool{}}
+	q := quantized{map[*Node]bool{}, map[*Node]bool{}, map[*Node]bool{}}
 	f := flow{map[string]*Node{}, map[string][]*Node{}, users}
 	var all []*Cost
 	a.costs(func(c *Cost, _ int64) {
+		for _, name := range c.node.Outputs {
+			f.source[name] = c.node
+		}
 		if c.Folded {
 			return
 		}
 		all = append(all, c)
-		for _, name := range c.node.Outputs {
-			f.source[name] = c.node
-		}
 		for _, name := range needs(c.node) {
 			f.target[name] = append(f.target[name], c.node)
 		}
@@ -46,6 +53,9 @@ func quantizedNodes(a *Analysis, users map[string]int) quantized {
 	for _, c := range all {
 		if q.fromWhole(c, &f) {
 			q.add(c.node, &f)
+		}
+		if n := c.node; n.Op == "Conv" && len(n.Inputs) > 1 && !q.whole[n] && f.made(n.Inputs[1]) {
+			q.restored[n] = true
 		}
 	}
 	for _, c := range all {
@@ -56,25 +66,30 @@ func quantizedNodes(a *Analysis, users map[string]int) quantized {
 	return q
 }
 
-// fromWhole reports whether each input of a node that is no constant was made real, or cut
-// off, from whole numbers.
+// fromWhole reports whether the inputs of a node were made real, or cut off, from whole
+// numbers.
 func (q *quantized) fromWhole(c *Cost, f *flow) bool {
 	n := c.node
 	if n.Domain != "" || len(n.Outputs) == 0 || !strings.Contains(wholeOperators, " "+n.Op+" ") {
 		return false
 	}
-	whole := false
+	whole, all := false, strings.Contains(valued, " "+n.Op+" ")
 	for i, name := range n.Inputs {
-		if name == "" || c.Inputs[i].Constant {
-			continue
-		}
-		s := f.source[name]
-		if s == nil || s.Op != "DequantizeLinear" && !(cuts(n) && q.whole[s]) {
+		switch constant := c.Inputs[i].Constant; {
+		case name == "" || constant && !all:
+		case f.made(name) || cuts(n) && q.whole[f.source[name]]:
+			whole = whole || !constant
+		default:
 			return false
 		}
-		whole = true
 	}
 	return whole
+}
+
+// made reports whether a DequantizeLinear makes a tensor.
+func (f *flow) made(name string) bool {
+	s := f.source[name]
+	return s != nil && s.Op == "DequantizeLinear"
 }
 
 // add notes a node whose result goes to a QuantizeLinear alone, perhaps after an operator

@@ -30,6 +30,7 @@ func TestQuantizedPairs(t *testing.T) {
 	}{
 		"all pairs":       {[][]Node{pair("x", "xd"), {weights, conv, relu}, pair("r", "y")}, []string{"QuantizeLinear other", "Conv conv_int8", "DequantizeLinear other"}, 2048 + 2048 + 576},
 		"no pair behind":  {[][]Node{pair("x", "xd"), {weights, conv, {Op: "Relu", Inputs: []string{"c"}, Outputs: []string{"y"}}}}, []string{"QuantizeLinear other", "DequantizeLinear other", "Conv conv"}, 4 * (2048 + 2048 + 576)},
+		"a real bias":     {[][]Node{pair("x", "xd"), {weights, {Op: "Conv", Inputs: []string{"xd", "wf", "bias"}, Outputs: []string{"c"}, Attributes: conv.Attributes}, relu}, pair("r", "y")}, []string{"QuantizeLinear other", "DequantizeLinear other", "Conv conv", "QuantizeLinear other", "DequantizeLinear other"}, 4 * (2048 + 2048 + 576 + 8)},
 		"no pair at all":  {[][]Node{{weights, {Op: "Conv", Inputs: []string{"x", "wf"}, Outputs: []string{"y"}, Attributes: conv.Attributes}}}, []string{"Conv conv"}, 4 * (2048 + 2048 + 576)},
 		"used in between": {[][]Node{pair("x", "xd"), {weights, conv, relu, {Op: "Neg", Inputs: []string{"r"}, Outputs: []string{"y"}}}, pair("r", "z")}, []string{"QuantizeLinear other", "DequantizeLinear other", "Conv conv", "Neg other", "QuantizeLinear other", "DequantizeLinear other"}, 4 * (2048 + 2048 + 576)},
 	} {
@@ -41,6 +42,7 @@ func TestQuantizedPairs(t *testing.T) {
 			g.Initializers = []Tensor{
 				{Name: "w", Type: Int8, Dims: []int64{8, 8, 3, 3}, Stored: 576},
 				scalar("scale", Float32, 0, 0, 0x80, 0x3f), scalar("zero", Uint8, 0), scalar("zero_i", Int8, 0),
+				{Name: "bias", Type: Float32, Dims: []int64{8}, Stored: 32},
 			}
 			a, err := Analyze(&Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: g}, Settings{})
 			if err != nil {
@@ -49,6 +51,9 @@ func TestQuantizedPairs(t *testing.T) {
 			var got []string
 			for _, k := range a.Kernels(Fused) {
 				got = append(got, k.Op+" "+string(k.Class))
+				if slow := k.Op == "Conv" && k.Class == ClassConv; slow && k.Effort < restoredEffort {
+					t.Errorf("effort %v of a convolution whose weights are made real, want %v or more", k.Effort, restoredEffort)
+				}
 				if k.Op == "Conv" && k.Bytes() != tt.bytes {
 					t.Errorf("the convolution moves %d bytes, want %d", k.Bytes(), tt.bytes)
 				}

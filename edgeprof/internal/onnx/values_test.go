@@ -13,7 +13,8 @@ func TestSizesFromRealNumbers(t *testing.T) {
 	real := func(name string, bytes ...byte) Tensor {
 		return Tensor{Name: name, Type: Float32, Dims: []int64{int64(len(bytes) / 4)}, Stored: int64(len(bytes)), Data: bytes}
 	}
-	sides := real("sides", 0, 0, 0x80, 0x40, 0, 0, 0, 0x41) // 4, 8
+	sides := real("sides", 0, 0, 0x80, 0x40, 0, 0, 0, 0x41)                                                   // 4, 8
+	limit := Tensor{Name: "limit", Type: Float32, Dims: []int64{}, Stored: 4, Data: []byte{0, 0, 0xc0, 0x40}} // 6
 	node := func(op, from, to string, attributes ...Attribute) Node {
 		return Node{Op: op, Inputs: []string{from}, Outputs: []string{to}, Attributes: attributes}
 	}
@@ -23,11 +24,12 @@ func TestSizesFromRealNumbers(t *testing.T) {
 	}{
 		"longest side":            {[]Node{node("ReduceMax", "sides", "m", Int("keepdims", 1)), node("Ceil", "m", "r")}, 8},
 		"shortest side":           {[]Node{node("ReduceMin", "sides", "m", Int("keepdims", 1)), node("Ceil", "m", "r")}, 4},
+		"limited":                 {[]Node{node("ReduceMax", "sides", "m", Int("keepdims", 1)), {Op: "Clip", Inputs: []string{"m", "", "limit"}, Outputs: []string{"r"}}}, 6},
 		"sum of both":             {[]Node{node("ReduceSum", "sides", "m", Int("keepdims", 1)), node("Ceil", "m", "r")}, 12},
 		"reciprocal of a quarter": {[]Node{node("ReduceMin", "sides", "m", Int("keepdims", 1)), node("Reciprocal", "m", "q"), node("Reciprocal", "q", "r")}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := Graph{Name: "g", Inputs: []Value{{Name: "x", Type: Float32, Known: true, Shape: []Dim{{Size: 1}}}}, Outputs: []Value{{Name: "y"}}, Initializers: []Tensor{sides}}
+			g := Graph{Name: "g", Inputs: []Value{{Name: "x", Type: Float32, Known: true, Shape: []Dim{{Size: 1}}}}, Outputs: []Value{{Name: "y"}}, Initializers: []Tensor{sides, limit}}
 			g.Nodes = append(tt.nodes, node("Cast", "r", "size", Int("to", int64(Int64))), Node{Op: "Expand", Inputs: []string{"x", "size"}, Outputs: []string{"y"}})
 			a, err := Analyze(&Model{IRVersion: 8, Opsets: map[string]int64{"": 13}, Graph: g}, Settings{})
 			if err != nil {
