@@ -128,7 +128,7 @@ func profiles(events []event, at places) []runtime.Profile {
 	return out
 }
 
-// shapes are those of the nodes of the main graph.
+// shapes returns the shapes of the results of the main graph's nodes.
 func shapes(events []event, at places) []runtime.NodeShapes {
 	var out []runtime.NodeShapes
 	for _, e := range events {

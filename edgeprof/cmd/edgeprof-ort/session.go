@@ -175,7 +175,7 @@ func destroy(values []ort.Value) {
 	}
 }
 
-// rooms are where one inference puts its outputs, nil where ONNX Runtime
+// rooms holds the buffers of one inference's outputs, nil where ONNX Runtime
 // allocates.
 func (s *session) rooms() ([]ort.Value, error) {
 	outputs := make([]ort.Value, len(s.made))

@@ -11,7 +11,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
-// input is what the model wants of one input.
+// input is the type and shape that the model wants of one input.
 type input struct {
 	kind  onnx.DataType
 	shape []int64

@@ -54,7 +54,7 @@ type Summary struct {
 	Model   string `json:"model"`
 	Setting string `json:"setting"`
 	Rows    int    `json:"rows"`
-	// Resumed is how many of the rows an earlier run had measured.
+	// Resumed counts the rows that an earlier run had measured.
 	Resumed int     `json:"resumed"`
 	Min     float64 `json:"min_seconds"`
 	P50     float64 `json:"p50_seconds"`
@@ -79,7 +79,7 @@ const profileWarmup = 3
 // as often as is asked for: a run time's clock may be coarser than a kernel.
 const profileSeconds = 20e-3
 
-// rampUp is how long a background load runs before an inference.
+// rampUp is the time that a background load runs before an inference.
 const rampUp = 30 * time.Millisecond
 
 // Collect measures what is missing of a job. The error matches [ErrSetting],

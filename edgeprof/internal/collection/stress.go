@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// stressPeriod is how long a stressed core's busy and idle times together last.
+// stressPeriod is the length of one busy and one idle time of a stressed core.
 const stressPeriod = 10 * time.Millisecond
 
 // stress keeps some cores busy for a share of the time, until the function it

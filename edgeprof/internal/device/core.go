@@ -37,7 +37,7 @@ const one = 3.4
 // as wide halve it (of 256 bits, where a name of x86 does not tell).
 func (d *Device) Cost() (float64, bool) { return Cost(d.Processor, d.Model) }
 
-// Cost is that of the first of some names that is known.
+// Cost returns the cost of the first known name.
 func Cost(names ...string) (float64, bool) {
 	for _, name := range names {
 		for _, g := range grades {

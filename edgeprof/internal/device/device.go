@@ -29,7 +29,7 @@ type Device struct {
 	Calibration string `json:"calibration,omitempty"`
 }
 
-// Load is how busy a device is.
+// Load is the present use of a device.
 type Load struct {
 	CPUPercent float64 `json:"cpu_percent"` // of all cores, time not idle
 	// DiskPercent is the used share of the root file system; nil when unknown.
@@ -46,7 +46,7 @@ type Load struct {
 	// Felt is how many tasks of usual weight a [Probe] felt beside it; nil where none
 	// was made.
 	Felt *float64 `json:"felt,omitempty"`
-	// MemoryAvailableBytes is what new programs can have; 0 when unknown.
+	// MemoryAvailableBytes is the memory left for new programs; 0 if unknown.
 	MemoryAvailableBytes int64 `json:"memory_available_bytes,omitempty"`
 }
 

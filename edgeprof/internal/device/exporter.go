@@ -27,7 +27,7 @@ type ExporterSettings struct {
 	Now  func() time.Time
 }
 
-// Location is where a machine stands, as its owner says; the zero value is unknown.
+// Location is a machine's place as its owner gave it; the zero value is unknown.
 type Location struct{ City, Country, Continent, Latitude, Longitude string }
 
 // Exporter collects one machine's metrics at each scrape.

@@ -25,7 +25,7 @@ type Local struct {
 	Disk func() (float64, error)
 	// Sleep waits between two readings of the processor's times.
 	Sleep func(context.Context, time.Duration) error
-	// Window is how long the load is watched; 0 means 200 ms.
+	// Window is the time over which the load is measured; 0 means 200 ms.
 	Window time.Duration
 	// Probe feels the load after that; nil leaves it at what the kernel says.
 	Probe *Probe

@@ -45,7 +45,7 @@ func (s Prometheus) maxBytes() int64        { return cmp.Or(s.MaxBytes, 8<<20) }
 func (s Prometheus) label() string          { return cmp.Or(s.NodeLabel, "instance") }
 func (s Prometheus) maxAge() time.Duration  { return cmp.Or(s.MaxAge, time.Minute) }
 
-// Quantities are what the series of an answer are told apart by.
+// Quantities distinguish the series of an answer.
 const (
 	busyPercent  = "busy_percent"
 	cores        = "cores"

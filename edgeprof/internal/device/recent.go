@@ -15,7 +15,7 @@ import (
 // fails is asked again by the next caller.
 type Recent struct {
 	Source Source
-	// MaxAge is how long a reading is used; 0 means it is shared only by those
+	// MaxAge is the greatest age of a reading; 0 means it is shared only by those
 	// who wait for it together.
 	MaxAge time.Duration
 	// Timeout bounds one reading, whoever waits for it; 0 means no bound.
@@ -26,7 +26,7 @@ type Recent struct {
 	running singleflight.Group
 }
 
-// Reading is what a source said at one moment.
+// Reading is a source's answer at one moment.
 type Reading struct {
 	Devices  []Device
 	Excluded []Excluded

@@ -82,7 +82,7 @@ func (s *Service) postModels(w http.ResponseWriter, r *http.Request) (any, error
 	return counted{c, texts(c.Warnings)}, nil
 }
 
-// counted is what a model is made of, as it is sent.
+// counted holds the counts of a model, as they are sent.
 type counted struct {
 	*onnx.Characteristics
 	Warnings []string `json:"warnings"`

@@ -14,7 +14,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/placement"
 )
 
-// workload is what a manifest shall run.
+// workload is the container that a manifest runs.
 type workload struct{ name, namespace, image string }
 
 var (

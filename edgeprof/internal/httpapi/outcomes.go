@@ -32,7 +32,7 @@ type outcome struct {
 	Measured float64 `json:"measured_execution_time"`
 }
 
-// standing is how the intervals of a node held.
+// standing says how many of a node's intervals contained the measured time.
 type standing struct {
 	Held     bool    `json:"held"` // the outcome
 	Outcomes int     `json:"outcomes"`
@@ -40,7 +40,7 @@ type standing struct {
 	Factor   float64 `json:"width_factor"` // of the node's next intervals
 }
 
-// question is what the record has a node's predictions under.
+// question returns the key of a node's predictions in the record.
 func question(node string) record.Question {
 	return record.Question{Tool: "edgeprof", Of: "serve " + node}
 }

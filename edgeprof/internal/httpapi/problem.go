@@ -27,7 +27,7 @@ type Problem struct {
 	wait  int   // seconds after which it is worth trying again; 0 for unknown
 }
 
-// Error is what is wrong.
+// Error describes the problem.
 func (p *Problem) Error() string { return p.Detail }
 
 // problem is a refusal of a kind that clients tell apart by its type.

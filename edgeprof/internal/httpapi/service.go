@@ -40,7 +40,7 @@ type Settings struct {
 	// Observe is told of every request when it is over, one call at a time for
 	// each; nil for nobody. It must not block.
 	Observe func(access.Request)
-	// Folder is where uploads are kept that cannot be read as they come; ""
+	// Folder holds uploads that cannot be read as they come; ""
 	// means the system's folder for such.
 	Folder string
 	// MaxRequestBytes bounds a JSON request; 0 means 64 KiB.

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
-// FusionOf is what a run time joins.
+// FusionOf returns the operator fusions that a runtime performs.
 func FusionOf(runtimeName string) onnx.Fusion {
 	if runtimeName == "ort" {
 		return onnx.Fused

@@ -15,7 +15,7 @@ import (
 // ErrNoRows is returned where there is nothing to learn from.
 var ErrNoRows = errors.New("no measured inferences")
 
-// Data is what files of measurements hold.
+// Data holds the rows and kernels of measurement files.
 type Data struct {
 	Rows    []Row
 	Kernels []Kernel

@@ -39,7 +39,7 @@ type Original struct {
 	TotalParameters *float64 `dataset:"total_parameters"`
 }
 
-// Run is how the model ran.
+// Run holds the settings and the circumstances of an inference.
 type Run struct {
 	Setting string   `dataset:"setting,optional"` // a device, as far as its speed goes
 	Family  string   `dataset:"family,optional"`
@@ -63,7 +63,7 @@ type Host struct {
 	MaxMHz      *float64 `dataset:"max_mhz"`
 }
 
-// Graph is what the model's shapes tell.
+// Graph holds the counts that follow from the model's shapes.
 type Graph struct {
 	ConvMACs       *float64 `dataset:"conv_macs"`
 	DepthwiseMACs  *float64 `dataset:"depthwise_macs"`

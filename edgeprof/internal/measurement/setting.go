@@ -13,7 +13,7 @@ var deviceTypes = []string{"desktop", "raspberrypi", "jetson"}
 // ErrSetting is returned for a setting that makes no sense.
 var ErrSetting = errors.New("impossible setting")
 
-// Setting is how a model is run. To a predictor each is a device of its own:
+// Setting is a way of running a model. To a predictor each is a device of its own:
 // several on one machine are emulated devices, and carry names that say so.
 type Setting struct {
 	Device  string // device type: desktop, raspberrypi or jetson

@@ -51,7 +51,7 @@ func (g *graph) add(l *layer) error {
 	return translate(g, l)
 }
 
-// Domain is that of layers that ONNX has no operator for.
+// Domain is the domain of layers for which ONNX has no operator.
 const Domain = onnx.LayerDomain
 
 // node appends a node for a layer's outputs.

@@ -184,7 +184,7 @@ func (l *layer) share(elements int64, sizes ...int64) (int64, error) {
 	return elements / n, nil
 }
 
-// activations are those that ncnn runs within another layer, by number.
+// activations lists the functions that ncnn runs within another layer, by number.
 var activations = map[int64]string{1: "Relu", 2: "LeakyRelu", 3: "Clip", 4: "Sigmoid", 5: "Mish", 6: "HardSwish"}
 
 // activated appends a node, and the activation that its layer ends in.

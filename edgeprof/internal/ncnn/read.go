@@ -18,7 +18,7 @@ var ErrSyntax = errors.New("not an ncnn graph")
 // magic is the first line of every file.
 const magic = "7767517"
 
-// most is how many layers and blobs a graph has at most.
+// most is the largest number of layers and blobs of a graph.
 const most = 1 << 20
 
 // ReadFile reads the graph in a file.

@@ -134,7 +134,7 @@ func embed(c *call) []Shaped {
 	return slices.Concat(embedded, shaped(Int32, ids.Shape[:min(1, len(ids.Shape))]...), embedded)
 }
 
-// attentionSizes are those of ONNX Runtime's Attention: input [batch, steps, hidden],
+// attentionSizes returns the sizes of ONNX Runtime's Attention: input [batch, steps, hidden],
 // weights [hidden, queries + keys + values], and earlier steps [2, batch, heads, steps,
 // size].
 func attentionSizes(n *Node, in inputs) (x []int64, all, values, past int64, ok bool) {
@@ -174,7 +174,7 @@ func attentionWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
 	return ClassDense, []int64{x[0], x[1], x[2]*all + (x[1]+past)*(all-values)/2 + (x[1]+past)*values}
 }
 
-// multiHeadSides are those of ONNX Runtime's MultiHeadAttention: a query [batch, steps,
+// multiHeadSides returns the sizes of ONNX Runtime's MultiHeadAttention: a query [batch, steps,
 // hidden] or all three packed as [batch, steps, heads, 3, size], keys like it, packed with
 // the values as [batch, steps, heads, 2, size], or [batch, heads, steps, size].
 func multiHeadSides(n *Node, in inputs) (q heads, steps, values int64, ok bool) {
@@ -220,7 +220,7 @@ func multiHeadWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
 	return q.products(steps, values)
 }
 
-// groupQuerySides are those of ONNX Runtime's GroupQueryAttention: a query [batch, steps,
+// groupQuerySides returns the sizes of ONNX Runtime's GroupQueryAttention: a query [batch, steps,
 // hidden], with keys and values packed behind it where these are left out, and earlier
 // steps [batch, heads, steps, size] in a buffer that may have room for later ones. Its
 // seventh input is the number of steps.

@@ -27,7 +27,7 @@ var (
 	ErrOperator = errors.New("operators without a known cost")
 )
 
-// Characteristics is what a profiler knows of a model. The first seven are the
+// Characteristics holds the counts by which a profiler knows a model. The first seven are the
 // fields of a profiling request; they count what the original profiler counts.
 type Characteristics struct {
 	ConvLayers      int   `json:"conv_layers"`       // Conv nodes whose weights are constants, quantized ones included
@@ -165,7 +165,7 @@ func counted(all map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// cost is what follows for one node. Sizes that are unknown count as nothing.
+// cost returns the work of one node. Sizes that are unknown count as nothing.
 func (in *inference) cost(index int, n *Node) Cost {
 	c := Cost{Node: index, Class: ClassOther, Folded: len(n.Outputs) > 0, node: n}
 	for _, name := range n.Inputs {

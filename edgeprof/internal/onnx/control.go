@@ -15,10 +15,10 @@ var (
 	ErrTrips = errors.New("unknown number of iterations")
 )
 
-// deepestBody is how deep bodies may lie in each other.
+// deepestBody is the deepest nesting of bodies.
 const deepestBody = 32
 
-// body is what control flow comes to.
+// body holds the results and costs of control flow.
 type body struct {
 	outputs  []Shaped
 	costs    []Cost // of one trip
@@ -27,7 +27,7 @@ type body struct {
 	constant bool // what it says depends on no input
 }
 
-// sum is that of something over all costs of one trip.
+// sum adds a quantity over all costs of one trip.
 func (b *body) sum(of func(c *Cost) int64) int64 {
 	sum := int64(0)
 	for i := range b.costs {

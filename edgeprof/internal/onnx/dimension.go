@@ -26,7 +26,7 @@ type Settings struct {
 	// NODE:trips. A dimension without an entry is assumed, and reported: a picture
 	// has the size that the exporter noted, or 224; text has 128 tokens; others are 1.
 	Sizes map[string]int64
-	// Values are those of inputs that decide sizes within the graph, such as the target
+	// Values holds the inputs that decide sizes within the graph, such as the target
 	// of a Resize, by the input's name: one for each element, or one for all.
 	Values map[string][]float64
 }

@@ -293,7 +293,7 @@ func poolEffort(c *Cost) float64 {
 	return 1
 }
 
-// vectorWidth is how many filters ONNX Runtime computes at once with AVX-512.
+// vectorWidth is the number of filters that ONNX Runtime computes at once with AVX-512.
 const vectorWidth = 16
 
 // convolutionEffort is high for few filters, in a group or in all, and for numbers of
@@ -327,7 +327,7 @@ func convolutionEffort(c *Cost) float64 {
 	return few
 }
 
-// wholeConvolution is the effort of convolutions of whole numbers, by the sign of their
+// wholeConvolution returns the effort of convolutions of whole numbers, by the sign of their
 // weights, which decides the code, and by the filters of a group.
 func wholeConvolution(signed, unsigned float64) effort {
 	return func(c *Cost) float64 {
@@ -369,7 +369,7 @@ func byteEffort(n *Node) effort {
 	return nil
 }
 
-// restoredEffort is that of a convolution whose weights are made real in each inference.
+// restoredEffort is the effort of a convolution whose weights are made real in each inference.
 const restoredEffort = 2.3
 
 // productEffort is high for few columns of the result.

@@ -67,7 +67,7 @@ func resize(c *call) []Shaped {
 	return shaped(x.Type, shape...)
 }
 
-// floats are those of an attribute that may be missing.
+// floats returns the numbers of an attribute that may be missing.
 func (a *Attribute) floats() []float32 {
 	if a == nil {
 		return nil

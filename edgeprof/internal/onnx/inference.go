@@ -18,7 +18,7 @@ type inference struct {
 	costs   []Cost // in order
 }
 
-// common is what the graph and its bodies share.
+// common holds the state that the graph and its bodies share.
 type common struct {
 	dims     *dimensions
 	opset    int64
@@ -115,7 +115,7 @@ func (in *inference) walk(g *Graph) error {
 	return nil
 }
 
-// look is what is known of a tensor, here or in a graph around.
+// look returns the type and shape of a tensor, of this graph or of one around it.
 func (in *inference) look(name string) Shaped {
 	for at := in; at != nil && name != ""; at = at.outer {
 		if s, ok := at.tensors[name]; ok {
@@ -236,7 +236,7 @@ func names(inputs []Value) []string {
 	return all
 }
 
-// finished is what a rule found, with what the file states where that says more.
+// finished returns the results of a rule, completed by the shapes that the file states.
 func (in *inference) finished(name string, s Shaped, constant bool) Shaped {
 	n, ok := product(s.Shape)
 	if !ok {

@@ -2,7 +2,7 @@ package onnx
 
 import "slices"
 
-// Kernel is what a run time starts as one piece of work: a node, with those it
+// Kernel is one piece of work that a runtime starts: a node, with those it
 // is joined with.
 type Kernel struct {
 	Nodes  []int  `dataset:"-"`  // indices in the graph; the first gives the kernel its name
@@ -14,7 +14,7 @@ type Kernel struct {
 	// Precision is the type other than float32 in which it multiplies; "" for none.
 	Precision string `dataset:"precision,optional"`
 	Times     int64  `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
-	// Effort is how many times as long it takes as the rates of its class say; 0 is 1.
+	// Effort is its time as a multiple of that by the rates of its class; 0 is 1.
 	Effort float64 `dataset:"-"`
 }
 
@@ -94,7 +94,7 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 	return kernels
 }
 
-// stage is what may still follow in a kernel, from the most on.
+// stage says which operators may still join a kernel, from the most on.
 type stage int
 
 const (

@@ -33,7 +33,7 @@ const (
 	productLayer       // fully connected if the second factor is constant
 )
 
-// trait is what else sets an operator apart.
+// trait is a property of an operator, beyond its shapes and work.
 type trait uint8
 
 const (
@@ -46,7 +46,7 @@ const (
 	byValues                           // its time is decided by the values of its inputs
 )
 
-// LayerDomain is that of layers of other run times that ONNX has no operator for.
+// LayerDomain is the domain of other runtimes' layers for which ONNX has no operator.
 // Their shapes are as the file states them.
 const LayerDomain = "ncnn"
 
@@ -81,7 +81,7 @@ func joinTables(parts ...table) map[string]operator {
 // is says that the node's operator has a trait.
 func (n *Node) is(t trait) bool { return operators[n.operator()].traits&t != 0 }
 
-// inputs are those of a node; a shape that is not there is nil.
+// inputs holds the shapes of a node's inputs; a missing one is nil.
 type inputs []Shaped
 
 // at is an input; unknown if there are fewer.

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Shaped is what follows for one tensor.
+// Shaped is the inferred type, shape and, of short tensors, content of one tensor.
 type Shaped struct {
 	Type  DataType // 0 when unknown
 	Known bool     // Shape holds, be it of rank 0
@@ -68,7 +68,7 @@ func product(sizes []int64) (int64, bool) {
 	return int64(n), true
 }
 
-// constant is what an initializer or a Constant's tensor is.
+// constant returns the type, shape and content of an initializer or of a Constant's tensor.
 func constant(t *Tensor) Shaped {
 	s := Shaped{Type: t.Type, Known: true, Shape: slices.Clone(t.Dims), Constant: true}
 	if n, ok := product(t.Dims); ok && n <= short {
@@ -77,7 +77,7 @@ func constant(t *Tensor) Shaped {
 	return s
 }
 
-// short is how many elements a tensor has at most whose content is followed.
+// short is the largest number of elements of a tensor whose content is followed.
 const short = 1024
 
 // realNumbers are the values of a short tensor of float32 or float64.

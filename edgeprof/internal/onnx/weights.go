@@ -154,7 +154,7 @@ func (w *Weights) point(t *Tensor, dir *os.Root) error {
 	return err
 }
 
-// after is where the file that begins there ends.
+// after returns the offset at which the data that begins there ends.
 func (w *Weights) after(begin int64) int64 {
 	if i := sort.Search(len(w.begins), func(i int) bool { return w.begins[i] > begin }); i < len(w.begins) {
 		return w.begins[i]

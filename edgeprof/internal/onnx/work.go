@@ -11,7 +11,7 @@ type MACs struct {
 	Recurrent int64 `json:"recurrent"`
 }
 
-// Work is what is computed and moved in one inference.
+// Work counts the operations and the bytes moved in one inference.
 type Work struct {
 	MACs           int64 `dataset:"macs"`
 	ParameterBytes int64 `dataset:"parameter_bytes"` // of constant inputs
@@ -22,7 +22,7 @@ type Work struct {
 // Bytes are all that are moved.
 func (w *Work) Bytes() int64 { return w.ParameterBytes + w.ReadBytes + w.WrittenBytes }
 
-// Cost is what one node does in one inference.
+// Cost is the work of one node in one inference.
 type Cost struct {
 	Node  int // index in the graph
 	Class Class
@@ -30,7 +30,7 @@ type Cost struct {
 	Inputs, Outputs []Shaped
 	Folded          bool // depends on no input: a run time computes it once, ahead
 
-	// Inside is what control flow runs, so many times.
+	// Inside holds the costs that control flow runs, Times times.
 	Inside []Cost
 	Times  int64
 	// Bodies are all that it may run: of If the branch for true and that for false,

@@ -89,7 +89,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// length is how much raw data is written; typed data was stored in another
+// length is the number of bytes of raw data written; typed data was stored in another
 // length than that.
 func (t *Tensor) length() int64 {
 	if t.Data != nil {
@@ -106,7 +106,7 @@ func tensorHeader(t *Tensor) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, 9, protowire.BytesType), uint64(t.length()))
 }
 
-// encodeGraph is what stands before and after the initializers.
+// encodeGraph returns the messages before and after the initializers.
 func encodeGraph(g *Graph) (head, tail []byte) {
 	for i := range g.Nodes {
 		head = appendBytes(head, 1, encodeNode(&g.Nodes[i]))

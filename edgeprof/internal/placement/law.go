@@ -25,7 +25,7 @@ import (
 // work in them.
 type Law struct {
 	Convolutional, Other Powers
-	// Models is how many models it was fitted to.
+	// Models is the number of models it was fitted to.
 	Models int
 	// Most is the most of each count among those models.
 	Most Counts

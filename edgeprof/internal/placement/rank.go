@@ -29,7 +29,7 @@ type Candidate struct {
 	// Wait is the time of the models that were placed there before, in seconds.
 	Wait    float64  `json:"wait_seconds,omitempty"`
 	Reasons []string `json:"reasons"`
-	// Width is what earlier outcomes widened the interval by; 0 is by nothing.
+	// Width is the factor by which earlier outcomes widened the interval; 0 is none.
 	Width float64 `json:"width_factor,omitempty"`
 	// CPUPercent is the load that the time allows for. Saturated says that no core is
 	// free: how long a thread waits for one changes from moment to moment.

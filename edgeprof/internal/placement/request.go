@@ -31,7 +31,7 @@ type Request struct {
 	members []member // sorted
 }
 
-// Problem is what is wrong with one field.
+// Problem describes the error in one field.
 type Problem struct {
 	Pointer string `json:"pointer"` // to the field (RFC 6901)
 	Detail  string `json:"detail"`

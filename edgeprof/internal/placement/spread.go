@@ -37,7 +37,7 @@ func Spread(rankings []*Ranking) error {
 	return nil
 }
 
-// room is what the models placed on a node take of it.
+// room holds the resources of a node that the models placed on it use.
 type room struct {
 	models  int
 	seconds float64

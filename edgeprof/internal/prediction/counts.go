@@ -56,7 +56,7 @@ func (f countsFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
 	return placement.Fastest(f.devices, f.excluded, f.estimate(c))
 }
 
-// Warnings are those of the ranking.
+// Warnings returns the warnings of the ranking.
 func (f countsFleet) Warnings(c placement.Counts) ([]string, error) {
 	r, err := f.Profile(c)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Away is what is known of a device that rates were not measured on.
+// Away compares a device with the one whose rates it is predicted by.
 type Away struct {
 	Why    string  // the device is another; "" when it is not
 	Factor float64 // on times, from clocks and kinds of cores

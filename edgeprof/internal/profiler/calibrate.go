@@ -67,7 +67,7 @@ type Facts struct {
 	Shipped bool `json:"shipped,omitempty"`
 }
 
-// Calibration is how fast a device runs what models are made of.
+// Calibration holds a device's rates by class of operator, with their interval.
 type Calibration struct {
 	Facts  Facts                `json:"facts"`
 	Rates  map[onnx.Class]Rates `json:"rates"`
@@ -78,7 +78,7 @@ type Calibration struct {
 	TreeWeight float64 `json:"tree_weight"`
 	// Corrections are of the user's own models; they correct kernels of their kinds.
 	Corrections []Correction `json:"corrections,omitempty"`
-	// Call is what an inference takes whatever it computes, in seconds.
+	// Call is the part of an inference's time that does not depend on the model, in seconds.
 	Call float64 `json:"call_seconds,omitempty"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
 	Scale float64 `json:"scale,omitempty"`

@@ -17,7 +17,7 @@ type Case struct {
 	Runtime string
 	Threads int
 	Quota   float64
-	// Seconds is what an inference takes where nothing else runs; see [typical].
+	// Seconds is the time of an inference on an idle machine; see [typical].
 	Seconds float64
 	// Call is the part of Seconds that an inference takes whatever it computes: 0
 	// where no model of a single small kernel was measured in the setting.

@@ -33,7 +33,7 @@ type test struct {
 	actual float64
 }
 
-// judgement is what was predicted of what was left out.
+// judgement holds the predictions for the cases that were left out.
 type judgement struct {
 	cases     []Case
 	tests     []test

@@ -13,7 +13,7 @@ import (
 // measured.
 var ErrMachine = errors.New("this machine's speed may have changed since its calibration")
 
-// machine is what is known of the speed of the machine that a calibration is of.
+// machine holds the readings of the calibrated machine's speed.
 type machine struct {
 	readings []timing.Reading
 	age      time.Duration // of the calibration

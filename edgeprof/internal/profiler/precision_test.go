@@ -21,12 +21,14 @@ func multiplied(t *testing.T, of onnx.DataType, quantized bool) *onnx.Analysis {
 		Name: "g", Inputs: []onnx.Value{value("x")}, Outputs: []onnx.Value{value("y")},
 		Initializers: []onnx.Tensor{{Name: "w", Type: of, Dims: []int64{64, 64}}, {Name: "scale", Type: onnx.Float32, Dims: []int64{}}, {Name: "zero", Type: onnx.Uint8, Dims: []int64{}}},
 	}
-	from := "x"
+	from, weights := "x", "w"
 	if quantized {
+		g.Initializers[0].Type, weights = onnx.Uint8, "v"
+		g.Nodes = append(g.Nodes, onnx.Node{Op: "DequantizeLinear", Inputs: []string{"w", "scale", "zero"}, Outputs: []string{"v"}})
 		g.Nodes = append(g.Nodes, onnx.Node{Op: "QuantizeLinear", Inputs: []string{"x", "scale", "zero"}, Outputs: []string{"q"}}, onnx.Node{Op: "DequantizeLinear", Inputs: []string{"q", "scale", "zero"}, Outputs: []string{"r"}})
 		from = "r"
 	}
-	g.Nodes = append(g.Nodes, onnx.Node{Op: "MatMul", Inputs: []string{from, "w"}, Outputs: []string{"y"}})
+	g.Nodes = append(g.Nodes, onnx.Node{Op: "MatMul", Inputs: []string{from, weights}, Outputs: []string{"y"}})
 	a, err := onnx.Analyze(&onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: g}, onnx.Settings{})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/regression/linear"
 )
 
-// Rates are what one class of operator costs, in seconds.
+// Rates holds the costs of one class of operator, in seconds.
 type Rates struct {
 	Start float64 `json:"start_seconds"`
 	MAC   float64 `json:"mac_seconds"`

@@ -26,7 +26,7 @@ type Scores struct {
 	RegretSeconds *float64 `json:"regret_seconds"`
 }
 
-// Report is what a validation showed.
+// Report holds the results of a validation.
 type Report struct {
 	Validation Validation `json:"cv"`
 	Rows       int        `json:"rows"`

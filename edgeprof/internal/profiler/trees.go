@@ -29,7 +29,7 @@ type KernelTrees struct {
 	ensemble *tree.Ensemble
 }
 
-// conditions are what a kernel runs in.
+// conditions holds the circumstances in which a kernel runs.
 type conditions struct {
 	threads int
 	quota   float64
@@ -48,10 +48,10 @@ func conditionsOf(threads int, quota float64, kernels []measurement.Kernel) cond
 	return at
 }
 
-// channels are those of a convolution's input; a product's depth elsewhere.
+// channels returns the channels of a convolution's input; of others the product's depth.
 func channels(k *measurement.Kernel) int64 { return k.Depth / max(1, k.Window) * max(1, k.Groups) }
 
-// filled is how full the vectors of 16 values are that rows are computed in.
+// filled returns the used fraction of the vectors of 16 values in which rows are computed.
 func filled(rows int64) float64 { return float64(rows) / float64(max(1, (rows+15)/16*16)) }
 
 func code(list []string, name string) float64 {
@@ -97,7 +97,7 @@ func features(x []float64, ops []string, k *measurement.Kernel, r Rates, at cond
 	)
 }
 
-// boost is how kernels are learnt.
+// boost returns the settings of the trees.
 func boost(rounds int) tree.Boost {
 	categorical := make([]bool, len(kernelColumns))
 	for i, name := range kernelColumns {
@@ -146,7 +146,7 @@ func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Cla
 // bounded keeps the logarithm of a factor on rates to what can be believed.
 func bounded(v float64) float64 { return max(-1.5, min(1.5, v)) }
 
-// factor is what the trees make of the rates. Of an operator that they have not
+// factor returns the trees' correction of the rates. Of an operator that they have not
 // seen they know nothing.
 func (t *KernelTrees) factor(k *measurement.Kernel, r Rates, at conditions) float64 {
 	if t == nil || !slices.Contains(t.ops, treeOperator(k)) {

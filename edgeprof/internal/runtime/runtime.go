@@ -59,7 +59,7 @@ func ToHalf(v float32) uint16 {
 	return sign | uint16((exponent+14)<<10+int(steps))
 }
 
-// NodeTime is how long one node of a model took in one inference.
+// NodeTime is the time of one node of a model in one inference.
 type NodeTime struct {
 	Node    int     `json:"node"` // index in the graph; -1 where the run time does not tell
 	Name    string  `json:"name,omitempty"`

@@ -47,7 +47,7 @@ func (t *Timed) wall() float64 {
 // Stopwatch times inferences made one after the other. Where there are several, one
 // before them brings the model back into the caches, and is not counted.
 type Stopwatch struct {
-	// Runs is how many inferences are to be made, that one included.
+	// Runs is the number of inferences to make, that one included.
 	Runs  int
 	timed Timed
 	warm  bool

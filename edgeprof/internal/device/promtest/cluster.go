@@ -17,7 +17,7 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// Interval is how often Prometheus scrapes.
+// Interval is the time between scrapes of Prometheus.
 const Interval = 250 * time.Millisecond
 
 // Cluster is a Prometheus that scrapes nodes whose load the test makes up.

@@ -115,7 +115,7 @@ func resize(s site) (kernel, error) {
 	return s.checked(3, kernel, func(axis, v int) bool { return axis < len(shape) && v == shape[axis] }), nil
 }
 
-// mix is what one place of an axis is made of.
+// mix lists the values that one place of an axis is made of, with their weights.
 type mix struct {
 	low, high int
 	part      float32 // of high
@@ -154,7 +154,7 @@ func untouched(places []mix) bool {
 	return true
 }
 
-// scales are those that the node gives, nil where it gives sizes.
+// scales returns the node's scales; nil if it gives sizes.
 func (s site) scales() ([]float64, error) {
 	at := 2
 	if s.node.Op == "Upsample" || s.opset < 11 {
@@ -169,7 +169,7 @@ func (s site) scales() ([]float64, error) {
 	return nil, unsupported("scales that depend on the data, or of some axes")
 }
 
-// original is where a place of the result lies in the image.
+// original returns the place in the image of a place in the result.
 func (s site) original(k, scale float64, from, to int) (float64, error) {
 	mode := s.node.Text("coordinate_transformation_mode")
 	if s.node.Op == "Upsample" || s.opset < 11 {

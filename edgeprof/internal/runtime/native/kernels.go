@@ -110,7 +110,7 @@ var kernels = map[string]func(site) (kernel, error){
 	"Sum": elementwise(func(a, b float32) float32 { return a + b }),
 }
 
-// microsoft are those of ONNX Runtime's own operators (docs/ContribOperators.md),
+// microsoft holds the kernels of ONNX Runtime's own operators (docs/ContribOperators.md),
 // which its tools write into files.
 var microsoft = map[string]func(site) (kernel, error){
 	"QuantizeLinear": quantizeLinear, "DequantizeLinear": dequantizeLinear, "Gelu": gelu,

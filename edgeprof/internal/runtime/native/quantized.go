@@ -41,7 +41,7 @@ func (q scaling) at(i int) (scale, zero float32) {
 	return scale, zero
 }
 
-// slices are how many slices the scaling tells apart.
+// slices is the number of slices with a scale of their own.
 func (q scaling) slices() int { return max(1, len(q.scale), len(q.zero)) }
 
 // each calls f for runs of values of one slice, of which inner lie together.

@@ -31,7 +31,7 @@ type step struct {
 	frees   []string // tensors that nobody needs after this step
 }
 
-// input is what the model wants of one input. Whole numbers and truth values are
+// input is the type and shape that the model wants of one input. Whole numbers and truth values are
 // float32 as all else: a value in [0, 1) that is given stands for that part of
 // the numbers from 0 to below, so that random input is valid input.
 type input struct {

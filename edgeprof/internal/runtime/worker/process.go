@@ -31,7 +31,7 @@ type Command struct {
 	Quota float64
 }
 
-// Period is how often a worker with a quota is stopped and continued.
+// Period is the time after which a worker with a quota is stopped and continued again.
 const Period = 10 * time.Millisecond
 
 // process is a running worker. The kernel kills it when this program dies,

@@ -11,12 +11,12 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// Model is what a worker is asked to load.
+// Model names the model that a worker loads, with its settings.
 type Model struct {
 	Path    string           `json:"path"`
 	Threads int              `json:"threads"`         // goroutines or threads of one inference
 	Sizes   map[string]int64 `json:"sizes,omitempty"` // of named dimensions that the model leaves open
-	// Values are those of inputs that decide sizes within the model.
+	// Values holds the inputs that decide sizes within the model.
 	Values map[string][]float64 `json:"values,omitempty"`
 	// ProcessorTime has kernels timed by it, if the run time can: for one thread that
 	// may run all of the time.
