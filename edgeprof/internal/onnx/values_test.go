@@ -10,10 +10,10 @@ import (
 // Detectors compute the size that they pad or resize to from real numbers: the longest
 // side, the reciprocal of the shortest one, rounded up.
 func TestSizesFromRealNumbers(t *testing.T) {
-	real := func(name string, bytes ...byte) Tensor {
+	floats := func(name string, bytes ...byte) Tensor {
 		return Tensor{Name: name, Type: Float32, Dims: []int64{int64(len(bytes) / 4)}, Stored: int64(len(bytes)), Data: bytes}
 	}
-	sides := real("sides", 0, 0, 0x80, 0x40, 0, 0, 0, 0x41)                                                   // 4, 8
+	sides := floats("sides", 0, 0, 0x80, 0x40, 0, 0, 0, 0x41)                                                   // 4, 8
 	limit := Tensor{Name: "limit", Type: Float32, Dims: []int64{}, Stored: 4, Data: []byte{0, 0, 0xc0, 0x40}} // 6
 	node := func(op, from, to string, attributes ...Attribute) Node {
 		return Node{Op: op, Inputs: []string{from}, Outputs: []string{to}, Attributes: attributes}
