@@ -13,7 +13,7 @@ func TestSizesFromRealNumbers(t *testing.T) {
 	floats := func(name string, bytes ...byte) Tensor {
 		return Tensor{Name: name, Type: Float32, Dims: []int64{int64(len(bytes) / 4)}, Stored: int64(len(bytes)), Data: bytes}
 	}
-	sides := floats("sides", 0, 0, 0x80, 0x40, 0, 0, 0, 0x41)                                                   // 4, 8
+	sides := floats("sides", 0, 0, 0x80, 0x40, 0, 0, 0, 0x41)                                                 // 4, 8
 	limit := Tensor{Name: "limit", Type: Float32, Dims: []int64{}, Stored: 4, Data: []byte{0, 0, 0xc0, 0x40}} // 6
 	node := func(op, from, to string, attributes ...Attribute) Node {
 		return Node{Op: op, Inputs: []string{from}, Outputs: []string{to}, Attributes: attributes}
