@@ -255,7 +255,7 @@ func TestRealPage(t *testing.T) {
 		`(t => t.length === 15 && t.every((w, i) => i === 0 || w <= t[i - 1]))([...document.querySelectorAll("#layers svg.bar rect")].map(e => parseFloat(e.getAttribute("width"))))`: true,
 		`[...document.querySelectorAll(".name")].filter(e => e.textContent.includes("zero-1")).length`:                                                                                1.0,
 		`[...document.querySelectorAll(".mark")].map(e => e.textContent).join()`:                                                                                                      "tie,tie,tie,saturated",
-		`document.querySelectorAll("#ranking .axis span").length`:                                                                                                                     3.0,
+		`document.querySelectorAll("#ranking .axis .ends span").length`:                                                                                                               3.0,
 		`!document.querySelector("#doubts").open && document.querySelector("#warnings").children.length > 0`:                                                                          true,
 		`document.querySelector("#open").hidden`:                                                                                                                                      true,
 		`document.querySelector("#counts").textContent.includes("convolution layers52")`:                                                                                              true,

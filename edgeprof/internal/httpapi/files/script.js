@@ -180,7 +180,7 @@ function showRanking(file, answer) {
       c.high === null ? make("span") : range(c, low, high),
       make("span", "time", open(c) ? `≥ ${seconds(c.low)}` : seconds(c.predicted_execution_time)),
       why(c))),
-    ...(known.length ? [make("li", "axis quiet", ...[low, Math.sqrt(low * high), high].map((v) => make("span", "", seconds(v))))] : []),
+    ...(known.length ? [make("li", "axis quiet", make("span", "ends", ...[low, Math.sqrt(low * high), high].map((v) => make("span", "", seconds(v)))))] : []),
     ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", `excluded: ${e.reason}`))),
   );
   ranked = new Set(answer.excluded.map((e) => e.node));
