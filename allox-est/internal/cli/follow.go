@@ -73,6 +73,7 @@ type following struct {
 	count           string    // part of the counter to use
 	counter         string    // that is used
 	counted         float64   // by a counter without a total, when it was printed last
+	paced           string    // that counter
 }
 
 func (f *following) args(cmd *cobra.Command, args []string) error {

@@ -106,7 +106,11 @@ const listCounters = "list"
 
 // name prints what is counted, when it is first known and when it changes.
 func (f *following) name(counter, unit string) {
-	if counter == "" || counter == f.counter {
+	if counter == "" && f.counter != "" {
+		f.env.Log.Warnf("%s began again: it counts a part of the run, and the estimates so far are of that part", f.counter)
+		f.counter = ""
+	}
+	if counter == f.counter {
 		return
 	}
 	f.counter = counter
@@ -140,19 +144,15 @@ func (f *following) rate(reader *mark.Reader) error {
 	if f.counter != "" {
 		return nil
 	}
-	number, unit, perSecond, known := reader.Rate()
-	if !known || number < 2*f.counted {
+	pace, known := reader.Rate()
+	if !known || pace.Counter == f.paced && pace.Number < 2*f.counted {
 		return nil
 	}
-	f.counted = number
+	f.counted, f.paced = pace.Number, pace.Counter
 	if f.answer.JSON() {
-		return f.env.WriteJSONLine(struct {
-			Counted   float64 `json:"counted"`
-			Unit      string  `json:"unit"`
-			PerSecond float64 `json:"per_second"`
-		}{number, unit, perSecond})
+		return f.env.WriteJSONLine(pace)
 	}
-	_, err := fmt.Fprintf(f.env.Stdout, "%.10g %ss so far, %.2g per second; no total found, use --epochs N\n", number, unit, perSecond)
+	_, err := fmt.Fprintf(f.env.Stdout, "%v, use --epochs N\n", pace)
 	return err
 }
 
@@ -164,8 +164,8 @@ func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
 			f.env.Log.Infof("%s: all %v %ss have ended", f.log, reader.Length(), cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
 			return io.EOF
 		}
-		if number, unit, _, known := reader.Rate(); known {
-			f.env.Log.Warnf("%s: %s after %.10g %ss", f.log, s.Why, number, unit)
+		if pace, known := reader.Rate(); known {
+			f.env.Log.Warnf("%s: %s after %.10g %ss", f.log, s.Why, pace.Number, cmp.Or(pace.Unit, "unit"))
 			return io.EOF
 		}
 		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, cmp.Or(reader.Why(), "no progress was found"))

@@ -21,7 +21,9 @@ var ErrEnded = errors.New("the log was removed")
 type Log struct {
 	Path   string
 	Reader *mark.Reader
-	Every  time.Duration // between two looks at its end
+	// Every is the time between two looks. Where the kernel reports what is written, lines
+	// are read, and their times taken, as they come.
+	Every time.Duration
 	// Input, where it is not nil, is read instead of the file; the run ends with it.
 	Input io.Reader
 	// Proc is the folder of process information, as /proc: who writes the log. Empty where
@@ -55,6 +57,7 @@ const (
 	goneFor      = 3 * time.Second
 	headFor      = time.Second
 	askEvery     = 500 * time.Millisecond // who writes the log
+	quietLooks   = 3                      // pauses in one, of a log whose writes the kernel reports
 )
 
 // reading is the reading of one log.
@@ -112,10 +115,13 @@ func (r *reading) read(ctx context.Context, look func(State) error) error {
 		}
 		r.start, chunks = time.Now(), pump(ctx, in)
 	}
-	tick := time.NewTicker(r.Every)
-	defer tick.Stop()
+	var wake waker
+	if f != nil {
+		wake = wakerOf(r.Path)
+	}
+	defer func() { wake.close() }()
 	buf := make([]byte, 64<<10)
-	for {
+	for looked := (time.Time{}); ; {
 		if f != nil {
 			if err := r.drain(f, buf); err != nil {
 				return err
@@ -129,38 +135,59 @@ func (r *reading) read(ctx context.Context, look func(State) error) error {
 			}
 			r.join(f)
 		}
-		if r.news {
-			r.news = false
-			if err := look(State{Marks: r.Reader.Marks(), Old: r.old}); err != nil {
-				return err
+		pause := r.Every - time.Since(looked)
+		if pause <= 0 {
+			looked = time.Now()
+			if r.news {
+				r.news = false
+				if err := look(State{Marks: r.Reader.Marks(), Old: r.old}); err != nil {
+					return err
+				}
+			}
+			if f != nil {
+				next, err := r.moved(f)
+				if err != nil {
+					return err
+				}
+				if next != nil {
+					f.Close()
+					wake.close()
+					f, wake = next, wakerOf(r.Path)
+					continue
+				}
+				if why := r.over(f); why != "" {
+					return r.end(look, why)
+				}
+			}
+			if pause = r.Every; wake.events != nil {
+				pause *= quietLooks
 			}
 		}
-		if f != nil {
-			next, err := r.moved(f)
-			if err != nil {
-				return err
-			}
-			if next != nil {
-				f.Close()
-				f = next
-				continue
-			}
-			if why := r.over(f); why != "" {
-				return r.end(look, why)
-			}
-		}
-		select {
-		case b, more := <-chunks:
-			if !more {
+		if err := r.wait(ctx, wake, chunks, pause); err != nil {
+			if errors.Is(err, io.EOF) {
 				return r.end(look, "its writer has closed it")
 			}
-			r.now = time.Now()
-			r.lines.Split(b, r.line)
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
+			return err
 		}
 	}
+}
+
+// wait returns once something was written, or after a pause. Its error is io.EOF at the
+// end of a stream.
+func (r *reading) wait(ctx context.Context, wake waker, chunks chan []byte, pause time.Duration) error {
+	select {
+	case b, more := <-chunks:
+		if !more {
+			return io.EOF
+		}
+		r.now = time.Now()
+		r.lines.Split(b, r.line)
+	case <-wake.writes:
+	case <-time.After(pause):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
 }
 
 // pump reads a stream as its parts come.

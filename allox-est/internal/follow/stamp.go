@@ -10,11 +10,11 @@ import (
 // Times in the lines of a log: of the day, with or without a date; seconds since 1970 in a
 // JSON record; and the seconds that a bar or a trainer says have passed.
 var (
-	dated   = regexp.MustCompile(`(\d{4})[-/](\d\d)[-/](\d\d)[T _]+(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?`)
-	ofDay   = regexp.MustCompile(`(?:^|[\s\[(T|])(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:[\s\])|,Z]|$)`)
-	unix    = regexp.MustCompile(`"(?:time|timestamp|ts|created|_timestamp)": ?(1[4-9]\d{8}(?:\.\d+)?)`)
-	barTime = regexp.MustCompile(`\[(?:(\d+):)?(\d+):(\d\d)<`)
-	elapsed = regexp.MustCompile(`(?i)\b(?:elapsed(?:_time)?|time_elapsed|train_wall|wall)["' :=|]{1,9}(?:(?:(\d+):)?(\d+):(\d\d)|(\d+(?:\.\d+)?) ?s?\b)`)
+	dated    = regexp.MustCompile(`(\d{4})[-/](\d\d)[-/](\d\d)[T _]+(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?`)
+	ofDay    = regexp.MustCompile(`(?:^|[\s\[(T|])(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:[\s\])|,Z]|$)`)
+	unixTime = regexp.MustCompile(`"(?:time|timestamp|ts|created|_timestamp)": ?(1[4-9]\d{8}(?:\.\d+)?)`)
+	barTime  = regexp.MustCompile(`\[(?:(\d+):)?(\d+):(\d\d)<`)
+	elapsed  = regexp.MustCompile(`(?i)\b(?:elapsed(?:_time)?|time_elapsed|train_wall|wall)["' :=|]{1,9}(?:(?:(\d+):)?(\d+):(\d\d)|(\d+(?:\.\d+)?) ?s?\b)`)
 )
 
 // stampBytes bounds the part of a line that begins with its time.
@@ -76,7 +76,7 @@ func readStamp(line string) (kind int, seconds float64) {
 		at := time.Date(int(number(f[1])), time.Month(number(f[2])), int(number(f[3])), int(number(f[4])), int(number(f[5])), int(number(f[6])), 0, time.UTC)
 		return dateStamp, float64(at.Unix()) + number("0."+f[7])
 	}
-	if f := unix.FindStringSubmatch(line[:min(len(line), 4<<10)]); f != nil {
+	if f := unixTime.FindStringSubmatch(line[:min(len(line), 4<<10)]); f != nil {
 		return unixStamp, number(f[1])
 	}
 	if f := barTime.FindStringSubmatch(line[:min(len(line), 4<<10)]); f != nil {

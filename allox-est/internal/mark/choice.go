@@ -2,6 +2,7 @@ package mark
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -14,8 +15,9 @@ type choice struct {
 	beside  *counter // counts on next to it, through the whole run
 	total   float64  // that it counts to; 0 for the run's own length
 	begins  bool     // its lines begin units
+	product bool     // its total times that of the inner counter are the run's units
 	turns   bool     // each time that it counts to its length is a unit
-	eta     bool
+	eta     string   // the form of lines whose remaining time counts; empty where none does
 	score   float64
 }
 
@@ -60,7 +62,7 @@ func (r *Reader) judge() choice {
 		if r.vetoed(r.chosen.counter, cmp.Or(r.chosen.total, r.Units), r.pool()) {
 			r.chosen = choice{}
 		}
-	case r.chosen.counter == nil && !r.chosen.eta && over.score <= -leastScore:
+	case r.chosen.counter == nil && r.chosen.eta == "" && over.score <= -leastScore:
 		r.chosen = over
 	}
 	return r.chosen
@@ -74,7 +76,7 @@ func (r *Reader) pool() []*counter {
 	var pool []*counter
 	for e := r.recent.Front(); e != nil; e = e.Next() {
 		c := e.Value.(*counter)
-		if len(c.points) > 1 || (c.total > 0 || c.in != "") && c.same > 0 || outerUnits[c.in] && (c.total > 0 || r.Units > 0) {
+		if len(c.points) > 1 || (c.total > 0 || c.in != "") && c.same > 0 || outerUnits[c.in] {
 			pool = append(pool, c)
 		}
 	}
@@ -96,6 +98,9 @@ func (r *Reader) candidates() (found []choice) {
 		return found
 	}
 	pool := r.pool()
+	r.exact = r.Units > 0 && slices.ContainsFunc(pool, func(c *counter) bool {
+		return (c.total == r.Units || c.zeroBased(r.Units)) && (r.Units >= plainUnits || c.in == "epoch") && c.side >= 0.8 && mainUnits[c.in] && !c.resetting() && c.grew+c.same > 0
+	})
 	for _, c := range pool {
 		if r.Count != "" && !strings.Contains(strings.ToLower(c.label()), strings.ToLower(r.Count)) {
 			continue
@@ -112,7 +117,9 @@ func (r *Reader) candidates() (found []choice) {
 		}
 	}
 	if r.Count == "" {
-		found = append(found, r.remains())
+		for _, key := range slices.Sorted(maps.Keys(r.left)) {
+			found = append(found, r.remains(key))
+		}
 	}
 	return found
 }
@@ -125,11 +132,17 @@ func (r *Reader) whole(c *counter, nested bool, pool []*counter) choice {
 	}
 	next := choice{counter: c, total: total, score: weight * c.side}
 	if !nested || c.percent {
+		if weight == 0 {
+			return choice{}
+		}
 		return next
 	}
 	for _, in := range pool {
 		if in.inner(c) && (next.inner == nil || in.covers() > next.inner.covers()) {
 			next.inner = in
+			if next.product = r.Units > 0 && total != r.Units && in.total*total == r.Units; next.product {
+				break
+			}
 		}
 		if !in.decimal && in.grew > c.grew && in.after(c) && in.even() {
 			next.begins = next.begins || c.same > 0
@@ -138,8 +151,14 @@ func (r *Reader) whole(c *counter, nested bool, pool []*counter) choice {
 			}
 		}
 	}
-	if c.grew == 0 && c.total == 0 && next.inner == nil {
+	if c.grew == 0 && c.total == 0 && (next.inner == nil || r.Units == 0 && c.same == 0) || weight == 0 && !next.product {
 		return choice{}
+	}
+	if in := next.inner; in != nil && (c.same > 0 && c.after(in) || c.points[0].number <= 1 && c.points[0].line < in.points[0].line) {
+		next.begins = true // it stays the same while the inner one counts, or comes first
+	}
+	if next.product {
+		next.score = pairWeight * c.side
 	}
 	return next
 }
@@ -172,17 +191,19 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 			return r.Units, pairWeight
 		case r.agrees(c, c.total, pool) || r.end > 0 && !c.resetting() && c.grew > 1:
 			return c.total, pairWeight
+		case c.total > 1 && c.total < r.Units && math.Mod(r.Units, c.total) == 0:
+			return c.total, 0 // with an inner counter perhaps
 		}
 		return 0, 0
 	case c.total > 0:
 		return 0, 0
 	}
-	if c.in != "" && !c.decimal {
+	if c.in != "" && (!c.decimal || c.in == "epoch" && c.begins() || c.even()) || c.prev == nil && c.even() && c.grew > 3 && c.in == "" {
 		if total = r.announced(c); total > 0 && (r.Units == 0 || total == r.Units || r.agrees(c, total, pool)) {
 			return total, announcedWeight
 		}
 	}
-	if r.Units == 0 || last > r.Units+c.rounding() || len(c.resets) > 1 {
+	if r.Units == 0 || last > r.Units+c.rounding() || len(c.resets) > 1 || r.exact {
 		return 0, 0
 	}
 	switch {
@@ -190,7 +211,7 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 		return 0, 0
 	case c.in == "" && (!c.even() || c.side < 0.8):
 		return 0, 0
-	case c.grew == 0 && !(outerUnits[c.in] || c.begins()):
+	case c.grew == 0 && c.in != "epoch" && !c.begins():
 		return 0, 0
 	case c.in == "":
 		return r.Units, namelessWeight * (1 + 0.05*last/r.Units)
@@ -256,8 +277,11 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 	if like > 1 {
 		return true
 	}
-	if r.Units >= plainUnits && c.total == r.Units {
+	if r.Units >= plainUnits && (c.total == r.Units || c.zeroBased(r.Units)) {
 		return false // the caller's number, and hardly by chance
+	}
+	if c.global() && c.total == 0 && !c.resetting() {
+		return false
 	}
 	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
 		if r.encloses(left, c) {
@@ -268,10 +292,23 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 		return false
 	}
 	for _, o := range pool {
-		if o == c || !outerUnits[o.in] || o.in == c.in || o.announced != "" && len(o.rises) == 0 || len(o.rises) > 0 || o.decimal || o.points[0].line > c.points[0].line || o.after(c) {
+		if o == c || !outerUnits[o.in] || o.in == c.in || o.announced != "" && len(o.rises) == 0 || o.decimal || o.points[0].line > c.points[0].line || o.after(c) {
 			continue
 		}
-		if total := cmp.Or(o.total, r.announced(o), r.Units); o.last().number < total && (o.total > 0 || r.Units > 0 || r.announced(o) > 0) {
+		if n := len(o.rises); n > 0 {
+			if o.in == "epoch" && cmp.Or(o.total, r.announced(o), r.Units) == 0 && c.total > 0 && !c.spans(o) {
+				return true
+			}
+			continue
+		}
+		if o.total == 0 && o.same == 0 && (o.in != "epoch" && o.last().number > 1 || configured(o.left)) {
+			continue // "for 50 rounds"
+		}
+		total := cmp.Or(o.total, r.announced(o), r.Units)
+		if total == 0 && o.in == "epoch" && o.last().number <= 1 {
+			return true // the first of some epochs
+		}
+		if o.last().number < total {
 			return true
 		}
 	}
@@ -284,7 +321,11 @@ func (r *Reader) encloses(o, c *counter) bool {
 	if o.decimal || o.percent || o.writer() || o.announced != "" && o.grew == 0 {
 		return false
 	}
-	if !outerUnits[o.in] && o.total == 0 && !(o == c.prev && bracketed.MatchString(c.left)) {
+	if o.index() && outerUnits[c.in] && !bracketed.MatchString(c.left) {
+		return false
+	}
+	field := o.prev == nil && o.grew == 0 && o.points[0].number <= 1 && strings.TrimSpace(o.left) == "" && strings.HasPrefix(o.number.after, "|")
+	if !field && !outerUnits[o.in] && o.total == 0 && !(o == c.prev && bracketed.MatchString(c.left)) {
 		return false
 	}
 	if o.total > 0 && len(o.rises) == 0 && o.last().number >= o.total {
@@ -302,10 +343,10 @@ func (r *Reader) turning(c *counter) choice {
 	return choice{counter: c, turns: true, score: givenWeight * namelessWeight * c.side}
 }
 
-// remains returns the log's own remaining time as a choice, if it falls by about a
-// second each second.
-func (r *Reader) remains() choice {
-	e := r.left
+// remains returns the remaining time that lines of a form say as a choice, if it falls by
+// about a second each second.
+func (r *Reader) remains(form string) choice {
+	e := r.left[form]
 	if half := slices.IndexFunc(e, func(l remaining) bool { return l.at >= (r.now+r.begin)/2 }); half > 0 && len(e)-half >= 5 {
 		e = e[half:]
 	} else if len(e) > 5 {
@@ -330,7 +371,7 @@ func (r *Reader) remains() choice {
 	if slope > -0.6 || slope < -1.6 || r2 < 0.9 || r.now-e[len(e)-1].at >= 3*gap {
 		return choice{}
 	}
-	return choice{eta: true, score: etaWeight}
+	return choice{eta: form, score: etaWeight * (1 + 0.001*float64(len(r.left[form])))}
 }
 
 // fit returns how well a choice's marks fit a steady pace that still goes on, from 0 to

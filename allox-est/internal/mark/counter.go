@@ -162,7 +162,7 @@ func (c *counter) length() float64 {
 		return 100
 	case c.total > 1:
 		return c.total
-	case len(c.resets) < 2:
+	case len(c.resets) < 2 && !(c.resetting() && c.even()):
 		return 0
 	}
 	return slices.MaxFunc(c.resets, func(a, b reset) int { return cmp.Compare(a.number, b.number) }).number
@@ -188,7 +188,15 @@ func (c *counter) alone() bool { return strings.TrimSpace(c.number.after) == "" 
 
 // zeroBased says that a counter counts units from 0 towards the last one's number.
 func (c *counter) zeroBased(units float64) bool {
-	return c.total == units-1 && c.points[0].number == 0 && !c.measured
+	return c.total == units-1 && c.points[0].number == 0
+}
+
+// global says that the words of a counter exclude that it counts inside of another one.
+func (c *counter) global() bool { return overall.MatchString(cmp.Or(c.name, phrase(c.left, "|,;@"))) }
+
+// index says that a pair is the number of a writer and their count, as "(0/4)".
+func (c *counter) index() bool {
+	return c.in == "" && c.total > 0 && c.grew == 0 && c.points[0].number < c.total
 }
 
 // done returns the units of a run done at each number: a line with nothing to report
@@ -197,12 +205,13 @@ func (c *counter) done(units, end float64, begins bool) []point {
 	points := slices.Clone(c.points[c.start:])
 	zero, last := points[0].number == 0, points[len(points)-1].number
 	add := 0.0
+	indexed := c.total == units-1
 	switch starts := begins || !c.measured && c.step <= 1 && !c.endsAtOnce(end); {
 	case c.decimal, c.percent:
 	case starts && !zero:
 		add = -1
 	case starts || c.total == units || last >= units:
-	case zero && (c.step <= 1 || last == units-1), c.step > 1 && c.changes == 0 && points[0].number+1 == c.step:
+	case indexed, zero && (c.step <= 1 || last == units-1), c.step > 1 && c.changes == 0 && points[0].number+1 == c.step:
 		add = 1
 	}
 	for i := range points {
@@ -252,7 +261,7 @@ func (c *counter) at(line int) float64 {
 
 // inner says that c counts inside of outer: it begins again when outer grows.
 func (c *counter) inner(outer *counter) bool {
-	if c == outer || c.decimal && !c.percent || c.writer() || c.length() == 0 || c.paired || len(c.points) < 2 {
+	if c == outer || c.decimal && !c.percent || c.writer() || c.length() == 0 || c.grew == 0 || c.paired || len(c.points) < 2 {
 		return false
 	}
 	rises, resets := outer.rises[:before(outer.rises, c.seen+1)], c.resets
@@ -274,6 +283,12 @@ func (c *counter) inner(outer *counter) bool {
 		}
 	}
 	return wraps > 0 && 10*hits >= 7*wraps && 10*hits >= 7*(grew-1) && 10*wraps >= 6*grew
+}
+
+// spans says that c counted on when o grew.
+func (c *counter) spans(o *counter) bool {
+	i := before(o.rises, c.first().line+1)
+	return i < len(o.rises) && o.rises[i] < c.last().line
 }
 
 // before returns how many of some lines come before one.

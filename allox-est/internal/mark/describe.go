@@ -16,7 +16,7 @@ func (r *Reader) Describe() string {
 		return "time-writer reports"
 	case r.Pattern != nil:
 		return "lines like " + r.Pattern.String()
-	case c.eta:
+	case c.eta != "":
 		return "the log's own remaining time"
 	case c.counter == nil:
 		return ""
@@ -35,7 +35,7 @@ func (r *Reader) Describe() string {
 // units of another loop, or nothing is known.
 func (r *Reader) Unit() string {
 	switch c := r.judge(); {
-	case c.eta:
+	case c.eta != "":
 		return "percent"
 	case c.counter == nil || c.turns || r.Pattern != nil || len(r.reports) > 1 || r.Units > 0 && c.total != r.Units:
 		return ""
@@ -82,37 +82,81 @@ func (r *Reader) steady(c *counter) float64 {
 	return r2
 }
 
-// Rate returns how far the likeliest counter without a total is, in which unit, and how
-// fast it counts; false where there is none.
-func (r *Reader) Rate() (number float64, unit string, perSecond float64, known bool) {
-	best, most := (*counter)(nil), 0.5
+// Pace describes a counter whose end is not known.
+type Pace struct {
+	Number    float64 `json:"counted"`
+	Unit      string  `json:"unit"` // empty where its words name none
+	PerSecond float64 `json:"per_second"`
+	// Counter is the counter in words, and Part the number at which it begins again; 0 where
+	// it does not.
+	Counter string  `json:"counter"`
+	Part    float64 `json:"part,omitempty"`
+}
+
+// leastPace is the fit from which on a counter without a total is believed.
+const leastPace = 0.5
+
+// Rate returns the pace of the likeliest counter without a total, else that of a loop
+// which is a part of the run; false where there is none.
+func (r *Reader) Rate() (p Pace, known bool) {
+	best, most := (*counter)(nil), leastPace
+	part := (*counter)(nil)
 	for _, c := range r.pool() {
-		if c.in == "" || c.in == "sample" || c.decimal || c.percent || c.total > 0 || c.resetting() || c.side < 0.8 || c.grew < 3 || c.stray > c.grew/4 {
+		if c.total > 1 && !c.paired && c.side >= 0.8 && c.grew >= 3 && c.stray <= c.grew/4 && (part == nil || c.grew > part.grew) {
+			part = c
+		}
+		named := c.in != "" && c.in != "sample" && !c.decimal
+		if !named && !(c.prev == nil && c.even() && c.grew > 3) || c.percent || c.total > 0 || c.resetting() || c.side < 0.8 || c.grew < 3 || c.stray > c.grew/4 {
 			continue
 		}
 		fit := r.steady(c)
 		if fit *= float64(c.grew) / float64(c.grew+2); !c.even() {
 			fit *= 0.7
 		}
+		if !named {
+			fit *= 0.8
+		}
 		if fit > most {
 			best, most = c, fit
 		}
 	}
 	if best == nil {
-		return 0, "", 0, false
+		best = part
 	}
-	points := slices.DeleteFunc(slices.Clone(best.points), func(p point) bool { return p.at < 0 })
+	if best == nil {
+		return p, false
+	}
+	points := slices.DeleteFunc(slices.Clone(best.points[best.start:]), func(p point) bool { return p.at < 0 })
 	if len(points) < 3 {
-		return 0, "", 0, false
+		return p, false
 	}
 	first, last := points[len(points)/2-1], points[len(points)-1]
-	rate := (last.number - first.number) / (last.at - first.at)
-	return last.number, best.in, rate, rate > 0 && !math.IsInf(rate, 0)
+	p = Pace{Number: last.number, Unit: best.in, PerSecond: (last.number - first.number) / (last.at - first.at), Counter: best.label(), Part: best.total}
+	return p, p.PerSecond > 0 && !math.IsInf(p.PerSecond, 0)
+}
+
+// String returns the pace as a clause.
+func (p Pace) String() string {
+	switch {
+	case p.Part > 0:
+		return fmt.Sprintf("%.10g of %s in %q so far, %.2g per second; it may begin again, and no total was found", p.Number, plain(p.Part), p.Counter, p.PerSecond)
+	case p.Unit == "":
+		return fmt.Sprintf("%.10g in %q so far, %.2g per second; no total found", p.Number, p.Counter, p.PerSecond)
+	}
+	return fmt.Sprintf("%.10g %s so far, %.2g per second; no total found", p.Number, Plural(p.Unit), p.PerSecond)
+}
+
+// Plural returns the plural of a unit.
+func Plural(unit string) string {
+	if unit == "batch" {
+		return unit + "es"
+	}
+	return unit + "s"
 }
 
 // label returns the words before a counter, i for its numbers, and its total.
 func (c *counter) label() string {
-	words := strings.FieldsFunc(phrase(c.left, "|;@\t"), func(r rune) bool {
+	words := strings.FieldsFunc(cmp.Or(c.name, phrase(c.left, "|;@\t")), func(r rune) bool {
 		return r != '_' && r != '.' && r != '\'' && (r < '0' || r > '9' && r < 'a' || r > 'z' && r < 128)
 	})
 	from := max(0, len(words)-2)

@@ -11,7 +11,7 @@ func (r *Reader) length(c choice) float64 {
 	switch {
 	case r.Units > 0:
 		return r.Units
-	case c.eta:
+	case c.eta != "":
 		return 100
 	case c.counter == nil:
 		return 0
@@ -25,21 +25,28 @@ func (r *Reader) length(c choice) float64 {
 func (r *Reader) points(c choice) []point {
 	units := r.length(c)
 	switch {
-	case units == 0 || c.counter == nil && !c.eta:
+	case units == 0 || c.counter == nil && c.eta == "":
 		return nil
-	case c.eta:
-		points := make([]point, len(r.left))
-		for i, l := range r.left {
+	case c.eta != "":
+		points := make([]point, len(r.left[c.eta]))
+		for i, l := range r.left[c.eta] {
 			points[i] = point{number: units * (l.at - r.begin) / max(1e-9, l.at-r.begin+l.seconds), at: l.at}
 		}
 		return points
 	case c.turns:
 		return c.counter.turns()
-	case r.Pattern == nil && (c.counter.percent || c.total != r.Units && r.Units > 0):
+	case c.product:
+		points := parts(c.counter.done(c.total, r.end, c.begins || c.inner.after(c.counter)), c.inner)
+		for i := range points {
+			points[i].number *= units / c.total
+		}
+		return points
+	case r.Pattern == nil && (c.counter.percent || c.total != r.Units && r.Units > 0 && !c.counter.zeroBased(r.Units)):
 		return c.counter.scaled(units / c.total)
 	}
 	whole := c.counter.done(units, r.end, c.begins || c.inner != nil && c.inner.after(c.counter))
-	if len(whole) >= fewMarks || r.Pattern != nil {
+	known := len(whole) - slices.IndexFunc(whole, func(p point) bool { return p.at >= 0 })
+	if known >= fewMarks && known <= len(whole) || r.Pattern != nil {
 		return whole
 	}
 	if c.inner != nil {
@@ -95,7 +102,7 @@ func pace(whole []point, inner *counter) float64 {
 		return 1
 	}
 	slices.Sort(ratios)
-	if ratio := ratios[len(ratios)/2]; ratio < 0.95 {
+	if ratio := ratios[len(ratios)/2]; ratio < 0.99 {
 		return max(0.1, ratio)
 	}
 	return 1 // within the noise of its times
@@ -214,8 +221,8 @@ func (r *Reader) Why() string {
 	if r.lines == 0 {
 		return "no line has a number"
 	}
-	if number, unit, _, known := r.Rate(); known {
-		return fmt.Sprintf("lines count %.10g %ss without a total", number, unit)
+	if pace, known := r.Rate(); known {
+		return fmt.Sprintf("lines count %.10g %ss without a total", pace.Number, cmp.Or(pace.Unit, "unit"))
 	}
 	return fmt.Sprintf("no number in %d lines grows by even steps", r.lines)
 }

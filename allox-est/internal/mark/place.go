@@ -1,9 +1,11 @@
 package mark
 
 import (
+	"cmp"
 	"container/list"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,20 +20,21 @@ const (
 
 // numbers takes in the numbers of a line.
 func (r *Reader) numbers(line string, at float64) {
-	found, measured := scan(line)
+	found, measured := scan(line, r.heading)
+	found = r.unpair(found)
+	states(found)
 	rate := strings.Contains(line, "B/s") && bytesRate.MatchString(line)
+	shares := 0 // in percent, of what is not named
+	for _, n := range found {
+		if n.percent && !isPaired(n, found) && !measure.MatchString(strings.ToLower(n.wide[max(0, len(n.wide)-24):])) {
+			shares++
+		}
+	}
 	var ids []number
 	var prev *counter
-	pair := number{}
 	for i, n := range found {
 		if r.Start > 0 && n.value >= r.Start && n.value <= r.Start+r.Units {
 			n.value -= r.Start
-		}
-		if state := ended.FindStringSubmatch(n.after); state != nil && n.total == 0 && !n.percent && pair.total >= n.value && pair.total > 0 {
-			n.total, n.left = pair.total, "trial" // "3 TERMINATED" of the "40/40 trials" before it
-			n.key = n.key[:min(16, len(n.key))] + "~" + strings.ToLower(state[1])
-		} else if n.total > 0 {
-			pair = n
 		}
 		c := r.counter(n, i)
 		if c.seen == r.lines {
@@ -45,7 +48,13 @@ func (r *Reader) numbers(line string, at float64) {
 		if rate {
 			c.side = 0.15
 		}
+		if shares > 1 && n.percent && !c.paired {
+			c.side = 0.05
+		}
 		c.add(n.value, at, r.lines)
+		if c.announced == "" && c.prev != nil && c.prev.in != "" && c.prev.total == 0 && totalOnly.MatchString(c.left) && !n.decimal && n.total == 0 {
+			c.announced, c.rank = c.prev.in, 1 // "step=4 total=200"
+		}
 		r.announce(c, n)
 		if len(ids) > 0 && len(c.resets)+c.stray > 1 && (n.total > 0 || n.percent || c.in != "") {
 			c.split(ids, n, at, r.lines)
@@ -64,6 +73,88 @@ func isPaired(n number, line []number) bool {
 		}
 	}
 	return false
+}
+
+// denominators are the totals after the numbers of one form.
+type denominators struct {
+	totals []float64
+	seen   int
+	count  bool // the second numbers count too
+}
+
+// Of pairs like 3/1200, so many totals that change with every few lines say that both
+// numbers count: an epoch and a batch.
+const (
+	denominatorCount = 4
+	totalLines       = 3
+)
+
+// unpair takes pairs apart whose second numbers count too.
+func (r *Reader) unpair(line []number) []number {
+	var all []number
+	for i, n := range line {
+		if n.total == 0 {
+			if all != nil {
+				all = append(all, n)
+			}
+			continue
+		}
+		d := r.pairs[n.form]
+		if d == nil {
+			if len(r.pairs) >= counterCount || r.pairs == nil {
+				r.pairs = map[string]*denominators{}
+			}
+			d = &denominators{}
+			r.pairs[n.form] = d
+		}
+		d.seen++
+		if len(d.totals) < denominatorCount && !slices.Contains(d.totals, n.total) {
+			d.totals = append(d.totals, n.total)
+		}
+		if d.count = d.count || len(d.totals) >= denominatorCount && d.seen < totalLines*denominatorCount; !d.count {
+			if all != nil {
+				all = append(all, n)
+			}
+			continue
+		}
+		if all == nil {
+			all = slices.Clone(line[:i])
+		}
+		second := number{key: n.second, left: "/", wide: n.wide + "#/", after: n.after, value: n.total}
+		n.total, n.key = 0, n.form
+		all = append(all, n, second)
+	}
+	if all == nil {
+		return line
+	}
+	return all
+}
+
+// states makes the trials that have ended a pair: "3 TERMINATED" of the "40/40 trials"
+// before it, or of all the states that a line counts.
+func states(line []number) {
+	total, all, count := 0.0, 0.0, 0
+	for _, n := range line {
+		if n.total > 0 {
+			total = n.total
+		} else if anyState.MatchString(n.after) {
+			all += n.value
+			count++
+		}
+	}
+	for i, n := range line {
+		state := ended.FindStringSubmatch(n.after)
+		if n.total == 0 && count > 1 && anyState.MatchString(n.after) {
+			line[i].left = "" // it counts trials, and is none
+		}
+		if state == nil || n.total > 0 || n.percent {
+			continue
+		}
+		if of := cmp.Or(total, all); of >= n.value && (total > 0 || all > n.value) {
+			line[i].total, line[i].left = of, "trial"
+			line[i].key = n.key[:min(16, len(n.key))] + "~" + strings.ToLower(state[1]) + "/" + strconv.FormatFloat(of, 'g', -1, 64)
+		}
+	}
 }
 
 // counter returns that of a place.
@@ -104,7 +195,7 @@ func (r *Reader) announce(c *counter, n number) {
 // announced returns the total of a counter's unit that another line names; 0 for none.
 func (r *Reader) announced(c *counter) float64 {
 	best := announcement{}
-	for key, a := range r.totals[c.in] {
+	for key, a := range r.totals[cmp.Or(c.in, "step")] {
 		if key != c.key && a.total >= c.last().number && (a.rank > best.rank || a.rank == best.rank && a.total > best.total) {
 			best = *a
 		}
@@ -188,13 +279,16 @@ func (r *Reader) match(line string, at float64) {
 // What a log says of the time that is left.
 var (
 	leftWords = []string{"eta", "emain", "left", "to go"}
-	leftAfter = regexp.MustCompile(`(?i)(?:eta|remaining|time left|remain)\w*(?: [a-z]+){0,3}\W{1,8}(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w* *)?(?:(\d+) ?m\w* *)?(\d+) ?s|([\d.]+) ?s)`)
-	leftFirst = regexp.MustCompile(`(?i)(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w*[: ]*)?(?:(\d+) ?m\w*[: ]*)?(\d+) ?s\w*|([\d.]+) ?s) *(?:left|remain|to go)`)
-	unitTimes = []float64{0, 86400, 3600, 60, 1, 3600, 60, 1, 1}
+	leftAfter = regexp.MustCompile(`(?i)(?:eta|remaining|time left|remain)\w*(?: [a-z]+){0,3}\W{1,8}(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w*,? *)?(?:(\d+) ?m\w*,? *)?(\d+) ?s|([\d.]+) ?s|([\d.]+) ?m(?:in|\b)|([\d.]+) ?h)`)
+	leftFirst = regexp.MustCompile(`(?i)(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w*[,: ]*)?(?:(\d+) ?m\w*[,: ]*)?(\d+) ?s\w*|([\d.]+) ?s|([\d.]+) ?m(?:in\w*)?|([\d.]+) ?h\w*) *(?:left|remain|to go)`)
+	unitTimes = []float64{0, 86400, 3600, 60, 1, 3600, 60, 1, 1, 60, 3600}
 )
 
-// leftCount bounds the times that a log says are left.
-const leftCount = 400
+// leftCount bounds the times that lines of a form say are left, leftForms the forms.
+const (
+	leftCount = 400
+	leftForms = 20
+)
 
 // eta takes in the time that a line says is left, and how far a loop in the line is: the
 // time may be the loop's.
@@ -214,7 +308,7 @@ func (r *Reader) eta(line string, at float64) {
 			return
 		}
 	}
-	before, _ := scan(lower[:found[0]])
+	before, _ := scan(lower[:found[0]], heading{})
 	seconds, share := 0.0, 0.0
 	for _, n := range before {
 		if n.total > 0 {
@@ -227,11 +321,20 @@ func (r *Reader) eta(line string, at float64) {
 			seconds += v * unit
 		}
 	}
-	if r.left = append(r.left, remaining{at, seconds, share}); len(r.left) > leftCount {
-		kept := r.left[:0]
-		for i := 0; i < leftCount; i += 2 {
-			kept = append(kept, r.left[i])
-		}
-		r.left = kept
+	var form masked
+	text, _ := mask(lower[:found[0]])
+	form.add(text)
+	key := form.tail()
+	if r.left == nil || r.left[key] == nil && len(r.left) >= leftForms {
+		r.left = map[string][]remaining{}
 	}
+	left := append(r.left[key], remaining{at, seconds, share})
+	if len(left) > leftCount {
+		kept := left[:0]
+		for i := 0; i < leftCount; i += 2 {
+			kept = append(kept, left[i])
+		}
+		left = kept
+	}
+	r.left[key] = left
 }

@@ -28,9 +28,12 @@ type Reader struct {
 	counters map[string]*list.Element // of recent
 	recent   list.List                // of counters, the one seen last in front
 	totals   map[string]map[string]*announcement
-	left     []remaining // as the log says it
+	left     map[string][]remaining // as the lines of a form say it
+	heading  heading
+	pairs    map[string]*denominators
 	chosen   choice
-	judged   int // the line in which the choice was made
+	exact    bool // a counter's own total is the run's
+	judged   int  // the line in which the choice was made
 	reports  []Mark
 	past     bool // reports came before the clock
 	stages   []stage
@@ -92,6 +95,12 @@ func (r *Reader) Line(line string, at float64) {
 	}
 	if strings.IndexByte(line, escape) >= 0 {
 		line = controls.ReplaceAllString(line, "")
+	}
+	if worded(line) {
+		if h, ok := headingOf(line); ok {
+			r.heading = h
+		}
+		return
 	}
 	r.eta(line, at)
 	r.numbers(line, at)

@@ -19,6 +19,9 @@ const (
 // number is a number of a line that may count.
 type number struct {
 	key     string // masked text before it, the sign after it, and total
+	form    string // the same without the total,
+	second  string // and of the total, if it counts too
+	name    string // above it, in a table
 	left    string // text before it, from the number before
 	wide    string // the same, across numbers
 	after   string // text after it and after its total
@@ -31,7 +34,7 @@ type number struct {
 
 // scan returns the numbers of a line, and whether it reports a measured value next to
 // them: a decimal number or a duration.
-func scan(line string) (found []number, measured bool) {
+func scan(line string, h heading) (found []number, measured bool) {
 	x, clocks := mask(line)
 	var key masked
 	end, first := 0, -1
@@ -46,11 +49,15 @@ func scan(line string) (found []number, measured bool) {
 		before := key.tail()
 		negative := i > 0 && x[i-1] == '-' && (i == 1 || strings.IndexByte(" =:([,'\"|\t", x[i-2]) >= 0)
 		n.left, n.wide = x[end:i], x[max(0, i-60):i]
+		n.name = h.name(x, i, stop)
 		key.add("#")
 		end, i = stop, stop
 		if !n.decimal {
 			if stop := n.pair(x, stop); stop > 0 {
-				key.add(x[end:end+strings.IndexAny(x[end:], "0123456789")] + "#")
+				n.form = before + "|" + sign(strings.TrimLeft(x[end:], " \t"))
+				key.add(x[end : end+strings.IndexAny(x[end:], "0123456789")])
+				n.second = key.tail()
+				key.add("#")
 				end, i = stop, stop
 			}
 		}
@@ -70,7 +77,11 @@ func scan(line string) (found []number, measured bool) {
 		}
 		n.word = rest != "" && letter(rest[0]) && !digit(rest[0])
 		n.key = before + "|" + sign(rest)
+		if n.name != "" {
+			n.key += "~" + n.name
+		}
 		if n.total > 0 {
+			n.second += "|" + sign(rest)
 			n.key += "/" + strconv.FormatFloat(n.total, 'g', -1, 64)
 		}
 		found = append(found, n)
@@ -218,8 +229,8 @@ func clock(x string, word bool) int {
 	if n := moment(x[end:]); n > 0 && (word && end >= 6 && end <= 8 || end <= 2 && strings.HasPrefix(x[end:], "/")) {
 		return end + n
 	}
-	if shaped(x[end:], "/00 ") && end <= 2 { // month and day, then a time
-		if n := moment(x[end+3:]); n > 0 {
+	if shaped(x[end:], "/00 ") && end == 2 && x[:2] <= "12" && x[end+1:end+3] <= "31" { // month and day, then a time
+		if n := moment(x[end+3:]); n > 0 && strings.Count(x[end+3:end+3+n], ":") == 2 && !strings.HasPrefix(x[end+3+n:], "<") {
 			return end + 3 + n
 		}
 	}
@@ -331,7 +342,11 @@ func shaped(text, pattern string) bool {
 // quantity says that a number's unit of measurement follows it directly, as in 5ms.
 func quantity(after string) bool {
 	r, _ := utf8.DecodeRuneInString(after)
-	return unicode.IsLetter(r) && unit(wordOf(after)) == ""
+	if unicode.IsLetter(r) {
+		return unit(wordOf(after)) == ""
+	}
+	end := measurement.FindStringIndex(after)
+	return end != nil && !label.MatchString(after[end[1]:])
 }
 
 // sign returns the first sign or letter of a text, digits and their signs masked.

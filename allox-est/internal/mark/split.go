@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -42,8 +43,8 @@ const (
 	bigEndian
 )
 
-// Split yields the lines that b completes, those with a number or a tag where not all
-// are wanted, and the drawing of a bar that b ends with. Of a line longer than a MiB
+// Split yields the lines that b completes, those with a number, a tag or names of columns
+// where not all are wanted, and the drawing of a bar that b ends with. Of a line longer than a MiB
 // the beginning counts.
 func (s *Splitter) Split(b []byte, line func(string)) {
 	b = s.decode(b)
@@ -94,16 +95,24 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 		return
 	}
 	if bytes.IndexByte(text, escape) < 0 {
-		if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") {
+		if s.wants(string(text)) {
 			line(string(text))
 		}
 		return
 	}
 	for _, part := range moves.Split(string(text), -1) {
-		if s.All && part != "" || bytes.ContainsAny([]byte(part), "0123456789<") {
-			line(controls.ReplaceAllString(part, ""))
+		if part = controls.ReplaceAllString(part, ""); s.wants(part) {
+			line(part)
 		}
 	}
+}
+
+func (s *Splitter) wants(text string) bool {
+	if s.All && text != "" || strings.ContainsAny(text, "0123456789<") {
+		return true
+	}
+	_, names := headingOf(text)
+	return names
 }
 
 // unwrap returns the text in a container runtime's record of a line; nil of other text.

@@ -1,6 +1,7 @@
 package mark
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -11,7 +12,8 @@ var unitWords = func() map[string]string {
 	for unit, names := range map[string]string{
 		"epoch":      "epoch epochs ep",
 		"step":       "step steps timestep timesteps globalstep frame frames nsteps env_steps",
-		"iteration":  "iter iters iteration iterations it its nimg kimg",
+		"iteration":  "iter iters iteration iterations it its itr",
+		"kimg":       "kimg nimg",
 		"update":     "update updates up upd",
 		"batch":      "batch batches minibatch minibatches",
 		"sample":     "sample samples image images example examples draw draws",
@@ -33,26 +35,32 @@ var unitWords = func() map[string]string {
 var outerUnits = map[string]bool{"epoch": true, "fold": true, "round": true, "trial": true}
 
 // mainUnits count a job's own work at any place.
-var mainUnits = map[string]bool{"epoch": true, "step": true, "iteration": true, "update": true, "round": true, "fold": true, "progress": true, "trial": true, "episode": true}
+var mainUnits = map[string]bool{"epoch": true, "step": true, "iteration": true, "kimg": true, "update": true, "round": true, "fold": true, "progress": true, "trial": true, "episode": true}
 
 // What the words before a number say of it.
 var (
 	sideWork  = regexp.MustCompile(`load|map\b|map |tokeniz|download|valid|\bval\b|eval|\btest|sanity|sav(?:e|ing)|shard|build(?:ing)? (?:wheel|index|data|vocab|cache)|cach|scan|extract|preproc|filter|convert|generat(?:ing|e)|infer|predict|fetch|install|warm`)
 	measure   = regexp.MustCompile(`acc|loss|lr|rate|mem|gpu|util|mfu|cpu|prec|recall|dice|iou|f1|map|auc|wer|ppl|score|drop|top|usage|ram|skip|box|err`)
-	announces = regexp.MustCompile(`max|total|num|train|^n_| for |until|target|schedul`)
+	announces = regexp.MustCompile(`max|total|num|train|^n_|for\s*$|until|target|schedul`)
 	plural    = regexp.MustCompile(`^[\s"'\-]*(?:epochs|iterations|steps|episodes|rounds|trials|updates)["']?\s*[=:]\s*$`)
 	settings  = regexp.MustCompile(`per|warm|eval|valid|sav|log|interval|decay|every|skip|patience|freq|accum|print|min|ckpt|check|init|test|current`)
 	hits      = regexp.MustCompile(`acc\w*|correct\w*|hits?|success\w*|match\w*`)
 	writers   = regexp.MustCompile(`rank|gpu|node|worker|device|proc|host|chain|thread`)
+	totalOnly = regexp.MustCompile(`^[\s,;|"']*(?:total|max|end|target)["']?\s*[=:]\s*$`)
+	anyState  = regexp.MustCompile(`(?i)^[\s)]*(terminated|finished|completed?|succeeded|done|pending|running|paused|error|errored|failed|queued|waiting)\b`)
 	ended     = regexp.MustCompile(`(?i)^[\s)]*(terminated|finished|completed?|succeeded|done)\b`)
 	bytesRate = regexp.MustCompile(`[kKMG]i?B/s`)
-	bracketed = regexp.MustCompile(`^(\s|\])?\[\s*$`)
+	// A unit of measurement.
+	measurement = regexp.MustCompile(`^ (?:m?s|secs?|seconds?|min|minutes?|h|hours?|[KMGT]i?B|[kKMG]?[bB]ytes|fps)\b`)
+	label       = regexp.MustCompile(`^\s*[:=]?\s*\d`)
+	overall     = regexp.MustCompile(`global|total|overall`)
+	bracketed   = regexp.MustCompile(`^(\s|\])?\[\s*$`)
 )
 
 // unit returns the unit that the last unit word of a lower-case text names.
 func unit(text string) (found string) {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < 'a' || r > 'z' }) {
-		if u := unitWords[word]; u != "" {
+		if u := cmp.Or(unitWords[word], unitWords[strings.TrimPrefix(word, "n")]); u != "" {
 			found = u
 		}
 	}
@@ -66,8 +74,8 @@ func wordOf(after string) string {
 	for n < len(after) && letter(after[n]) && !digit(after[n]) {
 		n++
 	}
-	if strings.HasPrefix(after[n:], "/s") {
-		return "" // a rate
+	if strings.HasPrefix(after[n:], "/s") || label.MatchString(after[n:]) {
+		return "" // a rate, or the name of the next number
 	}
 	return strings.ToLower(after[:n])
 }
@@ -84,6 +92,9 @@ func (n *number) unit() string {
 	if cell := strings.TrimRight(left, " \t:="); strings.HasSuffix(cell, "|") {
 		left = strings.TrimRight(cell, "| ") // a table's "| name | 3 |"
 	}
+	if n.name != "" {
+		return unit(n.name)
+	}
 	u := unit(phrase(left, "|,;@"))
 	if u == "" {
 		u = unit(wordOf(n.after))
@@ -95,6 +106,11 @@ func (n *number) unit() string {
 		u = "progress"
 	}
 	return u
+}
+
+// configured says that the words before a number are of a setting.
+func configured(left string) bool {
+	return announces.MatchString(left) || plural.MatchString(left) || settings.MatchString(left)
 }
 
 // announced returns the unit of which a number may be the total, as in "max_steps 500",

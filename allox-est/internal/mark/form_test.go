@@ -1,0 +1,101 @@
+package mark
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// trained returns lines of n epochs of m batches.
+func trained(n, m int, line func(epoch, batch int) string) (lines []string) {
+	for e := range n {
+		for b := range m {
+			lines = append(lines, line(e, b))
+		}
+	}
+	return lines
+}
+
+// TestForms reads counters of forms that say their unit or their total in an indirect way.
+// The lines come one a second.
+func TestForms(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		units  float64
+		lines  []string
+		length float64 // 0: none is told
+		last   float64 // of the marks
+		rate   string  // how a counter without a length is described
+	}{
+		{name: "names above columns", units: 20, lines: append([]string{"epoch     train_loss  valid_loss  time"}, every("%d         1.012       0.310     00:23", 0, 9, 1)...), length: 20, last: 10, rate: "9 epochs so far, 1 per second; no total found"},
+		{name: "CSV", lines: append([]string{"epoch,iter,loss"}, every("0,%d,0.25", 0, 90, 10)...), rate: "90 iterations so far, 10 per second; no total found"},
+		{name: "a table of bars", units: 40, lines: append([]string{"|  Epoch  |  Accuracy |"}, every("| %7d |      0.25 |", 1, 9, 1)...), length: 40, last: 9, rate: "9 epochs so far, 1 per second; no total found"},
+		{name: "another table between", units: 5000, lines: slices.Concat([]string{"           Step           Time", "            500        1.00000", "          Angle    Proper Dih.", "    2.1e+01    3.2e+01", "           Step           Time", "           1000        2.00000", "          Angle    Proper Dih.", "    2.2e+01    3.1e+01", "           Step           Time", "           1500        3.00000"}), length: 5000, last: 1500},
+		{name: "two numbers, not a pair", units: 4, lines: trained(2, 20, func(e, b int) string { return fmt.Sprintf("TRAIN Batch %d/%d loss 0.5", e, 100*b) }), length: 4, last: 1.95},
+		{name: "states of trials", lines: every("Trial status: %[1]d TERMINATED | 1 RUNNING", 1, 3, 1), rate: ""},
+		{name: "states of as many trials", lines: []string{"Trial status: 19 PENDING | 1 RUNNING", "Trial status: 1 TERMINATED | 18 PENDING | 1 RUNNING", "Trial status: 2 TERMINATED | 17 PENDING | 1 RUNNING", "Trial status: 3 TERMINATED | 16 PENDING | 1 RUNNING", "Trial status: 4 TERMINATED | 15 PENDING | 1 RUNNING"}, length: 20, last: 4},
+		{name: "a total next to the counter", lines: every(`level=info msg="train" step=%d total=200 loss=0.5`, 4, 40, 4), length: 200, last: 40},
+		{name: "the last index as the total", units: 100, lines: every("epoch 0, iteration %d/99 | loss: 0.5 | consumed_samples: 16", 0, 20, 1), length: 100, last: 21},
+		{name: "a product of two loops", units: 40, lines: trained(4, 5, func(c, f int) string { return fmt.Sprintf("[CV %d/5; %d/8] END score=0.5", f+1, c+1) }), length: 40, last: 19},
+		{name: "global steps inside of the first epoch", lines: every(`{"epoch":1,"global_step":%d,"num_training_steps":200,"loss":0.5}`, 4, 40, 4), length: 200, last: 40},
+		{name: "a rank and their count", units: 5, lines: trained(3, 8, func(e, b int) string { return fmt.Sprintf("(0/4) Epoch %d, batch %d, loss 0.5", e+1, 50*b) }), length: 5, last: 2.875},
+		{name: "a bar below the first of some epochs", lines: slices.Concat([]string{"Going into epoch 1"}, every("| %d/60 [00:01<00:02, 0.5it/s]", 1, 30, 1)), rate: `30 of 60 in "i/60" so far, 1 per second; it may begin again, and no total was found`},
+		{name: "a bar after fields", lines: every("1|%[1]d|Loss: 0.5: | %[1]d/80 [00:01<00:02, 0.5it/s]", 1, 30, 1), rate: `30 of 80 in "i/80" so far, 1 per second; it may begin again, and no total was found`},
+		{name: "epochs with decimals of an announced number", lines: append([]string{"  Num Epochs = 3"}, trained(1, 9, func(_, b int) string { return fmt.Sprintf("{'loss': 0.5, 'epoch': %.2f}", 0.04*float64(b+1)) })...), length: 3, last: 0.36},
+		{name: "hours left", lines: trained(1, 9, func(_, b int) string {
+			return fmt.Sprintf("TIMING: x  Wall: 1.2, %.6f hours remaining", float64(91-b)/3600)
+		}), length: 100, last: 8.79},
+		{name: "an evaluation's own time left", lines: trained(9, 2, func(e, b int) string {
+			return []string{fmt.Sprintf("train [1] eta: 0:01:%02d  loss: 0.5", 50-2*e), "val [1] eta: 0:00:00  loss: 0.5"}[b]
+		}), length: 100, last: 14.55},
+		{name: "the label of the next number", units: 100, lines: trained(1, 9, func(_, b int) string { return fmt.Sprintf("tick %d     kimg %.1f", b, 4*float64(b)) }), length: 100, last: 32},
+		{name: "a setting that is no counter", units: 400, lines: append([]string{"stops after no improvement for 50 rounds"}, every("[%d]\tauc: 0.5", 10, 90, 10)...), length: 400, last: 90},
+		{name: "seconds after a space", units: 30, lines: every("ExecutionTime = 0.5 s  ClockTime = %d s", 1, 9, 1)},
+		{name: "a bar that looks like a date", lines: every("| 2.50%% [%d/12 00:01<00:03 0.5123]", 1, 6, 1), length: 12, last: 6},
+		{name: "another number that equals the run's by chance", units: 20, lines: trained(4, 3, func(e, b int) string {
+			return []string{fmt.Sprintf("step: %d is less", 3*e+1), fmt.Sprintf("step: %d is less", 3*e+2), fmt.Sprintf("Epoch %02d/20 | loss 0.5", e+1)}[b]
+		}), length: 20, last: 4},
+		{name: "accuracies in percent", lines: []string{"ntree 10: 12.1% 15.5%", "ntree 20: 14.1% 15.7%", "ntree 30: 15.9% 16.1%", "ntree 40: 17.5% 16.8%"}, rate: "40 rounds so far, 10 per second; no total found"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := Reader{Units: tt.units}
+			var s Splitter
+			for i, line := range tt.lines {
+				s.Split([]byte(line+"\n"), func(text string) { r.Line(text, float64(i+1)) })
+			}
+			last, pace := 0.0, ""
+			if m := r.Marks(); len(m) > 0 {
+				last = m[len(m)-1].Number
+			}
+			if p, known := r.Rate(); known && tt.rate != "" {
+				pace = p.String()
+			}
+			if got := r.Length(); got != tt.length && !(tt.units > 0 && tt.length == 0 && last == 0) || last < tt.last-0.011 || last > tt.last+0.011 || pace != tt.rate {
+				t.Errorf("%v of %v, %q; want %v of %v, %q (%s)", last, got, pace, tt.last, tt.length, tt.rate, r.Describe())
+			}
+		})
+	}
+}
+
+// TestHeading finds the name above a number, if the row has the form of the heading.
+func TestHeading(t *testing.T) {
+	for _, tt := range []struct{ heading, row, number, want string }{
+		{"epoch,iter,loss", "3,17,0.5", "17", "iter"},
+		{"epoch,iter,loss", "3,17", "17", ""},
+		{"| Epoch | Loss |", "|  3  | 17 |", "17", "loss"},
+		{"Step  Time", "  500  1.0", "500", "step"},
+		{"Step  Time", "at 500  1.0", "500", ""},
+		{"Step  Time", "500 atoms", "500", ""},
+		{"gen\tnevals", "3\t17", "17", "nevals"},
+		{"epoch loss", "3 0.5", "3", "epoch"},
+		{"all well", "3 0.5", "3", ""},
+		{"epoch: 3 loss", "3 0.5", "3", ""},
+	} {
+		h, _ := headingOf(tt.heading) // none where it is no heading
+		at := strings.Index(tt.row, tt.number)
+		if got := h.name(tt.row, at, at+len(tt.number)); got != tt.want {
+			t.Errorf("%q over %q: %s is %q, want %q", tt.heading, tt.row, tt.number, got, tt.want)
+		}
+	}
+}
