@@ -5,6 +5,9 @@
     job = allox_est.run("python3", "train.py", "--epochs", "{epochs}", epochs=500)
     print(job["cpu"].wall_seconds.value, job["cpu"].wall_seconds.high)
 
+    for batch in allox_est.track(loader):  # a progress bar, as tqdm's, with an interval
+        ...
+
 Arguments by name are the flags of the commands. time_writter and
 time_writter_callbacks, which tell epochs from within a job, come with it.
 """
@@ -13,8 +16,9 @@ import dataclasses
 import typing
 
 from ._program import Estimate, Failed, ask, typed
+from ._track import Track, track, trange
 
-__all__ = ["Estimate", "Failed", "Job", "estimate", "run"]
+__all__ = ["Estimate", "Failed", "Job", "Track", "estimate", "run", "track", "trange"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,16 +12,19 @@ does. Evaluation during the training, and with Hugging Face the checkpoints too,
 are costs by name. unit="step" makes a lap of every step in place of every epoch.
 Where a schedule changes the work, stage= names it: a function that is called at
 the start of each, with the number of the epoch or step, and returns a name.
+bar=True shows the progress with the remaining time, as allox_est.track does; it needs
+the package, not only these files.
 """
 
 import atexit
+import math
 import os
 import time
 
 import time_writter
 
 
-def hugging_face(unit="epoch", stage=None):
+def hugging_face(unit="epoch", stage=None, bar=False):
     """Returns a callback for transformers.Trainer."""
     from transformers import TrainerCallback
 
@@ -29,10 +32,10 @@ def hugging_face(unit="epoch", stage=None):
         since = None  # the end of the step or epoch before
 
         def on_epoch_begin(self, args, state, control, **kwargs):
-            _lap(unit, "epoch")
+            _lap(unit, "epoch", math.ceil(getattr(args, "num_train_epochs", 0)))
 
         def on_step_begin(self, args, state, control, **kwargs):
-            _lap(unit, "step")
+            _lap(unit, "step", getattr(state, "max_steps", 0))
 
         def on_step_end(self, args, state, control, **kwargs):
             self.since = time.perf_counter()
@@ -48,7 +51,7 @@ def hugging_face(unit="epoch", stage=None):
 
         def on_train_end(self, args, state, control, **kwargs):
             self.since = None
-            time_writter.LogUpdate()
+            _done()
 
         def _cost(self, name):
             if self.since is not None:
@@ -56,10 +59,10 @@ def hugging_face(unit="epoch", stage=None):
                 time_writter.AddCost(name, now - self.since)
                 self.since = now
 
-    return _begin(TimeWritter(), stage)
+    return _begin(TimeWritter(), stage, bar)
 
 
-def lightning(unit="epoch", stage=None):
+def lightning(unit="epoch", stage=None, bar=False):
     """Returns a callback for the Trainer of PyTorch Lightning."""
     try:
         from lightning.pytorch import Callback
@@ -68,10 +71,10 @@ def lightning(unit="epoch", stage=None):
 
     class TimeWritter(Callback):
         def on_train_epoch_start(self, trainer, pl_module):
-            _lap(unit, "epoch")
+            _lap(unit, "epoch", getattr(trainer, "max_epochs", 0))
 
         def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
-            _lap(unit, "step")
+            _lap(unit, "step", getattr(trainer, "estimated_stepping_batches", 0))
 
         def on_validation_start(self, trainer, pl_module):
             self.since = time.perf_counter()
@@ -80,12 +83,12 @@ def lightning(unit="epoch", stage=None):
             time_writter.AddCost("evaluate", time.perf_counter() - self.since)
 
         def on_train_end(self, trainer, pl_module):
-            time_writter.LogUpdate()
+            _done()
 
-    return _begin(TimeWritter(), stage)
+    return _begin(TimeWritter(), stage, bar)
 
 
-def keras(unit="epoch", stage=None):
+def keras(unit="epoch", stage=None, bar=False):
     """Returns a callback for the fit of a Keras model."""
     try:
         from keras.callbacks import Callback
@@ -94,10 +97,16 @@ def keras(unit="epoch", stage=None):
 
     class TimeWritter(Callback):
         def on_epoch_begin(self, epoch, logs=None):
-            _lap(unit, "epoch")
+            _lap(unit, "epoch", self._epochs())
 
         def on_train_batch_begin(self, batch, logs=None):
-            _lap(unit, "step")
+            _lap(unit, "step", self._epochs() * (self._param("steps") or 0))
+
+        def _epochs(self):
+            return self._param("epochs") or 0
+
+        def _param(self, name):
+            return (getattr(self, "params", None) or {}).get(name)
 
         def on_test_begin(self, logs=None):
             self.since = time.perf_counter()
@@ -106,27 +115,44 @@ def keras(unit="epoch", stage=None):
             time_writter.AddCost("evaluate", time.perf_counter() - self.since)
 
         def on_train_end(self, logs=None):
-            time_writter.LogUpdate()
+            _done()
 
-    return _begin(TimeWritter(), stage)
+    return _begin(TimeWritter(), stage, bar)
 
 
 _laps = 0
 _stage = None
+_track = None  # makes the bar, if one is wanted
+_bar = None
 
 
-def _lap(unit, begins):
-    global _laps
+def _lap(unit, begins, total):
+    global _laps, _bar
     if unit == begins:
         time_writter.LogUpdate()
         if _stage is not None and _first():
             time_writter.Stage(_stage(_laps))
+        if _bar is not None:
+            _bar.update()
+        elif _track is not None and _first():
+            _bar = _track(total=int(total) if 0 < total < math.inf else None, desc="training", unit=unit)
         _laps += 1
 
 
-def _begin(callback, stage):
-    global _stage
+def _done():
+    global _bar
+    time_writter.LogUpdate()
+    if _bar is not None:
+        _bar.update()
+        _bar.close()
+        _bar = None
+
+
+def _begin(callback, stage, bar):
+    global _stage, _track
     _stage = stage
+    if bar:
+        from allox_est import track as _track
     time_writter.Start()
     atexit.register(_end)
     return callback

@@ -57,7 +57,11 @@ func (t tool) wheel(program, arch string) error {
 	for _, folder := range []string{"python", "hook"} {
 		files, _ := filepath.Glob(filepath.Join(t.Dir, folder, "*.py")) // the pattern is well formed
 		for _, at := range files {
-			w.copy(at, strings.Replace(filepath.Base(at), module+".py", module+"/__init__.py", 1))
+			name := strings.Replace(filepath.Base(at), module+".py", module+"/__init__.py", 1)
+			if strings.HasPrefix(name, "_") {
+				name = module + "/" + name
+			}
+			w.copy(at, name)
 		}
 	}
 	w.add(module+"/_program.py", starter)

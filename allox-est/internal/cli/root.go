@@ -24,7 +24,7 @@ func New(env *cli.Env) *cobra.Command {
 		newEstimateCommand(env, record),
 		newValidateCommand(env, record),
 		newInitCommand(env),
-		newFollowCommand(env), newBacktestCommand(env),
+		newFollowCommand(env), newTrackCommand(env), newBacktestCommand(env),
 		newPredictCommand(env),
 		newSlurmCommand(env),
 		newScheduleCommand(env),
