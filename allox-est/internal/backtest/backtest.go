@@ -87,13 +87,17 @@ type trial struct {
 	actual  float64
 	refused error
 	rest    estimate.Rest // of the model alone
+	judged  func()        // called with each forecast
 	uncertainty.Prediction
 }
 
+// forecastCount is the number of forecasts of a series: auto makes two, alone one.
+const forecastCount = 3
+
 // Run judges all methods on every series, from the first share of its steps, at
 // least three. Block names what series belong together; of a series those of other
-// blocks are the user's past.
-func Run(all []Series, fraction float64, block func(name string) string) (*Report, error) {
+// blocks are the user's past. Done is called with the share of the work that is done.
+func Run(all []Series, fraction float64, block func(name string) string, done func(share float64)) (*Report, error) {
 	if !(fraction > 0 && fraction < 1) {
 		return nil, fmt.Errorf("fraction %v: want a fraction between 0 and 1", fraction)
 	}
@@ -114,6 +118,13 @@ func Run(all []Series, fraction float64, block func(name string) string) (*Repor
 		return nil, fmt.Errorf("%w: each of the %d has fewer than %d steps or a total of 0", ErrTooFew, len(all), least+1)
 	}
 	r.Series, r.Blocks = len(judged), len(blocks)
+	forecasts := 0
+	for i := range judged {
+		judged[i].judged = func() {
+			forecasts++
+			done(min(1, float64(forecasts)/float64(forecastCount*len(judged))))
+		}
+	}
 	for _, m := range Methods {
 		ts := slices.Clone(judged)
 		if err := m.New(ts); err != nil {
@@ -157,6 +168,7 @@ func run(steps []float64, stages []string, from int) []mark.Mark {
 // forecast predicts as allox-est does for a run that goes on, with past runs of which as
 // much was seen.
 func (t *trial) forecast(past []estimate.Outcome) (estimate.Rest, error) {
+	defer t.judged()
 	s := t.series
 	job := estimate.Job{Epochs: len(s.Values), Unit: "step"}
 	if s.Stages == nil {

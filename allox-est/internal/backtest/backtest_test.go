@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,11 +56,11 @@ func TestLoad(t *testing.T) {
 }
 
 func TestRunRefuses(t *testing.T) {
-	if _, err := Run([]Series{{Name: "a", Values: []float64{1, 2}}, {Name: "b", Values: make([]float64, 100)}}, 0.03, BlockOf); !errors.Is(err, ErrTooFew) {
+	if _, err := Run([]Series{{Name: "a", Values: []float64{1, 2}}, {Name: "b", Values: make([]float64, 100)}}, 0.03, BlockOf, func(float64) {}); !errors.Is(err, ErrTooFew) {
 		t.Error(err)
 	}
 	for _, fraction := range []float64{0, 1, -1} {
-		if _, err := Run([]Series{{Name: "a", Values: []float64{1, 2, 3, 4, 5}}}, fraction, BlockOf); err == nil {
+		if _, err := Run([]Series{{Name: "a", Values: []float64{1, 2, 3, 4, 5}}}, fraction, BlockOf, func(float64) {}); err == nil {
 			t.Errorf("fraction %v", fraction)
 		}
 	}
@@ -76,7 +77,11 @@ func TestRunOnIndependentSteps(t *testing.T) {
 		}
 		all = append(all, s)
 	}
-	r, err := Run(all, 0.1, BlockOf)
+	shares := []float64{0}
+	r, err := Run(all, 0.1, BlockOf, func(share float64) { shares = append(shares, share) })
+	if len(shares) != 1+3*len(all) || !slices.IsSorted(shares) || shares[len(shares)-1] != 1 {
+		t.Errorf("%d shares of the work, the last %v", len(shares), shares[len(shares)-1])
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +97,7 @@ func TestRamp(t *testing.T) {
 		ramp.Values = append(ramp.Values, 1+float64(i)/999)
 	}
 	for _, fraction := range []float64{0.01, 0.03, 0.1, 0.25, 0.5} {
-		r, err := Run([]Series{ramp}, fraction, BlockOf)
+		r, err := Run([]Series{ramp}, fraction, BlockOf, func(float64) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +114,7 @@ func TestStages(t *testing.T) {
 		stage := i / 30
 		s.Values, s.Stages = append(s.Values, float64(1+stage)), append(s.Stages, string(rune('a'+stage)))
 	}
-	r, err := Run([]Series{s}, 0.1, BlockOf)
+	r, err := Run([]Series{s}, 0.1, BlockOf, func(float64) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +154,7 @@ func TestMeasuredSeries(t *testing.T) {
 			t.Fatal(err, diagnostics)
 		}
 		for _, fraction := range []float64{0.03, 0.1, 0.25, 0.5} {
-			r, err := Run(all, fraction, BlockOf)
+			r, err := Run(all, fraction, BlockOf, func(float64) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +183,7 @@ func TestMeasuredStages(t *testing.T) {
 		}
 	}
 	for _, fraction := range []float64{0.03, 0.1, 0.25, 0.5} {
-		r, err := Run(all, fraction, BlockOf)
+		r, err := Run(all, fraction, BlockOf, func(float64) {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,9 @@ any unit. Methods:
 					return name
 				}
 			}
-			r, err := backtest.Run(all, fraction, of)
+			bar := env.Progress("series", 100)
+			r, err := backtest.Run(all, fraction, of, func(share float64) { bar.Set(int64(100 * share)) })
+			bar.Done()
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

@@ -65,6 +65,7 @@ type batch struct {
 	pattern         string
 	options         []string
 	fresh, submit   bool
+	unused          bool // earlier jobs are, and that was said
 	answer          cli.Output
 }
 
@@ -122,7 +123,7 @@ func (b *batch) known(ctx context.Context, spec *jobspec.Spec, script *slurm.Scr
 		return &report.Device{}, nil
 	}
 	past := report.Past(spec, flags.devices, j)
-	submitted, err := b.past(ctx, script, info.ModTime(), args)
+	submitted, err := b.past(ctx, script, info.ModTime(), args, earlier)
 	if err != nil {
 		return nil, err
 	}
@@ -198,8 +199,9 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 func (b *batch) asked() string { return b.journal + ".asked" }
 
 // past returns what Slurm's accounting holds of earlier jobs: those of the same command
-// and resources since the script was changed, and those submitted with a prediction.
-func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Time, args []string) ([]estimate.PastTotal, error) {
+// and resources since the script was changed, and those submitted with a prediction. That
+// a cluster keeps no accounting is said once: when the samples are new.
+func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Time, args []string, earlier bool) ([]estimate.PastTotal, error) {
 	before, err := slurm.ReadAsked(b.asked())
 	if err != nil {
 		return nil, err
@@ -210,7 +212,10 @@ func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Tim
 	}
 	jobs, err := slurm.History(ctx, os.Getuid(), time.Now())
 	if err != nil {
-		b.env.Log.Warnf("earlier jobs are not used: %v", err)
+		if !b.unused && !(earlier && errors.Is(err, slurm.ErrNoAccounting)) {
+			b.env.Log.Warnf("earlier jobs are not used: %v", err)
+		}
+		b.unused = true
 		return nil, nil
 	}
 	predicted := map[string]float64{}

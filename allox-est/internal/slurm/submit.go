@@ -16,6 +16,9 @@ import (
 // ErrSlurm is returned when one of Slurm's commands fails.
 var ErrSlurm = errors.New("slurm")
 
+// ErrNoAccounting is returned where a cluster keeps no history of its jobs.
+var ErrNoAccounting = errors.New("no accounting")
+
 // Submit submits the script with its arguments, options of sbatch before it, and
 // returns the job's number. The error wraps ErrSlurm and holds what sbatch says.
 func (s *Script) Submit(ctx context.Context, options, args []string) (string, error) {
@@ -95,6 +98,9 @@ func History(ctx context.Context, uid int, now time.Time) ([]Ended, error) {
 		"--starttime="+now.Add(-historyTime).Format(slurmTime), "--format=JobID,State,ElapsedRaw,Start,WorkDir,SubmitLine")
 	cmd.Env = append(cmd.Environ(), "SLURM_TIME_FORMAT=standard")
 	out, err := output(cmd)
+	if err != nil && strings.Contains(err.Error(), "accounting storage is disabled") {
+		return nil, fmt.Errorf("%w: %w", ErrNoAccounting, err)
+	}
 	if err != nil {
 		return nil, err
 	}
