@@ -425,10 +425,12 @@ func (r *Reader) fit(c choice) float64 {
 		from = 0
 	}
 	line, gap := fitted{}, 0.0
-	for i, p := range points[from:] {
-		line.add(p.at, p.number)
-		if i > 0 {
-			gap = max(gap, p.at-points[from+i-1].at)
+	for i, p := range points {
+		if i >= from {
+			line.add(p.at, p.number)
+		}
+		if i > 0 { // an evaluation may have come once
+			gap = max(gap, p.at-points[i-1].at)
 		}
 	}
 	_, r2 := line.slope()

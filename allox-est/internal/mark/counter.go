@@ -278,7 +278,12 @@ func (c *counter) inner(outer *counter) bool {
 			continue
 		}
 		wraps++
-		if i := before(rises, r.after); i < len(rises) && rises[i] <= r.line {
+		on, _ := slices.BinarySearchFunc(c.points, r.line+1, func(p point, line int) int { return cmp.Compare(p.line, line) })
+		next := c.seen // the line in which it counts on: it may begin again before outer grows
+		if on < len(c.points) {
+			next = c.points[on].line
+		}
+		if i := before(rises, r.after); i < len(rises) && rises[i] <= next {
 			hits++
 		}
 	}

@@ -53,6 +53,9 @@ func TestForms(t *testing.T) {
 		{name: "a setting that is no counter", units: 400, lines: append([]string{"stops after no improvement for 50 rounds"}, every("[%d]\tauc: 0.5", 10, 90, 10)...), length: 400, last: 90},
 		{name: "seconds after a space", units: 30, lines: every("ExecutionTime = 0.5 s  ClockTime = %d s", 1, 9, 1)},
 		{name: "a bar that looks like a date", lines: every("| 2.50%% [%d/12 00:01<00:03 0.5123]", 1, 6, 1), length: 12, last: 6},
+		{name: "a bar that begins again before its epoch is named", units: 5, lines: trained(3, 6, func(e, b int) string {
+			return []string{fmt.Sprintf("Epoch %d: | 0/80 [", max(0, e-1)), fmt.Sprintf("Epoch %d: | 0/80 [", e), fmt.Sprintf("Epoch %d: | 40/80 [", e), fmt.Sprintf("Epoch %d: | 80/80 [", e), "Validation: | 20/80 [", "Validation: | 80/80 ["}[b]
+		}), length: 5, last: 2.5},
 		{name: "another number that equals the run's by chance", units: 20, lines: trained(4, 3, func(e, b int) string {
 			return []string{fmt.Sprintf("step: %d is less", 3*e+1), fmt.Sprintf("step: %d is less", 3*e+2), fmt.Sprintf("Epoch %02d/20 | loss 0.5", e+1)}[b]
 		}), length: 20, last: 4},
@@ -88,6 +91,8 @@ func TestHeading(t *testing.T) {
 		{"Step  Time", "at 500  1.0", "500", ""},
 		{"Step  Time", "500 atoms", "500", ""},
 		{"gen\tnevals", "3\t17", "17", "nevals"},
+		{"| Name | Type | Params", "Epoch 0:   1%|▏         | 1/80 [00:00<00:00]", "1/80", ""},
+		{"| Name | Type | Params", "0 | net | 806 K", "806", ""},
 		{"epoch loss", "3 0.5", "3", "epoch"},
 		{"all well", "3 0.5", "3", ""},
 		{"epoch: 3 loss", "3 0.5", "3", ""},

@@ -69,6 +69,10 @@ func (h heading) name(x string, begin, end int) string {
 		}
 		return h.names[0]
 	}
+	cell, _, _ := strings.Cut(x[end:], h.sep)
+	if strings.Trim(cell, " \t\"") != "" {
+		return "" // not all of a cell
+	}
 	left := strings.Trim(x[:begin], " ")
 	if h.sep == "|" {
 		left, x = strings.TrimPrefix(left, "|"), strings.Trim(x, " \t|")
