@@ -102,7 +102,7 @@ func pace(whole []point, inner *counter) float64 {
 		return 1
 	}
 	slices.Sort(ratios)
-	if ratio := ratios[len(ratios)/2]; ratio < 0.99 {
+	if ratio := ratios[len(ratios)/2]; ratio < 0.95 {
 		return max(0.1, ratio)
 	}
 	return 1 // within the noise of its times

@@ -95,23 +95,39 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 		return
 	}
 	if bytes.IndexByte(text, escape) < 0 {
-		if s.wants(string(text)) {
+		if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") || heads(text) {
 			line(string(text))
 		}
 		return
 	}
 	for _, part := range moves.Split(string(text), -1) {
-		if part = controls.ReplaceAllString(part, ""); s.wants(part) {
+		if part = controls.ReplaceAllString(part, ""); s.All && part != "" || strings.ContainsAny(part, "0123456789<") || heads([]byte(part)) {
 			line(part)
 		}
 	}
 }
 
-func (s *Splitter) wants(text string) bool {
-	if s.All && text != "" || strings.ContainsAny(text, "0123456789<") {
-		return true
+// heads says that a text has names of columns. Most other texts need no copy.
+func heads(text []byte) bool {
+	if len(text) > headingBytes {
+		return false
 	}
-	_, names := headingOf(text)
+	if !bytes.ContainsAny(text, "\t,|") && !bytes.Contains(text, []byte("  ")) {
+		var first [16]byte
+		n := copy(first[:], text)
+		if i := bytes.IndexByte(first[:n], ' '); i >= 0 {
+			n = i
+		}
+		for i := range n {
+			if c := first[i]; c >= 'A' && c <= 'Z' {
+				first[i] = c + 'a' - 'A'
+			}
+		}
+		if unitWords[string(first[:n])] == "" {
+			return false
+		}
+	}
+	_, names := headingOf(string(text))
 	return names
 }
 
