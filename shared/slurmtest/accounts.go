@@ -17,11 +17,12 @@ func KeepAccounts(c *Cluster) {
 	}
 	at := func(name string) string { return filepath.Join(c.Dir, name) }
 	ports := c.Ports(2)
-	if _, err := c.Run(Program(c.T, "mariadb-install-db"), "--no-defaults", "--user="+me.Username, "--datadir="+at("db"),
+	// A server removes the temporary tables of others from a directory that they share.
+	if _, err := c.Run(Program(c.T, "mariadb-install-db"), "--no-defaults", "--user="+me.Username, "--datadir="+at("db"), "--tmpdir="+c.Dir,
 		"--auth-root-authentication-method=normal", "--skip-test-db"); err != nil {
 		c.T.Fatal(err)
 	}
-	c.Spawn("mariadbd", "--no-defaults", "--user="+me.Username, "--datadir="+at("db"), "--socket="+at("db.socket"), "--pid-file="+at("db.pid"),
+	c.Spawn("mariadbd", "--no-defaults", "--user="+me.Username, "--datadir="+at("db"), "--tmpdir="+c.Dir, "--socket="+at("db.socket"), "--pid-file="+at("db.pid"),
 		"--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", ports[0]), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0", "--innodb-lock-wait-timeout=900")
 	c.Await("the database", func() bool { _, err := os.Stat(at("db.socket")); return err == nil })
 	conf := strings.NewReplacer("DIR", c.Dir, "USER", me.Username, "STORE", fmt.Sprint(ports[0]), "PORT", fmt.Sprint(ports[1])).Replace(`AuthType=auth/munge

@@ -178,6 +178,18 @@ func (c *Cluster) Configure(text string) {
 	}
 }
 
+// ShareNodes lets four jobs run on a node, each with one of its four GPUs.
+func ShareNodes(c *Cluster) {
+	path := filepath.Join(c.Dir, "slurm.conf")
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, bytes.ReplaceAll(b, []byte("CPUs=1 "), []byte("CPUs=4 ")), 0o600)
+	}
+	if err != nil {
+		c.T.Fatal(err)
+	}
+}
+
 // The clusters of this process take ports one after another, from a random one up.
 // They stay below the range from which Linux assigns ports, which may be taken a
 // moment after they were found free.

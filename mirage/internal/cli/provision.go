@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +47,10 @@ time and started again with the same --state.
 The --state directory holds journal.jsonl (submissions and their outcomes),
 history.jsonl (snapshots of the queue) and decisions.jsonl (each decision with its
 features, the distribution of the start time and the chosen handover time). Its file
-system must support locks. --model is the file of a trained model or one of the
-baselines below; fixed needs policy.lead_hours. Baselines that forecast use the
-cluster that --config describes, or else the one that the controller reports:
+system must support locks. --model is the output of mirage validate --json, whose
+policy and settings are run and whose date is printed, or the file of a trained model,
+or one of the baselines below; fixed needs policy.lead_hours. Baselines that forecast
+use the cluster that --config describes, or else the one that the controller reports:
 
 ` + policy.Baselines().Help(),
 		Example: "  mirage provision --state chain --model boost.json --set service.limit=48h --sbatch-option=--partition=gpu service.sh",
@@ -66,7 +66,7 @@ cluster that --config describes, or else the one that the controller reports:
 	f := c.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&p.state, "state", "", "directory of the chain")
-	f.StringVar(&p.model, "model", "", "model file, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures)")
+	f.StringVar(&p.model, "model", "", "output of validate --json, model file, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures)")
 	f.StringArrayVar(&p.s.Request.Options, "sbatch-option", nil, "option of sbatch, such as --partition=gpu (may be repeated)")
 	f.StringVar(&p.s.Partition, "partition", "", "use the queue of this partition only; --sbatch-option sets the partition of the service")
 	f.IntVar(&p.s.Links, "services", 0, "number of services (default: no end)")
@@ -247,9 +247,13 @@ func (p *provision) tell(e slurm.Entry) {
 
 // policy returns the policy of --model.
 func (p *provision) policy() (policy.Policy, error) {
-	d, err := p.in.decider(cmp.Or(p.model, "futures"), p.in.Decide.OverlapCost)
+	name, err := p.chosen()
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.in.decider(name, p.in.Decide.OverlapCost)
 	if b := d.untuned; b != nil && b.Knob.Required {
-		return nil, cli.Usagef("--model %s needs --set policy.%s=: %s", p.model, b.Knob.Name, b.Knob.Help)
+		return nil, cli.Usagef("--model %s needs --set policy.%s=: %s", name, b.Knob.Name, b.Knob.Help)
 	}
 	p.s.Live = d.forecasts && p.s.Rules == nil
 	return d.Policy, err

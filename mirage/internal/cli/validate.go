@@ -26,16 +26,6 @@ import (
 	"github.com/foretime/foretime/shared/plural"
 )
 
-// validated is the JSON output of mirage validate.
-type validated struct {
-	Model string `json:"model"`
-	validation.Summary
-	Settings map[string]any               `json:"settings"`
-	Versus   map[string]validation.Paired `json:"versus,omitempty"`
-	Verdict  string                       `json:"verdict,omitempty"`
-	Seconds  float64                      `json:"wall_seconds"`
-}
-
 // validate holds the flags and results of the validate command.
 type validate struct {
 	env        *cli.Env
@@ -112,7 +102,16 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 			return err
 		}
 	}
-	result := validated{Model: v.model, Summary: validation.Summarise(played, reactive, v.plan, v.cost), Settings: settings}
+	subject, err := newSubject(v.model)
+	if err != nil {
+		return err
+	}
+	subject.Log, subject.Date, subject.OverlapCost = filepath.Base(path), begin.UTC().Format(time.DateOnly), v.overlap
+	subject.Nodes, subject.LimitSeconds = v.plan.Service.Nodes, v.plan.Service.Limit
+	subject.Settings = settings
+	result := validated{
+		subject: subject, Summary: validation.Summarise(played, reactive, v.plan, v.cost),
+	}
 	if v.compare {
 		if err := v.versus(&result, names[1:], validation.Blocks(v.plan, reactive)); err != nil {
 			return err

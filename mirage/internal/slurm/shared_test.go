@@ -15,25 +15,13 @@ import (
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
-// sharing lets four jobs run on a node, each with one of its four GPUs.
-func sharing(c *slurmtest.Cluster) {
-	path := filepath.Join(c.Dir, "slurm.conf")
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, bytes.ReplaceAll(b, []byte("CPUs=1 "), []byte("CPUs=4 ")), 0o600)
-	}
-	if err != nil {
-		c.T.Fatal(err)
-	}
-}
-
 // TestRealSharedNodes: of sixteen GPUs in four nodes eleven are taken by jobs of
 // one each, so that there is room for a successor at once; who counts nodes sees
 // a full machine.
 func TestRealSharedNodes(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	c := slurmtest.Start(t, sharing)
+	c := slurmtest.Start(t, slurmtest.ShareNodes)
 	mirage := filepath.Join(c.Dir, "mirage")
 	run(t, nil, "go", "build", "-o", mirage, "../../cmd/mirage")
 	for range 11 {

@@ -51,7 +51,7 @@ func share(rng *rand.Rand, of []float64) float64 {
 func TestRealWhen(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
-	c := slurmtest.Start(t, sharing)
+	c := slurmtest.Start(t, slurmtest.ShareNodes)
 	client := &Client{Runner: Exec{Env: c.Env()}}
 	rng := rand.New(rand.NewPCG(*whenSeed, 4))
 	var all []asked

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/mirage/internal/validation"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
+)
+
+// subject is what a validation is about.
+type subject struct {
+	Model        string         `json:"model"`
+	Digest       string         `json:"model_sha256,omitempty"` // of a model file
+	Log          string         `json:"log"`
+	Date         string         `json:"date"` // of the validation, UTC
+	OverlapCost  float64        `json:"overlap_cost"`
+	Nodes        int            `json:"service_nodes"`
+	LimitSeconds int64          `json:"service_limit_seconds"`
+	Settings     map[string]any `json:"settings"`
+}
+
+// validated is the JSON output of mirage validate, which provision --model reads.
+type validated struct {
+	subject
+	validation.Summary
+	Versus  map[string]validation.Paired `json:"versus,omitempty"`
+	Verdict string                       `json:"verdict,omitempty"`
+	Seconds float64                      `json:"wall_seconds"`
+}
+
+// newSubject returns the subject with its model: a baseline, the oracle or a file.
+func newSubject(model string) (s subject, err error) {
+	s.Model = model
+	s.Digest, err = digest(model)
+	return s, err
+}
+
+// digest returns the SHA-256 of a model file; "" for a baseline.
+func digest(model string) (string, error) {
+	if _, err := policy.Baselines().Find(model); err == nil || model == oracle {
+		return "", nil
+	}
+	b, err := file.ReadAll(model)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// judged is the part of a validation's JSON output that provision uses.
+type judged struct {
+	subject
+	Episodes int `json:"episodes"`
+	Cost     *struct {
+		Mean float64 `json:"mean"`
+	} `json:"cost_hours"`
+}
+
+// readValidated reads the output of mirage validate --json; nil if the name is a baseline
+// or another kind of file.
+func readValidated(name string) (*judged, error) {
+	if _, err := policy.Baselines().Find(name); err == nil {
+		return nil, nil
+	}
+	b, err := file.ReadAll(name)
+	if errors.Is(err, fs.ErrNotExist) { // the model's name is wrong
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var j judged
+	if json.Unmarshal(b, &j) != nil || j.Cost == nil { // a model file, or a broken one
+		return nil, nil
+	}
+	if j.Model == "" || j.Date == "" || j.Episodes < 1 || !(j.OverlapCost >= 0) {
+		return nil, fmt.Errorf("%s: not the output of mirage validate --json: it has no model, date, episodes or overlap_cost", name)
+	}
+	if j.Model == oracle {
+		return nil, cli.Usagef("--model %s: it validates the oracle, which knows the future", name)
+	}
+	now, err := digest(j.Model)
+	if err != nil {
+		return nil, fmt.Errorf("%s validates the model %s: %w", name, j.Model, err)
+	}
+	if now != j.Digest {
+		return nil, cli.Usagef("--model %s: the model %s has changed since this validation; validate it again", name, j.Model)
+	}
+	return &j, nil
+}
+
+// apply makes the settings those of the validation and warns of differences.
+func (j *judged) apply(s *settings, warn func(format string, args ...any)) {
+	if s.Policy == nil {
+		s.Policy = map[string]float64{}
+	}
+	for _, b := range policy.Baselines() {
+		k := b.New.Knob
+		if k == nil {
+			continue
+		}
+		value, tested := j.Settings[k.Name].(float64)
+		if own, given := s.Policy[k.Name]; !tested || given && own == value {
+			continue
+		} else if given {
+			warn("policy.%s is %v, the validation of %s had %v", k.Name, own, j.Date, value)
+			continue
+		}
+		s.Policy[k.Name] = value
+	}
+	if s.source.Given("decide.overlap_cost") && s.Decide.OverlapCost != j.OverlapCost {
+		warn("decide.overlap_cost is %v, the validation of %s had %v", s.Decide.OverlapCost, j.Date, j.OverlapCost)
+	}
+	if v := s.Service; v.Nodes != j.Nodes || int64(v.Limit) != j.LimitSeconds {
+		warn("the validation of %s was for a service of %s and %v, not for %s and %v", j.Date, plural.Count(j.Nodes, "node"), span(j.LimitSeconds), plural.Count(v.Nodes, "node"), v.Limit)
+	}
+}
+
+// chosen returns the name of the policy of --model, after it has printed the validation
+// of it.
+func (p *provision) chosen() (string, error) {
+	name := cmp.Or(p.model, "futures")
+	j, err := readValidated(name)
+	if err != nil {
+		return "", err
+	}
+	if j == nil {
+		p.env.Log.Warnf("policy %s: no validation is known; mirage validate LOG --model %s --json > FILE tests it, and provision --model FILE runs what was tested", name, name)
+		return name, nil
+	}
+	j.apply(p.in, p.env.Log.Warnf)
+	p.env.Log.Infof("policy %s, validated on %s (%s): %s of %s cost %.2f h each", j.Model, j.Date, name, plural.Count(j.Episodes, "episode"), j.Log, j.Cost.Mean)
+	return j.Model, nil
+}
