@@ -142,7 +142,7 @@ func (v *validate) play(ctx context.Context, names []string) (settings map[strin
 		return nil, err
 	}
 	names = append(slices.Clone(names), "reactive")
-	played, err := v.walk(ctx, strings.Join(names, ", "), validation.With(append(policies, policy.Reactive{})...))
+	played, err := v.walk(ctx, strings.Join(names, ", "), validation.With(append(policies, policy.Fixed{})...))
 	if err != nil {
 		return nil, err
 	}

@@ -57,13 +57,13 @@ func (k *Knob) Tunable(serviceHours float64) []float64 {
 // Baselines are the policies by name; one more is a line here and a file.
 func Baselines() registry.List[Baseline] {
 	return registry.List[Baseline]{
-		{Name: "reactive", Help: "submit when the predecessor has ended", New: Baseline{Policy: always(Reactive{})}},
+		{Name: "reactive", Help: "submit when the predecessor has ended", New: Baseline{Policy: always(Fixed{})}},
 		{Name: "avg", Help: "submit ahead by the mean of the last 100 waits", New: Baseline{Policy: always(Average{}), Rival: true}},
 		{Name: "quantile", Help: "submit ahead by a quantile of the last 500 waits", New: quantile},
 		{Name: "fixed", Help: "submit ahead by a fixed time", New: fixed},
 		{Name: "forecast", Help: "submit ahead by the wait from simulating the queue with time limits", New: queueForecast},
 		{Name: "futures", Help: "least expected cost over sampled futures of the queue (run times and arrivals from the past)", New: futures},
-		{Name: "never-late", Help: "submit when the predecessor starts", New: Baseline{Policy: always(NeverLate{})}},
+		{Name: "never-late", Help: "submit when the predecessor starts", New: Baseline{Policy: always(Fixed{LeadHours: math.Inf(1)})}},
 	}
 }
 

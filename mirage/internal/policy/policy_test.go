@@ -70,8 +70,8 @@ func TestDecide(t *testing.T) {
 		hours  float64
 		want   Decision
 	}{
-		{"reactive", Reactive{}, 0.1, Decision{}},
-		{"never late", NeverLate{}, 48, Decision{Submit: true}},
+		{"reactive", Fixed{}, 0.1, Decision{}},
+		{"never late", Fixed{LeadHours: math.Inf(1)}, 48, Decision{Submit: true}},
 		{"fixed, too early", Fixed{4}, 5, expecting(false, -1)},
 		{"fixed, reached", Fixed{5}, 5, expecting(true, 0)},
 		{"average, too early", Average{}, 5, expecting(false, -0.5)},

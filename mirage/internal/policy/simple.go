@@ -8,19 +8,6 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Reactive submits when the predecessor has ended, which is not up to it:
-// it never says yes before.
-type Reactive struct{}
-
-// Decide says wait.
-func (Reactive) Decide(*State) (Decision, error) { return Decision{}, nil }
-
-// NeverLate submits when the predecessor starts.
-type NeverLate struct{}
-
-// Decide says submit.
-func (NeverLate) Decide(*State) (Decision, error) { return Decision{Submit: true}, nil }
-
 // Average submits when the predecessor has as long to run as the last hundred
 // started jobs waited on average.
 type Average struct{}
@@ -42,13 +29,18 @@ func (q Quantile) Decide(s *State) (Decision, error) {
 	return waitOf(s, amongWaits(s, stats.Sort(s.Waits).NextRank(q.Q))), nil
 }
 
-// Fixed submits a fixed time before the predecessor's end.
+// Fixed submits a fixed time before the predecessor's end: never before the end for a
+// lead of 0, and as soon as the predecessor runs for an infinite one, neither of which
+// expects a wait.
 type Fixed struct {
 	LeadHours float64
 }
 
-// Decide says submit when the lead is reached.
+// Decide submits when the lead is reached.
 func (f Fixed) Decide(s *State) (Decision, error) {
+	if all := math.IsInf(f.LeadHours, 1); all || !(f.LeadHours > 0) {
+		return Decision{Submit: all}, nil
+	}
 	return waitOf(s, uncertainty.Point(f.LeadHours*3600)), nil
 }
 

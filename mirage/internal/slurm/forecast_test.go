@@ -169,7 +169,7 @@ func TestHandover(t *testing.T) {
 func TestSilence(t *testing.T) {
 	w := newWorld(1)
 	w.away = func(time.Time) bool { return true }
-	s := w.settings(policy.Reactive{}, 3)
+	s := w.settings(policy.Fixed{}, 3)
 	begun := w.now
 	if _, _, err := life(t.TempDir(), s); !errors.Is(err, ErrSilent) || w.now.Sub(begun) < firstAnswer || w.now.Sub(begun) > 2*firstAnswer {
 		t.Errorf("after %v: %v", w.now.Sub(begun), err)
@@ -177,7 +177,7 @@ func TestSilence(t *testing.T) {
 	w = newWorld(1)
 	from := w.now.Add(70 * time.Second)
 	w.away = func(now time.Time) bool { return now.After(from) && now.Before(from.Add(9*time.Minute)) }
-	s = w.settings(policy.Reactive{}, 3)
+	s = w.settings(policy.Fixed{}, 3)
 	l, _, err := life(t.TempDir(), s)
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func TestExactlyOnce(t *testing.T) {
 		w.acct = rapid.Bool().Draw(t, "accounting")
 		w.modern = rapid.Bool().Draw(t, "modern")
 		links := rapid.IntRange(1, 4).Draw(t, "links")
-		p := rapid.SampledFrom([]policy.Policy{policy.Reactive{}, policy.NeverLate{}, policy.Fixed{LeadHours: .3}, policy.Average{}, policy.Quantile{Q: .5}}).Draw(t, "policy")
+		p := rapid.SampledFrom([]policy.Policy{policy.Fixed{}, policy.Fixed{LeadHours: math.Inf(1)}, policy.Fixed{LeadHours: .3}, policy.Average{}, policy.Quantile{Q: .5}}).Draw(t, "policy")
 		s := w.settings(p, links)
 		s.Release = rapid.Bool().Draw(t, "release")
 		w.play(t, s)
@@ -197,7 +197,7 @@ func TestForgotten(t *testing.T) {
 			w := newWorld(2)
 			w.acct = tt.acct
 			dir := t.TempDir()
-			s := w.settings(policy.Reactive{}, 2)
+			s := w.settings(policy.Fixed{}, 2)
 			p, err := Open(dir, s)
 			if err != nil {
 				t.Fatal(err)
@@ -241,7 +241,7 @@ func TestForgotten(t *testing.T) {
 func TestDouble(t *testing.T) {
 	w := newWorld(9)
 	dir := t.TempDir()
-	s := w.settings(policy.Reactive{}, 1)
+	s := w.settings(policy.Fixed{}, 1)
 	var warned []error
 	s.Warn = func(err error) { warned = append(warned, err) }
 	p, err := Open(dir, s)
@@ -272,7 +272,7 @@ func TestFailing(t *testing.T) {
 		"cancelled":   func(w *world) { w.hopeless = true },
 	} {
 		w := newWorld(13)
-		s := w.settings(policy.Reactive{}, 0)
+		s := w.settings(policy.Fixed{}, 0)
 		fate(w)
 		dir := t.TempDir()
 		for i := range 2 { // whoever starts it again wants to see it tried
@@ -290,7 +290,7 @@ func TestFailing(t *testing.T) {
 func TestRelease(t *testing.T) {
 	for _, release := range []bool{false, true} {
 		w := newWorld(11)
-		s := w.settings(policy.NeverLate{}, 4)
+		s := w.settings(policy.Fixed{LeadHours: math.Inf(1)}, 4)
 		s.Release = release
 		l, _, err := life(t.TempDir(), s)
 		if err != nil {
@@ -312,7 +312,7 @@ func TestRelease(t *testing.T) {
 // end the chain.
 func TestGone(t *testing.T) {
 	w := newWorld(10)
-	s := w.settings(policy.Reactive{}, 3)
+	s := w.settings(policy.Fixed{}, 3)
 	dir := t.TempDir()
 	forgotten := false
 	s.Warn = func(error) { forgotten = true }
@@ -418,7 +418,7 @@ func TestDryRun(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	w := newWorld(6)
 	dir := t.TempDir()
-	good := w.settings(policy.Reactive{}, 1)
+	good := w.settings(policy.Fixed{}, 1)
 	p, err := Open(dir, good)
 	if err != nil {
 		t.Fatal(err)
@@ -473,7 +473,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 	p.Close()
-	s.Policy = policy.Reactive{}
+	s.Policy = policy.Fixed{}
 	if l, _, err := life(dir, s); err != nil || l.Summary().Ended != 3 {
 		t.Errorf("gone on: %v", err)
 	}
@@ -481,7 +481,7 @@ func TestStop(t *testing.T) {
 
 // TestOpenEnds: an opening that a panic ends leaves the folder to the next.
 func TestOpenEnds(t *testing.T) {
-	dir, s := t.TempDir(), newWorld(9).settings(policy.Reactive{}, 1)
+	dir, s := t.TempDir(), newWorld(9).settings(policy.Fixed{}, 1)
 	s.Tell = func(Entry) { panic("ended") }
 	func() {
 		defer func() { _ = recover() }()

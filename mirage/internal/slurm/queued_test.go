@@ -21,6 +21,7 @@ import (
 var (
 	queuedJobs  = flag.Int("queued-jobs", 0, "pending jobs of each real Slurm whose starts mirage when --job predicts; 30 make a table, 0 is one small queue")
 	queuedSeed  = flag.Uint64("queued-seed", 1, "seed of these jobs")
+	queuedPast  = flag.Int("queued-past", 64, "jobs that end before these questions, in the table")
 	queuedEvery = flag.Duration("queued-every", 15*time.Second, "time between two questions about each of these jobs")
 )
 
@@ -72,7 +73,6 @@ type queued struct {
 	qos       map[string]bool     // jobs with the limited QOS
 	after     map[string]string   // job that a job waits for
 	starts    map[string]int64    // Unix seconds
-	ends      map[string]int64
 	questions []question
 	down      [2]int64 // maintenance; zero is none
 }
@@ -83,14 +83,17 @@ func newQueued(t *testing.T, h holding, jobs int) *queued {
 	c := slurmtest.Start(t, slurmtest.KeepAccounts, slurmtest.ShareNodes, func(c *slurmtest.Cluster) {
 		c.Configure("AccountingStorageTRES=gres/gpu\nAccountingStorageEnforce=associations,limits,qos\n")
 	}, account)
-	q := &queued{t: t, c: c, options: map[string][]string{}, qos: map[string]bool{}, after: map[string]string{}, starts: map[string]int64{}, ends: map[string]int64{}}
+	q := &queued{t: t, c: c, options: map[string][]string{}, qos: map[string]bool{}, after: map[string]string{}, starts: map[string]int64{}}
+	rng := rand.New(rand.NewPCG(*queuedSeed, 11))
+	if *queuedJobs > 0 {
+		q.past(rng, *queuedPast)
+	}
 	if h.maintenance {
 		now := time.Now().Unix()
 		q.down = [2]int64{now + 80, now + 140}
 		q.run("scontrol", "create", "reservation", "ReservationName=service", "Users=root", "Nodes=ALL", "Flags=MAINT,IGNORE_JOBS",
 			"StartTime="+time.Unix(q.down[0], 0).Format("2006-01-02T15:04:05"), "EndTime="+time.Unix(q.down[1], 0).Format("2006-01-02T15:04:05"))
 	}
-	rng := rand.New(rand.NewPCG(*queuedSeed, 11))
 	var ids []string
 	for i := range filling + jobs {
 		gpus, minutes := 1+rng.IntN(4), 1+rng.IntN(4)
@@ -116,6 +119,16 @@ func newQueued(t *testing.T, h holding, jobs int) *queued {
 		}
 	}
 	return q
+}
+
+// past runs jobs to their ends, which tell how much of their limits jobs use.
+func (q *queued) past(rng *rand.Rand, jobs int) {
+	for range jobs {
+		q.run("sbatch", "--time=1", "--nodes=1", "--ntasks-per-node=1", "--cpus-per-task=1", "--gres=gpu:1", "--output=/dev/null", fmt.Sprintf("--wrap=sleep %.1f", 60*slurm.Share(rng)))
+	}
+	for q.run("squeue", "--noheader") != "" {
+		time.Sleep(time.Second)
+	}
 }
 
 // filling is the number of jobs that fill the cluster before.
@@ -173,9 +186,6 @@ func (q *queued) note(jobs []slurm.Job) int {
 			id := strconv.FormatInt(j.ID, 10)
 			if q.options[id] != nil {
 				q.starts[id] = j.Start
-			}
-			if j.State.Over() {
-				q.ends[id] = j.End
 			}
 		}
 	}

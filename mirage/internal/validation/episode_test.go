@@ -2,6 +2,7 @@ package validation
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"testing"
 
@@ -44,7 +45,7 @@ func TestPlayEpisode(t *testing.T) {
 		}
 		return played[0]
 	}
-	reactive, early := play(policy.Reactive{}), play(policy.NeverLate{})
+	reactive, early := play(policy.Fixed{}), play(policy.Fixed{LeadHours: math.Inf(1)})
 	if reactive.Submitted != reactive.PredEnd || reactive.Decision < 24*6 {
 		t.Errorf("reactive %+v", reactive)
 	}
@@ -64,7 +65,7 @@ func TestPlayEpisode(t *testing.T) {
 	if _, err := playEpisode(background, submit, service, []policy.Policy{failing{}}); !errors.Is(err, errPlanted) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := playEpisode(background, submit, chain.Service{Nodes: 41, Limit: 60}, []policy.Policy{policy.Reactive{}}); !errors.Is(err, cluster.ErrOversize) {
+	if _, err := playEpisode(background, submit, chain.Service{Nodes: 41, Limit: 60}, []policy.Policy{policy.Fixed{}}); !errors.Is(err, cluster.ErrOversize) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func Example() {
 		}
 		return played[0]
 	}
-	reactive := play(policy.Reactive{})
+	reactive := play(policy.Fixed{})
 	late := validation.Summarise(reactive, reactive, plan, chain.Cost{Overlap: 1})
 	ahead := validation.Summarise(play(policy.Fixed{LeadHours: 6}), reactive, plan, chain.Cost{Overlap: 1})
 	fmt.Println(ahead.Episodes, "episodes; less interruption:", ahead.InterruptionHours.Mean.Value < late.InterruptionHours.Mean.Value)

@@ -35,7 +35,7 @@ func month(t *testing.T, seed uint64) (blocked, naive uncertainty.Prediction) {
 		Episodes: 112, Probes: 2, Interval: day / 4, Start: jobs[0].Submit + 10*day, History: 10 * day,
 		Service: chain.Service{Nodes: 2, Limit: 48 * 3600, Priority: 1000},
 	}
-	played, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Play(t.Context(), With(policy.Reactive{}, policy.Average{}))
+	played, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Play(t.Context(), With(policy.Fixed{}, policy.Average{}))
 	if err != nil {
 		t.Fatal(err)
 	}

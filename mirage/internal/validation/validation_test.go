@@ -175,7 +175,7 @@ func TestPlay(t *testing.T) {
 		return played[0]
 	}
 	oracle := play(Oracle(cost), 2)
-	policies := []policy.Policy{policy.Reactive{}, policy.Average{}, policy.Quantile{Q: .8}, policy.NeverLate{}, policy.QueueForecast{Full: .5}}
+	policies := []policy.Policy{policy.Fixed{}, policy.Average{}, policy.Quantile{Q: .8}, policy.Fixed{LeadHours: math.Inf(1)}, policy.QueueForecast{Full: .5}}
 	together, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Play(t.Context(), With(policies...))
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestPlay(t *testing.T) {
 		}
 	}
 	candidates := []policy.Policy{policy.Fixed{LeadHours: 1}, policy.Fixed{LeadHours: 3}, policy.Fixed{LeadHours: 6}}
-	groups := [][]policy.Policy{{policy.NeverLate{}}, candidates}
+	groups := [][]policy.Policy{{policy.Fixed{LeadHours: math.Inf(1)}}, candidates}
 	best, least, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Tune(t.Context(), groups, cost)
 	if err != nil {
 		t.Fatal(err)
@@ -209,11 +209,11 @@ func TestPlay(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (Episodes{Workload: w, Plan: plan}).Play(ctx, With(policy.Reactive{})); !errors.Is(err, context.Canceled) {
+	if _, err := (Episodes{Workload: w, Plan: plan}).Play(ctx, With(policy.Fixed{})); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	plan.Interval = 0
-	if _, err := (Episodes{Workload: w, Plan: plan}).Play(t.Context(), With(policy.Reactive{})); !errors.Is(err, samples.ErrPlan) {
+	if _, err := (Episodes{Workload: w, Plan: plan}).Play(t.Context(), With(policy.Fixed{})); !errors.Is(err, samples.ErrPlan) {
 		t.Errorf("error %v", err)
 	}
 }
