@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/cluster"
@@ -328,5 +329,30 @@ func TestOracle(t *testing.T) {
 	}
 	if waits, err := without.oracle(t.Context(), *c); waits != nil || err != nil {
 		t.Errorf("without a file: %v, %v", waits, err)
+	}
+}
+
+// TestFlagCount: no command has more than fifteen flags of its own, besides --help.
+func TestFlagCount(t *testing.T) {
+	const most = 15
+	seen := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		var names []string
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && f.Name != "help" {
+				names = append(names, f.Name)
+			}
+		})
+		if seen += len(names); len(names) > most {
+			t.Errorf("%s has %d flags, want at most %d: %v", c.CommandPath(), len(names), most, names)
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(New(cli.NewEnv(nil, io.Discard, io.Discard)))
+	if seen < 100 {
+		t.Errorf("%d flags in all: some commands were not visited", seen)
 	}
 }
