@@ -77,7 +77,8 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	if v.Submit = v.Submit || v.Why == "end of predecessor"; v.Submit {
 		return p.s.DryRun, p.submit(ctx, v, last.Number+1)
 	}
-	return false, p.log(v)
+	p.log(v)
+	return false, nil
 }
 
 // ask puts the question to the policy, whose answer stands for some time.
@@ -116,9 +117,11 @@ func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) (stands time.Du
 	return stands, nil
 }
 
-// log adds to the decisions.
-func (p *Provisioner) log(v Verdict) error {
+// log adds to the decisions. A full disk does not stop the chain.
+func (p *Provisioner) log(v Verdict) {
 	v.At, v.DryRun = p.s.Clock.Now().UTC(), p.s.DryRun
 	p.Metrics.add(&p.Metrics.decisions)
-	return p.decisions.AppendJSON(v)
+	if err := p.decisions.AppendJSON(v); err != nil {
+		p.s.Warn(fmt.Errorf("a decision is not recorded: %w", err))
+	}
 }

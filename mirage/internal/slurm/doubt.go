@@ -42,7 +42,13 @@ func (p *Provisioner) doubt(err error) {
 // stuck doubts a service's job that will never start. It returns an error for the first
 // of the chain, whose successors would not start either.
 func (p *Provisioner) stuck(k *Link, j *Job) error {
-	if !j.State.Pending() || !permanent(j.Reason) {
+	if !j.State.Pending() {
+		return nil
+	}
+	if j.Reason == "JobHeldUser" || j.Reason == "JobHeldAdmin" || j.Reason == "JobHoldMaxRequeue" {
+		p.doubt(fmt.Errorf("job %d of link %d is held (%s) and starts after scontrol release %d", j.ID, k.Number, j.Reason, j.ID))
+	}
+	if !permanent(j.Reason) {
 		return nil
 	}
 	err := fmt.Errorf("job %d of link %d: %w: pending with reason %s", j.ID, k.Number, ErrNeverStarts, j.Reason)

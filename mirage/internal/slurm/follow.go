@@ -34,12 +34,18 @@ const patience = 5
 
 // note records what is new about the job of a link.
 func (p *Provisioner) note(k *Link, j *Job) error {
+	if k.Started && (j.State.Pending() || j.Started() && j.Start > k.Start) { // the same job, once more
+		p.s.Warn(fmt.Errorf("job %d of link %d was requeued", j.ID, k.Number))
+		if err := p.append(Entry{Kind: Requeued, Link: k.Number, Job: j.ID}); err != nil {
+			return err
+		}
+	}
 	if j.Started() && !k.Started {
 		if err := p.append(Entry{Kind: Started, Link: k.Number, Job: j.ID, Start: j.Start}); err != nil {
 			return err
 		}
 		p.decision = time.Time{} // the first one is due at the start
-		if p.s.Outcome != nil && k.Number > 0 {
+		if p.s.Outcome != nil && k.Number > 0 && k.Gone == 0 {
 			late := float64(j.Start) - seconds(p.end(&p.ledger.Links[k.Number-1]))
 			p.s.Outcome(p.ledger.Token(k.Number), late*p.s.Scale/3600)
 		}

@@ -109,13 +109,10 @@ func (h *history) snapshot(jobs []Job, at float64, m scale) error {
 	return h.keep(record{At: m.unix(at), Queue: s[:]})
 }
 
-// keep remembers a record, on disk first.
+// keep remembers a record, also if it cannot be written.
 func (h *history) keep(r record) error {
-	if err := h.log.AppendJSON(r); err != nil {
-		return err
-	}
 	h.remember(r)
-	return nil
+	return h.log.AppendJSON(r)
 }
 
 // waits are the last waits, newest first.

@@ -21,6 +21,7 @@ const (
 	Intent   Kind = "intent"   // sbatch is about to be run for a link
 	Accepted Kind = "accepted" // a link has a job
 	Started  Kind = "started"  // it holds nodes
+	Requeued Kind = "requeued" // it holds none for now: the same job waits again
 	Ended    Kind = "ended"    // it holds none any more
 	Void     Kind = "void"     // it ended without ever having started
 	Refused  Kind = "refused"  // sbatch submitted no job for a link
@@ -47,7 +48,10 @@ type Link struct {
 	Open    bool      // what came of the last one is not known yet
 	Refused time.Time // first refusal since its last job; zero is none
 	Job     int64     // 0 until one is known
-	Start   int64     // Unix seconds; 0 until then
+	Start   int64     // Unix seconds; 0 until then; the latest if its job was requeued
+	First   int64     // Unix seconds of the first start; 0 until then
+	Gone    int64     // Unix seconds of the latest requeue; 0 is none
+	Gap     int64     // seconds between requeues and the starts after them
 	End     int64     // Unix seconds; 0 until then, or if it is not known
 	Started bool
 	Ended   bool
@@ -85,15 +89,18 @@ func ReadLedger(path string) (*Ledger, error) {
 	return l, err
 }
 
-// Append records an entry. The error wraps ErrLedger, and nothing is
-// recorded, where it contradicts those before it.
+// ErrWrite is returned when the journal could not be written.
+var ErrWrite = errors.New("cannot write the journal")
+
+// Append records an entry. The error wraps ErrLedger if it contradicts those before it,
+// and ErrWrite if the disk did not take it; nothing is recorded then.
 func (l *Ledger) Append(e Entry) error {
 	trial := l.clone()
 	if err := trial.apply(e); err != nil {
 		return err
 	}
 	if err := l.log.AppendJSON(e); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrWrite, err)
 	}
 	return l.apply(e)
 }
@@ -164,7 +171,16 @@ func (l *Ledger) apply(e Entry) error {
 		if k.Job == 0 || k.Started {
 			return refuse("it has no job, or its job has started")
 		}
-		k.Started, k.Start = true, e.Start
+		if k.Started, k.Start = true, e.Start; k.Gone == 0 {
+			k.First = e.Start
+		} else {
+			k.Gap += max(e.Start-k.Gone, 0)
+		}
+	case Requeued:
+		if k.Job != e.Job || !k.Started || k.Ended {
+			return refuse("its job is a different one, or does not run")
+		}
+		k.Started, k.Start, k.Gone = false, 0, e.At.Unix()
 	case Ended:
 		if k.Job == 0 || k.Ended {
 			return refuse("it has no job, or its job has ended")
@@ -204,14 +220,15 @@ func (l *Ledger) Summary() Summary {
 	s := Summary{Links: len(l.Links)}
 	for i, k := range l.Links {
 		s.Submissions += k.Tries
+		s.Interruption += float64(k.Gap)
 		if k.Ended {
 			s.Ended++
 		}
-		if i == 0 || !k.Started || l.Links[i-1].End == 0 {
+		if i == 0 || k.First == 0 || l.Links[i-1].End == 0 {
 			continue
 		}
 		s.HandOvers++
-		reward := float64(k.Start - l.Links[i-1].End)
+		reward := float64(k.First - l.Links[i-1].End)
 		s.Interruption += max(reward, 0)
 		s.Overlap += max(-reward, 0)
 		if reward > 1 {

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,13 +24,9 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	if p.s.Rules != nil {
 		p.queue = counted(jobs, p.s.Rules.Unit)
 	}
-	if err := p.history.see(p.queue, seconds(now), p.scale(), p.ledger.used); err != nil {
-		return err
-	}
+	unwritten := p.history.see(p.queue, seconds(now), p.scale(), p.ledger.used)
 	if due {
-		if err := p.history.snapshot(p.queue, seconds(now), p.scale()); err != nil {
-			return err
-		}
+		unwritten = cmp.Or(unwritten, p.history.snapshot(p.queue, seconds(now), p.scale()))
 		p.snapshot = now.Add(time.Duration(float64(samples.SnapshotSeconds*time.Second) / p.s.Scale))
 		if err := p.look(ctx); err != nil {
 			p.s.Warn(err)
@@ -40,6 +37,9 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 		}
 		p.tooFew(total)
 		p.Metrics.queue(jobs, total, unavailable)
+	}
+	if unwritten != nil { // a full disk does not stop the chain
+		p.s.Warn(fmt.Errorf("the history of the queue is not recorded: %w", unwritten))
 	}
 	p.Metrics.update(func(m *Metrics) { m.lastPoll = seconds(now) })
 	return nil

@@ -146,7 +146,8 @@ func (p *Provisioner) append(e Entry) error {
 // Run keeps the chain going until all its services have ended or the context
 // is done. What a poll could not do goes to Settings.Warn and is tried again
 // at the next one; the errors that end the run are ErrUnsure, ErrFailing,
-// ErrRefused, ErrNeverStarts for the first service, ErrLedger, what the disk says, and the context's.
+// ErrRefused, ErrNeverStarts for the first service, ErrLedger, ErrWrite after as long as
+// ErrSilent, and the context's.
 func (p *Provisioner) Run(ctx context.Context) error {
 	if p.ledger.Last() == nil && p.s.Predecessor != 0 {
 		if err := p.append(Entry{Kind: Accepted, Link: 0, Job: p.s.Predecessor, Reason: "given"}); err != nil {
@@ -158,9 +159,13 @@ func (p *Provisioner) Run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return p.leave(ctx)
-		case errors.Is(err, ErrCommand) || errors.Is(err, ErrAnswer):
+		case errors.Is(err, ErrCommand) || errors.Is(err, ErrAnswer) || errors.Is(err, ErrWrite):
 			p.Metrics.add(&p.Metrics.pollErrors)
-			if silent := p.silent(); silent > 0 {
+			silent := p.silent()
+			if silent > 0 && errors.Is(err, ErrWrite) {
+				return fmt.Errorf("tried for %v: %w", silent, err)
+			}
+			if silent > 0 {
 				return fmt.Errorf("%w for %v: %w", ErrSilent, silent, err)
 			}
 			p.s.Warn(err)
@@ -178,7 +183,7 @@ func (p *Provisioner) Run(ctx context.Context) error {
 	}
 }
 
-// silent is for how long Slurm has been out of reach, where that is too long, else 0.
+// silent returns for how long no step has succeeded, if that is too long, else 0.
 func (p *Provisioner) silent() time.Duration {
 	now, most := p.s.Clock.Now(), firstAnswer
 	if p.mute.IsZero() {
