@@ -13,6 +13,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -55,10 +56,12 @@ func Need(t *testing.T) {
 // Cluster is a Slurm of four nodes with four fake GPUs each, on loopback, in a
 // directory of its own.
 type Cluster struct {
-	T     *testing.T
-	Dir   string      // settings and state
-	procs []*exec.Cmd // in start order
-	start chan func()
+	T       *testing.T
+	Dir     string      // settings and state
+	procs   []*exec.Cmd // in start order
+	stopped []*exec.Cmd // by Stop
+	spawned int
+	start   chan func()
 }
 
 // Start starts a Slurm and stops it at the end of the test. The functions more run
@@ -221,11 +224,12 @@ func (c *Cluster) Ports(n int) (ports []int) {
 // Spawn starts a daemon in the foreground.
 func (c *Cluster) Spawn(name string, args ...string) {
 	cmd := exec.Command(Program(c.T, name), args...)
-	out, err := os.Create(filepath.Join(c.Dir, fmt.Sprintf("%s.%d.out", name, len(c.procs))))
+	out, err := os.Create(filepath.Join(c.Dir, fmt.Sprintf("%s.%d.out", name, c.spawned)))
 	if err != nil {
 		c.T.Fatal(err)
 	}
 	defer out.Close()
+	c.spawned++
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.Env(), out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error)
@@ -234,6 +238,39 @@ func (c *Cluster) Spawn(name string, args ...string) {
 		c.T.Fatal(err)
 	}
 	c.procs = append(c.procs, cmd)
+}
+
+// Stop ends a daemon; Restart starts it again with the same arguments.
+func (c *Cluster) Stop(name string) {
+	i := slices.IndexFunc(c.procs, func(cmd *exec.Cmd) bool { return filepath.Base(cmd.Path) == name })
+	if i < 0 {
+		c.T.Errorf("%s does not run", name)
+		return
+	}
+	cmd := c.procs[i]
+	end(cmd)
+	c.procs = slices.Delete(c.procs, i, i+1)
+	c.stopped = append(c.stopped, cmd)
+}
+
+// Restart starts a daemon that Stop has ended.
+func (c *Cluster) Restart(name string) {
+	i := slices.IndexFunc(c.stopped, func(cmd *exec.Cmd) bool { return filepath.Base(cmd.Path) == name })
+	if i < 0 {
+		c.T.Errorf("%s was not stopped", name)
+		return
+	}
+	args := c.stopped[i].Args[1:]
+	c.stopped = slices.Delete(c.stopped, i, i+1)
+	c.Spawn(name, args...)
+}
+
+// end ends a daemon, by force after ten seconds.
+func end(cmd *exec.Cmd) {
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	kill := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+	_ = cmd.Wait()
+	kill.Stop()
 }
 
 // Env returns the environment for Slurm's commands.
@@ -290,11 +327,7 @@ func (c *Cluster) stop() {
 		time.Sleep(100 * time.Millisecond)
 	}
 	for i := len(c.procs) - 1; i >= 0; i-- { // munge last
-		cmd := c.procs[i]
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		kill := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait()
-		kill.Stop()
+		end(c.procs[i])
 	}
 	close(c.start)
 	for _, pid := range c.leftProcesses() {

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// How many jobs that ended tell how long those of a shape or a user, and anybody's,
+// How many jobs tell how long those of a shape or a user, and anybody's,
 // will run, and how many of a kind count as much as all of those of the next wider
 // kind. Set on Lonestar6, November 2022 to January 2023.
 const (
@@ -50,18 +50,23 @@ func (u Uses) above(share float64) Uses {
 	return u[sort.Search(len(u), func(i int) bool { return u[i].Share > share }):]
 }
 
-// Quantile of the shares; 1, the limit, where those that run leave it open.
-func (u Uses) Quantile(p float64) float64 {
+// Quantile returns a quantile of the shares. If those that still run leave it open, it
+// returns the largest share that is known to be exceeded, and the quantile among what
+// exceeds it.
+func (u Uses) Quantile(p float64) (share, beyond float64, open bool) {
 	survival := 1.0
 	for i, o := range u {
 		if o.Running {
 			continue
 		}
 		if survival *= 1 - 1/float64(len(u)-i); 1-survival > p {
-			return o.Share
+			return o.Share, 0, false
 		}
 	}
-	return 1
+	if len(u) > 0 {
+		share = u[len(u)-1].Share
+	}
+	return share, (p - (1 - survival)) / survival, true
 }
 
 // mean of the shares, no more than the limit each.
@@ -122,8 +127,22 @@ func (k Kinds) among(from, which float64) Uses {
 }
 
 // Share of its limit that a job will have used in all that has used a share from by
-// now: the quantile u among jobs like it that used more, see among for which.
-func (k Kinds) Share(from, which, u float64) float64 { return k.among(from, which).Quantile(u) }
+// now: the quantile u among jobs like it that used more, see among for which. If those
+// that still run leave it open, the next wider kind decides, and at last the limit.
+func (k Kinds) Share(from, which, u float64) float64 {
+	for kind := range kinds {
+		of := k(kind).above(from)
+		if n := float64(len(of)); kind < kinds-1 && which >= n/(n+prior) {
+			continue
+		}
+		share, beyond, open := of.Quantile(u)
+		if !open {
+			return share
+		}
+		from, u = max(from, share), beyond
+	}
+	return 1 // the limit
+}
 
 // Mean is the mean share that jobs like one use; about the usual one where none is
 // known.

@@ -11,18 +11,19 @@ import (
 func TestUses(t *testing.T) {
 	u := Uses{{.1, false}, {.2, true}, {.4, false}, {.5, true}, {.9, false}}
 	for p, want := range map[float64]float64{0: .1, .19: .1, .21: .4, .46: .4, .47: .9, .99: .9} {
-		if got := u.Quantile(p); got != want {
-			t.Errorf("quantile %v is %v, want %v", p, got, want)
+		if got, _, open := u.Quantile(p); open || got != want {
+			t.Errorf("quantile %v is %v, open %v, want %v", p, got, open, want)
 		}
 	}
-	if got := (Uses{{.2, false}, {.6, true}}).Quantile(.7); got != 1 {
-		t.Errorf("beyond the last that ended: %v, want the limit", got)
+	// Half ended by .2; of the other half, which exceeds .6, .7 is the quantile .4.
+	if got, beyond, open := (Uses{{.2, false}, {.6, true}}).Quantile(.7); !open || got != .6 || math.Abs(beyond-.4) > 1e-12 {
+		t.Errorf("beyond the last that ended: %v, %v, %v", got, beyond, open)
 	}
 	if got := len(u.above(.2)); got != 3 {
 		t.Errorf("%d above .2, want 3", got)
 	}
-	if got := (Uses{}).Quantile(.5); got != 1 {
-		t.Errorf("of none: %v", got)
+	if got, beyond, open := (Uses{}).Quantile(.5); !open || got != 0 || beyond != .5 {
+		t.Errorf("of none: %v, %v, %v", got, beyond, open)
 	}
 }
 
@@ -59,6 +60,17 @@ func TestKinds(t *testing.T) {
 		if got := k.Share(.25, .5, .5); got != .3 {
 			t.Errorf("beyond a quarter only anybody's: %v", got)
 		}
+	}
+	// Nine of the shape have just started: only wider kinds know what is beyond .01.
+	young := make(Uses, 9)
+	for i := range young {
+		young[i] = Use{Share: .01, Running: true}
+	}
+	k := Kinds(func(kind int) Uses {
+		return []Uses{young, of(4, .001), Uses{{.005, false}, {.3, false}, {.7, false}}}[kind]
+	})
+	if low, high := k.Share(0, 0, .49), k.Share(0, 0, .51); low != .3 || high != .7 {
+		t.Errorf("of jobs that have just started: %v and %v, want .3 and .7", low, high)
 	}
 	none := Kinds(func(int) Uses { return nil })
 	if none.Share(.5, 0, .5) != 1 || none.Mean() != unknownMean {

@@ -1,6 +1,8 @@
 package simulator
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/foretime/foretime/mirage/internal/lengths"
@@ -20,20 +22,42 @@ type kind struct {
 // It may be asked by several at once while the simulation stays as it is.
 type Lengths struct {
 	s       *Simulator
-	anybody int32     // the user behind the last
-	ended   [][]int32 // of each user, the latest first
+	anybody int32 // the user behind the last
+	begun   [][]begun
 	mu      sync.Mutex
 	asked   map[kind]lengths.Uses
 }
 
-// Lengths is what the jobs that have ended or run by now tell.
+// begun is a job that has started.
+type begun struct {
+	job   int32
+	start int64
+	use   lengths.Use
+}
+
+// Lengths is what the jobs that have ended or run by now tell. Of each user they are in
+// the order of their starts, the latest first: the latest to end would be short ones,
+// while the long ones of the same time still run.
 func (s *Simulator) Lengths() *Lengths {
-	l := &Lengths{s: s, anybody: int32(s.w.users), ended: make([][]int32, s.w.users+1), asked: map[kind]lengths.Uses{}}
-	for seen := 1; seen <= min(endedSeen, len(s.ended)); seen++ {
-		i := s.ended[len(s.ended)-seen]
-		for _, user := range []int32{s.job(i).user, l.anybody} {
-			l.ended[user] = append(l.ended[user], i)
+	l := &Lengths{s: s, anybody: int32(s.w.users), begun: make([][]begun, s.w.users+1), asked: map[kind]lengths.Uses{}}
+	add := func(b begun) {
+		for _, user := range []int32{s.job(b.job).user, l.anybody} {
+			l.begun[user] = append(l.begun[user], b)
 		}
+	}
+	for _, p := range s.ended[max(len(s.ended)-endedSeen, 0):] {
+		j := s.job(p.job)
+		add(begun{p.job, p.start, lengths.Use{Share: float64(j.duration) / float64(max(j.limit, 1))}})
+	}
+	for _, a := range s.nodes.Running() {
+		if !s.IsExtra(a.Job) {
+			add(begun{a.Job, a.Start, lengths.Use{Share: float64(s.now-a.Start) / float64(max(a.Until-a.Start, 1)), Running: true}})
+		}
+	}
+	for _, of := range l.begun {
+		slices.SortFunc(of, func(a, b begun) int { // starts of the same second in an order that lengths do not change
+			return cmp.Or(cmp.Compare(b.start, a.start), cmp.Compare(uniform(a.job, 0), uniform(b.job, 0)))
+		})
 	}
 	return l
 }
@@ -49,17 +73,9 @@ func (l *Lengths) of(k kind) lengths.Uses {
 	if k.user == l.anybody {
 		most = lengths.OfAll
 	}
-	same := func(j *job) bool {
-		return k.user == l.anybody || j.user == k.user && (k.nodes == 0 || j.nodes == k.nodes && j.limit == k.limit)
-	}
-	for _, i := range l.ended[k.user] {
-		if j := l.s.job(i); len(uses) < most && same(j) {
-			uses = append(uses, lengths.Use{Share: float64(j.duration) / float64(max(j.limit, 1))})
-		}
-	}
-	for _, a := range l.s.nodes.Running() {
-		if !l.s.IsExtra(a.Job) && same(l.s.job(a.Job)) {
-			uses = append(uses, lengths.Use{Share: float64(l.s.now-a.Start) / float64(max(a.Until-a.Start, 1)), Running: true})
+	for _, b := range l.begun[k.user] {
+		if j := l.s.job(b.job); len(uses) < most && (k.nodes == 0 || j.nodes == k.nodes && j.limit == k.limit) {
+			uses = append(uses, b.use)
 		}
 	}
 	uses.Sort()

@@ -2,6 +2,8 @@ package simulator
 
 import (
 	"math"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
@@ -106,8 +108,8 @@ func TestFed(t *testing.T) {
 	}
 }
 
-// TestUses: a running job has used its time since the start; of a user's ended jobs as
-// many count as the kind has room for.
+// TestUses: a running job has used its time since the start; of a user's jobs the latest
+// to start count, as many as the kind has room for.
 func TestUses(t *testing.T) {
 	s := steady(t, 100)
 	s.RunUntil(90*600 + 300)
@@ -120,7 +122,40 @@ func TestUses(t *testing.T) {
 			t.Errorf("five minutes of an hour are a share of %v", u.Share)
 		}
 	}
-	if ended != lengths.OfKind {
-		t.Errorf("%d jobs of the user count, want %d", ended, lengths.OfKind)
+	if ended != lengths.OfKind-1 {
+		t.Errorf("%d ended jobs of the user count, want %d besides the running one", ended, lengths.OfKind-1)
+	}
+}
+
+// TestLengthsOfACohort: jobs of a tenth and of their whole limit alternate. Ten at a time
+// start every six minutes, so the latest to end are mostly short, and the long ones still
+// run; half of all are long all the same.
+func TestLengthsOfACohort(t *testing.T) {
+	st := Standing{Now: 1e9}
+	for i := range 400 {
+		start := st.Now - 360*int64(i/10) - 1
+		j := trace.Job{ID: strconv.Itoa(i), User: "u", Nodes: 1, Submit: start, Start: start, End: start + 360, Limit: 3600}
+		if i%2 == 0 {
+			j.End = start + 3600
+		}
+		if j.End > st.Now {
+			st.Running = append(st.Running, j)
+		} else {
+			st.Ended = append(st.Ended, j)
+		}
+	}
+	st.Pending = []trace.Job{{ID: "new", User: "u", Nodes: 1, Submit: st.Now, Limit: 3600}}
+	s, err := Config{Machine: cluster.Machine{Nodes: 100}, Rules: cluster.Defaults(cluster.FCFS)}.Resume(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, long, l := slices.IndexFunc(s.w.Jobs, func(j trace.Job) bool { return j.ID == "new" }), 0., s.Lengths()
+	for draw := range 2000 {
+		if l.Draw(draw)(int32(i), 0) > 1800 {
+			long += 1. / 2000
+		}
+	}
+	if math.Abs(long-.5) > .1 { // a standard error of thirty jobs
+		t.Errorf("%.2f of the draws are long, want half", long)
 	}
 }

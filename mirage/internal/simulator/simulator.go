@@ -30,7 +30,7 @@ type Simulator struct {
 	length   func(job int32, ran int64) int64 // of jobs, in a future; nil otherwise
 	shift    int64                            // between a submission and its repetition, in a future
 	stop     int                              // the first job of the workload that will not be submitted
-	ended    []int32                          // jobs of the workload that have ended, in order
+	ended    []past                           // jobs of the workload that have ended, in order
 	used     []cluster.Cap                    // by number of a cap
 	repeats  bool                             // it was set from outside, and its past arrivals are known
 
@@ -54,6 +54,12 @@ func (e *Extra) End() int64 { return e.Start + e.duration }
 
 // Submitted is when the job was submitted.
 func (e *Extra) Submitted() int64 { return e.submit }
+
+// past is a job that has ended.
+type past struct {
+	job   int32
+	start int64 // Unix seconds
+}
 
 type hold struct {
 	at  int64
@@ -329,7 +335,7 @@ func (s *Simulator) end() {
 		return
 	}
 	if s.length == nil {
-		s.ended = append(s.ended, a.Job)
+		s.ended = append(s.ended, past{a.Job, a.Start})
 	}
 	s.finish(a.Job, a.End)
 }

@@ -87,7 +87,7 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 		case i < running:
 			s.resume(int32(at), j, &sorted[at])
 		case i >= standing:
-			s.ended = append(s.ended, int32(at))
+			s.ended = append(s.ended, past{int32(at), sorted[at].Start})
 		case j.rejected || j.after >= 0: // the end of the other job makes it eligible
 		case sorted[at].Eligible > st.Now:
 			s.held = append(s.held, hold{sorted[at].Eligible, int32(at)})
@@ -104,7 +104,7 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 		s.extra = append(s.extra, Extra{job: j, Started: true, Start: t.Start})
 		s.resume(int32(len(w.jobs)+len(s.extra)-1), &j, &t)
 	}
-	slices.SortStableFunc(s.ended, func(a, b int32) int { return cmp.Compare(sorted[a].End, sorted[b].End) })
+	slices.SortStableFunc(s.ended, func(a, b past) int { return cmp.Compare(sorted[a.job].End, sorted[b.job].End) })
 	s.pass(st.Now)
 	return s, nil
 }

@@ -3,6 +3,7 @@ package slurm
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -135,4 +136,76 @@ func playedWhen(t *testing.T, queues int, margin, share float64) {
 func newView(h *Hardware, st simulator.Standing, config simulator.Config) (*View, error) {
 	v := &View{limits: newLimits()}
 	return v, v.stand(h, st, config)
+}
+
+// TestStatisticsPlayedQueued asks about the pending jobs of forty queues, all of whose
+// jobs were submitted at once, until they start: what TestRealQueued measures on a few.
+func TestStatisticsPlayedQueued(t *testing.T) {
+	const history, jobs, slack, every = 64, 44, 60, 900
+	h := &Hardware{Machine: cluster.Machine{Nodes: 4, Kinds: []cluster.Kind{{Name: "n", Nodes: 4, CPUs: 4, GPUs: 4}}}}
+	config := simulator.Config{Machine: h.Machine, Rules: liveRules("bf_interval=30")}
+	var n, said, came, inside, off float64
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		const now = int64(1e9)
+		all := make([]trace.Job, jobs)
+		for i := range all {
+			limit := int64(3600 * (1 + rng.IntN(4)))
+			all[i] = trace.Job{
+				ID: strconv.Itoa(i), User: "u", Nodes: 1, Limit: limit, Need: &trace.Need{CPUs: 1, GPUs: 1 + rng.IntN(4)},
+				Submit: now, Start: now, End: now + max(int64(float64(limit)*share(rng, shares[:])), 1), Priority: float64(jobs - i),
+			}
+		}
+		var past []trace.Job
+		for range history {
+			past = append(past, trace.Job{User: "u", Nodes: 1, Limit: 3600, Need: &trace.Need{CPUs: 1, GPUs: 1}, Submit: now - 7200, Start: now - 7200, End: now - 7200 + max(int64(3600*share(rng, shares[:])), 1)})
+		}
+		w, err := simulator.NewWorkload(all, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.Simulate(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := now + 60; ; at += every {
+			st := simulator.Standing{Now: at, Ended: past}
+			for i, j := range all {
+				j.Start, j.End, _ = r.Started(i)
+				switch {
+				case j.End <= at:
+					st.Ended = append(st.Ended, j)
+				case j.Start <= at:
+					st.Running = append(st.Running, j)
+				default:
+					st.Pending = append(st.Pending, j)
+				}
+			}
+			if len(st.Pending) == 0 {
+				break
+			}
+			for k := 0; k < len(st.Pending); k += 5 {
+				rest := st
+				rest.Pending = slices.Delete(slices.Clone(st.Pending), k, k+1)
+				v, err := newView(h, rest, config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				waits, err := v.Waits(st.Pending[k], 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				i, _ := strconv.Atoi(st.Pending[k].ID)
+				wait, p := float64(r.Starts[i]-at), Expect(waits, .8)
+				n, said, came, off = n+1, said+p.Value, came+wait, off+math.Abs(p.Value-wait)
+				if wait >= p.Low-slack && wait <= p.High+slack {
+					inside++
+				}
+			}
+		}
+	}
+	t.Logf("%.0f answers: mean wait %.2f h, mean error %.2f h, %+.0f %% too long, 80 %% intervals hold %.2f", n, came/n/3600, off/n/3600, 100*(said/came-1), inside/n)
+	if held, bias := inside/n, said/came-1; math.Abs(held-.8) > .07 || math.Abs(bias) > .15 {
+		t.Errorf("held %.2f, bias %+.2f", held, bias)
+	}
 }
