@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -249,5 +250,33 @@ func TestLists(t *testing.T) {
 	}
 	if got, want := served(append(many, waiting{nodes: 1, asked: true}), running, 1, 2), (1200*3600.+3596)/2; math.Abs(got-want) > 1 {
 		t.Errorf("a long list: %v s, want %v", got, want)
+	}
+}
+
+// TestColdStart: a log begins with a job on one node of a hundred; ten of ten hours start
+// a minute after their submission. The first forecasts go by the waits, not by a list on a
+// machine of one node; a known size brings the list back.
+func TestColdStart(t *testing.T) {
+	var jobs []trace.Job
+	for i := range int64(10) {
+		at := 600 * i
+		jobs = append(jobs, trace.Job{ID: strconv.Itoa(int(i)), User: "u", Nodes: 1 + int(i), Submit: at, Start: at + 60, End: at + 36060, Limit: 36000})
+	}
+	for size, most := range map[int]float64{0: 600, 8: 1e6} {
+		f, err := NewForecaster(jobs, Settings{Size: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		longest := 0.0
+		for !f.Done() {
+			p, err := f.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			longest = max(longest, p.Value)
+		}
+		if longest > most || size > 0 && longest < 3600 {
+			t.Errorf("size %d: a forecast of %.0f s", size, longest)
+		}
 	}
 }

@@ -171,6 +171,11 @@ func (f *Forecaster) ask(j *trace.Job) (x []float64, mean, value float64, err er
 	}
 	x = f.known.features(j, g, f.size(), running, lists)
 	mean = g.advise(listed).mean()
+	if len(f.trees) == 0 && f.s.Size == 0 {
+		// The largest use so far is not yet the machine's size, and no tree corrects the
+		// list's wait.
+		return x, mean, inverse(g.advise(unknown).mean()), nil
+	}
 	add := 0.0
 	for _, t := range f.trees {
 		p, err := t.Predict(x)
