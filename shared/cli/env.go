@@ -32,6 +32,8 @@ type Env struct {
 	// State is the directory for what programs keep for their user. If it is "",
 	// there is none and Stateless gives the reason; both are "" if none is wanted.
 	State, Stateless string
+	// Cache is the directory for what programs can compute again; "" for none.
+	Cache string
 
 	// Companions returns the files that a command reads because its command line
 	// names path: those of a directory, or those that a file refers to. For "" it
@@ -85,6 +87,9 @@ func OSEnv() *Env {
 		env.Log.Formatter.(*plainLog).DisableColors = true
 	}
 	env.State, env.Stateless = stateDirectory(os.Getenv("XDG_STATE_HOME"), os.Getenv("HOME"))
+	if dir, err := os.UserCacheDir(); err == nil && (env.Stateless == "" || os.Getenv("XDG_CACHE_HOME") != "") {
+		env.Cache = dir
+	}
 	return env
 }
 

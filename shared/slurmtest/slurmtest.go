@@ -99,7 +99,7 @@ func Start(t *testing.T, more ...func(*Cluster)) *Cluster {
 		c.Spawn("slurmd", "-D", "-N", fmt.Sprintf("n%d", i), "-f", at("slurm.conf"))
 	}
 	c.Await("four idle nodes", func() bool {
-		out, err := c.Run("sinfo", "--noheader", "--Node", "--format=%T")
+		out, err := c.Run("sinfo", "--noheader", "--Node", "--partition=gpu", "--format=%T")
 		return err == nil && strings.Count(out, "idle\n") == 4
 	})
 	return c

@@ -262,7 +262,7 @@ func TestColdStart(t *testing.T) {
 		at := 600 * i
 		jobs = append(jobs, trace.Job{ID: strconv.Itoa(int(i)), User: "u", Nodes: 1 + int(i), Submit: at, Start: at + 60, End: at + 36060, Limit: 36000})
 	}
-	for size, most := range map[int]float64{0: 600, 8: 1e6} {
+	for size, most := range map[int]float64{0: 120, 8: 1e6} {
 		f, err := NewForecaster(jobs, Settings{Size: size})
 		if err != nil {
 			t.Fatal(err)
@@ -275,7 +275,7 @@ func TestColdStart(t *testing.T) {
 			}
 			longest = max(longest, p.Value)
 		}
-		if longest > most || size > 0 && longest < 3600 {
+		if longest > most || size > 0 && longest < 300 {
 			t.Errorf("size %d: a forecast of %.0f s", size, longest)
 		}
 	}

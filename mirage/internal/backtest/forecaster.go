@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sort"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
@@ -60,10 +61,11 @@ type Forecaster struct {
 	peak   int
 	trees  []*tree.Ensemble // whose mean is to be added to that of the simple forecasts
 	misses misses
+	fixed  bool // it was restored, and learns no more
 
 	rows   [][]float64
 	means  []float64 // of the simple forecasts, transformed
-	values []float64 // predicted, seconds
+	values []float64 // predicted, seconds; NaN if not
 }
 
 // NewForecaster returns a forecaster at the beginning of a log, whose jobs are
@@ -97,7 +99,7 @@ func (f *Forecaster) Next(ctx context.Context) (uncertainty.Prediction, error) {
 		return uncertainty.Prediction{}, err
 	}
 	if f.next < f.first {
-		f.admit(nil, 0, 0)
+		f.admit(nil, 0, math.NaN())
 		return uncertainty.Point(0), nil
 	}
 	x, mean, value, err := f.ask(j)
@@ -138,7 +140,7 @@ func (f *Forecaster) reach(ctx context.Context, at int64) error {
 	f.known.advance(at, f.learn)
 	f.peak = max(f.peak, f.known.used)
 	learnt := min(f.next-f.first, mostRows)
-	if f.next < f.warm || learnt < fewestRows || f.trees != nil && float64(f.fresh) < freshShare*float64(learnt) {
+	if f.fixed || f.next < f.warm || learnt < fewestRows || f.trees != nil && float64(f.fresh) < freshShare*float64(learnt) {
 		return ctx.Err()
 	}
 	f.fresh = 0
@@ -147,7 +149,7 @@ func (f *Forecaster) reach(ctx context.Context, at int64) error {
 
 // learn takes in a job that has started.
 func (f *Forecaster) learn(i int) {
-	if j := &f.known.jobs[i]; !j.NoStart && f.rows[i] != nil {
+	if j := &f.known.jobs[i]; !j.NoStart && !math.IsNaN(f.values[i]) {
 		f.fresh++
 		f.misses.learn(f.values[i], float64(j.Wait()))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -27,6 +28,25 @@ type when struct {
 	record *cli.Record // of starts on a live Slurm
 	batch  []string    // sbatch's options on the command line
 	given  func(flag string) bool
+	// uncached keeps and uses no forecasters of earlier runs.
+	uncached bool
+}
+
+// cache returns the cache of forecasters; nil is none.
+func (w *when) cache(env *cli.Env) *forecast.Cache {
+	program, err := os.Executable()
+	if w.uncached || env.Cache == "" || err != nil {
+		return nil
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		return nil
+	}
+	return &forecast.Cache{
+		Dir:     filepath.Join(env.Cache, "foretime", "mirage"),
+		Program: fmt.Sprint(info.Size(), info.ModTime().UnixNano()),
+		Warn:    func(err error) { env.Log.Debug(err) },
+	}
 }
 
 // batchValues reads options of sbatch by their long names; later ones count. The error
@@ -213,6 +233,7 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 // flags adds the settings and --level.
 func (w *when) flags(c *cobra.Command) {
 	w.in.flags(c)
+	c.Flags().BoolVar(&w.uncached, "no-cache", false, "do not keep what is learnt from a log in the user's cache directory")
 	c.Flags().Float64Var(&w.level, "level", 0.8, "level of the interval")
 }
 
@@ -292,7 +313,7 @@ func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*forecas
 	if w.in.describesMachine() {
 		config = &w.in.Config
 	}
-	l, err := forecast.NewLog(ctx, t, at, settings, config)
+	l, err := forecast.NewLog(ctx, t, at, settings, config, w.cache(env))
 	return l, asUsage(err)
 }
 

@@ -3,6 +3,7 @@ package forecast
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,16 +27,20 @@ type Log struct {
 	queues   map[string]*simulator.Simulator
 }
 
-// NewLog fits a forecaster to the jobs of a log before a time, Unix seconds.
+// NewLog fits a forecaster to the jobs of a log before a time, Unix seconds, or takes it
+// from the cache, which may be nil.
 // The cluster of the settings, if it is not nil, simulates the queue for other shapes.
-func NewLog(ctx context.Context, t *trace.Trace, at int64, s backtest.Settings, config *simulator.Config) (*Log, error) {
+func NewLog(ctx context.Context, t *trace.Trace, at int64, s backtest.Settings, config *simulator.Config, cache *Cache) (*Log, error) {
 	all := t.All()
-	f, err := backtest.NewForecaster(all, s)
-	if err != nil {
+	f, err := fitted(ctx, all, at, s, cache)
+	if errors.Is(err, backtest.ErrSettings) {
 		return nil, &QuestionError{err}
 	}
+	if err != nil {
+		return nil, err
+	}
 	n, _ := slices.BinarySearchFunc(all, at, func(j trace.Job, at int64) int { return cmp.Compare(j.Submit, at) })
-	return &Log{t, all, f, at, s.Size, t.PeakNodes(), trace.MedianPriority(all[:n]), propertiesOf(all[:n], at), config, map[string]*simulator.Simulator{}}, f.Reach(ctx, at)
+	return &Log{t, all, f, at, s.Size, t.PeakNodes(), trace.MedianPriority(all[:n]), propertiesOf(all[:n], at), config, map[string]*simulator.Simulator{}}, nil
 }
 
 // Answer answers a question.

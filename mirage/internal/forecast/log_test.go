@@ -25,7 +25,7 @@ func queued(t *testing.T) (*Log, int64) {
 		log.Jobs = append(log.Jobs, j)
 	}
 	at := int64(400 * 600)
-	l, err := NewLog(t.Context(), log, at, backtest.Settings{Size: 8, Level: 0.8}, nil)
+	l, err := NewLog(t.Context(), log, at, backtest.Settings{Size: 8, Level: 0.8}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package slurm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -83,7 +84,7 @@ func TestRealFaults(t *testing.T) {
 	slurmtest.Need(t)
 	f := &faulty{t: t, happened: map[int]string{}}
 	f.c = slurmtest.Start(t, slurmtest.KeepAccounts, func(c *slurmtest.Cluster) {
-		c.Configure("AccountingStorageEnforce=associations,limits,qos\nMinJobAge=7200\n")
+		c.Configure("AccountingStorageEnforce=associations,limits,qos\nMinJobAge=7200\nPartitionName=other Nodes=n[0-3] MaxTime=INFINITE State=UP\n")
 		f.c = c
 		me, err := user.Current()
 		if err != nil {
@@ -94,19 +95,13 @@ func TestRealFaults(t *testing.T) {
 		f.manage("add", "user", me.Username, "Account=lab")
 		f.manage("modify", "user", me.Username, "set", "DefaultAccount=lab", "QOS=normal,chain")
 	})
-	f.run("scontrol", "create", "PartitionName=other", "Nodes=n[0-3]", "MaxTime=INFINITE", "State=UP")
 	mirage := filepath.Join(f.c.Dir, "mirage")
 	run(t, nil, "go", "build", "-o", mirage, "../../cmd/mirage")
 	f.state = filepath.Join(f.c.Dir, "disk")
 	if err := os.Mkdir(f.state, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("none", f.state, "tmpfs", 0, "size=4m"); err != nil {
-		t.Logf("no full disk: %v", err)
-	} else {
-		f.disk = true
-		t.Cleanup(func() { _ = syscall.Unmount(f.state, syscall.MNT_DETACH) })
-	}
+	f.smallDisk()
 	links := *faultHandovers + 1
 	argv := []string{"--sbatch-option=--qos=chain", "--set", "decide.request_timeout=2s"}
 	model := "futures"
@@ -125,6 +120,21 @@ func TestRealFaults(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	f.verify(sum, links)
+}
+
+// smallDisk puts the state on a file system of its own, which ends with this process:
+// its only name is that of an open descriptor. Without the right to mount there is none.
+func (f *faulty) smallDisk() {
+	if err := syscall.Mount("none", f.state, "tmpfs", 0, "size=4m"); err != nil {
+		f.t.Logf("no full disk: %v", err)
+		return
+	}
+	dir, err := os.Open(f.state)
+	if err := errors.Join(err, syscall.Unmount(f.state, syscall.MNT_DETACH)); err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { dir.Close() })
+	f.state, f.disk = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), dir.Fd()), true
 }
 
 func (f *faulty) run(argv ...string) string {
