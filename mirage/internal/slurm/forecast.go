@@ -214,5 +214,6 @@ func (j *Job) waits(row *trace.Job, m scale, now int64) bool {
 	return len(row.Caps) > 0 && trace.Capped(j.Reason)
 }
 
-// Held says that a pending job waits for something other than room.
-func (j *Job) Held() bool { return trace.Held(j.Reason) }
+// Held says that a pending job waits for something other than room, or for room in its
+// own reservation.
+func (j *Job) Held() bool { return j.Reservation != "" || trace.Held(j.Reason) }

@@ -191,11 +191,15 @@ func TestSilence(t *testing.T) {
 func TestHeld(t *testing.T) {
 	for reason, want := range map[string]bool{
 		"Resources": false, "Priority": false, "None": false, "ReqNodeNotAvail, Reserved for maintenance": false,
+		"Reservation":       false, // of others
 		"JobArrayTaskLimit": true, "QOSMaxJobsPerUserLimit": true, "AssocGrpNodeLimit": true, "BeginTime": true, "Dependency": true, "QOSNotAllowed": true,
 	} {
 		if j := (Job{State: "PENDING", Reason: reason}); j.Held() != want {
 			t.Errorf("%s: held %v", reason, j.Held())
 		}
+	}
+	if j := (Job{State: "PENDING", Reason: "Reservation", Place: Place{Reservation: "course"}}); !j.Held() {
+		t.Error("a job of a reservation is not held")
 	}
 	h, err := openHistory(filepath.Join(t.TempDir(), "history.jsonl"))
 	if err != nil {

@@ -27,9 +27,10 @@ var (
 
 // holding is what keeps jobs from starting on a real Slurm, besides other jobs.
 type holding struct {
-	maintenance bool // no node is available from 80 s on, for 60 s
+	maintenance int  // seconds until no node is available, for a minute; 0: all remain available
 	qos         bool // every third job has a QOS that runs two CPUs at once
 	dependency  bool // every third job waits for the one three before it
+	minutes     int  // longest limit
 }
 
 // question is one answer about a pending job, in seconds from the question.
@@ -48,14 +49,15 @@ func TestRealQueued(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
 	if *queuedJobs == 0 {
-		q := newQueued(t, holding{true, true, true}, 9)
+		q := newQueued(t, holding{maintenance: 40, qos: true, dependency: true, minutes: 1}, 8)
 		q.follow()
 		q.check()
 		return
 	}
 	for name, h := range map[string]holding{
-		"alone": {}, "maintenance": {maintenance: true}, "QOS limit": {qos: true}, "dependency": {dependency: true},
+		"alone": {}, "maintenance": {maintenance: 80}, "QOS limit": {qos: true}, "dependency": {dependency: true},
 	} {
+		h.minutes = 4
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			q := newQueued(t, h, *queuedJobs)
@@ -88,15 +90,15 @@ func newQueued(t *testing.T, h holding, jobs int) *queued {
 	if *queuedJobs > 0 {
 		q.past(rng, *queuedPast)
 	}
-	if h.maintenance {
-		now := time.Now().Unix()
-		q.down = [2]int64{now + 80, now + 140}
+	if h.maintenance > 0 {
+		now := time.Now().Unix() + int64(h.maintenance)
+		q.down = [2]int64{now, now + 60}
 		q.run("scontrol", "create", "reservation", "ReservationName=service", "Users=root", "Nodes=ALL", "Flags=MAINT,IGNORE_JOBS",
 			"StartTime="+time.Unix(q.down[0], 0).Format("2006-01-02T15:04:05"), "EndTime="+time.Unix(q.down[1], 0).Format("2006-01-02T15:04:05"))
 	}
 	var ids []string
 	for i := range filling + jobs {
-		gpus, minutes := 1+rng.IntN(4), 1+rng.IntN(4)
+		gpus, minutes := 1+rng.IntN(4), 1+rng.IntN(h.minutes)
 		run := float64(60*minutes) * slurm.Share(rng)
 		options := []string{
 			"--time=" + strconv.Itoa(minutes), "--nodes=1", "--ntasks-per-node=1", "--cpus-per-task=1", "--gres=gpu:" + strconv.Itoa(gpus),
@@ -267,5 +269,24 @@ func mean(x []float64) float64 {
 	return stats.Sort(x).TrimmedMean(0)
 }
 
-// check holds answers to facts.
-func (q *queued) check() {}
+// check wants answers that are better than Slurm's own, and none that starts a job during
+// the maintenance.
+func (q *queued) check() {
+	q.report()
+	var ours, theirs []float64
+	during := 0
+	for _, x := range q.questions {
+		if x.at >= q.down[0] && x.at < q.down[1] {
+			during++
+			if least := float64(q.down[1] - x.at); x.answer.Low < least-slack {
+				q.t.Errorf("job %s could start %.0f s before the end of the maintenance", x.job, least-x.answer.Low)
+			}
+		}
+		if !math.IsNaN(x.testOnly) {
+			ours, theirs = append(ours, math.Abs(x.answer.Value-q.wait(x))), append(theirs, math.Abs(x.testOnly-q.wait(x)))
+		}
+	}
+	if len(ours) < 8 || during == 0 || mean(ours) >= mean(theirs) {
+		q.t.Errorf("%d answers, %d of them during the maintenance: mean error %.1f s, of sbatch --test-only %.1f s", len(ours), during, mean(ours), mean(theirs))
+	}
+}

@@ -46,11 +46,12 @@ func (s State) Running() bool { return slices.Contains(running, s) }
 func (s State) Over() bool { return !s.Pending() && !s.Running() }
 
 // heldBack are the reasons, as Slurm prints them, for which a pending job would
-// not start though there were room for it.
+// not start though there were room for it. "Reservation" is none of them: it is also
+// that of jobs without one, which would reach into a reservation of others.
 var heldBack = []string{
 	"JobHeldUser", "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "BeginTime",
 	"PartitionDown", "PartitionInactive", "PartitionNodeLimit", "PartitionTimeLimit",
-	"BadConstraints", "AccountNotAllowed", "InvalidAccount", "InvalidQOS", "Reservation", "ReservationDeleted",
+	"BadConstraints", "AccountNotAllowed", "InvalidAccount", "InvalidQOS", "ReservationDeleted",
 	"JobArrayTaskLimit",
 }
 
