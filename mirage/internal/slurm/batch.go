@@ -36,11 +36,18 @@ var (
 		{Name: "distribution", Short: "m"}, {Name: "hint"}, {Name: "cpu-bind"}, {Name: "gpu-bind"}, {Name: "mem-bind"}, {Name: "propagate"}, {Name: "cpu-freq"},
 		{Name: "requeue", Switch: true}, {Name: "no-requeue", Switch: true}, {Name: "parsable", Switch: true}, {Name: "verbose", Short: "v", Switch: true},
 		{Name: "kill-on-invalid-dep"}, {Name: "get-user-env", Switch: true}, {Name: "wait", Short: "W", Switch: true}, {Name: "test-only", Switch: true}, {Name: "ntasks-per-core"}, {Name: "ntasks-per-socket"},
+		{Name: "acctg-freq"}, {Name: "batch"}, {Name: "container"}, {Name: "container-id"}, {Name: "delay-boot"}, {Name: "export-file"}, {Name: "extra"},
+		{Name: "gid"}, {Name: "uid"}, {Name: "gpu-freq"}, {Name: "ignore-pbs", Switch: true}, {Name: "mcs-label"}, {Name: "no-kill", Short: "k", Switch: true},
+		{Name: "power"}, {Name: "quiet", Short: "Q", Switch: true}, {Name: "resv-ports", Switch: true}, {Name: "stepmgr", Switch: true}, {Name: "tres-bind"},
+		{Name: "wait-all-nodes"}, {Name: "wrap"},
 	}
 	// ignored may delay a start, and no forecast knows how.
 	ignored = []Option{
 		{Name: "licenses", Short: "L"}, {Name: "nice", Switch: true}, {Name: "priority"}, {Name: "switches"}, {Name: "tmp"}, {Name: "contiguous", Switch: true}, {Name: "deadline"},
 		{Name: "oversubscribe", Short: "s", Switch: true}, {Name: "overcommit", Short: "O", Switch: true}, {Name: "core-spec", Short: "S"}, {Name: "threads-per-core"}, {Name: "sockets-per-node"}, {Name: "cores-per-socket"}, {Name: "prefer"}, {Name: "spread-job", Switch: true}, {Name: "mincpus"},
+		{Name: "clusters", Short: "M"}, {Name: "cluster-constraint"}, {Name: "bb"}, {Name: "bbf"}, {Name: "extra-node-info", Short: "B"}, {Name: "nodefile", Short: "F"},
+		{Name: "gpus-per-socket"}, {Name: "ntasks-per-gpu"}, {Name: "tres-per-task"}, {Name: "thread-spec"}, {Name: "time-min"}, {Name: "segment"},
+		{Name: "use-min-nodes", Switch: true}, {Name: "reboot", Switch: true}, {Name: "gres-flags"}, {Name: "network"},
 	}
 )
 
@@ -57,6 +64,9 @@ func Script(text string) (options []string, err error) {
 			words, err := split(rest)
 			if err != nil {
 				return nil, fmt.Errorf("line %d: %w", i+1, err)
+			}
+			if len(words) == 1 && (words[0] == "hetjob" || words[0] == "packjob") {
+				return nil, fmt.Errorf("line %d: %w: the parts of a heterogeneous job start together, which is not predicted; ask for each part, the latest start is a lower bound", i+1, ErrOption)
 			}
 			options = append(options, words...)
 		case line != "" && !strings.HasPrefix(line, "#"):

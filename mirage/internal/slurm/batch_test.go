@@ -2,6 +2,8 @@ package slurm
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +17,12 @@ func TestScript(t *testing.T) {
 	}
 	if _, err := Script("#SBATCH --job-name='open\n"); !errors.Is(err, ErrOption) {
 		t.Errorf("a quote that is not closed: %v", err)
+	}
+	if _, err := Script("#!/bin/sh\n#SBATCH -N 2\n#SBATCH hetjob\n#SBATCH -N 1\n"); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "line 3: ") {
+		t.Errorf("a heterogeneous job: %v", err)
+	}
+	if _, unused, err := ParseBatch(map[string]string{"clusters": "east,west", "time-min": "10", "quiet": "yes"}, noon); err != nil || !slices.Equal(unused, []string{"--clusters", "--time-min"}) {
+		t.Errorf("unused %v, %v", unused, err)
 	}
 }
 

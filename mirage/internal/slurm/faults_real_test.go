@@ -263,9 +263,10 @@ func (f *faulty) verify(sum Summary, links int) {
 	if sum.Links != links || sum.Ended != links {
 		f.t.Errorf("%+v, want %d services that have ended", sum, links)
 	}
-	jobs, ran := map[string]int{}, map[string]int{}
+	jobs, ran, states := map[string]int{}, map[string]int{}, map[string][]string{}
 	for _, j := range queue(f.c) {
 		jobs[j.Comment]++
+		states[j.Comment] = append(states[j.Comment], fmt.Sprintf("%d %s %d to %d", j.ID, j.State, j.Start, j.End))
 		if j.State == "COMPLETED" {
 			ran[j.Comment]++
 		}
@@ -274,7 +275,7 @@ func (f *faulty) verify(sum Summary, links int) {
 	rows := map[string]row{}
 	for i, k := range l.Links {
 		if token := l.Token(i); jobs[token] != 1+len(k.Void) || ran[token] != 1 {
-			f.t.Errorf("link %d: %d jobs, %d of which ran; want 1 and %d that were cancelled", i, jobs[token], ran[token], len(k.Void))
+			f.t.Errorf("link %d: %d jobs, %d of which ran; want 1 and %d that were cancelled: %q, %+v", i, jobs[token], ran[token], len(k.Void), states[token], k)
 		}
 		if i == 0 {
 			continue
