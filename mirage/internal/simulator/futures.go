@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/trace"
@@ -39,7 +40,8 @@ func (s *Simulator) In(future Future, t trace.Job, bound int64) (int64, error) {
 	return w.Seconds, err
 }
 
-// WaitIn is In with the parts of the wait: the job's Eligible and After count.
+// WaitIn is In with the parts of the wait: the job's Eligible and After count, which may
+// be several ids with commas between.
 func (s *Simulator) WaitIn(future Future, t trace.Job, bound int64) (w Wait, err error) {
 	f := s.Fork()
 	f.length = future.Length
@@ -62,7 +64,9 @@ func (s *Simulator) WaitIn(future Future, t trace.Job, bound int64) (w Wait, err
 		w.Eligible = eligible - s.now
 	}
 	if t.After != "" {
-		w.Dependency = f.runUntilEnded(t.After, last)
+		for id := range strings.SplitSeq(t.After, ",") {
+			w.Dependency += f.runUntilEnded(id, last)
+		}
 	}
 	eligible := f.now
 	number, err := f.Submit(t)

@@ -11,7 +11,6 @@ import (
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -96,21 +95,21 @@ func (v *View) Complete(a Ask) Ask {
 	return a
 }
 
-// known returns an error for a dependency on a job whose end nobody can tell.
+// known returns an error for a dependency on jobs, with commas between, of one of which
+// nobody can tell the end.
 func (v *View) known(after string) error {
-	if after == "" {
-		return nil
-	}
-	same := func(j trace.Job) bool { return j.ID == after }
-	if slices.ContainsFunc(v.standing.Running, same) || slices.ContainsFunc(v.standing.Pending, same) {
-		return nil
-	}
-	for i := range v.Jobs {
-		if j := &v.Jobs[i]; strconv.FormatInt(j.ID, 10) == after && j.State.Pending() {
-			return fmt.Errorf("%w: it depends on job %s, which is pending with reason %s", ErrNoStart, after, j.Reason)
+	for id := range strings.SplitSeq(after, ",") {
+		same := func(j trace.Job) bool { return j.ID == id }
+		if slices.ContainsFunc(v.standing.Running, same) || slices.ContainsFunc(v.standing.Pending, same) {
+			continue
 		}
+		for i := range v.Jobs {
+			if j := &v.Jobs[i]; strconv.FormatInt(j.ID, 10) == id && j.State.Pending() {
+				return fmt.Errorf("%w: it depends on job %s, which is pending with reason %s", ErrNoStart, id, j.Reason)
+			}
+		} // else it has ended
 	}
-	return nil // it has ended
+	return nil
 }
 
 // grouped adds the limits of the job, and puts a job of a reservation among those of
@@ -192,10 +191,10 @@ func (v *View) Queued(id string) (Ask, *Job, *View, error) {
 	case "BeginTime":
 		a.Eligible = j.Eligible
 	case "Dependency":
-		if len(j.After) != 1 {
-			return a, j, nil, fmt.Errorf("%w: job %s depends on %s", ErrNoStart, id, plural.Count(len(j.After), "job"))
+		if len(j.After) == 0 || j.Either {
+			return a, j, nil, fmt.Errorf("%w: job %s depends on %s", ErrNoStart, id, cmp.Or(strings.Join(j.After, " or "), "a job that squeue does not name"))
 		}
-		a.After = j.After[0]
+		a.After = strings.Join(j.After, ",")
 	}
 	w := *v
 	st := v.standing

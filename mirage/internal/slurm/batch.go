@@ -270,11 +270,11 @@ func (b *batch) times(a *Ask, now time.Time) {
 	}
 	if text := v["dependency"]; text != "" && text != "singleton" {
 		ids := dependencies(text)
-		if len(ids) != 1 {
-			b.fail("dependency", "want one job, such as afterany:12345")
+		if len(ids) == 0 || eitherOf(text) && len(ids) > 1 {
+			b.fail("dependency", "want jobs that all have to end, such as afterany:12345:12346")
 			return
 		}
-		a.After = ids[0]
+		a.After = strings.Join(ids, ",")
 	}
 }
 

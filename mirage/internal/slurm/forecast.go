@@ -207,7 +207,7 @@ func (j *Job) waits(row *trace.Job, m scale, now int64) bool {
 	case j.Reason == "BeginTime" && j.Eligible > 0:
 		row.Eligible = m.unix(float64(j.Eligible))
 		return row.Eligible > now
-	case j.Reason == "Dependency" && len(j.After) == 1:
+	case j.Reason == "Dependency" && len(j.After) == 1 && !j.Either:
 		row.After = j.After[0]
 		return true
 	}

@@ -161,17 +161,20 @@ func TestPartsOfWait(t *testing.T) {
 	s["show user"] = "eva|lab\n"
 	s["squeue"] = `{"jobs":[` + strings.Join([]string{
 		running(1, 1, "w1", 180, `,"account":"lab","qos":"short"`),
+		running(2, 1, "w2", 240, `,"account":"lab","qos":"normal"`),
 		pending(5, "Dependency", `,"dependency":"afterany:1(unfulfilled)","account":"lab","qos":"normal"`),
 		pending(6, "BeginTime", fmt.Sprintf(`,"eligible_time":%d,"account":"lab","qos":"normal"`, noon.Unix()+4*3600)),
 		pending(7, "QOSMaxJobsPerUserLimit", `,"account":"lab","qos":"short"`),
 		pending(8, "JobHeldUser", ""),
 		pending(9, "Dependency", `,"dependency":"afterok:8(unfulfilled)"`),
+		pending(10, "Dependency", `,"dependency":"afterany:1(unfulfilled),afterok:2(unfulfilled)","account":"lab","qos":"normal"`),
+		pending(11, "Dependency", `,"dependency":"afterany:1(unfulfilled)?afterany:2(unfulfilled)"`),
 	}, ",") + `]}`
 	v := look(t, s)
 	if len(v.Unread) > 0 {
 		t.Errorf("not read: %v", v.Unread)
 	}
-	for id, part := range map[string]string{"5": "dependency", "6": "eligible", "7": "limits"} {
+	for id, part := range map[string]string{"5": "dependency", "6": "eligible", "7": "limits", "10": "dependency"} {
 		a, _, rest, err := v.Queued(id)
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
@@ -186,7 +189,28 @@ func TestPartsOfWait(t *testing.T) {
 			t.Errorf("job %s: %+v, want all of it %s", id, w, part)
 		}
 	}
-	for id, says := range map[string]string{"8": "scontrol release 8", "9": "depends on job 8", "1": "job 1 is running", "77": "not in the queue"} {
+	// Job 10 waits for jobs 1 and 2, job 5 for job 1.
+	both, err := v.AskWaits(Ask{Job: trace.Job{User: "eva", Nodes: 1, Limit: 3600, After: "1,2"}, Tasks: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := v.AskWaits(Ask{Job: trace.Job{User: "eva", Nodes: 1, Limit: 3600, After: "1"}, Tasks: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer := 0
+	for i := range both {
+		if both[i].Dependency < one[i].Dependency {
+			t.Errorf("future %d: %d s for two jobs, %d s for one of them", i, both[i].Dependency, one[i].Dependency)
+		}
+		if both[i].Dependency > one[i].Dependency {
+			longer++
+		}
+	}
+	if longer == 0 {
+		t.Error("the second of two jobs never counts")
+	}
+	for id, says := range map[string]string{"8": "scontrol release 8", "9": "depends on job 8", "11": "depends on 1 or 2", "1": "job 1 is running", "77": "not in the queue"} {
 		a, _, rest, err := v.Queued(id)
 		if err == nil {
 			_, err = rest.AskWaits(a)

@@ -41,6 +41,7 @@ type Job struct {
 	QOS       string
 	Eligible  int64    // Unix seconds from which it may start; 0 if unknown
 	After     []string // ids of the jobs that it waits for
+	Either    bool     // the end of one of them is enough
 	Array     int64    // id of its array; 0 is none
 	Task      string   // its number in the array
 	List      string   // tasks of the array that are pending as one
@@ -160,6 +161,10 @@ func dependencies(text string) (ids []string) {
 	return ids
 }
 
+// eitherOf reports whether one of several dependencies is enough (sbatch(1), the separator
+// of --dependency).
+func eitherOf(text string) bool { return strings.Contains(text, "?") }
+
 // placeOf adds the type of the GPUs that a job wants on each node to its place.
 func placeOf(gres string, p Place) Place {
 	for name, n := range gpuTypes(gres) {
@@ -238,7 +243,7 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
 			TRES: withGPUs(cmp.Or(j.Allocated, j.Asked), gpusOf(j.PerJob)+int(max(j.Nodes, 1))*gpusOf(j.PerNode)+int(max(j.Tasks, 1))*gpusOf(j.PerTask)),
 			On:   j.On, Exclusive: bool(j.Shared),
-			Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: dependencies(j.Dependency),
+			Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: dependencies(j.Dependency), Either: eitherOf(j.Dependency),
 			Array: int64(j.ArrayJob), List: j.Array, Task: task, Together: int(j.Together),
 			Place: placeOf(j.PerNode, Place{Features: j.Features, Required: j.Required, Excluded: j.Excluded, Reservation: j.Reservation}),
 		})

@@ -297,7 +297,7 @@ func Options(a Ask) []string {
 		o = append(o, "--begin="+time.Unix(a.Eligible, 0).UTC().Format("2006-01-02T15:04:05"))
 	}
 	if a.After != "" {
-		o = append(o, "--dependency=afterany:"+a.After)
+		o = append(o, "--dependency=afterany:"+strings.ReplaceAll(a.After, ",", ":"))
 	}
 	return o
 }
