@@ -16,7 +16,7 @@ import (
 	"github.com/foretime/foretime/shared/plural"
 )
 
-// subject is what a validation is about.
+// subject identifies a validation: its policy, log, date, costs and service.
 type subject struct {
 	Model        string         `json:"model"`
 	Digest       string         `json:"model_sha256,omitempty"` // of a model file
