@@ -46,6 +46,7 @@ func (w *when) cache(env *cli.Env) *forecast.Cache {
 		Dir:     filepath.Join(env.Cache, "foretime", "mirage"),
 		Program: fmt.Sprint(info.Size(), info.ModTime().UnixNano()),
 		Warn:    func(err error) { env.Log.Debug(err) },
+		Now:     time.Now,
 	}
 }
 

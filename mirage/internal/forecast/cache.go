@@ -26,6 +26,7 @@ type Cache struct {
 	Dir     string
 	Program string      // build of this program: another one fits again
 	Warn    func(error) // what kept a forecaster from being stored or read
+	Now     func() time.Time
 }
 
 // The most files in a cache, and their bytes in all.
@@ -96,7 +97,7 @@ func (c *Cache) load(path string) (s backtest.State, ok bool) {
 		c.Warn(fmt.Errorf("%s is damaged and is written again", path))
 		return s, false
 	}
-	now := time.Now()
+	now := c.Now()
 	_ = os.Chtimes(path, now, now) // the oldest are removed by when they were used
 	return s, true
 }

@@ -30,7 +30,7 @@ func TestCache(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	var warned []error
 	cache := func(program string) *Cache {
-		return &Cache{Dir: dir, Program: program, Warn: func(err error) { warned = append(warned, err) }}
+		return &Cache{Dir: dir, Program: program, Now: time.Now, Warn: func(err error) { warned = append(warned, err) }}
 	}
 	answer := func(log *trace.Trace, at int64, level float64, c *Cache) *Answer {
 		t.Helper()
@@ -80,7 +80,7 @@ func TestCache(t *testing.T) {
 
 // TestCacheIsUsed: a cached forecaster that was changed answers differently.
 func TestCacheIsUsed(t *testing.T) {
-	log, at, c := busyLog(200), int64(200*300), &Cache{Dir: t.TempDir(), Warn: func(error) {}}
+	log, at, c := busyLog(200), int64(200*300), &Cache{Dir: t.TempDir(), Now: time.Now, Warn: func(error) {}}
 	s := backtest.Settings{Size: 8, Level: 0.8, From: at}
 	f, err := fitted(t.Context(), log.Jobs, at, s, c)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestCacheIsUsed(t *testing.T) {
 // TestCachePruned: the files that were not used for the longest go first; a file of
 // another name stays.
 func TestCachePruned(t *testing.T) {
-	c := &Cache{Dir: t.TempDir(), Warn: func(error) {}}
+	c := &Cache{Dir: t.TempDir(), Now: time.Now, Warn: func(error) {}}
 	for i := range cachedFiles + 3 {
 		path := filepath.Join(c.Dir, string(rune('A'+i))+suffix)
 		at := time.Unix(int64(1000+i), 0)

@@ -27,7 +27,8 @@ var (
 
 // holding is what keeps jobs from starting on a real Slurm, besides other jobs.
 type holding struct {
-	maintenance int  // seconds until no node is available, for a minute; 0: all remain available
+	maintenance int  // seconds until no node is available; 0: all remain available
+	span        int  // seconds for which none is
 	qos         bool // every third job has a QOS that runs two CPUs at once
 	dependency  bool // every third job waits for the one three before it
 	minutes     int  // longest limit
@@ -49,13 +50,13 @@ func TestRealQueued(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
 	if *queuedJobs == 0 {
-		q := newQueued(t, holding{maintenance: 40, qos: true, dependency: true, minutes: 1}, 8)
+		q := newQueued(t, holding{maintenance: 20, span: 30, qos: true, dependency: true, minutes: 1}, 8)
 		q.follow()
 		q.check()
 		return
 	}
 	for name, h := range map[string]holding{
-		"alone": {}, "maintenance": {maintenance: 80}, "QOS limit": {qos: true}, "dependency": {dependency: true},
+		"alone": {}, "maintenance": {maintenance: 80, span: 60}, "QOS limit": {qos: true}, "dependency": {dependency: true},
 	} {
 		h.minutes = 4
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +93,7 @@ func newQueued(t *testing.T, h holding, jobs int) *queued {
 	}
 	if h.maintenance > 0 {
 		now := time.Now().Unix() + int64(h.maintenance)
-		q.down = [2]int64{now, now + 60}
+		q.down = [2]int64{now, now + int64(h.span)}
 		q.run("scontrol", "create", "reservation", "ReservationName=service", "Users=root", "Nodes=ALL", "Flags=MAINT,IGNORE_JOBS",
 			"StartTime="+time.Unix(q.down[0], 0).Format("2006-01-02T15:04:05"), "EndTime="+time.Unix(q.down[1], 0).Format("2006-01-02T15:04:05"))
 	}
