@@ -59,6 +59,33 @@ func TestRequeued(t *testing.T) {
 	}
 }
 
+// TestRequeuedAndCancelled: a service that is requeued and then cancelled has run, whether
+// its successor is submitted by then or not: the chain goes on with the next.
+func TestRequeuedAndCancelled(t *testing.T) {
+	for name, after := range map[string]int64{"before its successor": 600, "after its successor": 3300} {
+		w, s := hour(7, 3, 0.5)
+		step := 0
+		s.Clock = &stepClock{world: w, each: func() {
+			switch {
+			case len(w.jobs) == 0:
+			case step == 0 && w.jobs[0].State == "RUNNING" && w.now.Unix()-w.jobs[0].Start > after:
+				j := w.jobs[0]
+				step, j.State, j.Start, j.End, j.begin = 1, "PENDING", 0, 0, w.now.Add(24*time.Hour)
+			case step > 0 && step < 30:
+				step++
+			case step == 30:
+				step++
+				w.jobs[0].State, w.jobs[0].Start, w.jobs[0].End = "CANCELLED", w.now.Unix(), w.now.Unix()
+			}
+		}}
+		l, _, err := life(t.TempDir(), s)
+		if err != nil || len(l.Links) != 3 || len(l.Links[0].Void) > 0 || !l.Links[0].Ended {
+			t.Fatalf("%s: %v, %+v", name, err, l)
+		}
+		w.verify(t, l, 3)
+	}
+}
+
 // stepClock calls a function at each look at the time, and may differ from the clock of
 // the Slurm.
 type stepClock struct {

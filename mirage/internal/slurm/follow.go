@@ -56,7 +56,7 @@ func (p *Provisioner) note(k *Link, j *Job) error {
 	switch {
 	case !j.State.Over():
 		return nil
-	case k.Started:
+	case k.Started || k.Gone != 0:
 		p.futile++
 		if float64(j.End-k.Start) >= p.s.Service.Seconds()/10 || p.ledger.Last() != k {
 			p.futile = 0
