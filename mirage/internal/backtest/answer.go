@@ -17,7 +17,7 @@ type Start struct {
 	Chance  float64 `json:"chance"`
 }
 
-// Chance is how likely a wait of at most so many seconds is; known is false where
+// Chance returns the probability of a wait of at most so many seconds; known is false if
 // too few jobs have started to tell. Beyond the last of the Starts the chance that
 // is left falls as the inverse of the wait.
 func (a Answer) Chance(seconds float64) (chance float64, known bool) {
@@ -59,11 +59,10 @@ func Chances() []float64 { return []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 
 // February included.
 const delayed = 0.6
 
-// fewestStarts is how many jobs must have started before their waits are promised
-// anything.
+// fewestStarts is the number of jobs that must have started before an interval is given.
 const fewestStarts = 20
 
-// misses are how far off forecasts were, on the transformed scale.
+// misses tracks the errors of forecasts, on the transformed scale.
 type misses struct {
 	level  float64
 	ends   *uncertainty.Curve // of intervals

@@ -16,7 +16,7 @@ import (
 // ErrRange is returned when no job of a range has a wait to judge by.
 var ErrRange = errors.New("no job with a known wait")
 
-// Figures are how close forecasts came. Waits are in hours.
+// Figures summarises forecast errors. Waits are in hours.
 type Figures struct {
 	MAEHours      float64 `json:"mae_hours"`
 	MedianAEHours float64 `json:"median_ae_hours"`
@@ -25,7 +25,7 @@ type Figures struct {
 	Spearman      float64 `json:"spearman"`
 }
 
-// Report is the judgement of the forecasts of a range.
+// Report compares the forecasts of a range with the actual waits.
 type Report struct {
 	Jobs    int `json:"jobs"`
 	Unknown int `json:"unknown_waits"` // jobs that are not judged
@@ -59,7 +59,7 @@ type Bursts struct {
 	Coverage float64 `json:"coverage"`
 }
 
-// burstJobs is how many jobs of a user within an hour are a burst.
+// burstJobs is the smallest number of jobs of a user within an hour that is a burst.
 const burstJobs = 50
 
 // judged is a job with what was predicted of it, in hours.

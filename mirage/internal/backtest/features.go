@@ -122,7 +122,7 @@ func (k *known) queued(r *row, j *trace.Job, g groups) (ofUser, ofShape float64)
 	return float64(len(own.ages)), float64(len(same.ages))
 }
 
-// startsOf is how many of the latest starts tell how fast jobs start.
+// startsOf is the number of latest starts whose rate is a feature.
 const startsOf = 20
 
 // startInterval is the seconds between two starts lately: the time that the latest

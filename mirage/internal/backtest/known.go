@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
-// known is what a log shows at an instant: the jobs submitted by then, and of
+// known holds what a log shows at a time: the jobs submitted by then, and of
 // those that started or ended before it, when they did.
 type known struct {
 	jobs    []trace.Job
@@ -28,7 +28,7 @@ type known struct {
 	used    int // nodes
 }
 
-// group is what jobs that have something in common have come to.
+// group holds the waits and run times of jobs that have something in common.
 type group struct {
 	waits     []float64 // seconds, of those that started, in the order of their starts
 	last      int64     // start of the latest
@@ -97,7 +97,7 @@ func find[K comparable](m map[K]*group, key K) *group {
 	return p
 }
 
-// groups are those a job belongs to.
+// groups returns the groups of a job.
 func (k *known) groups(j *trace.Job) groups {
 	return groups{&k.all, find(k.users, j.User), find(k.shapes, shapeOf(j)), find(k.classes, classOf(j))}
 }
@@ -182,7 +182,7 @@ func (k *known) submit(i int) {
 	}
 }
 
-// lengthsOf tells how long the jobs of some groups run, by what is known now.
+// lengthsOf returns the run times of the jobs of some groups that are known now.
 func (k *known) lengthsOf(g groups) lengths.Kinds {
 	return func(kind int) lengths.Uses {
 		switch kind {
@@ -212,14 +212,14 @@ func (k *known) usesOf(p *group, most int) lengths.Uses {
 	return p.uses
 }
 
-// remaining is how much longer a job that has run so many seconds will.
+// remaining returns the expected rest of a running job, in seconds.
 func (k *known) remaining(i int) float64 {
 	j := &k.jobs[i]
 	ran, limit := float64(k.now-j.Start), float64(j.Limit)
 	return max(k.lengthsOf(k.of[i]).Share(ran/max(limit, 1), .5, .5)*limit-ran, shortest)
 }
 
-// length is how long a job of some groups runs on average, in seconds.
+// length returns the mean run time of jobs of some groups, in seconds.
 func (k *known) length(j *trace.Job, g groups) float64 {
 	p := g[ofItsShape]
 	if p.meanAt != k.now {

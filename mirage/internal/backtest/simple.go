@@ -35,7 +35,7 @@ func (p *group) median(n int, otherwise float64) float64 {
 	return stats.Median(tail(p.waits, n))
 }
 
-// advise is what the simple forecasts say of a job of some groups that would start
+// advise returns the simple forecasts for a job of some groups that would start
 // after listed seconds as the queue is served.
 func (g groups) advise(listed float64) (o advice) {
 	o[byAll] = g[ofAnybody].median(ofAll, 0)

@@ -26,7 +26,7 @@ type Use struct {
 	Running bool
 }
 
-// Uses are of the latest jobs of a kind, by share.
+// Uses holds the uses of the latest jobs of a kind, by share.
 type Uses []Use
 
 // Sort puts uses in order. Of equal ones those that ended did so before.
@@ -42,7 +42,7 @@ func (u Uses) Sort() {
 	})
 }
 
-// above are those of more than a share: all, for a job that has not begun.
+// above returns the uses of more than a share: all, for a job that has not begun.
 func (u Uses) above(share float64) Uses {
 	if share == 0 {
 		return u
@@ -69,7 +69,7 @@ func (u Uses) Quantile(p float64) (share, beyond float64, open bool) {
 	return share, (p - (1 - survival)) / survival, true
 }
 
-// mean of the shares, no more than the limit each.
+// mean returns the mean of the shares, each at most the limit.
 func (u Uses) mean() float64 {
 	survival, sum, at := 1.0, 0.0, 0.0
 	for i, o := range u {
@@ -126,9 +126,10 @@ func (k Kinds) among(from, which float64) Uses {
 	return k(kinds - 1).above(from)
 }
 
-// Share of its limit that a job will have used in all that has used a share from by
-// now: the quantile u among jobs like it that used more, see among for which. If those
-// that still run leave it open, the next wider kind decides, and at last the limit.
+// Share returns the share of its limit that a job will have used in all, if it has used a
+// share from by now: the quantile u among jobs like it that used more, see among for
+// which. If those that still run leave it open, the next wider kind decides, and at last
+// the limit.
 func (k Kinds) Share(from, which, u float64) float64 {
 	for kind := range kinds {
 		of := k(kind).above(from)
@@ -144,8 +145,7 @@ func (k Kinds) Share(from, which, u float64) float64 {
 	return 1 // the limit
 }
 
-// Mean is the mean share that jobs like one use; about the usual one where none is
-// known.
+// Mean returns the mean share that jobs like one use; the usual one if none is known.
 func (k Kinds) Mean() float64 {
 	of := k.among(-1, .5)
 	if len(of) == 0 {
@@ -154,14 +154,14 @@ func (k Kinds) Mean() float64 {
 	return of.mean()
 }
 
-// Unknown is a share of the limit where no job is known: the quantile u of one whose
-// mean is that which is usual.
+// Unknown returns a share of the limit if no job is known: the quantile u of a
+// distribution with the usual mean.
 func Unknown(from, u float64) float64 {
 	return from + math.Pow(u, 1/unknownMean-1)*(1-from)
 }
 
-// Known says whether so many jobs that ended tell more than what is usual, for a
-// number drawn evenly from [0, 1).
+// Known reports whether to use the jobs that ended, of which there are so many, and not
+// the usual distribution, for a number drawn evenly from [0, 1).
 func Known(ended int, which float64) bool {
 	return ended >= OfKind || ended > 0 && which < float64(ended)/float64(ended+prior)
 }

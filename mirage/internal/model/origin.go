@@ -6,7 +6,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 )
 
-// Origin is what a model was made from.
+// Origin describes the training data of a model.
 type Origin struct {
 	// From and To are the beginning of the first predecessor and the start of the
 	// last successor that the model has seen, Unix seconds.

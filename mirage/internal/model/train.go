@@ -40,7 +40,7 @@ type Settings struct {
 // critical ratio).
 func (s Settings) quantile() float64 { return 1 / (1 + s.OverlapCost) }
 
-// Report is how a training went. Errors are of the later part of the samples,
+// Report holds the results of a training. Errors are of the later part of the samples,
 // on which the model was judged and not fitted.
 type Report struct {
 	Model       string  `json:"model"`

@@ -20,7 +20,7 @@ func (v view) names() []string {
 	return SummaryNames()
 }
 
-// row is what a sample, loaded with [Reduce], looks like.
+// row returns the features of a sample that was loaded with [Reduce].
 func (v view) row(s *samples.Sample) []float64 {
 	x := Summary(s.X, s.Decision, s.MeanWait)
 	if v.forecast {
@@ -29,7 +29,7 @@ func (v view) row(s *samples.Sample) []float64 {
 	return x
 }
 
-// of is what a state looks like.
+// of returns the features of a state.
 func (v view) of(s *policy.State) ([]float64, error) {
 	tensor := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(tensor)

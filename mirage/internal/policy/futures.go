@@ -42,7 +42,7 @@ func (q *queue) Draw(number int, back int64) (float64, error) {
 	return q.service.WaitIn(q.sim, simulator.Future{Length: q.lengths.Draw(number), Back: back}, longestWait)
 }
 
-// Futures submits when that costs least on average over what may come. If an hour
+// Futures submits when that costs least on average over drawn futures. If an hour
 // of overlap costs c of interruption, expected interruption and c times expected
 // overlap, over all times of submission, are least where the predecessor has as
 // long to run as the 1/(1+c) quantile of the wait (the newsvendor's critical

@@ -64,7 +64,7 @@ func (f QueueForecast) Decide(s *State) (Decision, error) {
 	return waitOf(s, uncertainty.Point(f.Full*waits[0]+(1-f.Full)*waits[1])), nil
 }
 
-// simple are the baselines that ask no more than the latest waits and a forecast.
+// The baselines that use only the latest waits and a forecast.
 var (
 	quantile = Baseline{
 		Policy: func(q float64) Policy { return Quantile{Q: q} }, Rival: true,

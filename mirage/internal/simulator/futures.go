@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
-// Future is one way in which things may go on.
+// Future is one possible continuation of a simulation.
 type Future struct {
 	// Length is how long a job will have run in all, in seconds, that has run for
 	// ran seconds by now.
@@ -109,7 +109,7 @@ func (s *Simulator) inQueue(i int32) bool {
 	return found
 }
 
-// Using is the future that follows from what a user of the system could know, the
+// Using returns the future that follows from what a user of the system could know, the
 // queue as it is and time limits: nobody else submits anything, running jobs use share
 // of the time they have left and pending ones share of their limits.
 func (s *Simulator) Using(share float64) Future {

@@ -35,7 +35,7 @@ type begun struct {
 	use   lengths.Use
 }
 
-// Lengths is what the jobs that have ended or run by now tell. Of each user they are in
+// Lengths returns the run times of the jobs that have ended or run by now. Of each user they are in
 // the order of their starts, the latest first: the latest to end would be short ones,
 // while the long ones of the same time still run.
 func (s *Simulator) Lengths() *Lengths {
@@ -62,7 +62,7 @@ func (s *Simulator) Lengths() *Lengths {
 	return l
 }
 
-// of are the uses of a kind, in order.
+// of returns the uses of a kind, in order.
 func (l *Lengths) of(k kind) lengths.Uses {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,13 +89,12 @@ func (l *Lengths) like(j *job) lengths.Kinds {
 	}
 }
 
-// Error is the standard error of the mean share that jobs are taken to use, relative
-// to it.
+// Error returns the relative standard error of the mean share that jobs use.
 func (l *Lengths) Error() float64 { return l.of(kind{user: l.anybody}).Error() }
 
-// Draw is a length for each job, as a Future takes it. The same number draws the
-// same quantile for a job at whatever instant it is asked. While few jobs have
-// ended, some draws are of a length that nobody knows.
+// Draw returns a length for each job, as a Future takes it. The same number draws the
+// same quantile for a job at any time. While few jobs have ended, some draws are from
+// the usual distribution instead of theirs.
 func (l *Lengths) Draw(number int) func(job int32, ran int64) int64 {
 	return func(job int32, ran int64) int64 {
 		j := l.s.job(job)

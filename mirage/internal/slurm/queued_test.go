@@ -1,11 +1,13 @@
 package slurm_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -202,6 +204,9 @@ func (q *queued) ask(client *slurm.Client, v *slurm.View, j *slurm.Job) {
 	}
 	x := question{job: id, at: v.Now, reason: j.Reason, testOnly: math.NaN(), squeue: math.NaN()}
 	a, err := forecast.Live(v, forecast.Question{Queued: id}, 0.8, func(p uncertainty.Prediction) uncertainty.Prediction { return p })
+	if errors.Is(err, slurm.ErrNoStart) && q.turning(v.Now) {
+		return // nodes are still reserved, and the reservation is gone
+	}
 	if err != nil {
 		q.t.Errorf("job %s (%s): %v", id, j.Reason, err)
 		return
@@ -214,6 +219,12 @@ func (q *queued) ask(client *slurm.Client, v *slurm.View, j *slurm.Job) {
 		x.squeue = max(float64(j.Start-v.Now), 0)
 	}
 	q.questions = append(q.questions, x)
+}
+
+// turning reports whether the maintenance begins or ends about now: Slurm takes some
+// seconds to change the states of nodes.
+func (q *queued) turning(now int64) bool {
+	return slices.ContainsFunc(q.down[:], func(at int64) bool { return now >= at-2 && now <= at+30 })
 }
 
 // slack is the time in seconds that Slurm takes to start a job.

@@ -24,7 +24,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// View is a Slurm at an instant, of which can be asked when a job would start.
+// View is a snapshot of a Slurm, which predicts when a job would start.
 type View struct {
 	Now      int64 // Unix seconds
 	Hardware *Hardware
@@ -47,7 +47,7 @@ const (
 	chainDays = 28
 )
 
-// Look takes in a Slurm as it is: nodes, partitions, reservations, limits, queue, and how
+// Look takes a snapshot of a Slurm: nodes, partitions, reservations, limits, queue, and how
 // long jobs ran lately. The rules, where they are not nil, take the place of what the
 // controller reports. Times of the controller are in the zone of now.
 func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) (*View, error) {
@@ -157,7 +157,7 @@ func spare(c *simulator.Config, pending []trace.Job) {
 	b.MaxJobTest = min(cmp.Or(b.MaxJobTest, spareJobs), spareJobs)
 }
 
-// past are the jobs of the accounting that ended lately.
+// past returns the recent jobs of the accounting.
 func (c *Client) past(ctx context.Context, now time.Time, days int) ([]trace.Job, error) {
 	b, err := c.Runner.Run(ctx, []string{
 		"env", "TZ=UTC", "sacct", "--allusers", "--allocations", "--parsable2",
@@ -177,14 +177,15 @@ func (c *Client) past(ctx context.Context, now time.Time, days int) ([]trace.Job
 	return slices.DeleteFunc(t.Jobs, func(j trace.Job) bool { return j.NoStart }), nil
 }
 
-// drawnFor is how many futures are drawn for a queue of so many jobs: more where
-// each costs less.
+// drawnFor returns the number of futures for a queue of so many jobs: more if each costs
+// less.
 func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
 
-// Waits are the waits, in seconds, of a job submitted now in drawn futures, in
-// which jobs run as long as their users' lately did, and in half of which jobs arrive as
-// in the last weeks: in one of part as many as is usual, for a comparison. A job without a priority gets the
-// one that a new job of its user is expected to have. The error wraps cluster.ErrOversize where it can never start.
+// Waits returns the waits, in seconds, of a job submitted now, in drawn futures: jobs run
+// as long as recent jobs of their users, and in half of the futures jobs arrive as in the
+// last weeks. The number of futures is divided by part. A job without a priority gets the
+// one that a new job of its user is expected to have. The error wraps cluster.ErrOversize
+// if it can never start.
 func (v *View) Waits(job trace.Job, part int) (stats.Sorted, error) {
 	draws, lengths := max(drawnFor(v.Pending)/part, 4), v.sim.Lengths()
 	return v.drawn(job, draws, func(i int) length { return tilted(lengths, i, draws) })
@@ -242,8 +243,8 @@ func (v *View) back(draw int) int64 {
 	return int64(1+draw/2%(pastDays/7)) * 7 * 86400
 }
 
-// tilted are the lengths of draw i of n, in which all are longer, or shorter, than
-// known jobs say, as may be with so few known: by the normal error of their mean.
+// tilted returns the lengths of draw i of n. All are longer, or all shorter, than those of
+// the known jobs, by a quantile of the normal error of their mean.
 func tilted(l *simulator.Lengths, i, n int) length {
 	z := distuv.UnitNormal.Quantile((float64(i) + .5) / float64(n))
 	factor, drawn := math.Exp(z*l.Error()), l.Draw(i)
@@ -252,16 +253,15 @@ func tilted(l *simulator.Lengths, i, n int) length {
 	}
 }
 
-// Expect is a wait in seconds with an interval of a level, of drawn ones.
+// Expect returns the median of drawn waits, in seconds, with an interval of a level.
 func Expect(waits stats.Sorted, level float64) uncertainty.Prediction {
 	return uncertainty.Prediction{Value: waits.Median(), Low: waits.Quantile((1 - level) / 2), High: waits.Quantile((1 + level) / 2), Level: level}
 }
 
-// ErrTestOnly is returned when sbatch --test-only says something else than when a
-// job would start.
+// ErrTestOnly is returned when sbatch --test-only prints no start time.
 var ErrTestOnly = errors.New("no start time")
 
-// TestOnly is when Slurm itself says that a job would start, in Unix seconds. The
+// TestOnly returns the start that sbatch --test-only predicts, in Unix seconds. The
 // error wraps ErrTestOnly or ErrCommand.
 func (c *Client) TestOnly(ctx context.Context, options []string) (int64, error) {
 	argv := append([]string{"sh", "-c", `exec "$0" "$@" 2>&1`, "env", "TZ=UTC", "sbatch", "--test-only", "--wrap=true"}, options...)
@@ -278,7 +278,7 @@ func (c *Client) TestOnly(ctx context.Context, options []string) (int64, error) 
 	return at.Unix(), nil
 }
 
-// Options are sbatch's options for a job.
+// Options returns sbatch's options for a job.
 func Options(a Ask) []string {
 	o := shapeOptions(&a.Job)
 	for _, x := range []struct{ name, value string }{

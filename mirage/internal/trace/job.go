@@ -57,10 +57,10 @@ type Need struct {
 	Kind  string
 }
 
-// Wait is how long the job was pending, in seconds.
+// Wait returns the time that the job was pending, in seconds.
 func (j *Job) Wait() int64 { return j.Start - j.Submit }
 
-// Duration is how long the job ran, in seconds.
+// Duration returns the run time of the job, in seconds.
 func (j *Job) Duration() int64 { return j.End - j.Start }
 
 // Trace is the content of a log: its usable jobs, ordered by submission and,
@@ -118,7 +118,7 @@ func (t *Trace) All() []Job {
 	return all
 }
 
-// End is when something happened last, in Unix seconds.
+// End returns the time of the last event of the log, in Unix seconds.
 func (t *Trace) End() int64 {
 	last := int64(math.MinInt64)
 	for _, jobs := range [][]Job{t.Jobs, t.Open} {

@@ -47,7 +47,7 @@ const (
 	CSV    Layout = "csv"
 )
 
-// Format is how the files of a layout are recognised and read.
+// Format recognises and reads the files of a layout.
 type Format struct {
 	// Begins says that a file of this layout may begin with such a line, the first
 	// that is neither blank nor a number alone.

@@ -65,7 +65,7 @@ func (t *Trace) Stats() Stats {
 	return s
 }
 
-// offset is how many seconds the wall clock is ahead of UTC.
+// offset returns the seconds by which the wall clock is ahead of UTC.
 func (t *Trace) offset(unix int64) int64 {
 	_, offset := time.Unix(unix, 0).In(t.Zone).Zone()
 	return int64(offset)

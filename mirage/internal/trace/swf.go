@@ -60,7 +60,7 @@ func (p *parser) swf(r *bufio.Reader) error {
 	}
 }
 
-// swfHeader is what the header comments say that matters here.
+// swfHeader holds the header comments that are used.
 type swfHeader struct {
 	maxNodes, maxProcs int
 	unixStart          int64
@@ -69,7 +69,7 @@ type swfHeader struct {
 	limit              int             // the field of the time limit
 }
 
-// limitField is how a comment tells the field of the time limit.
+// limitField matches the comment that names the field of the time limit.
 var limitField = regexp.MustCompile(`(?i)field (\d+)\b.*(time limit|requested (run ?)?time|wall ?(clock )?(time|limit))`)
 
 func (h *swfHeader) read(p *parser, comment string) {

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// field is what a column of a table tells of a job.
+// field identifies the meaning of a column.
 type field int
 
 const (

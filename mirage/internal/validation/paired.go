@@ -29,7 +29,7 @@ type Paired struct {
 	Verdict string
 }
 
-// MarshalJSON writes the difference's parts beside the others.
+// MarshalJSON writes the parts of the difference next to the other fields.
 func (p Paired) MarshalJSON() ([]byte, error) {
 	low, high := ends(p.Difference)
 	return json.Marshal(struct {

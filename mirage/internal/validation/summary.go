@@ -33,13 +33,13 @@ func LoadOf(reactive chain.Outcome) Load {
 	return Heavy
 }
 
-// Spread is how a quantity is spread over episodes.
+// Spread describes the distribution of a quantity over episodes.
 type Spread struct {
 	Mean          uncertainty.Prediction // with its interval over blocks
 	P50, P90, P99 float64
 }
 
-// MarshalJSON writes the mean's parts beside the quantiles.
+// MarshalJSON writes the parts of the mean next to the quantiles.
 func (s Spread) MarshalJSON() ([]byte, error) {
 	low, high := ends(s.Mean)
 	return json.Marshal(struct {
@@ -67,7 +67,7 @@ type Figures struct {
 	CostHours Spread `json:"cost_hours"`
 }
 
-// Summary is the judgement of a policy.
+// Summary holds the results of a policy.
 type Summary struct {
 	Figures
 	ByLoad map[Load]Figures `json:"by_load"`
@@ -79,8 +79,8 @@ type Summary struct {
 	EffectiveEpisodes float64 `json:"effective_episodes"`
 }
 
-// Summarise computes the figures of a policy's episodes beside the reactive
-// outcomes of the same episodes.
+// Summarise computes the figures of a policy's episodes and compares them with the
+// reactive outcomes of the same episodes.
 func Summarise(played, reactive []Played, plan samples.Plan, c chain.Cost) Summary {
 	all := make([]int, len(played))
 	byLoad := map[Load][]int{}
@@ -104,7 +104,7 @@ func Summarise(played, reactive []Played, plan samples.Plan, c chain.Cost) Summa
 	return out
 }
 
-// Costs are the costs of episodes, in hours.
+// Costs returns the costs of episodes, in hours.
 func Costs(played []Played, c chain.Cost) []float64 {
 	out := make([]float64, len(played))
 	for i := range played {

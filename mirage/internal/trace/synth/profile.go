@@ -17,16 +17,16 @@ import (
 // ErrProfile is returned when a profile cannot be fitted or drawn from.
 var ErrProfile = errors.New("unusable workload profile")
 
-// quantiles is how many evenly spaced quantiles stand for a distribution.
+// quantiles is the number of evenly spaced quantiles that describe a distribution.
 const quantiles = 21
 
 // sessionGap is the longest pause, in seconds, between two jobs of a session.
 const sessionGap = 3600
 
-// maxClasses is how many kinds of sessions a profile keeps.
+// maxClasses is the largest number of kinds of sessions in a profile.
 const maxClasses = 80
 
-// Profile is what synthetic jobs are drawn from.
+// Profile describes the distribution of synthetic jobs.
 type Profile struct {
 	SessionsPerDay float64     `json:"sessions_per_day"`
 	Hours          [24]float64 `json:"hours"`    // weight of each hour of the day
@@ -102,7 +102,7 @@ func Fit(t *trace.Trace) (*Profile, error) {
 	return p, nil
 }
 
-// key is what all jobs of a session have in common.
+// key identifies a session: its jobs have these values in common.
 type key struct {
 	user  string
 	nodes int
