@@ -48,6 +48,7 @@ func TestBatch(t *testing.T) {
 		"-a 0-9:3,15%2":                                  job(func(a *slurm.Ask) { a.Tasks, a.Together = 5, 2 }),
 		"--begin=now+1hour":                              job(func(a *slurm.Ask) { a.Eligible = noon.Unix() + 3600 }),
 		"-d afterok:77 --reservation=r":                  job(func(a *slurm.Ask) { a.After, a.Reservation = "77", "r" }),
+		"-d afterok:77:78":                               job(func(a *slurm.Ask) { a.After = "77,78" }),
 		"--time=5 --time=7":                              job(func(a *slurm.Ask) { a.Limit = 420 }),
 		"-t UNLIMITED -o log --mail-type=END --parsable": job(func(a *slurm.Ask) { a.Limit = trace.Unlimited }),
 	} {
@@ -59,7 +60,7 @@ func TestBatch(t *testing.T) {
 	if _, unused, err := parse("-L matlab --nice"); err != nil || strings.Join(unused, " ") != "--licenses --nice" {
 		t.Errorf("%v, %v", unused, err)
 	}
-	for _, bad := range []string{"-N 0", "-N two", "-t soon", "--mem=much", "-G none", "-c 0", "-a 5-1", "--begin=never", "-d afterok:1:2", "-d after", "--frobnicate", "word", "-C [a&b|(c]x"} {
+	for _, bad := range []string{"-N 0", "-N two", "-t soon", "--mem=much", "-G none", "-c 0", "-a 5-1", "--begin=never", "-d afterok:1?afterany:2", "-d after", "--frobnicate", "word", "-C [a&b|(c]x"} {
 		if _, _, err := parse(bad); !errors.Is(err, slurm.ErrOption) {
 			t.Errorf("%s: %v", bad, err)
 		}
