@@ -28,10 +28,11 @@ var (
 // policy, so a fault has time to come and go.
 const faultySeconds = 9
 
-// fault is something that goes wrong during a handover.
+// fault is something that goes wrong during a handover. It does not happen if begin
+// returns an error, because the job has started or ended in between.
 type fault struct {
 	name  string
-	begin func(f *faulty, job int64)
+	begin func(f *faulty, job int64) error
 	end   func(f *faulty)
 	late  bool // it is about the successor, which waits until the fault has come
 }
@@ -40,30 +41,55 @@ type fault struct {
 func faults() []fault {
 	return []fault{
 		{
-			name:  "submit limit",
-			begin: func(f *faulty, _ int64) { f.manage("modify", "qos", "chain", "set", "MaxSubmitJobsPerUser=1") },
-			end:   func(f *faulty) { f.manage("modify", "qos", "chain", "set", "MaxSubmitJobsPerUser=-1") },
+			name: "submit limit",
+			begin: func(f *faulty, _ int64) error {
+				f.manage("modify", "qos", "chain", "set", "MaxSubmitJobsPerUser=1")
+				return nil
+			},
+			end: func(f *faulty) { f.manage("modify", "qos", "chain", "set", "MaxSubmitJobsPerUser=-1") },
 		},
-		{name: "moved partition", late: true, begin: func(f *faulty, job int64) {
-			f.run("scontrol", "update", fmt.Sprintf("JobId=%d", job), "Partition=other")
+		{name: "moved partition", late: true, begin: func(f *faulty, job int64) error { return f.change(job, "Partition=other") }},
+		{name: "cancelled successor", late: true, begin: func(f *faulty, job int64) error {
+			_, err := f.c.Run("scancel", "--state=PENDING", fmt.Sprint(job))
+			return err
 		}},
-		{name: "cancelled successor", late: true, begin: func(f *faulty, job int64) { f.run("scancel", fmt.Sprint(job)) }},
-		{name: "requeue", begin: func(f *faulty, job int64) {
-			f.run("scontrol", "update", fmt.Sprintf("JobId=%d", job), "Requeue=1")
-			f.run("scontrol", "requeue", fmt.Sprint(job))
-			for range 100 {
-				if strings.HasPrefix(f.run("squeue", "--noheader", "--format=%T", fmt.Sprintf("--jobs=%d", job)), "PENDING") {
-					break
-				}
-				time.Sleep(100 * time.Millisecond)
-			}
-			f.run("scontrol", "update", fmt.Sprintf("JobId=%d", job), "StartTime=now") // else two minutes later
-		}},
-		{name: "slurmctld restart", begin: func(f *faulty, _ int64) { f.c.Stop("slurmctld") }, end: func(f *faulty) { f.c.Restart("slurmctld") }},
-		{name: "slurmdbd down", begin: func(f *faulty, _ int64) { f.c.Stop("slurmdbd") }, end: func(f *faulty) { f.c.Restart("slurmdbd") }},
-		{name: "full disk", begin: func(f *faulty, _ int64) { f.fill() }, end: func(f *faulty) { f.empty() }},
-		{name: "kill -9", begin: func(f *faulty, _ int64) { f.kill() }},
+		{name: "requeue", begin: (*faulty).requeue},
+		{name: "slurmctld restart", begin: func(f *faulty, _ int64) error { f.c.Stop("slurmctld"); return nil }, end: func(f *faulty) { f.c.Restart("slurmctld") }},
+		{name: "slurmdbd down", begin: func(f *faulty, _ int64) error { f.c.Stop("slurmdbd"); return nil }, end: func(f *faulty) { f.c.Restart("slurmdbd") }},
+		{name: "full disk", begin: func(f *faulty, _ int64) error { f.fill(); return nil }, end: func(f *faulty) { f.empty() }},
+		{name: "kill -9", begin: func(f *faulty, _ int64) error { f.kill(); return nil }},
 	}
+}
+
+// change changes a setting of a job.
+func (f *faulty) change(job int64, setting string) error {
+	_, err := f.c.Run("scontrol", "update", fmt.Sprintf("JobId=%d", job), setting)
+	return err
+}
+
+// requeue lets a running job wait again; Slurm would start it two minutes later.
+func (f *faulty) requeue(job int64) error {
+	if err := f.change(job, "Requeue=1"); err != nil {
+		return err
+	}
+	if _, err := f.c.Run("scontrol", "requeue", fmt.Sprint(job)); err != nil {
+		return err
+	}
+	for range 100 {
+		if f.pending(job) {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if err := f.change(job, "StartTime=now"); err != nil {
+		f.t.Log(err) // it starts later
+	}
+	return nil
+}
+
+func (f *faulty) pending(job int64) bool {
+	out, err := f.c.Run("squeue", "--noheader", "--format=%T", fmt.Sprintf("--jobs=%d", job))
+	return err == nil && strings.HasPrefix(out, "PENDING")
 }
 
 // faulty is a chain on a real Slurm, to which faults happen.
@@ -224,12 +250,15 @@ func (f *faulty) inject(done <-chan struct{}) {
 				return
 			}
 			job = f.ledger().Links[link+1].Job
-			if !strings.HasPrefix(f.run("squeue", "--noheader", "--format=%T", fmt.Sprintf("--jobs=%d", job)), "PENDING") {
+			if !f.pending(job) {
 				continue // it runs already
 			}
 		}
-		f.happened[link] = this.name
-		if this.begin(f, job); this.end != nil {
+		if err := this.begin(f, job); err != nil {
+			f.t.Logf("%s: %v", this.name, err)
+			continue
+		}
+		if f.happened[link] = this.name; this.end != nil {
 			time.Sleep(4 * time.Second)
 			this.end(f)
 		}
