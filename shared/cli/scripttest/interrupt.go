@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,8 +18,9 @@ import (
 )
 
 // A program is interrupted after it used a given processor time, or after a given
-// time if it mostly waits. It then has two seconds of processor time to end, and a
-// minute of wall time.
+// time if it waits then. On a loaded machine it may not have begun by that time: it is
+// interrupted while it is still ready to run only after a minute. It then has two seconds of
+// processor time to end, and a minute of wall time.
 const (
 	busyTime    = 500 * time.Millisecond
 	waitTime    = 2 * time.Second
@@ -90,10 +92,10 @@ func environment(ts *testscript.TestScript) []string {
 	return env
 }
 
-// waitBusy waits until a process has worked or waited. It returns an error if the
+// waitBusy waits until a process has worked, or has come to wait. It returns an error if the
 // process ends first.
 func waitBusy(pid int, ended <-chan error) error {
-	for begin := time.Now(); time.Since(begin) < waitTime; {
+	for begin := time.Now(); time.Since(begin) < waitTime || !waits(pid) && time.Since(begin) < endWallTime; {
 		select {
 		case err := <-ended:
 			return fmt.Errorf("ended by itself: %w", errors.Join(errors.New("too short an input"), err))
@@ -104,6 +106,18 @@ func waitBusy(pid int, ended <-chan error) error {
 		}
 	}
 	return nil
+}
+
+// waits reports whether no thread of a process is ready to run.
+func waits(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, path := range threads {
+		text, _ := os.ReadFile(path)
+		if i := bytes.LastIndexByte(text, ')'); i >= 0 && len(text) > i+2 && text[i+2] != 'S' {
+			return false
+		}
+	}
+	return true
 }
 
 // processorTime returns the processor time of a process; proc(5) counts in hundredths of a
