@@ -6,8 +6,8 @@ import "github.com/foretime/foretime/shared/uncertainty"
 // others.
 type Answer struct {
 	uncertainty.Prediction
-	// Starts is the chance of a start by so many seconds, in order; empty where too
-	// few jobs have started to tell.
+	// Starts holds the probability of a start within some seconds, in ascending order; empty if
+	// too few jobs have started.
 	Starts []Start
 }
 
@@ -17,9 +17,9 @@ type Start struct {
 	Chance  float64 `json:"chance"`
 }
 
-// Chance returns the probability of a wait of at most so many seconds; known is false if
-// too few jobs have started to tell. Beyond the last of the Starts the chance that
-// is left falls as the inverse of the wait.
+// Chance returns the probability of a wait of at most so many seconds; known is false if too
+// few jobs have started. Beyond the last of the Starts the remaining probability falls as the
+// inverse of the wait.
 func (a Answer) Chance(seconds float64) (chance float64, known bool) {
 	if len(a.Starts) == 0 {
 		return 0, false
@@ -34,8 +34,8 @@ func (a Answer) Chance(seconds float64) (chance float64, known bool) {
 	return 1 - (1-before.Chance)*before.Seconds/max(seconds, 1), true
 }
 
-// By is within how many seconds the job starts with a chance, no more than that of the
-// last of the Starts; known is false where too few jobs have started to tell.
+// By returns the seconds within which the job starts with a probability, at most that of the
+// last of the Starts; known is false if too few jobs have started.
 func (a Answer) By(chance float64) (seconds float64, known bool) {
 	if len(a.Starts) == 0 {
 		return 0, false
@@ -50,13 +50,13 @@ func (a Answer) By(chance float64) (seconds float64, known bool) {
 	return before.Seconds, true
 }
 
-// Chances are those of the Starts; the middle one is that of the predicted wait.
+// Chances returns the probabilities of the Starts; the middle one belongs to the predicted
+// wait.
 func Chances() []float64 { return []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95} }
 
-// delayed is the share of the promised misses that the ends of intervals aim at:
-// what came is known only when a job starts, so that long waits are learnt of too
-// late, and aiming at all of them misses more. Set on hpc2n, wagap and Lonestar6,
-// February included.
+// delayed is the share of the promised misses that the ends of intervals aim at. The wait is
+// known only when a job starts, so long waits are learnt too late, and aiming at all misses
+// would miss more. Set on hpc2n, wagap and Lonestar6, February included.
 const delayed = 0.6
 
 // fewestStarts is the number of jobs that must have started before an interval is given.

@@ -22,8 +22,8 @@ type row []float64
 
 func (r *row) add(values ...float64) { *r = append(*r, values...) }
 
-// features are what is known about a job when it is submitted, before it is in
-// the queue, on a machine of a size, behind what runs and the queue as lists.
+// features returns the features of a job at its submission, before it is in the queue, on a
+// machine of a size, behind the running jobs and the queue as lists.
 func (k *known) features(j *trace.Job, g groups, size float64, running []release, lists []float64) []float64 {
 	r := make(row, 0, 128)
 	r.add(float64(j.Nodes), math.Log1p(float64(j.Limit)), hourOf(j.Submit), weekdayOf(j.Submit), j.Priority)
@@ -158,7 +158,7 @@ func (l *line) features(r *row) {
 	r.add(logMinutes(l.ages[0]), logMinutes(l.ages[n-1]), logMinutes((l.ages[(n-1)/2]+l.ages[n/2])/2))
 }
 
-// releases are when what runs will end, if jobs run as long as such jobs do.
+// releases returns the ends of the running jobs, if they run as long as such jobs do.
 func (k *known) releases() []release {
 	ends := make([]release, len(k.running))
 	for at, i := range k.running {
@@ -193,8 +193,8 @@ func (k *known) machine(r *row, j *trace.Job, g groups, size float64, part []rel
 	}
 }
 
-// roomAfter is how many seconds it takes until so many nodes are free; the last
-// release where there never are.
+// roomAfter returns the seconds until so many nodes are free, or those of the last release if
+// they never are.
 func roomAfter(ends []release, free, want float64) float64 {
 	if free >= want {
 		return 0

@@ -25,17 +25,16 @@ type Settings struct {
 	// Partitioned says that the machine has several partitions, whose jobs do not
 	// wait in one list.
 	Partitioned bool
-	// From is when forecasts begin to matter, Unix seconds: what is too long before
-	// it to be learnt from is passed over.
+	// From is the time from which forecasts matter, Unix seconds. Jobs too long before it to be
+	// learnt from are skipped.
 	From int64
 }
 
-// How trees are fitted: on how many of the latest jobs at most and at least; again,
-// in the place of the oldest of so many members, when so large a share of the jobs is
-// new; and how many jobs before the first
-// that matters are predicted by trees, to know their errors. 12,000 rows gained nothing;
-// 100 are what leaves of 15 need; members and freshShare are a compromise with the CPU
-// time, 40 s for a queue of 19,373 jobs.
+// Settings of the fit of trees: the largest and smallest number of recent jobs to fit on; the
+// number of members, of which the oldest is replaced when a share of the jobs is new; and the
+// number of jobs before the first one that matters that are predicted by trees, to know their
+// errors. 12,000 rows gained nothing; 100 are the minimum for leaves of 15; members and
+// freshShare are a compromise with the CPU time, 40 s for a queue of 19,373 jobs.
 const (
 	mostRows   = 6000
 	fewestRows = 100
@@ -218,7 +217,8 @@ func (f *Forecaster) fit(ctx context.Context) error {
 	return nil
 }
 
-// recipe is of the trees: each time of other draws, and their median, so that the mean absolute error is least.
+// recipe returns the settings of the trees. Each fit has other draws, and the leaves hold
+// medians, which minimise the mean absolute error.
 func (f *Forecaster) recipe() tree.Boost {
 	return tree.Boost{
 		Objective: tree.Quantile, QuantileAlpha: .5, Rounds: 100, Eta: .15, MaxDepth: 6, MinChildWeight: 15,

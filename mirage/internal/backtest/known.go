@@ -43,7 +43,7 @@ type group struct {
 	meanAt int64
 }
 
-// groups are those that a job belongs to.
+// groups holds the groups that a job belongs to.
 type groups [4]*group
 
 // By whom the jobs of groups are.
@@ -228,6 +228,6 @@ func (k *known) length(j *trace.Job, g groups) float64 {
 	return max(p.mean*float64(j.Limit), shortest)
 }
 
-// shortest is what a job runs at least, in seconds: what ends sooner than a pass of
-// the scheduler makes no difference.
+// shortest is the shortest run time that counts, in seconds: less than a pass of the scheduler
+// makes no difference.
 const shortest = 60

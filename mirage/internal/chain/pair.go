@@ -21,14 +21,15 @@ var (
 	ErrNeverStarts = errors.New("the job never starts")
 )
 
-// Service is what each job of the chain asks for. It runs to its limit.
+// Service describes each job of the chain. It runs to its limit.
 type Service struct {
 	Nodes    int
 	Limit    int64   // seconds
 	Priority float64 // as the log would hold it
-	// Need is what it takes of its nodes, where these are of kinds; nil is all.
+	// Need is the part of its nodes that it takes, on a machine with kinds of nodes; nil is
+	// all.
 	Need *trace.Need `json:",omitempty"`
-	// Partition is where it runs, on a machine that has such.
+	// Partition is the one it runs in, on a machine with partitions.
 	Partition string `json:",omitempty"`
 }
 
@@ -95,8 +96,8 @@ func (p *Pair) Fork() *Pair {
 	return &c
 }
 
-// Outcome is what came of submitting the successor at some instant. Times are
-// Unix seconds.
+// Outcome describes the result of submitting the successor at some time. Times are Unix
+// seconds.
 type Outcome struct {
 	PredStart, PredEnd int64
 	Submitted          int64 // the successor
@@ -107,10 +108,10 @@ type Outcome struct {
 // RewardSeconds is the successor's start less the predecessor's end.
 func (o Outcome) RewardSeconds() int64 { return o.SuccStart - o.PredEnd }
 
-// InterruptionHours is how long nothing ran.
+// InterruptionHours returns the time in which nothing ran.
 func (o Outcome) InterruptionHours() float64 { return max(0, float64(o.RewardSeconds())/3600) }
 
-// OverlapHours is how long both ran.
+// OverlapHours returns the time in which both ran.
 func (o Outcome) OverlapHours() float64 { return max(0, -float64(o.RewardSeconds())/3600) }
 
 // SubmitNow answers what would happen if the successor were submitted now.
@@ -220,8 +221,8 @@ func (s Service) ForecastWaits(sim *simulator.Simulator, shares []float64) (out 
 	return out, nil
 }
 
-// WaitIn is how long a service job submitted now to a simulation, which stays as
-// it is, would wait in a future, in seconds, at most the bound.
+// WaitIn returns the wait in a future of a service job submitted now to a simulation, which
+// does not change, in seconds, at most the bound.
 func (s Service) WaitIn(sim *simulator.Simulator, f simulator.Future, bound int64) (float64, error) {
 	wait, err := sim.In(f, s.job(), bound)
 	return float64(wait), err

@@ -161,7 +161,7 @@ func (b *board) openings(n int, s *Share, seconds int64) {
 	}
 }
 
-// idle is how many nodes have a CPU free at the first moment.
+// idle returns the number of nodes with a free CPU at the first moment.
 func (b *board) idle() int {
 	n := 0
 	for i := range b.rows {

@@ -19,9 +19,9 @@ const (
 	FCFS Discipline = "fcfs"
 )
 
-// Scheduler is how a discipline serves the queue.
+// Scheduler serves the queue by one discipline.
 type Scheduler struct {
-	// Event is what it does after every event.
+	// Event runs after every event.
 	Event func(*Plan, *Pass)
 	// Periodic, where set, is done at most every Backfill.IntervalSeconds.
 	Periodic func(*Plan, *Pass)

@@ -15,9 +15,8 @@ func (p *Plan) conservative(f *Pass) {
 	p.reserving(f, Backfill{}, func(p *Profile, from, to int64, nodes int, s *Share) { p.Reserve(from, to, nodes, s) })
 }
 
-// easy starts jobs in turn; the first that does not fit gets a reservation, in
-// each partition where nodes are of kinds, and later ones start if they fit
-// beside it.
+// easy starts jobs in order. The first that does not fit gets a reservation, one per partition
+// on a machine with kinds of nodes, and later ones start if they do not delay it.
 func (p *Plan) easy(f *Pass) {
 	reserved, outOfTurn := uint64(0), false
 	f.Nodes.Plan(&p.profile, f.Now, 0)

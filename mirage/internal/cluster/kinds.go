@@ -17,12 +17,11 @@ type Kind struct {
 	CPUs     int    `json:"cpus"` // of a node, as the next two
 	GPUs     int    `json:"gpus,omitempty"`
 	MemoryMB int64  `json:"memory_mb,omitempty"` // 0 does not count memory
-	// Partitions are those that the nodes are in; none is all.
+	// Partitions lists the partitions that the nodes are in; none is all.
 	Partitions []string `json:"partitions,omitempty"`
 }
 
-// Partition is what a partition allows its jobs; one that is not listed allows
-// everything.
+// Partition holds the limits of a partition; an unlisted one has none.
 type Partition struct {
 	Name       string `json:"name"`
 	MaxSeconds int64  `json:"max_seconds,omitempty"` // of a job's limit; 0 is any
@@ -38,7 +37,7 @@ const (
 	memory // MB
 )
 
-// Amount is how much of each resource of a node: CPUs, GPUs, MB of memory.
+// Amount is an amount of each resource of a node: CPUs, GPUs, MB of memory.
 type Amount [3]int64
 
 // covers says that there is at least as much of everything.
@@ -52,10 +51,10 @@ func (a *Amount) add(b Amount, times int64) {
 	}
 }
 
-// Share is what a job takes of each of its nodes, where nodes are of kinds.
+// Share is the part of each of its nodes that a job takes, on a machine with kinds of nodes.
 type Share struct {
 	Per   Amount
-	Whole bool   // all of it, so that the node must be idle
+	Whole bool   // all of it: the node must be idle
 	In    uint64 // the partitions, a bit each, in one of which its nodes are
 	// Only lists the nodes that the job may run on, ascending; nil is any.
 	Only []int32
@@ -64,7 +63,7 @@ type Share struct {
 // WholeNodes is the share of a job that has nodes of any kind for itself.
 func WholeNodes() *Share { return &Share{Whole: true, In: math.MaxUint64} }
 
-// Place is where a job runs.
+// Place holds the nodes of a job.
 type Place struct {
 	On    []int32 // nodes, by number in the order of the kinds
 	Share *Share
@@ -83,7 +82,7 @@ type node struct {
 	in  uint64
 }
 
-// maxPartitions is how many partitions have a bit of their own.
+// maxPartitions is the number of partitions with a bit of their own.
 const maxPartitions = 64
 
 // checkKinds returns an error that wraps ErrMachine where kinds and partitions
@@ -136,8 +135,8 @@ func (m Machine) bits() map[string]uint64 {
 	return bits
 }
 
-// Layout is the machine node by node; nil where it has no kinds, so that nodes
-// are only counted.
+// Layout returns the machine node by node; nil for one without kinds, of which nodes are only
+// counted.
 func (m Machine) Layout() *Layout {
 	if len(m.Kinds) == 0 {
 		return nil
@@ -161,9 +160,9 @@ func (m Machine) Layout() *Layout {
 	return l
 }
 
-// Share is what a job takes of each of its nodes, all of which get as much, and
-// the tier of its partition, the highest where it may run in several. The error
-// wraps ErrOversize where no moment will come at which it may start.
+// Share returns the part of each of its nodes that a job takes, the same of all, and the tier
+// of its partition, the highest if it may run in several. The error wraps ErrOversize if the
+// job can never start.
 func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
 	s, tier, err := l.allowed(j)
 	if err != nil {
@@ -185,8 +184,8 @@ func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
 	return s, tier, nil
 }
 
-// allowed is where a job may run: in those of its partitions that have nodes
-// and allow its limit and its nodes.
+// allowed returns the nodes that a job may run on: those of its partitions that have nodes and
+// allow its limit and its size.
 func (l *Layout) allowed(j *trace.Job) (*Share, int, error) {
 	if j.Partition == "" {
 		return &Share{In: math.MaxUint64}, 0, nil
@@ -253,7 +252,7 @@ func (l *Layout) downed(w Window) []int32 {
 	return on
 }
 
-// take is what a place takes of one of its nodes.
+// take returns the resources that a place takes of one of its nodes.
 func (l *Layout) take(s *Share, n int32) Amount {
 	if s.Whole {
 		return l.nodes[n].has

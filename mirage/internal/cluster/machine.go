@@ -29,8 +29,8 @@ type Window struct {
 
 // Machine is the description of a cluster.
 type Machine struct {
-	// Nodes is how many there are, of the Unit. Jobs that share nodes are counted
-	// in what of these runs out first, without regard to which node has it.
+	// Nodes is their number, or that of the Unit. Jobs that share nodes are counted in the
+	// resource that runs out first, whichever node has it.
 	Nodes int        `json:"nodes" help:"number of nodes, or of the unit (default: from the log, or its peak use)"`
 	Unit  trace.Unit `json:"unit,omitempty" help:"unit of the cluster: nodes, or cpus or gpus that jobs share"` // "" is nodes
 	Down  []Window   `json:"down,omitempty"`
@@ -72,7 +72,7 @@ func (m Machine) Resized(nodes int) Machine {
 	return r
 }
 
-// DownAt is how many nodes are down at an instant.
+// DownAt returns the number of nodes that are down at a time.
 func (m Machine) DownAt(at int64) int {
 	nodes := 0
 	for _, w := range m.Down {

@@ -63,8 +63,8 @@ func (o *Occupancy) Free() int { return o.free }
 // slice is the occupancy's own and changes with it.
 func (o *Occupancy) Running() []Allocation { return o.running }
 
-// Planned reports whether nodes are down now or later, or of
-// kinds, so that fitting in what no job holds is not all there is to fitting.
+// Planned reports whether nodes are down now or later, or have kinds: then free nodes alone do
+// not decide whether a job fits.
 func (o *Occupancy) Planned(now int64) bool {
 	return o.layout != nil || slices.ContainsFunc(o.down, func(w Window) bool { return w.To > now })
 }
@@ -102,7 +102,7 @@ func (o *Occupancy) Reschedule(ends func(job int32, until, end int64) int64) {
 	slices.SortFunc(o.ends, latest)
 }
 
-// NextEnd is when the next job ends; ok is false on an idle machine.
+// NextEnd returns the end of the next job to end; ok is false on an idle machine.
 func (o *Occupancy) NextEnd() (at int64, ok bool) {
 	if len(o.ends) == 0 {
 		return 0, false
@@ -153,7 +153,7 @@ func (o *Occupancy) hold(p *Place, times int64) {
 	}
 }
 
-// PlaceOf is where a running job runs; nil where nodes are only counted.
+// PlaceOf returns the nodes of a running job; nil if nodes are only counted.
 func (o *Occupancy) PlaceOf(job int32) *Place {
 	if o.layout == nil {
 		return nil
@@ -162,9 +162,9 @@ func (o *Occupancy) PlaceOf(job int32) *Place {
 	return o.running[i].Place
 }
 
-// Assign is a place for a job that runs already: on those nodes where they are
-// known; else on the first that take it now and, where there are not enough, on
-// those with the most CPUs free. It is nil where nodes are only counted.
+// Assign returns a place for a job that already runs: on the given nodes if they are known;
+// else on the first ones with room now and, if those do not suffice, on those with the most
+// free CPUs. It is nil if nodes are only counted.
 func (o *Occupancy) Assign(nodes int, share *Share, on []int32) *Place {
 	if o.layout == nil {
 		return nil

@@ -16,11 +16,10 @@ type fitting struct {
 	seconds      int64
 }
 
-// Pass is what a pass over the queue works on: the pending jobs, the machine, how many jobs
-// each user runs, and how to start one. Start must take the nodes at once and
-// count the job as running; place is where it runs, where nodes are of kinds, and
-// outOfTurn says that some job before it in the
-// queue stays behind, which is what backfill means.
+// Pass holds the input of a pass over the queue: the pending jobs, the machine, the number of
+// running jobs of each user, and a function that starts a job. Start must take the nodes at
+// once and count the job as running; place holds its nodes on a machine with kinds, and
+// outOfTurn means that a job before it in the queue stays behind, which is backfill.
 type Pass struct {
 	Now     int64
 	Queue   *Queue
@@ -114,10 +113,9 @@ func (p *Plan) strict(f *Pass) {
 // reserver takes nodes out of a profile, from from until to.
 type reserver func(p *Profile, from, to int64, nodes int, share *Share)
 
-// reserving gives every job it looks at the earliest place beside those
-// before it, and starts those whose place is now. It looks at as many jobs and
-// keeps places that begin within as long as b says; 0 is no bound. promise
-// reserves for a job that is yet to start.
+// reserving gives every job it considers the earliest place that does not delay those before
+// it, and starts those whose place is now. b bounds the number of jobs and the time until a
+// place begins; 0 is no bound. promise reserves for a job that is yet to start.
 func (p *Plan) reserving(f *Pass, b Backfill, promise reserver) {
 	depth, window, resolution := b.MaxJobTest, b.WindowMinutes*60, b.ResolutionSeconds
 	length := func(r *Request) int64 { return RoundUp(max(r.Limit, 1), 0, resolution) }

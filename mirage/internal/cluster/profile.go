@@ -115,8 +115,8 @@ func (p *Profile) Promise(from, to int64, nodes int, share *Share) {
 	}
 }
 
-// Close keeps the nodes that a job waits for from others until the profile
-// is made anew. It reports whether there are others.
+// Close keeps the nodes that a job waits for from others until the profile is rebuilt. It
+// reports whether there are others.
 func (p *Profile) Close(share *Share) bool {
 	if p.board == nil {
 		return false

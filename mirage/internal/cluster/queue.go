@@ -20,7 +20,7 @@ type Request struct {
 	Barred   int64   // Unix seconds at which a limit let it go; 0 is none did, -1 while one holds it
 }
 
-// partitions are those that the request may start in, a bit each.
+// partitions returns the partitions that the request may start in, one bit each.
 func (r *Request) partitions() uint64 {
 	if r.Share == nil {
 		return 1

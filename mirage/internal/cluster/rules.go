@@ -12,13 +12,13 @@ var ErrRules = errors.New("invalid scheduling rules")
 // Rules are the settings of a scheduler. Use Defaults and change what differs.
 type Rules struct {
 	Discipline Discipline `json:"scheduler" help:"slurm, easy, conservative or fcfs"`
-	// UserLimit is how many jobs of one user may run at once; 0 is no limit.
+	// UserLimit is the number of jobs of one user that may run at once; 0 is no limit.
 	UserLimit int `json:"user_limit,omitempty" help:"jobs that a user may run at once; 0 is no limit"`
 	// LoggedPriority adds the priority that the log holds for a job to its own.
 	LoggedPriority bool     `json:"logged_priority,omitempty" help:"add the priority in the log to the computed one"`
 	Weights        Weights  `json:"weights"`
 	Backfill       Backfill `json:"backfill"`
-	// QueueDepth is how many jobs that the priority pass considers; 0 is all.
+	// QueueDepth is the number of jobs that the priority pass considers; 0 is all.
 	QueueDepth int `json:"default_queue_depth,omitempty" help:"jobs that the priority pass considers; 0 is all"`
 }
 

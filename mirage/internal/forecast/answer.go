@@ -25,7 +25,7 @@ type Answer struct {
 	// Unread names the facts that could not be read and may hold the job back: the interval has no
 	// upper end then.
 	Unread []string `json:"unread,omitempty"`
-	// Parts are those of the wait on a live Slurm, in a typical future.
+	// Parts splits the wait on a live Slurm, in a typical future.
 	Parts *Parts `json:"parts_hours,omitempty"`
 	// Chance is the probability of a start by the time By, if By was given and the
 	// probability is known.

@@ -94,7 +94,7 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 			shapes = append(shapes, shape{"partition " + p, other})
 		}
 	}
-	if !answer.Bounded() { // too few jobs tell how others run
+	if !answer.Bounded() { // too few jobs to know how others run
 		return a, nil
 	}
 	return a, l.compare(a, job, shapes)

@@ -26,7 +26,7 @@ type Question struct {
 	Resources
 }
 
-// Resources are those of a job on all its nodes, of a live Slurm.
+// Resources holds a job's resources on all its nodes, on a live Slurm.
 type Resources struct {
 	CPUs, GPUs int
 	MemoryMB   int64

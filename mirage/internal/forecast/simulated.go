@@ -104,8 +104,8 @@ func (l *Log) queue(partition string) (*simulator.Simulator, error) {
 // for it to count as a limit.
 const limitedUsers = 3
 
-// userLimit returns the number of jobs that a user may run at once, as far as jobs tell
-// that ran; 0 is any.
+// userLimit returns the number of jobs that a user may run at once, as far as the jobs that ran
+// show it; 0 is any.
 func userLimit(jobs []trace.Job) int {
 	type change struct {
 		at   int64

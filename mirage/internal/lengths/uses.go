@@ -7,9 +7,9 @@ import (
 	"sort"
 )
 
-// How many jobs tell how long those of a shape or a user, and anybody's,
-// will run, and how many of a kind count as much as all of those of the next wider
-// kind. Set on Lonestar6, November 2022 to January 2023.
+// The number of jobs from which the run times of a shape or a user, and of all users, are
+// estimated, and the number of a kind that counts as much as all jobs of the next wider kind.
+// Set on Lonestar6, November 2022 to January 2023.
 const (
 	OfKind = 30
 	OfAll  = 1000
@@ -90,9 +90,8 @@ const (
 	usualSD   = 0.39
 )
 
-// Error is the standard error, relative to it, of the mean share that no more than
-// OfKind jobs tell: by their own spread and, as if of so many more as a prior is, the
-// usual one.
+// Error returns the relative standard error of the mean share of at most OfKind jobs: by their
+// own spread, and by the usual one as if from as many more jobs as the prior.
 func (u Uses) Error() float64 {
 	n, ended := float64(prior), 0
 	sum, squares := n*usualMean, n*(usualMean*usualMean+usualSD*usualSD)

@@ -17,8 +17,8 @@ type Model struct {
 	Kind        string
 	FromHours   float64
 	OverlapCost float64
-	// Band is how far off the model was on samples it was not fitted on, in
-	// hours; nil where that is not known.
+	// Band holds the model's errors on samples that it was not fitted on, in hours; nil if they
+	// are not known.
 	Band *uncertainty.Band
 
 	// Origin describes the training samples.

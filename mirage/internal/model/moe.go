@@ -10,8 +10,8 @@ import (
 	"github.com/foretime/foretime/shared/regression/neural"
 )
 
-// squash makes each x sign(x)·log(1+|x|), so that counts, minutes and seconds
-// have spreads alike.
+// squash replaces each x by sign(x)·log(1+|x|), which gives counts, minutes and seconds similar
+// spreads.
 func squash(x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {

@@ -5,8 +5,8 @@ import (
 	"github.com/foretime/foretime/mirage/internal/samples"
 )
 
-// view is what a model sees: the summary of a history, and with forecast what
-// the queue itself predicts.
+// view holds the model's inputs: the summary of a history, and with forecast the queue's own
+// predictions.
 type view struct{ forecast bool }
 
 // forecastNames are the features that a forecast adds.

@@ -7,14 +7,14 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// State is what is known at a decision. Times are Unix seconds.
+// State holds what is known at a decision. Times are Unix seconds.
 type State struct {
 	Now       int64
 	PredStart int64 // of the running predecessor
 	PredEnd   int64 // when its limit ends it
 	Service   chain.Service
-	// Waits are those of the latest started jobs other than the service's, in
-	// seconds, newest first.
+	// Waits holds the waits of the latest started jobs other than the service's, in seconds,
+	// newest first.
 	Waits   []float64
 	History samples.History
 	// Queue returns what forecasts are simulated with; nil where there is nothing to
@@ -56,7 +56,7 @@ func (s *State) queue() (Queue, error) {
 	return s.Queue()
 }
 
-// RemainingSeconds is how long the predecessor will run on.
+// RemainingSeconds returns the time that the predecessor still runs.
 func (s *State) RemainingSeconds() float64 { return float64(s.PredEnd - s.Now) }
 
 // Decision is a policy's answer.
@@ -70,7 +70,8 @@ type Decision struct {
 	// Curve is the chance of a start within so many seconds of a successor submitted
 	// now; empty where the policy knows of none.
 	Curve []backtest.Start
-	// Next is when to decide again, in Unix seconds, where the answer stands until then.
+	// Next is the time of the next decision, in Unix seconds, if the answer is valid until
+	// then.
 	Next int64
 }
 

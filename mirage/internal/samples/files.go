@@ -17,7 +17,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// blockEpisodes is how many episodes share a file.
+// blockEpisodes is the number of episodes per file.
 const blockEpisodes = 12
 
 // manifestFile says what a folder of samples holds.

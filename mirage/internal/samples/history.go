@@ -38,7 +38,7 @@ func Begin(background *simulator.Simulator, at int64, service chain.Service) (pa
 	return pair, c, start, end, err
 }
 
-// carried is what a camera looks at: a simulation, or a pair in one.
+// carried is the subject of a camera: a simulation, or a pair in one.
 type carried interface {
 	RunUntil(at int64)
 	Simulation() *simulator.Simulator
@@ -58,8 +58,8 @@ func (c *Camera) RunUntil(sim carried, at int64) {
 	sim.RunUntil(at)
 }
 
-// History is what is known at a decision: the last 144 snapshots, oldest
-// first, and the two service jobs as they are then.
+// History holds what is known at a decision: the last 144 snapshots, oldest first, and the two
+// service jobs at that time.
 type History struct {
 	Moments     []Moment
 	Predecessor [4]float64 // limit (minutes), nodes, wait (s), elapsed (s)

@@ -44,7 +44,7 @@ func (p Plan) Check() error {
 	return nil
 }
 
-// Submit is when the predecessor of an episode is submitted.
+// Submit returns the submission time of the predecessor of an episode.
 func (p Plan) Submit(episode int) int64 { return p.Start + int64(episode)*p.Interval }
 
 // Sample is a probe of an episode: what was known, and what came of it.
@@ -70,7 +70,7 @@ type Sample struct {
 	X []float64 `dataset:"-"`
 }
 
-// meanOver is how many of the latest waits a mean wait is over.
+// meanOver is the number of recent waits in a mean wait.
 const meanOver = 100
 
 // MeanWait is the mean of the first hundred of waits in seconds, newest first; 0

@@ -16,8 +16,8 @@ var ErrNoJob = errors.New("no such job")
 type Reason struct {
 	At   int64  `json:"at"` // Unix seconds
 	What string `json:"what"`
-	// Ahead is how many jobs stand before it in the queue, Free how many nodes
-	// no job holds.
+	// Ahead is the number of jobs before it in the queue, Free the number of nodes without a
+	// job.
 	Ahead int `json:"ahead"`
 	Free  int `json:"free_nodes"`
 }
@@ -32,9 +32,8 @@ type Explanation struct {
 	Reasons []Reason `json:"reasons"`      // each holds until the next, or the start
 }
 
-// Explain simulates a workload up to the start of a job and tells why it
-// waited: after every event at which the reason changed, which it was. The
-// error wraps ErrNoJob.
+// Explain simulates a workload up to the start of a job and returns the reasons for its wait:
+// the reason after every event that changed it. The error wraps ErrNoJob.
 func Explain(ctx context.Context, w *Workload, id string) (*Explanation, error) {
 	index := -1
 	for i := range w.Jobs {

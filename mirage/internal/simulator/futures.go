@@ -12,8 +12,8 @@ import (
 
 // Future is one possible continuation of a simulation.
 type Future struct {
-	// Length is how long a job will have run in all, in seconds, that has run for
-	// ran seconds by now.
+	// Length returns the total run time in seconds of a job that has run for ran seconds by
+	// now.
 	Length func(job int32, ran int64) int64
 	// Back lets those jobs come, again, that came from so many seconds ago on; 0
 	// adds no arrivals.
@@ -118,5 +118,5 @@ func (s *Simulator) Using(share float64) Future {
 	}}
 }
 
-// Farthest is how long a wait may be, in seconds: a century.
+// Farthest is the longest possible wait in seconds: a century.
 const Farthest = 100 * 366 * 86400

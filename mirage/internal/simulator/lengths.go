@@ -8,8 +8,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/lengths"
 )
 
-// endedSeen is how many of the jobs that ended are looked through for those of a
-// kind.
+// endedSeen is the number of ended jobs that are searched for those of a kind.
 const endedSeen = 4000
 
 // kind is a user's kind of job, or any of the user's where it has no nodes.
@@ -18,8 +17,8 @@ type kind struct {
 	limit       int64
 }
 
-// Lengths tells how long jobs will run, by those that have ended and those that run.
-// It may be asked by several at once while the simulation stays as it is.
+// Lengths estimates the run times of jobs from those that have ended and those that run.
+// Several goroutines may use it while the simulation does not change.
 type Lengths struct {
 	s       *Simulator
 	anybody int32 // the user behind the last

@@ -6,7 +6,7 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// capHours is the longest wait that the loss tells apart job by job.
+// capHours is the longest wait that the loss distinguishes job by job.
 const capHours = 24
 
 // Loss compares the simulated and actual waits of the jobs submitted from

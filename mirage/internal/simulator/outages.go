@@ -11,8 +11,8 @@ import (
 const (
 	// outageBlock is the span, in seconds, that is looked at as one.
 	outageBlock = 6 * 3600
-	// outageUsers is how many users must wait for idle nodes. One user's jobs
-	// may be held or depend on each other; those of five are not.
+	// outageUsers is the number of users that must wait for idle nodes. One user's jobs may be
+	// held or depend on each other; those of five are not.
 	outageUsers = 5
 )
 

@@ -16,7 +16,7 @@ import (
 type Result struct {
 	Workload *Workload
 	Starts   []int64 // by index of the job; notStarted for rejected ones
-	// Places are where jobs ran, by index too; nil where nodes are only counted.
+	// Places holds the nodes of jobs, by index too; nil if nodes are only counted.
 	Places []*cluster.Place
 }
 
@@ -131,8 +131,8 @@ type Metrics struct {
 	MakespanDays float64 `json:"makespan_days"`
 }
 
-// Quality is how close the simulated waits came to the actual ones: waits are in
-// hours, over the jobs that were started and whose start the log knows.
+// Quality compares the simulated waits with the actual ones, in hours, over the started jobs
+// whose start the log contains.
 type Quality struct {
 	Jobs                int     `json:"jobs"`
 	MeanWaitHours       float64 `json:"mean_wait_hours"`
@@ -193,7 +193,7 @@ func (r *Result) MetricsBetween(from, to int64) Metrics {
 	return m
 }
 
-// held is what a job held: nodes, or CPUs where nodes are of kinds.
+// held returns what a job held: nodes, or CPUs on a machine with kinds of nodes.
 func (r *Result) held(i int) float64 {
 	if r.Places != nil {
 		return float64(r.Places[i].CPUs)
@@ -201,7 +201,7 @@ func (r *Result) held(i int) float64 {
 	return float64(r.Workload.Jobs[i].Nodes)
 }
 
-// size is how much of it there is.
+// size returns the amount of the machine's unit.
 func (w *Workload) size() (cpus float64) {
 	for _, k := range w.Config.Kinds {
 		cpus += float64(k.Nodes * k.CPUs)

@@ -15,8 +15,8 @@ import (
 // ErrRange is returned when a range of time holds too few jobs to calibrate on.
 var ErrRange = errors.New("too few jobs for a fit")
 
-// Grid is what a search may choose from, and on which range of submissions. The
-// first value of each list is where it begins.
+// Grid holds the values that a search may choose from, and its range of submissions. The first
+// value of each list is the start.
 type Grid struct {
 	From, To   int64 // Unix seconds, half-open
 	Nodes      []int
@@ -56,8 +56,7 @@ type Found struct {
 	Tried  int
 }
 
-// WarmDays is how many days before the training range fill the queue that it
-// begins with.
+// WarmDays is the number of days before the training range that fill its initial queue.
 const WarmDays = 28
 
 // Search finds the settings of a Slurm-like scheduler with the least loss on
@@ -113,7 +112,7 @@ func Search(ctx context.Context, jobs []trace.Job, g Grid, workers int, progress
 	}
 }
 
-// point is a place in the grid.
+// point is a position in the grid.
 type point struct {
 	nodes, limit      int
 	logged, size, age float64

@@ -6,9 +6,8 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
-// File is what a search leaves as a settings file: the cluster and its scheduler,
-// and the range of time they were fitted on, which is also the range on which
-// baselines may be tuned.
+// File is the settings file that a search writes: the cluster and its scheduler, and the range
+// of time they were fitted on, which is also the range on which baselines may be tuned.
 type File struct {
 	Config
 	Zone  string   `json:"zone"`

@@ -49,10 +49,10 @@ type Extra struct {
 	barred     int64 // when a limit let it go; 0 if none held it
 }
 
-// End is when a started job ends.
+// End returns the end of a started job.
 func (e *Extra) End() int64 { return e.Start + e.duration }
 
-// Submitted is when the job was submitted.
+// Submitted returns the submission time of the job.
 func (e *Extra) Submitted() int64 { return e.submit }
 
 // past is a job that has ended.
@@ -148,11 +148,10 @@ func (s *Simulator) Fork() *Simulator {
 // Now is the instant up to which the simulation has come, in Unix seconds.
 func (s *Simulator) Now() int64 { return s.now }
 
-// Simulation returns s itself, so that a simulation and what stands in one can
-// be looked at alike.
+// Simulation returns s itself: a simulation and its clients then have one interface.
 func (s *Simulator) Simulation() *Simulator { return s }
 
-// waitsKept is how many waits a fork remembers of those before it.
+// waitsKept is the number of earlier waits that a fork remembers.
 const waitsKept = 512
 
 // LastWaits returns the waits, in seconds, of the latest n started jobs of the
@@ -164,7 +163,7 @@ func (s *Simulator) LastWaits(n int) []float64 {
 	return out
 }
 
-// Workload is what is simulated.
+// Workload returns the simulated workload.
 func (s *Simulator) Workload() *Workload { return s.w }
 
 // Nodes says who holds the nodes now.
@@ -174,7 +173,7 @@ func (s *Simulator) Nodes() *cluster.Occupancy { return s.nodes }
 // it yet.
 func (s *Simulator) Queue() *cluster.Queue { return s.queue }
 
-// UserRuns is how many jobs a user, numbered as in requests, runs now.
+// UserRuns returns the number of running jobs of a user, numbered as in requests.
 func (s *Simulator) UserRuns(user int32) int { return int(s.running[user]) }
 
 func (s *Simulator) job(i int32) *job {
@@ -220,10 +219,10 @@ func (s *Simulator) Extra(number int) *Extra { return &s.extra[number] }
 // that Submit added.
 func (s *Simulator) IsExtra(job int32) bool { return int(job) >= len(s.w.jobs) }
 
-// SubmitTime is when a job was submitted.
+// SubmitTime returns the submission time of a job.
 func (s *Simulator) SubmitTime(job int32) int64 { return s.job(job).submit }
 
-// nextEvent is when something will happen next.
+// nextEvent returns the time of the next event.
 func (s *Simulator) nextEvent() int64 {
 	at := int64(never)
 	if s.next < s.stop {

@@ -24,7 +24,7 @@ type Config struct {
 	Caps []cluster.Cap `json:"-"`
 }
 
-// job is what the simulation needs of a trace.Job.
+// job is the part of a trace.Job that the simulation needs.
 type job struct {
 	submit   int64
 	limit    int64
@@ -55,7 +55,7 @@ type Workload struct {
 	layout     *cluster.Layout
 }
 
-// maxTime bounds all times, so that sums of them cannot overflow.
+// maxTime bounds all times, which keeps their sums from overflowing.
 const maxTime = 1 << 50
 
 // NewWorkload makes jobs, in the order of submission, ready to simulate. The
@@ -138,8 +138,8 @@ func (w *Workload) Accepts(t *trace.Job) error {
 	return err
 }
 
-// accepts is what a job takes of each node, where nodes are of kinds, and the
-// tier of its partition. The error wraps cluster.ErrOversize.
+// accepts returns the part of each node that a job takes, on a machine with kinds of nodes, and
+// the tier of its partition. The error wraps cluster.ErrOversize.
 func (w *Workload) accepts(t *trace.Job) (*cluster.Share, int, error) {
 	if w.layout == nil {
 		return nil, 0, w.Config.Accepts(t.Nodes)

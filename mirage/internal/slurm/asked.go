@@ -95,8 +95,8 @@ func (v *View) Complete(a Ask) Ask {
 	return a
 }
 
-// known returns an error for a dependency on jobs, with commas between, of one of which
-// nobody can tell the end.
+// known returns an error if the end of one of the jobs of a dependency, with commas between, is
+// unknown.
 func (v *View) known(after string) error {
 	for id := range strings.SplitSeq(after, ",") {
 		same := func(j trace.Job) bool { return j.ID == id }

@@ -16,7 +16,7 @@ type Client struct {
 	Runner Runner
 }
 
-// Controller is what the loop needs to know of slurmctld's settings.
+// Controller holds the settings of slurmctld that the loop needs.
 type Controller struct {
 	MessageTimeout time.Duration // how long a request may be under way
 	MinJobAge      time.Duration // how long a finished job is remembered; 0 is for ever
@@ -38,8 +38,8 @@ type Request struct {
 	Options []string      // more options of sbatch, such as --partition=gpu
 	Name    string
 	Comment string
-	// Notice is how long before its limit a job is sent SIGTERM, to hand over in;
-	// 0 is never. Slurm may send it up to a minute before.
+	// Notice is the time before its limit at which a job gets SIGTERM, to hand over; 0 is
+	// never. Slurm may send it up to a minute earlier.
 	Notice time.Duration
 	// After is a job that has to end before this one starts; 0 is none.
 	After int64

@@ -25,9 +25,9 @@ type Verdict struct {
 	ExpectedHours *float64 `json:"expected_hours,omitempty"`
 	// Expected is the same, in hours, with its interval.
 	Expected *uncertainty.Prediction `json:"expected,omitempty"`
-	// ChanceBy is how likely a successor submitted now starts within so many seconds,
-	// where the policy can tell, and HandoverAt when it is therefore to be submitted:
-	// the wait that is planned for before the predecessor's end.
+	// ChanceBy is the probability that a successor submitted now starts within some seconds, if
+	// the policy knows it, and HandoverAt the submission time that follows: the predecessor's
+	// end less the planned wait.
 	ChanceBy   []backtest.Start `json:"chance_by,omitempty"`
 	HandoverAt *time.Time       `json:"handover_at,omitempty"`
 	Features   []float64        `json:"features,omitempty"` // the last snapshot: samples.Columns

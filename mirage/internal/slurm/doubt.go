@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/plural"
 )
 
-// Doubts, in warnings, each told once.
+// Doubts, in warnings, each given once.
 var (
 	// ErrPrivate says that squeue hides other users' jobs.
 	ErrPrivate = errors.New("PrivateData in slurm.conf contains jobs: unless this user is an operator, squeue shows only its own jobs, and predictions ignore all others")

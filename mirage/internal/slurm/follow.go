@@ -29,7 +29,7 @@ func (p *Provisioner) follow(ctx context.Context, jobs []Job) error {
 	return p.release(ctx)
 }
 
-// patience is how many jobs in a row may come to nothing.
+// patience is the number of jobs in a row that may fail.
 const patience = 5
 
 // note records what is new about the job of a link.

@@ -131,8 +131,8 @@ func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
 	return append(st.Running, st.Pending...), nil
 }
 
-// ageless takes the points for age out of the priorities that Slurm tells, where
-// the rules build on those: the simulator adds its own.
+// ageless subtracts the points for age from Slurm's priorities if the rules use priorities: the
+// simulator adds its own.
 func ageless(pending []trace.Job, now int64, r *cluster.Rules) {
 	w := r.Weights
 	if !r.LoggedPriority || !(w.Logged > 0) || !(w.MaxAgeDays > 0) {

@@ -23,10 +23,10 @@ type start struct {
 	Wait float64 `json:"wait_seconds"`
 }
 
-// waitsKept is how many waits a policy sees.
+// waitsKept is the number of waits that a policy receives.
 const waitsKept = 500
 
-// history is what has been seen of a queue, in policy time, on disk.
+// history holds the observations of a queue, in policy time, on disk.
 type history struct {
 	moments []samples.Moment // ascending
 	starts  []start          // by time of start

@@ -12,7 +12,7 @@ import (
 // ErrLedger is returned when a journal says what cannot have happened.
 var ErrLedger = errors.New("impossible journal entry")
 
-// Kind is what an entry of the journal says.
+// Kind is the kind of a journal entry.
 type Kind string
 
 // The kinds of entries.
@@ -203,8 +203,7 @@ func (l *Ledger) used(job int64) bool {
 	return slices.ContainsFunc(l.Links, func(k Link) bool { return k.Job == job || slices.Contains(k.Void, job) })
 }
 
-// Summary is what has come of a chain. Times are those of the cluster, not
-// scaled.
+// Summary sums up a chain. Times are those of the cluster, not scaled.
 type Summary struct {
 	Links        int     `json:"services"`
 	Ended        int     `json:"ended"`

@@ -34,7 +34,7 @@ func lock(ctx context.Context, clock Clock, path string) (*os.File, error) {
 	}
 }
 
-// Clock tells the time and lets it pass.
+// Clock returns the time and waits.
 type Clock interface {
 	Now() time.Time
 	// Sleep returns early with the context's error when it is done.

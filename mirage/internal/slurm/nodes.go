@@ -135,8 +135,8 @@ func (h *Hardware) close(explained func(seen) bool) {
 	}
 }
 
-// count is how many nodes a partition has, the cluster where it is "", and how many of
-// them take no jobs.
+// count returns the number of nodes of a partition, of the cluster if it is "", and the number
+// of those that take no jobs.
 func (h *Hardware) count(partition string) (total, out int) {
 	for _, n := range h.nodes {
 		if partition == "" || slices.Contains(n.kind.Partitions, partition) {
@@ -242,7 +242,7 @@ func (h *Hardware) partition(f map[string]string) {
 	}
 }
 
-// need is what a job needs of its nodes; nil is whole ones.
+// need returns the part of its nodes that a job needs; nil is whole ones.
 func (h *Hardware) need(n *trace.Need, partition string, on []int32) *trace.Need {
 	if n == nil {
 		n = &trace.Need{}

@@ -48,9 +48,9 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 // accountingAge is the age at which what the accounting knows is read again.
 const accountingAge = time.Hour
 
-// look takes in the cluster as its controller describes it, with its reservations, and,
-// where that is wanted, how long jobs ran lately. Without the accounting the jobs that
-// the controller remembers tell that.
+// look reads the state of the cluster from its controller, with its reservations, and on demand
+// the recent run times of jobs. Without the accounting these come from the jobs that the
+// controller remembers.
 func (p *Provisioner) look(ctx context.Context) error {
 	h, err := p.s.Client.Hardware(ctx, p.k)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *Provisioner) scale() scale { return scale{p.ledger.Begun.Unix(), p.s.Sc
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// state is what is known now, in policy time.
+// state returns the present state in policy time.
 func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 	m := p.scale()
 	at := m.unix(seconds(now))

@@ -19,9 +19,8 @@ var (
 	// ErrUnsure is returned when it cannot be known any more whether a submission
 	// reached the controller. A person has to look: Settings.Resolve.
 	ErrUnsure = errors.New("it cannot be known whether the job was submitted")
-	// ErrFailing is returned when five jobs in a row came to nothing: they ran
-	// for less than a tenth of their time, or were cancelled before. Opening
-	// the folder again starts the count anew.
+	// ErrFailing is returned when five jobs in a row failed: they ran for less than a tenth of
+	// their time, or were cancelled before. Opening the directory again restarts the count.
 	ErrFailing = errors.New("five service jobs in a row failed")
 	// ErrSettings is returned when the settings make no sense, or are not
 	// those that the folder was begun with.
@@ -56,7 +55,7 @@ type Provisioner struct {
 	reached  bool                // it has answered once
 	hardware *Hardware           // where Settings.Live asks for it
 	past     []trace.Job         // that ended, likewise
-	// accounted is when the accounting answered last.
+	// accounted is the time of the last answer of the accounting.
 	accounted time.Time
 	snapshot  time.Time // next one due
 	decision  time.Time // next one due
@@ -198,8 +197,8 @@ func (p *Provisioner) silent() time.Duration {
 	return 0
 }
 
-// firstAnswer is how long the first answer of a Slurm is waited for: longer than a
-// controller takes to start.
+// firstAnswer bounds the wait for the first answer of a Slurm: longer than a controller takes
+// to start.
 const firstAnswer = 10 * time.Minute
 
 // leave says why the run was stopped and, where that is wanted, leaves a successor
@@ -232,7 +231,7 @@ func (p *Provisioner) pause() time.Duration {
 	return max(pause, time.Millisecond)
 }
 
-// end is when a running service will have run its time.
+// end returns the planned end of a running service.
 func (p *Provisioner) end(k *Link) time.Time { return time.Unix(k.Start, 0).Add(p.s.Service) }
 
 // step looks at the queue once and does what is due.

@@ -18,7 +18,7 @@ type Reservation struct {
 	Flags    []string
 }
 
-// horizon is for how long a repeated reservation is written out.
+// horizon is the time for which a repeated reservation is expanded.
 const horizon = 14 * 24 * time.Hour
 
 // repeats are the days between two spans of a repeated reservation (scontrol(1), Flags).

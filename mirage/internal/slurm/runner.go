@@ -34,8 +34,8 @@ type Exec struct {
 
 var _ Runner = Exec{}
 
-// Run implements Runner. The command has a process group of its own, so that
-// Ctrl-C does not end it half-way.
+// Run implements Runner. The command has a process group of its own, which keeps Ctrl-C from
+// ending it half-way.
 func (e Exec) Run(ctx context.Context, argv []string, held *os.File) ([]byte, error) {
 	timeout := e.Timeout
 	if timeout == 0 {

@@ -17,7 +17,7 @@ type Settings struct {
 	Clock   Clock // nil is Wall
 	Policy  policy.Policy
 	Request Request // Comment is set by the provisioner, Name extended
-	// Service is how long a service job runs; 0 is Request.Limit.
+	// Service is the run time of a service job; 0 is Request.Limit.
 	Service time.Duration
 	// Partition, where it is not empty, is the one whose queue and nodes the
 	// policy sees.
@@ -32,7 +32,7 @@ type Settings struct {
 	// Scale multiplies every time of the cluster before the policy sees it;
 	// 0 is 1. Tests live a day in minutes.
 	Scale float64
-	// RequestTimeout is how long after its sbatch has gone a request may still reach
+	// RequestTimeout is the time after the end of its sbatch in which a request may still reach
 	// the controller; 0 is twice the controller's MessageTimeout.
 	RequestTimeout time.Duration
 	// Predecessor is a job that runs already and is the first of the chain;
@@ -53,11 +53,11 @@ type Settings struct {
 	// Live takes the cluster as its controller describes it, where Rules is nil, for
 	// such policies.
 	Live bool
-	// Units is how many of what Rules count each service holds; 0 is the nodes of
-	// the Request.
+	// Units is the amount of the rules' unit that each service holds; 0 is the nodes of the
+	// Request.
 	Units int
-	// Need is what a service takes of its nodes, where those of Rules are of kinds;
-	// nil is all.
+	// Need is the part of its nodes that a service takes, if the rules have kinds of nodes; nil
+	// is all.
 	Need *trace.Need
 	// Predict, where it is not nil, is given the reward in hours that is expected of a
 	// successor when it is submitted, by the token of its link, and returns it as
@@ -66,7 +66,7 @@ type Settings struct {
 	Outcome func(token string, hours float64)
 	// Warn takes what went wrong and did not end the run; it may be nil.
 	Warn func(error)
-	// Tell takes every entry of the journal once it is on the disk; it may be nil.
+	// Tell receives every entry of the journal once it is on the disk; it may be nil.
 	Tell func(Entry)
 }
 

@@ -20,9 +20,9 @@ func (p *Provisioner) submit(ctx context.Context, v Verdict, link int) error {
 	return p.try(ctx, link)
 }
 
-// try runs sbatch for a link, once. The intent is on the disk before, and the
-// lock goes to sbatch, so that the next process in this folder finds the one
-// and waits for the other.
+// try runs sbatch for a link, once. The intent is written to the disk before, and sbatch
+// inherits the lock: the next process in this directory finds the intent and waits for the
+// lock.
 func (p *Provisioner) try(ctx context.Context, link int) error {
 	held, err := lock(ctx, p.s.Clock, p.submitLock())
 	if errors.Is(err, file.ErrNoLocks) {
@@ -155,9 +155,8 @@ func (p *Provisioner) unused(jobs []Job, own func(Job) bool) []Job {
 	return jobs
 }
 
-// adopt takes the first job found for its link's. There is never a second
-// one as long as what DESIGN.md relies on holds; if there is, it is cancelled
-// and told.
+// adopt assigns the first job found to its link. There is never a second one while the
+// assumptions in DESIGN.md hold; if there is, it is cancelled and reported.
 func (p *Provisioner) adopt(ctx context.Context, link int, found []Job) error {
 	var errs []error
 	for _, extra := range found[1:] {

@@ -127,8 +127,8 @@ func (v *View) stand(h *Hardware, st simulator.Standing, config simulator.Config
 	return err
 }
 
-// Queues of more than so many jobs are planned by fewer backfill passes over fewer
-// jobs, so many of each, so that an answer is there at once.
+// Queues of more than so many jobs are planned by fewer backfill passes over fewer jobs, of
+// these numbers, which gives an answer at once.
 const (
 	longQueue   = 300
 	sparePasses = 100
@@ -191,7 +191,7 @@ func (v *View) Waits(job trace.Job, part int) (stats.Sorted, error) {
 	return v.drawn(job, draws, func(i int) length { return tilted(lengths, i, draws) })
 }
 
-// length is how long a job runs in all, in seconds, that has run for ran by now.
+// length returns the total run time in seconds of a job that has run for ran by now.
 type length = func(job int32, ran int64) int64
 
 func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (stats.Sorted, error) {

@@ -10,12 +10,12 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// Unlimited is the limit of a job that has none, or of which the log tells none, in
-// seconds: a year.
+// Unlimited is the limit in seconds of a job without one, or of which the log contains none: a
+// year.
 const Unlimited = 365 * 86400
 
-// Never is when a job that waits will start, and one that waits or runs will end, as
-// far as the log knows, in Unix seconds: later than anything.
+// Never is the start of a job that waits, and the end of one that waits or runs, as far as the
+// log contains it, in Unix seconds: later than any time.
 const Never = 1 << 48
 
 // Job is one row of an accounting log: a job that ran, or that waits or runs at the
@@ -42,8 +42,8 @@ type Job struct {
 	Caps      []int32 `dataset:"-"`                      // numbers of the limits that it counts against, see cluster.Cap
 }
 
-// Need is what a job has, or asks, of the nodes that it shares with others, on all
-// of them together.
+// Need holds a job's resources, used or requested, of the nodes that it shares with others, on
+// all of them together.
 type Need struct {
 	CPUs      int
 	GPUs      int
@@ -51,8 +51,8 @@ type Need struct {
 	Exclusive bool    // shares with nobody, whatever it asks
 	On        []int32 // the nodes that it runs on, by number, where they are known
 	Only      []int32 // the nodes that it may run on, by number, ascending; nil is any
-	// Nodes and Kind are how many nodes, and of which kind, where the job is counted
-	// in something else and the log tells both: see [Trace.OnNodes].
+	// Nodes and Kind are the number and kind of its nodes, if the job is counted in another
+	// unit and the log contains both: see [Trace.OnNodes].
 	Nodes int
 	Kind  string
 }
@@ -71,11 +71,10 @@ type Trace struct {
 	// the one's Start and both's End are Never.
 	Open []Job
 	Unit Unit // what jobs are counted in
-	// Size is how many of them the machine has, as the log or the file of
-	// machines beside it says; 0 where neither does.
+	// Size is the machine's number of them, from the log or the file of machines next to it; 0
+	// if neither contains it.
 	Size int
-	// Machines are the nodes, as the file beside the log says; nil where there is
-	// none.
+	// Machines lists the nodes, from the file next to the log; nil if there is none.
 	Machines []Machines
 	// Zone is the time zone that the log's wall-clock times were read in, and
 	// that dates on a command line are meant in.
@@ -133,7 +132,7 @@ func (t *Trace) End() int64 {
 	return last
 }
 
-// Placed says that the log tells the nodes of jobs that it counts in something else.
+// Placed reports whether the log contains the nodes of jobs that it counts in another unit.
 func (t *Trace) Placed() bool {
 	return len(t.Machines) > 0 && slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.Need != nil && j.Need.Nodes > 0 })
 }

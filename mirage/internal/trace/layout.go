@@ -37,8 +37,8 @@ var (
 // Layout is the way a file lays out its jobs.
 type Layout string
 
-// The layouts. Mirage stands for both of its forms, with a count line and
-// tabs or with padding spaces alone; the reader tells them apart.
+// The layouts. Mirage covers both of its forms, with a count line and tabs or with padding
+// spaces alone; the reader distinguishes them.
 const (
 	Mirage Layout = "mirage"
 	SACCT  Layout = "sacct"
@@ -77,7 +77,7 @@ type Options struct {
 	// ProcsPerNode turns the processors of an SWF file into nodes; 0 takes
 	// MaxProcs/MaxNodes of its header, or 1.
 	ProcsPerNode int
-	// Unit is what to count jobs of a sacct log in, by their AllocTRES or else
+	// Unit is the unit in which jobs of a sacct log are counted, by their AllocTRES or else
 	// ReqTRES; "" is nodes.
 	Unit Unit
 	// Partition keeps only the jobs of one partition; "" keeps all.
@@ -86,8 +86,7 @@ type Options struct {
 	Queue bool
 }
 
-// Open reads a file. An SWF file's machine may be described beside it: see
-// [Machines].
+// Open reads a file. A file next to an SWF file may describe its machine: see [Machines].
 func Open(path string, o Options) (*Trace, error) {
 	f, err := file.Open(path)
 	if err != nil {
@@ -288,7 +287,7 @@ func (p *parser) untangle() {
 	}
 }
 
-// pools tells what was taken for one: partitions, and runs of one job.
+// pools warns of what was merged: partitions, and runs of one job.
 func (p *parser) pools() {
 	count := map[string]int{}
 	for i := range p.trace.Jobs {
@@ -341,7 +340,7 @@ func firstBad(bad []*dataset.SyntaxError) string {
 	return "; the first bad one: " + bad[0].Error()
 }
 
-// skipped tells how many rows were left out, and why.
+// skipped returns the number of rows left out by reason, as text.
 func skipped(counts map[string]int) (text string) {
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		text += fmt.Sprintf(", %d skipped (%s)", counts[reason], reason)
@@ -376,8 +375,8 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:60], "") + "..."
 }
 
-// parser is what the layouts share: lines with their numbers, and the place
-// for jobs, bad rows and warnings.
+// parser is the common part of the layouts: numbered lines, and the jobs, bad rows and warnings
+// found.
 type parser struct {
 	trace    *Trace
 	file     string

@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// ScaleLoad returns copies of the jobs with their submissions brought closer
-// together by a factor above 0; a factor below 1 draws them apart. The first
-// submission stays, waits and durations stay, so what changes is how much
-// work arrives in a day.
+// ScaleLoad returns copies of the jobs with their submissions brought closer together by a
+// factor above 0; a factor below 1 spreads them. The first submission, waits and durations
+// stay: only the amount of work per day changes.
 func ScaleLoad(jobs []Job, factor float64) ([]Job, error) {
 	if !(factor > 0.001 && factor < 1000) {
 		return nil, fmt.Errorf("load factor %v: want a number between 0.001 and 1000", factor)

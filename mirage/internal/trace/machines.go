@@ -19,13 +19,13 @@ type Machines struct {
 	Name  string
 	Nodes int
 	CPUs  int // of a node
-	// MemoryMB is that of a node; 0 where it is not told.
+	// MemoryMB is that of a node; 0 if unknown.
 	MemoryMB int64
 }
 
-// machinesOf reads the file of machines beside a log: LOG.machines, or else the
-// one in its folder whose name, without .swf.machines, is how the log's name
-// begins; nil where there is none.
+// machinesOf reads the file of machines next to a log: LOG.machines, or else the one in its
+// directory whose name, without .swf.machines, is the beginning of the log's name; nil if there
+// is none.
 func machinesOf(log string) ([]Machines, error) {
 	base := strings.TrimSuffix(filepath.Base(log), ".gz")
 	found, err := filepath.Glob(filepath.Join(filepath.Dir(log), "*.machines"))

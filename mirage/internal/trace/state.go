@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// State is what a job is doing, in the long form that Slurm prints
-// (squeue(1), JOB STATE CODES).
+// State is the state of a job, in the long form that Slurm prints (squeue(1), JOB STATE CODES).
 type State string
 
 // pending and running are the states of jobs that are not over.
@@ -18,7 +17,7 @@ var (
 	running = []State{"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT"}
 )
 
-// states are those of a job that an accounting prints.
+// states lists the states that an accounting prints.
 var states = append([]State{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "PREEMPTED", "REVOKED", "PENDING", "REQUEUED"}, running...)
 
 // short are the codes that squeue prints for states that are not over.
@@ -55,8 +54,8 @@ var heldBack = []string{
 	"JobArrayTaskLimit",
 }
 
-// limits are how the reasons begin for which a pending job waits until others of
-// its quality of service or its association end.
+// limits lists the beginnings of the reasons for which a pending job waits until others of its
+// quality of service or its association end.
 var limits = []string{"QOS", "Assoc"}
 
 // Held says that a job that pends for such a reason waits for something other than

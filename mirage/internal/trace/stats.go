@@ -90,7 +90,7 @@ func PeakUserJobs(jobs []Job) int {
 	return most
 }
 
-// Use is by how much what is in use changes at an instant, Unix seconds.
+// Use is a change of the amount in use at a time, Unix seconds.
 type Use struct {
 	At int64
 	By int

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The times of a job, as a row tells them.
+// The times of a job in a row.
 const (
 	whenSubmitted = iota
 	whenStarted
@@ -16,8 +16,8 @@ const (
 	moments
 )
 
-// times are those of a row: seconds of the wall clock as if it were UTC, or, once
-// they are resolved, Unix seconds.
+// times holds those of a row: seconds of the wall clock as if it were UTC or, once they are
+// resolved, Unix seconds.
 type times struct {
 	at      [moments]int64
 	known   [moments]bool

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Unit is what jobs are counted in. Where jobs share nodes that is best the
-// thing that runs out first.
+// Unit is the unit in which jobs are counted. If jobs share nodes it is best the resource that
+// runs out first.
 type Unit string
 
 // The units. Processors are those of an SWF log, which has no names for them.
@@ -31,10 +31,9 @@ func ParseUnit(s string) (Unit, error) {
 	return "", fmt.Errorf("%q: want nodes, cpus or gpus", s)
 }
 
-// In is how many of the unit a list of trackable resources holds, such as
-// "cpu=8,mem=4G,node=1,gres/gpu=2", as Slurm prints them (slurm.conf(5), TRES);
-// 0 where it names none. Kinds of GPUs, "gres/gpu:a100=2", count where there is
-// no sum of them.
+// In returns the amount of the unit in a list of trackable resources, such as
+// "cpu=8,mem=4G,node=1,gres/gpu=2", as Slurm prints them (slurm.conf(5), TRES); 0 if the list
+// does not name it. Kinds of GPUs, "gres/gpu:a100=2", count if there is no sum of them.
 func (u Unit) In(tres string) int {
 	key := map[Unit]string{Nodes: "node", CPUs: "cpu", GPUs: "gres/gpu"}[u]
 	sum := 0
@@ -52,8 +51,8 @@ func (u Unit) In(tres string) int {
 	return sum
 }
 
-// NeedOf is what a list of trackable resources says of shared nodes; nil where it
-// names neither CPUs, GPUs nor memory.
+// NeedOf returns the need in a list of trackable resources of shared nodes; nil if it names
+// neither CPUs, GPUs nor memory.
 func NeedOf(tres string) *Need {
 	n := Need{CPUs: CPUs.In(tres), GPUs: GPUs.In(tres), MemoryMB: megabytes(tres)}
 	if n.CPUs == 0 && n.GPUs == 0 && n.MemoryMB == 0 {
@@ -81,8 +80,7 @@ func megabytes(tres string) int64 {
 	return 0
 }
 
-// need is what a row of sacct's layout has of its nodes, one for all rows that say
-// the same.
+// need returns the need in a row of sacct's layout, one value for all rows with the same text.
 func (p *parser) need(allocated, asked, command []byte) *Need {
 	if len(allocated)+len(asked)+len(command) == 0 {
 		return nil

@@ -45,8 +45,8 @@ func (p *parser) headed(t *table, line []byte, r *bufio.Reader) *table {
 	return t
 }
 
-// recognised returns the column of each field that values tell; nil if they do not tell
-// the ones that are needed.
+// recognised returns the column of each field that its values identify; nil if they do not
+// identify the needed ones.
 func recognised(rows [][]string) map[field]int {
 	width := len(rows[0])
 	found, taken := map[field]int{}, make([]bool, width)

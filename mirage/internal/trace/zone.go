@@ -11,8 +11,8 @@ import (
 // DefaultZone is the zone of the machines that the Mirage logs come from.
 const DefaultZone = "America/Chicago"
 
-// foldSlack is how far beyond its limit a job may run before its times are
-// taken to be misread: the batch system's grace for killing it.
+// foldSlack is the time beyond its limit after which a job's times count as misread: the batch
+// system's grace for killing it.
 const foldSlack = 60
 
 // ParseDate reads a date or a time as wall clock in a zone and returns Unix

@@ -10,12 +10,11 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// level is that of all intervals of figures.
+// level is the level of all intervals of figures.
 const level = .95
 
-// mostBlocks is how many spans the time of the episodes is cut into at most. Queues
-// are busy for days on end, so that neighbouring short spans tell the same: see
-// DESIGN.md.
+// mostBlocks is the largest number of spans that the time of the episodes is cut into. Queues
+// are busy for days on end, so neighbouring short spans are not independent: see DESIGN.md.
 const mostBlocks = 4
 
 // Blocks puts the episodes of a plan that see the same queue into one block
@@ -56,8 +55,8 @@ func student(blocks int) distuv.StudentsT {
 	return distuv.StudentsT{Sigma: 1, Nu: float64(blocks - 1)}
 }
 
-// effective is how many independent episodes would tell as much as these do:
-// the variance of one over that of the mean; 0 where it cannot be known.
+// effective returns the number of independent episodes with the same information as these: the
+// variance of one over that of the mean; 0 if it is unknown.
 func effective(values []float64, deviation float64) float64 {
 	if !(deviation > 0) {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 )
 
-// waitsSeen is how many waits a state remembers.
+// waitsSeen is the number of waits that a state remembers.
 const waitsSeen = 500
 
 // Played is an episode that a policy has played.

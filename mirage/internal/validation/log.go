@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// logColumns are those of the original program's reward.log.
+// logColumns holds the columns of the original program's reward.log.
 const logColumns = "pred_job_id,succ_job_id,expected_reward,actual_reward,reward_gen_time,index,backfill,submission"
 
 // neverBackfilled stands for a job that started in its turn.

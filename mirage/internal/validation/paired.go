@@ -21,8 +21,8 @@ type Paired struct {
 	// P is the two-sided significance of Student's test on the differences, a
 	// block being one observation; 1 where there are fewer than two blocks.
 	P float64
-	// Blocks and Effective are how many independent observations there were:
-	// of spans of time, and as many episodes as they are worth.
+	// Blocks and Effective are the numbers of independent observations: of spans of time, and
+	// of episodes with the same information.
 	Blocks    int
 	Effective float64
 	// Verdict says it in words.
@@ -43,7 +43,7 @@ func (p Paired) MarshalJSON() ([]byte, error) {
 	}{p.Difference.Value, low, high, p.P, p.Blocks, p.Effective, p.Verdict})
 }
 
-// ends are those of a prediction's interval, nil where they are not known.
+// ends returns the ends of a prediction's interval, nil if they are unknown.
 func ends(p uncertainty.Prediction) (low, high *float64) {
 	if !p.Bounded() {
 		return nil, nil

@@ -34,11 +34,11 @@ func Oracle(c chain.Cost) Player {
 	}
 }
 
-// stretch is how many episodes a worker plays on one simulation.
+// stretch is the number of episodes that a worker simulates in one simulation.
 const stretch = 14
 
-// Episodes are what players play: those of a plan, whose probes are not used, on
-// a workload. The outcome does not depend on the number of workers.
+// Episodes is the input of players: the episodes of a plan, whose probes are not used, on a
+// workload. The outcome does not depend on the number of workers.
 type Episodes struct {
 	Workload *simulator.Workload
 	Plan     samples.Plan

@@ -73,8 +73,8 @@ type Summary struct {
 	ByLoad map[Load]Figures `json:"by_load"`
 	// VersusReactive compares the costs of the same episodes.
 	VersusReactive *Paired `json:"versus_reactive,omitempty"`
-	// Blocks is how many spans of time the episodes fall into; EffectiveEpisodes
-	// how many independent ones would tell as much about the cost.
+	// Blocks is the number of spans of time that the episodes fall into; EffectiveEpisodes the
+	// number of independent ones with the same information about the cost.
 	Blocks            int     `json:"blocks"`
 	EffectiveEpisodes float64 `json:"effective_episodes"`
 }
@@ -113,8 +113,8 @@ func Costs(played []Played, c chain.Cost) []float64 {
 	return out
 }
 
-// judgement is what figures are taken from: the same episodes as a policy and as
-// the reactive one played them, with their blocks.
+// judgement is the input of figures: the same episodes under a policy and under the reactive
+// one, with their blocks.
 type judgement struct {
 	played, reactive []Played
 	blocks           []int
