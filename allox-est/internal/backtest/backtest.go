@@ -16,13 +16,13 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Level is that of the intervals.
+// Level is the level of the intervals.
 const Level = 0.95
 
 // ErrTooFew is returned where no series is long enough to be judged.
 var ErrTooFew = errors.New("no usable series")
 
-// Report is what was found.
+// Report holds the results of a backtest.
 type Report struct {
 	Level    float64          `json:"level"`
 	Fraction float64          `json:"fraction"`
@@ -35,7 +35,7 @@ type Report struct {
 	Short []string `json:"short,omitempty"`
 }
 
-// Answer is what was said of one series from its first steps, in its unit.
+// Answer is the answer for one series from its first steps, in its unit.
 type Answer struct {
 	Series  string                  `json:"series"`
 	Block   string                  `json:"block"`
@@ -45,7 +45,7 @@ type Answer struct {
 	Total   *uncertainty.Prediction `json:"total"` // nil where it is refused
 }
 
-// Score is how one method fared on the series that it did not refuse: errors in
+// Score summarises the errors of one method on the series that it did not refuse: errors in
 // percent of the sum, the others as shares of it or of the series.
 type Score struct {
 	MAPE      float64 `json:"mape"`
@@ -63,11 +63,11 @@ type Score struct {
 	CoverageUnflagged *float64 `json:"coverage_unflagged"` // nil where all are refused
 }
 
-// least is how many steps must be seen.
+// least is the smallest number of steps that must be seen.
 const least = 3
 
-// alike is what the name of a series ends with where it counts those of one job: a
-// number, and a letter before it.
+// alike matches the end of a series' name that numbers the runs of one job: a number, and a
+// letter before it.
 var alike = regexp.MustCompile(`[-_.:/ ]?[A-Za-z]?[0-9]+$`)
 
 // BlockOf names what series belong together: those whose names differ in the number

@@ -13,8 +13,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Methods are those that are judged, the one that is used first. A new one is a
-// function and a line here.
+// Methods lists the judged methods, the default first. A new one is a function and a line here.
 var Methods = registry.List[func([]trial) error]{
 	{Name: "auto", Help: "the estimator of allox-est, with the other blocks as the user's past", New: auto},
 	{Name: "alone", Help: "the estimator of allox-est without a past", New: alone},

@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// contention is what other work did to the samples.
+// contention describes the effect of other work on the samples.
 type contention struct {
 	slowed, all int
 	added       float64 // seconds that it added to a unit while it was there
@@ -128,17 +128,15 @@ func meanLoad(runs []journal.Run) float64 {
 	return mean(perCPU)
 }
 
-// again is what other work adds to a unit on average if it comes back as often: the
-// share of the laps that it slows is Jeffreys' posterior (Brown, Cai and DasGupta
-// 2001).
+// again draws the mean time that other work adds to a unit if it returns as often: the share of
+// the laps that it slows has Jeffreys' posterior (Brown, Cai and DasGupta 2001).
 func (k contention) again(rng *random) float64 {
 	s := float64(k.slowed)
 	return k.added * distuv.Beta{Alpha: s + 0.5, Beta: float64(k.all) - s + 0.5, Src: rng}.Rand()
 }
 
-// crowded is how many times the undisturbed time a job takes that gets a fair
-// share of the processors, where the samples were luckier; 0 where they were not.
-// A job waits for a processor only when it would compute.
+// crowded returns the slowdown of a job with a fair share of the processors if the samples had
+// more than that, and 0 otherwise. A job waits for a processor only when it would compute.
 func (k contention) crowded(device string) float64 {
 	if device != "cpu" || k.load <= 1.2 || k.lasting >= 1-1/k.load {
 		return 0

@@ -10,19 +10,20 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// cost is what a job spends beside its units' own time: when it may come, and what
-// it took each time that it was met. One that laps only show has no name.
+// cost is a part of a job in addition to its units' own time, such as an evaluation: the
+// patterns by which it may come, and its time at each occurrence. One that only laps show has
+// no name.
 type cost struct {
 	name     string
 	patterns []pattern
 	given    bool              // by Job.Every: its laps are those that the pattern holds
 	last     bool              // it comes in the last unit too, whatever its number
-	foreign  bool              // nothing tells that it is the job's own
+	foreign  bool              // nothing shows that it belongs to the job
 	laps     float64           // among which it was seen
 	spent    [clocks][]float64 // seconds each
 }
 
-// period is that of a pattern that is all but sure; 0 if none is.
+// period returns the period of a pattern that is almost certain; 0 if there is none.
 func (c cost) period() int {
 	if len(c.patterns) > 0 && c.patterns[0].weight > 0.9 {
 		return c.patterns[0].period
@@ -33,8 +34,8 @@ func (c cost) period() int {
 // known says that it is known when the cost comes.
 func (c cost) known() bool { return c.period() > 0 || c.last && len(c.patterns) == 0 }
 
-// at is how often the cost comes after unit from, up to to, by one pattern; of
-// those at random, at a rate a lap, in laps of so many units.
+// at returns the number of occurrences after unit from, up to to, by one pattern; at random, by
+// a rate per lap, in laps of so many units.
 func (c cost) at(p pattern, from, to, rate, lap float64) float64 {
 	if p.period > 0 {
 		return p.among(from, to)
@@ -54,7 +55,7 @@ func (c cost) mean(k clock, from, to, lap float64) float64 {
 	return times * mean(c.spent[k])
 }
 
-// ends is 1 where the cost comes in the last unit, to, beside its period.
+// ends returns 1 if the cost comes in the last unit, to, in addition to its period.
 func (c cost) ends(from, to float64) float64 {
 	if c.last && to > from && !(c.period() > 0 && c.patterns[0].among(to-1, to) > 0) {
 		return 1
@@ -85,9 +86,8 @@ func (c cost) draw(k clock, from, to, lap float64, rng *random) float64 {
 	return max(0, times*one+rng.student()*math.Sqrt(max(0, noise*times*(1+times/n))))
 }
 
-// givenCosts are the costs of Job.Every that the job does not tell itself, the
-// shorter period first. Where a lap holds several periods each has the cost, and the
-// level does too.
+// givenCosts returns the costs of Job.Every that the job does not report itself, the shorter
+// period first. If a lap holds several periods, each has the cost, and so does the level.
 func givenCosts(ts []trace, every map[string]int) []cost {
 	var costs []cost
 	for _, name := range slices.Sorted(maps.Keys(every)) {
@@ -96,7 +96,7 @@ func givenCosts(ts []trace, every map[string]int) []cost {
 			continue
 		}
 		same := slices.IndexFunc(costs, func(c cost) bool { return c.patterns[0].period == p.period })
-		if same >= 0 { // nothing tells one from the other
+		if same >= 0 { // nothing distinguishes them
 			costs[same].name += "+" + name
 			continue
 		}
@@ -111,9 +111,9 @@ func tells(ts []trace, name string) bool {
 	return slices.ContainsFunc(ts, func(t trace) bool { return slices.ContainsFunc(t.told, func(c told) bool { return c.name == name }) })
 }
 
-// offset is where a cost with a known period falls, by the laps that are slower:
-// those whose number it divides, or, in a job that counts from 0, the ones after.
-// Where none of the first is among the samples the others must stand out.
+// offset returns the position of a cost with a known period, from the slower laps: those whose
+// number the period divides or, in a job that counts from 0, the ones after them. If none of
+// the first kind is among the samples, the others must stand out.
 func offset(ts []trace, period int) int {
 	var at [2][]float64
 	var rest []float64
@@ -136,7 +136,7 @@ func offset(ts []trace, period int) int {
 	return 0
 }
 
-// toldCosts are those that the job reported by name.
+// toldCosts returns the costs that the job reported by name.
 func toldCosts(ts []trace, every map[string]int) []cost {
 	byName := map[string][]told{}
 	for _, t := range ts {

@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// course is what the laps show of how a job goes.
+// course describes the progress of a job as the laps show it.
 type course struct {
 	warm  int      // laps of warm-up
 	out   [][]bool // by run and lap: it stands out

@@ -49,13 +49,13 @@ func ParseMethod(name string) (Method, error) {
 // Methods are all methods, Auto first.
 func Methods() []Method { return []Method{Auto, Ratio, Line} }
 
-// Job is what is to be estimated.
+// Job describes the job to be estimated.
 type Job struct {
 	Epochs int
-	// Unit is what Epochs counts, in the singular; "epoch" if empty.
+	// Unit is the name of what Epochs counts, in the singular; "epoch" if empty.
 	Unit string
-	// Device is "cpu" or "gpu": only on a CPU does processor time tell what
-	// slowed an epoch.
+	// Device is "cpu" or "gpu": only on a CPU does processor time show the cause of a slow
+	// epoch.
 	Device string
 	// Every are costs that are known to come again every so many epochs, by name.
 	Every map[string]int
@@ -76,7 +76,7 @@ type Settings struct {
 	Machine *Machine
 }
 
-// Estimate is how long a job will take. Times are in seconds.
+// Estimate holds the predicted time of a job. Times are in seconds.
 type Estimate struct {
 	// Wall is the time on the machine as it was while sampling; Uncontended
 	// the time with no wait for a processor; CPU the processor time.
@@ -116,17 +116,17 @@ type Segments struct {
 type Cost struct {
 	Name  string `json:"name"`
 	Every int    `json:"every_epochs,omitempty"` // 0 where that is not known
-	// Seconds is what it adds to an epoch; nil where no sample has met it.
+	// Seconds is the time that it adds to an epoch; nil if no sample contains it.
 	Seconds *float64 `json:"seconds"`
 }
 
-// HalfWidth returns half the width of the interval of the uncontended time as a
-// share of its value; infinite where there is no interval. It is what more
-// samples narrow: the doubt about how busy and how fast the machine will be stays.
+// HalfWidth returns half the width of the interval of the uncontended time as a share of its
+// value; infinite if there is no interval. More samples narrow it; the doubt about the
+// machine's future load and speed stays.
 func (e *Estimate) HalfWidth() float64 { return e.sampled }
 
-// unsure says that the interval of the wall time is so wide, more than half of
-// the time, that the value alone tells little.
+// unsure reports whether the interval of the wall time is wider than half of the time: the
+// value alone then says little.
 func (e *Estimate) unsure() bool { return e.Wall.Bounded() && e.Wall.Width() > 0.5*e.Wall.Value }
 
 // unsureOf says what leaves the wall time open: the samples, the machine, or both.

@@ -17,8 +17,8 @@ var ErrMachine = errors.New("the machine's speed may change")
 // Machine is the machine that the job will run on, where the samples ran.
 type Machine struct {
 	Host string // its name, as in journal.Identity
-	// Readings are those of its speed, in any order: before, between and after
-	// the samples, and of earlier days. Without any the machine is unknown.
+	// Readings holds those of its speed, in any order: before, between and after the samples,
+	// and of earlier days. Without any the machine is unknown.
 	Readings []timing.Reading
 }
 

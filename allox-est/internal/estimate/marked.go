@@ -7,7 +7,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/journal"
 )
 
-// byMarks estimates from the runs that tell how far they came.
+// byMarks estimates from the runs with marks.
 func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	var marked []journal.Run
 	for _, r := range runs {
@@ -70,7 +70,7 @@ func (k contention) disturb(total float64, p *parts, rng *random) float64 {
 	return total
 }
 
-// describe tells the parts of the wall time.
+// describe fills in the parts of the wall time.
 func (e *Estimate) describe(m *model, p *parts) {
 	s := &Segments{WarmUp: int(float64(m.course.warm) * m.lap)}
 	for _, t := range m.ts {

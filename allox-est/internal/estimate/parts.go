@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// parts are what a total of one clock is made of, in seconds.
+// parts splits a total of one clock, in seconds.
 type parts struct {
 	once   float64 // set-up, teardown and the warm-up's excess
 	units  float64 // the units to come, at the mean rate of their stage
@@ -52,7 +52,7 @@ func (m *model) parts(k clock) *parts {
 	return p
 }
 
-// rates are those of each stage; of a job without stages there is one.
+// rates returns the rate of each stage; a job without stages has one.
 func (m *model) rates(k clock) map[string]rate {
 	rates := map[string]rate{}
 	m.course.plain(m.ts, func(_, _ int, l lap) {
@@ -110,7 +110,7 @@ func (m *model) units(p *parts, rates map[string]rate, hidden float64) {
 	}
 }
 
-// warmUp is what the laps of the warm-up take more than others.
+// warmUp returns the time that the laps of the warm-up take more than others.
 func (m *model) warmUp(k clock, rates map[string]rate) float64 {
 	s := 0.0
 	for i := range min(m.course.warm, m.job.Epochs) {
@@ -126,9 +126,9 @@ func (m *model) warmUp(k clock, rates map[string]rate) float64 {
 	return s
 }
 
-// spend finds what the costs took that the job does not tell: of a lap what is above
-// its stage's rate, less the costs of shorter periods in it. A lap that holds one of a
-// longer period too counts only where no other holds the cost.
+// spend finds the times of the costs that the job does not report: the part of a lap above its
+// stage's rate, less the costs of shorter periods in it. A lap that also holds one of a longer
+// period counts only if no other holds the cost.
 func (m *model) spend(k clock, rates map[string]rate) {
 	for i := range m.course.costs {
 		c := &m.course.costs[i]

@@ -34,12 +34,12 @@ func (r Rest) OutcomeOf(block string, actual float64) (Outcome, bool) {
 	return Outcome{block, math.Log(left / predicted), r.Course}, true
 }
 
-// Given corrects a prediction by how earlier ones of the same user fared. The predictive
+// Given corrects a prediction by the errors of earlier ones of the same user. The predictive
 // distribution is that of a Dirichlet process whose base is the model (Ferguson 1973, A
-// Bayesian analysis of some nonparametric problems, section 3): the model alone without a
-// past, and the ranks of past errors, as in split conformal prediction, with a long one.
-// A past of less than the belief is worth changes nothing. Runs of the same course by
-// then count, where there are enough; then a run that was refused by itself has an answer.
+// Bayesian analysis of some nonparametric problems, section 3): the model alone without a past,
+// and the ranks of past errors, as in split conformal prediction, with a long one. A past
+// shorter than the weight of the model changes nothing. If there are enough runs with the same
+// course so far, only these count; then a run that was refused by itself has an answer.
 func (r Rest) Given(past []Outcome) (uncertainty.Prediction, error) {
 	blocks := map[string]float64{}
 	var alike []Outcome

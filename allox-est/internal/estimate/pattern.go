@@ -18,7 +18,7 @@ type pattern struct {
 // holds says that a lap has a unit of the pattern.
 func (p pattern) holds(l lap) bool { return p.among(l.from, l.to) > 0 }
 
-// among is how many units of the pattern lie after the first from, up to to.
+// among returns the number of units of the pattern after the first from, up to to.
 func (p pattern) among(from, to float64) float64 { return p.upTo(to) - p.upTo(from) }
 
 func (p pattern) upTo(n float64) float64 {

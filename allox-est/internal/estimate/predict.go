@@ -34,11 +34,11 @@ const (
 	comesBack = 0.3
 )
 
-// draws is how many of the posterior an interval is made of.
+// draws is the number of draws from the posterior for an interval.
 const draws = 5000
 
-// random is where draws come from: the same for every estimate, so that the same
-// runs give the same bytes.
+// random is the source of draws, the same for every estimate: the same runs give the same
+// bytes.
 type random struct{ *rand.Rand }
 
 func newRandom() *random { return &random{rand.New(rand.NewPCG(95, 5))} }
@@ -55,7 +55,7 @@ type model struct {
 	course *course
 	job    Job
 	seen   float64 // units done by the one run whose rest is asked for
-	alone  bool    // it is that run
+	alone  bool    // it is the predicted run
 	level  float64 // of the interval
 
 	lap, longest, middle float64 // units of the longest lap and run, and before the middle of the laps
@@ -114,9 +114,9 @@ func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random
 	}, p, totals
 }
 
-// drift is the scale of what the rest is slower or faster. The steps of one run that
-// follow each other vary more later where they already vary; of several runs the
-// difference between them tells.
+// drift returns the scale of the rest's change of speed. The steps of one run that follow each
+// other vary more later if they already vary; for several runs the difference between them is
+// the measure.
 func (m *model) drift(p *parts) float64 {
 	if !m.alone {
 		return driftSD
@@ -141,10 +141,10 @@ func (m *model) grown(slope float64) float64 {
 	return max(0.1, 1+slope*((m.seen+m.to())/2-m.middle))
 }
 
-// first draws what a slow first unit adds where it is no warm-up but an evaluation
-// that comes again with a period. The longer it is beside a unit the less it looks like
-// one; of a first unit that no mark bounds it is a unit or two of the set-up, unless the
-// units after it are a warm-up's too.
+// first draws the time that a slow first unit adds if it is not a warm-up but an evaluation
+// that returns with a period. The longer it is relative to a unit, the less likely it is one;
+// if no mark bounds a first unit, it is a unit or two of the set-up, unless the units after it
+// belong to a warm-up too.
 func (m *model) first(p *parts, rng *random) float64 {
 	unit := p.units / max(1, p.count)
 	size, odds := p.first, comesBack/(1+p.first/max(unit, 1e-300))

@@ -6,20 +6,19 @@ import "github.com/foretime/foretime/allox-est/internal/journal"
 // seconds.
 func QuietWall(r journal.Run) float64 { return withoutWait(r, r.Wall, r.CPU, r.Wait) }
 
-// mostWait is how long, as a multiple of its processor time, a job is taken to
-// wait for processors where the load does not say more.
+// mostWait bounds the time, as a multiple of its processor time, that a job is assumed to wait
+// for processors if the load does not show more.
 const mostWait = 8
 
-// withoutWait takes off a wall time of a run the part in which ready threads
-// had no processor. Wait is summed over threads; the threads that ran or
-// waited at a time are cpu+wait per wall, at least one. They are not all the
-// job's: a runtime has threads of its own. On a CPU the job computes on so many
-// threads at a time and no more, so that the rest is at least its processor time
-// over those. A job that is idle part of the time may have waited
-// while it had nothing to do, as one that sleeps until a set time does: only the
-// share of the wait counts that the job was busy or waiting for, and no more of
-// it than so many times the processor time as others stood in line. The wait of a
-// runtime's own threads, which wake to find nothing to do, delays nobody.
+// withoutWait subtracts from a wall time of a run the part in which ready threads had no
+// processor. Wait is summed over threads; the number of threads that ran or waited at a time is
+// (cpu+wait)/wall, at least one. Not all of them belong to the job: a runtime has threads of
+// its own. On a CPU the job computes on a fixed number of threads at a time, so the rest is at
+// least its processor time divided by that. A job that is idle part of the time, such as one
+// that sleeps until a set time, may have waited while it had nothing to do: only the share of
+// the wait counts in which the job was busy or waiting, and at most the processor time
+// multiplied by the number of competitors. The wait of a runtime's own threads, which wake and
+// find nothing to do, delays nobody.
 func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 	if wall <= 0 || wait <= 0 {
 		return wall
@@ -33,8 +32,9 @@ func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 	return max(least, wall-min(1, ready)*wait/max(1, ready))
 }
 
-// threads is how many of a run's threads could run at a time: as many as were
-// seen to want a processor, or else as many as the job was given, and no more than there are processors, or than the job was limited to.
+// threads returns the number of a run's threads that could run at a time: as many as were seen
+// to want a processor, or else as many as the job was given, and at most the number of
+// processors and the job's limit.
 func threads(r journal.Run) float64 {
 	n := r.Parallel
 	if n == 0 {

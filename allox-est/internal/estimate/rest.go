@@ -18,7 +18,7 @@ var (
 	ErrSchedule = errors.New("a schedule may change the work")
 )
 
-// Rest is what the first marks of a run say of all of it, in their unit of time.
+// Rest is the prediction for a whole run from its first marks, in their unit of time.
 type Rest struct {
 	// Total is from the start of the clock of the marks to unit number of. Where
 	// Refused is not nil only its value counts: the last level goes on.
@@ -49,9 +49,9 @@ const (
 	answered = 0.6
 )
 
-// Continue predicts how long a run takes up to unit number of, from its marks so
-// far and from others of the same job that tell of stages not yet met. At least 3
-// laps are needed. Errors wrap ErrTooFew, ErrBadRun or ErrStages.
+// Continue predicts the time of a run up to unit number of, from its marks so far and from
+// other runs of the same job for stages not yet met. At least 3 laps are needed. Errors wrap
+// ErrTooFew, ErrBadRun or ErrStages.
 func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (r Rest, err error) {
 	t, err := traceOf(marks, job)
 	if err != nil {

@@ -37,8 +37,8 @@ func ParseStages(text string) ([]Stage, error) {
 	return stages, nil
 }
 
-// stage is that of the lap between two marks: as the job says, or as its number
-// does; of a job without stages there is one.
+// stage returns the stage of the lap between two marks, from the job's report or its number; a
+// job without stages has one.
 func (j Job) stage(from, to mark.Mark) string {
 	if len(j.Stages) == 0 {
 		return ""

@@ -20,7 +20,7 @@ const (
 	clocks
 )
 
-// lap is what a run did between two marks.
+// lap is the part of a run between two marks.
 type lap struct {
 	from, to float64 // units done before and after
 	seconds  [clocks]float64
@@ -56,7 +56,7 @@ func each(ts []trace) iter.Seq[*lap] {
 	}
 }
 
-// hidden is how many units lie outside the laps.
+// hidden returns the number of units outside of the laps.
 func (t trace) hidden() float64 {
 	h := t.length
 	for _, l := range t.laps {
@@ -65,7 +65,7 @@ func (t trace) hidden() float64 {
 	return max(0, h)
 }
 
-// told is a cost that a job gave a name and a time within a lap.
+// told is a cost that a job reported with a name and a time within a lap.
 type told struct {
 	name    string
 	number  float64 // units done at the end of the lap

@@ -39,7 +39,7 @@ var (
 	ErrUnbounded = errors.New("no interval")
 )
 
-// rank is where a warning stands: what matters most first.
+// rank returns the position of a warning: the most important first.
 func rank(w error) int {
 	order := []error{ErrUnmet, ErrUnsure, ErrUntold, ErrFailedRuns, ErrTrend, ErrRecurring, ErrContention, ErrMachine, ErrOversubscribed, ErrUnbounded, ErrDriftUnseen, ErrFewEpochs}
 	if i := slices.IndexFunc(order, func(sentinel error) bool { return errors.Is(w, sentinel) }); i >= 0 {
@@ -48,8 +48,8 @@ func rank(w error) int {
 	return len(order)
 }
 
-// fewEpochs is how many epochs must be seen for costs that come with less
-// than 3 % of them to be ruled out (rule of three: 3/n at 95 %).
+// fewEpochs is the number of epochs from which on costs that come with less than 3 % of them
+// are ruled out (rule of three: 3/n at 95 %).
 const fewEpochs = 100
 
 // doubts are the warnings that hold for any method.

@@ -67,9 +67,8 @@ func (e *Estimate) line(runs []journal.Run, job Job, s Settings) error {
 	})
 }
 
-// linePrediction is the least-squares line at x with the prediction interval of
-// a new run. The noise of a run is taken to add up over its epochs, so that its
-// variance grows with them.
+// linePrediction returns the least-squares line at x with the prediction interval of a new run.
+// The noise of a run is assumed to add up over its epochs: its variance grows with them.
 func linePrediction(xs, ys []float64, x, level float64) (uncertainty.Prediction, error) {
 	weights := make([]float64, len(xs))
 	for i := range xs {

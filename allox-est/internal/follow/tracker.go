@@ -8,7 +8,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Level is that of the intervals.
+// Level is the level of the intervals.
 const Level = 0.95
 
 // Tracker follows one run.
@@ -22,7 +22,7 @@ type Tracker struct {
 	open  bool // the output contains the length
 }
 
-// Update is what is known when a mark has come. Times are in seconds.
+// Update holds the state after a mark. Times are in seconds.
 type Update struct {
 	Done    float64 `json:"epochs_done"`
 	Epochs  int     `json:"epochs"`
@@ -84,8 +84,8 @@ func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
 	return u, true, nil
 }
 
-// later says that a mark is news. What counts may prove to be another number than was
-// thought, so that units go back and time does not.
+// later reports whether a mark is new. Another number may prove to be the counter; then units
+// go back and time does not.
 func (t *Tracker) later(m mark.Mark) bool {
 	return m.Number > t.last.Number || m.Number < t.last.Number && m.Seconds > t.last.Seconds
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/foretime/foretime/shared/timing"
 )
 
-// Burner is a training job that trains nothing: it spends exactly the time it is
-// given, the same for a seed on every machine, so that estimates can be held
-// against the truth. Times are in seconds.
+// Burner is a training job that trains nothing: it spends exactly the given time, the same for
+// a seed on every machine, which gives estimates a truth to compare with. Times are in seconds.
 type Burner struct {
 	Epochs                 int
 	Setup, Epoch, Teardown float64
@@ -91,7 +90,7 @@ func (b Burner) Run(ctx context.Context, m Machine, out io.Writer) error {
 	return nil
 }
 
-// Machine is what a burner spends its time on. One goroutine uses it.
+// Machine spends a burner's time. One goroutine uses it.
 type Machine interface {
 	Now() time.Time
 	// Spend takes the given time, counted from the end of the Spend before, so

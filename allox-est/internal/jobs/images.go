@@ -2,7 +2,7 @@ package jobs
 
 import "math/rand/v2"
 
-// classes is how many kinds of image there are: a guess is right once in ten.
+// classes is the number of kinds of image: a guess is right once in ten.
 const classes = 10
 
 // coarse is the side of the grid of random levels that a class is made of.
@@ -15,9 +15,9 @@ const (
 	moved = 2
 )
 
-// images draws pictures of ten classes. A class is a smooth random pattern; a
-// picture of it is the pattern moved at random and drowned in noise stronger than
-// itself, so that no two are alike and a held-out one must be recognised.
+// images draws pictures of ten classes. A class is a smooth random pattern; a picture of it is
+// the pattern moved at random, with noise stronger than itself. No two are alike, and a
+// held-out one must be recognised.
 type images struct {
 	side, channels int
 	patterns       [classes][]float32 // (side+2·moved)² · channels

@@ -26,14 +26,13 @@ var (
 	ErrOption = errors.New("invalid option")
 )
 
-// Options are how a job is run. Epochs must be given, the rest may be zero.
+// Options holds the settings of a run. Epochs must be given, the rest may be zero.
 type Options struct {
 	Epochs          int
 	BatchesPerEpoch int // 0 means the job's own: 0.1 to 1 s an epoch on one core
 	BatchSize       int // images a batch; 0 means the job's own
-	// Threads is how many threads compute at once; 0 means as the process is.
-	// The limit is GOMAXPROCS, which belongs to the whole process: Run sets it
-	// and puts it back.
+	// Threads is the number of threads that compute at once; 0 leaves it to the process. The
+	// limit is GOMAXPROCS, which belongs to the whole process: Run sets it and restores it.
 	Threads int
 	Seed    uint64
 	GPU     bool

@@ -51,7 +51,7 @@ func (s *Spec) takes(name string) bool {
 	})
 }
 
-// Run is how the runs of the job are made. It is no part of what is executed.
+// Run holds the way in which runs of the job are made. It does not belong to the command.
 type Run struct {
 	// CPUWeight is the weight of the job's cgroup on the processor, 1 to 10000, to
 	// shield it from other work; 0 is as any other.

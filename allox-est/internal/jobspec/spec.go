@@ -54,8 +54,8 @@ type Spec struct {
 	Devices map[string]Device `yaml:"devices" json:"-"`
 	Sample  Sample            `yaml:"sample" json:"-"`
 	Run     Run               `yaml:"run" json:"-"`
-	// Unit is what Epochs and all other lengths count: "epoch" (the default), or
-	// "step" where an epoch is too long to sample.
+	// Unit is the name of what Epochs and all other lengths count: "epoch" (the default), or
+	// "step" if an epoch is too long to sample.
 	Unit string `yaml:"unit" json:"unit,omitempty"`
 	// Every names costs that come again every so many epochs, as an evaluation or
 	// a checkpoint.
@@ -69,11 +69,11 @@ type Spec struct {
 	// "last" or "longest".
 	Parse    string   `yaml:"parse" json:"parse,omitempty"`
 	Progress Progress `yaml:"progress" json:"progress"`
-	// Stages are where a schedule changes the work, as "0-600 600-1200"; a command with
-	// {stage} begins with the unit after which a stage begins.
+	// Stages lists the ranges between which a schedule changes the work, such as "0-600
+	// 600-1200"; a command with {stage} begins with the unit after which a stage begins.
 	Stages string `yaml:"stages,omitempty" json:"-"`
-	// Whole says that the job is made whole and not sampled: its command need not take
-	// a length, and Epochs may be 0 where its output tells them.
+	// Whole means that the job is run whole and not sampled: its command need not take a
+	// length, and Epochs may be 0 if its output contains them.
 	Whole bool `yaml:"-" json:"-"`
 }
 
@@ -109,8 +109,8 @@ func (b *Bytes) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// Machine is where a device is, if not here. At most one of SSH and Slurm is
-// given; the job's files and the program are found there at the same paths.
+// Machine is the machine of a device, if not this one. At most one of SSH and Slurm is given;
+// the job's files and the program are found there at the same paths.
 type Machine struct {
 	SSH     string `yaml:"ssh,omitempty"`     // a host of ssh's
 	Slurm   string `yaml:"slurm,omitempty"`   // options of srun that choose a node, such as --constraint=v100 --gpus=1
@@ -349,7 +349,7 @@ func (s *Spec) Reader(epochs int) (r mark.Reader, err error) {
 	return r, nil
 }
 
-// Folders are those that a run has for itself.
+// Folders lists the directories that a run has for itself.
 type Folders struct {
 	Scratch    string // for {scratch}
 	Checkpoint string // for {checkpoint}
@@ -437,9 +437,9 @@ func (s *Spec) Device(name string) Device {
 	return Device{Threads: max(1, d.Threads), Count: max(1, d.Count)}
 }
 
-// Hash identifies what a run on a device executes: equal for two descriptions
-// whose runs of one length are the same. The number of epochs and the way of
-// sampling are not part of it, so that samples serve any of them.
+// Hash identifies the command of a run on a device: it is equal for two descriptions whose runs
+// of one length are the same. The number of epochs and the way of sampling are not part of it,
+// so samples serve any of them.
 func (s *Spec) Hash(device string) string {
 	text, err := json.Marshal(struct {
 		*Spec

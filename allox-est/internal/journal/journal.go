@@ -32,14 +32,13 @@ type Run struct {
 	Kind    string `json:"kind"` // Sample or Full
 	Device  string `json:"device"`
 	Threads int    `json:"threads"` // of the CPU, as the job was given
-	// GPUs is how many the job was to use, on a GPU; Params are its other
-	// parameters.
+	// GPUs is the number that the job was to use, on a GPU; Params are its other parameters.
 	GPUs   int               `json:"gpus,omitempty"`
 	Params map[string]string `json:"params,omitempty"`
 	Epochs int               `json:"epochs"`
 	// Stage is the unit after which the run began, with a stage of the work.
 	Stage int `json:"stage_from,omitempty"`
-	// Asked is how many the job was to do where it ended by itself after Epochs.
+	// Asked is the number that the job was to do if it ended by itself after Epochs.
 	Asked int       `json:"asked_epochs,omitempty"`
 	Start time.Time `json:"start"`
 
@@ -49,15 +48,14 @@ type Run struct {
 	CPU  float64 `json:"cpu_seconds"`
 	Wait float64 `json:"wait_seconds"` // threads ready without a processor
 
-	// Parallel is how many threads wanted a processor at a time, on average; 0
-	// where that was not seen.
+	// Parallel is the mean number of threads that wanted a processor at a time; 0 if unknown.
 	Parallel float64 `json:"parallel_threads,omitempty"`
 
-	// Marks say when the job had done so many of Epochs, as its reports and lines
-	// tell.
+	// Marks holds the times at which the job had done so many of Epochs, from its reports and
+	// lines.
 	Marks []mark.Mark `json:"marks,omitempty"`
-	// Laps are the wall times between the marks, see [mark.Laps]; of a report those
-	// that it holds: set-up, epochs, teardown. Empty where the job does not tell.
+	// Laps holds the wall times between the marks, see [mark.Laps]; for a report its own:
+	// set-up, epochs, teardown. Empty if the job reports none.
 	Laps []float64 `json:"laps,omitempty"`
 	// Before and After are the wall times that the laps leave out: from the
 	// start of the process to the first lap, and from the last to its end.
@@ -73,9 +71,9 @@ type Run struct {
 	PeakBytes int64   `json:"peak_bytes"`
 	Load      float64 `json:"load"` // load average over one minute at the start
 	CPUs      int     `json:"cpus"` // processors of the machine
-	// Weight is that of its cgroup on the processor, where it was set (100 is usual).
+	// Weight is that of its cgroup on the processor, if it was set (100 is usual).
 	Weight int `json:"cpu_weight,omitempty"`
-	// CPULimit is how many of them the job might use at a time; 0 is all.
+	// CPULimit is the number of them that the job might use at a time; 0 is all.
 	CPULimit float64 `json:"cpu_limit,omitempty"`
 
 	Exit   int    `json:"exit"`             // exit code; -1 if killed
@@ -158,7 +156,7 @@ func (r *Run) Failed() bool { return r.Error != "" }
 
 // Journal is an open journal. It is not safe for concurrent use.
 type Journal struct {
-	// Runs are those of the file, in order, and those appended since.
+	// Runs holds those of the file, in order, and those appended since.
 	Runs []Run
 	// Warnings name the lines that could not be read.
 	Warnings []error

@@ -108,8 +108,8 @@ func pace(whole []point, inner *counter) float64 {
 	return 1 // within the noise of its times
 }
 
-// Length is that of the run in units, as the caller or else the output says; 0
-// where neither does.
+// Length returns the length of the run in units, from the caller or else from the output; 0 if
+// neither contains it.
 func (r *Reader) Length() float64 { return r.length(r.judge()) }
 
 // Of marks, parts of units are taken below fewMarks, and no more than keptMarks
@@ -185,8 +185,8 @@ func (r *Reader) Full() bool {
 	return c.counter.last().number >= last
 }
 
-// Stopped returns after how many units a run that has ended did so by itself; false
-// where it did all, or does not tell.
+// Stopped returns the units after which an ended run stopped by itself; false if it did all, or
+// did not report it.
 func (r *Reader) Stopped() (units float64, early bool) {
 	marks := r.Marks()
 	n := len(marks)

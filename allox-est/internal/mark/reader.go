@@ -13,7 +13,7 @@ import (
 // Its zero value knows nothing of the run's length. It is not safe for concurrent
 // use.
 type Reader struct {
-	// Units is the length of the run; 0 where only its output may tell.
+	// Units is the length of the run; 0 if only its output may contain it.
 	Units float64
 	// Pattern, where it is not nil, picks the lines that count and, by its groups,
 	// their number; lines without one are counted.
@@ -128,7 +128,7 @@ func (r *Reader) report(laps []float64, at float64) {
 // End says that the run has ended: what was open is settled.
 func (r *Reader) End(at float64) { r.end = at }
 
-// Costs are those by name that the run told last; empty where it told none.
+// Costs returns the costs by name that the run reported last; empty if there are none.
 func (r *Reader) Costs() string { return r.costs }
 
 // staged names the stage of each mark.

@@ -8,11 +8,11 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// ErrNothingToPlot is returned when no run of a device tells its laps.
+// ErrNothingToPlot is returned if no run of a device has laps.
 var ErrNothingToPlot = errors.New("no run with laps")
 
-// EpochPlot shows how long each epoch of each run took on a device, beside the
-// steady epoch of the estimate.
+// EpochPlot shows the time of each epoch of each run on a device, and the steady epoch of the
+// estimate.
 func (r *Report) EpochPlot(j *journal.Journal, device string) (chart.Chart, error) {
 	c := chart.Lines{Frame: chart.Frame{Title: r.Job + " on " + device + ": time of each epoch", X: "epoch", Y: "wall time (s)"}}
 	last := 0.0

@@ -24,7 +24,7 @@ const pair = 2
 // ErrNoEstimate is returned when no device has an estimate.
 var ErrNoEstimate = errors.New("no estimate")
 
-// Report is what samples say about a job.
+// Report holds the results of the samples of a job.
 type Report struct {
 	Schema   int                `json:"schema"`
 	Job      string             `json:"job"`
@@ -38,8 +38,8 @@ type Report struct {
 	spec   *jobspec.Spec
 }
 
-// Device is what samples say about a job on one device: an estimate, or the
-// reason why there is none. Times are in seconds.
+// Device holds the results of a job's samples on one device: an estimate, or the reason why
+// there is none. Times are in seconds.
 type Device struct {
 	*Estimate
 	Error    string `json:"error,omitempty"`
@@ -60,7 +60,7 @@ type Estimate struct {
 	Conditions          Conditions `json:"conditions"`
 }
 
-// Conditions are those under which the samples were taken.
+// Conditions holds the conditions under which the samples were taken.
 type Conditions struct {
 	First     time.Time  `json:"first_sample"`
 	Load      [2]float64 `json:"load"` // least and most at the start of a sample
@@ -68,7 +68,7 @@ type Conditions struct {
 	PeakBytes int64      `json:"peak_bytes"`
 }
 
-// Validation is an estimate beside whole runs.
+// Validation compares an estimate with whole runs.
 type Validation struct {
 	Actual []Actual `json:"actual"`
 	// RelativeError is the estimate over the mean of the whole runs, less one, by
@@ -81,7 +81,7 @@ type Validation struct {
 	Spread map[string]float64 `json:"spread"`
 }
 
-// Actual is what a whole run took, in seconds.
+// Actual is the time of a whole run, in seconds.
 type Actual struct {
 	Wall        float64 `json:"wall_seconds"`
 	Uncontended float64 `json:"wall_uncontended_seconds"`
@@ -208,7 +208,7 @@ func Past(spec *jobspec.Spec, devices []string, j *journal.Journal) map[string][
 	return past
 }
 
-// Validate sets the estimates beside the whole runs in a journal.
+// Validate compares the estimates with the whole runs in a journal.
 func (r *Report) Validate(j *journal.Journal) {
 	for _, name := range r.order {
 		d := r.Devices[name]

@@ -40,14 +40,14 @@ func (r *Report) Rows() []Row {
 	return rows
 }
 
-// Unsure are the devices whose samples do not tell enough, and why.
+// Unsure returns the devices whose samples do not suffice, and why.
 func (r *Report) Unsure() []string { return r.unsure }
 
-// mostWarnings is how many are shown; the one that matters first stands first.
+// mostWarnings is the number of warnings that are shown, the most important first.
 const mostWarnings = 2
 
-// Notes are what the table leaves out: how each estimate was made, devices without
-// one, and warnings.
+// Notes returns the lines below the table: the method of each estimate, devices without one,
+// and warnings.
 func (r *Report) Notes() []string {
 	var notes []string
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }

@@ -65,7 +65,7 @@ func (c *capture) wait(grace time.Duration) {
 	}
 }
 
-// tell passes the marks on where there may be more than before.
+// tell passes the marks on if there may be more than before.
 func (c *capture) tell() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +137,7 @@ func (c *capture) lines(s *stream, b []byte, now time.Duration, end bool) {
 	}
 }
 
-// mark writes down what the job told of its way.
+// mark writes down the progress that the job reported.
 func (c *capture) mark(r *Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

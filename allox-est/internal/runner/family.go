@@ -11,8 +11,8 @@ import (
 	"github.com/foretime/foretime/shared/timing"
 )
 
-// family tells the processes of a run from the Runner's other children: those
-// that were there before are strangers.
+// family distinguishes the processes of a run from the Runner's other children, which were
+// there before.
 type family struct {
 	processes timing.Processes
 	strangers map[int]bool

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Evidence is what was seen of a run's processes and a GPU.
+// Evidence describes what was seen of a run's processes and a GPU.
 type Evidence int
 
 // The evidence, each more than the one before.
@@ -59,7 +59,7 @@ func (w *gpuWatch) look(at time.Duration, pids []int) {
 	}
 }
 
-// tell puts what was found in a result.
+// tell writes the findings to a result.
 func (w *gpuWatch) tell(res *Result) {
 	if w.found == GPUOpen && w.smi.shows() {
 		w.found = GPUUsed

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// guard is a process beside a run that outlives the Runner where that is killed,
-// and then ends the run's processes.
+// guard is a process that accompanies a run. If the Runner is killed, it ends the run's
+// processes.
 type guard struct {
 	cmd  *exec.Cmd
 	pipe io.WriteCloser
@@ -36,17 +36,17 @@ func startGuard(argv []string, scratch string, group *cgroup) (*guard, error) {
 	return &guard{cmd, pipe}, nil
 }
 
-// stop tells the guard that the run has come to its end.
+// stop ends the guard at the end of the run.
 func (g *guard) stop() {
 	if g == nil {
 		return
 	}
-	_, _ = g.pipe.Write([]byte{0}) // where it was killed there is nothing to tell
+	_, _ = g.pipe.Write([]byte{0}) // a guard that was killed needs no end
 	g.pipe.Close()
 	_ = g.cmd.Wait()
 }
 
-// guardTime is how long a guard tries to end processes.
+// guardTime bounds the time in which a guard tries to end processes.
 const guardTime = 10 * time.Second
 
 // Guard waits until the Runner that started this process writes to in, which is

@@ -16,7 +16,7 @@ var (
 	ErrMemory = errors.New("killed at the memory limit")
 )
 
-// control is what a cgroup is asked to do; 0 asks nothing.
+// control holds the requests to a cgroup; 0 requests nothing.
 type control struct {
 	weight int
 	memory int64
@@ -26,7 +26,7 @@ type control struct {
 // files are the names of a hierarchy's settings.
 type files struct{ weight, memory, quota string }
 
-// period is that of a processor limit, in microseconds.
+// period is the period of a processor limit, in microseconds.
 const period = 100_000
 
 // apply writes the settings and returns those that were taken.
@@ -62,7 +62,7 @@ func (c control) enable(dir string) {
 	}
 }
 
-// less is what of c is not in done.
+// less returns the part of c that is not in done.
 func (c control) less(done control) control {
 	return control{c.weight - done.weight, c.memory - done.memory, c.cpus - done.cpus}
 }

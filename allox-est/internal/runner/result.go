@@ -11,15 +11,15 @@ import (
 	"github.com/foretime/foretime/shared/timing"
 )
 
-// Result is what a run cost and said.
+// Result holds the cost and the reports of a run.
 type Result struct {
 	Start time.Time
 	Wall  time.Duration
 	CPU   time.Duration // user and system, of the whole process tree
-	// Parallel is how many threads wanted a processor at a time; 0 if not known.
+	// Parallel is the number of threads that wanted a processor at a time; 0 if unknown.
 	Parallel float64
-	// Wait is how long threads stood ready without a processor, summed over
-	// the threads that were seen.
+	// Wait is the time in which threads were ready without a processor, summed over the threads
+	// that were seen.
 	Wait      time.Duration
 	PeakBytes int64 // most memory the tree was seen to hold at once
 	// Trace is CPU and Wait over the run, ending with their sums.
@@ -31,9 +31,9 @@ type Result struct {
 	GPU        Evidence    // of a GPU, where Command.GPU asked
 	GPUWatched bool        // nvidia-smi listed the machine's GPUs
 	Marks      []mark.Mark // units done
-	Stopped    float64     // units after which the job ended by itself; 0 if it did all, or does not tell
+	Stopped    float64     // units after which the job ended by itself; 0 if it did all, or did not report it
 	Unmarked   string      // why there are no marks
-	Costs      string      // by name, as the job told them last; empty if it did not
+	Costs      string      // by name, as the job reported them last; empty if it did not
 	Bytes      int64       // printed on both streams
 
 	out  *capture

@@ -71,8 +71,8 @@ type Settings struct {
 	// standard input and its last two arguments: it ends a run whose Runner was
 	// killed. Nil leaves it out.
 	Guard []string
-	// Grace is how long after the end of a run its processes and pipes may
-	// take to go away; 1 s if 0.
+	// Grace is the time after the end of a run in which its processes and pipes must end; 1 s
+	// if 0.
 	Grace time.Duration
 }
 
@@ -100,7 +100,7 @@ func New(s Settings) *Runner {
 	return &Runner{settings: s}
 }
 
-// Command is what to execute.
+// Command describes the command to execute.
 type Command struct {
 	// Args is the command line. {scratch}, standing anywhere in it, is
 	// replaced by the run's own folder.
@@ -121,8 +121,8 @@ type Command struct {
 	Counted func(*mark.Reader)
 	// Output, if not nil, gets what the job prints on both its streams.
 	Output io.Writer
-	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves
-	// the default, 100. It needs a cgroup.
+	// Weight is the share of the processor relative to others, 1 to 10000; 0 leaves the
+	// default, 100. It needs a cgroup.
 	Weight int
 	// MemoryBytes and CPUs are the most that the job's processes may use together;
 	// 0 sets no limit. Run refuses, with ErrLimit, where nothing can hold them to it.
@@ -292,7 +292,7 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay
 			}
 			after := time.Since(res.Start)
 			at := (before + after) / 2
-			// A reading that was itself interrupted does not tell of when it is.
+			// The time of a reading that was itself interrupted is uncertain.
 			if after-before <= r.settings.Interval || at-kept > 10*r.settings.Interval {
 				res.read(at, u)
 				kept = at

@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// smi is what nvidia-smi tells of the machine's GPUs, from before a run begins
-// to its end.
+// smi holds the output of nvidia-smi on the machine's GPUs, from before a run begins to its
+// end.
 type smi struct {
 	cmd   *exec.Cmd
 	ready chan struct{} // closed at the first reading
@@ -34,8 +34,7 @@ type gpuSeen struct {
 const (
 	smiEvery = "500" // ms between two readings
 	smiWait  = 5 * time.Second
-	// grownBytes is by how much a GPU's memory grows with the smallest context of
-	// a process.
+	// grownBytes is the growth of a GPU's memory by the smallest context of a process.
 	grownBytes = 16 << 20
 )
 
@@ -98,8 +97,8 @@ func (s *smi) begin() {
 	}
 }
 
-// shows says whether a GPU came into use since the run began: which process uses it
-// cannot be told from inside of a container.
+// shows reports whether a GPU came into use since the run began: from inside a container the
+// process that uses it is unknown.
 func (s *smi) shows() bool {
 	if s == nil {
 		return false

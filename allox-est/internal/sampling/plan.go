@@ -46,7 +46,7 @@ type Plan struct {
 	Predict func(samples []journal.Run, device string) Forecast
 }
 
-// mostFailures is how many runs in a row may fail before a device is given up.
+// mostFailures is the number of failed runs in a row after which a device is given up.
 const mostFailures = 2
 
 // Next returns the next sample; ok is false when no device needs one. The device with

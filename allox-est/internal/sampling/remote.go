@@ -20,15 +20,13 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// patience is how long another machine may take to end a run that is not wanted
-// any more.
+// patience bounds the time in which another machine must end a run that is not needed any more.
 const patience = 20 * time.Second
 
 // ErrRemote is returned when another machine gives no answer that can be used.
 var ErrRemote = errors.New("remote")
 
-// Request is what another machine is asked for: one run, or, of no epochs, who it
-// is.
+// Request is a request to another machine: for one run or, with no epochs, for its identity.
 type Request struct {
 	Job    string `json:"job"`    // description, in YAML
 	Folder string `json:"folder"` // of the description
@@ -56,8 +54,8 @@ func (r *Request) Spec() (*jobspec.Spec, error) {
 	return spec, nil
 }
 
-// Answer reads a request, does what it asks and writes the reply. Do is stopped
-// when the asker goes away, which in's end tells.
+// Answer reads a request, executes it and writes the reply. Do is stopped when the client goes
+// away, which the end of in shows.
 func Answer(ctx context.Context, in io.Reader, out io.Writer, do func(context.Context, *Request) (*Reply, error)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -107,7 +105,7 @@ func NewRemote(spec *jobspec.Spec, name string) *Remote {
 	return d
 }
 
-// Identity is that of the runs that the device makes: of the machine, or of the
+// Identity returns the identity of the runs that the device makes: of the machine, or of the
 // nodes that Slurm may choose.
 func (d *Remote) Identity(ctx context.Context, here journal.Identity) (journal.Identity, error) {
 	if d.pool != "" {

@@ -141,8 +141,8 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 	return s.Once(ctx, step)
 }
 
-// Keep makes the whole run that the user wants, with a folder for its checkpoints, and
-// returns it. It is in the journal too, unless nothing tells of how many units it was.
+// Keep makes the whole run that the user wants, with a directory for its checkpoints, and
+// returns it. It is in the journal too, unless its number of units is unknown.
 func (s *Sampler) Keep(ctx context.Context, device, checkpoint string) (*journal.Run, error) {
 	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs, 0}, checkpoint)
 	if err != nil || run.Epochs == 0 {
@@ -244,7 +244,7 @@ func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) 
 	}, nil
 }
 
-// Machine is what a run's record tells of the machine.
+// Machine holds a run's record of the machine.
 type Machine struct {
 	CPUs int
 	GPU  bool   // a GPU's device file is there

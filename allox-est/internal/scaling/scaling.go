@@ -25,8 +25,8 @@ var (
 	ErrUnknown = errors.New("unknown configuration")
 )
 
-// fewest is how many configurations a model needs: one left out, two must
-// still tell a slope.
+// fewest is the smallest number of configurations for a model: with one left out, two must
+// still give a slope.
 const fewest = 3
 
 // Cell is a configuration and the time it took.
@@ -113,13 +113,13 @@ func (m *Model) Predict(numbers []float64, class string) (uncertainty.Prediction
 // law is the time of a configuration: a sum of costs, times the factor of its
 // class.
 type law struct {
-	least  []float64 // of each number, so that no logarithm of those seen is negative
+	least  []float64 // of each number: no logarithm of those seen is negative
 	costs  []float64 // of each term
 	factor map[string]float64
 	other  float64 // factor of a class that was left out
 }
 
-// rounds is how often costs and factors are fitted in turn.
+// rounds is the number of times that costs and factors are fitted in turn.
 const rounds = 30
 
 func fit(cells []Cell) (law, error) {

@@ -14,11 +14,11 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Configuration is how a job is run: its parameters by name, with "threads" on a
-// CPU or "gpus" on a GPU, "device", and "processor" where that is known.
+// Configuration is a set of parameters of a job by name, with "threads" on a CPU or "gpus" on a
+// GPU, "device", and "processor" if that is known.
 type Configuration map[string]string
 
-// Estimate is what the samples of a configuration say of a job of that length.
+// Estimate is the estimate from the samples of a configuration for a job of that length.
 type Estimate struct {
 	Configuration Configuration          `json:"configuration"`
 	Wall          uncertainty.Prediction `json:"wall_seconds"`
@@ -109,8 +109,8 @@ func (t *Table) Of(c Configuration) string {
 	return short.text()
 }
 
-// sort tells the parameters that differ from the others: a number that every
-// configuration has may count.
+// sort finds the parameters that differ between the configurations. One that is a number in
+// all of them may be a count.
 func (t *Table) sort() {
 	values := map[string]map[string]int{}
 	for _, e := range t.Estimates {

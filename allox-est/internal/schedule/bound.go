@@ -145,7 +145,7 @@ func (b *bound) serve(by rule) float64 {
 		}
 		now += spent
 		if l.left -= spent; l.left > 0 && now < until {
-			l.left = 0 // rounding: the clock can no longer tell
+			l.left = 0 // rounding: the clock cannot resolve it
 		}
 		if l.left > 0 {
 			if by == remainingFirst {

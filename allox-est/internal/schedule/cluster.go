@@ -38,7 +38,7 @@ type Kind struct {
 	Nodes int
 }
 
-// devices are those that there are nodes of, ascending.
+// devices returns the devices that have nodes, ascending.
 func (c Cluster) devices() []Device {
 	var there []Device
 	for d := range Device(Devices) {

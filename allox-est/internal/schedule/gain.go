@@ -19,15 +19,14 @@ var (
 	ErrManyJobs = errors.New("too many jobs to simulate them with resampled times")
 )
 
-// mostDrawn is how many jobs at most are replayed with other true times.
+// mostDrawn bounds the number of jobs that are replayed with other true times.
 const mostDrawn = 3000
 
-// Gain returns how much sooner jobs end on average under matching (allox) than when
-// the shortest starts first (sjf), as a share of the latter: the median and the ends
-// of 95 % of the worlds that agree with what is known of the estimates. In each world
-// a job takes its estimate times a lognormal factor as wide as the estimate's
-// interval; of jobs without intervals the factors are those of the errors measured,
-// drawn anew. Below 0 matching loses.
+// Gain returns how much sooner jobs end on average under matching (allox) than with the
+// shortest first (sjf), as a share of the latter: the median and the ends of 95 % of the worlds
+// that agree with the estimates. In each world a job takes its estimate times a lognormal
+// factor as wide as the estimate's interval; for jobs without intervals the factors are drawn
+// from the measured errors. Below 0 matching loses.
 func Gain(ctx context.Context, jobs []Record, c Cluster, s Settings, rng *rand.Rand) (uncertainty.Prediction, error) {
 	if len(jobs) > mostDrawn {
 		return uncertainty.Prediction{}, ErrManyJobs

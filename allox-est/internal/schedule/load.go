@@ -39,8 +39,8 @@ func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	return ReadTable(r, name, others...)
 }
 
-// Merge returns the jobs of several workloads as one, numbered anew from 0, in order
-// of arrival; of one workload they keep their numbers.
+// Merge returns the jobs of several workloads as one, renumbered from 0 in order of arrival;
+// jobs of one workload keep their numbers.
 func Merge(workloads ...*Workload) *Workload {
 	if len(workloads) == 1 {
 		return workloads[0]

@@ -7,8 +7,8 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// Gantt returns the chart of what ran on each node. The colour tells the
-// user; GPU nodes are on top.
+// Gantt returns the chart of the jobs on each node. Colours distinguish users; GPU nodes are on
+// top.
 func (s *Schedule) Gantt() chart.Gantt {
 	g := chart.Gantt{Frame: chart.Frame{Title: fmt.Sprintf("Schedule of %d jobs under %s", len(s.Runs), s.Policy), X: "time (s)"}}
 	row := [Devices]int{}

@@ -8,7 +8,7 @@ import (
 
 // Policy decides which waiting job starts, and where.
 type Policy interface {
-	// Name is what the command line calls the policy.
+	// Name returns the policy's name on the command line.
 	Name() string
 	// Next returns a waiting job and a node that it fits, or false when
 	// nothing is to start now. It is asked again after every start, and after

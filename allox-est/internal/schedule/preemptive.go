@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// preemptive is a policy that places all jobs anew at every event, those that
-// run too: the shortest reported remaining time on a device goes first. A job keeps its
-// work when it is stopped or moved, at no cost. It shows what could be reached without
-// fairness and without the price of preemption.
+// preemptive is a policy that places all jobs again at every event, including running ones: the
+// shortest reported remaining time on a device goes first. A job keeps its work when it is
+// stopped or moved, at no cost. It shows what could be reached without fairness and without the
+// price of preemption.
 type preemptive struct {
 	next []placement // decided by Stop, in reverse
 }
@@ -46,8 +46,8 @@ func (p *preemptive) order(s *State, running []*Job) []placement {
 	return all
 }
 
-// Stop decides every placement anew and returns the running jobs that are not
-// to stay where they are. Jobs stay on their node if they keep its device.
+// Stop decides every placement again and returns the running jobs that must move. Jobs stay on
+// their node if they keep its device.
 func (p *preemptive) Stop(s *State) []*Job {
 	p.next = p.next[:0]
 	var running []*Job

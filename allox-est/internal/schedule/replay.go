@@ -14,7 +14,7 @@ type Schedule struct {
 	Runs    []Run // by job, in the order of the workload
 }
 
-// Run is what became of one job.
+// Run is the result of one job.
 type Run struct {
 	Job   *Record
 	Parts []Part // one, unless the job was preempted

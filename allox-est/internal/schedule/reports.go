@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// report is what a report of allox-est tells a scheduler.
+// report is the part of an allox-est report that a scheduler uses.
 type report struct {
 	Job     string                  `json:"job"`
 	User    string                  `json:"user"`
@@ -79,7 +79,7 @@ func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
 	return w, nil
 }
 
-// deviceNames are those of the devices, in their order.
+// deviceNames returns the names of the devices, in their order.
 func deviceNames(others []string) ([]string, error) {
 	names := append([]string{CPU.String(), GPU.String()}, others...)
 	if len(names) > Devices {
@@ -123,8 +123,8 @@ func parseReport(raw []byte, id int, names []string) (job Record, warning, err e
 	return job, warning, job.Check()
 }
 
-// beside takes over the demands of the same job on other devices, and says whether
-// it was that.
+// beside takes over the demands of the same job on other devices, and reports whether it was
+// the same job.
 func (r *Record) beside(other Record) bool {
 	if r.Name == "" || r.Name != other.Name || r.User != other.User || r.Arrival != other.Arrival {
 		return false

@@ -40,11 +40,11 @@ type Job struct {
 	ID      int
 	User    *User
 	Arrival float64
-	// Reported is the time its estimate tells for each device, +Inf where it
-	// cannot run. Left is the share of the work still to do.
+	// Reported is the time of its estimate for each device, +Inf if it cannot run there. Left
+	// is the share of the work still to do.
 	Reported [Devices]float64
 	Left     float64
-	// Node is where it runs since Started, or nil.
+	// Node is the node it runs on since Started, or nil.
 	Node    *Node
 	Started float64
 
@@ -79,7 +79,7 @@ func (j *Job) Faster() Device {
 	return best
 }
 
-// Fits tells whether a waiting job can start on a node now.
+// Fits reports whether a waiting job can start on a node now.
 func (n *Node) Fits(j *Job) bool {
 	return n.Running == nil && !math.IsInf(j.Reported[n.Device], 1)
 }

@@ -23,7 +23,7 @@ type Summary struct {
 	// slowed down alike, 1/users where one bears it all. A job's slowdown is
 	// its completion time over its true time on the faster of the devices there are.
 	Fairness float64 `json:"fairness"`
-	// LowerBound is what the mean completion time of no schedule is below.
+	// LowerBound is a lower bound on the mean completion time of every schedule.
 	LowerBound float64 `json:"lower_bound_seconds"`
 }
 

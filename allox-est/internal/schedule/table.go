@@ -99,7 +99,7 @@ func (r *Record) fromRow(header, fields, names []string) error {
 // WriteTable writes jobs of CPUs and GPUs as a table that [ReadTable] reads.
 func WriteTable(w io.Writer, jobs []Record) error {
 	rows := csv.NewWriter(w)
-	_ = rows.Write([]string{"job", "user", "arrival", "cpu", "cpu_actual", "gpu", "gpu_actual"}) // Error tells
+	_ = rows.Write([]string{"job", "user", "arrival", "cpu", "cpu_actual", "gpu", "gpu_actual"}) // Error returns it
 	for i := range jobs {
 		j := &jobs[i]
 		row := []string{j.Name, j.User, number(j.Arrival)}

@@ -39,15 +39,15 @@ type Record struct {
 	Name    string // for messages
 }
 
-// Demand is what a job takes on one device. Of 0 s from Other on, the job cannot
-// run there.
+// Demand is the demand of a job on one device. With 0 s from Other on, the job cannot run
+// there.
 type Demand struct {
 	Seconds float64 // true time; +Inf where the job cannot run there
 	// Error is the relative error of the estimate: a scheduler sees
 	// Seconds*(1+Error).
 	Error float64
-	// Doubt is the standard deviation of the logarithm of the true time about the
-	// estimate, as its interval tells; 0 where it is not known.
+	// Doubt is the standard deviation of the logarithm of the true time around the estimate,
+	// from its interval; 0 if unknown.
 	Doubt float64
 }
 
@@ -62,8 +62,8 @@ func (r *Record) Seconds(d Device) float64 {
 	return r.On[d].Seconds
 }
 
-// Reported returns the time on a device that the job's estimate tells, +Inf
-// where the job cannot run there.
+// Reported returns the time on a device by the job's estimate, +Inf if the job cannot run
+// there.
 func (r *Record) Reported(d Device) float64 { return r.Seconds(d) * (1 + r.On[d].Error) }
 
 // Errors returned for a job that no schedule can hold. They arrive wrapped

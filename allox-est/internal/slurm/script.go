@@ -55,7 +55,7 @@ func Read(path string) (*Script, error) {
 	return s, lines.Err()
 }
 
-// Command is what runs the script outside of Slurm, with its arguments.
+// Command returns the command that runs the script outside of Slurm, with its arguments.
 func (s *Script) Command(args ...string) []string {
 	return append(append(append([]string{}, s.Interpreter...), s.Path), args...)
 }

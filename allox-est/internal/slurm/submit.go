@@ -72,7 +72,7 @@ func await(ctx context.Context, job string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil && (state == "" || state == "COMPLETED"), err != nil && strings.Contains(err.Error(), "Invalid job id"):
-			return nil // or forgotten already: what it left behind tells how it went
+			return nil // or forgotten already: its files show the result
 		case err == nil && slices.Contains(ended, state):
 			return fmt.Errorf("%w: job %s: %s", ErrSlurm, job, state)
 		case err == nil:
@@ -113,8 +113,7 @@ func History(ctx context.Context, uid int, now time.Time) ([]Ended, error) {
 	return jobs, nil
 }
 
-// patience is how long a command of Slurm's may take when the user has had
-// enough.
+// patience bounds the time of a command of Slurm's after the user has interrupted.
 const patience = 20 * time.Second
 
 func cancel(job string) {
@@ -129,7 +128,7 @@ func number(line string) string {
 	return n
 }
 
-// output is what one of Slurm's commands prints; an error holds what it says.
+// output returns the output of one of Slurm's commands; an error contains its messages.
 func output(cmd *exec.Cmd) ([]byte, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

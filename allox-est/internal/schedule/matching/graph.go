@@ -31,7 +31,7 @@ type graph struct {
 
 const pool = 0
 
-// moves is what the cheapest move of a job from one level to each other costs.
+// moves holds the costs of the cheapest moves of a job from one level to each other.
 type moves struct {
 	// Within a type only the neighbouring levels matter: further ones are
 	// reached through them at no more cost, for in an optimal plan each level

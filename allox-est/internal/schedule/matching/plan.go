@@ -41,8 +41,8 @@ type kind struct {
 	open   int       // levels in use, of which the last one is empty
 }
 
-// level is a place from the end of the queue. Its jobs take the machines that
-// are ready first.
+// level is a position counted from the end of the queue. Its jobs take the machines that are
+// ready first.
 type level struct {
 	kind, n int // n counts from 1
 	jobs    []*job
@@ -116,7 +116,7 @@ func (k *kind) next(l *level) float64 {
 	return k.ready[k.order[len(l.jobs)]]
 }
 
-// last is what one slot less of the level saves, -Inf where it is empty.
+// last returns the saving of one slot less in the level, -Inf if it is empty.
 func (k *kind) last(l *level) float64 {
 	if len(l.jobs) == 0 {
 		return math.Inf(-1)
