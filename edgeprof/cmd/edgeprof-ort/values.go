@@ -15,8 +15,8 @@ import (
 type input struct {
 	kind  onnx.DataType
 	shape []int64
-	// below bounds whole numbers: a value in [0, 1) that is given stands for that
-	// part of them, so that random input is valid input.
+	// below bounds whole numbers: a given value in [0, 1) stands for that part of them, which
+	// makes random input valid.
 	below int64
 }
 
@@ -79,8 +79,8 @@ func maker[T ort.TensorData](convert func(*input, float32) T) func(*input, []flo
 // halves are an output in half precision.
 type halves struct{ *ort.CustomDataTensor }
 
-// room is where an inference puts an output in half precision, which the binding
-// would copy half of; nil for others: ONNX Runtime allocates them.
+// room returns the memory for an output in half precision, of which the binding would copy only
+// half; nil for others, which ONNX Runtime allocates.
 func room(t onnx.Shaped) (ort.Value, error) {
 	if t.Type != onnx.Float16 || !t.Known {
 		return nil, nil

@@ -33,7 +33,7 @@ type Collector struct {
 	// Images, when there are any, are the models' input in turn; otherwise
 	// inputs are random.
 	Images []string
-	// Step is told of every iteration that is done; it may be nil.
+	// Step is called after every iteration; it may be nil.
 	Step func()
 }
 
@@ -64,19 +64,19 @@ type Summary struct {
 	Warnings []error `json:"-"`
 }
 
-// burstSeconds is how long the inferences of one row take together, if they are
-// short; their median is the row's time.
+// burstSeconds is the total time of the inferences of one row, if they are short; their median
+// is the row's time.
 const (
 	burstSeconds = 5e-3
 	longestBurst = 100
 )
 
-// profileWarmup is how many profiled inferences of ONNX Runtime are not counted:
-// the first touch the memory of a session of their own.
+// profileWarmup is the number of profiled inferences of ONNX Runtime that are not counted: the
+// first ones touch the memory of a new session.
 const profileWarmup = 3
 
-// profileSeconds is how long models are profiled that are fast, up to ten times
-// as often as is asked for: a run time's clock may be coarser than a kernel.
+// profileSeconds is the time for which fast models are profiled, up to ten times as often as
+// requested: a runtime's clock may be coarser than a kernel.
 const profileSeconds = 20e-3
 
 // rampUp is the time that a background load runs before an inference.

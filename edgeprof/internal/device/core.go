@@ -32,9 +32,9 @@ var grades = []grade{
 // one vector unit, out of order.
 const one = 3.4
 
-// Cost is how many cycles a device's cores take for a model, relative to others;
-// false where neither the processor's name nor the device's is known. Vectors twice
-// as wide halve it (of 256 bits, where a name of x86 does not tell).
+// Cost returns the cycles that a device's cores take for a model, relative to others; false if
+// neither the processor's name nor the device's is known. Vectors twice as wide halve it (256
+// bits if a name of x86 does not say).
 func (d *Device) Cost() (float64, bool) { return Cost(d.Processor, d.Model) }
 
 // Cost returns the cost of the first known name.
@@ -57,8 +57,8 @@ var vectors = []struct {
 	bits       int
 }{{"avx512f", "AVX-512", 512}, {"avx2", "AVX2", 256}, {"sse2", "SSE2", 128}}
 
-// Vector is how wide the vectors of a processor are that [Local] found, in bits; 0
-// when its name does not tell.
+// Vector returns the width of the vectors of a processor that [Local] found, in bits; 0 if its
+// name does not say.
 func Vector(processor string) int {
 	for _, v := range vectors {
 		if strings.HasSuffix(processor, ", "+v.name) {
@@ -71,7 +71,7 @@ func Vector(processor string) int {
 // named are cores that their makers sell to others, and so stand in many chips.
 var named = regexp.MustCompile(`(?i)(cortex-[ax]\d+|neoverse[ -]\w\d)`)
 
-// Core is the fastest core that some names tell; "" where none does.
+// Core returns the fastest core in some names; "" if there is none.
 func Core(names ...string) string {
 	best, cost := "", 0.0
 	for _, name := range names {
@@ -84,7 +84,7 @@ func Core(names ...string) string {
 	return best
 }
 
-// parts are the cores of Arm Ltd by the number that /proc/cpuinfo tells (MIDR_EL1).
+// parts holds the cores of Arm Ltd by their number in /proc/cpuinfo (MIDR_EL1).
 var parts = map[string]string{
 	"0xc05": "Cortex-A5", "0xc07": "Cortex-A7", "0xc09": "Cortex-A9", "0xc0e": "Cortex-A17", "0xc0f": "Cortex-A15", "0xd03": "Cortex-A53", "0xd04": "Cortex-A35",
 	"0xd05": "Cortex-A55", "0xd07": "Cortex-A57", "0xd08": "Cortex-A72", "0xd09": "Cortex-A73", "0xd0a": "Cortex-A75", "0xd0b": "Cortex-A76", "0xd0c": "Neoverse-N1",

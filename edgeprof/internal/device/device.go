@@ -40,11 +40,11 @@ type Load struct {
 	// WaitingPercent is the share of time that some task waited for a processor;
 	// nil when unknown.
 	WaitingPercent *float64 `json:"waiting_percent,omitempty"`
-	// Running is how many tasks run or wait for a processor, over about a minute; 0
-	// when unknown.
+	// Running is the number of tasks that run or wait for a processor, over about a minute; 0
+	// if unknown.
 	Running float64 `json:"running,omitempty"`
-	// Felt is how many tasks of usual weight a [Probe] felt beside it; nil where none
-	// was made.
+	// Felt is the number of competing tasks of usual weight that a [Probe] measured; nil if
+	// none was made.
 	Felt *float64 `json:"felt,omitempty"`
 	// MemoryAvailableBytes is the memory left for new programs; 0 if unknown.
 	MemoryAvailableBytes int64 `json:"memory_available_bytes,omitempty"`
@@ -73,11 +73,10 @@ func (d Device) Check() error {
 	return nil
 }
 
-// Others is how many tasks want a processor beside the one that is to come: what a
-// probe felt, or else those that keep processors busy, and those that wait for one.
-// Tasks of the load
-// average that wait for a disk do not count where the kernel tells how much of the
-// time one waited for a processor (its pressure stall information).
+// Others returns the number of tasks that would compete with a new one: the measurement of a
+// probe, or else the tasks that keep processors busy and those that wait for one. Tasks of the
+// load average that wait for a disk do not count if the kernel reports the share of time in
+// which one waited for a processor (its pressure stall information).
 func (l *Load) Others(cores int) float64 {
 	if l.Felt != nil {
 		return *l.Felt
@@ -105,8 +104,8 @@ type Excluded struct {
 	Reason string `json:"reason"`
 }
 
-// Source lists devices with their load now, those it cannot tell the load of
-// as excluded. Devices come in order of their names.
+// Source lists devices with their load now; those of unknown load are excluded. Devices are
+// ordered by name.
 type Source interface {
 	Devices(ctx context.Context) ([]Device, []Excluded, error)
 }

@@ -62,8 +62,8 @@ func (e *Exporter) Identity() (Device, error) {
 // Describe sends nothing: which metrics there are depends on the machine.
 func (e *Exporter) Describe(chan<- *prometheus.Desc) {}
 
-// Collect reads the machine. A machine that cannot be read yields an invalid
-// metric, so that the scrape fails and says why.
+// Collect reads the machine. A machine that cannot be read yields an invalid metric: the scrape
+// fails and gives the reason.
 func (e *Exporter) Collect(metrics chan<- prometheus.Metric) {
 	d, err := e.Identity()
 	if err != nil {

@@ -79,7 +79,7 @@ func (f files) battery() (percent float64, plugged, ok bool) {
 	return 0, false, false
 }
 
-// gpu is what the NVIDIA driver lists, or a Jetson's own graphics.
+// gpu returns the GPUs that the NVIDIA driver lists, or a Jetson's own graphics.
 func (f files) gpu() (count int, model, kind, id string) {
 	for _, g := range f.folders("proc/driver/nvidia/gpus") {
 		if count++; count == 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// File is a JSON list of devices; it is read anew at each call.
+// File is a JSON list of devices, read again at each call.
 type File struct{ Path string }
 
 var _ Source = File{}

@@ -15,8 +15,8 @@ import (
 // usualInterval is the default scrape interval of Prometheus.
 const usualInterval = time.Minute
 
-// intervals are those at which the server scrapes, the shortest first; the usual one if it
-// does not tell its configuration.
+// intervals returns the scrape intervals of the server, shortest first; the usual one if it
+// does not show its configuration.
 func (s Prometheus) intervals(ctx context.Context) []time.Duration {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.URL, "/")+"/api/v1/status/config", nil)
 	if err != nil {
@@ -68,8 +68,7 @@ func parseIntervals(text string) []time.Duration {
 	return slices.Compact(all)
 }
 
-// windows are those that rates are taken over, the shortest first, and the greatest age of
-// a sample.
+// windows returns the windows for rates, shortest first, and the greatest age of a sample.
 func (s Prometheus) windows(intervals []time.Duration) ([]time.Duration, time.Duration) {
 	var windows []time.Duration
 	if s.Window > 0 {

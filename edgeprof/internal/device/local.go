@@ -113,7 +113,7 @@ func (l Local) processors(ctx context.Context, work func(context.Context) error,
 // processor, of the last ten seconds (Linux, Documentation/accounting/psi.rst).
 func (l Local) queue() (load1 float64, waiting *float64) {
 	first, _, _ := strings.Cut(l.read("proc/loadavg"), " ")
-	load1, _ = strconv.ParseFloat(first, 64) // 0 where it is not told
+	load1, _ = strconv.ParseFloat(first, 64) // 0 if unknown
 	some, _, _ := strings.Cut(l.read("proc/pressure/cpu"), "\n")
 	for field := range strings.FieldsSeq(some) {
 		if text, ok := strings.CutPrefix(field, "avg10="); ok {
@@ -195,7 +195,7 @@ func (l Local) processor() string {
 	return name
 }
 
-// class tells a virtual machine by the flag its processors show.
+// class recognises a virtual machine by the flag of its processors.
 func (l Local) class() string {
 	if l.VM && slices.Contains(strings.Fields(l.cpuinfo("flags")), "hypervisor") {
 		return "VM"
@@ -208,14 +208,14 @@ func (l Local) megahertz() float64 {
 	if kHz, ok := (files{l.Root}).number("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"); ok {
 		return kHz / 1000
 	}
-	mhz, _ := strconv.ParseFloat(l.cpuinfo("cpu MHz"), 64) // 0 where it is not told
+	mhz, _ := strconv.ParseFloat(l.cpuinfo("cpu MHz"), 64) // 0 if unknown
 	return mhz
 }
 
 func (l Local) memory() (total, available int64) {
 	text := l.read("proc/meminfo")
 	bytes := func(key string) int64 {
-		kib, _ := strconv.ParseInt(strings.TrimSuffix(value(text, key, ":"), " kB"), 10, 64) // 0 where it is not told
+		kib, _ := strconv.ParseInt(strings.TrimSuffix(value(text, key, ":"), " kB"), 10, 64) // 0 if unknown
 		return kib << 10
 	}
 	return bytes("MemTotal"), bytes("MemAvailable")

@@ -22,10 +22,10 @@ type Probe struct {
 	at    time.Time
 }
 
-// Feel is how many tasks of usual weight want the processors of this process beside
-// it. A thread on each works over the window: one that had the share s of the time
-// felt 1/s - 1 others. Niced work counts by what it takes away, work that waits for
-// a disk not at all. The error is that of the context or of the clock.
+// Feel returns the number of tasks of usual weight that compete for the processors of this
+// process. A thread on each works over the window: one that had the share s of the time had 1/s
+// - 1 competitors. Niced work counts by the time it takes away, work that waits for a disk not
+// at all. The error is that of the context or of the clock.
 func (p *Probe) Feel(ctx context.Context) (float64, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -29,8 +29,7 @@ type Prometheus struct {
 	// MaxAge is the oldest sample that counts; 0 means 1 minute. It is at least two and
 	// a half scrape intervals.
 	MaxAge time.Duration
-	// Known is for how long a node that fell silent is still listed as
-	// excluded; 0 means 1 hour.
+	// Known is the time for which a silent node is still listed as excluded; 0 means 1 hour.
 	Known time.Duration
 	// Timeout bounds all queries together; 0 means 5 seconds.
 	Timeout time.Duration

@@ -10,9 +10,8 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// Recent answers from the last reading of a source while that is fresh, so that
-// many callers at once cost one reading. An error is never kept: a source that
-// fails is asked again by the next caller.
+// Recent answers from the last reading of a source while that is fresh: many callers at once
+// cost one reading. An error is never kept: the next caller reads a failing source again.
 type Recent struct {
 	Source Source
 	// MaxAge is the greatest age of a reading; 0 means it is shared only by those

@@ -30,7 +30,7 @@ type Problem struct {
 // Error describes the problem.
 func (p *Problem) Error() string { return p.Detail }
 
-// problem is a refusal of a kind that clients tell apart by its type.
+// problem returns a refusal of a kind that clients recognise by its type.
 func problem(status int, kind, detail string) *Problem {
 	return &Problem{Type: "urn:foretime:edgeprof:" + kind, Title: http.StatusText(status), Status: status, Detail: detail}
 }

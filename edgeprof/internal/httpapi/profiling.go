@@ -19,9 +19,8 @@ type buffer struct {
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
-// postProfiling answers as the original does. With ?candidates=all the answer
-// has all devices beside the fastest; of counts far outside what is known it says
-// so.
+// postProfiling answers as the original does. With ?candidates=all the answer contains all
+// devices in addition to the fastest; it says if counts are far outside the known range.
 func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) (any, error) {
 	b := buffers.Get().(*buffer)
 	defer buffers.Put(b)

@@ -37,8 +37,8 @@ type Settings struct {
 	// Load reads the model, at the start and at every [Service.Reload].
 	Load func(context.Context) (*Loaded, error)
 	Now  func() time.Time
-	// Observe is told of every request when it is over, one call at a time for
-	// each; nil for nobody. It must not block.
+	// Observe is called after every request, one call at a time for each; nil for nobody. It
+	// must not block.
 	Observe func(access.Request)
 	// Folder holds uploads that cannot be read as they come; ""
 	// means the system's folder for such.
@@ -55,15 +55,15 @@ type Settings struct {
 	MaxUploads int
 	// UploadTimeout bounds the reading of one upload; 0 means 5 minutes.
 	UploadTimeout time.Duration
-	// Token tells at each request what clients must send as a bearer token: "" or nil
-	// for none.
+	// Token returns for each request the bearer token that clients must send: "" or nil for
+	// none.
 	Token func() string
-	// Record keeps predictions whose outcome clients tell; nil for none.
+	// Record keeps predictions for outcomes that clients report; nil for none.
 	Record *record.Book
 	// Warn takes warnings of the record; nil for nobody.
 	Warn func(error)
-	// Rate is how many requests a client's address may make in a minute; 0 for
-	// no limit.
+	// Rate is the number of requests per minute that a client's address may make; 0 for no
+	// limit.
 	Rate int
 }
 

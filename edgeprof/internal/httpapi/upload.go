@@ -182,7 +182,7 @@ func (s *Service) next(u *uploaded) error {
 	return err
 }
 
-// broken tells a body beyond the limit from one that ended early.
+// broken distinguishes a body beyond the limit from one that ended early.
 func broken(err error) error {
 	var long *http.MaxBytesError
 	switch {

@@ -20,7 +20,7 @@ type Data struct {
 	Rows    []Row
 	Kernels []Kernel
 	Files   []string
-	// Counts are of the rows, Missing of those among them without a time.
+	// Counts counts the rows, Missing those among them without a time.
 	Counts  dataset.Counts
 	Missing int
 	// Diagnostics are rows that could not be used, with file and line.
@@ -29,9 +29,9 @@ type Data struct {
 
 const kernelsEnd = ".kernels.csv"
 
-// ReadDir reads all .csv files in a folder, or the one file that path names with
-// its kernels beside it. Rows without a time are counted and left out. The error
-// matches [ErrNoRows], or is a file's own.
+// ReadDir reads all .csv files in a directory, or the one file that path names and the file of
+// its kernels next to it. Rows without a time are counted and left out. The error matches
+// [ErrNoRows], or is a file's own.
 func ReadDir(ctx context.Context, path string) (*Data, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -21,7 +21,7 @@ type Setting struct {
 	Threads int
 	CPUs    []int   // processors that the model may use; nil is any
 	Quota   float64 // share of time that it may run, in (0, 1]
-	Stress  bool    // a random background load beside each inference
+	Stress  bool    // a random background load during each inference
 }
 
 // Check reports what is wrong with a setting. The error matches [ErrSetting].

@@ -6,8 +6,8 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
 
-// layers are those that come to operators of ONNX, by ncnn's names; their
-// settings are numbered as in docs/developer-guide/operators.md of Tencent/ncnn.
+// layers holds the layers with operators of ONNX, by ncnn's names; their settings are numbered
+// as in docs/developer-guide/operators.md of Tencent/ncnn.
 var layers = map[string]func(*graph, *layer) error{
 	"Input": input, "Padding": padding, "Reshape": reshape, "Permute": permute, "Slice": slice, "Crop": crop, "DetectionOutput": detections, "YoloDetectionOutput": detections, "Yolov3DetectionOutput": detections, "MemoryData": memory, "Split": copies,
 	"Convolution": convolution, "ConvolutionDepthWise": convolution, "Deconvolution": deconvolution, "DeconvolutionDepthWise": deconvolution,
@@ -51,7 +51,7 @@ func padding(g *graph, l *layer) error {
 	return nil
 }
 
-// reshape's sizes come the fastest first; -1 is what is left.
+// reshape's sizes come fastest first; -1 is the remaining size.
 func reshape(g *graph, l *layer) error {
 	shape := []int64{1}
 	for _, id := range []int{2, 1, 0} {
@@ -82,7 +82,7 @@ func slice(g *graph, l *layer) error {
 	switch {
 	case len(sizes) == len(l.outputs):
 		attributes = append(attributes, onnx.Ints("split", sizes...))
-	case l.shape(len(l.outputs)-1) != nil: // of uneven parts the hints tell
+	case l.shape(len(l.outputs)-1) != nil: // uneven parts follow from the hints
 		g.node(Domain, "Slice", l, l.inputs)
 		return nil
 	}

@@ -128,7 +128,7 @@ func (l *layer) set(text string) error {
 	return nil
 }
 
-// number is a setting, or what it is where it is left out.
+// number returns a setting, or its default if it is left out.
 func (l *layer) number(id int, otherwise int64) int64 {
 	if v := l.settings[id]; len(v) == 1 {
 		return int64(v[0])

@@ -15,8 +15,8 @@ import (
 var (
 	// ErrDynamic warns that dimensions are open and were assumed.
 	ErrDynamic = errors.New("dynamic dimensions")
-	// ErrUnshaped warns that shapes of some tensors do not follow from the
-	// file, so that their cost is not counted.
+	// ErrUnshaped warns that shapes of some tensors do not follow from the file: their cost is
+	// not counted.
 	ErrUnshaped = errors.New("unknown shapes")
 	// ErrExternal warns that weights lie in other files, which are not opened.
 	ErrExternal = errors.New("external data")
@@ -114,8 +114,8 @@ func (a *Analysis) Uncounted() []error {
 	return found
 }
 
-// Assumed returns the open dimensions whose size was assumed, other than batches: the
-// cost is that of a guess.
+// Assumed returns the open dimensions whose size was assumed, other than batches: the cost is
+// then a guess.
 func (a *Analysis) Assumed() []Open {
 	return slices.DeleteFunc(slices.Clone(a.Open), func(o Open) bool { return o.Given || o.batch })
 }

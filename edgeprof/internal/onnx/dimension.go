@@ -211,8 +211,8 @@ func (o *Open) assume(v Value, picture [2]int64) {
 	}
 }
 
-// space is the first of a picture's two axes of space, beside one of three
-// channels, or of one where both are open; 0 where the shape is no picture's.
+// space returns the first of a picture's two axes of space, next to one of three channels, or
+// of one if both are open; 0 if the shape is not a picture's.
 func space(shape []Dim) int {
 	if len(shape) != 4 {
 		return 0

@@ -1,7 +1,7 @@
 package onnx
 
-// Below is how many whole numbers an input may take, from 0 on: the rows of the
-// smallest table that it picks from, or 2 where it picks from none, as masks do.
+// Below returns the number of whole numbers, from 0 on, that an input may take: the rows of the
+// smallest table that it picks from, or 2 if it picks from none, as masks do.
 func (a *Analysis) Below(input string) int64 {
 	least, found := int64(2), false
 	passed := map[string]bool{input: true}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// learningOperators are those of ai.onnx.ml, as sklearn-onnx writes them. Their inputs are
+// learningOperators holds those of ai.onnx.ml, as sklearn-onnx writes them. Their inputs are
 // [rows, features].
 var learningOperators = table{
 	"ai.onnx.ml.Scaler":                 {shape: asFloats, effort: always(16)},

@@ -8,8 +8,8 @@ var lossOperators = table{
 	"SoftmaxCrossEntropyLoss":   {shape: loss, class: ClassSoftmax},
 }
 
-// loss is of scores [batch, classes, ...] and classes [batch, ...]: one value, or one for
-// each class. Its second output are the scores' logarithms.
+// loss takes scores [batch, classes, ...] and classes [batch, ...] and returns one value, or
+// one for each class. Its second output is the logarithm of the scores.
 func loss(c *call) []Shaped {
 	x, classes := c.input(0), c.input(1)
 	one := shaped(x.Type)

@@ -132,14 +132,14 @@ type Tensor struct {
 	Type     DataType
 	Dims     []int64
 	External bool   // the data lies in another file
-	Location string // of that file, beside the model's
+	Location string // of that file, next to the model's
 	// Stored is the length of the data in the file in bytes.
 	Stored int64
 	// Data is the raw little-endian data when it is at most 4 KiB, or the
 	// values of a typed field; nil otherwise.
 	Data []byte
-	// Offset is where raw data of any length begins in the file, or packed numbers
-	// that are laid out like it; 0 if it is in another field.
+	// Offset is the position in the file of raw data of any length, or of packed numbers with
+	// the same layout; 0 if it is in another field.
 	Offset int64
 }
 

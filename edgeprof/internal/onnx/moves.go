@@ -191,8 +191,8 @@ func strung[T any](inputs []Shaped, at int, values func(Shaped) []T) []T {
 	return out
 }
 
-// axes are those that a second input or an attribute names; false where one is none
-// of so many, or they are not known.
+// axes returns the axes in a second input or an attribute; false if one is outside of the rank,
+// or they are unknown.
 func (c *call) axes(rank int) (map[int]bool, bool) {
 	named := c.target(1, "axes")
 	if c.given(1) && named == nil {

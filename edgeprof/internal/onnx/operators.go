@@ -16,7 +16,7 @@ type operator struct {
 	// reads returns the factors of the bytes that it reads, nil if they are unknown. A
 	// nil function reads each input once.
 	reads  func(n *Node, in inputs, out Shaped) []int64
-	effort effort // nil is that of the class
+	effort effort // nil means the class's
 	layer  layer  // that it counts as
 	opens  stage  // what may follow it in one kernel
 	traits trait

@@ -13,8 +13,8 @@ import (
 // ErrWeights is returned for external data that is not where the model says.
 var ErrWeights = errors.New("cannot read external data")
 
-// Weights are the bytes of a model: of its file, and behind them those of each
-// file beside it that holds external data.
+// Weights holds the bytes of a model: of its file, followed by those of each file next to it
+// that holds external data.
 type Weights struct {
 	files  []*os.File
 	begins []int64 // of each file

@@ -114,8 +114,7 @@ func (c *cursor) keep(n int64) error {
 	return nil
 }
 
-// field is one protobuf field; for a length-delimited one, end is where its
-// content ends.
+// field is one protobuf field; end is the end of the content of a length-delimited one.
 type field struct {
 	number protowire.Number
 	kind   protowire.Type

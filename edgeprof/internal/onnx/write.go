@@ -41,8 +41,7 @@ func (w *writer) raw(b []byte) {
 	}
 }
 
-// graph writes the main graph: its length first, so that the weights can follow
-// without being held.
+// graph writes the main graph: its length first, and then the weights, which need not be held.
 func (w *writer) graph(g *Graph) {
 	head, tail := encodeGraph(g)
 	size := len(head) + len(tail)

@@ -60,8 +60,7 @@ func (l *Law) Error(c Counts) float64 { return l.of(c).Error }
 // fitted to; a prediction for them is extrapolated.
 func (l *Law) Unlike(c Counts) []string { return l.beyond(c, 10) }
 
-// outside is how many times the most that was fitted a count may be before the
-// law says nothing of it.
+// outside is the factor over the largest fitted count from which on the law does not apply.
 const outside = 100
 
 // Outside are the names of counts of which the law can say nothing.
@@ -237,9 +236,9 @@ func (l *Law) Predict(c Counts) uncertainty.Prediction {
 	return uncertainty.Band{Scale: uncertainty.Factor, Level: profiler.Level, Low: p.Low, High: p.High}.Predict(v)
 }
 
-// Slower is how many times longer than on the calibrated machine, idle, an
-// inference takes on a device as it is loaded now, whatever the model. The
-// error matches [profiler.ErrCalibration]: rates that are all zero.
+// Slower returns the factor by which an inference takes longer on a device as it is loaded now
+// than on the idle calibrated machine, whatever the model. The error matches
+// [profiler.ErrCalibration]: rates that are all zero.
 func Slower(c *profiler.Calibration, d device.Device) (factor float64, p profiler.Prediction, err error) {
 	some := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e9, ReadBytes: 1e6}}, {Class: onnx.ClassOther, Work: onnx.Work{ReadBytes: 1e6}}}}
 	base := c.Predict(some, calibrated(c)).Idle

@@ -51,7 +51,7 @@ type candidateJSON struct {
 	Level float64  `json:"level"`
 }
 
-// MarshalJSON writes the time beside the rest.
+// MarshalJSON writes the time in addition to the rest.
 func (c Candidate) MarshalJSON() ([]byte, error) {
 	p := c.Seconds
 	w := candidateJSON{plain: (*plain)(&c), Value: p.Value, Level: p.Level}
@@ -146,7 +146,7 @@ func candidate(d *device.Device, e *Estimate) Candidate {
 	}
 }
 
-// Done is when the model's first inference ends, those placed before it done: in
+// Done returns the end of the model's first inference, after those placed before it, in
 // seconds.
 func (c *Candidate) Done() float64 { return c.Wait + c.Seconds.Value }
 

@@ -8,11 +8,10 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/device"
 )
 
-// Spread places several models at once, each by its own ranking: list scheduling
-// on unrelated machines, the model whose fastest device takes longest first. A
-// node's models take turns, so that each adds its time to what the next has to
-// wait for there, and its memory to what is no longer free. The rankings are
-// ordered anew, each with its model's node first. The error matches
+// Spread places several models at once, each by its own ranking: list scheduling on unrelated
+// machines, the model whose fastest device takes longest first. A node's models take turns:
+// each adds its time to the wait of the next one there, and takes its memory from what is free.
+// The rankings are reordered, each with its model's node first. The error matches
 // [ErrNoDevice].
 func Spread(rankings []*Ranking) error {
 	byLength := slices.Clone(rankings)

@@ -14,14 +14,14 @@ import (
 type Away struct {
 	Why    string  // the device is another; "" when it is not
 	Factor float64 // on times, from clocks and kinds of cores
-	// Spread is how far the logarithm of a time may be from that, at [Level].
+	// Spread is the distance of the logarithm of a time from that, at [Level].
 	Spread float64
 }
 
-// spreads are how far logarithms of latencies are from what cores and clocks say,
-// 9 pairs of boards in 10 within them: by whether the kinds of cores are known,
-// then whether both clocks are. Pairs of chips in Tencent/ncnn's table that had no
-// part in the costs of cores, one thread in single precision.
+// spreads holds the distance of logarithms of latencies from what cores and clocks predict,
+// which contains 9 pairs of boards in 10: by whether the kinds of cores are known, then whether
+// both clocks are. Measured on pairs of chips in Tencent/ncnn's table that had no part in the
+// costs of cores, one thread in single precision.
 var spreads = map[[2]bool]float64{{true, true}: 0.65, {true, false}: 0.85, {false, true}: 2.45, {false, false}: 3.4}
 
 // sameCore is the spread between chips whose cores have one name, both clocks being

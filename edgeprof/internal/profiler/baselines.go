@@ -9,7 +9,7 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// The baselines that a trained model is judged beside.
+// The baselines that a trained model is compared with.
 const (
 	// BaselineNearest predicts the time of the most similar model measured.
 	BaselineNearest = "nearest_neighbour"

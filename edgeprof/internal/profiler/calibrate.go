@@ -40,7 +40,7 @@ var (
 	ErrUnlike = errors.New("outside the calibrated range")
 	// ErrForeign warns that the rates were measured on another machine.
 	ErrForeign = errors.New("not calibrated to this device")
-	// ErrNoCounts is returned for a row that tells nothing of its model.
+	// ErrNoCounts is returned for a row without counts of its model.
 	ErrNoCounts = errors.New("neither kernels nor counts of layers, filters or parameters")
 )
 
@@ -63,7 +63,7 @@ type Facts struct {
 	// SpeedSD is the standard deviation of the logarithm of the machine's speed while the
 	// rates were measured; 0 if it was not read.
 	SpeedSD float64 `json:"speed_sd,omitempty"`
-	// Shipped rates come with the program: no device is where they were measured.
+	// Shipped rates come with the program: they were measured on no device here.
 	Shipped bool `json:"shipped,omitempty"`
 }
 
@@ -76,7 +76,7 @@ type Calibration struct {
 	// raised to: 1 where they learnt from this setting, else [elsewhere]; 0 is the
 	// rates alone.
 	TreeWeight float64 `json:"tree_weight"`
-	// Corrections are of the user's own models; they correct kernels of their kinds.
+	// Corrections holds those of the user's own models; they correct kernels of their kinds.
 	Corrections []Correction `json:"corrections,omitempty"`
 	// Call is the part of an inference's time that does not depend on the model, in seconds.
 	Call float64 `json:"call_seconds,omitempty"`
@@ -96,11 +96,11 @@ type Calibration struct {
 	Longest  float64 `json:"longest_seconds"`
 
 	trees   *KernelTrees       // nil is the rates alone
-	machine *machine           // nil is that of a file: nothing is known of its speed now
+	machine *machine           // nil for a file: nothing is known of its speed now
 	kinds   map[string]float64 // logarithms of factors, of Corrections
 }
 
-// Error is one model's measured time beside its prediction.
+// Error compares one model's measured time with its prediction.
 type Error struct {
 	Model     string  `json:"model"`
 	Family    string  `json:"family"`
@@ -182,9 +182,8 @@ func (c *Calibration) multiplied(cases []Case) error {
 	return nil
 }
 
-// elsewhere is how much trees are believed of a machine that they did not learn
-// from: their answer and the rates' count alike. Of none, half and all, half was best
-// on 14 real models (DESIGN.md).
+// elsewhere is the weight of trees for a machine that they did not learn from, relative to the
+// rates. Of none, half and all, half was best on 14 real models (DESIGN.md).
 const elsewhere = 0.5
 
 // local is fit without the user's own models, whose kernels are neighbours.
@@ -279,9 +278,9 @@ func (c *Calibration) band(seconds float64) uncertainty.Band {
 // twice as doubtful: the likeliest for the families left out of seven calibrations.
 const dispatch = 500e-6
 
-// doubt is how many times as far off the logarithm of a predicted time is as that
-// of a long one: short inferences are starts of kernels above all (normalized
-// conformal prediction: Papadopoulos and others, 2002).
+// doubt returns the factor by which the logarithm of a predicted time is farther off than that
+// of a long one: short inferences mostly consist of starts of kernels (normalized conformal
+// prediction: Papadopoulos and others, 2002).
 func (c *Calibration) doubt(seconds float64) float64 {
 	if c.Dispatch == 0 || !(seconds > 0) {
 		return 1
@@ -359,8 +358,8 @@ func (c *Calibration) idle(kernels []measurement.Kernel) float64 {
 
 func (c *Calibration) scale() float64 { return cmp.Or(c.Scale, 1) }
 
-// slowest is how many seconds a start, a multiply-accumulate, a byte or a call may
-// take: more is no device's.
+// slowest bounds the seconds of a start, a multiply-accumulate, a byte or a call: no device
+// takes more.
 const slowest = 10
 
 // Check reports a calibration that cannot be used, by the number that is impossible.

@@ -72,9 +72,9 @@ func known(v *float64, otherwise float64) float64 {
 	return *v
 }
 
-// merge keeps the shorter of a kernel's times in two rounds. ONNX Runtime tells
-// whole microseconds, so that a mean says more than the shortest; elsewhere the
-// shortest is taken.
+// merge keeps the shorter of a kernel's times in two rounds. ONNX Runtime reports whole
+// microseconds, of which a mean is more precise than the shortest; elsewhere the shortest is
+// taken.
 func (c *Case) merge(k measurement.Kernel) {
 	if k.Min != nil && c.Runtime != "ort" {
 		k.Seconds = k.Min
@@ -90,8 +90,8 @@ func (c *Case) merge(k measurement.Kernel) {
 	c.Kernels = append(c.Kernels, k)
 }
 
-// untangle forgets the times of kernels of a model with control flow: a run time
-// tells a node with all that its body took.
+// untangle drops the times of kernels of a model with control flow: a runtime reports a node
+// with all of its body's time.
 func (c *Case) untangle() {
 	if !slices.ContainsFunc(c.Kernels, func(k measurement.Kernel) bool { return k.Op == "If" || k.Op == "Loop" || k.Op == "Scan" }) {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 )
 
-// Correction is how far the kernels of one kind in one of the user's own models, as
-// the device was measured with them, are from what rates and trees say.
+// Correction holds the distance of the kernels of one kind in one of the user's own models, as
+// measured on the device, from the answer of rates and trees.
 type Correction struct {
 	Kind    string  `json:"kind"`
 	Model   string  `json:"model"`
@@ -15,7 +15,7 @@ type Correction struct {
 	Seconds float64 `json:"seconds"` // of these kernels in an inference, as rates and trees say
 }
 
-// kindOf tells kernels apart that run by other code.
+// kindOf returns the kind of a kernel, which decides the code that runs it.
 func kindOf(k *measurement.Kernel) string {
 	kind := k.Op + " " + string(k.Class)
 	if k.Precision != "" {
@@ -56,8 +56,8 @@ func (c *Calibration) learnNear(cases []Case) {
 	c.index()
 }
 
-// index finds the factors of kinds: the mean of the models' logarithms, weighed with
-// rates and trees, which say none. Kernels of one model tell little more than one.
+// index finds the factors of kinds: the mean of the models' logarithms, weighed with rates and
+// trees, whose factor is 1. Kernels of one model are hardly independent.
 func (c *Calibration) index() {
 	models := map[string]float64{}
 	c.kinds = map[string]float64{}

@@ -123,8 +123,7 @@ func foldsOf(ctx context.Context, cases []Case, v Validation) ([]fold, error) {
 	return nil, fmt.Errorf("%w %q: want family, device or row", ErrValidation, v)
 }
 
-// groups leaves out one group at a time. Operator chains stay: they are what a
-// new device is calibrated with.
+// groups leaves out one group at a time. Operator chains stay: they calibrate a new device.
 func groups(cases []Case, names []string, group func(*Case) string, what string) ([]fold, error) {
 	if len(names) < 2 {
 		return nil, fmt.Errorf("%w: %d %s, want 2 or more; to leave out rows instead, use --cv row", ErrTooFew, len(names), what)

@@ -44,9 +44,8 @@ func (c *Calibration) widen(p *Prediction) {
 	}
 }
 
-// felt returns the change of an inference's wall time: all of that of processor
-// time, and of the wait beside other work the part that it feels, as in
-// [Calibration.slowdown].
+// felt returns the change of an inference's wall time: the whole change of processor time, and
+// the part that it experiences of the wait for other work, as in [Calibration.slowdown].
 func felt(o timing.Outlook, seconds float64) timing.Change {
 	part := 1 - slice/(seconds+slice)
 	return timing.Change{

@@ -50,7 +50,7 @@ type Model struct {
 	Whole *ModelTrees
 	// Settings are the devices that it was trained on, in order of their names.
 	Settings []*Calibration
-	// Hash is the SHA-256 of what the file holds beside it, in hexadecimal.
+	// Hash is the SHA-256 of the rest of the file, in hexadecimal.
 	Hash string
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// rounded is how many times longer or shorter models that multiply in another precision
-// than float32, of which rates are, took in models that were tried: 0.72 to 2.97.
-// roundedMeasured is the same with rates of that precision; it is not measured.
+// rounded is the factor by which models that multiply in another precision than the rates'
+// float32 took longer or shorter when they were tried: 0.72 to 2.97. roundedMeasured is the
+// same with rates of that precision; it is not measured.
 const (
 	rounded         = 3
 	roundedMeasured = 1.6

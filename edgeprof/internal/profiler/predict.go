@@ -78,10 +78,9 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	return p
 }
 
-// interval is that about the time of kernels on the idle device, of each of which the
-// seconds are given, and what is doubtful about it. What takes part of the time and was
-// not measured may be [uncounted] times longer or shorter, operators of unusual effort
-// [elsewhereEffort] times.
+// interval returns the error band of the kernels' total time on an idle device, from the
+// seconds of each, and warnings for kernels that it cannot vouch for. Unmeasured ones may take
+// [uncounted] times longer or shorter, operators of unusual effort [elsewhereEffort] times.
 func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, idle float64) (uncertainty.Band, []error) {
 	warnings, band := c.unlike(idle), c.band(idle)
 	if types := precisionOf(kernels); types != "" {

@@ -60,7 +60,7 @@ func (c *Case) timed() bool {
 	return slices.ContainsFunc(c.Kernels, func(k measurement.Kernel) bool { return k.Seconds != nil && *k.Seconds > 0 })
 }
 
-// facts are what the case's rows say of where it was measured.
+// facts returns the machine's data in the case's rows.
 func (c *Case) facts() Facts {
 	f := Facts{Setting: c.Setting, Runtime: c.Runtime, Threads: c.Threads, Quota: c.Quota, Products: Products(c.Runtime)}
 	if len(c.Rows) > 0 {
@@ -70,9 +70,9 @@ func (c *Case) facts() Facts {
 	return f
 }
 
-// trainingRows are what trees on whole models learn from: where kernels were
-// measured a row for each case, with its shortest time; else every row, since
-// the original collector draws another load for each.
+// trainingRows returns the rows for trees on whole models: if kernels were measured, one row
+// for each case with its shortest time; else every row, since the original collector draws
+// another load for each.
 func trainingRows(cases []Case) []measurement.Row {
 	var rows []measurement.Row
 	for _, c := range cases {

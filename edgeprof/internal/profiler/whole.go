@@ -12,8 +12,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// rowColumns are the features of a whole model in a setting: those of the
-// original profiler first, then what its shapes tell and how it is run.
+// rowColumns holds the features of a whole model in a setting: those of the original profiler
+// first, then those of its shapes and of the way it is run.
 var rowColumns = []string{
 	"conv_layers", "device_load_percent", "disk_io_read_bytes", "disk_io_write_bytes", "device_disk_usage_percent", "filter_details", "fully_conn_layers", "device", "pool_layers", "total_parameters",
 	"conv_macs", "depthwise_macs", "dense_macs", "recurrent_macs", "parameter_bytes", "activation_bytes", "peak_activation_bytes", "nodes", "fused_nodes", "depth",
@@ -71,7 +71,7 @@ func learnWhole(ctx context.Context, rows []measurement.Row) (*ModelTrees, error
 		}
 	}
 	slices.Sort(t.settings)
-	t.settings = t.settings[:min(len(t.settings), 250)] // codes that trees can tell apart
+	t.settings = t.settings[:min(len(t.settings), 250)] // codes that trees can distinguish
 	s := regression.Samples{Features: len(rowColumns)}
 	for i := range rows {
 		if rows[i].Time.Value > 0 {

@@ -61,7 +61,7 @@ func ToHalf(v float32) uint16 {
 
 // NodeTime is the time of one node of a model in one inference.
 type NodeTime struct {
-	Node    int     `json:"node"` // index in the graph; -1 where the run time does not tell
+	Node    int     `json:"node"` // index in the graph; -1 if the runtime does not report it
 	Name    string  `json:"name,omitempty"`
 	Op      string  `json:"op"`
 	Seconds float64 `json:"seconds"`
@@ -96,5 +96,5 @@ type Session interface {
 	Close() error
 }
 
-// Clock tells the time; tests put their own in.
+// Clock returns the time; tests use their own.
 type Clock func() time.Time

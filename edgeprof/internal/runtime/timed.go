@@ -19,9 +19,9 @@ type Timed struct {
 	Waited float64 `json:"waited_seconds,omitempty"`
 }
 
-// Had is the part of the time in which the threads of an inference wanted a processor
-// and had one: 1 where no other work was in the way. What helpers of the run time
-// waited beside sleeping threads is not the inference's.
+// Had returns the fraction of the time in which the threads of an inference wanted a processor
+// and had one: 1 if no other work interfered. The waiting of the runtime's helpers for sleeping
+// threads does not belong to the inference.
 func (t *Timed) Had(threads int) float64 {
 	waited := max(0, min(t.Waited, float64(threads)*t.wall()-t.CPU))
 	if !(t.CPU > 0) {
@@ -53,7 +53,7 @@ type Stopwatch struct {
 	warm  bool
 }
 
-// NewStopwatch is for some counted inferences, one at least.
+// NewStopwatch returns a stopwatch for some counted inferences, at least one.
 func NewStopwatch(counted int) *Stopwatch {
 	w := &Stopwatch{Runs: counted, warm: counted == 1}
 	if !w.warm {

@@ -7,10 +7,10 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
 
-// Chains of operators are no networks that anyone trains: operators follow one
-// another as they are drawn, over the shapes that they have in networks, so that
-// a machine can be measured by them without knowing any family. The size alone
-// decides what is drawn.
+// chain builds a chain of operators, which is not a network that anyone trains: operators
+// follow one another as they are drawn, over the shapes that they have in networks. A machine
+// can be measured by them without any knowledge of a family. The size alone decides what is
+// drawn.
 type chain struct {
 	*builder
 	*rand.Rand

@@ -13,16 +13,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Joint is the distribution of the logarithms of all models' latencies over
-// configurations, and of the logarithm of their threads: normal, with heavy tails
-// (Student's t) where there are more configurations than models. Its mean and
-// covariance come from the table, what is missing there by regression on the rest,
-// again and again (Little and Rubin, "Statistical Analysis with Missing Data",
-// section 4.2). The covariance is drawn toward a prior, more so the fewer
-// configurations there are: a part of each model's own, and a Gaussian process
-// over the models' graphs where these are known (Rasmussen and Williams, "Gaussian
-// Processes for Machine Learning", chapter 2). It is kept as its factors, so that
-// a table of n models takes time and memory in proportion to n.
+// Joint is the distribution of the logarithms of all models' latencies over configurations, and
+// of the logarithm of their threads: normal, with heavy tails (Student's t) if there are more
+// configurations than models. Its mean and covariance come from the table; missing values are
+// found by regression on the rest, repeatedly (Little and Rubin, "Statistical Analysis with
+// Missing Data", section 4.2). The covariance is drawn toward a prior, more so the fewer
+// configurations there are: a part of each model's own, and a Gaussian process over the models'
+// graphs if these are known (Rasmussen and Williams, "Gaussian Processes for Machine Learning",
+// chapter 2). It is kept as its factors: a table of n models takes time and memory in
+// proportion to n.
 type Joint struct {
 	Models []string
 	mean   []float64
@@ -37,8 +36,8 @@ const (
 	steps   = 25   // of regression of what is missing; it moves no more by then
 	toward  = 4    // configurations that the prior of the covariance counts for
 	own     = 0.02 // variance of a model's own in that prior: 14 % of its latency
-	alike   = 0.2  // variance of what graphs tell, in the prior
-	reach   = 2    // distance, over the mean feature's deviation, at which graphs tell .6 of each other
+	alike   = 0.2  // variance that graphs explain, in the prior
+	reach   = 2    // distance, over the mean feature's deviation, at which graphs have a correlation of 0.6
 	degrees = 6    // of freedom of the tails, and of a new device
 	asked   = 64   // measured models at most that a missing one is worked out from
 )
@@ -282,10 +281,10 @@ const (
 	mostAbout = 256
 )
 
-// Anchors are the models to measure, out of some and beside those that are known,
-// that leave the least doubt about others: each time the one that lessens the sum
-// of these variances most (Krause, Singh and Guestrin, "Near-Optimal Sensor
-// Placements in Gaussian Processes", JMLR 2008).
+// Anchors returns the models to measure, out of some and in addition to the known ones, that
+// leave the least doubt about others: each time the one that lessens the sum of these variances
+// most (Krause, Singh and Guestrin, "Near-Optimal Sensor Placements in Gaussian Processes",
+// JMLR 2008).
 func (j *Joint) Anchors(ctx context.Context, known, from, about []int, n int) ([]int, error) {
 	from, about = thinned(from, mostFrom), thinned(about, mostAbout)
 	places := slices.Concat(about, from, known, []int{len(j.mean) - 1})

@@ -56,7 +56,7 @@ type Judged struct {
 // these, scaled.
 const NearestRun = "nearest_run"
 
-// outcome is one prediction beside what came, all as logarithms of milliseconds.
+// outcome compares one prediction with the measurement, all as logarithms of milliseconds.
 type outcome struct {
 	chip    string
 	config  int

@@ -110,8 +110,8 @@ func (m *Model) Milliseconds(c *Config, anchors []int) ([]uncertainty.Prediction
 	return out, nil
 }
 
-// Next is the model that would tell most of the others if it were measured too;
-// "" when all are.
+// Next returns the model whose measurement would say most about the others; "" if all are
+// measured.
 func (j *Joint) Next(ctx context.Context, anchors []int) (string, error) {
 	var from, all []int
 	for k, name := range j.Models {

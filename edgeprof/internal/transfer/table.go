@@ -43,7 +43,7 @@ type Config struct {
 	Log                   []float64
 }
 
-// name tells configurations apart.
+// name identifies a configuration.
 func (c *Config) name() string {
 	return fmt.Sprintf("%s|%s|%d|%d|%d", c.Board, c.Run, c.Threads, c.PowerSave, c.GPU)
 }
@@ -56,8 +56,8 @@ type Table struct {
 	Dropped int // rows without a latency above 0
 }
 
-// ReadTable reads rows of one or more files. Models are told apart by name; some
-// files spell _ as -.
+// ReadTable reads rows of one or more files. Models are identified by name; some files spell _
+// as -.
 func ReadTable(paths []string, cpuOnly bool) (*Table, error) {
 	var rows []Row
 	t := &Table{}

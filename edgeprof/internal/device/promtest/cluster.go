@@ -172,7 +172,7 @@ func (n *node) write(from, to time.Time) {
 	n.replace("pressure/cpu", pressure(n.busyTick/100))
 }
 
-// pressure is what the kernel says of tasks that waited for some seconds
+// pressure returns the kernel's text about tasks that waited for some seconds
 // (Documentation/accounting/psi.rst).
 func pressure(seconds float64) string {
 	line := fmt.Sprintf("avg10=0.00 avg60=0.00 avg300=0.00 total=%d\n", int(seconds*1e6))

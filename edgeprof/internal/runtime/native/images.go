@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// instanceNormalization is of each channel of each image by itself.
+// instanceNormalization normalises each channel of each image by itself.
 func instanceNormalization(s site) (kernel, error) {
 	epsilon := float64(s.float("epsilon", 1e-5))
 	shape := s.in(0)

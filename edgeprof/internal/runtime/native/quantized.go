@@ -85,8 +85,8 @@ func (s site) of(in []array, scale, zero int) scaling {
 	return q
 }
 
-// inner is how many values lie together in one slice along an axis that a scale of
-// several values is for.
+// inner returns the number of values that lie together in one slice along an axis with a scale
+// of several values.
 func (s site) inner(x, scale int) (int, error) {
 	shape, of := s.in(x), s.in(scale)
 	if volume(of) <= 1 {

@@ -31,9 +31,9 @@ type step struct {
 	frees   []string // tensors that nobody needs after this step
 }
 
-// input is the type and shape that the model wants of one input. Whole numbers and truth values are
-// float32 as all else: a value in [0, 1) that is given stands for that part of
-// the numbers from 0 to below, so that random input is valid input.
+// input holds the type and shape of one input of the model. Whole numbers and truth values are
+// float32 like all others: a given value in [0, 1) stands for that part of the numbers from 0
+// to below, which makes random input valid.
 type input struct {
 	shape []int
 	kind  onnx.DataType
@@ -75,7 +75,7 @@ func wholes(t onnx.DataType) bool {
 // arithmetic are the operators whose results may be beyond a short type.
 var arithmetic = map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true, "Pow": true, "Sum": true, "Neg": true, "Cast": true, "ReduceSum": true, "ReduceProd": true}
 
-// wraps says that what is beyond a type begins anew at its other end.
+// wraps reports whether numbers beyond a type continue at its other end.
 func wraps(t onnx.DataType) bool {
 	return wholes(t) && t.Bits() < 32 && t != onnx.Bool || t == onnx.Uint32
 }

@@ -23,7 +23,7 @@ import (
 type Command struct {
 	Path string
 	Args []string // without the program's own name
-	Env  []string // nil is that of this process
+	Env  []string // nil means this process's
 	// CPUs are the processors it may run on, all its threads; nil is any.
 	CPUs []int
 	// Quota is the share of time that it runs, in (0, 1); 0 and 1 are all. It is
@@ -34,8 +34,8 @@ type Command struct {
 // Period is the time after which a worker with a quota is stopped and continued again.
 const Period = 10 * time.Millisecond
 
-// process is a running worker. The kernel kills it when this program dies,
-// however that happens, so that none is left behind, stopped or not.
+// process is a running worker. The kernel kills it when this program dies, however that
+// happens: none is left behind, stopped or not.
 type process struct {
 	name   string
 	stdin  io.WriteCloser

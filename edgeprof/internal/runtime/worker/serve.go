@@ -28,7 +28,7 @@ type Model struct {
 // Loader makes a session of a model.
 type Loader func(context.Context, Model) (runtime.Session, error)
 
-// Shaper is a session that tells the shapes of all nodes' outputs.
+// Shaper is a session that returns the shapes of all nodes' outputs.
 type Shaper interface {
 	// Shapes makes one inference of the model as the file has it, without
 	// optimisations.

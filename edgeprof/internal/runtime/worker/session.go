@@ -108,7 +108,7 @@ func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor,
 	return answer.Profiles, nil
 }
 
-// Shapes makes one inference and tells the shapes in it; see [Shaper].
+// Shapes makes one inference and returns the shapes in it; see [Shaper].
 func (s *Session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
 	answer, err := s.do(ctx, "shapes", inputs, 0)
 	if err != nil {
