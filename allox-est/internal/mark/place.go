@@ -137,12 +137,18 @@ func states(line []number) {
 	for _, n := range line {
 		if n.total > 0 {
 			total = n.total
-		} else if anyState.MatchString(n.after) {
+		} else if named(n.after) && anyState.MatchString(n.after) {
 			all += n.value
 			count++
 		}
 	}
+	if count == 0 && total == 0 {
+		return
+	}
 	for i, n := range line {
+		if !named(n.after) {
+			continue
+		}
 		state := ended.FindStringSubmatch(n.after)
 		if n.total == 0 && count > 1 && anyState.MatchString(n.after) {
 			line[i].left = "" // it counts trials, and is none
@@ -155,6 +161,13 @@ func states(line []number) {
 			line[i].key = n.key[:min(16, len(n.key))] + "~" + strings.ToLower(state[1]) + "/" + strconv.FormatFloat(of, 'g', -1, 64)
 		}
 	}
+}
+
+// named reports whether a word follows. Most numbers have none, which saves the cost of a
+// regular expression.
+func named(after string) bool {
+	rest := strings.TrimLeft(after, " \t\r\n\v\f)")
+	return rest != "" && (rest[0]|0x20 >= 'a' && rest[0]|0x20 <= 'z')
 }
 
 // counter returns that of a place.

@@ -345,6 +345,9 @@ func quantity(after string) bool {
 	if unicode.IsLetter(r) {
 		return unit(wordOf(after)) == ""
 	}
+	if !named(after) {
+		return false
+	}
 	end := measurement.FindStringIndex(after)
 	return end != nil && !label.MatchString(after[end[1]:])
 }
