@@ -239,8 +239,9 @@ const (
 )
 
 // known reports whether one more run adds little: the windows are full, and the run is short.
+// Times that were found to alternate are learned until the expert for them serves.
 func (e *Entry) known(f *Footprint) bool {
-	return e.learned >= window && f.runs >= recent && f.last < learnSeconds/learnShare
+	return e.learned >= window && f.runs >= recent && f.last < learnSeconds/learnShare && (e.dependsOnMoment || e.lags.best() == 0)
 }
 
 // sampled reports whether a known run is learned from, with a probability in proportion to its

@@ -360,6 +360,7 @@ func (t *Tracker[M]) opened(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	}
 	t.sizes = r.AppendSizes(t.sizes[:0], at)
 	t.observer.Created(task, t.sizes)
+	t.observer.Started(task, s[event.WordTicks] < t.told)
 }
 
 // exclude takes a task that is under way out of all counts.
