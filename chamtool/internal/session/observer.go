@@ -14,6 +14,9 @@ import (
 // observer is the session as the tracker sees it.
 type observer Session
 
+// Function returns the first address of the function at an address.
+func (o *observer) Function(address uint64) uint64 { return (*Session)(o).function(address).first }
+
 // Created finds the task's function and footprint, and what is known of it now.
 func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 	s := (*Session)(o)

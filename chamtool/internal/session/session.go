@@ -87,6 +87,7 @@ type mark struct {
 // function is a task function.
 type function struct {
 	name     string
+	first    uint64 // the first of its addresses
 	entry    *perfmodel.Entry
 	text     []byte
 	varied   varied  // of its tasks' integers, where the program speaks OpenMP
@@ -365,7 +366,7 @@ func (s *Session) newFunction(address uint64) *function {
 	key := perfmodel.Key(name, build)
 	f := s.byName[key]
 	if f == nil {
-		f = &function{name: name, entry: s.model.Entry(key), text: task.EntryText(name)}
+		f = &function{name: name, first: address, entry: s.model.Entry(key), text: task.EntryText(name)}
 		f.entry.Hold(s.rounds < s.o.Config.FirstFitRounds)
 		s.byName[key] = f
 		s.order = append(s.order, f)

@@ -11,7 +11,7 @@ type path struct {
 
 // pathConstructs is the number of constructs that a path distinguishes. Each costs every open
 // task eight bytes.
-const pathConstructs = 5
+const pathConstructs = 7
 
 // outside is the number of the construct of implicit tasks.
 const outside = -1
@@ -31,8 +31,28 @@ func (p *path) raise(other *path) {
 	}
 }
 
-// construct returns the number of the construct with an entry.
+// construct returns the number of the construct with an entry. A compiler that unrolls a loop
+// gives one construct several entries, which have one function.
 func (s *spans) construct(entry uint64) int {
+	if entry == s.lastEntry && s.numbers != nil {
+		return s.lastNumber
+	}
+	number, known := s.numbers[entry]
+	if !known {
+		number = s.number(entry)
+		if s.numbers == nil {
+			s.numbers = map[uint64]int{}
+		}
+		s.numbers[entry] = number
+	}
+	s.lastEntry, s.lastNumber = entry, number
+	return number
+}
+
+func (s *spans) number(entry uint64) int {
+	if s.function != nil {
+		entry = s.function(entry)
+	}
 	i := slices.Index(s.constructs, entry)
 	if i < 0 && len(s.constructs) < pathConstructs {
 		s.constructs = append(s.constructs, entry)
@@ -57,7 +77,7 @@ func (s *spans) critical() *path {
 
 // PathPart is the part of the critical path that belongs to one construct.
 type PathPart struct {
-	Entry   uint64 // 0 outside of tasks, and for the constructs beyond the first five
+	Entry   uint64 // 0 outside of tasks, and for the constructs beyond the first seven
 	Outside bool
 	Seconds float64
 }

@@ -26,7 +26,11 @@ type spans struct {
 	// The work and the path before the first task: of the program's start.
 	earlierWork, earlierPath uint64
 	nested                   tree
-	constructs               []uint64 // entries of those that paths distinguish
+	constructs               []uint64       // functions that paths distinguish
+	numbers                  map[uint64]int // of constructs, by entry
+	lastEntry                uint64
+	lastNumber               int
+	function                 func(entry uint64) uint64 // the first entry of its function; may be nil
 }
 
 // strand is one thread's stack of tasks. A hidden helper thread of the runtime never joins: it

@@ -128,9 +128,14 @@ func (as announcements) before(ticks uint64) int {
 	return n
 }
 
-// NewTracker returns a tracker that reports to o.
+// NewTracker returns a tracker that reports to o. If o has a method Function, it returns the
+// first entry of the function of an entry.
 func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
-	return &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
+	t := &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
+	if named, ok := o.(interface{ Function(entry uint64) uint64 }); ok {
+		t.spans.function = named.Function
+	}
+	return t
 }
 
 // Iteration returns the number of the iteration under way.
