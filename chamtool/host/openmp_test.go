@@ -281,6 +281,13 @@ func TestRealOpenMPFlood(t *testing.T) {
 	if s.Unread == 0 || s.Beyond == nil || uint64(s.Beyond.Count) != s.Unread || uint64(len(r.Log.Rows))+s.Unread != tasks {
 		t.Fatalf("%d rows, %d unread, %+v", len(r.Log.Rows), s.Unread, s.Beyond)
 	}
+	inRounds := 0
+	for _, round := range s.Rounds {
+		inRounds += round.Created
+	}
+	if uint64(inRounds) != tasks || s.Iterations != 7 {
+		t.Errorf("%d tasks in %d iterations, want %d in 7", inRounds, s.Iterations, tasks)
+	}
 	function := r.Log.Rows[0].Entry
 	threads := 0
 	for _, b := range s.Beyond.Threads {

@@ -28,7 +28,6 @@ static struct {
     uintptr_t fixed, fixed_to;        // what a program without PIE has below 4 GB
     _Atomic uint64_t loops[1 << 10];  // taskloops by number: where they stand in the program
     _Atomic uint64_t closed;          // tasks created before the last iteration ended
-    _Atomic uint64_t iteration;
     _Atomic uint64_t forked;          // where the last team was forked
     _Atomic int marked;               // the program says itself where iterations end
     _Atomic int bound;                // tasks have dependences, or create tasks
@@ -251,6 +250,7 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
         struct unread *u = unread_of(r, construct_of(*task));
         add(&u->begun, 1);
         add(&u->torn, !(*task & COUNTED));
+        add(&u->unbegun, !(*task & COUNTED));
         *task |= COUNTED;
         return;
     }
@@ -270,7 +270,7 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     uint64_t further = (n + SLOT_WORDS - 1) / SLOT_WORDS, head = room(r, 1 + further);
     if (head == UINT64_MAX) return;
     uint64_t *slot = r->slots[head & r->mask];
-    slot[0] = header(EVENT_BEGIN, 1, n, further, (int32_t)atomic_load_explicit(&omp.iteration, memory_order_relaxed));
+    slot[0] = header(EVENT_BEGIN, 1, n, further, (int32_t)atomic_load_explicit(&tool.iteration, memory_order_relaxed));
     slot[1] = at;
     slot[2] = token_of(*task);
     slot[3] = 0;
@@ -331,9 +331,9 @@ static uint64_t created(void) {
 // whichever of the threads that wait is the first to go on.
 static void iterated(void) {
     uint64_t n = created(), before = atomic_load(&omp.closed);
-    if (n <= before || atomic_load(&omp.iteration) != entered) return;
+    if (n <= before || atomic_load(&tool.iteration) != entered) return;
     if (!atomic_compare_exchange_strong(&omp.closed, &before, n)) return;
-    atomic_fetch_add(&omp.iteration, 1);
+    atomic_fetch_add(&tool.iteration, 1);
     notice_unloads();
 }
 
@@ -360,21 +360,21 @@ static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_dat
     struct ring *r;
     if (!on() || (helper && !(mine && mine->depth > 0)) || !(r = my_ring())) return;
     if (endpoint == OMPT_BEGIN) {
-        if (r->depth == 0) entered = atomic_load(&omp.iteration);
+        if (r->depth == 0) entered = atomic_load(&tool.iteration);
         push_wait(EVENT_WAIT_START, class(kind), 0);
         return;
     }
     if (ends(kind, parallel, r)) iterated();
-    push_wait(EVENT_WAIT_END, class(kind), atomic_load(&omp.iteration));
+    push_wait(EVENT_WAIT_END, class(kind), atomic_load(&tool.iteration));
 }
 
 static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, const void *address) {
     (void)task, (void)flags, (void)address;
     struct ring *r;
     if (!on() || !(r = my_ring()) || !ends(0, parallel, r)) return;
-    uint64_t before = entered = atomic_load(&omp.iteration);
+    uint64_t before = entered = atomic_load(&tool.iteration);
     iterated();
-    if (atomic_load(&omp.iteration) == before) return;
+    if (atomic_load(&tool.iteration) == before) return;
     push_wait(EVENT_WAIT_START, FLAG_COUNTED | WAIT_BARRIER, 0);
     push_wait(EVENT_WAIT_END, FLAG_COUNTED | WAIT_BARRIER, before + 1);
 }
@@ -383,10 +383,10 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
     (void)modifier, (void)arg, (void)address;
     if (command != CONTROL_ITERATION || !on()) return 0;
     atomic_store(&omp.marked, 1);
-    entered = atomic_load(&omp.iteration);
+    entered = atomic_load(&tool.iteration);
     iterated();
     push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
-    push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&omp.iteration));
+    push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
     return 0;
 }
 
@@ -446,7 +446,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     backtrace(warm, 1); // loads the unwinder now and not in a callback
     tool.process.dialect = DIALECT_OMPT;
     atomic_store(&omp.closed, created());
-    atomic_store(&omp.iteration, 0);
+    atomic_store(&tool.iteration, 0);
     atomic_store(&omp.marked, 0);
     atomic_store(&omp.bound, 0);
     if (!begin_process()) return 0;

@@ -109,7 +109,7 @@ static struct ring *adopt(void) {
 
 static struct ring *make_ring(void) {
     size_t slots = tool.settings.ring_slots;
-    size_t bytes = sizeof(struct ring) + slots * sizeof(uint64_t[SLOT_WORDS]) + CONSTRUCTS * sizeof(struct unread);
+    size_t bytes = sizeof(struct ring) + slots * sizeof(uint64_t[SLOT_WORDS]) + CONSTRUCTS * ITERATIONS * sizeof(struct unread);
     struct ring *r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (r == MAP_FAILED) return NULL;
     r->mask = slots - 1;
@@ -165,7 +165,7 @@ static void reuse_rings(void) {
         atomic_store(&r->dropped, 0);
         atomic_store(&r->started, 0);
         atomic_store(&r->changed, 0);
-        memset(r->unread, 0, CONSTRUCTS * sizeof *r->unread);
+        memset(r->unread, 0, CONSTRUCTS * ITERATIONS * sizeof *r->unread);
         r->depth = r->shown = 0;
     }
     atomic_store(&tool.unplaced, 0);

@@ -25,6 +25,7 @@ extern struct tool {
     struct settings settings;
     _Atomic(struct ring *) rings;
     _Atomic uint64_t constructs[CONSTRUCTS]; // their places
+    _Atomic uint64_t iteration;              // of an OpenMP program
     _Atomic uint64_t lanes;
     _Atomic uint64_t unplaced;
     pthread_key_t leave;
@@ -160,10 +161,13 @@ enum { KEPT = 64 };
 // the ends of each task under way that an event will tell, and of its wait.
 static inline int has_spare(struct ring *r, uint64_t n) { return has_room(r, n + KEPT + 3 * r->shown); }
 
-// unread_of returns what a ring counts of a task's construct.
+// unread_of returns what a ring counts of a task's construct in the present iteration.
 static inline struct unread *unread_of(struct ring *r, uint64_t construct) {
-    struct unread *u = &r->unread[construct % CONSTRUCTS];
-    atomic_store_explicit(&u->place, atomic_load_explicit(&tool.constructs[construct % CONSTRUCTS], memory_order_relaxed), memory_order_relaxed);
+    uint64_t iteration = atomic_load_explicit(&tool.iteration, memory_order_relaxed), n = construct % CONSTRUCTS;
+    struct unread *u = &r->unread[n * ITERATIONS + iteration % ITERATIONS];
+    atomic_store_explicit(&u->place, atomic_load_explicit(&tool.constructs[n], memory_order_relaxed), memory_order_relaxed);
+    atomic_store_explicit(&u->iteration, iteration, memory_order_relaxed);
+    if (n >= atomic_load_explicit(&r->used, memory_order_relaxed)) atomic_store_explicit(&r->used, n + 1, memory_order_relaxed);
     add(&r->changed, 1);
     return u;
 }

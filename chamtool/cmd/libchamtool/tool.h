@@ -38,6 +38,7 @@ enum {
     MAX_SIZES = 15 * SLOT_WORDS,
     MOST_NESTED = 65535,
     CONSTRUCTS = 256, // that are counted separately; those beyond share number 0
+    ITERATIONS = 8,   // the same of iterations that follow one another
     UNLOADS = 48, // a place holds the number of unloads above its address: what is loaded later may have the same address
 };
 
@@ -57,8 +58,9 @@ struct ring {
     _Atomic uint64_t named; // tasks named by this ring's threads
     uint64_t quarter; // of the slots: how often the writer looks for the reader
     _Atomic uint64_t started; // tasks begun that no event tells of before they end
-    struct unread *unread;    // by construct
+    struct unread *unread;    // by construct and iteration
     _Atomic uint64_t changed; // how often one of them changed
+    _Atomic uint64_t used;    // constructs, from 0, that may have counts
     uint64_t place; // of the last task created
     uint64_t unsampled; // tasks begun since the CPU time of one was taken
     uint64_t depth; // tasks under way, the outermost first
@@ -75,11 +77,12 @@ struct ring {
 
 // unread counts the tasks of a construct of which a ring had no room for an event.
 struct unread {
-    _Atomic uint64_t place; // of the construct
+    _Atomic uint64_t place, iteration;      // of the construct; the last one that was counted
     _Atomic uint64_t created, begun, ended; // without those that an event tells of
     _Atomic uint64_t ticks, longest;        // of the ended ones, without runs and waits within
     _Atomic uint64_t torn;                  // of which an event told the creation or the beginning, and none the end
     _Atomic uint64_t waits, waited;         // that no event tells of, and their ticks without runs within
+    _Atomic uint64_t unbegun;               // of the begun ones, those whose creation an event told
 };
 
 // Dialects, as in package event.

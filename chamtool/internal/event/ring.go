@@ -24,8 +24,9 @@ type Header struct {
 	named   uint64 // tasks named by this ring's threads
 	quarter uint64 // of the slots: how often C's writer looks for the reader
 	started atomic.Uint64
-	unread  *[Constructs]unread
+	unread  *[Constructs][Iterations]unread
 	changed atomic.Uint64 // how often one of them changed
+	used    atomic.Uint64 // constructs, from 0, that may have counts
 
 	place     uint64 // C's own, as the next
 	unsampled uint64
@@ -34,21 +35,24 @@ type Header struct {
 	began     atomic.Uint64 // when it began, in ticks
 }
 
-// Constructs is the number of constructs that a ring counts separately.
-const Constructs = 256
+// Constructs is the number of constructs that a ring counts separately, and Iterations that of
+// successive iterations.
+const Constructs, Iterations = 256, 8
 
 // unread is struct unread of tool.h.
 type unread struct {
-	place, created, begun, ended, ticks, longest, torn, waits, waited atomic.Uint64
+	place, iteration, created, begun, ended, ticks, longest, torn, waits, waited, unbegun atomic.Uint64
 }
 
 // Unread counts the tasks of a construct of which a ring had no room for an event.
 type Unread struct {
 	Place                 uint64 // of the construct; 0 for all beyond the first 255
+	Iteration             uint64 // the last one that was counted
 	Created, Begun, Ended uint64 // without those that have an event
 	Ticks, Longest        uint64 // of the ended ones, without runs and waits within
 	Torn                  uint64 // whose creation or beginning has an event, but not the end
 	Waits, Waited         uint64 // without an event, and their ticks without runs within
+	Unbegun               uint64 // of the begun ones, those whose creation has an event
 }
 
 // Ring is one thread's events.
@@ -112,17 +116,19 @@ func (r *Ring) Begin(token, began uint64) {
 	r.h.depth.Store(min(token, 1))
 }
 
-// Unread returns the counts of the constructs that have any. changed is the number of
-// changes to them so far: while it stays the same, so do they.
+// Unread returns the counts of the constructs that have any, by iteration. changed is the
+// number of changes to them so far: while it stays the same, so do they.
 func (r *Ring) Unread() (counts []Unread, changed uint64) {
 	if changed = r.h.changed.Load(); changed == 0 || r.h.unread == nil {
 		return nil, 0
 	}
-	for i := range r.h.unread {
-		u := &r.h.unread[i]
-		c := Unread{u.place.Load(), u.created.Load(), u.begun.Load(), u.ended.Load(), u.ticks.Load(), u.longest.Load(), u.torn.Load(), u.waits.Load(), u.waited.Load()}
-		if c.Created|c.Begun|c.Ended|c.Torn|c.Waits != 0 {
-			counts = append(counts, c)
+	for n := range min(r.h.used.Load(), Constructs) {
+		for i := range r.h.unread[n] {
+			u := &r.h.unread[n][i]
+			c := Unread{u.place.Load(), u.iteration.Load(), u.created.Load(), u.begun.Load(), u.ended.Load(), u.ticks.Load(), u.longest.Load(), u.torn.Load(), u.waits.Load(), u.waited.Load(), u.unbegun.Load()}
+			if c.Created|c.Begun|c.Ended|c.Torn|c.Waits != 0 {
+				counts = append(counts, c)
+			}
 		}
 	}
 	return counts, changed
@@ -131,10 +137,11 @@ func (r *Ring) Unread() (counts []Unread, changed uint64) {
 // Count adds to the counts of the construct of a number, as the C side does.
 func (r *Ring) Count(construct int, c Unread) {
 	if r.h.unread == nil {
-		r.h.unread = new([Constructs]unread)
+		r.h.unread = new([Constructs][Iterations]unread)
 	}
-	u := &r.h.unread[construct]
+	u := &r.h.unread[construct][c.Iteration%Iterations]
 	u.place.Store(c.Place)
+	u.iteration.Store(c.Iteration)
 	u.created.Add(c.Created)
 	u.begun.Add(c.Begun)
 	u.ended.Add(c.Ended)
@@ -143,6 +150,8 @@ func (r *Ring) Count(construct int, c Unread) {
 	u.torn.Add(c.Torn)
 	u.waits.Add(c.Waits)
 	u.waited.Add(c.Waited)
+	u.unbegun.Add(c.Unbegun)
+	r.h.used.Store(max(r.h.used.Load(), uint64(construct)+1))
 	r.h.changed.Add(1)
 }
 

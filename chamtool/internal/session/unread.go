@@ -8,15 +8,18 @@ import (
 // unreadRing holds what a ring had counted when it was last drained.
 type unreadRing struct {
 	changed uint64
-	before  map[uint64]event.Unread // by the place of the construct
+	before  map[unreadKey]event.Unread
 }
 
-// countUnread adds the tasks that the rings only counted since the last drain, to the iteration
-// under way.
+// unreadKey is the place of a construct and the number of an iteration's counts.
+type unreadKey struct{ place, slot uint64 }
+
+// countUnread adds the tasks that the rings only counted since the last drain, to their
+// iterations.
 func (s *Session) countUnread(rings []*event.Ring) {
 	for i, r := range rings {
 		if len(s.unread) <= i {
-			s.unread = append(s.unread, unreadRing{before: map[uint64]event.Unread{}})
+			s.unread = append(s.unread, unreadRing{before: map[unreadKey]event.Unread{}})
 		}
 		u := &s.unread[i]
 		counts, changed := r.Unread()
@@ -25,8 +28,9 @@ func (s *Session) countUnread(rings []*event.Ring) {
 		}
 		u.changed = changed
 		for _, c := range counts {
-			b := u.before[c.Place]
-			u.before[c.Place] = c
+			key := unreadKey{c.Place, c.Iteration % event.Iterations}
+			b := u.before[key]
+			u.before[key] = c
 			s.countConstruct(r.Lane(), c, b)
 		}
 	}
@@ -34,9 +38,9 @@ func (s *Session) countUnread(rings []*event.Ring) {
 
 // countConstruct adds the difference of two counts of a thread.
 func (s *Session) countConstruct(lane int, now, before event.Unread) {
-	round := s.span(s.tracker.Iteration())
+	round := s.span(int(now.Iteration))
 	if round != nil {
-		round.Created += int(now.Created - before.Created)
+		round.Created += int(now.Created - before.Created + now.Unbegun - before.Unbegun)
 		round.Waiting += s.clock.Between(0, now.Waited-before.Waited)
 	}
 	n, seconds := int(now.Ended-before.Ended), s.clock.Between(0, now.Ticks-before.Ticks)

@@ -138,9 +138,6 @@ func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
 	return t
 }
 
-// Iteration returns the number of the iteration under way.
-func (t *Tracker[M]) Iteration() int { return t.left }
-
 // Open is the number of tasks that were created and have not ended.
 func (t *Tracker[M]) Open() int { return t.tasks.n }
 
