@@ -16,6 +16,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/launch"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/plural"
@@ -155,8 +156,10 @@ func (r *running) report(ctx context.Context, env *cli.Env, runtime launch.Runti
 	j, err := job.Load(ctx, logs)
 	if errors.Is(err, job.ErrNoLogs) {
 		reason := why(runtime)
-		if found, _ := filepath.Glob(filepath.Join(logs, "*rank_*")); len(found) > 0 {
-			reason = "it created none, no task construct and no taskloop"
+		if os.Getenv("CHAMTOOL_LOG_FORMAT") == "none" {
+			reason = "CHAMTOOL_LOG_FORMAT=none writes no log"
+		} else if found, _ := filepath.Glob(filepath.Join(logs, "*rank_*")); len(found) > 0 {
+			reason = unread(logs)
 		}
 		_, err = fmt.Fprintf(env.Stdout, "%s: no tasks to report: %s\n", program, reason)
 		return err
@@ -167,6 +170,20 @@ func (r *running) report(ctx context.Context, env *cli.Env, runtime launch.Runti
 	cli.Warn(env, j.Reasons)
 	f := j.Figures()
 	return r.out.Print(env, f, func(p *cli.Page) { firstPage(p, f, wall.Seconds(), logs) })
+}
+
+// unread returns the reason why a log has no rows.
+func unread(logs string) string {
+	s, err := summary.Read(filepath.Join(logs, summary.FileName(0)))
+	switch {
+	case err != nil:
+		return err.Error()
+	case !s.Complete && !s.Signal:
+		return fmt.Sprintf("the tool did not see its end (_exit, exec or a kill); the last count was %s", plural.Count(int(s.Created), "task"))
+	case s.Created > 0:
+		return fmt.Sprintf("the summary counts %s, but no log here has rows with functions; CHAMTOOL_LOG_FORMAT=csv writes one", plural.Count(int(s.Created), "task"))
+	}
+	return "it created none, no task construct and no taskloop"
 }
 
 // why returns the reason why a program left no log.
