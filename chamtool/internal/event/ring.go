@@ -35,9 +35,11 @@ type Header struct {
 	began     atomic.Uint64 // when it began, in ticks
 }
 
-// Constructs is the number of constructs that a ring counts separately, and Iterations that of
-// successive iterations.
-const Constructs, Iterations = 256, 8
+// Constructs is the number of constructs that a ring counts separately.
+const Constructs = 256
+
+// Iterations is the number of successive iterations that a ring counts separately.
+const Iterations = 8
 
 // unread is struct unread of tool.h.
 type unread struct {
