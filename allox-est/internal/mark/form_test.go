@@ -59,6 +59,16 @@ func TestForms(t *testing.T) {
 		{name: "another number that equals the run's by chance", units: 20, lines: trained(4, 3, func(e, b int) string {
 			return []string{fmt.Sprintf("step: %d is less", 3*e+1), fmt.Sprintf("step: %d is less", 3*e+2), fmt.Sprintf("Epoch %02d/20 | loss 0.5", e+1)}[b]
 		}), length: 20, last: 4},
+		{name: "the line of a source file", lines: every("2026-01-02 10:00:00,123 INFO train.py:87 Epoch: [%d] lr 0.1", 1, 9, 1), rate: "9 epochs so far, 1 per second; no total found"},
+		{name: "the line of a source file before steps", lines: every("engine.py:187 Step: [%d]", 1, 9, 1), rate: "9 steps so far, 1 per second; no total found"},
+		{name: "the line of a source file in parentheses", lines: every("train.py(87) epoch %d", 1, 9, 1), rate: "9 epochs so far, 1 per second; no total found"},
+		{name: "the line of a function", lines: every("__main__:train:142 - Epoch %d: loss=0.5", 1, 9, 1), rate: "9 epochs so far, 1 per second; no total found"},
+		{name: "the line of a module", lines: every("train:87 Epoch %d loss 0.5", 1, 9, 1), rate: "9 epochs so far, 1 per second; no total found"},
+		{name: "lines of source files that grow", lines: every("train_step.py:%d: loss 0.5", 10, 90, 10)},
+		{name: "the line of a source file before a nested loop", units: 3, lines: trained(2, 11, func(e, b int) string {
+			return fmt.Sprintf("INFO train.py:87 Epoch: [%d][%d/101] loss 0.5", e, 10*b)
+		}), length: 3, last: 1.91},
+		{name: "a colon without a space", lines: append([]string{"max_steps:30"}, every("step:%d loss:0.5", 1, 9, 1)...), length: 30, last: 9},
 		{name: "accuracies in percent", lines: []string{"ntree 10: 12.1% 15.5%", "ntree 20: 14.1% 15.7%", "ntree 30: 15.9% 16.1%", "ntree 40: 17.5% 16.8%"}, rate: "40 rounds so far, 10 per second; no total found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

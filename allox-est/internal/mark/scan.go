@@ -72,7 +72,7 @@ func scan(line string, h heading) (found []number, measured bool) {
 		if first < 0 {
 			first = end
 		}
-		if !ok || negative || n.total == 0 && quantity(n.after) {
+		if !ok || negative || n.total == 0 && (quantity(n.after) || position.MatchString(n.wide)) {
 			continue
 		}
 		n.word = rest != "" && letter(rest[0]) && !digit(rest[0])

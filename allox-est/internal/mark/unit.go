@@ -54,7 +54,10 @@ var (
 	measurement = regexp.MustCompile(`^ (?:m?s|secs?|seconds?|min|minutes?|h|hours?|[KMGT]i?B|[kKMG]?[bB]ytes|fps)\b`)
 	label       = regexp.MustCompile(`^\s*[:=]?\s*\d`)
 	overall     = regexp.MustCompile(`global|total|overall`)
-	bracketed   = regexp.MustCompile(`^(\s|\])?\[\s*$`)
+	// A name of a file, or of a module and a function, before the number of its line.
+	position  = regexp.MustCompile(`(?:[\w\-]\.[A-Za-z]\w*[:(]|[A-Za-z_][\w.]*:[A-Za-z_]\w*:)$`)
+	glued     = regexp.MustCompile(`\w:$`)
+	bracketed = regexp.MustCompile(`^(\s|\])?\[\s*$`)
 )
 
 // unit returns the unit that the last unit word of a lower-case text names.
@@ -123,7 +126,7 @@ func (n *number) announced() (u string, rank int) {
 	if n.decimal || n.percent || n.total > 0 || n.value <= 1 || !announces.MatchString(" "+text+" ") || settings.MatchString(text) {
 		return "", 0
 	}
-	if u = unit(text); u == "" {
+	if u = unit(text); u == "" && !glued.MatchString(text) { // not "train:87 Epoch"
 		u = unit(wordOf(n.after))
 	}
 	if u == "" {
