@@ -76,7 +76,7 @@ func (r *Reader) pool() []*counter {
 	var pool []*counter
 	for e := r.recent.Front(); e != nil; e = e.Next() {
 		c := e.Value.(*counter)
-		if len(c.points) > 1 || (c.total > 0 || c.in != "") && c.same > 0 || outerUnits[c.in] {
+		if len(c.points) > 1 || (c.total > 0 || c.in != "") && c.same > 0 || outerUnits[c.in] || c == r.upper {
 			pool = append(pool, c)
 		}
 	}
@@ -282,6 +282,9 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 	}
 	if c.global() && c.total == 0 && !c.resetting() {
 		return false
+	}
+	if o := c.upper; o != nil && o.last().number < o.total {
+		return true
 	}
 	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
 		if r.encloses(left, c) {

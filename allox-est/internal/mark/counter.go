@@ -25,6 +25,7 @@ type counter struct {
 	number           // as it came first
 	in        string // its unit
 	prev      *counter
+	upper     *counter // of the bar above its own
 	points    []point
 	seen      int // the last line that had it
 	start     int // in points, of the last time that it began
@@ -266,7 +267,7 @@ func (c *counter) inner(outer *counter) bool {
 	}
 	rises, resets := outer.rises[:before(outer.rises, c.seen+1)], c.resets
 	if len(rises) == 0 {
-		return (c.after(outer) || outerUnits[outer.in] && c.in != outer.in && c.points[0].line >= outer.points[0].line) && c.total > 0 && !c.resetting()
+		return (c.after(outer) || c.upper == outer || outerUnits[outer.in] && c.in != outer.in && c.points[0].line >= outer.points[0].line) && c.total > 0 && !c.resetting()
 	}
 	from := outer.points[0].line
 	if len(resets) >= moveCount/2 {

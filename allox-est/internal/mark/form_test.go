@@ -69,6 +69,9 @@ func TestForms(t *testing.T) {
 			return fmt.Sprintf("INFO train.py:87 Epoch: [%d][%d/101] loss 0.5", e, 10*b)
 		}), length: 3, last: 1.91},
 		{name: "a colon without a space", lines: append([]string{"max_steps:30"}, every("step:%d loss:0.5", 1, 9, 1)...), length: 30, last: 9},
+		{name: "a bar drawn below another one", lines: append([]string{"  0%| | 0/5 [00:00<?, ?it/s]"}, every("  0%%| | %d/40 [00:01<00:02, 0.5it/s]\x1b[A", 0, 30, 1)...), length: 5, last: 0.75},
+		{name: "a bar of batches below that of epochs", lines: append([]string{"Epochs:   0%| | 0/5 [00:00<?, ?it/s]"}, every("Batches:  0%%| | %d/40 [00:01<00:02, 0.5it/s]", 0, 30, 1)...), length: 5, last: 0.75},
+		{name: "a bar drawn below one that has ended", lines: append([]string{"100%| | 5/5 [00:00<?, ?it/s]"}, every(" 0%%| | %d/40 [00:01<00:02, 0.5it/s]\x1b[A", 0, 30, 1)...), length: 40, last: 30},
 		{name: "accuracies in percent", lines: []string{"ntree 10: 12.1% 15.5%", "ntree 20: 14.1% 15.7%", "ntree 30: 15.9% 16.1%", "ntree 40: 17.5% 16.8%"}, rate: "40 rounds so far, 10 per second; no total found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

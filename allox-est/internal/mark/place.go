@@ -18,8 +18,8 @@ const (
 	totalCount   = 256
 )
 
-// numbers takes in the numbers of a line.
-func (r *Reader) numbers(line string, at float64) {
+// numbers takes in the numbers of a line, which may be drawn below another one.
+func (r *Reader) numbers(line string, at float64, below bool) {
 	found, measured := scan(line, r.heading)
 	found = r.unpair(found)
 	states(found)
@@ -52,6 +52,12 @@ func (r *Reader) numbers(line string, at float64) {
 			c.side = 0.05
 		}
 		c.add(n.value, at, r.lines)
+		switch {
+		case below && r.upper != c && (n.total > 0 || n.percent):
+			c.upper = r.upper
+		case !below && n.total > 0:
+			r.upper = c
+		}
 		if c.announced == "" && c.prev != nil && c.prev.in != "" && c.prev.total == 0 && totalOnly.MatchString(c.left) && !n.decimal && n.total == 0 {
 			c.announced, c.rank = c.prev.in, 1 // "step=4 total=200"
 		}

@@ -32,8 +32,9 @@ type Reader struct {
 	heading  heading
 	pairs    map[string]*denominators
 	chosen   choice
-	exact    bool // a counter's own total is the run's
-	judged   int  // the line in which the choice was made
+	upper    *counter // with a total, seen last in a line that is not below another one
+	exact    bool     // a counter's own total is the run's
+	judged   int      // the line in which the choice was made
 	reports  []Mark
 	past     bool // reports came before the clock
 	stages   []stage
@@ -93,6 +94,7 @@ func (r *Reader) Line(line string, at float64) {
 		r.match(line, at)
 		return
 	}
+	below := strings.HasSuffix(line, up)
 	if strings.IndexByte(line, escape) >= 0 {
 		line = controls.ReplaceAllString(line, "")
 	}
@@ -103,7 +105,7 @@ func (r *Reader) Line(line string, at float64) {
 		return
 	}
 	r.eta(line, at)
-	r.numbers(line, at)
+	r.numbers(line, at, below)
 }
 
 // report takes in a time-writer report, in seconds: set-up, then the units so far.

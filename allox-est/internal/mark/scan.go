@@ -38,6 +38,7 @@ func scan(line string, h heading) (found []number, measured bool) {
 	x, clocks := mask(line)
 	var key masked
 	end, first := 0, -1
+	share := "" // the text before a percentage
 	for i := 0; i < len(x) && len(found) < numberCount; {
 		if x[i] < '0' || x[i] > '9' || i > 0 && (x[i-1] == '.' || digit(x[i-1])) {
 			i++
@@ -49,6 +50,9 @@ func scan(line string, h heading) (found []number, measured bool) {
 		before := key.tail()
 		negative := i > 0 && x[i-1] == '-' && (i == 1 || strings.IndexByte(" =:([,'\"|\t", x[i-2]) >= 0)
 		n.left, n.wide = x[end:i], x[max(0, i-60):i]
+		if share != "" && strings.HasPrefix(n.left, "%|") { // a bar
+			n.left = share + n.left[2:]
+		}
 		n.name = h.name(x, i, stop)
 		key.add("#")
 		end, i = stop, stop
@@ -68,6 +72,9 @@ func scan(line string, h heading) (found []number, measured bool) {
 		n.after = n.after[:min(16, len(n.after))]
 		rest := strings.TrimLeft(n.after, " \t")
 		n.percent = n.total == 0 && strings.HasPrefix(rest, "%")
+		if share = ""; n.percent {
+			share = n.left
+		}
 		measured = measured || n.decimal
 		if first < 0 {
 			first = end

@@ -15,6 +15,10 @@ const keptBytes = 1 << 20
 // escape begins what a terminal obeys.
 const escape = '\x1b'
 
+// up moves the cursor to the line above: a bar was drawn below another one. It ends such a
+// drawing where not all lines are wanted.
+const up = "\x1b[A"
+
 // controls are colours, titles and moves of a terminal's cursor; moves end a drawing.
 var (
 	controls = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]`)
@@ -100,10 +104,20 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 		}
 		return
 	}
-	for _, part := range moves.Split(string(text), -1) {
-		if part = controls.ReplaceAllString(part, ""); s.All && part != "" || strings.ContainsAny(part, "0123456789<") || heads([]byte(part)) {
+	begin, at := 0, moves.FindAllIndex(text, -1)
+	for i := range len(at) + 1 {
+		end, next := len(text), len(text)
+		if i < len(at) {
+			end, next = at[i][0], at[i][1]
+		}
+		part := controls.ReplaceAllString(string(text[begin:end]), "")
+		if s.All && part != "" || strings.ContainsAny(part, "0123456789<") || heads([]byte(part)) {
+			if !s.All && string(text[end:next]) == up {
+				part += up
+			}
 			line(part)
 		}
+		begin = next
 	}
 }
 
