@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 from . import _program
 
@@ -28,15 +29,18 @@ def track(iterable=None, desc=None, total=None, **options):
     It is used as tqdm is: for batch in track(loader), or with track(total=9) as bar and
     bar.update(). The remaining time has an interval, which allox-est predicts from the
     loop so far and from earlier runs of the same loop. Options are leave, file, disable,
-    unit, initial, position and postfix as of tqdm, and journal, the file of the earlier
-    runs; others of tqdm change nothing. Without a total there is only a rate. Nothing
-    that fails here stops the loop.
+    unit, initial, mininterval and postfix as of tqdm, and journal, the file of the earlier
+    runs; others of tqdm, as position, are accepted and change nothing. Without a total, or
+    with one that the loop passes, there is only a rate. A failure of the bar or of
+    allox-est does not stop the loop.
     """
     return Track(iterable, desc, total, **options)
 
 
 class Track:
     """A progress bar: see track."""
+
+    _newest = staticmethod(lambda: None)  # a weak reference to the open bar that began last
 
     def __init__(self, iterable=None, desc=None, total=None, leave=True, file=None, ncols=None,
                  mininterval=DRAW, maxinterval=10.0, miniters=None, ascii=None, disable=False, unit="it",
@@ -47,7 +51,7 @@ class Track:
                 total = len(iterable)
             except (TypeError, AttributeError):
                 pass  # its length is not known
-        self.iterable, self.desc, self.total = iterable, desc or "", total
+        self.iterable, self.desc, self.total = iterable, desc or "", None if total == float("inf") else total
         self.n = self.initial = initial
         self.leave, self.unit, self.disable, self.journal = leave, unit, bool(disable), journal
         self.mininterval = max(DRAW, mininterval or 0)
@@ -60,13 +64,28 @@ class Track:
         self._drawn = float("-inf")
         self._width = 0  # of what was drawn last
         self._tenth, self._line = -1, self._begin  # of the way, and the time, of the line printed last
+        self._printed = None  # the items done in that line
         self._closed = self.disable
+        self._outer = Track._newest  # of a loop around this one
+        if not self.disable:
+            Track._newest = weakref.ref(self)
         if isinstance(postfix, dict):
             self.set_postfix(postfix, refresh=False)
         self.refresh()
 
     def __len__(self):
-        return self.total if self.total is not None else len(self.iterable)
+        if hasattr(self.iterable, "__len__"):
+            return len(self.iterable)
+        if self._total() is None:
+            raise TypeError("the length is not known")
+        return int(self.total)
+
+    def __bool__(self):
+        if self.total is not None:
+            return self.total > 0
+        if self.iterable is None:
+            raise TypeError("the length is not known")
+        return bool(self.iterable)
 
     def __iter__(self):
         try:
@@ -123,6 +142,7 @@ class Track:
         self._safely(self._stop, False)
         self._answer, self._asked, self.n, self.total = None, False, self.initial, self.total if total is None else total
         self._begin, self._closed = time.perf_counter(), self.disable
+        self._tenth, self._printed = -1, None
         self.refresh()
 
     def clear(self, *_, **__):
@@ -154,10 +174,14 @@ class Track:
 
     @staticmethod
     def write(s, file=None, end="\n", nolock=False):
-        """Prints a text above the bar."""
-        out = file or sys.stdout
+        """Prints a text above the bar that began last."""
+        out, bar = file or sys.stdout, Track._newest()
+        if bar is not None:
+            bar.clear()
         out.write(str(s) + end)
         out.flush()
+        if bar is not None and bar._drawable():
+            bar.refresh()
 
     # Below, anything may fail: the callers go on.
 
@@ -176,7 +200,7 @@ class Track:
 
     def _tell(self, now):
         elapsed = now - self._begin
-        if not self.total or elapsed < START:
+        if not self._total() or elapsed < START:
             return
         if not self._asked:
             self._asked = True
@@ -214,30 +238,46 @@ class Track:
         program, self._program = self._program, None
         if program is None:
             return
-        try:
-            if done:
-                os.set_blocking(program.stdin.fileno(), True)
-                os.write(program.stdin.fileno(), b"end %.6f\n" % (time.perf_counter() - self._begin))
-        except OSError:
-            pass  # it has ended
+        now = time.perf_counter()
+        until = now + END
+        while done:
+            try:
+                os.write(program.stdin.fileno(), b"end %.6f\n" % (now - self._begin))
+                break
+            except BlockingIOError:  # it does not read
+                if time.perf_counter() > until:
+                    break
+                time.sleep(0.02)
+            except OSError:
+                break  # it has ended
         try:
             program.stdin.close()
         except OSError:
             pass
         try:
-            program.wait(END)
+            program.wait(max(0.0, until - time.perf_counter()))
         except subprocess.TimeoutExpired:
             program.kill()
             program.wait()
 
     def _finish(self):
+        if Track._newest() is self:
+            Track._newest = self._outer
         try:
-            self._stop(self.total is not None and self.n >= self.total)
+            self._stop(self._total() is not None and self.n >= self.total)
         finally:
             if self.leave or not self._drawable():
                 self._draw(time.perf_counter(), last=True)
             else:
                 self._erase()
+
+    def _total(self):
+        """The total; None if it is not known, or proves wrong."""
+        total = self.total
+        try:
+            return total if total >= 0 and self.n < total + 0.5 else None
+        except TypeError:
+            return None
 
     def _out(self):
         return self._file or sys.stderr
@@ -258,12 +298,23 @@ class Track:
             out.write("\r" + text + " " * max(0, self._width - len(text)) + ("\n" if last else ""))
             self._width = len(text)
         else:
-            tenth = 10 * self.n // self.total if self.total else 0
+            tenth = 10 * self.n // self.total if self._total() else 0
             if not last and (self.n in (self.initial, self.total) or tenth == self._tenth and now - self._line < LINE):
                 return
-            self._tenth, self._line = tenth, now
-            out.write(text + "\n")
+            self._around(now)
+            self._print(now, tenth, text)
         out.flush()
+
+    def _around(self, now):
+        """Prints a loop around this one first, so a reader knows this one as a part."""
+        outer = self._outer()
+        if self._printed is None and outer is not None and not outer._closed and not outer._drawable() and outer._printed != outer.n:
+            outer._around(now)
+            outer._print(now, 10 * outer.n // outer.total if outer._total() else 0, outer._text(now - outer._begin, False))
+
+    def _print(self, now, tenth, text):
+        self._tenth, self._line, self._printed = tenth, now, self.n
+        self._out().write(text + "\n")
 
     def _rate(self, elapsed):
         return (self.n - self.initial) / elapsed if elapsed > 0 and self.n > self.initial else None
@@ -273,7 +324,7 @@ class Track:
         speed = "?%s/s" % self.unit if not rate else "%.2f%s/s" % (rate, self.unit) if rate >= 1 else "%.2fs/%s" % (1 / rate, self.unit)
         prefix = self.desc + ": " if self.desc and not self.desc.endswith(": ") else self.desc
         postfix = ", " + self.postfix if self.postfix else ""
-        if not self.total:
+        if not self._total():
             return "%s%d%s [%s, %s%s]" % (prefix, self.n, self.unit, clock(elapsed), speed, postfix)
         share = min(1.0, self.n / self.total)
         left = clock((self.total - self.n) / rate) if rate else "?"
@@ -303,6 +354,9 @@ def find():
         if found is None:
             raise FileNotFoundError("allox-est is not on the path")
         return found
+
+
+track.write = Track.write
 
 
 def trange(*args, **options):

@@ -125,6 +125,40 @@ print(i)
 		{"no program", t.TempDir(), whole, "39\n", `100%\|█{10}\| 40/40 \[`},
 		{"a program that fails", false1, whole, "39\n", `100%\|█{10}\| 40/40 \[`},
 		{"a program that hangs", slow, whole, "39\n", `100%\|█{10}\| 40/40 \[`},
+		{"a program that does not read", slow, `
+import os, time
+from allox_est import track
+bar = track(range(40))
+for i in bar:
+    time.sleep(0.03)
+    try:
+        while bar._program is not None:
+            os.write(bar._program.stdin.fileno(), b"0" * 4096)
+    except BlockingIOError:
+        pass
+print(i)
+`, "39\n", `100%\|█{10}\| 40/40 \[`},
+		{"wrong totals", programs, `
+from allox_est import track
+for total in (-1, 2.5, 2**70, float("inf"), float("nan"), 0, "3"):
+    assert list(track(range(5), total=total)) == [0, 1, 2, 3, 4], total
+    assert sum(track((i for i in range(5)), total=total, disable=total == 2**70)) == 10, total
+print(len(track([1, 2], total=-1)), bool(track(i for i in ())), bool(track([])))
+assert list(track((i for i in range(3)), total=-1)) == [0, 1, 2]
+`, "2 True False\n", `^5it \[`},
+		{"a line above the bar", programs, `
+from allox_est import track
+for i in track(range(2), disable=True):
+    track.write("item %d" % i)
+`, "item 0\nitem 1\n", `^$`},
+		{"nested loops", programs, `
+import time
+from allox_est import track
+for e in track(range(3), desc="epochs"):
+    for b in track(range(10), desc="batches", mininterval=0):
+        time.sleep(0.02)
+print(e)
+`, "2\n", `^epochs:   0%\|\s+\| 0/3 [^\n]*\n(batches: [^\n]*\n)+epochs:  33%[^\n]*1/3 [^\n]*\n(batches: [^\n]*\n)+epochs:  66%[^\n]*2/3 [^\n]*\n(batches: [^\n]*\n)+epochs: 100%[^\n]*\n$`},
 		{"a program that says what is no answer", noise, whole, "39\n", `100%\|█{10}\| 40/40 \[`},
 		{"a length that is not known", programs, `
 from allox_est import track
