@@ -78,7 +78,8 @@ type reading struct {
 	seen   bool // all processes could be seen
 	wrote  bool // a writer was seen
 	writer holder
-	steady int // looks in a row at which the same writer had the log open
+	dated  bool // the clock was compared with the date of a line that came
+	steady int  // looks in a row at which the same writer had the log open
 	warned bool
 	absent time.Time
 }
@@ -288,6 +289,13 @@ func (r *reading) line(text string) {
 		}
 		r.Reader.Line(text, at)
 		return
+	}
+	if r.clock.set && r.clock.kind <= unixStamp && !r.dated {
+		if before := r.clock.stamp; r.clock.at(text) > 0 && r.clock.stamp != before {
+			// The last line may be far older than the file's time.
+			r.dated = true
+			r.Reader.Pause(r.clock.last - r.since(r.now))
+		}
 	}
 	r.gap = max(r.gap, r.now.Sub(r.last))
 	r.last = r.now

@@ -1,10 +1,16 @@
 package follow
 
 import (
+	"fmt"
+	"io"
 	"math"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/mark"
 )
 
 // TestTrackerPast follows a job of 20 units of 0.3 s and a teardown of 4 s: the past runs
@@ -64,5 +70,44 @@ func TestTrackerPastDiffers(t *testing.T) {
 	u, _, err := tr.Look(ends(40, at[:12]...))
 	if err != nil || !u.Total.Contains(at[39]) || math.Abs(u.Total.Value/at[39]-1) > 0.1 {
 		t.Errorf("%+v, took %v: %v", u.Total, at[39], err)
+	}
+}
+
+// TestOlderRun follows a run after an older one in the same log: its times count from its
+// own begin, whether its first lines were there already or come.
+func TestOlderRun(t *testing.T) {
+	day := time.Date(2031, 6, 12, 0, 0, 0, 0, time.UTC)
+	lines := func(form string, begin time.Time, each time.Duration, from, to int) string {
+		var b strings.Builder
+		for i := from; i <= to; i++ {
+			fmt.Fprintf(&b, "%s INFO "+form+" loss 0.5\n", begin.Add(time.Duration(i)*each).Format("2006-01-02 15:04:05.000"), i)
+		}
+		return b.String()
+	}
+	for _, form := range []string{"epoch %d/40", "step %d/40", "Epoch [%d/40]"} {
+		for _, there := range []int{0, 10} {
+			path := filepath.Join(t.TempDir(), "train.log")
+			next := day.Add(5 * time.Hour)
+			write(t, path, lines(form, day, time.Minute, 1, 40)+lines(form, next, 2*time.Second, 1, there))
+			l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond}
+			looks, tr := 0, Tracker{}
+			var last Update
+			err := l.Read(t.Context(), func(s State) error {
+				if u, updated, err := tr.Look(s.Marks); err != nil {
+					return err
+				} else if updated {
+					last = u
+				}
+				if looks++; looks > 1 {
+					return io.EOF
+				}
+				write(t, path, lines(form, next, 2*time.Second, there+1, 25))
+				return nil
+			})
+			// Those that come have the clock's time.
+			if err != nil || last.Done != 25 || last.Elapsed > 60 {
+				t.Errorf("%s, %d there: %+v, %v", form, there, last, err)
+			}
+		}
 	}
 }

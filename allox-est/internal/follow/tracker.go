@@ -47,6 +47,9 @@ func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
 		return u, false, nil
 	}
 	last := marks[n-1]
+	if last.Seconds < t.last.Seconds {
+		t.first = nil // another run
+	}
 	if t.open = t.open || t.Job.Epochs == 0; t.open && last.Of != t.last.Of {
 		t.Job.Epochs, t.first = int(last.Of), nil // another counter
 	}
@@ -85,7 +88,7 @@ func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
 }
 
 // later reports whether a mark is new. Another number may prove to be the counter; then units
-// go back and time does not.
+// go back and time does not. Both go back where another run begins.
 func (t *Tracker) later(m mark.Mark) bool {
-	return m.Number > t.last.Number || m.Number < t.last.Number && m.Seconds > t.last.Seconds
+	return m.Number > t.last.Number || m.Number < t.last.Number && m.Seconds != t.last.Seconds
 }

@@ -383,6 +383,9 @@ func (r *Reader) fit(c choice) float64 {
 	points := r.points(c)
 	units := r.length(c)
 	begin, now, least := r.begin, r.now, leastSpan
+	if c.counter != nil {
+		begin = max(begin, c.counter.begun)
+	}
 	if begin == 0 { // no time is known: lines are as good
 		begin, now = 1, float64(r.lines)
 		points = slices.Clone(points)

@@ -27,8 +27,9 @@ type counter struct {
 	prev      *counter
 	upper     *counter // of the bar above its own
 	points    []point
-	seen      int // the last line that had it
-	start     int // in points, of the last time that it began
+	seen      int     // the last line that had it
+	start     int     // in points, of the last time that it began
+	begun     float64 // the time at which the run began that it counts now; 0 for the log's begin
 	resets    []reset
 	rises     []int // the lines in which it grew
 	step      float64
@@ -116,6 +117,23 @@ func (c *counter) add(v, at float64, line int) {
 		}
 		c.points = kept
 	}
+}
+
+// anotherRun says that a number begins another run, after the end of an earlier one in the
+// same log.
+func (c *counter) anotherRun(v float64, p pause) bool {
+	if len(c.points) == 0 || p.to == 0 || !p.long && !outerUnits[c.in] {
+		return false
+	}
+	last := c.last()
+	return last.at >= 0 && last.at <= p.from && v < last.number && (v <= c.points[0].number || v <= 0.3*last.number)
+}
+
+// restart forgets the earlier run.
+func (c *counter) restart(at float64) {
+	c.points, c.start, c.resets, c.rises, c.writers = nil, 0, nil, nil, nil
+	c.grew, c.changes, c.same, c.stray = 0, 0, 0, 0
+	c.begun = at
 }
 
 func bounded[T any](s []T) []T {

@@ -119,7 +119,8 @@ const (
 	keptMarks = 512
 )
 
-// Marks are the units done so far. They grow, and hold parts of units where whole
+// Marks are the units done so far; their times count from the begin of the last run in the
+// log. They grow, and hold parts of units where whole
 // ones are few and the run counts inside of them too.
 func (r *Reader) Marks() []Mark {
 	if len(r.reports) > 1 && r.Pattern == nil {
@@ -139,7 +140,13 @@ func (r *Reader) Marks() []Mark {
 		}
 		marks = append(marks, Mark{Number: p.number, Of: units, Seconds: p.at})
 	}
-	return r.staged(thin(marks))
+	marks = r.staged(thin(marks))
+	if c.counter != nil {
+		for i := range marks {
+			marks[i].Seconds -= c.counter.begun
+		}
+	}
+	return marks
 }
 
 func thin(marks []Mark) []Mark {

@@ -51,6 +51,9 @@ func (r *Reader) numbers(line string, at float64, below bool) {
 		if shares > 1 && n.percent && !c.paired {
 			c.side = 0.05
 		}
+		if c.anotherRun(n.value, r.pause) {
+			c.restart(r.pause.to)
+		}
 		c.add(n.value, at, r.lines)
 		switch {
 		case below && r.upper != c && (n.total > 0 || n.percent):

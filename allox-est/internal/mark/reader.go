@@ -43,7 +43,23 @@ type Reader struct {
 	now      float64 // the last one
 	end      float64 // of the run; 0 while it goes on
 	lines    int
+	gap      float64 // the longest time between lines, but for the pause
+	pause    pause   // the last one
 }
+
+// pause is a time without lines that is far longer than those before it: an earlier run may
+// have ended with it.
+type pause struct {
+	from, to float64
+	long     bool // longer than all before it
+}
+
+// A pause lasts so many gaps between lines and so many seconds; a long one, in seconds.
+const (
+	pauseGaps  = 20
+	pauseLeast = 60
+	pauseLong  = 600
+)
 
 // announcement is the total of a unit that a line named; 0 once it has changed.
 type announcement struct {
@@ -87,6 +103,9 @@ func (r *Reader) Line(line string, at float64) {
 			r.report(out.Laps(), at)
 		}
 	}
+	if gap := at - r.now; r.begin > 0 && !r.paused(gap, at) {
+		r.gap = max(r.gap, gap)
+	}
 	if r.now = max(r.now, at); r.begin == 0 && at > 0 {
 		r.begin = at
 	}
@@ -106,6 +125,18 @@ func (r *Reader) Line(line string, at float64) {
 	}
 	r.eta(line, at)
 	r.numbers(line, at, below)
+}
+
+// Pause says that more seconds passed before the next line than its time says.
+func (r *Reader) Pause(seconds float64) { r.paused(seconds, r.now) }
+
+// paused keeps a pause, which ends at a time, if it is one.
+func (r *Reader) paused(seconds, to float64) bool {
+	if r.gap == 0 || seconds <= max(pauseLeast, pauseGaps*r.gap) {
+		return false
+	}
+	r.pause = pause{r.now, to, seconds > max(pauseLong, r.now-r.begin)}
+	return true
 }
 
 // report takes in a time-writer report, in seconds: set-up, then the units so far.
