@@ -14,9 +14,6 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// ErrEnded is returned where a log is removed and no program writes it any more.
-var ErrEnded = errors.New("the log was removed")
-
 // Log is a log that another program writes.
 type Log struct {
 	Path   string
@@ -147,6 +144,12 @@ func (r *reading) read(ctx context.Context, look func(State) error) error {
 			}
 			if f != nil {
 				next, err := r.moved(f)
+				if errors.Is(err, errGone) {
+					if err := r.drain(f, buf); err != nil {
+						return err
+					}
+					return r.end(look, err.Error())
+				}
 				if err != nil {
 					return err
 				}
@@ -327,6 +330,9 @@ func (r *reading) notice(text string) {
 	}
 }
 
+// errGone is the end of a log whose name is gone, and that no program writes any more.
+var errGone = errors.New("the log was removed, and no program writes it")
+
 // moved follows a log that was rotated or cut: it returns the file that now has its name,
 // or nil where it is the same.
 func (r *reading) moved(f *file.Input) (*file.Input, error) {
@@ -349,8 +355,8 @@ func (r *reading) moved(f *file.Input) (*file.Input, error) {
 		r.absent = time.Now()
 		return nil, nil
 	case err != nil:
-		if held, _ := writers(r.Proc, opened); len(held) == 0 && time.Since(r.absent) > goneFor {
-			return nil, &os.PathError{Op: "follow", Path: r.Path, Err: ErrEnded}
+		if held, _ := writers(r.Proc, opened); len(held) == 0 && min(time.Since(r.absent), time.Since(r.last)) > goneFor {
+			return nil, errGone
 		}
 		return nil, nil
 	case os.SameFile(opened, named):

@@ -182,15 +182,44 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestRemoved reports a log that is gone for good.
+// TestRemoved reads a log to its end whose name is gone, or whose folder is renamed, while a
+// program writes it.
 func TestRemoved(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "train.log")
-	write(t, path, "epoch 1/9 0.5\n")
-	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond}
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-	defer stop()
-	if err := l.Read(ctx, func(State) error { return os.Remove(path) }); !errors.Is(err, ErrEnded) {
-		t.Errorf("%v, want %v", err, ErrEnded)
+	for name, remove := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"renamed": func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".moved") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "run", "train.log")
+			if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(t, path, "epoch 1/9 0.5\n")
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := Log{Path: path, Reader: &mark.Reader{Units: 9}, Every: time.Millisecond, Proc: "/proc"}
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			looks := 0
+			var last State
+			err = l.Read(ctx, func(s State) error {
+				last = s
+				if looks++; looks > 1 {
+					return nil
+				}
+				time.AfterFunc(goneFor+time.Second/2, func() {
+					fmt.Fprint(f, "epoch 2/9 0.5\nepoch 3/9 0.5\n")
+					f.Close()
+				})
+				return remove(path)
+			})
+			if n := len(last.Marks); err != nil || !last.Ended || n == 0 || last.Marks[n-1].Number != 3 {
+				t.Errorf("%+v, %v", last, err)
+			}
+		})
 	}
 }
 
