@@ -74,6 +74,7 @@ type following struct {
 	counter         string    // that is used
 	counted         float64   // by a counter without a total, when it was printed last
 	paced           string    // that counter
+	contrary        bool      // its total is not the caller's, and that was said
 }
 
 func (f *following) args(cmd *cobra.Command, args []string) error {
@@ -156,7 +157,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 		return err
 	}
 	s.Counted = func(r *mark.Reader) {
-		f.name(r.Describe(), "")
+		f.name(r.Describe(), cmp.Or(spec.Unit, r.Unit()))
 		f.failed = cmp.Or(f.failed, f.rate(r))
 	}
 	s.Watch = func(marks []mark.Mark) {

@@ -113,12 +113,11 @@ func (f *following) name(counter, unit string) {
 	if counter == f.counter {
 		return
 	}
-	f.counter = counter
+	f.counter, f.tracker.Job.Unit = counter, unit
 	if f.log == "" {
 		f.env.Log.Infof("counting %s; --pattern selects other lines", counter)
 		return
 	}
-	f.tracker.Job.Unit = unit
 	f.env.Log.Infof("counting %s; --count lists others", counter)
 }
 
@@ -152,8 +151,22 @@ func (f *following) rate(reader *mark.Reader) error {
 	if f.answer.JSON() {
 		return f.env.WriteJSONLine(pace)
 	}
+	if f.job.epochs > 0 {
+		f.contradicted(pace)
+		_, err := fmt.Fprintf(f.env.Stdout, "%s; it is not known how that leads to %d epochs\n", pace.Count(), f.job.epochs)
+		return err
+	}
 	_, err := fmt.Fprintf(f.env.Stdout, "%v, use --epochs N\n", pace)
 	return err
+}
+
+// contradicted warns, once, of a total in the output that is not the caller's.
+func (f *following) contradicted(pace mark.Pace) {
+	if pace.Part == 0 || int(pace.Part) == f.job.epochs || f.contrary {
+		return
+	}
+	f.contrary = true
+	f.env.Log.Warnf("%q counts to %.10g, not to the %d of --epochs", pace.Counter, pace.Part, f.job.epochs)
 }
 
 // logEnded prints how a log has ended.
@@ -165,6 +178,9 @@ func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
 			return io.EOF
 		}
 		if pace, known := reader.Rate(); known {
+			if f.job.epochs > 0 {
+				f.contradicted(pace)
+			}
 			f.env.Log.Warnf("%s: %s after %.10g %ss", f.log, s.Why, pace.Number, cmp.Or(pace.Unit, "unit"))
 			return io.EOF
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/internal/mark"
@@ -96,7 +97,11 @@ func (l Log) Read(ctx context.Context, look func(State) error) error {
 func (r *reading) read(ctx context.Context, look func(State) error) error {
 	var chunks chan []byte
 	var f *file.Input
-	if info, err := os.Stat(r.Path); r.Input == nil && (err != nil || info.Mode().IsRegular()) {
+	info, err := os.Stat(r.Path)
+	if r.Input == nil && err == nil && info.IsDir() {
+		return &os.PathError{Op: "follow", Path: r.Path, Err: syscall.EISDIR}
+	}
+	if r.Input == nil && (err != nil || info.Mode().IsRegular()) {
 		if f, err = file.Open(r.Path); err != nil {
 			return err
 		}

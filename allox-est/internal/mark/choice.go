@@ -189,7 +189,7 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 			return c.total, pairWeight
 		case c.total == r.Units || c.zeroBased(r.Units):
 			return r.Units, pairWeight
-		case r.agrees(c, c.total, pool) || r.end > 0 && !c.resetting() && c.grew > 1:
+		case r.agrees(c, c.total, pool) || r.end > 0 && c.in != "epoch" && !c.resetting() && c.grew > 1:
 			return c.total, pairWeight
 		case c.total > 1 && c.total < r.Units && math.Mod(r.Units, c.total) == 0:
 			return c.total, 0 // with an inner counter perhaps

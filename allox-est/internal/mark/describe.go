@@ -135,15 +135,24 @@ func (r *Reader) Rate() (p Pace, known bool) {
 	return p, p.PerSecond > 0 && !math.IsInf(p.PerSecond, 0)
 }
 
-// String returns the pace as a clause.
+// String returns the pace as a clause, which says that no total was found.
 func (p Pace) String() string {
+	if p.Part > 0 {
+		return p.Count() + "; it may begin again, and no total was found"
+	}
+	return p.Count() + "; no total found"
+}
+
+// Count returns the pace as a clause.
+func (p Pace) Count() string {
+	number := fmt.Sprintf("%.10g %s", p.Number, Plural(p.Unit))
 	switch {
 	case p.Part > 0:
-		return fmt.Sprintf("%.10g of %s in %q so far, %.2g per second; it may begin again, and no total was found", p.Number, plain(p.Part), p.Counter, p.PerSecond)
+		number = fmt.Sprintf("%.10g of %s in %q", p.Number, plain(p.Part), p.Counter)
 	case p.Unit == "":
-		return fmt.Sprintf("%.10g in %q so far, %.2g per second; no total found", p.Number, p.Counter, p.PerSecond)
+		number = fmt.Sprintf("%.10g in %q", p.Number, p.Counter)
 	}
-	return fmt.Sprintf("%.10g %s so far, %.2g per second; no total found", p.Number, Plural(p.Unit), p.PerSecond)
+	return fmt.Sprintf("%s so far, %.2g per second", number, p.PerSecond)
 }
 
 // Plural returns the plural of a unit.
