@@ -68,6 +68,7 @@ func TestForms(t *testing.T) {
 		{name: "the line of a source file before a nested loop", units: 3, lines: trained(2, 11, func(e, b int) string {
 			return fmt.Sprintf("INFO train.py:87 Epoch: [%d][%d/101] loss 0.5", e, 10*b)
 		}), length: 3, last: 1.91},
+		{name: "a name with a dot", lines: every("train.step:%d loss:0.5", 1, 9, 1), rate: "9 steps so far, 1 per second; no total found"},
 		{name: "a colon without a space", lines: append([]string{"max_steps:30"}, every("step:%d loss:0.5", 1, 9, 1)...), length: 30, last: 9},
 		{name: "a bar drawn below another one", lines: append([]string{"  0%| | 0/5 [00:00<?, ?it/s]"}, every("  0%%| | %d/40 [00:01<00:02, 0.5it/s]\x1b[A", 0, 30, 1)...), length: 5, last: 0.75},
 		{name: "a bar of batches below that of epochs", lines: append([]string{"Epochs:   0%| | 0/5 [00:00<?, ?it/s]"}, every("Batches:  0%%| | %d/40 [00:01<00:02, 0.5it/s]", 0, 30, 1)...), length: 5, last: 0.75},

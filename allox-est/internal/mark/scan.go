@@ -79,7 +79,7 @@ func scan(line string, h heading) (found []number, measured bool) {
 		if first < 0 {
 			first = end
 		}
-		if !ok || negative || n.total == 0 && (quantity(n.after) || position.MatchString(n.wide)) {
+		if !ok || negative || n.total == 0 && (quantity(n.after) || n.located()) {
 			continue
 		}
 		n.word = rest != "" && letter(rest[0]) && !digit(rest[0])

@@ -55,7 +55,7 @@ var (
 	label       = regexp.MustCompile(`^\s*[:=]?\s*\d`)
 	overall     = regexp.MustCompile(`global|total|overall`)
 	// A name of a file, or of a module and a function, before the number of its line.
-	position  = regexp.MustCompile(`(?:[\w\-]\.[A-Za-z]\w*[:(]|[A-Za-z_][\w.]*:[A-Za-z_]\w*:)$`)
+	position  = regexp.MustCompile(`(?:[\w\-]\.([A-Za-z]\w*)[:(]|[A-Za-z_][\w.]*:([A-Za-z_]\w*):)$`)
 	glued     = regexp.MustCompile(`\w:$`)
 	bracketed = regexp.MustCompile(`^(\s|\])?\[\s*$`)
 )
@@ -109,6 +109,12 @@ func (n *number) unit() string {
 		u = "progress"
 	}
 	return u
+}
+
+// located says that a number is that of a line in the source file named before it.
+func (n *number) located() bool {
+	found := position.FindStringSubmatch(n.wide)
+	return found != nil && unit(strings.ToLower(found[1]+found[2])) == ""
 }
 
 // configured says that the words before a number are of a setting.
