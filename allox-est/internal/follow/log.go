@@ -164,7 +164,9 @@ func (r *reading) read(ctx context.Context, look func(State) error) error {
 					f, wake = next, wakerOf(r.Path)
 					continue
 				}
-				if why := r.over(f); why != "" {
+				// Between two files of a rotation the log has no name for a moment.
+				named := r.absent.IsZero() || time.Since(r.absent) > goneFor
+				if why := r.over(f); why != "" && named {
 					return r.end(look, why)
 				}
 			}

@@ -223,6 +223,40 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
+// TestNoNameForAMoment waits for the next file of a log that was removed.
+func TestNoNameForAMoment(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "train.log")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(f, "epoch 1/9 0.5")
+	l := Log{Path: path, Reader: &mark.Reader{Units: 9}, Every: time.Millisecond, Proc: "/proc"}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	looks := 0
+	err = l.Read(ctx, func(s State) error {
+		if looks++; looks == 1 {
+			time.AfterFunc(5*askEvery, func() {
+				f.Close()
+				os.Remove(path)
+			})
+			time.AfterFunc(8*askEvery, func() { write(t, path, "epoch 2/9 0.5\n") })
+		}
+		if s.Ended {
+			t.Errorf("ended: %s", s.Why)
+		}
+		if n := len(s.Marks); n > 0 && s.Marks[n-1].Number == 2 {
+			return io.EOF
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOneTime checks that lines which were read together have one time: their order says
 // nothing of how long a unit took.
 func TestOneTime(t *testing.T) {
