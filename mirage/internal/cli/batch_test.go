@@ -15,7 +15,7 @@ import (
 // TestBatch: jobs as sbatch's options describe them.
 func TestBatch(t *testing.T) {
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	parse := func(line string) (a slurm.Ask, unused []string, err error) {
+	parse := func(line string) (a slurm.Ask, unread []string, err error) {
 		values, err := batchValues(strings.Fields(line))
 		if err != nil {
 			return a, nil, err
@@ -27,17 +27,25 @@ func TestBatch(t *testing.T) {
 		change(&a)
 		return a
 	}
+	gpus := func(nodes, cpus, gpus int) slurm.Ask {
+		return job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Need.GPUs = nodes, cpus, gpus })
+	}
 	for line, want := range map[string]slurm.Ask{
 		"":                              job(func(*slurm.Ask) {}),
 		"-N2 -t 1-0":                    job(func(a *slurm.Ask) { a.Nodes, a.Limit, a.Need.CPUs, a.Spread = 2, 86400, 2, false }),
-		"--nodes=2-6 --time 90":         job(func(a *slurm.Ask) { a.Nodes, a.Limit, a.Need.CPUs, a.Spread = 2, 5400, 2, false }),
+		"--nodes=2-6 --time 90":         job(func(a *slurm.Ask) { a.Nodes, a.MostNodes, a.Limit, a.Need.CPUs = 2, 6, 5400, 2 }),
 		"-N 1K":                         job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Spread = 1024, 1024, false }),
-		"-n 6 --ntasks-per-node=4 -c 2": job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Spread = 2, 16, false }),
+		"-n 6 --ntasks-per-node=4 -c 2": job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs = 2, 12 }),
 		"-n 40 --mem-per-cpu=2G":        job(func(a *slurm.Ask) { a.Need.CPUs, a.Need.MemoryMB = 40, 80*1024 }),
-		"-N 2 --gres=gpu:l40:3,shard:2": job(func(a *slurm.Ask) {
+		"-N 2 --gres=gpu:l40:3": job(func(a *slurm.Ask) {
 			a.Nodes, a.Need.CPUs, a.Need.GPUs, a.GPUType, a.TypedGPUs, a.Spread = 2, 2, 6, "l40", 3, false
 		}),
-		"-G 8 -N 2 --cpus-per-gpu 4": job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Need.GPUs, a.Spread = 2, 32, 8, false }),
+		"-G 8":                                  gpus(1, 1, 8),
+		"-G 8 --gpus-per-node=2":                gpus(4, 4, 8),
+		"-G 8 --gpus-per-task=2 -c 3":           gpus(1, 12, 8),
+		"--tres-per-task=cpu:4,gres/gpu:1 -n 2": gpus(1, 8, 2),
+		"--tres-per-task=cpu=4,gres/gpu=2":      gpus(1, 4, 2),
+		"-G 8 -N 2 --cpus-per-gpu 4":            job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Need.GPUs, a.Spread = 2, 32, 8, false }),
 		"--gpus-per-node=h100:4 -N 2": job(func(a *slurm.Ask) {
 			a.Nodes, a.Need.CPUs, a.Need.GPUs, a.GPUType, a.TypedGPUs, a.Spread = 2, 2, 8, "h100", 4, false
 		}),
@@ -52,15 +60,21 @@ func TestBatch(t *testing.T) {
 		"--time=5 --time=7":                              job(func(a *slurm.Ask) { a.Limit = 420 }),
 		"-t UNLIMITED -o log --mail-type=END --parsable": job(func(a *slurm.Ask) { a.Limit = trace.Unlimited }),
 	} {
-		got, unused, err := parse(line)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil || len(unused) > 0 {
-			t.Errorf("%s: %v, %v %s", line, err, unused, diff)
+		got, unread, err := parse(line)
+		got.Amounts = slurm.Amounts{} // as the need shows
+		if diff := cmp.Diff(want, got); diff != "" || err != nil || len(unread) > 0 {
+			t.Errorf("%s: %v, %v %s", line, err, unread, diff)
 		}
 	}
-	if _, unused, err := parse("-L matlab --nice"); err != nil || strings.Join(unused, " ") != "--licenses --nice" {
-		t.Errorf("%v, %v", unused, err)
+	for line, want := range map[string]string{
+		"-L matlab --nice": "--licenses --nice", "--gres=gpu:a100:1,shard:2": "--gres=shard:2",
+		"--tres-per-task=cpu:4,license/matlab:1": "--tres-per-task=license/matlab:1", "--gpus-per-socket=2 --sockets-per-node=2": "--sockets-per-node --gpus-per-socket",
+	} {
+		if _, unread, err := parse(line); err != nil || strings.Join(unread, " ") != want {
+			t.Errorf("%s: %v, %v", line, unread, err)
+		}
 	}
-	for _, bad := range []string{"-N 0", "-N two", "-t soon", "--mem=much", "-G none", "-c 0", "-a 5-1", "--begin=never", "-d afterok:1?afterany:2", "-d after", "--frobnicate", "word", "-C [a&b|(c]x"} {
+	for _, bad := range []string{"-N 0", "-N 2-1", "-N two", "-t soon", "--mem=much", "-G none", "-c 0", "-a 5-1", "--begin=never", "-d afterok:1?afterany:2", "-d after", "--frobnicate", "word", "-C [a&b|(c]x"} {
 		if _, _, err := parse(bad); !errors.Is(err, slurm.ErrOption) {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -270,11 +270,11 @@ func (q *question) batched(options []string, now time.Time) error {
 	if err != nil {
 		return cli.Usagef("%w", err)
 	}
-	a, unused, err := slurm.ParseBatch(values, now)
+	a, unread, err := slurm.ParseBatch(values, now)
 	if err != nil {
 		return cli.Usagef("%w", err)
 	}
-	q.Batch, q.Unused = &a, unused
+	q.Batch, q.Unread = &a, unread
 	return nil
 }
 
@@ -337,12 +337,16 @@ func (w *when) instant(t *trace.Trace) (int64, error) {
 
 // showAnswer prints an answer for people.
 func showAnswer(p *cli.Page, a *forecast.Answer) {
-	p.Line("submitted at %s it would wait %v, and start at %s%s: %s", a.At, wait(a.Wait), a.Start, unread(a.Unread), a.Asked)
+	longer, most := "", ""
+	if len(a.Unread) > 0 {
+		longer, most = " or longer", "at most "
+	}
+	p.Line("submitted at %s it would wait %v%s, and start at %s%s: %s", a.At, wait(a.Wait), longer, a.Start, unread(a.Unread), a.Asked)
 	if x := a.Parts; x != nil {
 		p.Line("of that %s", parts(x))
 	}
 	if a.Chance != nil {
-		p.Line("probability of a start by %s: %s", a.By, cli.Text(cli.Share(*a.Chance)))
+		p.Line("probability of a start by %s: %s%s", a.By, most, cli.Text(cli.Share(*a.Chance)))
 	}
 	if a.TestOnly != "" {
 		p.Line("sbatch --test-only predicts %s", a.TestOnly)

@@ -28,7 +28,7 @@ type Answer struct {
 	// Parts splits the wait on a live Slurm, in a typical future.
 	Parts *Parts `json:"parts_hours,omitempty"`
 	// Chance is the probability of a start by the time By, if By was given and the
-	// probability is known.
+	// probability is known; an upper bound if something is unread.
 	By string `json:"by,omitempty"`
 	// TestOnly is the start that sbatch --test-only predicts on a live Slurm.
 	TestOnly     string        `json:"test_only,omitempty"`

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
@@ -41,9 +40,7 @@ func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Pre
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	if len(q.Unused) > 0 {
-		notes = append(notes, "the prediction ignores "+strings.Join(q.Unused, ", "))
-	}
+	unread := slices.Concat(q.Unread, v.Unread)
 	drawnWaits, err := v.AskWaits(asked)
 	if errors.Is(err, slurm.ErrNoStart) {
 		return nil, err
@@ -54,12 +51,12 @@ func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Pre
 	waits := drawnWaits.Sorted()
 	p := correct(slurm.Expect(waits, level))
 	p.Low = max(p.Low, 0)
-	if len(v.Unread) > 0 {
+	if len(unread) > 0 {
 		p.High = math.Inf(1)
 	}
 	a := &Answer{
 		At: Local(v.Now), Wait: p.Times(1. / 3600), Start: Local(v.Now + int64(p.Value)), Asked: described(trace.Nodes, asked),
-		Unread: v.Unread, Parts: partsOf(drawnWaits.Typical()), Notes: append(notes, v.Notes...), Alternatives: []Alternative{},
+		Unread: unread, Parts: partsOf(drawnWaits.Typical()), Notes: append(notes, v.Notes...), Alternatives: []Alternative{},
 	}
 	if q.Overlap > 0 {
 		a.Handover = handover(drawn(waits), q.Overlap)

@@ -57,6 +57,9 @@ func (v *View) asked(a Ask) (*simulator.Simulator, trace.Job, error) {
 	if a.Partition, err = h.admitted(a); err != nil {
 		return nil, a.Job, err
 	}
+	if err := h.uneven(a); err != nil {
+		return nil, a.Job, err
+	}
 	job := v.placed(a.Job)
 	if job.Need.Only, err = h.only(a.Place, job.Nodes); err != nil {
 		return nil, job, err
@@ -73,25 +76,23 @@ func (v *View) asked(a Ask) (*simulator.Simulator, trace.Job, error) {
 }
 
 // Complete fills in what Slurm would: the default partition, its limit, the account and
-// QOS of the user, and the nodes that the CPUs of a job need that names none.
+// QOS of the user, and the number of nodes that has room for a job that leaves it
+// open.
 func (v *View) Complete(a Ask) Ask {
 	h := v.Hardware
 	a.Accounts, a.QOS = v.limits.complete(a.User, a.Accounts, a.QOS)
 	a.Partition = cmp.Or(a.Partition, h.Default)
-	first, _, _ := strings.Cut(a.Partition, ",")
 	if a.Limit == 0 {
+		first, _, _ := strings.Cut(a.Partition, ",")
 		a.Limit = cmp.Or(h.partitions[first].seconds, trace.Unlimited)
 	}
-	if !a.Spread || a.Need == nil {
+	if !a.Spread {
 		return a
 	}
-	most := 1
-	for i := range h.nodes {
-		if n := &h.nodes[i]; slices.Contains(n.kind.Partitions, first) {
-			most = max(most, n.kind.CPUs)
-		}
+	if n := h.spread(a); n > 0 {
+		a.Nodes, a.Spread = n, false
+		a.complete()
 	}
-	a.Nodes = max(a.Nodes, (a.Need.CPUs+most-1)/most)
 	return a
 }
 

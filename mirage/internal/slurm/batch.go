@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,7 +27,7 @@ var (
 	shaping = []Option{
 		{Name: "nodes", Short: "N"}, {Name: "time", Short: "t"}, {Name: "partition", Short: "p"}, {Name: "account", Short: "A"}, {Name: "qos", Short: "q"},
 		{Name: "ntasks", Short: "n"}, {Name: "ntasks-per-node"}, {Name: "cpus-per-task", Short: "c"}, {Name: "mem"}, {Name: "mem-per-cpu"}, {Name: "mem-per-gpu"},
-		{Name: "gres"}, {Name: "gpus", Short: "G"}, {Name: "gpus-per-node"}, {Name: "gpus-per-task"}, {Name: "cpus-per-gpu"}, {Name: "exclusive", Switch: true},
+		{Name: "gres"}, {Name: "gpus", Short: "G"}, {Name: "gpus-per-node"}, {Name: "gpus-per-task"}, {Name: "cpus-per-gpu"}, {Name: "tres-per-task"}, {Name: "exclusive", Switch: true},
 		{Name: "constraint", Short: "C"}, {Name: "reservation"}, {Name: "nodelist", Short: "w"}, {Name: "exclude", Short: "x"},
 		{Name: "array", Short: "a"}, {Name: "begin", Short: "b"}, {Name: "dependency", Short: "d"}, {Name: "hold", Short: "H", Switch: true},
 	}
@@ -41,18 +42,18 @@ var (
 		{Name: "power"}, {Name: "quiet", Short: "Q", Switch: true}, {Name: "resv-ports", Switch: true}, {Name: "stepmgr", Switch: true}, {Name: "tres-bind"},
 		{Name: "wait-all-nodes"}, {Name: "wrap"},
 	}
-	// ignored may delay a start, and no forecast knows how.
-	ignored = []Option{
+	// unread may delay a start, and no forecast knows by how much.
+	unread = []Option{
 		{Name: "licenses", Short: "L"}, {Name: "nice", Switch: true}, {Name: "priority"}, {Name: "switches"}, {Name: "tmp"}, {Name: "contiguous", Switch: true}, {Name: "deadline"},
 		{Name: "oversubscribe", Short: "s", Switch: true}, {Name: "overcommit", Short: "O", Switch: true}, {Name: "core-spec", Short: "S"}, {Name: "threads-per-core"}, {Name: "sockets-per-node"}, {Name: "cores-per-socket"}, {Name: "prefer"}, {Name: "spread-job", Switch: true}, {Name: "mincpus"},
 		{Name: "clusters", Short: "M"}, {Name: "cluster-constraint"}, {Name: "bb"}, {Name: "bbf"}, {Name: "extra-node-info", Short: "B"}, {Name: "nodefile", Short: "F"},
-		{Name: "gpus-per-socket"}, {Name: "ntasks-per-gpu"}, {Name: "tres-per-task"}, {Name: "thread-spec"}, {Name: "time-min"}, {Name: "segment"},
+		{Name: "gpus-per-socket"}, {Name: "ntasks-per-gpu"}, {Name: "thread-spec"}, {Name: "time-min"}, {Name: "segment"},
 		{Name: "use-min-nodes", Switch: true}, {Name: "reboot", Switch: true}, {Name: "gres-flags"}, {Name: "network"},
 	}
 )
 
 // BatchOptions returns the options of sbatch that [ParseBatch] accepts.
-func BatchOptions() []Option { return slices.Concat(shaping, harmless, ignored) }
+func BatchOptions() []Option { return slices.Concat(shaping, harmless, unread) }
 
 // Script returns the options in the #SBATCH lines of a batch script, which end at the
 // first command. The error wraps ErrOption.
@@ -114,24 +115,25 @@ func split(line string) (words []string, err error) {
 // batch holds options by name.
 type batch struct {
 	values map[string]string
+	unread []string // options, or parts of them, that are not read and may delay a start
 	err    error
 }
 
 // ParseBatch reads the values of sbatch's options, by their long names, as a job that is
-// asked for at a time; a switch that is given has a value. unused names those that may
-// delay a start and are ignored. The error wraps ErrOption.
-func ParseBatch(values map[string]string, now time.Time) (a Ask, unused []string, err error) {
+// asked for at a time; a switch that is given has a value. unreadable names those that may
+// delay a start and are not read. The error wraps ErrOption.
+func ParseBatch(values map[string]string, now time.Time) (a Ask, unreadable []string, err error) {
 	b := batch{values: values}
-	for _, o := range ignored {
+	for _, o := range unread {
 		if _, given := values[o.Name]; given {
-			unused = append(unused, "--"+o.Name)
+			b.unread = append(b.unread, "--"+o.Name)
 		}
 	}
 	a = b.job(now)
 	if _, err := constraint(a.Features); err != nil {
 		b.fail("constraint", err.Error())
 	}
-	return a, unused, b.err
+	return a, b.unread, b.err
 }
 
 func (b *batch) fail(name, why string) {
@@ -215,10 +217,16 @@ func (b *batch) job(now time.Time) Ask {
 		a.Accounts = []string{v["account"]}
 	}
 	perNode, tasks := b.count("ntasks-per-node"), b.count("ntasks")
-	a.Nodes = b.nodes(perNode, tasks)
-	a.Spread = v["nodes"] == "" && perNode == 0
+	b.amounts(&a)
+	if a.GPUsPerTask > 0 {
+		tasks = cmp.Or(tasks, over(a.Amounts.GPUs, a.GPUsPerTask))
+	}
+	b.nodes(&a, perNode, tasks)
 	b.times(&a, now)
-	b.needs(&a, max(tasks, perNode*a.Nodes))
+	if a.Amounts.Tasks = tasks; tasks == 0 {
+		a.Amounts.Tasks, a.TasksPerNode = 1, perNode
+	}
+	a.complete()
 	if list := v["array"]; list != "" {
 		n, err := trace.Tasks(list)
 		if err != nil {
@@ -232,22 +240,32 @@ func (b *batch) job(now time.Time) Ask {
 	return a
 }
 
-// nodes returns the least number of nodes: given, or by the tasks of each.
-func (b *batch) nodes(perNode, tasks int) int {
+// nodes sets the least and the largest number of nodes, as given or by what each has.
+func (b *batch) nodes(a *Ask, perNode, tasks int) {
 	text := b.values["nodes"]
 	if text == "" {
+		a.Nodes, a.Spread = 1, perNode == 0 || tasks > 0
 		if perNode > 0 {
-			return max((tasks+perNode-1)/perNode, 1)
+			a.Nodes = max(over(tasks, perNode), 1)
 		}
-		return 1
+		if a.Amounts.GPUs > 0 && a.GPUsPerNode > 0 {
+			a.Nodes = max(a.Nodes, over(a.Amounts.GPUs, a.GPUsPerNode))
+		}
+		return
 	}
-	least, _, _ := strings.Cut(text, "-")
+	least, most, ranged := strings.Cut(text, "-")
 	n, err := suffixed(least)
 	if err != nil || n < 1 {
 		b.fail("nodes", "want a number from 1, or a range")
-		return 1
+		n = 1
 	}
-	return n
+	a.Nodes = n
+	if ranged {
+		if a.MostNodes, err = suffixed(most); err != nil || a.MostNodes < n {
+			b.fail("nodes", "want a number from 1, or a range")
+		}
+		a.Spread = true
+	}
 }
 
 func (b *batch) times(a *Ask, now time.Time) {
@@ -278,16 +296,34 @@ func (b *batch) times(a *Ask, now time.Time) {
 	}
 }
 
-// needs adds the CPUs, GPUs and memory of all nodes.
-func (b *batch) needs(a *Ask, tasks int) {
-	n := trace.Need{Exclusive: b.values["exclusive"] != "" && b.values["exclusive"] != "user"}
-	tasks = max(tasks, a.Nodes)
-	perNode := b.gpus("gres", &a.Place) + b.gpus("gpus-per-node", &a.Place)
-	n.GPUs = max(perNode*a.Nodes, b.gpus("gpus", &a.Place), b.gpus("gpus-per-task", &a.Place)*tasks)
-	n.CPUs = max(tasks*max(b.count("cpus-per-task"), 1), n.GPUs*b.count("cpus-per-gpu"))
-	n.MemoryMB = max(b.memory("mem")*int64(a.Nodes), b.memory("mem-per-cpu")*int64(n.CPUs), b.memory("mem-per-gpu")*int64(n.GPUs))
-	if a.GPUType != "" {
-		a.TypedGPUs = (n.GPUs + a.Nodes - 1) / a.Nodes
+// amounts reads the CPUs, GPUs and memory.
+func (b *batch) amounts(a *Ask) {
+	p := &a.Place
+	a.Amounts = Amounts{
+		CPUsPerTask: max(b.count("cpus-per-task"), 1), CPUsPerGPU: b.count("cpus-per-gpu"),
+		GPUs: b.gpus("gpus", p), GPUsPerNode: b.gpus("gres", p) + b.gpus("gpus-per-node", p), GPUsPerTask: b.gpus("gpus-per-task", p),
+		MemoryPerNode: b.memory("mem"), MemoryPerCPU: b.memory("mem-per-cpu"), MemoryPerGPU: b.memory("mem-per-gpu"),
+		Whole: b.values["exclusive"] != "" && b.values["exclusive"] != "user",
 	}
-	a.Need = &n
+	for part := range strings.SplitSeq(b.values["gres"], ",") {
+		if name, _, _ := strings.Cut(part, ":"); name != "" && name != "gpu" && name != "none" {
+			b.unread = append(b.unread, "--gres="+part)
+		}
+	}
+	for part := range strings.SplitSeq(b.values["tres-per-task"], ",") {
+		name, value, _ := strings.Cut(strings.Replace(part, "=", ":", 1), ":")
+		n, err := strconv.Atoi(value)
+		switch {
+		case name == "":
+		case name == "cpu" && err == nil && n > 0:
+			a.CPUsPerTask = n
+		case name == "gres/gpu":
+			for kind := range gpuTypes("gpu:" + value) {
+				p.GPUType = kind
+			}
+			a.GPUsPerTask = gpusOf("gpu:" + value)
+		default:
+			b.unread = append(b.unread, "--tres-per-task="+part)
+		}
+	}
 }

@@ -108,7 +108,10 @@ type Ask struct {
 	Array    int64    // id of an array that is in the queue; else 0
 	Together int      // tasks of the array that may run at once; 0 is any
 	Held     bool     // until somebody releases it
-	Spread   bool     // over as few nodes as its CPUs need
+	Spread   bool     // over as few nodes as have room for it, from Nodes on
+	// MostNodes is the largest number of nodes to spread it over; 0 is any.
+	MostNodes int
+	Amounts   // as sbatch's options name them, if it is to be spread
 }
 
 func (a Ask) qualities() []string {
