@@ -470,14 +470,17 @@ func TestParseDate(t *testing.T) {
 
 // TestParseNext: the forms of a time of sbatch --begin (sbatch(1)), after Tuesday noon.
 func TestParseNext(t *testing.T) {
+	const bad = -1000
 	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	for text, hours := range map[string]float64{
-		"13:00": 1, "03:00": 15, "12:00": 0, "03:30:36": 15.51, "noon": 0, "midnight": 12, "today": 0, "tomorrow": 24, "now": 0, "now+90": .025,
+		"13:00": 1, "03:00": 15, "12:00": 0, "03:30:36": 15.51, "noon": 0, "midnight": 12, "today": -12, "tomorrow": 12, "now": 0, "now+90": .025,
 		"now+2hours": 2, "now+1day": 24, "now+1week": 168, "2026-11-25": 12, "2026-11-24T13:00": 1,
-		"now-2hours": -1, "now+2moons": -1, "nowhere": -1, "25:00": -1, "soon": -1, "now+": -1,
+		"fika": 3, "Teatime": 4, "elevenses": 23, "4:30pm": 4.5, "4:30 PM": 4.5, "12:00am": 12, "tomorrow noon": 24, "noon tomorrow": 24, "tomorrowT10:00": 22,
+		"today midnight": -12, "now-2hours": -2, "now + 2 hours": 2, "11/25/26": 12, "112526": 12, "11.25.26": 12, "11/24": -12, "11/23": 364*24 - 12, "11/25T01:00": 13,
+		"now+2moons": bad, "nowhere": bad, "25:00": bad, "soon": bad, "now+": bad, "": bad, "now2": bad, "noon noon": bad, "today tomorrow": bad, "13:00pm": bad, "tuesday": bad,
 	} {
 		got, err := ParseNext(text, time.UTC, at.Unix())
-		if err == nil && hours < 0 || err != nil && hours >= 0 || err == nil && float64(got-at.Unix()) != hours*3600 {
+		if (err != nil) != (hours == bad) || err == nil && float64(got-at.Unix()) != hours*3600 {
 			t.Errorf("%s: %d s later, %v; want %v h", text, got-at.Unix(), err, hours)
 		}
 	}

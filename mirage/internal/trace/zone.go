@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -35,37 +36,84 @@ func ParseDate(s string, zone *time.Location) (int64, error) {
 	return 0, fmt.Errorf("%q is neither a date (2023-02-01) nor a time (2023-02-01T15:04:05)", given)
 }
 
-// ParseNext reads a time after an instant, as ParseDate does or as sbatch --begin takes
-// it: 15:04 or 15:04:05, the next such on the clock of the zone, noon, midnight, today,
-// tomorrow, now, and now+2hours.
+// ParseNext reads a time as ParseDate does or as sbatch --begin reads it: now, now+2hours, or
+// a day, a time or both. A day without a time is its midnight. A time without a day is the
+// next such on the clock of the zone after an instant.
 func ParseNext(s string, zone *time.Location, after int64) (int64, error) {
+	date, wrong := ParseDate(s, zone)
+	if wrong == nil {
+		return date, nil
+	}
+	text := strings.ToLower(s)
+	if rest, ok := strings.CutPrefix(text, "now"); ok {
+		return laterBy(strings.ReplaceAll(rest, " ", ""), after, s)
+	}
 	now := time.Unix(after, 0).In(zone)
-	if text, ok := strings.CutPrefix(s, "now"); ok {
-		return laterBy(text, after, s)
-	}
-	switch s {
-	case "today":
-		return after, nil
-	case "tomorrow":
-		return now.AddDate(0, 0, 1).Unix(), nil
-	case "noon":
-		s = "12:00"
-	case "midnight":
-		s = "00:00"
-	}
-	for _, layout := range []string{"15:04", time.TimeOnly} {
-		if t, err := time.Parse(layout, s); err == nil {
-			next := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone)
-			if next.Unix() < after {
-				next = next.AddDate(0, 0, 1)
-			}
-			return next.Unix(), nil
+	var day, clock time.Time
+	text = strings.NewReplacer(" am", "am", " pm", "pm").Replace(betweenWords.ReplaceAllString(text, "$1 $2"))
+	for word := range strings.FieldsSeq(text) {
+		d, isDay := dayOf(word, now)
+		c, isClock := clockOf(word)
+		switch {
+		case isDay && day.IsZero():
+			day = d
+		case isClock && clock.IsZero():
+			clock = c
+		default:
+			return 0, wrong
 		}
 	}
-	return ParseDate(s, zone)
+	at := func(d time.Time) int64 {
+		return time.Date(d.Year(), d.Month(), d.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, zone).Unix()
+	}
+	switch {
+	case !day.IsZero():
+		return at(day), nil
+	case clock.IsZero():
+		return 0, wrong
+	case at(now) < after:
+		return at(now.AddDate(0, 0, 1)), nil
+	}
+	return at(now), nil
 }
 
-// laterBy reads what follows now: nothing, or + and a number of units, seconds where
+// betweenWords finds the T in tomorrowT10:00.
+var betweenWords = regexp.MustCompile(`([0-9wy])t([0-9])`)
+
+// dayOf reads a day as sbatch names it.
+func dayOf(word string, now time.Time) (time.Time, bool) {
+	switch word {
+	case "today":
+		return now, true
+	case "tomorrow":
+		return now.AddDate(0, 0, 1), true
+	}
+	for _, layout := range []string{time.DateOnly, "1/2/06", "1.2.06", "010206"} {
+		if d, err := time.Parse(layout, word); err == nil {
+			return d, true
+		}
+	}
+	d, err := time.Parse("1/2", word)
+	if d = d.AddDate(now.Year(), 0, 0); err == nil && d.YearDay() < now.YearDay() {
+		d = d.AddDate(1, 0, 0)
+	}
+	return d, err == nil
+}
+
+// clockOf reads a time of the day as sbatch names it.
+func clockOf(word string) (time.Time, bool) {
+	if named := map[string]string{"midnight": "00:00", "elevenses": "11:00", "noon": "12:00", "fika": "15:00", "teatime": "16:00"}[word]; named != "" {
+		word = named
+	}
+	for _, layout := range []string{"15:04", time.TimeOnly, "3:04pm", "3:04:05pm"} {
+		if t, err := time.Parse(layout, word); err == nil {
+			return t.AddDate(2, 0, 0), true // midnight of year 1 is the zero time
+		}
+	}
+	return time.Time{}, false
+}
+
+// laterBy reads what follows now: nothing, or + or - and a number of units, seconds where
 // none is named.
 func laterBy(text string, after int64, whole string) (int64, error) {
 	if text == "" {
@@ -73,8 +121,8 @@ func laterBy(text string, after int64, whole string) (int64, error) {
 	}
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
 	seconds := map[string]int64{"": 1, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400}[strings.TrimSuffix(text[len(digits):], "s")]
-	n, err := strconv.ParseInt(strings.TrimPrefix(digits, "+"), 10, 32)
-	if !strings.HasPrefix(digits, "+") || err != nil || n < 0 || seconds == 0 {
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if !strings.ContainsAny(digits[:min(1, len(digits))], "+-") || err != nil || seconds == 0 {
 		return 0, fmt.Errorf("%q is not a time such as now+2hours", whole)
 	}
 	return after + n*seconds, nil
