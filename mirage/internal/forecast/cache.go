@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -88,6 +89,12 @@ func (c *Cache) load(path string) (s backtest.State, ok bool) {
 	if path == "" {
 		return s, false
 	}
+	if err := plain(path); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			c.Warn(err)
+		}
+		return s, false
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return s, false
@@ -102,6 +109,16 @@ func (c *Cache) load(path string) (s backtest.State, ok bool) {
 	return s, true
 }
 
+// plain returns an error unless path names a plain file: the cache neither follows a link nor
+// waits for a FIFO.
+func plain(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no plain file and is not used", path)
+	}
+	return err
+}
+
 func (c *Cache) store(path string, f *backtest.Forecaster) error {
 	s, err := f.State()
 	if err != nil {
@@ -112,6 +129,9 @@ func (c *Cache) store(path string, f *backtest.Forecaster) error {
 		return err
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := plain(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	err = file.Write(path, func(w io.Writer) error {
@@ -137,7 +157,7 @@ func (c *Cache) prune() error {
 	}
 	var all []entry
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil { // another process may have removed it
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() { // another process may have removed it
 			all = append(all, entry{path, info})
 		}
 	}

@@ -2,9 +2,11 @@ package forecast
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,6 +109,39 @@ func TestCacheIsUsed(t *testing.T) {
 	}
 	if state, err := again.State(); err != nil || len(state.Trees) > 0 {
 		t.Errorf("%d trees, %v: the cached forecaster was not used", len(state.Trees), err)
+	}
+}
+
+// TestCacheOfOthers: a link keeps its target, and a FIFO or a directory at the name of a
+// forecaster is left alone.
+func TestCacheOfOthers(t *testing.T) {
+	log, at := busyLog(30), int64(30*300)
+	s := backtest.Settings{Size: 8, Level: 0.8, From: at}
+	for name, place := range map[string]func(path, target string) error{
+		"link":      func(path, target string) error { return os.Symlink(target, path) },
+		"FIFO":      func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+		"directory": func(path, _ string) error { return os.Mkdir(path, 0o700) },
+	} {
+		warned := 0
+		c := &Cache{Dir: t.TempDir(), Now: time.Now, Warn: func(error) { warned++ }}
+		path, target := c.path(log.Jobs, at, s), filepath.Join(t.TempDir(), "thesis.txt")
+		if err := errors.Join(os.WriteFile(target, []byte("text"), 0o600), place(path, target)); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fitted(t.Context(), log.Jobs, at, s, c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		text, err := os.ReadFile(target)
+		if string(text) != "text" || err != nil || warned == 0 {
+			t.Errorf("%s: the target is %q, %v; %d warnings", name, text, err, warned)
+		}
+		if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
+			t.Errorf("%s: it was replaced, %v", name, err)
+		}
 	}
 }
 
