@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
+	"github.com/foretime/foretime/mirage/internal/model"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/mirage/internal/trace"
@@ -245,18 +247,34 @@ func (p *provision) tell(e slurm.Entry) {
 	}
 }
 
-// policy returns the policy of --model.
+// policy returns the policy of --model, after it has printed the validation of it.
 func (p *provision) policy() (policy.Policy, error) {
-	name, err := p.chosen()
+	given := cmp.Or(p.model, "futures")
+	name := given
+	j, err := readValidated(given)
 	if err != nil {
 		return nil, err
 	}
+	if j != nil {
+		name = j.Model
+		j.apply(p.in, p.env.Log.Warnf)
+	}
 	d, err := p.in.decider(name, p.in.Decide.OverlapCost)
+	switch {
+	case errors.Is(err, model.ErrFile):
+		return nil, fmt.Errorf("%w; --model also accepts the output of mirage validate --json", err)
+	case err != nil:
+		return nil, err
+	case j != nil:
+		p.env.Log.Infof("policy %s, validated on %s (%s): %s of %s cost %.2f h each", name, j.Date, given, plural.Count(j.Episodes, "episode"), j.Log, j.Cost.Mean)
+	default:
+		p.env.Log.Warnf("policy %s: no validation is known; mirage validate LOG --model %s --json > FILE tests it, and provision --model FILE runs what was tested", name, name)
+	}
 	if b := d.untuned; b != nil && b.Knob.Required {
 		return nil, cli.Usagef("--model %s needs --set policy.%s=: %s", name, b.Knob.Name, b.Knob.Help)
 	}
 	p.s.Live = d.forecasts && p.s.Rules == nil
-	return d.Policy, err
+	return d.Policy, nil
 }
 
 // serve serves metrics on --metrics until stop is called.

@@ -123,6 +123,9 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 		}
 	}
 	result.Seconds = time.Since(begin).Seconds()
+	if result, err = result.sealed(); err != nil {
+		return err
+	}
 	return v.out.Print(v.env, result, result.show)
 }
 

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"cmp"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -35,6 +35,34 @@ type validated struct {
 	Versus  map[string]validation.Paired `json:"versus,omitempty"`
 	Verdict string                       `json:"verdict,omitempty"`
 	Seconds float64                      `json:"wall_seconds"`
+	Seal    string                       `json:"sha256,omitempty"` // of all other fields
+}
+
+// sealed returns the validation with its seal.
+func (r validated) sealed() (validated, error) {
+	r.Seal = ""
+	b, err := json.Marshal(r)
+	if err != nil {
+		return r, err
+	}
+	r.Seal, err = seal(b)
+	return r, err
+}
+
+// seal returns the digest of a validation's JSON, without its seal and the doubt about the
+// input of the run, in any layout.
+func seal(b []byte) (string, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var fields map[string]any
+	if err := d.Decode(&fields); err != nil {
+		return "", err
+	}
+	delete(fields, "sha256")
+	delete(fields, "doubt")
+	b, err := json.Marshal(fields)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), err
 }
 
 // newSubject returns the subject with its model: a baseline, the oracle or a file.
@@ -60,7 +88,8 @@ func digest(model string) (string, error) {
 // judged is the part of a validation's JSON output that provision uses.
 type judged struct {
 	subject
-	Episodes int `json:"episodes"`
+	Seal     string `json:"sha256"`
+	Episodes int    `json:"episodes"`
 	Cost     *struct {
 		Mean float64 `json:"mean"`
 	} `json:"cost_hours"`
@@ -85,6 +114,9 @@ func readValidated(name string) (*judged, error) {
 	}
 	if j.Model == "" || j.Date == "" || j.Episodes < 1 || !(j.OverlapCost >= 0) {
 		return nil, fmt.Errorf("%s: not the output of mirage validate --json: it has no model, date, episodes or overlap_cost", name)
+	}
+	if own, err := seal(b); err != nil || own != j.Seal {
+		return nil, cli.Usagef("--model %s: it was changed after mirage validate wrote it, as its sha256 is not that of its content; validate again", name)
 	}
 	if j.Model == oracle {
 		return nil, cli.Usagef("--model %s: it validates the oracle, which knows the future", name)
@@ -124,21 +156,4 @@ func (j *judged) apply(s *settings, warn func(format string, args ...any)) {
 	if v := s.Service; v.Nodes != j.Nodes || int64(v.Limit) != j.LimitSeconds {
 		warn("the validation of %s was for a service of %s and %v, not for %s and %v", j.Date, plural.Count(j.Nodes, "node"), span(j.LimitSeconds), plural.Count(v.Nodes, "node"), v.Limit)
 	}
-}
-
-// chosen returns the name of the policy of --model, after it has printed the validation
-// of it.
-func (p *provision) chosen() (string, error) {
-	name := cmp.Or(p.model, "futures")
-	j, err := readValidated(name)
-	if err != nil {
-		return "", err
-	}
-	if j == nil {
-		p.env.Log.Warnf("policy %s: no validation is known; mirage validate LOG --model %s --json > FILE tests it, and provision --model FILE runs what was tested", name, name)
-		return name, nil
-	}
-	j.apply(p.in, p.env.Log.Warnf)
-	p.env.Log.Infof("policy %s, validated on %s (%s): %s of %s cost %.2f h each", j.Model, j.Date, name, plural.Count(j.Episodes, "episode"), j.Log, j.Cost.Mean)
-	return j.Model, nil
 }
