@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type when struct {
 	level  float64
 	record *cli.Record // of starts on a live Slurm
 	batch  []string    // sbatch's options on the command line
+	pbs    bool        // the batch script has #PBS lines, which sbatch reads
 	given  func(flag string) bool
 	// uncached keeps and uses no forecasters of earlier runs.
 	uncached bool
@@ -125,7 +127,10 @@ func (w *when) script(args []string) (logs, options []string, err error) {
 	if err != nil {
 		return nil, nil, cli.Usagef("%s: %w", args[0], err)
 	}
-	return nil, append(lines, w.batch...), nil
+	options = append(lines, w.batch...)
+	ignored := slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(o, "--ignore-pbs") })
+	w.pbs = slurm.HasPBS(string(text)) && !ignored
+	return nil, options, nil
 }
 
 // mostScript is more bytes than a batch script has (slurm.conf(5), max_script_size).
@@ -189,6 +194,9 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	}
 	if err := q.batched(options, time.Now()); err != nil {
 		return nil, err
+	}
+	if w.pbs {
+		q.Unread = append(q.Unread, "its #PBS lines")
 	}
 	for _, name := range []string{"nodes", "limit", "partition", "gpus"} {
 		if w.given("job-"+name) && (q.Batch != nil || q.Queued != "") {

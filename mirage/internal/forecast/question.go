@@ -21,7 +21,7 @@ type Question struct {
 	// Batch is the job as sbatch's options describe it, which counts in place of the
 	// fields above and of Resources; nil is none.
 	Batch  *slurm.Ask
-	Unread []string // options of sbatch that may delay a start and are not read
+	Unread []string // options of sbatch and lines of its script that may delay a start and are not read
 	Groups []string // of the user
 	Resources
 }

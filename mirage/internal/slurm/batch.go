@@ -77,6 +77,20 @@ func Script(text string) (options []string, err error) {
 	return options, nil
 }
 
+// HasPBS reports whether a batch script has #PBS lines before its first command, which sbatch
+// reads too.
+func HasPBS(script string) bool {
+	for line := range strings.Lines(script) {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "#PBS"):
+			return true
+		case line != "" && !strings.HasPrefix(line, "#"):
+			return false
+		}
+	}
+	return false
+}
+
 // split returns the words of a line, with quotes and up to a comment, as a shell has
 // them.
 func split(line string) (words []string, err error) {

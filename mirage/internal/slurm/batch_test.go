@@ -32,6 +32,17 @@ func TestScript(t *testing.T) {
 	}
 }
 
+func TestHasPBS(t *testing.T) {
+	for script, want := range map[string]bool{
+		"#!/bin/sh\n#SBATCH -N 1\n#PBS -l nodes=2\n": true, "#!/bin/sh\n\n  #PBS -q long\r\n": true,
+		"#!/bin/sh\ndate\n#PBS -l nodes=2\n": false, "#!/bin/sh\n# PBS\n": false, "": false,
+	} {
+		if got := HasPBS(script); got != want {
+			t.Errorf("%q: %v", script, got)
+		}
+	}
+}
+
 // TestComplete: what Slurm adds to a job that says little.
 func TestComplete(t *testing.T) {
 	s := plainSite()
