@@ -106,7 +106,7 @@ func TestRealSpread(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"gpus=8", "gpus-per-task=1 ntasks=6", "gpus=8 gpus-per-node=2", "ntasks=9", "cpus-per-gpu=2 gpus=5"} {
-		values, argv := map[string]string{}, []string{"sbatch", "--parsable", "--output=/dev/null", "--wrap=sleep 300"}
+		values, argv := map[string]string{}, []string{"sbatch", "--parsable", "--output=/dev/null", "--wrap=exec sleep 300"}
 		for word := range strings.FieldsSeq(line) {
 			name, value, _ := strings.Cut(word, "=")
 			values[name] = value
