@@ -175,7 +175,10 @@ func (in *inference) node(index int, n *Node) error {
 		outputs, constant = inside.outputs, constant && inside.constant
 	case rule != nil:
 		c := call{in: in, node: n, inputs: inputs}
-		if outputs = rule(&c); c.wrong != nil {
+		if c.checkAxes(); c.wrong == nil {
+			outputs = rule(&c)
+		}
+		if c.wrong != nil {
 			return c.wrong
 		}
 	}

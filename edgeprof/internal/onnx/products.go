@@ -22,13 +22,14 @@ func gemm(c *call) []Shaped {
 	if !a.Known || !b.Known || len(a.Shape) != 2 || len(b.Shape) != 2 {
 		return typed(a.Type)
 	}
-	m, n := a.Shape[0], b.Shape[1]
+	m, n, columns, rows := a.Shape[0], b.Shape[1], a.Shape[1], b.Shape[0]
 	if c.node.Int("transA", 0) != 0 {
-		m = a.Shape[1]
+		m, columns = columns, m
 	}
 	if c.node.Int("transB", 0) != 0 {
-		n = b.Shape[0]
+		n, rows = rows, n
 	}
+	c.checkInner(columns, rows)
 	return shaped(a.Type, m, n)
 }
 
@@ -63,6 +64,7 @@ func matMul(c *call) []Shaped {
 	if !column {
 		y = []int64{y[0], 1}
 	}
+	c.checkInner(x[len(x)-1], y[len(y)-2])
 	batch, ok := broadcast(Shaped{Known: true, Shape: x[:len(x)-2]}, Shaped{Known: true, Shape: y[:len(y)-2]})
 	if !ok {
 		return typed(kind)

@@ -113,6 +113,9 @@ func convolution(c *call) []Shaped {
 	if !x.Known || !w.Known || len(x.Shape) < 3 || len(w.Shape) != len(x.Shape) {
 		return typed(kind)
 	}
+	if channels := w.Shape[1] * c.node.Int("group", 1); c.node.standard() && channels > 0 && channels != x.Shape[1] {
+		c.refuse("the image has %d channels, the weights %d", x.Shape[1], channels)
+	}
 	axes := len(x.Shape) - 2
 	windows := c.windows(axes, w.Shape[2:])
 	if windows == nil {
