@@ -81,10 +81,14 @@ var otherKinds = []struct{ start, kind string }{
 	{"<!DOCTYPE", webPage}, {"<!doctype", webPage}, {"<html", webPage}, {"<HTML", webPage},
 	{"\x1f\x8b", "compressed with gzip"}, {"\x28\xb5\x2f\xfd", "compressed with zstd"},
 	{"PK\x03\x04", "a ZIP archive, as of PyTorch (.pt) or Keras (.keras)"},
-	{"\x89HDF", "an HDF5 file, as of Keras (.h5)"}, {"\x80\x02", "a pickle, as of PyTorch"},
+	{"\x89HDF", "an HDF5 file, as of Keras (.h5)"},
+	{"\x80\x02", pickle}, {"\x80\x03", pickle}, {"\x80\x04", pickle}, {"\x80\x05", pickle},
 }
 
-const webPage = "an HTML page, perhaps the error page of a download"
+const (
+	webPage = "an HTML page, perhaps the error page of a download"
+	pickle  = "a pickle, as of PyTorch or scikit-learn"
+)
 
 // otherKind names the format of a file that is no model; "" if it is not known. TensorFlow
 // Lite and ONNX Runtime's own format have their names after four bytes.

@@ -47,7 +47,7 @@ func TestOtherKinds(t *testing.T) {
 	for name, tt := range map[string]struct{ data, want string }{
 		"LFS": {"version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 17\n", "git lfs pull"}, "page": {"<!DOCTYPE html>\n<html></html>", "HTML"},
 		"gzip": {"\x1f\x8b\x08\x00\x00\x00\x00\x00", "gzip"}, "PyTorch": {"PK\x03\x04\x00\x00\x08\x08\x00\x00", "PyTorch"}, "TensorFlow Lite": {"\x1c\x00\x00\x00TFL3\x14\x00", "tf2onnx"},
-		"ORT format": {"\x18\x00\x00\x00ORTM\x00\x00", ".ort"}, "empty": {"", "empty"}, "a pickle": {"\x80\x02\x8a\x0a", "pickle"}, "other": {"\xff\xff\xff", "byte"},
+		"ORT format": {"\x18\x00\x00\x00ORTM\x00\x00", ".ort"}, "empty": {"", "empty"}, "a pickle": {"\x80\x02\x8a\x0a", "pickle"}, "a pickle of protocol 4": {"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00}\x94", "pickle"}, "other": {"\xff\xff\xff", "byte"},
 	} {
 		_, err := Read(strings.NewReader(tt.data), int64(len(tt.data)))
 		if !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), tt.want) {
