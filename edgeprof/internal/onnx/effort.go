@@ -8,7 +8,7 @@ import (
 // effort returns how many times as long ONNX Runtime takes for an operator as the rates of
 // its class say, which come from the operators that networks have most. The factors were
 // measured operator by operator with one thread of ONNX Runtime 1.31 on a processor with
-// AVX-512, tensors of 3 MB; [Kernel.Effort] is 1 for other runtimes.
+// AVX-512, tensors of 3 MB; [plainEffort] has those of the Go runtime.
 type effort func(c *Cost) float64
 
 // Factors for the work of starting one run of neighbouring values, in bytes that take as
@@ -109,9 +109,8 @@ func cumulativeEffort(c *Cost) float64 {
 	return 3.7
 }
 
-// reductionEffort follows the three forms of ONNX Runtime: over the last axes, over the
-// first ones, and over those between, one by one.
-func reductionEffort(c *Cost) float64 {
+// reduced says of each axis of the first input whether a reduction is over it.
+func (c *Cost) reduced() []bool {
 	shape := c.shapeOf(0)
 	axes := c.node.Ints("axes")
 	if v := inputs(c.Inputs).at(1).Value; len(axes) == 0 && v != nil {
@@ -123,6 +122,13 @@ func reductionEffort(c *Cost) float64 {
 			reduced[at] = true
 		}
 	}
+	return reduced
+}
+
+// reductionEffort follows the three forms of ONNX Runtime: over the last axes, over the
+// first ones, and over those between, one by one.
+func reductionEffort(c *Cost) float64 {
+	shape, reduced := c.shapeOf(0), c.reduced()
 	outer, inner, seen := int64(1), int64(1), false
 	for i, n := range shape {
 		switch {
@@ -152,9 +158,8 @@ func reductionEffort(c *Cost) float64 {
 	return c.runs(kept, reduceRun, outer)
 }
 
-// transposeEffort: values that stay next to each other are copied in runs, one axis that
-// moves has code of its own, and other orders are followed value by value.
-func transposeEffort(c *Cost) float64 {
+// order returns the order of the axes that a transpose makes.
+func (c *Cost) order() []int64 {
 	shape := c.shapeOf(0)
 	order := c.node.Ints("perm")
 	if len(order) != len(shape) {
@@ -163,6 +168,14 @@ func transposeEffort(c *Cost) float64 {
 			order = append(order, int64(i))
 		}
 	}
+	return order
+}
+
+// transposeEffort: values that stay next to each other are copied in runs, one axis that
+// moves has code of its own, and other orders are followed value by value.
+func transposeEffort(c *Cost) float64 {
+	shape := c.shapeOf(0)
+	order := c.order()
 	var groups [][2]int64 // first axis and size of neighbours that stay neighbours
 	next := int64(-1)
 	for _, a := range order {

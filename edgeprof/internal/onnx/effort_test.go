@@ -90,9 +90,37 @@ func TestEffort(t *testing.T) {
 			if off := math.Abs(math.Log(got / tt.want)); off > math.Log(2.5) {
 				t.Errorf("effort %.3g, want about %.3g", got, tt.want)
 			}
-			if other := effortOf(t, Unfused, tt.n, tt.shapes, tt.whole...); other != 0 {
-				t.Errorf("effort %v in another runtime than ONNX Runtime", other)
-			}
 		})
+	}
+}
+
+// TestPlainEffort: in the Go runtime, only operators and forms that no calibration measures
+// have an effort.
+func TestPlainEffort(t *testing.T) {
+	node := func(op string, attributes ...Attribute) Node { return Node{Op: op, Attributes: attributes} }
+	cube, image := []int64{64, 128, 64}, []int64{1, 16, 64, 64}
+	for name, tt := range map[string]struct {
+		n      Node
+		shapes [][]int64
+		whole  [][]int64
+		want   float64
+	}{
+		"Relu":                      {node("Relu"), [][]int64{cube}, nil, 0},
+		"Softmax over rows":         {node("Softmax"), [][]int64{cube}, nil, 0},
+		"Transpose of rows":         {node("Transpose", Ints("perm", 1, 0, 2)), [][]int64{cube}, nil, 0},
+		"Transpose, reversed":       {node("Transpose", Ints("perm", 2, 1, 0)), [][]int64{cube}, nil, 10},
+		"ReduceMean of rows":        {node("ReduceMean", Ints("axes", 1)), [][]int64{{1, 96, 256}}, nil, 0},
+		"ReduceMean over rows":      {node("ReduceMean", Ints("axes", 2)), [][]int64{cube}, nil, 2.5},
+		"ReduceMean of long rows":   {node("ReduceMean", Ints("axes", 0)), [][]int64{cube}, nil, 2.5},
+		"AveragePool":               {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("strides", 2, 2)), [][]int64{image}, nil, 0},
+		"AveragePool, large window": {node("AveragePool", Ints("kernel_shape", 7, 7)), [][]int64{image}, nil, 16},
+		"Gather of rows":            {node("Gather"), [][]int64{{5000, 256}}, [][]int64{{1, 2}}, 0},
+		"Gather of single values":   {node("Gather", Int("axis", 2)), [][]int64{cube}, [][]int64{{1, 2}}, 40},
+		"Round":                     {node("Round"), [][]int64{cube}, nil, 16},
+	} {
+		got := effortOf(t, Unfused, tt.n, tt.shapes, tt.whole...)
+		if tt.want == 0 && got != 0 || tt.want != 0 && !(math.Abs(math.Log(got/tt.want)) < math.Log(1.5)) {
+			t.Errorf("%s: effort %.3g, want about %.3g", name, got, tt.want)
+		}
 	}
 }

@@ -16,6 +16,8 @@ type Kernel struct {
 	Times     int64  `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
 	// Effort is its time as a multiple of that by the rates of its class; 0 is 1.
 	Effort float64 `dataset:"-"`
+	// Variant names the operator's form where it is not the usual one; "" for that.
+	Variant string `dataset:"-"`
 }
 
 // Product is a kernel as a matrix product: filters, what is summed for one value,
@@ -125,7 +127,7 @@ func (j *joiner) start(c *Cost, times int64) {
 	n := c.node
 	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Product: one, Times: times}
 	k.measure(n, c)
-	k.Precision = j.precision(n, c)
+	k.Precision, k.Variant = j.precision(n, c), c.variant(k)
 	if j.between.gone[n] {
 		return // ONNX Runtime removes it
 	}
@@ -141,7 +143,10 @@ func (j *joiner) start(c *Cost, times int64) {
 			e = whole
 		}
 	}
-	if e != nil && j.fusion == Fused {
+	switch {
+	case j.fusion != Fused:
+		k.Effort = plainEffort(c, k)
+	case e != nil:
 		k.Effort = e(c)
 	}
 	if j.between.restored[n] {

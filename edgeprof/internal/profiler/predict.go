@@ -102,6 +102,8 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 			}
 		}
 	}
+	unmeasured, named := c.unmeasured(kernels, seconds, idle)
+	guessed, warnings = guessed+unmeasured, append(warnings, named...)
 	effort := 0.0
 	for i := range kernels {
 		if estimated(&kernels[i]) {

@@ -1,0 +1,97 @@
+package onnx
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Variants of operators for which the Go runtime takes other times than for their usual form.
+const (
+	variantAxis   = "along an axis before the last"
+	variantFirst  = "over other axes than the first, or of long rows"
+	variantWindow = "over windows of more than 9 values"
+	variantFar    = "of values that lie far apart"
+	variantStep   = "with steps along the last axis"
+)
+
+// Bounds of the usual form: the largest window of the pools that networks commonly have, 3x3,
+// and the distance of values that a transpose or a reduction brings together.
+const (
+	usualWindow   = 9
+	usualDistance = 1024
+)
+
+// variant names the form of an operator if it is not the usual one. The kernel is the
+// operator's, with its window.
+func (c *Cost) variant(k *Kernel) string {
+	switch op := c.node.Op; {
+	case (op == "MaxPool" || op == "AveragePool") && k.Window > usualWindow:
+		return variantWindow
+	case op == "Softmax" && !c.lastAxis(-1):
+		return variantAxis
+	case op == "ReduceMean" && !c.firstAxes():
+		return variantFirst
+	case op == "Transpose" && c.distance() > usualDistance:
+		return variantFar
+	case op == "Slice" && sliceEffort(c) > 1:
+		return variantStep
+	}
+	return ""
+}
+
+// firstAxes reports whether a reduction is over the first axes, but for those of one value,
+// of rows of usual length.
+func (c *Cost) firstAxes() bool {
+	reduced := c.reduced()
+	kept, row := false, int64(1)
+	for i, n := range c.shapeOf(0) {
+		if n != 1 && reduced[i] && kept {
+			return false
+		}
+		if kept = kept || n != 1 && !reduced[i]; kept {
+			row = saturated(row, n)
+		}
+	}
+	return kept && row <= usualDistance
+}
+
+// distance returns how far apart the values lay that a transpose brings next to each other.
+func (c *Cost) distance() int64 {
+	shape, order := c.shapeOf(0), c.order()
+	for _, a := range slices.Backward(order) {
+		if a >= 0 && a < int64(len(shape)) && shape[a] != 1 {
+			n, _ := product(shape[a+1:])
+			return n
+		}
+	}
+	return 1
+}
+
+// plainEffort returns how many times as long the Go runtime takes for an operator as the
+// rates of its class say; 0 is 1, as for the operators that the rates come from. The factors were measured with one thread, operator by
+// operator, tensors of 2 MB.
+func plainEffort(c *Cost, k *Kernel) float64 {
+	switch op := c.node.Op; {
+	case k.Variant == variantWindow:
+		// It reads the whole window for each value; the class's pools have 9 values in
+		// steps of two.
+		return max(1, float64(k.Window)/float64(1+k.Stride*k.Stride)/1.5)
+	case op == "Gather" && c.lastAxis(0):
+		return 40
+	default:
+		return cmp.Or(plainEfforts[op+" "+k.Variant], plainEfforts[op])
+	}
+}
+
+// plainEfforts holds the factors of [plainEffort], by operator or by operator and variant.
+var plainEfforts = map[string]float64{
+	"Sub": 2.5, "Div": 2.5, "Max": 2.5, "Min": 2.5, "Sum": 2, "Where": 2, "PRelu": 5, "LeakyRelu": 2.5,
+	"Equal": 3, "Less": 3, "Greater": 3, "LessOrEqual": 3, "GreaterOrEqual": 3, "And": 3, "Or": 3, "Xor": 3, "Not": 3,
+	"Neg": 3, "Sign": 3, "IsNaN": 4, "Abs": 4.5, "Sqrt": 4.5, "Reciprocal": 4.5, "Softsign": 5, "Floor": 7, "Ceil": 7, "Round": 16, "Cast": 7,
+	"HardSigmoid": 7, "ThresholdedRelu": 7, "Celu": 10, "Tan": 18, "Atan": 18, "Cosh": 19, "Sinh": 24, "Acos": 30, "Asin": 30, "Asinh": 53, "Acosh": 53, "Atanh": 53,
+	"Pow": 4, "Softplus": 2.6, "Mish": 3.3, "HardSwish": 0.25, "Elu": 0.5, "Selu": 0.5,
+	"ArgMax": 6, "ArgMin": 6, "CumSum": 6, "TopK": 50,
+	"ReduceMean " + variantFirst: 2.5, "ReduceSum": 2.5, "ReduceL2": 2.5, "ReduceSumSquare": 2.5, "ReduceL1": 2.5, "ReduceProd": 2.5, "ReduceMax": 4, "ReduceMin": 4, "ReduceLogSum": 2.5, "ReduceLogSumExp": 10,
+	"Transpose " + variantFar: 10, "Slice " + variantStep: 2.5, "Expand": 10, "Tile": 85, "Pad": 100, "DepthToSpace": 37, "SpaceToDepth": 37, "Upsample": 70, "Resize": 60,
+	"ConvTranspose": 4.5,
+}
