@@ -15,10 +15,12 @@ const (
 )
 
 // Bounds of the usual form: the largest window of the pools that networks commonly have, 3x3,
-// and the distance of values that a transpose or a reduction brings together.
+// the distance of values that a transpose brings together, and the length of the rows that a
+// reduction adds up.
 const (
 	usualWindow   = 9
 	usualDistance = 1024
+	usualRow      = 4096
 )
 
 // variant names the form of an operator if it is not the usual one. The kernel is the
@@ -52,7 +54,7 @@ func (c *Cost) firstAxes() bool {
 			row = saturated(row, n)
 		}
 	}
-	return kept && row <= usualDistance
+	return kept && row <= usualRow
 }
 
 // distance returns how far apart the values lay that a transpose brings next to each other.

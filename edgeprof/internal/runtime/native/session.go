@@ -235,11 +235,7 @@ var little = binary.LittleEndian
 // prepare chooses a node's kernel. Nodes that compute shapes were computed by
 // the analysis and need none.
 func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file io.ReaderAt) error {
-	whole := true
-	for _, out := range cost.Outputs {
-		whole = whole && out.Value != nil && wholes(out.Type)
-	}
-	if whole && len(cost.Outputs) > 0 {
+	if shapesAlone(&cost) {
 		for i, name := range n.Outputs {
 			s.constants[name] = true
 			s.known(name, cost.Outputs[i])
@@ -264,16 +260,9 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file i
 		s.steps = append(s.steps, st)
 		return nil
 	}
-	newKernel, ok := kernels[n.Op]
-	switch n.Domain {
-	case "", "ai.onnx":
-	case "com.microsoft":
-		newKernel, ok = microsoft[n.Op]
-	default:
-		ok = false
-	}
+	newKernel, ok := kernelOf(n)
 	if !ok {
-		return fmt.Errorf("%w: node %d: operator %s %s", runtime.ErrUnsupported, cost.Node, n.Domain, n.Op)
+		return noKernel(cost.Node, n)
 	}
 	var err error
 	if st.kernel, err = newKernel(site{opset: a.Model.Opsets[""], file: file, node: n, cost: cost, values: values}); err != nil {
