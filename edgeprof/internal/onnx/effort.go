@@ -93,7 +93,15 @@ func softmaxEffort(c *Cost) float64 {
 	if c.lastAxis(-1) {
 		return 1
 	}
-	return 15
+	return 25
+}
+
+// topKEffort: values along another axis than the last are gathered first.
+func topKEffort(c *Cost) float64 {
+	if c.lastAxis(-1) {
+		return 4
+	}
+	return 18
 }
 
 // cumulativeEffort: the axis is the second input.
@@ -143,7 +151,7 @@ func reductionEffort(c *Cost) float64 {
 	fast, kept := 0.9, 1.6
 	switch c.node.Op {
 	case "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin":
-		fast, kept = 0.17, 1.4
+		fast, kept = 0.17, 0.55
 	case "ReduceProd":
 		fast, kept = 2, 2
 	case "ReduceLogSum", "ReduceLogSumExp":
@@ -170,6 +178,9 @@ func (c *Cost) order() []int64 {
 	}
 	return order
 }
+
+// conflicting is the distance in bytes at which values share places of a cache.
+const conflicting = 4096
 
 // transposeEffort: values that stay next to each other are copied in runs, one axis that
 // moves has code of its own, and other orders are followed value by value.
@@ -205,6 +216,9 @@ func transposeEffort(c *Cost) float64 {
 		return c.runs(1.3, copyRun, elements/max(1, last[1]))
 	}
 	if bits := inputs(c.Inputs).at(0).Type.Bits(); movesOne(firsts) && bits > 0 {
+		if c.distance()*bits/8%conflicting == 0 {
+			return 7 // the values share few places of the cache
+		}
 		return 2.3 * 32 / float64(bits) // value by value
 	}
 	return 35
@@ -302,6 +316,14 @@ func poolEffort(c *Cost) float64 {
 		return 5
 	case 5:
 		return 2
+	}
+	window, _ := product(c.node.Ints("kernel_shape"))
+	stride := int64(1)
+	if v := c.node.Ints("strides"); len(v) > 0 {
+		stride = v[0]
+	}
+	if window > usualWindow {
+		return max(1, float64(window)/float64(1+stride*stride)/5)
 	}
 	return 1
 }

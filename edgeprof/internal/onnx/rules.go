@@ -10,7 +10,7 @@ import (
 // decided by the values of their inputs, and so is the time of NonMaxSuppression.
 var otherOperators = table{
 	"ArgMax ArgMin":     {shape: argument, effort: always(10)},
-	"TopK":              {shape: topK, class: ClassNormalize, effort: always(4)},
+	"TopK":              {shape: topK, class: ClassNormalize, effort: topKEffort},
 	"OneHot":            {shape: oneHot, class: ClassMove, effort: always(30)},
 	"Det":               {shape: determinant, class: ClassNormalize},
 	"NonZero":           {shape: nonZero, class: ClassNormalize, effort: always(40)},
