@@ -85,6 +85,10 @@ func plainEffort(c *Cost, k *Kernel) float64 {
 	}
 }
 
+// PlainEffort returns the factor by which the Go runtime takes longer for an operator in its
+// usual form than the rates of its class say; 0 is 1.
+func PlainEffort(op string) float64 { return plainEfforts[op] }
+
 // plainEfforts holds the factors of [plainEffort], by operator or by operator and variant.
 var plainEfforts = map[string]float64{
 	"Sub": 2.5, "Div": 2.5, "Max": 2.5, "Min": 2.5, "Sum": 2, "Where": 2, "PRelu": 5, "LeakyRelu": 2.5,

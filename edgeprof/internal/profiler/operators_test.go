@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
 
@@ -73,5 +74,25 @@ func TestUnmeasured(t *testing.T) {
 	c.Facts.Runtime = "ort"
 	if p := c.Predict(oneOperator(t, "Identity", cube), device.Device{UUID: "here", Cores: 4}); len(p.Warnings) > 0 {
 		t.Errorf("another runtime: %v", p.Warnings)
+	}
+}
+
+// TestOwnOperators: a model given by --for measures its operators, and their efforts are not
+// counted twice.
+func TestOwnOperators(t *testing.T) {
+	c := bare()
+	c.Low, c.High, c.Shortest = 0.8, 1.2, 1e-9
+	for class := range c.Rates {
+		c.Rates[class] = Rates{Byte: 1e-10, Nodes: 100}
+	}
+	a := oneOperator(t, "Round", []int64{64, 128, 64})
+	before := c.Predict(a, device.Device{UUID: "here", Cores: 4})
+	kernels := measurement.Kernels(a.Kernels(onnx.Unfused))
+	seconds := before.Idle
+	kernels[0].Seconds, kernels[0].Effort = &seconds, 0 // as a table has it
+	c.learnNear([]Case{{Family: Own, Model: "own", Seconds: seconds, Kernels: kernels}})
+	after := c.Predict(a, device.Device{UUID: "here", Cores: 4})
+	if after.Idle < 0.99*before.Idle || after.Idle > 1.01*before.Idle || after.Seconds.High/after.Seconds.Low > uncounted {
+		t.Errorf("before %v, after %v in %v to %v", before.Idle, after.Idle, after.Seconds.Low, after.Seconds.High)
 	}
 }
