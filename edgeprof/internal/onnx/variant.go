@@ -11,6 +11,7 @@ const (
 	variantFirst  = "over other axes than the first, or of long rows"
 	variantWindow = "over windows of more than 9 values"
 	variantFar    = "of values that lie far apart"
+	variantInner  = "of the axes after the first"
 	variantStep   = "with steps along the last axis"
 )
 
@@ -35,6 +36,8 @@ func (c *Cost) variant(k *Kernel) string {
 		return variantFirst
 	case op == "Transpose" && c.distance() > usualDistance:
 		return variantFar
+	case op == "Transpose" && c.innerOrder():
+		return variantInner
 	case op == "Slice" && sliceEffort(c) > 1:
 		return variantStep
 	}
@@ -69,6 +72,20 @@ func (c *Cost) distance() int64 {
 	return 1
 }
 
+// innerOrder reports whether a transpose keeps the first axis and moves the last one, as of
+// a batch of matrices.
+func (c *Cost) innerOrder() bool {
+	var order []int64 // without axes of one value
+	shape := c.shapeOf(0)
+	for _, a := range c.order() {
+		if a >= 0 && a < int64(len(shape)) && shape[a] != 1 {
+			order = append(order, a)
+		}
+	}
+	n := len(order)
+	return n > 2 && order[0] == slices.Min(order) && order[n-1] != slices.Max(order)
+}
+
 // plainEffort returns how many times as long the Go runtime takes for an operator as the
 // rates of its class say; 0 is 1, as for the operators that the rates come from. The factors were measured with one thread, operator by
 // operator, tensors of 2 MB.
@@ -98,6 +115,6 @@ var plainEfforts = map[string]float64{
 	"Pow": 4, "Softplus": 2.6, "Mish": 3.3, "HardSwish": 0.25, "Elu": 0.5, "Selu": 0.5,
 	"ArgMax": 6, "ArgMin": 6, "CumSum": 6, "TopK": 50,
 	"ReduceMean " + variantFirst: 2.5, "ReduceSum": 2.5, "ReduceL2": 2.5, "ReduceSumSquare": 2.5, "ReduceL1": 2.5, "ReduceProd": 2.5, "ReduceMax": 4, "ReduceMin": 4, "ReduceLogSum": 2.5, "ReduceLogSumExp": 10,
-	"Transpose " + variantFar: 10, "Slice " + variantStep: 2.5, "Expand": 10, "Tile": 85, "Pad": 100, "DepthToSpace": 37, "SpaceToDepth": 37, "Upsample": 70, "Resize": 60,
+	"Transpose " + variantFar: 10, "Transpose " + variantInner: 4, "Slice " + variantStep: 2.5, "Expand": 10, "Tile": 85, "Pad": 100, "DepthToSpace": 37, "SpaceToDepth": 37, "Upsample": 70, "Resize": 60,
 	"ConvTranspose": 4.5,
 }

@@ -57,6 +57,8 @@ func TestUnmeasured(t *testing.T) {
 		{"ReduceMean", cube, []onnx.Attribute{onnx.Ints("axes", 1)}, true},
 		{"ReduceMean", cube, []onnx.Attribute{onnx.Ints("axes", 2)}, true},
 		{"Transpose", cube, []onnx.Attribute{onnx.Ints("perm", 1, 0, 2)}, false},
+		{"Transpose", cube, []onnx.Attribute{onnx.Ints("perm", 0, 2, 1)}, true},
+		{"Transpose", []int64{1, 128, 64}, []onnx.Attribute{onnx.Ints("perm", 0, 2, 1)}, false},
 		{"Transpose", cube, []onnx.Attribute{onnx.Ints("perm", 1, 2, 0)}, true},
 		{"Transpose", cube, []onnx.Attribute{onnx.Ints("perm", 2, 1, 0)}, true},
 	} {
