@@ -33,7 +33,7 @@ var realJobs = []struct {
 }
 
 // answered matches a line with the estimated total time.
-var answered = regexp.MustCompile(`^epoch (\S+) of (\d+): (\S+) in all, (\S+) to (\S+); \S+ left$`)
+var answered = regexp.MustCompile(`^(?:epoch|step|iteration|round) (\S+) of (\d+): (\S+) in all, (\S+) to (\S+); \S+ left$`)
 
 // keptAnswer is what one run of a job was said to take, and took, in seconds.
 type keptAnswer struct {
