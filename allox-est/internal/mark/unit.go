@@ -113,6 +113,9 @@ func (n *number) unit() string {
 
 // located says that a number is that of a line in the source file named before it.
 func (n *number) located() bool {
+	if !strings.HasSuffix(n.wide, ":") && !strings.HasSuffix(n.wide, "(") {
+		return false
+	}
 	found := position.FindStringSubmatch(n.wide)
 	return found != nil && unit(strings.ToLower(found[1]+found[2])) == ""
 }
