@@ -12,7 +12,7 @@ import (
 // TestMeasuredOperators: calibration measures exactly the operators that predictions rest on.
 func TestMeasuredOperators(t *testing.T) {
 	missing := map[string]bool{}
-	measured := profiler.MeasuredOperators()
+	measured := profiler.MeasuredOperators
 	for op := range measured {
 		missing[op] = true
 	}

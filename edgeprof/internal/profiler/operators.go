@@ -2,16 +2,15 @@ package profiler
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 )
 
-// measuredOperators are the operators, in their usual form, of the models by which the Go
-// runtime is calibrated, and those that run the same code.
-var measuredOperators = operatorSet(
+// MeasuredOperators holds the operators, in their usual form, of the models by which the Go
+// runtime is calibrated, and those that run the same code. It must not be changed.
+var MeasuredOperators = operatorSet(
 	"Conv Gemm MatMul LSTM MaxPool AveragePool GlobalAveragePool LRN",
 	"Relu Clip Sigmoid Tanh Erf Add Mul Softmax LayerNormalization BatchNormalization ReduceMean",
 	"Concat Flatten Reshape Slice Transpose",
@@ -19,9 +18,6 @@ var measuredOperators = operatorSet(
 	"Identity Squeeze Unsqueeze Dropout", // copies, as Reshape is
 	"If Loop Scan",                       // what they run is counted by itself
 )
-
-// MeasuredOperators returns the operators that the Go runtime's rates rest on.
-func MeasuredOperators() map[string]bool { return maps.Clone(measuredOperators) }
 
 func operatorSet(lists ...string) map[string]bool {
 	set := map[string]bool{}
@@ -48,7 +44,7 @@ func (c *Calibration) unmeasured(kernels []measurement.Kernel, seconds []float64
 	for i := range kernels {
 		k := &kernels[i]
 		_, own := c.kinds[kindOf(k)]
-		if k.Op == "" || measuredOperators[k.Op] && k.Variant == "" || own && k.Variant == "" || c.Rates[k.Class].Nodes == 0 {
+		if k.Op == "" || MeasuredOperators[k.Op] && k.Variant == "" || own && k.Variant == "" || c.Rates[k.Class].Nodes == 0 {
 			continue
 		}
 		part := seconds[i] / max(idle, least)
