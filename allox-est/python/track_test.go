@@ -45,7 +45,7 @@ func installed(t *testing.T) (packages, programs string) {
 	return packages, programs
 }
 
-// loop runs a Python program with allox_est.track and returns what it prints on both
+// loop runs a Python program with allox_est.track and returns its output on both
 // outputs.
 func loop(t *testing.T, packages, programs, program string) (stdout, stderr string, err error) {
 	t.Helper()
@@ -244,7 +244,7 @@ for i in bar:
 		cmd := exec.Command(exe, "-B", path)
 		cmd.Env = append(os.Environ(), "PYTHONPATH="+packages, "PATH="+programs+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+t.TempDir())
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		said, err := os.Create(path + ".out") // no pipe: what it forked would hold it open
+		said, err := os.Create(path + ".out") // no pipe: forked processes would hold it open
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +252,7 @@ for i in bar:
 		_ = cmd.Run() // it is killed
 		said.Close()
 		out, _ := os.ReadFile(said.Name())
-		t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // what it forked
+		t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // forked processes
 		pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
 		if err != nil {
 			t.Fatalf("%s: no program was started: %q", end, out)

@@ -24,7 +24,7 @@ func TestForms(t *testing.T) {
 		name   string
 		units  float64
 		lines  []string
-		length float64 // 0: none is told
+		length float64 // 0: the output contains none
 		last   float64 // of the marks
 		rate   string  // how a counter without a length is described
 	}{

@@ -111,7 +111,7 @@ func (n *number) unit() string {
 	return u
 }
 
-// located says that a number is that of a line in the source file named before it.
+// located reports whether a number is a line of the source file named before it.
 func (n *number) located() bool {
 	if !strings.HasSuffix(n.wide, ":") && !strings.HasSuffix(n.wide, "(") {
 		return false
@@ -120,7 +120,7 @@ func (n *number) located() bool {
 	return found != nil && unit(strings.ToLower(found[1]+found[2])) == ""
 }
 
-// configured says that the words before a number are of a setting.
+// configured reports whether the words before a number name a setting.
 func configured(left string) bool {
 	return announces.MatchString(left) || plural.MatchString(left) || settings.MatchString(left)
 }

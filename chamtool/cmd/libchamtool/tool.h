@@ -78,11 +78,11 @@ struct ring {
 // unread counts the tasks of a construct of which a ring had no room for an event.
 struct unread {
     _Atomic uint64_t place, iteration;      // of the construct; the last one that was counted
-    _Atomic uint64_t created, begun, ended; // without those that an event tells of
+    _Atomic uint64_t created, begun, ended; // without those that have an event
     _Atomic uint64_t ticks, longest;        // of the ended ones, without runs and waits within
-    _Atomic uint64_t torn;                  // of which an event told the creation or the beginning, and none the end
-    _Atomic uint64_t waits, waited;         // that no event tells of, and their ticks without runs within
-    _Atomic uint64_t unbegun;               // of the begun ones, those whose creation an event told
+    _Atomic uint64_t torn;                  // whose creation or beginning has an event, but not the end
+    _Atomic uint64_t waits, waited;         // without an event, and their ticks without runs within
+    _Atomic uint64_t unbegun;               // of the begun ones, those whose creation has an event
 };
 
 // Dialects, as in package event.
