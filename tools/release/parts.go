@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -20,13 +19,14 @@ var architectures = []string{"amd64", "arm64"}
 // Parts writes the content of each tool's packages in addition to its program, as
 // trees of a prefix such as /usr: into/TOOL/ARCH/{bin,lib,share}. They contain
 // completions, manual pages, the licence, those of the program's modules, its bill
-// of materials, and what needs a C compiler, for another architecture if its cross
-// compiler is installed. Each tree and its program make a wheel too.
+// of materials, and what needs a C compiler. Each tree and its program make wheels
+// too, and into/foretime-VERSION-py3-none-any.whl requires all tools.
 func Parts(ctx context.Context, ws *workspace.Workspace, version, into string) error {
 	into, err := filepath.Abs(into)
 	if err != nil {
 		return err
 	}
+	var tools []tool
 	for _, m := range ws.Modules {
 		if _, err := os.Stat(filepath.Join(m.Dir, "cmd", m.Name)); err != nil {
 			continue // not a tool
@@ -35,8 +35,9 @@ func Parts(ctx context.Context, ws *workspace.Workspace, version, into string) e
 		if err := t.parts(ctx); err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
+		tools = append(tools, t)
 	}
-	return nil
+	return wheelOfAll(ws, tools, version, into)
 }
 
 // tool is a module whose program has the module's name.
@@ -72,7 +73,7 @@ func (t tool) parts(ctx context.Context) error {
 		if err := t.natives(ctx, arch); err != nil {
 			return err
 		}
-		if err := t.wheel(filepath.Join(built, arch), arch); err != nil {
+		if err := t.wheels(filepath.Join(built, arch), arch); err != nil {
 			return err
 		}
 	}
@@ -154,20 +155,27 @@ func (t tool) papers(program, arch string, licences map[string]Licence) error {
 	return file.WriteJSON(filepath.Join(doc, "sbom.cdx.json"), bill)
 }
 
-// compilers maps each architecture to its C compiler on a machine of any other.
-var compilers = map[string]string{"amd64": "x86_64-linux-gnu-gcc", "arm64": "aarch64-linux-gnu-gcc"}
-
-// natives writes what needs a C compiler, if there is one for the architecture.
-func (t tool) natives(ctx context.Context, arch string) error {
-	cc := "cc"
-	if arch != runtime.GOARCH {
-		cc = compilers[arch]
-		if _, err := exec.LookPath(cc); err != nil {
-			return nil
-		}
+// compiler returns the C compiler of packages: clang from the Python package ziglang,
+// which contains the headers and symbols of every glibc and so builds on any machine
+// for an old one.
+func compiler(ctx context.Context, arch string) (string, error) {
+	if _, err := (command{name: "python3"}).run(ctx, "-m", "ziglang", "version"); err != nil {
+		return "", fmt.Errorf("packages need a C compiler for old systems: python3 -m pip install %s: %w", ziglang, err)
 	}
+	return "python3 -m ziglang cc -target " + machines[arch] + "-linux-gnu." + glibc, nil
+}
+
+// ziglang is the compiler's package and version.
+const ziglang = "ziglang==0.17.1"
+
+// natives writes what needs a C compiler.
+func (t tool) natives(ctx context.Context, arch string) error {
 	at := filepath.Join(t.into, arch)
 	lib := filepath.Join(at, "lib", "foretime")
+	cc, err := compiler(ctx, arch)
+	if err != nil {
+		return err
+	}
 	cgo := []string{"GOARCH=" + arch, "CGO_ENABLED=1", "CC=" + cc}
 	switch t.Name {
 	case "chamtool":

@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"golang.org/x/mod/module"
-	"golang.org/x/mod/semver"
 
 	"github.com/foretime/foretime/tools/workspace"
 )
@@ -57,6 +56,8 @@ func TestRehearsal(t *testing.T) {
 		{"start", r.start},
 		{"papers", r.papers},
 		{"wheels", r.wheels},
+		{"downloads", r.downloads},
+		{"systems", r.systems},
 	} {
 		if !t.Run(step.name, func(t *testing.T) {
 			if err := step.run(t.Context()); err != nil {
@@ -182,10 +183,6 @@ func (r *rehearsal) goreleaser(ctx context.Context) error {
 	return run(ctx, r.clone.Root, env, filepath.Join(bin, "goreleaser"), "release", "--skip=publish", "--clean", "--config", "tools/release/goreleaser/goreleaser.yaml")
 }
 
-// glibc is the oldest C library that libraries must run with: RHEL 9, Debian 12 and
-// Ubuntu 22.04 have it.
-const glibc = "v2.34"
-
 // libraries checks that compiled libraries are for the architecture of their
 // directory, and need no newer C library.
 func (r *rehearsal) libraries(context.Context) error {
@@ -211,16 +208,8 @@ func linked(path string, machine elf.Machine) error {
 	if f.Machine != machine {
 		return fmt.Errorf("is for %v", f.Machine)
 	}
-	symbols, err := f.ImportedSymbols()
-	if err != nil {
-		return err
-	}
-	for _, s := range symbols {
-		if v, ok := strings.CutPrefix(s.Version, "GLIBC_"); ok && semver.Compare("v"+v, glibc) > 0 {
-			return fmt.Errorf("%s needs glibc %s", s.Name, v)
-		}
-	}
-	return nil
+	_, err = needsGlibc(path)
+	return err
 }
 
 // prefix returns the directory of the unpacked packages.
@@ -304,7 +293,7 @@ func (r *rehearsal) papers(ctx context.Context) error {
 // their README and guides.
 var prepared = map[string][]string{
 	"allox-est": nil,
-	"chamtool":  {"chamtool", "host", "--tool", "lib/foretime/libchamtool.so", "--", "--threads", "2", "--tasks", "100", "--iterations", "5"},
+	"chamtool":  {"chamtool", "host", "--tool", "libexec/foretime/libchamtool.so", "--", "--threads", "2", "--tasks", "100", "--iterations", "5"},
 	"deft":      nil,
 	"edgeprof":  {"edgeprof", "synth", "resnet", "--width", "0.5", "--resolution", "96", "--out", "resnet.onnx"},
 	"mirage":    {"mirage", "log", "synth", "--days", "30", "--seed", "1", "--out", "month.log"},
@@ -334,7 +323,7 @@ func (r *rehearsal) tryWheel(ctx context.Context, m workspace.Module) error {
 	if err != nil {
 		return err
 	}
-	wheels, _ := filepath.Glob(filepath.Join(r.clone.Root, "out", "parts", m.Name, "*_"+machines[runtime.GOARCH]+".whl")) // the pattern is well formed
+	wheels, _ := filepath.Glob(filepath.Join(r.clone.Root, "out", "parts", m.Name, "*-manylinux*_"+machines[runtime.GOARCH]+"*.whl")) // the pattern is well formed
 	if len(wheels) != 1 {
 		return fmt.Errorf("%d wheels for %s", len(wheels), runtime.GOARCH)
 	}
@@ -350,7 +339,7 @@ func (r *rehearsal) tryWheel(ctx context.Context, m workspace.Module) error {
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return err
 	}
-	if err := os.Symlink(filepath.Join(venv, "lib"), filepath.Join(work, "lib")); err != nil {
+	if err := os.Symlink(filepath.Join(venv, "libexec"), filepath.Join(work, "libexec")); err != nil {
 		return err
 	}
 	commands := [][]string{{m.Name, "--version"}}

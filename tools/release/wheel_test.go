@@ -45,11 +45,11 @@ func TestWheel(t *testing.T) {
 		}
 	}
 	made := tool{Module: workspace.Module{Name: "a-hello", Dir: filepath.Join(dir, "hello")}, version: "v0.2.0-rc1", into: filepath.Join(dir, "into")}
-	if err := made.wheel(filepath.Join(dir, "built", "amd64"), "amd64"); err != nil {
+	if err := made.wheels(filepath.Join(dir, "built", "amd64"), "amd64"); err != nil {
 		t.Fatal(err)
 	}
 	const base = "foretime_a_hello-0.2.0rc1"
-	r, err := zip.OpenReader(filepath.Join(made.into, base+"-py3-none-manylinux_2_17_x86_64.whl"))
+	r, err := zip.OpenReader(filepath.Join(made.into, base+"-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64.whl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestWheel(t *testing.T) {
 	slices.Sort(names)
 	if diff := cmp.Diff([]string{
 		"a_hello/__init__.py", "a_hello/_program.py", "a_hello/py.typed",
-		base + ".data/data/lib/f/x.so", base + ".data/data/share/man/a.1",
+		base + ".data/data/libexec/f/x.so", base + ".data/data/share/man/a.1",
 		base + ".data/scripts/a-hello", base + ".data/scripts/helper",
 		base + ".dist-info/METADATA", base + ".dist-info/RECORD", base + ".dist-info/WHEEL",
 		base + ".dist-info/licenses/copyright", base + ".dist-info/licenses/licences.txt", base + ".dist-info/sboms/sbom.cdx.json",

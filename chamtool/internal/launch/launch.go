@@ -30,14 +30,15 @@ var (
 const library = "libchamtool.so"
 
 // Tool returns the path of libchamtool.so: the given one, or that next to the command, in
-// lib/foretime or lib next to or above it, or in the working directory. The error wraps
+// lib/foretime or lib next to or above it, libexec/foretime above it, as pip installs it, or in
+// the working directory. The error wraps
 // [ErrNoTool] and names the places.
 func Tool(given, command, dir string) (string, error) {
 	places := []string{given}
 	if given == "" {
 		at := filepath.Dir(command)
 		places = nil
-		for _, in := range []string{at, filepath.Join(at, "lib", "foretime"), filepath.Join(at, "..", "lib", "foretime"), filepath.Join(at, "..", "lib"), dir} {
+		for _, in := range []string{at, filepath.Join(at, "lib", "foretime"), filepath.Join(at, "..", "lib", "foretime"), filepath.Join(at, "..", "lib"), filepath.Join(at, "..", "libexec", "foretime"), dir} {
 			places = append(places, filepath.Join(in, library))
 		}
 	}

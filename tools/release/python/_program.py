@@ -23,9 +23,20 @@ class Estimate:
 
 
 def path(name: str) -> str:
-    """Where the package has one of its files."""
-    own = importlib.metadata.files("foretime-" + __package__.replace("_", "-"))
-    return os.path.realpath(next(f.locate() for f in own if f.name == name))
+    """Returns the path of a file that was installed with the package.
+
+    The record of installed files gives it; pip install --target writes none that
+    holds, and puts programs into bin and the other files next to the packages.
+    """
+    package = __package__.replace("_", "-")
+    own = importlib.metadata.files("foretime-" + package) or []
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    places = [str(f.locate()) for f in own if f.name == name]
+    places += [os.path.join(here, *folder, name) for folder in (("bin",), ("libexec", "foretime"))]
+    for place in places:
+        if os.path.isfile(place):
+            return os.path.realpath(place)
+    raise FileNotFoundError("%s of foretime-%s is not installed: looked in %s" % (name, package, ", ".join(places)))
 
 
 def ask(*words: str, **flags: object) -> dict:
