@@ -8,40 +8,16 @@
     for batch in allox_est.track(loader):  # a progress bar, as tqdm's, with an interval
         ...
 
-Arguments by name are the flags of the commands. time_writter and
-time_writter_callbacks, which tell epochs from within a job, come with it.
+Each command that answers in JSON is a function; its arguments by name are the flags of
+the command. The modules time_writter and time_writter_callbacks, which report epochs from
+within a job, come with it.
 """
 
-import dataclasses
-import typing
-
-from ._program import Estimate, Failed, ask, typed
+from ._answers import Job, Jobs
+from ._commands import *  # noqa: F403
+from ._commands import __all__ as _commands
+from ._program import Answer, Estimate, ProgramError, UsageError, version
 from ._track import Track, track, trange
 
-__all__ = ["Estimate", "Failed", "Job", "Track", "estimate", "run", "track", "trange"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Job:
-    """The whole job on a device; what was refused is None."""
-
-    wall_seconds: typing.Optional[Estimate]
-    wall_uncontended_seconds: typing.Optional[Estimate]
-    cpu_seconds: typing.Optional[Estimate]
-
-
-def run(*command: str, **flags: object) -> typing.Dict[str, Job]:
-    """Samples a job and returns what it takes, by device."""
-    return _jobs(ask("run", "--", *command, **flags))
-
-
-def estimate(*file: str, **flags: object) -> typing.Dict[str, Job]:
-    """The same from the journal of earlier runs, without starting any."""
-    return _jobs(ask("estimate", *file, **flags))
-
-
-def _jobs(answer):
-    def device(d):
-        return Job(*(typed(Estimate, d[f.name]) if d.get(f.name) else None for f in dataclasses.fields(Job)))
-
-    return {name: device(d) for name, d in answer["devices"].items()}
+__version__ = version()
+__all__ = ["Answer", "Estimate", "Job", "Jobs", "ProgramError", "Track", "UsageError", "track", "trange", *_commands]

@@ -12,13 +12,16 @@ policy knows what is urgent, and when:
 
 Without libdeft.so, or outside of a session, all of it does nothing: the same
 program runs anywhere. Needs nothing but the standard library.
+
+In the package foretime-deft each command of deft that answers in JSON is a function too.
 """
 
 import contextlib
 import ctypes
+import typing
 
 
-def _find():
+def _find() -> typing.Optional[typing.Tuple[typing.Any, typing.Any]]:
     """The two C functions, from the preloaded library or the shim."""
     for name in (None, "libdeft.so", "libcuda.so.1"):
         try:
@@ -55,10 +58,19 @@ def job_end() -> bool:
 
 
 @contextlib.contextmanager
-def job(slo_ms: float = 0):
+def job(slo_ms: float = 0) -> typing.Iterator[None]:
     """A job as a block, ended also where the block raises."""
     job_begin(slo_ms)
     try:
         yield
     finally:
         job_end()
+
+
+try:  # a copy of this file alone has no commands
+    from ._commands import *  # noqa: F403
+    from ._program import Answer, ProgramError, UsageError, version  # noqa: F401
+
+    __version__ = version()
+except ImportError:
+    pass

@@ -2,52 +2,19 @@
 
     import edgeprof
 
-    best = edgeprof.rank("model.onnx")[0]
-    print(best.node, best.seconds.value, best.seconds.low, best.seconds.high)
+    devices = edgeprof.rank("model.onnx")
+    print(devices[0].node, devices[0].seconds.value, devices[0].seconds.high)
+    print(devices.to_frame())  # with pandas
     print(edgeprof.time("model.onnx").p50_seconds)
 
-Arguments by name are the flags of the commands: rank(path, source="file:devices.json").
+Each command that answers in JSON is a function; its arguments by name are the flags of
+the command.
 """
 
-import dataclasses
-import typing
+from ._answers import Candidate, Candidates, Timing
+from ._commands import *  # noqa: F403
+from ._commands import __all__ as _commands
+from ._program import Answer, Estimate, ProgramError, Table, UsageError, version
 
-from ._program import Estimate, Failed, ask, typed
-
-__all__ = ["Candidate", "Estimate", "Failed", "Timing", "rank", "time"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Candidate:
-    """A device, a runtime and the predicted time of one inference."""
-
-    node: str
-    device_model: str
-    runtime: str
-    seconds: Estimate
-    reasons: typing.List[str]
-
-
-@dataclasses.dataclass(frozen=True)
-class Timing:
-    """How long inferences took."""
-
-    model: str
-    runtime: str
-    runs: int
-    min_seconds: float
-    p50_seconds: float
-    p90_seconds: float
-
-
-def rank(model: str, **flags: object) -> typing.List[Candidate]:
-    """The devices by predicted time, the fastest first."""
-    return [
-        typed(Candidate, c, seconds=typed(Estimate, c, value=c["predicted_execution_time"]))
-        for c in ask("rank", model, **flags)["candidates"]
-    ]
-
-
-def time(model: str, **flags: object) -> Timing:
-    """Runs the model on this machine."""
-    return typed(Timing, ask("time", model, **flags))
+__version__ = version()
+__all__ = ["Answer", "Candidate", "Candidates", "Estimate", "ProgramError", "Table", "Timing", "UsageError", *_commands]

@@ -1,48 +1,19 @@
-"""When a job would start on a batch cluster, by its log or a Slurm in reach.
+"""When a job would start on a batch cluster, from its log or from a Slurm in reach.
 
-    import mirage
+    import datetime, mirage
 
-    answer = mirage.when("month.log", at="2023-01-20T12:00", job_nodes=4, job_limit="24h")
-    print(answer.start, answer.wait_hours.low, answer.wait_hours.high)
+    job = mirage.when("month.log", at=datetime.datetime(2023, 1, 20, 12), job_nodes=4, job_limit="24h")
+    print(job.start, job.wait_hours.low, job.wait_hours.high)
+    print(job.alternatives.to_frame())  # with pandas
 
-Arguments by name are the flags of the command.
+Each command that answers in JSON is a function; its arguments by name are the flags of
+the command.
 """
 
-import dataclasses
-import typing
+from ._answers import Alternative, Start
+from ._commands import *  # noqa: F403
+from ._commands import __all__ as _commands
+from ._program import Answer, Estimate, ProgramError, Table, UsageError, version
 
-from ._program import Estimate, Failed, ask, typed
-
-__all__ = ["Alternative", "Answer", "Estimate", "Failed", "when"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Alternative:
-    """Another shape of the job, which would start earlier."""
-
-    shape: str
-    wait_hours: Estimate
-    earlier_hours: float
-
-
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """When a job that is submitted at an instant would start."""
-
-    at: str
-    wait_hours: Estimate
-    start: str
-    alternatives: typing.List[Alternative]
-
-
-def when(*log: str, **flags: object) -> Answer:
-    """When a job would start: of a log and its queue, or of the Slurm in reach."""
-    answer = ask("when", *log, **flags)
-    return typed(
-        Answer,
-        answer,
-        wait_hours=typed(Estimate, answer["wait_hours"]),
-        alternatives=[
-            typed(Alternative, a, wait_hours=typed(Estimate, a["wait_hours"])) for a in answer.get("alternatives") or []
-        ],
-    )
+__version__ = version()
+__all__ = ["Alternative", "Answer", "Estimate", "ProgramError", "Start", "Table", "UsageError", *_commands]

@@ -24,7 +24,8 @@ type Env struct {
 	Stderr io.Writer // log lines, progress, errors
 	// Log writes to Stderr. Domain packages never see it.
 	Log *logrus.Logger
-	// Terminal reports whether Stderr is a terminal.
+	// Terminal reports whether Stderr is a terminal, or passes on to one: then there are
+	// progress bars.
 	Terminal bool
 	// Root is the machine's root file system; its /proc, /sys and /etc describe the
 	// machine.
@@ -83,6 +84,9 @@ func (e *Env) Verbose() bool { return e.Log.IsLevelEnabled(logrus.DebugLevel) }
 // Directory Specification.
 func OSEnv() *Env {
 	env := NewEnv(os.Stdin, os.Stdout, os.Stderr)
+	if os.Getenv("FORETIME_PROGRESS") == "1" { // set by the Python packages
+		env.Terminal = true
+	}
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" { // https://no-color.org
 		env.Log.Formatter.(*plainLog).DisableColors = true
 	}

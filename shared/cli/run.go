@@ -94,7 +94,7 @@ func prepare(env *Env, root *cobra.Command) {
 		return env.guardInputs(c, args)
 	}
 	if root.HasSubCommands() {
-		root.AddCommand(newManCommand(root))
+		root.AddCommand(newManCommand(root), newDescribeCommand(root))
 	}
 	visitCommands(root, func(c *cobra.Command) {
 		c.Args = usageArgs(c)

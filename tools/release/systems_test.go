@@ -30,7 +30,7 @@ func (r *rehearsal) downloads(ctx context.Context) error {
 	return nil
 }
 
-// links returns the options of pip that name the folders of the wheels.
+// links returns the options of pip that name the directories of the wheels.
 func (r *rehearsal) links() (options []string) {
 	parts := filepath.Join(r.clone.Root, "out", "parts")
 	for _, folder := range []string{"", "allox-est", "chamtool", "deft", "edgeprof", "mirage"} {
@@ -40,7 +40,7 @@ func (r *rehearsal) links() (options []string) {
 }
 
 // firstAnswers installs all tools and gets an answer of each, as a new user of a bare
-// system does; then it installs them into a folder, and asks two from Python.
+// system does; then it installs them into a directory, and asks two from Python.
 const firstAnswers = `set -eu
 mount -t proc proc /proc
 cd "$(mktemp -d)"

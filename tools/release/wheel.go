@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,7 +84,6 @@ func (t tool) wheels(program, arch string) error {
 // wheel packs a program, files of its tree for an architecture, and the tool's Python
 // modules; the module of the tool's name becomes a package.
 func (t tool) wheel(program, arch string, files, platforms []string) error {
-	module := strings.ReplaceAll(t.Name, "-", "_")
 	f, err := os.CreateTemp(t.into, ".wheel-*")
 	if err != nil {
 		return err
@@ -95,24 +95,39 @@ func (t tool) wheel(program, arch string, files, platforms []string) error {
 	for _, at := range files {
 		w.copy(at, w.place(strings.TrimPrefix(at, filepath.Join(t.into, arch)+"/"), t.Name))
 	}
-	for _, folder := range []string{"python", "hook"} {
-		files, _ := filepath.Glob(filepath.Join(t.Dir, folder, "*.py")) // the pattern is well formed
-		for _, at := range files {
-			name := strings.Replace(filepath.Base(at), module+".py", module+"/__init__.py", 1)
-			if strings.HasPrefix(name, "_") {
-				name = module + "/" + name
-			}
-			w.copy(at, name)
-		}
+	modules, err := pythonModules(t.Dir, t.Name)
+	w.setError(err)
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		w.add(name, modules[name])
 	}
-	w.add(module+"/_program.py", starter)
-	w.add(module+"/py.typed", nil) // PEP 561
 	readme, err := os.ReadFile(filepath.Join(t.Dir, "README.md"))
 	w.setError(err)
 	tag := "py3-none-" + strings.Join(platforms, "_"+machines[arch]+".") + "_" + machines[arch]
 	w.describe(t.Name, string(readme), tag, "License-File: copyright\nLicense-File: licences.txt\n")
 	w.setError(errors.Join(w.zip.Close(), f.Chmod(0o644), os.Rename(f.Name(), filepath.Join(t.into, w.base+"-"+tag+".whl"))))
 	return w.err
+}
+
+// pythonModules returns the Python files of a tool by their names below site-packages.
+// The module of the tool's name becomes a package with the modules that begin with _.
+func pythonModules(dir, name string) (map[string][]byte, error) {
+	module := strings.ReplaceAll(name, "-", "_")
+	modules := map[string][]byte{module + "/_program.py": starter, module + "/py.typed": nil} // PEP 561
+	for _, folder := range []string{"python", "hook"} {
+		files, _ := filepath.Glob(filepath.Join(dir, folder, "*.py*")) // the pattern is well formed
+		for _, at := range files {
+			name := strings.Replace(filepath.Base(at), module+".py", module+"/__init__.py", 1)
+			if strings.HasPrefix(name, "_") {
+				name = module + "/" + name
+			}
+			body, err := os.ReadFile(at)
+			if err != nil {
+				return nil, err
+			}
+			modules[name] = body
+		}
+	}
+	return modules, nil
 }
 
 // wheelOfAll packs the project foretime, which contains nothing and requires all tools.

@@ -24,7 +24,7 @@ type episodes struct {
 func (e *episodes) flags(c *cobra.Command, count int, interval span) {
 	e.settings, e.interval, e.history = newSettings(), interval, 14*86400
 	f := c.Flags()
-	f.StringVar(&e.start, "start", "", "submission time of the first predecessor")
+	f.StringVar(&e.start, "start", "", "submission `date` of the first predecessor")
 	f.IntVar(&e.count, "episodes", count, "number of service pairs to simulate")
 	f.Var(&e.interval, "interval", "time between the submissions of two predecessors (4h, 1d)")
 	f.Var(&e.history, "history", "time simulated before --start, beginning with an idle cluster")

@@ -106,8 +106,8 @@ func (s *settings) openQueue(env *cli.Env, t *trace.Trace, path string) error {
 type dates struct{ from, to string }
 
 func (d *dates) flags(c *cobra.Command) {
-	c.Flags().StringVar(&d.from, "from", "", "begin of the submissions, a day or time, inclusive")
-	c.Flags().StringVar(&d.to, "to", "", "end of the submissions, a day or time, exclusive")
+	c.Flags().StringVar(&d.from, "from", "", "begin of the submissions, a `date`, inclusive")
+	c.Flags().StringVar(&d.to, "to", "", "end of the submissions, a `date`, exclusive")
 }
 
 // of parses the dates, each of which may be "", in the log's time zone.

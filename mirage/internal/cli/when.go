@@ -173,7 +173,7 @@ SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&w.at, "at", "", "submission time of the job (default: the last submission in the log, or the log's end if it contains a queue)")
+	f.StringVar(&w.at, "at", "", "submission `date` of the job (default: the last submission in the log, or the log's end if it contains a queue)")
 	f.Float64Var(&q.Overlap, "curve", 0, "print the distribution of the start time, and when to submit a successor if an hour of overlap costs C hours of interruption (--curve=C; --curve alone: 1)")
 	f.Lookup("curve").NoOptDefVal = "1"
 	f.StringVar(&q.Queued, "job", "", "live Slurm: a job that waits in the queue, 12345 or 12345_7")
@@ -258,7 +258,7 @@ func anyQuestion() question { return question{forecast.Question{Nodes: 1}, 86400
 // flags adds the flags that describe a job, on a command line or in a URL. The prefix
 // keeps them apart from other flags of a command.
 func (q *question) flags(f *pflag.FlagSet, prefix string) {
-	f.StringVar(&q.By, "by", "", "print the probability of a start by this time (2026-11-23T08:00, 08:00, tomorrow, now+2hours)")
+	f.StringVar(&q.By, "by", "", "print the probability of a start by this `date` (2026-11-23T08:00, 08:00, tomorrow, now+2hours)")
 	f.IntVar(&q.Nodes, prefix+"nodes", q.Nodes, "nodes of the job, or processors if the log counts processors")
 	f.Var(&q.limit, prefix+"limit", "time limit of the job")
 	f.StringVar(&q.Partition, prefix+"partition", "", "partition of the job")

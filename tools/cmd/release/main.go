@@ -45,6 +45,18 @@ func newRoot(*cli.Env) *cobra.Command {
 				return release.Parts(c.Context(), ws, args[0], args[1])
 			},
 		},
+		&cobra.Command{
+			Use:   "python [TOOL ...]",
+			Short: "write the Python functions of the tools' commands, MODULE/python/_commands.py",
+			Args:  cobra.ArbitraryArgs,
+			RunE: func(c *cobra.Command, args []string) error {
+				ws, err := workspace.Find(".")
+				if err != nil {
+					return err
+				}
+				return release.WriteCommands(c.Context(), ws, args...)
+			},
+		},
 	)
 	return root
 }
