@@ -67,16 +67,6 @@ func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 	return env
 }
 
-// LogTime is the time format of a log line.
-const LogTime = "2006-01-02T15:04:05.000Z07:00"
-
-// LogTimes adds the time to every log line, for a command that runs for long.
-func (e *Env) LogTimes() {
-	if f, ok := e.Log.Formatter.(*plainLog); ok {
-		f.DisableTimestamp, f.FullTimestamp, f.TimestampFormat = false, true, LogTime
-	}
-}
-
 // Verbose reports whether --verbose was given.
 func (e *Env) Verbose() bool { return e.Log.IsLevelEnabled(logrus.DebugLevel) }
 

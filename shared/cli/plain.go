@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/sirupsen/logrus"
 )
 
 // Plain returns a text with every character escaped, such as \x1b, that could
@@ -124,22 +122,4 @@ func plainJSON(text []byte) []byte {
 		}
 	}
 	return b.Bytes()
-}
-
-// plainLog formats log entries with escaped texts; on a terminal logrus prints them
-// unchanged.
-type plainLog struct{ logrus.TextFormatter }
-
-// Format implements logrus.Formatter.
-func (f *plainLog) Format(e *logrus.Entry) ([]byte, error) {
-	if f.DisableColors {
-		return f.TextFormatter.Format(e) // which quotes the texts
-	}
-	safe := *e
-	safe.Message = Plain(strings.ReplaceAll(e.Message, "\n", "; "))
-	safe.Data = make(logrus.Fields, len(e.Data))
-	for name, value := range e.Data {
-		safe.Data[name] = plainArgument(value)
-	}
-	return f.TextFormatter.Format(&safe)
 }

@@ -45,6 +45,7 @@ Policies:
 	c.Flags().Float64Var(&s.Rules.Slack, "slack", 0, slackHelp)
 	c.Flags().StringVar(&s.Metrics, "metrics", "", "serve Prometheus metrics on this address too, such as 127.0.0.1:9440")
 	c.Flags().DurationVar(&s.Linger, "linger", 0, "end this long after the last program (0: never)")
+	env.LogFormat(c)
 	cli.First(c, "policy", "session", "device", "metrics")
 	return c
 }

@@ -196,7 +196,7 @@ func TestRealKubernetes(t *testing.T) {
 		t.Skipf("cannot mount in a namespace here: %v: %s", err, out)
 	}
 	n := newNode(t)
-	text, err := os.ReadFile("kubernetes.yaml")
+	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "kubernetes.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func TestManifest(t *testing.T) {
 			user, _, _ = strings.Cut(of, ":")
 		}
 	}
-	text, err := os.ReadFile("kubernetes.yaml")
+	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "kubernetes.yaml"))
 	if err != nil || user == "" {
 		t.Fatal(err, user)
 	}

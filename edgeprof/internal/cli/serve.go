@@ -95,6 +95,7 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 		},
 	}
 	s.at.Flags(c, "127.0.0.1:7001")
+	env.LogFormat(c)
 	s.from.flags(c, "", " (default: prometheus if its address is given, else local)")
 	f := c.Flags()
 	f.StringVar(&s.model, "model", "", "model file of train or XGBoost, or rates of calibrate (default: the rates of calibrate, or the built-in ones)")

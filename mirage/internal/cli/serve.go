@@ -85,6 +85,7 @@ not answer, the reply is status 502 with the cause.`,
 	}
 	w.flags(c)
 	at.Flags(c, "127.0.0.1:7002")
+	env.LogFormat(c)
 	c.Flags().StringVar(&tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $MIRAGE_TOKEN, or no token)")
 	c.Flags().DurationVar(&every, "refresh", 5*time.Second, "maximum age of the snapshot of a live Slurm")
 	cli.First(c, "addr", "config", "refresh", "level", "token-file")

@@ -21,6 +21,17 @@ func Log(e *cli.Env, r access.Request, level logrus.Level) {
 	if !e.Log.IsLevelEnabled(level) {
 		return
 	}
+	if e.JSONLog() {
+		fields := logrus.Fields{
+			"id": r.ID, "method": r.Method, "path": r.Path, "status": r.Status, "bytes": r.Bytes,
+			"took_seconds": r.Took.Seconds(), "remote": r.Remote,
+		}
+		if r.Err != nil {
+			fields["error"] = r.Err.Error()
+		}
+		e.Log.WithFields(fields).Log(level, "request")
+		return
+	}
 	line := fmt.Appendf(nil, "time=%q level=%s msg=request id=%s method=%s path=%s status=%d bytes=%d took=%v remote=%q",
 		time.Now().Format(cli.LogTime), level, r.ID, r.Method, (&url.URL{Path: r.Path}).EscapedPath(), r.Status, r.Bytes, r.Took.Round(time.Microsecond), r.Remote)
 	if r.Err != nil {

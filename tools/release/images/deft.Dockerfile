@@ -4,7 +4,7 @@
 #   docker build -f tools/release/images/deft.Dockerfile -t deft out/release/dist
 #   docker run -u $(id -u) -v /dev/shm:/dev/shm deft daemon --session cuda
 #
-# deft/internal/daemon/kubernetes.yaml copies the library from /opt/deft.
+# deft/deploy/kubernetes.yaml copies the library from /opt/deft.
 FROM debian:12-slim
 ARG TARGETARCH
 RUN --mount=type=bind,target=/packages \
