@@ -34,8 +34,14 @@ for path in files:
         resolver = jsonschema.RefResolver(schema.get("$id", ""), schema, store={"https://kubernetes.io/api/_definitions.json": definitions})
         for e in jsonschema.Draft7Validator(schema, resolver=resolver).iter_errors(o):
             print("%s: %s %s: %s: %s" % (path, o["kind"], o["metadata"]["name"], "/".join(map(str, e.path)), e.message))
+        pod = o["spec"]["template"]["spec"] if "template" in o.get("spec", {}) else {}
+        for c in pod.get("containers", []):
+            print("run", path.split("/")[1], *(c.get("command", [None])[1:] + c.get("args", [])))
+            if not (c["securityContext"]["runAsNonRoot"] and c["securityContext"]["readOnlyRootFilesystem"] and "livenessProbe" in c):
+                print("%s: %s: %s" % (path, c["name"], c["securityContext"]))
 `
 
+// TestRealManifests checks the manifests, and lets the programs read their own flags.
 func TestRealManifests(t *testing.T) {
 	schemas, _ := filepath.Glob(filepath.Join("..", "out", "real", "pip", "kubernetes-validate==*", "kubernetes_validate", "kubernetes-json-schema", "*-local-strict")) // the pattern is well formed
 	if len(schemas) == 0 {
@@ -50,8 +56,24 @@ func TestRealManifests(t *testing.T) {
 		t.Fatalf("manifests %q", files)
 	}
 	out, err := exec.CommandContext(t.Context(), "/usr/bin/python3", append([]string{"-W", "ignore", "-c", validate, newest}, files...)...).CombinedOutput()
-	if err != nil || len(out) > 0 {
-		t.Errorf("%v: %s", err, out)
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	bin, ran := t.TempDir(), 0
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		if words[0] != "run" {
+			t.Error(strings.TrimSpace(line))
+			continue
+		}
+		program := build(t, bin, words[1], "./cmd/"+words[1])
+		if out, err := exec.CommandContext(t.Context(), program, append(words[2:], "--help")...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", strings.TrimSpace(line), err, out)
+		}
+		ran++
+	}
+	if ran != len(files) {
+		t.Errorf("%d containers in %d files", ran, len(files))
 	}
 }
 
