@@ -15,7 +15,7 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-var build = regexp.MustCompile(`\bgo build\b[^\n` + "`" + `]*? -o (\S+) (?:[^\n` + "`" + `]*? )?(\./\S+?)(?:[\s` + "`" + `]|$)`)
+var goBuild = regexp.MustCompile(`\bgo build\b[^\n` + "`" + `]*? -o (\S+) (?:[^\n` + "`" + `]*? )?(\./\S+?)(?:[\s` + "`" + `]|$)`)
 
 // Builds returns one line, "file:line: what is wrong", for each go build of a
 // Markdown file that does not work at the root of the project (its package is
@@ -49,7 +49,7 @@ func Builds(ws *workspace.Workspace) ([]string, error) {
 				continue
 			}
 			var wrong []string
-			for _, m := range build.FindAllStringSubmatch(line, -1) {
+			for _, m := range goBuild.FindAllStringSubmatch(line, -1) {
 				wrong = append(wrong, obstacle(ws.Root, m[1], m[2]))
 			}
 			for _, m := range goTest.FindAllStringSubmatch(line, -1) {
