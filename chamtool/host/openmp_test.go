@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -298,6 +299,27 @@ func TestRealOpenMPFlood(t *testing.T) {
 	}
 	if b := s.Beyond; b.Seconds <= 0 || b.Seconds > 3*s.RunSeconds || b.Longest <= 0 || b.Longest > b.Seconds {
 		t.Errorf("%v s of tasks, the longest %v, in a run of %v s", b.Seconds, b.Longest, s.RunSeconds)
+	}
+}
+
+// Untied tasks that leave their threads at every step are counted exactly: the runtime may report
+// the end of one on a thread that ran an earlier part of it.
+func TestRealOpenMPUntied(t *testing.T) {
+	needOpenMP(t)
+	program := harmful(t)
+	for _, slots := range []string{"4096", "64"} {
+		for range 5 {
+			out, logs := underOMPT(t, []string{"CHAMTOOL_RING_SLOTS=" + slots, "OMP_NUM_THREADS=4"}, program, "untied")
+			tasks, err := strconv.ParseUint(strings.TrimSpace(out), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := rankOf(t, logs)
+			s := r.Summary
+			if s.Created != tasks || s.Started != tasks || s.Ended != tasks || s.Incomplete+s.Bad+s.Dropped != 0 || uint64(len(r.Log.Rows))+s.Unread != tasks {
+				t.Errorf("%d rows, the program counted %d: %+v", len(r.Log.Rows), tasks, s.Counts)
+			}
+		}
 	}
 }
 

@@ -117,10 +117,10 @@ static unsigned loop_here(struct ring *r) {
         if (run->construct & COUNTED) {
             struct unread *u = unread_of(r, run->construct);
             add(&u->created, UINT64_MAX), add(&u->begun, UINT64_MAX); // one less
-        } else push(EVENT_RUNTIMES, 1, 0, ticks(), run->token, 0);
+        } else push(EVENT_RUNTIMES, 1, 0, ticks(), atomic_load_explicit(&run->token, memory_order_relaxed), 0);
     }
     run->loop |= RUNTIMES;
-    return (unsigned)(run->loop & ~(uint64_t)RUNTIMES);
+    return (unsigned)(run->loop & 0x3ff);
 }
 
 // INNER marks the data of a parallel region within another one or within a task, HELPERS that
@@ -146,6 +146,9 @@ static __thread unsigned implicit_tasks;
 // as the runtime does with a task that its parent waits for.
 static __thread unsigned team_sizes[16];
 
+// bases are the tasks that were under way when this thread came to them.
+static __thread uint32_t bases[16];
+
 static inline int alone(void) { return implicit_tasks > 0 && implicit_tasks <= 16 && team_sizes[implicit_tasks - 1] == 1; }
 
 static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads, unsigned number, int flags) {
@@ -154,7 +157,7 @@ static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
     if (endpoint == OMPT_BEGIN) {
         helper = parallel && parallel->value == HELPERS;
         if (begun && !helper) join_team();
-        if (implicit_tasks < 16) team_sizes[implicit_tasks] = threads;
+        if (implicit_tasks < 16) team_sizes[implicit_tasks] = threads, bases[implicit_tasks] = mine ? (uint32_t)mine->depth : 0;
         implicit_tasks++;
     } else implicit_tasks -= implicit_tasks > 0;
 }
@@ -174,11 +177,63 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
     if (on()) notice_unloads();
 }
 
+// under_way tells whether a task lies on this thread's stack.
+static inline int under_way(const struct ring *r, uint64_t token) {
+    for (uint64_t i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0; i--)
+        if (atomic_load_explicit(&r->under_way[i - 1].token, memory_order_relaxed) == token) return 1;
+    return 0;
+}
+
+// TAKEN marks the token of a task under way that another thread has told the end of.
+#define TAKEN (1ull << 63)
+
+// An untied task ends when its last part is over and the threads that ran earlier parts have
+// left them. The runtime reports the end on the thread that comes last, and nothing on the
+// thread of the last part. That part is then still on top of its thread's tasks: the thread that
+// hears of the end takes it from there, unless the thread itself has noticed before.
+
+// end_elsewhere tells the end of a task whose last part another thread ran.
+int end_elsewhere(struct ring *r, uint64_t token, uint64_t at) {
+    for (struct ring *other = atomic_load(&tool.rings); other; other = other->next) {
+        uint64_t depth = __atomic_load_n(&other->depth, __ATOMIC_ACQUIRE);
+        for (uint64_t i = depth < MOST_NESTED ? depth : MOST_NESTED; other != r && i > 0; i--) {
+            uint64_t there = token;
+            struct under_way run = other->under_way[i - 1];
+            if (!atomic_compare_exchange_strong(&other->under_way[i - 1].token, &there, token | TAKEN)) continue;
+            run.untold = run.inner;
+            push_run(r, EVENT_RUN, 1, &run, token, ELSEWHERE, at, 0);
+            return 1;
+        }
+    }
+    return 1; // the thread itself told it
+}
+
+// settle_top ends the part on top of this thread's tasks, which is over.
+static __attribute__((noinline)) void settle_top(struct ring *r) {
+    struct under_way *run = end_inner(r);
+    uint64_t at = ticks(), token = atomic_load(&run->token);
+    int told = !(token & TAKEN) && atomic_compare_exchange_strong(&run->token, &token, 0) && push_run(r, EVENT_RUN, 1, run, token, r->shown, at, 0);
+    contain(innermost(r), run, at, told);
+}
+
+// settle ends the parts on top of this thread's tasks that are over without a report: those
+// that follow the task, or the region, that the thread is in. A task that has just ended a part
+// is in none of them.
+static inline void settle(struct ring *r, const ompt_data *current) {
+    while (__builtin_expect(r->depth > 0 && r->depth <= MOST_NESTED && r->under_way[r->depth - 1].loop & CONTINUED, 0)) {
+        uint64_t token = current ? token_of(current->value) : 0, top = atomic_load(&r->under_way[r->depth - 1].token) & ~TAKEN;
+        uint64_t base = implicit_tasks > 0 && implicit_tasks <= 16 ? bases[implicit_tasks - 1] : 0;
+        if (token == top || r->depth <= base || (token && !under_way(r, token))) return;
+        settle_top(r);
+    }
+}
+
 static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, int flags, int dependences, const void *address) {
-    (void)by, (void)frame;
+    (void)frame;
     struct ring *r;
     if (!creates() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
     if ((dependences || r->depth > 0) && !atomic_load_explicit(&omp.bound, memory_order_relaxed)) atomic_store_explicit(&omp.bound, 1, memory_order_relaxed);
+    settle(r, by);
     uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address, token = name();
     unsigned number = 0;
     if (__builtin_expect(of_runtime(entry) || loops_deep > 0, 0)) number = loop_here(r);
@@ -278,16 +333,10 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     publish(r, head, 1 + further);
 }
 
-// under_way tells whether a task lies on this thread's stack.
-static inline int under_way(const struct ring *r, uint64_t token) {
-    for (uint64_t i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0; i--)
-        if (r->under_way[i - 1].token == token) return 1;
-    return 0;
-}
-
 static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     struct ring *r;
     if (!on() || !(r = my_ring())) return;
+    settle(r, prior);
     switch (status) {
     case OMPT_TASK_COMPLETE:
     case OMPT_TASK_CANCEL:
@@ -305,15 +354,19 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
         if (prior->value & BEGUN && under_way(r, token_of(prior->value))) end_run(EVENT_PART, 1, token_of(prior->value));
         return;
     }
-    uint64_t at = ticks();
-    if (!(next->value & BEGUN)) {
+    uint64_t at = ticks(), continued = next->value & BEGUN ? CONTINUED : 0;
+    if (!continued) {
         next->value |= BEGUN;
         describe(r, at, &next->value);
-    } else if (__builtin_expect(!(next->value & COUNTED) && !has_spare(r, 2), 0)) { // what follows is only counted
-        next->value |= COUNTED;
-        add(&unread_of(r, construct_of(next->value))->torn, 1);
+    } else if (!(next->value & COUNTED)) {
+        if (has_spare(r, 3)) push(EVENT_CONTINUE, 1, 0, at, token, 0);
+        else next->value |= COUNTED, add(&unread_of(r, construct_of(next->value))->torn, 1); // what follows is only counted
     }
-    if (r->depth < MOST_NESTED) r->under_way[r->depth].loop = loop_of(next->value), r->under_way[r->depth].construct = construct_of(next->value) | (next->value & COUNTED);
+    if (r->depth < MOST_NESTED) {
+        struct under_way *run = &r->under_way[r->depth];
+        run->loop = loop_of(next->value) | continued;
+        run->construct = construct_of(next->value) | (next->value & COUNTED);
+    }
     begin_run(r, token, at);
 }
 
@@ -356,9 +409,10 @@ static inline int class(int kind) {
 // An iteration ends where all its tasks were waited for: at a taskwait, a taskgroup's end,
 // a barrier, or the end of a parallel region.
 static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
-    (void)task, (void)address;
+    (void)address;
     struct ring *r;
     if (!on() || (helper && !(mine && mine->depth > 0)) || !(r = my_ring())) return;
+    settle(r, task);
     if (endpoint == OMPT_BEGIN) {
         if (r->depth == 0) entered = atomic_load(&tool.iteration);
         push_wait(EVENT_WAIT_START, class(kind), 0);

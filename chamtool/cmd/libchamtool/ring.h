@@ -44,6 +44,7 @@ struct ring *first_ring(void) HIDDEN; // this thread's; NULL where there is no m
 void look_back(struct ring *r, uint64_t head) HIDDEN;
 void note_place(uint64_t place) HIDDEN;
 void notice_unloads(void) HIDDEN; // outside tasks
+int end_elsewhere(struct ring *r, uint64_t token, uint64_t at) HIDDEN; // 1 if another thread ran the task's last part
 void lose(uint64_t token, int ended) HIDDEN; // a task that began and did not end, or the other way round
 
 enum { IN_CHILD = -1 };
@@ -128,8 +129,9 @@ static inline void push(int kind, int flag, int32_t number, uint64_t at, uint64_
 // COUNTED marks a task of which the events have no room: it is counted by its construct.
 #define COUNTED (1ull << 62)
 
-// RUNTIMES marks a task under way that is the runtime's own.
-enum { RUNTIMES = 1 << 15 };
+// RUNTIMES marks a task under way that is the runtime's own, CONTINUED one of which this is
+// not the first part.
+enum { RUNTIMES = 1 << 15, CONTINUED = 1 << 16 };
 
 // name gives a task an identity that no other open task of this process has.
 static inline uint64_t name(void) {
@@ -148,7 +150,8 @@ static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
     }
     if (r->depth < MOST_NESTED) {
         struct under_way *run = &r->under_way[r->depth];
-        run->token = token, run->start = at, run->cpu = cpu, run->inner = run->untold = 0;
+        atomic_store_explicit(&run->token, token, memory_order_relaxed);
+        run->start = at, run->cpu = cpu, run->inner = run->untold = 0;
         r->shown += !(run->construct & COUNTED);
     }
     r->depth++;
@@ -183,7 +186,7 @@ static inline void count_run(struct ring *r, struct under_way *run, uint64_t at,
 
 // push_run writes a run, or a part of one; its CPU time, where it was taken, and the time
 // within it that no event told go as sizes do. It returns 0 if the run was only counted.
-static inline int push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t end, uint64_t cpu) {
+static inline int push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t token, uint64_t depth, uint64_t end, uint64_t cpu) {
     uint64_t sizes = run->untold ? 2 : cpu != 0, further = sizes != 0, ended = kind == EVENT_RUN;
     if (tool.process.dialect == DIALECT_OMPT) {
         if (run->construct & COUNTED) {
@@ -198,11 +201,11 @@ static inline int push_run(struct ring *r, int kind, int flag, struct under_way 
     }
     uint64_t head = room(r, 1 + further);
     if (head == UINT64_MAX) return 0;
-    int32_t place = (int32_t)((uint32_t)r->shown << 16 | (uint32_t)((sched_getcpu() + 1) & 0xffff));
+    int32_t place = (int32_t)((uint32_t)depth << 16 | (uint32_t)((sched_getcpu() + 1) & 0xffff));
     uint64_t *slot = r->slots[head & r->mask];
     slot[0] = header(kind, flag, sizes, further, place);
     slot[1] = run->start;
-    slot[2] = run->token;
+    slot[2] = token;
     slot[3] = end;
     if (further) {
         uint64_t *more = r->slots[(head + 1) & r->mask];
@@ -224,25 +227,31 @@ static inline struct under_way *end_inner(struct ring *r) {
     return run;
 }
 
+// contain adds the time of a run to that within the task around it.
+static inline void contain(struct under_way *outer, const struct under_way *run, uint64_t end, int told) {
+    outer->inner += end - run->start;
+    if (!told) outer->untold += end - run->start - (run->inner - run->untold);
+}
+
 // end_run tells of the run of a task, or of a part of it. Those that began within
 // it and have not ended never will.
 static inline void end_run(int kind, int flag, uint64_t token) {
     uint64_t at = ticks(), i, cpu = 0;
     struct ring *r = my_ring();
     if (!r) return;
-    for (i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0 && r->under_way[i - 1].token != token; i--) {}
+    for (i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0 && atomic_load_explicit(&r->under_way[i - 1].token, memory_order_relaxed) != token; i--) {}
     if (__builtin_expect(i == 0 || r->depth > MOST_NESTED, 0)) { // nested too deep, or it began before there was a tool
+        if (tool.process.dialect == DIALECT_OMPT && r->depth <= MOST_NESTED && end_elsewhere(r, token, at)) return;
         if (r->depth > MOST_NESTED) r->depth--;
         lose(token, 1);
         return;
     }
-    while (__builtin_expect(r->depth > i, 0)) lose(end_inner(r)->token, 0);
+    while (__builtin_expect(r->depth > i, 0)) lose(atomic_load_explicit(&end_inner(r)->token, memory_order_relaxed), 0);
     struct under_way *run = end_inner(r);
     if (run->cpu) cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - run->cpu;
-    int told = push_run(r, kind, flag, run, at, cpu);
-    struct under_way *outer = innermost(r);
-    outer->inner += at - run->start;
-    if (!told) outer->untold += at - run->start - (run->inner - run->untold);
+    int told = push_run(r, kind, flag, run, token, r->shown, at, cpu);
+    if (kind == EVENT_PART) atomic_store_explicit(&run->token, 0, memory_order_relaxed);
+    contain(innermost(r), run, at, told);
 }
 
 // push_wait tells that the thread comes to a place where it waits, or leaves it, within the

@@ -26,6 +26,7 @@ enum {
     EVENT_PART,
     EVENT_RUNTIMES,
     EVENT_DEPENDS,
+    EVENT_CONTINUE,
 };
 
 enum {
@@ -37,6 +38,7 @@ enum {
     SLOT_WORDS = 4,
     MAX_SIZES = 15 * SLOT_WORDS,
     MOST_NESTED = 65535,
+    ELSEWHERE = MOST_NESTED, // in place of the depth of a run: another thread than the ring's ran it
     CONSTRUCTS = 256, // that are counted separately; those beyond share number 0
     ITERATIONS = 8,   // the same of iterations that follow one another
     UNLOADS = 48, // a place holds the number of unloads above its address: what is loaded later may have the same address
@@ -65,8 +67,9 @@ struct ring {
     uint64_t unsampled; // tasks begun since the CPU time of one was taken
     uint64_t depth; // tasks under way, the outermost first
     struct under_way {
-        uint64_t token, start, cpu; // cpu: the thread's CPU time at the start, 0 if not taken
-        uint64_t loop;              // OpenMP: the number of its taskloop, and RUNTIMES
+        _Atomic uint64_t token;
+        uint64_t start, cpu;        // cpu: the thread's CPU time at the start, 0 if not taken
+        uint64_t loop;              // OpenMP: the number of its taskloop, RUNTIMES and CONTINUED
         uint64_t construct;         // OpenMP: its construct, and COUNTED
         uint64_t inner, untold;     // ticks of the runs and waits within it; of them, those that no event told
         uint64_t from, before[2];   // of its wait: the tick of its beginning, inner and untold then

@@ -38,6 +38,30 @@ static void nest(int depth) {
 #pragma omp taskwait
 }
 
+static long begun; // tasks of fibonacci
+
+// fibonacci creates untied tasks that leave their threads.
+static long fibonacci(int n) {
+    long a, b;
+    if (n < 2) return n;
+#pragma omp task untied shared(a) firstprivate(n)
+    {
+#pragma omp atomic
+        begun++;
+#pragma omp taskyield
+        a = fibonacci(n - 1);
+    }
+#pragma omp task untied shared(b) firstprivate(n)
+    {
+#pragma omp atomic
+        begun++;
+#pragma omp taskyield
+        b = fibonacci(n - 2);
+    }
+#pragma omp taskwait
+    return a + b;
+}
+
 static int fail(const char *what) {
     fprintf(stdout, "%s\n", what);
     return 1;
@@ -132,6 +156,12 @@ int main(int argc, char **argv) {
         }
     }
     if (!strcmp(how, "flood")) tasks(200000);
+    if (!strcmp(how, "untied")) {
+#pragma omp parallel
+#pragma omp single
+        fibonacci(16);
+        printf("%ld\n", begun);
+    }
     if (!strcmp(how, "_exit") || !strcmp(how, "exec")) {
         tasks(1000);
         usleep(atoi(argv[2]) * 1000);

@@ -24,12 +24,13 @@ const (
 	Part                        // OpenMP: a run that goes on later, perhaps on another thread
 	Runtimes                    // OpenMP: a task that is the runtime's own, none of the program's
 	Depends                     // OpenMP: the addresses that an opened task depends on follow, with bit 63 if it writes there
-	lastKind    = Depends
+	Continue                    // OpenMP: a task goes on after a Part, perhaps on another thread
+	lastKind    = Continue
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's", "depends"}
+	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's", "depends", "continue"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -62,6 +63,9 @@ const MaxSizes = 15 * Words
 // MostNested bounds the tasks that run within each other on one thread. Tasks nested deeper are
 // Lost.
 const MostNested = 65535
+
+// Elsewhere is the depth of a Run that another thread than the ring's ran.
+const Elsewhere = MostNested
 
 // Slot is one slot of a ring.
 //

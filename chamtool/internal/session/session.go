@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -206,11 +207,16 @@ func (s *Session) drain(rings []*event.Ring) int {
 		return 0
 	}
 	defer s.spend()()
-	s.clock.Show(s.o.Clock())
+	ticks, ns := s.o.Clock()
+	s.clock.Show(ticks, ns)
 	if !s.clock.Ready() {
 		return 0 // its rate is known in a moment
 	}
-	events := s.tracker.Drain(rings)
+	cut := uint64(math.MaxUint64)
+	if s.o.Dialect == event.OpenMP {
+		cut = ticks
+	}
+	events := s.tracker.DrainUntil(rings, cut)
 	s.countUnread(rings)
 	return events
 }

@@ -205,10 +205,24 @@ func (s *Summary) lacking() string {
 	if s.RowsLost > 0 {
 		text += fmt.Sprintf("; %s could not be written, so the log is incomplete", plural.Count(s.RowsLost, "row"))
 	}
+	if s.Incomplete > 0 && s.Dropped == 0 {
+		text += fmt.Sprintf("; the creation, beginning or end of %s is missing", plural.Count(int(s.Incomplete), "task"))
+	}
+	if n := s.open(); n > 0 {
+		text += fmt.Sprintf("; %s did not end", plural.Count(int(n), "task"))
+	}
 	if n := s.beyondLimit(); n > 0 {
 		text += fmt.Sprintf("; %s only counted by function, since the log is at its limit (CHAMTOOL_LOG_MEGABYTES)", plural.Count(n, "task"))
 	}
 	return text
+}
+
+// open returns the number of tasks that did not end. A rank of Chameleon gives tasks away.
+func (s *Summary) open() uint64 {
+	if s.Dialect != event.OpenMP.String() {
+		return 0
+	}
+	return s.Created - min(s.Created, s.Ended)
 }
 
 // beyondLimit returns the number of tasks that the log had no room for.
@@ -244,6 +258,7 @@ func Together(all []*Summary) string {
 	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
 	for _, s := range all {
 		sum.Dropped, sum.RowsLost, sum.Unread, sum.Dialect = sum.Dropped+s.Dropped, sum.RowsLost+s.RowsLost, sum.Unread+s.Unread, s.Dialect
+		sum.Incomplete, sum.Created, sum.Ended = sum.Incomplete+s.Incomplete, sum.Created+s.Created, sum.Ended+s.Ended
 		if s.Beyond != nil {
 			if sum.Beyond == nil {
 				sum.Beyond = &Beyond{}

@@ -111,7 +111,14 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 			}
 		default:
 			c.when = s[event.WordTicks]
-			return true
+			last := c.when
+			switch s.Kind() {
+			case event.Run:
+				last = max(last, s[event.WordEnd])
+			case event.Part:
+				c.when, last = s[event.WordEnd], s[event.WordEnd]
+			}
+			return last <= t.cut
 		}
 		c.skip(r, s)
 	}

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"slices"
+
 	"github.com/foretime/foretime/chamtool/internal/event"
 )
 
@@ -57,6 +59,7 @@ type node struct {
 	before      []*node
 	depth       int
 	created     int                  // children
+	lane        int                  // one more than the number of the thread that it is under way on; 0 if it is not
 	own, below  uint64               // its work, and that of its ended descendants
 	locations   map[uint64]*location // that its children depend on, by address
 }
@@ -111,6 +114,14 @@ func (s *spans) strand(lane int) *strand {
 
 func (st *strand) top() *node { return st.stack[len(st.stack)-1] }
 
+// cut takes the tasks from an index on off the stack.
+func (st *strand) cut(i int) {
+	for _, n := range st.stack[i:] {
+		n.lane = 0
+	}
+	st.stack = st.stack[:i]
+}
+
 // advance counts a task's own work up to a tick.
 func (s *spans) advance(n *node, at uint64) {
 	if n.waits == 0 && n.since > 0 && at > n.since {
@@ -141,7 +152,7 @@ func (s *spans) update(st *strand, at uint64) {
 // join starts a thread's implicit task.
 func (s *spans) join(lane int, at uint64) {
 	st := s.strand(lane)
-	st.stack = st.stack[:1]
+	st.cut(1)
 	n := st.stack[0]
 	n.construct, n.since, n.waits = outside, at, 0
 	n.path.raise(s.front())
@@ -233,8 +244,11 @@ func (s *spans) follow(n, before *node) {
 	n.before = append(n.before, before)
 }
 
-// begin puts a task on a thread's stack.
+// begin puts a task on a thread's stack, at its beginning or where it goes on.
 func (s *spans) begin(lane int, n *node, at uint64) {
+	if n.lane > 0 { // its part has not been told
+		s.end(lane, n, at, false)
+	}
 	st := s.strand(lane)
 	s.advance(st.top(), at)
 	switch gap := at - min(at, st.idle); {
@@ -246,7 +260,7 @@ func (s *spans) begin(lane int, n *node, at uint64) {
 	}
 	s.ready--
 	st.idle = 0
-	n.begun, n.since = true, at
+	n.begun, n.since, n.lane = true, at, lane+1
 	s.raise(n)
 	st.stack = append(st.stack, n)
 	s.update(st, at)
@@ -263,19 +277,15 @@ func (s *spans) raise(n *node) {
 
 // end takes a task off a thread's stack. Parts of a task that leaves its thread are ended
 // without being done.
-func (s *spans) end(lane int, n *node, start, at uint64, done bool) {
+func (s *spans) end(lane int, n *node, at uint64, done bool) {
 	st := s.strand(lane)
-	i := len(st.stack) - 1
-	for i > 0 && st.stack[i] != n {
-		i--
-	}
-	if i > 0 {
+	if n.lane > 0 {
+		st = s.strand(n.lane - 1) // another thread may tell the end
 		s.advance(n, at)
-		st.stack = st.stack[:i]
-	} else if at > start { // it went on here after it had left another thread
-		n.path.add(n.construct, at-start)
-		n.own += at - start
-		s.work += at - start
+		st.cut(slices.Index(st.stack, n))
+		if !done {
+			s.ready++
+		}
 	}
 	top := st.top()
 	top.since = max(top.since, at)

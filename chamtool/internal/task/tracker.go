@@ -1,6 +1,7 @@
 package task
 
 import (
+	"math"
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
@@ -77,7 +78,8 @@ type Tracker[M any] struct {
 	left      int    // most taskwaits that one worker left
 	settled   int    // iterations of which every run has been reported
 	spans     spans
-	graph     bool // the runtime reports the graph of tasks
+	graph     bool   // the runtime reports the graph of tasks
+	cut       uint64 // tick behind which this Drain takes no event
 	sizes     []int64
 }
 
@@ -151,6 +153,14 @@ func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks.get(token) }
 // twice: creations are taken up to the second reading first, then the other
 // events up to the first reading, and no start lacks its creation.
 func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
+	return t.DrainUntil(rings, math.MaxUint64)
+}
+
+// DrainUntil is Drain for the events up to a tick before the call. A task that leaves its
+// thread and goes on elsewhere is followed in order then: whatever happened before an event
+// that is taken is taken too.
+func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
+	t.cut = cut
 	for len(t.lanes) < len(rings) {
 		t.lanes = append(t.lanes, lane{number: len(t.lanes)})
 		t.started = append(t.started, nil)
@@ -259,6 +269,10 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.arrived(s)
 	case event.Begin:
 		t.opened(l, r, s, at)
+	case event.Continue:
+		if task := t.tasks.get(s[event.WordToken]); task != nil && task.node != nil && task.node.begun {
+			t.spans.begin(l.number, task.node, s[event.WordTicks])
+		}
 	case event.Runtimes:
 		t.exclude(s[event.WordToken])
 	case event.Part:
@@ -381,7 +395,7 @@ func (t *Tracker[M]) part(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	if task := t.tasks.get(s[event.WordToken]); task != nil {
 		task.parts += max(0, span-nested)
 		if task.node != nil {
-			t.spans.end(l.number, task.node, s[event.WordTicks], s[event.WordEnd], false)
+			t.spans.end(l.number, task.node, s[event.WordEnd], false)
 		}
 	}
 }
@@ -399,7 +413,10 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.counts.Ended++
 	token, start, end := s[event.WordToken], s[event.WordTicks], s[event.WordEnd]
 	span := t.clock.Between(start, end)
-	nested := l.nest(s.Depth(), span) + t.untold(r, s, at)
+	nested := t.untold(r, s, at)
+	if s.Depth() != event.Elsewhere {
+		nested += l.nest(s.Depth(), span)
+	}
 	task := t.started[l.number] // open until its end, which is now
 	if task == nil {
 		t.counts.Incomplete++
@@ -409,7 +426,7 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.told = max(t.told, end)
 	if task.node != nil && task.node.begun {
 		t.spans.raise(task.node)
-		t.spans.end(l.number, task.node, start, end, true)
+		t.spans.end(l.number, task.node, end, true)
 		task.node = nil
 	}
 	if task.runtimes || task.blank {
