@@ -88,9 +88,17 @@ static inline __attribute__((always_inline)) void describe(int kind, int flag, u
     push_task(kind, flag, at, token, entry, p);
 }
 
+// on_task_create leaves half of a ring to the runs of tasks. One whose creation has no room is
+// described where it starts, as those from other ranks are.
 static void on_task_create(void *task, tool_data *data, const void *caller) {
     (void)caller;
-    if (!creates() || !data) return;
+    struct ring *r;
+    if (!creates() || !data || !(r = my_ring())) return;
+    if (__builtin_expect(!has_room(r, 2 * r->quarter), 0)) {
+        data->value = 0;
+        add(&r->dropped, 1);
+        return;
+    }
     data->value = name();
     describe(EVENT_CREATE, TASK_LOCAL, ticks(), task, data->value);
 }

@@ -333,6 +333,16 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     publish(r, head, 1 + further);
 }
 
+// cancel tells that a task was discarded before it began.
+static void cancel(struct ring *r, uint64_t task) {
+    if (task & COUNTED || !has_spare(r, 1)) {
+        struct unread *u = unread_of(r, construct_of(task));
+        add(&u->cancelled, 1);
+        add(&u->torn, !(task & COUNTED));
+        add(&u->unbegun, !(task & COUNTED));
+    } else push(EVENT_CANCEL, 1, (int32_t)atomic_load_explicit(&tool.iteration, memory_order_relaxed), ticks(), token_of(task), 0);
+}
+
 static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     struct ring *r;
     if (!on() || !(r = my_ring())) return;
@@ -341,7 +351,10 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     case OMPT_TASK_COMPLETE:
     case OMPT_TASK_CANCEL:
     case OMPT_TASK_DETACH:
-        if (!(prior->value & BEGUN)) return; // an implicit task, or one that began before there was a tool
+        if (!(prior->value & BEGUN)) { // an implicit task, one that began before there was a tool, or one that never began
+            if (status == OMPT_TASK_CANCEL && token_of(prior->value)) cancel(r, prior->value);
+            return;
+        }
         end_run(EVENT_RUN, 1, token_of(prior->value));
         prior->value = 0;
         return; // what goes on is on the stack already

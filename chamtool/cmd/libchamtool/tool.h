@@ -27,6 +27,7 @@ enum {
     EVENT_RUNTIMES,
     EVENT_DEPENDS,
     EVENT_CONTINUE,
+    EVENT_CANCEL,
 };
 
 enum {
@@ -86,6 +87,7 @@ struct unread {
     _Atomic uint64_t torn;                  // whose creation or beginning has an event, but not the end
     _Atomic uint64_t waits, waited;         // without an event, and their ticks without runs within
     _Atomic uint64_t unbegun;               // of the begun ones, those whose creation has an event
+    _Atomic uint64_t cancelled;             // of the created ones, those that never began
 };
 
 // Dialects, as in package event.

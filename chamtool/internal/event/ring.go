@@ -43,7 +43,7 @@ const Iterations = 8
 
 // unread is struct unread of tool.h.
 type unread struct {
-	place, iteration, created, begun, ended, ticks, longest, torn, waits, waited, unbegun atomic.Uint64
+	place, iteration, created, begun, ended, ticks, longest, torn, waits, waited, unbegun, cancelled atomic.Uint64
 }
 
 // Unread counts the tasks of a construct of which a ring had no room for an event.
@@ -55,6 +55,7 @@ type Unread struct {
 	Torn                  uint64 // whose creation or beginning has an event, but not the end
 	Waits, Waited         uint64 // without an event, and their ticks without runs within
 	Unbegun               uint64 // of the begun ones, those whose creation has an event
+	Cancelled             uint64 // of the created ones, those that never began
 }
 
 // Ring is one thread's events.
@@ -127,8 +128,8 @@ func (r *Ring) Unread() (counts []Unread, changed uint64) {
 	for n := range min(r.h.used.Load(), Constructs) {
 		for i := range r.h.unread[n] {
 			u := &r.h.unread[n][i]
-			c := Unread{u.place.Load(), u.iteration.Load(), u.created.Load(), u.begun.Load(), u.ended.Load(), u.ticks.Load(), u.longest.Load(), u.torn.Load(), u.waits.Load(), u.waited.Load(), u.unbegun.Load()}
-			if c.Created|c.Begun|c.Ended|c.Torn|c.Waits != 0 {
+			c := Unread{u.place.Load(), u.iteration.Load(), u.created.Load(), u.begun.Load(), u.ended.Load(), u.ticks.Load(), u.longest.Load(), u.torn.Load(), u.waits.Load(), u.waited.Load(), u.unbegun.Load(), u.cancelled.Load()}
+			if c.Created|c.Begun|c.Ended|c.Torn|c.Waits|c.Cancelled != 0 {
 				counts = append(counts, c)
 			}
 		}
@@ -153,6 +154,7 @@ func (r *Ring) Count(construct int, c Unread) {
 	u.waits.Add(c.Waits)
 	u.waited.Add(c.Waited)
 	u.unbegun.Add(c.Unbegun)
+	u.cancelled.Add(c.Cancelled)
 	r.h.used.Store(max(r.h.used.Load(), uint64(construct)+1))
 	r.h.changed.Add(1)
 }

@@ -25,12 +25,13 @@ const (
 	Runtimes                    // OpenMP: a task that is the runtime's own, none of the program's
 	Depends                     // OpenMP: the addresses that an opened task depends on follow, with bit 63 if it writes there
 	Continue                    // OpenMP: a task goes on after a Part, perhaps on another thread
-	lastKind    = Continue
+	Cancel                      // OpenMP: a task was discarded before it began
+	lastKind    = Cancel
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's", "depends", "continue"}
+	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's", "depends", "continue", "cancel"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -72,7 +73,7 @@ const Elsewhere = MostNested
 // The header, from the low byte up: kind, flag, number of sizes, further
 // slots, then a 32-bit number: of a Run where it ran, see [Place]; of a Lost
 // whether its end was heard, 1, or its start, 0; of a wait the tasks that the
-// thread has under way; of a Begin the iteration; else the iteration, thread or
+// thread has under way; of a Begin and a Cancel the iteration; else the iteration, thread or
 // task number of the patched dialect.
 type Slot [Words]uint64
 

@@ -122,6 +122,12 @@ func (j *Job) rank(ctx context.Context, rank int, files [fileKinds]string, read 
 			continue
 		}
 		log, err := task.Scan(ctx, path, task.Options{Read: read})
+		if errors.Is(err, task.ErrEmpty) && one.Summary != nil && one.Summary.Ended > 0 {
+			if one.beyond() == 0 {
+				j.Reasons = append(j.Reasons, err)
+			}
+			log, err = &task.Log{Name: path, Format: task.FormatCSV}, nil // its tasks were only counted
+		}
 		if err != nil {
 			j.Reasons = append(j.Reasons, err)
 			continue

@@ -107,6 +107,24 @@ func TestNoLogs(t *testing.T) {
 }
 
 // Every format that the tool writes is read, each rank's once.
+// A run of which every task was only counted has no rows, and its counts are reported.
+func TestOnlyCounted(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "chamtool_rank_0.csv", task.LogHeader)
+	s := &summary.Summary{Ranks: 1, Complete: true, Counts: task.Counts{Created: 7, Ended: 7, Unread: 7}, Beyond: &summary.Beyond{}}
+	s.Beyond.AddTasks("app:work", 0, 7, 0.07, 0.02)
+	if err := file.Write(filepath.Join(dir, summary.FileName(0)), s.Write); err != nil {
+		t.Fatal(err)
+	}
+	j, err := job.Load(t.Context(), dir)
+	if err != nil || len(j.Reasons) > 0 {
+		t.Fatal(err, j)
+	}
+	if f := j.Figures(); f.Tasks != 7 || len(f.Functions) != 1 || f.Functions[0].Tasks != 7 {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestFormats(t *testing.T) {
 	dir := folder(t, 0)
 	rows := load(t, dir).Ranks[0].Log.Rows

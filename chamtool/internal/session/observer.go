@@ -196,6 +196,13 @@ func (s *Session) span(iteration int) *summary.Round {
 // mostSpans bounds a summary to about two megabytes.
 const mostSpans = 20_000
 
+// Cancelled counts the creation of a task that never began.
+func (o *observer) Cancelled(iteration int) {
+	if r := (*Session)(o).span(iteration); r != nil {
+		r.Created++
+	}
+}
+
 // Waited adds to the iteration's waiting.
 func (o *observer) Waited(iteration int, seconds float64) {
 	if r := (*Session)(o).span(iteration); r != nil {

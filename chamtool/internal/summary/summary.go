@@ -208,6 +208,9 @@ func (s *Summary) lacking() string {
 	if s.Incomplete > 0 && s.Dropped == 0 {
 		text += fmt.Sprintf("; the creation, beginning or end of %s is missing", plural.Count(int(s.Incomplete), "task"))
 	}
+	if s.Cancelled > 0 {
+		text += fmt.Sprintf("; %s cancelled before they began", plural.Count(int(s.Cancelled), "task"))
+	}
 	if n := s.open(); n > 0 {
 		text += fmt.Sprintf("; %s did not end", plural.Count(int(n), "task"))
 	}
@@ -222,7 +225,7 @@ func (s *Summary) open() uint64 {
 	if s.Dialect != event.OpenMP.String() {
 		return 0
 	}
-	return s.Created - min(s.Created, s.Ended)
+	return s.Created - min(s.Created, s.Ended+s.Cancelled)
 }
 
 // beyondLimit returns the number of tasks that the log had no room for.
@@ -258,6 +261,7 @@ func Together(all []*Summary) string {
 	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
 	for _, s := range all {
 		sum.Dropped, sum.RowsLost, sum.Unread, sum.Dialect = sum.Dropped+s.Dropped, sum.RowsLost+s.RowsLost, sum.Unread+s.Unread, s.Dialect
+		sum.Cancelled += s.Cancelled
 		sum.Incomplete, sum.Created, sum.Ended = sum.Incomplete+s.Incomplete, sum.Created+s.Created, sum.Ended+s.Ended
 		if s.Beyond != nil {
 			if sum.Beyond == nil {

@@ -5,6 +5,7 @@ type Counts struct {
 	Created    uint64 `json:"created"`      // tasks created on this rank
 	Started    uint64 `json:"started"`      // bodies begun, nested ones included
 	Ended      uint64 `json:"ended"`        // bodies ended
+	Cancelled  uint64 `json:"cancelled"`    // of those created, discarded before they began
 	Remote     uint64 `json:"remote"`       // of those started, tasks that came from another rank
 	Dropped    uint64 `json:"dropped"`      // events lost because a ring was full, or for want of a ring
 	Unread     uint64 `json:"unread"`       // of those ended, tasks that came faster than they were read, and are only counted
@@ -24,6 +25,7 @@ func (t *Tracker[M]) Counts() Counts {
 	c := t.counts
 	c.Created, c.Started, c.Ended, c.Unread = c.Created+t.unread.Created, c.Started+t.unread.Started, c.Ended+t.unread.Ended, t.unread.Ended
 	c.Waits, c.WaitsLeft = c.Waits+t.unread.Waits, c.WaitsLeft+t.unread.Waits
+	c.Cancelled += t.unread.Cancelled
 	return c
 }
 

@@ -17,6 +17,7 @@ func (printer) Announced(int, uint64, []int64)                {}
 func (printer) Waited(int, float64)                           {}
 func (printer) Ticked(int, float64)                           {}
 func (printer) Iterated(int)                                  {}
+func (printer) Cancelled(int)                                 {}
 func (printer) Loaded(int, float64)                           {}
 func (printer) Ended(t *task.Task[struct{}], r task.Run) {
 	fmt.Printf("ended %d after %.0f us\n", t.Token, 1e6*r.Seconds)

@@ -23,6 +23,7 @@ func (w *witness) Announced(int, uint64, []int64) {}
 func (w *witness) Waited(int, float64)            {}
 func (w *witness) Ticked(int, float64)            {}
 func (w *witness) Iterated(int)                   {}
+func (w *witness) Cancelled(int)                  {}
 func (w *witness) Loaded(int, float64)            {}
 func (w *witness) Ended(t *Task[int], _ Run) {
 	w.ended[t.Token] = true

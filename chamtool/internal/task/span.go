@@ -296,7 +296,6 @@ func (s *spans) end(lane int, n *node, at uint64, done bool) {
 	if !done {
 		return
 	}
-	n.done = true
 	p := n.parent
 	if n.undeferred {
 		p.path.raise(&n.path)
@@ -308,6 +307,19 @@ func (s *spans) end(lane int, n *node, at uint64, done bool) {
 			break
 		}
 	}
+	s.finish(n)
+}
+
+// cancel ends a task that never began.
+func (s *spans) cancel(n *node) {
+	s.ready--
+	s.raise(n)
+	s.finish(n)
+}
+
+// finish drops what an ended task refers to.
+func (s *spans) finish(n *node) {
+	n.done = true
 	for _, b := range n.before {
 		s.release(b)
 	}

@@ -31,6 +31,7 @@ func (h *heard) Ended(t *Task[int], r Run) {
 func (h *heard) Waited(iteration int, seconds float64) { h.waited += seconds }
 func (h *heard) Ticked(iteration int, at float64)      { h.ticked = append(h.ticked, at) }
 func (h *heard) Iterated(i int)                        { h.iterations = append(h.iterations, i) }
+func (h *heard) Cancelled(int)                         {}
 func (h *heard) Loaded(int, float64)                   {}
 
 // script writes events of several threads at chosen ticks; a tick is 1 ns.
@@ -358,6 +359,7 @@ func (*told) Started(*Task[int], bool)            {}
 func (*told) Waited(int, float64)                 {}
 func (*told) Ticked(int, float64)                 {}
 func (*told) Iterated(int)                        {}
+func (*told) Cancelled(int)                       {}
 func (*told) Loaded(int, float64)                 {}
 func (o *told) Ended(t *Task[int], r Run) {
 	o.runs = append(o.runs, fmt.Sprintf("%d@%d %d %.0fns", t.Token, r.Iteration, t.Mark, 1e9*r.Seconds))

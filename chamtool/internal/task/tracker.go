@@ -50,6 +50,8 @@ type Observer[M any] interface {
 	Started(t *Task[M], late bool)
 	// Ended reports a task's run. The tracker reuses t afterwards.
 	Ended(t *Task[M], r Run)
+	// Cancelled reports a task that was discarded before it began.
+	Cancelled(iteration int)
 	// Waited reports time in which a thread had nothing to run while it waited for tasks.
 	Waited(iteration int, seconds float64)
 	// Ticked reports the end of an iteration, in seconds on the tracker's clock: the first
@@ -179,7 +181,7 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 		counts, _ := r.Unread()
 		for _, u := range counts {
 			t.unread.Created, t.unread.Started, t.unread.Ended = t.unread.Created+u.Created, t.unread.Started+u.Begun, t.unread.Ended+u.Ended
-			t.unread.Waits += u.Waits
+			t.unread.Waits, t.unread.Cancelled = t.unread.Waits+u.Waits, t.unread.Cancelled+u.Cancelled
 			t.torn += u.Torn
 		}
 	}
@@ -188,7 +190,7 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 	t.counts.Started += t.arrivals
 	t.iterated(before)
 	c := t.Counts()
-	if open := int(c.Created - min(c.Created, c.Ended)); (c.Dropped > 0 || t.torn > 0) && t.tasks.n > open+mostOpen {
+	if open := int(c.Created - min(c.Created, c.Ended+c.Cancelled)); (c.Dropped > 0 || t.torn > 0) && t.tasks.n > open+mostOpen {
 		forgotten := t.forget(open + mostOpen/2)
 		t.counts.Incomplete += uint64(max(0, forgotten-int(t.torn)))
 	}
@@ -275,6 +277,15 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		}
 	case event.Runtimes:
 		t.exclude(s[event.WordToken])
+	case event.Cancel:
+		t.counts.Cancelled++
+		t.observer.Cancelled(int(s.Number()))
+		if task := t.tasks.get(s[event.WordToken]); task != nil {
+			if task.node != nil {
+				t.spans.cancel(task.node)
+			}
+			t.tasks.remove(task.Token)
+		}
 	case event.Part:
 		t.part(l, r, s, at)
 	case event.Run:

@@ -83,3 +83,26 @@ func TestCut(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// A cancelled task is none that is still open, and others do not wait for it.
+func TestCancelled(t *testing.T) {
+	p := newProgram(2)
+	p.open(0, 1000, 1, 8|write)
+	p.open(0, 1000, 2, 8|write)
+	p.open(0, 1000, 3, 8|write)
+	p.wait(0, 0, taskgroup, 1000, 1500, func() {})
+	p.begin(1, 1000, 1)
+	p.end(1, 0, 1000, 1100, 1)
+	p.push(1, event.Cancel, event.Local, 0, 1100, 2, 0)
+	p.begin(1, 1110, 3)
+	p.end(1, 0, 1110, 1150, 3)
+	tracker, _ := newTracked()
+	tracker.Drain(p.rings)
+	g, known := tracker.Graph()
+	if got := fmt.Sprintf("%.0f %.0f", g.Work*1e9, g.Span*1e9); got != "140 140" || !known {
+		t.Errorf("work and span %s, want 140 140 (%v)", got, known)
+	}
+	if c := tracker.Counts(); c.Created != 3 || c.Cancelled != 1 || c.Ended != 2 || tracker.Open() != 0 || tracker.spans.ready != 0 {
+		t.Errorf("%+v, %d open", c, tracker.Open())
+	}
+}
