@@ -79,6 +79,7 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 			return 0, fmt.Errorf("%w; build the program with clang", err)
 		}
 		env.Log.Infof("%s uses %v: %s is preloaded instead", args[0], runtime, preload)
+		preload = launch.Preloads(program, preload)
 	}
 	logs, err := r.directory(args[0])
 	if err != nil {

@@ -152,6 +152,12 @@ func Replaceable(program, runtime string) error {
 		return fmt.Errorf("%s: %w", program, err)
 	}
 	var missing []string
+	called := func(name string) bool {
+		return slices.ContainsFunc(calls, func(s elf.ImportedSymbol) bool { return s.Name == name })
+	}
+	if called("GOMP_task") && called("omp_fulfill_event") {
+		return fmt.Errorf("%w: %s has tasks with a detach clause, which its GOMP_task does not know", ErrIncompatible, program)
+	}
 	for _, s := range calls {
 		ofGNU := slices.ContainsFunc([]string{"GOMP_", "GOACC_", "omp_", "acc_"}, func(prefix string) bool { return strings.HasPrefix(s.Name, prefix) })
 		if ofGNU && !defined[s.Name] {
@@ -162,6 +168,25 @@ func Replaceable(program, runtime string) error {
 		return fmt.Errorf("%w: %s calls %s, not in %s", ErrIncompatible, program, strings.Join(missing, ", "), runtime)
 	}
 	return nil
+}
+
+// Preloads returns what to preload in order to replace a program's runtime by that at a path:
+// the sanitizers that the program is linked with come first, since they refuse to start
+// otherwise.
+func Preloads(program, runtime string) string {
+	f, err := elf.Open(program)
+	if err != nil {
+		return runtime
+	}
+	defer f.Close()
+	libraries, _ := f.ImportedLibraries()
+	var first []string
+	for _, l := range libraries {
+		if slices.ContainsFunc([]string{"libasan.", "libhwasan.", "liblsan.", "libtsan."}, func(prefix string) bool { return strings.HasPrefix(l, prefix) }) {
+			first = append(first, l)
+		}
+	}
+	return strings.Join(append(first, runtime), ":")
 }
 
 func exists(root fs.FS, p string) bool {

@@ -11,6 +11,28 @@ import (
 	"testing/fstest"
 )
 
+// A sanitizer's library comes before the runtime that is preloaded.
+func TestPreloads(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("needs gcc: install with apt-get install gcc")
+	}
+	program := filepath.Join(t.TempDir(), "a")
+	for flag, want := range map[string]string{"-fsanitize=address": "libasan.so.", "-O1": "/x/libomp.so.5"} {
+		cmd := exec.Command("gcc", flag, "-x", "c", "-o", program, "-")
+		cmd.Stdin = strings.NewReader("int main(void) { return 0; }\n")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Logf("%v: %s", err, out) // not every gcc has sanitizers
+			continue
+		}
+		if got := Preloads(program, "/x/libomp.so.5"); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "/x/libomp.so.5") {
+			t.Errorf("%s: %s", flag, got)
+		}
+	}
+	if got := Preloads("/nonexistent", "r"); got != "r" {
+		t.Error(got)
+	}
+}
+
 func TestTool(t *testing.T) {
 	dir := t.TempDir()
 	lib := filepath.Join(dir, "lib", "foretime")
@@ -99,6 +121,7 @@ func TestReplaceable(t *testing.T) {
 		function   string
 	}{
 		{"plain", "\n#pragma omp parallel\n#pragma omp single\n#pragma omp task\na++;", nil, ""},
+		{"detach", "\nomp_event_handle_t e;\n#pragma omp task detach(e)\na++;\nomp_fulfill_event(e);", ErrIncompatible, "detach"},
 		{"offload", "\n#pragma omp target nowait map(tofrom:a)\na++;\n#pragma omp taskwait\n", ErrIncompatible, "GOMP_target_ext"},
 	} {
 		source, program := filepath.Join(dir, tt.name+".c"), filepath.Join(dir, tt.name)
