@@ -53,7 +53,7 @@ func (f Figures) waits() []Loss {
 		idle.Advice += ": the tasks of " + u.Function + " are the most uneven"
 	}
 	if fn := f.shortest(); fn != nil {
-		idle.Advice = fmt.Sprintf("fewer, larger tasks: tasks of %.2g µs end faster than others are created", *fn.Median*1e6)
+		idle.Advice = fmt.Sprintf("fewer, larger tasks: tasks of %.2g µs end faster than others are created", fn.typical()*1e6)
 	}
 	g := f.Lost.Graph
 	if g == nil {
@@ -82,17 +82,34 @@ func (f Figures) waits() []Loss {
 func (f Figures) outside(all float64) Loss {
 	l := Loss{Name: "outside of tasks: serial code, creating tasks", Seconds: max(0, all-f.Lost.Computing-f.Lost.Waiting), Advice: "let tasks do what one thread does between them"}
 	if fn := f.shortest(); fn != nil {
-		l.Advice = fmt.Sprintf("fewer, larger tasks: %s has %d of %.2g µs in the middle, and each takes %.2g µs of thread time outside of tasks", fn.Name, fn.Tasks, *fn.Median*1e6, 1e6*l.Seconds/float64(max(1, f.Tasks)))
+		l.Advice = fmt.Sprintf("fewer, larger tasks: %s has %d of %.2g µs, and each takes %.2g µs of thread time outside of tasks", fn.Name, fn.Tasks, fn.typical()*1e6, 1e6*l.Seconds/float64(max(1, f.Tasks)))
 	}
 	return l
 }
 
-// shortest returns the function with the most tasks, if these are most of all and are short.
+// shortest returns the function with the most short tasks, if most tasks are short.
 func (f Figures) shortest() *Function {
+	var most *Function
+	tasks := 0
 	for i := range f.Functions {
-		if fn := &f.Functions[i]; fn.Median != nil && *fn.Median < shortTask && 2*fn.Tasks > f.Tasks {
-			return fn
+		fn := &f.Functions[i]
+		if fn.typical() >= shortTask {
+			continue
+		}
+		if tasks += fn.Tasks; most == nil || fn.Tasks > most.Tasks {
+			most = fn
 		}
 	}
-	return nil
+	if 2*tasks <= f.Tasks {
+		return nil
+	}
+	return most
+}
+
+// typical returns the median time of a task, or the mean of a function without rows.
+func (f *Function) typical() float64 {
+	if f.Median != nil {
+		return *f.Median
+	}
+	return f.Seconds / float64(max(1, f.Tasks))
 }

@@ -25,6 +25,7 @@ func TestLosses(t *testing.T) {
 		"no processor":          {graph(1), 1, nil, []float64{6, 3, 2, 1}, []string{"stopped", "wait", "outside", "handing"}, "2 threads share 1 processor: set OMP_NUM_THREADS=1"},
 		"other programs":        {graph(1), 2, nil, []float64{6, 3, 2, 1}, []string{"stopped", "wait", "outside", "handing"}, "other programs"},
 		"a chain does not stop": {graph(9), 2, nil, []float64{9, 2, 1}, []string{"wait", "outside", "handing"}, "enough for 1 thread:"},
+		"two kinds, not logged": {nil, 0, []Function{{Name: "f", Tasks: 50, Seconds: 5e-5}, {Name: "g", Tasks: 50, Seconds: 4e-5}}, []float64{10, 2}, []string{"wait", "outside"}, "tasks of 1 µs"},
 		"short tasks":           {nil, 0, []Function{{Name: "f", Tasks: 100, Median: &short}}, []float64{10, 2}, []string{"wait", "outside"}, "tasks of 0.5 µs"},
 	} {
 		f := Figures{Tasks: 100, Functions: tt.functions, Lost: Lost{Wall: 10, Threads: 2, Processors: tt.processors, Computing: 8, Waiting: 10, Graph: tt.graph}}
