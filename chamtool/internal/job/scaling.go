@@ -44,10 +44,11 @@ func (j *Job) graph(threads int) *Graph {
 	if g.Span > 0 {
 		g.Parallelism = g.Work / g.Span
 	}
-	for n := 1; n < 2*threads; n *= 2 {
+	most := max(2*threads, j.Ranks[0].Summary.Processors)
+	for n := 1; n < most; n *= 2 {
 		g.Scaling = append(g.Scaling, scaling(rounds, n))
 	}
-	g.Scaling = append(g.Scaling, scaling(rounds, 2*threads))
+	g.Scaling = append(g.Scaling, scaling(rounds, most))
 	g.HalfOverhead = scaling(rounds, threads).Seconds - scaling(half, threads).Seconds
 	return g
 }
