@@ -113,6 +113,7 @@ static unsigned loop_here(struct ring *r) {
     if (loops_deep > 0 && loops_deep <= 16 && in_loop[loops_deep - 1].depth == r->depth) return in_loop[loops_deep - 1].number;
     if (r->depth == 0 || r->depth > MOST_NESTED) return 0;
     struct under_way *run = &r->under_way[r->depth - 1];
+    if (!(run->loop & 0x3ff)) return 0;
     if (!(run->loop & RUNTIMES)) {
         if (run->construct & COUNTED) {
             struct unread *u = unread_of(r, run->construct);
@@ -228,6 +229,14 @@ static inline void settle(struct ring *r, const ompt_data *current) {
     }
 }
 
+// tail_of names a task that is created by the last call of a function, which leaves no return
+// address: by the construct of the task that the function belongs to, or by where the program
+// called the runtime.
+static uint64_t tail_of(struct ring *r) {
+    uint64_t around = r->depth > 0 ? atomic_load(&tool.constructs[innermost(r)->construct % CONSTRUCTS]) : 0;
+    return around ? around : caller();
+}
+
 static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, int flags, int dependences, const void *address) {
     (void)frame;
     struct ring *r;
@@ -239,6 +248,7 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     if (__builtin_expect(of_runtime(entry) || loops_deep > 0, 0)) number = loop_here(r);
     if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
     if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
+    if (__builtin_expect(of_runtime(entry), 0)) entry = tail_of(r);
     uint64_t place = place_of(r, entry), known = construct(place);
     task->value = token | known << 32 | (uint64_t)number << 52;
     if (__builtin_expect(!has_spare(r, r->quarter), 0)) { // the rest is for the tasks that are open

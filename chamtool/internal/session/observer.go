@@ -196,6 +196,13 @@ func (s *Session) span(iteration int) *summary.Round {
 // mostSpans bounds a summary to about two megabytes.
 const mostSpans = 20_000
 
+// Excluded takes a task out of the creations of its iteration.
+func (o *observer) Excluded(t *task.Task[mark]) {
+	if r := (*Session)(o).span(t.Iteration); t.Created > 0 && r != nil {
+		r.Created--
+	}
+}
+
 // Cancelled counts the creation of a task that never began.
 func (o *observer) Cancelled(iteration int) {
 	if r := (*Session)(o).span(iteration); r != nil {

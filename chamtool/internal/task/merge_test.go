@@ -10,12 +10,13 @@ import (
 
 // witness sees what was told before each start.
 type witness struct {
-	ends    map[uint64]uint64 // of each token, in ticks
-	starts  map[uint64]uint64
-	ended   map[uint64]bool
-	started map[uint64]int
-	late    int
-	wrong   string
+	ends     map[uint64]uint64 // of each token, in ticks
+	starts   map[uint64]uint64
+	ended    map[uint64]bool
+	started  map[uint64]int
+	late     int
+	excluded int
+	wrong    string
 }
 
 func (w *witness) Created(*Task[int], []int64)    {}
@@ -23,6 +24,7 @@ func (w *witness) Announced(int, uint64, []int64) {}
 func (w *witness) Waited(int, float64)            {}
 func (w *witness) Ticked(int, float64)            {}
 func (w *witness) Iterated(int)                   {}
+func (w *witness) Excluded(*Task[int])            { w.excluded++ }
 func (w *witness) Cancelled(int)                  {}
 func (w *witness) Loaded(int, float64)            {}
 func (w *witness) Ended(t *Task[int], _ Run) {

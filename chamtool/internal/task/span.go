@@ -53,6 +53,7 @@ type node struct {
 	since       uint64 // tick up to which path is counted
 	joins       *joins // nil before a descendant has ended
 	refs        int    // itself until it ends, its children, and those that depend on it
+	runtimes    bool   // the runtime's own, whose children count as its parent's
 	waits       int    // nested
 	begun, done bool
 	undeferred  bool // its parent waits for it
@@ -327,6 +328,13 @@ func (s *spans) finish(n *node) {
 	s.release(n)
 }
 
+// exclude takes a task of the runtime's own out of the depths of tasks.
+func (n *node) exclude() {
+	n.runtimes = true
+	n.depth = n.parent.depth
+	n.parent.created--
+}
+
 // release drops a reference, and keeps a node without references for another task.
 func (s *spans) release(n *node) {
 	for n != nil {
@@ -335,7 +343,9 @@ func (s *spans) release(n *node) {
 		}
 		p := n.parent
 		s.forget(n)
-		s.nested.add(n, s.limit)
+		if !n.runtimes {
+			s.nested.add(n, s.limit)
+		}
 		if n.parent = nil; p != nil {
 			p.below += n.own + n.below
 		}

@@ -50,6 +50,9 @@ type Observer[M any] interface {
 	Started(t *Task[M], late bool)
 	// Ended reports a task's run. The tracker reuses t afterwards.
 	Ended(t *Task[M], r Run)
+	// Excluded reports that a task for which Created was called is none of the program's. Ended
+	// is not called for it.
+	Excluded(t *Task[M])
 	// Cancelled reports a task that was discarded before it began.
 	Cancelled(iteration int)
 	// Waited reports time in which a thread had nothing to run while it waited for tasks.
@@ -396,6 +399,10 @@ func (t *Tracker[M]) exclude(token uint64) {
 		task.runtimes = true
 		t.counts.Created--
 		t.arrivals--
+		t.observer.Excluded(task)
+		if task.node != nil {
+			task.node.exclude()
+		}
 	}
 }
 

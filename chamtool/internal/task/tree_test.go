@@ -7,6 +7,29 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/event"
 )
 
+// The runtime halves a taskloop by tasks of its own: the tasks of the loop have one depth.
+func TestTreeOfLoop(t *testing.T) {
+	p := newProgram(1)
+	p.open(0, 1000, 1)
+	p.wait(0, 0, taskgroup, 1000, 1300, func() {
+		p.begin(0, 1000, 1)
+		p.push(0, event.Runtimes, event.Local, 0, 1005, 1, 0)
+		p.open(0, 1010, 2)
+		p.open(0, 1020, 3)
+		p.end(0, 0, 1000, 1030, 1)
+		for i := range uint64(2) {
+			p.begin(0, 1040+50*i, 2+i)
+			p.end(0, 0, 1040+50*i, 1060+50*i, 2+i)
+		}
+	})
+	tracker, w := newTracked()
+	tracker.Drain(p.rings)
+	tree := tracker.Tree()
+	if tree == nil || len(tree.Levels) != 1 || tree.Levels[0].Tasks != 2 || w.excluded != 1 {
+		t.Errorf("%+v, %d excluded", tree, w.excluded)
+	}
+}
+
 // A task that creates two others by 10 ticks each and takes 30 more, of which the last waits.
 func TestTree(t *testing.T) {
 	p := newProgram(1)
