@@ -281,11 +281,25 @@ static void on_dependences(ompt_data *task, const ompt_dependence *list, int cou
     }
 }
 
+static inline uint64_t integer(uint32_t half) { return (uint64_t)(int64_t)(int32_t)half; }
+
+// small tells whether a half is an integer of at most 24 bits and a sign.
+static inline int small(uint32_t half) { return half < 1 << 24 || half >= UINT32_MAX - (1 << 24); }
+
+// is_float tells whether a half may be a float from 2^-24 to 2^40.
+static inline int is_float(uint32_t half) { return half - 0x33800000 < 0x53800000 - 0x33800000; }
+
+static inline uint64_t millionths(uint32_t half) {
+    float value;
+    memcpy(&value, &half, sizeof value);
+    return (uint64_t)((double)value * 1e6);
+}
+
 // numbers reads a word of a task's memory as two numbers. It is two integers of 32 bits;
 // one of 64; a double, in millionths; or an address, of which the distance in bytes from
 // the address before it in the block counts: the bounds of an array. An integer that is
-// followed by a float looks like a double with few bits, so both are taken. Numbers that
-// cannot be sizes are 0. What the compiler leaves between a task's variables may be the
+// followed by a float looks like a double with few bits, so both are taken; a float that is
+// followed by an integer counts in millionths. Numbers that cannot be sizes are 0. What the compiler leaves between a task's variables may be the
 // half of an address.
 static inline void numbers(uint64_t word, uint64_t *before, uint64_t *out) {
     uint32_t high = (uint32_t)(word >> 32), low = (uint32_t)word;
@@ -300,10 +314,11 @@ static inline void numbers(uint64_t word, uint64_t *before, uint64_t *out) {
         double value;
         memcpy(&value, &word, sizeof value);
         out[0] = (uint64_t)(value * 1e6);
-        if (low < 1 << 20) out[1] = low;
+        if (low < 1 << 20 || low > UINT32_MAX - (1 << 20)) out[1] = integer(low);
     } else {
-        if (high < 1 << 24 || high == UINT32_MAX || low < 1 << 24) out[0] = (uint64_t)(int64_t)(int32_t)low;
-        if (!address && high < 1 << 24) out[1] = high;
+        if (small(high) && high != 0 && is_float(low)) out[0] = millionths(low);
+        else if (small(high) || small(low)) out[0] = integer(low);
+        if (!address && small(high)) out[1] = integer(high);
     }
 }
 

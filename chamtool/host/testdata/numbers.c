@@ -1,4 +1,4 @@
-// Tasks that get their size in four forms: numbers FORM creates three tasks of each of
+// Tasks that get their size in six forms: numbers FORM creates three tasks of each of
 // forty sizes, 1000 + 137 i of iteration i, and waits for them.
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +32,16 @@ int main(int argc, char **argv) {
             } else if (!strcmp(form, "double")) {
 #pragma omp task firstprivate(length)
                 fraction(length);
+            } else if (!strcmp(form, "float")) {
+                float f = n / 1000.0f;
+                int id = 1 + i % 7;
+#pragma omp task firstprivate(f, id)
+                sink = id, fraction(f);
+            } else if (!strcmp(form, "negative")) {
+                float f = 1 + i / 3.0f;
+                int down = -n;
+#pragma omp task firstprivate(f, down)
+                sink = f, sum(data, data - down);
             } else if (!strcmp(form, "bounds")) {
 #pragma omp task firstprivate(at, to)
                 fraction(to - at);

@@ -32,9 +32,9 @@ func (v *varied) features(numbers []int64) []int64 {
 	for _, p := range v.places {
 		x := at(numbers, p.at)
 		if p.from >= 0 {
-			x = max(x-at(numbers, p.from), at(numbers, p.from)-x)
+			x -= at(numbers, p.from)
 		}
-		v.out = append(v.out, x)
+		v.out = append(v.out, max(x, -x)) // a size has no sign
 	}
 	return v.out
 }
