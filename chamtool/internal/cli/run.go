@@ -80,6 +80,9 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 		}
 		env.Log.Infof("%s uses %v: %s is preloaded instead", args[0], runtime, preload)
 		preload = launch.Preloads(program, preload)
+		if doubt := launch.Doubt(program); doubt != "" {
+			env.Log.Warnf("%s: %s", args[0], doubt)
+		}
 	}
 	logs, err := r.directory(args[0])
 	if err != nil {

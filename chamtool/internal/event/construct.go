@@ -3,6 +3,7 @@ package event
 import (
 	"debug/dwarf"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,11 +44,40 @@ func (f *Symbols) line(address uint64) (file string, line int) {
 	if err != nil || lines == nil {
 		return "", 0
 	}
-	var at dwarf.LineEntry
-	if lines.SeekPC(address, &at) != nil || at.File == nil {
+	at := f.entry(lines, address)
+	if at.File == nil {
 		return "", 0
 	}
 	return at.File.Name, at.Line
+}
+
+// entry returns the entry of an address in a unit's table of lines, of which the sequences are
+// in any order. A compiler that joins calls of several lines gives the result line 0: then the
+// last entry with a line before it in its function counts.
+func (f *Symbols) entry(lines *dwarf.LineReader, address uint64) (found dwarf.LineEntry) {
+	i, begins := slices.BinarySearch(f.starts, address)
+	from := uint64(0)
+	if begins {
+		i++
+	}
+	if i > 0 {
+		from = f.starts[i-1]
+	}
+	var at dwarf.LineEntry
+	last := uint64(math.MaxUint64)
+	for lines.Next(&at) == nil {
+		if last <= address && address < at.Address {
+			return found
+		}
+		last = at.Address
+		switch {
+		case at.EndSequence:
+			last, found = math.MaxUint64, dwarf.LineEntry{}
+		case at.Line > 0 && at.Address >= from:
+			found = at
+		}
+	}
+	return dwarf.LineEntry{}
 }
 
 // text is a function of the program's text.

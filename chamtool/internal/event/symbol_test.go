@@ -98,13 +98,14 @@ func TestNoELF(t *testing.T) {
 
 // A place in a program is named by its function and line where the program has
 // them, by its symbol where it has no lines, by its offset where it has neither;
-// names of C++ as its text has them.
+// names of C++ as its text has them. The table of lines begins with a function that lies
+// behind all others.
 func TestConstruct(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip("needs g++: install with apt-get install g++")
 	}
 	const text = `#include <stdint.h>
-namespace tiles { __attribute__((noinline)) uintptr_t here(int n) {
+__attribute__((section("late"), used)) static int first(int n) { return n; } namespace tiles { __attribute__((noinline)) uintptr_t here(int n) {
     asm volatile("");
     return (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)) + n;
 }

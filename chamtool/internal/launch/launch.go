@@ -170,6 +170,24 @@ func Replaceable(program, runtime string) error {
 	return nil
 }
 
+// Doubt returns what may go wrong if LLVM's runtime replaces a program's, or "". Its GOMP_task
+// runs a task whose if clause is false at once, on variables that it has not copied, although
+// gcc gives it a function that copies them.
+func Doubt(program string) string {
+	f, err := elf.Open(program)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	symbols, _ := f.Symbols() // a stripped program has none
+	for _, s := range symbols {
+		if strings.Contains(s.Name, "_omp_cpyfn") {
+			return "it has tasks with variables that a function copies (" + s.Name + "), which LLVM's runtime does not call where an if clause is false: the program may fail or be wrong then; build it with LLVM's compiler, or use final instead of if"
+		}
+	}
+	return ""
+}
+
 // Preloads returns what to preload in order to replace a program's runtime by that at a path:
 // the sanitizers that the program is linked with come first, since they refuse to start
 // otherwise.

@@ -11,6 +11,24 @@ import (
 	"testing/fstest"
 )
 
+// A variable-length array that is firstprivate is copied by a function.
+func TestDoubt(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("needs gcc: install with apt-get install gcc")
+	}
+	program := filepath.Join(t.TempDir(), "a")
+	for body, doubt := range map[string]bool{"int a[argc];": true, "int a = argc;": false} {
+		cmd := exec.Command("gcc", "-fopenmp", "-x", "c", "-o", program, "-")
+		cmd.Stdin = strings.NewReader("void use(void *a) { (void)a; }\nint main(int argc, char **argv) { (void)argv; " + body + "\n#pragma omp task firstprivate(a) if(argc > 1)\nuse(&a);\nreturn 0; }\n")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if got := Doubt(program); (got != "") != doubt {
+			t.Errorf("%s %q", body, got)
+		}
+	}
+}
+
 // A sanitizer's library comes before the runtime that is preloaded.
 func TestPreloads(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
