@@ -324,7 +324,7 @@ func TestRealOpenMPUntied(t *testing.T) {
 }
 
 // A task's size is found where it is a double, the distance of two addresses or of two
-// doubles, an integer next to a float, a float next to an integer, or a negative number.
+// doubles, an integer alone or next to a float, a float next to an integer, or a negative number.
 func TestRealOpenMPNumbers(t *testing.T) {
 	needOpenMP(t)
 	for _, compiler := range []string{"clang", "gcc"} {
@@ -334,7 +334,7 @@ func TestRealOpenMPNumbers(t *testing.T) {
 		}
 		program := filepath.Join(t.TempDir(), "numbers")
 		compile(t, "", compiler, "-fopenmp", "-O2", "-Wall", "-Werror", "-o", program, "testdata/numbers.c")
-		for form, unit := range map[string]int64{"addresses": 8, "double": 1000, "bounds": 1000, "integer": 1, "float": 1000, "negative": 1} {
+		for form, unit := range map[string]int64{"addresses": 8, "double": 1000, "bounds": 1000, "integer": 1, "float": 1000, "negative": 1, "alone": 1} {
 			t.Run(compiler+"/"+form, func(t *testing.T) {
 				_, logs := underOMPT(t, env, program, form)
 				rows := rankOf(t, logs).Log.Rows

@@ -103,7 +103,7 @@ func start(process, settings unsafe.Pointer) bool {
 	}
 	c.session = session.New(session.Options{
 		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
-		Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Create: c.create,
+		Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Create: c.create,
 	})
 	c.decisions.queue.Session = c.session
 	for _, w := range c.session.Warnings() {
@@ -235,6 +235,22 @@ func (c *consumer) symbol(place uint64) (name, build string) {
 		return base + ":" + f.Function(uint64(offset)), build
 	}
 	return fmt.Sprintf("%s+%#x", base, uint64(offset)), build
+}
+
+// body returns the name of the construct that gcc made a function of, at a place, and the build
+// of its file.
+func (c *consumer) body(place uint64) (name, build string) {
+	var file, known *C.char
+	var offset C.uint64_t
+	if C.chamtool_symbol(C.uint64_t(place), &file, &offset, &known) == 0 {
+		return "", ""
+	}
+	path := C.GoString(file)
+	f := c.file(path)
+	if f == nil || !f.OfTask(uint64(offset)) {
+		return "", ""
+	}
+	return filepath.Base(path) + f.Body(uint64(offset)), f.Build
 }
 
 // file reads a loaded file once. The program itself is known to the loader by the

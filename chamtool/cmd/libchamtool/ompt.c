@@ -322,8 +322,20 @@ static inline void numbers(uint64_t word, uint64_t *before, uint64_t *out) {
     }
 }
 
+enum { BODY_BEFORE = 4 * 8, LONE_INT = 4 + 3 };
+
+static __thread uint64_t last_body;
+
+// body_of returns the place of the function that a compiler made of a task.
+static inline uint64_t body_of(uint64_t address) {
+    uint64_t place = address | atomic_load_explicit(&unloads, memory_order_relaxed);
+    if (__builtin_expect(place != last_body, 0)) note_place(last_body = place);
+    return place;
+}
+
 // describe writes what a task works on. The runtime keeps five words of its own
-// before a task's variables, of which the block shows the last two.
+// before a task's variables, of which the block shows the last two. The second one
+// is the function of the task.
 static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     uint64_t sizes[2 * MOST_WORDS], n = 0, before = 0;
     if (__builtin_expect(*task & COUNTED || !has_spare(r, 3 + MOST_WORDS), 0)) {
@@ -336,6 +348,7 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     }
     void *block;
     size_t size;
+    uint64_t body = 0;
     if (omp.memory && omp.memory(&block, &size, 0)) {
         uintptr_t from = (uintptr_t)block, skip = from & 7 ? 20 : 8;
         const uint64_t *word = (const uint64_t *)(from + skip), *end = word + (size > skip ? (size - skip) / 8 : 0);
@@ -345,6 +358,12 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
             word += 2;
         }
         for (; word < end && n < 2 * MOST_WORDS; word++, n += 2) numbers(*word, &before, sizes + n);
+        if (size == skip + LONE_INT) { // gcc makes no whole word of it, and LLVM's runtime adds 3 bytes to align it
+            uint32_t alone;
+            memcpy(&alone, (const void *)(from + skip), sizeof alone);
+            sizes[n++] = is_float(alone) ? millionths(alone) : integer(alone);
+        }
+        body = body_of(*(const uint64_t *)(from + skip - BODY_BEFORE));
         while (n > 0 && sizes[n - 1] == 0) n--;
     }
     uint64_t further = (n + SLOT_WORDS - 1) / SLOT_WORDS, head = room(r, 1 + further);
@@ -353,7 +372,7 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     slot[0] = header(EVENT_BEGIN, 1, n, further, (int32_t)atomic_load_explicit(&tool.iteration, memory_order_relaxed));
     slot[1] = at;
     slot[2] = token_of(*task);
-    slot[3] = 0;
+    slot[3] = body;
     for (uint64_t i = 0; i < n; i++) r->slots[(head + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS] = sizes[i];
     publish(r, head, 1 + further);
 }

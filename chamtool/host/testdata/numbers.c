@@ -1,4 +1,4 @@
-// Tasks that get their size in six forms: numbers FORM creates three tasks of each of
+// Tasks that get their size in seven forms: numbers FORM creates three tasks of each of
 // forty sizes, 1000 + 137 i of iteration i, and waits for them.
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +37,9 @@ int main(int argc, char **argv) {
                 int id = 1 + i % 7;
 #pragma omp task firstprivate(f, id)
                 sink = id, fraction(f);
+            } else if (!strcmp(form, "alone")) {
+#pragma omp task firstprivate(n)
+                sum(data, data + n);
             } else if (!strcmp(form, "negative")) {
                 float f = 1 + i / 3.0f;
                 int down = -n;

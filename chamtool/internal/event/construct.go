@@ -30,6 +30,21 @@ func (f *Symbols) Construct(offset uint64) string {
 	return fmt.Sprintf(":%s+%#x", f.names[f.starts[i-1]].name, address-f.starts[i-1])
 }
 
+// OfTask reports whether the function at an offset is one that gcc made of a construct.
+func (f *Symbols) OfTask(offset uint64) bool {
+	return strings.Contains(f.Function(offset), "._omp_fn.")
+}
+
+// Body names the construct of such a function as Construct does, by the line of the construct.
+func (f *Symbols) Body(offset uint64) string {
+	if file, line := f.line(f.base + offset); line > 0 {
+		if name := f.enclosing(file, line); name != "" {
+			return fmt.Sprintf(":%s (%s:%d)", name, filepath.Base(file), line)
+		}
+	}
+	return ":" + f.Function(offset)
+}
+
 // line returns the source line of the code at a linked address, from DWARF; 0 if the file does
 // not contain it.
 func (f *Symbols) line(address uint64) (file string, line int) {

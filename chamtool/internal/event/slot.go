@@ -50,6 +50,7 @@ const (
 	WordTicks   = 1 // when, in ticks of the C side's clock
 	WordToken   = 2 // the task's identity in this process
 	WordEntry   = 3 // Create, Arrive, Open: the address of the task's function
+	WordBody    = 3 // Begin: the address of the function that a compiler made of the task
 	WordEnd     = 3 // Run, Part: when it ended, in ticks
 	WordUntold  = 2 // WaitEnd: ticks of the runs within the wait that have no event
 	WordRound   = 3 // WaitEnd of OpenMP: iterations that have ended

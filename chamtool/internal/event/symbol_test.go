@@ -143,3 +143,31 @@ int main(int n, char **) { std::printf("%lu", (unsigned long)(tiles::update(n - 
 		}
 	}
 }
+
+// What gcc makes of a construct is named by the function and the line of its own.
+func TestBody(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "a")
+	cmd := exec.Command("gcc", "-g", "-O2", "-fopenmp", "-x", "c", "-o", program, "-")
+	cmd.Stdin = strings.NewReader("int main(int n, char **v) {\n#pragma omp task\nv[0][0] = 1;\n\n#pragma omp task\nv[0][0] = 2;\nreturn n < 1; }\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("needs gcc with OpenMP: %v\n%s", err, out)
+	}
+	f, err := event.ReadSymbols(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for offset := range uint64(1 << 14) {
+		if f.OfTask(offset) {
+			names[f.Body(offset)] = true
+		}
+	}
+	for name := range names {
+		if !strings.HasPrefix(name, ":main (<stdin>:") {
+			t.Error(name)
+		}
+	}
+	if len(names) != 2 {
+		t.Errorf("%v", names)
+	}
+}

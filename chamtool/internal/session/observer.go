@@ -20,7 +20,7 @@ func (o *observer) Function(address uint64) uint64 { return (*Session)(o).functi
 // Created finds the task's function and footprint, and what is known of it now.
 func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 	s := (*Session)(o)
-	f := s.function(t.Entry)
+	f := s.functionOf(t)
 	if r := s.span(t.Iteration); t.Created > 0 && r != nil {
 		r.Created++
 	}

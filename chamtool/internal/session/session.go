@@ -31,6 +31,9 @@ type Options struct {
 	// Symbol names the function at an address, and the build of the program that
 	// it is in; nil names it by the address.
 	Symbol func(address uint64) (name, build string)
+	// Body names the construct whose body the function at an address is, and the build; "" if
+	// the function does not tell. Nil tells of none.
+	Body func(address uint64) (name, build string)
 	// Each is called with every run and its prediction, which has no value if nothing was known
 	// yet; nil is not called.
 	Each func(f *perfmodel.Footprint, predicted perfmodel.Prediction, r task.Run)
@@ -47,6 +50,7 @@ type Session struct {
 	tracker      *task.Tracker[mark]
 	model        *perfmodel.Model
 	byEntry      map[uint64]*function
+	bodies       map[body]*function
 	lastFunction *function // the last one looked up, at lastAddress
 	lastAddress  uint64
 	byName       map[string]*function
@@ -85,6 +89,9 @@ type mark struct {
 	own       bool                  // predicted belongs to this task alone, and is reused
 }
 
+// body is a construct and the function that a compiler made of it.
+type body struct{ entry, address uint64 }
+
 // function is a task function.
 type function struct {
 	name     string
@@ -119,7 +126,7 @@ type logFile struct {
 // New returns a session. It opens the logs; one that cannot be opened is a
 // warning.
 func New(o Options) *Session {
-	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}, patchedLoads: map[int]float64{}}
+	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, bodies: map[body]*function{}, byName: map[string]*function{}, patchedLoads: map[int]float64{}}
 	if s.model == nil {
 		s.model = perfmodel.New(perfmodel.Options{Serve: o.Config.Model, FirstFit: o.Config.FirstFitTasks})
 	}
@@ -370,6 +377,13 @@ func (s *Session) newFunction(address uint64) *function {
 		}
 	}
 	key := perfmodel.Key(name, build)
+	f := s.named(key, name, address)
+	s.byEntry[address] = f
+	return f
+}
+
+// named returns the function of a name, or adds it.
+func (s *Session) named(key, name string, address uint64) *function {
 	f := s.byName[key]
 	if f == nil {
 		f = &function{name: name, first: address, entry: s.model.Entry(key), text: task.EntryText(name)}
@@ -377,6 +391,27 @@ func (s *Session) newFunction(address uint64) *function {
 		s.byName[key] = f
 		s.order = append(s.order, f)
 	}
-	s.byEntry[address] = f
+	return f
+}
+
+// functionOf returns the function of a task. The return addresses of several constructs may have
+// one line; the functions that gcc makes of them have lines of their own.
+func (s *Session) functionOf(t *task.Task[mark]) *function {
+	if t.Body == 0 || s.o.Body == nil {
+		return s.function(t.Entry)
+	}
+	b := body{t.Entry, t.Body}
+	f := s.bodies[b]
+	if f != nil {
+		return f
+	}
+	if name, build := s.o.Body(t.Body); name != "" {
+		f = s.named(perfmodel.Key(name, build), name, t.Entry)
+		s.byEntry[t.Entry] = f
+		s.lastFunction = nil
+	} else {
+		f = s.function(t.Entry)
+	}
+	s.bodies[b] = f
 	return f
 }

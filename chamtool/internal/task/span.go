@@ -195,7 +195,6 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 		n = &node{}
 	}
 	n.token, n.parent, n.path, n.refs, n.undeferred = e[event.WordToken], parent, parent.path, 1, e.Flag()&undeferred != 0
-	n.construct = s.construct(e[event.WordEntry])
 	n.depth = parent.depth + 1
 	parent.refs++
 	parent.created++

@@ -11,7 +11,8 @@ import (
 type Task[M any] struct {
 	Token     uint64
 	Flag      event.Flag
-	Entry     uint64  // address of its function
+	Entry     uint64  // address of its function, or OpenMP: of its construct
+	Body      uint64  // OpenMP: address of the function that a compiler made of the construct
 	Iteration int     // of its creation, or of its start where it was not created here
 	Mark      M       // the observer's own
 	Created   uint64  // when, in ticks; 0 where it was not created here
@@ -385,11 +386,13 @@ func (t *Tracker[M]) opened(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	}
 	t.arrivals++
 	task.Iteration, task.told, task.begun, task.blank = int(s.Number()), true, true, false
-	if task.node != nil {
-		t.spans.begin(l.number, task.node, s[event.WordTicks])
-	}
+	task.Body = s[event.WordBody]
 	t.sizes = r.AppendSizes(t.sizes[:0], at)
 	t.observer.Created(task, t.sizes)
+	if task.node != nil {
+		task.node.construct = t.spans.construct(task.Entry)
+		t.spans.begin(l.number, task.node, s[event.WordTicks])
+	}
 	t.observer.Started(task, s[event.WordTicks] < t.told)
 }
 
