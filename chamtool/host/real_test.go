@@ -33,6 +33,9 @@ func testMPI(t *testing.T) {
 				for rank, did := range run(t, p, r) {
 					s := readSummary(t, r, rank)
 					balanced(t, did, s, 2)
+					if s.Given != did.Moved {
+						t.Errorf("rank %d sent %d tasks, counted %d", rank, did.Moved, s.Given)
+					}
 					if s.Dropped != 0 || s.Ranks != ranks || s.Rank != rank || s.Remote != did.Remote {
 						t.Errorf("rank %d: %+v", rank, s)
 					}

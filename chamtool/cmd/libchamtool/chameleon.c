@@ -88,13 +88,13 @@ static inline __attribute__((always_inline)) void describe(int kind, int flag, u
     push_task(kind, flag, at, token, entry, p);
 }
 
-// on_task_create leaves half of a ring to the runs of tasks. One whose creation has no room is
+// on_task_create leaves an eighth of a ring to the runs of tasks. One whose creation has no room is
 // described where it starts, as those from other ranks are.
 static void on_task_create(void *task, tool_data *data, const void *caller) {
     (void)caller;
     struct ring *r;
     if (!creates() || !data || !(r = my_ring())) return;
-    if (__builtin_expect(!has_room(r, 2 * r->quarter), 0)) {
+    if (__builtin_expect(!has_room(r, r->quarter / 2), 0)) {
         data->value = 0;
         add(&r->dropped, 1);
         return;
@@ -264,15 +264,16 @@ static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32
     return NULL;
 }
 
-// A task that moves takes its predicted seconds with it: the receiver counts
-// them in its load before it has learned anything of such a task.
+// A task that moves is counted. Where the tool balances, it takes its predicted seconds with it:
+// the receiver counts them in its load before it has learned anything of such a task.
 static void *on_encode(void *task, tool_data *data, int32_t *size) {
     (void)task;
     double *seconds = malloc(sizeof *seconds); // the library frees it
     *size = 0;
     if (!seconds) return NULL;
     struct seconds_question q = {data ? data->value : 0, 0};
-    if (on() && data) ask(ask_seconds, &q);
+    if (on() && data) push(EVENT_GIVE, 0, 0, ticks(), data->value, 0);
+    if (on() && data && tool.settings.balance) ask(ask_seconds, &q);
     *seconds = q.seconds;
     *size = sizeof *seconds;
     return seconds;
@@ -354,8 +355,6 @@ static void hear_upstream(void) {
     hear(CALLBACK_TASK_CREATE, (any_function)on_task_create);
     if (!tool.settings.balance) return;
     hear(CALLBACK_LOCAL_LOAD, (any_function)on_local_load);
-    hear(CALLBACK_ENCODE, (any_function)on_encode);
-    hear(CALLBACK_DECODE, (any_function)on_decode);
     if (tool.settings.balance == 1) hear(CALLBACK_OFFLOAD_COUNTS, (any_function)on_offload_counts);
     if (tool.settings.balance == 2) hear(CALLBACK_MIGRATION, (any_function)on_migration);
 }
@@ -385,6 +384,8 @@ static int initialize(lookup_function lookup, tool_data *data) {
     hear(CALLBACK_THREAD_FINALIZE, (any_function)on_thread_finalize);
     hear(CALLBACK_TASK_SCHEDULE, (any_function)on_task_schedule);
     hear(CALLBACK_SYNC_REGION, (any_function)on_sync_region);
+    hear(CALLBACK_ENCODE, (any_function)on_encode);
+    hear(CALLBACK_DECODE, (any_function)on_decode);
     if (library.patched) hear_patched();
     else hear_upstream();
     return 1;

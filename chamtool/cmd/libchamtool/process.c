@@ -142,6 +142,27 @@ void look_back(struct ring *r, uint64_t head) {
 
 void lose(uint64_t token, int ended) { push(EVENT_LOST, 0, ended, ticks(), token, 0); }
 
+// An untied task ends when its last part is over and the threads that ran earlier parts have
+// left them. The runtime reports the end on the thread that comes last, and nothing on the
+// thread of the last part. That part is then still on top of its thread's tasks: the thread that
+// hears of the end takes it from there, unless the thread itself has noticed before.
+
+// end_elsewhere tells the end of a task whose last part another thread ran.
+int end_elsewhere(struct ring *r, uint64_t token, uint64_t at) {
+    for (struct ring *other = atomic_load(&tool.rings); other; other = other->next) {
+        uint64_t depth = __atomic_load_n(&other->depth, __ATOMIC_ACQUIRE);
+        for (uint64_t i = depth < MOST_NESTED ? depth : MOST_NESTED; other != r && i > 0; i--) {
+            uint64_t there = token;
+            struct under_way run = other->under_way[i - 1];
+            if (!atomic_compare_exchange_strong(&other->under_way[i - 1].token, &there, token | TAKEN)) continue;
+            run.untold = run.inner;
+            push_run(r, EVENT_RUN, 1, &run, token, ELSEWHERE, at, 0);
+            return 1;
+        }
+    }
+    return 1; // the thread itself told it
+}
+
 // ---- start and stop -------------------------------------------------------
 
 // in_child runs in a forked child, which has none of the tool's threads.

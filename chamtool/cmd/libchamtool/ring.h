@@ -141,6 +141,9 @@ static inline uint64_t name(void) {
     return (r->lane + 1) << 40 | (atomic_load_explicit(&r->named, memory_order_relaxed) & UINT32_MAX);
 }
 
+// TAKEN marks the token of a task under way that another thread has told the end of.
+#define TAKEN (1ull << 63)
+
 // begin_run notes a task's beginning; what it was is told when it ends.
 static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
     uint64_t cpu = 0;

@@ -28,6 +28,7 @@ enum {
     EVENT_DEPENDS,
     EVENT_CONTINUE,
     EVENT_CANCEL,
+    EVENT_GIVE,
 };
 
 enum {

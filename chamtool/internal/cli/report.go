@@ -201,6 +201,9 @@ func lostRows(t *cli.Table, l job.Lost) {
 			t.Add(fmt.Sprintf("wall s with %s", plural.Count(s.Threads, "thread")), fmt.Sprintf("%s [%s, %s]", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High)))
 		}
 	}
+	if o := l.Order; o != nil {
+		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s, if tasks wait for their creation only", cli.Text(o.Work), cli.Text(o.Span), cli.Text(o.Parallelism)))
+	}
 	if l.Granularity != nil {
 		t.Add("granularity", fmt.Sprint(*l.Granularity))
 	}

@@ -26,12 +26,13 @@ const (
 	Depends                     // OpenMP: the addresses that an opened task depends on follow, with bit 63 if it writes there
 	Continue                    // OpenMP: a task goes on after a Part, perhaps on another thread
 	Cancel                      // OpenMP: a task was discarded before it began
-	lastKind    = Cancel
+	Give                        // a task is sent to another rank
+	lastKind    = Give
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's", "depends", "continue", "cancel"}
+	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's", "depends", "continue", "cancel", "give"}
 	if int(k) < len(names) {
 		return names[k]
 	}

@@ -24,6 +24,7 @@ type Lost struct {
 	Function    *Uneven      `json:"worst_function"`    // nil where one worker did it all
 	Size        *Uneven      `json:"worst_size"`        // of that function
 	Graph       *Graph       `json:"graph"`             // nil if the runtime does not report the graph of tasks
+	Order       *Order       `json:"order"`             // nil if the runtime reports the graph, or the log does not tell when tasks were created
 	Granularity *Granularity `json:"granularity"`       // nil if the graph is unknown, or no other depth saves a tenth of the wall time
 	Each        []RankRound  `json:"each"`              // by iteration and rank
 	ByThread    []Thread     `json:"by_thread"`         // of a job of one rank
@@ -41,7 +42,29 @@ type RankRound struct {
 	Given     int     `json:"given_away"`
 	Came      int     `json:"came"`
 	longest   float64 // task
+	path      float64 // longest time from the beginning to a creation, and of the task
+	creating  float64 // time from the beginning to the last creation
 	outside   float64 // wall time of all threads that is neither computing nor waiting
+}
+
+// Order bounds the time of iterations whose tasks depend on nothing but their creation: a task
+// starts when the code before its creation has run. Times are in seconds.
+type Order struct {
+	Work        float64 `json:"work"` // in tasks, and before the last creation on each rank
+	Span        float64 `json:"span"` // of the iterations: until a task was created, and of the task
+	Parallelism float64 `json:"parallelism"`
+}
+
+// add adds an iteration on all ranks.
+func (o *Order) add(round []RankRound) {
+	path := 0.0
+	for _, r := range round {
+		path = max(path, r.path)
+		if r.path > 0 {
+			o.Work += r.Computing + r.creating
+		}
+	}
+	o.Span += path
 }
 
 // Saving holds the wall time that perfect balance would save: the tasks of all ranks are spread
@@ -85,6 +108,7 @@ func (j *Job) lost() Lost {
 	}
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
+	var order Order
 	l.Graph = j.graph(l.Threads)
 	if l.Graph != nil {
 		l.Processors = j.processors(l.Threads)
@@ -98,6 +122,7 @@ func (j *Job) lost() Lost {
 			computing += r.Computing
 			l.Waiting += r.Waiting
 		}
+		order.add(round)
 		l.Computing += computing
 		l.Wall += wall
 		l.Imbalance += balance.Imbalance(created[round[0].Iteration])
@@ -117,6 +142,10 @@ func (j *Job) lost() Lost {
 	if l.Graph != nil && j.Ranks[0].Summary.Tree != nil {
 		l.Granularity = granularity(j.Ranks[0].Summary.Tree, l.Graph.Graph, l.Wall, len(walls), l.Processors)
 	}
+	if l.Graph == nil && order.Span > 0 && !l.Saving.AtMost {
+		order.Parallelism = order.Work / order.Span
+		l.Order = &order
+	}
 	l.uneven(j)
 	l.threads(j)
 	return l
@@ -129,13 +158,15 @@ func (r *Rank) rounds() []RankRound {
 	}
 	out := make([]RankRound, len(r.Summary.Rounds))
 	from := 0.0
+	begins := make([]float64, len(out))
 	for i := range r.Log.Rows {
 		if start := r.Log.Rows[i].Start; i == 0 || start < from {
 			from = start
 		}
 	}
 	for i, told := range r.Summary.Rounds {
-		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Given: told.Created}
+		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Given: told.Given}
+		begins[i] = from
 		from = max(from, told.End)
 	}
 	for n := range r.Log.Rows {
@@ -146,10 +177,11 @@ func (r *Rank) rounds() []RankRound {
 		o := &out[row.Iteration]
 		o.Computing += row.Seconds
 		o.longest = max(o.longest, row.Seconds)
+		if row.Queue != nil && row.Flag == event.Local.String() {
+			o.created(max(0, row.Start-*row.Queue-begins[row.Iteration]), row.Seconds)
+		}
 		o.Executed++
-		if row.Flag == "local" {
-			o.Given = max(0, o.Given-1)
-		} else {
+		if row.Flag != "local" {
 			o.Came++
 		}
 	}
@@ -158,16 +190,18 @@ func (r *Rank) rounds() []RankRound {
 			o := &out[i]
 			o.Computing, o.longest = o.Computing+b.Seconds, max(o.longest, b.Longest)
 			o.Executed, o.Came = o.Executed+b.Count, o.Came+b.Remote
-			o.Given = max(0, o.Given-(b.Count-b.Remote))
 		}
 	}
 	for i := range out {
-		if r.Summary.Dialect == event.OpenMP.String() {
-			out[i].Given = 0 // what is missing was dropped
-		}
 		out[i].outside = max(0, float64(r.Summary.Threads)*out[i].Wall-out[i].Computing-out[i].Waiting)
 	}
 	return out
+}
+
+// created adds a task that was created some seconds after the beginning.
+func (r *RankRound) created(after, seconds float64) {
+	r.path = max(r.path, after+seconds)
+	r.creating = max(r.creating, after)
 }
 
 // rounds cuts what is in the order of iterations into iterations.

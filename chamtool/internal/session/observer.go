@@ -203,6 +203,13 @@ func (o *observer) Excluded(t *task.Task[mark]) {
 	}
 }
 
+// Given counts a task that was sent away.
+func (o *observer) Given(iteration int) {
+	if r := (*Session)(o).span(iteration); r != nil {
+		r.Given++
+	}
+}
+
 // Cancelled counts the creation of a task that never began.
 func (o *observer) Cancelled(iteration int) {
 	if r := (*Session)(o).span(iteration); r != nil {

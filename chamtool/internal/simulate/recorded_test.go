@@ -44,7 +44,7 @@ func recorded(t *testing.T, moved int) *job.Job {
 					row(10+n, "remote", 0.01)
 				}
 			}
-			s.Rounds = append(s.Rounds, summary.Round{Created: 30 - 20*rank, End: wall * float64(i+1)})
+			s.Rounds = append(s.Rounds, summary.Round{Created: 30 - 20*rank, Given: moved * (1 - rank), End: wall * float64(i+1)})
 		}
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("chamtool_rank_%d.csv", rank)), []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)

@@ -65,12 +65,13 @@ type PathPart struct {
 // Names of parts that belong to no function.
 const (
 	Outside = "outside of tasks"
-	Others  = "other functions"
+	Others  = "functions after the first seven"
 )
 
 // Round is one iteration of a rank. It begins when the one before ends.
 type Round struct {
 	Created int         `json:"created"`         // tasks
+	Given   int         `json:"given"`           // of the tasks created in it, those sent to other ranks
 	Waiting float64     `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
 	End     float64     `json:"end_seconds"`     // since the tool started
 	Beyond  *Tasks      `json:"beyond_log,omitempty"`

@@ -18,6 +18,7 @@ func (printer) Waited(int, float64)                           {}
 func (printer) Ticked(int, float64)                           {}
 func (printer) Iterated(int)                                  {}
 func (printer) Excluded(*task.Task[struct{}])                 {}
+func (printer) Given(int)                                     {}
 func (printer) Cancelled(int)                                 {}
 func (printer) Loaded(int, float64)                           {}
 func (printer) Ended(t *task.Task[struct{}], r task.Run) {

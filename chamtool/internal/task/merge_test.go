@@ -25,6 +25,7 @@ func (w *witness) Waited(int, float64)            {}
 func (w *witness) Ticked(int, float64)            {}
 func (w *witness) Iterated(int)                   {}
 func (w *witness) Excluded(*Task[int])            { w.excluded++ }
+func (w *witness) Given(int)                      {}
 func (w *witness) Cancelled(int)                  {}
 func (w *witness) Loaded(int, float64)            {}
 func (w *witness) Ended(t *Task[int], _ Run) {

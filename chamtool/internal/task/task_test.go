@@ -32,6 +32,7 @@ func (h *heard) Waited(iteration int, seconds float64) { h.waited += seconds }
 func (h *heard) Ticked(iteration int, at float64)      { h.ticked = append(h.ticked, at) }
 func (h *heard) Iterated(i int)                        { h.iterations = append(h.iterations, i) }
 func (h *heard) Excluded(*Task[int])                   {}
+func (h *heard) Given(int)                             {}
 func (h *heard) Cancelled(int)                         {}
 func (h *heard) Loaded(int, float64)                   {}
 
@@ -361,6 +362,7 @@ func (*told) Waited(int, float64)                 {}
 func (*told) Ticked(int, float64)                 {}
 func (*told) Iterated(int)                        {}
 func (*told) Excluded(*Task[int])                 {}
+func (*told) Given(int)                           {}
 func (*told) Cancelled(int)                       {}
 func (*told) Loaded(int, float64)                 {}
 func (o *told) Ended(t *Task[int], r Run) {

@@ -56,6 +56,8 @@ type Observer[M any] interface {
 	Excluded(t *Task[M])
 	// Cancelled reports a task that was discarded before it began.
 	Cancelled(iteration int)
+	// Given reports that a task of an iteration was sent to another rank.
+	Given(iteration int)
 	// Waited reports time in which a thread had nothing to run while it waited for tasks.
 	Waited(iteration int, seconds float64)
 	// Ticked reports the end of an iteration, in seconds on the tracker's clock: the first
@@ -290,6 +292,13 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 			}
 			t.tasks.remove(task.Token)
 		}
+	case event.Give:
+		iteration := t.left // of a task that nothing is known of
+		if task := t.tasks.get(s[event.WordToken]); task != nil {
+			iteration = task.Iteration
+		}
+		t.counts.Given++
+		t.observer.Given(iteration)
 	case event.Part:
 		t.part(l, r, s, at)
 	case event.Run:
