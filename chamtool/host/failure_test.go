@@ -276,7 +276,8 @@ func TestHeldLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, runs := range store.Entries {
+	for _, key := range store.Names() {
+		runs := store.Runs(key)
 		if name, build := perfmodel.SplitKey(key); len(runs) != 360 || !strings.HasPrefix(name, "chamhost:host_") || len(build) != 16 {
 			t.Errorf("%q of build %q: %d runs", name, build, len(runs))
 		}

@@ -222,7 +222,7 @@ func models(cfg *config.Config) finding {
 	s, err := perfmodel.ReadStore(path)
 	switch {
 	case err == nil:
-		return finding{"kept models", "ok", fmt.Sprintf("%s: %s", path, plural.Count(len(s.Entries), "function"))}
+		return finding{"kept models", "ok", fmt.Sprintf("%s: %s", path, plural.Count(s.Len(), "function"))}
 	case errors.Is(err, os.ErrNotExist):
 		f := writable("kept models", filepath.Dir(path))
 		if f.Status == "ok" {

@@ -44,7 +44,7 @@ func count(t *testing.T, f perfmodel.SharedStore, key string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(s.Entries[key])
+	return len(s.Runs(key))
 }
 
 // A lock that somebody holds is not waited for; what was to be kept is taken in by

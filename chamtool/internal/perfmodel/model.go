@@ -80,7 +80,7 @@ func (m *Model) Entry(name string) *Entry {
 		e = newEntry(name, m)
 		m.entries[name] = e
 		m.names = append(m.names, name)
-		e.teach(m.kept.Entries[name])
+		e.teach(m.kept.Runs(name))
 	}
 	return e
 }

@@ -3,7 +3,7 @@ package perfmodel
 import (
 	"cmp"
 	"fmt"
-	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -16,7 +16,10 @@ import (
 // Store holds a host's runs between two program runs: the runs themselves, the last few
 // thousand of each function, which lets a later version learn more from them than this one did.
 type Store struct {
-	Entries map[string][]Kept // by key, see [Key]; oldest first
+	// Entries holds runs by key, see [Key], the oldest first. Those of a file stay in columns
+	// until they are used: [Store.Runs].
+	Entries map[string][]Kept
+	columns map[string]storedEntry
 	// Last holds the time of each entry's last kept run, in seconds since 1970.
 	Last map[string]int64
 	// Anew are the entries whose older runs did not hold any more: Merge drops
@@ -50,11 +53,16 @@ type Kept struct {
 // ReadStore reads a store. The error matches [ErrStore] where the file is torn,
 // altered or of another version, and [os.ErrNotExist] where there is none.
 func ReadStore(path string) (*Store, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := parseStore(data)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	s, err := readStore(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -62,15 +70,25 @@ func ReadStore(path string) (*Store, error) {
 }
 
 // Write writes the store durably: a reader sees the old file or the new one.
-func (s *Store) Write(path string) error {
-	data, err := s.encode()
-	if err != nil {
-		return err
+func (s *Store) Write(path string) error { return file.Write(path, s.write) }
+
+// Runs returns the runs of a key.
+func (s *Store) Runs(name string) []Kept {
+	if runs, ok := s.Entries[name]; ok {
+		return runs
 	}
-	return file.Write(path, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	e := s.columns[name]
+	return e.runs()
+}
+
+// Len returns the number of entries.
+func (s *Store) Len() int { return len(s.Entries) + len(s.columns) }
+
+// drop removes an entry.
+func (s *Store) drop(name string) {
+	delete(s.Entries, name)
+	delete(s.columns, name)
+	delete(s.Last, name)
 }
 
 // Merge adds later runs and drops the oldest beyond the window.
@@ -81,11 +99,13 @@ func (s *Store) Merge(later *Store) {
 	if s.Last == nil {
 		s.Last = map[string]int64{}
 	}
-	for name, runs := range later.Entries {
+	for _, name := range later.Names() {
+		runs := later.Runs(name)
 		all := runs
 		if !later.Anew[name] {
-			all = append(slices.Clone(s.Entries[name]), runs...)
+			all = slices.Concat(s.Runs(name), runs)
 		}
+		delete(s.columns, name)
 		s.Entries[name] = all[max(0, len(all)-window):]
 		s.Last[name] = max(s.Last[name], later.Last[name])
 	}
@@ -93,10 +113,9 @@ func (s *Store) Merge(later *Store) {
 
 // Forget drops the entries that were last kept before a time.
 func (s *Store) Forget(before time.Time) {
-	for name := range s.Entries {
+	for _, name := range s.Names() {
 		if s.Last[name] < before.Unix() {
-			delete(s.Entries, name)
-			delete(s.Last, name)
+			s.drop(name)
 		}
 	}
 }
@@ -112,9 +131,9 @@ const (
 // function all but the builds that ran last.
 func (s *Store) Prune(now time.Time) {
 	builds := map[string][]string{}
-	for name := range s.Entries {
+	for _, name := range s.Names() {
 		if now.Sub(time.Unix(s.Last[name], 0)) > keptFor {
-			delete(s.Entries, name)
+			s.drop(name)
 			continue
 		}
 		function, _ := SplitKey(name)
@@ -123,17 +142,15 @@ func (s *Store) Prune(now time.Time) {
 	for _, names := range builds {
 		slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(s.Last[b], s.Last[a]), cmp.Compare(a, b)) })
 		for _, name := range names[min(keptBuilds, len(names)):] {
-			delete(s.Entries, name)
+			s.drop(name)
 		}
 	}
 }
 
 // Names are the entries' names in alphabetical order.
 func (s *Store) Names() []string {
-	names := make([]string, 0, len(s.Entries))
-	for name := range s.Entries {
-		names = append(names, name)
-	}
+	names := slices.AppendSeq(make([]string, 0, s.Len()), maps.Keys(s.Entries))
+	names = slices.AppendSeq(names, maps.Keys(s.columns))
 	slices.Sort(names)
 	return names
 }

@@ -1,17 +1,20 @@
 package perfmodel
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
 	"fmt"
+	"io"
+	"slices"
 )
 
-// The file of a store: magic, with the version; the entries in alphabetical order,
-// as package encoding/gob writes them; the SHA-256 of all before.
+// The file of a store: magic, with the version; the number of entries and the entries in
+// alphabetical order, as package encoding/gob writes them; the SHA-256 of all before.
 const (
 	magic        = "chamtool runs "
-	storeVersion = "5\n"
+	storeVersion = "6\n"
 )
 
 // storedEntry is an entry in a file: its runs by column, which is a tenth of the time
@@ -37,59 +40,93 @@ func stored(name string, last int64, runs []Kept) storedEntry {
 	return s
 }
 
-// runs is the inverse of stored; ok is false where the columns do not fit together.
-func (s *storedEntry) runs() (runs []Kept, ok bool) {
-	if len(s.Of) != len(s.Seconds) {
-		return nil, false
-	}
+// runs is the inverse of stored, for columns that fit together.
+func (s *storedEntry) runs() []Kept {
+	runs := make([]Kept, len(s.Of))
 	for i, of := range s.Of {
-		if int(of) >= len(s.Sizes) {
-			return nil, false
-		}
-		runs = append(runs, Kept{s.Sizes[of], s.Seconds[i]})
+		runs[i] = Kept{s.Sizes[of], s.Seconds[i]}
 	}
-	return runs, true
+	return runs
 }
 
-func (s *Store) encode() ([]byte, error) {
-	entries := make([]storedEntry, 0, len(s.Entries))
-	for _, name := range s.Names() {
-		entries = append(entries, stored(name, s.Last[name], s.Entries[name]))
+// consistent reports whether the columns fit together.
+func (s *storedEntry) consistent() bool {
+	return len(s.Of) == len(s.Seconds) && !slices.ContainsFunc(s.Of, func(of uint32) bool { return int(of) >= len(s.Sizes) })
+}
+
+// write writes the file, entry by entry, which needs little memory.
+func (s *Store) write(w io.Writer) error {
+	sum := sha256.New()
+	both := io.MultiWriter(w, sum)
+	if _, err := io.WriteString(both, magic+storeVersion); err != nil {
+		return err
 	}
-	b := bytes.NewBufferString(magic + storeVersion)
-	if err := gob.NewEncoder(b).Encode(entries); err != nil {
+	enc := gob.NewEncoder(both)
+	if err := enc.Encode(s.Len()); err != nil {
+		return err
+	}
+	for _, name := range s.Names() {
+		e, ok := s.columns[name]
+		if !ok {
+			e = stored(name, s.Last[name], s.Entries[name])
+		}
+		if err := enc.Encode(e); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(sum.Sum(nil))
+	return err
+}
+
+// readStore reads a file of some bytes: its checksum first, then the entries one by one.
+func readStore(r io.ReadSeeker, size int64) (*Store, error) {
+	head := make([]byte, min(size, int64(len(magic+storeVersion))))
+	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(b.Bytes())
-	return append(b.Bytes(), sum[:]...), nil
-}
-
-func parseStore(data []byte) (*Store, error) {
-	rest, ok := bytes.CutPrefix(data, []byte(magic))
+	version, ok := bytes.CutPrefix(head, []byte(magic))
 	if !ok {
 		return nil, fmt.Errorf("%w: not a model file of chamtool", ErrStore)
 	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(storeVersion)); !ok {
+	if string(version) != storeVersion {
 		return nil, fmt.Errorf("%w: want version %.1s", ErrStore, storeVersion)
 	}
-	if len(rest) < sha256.Size {
+	from, to := int64(len(head)), size-sha256.Size
+	if to < from {
 		return nil, fmt.Errorf("%w: it is truncated", ErrStore)
 	}
-	body := data[:len(data)-sha256.Size]
-	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], data[len(body):]) {
+	sum, want := sha256.New(), make([]byte, sha256.Size)
+	sum.Write(head)
+	if _, err := io.CopyN(sum, r, to-from); err != nil {
+		return nil, err
+	}
+	if _, err := io.ReadFull(r, want); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(sum.Sum(nil), want) {
 		return nil, fmt.Errorf("%w: wrong checksum", ErrStore)
 	}
-	var entries []storedEntry
-	if err := gob.NewDecoder(bytes.NewReader(rest[:len(rest)-sha256.Size])).Decode(&entries); err != nil {
+	if _, err := r.Seek(from, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return decodeStore(bufio.NewReader(io.LimitReader(r, to-from)))
+}
+
+func decodeStore(r io.Reader) (*Store, error) {
+	dec, count := gob.NewDecoder(r), 0
+	if err := dec.Decode(&count); err != nil {
 		return nil, fmt.Errorf("%w: inconsistent parts: %w", ErrStore, err)
 	}
-	s := &Store{Entries: map[string][]Kept{}, Last: map[string]int64{}}
-	for _, e := range entries {
-		runs, ok := e.runs()
-		if !ok {
+	s := &Store{Entries: map[string][]Kept{}, columns: map[string]storedEntry{}, Last: map[string]int64{}}
+	for range count {
+		var e storedEntry
+		if err := dec.Decode(&e); err != nil {
+			return nil, fmt.Errorf("%w: inconsistent parts: %w", ErrStore, err)
+		}
+		if !e.consistent() {
 			return nil, fmt.Errorf("%w: inconsistent columns of %q", ErrStore, e.Name)
 		}
-		s.Entries[e.Name], s.Last[e.Name] = runs, e.Last
+		s.columns[e.Name], s.Last[e.Name] = e, e.Last
 	}
 	return s, nil
 }
