@@ -159,7 +159,7 @@ int main(int argc, char **argv) {
     if (!strcmp(how, "untied")) {
 #pragma omp parallel
 #pragma omp single
-        fibonacci(16);
+        fibonacci(14);
         printf("%ld\n", begun);
     }
     if (!strcmp(how, "_exit") || !strcmp(how, "exec")) {
