@@ -204,8 +204,7 @@ func (f *sampleFlags) limit(spec *jobspec.Spec) error {
 func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampling.Sampler, done func()) {
 	settings := runner.Settings{Guard: guardCommand()}
 	if spec.Run.InCgroup() {
-		settings.Cgroup, settings.Shares, settings.Memory = runner.Hierarchies()
-		settings.SystemdRun = runner.SystemdRun()
+		settings.Cgroup = runner.CgroupRoots()
 	}
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{

@@ -16,68 +16,35 @@ import (
 )
 
 // cgroup is the kernel's own list of a run's processes: none escapes it. All
-// its methods do nothing where no cgroup could be made.
+// its methods do nothing if no cgroup could be made.
 type cgroup struct {
-	path string // cgroup v2; empty if none
-	dir  *os.File
-	old  []oldCgroup
-	asks control
-	done control // of it, what took effect
-	inV2 control // of that, what path did
+	path      string // cgroup v2; empty if none
+	dir       *os.File
+	requested control
+	granted   control // the part of requested that the kernel accepted
 }
 
-// oldCgroup is one of a hierarchy of cgroup v1.
-type oldCgroup struct{ path, parent string }
-
-// newCgroup makes a cgroup below the first of the folders of v2 that allows it,
-// the first that takes the weight and the limits where any are asked for, and
-// those of v1 for what is left.
+// newCgroup makes a cgroup below the first of the folders that allows it, or, if the
+// command has a weight or limits, below the first that accepts them.
 func newCgroup(s Settings, c Command) *cgroup {
-	g := &cgroup{asks: c.control()}
+	g := &cgroup{requested: c.control()}
 	for _, root := range s.Cgroup {
-		path, dir := makeCgroup(root, g.asks)
+		path, dir := makeCgroup(root, g.requested)
 		if path == "" {
 			continue
 		}
-		g.abandon()
-		g.path, g.dir = path, dir
-		g.inV2 = g.asks.apply(path, files{"cpu.weight", "memory.max", "cpu.max"})
-		g.done = g.inV2
-		if g.done == g.asks {
-			return g
+		g.remove()
+		g.path, g.dir, g.granted = path, dir, g.requested.apply(path)
+		if g.granted == g.requested {
+			break
 		}
-	}
-	if left := g.asks.less(g.done); left.weight > 0 || left.cpus > 0 {
-		g.addOld(s.Shares, control{weight: left.weight, cpus: left.cpus})
-	}
-	if left := g.asks.less(g.done); left.memory > 0 {
-		g.addOld(s.Memory, control{memory: left.memory})
 	}
 	return g
 }
 
-// addOld makes a cgroup of v1 below root; one that does not take what is asked is
-// none.
-func (g *cgroup) addOld(root string, c control) {
-	if root == "" {
-		return
-	}
+func makeCgroup(root string, requested control) (string, *os.File) {
 	removeStale(root)
-	path, err := makeMarked(root)
-	if err != nil {
-		return
-	}
-	if c.apply(path, files{"cpu.shares", "memory.limit_in_bytes", "cpu.cfs_quota_us"}) != c {
-		os.Remove(path)
-		return
-	}
-	g.old = append(g.old, oldCgroup{path, root})
-	g.done = g.done.and(c)
-}
-
-func makeCgroup(root string, asks control) (string, *os.File) {
-	removeStale(root)
-	asks.enable(root)
+	requested.enable(root)
 	path, err := makeMarked(root)
 	if err != nil {
 		return "", nil
@@ -145,23 +112,6 @@ func (g *cgroup) attach(cmd *exec.Cmd) {
 	}
 }
 
-// enter moves the calling thread into the cgroups of v1, which a child it forks
-// inherits; leave moves it back.
-func (g *cgroup) enter() error {
-	for _, o := range g.old {
-		if err := os.WriteFile(filepath.Join(o.path, "tasks"), []byte("0"), 0); err != nil {
-			return fmt.Errorf("cgroup: %w", err)
-		}
-	}
-	return nil
-}
-
-func (g *cgroup) leave() {
-	for _, o := range g.old {
-		_ = os.WriteFile(filepath.Join(o.parent, "tasks"), []byte("0"), 0)
-	}
-}
-
 // cpu returns the processor time of all that ever ran in the cgroup.
 func (g *cgroup) cpu() (time.Duration, bool) {
 	if g.path == "" {
@@ -203,70 +153,44 @@ func (g *cgroup) empty() bool {
 
 // killedForMemory says that the kernel ended a process at the memory limit.
 func (g *cgroup) killedForMemory() bool {
-	var paths []string
-	if g.path != "" {
-		paths = append(paths, filepath.Join(g.path, "memory.events"))
+	if g.path == "" {
+		return false
 	}
-	for _, o := range g.old {
-		paths = append(paths, filepath.Join(o.path, "memory.oom_control"))
-	}
-	for _, path := range paths {
-		b, _ := os.ReadFile(path)
-		for line := range strings.Lines(string(b)) {
-			if n, ok := strings.CutPrefix(line, "oom_kill "); ok && strings.TrimSpace(n) != "0" {
-				return true
-			}
+	b, _ := os.ReadFile(filepath.Join(g.path, "memory.events"))
+	for line := range strings.Lines(string(b)) {
+		if n, ok := strings.CutPrefix(line, "oom_kill "); ok && strings.TrimSpace(n) != "0" {
+			return true
 		}
 	}
 	return false
 }
 
-// abandon gives up the v2 cgroup.
-func (g *cgroup) abandon() {
+// remove removes the cgroup; the run goes on without one.
+func (g *cgroup) remove() {
 	if g.path != "" {
 		g.dir.Close()
 		os.Remove(g.path)
-		g.path, g.done, g.inV2 = "", g.done.less(g.inV2), control{}
+		g.path, g.granted = "", control{}
 	}
 }
 
-func (g *cgroup) remove() {
-	g.abandon()
-	for _, o := range g.old {
-		os.Remove(o.path)
-	}
-}
-
-// Hierarchies returns the folders of this machine that Settings.Cgroup,
-// Settings.Shares and Settings.Memory name: this process's own cgroup, which a
-// service manager may have delegated to it, and the root of cgroup v2; and the v1
-// hierarchies of cpu and memory. Each is empty where it is not mounted.
-func Hierarchies() (v2 []string, shares, memory string) {
+// CgroupRoots returns the folders of this machine for Settings.Cgroup: this process's own
+// cgroup, which a service manager may have delegated to it, and the root of cgroup v2. It
+// is empty if cgroup v2 is not mounted.
+func CgroupRoots() (roots []string) {
 	for _, path := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
 		if _, err := os.Stat(filepath.Join(path, "cgroup.controllers")); err == nil {
 			if own := ownCgroup(); own != "" && own != "/" {
-				v2 = append(v2, filepath.Join(path, own))
+				roots = append(roots, filepath.Join(path, own))
 			}
-			v2 = append(v2, path)
-			break
+			return append(roots, path)
 		}
 	}
-	return v2, hierarchy("cpu.shares", "cpu", "cpu,cpuacct"), hierarchy("memory.limit_in_bytes", "memory")
+	return nil
 }
 
-// hierarchy is the first folder of cgroup v1 that has a file.
-func hierarchy(file string, names ...string) string {
-	for _, name := range names {
-		path := filepath.Join("/sys/fs/cgroup", name)
-		if _, err := os.Stat(filepath.Join(path, file)); err == nil {
-			return path
-		}
-	}
-	return ""
-}
-
-// ownCgroup is the path of this process's cgroup v2 below its root (cgroups(7));
-// empty where the kernel does not say.
+// ownCgroup returns the path of this process's cgroup v2 below its root (cgroups(7)),
+// or "" if the kernel does not say.
 func ownCgroup() string {
 	b, _ := os.ReadFile("/proc/self/cgroup")
 	for line := range strings.Lines(string(b)) {

@@ -12,16 +12,16 @@ import (
 // test where they cannot be set.
 func limited(t *testing.T, c Command) *Result {
 	t.Helper()
-	v2, shares, memory := Hierarchies()
-	res, err := New(Settings{Scratch: t.TempDir(), Cgroup: v2, Shares: shares, Memory: memory}).Run(t.Context(), c)
+	roots := CgroupRoots()
+	res, err := New(Settings{Scratch: t.TempDir(), Cgroup: roots}).Run(t.Context(), c)
 	if errors.Is(err, ErrLimit) {
 		t.Skip("needs cgroups that can be written: ", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, root := range append(v2, shares, memory) {
-		if left, _ := filepath.Glob(filepath.Join(root, cgroupName(os.Getpid())+"*")); root != "" && len(left) > 0 {
+	for _, root := range roots {
+		if left, _ := filepath.Glob(filepath.Join(root, cgroupName(os.Getpid())+"*")); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
 	}
@@ -47,33 +47,50 @@ func TestMemoryLimit(t *testing.T) {
 // A limit on processors is in the cgroup that the job runs in.
 func TestCPULimit(t *testing.T) {
 	res := limited(t, Command{Args: []string{"sh", "-c", `
-for d in $(sed -n 's/^[0-9]*:cpu[^:]*://p; s/^0:://p' /proc/self/cgroup | grep allox-est)
-do cat /sys/fs/cgroup/cpu/$d/cpu.cfs_quota_us /sys/fs/cgroup/$d/cpu.max 2>/dev/null
-done; true`}, Env: os.Environ(), CPUs: 0.5})
+cat /sys/fs/cgroup/$(sed -n 's/^0:://p' /proc/self/cgroup)/cpu.max`}, Env: os.Environ(), CPUs: 0.5})
 	if got := strings.TrimSpace(res.Stdout()); !strings.HasPrefix(got, "50000") || res.Err != nil {
 		t.Errorf("quota %q, %v", got, res.Err)
 	}
 }
 
-// Where no cgroup can be made systemd-run makes one, here a stand-in; where there
-// is none either the run is refused.
-func TestScope(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "systemd-run")
-	if err := os.WriteFile(path, []byte(`#!/bin/sh
-for word; do shift; [ "$word" = -- ] && exec "$@"; echo "$word"; done
-`), 0o700); err != nil {
-		t.Fatal(err)
+// TestControl: each setting goes into its controller's file; one without a file was not
+// granted, and a limit that was not granted is an error with its name.
+func TestControl(t *testing.T) {
+	request := control{weight: 200, memory: 1 << 30, cpus: 1.5}
+	dir := t.TempDir()
+	if granted := request.apply(dir); granted != (control{}) {
+		t.Errorf("no controllers: granted %+v", granted)
 	}
-	c := Command{Args: []string{"echo", "ran"}, Env: os.Environ(), MemoryBytes: 1 << 30, CPUs: 1.5}
-	res, err := New(Settings{Scratch: t.TempDir(), SystemdRun: []string{path, "--scope"}}).Run(t.Context(), c)
-	if err != nil || res.Err != nil {
-		t.Fatal(err, res)
+	if err := request.missing(control{}); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "limits.memory") || !strings.Contains(err.Error(), "MemoryMax=1073741824") {
+		t.Errorf("no controllers: %v", err)
 	}
-	want := "--scope\n--property=MemoryMax=1073741824\n--property=CPUQuota=150%\nran\n"
-	if res.Stdout() != want {
-		t.Errorf("got %q, want %q", res.Stdout(), want)
+	want := map[string]string{"cpu.weight": "200", "memory.max": "1073741824", "cpu.max": "150000 100000"}
+	for name := range want {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	granted := request.apply(dir)
+	if granted != request || request.missing(granted) != nil {
+		t.Errorf("granted %+v, %v", granted, request.missing(granted))
+	}
+	for name, text := range want {
+		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != text {
+			t.Errorf("%s: %q, want %q", name, got, text)
+		}
+	}
+	if err := request.missing(control{memory: 1 << 30}); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "CPUQuota=150%") {
+		t.Errorf("no cpu controller: %v", err)
+	}
+	if err := (control{weight: 200}).missing(control{}); err != nil {
+		t.Errorf("a weight is no limit: %v", err)
+	}
+}
+
+// TestNoCgroup: a run with a limit does not start if no cgroup can be made.
+func TestNoCgroup(t *testing.T) {
+	c := Command{Args: []string{"echo", "ran"}, Env: os.Environ(), CPUs: 1.5}
 	if _, err := New(Settings{Scratch: t.TempDir()}).Run(t.Context(), c); !errors.Is(err, ErrLimit) || !errors.Is(err, ErrStart) {
-		t.Errorf("nothing to hold it: %v", err)
+		t.Errorf("no cgroup: %v", err)
 	}
 }

@@ -48,15 +48,6 @@ type Settings struct {
 	// allows it a cgroup is made for each run. Where none does, processes are
 	// found by group and parentage alone.
 	Cgroup []string
-	// Shares is a folder of the v1 cpu hierarchy, for Command.Weight where
-	// Cgroup has no cpu controller.
-	Shares string
-	// Memory is a folder of the v1 memory hierarchy, for Command.MemoryBytes where
-	// Cgroup has no memory controller.
-	Memory string
-	// SystemdRun is a command line that runs the one after it in a scope of its
-	// own, for what no cgroup here can do; nil where there is none.
-	SystemdRun []string
 	// Scratch is the folder in which each run gets a folder of its own, removed
 	// after it; empty means the system's.
 	Scratch string
@@ -146,8 +137,8 @@ func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 	}
 	done := make(chan outcome)
 	crash.Go(func() {
-		// The kernel ties the parent-death signal, and the cgroup a child is
-		// born into, to the thread that forks. The thread ends with the run.
+		// The kernel ties the parent-death signal to the thread that forks. The
+		// thread ends with the run.
 		runtime.LockOSThread()
 		result, err := r.run(ctx, c)
 		done <- outcome{result, err}
@@ -173,13 +164,8 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	}
 	group := newCgroup(r.settings, c)
 	defer group.remove()
-	left := group.asks.less(group.done)
-	switch err := left.missing(); {
-	case err == nil: // a weight without effect shows in Result.Weighted
-	case r.settings.SystemdRun == nil:
+	if err := group.requested.missing(group.granted); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
-	default:
-		c.Args, group.done = append(left.scope(r.settings.SystemdRun), c.Args...), group.asks
 	}
 	guard, err := startGuard(r.settings.Guard, scratch, group)
 	if err != nil {
@@ -198,25 +184,21 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	}
 	defer out.close()
 
-	if err := group.enter(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrStart, err)
-	}
 	start := time.Now()
 	cmd, err := launch(c, scratch, out, group)
-	if err != nil && group.path != "" && group.inV2.missing() == nil {
+	if err != nil && group.path != "" && group.requested.missing(control{}) == nil {
 		// Not every kernel and container lets a process begin in a cgroup.
-		group.abandon()
+		group.remove()
 		start = time.Now()
 		cmd, err = launch(c, scratch, out, group)
 	}
-	group.leave()
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrStart, c.Args[0], err)
 	}
 	out.follow(start)
 	smi.begin()
 
-	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.done.weight > 0}
+	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.granted.weight > 0}
 	ended := make(chan *os.ProcessState, 1)
 	crash.Go(func() {
 		state, _ := cmd.Process.Wait()

@@ -29,7 +29,7 @@ import (
 func ways(t *testing.T, f func(t *testing.T, r *Runner)) {
 	t.Run("no cgroup", func(t *testing.T) { f(t, New(Settings{Scratch: t.TempDir()})) })
 	t.Run("cgroup", func(t *testing.T) {
-		v2, _, _ := Hierarchies()
+		v2 := CgroupRoots()
 		probe := newCgroup(Settings{Cgroup: v2}, Command{})
 		probe.remove()
 		if probe.path == "" {
@@ -186,8 +186,8 @@ func TestRunCountsOrphans(t *testing.T) {
 }
 
 func TestCgroup(t *testing.T) {
-	v2, v1, _ := Hierarchies()
-	g := newCgroup(Settings{Cgroup: v2, Shares: v1}, Command{Weight: 200})
+	v2 := CgroupRoots()
+	g := newCgroup(Settings{Cgroup: v2}, Command{Weight: 200})
 	defer g.remove()
 	if g.path == "" {
 		t.Skip("needs a cgroup v2 folder that can be written")
@@ -228,7 +228,7 @@ func TestAbandonedCgroup(t *testing.T) {
 		cmd.Wait()
 		t.Fatal("a folder passed for a cgroup")
 	}
-	g.abandon()
+	g.remove()
 	cmd, err := launch(c, t.TempDir(), out, g)
 	if err != nil {
 		t.Fatal(err)
@@ -240,8 +240,8 @@ func TestAbandonedCgroup(t *testing.T) {
 
 // A weight puts the job, and not the Runner, in a cgroup with that share.
 func TestRunWeight(t *testing.T) {
-	v2, v1, _ := Hierarchies()
-	r := New(Settings{Cgroup: v2, Shares: v1})
+	v2 := CgroupRoots()
+	r := New(Settings{Cgroup: v2})
 	before, err := os.ReadFile("/proc/thread-self/cgroup")
 	if err != nil {
 		t.Skip("needs cgroups")
@@ -259,7 +259,7 @@ func TestRunWeight(t *testing.T) {
 	if after, _ := os.ReadFile("/proc/thread-self/cgroup"); !bytes.Equal(before, after) {
 		t.Errorf("the Runner moved to\n%s", after)
 	}
-	for _, root := range append(v2, v1) {
+	for _, root := range v2 {
 		if left, _ := filepath.Glob(filepath.Join(root, cgroupName(os.Getpid())+"*")); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}

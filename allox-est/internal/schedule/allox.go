@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -31,7 +32,8 @@ func newAlloX(s Settings) *allox {
 func (*allox) Name() string { return "allox" }
 
 func (p *allox) Next(s *State) (*Job, *Node, bool) {
-	active := byShare(s.Active(), func(u *User) float64 { return u.Progress })
+	active := s.Active()
+	slices.SortStableFunc(active, func(a, b *User) int { return cmp.Compare(a.Progress, b.Progress) })
 	if len(active) == 0 || !slices.ContainsFunc(s.Nodes, func(n *Node) bool { return n.Running == nil }) {
 		return nil, nil, false
 	}

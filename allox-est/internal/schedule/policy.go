@@ -38,8 +38,6 @@ var Policies = registry.List[func(Settings) Policy]{
 	{Name: "srpt", Help: "shortest remaining estimated time first, with preemption", New: func(Settings) Policy { return &preemptive{} }},
 	{Name: "sjf", Help: "shortest estimated time first", New: func(Settings) Policy { return sjf{} }},
 	{Name: "fifo", Help: "first in, first out, each job on its faster device", New: func(Settings) Policy { return fifo{} }},
-	{Name: "drf-fifo", Help: "dominant resource fairness; jobs of a user in order of arrival", New: func(Settings) Policy { return drf{name: "drf-fifo"} }},
-	{Name: "drf-sjf", Help: "dominant resource fairness; shortest job of a user first", New: func(Settings) Policy { return drf{name: "drf-sjf", shortest: true} }},
 }
 
 // New returns the policy of a name. It returns ErrPolicy for an unknown name

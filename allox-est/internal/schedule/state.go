@@ -26,8 +26,6 @@ type Node struct {
 // User is an owner of jobs and what they hold now.
 type User struct {
 	Name string
-	// Held is the nodes of each device that the user's running jobs take.
-	Held [Devices]int
 	// Progress is the sum over the user's running jobs of the share of the
 	// cluster they hold on their faster device, or of what the slower device
 	// is worth to them: AlloX's measure of fairness.
@@ -118,7 +116,6 @@ func (s *State) start(j *Job, n *Node) {
 	j.Node, j.Started = n, s.Now
 	j.end = s.Now + j.Left*j.actual[n.Device]
 	n.Running = j
-	j.User.Held[n.Device]++
 	j.progress = s.progress(j)
 	j.User.Progress += j.progress
 }
@@ -127,7 +124,6 @@ func (s *State) start(j *Job, n *Node) {
 func (s *State) leave(j *Job) {
 	n := j.Node
 	n.Running = nil
-	j.User.Held[n.Device]--
 	j.User.Progress -= j.progress
 	j.Node = nil
 }
