@@ -39,8 +39,10 @@ type Run struct {
 	// Stage is the unit after which the run began, with a stage of the work.
 	Stage int `json:"stage_from,omitempty"`
 	// Asked is the number that the job was to do if it ended by itself after Epochs.
-	Asked int       `json:"asked_epochs,omitempty"`
-	Start time.Time `json:"start"`
+	Asked int `json:"asked_epochs,omitempty"`
+	// Stopped says why allox-est ended the run after Epochs; its teardown is unknown.
+	Stopped string    `json:"stopped,omitempty"`
+	Start   time.Time `json:"start"`
 
 	Identity
 

@@ -27,6 +27,8 @@ var (
 	ErrStart = errors.New("cannot start")
 	// ErrTimeout is in Result.Err when the run took longer than it may.
 	ErrTimeout = errors.New("timed out")
+	// ErrStopped is in Result.Err when Command.Stop ended the run.
+	ErrStopped = errors.New("stopped")
 )
 
 // ExitError is in Result.Err when the job's first process failed.
@@ -100,6 +102,8 @@ type Command struct {
 	Env  []string // whole environment; TMPDIR is set to the run's own folder
 	// Timeout ends the run; 0 means none.
 	Timeout time.Duration
+	// Stop ends the run when it is closed: its marks are all that the caller needs.
+	Stop <-chan struct{}
 	// Choice says which of several time-writer reports counts.
 	Choice timing.Choice
 	// Reader finds how far the job has come; it says how many units the run has, and
@@ -244,7 +248,7 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay
 		defer timer.Stop()
 		expired = timer.C
 	}
-	stopped := ctx.Done()
+	stopped, enough := ctx.Done(), c.Stop
 	tick := time.NewTicker(r.settings.Interval)
 	defer tick.Stop()
 	var meter timing.Meter
@@ -261,6 +265,10 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay
 		case <-expired:
 			res.Err = fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
 			expired = nil
+			job.kill()
+		case <-enough:
+			res.Err = ErrStopped
+			enough = nil
 			job.kill()
 		case <-stopped:
 			stopped = nil

@@ -30,7 +30,9 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 	if res.LeftBehind > 0 {
 		warn("killed %s that outlived the job", plural.Count(res.LeftBehind, "process"))
 	}
-	if res.Err != nil {
+	if run.Stopped != "" {
+		warn("%s; the time after its last epoch is not in this estimate", run.Stopped)
+	} else if res.Err != nil {
 		run.Error, run.Stderr = res.Reason(), res.Stderr()
 		run.Exit = -1
 		if exit := (*runner.ExitError)(nil); errors.As(res.Err, &exit) {
@@ -63,6 +65,10 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 
 // recordLaps takes the marks and laps from the time-writer report or from the lines.
 func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) error {
+	if run.Stopped != "" {
+		recordStopped(run, spec, res)
+		return nil
+	}
 	if spec.TimeWriter == "none" && spec.Progress.Pattern == "" {
 		return nil
 	}
@@ -176,6 +182,25 @@ func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn 
 	run.Marks, run.Laps = inStage(marks, run, spec), mark.Laps(marks, run.Wall)
 	recordTrace(run, res)
 	return nil
+}
+
+// recordStopped takes the marks of a sample that was stopped. It ends at its last mark:
+// the teardown is unknown.
+func recordStopped(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
+	marks := res.Marks
+	if len(marks) < 2 || res.Unmarked != "" {
+		run.Error = run.Stopped + "; its progress is not clear: " + res.Unmarked
+		return
+	}
+	last := marks[len(marks)-1]
+	run.Asked, run.Epochs = run.Epochs, max(1, int(last.Number))
+	for i := range marks {
+		marks[i].Of = float64(run.Epochs)
+	}
+	run.Wall = last.Seconds
+	run.CPU, run.Wait = traceAt(res.Trace, time.Duration(run.Wall*float64(time.Second)))
+	run.Marks, run.Laps = inStage(marks, run, spec), mark.Laps(marks, run.Wall)
+	recordTrace(run, res)
 }
 
 // inStage names the stage of a sample that began with one.

@@ -48,6 +48,9 @@ type Sampler struct {
 	Progress func(Event)
 	// Costed, if not nil, is called once for each sample, when its marks show its cost.
 	Costed func(Step, Cost)
+
+	stop   chan struct{} // closed when the sample under way is to end
+	reason *string       // then says why
 }
 
 // Event is the progress of a run.
@@ -104,13 +107,22 @@ func (s *Sampler) key(device string) journal.Key {
 func (s *Sampler) make(ctx context.Context, step Step) error {
 	s.progress(step, 0)
 	watched := *s
-	costed := false
+	costed, reason := false, ""
+	stop := make(chan struct{})
+	if step.Kind == journal.Sample {
+		watched.stop, watched.reason = stop, &reason
+	}
 	watched.Watch = func(marks []mark.Mark) {
 		if s.Watch != nil {
 			s.Watch(marks)
 		}
 		if n := len(marks); n > 0 {
 			s.progress(step, min(1, marks[n-1].Number/float64(max(1, step.Epochs))))
+		}
+		if step.Kind == journal.Sample && reason == "" {
+			if reason = s.Beaten(s.Journal, step.Device, marks); reason != "" {
+				close(stop)
+			}
 		}
 		if cost, known := CostOf(marks, step.Epochs, s.Spec.Epochs); known && !costed && s.Costed != nil && step.Kind == journal.Sample && step.Stage == 0 {
 			costed = true
@@ -194,6 +206,9 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 	if err != nil {
 		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()
 	} else {
+		if errors.Is(result.Err, runner.ErrStopped) {
+			run.Stopped = *s.reason
+		}
 		record(run, s.Spec, result)
 	}
 	if run.Failed() && step.Device == jobspec.GPU && !s.Machine.GPU {
@@ -239,7 +254,7 @@ func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) 
 		timeout = s.Spec.Sample.Timeout
 	}
 	return runner.Command{
-		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout,
+		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout, Stop: s.stop,
 		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Output: s.Output, Weight: s.Spec.Run.CPUWeight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
 	}, nil
 }

@@ -189,3 +189,51 @@ func TestFindMachine(t *testing.T) {
 		t.Errorf("got %+v, load %v", m, m.load())
 	}
 }
+
+// TestBeaten: a sample on a device that cannot win ends after four epochs, is an estimate
+// without its teardown, and is not made again; one that may win runs to its end.
+func TestBeaten(t *testing.T) {
+	const script = `
+case "$*" in *--gpu*) pause=0.3; exec 9<card;; *) pause=0.02;; esac
+i=0; while [ $i -lt $1 ]; do i=$((i+1)); sleep $pause; echo "Epoch $i/$1"; done; sleep 0.1`
+	predict := func(samples []journal.Run, device string) Forecast {
+		marks := samples[0].Timeline()
+		unit := marks[len(marks)-1].Seconds / marks[len(marks)-1].Number
+		return Forecast{Total: 500 * unit, Unit: unit, HalfWidth: 0.01}
+	}
+	for _, one := range []struct {
+		name    string
+		devices []string
+		stopped bool // the last sample
+	}{
+		{"the slow one is second", []string{"cpu", "gpu"}, true},
+		{"the slow one is first", []string{"gpu", "cpu"}, false},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			s := sampler(t, script, func(spec *jobspec.Spec) {
+				spec.Epochs = 500
+				spec.Devices = map[string]jobspec.Device{"cpu": {Threads: 1}, "gpu": {}}
+			})
+			s.Predict = predict
+			card := filepath.Join(s.Spec.Folder, "card")
+			if err := os.WriteFile(card, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s.Runner = runner.New(runner.Settings{Scratch: t.TempDir(), GPUDevices: []string{card}})
+			if err := sampled(t.Context(), s, one.devices); err != nil {
+				t.Fatal(err)
+			}
+			runs := s.Journal.Runs
+			if len(runs) != 2 {
+				t.Fatalf("%d runs", len(runs))
+			}
+			last := runs[1]
+			if last.Failed() || (last.Stopped != "") != one.stopped || (last.Epochs < 10) != one.stopped || last.Epochs < marksToStop {
+				t.Errorf("last run %+v", last)
+			}
+			if marks := last.Timeline(); last.Stopped != "" && (last.Wall != marks[len(marks)-1].Seconds || last.Asked != 10 || len(last.Warnings) == 0) {
+				t.Errorf("stopped %+v", last)
+			}
+		})
+	}
+}
