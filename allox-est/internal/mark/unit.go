@@ -44,7 +44,7 @@ var (
 	announces = regexp.MustCompile(`max|total|num|train|^n_|for\s*$|until|target|schedul`)
 	plural    = regexp.MustCompile(`^[\s"'\-]*(?:epochs|iterations|steps|episodes|rounds|trials|updates)["']?\s*[=:]\s*$`)
 	settings  = regexp.MustCompile(`per|warm|eval|valid|sav|log|interval|decay|every|skip|patience|freq|accum|print|min|ckpt|check|init|test|current`)
-	hits      = regexp.MustCompile(`acc\w*|correct\w*|hits?|success\w*|match\w*`)
+	hits      = regexp.MustCompile(`acc\w*|correct\w*|hits?|success\w*|match\w*|patience|stopping|improve\w*`)
 	writers   = regexp.MustCompile(`rank|gpu|node|worker|device|proc|host|chain|thread`)
 	totalOnly = regexp.MustCompile(`^[\s,;|"']*(?:total|max|end|target)["']?\s*[=:]\s*$`)
 	anyState  = regexp.MustCompile(`(?i)^[\s)]*(terminated|finished|completed?|succeeded|done|pending|running|paused|error|errored|failed|queued|waiting)\b`)
