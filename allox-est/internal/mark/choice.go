@@ -17,6 +17,7 @@ type choice struct {
 	begins  bool     // its lines begin units
 	product bool     // its total times that of the inner counter are the run's units
 	turns   bool     // each time that it counts to its length is a unit
+	fits    float64  // all fits of a search, of which one pass is as many as there are folds
 	eta     string   // the form of lines whose remaining time counts; empty where none does
 	score   float64
 }
@@ -338,9 +339,13 @@ func (r *Reader) encloses(o, c *counter) bool {
 	return len(o.rises) == 0 || c.resetting()
 }
 
-// turning returns a loop that begins again with each unit of the run.
+// turning returns a loop that begins again with each unit of the run. The folds of a search
+// begin again with each of its candidates, and its length is in fits.
 func (r *Reader) turning(c *counter) choice {
 	n := float64(len(c.resets))
+	if fits := cmp.Or(r.Units, r.largest("fit")); c.in == "fold" && c.total > 1 && n > 0 && fits > c.total && math.Mod(fits, c.total) == 0 {
+		return choice{counter: c, turns: true, fits: fits, score: namelessWeight * c.side}
+	}
 	if r.Units == 0 || c.total < 2 || c.decimal || c.paired || n == 0 || n >= r.Units || c.grew < 2 {
 		return choice{}
 	}

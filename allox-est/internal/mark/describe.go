@@ -20,6 +20,8 @@ func (r *Reader) Describe() string {
 		return "the log's own remaining time"
 	case c.counter == nil:
 		return ""
+	case c.fits > 0:
+		return fmt.Sprintf("%s, in all %g fits", c.counter.label(), c.fits)
 	case c.turns:
 		return fmt.Sprintf("%s, each pass as one of %g", c.counter.label(), r.Units)
 	case c.inner != nil:

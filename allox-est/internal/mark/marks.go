@@ -11,6 +11,8 @@ func (r *Reader) length(c choice) float64 {
 	switch {
 	case r.Units > 0:
 		return r.Units
+	case c.fits > 0:
+		return c.fits
 	case c.eta != "":
 		return 100
 	case c.counter == nil:
@@ -34,7 +36,13 @@ func (r *Reader) points(c choice) []point {
 		}
 		return points
 	case c.turns:
-		return c.counter.turns()
+		points := c.counter.turns()
+		if c.fits > 0 {
+			for i := range points {
+				points[i].number *= c.counter.total
+			}
+		}
+		return points
 	case c.product:
 		points := parts(c.counter.done(c.total, r.end, c.begins || c.inner.after(c.counter)), c.inner)
 		for i := range points {

@@ -84,7 +84,7 @@ func isPaired(n number, line []number) bool {
 	return false
 }
 
-// denominators are the totals after the numbers of one form.
+// denominators are the totals after the numbers behind one word, or of one form.
 type denominators struct {
 	totals []float64
 	seen   int
@@ -108,13 +108,17 @@ func (r *Reader) unpair(line []number) []number {
 			}
 			continue
 		}
-		d := r.pairs[n.form]
+		word := strings.ToLower(lastWord(n.left))
+		if word == "" {
+			word = n.form
+		}
+		d := r.pairs[word]
 		if d == nil {
 			if len(r.pairs) >= counterCount || r.pairs == nil {
 				r.pairs = map[string]*denominators{}
 			}
 			d = &denominators{}
-			r.pairs[n.form] = d
+			r.pairs[word] = d
 		}
 		d.seen++
 		if len(d.totals) < denominatorCount && !slices.Contains(d.totals, n.total) {
@@ -223,6 +227,14 @@ func (r *Reader) announced(c *counter) float64 {
 		}
 	}
 	return best.total
+}
+
+// largest returns the largest total of a unit that a line names; 0 for none.
+func (r *Reader) largest(unit string) (total float64) {
+	for _, a := range r.totals[unit] {
+		total = max(total, a.total)
+	}
+	return total
 }
 
 // split keeps the numbers of several writers apart, by an earlier number of their lines.

@@ -18,7 +18,8 @@ var unitWords = func() map[string]string {
 		"batch":      "batch batches minibatch minibatches",
 		"sample":     "sample samples image images example examples draw draws",
 		"round":      "round rounds tree trees",
-		"fold":       "fold folds",
+		"fold":       "fold folds cv",
+		"fit":        "fit fits",
 		"trial":      "trial trials",
 		"episode":    "episode episodes",
 		"generation": "gen generation generations",
@@ -81,6 +82,16 @@ func wordOf(after string) string {
 		return "" // a rate, or the name of the next number
 	}
 	return strings.ToLower(after[:n])
+}
+
+// lastWord returns the word that a text ends with, before spaces.
+func lastWord(text string) string {
+	text = strings.TrimRight(text, " ")
+	begin := len(text)
+	for begin > 0 && letter(text[begin-1]) && !digit(text[begin-1]) {
+		begin--
+	}
+	return text[begin:]
 }
 
 // phrase returns the end of a text, after its last separator.
