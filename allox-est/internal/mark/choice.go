@@ -411,6 +411,9 @@ func (r *Reader) fit(c choice) float64 {
 		}
 		return 0
 	}
+	if r.brief(c, points) {
+		return 0
+	}
 	first, last := points[0], points[n-1]
 	span := last.at - first.at
 	if r.Units == 0 && last.number >= units-1e-9 && n > 1 {
@@ -450,18 +453,16 @@ func (r *Reader) fit(c choice) float64 {
 	if quiet := now - last.at; quiet > 3*gap && r.end == 0 {
 		fresh = max(0, 1-(quiet-3*gap)/(6*gap))
 	}
-	if r.brief(units, points) {
-		return 0
-	}
 	share := min(1, span/max(1e-9, max(now, r.end)-begin))
 	return r2 * r2 * fresh * math.Sqrt(share) * size
 }
 
-// brief reports whether a counter that states its own total would end the run within ten
-// seconds. A bar of an inner loop looks the same, and the truth comes as soon.
-func (r *Reader) brief(units float64, points []point) bool {
-	first, last := points[0], points[len(points)-1]
-	if r.Units > 0 || r.Count != "" || r.end > 0 || r.begin == 0 || last.number <= first.number {
+// brief reports whether a counter would end the run within ten seconds, if nobody but the
+// log says that it does: a bar of an inner loop looks the same, and the truth comes as soon.
+func (r *Reader) brief(c choice, points []point) bool {
+	first, last, units := points[0], points[len(points)-1], r.length(c)
+	given := r.Units > 0 && (c.counter.total > 0 || mainUnits[c.counter.in] && c.counter.in != "iteration")
+	if given || r.Short || r.Count != "" || r.end > 0 || r.begin == 0 || last.number <= first.number {
 		return false
 	}
 	left := (units - last.number) * (last.at - first.at) / (last.number - first.number)

@@ -48,7 +48,7 @@ func TestForms(t *testing.T) {
 		}), length: 100, last: 8.79},
 		{name: "an evaluation's own time left", lines: trained(9, 2, func(e, b int) string {
 			return []string{fmt.Sprintf("train [1] eta: 0:01:%02d  loss: 0.5", 50-2*e), "val [1] eta: 0:00:00  loss: 0.5"}[b]
-		}), length: 100, last: 14.55},
+		}), length: 100, last: 14.48},
 		{name: "the label of the next number", units: 100, lines: trained(1, 9, func(_, b int) string { return fmt.Sprintf("tick %d     kimg %.1f", b, 4*float64(b)) }), length: 100, last: 32},
 		{name: "a setting that is no counter", units: 400, lines: append([]string{"stops after no improvement for 50 rounds"}, every("[%d]\tauc: 0.5", 10, 90, 10)...), length: 400, last: 90},
 		{name: "seconds after a space", units: 30, lines: every("ExecutionTime = 0.5 s  ClockTime = %d s", 1, 9, 1)},
@@ -116,5 +116,36 @@ func TestHeading(t *testing.T) {
 		if got := h.name(tt.row, at, at+len(tt.number)); got != tt.want {
 			t.Errorf("%q over %q: %s is %q, want %q", tt.heading, tt.row, tt.number, got, tt.want)
 		}
+	}
+}
+
+// TestBrief: a bar that would end the run within ten seconds is no forecast, since the
+// first of many looks the same; the caller, or a longer way, makes it one.
+func TestBrief(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		reader Reader
+		every  float64 // seconds between lines
+		marks  bool
+	}{
+		{"a short bar", Reader{}, 0.1, false},
+		{"a long bar", Reader{}, 0.3, true},
+		{"a sample", Reader{Short: true}, 0.1, true},
+		{"the caller's number", Reader{Units: 64}, 0.1, true},
+		{"the caller's counter", Reader{Count: "i/64"}, 0.1, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := tt.reader
+			for i := range 33 {
+				r.Line(fmt.Sprintf("%3d%%|#####     | %d/64 [00:01<00:02]", 100*i/64, i), 1+tt.every*float64(i))
+			}
+			if marks := r.Marks(); len(marks) > 0 != tt.marks {
+				t.Errorf("%d marks on the way", len(marks))
+			}
+			r.End(1 + tt.every*33)
+			if marks := r.Marks(); len(marks) == 0 {
+				t.Error("no marks at the end")
+			}
+		})
 	}
 }

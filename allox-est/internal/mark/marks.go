@@ -3,6 +3,7 @@ package mark
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -30,9 +31,16 @@ func (r *Reader) points(c choice) []point {
 	case units == 0 || c.counter == nil && c.eta == "":
 		return nil
 	case c.eta != "":
-		points := make([]point, len(r.left[c.eta]))
-		for i, l := range r.left[c.eta] {
-			points[i] = point{number: units * (l.at - r.begin) / max(1e-9, l.at-r.begin+l.seconds), at: l.at}
+		var points []point
+		for i, l := range r.left[c.eta] { // times are rounded: each counts when it comes first
+			if i > 0 && l.seconds == r.left[c.eta][i-1].seconds {
+				continue
+			}
+			left := l.seconds
+			if left == math.Trunc(left) && left > 0 {
+				left += 0.5 // rounded or cut off
+			}
+			points = append(points, point{number: units * (l.at - r.begin) / max(1e-9, l.at-r.begin+left), at: l.at})
 		}
 		return points
 	case c.turns:

@@ -15,6 +15,9 @@ import (
 type Reader struct {
 	// Units is the length of the run; 0 if only its output may contain it.
 	Units float64
+	// Short says that the run, as a sample, may well end within seconds: what a counter says
+	// counts at once.
+	Short bool
 	// Pattern, where it is not nil, picks the lines that count and, by its groups,
 	// their number; lines without one are counted.
 	Pattern *regexp.Regexp

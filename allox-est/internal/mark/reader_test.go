@@ -80,7 +80,7 @@ func TestReader(t *testing.T) {
 		{"nothing", 9, 0, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := Reader{Units: tt.units}
+			r := Reader{Units: tt.units, Short: true}
 			read(&r, tt.lines...)
 			if tt.end > 0 {
 				r.End(tt.end)

@@ -249,6 +249,7 @@ func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) 
 		return runner.Command{}, err
 	}
 	reader.Start = float64(step.Stage)
+	reader.Short = step.Kind == journal.Sample
 	timeout := time.Duration(0)
 	if step.Kind == journal.Sample {
 		timeout = s.Spec.Sample.Timeout
