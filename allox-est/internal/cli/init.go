@@ -87,7 +87,7 @@ func firstLook(ctx context.Context, env *cli.Env, spec *jobspec.Spec) (*draft, e
 		return nil, err
 	}
 	res, err := runner.New(runner.Settings{Guard: guardCommand()}).Run(look, runner.Command{
-		Args: args, Env: spec.Environ(os.Environ()), Output: env.Stderr, Reader: mark.Reader{Units: float64(spec.Epochs)},
+		Args: args, Env: spec.Environ(os.Environ()), Output: env.Stderr, Reader: mark.Reader{Units: float64(spec.Epochs), Short: true},
 		Marked: func(marks []mark.Mark) {
 			if seen = marks; len(marks) >= firstMarks {
 				enough()

@@ -346,7 +346,7 @@ func (r *Reader) turning(c *counter) choice {
 	if fits := cmp.Or(r.Units, r.largest("fit")); c.in == "fold" && c.total > 1 && n > 0 && fits > c.total && math.Mod(fits, c.total) == 0 {
 		return choice{counter: c, turns: true, fits: fits, score: namelessWeight * c.side}
 	}
-	if r.Units == 0 || c.total < 2 || c.decimal || c.paired || n == 0 || n >= r.Units || c.grew < 2 {
+	if r.Units == 0 || c.total < 2 || c.decimal || c.paired || n == 0 || n >= r.Units || c.grew < 2 || c.in == "epoch" && c.total == r.Units {
 		return choice{}
 	}
 	return choice{counter: c, turns: true, score: givenWeight * namelessWeight * c.side}

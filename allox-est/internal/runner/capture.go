@@ -142,6 +142,9 @@ func (c *capture) mark(r *Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reader.End(r.Wall.Seconds())
+	if c.counted != nil {
+		c.counted(&c.reader) // the end may settle what counted
+	}
 	r.Marks, r.Unmarked, r.Costs = c.reader.Marks(), c.reader.Why(), c.reader.Costs()
 	if units, early := c.reader.Stopped(); early {
 		r.Stopped = units
