@@ -33,7 +33,8 @@ type loop struct {
 	total   int
 	name    string
 	journal string
-	parent  int // the process with which this one ends
+	own     bool // it is the one in the state directory, which is bounded
+	parent  int  // the process with which this one ends
 	tracker follow.Tracker
 	marks   []mark.Mark
 }
@@ -69,12 +70,19 @@ const (
 	parentEvery = time.Second
 )
 
+// loopBytes bounds the journal in the state directory: beyond, it becomes the older one,
+// and the loops of the one before that are dropped.
+const (
+	loopBytes   = 2 << 20
+	olderSuffix = ".old"
+)
+
 func (l *loop) run(ctx context.Context) error {
 	if l.total <= 0 {
 		return cli.Usagef("--total %d: want the number of items", l.total)
 	}
 	if l.journal == "" && l.env.State != "" {
-		l.journal = filepath.Join(l.env.State, "foretime", "loops.jsonl")
+		l.journal, l.own = filepath.Join(l.env.State, "foretime", "loops.jsonl"), true
 	}
 	l.tracker.Job = estimate.Job{Epochs: l.total, Unit: "item"}
 	l.past()
@@ -154,14 +162,37 @@ func (l *loop) past() {
 	if l.journal == "" {
 		return
 	}
-	j, err := journal.Read(l.journal)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
+	paths := []string{l.journal}
+	if l.own {
+		paths = []string{l.journal + olderSuffix, l.journal}
+	}
+	all := &journal.Journal{}
+	for _, path := range paths {
+		j, err := journal.Read(path)
+		if err == nil {
+			all.Runs = append(all.Runs, j.Runs...)
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			l.env.Log.Warnf("earlier loops are not used: %v", err)
 		}
-		return
 	}
-	l.tracker.Past = past(j, l.key(), l.tracker.Job)
+	l.tracker.Past = past(all, l.key(), l.tracker.Job)
+}
+
+// open opens the journal to add a loop. Another process that waits for the lock meanwhile
+// adds its loop to the older journal, which is read too.
+func (l *loop) open() (*journal.Journal, error) {
+	j, err := journal.Open(l.journal)
+	if err != nil || !l.own {
+		return j, err
+	}
+	if info, err := os.Stat(l.journal); err != nil || info.Size() < loopBytes {
+		return j, nil
+	}
+	err = os.Rename(l.journal, l.journal+olderSuffix)
+	if err = errors.Join(err, j.Close()); err != nil {
+		return nil, err
+	}
+	return journal.Open(l.journal)
 }
 
 // end keeps the loop in the journal.
@@ -172,7 +203,7 @@ func (l *loop) end(seconds float64) error {
 	if err := os.MkdirAll(filepath.Dir(l.journal), 0o755); err != nil {
 		return err
 	}
-	j, err := journal.Open(l.journal)
+	j, err := l.open()
 	if err != nil {
 		return err
 	}
