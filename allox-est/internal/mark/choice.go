@@ -200,7 +200,7 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 	case c.total > 0:
 		return 0, 0
 	}
-	if c.in != "" && (!c.decimal || c.in == "epoch" && c.begins() || c.even()) || c.prev == nil && c.even() && c.grew > 3 && c.in == "" {
+	if c.in != "" && (!c.decimal || c.in == "epoch" && c.begins() || c.even()) || c.leads() && c.even() && c.grew > 3 && c.in == "" {
 		if total = r.announced(c); total > 0 && (r.Units == 0 || total == r.Units || r.agrees(c, total, pool)) {
 			return total, announcedWeight
 		}

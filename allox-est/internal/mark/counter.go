@@ -197,6 +197,20 @@ func (c *counter) after(o *counter) bool {
 	return false
 }
 
+// leads says that it is the first number of its lines, or the first one that grows, in
+// brackets of its own: "train.py:48] [100] loss=0.5".
+func (c *counter) leads() bool {
+	if c.prev != nil && !(strings.Trim(c.left, " \t]") == "[" && strings.HasPrefix(c.number.after, "]")) {
+		return false
+	}
+	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
+		if left.grew > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // writer says that a number names who writes: a rank, a GPU, a worker.
 func (c *counter) writer() bool {
 	return c.in == "" && writers.MatchString(c.left[max(0, len(c.left)-12):])

@@ -108,7 +108,7 @@ func (r *Reader) Rate() (p Pace, known bool) {
 			part = c
 		}
 		named := c.in != "" && c.in != "sample" && !c.decimal
-		if !named && !(c.prev == nil && c.even() && c.grew > 3) || c.percent || c.total > 0 || c.resetting() || c.side < 0.8 || c.grew < 3 || c.stray > c.grew/4 {
+		if !named && !(c.leads() && c.even() && c.grew > 3) || c.percent || c.total > 0 || c.resetting() || c.side < 0.8 || c.grew < 3 || c.stray > c.grew/4 {
 			continue
 		}
 		fit := r.steady(c)

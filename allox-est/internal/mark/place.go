@@ -313,7 +313,7 @@ func (r *Reader) match(line string, at float64) {
 // What a log says of the time that is left.
 var (
 	leftWords = []string{"eta", "emain", "left", "to go"}
-	leftAfter = regexp.MustCompile(`(?i)(?:eta|remaining|time left|remain)\w*(?: [a-z]+){0,3}\W{1,8}(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w*,? *)?(?:(\d+) ?m\w*,? *)?(\d+) ?s|([\d.]+) ?s|([\d.]+) ?m(?:in|\b)|([\d.]+) ?h)`)
+	leftAfter = regexp.MustCompile(`(?i)(?:eta|remaining|time left|left time|remain)\w*(?: [a-z]+){0,3}\W{1,8}(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w*,? *)?(?:(\d+) ?m\w*,? *)?(\d+) ?s|([\d.]+) ?s|([\d.]+) ?m(?:in|\b)|([\d.]+) ?h)`)
 	leftFirst = regexp.MustCompile(`(?i)(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w*[,: ]*)?(?:(\d+) ?m\w*[,: ]*)?(\d+) ?s\w*|([\d.]+) ?s|([\d.]+) ?m(?:in\w*)?|([\d.]+) ?h\w*) *(?:left|remain|to go)`)
 	unitTimes = []float64{0, 86400, 3600, 60, 1, 3600, 60, 1, 1, 60, 3600}
 )
