@@ -16,13 +16,13 @@ import (
 // Methods lists the judged methods, the default first. A new one is a function and a line here.
 var Methods = registry.List[func([]trial) error]{
 	{Name: "auto", Help: "the estimator of allox-est, with the other blocks as the user's past", New: auto},
-	{Name: "alone", Help: "the estimator of allox-est without a past", New: alone},
+	{Name: "alone", Help: "the estimator of allox-est without a past", New: withoutPast},
 	{Name: "conformal", Help: "the mean rate so far, with an interval from the errors on the other blocks (split conformal)", New: conformal},
 	{Name: "last", Help: "the rate of a progress bar (exponential mean), with an error of 10 %", New: last},
 }
 
 func auto(ts []trial) error {
-	if err := alone(ts); err != nil {
+	if err := withoutPast(ts); err != nil {
 		return err
 	}
 	for i := range ts {
@@ -41,7 +41,7 @@ func auto(ts []trial) error {
 	return nil
 }
 
-func alone(ts []trial) (err error) {
+func withoutPast(ts []trial) (err error) {
 	for i := range ts {
 		t := &ts[i]
 		if t.rest, err = t.forecast(nil); err != nil {

@@ -162,7 +162,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	}
 	s.Watch = func(marks []mark.Mark) {
 		if f.failed == nil {
-			f.failed = f.look(marks)
+			f.failed = f.printMarks(marks)
 		}
 	}
 	silent := time.AfterFunc(time.Minute, func() {
@@ -178,7 +178,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 		return fmt.Errorf("%s: %s", spec.Command[0], run.Error)
 	}
 	if f.tracker.Ended = true; f.failed == nil && run.Asked == 0 {
-		f.failed = f.look(toTheEnd(run)) // now we know whether lines begin or end epochs
+		f.failed = f.printMarks(toTheEnd(run)) // now we know whether lines begin or end epochs
 	}
 	return errors.Join(f.failed, f.ended(run), f.draw())
 }
@@ -243,11 +243,11 @@ func (f *following) checkpoint(spec *jobspec.Spec) (string, error) {
 	return path, err
 }
 
-// look prints the estimate for the marks so far: for every mark as JSON, else for the
+// printMarks prints the estimate for the marks so far: for every mark as JSON, else for the
 // last one, at every twentieth of the run. A mark that was printed may get another
 // time later; it is printed again only if the progress number turned out to be
 // another one and the marks went back.
-func (f *following) look(marks []mark.Mark) error {
+func (f *following) printMarks(marks []mark.Mark) error {
 	printed := 0.0
 	if n := len(f.updates); n > 0 && len(marks) > 0 && marks[len(marks)-1].Number >= f.updates[n-1].Done {
 		printed = f.updates[n-1].Done
@@ -257,15 +257,15 @@ func (f *following) look(marks []mark.Mark) error {
 		if !(last && f.tracker.Ended) && (marks[i].Number <= printed || !last && !f.answer.JSON()) {
 			continue
 		}
-		if err := f.tell(marks[:i+1]); err != nil {
+		if err := f.printLast(marks[:i+1]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *following) tell(marks []mark.Mark) error {
-	u, more, err := f.tracker.Look(marks)
+func (f *following) printLast(marks []mark.Mark) error {
+	u, more, err := f.tracker.Estimate(marks)
 	if err != nil || !more {
 		return err
 	}
@@ -276,13 +276,13 @@ func (f *following) tell(marks []mark.Mark) error {
 		f.bar = f.env.Progress("", int64(u.Epochs))
 	}
 	f.bar.Set(int64(u.Done))
-	f.begun(marks[0].Number, u)
+	f.warnRestart(marks[0].Number, u)
 	if u.Done >= float64(u.Epochs) && !f.tracker.Ended {
 		f.bar.Describe("the last " + cmp.Or(f.tracker.Job.Unit, jobspec.Epoch) + " has come; waiting for the end")
 		return nil
 	}
 	f.updates = append(f.updates, u)
-	f.cut(u)
+	f.warnLimit(u)
 	if f.answer.JSON() {
 		return f.env.WriteJSONLine(u)
 	}

@@ -44,7 +44,7 @@ func (f *following) read(ctx context.Context) error {
 		if s.Ended {
 			return f.logEnded(&reader, s)
 		}
-		return errors.Join(f.rate(&reader), f.look(s.Marks))
+		return errors.Join(f.rate(&reader), f.printMarks(s.Marks))
 	})
 }
 
@@ -79,8 +79,8 @@ func deadlineOf(getenv func(string) string) time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// cut says whether the job will be killed at its time limit.
-func (f *following) cut(u follow.Update) {
+// warnLimit says whether the job will be killed at its time limit.
+func (f *following) warnLimit(u follow.Update) {
 	room := time.Until(f.deadline).Seconds()
 	if f.deadline.IsZero() || u.Left == nil || u.Left.High <= room || f.limited == 2 {
 		return
@@ -194,14 +194,14 @@ func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
 		if last.Number < units {
 			s.Marks = append(s.Marks, end)
 		}
-		return cmp.Or(f.look(s.Marks), io.EOF)
+		return cmp.Or(f.printMarks(s.Marks), io.EOF)
 	}
 	f.env.Log.Warnf("%s: %s at %s %.4g of %.10g", f.log, s.Why, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch), last.Number, last.Of)
-	return cmp.Or(f.look(s.Marks), io.EOF)
+	return cmp.Or(f.printMarks(s.Marks), io.EOF)
 }
 
-// begun says that a run was resumed, or begun again in the same log.
-func (f *following) begun(first float64, u follow.Update) {
+// warnRestart says that a run was resumed, or begun again in the same log.
+func (f *following) warnRestart(first float64, u follow.Update) {
 	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
 	switch n := len(f.updates); {
 	case n == 0 && f.tracker.Job.Epochs > 0 && first > resumedShare*float64(u.Epochs):

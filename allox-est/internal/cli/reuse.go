@@ -91,14 +91,14 @@ func (f *jobFlags) ours(spec *jobspec.Spec, j *journal.Journal) error {
 // setAside takes the runs of a job out of a journal that were made under other
 // conditions than now, or all of them, logs the reasons, and returns the others.
 func setAside(env *cli.Env, j *journal.Journal, job string, now journal.Identity, all bool) []journal.Run {
-	aside, left := j.SetAside(job, func(r journal.Run) string {
+	excluded, left := j.Exclude(job, func(r journal.Run) string {
 		if all {
 			return "--fresh"
 		}
 		return r.Differs(now)
 	})
-	for _, reason := range slices.Sorted(maps.Keys(aside)) {
-		env.Log.Warnf("%s of the journal not used: %s", plural.Count(aside[reason], "run"), reason)
+	for _, reason := range slices.Sorted(maps.Keys(excluded)) {
+		env.Log.Warnf("%s of the journal not used: %s", plural.Count(excluded[reason], "run"), reason)
 	}
 	return left
 }

@@ -121,7 +121,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		settings.Past = report.Past(spec, s.job.devices, j)
 	}
 	r := report.New(spec, s.job.devices, j, settings)
-	s.corrected(r)
+	s.correct(r)
 	if s.full > 0 {
 		var estimated []string // a device without samples has no whole runs either
 		for _, name := range s.job.devices {
@@ -134,7 +134,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		r.Validate(j)
-		s.came(r, j.Runs[before:])
+		s.recordOutcomes(r, j.Runs[before:])
 	}
 	done()
 	if r.Err() == nil {
@@ -145,9 +145,9 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	return printReport(s.env, &s.answer, r)
 }
 
-// corrected records each estimate under the key of the job's whole run, and corrects
+// correct records each estimate under the key of the job's whole run, and corrects
 // its interval by the outcomes of this user's earlier estimates.
-func (s *samplings) corrected(r *report.Report) {
+func (s *samplings) correct(r *report.Report) {
 	for _, d := range r.Devices {
 		if d.Estimate != nil {
 			d.Wall = s.record.Predict("wall", recordKey(r, d), d.Wall)
@@ -156,8 +156,8 @@ func (s *samplings) corrected(r *report.Report) {
 	}
 }
 
-// came records the time of the first new whole run on each device.
-func (s *samplings) came(r *report.Report, runs []journal.Run) {
+// recordOutcomes records the time of the first new whole run on each device.
+func (s *samplings) recordOutcomes(r *report.Report, runs []journal.Run) {
 	done := map[string]bool{}
 	for _, run := range runs {
 		d := r.Devices[run.Device]

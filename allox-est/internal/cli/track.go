@@ -144,7 +144,7 @@ func (l *loop) line(text string, last bool) error {
 	if !last {
 		return nil
 	}
-	u, more, err := l.tracker.Look(l.marks)
+	u, more, err := l.tracker.Estimate(l.marks)
 	if err != nil || !more {
 		return err
 	}

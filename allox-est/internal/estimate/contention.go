@@ -23,12 +23,12 @@ type contention struct {
 // that is still noise: the range of a job that runs alone.
 const calmBand = 1.25
 
-// settle sets laps that other work slowed more than the others to the contention
+// contentionOf sets laps that other work slowed more than the others to the contention
 // that is usual in the samples. Contention that lasts is usual and stays.
-func settle(ts []trace, runs []journal.Run, onCPU bool) contention {
+func contentionOf(ts []trace, runs []journal.Run, onCPU bool) contention {
 	k := contention{busy: busy(ts)}
 	if onCPU {
-		stolen(ts)
+		removeDelays(ts)
 	}
 	ratios := ratiosOf(ts, wallTime, quietTime)
 	k.all = len(ratios)
@@ -53,16 +53,16 @@ func settle(ts []trace, runs []journal.Run, onCPU bool) contention {
 	return k
 }
 
-// stolen corrects the quiet times of laps that took long while the processor did
+// removeDelays corrects the quiet times of laps that took long while the processor did
 // no more work and the wait does not explain it: a hypervisor that gave the
 // processor to others shows neither. Jobs that leave the processor idle have other
 // reasons to take long.
-func stolen(ts []trace) {
+func removeDelays(ts []trace) {
 	ratios := ratiosOf(ts, quietTime, cpuTime)
 	if len(ratios) == 0 {
 		return
 	}
-	usual := calm(ratios)
+	usual := quietRatio(ratios)
 	if usual > 1/0.8 {
 		return // less than 80 % of one processor
 	}
@@ -73,9 +73,9 @@ func stolen(ts []trace) {
 	}
 }
 
-// calm returns the usual ratio while nothing disturbs: the median of those
+// quietRatio returns the usual ratio while nothing disturbs: the median of those
 // within calmBand of the tenth percentile.
-func calm(ratios []float64) float64 {
+func quietRatio(ratios []float64) float64 {
 	sorted := slices.Sorted(slices.Values(ratios))
 	low := sorted[len(sorted)/10]
 	n, _ := slices.BinarySearch(sorted, low*calmBand)
@@ -128,9 +128,9 @@ func meanLoad(runs []journal.Run) float64 {
 	return mean(perCPU)
 }
 
-// again draws the mean time that other work adds to a unit if it returns as often: the share of
+// recurrence draws the mean time that other work adds to a unit if it returns as often: the share of
 // the laps that it slows has Jeffreys' posterior (Brown, Cai and DasGupta 2001).
-func (k contention) again(rng *random) float64 {
+func (k contention) recurrence(rng *random) float64 {
 	s := float64(k.slowed)
 	return k.added * distuv.Beta{Alpha: s + 0.5, Beta: float64(k.all) - s + 0.5, Src: rng}.Rand()
 }

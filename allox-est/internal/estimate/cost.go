@@ -34,9 +34,9 @@ func (c cost) period() int {
 // known says that it is known when the cost comes.
 func (c cost) known() bool { return c.period() > 0 || c.last && len(c.patterns) == 0 }
 
-// at returns the number of occurrences after unit from, up to to, by one pattern; at random, by
+// occurrences returns the number of occurrences after unit from, up to to, by one pattern; at random, by
 // a rate per lap, in laps of so many units.
-func (c cost) at(p pattern, from, to, rate, lap float64) float64 {
+func (c cost) occurrences(p pattern, from, to, rate, lap float64) float64 {
 	if p.period > 0 {
 		return p.among(from, to)
 	}
@@ -50,7 +50,7 @@ func (c cost) mean(k clock, from, to, lap float64) float64 {
 	}
 	times := c.ends(from, to)
 	for _, p := range c.patterns {
-		times += p.weight * c.at(p, from, to, float64(len(c.spent[k]))/c.laps, lap)
+		times += p.weight * c.occurrences(p, from, to, float64(len(c.spent[k]))/c.laps, lap)
 	}
 	return times * mean(c.spent[k])
 }
@@ -78,7 +78,7 @@ func (c cost) draw(k clock, from, to, lap float64, rng *random) float64 {
 		if p.period == 0 {
 			rate = distuv.Gamma{Alpha: n + 0.5, Beta: c.laps, Src: rng}.Rand()
 		}
-		times += c.at(p, from, to, rate, lap)
+		times += c.occurrences(p, from, to, rate, lap)
 		break
 	}
 	one := mean(c.spent[k])
@@ -92,7 +92,7 @@ func givenCosts(ts []trace, every map[string]int) []cost {
 	var costs []cost
 	for _, name := range slices.Sorted(maps.Keys(every)) {
 		p := pattern{period: every[name], weight: 1}
-		if tells(ts, name) || longestLap(ts) > 1 && float64(p.period) <= longestLap(ts) {
+		if reported(ts, name) || longestLap(ts) > 1 && float64(p.period) <= longestLap(ts) {
 			continue
 		}
 		same := slices.IndexFunc(costs, func(c cost) bool { return c.patterns[0].period == p.period })
@@ -107,8 +107,10 @@ func givenCosts(ts []trace, every map[string]int) []cost {
 	return costs
 }
 
-func tells(ts []trace, name string) bool {
-	return slices.ContainsFunc(ts, func(t trace) bool { return slices.ContainsFunc(t.told, func(c told) bool { return c.name == name }) })
+func reported(ts []trace, name string) bool {
+	return slices.ContainsFunc(ts, func(t trace) bool {
+		return slices.ContainsFunc(t.named, func(c namedCost) bool { return c.name == name })
+	})
 }
 
 // offset returns the position of a cost with a known period, from the slower laps: those whose
@@ -138,9 +140,9 @@ func offset(ts []trace, period int) int {
 
 // toldCosts returns the costs that the job reported by name.
 func toldCosts(ts []trace, every map[string]int) []cost {
-	byName := map[string][]told{}
+	byName := map[string][]namedCost{}
 	for _, t := range ts {
-		for _, c := range t.told {
+		for _, c := range t.named {
 			byName[c.name] = append(byName[c.name], c)
 		}
 	}
@@ -167,7 +169,7 @@ func toldCost(ts []trace, name string, period int) cost {
 		for _, t := range ts {
 			lengths[t.length] = true
 			for _, l := range t.laps {
-				is := slices.ContainsFunc(t.told, func(o told) bool { return o.name == name && o.number == l.to })
+				is := slices.ContainsFunc(t.named, func(o namedCost) bool { return o.name == name && o.number == l.to })
 				switch {
 				case last && l.to == t.length:
 					if is {

@@ -42,17 +42,17 @@ func bases(ts []trace, job Job) map[string]float64 {
 	return medians
 }
 
-// look finds the warm-up, then the laps that stand out after it and when they may
+// findCourse finds the warm-up, then the laps that stand out after it and when they may
 // come again. A job that evaluates in epochs 1, 1+p, 1+2p... begins with one that
 // looks like warm-up and comes again.
-func look(ts []trace, job Job) course {
+func findCourse(ts []trace, job Job) course {
 	given := givenCosts(ts, job.Every)
 	c := course{costs: given, base: bases(ts, job)}
 	c.mark(ts, c.warmUp(ts))
 	if c.warm == 1 && len(given) == 0 {
 		z := course{base: c.base}
 		z.mark(ts, 0)
-		if n := len(z.costs); n > 0 && z.costs[0].period() > 0 && z.costs[0].patterns[0].offset == 1 && z.again(ts) {
+		if n := len(z.costs); n > 0 && z.costs[0].period() > 0 && z.costs[0].patterns[0].offset == 1 && z.lateOutliers(ts) {
 			c = z
 		}
 	}
@@ -161,8 +161,8 @@ func (c *course) mark(ts []trace, warm int) {
 	}
 }
 
-// again says that a lap after the first stands out.
-func (c *course) again(ts []trace) bool {
+// lateOutliers says that a lap after the first stands out.
+func (c *course) lateOutliers(ts []trace) bool {
 	found := false
 	c.steady(ts, func(run, i int, _ lap) { found = found || i > 0 && c.out[run][i] })
 	return found

@@ -26,11 +26,11 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	if err := job.checkStages(ts); err != nil {
 		return err
 	}
-	k := settle(ts, marked, evidence && job.Device == "cpu")
+	k := contentionOf(ts, marked, evidence && job.Device == "cpu")
 	if len(s.Machine.readings(runs)) > 0 {
 		k.load = 0 // they show what the load average, of the last minute, can only suggest
 	}
-	c := look(ts, job)
+	c := findCourse(ts, job)
 	for i := range c.costs {
 		c.costs[i].foreign = c.costs[i].name == "" && !evidence && c.costs[i].period() == 0
 	}
@@ -62,7 +62,7 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 // deviation (whole runs on a busy machine differed by about that, DESIGN.md).
 func (k contention) disturb(total float64, p *parts, rng *random) float64 {
 	if k.slowed > 0 && rng.Float64() < comesBack {
-		total += k.again(rng) * p.count
+		total += k.recurrence(rng) * p.count
 	}
 	if k.lasting >= 0.02 {
 		total *= math.Exp(k.lasting / 2 * rng.NormFloat64())

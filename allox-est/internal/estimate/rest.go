@@ -76,7 +76,7 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 	if err := job.checkStages(ts); err != nil {
 		return r, err
 	}
-	c := look(ts, job)
+	c := findCourse(ts, job)
 	var changes []float64
 	if len(job.Stages) == 0 && len(others) == 0 {
 		var from int
@@ -85,7 +85,7 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 				return r, err
 			}
 			ts = []trace{t}
-			c = look(ts, job)
+			c = findCourse(ts, job)
 		}
 	}
 	m := newModel(model{ts: ts, course: &c, job: job, seen: last.Number, alone: true, level: level})
@@ -168,7 +168,7 @@ func traceOf(marks []mark.Mark, job Job) (trace, error) {
 		return t, nil
 	}
 	last := marks[len(marks)-1]
-	t = cut(journal.Run{Marks: marks, Wall: last.Seconds}, job)
+	t = newTrace(journal.Run{Marks: marks, Wall: last.Seconds}, job)
 	t.length = last.Number - marks[0].Number
 	return t, nil
 }

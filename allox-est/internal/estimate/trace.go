@@ -38,7 +38,7 @@ type trace struct {
 	laps            []lap
 	length          float64 // units of the run
 	setup, teardown [clocks]float64
-	told            []told
+	named           []namedCost
 	settled         bool // it has no warm-up
 	read            bool // its processor time was read on the way
 }
@@ -65,8 +65,8 @@ func (t trace) hidden() float64 {
 	return max(0, h)
 }
 
-// told is a cost that a job reported with a name and a time within a lap.
-type told struct {
+// namedCost is a cost that a job reported with a name and a time within a lap.
+type namedCost struct {
 	name    string
 	number  float64 // units done at the end of the lap
 	seconds [clocks]float64
@@ -78,14 +78,14 @@ func traced(runs []journal.Run, job Job) (ts []trace, evidence bool) {
 	evidence = true
 	for _, r := range runs {
 		evidence = evidence && len(r.LapCPU) > 0
-		ts = append(ts, cut(r, job))
+		ts = append(ts, newTrace(r, job))
 	}
 	return ts, evidence
 }
 
-// cut cuts a run. Marks that came together bound no lap: the units between them
+// newTrace cuts a run. Marks that came together bound no lap: the units between them
 // belong to the next.
-func cut(r journal.Run, job Job) trace {
+func newTrace(r journal.Run, job Job) trace {
 	marks := r.Timeline()
 	t := trace{length: float64(r.Epochs), read: len(r.LapWait) > 0}
 	times := lapTimes(r, marks)
@@ -103,7 +103,7 @@ func cut(r journal.Run, job Job) trace {
 		}
 		for _, cost := range r.Costs {
 			if cost.Lap > from && cost.Lap <= i {
-				t.take(&l, cost)
+				t.addCost(&l, cost)
 			}
 		}
 		t.laps, from = append(t.laps, l), i
@@ -129,9 +129,9 @@ func lapTimes(r journal.Run, marks []mark.Mark) [][clocks]float64 {
 	return times
 }
 
-// take moves what a run reported by name out of a lap. Of another quantity than
+// addCost moves what a run reported by name out of a lap. Of another quantity than
 // wall time a cost has the share of the lap that it has of the wall time.
-func (t *trace) take(l *lap, cost journal.Cost) {
+func (t *trace) addCost(l *lap, cost journal.Cost) {
 	if l.seconds[wallTime] <= 0 {
 		return
 	}
@@ -141,12 +141,12 @@ func (t *trace) take(l *lap, cost journal.Cost) {
 		seconds[c] = share * l.seconds[c]
 		l.seconds[c] -= seconds[c]
 	}
-	same := slices.IndexFunc(t.told, func(o told) bool { return o.name == cost.Name && o.number == l.to })
+	same := slices.IndexFunc(t.named, func(o namedCost) bool { return o.name == cost.Name && o.number == l.to })
 	if same < 0 {
-		t.told = append(t.told, told{cost.Name, l.to, seconds})
+		t.named = append(t.named, namedCost{cost.Name, l.to, seconds})
 		return
 	}
 	for c := range clocks {
-		t.told[same].seconds[c] += seconds[c]
+		t.named[same].seconds[c] += seconds[c]
 	}
 }

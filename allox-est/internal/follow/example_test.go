@@ -15,7 +15,7 @@ func Example() {
 	for i := range 5 {
 		marks = append(marks, mark.Mark{Number: float64(i + 1), Of: 100, Seconds: float64(12 + 2*i)})
 	}
-	last, _, err := t.Look(marks)
+	last, _, err := t.Estimate(marks)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -36,20 +36,20 @@ func TestTracker(t *testing.T) {
 		var err error
 		tr.Ended = n == 10
 		marks := ends(10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)[2:n]
-		if u, more, err = tr.Look(marks); err != nil || !more {
+		if u, more, err = tr.Estimate(marks); err != nil || !more {
 			t.Fatal(more, err)
 		}
 		if (u.Total == nil) != (n < 6) {
 			t.Errorf("epoch %v: %+v", u.Done, u)
 		}
-		if _, more, _ := tr.Look(marks); more {
+		if _, more, _ := tr.Estimate(marks); more {
 			t.Errorf("epoch %v: news of the same marks", u.Done)
 		}
 	}
 	if u.Done != 10 || u.Total.Value != 10 || u.Left.Value != 0 || u.Total.Low != 10 || u.Drifted {
 		t.Errorf("at the end: %+v, %+v", u, u.Total)
 	}
-	if _, _, err := tr.Look([]mark.Mark{{Number: 1, Seconds: 25}, {Number: 11, Seconds: 24}}); !errors.Is(err, estimate.ErrBadRun) {
+	if _, _, err := tr.Estimate([]mark.Mark{{Number: 1, Seconds: 25}, {Number: 11, Seconds: 24}}); !errors.Is(err, estimate.ErrBadRun) {
 		t.Errorf("back in time: %v", err)
 	}
 }
@@ -63,7 +63,7 @@ func TestTrackerDrifts(t *testing.T) {
 			step = 2
 		}
 		at = append(at, at[i]+step)
-		u, _, err := tr.Look(ends(100, at[1:]...))
+		u, _, err := tr.Estimate(ends(100, at[1:]...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func (w *onTheWay) take(t *testing.T, at []float64) {
 		if next == len(w.shares) || float64(i+1) < w.shares[next]*float64(len(at)) {
 			continue
 		}
-		u, _, err := tr.Look(ends(len(at), at[:i+1]...))
+		u, _, err := tr.Estimate(ends(len(at), at[:i+1]...))
 		if err != nil {
 			t.Fatal(err)
 		}

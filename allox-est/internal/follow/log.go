@@ -292,7 +292,7 @@ func (r *reading) drain(f *file.Input, buf []byte) error {
 func (r *reading) line(text string) {
 	r.news = true
 	if r.begin.IsZero() {
-		at := r.clock.at(text)
+		at := r.clock.time(text)
 		if !r.clock.set && !r.start.IsZero() {
 			at = time.Since(r.start).Seconds()
 			r.clock.last = at
@@ -301,7 +301,7 @@ func (r *reading) line(text string) {
 		return
 	}
 	if r.clock.set && r.clock.kind <= unixStamp && !r.dated {
-		if before := r.clock.stamp; r.clock.at(text) > 0 && r.clock.stamp != before {
+		if before := r.clock.stamp; r.clock.time(text) > 0 && r.clock.stamp != before {
 			// The last line may be far older than the file's time.
 			r.dated = true
 			r.Reader.Pause(r.clock.last - r.since(r.now))

@@ -33,7 +33,7 @@ func TestClock(t *testing.T) {
 	} {
 		var c clock
 		for i, line := range tt.lines {
-			if got := c.at(line); got != tt.want[i] {
+			if got := c.time(line); got != tt.want[i] {
 				t.Errorf("%s: line %d at %v, want %v", tt.name, i+1, got, tt.want[i])
 			}
 		}

@@ -26,7 +26,7 @@ func TestTrackerPast(t *testing.T) {
 		for range runs {
 			tr.Past.Runs = append(tr.Past.Runs, run)
 		}
-		u, _, err := tr.Look(ends(20, at[:10]...))
+		u, _, err := tr.Estimate(ends(20, at[:10]...))
 		if err != nil || u.Total == nil {
 			t.Fatal(err, u)
 		}
@@ -37,12 +37,12 @@ func TestTrackerPast(t *testing.T) {
 		if math.Abs(u.Total.Value-want) > 0.05 || !u.Total.Contains(want) {
 			t.Errorf("%d past runs: %+v, want %v", runs, u.Total, want)
 		}
-		u, updated, err := tr.Look(ends(20, at...))
+		u, updated, err := tr.Estimate(ends(20, at...))
 		if err != nil || !updated || (u.Left != nil) != (runs > 0) || u.Left != nil && math.Abs(u.Left.Value-4) > 1e-9 {
 			t.Errorf("%d past runs, all units done: %+v, left %+v: %v", runs, u, u.Left, err)
 		}
 		tr.Ended = true
-		if u, _, _ := tr.Look(ends(20, at...)); u.Left == nil || u.Left.Value != 0 {
+		if u, _, _ := tr.Estimate(ends(20, at...)); u.Left == nil || u.Left.Value != 0 {
 			t.Errorf("%d past runs, ended: %+v", runs, u.Left)
 		}
 	}
@@ -67,7 +67,7 @@ func TestTrackerPastDiffers(t *testing.T) {
 		tr.Past.Runs = append(tr.Past.Runs, estimate.PastRun{Marks: ends(40, at...), Units: 40, Wall: at[39]})
 	}
 	at := course(1.04)
-	u, _, err := tr.Look(ends(40, at[:12]...))
+	u, _, err := tr.Estimate(ends(40, at[:12]...))
 	if err != nil || !u.Total.Contains(at[39]) || math.Abs(u.Total.Value/at[39]-1) > 0.1 {
 		t.Errorf("%+v, took %v: %v", u.Total, at[39], err)
 	}
@@ -93,7 +93,7 @@ func TestOlderRun(t *testing.T) {
 			looks, tr := 0, Tracker{}
 			var last Update
 			err := l.Read(t.Context(), func(s State) error {
-				if u, updated, err := tr.Look(s.Marks); err != nil {
+				if u, updated, err := tr.Estimate(s.Marks); err != nil {
 					return err
 				} else if updated {
 					last = u

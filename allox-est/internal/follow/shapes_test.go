@@ -477,7 +477,7 @@ func watch(t *testing.T, events []event, units int, wrap func(string, int) strin
 		for ; next < len(events) && events[next].at <= now; next++ {
 			lines.Split([]byte(wrap(events[next].text, next)), func(line string) { r.Line(line, now) })
 		}
-		u, updated, err := tr.Look(r.Marks())
+		u, updated, err := tr.Estimate(r.Marks())
 		if err != nil {
 			t.Fatal(err)
 		}

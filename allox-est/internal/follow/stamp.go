@@ -40,7 +40,7 @@ const (
 
 // at returns when a line was written, in seconds since the first line with a time; -1
 // before that. A line without one came with the line before it.
-func (c *clock) at(line string) float64 {
+func (c *clock) time(line string) float64 {
 	kind, stamp := readStamp(line)
 	if kind == noStamp || c.set && kind > c.kind {
 		if !c.set {

@@ -39,9 +39,9 @@ type Update struct {
 	Drifted bool `json:"left_first_interval,omitempty"`
 }
 
-// Look takes in all marks so far; updated is false if no unit has been done since
+// Estimate takes in all marks so far; updated is false if no unit has been done since
 // the last call.
-func (t *Tracker) Look(marks []mark.Mark) (u Update, updated bool, err error) {
+func (t *Tracker) Estimate(marks []mark.Mark) (u Update, updated bool, err error) {
 	n := len(marks)
 	if n == 0 || marks[n-1].Number <= 0 || !t.later(marks[n-1]) && t.ended == t.Ended {
 		return u, false, nil

@@ -112,11 +112,11 @@ func (id Identity) Differs(now Identity) string {
 	return ""
 }
 
-// SetAside takes the runs of a job for which there is a reason out of Runs, and
+// Exclude takes the runs of a job for which there is a reason out of Runs, and
 // returns how many there are of each reason, and the job's other runs. The file
 // keeps them all.
-func (j *Journal) SetAside(job string, reason func(Run) string) (aside map[string]int, left []Run) {
-	aside = map[string]int{}
+func (j *Journal) Exclude(job string, reason func(Run) string) (excluded map[string]int, left []Run) {
+	excluded = map[string]int{}
 	var keep []Run
 	for _, r := range j.Runs {
 		if r.Job != job {
@@ -124,13 +124,13 @@ func (j *Journal) SetAside(job string, reason func(Run) string) (aside map[strin
 			continue
 		}
 		if why := reason(r); why != "" {
-			aside[why]++
+			excluded[why]++
 			continue
 		}
 		keep, left = append(keep, r), append(left, r)
 	}
 	j.Runs = keep
-	return aside, left
+	return excluded, left
 }
 
 // Key says which runs stand for the same execution.

@@ -10,16 +10,16 @@ import (
 
 // choice holds the counters of a run's units.
 type choice struct {
-	counter *counter // nil where the log's own remaining time counts, or nothing
-	inner   *counter // counts inside of it; nil where none does
-	beside  *counter // counts on next to it, through the whole run
-	total   float64  // that it counts to; 0 for the run's own length
-	begins  bool     // its lines begin units
-	product bool     // its total times that of the inner counter are the run's units
-	turns   bool     // each time that it counts to its length is a unit
-	fits    float64  // all fits of a search, of which one pass is as many as there are folds
-	eta     string   // the form of lines whose remaining time counts; empty where none does
-	score   float64
+	counter   *counter // nil where the log's own remaining time counts, or nothing
+	inner     *counter // counts inside of it; nil where none does
+	companion *counter // counts on next to it, through the whole run
+	total     float64  // that it counts to; 0 for the run's own length
+	begins    bool     // its lines begin units
+	product   bool     // its total times that of the inner counter are the run's units
+	turns     bool     // each time that it counts to its length is a unit
+	fits      float64  // all fits of a search, of which one pass is as many as there are folds
+	eta       string   // the form of lines whose remaining time counts; empty where none does
+	score     float64
 }
 
 // Weights of what says that a counter counts towards the end of the run, and the score
@@ -140,7 +140,7 @@ func (r *Reader) whole(c *counter, nested bool, pool []*counter) choice {
 		return next
 	}
 	for _, in := range pool {
-		if in.inner(c) && (next.inner == nil || in.covers() > next.inner.covers()) {
+		if in.inner(c) && (next.inner == nil || in.growingSeconds() > next.inner.growingSeconds()) {
 			next.inner = in
 			if next.product = r.Units > 0 && total != r.Units && in.total*total == r.Units; next.product {
 				break
@@ -148,8 +148,8 @@ func (r *Reader) whole(c *counter, nested bool, pool []*counter) choice {
 		}
 		if !in.decimal && in.grew > c.grew && in.after(c) && in.even() {
 			next.begins = next.begins || c.same > 0
-			if in.total == 0 && !in.resetting() && next.beside == nil {
-				next.beside = in
+			if in.total == 0 && !in.resetting() && next.companion == nil {
+				next.companion = in
 			}
 		}
 	}
@@ -165,9 +165,9 @@ func (r *Reader) whole(c *counter, nested bool, pool []*counter) choice {
 	return next
 }
 
-// covers returns the share of a counter's time in which it grows, to choose between
+// growingSeconds returns the time in which a counter grows, to choose between
 // loops inside of another one.
-func (c *counter) covers() (seconds float64) {
+func (c *counter) growingSeconds() (seconds float64) {
 	for i := 1; i < len(c.points); i++ {
 		if c.points[i].number > c.points[i-1].number {
 			seconds += c.points[i].at - c.points[i-1].at

@@ -216,8 +216,8 @@ func (c *counter) writer() bool {
 	return c.in == "" && writers.MatchString(c.left[max(0, len(c.left)-12):])
 }
 
-// alone says that nothing follows the number in its lines, as it does in a bar's.
-func (c *counter) alone() bool { return strings.TrimSpace(c.number.after) == "" }
+// endsLine says that nothing follows the number in its lines, as it does in a bar's.
+func (c *counter) endsLine() bool { return strings.TrimSpace(c.number.after) == "" }
 
 // zeroBased says that a counter counts units from 0 towards the last one's number.
 func (c *counter) zeroBased(units float64) bool {

@@ -26,8 +26,8 @@ func (r *Reader) Describe() string {
 		return fmt.Sprintf("%s, each pass as one of %g", c.counter.label(), r.Units)
 	case c.inner != nil:
 		return c.counter.label() + ", with " + c.inner.label() + " as fraction"
-	case c.beside != nil:
-		return c.counter.label() + ", with " + c.beside.label() + " as fraction"
+	case c.companion != nil:
+		return c.counter.label() + ", with " + c.companion.label() + " as fraction"
 	default:
 		return c.counter.label()
 	}

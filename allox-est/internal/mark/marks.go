@@ -18,7 +18,7 @@ func (r *Reader) length(c choice) float64 {
 		return 100
 	case c.counter == nil:
 		return 0
-	case c.counter.alone() && c.counter.total > 0 && c.counter.zeroBased(c.total+1):
+	case c.counter.endsLine() && c.counter.total > 0 && c.counter.zeroBased(c.total+1):
 		return c.total + 1
 	}
 	return c.total
@@ -68,10 +68,10 @@ func (r *Reader) points(c choice) []point {
 	if c.inner != nil {
 		return parts(whole, c.inner)
 	}
-	if c.beside != nil && c.counter.grew > 0 {
+	if c.companion != nil && c.counter.grew > 0 {
 		from, to := whole[0], whole[len(whole)-1]
-		if each := (c.beside.at(to.line) - c.beside.at(from.line)) / (to.number - from.number); each > 0 && c.beside.last().number < units*each {
-			return c.beside.scaled(1 / each)
+		if each := (c.companion.at(to.line) - c.companion.at(from.line)) / (to.number - from.number); each > 0 && c.companion.last().number < units*each {
+			return c.companion.scaled(1 / each)
 		}
 	}
 	return whole

@@ -65,8 +65,8 @@ func (c *capture) wait(grace time.Duration) {
 	}
 }
 
-// tell passes the marks on if there may be more than before.
-func (c *capture) tell() {
+// notify passes the marks on if there may be more than before.
+func (c *capture) notify() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.news && c.counted != nil {

@@ -41,8 +41,8 @@ type gpuWatch struct {
 // files.
 const gpuEvery = 200 * time.Millisecond
 
-// look takes in the processes at a time of the run.
-func (w *gpuWatch) look(at time.Duration, pids []int) {
+// observe takes in the processes at a time of the run.
+func (w *gpuWatch) observe(at time.Duration, pids []int) {
 	if w.found >= GPUOpen || at < w.next {
 		return
 	}
@@ -59,8 +59,8 @@ func (w *gpuWatch) look(at time.Duration, pids []int) {
 	}
 }
 
-// tell writes the findings to a result.
-func (w *gpuWatch) tell(res *Result) {
+// record writes the findings to a result.
+func (w *gpuWatch) record(res *Result) {
 	if w.found == GPUOpen && w.smi.shows() {
 		w.found = GPUUsed
 	}

@@ -145,7 +145,7 @@ var hostile = map[string]func() int{
 	},
 	"epochs": func() int {
 		for i := 1; i <= 3; i++ {
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond)
 			fmt.Printf("Epoch %d/3 step 1\rEpoch %d/3 step 2\n", i, i)
 		}
 		return 0

@@ -213,7 +213,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	res.Wall = time.Since(start)
 	r.cleanUp(res, job)
 	out.wait(r.settings.Grace)
-	out.tell()
+	out.notify()
 	res.finish(state, group)
 	if c.MemoryBytes > 0 && group.killedForMemory() {
 		res.Err = fmt.Errorf("%w of %d MiB", ErrMemory, c.MemoryBytes>>20)
@@ -255,7 +255,7 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay
 	var gpu *gpuWatch
 	if c.GPU {
 		gpu = &gpuWatch{smi: job.smi, proc: "/proc", devices: r.settings.GPUDevices}
-		defer gpu.tell(res)
+		defer gpu.record(res)
 	}
 	var kept time.Duration // when the last reading was kept
 	for {
@@ -287,9 +287,9 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay
 				res.read(at, u)
 				kept = at
 			}
-			res.out.tell()
+			res.out.notify()
 			if c.GPU {
-				gpu.look(at, job.family.processes.Tree(heads...))
+				gpu.observe(at, job.family.processes.Tree(heads...))
 			}
 		}
 	}

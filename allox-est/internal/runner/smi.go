@@ -53,7 +53,7 @@ func startSMI(program string) *smi {
 	}
 	crash.Go(func() {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			s.take(strings.Split(lines.Text(), ", "))
+			s.add(strings.Split(lines.Text(), ", "))
 		}
 		_, _ = io.Copy(io.Discard, out)
 	})
@@ -66,8 +66,8 @@ func startSMI(program string) *smi {
 	return s
 }
 
-// take takes in a reading of one GPU.
-func (s *smi) take(fields []string) {
+// add takes in a reading of one GPU.
+func (s *smi) add(fields []string) {
 	if len(fields) != 3 {
 		return
 	}

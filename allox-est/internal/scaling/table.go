@@ -54,7 +54,7 @@ func NewTable(runs []journal.Run, epochs int) (*Table, error) {
 		if job != "" && r.Name != job {
 			return nil, fmt.Errorf("%w: samples of two jobs, %s and %s, want one job", ErrTooFew, job, r.Name)
 		}
-		job, t.Last = r.Name, of(r)
+		job, t.Last = r.Name, configurationOf(r)
 		key := t.Last.text()
 		groups[key] = append(groups[key], r)
 	}
@@ -68,14 +68,14 @@ func NewTable(runs []journal.Run, epochs int) (*Table, error) {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: not used: %v", key, err))
 			continue
 		}
-		t.Estimates = append(t.Estimates, Estimate{of(same[0]), e.Wall})
+		t.Estimates = append(t.Estimates, Estimate{configurationOf(same[0]), e.Wall})
 	}
 	t.sort()
 	return t, nil
 }
 
-// of is the configuration of a run.
-func of(r journal.Run) Configuration {
+// configurationOf returns the configuration of a run.
+func configurationOf(r journal.Run) Configuration {
 	c := Configuration{"device": r.Device}
 	if r.Device == jobspec.GPU {
 		c["gpus"] = strconv.Itoa(max(1, r.GPUs))

@@ -56,7 +56,7 @@ func (p *allox) match(s *State, users []*User) (*Job, *Node, bool) {
 		}
 		must(p.plan.SetReady(int(n.Device), n.Index, ready))
 	}
-	jobs := of(s, users)
+	jobs := jobsOf(s, users)
 	p.sync(jobs)
 	for _, d := range slices.Backward(s.devices) {
 		for _, n := range s.Nodes {
@@ -116,8 +116,8 @@ func eldest(j *Job, jobs []*Job) *Job {
 	return jobs[slices.IndexFunc(jobs, func(k *Job) bool { return k.Reported == j.Reported })]
 }
 
-// of returns the waiting jobs of the users.
-func of(s *State, users []*User) []*Job {
+// jobsOf returns the waiting jobs of the users.
+func jobsOf(s *State, users []*User) []*Job {
 	if len(users) == len(s.Active()) {
 		return s.Waiting
 	}

@@ -72,14 +72,14 @@ func (b *bound) best() float64 {
 	for _, d := range b.devices {
 		at[d] = 1
 	}
-	most := max(b.base, b.at(at))
+	most := max(b.base, b.value(at))
 	for step := 2.0; step > 1e-3; {
 		before := most
 		for _, d := range b.devices[1:] { // prices count relative to the first
 			for _, factor := range []float64{1 + step, 1 / (1 + step)} {
 				p := at
 				p[d] *= factor
-				if x := b.at(p); x > most {
+				if x := b.value(p); x > most {
 					most, at = x, p
 				}
 			}
@@ -91,8 +91,8 @@ func (b *bound) best() float64 {
 	return most
 }
 
-// at returns the bound on the sum of completion times at some prices.
-func (b *bound) at(price prices) float64 {
+// value returns the bound on the sum of completion times at some prices.
+func (b *bound) value(price prices) float64 {
 	speed := 0.0
 	for d, n := range b.nodes {
 		speed += n * price[d]
