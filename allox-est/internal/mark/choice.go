@@ -45,9 +45,7 @@ func (r *Reader) judge() choice {
 	}
 	r.judged = r.lines
 	best, over := choice{}, choice{}
-	finished, through := r.chosen.counter, false
 	for _, c := range r.candidates() {
-		through = through || c.score < 0 && c.counter == finished
 		if c.score > best.score {
 			best = c
 		}
@@ -56,8 +54,6 @@ func (r *Reader) judge() choice {
 		}
 	}
 	switch {
-	case through && best.counter != nil && len(best.counter.rises)-before(best.counter.rises, finished.last().line+1) < 2:
-		// nothing counts on since
 	case best.score >= leastScore, best.score > 0 && (r.Units > 0 || r.Count != ""):
 		r.chosen = best
 	case r.chosen.counter != nil && r.chosen.counter.resetting(): // it proved to be an inner loop
