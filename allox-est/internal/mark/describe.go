@@ -140,7 +140,7 @@ func (r *Reader) Rate() (p Pace, known bool) {
 // String returns the pace as a clause, which says that no total was found.
 func (p Pace) String() string {
 	if p.Part > 0 {
-		return p.Count() + "; it may begin again, and no total was found"
+		return p.Count() + "; it may be one of several such loops"
 	}
 	return p.Count() + "; no total found"
 }

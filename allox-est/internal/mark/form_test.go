@@ -40,8 +40,8 @@ func TestForms(t *testing.T) {
 		{name: "a product of two loops", units: 40, lines: trained(4, 5, func(c, f int) string { return fmt.Sprintf("[CV %d/5; %d/8] END score=0.5", f+1, c+1) }), length: 40, last: 19},
 		{name: "global steps inside of the first epoch", lines: every(`{"epoch":1,"global_step":%d,"num_training_steps":200,"loss":0.5}`, 4, 40, 4), length: 200, last: 40},
 		{name: "a rank and their count", units: 5, lines: trained(3, 8, func(e, b int) string { return fmt.Sprintf("(0/4) Epoch %d, batch %d, loss 0.5", e+1, 50*b) }), length: 5, last: 2.875},
-		{name: "a bar below the first of some epochs", lines: slices.Concat([]string{"Going into epoch 1"}, every("| %d/60 [00:01<00:02, 0.5it/s]", 1, 30, 1)), rate: `30 of 60 in "i/60" so far, 1 per second; it may begin again, and no total was found`},
-		{name: "a bar after fields", lines: every("1|%[1]d|Loss: 0.5: | %[1]d/80 [00:01<00:02, 0.5it/s]", 1, 30, 1), rate: `30 of 80 in "i/80" so far, 1 per second; it may begin again, and no total was found`},
+		{name: "a bar below the first of some epochs", lines: slices.Concat([]string{"Going into epoch 1"}, every("| %d/60 [00:01<00:02, 0.5it/s]", 1, 30, 1)), rate: `30 of 60 in "i/60" so far, 1 per second; it may be one of several such loops`},
+		{name: "a bar after fields", lines: every("1|%[1]d|Loss: 0.5: | %[1]d/80 [00:01<00:02, 0.5it/s]", 1, 30, 1), rate: `30 of 80 in "i/80" so far, 1 per second; it may be one of several such loops`},
 		{name: "epochs with decimals of an announced number", lines: append([]string{"  Num Epochs = 3"}, trained(1, 9, func(_, b int) string { return fmt.Sprintf("{'loss': 0.5, 'epoch': %.2f}", 0.04*float64(b+1)) })...), length: 3, last: 0.36},
 		{name: "hours left", lines: trained(1, 9, func(_, b int) string {
 			return fmt.Sprintf("TIMING: x  Wall: 1.2, %.6f hours remaining", float64(91-b)/3600)
