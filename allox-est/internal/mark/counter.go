@@ -60,6 +60,8 @@ func newCounter(n number) *counter {
 	switch {
 	case sideWork.MatchString(n.wide):
 		c.side = 0.15
+	case n.total > 0 && waits.MatchString(phrase(n.left, "|,;@")):
+		c.side = 0.05
 	case n.total > 0 && c.in == "" && hits.MatchString(phrase(n.left, "|,;@")):
 		c.side = 0.05
 	case n.percent && measure.MatchString(near) && unit(near) != "epoch" && unit(near) != "step":
