@@ -76,7 +76,7 @@ func TestForms(t *testing.T) {
 		{name: "folds of a search", lines: append([]string{"Fitting 5 folds for each of 8 candidates, totalling 40 fits"}, trained(3, 5, func(c, f int) string { return fmt.Sprintf("[CV %d/5] END C=%d;, score=0.9", f+1, c) })...), length: 40, last: 15},
 		{name: "an epoch and a batch in other lines of the word", lines: slices.Concat(trained(4, 10, func(e, b int) string { return fmt.Sprintf("TRAIN Batch %d/%d loss 0.5", e, 100*b) }), trained(20, 1, func(e, _ int) string { return fmt.Sprintf("CV Batch %d/100 loss 0.5", e) }))},
 		{name: "a step in brackets after a position", lines: append([]string{"I0612 14:00:00 140 train.py:55] num_train_steps: 4000"}, every("I0612 14:00:00 140 writer.py:48] [%d] accuracy=0.5", 100, 1500, 100)...), length: 4000, last: 1500},
-		{name: "a patience in epochs", lines: every("No improvement in the last 1 epochs (patience %d/40)", 1, 20, 1)},
+		{name: "a patience in epochs", lines: every("epochs of patience used: %d/40", 1, 20, 1)},
 		{name: "a patience", lines: every("EarlyStopping counter: %d out of 40", 1, 20, 1)},
 		{name: "accuracies in percent", lines: []string{"ntree 10: 12.1% 15.5%", "ntree 20: 14.1% 15.7%", "ntree 30: 15.9% 16.1%", "ntree 40: 17.5% 16.8%"}, rate: "40 rounds so far, 10 per second; no total found"},
 	} {
