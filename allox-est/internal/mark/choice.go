@@ -281,9 +281,6 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 	if c.global() && c.total == 0 && !c.resetting() {
 		return false
 	}
-	if o := c.upper; o != nil && o.last().number < o.total {
-		return true
-	}
 	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
 		if r.encloses(left, c) {
 			return true
