@@ -70,7 +70,7 @@ var kernels = map[string]func(site) (kernel, error){
 	"Relu":            relu,
 	"Sigmoid":         doubleKernel(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
 	"Tanh":            doubleKernel(math.Tanh),
-	"Erf":             doubleKernel(math.Erf),
+	"Erf":             erf,
 	"Sqrt":            doubleKernel(math.Sqrt),
 	"Exp":             doubleKernel(math.Exp),
 	"Log":             doubleKernel(math.Log),
@@ -273,7 +273,8 @@ func gelu(s site) (kernel, error) {
 			return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 		})(s)
 	}
-	return doubleKernel(func(x float64) float64 { return x / 2 * (1 + math.Erf(x/math.Sqrt2)) })(s)
+	table := erfTable()
+	return each(func(x float32) float32 { return x / 2 * (1 + table.at(x/math.Sqrt2)) })(s)
 }
 
 // divide truncates whole numbers.
