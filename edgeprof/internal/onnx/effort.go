@@ -20,6 +20,10 @@ const (
 	gatherByte   = 2.3 // for each byte, which lie apart
 	reduceRun    = 850
 	reduceEnd    = 15 // of the sum of neighbouring values
+	reduceCopy   = 2.2
+
+	poolBytes = 0.57 // of the bytes of a pool
+	poolCell  = 0.9  // for each value under a pool's window
 )
 
 // always is the effort of an operator whatever its shape.
@@ -88,10 +92,16 @@ func (c *Cost) lastAxis(normal int64) bool {
 	return after == 1
 }
 
-// softmaxEffort is high if the values of one sum do not lie next to each other.
+// softmaxEffort is high if the values of one sum do not lie next to each other: they are
+// transposed, together with those between their axis and the last one.
 func softmaxEffort(c *Cost) float64 {
 	if c.lastAxis(-1) {
 		return 1
+	}
+	shape := c.shapeOf(0)
+	at, _ := axis(c.node.Int("axis", -1), len(shape))
+	if between, _ := product(shape[at+1 : len(shape)-1]); between == 1 {
+		return 3.5
 	}
 	return 25
 }
@@ -133,37 +143,45 @@ func (c *Cost) reduced() []bool {
 	return reduced
 }
 
-// reductionEffort follows the three forms of ONNX Runtime: over the last axes, over the
-// first ones, and over those between, one by one.
+// reductionEffort follows the forms of ONNX Runtime: over the last axes, over the first
+// one, over those between, one by one, and over axes of one value, which it copies value by
+// value.
 func reductionEffort(c *Cost) float64 {
 	shape, reduced := c.shapeOf(0), c.reduced()
-	outer, inner, seen := int64(1), int64(1), false
+	outer, inner, values := int64(1), int64(1), int64(0)
 	for i, n := range shape {
 		switch {
 		case reduced[i]:
-			seen, inner = true, 1
-		case seen:
+			values, inner = saturated(max(1, values), n), 1
+		case values > 0:
 			inner *= n
 		default:
 			outer *= n
 		}
 	}
-	fast, kept := 0.9, 1.6
+	fast, kept, slow := 0.9, 1.6, false
 	switch c.node.Op {
 	case "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin":
-		fast, kept = 0.17, 0.55
+		fast, kept = 0.17, 0.32
 	case "ReduceProd":
-		fast, kept = 2, 2
+		fast, kept, slow = 2, 2, true
 	case "ReduceLogSum", "ReduceLogSumExp":
-		fast, kept = 11, 11
+		fast, kept, slow = 11, 11, true
+	default:
+		slow = true
 	}
-	if !seen || inner == 1 {
+	switch {
+	case values == 0 || inner == 1:
 		return c.runs(fast, reduceEnd, outer)
-	}
-	if outer == 1 {
+	case values == 1:
+		return max(kept, reduceCopy)
+	case outer > 1:
+		return c.runs(max(kept, 0.55), reduceRun, outer)
+	case slow || reduced[0]:
 		return kept
+	default:
+		return 1 + 0.008*float64(min(values, 256))
 	}
-	return c.runs(kept, reduceRun, outer)
 }
 
 // order returns the order of the axes that a transpose makes.
@@ -318,14 +336,8 @@ func poolEffort(c *Cost) float64 {
 		return 2
 	}
 	window, _ := product(c.node.Ints("kernel_shape"))
-	stride := int64(1)
-	if v := c.node.Ints("strides"); len(v) > 0 {
-		stride = v[0]
-	}
-	if window > usualWindow {
-		return max(1, float64(window)/float64(1+stride*stride)/5)
-	}
-	return 1
+	_, elements := c.result()
+	return c.runs(poolBytes, poolCell, elements*max(1, window))
 }
 
 // vectorWidth is the number of filters that ONNX Runtime computes at once with AVX-512.
@@ -403,6 +415,10 @@ func byteEffort(n *Node) effort {
 	}
 	return nil
 }
+
+// aloneEffort is the effort of a sigmoid without the product that makes it a SiLU, which has
+// faster code and sets the rates of its class.
+const aloneEffort = 2.4
 
 // restoredEffort is the effort of a convolution whose weights are made real in each inference.
 const restoredEffort = 2.3

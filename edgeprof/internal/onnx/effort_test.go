@@ -8,6 +8,12 @@ import (
 // effortOf analyses one node and returns the effort of its kernel.
 func effortOf(t *testing.T, f Fusion, n Node, shapes [][]int64, whole ...[]int64) float64 {
 	t.Helper()
+	return kernelOf(t, f, n, shapes, whole...).Effort
+}
+
+// kernelOf analyses one node and returns its kernel.
+func kernelOf(t *testing.T, f Fusion, n Node, shapes [][]int64, whole ...[]int64) Kernel {
+	t.Helper()
 	g := Graph{Name: "g", Outputs: []Value{{Name: "y"}}}
 	for i, shape := range shapes {
 		v := Value{Name: string(rune('a' + i)), Type: Float32, Known: true}
@@ -31,7 +37,7 @@ func effortOf(t *testing.T, f Fusion, n Node, shapes [][]int64, whole ...[]int64
 	if len(k) != 1 {
 		t.Fatalf("%d kernels, want 1", len(k))
 	}
-	return k[0].Effort
+	return k[0]
 }
 
 func littleEndian(values []int64) []byte {
@@ -62,6 +68,14 @@ func TestEffort(t *testing.T) {
 		"Mul by a row":               {node("Mul"), [][]int64{image, {112}}, nil, 1.6},
 		"Mul by a scalar":            {node("Mul"), [][]int64{image, {1}}, nil, 1},
 		"Softmax over channels":      {node("Softmax", Int("axis", 1)), [][]int64{image}, nil, 29},
+		"Softmax, transposed fast":   {node("Softmax", Int("axis", 1)), [][]int64{{1, 128, 768}}, nil, 3.3},
+		"ReduceMean of a matrix":     {node("ReduceMean"), [][]int64{{1536, 128}}, [][]int64{{0}}, 0.3},
+		"ReduceMean of a batch of 1": {node("ReduceMean"), [][]int64{{1, 128, 768}}, [][]int64{{1}}, 2.5},
+		"ReduceMean of one value":    {node("ReduceMean"), [][]int64{image}, [][]int64{{0}}, 2.6},
+		"AveragePool over 2x2":       {node("AveragePool", Ints("kernel_shape", 2, 2), Ints("strides", 2, 2)), [][]int64{{1, 16, 64, 64}}, nil, 0.95},
+		"AveragePool over 3x3":       {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("pads", 1, 1, 1, 1)), [][]int64{{1, 16, 64, 64}}, nil, 1.55},
+		"MaxPool over 13x13":         {node("MaxPool", Ints("kernel_shape", 13, 13), Ints("pads", 6, 6, 6, 6)), [][]int64{{1, 16, 64, 64}}, nil, 25},
+		"Sigmoid":                    {node("Sigmoid"), [][]int64{image}, nil, 2.7},
 		"Softmax over rows":          {node("Softmax", Int("axis", 3)), [][]int64{image}, nil, 1},
 		"ReduceSum over rows":        {node("ReduceSum"), [][]int64{image}, [][]int64{{-1}}, 0.17},
 		"ReduceSum over the image":   {node("ReduceSum"), [][]int64{image}, [][]int64{{2, 3}}, 0.21},
@@ -97,8 +111,7 @@ func TestEffort(t *testing.T) {
 	}
 }
 
-// TestPlainEffort: in the Go runtime, only operators and forms that no calibration measures
-// have an effort.
+// TestPlainEffort: the Go runtime has efforts of its own.
 func TestPlainEffort(t *testing.T) {
 	node := func(op string, attributes ...Attribute) Node { return Node{Op: op, Attributes: attributes} }
 	cube, image := []int64{64, 128, 64}, []int64{1, 16, 64, 64}
@@ -108,18 +121,22 @@ func TestPlainEffort(t *testing.T) {
 		whole  [][]int64
 		want   float64
 	}{
-		"Relu":                      {node("Relu"), [][]int64{cube}, nil, 0},
+		"Relu":                      {node("Relu"), [][]int64{cube}, nil, 2.5},
 		"Softmax over rows":         {node("Softmax"), [][]int64{cube}, nil, 0},
-		"Transpose of rows":         {node("Transpose", Ints("perm", 1, 0, 2)), [][]int64{cube}, nil, 0},
-		"Transpose, reversed":       {node("Transpose", Ints("perm", 2, 1, 0)), [][]int64{cube}, nil, 10},
+		"Transpose of rows":         {node("Transpose", Ints("perm", 1, 0, 2)), [][]int64{cube}, nil, 7},
+		"Transpose, reversed":       {node("Transpose", Ints("perm", 2, 1, 0)), [][]int64{cube}, nil, 25},
 		"ReduceMean of rows":        {node("ReduceMean", Ints("axes", 1)), [][]int64{{1, 96, 256}}, nil, 0},
 		"ReduceMean over rows":      {node("ReduceMean", Ints("axes", 2)), [][]int64{cube}, nil, 2.5},
-		"ReduceMean of long rows":   {node("ReduceMean", Ints("axes", 0)), [][]int64{cube}, nil, 2.5},
-		"AveragePool":               {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("strides", 2, 2)), [][]int64{image}, nil, 0},
-		"AveragePool, large window": {node("AveragePool", Ints("kernel_shape", 7, 7)), [][]int64{image}, nil, 16},
+		"ReduceMean of long rows":   {node("ReduceMean", Ints("axes", 0)), [][]int64{cube}, nil, 1.3},
+		"AveragePool":               {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("strides", 2, 2)), [][]int64{image}, nil, 1},
+		"AveragePool, one step":     {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("pads", 1, 1, 1, 1)), [][]int64{image}, nil, 2.5},
+		"AveragePool, large window": {node("AveragePool", Ints("kernel_shape", 7, 7), Ints("pads", 3, 3, 3, 3)), [][]int64{image}, nil, 13.5},
 		"Gather of rows":            {node("Gather"), [][]int64{{5000, 256}}, [][]int64{{1, 2}}, 0},
 		"Gather of single values":   {node("Gather", Int("axis", 2)), [][]int64{cube}, [][]int64{{1, 2}}, 40},
 		"Round":                     {node("Round"), [][]int64{cube}, nil, 16},
+		"Transpose of columns":      {node("Transpose", Ints("perm", 0, 2, 1)), [][]int64{cube}, nil, 13},
+		"ReduceMax over rows":       {node("ReduceMax", Ints("axes", 2)), [][]int64{cube}, nil, 4},
+		"ReduceMax over columns":    {node("ReduceMax", Ints("axes", 1)), [][]int64{cube}, nil, 1.75},
 	} {
 		got := effortOf(t, Unfused, tt.n, tt.shapes, tt.whole...)
 		if tt.want == 0 && got != 0 || tt.want != 0 && !(math.Abs(math.Log(got/tt.want)) < math.Log(1.5)) {

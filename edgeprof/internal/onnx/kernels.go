@@ -15,7 +15,7 @@ type Kernel struct {
 	Precision string `dataset:"precision,optional"`
 	Times     int64  `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
 	// Effort is its time as a multiple of that by the rates of its class; 0 is 1.
-	Effort float64 `dataset:"-"`
+	Effort float64 `dataset:"effort,optional"`
 	// Variant names the operator's form where it is not the usual one; "" for that.
 	Variant string `dataset:"-"`
 }
@@ -30,10 +30,13 @@ type Product struct {
 	Window  int64 `dataset:"window"` // cells of a convolution's or pool's window: 1
 	Stride  int64 `dataset:"stride"` // 1
 	Groups  int64 `dataset:"groups"` // 1
+	// Parts is the number of matrix products in it, of an image's group or of a batch; of a
+	// convolution of each channel by itself, the number of lines of its result: 1.
+	Parts int64 `dataset:"parts,optional"`
 }
 
 // one is the product of a kernel whose shape is not known.
-var one = Product{Window: 1, Stride: 1, Groups: 1}
+var one = Product{Window: 1, Stride: 1, Groups: 1, Parts: 1}
 
 // SkipNormalization is the operator that a sum and the normalization of layers
 // that alone follows it become.
@@ -127,7 +130,7 @@ func (j *joiner) start(c *Cost, times int64) {
 	n := c.node
 	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Product: one, Times: times}
 	k.measure(n, c)
-	k.Precision, k.Variant = j.precision(n, c), c.variant(k)
+	k.Precision, k.Variant = j.precision(n, c), c.variant()
 	if j.between.gone[n] {
 		return // ONNX Runtime removes it
 	}
@@ -202,8 +205,11 @@ func (j *joiner) join(c *Cost) bool {
 		}
 		k := o.kernel
 		k.Nodes = append(k.Nodes, c.Node)
-		if o.next == skipping {
+		switch {
+		case o.next == skipping:
 			k.Op, k.Class = SkipNormalization, ClassNormalize
+		case n.Op == "Mul" && k.Op == "Sigmoid":
+			k.Effort = 1 // see [aloneEffort]
 		}
 		k.ParameterBytes += c.ParameterBytes
 		k.ReadBytes += c.ReadBytes - c.Inputs[i].Bytes()
@@ -300,6 +306,11 @@ func (k *Kernel) measure(n *Node, c *Cost) {
 			k.Window, _ = product(w[2:])
 			k.Rows, k.Depth = w[0], w[1]*k.Window
 			k.Columns = elements / max(1, out[1])
+			k.Parts = k.Groups * max(1, out[0])
+			if k.Rows == k.Groups && w[1] == 1 {
+				lines, _ := product(out[2 : len(out)-1])
+				k.Parts *= max(1, lines)
+			}
 		}
 	case c.Class == ClassDense || c.Class == ClassVector || c.Class == ClassDense8:
 		k.Rows = 1 // of the product of two vectors
@@ -308,6 +319,9 @@ func (k *Kernel) measure(n *Node, c *Cost) {
 		}
 		k.Columns = elements / k.Rows
 		k.Depth = c.MACs / elements
+		if b := at(1); n.Op == "MatMul" && len(b) > 2 {
+			k.Parts, _ = product(out[:len(out)-2])
+		}
 	case c.Class == ClassRecurrent:
 		if w, x := at(1), at(0); len(w) == 3 && len(x) == 3 {
 			k.Rows, k.Depth, k.Columns = w[1], w[2], x[0]

@@ -100,6 +100,19 @@ func Products(runtime string) string {
 	return ""
 }
 
+// packedFrom returns the number of multiply-accumulates from which the runtime packs the
+// operands of a product; 0 if it has one algorithm for all.
+func packedFrom(f *Facts) int64 {
+	switch {
+	case f.Runtime != "go":
+		return 0
+	case cmp.Or(f.Products, "gonum") == native.Products:
+		return native.Packed
+	default:
+		return math.MaxInt64
+	}
+}
+
 // otherProducts says that the Go run time multiplied by other instructions than this
 // program's does.
 func (f *Facts) otherProducts() bool {

@@ -117,7 +117,11 @@ func (e Error) Ratio() float64 { return e.Measured / e.Predicted }
 // time. Models of family [Own] have no part in the rates. The error matches
 // [ErrTooFew].
 func (m *Model) Calibrate(cases []Case, facts Facts) (*Calibration, error) {
-	return calibrated(cases, facts, m.Kernels[facts.Runtime])
+	trees := m.Kernels[facts.Runtime]
+	if packedFrom(&facts) > 0 {
+		trees = nil // they learnt from other rates, and the runtime's own are closer without
+	}
+	return calibrated(cases, facts, trees)
 }
 
 func (f Facts) quota() float64 { return cmp.Or(f.Quota, 1) }
@@ -213,7 +217,7 @@ func (c *Calibration) judgeOwn(cases []Case) {
 
 // fit finds the rates of one setting and the scale of their sums.
 func fit(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64) *Calibration {
-	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), TreeWeight: treeWeight, trees: trees}
+	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases, packedFrom(&facts)), Shortest: math.Inf(1), TreeWeight: treeWeight, trees: trees}
 	if trees == nil {
 		c.TreeWeight = 0
 	}
@@ -332,18 +336,14 @@ func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 	return seconds
 }
 
-// once predicts one run of a kernel from rates and trees. The operator's effort multiplies
-// all but the start.
+// once predicts one run of a kernel from rates and trees.
 func (c *Calibration) once(k *measurement.Kernel, at conditions) float64 {
 	r := c.Rates[k.Class]
-	seconds, factor := r.seconds(k), 1.0
+	factor := 1.0
 	if c.TreeWeight != 0 {
 		factor = math.Pow(c.trees.factor(k, r, at), c.TreeWeight)
 	}
-	if k.Effort > 0 {
-		seconds += (k.Effort - 1) * (seconds - r.Start)
-	}
-	return seconds * factor
+	return r.total(k) * factor
 }
 
 // idle is the predicted time of a model's kernels on the idle device, the call

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
-	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
 
 // Correction holds the distance of the kernels of one kind in one of the user's own models, as
@@ -44,11 +43,7 @@ func (c *Calibration) learnNear(cases []Case) {
 		logs, seconds := map[string]float64{}, map[string]float64{}
 		for i := range m.Kernels {
 			k := &m.Kernels[i]
-			usual := *k // tables of kernels do not hold efforts
-			if c.Facts.Runtime == "go" {
-				usual.Effort = onnx.PlainEffort(k.Op)
-			}
-			if p := c.once(&usual, at) * c.scale(); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
+			if p := c.once(k, at) * c.scale(); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
 				all := p * float64(max(1, k.Times))
 				logs[kindOf(k)] += all * bounded(math.Log(*k.Seconds/p))
 				seconds[kindOf(k)] += all

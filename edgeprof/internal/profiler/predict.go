@@ -106,7 +106,7 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 	guessed, warnings = guessed+unmeasured, append(warnings, named...)
 	effort := 0.0
 	for i := range kernels {
-		if estimated(&kernels[i]) {
+		if c.estimated(&kernels[i]) {
 			effort += seconds[i] / max(idle, least)
 		}
 	}
@@ -139,8 +139,12 @@ const (
 	usualEffort     = 1.5
 )
 
-// estimated reports whether the effort of a kernel decides its time.
-func estimated(k *measurement.Kernel) bool {
+// estimated reports whether the effort of a kernel, which no calibration measured, decides
+// its time.
+func (c *Calibration) estimated(k *measurement.Kernel) bool {
+	if c.Facts.Runtime == "go" && MeasuredOperators[k.Op] && k.Variant == "" {
+		return false
+	}
 	return k.Effort > usualEffort || k.Effort > 0 && k.Effort < 1/usualEffort
 }
 

@@ -43,7 +43,7 @@ func measurements(t testing.TB, noise float64) []Case {
 			m := Case{Model: family, Family: family, Runtime: "go", Threads: 1, Quota: 1, Kernels: measurement.Kernels(analysis(t, family, synth.Size{Width: width}).Kernels(onnx.Unfused))}
 			for i := range m.Kernels {
 				k := &m.Kernels[i]
-				s := truth[k.Class].seconds(k) * math.Exp(noise*rng.NormFloat64())
+				s := truth[k.Class].total(k) * math.Exp(noise*rng.NormFloat64())
 				k.Seconds = &s
 				m.Seconds += s
 			}

@@ -95,7 +95,7 @@ func TestMultiplyAccumulatesTakeTime(t *testing.T) {
 		"by a vector":      {onnx.ClassVector, func(_, bytes float64) float64 { return 1e-6 + 1e-9*bytes }, ""},
 	} {
 		cases := []Case{{Kernels: products(c.class, c.seconds)}}
-		calibration := &Calibration{Rates: ratesFor(cases)}
+		calibration := &Calibration{Rates: ratesFor(cases, 0)}
 		r, err := calibration.Rates[c.class], calibration.multiplied(cases)
 		if c.wrong == "" && err != nil || c.wrong != "" && (!errors.Is(err, ErrCalibration) || !strings.Contains(err.Error(), c.wrong)) {
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -103,5 +103,48 @@ func TestMultiplyAccumulatesTakeTime(t *testing.T) {
 		if c.wrong == "" && c.class != onnx.ClassVector && r.MAC == 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+}
+
+// The Go runtime multiplies large and small matrices by two algorithms: rates fitted to some
+// convolutions predict others, large and small, though the rates of one algorithm cannot.
+func TestProductRates(t *testing.T) {
+	const packed = 1 << 22
+	truth := Rates{Start: 5e-7, MAC: 1.5e-11, Byte: 1e-10, Products: ProductRates{Packed: packed, Copied: 2e-10, Small: 6e-11, Run: 3e-9, Unfolded: 1e-10}}
+	convolutions := func(sides, channels []int64) []measurement.Kernel {
+		var all []measurement.Kernel
+		for _, side := range sides {
+			for _, filters := range channels {
+				for _, window := range []int64{1, 9} {
+					var k measurement.Kernel
+					k.Class, k.Rows, k.Depth, k.Columns, k.Window, k.Stride, k.Groups, k.Parts = onnx.ClassConv, filters, 32*window, side*side, window, 1, 1, 1
+					k.MACs = k.Rows * k.Depth * k.Columns
+					k.ParameterBytes, k.ReadBytes, k.WrittenBytes = 4*k.Rows*k.Depth, 4*32*k.Columns, 4*k.Rows*k.Columns
+					k.Seconds = measurement.Number(truth.seconds(&k))
+					all = append(all, k)
+				}
+			}
+		}
+		return all
+	}
+	measured := []Case{{Kernels: convolutions([]int64{2, 7, 12, 28, 56}, []int64{4, 16, 64, 256})}}
+	two, one := ratesFor(measured, packed)[onnx.ClassConv], ratesFor(measured, 0)[onnx.ClassConv]
+	worst := 1.0
+	for _, k := range convolutions([]int64{4, 10, 40}, []int64{8, 48, 128}) {
+		if p := two.seconds(&k); math.Abs(p / *k.Seconds - 1) > 0.02 {
+			t.Errorf("%d filters over %d places, window %d: %v s, want %v", k.Rows, k.Columns, k.Window, p, *k.Seconds)
+		}
+		worst = max(worst, one.seconds(&k) / *k.Seconds, *k.Seconds/one.seconds(&k))
+	}
+	if worst < 1.5 {
+		t.Errorf("the rates of one algorithm are off by %v times at most: they would do", worst)
+	}
+	// an algorithm that no kernel has takes the rates of convolutions
+	few := []Case{{Kernels: slices.DeleteFunc(convolutions([]int64{2, 3, 4}, []int64{4, 8}), func(k measurement.Kernel) bool { return k.MACs >= packed })}}
+	for i := range few[0].Kernels {
+		few[0].Kernels[i].Class = onnx.ClassConv1D
+	}
+	if r := ratesFor(append(few, measured...), packed)[onnx.ClassConv1D]; r.MAC != two.MAC || r.Products.Small == 0 {
+		t.Errorf("%+v, want the rate of large products of %+v", r, two)
 	}
 }

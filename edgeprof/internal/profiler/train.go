@@ -39,7 +39,8 @@ func learn(ctx context.Context, cases []Case, rounds int) (*Model, error) {
 	}
 	rates := map[string]map[onnx.Class]Rates{}
 	for _, name := range names {
-		rates[name] = ratesFor(parts[name])
+		facts := parts[name][0].facts()
+		rates[name] = ratesFor(parts[name], packedFrom(&facts))
 	}
 	m.Kernels = map[string]*KernelTrees{}
 	for _, name := range names {

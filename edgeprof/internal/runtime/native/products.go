@@ -38,7 +38,7 @@ func (m matrix) sizes() (rows, columns int) {
 func (s *scratch) product(a, b matrix, alpha, beta float32, c []float32) {
 	m, _ := a.sizes()
 	k, n := b.sizes()
-	if m*k*n >= worth && s.products.vector(a, b, alpha, beta, c[:m*n]) {
+	if m*k*n >= Packed && s.products.vector(a, b, alpha, beta, c[:m*n]) {
 		return
 	}
 	blas32.Gemm(transposed(a.transposed), transposed(b.transposed), alpha, a.general(), b.general(), beta, general(c[:m*n], m, n))

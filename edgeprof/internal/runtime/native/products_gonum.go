@@ -5,8 +5,8 @@ package native
 // Products names what multiplies matrices.
 const Products = "gonum"
 
-// worth is more multiplications than any product has.
-const worth = 1 << 62
+// Packed is more multiplications than any product has.
+const Packed = 1 << 62
 
 type products struct{}
 

@@ -12,9 +12,9 @@ import (
 // Products names what multiplies matrices.
 const Products = "simd"
 
-// worth is the multiplications from which gomlx packs its operands; below, its plain
+// Packed is the multiplications from which gomlx packs its operands; below, its plain
 // loop and the call, some 40 us, cost more than gonum.
-const worth = 1 << 22
+const Packed = 1 << 22
 
 // products are prepared by sizes.
 type products map[sizes]*prepared
