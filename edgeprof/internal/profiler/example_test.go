@@ -34,7 +34,7 @@ func Example() {
 	p := cal.Predict(analyse("resnet", 1), device.Device{Node: "here", UUID: "here", Cores: 4})
 	fmt.Printf("%.2f s, %.0f %% of it in %s operators\n", p.Seconds.Value, 100*p.Shares[0].Part, p.Shares[0].Class)
 	// Output:
-	// 0.20 s, 95 % of it in conv operators
+	// 0.20 s, 96 % of it in conv operators
 }
 
 func analyse(family string, width float64) *onnx.Analysis {
