@@ -54,8 +54,8 @@ func measurements(t testing.TB, noise float64) []Case {
 }
 
 // On a machine that has another's name and is slower, at some operators more than at
-// others, rates anchored by a few families predict the rest: near, and inside their
-// intervals, where those of the other machine are neither.
+// others, rates anchored by a few families predict the rest: near, and all but one inside
+// their intervals, where those of the other machine are neither.
 func TestAnchored(t *testing.T) {
 	foreign, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go", Shipped: true})
 	if err != nil {
@@ -68,7 +68,7 @@ func TestAnchored(t *testing.T) {
 		for j := range m.Kernels {
 			factor := 1.6
 			if m.Kernels[j].Class == onnx.ClassConv {
-				factor = 1.9
+				factor = 2
 			}
 			*m.Kernels[j].Seconds *= factor
 			m.Seconds += *m.Kernels[j].Seconds
@@ -91,8 +91,13 @@ func TestAnchored(t *testing.T) {
 		b := c.band(p)
 		return m.Seconds / p, m.Seconds >= b.Low*p && m.Seconds <= b.High*p
 	}
+	missed := 0
 	for _, m := range rest {
-		if off, ok := held(here, &m); !ok || off < 0.8 || off > 1.25 {
+		off, ok := held(here, &m)
+		if !ok {
+			missed++
+		}
+		if off < 0.8 || off > 1.25 || missed > 1 { // intervals of 90 %, eight models
 			t.Errorf("%s takes %.2f times what was predicted, held %v by %.2f to %.2f", m.Model, off, ok, here.Low, here.High)
 		}
 		if off, ok := held(foreign, &m); ok || off < 1.5 {
