@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Scores say how well times, and the choices that follow from them, were
@@ -227,8 +228,8 @@ func (j *judgement) ceiling() *float64 {
 	return finite(within / n)
 }
 
-// coverage holds each family against intervals from the others, setting by
-// setting.
+// coverage compares each family with intervals from the others, setting by setting; nil if
+// there are too few to judge.
 func (j *judgement) coverage(predicted []float64) *float64 {
 	type part struct{ family, setting string }
 	parts := map[part][]int{} // of tests
@@ -238,7 +239,7 @@ func (j *judgement) coverage(predicted []float64) *float64 {
 			parts[part{c.Family, c.Setting}] = append(parts[part{c.Family, c.Setting}], i)
 		}
 	}
-	inside, n := 0.0, 0.0
+	var cases []uncertainty.Case
 	for own, tests := range parts {
 		var others []Error
 		for other, tests := range parts {
@@ -252,12 +253,13 @@ func (j *judgement) coverage(predicted []float64) *float64 {
 			continue
 		}
 		band := bandOf(others)
-		n += float64(len(tests))
 		for _, i := range tests {
-			if band.Predict(predicted[i]).Contains(j.tests[i].actual) {
-				inside++
-			}
+			cases = append(cases, uncertainty.Case{Prediction: band.Predict(predicted[i]), Actual: j.tests[i].actual, Block: own.family})
 		}
 	}
-	return finite(inside / n)
+	v, err := uncertainty.Judge(Level, cases)
+	if err != nil {
+		return nil
+	}
+	return &v.Coverage.Value
 }

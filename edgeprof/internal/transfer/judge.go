@@ -31,8 +31,8 @@ type Scores struct {
 	Within10    float64 `json:"within_10"`
 	Within25    float64 `json:"within_25"`
 	MedianAPE   float64 `json:"median_ape"`
-	// Coverage is the share of latencies that their intervals held; nil where
-	// there are no intervals. Its 95 % interval is by chips.
+	// Coverage is the share of latencies that their intervals contained; nil where there
+	// are no intervals or only one chip. Its 95 % interval is by chips.
 	Coverage         *float64                `json:"coverage,omitempty"`
 	CoverageInterval *uncertainty.Prediction `json:"coverage_interval,omitempty"`
 }
@@ -149,26 +149,20 @@ func scored(all []outcome, o Options, quantized bool) (*Judged, error) {
 	j := &Judged{Anchors: o.Anchors, Level: Level, Baselines: map[string]Scores{}}
 	var ours []float64
 	var cases []uncertainty.Case
-	held := 0.0
 	chips := map[string]bool{}
 	for _, x := range all {
 		chips[x.chip] = true
 		ours = append(ours, math.Log(x.ours.Value)-x.actual)
 		cases = append(cases, uncertainty.Case{Prediction: x.ours, Actual: math.Exp(x.actual), Block: x.chip})
-		if cases[len(cases)-1].Contains(math.Exp(x.actual)) {
-			held++
-		}
 	}
 	j.Chips, j.Scores = len(chips), scores(ours)
 	j.rank(all)
-	held /= float64(len(all))
-	j.Coverage = &held
 	if len(chips) > 1 {
 		v, err := uncertainty.Judge(Level, cases)
 		if err != nil {
 			return nil, err
 		}
-		j.CoverageInterval = &v.Coverage
+		j.Coverage, j.CoverageInterval = &v.Coverage.Value, &v.Coverage
 	}
 	var off []float64
 	for _, x := range all {
