@@ -50,14 +50,10 @@ func readEvents(dir string) ([]event, error) {
 // affixes for what it did.
 type places map[string]int
 
-// placesOf returns the places of a model's nodes, by their names or by those of
-// [onnx.WithNodeNames]. A model with functions has none: the nodes of its functions are
-// inlined, each call with names of its own.
-func placesOf(m *onnx.Model, renamed bool) places {
-	g, p := &m.Graph, places{}
-	if len(m.Functions) > 0 {
-		return p
-	}
+// placesOf returns the places of a graph's nodes, by their names or by those of
+// [onnx.WithNodeNames].
+func placesOf(g *onnx.Graph, renamed bool) places {
+	p := places{}
 	for i := range g.Nodes {
 		for _, name := range g.Nodes[i].Outputs {
 			p[name] = i

@@ -290,7 +290,7 @@ func TestRealUnnamed(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	m := &onnx.Model{Graph: onnx.Graph{Nodes: []onnx.Node{{Name: "Conv_0", Outputs: []string{"Conv_0_out"}}, {Name: "relu", Outputs: []string{"Relu_1_out"}}, {Name: "/model.0/conv/Conv", Outputs: []string{"/model.0/conv/Conv_output_0"}}}}}
-	p := placesOf(m, false)
+	p := placesOf(&m.Graph, false)
 	for kernel, want := range map[string]int{
 		"Conv_0": 0, "fused Conv_0": 0, "Relu_1_out_nchwc": 1, "Conv_0_out_bn_nchwc": 0, "Conv_0/MatMulAddFusion": 0, "Conv_0_new_reshape": 0,
 		"gemm_input_reshape_token_12": -1, "ReorderOutput": -1, "": -1,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -75,8 +76,14 @@ func (s *session) describe() error {
 		}
 		s.inputs[v.Name] = &input{t.Type, t.Shape, a.Below(v.Name)}
 	}
-	s.rename = !named(&m.Graph)
-	s.places = placesOf(m, s.rename)
+	switch {
+	case len(m.Functions) == 0:
+		s.rename = !named(&m.Graph)
+		s.places = placesOf(&m.Graph, s.rename)
+	case onnx.Inlinable(m):
+		s.rename = true
+		s.places = placesOf(&a.Model.Graph, true)
+	}
 	s.names = slices.Sorted(maps.Keys(s.inputs))
 	for _, v := range m.Graph.Outputs {
 		s.outputs = append(s.outputs, v.Name)
@@ -133,7 +140,11 @@ func (s *session) renamed(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, e
 	if err != nil {
 		return nil, err
 	}
-	if model, err = onnx.WithNodeNames(model); err != nil {
+	m, err := onnx.Read(bytes.NewReader(model), int64(len(model)))
+	if err != nil {
+		return nil, err
+	}
+	if model, err = onnx.WithNodeNames(model, m); err != nil {
 		return nil, err
 	}
 	return ort.NewDynamicAdvancedSessionWithONNXData(model, s.names, s.outputs, o)

@@ -25,15 +25,19 @@ func inlined(m *Model) (*Model, error) {
 	if len(m.Functions) == 0 {
 		return m, nil
 	}
-	in := inliner{functions: map[string]*Function{}}
+	whole := *m
+	var err error
+	whole.Graph.Nodes, err = newInliner(m).nodes(m.Graph.Nodes, nil)
+	return &whole, err
+}
+
+func newInliner(m *Model) *inliner {
+	in := &inliner{functions: map[string]*Function{}}
 	for i := range m.Functions {
 		f := &m.Functions[i]
 		in.functions[(&Node{Op: f.Name, Domain: f.Domain}).operator()] = f
 	}
-	whole := *m
-	var err error
-	whole.Graph.Nodes, err = in.nodes(m.Graph.Nodes, nil)
-	return &whole, err
+	return in
 }
 
 // inliner replaces calls of functions.
