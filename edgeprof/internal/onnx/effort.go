@@ -135,6 +135,11 @@ func (c *Cost) reduced() []bool {
 		axes = v
 	}
 	reduced := make([]bool, len(shape))
+	if len(axes) == 0 && c.node.Int("noop_with_empty_axes", 0) == 0 {
+		for i := range reduced {
+			reduced[i] = true
+		}
+	}
 	for _, a := range axes {
 		if at, ok := axis(a, len(shape)); ok {
 			reduced[at] = true

@@ -71,6 +71,7 @@ func TestEffort(t *testing.T) {
 		"Softmax, transposed fast":   {node("Softmax", Int("axis", 1)), [][]int64{{1, 128, 768}}, nil, 3.3},
 		"ReduceMean of a matrix":     {node("ReduceMean"), [][]int64{{1536, 128}}, [][]int64{{0}}, 0.3},
 		"ReduceMean of a batch of 1": {node("ReduceMean"), [][]int64{{1, 128, 768}}, [][]int64{{1}}, 2.5},
+		"ReduceSum of everything":    {node("ReduceSum"), [][]int64{image}, nil, 0.17},
 		"ReduceMean of one value":    {node("ReduceMean"), [][]int64{image}, [][]int64{{0}}, 2.6},
 		"AveragePool over 2x2":       {node("AveragePool", Ints("kernel_shape", 2, 2), Ints("strides", 2, 2)), [][]int64{{1, 16, 64, 64}}, nil, 0.95},
 		"AveragePool over 3x3":       {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("pads", 1, 1, 1, 1)), [][]int64{{1, 16, 64, 64}}, nil, 1.55},
