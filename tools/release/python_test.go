@@ -3,6 +3,7 @@ package release
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,16 +13,23 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// TestRealPython checks that each tool's module _commands is the one that its program
-// describes, type checks the packages and calls their functions.
-func TestRealPython(t *testing.T) {
+var stored = flag.Bool("store-notebooks", false, "write what the notebooks print and draw into them")
+
+// site installs the packages of all tools below a new directory, with their programs, and
+// returns it and the packages' names. Each tool's module _commands must be the one that its
+// program describes.
+func site(t *testing.T) (dir string, packages []string) {
+	t.Helper()
 	ws, err := workspace.Find(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := t.TempDir()
-	program := func(m workspace.Module) {
-		at := filepath.Join(site, "bin", m.Name)
+	dir = t.TempDir()
+	for _, m := range ws.Modules {
+		if _, err := os.Stat(filepath.Join(m.Dir, "cmd", m.Name)); err != nil {
+			continue // not a tool
+		}
+		at := filepath.Join(dir, "bin", m.Name)
 		if _, err := (command{dir: m.Dir, name: "go"}).run(t.Context(), "build", "-o", at, "./cmd/"+m.Name); err != nil {
 			t.Fatal(err)
 		}
@@ -29,31 +37,40 @@ func TestRealPython(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stored, err := os.ReadFile(filepath.Join(m.Dir, "python", "_commands.py"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(stored, want) {
-			t.Errorf("%s/python/_commands.py differs from the program's description: go run ./tools/cmd/release python", m.Name)
-		}
-	}
-	var packages []string
-	for _, m := range ws.Modules {
-		if _, err := os.Stat(filepath.Join(m.Dir, "cmd", m.Name)); err != nil {
-			continue
-		}
-		program(m)
 		modules, err := pythonModules(m.Dir, m.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, body := range modules {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(site, name)), 0o755), os.WriteFile(filepath.Join(site, name), body, 0o644)); err != nil {
+		name := strings.ReplaceAll(m.Name, "-", "_")
+		if !bytes.Equal(modules[name+"/_commands.py"], want) {
+			t.Errorf("%s/python/_commands.py differs from the program's description: go run ./tools/cmd/release python", m.Name)
+		}
+		for path, body := range modules {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755), os.WriteFile(filepath.Join(dir, path), body, 0o644)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		packages = append(packages, strings.ReplaceAll(m.Name, "-", "_"))
+		packages = append(packages, name)
 	}
+	return dir, packages
+}
+
+// python returns a command of Debian's Python, for which make real installs packages, in
+// an empty directory of its own.
+func python(t *testing.T, site string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "/usr/bin/python3", args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+site, "PATH="+filepath.Join(site, "bin")+":"+os.Getenv("PATH"), "HOME="+cmd.Dir)
+	for _, name := range []string{"STATE", "CACHE", "DATA", "CONFIG"} {
+		cmd.Env = append(cmd.Env, "XDG_"+name+"_HOME="+cmd.Dir)
+	}
+	return cmd
+}
+
+// TestRealPython type checks the packages and calls their functions.
+func TestRealPython(t *testing.T) {
+	site, packages := site(t)
 	calls, err := filepath.Abs(filepath.Join("testdata", "calls.py"))
 	if err != nil {
 		t.Fatal(err)
@@ -64,10 +81,48 @@ func TestRealPython(t *testing.T) {
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
-	call := exec.CommandContext(t.Context(), "/usr/bin/python3", calls) // for which make real installs pandas
-	call.Dir = t.TempDir()
-	call.Env = append(os.Environ(), "PYTHONPATH="+site, "HOME="+call.Dir, "XDG_STATE_HOME="+call.Dir, "XDG_CACHE_HOME="+call.Dir, "XDG_DATA_HOME="+call.Dir, "XDG_CONFIG_HOME="+call.Dir)
-	if out, err := call.CombinedOutput(); err != nil || !bytes.HasSuffix(out, []byte("done\n")) {
+	if out, err := python(t, site, calls).CombinedOutput(); err != nil || !bytes.HasSuffix(out, []byte("done\n")) {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestRealNotebooks runs the notebooks of the guides.
+func TestRealNotebooks(t *testing.T) {
+	ws, err := workspace.Find(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, packages := site(t)
+	library := filepath.Join(site, "libexec", "foretime", "libchamtool.so")
+	build := command{dir: filepath.Join(ws.Root, "chamtool"), name: "go"}
+	if _, err := build.run(t.Context(), "build", "-buildmode=c-shared", "-o", library, "./cmd/libchamtool"); err != nil {
+		t.Fatal(err)
+	}
+	books, _ := filepath.Glob(filepath.Join(ws.Root, "*", "docs", "*.ipynb")) // the pattern is well formed
+	if len(books) != len(packages) {
+		t.Errorf("%d notebooks of %d tools", len(books), len(packages))
+	}
+	for _, book := range books {
+		into := t.TempDir()
+		cmd := python(t, site, "-m", "nbconvert", "--to", "notebook", "--execute", "--output-dir", into, filepath.Base(book))
+		text, err := os.ReadFile(book)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(cmd.Dir, filepath.Base(book)), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", book, err, out)
+		}
+		if *stored { // with what it printed and drew
+			filled, err := os.ReadFile(filepath.Join(into, filepath.Base(book)))
+			if err == nil {
+				err = os.WriteFile(book, bytes.ReplaceAll(filled, []byte(cmd.Dir), []byte(".")), 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
