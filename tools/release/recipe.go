@@ -22,7 +22,7 @@ var recipes embed.FS
 // Archive is a file of a release and its SHA-256.
 type Archive struct{ Name, Sum string }
 
-// recipe is what the recipes need to know of a release.
+// recipe holds the facts of a release that recipes state.
 type recipe struct {
 	Version, Repository, Prefix, Go string
 	List                            []string
