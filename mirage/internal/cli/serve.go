@@ -58,8 +58,9 @@ func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Short: "Predict over HTTP when a job would start, with a web page at /",
 		Long: `Predict over HTTP when a job would start if it were submitted now, as the when
 command does: GET /when?nodes=4&limit=12h, with user, partition and by (a time) if
-known; sbatch (its options) describes a job as a batch script does, and job is the id of
-one that waits in the queue. There is a web page at /, a health check at /healthz, and
+known; sbatch (its options) describes a job as a batch script does, job is the id of one
+that waits in the queue, and curve=1 asks for the distribution of the start, as --curve
+does. There is a web page at /, a health check at /healthz, and
 /metrics exports predicted waits and the errors of jobs that have started to Prometheus.
 
 With a log, "now" is the end of the log. LOG and QUEUE are read again when they
@@ -203,6 +204,7 @@ func questionOf(v url.Values) (question, error) {
 	known.IntVar(&q.CPUs, "cpus", 0, "CPUs of the job on all its nodes")
 	known.Int64Var(&q.MemoryMB, "memory", 0, "memory of the job in MB on all its nodes")
 	known.StringVar(&q.Queued, "job", "", "a job that waits in the queue")
+	known.Float64Var(&q.Overlap, "curve", 0, "cost of an hour of overlap in hours of interruption; asks for the distribution of the start")
 	batch := known.String("sbatch", "", "options of sbatch, which describe the job")
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		f, text := known.Lookup(name), v.Get(name)

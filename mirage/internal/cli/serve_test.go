@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestServe(t *testing.T) {
 	if lines := strings.Split(log.String(), "\n"); len(lines) != 7 || !strings.Contains(lines[len(lines)-2], " method=GET path=/when status=401 bytes=") || !strings.Contains(lines[len(lines)-2], "time=") {
 		t.Errorf("access log:\n%s", &log)
 	}
-	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01", "/when?gpus=1", "/when?memory=-1", "/when?node=4", "/when?partition=nope", "/when?nodes=4000"} {
+	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01", "/when?gpus=1", "/when?memory=-1", "/when?node=4", "/when?partition=nope", "/when?nodes=4000", "/when?curve=-1"} {
 		if r, v := get(t, h, url, "secret"); r.StatusCode != 400 || v["error"] == "" {
 			t.Errorf("%s: %d, %v", url, r.StatusCode, v)
 		}
@@ -94,6 +95,14 @@ func TestServe(t *testing.T) {
 	wait, _ := first["wait_hours"].(map[string]any)
 	if r.StatusCode != 200 || wait["level"] != .8 || wait["value"].(float64) < 0 {
 		t.Fatalf("%d, %v", r.StatusCode, first)
+	}
+	if first["handover"] != nil {
+		t.Errorf("a distribution that nobody asked for: %v", first)
+	}
+	_, drawn := get(t, h, "/when?nodes=4&limit=12h&user=u1&curve=1", "secret")
+	curve, _ := drawn["handover"].(map[string]any)["chance_by"].([]any)
+	if len(curve) < 5 || !reflect.DeepEqual(drawn["wait_hours"], first["wait_hours"]) {
+		t.Errorf("the distribution: %v", drawn)
 	}
 	// The log grows, and is broken for a while.
 	if err := os.WriteFile(path, []byte("nothing of use"), 0o600); err != nil {
