@@ -11,7 +11,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// Construct names what stands at the return address of a call, given as the offset
+// Construct names the line of the program at the return address of a call, given as the offset
 // from where the file is loaded: ":function (file.c:57)" where the file has lines,
 // ":function+0x1f" where it has symbols, else "+0x1234". The function is the one
 // of the program's text, not what a compiler made of a part of it.

@@ -248,8 +248,6 @@ func (o *object) device() device.Settings {
 	switch n.text {
 	case "fifo", "turns", "mps":
 		s.Discipline = device.Discipline(n.text)
-	case "timeslice": // another name
-		s.Discipline = device.Turns
 	default:
 		o.r.fail(n, `want "fifo", "turns" or "mps", have %s`, n.quoted())
 	}

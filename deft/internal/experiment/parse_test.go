@@ -68,7 +68,7 @@ func TestParseEveryField(t *testing.T) {
 			"weight": 2, "deadline_ms": 12.5, "share": 0.25, "kernels": 2, "kernel_ns": [100, 250], "graph": 2, "launch_ns": 3000, "period_ms": 50, "start_ms": 4
 		}],
 		"exp_dur": 1.5, "device_id": 1, "policy": "fair", "quantum_ms": 3, "min_jobs": 2, "seed": 7, "jitter": 0.1,
-		"discipline": "timeslice", "slice_ms": 2, "sync_ns": 9000, "reaction_ns": 50
+		"discipline": "turns", "slice_ms": 2, "sync_ns": 9000, "reaction_ns": 50
 	}`))
 	if err != nil {
 		t.Fatal(err)

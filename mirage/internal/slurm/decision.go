@@ -59,13 +59,13 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	case now.Before(p.decision):
 		return false, nil
 	default:
-		stands, err := p.ask(&v, last, now)
+		valid, err := p.ask(&v, last, now)
 		if err != nil {
 			p.s.Warn(fmt.Errorf("link %d: %w", last.Number, err))
 			v.Why = "wait: " + err.Error()
 		}
 		// The next one is a whole number of intervals after the start.
-		next := now.Add(stands)
+		next := now.Add(valid)
 		p.decision = next.Add(p.s.Interval - next.Sub(time.Unix(last.Start, 0))%p.s.Interval)
 	}
 	if last.Started && !last.Ended {
@@ -81,15 +81,15 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// ask puts the question to the policy, whose answer stands for some time.
-func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) (stands time.Duration, err error) {
+// ask puts the question to the policy, and returns how long its answer is valid.
+func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) (valid time.Duration, err error) {
 	s := p.state(last, now)
 	d, err := p.s.Policy.Decide(&s)
 	if err != nil {
 		return 0, err
 	}
 	if d.Next > s.Now {
-		stands = time.Duration(float64(d.Next-s.Now) / p.s.Scale * float64(time.Second))
+		valid = time.Duration(float64(d.Next-s.Now) / p.s.Scale * float64(time.Second))
 	}
 	for _, c := range d.Curve {
 		v.ChanceBy = append(v.ChanceBy, backtest.Start{Seconds: c.Seconds / p.s.Scale, Chance: c.Chance})
@@ -114,7 +114,7 @@ func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) (stands time.Du
 	s.History.Tensor(row)
 	v.Features = row[(samples.Steps-1)*samples.Features:]
 	v.MeanWait = s.MeanWait()
-	return stands, nil
+	return valid, nil
 }
 
 // log adds to the decisions. A full disk does not stop the chain.
