@@ -6,7 +6,7 @@
 import typing
 
 from ._answers import Jobs
-from ._program import Answer, Settings, Text, Texts, ask
+from ._program import Answer, Settings, Table, Text, Texts, ask
 
 __all__ = ["backtest", "estimate", "predict", "record", "run", "slurm", "validate"]
 
@@ -36,7 +36,7 @@ def backtest(
     stage_column: column with the stage of the step, if the work changes during a run; the first three steps of each later stage are used too
     fraction: fraction of each series that the estimate uses (default 0.03)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["backtest"],
         words,
         {
@@ -48,7 +48,7 @@ def backtest(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def estimate(
@@ -76,7 +76,7 @@ def estimate(
     method: estimation method, one of [auto ratio line] (default auto)
     plot: draw the time of each epoch on the first device to this file, .svg or .png
     """
-    answer = ask(
+    answer: Answer = ask(
         ["estimate"],
         words,
         {
@@ -117,7 +117,7 @@ def predict(
     gpus: number of GPUs
     set: parameter of the job, NAME=VALUE (may be repeated)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["predict"],
         words,
         {
@@ -130,7 +130,7 @@ def predict(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def record(
@@ -138,7 +138,7 @@ def record(
     forget: typing.Optional[Text] = None,
     list: typing.Optional[bool] = None,
     reset: typing.Optional[bool] = None,
-) -> Answer:
+) -> Table:
     """Show, for each question, how many of the last 50 known outcomes of this user's
     predictions were inside their interval, and by how much the others missed. From ten
     outcomes on this widens or narrows the next interval. An outcome far outside counts
@@ -155,7 +155,7 @@ def record(
     list: list predictions with their keys: all without an outcome, and the last 50 with one
     reset: remove all predictions of allox-est and their outcomes; those of other tools stay
     """
-    answer = ask(
+    answer: Table = ask(
         ["record"],
         words,
         {
@@ -165,7 +165,7 @@ def record(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def run(
@@ -180,7 +180,6 @@ def run(
     budget: typing.Optional[float] = None,
     fresh: typing.Optional[bool] = None,
     plot: typing.Optional[Text] = None,
-    keep: typing.Optional[bool] = None,
 ) -> Jobs:
     """Sample a job and estimate how long it takes.
 
@@ -197,9 +196,8 @@ def run(
     budget: largest time of the samples on each device, relative to the predicted time of the job (default: the job's, or 0.03; one sample is always made)
     fresh: ignore the runs in the journal and make new ones
     plot: draw the time of each epoch on the first device to this file, .svg or .png
-    keep: use the job itself as the sample: start it once, whole, and print estimates while it runs
     """
-    answer = ask(
+    answer: Answer = ask(
         ["run"],
         words,
         {
@@ -213,7 +211,6 @@ def run(
             "budget": budget,
             "fresh": fresh,
             "plot": plot,
-            "keep": keep,
         },
         dashes=True,
     )
@@ -248,7 +245,7 @@ def slurm(
     fresh: ignore the samples in the journal and make new ones
     submit: submit the job
     """
-    answer = ask(
+    answer: Answer = ask(
         ["slurm"],
         words,
         {
@@ -263,7 +260,7 @@ def slurm(
         },
         dashes=True,
     )
-    return Answer(answer)
+    return answer
 
 
 def validate(
@@ -297,7 +294,7 @@ def validate(
     plot: draw the time of each epoch on the first device to this file, .svg or .png
     full: whole runs on each device (default 1)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["validate"],
         words,
         {
@@ -315,5 +312,5 @@ def validate(
         },
         dashes=True,
     )
-    return Answer(answer)
+    return answer
 

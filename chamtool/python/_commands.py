@@ -25,7 +25,7 @@ def doctor(
     Command: chamtool doctor [--tool libchamtool.so]
     tool: library to check (default: the one in CHAMELEON_TOOL_LIBRARIES or OMP_TOOL_LIBRARIES, else the one that chamtool run loads)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["doctor"],
         words,
         {
@@ -33,7 +33,7 @@ def doctor(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def replay(
@@ -51,7 +51,7 @@ def replay(
     plot: draw predicted over actual times to this file, .svg or .png
     train_fraction: fraction of each file, from its start, whose predictions are not scored
     """
-    answer = ask(
+    answer: Answer = ask(
         ["replay"],
         words,
         {
@@ -62,7 +62,7 @@ def replay(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def report(
@@ -82,7 +82,7 @@ def report(
     plot: draw the loads of each iteration to this file, .svg or .png
     trace: write every task run to this file, for Perfetto or chrome://tracing; - is standard output
     """
-    answer = ask(
+    answer: Answer = ask(
         ["report"],
         words,
         {
@@ -109,7 +109,7 @@ def simulate(
     migration_cost: seconds of the sender's communication thread per sent task (default 0.0001)
     migration_delay: seconds until a sent task arrives (default 0.0005)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["simulate"],
         words,
         {
@@ -119,5 +119,5 @@ def simulate(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 

@@ -31,7 +31,7 @@ def alone(
     duration: duration of the run, such as 5s (default: the file's exp_dur)
     seed: random seed, 0 or more (default: the file's)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["alone"],
         words,
         {
@@ -45,7 +45,7 @@ def alone(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def build_hook(
@@ -63,7 +63,7 @@ def build_hook(
     out: directory for the library; created if missing (default .)
     shim: build a libcuda.so.1 that replaces the driver's, instead of libdeft.so
     """
-    answer = ask(
+    answer: Answer = ask(
         ["build-hook"],
         words,
         {
@@ -73,7 +73,7 @@ def build_hook(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def ctl_list(
@@ -89,7 +89,7 @@ def ctl_list(
     session: name of the session (default: the device's)
     session_dir: directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or /dev/shm/deft-UID)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["ctl", "list"],
         words,
         {
@@ -99,7 +99,7 @@ def ctl_list(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def ctl_pause(
@@ -115,7 +115,7 @@ def ctl_pause(
     session: name of the session (default: the device's)
     session_dir: directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or /dev/shm/deft-UID)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["ctl", "pause"],
         words,
         {
@@ -125,7 +125,7 @@ def ctl_pause(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def ctl_policy(
@@ -141,7 +141,7 @@ def ctl_policy(
     session: name of the session (default: the device's)
     session_dir: directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or /dev/shm/deft-UID)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["ctl", "policy"],
         words,
         {
@@ -151,7 +151,7 @@ def ctl_policy(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def ctl_priority(
@@ -167,7 +167,7 @@ def ctl_priority(
     session: name of the session (default: the device's)
     session_dir: directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or /dev/shm/deft-UID)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["ctl", "priority"],
         words,
         {
@@ -177,7 +177,7 @@ def ctl_priority(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def ctl_resume(
@@ -193,7 +193,7 @@ def ctl_resume(
     session: name of the session (default: the device's)
     session_dir: directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or /dev/shm/deft-UID)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["ctl", "resume"],
         words,
         {
@@ -203,7 +203,7 @@ def ctl_resume(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def ctl_weight(
@@ -219,7 +219,7 @@ def ctl_weight(
     session: name of the session (default: the device's)
     session_dir: directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or /dev/shm/deft-UID)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["ctl", "weight"],
         words,
         {
@@ -229,7 +229,7 @@ def ctl_weight(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def doctor(
@@ -243,14 +243,14 @@ def doctor(
 
     Command: deft doctor -- COMMAND...
     """
-    answer = ask(
+    answer: Answer = ask(
         ["doctor"],
         words,
         {
         },
         dashes=True,
     )
-    return Answer(answer)
+    return answer
 
 
 def pair(
@@ -303,7 +303,7 @@ def pair(
     deadline_ms: with commands or --traces: deadline of each job of A, or of the --urgent program; prints the best way to keep it (0: none)
     constants: with commands or --traces: the device's measured constants, constants.json of deft gpu-check
     """
-    answer = ask(
+    answer: Answer = ask(
         ["pair"],
         words,
         {
@@ -322,7 +322,7 @@ def pair(
         },
         dashes=True,
     )
-    return Answer(answer)
+    return answer
 
 
 def report(
@@ -342,7 +342,7 @@ def report(
     alone_log: instead of --alone: logs of the models alone, in the same order
     deadline_ms: with --log: one deadline per model (0: none)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["report"],
         words,
         {
@@ -354,7 +354,7 @@ def report(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def run(
@@ -400,7 +400,7 @@ def run(
     policy: policy for all models (default: the file's control): [none priority sync rr fair edf quota]
     queue_log: write the launches in flight, one row per millisecond, to this CSV file
     """
-    answer = ask(
+    answer: Answer = ask(
         ["run"],
         words,
         {
@@ -417,7 +417,7 @@ def run(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def sweep(
@@ -447,7 +447,7 @@ def sweep(
     policy: policy for all models (default: the file's control): [none priority sync rr fair edf quota]
     sync: synchronization intervals in launches, for the models below the highest priority (default [1,2,4,8,10,20,50,100,500,1000,5000,10000,1000000])
     """
-    answer = ask(
+    answer: Answer = ask(
         ["sweep"],
         words,
         {
@@ -464,5 +464,5 @@ def sweep(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 

@@ -7,7 +7,7 @@ import typing
 
 from ._answers import Candidates
 from ._answers import Timing
-from ._program import Answer, Duration, Settings, Text, Texts, as_duration, ask
+from ._program import Answer, Duration, Settings, Table, Text, Texts, as_duration, ask
 
 __all__ = ["adapt", "calibrate", "collect", "eval", "inspect", "layers", "rank", "record", "time", "train", "transfer"]
 
@@ -34,7 +34,7 @@ def adapt(
     cpu_only: ignore rows of a GPU
     seed: random seed of the folds that intervals are learned from (default 1)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["adapt"],
         words,
         {
@@ -47,7 +47,7 @@ def adapt(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def calibrate(
@@ -84,7 +84,7 @@ def calibrate(
     quota: fraction of CPU time for inferences, above 0 and at most 1 (default 1)
     ort_library: path of libonnxruntime.so (default: searched in the Python environment, node_modules, python3's packages and the system's directories)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["calibrate"],
         words,
         {
@@ -102,7 +102,7 @@ def calibrate(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def collect(
@@ -146,7 +146,7 @@ def collect(
     config: settings file, YAML or JSON
     set: one setting, KEY=VALUE; may be repeated
     """
-    answer = ask(
+    answer: Answer = ask(
         ["collect"],
         words,
         {
@@ -166,7 +166,7 @@ def collect(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def eval(
@@ -184,7 +184,7 @@ def eval(
     model: model file written by train
     plots: directory for plots (default: none)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["eval"],
         words,
         {
@@ -194,7 +194,7 @@ def eval(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def inspect(
@@ -214,7 +214,7 @@ def inspect(
     size: value of an input that decides sizes within the model, such as INPUT=480,640
     verify: run the model once in ONNX Runtime, without optimisations, and compare its shapes with the inferred ones
     """
-    answer = ask(
+    answer: Answer = ask(
         ["inspect"],
         words,
         {
@@ -225,7 +225,7 @@ def inspect(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def layers(
@@ -249,7 +249,7 @@ def layers(
     measure: run the model and add the measured time of each kernel
     ort_library: path of libonnxruntime.so (default: searched in the Python environment, node_modules, python3's packages and the system's directories)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["layers"],
         words,
         {
@@ -262,7 +262,7 @@ def layers(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def rank(
@@ -292,7 +292,7 @@ def rank(
     config: settings file, YAML or JSON
     set: one setting, KEY=VALUE; may be repeated
     """
-    answer = ask(
+    answer: Answer = ask(
         ["rank"],
         words,
         {
@@ -316,7 +316,7 @@ def record(
     forget: typing.Optional[Text] = None,
     list: typing.Optional[bool] = None,
     reset: typing.Optional[bool] = None,
-) -> Answer:
+) -> Table:
     """Show, for each question, how many of the last 50 known outcomes of this user's
     predictions were inside their interval, and by how much the others missed. From ten
     outcomes on this widens or narrows the next interval. An outcome far outside counts
@@ -333,7 +333,7 @@ def record(
     list: list predictions with their keys: all without an outcome, and the last 50 with one
     reset: remove all predictions of edgeprof and their outcomes; those of other tools stay
     """
-    answer = ask(
+    answer: Table = ask(
         ["record"],
         words,
         {
@@ -343,7 +343,7 @@ def record(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def time(
@@ -373,7 +373,7 @@ def time(
     ort_library: path of libonnxruntime.so (default: searched in the Python environment, node_modules, python3's packages and the system's directories)
     size: value of an input that decides sizes within the model, such as INPUT=480,640
     """
-    answer = ask(
+    answer: Answer = ask(
         ["time"],
         words,
         {
@@ -415,7 +415,7 @@ def train(
     plots: directory for plots of the evaluation (default: none)
     calibrations: directory for the rates of each setting, for rank and serve (default: none)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["train"],
         words,
         {
@@ -427,7 +427,7 @@ def train(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def transfer(
@@ -456,7 +456,7 @@ def transfer(
     judge: file with the chips to evaluate, one per line (default: all)
     seed: random seed of the folds that intervals are learned from (default 1)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["transfer"],
         words,
         {
@@ -470,5 +470,5 @@ def transfer(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 

@@ -6,7 +6,7 @@
 import typing
 
 from ._answers import Start
-from ._program import Answer, Date, Duration, Settings, Text, Texts, as_duration, ask
+from ._program import Answer, Date, Duration, Settings, Table, Text, Texts, as_duration, ask
 
 __all__ = ["backtest", "fit", "generate", "log_stats", "log_synth", "provision", "record", "simulate", "status", "train", "validate", "when"]
 
@@ -37,7 +37,7 @@ def backtest(
     set: one setting, KEY=VALUE; may be repeated
     nodes: nodes of the cluster, or processors if the log counts processors (default: from the settings, the log, or its peak use)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["backtest"],
         words,
         {
@@ -51,7 +51,7 @@ def backtest(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def fit(
@@ -81,7 +81,7 @@ def fit(
     config: settings file, YAML or JSON
     set: one setting, KEY=VALUE; may be repeated
     """
-    answer = ask(
+    answer: Answer = ask(
         ["fit"],
         words,
         {
@@ -95,7 +95,7 @@ def fit(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def generate(
@@ -135,7 +135,7 @@ def generate(
     slurm: run as a Slurm job array of N shards and wait for it
     slurm_option: option of sbatch, such as --partition=cpu (may be repeated)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["generate"],
         words,
         {
@@ -154,7 +154,7 @@ def generate(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def log_stats(
@@ -170,7 +170,7 @@ def log_stats(
     config: settings file, YAML or JSON
     set: one setting, KEY=VALUE; may be repeated
     """
-    answer = ask(
+    answer: Answer = ask(
         ["log", "stats"],
         words,
         {
@@ -179,7 +179,7 @@ def log_stats(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def log_synth(
@@ -213,7 +213,7 @@ def log_synth(
     utilisation: submitted work as a fraction of the cluster's capacity (default: from the distributions)
     seed: random seed (default 1)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["log", "synth"],
         words,
         {
@@ -230,7 +230,7 @@ def log_synth(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def provision(
@@ -286,7 +286,7 @@ def provision(
     config: settings file, YAML or JSON
     set: one setting, KEY=VALUE; may be repeated
     """
-    answer = ask(
+    answer: Answer = ask(
         ["provision"],
         words,
         {
@@ -306,7 +306,7 @@ def provision(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def record(
@@ -314,7 +314,7 @@ def record(
     forget: typing.Optional[Text] = None,
     list: typing.Optional[bool] = None,
     reset: typing.Optional[bool] = None,
-) -> Answer:
+) -> Table:
     """Show, for each question, how many of the last 50 known outcomes of this user's
     predictions were inside their interval, and by how much the others missed. From ten
     outcomes on this widens or narrows the next interval. An outcome far outside counts
@@ -331,7 +331,7 @@ def record(
     list: list predictions with their keys: all without an outcome, and the last 50 with one
     reset: remove all predictions of mirage and their outcomes; those of other tools stay
     """
-    answer = ask(
+    answer: Table = ask(
         ["record"],
         words,
         {
@@ -341,7 +341,7 @@ def record(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def simulate(
@@ -372,7 +372,7 @@ def simulate(
     out: write the start and end of every job to this CSV file
     explain: print why this job waited, event by event
     """
-    answer = ask(
+    answer: Answer = ask(
         ["simulate"],
         words,
         {
@@ -387,7 +387,7 @@ def simulate(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def status(
@@ -399,14 +399,14 @@ def status(
 
     Command: mirage status DIR
     """
-    answer = ask(
+    answer: Answer = ask(
         ["status"],
         words,
         {
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def train(
@@ -456,7 +456,7 @@ def train(
     set: one setting, KEY=VALUE; may be repeated
     nodes: nodes of the cluster, or processors if the log counts processors (default: from the settings, the log, or its peak use)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["train"],
         words,
         {
@@ -476,7 +476,7 @@ def train(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def validate(
@@ -530,7 +530,7 @@ def validate(
     tuning_episodes: largest number of training episodes for tuning (default 240)
     compare: simulate avg, quantile, fixed, forecast, futures too and test the difference to each
     """
-    answer = ask(
+    answer: Answer = ask(
         ["validate"],
         words,
         {
@@ -550,7 +550,7 @@ def validate(
         },
         dashes=False,
     )
-    return Answer(answer)
+    return answer
 
 
 def when(
@@ -602,7 +602,7 @@ def when(
     no_cache: do not keep what is learnt from a log in the user's cache directory
     level: level of the interval (default 0.8)
     """
-    answer = ask(
+    answer: Answer = ask(
         ["when"],
         words,
         {

@@ -53,10 +53,14 @@ func Commands(ctx context.Context, tool, program string) ([]byte, error) {
 		}
 		f := pythonFunction{Command: c, Tool: tool, Name: pythonName(strings.Join(c.Path, "_")), Result: "Answer", Dashes: strings.Contains(c.Use, "-- ")}
 		if own := results[tool+" "+path]; own != "" {
-			f.Result = own
+			f.Result, f.Own = own, true
 			module.Results = append(module.Results, own)
+		} else if path == "record" {
+			f.Result = "Table" // one row for each question
 		}
-		c.Flags = slices.DeleteFunc(slices.Clone(c.Flags), func(f cli.Flag) bool { return f.Name == "json" || f.Name == "csv" })
+		c.Flags = slices.DeleteFunc(slices.Clone(c.Flags), func(f cli.Flag) bool {
+			return f.Name == "json" || f.Name == "csv" || f.Name == "keep" // which answers again and again
+		})
 		slices.SortStableFunc(c.Flags, func(a, b cli.Flag) int { // required ones first
 			switch {
 			case a.Required == b.Required:
@@ -94,8 +98,10 @@ func (m pythonModule) Imports() string {
 	}
 	add("Text")
 	for _, f := range m.Functions {
-		if f.Result == "Answer" {
+		if f.Own {
 			add("Answer")
+		} else {
+			add(f.Result)
 		}
 		for _, a := range f.Arguments {
 			for _, name := range []string{"Date", "Duration", "Settings", "Texts"} {
@@ -126,6 +132,7 @@ type pythonFunction struct {
 	cli.Command
 	Tool, Name, Result string
 	Arguments          []pythonArgument
+	Own                bool // Result is a class of the package
 	Dashes             bool // its arguments are a command line
 }
 

@@ -144,14 +144,14 @@ def ask(
 ) -> typing.Any:
     """Runs a command of the program with --json and returns its answer.
 
-    flags maps names of flags to values; None leaves one out. With dashes, several words
-    are a command line and follow "--". What the program says on stderr appears on
+    flags maps names of flags to values; None leaves one out. With dashes the words are a
+    command line and follow "--", except a single job file. What the program says on stderr appears on
     sys.stderr as it comes. The program ends when this process ends, or is interrupted.
     """
     arguments = [program(), *command, "--json"]
     for name, value in flags.items():
         arguments += _options(name, value)
-    if dashes and len(words) > 1:
+    if dashes and not (len(words) == 1 and os.fspath(words[0]).endswith((".yaml", ".yml", ".json"))):
         arguments.append("--")
     arguments += [os.fspath(w) for w in words]
     run = subprocess.Popen(
@@ -184,7 +184,8 @@ def ask(
 
 
 def _parse(answer: bytes) -> typing.Any:
-    return json.loads(answer, object_pairs_hook=Answer)
+    value = json.loads(answer, object_pairs_hook=Answer)
+    return Table(value) if isinstance(value, list) else value
 
 
 def _options(name: str, value: object) -> typing.List[str]:

@@ -86,6 +86,16 @@ assert jobs["cpu"].wall_seconds is not None and jobs["cpu"].wall_seconds.value >
 assert "counting epoch" in shown.getvalue(), shown.getvalue()
 assert list(jobs.to_frame().device) == ["cpu"]
 
+assert allox_est.estimate("sh", "-c", script, "sh", "{epochs}", journal="j.jsonl", epochs=40)["cpu"].wall_seconds is not None
+pathlib.Path("train.sh").write_text("#!/bin/sh\nfor i in $(seq $1); do echo epoch $i; sleep 0.02; done\n")
+os.chmod("train.sh", 0o755)
+with contextlib.redirect_stderr(io.StringIO()):
+    try:
+        allox_est.run("./train.sh", epochs=30)
+    except allox_est.ProgramError as e:  # one word is a command too
+        assert "{epochs}" in e.message, e
+assert isinstance(edgeprof.record(), edgeprof.Table) and isinstance(mirage.record(list=True), mirage.Table)
+
 # A program ends, with its job, when the Python program is killed, and when the call is
 # interrupted.
 slow = "import allox_est; allox_est.run('sh', '-c', 'echo $$ > pid; for i in 1 2 3; do echo epoch $i; sleep 60; done; : {epochs}', epochs=40, fresh=True)"
