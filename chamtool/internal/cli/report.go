@@ -168,6 +168,11 @@ func reportTables(p *cli.Page, f job.Figures) {
 	t.Add("MAPE %", f.Prediction.MAPE)
 	t.Add("median APE %", f.Prediction.MedianAPE)
 	t.Add("inside the 90 % interval", f.Prediction.Coverage)
+	if f.Lost.Graph != nil {
+		p.Line("Wall times and savings cover the iterations, if each thread has a processor. The values assume that tasks")
+		p.Line("take as long as in this run. Threads that share memory and caches slow one another's tasks; one run does")
+		p.Line("not show how much, so the bounds in brackets only assume that more threads take no longer than fewer.")
+	}
 	lostTables(p, f)
 	t = p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
 	for _, fn := range f.Functions {
@@ -188,17 +193,22 @@ func lostRows(t *cli.Table, l job.Lost) {
 	if l.Saving.AtMost {
 		t.Add("perfect balance saves s", fmt.Sprintf("0 to %s: tasks wait for others, in an order that the logs do not contain", cli.Text(l.Saving.High)))
 	} else {
-		t.Add("perfect balance saves s", fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(l.Saving.Seconds), cli.Text(l.Saving.Low), cli.Text(l.Saving.High), cli.Text(l.Saving.Share)))
+		t.Add("perfect balance saves s", savingText(*l.Saving))
 	}
 	if g := l.Graph; g != nil {
+		t.Add("twice the threads save s", savingText(g.TwiceThreads))
+		t.Add("half the overhead saves s", savingText(g.HalfOverhead))
 		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism)))
 		if len(g.Critical) > 0 {
 			t.Add("span by function", criticalText(g))
 		}
 		t.Add("overhead s, stalls s", fmt.Sprintf("%s, %s, of all threads between tasks", cli.Text(g.Overhead), cli.Text(g.Stalls)))
-		t.Add("half the overhead saves s", g.HalfOverhead)
 		for _, s := range g.Scaling {
-			t.Add(fmt.Sprintf("wall s with %s", plural.Count(s.Threads, "thread")), fmt.Sprintf("%s [%s, %s]", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High)))
+			text := fmt.Sprintf("%s [%s, %s]", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High))
+			if s.Measured {
+				text += ", as in this run"
+			}
+			t.Add(fmt.Sprintf("wall s, %s", plural.Count(s.Threads, "thread")), text)
 		}
 	}
 	if o := l.Order; o != nil {
@@ -213,6 +223,11 @@ func lostRows(t *cli.Table, l job.Lost) {
 	if l.Size != nil && l.Size.Sizes != "" {
 		t.Add("its most imbalanced sizes", fmt.Sprintf("%s: %s s", l.Size.Sizes, cli.Text(l.Size.Seconds)))
 	}
+}
+
+// savingText returns a saving, its bounds and its share.
+func savingText(s job.Saving) string {
+	return fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High), cli.Text(s.Share))
 }
 
 // mostParts bounds the parts of the span that are printed.

@@ -73,7 +73,7 @@ func (o *Order) add(round []RankRound) {
 // iteration takes its span or an even share of its work, whichever is longer.
 type Saving struct {
 	Seconds float64 `json:"seconds"`
-	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; with a graph, by its bounds
+	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; with a graph 0, since busier threads can slow one another
 	High    float64 `json:"high_seconds"`
 	Share   float64 `json:"share"` // of the wall time
 	// AtMost says that tasks depend on one another or create others, in an order that the
@@ -109,10 +109,6 @@ func (j *Job) lost() Lost {
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
 	var order Order
-	l.Graph = j.graph(l.Threads)
-	if l.Graph != nil {
-		l.Processors = j.processors(l.Threads)
-	}
 	graphs, created := j.graphs(), j.created()
 	var walls []float64
 	for _, round := range rounds(l.Each) {
@@ -133,7 +129,8 @@ func (j *Job) lost() Lost {
 		l.Imbalance /= float64(len(saved))
 		l.Saving = saving(saved, l.Wall)
 		if len(graphs) == len(walls) {
-			l.Saving = graphSaving(graphs, walls, j.processors(l.Threads))
+			run := recordedRun{rounds: graphs, walls: walls, threads: l.Threads, processors: j.processors(l.Threads), tasks: int(j.Ranks[0].Summary.Ended)}
+			l.Saving, l.Graph, l.Processors = run.balanced(), run.graph(j.Ranks[0].Summary), run.processors
 		}
 		if l.Graph == nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
 			l.Saving.AtMost, l.Saving.Low = true, 0
@@ -337,6 +334,11 @@ func (j *Job) created() map[int][]float64 {
 	return loads
 }
 
+// severalIterations is the least number of iterations that are drawn again for an interval.
+const severalIterations = 10
+
+// saving adds up what iterations save. Of few iterations the interval is that of Student, of a
+// single one it reaches from 0 to the wall time.
 func saving(saved []float64, wall float64) *Saving {
 	sum := func(s []float64) (total float64) {
 		for _, x := range s {
@@ -345,9 +347,16 @@ func saving(saved []float64, wall float64) *Saving {
 		return total
 	}
 	s := &Saving{Seconds: sum(saved)}
-	s.Low, s.High = s.Seconds, s.Seconds
-	if p, err := uncertainty.Bootstrap(saved, sum, uncertainty.Resampling{Level: 0.9, Seed: 1}); err == nil {
-		s.Low, s.High = max(0, p.Low), min(p.High, wall)
+	n := float64(len(saved))
+	if p, err := uncertainty.Student(saved, nil, 0.9); err == nil {
+		s.Low, s.High = max(0, n*p.Low), min(n*p.High, wall)
+	} else {
+		s.Low, s.High = 0, wall
+	}
+	if len(saved) >= severalIterations {
+		if p, err := uncertainty.Bootstrap(saved, sum, uncertainty.Resampling{Level: 0.9, Seed: 1}); err == nil {
+			s.Low, s.High = max(0, p.Low), min(p.High, wall)
+		}
 	}
 	if wall > 0 {
 		s.Share = s.Seconds / wall

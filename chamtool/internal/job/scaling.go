@@ -1,6 +1,8 @@
 package job
 
 import (
+	"slices"
+
 	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
@@ -9,48 +11,77 @@ import (
 // the OpenMP runtime reported them. Times are in seconds.
 type Graph struct {
 	task.Graph
-	Parallelism float64            `json:"parallelism"` // work over span: more threads than this are no use
-	Scaling     []Scaling          `json:"scaling"`
-	Critical    []summary.PathPart `json:"critical_path"` // the span by function, longest part first
-	// HalfOverhead is the wall time that half the overhead would save with the same threads.
-	HalfOverhead float64 `json:"half_overhead_saves"`
+	Parallelism  float64            `json:"parallelism"` // work over span: more threads than this are no use
+	Scaling      []Scaling          `json:"scaling"`
+	Critical     []summary.PathPart `json:"critical_path"`       // the span by function, longest part first
+	HalfOverhead Saving             `json:"half_overhead_saves"` // with the same threads
+	TwiceThreads Saving             `json:"twice_threads_saves"` // each with a processor
 }
 
-// Scaling bounds the wall time of the iterations with a number of threads that each have a
-// processor, by the bounds of greedy scheduling (Graham 1969; Brent 1974): an iteration takes
-// at least its span and an even share of its work, and at most that share and the part of the
-// span that other threads cannot hide.
+// Scaling predicts the wall time of the iterations with a number of threads that each have a
+// processor. Seconds is the middle of the bounds of greedy scheduling (Graham 1969; Brent
+// 1974), if tasks take as long as in the run. Threads that share memory slow one another's
+// tasks, and one run does not show how much, so Low and High only assume that more threads
+// are no slower than fewer, but for handing over tasks.
 type Scaling struct {
-	Threads int     `json:"threads"`
-	Seconds float64 `json:"seconds"` // middle of the bounds
-	Low     float64 `json:"low_seconds"`
-	High    float64 `json:"high_seconds"`
+	Threads  int     `json:"threads"`
+	Seconds  float64 `json:"seconds"`
+	Low      float64 `json:"low_seconds"`
+	High     float64 `json:"high_seconds"`
+	Measured bool    `json:"measured"` // the run had this number: Seconds is its wall time, Low and High are of another run
 }
 
-// graph returns the graph of a job of one rank, or nil if the graph of an iteration is not
-// known.
-func (j *Job) graph(threads int) *Graph {
-	rounds := j.graphs()
-	if len(rounds) == 0 {
-		return nil
-	}
-	g := &Graph{Critical: j.Ranks[0].Summary.Critical}
-	half := make([]task.Graph, len(rounds))
-	for i, r := range rounds {
-		g.Graph = g.Plus(r)
-		half[i] = r
+const (
+	// runVariation bounds the difference of two equal runs on a machine that does nothing else.
+	runVariation = 0.1
+	// graphAccuracy is the share of the wall time below which a saving counts as none: starting
+	// the threads of a region is not in the graph.
+	graphAccuracy = 0.02
+)
+
+// recordedRun is a run whose graph is known.
+type recordedRun struct {
+	rounds     []task.Graph
+	walls      []float64 // of the iterations, in seconds
+	threads    int
+	processors int // that the threads ran on at once, no more than threads
+	tasks      int
+}
+
+// graph returns the graph of a run.
+func (r recordedRun) graph(s *summary.Summary) *Graph {
+	g := &Graph{Critical: s.Critical}
+	half := make([]task.Graph, len(r.rounds))
+	for i, one := range r.rounds {
+		g.Graph = g.Plus(one)
+		half[i] = one
 		half[i].Overhead /= 2
 	}
 	if g.Span > 0 {
 		g.Parallelism = g.Work / g.Span
 	}
-	most := max(2*threads, j.Ranks[0].Summary.Processors)
-	for n := 1; n < most; n *= 2 {
-		g.Scaling = append(g.Scaling, scaling(rounds, n))
+	for _, n := range threadCounts(r.threads, s.Processors) {
+		g.Scaling = append(g.Scaling, r.scaling(n))
 	}
-	g.Scaling = append(g.Scaling, scaling(rounds, most))
-	g.HalfOverhead = scaling(rounds, threads).Seconds - scaling(half, threads).Seconds
+	low, high := greedy(r.rounds, r.threads)
+	halfLow, halfHigh := greedy(half, r.threads)
+	g.HalfOverhead = r.saving((low+high-halfLow-halfHigh)/2, g.Overhead/2)
+	twice := r.scaling(2 * r.threads)
+	g.TwiceThreads = r.saving(r.wall()-twice.Seconds, r.wall()-twice.Low)
 	return g
+}
+
+// threadCounts returns the powers of two up to the processors, a run's number of threads, and
+// twice that number.
+func threadCounts(threads, processors int) []int {
+	counts := []int{threads, 2 * threads}
+	most := max(2*threads, processors)
+	for n := 1; n < most; n *= 2 {
+		counts = append(counts, n)
+	}
+	counts = append(counts, most)
+	slices.Sort(counts)
+	return slices.Compact(counts)
 }
 
 // graphs returns the graphs of the iterations; nil if one is not known.
@@ -68,17 +99,100 @@ func (j *Job) graphs() []task.Graph {
 	return out
 }
 
-// scaling adds up the bounds of the iterations.
-func scaling(rounds []task.Graph, threads int) Scaling {
-	s := Scaling{Threads: threads}
+// greedy adds up the bounds of greedy scheduling: an iteration takes at least its span and an
+// even share of its work, and at most that share and the part of the span that other threads
+// cannot hide.
+func greedy(rounds []task.Graph, threads int) (low, high float64) {
 	p := float64(threads)
 	for _, r := range rounds {
 		share := (r.Work + r.Overhead) / p
-		s.Low += max(r.Span, share)
-		s.High += max(r.Span, share+r.Span*(1-1/p))
+		low += max(r.Span, share)
+		high += max(r.Span, share+r.Span*(1-1/p))
 	}
-	s.Seconds = (s.Low + s.High) / 2
+	return low, high
+}
+
+// ideal returns the wall time of the iterations without overhead, idle threads and slowing.
+func (r recordedRun) ideal(threads int) (seconds float64) {
+	for _, one := range r.rounds {
+		seconds += max(one.Span, one.Work/float64(threads))
+	}
+	return seconds
+}
+
+// wall returns the wall time of the iterations.
+func (r recordedRun) wall() (seconds float64) {
+	for _, wall := range r.walls {
+		seconds += wall
+	}
+	return seconds
+}
+
+// handing bounds the time of handing tasks over to other threads, which a run with another
+// number of threads does not show: that of a short task for each, and task.MostOverhead for
+// each on the longest path, of which the span has a share.
+func (r recordedRun) handing() float64 {
+	work, span := 0.0, 0.0
+	for _, one := range r.rounds {
+		work, span = work+one.Work, span+one.Span
+	}
+	chained := 0.0
+	if work > 0 {
+		chained = min(1, span/work)
+	}
+	return float64(r.tasks) * (shortTask + chained*task.MostOverhead)
+}
+
+// scaling predicts the wall time with a number of threads.
+func (r recordedRun) scaling(threads int) Scaling {
+	low, high := greedy(r.rounds, threads)
+	s := Scaling{Threads: threads, Seconds: (low + high) / 2}
+	wall := r.wall()
+	ideal := min(wall, r.ideal(threads))
+	switch {
+	case threads == r.threads && r.processors == r.threads:
+		s.Measured = true
+		s.Seconds, s.Low, s.High = wall, ideal, wall
+	case threads >= r.processors:
+		s.Low, s.High = ideal, wall+r.handing()
+	default: // all work takes what all processors had, and tasks may take less than in the run
+		s.Low, s.High = min(ideal, max(0, wall-r.handing())), max(high, wall*float64(r.processors)/float64(threads))
+	}
+	s.Low = min(s.Seconds, s.Low/(1+runVariation))
+	s.High = max(s.Seconds, s.High*(1+runVariation))
 	return s
+}
+
+// saving returns a saving of wall time that may also be none, since busier threads can slow one
+// another's tasks. It never exceeds the wall time.
+func (r recordedRun) saving(seconds, most float64) Saving {
+	wall := r.wall()
+	s := Saving{High: min(wall, max(0, most))}
+	if s.Seconds = min(s.High, max(0, seconds)); s.Seconds < graphAccuracy*wall {
+		s.Seconds = 0
+	}
+	if wall > 0 {
+		s.Share = s.Seconds / wall
+	}
+	return s
+}
+
+// balanced returns what perfect balance saves on the processors of the run: the wall times of
+// the iterations less the bounds of their graphs. The time in which no thread worked stays.
+// Threads that had no processor would still have none, so the stalls count as work, but not
+// in the upper bound: some of them are threads that found no ready task.
+func (r recordedRun) balanced() *Saving {
+	seconds, most := 0.0, 0.0
+	for i, wall := range r.walls {
+		stalled := r.rounds[i]
+		stalled.Overhead += stalled.Stalls
+		low, high := greedy([]task.Graph{stalled}, r.processors)
+		seconds += max(0, wall-r.rounds[i].Quiet-(low+high)/2)
+		least, _ := greedy(r.rounds[i:i+1], r.processors)
+		most += max(0, wall-r.rounds[i].Quiet-least)
+	}
+	s := r.saving(seconds, most)
+	return &s
 }
 
 // processors returns how many threads can run at once.
@@ -87,33 +201,4 @@ func (j *Job) processors(threads int) int {
 		return min(threads, s.Processors)
 	}
 	return threads
-}
-
-// graphAccuracy is the share of the wall time below which a saving counts as none: starting
-// the threads of a region is not in the graph.
-const graphAccuracy = 0.02
-
-// graphSaving returns what perfect balance saves on a number of processors: the wall times of
-// the iterations less the bounds of their graphs. The time in which no thread worked stays.
-// Threads that had no processor would still have none, so the stalls count as work, but not
-// in the upper bound: some of them are threads that found no ready task.
-func graphSaving(rounds []task.Graph, walls []float64, processors int) *Saving {
-	s := &Saving{}
-	total := 0.0
-	for i, wall := range walls {
-		stalled := rounds[i]
-		stalled.Overhead += stalled.Stalls
-		kept := scaling([]task.Graph{stalled}, processors)
-		s.Seconds += max(0, wall-rounds[i].Quiet-kept.Seconds)
-		s.Low += max(0, wall-rounds[i].Quiet-kept.High)
-		s.High += max(0, wall-rounds[i].Quiet-scaling(rounds[i:i+1], processors).Low)
-		total += wall
-	}
-	if s.Seconds < graphAccuracy*total {
-		s.Seconds, s.Low = 0, 0
-	}
-	if total > 0 {
-		s.Share = s.Seconds / total
-	}
-	return s
 }

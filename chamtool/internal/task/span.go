@@ -16,7 +16,7 @@ type spans struct {
 	lanes    []*strand // of threads, the implicit task at the bottom of the stack
 	work     uint64
 	overhead uint64 // between tasks that a thread ran one after the other while others were ready
-	stalls   uint64 // the same of threads that took longer than mostOverhead, for want of a processor or of a ready task
+	stalls   uint64 // the same of threads that took longer than MostOverhead, for want of a processor or of a ready task
 	quiet    uint64 // in which no thread worked
 	working  int    // threads that work
 	changed  uint64 // tick at which that last changed
@@ -24,7 +24,7 @@ type spans struct {
 	ready    int    // tasks created that have not begun
 	free     []*node
 	begun    bool   // a task was created
-	limit    uint64 // ticks of mostOverhead
+	limit    uint64 // ticks of MostOverhead
 	// The work and the path before the first task: of the program's start.
 	earlierWork, earlierPath uint64
 	nested                   tree
@@ -98,10 +98,11 @@ const (
 	undeferred event.Flag = 2
 	// written is in a word of a Depends, above the address.
 	written = 1 << 63
-	// mostOverhead bounds, in seconds, what counts as overhead between two tasks: beyond it
-	// the thread was stopped or found no task.
-	mostOverhead = 20e-6
 )
+
+// MostOverhead bounds, in seconds, what counts as overhead between two tasks: beyond it the
+// thread was stopped or found no task.
+const MostOverhead = 20e-6
 
 func (s *spans) strand(lane int) *strand {
 	for len(s.lanes) <= lane {
