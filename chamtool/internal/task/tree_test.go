@@ -25,7 +25,33 @@ func TestTreeOfLoop(t *testing.T) {
 	tracker, w := newTracked()
 	tracker.Drain(p.rings)
 	tree := tracker.Tree()
-	if tree == nil || len(tree.Levels) != 1 || tree.Levels[0].Tasks != 2 || w.excluded != 1 {
+	if tree == nil || len(tree.Levels) != 1 || tree.Levels[0].Tasks != 2 || w.excluded != 1 || tree.Creation != 0 {
+		t.Errorf("%+v, %d excluded", tree, w.excluded)
+	}
+}
+
+// A task of 30 ns creates a task of the runtime's own, which does not count as its child: no
+// task has children, so nothing is known of the cost of creating them.
+func TestTreeOfNestedLoop(t *testing.T) {
+	p := newProgram(1)
+	p.open(0, 1000, 1)
+	p.wait(0, 0, barrier, 1000, 1300, func() {
+		p.begin(0, 1000, 1)
+		p.open(0, 1010, 2)
+		p.wait(0, 1, taskgroup, 1030, 1200, func() {
+			p.begin(0, 1040, 2)
+			p.push(0, event.Runtimes, event.Local, 0, 1050, 2, 0)
+			p.open(0, 1060, 3)
+			p.end(0, 1, 1040, 1070, 2)
+			p.begin(0, 1080, 3)
+			p.end(0, 1, 1080, 1090, 3)
+		})
+		p.end(0, 0, 1000, 1200, 1)
+	})
+	tracker, w := newTracked()
+	tracker.Drain(p.rings)
+	tree := tracker.Tree()
+	if tree == nil || len(tree.Levels) != 2 || tree.Levels[0].Tasks != 1 || tree.Levels[1].Tasks != 1 || w.excluded != 1 || tree.Creation != 0 {
 		t.Errorf("%+v, %d excluded", tree, w.excluded)
 	}
 }
