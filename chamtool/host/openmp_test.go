@@ -279,8 +279,8 @@ func TestRealOpenMPFlood(t *testing.T) {
 	if s.Created != tasks || s.Started != tasks || s.Ended != tasks || s.Incomplete+s.Bad != 0 || s.TooShort > 0 {
 		t.Errorf("%d created, %d started, %d ended, %d incomplete, %d of no time; the program counted %d", s.Created, s.Started, s.Ended, s.Incomplete, s.TooShort, tasks)
 	}
-	if s.Unread == 0 || s.Beyond == nil || uint64(s.Beyond.Count) != s.Unread || uint64(len(r.Log.Rows))+s.Unread != tasks {
-		t.Fatalf("%d rows, %d unread, %+v", len(r.Log.Rows), s.Unread, s.Beyond)
+	if s.Unread == 0 || s.Unlogged == nil || uint64(s.Unlogged.Count) != s.Unread || uint64(len(r.Log.Rows))+s.Unread != tasks {
+		t.Fatalf("%d rows, %d unread, %+v", len(r.Log.Rows), s.Unread, s.Unlogged)
 	}
 	inRounds := 0
 	for _, round := range s.Rounds {
@@ -291,13 +291,13 @@ func TestRealOpenMPFlood(t *testing.T) {
 	}
 	function := r.Log.Rows[0].Entry
 	threads := 0
-	for _, b := range s.Beyond.Threads {
+	for _, b := range s.Unlogged.Threads {
 		threads += b.Count
 	}
-	if f := s.Beyond.Functions[function]; len(s.Beyond.Functions) != 1 || f == nil || f.Count != s.Beyond.Count || threads != s.Beyond.Count {
-		t.Errorf("%s: %+v, %d by threads", function, s.Beyond.Functions, threads)
+	if f := s.Unlogged.Functions[function]; len(s.Unlogged.Functions) != 1 || f == nil || f.Count != s.Unlogged.Count || threads != s.Unlogged.Count {
+		t.Errorf("%s: %+v, %d by threads", function, s.Unlogged.Functions, threads)
 	}
-	if b := s.Beyond; b.Seconds <= 0 || b.Seconds > 3*s.RunSeconds || b.Longest <= 0 || b.Longest > b.Seconds {
+	if b := s.Unlogged; b.Seconds <= 0 || b.Seconds > 3*s.RunSeconds || b.Longest <= 0 || b.Longest > b.Seconds {
 		t.Errorf("%v s of tasks, the longest %v, in a run of %v s", b.Seconds, b.Longest, s.RunSeconds)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // TestRealMPI runs ranks over each MPI that hand tasks to each other as the tool says:
 // what was created was run once, somewhere, and both sides counted the same.
-func TestRealMPI(t *testing.T) { mpitest.Each(t, os.Getenv("PATH"), testMPI) }
+func TestRealMPI(t *testing.T) { mpitest.ForEachMPI(t, os.Getenv("PATH"), testMPI) }
 
 func testMPI(t *testing.T) {
 	tool, _ := need(t)
@@ -33,8 +33,8 @@ func testMPI(t *testing.T) {
 				for rank, did := range run(t, p, r) {
 					s := readSummary(t, r, rank)
 					balanced(t, did, s, 2)
-					if s.Given != did.Moved {
-						t.Errorf("rank %d sent %d tasks, counted %d", rank, did.Moved, s.Given)
+					if s.Sent != did.Moved {
+						t.Errorf("rank %d sent %d tasks, counted %d", rank, did.Moved, s.Sent)
 					}
 					if s.Dropped != 0 || s.Ranks != ranks || s.Rank != rank || s.Remote != did.Remote {
 						t.Errorf("rank %d: %+v", rank, s)
@@ -55,7 +55,7 @@ func testMPI(t *testing.T) {
 
 // The program of the measured makespans compiles against what it stands on.
 func TestRealMakespanCompiles(t *testing.T) {
-	mpitest.Each(t, os.Getenv("PATH"), func(t *testing.T) {
+	mpitest.ForEachMPI(t, os.Getenv("PATH"), func(t *testing.T) {
 		out, err := exec.CommandContext(t.Context(), "mpicc", "-fopenmp", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", "testdata/chameleon", "../examples/makespan.c").CombinedOutput()
 		if err != nil {
 			t.Errorf("%v\n%s", err, out)

@@ -16,7 +16,7 @@ import (
 // Slurm: both jobs leave the logs of both ranks, the second in a folder of its own.
 func TestRealSlurm(t *testing.T) {
 	slurmtest.Need(t)
-	mpitest.Each(t, os.Getenv("PATH"), testSlurm)
+	mpitest.ForEachMPI(t, os.Getenv("PATH"), testSlurm)
 }
 
 func testSlurm(t *testing.T) {

@@ -247,7 +247,7 @@ func (c *consumer) body(place uint64) (name, build string) {
 	}
 	path := C.GoString(file)
 	f := c.file(path)
-	if f == nil || !f.OfTask(uint64(offset)) {
+	if f == nil || !f.IsTaskBody(uint64(offset)) {
 		return "", ""
 	}
 	return filepath.Base(path) + f.Body(uint64(offset)), f.Build
@@ -324,7 +324,7 @@ const lastWait = time.Second
 func (c *consumer) together(own *summary.Summary) string {
 	for end := time.Now().Add(lastWait); c.ranks > 1 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if all := summary.ReadAll(c.dir, c.ranks, c.began); all != nil {
-			return summary.Together(all)
+			return summary.CombinedLine(all)
 		}
 	}
 	return fmt.Sprintf("rank 0 of %d: %s", c.ranks, own.Short())

@@ -66,9 +66,9 @@ func (c *consumer) transfers(load []int32, now float64) []balance.Transfer {
 	c.decisions.way.AddTo(loads, now)
 	s := balance.Situation{
 		Loads: loads, Workers: c.session.Threads(), TaskSeconds: c.session.MeanSeconds(),
-		MoveSeconds: c.config.MigrationCost.Seconds(), Every: c.decisions.way.Every(now),
+		MoveSeconds: c.config.MigrationCost.Seconds(), Every: c.decisions.way.SinceLast(now),
 	}
-	return balance.From(c.rank, s.Transfers())
+	return balance.TransfersFrom(c.rank, s.Transfers())
 }
 
 // now is the seconds since the first decision.

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Each runs a test once per MPI that is installed, each time with that one's mpicc and
+// ForEachMPI runs a test once per MPI that is installed, each time with that one's mpicc and
 // mpirun before path, the present PATH, and skips it where there is none.
-func Each(t *testing.T, path string, test func(*testing.T)) {
+func ForEachMPI(t *testing.T, path string, test func(*testing.T)) {
 	t.Helper()
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")

@@ -29,8 +29,8 @@ func (s Situation) Horizon() float64 {
 	return max(mean/4, 4*s.TaskSeconds+s.MoveSeconds, 2*s.Every*float64(max(s.Workers, 1))+s.MoveSeconds)
 }
 
-// From is the transfers of one giver, in their order.
-func From(rank int, transfers []Transfer) []Transfer {
+// TransfersFrom is the transfers of one giver, in their order.
+func TransfersFrom(rank int, transfers []Transfer) []Transfer {
 	var own []Transfer
 	for _, t := range transfers {
 		if t.From == rank {

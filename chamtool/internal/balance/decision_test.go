@@ -47,7 +47,7 @@ func TestMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tasks := rapid.SliceOf(rapid.Float64Range(0, 10)).Draw(t, "tasks")
 		most := rapid.IntRange(-1, 4).Draw(t, "most")
-		transfers := From(0, Table([]float64{100, 0, 20, 3}, 0))
+		transfers := TransfersFrom(0, Table([]float64{100, 0, 20, 3}, 0))
 		seconds, count, seen := map[int]float64{}, map[int]int{}, map[int]bool{}
 		for _, m := range Moves(tasks, transfers, 0.5, most) {
 			if seen[m.Task] || tasks[m.Task] <= 0.5 || m.To == 0 {
@@ -79,7 +79,7 @@ func TestCount(t *testing.T) {
 // What was sent counts for its receiver until the receiver's own load shows it.
 func TestWay(t *testing.T) {
 	var w InTransit
-	if !math.IsInf(w.Every(5), 1) || w.Every(7) != 2 {
+	if !math.IsInf(w.SinceLast(5), 1) || w.SinceLast(7) != 2 {
 		t.Error("the time between decisions")
 	}
 	w.Send(7, 1, 0.25)

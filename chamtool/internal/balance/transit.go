@@ -11,7 +11,7 @@ const arrival = 0.010
 type InTransit struct {
 	sent    []parcel
 	decided float64
-	asked   bool
+	started bool
 }
 
 type parcel struct {
@@ -36,10 +36,10 @@ func (w *InTransit) AddTo(loads []float64, now float64) {
 	w.sent = kept
 }
 
-// Every is the seconds since it was last asked, +Inf at first.
-func (w *InTransit) Every(now float64) float64 {
-	before, asked := w.decided, w.asked
-	w.decided, w.asked = now, true
+// SinceLast is the seconds since it was last asked, +Inf at first.
+func (w *InTransit) SinceLast(now float64) float64 {
+	before, asked := w.decided, w.started
+	w.decided, w.started = now, true
 	if !asked {
 		return math.Inf(1)
 	}

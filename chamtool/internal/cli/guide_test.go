@@ -27,7 +27,7 @@ func TestFirstSuccess(t *testing.T) {
 
 // TestRealMPIGuide runs the guide, whose program has two ranks, with each MPI.
 func TestRealMPIGuide(t *testing.T) {
-	mpitest.Each(t, os.Getenv("PATH"), func(t *testing.T) { guide(t, "docs/slow-tasks.md", "--tool libchamtool.so") })
+	mpitest.ForEachMPI(t, os.Getenv("PATH"), func(t *testing.T) { guide(t, "docs/slow-tasks.md", "--tool libchamtool.so") })
 }
 
 // guide runs a guide in a directory that has the library. The guide says with toolFlag where

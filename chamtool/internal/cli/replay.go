@@ -151,7 +151,7 @@ func (s *sample) chart() chart.Chart {
 	}
 }
 
-func replayed(p *cli.Page, r *replay.Replayed) {
+func replayed(p *cli.Page, r *replay.Outcome) {
 	t := p.Table("measure", "value", "unit")
 	t.Add("not scored", r.Train, "rows")
 	t.Add("predicted", r.Test, "rows")

@@ -108,7 +108,7 @@ func beyondText(f job.Figures) string {
 	switch f.Unread {
 	case 0:
 		return "the log reached its limit"
-	case f.Beyond:
+	case f.Unlogged:
 		return "they came faster than they were read"
 	}
 	return fmt.Sprintf("%d came faster than they were read, and the log reached its limit", f.Unread)
@@ -125,10 +125,10 @@ func droppedTasks(f job.Figures) (low, high uint64) {
 // spreads draws the loads of each iteration.
 func spreads(f job.Figures) chart.Chart {
 	mean, most := chart.Series{Name: "mean over ranks"}, chart.Series{Name: "most loaded rank"}
-	for _, s := range f.EachIter {
+	for _, s := range f.Spreads {
 		x := float64(s.Iteration)
 		mean.X, mean.Y = append(mean.X, x), append(mean.Y, s.Mean)
-		most.X, most.Y = append(most.X, x), append(most.Y, s.Most)
+		most.X, most.Y = append(most.X, x), append(most.Y, s.Max)
 	}
 	return chart.Lines{Frame: chart.Frame{Title: "Load per iteration", X: "iteration", Y: "load (s)"}, Series: []chart.Series{most, mean}}
 }
@@ -146,8 +146,8 @@ func reportTables(p *cli.Page, f job.Figures) {
 		t.Add(fmt.Sprintf("dropped tasks, rank %d", d.Rank), fmt.Sprintf("%d to %d: the times and shares of this rank are lower bounds", d.Low, d.High))
 	}
 	t.Add("tasks", tasksText(f))
-	if f.Beyond > 0 {
-		t.Add("tasks only counted", fmt.Sprintf("%d: %s; medians, errors and the worst functions cover the other %d", f.Beyond, beyondText(f), f.Tasks-f.Beyond))
+	if f.Unlogged > 0 {
+		t.Add("tasks only counted", fmt.Sprintf("%d: %s; medians, errors and the worst functions cover the other %d", f.Unlogged, beyondText(f), f.Tasks-f.Unlogged))
 	}
 	t.Add("task seconds", f.Seconds)
 	t.Add("iterations", f.Iterations)
@@ -158,7 +158,7 @@ func reportTables(p *cli.Page, f job.Figures) {
 		t.Add("imbalance, worst", fmt.Sprintf("%s in iteration %d, rank %d", cli.Text(f.Worst.Imbalance), f.Worst.Iteration, f.Worst.Rank))
 	}
 	if f.SlowestRank != nil {
-		t.Add("slowest rank", fmt.Sprintf("%d: its tasks take %s times as long as equal tasks of the others", f.SlowestRank.Rank, cli.Text(f.SlowestRank.Pace)))
+		t.Add("slowest rank", fmt.Sprintf("%d: its tasks take %s times as long as equal tasks of the others", f.SlowestRank.Rank, cli.Text(f.SlowestRank.Slowdown)))
 	}
 	if !alone {
 		t.Add("tasks that moved", f.Moved)
@@ -181,7 +181,7 @@ func reportTables(p *cli.Page, f job.Figures) {
 }
 
 // lostRows adds the rows about idle time and imbalance.
-func lostRows(t *cli.Table, l job.Lost) {
+func lostRows(t *cli.Table, l job.LostTime) {
 	if l.Saving == nil {
 		return
 	}
@@ -230,8 +230,8 @@ func savingText(s job.Saving) string {
 	return fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High), cli.Text(s.Share))
 }
 
-// mostParts bounds the parts of the span that are printed.
-const mostParts = 3
+// maxParts bounds the parts of the span that are printed.
+const maxParts = 3
 
 // criticalText returns the largest parts of the span as shares.
 func criticalText(g *job.Graph) string {
@@ -240,7 +240,7 @@ func criticalText(g *job.Graph) string {
 		all += part.Seconds
 	}
 	var parts []string
-	for _, part := range g.Critical[:min(mostParts, len(g.Critical))] {
+	for _, part := range g.Critical[:min(maxParts, len(g.Critical))] {
 		parts = append(parts, fmt.Sprintf("%.0f %% %s", 100*part.Seconds/all, part.Function))
 	}
 	return strings.Join(parts, ", ")
@@ -253,7 +253,7 @@ func lostTables(p *cli.Page, f job.Figures) {
 	if f.Ranks > 1 || len(f.Missing) > 0 {
 		t = p.Table("rank", "created", "executed", "sent", "received", "computing s", "waiting s", "wall s", "slowdown")
 		for _, r := range f.WorstRanks {
-			t.Add(r.Rank, r.Created, r.Tasks, r.Given, r.Came, r.Seconds, r.Waiting, r.Wall, r.Pace)
+			t.Add(r.Rank, r.Created, r.Tasks, r.Sent, r.Received, r.Seconds, r.Waiting, r.Wall, r.Slowdown)
 		}
 	}
 	if len(f.Lost.ByThread) > 0 {
@@ -262,13 +262,13 @@ func lostTables(p *cli.Page, f job.Figures) {
 			t.Add(one.Lane, one.Executed, one.Computing, one.Other)
 		}
 	}
-	worst := slices.Clone(f.Lost.Each)
+	worst := slices.Clone(f.Lost.Rounds)
 	slices.SortStableFunc(worst, func(a, b job.RankRound) int { return cmp.Compare(b.Waiting, a.Waiting) })
 	if len(worst) > 0 {
 		t = p.Table("iteration", "rank", "created", "executed", "sent", "computing s", "waiting s", "wall s")
 	}
 	for _, r := range worst[:min(5, len(worst))] {
-		t.Add(r.Iteration, r.Rank, r.Created, r.Executed, r.Given, r.Computing, r.Waiting, r.Wall)
+		t.Add(r.Iteration, r.Rank, r.Created, r.Executed, r.Sent, r.Computing, r.Waiting, r.Wall)
 	}
 }
 

@@ -69,7 +69,7 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	runtime, program := launch.Of(args, exec.LookPath)
+	runtime, program := launch.FindRuntime(args, exec.LookPath)
 	preload := ""
 	if runtime == launch.GNU {
 		if preload, err = launch.LLVMRuntime(env.Root, runtimeDirectories()); err != nil {
@@ -198,8 +198,8 @@ func why(r launch.Runtime) string {
 	return "it uses " + r.String() + ", but ended before it loaded the tool, or uses no OpenMP (chamtool doctor tells more)"
 }
 
-// mostLosses and mostFunctions bound the first page.
-const mostLosses, mostFunctions = 3, 5
+// maxLosses and maxFunctions bound the first page.
+const maxLosses, maxFunctions = 3, 5
 
 // firstPage prints wall time, threads, work and span, losses and functions of a run.
 func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
@@ -213,7 +213,7 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 	if l.Wall == 0 {
 		p.Line("losses: unknown, the tool did not see the end of an iteration")
 	}
-	for _, loss := range losses[:min(mostLosses, len(losses))] {
+	for _, loss := range losses[:min(maxLosses, len(losses))] {
 		p.Line("%s: %s s, %s of the threads' time", loss.Name, cli.Text(loss.Seconds), cli.Text(loss.Share))
 		p.Line("  may help: %s", loss.Advice)
 	}
@@ -221,7 +221,7 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 		p.Line("%v instead of %s s", *g, cli.Text(l.Wall))
 	}
 	t := p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
-	for _, fn := range f.Functions[:min(mostFunctions, len(f.Functions))] {
+	for _, fn := range f.Functions[:min(maxFunctions, len(f.Functions))] {
 		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
 	}
 	p.Line("chamtool report %s shows more", logs)

@@ -31,7 +31,7 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 				return err
 			}
 			cli.Warn(env, j.Reasons)
-			forecasts, err := simulate.Recorded(cmd.Context(), j, p)
+			forecasts, err := simulate.ForecastMakespans(cmd.Context(), j, p)
 			if err != nil {
 				return err
 			}

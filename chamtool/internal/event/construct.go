@@ -30,8 +30,8 @@ func (f *Symbols) Construct(offset uint64) string {
 	return fmt.Sprintf(":%s+%#x", f.names[f.starts[i-1]].name, address-f.starts[i-1])
 }
 
-// OfTask reports whether the function at an offset is one that gcc made of a construct.
-func (f *Symbols) OfTask(offset uint64) bool {
+// IsTaskBody reports whether the function at an offset is one that gcc made of a construct.
+func (f *Symbols) IsTaskBody(offset uint64) bool {
 	return strings.Contains(f.Function(offset), "._omp_fn.")
 }
 

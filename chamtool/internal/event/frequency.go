@@ -27,8 +27,8 @@ func (s Frequencies) MHz(core int) (float64, bool) {
 	return s.mhz[core], true
 }
 
-// FrequenciesOf is the sample of given frequencies, by core; 0 is unknown.
-func FrequenciesOf(mhz []float64) Frequencies { return Frequencies{mhz: mhz} }
+// NewFrequencies is the sample of given frequencies, by core; 0 is unknown.
+func NewFrequencies(mhz []float64) Frequencies { return Frequencies{mhz: mhz} }
 
 // Cores is the number of cores the sample covers.
 func (s Frequencies) Cores() int { return len(s.mhz) }

@@ -105,10 +105,10 @@ func (r *Ring) Started() uint64 { return r.h.started.Load() }
 // Start counts such a task, as the C side does.
 func (r *Ring) Start() { r.h.started.Add(1) }
 
-// UnderWay is the outermost task that the thread is running, and when it began.
+// RunningTask is the outermost task that the thread is running, and when it began.
 // The thread goes on meanwhile: the token may be of one task and the tick of the
 // next.
-func (r *Ring) UnderWay() (token, began uint64, ok bool) {
+func (r *Ring) RunningTask() (token, began uint64, ok bool) {
 	return r.h.token.Load(), r.h.began.Load(), r.h.depth.Load() > 0
 }
 

@@ -63,12 +63,12 @@ const (
 // slot. The sizes beyond are summed into the last one.
 const MaxSizes = 15 * Words
 
-// MostNested bounds the tasks that run within each other on one thread. Tasks nested deeper are
+// MaxDepth bounds the tasks that run within each other on one thread. Tasks nested deeper are
 // Lost.
-const MostNested = 65535
+const MaxDepth = 65535
 
 // Elsewhere is the depth of a Run that another thread than the ring's ran.
-const Elsewhere = MostNested
+const Elsewhere = MaxDepth
 
 // Slot is one slot of a ring.
 //

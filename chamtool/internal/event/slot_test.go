@@ -24,7 +24,7 @@ func TestHeader(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	for _, tt := range []struct{ core, depth int }{{-1, 0}, {0, 0}, {511, MostNested - 1}} {
+	for _, tt := range []struct{ core, depth int }{{-1, 0}, {0, 0}, {511, MaxDepth - 1}} {
 		var s Slot
 		s.SetHeader(Run, Local, 1, Place(tt.core, tt.depth))
 		if s.Core() != tt.core || s.Depth() != tt.depth || s.Sizes() != 1 || !s.Valid() {

@@ -158,7 +158,7 @@ func TestBody(t *testing.T) {
 	}
 	names := map[string]bool{}
 	for offset := range uint64(1 << 14) {
-		if f.OfTask(offset) {
+		if f.IsTaskBody(offset) {
 			names[f.Body(offset)] = true
 		}
 	}

@@ -90,7 +90,7 @@ func (m *Model) Observe(load float64) error {
 	y := math.Log(load)
 	if len(m.logs) > 0 {
 		answers := m.answers()
-		m.mix.Observe(&answers, y, [mixture.Most]float64{})
+		m.mix.Observe(&answers, y, [mixture.MaxExperts]float64{})
 	}
 	if m.logs = append(m.logs, y); len(m.logs) > longest {
 		m.logs = slices.Delete(m.logs, 0, longest/4)
@@ -125,14 +125,14 @@ func (m *Model) choose(mix *mixture.Mixture, answers *mixture.Answers) float64 {
 	return y
 }
 
-// Ahead is the n loads that follow. Each expert goes on from its own forecasts, and
+// Forecast is the n loads that follow. Each expert goes on from its own forecasts, and
 // is weighed by how it would have done so from earlier moments of the history.
-func (m *Model) Ahead(n int) []float64 {
+func (m *Model) Forecast(n int) []float64 {
 	mix := mixture.New(experts)
 	for from := 4; from < len(m.logs); from += max(1, from/4) {
 		then := fit(m.logs[:from], m.Order)
 		for i, answers := range then.paths(m.logs[:from], len(m.logs)-from) {
-			mix.Observe(&answers, m.logs[from+i], [mixture.Most]float64{})
+			mix.Observe(&answers, m.logs[from+i], [mixture.MaxExperts]float64{})
 		}
 	}
 	out := make([]float64, n)

@@ -43,7 +43,7 @@ func TestExactlyPeriodic(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			future := m.Ahead(100)
+			future := m.Forecast(100)
 			for i, got := range future {
 				if want := 1 + float64((n+i)%2); math.Abs(got-want) > 1e-6*want {
 					t.Fatalf("%v of %d loads, %d ahead: %v, want %v", kind, n, i+1, got, want)
@@ -118,7 +118,7 @@ func TestNeverExplodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		future := m.Ahead(300)
+		future := m.Forecast(300)
 		low, high := math.Inf(1), 0.0
 		for _, x := range history {
 			low, high = math.Min(low, x), math.Max(high, x)
@@ -183,7 +183,7 @@ func TestRecursiveGrowth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ahead := m.Ahead(40)
+	ahead := m.Forecast(40)
 	for i, y := range ahead {
 		if math.Abs(y/series[60+i]-1) > 0.05 {
 			t.Fatalf("%s: load %d is %v, want %v", m.Kind, i, y, series[60+i])

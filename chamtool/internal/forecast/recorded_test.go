@@ -66,7 +66,7 @@ func TestRecordedLoads(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.Freeze()
-			if r2, err := regression.R2(loads[short:], m.Ahead(len(loads)-short)); err != nil || r2 < 0.93 {
+			if r2, err := regression.R2(loads[short:], m.Forecast(len(loads)-short)); err != nil || r2 < 0.93 {
 				t.Errorf("%s %v recursive: R2 %.3f (%v)", rank, kind, r2, err)
 			}
 		}

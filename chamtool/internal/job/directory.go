@@ -13,11 +13,11 @@ import (
 // ErrName is returned for a job without a usable name.
 var ErrName = errors.New("invalid job name")
 
-// mark is the file that names the job which owns a directory.
-const mark = ".chamtool_job"
+// jobMark is the file that names the job which owns a directory.
+const jobMark = ".chamtool_job"
 
-// earlier owns a directory that has logs and no mark.
-const earlier = "earlier runs"
+// earlierRuns owns a directory that has logs and no mark.
+const earlierRuns = "earlier runs"
 
 // Claim returns the directory for the logs of a rank: root, created if it is missing, or a
 // directory below it if root belongs to another job. A rank has one program in a directory:
@@ -47,7 +47,7 @@ func directory(root, job string) (string, error) {
 	if job == "" || job != filepath.Base(job) || strings.HasPrefix(job, ".") {
 		return "", fmt.Errorf("%w: %q", ErrName, job)
 	}
-	owner, err := own(root, job)
+	owner, err := claimOwner(root, job)
 	if err != nil || owner == job {
 		return root, err
 	}
@@ -55,20 +55,20 @@ func directory(root, job string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// own returns the job that owns a directory: this one, if nobody did. The mark is linked
+// claimOwner returns the job that owns a directory: this one, if nobody did. The mark is linked
 // whole or not at all, and a process writes no log before it, so all processes
 // of a job see the same owner, whichever comes first.
-func own(root, job string) (owner string, err error) {
+func claimOwner(root, job string) (owner string, err error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", err
 	}
-	path := filepath.Join(root, mark)
+	path := filepath.Join(root, jobMark)
 	if text, err := os.ReadFile(path); err == nil {
 		return string(text), nil
 	}
 	owner = job
 	if logs, _ := filepath.Glob(filepath.Join(root, "chamtool_*")); len(logs) > 0 {
-		owner = earlier
+		owner = earlierRuns
 	}
 	if err := link(root, path, owner); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
@@ -78,7 +78,7 @@ func own(root, job string) (owner string, err error) {
 }
 
 func link(root, path, owner string) error {
-	f, err := os.CreateTemp(root, mark+"-")
+	f, err := os.CreateTemp(root, jobMark+"-")
 	if err != nil {
 		return err
 	}

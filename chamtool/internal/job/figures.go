@@ -14,24 +14,24 @@ import (
 
 // Figures sums up a job. Times are in seconds, shares between 0 and 1.
 type Figures struct {
-	Ranks       int        `json:"ranks"` // with a log
-	Missing     []int      `json:"missing_ranks"`
-	Torn        []int      `json:"torn_ranks"`
-	Dropped     []Dropped  `json:"dropped_tasks"`    // by rank that has any
-	Beyond      int        `json:"tasks_beyond_log"` // of Tasks, those that are only counted: they have no part in medians and errors
-	Unread      int        `json:"tasks_unread"`     // of Beyond, those that came faster than they were read
-	Tasks       int        `json:"tasks"`
-	Seconds     float64    `json:"task_seconds"`
-	Iterations  int        `json:"iterations"`
-	Imbalance   float64    `json:"imbalance"`       // mean over iterations of max/mean - 1 of the ranks' loads
-	Worst       *Iteration `json:"worst_iteration"` // nil where there is none
-	Moved       int        `json:"moved_tasks"`     // that ran on another rank than created them
-	Prediction  Prediction `json:"prediction"`
-	WorstRanks  []RankLoad `json:"worst_ranks"`  // most load first
-	Functions   []Function `json:"functions"`    // most time first
-	SlowestRank *Pace      `json:"slowest_rank"` // nil where ranks have nothing in common
-	EachIter    []Spread   `json:"each_iteration"`
-	Lost        Lost       `json:"lost"`
+	Ranks       int           `json:"ranks"` // with a log
+	Missing     []int         `json:"missing_ranks"`
+	Torn        []int         `json:"torn_ranks"`
+	Dropped     []Dropped     `json:"dropped_tasks"`  // by rank that has any
+	Unlogged    int           `json:"tasks_unlogged"` // of Tasks, those that are only counted: they have no part in medians and errors
+	Unread      int           `json:"tasks_unread"`   // of Unlogged, those that came faster than they were read
+	Tasks       int           `json:"tasks"`
+	Seconds     float64       `json:"task_seconds"`
+	Iterations  int           `json:"iterations"`
+	Imbalance   float64       `json:"imbalance"`       // mean over iterations of max/mean - 1 of the ranks' loads
+	Worst       *Iteration    `json:"worst_iteration"` // nil where there is none
+	Moved       int           `json:"moved_tasks"`     // that ran on another rank than created them
+	Prediction  Prediction    `json:"prediction"`
+	WorstRanks  []RankLoad    `json:"worst_ranks"`  // most load first
+	Functions   []Function    `json:"functions"`    // most time first
+	SlowestRank *RankSlowdown `json:"slowest_rank"` // nil where ranks have nothing in common
+	Spreads     []Spread      `json:"each_iteration"`
+	Lost        LostTime      `json:"lost"`
 }
 
 // Dropped counts the tasks of a rank that came faster than they were read and that its log
@@ -53,29 +53,29 @@ type Iteration struct {
 type Spread struct {
 	Iteration int     `json:"iteration"`
 	Mean      float64 `json:"mean_seconds"`
-	Most      float64 `json:"most_seconds"`
+	Max       float64 `json:"most_seconds"`
 	Imbalance float64 `json:"imbalance"`
 	Rank      int     `json:"rank"` // with the most
 }
 
 // RankLoad holds the load of one rank.
 type RankLoad struct {
-	Rank    int     `json:"rank"`
-	Tasks   int     `json:"tasks"`
-	Seconds float64 `json:"task_seconds"`
-	Came    int     `json:"came_tasks"` // from other ranks
-	Created int     `json:"created_tasks"`
-	Given   int     `json:"given_away"`      // of those created, to other ranks
-	Waiting float64 `json:"waiting_seconds"` // of all its threads
-	Wall    float64 `json:"wall_seconds"`
-	Pace    float64 `json:"pace"` // middle of its times over those of all ranks, function and sizes equal
+	Rank     int     `json:"rank"`
+	Tasks    int     `json:"tasks"`
+	Seconds  float64 `json:"task_seconds"`
+	Received int     `json:"received_tasks"` // from other ranks
+	Created  int     `json:"created_tasks"`
+	Sent     int     `json:"sent_tasks"`      // of those created, to other ranks
+	Waiting  float64 `json:"waiting_seconds"` // of all its threads
+	Wall     float64 `json:"wall_seconds"`
+	Slowdown float64 `json:"slowdown"` // middle of its times over those of all ranks, function and sizes equal
 }
 
-// over adds up a rank's iterations.
-func (r *RankLoad) over(each []RankRound) {
+// addRounds adds up a rank's iterations.
+func (r *RankLoad) addRounds(each []RankRound) {
 	for _, e := range each {
 		if e.Rank == r.Rank {
-			r.Created, r.Given = r.Created+e.Created, r.Given+e.Given
+			r.Created, r.Sent = r.Created+e.Created, r.Sent+e.Sent
 			r.Waiting, r.Wall = r.Waiting+e.Waiting, r.Wall+e.Wall
 		}
 	}
@@ -91,10 +91,10 @@ type Function struct {
 	MAPE    *float64 `json:"mape_percent"`
 }
 
-// Pace compares a rank's times with those of all ranks, for equal functions and sizes.
-type Pace struct {
-	Rank int     `json:"rank"`
-	Pace float64 `json:"pace"`
+// RankSlowdown compares a rank's times with those of all ranks, for equal functions and sizes.
+type RankSlowdown struct {
+	Rank     int     `json:"rank"`
+	Slowdown float64 `json:"slowdown"`
 }
 
 // Prediction summarises the errors of predictions.
@@ -120,46 +120,46 @@ func (j *Job) dropped() []Dropped {
 	return out
 }
 
-// mostWorst bounds the lists of the worst.
-const mostWorst = 5
+// maxWorst bounds the lists of the worst.
+const maxWorst = 5
 
 // Figures adds the job up.
 func (j *Job) Figures() Figures {
 	f := Figures{Ranks: len(j.Ranks), Missing: j.Missing, Torn: j.Torn, Dropped: j.dropped()}
-	paces := j.paces()
+	paces := j.slowdowns()
 	for i := range j.Ranks {
-		one := RankLoad{Rank: j.Ranks[i].Rank, Tasks: len(j.Ranks[i].Log.Rows), Pace: paces[i]}
+		one := RankLoad{Rank: j.Ranks[i].Rank, Tasks: len(j.Ranks[i].Log.Rows), Slowdown: paces[i]}
 		for n := range j.Ranks[i].Log.Rows {
 			r := &j.Ranks[i].Log.Rows[n]
 			one.Seconds += r.Seconds
 			if r.Flag != "local" {
-				one.Came++
+				one.Received++
 			}
 		}
-		if s := j.Ranks[i].Summary; s != nil && s.Beyond != nil {
-			one.Tasks, one.Seconds, one.Came = one.Tasks+s.Beyond.Count, one.Seconds+s.Beyond.Seconds, one.Came+s.Beyond.Remote
-			f.Beyond += s.Beyond.Count
+		if s := j.Ranks[i].Summary; s != nil && s.Unlogged != nil {
+			one.Tasks, one.Seconds, one.Received = one.Tasks+s.Unlogged.Count, one.Seconds+s.Unlogged.Seconds, one.Received+s.Unlogged.Remote
+			f.Unlogged += s.Unlogged.Count
 			f.Unread += int(s.Unread)
 		}
 		f.Tasks += one.Tasks
 		f.Seconds += one.Seconds
-		f.Moved += one.Came
+		f.Moved += one.Received
 		f.WorstRanks = append(f.WorstRanks, one)
 	}
 	f.SlowestRank = slowest(f.WorstRanks)
 	slices.SortStableFunc(f.WorstRanks, func(a, b RankLoad) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	f.WorstRanks = f.WorstRanks[:min(mostWorst, len(f.WorstRanks))]
+	f.WorstRanks = f.WorstRanks[:min(maxWorst, len(f.WorstRanks))]
 	f.Functions, f.Prediction = j.functions(f.Seconds)
 	f.iterations(j)
-	f.Lost = j.lost()
+	f.Lost = j.lostTime()
 	for i := range f.WorstRanks {
-		f.WorstRanks[i].over(f.Lost.Each)
+		f.WorstRanks[i].addRounds(f.Lost.Rounds)
 	}
 	return f
 }
 
-// paces returns the pace of each rank, 1 if it has nothing in common with others.
-func (j *Job) paces() []float64 {
+// slowdowns returns the pace of each rank, 1 if it has nothing in common with others.
+func (j *Job) slowdowns() []float64 {
 	paces := make([]float64, len(j.Ranks))
 	for i := range paces {
 		paces[i] = 1
@@ -168,12 +168,12 @@ func (j *Job) paces() []float64 {
 		return paces
 	}
 	all, own := map[string][]float64{}, make([]map[string][]float64, len(j.Ranks))
-	var kinds kinds
+	var kinds kindNames
 	for i, one := range j.Ranks {
 		own[i] = map[string][]float64{}
 		for n := range one.Log.Rows {
 			r := &one.Log.Rows[n]
-			key := kinds.of(r)
+			key := kinds.name(r)
 			all[key], own[i][key] = append(all[key], r.Seconds), append(own[i][key], r.Seconds)
 		}
 	}
@@ -195,12 +195,12 @@ func (j *Job) paces() []float64 {
 	return paces
 }
 
-func slowest(ranks []RankLoad) *Pace {
+func slowest(ranks []RankLoad) *RankSlowdown {
 	if len(ranks) < 2 {
 		return nil
 	}
-	worst := slices.MaxFunc(ranks, func(a, b RankLoad) int { return cmp.Compare(a.Pace, b.Pace) })
-	return &Pace{worst.Rank, worst.Pace}
+	worst := slices.MaxFunc(ranks, func(a, b RankLoad) int { return cmp.Compare(a.Slowdown, b.Slowdown) })
+	return &RankSlowdown{worst.Rank, worst.Slowdown}
 }
 
 // functions returns the task functions, that with the most time first, and the prediction
@@ -224,8 +224,8 @@ func (j *Job) functions(all float64) ([]Function, Prediction) {
 			seconds[r.Entry] = append(seconds[r.Entry], r.Seconds)
 			score(r, &total, errors[r.Entry])
 		}
-		if s := one.Summary; s != nil && s.Beyond != nil {
-			for name, b := range s.Beyond.Functions { // which may have run only after the log was full
+		if s := one.Summary; s != nil && s.Unlogged != nil {
+			for name, b := range s.Unlogged.Functions { // which may have run only after the log was full
 				f := function(name)
 				f.Tasks += b.Count
 				f.Seconds += b.Seconds
@@ -259,7 +259,7 @@ func score(r *task.Row, to ...*summary.Errors) {
 }
 
 func predictions(e *summary.Errors) Prediction {
-	number := func(x float64) *float64 { return (*float64)(summary.FigureOf(x)) }
+	number := func(x float64) *float64 { return (*float64)(summary.NewFigure(x)) }
 	return Prediction{Predicted: e.Count(), MAPE: number(e.MAPE()), MedianAPE: number(e.MedianAPE()), Coverage: number(e.Coverage())}
 }
 
@@ -278,13 +278,13 @@ func (f *Figures) iterations(j *Job) {
 			continue
 		}
 		for n, span := range one.Summary.Rounds {
-			if span.Beyond == nil {
+			if span.Unlogged == nil {
 				continue
 			}
 			if loads[n] == nil {
 				loads[n] = make([]float64, len(j.Ranks))
 			}
-			loads[n][i] += span.Beyond.Seconds
+			loads[n][i] += span.Unlogged.Seconds
 		}
 	}
 	for _, it := range slices.Sorted(maps.Keys(loads)) {
@@ -296,13 +296,13 @@ func (f *Figures) iterations(j *Job) {
 			}
 		}
 		s := Spread{it, sum / float64(len(j.Ranks)), loads[it][most], balance.Imbalance(loads[it]), j.Ranks[most].Rank}
-		f.EachIter = append(f.EachIter, s)
+		f.Spreads = append(f.Spreads, s)
 		f.Imbalance += s.Imbalance
 		if f.Worst == nil || s.Imbalance > f.Worst.Imbalance {
 			f.Worst = &Iteration{it, s.Imbalance, s.Rank}
 		}
 	}
-	if f.Iterations = len(f.EachIter); f.Iterations > 0 {
+	if f.Iterations = len(f.Spreads); f.Iterations > 0 {
 		f.Imbalance /= float64(f.Iterations)
 	}
 }

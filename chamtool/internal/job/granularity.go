@@ -19,9 +19,9 @@ type Granularity struct {
 	Saves   float64 `json:"saves_seconds"` // of the wall time that was measured
 }
 
-// worthwhile is the least share of the wall time, and of all thread time in and between tasks,
+// minSavingShare is the least share of the wall time, and of all thread time in and between tasks,
 // that another granularity has to save.
-const worthwhile = 0.1
+const minSavingShare = 0.1
 
 // granularity returns the depth with the shortest predicted wall time on a number of
 // processors, or nil if none saves enough.
@@ -30,8 +30,8 @@ func granularity(t *task.Tree, g task.Graph, wall float64, iterations, processor
 	for depth := 1; depth < len(t.Levels) && processors > 0; depth++ {
 		c := cutOff(t, g, depth, iterations, float64(processors))
 		c.Saves = wall - c.Seconds
-		costly := c.Cost*float64(c.Removed) >= worthwhile*(g.Work+g.Overhead)
-		if costly && c.Saves > 0 && c.Saves >= worthwhile*wall && (best == nil || c.Seconds < best.Seconds) {
+		costly := c.Cost*float64(c.Removed) >= minSavingShare*(g.Work+g.Overhead)
+		if costly && c.Saves > 0 && c.Saves >= minSavingShare*wall && (best == nil || c.Seconds < best.Seconds) {
 			best = &c
 		}
 	}
@@ -68,7 +68,7 @@ func cutOff(t *task.Tree, g task.Graph, depth, iterations int, processors float6
 		span := min(work, max(longest*max(0, 1-saved/subtrees), g.Span*max(0, 1-saved/max(g.Work, 1e-12))))
 		return max(work/processors, span), work/processors + min(work, span*float64(iterations))*(1-1/processors)
 	}
-	if c.Low, c.High = bounds(creating, handing); c.Size < shortTask {
+	if c.Low, c.High = bounds(creating, handing); c.Size < shortTaskSeconds {
 		c.Low, _ = bounds(creating+calls, 0)
 	}
 	c.Seconds = (c.Low + c.High) / 2

@@ -123,7 +123,7 @@ func (j *Job) rank(ctx context.Context, rank int, files [fileKinds]string, read 
 		}
 		log, err := task.Scan(ctx, path, task.Options{Read: read})
 		if errors.Is(err, task.ErrEmpty) && one.Summary != nil && one.Summary.Ended > 0 {
-			if one.beyond() == 0 {
+			if one.unlogged() == 0 {
 				j.Reasons = append(j.Reasons, err)
 			}
 			log, err = &task.Log{Name: path, Format: task.FormatCSV}, nil // its tasks were only counted
@@ -137,11 +137,11 @@ func (j *Job) rank(ctx context.Context, rank int, files [fileKinds]string, read 
 	}
 	if one.Log == nil {
 		if one.Summary != nil && !one.Summary.Complete {
-			j.Reasons = append(j.Reasons, fmt.Errorf("rank %d: %w", rank, unseen(one.Summary, 0)))
+			j.Reasons = append(j.Reasons, fmt.Errorf("rank %d: %w", rank, missingEnd(one.Summary, 0)))
 		}
 		return ranks
 	}
-	if why := torn(one); why != nil {
+	if why := tornReason(one); why != nil {
 		j.Torn = append(j.Torn, rank)
 		j.Reasons = append(j.Reasons, fmt.Errorf("%s: %w", one.Log.Name, why))
 	}
@@ -149,27 +149,27 @@ func (j *Job) rank(ctx context.Context, rank int, files [fileKinds]string, read 
 	return ranks
 }
 
-// unseen returns the error for a program whose end the tool did not see.
-func unseen(s *summary.Summary, rows int) error {
+// missingEnd returns the error for a program whose end the tool did not see.
+func missingEnd(s *summary.Summary, rows int) error {
 	return fmt.Errorf("the tool did not see the program's end (_exit, exec, a kill, or it still runs): its log has %s, its counts end %.3g s after the start at %s created; what came later is missing", plural.Count(rows, "row"), s.RunSeconds, plural.Count(int(s.Created), "task"))
 }
 
-// beyond returns the number of tasks that the log had no room for.
-func (r *Rank) beyond() int {
-	if r.Summary == nil || r.Summary.Beyond == nil {
+// unlogged returns the number of tasks that the log had no room for.
+func (r *Rank) unlogged() int {
+	if r.Summary == nil || r.Summary.Unlogged == nil {
 		return 0
 	}
-	return r.Summary.Beyond.Count
+	return r.Summary.Unlogged.Count
 }
 
-// torn returns an error if a log is not whole.
-func torn(r Rank) error {
+// tornReason returns an error if a log is not whole.
+func tornReason(r Rank) error {
 	switch {
 	case r.Summary != nil && !r.Summary.Complete && !r.Summary.Signal:
-		return unseen(r.Summary, len(r.Log.Rows))
+		return missingEnd(r.Summary, len(r.Log.Rows))
 	case r.Log.Counts.Dropped > 0:
 		return fmt.Errorf("%s of its log cannot be read", plural.Count(r.Log.Counts.Dropped, "line"))
-	case r.Summary != nil && uint64(len(r.Log.Rows)+r.beyond()) < r.Summary.Ended-r.Summary.Incomplete:
+	case r.Summary != nil && uint64(len(r.Log.Rows)+r.unlogged()) < r.Summary.Ended-r.Summary.Incomplete:
 		return fmt.Errorf("its log has only %d of %s", len(r.Log.Rows), plural.Count(int(r.Summary.Ended), "run"))
 	case r.Summary == nil && r.Log.Format != task.FormatMXM:
 		return errors.New("no summary: the program ended early")

@@ -72,7 +72,7 @@ func TestPlantedRankAndFunction(t *testing.T) {
 	if f.Tasks != 240 || f.Iterations != 3 || len(f.Missing)+len(f.Torn) > 0 {
 		t.Errorf("%+v", f)
 	}
-	if f.SlowestRank == nil || f.SlowestRank.Rank != 2 || f.SlowestRank.Pace < 2.5 || f.WorstRanks[0].Rank != 2 || f.Worst.Rank != 2 {
+	if f.SlowestRank == nil || f.SlowestRank.Rank != 2 || f.SlowestRank.Slowdown < 2.5 || f.WorstRanks[0].Rank != 2 || f.Worst.Rank != 2 {
 		t.Errorf("the slow rank: %+v, %+v", f.SlowestRank, f.WorstRanks)
 	}
 	if f.Functions[0].Name != "app:slow" || math.Abs(f.Functions[0].Share-0.01*20/(0.01*20+0.001*40)) > 1e-9 {
@@ -111,8 +111,8 @@ func TestNoLogs(t *testing.T) {
 func TestOnlyCounted(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "chamtool_rank_0.csv", task.LogHeader)
-	s := &summary.Summary{Ranks: 1, Complete: true, Counts: task.Counts{Created: 7, Ended: 7, Unread: 7}, Beyond: &summary.Beyond{}}
-	s.Beyond.AddTasks("app:work", 0, 7, 0.07, 0.02)
+	s := &summary.Summary{Ranks: 1, Complete: true, Counts: task.Counts{Created: 7, Ended: 7, Unread: 7}, Unlogged: &summary.Unlogged{}}
+	s.Unlogged.AddTasks("app:work", 0, 7, 0.07, 0.02)
 	if err := file.Write(filepath.Join(dir, summary.FileName(0)), s.Write); err != nil {
 		t.Fatal(err)
 	}

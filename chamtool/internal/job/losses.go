@@ -17,13 +17,13 @@ type Loss struct {
 }
 
 const (
-	// shortTask is the median time, in seconds, below which creating and scheduling a task
+	// shortTaskSeconds is the median time, in seconds, below which creating and scheduling a task
 	// with LLVM's runtime costs as much as the task itself.
-	shortTask = 2e-6
-	// chained is the parallelism per thread below which waiting comes from the graph of tasks.
-	chained = 1.5
-	// notable is the least share of the threads' time that is a loss.
-	notable = 0.01
+	shortTaskSeconds = 2e-6
+	// chainParallelism is the parallelism per thread below which waiting comes from the graph of tasks.
+	chainParallelism = 1.5
+	// minLossShare is the least share of the threads' time that is a loss.
+	minLossShare = 0.01
 )
 
 // Losses returns the thread time that no task used, largest first: waiting with nothing to run,
@@ -38,7 +38,7 @@ func (f Figures) Losses() []Loss {
 	for i := range losses { // waits may begin before the first task does
 		losses[i].Seconds = min(losses[i].Seconds, all)
 	}
-	losses = slices.DeleteFunc(losses, func(l Loss) bool { return l.Seconds < notable*all })
+	losses = slices.DeleteFunc(losses, func(l Loss) bool { return l.Seconds < minLossShare*all })
 	for i := range losses {
 		losses[i].Share = losses[i].Seconds / all
 	}
@@ -53,7 +53,7 @@ func (f Figures) waits() []Loss {
 		idle.Advice += ": the tasks of " + u.Function + " are the most uneven"
 	}
 	if fn := f.shortest(); fn != nil {
-		idle.Advice = fmt.Sprintf("fewer, larger tasks: tasks of %.2g µs end faster than others are created", fn.typical()*1e6)
+		idle.Advice = fmt.Sprintf("fewer, larger tasks: tasks of %.2g µs end faster than others are created", fn.typicalSeconds()*1e6)
 	}
 	g := f.Lost.Graph
 	if g == nil {
@@ -62,7 +62,7 @@ func (f Figures) waits() []Loss {
 	over := Loss{Name: "handing over tasks that were ready", Seconds: min(g.Overhead, idle.Seconds)}
 	over.Advice = fmt.Sprintf("fewer, larger tasks: each costs %.3g µs of thread time to hand over", 1e6*over.Seconds/float64(max(1, f.Tasks)))
 	idle.Seconds -= over.Seconds
-	if g.Parallelism < chained*float64(f.Lost.Threads) { // tasks that were created were not ready
+	if g.Parallelism < chainParallelism*float64(f.Lost.Threads) { // tasks that were created were not ready
 		enough := max(1, int(g.Parallelism+0.5))
 		idle.Advice = fmt.Sprintf("the longest chain takes %.3g of %.3g s of work, which on average is enough for %s: break it up", g.Span, g.Work, plural.Count(enough, "thread"))
 		if enough < f.Lost.Threads {
@@ -82,7 +82,7 @@ func (f Figures) waits() []Loss {
 func (f Figures) outside(all float64) Loss {
 	l := Loss{Name: "outside of tasks: serial code, creating tasks", Seconds: max(0, all-f.Lost.Computing-f.Lost.Waiting), Advice: "let tasks do what one thread does between them"}
 	if fn := f.shortest(); fn != nil {
-		l.Advice = fmt.Sprintf("fewer, larger tasks: %s has %d of %.2g µs, and each takes %.2g µs of thread time outside of tasks", fn.Name, fn.Tasks, fn.typical()*1e6, 1e6*l.Seconds/float64(max(1, f.Tasks)))
+		l.Advice = fmt.Sprintf("fewer, larger tasks: %s has %d of %.2g µs, and each takes %.2g µs of thread time outside of tasks", fn.Name, fn.Tasks, fn.typicalSeconds()*1e6, 1e6*l.Seconds/float64(max(1, f.Tasks)))
 	}
 	return l
 }
@@ -93,7 +93,7 @@ func (f Figures) shortest() *Function {
 	tasks := 0
 	for i := range f.Functions {
 		fn := &f.Functions[i]
-		if fn.typical() >= shortTask {
+		if fn.typicalSeconds() >= shortTaskSeconds {
 			continue
 		}
 		if tasks += fn.Tasks; most == nil || fn.Tasks > most.Tasks {
@@ -106,8 +106,8 @@ func (f Figures) shortest() *Function {
 	return most
 }
 
-// typical returns the median time of a task, or the mean of a function without rows.
-func (f *Function) typical() float64 {
+// typicalSeconds returns the median time of a task, or the mean of a function without rows.
+func (f *Function) typicalSeconds() float64 {
 	if f.Median != nil {
 		return *f.Median
 	}

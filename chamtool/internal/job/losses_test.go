@@ -28,7 +28,7 @@ func TestLosses(t *testing.T) {
 		"two kinds, not logged": {nil, 0, []Function{{Name: "f", Tasks: 50, Seconds: 5e-5}, {Name: "g", Tasks: 50, Seconds: 4e-5}}, []float64{10, 2}, []string{"wait", "outside"}, "tasks of 1 µs"},
 		"short tasks":           {nil, 0, []Function{{Name: "f", Tasks: 100, Median: &short}}, []float64{10, 2}, []string{"wait", "outside"}, "tasks of 0.5 µs"},
 	} {
-		f := Figures{Tasks: 100, Functions: tt.functions, Lost: Lost{Wall: 10, Threads: 2, Processors: tt.processors, Computing: 8, Waiting: 10, Graph: tt.graph}}
+		f := Figures{Tasks: 100, Functions: tt.functions, Lost: LostTime{Wall: 10, Threads: 2, Processors: tt.processors, Computing: 8, Waiting: 10, Graph: tt.graph}}
 		got := f.Losses()
 		if len(got) != len(tt.names) {
 			t.Errorf("%s: %+v", name, got)
@@ -43,7 +43,7 @@ func TestLosses(t *testing.T) {
 			t.Errorf("%s: %q lacks %q", name, got[0].Advice, tt.advice)
 		}
 	}
-	rare := Figures{Tasks: 100, Functions: []Function{{Name: "f", Tasks: 1, Median: &short}}, Lost: Lost{Wall: 10, Threads: 2, Waiting: 30}}
+	rare := Figures{Tasks: 100, Functions: []Function{{Name: "f", Tasks: 1, Median: &short}}, Lost: LostTime{Wall: 10, Threads: 2, Waiting: 30}}
 	if got := rare.Losses(); len(got) != 1 || got[0].Share != 1 || strings.Contains(got[0].Advice, "µs") {
 		t.Errorf("waits before the first task, one short task: %+v", got)
 	}

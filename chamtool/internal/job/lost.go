@@ -11,9 +11,9 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Lost breaks a job's thread time into computing, waiting and avoidable imbalance. Times are in
+// LostTime breaks a job's thread time into computing, waiting and avoidable imbalance. Times are in
 // seconds, of all threads together unless stated otherwise.
-type Lost struct {
+type LostTime struct {
 	Wall        float64      `json:"wall_seconds"` // of the iterations, of the slowest rank
 	Threads     int          `json:"threads"`      // of all ranks
 	Processors  int          `json:"processors"`   // that these can run on at once; 0 if the graph is unknown
@@ -21,12 +21,12 @@ type Lost struct {
 	Waiting     float64      `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
 	Imbalance   float64      `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
 	Saving      *Saving      `json:"perfect_balance"`   // nil without an iteration that came to its end
-	Function    *Uneven      `json:"worst_function"`    // nil where one worker did it all
-	Size        *Uneven      `json:"worst_size"`        // of that function
+	Function    *UnevenLoad  `json:"worst_function"`    // nil where one worker did it all
+	Size        *UnevenLoad  `json:"worst_size"`        // of that function
 	Graph       *Graph       `json:"graph"`             // nil if the runtime does not report the graph of tasks
 	Order       *Order       `json:"order"`             // nil if the runtime reports the graph, or the log does not tell when tasks were created
 	Granularity *Granularity `json:"granularity"`       // nil if the graph is unknown, or no other depth saves a tenth of the wall time
-	Each        []RankRound  `json:"each"`              // by iteration and rank
+	Rounds      []RankRound  `json:"each"`              // by iteration and rank
 	ByThread    []Thread     `json:"by_thread"`         // of a job of one rank
 }
 
@@ -39,8 +39,8 @@ type RankRound struct {
 	Waiting   float64 `json:"waiting_seconds"`
 	Created   int     `json:"created"`
 	Executed  int     `json:"executed"`
-	Given     int     `json:"given_away"`
-	Came      int     `json:"came"`
+	Sent      int     `json:"sent_tasks"`
+	Received  int     `json:"received_tasks"`
 	longest   float64 // task
 	path      float64 // longest time from the beginning to a creation, and of the task
 	creating  float64 // time from the beginning to the last creation
@@ -81,9 +81,9 @@ type Saving struct {
 	AtMost bool `json:"at_most"`
 }
 
-// Uneven is tasks whose time is spread unevenly over the ranks, or the threads of
+// UnevenLoad is tasks whose time is spread unevenly over the ranks, or the threads of
 // one: Seconds is the sum over iterations of the most of a worker less the mean.
-type Uneven struct {
+type UnevenLoad struct {
 	Function string  `json:"function"`
 	Sizes    string  `json:"sizes"` // empty for all
 	Seconds  float64 `json:"seconds"`
@@ -97,10 +97,10 @@ type Thread struct {
 	Other     float64 `json:"other_seconds"` // of the wall time
 }
 
-// lost adds up where the time went.
-func (j *Job) lost() Lost {
-	var l Lost
-	l.Each = j.Rounds()
+// lostTime adds up where the time went.
+func (j *Job) lostTime() LostTime {
+	var l LostTime
+	l.Rounds = j.Rounds()
 	for _, one := range j.Ranks {
 		if one.Summary != nil {
 			l.Threads += int(one.Summary.Threads)
@@ -109,9 +109,9 @@ func (j *Job) lost() Lost {
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
 	var order Order
-	graphs, created := j.graphs(), j.created()
+	graphs, created := j.graphs(), j.createdLoads()
 	var walls []float64
-	for _, round := range rounds(l.Each) {
+	for _, round := range rounds(l.Rounds) {
 		wall, outside, computing, longest := 0.0, 0.0, 0.0, 0.0
 		for _, r := range round {
 			wall, longest, outside = max(wall, r.Wall), max(longest, r.longest), max(outside, r.outside)
@@ -143,8 +143,8 @@ func (j *Job) lost() Lost {
 		order.Parallelism = order.Work / order.Span
 		l.Order = &order
 	}
-	l.uneven(j)
-	l.threads(j)
+	l.findUneven(j)
+	l.addThreads(j)
 	return l
 }
 
@@ -162,7 +162,7 @@ func (r *Rank) rounds() []RankRound {
 		}
 	}
 	for i, told := range r.Summary.Rounds {
-		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Given: told.Given}
+		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Sent: told.Sent}
 		begins[i] = from
 		from = max(from, told.End)
 	}
@@ -179,14 +179,14 @@ func (r *Rank) rounds() []RankRound {
 		}
 		o.Executed++
 		if row.Flag != "local" {
-			o.Came++
+			o.Received++
 		}
 	}
 	for i, span := range r.Summary.Rounds {
-		if b := span.Beyond; b != nil {
+		if b := span.Unlogged; b != nil {
 			o := &out[i]
 			o.Computing, o.longest = o.Computing+b.Seconds, max(o.longest, b.Longest)
-			o.Executed, o.Came = o.Executed+b.Count, o.Came+b.Remote
+			o.Executed, o.Received = o.Executed+b.Count, o.Received+b.Remote
 		}
 	}
 	for i := range out {
@@ -235,58 +235,58 @@ func (j *Job) Origins() [][]int {
 			gave[e.Iteration] = make([]int, len(j.Ranks))
 		}
 		i := slices.IndexFunc(j.Ranks, func(r Rank) bool { return r.Rank == e.Rank })
-		gave[e.Iteration][i] = e.Given
+		gave[e.Iteration][i] = e.Sent
 	}
-	creates := j.shares()
+	creates := j.creationShares()
 	out := make([][]int, len(j.Ranks))
-	var kinds kinds
+	var kinds kindNames
 	for i, one := range j.Ranks {
 		out[i] = make([]int, len(one.Log.Rows))
 		for n := range one.Log.Rows {
 			row := &one.Log.Rows[n]
 			if out[i][n] = i; row.Flag != "local" {
-				out[i][n] = giver(gave[row.Iteration], creates[kinds.of(row)], i)
+				out[i][n] = likelyOrigin(gave[row.Iteration], creates[kinds.name(row)], i)
 			}
 		}
 	}
 	return out
 }
 
-// kinds names what tasks of one function and of equal sizes share. Equal names share memory.
-type kinds struct {
-	known map[string]string
+// kindNames names what tasks of one function and of equal sizes share. Equal names share memory.
+type kindNames struct {
+	names map[string]string
 	text  []byte
 }
 
-func (k *kinds) of(r *task.Row) string {
+func (k *kindNames) name(r *task.Row) string {
 	k.text = append(append(k.text[:0], r.Entry...), ' ')
 	k.text = r.Sizes.AppendText(k.text)
-	name, ok := k.known[string(k.text)]
+	name, ok := k.names[string(k.text)]
 	if !ok {
-		if k.known == nil {
-			k.known = map[string]string{}
+		if k.names == nil {
+			k.names = map[string]string{}
 		}
 		name = string(k.text)
-		k.known[name] = name
+		k.names[name] = name
 	}
 	return name
 }
 
-// shares returns the shares that each kind has of the tasks that a rank created and ran
+// creationShares returns the shares that each kind has of the tasks that a rank created and ran
 // itself, by kind and place. A job of one rank has none.
-func (j *Job) shares() map[string][]float64 {
+func (j *Job) creationShares() map[string][]float64 {
 	out := map[string][]float64{}
 	if len(j.Ranks) < 2 {
 		return out
 	}
-	var kinds kinds
+	var kinds kindNames
 	for i, one := range j.Ranks {
 		for n := range one.Log.Rows {
 			row := &one.Log.Rows[n]
 			if row.Flag != "local" {
 				continue
 			}
-			k := kinds.of(row)
+			k := kinds.name(row)
 			if out[k] == nil {
 				out[k] = make([]float64, len(j.Ranks))
 			}
@@ -296,10 +296,10 @@ func (j *Job) shares() map[string][]float64 {
 	return out
 }
 
-// giver is the rank that a task most likely came from, and takes it off what that
+// likelyOrigin is the rank that a task most likely came from, and takes it off what that
 // gave: of those that have tasks left to give, the one that creates such tasks most;
 // the one where it ran where none has any left.
-func giver(gave []int, creates []float64, ran int) int {
+func likelyOrigin(gave []int, creates []float64, ran int) int {
 	best := -1
 	likely := func(i int) float64 {
 		if creates == nil {
@@ -319,8 +319,8 @@ func giver(gave []int, creates []float64, ran int) int {
 	return best
 }
 
-// created are the loads of the iterations by place, had nothing moved.
-func (j *Job) created() map[int][]float64 {
+// createdLoads are the loads of the iterations by place, had nothing moved.
+func (j *Job) createdLoads() map[int][]float64 {
 	loads, origins := map[int][]float64{}, j.Origins()
 	for i, one := range j.Ranks {
 		for n := range one.Log.Rows {
@@ -364,20 +364,20 @@ func saving(saved []float64, wall float64) *Saving {
 	return s
 }
 
-// uneven finds the function, and of it the sizes, whose time is spread worst.
-func (l *Lost) uneven(j *Job) {
-	if l.Function = j.worst(nil); l.Function != nil {
-		l.Size = j.worst(l.Function)
+// findUneven finds the function, and of it the sizes, whose time is spread worst.
+func (l *LostTime) findUneven(j *Job) {
+	if l.Function = j.mostUneven(nil); l.Function != nil {
+		l.Size = j.mostUneven(l.Function)
 	}
 }
 
-// worst adds up what is spread over workers: by function, or by the sizes of one.
-func (j *Job) worst(of *Uneven) *Uneven {
+// mostUneven adds up what is spread over workers: by function, or by the sizes of one.
+func (j *Job) mostUneven(of *UnevenLoad) *UnevenLoad {
 	type cell struct {
 		iteration, worker int
 	}
-	var sizes kinds
-	spread, workers := map[Uneven]map[cell]float64{}, map[int]bool{}
+	var sizes kindNames
+	spread, workers := map[UnevenLoad]map[cell]float64{}, map[int]bool{}
 	for _, one := range j.Ranks {
 		for n := range one.Log.Rows {
 			row := &one.Log.Rows[n]
@@ -386,12 +386,12 @@ func (j *Job) worst(of *Uneven) *Uneven {
 				worker = row.Lane
 			}
 			workers[worker] = true
-			key := Uneven{Function: row.Entry}
+			key := UnevenLoad{Function: row.Entry}
 			if of != nil {
 				if key.Function != of.Function {
 					continue
 				}
-				key.Sizes = sizes.of(row)[len(row.Entry)+1:]
+				key.Sizes = sizes.name(row)[len(row.Entry)+1:]
 			}
 			if spread[key] == nil {
 				spread[key] = map[cell]float64{}
@@ -399,7 +399,7 @@ func (j *Job) worst(of *Uneven) *Uneven {
 			spread[key][cell{row.Iteration, worker}] += row.Seconds
 		}
 	}
-	var worst *Uneven
+	var worst *UnevenLoad
 	for key, cells := range spread {
 		most, sum := map[int]float64{}, 0.0
 		for c, seconds := range cells {
@@ -420,8 +420,8 @@ func (j *Job) worst(of *Uneven) *Uneven {
 	return worst
 }
 
-// threads adds the loads by thread of a job of one rank.
-func (l *Lost) threads(j *Job) {
+// addThreads adds the loads by thread of a job of one rank.
+func (l *LostTime) addThreads(j *Job) {
 	if len(j.Ranks) != 1 {
 		return
 	}
@@ -436,8 +436,8 @@ func (l *Lost) threads(j *Job) {
 		t.Executed++
 		t.Computing += row.Seconds
 	}
-	if s := j.Ranks[0].Summary; s != nil && s.Beyond != nil {
-		for lane, b := range s.Beyond.Threads {
+	if s := j.Ranks[0].Summary; s != nil && s.Unlogged != nil {
+		for lane, b := range s.Unlogged.Threads {
 			if lanes[lane] == nil {
 				lanes[lane] = &Thread{Lane: lane}
 			}

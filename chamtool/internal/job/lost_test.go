@@ -41,7 +41,7 @@ func TestLostTime(t *testing.T) {
 			if rank == 0 {
 				created, given = 30, 15
 			}
-			s.Rounds = append(s.Rounds, summary.Round{Created: created, Given: given, Waiting: waiting, End: wall * float64(i+1)})
+			s.Rounds = append(s.Rounds, summary.Round{Created: created, Sent: given, Waiting: waiting, End: wall * float64(i+1)})
 		}
 		write(t, dir, fmt.Sprintf("chamtool_rank_%d.csv", rank), b.String())
 		if err := file.Write(filepath.Join(dir, fmt.Sprintf("chamtool_summary_rank_%d.json", rank)), s.Write); err != nil {
@@ -71,12 +71,12 @@ func TestLostTime(t *testing.T) {
 		if r.Rank == 0 {
 			want = [2]int{30 * iterations, 15 * iterations}
 		}
-		if r.Created != want[0] || r.Given != want[1] {
-			t.Errorf("rank %d: %d created, %d given away, want %v", r.Rank, r.Created, r.Given, want)
+		if r.Created != want[0] || r.Sent != want[1] {
+			t.Errorf("rank %d: %d created, %d given away, want %v", r.Rank, r.Created, r.Sent, want)
 		}
 	}
-	if l.Function == nil || l.Function.Function != "app:work" || l.Size.Sizes != "800" || len(l.Each) != 4*iterations {
-		t.Errorf("%+v %+v, %d rows", l.Function, l.Size, len(l.Each))
+	if l.Function == nil || l.Function.Function != "app:work" || l.Size.Sizes != "800" || len(l.Rounds) != 4*iterations {
+		t.Errorf("%+v %+v, %d rows", l.Function, l.Size, len(l.Rounds))
 	}
 }
 

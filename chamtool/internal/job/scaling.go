@@ -129,7 +129,7 @@ func (r recordedRun) wall() (seconds float64) {
 }
 
 // handing bounds the time of handing tasks over to other threads, which a run with another
-// number of threads does not show: that of a short task for each, and task.MostOverhead for
+// number of threads does not show: that of a short task for each, and task.MaxOverhead for
 // each on the longest path, of which the span has a share.
 func (r recordedRun) handing() float64 {
 	work, span := 0.0, 0.0
@@ -140,7 +140,7 @@ func (r recordedRun) handing() float64 {
 	if work > 0 {
 		chained = min(1, span/work)
 	}
-	return float64(r.tasks) * (shortTask + chained*task.MostOverhead)
+	return float64(r.tasks) * (shortTaskSeconds + chained*task.MaxOverhead)
 }
 
 // scaling predicts the wall time with a number of threads.

@@ -66,10 +66,10 @@ func (r Runtime) String() string {
 	return [...]string{"no known OpenMP runtime", "LLVM's OpenMP runtime (libomp)", "gcc's OpenMP runtime (libgomp)", "the Chameleon runtime"}[r]
 }
 
-// Of returns the path of a command's program and the runtime that it is linked with. A
+// FindRuntime returns the path of a command's program and the runtime that it is linked with. A
 // launcher such as mpirun is linked with none: then the first of its arguments that is such
 // a program counts. find finds a program as a shell does, such as exec.LookPath.
-func Of(args []string, find func(string) (string, error)) (Runtime, string) {
+func FindRuntime(args []string, find func(string) (string, error)) (Runtime, string) {
 	for _, a := range args {
 		p, err := find(a)
 		if err != nil {

@@ -119,7 +119,7 @@ func TestOf(t *testing.T) {
 		args []string
 		want Runtime
 	}{{[]string{program}, GNU}, {[]string{"env", "A=1", program}, GNU}, {[]string{"true"}, Unknown}, {[]string{"/nonexistent"}, Unknown}} {
-		if got, path := Of(tt.args, exec.LookPath); got != tt.want || got != Unknown && path != program {
+		if got, path := FindRuntime(tt.args, exec.LookPath); got != tt.want || got != Unknown && path != program {
 			t.Errorf("%q: %v of %s, want %v", tt.args, got, path, tt.want)
 		}
 	}

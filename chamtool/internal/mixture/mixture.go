@@ -2,23 +2,24 @@ package mixture
 
 import "math"
 
-// Most is the most experts of a mixture.
-const Most = 6
+// MaxExperts is the most experts of a mixture.
+const MaxExperts = 6
 
 // Answers are the experts' logarithms of a time, NaN where one sleeps.
-type Answers [Most]float64
+type Answers [MaxExperts]float64
 
 // Mixture is the weights of a few experts. The zero value knows none; see [New].
 type Mixture struct {
-	experts int
-	size    float64 // the logarithm of their number
-	runs    int
-	above   *Mixture      // whose weights are the prior; nil where all are equal
-	excess  [Most]float64 // what each lost beyond the mixture, in sum
-	record  [Most]float64 // exp(-η excess), over that of the best
-	gap     float64       // Δ of the paper: what mixing cost so far, which sets the rate
-	weights [Most]float64 // as of the runs
-	as, of  int           // this one's and the one's above
+	experts      int
+	size         float64 // the logarithm of their number
+	runs         int
+	parent       *Mixture            // whose weights are the prior; nil where all are equal
+	excess       [MaxExperts]float64 // what each lost beyond the mixture, in sum
+	record       [MaxExperts]float64 // exp(-η excess), over that of the best
+	gap          float64             // Δ of the paper: what mixing cost so far, which sets the rate
+	weights      [MaxExperts]float64 // as of the runs
+	weightedRuns int                 // of this mixture when weights were computed
+	parentRuns   int                 // of its parent then
 }
 
 // New begins with experts of equal weight.
@@ -34,7 +35,7 @@ func New(experts int) Mixture {
 // weights, and keeps a record of its own: its weights are the product of both.
 func (m *Mixture) Nested() Mixture {
 	n := New(m.experts)
-	n.above = m
+	n.parent = m
 	return n
 }
 
@@ -43,24 +44,24 @@ func (m *Mixture) Runs() int { return m.runs }
 
 // Weights are the experts' shares; their sum is 1. They are the mixture's own and
 // hold until it learns, or the one above does.
-func (m *Mixture) Weights() *[Most]float64 {
+func (m *Mixture) Weights() *[MaxExperts]float64 {
 	of := 0
-	if m.above != nil {
-		of = m.above.runs
+	if m.parent != nil {
+		of = m.parent.runs
 	}
-	if m.as != m.runs+1 || m.of != of {
-		m.norm()
-		m.as, m.of = m.runs+1, of
+	if m.weightedRuns != m.runs+1 || m.parentRuns != of {
+		m.normalize()
+		m.weightedRuns, m.parentRuns = m.runs+1, of
 	}
 	return &m.weights
 }
 
-func (m *Mixture) norm() {
+func (m *Mixture) normalize() {
 	m.weights = m.record
 	sum := 0.0
 	for k := range m.experts {
-		if m.above != nil {
-			m.weights[k] *= m.above.Weights()[k]
+		if m.parent != nil {
+			m.weights[k] *= m.parent.Weights()[k]
 		}
 		sum += m.weights[k]
 	}
@@ -92,9 +93,9 @@ func lossOf(answer, actual float64) float64 {
 
 // Observe learns what came, a logarithm, where the experts had answered. What asking
 // an expert costs is added to its loss.
-func (m *Mixture) Observe(answers *Answers, actual float64, costs [Most]float64) {
+func (m *Mixture) Observe(answers *Answers, actual float64, costs [MaxExperts]float64) {
 	weights := *m.Weights()
-	var loss [Most]float64
+	var loss [MaxExperts]float64
 	awake, mean, least := 0.0, 0.0, math.Inf(1)
 	for k, a := range answers[:m.experts] {
 		if math.IsNaN(a) {
@@ -121,7 +122,7 @@ func (m *Mixture) Observe(answers *Answers, actual float64, costs [Most]float64)
 }
 
 // mixLoss returns the mix loss of the paper: -1/η log Σ w exp(-η loss), at the present rate η.
-func (m *Mixture) mixLoss(weights, loss *[Most]float64, awake, least float64) float64 {
+func (m *Mixture) mixLoss(weights, loss *[MaxExperts]float64, awake, least float64) float64 {
 	rate, sum := m.rate(), 0.0
 	if math.IsInf(rate, 1) {
 		return least
@@ -139,16 +140,16 @@ func (m *Mixture) mixLoss(weights, loss *[Most]float64, awake, least float64) fl
 // its parent, so the first runs of a function do not decide alone.
 func (m *Mixture) rate() float64 {
 	gap := m.gap
-	if m.above != nil {
-		gap += m.above.gap
+	if m.parent != nil {
+		gap += m.parent.gap
 	}
 	return m.size / gap
 }
 
-// floor is the smallest record of an expert relative to the best: an expert that was bad for
+// minRecord is the smallest record of an expert relative to the best: an expert that was bad for
 // long recovers in the number of runs that gains a factor of five, however long it was bad. Of
 // 0.05, 0.1 and 0.2 it was the best, whichever log was left out.
-const floor = 0.2
+const minRecord = 0.2
 
 // weigh recomputes the records, none below the floor.
 func (m *Mixture) weigh() {
@@ -160,7 +161,7 @@ func (m *Mixture) weigh() {
 		best = min(best, e)
 	}
 	for k, e := range m.excess[:m.experts] {
-		m.excess[k] = min(e-best, -math.Log(floor)/rate) // a common shift changes nothing
+		m.excess[k] = min(e-best, -math.Log(minRecord)/rate) // a common shift changes nothing
 		m.record[k] = 1
 		if m.excess[k] > 0 {
 			m.record[k] = math.Exp(-rate * m.excess[k])
@@ -172,7 +173,7 @@ func (m *Mixture) weigh() {
 // and -1 where none is awake.
 func (m *Mixture) Answer(answers *Answers) (y float64, expert int) {
 	weights := m.Weights()
-	var order [Most]int
+	var order [MaxExperts]int
 	n, sum := 0, 0.0
 	for k, a := range answers[:m.experts] {
 		if math.IsNaN(a) {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var free [Most]float64 // nothing costs anything
+var free [MaxExperts]float64 // nothing costs anything
 
 // one is answers of which only some are awake.
 func one(awake ...float64) Answers {
@@ -133,7 +133,7 @@ func TestCosts(t *testing.T) {
 	m := New(2)
 	for range 100 {
 		a := one(0.02, 0.03)
-		m.Observe(&a, 0, [Most]float64{0.02})
+		m.Observe(&a, 0, [MaxExperts]float64{0.02})
 	}
 	if m.Heaviest() != 1 {
 		t.Errorf("weights %v", m.Weights())
@@ -144,7 +144,7 @@ func TestCosts(t *testing.T) {
 // weighted mean.
 func TestWeightedMedian(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := New(rapid.IntRange(1, Most).Draw(t, "experts"))
+		m := New(rapid.IntRange(1, MaxExperts).Draw(t, "experts"))
 		answer := rapid.OneOf(rapid.Float64Range(-20, 20), rapid.Just(math.NaN()))
 		for range rapid.IntRange(1, 40).Draw(t, "runs") {
 			var a Answers

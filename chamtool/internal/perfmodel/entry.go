@@ -19,55 +19,55 @@ type Entry struct {
 	cached     [64]*Footprint // those met last, by the low bits of their hash
 	width      int            // features of the power law: the most of any footprint
 
-	seen            int // runs observed
+	runs            int // runs observed
 	learned         int // of them, those it learned from
-	next            int // fit again at this number of them
+	nextFit         int // fit again at this number of them
 	fits            int
-	asked           int
+	predictions     int
 	dependsOnMoment bool // experts have weight whose answers depend on the moment
-	held            bool // no fit yet, whatever was learned
-	taught          int  // learned runs that were kept from earlier program runs
+	fitHeld         bool // no fit yet, whatever was learned
+	storedRuns      int  // learned runs that were kept from earlier program runs
 	stored          int  // learned runs that Learned returned, or that were kept before
 	generation      int  // restarts if kept runs were wrong
 	trial           trial
 	unsaved         bool // Learned has not returned the new generation yet
 
-	ends        common  // of the tracked intervals
-	least, most float64 // logarithms of the seconds of the shortest and the longest run
+	intervalEnds            common  // of the tracked intervals
+	logShortest, logLongest float64 // logarithms of the seconds of the shortest and the longest run
 
 	samples  []sample // the window: the last learned runs, oldest first
 	power    powerLaw
 	local    localLaw
 	outliers int // of the window at the last fit
 
-	last      float64 // how far the last run lay from the power law
-	lastSpeed float64
-	near      creations // the same of the runs created last
-	lags      lags
+	lastDistance float64 // how far the last run lay from the power law
+	lastSpeed    float64
+	neighbours   creations // the same of the runs created last
+	lags         lags
 
-	mix      [2]mixture.Mixture    // for footprints that ran, and for those that did not
+	mixtures [2]mixture.Mixture    // for footprints that ran, and for those that did not
 	interval *uncertainty.Adaptive // of the footprints that have none of their own
 }
 
 // The mixtures of an entry: for footprints that ran, and for those that did not.
-const seen, unseen = 0, 1
+const knownSizes, newSizes = 0, 1
 
 func newEntry(name string, m *Model) *Entry {
-	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, next: m.options.FirstFit, interval: m.newInterval(), ends: common{1, 1}}
+	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, nextFit: m.options.FirstFit, interval: m.newInterval(), intervalEnds: common{1, 1}}
 }
 
-// which is the footprint's of the two mixtures.
-func (f *Footprint) which() int {
+// mixtureIndex is the footprint's of the two mixtures.
+func (f *Footprint) mixtureIndex() int {
 	if f.runs == 0 {
-		return unseen
+		return newSizes
 	}
-	return seen
+	return knownSizes
 }
 
 // mixture returns the serving mixture: that of all functions until the function has enough runs
 // of its own.
 func (e *Entry) mixture(which int) *mixture.Mixture {
-	if m := &e.mix[which]; m.Runs() > 0 {
+	if m := &e.mixtures[which]; m.Runs() > 0 {
 		return m
 	}
 	return &e.model.mix[which]
@@ -87,14 +87,16 @@ func (e *Entry) Serving() string {
 	if e.model.serving >= 0 {
 		return names[e.model.serving]
 	}
-	return names[e.mixture(seen).Heaviest()]
+	return names[e.mixture(knownSizes).Heaviest()]
 }
 
 // Weight is an expert's share of the mixture that serves sizes which ran.
-func (e *Entry) Weight(expert string) float64 { return e.mixture(seen).Weights()[expertCalled(expert)] }
+func (e *Entry) Weight(expert string) float64 {
+	return e.mixture(knownSizes).Weights()[expertIndex(expert)]
+}
 
 // Runs returns the number of observed runs.
-func (e *Entry) Runs() int { return e.seen }
+func (e *Entry) Runs() int { return e.runs }
 
 // Fits returns the number of fits.
 func (e *Entry) Fits() int { return e.fits }
@@ -110,7 +112,7 @@ func (e *Entry) Footprints() []*Footprint {
 		all = append(all, f)
 	}
 	slices.SortFunc(all, func(a, b *Footprint) int {
-		return cmp.Or(cmp.Compare(total(a.Sizes), total(b.Sizes)), slices.Compare(a.Sizes, b.Sizes))
+		return cmp.Or(cmp.Compare(totalSize(a.Sizes), totalSize(b.Sizes)), slices.Compare(a.Sizes, b.Sizes))
 	})
 	return all
 }
@@ -148,7 +150,7 @@ func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
 	if len(e.footprints) >= maxFootprints {
 		e.dropRare()
 	}
-	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), total: total(sizes), generation: e.generation}
+	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), total: totalSize(sizes), generation: e.generation}
 	e.footprints[key], e.width = f, max(e.width, len(f.x))
 	return f
 }
@@ -164,7 +166,7 @@ func (e *Entry) dropRare() {
 // Hold keeps the entry from its first answer until it is called with false, unless
 // it was taught.
 func (e *Entry) Hold(hold bool) {
-	if e.held = hold; !hold && e.fits == 0 && e.learned >= e.next {
+	if e.fitHeld = hold; !hold && e.fits == 0 && e.learned >= e.nextFit {
 		e.Fit()
 	}
 }
@@ -172,14 +174,14 @@ func (e *Entry) Hold(hold bool) {
 // Ready reports whether there is an answer: after the first fit; and for sizes
 // that ran once the process has learned enough, of whatever function.
 func (e *Entry) Ready(f *Footprint) bool {
-	return e.fits > 0 || !e.held && f.runs > 0 && e.model.learned >= e.model.options.FirstFit
+	return e.fits > 0 || !e.fitHeld && f.runs > 0 && e.model.learned >= e.model.options.FirstFit
 }
 
 // Predict answers for a footprint of this entry. The error matches
 // [ErrUntrained].
 func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	if !e.Ready(f) {
-		return Prediction{}, fmt.Errorf("%s: %w: %d, want %d", e.name, ErrUntrained, e.seen, e.model.options.FirstFit)
+		return Prediction{}, fmt.Errorf("%s: %w: %d, want %d", e.name, ErrUntrained, e.runs, e.model.options.FirstFit)
 	}
 	return *e.PredictShared(f), nil
 }
@@ -187,7 +189,7 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 // PredictShared returns the answer of Predict. The entry must be ready. All tasks of the
 // footprint share it, so it must not be changed.
 func (e *Entry) PredictShared(f *Footprint) *Prediction {
-	if now := (version{e.fits, f.runs, e.model.learned / consecutive, f.passed / recent}); f.best == nil || f.version != now {
+	if now := (version{e.fits, f.runs, e.model.learned / consecutiveRuns, f.passed / recentRuns}); f.best == nil || f.version != now {
 		p := Prediction{}
 		if e.known(f) && !e.dependsOnMoment {
 			e.follow(f, &p)
@@ -209,7 +211,7 @@ func (e *Entry) PredictAt(f *Footprint, m Moment, room *Prediction) *Prediction 
 	case e.dependsOnMoment:
 		*room = e.answer(f, m)
 		if room.whole = false; f.tracked.value > 0 {
-			room.Prediction = f.tracked.around(room.Value, e.model.options.Level, &e.ends)
+			room.Prediction = f.tracked.around(room.Value, e.model.options.Level, &e.intervalEnds)
 		}
 	default:
 		e.follow(f, room)
@@ -224,7 +226,7 @@ func (e *Entry) follow(f *Footprint, p *Prediction) {
 		f.tracked.start(&start)
 	}
 	p.answers = asleep // what is observed now judges no expert
-	p.Prediction, p.Model, p.whole = f.tracked.around(f.tracked.value, e.model.options.Level, &e.ends), names[median], false
+	p.Prediction, p.Model, p.whole = f.tracked.around(f.tracked.value, e.model.options.Level, &e.intervalEnds), names[median], false
 }
 
 const (
@@ -241,15 +243,15 @@ const (
 // known reports whether one more run adds little: the windows are full, and the run is short.
 // Times that were found to alternate are learned until the expert for them serves.
 func (e *Entry) known(f *Footprint) bool {
-	return e.learned >= window && f.runs >= recent && f.last < learnSeconds/learnShare && (e.dependsOnMoment || e.lags.best() == 0)
+	return e.learned >= window && f.runs >= recentRuns && f.last < learnSeconds/learnShare && (e.dependsOnMoment || e.lags.best() == 0)
 }
 
 // sampled reports whether a known run is learned from, with a probability in proportion to its
 // length, by multiples of the golden ratio, which no period of a program fits.
 func (e *Entry) sampled(f *Footprint) bool {
 	const golden = 0x9E3779B97F4A7C15 // 2^64 / φ
-	e.asked++
-	return float64(uint64(e.asked)*golden) < f.last*(learnShare/learnSeconds)*math.MaxUint64
+	e.predictions++
+	return float64(uint64(e.predictions)*golden) < f.last*(learnShare/learnSeconds)*math.MaxUint64
 }
 
 // answer is the mixture's, with the interval about it.
@@ -261,7 +263,7 @@ func (e *Entry) answer(f *Footprint, m Moment) Prediction {
 		y = p.answers[expert]
 	}
 	if math.IsNaN(y) {
-		y, expert = e.mixture(f.which()).Answer(&p.answers)
+		y, expert = e.mixture(f.mixtureIndex()).Answer(&p.answers)
 	}
 	p.Prediction, p.Model = e.intervalOf(f).Predict(math.Exp(y)), names[expert]
 	return p
@@ -295,7 +297,7 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 	if !(seconds > 0) || math.IsInf(seconds, 1) {
 		return
 	}
-	e.seen++
+	e.runs++
 	if f.generation != e.generation {
 		f.forget()
 	}
@@ -311,26 +313,26 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 		e.judge(f, p, y, seconds)
 	}
 	e.learn(f, m, seconds, y)
-	if e.learned >= e.next && (!e.held || e.taught > 0) {
+	if e.learned >= e.nextFit && (!e.fitHeld || e.storedRuns > 0) {
 		e.Fit()
 	}
 }
 
 // judge weighs the experts by a run that none of them had seen.
 func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
-	which := f.which()
-	all, own := &e.model.mix[which], &e.mix[which]
+	which := f.mixtureIndex()
+	all, own := &e.model.mix[which], &e.mixtures[which]
 	if own.Runs() == 0 {
 		*own = all.Nested()
 	}
-	costs := asking(seconds)
+	costs := expertCosts(seconds)
 	own.Observe(&p.answers, y, costs)
-	if e.learned < window || e.learned%consecutive == 0 {
+	if e.learned < window || e.learned%consecutiveRuns == 0 {
 		all.Observe(&p.answers, y, costs)
 	}
-	w := e.mix[seen].Weights()
+	w := e.mixtures[knownSizes].Weights()
 	e.dependsOnMoment = w[median]+w[local] < timeless
-	if f.interval == nil && f.runs >= recent {
+	if f.interval == nil && f.runs >= recentRuns {
 		f.interval = e.model.newInterval()
 	}
 	for _, a := range []*uncertainty.Adaptive{f.interval, e.interval, e.model.interval} {
@@ -355,7 +357,7 @@ func (e *Entry) track(f *Footprint, m Moment, p *Prediction, seconds float64) {
 		f.tracked.start(p)
 	}
 	f.tracked.end(p, seconds, e.model.options.Level)
-	e.ends.end(p, seconds)
+	e.intervalEnds.end(p, seconds)
 	f.tracked.move(seconds)
 	f.passed++
 	f.ran(seconds, m)
@@ -364,9 +366,9 @@ func (e *Entry) track(f *Footprint, m Moment, p *Prediction, seconds float64) {
 // learn takes a run, y the logarithm of its seconds.
 func (e *Entry) learn(f *Footprint, m Moment, seconds, y float64) {
 	if e.learned == 0 {
-		e.least, e.most = y, y
+		e.logShortest, e.logLongest = y, y
 	}
-	e.least, e.most = min(e.least, y), max(e.most, y)
+	e.logShortest, e.logLongest = min(e.logShortest, y), max(e.logLongest, y)
 	if f.runs > 0 {
 		e.model.speed.learn(m, y-f.level())
 	}
@@ -377,8 +379,8 @@ func (e *Entry) learn(f *Footprint, m Moment, seconds, y float64) {
 	f.ran(seconds, m)
 	f.learn(y, now)
 	if f.fitted(); e.fits > 0 {
-		e.last, e.lastSpeed = y-f.along, now
-		e.near.add(m.Created, e.last)
+		e.lastDistance, e.lastSpeed = y-f.along, now
+		e.neighbours.add(m.Created, e.lastDistance)
 	}
 	e.learned++
 	e.model.learned++
@@ -406,5 +408,5 @@ func (e *Entry) Fit() {
 		axis = e.local.axis
 	}
 	e.local, e.model.places = fitAxis(e.samples, &e.power, axis, e.model.places)
-	e.next = e.learned + max(8, min(e.learned/4, window))
+	e.nextFit = e.learned + max(8, min(e.learned/4, window))
 }

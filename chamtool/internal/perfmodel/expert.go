@@ -50,19 +50,19 @@ func Check(name string) error {
 	return fmt.Errorf("%w: %w", ErrKind, err)
 }
 
-// expertCalled is an expert's place; -1 is the mixture.
-func expertCalled(name string) int {
+// expertIndex is an expert's place; -1 is the mixture.
+func expertIndex(name string) int {
 	return slices.Index(names, name)
 }
 
-// askSeconds is the CPU time of asking the experts for one task and telling them its
+// expertSeconds is the CPU time of asking the experts for one task and telling them its
 // run, as measured with caches warm.
-const askSeconds = 0.25e-6
+const expertSeconds = 0.25e-6
 
-// asking returns the costs of the experts that are evaluated for every task, as shares of the
+// expertCosts returns the costs of the experts that are evaluated for every task, as shares of the
 // run's seconds: an expert must gain more than it costs.
-func asking(seconds float64) (costs [mixture.Most]float64) {
-	share := askSeconds / seconds
+func expertCosts(seconds float64) (costs [mixture.MaxExperts]float64) {
+	share := expertSeconds / seconds
 	costs[last], costs[near], costs[paced], costs[periodic] = share, share, share, share
 	return costs
 }
@@ -92,9 +92,9 @@ func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 		a[paced] = f.level() + e.model.speed.now(m)
 		a[periodic] = f.rounds.before(m.Iteration, e.lag())
 	} else if e.fits > 0 {
-		a[last] = f.along + e.last
+		a[last] = f.along + e.lastDistance
 		a[paced] = a[last] - e.lastSpeed + e.model.speed.now(m)
-		a[near] = f.along + e.near.next(m.Created)
+		a[near] = f.along + e.neighbours.next(m.Created)
 	}
 	for k := range a {
 		a[k] = e.clamp(a[k])
@@ -102,18 +102,18 @@ func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 	return a
 }
 
-// beyond is the logarithm of the factor by which an answer may leave the times that were
+// logMargin is the logarithm of the factor by which an answer may leave the times that were
 // seen: a power law of a few sizes says nothing a hundred times as far away.
-const beyond = math.Ln10
+const logMargin = math.Ln10
 
 // clamp keeps an answer within a factor of ten of the runs that were seen, and NaN as it
 // is.
 func (e *Entry) clamp(log float64) float64 {
-	if log < e.least-beyond {
-		return e.least - beyond
+	if log < e.logShortest-logMargin {
+		return e.logShortest - logMargin
 	}
-	if log > e.most+beyond {
-		return e.most + beyond
+	if log > e.logLongest+logMargin {
+		return e.logLongest + logMargin
 	}
 	return log
 }

@@ -19,8 +19,8 @@ func features(sizes []int64) []float64 {
 	return x
 }
 
-// total is the sum of the sizes in bytes.
-func total(sizes []int64) float64 {
+// totalSize is the sum of the sizes in bytes.
+func totalSize(sizes []int64) float64 {
 	sum := 0.0
 	for _, s := range sizes {
 		sum += math.Max(float64(s), 0)

@@ -111,5 +111,5 @@ func (f *Footprint) level() float64 {
 	if f.runs < len(f.levels) {
 		return f.levels[f.at-1]
 	}
-	return middleOf(f.levels)
+	return medianOf3(f.levels)
 }

@@ -21,8 +21,8 @@ type SharedStore struct {
 	Now  func() time.Time
 }
 
-// handed separates, in the name of such a file, the store's name from the process's.
-const handed = ".private."
+// privateInfix separates, in the name of such a file, the store's name from the process's.
+const privateInfix = ".private."
 
 // Read returns the kept models. The errors are those of [ReadStore].
 func (f SharedStore) Read() (*Store, error) { return ReadStore(f.Path) }
@@ -55,7 +55,7 @@ func (f SharedStore) Add(learned *Store, since time.Time) error {
 // own is a name for what this process hands over, which nobody writes to again.
 func (f SharedStore) own() string {
 	for n := 0; ; n++ {
-		path := fmt.Sprintf("%s%s%d-%d", f.Path, handed, os.Getpid(), n)
+		path := fmt.Sprintf("%s%s%d-%d", f.Path, privateInfix, os.Getpid(), n)
 		if _, err := os.Lstat(path); err != nil {
 			return path
 		}
@@ -64,9 +64,9 @@ func (f SharedStore) own() string {
 
 // left are the files that were handed over.
 func (f SharedStore) left() []string {
-	all, _ := filepath.Glob(f.Path + handed + "*") // the pattern is well formed
+	all, _ := filepath.Glob(f.Path + privateInfix + "*") // the pattern is well formed
 	return slices.DeleteFunc(all, func(path string) bool {
-		return strings.ContainsFunc(strings.TrimPrefix(path, f.Path+handed), func(c rune) bool { return c != '-' && !unicode.IsDigit(c) }) // one that is being written
+		return strings.ContainsFunc(strings.TrimPrefix(path, f.Path+privateInfix), func(c rune) bool { return c != '-' && !unicode.IsDigit(c) }) // one that is being written
 	})
 }
 

@@ -24,9 +24,9 @@ func fileAt(t *testing.T) (perfmodel.SharedStore, *clock) {
 }
 
 func learned(key string, runs int, at time.Time) *perfmodel.Store {
-	s := &perfmodel.Store{Entries: map[string][]perfmodel.Kept{}, Last: map[string]int64{key: at.Unix()}}
+	s := &perfmodel.Store{Entries: map[string][]perfmodel.StoredRun{}, Last: map[string]int64{key: at.Unix()}}
 	for range runs {
-		s.Entries[key] = append(s.Entries[key], perfmodel.Kept{Sizes: []int64{8}, Seconds: 0.001})
+		s.Entries[key] = append(s.Entries[key], perfmodel.StoredRun{Sizes: []int64{8}, Seconds: 0.001})
 	}
 	return s
 }

@@ -35,9 +35,9 @@ func (l *localLaw) place(x []float64, along float64) float64 {
 	return feature(x, l.axis-1)
 }
 
-// consecutive is the number of runs in a row that are no accident: that all lie on one side of what is
-// known happens by chance once in 64 times.
-const consecutive = 7
+// consecutiveRuns is the number of runs in a row that are no accident: that all lie on one side of
+// what is known happens by chance once in 64 times.
+const consecutiveRuns = 7
 
 const (
 	// window is the number of recent runs that the local law is fitted to; it bounds
@@ -93,7 +93,7 @@ func fitAxis(samples []sample, power *powerLaw, given int, room []place) (best l
 func (l *localLaw) fit(runs []place) {
 	slices.SortFunc(runs, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), a.order-b.order) })
 	n := len(runs)
-	long := min(n, max(consecutive, n/stretches))
+	long := min(n, max(consecutiveRuns, n/stretches))
 	room := make([]float64, 0, 2*long)
 	for from := 0; from+long <= n; from += max(1, long/2) {
 		if n-from < long+long/2 { // the last one takes what is left

@@ -59,7 +59,7 @@ func New(o Options) *Model {
 	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
 		o.Level = Level
 	}
-	m := &Model{options: o, serving: expertCalled(o.Serve), entries: map[string]*Entry{}, kept: &Store{}}
+	m := &Model{options: o, serving: expertIndex(o.Serve), entries: map[string]*Entry{}, kept: &Store{}}
 	for i := range m.mix {
 		m.mix[i] = mixture.New(experts)
 	}

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// neighbours is the number of runs that are remembered by the time of their creation.
-const neighbours = 64
+// neighbourRuns is the number of runs that are remembered by the time of their creation.
+const neighbourRuns = 64
 
 // neighbour is one of them.
 type neighbour struct {
@@ -24,8 +24,8 @@ func (c *creations) add(created uint64, y float64) {
 		return
 	}
 	s := *c
-	if len(s) == 2*neighbours {
-		s = s[:copy(s, s[neighbours:])]
+	if len(s) == 2*neighbourRuns {
+		s = s[:copy(s, s[neighbourRuns:])]
 	}
 	i := len(s)
 	s = append(s, neighbour{})

@@ -2,12 +2,12 @@ package perfmodel
 
 import "math"
 
-// mostLag is the longest period, in iterations, of times that alternate.
-const mostLag = 4
+// maxLag is the longest period, in iterations, of times that alternate.
+const maxLag = 4
 
 // rounds holds the seconds of the last runs of one combination of sizes in each of the last
 // iterations.
-type rounds [mostLag + 1]struct {
+type rounds [maxLag + 1]struct {
 	number int // of the iteration, from 1
 	runs   int
 	last   [3]float64
@@ -41,19 +41,19 @@ func (r *rounds) before(iteration, lag int) float64 {
 	case one.runs < len(one.last):
 		return math.Log(one.last[one.runs-1])
 	}
-	return math.Log(middleOf(one.last))
+	return math.Log(medianOf3(one.last))
 }
 
-// middleOf returns the middle of three numbers.
-func middleOf(x [3]float64) float64 {
+// medianOf3 returns the middle of three numbers.
+func medianOf3(x [3]float64) float64 {
 	return max(min(x[0], x[1]), min(x[2], max(x[0], x[1])))
 }
 
 // lags holds the mean errors of recent runs against those of the same sizes some iterations
 // before, by lag.
 type lags struct {
-	runs [mostLag + 1]int
-	miss [mostLag + 1]float64
+	runs [maxLag + 1]int
+	miss [maxLag + 1]float64
 }
 
 const (
@@ -63,7 +63,7 @@ const (
 
 // add adds the errors of the first run of an iteration.
 func (l *lags) add(r *rounds, iteration int, y float64) {
-	for lag := 1; lag <= mostLag; lag++ {
+	for lag := 1; lag <= maxLag; lag++ {
 		if miss := math.Abs(y - r.before(iteration, lag)); !math.IsNaN(miss) {
 			l.runs[lag]++
 			l.miss[lag] += (miss - l.miss[lag]) / float64(min(l.runs[lag], lagMemory))
@@ -75,7 +75,7 @@ func (l *lags) add(r *rounds, iteration int, y float64) {
 // the iteration before.
 func (l *lags) best() (best int) {
 	least := 0.5 * l.miss[1]
-	for lag := 2; lag <= mostLag; lag++ {
+	for lag := 2; lag <= maxLag; lag++ {
 		if l.runs[lag] >= lagRuns && l.miss[lag] < least {
 			best, least = lag, 0.9*l.miss[lag] // a multiple of the period is as good
 		}

@@ -2,9 +2,9 @@ package perfmodel
 
 import "slices"
 
-// recent is the number of values in a median, such as the runs of one footprint: the
+// recentRuns is the number of values in a median, such as the runs of one footprint: the
 // best of 15, 31 and 63, whichever log was left out.
-const recent = 31
+const recentRuns = 31
 
 // numbers are the last that came, recent at most.
 type numbers struct {
@@ -15,7 +15,7 @@ type numbers struct {
 // add takes a number, in the place of the oldest where there are enough.
 func (n *numbers) add(x float32) {
 	at := len(n.order)
-	if at < recent {
+	if at < recentRuns {
 		n.order, n.sorted = append(n.order, x), append(n.sorted, x)
 	} else {
 		at = 0

@@ -16,12 +16,12 @@ type worker struct {
 	clock float64 // MHz at which its numbers were taken; 0 is not known
 }
 
-// mostWorkers bounds the workers with a speed of their own.
-const mostWorkers = 512
+// maxWorkers bounds the workers with a speed of their own.
+const maxWorkers = 512
 
 // worker is the one that runs a task, nil where that is not known.
 func (s *speed) worker(m Moment) *worker {
-	if m.Worker <= 0 || m.Worker > mostWorkers {
+	if m.Worker <= 0 || m.Worker > maxWorkers {
 		return nil
 	}
 	if m.Worker > len(s.workers) {
@@ -39,16 +39,16 @@ func (s *speed) now(m Moment) float64 {
 	return s.process.middle
 }
 
-// clockMoves is the smallest change of a clock that counts: 3 %, since steady clocks vary by up
+// minClockChange is the smallest change of a clock that counts: 3 %, since steady clocks vary by up
 // to 2 %.
-const clockMoves = 0.03
+const minClockChange = 0.03
 
 // faster returns the logarithm of the clock's speed relative to the time of the numbers.
 func (w *worker) faster(m Moment) float64 {
 	if !(m.MHz > 0) || w.clock == 0 || m.MHz == w.clock {
 		return 0
 	}
-	if d := math.Log(m.MHz / w.clock); math.Abs(d) > clockMoves {
+	if d := math.Log(m.MHz / w.clock); math.Abs(d) > minClockChange {
 		return d
 	}
 	return 0
@@ -90,8 +90,8 @@ func (l *movingMedian) add(x float64) {
 		l.beyond = 0
 	}
 	l.numbers.add(float32(x))
-	if max(l.beyond, -l.beyond) >= consecutive {
-		l.keep(consecutive)
+	if max(l.beyond, -l.beyond) >= consecutiveRuns {
+		l.keep(consecutiveRuns)
 		l.beyond = 0
 	}
 	l.middle = l.numbers.middle()

@@ -18,7 +18,7 @@ import (
 type Store struct {
 	// Entries holds runs by key, see [Key], the oldest first. Those of a file stay in columns
 	// until they are used: [Store.Runs].
-	Entries map[string][]Kept
+	Entries map[string][]StoredRun
 	columns map[string]storedEntry
 	// Last holds the time of each entry's last kept run, in seconds since 1970.
 	Last map[string]int64
@@ -44,8 +44,8 @@ func SplitKey(key string) (function, build string) {
 	return function, build
 }
 
-// Kept is one run. Runs of equal sizes may share them.
-type Kept struct {
+// StoredRun is one run. Runs of equal sizes may share them.
+type StoredRun struct {
 	Sizes   []int64
 	Seconds float64
 }
@@ -73,7 +73,7 @@ func ReadStore(path string) (*Store, error) {
 func (s *Store) Write(path string) error { return file.Write(path, s.write) }
 
 // Runs returns the runs of a key.
-func (s *Store) Runs(name string) []Kept {
+func (s *Store) Runs(name string) []StoredRun {
 	if runs, ok := s.Entries[name]; ok {
 		return runs
 	}
@@ -94,7 +94,7 @@ func (s *Store) drop(name string) {
 // Merge adds later runs and drops the oldest beyond the window.
 func (s *Store) Merge(later *Store) {
 	if s.Entries == nil {
-		s.Entries = map[string][]Kept{}
+		s.Entries = map[string][]StoredRun{}
 	}
 	if s.Last == nil {
 		s.Last = map[string]int64{}
@@ -160,7 +160,7 @@ func (s *Store) Names() []string {
 func (m *Model) Teach(s *Store) { m.kept = s }
 
 // teach lets a new entry learn from kept runs, which contain nothing about the present speed.
-func (e *Entry) teach(runs []Kept) {
+func (e *Entry) teach(runs []StoredRun) {
 	now := e.model.speed
 	e.model.speed = speed{}
 	for _, run := range runs {
@@ -169,14 +169,14 @@ func (e *Entry) teach(runs []Kept) {
 	if e.learned > 0 && e.learned >= e.model.options.FirstFit {
 		e.Fit()
 	}
-	e.taught, e.stored, e.trial = e.learned, e.learned, trial{}
+	e.storedRuns, e.stored, e.trial = e.learned, e.learned, trial{}
 	e.model.speed = now
 }
 
 // Learned returns what the model learned from runs of its own since the last call, as far as
 // the window holds them, with the time now.
 func (m *Model) Learned(now time.Time) *Store {
-	s := &Store{Entries: map[string][]Kept{}, Last: map[string]int64{}, Anew: map[string]bool{}}
+	s := &Store{Entries: map[string][]StoredRun{}, Last: map[string]int64{}, Anew: map[string]bool{}}
 	for _, name := range m.names {
 		e := m.entries[name]
 		var own []sample
@@ -189,9 +189,9 @@ func (m *Model) Learned(now time.Time) *Store {
 			continue
 		}
 		slices.SortFunc(own, func(a, b sample) int { return cmp.Compare(a.order, b.order) })
-		runs := make([]Kept, len(own))
+		runs := make([]StoredRun, len(own))
 		for i, one := range own {
-			runs[i] = Kept{one.f.Sizes, math.Exp(one.y)}
+			runs[i] = StoredRun{one.f.Sizes, math.Exp(one.y)}
 		}
 		s.Entries[name], s.Last[name] = runs, now.Unix()
 		if e.unsaved {

@@ -63,7 +63,7 @@ func TestStoreRoundTrip(t *testing.T) {
 func TestMergeKeepsTheNewest(t *testing.T) {
 	s := &Store{}
 	s.Merge(taughtBy(t, 4000, 1).Learned(time.Unix(1e9, 0)))
-	s.Merge(&Store{Entries: map[string][]Kept{"app:f": make([]Kept, 500), "app:g": {{[]int64{1}, 1}}}})
+	s.Merge(&Store{Entries: map[string][]StoredRun{"app:f": make([]StoredRun, 500), "app:g": {{[]int64{1}, 1}}}})
 	if f := s.Runs("app:f"); len(f) != window || f[len(f)-1].Seconds != 0 || f[0].Seconds == 0 {
 		t.Errorf("%d runs kept", len(f))
 	}
@@ -149,8 +149,8 @@ func sealed(text string) []byte {
 
 func TestStoreKeepsEveryRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		runs := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Kept {
-			return Kept{rapid.SliceOfN(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 2)), 0, 3).Draw(t, "sizes"), rapid.Float64().Draw(t, "seconds")}
+		runs := rapid.SliceOf(rapid.Custom(func(t *rapid.T) StoredRun {
+			return StoredRun{rapid.SliceOfN(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 2)), 0, 3).Draw(t, "sizes"), rapid.Float64().Draw(t, "seconds")}
 		}))
 		s := &Store{Entries: rapid.MapOf(rapid.String(), runs).Draw(t, "entries")}
 		data, err := encoded(s)
@@ -162,7 +162,7 @@ func TestStoreKeepsEveryRun(t *testing.T) {
 			t.Fatalf("%d entries, want %d (%v)", got.Len(), len(s.Entries), err)
 		}
 		for name, want := range s.Entries {
-			if !slices.EqualFunc(got.Runs(name), want, func(a, b Kept) bool { return a.Seconds == b.Seconds && slices.Equal(a.Sizes, b.Sizes) }) {
+			if !slices.EqualFunc(got.Runs(name), want, func(a, b StoredRun) bool { return a.Seconds == b.Seconds && slices.Equal(a.Sizes, b.Sizes) }) {
 				t.Fatalf("%q: %v, want %v", name, got.Runs(name), want)
 			}
 		}
@@ -170,7 +170,7 @@ func TestStoreKeepsEveryRun(t *testing.T) {
 }
 
 func FuzzParseStore(f *testing.F) {
-	good, err := encoded(&Store{Entries: map[string][]Kept{"f": {{[]int64{1, -2}, 0.5}, {nil, 1}}}})
+	good, err := encoded(&Store{Entries: map[string][]StoredRun{"f": {{[]int64{1, -2}, 0.5}, {nil, 1}}}})
 	if err != nil {
 		f.Fatal(err)
 	}

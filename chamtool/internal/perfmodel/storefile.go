@@ -27,7 +27,7 @@ type storedEntry struct {
 	Seconds []float64
 }
 
-func stored(name string, last int64, runs []Kept) storedEntry {
+func stored(name string, last int64, runs []StoredRun) storedEntry {
 	s, known := storedEntry{Name: name, Last: last}, map[uint64]uint32{}
 	for _, run := range runs {
 		of, ok := known[hash(run.Sizes)]
@@ -41,10 +41,10 @@ func stored(name string, last int64, runs []Kept) storedEntry {
 }
 
 // runs is the inverse of stored, for columns that fit together.
-func (s *storedEntry) runs() []Kept {
-	runs := make([]Kept, len(s.Of))
+func (s *storedEntry) runs() []StoredRun {
+	runs := make([]StoredRun, len(s.Of))
 	for i, of := range s.Of {
-		runs[i] = Kept{s.Sizes[of], s.Seconds[i]}
+		runs[i] = StoredRun{s.Sizes[of], s.Seconds[i]}
 	}
 	return runs
 }
@@ -117,7 +117,7 @@ func decodeStore(r io.Reader) (*Store, error) {
 	if err := dec.Decode(&count); err != nil {
 		return nil, fmt.Errorf("%w: inconsistent parts: %w", ErrStore, err)
 	}
-	s := &Store{Entries: map[string][]Kept{}, columns: map[string]storedEntry{}, Last: map[string]int64{}}
+	s := &Store{Entries: map[string][]StoredRun{}, columns: map[string]storedEntry{}, Last: map[string]int64{}}
 	for range count {
 		var e storedEntry
 		if err := dec.Decode(&e); err != nil {

@@ -11,7 +11,7 @@ import (
 // trial is the probation of runs that were kept from earlier program runs: their
 // function may have changed, or the machine.
 type trial struct {
-	misses [consecutive]float64 // |log(actual / predicted)| of the first runs
+	misses [consecutiveRuns]float64 // |log(actual / predicted)| of the first runs
 	n      int
 }
 
@@ -20,13 +20,13 @@ type trial struct {
 const trialMiss = 0.4
 
 // onTrial reports whether what was kept has yet to prove itself.
-func (e *Entry) onTrial() bool { return e.taught > 0 && e.trial.n < consecutive }
+func (e *Entry) onTrial() bool { return e.storedRuns > 0 && e.trial.n < consecutiveRuns }
 
 // try compares one run with what was kept, before it is learned. Once enough did
 // and most are far off, what was kept is dropped.
 func (e *Entry) try(p *Prediction, y float64) {
 	e.trial.misses[e.trial.n] = math.Abs(y - p.answers[local])
-	if e.trial.n++; e.trial.n < consecutive {
+	if e.trial.n++; e.trial.n < consecutiveRuns {
 		return
 	}
 	if stats.Median(e.trial.misses[:]) > math.Max(trialMiss, 3*e.usualMiss()) {
@@ -47,10 +47,10 @@ func (e *Entry) usualMiss() float64 {
 // overturn drops the kept runs, and what was fitted to them. The runs of this
 // program run stay.
 func (e *Entry) overturn() {
-	own := slices.DeleteFunc(slices.Clone(e.samples), func(s sample) bool { return s.order <= e.taught })
+	own := slices.DeleteFunc(slices.Clone(e.samples), func(s sample) bool { return s.order <= e.storedRuns })
 	e.generation++
-	e.unsaved, e.interval, e.mix = true, e.model.newInterval(), [2]mixture.Mixture{}
-	e.samples, e.near, e.lags = own, nil, lags{}
+	e.unsaved, e.interval, e.mixtures = true, e.model.newInterval(), [2]mixture.Mixture{}
+	e.samples, e.neighbours, e.lags = own, nil, lags{}
 	for _, f := range e.footprints {
 		f.forget()
 	}
@@ -58,7 +58,7 @@ func (e *Entry) overturn() {
 		s.f.ran(math.Exp(s.y), Moment{})
 		s.f.learn(s.y, 0)
 	}
-	e.next = e.learned + 1
+	e.nextFit = e.learned + 1
 }
 
 // Overturned reports whether kept runs were dropped because they did not hold.

@@ -43,12 +43,12 @@ func TestKeptRunsAreOnTrial(t *testing.T) {
 
 // What was kept of sizes that have not run since is dropped with the rest.
 func TestOverturnedSizes(t *testing.T) {
-	var runs []Kept
+	var runs []StoredRun
 	for i := range 400 {
-		runs = append(runs, Kept{[]int64{int64(1000 * (1 + i%20))}, 1e-3})
+		runs = append(runs, StoredRun{[]int64{int64(1000 * (1 + i%20))}, 1e-3})
 	}
 	m := New(Options{})
-	m.Teach(&Store{Entries: map[string][]Kept{"f": runs}})
+	m.Teach(&Store{Entries: map[string][]StoredRun{"f": runs}})
 	e := m.Entry("f")
 	for i := range 30 {
 		e.Observe(e.Footprint([]int64{int64(1000 * (1 + i%10))}), 0.1)

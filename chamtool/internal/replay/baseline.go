@@ -19,13 +19,13 @@ var baselineNames = [baselines]string{"history", "last_value", "starpu"}
 // rules predict by the baselines. For sizes that did not run before they take all runs of
 // the function.
 type rules struct {
-	sizes     []past // by footprint
-	functions []past // by function
+	sizes     []pastRuns // by footprint
+	functions []pastRuns // by function
 	scores    [baselines]summary.Errors
 }
 
-// past holds the ended runs of equal sizes, or of a function.
-type past struct {
+// pastRuns holds the ended runs of equal sizes, or of a function.
+type pastRuns struct {
 	median runningMedian
 	last   float64
 	sum    float64
@@ -56,7 +56,7 @@ func (r *rules) learn(size, function uint32, seconds float64) {
 // more than STARPU_HISTORY_MAX_ERROR of the mean is ignored.
 const starpuLeast, starpuFar = 10, 0.5
 
-func (p *past) learn(seconds float64) {
+func (p *pastRuns) learn(seconds float64) {
 	p.median.add(seconds)
 	p.last = seconds
 	if mean := p.sum / p.n; p.n < starpuLeast || math.Abs(seconds-mean) <= starpuFar*mean {

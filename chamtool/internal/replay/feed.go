@@ -168,7 +168,7 @@ func (f *feed) play(ctx context.Context, s *session.Session, progress func(int))
 		case starts:
 			if f.clocks(row) { // what began before ran at the old frequency
 				events += s.Drain(f.rings)
-				s.SetFrequency(event.FrequenciesOf(slices.Clone(f.mhz)))
+				s.SetFrequency(event.NewFrequencies(slices.Clone(f.mhz)))
 			}
 			if err := f.begin(row); err != nil {
 				return events, err
@@ -233,7 +233,7 @@ func (f *feed) begin(row uint32) error {
 // clocks sets the frequency of a row's core, and reports whether it changed.
 func (f *feed) clocks(row uint32) bool {
 	core, mhz := f.coreOf(row), float64(f.Table.mhz[row])
-	if mhz <= 0 || core >= mostCores {
+	if mhz <= 0 || core >= maxCores {
 		return false
 	}
 	for len(f.mhz) <= core {
@@ -244,8 +244,8 @@ func (f *feed) clocks(row uint32) bool {
 	return changed
 }
 
-// mostCores bounds the core numbers of a log.
-const mostCores = 1 << 14
+// maxCores bounds the core numbers of a log.
+const maxCores = 1 << 14
 
 // coreOf returns the core of a row. A log without cores has one for each lane.
 func (f *feed) coreOf(row uint32) int {

@@ -48,8 +48,8 @@ type Result struct {
 	Coverage  *summary.Figure `json:"coverage"` // share of the runs with an interval that lie in it
 }
 
-// Replayed holds the results of a replay.
-type Replayed struct {
+// Outcome holds the results of a replay.
+type Outcome struct {
 	Result
 	Unseen     Result  `json:"unseen"` // of sizes that had not run before
 	Tasks      int     `json:"tasks"`
@@ -81,27 +81,27 @@ type scores struct {
 const firstStretch = 50
 
 // Run replays logs, each as a rank. It changes the tables.
-func Run(ctx context.Context, logs []*Table, o Options) (*Replayed, error) {
+func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 	if !(o.Skip >= 0 && o.Skip < 1) {
 		return nil, fmt.Errorf("%w: %v, want at least 0 and less than 1", ErrFraction, o.Skip)
 	}
 	if o.Progress == nil {
 		o.Progress = func(int) {}
 	}
-	r, s := &Replayed{}, &scores{}
+	r, s := &Outcome{}, &scores{}
 	var busy time.Duration
 	events := 0
 	for rank, t := range logs {
 		if t.Len() == 0 {
 			return nil, fmt.Errorf("%s: %w", t.Name, ErrNoRuns)
 		}
-		h := &heard{}
+		h := &runRecorder{}
 		h.grow(t.Len())
 		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
 		f := newFeed(t)
 		online := session.New(session.Options{
 			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: event.Upstream, Model: perfmodel.New(o.Model),
-			Clock: f.clock, Symbol: f.symbol, Each: h.add,
+			Clock: f.clock, Symbol: f.symbol, OnRun: h.add,
 		})
 		before := r.Tasks
 		started := o.Now()
@@ -135,8 +135,8 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Replayed, error) {
 func result(e *summary.Errors, of int) Result {
 	return Result{
 		Train: max(0, of-e.Count()), Test: e.Count(),
-		MAE: summary.FigureOf(e.MAE()), MAPE: summary.FigureOf(e.MAPE()), MedianAPE: summary.FigureOf(e.MedianAPE()),
-		R2: summary.FigureOf(e.R2()), WAPE: summary.FigureOf(e.WAPE()), Coverage: summary.FigureOf(e.Coverage()),
+		MAE: summary.NewFigure(e.MAE()), MAPE: summary.NewFigure(e.MAPE()), MedianAPE: summary.NewFigure(e.MedianAPE()),
+		R2: summary.NewFigure(e.R2()), WAPE: summary.NewFigure(e.WAPE()), Coverage: summary.NewFigure(e.Coverage()),
 	}
 }
 
@@ -147,7 +147,7 @@ func (s *scores) curve() []Point {
 		p := Point{From: from, To: min(to, s.longest)}
 		if i < len(s.stretches) {
 			e := &s.stretches[i]
-			p.Test, p.MAPE, p.MedianAPE = e.Count(), summary.FigureOf(e.MAPE()), summary.FigureOf(e.MedianAPE())
+			p.Test, p.MAPE, p.MedianAPE = e.Count(), summary.NewFigure(e.MAPE()), summary.NewFigure(e.MedianAPE())
 		}
 		points = append(points, p)
 	}
@@ -166,8 +166,8 @@ func (s *scores) stretch(run int) *summary.Errors {
 	return &s.stretches[i]
 }
 
-// heard holds the runs of a log with their predictions, by column.
-type heard struct {
+// runRecorder holds the runs of a log with their predictions, by column.
+type runRecorder struct {
 	size, function   []uint32
 	start, seconds   []float64
 	value, low, high []float64 // of value 0 without a prediction
@@ -181,7 +181,7 @@ type footprint struct {
 	hash     uint64
 }
 
-func (h *heard) grow(n int) {
+func (h *runRecorder) grow(n int) {
 	h.size, h.function = make([]uint32, 0, n), make([]uint32, 0, n)
 	h.sizes, h.functions = map[footprint]uint32{}, map[*perfmodel.Entry]uint32{}
 	for _, column := range []*[]float64{&h.start, &h.seconds, &h.value, &h.low, &h.high} {
@@ -189,7 +189,7 @@ func (h *heard) grow(n int) {
 	}
 }
 
-func (h *heard) add(f *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
+func (h *runRecorder) add(f *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
 	function := number(h.functions, f.Entry())
 	size := number(h.sizes, footprint{function, f.Hash()})
 	h.function, h.size = append(h.function, function), append(h.size, size)
@@ -208,7 +208,7 @@ func number[K comparable](known map[K]uint32, key K) uint32 {
 }
 
 // order returns the runs in the order of a time.
-func (h *heard) order(at func(run uint32) float64) []uint32 {
+func (h *runRecorder) order(at func(run uint32) float64) []uint32 {
 	order := make([]uint32, len(h.start))
 	for i := range order {
 		order[i] = uint32(i)
@@ -219,10 +219,10 @@ func (h *heard) order(at func(run uint32) float64) []uint32 {
 
 // score scores the predictions and the rules on every run, with what had ended when it
 // started.
-func (s *scores) score(h *heard, o Options) {
+func (s *scores) score(h *runRecorder, o Options) {
 	end := func(i uint32) float64 { return h.start[i] + h.seconds[i] }
 	ended, begun := h.order(end), h.order(func(i uint32) float64 { return h.start[i] })
-	known := rules{sizes: make([]past, len(h.sizes)), functions: make([]past, len(h.functions)), scores: s.rules}
+	known := rules{sizes: make([]pastRuns, len(h.sizes)), functions: make([]pastRuns, len(h.functions)), scores: s.rules}
 	s.longest = max(s.longest, len(begun))
 	skip := int(o.Skip * float64(len(begun)))
 	for place, i := range begun {

@@ -94,7 +94,7 @@ func TestFrequency(t *testing.T) {
 }
 
 // play replays a log in the CSV layout.
-func play(t *testing.T, text string) *replay.Replayed {
+func play(t *testing.T, text string) *replay.Outcome {
 	t.Helper()
 	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatCSV})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // the forecasts.
 type iterations struct {
 	model     *forecast.Model // nil before two loads
-	before    float64         // the first load
-	next      float64         // forecast of the iteration under way; 0 where there is none
+	firstLoad float64         // the first load
+	forecast  float64         // forecast of the iteration under way; 0 where there is none
 	forecasts []float64       // of the complete ones
 	errors    summary.Errors
 }
@@ -18,17 +18,17 @@ type iterations struct {
 // add takes the load of the iteration that is complete. One without a task is no
 // load.
 func (it *iterations) add(load float64) {
-	it.forecasts = append(it.forecasts, it.next)
-	it.errors.Add(it.next, load)
+	it.forecasts = append(it.forecasts, it.forecast)
+	it.errors.Add(it.forecast, load)
 	switch {
 	case it.model != nil:
 		_ = it.model.Observe(load)
-	case it.before > 0:
-		it.model, _ = forecast.Fit([]float64{it.before, load}, forecast.Options{})
+	case it.firstLoad > 0:
+		it.model, _ = forecast.Fit([]float64{it.firstLoad, load}, forecast.Options{})
 	default:
-		it.before = load
+		it.firstLoad = load
 	}
 	if it.model != nil {
-		it.next = it.model.Next()
+		it.forecast = it.model.Next()
 	}
 }

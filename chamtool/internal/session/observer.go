@@ -15,86 +15,88 @@ import (
 type observer Session
 
 // Function returns the first address of the function at an address.
-func (o *observer) Function(address uint64) uint64 { return (*Session)(o).function(address).first }
+func (o *observer) Function(address uint64) uint64 {
+	return (*Session)(o).function(address).firstAddress
+}
 
 // Created finds the task's function and footprint, and what is known of it now.
-func (o *observer) Created(t *task.Task[mark], sizes []int64) {
+func (o *observer) Created(t *task.Task[taskState], sizes []int64) {
 	s := (*Session)(o)
 	f := s.functionOf(t)
 	if r := s.span(t.Iteration); t.Created > 0 && r != nil {
 		r.Created++
 	}
-	if s.o.Dialect == event.OpenMP {
+	if s.options.Dialect == event.OpenMP {
 		sizes = f.varied.features(sizes)
 	}
-	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
-	if f.entry.Ready(t.Mark.footprint) {
-		t.Mark.predicted = f.entry.PredictShared(t.Mark.footprint)
-		t.Mark.first = t.Mark.predicted.Value
+	t.State = taskState{function: f, footprint: f.entry.Footprint(sizes)}
+	if f.entry.Ready(t.State.footprint) {
+		t.State.predicted = f.entry.PredictShared(t.State.footprint)
+		t.State.createdSeconds = t.State.predicted.Value
 	}
 }
 
 // Started predicts the task with what is known when it starts. If later runs were reported
 // already, the prediction from its creation remains.
-func (o *observer) Started(t *task.Task[mark], late bool) {
-	s, m := (*Session)(o), &t.Mark
+func (o *observer) Started(t *task.Task[taskState], late bool) {
+	s, m := (*Session)(o), &t.State
 	if m.function != nil && !late {
 		s.predictTask(t)
 	}
 }
 
 // predictTask predicts the task, if its function has a model.
-func (s *Session) predictTask(t *task.Task[mark]) {
-	m := &t.Mark
+func (s *Session) predictTask(t *task.Task[taskState]) {
+	m := &t.State
 	if !m.function.entry.Ready(m.footprint) {
 		return
 	}
-	if len(s.spare) == 0 {
-		s.spare = append(s.spare, new(perfmodel.Prediction))
+	if len(s.sparePredictions) == 0 {
+		s.sparePredictions = append(s.sparePredictions, new(perfmodel.Prediction))
 	}
-	last := len(s.spare) - 1
-	m.predicted = m.function.entry.PredictAt(m.footprint, s.moment(t), s.spare[last])
-	if m.own = m.predicted == s.spare[last]; m.own {
-		s.spare = s.spare[:last]
+	last := len(s.sparePredictions) - 1
+	m.predicted = m.function.entry.PredictAt(m.footprint, s.moment(t), s.sparePredictions[last])
+	if m.exclusive = m.predicted == s.sparePredictions[last]; m.exclusive {
+		s.sparePredictions = s.sparePredictions[:last]
 	}
 }
 
 // moment returns what is known of a task in addition to its function and sizes.
-func (s *Session) moment(t *task.Task[mark]) perfmodel.Moment {
-	mhz, _ := s.freq.MHz(t.Core) // 0 where it is not known
+func (s *Session) moment(t *task.Task[taskState]) perfmodel.Moment {
+	mhz, _ := s.frequencies.MHz(t.Core) // 0 where it is not known
 	return perfmodel.Moment{Created: t.Created, MHz: mhz, Worker: t.Lane + 1, Iteration: t.Iteration + 1}
 }
 
 // Ended scores what was predicted of the run, learns from the run and logs it.
-func (o *observer) Ended(t *task.Task[mark], r task.Run) {
-	s, m := (*Session)(o), &t.Mark
+func (o *observer) Ended(t *task.Task[taskState], r task.Run) {
+	s, m := (*Session)(o), &t.State
 	f := m.function
 	if f == nil {
 		return
 	}
-	s.seconds += r.Seconds
-	s.ended++
+	s.bodySeconds += r.Seconds
+	s.runs++
 	if !(r.Seconds > 0) {
 		s.tooShort++
 	}
 	s.load(r.Iteration, r.Seconds)
 	p := m.predicted
 	if p == nil {
-		p = &s.nothing
+		p = &s.noPrediction
 	}
 	if p.Value > 0 {
 		if miss, ok := s.errors.Add(p.Value, r.Seconds); ok {
-			f.judged++
-			f.relative += miss
+			f.scored++
+			f.relativeErrors += miss
 		}
 	}
-	if s.o.Each != nil {
-		s.o.Each(m.footprint, *p, r)
+	if s.options.OnRun != nil {
+		s.options.OnRun(m.footprint, *p, r)
 	}
 	f.entry.ObserveAt(m.footprint, s.moment(t), p, r.Seconds)
 	s.log(t, p, &r)
-	if m.own {
-		s.spare = append(s.spare, p)
+	if m.exclusive {
+		s.sparePredictions = append(s.sparePredictions, p)
 	}
 }
 
@@ -110,12 +112,12 @@ func (s *Session) load(iteration int, seconds float64) {
 	s.loads[i] += seconds
 }
 
-func (s *Session) log(t *task.Task[mark], p *perfmodel.Prediction, r *task.Run) {
+func (s *Session) log(t *task.Task[taskState], p *perfmodel.Prediction, r *task.Run) {
 	if len(s.logs) == 0 {
 		return
 	}
 	row := task.Row{Iteration: r.Iteration, Task: t.Token, Lane: r.Lane, Flag: t.Flag.String(), Core: r.Core, Start: r.StartSeconds, Seconds: r.Seconds}
-	if mhz, known := s.freq.MHz(r.Core); known {
+	if mhz, known := s.frequencies.MHz(r.Core); known {
 		row.MHz = &mhz
 	}
 	if r.QueueSeconds >= 0 {
@@ -124,7 +126,7 @@ func (s *Session) log(t *task.Task[mark], p *perfmodel.Prediction, r *task.Run) 
 	if r.CPUSeconds >= 0 {
 		row.CPU = &r.CPUSeconds
 	}
-	m := &t.Mark
+	m := &t.State
 	if p.Value > 0 {
 		row.Predicted = &p.Value
 	}
@@ -137,13 +139,13 @@ func (s *Session) log(t *task.Task[mark], p *perfmodel.Prediction, r *task.Run) 
 		text.predicted = task.PredictedText(text.predicted[:0], &row)
 		text.digits = bytes.IndexByte(text.predicted, ',')
 	}
-	first := s.first[:0]
+	first := s.rowText[:0]
 	switch {
-	case m.first == p.Value:
+	case m.createdSeconds == p.Value:
 		first = text.predicted[:text.digits]
-	case m.first > 0:
-		first = task.SecondsText(first, m.first)
-		s.first = first
+	case m.createdSeconds > 0:
+		first = task.SecondsText(first, m.createdSeconds)
+		s.rowText = first
 	}
 	with := task.Texts{Entry: m.function.text, Predicted: text.predicted, First: first}
 	for i, l := range s.logs {
@@ -155,22 +157,22 @@ func (s *Session) log(t *task.Task[mark], p *perfmodel.Prediction, r *task.Run) 
 }
 
 // count counts a run that the log has no room for.
-func (s *Session) count(function string, t *task.Task[mark], r *task.Run) {
-	if s.beyond == nil {
-		s.beyond = &summary.Beyond{}
+func (s *Session) count(function string, t *task.Task[taskState], r *task.Run) {
+	if s.unlogged == nil {
+		s.unlogged = &summary.Unlogged{}
 	}
 	remote := t.Flag != event.Local
-	s.beyond.Add(function, r.Lane, r.Seconds, remote)
+	s.unlogged.Add(function, r.Lane, r.Seconds, remote)
 	if span := s.span(r.Iteration); span != nil {
-		if span.Beyond == nil {
-			span.Beyond = &summary.Tasks{}
+		if span.Unlogged == nil {
+			span.Unlogged = &summary.Tasks{}
 		}
-		span.Beyond.Add(r.Seconds, remote)
+		span.Unlogged.Add(r.Seconds, remote)
 	}
 }
 
 // texts returns the texts of the footprint, which are made once.
-func (m *mark) texts() *texts {
+func (m *taskState) texts() *texts {
 	t, ok := m.footprint.Mark.(*texts)
 	if !ok {
 		t = &texts{}
@@ -184,29 +186,29 @@ func (m *mark) texts() *texts {
 
 // span returns the round of an iteration, nil beyond those that are listed.
 func (s *Session) span(iteration int) *summary.Round {
-	if iteration >= mostSpans {
+	if iteration >= maxRounds {
 		return nil
 	}
-	for len(s.spans) <= iteration {
-		s.spans = append(s.spans, summary.Round{})
+	for len(s.roundSummaries) <= iteration {
+		s.roundSummaries = append(s.roundSummaries, summary.Round{})
 	}
-	return &s.spans[iteration]
+	return &s.roundSummaries[iteration]
 }
 
-// mostSpans bounds a summary to about two megabytes.
-const mostSpans = 20_000
+// maxRounds bounds a summary to about two megabytes.
+const maxRounds = 20_000
 
 // Excluded takes a task out of the creations of its iteration.
-func (o *observer) Excluded(t *task.Task[mark]) {
+func (o *observer) Excluded(t *task.Task[taskState]) {
 	if r := (*Session)(o).span(t.Iteration); t.Created > 0 && r != nil {
 		r.Created--
 	}
 }
 
-// Given counts a task that was sent away.
-func (o *observer) Given(iteration int) {
+// Sent counts a task that was sent away.
+func (o *observer) Sent(iteration int) {
 	if r := (*Session)(o).span(iteration); r != nil {
-		r.Given++
+		r.Sent++
 	}
 }
 
@@ -224,8 +226,8 @@ func (o *observer) Waited(iteration int, seconds float64) {
 	}
 }
 
-// Ticked keeps when the iteration ended.
-func (o *observer) Ticked(iteration int, at float64) {
+// IterationEnded keeps when the iteration ended.
+func (o *observer) IterationEnded(iteration int, at float64) {
 	if r := (*Session)(o).span(iteration); r != nil {
 		r.End = at
 		graph, ok := o.tracker.Graph()
@@ -237,14 +239,14 @@ func (o *observer) Ticked(iteration int, at float64) {
 	}
 }
 
-// Iterated closes the iteration's load. Iterations come in order.
-func (o *observer) Iterated(int) {
+// IterationReported closes the iteration's load. Iterations come in order.
+func (o *observer) IterationReported(int) {
 	s := (*Session)(o)
 	s.load(s.rounds, 0)
 	s.history = append(s.history, s.loads[0])
 	s.iterations.add(s.loads[0])
 	s.loads = slices.Delete(s.loads, 0, 1)
-	if s.rounds++; s.rounds == s.o.Config.FirstFitRounds {
+	if s.rounds++; s.rounds == s.options.Config.FirstFitRounds {
 		for _, f := range s.order {
 			f.entry.Hold(false)
 		}
@@ -253,14 +255,14 @@ func (o *observer) Iterated(int) {
 
 // Announced is called if the patched library predicts each task.
 func (o *observer) Announced(iteration int, entry uint64, sizes []int64) {
-	if iteration < o.announcing {
+	if iteration < o.announcedIteration {
 		return // a slower ring's; its iteration is over
 	}
-	if iteration > o.announcing {
-		o.announcing, o.announced = iteration, o.announced[:0]
+	if iteration > o.announcedIteration {
+		o.announcedIteration, o.announced = iteration, o.announced[:0]
 	}
 	f := (*Session)(o).function(entry)
-	o.announced = append(o.announced, mark{function: f, footprint: f.entry.Footprint(sizes)})
+	o.announced = append(o.announced, taskState{function: f, footprint: f.entry.Footprint(sizes)})
 }
 
 // Loaded is called by the patched library.

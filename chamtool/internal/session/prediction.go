@@ -28,10 +28,10 @@ func (s *Session) Threads() int {
 }
 
 func (s *Session) meanSeconds() float64 {
-	if s.ended == 0 {
+	if s.runs == 0 {
 		return unknownSeconds
 	}
-	return s.seconds / float64(s.ended)
+	return s.bodySeconds / float64(s.runs)
 }
 
 // Seconds are the predicted times of queued tasks, by token. A task that
@@ -44,14 +44,14 @@ func (s *Session) Seconds(tokens []uint64, list func() []*event.Ring) []float64 
 	s.drain(list())
 	out := make([]float64, len(tokens))
 	for i, token := range tokens {
-		if t := s.tracker.Task(token); t != nil && t.Mark.function != nil {
-			out[i] = s.predict(t.Mark)
+		if t := s.tracker.Task(token); t != nil && t.State.function != nil {
+			out[i] = s.predict(t.State)
 		}
 	}
 	return out
 }
 
-func (s *Session) predict(m mark) float64 {
+func (s *Session) predict(m taskState) float64 {
 	p, err := m.function.entry.Predict(m.footprint)
 	if err != nil {
 		return s.meanSeconds()
@@ -83,7 +83,7 @@ func (s *Session) Loads(list func() []*event.Ring) []float64 {
 func (s *Session) iterationLoads() []float64 {
 	loads := s.history
 	if len(s.patchedLoads) > 0 {
-		loads = single(s.patchedLoads, s.history)
+		loads = perIteration(s.patchedLoads, s.history)
 	}
 	out := make([]float64, 0, len(loads))
 	for _, l := range loads {
@@ -94,10 +94,10 @@ func (s *Session) iterationLoads() []float64 {
 	return out
 }
 
-// single returns the loads from the library in the order of iterations. A library may report
+// perIteration returns the loads from the library in the order of iterations. A library may report
 // loads added up since the start: the measured loads show which. An iteration without a load
 // counts as the mean of the gap.
-func single(patchedLoads map[int]float64, measured []float64) []float64 {
+func perIteration(patchedLoads map[int]float64, measured []float64) []float64 {
 	each, differences := make([]float64, 0, len(patchedLoads)), make([]float64, 0, len(patchedLoads))
 	offEach, offDifferences := 0.0, 0.0
 	order := slices.Sorted(maps.Keys(patchedLoads))
@@ -121,12 +121,12 @@ func single(patchedLoads map[int]float64, measured []float64) []float64 {
 // ended, or the one that the configuration waits for, it is nothing.
 func (s *Session) Forecast(n int, list func() []*event.Ring) []float64 {
 	loads := s.Loads(list)
-	if len(loads) < s.o.Config.FirstFitRounds {
+	if len(loads) < s.options.Config.FirstFitRounds {
 		return nil
 	}
 	m, err := forecast.Fit(loads, forecast.Options{Kind: forecast.Auto})
 	if err != nil {
 		return nil
 	}
-	return m.Ahead(n)
+	return m.Forecast(n)
 }

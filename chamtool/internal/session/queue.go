@@ -17,13 +17,13 @@ type Queue struct {
 	at      time.Time
 }
 
-// fresh bounds the age of predictions of an unchanged queue.
-const fresh = 50 * time.Millisecond
+// maxAge bounds the age of predictions of an unchanged queue.
+const maxAge = 50 * time.Millisecond
 
 // Seconds is the session's method of the same name, called again if the queue changed or the
 // answer is old. The slice belongs to the queue.
 func (q *Queue) Seconds(tokens []uint64, now time.Time, list func() []*event.Ring) []float64 {
-	if !slices.Equal(tokens, q.tokens) || now.Sub(q.at) > fresh {
+	if !slices.Equal(tokens, q.tokens) || now.Sub(q.at) > maxAge {
 		q.seconds = q.Session.Seconds(tokens, list)
 		q.tokens, q.at = append(q.tokens[:0], tokens...), now
 	}

@@ -34,9 +34,9 @@ type Options struct {
 	// Body names the construct whose body the function at an address is, and the build; "" if
 	// the function does not tell. Nil tells of none.
 	Body func(address uint64) (name, build string)
-	// Each is called with every run and its prediction, which has no value if nothing was known
+	// OnRun is called with every run and its prediction, which has no value if nothing was known
 	// yet; nil is not called.
-	Each func(f *perfmodel.Footprint, predicted perfmodel.Prediction, r task.Run)
+	OnRun func(f *perfmodel.Footprint, predicted perfmodel.Prediction, r task.Run)
 	// Create opens a log for writing; nil writes none.
 	Create func(name string) (io.WriteCloser, error)
 }
@@ -44,49 +44,49 @@ type Options struct {
 // Session is the online path of one rank. Its methods may be called from many
 // goroutines; one at a time does the work.
 type Session struct {
-	mu           sync.Mutex
-	o            Options
-	clock        task.Clock
-	tracker      *task.Tracker[mark]
-	model        *perfmodel.Model
-	byEntry      map[uint64]*function
-	bodies       map[body]*function
-	lastFunction *function // the last one looked up, at lastAddress
-	lastAddress  uint64
-	byName       map[string]*function
-	order        []*function
-	logs         []*logFile
-	iterations   iterations
-	first        []byte                  // text of the row at hand
-	nothing      perfmodel.Prediction    // predicted, where nothing was
-	spare        []*perfmodel.Prediction // room for predictions of one task
-	freq         event.Frequencies
-	errors       summary.Errors
-	loads        []float64       // of the iterations under way, from number rounds on
-	history      []float64       // loads of complete iterations, in order
-	patchedLoads map[int]float64 // loads of iterations from the patched library
-	announced    []mark          // tasks of the iteration under way, patched library only
-	announcing   int             // that iteration
-	ended        int             // runs
-	tooShort     int             // of them, runs that began and ended at one reading of the clock
-	seconds      float64         // in task bodies
-	cpu          time.Duration
-	rounds       int
-	spans        []summary.Round // of the iterations, as far as they are distinguished
-	beyond       *summary.Beyond // runs that the first log has no room for, or that came faster than they were read
-	unread       []unreadRing    // by ring
-	graph        task.Graph      // of all iterations so far
-	warnings     []string
-	closed       bool
+	mu                 sync.Mutex
+	options            Options
+	clock              task.Clock
+	tracker            *task.Tracker[taskState]
+	model              *perfmodel.Model
+	byEntry            map[uint64]*function
+	bodies             map[body]*function
+	lastFunction       *function // the last one looked up, at lastAddress
+	lastAddress        uint64
+	byName             map[string]*function
+	order              []*function
+	logs               []*logFile
+	iterations         iterations
+	rowText            []byte                  // text of the row at hand
+	noPrediction       perfmodel.Prediction    // predicted, where nothing was
+	sparePredictions   []*perfmodel.Prediction // room for predictions of one task
+	frequencies        event.Frequencies
+	errors             summary.Errors
+	loads              []float64       // of the iterations under way, from number rounds on
+	history            []float64       // loads of complete iterations, in order
+	patchedLoads       map[int]float64 // loads of iterations from the patched library
+	announced          []taskState     // tasks of the iteration under way, patched library only
+	announcedIteration int             // that iteration
+	runs               int             // runs
+	tooShort           int             // of them, runs that began and ended at one reading of the clock
+	bodySeconds        float64         // in task bodies
+	cpu                time.Duration
+	rounds             int
+	roundSummaries     []summary.Round   // of the iterations, as far as they are distinguished
+	unlogged           *summary.Unlogged // runs that the first log has no room for, or that came faster than they were read
+	unread             []unreadRing      // by ring
+	graph              task.Graph        // of all iterations so far
+	warnings           []string
+	closed             bool
 }
 
-// mark holds the session's state of a task.
-type mark struct {
-	function  *function
-	footprint *perfmodel.Footprint
-	predicted *perfmodel.Prediction // before it started; nil where nothing was
-	first     float64               // the value when it was created, in seconds
-	own       bool                  // predicted belongs to this task alone, and is reused
+// taskState holds the session's state of a task.
+type taskState struct {
+	function       *function
+	footprint      *perfmodel.Footprint
+	predicted      *perfmodel.Prediction // before it started; nil where nothing was
+	createdSeconds float64               // the value when it was created, in seconds
+	exclusive      bool                  // predicted belongs to this task alone, and is reused
 }
 
 // body is a construct and the function that a compiler made of it.
@@ -94,18 +94,18 @@ type body struct{ entry, address uint64 }
 
 // function is a task function.
 type function struct {
-	name     string
-	first    uint64 // the first of its addresses
-	entry    *perfmodel.Entry
-	text     []byte
-	varied   varied  // of its tasks' integers, where the program speaks OpenMP
-	judged   int     // runs that were predicted
-	relative float64 // sum of their |predicted - actual| / actual
+	name           string
+	firstAddress   uint64 // the first of its addresses
+	entry          *perfmodel.Entry
+	text           []byte
+	varied         variedSizes // of its tasks' integers, where the program speaks OpenMP
+	scored         int         // runs that were predicted
+	relativeErrors float64     // sum of their |predicted - actual| / actual
 }
 
 // mape is the mean error of the function's predictions in percent, NaN without
 // any.
-func (f *function) mape() float64 { return 100 * f.relative / float64(f.judged) }
+func (f *function) mape() float64 { return 100 * f.relativeErrors / float64(f.scored) }
 
 // texts holds the log's texts of a footprint: its sizes in each layout, and the last
 // prediction, which many runs share.
@@ -126,11 +126,11 @@ type logFile struct {
 // New returns a session. It opens the logs; one that cannot be opened is a
 // warning.
 func New(o Options) *Session {
-	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, bodies: map[body]*function{}, byName: map[string]*function{}, patchedLoads: map[int]float64{}}
+	s := &Session{options: o, model: o.Model, byEntry: map[uint64]*function{}, bodies: map[body]*function{}, byName: map[string]*function{}, patchedLoads: map[int]float64{}}
 	if s.model == nil {
 		s.model = perfmodel.New(perfmodel.Options{Serve: o.Config.Model, FirstFit: o.Config.FirstFitTasks})
 	}
-	s.tracker = task.NewTracker[mark]((*observer)(s), &s.clock)
+	s.tracker = task.NewTracker[taskState]((*observer)(s), &s.clock)
 	s.clock.Show(o.Clock())
 	if o.Create == nil {
 		return s
@@ -158,19 +158,19 @@ func (s *Session) open(format string) {
 	case "tab":
 		layout = task.Tab
 	case "parquet":
-		if slices.Contains(s.o.Config.LogFormats, "csv") {
+		if slices.Contains(s.options.Config.LogFormats, "csv") {
 			return // made of the CSV when the run ends
 		}
 		format = "csv"
 	}
-	name := LogName(s.o.Rank, format)
-	f, err := s.o.Create(name)
+	name := LogName(s.options.Rank, format)
+	f, err := s.options.Create(name)
 	if err != nil {
 		s.warn(fmt.Errorf("no log: %w", err))
 		return
 	}
 	w := task.NewWriter(f, layout)
-	w.SetLimit(s.o.Config.LogMegabytes * 1_000_000)
+	w.SetLimit(s.options.Config.LogMegabytes * 1_000_000)
 	s.logs = append(s.logs, &logFile{name, layout, f, w})
 }
 
@@ -214,13 +214,13 @@ func (s *Session) drain(rings []*event.Ring) int {
 		return 0
 	}
 	defer s.spend()()
-	ticks, ns := s.o.Clock()
+	ticks, ns := s.options.Clock()
 	s.clock.Show(ticks, ns)
 	if !s.clock.Ready() {
 		return 0 // its rate is known in a moment
 	}
 	cut := uint64(math.MaxUint64)
-	if s.o.Dialect == event.OpenMP {
+	if s.options.Dialect == event.OpenMP {
 		cut = ticks
 	}
 	events := s.tracker.DrainUntil(rings, cut)
@@ -230,11 +230,11 @@ func (s *Session) drain(rings []*event.Ring) int {
 
 // spend adds the CPU time until the returned function is called.
 func (s *Session) spend() func() {
-	if s.o.CPUTime == nil {
+	if s.options.CPUTime == nil {
 		return func() {}
 	}
-	before := s.o.CPUTime()
-	return func() { s.cpu += max(0, s.o.CPUTime()-before) }
+	before := s.options.CPUTime()
+	return func() { s.cpu += max(0, s.options.CPUTime()-before) }
 }
 
 // Flush writes what is buffered of the logs.
@@ -257,7 +257,7 @@ func (s *Session) flush() {
 func (s *Session) SetFrequency(f event.Frequencies) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.freq = f
+	s.frequencies = f
 }
 
 // Learned returns what the session's models learned since the last call, with the time now.
@@ -306,30 +306,30 @@ func (s *Session) iterationLines() {
 }
 
 func (s *Session) summary() *summary.Summary {
-	ticks, _ := s.o.Clock()
+	ticks, _ := s.options.Clock()
 	out := &summary.Summary{
-		Rank: s.o.Rank, Ranks: s.o.Ranks, Dialect: s.o.Dialect.String(), Balance: string(s.o.Config.Balance),
+		Rank: s.options.Rank, Ranks: s.options.Ranks, Dialect: s.options.Dialect.String(), Balance: string(s.options.Config.Balance),
 		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds, Counts: s.tracker.Counts(),
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
-		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.seconds, Warnings: slices.Clone(s.warnings),
+		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.bodySeconds, Warnings: slices.Clone(s.warnings),
 	}
 	out.Tree, out.Critical = s.tracker.Tree(), s.critical()
 	out.Score(&s.errors)
 	out.Forecast(&s.iterations.errors)
-	if s.seconds > 0 {
-		out.ToolCPUPercent = 100 * s.cpu.Seconds() / s.seconds
+	if s.bodySeconds > 0 {
+		out.ToolCPUPercent = 100 * s.cpu.Seconds() / s.bodySeconds
 	}
 	for _, l := range s.logs {
 		out.RowsLost += l.w.Lost()
 	}
-	out.Rounds, out.Beyond = slices.Clone(s.spans[:min(s.rounds, len(s.spans))]), s.beyond
+	out.Rounds, out.Unlogged = slices.Clone(s.roundSummaries[:min(s.rounds, len(s.roundSummaries))]), s.unlogged
 	for _, f := range s.order {
 		if f.entry.Overturned() {
 			out.Warnings = append(out.Warnings, f.name+": dropped the runs kept from earlier programs, since they predicted badly")
 		}
 		out.Entries = append(out.Entries, summary.FunctionModel{
 			Name: f.name, Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),
-			Outliers: f.entry.Outliers(), MAPE: summary.FigureOf(f.mape()),
+			Outliers: f.entry.Outliers(), MAPE: summary.NewFigure(f.mape()),
 		})
 	}
 	return out
@@ -371,8 +371,8 @@ func (s *Session) function(address uint64) *function {
 
 func (s *Session) newFunction(address uint64) *function {
 	name, build := fmt.Sprintf("%#x", address), ""
-	if s.o.Symbol != nil {
-		if known, of := s.o.Symbol(address); known != "" {
+	if s.options.Symbol != nil {
+		if known, of := s.options.Symbol(address); known != "" {
 			name, build = known, of
 		}
 	}
@@ -386,8 +386,8 @@ func (s *Session) newFunction(address uint64) *function {
 func (s *Session) named(key, name string, address uint64) *function {
 	f := s.byName[key]
 	if f == nil {
-		f = &function{name: name, first: address, entry: s.model.Entry(key), text: task.EntryText(name)}
-		f.entry.Hold(s.rounds < s.o.Config.FirstFitRounds)
+		f = &function{name: name, firstAddress: address, entry: s.model.Entry(key), text: task.EntryText(name)}
+		f.entry.Hold(s.rounds < s.options.Config.FirstFitRounds)
 		s.byName[key] = f
 		s.order = append(s.order, f)
 	}
@@ -396,8 +396,8 @@ func (s *Session) named(key, name string, address uint64) *function {
 
 // functionOf returns the function of a task. The return addresses of several constructs may have
 // one line; the functions that gcc makes of them have lines of their own.
-func (s *Session) functionOf(t *task.Task[mark]) *function {
-	if t.Body == 0 || s.o.Body == nil {
+func (s *Session) functionOf(t *task.Task[taskState]) *function {
+	if t.Body == 0 || s.options.Body == nil {
 		return s.function(t.Entry)
 	}
 	b := body{t.Entry, t.Body}
@@ -405,7 +405,7 @@ func (s *Session) functionOf(t *task.Task[mark]) *function {
 	if f != nil {
 		return f
 	}
-	if name, build := s.o.Body(t.Body); name != "" {
+	if name, build := s.options.Body(t.Body); name != "" {
 		f = s.named(perfmodel.Key(name, build), name, t.Entry)
 		s.byEntry[t.Entry] = f
 		s.lastFunction = nil

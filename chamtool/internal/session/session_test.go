@@ -310,7 +310,7 @@ func TestStep(t *testing.T) {
 		runs, after := 0, 0
 		s := session.New(session.Options{
 			Config: settings(t, nil), Clock: ticking(),
-			Each: func(_ *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
+			OnRun: func(_ *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
 				if runs++; runs > 1000 {
 					after++
 				}

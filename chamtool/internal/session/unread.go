@@ -52,16 +52,16 @@ func (s *Session) countConstruct(lane int, now, before event.Unread) {
 		name = s.function(now.Place).name
 	}
 	longest := s.clock.Between(0, now.Longest)
-	s.seconds += seconds
-	s.ended += n
-	if s.beyond == nil {
-		s.beyond = &summary.Beyond{}
+	s.bodySeconds += seconds
+	s.runs += n
+	if s.unlogged == nil {
+		s.unlogged = &summary.Unlogged{}
 	}
-	s.beyond.AddTasks(name, lane, n, seconds, longest)
+	s.unlogged.AddTasks(name, lane, n, seconds, longest)
 	if round != nil {
-		if round.Beyond == nil {
-			round.Beyond = &summary.Tasks{}
+		if round.Unlogged == nil {
+			round.Unlogged = &summary.Tasks{}
 		}
-		round.Beyond.AddTasks(n, seconds, longest)
+		round.Unlogged.AddTasks(n, seconds, longest)
 	}
 }

@@ -2,11 +2,11 @@ package session
 
 import "slices"
 
-// varied holds the numbers that differ between the tasks of one construct, and the
+// variedSizes holds the numbers that differ between the tasks of one construct, and the
 // distances between neighbours among them, which may be the bounds of a range. A number
 // gets its place when it first differs from the first task's, so places never move; it
 // counts as 0 in earlier tasks.
-type varied struct {
+type variedSizes struct {
 	first  []int64
 	places []place
 	out    []int64
@@ -19,20 +19,20 @@ type place struct {
 }
 
 // features returns the numbers and distances of a task; the next call overwrites them.
-func (v *varied) features(numbers []int64) []int64 {
+func (v *variedSizes) features(numbers []int64) []int64 {
 	if v.first == nil {
 		v.first = append([]int64{}, numbers...)
 	}
 	for i := range max(len(numbers), len(v.first)) {
-		if at(numbers, i) != at(v.first, i) && !slices.Contains(v.places, place{at: i, from: -1}) {
+		if element(numbers, i) != element(v.first, i) && !slices.Contains(v.places, place{at: i, from: -1}) {
 			v.add(i)
 		}
 	}
 	v.out = v.out[:0]
 	for _, p := range v.places {
-		x := at(numbers, p.at)
+		x := element(numbers, p.at)
 		if p.from >= 0 {
-			x -= at(numbers, p.from)
+			x -= element(numbers, p.from)
 		}
 		v.out = append(v.out, max(x, -x)) // a size has no sign
 	}
@@ -40,7 +40,7 @@ func (v *varied) features(numbers []int64) []int64 {
 }
 
 // add adds a number, and its distances from the nearest ones before and behind it.
-func (v *varied) add(i int) {
+func (v *variedSizes) add(i int) {
 	before, behind := -1, -1
 	for _, p := range v.places {
 		switch {
@@ -60,7 +60,7 @@ func (v *varied) add(i int) {
 	}
 }
 
-func at(numbers []int64, i int) int64 {
+func element(numbers []int64, i int) int64 {
 	if i < len(numbers) {
 		return numbers[i]
 	}

@@ -8,7 +8,7 @@ import (
 // Numbers that all tasks have alike take no place, and a place once taken stays. The
 // distance of a number from the nearest varied ones before and behind it counts too.
 func TestVaried(t *testing.T) {
-	var v varied
+	var v variedSizes
 	for _, tt := range []struct{ in, want []int64 }{
 		{[]int64{5, 1, 9}, nil},
 		{[]int64{5, 1, 9}, nil},

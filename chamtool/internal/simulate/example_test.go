@@ -11,13 +11,13 @@ import (
 )
 
 // Rank 0 ran twenty tasks of 10 ms, rank 1 none.
-func ExampleRecorded() {
+func ExampleForecastMakespans() {
 	busy := job.Rank{Log: &task.Log{}, Summary: &summary.Summary{Rounds: []summary.Round{{Created: 20, End: 0.2}}}}
 	idle := job.Rank{Rank: 1, Log: &task.Log{}, Summary: &summary.Summary{Rounds: []summary.Round{{End: 0.2}}}}
 	for n := range 20 {
 		busy.Log.Rows = append(busy.Log.Rows, task.Row{Flag: "local", Entry: "work", Start: 0.01 * float64(n), Seconds: 0.01})
 	}
-	forecasts, err := simulate.Recorded(context.Background(), &job.Job{Ranks: []job.Rank{busy, idle}}, simulate.Parameters{})
+	forecasts, err := simulate.ForecastMakespans(context.Background(), &job.Job{Ranks: []job.Rank{busy, idle}}, simulate.Parameters{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,12 +23,12 @@ type Forecast struct {
 	Recorded bool                   `json:"recorded"` // the logs are of a run under this policy, whose makespan is known
 }
 
-// Recorded plays the iterations of a job under each policy that the runtime or the
+// ForecastMakespans plays the iterations of a job under each policy that the runtime or the
 // tool has. What a rank created is its queue; what came to it goes back to the
 // ranks that gave tasks away. Played as it was recorded an iteration takes another
 // time than it took: by that share all policies are corrected, and the intervals
 // are of iterations drawn again, widened by machine.
-func Recorded(ctx context.Context, j *job.Job, p Parameters) ([]Forecast, error) {
+func ForecastMakespans(ctx context.Context, j *job.Job, p Parameters) ([]Forecast, error) {
 	rounds, moved, err := roundsOf(j)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func recorded(t *testing.T, moved int) *job.Job {
 					row(10+n, "remote", 0.01)
 				}
 			}
-			s.Rounds = append(s.Rounds, summary.Round{Created: 30 - 20*rank, Given: moved * (1 - rank), End: wall * float64(i+1)})
+			s.Rounds = append(s.Rounds, summary.Round{Created: 30 - 20*rank, Sent: moved * (1 - rank), End: wall * float64(i+1)})
 		}
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("chamtool_rank_%d.csv", rank)), []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
@@ -62,9 +62,9 @@ func recorded(t *testing.T, moved int) *job.Job {
 
 // From a run without moving and from one with, the makespan of both ways is told,
 // each corrected by what the recorded run took beyond its work.
-func TestRecorded(t *testing.T) {
+func TestForecastMakespans(t *testing.T) {
 	for _, moved := range []int{0, 14} {
-		forecasts, err := simulate.Recorded(t.Context(), recorded(t, moved), simulate.Parameters{})
+		forecasts, err := simulate.ForecastMakespans(t.Context(), recorded(t, moved), simulate.Parameters{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,12 +81,12 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func TestRecordedWithoutSummaries(t *testing.T) {
+func TestForecastMakespansWithoutSummaries(t *testing.T) {
 	j := recorded(t, 0)
 	for i := range j.Ranks {
 		j.Ranks[i].Summary = nil
 	}
-	if _, err := simulate.Recorded(t.Context(), j, simulate.Parameters{}); !errors.Is(err, simulate.ErrRecorded) {
+	if _, err := simulate.ForecastMakespans(t.Context(), j, simulate.Parameters{}); !errors.Is(err, simulate.ErrRecorded) {
 		t.Errorf("error %v, want ErrRecorded", err)
 	}
 }

@@ -47,7 +47,7 @@ type Summary struct {
 	ToolCPUPercent float64    `json:"tool_cpu_percent"` // of the CPU time of the tasks
 	TaskSeconds    float64    `json:"task_seconds"`
 	RowsLost       int        `json:"rows_lost"`  // log rows that could not be written
-	Beyond         *Beyond    `json:"beyond_log"` // nil if the log holds all rows
+	Unlogged       *Unlogged  `json:"unlogged"` // nil if the log holds all rows
 	Tree           *task.Tree `json:"tree"`       // nil if unknown
 	Critical       []PathPart `json:"critical_path"`
 
@@ -70,17 +70,17 @@ const (
 
 // Round is one iteration of a rank. It begins when the one before ends.
 type Round struct {
-	Created int         `json:"created"`         // tasks
-	Given   int         `json:"given"`           // of the tasks created in it, those sent to other ranks
-	Waiting float64     `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
-	End     float64     `json:"end_seconds"`     // since the tool started
-	Beyond  *Tasks      `json:"beyond_log,omitempty"`
-	Graph   *task.Graph `json:"graph,omitempty"` // nil if unknown
+	Created  int         `json:"created"`         // tasks
+	Sent     int         `json:"sent"`           // of the tasks created in it, those sent to other ranks
+	Waiting  float64     `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
+	End      float64     `json:"end_seconds"`     // since the tool started
+	Unlogged *Tasks      `json:"unlogged,omitempty"`
+	Graph    *task.Graph `json:"graph,omitempty"` // nil if unknown
 }
 
-// Beyond holds the tasks that the log has no rows of, since it reached its limit or they came
+// Unlogged holds the tasks that the log has no rows of, since it reached its limit or they came
 // faster than they were read.
-type Beyond struct {
+type Unlogged struct {
 	Tasks
 	Functions map[string]*Tasks `json:"functions"`
 	Threads   map[int]*Tasks    `json:"threads"` // by lane
@@ -112,21 +112,21 @@ func (t *Tasks) AddTasks(n int, seconds, longest float64) {
 }
 
 // Add counts a run of a function on a lane.
-func (b *Beyond) Add(function string, lane int, seconds float64, remote bool) {
+func (b *Unlogged) Add(function string, lane int, seconds float64, remote bool) {
 	for _, t := range b.kinds(function, lane) {
 		t.Add(seconds, remote)
 	}
 }
 
 // AddTasks counts n local runs of a function on a lane that took some seconds together.
-func (b *Beyond) AddTasks(function string, lane, n int, seconds, longest float64) {
+func (b *Unlogged) AddTasks(function string, lane, n int, seconds, longest float64) {
 	for _, t := range b.kinds(function, lane) {
 		t.AddTasks(n, seconds, longest)
 	}
 }
 
 // kinds returns the counts that a run of a function on a lane belongs to.
-func (b *Beyond) kinds(function string, lane int) [3]*Tasks {
+func (b *Unlogged) kinds(function string, lane int) [3]*Tasks {
 	if b.Functions == nil {
 		b.Functions, b.Threads = map[string]*Tasks{}, map[int]*Tasks{}
 	}
@@ -152,8 +152,8 @@ type FunctionModel struct {
 // Figure is a number that may not exist.
 type Figure float64
 
-// FigureOf returns v, or nil where it is not a finite number.
-func FigureOf(v float64) *Figure {
+// NewFigure returns v, or nil where it is not a finite number.
+func NewFigure(v float64) *Figure {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
@@ -172,11 +172,11 @@ func (f *Figure) String() string {
 // Score copies the figures of e.
 func (s *Summary) Score(e *Errors) {
 	s.Predicted = e.Count()
-	s.MAE, s.MAPE, s.MedianAPE, s.R2 = FigureOf(e.MAE()), FigureOf(e.MAPE()), FigureOf(e.MedianAPE()), FigureOf(e.R2())
+	s.MAE, s.MAPE, s.MedianAPE, s.R2 = NewFigure(e.MAE()), NewFigure(e.MAPE()), NewFigure(e.MedianAPE()), NewFigure(e.R2())
 }
 
 // Forecast copies the figures of the iterations.
-func (s *Summary) Forecast(e *Errors) { s.Forecasts, s.ForecastAPE = e.Count(), FigureOf(e.MAPE()) }
+func (s *Summary) Forecast(e *Errors) { s.Forecasts, s.ForecastAPE = e.Count(), NewFigure(e.MAPE()) }
 
 // Write writes the summary as indented JSON.
 func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }
@@ -215,7 +215,7 @@ func (s *Summary) lacking() string {
 	if n := s.open(); n > 0 {
 		text += fmt.Sprintf("; %s did not end", plural.Count(int(n), "task"))
 	}
-	if n := s.beyondLimit(); n > 0 {
+	if n := s.overLimit(); n > 0 {
 		text += fmt.Sprintf("; %s only counted by function, since the log is at its limit (CHAMTOOL_LOG_MEGABYTES)", plural.Count(n, "task"))
 	}
 	return text
@@ -229,12 +229,12 @@ func (s *Summary) open() uint64 {
 	return s.Created - min(s.Created, s.Ended+s.Cancelled)
 }
 
-// beyondLimit returns the number of tasks that the log had no room for.
-func (s *Summary) beyondLimit() int {
-	if s.Beyond == nil {
+// overLimit returns the number of tasks that the log had no room for.
+func (s *Summary) overLimit() int {
+	if s.Unlogged == nil {
 		return 0
 	}
-	return s.Beyond.Count - int(s.Unread)
+	return s.Unlogged.Count - int(s.Unread)
 }
 
 // ReadAll returns the summaries of all ranks of a run that began at a time; nil until all
@@ -256,19 +256,19 @@ func ReadAll(dir string, ranks int, began time.Time) []*Summary {
 	return all
 }
 
-// Together returns the text of [Summary.Short] for all ranks.
-func Together(all []*Summary) string {
+// CombinedLine returns the text of [Summary.Short] for all ranks.
+func CombinedLine(all []*Summary) string {
 	var sum Summary
 	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
 	for _, s := range all {
 		sum.Dropped, sum.RowsLost, sum.Unread, sum.Dialect = sum.Dropped+s.Dropped, sum.RowsLost+s.RowsLost, sum.Unread+s.Unread, s.Dialect
 		sum.Cancelled += s.Cancelled
 		sum.Incomplete, sum.Created, sum.Ended = sum.Incomplete+s.Incomplete, sum.Created+s.Created, sum.Ended+s.Ended
-		if s.Beyond != nil {
-			if sum.Beyond == nil {
-				sum.Beyond = &Beyond{}
+		if s.Unlogged != nil {
+			if sum.Unlogged == nil {
+				sum.Unlogged = &Unlogged{}
 			}
-			sum.Beyond.Count += s.Beyond.Count
+			sum.Unlogged.Count += s.Unlogged.Count
 		}
 		ended, predicted = ended+s.Ended, predicted+s.Predicted
 		if s.MedianAPE != nil {

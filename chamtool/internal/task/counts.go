@@ -7,7 +7,7 @@ type Counts struct {
 	Ended      uint64 `json:"ended"`        // bodies ended
 	Cancelled  uint64 `json:"cancelled"`    // of those created, discarded before they began
 	Remote     uint64 `json:"remote"`       // of those started, tasks that came from another rank
-	Given      uint64 `json:"given"`        // tasks sent to other ranks
+	Sent       uint64 `json:"sent"`         // tasks sent to other ranks
 	Dropped    uint64 `json:"dropped"`      // events lost because a ring was full, or for want of a ring
 	Unread     uint64 `json:"unread"`       // of those ended, tasks that came faster than they were read, and are only counted
 	Incomplete uint64 `json:"incomplete"`   // starts and ends whose other half is missing, and runs whose creation is
@@ -30,9 +30,9 @@ func (t *Tracker[M]) Counts() Counts {
 	return c
 }
 
-// mostOpen bounds the tasks that are kept as open although they have ended: their end was
+// maxOpen bounds the tasks that are kept as open although they have ended: their end was
 // dropped or only counted.
-const mostOpen = 1 << 14
+const maxOpen = 1 << 14
 
 // forget closes the oldest open tasks but those that run, until at most a number are open.
 func (t *Tracker[M]) forget(most int) int {

@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// peeked is the number of bytes of a file that determine its format.
-const peeked = 1 << 16
+// formatPrefix is the number of bytes of a file that determine its format.
+const formatPrefix = 1 << 16
 
 const byteOrderMark = "\uFEFF"
 
 // unpacked undoes what a file is packed with and looks at its first line.
 func unpacked(r io.Reader) (whole *bufio.Reader, first string, err error) {
-	whole = bufio.NewReaderSize(r, peeked)
+	whole = bufio.NewReaderSize(r, formatPrefix)
 	if magic, _ := whole.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		inner, err := gzip.NewReader(whole)
 		if err != nil {
 			return nil, "", err
 		}
-		whole = bufio.NewReaderSize(inner, peeked)
+		whole = bufio.NewReaderSize(inner, formatPrefix)
 	}
 	if mark, _ := whole.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = whole.Discard(len(mark))
 	}
-	head, err := whole.Peek(peeked)
+	head, err := whole.Peek(formatPrefix)
 	if err != nil && err != io.EOF {
 		return nil, "", err
 	}

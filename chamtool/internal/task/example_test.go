@@ -15,10 +15,10 @@ func (printer) Created(t *task.Task[struct{}], sizes []int64) { fmt.Println("cre
 func (printer) Started(*task.Task[struct{}], bool)            {}
 func (printer) Announced(int, uint64, []int64)                {}
 func (printer) Waited(int, float64)                           {}
-func (printer) Ticked(int, float64)                           {}
-func (printer) Iterated(int)                                  {}
+func (printer) IterationEnded(int, float64)                   {}
+func (printer) IterationReported(int)                         {}
 func (printer) Excluded(*task.Task[struct{}])                 {}
-func (printer) Given(int)                                     {}
+func (printer) Sent(int)                                      {}
 func (printer) Cancelled(int)                                 {}
 func (printer) Loaded(int, float64)                           {}
 func (printer) Ended(t *task.Task[struct{}], r task.Run) {

@@ -25,7 +25,7 @@ type wait struct {
 func (t *Tracker[M]) waited(l *lane, s *event.Slot) {
 	iteration, left := l.waits, int(s[event.WordRound])
 	if s.Flag()&event.Counted != 0 {
-		iteration = t.left
+		iteration = t.iterations
 	} else {
 		l.waits++
 		left = l.waits
@@ -35,17 +35,17 @@ func (t *Tracker[M]) waited(l *lane, s *event.Slot) {
 	}
 	t.idle(l, iteration, s[event.WordTicks])
 	l.waiting = l.waiting[:max(0, len(l.waiting)-1)]
-	if left <= t.left {
+	if left <= t.iterations {
 		return
 	}
 	for i := range t.lanes {
 		if t.started[i] != nil {
 			continue // it is not idle
 		}
-		t.idle(&t.lanes[i], t.left, s[event.WordTicks])
+		t.idle(&t.lanes[i], t.iterations, s[event.WordTicks])
 	}
-	for ; t.left < left; t.left++ {
-		t.observer.Ticked(t.left, t.clock.Seconds(s[event.WordTicks]))
+	for ; t.iterations < left; t.iterations++ {
+		t.observer.IterationEnded(t.iterations, t.clock.Seconds(s[event.WordTicks]))
 	}
 }
 

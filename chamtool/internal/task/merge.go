@@ -118,13 +118,13 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 			case event.Part:
 				c.when, last = s[event.WordEnd], s[event.WordEnd]
 			}
-			return last <= t.cut
+			return last <= t.cutoff
 		}
 		c.skip(r, s)
 	}
-	token, began, ok := r.UnderWay()
+	token, began, ok := r.RunningTask()
 	c.over, c.token, c.when = true, token, began
-	return ok && began >= t.told
+	return ok && began >= t.reportedUntil
 }
 
 // step reports the cursor's moment and finds the next, if there is one.
@@ -145,7 +145,7 @@ func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
 		c.begun, c.when = true, s[event.WordEnd]
 		return true
 	}
-	t.take(&t.lanes[c.lane], r, s, c.at)
+	t.handle(&t.lanes[c.lane], r, s, c.at)
 	c.skip(r, s)
 	return t.next(c, r)
 }

@@ -22,10 +22,10 @@ type witness struct {
 func (w *witness) Created(*Task[int], []int64)    {}
 func (w *witness) Announced(int, uint64, []int64) {}
 func (w *witness) Waited(int, float64)            {}
-func (w *witness) Ticked(int, float64)            {}
-func (w *witness) Iterated(int)                   {}
+func (w *witness) IterationEnded(int, float64)    {}
+func (w *witness) IterationReported(int)          {}
 func (w *witness) Excluded(*Task[int])            { w.excluded++ }
-func (w *witness) Given(int)                      {}
+func (w *witness) Sent(int)                       {}
 func (w *witness) Cancelled(int)                  {}
 func (w *witness) Loaded(int, float64)            {}
 func (w *witness) Ended(t *Task[int], _ Run) {

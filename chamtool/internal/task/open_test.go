@@ -19,8 +19,8 @@ func TestOpen(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				k := token()
-				*o.add(k) = Task[int]{Token: k, Mark: len(want)}
-				want[k] = o.get(k).Mark
+				*o.add(k) = Task[int]{Token: k, State: len(want)}
+				want[k] = o.get(k).State
 			},
 			"remove": func(*rapid.T) {
 				k := token()
@@ -32,7 +32,7 @@ func TestOpen(t *testing.T) {
 					t.Fatalf("%d open, want %d", o.n, len(want))
 				}
 				for k, mark := range want {
-					if got := o.get(k); got == nil || got.Token != k || got.Mark != mark {
+					if got := o.get(k); got == nil || got.Token != k || got.State != mark {
 						t.Fatalf("token %x: %+v, want mark %d", k, got, mark)
 					}
 				}

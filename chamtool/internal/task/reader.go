@@ -169,20 +169,20 @@ func (l *Log) readRows(r io.Reader) error {
 	return reader.Err()
 }
 
-// mostSeconds bounds times: about 30 years, which is far below what nanoseconds in 64 bits hold.
-const mostSeconds = 1e9
+// maxSeconds bounds times: about 30 years, which is far below what nanoseconds in 64 bits hold.
+const maxSeconds = 1e9
 
 // unusable says why a row cannot be used, or nothing.
 func unusable(r *Row) string {
 	switch {
 	case r.Seconds <= 0 || r.Iteration < 0:
 		return "a run of no time, or of no iteration"
-	case !(math.Abs(r.Start) <= mostSeconds):
-		return fmt.Sprintf("start_seconds %v: want at most %v", r.Start, mostSeconds)
-	case !(r.Seconds <= mostSeconds):
-		return fmt.Sprintf("seconds %v: want at most %v", r.Seconds, mostSeconds)
-	case r.Queue != nil && !(math.Abs(*r.Queue) <= mostSeconds):
-		return fmt.Sprintf("queue_seconds %v: want at most %v", *r.Queue, mostSeconds)
+	case !(math.Abs(r.Start) <= maxSeconds):
+		return fmt.Sprintf("start_seconds %v: want at most %v", r.Start, maxSeconds)
+	case !(r.Seconds <= maxSeconds):
+		return fmt.Sprintf("seconds %v: want at most %v", r.Seconds, maxSeconds)
+	case r.Queue != nil && !(math.Abs(*r.Queue) <= maxSeconds):
+		return fmt.Sprintf("queue_seconds %v: want at most %v", *r.Queue, maxSeconds)
 	}
 	return ""
 }

@@ -13,18 +13,18 @@ import (
 // those of the tasks that it depends on, up to their ends. A wait continues at the longest
 // path of the tasks that it waits for. The span is the longest path. All times are in ticks.
 type spans struct {
-	lanes    []*strand // of threads, the implicit task at the bottom of the stack
-	work     uint64
-	overhead uint64 // between tasks that a thread ran one after the other while others were ready
-	stalls   uint64 // the same of threads that took longer than MostOverhead, for want of a processor or of a ready task
-	quiet    uint64 // in which no thread worked
-	working  int    // threads that work
-	changed  uint64 // tick at which that last changed
-	longest  path   // of an ended task
-	ready    int    // tasks created that have not begun
-	free     []*node
-	begun    bool   // a task was created
-	limit    uint64 // ticks of MostOverhead
+	lanes          []*strand // of threads, the implicit task at the bottom of the stack
+	work           uint64
+	overhead       uint64 // between tasks that a thread ran one after the other while others were ready
+	stalls         uint64 // the same of threads that took longer than MaxOverhead, for want of a processor or of a ready task
+	quiet          uint64 // in which no thread worked
+	workingThreads int    // threads that work
+	changed        uint64 // tick at which that last changed
+	longest        path   // of an ended task
+	readyTasks     int    // tasks created that have not begun
+	free           []*node
+	hasTasks       bool   // a task was created
+	limit          uint64 // ticks of MaxOverhead
 	// The work and the path before the first task: of the program's start.
 	earlierWork, earlierPath uint64
 	nested                   tree
@@ -46,23 +46,23 @@ type strand struct {
 
 // node is a task in the graph. It is used again when nothing refers to it.
 type node struct {
-	token       uint64
-	parent      *node
-	construct   int
-	path        path
-	since       uint64 // tick up to which path is counted
-	joins       *joins // nil before a descendant has ended
-	refs        int    // itself until it ends, its children, and those that depend on it
-	runtimes    bool   // the runtime's own, whose children count as its parent's
-	waits       int    // nested
-	begun, done bool
-	undeferred  bool // its parent waits for it
-	before      []*node
-	depth       int
-	created     int                  // children
-	lane        int                  // one more than the number of the thread that it is under way on; 0 if it is not
-	own, below  uint64               // its work, and that of its ended descendants
-	locations   map[uint64]*location // that its children depend on, by address
+	token         uint64
+	parent        *node
+	construct     int
+	path          path
+	since         uint64 // tick up to which path is counted
+	joins         *joins // nil before a descendant has ended
+	refs          int    // itself until it ends, its children, and those that depend on it
+	ofRuntime     bool   // the runtime's own, whose children count as its parent's
+	waits         int    // nested
+	started, done bool
+	undeferred    bool // its parent waits for it
+	predecessors  []*node
+	depth         int
+	created       int                  // children
+	lane          int                  // one more than the number of the thread that it is under way on; 0 if it is not
+	own, below    uint64               // its work, and that of its ended descendants
+	locations     map[uint64]*location // that its children depend on, by address
 }
 
 // joins holds the longest paths of the ended children and descendants of a task.
@@ -100,16 +100,16 @@ const (
 	written = 1 << 63
 )
 
-// MostOverhead bounds, in seconds, what counts as overhead between two tasks: beyond it the
+// MaxOverhead bounds, in seconds, what counts as overhead between two tasks: beyond it the
 // thread was stopped or found no task.
-const MostOverhead = 20e-6
+const MaxOverhead = 20e-6
 
 func (s *spans) strand(lane int) *strand {
 	for len(s.lanes) <= lane {
 		s.lanes = append(s.lanes, nil)
 	}
 	if s.lanes[lane] == nil {
-		s.lanes[lane] = &strand{stack: []*node{{construct: outside, refs: 1, begun: true, waits: 1}}} // until it joins
+		s.lanes[lane] = &strand{stack: []*node{{construct: outside, refs: 1, started: true, waits: 1}}} // until it joins
 	}
 	return s.lanes[lane]
 }
@@ -140,14 +140,14 @@ func (s *spans) update(st *strand, at uint64) {
 	if works == st.working {
 		return
 	}
-	if s.working == 0 && s.begun && at > s.changed {
+	if s.workingThreads == 0 && s.hasTasks && at > s.changed {
 		s.quiet += at - s.changed
 	}
 	s.changed = max(s.changed, at)
 	if st.working = works; works {
-		s.working++
+		s.workingThreads++
 	} else {
-		s.working--
+		s.workingThreads--
 	}
 }
 
@@ -185,13 +185,13 @@ func (s *spans) front() *path {
 func (s *spans) create(lane int, e *event.Slot) *node {
 	parent := s.strand(lane).top()
 	s.advance(parent, e[event.WordTicks])
-	if !s.begun {
-		s.begun, s.earlierWork, s.earlierPath, s.changed = true, s.work, parent.path.ticks, e[event.WordTicks]
+	if !s.hasTasks {
+		s.hasTasks, s.earlierWork, s.earlierPath, s.changed = true, s.work, parent.path.ticks, e[event.WordTicks]
 	}
 	var n *node
 	if last := len(s.free) - 1; last >= 0 {
 		n, s.free = s.free[last], s.free[:last]
-		*n = node{before: n.before[:0]}
+		*n = node{predecessors: n.predecessors[:0]}
 	} else {
 		n = &node{}
 	}
@@ -199,7 +199,7 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 	n.depth = parent.depth + 1
 	parent.refs++
 	parent.created++
-	s.ready++
+	s.readyTasks++
 	return n
 }
 
@@ -242,7 +242,7 @@ func (s *spans) depend(n *node, words []int64) {
 // follow makes a task depend on one before.
 func (s *spans) follow(n, before *node) {
 	before.refs++
-	n.before = append(n.before, before)
+	n.predecessors = append(n.predecessors, before)
 }
 
 // begin puts a task on a thread's stack, at its beginning or where it goes on.
@@ -253,15 +253,15 @@ func (s *spans) begin(lane int, n *node, at uint64) {
 	st := s.strand(lane)
 	s.advance(st.top(), at)
 	switch gap := at - min(at, st.idle); {
-	case st.idle == 0 || s.ready == 0:
+	case st.idle == 0 || s.readyTasks == 0:
 	case gap < s.limit:
 		s.overhead += gap
 	default:
 		s.stalls += gap
 	}
-	s.ready--
+	s.readyTasks--
 	st.idle = 0
-	n.begun, n.since, n.lane = true, at, lane+1
+	n.started, n.since, n.lane = true, at, lane+1
 	s.raise(n)
 	st.stack = append(st.stack, n)
 	s.update(st, at)
@@ -269,7 +269,7 @@ func (s *spans) begin(lane int, n *node, at uint64) {
 
 // raise lengthens a task's path to those of the tasks that it depends on.
 func (s *spans) raise(n *node) {
-	for _, b := range n.before {
+	for _, b := range n.predecessors {
 		if b.done {
 			n.path.raise(&b.path)
 		}
@@ -285,7 +285,7 @@ func (s *spans) end(lane int, n *node, at uint64, done bool) {
 		s.advance(n, at)
 		st.cut(slices.Index(st.stack, n))
 		if !done {
-			s.ready++
+			s.readyTasks++
 		}
 	}
 	top := st.top()
@@ -313,7 +313,7 @@ func (s *spans) end(lane int, n *node, at uint64, done bool) {
 
 // cancel ends a task that never began.
 func (s *spans) cancel(n *node) {
-	s.ready--
+	s.readyTasks--
 	s.raise(n)
 	s.finish(n)
 }
@@ -321,16 +321,16 @@ func (s *spans) cancel(n *node) {
 // finish drops what an ended task refers to.
 func (s *spans) finish(n *node) {
 	n.done = true
-	for _, b := range n.before {
+	for _, b := range n.predecessors {
 		s.release(b)
 	}
-	n.before = n.before[:0]
+	n.predecessors = n.predecessors[:0]
 	s.release(n)
 }
 
 // exclude takes a task of the runtime's own out of the depths of tasks.
 func (n *node) exclude() {
-	n.runtimes = true
+	n.ofRuntime = true
 	n.depth = n.parent.depth
 	n.parent.created--
 }
@@ -343,7 +343,7 @@ func (s *spans) release(n *node) {
 		}
 		p := n.parent
 		s.forget(n)
-		if !n.runtimes {
+		if !n.ofRuntime {
 			s.nested.add(n, s.limit)
 		}
 		if n.parent = nil; p != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/event"
 )
 
-// heard records what a tracker tells.
-type heard struct {
+// eventRecorder records what a tracker tells.
+type eventRecorder struct {
 	created    int
 	ended      map[uint64]Run
 	iterations []int
@@ -21,20 +21,20 @@ type heard struct {
 	entries    map[uint64]uint64
 }
 
-func (h *heard) Created(t *Task[int], sizes []int64) { h.created++; t.Mark = len(sizes) }
-func (h *heard) Started(*Task[int], bool)            {}
-func (h *heard) Announced(int, uint64, []int64)      {}
-func (h *heard) Ended(t *Task[int], r Run) {
+func (h *eventRecorder) Created(t *Task[int], sizes []int64) { h.created++; t.State = len(sizes) }
+func (h *eventRecorder) Started(*Task[int], bool)            {}
+func (h *eventRecorder) Announced(int, uint64, []int64)      {}
+func (h *eventRecorder) Ended(t *Task[int], r Run) {
 	h.ended[t.Token] = r
 	h.entries[t.Token] = t.Entry
 }
-func (h *heard) Waited(iteration int, seconds float64) { h.waited += seconds }
-func (h *heard) Ticked(iteration int, at float64)      { h.ticked = append(h.ticked, at) }
-func (h *heard) Iterated(i int)                        { h.iterations = append(h.iterations, i) }
-func (h *heard) Excluded(*Task[int])                   {}
-func (h *heard) Given(int)                             {}
-func (h *heard) Cancelled(int)                         {}
-func (h *heard) Loaded(int, float64)                   {}
+func (h *eventRecorder) Waited(iteration int, seconds float64)    { h.waited += seconds }
+func (h *eventRecorder) IterationEnded(iteration int, at float64) { h.ticked = append(h.ticked, at) }
+func (h *eventRecorder) IterationReported(i int)                  { h.iterations = append(h.iterations, i) }
+func (h *eventRecorder) Excluded(*Task[int])                      {}
+func (h *eventRecorder) Sent(int)                                 {}
+func (h *eventRecorder) Cancelled(int)                            {}
+func (h *eventRecorder) Loaded(int, float64)                      {}
 
 // script writes events of several threads at chosen ticks; a tick is 1 ns.
 type script struct {
@@ -60,7 +60,7 @@ func (s *script) run(lane, depth int, token, from uint64, cpu ...int64) {
 	s.rings[lane].Push(&slot, cpu)
 }
 
-func newScript(lanes int) (*script, *heard, *Tracker[int]) {
+func newScript(lanes int) (*script, *eventRecorder, *Tracker[int]) {
 	s := &script{now: 1000}
 	for range lanes {
 		s.rings = append(s.rings, event.NewRing(1<<12))
@@ -68,7 +68,7 @@ func newScript(lanes int) (*script, *heard, *Tracker[int]) {
 	clock := &Clock{}
 	clock.Show(1000, 1000)
 	clock.Show(1_001_000, 1_001_000)
-	h := &heard{ended: map[uint64]Run{}, entries: map[uint64]uint64{}}
+	h := &eventRecorder{ended: map[uint64]Run{}, entries: map[uint64]uint64{}}
 	return s, h, NewTracker[int](h, clock)
 }
 
@@ -284,7 +284,7 @@ func TestAnnouncementsOutOfOrder(t *testing.T) {
 // Tasks of an OpenMP program: described when they begin, told in parts, and those of
 // the runtime left out.
 func TestOpenedTasks(t *testing.T) {
-	o := &told{}
+	o := &lateRecorder{}
 	clock := &Clock{}
 	clock.Show(1, 1)
 	clock.Show(1_000_000_001, 1_000_000_001)
@@ -320,7 +320,7 @@ func TestOpenedTasks(t *testing.T) {
 // Tasks that a ring only counted belong to every count, and what no event told of a run and
 // of a wait is no time of the task around it. The graph is unknown.
 func TestUnreadTasks(t *testing.T) {
-	o := &told{}
+	o := &lateRecorder{}
 	clock := &Clock{}
 	clock.Show(1, 1)
 	clock.Show(1_000_000_001, 1_000_000_001)
@@ -352,28 +352,28 @@ func TestUnreadTasks(t *testing.T) {
 	}
 }
 
-// told keeps what a tracker tells, a line a run: token@iteration, sizes, seconds.
-type told struct{ runs []string }
+// lateRecorder keeps what a tracker tells, a line a run: token@iteration, sizes, seconds.
+type lateRecorder struct{ runs []string }
 
-func (*told) Created(t *Task[int], sizes []int64) { t.Mark = len(sizes) }
-func (*told) Announced(int, uint64, []int64)      {}
-func (*told) Started(*Task[int], bool)            {}
-func (*told) Waited(int, float64)                 {}
-func (*told) Ticked(int, float64)                 {}
-func (*told) Iterated(int)                        {}
-func (*told) Excluded(*Task[int])                 {}
-func (*told) Given(int)                           {}
-func (*told) Cancelled(int)                       {}
-func (*told) Loaded(int, float64)                 {}
-func (o *told) Ended(t *Task[int], r Run) {
-	o.runs = append(o.runs, fmt.Sprintf("%d@%d %d %.0fns", t.Token, r.Iteration, t.Mark, 1e9*r.Seconds))
+func (*lateRecorder) Created(t *Task[int], sizes []int64) { t.State = len(sizes) }
+func (*lateRecorder) Announced(int, uint64, []int64)      {}
+func (*lateRecorder) Started(*Task[int], bool)            {}
+func (*lateRecorder) Waited(int, float64)                 {}
+func (*lateRecorder) IterationEnded(int, float64)         {}
+func (*lateRecorder) IterationReported(int)               {}
+func (*lateRecorder) Excluded(*Task[int])                 {}
+func (*lateRecorder) Sent(int)                            {}
+func (*lateRecorder) Cancelled(int)                       {}
+func (*lateRecorder) Loaded(int, float64)                 {}
+func (o *lateRecorder) Ended(t *Task[int], r Run) {
+	o.runs = append(o.runs, fmt.Sprintf("%d@%d %d %.0fns", t.Token, r.Iteration, t.State, 1e9*r.Seconds))
 }
 
 // A task that waits for others does not compute meanwhile, and what it ran there is
 // theirs; a thread that waits has waited in each iteration that ends meanwhile.
 func TestWaits(t *testing.T) {
 	for _, counted := range []event.Flag{0, event.Counted} {
-		h := &heard{ended: map[uint64]Run{}, entries: map[uint64]uint64{}}
+		h := &eventRecorder{ended: map[uint64]Run{}, entries: map[uint64]uint64{}}
 		clock := &Clock{}
 		clock.Show(1, 1)
 		clock.Show(1_000_000_001, 1_000_000_001)

@@ -9,21 +9,21 @@ import (
 
 // Task is a task of this rank between its creation, or its arrival, and its end.
 type Task[M any] struct {
-	Token     uint64
-	Flag      event.Flag
-	Entry     uint64  // address of its function, or OpenMP: of its construct
-	Body      uint64  // OpenMP: address of the function that a compiler made of the construct
-	Iteration int     // of its creation, or of its start where it was not created here
-	Mark      M       // the observer's own
-	Created   uint64  // when, in ticks; 0 where it was not created here
-	Core      int     // that runs it; -1 before it is known
-	Lane      int     // of the thread that runs it; -1 before it is known
-	begun     bool    // its observer knows that it started
-	blank     bool    // its sizes come when it begins, and did not come yet
-	runtimes  bool    // it belongs to the runtime, and no observer hears of it
-	told      bool    // Iteration is also that of its runs
-	parts     float64 // seconds of its runs that went on later
-	node      *node   // OpenMP: in the graph of tasks
+	Token          uint64
+	Flag           event.Flag
+	Entry          uint64  // address of its function, or OpenMP: of its construct
+	Body           uint64  // OpenMP: address of the function that a compiler made of the construct
+	Iteration      int     // of its creation, or of its start where it was not created here
+	State          M       // the observer's own
+	Created        uint64  // when, in ticks; 0 where it was not created here
+	Core           int     // that runs it; -1 before it is known
+	Lane           int     // of the thread that runs it; -1 before it is known
+	startReported  bool    // its observer knows that it started
+	sizesUnknown   bool    // its sizes come when it begins, and did not come yet
+	ofRuntime      bool    // it belongs to the runtime, and no observer hears of it
+	iterationKnown bool    // Iteration is also that of its runs
+	parts          float64 // seconds of its runs that went on later
+	node           *node   // OpenMP: in the graph of tasks
 }
 
 // Run is one execution of a task, complete.
@@ -56,39 +56,39 @@ type Observer[M any] interface {
 	Excluded(t *Task[M])
 	// Cancelled reports a task that was discarded before it began.
 	Cancelled(iteration int)
-	// Given reports that a task of an iteration was sent to another rank.
-	Given(iteration int)
+	// Sent reports that a task of an iteration was sent to another rank.
+	Sent(iteration int)
 	// Waited reports time in which a thread had nothing to run while it waited for tasks.
 	Waited(iteration int, seconds float64)
-	// Ticked reports the end of an iteration, in seconds on the tracker's clock: the first
+	// IterationEnded reports the end of an iteration, in seconds on the tracker's clock: the first
 	// thread goes on. Its runs may be reported later.
-	Ticked(iteration int, at float64)
-	// Iterated reports that every run of the iteration has been reported.
-	Iterated(iteration int)
+	IterationEnded(iteration int, at float64)
+	// IterationReported reports that every run of the iteration has been reported.
+	IterationReported(iteration int)
 	// Loaded reports the load of an iteration as the patched library measured it.
 	Loaded(iteration int, seconds float64)
 }
 
 // Tracker follows the tasks of one rank. It belongs to one goroutine.
 type Tracker[M any] struct {
-	observer  Observer[M]
-	clock     *Clock
-	tasks     open[M]
-	announced map[uint64]announcements // by the task's address
-	lanes     []lane
-	started   []*Task[M] // by lane, the task of the run whose start was reported
-	queue     queue      // of lanes, by what comes next in time
-	told      uint64     // latest tick at which a reported run ended
-	counts    Counts
-	arrivals  uint64
-	unread    Counts // of the rings, included in no other count
-	torn      uint64 // tasks that stay open, since their end was only counted
-	left      int    // most taskwaits that one worker left
-	settled   int    // iterations of which every run has been reported
-	spans     spans
-	graph     bool   // the runtime reports the graph of tasks
-	cut       uint64 // tick behind which this Drain takes no event
-	sizes     []int64
+	observer           Observer[M]
+	clock              *Clock
+	tasks              open[M]
+	announced          map[uint64]announcements // by the task's address
+	lanes              []lane
+	started            []*Task[M] // by lane, the task of the run whose start was reported
+	queue              queue      // of lanes, by what comes next in time
+	reportedUntil      uint64     // latest tick at which a reported run ended
+	counts             Counts
+	arrivals           uint64
+	unread             Counts // of the rings, included in no other count
+	torn               uint64 // tasks that stay open, since their end was only counted
+	iterations         int    // most taskwaits that one worker left
+	reportedIterations int    // iterations of which every run has been reported
+	spans              spans
+	graph              bool   // the runtime reports the graph of tasks
+	cutoff             uint64 // tick behind which this Drain takes no event
+	sizes              []int64
 }
 
 // announcement is the creation of a task that is known by its address alone,
@@ -101,18 +101,18 @@ type announcement struct {
 // so they may be added and taken out of order.
 type announcements []announcement
 
-// mostAnnounced bounds what is kept of an address whose tasks never begin.
-const mostAnnounced = 4096
+// maxAnnounced bounds what is kept of an address whose tasks never begin.
+const maxAnnounced = 4096
 
-func (as announcements) with(a announcement) announcements {
-	if len(as) >= mostAnnounced {
+func (as announcements) insert(a announcement) announcements {
+	if len(as) >= maxAnnounced {
 		as = slices.Delete(as, 0, 1)
 	}
-	return slices.Insert(as, as.before(a.ticks), a)
+	return slices.Insert(as, as.countUpTo(a.ticks), a)
 }
 
-// before returns the number of announcements up to the given tick.
-func (as announcements) before(ticks uint64) int {
+// countUpTo returns the number of announcements up to the given tick.
+func (as announcements) countUpTo(ticks uint64) int {
 	n := len(as)
 	for n > 0 && as[n-1].ticks > ticks {
 		n--
@@ -150,12 +150,12 @@ func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 // thread and goes on elsewhere is followed in order then: whatever happened before an event
 // that is taken is taken too.
 func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
-	t.cut = cut
+	t.cutoff = cut
 	for len(t.lanes) < len(rings) {
 		t.lanes = append(t.lanes, lane{number: len(t.lanes)})
 		t.started = append(t.started, nil)
 	}
-	t.spans.limit = uint64(MostOverhead * 1e6 / t.clock.Between(0, 1e6))
+	t.spans.limit = uint64(MaxOverhead * 1e6 / t.clock.Between(0, 1e6))
 	limits := make([]uint64, len(rings))
 	for i, r := range rings {
 		limits[i] = r.Head()
@@ -173,13 +173,13 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 			t.torn += u.Torn
 		}
 	}
-	before := t.left
+	before := t.iterations
 	events = t.rest(rings, limits)
 	t.counts.Started += t.arrivals
-	t.iterated(before)
+	t.reportIterations(before)
 	c := t.Counts()
-	if open := int(c.Created - min(c.Created, c.Ended+c.Cancelled)); (c.Dropped > 0 || t.torn > 0) && t.tasks.n > open+mostOpen {
-		forgotten := t.forget(open + mostOpen/2)
+	if open := int(c.Created - min(c.Created, c.Ended+c.Cancelled)); (c.Dropped > 0 || t.torn > 0) && t.tasks.n > open+maxOpen {
+		forgotten := t.forget(open + maxOpen/2)
 		t.counts.Incomplete += uint64(max(0, forgotten-int(t.torn)))
 	}
 	return events
@@ -192,13 +192,13 @@ func (t *Tracker[M]) Graph() (g Graph, ok bool) {
 }
 
 // Finish reports the iterations that no later event can add to. Call it after the last Drain.
-func (t *Tracker[M]) Finish() { t.iterated(t.left) }
+func (t *Tracker[M]) Finish() { t.reportIterations(t.iterations) }
 
-// iterated reports iterations that ended before the heads of this Drain were read: a thread
+// reportIterations reports iterations that ended before the heads of this Drain were read: a thread
 // leaves a taskwait after the last run on every thread.
-func (t *Tracker[M]) iterated(left int) {
-	for ; t.settled < left; t.settled++ {
-		t.observer.Iterated(t.settled)
+func (t *Tracker[M]) reportIterations(left int) {
+	for ; t.reportedIterations < left; t.reportedIterations++ {
+		t.observer.IterationReported(t.reportedIterations)
 	}
 }
 
@@ -221,13 +221,13 @@ func (t *Tracker[M]) creations(l *lane, r *event.Ring) {
 		case event.Open:
 			t.counts.Created++
 			task := t.add(s, 0)
-			task.Created, task.blank = s[event.WordTicks], true
+			task.Created, task.sizesUnknown = s[event.WordTicks], true
 		case event.Announce:
 			t.counts.Created++
 			t.sizes = r.AppendSizes(t.sizes[:0], at)
 			t.observer.Announced(l.namedWaits, s[event.WordEntry], t.sizes)
 			address := s[event.WordToken]
-			t.announced[address] = t.announced[address].with(announcement{s[event.WordTicks], s[event.WordEntry]})
+			t.announced[address] = t.announced[address].insert(announcement{s[event.WordTicks], s[event.WordEntry]})
 		}
 		at += s.Slots()
 	}
@@ -241,7 +241,7 @@ func (t *Tracker[M]) add(s *event.Slot, iteration int) *Task[M] {
 	return task
 }
 
-func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
+func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	switch s.Kind() {
 	case event.ThreadStart:
 		t.spans.join(l.number, s[event.WordTicks])
@@ -253,14 +253,14 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	case event.Arrive:
 		t.sizes = r.AppendSizes(t.sizes[:0], at)
 		t.observer.Created(t.add(s, l.waits), t.sizes)
-		t.arrived(s)
+		t.countArrival(s)
 	case event.Claim:
 		t.claim(l, r, s, at)
-		t.arrived(s)
+		t.countArrival(s)
 	case event.Begin:
-		t.opened(l, r, s, at)
+		t.beginTask(l, r, s, at)
 	case event.Continue:
-		if task := t.tasks.get(s[event.WordToken]); task != nil && task.node != nil && task.node.begun {
+		if task := t.tasks.get(s[event.WordToken]); task != nil && task.node != nil && task.node.started {
 			t.spans.begin(l.number, task.node, s[event.WordTicks])
 		}
 	case event.Runtimes:
@@ -275,16 +275,16 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 			t.tasks.remove(task.Token)
 		}
 	case event.Give:
-		iteration := t.left // of a task that nothing is known of
+		iteration := t.iterations // of a task that nothing is known of
 		if task := t.tasks.get(s[event.WordToken]); task != nil {
 			iteration = task.Iteration
 		}
-		t.counts.Given++
-		t.observer.Given(iteration)
+		t.counts.Sent++
+		t.observer.Sent(iteration)
 	case event.Part:
 		t.part(l, r, s, at)
 	case event.Run:
-		t.ran(l, r, s, at)
+		t.endRun(l, r, s, at)
 	case event.Lost:
 		t.counts.Ended += uint64(s.Number())
 		t.counts.Incomplete++
@@ -312,7 +312,7 @@ func (t *Tracker[M]) claim(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	found := t.announced[address]
 	task := t.add(s, l.waits)
 	task.Entry = 0
-	if n := found.before(s[event.WordTicks]); n > 0 {
+	if n := found.countUpTo(s[event.WordTicks]); n > 0 {
 		task.Entry, task.Created = found[n-1].entry, found[n-1].ticks
 		found = slices.Delete(found, n-1, n)
 	}
@@ -325,15 +325,15 @@ func (t *Tracker[M]) claim(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.observer.Created(task, t.sizes)
 }
 
-// opened adds the sizes of a task whose creation had none.
-func (t *Tracker[M]) opened(l *lane, r *event.Ring, s *event.Slot, at uint64) {
+// beginTask adds the sizes of a task whose creation had none.
+func (t *Tracker[M]) beginTask(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	task := t.tasks.get(s[event.WordToken])
 	if task == nil { // its creation was dropped
 		t.counts.Incomplete++
 		return
 	}
 	t.arrivals++
-	task.Iteration, task.told, task.begun, task.blank = int(s.Number()), true, true, false
+	task.Iteration, task.iterationKnown, task.startReported, task.sizesUnknown = int(s.Number()), true, true, false
 	task.Body = s[event.WordBody]
 	t.sizes = r.AppendSizes(t.sizes[:0], at)
 	t.observer.Created(task, t.sizes)
@@ -341,13 +341,13 @@ func (t *Tracker[M]) opened(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		task.node.construct = t.spans.construct(task.Entry)
 		t.spans.begin(l.number, task.node, s[event.WordTicks])
 	}
-	t.observer.Started(task, s[event.WordTicks] < t.told)
+	t.observer.Started(task, s[event.WordTicks] < t.reportedUntil)
 }
 
 // exclude takes a task that is under way out of all counts.
 func (t *Tracker[M]) exclude(token uint64) {
-	if task := t.tasks.get(token); task != nil && !task.runtimes {
-		task.runtimes = true
+	if task := t.tasks.get(token); task != nil && !task.ofRuntime {
+		task.ofRuntime = true
 		t.counts.Created--
 		t.arrivals--
 		t.observer.Excluded(task)
@@ -360,7 +360,7 @@ func (t *Tracker[M]) exclude(token uint64) {
 // part keeps the time of a run that goes on later.
 func (t *Tracker[M]) part(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	span := t.clock.Between(s[event.WordTicks], s[event.WordEnd])
-	nested := l.nest(s.Depth(), span) + t.untold(r, s, at)
+	nested := l.nest(s.Depth(), span) + t.unreportedSeconds(r, s, at)
 	if task := t.tasks.get(s[event.WordToken]); task != nil {
 		task.parts += max(0, span-nested)
 		if task.node != nil {
@@ -369,20 +369,20 @@ func (t *Tracker[M]) part(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	}
 }
 
-// arrived counts a start that has an event.
-func (t *Tracker[M]) arrived(s *event.Slot) {
+// countArrival counts a start that has an event.
+func (t *Tracker[M]) countArrival(s *event.Slot) {
 	t.arrivals++
 	if s.Flag() != event.Local {
 		t.counts.Remote++
 	}
 }
 
-// ran reports a task that began and ended. The runs nested in it were reported before it.
-func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
+// endRun reports a task that began and ended. The runs nested in it were reported before it.
+func (t *Tracker[M]) endRun(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.counts.Ended++
 	token, start, end := s[event.WordToken], s[event.WordTicks], s[event.WordEnd]
 	span := t.clock.Between(start, end)
-	nested := t.untold(r, s, at)
+	nested := t.unreportedSeconds(r, s, at)
 	if s.Depth() != event.Elsewhere {
 		nested += l.nest(s.Depth(), span)
 	}
@@ -392,14 +392,14 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		return
 	}
 	t.started[l.number] = nil
-	t.told = max(t.told, end)
-	if task.node != nil && task.node.begun {
+	t.reportedUntil = max(t.reportedUntil, end)
+	if task.node != nil && task.node.started {
 		t.spans.raise(task.node)
 		t.spans.end(l.number, task.node, end, true)
 		task.node = nil
 	}
-	if task.runtimes || task.blank {
-		if task.blank { // what it works on was dropped
+	if task.ofRuntime || task.sizesUnknown {
+		if task.sizesUnknown { // what it works on was dropped
 			t.counts.Incomplete++
 		} else {
 			t.counts.Ended--
@@ -415,7 +415,7 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	if task.Created > 0 {
 		out.QueueSeconds = t.clock.Between(task.Created, start)
 	}
-	if task.told {
+	if task.iterationKnown {
 		out.Iteration = task.Iteration
 	}
 	if cpu := r.Slot(at + 1)[0]; s.Sizes() > 0 && cpu > 0 {
@@ -425,8 +425,8 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.tasks.remove(token)
 }
 
-// untold returns the seconds of runs and waits within a run that have no event.
-func (t *Tracker[M]) untold(r *event.Ring, s *event.Slot, at uint64) float64 {
+// unreportedSeconds returns the seconds of runs and waits within a run that have no event.
+func (t *Tracker[M]) unreportedSeconds(r *event.Ring, s *event.Slot, at uint64) float64 {
 	if s.Sizes() < 2 {
 		return 0
 	}
@@ -436,8 +436,8 @@ func (t *Tracker[M]) untold(r *event.Ring, s *event.Slot, at uint64) float64 {
 // begin reports the start of a task at a tick, once. It is late if the end of a later task was
 // reported before.
 func (t *Tracker[M]) begin(task *Task[M], start uint64) {
-	if !task.begun {
-		task.begun = true
-		t.observer.Started(task, start < t.told)
+	if !task.startReported {
+		task.startReported = true
+		t.observer.Started(task, start < t.reportedUntil)
 	}
 }

@@ -1,7 +1,7 @@
 package task
 
-// mostLevels bounds the depths that are counted separately; deeper tasks count to the last one.
-const mostLevels = 64
+// maxLevels bounds the depths that are counted separately; deeper tasks count to the last one.
+const maxLevels = 64
 
 // tree sums up the tasks by their depth: 0 for the implicit tasks, 1 for the tasks that these
 // create. Times are in ticks.
@@ -21,7 +21,7 @@ type level struct {
 // add counts a task of which all descendants have ended. Tasks that took longer than limit per
 // child are not on the line: the cost of creation does not show in them.
 func (t *tree) add(n *node, limit uint64) {
-	depth := min(n.depth, mostLevels-1)
+	depth := min(n.depth, maxLevels-1)
 	for len(t.levels) <= depth {
 		t.levels = append(t.levels, level{})
 	}
