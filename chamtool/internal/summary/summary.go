@@ -46,9 +46,9 @@ type Summary struct {
 	ToolCPUSeconds float64    `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
 	ToolCPUPercent float64    `json:"tool_cpu_percent"` // of the CPU time of the tasks
 	TaskSeconds    float64    `json:"task_seconds"`
-	RowsLost       int        `json:"rows_lost"`  // log rows that could not be written
-	Unlogged       *Unlogged  `json:"unlogged"` // nil if the log holds all rows
-	Tree           *task.Tree `json:"tree"`       // nil if unknown
+	RowsLost       int        `json:"rows_lost"` // log rows that could not be written
+	Unlogged       *Unlogged  `json:"unlogged"`  // nil if the log holds all rows
+	Tree           *task.Tree `json:"tree"`      // nil if unknown
 	Critical       []PathPart `json:"critical_path"`
 
 	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
@@ -71,7 +71,7 @@ const (
 // Round is one iteration of a rank. It begins when the one before ends.
 type Round struct {
 	Created  int         `json:"created"`         // tasks
-	Sent     int         `json:"sent"`           // of the tasks created in it, those sent to other ranks
+	Sent     int         `json:"sent"`            // of the tasks created in it, those sent to other ranks
 	Waiting  float64     `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
 	End      float64     `json:"end_seconds"`     // since the tool started
 	Unlogged *Tasks      `json:"unlogged,omitempty"`
