@@ -47,6 +47,7 @@ type consumer struct {
 	decisions decisions
 	lines     sync.Map // printed
 	began     time.Time
+	load      machineLoad               // when the tool was loaded
 	program   string                    // name of its file
 	dir       string                    // of the logs; absolute, since programs change their folder
 	symbols   map[string]*event.Symbols // by path; nil where a file cannot be read
@@ -77,7 +78,7 @@ func start(process, settings unsafe.Pointer) bool {
 	cfg, warnings := config.Read(environment)
 	c := &consumer{
 		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: event.Dialect(p.dialect),
-		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), symbols: map[string]*event.Symbols{},
+		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), load: readMachineLoad(), symbols: map[string]*event.Symbols{},
 	}
 	if exe, err := os.Readlink("/proc/self/exe"); err == nil {
 		c.program = filepath.Base(exe)
@@ -348,6 +349,7 @@ func (c *consumer) store() {
 
 func (c *consumer) summarize(s *summary.Summary) {
 	s.Processors = runtime.NumCPU()
+	s.Online, s.Others = c.load.others(readMachineLoad())
 	s.Program, s.Began = c.program, c.began.Format(time.RFC3339)
 	if len(c.config.LogFormats) == 0 {
 		return

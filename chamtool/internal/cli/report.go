@@ -172,6 +172,9 @@ func reportTables(p *cli.Page, f job.Figures) {
 		p.Line("Wall times and savings cover the iterations, if each thread has a processor. The values assume that tasks")
 		p.Line("take as long as in this run. Threads that share memory and caches slow one another's tasks; one run does")
 		p.Line("not show how much, so the bounds in brackets only assume that more threads take no longer than fewer.")
+		if g := f.Lost.Graph; g.Slowed >= notableSlowing {
+			p.Line("Other programs kept processors busy: the run took up to %s times as long as alone, and the bounds allow for that.", cli.Text(g.Slowed))
+		}
 	}
 	lostTables(p, f)
 	t = p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
@@ -229,6 +232,9 @@ func lostRows(t *cli.Table, l job.LostTime) {
 func savingText(s job.Saving) string {
 	return fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High), cli.Text(s.Share))
 }
+
+// notableSlowing is the factor from which the report mentions that other programs slowed a run.
+const notableSlowing = 1.1
 
 // maxParts bounds the parts of the span that are printed.
 const maxParts = 3

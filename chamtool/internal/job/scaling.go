@@ -14,6 +14,7 @@ type Graph struct {
 	Parallelism  float64            `json:"parallelism"` // work over span: more threads than this are no use
 	Scaling      []Scaling          `json:"scaling"`
 	Critical     []summary.PathPart `json:"critical_path"`       // the span by function, longest part first
+	Slowed       float64            `json:"slowed_by_others"`    // at most, as a factor; 1 if all threads had a processor, or if unknown
 	HalfOverhead Saving             `json:"half_overhead_saves"` // with the same threads
 	TwiceThreads Saving             `json:"twice_threads_saves"` // each with a processor
 }
@@ -34,6 +35,8 @@ type Scaling struct {
 const (
 	// runVariation bounds the difference of two equal runs on a machine that does nothing else.
 	runVariation = 0.1
+	// leastProcessorShare is the least share of the processors that a run gets next to others.
+	leastProcessorShare = 0.1
 	// graphAccuracy is the share of the wall time below which a saving counts as none: starting
 	// the threads of a region is not in the graph.
 	graphAccuracy = 0.02
@@ -46,11 +49,12 @@ type recordedRun struct {
 	threads    int
 	processors int // that the threads ran on at once, no more than threads
 	tasks      int
+	slowed     float64 // factor by which other programs slowed the threads at most; 1 or more
 }
 
 // graph returns the graph of a run.
 func (r recordedRun) graph(s *summary.Summary) *Graph {
-	g := &Graph{Critical: s.Critical}
+	g := &Graph{Critical: s.Critical, Slowed: r.slowed}
 	half := make([]task.Graph, len(r.rounds))
 	for i, one := range r.rounds {
 		g.Graph = g.Plus(one)
@@ -129,7 +133,7 @@ func (r recordedRun) wall() (seconds float64) {
 }
 
 // handing bounds the time of handing tasks over to other threads, which a run with another
-// number of threads does not show: that of a short task for each, and task.MaxOverhead for
+// number of threads, or without the tool, does not show: that of a short task for each, and task.MaxOverhead for
 // each on the longest path, of which the span has a share.
 func (r recordedRun) handing() float64 {
 	work, span := 0.0, 0.0
@@ -148,7 +152,7 @@ func (r recordedRun) scaling(threads int) Scaling {
 	low, high := greedy(r.rounds, threads)
 	s := Scaling{Threads: threads, Seconds: (low + high) / 2}
 	wall := r.wall()
-	ideal := min(wall, r.ideal(threads))
+	ideal := max(0, min(wall, r.ideal(threads))-r.handing()/float64(threads))
 	switch {
 	case threads == r.threads && r.processors == r.threads:
 		s.Measured = true
@@ -158,8 +162,8 @@ func (r recordedRun) scaling(threads int) Scaling {
 	default: // all work takes what all processors had, and tasks may take less than in the run
 		s.Low, s.High = min(ideal, max(0, wall-r.handing())), max(high, wall*float64(r.processors)/float64(threads))
 	}
-	s.Low = min(s.Seconds, s.Low/(1+runVariation))
-	s.High = max(s.Seconds, s.High*(1+runVariation))
+	s.Low = min(s.Seconds, s.Low/((1+runVariation)*r.slowed))
+	s.High = max(s.Seconds, s.High*(1+runVariation)*r.slowed)
 	return s
 }
 
@@ -193,6 +197,17 @@ func (r recordedRun) balanced() *Saving {
 	}
 	s := r.saving(seconds, most)
 	return &s
+}
+
+// slowing returns the factor by which a run takes longer at most, since other programs used
+// processors that its threads could have used.
+func slowing(s *summary.Summary, threads int) float64 {
+	if s.Others == nil || s.Online <= 0 {
+		return 1
+	}
+	wanted := float64(threads)
+	free := max(float64(s.Online)-float64(*s.Others), leastProcessorShare*wanted)
+	return max(1, wanted/free)
 }
 
 // processors returns how many threads can run at once.

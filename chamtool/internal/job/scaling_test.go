@@ -31,7 +31,7 @@ func TestGreedy(t *testing.T) {
 // To hand a task over takes up to 2 µs, and 20 µs for each of the share of the span.
 func TestScaling(t *testing.T) {
 	const handing = 100 * (2e-6 + 20e-6*0.1/4)
-	run := recordedRun{rounds: []task.Graph{{Work: 4, Span: 0.1, Overhead: 0.4}}, walls: []float64{1.2}, threads: 4, processors: 4, tasks: 100}
+	run := recordedRun{rounds: []task.Graph{{Work: 4, Span: 0.1, Overhead: 0.4}}, walls: []float64{1.2}, threads: 4, processors: 4, tasks: 100, slowed: 1}
 	for _, tt := range []struct {
 		threads, processors int
 		low, mid, high      float64
@@ -39,16 +39,47 @@ func TestScaling(t *testing.T) {
 	}{
 		{1, 4, 1.2 - handing, 4.4, 4.8, false},
 		{2, 4, 1.2 - handing, 2.2 + 0.025, 2.4, false},
-		{4, 4, 1, 1.2, 1.2, true},
-		{8, 4, 0.5, 0.55 + 0.1*7/16, 1.2 + handing, false},
-		{64, 4, 0.1, 0.1 + (4.4/64+0.1*63/64-0.1)/2, 1.2 + handing, false},
-		{4, 2, 1, 1.1 + 0.0375, 1.2 + handing, false}, // two threads shared a processor
+		{4, 4, 1 - handing/4, 1.2, 1.2, true},
+		{8, 4, 0.5 - handing/8, 0.55 + 0.1*7/16, 1.2 + handing, false},
+		{64, 4, 0.1 - handing/64, 0.1 + (4.4/64+0.1*63/64-0.1)/2, 1.2 + handing, false},
+		{4, 2, 1 - handing/4, 1.1 + 0.0375, 1.2 + handing, false}, // two threads shared a processor
 		{1, 2, 1.2 - handing, 4.4, 4.4, false},
 	} {
 		run.processors = tt.processors
 		got := run.scaling(tt.threads)
 		if !near(got.Low, tt.low/1.1) || !near(got.Seconds, tt.mid) || !near(got.High, 1.1*tt.high) || got.Measured != tt.measured {
 			t.Errorf("%d threads, run on %d processors: %+v, want %v [%v, %v]", tt.threads, tt.processors, got, tt.mid, tt.low/1.1, 1.1*tt.high)
+		}
+	}
+}
+
+// Other programs slow a run if they leave fewer processors than it has threads. Its times without
+// them are shorter, and next to them as far from certain.
+func TestSlowing(t *testing.T) {
+	figure := func(x float64) *summary.Figure { return summary.NewFigure(x) }
+	for _, tt := range []struct {
+		online  int
+		others  *summary.Figure
+		threads int
+		want    float64
+	}{
+		{0, nil, 2, 1},
+		{16, figure(3), 4, 1},
+		{2, figure(0), 2, 1},
+		{2, figure(1), 2, 2},
+		{4, figure(1), 4, 4.0 / 3},
+		{2, figure(2.5), 2, 10},
+	} {
+		if got := slowing(&summary.Summary{Online: tt.online, Others: tt.others}, tt.threads); !near(got, tt.want) {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+	alone := recordedRun{rounds: []task.Graph{{Work: 4, Span: 0.1}}, walls: []float64{2.2}, threads: 2, processors: 2, slowed: 1}
+	busy := alone
+	busy.slowed = 1.5
+	for _, n := range []int{1, 2, 4} {
+		if a, b := alone.scaling(n), busy.scaling(n); a.Seconds != b.Seconds || !near(b.Low, a.Low/1.5) || !near(b.High, a.High*1.5) {
+			t.Errorf("%d threads: %+v alone, %+v next to others", n, a, b)
 		}
 	}
 }
@@ -83,7 +114,7 @@ func TestScalingContainsMeasured(t *testing.T) {
 		"wave":     {task.Graph{Work: 0.6115, Span: 0.03619, Overhead: 0.00359, Stalls: 0.00433}, 0.1557, 1600, [5]float64{0.5891, 0.3024, 0.1584, 0.0828, 0.0568}},
 		"cholesky": {task.Graph{Work: 0.5379, Span: 0.03328, Overhead: 0.00358, Stalls: 0.00692}, 0.1376, 1416, [5]float64{0.5193, 0.2724, 0.1363, 0.0740, 0.0497}},
 	} {
-		run := recordedRun{rounds: []task.Graph{tt.graph}, walls: []float64{tt.wall}, threads: 4, processors: 4, tasks: tt.tasks}
+		run := recordedRun{rounds: []task.Graph{tt.graph}, walls: []float64{tt.wall}, threads: 4, processors: 4, tasks: tt.tasks, slowed: 1}
 		for i, seconds := range tt.measured {
 			if s := run.scaling(1 << i); seconds < s.Low || seconds > s.High || math.Abs(s.Seconds/seconds-1) > 0.2 {
 				t.Errorf("%s: %v s with %d threads, predicted %+v", name, seconds, 1<<i, s)
@@ -109,7 +140,7 @@ func TestSavings(t *testing.T) {
 		"less than the graph":        {task.Graph{Work: 4, Span: 0}, 1, 0, 0, 0, 0},
 		"overhead":                   {task.Graph{Work: 2, Span: 0, Overhead: 1}, 1.5, 0, 0, 0.75, 0.25},
 	} {
-		run := recordedRun{rounds: []task.Graph{tt.graph}, walls: []float64{tt.wall}, threads: 2, processors: 2, tasks: 1}
+		run := recordedRun{rounds: []task.Graph{tt.graph}, walls: []float64{tt.wall}, threads: 2, processors: 2, slowed: 1}
 		g := run.graph(&summary.Summary{})
 		for what, s := range map[string]struct {
 			got           Saving
@@ -130,7 +161,7 @@ func TestSavings(t *testing.T) {
 func TestSavingNeverExceedsTheWall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := rapid.Float64Range(0, 10)
-		run := recordedRun{threads: rapid.IntRange(1, 8).Draw(t, "threads"), tasks: rapid.IntRange(0, 1e6).Draw(t, "tasks")}
+		run := recordedRun{threads: rapid.IntRange(1, 8).Draw(t, "threads"), tasks: rapid.IntRange(0, 1e6).Draw(t, "tasks"), slowed: rapid.Float64Range(1, 10).Draw(t, "slowed")}
 		run.processors = rapid.IntRange(1, run.threads).Draw(t, "processors")
 		for range rapid.IntRange(1, 5).Draw(t, "iterations") {
 			run.rounds = append(run.rounds, task.Graph{Work: seconds.Draw(t, "work"), Span: seconds.Draw(t, "span"), Overhead: seconds.Draw(t, "overhead"), Stalls: seconds.Draw(t, "stalls"), Quiet: seconds.Draw(t, "quiet")})

@@ -26,7 +26,9 @@ type Summary struct {
 	Complete   bool    `json:"complete"`        // the run came to its end
 	Signal     bool    `json:"ended_by_signal"` // the tool wrote this when a signal ended the program
 	RunSeconds float64 `json:"run_seconds"`
-	Processors int     `json:"processors"` // that the program may use; 0 if unknown
+	Processors int     `json:"processors"`           // that the program may use; 0 if unknown
+	Online     int     `json:"processors_online"`    // of the machine; 0 if unknown
+	Others     *Figure `json:"processors_of_others"` // mean number that other programs kept busy during the run; nil if unknown
 	Iterations int     `json:"iterations"`
 	task.Counts
 
