@@ -265,6 +265,18 @@ func TestRealIterations(t *testing.T) {
 	}
 }
 
+// Threads of the program that run regions at the same time have iterations of their own.
+func TestRealConcurrentIterations(t *testing.T) {
+	needOpenMP(t)
+	program := filepath.Join(t.TempDir(), "iterations")
+	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/iterations.c", "-lm", "-lpthread")
+	const count = 40
+	for _, threads := range []string{"1", "2", "3"} {
+		_, logs := underOMPT(t, []string{"OMP_NUM_THREADS=" + threads}, program, "concurrent", fmt.Sprint(count))
+		counted(t, rankOf(t, logs), 2*20*count, 2*count)
+	}
+}
+
 // Tasks that come faster than they are read are counted exactly, by function and thread; what
 // the log holds of the others can be used.
 func TestRealOpenMPFlood(t *testing.T) {

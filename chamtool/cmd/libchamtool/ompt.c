@@ -27,7 +27,6 @@ static struct {
     uint32_t program, mapped, stack; // the high halves of addresses: its own, of what is mapped, of the stack
     uintptr_t fixed, fixed_to;        // what a program without PIE has below 4 GB
     _Atomic uint64_t loops[1 << 10];  // taskloops by number: where they stand in the program
-    _Atomic uint64_t closed;          // tasks created before the last iteration ended
     _Atomic uint64_t forked;          // where the last team was forked
     _Atomic int marked;               // the program says itself where iterations end
     _Atomic int bound;                // tasks have dependences, or create tasks
@@ -127,7 +126,22 @@ static unsigned loop_here(struct ring *r) {
 // INNER marks the data of a parallel region within another one or within a task, HELPERS that
 // of the region of the runtime's hidden helper threads, which run target tasks and belong to no
 // team of the program.
-enum { INNER = 1, HELPERS = 2 };
+enum { INNER = 1, HELPERS = 2, MARKS = 3 };
+
+static inline struct ring *root_of(struct ring *r) {
+    struct ring *root = atomic_load_explicit(&r->root, memory_order_relaxed);
+    return root ? root : r;
+}
+
+// follow makes the tasks that a thread creates from now on count to the iterations of a root.
+static void follow(struct ring *r, struct ring *root) {
+    struct ring *before = root_of(r);
+    if (before == root) return;
+    uint64_t named = atomic_load_explicit(&r->named, memory_order_relaxed);
+    atomic_fetch_add(&before->earlier, named - atomic_load(&r->foreign));
+    atomic_store(&r->foreign, named);
+    atomic_store(&r->root, root);
+}
 
 static __thread int begun;  // the runtime reported that this thread began
 static __thread int joined; // EVENT_THREAD_START was written
@@ -158,6 +172,8 @@ static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
     if (endpoint == OMPT_BEGIN) {
         helper = parallel && parallel->value == HELPERS;
         if (begun && !helper) join_team();
+        struct ring *root = (struct ring *)(parallel ? parallel->value & ~(uint64_t)MARKS : 0), *r;
+        if (root && on() && (r = my_ring())) follow(r, root);
         if (implicit_tasks < 16) team_sizes[implicit_tasks] = threads, bases[implicit_tasks] = mine ? (uint32_t)mine->depth : 0;
         implicit_tasks++;
     } else implicit_tasks -= implicit_tasks > 0;
@@ -173,7 +189,12 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
         if (parallel) parallel->value = HELPERS;
         return;
     }
-    if (parallel && (implicit_tasks > 0 || (on() && (r = my_ring()) && r->depth > 0))) parallel->value = INNER;
+    int inner = implicit_tasks > 0;
+    if (on() && (r = my_ring())) {
+        if (!(inner |= r->depth > 0)) follow(r, r);
+        if (parallel) parallel->value = (uint64_t)(uintptr_t)root_of(r);
+    }
+    if (parallel && inner) parallel->value |= INNER;
     atomic_store_explicit(&omp.forked, (uint64_t)(uintptr_t)address, memory_order_relaxed);
     if (on()) notice_unloads();
 }
@@ -405,20 +426,23 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
 
 // ---- iterations -------------------------------------------------------------
 
-static __thread uint64_t entered; // the iteration in which this thread came to wait
+static __thread uint64_t entered; // the iteration of its root in which this thread came to wait
 
-static uint64_t created(void) {
-    uint64_t n = 0;
-    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) n += atomic_load_explicit(&r->named, memory_order_relaxed);
+// created returns the tasks that the threads of a root created.
+static uint64_t created(const struct ring *root) {
+    uint64_t n = atomic_load(&root->earlier);
+    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next)
+        if (root_of(r) == root) n += atomic_load_explicit(&r->named, memory_order_relaxed) - atomic_load(&r->foreign);
     return n;
 }
 
-// iterated closes the iteration under way where tasks were created in it: once,
+// iterated closes the iteration under way of a root if tasks were created in it: once,
 // whichever of the threads that wait is the first to go on.
-static void iterated(void) {
-    uint64_t n = created(), before = atomic_load(&omp.closed);
-    if (n <= before || atomic_load(&tool.iteration) != entered) return;
-    if (!atomic_compare_exchange_strong(&omp.closed, &before, n)) return;
+static void iterated(struct ring *root) {
+    uint64_t n = created(root), before = atomic_load(&root->closed);
+    if (n <= before || atomic_load(&root->iteration) != entered) return;
+    if (!atomic_compare_exchange_strong(&root->closed, &before, n)) return;
+    atomic_fetch_add(&root->iteration, 1);
     atomic_fetch_add(&tool.iteration, 1);
     notice_unloads();
 }
@@ -428,7 +452,7 @@ static void iterated(void) {
 // learn that the barrier is over when the next region begins, so the thread that forked
 // the region closes the iteration.
 static inline int ends(int kind, const ompt_data *parallel, const struct ring *r) {
-    return r->depth == 0 && kind != OMPT_BARRIER_IMPLICIT && kind != OMPT_BARRIER_IMPLICIT_PARALLEL && !(parallel && parallel->value == INNER) &&
+    return r->depth == 0 && kind != OMPT_BARRIER_IMPLICIT && kind != OMPT_BARRIER_IMPLICIT_PARALLEL && !(parallel && parallel->value & INNER) &&
            !atomic_load_explicit(&omp.marked, memory_order_relaxed);
 }
 
@@ -447,11 +471,11 @@ static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_dat
     if (!on() || (helper && !(mine && mine->depth > 0)) || !(r = my_ring())) return;
     settle(r, task);
     if (endpoint == OMPT_BEGIN) {
-        if (r->depth == 0) entered = atomic_load(&tool.iteration);
+        if (r->depth == 0) entered = atomic_load(&root_of(r)->iteration);
         push_wait(EVENT_WAIT_START, class(kind), 0);
         return;
     }
-    if (ends(kind, parallel, r)) iterated();
+    if (ends(kind, parallel, r)) iterated(root_of(r));
     push_wait(EVENT_WAIT_END, class(kind), atomic_load(&tool.iteration));
 }
 
@@ -459,19 +483,22 @@ static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, con
     (void)task, (void)flags, (void)address;
     struct ring *r;
     if (!on() || !(r = my_ring()) || !ends(0, parallel, r)) return;
-    uint64_t before = entered = atomic_load(&tool.iteration);
-    iterated();
-    if (atomic_load(&tool.iteration) == before) return;
+    struct ring *root = root_of(r);
+    uint64_t before = entered = atomic_load(&root->iteration);
+    iterated(root);
+    if (atomic_load(&root->iteration) == before) return;
     push_wait(EVENT_WAIT_START, FLAG_COUNTED | WAIT_BARRIER, 0);
-    push_wait(EVENT_WAIT_END, FLAG_COUNTED | WAIT_BARRIER, before + 1);
+    push_wait(EVENT_WAIT_END, FLAG_COUNTED | WAIT_BARRIER, atomic_load(&tool.iteration));
 }
 
 static int on_control(uint64_t command, uint64_t modifier, void *arg, const void *address) {
     (void)modifier, (void)arg, (void)address;
     if (command != CONTROL_ITERATION || !on()) return 0;
+    struct ring *r = my_ring();
+    if (!r) return 0;
     atomic_store(&omp.marked, 1);
-    entered = atomic_load(&tool.iteration);
-    iterated();
+    entered = atomic_load(&root_of(r)->iteration);
+    iterated(root_of(r));
     push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
     push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
     return 0;
@@ -532,7 +559,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     void *warm[1];
     backtrace(warm, 1); // loads the unwinder now and not in a callback
     tool.process.dialect = DIALECT_OMPT;
-    atomic_store(&omp.closed, created());
+    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) atomic_store(&r->closed, created(r));
     atomic_store(&tool.iteration, 0);
     atomic_store(&omp.marked, 0);
     atomic_store(&omp.bound, 0);

@@ -78,6 +78,13 @@ struct ring {
         uint64_t hidden;            // no event told the beginning of its wait
     } under_way[MOST_NESTED], implicit; // implicit: outside of tasks
     uint64_t shown; // of the tasks under way, those whose run an event will tell
+    // OpenMP: the ring of the thread that forked the outermost region; NULL for this one. Threads of
+    // the program that run regions at the same time have iterations of their own.
+    _Atomic(struct ring *) root;
+    _Atomic uint64_t foreign;   // of named, the tasks of earlier roots
+    _Atomic uint64_t earlier;   // of a root: tasks named by threads that have another root now
+    _Atomic uint64_t closed;    // of a root: tasks created before its last iteration ended
+    _Atomic uint64_t iteration; // of a root: iterations that ended
 } __attribute__((aligned(64)));
 
 // unread counts the tasks of a construct of which a ring had no room for an event.

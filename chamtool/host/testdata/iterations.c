@@ -1,5 +1,6 @@
-// Iterations of four forms: iterations FORM COUNT prints the tasks that ran.
+// Iterations of five forms: iterations FORM COUNT prints the tasks that ran.
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,11 +74,33 @@ static void waited(int count) {
     }
 }
 
+// regions creates tasks on another thread than the one that forks the region.
+static void *regions(void *count) {
+    for (int n = 0; n < *(int *)count; n++) {
+#pragma omp parallel
+        if (omp_get_thread_num() == omp_get_num_threads() - 1)
+            for (int i = 0; i < 20; i++) {
+#pragma omp task
+                work(1);
+            }
+    }
+    return NULL;
+}
+
+// concurrent: two threads of the program's own, one with regions and one with taskwaits.
+static void concurrent(int count) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, regions, &count)) exit(1);
+    waited(count);
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv) {
     const char *form = argc > 1 ? argv[1] : "";
     int count = argc > 2 ? atoi(argv[2]) : 1;
     omp_set_max_active_levels(3);
     if (!strcmp(form, "waited")) waited(count);
+    else if (!strcmp(form, "concurrent")) concurrent(count);
     else
         for (int n = 0; n < count; n++) {
             if (!strcmp(form, "chained")) chained();
