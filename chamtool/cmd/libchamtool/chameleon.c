@@ -135,7 +135,7 @@ static void on_sync_region(int type, int status, tool_data *thread, const void *
     if (on()) push_wait(status == SYNC_START ? EVENT_WAIT_START : EVENT_WAIT_END, 0, 0);
 }
 
-// ---- decisions, asked for by the communication thread ---------------------
+// ---- decisions for the communication thread ---------------------
 
 // The questions to Go, as the service thread passes them on.
 struct load_question { uint64_t *words; int32_t local, stolen, load; };
@@ -144,37 +144,37 @@ struct select_question { int32_t *load; uint64_t *tokens; int32_t local, *chosen
 struct seconds_question { uint64_t token; double seconds; };
 struct predict_question { int32_t iteration, mode; double *values; int32_t room, n; };
 
-static void ask_load(void *p) {
+static void answer_load(void *p) {
     struct load_question *q = p;
     q->load = chamtool_go_load(q->words, q->local, q->stolen);
 }
 
-static void ask_offload(void *p) {
+static void answer_offload(void *p) {
     struct offload_question *q = p;
     chamtool_go_offload(q->counts, q->load, q->local);
 }
 
-static void ask_select(void *p) {
+static void answer_select(void *p) {
     struct select_question *q = p;
     q->n = chamtool_go_select(q->load, q->tokens, q->local, q->chosen, q->ranks);
 }
 
-static void ask_seconds(void *p) {
+static void answer_seconds(void *p) {
     struct seconds_question *q = p;
     q->seconds = chamtool_go_seconds(q->token);
 }
 
-static void ask_train(void *p) {
+static void answer_train(void *p) {
     struct predict_question *q = p;
     q->n = chamtool_go_train(q->iteration, q->mode);
 }
 
-static void ask_predict(void *p) {
+static void answer_predict(void *p) {
     struct predict_question *q = p;
     q->n = chamtool_go_predict(q->iteration, q->mode, q->values, q->room);
 }
 
-static void ask_tasks_per_rank(void *p) {
+static void answer_tasks_per_rank(void *p) {
     struct predict_question *q = p;
     q->n = chamtool_go_tasks_per_rank(q->iteration);
 }
@@ -190,28 +190,28 @@ static uint64_t *task_words(uint64_t *words, const int32_t *tasks, int32_t n) {
     return words;
 }
 
-// The library exchanges loads and asks for moves hundreds of times a second. Most
+// The library exchanges loads and calls for moves hundreds of times a second. Most
 // of the answers are as before: the load of a queue by what its tasks took on
 // average a moment ago, and no move from a rank that is not above the mean, or
 // that had none to make a moment ago. Only the communication thread is here.
-enum { LOAD_HOLDS = 20000000, NO_MOVE_HOLDS = 5000000 }; // ns
+enum { LOAD_HOLDS = 20000000, NO_MOVE_SECONDS = 5000000 }; // ns
 
 static struct {
-    uint64_t loaded, refused; // when Go was asked for the load, and had no move
+    uint64_t loaded, refused; // when Go answered with a load, and with no move
     double each;              // predicted microseconds of a task in the queue then
-} asked;
+} last_answers;
 
 static int32_t scaled(int32_t tasks) {
-    double load = asked.each * tasks;
+    double load = last_answers.each * tasks;
     return load < INT32_MAX ? (int32_t)load : INT32_MAX;
 }
 
-// gives tells whether this rank may have something to give.
+// gives reports whether this rank may have something to give.
 static int gives(const int32_t *load) {
     double sum = 0;
     for (int32_t i = 0; i < tool.process.ranks; i++) sum += load[i];
     if ((double)load[tool.process.rank] * tool.process.ranks <= sum) return 0;
-    return nanoseconds(CLOCK_MONOTONIC) - asked.refused >= NO_MOVE_HOLDS;
+    return nanoseconds(CLOCK_MONOTONIC) - last_answers.refused >= NO_MOVE_SECONDS;
 }
 
 static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, int32_t copies_n,
@@ -219,16 +219,16 @@ static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, i
     (void)copies, (void)copies_n, (void)stolen_copies, (void)stolen_copies_n;
     int32_t load = local_n + stolen_n;
     uint64_t now = nanoseconds(CLOCK_MONOTONIC);
-    if (on() && load > 0 && now - asked.loaded < LOAD_HOLDS) return scaled(load);
+    if (on() && load > 0 && now - last_answers.loaded < LOAD_HOLDS) return scaled(load);
     uint64_t *words = on() ? malloc(sizeof *words * (size_t)(load + 1)) : NULL;
     if (!words) return load;
     task_words(task_words(words, local, local_n), stolen, stolen_n);
     int32_t tasks = load;
     struct load_question q = {words, local_n, stolen_n, load};
-    ask(ask_load, &q);
+    call_service(answer_load, &q);
     load = q.load;
     free(words);
-    if (tasks > 0) asked.loaded = now, asked.each = (double)load / tasks;
+    if (tasks > 0) last_answers.loaded = now, last_answers.each = (double)load / tasks;
     return load;
 }
 
@@ -236,10 +236,10 @@ static void on_offload_counts(int32_t *counts, const int32_t *load, int32_t loca
     (void)stolen;
     if (!on() || !gives(load)) return;
     struct offload_question q = {counts, (int32_t *)load, local};
-    ask(ask_offload, &q);
+    call_service(answer_offload, &q);
     for (int32_t i = 0; i < tool.process.ranks; i++)
         if (counts[i] > 0) return;
-    asked.refused = nanoseconds(CLOCK_MONOTONIC);
+    last_answers.refused = nanoseconds(CLOCK_MONOTONIC);
 }
 
 static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *n) {
@@ -252,14 +252,14 @@ static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32
     if (moves && chosen && words) {
         task_words(words, tasks, local);
         struct select_question q = {(int32_t *)load, words, local, chosen, chosen + local, 0};
-        ask(ask_select, &q);
+        call_service(answer_select, &q);
         *n = q.n;
         for (int32_t i = 0; i < *n; i++) moves[i] = (struct migration){tasks[chosen[i]], chosen[local + i]};
     }
     free(words);
     free(chosen);
     if (*n > 0) return moves; // the library frees it
-    asked.refused = nanoseconds(CLOCK_MONOTONIC);
+    last_answers.refused = nanoseconds(CLOCK_MONOTONIC);
     free(moves);
     return NULL;
 }
@@ -273,7 +273,7 @@ static void *on_encode(void *task, tool_data *data, int32_t *size) {
     if (!seconds) return NULL;
     struct seconds_question q = {data ? data->value : 0, 0};
     if (on() && data) push(EVENT_GIVE, 0, 0, ticks(), data->value, 0);
-    if (on() && data && tool.settings.balance) ask(ask_seconds, &q);
+    if (on() && data && tool.settings.balance) call_service(answer_seconds, &q);
     *seconds = q.seconds;
     *size = sizeof *seconds;
     return seconds;
@@ -296,7 +296,7 @@ void chamtool_patched_create(void *task, uint64_t entry, int32_t iteration) {
 
 int32_t chamtool_patched_predict(int32_t iteration, int32_t mode, double *values, int32_t room) {
     struct predict_question q = {iteration, mode, values, room, 0};
-    if (on()) ask(ask_predict, &q);
+    if (on()) call_service(answer_predict, &q);
     return q.n;
 }
 
@@ -320,13 +320,13 @@ static void on_task_time(int32_t iteration, int32_t thread, int task, double sec
 
 static _Bool on_train(int32_t iteration, int mode) {
     struct predict_question q = {iteration, mode, NULL, 0, 0};
-    if (on()) ask(ask_train, &q);
+    if (on()) call_service(answer_train, &q);
     return q.n != 0;
 }
 
 static int on_tasks_per_rank(int32_t iteration) {
     struct predict_question q = {iteration, 0, NULL, 0, 0};
-    if (on()) ask(ask_tasks_per_rank, &q);
+    if (on()) call_service(answer_tasks_per_rank, &q);
     return q.n;
 }
 
@@ -334,7 +334,7 @@ static int on_tasks_per_rank(int32_t iteration) {
 
 static int (*set_callback)(int event, any_function f);
 
-static void hear(int event, any_function f) {
+static void register_callback(int event, any_function f) {
     int result = set_callback(event, f);
     if (result == SET_ERROR || result == SET_NEVER || result == SET_IMPOSSIBLE)
         fprintf(stderr, "chamtool: rank %d: callback %d is not offered by the library\n", tool.process.rank, event);
@@ -343,20 +343,20 @@ static void hear(int event, any_function f) {
 static void hear_patched(void) {
     any_function create, predict;
     chamtool_patched_callbacks(&create, &predict);
-    hear(CALLBACK_TASK_CREATE, create);
-    hear(CALLBACK_PREDICT, predict);
-    hear(CALLBACK_ITERATION_LOAD, (any_function)on_iteration_load);
-    hear(CALLBACK_TASK_TIME, (any_function)on_task_time);
-    hear(CALLBACK_TRAIN, (any_function)on_train);
-    hear(CALLBACK_TASKS_PER_RANK, (any_function)on_tasks_per_rank);
+    register_callback(CALLBACK_TASK_CREATE, create);
+    register_callback(CALLBACK_PREDICT, predict);
+    register_callback(CALLBACK_ITERATION_LOAD, (any_function)on_iteration_load);
+    register_callback(CALLBACK_TASK_TIME, (any_function)on_task_time);
+    register_callback(CALLBACK_TRAIN, (any_function)on_train);
+    register_callback(CALLBACK_TASKS_PER_RANK, (any_function)on_tasks_per_rank);
 }
 
 static void hear_upstream(void) {
-    hear(CALLBACK_TASK_CREATE, (any_function)on_task_create);
+    register_callback(CALLBACK_TASK_CREATE, (any_function)on_task_create);
     if (!tool.settings.balance) return;
-    hear(CALLBACK_LOCAL_LOAD, (any_function)on_local_load);
-    if (tool.settings.balance == 1) hear(CALLBACK_OFFLOAD_COUNTS, (any_function)on_offload_counts);
-    if (tool.settings.balance == 2) hear(CALLBACK_MIGRATION, (any_function)on_migration);
+    register_callback(CALLBACK_LOCAL_LOAD, (any_function)on_local_load);
+    if (tool.settings.balance == 1) register_callback(CALLBACK_OFFLOAD_COUNTS, (any_function)on_offload_counts);
+    if (tool.settings.balance == 2) register_callback(CALLBACK_MIGRATION, (any_function)on_migration);
 }
 
 static int initialize(lookup_function lookup, tool_data *data) {
@@ -380,12 +380,12 @@ static int initialize(lookup_function lookup, tool_data *data) {
     }
     tool.process.dialect = library.patched ? DIALECT_PATCHED : DIALECT_UPSTREAM;
     if (!begin_process()) return 0;
-    hear(CALLBACK_THREAD_INIT, (any_function)on_thread_init);
-    hear(CALLBACK_THREAD_FINALIZE, (any_function)on_thread_finalize);
-    hear(CALLBACK_TASK_SCHEDULE, (any_function)on_task_schedule);
-    hear(CALLBACK_SYNC_REGION, (any_function)on_sync_region);
-    hear(CALLBACK_ENCODE, (any_function)on_encode);
-    hear(CALLBACK_DECODE, (any_function)on_decode);
+    register_callback(CALLBACK_THREAD_INIT, (any_function)on_thread_init);
+    register_callback(CALLBACK_THREAD_FINALIZE, (any_function)on_thread_finalize);
+    register_callback(CALLBACK_TASK_SCHEDULE, (any_function)on_task_schedule);
+    register_callback(CALLBACK_SYNC_REGION, (any_function)on_sync_region);
+    register_callback(CALLBACK_ENCODE, (any_function)on_encode);
+    register_callback(CALLBACK_DECODE, (any_function)on_decode);
     if (library.patched) hear_patched();
     else hear_upstream();
     return 1;

@@ -174,7 +174,7 @@ static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
         if (begun && !helper) join_team();
         struct ring *root = (struct ring *)(parallel ? parallel->value & ~(uint64_t)MARKS : 0), *r;
         if (root && on() && (r = my_ring())) follow(r, root);
-        if (implicit_tasks < 16) team_sizes[implicit_tasks] = threads, bases[implicit_tasks] = mine ? (uint32_t)mine->depth : 0;
+        if (implicit_tasks < 16) team_sizes[implicit_tasks] = threads, bases[implicit_tasks] = own_ring ? (uint32_t)own_ring->depth : 0;
         implicit_tasks++;
     } else implicit_tasks -= implicit_tasks > 0;
 }
@@ -199,7 +199,7 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
     if (on()) notice_unloads();
 }
 
-// under_way tells whether a task lies on this thread's stack.
+// under_way reports whether a task lies on this thread's stack.
 static inline int under_way(const struct ring *r, uint64_t token) {
     for (uint64_t i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0; i--)
         if (atomic_load_explicit(&r->under_way[i - 1].token, memory_order_relaxed) == token) return 1;
@@ -210,8 +210,8 @@ static inline int under_way(const struct ring *r, uint64_t token) {
 static __attribute__((noinline)) void settle_top(struct ring *r) {
     struct under_way *run = end_inner(r);
     uint64_t at = ticks(), token = atomic_load(&run->token);
-    int told = !(token & TAKEN) && atomic_compare_exchange_strong(&run->token, &token, 0) && push_run(r, EVENT_RUN, 1, run, token, r->shown, at, 0);
-    contain(innermost(r), run, at, told);
+    int reported = !(token & TAKEN) && atomic_compare_exchange_strong(&run->token, &token, 0) && push_run(r, EVENT_RUN, 1, run, token, r->shown, at, 0);
+    contain(innermost(r), run, at, reported);
 }
 
 // settle ends the parts on top of this thread's tasks that are over without a report: those
@@ -280,10 +280,10 @@ static void on_dependences(ompt_data *task, const ompt_dependence *list, int cou
 
 static inline uint64_t integer(uint32_t half) { return (uint64_t)(int64_t)(int32_t)half; }
 
-// small tells whether a half is an integer of at most 24 bits and a sign.
+// small reports whether a half is an integer of at most 24 bits and a sign.
 static inline int small(uint32_t half) { return half < 1 << 24 || half >= UINT32_MAX - (1 << 24); }
 
-// is_float tells whether a half may be a float from 2^-24 to 2^40.
+// is_float reports whether a half may be a float from 2^-24 to 2^40.
 static inline int is_float(uint32_t half) { return half - 0x33800000 < 0x53800000 - 0x33800000; }
 
 static inline uint64_t millionths(uint32_t half) {
@@ -374,7 +374,7 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     publish(r, head, 1 + further);
 }
 
-// cancel tells that a task was discarded before it began.
+// cancel reports that a task was discarded before it began.
 static void cancel(struct ring *r, uint64_t task) {
     if (task & COUNTED || !has_spare(r, 1)) {
         struct unread *u = unread_of(r, construct_of(task));
@@ -468,7 +468,7 @@ static inline int class(int kind) {
 static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
     (void)address;
     struct ring *r;
-    if (!on() || (helper && !(mine && mine->depth > 0)) || !(r = my_ring())) return;
+    if (!on() || (helper && !(own_ring && own_ring->depth > 0)) || !(r = my_ring())) return;
     settle(r, task);
     if (endpoint == OMPT_BEGIN) {
         if (r->depth == 0) entered = atomic_load(&root_of(r)->iteration);
@@ -590,7 +590,7 @@ static void finalize(ompt_data *data) {
 static struct ompt_start_tool_result result = {initialize, finalize, {0}};
 
 // A program of the Chameleon library runs on an OpenMP runtime too: there the
-// other front end tells more.
+// other front end reports more.
 EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime) {
     (void)version, (void)runtime;
     if (dlsym(RTLD_DEFAULT, "chameleon_init")) return NULL;

@@ -27,7 +27,7 @@ struct ring *chamtool_rings(void) { return atomic_load(&tool.rings); }
 
 uint64_t chamtool_unplaced(void) { return atomic_load(&tool.unplaced); }
 
-// invariant_tsc tells whether the time stamp counter runs at one speed through
+// invariant_tsc reports whether the time stamp counter runs at one speed through
 // every power state: leaf 80000007h, EDX bit 8.
 static int invariant_tsc(void) {
 #if defined(__x86_64__)
@@ -94,7 +94,7 @@ static void ignore_terminate(void) {
 
 // ---- one ring for each thread ---------------------------------------------
 
-__thread struct ring *mine;
+__thread struct ring *own_ring;
 
 static void leave(void *ring) { atomic_store(&((struct ring *)ring)->taken, 0); }
 
@@ -132,7 +132,7 @@ struct ring *first_ring(void) {
     }
     r->depth = r->shown = 0;
     pthread_setspecific(tool.leave, r);
-    return mine = r;
+    return own_ring = r;
 }
 
 void look_back(struct ring *r, uint64_t head) {
@@ -147,7 +147,7 @@ void lose(uint64_t token, int ended) { push(EVENT_LOST, 0, ended, ticks(), token
 // thread of the last part. That part is then still on top of its thread's tasks: the thread that
 // hears of the end takes it from there, unless the thread itself has noticed before.
 
-// end_elsewhere tells the end of a task whose last part another thread ran.
+// end_elsewhere reports the end of a task whose last part another thread ran.
 int end_elsewhere(struct ring *r, uint64_t token, uint64_t at) {
     for (struct ring *other = atomic_load(&tool.rings); other; other = other->next) {
         uint64_t depth = __atomic_load_n(&other->depth, __ATOMIC_ACQUIRE);
@@ -155,12 +155,12 @@ int end_elsewhere(struct ring *r, uint64_t token, uint64_t at) {
             uint64_t there = token;
             struct under_way run = other->under_way[i - 1];
             if (!atomic_compare_exchange_strong(&other->under_way[i - 1].token, &there, token | TAKEN)) continue;
-            run.untold = run.inner;
+            run.unreported = run.inner;
             push_run(r, EVENT_RUN, 1, &run, token, ELSEWHERE, at, 0);
             return 1;
         }
     }
-    return 1; // the thread itself told it
+    return 1; // the thread itself reported it
 }
 
 // ---- start and stop -------------------------------------------------------
@@ -209,7 +209,7 @@ int begin_process(void) {
     tool.settings = (struct settings){.ring_slots = 8192};
     reuse_rings();
     if (!prepared && (pthread_key_create(&tool.leave, leave) || pthread_atfork(NULL, NULL, in_child))) return 0;
-    ask(start_go, NULL);
+    call_service(start_go, NULL);
     print_messages();
     if (!tool.started) return 0;
     atomic_store(&tool.on, 1);
@@ -223,7 +223,7 @@ void end_process(void) {
     if (!on()) return;
     chamtool_disable();
     ignore_terminate();
-    ask(stop_go, NULL);
+    call_service(stop_go, NULL);
     print_messages();
 }
 

@@ -31,14 +31,14 @@ extern struct tool {
     pthread_key_t leave;
 } tool HIDDEN;
 
-// mine is this thread's ring; NULL before its first event.
-extern __thread struct ring *mine HIDDEN __attribute__((tls_model("initial-exec")));
+// own_ring is this thread's ring; NULL before its first event.
+extern __thread struct ring *own_ring HIDDEN __attribute__((tls_model("initial-exec")));
 
 int begin_process(void) HIDDEN;      // of tool.process; starts the reader; 0 where the tool stays off
 void end_process(void) HIDDEN;       // the last events, the logs
 int start_service(void) HIDDEN;      // starts the service thread, once; 0 where the tool stays off
-void ask(void (*call)(void *), void *argument) HIDDEN; // makes the service thread call a function, and waits
-void print_messages(void) HIDDEN;    // what the tool's threads have said
+void call_service(void (*call)(void *), void *argument) HIDDEN; // makes the service thread call a function, and waits
+void print_messages(void) HIDDEN;    // the messages of the tool's threads
 void say_child(void) HIDDEN;         // once, in a forked child that creates tasks
 struct ring *first_ring(void) HIDDEN; // this thread's; NULL where there is no memory
 void look_back(struct ring *r, uint64_t head) HIDDEN;
@@ -72,7 +72,7 @@ static inline uint64_t ticks(void) {
     return nanoseconds(CLOCK_MONOTONIC);
 }
 
-static inline struct ring *my_ring(void) { return __builtin_expect(mine != NULL, 1) ? mine : first_ring(); }
+static inline struct ring *my_ring(void) { return __builtin_expect(own_ring != NULL, 1) ? own_ring : first_ring(); }
 
 extern _Atomic uint64_t unloads HIDDEN; // how often the program unloaded libraries, as far as noticed, above an address
 
@@ -141,10 +141,10 @@ static inline uint64_t name(void) {
     return (r->lane + 1) << 40 | (atomic_load_explicit(&r->named, memory_order_relaxed) & UINT32_MAX);
 }
 
-// TAKEN marks the token of a task under way that another thread has told the end of.
+// TAKEN marks the token of a task under way whose end another thread has reported.
 #define TAKEN (1ull << 63)
 
-// begin_run notes a task's beginning; what it was is told when it ends.
+// begin_run notes a task's beginning; what it was is reported when it ends.
 static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
     uint64_t cpu = 0;
     if (tool.settings.cpu_every && ++r->unsampled >= tool.settings.cpu_every) {
@@ -154,7 +154,7 @@ static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
     if (r->depth < MOST_NESTED) {
         struct under_way *run = &r->under_way[r->depth];
         atomic_store_explicit(&run->token, token, memory_order_relaxed);
-        run->start = at, run->cpu = cpu, run->inner = run->untold = 0;
+        run->start = at, run->cpu = cpu, run->inner = run->unreported = 0;
         r->shown += !(run->construct & COUNTED);
     }
     r->depth++;
@@ -188,9 +188,9 @@ static inline void count_run(struct ring *r, struct under_way *run, uint64_t at,
 }
 
 // push_run writes a run, or a part of one; its CPU time, where it was taken, and the time
-// within it that no event told go as sizes do. It returns 0 if the run was only counted.
+// within it that no event reports go as sizes do. It returns 0 if the run was only counted.
 static inline int push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t token, uint64_t depth, uint64_t end, uint64_t cpu) {
-    uint64_t sizes = run->untold ? 2 : cpu != 0, further = sizes != 0, ended = kind == EVENT_RUN;
+    uint64_t sizes = run->unreported ? 2 : cpu != 0, further = sizes != 0, ended = kind == EVENT_RUN;
     if (tool.process.dialect == DIALECT_OMPT) {
         if (run->construct & COUNTED) {
             count_run(r, run, end, ended && !(run->loop & RUNTIMES));
@@ -212,7 +212,7 @@ static inline int push_run(struct ring *r, int kind, int flag, struct under_way 
     slot[3] = end;
     if (further) {
         uint64_t *more = r->slots[(head + 1) & r->mask];
-        more[0] = cpu, more[1] = run->untold;
+        more[0] = cpu, more[1] = run->unreported;
     }
     publish(r, head, 1 + further);
     return 1;
@@ -231,12 +231,12 @@ static inline struct under_way *end_inner(struct ring *r) {
 }
 
 // contain adds the time of a run to that within the task around it.
-static inline void contain(struct under_way *outer, const struct under_way *run, uint64_t end, int told) {
+static inline void contain(struct under_way *outer, const struct under_way *run, uint64_t end, int reported) {
     outer->inner += end - run->start;
-    if (!told) outer->untold += end - run->start - (run->inner - run->untold);
+    if (!reported) outer->unreported += end - run->start - (run->inner - run->unreported);
 }
 
-// end_run tells of the run of a task, or of a part of it. Those that began within
+// end_run reports the run of a task, or of a part of it. Those that began within
 // it and have not ended never will.
 static inline void end_run(int kind, int flag, uint64_t token) {
     uint64_t at = ticks(), i, cpu = 0;
@@ -252,34 +252,34 @@ static inline void end_run(int kind, int flag, uint64_t token) {
     while (__builtin_expect(r->depth > i, 0)) lose(atomic_load_explicit(&end_inner(r)->token, memory_order_relaxed), 0);
     struct under_way *run = end_inner(r);
     if (run->cpu) cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - run->cpu;
-    int told = push_run(r, kind, flag, run, token, r->shown, at, cpu);
+    int reported = push_run(r, kind, flag, run, token, r->shown, at, cpu);
     if (kind == EVENT_PART) atomic_store_explicit(&run->token, 0, memory_order_relaxed);
-    contain(innermost(r), run, at, told);
+    contain(innermost(r), run, at, reported);
 }
 
-// push_wait tells that the thread comes to a place where it waits, or leaves it, within the
-// tasks that it has under way. The end tells the time of the runs within that no event told.
+// push_wait reports that the thread comes to a place where it waits, or leaves it, within the
+// tasks that it has under way. The end reports the time of the runs within that have no event.
 // A task's wait is only counted if the ring has little room.
 static inline void push_wait(int kind, int flag, uint64_t iteration) {
     struct ring *r = my_ring();
     if (!r) return;
-    uint64_t at = ticks(), untold = 0;
+    uint64_t at = ticks(), unreported = 0;
     struct under_way *run = innermost(r);
     if (kind == EVENT_WAIT_START) {
-        run->from = at, run->before[0] = run->inner, run->before[1] = run->untold;
+        run->from = at, run->before[0] = run->inner, run->before[1] = run->unreported;
         run->hidden = tool.process.dialect == DIALECT_OMPT && r->depth > 0 && (run->construct & COUNTED || !has_spare(r, 2));
     } else {
         uint64_t idle = at - run->from - (run->inner - run->before[0]);
-        untold = run->untold - run->before[1];
+        unreported = run->unreported - run->before[1];
         run->inner += idle;
         if (run->hidden) {
-            run->untold += idle;
+            run->unreported += idle;
             struct unread *u = unread_of(r, run->construct);
             add(&u->waits, 1);
             add(&u->waited, idle);
         }
     }
-    if (!run->hidden) push(kind, flag, (int32_t)r->shown, at, untold, iteration);
+    if (!run->hidden) push(kind, flag, (int32_t)r->shown, at, unreported, iteration);
 }
 
 #endif

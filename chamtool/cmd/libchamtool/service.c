@@ -72,7 +72,7 @@ static __attribute__((constructor(101))) void defer_constructors(int argc, char 
 
 // ---- messages ---------------------------------------------------------------
 
-// The tool's threads have no standard error. Threads of the program print what they say: at
+// The tool's threads have no standard error. Threads of the program print their messages: at
 // the start, at the end, and only where the descriptor is still the one of the start.
 static struct {
     pthread_mutex_t lock;
@@ -115,7 +115,7 @@ void print_messages(void) {
 // ---- the thread -------------------------------------------------------------
 
 static struct {
-    pthread_mutex_t lock; // of the thread that asks
+    pthread_mutex_t lock; // of the thread that calls it
     _Atomic uint32_t posted, answered;
     void (*call)(void *);
     void *argument;
@@ -241,7 +241,7 @@ int start_service(void) {
     return service.running > 0;
 }
 
-void ask(void (*call)(void *), void *argument) {
+void call_service(void (*call)(void *), void *argument) {
     pthread_mutex_lock(&service.lock);
     service.call = call, service.argument = argument;
     post();

@@ -32,7 +32,7 @@ enum {
 };
 
 enum {
-    FLAG_COUNTED = 16, // of a wait: its end tells how many iterations have ended
+    FLAG_COUNTED = 16, // of a wait: its end reports how many iterations have ended
     WAIT_BARRIER = 1,  // with it, the class of the wait
     WAIT_TASKWAIT = 2,
     WAIT_TASKGROUP = 3,
@@ -61,7 +61,7 @@ struct ring {
     _Atomic uint64_t taken;
     _Atomic uint64_t named; // tasks named by this ring's threads
     uint64_t quarter; // of the slots: how often the writer looks for the reader
-    _Atomic uint64_t started; // tasks begun that no event tells of before they end
+    _Atomic uint64_t started; // tasks begun that have no event before they end
     struct unread *unread;    // by construct and iteration
     _Atomic uint64_t changed; // how often one of them changed
     _Atomic uint64_t used;    // constructs, from 0, that may have counts
@@ -73,9 +73,9 @@ struct ring {
         uint64_t start, cpu;        // cpu: the thread's CPU time at the start, 0 if not taken
         uint64_t loop;              // OpenMP: the number of its taskloop, RUNTIMES and CONTINUED
         uint64_t construct;         // OpenMP: its construct, and COUNTED
-        uint64_t inner, untold;     // ticks of the runs and waits within it; of them, those that no event told
-        uint64_t from, before[2];   // of its wait: the tick of its beginning, inner and untold then
-        uint64_t hidden;            // no event told the beginning of its wait
+        uint64_t inner, unreported;     // ticks of the runs and waits within it; of them, those without an event
+        uint64_t from, before[2];   // of its wait: the tick of its beginning, inner and unreported then
+        uint64_t hidden;            // the beginning of its wait has no event
     } under_way[MOST_NESTED], implicit; // implicit: outside of tasks
     uint64_t shown; // of the tasks under way, those whose run an event will tell
     // OpenMP: the ring of the thread that forked the outermost region; NULL for this one. Threads of

@@ -48,15 +48,15 @@ const Words = 4
 
 // The words of an event's first slot. Word 0 is the header.
 const (
-	WordTicks   = 1 // when, in ticks of the C side's clock
-	WordToken   = 2 // the task's identity in this process
-	WordEntry   = 3 // Create, Arrive, Open: the address of the task's function
-	WordBody    = 3 // Begin: the address of the function that a compiler made of the task
-	WordEnd     = 3 // Run, Part: when it ended, in ticks
-	WordUntold  = 2 // WaitEnd: ticks of the runs within the wait that have no event
-	WordRound   = 3 // WaitEnd of OpenMP: iterations that have ended
-	WordValue   = 3 // Load, TaskTime: float64 bits, seconds
-	WordAddress = 3 // Claim: the task's address in memory
+	WordTicks      = 1 // when, in ticks of the C side's clock
+	WordToken      = 2 // the task's identity in this process
+	WordEntry      = 3 // Create, Arrive, Open: the address of the task's function
+	WordBody       = 3 // Begin: the address of the function that a compiler made of the task
+	WordEnd        = 3 // Run, Part: when it ended, in ticks
+	WordUnreported = 2 // WaitEnd: ticks of the runs within the wait that have no event
+	WordRound      = 3 // WaitEnd of OpenMP: iterations that have ended
+	WordValue      = 3 // Load, TaskTime: float64 bits, seconds
+	WordAddress    = 3 // Claim: the task's address in memory
 )
 
 // MaxSizes is the most sizes of one event, Words of them in every further

@@ -31,7 +31,7 @@ func (t *Tracker[M]) waited(l *lane, s *event.Slot) {
 		left = l.waits
 	}
 	if n := len(l.waiting); n > 0 {
-		l.waiting[n-1].ran -= t.clock.Between(0, s[event.WordUntold])
+		l.waiting[n-1].ran -= t.clock.Between(0, s[event.WordUnreported])
 	}
 	t.idle(l, iteration, s[event.WordTicks])
 	l.waiting = l.waiting[:max(0, len(l.waiting)-1)]
