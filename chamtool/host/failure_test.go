@@ -382,8 +382,8 @@ func TestPatchedPredictions(t *testing.T) {
 		// A forecast leaves what was seen by a factor of e at most; the load of an
 		// iteration is what its tasks took, by the host's clock.
 		least, most := extremes(t, r, tt.mode == "3")
-		if did.Least < least/math.E/2 || did.Most > most*math.E*2 {
-			t.Errorf("mode %s: %v to %v s predicted, %v to %v s seen", tt.mode, did.Least, did.Most, least, most)
+		if did.LeastPredicted < least/math.E/2 || did.MostPredicted > most*math.E*2 {
+			t.Errorf("mode %s: %v to %v s predicted, %v to %v s seen", tt.mode, did.LeastPredicted, did.MostPredicted, least, most)
 		}
 	}
 }

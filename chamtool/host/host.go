@@ -91,25 +91,25 @@ type Run struct {
 
 // Rank holds the program's counts of one rank.
 type Rank struct {
-	Rank       int     `json:"rank"`
-	Ranks      int     `json:"ranks"`
-	Tool       bool    `json:"tool"` // a tool was found and stayed
-	Created    uint64  `json:"created"`
-	Started    uint64  `json:"started"`
-	Ended      uint64  `json:"ended"`
-	Remote     uint64  `json:"remote"`
-	Moved      uint64  `json:"moved"`
-	Loads      uint64  `json:"loads"`
-	Decisions  uint64  `json:"decisions"`
-	Trained    uint64  `json:"trained"`
-	Predicted  uint64  `json:"predicted"`
-	Least      float64 `json:"least_predicted"` // of the predictions that it received for iterations or tasks, in seconds; patched dialect
-	Most       float64 `json:"most_predicted"`
-	Waits      uint64  `json:"waits"`
-	Told       uint64  `json:"told"` // loads and task times of the patched dialect
-	Seconds    float64 `json:"seconds"`
-	CPUSeconds float64 `json:"cpu_seconds"`
-	ToolCPU    float64 `json:"tool_cpu_seconds"` // of threads that are not the host's own (MPI's count as the tool's), and of the tool's start and end; callbacks not counted
+	Rank           int     `json:"rank"`
+	Ranks          int     `json:"ranks"`
+	Tool           bool    `json:"tool"` // a tool was found and stayed
+	Created        uint64  `json:"created"`
+	Started        uint64  `json:"started"`
+	Ended          uint64  `json:"ended"`
+	Remote         uint64  `json:"remote"`
+	Moved          uint64  `json:"moved"`
+	Loads          uint64  `json:"loads"`
+	Decisions      uint64  `json:"decisions"`
+	Trained        uint64  `json:"trained"`
+	Predicted      uint64  `json:"predicted"`
+	LeastPredicted float64 `json:"least_predicted"` // of the predictions that it received for iterations or tasks, in seconds; patched dialect
+	MostPredicted  float64 `json:"most_predicted"`
+	Waits          uint64  `json:"waits"`
+	LoadsReported  uint64  `json:"told"` // loads and task times of the patched dialect
+	Seconds        float64 `json:"seconds"`
+	CPUSeconds     float64 `json:"cpu_seconds"`
+	ToolCPU        float64 `json:"tool_cpu_seconds"` // of threads that are not the host's own (MPI's count as the tool's), and of the tool's start and end; callbacks not counted
 }
 
 // Costs holds the cost of the callbacks for a thread, in ns of its CPU time per call.

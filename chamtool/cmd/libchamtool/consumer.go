@@ -95,7 +95,7 @@ func start(process, settings unsafe.Pointer) bool {
 	}
 	p.rank, p.ranks = C.int32_t(c.rank), C.int32_t(c.ranks)
 	if cfg.Verbose {
-		c.tell()
+		c.printSettings()
 	}
 	model, doubts := c.model()
 	warnings = append(warnings, doubts...)
@@ -143,8 +143,8 @@ func (c *consumer) say(format string, args ...any) {
 	}
 }
 
-// tell prints the effective configuration.
-func (c *consumer) tell() {
+// printSettings prints the effective configuration.
+func (c *consumer) printSettings() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "chamtool: rank %d of %d, %s interface\n", c.rank, c.ranks, c.dialect)
 	for _, s := range c.config.Effective() {
@@ -191,7 +191,7 @@ func (c *consumer) place() error {
 	c.dir = c.config.LogDir
 	where, err := job.Locate(job.System{
 		Lookup: environment, Proc: os.DirFS("/proc"), PID: os.Getpid(),
-		Alone: fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid()),
+		Name: fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid()),
 	})
 	if c.dialect == event.OpenMP { // Chameleon says itself
 		c.rank, c.ranks = where.Rank, where.Ranks

@@ -30,7 +30,7 @@ const (
 func (c *consumer) run() {
 	defer close(c.done)
 	defer guard("reading the rings")
-	flushed, told, kept := time.Now(), time.Now(), time.Now()
+	flushed, checked, kept := time.Now(), time.Now(), time.Now()
 	idle := 0
 	for {
 		if c.drain() == 0 {
@@ -46,9 +46,9 @@ func (c *consumer) run() {
 			c.locked(c.store)
 			kept = time.Now()
 		}
-		if ending || time.Since(told) >= min(checkpointEvery, max(firstCheckpoint, time.Since(c.began)/2)) {
+		if ending || time.Since(checked) >= min(checkpointEvery, max(firstCheckpoint, time.Since(c.began)/2)) {
 			c.locked(func() { c.checkpoint(ending) })
-			told = time.Now()
+			checked = time.Now()
 		}
 		if ending {
 			C.chamtool_ended()

@@ -10,14 +10,14 @@ import (
 type Transfer struct {
 	From, To int
 	Seconds  float64 // in all
-	Now      float64 // of it, what is to move at once
+	AtOnce   float64 // of it, what is to move at once
 }
 
-// Table is the transfers that bring every load to the mean, as near as pairs
+// PlanTransfers returns the transfers that bring every load to the mean, as near as pairs
 // of ranks can: the most loaded rank gives to the least loaded one until either
 // is at the mean. Transfers of least seconds or less are left out. The same
 // loads give the same table on every rank.
-func Table(loads []float64, least float64) []Transfer {
+func PlanTransfers(loads []float64, least float64) []Transfer {
 	n := len(loads)
 	if n < 2 {
 		return nil
@@ -68,9 +68,9 @@ func Stock(table []Transfer, loads []float64, horizon float64) []Transfer {
 		if !known {
 			left = horizon - max(loads[t.To], 0)
 		}
-		t.Now = min(t.Now, left)
-		room[t.To] = left - max(t.Now, 0)
-		if t.Now > 0 {
+		t.AtOnce = min(t.AtOnce, left)
+		room[t.To] = left - max(t.AtOnce, 0)
+		if t.AtOnce > 0 {
 			out = append(out, t)
 		}
 	}
@@ -92,7 +92,7 @@ func Pick(tasks []float64, t Transfer, least float64) []int {
 	var out []int
 	moved := 0.0
 	for _, i := range order {
-		if moved >= t.Now {
+		if moved >= t.AtOnce {
 			break
 		}
 		if moved+tasks[i] <= t.Seconds {

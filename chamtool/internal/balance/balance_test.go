@@ -22,7 +22,7 @@ func TestTable(t *testing.T) {
 		{"absurd loads count as none", []float64{math.NaN(), 4, -3, math.Inf(1)}, []Transfer{{From: 1, To: 3, Seconds: 1}, {From: 1, To: 2, Seconds: 1}, {From: 1, To: 0, Seconds: 1}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Table(tt.loads, 0)
+			got := PlanTransfers(tt.loads, 0)
 			if len(got) != len(tt.want) {
 				t.Fatalf("%v, want %v", got, tt.want)
 			}
@@ -45,7 +45,7 @@ func TestTableLevels(t *testing.T) {
 		for _, l := range loads {
 			mean += l / float64(len(loads))
 		}
-		table := Table(loads, 0)
+		table := PlanTransfers(loads, 0)
 		for _, tr := range table {
 			if !(tr.Seconds > 0) || tr.From == tr.To {
 				t.Fatalf("%+v", tr)
@@ -65,7 +65,7 @@ func TestTableLevels(t *testing.T) {
 }
 
 func TestTableLeavesSmallTransfersOut(t *testing.T) {
-	if got := Table([]float64{1, 1.5}, 0.3); got != nil {
+	if got := PlanTransfers([]float64{1, 1.5}, 0.3); got != nil {
 		t.Errorf("%v", got)
 	}
 }
@@ -77,7 +77,7 @@ func TestPick(t *testing.T) {
 		now := rapid.Float64Range(0, amount).Draw(t, "now")
 		picked := map[int]bool{}
 		sum := 0.0
-		for _, i := range Pick(tasks, Transfer{Seconds: amount, Now: now}, 0.5) {
+		for _, i := range Pick(tasks, Transfer{Seconds: amount, AtOnce: now}, 0.5) {
 			if picked[i] || tasks[i] <= 0.5 {
 				t.Fatalf("task %d of %v", i, tasks)
 			}
@@ -111,13 +111,13 @@ func TestStock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		loads := rapid.SliceOfN(rapid.Float64Range(0, 100), 2, 20).Draw(t, "loads")
 		horizon := rapid.Float64Range(0, 100).Draw(t, "horizon")
-		table := Table(loads, 0)
+		table := PlanTransfers(loads, 0)
 		filled := append([]float64{}, loads...)
 		for _, tr := range Stock(table, loads, horizon) {
-			if !(tr.Now > 0) || tr.Now > tr.Seconds {
+			if !(tr.AtOnce > 0) || tr.AtOnce > tr.Seconds {
 				t.Fatalf("%+v", tr)
 			}
-			if filled[tr.To] += tr.Now; filled[tr.To] > horizon+1e-9 {
+			if filled[tr.To] += tr.AtOnce; filled[tr.To] > horizon+1e-9 {
 				t.Fatalf("rank %d filled to %v of %v", tr.To, filled[tr.To], horizon)
 			}
 		}

@@ -14,7 +14,7 @@ type Situation struct {
 // Transfers returns the offload table, cut down to the horizon: the work that each rank should
 // give to each other rank.
 func (s Situation) Transfers() []Transfer {
-	return Stock(Table(s.Loads, s.MoveSeconds), s.Loads, s.Horizon())
+	return Stock(PlanTransfers(s.Loads, s.MoveSeconds), s.Loads, s.Horizon())
 }
 
 // Horizon returns the seconds of work that a receiver gets in advance. It is a quarter of the
@@ -72,5 +72,5 @@ func Count(t Transfer, each float64, left int) int {
 	if !(each > 0) {
 		return 0
 	}
-	return int(math.Min(t.Now/each, float64(left)))
+	return int(math.Min(t.AtOnce/each, float64(left)))
 }

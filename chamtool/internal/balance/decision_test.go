@@ -25,8 +25,8 @@ func TestHorizon(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.s.Loads = []float64{20, 0}
 			got := tt.s.Transfers()
-			want := []Transfer{{From: 0, To: 1, Seconds: 10, Now: tt.want}}
-			if len(got) != 1 || math.Abs(got[0].Now-tt.want) > 1e-12 || got[0].Seconds != want[0].Seconds {
+			want := []Transfer{{From: 0, To: 1, Seconds: 10, AtOnce: tt.want}}
+			if len(got) != 1 || math.Abs(got[0].AtOnce-tt.want) > 1e-12 || got[0].Seconds != want[0].Seconds {
 				t.Errorf("%+v, want %+v", got, want)
 			}
 		})
@@ -35,10 +35,10 @@ func TestHorizon(t *testing.T) {
 
 // Tasks of .6 of the transfer: one fits, two overshoot.
 func TestNoneOvershoots(t *testing.T) {
-	if got := Pick([]float64{0.6, 0.6, 1.1}, Transfer{Seconds: 1, Now: 1}, 0); !slices.Equal(got, []int{0}) {
+	if got := Pick([]float64{0.6, 0.6, 1.1}, Transfer{Seconds: 1, AtOnce: 1}, 0); !slices.Equal(got, []int{0}) {
 		t.Errorf("%v, want the first alone", got)
 	}
-	if got := Pick([]float64{0.6, 0.6, 0.4}, Transfer{Seconds: 1, Now: 1}, 0); !slices.Equal(got, []int{0, 2}) {
+	if got := Pick([]float64{0.6, 0.6, 0.4}, Transfer{Seconds: 1, AtOnce: 1}, 0); !slices.Equal(got, []int{0, 2}) {
 		t.Errorf("%v, want what fills it", got)
 	}
 }
@@ -47,7 +47,7 @@ func TestMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tasks := rapid.SliceOf(rapid.Float64Range(0, 10)).Draw(t, "tasks")
 		most := rapid.IntRange(-1, 4).Draw(t, "most")
-		transfers := TransfersFrom(0, Table([]float64{100, 0, 20, 3}, 0))
+		transfers := TransfersFrom(0, PlanTransfers([]float64{100, 0, 20, 3}, 0))
 		seconds, count, seen := map[int]float64{}, map[int]int{}, map[int]bool{}
 		for _, m := range Moves(tasks, transfers, 0.5, most) {
 			if seen[m.Task] || tasks[m.Task] <= 0.5 || m.To == 0 {
@@ -70,7 +70,7 @@ func TestCount(t *testing.T) {
 		now, each  float64
 		left, want int
 	}{{1, 0.3, 10, 3}, {1, 0.3, 2, 2}, {1, 0, 5, 0}, {math.Inf(1), 1, 4, 4}} {
-		if got := Count(Transfer{Now: tt.now}, tt.each, tt.left); got != tt.want {
+		if got := Count(Transfer{AtOnce: tt.now}, tt.each, tt.left); got != tt.want {
 			t.Errorf("%+v: %d", tt, got)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package balance decides which tasks move to which rank, from loads in predicted seconds.
 //
-// [Situation.Transfers] returns the decision: the offload table ([Table]), limited to what a
-// receiver can process within a horizon ([Stock]). Ranks above the mean load are paired
+// [Situation.Transfers] returns the decision: the offload table ([PlanTransfers]), limited to what
+// a receiver can process within a horizon ([Stock]). Ranks above the mean load are paired
 // greedily with those below it, in seconds and not in tasks, so no rank needs to know how
 // many tasks another has. [Moves] turns a rank's transfers into tasks of its own. The
 // simulator and the tool in the real runtime use the same code; time is an argument.

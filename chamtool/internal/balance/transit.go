@@ -15,8 +15,8 @@ type InTransit struct {
 }
 
 type parcel struct {
-	at, seconds float64
-	to          int
+	sentAt, seconds float64
+	to              int
 }
 
 // Send adds predicted seconds of work that leave for a rank now.
@@ -28,7 +28,7 @@ func (w *InTransit) Send(now float64, to int, seconds float64) {
 func (w *InTransit) AddTo(loads []float64, now float64) {
 	kept := w.sent[:0]
 	for _, p := range w.sent {
-		if now-p.at < arrival {
+		if now-p.sentAt < arrival {
 			loads[p.to] += p.seconds
 			kept = append(kept, p)
 		}
@@ -36,7 +36,7 @@ func (w *InTransit) AddTo(loads []float64, now float64) {
 	w.sent = kept
 }
 
-// SinceLast is the seconds since it was last asked, +Inf at first.
+// SinceLast returns the seconds since it was last called, +Inf at first.
 func (w *InTransit) SinceLast(now float64) float64 {
 	before, asked := w.decided, w.started
 	w.decided, w.started = now, true

@@ -50,7 +50,7 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 			points := newSample()
 			r, err := replay.Run(cmd.Context(), logs, replay.Options{
 				Model: options, Skip: fraction, Now: time.Now,
-				Progress: func(runs int) { progress.Set(int64(runs)) }, Each: points.add,
+				Progress: func(runs int) { progress.Set(int64(runs)) }, OnPrediction: points.add,
 			})
 			progress.Done()
 			if err != nil {

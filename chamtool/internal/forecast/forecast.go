@@ -63,7 +63,7 @@ func Fit(history []float64, o Options) (*Model, error) {
 	if o.Order <= 0 {
 		o.Order = 6
 	}
-	m := &Model{Options: o, law: law{Period: 1, least: -30, most: 30}, mix: mixture.New(experts)}
+	m := &Model{Options: o, law: law{Period: 1, minLog: -30, maxLog: 30}, mix: mixture.New(experts)}
 	for i, x := range history {
 		if err := m.Observe(x); err != nil {
 			return nil, fmt.Errorf("iteration %d: %w", i, err)

@@ -12,11 +12,11 @@ import (
 
 // law holds what the experts know in addition to the present loads.
 type law struct {
-	Period      int
-	order       int
-	at          float64 // what the autoregression adds to its lags
-	b           []float64
-	least, most float64 // logarithms that no forecast leaves
+	Period         int
+	order          int
+	intercept      float64 // what the autoregression adds to its lags
+	b              []float64
+	minLog, maxLog float64 // logarithms that no forecast leaves
 }
 
 // seasons is the number of past periods in the seasonal median and the trend: chosen, like
@@ -26,7 +26,7 @@ const seasons = 8
 // fit fits to the logarithms of loads, of which there is one.
 func fit(logs []float64, order int) law {
 	l := law{Period: period(logs, order), order: order}
-	l.least, l.most = slices.Min(logs)-1, slices.Max(logs)+1 // a factor of e beyond what was seen
+	l.minLog, l.maxLog = slices.Min(logs)-1, slices.Max(logs)+1 // a factor of e beyond what was seen
 	l.fitAR(logs)
 	return l
 }
@@ -80,12 +80,12 @@ func (l *law) answer(k Kind, logs []float64, known int) float64 {
 			y = logs[n-l.Period] + stats.Median(added)
 		}
 	case l.b != nil && n >= l.order:
-		y = l.at
+		y = l.intercept
 		for j, b := range l.b {
 			y += b * logs[n-1-j]
 		}
 	}
-	return min(max(y, l.least), l.most)
+	return min(max(y, l.minLog), l.maxLog)
 }
 
 // towards is the strength with which the autoregression is drawn to "as one period ago", as a
@@ -123,9 +123,9 @@ func (l *law) fitAR(logs []float64) {
 	if !factor.Factorize(&square) || factor.SolveVecTo(&move, &right) != nil {
 		return
 	}
-	l.b, l.at = prior, move.AtVec(p)
+	l.b, l.intercept = prior, move.AtVec(p)
 	for j := range l.b {
 		l.b[j] += move.AtVec(j)
-		l.at -= move.AtVec(j) * mean
+		l.intercept -= move.AtVec(j) * mean
 	}
 }

@@ -27,13 +27,13 @@ type System struct {
 	Lookup func(name string) (string, bool) // of the environment
 	Proc   fs.FS                            // a /proc
 	PID    int
-	Alone  string // names a process that no launcher started; no other process has this name
+	Name   string // names a process that no launcher started; no other process has this name
 }
 
-// Locate finds the launcher of a process, and the job and rank that it sets. Launchers start one another:
-// mpiexec runs in a job of Slurm and starts its proxies with srun, whose variables the ranks
-// inherit. So the variables of MPI count before those of Slurm, and those of Slurm only in a
-// step of srun: in a batch script SLURM_PROCID is 0 for every program. With an error, the
+// Locate finds the launcher of a process, and the job and rank that it sets. Launchers start
+// one another: mpiexec runs in a job of Slurm and starts its proxies with srun, whose variables
+// the ranks inherit. So the variables of MPI count before those of Slurm, and those of Slurm only
+// in a step of srun: in a batch script SLURM_PROCID is 0 for every program. With an error, the
 // process is alone. Where a launcher names no job, each rank has the name of a process alone.
 func Locate(s System) (Process, error) {
 	for _, launcher := range []func(System) (Process, bool, error){openMPI, hydra, pmix, slurm} {
@@ -42,18 +42,18 @@ func Locate(s System) (Process, error) {
 			err = fmt.Errorf("%w: %s: rank %d of %d", ErrLauncher, p.Launcher, p.Rank, p.Ranks)
 		}
 		if err != nil {
-			return s.alone(), err
+			return s.single(), err
 		}
 		if found {
-			p.Job = "job-" + clean(s.joined(cmp.Or(p.Job, s.Alone)))
+			p.Job = "job-" + clean(s.joined(cmp.Or(p.Job, s.Name)))
 			return p, nil
 		}
 	}
-	return s.alone(), nil
+	return s.single(), nil
 }
 
-func (s System) alone() Process {
-	return Process{Launcher: "none", Job: "job-" + clean(s.joined(s.Alone)), Ranks: 1}
+func (s System) single() Process {
+	return Process{Launcher: "none", Job: "job-" + clean(s.joined(s.Name)), Ranks: 1}
 }
 
 // joined returns a name with the number of the Slurm job before it.

@@ -28,7 +28,7 @@ type variables map[string]string
 
 func locate(v variables, pid int) (job.Process, error) {
 	lookup := func(name string) (string, bool) { text, ok := v[name]; return text, ok }
-	return job.Locate(job.System{Lookup: lookup, Proc: tree, PID: pid, Alone: "here-1"})
+	return job.Locate(job.System{Lookup: lookup, Proc: tree, PID: pid, Name: "here-1"})
 }
 
 // batch is the environment of a batch script of Slurm 22.05 (see TestRealSlurm).

@@ -124,7 +124,7 @@ func (e *Entry) Exponents() (multiplier float64, exponents []float64, ok bool) {
 	if e.fits == 0 || e.power.fixed {
 		return 0, nil, false
 	}
-	at := e.power.at
+	at := e.power.intercept
 	for i, b := range e.power.b {
 		at -= b * e.power.mean[i]
 	}
@@ -191,7 +191,7 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 func (e *Entry) PredictShared(f *Footprint) *Prediction {
 	if now := (version{e.fits, f.runs, e.model.learned / consecutiveRuns, f.passed / recentRuns}); f.best == nil || f.version != now {
 		p := Prediction{}
-		if e.known(f) && !e.dependsOnMoment {
+		if e.saturated(f) && !e.dependsOnMoment {
 			e.follow(f, &p)
 		} else {
 			p = e.answer(f, Moment{})
@@ -203,7 +203,7 @@ func (e *Entry) PredictShared(f *Footprint) *Prediction {
 
 // PredictAt predicts one task. It writes the answer to room, unless tasks share one.
 func (e *Entry) PredictAt(f *Footprint, m Moment, room *Prediction) *Prediction {
-	known := e.known(f)
+	known := e.saturated(f)
 	switch {
 	case !known || e.sampled(f):
 		*room = e.answer(f, m)
@@ -240,9 +240,9 @@ const (
 	timeless = 0.8
 )
 
-// known reports whether one more run adds little: the windows are full, and the run is short.
+// saturated reports whether one more run adds little: the windows are full, and the run is short.
 // Times that were found to alternate are learned until the expert for them serves.
-func (e *Entry) known(f *Footprint) bool {
+func (e *Entry) saturated(f *Footprint) bool {
 	return e.learned >= window && f.runs >= recentRuns && f.last < learnSeconds/learnShare && (e.dependsOnMoment || e.lags.best() == 0)
 }
 
@@ -301,7 +301,7 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 	if f.generation != e.generation {
 		f.forget()
 	}
-	if p.Value > 0 && !p.whole && e.known(f) && !e.onTrial() {
+	if p.Value > 0 && !p.whole && e.saturated(f) && !e.onTrial() {
 		e.track(f, m, p, seconds)
 		return
 	}
@@ -351,7 +351,7 @@ func (e *Entry) track(f *Footprint, m Moment, p *Prediction, seconds float64) {
 	if e.dependsOnMoment {
 		y := math.Log(seconds)
 		e.model.speed.learn(m, y-f.level())
-		f.levelled(y - e.model.speed.now(m))
+		f.levelled(y - e.model.speed.current(m))
 	}
 	if f.tracked.value == 0 {
 		f.tracked.start(p)
@@ -372,7 +372,7 @@ func (e *Entry) learn(f *Footprint, m Moment, seconds, y float64) {
 	if f.runs > 0 {
 		e.model.speed.learn(m, y-f.level())
 	}
-	now := e.model.speed.now(m)
+	now := e.model.speed.current(m)
 	if f.tracked.value > 0 {
 		f.tracked.move(seconds)
 	}

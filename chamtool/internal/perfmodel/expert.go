@@ -89,11 +89,11 @@ func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 		}
 		a[last] = math.Log(f.last)
 		a[near] = math.Log(f.near.next(m.Created))
-		a[paced] = f.level() + e.model.speed.now(m)
-		a[periodic] = f.rounds.before(m.Iteration, e.lag())
+		a[paced] = f.level() + e.model.speed.current(m)
+		a[periodic] = f.rounds.laggedMedian(m.Iteration, e.lag())
 	} else if e.fits > 0 {
 		a[last] = f.along + e.lastDistance
-		a[paced] = a[last] - e.lastSpeed + e.model.speed.now(m)
+		a[paced] = a[last] - e.lastSpeed + e.model.speed.current(m)
 		a[near] = f.along + e.neighbours.next(m.Created)
 	}
 	for k := range a {

@@ -34,7 +34,7 @@ func (f SharedStore) Add(learned *Store, since time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
 		return err
 	}
-	if err := learned.Write(f.own()); err != nil {
+	if err := learned.Write(f.privatePath()); err != nil {
 		return err
 	}
 	for {
@@ -46,14 +46,14 @@ func (f SharedStore) Add(learned *Store, since time.Time) error {
 		if err := errors.Join(err, lock.Close()); err != nil { // which unlocks
 			return err
 		}
-		if len(f.left()) == 0 {
+		if len(f.pending()) == 0 {
 			return nil
 		}
 	}
 }
 
-// own is a name for what this process hands over, which nobody writes to again.
-func (f SharedStore) own() string {
+// privatePath is a name for what this process hands over, which nobody writes to again.
+func (f SharedStore) privatePath() string {
 	for n := 0; ; n++ {
 		path := fmt.Sprintf("%s%s%d-%d", f.Path, privateInfix, os.Getpid(), n)
 		if _, err := os.Lstat(path); err != nil {
@@ -62,8 +62,8 @@ func (f SharedStore) own() string {
 	}
 }
 
-// left are the files that were handed over.
-func (f SharedStore) left() []string {
+// pending are the files that were handed over.
+func (f SharedStore) pending() []string {
 	all, _ := filepath.Glob(f.Path + privateInfix + "*") // the pattern is well formed
 	return slices.DeleteFunc(all, func(path string) bool {
 		return strings.ContainsFunc(strings.TrimPrefix(path, f.Path+privateInfix), func(c rune) bool { return c != '-' && !unicode.IsDigit(c) }) // one that is being written
@@ -101,7 +101,7 @@ func (f SharedStore) merge(since time.Time) error {
 	}
 	store.Forget(since)
 	var merged []string
-	for _, path := range f.left() {
+	for _, path := range f.pending() {
 		if one, err := ReadStore(path); err == nil { // a file of another kind is not ours to remove
 			one.Forget(since)
 			store.Merge(one)

@@ -48,7 +48,7 @@ type Model struct {
 	speed    speed                 // of the process and its workers
 	learned  int                   // runs, of all entries
 	interval *uncertainty.Adaptive // of the entries that have none of their own yet
-	kept     *Store                // what new entries begin with
+	store    *Store                // what new entries begin with
 }
 
 // New returns a model that knows nothing.
@@ -59,7 +59,7 @@ func New(o Options) *Model {
 	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
 		o.Level = Level
 	}
-	m := &Model{options: o, serving: expertIndex(o.Serve), entries: map[string]*Entry{}, kept: &Store{}}
+	m := &Model{options: o, serving: expertIndex(o.Serve), entries: map[string]*Entry{}, store: &Store{}}
 	for i := range m.mix {
 		m.mix[i] = mixture.New(experts)
 	}
@@ -80,7 +80,7 @@ func (m *Model) Entry(name string) *Entry {
 		e = newEntry(name, m)
 		m.entries[name] = e
 		m.names = append(m.names, name)
-		e.teach(m.kept.Runs(name))
+		e.teach(m.store.Runs(name))
 	}
 	return e
 }

@@ -27,10 +27,10 @@ func (r *rounds) add(iteration int, seconds float64) (first bool) {
 	return first
 }
 
-// before returns the logarithm of the middle of the last three runs of the iteration that is a
-// number of iterations back, which one stall does not move; NaN if it had no run or the number
-// is 0.
-func (r *rounds) before(iteration, lag int) float64 {
+// laggedMedian returns the logarithm of the middle of the last three runs of the iteration that
+// is a number of iterations back, which one stall does not move; NaN if it had no run or the
+// number is 0.
+func (r *rounds) laggedMedian(iteration, lag int) float64 {
 	if lag == 0 || iteration <= lag {
 		return math.NaN()
 	}
@@ -64,7 +64,7 @@ const (
 // add adds the errors of the first run of an iteration.
 func (l *lags) add(r *rounds, iteration int, y float64) {
 	for lag := 1; lag <= maxLag; lag++ {
-		if miss := math.Abs(y - r.before(iteration, lag)); !math.IsNaN(miss) {
+		if miss := math.Abs(y - r.laggedMedian(iteration, lag)); !math.IsNaN(miss) {
 			l.runs[lag]++
 			l.miss[lag] += (miss - l.miss[lag]) / float64(min(l.runs[lag], lagMemory))
 		}

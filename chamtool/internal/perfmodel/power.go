@@ -11,9 +11,9 @@ import (
 // powerLaw is log t = at + Σ b·(x - mean), x the features of the sizes, 0 where there
 // are fewer.
 type powerLaw struct {
-	mean, b []float64
-	at      float64
-	fixed   bool // no size varied enough: the law is a constant
+	mean, b   []float64
+	intercept float64
+	fixed     bool // no size varied enough: the law is a constant
 }
 
 const (
@@ -57,14 +57,14 @@ func fitPower(samples []sample, width int, deviation float64, plain func(*sample
 	for i := range samples {
 		if s := &samples[i]; plain(s) {
 			used = append(used, s)
-			l.at += s.y
+			l.intercept += s.y
 			for j, x := range s.f.x {
 				l.mean[j] += x
 			}
 		}
 	}
 	n = len(used)
-	l.at /= float64(n)
+	l.intercept /= float64(n)
 	for j := range l.mean {
 		l.mean[j] /= float64(n)
 	}
@@ -73,11 +73,11 @@ func fitPower(samples []sample, width int, deviation float64, plain func(*sample
 	variance := deviation * deviation
 	for _, s := range used {
 		if deviation == 0 {
-			variance += (s.y - l.at) * (s.y - l.at) / float64(n)
+			variance += (s.y - l.intercept) * (s.y - l.intercept) / float64(n)
 		}
 		for j := range width {
 			away[j] = feature(s.f.x, j) - l.mean[j]
-			right[j] += away[j] * (s.y - l.at)
+			right[j] += away[j] * (s.y - l.intercept)
 			for k := range j + 1 {
 				square[j][k] += away[j] * away[k]
 			}
@@ -119,7 +119,7 @@ func (l *powerLaw) solve(square *[maxFeatures][maxFeatures]float64, right *[maxF
 
 // log is the logarithm of the seconds.
 func (l *powerLaw) log(x []float64) float64 {
-	v := l.at
+	v := l.intercept
 	for j, b := range l.b {
 		v += b * (feature(x, j) - l.mean[j])
 	}

@@ -30,9 +30,9 @@ func (s *speed) worker(m Moment) *worker {
 	return &s.workers[m.Worker-1]
 }
 
-// now is the speed of a task's worker, or of the process where that is not known.
+// current is the speed of a task's worker, or of the process where that is not known.
 // A clock that has changed since is believed until runs say otherwise.
-func (s *speed) now(m Moment) float64 {
+func (s *speed) current(m Moment) float64 {
 	if w := s.worker(m); w != nil {
 		return s.process.middle + w.middle - w.faster(m)
 	}
@@ -76,23 +76,23 @@ func (s *speed) learn(m Moment, deviation float64) {
 // it: a few in a row on one side are a step, and the numbers before it are dropped.
 type movingMedian struct {
 	numbers
-	middle float64
-	beyond int // how many of the last ones lay above the middle; below it, a negative number
+	middle   float64
+	sameSide int // how many of the last ones lay above the middle; below it, a negative number
 }
 
 func (l *movingMedian) add(x float64) {
 	switch {
 	case x > l.middle:
-		l.beyond = max(l.beyond, 0) + 1
+		l.sameSide = max(l.sameSide, 0) + 1
 	case x < l.middle:
-		l.beyond = min(l.beyond, 0) - 1
+		l.sameSide = min(l.sameSide, 0) - 1
 	default:
-		l.beyond = 0
+		l.sameSide = 0
 	}
 	l.numbers.add(float32(x))
-	if max(l.beyond, -l.beyond) >= consecutiveRuns {
+	if max(l.sameSide, -l.sameSide) >= consecutiveRuns {
 		l.keep(consecutiveRuns)
-		l.beyond = 0
+		l.sameSide = 0
 	}
 	l.middle = l.numbers.middle()
 }

@@ -157,7 +157,7 @@ func (s *Store) Names() []string {
 
 // Teach lets the entries that the model makes from now on learn from kept runs. They
 // count as learned, not as new: [Model.Learned] leaves them out.
-func (m *Model) Teach(s *Store) { m.kept = s }
+func (m *Model) Teach(s *Store) { m.store = s }
 
 // teach lets a new entry learn from kept runs, which contain nothing about the present speed.
 func (e *Entry) teach(runs []StoredRun) {

@@ -115,7 +115,7 @@ func TestStoresThatDoNotFit(t *testing.T) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
-	for _, e := range []storedEntry{{Name: "f", Of: []uint32{0}, Seconds: []float64{1}}, {Name: "f", Sizes: [][]int64{{1}}, Of: []uint32{0}}} {
+	for _, e := range []storedEntry{{Name: "f", SizeIndex: []uint32{0}, Seconds: []float64{1}}, {Name: "f", Sizes: [][]int64{{1}}, SizeIndex: []uint32{0}}} {
 		var b bytes.Buffer
 		enc := gob.NewEncoder(&b)
 		if err := errors.Join(enc.Encode(1), enc.Encode(e)); err != nil {

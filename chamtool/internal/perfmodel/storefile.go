@@ -20,11 +20,11 @@ const (
 // storedEntry is an entry in a file: its runs by column, which is a tenth of the time
 // of writing and reading them one by one.
 type storedEntry struct {
-	Name    string
-	Last    int64
-	Sizes   [][]int64 // that differ
-	Of      []uint32  // of each run, its place in them
-	Seconds []float64
+	Name      string
+	Last      int64
+	Sizes     [][]int64 // that differ
+	SizeIndex []uint32  // of each run, its place in them
+	Seconds   []float64
 }
 
 func stored(name string, last int64, runs []StoredRun) storedEntry {
@@ -35,15 +35,15 @@ func stored(name string, last int64, runs []StoredRun) storedEntry {
 			of = uint32(len(s.Sizes))
 			known[hash(run.Sizes)], s.Sizes = of, append(s.Sizes, run.Sizes)
 		}
-		s.Of, s.Seconds = append(s.Of, of), append(s.Seconds, run.Seconds)
+		s.SizeIndex, s.Seconds = append(s.SizeIndex, of), append(s.Seconds, run.Seconds)
 	}
 	return s
 }
 
 // runs is the inverse of stored, for columns that fit together.
 func (s *storedEntry) runs() []StoredRun {
-	runs := make([]StoredRun, len(s.Of))
-	for i, of := range s.Of {
+	runs := make([]StoredRun, len(s.SizeIndex))
+	for i, of := range s.SizeIndex {
 		runs[i] = StoredRun{s.Sizes[of], s.Seconds[i]}
 	}
 	return runs
@@ -51,7 +51,7 @@ func (s *storedEntry) runs() []StoredRun {
 
 // consistent reports whether the columns fit together.
 func (s *storedEntry) consistent() bool {
-	return len(s.Of) == len(s.Seconds) && !slices.ContainsFunc(s.Of, func(of uint32) bool { return int(of) >= len(s.Sizes) })
+	return len(s.SizeIndex) == len(s.Seconds) && !slices.ContainsFunc(s.SizeIndex, func(of uint32) bool { return int(of) >= len(s.Sizes) })
 }
 
 // write writes the file, entry by entry, which needs little memory.

@@ -38,9 +38,9 @@ type feed struct {
 
 // lane is a thread that runs one task at a time.
 type lane struct {
-	ring  *event.Ring
-	until uint64 // busy until this tick
-	left  int    // iterations that it left
+	ring       *event.Ring
+	until      uint64 // busy until this tick
+	iterations int    // iterations that it left
 }
 
 // kind is an event of a row. At one tick, ends come first.
@@ -224,7 +224,7 @@ func (f *feed) begin(row uint32) error {
 		return err
 	}
 	l.until = at + f.duration(row)
-	leave(l.ring, &l.left, f.iteration[row], at)
+	leave(l.ring, &l.iterations, f.iteration[row], at)
 	l.ring.Begin(uint64(f.tokens[row]), at)
 	f.running[row] = l
 	return nil

@@ -30,8 +30,8 @@ type Options struct {
 	Now  func() time.Time // for the time per event
 	// Progress is called with the number of runs that were replayed, of all logs; nil is not.
 	Progress func(runs int)
-	// Each is called with every scored prediction, in order of the starts; nil is not.
-	Each func(predicted, actual float64)
+	// OnPrediction is called with every scored prediction, in order of the starts; nil is not.
+	OnPrediction func(predicted, actual float64)
 }
 
 // Result compares predictions with run times. Percentages are in percent; a figure that
@@ -241,8 +241,8 @@ func (s *scores) score(h *runRecorder, o Options) {
 			s.unseen.Add(h.value[i], h.seconds[i])
 		}
 		known.judge(h.size[i], h.function[i], h.seconds[i])
-		if o.Each != nil {
-			o.Each(h.value[i], h.seconds[i])
+		if o.OnPrediction != nil {
+			o.OnPrediction(h.value[i], h.seconds[i])
 		}
 	}
 	s.rules = known.scores

@@ -164,7 +164,7 @@ func TestStepOfManyFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var misses []float64
-	_, err = replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Each: func(predicted, actual float64) {
+	_, err = replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, OnPrediction: func(predicted, actual float64) {
 		misses = append(misses, math.Abs(predicted-actual)/actual)
 	}})
 	if err != nil {
@@ -292,7 +292,7 @@ func TestSkip(t *testing.T) {
 		t.Fatal(err)
 	}
 	scored := 0
-	r, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Skip: 0.5, Each: func(_, actual float64) {
+	r, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Skip: 0.5, OnPrediction: func(_, actual float64) {
 		if scored++; actual != 0.002 {
 			t.Errorf("a run of %v s was scored", actual)
 		}

@@ -149,7 +149,7 @@ func (r *round) begin(p Parameters, policy Policy) *simulation {
 			if row.Predicted != nil {
 				expected = *row.Predicted
 			}
-			one.own = append(one.own, int32(len(s.actual)))
+			one.movable = append(one.movable, int32(len(s.actual)))
 			one.waiting += expected
 			s.actual, s.predicted = append(s.actual, row.Seconds), append(s.predicted, expected)
 			total += row.Seconds

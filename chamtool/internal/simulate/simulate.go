@@ -44,13 +44,13 @@ type simulation struct {
 }
 
 type rank struct {
-	own     []int32 // tasks that may leave, in the order they run
-	came    []int32 // tasks that came and stay; they run first
-	workers int     // threads
-	running int     // tasks, at most one a worker
-	waiting float64 // predicted seconds in own and came
-	coming  float64 // predicted seconds on their way here
-	sender  float64 // when the communication thread is free
+	movable  []int32 // tasks that may leave, in the order they run
+	received []int32 // tasks that came and stay; they run first
+	workers  int     // threads
+	running  int     // tasks, at most one a worker
+	waiting  float64 // predicted seconds in movable and received
+	coming   float64 // predicted seconds on their way here
+	sender   float64 // when the communication thread is free
 }
 
 // What happens.
@@ -83,7 +83,7 @@ func (e *events) Pop() any {
 	return x
 }
 
-func (s *simulation) at(seconds float64, e event) {
+func (s *simulation) schedule(seconds float64, e event) {
 	e.at, e.sequence = seconds, s.sequence
 	s.sequence++
 	heap.Push(&s.events, e)
@@ -97,7 +97,7 @@ func (s *simulation) play(ctx context.Context) error {
 		s.next(i)
 	}
 	if s.policy != None {
-		s.at(s.p.Interval, event{kind: exchange})
+		s.schedule(s.p.Interval, event{kind: exchange})
 	}
 	for n := 0; s.open > 0; n++ {
 		if n%16 == 0 && ctx.Err() != nil { // an exchange of thousands of ranks takes milliseconds
@@ -116,7 +116,7 @@ func (s *simulation) play(ctx context.Context) error {
 			} else {
 				s.table()
 			}
-			s.at(s.nextExchange(), event{kind: exchange})
+			s.schedule(s.nextExchange(), event{kind: exchange})
 		}
 	}
 	return nil
@@ -141,16 +141,16 @@ func (s *simulation) next(i int) {
 	var task int32
 	for r.running < r.workers {
 		switch {
-		case len(r.came) > 0:
-			task, r.came = r.came[0], r.came[1:]
-		case len(r.own) > 0:
-			task, r.own = r.own[0], r.own[1:]
+		case len(r.received) > 0:
+			task, r.received = r.received[0], r.received[1:]
+		case len(r.movable) > 0:
+			task, r.movable = r.movable[0], r.movable[1:]
 		default:
 			return
 		}
 		r.running++
 		r.waiting -= s.predicted[task]
-		s.at(s.now+s.actual[task], event{kind: ended, rank: i, task: task})
+		s.schedule(s.now+s.actual[task], event{kind: ended, rank: i, task: task})
 	}
 }
 
@@ -166,7 +166,7 @@ func (s *simulation) arrive(i int, task int32) {
 	r := &s.ranks[i]
 	r.coming -= s.predicted[task]
 	r.waiting += s.predicted[task]
-	r.came = append(r.came, task)
+	r.received = append(r.received, task)
 	s.next(i)
 }
 
@@ -176,7 +176,7 @@ func (s *simulation) send(from, to int, task int32) {
 	f.sender = max(f.sender, s.now) + s.p.MigrationCost
 	s.ranks[to].coming += s.predicted[task]
 	s.migrations++
-	s.at(f.sender+s.p.MigrationDelay, event{kind: arrived, rank: to, task: task})
+	s.schedule(f.sender+s.p.MigrationDelay, event{kind: arrived, rank: to, task: task})
 }
 
 // table moves tasks by the offload table, as the tool does in the real runtime: a rank's load
@@ -204,19 +204,19 @@ func (s *simulation) table() {
 // give sends the tasks that make up one rank's transfers.
 func (s *simulation) give(from int, transfers []balance.Transfer) {
 	r := &s.ranks[from]
-	times := make([]float64, len(r.own))
-	for i, task := range r.own {
+	times := make([]float64, len(r.movable))
+	for i, task := range r.movable {
 		times[i] = s.predicted[task]
 	}
 	moves := balance.Moves(times, transfers, s.p.MigrationCost, -1)
 	for _, m := range moves {
-		task := r.own[m.Task]
-		r.own[m.Task] = -1
+		task := r.movable[m.Task]
+		r.movable[m.Task] = -1
 		r.waiting -= s.predicted[task]
 		s.send(from, m.To, task)
 	}
 	if len(moves) > 0 {
-		r.own = slices.DeleteFunc(r.own, func(task int32) bool { return task < 0 })
+		r.movable = slices.DeleteFunc(r.movable, func(task int32) bool { return task < 0 })
 	}
 }
 
@@ -234,17 +234,17 @@ func (s *simulation) react() {
 	for i := range order {
 		order[i] = i
 	}
-	queued := func(i int) int { return len(s.ranks[i].own) + len(s.ranks[i].came) }
+	queued := func(i int) int { return len(s.ranks[i].movable) + len(s.ranks[i].received) }
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(queued(b), queued(a)), cmp.Compare(a, b)) })
 	for i, k := 0, len(order)-1; i < k; i, k = i+1, k-1 {
 		from, to := order[i], order[k]
 		r := &s.ranks[from]
 		difference := queued(from) - queued(to)
-		if difference < leastDifference || float64(difference) < leastShare*float64(queued(from)) || len(r.own) < leastDifference || r.sender > s.now {
+		if difference < leastDifference || float64(difference) < leastShare*float64(queued(from)) || len(r.movable) < leastDifference || r.sender > s.now {
 			continue
 		}
-		task := r.own[len(r.own)-1] // that would run last
-		r.own = r.own[:len(r.own)-1]
+		task := r.movable[len(r.movable)-1] // that would run last
+		r.movable = r.movable[:len(r.movable)-1]
 		r.waiting -= s.predicted[task]
 		s.send(from, to, task)
 	}

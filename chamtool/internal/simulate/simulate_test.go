@@ -59,7 +59,7 @@ func TestAnyProgram(t *testing.T) {
 			t.Fatalf("%v s, ideal %v", s.last, r.ideal())
 		}
 		for i := range s.ranks {
-			if one := &s.ranks[i]; len(one.own)+len(one.came)+one.running > 0 || math.Abs(one.waiting)+math.Abs(one.coming) > 1e-6*s.last {
+			if one := &s.ranks[i]; len(one.movable)+len(one.received)+one.running > 0 || math.Abs(one.waiting)+math.Abs(one.coming) > 1e-6*s.last {
 				t.Fatalf("rank %d at the end: %+v", i, one)
 			}
 		}

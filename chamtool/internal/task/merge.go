@@ -12,11 +12,11 @@ import (
 type cursor struct {
 	lane    int
 	at, end uint64
-	when    uint64 // of the next moment, in ticks
-	begun   bool   // the next moment is the end of a run whose start was reported
-	over    bool   // of the events; the task under way is next
+	time    uint64 // of the next moment, in ticks
+	atEnd   bool   // the next moment is the end of a run whose start was reported
+	drained bool   // of the events; the task under way is next
 	token   uint64 // of that task
-	taken   int    // events
+	events  int    // events
 }
 
 // queue is the cursors that have a moment left, as a binary heap by time. It is
@@ -28,7 +28,7 @@ func (q queue) down(i int) {
 	for {
 		least := i
 		for child := 2*i + 1; child <= 2*i+2 && child < len(q); child++ {
-			if q[child].when < q[least].when {
+			if q[child].time < q[least].time {
 				least = child
 			}
 		}
@@ -45,7 +45,7 @@ func (q queue) down(i int) {
 func (q queue) second() uint64 {
 	when := ^uint64(0)
 	for _, c := range q[1:min(len(q), 3)] {
-		when = min(when, c.when)
+		when = min(when, c.time)
 	}
 	return when
 }
@@ -61,7 +61,7 @@ func (t *Tracker[M]) rest(rings []*event.Ring, limits []uint64) (events int) {
 			continue
 		}
 		r.Release(c.at)
-		events += c.taken
+		events += c.events
 	}
 	for i := len(t.queue)/2 - 1; i >= 0; i-- {
 		t.queue.down(i)
@@ -70,7 +70,7 @@ func (t *Tracker[M]) rest(rings []*event.Ring, limits []uint64) (events int) {
 		c := t.queue[0]
 		until := t.queue.second()
 		more := true
-		for more && c.when <= until {
+		for more && c.time <= until {
 			more = t.step(c, rings[c.lane])
 		}
 		if more {
@@ -78,7 +78,7 @@ func (t *Tracker[M]) rest(rings []*event.Ring, limits []uint64) (events int) {
 			continue
 		}
 		rings[c.lane].Release(c.at)
-		events += c.taken
+		events += c.events
 		last := len(t.queue) - 1
 		t.queue[0] = t.queue[last]
 		t.queue = t.queue[:last]
@@ -89,7 +89,7 @@ func (t *Tracker[M]) rest(rings []*event.Ring, limits []uint64) (events int) {
 
 // next finds the moment of the event at the cursor, and whether there is one.
 func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
-	c.begun = false
+	c.atEnd = false
 	for c.at < c.end {
 		s := r.Slot(c.at)
 		if !s.Valid() {
@@ -110,39 +110,39 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 				t.spans.depend(task.node, t.sizes)
 			}
 		default:
-			c.when = s[event.WordTicks]
-			last := c.when
+			c.time = s[event.WordTicks]
+			last := c.time
 			switch s.Kind() {
 			case event.Run:
 				last = max(last, s[event.WordEnd])
 			case event.Part:
-				c.when, last = s[event.WordEnd], s[event.WordEnd]
+				c.time, last = s[event.WordEnd], s[event.WordEnd]
 			}
 			return last <= t.cutoff
 		}
 		c.skip(r, s)
 	}
 	token, began, ok := r.RunningTask()
-	c.over, c.token, c.when = true, token, began
+	c.drained, c.token, c.time = true, token, began
 	return ok && began >= t.reportedUntil
 }
 
 // step reports the cursor's moment and finds the next, if there is one.
 func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
-	if c.over {
+	if c.drained {
 		if task := t.tasks.get(c.token); task != nil {
-			t.begin(task, c.when)
+			t.begin(task, c.time)
 		}
 		return false
 	}
 	s := r.Slot(c.at)
-	if s.Kind() == event.Run && !c.begun {
+	if s.Kind() == event.Run && !c.atEnd {
 		task := t.tasks.get(s[event.WordToken])
 		if t.started[c.lane] = task; task != nil {
 			task.Core, task.Lane = s.Core(), c.lane
-			t.begin(task, c.when)
+			t.begin(task, c.time)
 		}
-		c.begun, c.when = true, s[event.WordEnd]
+		c.atEnd, c.time = true, s[event.WordEnd]
 		return true
 	}
 	t.handle(&t.lanes[c.lane], r, s, c.at)
@@ -152,8 +152,8 @@ func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
 
 // skip moves the cursor behind its event, and now and then gives its room back.
 func (c *cursor) skip(r *event.Ring, s *event.Slot) {
-	c.taken++
-	if c.at += s.Slots(); c.taken%256 == 0 {
+	c.events++
+	if c.at += s.Slots(); c.events%256 == 0 {
 		r.Release(c.at)
 	}
 }

@@ -15,16 +15,16 @@ const blockTasks = 64
 // but the first of a block without a look into the map.
 type open[M any] struct {
 	blocks map[uint64]*block[M] // by token / blockTasks
-	near   [16]*block[M]        // the last few that were used
+	cache  [16]*block[M]        // the last few that were used
 	spare  []*block[M]
 	n      int
 }
 
 // block is the tasks of blockTasks tokens.
 type block[M any] struct {
-	key   uint64
-	held  uint64 // a bit for each task that is open
-	tasks [blockTasks]Task[M]
+	key       uint64
+	openTasks uint64 // a bit for each task that is open
+	tasks     [blockTasks]Task[M]
 }
 
 // place returns the first slot to search for a block's key: different for neighbours, and for
@@ -33,12 +33,12 @@ func place(key uint64) uint64 { return (key ^ key>>34) % 16 }
 
 // find returns the block of a key, or nil.
 func (o *open[M]) find(key uint64) *block[M] {
-	if b := o.near[place(key)]; b != nil && b.key == key {
+	if b := o.cache[place(key)]; b != nil && b.key == key {
 		return b
 	}
 	b := o.blocks[key]
 	if b != nil {
-		o.near[place(key)] = b
+		o.cache[place(key)] = b
 	}
 	return b
 }
@@ -46,7 +46,7 @@ func (o *open[M]) find(key uint64) *block[M] {
 // get returns the task of a token, or nil where none is open.
 func (o *open[M]) get(token uint64) *Task[M] {
 	b := o.find(token / blockTasks)
-	if b == nil || b.held>>(token%blockTasks)&1 == 0 {
+	if b == nil || b.openTasks>>(token%blockTasks)&1 == 0 {
 		return nil
 	}
 	return &b.tasks[token%blockTasks]
@@ -63,11 +63,11 @@ func (o *open[M]) add(token uint64) *Task[M] {
 			b = new(block[M])
 		}
 		b.key = key
-		o.blocks[key], o.near[place(key)] = b, b
+		o.blocks[key], o.cache[place(key)] = b, b
 	}
-	before := bits.OnesCount64(b.held)
-	b.held |= 1 << (token % blockTasks)
-	o.n += bits.OnesCount64(b.held) - before
+	before := bits.OnesCount64(b.openTasks)
+	b.openTasks |= 1 << (token % blockTasks)
+	o.n += bits.OnesCount64(b.openTasks) - before
 	return &b.tasks[token%blockTasks]
 }
 
@@ -75,13 +75,13 @@ func (o *open[M]) add(token uint64) *Task[M] {
 func (o *open[M]) remove(token uint64) {
 	key := token / blockTasks
 	b := o.find(key)
-	if b == nil || b.held>>(token%blockTasks)&1 == 0 {
+	if b == nil || b.openTasks>>(token%blockTasks)&1 == 0 {
 		return
 	}
 	o.n--
-	if b.held &^= 1 << (token % blockTasks); b.held == 0 {
+	if b.openTasks &^= 1 << (token % blockTasks); b.openTasks == 0 {
 		delete(o.blocks, key)
-		o.near[place(key)] = nil
+		o.cache[place(key)] = nil
 		o.spare = append(o.spare, b)
 	}
 }
@@ -101,10 +101,10 @@ func (o *open[M]) forget(most int, spare []uint64) (closed int) {
 			continue
 		}
 		b := o.blocks[key]
-		n := bits.OnesCount64(b.held)
-		closed, o.n, b.held = closed+n, o.n-n, 0
+		n := bits.OnesCount64(b.openTasks)
+		closed, o.n, b.openTasks = closed+n, o.n-n, 0
 		delete(o.blocks, key)
-		o.near[place(key)] = nil
+		o.cache[place(key)] = nil
 		o.spare = append(o.spare, b)
 	}
 	return closed

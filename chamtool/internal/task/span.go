@@ -46,23 +46,23 @@ type strand struct {
 
 // node is a task in the graph. It is used again when nothing refers to it.
 type node struct {
-	token         uint64
-	parent        *node
-	construct     int
-	path          path
-	since         uint64 // tick up to which path is counted
-	joins         *joins // nil before a descendant has ended
-	refs          int    // itself until it ends, its children, and those that depend on it
-	ofRuntime     bool   // the runtime's own, whose children count as its parent's
-	waits         int    // nested
-	started, done bool
-	undeferred    bool // its parent waits for it
-	predecessors  []*node
-	depth         int
-	created       int                  // children
-	lane          int                  // one more than the number of the thread that it is under way on; 0 if it is not
-	own, below    uint64               // its work, and that of its ended descendants
-	locations     map[uint64]*location // that its children depend on, by address
+	token                  uint64
+	parent                 *node
+	construct              int
+	path                   path
+	since                  uint64 // tick up to which path is counted
+	joins                  *joins // nil before a descendant has ended
+	refs                   int    // itself until it ends, its children, and those that depend on it
+	ofRuntime              bool   // the runtime's own, whose children count as its parent's
+	waits                  int    // nested
+	started, done          bool
+	undeferred             bool // its parent waits for it
+	predecessors           []*node
+	depth                  int
+	created                int                  // children
+	lane                   int                  // one more than the number of the thread that it is under way on; 0 if it is not
+	ownTicks, subtreeTicks uint64               // its work, and that of its ended descendants
+	locations              map[uint64]*location // that its children depend on, by address
 }
 
 // joins holds the longest paths of the ended children and descendants of a task.
@@ -128,7 +128,7 @@ func (st *strand) cut(i int) {
 func (s *spans) advance(n *node, at uint64) {
 	if n.waits == 0 && n.since > 0 && at > n.since {
 		n.path.add(n.construct, at-n.since)
-		n.own += at - n.since
+		n.ownTicks += at - n.since
 		s.work += at - n.since
 	}
 	n.since = max(n.since, at)
@@ -347,7 +347,7 @@ func (s *spans) release(n *node) {
 			s.nested.add(n, s.limit)
 		}
 		if n.parent = nil; p != nil {
-			p.below += n.own + n.below
+			p.subtreeTicks += n.ownTicks + n.subtreeTicks
 		}
 		s.free = append(s.free, n)
 		n = p

@@ -27,12 +27,12 @@ func (t *tree) add(n *node, limit uint64) {
 	}
 	l := &t.levels[depth]
 	l.tasks++
-	l.work += n.own
-	l.longest = max(l.longest, n.own+n.below)
-	if n.own > limit*uint64(1+n.created) {
+	l.work += n.ownTicks
+	l.longest = max(l.longest, n.ownTicks+n.subtreeTicks)
+	if n.ownTicks > limit*uint64(1+n.created) {
 		return
 	}
-	k, y := float64(n.created), float64(n.own)
+	k, y := float64(n.created), float64(n.ownTicks)
 	t.n++
 	t.children += k
 	t.squares += k * k

@@ -23,15 +23,15 @@ const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_
 // Writer writes rows into a buffer and hands it on when it is flushed. It is
 // made for one row in some hundred nanoseconds.
 type Writer struct {
-	out     io.Writer
-	layout  Layout
-	buf     []byte
-	failed  error
-	written int // bytes
-	lost    int // rows that could not be written
-	limit   int // bytes; 0 is none
-	full    bool
-	held    int // rows in buf, whole or in part
+	out          io.Writer
+	layout       Layout
+	buf          []byte
+	failed       error
+	written      int // bytes
+	lost         int // rows that could not be written
+	limit        int // bytes; 0 is none
+	full         bool
+	bufferedRows int // rows in buf, whole or in part
 
 	mhz     float64 // the frequency last written in the CSV layout
 	mhzText []byte
@@ -76,7 +76,7 @@ func (w *Writer) Add(r *Row, t *Texts) bool {
 	} else {
 		w.tab(r, t.Sizes)
 	}
-	w.held++
+	w.bufferedRows++
 	if n := writeBlock - w.written%writeBlock; len(w.buf) >= n {
 		w.write(n)
 	}
@@ -145,12 +145,12 @@ func (w *Writer) Flush() error {
 func (w *Writer) write(n int) {
 	_, w.failed = w.out.Write(w.buf[:n])
 	if w.failed != nil {
-		w.lost += w.held
+		w.lost += w.bufferedRows
 		n = len(w.buf)
 	}
 	w.written += n
 	w.buf = w.buf[:copy(w.buf, w.buf[n:])]
-	w.held = min(1, len(w.buf)) // what is left is the end of a row
+	w.bufferedRows = min(1, len(w.buf)) // what is left is the end of a row
 }
 
 // Lost returns the number of rows that could not be written.
