@@ -27,11 +27,14 @@ func readMachineLoad() machineLoad {
 	return l
 }
 
+// leastElapsed is the time from which the ticks of 10 ms that the system counts in are fine enough.
+const leastElapsed = 200 * time.Millisecond
+
 // others returns the processors of the machine and the mean number of them that other programs
-// kept busy until later; 0 and nil if unknown.
+// kept busy until later; 0 and nil if unknown, as after a short time.
 func (l machineLoad) others(later machineLoad) (online int, busy *summary.Figure) {
 	elapsed := later.at.Sub(l.at)
-	if l.err != nil || later.err != nil || elapsed <= 0 {
+	if l.err != nil || later.err != nil || elapsed < leastElapsed {
 		return 0, nil
 	}
 	used := later.all.Busy - l.all.Busy - (later.own - l.own)

@@ -172,8 +172,11 @@ func reportTables(p *cli.Page, f job.Figures) {
 		p.Line("Wall times and savings cover the iterations, if each thread has a processor. The values assume that tasks")
 		p.Line("take as long as in this run. Threads that share memory and caches slow one another's tasks; one run does")
 		p.Line("not show how much, so the bounds in brackets only assume that more threads take no longer than fewer.")
-		if g := f.Lost.Graph; g.Slowed >= notableSlowing {
-			p.Line("Other programs kept processors busy: the run took up to %s times as long as alone, and the bounds allow for that.", cli.Text(g.Slowed))
+		switch slowed := f.Lost.Graph.Slowed; {
+		case slowed == nil:
+			p.Line("It is unknown whether other programs kept processors busy: then the run alone takes less time.")
+		case *slowed >= notableSlowing:
+			p.Line("Other programs kept processors busy: the run took up to %s times as long as alone, and the bounds allow for that.", cli.Text(*slowed))
 		}
 	}
 	lostTables(p, f)

@@ -14,7 +14,7 @@ type Graph struct {
 	Parallelism  float64            `json:"parallelism"` // work over span: more threads than this are no use
 	Scaling      []Scaling          `json:"scaling"`
 	Critical     []summary.PathPart `json:"critical_path"`       // the span by function, longest part first
-	Slowed       float64            `json:"slowed_by_others"`    // at most, as a factor; 1 if all threads had a processor, or if unknown
+	Slowed       *float64           `json:"slowed_by_others"`    // at most, as a factor; 1 if all threads had a processor, nil if unknown
 	HalfOverhead Saving             `json:"half_overhead_saves"` // with the same threads
 	TwiceThreads Saving             `json:"twice_threads_saves"` // each with a processor
 }
@@ -54,7 +54,10 @@ type recordedRun struct {
 
 // graph returns the graph of a run.
 func (r recordedRun) graph(s *summary.Summary) *Graph {
-	g := &Graph{Critical: s.Critical, Slowed: r.slowed}
+	g := &Graph{Critical: s.Critical}
+	if s.Others != nil {
+		g.Slowed = &r.slowed
+	}
 	half := make([]task.Graph, len(r.rounds))
 	for i, one := range r.rounds {
 		g.Graph = g.Plus(one)
