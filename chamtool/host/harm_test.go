@@ -172,6 +172,11 @@ func TestRealLogLimit(t *testing.T) {
 	}
 }
 
+// twoMPIRuns starts two jobs of Open MPI at once. Each has a directory for its session: jobs that
+// share one sometimes do not start.
+const twoMPIRuns = `a=$(mktemp -d); b=$(mktemp -d); run="mpirun.openmpi --oversubscribe --bind-to none -n 1"
+TMPDIR=$a $run $P fork & TMPDIR=$b $run $P fork && wait $!; status=$?; rm -rf $a $b; exit $status`
+
 // A rank, its number of ranks and the directory of its job, under each launcher, for programs
 // that run in sequence and at once in one script.
 func TestRealLaunchers(t *testing.T) {
@@ -184,14 +189,14 @@ func TestRealLaunchers(t *testing.T) {
 		ranks, runs      int
 	}{
 		{"sh", "$P fork; $P fork", 1, 2},
-		{"sh", "$P fork & $P fork & $P fork & wait", 1, 3},
+		{"sh", "$P fork & a=$!; $P fork & b=$!; $P fork && wait $a && wait $b", 1, 3},
 		{"sh", "export SLURM_JOB_ID=4711 SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_LOCALID=0 SLURM_NODEID=0; $P fork; $P fork & $P fork; wait", 1, 3},
 		{"mpiexec.mpich", "mpiexec.mpich -n 3 $P fork", 3, 1},
 		{"mpiexec.mpich", "mpiexec.mpich -n 2 $P fork; mpiexec.mpich -n 2 $P fork", 2, 2},
 		{"mpiexec.mpich", "mpiexec.mpich -n 2 sh -c '$P fork; $P fork'", 2, 2},
 		{"mpirun.openmpi", "mpirun.openmpi --oversubscribe --bind-to none -n 3 $P fork", 3, 1},
 		{"mpirun.openmpi", "mpirun.openmpi --oversubscribe --bind-to none -n 2 sh -c '$P fork; $P fork'", 2, 2},
-		{"mpirun.openmpi", "mpirun.openmpi --oversubscribe --bind-to none -n 1 $P fork & mpirun.openmpi --oversubscribe --bind-to none -n 1 $P fork; wait", 1, 2},
+		{"mpirun.openmpi", twoMPIRuns, 1, 2},
 	} {
 		t.Run(tt.script, func(t *testing.T) {
 			if _, err := exec.LookPath(tt.launcher); err != nil {
