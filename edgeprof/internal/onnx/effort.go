@@ -53,7 +53,7 @@ func broadcastEffort(factor float64) effort {
 	return func(c *Cost) float64 {
 		shape, elements := c.result()
 		run, pattern := int64(1), -1
-		for axis := len(shape) - 1; axis >= 0; axis-- {
+		for axis := len(shape) - 1; axis >= 0 && elements > 0; axis-- {
 			if shape[axis] == 1 {
 				continue
 			}
@@ -67,7 +67,7 @@ func broadcastEffort(factor float64) effort {
 			if pattern >= 0 && here != pattern {
 				return c.runs(factor, broadcastRun, elements/run)
 			}
-			run, pattern = run*shape[axis], here
+			run, pattern = saturated(run, shape[axis]), here
 		}
 		return factor
 	}

@@ -145,3 +145,26 @@ func TestPlainEffort(t *testing.T) {
 		}
 	}
 }
+
+// A transposed convolution adds up lines in the Go runtime: it is of the class of convolutions
+// of each channel by itself there, and of its own class in ONNX Runtime.
+func TestTransposedConvolutionByLines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		image, weights []int64
+		fused, plain   Class
+		lines          int64
+	}{
+		"image":   {[]int64{2, 4, 6, 10}, []int64{4, 8, 3, 3}, ClassConv, ClassDepthwise, 2 * 4 * 6 * 8},
+		"signal":  {[]int64{1, 4, 10}, []int64{4, 8, 3}, ClassConv1D, ClassDepthwiseND, 4 * 8},
+		"volumes": {[]int64{1, 4, 5, 6, 10}, []int64{4, 2, 3, 3, 3}, ClassConv3D, ClassDepthwiseND, 4 * 5 * 6 * 2},
+	} {
+		n := Node{Op: "ConvTranspose"}
+		if k := kernelOf(t, Fused, n, [][]int64{tt.image, tt.weights}); k.Class != tt.fused {
+			t.Errorf("%s: class %s in ONNX Runtime, want %s", name, k.Class, tt.fused)
+		}
+		k := kernelOf(t, Unfused, n, [][]int64{tt.image, tt.weights})
+		if k.Class != tt.plain || k.Parts != tt.lines {
+			t.Errorf("%s: class %s with %d lines, want %s with %d", name, k.Class, k.Parts, tt.plain, tt.lines)
+		}
+	}
+}

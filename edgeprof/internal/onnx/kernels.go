@@ -148,6 +148,7 @@ func (j *joiner) start(c *Cost, times int64) {
 	}
 	switch {
 	case j.fusion != Fused:
+		k.scatter(c)
 		k.Effort = plainEffort(c, k)
 	case e != nil:
 		k.Effort = e(c)
@@ -228,7 +229,7 @@ func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
 	switch {
 	case n.Op == "Mul" && o.kernel.Op == "Sigmoid" && len(o.kernel.Nodes) == 1:
 		sigmoid := o.first
-		return closed, j.users[n.Inputs[i]] == 1 && slices.Contains(n.Inputs, sigmoid.Inputs[0])
+		return closed, j.users[n.Inputs[i]] == 1 && len(sigmoid.Inputs) > 0 && slices.Contains(n.Inputs, sigmoid.Inputs[0])
 	case j.users[n.Inputs[i]] != 1:
 		return closed, false
 	case o.next == skipping:

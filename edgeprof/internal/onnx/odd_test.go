@@ -75,5 +75,6 @@ func TestOddNodes(t *testing.T) {
 		if _, err := a.Characteristics(); err != nil && !errors.Is(err, ErrGraph) {
 			t.Fatal(err)
 		}
+		a.Kernels(Unfused)
 	})
 }

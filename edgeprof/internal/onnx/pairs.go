@@ -95,9 +95,9 @@ func (f *flow) made(name string) bool {
 // add notes a node whose result goes to a QuantizeLinear alone, perhaps after an operator
 // that cuts off values, and of matrix products also those with real results.
 func (q *quantized) add(n *Node, f *flow) {
-	next := f.only(n.Outputs[0])
+	next := f.only(n.result())
 	if next != nil && cuts(next) && !cuts(n) {
-		if after := f.only(next.Outputs[0]); after != nil && after.Op == "QuantizeLinear" {
+		if after := f.only(next.result()); after != nil && after.Op == "QuantizeLinear" {
 			q.whole[n], q.gone[next], q.gone[after] = true, true, true
 			return
 		}
@@ -113,13 +113,21 @@ func (q *quantized) add(n *Node, f *flow) {
 // unused reports whether the real numbers that a node makes serve nodes in whole numbers
 // alone.
 func (q *quantized) unused(n *Node, f *flow) bool {
-	targets := f.target[n.Outputs[0]]
+	targets := f.target[n.result()]
 	for _, user := range targets {
 		if !q.whole[user] {
 			return false
 		}
 	}
-	return len(targets) > 0 && len(targets) == f.users[n.Outputs[0]]
+	return len(targets) > 0 && len(targets) == f.users[n.result()]
+}
+
+// result returns the name of a node's first output; "" if it has none.
+func (n *Node) result() string {
+	if len(n.Outputs) == 0 {
+		return ""
+	}
+	return n.Outputs[0]
 }
 
 // cuts reports whether an operator only cuts off values.

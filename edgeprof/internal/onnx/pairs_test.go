@@ -67,3 +67,24 @@ func TestQuantizedPairs(t *testing.T) {
 		})
 	}
 }
+
+// Nodes that lack the inputs or outputs of their operator, which a graph may name, are counted
+// without a panic.
+func TestPairsWithoutEnds(t *testing.T) {
+	for name, nodes := range map[string][]Node{
+		"no output":           {{Op: "DequantizeLinear"}},
+		"clip without output": {{Op: "DequantizeLinear", Inputs: []string{"x", "s"}, Outputs: []string{"v"}}, {Op: "Conv", Inputs: []string{"v", "v"}, Outputs: []string{"w"}}, {Op: "Relu", Inputs: []string{"w"}}},
+		"no input":            {{Op: "Sigmoid", Outputs: []string{"t"}}, {Op: "Mul", Inputs: []string{"t", "x"}, Outputs: []string{"y"}}},
+	} {
+		g := Graph{Inputs: []Value{{Name: "x", Type: Float32, Known: true, Shape: []Dim{{Size: 1}, {Size: 3}, {Size: 8}, {Size: 8}}}, {Name: "s", Type: Float32, Known: true}}, Nodes: nodes}
+		a, err := Analyze(&Model{Opsets: map[string]int64{"": 20}, Graph: g}, Settings{})
+		if err != nil {
+			continue
+		}
+		for _, f := range []Fusion{Fused, Unfused} {
+			if k := a.Kernels(f); len(k) > len(nodes) {
+				t.Errorf("%s, %s: %d kernels", name, f, len(k))
+			}
+		}
+	}
+}

@@ -110,6 +110,22 @@ func plainEffort(c *Cost, k *Kernel) float64 {
 	}
 }
 
+// scatter makes a transposed convolution one that adds up lines, as the Go runtime does: each
+// line of the image for each filter and cell of the window, as a convolution of each channel
+// by itself adds up its own.
+func (k *Kernel) scatter(c *Cost) {
+	x, w := c.shapeOf(0), c.shapeOf(1)
+	if c.node.Op != "ConvTranspose" || len(x) < 3 || len(w) != len(x) {
+		return
+	}
+	k.Class = ClassDepthwiseND
+	if len(x) == 4 {
+		k.Class = ClassDepthwise
+	}
+	lines, _ := product(x[:len(x)-1])
+	k.Parts = saturated(lines, w[1])
+}
+
 // plainTranspose is the effort of a transpose: the more, the fewer values stay next to each
 // other, and the farther apart those lay that come together.
 func (c *Cost) plainTranspose() float64 {
@@ -150,5 +166,5 @@ var plainEfforts = map[string]float64{
 	"ArgMax": 6, "ArgMin": 6, "CumSum": 6, "TopK": 50,
 	"ReduceSum": 2.5, "ReduceL2": 2.5, "ReduceSumSquare": 2.5, "ReduceL1": 2.5, "ReduceProd": 2.5, "ReduceMax": 4, "ReduceMin": 4, "ReduceLogSum": 2.5, "ReduceLogSumExp": 10,
 	"Concat": 1.4, "Slice": 6.5, "Slice " + variantStep: 16, "Expand": 10, "Tile": 85, "Pad": 100, "DepthToSpace": 37, "SpaceToDepth": 37, "Upsample": 70, "Resize": 60,
-	"ConvTranspose": 4.5, "GlobalAveragePool": 0.24, "GlobalMaxPool": 0.24,
+	"GlobalAveragePool": 0.24, "GlobalMaxPool": 0.24,
 }

@@ -17,8 +17,8 @@ var ErrSetting = errors.New("no setting of that runtime")
 const runtimeORT = "ort"
 
 // Setting returns the calibration of a runtime that suits a device best: of that machine,
-// else of its kind, else of any; among these those without a CPU quota first, then the
-// fewest threads, then by name. The error matches [ErrSetting].
+// else of its kind, else of any; among these those with this program's matrix products first,
+// then those without a CPU quota, then the fewest threads, then by name. The error matches [ErrSetting].
 func Setting(settings []*profiler.Calibration, d device.Device, runtime string) (*profiler.Calibration, error) {
 	all, err := withRuntime(settings, runtime)
 	if err != nil {
@@ -68,7 +68,13 @@ func compare(a, b profiler.Facts, d device.Device) int {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(distance(a), distance(b)), cmp.Compare(limited(a), limited(b)), cmp.Compare(a.Threads, b.Threads), cmp.Compare(a.Setting, b.Setting))
+	otherProducts := func(f profiler.Facts) int {
+		if f.OtherProducts() {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(distance(a), distance(b)), cmp.Compare(otherProducts(a), otherProducts(b)), cmp.Compare(limited(a), limited(b)), cmp.Compare(a.Threads, b.Threads), cmp.Compare(a.Setting, b.Setting))
 }
 
 // defaultRuntime returns the runtime to predict if none is given: that of a model that was

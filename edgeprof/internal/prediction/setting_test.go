@@ -11,9 +11,10 @@ import (
 func TestSetting(t *testing.T) {
 	var settings []*profiler.Calibration
 	for _, f := range []profiler.Facts{
-		{Setting: "desk-quota", Runtime: "go", Threads: 1, Quota: 0.5, UUID: "desk", Device: "PC"},
-		{Setting: "desk-t2", Runtime: "go", Threads: 2, UUID: "desk", Device: "PC"},
-		{Setting: "desk-t1", Runtime: "go", Threads: 1, Quota: 1, UUID: "desk", Device: "PC"},
+		{Setting: "desk-quota", Runtime: "go", Threads: 1, Products: profiler.Products("go"), Quota: 0.5, UUID: "desk", Device: "PC"},
+		{Setting: "desk-t2", Runtime: "go", Threads: 2, Products: profiler.Products("go"), UUID: "desk", Device: "PC"},
+		{Setting: "desk-t1", Runtime: "go", Threads: 1, Products: profiler.Products("go"), Quota: 1, UUID: "desk", Device: "PC"},
+		{Setting: "a-other-products", Runtime: "go", Threads: 1, Quota: 1, Products: "of another build"},
 		{Setting: "desk-ort", Runtime: "ort", Threads: 1, UUID: "desk", Device: "PC"},
 		{Setting: "pi-quota", Runtime: "go", Threads: 1, Quota: 0.5, UUID: "pi", Device: "Raspberry Pi 4B"},
 	} {

@@ -43,7 +43,7 @@ func (c *Calibration) Away(d *device.Device) Away {
 	here, ok := device.Cost(f.Processor, f.Device)
 	there, known := d.Cost()
 	alike := d.Model != "" && d.Model == f.Device && !otherVectors(d, f)
-	named := f.Shipped || f.otherProducts() // alike by name alone
+	named := f.Shipped || f.OtherProducts() // alike by name alone
 	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks && !(alike && named)}]}
 	if core := device.Core(d.Processor, d.Model); clocks && (alike && !named || core != "" && core == device.Core(f.Processor, f.Device)) {
 		a.Spread = sameCore
@@ -113,9 +113,9 @@ func packedFrom(f *Facts) int64 {
 	}
 }
 
-// otherProducts says that the Go run time multiplied by other instructions than this
+// OtherProducts reports whether the Go runtime multiplied by other instructions than this
 // program's does.
-func (f *Facts) otherProducts() bool {
+func (f *Facts) OtherProducts() bool {
 	return f.Runtime == "go" && cmp.Or(f.Products, "gonum") != native.Products
 }
 
@@ -135,7 +135,7 @@ func (f *Facts) foreign(d *device.Device) string {
 		return fmt.Sprintf("%.0f MHz, not %.0f", d.MaxMHz, f.MaxMHz)
 	case f.Shipped:
 		return "this machine was not measured"
-	case f.otherProducts():
+	case f.OtherProducts():
 		return fmt.Sprintf("the Go runtime multiplies with %s here, not with %s", native.Products, cmp.Or(f.Products, "gonum"))
 	case !told && d.UUID != f.UUID:
 		return "another machine"

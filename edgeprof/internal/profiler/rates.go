@@ -28,7 +28,7 @@ type ProductRates struct {
 	Packed   int64   `json:"packed_macs"`           // multiply-accumulates of the smallest large product
 	Copied   float64 `json:"copied_byte_seconds"`   // for a byte of a large product's weights
 	Small    float64 `json:"small_mac_seconds"`     // for a multiply-accumulate of a small product
-	Run      float64 `json:"run_seconds"`           // for a line, or the values of a row of one block, in a small product
+	Run      float64 `json:"run_seconds"`           // for a line, or the values of a row of one block, in a small product; for a function of a recurrent operator
 	Unfolded float64 `json:"unfolded_byte_seconds"` // for a byte of the values under the windows
 }
 
@@ -65,6 +65,9 @@ func sizes(k *measurement.Kernel, packed int64) workload {
 		}
 		return c
 	}
+	if k.Class == onnx.ClassRecurrent {
+		return recurrentSizes(k, packed)
+	}
 	parts := max(1, k.Parts)
 	if k.Class == onnx.ClassDepthwise || k.Class == onnx.ClassDepthwiseND {
 		if c[5] = float64(parts) * float64(k.Window); k.Stride > 1 {
@@ -88,6 +91,30 @@ func sizes(k *measurement.Kernel, packed int64) workload {
 	}
 	return c
 }
+
+// recurrentSizes returns the sizes of a recurrent operator in the Go runtime: one product of
+// all steps with the weights of the input, a small product in each step with those of the
+// state, and the functions of its gates and state.
+func recurrentSizes(k *measurement.Kernel, packed int64) (c workload) {
+	cell := cells[k.Op]
+	if k.Rows < 1 || k.Depth < 1 || cell.gates == 0 {
+		return workload{1, float64(k.MACs), float64(k.Bytes())}
+	}
+	hidden := float64(k.Rows) / cell.gates
+	vectors := float64(k.MACs) / (float64(k.Rows) * (float64(k.Depth) + hidden)) // steps of all sequences and directions
+	input := vectors * float64(k.Rows) * float64(k.Depth)
+	c[4], c[5] = vectors*float64(k.Rows)*hidden, vectors*hidden*cell.functions
+	if input >= float64(packed) {
+		c[1], c[3] = input, 4*float64(k.Rows)*float64(k.Depth)
+	} else {
+		c[4] += input
+	}
+	return c
+}
+
+// cells holds the numbers of gates, and of functions of one value of the state, of the
+// recurrent operators.
+var cells = map[string]struct{ gates, functions float64 }{"LSTM": {4, 5}, "GRU": {3, 3}, "RNN": {1, 1}}
 
 // blocks returns the number of blocks that values are divided into.
 func blocks(values int64) float64 { return float64((max(1, values) + block - 1) / block) }
@@ -121,7 +148,7 @@ func (r Rates) multiplied(k *measurement.Kernel) float64 {
 // divided reports whether the Go runtime has two algorithms for a class.
 func divided(c onnx.Class) bool {
 	switch c {
-	case onnx.ClassConv, onnx.ClassConv1D, onnx.ClassConv3D, onnx.ClassDense, onnx.ClassConv8, onnx.ClassDense8, onnx.ClassDepthwise, onnx.ClassDepthwiseND:
+	case onnx.ClassConv, onnx.ClassConv1D, onnx.ClassConv3D, onnx.ClassDense, onnx.ClassConv8, onnx.ClassDense8, onnx.ClassDepthwise, onnx.ClassDepthwiseND, onnx.ClassRecurrent:
 		return true
 	}
 	return false

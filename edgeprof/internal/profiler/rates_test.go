@@ -148,3 +148,30 @@ func TestProductRates(t *testing.T) {
 		t.Errorf("%+v, want the rate of large products of %+v", r, two)
 	}
 }
+
+// A recurrent operator in the Go runtime multiplies the input by its weights once and the state
+// in each step: a short sequence has no start that a longer one would not have.
+func TestRecurrentSizes(t *testing.T) {
+	kernel := func(op string, gates, steps, width, hidden int64) *measurement.Kernel {
+		k := &measurement.Kernel{Kernel: onnx.Kernel{Op: op, Class: onnx.ClassRecurrent}}
+		k.Rows, k.Depth, k.Columns = gates*hidden, width, steps
+		k.MACs = steps * gates * hidden * (width + hidden)
+		return k
+	}
+	for name, tt := range map[string]struct {
+		kernel *measurement.Kernel
+		want   workload
+	}{
+		"LSTM":           {kernel("LSTM", 4, 10, 16, 32), workload{4: 10 * 128 * (16 + 32), 5: 10 * 32 * 5}},
+		"GRU":            {kernel("GRU", 3, 10, 16, 32), workload{4: 10 * 96 * (16 + 32), 5: 10 * 32 * 3}},
+		"RNN":            {kernel("RNN", 1, 10, 16, 32), workload{4: 10 * 32 * (16 + 32), 5: 10 * 32}},
+		"a packed input": {kernel("LSTM", 4, 100, 64, 32), workload{1: 100 * 128 * 64, 3: 4 * 128 * 64, 4: 100 * 128 * 32, 5: 100 * 32 * 5}},
+	} {
+		if got := sizes(tt.kernel, 500_000); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+	if got := sizes(kernel("LSTM", 4, 10, 16, 32), 0); got[4] != 0 || got[0] != 1 {
+		t.Errorf("a runtime with one algorithm: %v", got)
+	}
+}

@@ -38,6 +38,10 @@ func (m matrix) sizes() (rows, columns int) {
 func (s *scratch) product(a, b matrix, alpha, beta float32, c []float32) {
 	m, _ := a.sizes()
 	k, n := b.sizes()
+	if m == 1 && k > 0 && n > 0 { // a vector times a matrix, which is read once
+		blas32.Gemv(transposed(!b.transposed), alpha, b.general(), blas32.Vector{N: k, Inc: 1, Data: a.data}, beta, blas32.Vector{N: n, Inc: 1, Data: c})
+		return
+	}
 	if m*k*n >= Packed && s.products.vector(a, b, alpha, beta, c[:m*n]) {
 		return
 	}
@@ -59,12 +63,6 @@ func gemm(s site) (kernel, error) {
 		if sc != nil {
 			keep = beta
 			gathered(in[2].data, y, shape, sc)
-		}
-		if shape[0] == 1 && !ta {
-			// a matrix times a vector
-			w := general(in[1].data, b[0], b[1])
-			blas32.Gemv(transposed(!tb), alpha, w, blas32.Vector{N: a[1], Inc: 1, Data: in[0].data}, keep, blas32.Vector{N: shape[1], Inc: 1, Data: y})
-			return
 		}
 		scratch.product(matrix{in[0].data, a[0], a[1], ta}, matrix{in[1].data, b[0], b[1], tb}, alpha, keep, y)
 	}, nil
