@@ -45,7 +45,7 @@ func (r *Recent) Read(ctx context.Context) (*Reading, error) {
 		if last := r.fresh(now); last != nil { // a reading ended in between
 			return last, nil
 		}
-		return r.ask(context.WithoutCancel(ctx), now)
+		return r.read(context.WithoutCancel(ctx), now)
 	})
 	select {
 	case got := <-running:
@@ -64,8 +64,8 @@ func (r *Recent) fresh(now time.Time) *Reading {
 	return nil
 }
 
-// ask reads the source. Its panic is an error: it must not end a service.
-func (r *Recent) ask(ctx context.Context, now time.Time) (got *Reading, err error) {
+// read reads the source. Its panic is an error: it must not end a service.
+func (r *Recent) read(ctx context.Context, now time.Time) (got *Reading, err error) {
 	defer crash.Guard(&err)
 	if r.Timeout > 0 {
 		var cancel context.CancelFunc

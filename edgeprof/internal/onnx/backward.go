@@ -9,7 +9,7 @@ func (in *inference) backward(g *Graph) map[string]Value {
 	found := map[string]Value{}
 	known := func(name string) bool {
 		_, ok := found[name]
-		return ok || in.look(name).Known
+		return ok || in.lookup(name).Known
 	}
 	for _, i := range slices.Backward(in.order) {
 		n := &g.Nodes[i]
@@ -22,19 +22,19 @@ func (in *inference) backward(g *Graph) map[string]Value {
 			from = 0
 		case n.standard() && slices.Contains([]string{"Add", "Sub", "Mul", "Div", "Pow"}, n.Op) && len(n.Inputs) == 2:
 			for _, name := range n.Inputs {
-				s = append(s, in.look(name))
+				s = append(s, in.lookup(name))
 			}
 			from = slices.IndexFunc(s, func(s Shaped) bool { return !s.Known && !s.sequence() })
 			if from >= 0 && (!s[1-from].Known || len(s[1-from].Shape) > 0) {
 				from = -1
 			}
 		}
-		if from < 0 || n.Inputs[from] == "" || known(n.Inputs[from]) || in.look(n.Inputs[from]).sequence() {
+		if from < 0 || n.Inputs[from] == "" || known(n.Inputs[from]) || in.lookup(n.Inputs[from]).sequence() {
 			continue
 		}
 		v, ok := found[n.Outputs[0]]
 		if !ok {
-			for _, size := range in.look(n.Outputs[0]).Shape {
+			for _, size := range in.lookup(n.Outputs[0]).Shape {
 				v.Shape = append(v.Shape, Dim{Size: size})
 			}
 		}

@@ -169,7 +169,7 @@ func counted(all map[string]int) string {
 func (in *inference) cost(index int, n *Node) Cost {
 	c := Cost{Node: index, Class: ClassOther, Folded: len(n.Outputs) > 0, node: n}
 	for _, name := range n.Inputs {
-		s := in.look(name)
+		s := in.lookup(name)
 		c.Inputs = append(c.Inputs, s)
 		if s.Constant {
 			c.ParameterBytes += max(0, s.Bytes())
@@ -178,7 +178,7 @@ func (in *inference) cost(index int, n *Node) Cost {
 		}
 	}
 	for _, name := range n.Outputs {
-		s := in.look(name)
+		s := in.lookup(name)
 		c.Outputs = append(c.Outputs, s)
 		c.WrittenBytes += max(0, s.Bytes())
 		c.Folded = c.Folded && (s.Constant || name == "")
@@ -216,7 +216,7 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 	a.sizes(c)
 	a.costs(func(cost *Cost, times int64) {
 		macs := saturated(cost.MACs, times)
-		for _, sum := range []*int64{&c.MACs.Total, c.MACs.of(cost.Class)} {
+		for _, sum := range []*int64{&c.MACs.Total, c.MACs.counter(cost.Class)} {
 			*sum = added(*sum, macs)
 		}
 		c.ActivationBytes = added(c.ActivationBytes, saturated(cost.WrittenBytes, times))
@@ -230,7 +230,8 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 	return c, nil
 }
 
-func (m *MACs) of(class Class) *int64 {
+// counter returns the sum that a class belongs to.
+func (m *MACs) counter(class Class) *int64 {
 	switch class {
 	case ClassConv, ClassConv1D, ClassConv3D:
 		return &m.Conv

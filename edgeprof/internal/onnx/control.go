@@ -24,7 +24,7 @@ type body struct {
 	costs    []Cost // of one trip
 	times    int64
 	bodies   []Body
-	constant bool // what it says depends on no input
+	constant bool // its value depends on no input
 }
 
 // sum adds a quantity over all costs of one trip.
@@ -94,7 +94,7 @@ func (in *inference) inside(g *Graph, inputs []Shaped) (*body, error) {
 	}
 	b := &body{costs: inner.costs, times: 1, constant: true, bodies: []Body{{Graph: g, Costs: inner.costs, When: true}}}
 	for _, v := range g.Outputs {
-		s := inner.look(v.Name)
+		s := inner.lookup(v.Name)
 		b.outputs, b.constant = append(b.outputs, s), b.constant && s.Constant
 		in.ends = append(in.ends, v.Name)
 	}
@@ -200,7 +200,7 @@ func (in *inference) trips(n *Node, count Shaped, g *Graph) (int64, bool) {
 	return 1, false
 }
 
-// keeps says that a loop's body hands on the condition that it was given, or a
+// keeps reports whether a loop's body hands on the condition that it was given, or a
 // constant.
 func keeps(g *Graph) bool {
 	if len(g.Outputs) == 0 {

@@ -226,8 +226,8 @@ func space(shape []Dim) int {
 	return 0
 }
 
-// of is the size of an input's axis.
-func (d *dimensions) of(input string, axis int) int64 {
+// size returns the size of an input's axis.
+func (d *dimensions) size(input string, axis int) int64 {
 	for _, o := range d.open {
 		if o.Input == input && o.Axis == axis {
 			return o.Size

@@ -127,7 +127,7 @@ func cumulativeEffort(c *Cost) float64 {
 	return 3.7
 }
 
-// reduced says of each axis of the first input whether a reduction is over it.
+// reduced reports for each axis of the first input whether a reduction is over it.
 func (c *Cost) reduced() []bool {
 	shape := c.shapeOf(0)
 	axes := c.node.Ints("axes")

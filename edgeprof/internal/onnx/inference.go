@@ -115,8 +115,8 @@ func (in *inference) walk(g *Graph) error {
 	return nil
 }
 
-// look returns the type and shape of a tensor, of this graph or of one around it.
-func (in *inference) look(name string) Shaped {
+// lookup returns the type and shape of a tensor, of this graph or of one around it.
+func (in *inference) lookup(name string) Shaped {
 	for at := in; at != nil && name != ""; at = at.outer {
 		if s, ok := at.tensors[name]; ok {
 			return s
@@ -133,7 +133,7 @@ func (in *inference) resolve(v Value) Shaped {
 	s := Shaped{Type: v.Type, Known: v.Known, Shape: make([]int64, len(v.Shape))}
 	for i, d := range v.Shape {
 		if s.Shape[i] = d.Size; d.Size < 0 {
-			s.Shape[i] = in.dims.of(v.Name, i)
+			s.Shape[i] = in.dims.size(v.Name, i)
 		}
 	}
 	return s
@@ -161,7 +161,7 @@ func (in *inference) node(index int, n *Node) error {
 	inputs := make([]Shaped, len(n.Inputs))
 	constant := len(n.Attributes) > 0 || len(n.Inputs) > 0
 	for i, name := range n.Inputs {
-		inputs[i] = in.look(name)
+		inputs[i] = in.lookup(name)
 		constant = constant && (inputs[i].Constant || name == "")
 	}
 	var inside *body

@@ -42,7 +42,7 @@ var one = Product{Window: 1, Stride: 1, Groups: 1, Parts: 1}
 // that alone follows it become.
 const SkipNormalization = "SkipLayerNormalization"
 
-// Fusion says which nodes a run time joins.
+// Fusion names the nodes that a runtime joins.
 type Fusion string
 
 // The fusions.
@@ -99,7 +99,7 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 	return kernels
 }
 
-// stage says which operators may still join a kernel, from the most on.
+// stage limits the operators that may still join a kernel, from the most on.
 type stage int
 
 const (
@@ -222,7 +222,7 @@ func (j *joiner) join(c *Cost) bool {
 	return false
 }
 
-// follows says whether a node can be joined to a kernel by its input i, and what
+// follows reports whether a node can be joined to a kernel by its input i, and what
 // may follow then.
 func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
 	constant := len(c.Inputs) == 2 && c.Inputs[1-min(i, 1)].Constant
@@ -271,7 +271,7 @@ func (c Class) convolves() bool {
 	return false
 }
 
-// perChannel says that an input has one value for each channel of the other, as
+// perChannel reports whether an input has one value for each channel of the other, as
 // a normalization that was folded into a factor and a bias has.
 func perChannel(c *Cost, i int) bool {
 	of, values := c.Inputs[1-i].Shape, c.Inputs[i].Shape

@@ -19,7 +19,7 @@ var (
 	ErrSize = errors.New("impossible size")
 )
 
-// SyntaxError says where a file stops making sense. It matches [ErrSyntax].
+// SyntaxError holds the place at which a file is no longer valid. It matches [ErrSyntax].
 type SyntaxError struct {
 	Offset int64  // byte in the file
 	Field  string // path of messages, such as "model.graph.node"
@@ -120,7 +120,7 @@ type Value struct {
 	Element, Optional *Value
 }
 
-// Dim is one dimension: a size, or a name where it is decided at run time.
+// Dim is one dimension: a size, or a name where it is decided at runtime.
 type Dim struct {
 	Size int64 // -1 when it is not stated
 	Name string

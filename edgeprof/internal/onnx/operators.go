@@ -41,7 +41,7 @@ const (
 	passes                             // its result replaces its input in counts of layers
 	activates                          // may run inside the kernel before it
 	hands                              // hands indices on, in another shape or type
-	random                             // says something else each time
+	random                             // has another result each time
 	elementwiseUnary                   // its result has the shape of its first input
 	byValues                           // its time is decided by the values of its inputs
 )
@@ -78,7 +78,7 @@ func joinTables(parts ...table) map[string]operator {
 	return all
 }
 
-// is says that the node's operator has a trait.
+// is reports whether the node's operator has a trait.
 func (n *Node) is(t trait) bool { return operators[n.operator()].traits&t != 0 }
 
 // inputs holds the shapes of a node's inputs; a missing one is nil.

@@ -13,7 +13,7 @@ type Shaped struct {
 	Type  DataType // 0 when unknown
 	Known bool     // Shape holds, be it of rank 0
 	Shape []int64
-	// Constant says that the tensor does not depend on the inputs.
+	// Constant reports whether the tensor does not depend on the inputs.
 	Constant bool
 	// Value is the content of a short tensor of whole numbers or truth values, in
 	// row-major order, where it follows from shapes and constants, such as the

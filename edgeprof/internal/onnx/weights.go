@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// ErrWeights is returned for external data that is not where the model says.
+// ErrWeights is returned for external data that is not in the file that the model names.
 var ErrWeights = errors.New("cannot read external data")
 
 // Weights holds the bytes of a model: of its file, followed by those of each file next to it

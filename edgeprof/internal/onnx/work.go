@@ -28,7 +28,7 @@ type Cost struct {
 	Class Class
 	Work
 	Inputs, Outputs []Shaped
-	Folded          bool // depends on no input: a run time computes it once, ahead
+	Folded          bool // depends on no input: a runtime computes it once, ahead
 
 	// Inside holds the costs that control flow runs, Times times.
 	Inside []Cost

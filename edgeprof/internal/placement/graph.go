@@ -31,7 +31,7 @@ func Graph(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibrat
 	}, nil
 }
 
-// reasons say where the time goes, and what the device's load does to it.
+// reasons name the kernels that take the time, and the effect of the device's load.
 func reasons(p *profiler.Prediction, d *device.Device) []string {
 	var out []string
 	if len(p.Shares) > 0 {

@@ -19,8 +19,8 @@ import (
 
 // Law is the time of one inference on an idle machine as a product of powers of
 // counts, none of them below zero: more of anything never takes less time. It is
-// fitted to what a calibration says of models of every family, whose files say
-// what the counts leave out, so it is coarse; its interval says how coarse.
+// fitted to the times that a calibration predicts for models of every family. Their files
+// contain what the counts leave out, so it is coarse, and its interval is wide.
 // Models with convolutions have a law of their own, as one weight does much more
 // work in them.
 type Law struct {
@@ -45,25 +45,25 @@ type Powers struct {
 	Error float64
 }
 
-// of is the law for a model with these counts.
-func (l *Law) of(c Counts) *Powers {
+// powers returns the law for a model with these counts.
+func (l *Law) powers(c Counts) *Powers {
 	if c.ConvLayers > 0 {
 		return &l.Convolutional
 	}
 	return &l.Other
 }
 
-// Error is the law's for a model with these counts; see [Powers].
-func (l *Law) Error(c Counts) float64 { return l.of(c).Error }
+// Error returns the law's error for a model with these counts; see [Powers].
+func (l *Law) Error(c Counts) float64 { return l.powers(c).Error }
 
-// Unlike are the names of counts far beyond those of the models that the law was
+// Unlike returns the names of counts far beyond those of the models that the law was
 // fitted to; a prediction for them is extrapolated.
 func (l *Law) Unlike(c Counts) []string { return l.beyond(c, 10) }
 
 // outside is the factor over the largest fitted count from which on the law does not apply.
 const outside = 100
 
-// Outside are the names of counts of which the law can say nothing.
+// Outside returns the names of counts that the law cannot use.
 func (l *Law) Outside(c Counts) []string {
 	c.ModelOutputSize = 0 // which has no part in the law
 	return l.beyond(c, outside)
@@ -103,7 +103,7 @@ func FitLaw(ctx context.Context, c *profiler.Calibration) (*Law, error) {
 }
 
 // samplesOf are models of every family in some sizes, and models that people ship,
-// with what a calibration says of them.
+// with the times that a calibration predicts for them.
 func samplesOf(c *profiler.Calibration) ([]sample, error) {
 	var all []sample
 	for _, family := range synth.Families() {
@@ -228,7 +228,7 @@ func (l *Law) Predict(c Counts) uncertainty.Prediction {
 			*c.field(i) = outside * most
 		}
 	}
-	p, x := l.of(c), row(c)
+	p, x := l.powers(c), row(c)
 	v := p.Factor * math.Exp(p.Filters*x[0]+p.Parameters*x[1]+p.Input*x[2])
 	if far {
 		return uncertainty.Point(v)

@@ -31,7 +31,7 @@ type Candidate struct {
 	Reasons []string `json:"reasons"`
 	// Width is the factor by which earlier outcomes widened the interval; 0 is none.
 	Width float64 `json:"width_factor,omitempty"`
-	// CPUPercent is the load that the time allows for. Saturated says that no core is
+	// CPUPercent is the load that the time allows for. Saturated reports whether no core is
 	// free: how long a thread waits for one changes from moment to moment.
 	CPUPercent float64 `json:"cpu_percent"`
 	Saturated  bool    `json:"saturated,omitempty"`
@@ -96,7 +96,7 @@ type Estimate struct {
 	Warnings []error
 }
 
-// Estimator says how long a model takes on the device of an index. An error
+// Estimator predicts the time of a model on the device of an index. An error
 // excludes that device.
 type Estimator func(i int) (Estimate, error)
 
@@ -189,7 +189,7 @@ func (r *Ranking) warn(warnings []error) {
 	}
 }
 
-// none says why no device is left.
+// none returns the error of a ranking without devices.
 func none(excluded []device.Excluded) error {
 	if len(excluded) == 0 {
 		return fmt.Errorf("%w: the source lists no devices", ErrNoDevice)

@@ -50,7 +50,7 @@ func (c *Calibration) unlike(seconds float64) []error {
 }
 
 // Evaluate holds a trained model against measurements, those of operator chains
-// left out. It says nothing of models that it was trained on.
+// left out. It does not hold for models that it was trained on.
 func (m *Model) Evaluate(d *measurement.Data) (*Report, error) {
 	cases := Cases(d)
 	j := &judgement{cases: cases, predicted: map[string][]float64{}}

@@ -28,7 +28,7 @@ var spreads = map[[2]bool]float64{{true, true}: 0.65, {true, false}: 0.85, {fals
 // known, from the same pairs of chips as spreads.
 const sameCore = 0.35
 
-// Away says how a device differs from the one that was calibrated.
+// Away describes how a device differs from the one that was calibrated.
 func (c *Calibration) Away(d *device.Device) Away {
 	f := &c.Facts
 	why := f.foreign(d)
@@ -80,18 +80,18 @@ func (a Away) warning(node, calibrated string) error {
 		ErrForeign, node, cmp.Or(calibrated, "another machine"), a.Why, a.Factor, a.Factor*math.Exp(-a.Spread), a.Factor*math.Exp(a.Spread))
 }
 
-// otherVectors says that a device's vectors have another width than those of the
+// otherVectors reports whether a device's vectors have another width than those of the
 // processor that was measured.
 func otherVectors(d *device.Device, f *Facts) bool {
 	there, here := device.Vector(d.Processor), device.Vector(f.Processor)
 	return there > 0 && here > 0 && there != here
 }
 
-// sameClock is the factor that clocks may differ by: what a kernel says
-// of a processor's clock varies from moment to moment.
+// sameClock is the factor that clocks may differ by: what a kernel reports
+// as a processor's clock varies from moment to moment.
 const sameClock = 1.25
 
-// Products names what multiplies matrices in a run time of this program; "" of others
+// Products names what multiplies matrices in a runtime of this program; "" of others
 // than the Go one.
 func Products(runtime string) string {
 	if runtime == "go" {
@@ -119,9 +119,9 @@ func (f *Facts) OtherProducts() bool {
 	return f.Runtime == "go" && cmp.Or(f.Products, "gonum") != native.Products
 }
 
-// foreign says why rates were not measured on a device; "" when they were. Ids
+// foreign returns the reason why rates were not measured on a device; "" when they were. Ids
 // are cloned with the images of machines: they decide only where a device does
-// not say what it is.
+// not name its model.
 func (f *Facts) foreign(d *device.Device) string {
 	told := d.Model != "" && f.Device != "" && d.Cores > 0 && f.Cores > 0
 	switch {

@@ -44,11 +44,11 @@ var (
 	ErrNoCounts = errors.New("neither kernels nor counts of layers, filters or parameters")
 )
 
-// Facts say where rates were measured.
+// Facts describe the machine and the runtime that rates were measured on.
 type Facts struct {
 	Setting string  `json:"setting,omitempty"` // as collected: desktop-ort-t2
 	Runtime string  `json:"runtime"`
-	Library string  `json:"library,omitempty"` // native, of the run time: its version and file
+	Library string  `json:"library,omitempty"` // native, of the runtime: its version and file
 	Threads int     `json:"threads"`
 	Quota   float64 `json:"quota,omitempty"` // share of time that a model may run; 0 is all of it
 	UUID    string  `json:"node_uuid"`
@@ -58,7 +58,7 @@ type Facts struct {
 	Cores     int     `json:"cores"`
 	MaxMHz    float64 `json:"max_mhz"`
 	When      string  `json:"when"` // RFC 3339
-	// Products multiplied matrices in the Go run time, as [native.Products]; "" is gonum.
+	// Products multiplied matrices in the Go runtime, as [native.Products]; "" is gonum.
 	Products string `json:"products,omitempty"`
 	// SpeedSD is the standard deviation of the logarithm of the machine's speed while the
 	// rates were measured; 0 if it was not read.
@@ -294,7 +294,7 @@ func (c *Calibration) doubt(seconds float64) float64 {
 
 // bandOf is the interval that errors lead to: Student's for one more error, the factors
 // being lognormal, where split conformal's ends would be the least and the greatest
-// of them, which says little of the next; of fewer than two nothing is known but what
+// of them, which bounds the next one badly; of fewer than two nothing is known but what
 // other devices are off by. It holds the prediction.
 func bandOf(errors []Error) uncertainty.Band {
 	predicted, measured := make([]float64, len(errors)), make([]float64, len(errors))

@@ -160,7 +160,7 @@ func typical(rows []measurement.Row) float64 {
 // which was measured without profiling. ONNX Runtime's profiling of a kernel takes
 // longer than a small one. How long shows where kernels are small, by what they sum
 // to beyond the whole: as much comes off every kernel of the setting, and the rest
-// is scaled to the whole. The Go run time's own profiling costs next to nothing, and
+// is scaled to the whole. The Go runtime's own profiling costs next to nothing, and
 // its kernels are short enough to find a quiet moment on a busy machine that a long
 // inference does not: they stay as they are.
 func subtractOverhead(cases []Case) {

@@ -27,12 +27,12 @@ func kindOf(k *measurement.Kernel) string {
 	return kind
 }
 
-// priorModels is the number of models that say as much of a kind as rates and trees do: chosen
+// priorModels is the number of models that count as much for a kind as rates and trees do: chosen
 // by hand, before the packages of DESIGN.md were measured.
 const priorModels = 4
 
 // learnNear notes how far the kernels of the user's own models are from what
-// rates and trees say of them.
+// rates and trees predict for them.
 func (c *Calibration) learnNear(cases []Case) {
 	c.Corrections = nil
 	for _, m := range cases {

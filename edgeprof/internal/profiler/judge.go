@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// Validation says what is left out to judge predictions by.
+// Validation names what predictions are judged by: what is left out of the training.
 type Validation string
 
 // The validations.

@@ -19,7 +19,7 @@ type Layer struct {
 	Share   float64    `json:"share"`
 }
 
-// Layers are the model's kernels in the calibration's run time, with the seconds
+// Layers are the model's kernels in the calibration's runtime, with the seconds
 // that each takes on a device as it is loaded now. They sum to the prediction.
 func (c *Calibration) Layers(a *onnx.Analysis, d device.Device) ([]Layer, Prediction) {
 	p := c.Predict(a, d)

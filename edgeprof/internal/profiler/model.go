@@ -18,7 +18,7 @@ import (
 var (
 	// ErrModel is returned for a model file that cannot be used.
 	ErrModel = errors.New("unusable model")
-	// ErrNoInterval warns that a model of XGBoost does not say how far off it is.
+	// ErrNoInterval warns that a model of XGBoost does not contain its error.
 	ErrNoInterval = errors.New("no interval: the file of XGBoost does not contain its error")
 	// ErrNegative is returned for a predicted time that is not above 0.
 	ErrNegative = errors.New("the model predicts an impossible time")
@@ -29,7 +29,7 @@ var (
 // schema is the version of the model file. Its trees are XGBoost's JSON.
 const schema = 3
 
-// Training says what a model was learnt from.
+// Training describes the data that a model was trained on.
 type Training struct {
 	Rows       int      `json:"rows"`
 	Models     int      `json:"models"`
@@ -43,7 +43,7 @@ type Training struct {
 // Model is a trained predictor.
 type Model struct {
 	Facts Training
-	// Kernels refine the rates of a setting, by its run time; nil without
+	// Kernels refine the rates of a setting, by its runtime; nil without
 	// measured kernels.
 	Kernels map[string]*KernelTrees
 	// Whole predicts from counts; nil in a model that was never trained.

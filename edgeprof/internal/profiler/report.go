@@ -8,7 +8,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Scores say how well times, and the choices that follow from them, were
+// Scores measure how well times, and the choices that follow from them, were
 // predicted. What does not exist for the data is nil.
 type Scores struct {
 	MAE      *float64 `json:"mae"` // seconds

@@ -20,7 +20,7 @@ var kernelColumns = []string{
 	"model_parameter_bytes", "channels", "channels_mod_16", "moved_bytes", "side_mod_6", "rows_filled",
 }
 
-// KernelTrees predict how far a kernel's time in one run time is from what the
+// KernelTrees predict how far a kernel's time in one runtime is from what the
 // rates of its class say: boosted trees on the logarithm of time over rates.
 // Since rates grow with size and trees do not, sizes beyond those measured are
 // the rates' matter.

@@ -73,8 +73,8 @@ func (q scaling) quantized(x, y []float32, inner int, low, high float32) {
 	})
 }
 
-// of takes a scaling from two of a node's inputs, the second of which may lack.
-func (s site) of(in []array, scale, zero int) scaling {
+// scaling returns the scaling in two of a node's inputs, the second of which may lack.
+func (s site) scaling(in []array, scale, zero int) scaling {
 	q := scaling{}
 	if s.given(scale) {
 		q.scale = in[scale].data
@@ -106,13 +106,13 @@ func quantizeLinear(s site) (kernel, error) {
 	}
 	inner, err := s.inner(0, 1)
 	return func(in, out []array, _ *scratch) {
-		s.of(in, 1, 2).quantized(in[0].data, out[0].data, inner, low, high)
+		s.scaling(in, 1, 2).quantized(in[0].data, out[0].data, inner, low, high)
 	}, err
 }
 
 func dequantizeLinear(s site) (kernel, error) {
 	inner, err := s.inner(0, 1)
-	return func(in, out []array, _ *scratch) { s.of(in, 1, 2).real(in[0].data, out[0].data, inner) }, err
+	return func(in, out []array, _ *scratch) { s.scaling(in, 1, 2).real(in[0].data, out[0].data, inner) }, err
 }
 
 // dynamicQuantize finds the scale of 8 bits that holds all values and 0.
@@ -168,7 +168,7 @@ func (s site) product(x, w, xZero, wZero, bias int) (kernel, error) {
 	return func(in, out []array, scratch *scratch) {
 		shifted := []array{in[x], in[w]}
 		for i, zero := range []int{xZero, wZero} {
-			if q := (scaling{zero: s.of(in, none, zero).zero}); len(q.zero) > 0 {
+			if q := (scaling{zero: s.scaling(in, none, zero).zero}); len(q.zero) > 0 {
 				from := shifted[i]
 				shifted[i].data = make([]float32, len(from.data))
 				q.real(from.data, shifted[i].data, inner)
@@ -204,8 +204,8 @@ func quantizedProduct(s site) (kernel, error) {
 	}
 	return func(in, out []array, scratch *scratch) {
 		product(in, out, scratch)
-		x, _ := s.of(in, 1, none).at(0)
-		y, zero := s.of(in, 6, 7).at(0)
+		x, _ := s.scaling(in, 1, none).at(0)
+		y, zero := s.scaling(in, 6, 7).at(0)
 		scales := slices.Clone(in[4].data)
 		for i := range scales {
 			scales[i] = y / (x * scales[i])
@@ -239,11 +239,11 @@ func asReals(op string, operands int, resultFirst bool) func(site) (kernel, erro
 			var reals []array
 			for _, i := range inputs {
 				a := array{in[i].shape, make([]float32, len(in[i].data))}
-				s.of(in, i+1, i+2).real(in[i].data, a.data, 1)
+				s.scaling(in, i+1, i+2).real(in[i].data, a.data, 1)
 				reals = append(reals, a)
 			}
 			kernel(reals, out, scratch)
-			s.of(in, result, result+1).quantized(out[0].data, out[0].data, 1, low, high)
+			s.scaling(in, result, result+1).quantized(out[0].data, out[0].data, 1, low, high)
 		}, nil
 	}
 }

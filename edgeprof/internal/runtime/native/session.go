@@ -355,7 +355,7 @@ func (s *Session) step(st *step, live map[string]array) {
 	}
 	for i, name := range st.outputs {
 		if name != "" {
-			out[i] = array{st.shapes[i], s.pool.take(volume(st.shapes[i]))}
+			out[i] = array{st.shapes[i], s.pool.allocate(volume(st.shapes[i]))}
 		}
 	}
 	seconds := s.timedKernel(func() { st.kernel(in, out, &s.scratch) })
@@ -437,7 +437,8 @@ func (s *Session) Inputs() map[string][]int64 {
 // pool keeps freed memory by size.
 type pool struct{ free map[int][][]float32 }
 
-func (p *pool) take(n int) []float32 {
+// allocate returns freed memory of a size, or new memory.
+func (p *pool) allocate(n int) []float32 {
 	if list := p.free[n]; len(list) > 0 {
 		p.free[n] = list[:len(list)-1]
 		return list[len(list)-1]

@@ -33,7 +33,7 @@ func Start(ctx context.Context, c Command, m Model) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{process: p, in: bufio.NewWriterSize(p.stdin, 1<<16), out: bufio.NewReaderSize(p.stdout, 1<<16)}
-	answer, err := s.ask(ctx, &message{Do: "load", Model: &m})
+	answer, err := s.exchange(ctx, &message{Do: "load", Model: &m})
 	if err != nil {
 		s.Close()
 		return nil, err
@@ -42,9 +42,9 @@ func Start(ctx context.Context, c Command, m Model) (*Session, error) {
 	return s, nil
 }
 
-// ask makes one exchange. When the context ends first the worker is killed,
+// exchange sends a request and reads its answer. When the context ends first the worker is killed,
 // since it cannot be interrupted in an inference.
-func (s *Session) ask(ctx context.Context, request *message) (*message, error) {
+func (s *Session) exchange(ctx context.Context, request *message) (*message, error) {
 	stop := context.AfterFunc(ctx, s.process.kill)
 	defer stop()
 	err := send(s.in, request)
@@ -74,7 +74,7 @@ func (s *Session) Library() (path, name string) { return s.ortFile[0], s.ortFile
 func (s *Session) do(ctx context.Context, what string, inputs map[string]runtime.Tensor, runs int) (*message, error) {
 	request := &message{Do: what, Runs: runs}
 	request.add(inputs)
-	return s.ask(ctx, request)
+	return s.exchange(ctx, request)
 }
 
 // Run makes one inference; see [runtime.Session].
