@@ -24,6 +24,7 @@ const (
 
 	poolBytes = 0.57 // of the bytes of a pool
 	poolCell  = 0.9  // for each value under a pool's window
+	reordered = 1.4  // of the bytes of a pool whose input ONNX Runtime first puts into the layout of convolutions
 )
 
 // always is the effort of an operator whatever its shape.

@@ -73,9 +73,9 @@ func TestEffort(t *testing.T) {
 		"ReduceMean of a batch of 1": {node("ReduceMean"), [][]int64{{1, 128, 768}}, [][]int64{{1}}, 2.5},
 		"ReduceSum of everything":    {node("ReduceSum"), [][]int64{image}, nil, 0.17},
 		"ReduceMean of one value":    {node("ReduceMean"), [][]int64{image}, [][]int64{{0}}, 2.6},
-		"AveragePool over 2x2":       {node("AveragePool", Ints("kernel_shape", 2, 2), Ints("strides", 2, 2)), [][]int64{{1, 16, 64, 64}}, nil, 0.95},
-		"AveragePool over 3x3":       {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("pads", 1, 1, 1, 1)), [][]int64{{1, 16, 64, 64}}, nil, 1.55},
-		"MaxPool over 13x13":         {node("MaxPool", Ints("kernel_shape", 13, 13), Ints("pads", 6, 6, 6, 6)), [][]int64{{1, 16, 64, 64}}, nil, 25},
+		"AveragePool over 2x2":       {node("AveragePool", Ints("kernel_shape", 2, 2), Ints("strides", 2, 2)), [][]int64{{1, 16, 64, 64}}, nil, 2.35},
+		"AveragePool over 3x3":       {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("pads", 1, 1, 1, 1)), [][]int64{{1, 16, 64, 64}}, nil, 2.95},
+		"MaxPool over 13x13":         {node("MaxPool", Ints("kernel_shape", 13, 13), Ints("pads", 6, 6, 6, 6)), [][]int64{{1, 16, 64, 64}}, nil, 26.4},
 		"Sigmoid":                    {node("Sigmoid"), [][]int64{image}, nil, 2.7},
 		"Softmax over rows":          {node("Softmax", Int("axis", 3)), [][]int64{image}, nil, 1},
 		"ReduceSum over rows":        {node("ReduceSum"), [][]int64{image}, [][]int64{{-1}}, 0.17},
@@ -85,7 +85,7 @@ func TestEffort(t *testing.T) {
 		"Transpose, one axis moves":  {node("Transpose", Ints("perm", 0, 2, 3, 1)), [][]int64{image}, nil, 2.3},
 		"Transpose, in one set":      {node("Transpose", Ints("perm", 1, 2, 0)), [][]int64{{64, 128, 64}}, nil, 7},
 		"TopK over columns":          {node("TopK", Int("axis", 1)), [][]int64{{64, 128, 64}}, [][]int64{{10}}, 18},
-		"AveragePool over 7x7":       {node("AveragePool", Ints("kernel_shape", 7, 7)), [][]int64{{1, 16, 64, 64}}, nil, 4.9},
+		"AveragePool over 7x7":       {node("AveragePool", Ints("kernel_shape", 7, 7)), [][]int64{{1, 16, 64, 64}}, nil, 6.3},
 		"Transpose, long runs":       {node("Transpose", Ints("perm", 0, 2, 1, 3)), [][]int64{image}, nil, 1.75},
 		"Transpose, reversed":        {node("Transpose", Ints("perm", 0, 3, 2, 1)), [][]int64{image}, nil, 37},
 		"Transpose of nothing":       {node("Transpose", Ints("perm", 1, 0, 2, 3)), [][]int64{image}, nil, 1},
@@ -165,6 +165,27 @@ func TestTransposedConvolutionByLines(t *testing.T) {
 		k := kernelOf(t, Unfused, n, [][]int64{tt.image, tt.weights})
 		if k.Class != tt.plain || k.Parts != tt.lines {
 			t.Errorf("%s: class %s with %d lines, want %s with %d", name, k.Class, k.Parts, tt.plain, tt.lines)
+		}
+	}
+}
+
+// A pool whose input is in the layout of convolutions is not reordered.
+func TestReorderedPools(t *testing.T) {
+	for name, tt := range map[string]struct {
+		nodes []string
+		want  float64 // effort of the pool, which is last
+	}{
+		"of an input":                {[]string{"GlobalAveragePool x>y"}, 1 + reordered},
+		"of a convolution":           {[]string{"Conv x,w>a", "GlobalAveragePool a>y"}, 0},
+		"of its activation":          {[]string{"Conv x,w>a", "Relu a>b", "GlobalAveragePool b>y"}, 0},
+		"of two convolutions":        {[]string{"Conv x,w>a", "Conv x,w>b", "Concat a,b>c", "GlobalMaxPool c>y"}, 0},
+		"of one and the input":       {[]string{"Conv x,w>a", "Concat a,x>c", "GlobalMaxPool c>y"}, 1 + reordered},
+		"after an operator outside":  {[]string{"Conv x,w>a", "Erf a>b", "GlobalMaxPool b>y"}, 1 + reordered},
+		"of a pool of a convolution": {[]string{"Conv x,w>a", "GlobalMaxPool a>b", "GlobalAveragePool b>y"}, 0},
+	} {
+		k := chain(t, tt.nodes...).Kernels(Fused)
+		if got := k[len(k)-1].Effort; got != tt.want {
+			t.Errorf("%s: effort %v, want %v", name, got, tt.want)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package onnx
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Kernel is one piece of work that a runtime starts: a node, with those it
 // is joined with.
@@ -68,7 +72,7 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 		}
 		return kernels
 	}
-	j := joiner{a: a, fusion: f, users: map[string]int{}, chain: map[string]*open{}, real: map[string]DataType{}}
+	j := joiner{a: a, fusion: f, users: map[string]int{}, chain: map[string]*open{}, real: map[string]DataType{}, blocked: map[string]bool{}}
 	a.costs(func(c *Cost, _ int64) {
 		if c.Folded {
 			return
@@ -123,6 +127,7 @@ type joiner struct {
 	chain   map[string]*open    // by the tensor that a kernel ends in
 	real    map[string]DataType // of tensors that were whole numbers and are made real: of what
 	between quantized
+	blocked map[string]bool // tensors in the layout of ONNX Runtime's convolutions
 	kernels []*Kernel
 }
 
@@ -156,6 +161,9 @@ func (j *joiner) start(c *Cost, times int64) {
 	if j.between.restored[n] {
 		k.Effort *= restoredEffort
 	}
+	if j.fusion == Fused {
+		j.lay(n, c, k)
+	}
 	j.kernels = append(j.kernels, k)
 	if len(n.Outputs) == 0 {
 		return
@@ -166,6 +174,29 @@ func (j *joiner) start(c *Cost, times int64) {
 	}
 	j.chain[n.Outputs[0]] = &open{k, n, next}
 }
+
+// lay notes whether the result of a node is in the layout of convolutions, and adds to the
+// effort of a pool whose input is not: ONNX Runtime reorders it.
+func (j *joiner) lay(n *Node, c *Cost, k *Kernel) {
+	if n.Domain != "" || len(n.Outputs) == 0 || len(c.shapeOf(0)) != 4 || c.Inputs[0].Type != Float32 {
+		return
+	}
+	blocked := n.Op == "Conv"
+	if strings.Contains(keepLayout, " "+n.Op+" ") {
+		blocked = true
+		for i, name := range n.Inputs {
+			blocked = blocked && (j.blocked[name] || c.Inputs[i].Constant)
+		}
+		if k.Class == ClassPool && !blocked {
+			k.Effort = cmp.Or(k.Effort, 1) + reordered
+		}
+	}
+	j.blocked[n.Outputs[0]] = blocked
+}
+
+// keepLayout names the operators that ONNX Runtime runs in the layout of convolutions, in
+// which neighbouring values are those of several channels, if their inputs have it.
+const keepLayout = " MaxPool AveragePool GlobalAveragePool GlobalMaxPool Relu Clip LeakyRelu Sigmoid HardSigmoid HardSwish Gelu Tanh Add Sum Mul Concat BatchNormalization "
 
 // precision is the type other than float32 in which a node multiplies, be it between
 // operators that make it real and whole again.
@@ -216,6 +247,7 @@ func (j *joiner) join(c *Cost) bool {
 		k.ReadBytes += c.ReadBytes - c.Inputs[i].Bytes()
 		k.WrittenBytes += c.WrittenBytes - c.Inputs[i].Bytes()
 		delete(j.chain, n.Inputs[i])
+		j.blocked[n.Outputs[0]] = j.blocked[n.Inputs[i]]
 		j.chain[n.Outputs[0]] = &open{k, o.first, next}
 		return true
 	}
