@@ -121,9 +121,9 @@ func offset(ts []trace, period int) int {
 	var rest []float64
 	for l := range each(ts) {
 		switch x := l.rate(quietTime); {
-		case pattern{period: period}.holds(*l):
+		case pattern{period: period}.occursIn(*l):
 			at[0] = append(at[0], x)
-		case pattern{period: period, offset: 1}.holds(*l):
+		case pattern{period: period, offset: 1}.occursIn(*l):
 			at[1] = append(at[1], x)
 		default:
 			rest = append(rest, x)
@@ -138,8 +138,8 @@ func offset(ts []trace, period int) int {
 	return 0
 }
 
-// toldCosts returns the costs that the job reported by name.
-func toldCosts(ts []trace, every map[string]int) []cost {
+// reportedCosts returns the costs that the job reported by name.
+func reportedCosts(ts []trace, every map[string]int) []cost {
 	byName := map[string][]namedCost{}
 	for _, t := range ts {
 		for _, c := range t.named {
@@ -148,7 +148,7 @@ func toldCosts(ts []trace, every map[string]int) []cost {
 	}
 	var costs []cost
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		c := toldCost(ts, name, every[name])
+		c := reportedCost(ts, name, every[name])
 		for _, one := range byName[name] {
 			for k := range clocks {
 				c.spent[k] = append(c.spent[k], one.seconds[k])
@@ -159,9 +159,9 @@ func toldCosts(ts []trace, every map[string]int) []cost {
 	return costs
 }
 
-// toldCost finds when a cost comes, with the period where one is given: with one
+// reportedCost finds when a cost comes, with the period where one is given: with one
 // in all runs, or so but for the last unit, as a job that saves its end.
-func toldCost(ts []trace, name string, period int) cost {
+func reportedCost(ts []trace, name string, period int) cost {
 	c := cost{name: name}
 	for _, last := range []bool{false, true} {
 		var has, lacks []lap

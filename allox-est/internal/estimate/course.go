@@ -56,7 +56,7 @@ func findCourse(ts []trace, job Job) course {
 			c = z
 		}
 	}
-	c.costs = append(c.costs, toldCosts(ts, job.Every)...)
+	c.costs = append(c.costs, reportedCosts(ts, job.Every)...)
 	c.slope = c.trend(ts)
 	c.steps = c.levels(ts)
 	return c
@@ -76,15 +76,15 @@ func (c *course) steady(ts []trace, visit func(run, i int, l lap)) {
 // plain calls visit with those of them that hold no cost.
 func (c *course) plain(ts []trace, visit func(run, i int, l lap)) {
 	c.steady(ts, func(run, i int, l lap) {
-		if (c.out == nil || !c.out[run][i]) && !c.holds(l) {
+		if (c.out == nil || !c.out[run][i]) && !c.hasGivenCost(l) {
 			visit(run, i, l)
 		}
 	})
 }
 
-// holds says that a cost whose period is given falls into a lap.
-func (c *course) holds(l lap) bool {
-	return slices.ContainsFunc(c.costs, func(n cost) bool { return n.given && n.patterns[0].holds(l) })
+// hasGivenCost says that a cost whose period is given falls into a lap.
+func (c *course) hasGivenCost(l lap) bool {
+	return slices.ContainsFunc(c.costs, func(n cost) bool { return n.given && n.patterns[0].occursIn(l) })
 }
 
 // warmUp returns how many laps at the start take longer than those of the later
@@ -101,7 +101,7 @@ func (c *course) warmUp(ts []trace) int {
 	var late []float64
 	for _, t := range ts {
 		for i, l := range t.laps {
-			if c.holds(l) {
+			if c.hasGivenCost(l) {
 				continue
 			}
 			if !t.settled {

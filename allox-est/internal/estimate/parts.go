@@ -137,7 +137,7 @@ func (m *model) spend(k clock, rates map[string]rate) {
 		}
 		var alone, shared []float64
 		m.course.steady(m.ts, func(run, at int, l lap) {
-			if out := m.course.out[run][at]; c.given && !c.patterns[0].holds(l) || !c.given && !out {
+			if out := m.course.out[run][at]; c.given && !c.patterns[0].occursIn(l) || !c.given && !out {
 				return
 			}
 			x := l.seconds[k] - rates[l.stage].mean()*l.units()
@@ -151,7 +151,7 @@ func (m *model) spend(k clock, rates map[string]rate) {
 				}
 			}
 			x = max(0, x/c.patterns[0].among(l.from, l.to))
-			if slices.ContainsFunc(m.course.costs[i+1:], func(o cost) bool { return o.given && o.patterns[0].holds(l) }) {
+			if slices.ContainsFunc(m.course.costs[i+1:], func(o cost) bool { return o.given && o.patterns[0].occursIn(l) }) {
 				shared = append(shared, x)
 			} else {
 				alone = append(alone, x)

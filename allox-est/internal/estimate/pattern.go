@@ -15,8 +15,8 @@ type pattern struct {
 	weight         float64
 }
 
-// holds says that a lap has a unit of the pattern.
-func (p pattern) holds(l lap) bool { return p.among(l.from, l.to) > 0 }
+// occursIn says that a lap has a unit of the pattern.
+func (p pattern) occursIn(l lap) bool { return p.among(l.from, l.to) > 0 }
 
 // among returns the number of units of the pattern after the first from, up to to.
 func (p pattern) among(from, to float64) float64 { return p.upTo(to) - p.upTo(from) }
@@ -71,5 +71,5 @@ func patterns(has, lacks []lap) []pattern {
 }
 
 func (p pattern) agrees(has, lacks []lap) bool {
-	return !slices.ContainsFunc(has, func(l lap) bool { return !p.holds(l) }) && !slices.ContainsFunc(lacks, p.holds)
+	return !slices.ContainsFunc(has, func(l lap) bool { return !p.occursIn(l) }) && !slices.ContainsFunc(lacks, p.occursIn)
 }
