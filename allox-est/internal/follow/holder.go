@@ -37,7 +37,7 @@ func writers(proc string, file os.FileInfo) (held []holder, seen bool) {
 		}
 		for _, fd := range fds {
 			h := holder{filepath.Dir(folder), filepath.Join(folder, fd.Name()), filepath.Join(proc, p.Name(), "fdinfo", fd.Name())}
-			if h.holds(file) {
+			if h.hasOpen(file) {
 				held = append(held, h)
 			}
 		}
@@ -45,8 +45,8 @@ func writers(proc string, file os.FileInfo) (held []holder, seen bool) {
 	return held, seen
 }
 
-// holds says that a process still has the file open for writing.
-func (h holder) holds(file os.FileInfo) bool {
+// hasOpen says that a process still has the file open for writing.
+func (h holder) hasOpen(file os.FileInfo) bool {
 	info, err := os.Stat(h.fd)
 	if err != nil || !os.SameFile(info, file) {
 		return false
@@ -64,8 +64,8 @@ func (h holder) holds(file os.FileInfo) bool {
 	return false
 }
 
-// own says that only this user may write a file: processes of others do not matter.
-func own(file os.FileInfo) bool {
+// onlyOwnerWrites says that only this user may write a file: processes of others do not matter.
+func onlyOwnerWrites(file os.FileInfo) bool {
 	stat, known := file.Sys().(*syscall.Stat_t)
 	return known && int(stat.Uid) == os.Geteuid() && file.Mode().Perm()&0o022 == 0
 }

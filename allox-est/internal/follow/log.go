@@ -166,7 +166,14 @@ func (r *reading) read(ctx context.Context, look func(State) error) error {
 				}
 				// Between two files of a rotation the log has no name for a moment.
 				named := r.absent.IsZero() || time.Since(r.absent) > goneFor
-				if why := r.over(f); why != "" && named {
+				if why := r.endReason(f); why != "" && named {
+					last := r.last // lines may have come since the file was read
+					if err := r.drain(f, buf); err != nil {
+						return err
+					}
+					if !r.last.Equal(last) {
+						continue
+					}
 					return r.end(look, why)
 				}
 			}
@@ -378,12 +385,12 @@ func (r *reading) moved(f *file.Input) (*file.Input, error) {
 	return next, err
 }
 
-// over says why a log that is read to its end has ended; empty where it has not.
-func (r *reading) over(f *file.Input) string {
+// endReason says why a log that is read to its end has ended; empty where it has not.
+func (r *reading) endReason(f *file.Input) string {
 	still := time.Since(r.last)
 	if time.Since(r.asked) >= askEvery {
 		r.asked = time.Now()
-		r.ask(f)
+		r.findWriters(f)
 	}
 	full := r.Reader.Full()
 	closed := r.seen && len(r.held) == 0
@@ -404,15 +411,15 @@ func (r *reading) over(f *file.Input) string {
 	return ""
 }
 
-// ask looks who writes the log. A file of another user may have writers that cannot be
+// findWriters looks who writes the log. A file of another user may have writers that cannot be
 // seen.
-func (r *reading) ask(f *file.Input) {
+func (r *reading) findWriters(f *file.Input) {
 	info, err := f.Stat()
 	if err != nil {
 		return
 	}
 	for _, h := range r.held {
-		if h.holds(info) {
+		if h.hasOpen(info) {
 			r.writer = h
 			r.steady++
 			return
@@ -422,7 +429,7 @@ func (r *reading) ask(f *file.Input) {
 	if len(r.held) > 0 {
 		r.wrote, r.writer, r.steady = true, r.held[0], 0
 	}
-	r.seen = r.wrote || (r.seen || r.Proc != "" && own(info)) && local(r.Path)
+	r.seen = r.wrote || (r.seen || r.Proc != "" && onlyOwnerWrites(info)) && local(r.Path)
 }
 
 // unit returns the time of some units, but not less than stillSeconds, nor than as many

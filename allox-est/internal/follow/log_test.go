@@ -29,6 +29,8 @@ func TestClock(t *testing.T) {
 		{"elapsed", []string{`"elapsed_time": "0:00:12", a`, `"elapsed_time": "0:01:02", a`}, []float64{0, 50}},
 		{"a date after bars", []string{"| 1/9 [00:02<00:09]", "| 3/9 [00:06<00:09]", "2031-06-12 10:00:00 a", "2031-06-12 10:00:05 a", "| 4/9 [00:07<00:09]"}, []float64{0, 4, 4, 9, 9}},
 		{"none", []string{"epoch 1", "time per iteration (ms): 139.1"}, []float64{-1, -1}},
+		{"the clock is set back", []string{"2031-10-26 02:59:50 a", "2031-10-26 03:00:00 a", "2031-10-26 02:00:10 a", "2031-10-26 02:00:20 a"}, []float64{0, 10, 10, 20}},
+		{"a line of another clock", []string{"2031-06-12 10:00:00 a", "2031-06-12 10:00:10 a", "2031-06-12 10:00:50 b", "2031-06-12 10:00:20 a", "2031-06-12 10:00:30 a"}, []float64{0, 10, 50, 20, 30}},
 		{"back in time", []string{"2031-06-12 10:00:09 a", "2031-06-12 10:00:05 b"}, []float64{0, 0}},
 	} {
 		var c clock
@@ -220,6 +222,31 @@ func TestRemoved(t *testing.T) {
 				t.Errorf("%+v, %v", last, err)
 			}
 		})
+	}
+}
+
+// TestLastLines reads lines that come after the file was read, just before its end is seen.
+func TestLastLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "train.log")
+	write(t, path, "epoch 1/3 0.5\n")
+	before := time.Now().Add(-2 * stillSeconds * time.Second)
+	if err := os.Chtimes(path, before, before); err != nil {
+		t.Fatal(err)
+	}
+	l := Log{Path: path, Reader: &mark.Reader{Units: 3}, Every: time.Millisecond, Proc: "/proc"}
+	looks := 0
+	var last State
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	err := l.Read(ctx, func(s State) error {
+		if last = s; looks == 0 { // no program has written the log for a while
+			write(t, path, "epoch 2/3 0.5\nepoch 3/3 0.5\n")
+		}
+		looks++
+		return nil
+	})
+	if n := len(last.Marks); err != nil || !last.Ended || n == 0 || last.Marks[n-1].Number != 3 {
+		t.Errorf("%+v, %v", last, err)
 	}
 }
 

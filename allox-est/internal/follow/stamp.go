@@ -26,7 +26,15 @@ type clock struct {
 	kind         int     // of the stamps
 	base, last   float64 // seconds: at the begin of the stamps' kind; of the last line
 	stamp, begin float64 // the last stamp; the one at base
+	prior        float64 // the stamp before the last one
 }
+
+// Stamps go back by so many seconds if the lines of several writers have come out of order;
+// from stampShift on if the clock was set.
+const (
+	stampOrder = 5
+	stampShift = 60
+)
 
 // Kinds of stamps, the surest first.
 const (
@@ -38,7 +46,7 @@ const (
 	barStamp
 )
 
-// at returns when a line was written, in seconds since the first line with a time; -1
+// time returns when a line was written, in seconds since the first line with a time; -1
 // before that. A line without one came with the line before it.
 func (c *clock) time(line string) float64 {
 	kind, stamp := readStamp(line)
@@ -59,9 +67,13 @@ func (c *clock) time(line string) float64 {
 			c.begin -= 86400
 		case kind >= elapsedStamp: // another loop
 			c.base, c.begin = c.last, 0
+		case back > stampOrder && stamp >= c.prior: // the line before was of another clock
+			c.last = c.base + c.prior - c.begin
+		case back > stampShift: // the clock was set back
+			c.base, c.begin = c.last, stamp
 		}
 	}
-	c.stamp = stamp
+	c.prior, c.stamp = c.stamp, stamp
 	c.last = max(c.last, c.base+stamp-c.begin)
 	return c.last
 }
