@@ -10,15 +10,17 @@ import (
 
 // choice holds the counters of a run's units.
 type choice struct {
-	counter   *counter // nil where the log's own remaining time counts, or nothing
-	inner     *counter // counts inside of it; nil where none does
-	companion *counter // counts on next to it, through the whole run
-	total     float64  // that it counts to; 0 for the run's own length
-	begins    bool     // its lines begin units
-	product   bool     // its total times that of the inner counter are the run's units
-	turns     bool     // each time that it counts to its length is a unit
-	fits      float64  // all fits of a search, of which one pass is as many as there are folds
-	eta       string   // the form of lines whose remaining time counts; empty where none does
+	counter   *counter   // nil where the log's own remaining time counts, or nothing
+	inner     *counter   // counts inside of it; nil where none does
+	companion *counter   // counts on next to it, through the whole run
+	total     float64    // that it counts to; 0 for the run's own length
+	begins    bool       // its lines begin units
+	product   bool       // its total times that of the inner counter are the run's units
+	turns     bool       // each time that it counts to its length is a unit
+	ends      bool       // they end units
+	stages    []*counter // that ended before it; their lengths and its own are the run's units
+	fits      float64    // all fits of a search, of which one pass is as many as there are folds
+	eta       string     // the form of lines whose remaining time counts; empty where none does
 	score     float64
 }
 
@@ -56,7 +58,7 @@ func (r *Reader) judge() choice {
 	switch {
 	case best.score >= leastScore, best.score > 0 && (r.Units > 0 || r.Count != ""):
 		r.chosen = best
-	case r.chosen.counter != nil && r.chosen.counter.resetting(): // it proved to be an inner loop
+	case r.chosen.counter != nil: // it may prove to be an inner loop, or a stage
 		if r.vetoed(r.chosen.counter, cmp.Or(r.chosen.total, r.Units), r.pool()) {
 			r.chosen = choice{}
 		}
@@ -107,7 +109,7 @@ func (r *Reader) candidates() (found []choice) {
 		if slow := c.slowest(); slow != nil {
 			u = slow
 		}
-		for _, next := range []choice{r.whole(u, u == c, pool), r.turning(u)} {
+		for _, next := range []choice{r.chooseWhole(u, u == c, pool), r.chooseTurns(u), r.chooseStages(u, pool)} {
 			if next.counter != nil {
 				next.score *= r.fit(next)
 				found = append(found, next)
@@ -116,14 +118,14 @@ func (r *Reader) candidates() (found []choice) {
 	}
 	if r.Count == "" {
 		for _, key := range slices.Sorted(maps.Keys(r.left)) {
-			found = append(found, r.remains(key))
+			found = append(found, r.chooseRemaining(key))
 		}
 	}
 	return found
 }
 
-// whole returns a counter as that of the whole run; its counter is nil where it is none.
-func (r *Reader) whole(c *counter, nested bool, pool []*counter) choice {
+// chooseWhole returns a counter as that of the whole run; its counter is nil where it is none.
+func (r *Reader) chooseWhole(c *counter, nested bool, pool []*counter) choice {
 	total, weight := r.total(c, pool)
 	if total == 0 || c.paired || c.stray > len(c.points) || r.vetoed(c, total, pool) && nested {
 		return choice{}
@@ -142,7 +144,7 @@ func (r *Reader) whole(c *counter, nested bool, pool []*counter) choice {
 				break
 			}
 		}
-		if !in.decimal && in.grew > c.grew && in.after(c) && in.even() {
+		if !in.decimal && in.grew > c.grew && in.follows(c) && in.even() {
 			next.begins = next.begins || c.same > 0
 			if in.total == 0 && !in.resetting() && next.companion == nil {
 				next.companion = in
@@ -152,8 +154,10 @@ func (r *Reader) whole(c *counter, nested bool, pool []*counter) choice {
 	if c.grew == 0 && c.total == 0 && (next.inner == nil || r.Units == 0 && c.same == 0) || weight == 0 && !next.product {
 		return choice{}
 	}
-	if in := next.inner; in != nil && (c.same > 0 && c.after(in) || c.points[0].number <= 1 && c.points[0].line < in.points[0].line) {
+	if in := next.inner; in != nil && (c.same > 0 && c.follows(in) || c.points[0].number <= 1 && c.points[0].line < in.points[0].line) {
 		next.begins = true // it stays the same while the inner one counts, or comes first
+	} else if in != nil && c.points[0].number <= 1 && in.points[0].line < c.points[0].line {
+		next.ends = true
 	}
 	if next.product {
 		next.score = pairWeight * c.side
@@ -211,6 +215,8 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 		return 0, 0
 	case c.grew == 0 && c.in != "epoch" && !c.begins():
 		return 0, 0
+	case c.in == "stage" || c.in == "" && slices.ContainsFunc(pool, func(o *counter) bool { return o.total == r.Units && r.Units >= plainUnits }):
+		return 0, 0 // the caller's number is that of another counter
 	case c.in == "":
 		return r.Units, namelessWeight * (1 + 0.05*last/r.Units)
 	case c.in == "epoch" && r.Units < manyUnits:
@@ -275,6 +281,14 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 	if like > 1 {
 		return true
 	}
+	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
+		if left.in == "stage" && r.encloses(left, c) {
+			return true
+		}
+	}
+	if r.Units != c.total && (len(c.earlier(pool)) > 0 || slices.ContainsFunc(pool, func(o *counter) bool { return slices.Contains(o.earlier(pool), c) })) {
+		return true
+	}
 	if r.Units >= plainUnits && (c.total == r.Units || c.zeroBased(r.Units)) {
 		return false // the caller's number, and hardly by chance
 	}
@@ -290,11 +304,11 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 		return false
 	}
 	for _, o := range pool {
-		if o == c || !outerUnits[o.in] || o.in == c.in || o.announced != "" && len(o.rises) == 0 || o.decimal || o.points[0].line > c.points[0].line || o.after(c) {
+		if o == c || !outerUnits[o.in] || o.in == "stage" && !titles.MatchString(o.left) || o.in == c.in || o.announced != "" && len(o.rises) == 0 || o.decimal || o.points[0].line > c.points[0].line || o.follows(c) {
 			continue
 		}
 		if n := len(o.rises); n > 0 {
-			if o.in == "epoch" && cmp.Or(o.total, r.announced(o), r.Units) == 0 && c.total > 0 && !c.spans(o) {
+			if (o.in == "stage" || o.in == "epoch" && r.Units == 0) && cmp.Or(o.total, r.announced(o)) == 0 && c.total > 0 && !c.countsAcross(o) {
 				return true
 			}
 			continue
@@ -302,8 +316,11 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 		if o.total == 0 && o.same == 0 && (o.in != "epoch" && o.last().number > 1 || configured(o.left)) {
 			continue // "for 50 rounds"
 		}
-		total := cmp.Or(o.total, r.announced(o), r.Units)
-		if total == 0 && o.in == "epoch" && o.last().number <= 1 {
+		total := cmp.Or(o.total, r.announced(o))
+		if o.in != "stage" {
+			total = cmp.Or(total, r.Units)
+		}
+		if total == 0 && (o.in == "epoch" || o.in == "stage") && o.last().number <= 1 {
 			return true // the first of some epochs
 		}
 		if o.last().number < total {
@@ -332,22 +349,56 @@ func (r *Reader) encloses(o, c *counter) bool {
 	return len(o.rises) == 0 || c.resetting()
 }
 
-// turning returns a loop that begins again with each unit of the run. The folds of a search
+// chooseTurns returns a loop that begins again with each unit of the run. The folds of a search
 // begin again with each of its candidates, and its length is in fits.
-func (r *Reader) turning(c *counter) choice {
+func (r *Reader) chooseTurns(c *counter) choice {
 	n := float64(len(c.resets))
 	if fits := cmp.Or(r.Units, r.largest("fit")); c.in == "fold" && c.total > 1 && n > 0 && fits > c.total && math.Mod(fits, c.total) == 0 {
 		return choice{counter: c, turns: true, fits: fits, score: namelessWeight * c.side}
 	}
-	if r.Units == 0 || c.total < 2 || c.decimal || c.paired || n == 0 || n >= r.Units || c.grew < 2 || c.in == "epoch" && c.total == r.Units {
+	if r.Units == 0 || c.total < 2 || c.decimal || c.paired || n == 0 || n >= r.Units || c.grew < 2 || c.total == r.Units {
 		return choice{}
+	}
+	if c.in == "epoch" {
+		if r.Units < c.total || math.Mod(r.Units, c.total) != 0 {
+			return choice{}
+		}
+		return choice{counter: c, turns: true, fits: r.Units, score: givenWeight * c.side} // of equal stages
 	}
 	return choice{counter: c, turns: true, score: givenWeight * namelessWeight * c.side}
 }
 
-// remains returns the remaining time that lines of a form say as a choice, if it falls by
+// chooseStages returns the last of the stages of a run, whose lengths add up to the caller's number.
+func (r *Reader) chooseStages(c *counter, pool []*counter) choice {
+	stages := c.earlier(pool)
+	units := c.total
+	for _, s := range stages {
+		units += s.total
+	}
+	if len(stages) == 0 || units != r.Units || c.resetting() {
+		return choice{}
+	}
+	return choice{counter: c, stages: stages, total: c.total, score: pairWeight * c.side}
+}
+
+// earlier returns the counters of earlier stages: the same words counted to another total, and
+// c began again.
+func (c *counter) earlier(pool []*counter) (stages []*counter) {
+	if c.total < 2 || c.decimal || !mainUnits[c.in] {
+		return nil
+	}
+	for _, o := range pool {
+		if o != c && o.form == c.form && o.in == c.in && o.total > 1 && o.total != c.total && !o.resetting() && o.grew > 1 &&
+			o.last().number >= o.total-1 && o.last().line < c.points[0].line && c.points[0].number <= 1 {
+			stages = append(stages, o)
+		}
+	}
+	return stages
+}
+
+// chooseRemaining returns the remaining time that lines of a form say as a choice, if it falls by
 // about a second each second.
-func (r *Reader) remains(form string) choice {
+func (r *Reader) chooseRemaining(form string) choice {
 	e := r.left[form]
 	if half := slices.IndexFunc(e, func(l remaining) bool { return l.at >= (r.now+r.begin)/2 }); half > 0 && len(e)-half >= 5 {
 		e = e[half:]

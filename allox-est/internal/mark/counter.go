@@ -189,8 +189,8 @@ func (c *counter) length() float64 {
 	return slices.MaxFunc(c.resets, func(a, b reset) int { return cmp.Compare(a.number, b.number) }).number
 }
 
-// after reports whether a counter follows another one in its lines.
-func (c *counter) after(o *counter) bool {
+// follows reports whether a counter follows another one in its lines.
+func (c *counter) follows(o *counter) bool {
 	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
 		if left == o {
 			return true
@@ -288,8 +288,8 @@ func (c *counter) scaled(factor float64) []point {
 	return points
 }
 
-// at returns the number in a line.
-func (c *counter) at(line int) float64 {
+// numberIn returns the number in a line.
+func (c *counter) numberIn(line int) float64 {
 	i, _ := slices.BinarySearchFunc(c.points, line, func(p point, line int) int { return cmp.Compare(p.line, line) })
 	return c.points[min(i, len(c.points)-1)].number
 }
@@ -299,15 +299,15 @@ func (c *counter) inner(outer *counter) bool {
 	if c == outer || c.decimal && !c.percent || c.writer() || c.length() == 0 || c.grew == 0 || c.paired || len(c.points) < 2 {
 		return false
 	}
-	rises, resets := outer.rises[:before(outer.rises, c.seen+1)], c.resets
+	rises, resets := outer.rises[:countBelow(outer.rises, c.seen+1)], c.resets
 	if len(rises) == 0 {
-		return (c.after(outer) || c.upper == outer || outerUnits[outer.in] && c.in != outer.in && c.points[0].line >= outer.points[0].line) && c.total > 0 && !c.resetting()
+		return (c.follows(outer) || c.upper == outer || outerUnits[outer.in] && c.in != outer.in && c.points[0].line >= outer.points[0].line) && c.total > 0 && !c.resetting()
 	}
 	from := outer.points[0].line
 	if len(resets) >= moveCount/2 {
 		from = max(from, resets[0].line)
 	}
-	wraps, hits, grew := 0, 0, len(rises)-before(rises, from+1)
+	wraps, hits, grew := 0, 0, len(rises)-countBelow(rises, from+1)
 	for _, r := range resets {
 		if r.line <= from {
 			continue
@@ -318,21 +318,21 @@ func (c *counter) inner(outer *counter) bool {
 		if on < len(c.points) {
 			next = c.points[on].line
 		}
-		if i := before(rises, r.after); i < len(rises) && rises[i] <= next {
+		if i := countBelow(rises, r.after); i < len(rises) && rises[i] <= next {
 			hits++
 		}
 	}
 	return wraps > 0 && 10*hits >= 7*wraps && 10*hits >= 7*(grew-1) && 10*wraps >= 6*grew
 }
 
-// spans says that c counted on when o grew.
-func (c *counter) spans(o *counter) bool {
-	i := before(o.rises, c.first().line+1)
+// countsAcross says that c counted on when o grew.
+func (c *counter) countsAcross(o *counter) bool {
+	i := countBelow(o.rises, c.first().line+1)
 	return i < len(o.rises) && o.rises[i] < c.last().line
 }
 
-// before returns how many of some lines come before one.
-func before(lines []int, line int) int {
+// countBelow returns how many of some lines come before one.
+func countBelow(lines []int, line int) int {
 	n, _ := slices.BinarySearch(lines, line)
 	return n
 }

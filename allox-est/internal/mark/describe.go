@@ -20,8 +20,10 @@ func (r *Reader) Describe() string {
 		return "the log's own remaining time"
 	case c.counter == nil:
 		return ""
-	case c.fits > 0:
+	case c.fits > 0 && c.counter.in == "fold":
 		return fmt.Sprintf("%s, in all %g fits", c.counter.label(), c.fits)
+	case c.fits > 0, len(c.stages) > 0:
+		return fmt.Sprintf("%s, stage by stage, in all %g %s", c.counter.label(), r.Units, Plural(c.counter.in))
 	case c.turns:
 		return fmt.Sprintf("%s, each pass as one of %g", c.counter.label(), r.Units)
 	case c.inner != nil:
@@ -39,6 +41,8 @@ func (r *Reader) Unit() string {
 	switch c := r.judge(); {
 	case c.eta != "":
 		return "percent"
+	case c.counter != nil && (len(c.stages) > 0 || c.fits > 0 && c.counter.in != "fold"):
+		return c.counter.in
 	case c.counter == nil || c.turns || r.Pattern != nil || len(r.reports) > 1 || r.Units > 0 && c.total != r.Units:
 		return ""
 	case c.counter.percent:

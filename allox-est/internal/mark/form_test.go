@@ -74,6 +74,23 @@ func TestForms(t *testing.T) {
 		{name: "a bar of batches below that of epochs", lines: append([]string{"Epochs:   0%| | 0/5 [00:00<?, ?it/s]"}, every("Batches:  0%%| | %d/40 [00:01<00:02, 0.5it/s]", 0, 30, 1)...), length: 5, last: 0.75},
 		{name: "a bar drawn below one that has ended", lines: append([]string{"100%| | 5/5 [00:00<?, ?it/s]"}, every(" 0%%| | %d/40 [00:01<00:02, 0.5it/s]\x1b[A", 0, 30, 1)...), length: 40, last: 30},
 		{name: "folds of a search", lines: append([]string{"Fitting 5 folds for each of 8 candidates, totalling 40 fits"}, trained(3, 5, func(c, f int) string { return fmt.Sprintf("[CV %d/5] END C=%d;, score=0.9", f+1, c) })...), length: 40, last: 15},
+		{name: "stages without a known end", units: 40, lines: trained(2, 41, func(s, i int) string { return fmt.Sprintf("[Stage %d:======>      (%d + 2) / 40]", s, i) }), rate: `40 of 40 in "i/40" so far, 1 per second; it may be one of several such loops`},
+		{name: "stages without a known end, bare", lines: trained(2, 41, func(s, i int) string { return fmt.Sprintf("[Stage %d:======>      (%d + 2) / 40]", s, i) }), rate: `40 of 40 in "i/40" so far, 1 per second; it may be one of several such loops`},
+		{name: "a stage of a known number", lines: trained(2, 20, func(s, i int) string { return fmt.Sprintf("Phase %d/4 step %d/20 loss 0.5", s+1, i+1) }), length: 4, last: 1.95},
+		{name: "the first stage by a title", lines: slices.Concat([]string{"Stage 1: frozen"}, every("Epoch %d/20 - loss: 0.5", 1, 15, 1)), rate: `15 of 20 in "epoch i/20" so far, 1 per second; it may be one of several such loops`},
+		{name: "the second stage by another total", lines: slices.Concat(every("Epoch %d/20 - loss: 0.5", 1, 20, 1), every("Epoch %d/40 - loss: 0.5", 1, 15, 1)), rate: `20 of 20 in "epoch i/20" so far, 1 per second; it may be one of several such loops`},
+		{name: "stages that add up", units: 60, lines: slices.Concat([]string{"Stage 1: frozen"}, every("Epoch %d/20 - loss: 0.5", 1, 20, 1), []string{"Stage 2: all"}, every("Epoch %d/40 - loss: 0.5", 1, 15, 1)), length: 60, last: 35},
+		{name: "equal stages that add up", units: 60, lines: slices.Concat(every("Epoch %d/20 - loss: 0.5", 1, 20, 1), every("Epoch %d/20 - loss: 0.5", 1, 15, 1)), length: 60, last: 35},
+		{name: "a setting of stages", lines: slices.Concat([]string{"ZeRO stage: 1"}, every("Epoch %d/20 - loss: 0.5", 1, 15, 1)), length: 20, last: 15},
+		{name: "identifiers of tasks", units: 40, lines: trained(1, 20, func(_, i int) string {
+			return fmt.Sprintf("[%02x/%06x] process > ALIGN (sample%d) [%3d%%] %d of 40", (37*i+11)%256, (7654321*(i+1))%(1<<24), i+1, 100*(i+1)/40, i+1)
+		}), length: 40, last: 19},
+		{name: "an outer loop that ends its units, from 0", units: 10, lines: trained(5, 10, func(s, i int) string {
+			if i == 9 {
+				return fmt.Sprintf("number of bfgs steps = %d", s)
+			}
+			return fmt.Sprintf("iteration # %d     ecut= 40", i+1)
+		}), length: 10, last: 5},
 		{name: "an epoch and a batch in other lines of the word", lines: slices.Concat(trained(4, 10, func(e, b int) string { return fmt.Sprintf("TRAIN Batch %d/%d loss 0.5", e, 100*b) }), trained(20, 1, func(e, _ int) string { return fmt.Sprintf("CV Batch %d/100 loss 0.5", e) }))},
 		{name: "a step in brackets after a position", lines: append([]string{"I0612 14:00:00 140 train.py:55] num_train_steps: 4000"}, every("I0612 14:00:00 140 writer.py:48] [%d] accuracy=0.5", 100, 1500, 100)...), length: 4000, last: 1500},
 		{name: "a patience in epochs", lines: every("epochs of patience used: %d/40", 1, 20, 1)},

@@ -43,6 +43,17 @@ func (r *Reader) points(c choice) []point {
 			points = append(points, point{number: units * (l.at - r.begin) / max(1e-9, l.at-r.begin+left), at: l.at})
 		}
 		return points
+	case len(c.stages) > 0:
+		var points []point
+		base := 0.0
+		for _, s := range append(slices.Clone(c.stages), c.counter) {
+			for _, p := range s.done(s.total, r.end, false) {
+				p.number += base
+				points = append(points, p)
+			}
+			base += s.total
+		}
+		return points
 	case c.turns:
 		points := c.counter.turns()
 		if c.fits > 0 {
@@ -52,7 +63,7 @@ func (r *Reader) points(c choice) []point {
 		}
 		return points
 	case c.product:
-		points := parts(c.counter.done(c.total, r.end, c.begins || c.inner.after(c.counter)), c.inner)
+		points := parts(c.counter.done(c.total, r.end, c.begins || c.inner.follows(c.counter)), c.inner)
 		for i := range points {
 			points[i].number *= units / c.total
 		}
@@ -60,7 +71,11 @@ func (r *Reader) points(c choice) []point {
 	case r.Pattern == nil && (c.counter.percent || c.total != r.Units && r.Units > 0 && !c.counter.zeroBased(r.Units)):
 		return c.counter.scaled(units / c.total)
 	}
-	whole := c.counter.done(units, r.end, c.begins || c.inner != nil && c.inner.after(c.counter))
+	end := r.end
+	if c.ends {
+		end = c.counter.last().at
+	}
+	whole := c.counter.done(units, end, c.begins || c.inner != nil && c.inner.follows(c.counter))
 	known := len(whole) - slices.IndexFunc(whole, func(p point) bool { return p.at >= 0 })
 	if known >= fewMarks && known <= len(whole) || r.Pattern != nil {
 		return whole
@@ -70,7 +85,7 @@ func (r *Reader) points(c choice) []point {
 	}
 	if c.companion != nil && c.counter.grew > 0 {
 		from, to := whole[0], whole[len(whole)-1]
-		if each := (c.companion.at(to.line) - c.companion.at(from.line)) / (to.number - from.number); each > 0 && c.companion.last().number < units*each {
+		if each := (c.companion.numberIn(to.line) - c.companion.numberIn(from.line)) / (to.number - from.number); each > 0 && c.companion.last().number < units*each {
 			return c.companion.scaled(1 / each)
 		}
 	}

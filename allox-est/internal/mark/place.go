@@ -22,7 +22,7 @@ const (
 func (r *Reader) numbers(line string, at float64, below bool) {
 	found, measured := scan(line, r.heading)
 	found = r.unpair(found)
-	states(found)
+	pairStates(found)
 	rate := strings.Contains(line, "B/s") && bytesRate.MatchString(line)
 	shares := 0 // in percent, of what is not named
 	for _, n := range found {
@@ -143,9 +143,9 @@ func (r *Reader) unpair(line []number) []number {
 	return all
 }
 
-// states makes the trials that have ended a pair: "3 TERMINATED" of the "40/40 trials"
+// pairStates makes the trials that have ended a pair: "3 TERMINATED" of the "40/40 trials"
 // before it, or of all the states that a line counts.
-func states(line []number) {
+func pairStates(line []number) {
 	total, all, count := 0.0, 0.0, 0
 	for _, n := range line {
 		if n.total > 0 {

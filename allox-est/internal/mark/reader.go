@@ -109,7 +109,10 @@ func (r *Reader) Line(line string, at float64) {
 	if gap := at - r.now; r.begin > 0 && !r.paused(gap, at) {
 		r.gap = max(r.gap, gap)
 	}
-	if r.now = max(r.now, at); r.begin == 0 && at > 0 {
+	if at >= 0 {
+		r.now = at
+	}
+	if r.begin == 0 && at > 0 {
 		r.begin = at
 	}
 	if r.Pattern != nil {
@@ -120,7 +123,7 @@ func (r *Reader) Line(line string, at float64) {
 	if strings.IndexByte(line, escape) >= 0 {
 		line = controls.ReplaceAllString(line, "")
 	}
-	if worded(line) {
+	if onlyWords(line) {
 		if h, ok := headingOf(line); ok {
 			r.heading = h
 		}

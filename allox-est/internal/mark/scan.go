@@ -2,6 +2,7 @@ package mark
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -140,6 +141,9 @@ func (n *number) parse(x string, i int) (end int, ok bool) {
 	return end, n.value < 1e15
 }
 
+// running is the part of the units that are under way, between those that ended and all.
+var running = regexp.MustCompile(`^\+ ?\d+\) ?/`)
+
 // pair reads the total after a number, as in "3/10", "3 of 10", "3 out of 10", and
 // returns its end; 0 where there is none.
 func (n *number) pair(x string, i int) int {
@@ -154,6 +158,12 @@ func (n *number) pair(x string, i int) int {
 		rest = rest[2:]
 	case strings.HasPrefix(word, "(of "):
 		rest = rest[3:]
+	case strings.HasPrefix(word, "+"): // "(12 + 4) / 40": ended, running, all
+		if n := running.FindStringIndex(rest); n != nil {
+			rest = rest[n[1]:]
+			break
+		}
+		return 0
 	default:
 		return 0
 	}
@@ -191,7 +201,7 @@ func mask(line string) (text string, clocks int) {
 			i += n
 			continue
 		case word && (i == 0 || line[i-1] != '.') && (digit(c) || c >= 'a' && c <= 'f'):
-			if n := hexadecimal(line[i:]); n > 0 {
+			if n := identifier(line[i:]); n > 0 {
 				b, i = append(b, '@'), i+n
 				continue
 			}
@@ -305,18 +315,31 @@ func compound(x, units string) int {
 	return end
 }
 
-// hexadecimal returns the length of an identifier of at least ten hexadecimal digits.
-func hexadecimal(x string) int {
-	n, numeral := 0, false
-	for n < len(x) && (digit(x[n]) || x[n] >= 'a' && x[n] <= 'f') {
-		numeral = numeral || digit(x[n])
+// identifier returns the length of a hexadecimal identifier: ten digits, or six of which some
+// are letters, perhaps below a folder of two digits, as in "3f/a1b2c3".
+func identifier(x string) int {
+	folder := 0
+	if len(x) > 3 && x[2] == '/' && hexadecimal(x[0]) && hexadecimal(x[1]) {
+		folder = 3
+	}
+	n, digits, letters := folder, 0, 0
+	for n < len(x) && hexadecimal(x[n]) {
+		if digits++; !digit(x[n]) {
+			letters++
+		}
 		n++
 	}
-	if n < 10 || !numeral || n < len(x) && letter(x[n]) {
+	exponent := letters == 1 && strings.Contains(x[:n], "e")
+	switch {
+	case n < len(x) && letter(x[n]), letters == digits && folder == 0:
 		return 0
+	case digits >= 10, digits >= 6 && letters > 0 && !exponent, folder > 0 && digits >= 6 && !(digit(x[0]) && digit(x[1])):
+		return n
 	}
-	return n
+	return 0
 }
+
+func hexadecimal(b byte) bool { return digit(b) || b >= 'a' && b <= 'f' }
 
 func digit(b byte) bool { return b >= '0' && b <= '9' }
 
@@ -382,7 +405,7 @@ func (m *masked) add(text string) {
 	for i := range len(text) {
 		c := text[i]
 		if c == ' ' || c == '\t' {
-			m.cut()
+			m.maskFile()
 			m.space = len(m.b) > 0 && letter(m.b[len(m.b)-1])
 			continue
 		}
@@ -393,7 +416,7 @@ func (m *masked) add(text string) {
 		}
 		m.space = false
 		if !inWord && strings.IndexByte(".-/\\#", c) < 0 {
-			m.cut()
+			m.maskFile()
 			m.b = append(m.b, c)
 			m.token = len(m.b)
 			continue
@@ -408,8 +431,8 @@ func (m *masked) add(text string) {
 	}
 }
 
-// cut replaces a word that ends here by "@" if it is the name of a file.
-func (m *masked) cut() {
+// maskFile replaces a word that ends here by "@" if it is the name of a file.
+func (m *masked) maskFile() {
 	name := m.b[m.token:]
 	dot := -1
 	for i := len(name) - 2; i > 0 && dot < 0; i-- {

@@ -29,14 +29,14 @@ var (
 // drawings. It reads UTF-16 that begins with a byte order mark, and the records that
 // container runtimes keep of a line. Its zero value is ready.
 type Splitter struct {
-	All    bool // yields lines without a number too
-	rest   []byte
-	shown  int // of rest, what was yielded as a drawing
-	drawn  bool
-	moved  bool // rest has an escape
-	wide   utf16Order
-	odd    []byte // half a character
-	before bool   // something was read
+	All   bool // yields lines without a number too
+	rest  []byte
+	shown int // of rest, what was yielded as a drawing
+	drawn bool
+	moved bool // rest has an escape
+	wide  utf16Order
+	odd   []byte // half a character
+	begun bool   // something was read
 }
 
 type utf16Order int
@@ -99,7 +99,7 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 		return
 	}
 	if bytes.IndexByte(text, escape) < 0 {
-		if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") || heads(text) {
+		if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") || isHeading(text) {
 			line(string(text))
 		}
 		return
@@ -111,7 +111,7 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 			end, next = at[i][0], at[i][1]
 		}
 		part := controls.ReplaceAllString(string(text[begin:end]), "")
-		if s.All && part != "" || strings.ContainsAny(part, "0123456789<") || heads([]byte(part)) {
+		if s.All && part != "" || strings.ContainsAny(part, "0123456789<") || isHeading([]byte(part)) {
 			if !s.All && string(text[end:next]) == up {
 				part += up
 			}
@@ -121,8 +121,8 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 	}
 }
 
-// heads says that a text has names of columns. Most other texts need no copy.
-func heads(text []byte) bool {
+// isHeading says that a text has names of columns. Most other texts need no copy.
+func isHeading(text []byte) bool {
 	if len(text) > headingBytes {
 		return false
 	}
@@ -159,7 +159,7 @@ func unwrap(text []byte) []byte {
 
 // decode turns UTF-16 into UTF-8.
 func (s *Splitter) decode(b []byte) []byte {
-	if !s.before && len(b) > 1 {
+	if !s.begun && len(b) > 1 {
 		switch {
 		case b[0] == 0xff && b[1] == 0xfe:
 			s.wide = littleEndian
@@ -167,7 +167,7 @@ func (s *Splitter) decode(b []byte) []byte {
 			s.wide = bigEndian
 		}
 	}
-	s.before = s.before || len(b) > 0
+	s.begun = s.begun || len(b) > 0
 	if s.wide == utf8Text {
 		return b
 	}

@@ -89,8 +89,8 @@ func numeric(cell string) bool {
 	return cell != "" && digit(cell[0]) || strings.EqualFold(cell, "nan") || strings.EqualFold(cell, "none") || strings.EqualFold(cell, "inf")
 }
 
-// worded says that all digits of a line are parts of names.
-func worded(line string) bool {
+// onlyWords says that all digits of a line are parts of names.
+func onlyWords(line string) bool {
 	for i := range len(line) {
 		if digit(line[i]) && (i == 0 || !letter(line[i-1]) && line[i-1] != '-') {
 			return false

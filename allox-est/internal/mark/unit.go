@@ -23,6 +23,7 @@ var unitWords = func() map[string]string {
 		"trial":      "trial trials",
 		"episode":    "episode episodes",
 		"generation": "gen generation generations",
+		"stage":      "stage stages phase phases",
 		"progress":   "progress percentage percent pct done complete completed",
 	} {
 		for name := range strings.FieldsSeq(names) {
@@ -33,7 +34,7 @@ var unitWords = func() map[string]string {
 }()
 
 // outerUnits count what other units count inside of.
-var outerUnits = map[string]bool{"epoch": true, "fold": true, "round": true, "trial": true}
+var outerUnits = map[string]bool{"epoch": true, "fold": true, "round": true, "trial": true, "stage": true}
 
 // mainUnits count a job's own work at any place.
 var mainUnits = map[string]bool{"epoch": true, "step": true, "iteration": true, "kimg": true, "update": true, "round": true, "fold": true, "progress": true, "trial": true, "episode": true}
@@ -58,6 +59,7 @@ var (
 	overall     = regexp.MustCompile(`global|total|overall`)
 	// A name of a file, or of a module and a function, before the number of its line.
 	position  = regexp.MustCompile(`(?:[\w\-]\.([A-Za-z]\w*)[:(]|[A-Za-z_][\w.]*:([A-Za-z_]\w*):)$`)
+	titles    = regexp.MustCompile(`^\W*(?:stage|phase) *$`)
 	glued     = regexp.MustCompile(`\w:$`)
 	bracketed = regexp.MustCompile(`^(\s|\])?\[\s*$`)
 )
