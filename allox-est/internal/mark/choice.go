@@ -211,7 +211,7 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 	switch {
 	case c.decimal && (c.in != "epoch" && !c.even() || last <= r.Units/100):
 		return 0, 0
-	case c.in == "" && (!c.even() || c.side < 0.8):
+	case c.in == "" && (!c.even() || c.side < 0.8 || !c.begins()):
 		return 0, 0
 	case c.grew == 0 && c.in != "epoch" && !c.begins():
 		return 0, 0
@@ -278,7 +278,7 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 			like++
 		}
 	}
-	if like > 1 {
+	if like > 1 || c.in == "fold" && c.resetting() {
 		return true
 	}
 	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
@@ -346,14 +346,14 @@ func (r *Reader) encloses(o, c *counter) bool {
 	if o.total > 0 && len(o.rises) == 0 && o.last().number >= o.total {
 		return false // its last round: only the inner loop is left
 	}
-	return len(o.rises) == 0 || c.resetting()
+	return len(o.rises) == 0 || c.resetting() || o.in == "stage" && !c.countsAcross(o)
 }
 
 // chooseTurns returns a loop that begins again with each unit of the run. The folds of a search
 // begin again with each of its candidates, and its length is in fits.
 func (r *Reader) chooseTurns(c *counter) choice {
 	n := float64(len(c.resets))
-	if fits := cmp.Or(r.Units, r.largest("fit")); c.in == "fold" && c.total > 1 && n > 0 && fits > c.total && math.Mod(fits, c.total) == 0 {
+	if fits := cmp.Or(r.Units, r.largest("fit")); c.in == "fold" && c.length() > 1 && n > 0 && fits > c.length() && math.Mod(fits, c.length()) == 0 {
 		return choice{counter: c, turns: true, fits: fits, score: namelessWeight * c.side}
 	}
 	if r.Units == 0 || c.total < 2 || c.decimal || c.paired || n == 0 || n >= r.Units || c.grew < 2 || c.total == r.Units {

@@ -108,7 +108,7 @@ func (r *Reader) Rate() (p Pace, known bool) {
 	best, most := (*counter)(nil), leastPace
 	part := (*counter)(nil)
 	for _, c := range r.pool() {
-		if c.total > 1 && !c.paired && c.side >= 0.8 && c.grew >= 3 && c.stray <= c.grew/4 && (part == nil || c.grew > part.grew) {
+		if (c.total > 1 || c.percent) && !c.paired && c.grew >= 3 && c.stray <= c.grew/4 && (part == nil || cmp.Or(cmp.Compare(c.side, part.side), cmp.Compare(c.grew, part.grew)) > 0) {
 			part = c
 		}
 		named := c.in != "" && c.in != "sample" && !c.decimal
@@ -137,8 +137,16 @@ func (r *Reader) Rate() (p Pace, known bool) {
 		return p, false
 	}
 	first, last := points[len(points)/2-1], points[len(points)-1]
-	p = Pace{Number: last.number, Unit: best.in, PerSecond: (last.number - first.number) / (last.at - first.at), Counter: best.label(), Part: best.total}
+	p = Pace{Number: last.number, Unit: best.in, PerSecond: (last.number - first.number) / (last.at - first.at), Counter: best.label(), Part: best.part()}
 	return p, p.PerSecond > 0 && !math.IsInf(p.PerSecond, 0)
+}
+
+// part returns the number at which a counter of a part of the run begins again; 0 of others.
+func (c *counter) part() float64 {
+	if c.percent {
+		return 100
+	}
+	return c.total
 }
 
 // String returns the pace as a clause, which says that no total was found.

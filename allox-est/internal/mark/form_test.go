@@ -81,6 +81,11 @@ func TestForms(t *testing.T) {
 		{name: "the second stage by another total", lines: slices.Concat(every("Epoch %d/20 - loss: 0.5", 1, 20, 1), every("Epoch %d/40 - loss: 0.5", 1, 15, 1)), rate: `20 of 20 in "epoch i/20" so far, 1 per second; it may be one of several such loops`},
 		{name: "stages that add up", units: 60, lines: slices.Concat([]string{"Stage 1: frozen"}, every("Epoch %d/20 - loss: 0.5", 1, 20, 1), []string{"Stage 2: all"}, every("Epoch %d/40 - loss: 0.5", 1, 15, 1)), length: 60, last: 35},
 		{name: "equal stages that add up", units: 60, lines: slices.Concat(every("Epoch %d/20 - loss: 0.5", 1, 20, 1), every("Epoch %d/20 - loss: 0.5", 1, 15, 1)), length: 60, last: 35},
+		{name: "a bar of plus signs", lines: trained(1, 30, func(_, i int) string {
+			return fmt.Sprintf("  |%-50s| %2d%% elapsed=%02ds", strings.Repeat("+", i/2), i, i)
+		}), length: 100, last: 29},
+		{name: "a bar of a transfer", lines: trained(1, 30, func(_, i int) string { return fmt.Sprintf("%d,751,333 %3d%% 93.12MB/s", 100+i, i) }), rate: `29 of 100 in "progress i%" so far, 1 per second; it may be one of several such loops`},
+		{name: "a setting that changes with each pass", units: 30, lines: trained(2, 10, func(p, f int) string { return fmt.Sprintf("- Fold%02d: mtry=%2d", f+1, 2+6*p) }), length: 30, last: 20},
 		{name: "a setting of stages", lines: slices.Concat([]string{"ZeRO stage: 1"}, every("Epoch %d/20 - loss: 0.5", 1, 15, 1)), length: 20, last: 15},
 		{name: "identifiers of tasks", units: 40, lines: trained(1, 20, func(_, i int) string {
 			return fmt.Sprintf("[%02x/%06x] process > ALIGN (sample%d) [%3d%%] %d of 40", (37*i+11)%256, (7654321*(i+1))%(1<<24), i+1, 100*(i+1)/40, i+1)

@@ -58,7 +58,7 @@ func (r *Reader) points(c choice) []point {
 		points := c.counter.turns()
 		if c.fits > 0 {
 			for i := range points {
-				points[i].number *= c.counter.total
+				points[i].number *= c.counter.length()
 			}
 		}
 		return points

@@ -216,9 +216,9 @@ func mask(line string) (text string, clocks int) {
 			b, i = append(b, line[i:n]...), n
 			continue
 		}
-		if strings.IndexByte("=>#*.-_", c) >= 0 {
+		if strings.IndexByte("=>#*.-_+", c) >= 0 {
 			n := i
-			for n < len(line) && strings.IndexByte("=>#*.-_", line[n]) >= 0 {
+			for n < len(line) && strings.IndexByte("=>#*.-_+", line[n]) >= 0 {
 				n++
 			}
 			if n-i >= 3 || c == '#' {
