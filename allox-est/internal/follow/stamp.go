@@ -58,7 +58,7 @@ func (c *clock) time(line string) float64 {
 	}
 	if !c.set || kind < c.kind {
 		c.set, c.kind, c.base, c.begin = true, kind, c.last, stamp
-		c.stamp = stamp
+		c.stamp, c.prior = stamp, stamp
 		return c.last
 	}
 	if back := c.stamp - stamp; back > 0 {

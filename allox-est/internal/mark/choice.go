@@ -215,8 +215,8 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 		return 0, 0
 	case c.grew == 0 && c.in != "epoch" && !c.begins():
 		return 0, 0
-	case c.in == "stage" || c.in == "" && slices.ContainsFunc(pool, func(o *counter) bool { return o.total == r.Units && r.Units >= plainUnits }):
-		return 0, 0 // the caller's number is that of another counter
+	case c.in == "stage" || c.in == "" && slices.ContainsFunc(pool, func(o *counter) bool { return o.total == r.Units && o.resetting() }):
+		return 0, 0 // the caller's number is perhaps that of an inner loop
 	case c.in == "":
 		return r.Units, namelessWeight * (1 + 0.05*last/r.Units)
 	case c.in == "epoch" && r.Units < manyUnits:
