@@ -34,10 +34,9 @@ const (
 	namelessWeight  = 0.5 // the same, of a number without a name
 	etaWeight       = 0.5
 	leastScore      = 0.2
-	plainUnits      = 20   // from here on an equal total is the caller's
-	manyUnits       = 1000 // from here on a number is rather of steps than of epochs
-	leastSpan       = 0.1  // seconds between the first mark and the last
-	leastRun        = 10   // seconds; a loop that would end the run sooner may be the first of many
+	plainUnits      = 20  // from here on an equal total is the caller's
+	leastSpan       = 0.1 // seconds between the first mark and the last
+	leastRun        = 10  // seconds; a loop that would end the run sooner may be the first of many
 )
 
 // judge chooses again once enough lines have come.
@@ -127,7 +126,7 @@ func (r *Reader) candidates() (found []choice) {
 // chooseWhole returns a counter as that of the whole run; its counter is nil where it is none.
 func (r *Reader) chooseWhole(c *counter, nested bool, pool []*counter) choice {
 	total, weight := r.total(c, pool)
-	if total == 0 || c.paired || c.stray > len(c.points) || r.vetoed(c, total, pool) && nested {
+	if total == 0 || c.paired || r.vetoed(c, total, pool) && nested {
 		return choice{}
 	}
 	next := choice{counter: c, total: total, score: weight * c.side}
@@ -173,9 +172,6 @@ func (c *counter) growingSeconds() (seconds float64) {
 			seconds += c.points[i].at - c.points[i-1].at
 		}
 	}
-	if c.percent {
-		seconds *= 0.98
-	}
 	return seconds + 1e-9*float64(len(c.points))
 }
 
@@ -219,7 +215,7 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 		return 0, 0 // the caller's number is perhaps that of an inner loop
 	case c.in == "":
 		return r.Units, namelessWeight * (1 + 0.05*last/r.Units)
-	case c.in == "epoch" && r.Units < manyUnits:
+	case c.in == "epoch":
 		return r.Units, givenWeight + 0.05
 	}
 	return r.Units, givenWeight * (1 + 0.05*last/r.Units)
@@ -262,16 +258,13 @@ func (r *Reader) agrees(c *counter, total float64, pool []*counter) bool {
 // vetoed says that a counter counts a part of the run: it begins again, or stands inside
 // of one that counts something larger.
 func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
-	if 20*len(c.resets) > 3*len(c.points) && len(c.resets) > 1 {
-		return true
-	}
 	most, like := 0.0, 0
 	for _, x := range c.resets {
 		most = max(most, x.number)
 	}
 	for _, x := range c.resets {
 		// An inner loop begins again; a run that was begun again may go on in the middle.
-		if x.number >= 0.7*total && x.to <= 0.3*total && !(len(c.resets) == 1 && c.in == "epoch") {
+		if x.number >= 0.7*total && x.to <= 0.3*total {
 			return true
 		}
 		if x.number >= 0.9*most && x.to <= 0.5*x.number {
@@ -299,9 +292,6 @@ func (r *Reader) vetoed(c *counter, total float64, pool []*counter) bool {
 		if r.encloses(left, c) {
 			return true
 		}
-	}
-	if c.in == "fold" || c.in == "trial" {
-		return false
 	}
 	for _, o := range pool {
 		if o == c || !outerUnits[o.in] || o.in == "stage" && !titles.MatchString(o.left) || o.in == c.in || o.announced != "" && len(o.rises) == 0 || o.decimal || o.points[0].line > c.points[0].line || o.follows(c) {
@@ -408,20 +398,18 @@ func (r *Reader) chooseRemaining(form string) choice {
 	if len(e) < 5 || e[0].at < 0 || r.Units > 0 && r.end == 0 {
 		return choice{}
 	}
-	gap := 0.0
 	line := fitted{}
 	for i, l := range e {
 		line.add(l.at, l.seconds)
 		if i == 0 {
 			continue
 		}
-		gap = max(gap, l.at-e[i-1].at)
 		if d := l.share - e[i-1].share; d > 0 && l.seconds < 1.5*(1-l.share)*(l.at-e[i-1].at)/d {
 			return choice{} // of the loop in its line
 		}
 	}
 	slope, r2 := line.slope()
-	if slope > -0.6 || slope < -1.6 || r2 < 0.9 || r.now-e[len(e)-1].at >= 3*gap {
+	if slope > -0.6 || slope < -1.6 || r2 < 0.9 {
 		return choice{}
 	}
 	return choice{eta: form, score: etaWeight * (1 + 0.001*float64(len(r.left[form])))}
@@ -470,9 +458,6 @@ func (r *Reader) fit(c choice) float64 {
 	if n < 3 || span < least {
 		if r.Units == 0 {
 			return 0
-		}
-		if n > 2 && r.end == 0 {
-			size *= 0.1 // printed at once
 		}
 		return size * 0.1
 	}

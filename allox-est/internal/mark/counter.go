@@ -42,7 +42,6 @@ type counter struct {
 	writers   map[writer]*counter
 	side      float64 // weight of what its words say
 	announced string  // the unit that it may be the total of
-	rank      int
 }
 
 // pointCount bounds the points of a counter; every other one of the older half is
@@ -55,7 +54,7 @@ const (
 func newCounter(n number) *counter {
 	n.left, n.wide = strings.ToLower(n.left), strings.ToLower(n.wide)
 	c := &counter{key: n.key, number: n, in: n.unit(), side: 0.8}
-	c.announced, c.rank = n.announced()
+	c.announced = n.announced()
 	near := n.wide[max(0, len(n.wide)-24):]
 	switch {
 	case sideWork.MatchString(n.wide):

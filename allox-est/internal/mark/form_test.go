@@ -74,7 +74,9 @@ func TestForms(t *testing.T) {
 		{name: "a bar of batches below that of epochs", lines: append([]string{"Epochs:   0%| | 0/5 [00:00<?, ?it/s]"}, every("Batches:  0%%| | %d/40 [00:01<00:02, 0.5it/s]", 0, 30, 1)...), length: 5, last: 0.75},
 		{name: "a bar drawn below one that has ended", lines: append([]string{"100%| | 5/5 [00:00<?, ?it/s]"}, every(" 0%%| | %d/40 [00:01<00:02, 0.5it/s]\x1b[A", 0, 30, 1)...), length: 40, last: 30},
 		{name: "folds of a search", lines: append([]string{"Fitting 5 folds for each of 8 candidates, totalling 40 fits"}, trained(3, 5, func(c, f int) string { return fmt.Sprintf("[CV %d/5] END C=%d;, score=0.9", f+1, c) })...), length: 40, last: 15},
-		{name: "stages without a known end", units: 40, lines: trained(2, 41, func(s, i int) string { return fmt.Sprintf("[Stage %d:======>      (%d + 2) / 40]", s, i) }), rate: `40 of 40 in "i/40" so far, 1 per second; it may be one of several such loops`},
+		{name: "stages without a known end", units: 40, lines: trained(2, 41, func(s, i int) string {
+			return fmt.Sprintf("[Stage %d:%s>%*s(%d + 2) / 40]", s, strings.Repeat("=", i), 40-i, "", i)
+		})[:44]},
 		{name: "stages without a known end, bare", lines: trained(2, 41, func(s, i int) string { return fmt.Sprintf("[Stage %d:======>      (%d + 2) / 40]", s, i) }), rate: `40 of 40 in "i/40" so far, 1 per second; it may be one of several such loops`},
 		{name: "a stage of a known number", lines: trained(2, 20, func(s, i int) string { return fmt.Sprintf("Phase %d/4 step %d/20 loss 0.5", s+1, i+1) }), length: 4, last: 1.95},
 		{name: "the first stage by a title", lines: slices.Concat([]string{"Stage 1: frozen"}, every("Epoch %d/20 - loss: 0.5", 1, 15, 1)), rate: `15 of 20 in "epoch i/20" so far, 1 per second; it may be one of several such loops`},
@@ -86,8 +88,16 @@ func TestForms(t *testing.T) {
 		}), length: 100, last: 29},
 		{name: "a bar of a transfer", lines: trained(1, 30, func(_, i int) string { return fmt.Sprintf("%d,751,333 %3d%% 93.12MB/s", 100+i, i) }), rate: `29 of 100 in "progress i%" so far, 1 per second; it may be one of several such loops`},
 		{name: "a setting that changes with each pass", units: 30, lines: trained(2, 10, func(p, f int) string { return fmt.Sprintf("- Fold%02d: mtry=%2d", f+1, 2+6*p) }), length: 30, last: 20},
+		{name: "the second stage by a title", lines: slices.Concat([]string{"Stage 1: frozen"}, every("Epoch %d/20 - loss: 0.5", 1, 20, 1), []string{"Stage 2: all"}, every("Step %d/40 - loss: 0.5", 1, 15, 1)), rate: `20 of 20 in "epoch i/20" so far, 1 per second; it may be one of several such loops`},
+		{name: "hits of a test", lines: every("correct %d/40 loss 0.5", 1, 20, 1), rate: `20 of 40 in "correct i/40" so far, 1 per second; it may be one of several such loops`},
+		{name: "an accuracy in percent", lines: every("acc %d%% loss 0.5", 1, 20, 1), rate: `20 of 100 in "acc i%" so far, 1 per second; it may be one of several such loops`},
+		{name: "a GPU before a pair", lines: every("[GPU0][%d/40] loss 0.5", 1, 20, 1), length: 40, last: 20},
+		{name: "chains of different speeds", lines: trained(20, 2, func(e, b int) string {
+			return fmt.Sprintf("Chain %d Iteration: %d / 2000 loss 0.5", b+1, 100*(e+1)/(b+1))
+		}), length: 2000, last: 1000},
+		{name: "a setting of a search", units: 30, lines: trained(3, 5, func(c, f int) string { return fmt.Sprintf("grid C=%d score=0.9", 2+6*c) })},
 		{name: "a setting of stages", lines: slices.Concat([]string{"ZeRO stage: 1"}, every("Epoch %d/20 - loss: 0.5", 1, 15, 1)), length: 20, last: 15},
-		{name: "identifiers of tasks", units: 40, lines: trained(1, 20, func(_, i int) string {
+		{name: "identifiers of tasks", lines: trained(1, 20, func(_, i int) string {
 			return fmt.Sprintf("[%02x/%06x] process > ALIGN (sample%d) [%3d%%] %d of 40", (37*i+11)%256, (7654321*(i+1))%(1<<24), i+1, 100*(i+1)/40, i+1)
 		}), length: 40, last: 19},
 		{name: "an outer loop that ends its units, from 0", units: 10, lines: trained(5, 10, func(s, i int) string {

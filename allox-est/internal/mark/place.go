@@ -62,7 +62,7 @@ func (r *Reader) numbers(line string, at float64, below bool) {
 			r.upper = c
 		}
 		if c.announced == "" && c.prev != nil && c.prev.in != "" && c.prev.total == 0 && totalOnly.MatchString(c.left) && !n.decimal && n.total == 0 {
-			c.announced, c.rank = c.prev.in, 1 // "step=4 total=200"
+			c.announced = c.prev.in // "step=4 total=200"
 		}
 		r.announce(c, n)
 		if len(ids) > 0 && len(c.resets)+c.stray > 1 && (n.total > 0 || n.percent || c.in != "") {
@@ -190,7 +190,7 @@ func (r *Reader) counter(n number, place int) *counter {
 		return e.Value.(*counter)
 	}
 	if r.counters == nil {
-		r.counters, r.totals = map[string]*list.Element{}, map[string]map[string]*announcement{}
+		r.counters, r.totals = map[string]*list.Element{}, map[string]map[string]float64{}
 	}
 	if r.recent.Len() >= counterCount {
 		delete(r.counters, r.recent.Remove(r.recent.Back()).(*counter).key)
@@ -206,33 +206,32 @@ func (r *Reader) announce(c *counter, n number) {
 		return
 	}
 	of := r.totals[c.announced]
-	switch known := of[c.key]; {
-	case known != nil:
-		if known.total != n.value {
-			known.total = 0 // it counts
+	switch total, known := of[c.key]; {
+	case known:
+		if total != n.value {
+			of[c.key] = 0 // it counts
 		}
 	case of == nil:
-		r.totals[c.announced] = map[string]*announcement{c.key: {n.value, c.rank}}
+		r.totals[c.announced] = map[string]float64{c.key: n.value}
 	case len(of) < totalCount:
-		of[c.key] = &announcement{n.value, c.rank}
+		of[c.key] = n.value
 	}
 }
 
 // announced returns the total of a counter's unit that another line names; 0 for none.
-func (r *Reader) announced(c *counter) float64 {
-	best := announcement{}
+func (r *Reader) announced(c *counter) (total float64) {
 	for key, a := range r.totals[cmp.Or(c.in, "step")] {
-		if key != c.key && a.total >= c.last().number && (a.rank > best.rank || a.rank == best.rank && a.total > best.total) {
-			best = *a
+		if key != c.key && a >= c.last().number {
+			total = max(total, a)
 		}
 	}
-	return best.total
+	return total
 }
 
 // largest returns the largest total of a unit that a line names; 0 for none.
 func (r *Reader) largest(unit string) (total float64) {
 	for _, a := range r.totals[unit] {
-		total = max(total, a.total)
+		total = max(total, a)
 	}
 	return total
 }

@@ -28,10 +28,10 @@ type Reader struct {
 	// Count, where it is not empty, is a part of the description of the counter to use.
 	Count string
 
-	counters map[string]*list.Element // of recent
-	recent   list.List                // of counters, the one seen last in front
-	totals   map[string]map[string]*announcement
-	left     map[string][]remaining // as the lines of a form say it
+	counters map[string]*list.Element      // of recent
+	recent   list.List                     // of counters, the one seen last in front
+	totals   map[string]map[string]float64 // of a unit, that a line names; 0 once it has changed
+	left     map[string][]remaining        // as the lines of a form say it
 	heading  heading
 	pairs    map[string]*denominators
 	chosen   choice
@@ -63,12 +63,6 @@ const (
 	pauseLeast = 60
 	pauseLong  = 600
 )
-
-// announcement is the total of a unit that a line named; 0 once it has changed.
-type announcement struct {
-	total float64
-	rank  int
-}
 
 // remaining is the time that a log says is left, at a time, and the share of a loop in
 // that line.

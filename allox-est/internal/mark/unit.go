@@ -116,9 +116,6 @@ func (n *number) unit() string {
 	if u == "" {
 		u = unit(wordOf(n.after))
 	}
-	if u == "" && n.total > 0 {
-		u = unit(phrase(n.left, ",;@"))
-	}
 	if u == "" && n.percent {
 		u = "progress"
 	}
@@ -140,23 +137,17 @@ func configured(left string) bool {
 }
 
 // announced returns the unit of which a number may be the total, as in "max_steps 500",
-// and how clearly its words say so (1 or 2); 0 where they do not.
-func (n *number) announced() (u string, rank int) {
+// empty where it is none.
+func (n *number) announced() (u string) {
 	text := phrase(n.left, "|,;@{(")
 	if plural.MatchString(text) && !n.decimal && !n.percent && n.total == 0 && n.value > 1 {
-		return unit(text), 1
+		return unit(text)
 	}
 	if n.decimal || n.percent || n.total > 0 || n.value <= 1 || !announces.MatchString(" "+text+" ") || settings.MatchString(text) {
-		return "", 0
+		return ""
 	}
 	if u = unit(text); u == "" && !glued.MatchString(text) { // not "train:87 Epoch"
 		u = unit(wordOf(n.after))
 	}
-	if u == "" {
-		return "", 0
-	}
-	if rank = 1; strings.Contains(text, "max") || strings.Contains(text, "total") || strings.Contains(text, "num") && u == "epoch" {
-		rank = 2
-	}
-	return u, rank
+	return u
 }
