@@ -69,5 +69,5 @@ func (c control) missing(granted control) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("%s: %w: no cgroup v2 with its controller can be made; without %[1]s, run all of it in a scope: systemd-run --user --scope --property=%[3]s allox-est ...", name, ErrLimit, property)
+	return fmt.Errorf("%s: %w: no cgroup v2 with its controller can be made; without %[1]s, run allox-est itself in a scope with systemd-run --user --scope --property=%[3]s", name, ErrLimit, property)
 }
