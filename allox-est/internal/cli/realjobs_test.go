@@ -24,12 +24,12 @@ var realJobs = []struct {
 	count string // --epochs, where the output does not say of how many
 	args  []string
 }{
-	{"mnist", "6", []string{"mnist.py", "--epochs", "6"}},
-	{"lightgbm", "400", []string{"lightgbm_rounds.py", "--rounds", "400"}},
-	{"xgboost", "200", []string{"xgboost_rounds.py", "--rounds", "200"}},
-	{"nanogpt", "300", []string{"nanogpt.py", "--max_iters", "300", "--log_interval", "10", "--eval_interval", "100"}},
-	{"lstm", "30", []string{"lstm.py", "--epochs", "30"}},
-	{"keras", "", []string{"keras_fit.py", "--epochs", "6"}},
+	{"mnist", "36", []string{"mnist.py", "--epochs", "36"}},
+	{"lightgbm", "3600", []string{"lightgbm_rounds.py", "--rounds", "3600"}},
+	{"xgboost", "300", []string{"xgboost_rounds.py", "--rounds", "300"}},
+	{"nanogpt", "3000", []string{"nanogpt.py", "--max_iters", "3000", "--log_interval", "10", "--eval_interval", "100"}},
+	{"lstm", "60", []string{"lstm.py", "--epochs", "60"}},
+	{"keras", "", []string{"keras_fit.py", "--epochs", "12"}},
 }
 
 // answered matches a line with the estimated total time.
@@ -100,24 +100,22 @@ func seconds(t *testing.T, text string) float64 {
 }
 
 // TestRealJobs: six jobs that nobody here wrote a line for, started once by one
-// command without a pattern or a file. Within eight lines there is an answer, and
-// first intervals contain the actual time, alone and with other work.
+// command without a pattern or a file, each longer than the ten seconds below which there
+// is no forecast. Within eight lines there is an answer, and most of the first intervals
+// contain the actual time, alone and with other work.
 func TestRealJobs(t *testing.T) {
 	byName(t)
 	command(t)
 	wheels := realWheels(t)
 	held, all := 0, 0
 	show := func(load string, a keptAnswer) {
-		t.Helper()
-		if a.low == a.high {
-			t.Logf("%-6s %-9s took %.1f s: the answer came at its end", load, a.name, a.took)
+		if a.took < 12 {
+			t.Logf("%-6s %-9s took %.1f s: too short for a forecast on this machine", load, a.name, a.took)
 			return
 		}
-		if all++; a.name == "lstm" {
-			all-- // five epochs do not show how its sequences grow
-		}
+		all++
 		in := a.took >= a.low && a.took <= a.high
-		if in && a.name != "lstm" {
+		if in {
 			held++
 		}
 		t.Logf("%-6s %-9s first answer %.1f [%.1f, %.1f] s, took %.1f s: held %v, %.0f %% wide, after %d lines", load, a.name, a.first, a.low, a.high, a.took, in, 100*(a.high-a.low)/a.first, a.lines)
@@ -128,7 +126,7 @@ func TestRealJobs(t *testing.T) {
 	for _, job := range realJobs {
 		show("alone", keep(t, wheels, job.name, job.count, job.args))
 	}
-	stress := exec.Command("stress-ng", "--cpu", "4", "--timeout", "120")
+	stress := exec.Command("stress-ng", "--cpu", "4", "--timeout", "300")
 	if err := stress.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +137,7 @@ func TestRealJobs(t *testing.T) {
 	for _, job := range realJobs[1:4] {
 		show("busy", keep(t, wheels, job.name, job.count, job.args))
 	}
-	if 3*held < all { // other work on the machine may begin or end during a job
+	if 2*held < all {
 		t.Errorf("%d of %d first intervals held", held, all)
 	}
 }

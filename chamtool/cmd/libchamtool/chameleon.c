@@ -88,6 +88,13 @@ static inline __attribute__((always_inline)) void describe(int kind, int flag, u
     push_task(kind, flag, at, token, entry, p);
 }
 
+// The communication thread reads the tokens of queued tasks while workers set them.
+static inline uint64_t get_token(const tool_data *data) { return __atomic_load_n(&data->value, __ATOMIC_RELAXED); }
+static inline uint64_t set_token(tool_data *data, uint64_t token) {
+    __atomic_store_n(&data->value, token, __ATOMIC_RELAXED);
+    return token;
+}
+
 // on_task_create leaves an eighth of a ring to the runs of tasks. One whose creation has no room is
 // described where it starts, as those from other ranks are.
 static void on_task_create(void *task, tool_data *data, const void *caller) {
@@ -95,12 +102,11 @@ static void on_task_create(void *task, tool_data *data, const void *caller) {
     struct ring *r;
     if (!creates() || !data || !(r = my_ring())) return;
     if (__builtin_expect(!has_room(r, r->quarter / 2), 0)) {
-        data->value = 0;
+        set_token(data, 0);
         add(&r->dropped, 1);
         return;
     }
-    data->value = name();
-    describe(EVENT_CREATE, TASK_LOCAL, ticks(), task, data->value);
+    describe(EVENT_CREATE, TASK_LOCAL, ticks(), task, set_token(data, name()));
 }
 
 // start notes a task's beginning. A task that was created here has a name already;
@@ -109,14 +115,14 @@ static void on_task_create(void *task, tool_data *data, const void *caller) {
 static inline void start(void *task, int flag, tool_data *data) {
     struct ring *r = my_ring();
     if (!r) return;
-    uint64_t at = ticks();
-    if (library.patched || flag != TASK_LOCAL || !data->value) {
-        data->value = name();
-        describe(library.patched && flag == TASK_LOCAL ? EVENT_CLAIM : EVENT_ARRIVE, flag, at, task, data->value);
+    uint64_t at = ticks(), token = get_token(data);
+    if (library.patched || flag != TASK_LOCAL || !token) {
+        token = set_token(data, name());
+        describe(library.patched && flag == TASK_LOCAL ? EVENT_CLAIM : EVENT_ARRIVE, flag, at, task, token);
     } else {
         atomic_store_explicit(&r->started, atomic_load_explicit(&r->started, memory_order_relaxed) + 1, memory_order_relaxed);
     }
-    begin_run(r, data->value, at);
+    begin_run(r, token, at);
 }
 
 static void on_task_schedule(void *task, int flag, tool_data *data, int what, void *prior, int prior_flag, tool_data *prior_data) {
@@ -126,7 +132,7 @@ static void on_task_schedule(void *task, int flag, tool_data *data, int what, vo
     case SCHEDULE_START:
     case SCHEDULE_YIELD: start(task, flag, data); break;
     case SCHEDULE_END:
-    case SCHEDULE_CANCEL: end_run(EVENT_RUN, flag, data->value); break;
+    case SCHEDULE_CANCEL: end_run(EVENT_RUN, flag, get_token(data)); break;
     }
 }
 
@@ -185,7 +191,7 @@ static void answer_tasks_per_rank(void *p) {
 static uint64_t *task_words(uint64_t *words, const int32_t *tasks, int32_t n) {
     for (int32_t i = 0; i < n; i++) {
         tool_data *data = library.data ? library.data(tasks[i]) : NULL;
-        *words++ = data ? data->value : 0;
+        *words++ = data ? get_token(data) : 0;
     }
     return words;
 }
@@ -271,8 +277,8 @@ static void *on_encode(void *task, tool_data *data, int32_t *size) {
     double *seconds = malloc(sizeof *seconds); // the library frees it
     *size = 0;
     if (!seconds) return NULL;
-    struct seconds_question q = {data ? data->value : 0, 0};
-    if (on() && data) push(EVENT_GIVE, 0, 0, ticks(), data->value, 0);
+    struct seconds_question q = {data ? get_token(data) : 0, 0};
+    if (on() && data) push(EVENT_GIVE, 0, 0, ticks(), get_token(data), 0);
     if (on() && data && tool.settings.balance) call_service(answer_seconds, &q);
     *seconds = q.seconds;
     *size = sizeof *seconds;
