@@ -46,7 +46,6 @@ def backtest(
             "stage-column": stage_column,
             "fraction": fraction,
         },
-        dashes=False,
     )
     return answer
 
@@ -128,7 +127,6 @@ def predict(
             "gpus": gpus,
             "set": set,
         },
-        dashes=False,
     )
     return answer
 
@@ -163,7 +161,6 @@ def record(
             "list": list,
             "reset": reset,
         },
-        dashes=False,
     )
     return answer
 

@@ -31,7 +31,6 @@ def doctor(
         {
             "tool": tool,
         },
-        dashes=False,
     )
     return answer
 
@@ -60,7 +59,6 @@ def replay(
             "plot": plot,
             "train-fraction": train_fraction,
         },
-        dashes=False,
     )
     return answer
 
@@ -89,7 +87,6 @@ def report(
             "plot": plot,
             "trace": trace,
         },
-        dashes=False,
     )
     return Report.read(answer)
 
@@ -117,7 +114,6 @@ def simulate(
             "migration-cost": migration_cost,
             "migration-delay": migration_delay,
         },
-        dashes=False,
     )
     return answer
 

@@ -43,7 +43,6 @@ def alone(
             "duration": as_duration("duration", duration),
             "seed": seed,
         },
-        dashes=False,
     )
     return answer
 
@@ -71,7 +70,6 @@ def build_hook(
             "out": out,
             "shim": shim,
         },
-        dashes=False,
     )
     return answer
 
@@ -97,7 +95,6 @@ def ctl_list(
             "session": session,
             "session-dir": session_dir,
         },
-        dashes=False,
     )
     return answer
 
@@ -123,7 +120,6 @@ def ctl_pause(
             "session": session,
             "session-dir": session_dir,
         },
-        dashes=False,
     )
     return answer
 
@@ -149,7 +145,6 @@ def ctl_policy(
             "session": session,
             "session-dir": session_dir,
         },
-        dashes=False,
     )
     return answer
 
@@ -175,7 +170,6 @@ def ctl_priority(
             "session": session,
             "session-dir": session_dir,
         },
-        dashes=False,
     )
     return answer
 
@@ -201,7 +195,6 @@ def ctl_resume(
             "session": session,
             "session-dir": session_dir,
         },
-        dashes=False,
     )
     return answer
 
@@ -227,7 +220,6 @@ def ctl_weight(
             "session": session,
             "session-dir": session_dir,
         },
-        dashes=False,
     )
     return answer
 
@@ -352,7 +344,6 @@ def report(
             "alone-log": alone_log,
             "deadline-ms": deadline_ms,
         },
-        dashes=False,
     )
     return answer
 
@@ -415,7 +406,6 @@ def run(
             "policy": policy,
             "queue-log": queue_log,
         },
-        dashes=False,
     )
     return answer
 
@@ -462,7 +452,6 @@ def sweep(
             "policy": policy,
             "sync": sync,
         },
-        dashes=False,
     )
     return answer
 

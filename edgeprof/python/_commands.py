@@ -45,7 +45,6 @@ def adapt(
             "cpu-only": cpu_only,
             "seed": seed,
         },
-        dashes=False,
     )
     return answer
 
@@ -100,7 +99,6 @@ def calibrate(
             "quota": quota,
             "ort-library": ort_library,
         },
-        dashes=False,
     )
     return answer
 
@@ -164,7 +162,6 @@ def collect(
             "config": config,
             "set": set,
         },
-        dashes=False,
     )
     return answer
 
@@ -192,7 +189,6 @@ def eval(
             "model": model,
             "plots": plots,
         },
-        dashes=False,
     )
     return answer
 
@@ -223,7 +219,6 @@ def inspect(
             "size": size,
             "verify": verify,
         },
-        dashes=False,
     )
     return answer
 
@@ -260,7 +255,6 @@ def layers(
             "measure": measure,
             "ort-library": ort_library,
         },
-        dashes=False,
     )
     return answer
 
@@ -306,7 +300,6 @@ def rank(
             "config": config,
             "set": set,
         },
-        dashes=False,
     )
     return Candidates.read(answer)
 
@@ -341,7 +334,6 @@ def record(
             "list": list,
             "reset": reset,
         },
-        dashes=False,
     )
     return answer
 
@@ -387,7 +379,6 @@ def time(
             "ort-library": ort_library,
             "size": size,
         },
-        dashes=False,
     )
     return Timing.read(answer)
 
@@ -425,7 +416,6 @@ def train(
             "plots": plots,
             "calibrations": calibrations,
         },
-        dashes=False,
     )
     return answer
 
@@ -468,7 +458,6 @@ def transfer(
             "judge": judge,
             "seed": seed,
         },
-        dashes=False,
     )
     return answer
 

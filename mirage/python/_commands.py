@@ -49,7 +49,6 @@ def backtest(
             "set": set,
             "nodes": nodes,
         },
-        dashes=False,
     )
     return answer
 
@@ -93,7 +92,6 @@ def fit(
             "config": config,
             "set": set,
         },
-        dashes=False,
     )
     return answer
 
@@ -152,7 +150,6 @@ def generate(
             "slurm": slurm,
             "slurm-option": slurm_option,
         },
-        dashes=False,
     )
     return answer
 
@@ -177,7 +174,6 @@ def log_stats(
             "config": config,
             "set": set,
         },
-        dashes=False,
     )
     return answer
 
@@ -228,7 +224,6 @@ def log_synth(
             "utilisation": utilisation,
             "seed": seed,
         },
-        dashes=False,
     )
     return answer
 
@@ -304,7 +299,6 @@ def provision(
             "config": config,
             "set": set,
         },
-        dashes=False,
     )
     return answer
 
@@ -339,7 +333,6 @@ def record(
             "list": list,
             "reset": reset,
         },
-        dashes=False,
     )
     return answer
 
@@ -385,7 +378,6 @@ def simulate(
             "out": out,
             "explain": explain,
         },
-        dashes=False,
     )
     return answer
 
@@ -404,7 +396,6 @@ def status(
         words,
         {
         },
-        dashes=False,
     )
     return answer
 
@@ -474,7 +465,6 @@ def train(
             "set": set,
             "nodes": nodes,
         },
-        dashes=False,
     )
     return answer
 
@@ -548,7 +538,6 @@ def validate(
             "tuning-episodes": tuning_episodes,
             "compare": compare,
         },
-        dashes=False,
     )
     return answer
 
@@ -620,7 +609,6 @@ def when(
             "no-cache": no_cache,
             "level": level,
         },
-        dashes=False,
     )
     return Start.read(answer)
 

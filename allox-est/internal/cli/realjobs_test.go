@@ -137,7 +137,7 @@ func TestRealJobs(t *testing.T) {
 	for _, job := range realJobs[1:4] {
 		show("busy", keep(t, wheels, job.name, job.count, job.args))
 	}
-	if 2*held < all {
+	if all == 0 || 2*held < all {
 		t.Errorf("%d of %d first intervals held", held, all)
 	}
 }

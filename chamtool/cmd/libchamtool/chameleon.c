@@ -200,7 +200,7 @@ static uint64_t *task_words(uint64_t *words, const int32_t *tasks, int32_t n) {
 // of the answers are as before: the load of a queue by what its tasks took on
 // average a moment ago, and no move from a rank that is not above the mean, or
 // that had none to make a moment ago. Only the communication thread is here.
-enum { LOAD_HOLDS = 20000000, NO_MOVE_SECONDS = 5000000 }; // ns
+enum { LOAD_VALID_NS = 20000000, NO_MOVE_NS = 5000000 }; // ns
 
 static struct {
     uint64_t loaded, refused; // when Go answered with a load, and with no move
@@ -217,7 +217,7 @@ static int gives(const int32_t *load) {
     double sum = 0;
     for (int32_t i = 0; i < tool.process.ranks; i++) sum += load[i];
     if ((double)load[tool.process.rank] * tool.process.ranks <= sum) return 0;
-    return nanoseconds(CLOCK_MONOTONIC) - last_answers.refused >= NO_MOVE_SECONDS;
+    return nanoseconds(CLOCK_MONOTONIC) - last_answers.refused >= NO_MOVE_NS;
 }
 
 static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, int32_t copies_n,
@@ -225,7 +225,7 @@ static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, i
     (void)copies, (void)copies_n, (void)stolen_copies, (void)stolen_copies_n;
     int32_t load = local_n + stolen_n;
     uint64_t now = nanoseconds(CLOCK_MONOTONIC);
-    if (on() && load > 0 && now - last_answers.loaded < LOAD_HOLDS) return scaled(load);
+    if (on() && load > 0 && now - last_answers.loaded < LOAD_VALID_NS) return scaled(load);
     uint64_t *words = on() ? malloc(sizeof *words * (size_t)(load + 1)) : NULL;
     if (!words) return load;
     task_words(task_words(words, local, local_n), stolen, stolen_n);

@@ -144,7 +144,7 @@ static inline uint64_t name(void) {
 // TAKEN marks the token of a task under way whose end another thread has reported.
 #define TAKEN (1ull << 63)
 
-// begin_run notes a task's beginning; what it was is reported when it ends.
+// begin_run notes a task's beginning; the event is written when the task ends.
 static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
     uint64_t cpu = 0;
     if (tool.settings.cpu_every && ++r->unsampled >= tool.settings.cpu_every) {

@@ -32,7 +32,7 @@ type Options struct {
 	// it is in; nil names it by the address.
 	Symbol func(address uint64) (name, build string)
 	// Body names the construct whose body the function at an address is, and the build; "" if
-	// the function does not tell. Nil tells of none.
+	// the function has none. Nil names no construct.
 	Body func(address uint64) (name, build string)
 	// OnRun is called with every run and its prediction, which has no value if nothing was known
 	// yet; nil is not called.

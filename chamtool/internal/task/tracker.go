@@ -399,7 +399,7 @@ func (t *Tracker[M]) endRun(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		task.node = nil
 	}
 	if task.ofRuntime || task.sizesUnknown {
-		if task.sizesUnknown { // what it works on was dropped
+		if task.sizesUnknown { // the event with its sizes was dropped
 			t.counts.Incomplete++
 		} else {
 			t.counts.Ended--
