@@ -17,14 +17,16 @@ import compare_alloxest as alloxest
 import compare_chamtool as chamtool
 import compare_deft as deft
 import compare_edgeprof as edgeprof
+import compare_macs as macs
 import compare_mirage as mirage
 import compare_progress as progress
 import compare_shared as shared
+import rows
 from rows import BIN, run
 
 COMPARISONS = [
     shared.xgboost, alloxest.scipy, edgeprof.servers, alloxest.policies, chamtool.models, chamtool.short_tasks, chamtool.cut_off, deft.gate, edgeprof.inference,
-    edgeprof.profile, mirage.test_only, alloxest.rest, progress.remaining, edgeprof.boards, mirage.waits, deft.shares,
+    edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, macs.products, mirage.waits, deft.shares,
 ]
 
 
@@ -47,6 +49,7 @@ def main(names):
     for name, compare in known.items():
         if name in (names or known):
             print(name, "...", file=sys.stderr, flush=True)
+            rows.load = os.getloadavg()[0]
             try:
                 compare()
             except Exception as e:

@@ -31,7 +31,7 @@ def models():
 
 def compiled(name):
     program = f"{OUT}/{name}"
-    run("clang", "-fopenmp", "-O1", "-g", "-o", program, f"{HERE}/{name}.c", "-lm")
+    run("clang", "-fopenmp", "-O1", "-g", "-o", program, f"{HERE}/programs/{name}.c", "-lm")
     return program
 
 

@@ -83,7 +83,7 @@ def environment():
 def record(trainer):
     """Runs a trainer under allox-est follow, and returns the seconds that it took, its lines
     with their times, and the answers with theirs. The recording is kept."""
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trainers.py")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "trainers.py")
     print(" ", "trainers.py", trainer.name, file=sys.stderr, flush=True)
     follow = subprocess.Popen(["allox-est", "follow", "--log", "-", "--json", *trainer.options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     begin, chunks, answers = time.monotonic(), [], []
@@ -211,7 +211,7 @@ def remaining():
             f"the actual time is inside {counts['inside']} of our {counts['intervals']} intervals of {max(levels, default=0):.0%}, {counts['unsure']} of which say that they are not enough to tell")
     for reason in absent:
         note += "; " + reason
-    command = "python3 tools/rivals/trainers.py NAME 2>&1 | allox-est follow --log - --json"
+    command = "python3 tools/rivals/programs/trainers.py NAME 2>&1 | allox-est follow --log - --json"
     what = "the remaining time of a running job at 10, 25 and 50 %, mean error"
     show("allox-est", what, "%", "tqdm " + version("tqdm"), rounds, command, note=note)
     show("allox-est", what, "%", "Lightning's bar, which shows the epoch's end", epoch_rounds, command)

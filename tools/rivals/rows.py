@@ -12,6 +12,9 @@ DATA = os.environ.get("FORETIME_DATA", "$FORETIME_DATA")  # published data
 os.environ["PATH"] = BIN + os.pathsep + os.environ["PATH"]
 
 
+load = 0.0  # run-queue length at the start of the present comparison
+
+
 def run(*line, **env):
     """Runs a program and returns what it prints."""
     print(" ", *line, file=sys.stderr, flush=True)
@@ -30,7 +33,7 @@ def show(tool, what, unit, rival, pairs, command, more=False, note=""):
     """Prints a row of pairs: a value of ours and one of the rival per round. A note counts
     what the row leaves out."""
     ours, theirs = zip(*pairs)
-    row = {"tool": tool, "what": what, "unit": unit, "rival": rival, "ours": ours, "theirs": theirs, "command": command}
+    row = {"tool": tool, "what": what, "unit": unit, "rival": rival, "ours": ours, "theirs": theirs, "command": command, "load_1min": load}
     if more:
         row["more_is_better"] = True
     if note:
