@@ -117,7 +117,7 @@ func Run(ctx context.Context, root string, log io.Writer, names ...string) (*Res
 }
 
 // Merge returns the rows of old with those of r in place of rows that compare the same;
-// further rows of r follow. The machine, the commit and the date are those of r.
+// further rows of r follow those with the same subject, or come last. The machine, the commit and the date are those of r.
 func (r *Results) Merge(old *Results) *Results {
 	same := func(a, b Row) bool { return a.Tool == b.Tool && a.What == b.What && a.Rival == b.Rival }
 	merged := *r
@@ -130,7 +130,15 @@ func (r *Results) Merge(old *Results) *Results {
 		}
 		merged.Rows = append(merged.Rows, row)
 	}
-	merged.Rows = append(merged.Rows, left...)
+	for _, row := range left {
+		at := len(merged.Rows)
+		for i, other := range merged.Rows {
+			if other.Tool == row.Tool && other.What == row.What {
+				at = i + 1
+			}
+		}
+		merged.Rows = slices.Insert(merged.Rows, at, row)
+	}
 	return &merged
 }
 
