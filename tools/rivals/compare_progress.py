@@ -16,9 +16,9 @@ LIMIT = 600  # seconds of all trainers; those that are left are counted
 
 class Trainer:
     """A program of trainers.py whose output counts. The groups of the pattern are a number
-    of epochs and the steps in the present one, or one number; without a group each match
-    is a step. total is the number of all steps, size that of an epoch, first the number
-    of the first step or epoch. epochs is what a user gives where the output has no total."""
+    of epochs and one of steps in the present epoch, or a number of steps only. total is the
+    number of all steps, size that of an epoch, first the number of the first step or epoch.
+    epochs is the number that a user gives where the output has no total."""
 
     def __init__(self, name, pattern, total, size=1, first=1, epochs=None):
         self.name, self.pattern, self.total, self.size, self.first = name, re.compile(pattern), total, size, first
@@ -33,9 +33,7 @@ class Trainer:
                 before = before if events else at
                 continue
             groups = [g and int(g) for g in found.groups()]
-            if not groups:
-                done = last + 1
-            elif len(groups) == 1:
+            if len(groups) == 1:
                 done = groups[0] - self.first + 1
             else:
                 epoch = epoch if groups[0] is None else groups[0] - self.first
@@ -64,8 +62,8 @@ TRAINERS = [
     Trainer("lightgbm", r"^\[(\d+)\]", 700, epochs=700),
     Trainer("catboost", r"^(\d+):\t", 600, first=0, epochs=600),
     Trainer("sklearn_boosting", r"^ +(\d+) +[\d.]+ ", 250, epochs=250),
-    Trainer("sklearn_search", r"\[CV\] END", 64),
-    Trainer("fastai", r"Epoch (\d+)/12 .*\[(\d+)/200 ", 2400, 200),
+    Trainer("sklearn_search", r"\[CV (?=\d+/4; (\d+)/16\] END)(\d+)/4", 64, 4, epochs=64),
+    Trainer("fastai", r"Epoch (\d+)/7 .*\[(\d+)/200 ", 1400, 200),
     Trainer("timm", r"Train: (\d+) \[ *(\d+)/40 ", 320, 40, first=0, epochs=8),
     Trainer("tabnet", r"^epoch (\d+)", 110, first=0, epochs=110),
     Trainer("stable_baselines", r"total_timesteps +\| (\d+)", 40960, epochs=40960),

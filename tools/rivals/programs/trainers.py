@@ -231,7 +231,7 @@ def sklearn_search():
     from sklearn.model_selection import GridSearchCV
     from sklearn.neural_network import MLPClassifier
     widths = [(n,) for n in (16, 32, 48, 64, 96, 128, 160, 192)]
-    GridSearchCV(MLPClassifier(max_iter=18), {"hidden_layer_sizes": widths, "alpha": [1e-4, 1e-2]}, cv=4, verbose=2).fit(*table(6000))
+    GridSearchCV(MLPClassifier(max_iter=18), {"hidden_layer_sizes": widths, "alpha": [1e-4, 1e-2]}, cv=4, verbose=10).fit(*table(6000))
 
 
 def fastai():
@@ -239,7 +239,7 @@ def fastai():
     from fastai.basics import CrossEntropyLossFlat, DataLoaders, Learner, accuracy
     from fastai.callback.schedule import Learner as _  # adds fit_one_cycle
     data = DataLoaders(images(6400), images(12800, 64))
-    Learner(data, dense(), loss_func=CrossEntropyLossFlat(), metrics=accuracy).fit_one_cycle(12, 1e-3)
+    Learner(data, dense(), loss_func=CrossEntropyLossFlat(), metrics=accuracy).fit_one_cycle(7, 1e-3)
 
 
 def timm():
