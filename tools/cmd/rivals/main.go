@@ -34,9 +34,8 @@ func run(ctx context.Context, env *cli.Env, merge string, names []string) error 
 	if err != nil {
 		return err
 	}
-	var old *rivals.Results
-	if merge != "" {
-		if old, err = rivals.Load(merge); err != nil {
+	if merge != "" { // before the time is spent
+		if _, err := rivals.Load(merge); err != nil {
 			return err
 		}
 	}
@@ -44,10 +43,14 @@ func run(ctx context.Context, env *cli.Env, merge string, names []string) error 
 	if err != nil {
 		return err
 	}
-	if old != nil {
+	if merge != "" {
+		old, err := rivals.Load(merge) // again: another run may have added rows
+		if err != nil {
+			return err
+		}
 		results = results.Merge(old)
 	}
-	if len(names) == 0 || old != nil {
+	if len(names) == 0 || merge != "" {
 		if err := results.Save(filepath.Join(ws.Root, "out", "rivals.json")); err != nil {
 			return err
 		}
