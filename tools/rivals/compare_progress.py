@@ -117,6 +117,8 @@ def tqdm_ends(events, total):
     """Returns the times at which tqdm, its clock set to those of the events, shows a
     remaining time, and the end that this means."""
     import tqdm
+    if not events:
+        raise RuntimeError("no step was counted")
     now, ends = [events[0][0]], []
     bar = tqdm.tqdm(total=total, file=open(os.devnull, "w"), disable=False)
     bar._time, bar.start_t, bar.last_print_t = (lambda: now[0]), now[0], now[0]
@@ -149,23 +151,40 @@ def lightning_ends(lines, epochs):
     return epoch, job
 
 
-def our_ends(answers):
-    """Returns the times of answers that have a value, with the end; and all of them."""
-    return [(at, a["total_seconds"]["value"]) for at, a in answers if a.get("total_seconds") and not a.get("refused")]
-
-
 def at_share(answers, at):
     """Returns the latest answer at a time, or None."""
     known = [a for a in answers if a[0] <= at]
     return known[-1][1] if known else None
 
 
+class Moment:
+    """What both sides say at a share of a trainer's time."""
+
+    def __init__(self, share, took, answers, rivals):
+        self.at, self.took = share * took, took
+        answer = at_share(answers, self.at) or {}
+        self.refused, self.unsure = bool(answer.get("refused")), bool(answer.get("not_enough_to_tell"))
+        self.total = None if self.refused else answer.get("total_seconds")
+        self.ours = self.total and self.total["value"]
+        self.rivals = {name: at_share(ends, self.at) for name, ends in rivals.items()}
+
+    def inside(self):
+        return self.total["low"] <= self.took <= self.total["high"]
+
+    def errors(self, rival):
+        """Returns the errors of both sides in percent of the remaining time, or None."""
+        ends = self.ours, self.rivals.get(rival)
+        if None in ends:
+            return None
+        return tuple(100 * abs(max(end - self.at, 0) / (self.took - self.at) - 1) for end in ends)
+
+
 def remaining():
     """The remaining time of running jobs at a tenth, a quarter and half of their time; a
     round is a trainer, and both sides read the same recording."""
-    begin, rounds, epoch_rounds, job_rounds = time.monotonic(), [], [], []
-    counts = dict.fromkeys(("moments", "both", "ours", "theirs", "inside", "intervals", "unsure"), 0)
-    ran, absent, levels = 0, [], set()
+    begin, moments, absent = time.monotonic(), [], []
+    rounds = {"tqdm": [], "epoch": [], "job": []}
+    ran = 0
     for trainer in TRAINERS:
         if time.monotonic() - begin > LIMIT:
             break
@@ -175,42 +194,22 @@ def remaining():
             absent.append(str(e))
             continue
         ran += 1
-        rivals = {"tqdm": tqdm_ends(trainer.count(lines), trainer.total)}
+        ends = {"tqdm": tqdm_ends(trainer.count(lines), trainer.total)}
         if trainer.name.startswith("lightning"):
-            rivals["epoch"], rivals["job"] = lightning_ends(lines, trainer.total // trainer.size)
-        errors = {name: [] for name in rivals}
-        for share in SHARES:
-            at = share * took
-            def error(end):
-                return 100 * abs(max(end - at, 0) / (took - at) - 1)
-            ours = at_share(our_ends(answers), at)
-            last = at_share(answers, at)
-            if last and (total := last.get("total_seconds")) and not last.get("refused"):
-                counts["intervals"] += 1
-                levels.add(total["level"])
-                counts["inside"] += total["low"] <= took <= total["high"]
-                counts["unsure"] += bool(last.get("not_enough_to_tell"))
-            if last and last.get("refused"):
-                ours = None
-            counts["moments"] += 1
-            for name, ends in rivals.items():
-                end = at_share(ends, at)
-                if name == "tqdm":
-                    counts["ours"] += ours is None
-                    counts["theirs"] += end is None
-                    counts["both"] += ours is not None and end is not None
-                if ours is not None and end is not None:
-                    errors[name].append((error(ours), error(end)))
-        print(f"  {trainer.name} took {took:.1f} s:", {k: [(round(a), round(b)) for a, b in v] for k, v in errors.items()}, file=sys.stderr, flush=True)
-        for name, to in ("tqdm", rounds), ("epoch", epoch_rounds), ("job", job_rounds):
-            if errors.get(name):
-                to.append(tuple(statistics.mean(side) for side in zip(*errors[name])))
-    note = (f"{ran} of {len(TRAINERS)} trainers ran, asked at {counts['moments']} moments; both answer at {counts['both']}; no answer of ours at {counts['ours']}, of tqdm at {counts['theirs']}; "
-            f"the actual time is inside {counts['inside']} of our {counts['intervals']} intervals of {max(levels, default=0):.0%}, {counts['unsure']} of which say that they are not enough to tell")
-    for reason in absent:
-        note += "; " + reason
+            ends["epoch"], ends["job"] = lightning_ends(lines, trainer.total // trainer.size)
+        asked = [Moment(share, took, answers, ends) for share in SHARES]
+        moments += asked
+        for rival, pairs in rounds.items():
+            if errors := [e for m in asked if (e := m.errors(rival))]:
+                pairs.append(tuple(statistics.mean(side) for side in zip(*errors)))
+        print(f"  {trainer.name} took {took:.1f} s; ours and tqdm's:", [m.errors("tqdm") for m in asked], file=sys.stderr, flush=True)
+    sure = [m for m in moments if m.total]
+    levels = " or ".join(f"{100 * level:.0f} %" for level in sorted({m.total["level"] for m in sure}))
+    note = (f"{ran} of {len(TRAINERS)} trainers ran, asked at {len(moments)} moments; both answer at {sum(m.errors('tqdm') is not None for m in moments)}, of {len(rounds['tqdm'])} trainers; "
+            f"no answer of ours at {sum(m.ours is None for m in moments)}, at {sum(m.refused for m in moments)} of them since the pace changes, of tqdm at {sum(m.rivals['tqdm'] is None for m in moments)}; "
+            f"the actual time is inside {sum(m.inside() for m in sure)} of our {len(sure)} intervals ({levels}), {sum(m.unsure for m in sure)} of which say that they are not enough to tell")
     command = "python3 tools/rivals/programs/trainers.py NAME 2>&1 | allox-est follow --log - --json"
     what = "the remaining time of a running job at 10, 25 and 50 %, mean error"
-    show("allox-est", what, "%", "tqdm " + version("tqdm"), rounds, command, note=note)
-    show("allox-est", what, "%", "Lightning's bar, which shows the epoch's end", epoch_rounds, command)
-    show("allox-est", what, "%", "Lightning's bar, times the epochs", job_rounds, command)
+    show("allox-est", what, "%", "tqdm " + version("tqdm"), rounds["tqdm"], command, note="; ".join([note, *absent]))
+    show("allox-est", what, "%", "Lightning's bar, which shows the epoch's end", rounds["epoch"], command)
+    show("allox-est", what, "%", "Lightning's bar, times the epochs", rounds["job"], command)

@@ -32,6 +32,8 @@ def answer(*line):
 def show(tool, what, unit, rival, pairs, command, more=False, note=""):
     """Prints a row of pairs: a value of ours and one of the rival per round. A note counts
     what the row leaves out."""
+    if not (pairs := list(pairs)):
+        raise RuntimeError(f"{what}, {rival}: no round")
     ours, theirs = zip(*pairs)
     row = {"tool": tool, "what": what, "unit": unit, "rival": rival, "ours": ours, "theirs": theirs, "command": command, "load_1min": load}
     if more:

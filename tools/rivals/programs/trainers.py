@@ -231,7 +231,7 @@ def sklearn_search():
     from sklearn.model_selection import GridSearchCV
     from sklearn.neural_network import MLPClassifier
     widths = [(n,) for n in (16, 32, 48, 64, 96, 128, 160, 192)]
-    GridSearchCV(MLPClassifier(max_iter=18), {"hidden_layer_sizes": widths, "alpha": [1e-4, 1e-2]}, cv=4, verbose=10).fit(*table(6000))
+    GridSearchCV(MLPClassifier(max_iter=60), {"hidden_layer_sizes": widths, "alpha": [1e-4, 1e-2]}, cv=4, verbose=10).fit(*table(6000))
 
 
 def fastai():
