@@ -117,11 +117,12 @@ func Run(ctx context.Context, root string, log io.Writer, names ...string) (*Res
 }
 
 // Merge returns the rows of old with those of r in place of rows that compare the same;
-// further rows of r follow those with the same subject, or come last. The machine, the commit and the date are those of r.
-func (r *Results) Merge(old *Results) *Results {
+// further rows of r follow those with the same subject, or come last. What was skipped
+// remains so if it is not one of the names. The machine, the commit and the date are those of r.
+func (r *Results) Merge(old *Results, names ...string) *Results {
 	same := func(a, b Row) bool { return a.Tool == b.Tool && a.What == b.What && a.Rival == b.Rival }
 	merged := *r
-	merged.Rows, merged.Seconds = nil, r.Seconds+old.Seconds
+	merged.Rows, merged.Skipped, merged.Seconds = nil, slices.Clone(r.Skipped), r.Seconds+old.Seconds
 	left := slices.Clone(r.Rows)
 	for _, row := range old.Rows {
 		if i := slices.IndexFunc(left, func(n Row) bool { return same(n, row) }); i >= 0 {
@@ -138,6 +139,11 @@ func (r *Results) Merge(old *Results) *Results {
 			}
 		}
 		merged.Rows = slices.Insert(merged.Rows, at, row)
+	}
+	for _, s := range old.Skipped {
+		if name, _, _ := strings.Cut(s, ":"); !slices.Contains(names, name) {
+			merged.Skipped = append(merged.Skipped, s)
+		}
 	}
 	return &merged
 }

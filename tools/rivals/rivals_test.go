@@ -47,15 +47,15 @@ func TestSaveAndWrite(t *testing.T) {
 // A merge replaces rows that compare the same, and keeps their order and the origin of the
 // others. A value of 0 has no ratio.
 func TestMerge(t *testing.T) {
-	old := &Results{Commit: "old", Rows: []Row{{Tool: "m", What: "a", Rival: "X", Commit: "old", Load: 1}, {Tool: "m", What: "b", Rival: "X", Commit: "old", Load: 1}}}
+	old := &Results{Commit: "old", Skipped: []string{"d: gone", "e: gone"}, Rows: []Row{{Tool: "m", What: "a", Rival: "X", Commit: "old", Load: 1}, {Tool: "m", What: "b", Rival: "X", Commit: "old", Load: 1}}}
 	added := &Results{Commit: "new", Rows: []Row{{Tool: "m", What: "c", Rival: "X", Ours: []float64{0, 1}, Theirs: []float64{1, 2}, Commit: "new"}, {Tool: "m", What: "a", Rival: "Y", Commit: "new"}, {Tool: "m", What: "a", Rival: "X", Commit: "new", Load: 2}}}
-	merged := added.Merge(old)
+	merged := added.Merge(old, "d")
 	var got []string
 	for _, row := range merged.Rows {
 		got = append(got, row.What+" "+row.Rival+" "+row.Commit)
 	}
-	if want := []string{"a X new", "a Y new", "b X old", "c X new"}; !slices.Equal(got, want) || merged.Commit != "new" {
-		t.Errorf("%s, %q", merged.Commit, got)
+	if want := []string{"a X new", "a Y new", "b X old", "c X new"}; !slices.Equal(got, want) || merged.Commit != "new" || !slices.Equal(merged.Skipped, old.Skipped[1:]) {
+		t.Errorf("%s, %q, %q", merged.Commit, got, merged.Skipped)
 	}
 	if v := merged.Rows[3].Verdict(); v != "undecided" {
 		t.Errorf("a row with a value of 0 is %q", v)

@@ -48,7 +48,7 @@ func run(ctx context.Context, env *cli.Env, merge string, names []string) error 
 		if err != nil {
 			return err
 		}
-		results = results.Merge(old)
+		results = results.Merge(old, names...)
 	}
 	if len(names) == 0 || merge != "" {
 		if err := results.Save(filepath.Join(ws.Root, "out", "rivals.json")); err != nil {
