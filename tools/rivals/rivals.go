@@ -199,7 +199,10 @@ func (r *Results) Markdown(result string) string {
 	fmt.Fprint(w, "| tool | what | ours | rival | its | ratio | rounds | better is | we are | commit, load |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		s := row.Summary()
-		ratio := fmt.Sprintf("%s (%s to %s)", tour.Number(s.Ratio), tour.Number(s.Low), tour.Number(s.High))
+		ratio := "none, with a value of zero"
+		if s.Ratio > 0 {
+			ratio = fmt.Sprintf("%s (%s to %s)", tour.Number(s.Ratio), tour.Number(s.Low), tour.Number(s.High))
+		}
 		better := "less"
 		if row.More {
 			better = "more"
