@@ -212,7 +212,7 @@ func (r *Results) Markdown(result string) string {
 	notes := map[string]bool{}
 	for _, row := range r.Rows {
 		if row.Note != "" && !notes[row.Note] {
-			fmt.Fprintf(w, "\n*%s*: %s.\n", row.What, row.Note)
+			fmt.Fprintf(w, "\n*%s*: %s ([result](%s)).\n", row.What, row.Note, result)
 		}
 		notes[row.Note] = true
 	}

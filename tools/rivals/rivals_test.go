@@ -34,7 +34,7 @@ func TestSaveAndWrite(t *testing.T) {
 		"| m | a | 2 s | `X 1` | 2 s | 1 (0.179 to 5.59) | 3 | less | undecided | `abc`, `1.0` |\n",
 		"| m | b | 4 MB | `Y 2` | 1.50 MB | 2.83 (1.50 to 5.35) | 4 | less | behind | ``, `0.0` |\n",
 		"| m | c | 4 /s | `Z` | 2 /s | 2 (2 to 2) | 2 | more | ahead | ``, `0.0` |\n",
-		"*a*: one of 2 left out.\n",
+		"*a*: one of 2 left out ([result](results/rivals.json)).\n",
 		"Not compared: d: not here.\n",
 		"- `go test`\n- `m c`\n",
 	} {
