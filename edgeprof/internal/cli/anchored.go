@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -44,18 +45,30 @@ func here(ctx context.Context, env *cli.Env, speed *cli.Speed, calibration strin
 	return prediction.NewCalibrated([]*profiler.Calibration{c.On(speed.Readings(), age)}, nil, ""), nil
 }
 
+// busy is the number of processors from which on other work makes times longer than those of
+// the idle machine by more than a few percent.
+const busy = 0.5
+
+// busyAge is the time for which rates are kept that were measured next to other work.
+const busyAge = 10 * time.Minute
+
 // anchored scales the built-in rates by a few models that it measures on this machine:
 // a processor's name does not say what a core does in a cycle. The result is kept until
-// the next boot, since machine images are cloned. Other rates are returned as they are,
-// and so are those of a runtime that is not installed.
+// the next boot, since machine images are cloned, or for some minutes if other work made
+// it uncertain. Other rates are returned as they are, and so are those of a runtime that
+// is not installed.
 func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *prediction.Catalog, c *profiler.Calibration, ortLibrary string, here *device.Device) (*profiler.Calibration, error) {
 	if !c.Facts.Shipped {
 		return c, nil
 	}
-	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1, ortLibrary: ortLibrary}, runs: 1, size: 1, made: anchors(), speed: speed}
+	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1, ortLibrary: ortLibrary}, runs: 3, size: 1, made: anchors(), speed: speed}
+	m, err := builtin()
+	if err != nil {
+		return nil, err
+	}
 	facts := o.with.facts(here)
 	boot, _ := fs.ReadFile(env.Root, "proc/sys/kernel/random/boot_id") // "" if the kernel has none
-	facts.Setting = "few models since boot " + strings.TrimSpace(string(boot))
+	facts.Setting = fmt.Sprintf("few models since boot %s, rates %.12s", strings.TrimSpace(string(boot)), m.Hash)
 	if ortLibrary != "" {
 		facts.Setting += ", " + ortLibrary
 	}
@@ -63,7 +76,7 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *predic
 	path := filepath.Join(folder, "foretime", "edgeprof", "anchored-"+facts.Runtime+".json")
 	data, _ := os.ReadFile(path)
 	kept, err := rates.Parse(data)
-	if err != nil || kept.Facts.Setting != facts.Setting || kept.Facts.Products != facts.Products {
+	if err != nil || kept.Facts.Setting != facts.Setting || kept.Facts.Products != facts.Products || !lasting(&kept.Facts, time.Now()) {
 		if facts.Runtime == runtimeORT && o.with.installed(ctx) != nil {
 			return c, nil
 		}
@@ -72,6 +85,9 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *predic
 			return nil, err
 		}
 		facts.SpeedSD = o.speed.SD()
+		if facts.Felt, err = felt(ctx, env.Root, here); err != nil {
+			return nil, err
+		}
 		if kept, err = c.Anchored(profiler.Cases(measured), facts); err != nil {
 			return nil, err
 		}
@@ -81,6 +97,29 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *predic
 			}
 		}
 	}
+	if !idle(&kept.Facts) {
+		env.Log.Warnf("other work ran while these models were measured: their rates are those of the busy machine and are measured again in %v", busyAge)
+	}
 	env.Log.Warnf("rates rest on only %d models measured on this machine; edgeprof calibrate (60 s) measures it fully", kept.Models)
 	return kept, nil
+}
+
+// lasting reports whether kept rates still hold: those of the idle machine do.
+func lasting(f *profiler.Facts, now time.Time) bool {
+	when, err := time.Parse(time.RFC3339, f.When)
+	return err == nil && (idle(f) || now.Sub(when) < busyAge)
+}
+
+// idle reports whether rates were measured on an idle machine.
+func idle(f *profiler.Facts) bool { return f.Felt != nil && *f.Felt <= busy }
+
+// felt returns the number of processors that other work uses now, or used when a device was
+// read, whichever is more; nil if one of them is unknown.
+func felt(ctx context.Context, root fs.FS, before *device.Device) (*float64, error) {
+	now, err := thisMachine(ctx, root)
+	if err != nil || before.Load.Felt == nil || now.Load.Felt == nil {
+		return nil, err
+	}
+	most := max(*before.Load.Felt, *now.Load.Felt)
+	return &most, nil
 }

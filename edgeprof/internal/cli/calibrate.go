@@ -177,8 +177,8 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err != nil {
 		return nil, err
 	}
-	if felt := here.Load.Felt; felt != nil && *felt > 0.5 {
-		env.Log.Warnf("other work uses %.1f processors: waiting time is subtracted, but the rates are less certain than on an idle machine", *felt)
+	if used := here.Load.Felt; used != nil && *used > busy {
+		env.Log.Warnf("other work uses %.1f processors: waiting time is subtracted, but the rates are less certain than on an idle machine", *used)
 	}
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
 		return nil, err
@@ -193,6 +193,9 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	}
 	facts := o.with.facts(&here)
 	facts.SpeedSD = o.speed.SD()
+	if facts.Felt, err = felt(ctx, env.Root, &here); err != nil {
+		return nil, err
+	}
 	cal, err := m.Calibrate(profiler.Cases(data), facts)
 	if err != nil {
 		return nil, err

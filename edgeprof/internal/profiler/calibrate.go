@@ -63,6 +63,12 @@ type Facts struct {
 	// SpeedSD is the standard deviation of the logarithm of the machine's speed while the
 	// rates were measured; 0 if it was not read.
 	SpeedSD float64 `json:"speed_sd,omitempty"`
+	// Felt is the number of processors that other work used before or after the rates were
+	// measured, whichever is more; nil if it was not read.
+	Felt *float64 `json:"felt,omitempty"`
+	// Excess is the mean logarithm of a measured time over the shortest of the same model: how
+	// much longer other work made it.
+	Excess float64 `json:"excess,omitempty"`
 	// Shipped rates come with the program: they were measured on no device here.
 	Shipped bool `json:"shipped,omitempty"`
 }
@@ -121,7 +127,37 @@ func (m *Model) Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 	if packedFrom(&facts) > 0 {
 		trees = nil // they learnt from other rates, and the runtime's own are closer without
 	}
+	facts.Excess = excess(cases)
 	return calibrated(cases, facts, trees)
+}
+
+// unrepeated is the excess of times that were not repeated: the most of six calibrations,
+// three of them next to a compiler.
+const unrepeated = 0.16
+
+// excess returns the mean logarithm of a time over the shortest of the same model.
+func excess(cases []Case) float64 {
+	sum, n := 0.0, 0
+	for i := range cases {
+		rows := cases[i].Rows
+		if len(rows) < 2 {
+			continue
+		}
+		shortest := math.Inf(1)
+		for j := range rows {
+			shortest = min(shortest, rows[j].Quiet())
+		}
+		for j := range rows {
+			if shortest > 0 {
+				sum += math.Log(rows[j].Quiet() / shortest)
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return unrepeated
+	}
+	return sum / float64(n)
 }
 
 func (f Facts) quota() float64 { return cmp.Or(f.Quota, 1) }
@@ -236,16 +272,17 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64) *Cal
 }
 
 // Anchored is a calibration of another machine on the one where some models were
-// measured: all its times by one factor, the geometric mean of theirs, within what
-// one more model would be off by. Trees count as on a machine that they have not
-// seen. The error matches [ErrTooFew].
+// measured: all its times by one factor, the geometric mean of theirs. One more model is
+// off by as much as these differ, and also by as much as the calibration is off by
+// families that it was not made from: these models had a part in it. Trees count as on a
+// machine that they have not seen. The error matches [ErrTooFew].
 func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) {
 	if len(cases) < 2 {
 		return nil, fmt.Errorf("%w: %d, want 2 or more", ErrTooFew, len(cases))
 	}
 	a := *c
 	a.Facts, a.Models, a.Errors, a.Call = facts, len(cases), nil, cases[0].Call
-	a.TreeWeight, a.Dispatch = min(c.TreeWeight, elsewhere), dispatch
+	a.TreeWeight, a.Dispatch, a.Facts.Excess = min(c.TreeWeight, elsewhere), dispatch, excess(cases)
 	logs := 0.0
 	for _, m := range cases {
 		logs += math.Log(m.work() / (a.idle(m.Kernels) - a.Call))
@@ -255,6 +292,7 @@ func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) 
 		a.judge(&cases[i], &a)
 	}
 	a.bound()
+	a.Low, a.High = math.Exp(-math.Hypot(math.Log(a.Low), math.Log(c.Low))), math.Exp(math.Hypot(math.Log(a.High), math.Log(c.High)))
 	return &a, nil
 }
 
@@ -267,9 +305,10 @@ func (c *Calibration) bound() {
 			long = append(long, Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))})
 		}
 	}
-	unsteady := distuv.UnitNormal.Quantile((1+Level)/2) * c.Facts.SpeedSD
-	band := Away{Spread: unsteady}.widen(bandOf(long))
-	c.Low, c.High = band.Low, band.High
+	z := distuv.UnitNormal.Quantile((1 + Level) / 2)
+	band := Away{Spread: z * c.Facts.SpeedSD}.widen(bandOf(long))
+	// other work only makes the measured times longer than those of the idle machine
+	c.Low, c.High = math.Exp(-math.Hypot(math.Log(band.Low), z*c.Facts.Excess)), band.High
 }
 
 // band is the interval about a predicted time of an inference.
@@ -376,7 +415,7 @@ func (c *Calibration) Check() error {
 	}
 	errs := []error{
 		within("low", c.Low, 0, math.MaxFloat64), within("high", c.High, c.Low, math.MaxFloat64), within("tree_weight", c.TreeWeight, 0, 1),
-		within("speed_sd", c.Facts.SpeedSD, 0, widest), within("call_seconds", c.Call, 0, slowest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
+		within("speed_sd", c.Facts.SpeedSD, 0, widest), within("excess", c.Facts.Excess, 0, widest), within("call_seconds", c.Call, 0, slowest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
 	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]
