@@ -15,26 +15,29 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-var updateRates = flag.String("update-rates", "", "directory with files of calibrate --runtime go, named by their setting: write them into model.json.gz")
+var updateRates = flag.String("update-rates", "", "directory with files of calibrate, named by their setting: write them into model.json.gz")
 
-// The Go runtime's rates in the built-in model are those of a calibration, one for each
-// implementation of matrix products, and no trees change them.
-func TestBuiltInGoRates(t *testing.T) {
+// The rates of one thread in the built-in model are those of a calibration, which measured every
+// class: in ONNX Runtime, and in Go one for each implementation of matrix products. No trees
+// change those in Go.
+func TestBuiltInRates(t *testing.T) {
 	m, err := builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if *updateRates != "" {
-		writeGoRates(t, m, *updateRates)
+		writeRates(t, m, *updateRates)
 	}
 	var products []string
 	for _, c := range m.Settings {
-		if c.Facts.Runtime != "go" {
+		if c.Facts.Threads != 1 {
 			continue
 		}
-		products = append(products, c.Facts.Products)
-		if c.TreeWeight != 0 {
-			t.Errorf("%s: trees of weight %v", c.Facts.Setting, c.TreeWeight)
+		if c.Facts.Runtime == "go" {
+			products = append(products, c.Facts.Products)
+		}
+		if trees := c.Facts.Runtime != "go"; trees != (c.TreeWeight > 0) || trees != (m.Kernels[c.Facts.Runtime] != nil) {
+			t.Errorf("%s: trees of weight %v, in the model %v", c.Facts.Setting, c.TreeWeight, m.Kernels[c.Facts.Runtime] != nil)
 		}
 		for class, r := range c.Rates {
 			if r.Nodes == 0 {
@@ -45,19 +48,14 @@ func TestBuiltInGoRates(t *testing.T) {
 	if slices.Sort(products); !slices.Equal(products, []string{"gonum", "simd"}) {
 		t.Errorf("rates of the products %q, want gonum and simd", products)
 	}
-	if m.Kernels["go"] != nil {
-		t.Error("the model has trees for the Go runtime")
-	}
 }
 
-// writeGoRates replaces the Go runtime's rates in model.json.gz by those of a directory.
-func writeGoRates(t *testing.T, m *profiler.Model, dir string) {
+// writeRates replaces the rates of the settings in model.json.gz that a directory has.
+func writeRates(t *testing.T, m *profiler.Model, dir string) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("%s: no calibration: %v", dir, err)
 	}
-	m.Settings = slices.DeleteFunc(m.Settings, func(c *profiler.Calibration) bool { return c.Facts.Runtime == "go" })
-	delete(m.Kernels, "go")
 	rates := newCatalog()
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
@@ -68,10 +66,8 @@ func writeGoRates(t *testing.T, m *profiler.Model, dir string) {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		if c.Facts.Runtime != "go" {
-			t.Fatalf("%s: rates of runtime %s", path, c.Facts.Runtime)
-		}
-		c.Facts.Setting = strings.TrimSuffix(filepath.Base(path), ".json")
+		c.Facts.Setting, c.Facts.Library = strings.TrimSuffix(filepath.Base(path), ".json"), ""
+		m.Settings = slices.DeleteFunc(m.Settings, func(old *profiler.Calibration) bool { return old.Facts.Setting == c.Facts.Setting })
 		m.Settings = append(m.Settings, c)
 	}
 	slices.SortFunc(m.Settings, func(a, b *profiler.Calibration) int { return strings.Compare(a.Facts.Setting, b.Facts.Setting) })
