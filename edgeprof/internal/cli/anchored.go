@@ -45,10 +45,6 @@ func here(ctx context.Context, env *cli.Env, speed *cli.Speed, calibration strin
 	return prediction.NewCalibrated([]*profiler.Calibration{c.On(speed.Readings(), age)}, nil, ""), nil
 }
 
-// busy is the number of processors from which on other work makes times longer than those of
-// the idle machine by more than a few percent.
-const busy = 0.5
-
 // busyAge is the time for which rates are kept that were measured next to other work.
 const busyAge = 10 * time.Minute
 
@@ -97,8 +93,8 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *predic
 			}
 		}
 	}
-	if !idle(&kept.Facts) {
-		env.Log.Warnf("other work ran while these models were measured: their rates are those of the busy machine and are measured again in %v", busyAge)
+	if !kept.Facts.Idle() {
+		env.Log.Warnf("other work ran while these models were measured: the rates are less certain, and are measured again after %v", busyAge)
 	}
 	env.Log.Warnf("rates rest on only %d models measured on this machine; edgeprof calibrate (60 s) measures it fully", kept.Models)
 	return kept, nil
@@ -107,11 +103,8 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *predic
 // lasting reports whether kept rates still hold: those of the idle machine do.
 func lasting(f *profiler.Facts, now time.Time) bool {
 	when, err := time.Parse(time.RFC3339, f.When)
-	return err == nil && (idle(f) || now.Sub(when) < busyAge)
+	return err == nil && (f.Idle() || now.Sub(when) < busyAge)
 }
-
-// idle reports whether rates were measured on an idle machine.
-func idle(f *profiler.Facts) bool { return f.Felt != nil && *f.Felt <= busy }
 
 // felt returns the number of processors that other work uses now, or used when a device was
 // read, whichever is more; nil if one of them is unknown.

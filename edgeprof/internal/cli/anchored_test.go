@@ -11,7 +11,7 @@ import (
 // amount of it, for some minutes.
 func TestLasting(t *testing.T) {
 	when := time.Date(2026, 11, 27, 8, 0, 0, 0, time.UTC)
-	none, some, much := 0.0, busy, 1.7
+	none, some, much := 0.0, profiler.Busy, 1.7
 	for name, test := range map[string]struct {
 		felt  *float64
 		after time.Duration

@@ -177,7 +177,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err != nil {
 		return nil, err
 	}
-	if used := here.Load.Felt; used != nil && *used > busy {
+	if used := here.Load.Felt; used != nil && *used > profiler.Busy {
 		env.Log.Warnf("other work uses %.1f processors: waiting time is subtracted, but the rates are less certain than on an idle machine", *used)
 	}
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {

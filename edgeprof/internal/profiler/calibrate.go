@@ -128,36 +128,7 @@ func (m *Model) Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 		trees = nil // they learnt from other rates, and the runtime's own are closer without
 	}
 	facts.Excess = excess(cases)
-	return calibrated(cases, facts, trees)
-}
-
-// unrepeated is the excess of times that were not repeated: the most of six calibrations,
-// three of them next to a compiler.
-const unrepeated = 0.16
-
-// excess returns the mean logarithm of a time over the shortest of the same model.
-func excess(cases []Case) float64 {
-	sum, n := 0.0, 0
-	for i := range cases {
-		rows := cases[i].Rows
-		if len(rows) < 2 {
-			continue
-		}
-		shortest := math.Inf(1)
-		for j := range rows {
-			shortest = min(shortest, rows[j].Quiet())
-		}
-		for j := range rows {
-			if shortest > 0 {
-				sum += math.Log(rows[j].Quiet() / shortest)
-				n++
-			}
-		}
-	}
-	if n == 0 {
-		return unrepeated
-	}
-	return sum / float64(n)
+	return calibrated(alone(cases, &facts), facts, trees)
 }
 
 func (f Facts) quota() float64 { return cmp.Or(f.Quota, 1) }
@@ -281,8 +252,10 @@ func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) 
 		return nil, fmt.Errorf("%w: %d, want 2 or more", ErrTooFew, len(cases))
 	}
 	a := *c
+	facts.Excess = excess(cases)
+	cases = alone(cases, &facts)
 	a.Facts, a.Models, a.Errors, a.Call = facts, len(cases), nil, cases[0].Call
-	a.TreeWeight, a.Dispatch, a.Facts.Excess = min(c.TreeWeight, elsewhere), dispatch, excess(cases)
+	a.TreeWeight, a.Dispatch = min(c.TreeWeight, elsewhere), dispatch
 	logs := 0.0
 	for _, m := range cases {
 		logs += math.Log(m.work() / (a.idle(m.Kernels) - a.Call))
@@ -305,10 +278,9 @@ func (c *Calibration) bound() {
 			long = append(long, Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))})
 		}
 	}
-	z := distuv.UnitNormal.Quantile((1 + Level) / 2)
-	band := Away{Spread: z * c.Facts.SpeedSD}.widen(bandOf(long))
-	// other work only makes the measured times longer than those of the idle machine
-	c.Low, c.High = math.Exp(-math.Hypot(math.Log(band.Low), z*c.Facts.Excess)), band.High
+	unsteady := distuv.UnitNormal.Quantile((1+Level)/2) * math.Hypot(c.Facts.SpeedSD, c.Facts.Excess)
+	band := Away{Spread: unsteady}.widen(bandOf(long))
+	c.Low, c.High = band.Low, band.High
 }
 
 // band is the interval about a predicted time of an inference.

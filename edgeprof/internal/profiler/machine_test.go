@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
-	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -59,32 +58,5 @@ func TestOn(t *testing.T) {
 	}
 	if p := c.Predict(a, free); math.Abs(p.Seconds.High-plain.Seconds.High) > 0 {
 		t.Error("the calibration itself has changed")
-	}
-}
-
-// Times that other work made longer than the shortest of the same model lower the lower end of
-// the interval, and only that; of times that were not repeated as much is assumed as next to a
-// compiler.
-func TestExcess(t *testing.T) {
-	longer := func(factors ...float64) *Calibration {
-		cases := measurements(t, 0.05)
-		for i := range cases {
-			cases[i].Rows = nil
-			for _, f := range factors {
-				cases[i].Rows = append(cases[i].Rows, measurement.Row{Original: measurement.Original{Time: measurement.Took(f * cases[i].Seconds)}})
-			}
-		}
-		c, err := (&Model{}).Calibrate(cases, Facts{Runtime: "go"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	alone, busy, once := longer(1, 1, 1), longer(1, 1.2, 1.3), longer(1)
-	if alone.Facts.Excess != 0 || math.Abs(busy.Facts.Excess-math.Log(1.2*1.3)/3) > 1e-9 || once.Facts.Excess != unrepeated {
-		t.Errorf("excess %v, %v and %v", alone.Facts.Excess, busy.Facts.Excess, once.Facts.Excess)
-	}
-	if !(busy.Low < alone.Low-0.05) || busy.High != alone.High || !(once.Low < busy.Low) {
-		t.Errorf("%v to %v alone, %v to %v next to other work, %v to %v measured once", alone.Low, alone.High, busy.Low, busy.High, once.Low, once.High)
 	}
 }
