@@ -357,13 +357,13 @@ type Folders struct {
 }
 
 // KeepsCheckpoints says that the command names a folder for checkpoints.
-func (s *Spec) KeepsCheckpoints() bool { return s.takes("checkpoint") }
+func (s *Spec) KeepsCheckpoints() bool { return s.usesParameter("checkpoint") }
 
 // Starts are the units after which samples begin: where stages do, if the command
 // takes one, and otherwise the job's beginning.
 func (s *Spec) Starts() []int {
 	starts := []int{0}
-	if !s.takes("stage") {
+	if !s.usesParameter("stage") {
 		return starts
 	}
 	for i, stage := range strings.Fields(s.Stages) {
