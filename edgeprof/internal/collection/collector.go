@@ -282,7 +282,7 @@ func (r *run) describe(a *onnx.Analysis) error {
 	f := &r.facts
 	f.Device, f.ModelName = s.Device, r.name
 	f.Run = measurement.Run{
-		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Runtime: s.Runtime, Threads: measurement.Number(s.Threads), Pin: s.Pin(" "), Quota: measurement.Number(s.Quota), Load: s.LoadName(),
+		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Runtime: s.Runtime, Threads: measurement.Number(s.Threads), Pin: s.CPUList(" "), Quota: measurement.Number(s.Quota), Load: s.LoadName(),
 	}
 	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Processor: d.Processor, Cores: measurement.Number(d.Cores), MaxMHz: measurement.Number(d.MaxMHz)}
 	return nil
