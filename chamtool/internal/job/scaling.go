@@ -25,11 +25,13 @@ type Graph struct {
 // tasks, and one run does not show how much, so Low and High only assume that more threads
 // are no slower than fewer, but for handing over tasks.
 type Scaling struct {
-	Threads  int     `json:"threads"`
-	Seconds  float64 `json:"seconds"`
-	Low      float64 `json:"low_seconds"`
-	High     float64 `json:"high_seconds"`
-	Measured bool    `json:"measured"` // the run had this number: Seconds is its wall time, Low and High are of another run
+	Threads int     `json:"threads"`
+	Seconds float64 `json:"seconds"`
+	Low     float64 `json:"low_seconds"`
+	High    float64 `json:"high_seconds"`
+	// Measured reports whether the run had this number of threads. Seconds is then its wall
+	// time, and Low and High are for another run with the same number.
+	Measured bool `json:"measured"`
 }
 
 const (

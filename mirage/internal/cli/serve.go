@@ -58,10 +58,10 @@ func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Short: "Predict over HTTP when a job would start, with a web page at /",
 		Long: `Predict over HTTP when a job would start if it were submitted now, as the when
 command does: GET /when?nodes=4&limit=12h, with user, partition and by (a time) if
-known; sbatch (its options) describes a job as a batch script does, job is the id of one
-that waits in the queue, and curve=1 asks for the distribution of the start, as --curve
-does. There is a web page at /, a health check at /healthz, and
-/metrics exports predicted waits and the errors of jobs that have started to Prometheus.
+known. sbatch (its options) describes a job as a batch script does, job is the id of one
+that waits in the queue, and curve=1 adds the distribution of the start, as --curve does.
+There is a web page at / and a health check at /healthz. /metrics exports predicted waits,
+and the errors for jobs that have started, to Prometheus.
 
 With a log, "now" is the end of the log. LOG and QUEUE are read again when they
 change, so a cron job that rewrites them with sacct keeps the answers current.
