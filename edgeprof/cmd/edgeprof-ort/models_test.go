@@ -153,7 +153,7 @@ func TestRealModels(t *testing.T) {
 				t.Fatal(err)
 			}
 			c, err := a.Characteristics()
-			if err != nil || c.MACs.Total != tt.macs || tt.params > 0 && c.TotalParameters != tt.params || a.Uncounted() != nil {
+			if err != nil || c.MACs.Total != tt.macs || tt.params > 0 && c.TotalParameters != tt.params || a.UncountedWarnings() != nil {
 				t.Errorf("%d multiply-accumulates, %d parameters, %v, %v", c.MACs.Total, c.TotalParameters, c.Warnings, err)
 			}
 			loaded, err := load(t.Context(), worker.Model{Path: path, Threads: 1, Sizes: tt.sizes})

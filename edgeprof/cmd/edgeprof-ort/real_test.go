@@ -175,7 +175,7 @@ func found(t *testing.T, m *onnx.Model, p runtime.Profile) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernels := a.Kernels(onnx.Fused)
+	kernels := a.Kernels(onnx.FusionAll)
 	asked, missing := 0, map[string]int{}
 	for k, seconds := range measurement.KernelTimes(kernels, p) {
 		if kernels[k].Op == "Reshape" {

@@ -24,7 +24,7 @@ type session struct {
 	inputs  map[string]*input
 	names   []string // of the inputs, in order
 	outputs []string
-	made    []onnx.Shaped // what is known of the outputs
+	made    []onnx.TensorInfo // what is known of the outputs
 	places  places
 	rename  bool // for a profile: a node has no name
 	native  *ort.DynamicAdvancedSession
@@ -74,13 +74,13 @@ func (s *session) describe() error {
 		if !t.Known {
 			return fmt.Errorf("%w: input %q is %v of no stated shape", runtime.ErrUnsupported, v.Name, t.Type)
 		}
-		s.inputs[v.Name] = &input{t.Type, t.Shape, a.Below(v.Name)}
+		s.inputs[v.Name] = &input{t.Type, t.Shape, a.IndexBound(v.Name)}
 	}
 	switch {
 	case len(m.Functions) == 0:
 		s.rename = !named(&m.Graph)
 		s.places = placesOf(&m.Graph, s.rename)
-	case onnx.Inlinable(m):
+	case onnx.CanInline(m):
 		s.rename = true
 		s.places = placesOf(&a.Model.Graph, true)
 	}

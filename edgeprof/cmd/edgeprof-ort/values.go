@@ -81,7 +81,7 @@ type halves struct{ *ort.CustomDataTensor }
 
 // room returns the memory for an output in half precision, of which the binding would copy only
 // half; nil for others, which ONNX Runtime allocates.
-func room(t onnx.Shaped) (ort.Value, error) {
+func room(t onnx.TensorInfo) (ort.Value, error) {
 	if t.Type != onnx.Float16 || !t.Known {
 		return nil, nil
 	}

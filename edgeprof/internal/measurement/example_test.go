@@ -49,7 +49,7 @@ func ExampleKernels() {
 		return
 	}
 	for _, row := range measurement.Kernels(a.Kernels(measurement.FusionOf("ort"))) {
-		fmt.Printf("%-8s %d nodes %7d multiply-accumulates\n", row.Op, row.Joined, row.MACs)
+		fmt.Printf("%-8s %d nodes %7d multiply-accumulates\n", row.Op, row.NodeCount, row.MACs)
 	}
 	// Output:
 	// Conv     2 nodes  117600 multiply-accumulates

@@ -10,9 +10,9 @@ import (
 // FusionOf returns the operator fusions that a runtime performs.
 func FusionOf(runtimeName string) onnx.Fusion {
 	if runtimeName == "ort" {
-		return onnx.Fused
+		return onnx.FusionAll
 	}
-	return onnx.Unfused
+	return onnx.FusionNone
 }
 
 // KernelRuns are the times of each kernel in some profiled inferences.

@@ -26,10 +26,10 @@ var learningOperators = table{
 	"ai.onnx.ml.TreeEnsemble":           {shape: scores, class: ClassNormalize, reads: treeReads},
 }
 
-func asFloats(c *call) []Shaped { return as(c, Float32) }
+func asFloats(c *call) []TensorInfo { return as(c, Float32) }
 
 // rowsOf returns the rows and features of an input; one row if it has one axis.
-func rowsOf(x Shaped) (rows, features int64, ok bool) {
+func rowsOf(x TensorInfo) (rows, features int64, ok bool) {
 	switch {
 	case x.Known && len(x.Shape) == 2:
 		return x.Shape[0], x.Shape[1], true
@@ -39,7 +39,7 @@ func rowsOf(x Shaped) (rows, features int64, ok bool) {
 	return 0, 0, false
 }
 
-func encodedLabels(c *call) []Shaped {
+func encodedLabels(c *call) []TensorInfo {
 	kind := c.input(0).Type
 	for _, a := range []struct {
 		name string
@@ -55,7 +55,7 @@ func encodedLabels(c *call) []Shaped {
 	return as(c, kind)
 }
 
-func featureVectors(c *call) []Shaped {
+func featureVectors(c *call) []TensorInfo {
 	sum, rows := int64(0), int64(1)
 	for _, x := range c.inputs {
 		r, n, ok := rowsOf(x)
@@ -67,7 +67,7 @@ func featureVectors(c *call) []Shaped {
 	return shaped(Float32, rows, sum)
 }
 
-func pickedFeatures(c *call) []Shaped {
+func pickedFeatures(c *call) []TensorInfo {
 	x, picked := c.input(0), c.input(1)
 	if !x.Known || !picked.Known || len(x.Shape) == 0 {
 		return typed(x.Type)
@@ -89,7 +89,7 @@ func (n *Node) length(names ...string) int64 {
 	return 0
 }
 
-func oneHotCategories(c *call) []Shaped {
+func oneHotCategories(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known {
 		return typed(Float32)
@@ -98,12 +98,12 @@ func oneHotCategories(c *call) []Shaped {
 }
 
 // rowMaps returns the shape of a list with a map for each row.
-func rowMaps(c *call) []Shaped {
+func rowMaps(c *call) []TensorInfo {
 	rows, _, ok := rowsOf(c.input(0))
 	if !ok {
 		return nil
 	}
-	return []Shaped{{Known: true, Shape: []int64{rows}}}
+	return []TensorInfo{{Known: true, Shape: []int64{rows}}}
 }
 
 // targets returns the number of scores for a row.
@@ -114,7 +114,7 @@ func targets(n *Node) int64 {
 	return max(1, n.Int("n_targets", n.Int("targets", 1)))
 }
 
-func scores(c *call) []Shaped {
+func scores(c *call) []TensorInfo {
 	kind := Float32
 	if c.node.Op == "TreeEnsemble" {
 		kind = c.input(0).Type
@@ -126,7 +126,7 @@ func scores(c *call) []Shaped {
 	return shaped(kind, rows, targets(c.node))
 }
 
-func labelsAndScores(c *call) []Shaped {
+func labelsAndScores(c *call) []TensorInfo {
 	label := Int64
 	if c.node.length("classlabels_strings") > 0 {
 		label = String
@@ -138,7 +138,7 @@ func labelsAndScores(c *call) []Shaped {
 	return append(shaped(label, rows), shaped(Float32, rows, targets(c.node))...)
 }
 
-func linearScoresWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
+func linearScoresWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	rows, _, ok := rowsOf(in.at(0))
 	if !ok {
 		return ClassDense, nil
@@ -147,7 +147,7 @@ func linearScoresWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
 }
 
 // vectorsWork counts the products of each row with each support vector.
-func vectorsWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
+func vectorsWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	rows, _, ok := rowsOf(in.at(0))
 	if !ok {
 		return ClassDense, nil
@@ -160,7 +160,7 @@ const treeStepBytes = 32
 
 // treeReads counts the bytes read on the way down each tree for each row, in balanced trees of
 // equal size.
-func treeReads(n *Node, in inputs, _ Shaped) []int64 {
+func treeReads(n *Node, in inputs, _ TensorInfo) []int64 {
 	rows, _, ok := rowsOf(in.at(0))
 	if !ok {
 		return nil

@@ -55,8 +55,8 @@ func TestWithNodeNamesInFunctions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Functions) != 1 || !onnx.Inlinable(m) {
-		t.Fatalf("%d functions, inlinable %v", len(m.Functions), onnx.Inlinable(m))
+	if len(m.Functions) != 1 || !onnx.CanInline(m) {
+		t.Fatalf("%d functions, inlinable %v", len(m.Functions), onnx.CanInline(m))
 	}
 	renamed, err := onnx.WithNodeNames(model, m)
 	if err != nil {

@@ -54,7 +54,7 @@ func fourierLength(n *Node, in inputs) (at int, length int64, ok bool) {
 	return at, length, true
 }
 
-func fourier(c *call) []Shaped {
+func fourier(c *call) []TensorInfo {
 	x := c.input(0)
 	at, length, ok := fourierLength(c.node, c.inputs)
 	if !ok {
@@ -75,7 +75,7 @@ func fourier(c *call) []Shaped {
 	return shaped(x.Type, shape...)
 }
 
-func fourierReads(n *Node, in inputs, _ Shaped) []int64 {
+func fourierReads(n *Node, in inputs, _ TensorInfo) []int64 {
 	at, length, ok := fourierLength(n, in)
 	if !ok {
 		return nil
@@ -109,7 +109,7 @@ func shortFourierSizes(n *Node, in inputs) (batch, frames, length int64, ok bool
 	return x[0], (x[1]-length)/in.at(1).Value[0] + 1, length, true
 }
 
-func shortFourier(c *call) []Shaped {
+func shortFourier(c *call) []TensorInfo {
 	batch, frames, length, ok := shortFourierSizes(c.node, c.inputs)
 	if !ok {
 		return typed(c.input(0).Type)
@@ -121,7 +121,7 @@ func shortFourier(c *call) []Shaped {
 	return shaped(c.input(0).Type, batch, frames, values, 2)
 }
 
-func shortFourierReads(n *Node, in inputs, _ Shaped) []int64 {
+func shortFourierReads(n *Node, in inputs, _ TensorInfo) []int64 {
 	batch, frames, length, ok := shortFourierSizes(n, in)
 	if !ok {
 		return nil
@@ -129,7 +129,7 @@ func shortFourierReads(n *Node, in inputs, _ Shaped) []int64 {
 	return []int64{batch, frames, transformBytes(length)}
 }
 
-func melWeights(c *call) []Shaped {
+func melWeights(c *call) []TensorInfo {
 	kind := DataType(c.node.Int("output_datatype", int64(Float32)))
 	bins, length := c.input(0).Value, c.input(1).Value
 	if len(bins) != 1 || len(length) != 1 {
@@ -138,7 +138,7 @@ func melWeights(c *call) []Shaped {
 	return shaped(kind, length[0]/2+1, bins[0])
 }
 
-func signalWindow(c *call) []Shaped {
+func signalWindow(c *call) []TensorInfo {
 	kind := DataType(c.node.Int("output_datatype", int64(Float32)))
 	if size := c.input(0).Value; len(size) == 1 {
 		return shaped(kind, size[0])

@@ -69,10 +69,10 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p.Idle *= away.Factor
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
 	c.widen(&p)
-	if len(a.Assumed()) > 0 {
+	if len(a.AssumedSizes()) > 0 {
 		p.Seconds = uncertainty.Point(p.Seconds.Value)
 	}
-	if len(a.Uncounted()) > 0 {
+	if len(a.UncountedWarnings()) > 0 {
 		p.Seconds.High = math.Inf(1)
 	}
 	return p

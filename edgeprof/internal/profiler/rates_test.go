@@ -32,7 +32,7 @@ func products(class onnx.Class, seconds func(macs, bytes float64) float64) []mea
 // A calibration without convolutions over volumes predicts them by those over images, says
 // so, and the interval is wide; one with them has rates of their own.
 func TestVolumes(t *testing.T) {
-	kernels := func(a *onnx.Analysis) []measurement.Kernel { return measurement.Kernels(a.Kernels(onnx.Unfused)) }
+	kernels := func(a *onnx.Analysis) []measurement.Kernel { return measurement.Kernels(a.Kernels(onnx.FusionNone)) }
 	cases := measurements(t, 0.05)
 	volumes := analysis(t, "operators-volumes", synth.Size{})
 	here := Facts{Runtime: "go"}

@@ -43,7 +43,7 @@ var made = sync.OnceValue(func() *measurement.Data {
 			panic(err)
 		}
 		for setting, rate := range []float64{1, 0.5} {
-			rows := measurement.Kernels(a.Kernels(onnx.Unfused))
+			rows := measurement.Kernels(a.Kernels(onnx.FusionNone))
 			sum := 0.0
 			for i := range rows {
 				k := &rows[i]

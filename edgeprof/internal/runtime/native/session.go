@@ -133,7 +133,7 @@ func Load(m *onnx.Model, file io.ReaderAt, settings onnx.Settings, clock runtime
 		if !held(t.Type) || !t.Known {
 			return nil, fmt.Errorf("%w: input %q has type %v and shape %v", runtime.ErrUnsupported, v.Name, t.Type, t.Shape)
 		}
-		s.inputs[v.Name] = input{lengths(t.Shape), t.Type, a.Below(v.Name)}
+		s.inputs[v.Name] = input{lengths(t.Shape), t.Type, a.IndexBound(v.Name)}
 	}
 	for _, v := range m.Graph.Outputs {
 		s.outputs = append(s.outputs, v.Name)
@@ -273,7 +273,7 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file i
 }
 
 // known keeps whole numbers that the analysis worked out.
-func (s *Session) known(name string, t onnx.Shaped) {
+func (s *Session) known(name string, t onnx.TensorInfo) {
 	a := array{lengths(t.Shape), make([]float32, len(t.Value))}
 	for i, v := range t.Value {
 		if v > exact || v < -exact {
