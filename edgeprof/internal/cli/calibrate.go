@@ -254,7 +254,7 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 				return o.read(ctx, rows)
 			}
 			measured++
-			if job.Family == "" && measurement.FamilyOf(filepath.Base(job.Model)) != profiler.Operators {
+			if job.Family == "" && measurement.ModelFamily(filepath.Base(job.Model)) != profiler.Operators {
 				judged++
 			}
 			job.Round, job.Iterations, job.Profiles = round, bursts, min(2*bursts, job.Profiles)
@@ -313,7 +313,7 @@ func firstOfEach(jobs []collection.Job) []collection.Job {
 	rank := map[string]int{}
 	seen := map[string]bool{}
 	for _, job := range jobs {
-		family := measurement.FamilyOf(filepath.Base(job.Model))
+		family := measurement.ModelFamily(filepath.Base(job.Model))
 		switch {
 		case family == profiler.Operators, job.Family == profiler.Operators:
 		case job.Family == profiler.Own:

@@ -48,7 +48,7 @@ func ExampleKernels() {
 		fmt.Println(err)
 		return
 	}
-	for _, row := range measurement.Kernels(a.Kernels(measurement.FusionOf("ort"))) {
+	for _, row := range measurement.NewKernels(a.Kernels(measurement.RuntimeFusion("ort"))) {
 		fmt.Printf("%-8s %d nodes %7d multiply-accumulates\n", row.Op, row.NodeCount, row.MACs)
 	}
 	// Output:

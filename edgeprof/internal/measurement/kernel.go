@@ -23,8 +23,8 @@ type Kernel struct {
 	P90     *float64 `dataset:"p90_seconds"`
 }
 
-// Kernels are rows with what is known of kernels before they run.
-func Kernels(kernels []onnx.Kernel) []Kernel {
+// NewKernels are rows with what is known of kernels before they run.
+func NewKernels(kernels []onnx.Kernel) []Kernel {
 	rows := make([]Kernel, len(kernels))
 	for i, k := range kernels {
 		rows[i] = Kernel{Index: i, Kernel: k}

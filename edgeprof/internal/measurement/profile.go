@@ -7,8 +7,8 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
-// FusionOf returns the operator fusions that a runtime performs.
-func FusionOf(runtimeName string) onnx.Fusion {
+// RuntimeFusion returns the operator fusions that a runtime performs.
+func RuntimeFusion(runtimeName string) onnx.Fusion {
 	if runtimeName == "ort" {
 		return onnx.FusionAll
 	}

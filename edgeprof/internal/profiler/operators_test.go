@@ -89,7 +89,7 @@ func TestOwnOperators(t *testing.T) {
 	}
 	a := oneOperator(t, "Round", []int64{64, 128, 64})
 	before := c.Predict(a, device.Device{UUID: "here", Cores: 4})
-	kernels := measurement.Kernels(a.Kernels(onnx.FusionNone))
+	kernels := measurement.NewKernels(a.Kernels(onnx.FusionNone))
 	seconds := before.Idle
 	kernels[0].Seconds = &seconds
 	c.learnNear([]Case{{Family: Own, Model: "own", Seconds: seconds, Kernels: kernels}})

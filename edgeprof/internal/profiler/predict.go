@@ -37,7 +37,7 @@ type Share struct {
 func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p := Prediction{}
 	byClass := map[onnx.Class]float64{}
-	kernels := measurement.Kernels(a.Kernels(measurement.FusionOf(c.Facts.Runtime)))
+	kernels := measurement.NewKernels(a.Kernels(measurement.RuntimeFusion(c.Facts.Runtime)))
 	seconds := c.called(c.kernels(kernels))
 	for i := range kernels {
 		byClass[kernels[i].Class] += seconds[i]
