@@ -31,9 +31,9 @@ type session struct {
 }
 
 var (
-	_ runtime.Session = (*session)(nil)
-	_ worker.Shaper   = (*session)(nil)
-	_ worker.Native   = (*session)(nil)
+	_ runtime.Session       = (*session)(nil)
+	_ worker.Shaper         = (*session)(nil)
+	_ worker.LibrarySession = (*session)(nil)
 )
 
 // Library returns the file of the loaded library, and its name with its version.
@@ -248,13 +248,13 @@ func (s *session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (ma
 }
 
 // Time makes some inferences; see [runtime.Session].
-func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	w := runtime.NewStopwatch(runs)
 	err := s.infer(ctx, s.native, inputs, w.Runs, func(t float64, _ []ort.Value) error {
-		w.Took(t)
+		w.Add(t)
 		return nil
 	})
-	return w.Timed(), err
+	return w.Timing(), err
 }
 
 // Profile makes some inferences in a second session with ONNX Runtime's own

@@ -50,7 +50,7 @@ func (in *input) value(data []float32) (ort.Value, error) {
 	case onnx.Float16:
 		var b []byte
 		for _, v := range data {
-			b = binary.LittleEndian.AppendUint16(b, runtime.ToHalf(v))
+			b = binary.LittleEndian.AppendUint16(b, runtime.ToFloat16(v))
 		}
 		return ort.NewCustomDataTensor(ort.NewShape(in.shape...), b, ort.TensorElementDataTypeFloat16)
 	case onnx.String:
@@ -112,7 +112,7 @@ func floats(v ort.Value) (runtime.Tensor, bool) {
 	case *halves:
 		out := runtime.Tensor{Shape: slices.Clone(t.GetShape())}
 		for b := t.GetData(); len(b) > 0; b = b[2:] {
-			out.Data = append(out.Data, runtime.Half(binary.LittleEndian.Uint16(b)))
+			out.Data = append(out.Data, runtime.FromFloat16(binary.LittleEndian.Uint16(b)))
 		}
 		return out, true
 	case *ort.Tensor[bool]:

@@ -48,15 +48,15 @@ func (f fake) Run(context.Context, map[string]runtime.Tensor) (map[string]runtim
 
 var errBroken = errors.New("killed")
 
-func (f fake) Time(_ context.Context, _ map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+func (f fake) Time(_ context.Context, _ map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	out := make([]float64, runs)
 	for i := range out {
 		if *f.times++; *f.times == f.broken {
-			return runtime.Timed{}, errBroken
+			return runtime.Timing{}, errBroken
 		}
 		out[i] = float64(*f.times)
 	}
-	return runtime.Timed{Seconds: out}, nil
+	return runtime.Timing{Seconds: out}, nil
 }
 
 func (f fake) Profile(_ context.Context, _ map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {

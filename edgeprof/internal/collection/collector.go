@@ -245,7 +245,7 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 			return err
 		}
 		row.End = r.now()
-		row.Uncontended = measurement.NewSeconds(timed.Uncontended(r.job.Setting.Threads))
+		row.Uncontended = measurement.NewSeconds(timed.UncontendedSeconds(r.job.Setting.Threads))
 		slices.Sort(timed.Seconds)
 		row.Time = measurement.NewSeconds(timed.Seconds[(burst-1)/2])
 		return nil

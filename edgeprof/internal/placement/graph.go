@@ -17,7 +17,7 @@ func Graph(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibrat
 	if err != nil {
 		return nil, err
 	}
-	need, unable := counts.ParameterBytes+counts.PeakActivationBytes, native.Supported(a)
+	need, unable := counts.ParameterBytes+counts.PeakActivationBytes, native.CheckSupport(a)
 	return func(i int) (Estimate, error) {
 		d := &devices[i]
 		if free := d.Load.MemoryAvailableBytes; free > 0 && need > free {

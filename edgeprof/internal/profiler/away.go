@@ -95,7 +95,7 @@ const sameClock = 1.25
 // than the Go one.
 func Products(runtime string) string {
 	if runtime == "go" {
-		return native.Products
+		return native.ProductImplementation
 	}
 	return ""
 }
@@ -106,8 +106,8 @@ func packedFrom(f *Facts) int64 {
 	switch {
 	case f.Runtime != "go":
 		return 0
-	case cmp.Or(f.Products, "gonum") == native.Products:
-		return native.Packed
+	case cmp.Or(f.Products, "gonum") == native.ProductImplementation:
+		return native.PackedThreshold
 	default:
 		return math.MaxInt64
 	}
@@ -116,7 +116,7 @@ func packedFrom(f *Facts) int64 {
 // OtherProducts reports whether the Go runtime multiplied by other instructions than this
 // program's does.
 func (f *Facts) OtherProducts() bool {
-	return f.Runtime == "go" && cmp.Or(f.Products, "gonum") != native.Products
+	return f.Runtime == "go" && cmp.Or(f.Products, "gonum") != native.ProductImplementation
 }
 
 // foreign returns the reason why rates were not measured on a device; "" when they were. Ids
@@ -136,7 +136,7 @@ func (f *Facts) foreign(d *device.Device) string {
 	case f.Shipped:
 		return "this machine was not measured"
 	case f.OtherProducts():
-		return fmt.Sprintf("the Go runtime multiplies with %s here, not with %s", native.Products, cmp.Or(f.Products, "gonum"))
+		return fmt.Sprintf("the Go runtime multiplies with %s here, not with %s", native.ProductImplementation, cmp.Or(f.Products, "gonum"))
 	case !told && d.UUID != f.UUID:
 		return "another machine"
 	}

@@ -2,11 +2,11 @@
 
 package native
 
-// Products names what multiplies matrices.
-const Products = "gonum"
+// ProductImplementation names what multiplies matrices.
+const ProductImplementation = "gonum"
 
-// Packed is more multiplications than any product has.
-const Packed = 1 << 62
+// PackedThreshold is more multiplications than any product has.
+const PackedThreshold = 1 << 62
 
 type products struct{}
 

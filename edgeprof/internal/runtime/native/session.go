@@ -49,7 +49,7 @@ func (in *input) valid(data []float32) []float32 {
 	for i, v := range data {
 		switch {
 		case in.kind == onnx.Float16:
-			out[i] = runtime.Half(runtime.ToHalf(v))
+			out[i] = runtime.FromFloat16(runtime.ToFloat16(v))
 		case in.kind == onnx.BFloat16:
 			out[i] = math.Float32frombits(math.Float32bits(v) &^ 0xffff)
 		case in.kind == onnx.Bool:
@@ -217,7 +217,7 @@ func read(t *onnx.Tensor, file io.ReaderAt) (array, error) {
 // numbers read the value at the start of raw data, by its type.
 var numbers = map[onnx.DataType]func(raw []byte) float32{
 	onnx.Float32:  func(b []byte) float32 { return math.Float32frombits(little.Uint32(b)) },
-	onnx.Float16:  func(b []byte) float32 { return runtime.Half(little.Uint16(b)) },
+	onnx.Float16:  func(b []byte) float32 { return runtime.FromFloat16(little.Uint16(b)) },
 	onnx.BFloat16: func(b []byte) float32 { return math.Float32frombits(uint32(little.Uint16(b)) << 16) },
 	onnx.Float64:  func(b []byte) float32 { return float32(math.Float64frombits(little.Uint64(b))) },
 	onnx.Int64:    func(b []byte) float32 { return float32(int64(little.Uint64(b))) },
@@ -389,16 +389,16 @@ func (s *Session) timedKernel(kernel func()) float64 {
 }
 
 // Time makes some inferences; see [runtime.Session].
-func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	w := runtime.NewStopwatch(runs)
 	for range w.Runs {
 		seconds, err := s.timed(ctx, inputs)
 		if err != nil {
-			return runtime.Timed{}, err
+			return runtime.Timing{}, err
 		}
-		w.Took(seconds)
+		w.Add(seconds)
 	}
-	return w.Timed(), nil
+	return w.Timing(), nil
 }
 
 // timed makes an inference and says how many seconds it took.

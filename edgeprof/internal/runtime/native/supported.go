@@ -7,9 +7,9 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
-// Supported reports why [Load] cannot run a model, as far as its types and operators say:
+// CheckSupport reports why [Load] cannot run a model, as far as its types and operators say:
 // no weight is read. The error matches [runtime.ErrUnsupported].
-func Supported(a *onnx.Analysis) error {
+func CheckSupport(a *onnx.Analysis) error {
 	if a.Model == nil {
 		return nil // counts alone
 	}

@@ -35,8 +35,8 @@ type Shaper interface {
 	Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error)
 }
 
-// Native is a session of a run time in a native library.
-type Native interface {
+// LibrarySession is a session of a run time in a native library.
+type LibrarySession interface {
 	// Library returns the library's file, and its name with its version.
 	Library() (path, name string)
 }
@@ -82,7 +82,7 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 			return err
 		}
 		answer.Inputs = s.session.Inputs()
-		if n, ok := s.session.(Native); ok {
+		if n, ok := s.session.(LibrarySession); ok {
 			answer.Library[0], answer.Library[1] = n.Library()
 		}
 		return nil
