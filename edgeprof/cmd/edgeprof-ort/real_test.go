@@ -122,7 +122,7 @@ func TestRealFamilies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(onnx.Write(file, m, synth.Weights(1)), file.Close()); err != nil {
+			if err := errors.Join(onnx.Write(file, m, synth.RandomWeights(1)), file.Close()); err != nil {
 				t.Fatal(err)
 			}
 			ours, err := reference(t, path)
@@ -274,7 +274,7 @@ func TestRealUnnamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(onnx.Write(file, m, synth.Weights(1)), file.Close()); err != nil {
+	if err := errors.Join(onnx.Write(file, m, synth.RandomWeights(1)), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	session, err := start(t, path)

@@ -81,7 +81,7 @@ func lenet(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(onnx.Write(file, m, synth.Weights(1)), file.Close()); err != nil {
+	if err := errors.Join(onnx.Write(file, m, synth.RandomWeights(1)), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -294,7 +294,7 @@ func lenet(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
+	if err := onnx.Write(&b, m, synth.RandomWeights(1)); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -768,7 +768,7 @@ func TestUnknownCost(t *testing.T) {
 	}
 	m.Graph.Nodes[1].Op, m.Graph.Nodes[1].Domain = "Mystery", "com.example"
 	var b bytes.Buffer
-	if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
+	if err := onnx.Write(&b, m, synth.RandomWeights(1)); err != nil {
 		t.Fatal(err)
 	}
 	w := newRig(t, nil).ask(http.MethodPost, "/api/v1/placements", &b)

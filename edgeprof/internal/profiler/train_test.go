@@ -26,7 +26,7 @@ var made = sync.OnceValue(func() *measurement.Data {
 	rng := rand.New(rand.NewPCG(1, 1))
 	d := &measurement.Data{}
 	taken := map[string]int{}
-	for _, n := range synth.Set() {
+	for _, n := range synth.TrainingSet() {
 		if taken[n.Family]++; taken[n.Family] > 3 || n.Family == "densenet" || n.Family == "efficientnet" || n.Family == "googlenet" {
 			continue // these have hundreds of kernels each
 		}

@@ -208,10 +208,10 @@ func (b *builder) layerNorm(x tensor) tensor {
 	return b.add("LayerNormalization", x.shape, []string{x.name, b.weight("scale", n), b.weight("bias", n)}, onnx.IntAttribute("axis", -1), onnx.FloatAttribute("epsilon", 1e-5))
 }
 
-// Weights writes random weights for a model made by [New]: He-scaled normal
+// RandomWeights writes random weights for a model made by [New]: He-scaled normal
 // values for products, values about 1 for scales and variances, small ones
 // elsewhere. They depend on the seed and the tensor's name alone.
-func Weights(seed uint64) func(io.Writer, *onnx.Tensor) error {
+func RandomWeights(seed uint64) func(io.Writer, *onnx.Tensor) error {
 	return func(w io.Writer, t *onnx.Tensor) error {
 		h := fnv.New64a()
 		io.WriteString(h, t.Name)

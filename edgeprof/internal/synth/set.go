@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Named is one model of a [Set].
-type Named struct {
+// NamedModel is one model of a [Set].
+type NamedModel struct {
 	Name   string // of the file, without .onnx: resnet-d34-w0.5-r96
 	Family string
 	Size   Size
 }
 
-// Set is models of every family in four sizes, from tens of microseconds to
+// TrainingSet is models of every family in four sizes, from tens of microseconds to
 // tenths of a second on one processor, and chains of operators: enough to train
 // a predictor on.
-func Set() []Named {
-	var out []Named
+func TrainingSet() []NamedModel {
+	var out []NamedModel
 	for _, f := range []struct {
 		family string
 		sizes  []Size
@@ -49,7 +49,7 @@ func Set() []Named {
 			if s.Depth > 0 {
 				name += fmt.Sprintf("-d%d", s.Depth)
 			}
-			out = append(out, Named{fmt.Sprintf("%s-w%g-r%d", name, s.Width, s.Resolution), f.family, s})
+			out = append(out, NamedModel{fmt.Sprintf("%s-w%g-r%d", name, s.Width, s.Resolution), f.family, s})
 		}
 	}
 	return out
