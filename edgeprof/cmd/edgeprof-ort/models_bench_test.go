@@ -28,7 +28,7 @@ func BenchmarkModelsInGo(b *testing.B) {
 				b.Skip(err)
 			}
 			defer loaded.Close()
-			inputs := collection.Inputs(loaded.Inputs())
+			inputs := collection.RandomInputs(loaded.Inputs())
 			spent := func(s runtime.Session) float64 {
 				start := processTime(b)
 				if _, err := s.Run(b.Context(), inputs); err != nil {

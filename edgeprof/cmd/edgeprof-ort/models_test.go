@@ -85,7 +85,7 @@ func TestRealModelsInGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer loaded.Close()
-			inputs := collection.Inputs(loaded.Inputs())
+			inputs := collection.RandomInputs(loaded.Inputs())
 			want, err := loaded.Run(t.Context(), inputs)
 			if err != nil {
 				t.Fatal(err)
@@ -164,7 +164,7 @@ func TestRealModels(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer loaded.Close()
-			shapes, err := loaded.(*session).Shapes(t.Context(), collection.Inputs(loaded.Inputs()))
+			shapes, err := loaded.(*session).Shapes(t.Context(), collection.RandomInputs(loaded.Inputs()))
 			if err != nil || len(shapes) == 0 {
 				t.Fatal(len(shapes), err)
 			}

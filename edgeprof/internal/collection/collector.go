@@ -185,7 +185,7 @@ func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool)
 		return err
 	}
 	defer session.Close()
-	inputs := Inputs(session.Inputs())
+	inputs := RandomInputs(session.Inputs())
 	warm, err := session.Time(ctx, inputs, 1+max(1, r.job.Warmup))
 	if err != nil {
 		return err

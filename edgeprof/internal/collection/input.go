@@ -20,8 +20,8 @@ import (
 // ErrImage is returned for images that cannot be a model's input.
 var ErrImage = errors.New("unusable image")
 
-// Inputs are random values in [0, 1) of the given shapes, the same each time.
-func Inputs(shapes map[string][]int64) map[string]runtime.Tensor {
+// RandomInputs are random values in [0, 1) of the given shapes, the same each time.
+func RandomInputs(shapes map[string][]int64) map[string]runtime.Tensor {
 	inputs := map[string]runtime.Tensor{}
 	for name, shape := range shapes {
 		rng := rand.New(rand.NewPCG(1, uint64(len(name))))
@@ -38,9 +38,9 @@ func Inputs(shapes map[string][]int64) map[string]runtime.Tensor {
 	return inputs
 }
 
-// Images lists the .jpg, .jpeg, .png and .gif files below a folder, in order.
+// ListImages lists the .jpg, .jpeg, .png and .gif files below a folder, in order.
 // The error matches [ErrImage] when there are none.
-func Images(dir string) ([]string, error) {
+func ListImages(dir string) ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif"}, strings.ToLower(filepath.Ext(path))) {
