@@ -136,8 +136,8 @@ func (t *Table) Chips() []string {
 	return chips
 }
 
-// Without is the table without some chips.
-func (t *Table) Without(chips ...string) *Table {
+// WithoutChips is the table without some chips.
+func (t *Table) WithoutChips(chips ...string) *Table {
 	out := &Table{Models: t.Models, Graphs: t.Graphs}
 	for _, c := range t.Configs {
 		if !slices.Contains(chips, c.Chip) {
@@ -147,8 +147,8 @@ func (t *Table) Without(chips ...string) *Table {
 	return out
 }
 
-// Int8 says that a model's weights and sums are whole numbers: these are judged
+// IsInt8 says that a model's weights and sums are whole numbers: these are judged
 // apart.
-func Int8(model string) bool {
+func IsInt8(model string) bool {
 	return strings.HasSuffix(model, "_int8") || strings.HasSuffix(model, "-int8")
 }
