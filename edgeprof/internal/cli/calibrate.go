@@ -177,7 +177,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err != nil {
 		return nil, err
 	}
-	if felt := here.Load.Felt; felt != nil && *felt > 0.5 {
+	if felt := here.Load.ProbedTasks; felt != nil && *felt > 0.5 {
 		env.Log.Warnf("other work uses %.1f processors: waiting time is subtracted, but the rates are less certain than on an idle machine", *felt)
 	}
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {

@@ -124,7 +124,7 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 		return err
 	}
 	s.at.Guarded = s.settings.Token() != ""
-	s.settings.Devices = &device.Recent{Source: source, MaxAge: time.Duration(s.with.Refresh), Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
+	s.settings.Devices = &device.CachedSource{Source: source, MaxAge: time.Duration(s.with.Refresh), Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
 	s.settings.Now = time.Now
 	s.settings.Load = s.load
 	record.Check()

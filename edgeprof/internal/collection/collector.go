@@ -238,7 +238,7 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 		}
 	}
 	row.StressCores, row.LoadPercent = measurement.NumberCell(cores), measurement.NumberCell(percent)
-	d, err := r.Host.During(ctx, func(ctx context.Context) error {
+	d, err := r.Host.MeasureDuring(ctx, func(ctx context.Context) error {
 		row.Start = r.now()
 		timed, err := session.Time(ctx, inputs, burst)
 		if err != nil {
@@ -273,7 +273,7 @@ func (r *run) describe(a *onnx.Analysis) error {
 	if err != nil {
 		return err
 	}
-	d, err := r.Host.During(context.Background(), func(context.Context) error { return nil })
+	d, err := r.Host.MeasureDuring(context.Background(), func(context.Context) error { return nil })
 	if err != nil {
 		return err
 	}

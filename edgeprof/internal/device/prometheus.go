@@ -29,8 +29,8 @@ type Prometheus struct {
 	// MaxAge is the oldest sample that counts; 0 means 1 minute. It is at least two and
 	// a half scrape intervals.
 	MaxAge time.Duration
-	// Known is the time for which a silent node is still listed as excluded; 0 means 1 hour.
-	Known time.Duration
+	// ForgetAfter is the time for which a silent node is still listed as excluded; 0 means 1 hour.
+	ForgetAfter time.Duration
 	// Timeout bounds all queries together; 0 means 5 seconds.
 	Timeout time.Duration
 	// MaxBytes bounds one answer; 0 means 8 MiB.
@@ -88,7 +88,7 @@ func (s Prometheus) expressions(windows []time.Duration) [3]string {
 			[2]string{maxHertz, "max " + by + "(node_cpu_frequency_max_hertz)"},
 		),
 		join(
-			[2]string{known, "last_over_time(char_node_device_model[" + promDuration(cmp.Or(s.Known, time.Hour)) + "])"},
+			[2]string{known, "last_over_time(char_node_device_model[" + promDuration(cmp.Or(s.ForgetAfter, time.Hour)) + "])"},
 			[2]string{ageSeconds, "time() - timestamp(char_node_device_model)"},
 			[2]string{memoryTotal, "char_node_ram_total_bytes"},
 			[2]string{architecture, "char_node_cpu_total_cores"},
@@ -109,7 +109,7 @@ const idleSeries = `node_cpu_seconds_total{mode="idle"}`
 
 // Devices asks for all nodes. The error matches [ErrUnreachable], [ErrTimeout]
 // or [ErrAnswer].
-func (s Prometheus) Devices(ctx context.Context) ([]Device, []Excluded, error) {
+func (s Prometheus) Devices(ctx context.Context) ([]Device, []Exclusion, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
 	type result struct {
@@ -209,7 +209,7 @@ func number(v float64) float64 {
 }
 
 // assemble joins node_exporter's rows to the agents' nodes.
-func (s Prometheus) assemble(nodes map[string]*node, rows []sample, maxAge time.Duration) (devices []Device, excluded []Excluded) {
+func (s Prometheus) assemble(nodes map[string]*node, rows []sample, maxAge time.Duration) (devices []Device, excluded []Exclusion) {
 	owners := s.owners(nodes, rows)
 	orphans := map[string]bool{}
 	for _, row := range rows {
@@ -224,16 +224,16 @@ func (s Prometheus) assemble(nodes map[string]*node, rows []sample, maxAge time.
 	}
 	for name, n := range nodes {
 		if err := n.complete(maxAge); err != nil {
-			excluded = append(excluded, Excluded{Node: name, Reason: err.Error()})
+			excluded = append(excluded, Exclusion{Node: name, Reason: err.Error()})
 			continue
 		}
 		devices = append(devices, n.device)
 	}
 	for instance := range orphans {
-		excluded = append(excluded, Excluded{Node: instance, Reason: "no agent says what it is (char_node_device_model)"})
+		excluded = append(excluded, Exclusion{Node: instance, Reason: "no agent says what it is (char_node_device_model)"})
 	}
 	slices.SortFunc(devices, func(a, b Device) int { return strings.Compare(a.Node, b.Node) })
-	slices.SortFunc(excluded, func(a, b Excluded) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortFunc(excluded, func(a, b Exclusion) int { return strings.Compare(a.Node, b.Node) })
 	return devices, excluded
 }
 

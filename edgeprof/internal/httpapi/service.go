@@ -33,7 +33,7 @@ type Loaded struct {
 // Settings of a service. Devices, Load and Now are needed; the rest has
 // defaults.
 type Settings struct {
-	Devices *device.Recent
+	Devices *device.CachedSource
 	// Load reads the model, at the start and at every [Service.Reload].
 	Load func(context.Context) (*Loaded, error)
 	Now  func() time.Time
@@ -253,7 +253,7 @@ func (m *modelInfo) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(devicesDesc, float64(len(b.reading.Devices)), "ranked")
 	gauge(devicesDesc, float64(len(b.reading.Excluded)), "excluded")
-	age := m.service.Now().Sub(b.reading.At).Seconds()
+	age := m.service.Now().Sub(b.reading.Time).Seconds()
 	for _, d := range b.reading.Devices {
 		gauge(ageDesc, age, d.Node)
 	}

@@ -36,11 +36,11 @@ import (
 type source struct {
 	mutex    sync.Mutex
 	devices  []device.Device
-	excluded []device.Excluded
+	excluded []device.Exclusion
 	err      error
 }
 
-func (s *source) Devices(context.Context) ([]device.Device, []device.Excluded, error) {
+func (s *source) Devices(context.Context) ([]device.Device, []device.Exclusion, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.devices, s.excluded, s.err
@@ -51,7 +51,7 @@ func two() *source {
 	pi := device.Device{Node: "rpi-1", Class: "Computer", Model: "Raspberry Pi 4B", UUID: "4e849968-21fc-11ed-a346-204ef6b52cc7", Cores: 4, Load: device.Load{CPUPercent: 20}}
 	busy := pi
 	busy.Node, busy.UUID, busy.Load.CPUPercent = "rpi-2", "other", 100
-	return &source{devices: []device.Device{pi, busy}, excluded: []device.Excluded{{Node: "rpi-3", Reason: "no data from its agent"}}}
+	return &source{devices: []device.Device{pi, busy}, excluded: []device.Exclusion{{Node: "rpi-3", Reason: "no data from its agent"}}}
 }
 
 // rates are easy to think about.
@@ -93,7 +93,7 @@ func newRig(t testing.TB, change func(*Settings)) *rig {
 	loaded := load(t)
 	src := two()
 	s := Settings{
-		Devices: &device.Recent{Source: src, Now: time.Now}, Now: time.Now, Folder: t.TempDir(),
+		Devices: &device.CachedSource{Source: src, Now: time.Now}, Now: time.Now, Folder: t.TempDir(),
 		Load: func(context.Context) (*Loaded, error) { return loaded, nil },
 	}
 	if change != nil {
@@ -179,8 +179,8 @@ func TestTheManualsExample(t *testing.T) {
 			Low     *float64 `json:"low"`
 			High    *float64 `json:"high"`
 		} `json:"profiling_candidates"`
-		Excluded []device.Excluded `json:"profiling_excluded"`
-		Warnings []string          `json:"profiling_warnings"`
+		Excluded []device.Exclusion `json:"profiling_excluded"`
+		Warnings []string           `json:"profiling_warnings"`
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &all); err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func TestOwnCalibration(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Candidates) != 2 || got.Candidates[0].Node != "z" || len(got.Excluded) != 2 || (got.Excluded[0] != device.Excluded{Node: "rpi-1", Reason: "open " + missing + ": no such file or directory"}) {
+		if len(got.Candidates) != 2 || got.Candidates[0].Node != "z" || len(got.Excluded) != 2 || (got.Excluded[0] != device.Exclusion{Node: "rpi-1", Reason: "open " + missing + ": no such file or directory"}) {
 			t.Errorf("%+v", got.Ranking)
 		}
 	}
@@ -665,7 +665,7 @@ func TestRate(t *testing.T) {
 // stuck is a model that panics.
 type stuck struct{ prediction.Predictor }
 
-func (stuck) On(context.Context, []device.Device, []device.Excluded) prediction.Fleet { panic("boom") }
+func (stuck) On(context.Context, []device.Device, []device.Exclusion) prediction.Fleet { panic("boom") }
 
 func TestPanic(t *testing.T) {
 	var seen access.Request

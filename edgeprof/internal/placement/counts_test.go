@@ -49,7 +49,7 @@ func TestTheManualsExample(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	a := r.Answer(fastest)
-	a.Candidates, a.Excluded, a.Warnings = []Candidate{}, []device.Excluded{{Node: "<é>"}}, []string{"<é>", "2\""}
+	a.Candidates, a.Excluded, a.Warnings = []Candidate{}, []device.Exclusion{{Node: "<é>"}}, []string{"<é>", "2\""}
 	for _, part := range []string{
 		"},\n  \"profiling_candidates\": [],\n  \"profiling_excluded\": [\n    {\n      \"node\": \"<é>\",", "\n  },\n  \"profiling_warnings\": [\n    \"<é>\",\n    \"2\\\"\"\n  ],\n  \"status\"",
 	} {

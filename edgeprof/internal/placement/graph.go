@@ -38,7 +38,7 @@ func reasons(p *profiler.Prediction, d *device.Device) []string {
 		out = append(out, fmt.Sprintf("%.0f %% of the time in %s operators", 100*p.Shares[0].Part, p.Shares[0].Class))
 	}
 	if p.Slowdown > 1 {
-		return append(out, fmt.Sprintf("slowed %.2f times: %.1f running or waiting tasks on %d cores, CPU load %.0f %%", p.Slowdown, d.Load.Others(d.Cores), d.Cores, d.Load.CPUPercent))
+		return append(out, fmt.Sprintf("slowed %.2f times: %.1f running or waiting tasks on %d cores, CPU load %.0f %%", p.Slowdown, d.Load.Competitors(d.Cores), d.Cores, d.Load.CPUPercent))
 	}
 	return append(out, fmt.Sprintf("a core is free at a CPU load of %.0f %%", d.Load.CPUPercent))
 }

@@ -82,9 +82,9 @@ func (c *Candidate) UnmarshalJSON(data []byte) error {
 // Ranking is all devices: those that can run the model, the fastest first, and
 // those that cannot.
 type Ranking struct {
-	Candidates []Candidate       `json:"candidates"`
-	Excluded   []device.Excluded `json:"excluded"`
-	Warnings   []string          `json:"warnings"`
+	Candidates []Candidate        `json:"candidates"`
+	Excluded   []device.Exclusion `json:"excluded"`
+	Warnings   []string           `json:"warnings"`
 }
 
 // Estimate is a model's time on one device.
@@ -101,12 +101,12 @@ type Estimate struct {
 type Estimator func(i int) (Estimate, error)
 
 // Rank orders devices by their estimates. The error matches [ErrNoDevice].
-func Rank(devices []device.Device, excluded []device.Excluded, estimate Estimator) (*Ranking, error) {
-	r := &Ranking{Candidates: []Candidate{}, Excluded: append([]device.Excluded{}, excluded...), Warnings: []string{}}
+func Rank(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (*Ranking, error) {
+	r := &Ranking{Candidates: []Candidate{}, Excluded: append([]device.Exclusion{}, excluded...), Warnings: []string{}}
 	for i := range devices {
 		e, err := estimate(i)
 		if err != nil {
-			r.Excluded = append(r.Excluded, device.Excluded{Node: devices[i].Node, Reason: err.Error()})
+			r.Excluded = append(r.Excluded, device.Exclusion{Node: devices[i].Node, Reason: err.Error()})
 			continue
 		}
 		r.Candidates = append(r.Candidates, candidate(&devices[i], &e))
@@ -120,13 +120,13 @@ func Rank(devices []device.Device, excluded []device.Excluded, estimate Estimato
 }
 
 // Fastest is the first of [Rank]'s candidates, found in one walk.
-func Fastest(devices []device.Device, excluded []device.Excluded, estimate Estimator) (Candidate, error) {
+func Fastest(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (Candidate, error) {
 	var best Candidate
 	found := false
 	for i := range devices {
 		e, err := estimate(i)
 		if err != nil {
-			excluded = append(slices.Clip(excluded), device.Excluded{Node: devices[i].Node, Reason: err.Error()})
+			excluded = append(slices.Clip(excluded), device.Exclusion{Node: devices[i].Node, Reason: err.Error()})
 			continue
 		}
 		if c := candidate(&devices[i], &e); !found || order(c, best) < 0 {
@@ -190,7 +190,7 @@ func (r *Ranking) warn(warnings []error) {
 }
 
 // none returns the error of a ranking without devices.
-func none(excluded []device.Excluded) error {
+func none(excluded []device.Exclusion) error {
 	if len(excluded) == 0 {
 		return fmt.Errorf("%w: the source lists no devices", ErrNoDevice)
 	}

@@ -51,7 +51,7 @@ func (r *Ranking) after(taken map[string]*room) error {
 		switch {
 		case at == nil:
 		case c.free > 0 && at.bytes+c.need > c.free:
-			r.Excluded = append(r.Excluded, device.Excluded{Node: c.Node, Reason: fmt.Sprintf("the model needs %d bytes of memory; %d are free, of which other models take %d", c.need, c.free, at.bytes)})
+			r.Excluded = append(r.Excluded, device.Exclusion{Node: c.Node, Reason: fmt.Sprintf("the model needs %d bytes of memory; %d are free, of which other models take %d", c.need, c.free, at.bytes)})
 			continue
 		default:
 			c.Wait = at.seconds

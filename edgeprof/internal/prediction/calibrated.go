@@ -75,7 +75,7 @@ type calibratedFleet struct {
 	foreign  []string // warnings of devices that were not calibrated
 	devices  []device.Device
 	machines []machine // of each device
-	excluded []device.Excluded
+	excluded []device.Exclusion
 }
 
 type machine struct {
@@ -86,7 +86,7 @@ type machine struct {
 }
 
 // On finds each device's rates and how much slower it is.
-func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded []device.Excluded) Fleet {
+func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded []device.Exclusion) Fleet {
 	fleet := &calibratedFleet{excluded: slices.Clone(excluded)}
 	used := map[*profiler.Calibration]*law{}
 	m.mutex.Lock()
@@ -102,7 +102,7 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 			factor, judged, err = placement.Slower(rates, d)
 		}
 		if err != nil {
-			fleet.excluded = append(fleet.excluded, device.Excluded{Node: d.Node, Reason: err.Error()})
+			fleet.excluded = append(fleet.excluded, device.Exclusion{Node: d.Node, Reason: err.Error()})
 			continue
 		}
 		if used[rates] == nil {
@@ -119,7 +119,7 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 		fleet.machines = append(fleet.machines, machine{rates, used[rates], factor, rates.Away(&d)})
 	}
 	m.laws = used
-	slices.SortStableFunc(fleet.excluded, func(a, b device.Excluded) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortStableFunc(fleet.excluded, func(a, b device.Exclusion) int { return strings.Compare(a.Node, b.Node) })
 	return fleet
 }
 

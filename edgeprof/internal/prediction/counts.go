@@ -27,14 +27,14 @@ func (m Counts) Facts() Facts {
 }
 
 // On binds the model to devices.
-func (m Counts) On(_ context.Context, devices []device.Device, excluded []device.Excluded) Fleet {
+func (m Counts) On(_ context.Context, devices []device.Device, excluded []device.Exclusion) Fleet {
 	return countsFleet{m.trained, devices, excluded}
 }
 
 type countsFleet struct {
 	trained  *profiler.Model
 	devices  []device.Device
-	excluded []device.Excluded
+	excluded []device.Exclusion
 }
 
 // Rank uses the counts of the graph.

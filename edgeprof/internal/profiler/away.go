@@ -40,12 +40,12 @@ func (c *Calibration) Away(d *device.Device) Away {
 	if clocks {
 		factor = f.MaxMHz / d.MaxMHz
 	}
-	here, ok := device.Cost(f.Processor, f.Device)
-	there, known := d.Cost()
+	here, ok := device.CoreCost(f.Processor, f.Device)
+	there, known := d.CoreCost()
 	alike := d.Model != "" && d.Model == f.Device && !otherVectors(d, f)
 	named := f.Shipped || f.OtherProducts() // alike by name alone
 	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks && !(alike && named)}]}
-	if core := device.Core(d.Processor, d.Model); clocks && (alike && !named || core != "" && core == device.Core(f.Processor, f.Device)) {
+	if core := device.FastestCore(d.Processor, d.Model); clocks && (alike && !named || core != "" && core == device.FastestCore(f.Processor, f.Device)) {
 		a.Spread = sameCore
 		return a
 	}
@@ -83,7 +83,7 @@ func (a Away) warning(node, calibrated string) error {
 // otherVectors reports whether a device's vectors have another width than those of the
 // processor that was measured.
 func otherVectors(d *device.Device, f *Facts) bool {
-	there, here := device.Vector(d.Processor), device.Vector(f.Processor)
+	there, here := device.VectorWidth(d.Processor), device.VectorWidth(f.Processor)
 	return there > 0 && here > 0 && there != here
 }
 
