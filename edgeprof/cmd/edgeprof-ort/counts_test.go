@@ -38,7 +38,7 @@ func TestRealCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := placement.CountsOf(a)
+		c, err := placement.NewCounts(a)
 		if err != nil {
 			t.Fatal(err)
 		}

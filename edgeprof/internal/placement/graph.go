@@ -9,10 +9,10 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime/native"
 )
 
-// Graph estimates a model whose graph is known, operator by operator, with the
+// GraphEstimator estimates a model whose graph is known, operator by operator, with the
 // calibration of each device. A device whose free memory cannot hold the model, or whose
 // runtime cannot run it, is an error of the estimator. The error matches [onnx.ErrGraph].
-func Graph(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibration) (Estimator, error) {
+func GraphEstimator(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibration) (Estimator, error) {
 	counts, err := a.Characteristics()
 	if err != nil {
 		return nil, err

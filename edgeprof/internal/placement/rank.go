@@ -119,8 +119,8 @@ func Rank(devices []device.Device, excluded []device.Exclusion, estimate Estimat
 	return r, nil
 }
 
-// Fastest is the first of [Rank]'s candidates, found in one walk.
-func Fastest(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (Candidate, error) {
+// FindFastest is the first of [Rank]'s candidates, found in one walk.
+func FindFastest(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (Candidate, error) {
 	var best Candidate
 	found := false
 	for i := range devices {
@@ -146,20 +146,20 @@ func candidate(d *device.Device, e *Estimate) Candidate {
 	}
 }
 
-// Done returns the end of the model's first inference, after those placed before it, in
+// FinishTime returns the end of the model's first inference, after those placed before it, in
 // seconds.
-func (c *Candidate) Done() float64 { return c.Wait + c.Seconds.Value }
+func (c *Candidate) FinishTime() float64 { return c.Wait + c.Seconds.Value }
 
 // order is by time, then by name. A time that is only known to be above something comes
 // last.
 func order(x, y Candidate) int {
 	open := func(c Candidate) int {
-		if c.AtLeast() {
+		if c.IsLowerBound() {
 			return 1
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(open(x), open(y)), cmp.Compare(x.Done(), y.Done()), strings.Compare(x.Node, y.Node))
+	return cmp.Or(cmp.Compare(open(x), open(y)), cmp.Compare(x.FinishTime(), y.FinishTime()), strings.Compare(x.Node, y.Node))
 }
 
 // Ties numbers the candidates from 1. A candidate whose interval overlaps that of the
@@ -177,8 +177,8 @@ func (r *Ranking) Ties() []int {
 	return places
 }
 
-// AtLeast reports whether the time has a lower bound only.
-func (c *Candidate) AtLeast() bool { return c.Seconds.Low > 0 && math.IsInf(c.Seconds.High, 1) }
+// IsLowerBound reports whether the time has a lower bound only.
+func (c *Candidate) IsLowerBound() bool { return c.Seconds.Low > 0 && math.IsInf(c.Seconds.High, 1) }
 
 // warn adds each warning once.
 func (r *Ranking) warn(warnings []error) {

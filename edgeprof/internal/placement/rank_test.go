@@ -103,12 +103,12 @@ func TestTies(t *testing.T) {
 
 // rank is a model's ranking, whose first is the fastest.
 func rank(a *onnx.Analysis, devices []device.Device, excluded []device.Exclusion, rates []*profiler.Calibration) (*Ranking, error) {
-	estimate, err := Graph(a, devices, rates)
+	estimate, err := GraphEstimator(a, devices, rates)
 	if err != nil {
 		return nil, err
 	}
 	r, err := Rank(devices, excluded, estimate)
-	first, firstErr := Fastest(devices, excluded, estimate)
+	first, firstErr := FindFastest(devices, excluded, estimate)
 	if (err == nil) != (firstErr == nil) || err == nil && !reflect.DeepEqual(first, r.Candidates[0]) {
 		return r, fmt.Errorf("fastest is %+v (%v), ranked first %+v (%v)", first, firstErr, r.Candidates, err)
 	}

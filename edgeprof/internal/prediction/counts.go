@@ -39,7 +39,7 @@ type countsFleet struct {
 
 // Rank uses the counts of the graph.
 func (f countsFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
-	c, err := placement.CountsOf(a)
+	c, err := placement.NewCounts(a)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (f countsFleet) Profile(c placement.Counts) (*placement.Ranking, error) {
 
 // Fastest returns the first of Profile's candidates.
 func (f countsFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
-	return placement.Fastest(f.devices, f.excluded, f.estimate(c))
+	return placement.FindFastest(f.devices, f.excluded, f.estimate(c))
 }
 
 // Warnings returns the warnings of the ranking.
