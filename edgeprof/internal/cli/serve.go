@@ -139,7 +139,7 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 }
 
 // load reads the model from its file, or returns the built-in one.
-func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
+func (s *serving) load(ctx context.Context) (*httpapi.LoadedModel, error) {
 	if path, err := calibrationPath(s.model); err == nil {
 		now := prediction.StampOf(path) // before the file is read, to notice a change while reading
 		s.read.Store(&now)
@@ -153,7 +153,7 @@ func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(path, "built-in rates"), err)
 	}
-	return &httpapi.Loaded{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
+	return &httpapi.LoadedModel{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
 }
 
 // reload reads the model again on SIGHUP and when its file changes.

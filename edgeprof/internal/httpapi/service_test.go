@@ -72,13 +72,13 @@ var calibrated = sync.OnceValues(func() (*prediction.Calibrated, error) {
 	return m, m.Fit(context.Background())
 })
 
-func load(t testing.TB) *Loaded {
+func load(t testing.TB) *LoadedModel {
 	t.Helper()
 	m, err := calibrated()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Loaded{Model: m, SHA256: "abc"}
+	return &LoadedModel{Model: m, SHA256: "abc"}
 }
 
 // rig is a service that a test talks to.
@@ -94,7 +94,7 @@ func newRig(t testing.TB, change func(*Settings)) *rig {
 	src := two()
 	s := Settings{
 		Devices: &device.CachedSource{Source: src, Now: time.Now}, Now: time.Now, Folder: t.TempDir(),
-		Load: func(context.Context) (*Loaded, error) { return loaded, nil },
+		Load: func(context.Context) (*LoadedModel, error) { return loaded, nil },
 	}
 	if change != nil {
 		change(&s)
@@ -268,7 +268,7 @@ func TestOwnCalibration(t *testing.T) {
 		}
 		catalog := &prediction.Catalog{Builtin: func() (*profiler.Model, error) { return &profiler.Model{}, nil }}
 		m := prediction.NewCalibrated([]*profiler.Calibration{rates()}, catalog, "")
-		s.Load = func(context.Context) (*Loaded, error) { return &Loaded{Model: m}, nil }
+		s.Load = func(context.Context) (*LoadedModel, error) { return &LoadedModel{Model: m}, nil }
 	})
 	r.source.devices[0].Calibration = missing
 	r.source.devices = append(r.source.devices, device.Device{Node: "z", Cores: 1, Calibration: fast, Load: device.Load{CPUPercent: 100}})
@@ -671,7 +671,7 @@ func TestPanic(t *testing.T) {
 	var seen access.Request
 	r := newRig(t, func(s *Settings) {
 		s.Observe = func(a access.Request) { seen = a }
-		s.Load = func(context.Context) (*Loaded, error) { return &Loaded{Model: stuck{}}, nil }
+		s.Load = func(context.Context) (*LoadedModel, error) { return &LoadedModel{Model: stuck{}}, nil }
 	})
 	p := refused(t, r.profile(asked), 500, "internal", "request_id")
 	if strings.Contains(p.Detail, "boom") || seen.Err == nil || !strings.Contains(seen.Err.Error(), "boom") {
@@ -686,12 +686,12 @@ func TestReload(t *testing.T) {
 	base := load(t)
 	broken := errors.New("no such file")
 	r := newRig(t, func(s *Settings) {
-		s.Load = func(context.Context) (*Loaded, error) {
+		s.Load = func(context.Context) (*LoadedModel, error) {
 			n := number.Add(1)
 			if n == 2 {
 				return nil, broken
 			}
-			return &Loaded{Model: base.Model, SHA256: fmt.Sprint("model ", n)}, nil
+			return &LoadedModel{Model: base.Model, SHA256: fmt.Sprint("model ", n)}, nil
 		}
 	})
 	using := func() string {
@@ -726,7 +726,7 @@ func TestReload(t *testing.T) {
 	if w := r.ask(http.MethodGet, "/metrics", nil); !strings.Contains(w.Body.String(), `edgeprof_model_loads_total{result="failed"} 1`) {
 		t.Error("the failed load is not counted")
 	}
-	if _, err := New(Settings{Now: time.Now, Load: func(context.Context) (*Loaded, error) { return nil, broken }}); !errors.Is(err, broken) {
+	if _, err := New(Settings{Now: time.Now, Load: func(context.Context) (*LoadedModel, error) { return nil, broken }}); !errors.Is(err, broken) {
 		t.Errorf("a service without a model: %v", err)
 	}
 }
