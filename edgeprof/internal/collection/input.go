@@ -20,7 +20,7 @@ import (
 // ErrImage is returned for images that cannot be a model's input.
 var ErrImage = errors.New("unusable image")
 
-// RandomInputs are random values in [0, 1) of the given shapes, the same each time.
+// RandomInputs returns random values in [0, 1) of the given shapes, the same each time.
 func RandomInputs(shapes map[string][]int64) map[string]runtime.Tensor {
 	inputs := map[string]runtime.Tensor{}
 	for name, shape := range shapes {
@@ -38,7 +38,7 @@ func RandomInputs(shapes map[string][]int64) map[string]runtime.Tensor {
 	return inputs
 }
 
-// ListImages lists the .jpg, .jpeg, .png and .gif files below a folder, in order.
+// ListImages lists the .jpg, .jpeg, .png and .gif files below a directory, in order.
 // The error matches [ErrImage] when there are none.
 func ListImages(dir string) ([]string, error) {
 	var paths []string

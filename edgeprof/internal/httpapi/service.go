@@ -23,7 +23,7 @@ import (
 	"github.com/foretime/foretime/shared/record"
 )
 
-// LoadedModel is a model as it was read.
+// LoadedModel is a model with the file that it was read from.
 type LoadedModel struct {
 	Model  prediction.Predictor
 	SHA256 string // of its file, in hexadecimal

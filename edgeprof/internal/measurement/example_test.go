@@ -37,7 +37,7 @@ func Example() {
 
 // What ONNX Runtime makes of a LeNet: activations run inside the
 // kernels before them.
-func ExampleKernels() {
+func ExampleNewKernels() {
 	m, err := synth.New("lenet", synth.Size{})
 	if err != nil {
 		fmt.Println(err)

@@ -23,7 +23,7 @@ type Kernel struct {
 	P90     *float64 `dataset:"p90_seconds"`
 }
 
-// NewKernels are rows with what is known of kernels before they run.
+// NewKernels returns rows with the properties of kernels that are known before they run.
 func NewKernels(kernels []onnx.Kernel) []Kernel {
 	rows := make([]Kernel, len(kernels))
 	for i, k := range kernels {

@@ -95,7 +95,7 @@ func (d *Data) none() error {
 	return ErrNoRows
 }
 
-// WithSetting gives a row of the original collector what ours have: a setting,
+// WithSetting returns a row of the original collector with the columns that ours have: a setting,
 // the device type, and a family, by its model's name.
 func (r Row) WithSetting() Row {
 	if r.Setting == "" {

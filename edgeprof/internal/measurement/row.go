@@ -16,7 +16,7 @@ type Row struct {
 	Graph
 }
 
-// OriginalColumns are the columns of the original collector.
+// OriginalColumns holds the columns of the original collector.
 type OriginalColumns struct {
 	ConvLayers      *float64 `dataset:"conv_layers"`
 	Device          string   `dataset:"device,optional"` // raspberrypi, jetson or desktop
@@ -77,7 +77,7 @@ type Graph struct {
 	Depth          *float64 `dataset:"depth"`
 }
 
-// LeastSeconds is the shorter of the times, in seconds: other work only makes them longer.
+// LeastSeconds returns the shorter of the times, in seconds: other work only makes them longer.
 func (r *Row) LeastSeconds() float64 {
 	if r.Uncontended.Known {
 		return min(r.Time.Value, r.Uncontended.Value)
@@ -85,13 +85,13 @@ func (r *Row) LeastSeconds() float64 {
 	return r.Time.Value
 }
 
-// NumberCell is a value for a cell.
+// NumberCell returns a number as the value of a cell that may be empty.
 func NumberCell[T int | int64 | float64](v T) *float64 {
 	f := float64(v)
 	return &f
 }
 
-// NewRow is a row with the columns that follow from a model.
+// NewRow returns a row with the columns that follow from a model.
 func NewRow(c *onnx.Characteristics) Row {
 	return Row{
 		OriginalColumns: OriginalColumns{
@@ -121,7 +121,7 @@ func networkType(ops map[string]int) string {
 	return "Unknown Network Type"
 }
 
-// ModelFamily is a model's family by its name: the letters it begins with, and what
+// ModelFamily returns a model's family by its name: the letters it begins with, and what
 // belongs to them (mobilenetv2_w0.5 is a mobilenetv, resnet18 a resnet).
 func ModelFamily(name string) string {
 	name = strings.ToLower(name)

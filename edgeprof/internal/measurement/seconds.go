@@ -15,7 +15,7 @@ type Seconds struct {
 	Known bool
 }
 
-// NewSeconds is a time that is known.
+// NewSeconds returns a known time.
 func NewSeconds(seconds float64) Seconds { return Seconds{seconds, true} }
 
 // MarshalText writes a number of seconds.

@@ -27,11 +27,11 @@ type PowerLaw struct {
 	Convolutional, Other PowerFit
 	// Models is the number of models it was fitted to.
 	Models int
-	// MaxCounts is the most of each count among those models.
+	// MaxCounts has the largest of each count among those models.
 	MaxCounts Counts
 }
 
-// PowerFit are one law.
+// PowerFit is a fitted product of powers.
 type PowerFit struct {
 	// Exponents of one plus filters, parameters and input bytes: the counts that
 	// predict families which were left out best.
@@ -40,7 +40,7 @@ type PowerFit struct {
 	Factor float64
 	// Low and High are factors on a predicted time that bound the interval.
 	Low, High float64
-	// PredictionError is the median factor between the law and the calibration, of
+	// Error is the median factor between the law and the calibration, of
 	// families that were left out.
 	Error float64
 }
@@ -53,7 +53,7 @@ func (l *PowerLaw) powers(c Counts) *PowerFit {
 	return &l.Other
 }
 
-// PredictionError returns the law's error for a model with these counts; see [Powers].
+// PredictionError returns the law's error for a model with these counts; see [PowerFit].
 func (l *PowerLaw) PredictionError(c Counts) float64 { return l.powers(c).Error }
 
 // UnfamiliarCounts returns the names of counts far beyond those of the models that the law was
@@ -201,7 +201,7 @@ func calibrated(c *profiler.Calibration) device.Device {
 	return device.Device{UUID: c.Facts.UUID, Cores: max(1, c.Facts.Cores)}
 }
 
-// NewCounts are the counts of an analysed model.
+// NewCounts returns the counts of an analysed model.
 func NewCounts(a *onnx.Analysis) (Counts, error) {
 	c, err := a.Characteristics()
 	if err != nil {
@@ -219,7 +219,7 @@ func row(c Counts) [5]float64 {
 }
 
 // Predict is the time of one inference on the calibrated machine, idle. CountsOf counts
-// that are [Law.Outside] it is that of the largest that are not, without an
+// that are [PowerLaw.UnusableCounts] it is that of the largest that are not, without an
 // interval: it takes that long at least.
 func (l *PowerLaw) Predict(c Counts) uncertainty.Prediction {
 	far := l.UnusableCounts(c) != nil

@@ -119,7 +119,7 @@ func Rank(devices []device.Device, excluded []device.Exclusion, estimate Estimat
 	return r, nil
 }
 
-// FindFastest is the first of [Rank]'s candidates, found in one walk.
+// FindFastest returns the first of [Rank]'s candidates without sorting them.
 func FindFastest(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (Candidate, error) {
 	var best Candidate
 	found := false

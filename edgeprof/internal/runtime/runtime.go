@@ -24,7 +24,7 @@ type Tensor struct {
 	Data  []float32
 }
 
-// FromFloat16 is the number that 16 bits stand for (IEEE 754 binary16).
+// FromFloat16 returns the number that 16 bits encode (IEEE 754 binary16).
 func FromFloat16(bits uint16) float32 {
 	sign, exponent, fraction := bits>>15, int(bits>>10&31), float64(bits&1023)/1024
 	v := math.Ldexp(1+fraction, exponent-15)

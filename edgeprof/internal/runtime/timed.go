@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Timing are inferences made one after the other.
+// Timing holds the times of inferences made one after the other.
 type Timing struct {
 	Seconds []float64 `json:"seconds"` // of each, by the wall clock
 	// CPU is the processor time of the process meanwhile, and Waited how long its
@@ -30,7 +30,7 @@ func (t *Timing) CPUShare(threads int) float64 {
 	return t.CPU / (t.CPU + waited)
 }
 
-// UncontendedSeconds is the mean time of an inference, in seconds, less what it waited for
+// UncontendedSeconds returns the mean time of an inference, in seconds, less what it waited for
 // processors.
 func (t *Timing) UncontendedSeconds(threads int) float64 {
 	return t.wall() / float64(len(t.Seconds)) * t.CPUShare(threads)
@@ -63,7 +63,7 @@ func NewStopwatch(counted int) *Stopwatch {
 	return w
 }
 
-// Add notes the seconds that an inference took.
+// Add adds the seconds that an inference took.
 func (w *Stopwatch) Add(seconds float64) {
 	if !w.warm {
 		w.warm = true
@@ -73,7 +73,7 @@ func (w *Stopwatch) Add(seconds float64) {
 	w.timed.Seconds = append(w.timed.Seconds, seconds)
 }
 
-// Timing are the inferences.
+// Timing returns the times of the inferences.
 func (w *Stopwatch) Timing() Timing {
 	cpu, waited := processors()
 	return Timing{w.timed.Seconds, cpu - w.timed.CPU, max(0, waited-w.timed.Waited)}

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// NamedModel is one model of a [Set].
+// NamedModel is one model of the [TrainingSet].
 type NamedModel struct {
 	Name   string // of the file, without .onnx: resnet-d34-w0.5-r96
 	Family string
 	Size   Size
 }
 
-// TrainingSet is models of every family in four sizes, from tens of microseconds to
+// TrainingSet returns models of every family in four sizes, from tens of microseconds to
 // tenths of a second on one processor, and chains of operators: enough to train
 // a predictor on.
 func TrainingSet() []NamedModel {

@@ -78,7 +78,7 @@ func rest(c *Config, anchors []int) []int {
 	return slices.DeleteFunc(measured(c.Log), func(k int) bool { return slices.Contains(anchors, k) })
 }
 
-// ChooseAnchors picks the anchors of a configuration out of what it has, single
+// ChooseAnchors chooses the anchors of a configuration among its measurements, single
 // precision alone: those that leave the least doubt about the rest.
 func (j *JointDistribution) ChooseAnchors(ctx context.Context, c *Config, n int) ([]int, error) {
 	single := func(k int) bool { return !IsInt8(j.Models[k]) }

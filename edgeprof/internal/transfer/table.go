@@ -136,7 +136,7 @@ func (t *Table) Chips() []string {
 	return chips
 }
 
-// WithoutChips is the table without some chips.
+// WithoutChips returns the table without some chips.
 func (t *Table) WithoutChips(chips ...string) *Table {
 	out := &Table{Models: t.Models, Graphs: t.Graphs}
 	for _, c := range t.Configs {
@@ -147,7 +147,7 @@ func (t *Table) WithoutChips(chips ...string) *Table {
 	return out
 }
 
-// IsInt8 says that a model's weights and sums are whole numbers: these are judged
+// IsInt8 reports whether a model's weights and sums are integers: these are judged
 // apart.
 func IsInt8(model string) bool {
 	return strings.HasSuffix(model, "_int8") || strings.HasSuffix(model, "-int8")

@@ -2,10 +2,10 @@
 
 package native
 
-// ProductImplementation names what multiplies matrices.
+// ProductImplementation names the implementation of matrix products.
 const ProductImplementation = "gonum"
 
-// PackedThreshold is more multiplications than any product has.
+// PackedThreshold is above the multiplications of any product: none is packed.
 const PackedThreshold = 1 << 62
 
 type products struct{}

@@ -35,7 +35,7 @@ type Shaper interface {
 	Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error)
 }
 
-// LibrarySession is a session of a run time in a native library.
+// LibrarySession is a session of a runtime in a native library.
 type LibrarySession interface {
 	// Library returns the library's file, and its name with its version.
 	Library() (path, name string)
