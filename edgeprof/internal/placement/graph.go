@@ -9,9 +9,9 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime/native"
 )
 
-// GraphEstimator returns an estimator for a model whose graph is known, operator by operator, with the
-// calibration of each device. A device whose free memory cannot hold the model, or whose
-// runtime cannot run it, is an error of the estimator. The error matches [onnx.ErrGraph].
+// GraphEstimator returns an estimator for a model whose graph is known, operator by operator,
+// with the calibration of each device. A device with too little free memory for the model, or
+// whose runtime cannot run it, is an error of the estimator. The error matches [onnx.ErrGraph].
 func GraphEstimator(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibration) (Estimator, error) {
 	counts, err := a.Characteristics()
 	if err != nil {

@@ -37,7 +37,8 @@ type Scores struct {
 	CoverageInterval *uncertainty.Prediction `json:"coverage_interval,omitempty"`
 }
 
-// Evaluation holds the scores of predictions, separately for models in single precision and in int8.
+// Evaluation holds the scores of predictions, separately for models in single precision and in
+// int8.
 type Evaluation struct {
 	Chips          int `json:"chips"`
 	Configurations int `json:"configurations"`
