@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 )
 
-// BenchmarkModelsInGo is what people ship in both run times, one inference of each
+// BenchmarkModelsInGo is what people ship in both runtimes, one inference of each
 // in turn on one thread: the median ratio of their CPU times.
 func BenchmarkModelsInGo(b *testing.B) {
 	for _, tt := range wheels {

@@ -61,7 +61,7 @@ func installed(t testing.TB, wheel string) string {
 	return ""
 }
 
-// The Go run time runs most of the models, and says what ONNX Runtime says. Magika
+// The Go runtime runs most of the models, and says what ONNX Runtime says. Magika
 // computes variances as differences of sums, and some are nearly 0: what is left
 // there depends on the order of a sum.
 func TestRealModelsInGo(t *testing.T) {
@@ -111,7 +111,7 @@ func TestRealModelsInGo(t *testing.T) {
 	}
 }
 
-// inGo is a model in the Go run time.
+// inGo is a model in the Go runtime.
 func inGo(t testing.TB, path string, sizes map[string]int64) (runtime.Session, error) {
 	m, err := onnx.ReadFile(path)
 	if err != nil {

@@ -83,7 +83,7 @@ const profileSeconds = 20e-3
 const rampUp = 30 * time.Millisecond
 
 // Collect measures what is missing of a job. The error matches [ErrSetting],
-// [ErrColumns], is one of the model's or the run time's, or the context's.
+// [ErrColumns], is one of the model's or the runtime's, or the context's.
 func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
 	if err := job.Setting.Check(); err != nil {
 		return Summary{}, err

@@ -16,7 +16,7 @@ type Kernel struct {
 	onnx.Kernel
 	Runs int `dataset:"runs"`
 	// Seconds is the mean of the shorter half of the runs, which other work
-	// disturbed least, or the shortest in the Go runtime; nil where the run time did not show the kernel.
+	// disturbed least, or the shortest in the Go runtime; nil where the runtime did not show the kernel.
 	Seconds *float64 `dataset:"seconds"`
 	Min     *float64 `dataset:"min_seconds"`
 	P50     *float64 `dataset:"p50_seconds"`

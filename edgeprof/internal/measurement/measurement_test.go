@@ -65,7 +65,7 @@ func TestSetting(t *testing.T) {
 	}
 }
 
-func TestFamilyOf(t *testing.T) {
+func TestModelFamily(t *testing.T) {
 	for name, want := range map[string]string{"resnet18": "resnet", "VGG-16": "vgg", "mobilenetv2_w0.5": "mobilenetv", "": "", "7b": "7b", "lenet": "lenet"} {
 		if got := ModelFamily(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)

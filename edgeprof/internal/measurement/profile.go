@@ -27,7 +27,7 @@ func KernelRuns(kernels []onnx.Kernel, profiles []runtime.Profile) [][]float64 {
 }
 
 // KernelTimes is the time of each kernel in one profiled inference. A kernel
-// that the run time made itself (it brings tensors into another order) counts to
+// that the runtime made itself (it brings tensors into another order) counts to
 // the one it serves: the one before when it handles an output, else the one
 // after. A kernel that the profile does not show has no time: 0.
 func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {

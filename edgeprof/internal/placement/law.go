@@ -213,14 +213,14 @@ func NewCounts(a *onnx.Analysis) (Counts, error) {
 	}, nil
 }
 
-// row is a sample's features: logarithms, and a constant of either sign.
+// row returns the features of a sample: logarithms, and a constant of either sign.
 func row(c Counts) [5]float64 {
 	return [5]float64{math.Log1p(float64(c.FilterDetails)), math.Log1p(float64(c.TotalParameters)), math.Log1p(float64(c.ModelInputSize)), 1, -1}
 }
 
-// Predict is the time of one inference on the calibrated machine, idle. CountsOf counts
-// that are [PowerLaw.UnusableCounts] it is that of the largest that are not, without an
-// interval: it takes that long at least.
+// Predict returns the time of one inference on the calibrated machine, idle. If the law cannot
+// use the counts ([PowerLaw.UnusableCounts]), it returns the time for the largest usable ones,
+// without an interval: the model takes at least that long.
 func (l *PowerLaw) Predict(c Counts) uncertainty.Prediction {
 	far := l.UnusableCounts(c) != nil
 	for i := range RequestFields {

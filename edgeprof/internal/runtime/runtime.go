@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Returned by run times.
+// Returned by runtimes.
 var (
-	// ErrUnsupported is returned when a run time cannot run a model: an
+	// ErrUnsupported is returned when a runtime cannot run a model: an
 	// operator, a data type or a shape it does not know.
 	ErrUnsupported = errors.New("unsupported model")
 	// ErrInput is returned when inputs do not fit the model.
 	ErrInput = errors.New("wrong input")
-	// ErrUnavailable is returned when a run time is not installed.
+	// ErrUnavailable is returned when a runtime is not installed.
 	ErrUnavailable = errors.New("runtime unavailable")
 )
 
@@ -67,7 +67,7 @@ type NodeTime struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Profile is one inference and the time of each node that it ran. A run time
+// Profile is one inference and the time of each node that it ran. A runtime
 // that joins nodes reports those that are left, under names of its own.
 type Profile struct {
 	Seconds float64    `json:"seconds"`

@@ -18,10 +18,10 @@ type Model struct {
 	Sizes   map[string]int64 `json:"sizes,omitempty"` // of named dimensions that the model leaves open
 	// Values holds the inputs that decide sizes within the model.
 	Values map[string][]float64 `json:"values,omitempty"`
-	// ProcessorTime has kernels timed by it, if the run time can: for one thread that
+	// ProcessorTime has kernels timed by it, if the runtime can: for one thread that
 	// may run all of the time.
 	ProcessorTime bool `json:"processor_time,omitempty"`
-	// Library is the run time's native library; "" lets the worker look for it.
+	// Library is the runtime's native library; "" lets the worker look for it.
 	Library string `json:"library,omitempty"`
 }
 
