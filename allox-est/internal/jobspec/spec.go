@@ -482,6 +482,6 @@ func (s *Spec) Lengths() (short, long int) {
 	return short, long
 }
 
-// mostStretch is the part of a job, 1 in so many epochs, that the long sample may
-// grow to so that it meets a named cost.
+// mostStretch bounds the length of the long sample when it is extended to contain a named cost:
+// to one in mostStretch epochs of the job.
 const mostStretch = 10

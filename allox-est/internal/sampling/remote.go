@@ -86,7 +86,7 @@ type Remote struct {
 	spec *jobspec.Spec
 	name string
 	argv []string
-	pool string // of machines that stand for one another; empty for a single one
+	pool string // of interchangeable machines; empty for a single one
 }
 
 // NewRemote returns a device of a job that names a machine; nil if it is here.

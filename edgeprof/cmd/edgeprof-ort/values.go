@@ -15,8 +15,8 @@ import (
 type input struct {
 	kind  onnx.DataType
 	shape []int64
-	// below bounds whole numbers: a given value in [0, 1) stands for that part of them, which
-	// makes random input valid.
+	// below bounds integers: a given value in [0, 1) is scaled to them, which makes random
+	// input valid.
 	below int64
 }
 

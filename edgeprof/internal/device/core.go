@@ -68,7 +68,7 @@ func VectorWidth(processor string) int {
 	return 0
 }
 
-// named are cores that their makers sell to others, and so stand in many chips.
+// named matches cores whose makers license them, so many chips have them.
 var named = regexp.MustCompile(`(?i)(cortex-[ax]\d+|neoverse[ -]\w\d)`)
 
 // FastestCore returns the fastest core in some names; "" if there is none.

@@ -126,7 +126,7 @@ func (o OpenDimension) String() string {
 	return fmt.Sprintf("%s:%d%s = %d%s", o.Input, o.Axis, name, o.Size, assumed)
 }
 
-// dimensions are the open ones, and what their names stand for.
+// dimensions holds the open dimensions and the sizes of their names.
 type dimensions struct {
 	sizes map[string]int64
 	open  []OpenDimension

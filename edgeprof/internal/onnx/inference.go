@@ -34,9 +34,9 @@ type common struct {
 	depth    int            // of bodies
 }
 
-// infer works out what it can of every tensor in a graph, forward and, if that leaves
-// shapes unknown, once more with those that the stated results imply. The order lists
-// the nodes so that each comes after those it needs.
+// infer infers the tensors of a graph as far as possible, forward and, if that leaves
+// shapes unknown, once more with those that the stated results imply. In the order of the
+// nodes each comes after those it needs.
 func infer(m *Model, s Settings) (*inference, error) {
 	in, err := inferWith(m, s, nil)
 	if err == nil && len(in.unshaped) > 0 {

@@ -240,5 +240,5 @@ func (n *Node) operator() string {
 }
 
 // RequiredTensors returns the tensors that the node reads, those of its inner graphs that come
-// from outside included; "" stands for an input that is left out.
+// from outside included; "" is an input that is left out.
 func (n *Node) RequiredTensors() []string { return needs(n) }

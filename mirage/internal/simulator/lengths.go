@@ -9,7 +9,7 @@ import (
 )
 
 // searchedJobs is the number of latest ended jobs that are searched for jobs of a kind: four
-// times those that are used of all users, so that a user with few jobs has some.
+// times those that are used of all users, because a single user has few among the latest.
 const searchedJobs = 4 * lengths.OfAll
 
 // kind selects the jobs of a user with a shape, or all jobs of the user if nodes is 0.

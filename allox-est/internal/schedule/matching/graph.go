@@ -275,7 +275,7 @@ func (g *graph) forget() {
 	}
 }
 
-// shift moves to each node of a path the job that comes to it.
+// shift moves each job on a path to the next node.
 func (p *Plan) shift(path []int) {
 	g := &p.graph
 	type step struct {

@@ -190,7 +190,7 @@ func (s site) checked(i int, kernel kernel, fits func(axis, v int) bool) kernel 
 	}
 }
 
-// reshape copies; 0 and -1 stand for what is left to say.
+// reshape copies. In the shape 0 keeps a size and -1 is the size that is left.
 func reshape(s site) (kernel, error) {
 	kernel, err := same(s)
 	shape := s.out(0)

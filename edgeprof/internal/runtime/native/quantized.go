@@ -55,7 +55,7 @@ func (q scaling) each(values, inner int, f func(from, to int, scale, zero float3
 	}
 }
 
-// real are the numbers that quantized ones stand for.
+// real converts quantized numbers.
 func (q scaling) real(x, y []float32, inner int) {
 	q.each(len(x), inner, func(from, to int, scale, zero float32) {
 		for i := from; i < to; i++ {

@@ -31,9 +31,9 @@ type step struct {
 	frees   []string // tensors that nobody needs after this step
 }
 
-// input holds the type and shape of one input of the model. Whole numbers and truth values are
-// float32 like all others: a given value in [0, 1) stands for that part of the numbers from 0
-// to below, which makes random input valid.
+// input holds the type and shape of one input of the model. Integers and booleans are float32
+// like all others: a given value in [0, 1) is scaled to the integers from 0 to below, which
+// makes random input valid.
 type input struct {
 	shape []int
 	kind  onnx.DataType
