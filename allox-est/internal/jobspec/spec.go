@@ -453,9 +453,9 @@ func (s *Spec) Hash(device string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Lengths returns the epochs of a short and of a long sample. They keep within a
-// budget that is given, and are equal where the job itself is shorter than the long one, or is so described. The long one is
-// stretched to meet every named cost, up to a tenth of the job.
+// Lengths returns the epochs of a short and of a long sample. They stay within a given
+// budget, and are equal if the job is shorter than the long one or its description says so.
+// The long one is extended to contain every named cost, up to a tenth of the job.
 func (s *Spec) Lengths() (short, long int) {
 	fractions, least := s.Sample.Fractions, s.Sample.MinEpochs
 	if len(fractions) == 0 {

@@ -138,8 +138,8 @@ func (r recordedRun) wall() (seconds float64) {
 }
 
 // handing bounds the time of handing tasks over to other threads, which a run with another
-// number of threads, or without the tool, does not show: that of a short task for each, and task.MaxOverhead for
-// each on the longest path, of which the span has a share.
+// number of threads, or without the tool, does not show: the time of a short task for each,
+// and task.MaxOverhead for each on the longest path, of which the span has a share.
 func (r recordedRun) handing() float64 {
 	work, span := 0.0, 0.0
 	for _, one := range r.rounds {

@@ -15,13 +15,13 @@ import (
 
 // JointDistribution is the distribution of the logarithms of all models' latencies over
 // configurations, and of the logarithm of their threads: normal, with heavy tails (Student's t)
-// if there are more configurations than models. Its mean and covariance come from the table; missing values are
-// found by regression on the rest, repeatedly (Little and Rubin, "Statistical Analysis with
-// Missing Data", section 4.2). The covariance is drawn toward a prior, more so the fewer
-// configurations there are: a part of each model's own, and a Gaussian process over the models'
-// graphs if these are known (Rasmussen and Williams, "Gaussian Processes for Machine Learning",
-// chapter 2). It is kept as its factors: a table of n models takes time and memory in
-// proportion to n.
+// if there are more configurations than models. Its mean and covariance come from the table;
+// missing values are found by regression on the rest, repeatedly (Little and Rubin, "Statistical
+// Analysis with Missing Data", section 4.2). The covariance is drawn toward a prior, more so
+// the fewer configurations there are: a part of each model's own, and a Gaussian process over
+// the models' graphs if these are known (Rasmussen and Williams, "Gaussian Processes for Machine
+// Learning", chapter 2). It is stored as its factors, so a table of n models takes time and
+// memory in proportion to n.
 type JointDistribution struct {
 	Models []string
 	mean   []float64
