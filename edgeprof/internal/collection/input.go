@@ -77,12 +77,12 @@ func loadImage(path string, inputs map[string]runtime.Tensor) (size int64, err e
 		if len(t.Shape) != 4 || t.Shape[1] != 3 && t.Shape[1] != 1 {
 			return 0, fmt.Errorf("%w: input %q has shape %v, want [N, 3 or 1, height, width]", ErrImage, name, t.Shape)
 		}
-		fill(t, picture)
+		fillImage(t, picture)
 	}
 	return info.Size(), nil
 }
 
-func fill(t runtime.Tensor, picture image.Image) {
+func fillImage(t runtime.Tensor, picture image.Image) {
 	channels, height, width := int(t.Shape[1]), int(t.Shape[2]), int(t.Shape[3])
 	bounds := picture.Bounds()
 	for n := range int(t.Shape[0]) {

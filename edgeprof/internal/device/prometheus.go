@@ -314,7 +314,7 @@ func (n *node) complete(maxAge time.Duration) error {
 		name, series string
 		age          float64
 		ok           bool
-	}{{"agent", "char_node_device_model", n.agentAge, len(n.agents) > 0}, {"node_exporter", idleSeries, n.seen[ageSeconds], has(n.seen, ageSeconds)}} {
+	}{{"agent", "char_node_device_model", n.agentAge, len(n.agents) > 0}, {"node_exporter", idleSeries, n.seen[ageSeconds], hasKey(n.seen, ageSeconds)}} {
 		if !part.ok && part.name == "node_exporter" && len(n.rivals) > 0 {
 			return fmt.Errorf("%d node_exporters report its host name: %s; name one of them %s in Prometheus", len(n.rivals), strings.Join(n.rivals, ", "), n.device.Node)
 		}
@@ -333,7 +333,7 @@ func (n *node) complete(maxAge time.Duration) error {
 	if load.CPUPercent, err = n.percent(busyPercent, "CPU load", idleSeries); err != nil {
 		return err
 	}
-	if has(n.seen, diskPercent) {
+	if hasKey(n.seen, diskPercent) {
 		used, err := n.percent(diskPercent, "disk usage", "node_filesystem_avail_bytes")
 		if err != nil {
 			return err
@@ -348,7 +348,7 @@ func (n *node) complete(maxAge time.Duration) error {
 	}
 	load.MemoryAvailableBytes = sizeOf(n.seen[memoryFree])
 	load.Load1, load.Running = number(n.seen[load1]), number(n.seen[running]-1) // but for the exporter
-	if has(n.seen, waiting) {
+	if hasKey(n.seen, waiting) {
 		share, err := n.percent(waiting, "share of waiting", "node_pressure_cpu_waiting_seconds_total")
 		if err != nil {
 			return err
@@ -358,7 +358,7 @@ func (n *node) complete(maxAge time.Duration) error {
 	return n.device.Check()
 }
 
-func has(m map[string]float64, key string) bool { _, ok := m[key]; return ok }
+func hasKey(m map[string]float64, key string) bool { _, ok := m[key]; return ok }
 
 // percent is a share; rates that Prometheus extrapolates may leave 0 to 100 by
 // a little.

@@ -111,9 +111,9 @@ func linearAttention(c *call) []TensorInfo {
 // linearAttentionWork updates a state of size by size for each head of the keys, twice by
 // the delta rules, and multiplies it by each query.
 func linearAttentionWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
-	q, okQ := headsOf(in.at(0), n.Int("q_num_heads", 0))
-	k, okK := headsOf(in.at(1), n.Int("kv_num_heads", 0))
-	v, okV := headsOf(in.at(2), n.Int("kv_num_heads", 0))
+	q, okQ := headsOf(in.input(0), n.Int("q_num_heads", 0))
+	k, okK := headsOf(in.input(1), n.Int("kv_num_heads", 0))
+	v, okV := headsOf(in.input(2), n.Int("kv_num_heads", 0))
 	if !okQ || !okK || !okV {
 		return ClassVector, nil
 	}
@@ -239,8 +239,8 @@ func groupQuerySides(n *Node, in inputs) (q heads, groups, steps, buffer int64, 
 		past = p[2]
 	}
 	steps = past + x[1]
-	if len(in) > 6 && len(in.at(6).Value) == 1 {
-		steps = in.at(6).Value[0]
+	if len(in) > 6 && len(in.input(6).Value) == 1 {
+		steps = in.input(6).Value[0]
 	}
 	return heads{x[0], count, x[1], size}, groups, steps, max(past, steps), true
 }

@@ -95,7 +95,7 @@ func Analyze(m *Model, s Settings) (*Analysis, error) {
 // come in one inference.
 func (a *Analysis) costs(f func(c *Cost, times int64)) {
 	for i := range a.Costs {
-		a.Costs[i].each(1, f)
+		a.Costs[i].walk(1, f)
 	}
 }
 

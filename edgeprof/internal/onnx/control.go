@@ -31,7 +31,7 @@ type body struct {
 func (b *body) sum(of func(c *Cost) int64) int64 {
 	sum := int64(0)
 	for i := range b.costs {
-		b.costs[i].each(1, func(c *Cost, times int64) { sum += of(c) * times })
+		b.costs[i].walk(1, func(c *Cost, times int64) { sum += of(c) * times })
 	}
 	return sum
 }

@@ -111,7 +111,7 @@ type OpenDimension struct {
 }
 
 // Key returns the name that sets the dimension: its own, or INPUT:AXIS.
-func (o OpenDimension) Key() string { return cmp.Or(o.Name, at(o.Input, o.Axis)) }
+func (o OpenDimension) Key() string { return cmp.Or(o.Name, axisKey(o.Input, o.Axis)) }
 
 // String names the dimension and its size: x:0 (batch) = 4, or 1 assumed.
 func (o OpenDimension) String() string {
@@ -135,8 +135,8 @@ type dimensions struct {
 	used  map[string]bool
 }
 
-// at is the key of an axis.
-func at(input string, axis int) string { return fmt.Sprintf("%s:%d", input, axis) }
+// axisKey returns the key of an axis.
+func axisKey(input string, axis int) string { return fmt.Sprintf("%s:%d", input, axis) }
 
 // newDimensions finds the open dimensions of the inputs. Those of one name have
 // one size.
@@ -152,7 +152,7 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 				o.Name = ""
 			}
 			o.assume(v, picture)
-			for _, key := range []string{o.Name, at(v.Name, i)} {
+			for _, key := range []string{o.Name, axisKey(v.Name, i)} {
 				if size, ok := sizes[key]; ok && key != "" {
 					o.Size, o.Given, d.used[key] = size, true, true
 				}

@@ -139,7 +139,7 @@ func labelsAndScores(c *call) []TensorInfo {
 }
 
 func linearScoresWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
-	rows, _, ok := rowsOf(in.at(0))
+	rows, _, ok := rowsOf(in.input(0))
 	if !ok {
 		return ClassDense, nil
 	}
@@ -148,7 +148,7 @@ func linearScoresWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 
 // vectorsWork counts the products of each row with each support vector.
 func vectorsWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
-	rows, _, ok := rowsOf(in.at(0))
+	rows, _, ok := rowsOf(in.input(0))
 	if !ok {
 		return ClassDense, nil
 	}
@@ -161,7 +161,7 @@ const treeStepBytes = 32
 // treeReads counts the bytes read on the way down each tree for each row, in balanced trees of
 // equal size.
 func treeReads(n *Node, in inputs, _ TensorInfo) []int64 {
-	rows, _, ok := rowsOf(in.at(0))
+	rows, _, ok := rowsOf(in.input(0))
 	if !ok {
 		return nil
 	}

@@ -84,15 +84,15 @@ func (n *Node) is(t trait) bool { return operators[n.operator()].traits&t != 0 }
 // inputs holds the shapes of a node's inputs; a missing one is nil.
 type inputs []TensorInfo
 
-// at is an input; unknown if there are fewer.
-func (in inputs) at(i int) TensorInfo {
+// input returns an input, unknown if there are fewer.
+func (in inputs) input(i int) TensorInfo {
 	if i < len(in) {
 		return in[i]
 	}
 	return TensorInfo{}
 }
 
-func (in inputs) shape(i int) []int64 { return in.at(i).Shape }
+func (in inputs) shape(i int) []int64 { return in.input(i).Shape }
 
 // work classifies a node and counts its multiply-accumulates.
 func work(n *Node, in inputs, out TensorInfo) (Class, int64) {

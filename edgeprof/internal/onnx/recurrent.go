@@ -28,8 +28,8 @@ func recurrent(c *call) []TensorInfo {
 }
 
 func recurrentWork(_ *Node, in inputs, _ TensorInfo) (Class, []int64) {
-	if x := in.shape(0); len(x) == 3 && len(in) > 2 && in.at(1).Elements() >= 0 && in.at(2).Elements() >= 0 {
-		return ClassRecurrent, []int64{x[0], x[1], in.at(1).Elements() + in.at(2).Elements()}
+	if x := in.shape(0); len(x) == 3 && len(in) > 2 && in.input(1).Elements() >= 0 && in.input(2).Elements() >= 0 {
+		return ClassRecurrent, []int64{x[0], x[1], in.input(1).Elements() + in.input(2).Elements()}
 	}
 	return ClassRecurrent, nil
 }

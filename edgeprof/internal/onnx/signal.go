@@ -28,28 +28,28 @@ func transformBytes(length int64) int64 {
 func fourierAxis(n *Node, in inputs) (int, bool) {
 	a := n.Int("axis", -2)
 	if len(n.Inputs) > 2 && n.Inputs[2] != "" {
-		if len(in.at(2).Value) != 1 {
+		if len(in.input(2).Value) != 1 {
 			return 0, false
 		}
-		a = in.at(2).Value[0]
+		a = in.input(2).Value[0]
 	}
 	return axis(a, len(in.shape(0)))
 }
 
 // fourierLength is the length of a transform, and false where it is not known.
 func fourierLength(n *Node, in inputs) (at int, length int64, ok bool) {
-	if len(in) == 0 || !in.at(0).Known || len(in.at(0).Shape) < 2 {
+	if len(in) == 0 || !in.input(0).Known || len(in.input(0).Shape) < 2 {
 		return 0, 0, false
 	}
 	if at, ok = fourierAxis(n, in); !ok {
 		return 0, 0, false
 	}
-	length = in.at(0).Shape[at]
+	length = in.input(0).Shape[at]
 	if len(n.Inputs) > 1 && n.Inputs[1] != "" {
-		if len(in.at(1).Value) != 1 {
+		if len(in.input(1).Value) != 1 {
 			return at, 0, false
 		}
-		length = in.at(1).Value[0]
+		length = in.input(1).Value[0]
 	}
 	return at, length, true
 }
@@ -81,7 +81,7 @@ func fourierReads(n *Node, in inputs, _ TensorInfo) []int64 {
 		return nil
 	}
 	transforms := int64(1)
-	for i, size := range in.at(0).Shape[:len(in.at(0).Shape)-1] {
+	for i, size := range in.input(0).Shape[:len(in.input(0).Shape)-1] {
 		if i != at {
 			transforms *= size
 		}
@@ -92,12 +92,12 @@ func fourierReads(n *Node, in inputs, _ TensorInfo) []int64 {
 // shortFourierSizes are the frames of a signal [batch, length, 1 or 2], and their length.
 func shortFourierSizes(n *Node, in inputs) (batch, frames, length int64, ok bool) {
 	x := in.shape(0)
-	if len(x) < 2 || len(in) < 2 || len(in.at(1).Value) != 1 || in.at(1).Value[0] < 1 {
+	if len(x) < 2 || len(in) < 2 || len(in.input(1).Value) != 1 || in.input(1).Value[0] < 1 {
 		return 0, 0, 0, false
 	}
 	switch window := in.shape(2); {
-	case len(in) > 3 && n.Inputs[3] != "" && len(in.at(3).Value) == 1:
-		length = in.at(3).Value[0]
+	case len(in) > 3 && n.Inputs[3] != "" && len(in.input(3).Value) == 1:
+		length = in.input(3).Value[0]
 	case len(window) == 1:
 		length = window[0]
 	default:
@@ -106,7 +106,7 @@ func shortFourierSizes(n *Node, in inputs) (batch, frames, length int64, ok bool
 	if length < 1 || length > x[1] {
 		return 0, 0, 0, false
 	}
-	return x[0], (x[1]-length)/in.at(1).Value[0] + 1, length, true
+	return x[0], (x[1]-length)/in.input(1).Value[0] + 1, length, true
 }
 
 func shortFourier(c *call) []TensorInfo {

@@ -218,7 +218,7 @@ func deconvolutionWork(_ *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	if len(w) < 2 {
 		return ClassConv, nil
 	}
-	return convolutionClass(w, false), append(slices.Clone(w[1:]), in.at(0).Elements())
+	return convolutionClass(w, false), append(slices.Clone(w[1:]), in.input(0).Elements())
 }
 
 // causalConvolution has input [batch, channels, length], weights [channels, 1, window] and

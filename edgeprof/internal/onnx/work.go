@@ -49,11 +49,11 @@ type Body struct {
 	Condition bool
 }
 
-// each calls f for the cost and those inside it, with how often they come.
-func (c *Cost) each(times int64, f func(c *Cost, times int64)) {
+// walk calls f for the cost and those inside it, with the number of times that each is computed.
+func (c *Cost) walk(times int64, f func(c *Cost, times int64)) {
 	f(c, times)
 	for i := range c.Inside {
-		c.Inside[i].each(saturated(times, c.Times), f)
+		c.Inside[i].walk(saturated(times, c.Times), f)
 	}
 }
 

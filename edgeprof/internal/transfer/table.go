@@ -83,14 +83,14 @@ func ReadTable(paths []string, cpuOnly bool) (*Table, error) {
 		}
 	}
 	t.Models = slices.Sorted(maps.Keys(known))
-	t.fill(rows)
+	t.addRows(rows)
 	if len(t.Configs) == 0 {
 		return nil, fmt.Errorf("%w: %s: no latency above 0 in %d rows", ErrTable, strings.Join(paths, ", "), len(rows))
 	}
 	return t, nil
 }
 
-func (t *Table) fill(rows []Row) {
+func (t *Table) addRows(rows []Row) {
 	byName := map[string]int{}
 	for i := range rows {
 		r := &rows[i]

@@ -35,7 +35,7 @@ until --held-to is not used for the search; the result is tested on it.`,
 			if err != nil {
 				return err
 			}
-			lo, hi, err := d.of(t)
+			lo, hi, err := d.parse(t)
 			if err != nil {
 				return err
 			}

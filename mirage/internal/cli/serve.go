@@ -44,7 +44,7 @@ type serve struct {
 
 // source answers questions about the current queue.
 type source interface {
-	ask(context.Context, forecast.Question) (*forecast.Answer, error)
+	answer(context.Context, forecast.Question) (*forecast.Answer, error)
 }
 
 func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
@@ -150,7 +150,7 @@ func (s *serve) handler() http.Handler {
 
 // when answers a question of the URL.
 func (s *serve) when(w http.ResponseWriter, r *http.Request) {
-	a, err := s.ask(r)
+	a, err := s.answer(r)
 	var wrong *cli.UsageError
 	switch {
 	case err == nil:
@@ -180,15 +180,15 @@ func reply(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client may have gone
 }
 
-func (s *serve) ask(r *http.Request) (*forecast.Answer, error) {
+func (s *serve) answer(r *http.Request) (*forecast.Answer, error) {
 	q, err := questionOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	asked := q.asked()
-	a, err := s.source.ask(r.Context(), asked)
+	asked := q.toForecast()
+	a, err := s.source.answer(r.Context(), asked)
 	if err == nil {
 		s.metrics.predicted(asked, a)
 	}

@@ -151,8 +151,8 @@ func (w *walk) any() *Request {
 	return nil
 }
 
-// take marks a request as started; sweep removes those marked, once they are many.
-func (q *Queue) take(r *Request) {
+// markStarted marks a request as started; sweep removes those marked, once they are many.
+func (q *Queue) markStarted(r *Request) {
 	r.Nodes = -r.Nodes
 	q.started++
 }

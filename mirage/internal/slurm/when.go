@@ -67,7 +67,7 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	}
 	st := standing(jobs, now.Unix(), scale{now.Unix(), 1}, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
 		h.detail(row, j)
-		row.Caps = v.limits.of(j.User, j.Account, j.QOS, j.Array, j.Together)
+		row.Caps = v.limits.numbersFor(j.User, j.Account, j.QOS, j.Array, j.Together)
 	})
 	if st.Ended = ended(jobs, scale{st.Now, 1}); k.Accounting {
 		if past, err := c.past(ctx, now, pastDays); err != nil {

@@ -130,7 +130,7 @@ func Load(m *onnx.Model, file io.ReaderAt, settings onnx.Settings, clock runtime
 		if t.Constant {
 			continue
 		}
-		if !held(t.Type) || !t.Known {
+		if !isNumber(t.Type) || !t.Known {
 			return nil, fmt.Errorf("%w: input %q has type %v and shape %v", runtime.ErrUnsupported, v.Name, t.Type, t.Shape)
 		}
 		s.inputs[v.Name] = input{lengths(t.Shape), t.Type, a.IndexBound(v.Name)}
@@ -171,9 +171,9 @@ func volume(shape []int) int {
 	return n
 }
 
-// held says that float32 can hold a type's values: whole numbers as far as they
+// isNumber reports whether float32 can represent a type's values: whole numbers as far as they
 // are below 2^24, which is checked where they are known.
-func held(t onnx.DataType) bool { return numbers[t] != nil }
+func isNumber(t onnx.DataType) bool { return numbers[t] != nil }
 
 // weight reads one initializer.
 func (s *Session) weight(t *onnx.Tensor, file io.ReaderAt) error {
@@ -191,7 +191,7 @@ func read(t *onnx.Tensor, file io.ReaderAt) (array, error) {
 	a := array{shape: lengths(t.Dims)}
 	n := volume(a.shape)
 	width := int(t.Type.Bits() / 8)
-	if !held(t.Type) || t.External {
+	if !isNumber(t.Type) || t.External {
 		return a, fmt.Errorf("%w: initializer %q has type %v (external: %v)", runtime.ErrUnsupported, t.Name, t.Type, t.External)
 	}
 	raw := t.Data
@@ -244,7 +244,7 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file i
 	}
 	st := step{node: cost.Node, op: n.Op, name: n.Name, inputs: slices.Clone(n.Inputs), outputs: n.Outputs}
 	for i, out := range cost.Outputs {
-		if n.Outputs[i] != "" && (!out.Known || !held(out.Type) || wraps(out.Type) && arithmetic[n.Op]) {
+		if n.Outputs[i] != "" && (!out.Known || !isNumber(out.Type) || wraps(out.Type) && arithmetic[n.Op]) {
 			return fmt.Errorf("%w: node %d (%s): output %q has type %v and shape %v", runtime.ErrUnsupported, cost.Node, n.Op, n.Outputs[i], out.Type, out.Shape)
 		}
 		st.shapes = append(st.shapes, lengths(out.Shape))

@@ -58,7 +58,7 @@ func (s *Session) exchange(ctx context.Context, request *message) (*message, err
 	if err != nil {
 		s.process.kill()
 		<-s.process.done // all that it said has been read
-		return nil, fmt.Errorf("%w: %s ended: %v%s", runtime.ErrUnavailable, s.process.name, err, s.process.said())
+		return nil, fmt.Errorf("%w: %s ended: %v%s", runtime.ErrUnavailable, s.process.name, err, s.process.stderrText())
 	}
 	return answer, answer.err()
 }
