@@ -9,6 +9,7 @@ import (
 	"math"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -42,23 +43,30 @@ type Row struct {
 	Theirs  []float64 `json:"theirs"`
 	More    bool      `json:"more_is_better,omitempty"`
 	Command string    `json:"command"`
+	Note    string    `json:"note,omitempty"` // counts what the figures leave out
+	Commit  string    `json:"commit"`
+	Load    float64   `json:"load_1min"` // at the start of the comparison
 }
 
 // Summary summarises the rounds of a row.
 type Summary struct {
 	Ours, Theirs float64 // medians
-	Ratio        float64 // ours over the rival's, the geometric mean of the rounds
+	Ratio        float64 // ours over the rival's, the geometric mean of the rounds; 0 if a value is 0
 	Low, High    float64 // its 95 % interval; 0 and 0 if there are too few rounds
 }
 
 // Summary returns the summary of the rounds. The interval is Student's, of the
 // ratios' logarithms.
 func (r Row) Summary() Summary {
+	s := Summary{Ours: stats.Median(r.Ours), Theirs: stats.Median(r.Theirs)}
 	logs := make([]float64, min(len(r.Ours), len(r.Theirs)))
 	for i := range logs {
+		if r.Ours[i] <= 0 || r.Theirs[i] <= 0 {
+			return s
+		}
 		logs[i] = math.Log(r.Ours[i] / r.Theirs[i])
 	}
-	s := Summary{Ours: stats.Median(r.Ours), Theirs: stats.Median(r.Theirs), Ratio: math.Exp(stat.Mean(logs, nil))}
+	s.Ratio = math.Exp(stat.Mean(logs, nil))
 	if mean, err := uncertainty.Student(logs, nil, 0.95); err == nil {
 		s.Low, s.High = math.Exp(mean.Low), math.Exp(mean.High)
 	}
@@ -100,11 +108,44 @@ func Run(ctx context.Context, root string, log io.Writer, names ...string) (*Res
 		if row.Skipped != "" {
 			results.Skipped = append(results.Skipped, row.Skipped)
 		} else {
+			row.Commit = results.Commit
 			results.Rows = append(results.Rows, row.Row)
 		}
 	}
 	results.Seconds = time.Since(start).Seconds()
 	return results, nil
+}
+
+// Merge returns the rows of old with those of r in place of rows that compare the same;
+// further rows of r follow those with the same subject, or come last. What was skipped
+// remains so if it is not one of the names. The machine, the commit and the date are those of r.
+func (r *Results) Merge(old *Results, names ...string) *Results {
+	same := func(a, b Row) bool { return a.Tool == b.Tool && a.What == b.What && a.Rival == b.Rival }
+	merged := *r
+	merged.Rows, merged.Skipped, merged.Seconds = nil, slices.Clone(r.Skipped), r.Seconds+old.Seconds
+	left := slices.Clone(r.Rows)
+	for _, row := range old.Rows {
+		if i := slices.IndexFunc(left, func(n Row) bool { return same(n, row) }); i >= 0 {
+			row = left[i]
+			left = slices.Delete(left, i, i+1)
+		}
+		merged.Rows = append(merged.Rows, row)
+	}
+	for _, row := range left {
+		at := len(merged.Rows)
+		for i, other := range merged.Rows {
+			if other.Tool == row.Tool && other.What == row.What {
+				at = i + 1
+			}
+		}
+		merged.Rows = slices.Insert(merged.Rows, at, row)
+	}
+	for _, s := range old.Skipped {
+		if name, _, _ := strings.Cut(s, ":"); !slices.Contains(names, name) {
+			merged.Skipped = append(merged.Skipped, s)
+		}
+	}
+	return &merged
 }
 
 // output returns the output of a Python program; if ctx ends, so do the programs that
@@ -153,17 +194,27 @@ func (r *Results) Markdown(result string) string {
 	for _, row := range r.Rows {
 		verdicts[row.Verdict()]++
 	}
-	fmt.Fprintf(w, "%d comparisons: ahead in %d, behind in %d, undecided in %d. Medians of the rounds; the ratio is ours over the rival's, the geometric mean of the rounds with its 95 %% interval (Student's). %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
-		len(r.Rows), verdicts["ahead"], verdicts["behind"], verdicts["undecided"], r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Date, r.Machine.Load1, result)
-	fmt.Fprint(w, "| tool | what | ours | rival | its | ratio | rounds | better is | we are |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "%d comparisons: ahead in %d, behind in %d, undecided in %d. Medians of the rounds; the ratio is ours over the rival's, the geometric mean of the rounds with its 95 %% interval (Student's). %d x %s, `%s`, %s ([result](%s)).\n\n",
+		len(r.Rows), verdicts["ahead"], verdicts["behind"], verdicts["undecided"], r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Date, result)
+	fmt.Fprint(w, "| tool | what | ours | rival | its | ratio | rounds | better is | we are | commit, load |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		s := row.Summary()
-		ratio := fmt.Sprintf("%s (%s to %s)", tour.Number(s.Ratio), tour.Number(s.Low), tour.Number(s.High))
+		ratio := "none, with a value of zero"
+		if s.Ratio > 0 {
+			ratio = fmt.Sprintf("%s (%s to %s)", tour.Number(s.Ratio), tour.Number(s.Low), tour.Number(s.High))
+		}
 		better := "less"
 		if row.More {
 			better = "more"
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | `%s` | %s | %s | %d | %s | %s |\n", row.Tool, row.What, row.amount(s.Ours), row.Rival, row.amount(s.Theirs), ratio, len(row.Ours), better, row.Verdict())
+		fmt.Fprintf(w, "| %s | %s | %s | `%s` | %s | %s | %d | %s | %s | `%s`, `%.1f` |\n", row.Tool, row.What, row.amount(s.Ours), row.Rival, row.amount(s.Theirs), ratio, len(row.Ours), better, row.Verdict(), row.Commit, row.Load)
+	}
+	notes := map[string]bool{}
+	for _, row := range r.Rows {
+		if row.Note != "" && !notes[row.Note] {
+			fmt.Fprintf(w, "\n*%s*: %s ([result](%s)).\n", row.What, row.Note, result)
+		}
+		notes[row.Note] = true
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(w, "\nNot compared: %s.\n", s)

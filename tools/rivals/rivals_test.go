@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 func TestSaveAndWrite(t *testing.T) {
 	r := &Results{Commit: "abc", Date: "2026-01-02", Machine: tour.Machine{CPU: "Z80", Cores: 1, Go: "go1"}, Rows: []Row{
-		{Tool: "m", What: "a", Unit: "s", Rival: "X 1", Ours: []float64{1, 2, 4}, Theirs: []float64{2, 2, 2}, Command: "go test"},
+		{Tool: "m", What: "a", Unit: "s", Rival: "X 1", Ours: []float64{1, 2, 4}, Theirs: []float64{2, 2, 2}, Command: "go test", Note: "one of 2 left out", Commit: "abc", Load: 1},
 		{Tool: "m", What: "b", Unit: "MB", Rival: "Y 2", Ours: []float64{4, 4, 4, 4}, Theirs: []float64{2, 1, 2, 1}, Command: "go test"},
 		{Tool: "m", What: "c", Unit: "/s", Rival: "Z", Ours: []float64{4, 4}, Theirs: []float64{2, 2}, More: true, Command: "m c"},
 	}, Skipped: []string{"d: not here"}}
@@ -30,15 +31,34 @@ func TestSaveAndWrite(t *testing.T) {
 	got := back.Markdown("results/rivals.json")
 	for _, want := range []string{
 		"3 comparisons: ahead in 1, behind in 1, undecided in 1.",
-		"| m | a | 2 s | `X 1` | 2 s | 1 (0.179 to 5.59) | 3 | less | undecided |\n",
-		"| m | b | 4 MB | `Y 2` | 1.50 MB | 2.83 (1.50 to 5.35) | 4 | less | behind |\n",
-		"| m | c | 4 /s | `Z` | 2 /s | 2 (2 to 2) | 2 | more | ahead |\n",
+		"| m | a | 2 s | `X 1` | 2 s | 1 (0.179 to 5.59) | 3 | less | undecided | `abc`, `1.0` |\n",
+		"| m | b | 4 MB | `Y 2` | 1.50 MB | 2.83 (1.50 to 5.35) | 4 | less | behind | ``, `0.0` |\n",
+		"| m | c | 4 /s | `Z` | 2 /s | 2 (2 to 2) | 2 | more | ahead | ``, `0.0` |\n",
+		"*a*: one of 2 left out ([result](results/rivals.json)).\n",
 		"Not compared: d: not here.\n",
 		"- `go test`\n- `m c`\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
+	}
+}
+
+// A merge replaces rows that compare the same, and keeps their order and the origin of the
+// others. A value of 0 has no ratio.
+func TestMerge(t *testing.T) {
+	old := &Results{Commit: "old", Skipped: []string{"d: gone", "e: gone"}, Rows: []Row{{Tool: "m", What: "a", Rival: "X", Commit: "old", Load: 1}, {Tool: "m", What: "b", Rival: "X", Commit: "old", Load: 1}}}
+	added := &Results{Commit: "new", Rows: []Row{{Tool: "m", What: "c", Rival: "X", Ours: []float64{0, 1}, Theirs: []float64{1, 2}, Commit: "new"}, {Tool: "m", What: "a", Rival: "Y", Commit: "new"}, {Tool: "m", What: "a", Rival: "X", Commit: "new", Load: 2}}}
+	merged := added.Merge(old, "d")
+	var got []string
+	for _, row := range merged.Rows {
+		got = append(got, row.What+" "+row.Rival+" "+row.Commit)
+	}
+	if want := []string{"a X new", "a Y new", "b X old", "c X new"}; !slices.Equal(got, want) || merged.Commit != "new" || !slices.Equal(merged.Skipped, old.Skipped[1:]) {
+		t.Errorf("%s, %q, %q", merged.Commit, got, merged.Skipped)
+	}
+	if v := merged.Rows[3].Verdict(); v != "undecided" {
+		t.Errorf("a row with a value of 0 is %q", v)
 	}
 }
 

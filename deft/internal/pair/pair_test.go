@@ -168,7 +168,7 @@ func TestMeasuredPairs(t *testing.T) {
 		t.Fatalf("%d devices, %d cases, %v", len(scores), len(cases), err)
 	}
 	for _, s := range scores {
-		t.Logf("%+v", s)
+		t.Logf("%+v; Partner:%.4f", s, *s.Partner)
 		if s.Error > 0.05 || s.Inside < 0.87 || s.Inside > 0.95 || s.Error > *s.Partner || s.Error > s.Half {
 			t.Errorf("%+v", s)
 		}

@@ -8,16 +8,15 @@ import (
 // attentionOperators weigh the values of a sequence: ONNX's own since version 23, and
 // those of ONNX Runtime.
 var attentionOperators = table{
-	"Attention ai.onnx.preview.FlexAttention": {shape: standardAttention, work: standardAttentionWork},
-	"LinearAttention":                         {shape: linearAttention, work: linearAttentionWork},
-	"TensorScatter":                           {shape: first, class: ClassMove},
-	"com.microsoft.Attention":                 {shape: attention, work: attentionWork},
-	"com.microsoft.QAttention":                {shape: attention, work: attentionWork, traits: quantizes},
-	"com.microsoft.MultiHeadAttention":        {shape: multiHead, work: multiHeadWork},
-	"com.microsoft.GroupQueryAttention":       {shape: groupQuery, work: groupQueryWork},
-	"com.microsoft.EmbedLayerNormalization":   {shape: embed, class: ClassNormalize},
-	"RotaryEmbedding":                         {shape: first, class: ClassNormalize},
-	"com.microsoft.RotaryEmbedding":           {shape: first, class: ClassNormalize},
+	"Attention ai.onnx.preview.FlexAttention":       {shape: standardAttention, work: standardAttentionWork},
+	"LinearAttention":                               {shape: linearAttention, work: linearAttentionWork},
+	"TensorScatter":                                 {shape: first, class: ClassMove},
+	"com.microsoft.Attention":                       {shape: attention, work: attentionWork},
+	"com.microsoft.QAttention":                      {shape: attention, work: attentionWork, traits: quantizes},
+	"com.microsoft.MultiHeadAttention":              {shape: multiHead, work: multiHeadWork},
+	"com.microsoft.GroupQueryAttention":             {shape: groupQuery, work: groupQueryWork},
+	"com.microsoft.EmbedLayerNormalization":         {shape: embed, class: ClassNormalize},
+	"RotaryEmbedding com.microsoft.RotaryEmbedding": {shape: first, class: ClassNormalize, effort: always(0.28)},
 }
 
 // heads is the shape of one side of an attention: queries, or keys and values.

@@ -188,15 +188,17 @@ var guesses = []struct {
 	{regexp.MustCompile(`(?i)seq|token|^(l|t|s|text|words)$|(text|prompt|context|source|target)_?(len|size)`), 128, false},
 	{regexp.MustCompile(`(?i)sample|audio|waveform|wav|signal|pcm`), 16000, false},
 	{regexp.MustCompile(`(?i)frame|time|mel|feats?_len`), 100, false},
+	{regexp.MustCompile(`(?i)^(num|max)_|points?$|nodes?$|edges?$|box|roi|object|proposal|atom|vert(ex|ices)|candidate`), 1, false},
 }
 
 // assume sets the size of an open axis that nobody gives: by its name; of a picture's
-// heights and widths, of a text's tokens, else 1.
+// heights and widths, of a text's tokens, else 1. A name of one letter is a batch's on the
+// first axis only: the points of a cloud are N, too.
 func (o *OpenDimension) assume(v Value, picture [2]int64) {
 	first := space(v.Shape)
 	for _, g := range guesses {
 		if o.Name != "" && g.names.MatchString(o.Name) {
-			o.Size, o.batch = g.size, g.batch
+			o.Size, o.batch = g.size, g.batch && (o.Axis == 0 || len(o.Name) > 1)
 			break
 		}
 	}

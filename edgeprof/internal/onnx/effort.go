@@ -107,12 +107,31 @@ func softmaxEffort(c *Cost) float64 {
 	return 25
 }
 
-// topKEffort: values along another axis than the last are gathered first.
+// Bytes that take as long as to look at one value of a TopK, and as one comparison of those
+// that it sorts.
+const (
+	topKValue   = 6.6
+	topKCompare = 55
+)
+
+// topKEffort counts the values looked at, and the comparisons to sort those kept; a part of
+// the others is sorted among them before it is dropped. Values along another axis than the
+// last are gathered first.
 func topKEffort(c *Cost) float64 {
-	if c.lastAxis(-1) {
+	shape := c.shapeOf(0)
+	at, ok := axis(c.node.Int("axis", -1), len(shape))
+	result, _ := c.result()
+	if !ok || at >= len(result) || shape[at] < 1 || result[at] < 1 {
 		return 4
 	}
-	return 18
+	n, k := float64(shape[at]), float64(result[at])
+	all, _ := product(shape)
+	each := topKValue*n + topKCompare*k*math.Log2(max(2, k))*(1+0.8*math.Log(n/k))
+	effort := c.runs(1, each/n, all)
+	if after, _ := product(shape[at+1:]); after > 1 {
+		effort *= 1.8
+	}
+	return effort
 }
 
 // cumulativeEffort: the axis is the second input.

@@ -50,6 +50,15 @@ func littleEndian(values []int64) []byte {
 	return data
 }
 
+// packed returns a product with weights of so many bits.
+func packed(bits int64) Node {
+	return Node{Op: "MatMulNBits", Domain: "com.microsoft", Attributes: []Attribute{IntAttribute("K", 2048), IntAttribute("N", 512), IntAttribute("bits", bits)}}
+}
+
+func einsumOf(text string) Node {
+	return Node{Op: "Einsum", Attributes: []Attribute{{Name: "equation", Kind: KindString, String: text}}}
+}
+
 // Operators of one class differ by up to hundreds of times in ONNX Runtime. The ratios are
 // those of one-operator models, measured over predicted by the class alone, within 2.5.
 func TestEffort(t *testing.T) {
@@ -97,6 +106,31 @@ func TestEffort(t *testing.T) {
 		"convolution of 64 filters":  {node("Conv", IntsAttribute("pads", 1, 1, 1, 1)), [][]int64{{1, 32, 64, 64}, {64, 32, 3, 3}}, nil, 1},
 		"convolution in groups of 4": {node("Conv", IntsAttribute("pads", 1, 1, 1, 1), IntAttribute("group", 32)), [][]int64{{1, 128, 32, 32}, {128, 4, 3, 3}}, nil, 4},
 		"depthwise convolution":      {node("Conv", IntsAttribute("pads", 1, 1, 1, 1), IntAttribute("group", 64)), [][]int64{{1, 64, 64, 64}, {64, 1, 3, 3}}, nil, 1},
+		"Swish":                      {node("Swish"), [][]int64{image}, nil, 7},
+		"Hardmax of rows":            {node("Hardmax"), [][]int64{image}, nil, 3.7},
+		"Hardmax over channels":      {node("Hardmax", IntAttribute("axis", 1)), [][]int64{image}, nil, 83},
+		"RandomNormalLike":           {node("RandomNormalLike"), [][]int64{{1000000}}, nil, 164},
+		"RandomUniformLike":          {node("RandomUniformLike"), [][]int64{{1000000}}, nil, 86},
+		"Bernoulli":                  {node("Bernoulli"), [][]int64{{1000000}}, nil, 41},
+		"Multinomial of many":        {node("Multinomial", IntAttribute("sample_size", 2000)), [][]int64{{16, 50}}, nil, 900},
+		"Multinomial of one":         {node("Multinomial", IntAttribute("sample_size", 1)), [][]int64{{20, 5000}}, nil, 80},
+		"LpNormalization of rows":    {node("LpNormalization", IntAttribute("axis", 3)), [][]int64{image}, nil, 0.83},
+		"LpNormalization, in a set":  {node("LpNormalization", IntAttribute("axis", 1)), [][]int64{image}, nil, 4},
+		"LpNormalization over 300":   {node("LpNormalization", IntAttribute("axis", 1)), [][]int64{{8, 300, 160}}, nil, 1.4},
+		"TopK of all":                {node("TopK"), [][]int64{{1, 10000}}, [][]int64{{10000}}, 43},
+		"TopK of the first":          {node("TopK"), [][]int64{{1, 100000}}, [][]int64{{1}}, 1.6},
+		"TopK of 1000":               {node("TopK"), [][]int64{{1, 100000}}, [][]int64{{1000}}, 11},
+		"Det of small matrices":      {node("Det"), [][]int64{{1000, 8, 8}}, nil, 10},
+		"Det of a large matrix":      {node("Det"), [][]int64{{1, 700, 700}}, nil, 37},
+		"losses of rows":             {node("SoftmaxCrossEntropyLoss"), [][]int64{{64, 1000}, {64}}, nil, 4},
+		"losses of an image":         {node("SoftmaxCrossEntropyLoss"), [][]int64{{1, 21, 256, 256}, {1, 256, 256}}, nil, 19},
+		"product of 4 bits":          {packed(4), [][]int64{{16, 2048}}, nil, 1.5},
+		"product of 8 bits":          {packed(8), [][]int64{{16, 2048}}, nil, 6.4},
+		"row by 8 bits":              {packed(8), [][]int64{{1, 2048}}, nil, 16},
+		"Einsum, outer product":      {einsumOf("i,j->ij"), [][]int64{{1000}, {1000}}, nil, 10},
+		"Einsum in order":            {einsumOf("bhid,bhjd->bhij"), [][]int64{{1, 8, 128, 64}, {1, 8, 128, 64}}, nil, 1},
+		"Einsum, heads inside":       {einsumOf("bqhd,bkhd->bhqk"), [][]int64{{1, 100, 8, 32}, {1, 100, 8, 32}}, nil, 4.2},
+		"Einsum of dot products":     {einsumOf("bi,bi->b"), [][]int64{{512, 256}, {512, 256}}, nil, 140},
 		"product of three columns":   {node("MatMul"), [][]int64{{4096, 64}, {64, 3}}, nil, 3.2},
 		"product of 512 columns":     {node("MatMul"), [][]int64{{256, 512}, {512, 512}}, nil, 1},
 	} {

@@ -9,6 +9,7 @@ import (
 // equation is an Einsum's, with the size of each of its labels.
 type equation struct {
 	sizes map[rune]int64
+	terms [][]rune // of the inputs
 	out   []rune
 }
 
@@ -39,6 +40,7 @@ func equationOf(text string, inputs []TensorInfo) (equation, bool) {
 		if !inputs[i].Known || len(labels) != len(inputs[i].Shape) {
 			return e, false
 		}
+		e.terms = append(e.terms, labels)
 		for k, label := range labels {
 			size := inputs[i].Shape[k]
 			if was, ok := e.sizes[label]; ok && was != size && was != 1 && size != 1 {
@@ -86,11 +88,67 @@ func einsum(c *call) []TensorInfo {
 }
 
 // einsumWork counts a product of two as a matrix product: one
-// multiply-accumulate for each combination of labels.
+// multiply-accumulate for each combination of labels. One input alone is copied or added up.
 func einsumWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	e, ok := equationOf(n.Text("equation"), in)
-	if !ok || len(in) < 2 {
+	switch {
+	case !ok:
 		return ClassDense, nil
+	case len(in) < 2:
+		return ClassNormalize, []int64{0}
 	}
 	return ClassDense, append(slices.Collect(maps.Values(e.sizes)), int64(len(in)-1))
+}
+
+// Multiply-accumulates that take as long as a byte of the result of an Einsum, a byte of a
+// tensor whose axes it first brings into the order of a matrix product, and the start of one
+// of the products of a batch.
+const (
+	einsumByte       = 2.4
+	einsumTransposed = 12
+	einsumStart      = 39000
+)
+
+// einsumEffort counts what ONNX Runtime does around the matrix products of an Einsum.
+func einsumEffort(c *Cost) float64 {
+	e, ok := equationOf(c.node.Text("equation"), c.Inputs)
+	if !ok || len(e.terms) != 2 || c.MACs == 0 {
+		return 0.25
+	}
+	batches := int64(1)
+	for label, size := range e.sizes {
+		if slices.Contains(e.terms[0], label) && slices.Contains(e.terms[1], label) && slices.Contains(e.out, label) {
+			batches = saturated(batches, size)
+		}
+	}
+	around := einsumByte*float64(c.WrittenBytes) + einsumStart*float64(batches)
+	if !e.ordered() {
+		around += einsumTransposed * float64(c.Bytes())
+	}
+	return 1 + around/float64(c.MACs)
+}
+
+// ordered reports whether an equation of two inputs is a product of batches of matrices as
+// they lie in memory: the labels of the batch first, then rows and columns.
+func (e equation) ordered() bool {
+	a, b := e.terms[0], e.terms[1]
+	batch := 0
+	for batch < min(len(a), len(b), len(e.out)) && a[batch] == b[batch] && a[batch] == e.out[batch] {
+		batch++
+	}
+	own := func(from, other []rune) (labels []rune) { // those of the result
+		for _, label := range from[batch:] {
+			if !slices.Contains(other, label) {
+				labels = append(labels, label)
+			}
+		}
+		return labels
+	}
+	if !slices.Equal(e.out[batch:], slices.Concat(own(a, b), own(b, a))) {
+		return false
+	}
+	together := func(labels, own []rune) bool { // at one end
+		return len(own) == 0 || slices.Equal(labels[:len(own)], own) || slices.Equal(labels[len(labels)-len(own):], own)
+	}
+	return together(a[batch:], own(a, b)) && together(b[batch:], own(b, a))
 }

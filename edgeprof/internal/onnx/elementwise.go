@@ -7,7 +7,8 @@ import (
 
 // elementwiseOperators compute each value of the result from one value of each input.
 var elementwiseOperators = table{
-	"Exp Swish":            {shape: first, class: ClassFunction, traits: elementwiseUnary},
+	"Exp":                  {shape: first, class: ClassFunction, traits: elementwiseUnary},
+	"Swish":                {shape: first, class: ClassFunction, effort: always(7), traits: elementwiseUnary},
 	"Log Elu Selu Sin Cos": {shape: first, class: ClassFunction, effort: always(17), traits: elementwiseUnary},
 	"Mish Softplus":        {shape: first, class: ClassFunction, effort: always(115), traits: elementwiseUnary},
 	"Sigmoid Tanh":         {shape: first, class: ClassFunction, effort: always(aloneEffort), traits: activates | elementwiseUnary},
@@ -28,7 +29,8 @@ var elementwiseOperators = table{
 	"Abs Neg Not BitwiseNot Reciprocal":              {shape: first, traits: elementwiseUnary},
 	"Ceil Floor Round Sqrt":                          {shape: first, effort: always(2), traits: elementwiseUnary},
 	"Sign":                                           {shape: first, effort: always(6.5), traits: elementwiseUnary},
-	"Hardmax Trilu com.microsoft.Trilu":              {shape: first, traits: elementwiseUnary},
+	"Hardmax":                                        {shape: first, effort: hardmaxEffort},
+	"Trilu com.microsoft.Trilu":                      {shape: first, traits: elementwiseUnary},
 	"Shrink":                                         {shape: first, effort: always(28), traits: elementwiseUnary},
 	"CumSum CumProd":                                 {shape: first, class: ClassNormalize, effort: cumulativeEffort},
 	"EyeLike":                                        {shape: filledLike},
@@ -37,12 +39,16 @@ var elementwiseOperators = table{
 	"com.microsoft.BiasAdd":                          {shape: first},
 	"com.microsoft.BiasSplitGelu":                    {shape: gated, class: ClassErf},
 	"com.microsoft.BiasDropout com.microsoft.BitmaskDropout": {shape: dropout, class: ClassMove},
-	"RandomNormalLike RandomUniformLike Bernoulli":           {shape: filledLike, traits: random},
-	"Add":         {shape: elementwise, effort: broadcastEffort(1), opens: skipping},
-	"Sub Mul":     {shape: elementwise, effort: broadcastEffort(1)},
-	"Div Max Min": {shape: elementwise, effort: broadcastEffort(1.4)},
-	"Mod":         {shape: elementwise, effort: broadcastEffort(40)},
-	"Mean Sum BitShift BitwiseAnd BitwiseOr BitwiseXor":        {shape: elementwise},
+	"RandomNormalLike":  {shape: filledLike, reads: nothing, effort: always(normalEffort), traits: random},
+	"RandomUniformLike": {shape: filledLike, reads: nothing, effort: always(uniformEffort), traits: random},
+	"Bernoulli":         {shape: filledLike, effort: always(uniformEffort / 2), traits: random},
+	"Add":               {shape: elementwise, effort: broadcastEffort(1), opens: skipping},
+	"Sub Mul":           {shape: elementwise, effort: broadcastEffort(1)},
+	"Div":               {shape: elementwise, effort: divisionEffort(1.4, 6.5)},
+	"Max Min Sum":       {shape: elementwise, effort: broadcastEffort(1.4)},
+	"Mod":               {shape: elementwise, effort: divisionEffort(40, 12)},
+	"Mean":              {shape: elementwise, effort: broadcastEffort(1.9)},
+	"BitShift BitwiseAnd BitwiseOr BitwiseXor":                 {shape: elementwise, effort: broadcastEffort(2.4)},
 	"And Or Xor Equal Greater Less GreaterOrEqual LessOrEqual": {shape: comparison, effort: broadcastEffort(1.4)},
 	"IsNaN IsInf": {shape: predicate},
 	"Where":       {shape: where, effort: broadcastEffort(1.7)},
@@ -286,4 +292,16 @@ func bitCast(c *call) []TensorInfo {
 	shape := slices.Clone(x.Shape)
 	shape[len(shape)-1] = shape[len(shape)-1] * from / wide
 	return shaped(to, shape...)
+}
+
+// divisionEffort returns the effort of an operator on real numbers, and on whole ones, whose
+// division has no vector instruction.
+func divisionEffort(ofReals, ofIntegers float64) effort {
+	return func(c *Cost) float64 {
+		switch inputs(c.Inputs).input(0).Type {
+		case Float32, Float64, Float16, BFloat16:
+			return broadcastEffort(ofReals)(c)
+		}
+		return broadcastEffort(ofIntegers)(c)
+	}
 }

@@ -11,12 +11,12 @@ var imageOperators = table{
 	"DepthToSpace":                        {shape: blocks, class: ClassMove, effort: always(12)},
 	"SpaceToDepth":                        {shape: blocks, class: ClassMove, effort: always(4.5)},
 	"GridSample com.microsoft.GridSample": {shape: gridSample, class: ClassNormalize, reads: gridSampleReads, effort: gridEffort},
-	"AffineGrid":                          {shape: affineGrid},
+	"AffineGrid":                          {shape: affineGrid, effort: always(4.5)},
 	"RoiAlign":                            {shape: roiAlign, class: ClassNormalize, reads: roiAlignReads},
 	"MaxRoiPool":                          {shape: maxRoiPool, class: ClassPool},
 	"MaxUnpool":                           {shape: unpool, class: ClassMove},
 	"Col2Im":                              {shape: columnsToImage},
-	"CenterCropPad":                       {shape: centerCropPad, class: ClassMove},
+	"CenterCropPad":                       {shape: centerCropPad, class: ClassMove, effort: always(4.5)},
 	"DeformConv":                          {shape: convolution, work: deformedWork, layer: convLayer},
 }
 

@@ -4,8 +4,16 @@ import "slices"
 
 // lossOperators compare scores with classes.
 var lossOperators = table{
-	"NegativeLogLikelihoodLoss": {shape: loss, class: ClassMove},
-	"SoftmaxCrossEntropyLoss":   {shape: loss, class: ClassSoftmax},
+	"NegativeLogLikelihoodLoss": {shape: loss, class: ClassMove, effort: always(2.6)},
+	"SoftmaxCrossEntropyLoss":   {shape: loss, class: ClassSoftmax, effort: crossEntropyEffort},
+}
+
+// crossEntropyEffort is high where the scores of one place do not lie next to each other.
+func crossEntropyEffort(c *Cost) float64 {
+	if len(c.shapeOf(0)) > 2 {
+		return 11
+	}
+	return 4.2
 }
 
 // loss takes scores [batch, classes, ...] and classes [batch, ...] and returns one value, or

@@ -175,7 +175,7 @@ func TestGuesses(t *testing.T) {
 		size    int64
 		assumed bool
 	}{
-		"batch": {1, false}, "batch_size": {1, false}, "N": {1, false}, "height": {224, true}, "image_width": {224, true}, "sequence_length": {128, true},
+		"batch": {1, false}, "batch_size": {1, false}, "N": {1, true}, "num_boxes": {1, true}, "num_tokens": {128, true}, "height": {224, true}, "image_width": {224, true}, "sequence_length": {128, true},
 		"num_samples": {16000, true}, "frames": {100, true}, "channels": {3, true}, "whatever": {1, true},
 	} {
 		g := Graph{Inputs: []Value{image("x", Dim{Size: 5}, Dim{Size: -1, Name: name})}, Nodes: []Node{does("Relu", []string{"x"}, "y")}, Outputs: []Value{{Name: "y"}}}
@@ -185,6 +185,16 @@ func TestGuesses(t *testing.T) {
 		}
 		if a = analyzed(t, g, map[string]int64{name: 7}); len(a.AssumedSizes()) > 0 || !slices.Equal(a.Tensors["y"].Shape, []int64{5, 7}) {
 			t.Errorf("%s given: %+v", name, a.OpenDimensions)
+		}
+	}
+}
+
+// A batch is the first axis, unless its name says so: the points of a cloud are N, too.
+func TestFirstAxis(t *testing.T) {
+	for name, assumed := range map[string]bool{"": false, "N": false, "b": false, "batch": false, "s0": false, "num_images": false, "num_boxes": true, "points": true, "num_nodes": true} {
+		g := Graph{Inputs: []Value{image("x", Dim{Size: -1, Name: name}, Dim{Size: 5})}, Nodes: []Node{does("Relu", []string{"x"}, "y")}, Outputs: []Value{{Name: "y"}}}
+		if got := analyzed(t, g, nil).AssumedSizes(); len(got) > 0 != assumed {
+			t.Errorf("%q: assumed %v", name, got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,7 @@ var otherOperators = table{
 	"ArgMax ArgMin":     {shape: argument, effort: always(10)},
 	"TopK":              {shape: topK, class: ClassNormalize, effort: topKEffort},
 	"OneHot":            {shape: oneHot, class: ClassMove, effort: always(30)},
-	"Det":               {shape: determinant, class: ClassNormalize},
+	"Det":               {shape: determinant, class: ClassNormalize, effort: determinantEffort},
 	"NonZero":           {shape: nonZero, class: ClassNormalize, effort: always(40)},
 	"NonMaxSuppression": {shape: unknown, class: ClassNormalize, traits: byValues},
 	"Unique":            {shape: unique, class: ClassNormalize},
@@ -205,4 +206,22 @@ func nonZero(c *call) []TensorInfo {
 		found += truth(v != 0)
 	}
 	return shaped(Int64, int64(len(x.Shape)), found)
+}
+
+// Bytes that take as long as the start of a determinant, and as the power 2.5 of its size.
+const (
+	determinantStart = 920
+	determinantPower = 8
+)
+
+// determinantEffort counts matrices and their sizes. Its time grew by the power 2.5 of the
+// size from 3 to 700.
+func determinantEffort(c *Cost) float64 {
+	shape := c.shapeOf(0)
+	if len(shape) < 2 {
+		return 1
+	}
+	matrices, _ := product(shape[:len(shape)-2])
+	each := determinantStart + determinantPower*math.Pow(float64(shape[len(shape)-1]), 2.5)
+	return c.runs(1, each, matrices)
 }

@@ -7,13 +7,36 @@ import (
 
 // sourceOperators make a tensor from a shape, a setting or nothing.
 var sourceOperators = table{
-	"Constant":                   {shape: constantNode, class: ClassMove},
-	"ConstantOfShape":            {shape: constantOfShape, class: ClassMove},
-	"Shape":                      {shape: shapeOf, class: ClassMove},
-	"Size":                       {shape: sizeOf, class: ClassMove},
-	"Range":                      {shape: rangeOf},
-	"RandomNormal RandomUniform": {shape: randomShape, traits: random},
-	"Multinomial":                {shape: multinomial, traits: random},
+	"Constant":        {shape: constantNode, class: ClassMove},
+	"ConstantOfShape": {shape: constantOfShape, class: ClassMove},
+	"Shape":           {shape: shapeOf, class: ClassMove},
+	"Size":            {shape: sizeOf, class: ClassMove},
+	"Range":           {shape: rangeOf},
+	"RandomNormal":    {shape: randomShape, effort: always(normalEffort), traits: random},
+	"RandomUniform":   {shape: randomShape, effort: always(uniformEffort), traits: random},
+	"Multinomial":     {shape: multinomial, effort: multinomialEffort, traits: random},
+}
+
+// Efforts of random numbers, for each byte of the result: ONNX Runtime draws one at a time.
+const (
+	normalEffort  = 168
+	uniformEffort = 84
+)
+
+// nothing is read by an operator that uses the shape of its input only.
+func nothing(*Node, inputs, TensorInfo) []int64 { return []int64{0} }
+
+// Bytes that take as long as the exponential of one class, and as one draw among the classes.
+const (
+	multinomialClass = 400
+	multinomialDraw  = 3700
+)
+
+// multinomialEffort counts the classes of all rows and the draws.
+func multinomialEffort(c *Cost) float64 {
+	_, draws := c.result()
+	classes, _ := product(c.shapeOf(0))
+	return c.runs(1, 1, saturated(classes, multinomialClass)+saturated(draws, multinomialDraw))
 }
 
 func shapeOf(c *call) []TensorInfo {

@@ -23,7 +23,8 @@ var windowOperators = table{
 	"LpPool":                                                                  {shape: pooling, class: ClassPool, effort: always(200)},
 	"GlobalAveragePool":                                                       {shape: globalPool, class: ClassPool, layer: poolLayer},
 	"com.microsoft.QLinearGlobalAveragePool":                                  {shape: globalPool, class: ClassPool, effort: always(6), layer: poolLayer},
-	"GlobalMaxPool GlobalLpPool":                                              {shape: globalPool, class: ClassPool},
+	"GlobalMaxPool":                                                           {shape: globalPool, class: ClassPool},
+	"GlobalLpPool":                                                            {shape: globalPool, class: ClassPool, effort: always(170)},
 }
 
 // spatial is the size of a window over one axis after padding and stride, as

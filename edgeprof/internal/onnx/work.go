@@ -1,6 +1,10 @@
 package onnx
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // MACs holds multiply-accumulate operations of one inference by class.
 type MACs struct {
@@ -100,4 +104,35 @@ func Classes() []Class {
 		ClassConv, ClassDepthwise, ClassDense, ClassVector, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther, ClassResponse,
 		ClassConv1D, ClassConv3D, ClassDepthwiseND, ClassConv8, ClassDense8,
 	}
+}
+
+// Cheapest returns the analysis with the cheaper branch of each If that may take either: the
+// least that an inference may cost. It is a itself if there is none.
+func (a *Analysis) Cheapest() *Analysis {
+	undecided := false
+	a.costs(func(c *Cost, _ int64) { undecided = undecided || c.undecided() })
+	if !undecided {
+		return a
+	}
+	least := *a
+	least.Costs = cheapest(a.Costs)
+	return &least
+}
+
+// undecided reports whether a value in the graph decides which of two branches runs.
+func (c *Cost) undecided() bool { return c.node != nil && c.node.Op == "If" && len(c.Bodies) == 2 }
+
+func cheapest(costs []Cost) []Cost {
+	least := slices.Clone(costs)
+	for i := range least {
+		c := &least[i]
+		if c.undecided() {
+			c.Inside = slices.MinFunc(c.Bodies, func(x, y Body) int {
+				a, b := body{costs: x.Costs}, body{costs: y.Costs}
+				return cmp.Or(cmp.Compare(a.macs(), b.macs()), cmp.Compare(a.bytes(), b.bytes()))
+			}).Costs
+		}
+		c.Inside = cheapest(c.Inside)
+	}
+	return least
 }

@@ -68,6 +68,9 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p.Warnings = slices.Concat(a.Warnings, p.Warnings, warnings)
 	p.Idle *= away.Factor
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
+	if least := a.Cheapest(); least != a { // either branch of an If may run
+		p.Seconds.Low *= c.idle(measurement.NewKernels(least.Kernels(measurement.RuntimeFusion(c.Facts.Runtime)))) / max(c.idle(kernels), math.SmallestNonzeroFloat64)
+	}
 	c.widen(&p)
 	if len(a.AssumedSizes()) > 0 {
 		p.Seconds = uncertainty.Point(p.Seconds.Value)

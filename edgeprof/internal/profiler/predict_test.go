@@ -46,6 +46,30 @@ func TestUnknownCost(t *testing.T) {
 	}
 }
 
+// TestBranches: where either branch of an If may run, the interval holds the times of both.
+func TestBranches(t *testing.T) {
+	branch := func(name, op string, inputs ...string) onnx.Attribute {
+		return onnx.Attribute{Name: name, Kind: onnx.KindGraph, Graphs: []onnx.Graph{{Name: name, Outputs: []onnx.Value{{Name: name}}, Nodes: []onnx.Node{{Op: op, Inputs: inputs, Outputs: []string{name}}}}}}
+	}
+	side := onnx.Dim{Size: 500}
+	graph := onnx.Graph{
+		Name: "g", Outputs: []onnx.Value{{Name: "y"}},
+		Inputs: []onnx.Value{{Name: "c", Type: onnx.Bool, Known: true}, {Name: "x", Type: onnx.Float32, Known: true, Shape: []onnx.Dim{side, side}}},
+		Nodes:  []onnx.Node{{Op: "If", Inputs: []string{"c"}, Outputs: []string{"y"}, Attributes: []onnx.Attribute{branch("then_branch", "MatMul", "x", "x"), branch("else_branch", "Identity", "x")}}},
+	}
+	a, err := onnx.Analyze(&onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 18}, Graph: graph}, onnx.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := bare()
+	c.Low, c.High = 0.5, 3
+	here := device.Device{UUID: "here", Cores: 4}
+	both, least := c.Predict(a, here), c.Predict(a.Cheapest(), here)
+	if least.Idle >= both.Idle/10 || both.Seconds.Low > least.Seconds.Low*1.01 || both.Seconds.High < 2*both.Idle {
+		t.Errorf("%+v, the cheaper branch %+v", both, least)
+	}
+}
+
 // TestLoadOfSlowerDevice: load slows a model by the time that it takes on that device.
 func TestLoadOfSlowerDevice(t *testing.T) {
 	c, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", MaxMHz: 2000, Threads: 1})
