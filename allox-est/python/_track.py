@@ -24,13 +24,13 @@ PARTS = " ▏▎▍▌▋▊▉█"
 
 
 def track(iterable=None, desc=None, total=None, **options):
-    """Returns the items of an iterable and shows how long the rest of them takes.
+    """Returns the items of an iterable and shows the remaining time of the loop.
 
-    It is used as tqdm is: for batch in track(loader), or with track(total=9) as bar and
+    It is used like tqdm: for batch in track(loader), or with track(total=9) as bar and
     bar.update(). The remaining time has an interval, which allox-est predicts from the
     loop so far and from earlier runs of the same loop. Options are leave, file, disable,
-    unit, initial, mininterval and postfix as of tqdm, and journal, the file of the earlier
-    runs; others of tqdm, as position, are accepted and change nothing. Without a total, or
+    unit, initial, mininterval and postfix of tqdm, and journal, the file of the earlier
+    runs; other options of tqdm, such as position, are accepted and have no effect. Without a total, or
     with one that the loop passes, there is only a rate. A failure of the bar or of
     allox-est does not stop the loop.
     """

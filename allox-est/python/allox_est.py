@@ -1,16 +1,16 @@
-"""How long a training job takes in all, from short runs of it.
+"""Predict the time of a training job from short runs of it.
 
     import allox_est
 
     job = allox_est.run("python3", "train.py", "--epochs", "{epochs}", epochs=500)
     print(job["cpu"].wall_seconds.value, job["cpu"].wall_seconds.high)
 
-    for batch in allox_est.track(loader):  # a progress bar, as tqdm's, with an interval
+    for batch in allox_est.track(loader):  # a progress bar like tqdm's, with an interval
         ...
 
-Each command that answers in JSON is a function; its arguments by name are the flags of
-the command. The modules time_writter and time_writter_callbacks, which report epochs from
-within a job, come with it.
+Each command that answers in JSON is a function; its named arguments are the flags of the
+command. The package contains the modules time_writter and time_writter_callbacks, which
+report epochs from within a job.
 """
 
 from ._answers import Job, Jobs

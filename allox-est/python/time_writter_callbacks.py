@@ -1,17 +1,17 @@
 """Callbacks that call time_writter from a framework's training loop.
 
-Copy this file and time_writter.py beside the job and hand one over:
+Copy this file and time_writter.py next to the job and pass one callback:
 
     Trainer(..., callbacks=[time_writter_callbacks.hugging_face()])
     lightning.Trainer(..., callbacks=[time_writter_callbacks.lightning()])
     model.fit(..., callbacks=[time_writter_callbacks.keras()])
 
-The set-up begins where the callback is made and the teardown ends with the
-program, which then prints the report: of several processes only the first one
-does. Evaluation during the training, and with Hugging Face the checkpoints too,
-are costs by name. unit="step" makes a lap of every step in place of every epoch.
-Where a schedule changes the work, stage= names it: a function that is called at
-the start of each, with the number of the epoch or step, and returns a name.
+The set-up begins when the callback is created and the teardown ends with the
+program, which then prints the report; of several processes only the first one
+prints it. Evaluations during the training, and with Hugging Face checkpoints too,
+are named costs. unit="step" makes a lap of every step instead of every epoch.
+If the work changes during the training, stage= names it: a function that is called
+at the start of each epoch or step with its number, and returns a name.
 bar=True shows the progress with the remaining time, as allox_est.track does; it needs
 the package, not only these files.
 """

@@ -18,24 +18,25 @@ import (
 //go:embed src
 var sources embed.FS
 
-// ErrNoCompiler is returned where a needed compiler is not installed.
+// ErrNoCompiler is returned if a needed compiler is not installed.
 var ErrNoCompiler = errors.New("no compiler")
 
 // Options sets how the program is built. The zero value works.
 type Options struct {
-	MPI      bool   // ranks, with mpicc
+	MPI      bool   // compile with mpicc, for several ranks
 	Sanitize string // "address" or "thread"; "" is none
-	Upstream bool   // leave the patched dialect out even where there is a C++ compiler
+	Upstream bool   // leave out the patched dialect even if there is a C++ compiler
 }
 
-// Program is the built host.
+// Program is a built test program.
 type Program struct {
 	Path    string
-	Patched bool // speaks the patched dialect
+	Patched bool // supports the patched dialect
 	MPI     bool
 }
 
-// Build compiles the host into dir.
+// Build compiles the test program into dir, which may contain the result of an earlier Build
+// with other options.
 func Build(ctx context.Context, dir string, o Options) (*Program, error) {
 	cc := "gcc"
 	if o.MPI {
@@ -72,7 +73,7 @@ func compile(ctx context.Context, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(cmd.Environ(), "LC_ALL=C")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // what it started with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // and the compiler's own processes
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", name, err, bytes.TrimSpace(out))
 	}
@@ -83,8 +84,8 @@ func compile(ctx context.Context, name string, args ...string) error {
 type Run struct {
 	Tool  string   // path of the tool; "" runs without one
 	Older bool     // name the tool in CHAM_TOOL_DIR instead of CHAMELEON_TOOL_LIBRARIES
-	Ranks int      // with MPI; 0 is one process without mpirun
-	Args  []string // the program's own, see its --options
+	Ranks int      // number of ranks under MPI; 0 is one process without mpirun
+	Args  []string // arguments of the program, listed by its --options
 	Env   []string // further NAME=VALUE
 	Dir   string   // working directory; "" is the caller's
 }
@@ -109,7 +110,7 @@ type Rank struct {
 	LoadsReported  uint64  `json:"told"` // loads and task times of the patched dialect
 	Seconds        float64 `json:"seconds"`
 	CPUSeconds     float64 `json:"cpu_seconds"`
-	ToolCPU        float64 `json:"tool_cpu_seconds"` // of threads that are not the host's own (MPI's count as the tool's), and of the tool's start and end; callbacks not counted
+	ToolCPU        float64 `json:"tool_cpu_seconds"` // of threads that the program did not start (MPI's included), and of the tool's start and end; without callbacks
 }
 
 // Costs holds the cost of the callbacks for a thread, in ns of its CPU time per call.
@@ -117,7 +118,7 @@ type Costs struct {
 	Create     float64 `json:"create_ns"`
 	Schedule   float64 `json:"schedule_ns"`
 	Sync       float64 `json:"sync_ns"`
-	Stamp      float64 `json:"stamp_ns"` // of each of these, what reading the time stamp counter takes; 0 where there is none
+	Stamp      float64 `json:"stamp_ns"` // the part of each of these for reading the time stamp counter; 0 without a counter
 	TwoThreads struct {
 		Create   float64 `json:"create_ns"`
 		Schedule float64 `json:"schedule_ns"`
@@ -159,8 +160,8 @@ func (p *Program) Output(ctx context.Context, r Run) (stdout, stderr string, err
 	return out.String(), errs.String(), err
 }
 
-// Costs measures the cost of the tool's callbacks, and for comparison that of a rival which
-// does per task what the original tool does.
+// Costs measures the cost of the tool's callbacks, and for comparison the cost per task of the
+// original tool's method.
 func (p *Program) Costs(ctx context.Context, r Run) (Costs, error) {
 	r.Args = []string{"--cost"}
 	var c Costs
@@ -169,7 +170,7 @@ func (p *Program) Costs(ctx context.Context, r Run) (Costs, error) {
 		return c, err
 	}
 	if err := json.Unmarshal([]byte(stdout), &c); err != nil {
-		return c, fmt.Errorf("cannot read the program's output: %w", err)
+		return c, fmt.Errorf("cannot read the output of %s --cost: %w", filepath.Base(p.Path), err)
 	}
 	return c, nil
 }

@@ -17,8 +17,8 @@ def doctor(
 ) -> Answer:
     """Check this environment: whether the library that OpenMP's or Chameleon's runtime
     would load exists, exports the entry symbols and supports the patched runtime; whether
-    programs of gcc can be observed; the effective configuration; whether logs and models can be written; the clock and
-    the core frequencies.
+    programs built by gcc can be observed; the effective configuration; whether logs and
+    models can be written; the clock and the core frequencies.
 
     Example: chamtool.doctor()
 

@@ -1,4 +1,4 @@
-"""Which tasks of an MPI or OpenMP program take how long.
+"""Measure and predict the times of the tasks of an MPI or OpenMP program.
 
     import os, subprocess, chamtool
 
@@ -7,8 +7,8 @@
     for f in chamtool.report("logs").functions:
         print(f.name, f.tasks, f.median_seconds)
 
-Each command that answers in JSON is a function; its arguments by name are the flags of
-the command.
+Each command that answers in JSON is a function; its named arguments are the flags of the
+command.
 """
 
 from ._answers import Function, Report

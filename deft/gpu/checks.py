@@ -1166,11 +1166,11 @@ class Checks:
 
 # By number, in the order in which they run.
 CHECKS = {
-    24: ("what the urgent job leaves unused", Checks.unused), 22: ("how contexts take turns", Checks.constants), 21: ("pairs under time slices", Checks.slices),
-    25: ("pairs under MPS", Checks.under_mps), 26: ("pairs as deft predicts them", Checks.predicted), 27: ("gaps between launches", Checks.paced), 15: ("the urgent job", Checks.urgent),
-    19: ("the urgent job next to graphs", Checks.graphs), 23: ("the original's experiment", Checks.original), 16: ("one dies, the other lives", Checks.death), 20: ("memory quota", Checks.quota),
-    28: ("what nvidia-smi shows", Checks.seen_by_nvml), 18: ("layouts", Checks.layouts), 17: ("forked workers", Checks.forked), 13: ("every launch is seen", Checks.launches_seen),
-    14: ("cost of passing through", Checks.cost),
+    24: ("gaps of the urgent job", Checks.unused), 22: ("how contexts take turns", Checks.constants), 21: ("pairs under time slices", Checks.slices),
+    25: ("pairs under MPS", Checks.under_mps), 26: ("predicted pairs", Checks.predicted), 27: ("gaps between launches", Checks.paced), 15: ("the urgent job", Checks.urgent),
+    19: ("the urgent job next to graphs", Checks.graphs), 23: ("the original's experiment", Checks.original), 16: ("a killed program", Checks.death), 20: ("memory quota", Checks.quota),
+    28: ("nvidia-smi", Checks.seen_by_nvml), 18: ("layouts", Checks.layouts), 17: ("forked workers", Checks.forked), 13: ("every launch is seen", Checks.launches_seen),
+    14: ("cost of the hook", Checks.cost),
 }
 
 

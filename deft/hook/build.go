@@ -51,8 +51,8 @@ func linkerFlags(soname string) []string {
 	}
 }
 
-// Build unpacks the libdeft.so that a release has inside, or compiles it, or finds it
-// in the compiler's cache, and returns its absolute path. Extra arguments make a
+// Build unpacks the libdeft.so in a release, or compiles it, or finds it in the compiler's
+// cache, and returns its absolute path. Extra arguments make a
 // product of their own, which is always compiled.
 func Build(ctx context.Context, c cc.Compiler, extra ...string) (string, error) {
 	args := append(compilerFlags(), linkerFlags("libdeft.so")...)

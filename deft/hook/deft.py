@@ -1,7 +1,6 @@
 """Marks the jobs of a Python program for deft.
 
-A program under libdeft.so tells where a job begins and ends, so that the
-policy knows what is urgent, and when:
+A program under libdeft.so marks where a job begins and ends, for the policy:
 
     import deft
 
@@ -10,8 +9,8 @@ policy knows what is urgent, and when:
             model(image)
             torch.cuda.synchronize()
 
-Without libdeft.so, or outside of a session, all of it does nothing: the same
-program runs anywhere. Needs nothing but the standard library.
+Without libdeft.so, or outside of a session, it has no effect: the same program
+runs anywhere. It needs only the standard library.
 
 In the package foretime-deft each command of deft that answers in JSON is a function too.
 """
@@ -46,14 +45,14 @@ def present() -> bool:
 def job_begin(slo_ms: float = 0) -> bool:
     """Begins a job, which ends one still open. slo_ms is the time that the job
     may take in milliseconds, 0 for the default of DEFT_SLO_MS. Returns whether
-    a session heard it."""
+    the program is in a session."""
     if slo_ms < 0:
         raise ValueError("slo_ms is negative: %r" % (slo_ms,))
     return _functions is not None and _functions[0](int(slo_ms * 1000000)) == 0
 
 
 def job_end() -> bool:
-    """Ends the job. Returns whether a session heard it."""
+    """Ends the job. Returns whether the program is in a session."""
     return _functions is not None and _functions[1]() == 0
 
 

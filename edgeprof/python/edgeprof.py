@@ -1,4 +1,4 @@
-"""How long one inference of an ONNX model takes, here and on other devices.
+"""Predict the time of one inference of an ONNX model, here and on other devices.
 
     import edgeprof
 
@@ -7,8 +7,8 @@
     print(devices.to_frame())  # with pandas
     print(edgeprof.time("model.onnx").p50_seconds)
 
-Each command that answers in JSON is a function; its arguments by name are the flags of
-the command.
+Each command that answers in JSON is a function; its named arguments are the flags of the
+command.
 """
 
 from ._answers import Candidate, Candidates, Timing

@@ -111,7 +111,7 @@ def generate(
     slurm: typing.Optional[int] = None,
     slurm_option: typing.Optional[Texts] = None,
 ) -> Answer:
-    """Simulate service pairs on the queue of a trace, submit the successor at several
+    """Simulate service pairs on the queue of a log, submit the successor at several
     probes of each, and write the history before each probe and the resulting reward as
     Parquet files. The same command continues an interrupted run. Shards may run on
     different machines; copy their files into one directory. (train generates its own
@@ -159,7 +159,7 @@ def log_stats(
     config: typing.Optional[Text] = None,
     set: typing.Optional[Settings] = None,
 ) -> Answer:
-    """Print statistics of a trace and its unusable rows.
+    """Print statistics of a log and its unusable rows.
 
     Example: mirage.log_stats("sacct.log", set={"log.zone": "UTC"})
 
@@ -191,7 +191,7 @@ def log_synth(
     utilisation: typing.Optional[float] = None,
     seed: typing.Optional[int] = None,
 ) -> Answer:
-    """Generate a trace whose jobs follow the distributions of a real one: the trace of
+    """Generate a log whose jobs follow the distributions of a real one: the log of
     --like, or the Lonestar6 A100 queue. The waits come from a simulated Slurm with
     --nodes nodes, on which a user runs at most eight jobs at once.
 
@@ -201,7 +201,7 @@ def log_synth(
     out: file to write: .log (Mirage), .swf or .csv
     config: settings file, YAML or JSON
     set: one setting, KEY=VALUE; may be repeated
-    like: fit the distributions to this trace
+    like: fit the distributions to this log
     jobs: number of jobs
     days: number of days (default: 28, or as many as --jobs need)
     start: first day (default 2023-01-01)
@@ -485,7 +485,7 @@ def validate(
     tuning_episodes: typing.Optional[int] = None,
     compare: typing.Optional[bool] = None,
 ) -> Answer:
-    """Simulate service pairs on the queue of a trace, let a policy decide every ten minutes
+    """Simulate service pairs on the queue of a log, let a policy decide every ten minutes
     whether to submit the successor, and compare with submitting it after the predecessor
     has ended (reactive) in the same episodes.
 

@@ -1,4 +1,4 @@
-"""When a job would start on a batch cluster, from its log or from a Slurm in reach.
+"""Predict when a job would start on a batch cluster, from its log or a live Slurm.
 
     import datetime, mirage
 
@@ -6,8 +6,8 @@
     print(job.start, job.wait_hours.low, job.wait_hours.high)
     print(job.alternatives.to_frame())  # with pandas
 
-Each command that answers in JSON is a function; its arguments by name are the flags of
-the command.
+Each command that answers in JSON is a function; its named arguments are the flags of the
+command.
 """
 
 from ._answers import Alternative, Start

@@ -126,8 +126,8 @@ func kindOf(t reflect.Type) (kind, bool) {
 	return 0, false
 }
 
-// setText stores the cell s in the field v. The error describes the cell, without
-// its place.
+// setText stores the cell s in the field v. The error names the column and the cell, not the
+// line.
 func (c *column) setText(v reflect.Value, s string) error {
 	if c.kind != kindText && c.kind != kindMarshaler {
 		s = strings.TrimSpace(s)
@@ -172,7 +172,7 @@ func (c *column) setText(v reflect.Value, s string) error {
 	case err == nil:
 		return nil
 	case c.kind == kindMarshaler:
-		return c.problem("%q: %v", clip(s), err)
+		return c.problem("%q: %w", clip(s), err)
 	}
 	return c.problem("%q is not %s", clip(s), c.kind)
 }

@@ -139,7 +139,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 		return err
 	}
 	defer j.Close()
-	if f.tracker.Job, err = report.JobOf(spec, device); err != nil {
+	if f.tracker.Job, err = report.DeviceJob(spec, device); err != nil {
 		return err
 	}
 	s, done := newSampler(f.env, spec, j)

@@ -107,7 +107,7 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 		}
 	}
 	spec.Whole, spec.Stages = f.whole, cmp.Or(f.stages, spec.Stages)
-	if _, err := report.JobOf(spec, jobspec.CPU); err != nil {
+	if _, err := report.DeviceJob(spec, jobspec.CPU); err != nil {
 		return nil, cli.Usagef("--stages: %w", err)
 	}
 	if err := spec.Check(); err != nil {
@@ -209,7 +209,7 @@ func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampli
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
 		Plan: sampling.Plan{Spec: spec, Predict: func(samples []journal.Run, device string) sampling.Forecast {
-			job, _ := report.JobOf(spec, device) // its stages were checked before
+			job, _ := report.DeviceJob(spec, device) // its stages were checked before
 			return forecast(samples, job)
 		}},
 		Journal: j, Runner: runner.New(settings),

@@ -85,7 +85,7 @@ func (f *jobFlags) ours(spec *jobspec.Spec, j *journal.Journal) error {
 	if len(others) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: no run of this command with these parameters and devices; it holds runs of %s by another command", f.journal, strings.Join(others, ", "))
+	return fmt.Errorf("%s: no run of this command with these parameters and devices; it contains runs of %s by another command", f.journal, strings.Join(others, ", "))
 }
 
 // setAside takes the runs of a job out of a journal that were made under other

@@ -97,7 +97,7 @@ func (b *batch) run(cmd *cobra.Command, args []string) error {
 	if estimated.Estimate == nil {
 		return fmt.Errorf("%s: no estimate: %s", b.journal, estimated.Error)
 	}
-	return b.ask(cmd, script, args[1:], estimated.Estimate)
+	return b.printLimit(cmd, script, args[1:], estimated.Estimate)
 }
 
 func name(script *slurm.Script) string {
@@ -161,8 +161,8 @@ func (b *batch) sample(cmd *cobra.Command, script *slurm.Script, spec *jobspec.S
 	return err
 }
 
-// ask prints the time limit for an estimate, and submits the job if asked.
-func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *report.Estimate) error {
+// printLimit prints the time limit for an estimate, and submits the job if asked.
+func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []string, e *report.Estimate) error {
 	if math.IsInf(e.Wall.High, 0) {
 		return fmt.Errorf("%s: no upper bound for the time from these samples", b.journal)
 	}
@@ -174,7 +174,7 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 			return err
 		}
 		one := slurm.Asked{Job: a.Job, Predicted: e.Sampled, Limit: 60 * float64(slurm.Minutes(e.Wall.High))}
-		warning, err := one.Append(b.asked())
+		warning, err := one.Append(b.submissionsPath())
 		if err != nil {
 			return fmt.Errorf("job %s is submitted, but not recorded: %w", a.Job, err)
 		}
@@ -195,14 +195,14 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 	})
 }
 
-// asked returns the path of the log of submitted jobs, next to the journal.
-func (b *batch) asked() string { return b.journal + ".asked" }
+// submissionsPath returns the path of the log of submitted jobs, next to the journal.
+func (b *batch) submissionsPath() string { return b.journal + ".asked" }
 
 // past returns what Slurm's accounting holds of earlier jobs: those of the same command
 // and resources since the script was changed, and those submitted with a prediction. That
 // a cluster keeps no accounting is said once: when the samples are new.
 func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Time, args []string, earlier bool) ([]estimate.PastTotal, error) {
-	before, err := slurm.ReadAsked(b.asked())
+	before, err := slurm.ReadAsked(b.submissionsPath())
 	if err != nil {
 		return nil, err
 	}

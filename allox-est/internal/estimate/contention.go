@@ -37,7 +37,7 @@ func contentionOf(ts []trace, runs []journal.Run, onCPU bool) contention {
 	}
 	usual := stats.Median(ratios)
 	limit := max(1.2*usual, usual+5*deviation(ratios))
-	for l := range each(ts) {
+	for l := range allLaps(ts) {
 		if q := l.seconds[quietTime]; q > 0 && l.seconds[wallTime] > limit*q {
 			k.added += (l.seconds[wallTime] - usual*q) / l.units()
 			l.seconds[wallTime] = usual * q
@@ -66,7 +66,7 @@ func removeDelays(ts []trace) {
 	if usual > 1/0.8 {
 		return // less than 80 % of one processor
 	}
-	for l := range each(ts) {
+	for l := range allLaps(ts) {
 		if s := &l.seconds; s[cpuTime] > 0 && s[quietTime] > calmBand*usual*s[cpuTime] {
 			s[quietTime] = usual * s[cpuTime]
 		}
@@ -84,7 +84,7 @@ func quietRatio(ratios []float64) float64 {
 
 func ratiosOf(ts []trace, a, b clock) []float64 {
 	var ratios []float64
-	for l := range each(ts) {
+	for l := range allLaps(ts) {
 		if l.seconds[b] > 0 {
 			ratios = append(ratios, l.seconds[a]/l.seconds[b])
 		}
@@ -94,7 +94,7 @@ func ratiosOf(ts []trace, a, b clock) []float64 {
 
 func total(ts []trace, c clock) float64 {
 	s := 0.0
-	for l := range each(ts) {
+	for l := range allLaps(ts) {
 		s += l.seconds[c]
 	}
 	return s

@@ -119,7 +119,7 @@ func reported(ts []trace, name string) bool {
 func offset(ts []trace, period int) int {
 	var at [2][]float64
 	var rest []float64
-	for l := range each(ts) {
+	for l := range allLaps(ts) {
 		switch x := l.rate(quietTime); {
 		case pattern{period: period}.occursIn(*l):
 			at[0] = append(at[0], x)

@@ -32,7 +32,7 @@ func bases(ts []trace, job Job) map[string]float64 {
 		return nil
 	}
 	rates := map[string][]float64{}
-	for l := range each(ts) {
+	for l := range allLaps(ts) {
 		rates[l.stage] = append(rates[l.stage], l.rate(quietTime))
 	}
 	medians := map[string]float64{}

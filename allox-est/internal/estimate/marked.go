@@ -51,7 +51,7 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 		}
 	}
 	if c.slope != 0 {
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %+.2g %% per %s; the interval covers that the trend goes on and that it ends", ErrTrend, 100*c.slope, job.unit()))
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %+.2g %% per %s; the interval covers both that the trend continues and that it ends", ErrTrend, 100*c.slope, job.unit()))
 	}
 	e.describe(m, p)
 	return nil

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"math"
 	"slices"
 )
 
@@ -8,13 +9,13 @@ import (
 type parts struct {
 	once   float64 // set-up, teardown and the warm-up's excess
 	units  float64 // the units to come, at the mean rate of their stage
-	count  float64 // how many they are
+	count  float64 // the number of units to come
 	first  float64 // excess of a first unit
-	hidden float64 // what holds a first unit that no mark bounds
+	hidden float64 // set-up time beyond the units in it, which may contain a first unit's cost
 	level  level
 }
 
-// rate is the time of a unit in a stage over its plain laps.
+// rate sums the time and the units of a stage's plain laps.
 type rate struct{ seconds, units float64 }
 
 func (r rate) mean() float64 {
@@ -24,7 +25,7 @@ func (r rate) mean() float64 {
 	return r.seconds / r.units
 }
 
-// parts finds what a clock's total is made of, and what costs took by it.
+// parts splits a clock's total, and sets the times of the costs by that clock.
 func (m *model) parts(k clock) *parts {
 	p := &parts{}
 	rates := m.rates(k)
@@ -62,14 +63,14 @@ func (m *model) rates(k clock) map[string]rate {
 	return rates
 }
 
-// read is the standard error, in seconds, with which processor time and wait are cut
-// at the two ends of a run's laps: they are read every 20 ms, and taken to grow evenly
-// between.
-const read = 0.020 / 2.449
+// readingSD is the standard error, in seconds, of processor time and wait between the two ends
+// of a run's laps. They are read every 20 ms and interpolated, so each end has a uniform error
+// with a variance of 0.02²/12, and both together 0.02²/6.
+var readingSD = 0.020 / math.Sqrt(6)
 
-// levelOf makes the level's posterior from the plain laps' deviations from their
-// stage's rate. What was read of the processor is known as well as the readings were
-// close; wall times are the job's own.
+// levelOf computes the level's posterior from the plain laps' deviations from their
+// stage's rate. Processor times have the error of their readings; wall times are the
+// job's own and have none.
 func (m *model) levelOf(k clock, rates map[string]rate) level {
 	byRun, seconds := make([][]float64, len(m.ts)), make([]float64, len(m.ts))
 	m.course.plain(m.ts, func(run, _ int, l lap) {
@@ -84,17 +85,17 @@ func (m *model) levelOf(k clock, rates map[string]rate) level {
 		if len(g) > 0 {
 			groups, blur = append(groups, g), append(blur, 0)
 			if k != wallTime && m.ts[run].read && seconds[run] > 0 {
-				blur[len(blur)-1] = read / seconds[run]
+				blur[len(blur)-1] = readingSD / seconds[run]
 			}
 		}
 	}
-	if groups == nil { // a quantity that is always 0, such as the CPU time of a job that sleeps
+	if groups == nil { // the clock is always 0, such as the CPU time of a job that sleeps
 		groups, blur = [][]float64{{0}}, []float64{0}
 	}
 	return levelOf(groups, blur, m.alone)
 }
 
-// units adds up the units to come, those that lie in set-up and teardown left out.
+// units adds up the units to come, without those within set-up and teardown.
 func (m *model) units(p *parts, rates map[string]rate, hidden float64) {
 	if m.job.Stages == nil {
 		p.count = max(0, m.to()-m.seen-hidden)
@@ -110,7 +111,7 @@ func (m *model) units(p *parts, rates map[string]rate, hidden float64) {
 	}
 }
 
-// warmUp returns the time that the laps of the warm-up take more than others.
+// warmUp returns the excess of the warm-up's laps over the rate of their stage.
 func (m *model) warmUp(k clock, rates map[string]rate) float64 {
 	s := 0.0
 	for i := range min(m.course.warm, m.job.Epochs) {
@@ -126,9 +127,9 @@ func (m *model) warmUp(k clock, rates map[string]rate) float64 {
 	return s
 }
 
-// spend finds the times of the costs that the job does not report: the part of a lap above its
-// stage's rate, less the costs of shorter periods in it. A lap that also holds one of a longer
-// period counts only if no other holds the cost.
+// spend sets the times of the costs that the job does not report: the part of a lap above its
+// stage's rate, less the costs of shorter periods in it. A lap that also contains a cost of a
+// longer period counts only if every lap with the cost does.
 func (m *model) spend(k clock, rates map[string]rate) {
 	for i := range m.course.costs {
 		c := &m.course.costs[i]

@@ -74,7 +74,7 @@ func newModel(m model) *model {
 
 func longestLap(ts []trace) float64 {
 	longest := 0.0
-	for l := range each(ts) {
+	for l := range allLaps(ts) {
 		longest = max(longest, l.units())
 	}
 	return longest

@@ -6,9 +6,10 @@ import "github.com/foretime/foretime/allox-est/internal/journal"
 // seconds.
 func QuietWall(r journal.Run) float64 { return withoutWait(r, r.Wall, r.CPU, r.Wait) }
 
-// mostWait bounds the time, as a multiple of its processor time, that a job is assumed to wait
-// for processors if the load does not show more.
-const mostWait = 8
+// maxWaitFactor bounds the wait of a job, as a multiple of its processor time, if the load does
+// not show more: the number of competitors for each of its processors. A job that sleeps until a
+// set time on a busy machine may have a longer wait, which delayed nothing.
+const maxWaitFactor = 8
 
 // withoutWait subtracts from a wall time of a run the part in which ready threads had no
 // processor. Wait is summed over threads; the number of threads that ran or waited at a time is
@@ -23,18 +24,18 @@ func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 	if wall <= 0 || wait <= 0 {
 		return wall
 	}
-	wait = min(wait, max(mostWait, 2*r.Load/float64(max(1, r.CPUs)))*cpu)
+	wait = min(wait, max(maxWaitFactor, 2*r.Load/float64(max(1, r.CPUs)))*cpu)
 	least := 0.0
-	if threads := threads(r); r.Device == "cpu" && threads > 0 {
-		least = min(wall, cpu/threads)
+	if n := threads(r); r.Device == "cpu" && n > 0 {
+		least = min(wall, cpu/n)
 	}
 	ready := (cpu + wait) / wall
 	return max(least, wall-min(1, ready)*wait/max(1, ready))
 }
 
-// threads returns the number of a run's threads that could run at a time: as many as were seen
-// to want a processor, or else as many as the job was given, and at most the number of
-// processors and the job's limit.
+// threads returns the number of a run's threads that could run at a time: the observed number,
+// or else the one that the job was given, and at most the number of processors and the job's
+// limit.
 func threads(r journal.Run) float64 {
 	n := r.Parallel
 	if n == 0 {

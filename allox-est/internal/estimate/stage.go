@@ -64,7 +64,7 @@ func (j Job) checkStages(ts []trace) error {
 		}
 		at = s.To
 		met := false
-		for l := range each(ts) {
+		for l := range allLaps(ts) {
 			met = met || l.stage == s.Name
 		}
 		if !met {

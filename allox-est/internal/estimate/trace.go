@@ -43,8 +43,8 @@ type trace struct {
 	read            bool // its processor time was read on the way
 }
 
-// each are the laps of all runs.
-func each(ts []trace) iter.Seq[*lap] {
+// allLaps returns the laps of all runs.
+func allLaps(ts []trace) iter.Seq[*lap] {
 	return func(yield func(*lap) bool) {
 		for _, t := range ts {
 			for i := range t.laps {

@@ -56,14 +56,14 @@ func jobs() map[string]job {
 	gray := job{side: 28, channels: 1, batches: 3, batch: 32, train: 2000, heldOut: 320}
 	color := job{side: 32, channels: 3, batches: 3, batch: 16, train: 2000, heldOut: 320}
 	return map[string]job{
-		"mlp":       gray.of(mlp).epochOf(40, 64),
-		"lenet":     gray.of(lenet),
-		"alexnet":   color.of(alexnet),
-		"googlenet": color.of(googlenet),
+		"mlp":       gray.withGraph(mlp).epochOf(40, 64),
+		"lenet":     gray.withGraph(lenet),
+		"alexnet":   color.withGraph(alexnet),
+		"googlenet": color.withGraph(googlenet),
 	}
 }
 
-func (j job) of(graph func(*model.Scope, *graph.Node) *graph.Node) job {
+func (j job) withGraph(graph func(*model.Scope, *graph.Node) *graph.Node) job {
 	j.graph = graph
 	return j
 }

@@ -2,70 +2,100 @@ package jobspec
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Set sets one thing of a description, as "NAME=VALUE": a parameter by its name,
-// or anything else by its path in the file, as "run.cpu_weight=5000". The error
-// wraps ErrInvalid.
+// Set replaces one entry of a description, given as "NAME=VALUE": a parameter by its name,
+// or any other entry by its path in the file, as "run.cpu_weight=5000". The error wraps
+// ErrInvalid.
 func (s *Spec) Set(text string) error {
 	path, value, ok := strings.Cut(text, "=")
 	names := strings.Split(path, ".")
 	if !ok || strings.TrimSpace(path) == "" {
 		return fmt.Errorf("%w: %q, want NAME=VALUE", ErrInvalid, text)
 	}
-	if len(names) == 1 && (s.takes(path) || !slices.Contains([]string{"unit", "time_writer", "parse", "stages"}, path)) {
+	if len(names) == 1 && (s.usesParameter(path) || !slices.Contains([]string{"unit", "time_writer", "parse", "stages"}, path)) {
 		if s.Params == nil {
 			s.Params = map[string]Scalar{}
 		}
 		s.Params[path] = Scalar(value)
 		return nil
 	}
+	var typeError *yaml.TypeError
+	switch err := s.decode(names, value); {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "not found in type"):
+		return fmt.Errorf("%w: %s: no such entry in a job file", ErrInvalid, path)
+	case errors.As(err, &typeError):
+		return fmt.Errorf("%w: %s: the value has the wrong type", ErrInvalid, text)
+	default:
+		return fmt.Errorf("%w: %s: %s", ErrInvalid, text, lineNumber.ReplaceAllString(err.Error(), ""))
+	}
+}
+
+// lineNumber matches the place in a file that an error of an entry begins with.
+var lineNumber = regexp.MustCompile(`^line \d+: `)
+
+// decode stores a value at a path of the file. The YAML decoder merges structs but replaces
+// the values of maps whole, so an entry of a device is decoded into that device.
+func (s *Spec) decode(names []string, value string) error {
+	if names[0] != "devices" || len(names) < 3 {
+		return decodeEntry(names, value, s)
+	}
+	d := s.Devices[names[1]]
+	if err := decodeEntry(names[2:], value, &d); err != nil {
+		return err
+	}
+	if s.Devices == nil {
+		s.Devices = map[string]Device{}
+	}
+	s.Devices[names[1]] = d
+	return nil
+}
+
+func decodeEntry(names []string, value string, into any) error {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Value: value}
 	for _, name := range slices.Backward(names) {
 		node = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: name}, node}}
 	}
 	file, err := yaml.Marshal(node)
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrInvalid, text, err)
+		return err
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(file))
 	dec.KnownFields(true)
-	switch err := dec.Decode(s); {
-	case err == nil:
-		return nil
-	case strings.Contains(err.Error(), "not found in type"):
-		return fmt.Errorf("%w: %s: no such entry in a job file", ErrInvalid, path)
-	}
-	return fmt.Errorf("%w: %s: the value has the wrong type", ErrInvalid, text)
+	return dec.Decode(into)
 }
 
-// takes says that the command has a place for a parameter.
-func (s *Spec) takes(name string) bool {
+// usesParameter reports whether the command contains a parameter.
+func (s *Spec) usesParameter(name string) bool {
 	return slices.ContainsFunc(s.Command, func(word string) bool {
 		return slices.Contains(parameter.FindAllString(word, -1), "{"+name+"}")
 	})
 }
 
-// Run holds the way in which runs of the job are made. It does not belong to the command.
+// Run holds the settings of how each run is made. They do not identify the job.
 type Run struct {
 	// CPUWeight is the weight of the job's cgroup on the processor, 1 to 10000, to
-	// shield it from other work; 0 is as any other.
+	// shield it from other work; 0 leaves the default.
 	CPUWeight int `yaml:"cpu_weight,omitempty"`
-	// Cgroup holds each run in a cgroup where one can be made, which is the default.
+	// Cgroup puts each run in a cgroup if one can be made; nil means true.
 	Cgroup *bool `yaml:"cgroup,omitempty"`
-	// KeyEnv are variables that change how long the job takes: runs made with other
-	// values do not count.
+	// KeyEnv names variables that change the time of the job: runs made with other values
+	// do not count.
 	KeyEnv Names `yaml:"key_env,omitempty"`
-	// Logs is a folder for what each run prints, a file a run; empty keeps none.
+	// Logs is a directory for the output of each run, one file per run; empty keeps none.
 	Logs string `yaml:"logs,omitempty"`
 }
 
-// InCgroup says that runs are to be held in a cgroup.
+// InCgroup reports whether runs are put in a cgroup.
 func (r Run) InCgroup() bool { return r.Cgroup == nil || *r.Cgroup }
 
 func (r Run) check() error {
@@ -75,10 +105,10 @@ func (r Run) check() error {
 	return nil
 }
 
-// Names is a list, or one text with commas.
+// Names is a list of names, written as a list or as one text with commas.
 type Names []string
 
-// UnmarshalYAML reads either.
+// UnmarshalYAML reads both forms.
 func (n *Names) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
 		*n = strings.Split(node.Value, ",")

@@ -357,13 +357,13 @@ type Folders struct {
 }
 
 // KeepsCheckpoints says that the command names a folder for checkpoints.
-func (s *Spec) KeepsCheckpoints() bool { return s.takes("checkpoint") }
+func (s *Spec) KeepsCheckpoints() bool { return s.usesParameter("checkpoint") }
 
 // Starts are the units after which samples begin: where stages do, if the command
 // takes one, and otherwise the job's beginning.
 func (s *Spec) Starts() []int {
 	starts := []int{0}
-	if !s.takes("stage") {
+	if !s.usesParameter("stage") {
 		return starts
 	}
 	for i, stage := range strings.Fields(s.Stages) {
@@ -453,9 +453,9 @@ func (s *Spec) Hash(device string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Lengths returns the epochs of a short and of a long sample. They keep within a
-// budget that is given, and are equal where the job itself is shorter than the long one, or is so described. The long one is
-// stretched to meet every named cost, up to a tenth of the job.
+// Lengths returns the epochs of a short and of a long sample. They stay within a given
+// budget, and are equal if the job is shorter than the long one or its description says so.
+// The long one is extended to contain every named cost, up to a tenth of the job.
 func (s *Spec) Lengths() (short, long int) {
 	fractions, least := s.Sample.Fractions, s.Sample.MinEpochs
 	if len(fractions) == 0 {
@@ -482,6 +482,6 @@ func (s *Spec) Lengths() (short, long int) {
 	return short, long
 }
 
-// mostStretch is the part of a job, 1 in so many epochs, that the long sample may
-// grow to so that it meets a named cost.
+// mostStretch bounds the length of the long sample when it is extended to contain a named cost:
+// to one in mostStretch epochs of the job.
 const mostStretch = 10

@@ -199,6 +199,24 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+// TestSetDevice checks that an entry of a device leaves its other entries as they are: a job
+// for another machine would otherwise run on this one.
+func TestSetDevice(t *testing.T) {
+	s := &Spec{Devices: map[string]Device{CPU: {Threads: 4, Machine: Machine{SSH: "there"}}, GPU: {Count: 2}}}
+	for _, text := range []string{"devices.cpu.threads=1", "devices.gpu.slurm=--gpus=2"} {
+		if err := s.Set(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]Device{CPU: {Threads: 1, Machine: Machine{SSH: "there"}}, GPU: {Count: 2, Machine: Machine{Slurm: "--gpus=2"}}}
+	if diff := cmp.Diff(want, s.Devices); diff != "" {
+		t.Errorf("devices (-want +got):\n%s", diff)
+	}
+	if err := s.Set("devices.cpu.thread=1"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "devices.cpu.thread: no such entry") {
+		t.Errorf("an unknown entry: %v", err)
+	}
+}
+
 func TestSet(t *testing.T) {
 	s := &Spec{}
 	for _, text := range []string{"lr=0.1", "run.cpu_weight=5000", "run.key_env=A,B", "run.cgroup=false", "sample.timeout=10s", "limits.memory=4G", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
@@ -209,7 +227,7 @@ func TestSet(t *testing.T) {
 	if s.Params["lr"] != "0.1" || s.Run.CPUWeight != 5000 || !slices.Equal(s.Run.KeyEnv, []string{"A", "B"}) || s.Run.InCgroup() || s.Sample.Timeout != 10*time.Second || s.Limits.Memory != 4<<30 || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
 		t.Errorf("%+v", s)
 	}
-	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.cpu_weigth=1": "run.cpu_weigth: no such entry", "run.cpu_weight=much": "the value has the wrong type"} {
+	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.cpu_weigth=1": "run.cpu_weigth: no such entry", "run.cpu_weight=much": "the value has the wrong type", "limits.memory=8Q": `limits.memory=8Q: "8Q" is not an amount of memory`} {
 		if err := s.Set(text); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -133,7 +133,7 @@ func (j *Journal) Exclude(job string, reason func(Run) string) (excluded map[str
 	return excluded, left
 }
 
-// Key says which runs stand for the same execution.
+// Key identifies the runs of one job on one device.
 type Key struct{ Job, Device string }
 
 // Timeline returns the marks of a run: units done, which grow, and seconds since

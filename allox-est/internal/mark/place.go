@@ -10,26 +10,21 @@ import (
 	"strings"
 )
 
-// counterCount bounds the counters that are kept: the least recently seen one goes.
-// writerCount bounds the writers of one counter.
+// The memory of a reader is bounded by these numbers.
 const (
-	counterCount = 3000
-	writerCount  = 65
-	totalCount   = 256
+	counterCount = 3000 // counters: the least recently seen one is dropped
+	writerCount  = 65   // writers of one counter
+	totalCount   = 256  // totals of one unit that other lines name
 )
 
-// numbers takes in the numbers of a line, which may be drawn below another one.
+// numbers adds the numbers of a line to their counters. The line may be drawn below another
+// one.
 func (r *Reader) numbers(line string, at float64, below bool) {
 	found, measured := scan(line, r.heading)
 	found = r.unpair(found)
 	pairStates(found)
 	rate := strings.Contains(line, "B/s") && bytesRate.MatchString(line)
-	shares := 0 // in percent, of what is not named
-	for _, n := range found {
-		if n.percent && !isPaired(n, found) && !measure.MatchString(strings.ToLower(n.wide[max(0, len(n.wide)-24):])) {
-			shares++
-		}
-	}
+	shares := looseShares(found)
 	var ids []number
 	var prev *counter
 	for i, n := range found {
@@ -55,16 +50,7 @@ func (r *Reader) numbers(line string, at float64, below bool) {
 			c.restart(r.pause.to)
 		}
 		c.add(n.value, at, r.lines)
-		switch {
-		case below && r.upper != c && (n.total > 0 || n.percent):
-			c.upper = r.upper
-		case !below && n.total > 0:
-			r.upper = c
-		}
-		if c.announced == "" && c.prev != nil && c.prev.in != "" && c.prev.total == 0 && totalOnly.MatchString(c.left) && !n.decimal && n.total == 0 {
-			c.announced = c.prev.in // "step=4 total=200"
-		}
-		r.announce(c, n)
+		r.relate(c, n, below)
 		if len(ids) > 0 && len(c.resets)+c.stray > 1 && (n.total > 0 || n.percent || c.in != "") {
 			c.split(ids, n, at, r.lines)
 		}
@@ -74,7 +60,32 @@ func (r *Reader) numbers(line string, at float64, below bool) {
 	}
 }
 
-// isPaired says that a percentage repeats a pair of its line, as in "30% 3/10".
+// looseShares counts the percentages of a line that repeat no pair and follow no word for a
+// measure.
+func looseShares(line []number) (count int) {
+	for _, n := range line {
+		if n.percent && !isPaired(n, line) && !measure.MatchString(strings.ToLower(n.wide[max(0, len(n.wide)-24):])) {
+			count++
+		}
+	}
+	return count
+}
+
+// relate connects a counter with the bar above it, and with the unit whose total it may be.
+func (r *Reader) relate(c *counter, n number, below bool) {
+	switch {
+	case below && r.upper != c && (n.total > 0 || n.percent):
+		c.upper = r.upper
+	case !below && n.total > 0:
+		r.upper = c
+	}
+	if c.announced == "" && c.prev != nil && c.prev.in != "" && c.prev.total == 0 && totalOnly.MatchString(c.left) && !n.decimal && n.total == 0 {
+		c.announced = c.prev.in // "step=4 total=200"
+	}
+	r.announce(c, n)
+}
+
+// isPaired reports whether a percentage repeats a pair of its line, as in "30% 3/10".
 func isPaired(n number, line []number) bool {
 	for _, o := range line {
 		if o.total > 0 && math.Abs(100*o.value/o.total-n.value) < 1.01 {
@@ -84,21 +95,22 @@ func isPaired(n number, line []number) bool {
 	return false
 }
 
-// denominators are the totals after the numbers behind one word, or of one form.
+// denominators holds the totals of pairs, such as 3/1200, that follow one word or have one
+// form.
 type denominators struct {
 	totals []float64
 	seen   int
-	count  bool // the second numbers count too
+	count  bool // the second numbers are counters too
 }
 
-// Of pairs like 3/1200, so many totals that change with every few lines say that both
-// numbers count: an epoch and a batch.
+// In pairs like 3/1200 both numbers are counters, such as an epoch and a batch, if there are
+// denominatorCount different second numbers within totalLines lines for each.
 const (
 	denominatorCount = 4
 	totalLines       = 3
 )
 
-// unpair takes pairs apart whose second numbers count too.
+// unpair separates pairs whose second numbers are counters too.
 func (r *Reader) unpair(line []number) []number {
 	var all []number
 	for i, n := range line {
@@ -143,8 +155,8 @@ func (r *Reader) unpair(line []number) []number {
 	return all
 }
 
-// pairStates makes the trials that have ended a pair: "3 TERMINATED" of the "40/40 trials"
-// before it, or of all the states that a line counts.
+// pairStates makes a pair of the number of ended trials and their total: "3 TERMINATED" and
+// the "40/40 trials" before it, or the sum over all states in the line.
 func pairStates(line []number) {
 	total, all, count := 0.0, 0.0, 0
 	for _, n := range line {
@@ -164,14 +176,14 @@ func pairStates(line []number) {
 		}
 		state := ended.FindStringSubmatch(n.after)
 		if n.total == 0 && count > 1 && anyState.MatchString(n.after) {
-			line[i].left = "" // it counts trials, and is none
+			line[i].left = "" // a number of trials in a state is no counter of trials
 		}
 		if state == nil || n.total > 0 || n.percent {
 			continue
 		}
-		if of := cmp.Or(total, all); of >= n.value && (total > 0 || all > n.value) {
-			line[i].total, line[i].left = of, "trial"
-			line[i].key = n.key[:min(16, len(n.key))] + "~" + strings.ToLower(state[1]) + "/" + strconv.FormatFloat(of, 'g', -1, 64)
+		if trials := cmp.Or(total, all); trials >= n.value && (total > 0 || all > n.value) {
+			line[i].total, line[i].left = trials, "trial"
+			line[i].key = n.key[:min(16, len(n.key))] + "~" + strings.ToLower(state[1]) + "/" + strconv.FormatFloat(trials, 'g', -1, 64)
 		}
 	}
 }
@@ -183,7 +195,7 @@ func named(after string) bool {
 	return rest != "" && (rest[0]|0x20 >= 'a' && rest[0]|0x20 <= 'z')
 }
 
-// counter returns that of a place.
+// counter returns the counter of a number's place in its lines, a new one if there is none.
 func (r *Reader) counter(n number, place int) *counter {
 	if e := r.counters[n.key]; e != nil {
 		r.recent.MoveToFront(e)
@@ -205,16 +217,16 @@ func (r *Reader) announce(c *counter, n number) {
 	if c.announced == "" {
 		return
 	}
-	of := r.totals[c.announced]
-	switch total, known := of[c.key]; {
+	totals := r.totals[c.announced]
+	switch total, known := totals[c.key]; {
 	case known:
 		if total != n.value {
-			of[c.key] = 0 // it counts
+			totals[c.key] = 0 // a counter, not a total
 		}
-	case of == nil:
+	case totals == nil:
 		r.totals[c.announced] = map[string]float64{c.key: n.value}
-	case len(of) < totalCount:
-		of[c.key] = n.value
+	case len(totals) < totalCount:
+		totals[c.key] = n.value
 	}
 }
 
@@ -270,18 +282,18 @@ func (c *counter) slowest() *counter {
 		var least *counter
 		all, moving, first, last := 0, 0, math.MaxInt, 0
 		ok := true
-		for w, of := range c.writers {
+		for w, own := range c.writers {
 			if w.place != place {
 				continue
 			}
-			if all++; len(of.points) < 2 {
+			if all++; len(own.points) < 2 {
 				continue
 			}
 			moving++
-			ok = ok && !of.resetting()
-			first, last = min(first, of.last().line), max(last, of.points[0].line)
-			if least == nil || of.last().number < least.last().number || of.last().number == least.last().number && of.key < least.key {
-				least = of
+			ok = ok && !own.resetting()
+			first, last = min(first, own.last().line), max(last, own.points[0].line)
+			if least == nil || own.last().number < least.last().number || own.last().number == least.last().number && own.key < least.key {
+				least = own
 			}
 		}
 		if ok && moving > 1 && 2*moving >= all && last < first {
@@ -291,7 +303,8 @@ func (c *counter) slowest() *counter {
 	return nil
 }
 
-// match takes a line that the pattern may pick.
+// match adds a line to the counter of the pattern, if the pattern matches it. A match without a
+// number counts as the next one.
 func (r *Reader) match(line string, at float64) {
 	found := r.Pattern.FindStringSubmatch(line)
 	if found == nil {
@@ -309,7 +322,7 @@ func (r *Reader) match(line string, at float64) {
 	c.add(value, at, r.lines)
 }
 
-// What a log says of the time that is left.
+// These words and patterns find a remaining time in a line.
 var (
 	leftWords = []string{"eta", "emain", "left", "to go"}
 	leftAfter = regexp.MustCompile(`(?i)(?:eta|remaining|time left|left time|remain)\w*(?: [a-z]+){0,3}\W{1,8}(?:(\d+) ?d(?:ays?)?,? *)?(?:(?:(\d+):)?(\d+):(\d\d)|(?:(\d+) ?h\w*,? *)?(?:(\d+) ?m\w*,? *)?(\d+) ?s|([\d.]+) ?s|([\d.]+) ?m(?:in|\b)|([\d.]+) ?h)`)
@@ -317,15 +330,16 @@ var (
 	unitTimes = []float64{0, 86400, 3600, 60, 1, 3600, 60, 1, 1, 60, 3600}
 )
 
-// leftCount bounds the times that lines of a form say are left, leftForms the forms.
+// leftCount bounds the remaining times that are kept for lines of one form, leftForms the
+// number of forms.
 const (
 	leftCount = 400
 	leftForms = 20
 )
 
-// eta takes in the time that a line says is left, and how far a loop in the line is: the
-// time may be the loop's.
-func (r *Reader) eta(line string, at float64) {
+// remainingTime keeps the remaining time in a line, and the progress of a loop in the line:
+// the time may be that of the loop.
+func (r *Reader) remainingTime(line string, at float64) {
 	lower := strings.ToLower(line[:min(len(line), lineBytes)])
 	for i, word := range leftWords {
 		if strings.Contains(lower, word) {

@@ -123,7 +123,7 @@ func (r *Reader) Line(line string, at float64) {
 		}
 		return
 	}
-	r.eta(line, at)
+	r.remainingTime(line, at)
 	r.numbers(line, at, below)
 }
 

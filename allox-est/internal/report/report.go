@@ -18,8 +18,8 @@ import (
 // Schema is the version of the report's form.
 const Schema = 1
 
-// pair is the least number of samples without progress: one run has no set-up of its own.
-const pair = 2
+// minPair is the least number of samples without progress: one run has no set-up of its own.
+const minPair = 2
 
 // ErrNoEstimate is returned when no device has an estimate.
 var ErrNoEstimate = errors.New("no estimate")
@@ -34,7 +34,7 @@ type Report struct {
 	Warnings []string           `json:"warnings"` // those about a device begin with its name
 
 	order  []string
-	unsure []string // of Warnings, those that stand first
+	unsure []string // those of Warnings that are printed first
 	spec   *jobspec.Spec
 }
 
@@ -47,11 +47,10 @@ type Device struct {
 	*Validation
 }
 
-// Estimate is an estimate as it is reported.
+// Estimate is an estimate with the share of the job that was sampled.
 type Estimate struct {
 	*estimate.Estimate
-	// NotEnough says that the samples leave so much open that only the interval
-	// counts.
+	// NotEnough reports that the value is too uncertain to use without its interval.
 	NotEnough bool `json:"not_enough_to_tell,omitempty"`
 	// SampledFraction is the share of the job's epochs that was sampled,
 	// SampledTimeFraction that of its estimated wall time.
@@ -74,10 +73,10 @@ type Validation struct {
 	// RelativeError is the estimate over the mean of the whole runs, less one, by
 	// clock: "wall", "wall_uncontended" and "cpu".
 	RelativeError map[string]float64 `json:"relative_error"`
-	// Covered says that the interval holds every whole run.
+	// Covered reports, by clock, whether the interval contains every whole run.
 	Covered map[string]bool `json:"covered"`
-	// Spread is the largest distance of a whole run from their mean, as a
-	// share of it.
+	// Spread is, by clock, the largest distance of a whole run from their mean, relative to
+	// the mean.
 	Spread map[string]float64 `json:"spread"`
 }
 
@@ -88,7 +87,7 @@ type Actual struct {
 	CPU         float64 `json:"cpu_seconds"`
 }
 
-// clocks are the times that are estimated, by their names in JSON and in the table.
+// clocks lists the estimated times with their names in JSON and in the table.
 var clocks = []struct {
 	key, name string
 	estimate  func(*Estimate) uncertainty.Prediction
@@ -108,8 +107,8 @@ func New(spec *jobspec.Spec, devices []string, j *journal.Journal, s estimate.Se
 	return r
 }
 
-// JobOf is a job on a device as it is estimated. The error wraps estimate.ErrStages.
-func JobOf(spec *jobspec.Spec, device string) (estimate.Job, error) {
+// DeviceJob returns the job to estimate on a device. The error wraps estimate.ErrStages.
+func DeviceJob(spec *jobspec.Spec, device string) (estimate.Job, error) {
 	stages, err := estimate.ParseStages(spec.Stages)
 	return estimate.Job{Epochs: spec.Epochs, Unit: spec.Unit, Device: device, Every: spec.Every, Stages: stages}, err
 }
@@ -120,13 +119,13 @@ func (r *Report) key(device string) journal.Key {
 
 func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *Device {
 	d := &Device{SpecHash: r.spec.Hash(name)}
-	job, err := JobOf(r.spec, name)
+	job, err := DeviceJob(r.spec, name)
 	if err != nil {
 		d.Error = err.Error()
 		return d
 	}
 	e, err := estimate.New(runs, job, s)
-	if err == nil && e.Samples < pair && e.Segments == nil {
+	if err == nil && e.Samples < minPair && e.Segments == nil {
 		err = fmt.Errorf("%w: %d, want at least 2 for method %s", estimate.ErrTooFew, e.Samples, e.Method)
 	}
 	if err != nil {
@@ -162,8 +161,8 @@ func (r *Report) warn(device, text string) {
 	}
 }
 
-// reason says why a device has no estimate: what its last run died of, if all
-// failed.
+// reason says why a device has no estimate: the error of its last run, if that failed and
+// there are too few runs.
 func reason(runs []journal.Run, err error) string {
 	if n := len(runs); errors.Is(err, estimate.ErrTooFew) && n > 0 && runs[n-1].Failed() {
 		return runs[n-1].Error
@@ -194,8 +193,7 @@ func (r *Report) Err() error {
 	return err
 }
 
-// Past returns the whole runs of a job in a journal that are as long as the job, by
-// device: the past of a new one.
+// Past returns, by device, the whole runs in a journal that have the job's length.
 func Past(spec *jobspec.Spec, devices []string, j *journal.Journal) map[string][]estimate.PastTotal {
 	past := map[string][]estimate.PastTotal{}
 	for _, name := range devices {

@@ -95,43 +95,43 @@ func New(s Settings) *Runner {
 
 // Command describes the command to execute.
 type Command struct {
-	// Args is the command line. {scratch}, standing anywhere in it, is
-	// replaced by the run's own folder.
+	// Args is the command line. [ScratchWord] in any of them is replaced by the run's own
+	// directory.
 	Args []string
 	Dir  string
-	Env  []string // whole environment; TMPDIR is set to the run's own folder
+	Env  []string // whole environment; TMPDIR is set to the run's own directory
 	// Timeout ends the run; 0 means none.
 	Timeout time.Duration
-	// Stop ends the run when it is closed: its marks are all that the caller needs.
+	// Stop ends the run when it is closed: the caller then needs only the marks so far.
 	Stop <-chan struct{}
-	// Choice says which of several time-writer reports counts.
+	// Choice selects one of several time-writer reports.
 	Choice timing.Choice
-	// Reader finds how far the job has come; it says how many units the run has, and
-	// where they have one, by what pattern its lines count.
+	// Reader finds the progress of the job in its output. Its fields give the number of units
+	// and, if known, the pattern of progress lines.
 	Reader mark.Reader
 	// Marked, if not nil, is called with the marks so far when there are more.
 	Marked func([]mark.Mark)
-	// Counted, if not nil, is called before that, and where there are no marks yet, with what
-	// has been read; it must not keep it.
+	// Counted, if not nil, is called with the reader after each reading of the output, before
+	// Marked and also while there are no marks; it must not keep the reader.
 	Counted func(*mark.Reader)
 	// Output, if not nil, gets what the job prints on both its streams.
 	Output io.Writer
 	// Weight is the share of the processor relative to others, 1 to 10000; 0 leaves the
 	// default, 100. It needs a cgroup.
 	Weight int
-	// MemoryBytes and CPUs are the most that the job's processes may use together;
-	// 0 sets no limit. Run refuses, with ErrLimit, where nothing can hold them to it.
+	// MemoryBytes and CPUs limit the job's processes together; 0 sets no limit. If no cgroup
+	// can enforce a limit, Run returns ErrLimit.
 	MemoryBytes int64
 	CPUs        float64
-	// GPU asks whether the job's processes use one: see Result.GPU.
+	// GPU records whether the job's processes use a GPU: see Result.GPU.
 	GPU bool
 }
 
 func (c Command) control() control { return control{c.Weight, c.MemoryBytes, c.CPUs} }
 
-// Run executes a command to its end, its timeout or the end of ctx, and leaves
-// no process behind. The error wraps ErrStart, or is ctx's; a job that started
-// and failed has a Result.Err.
+// Run executes a command until its end, its timeout or the end of ctx, and leaves
+// no process behind. The error wraps ErrStart or is that of ctx; the failure of a job that
+// started is in Result.Err.
 func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -224,7 +224,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	return res, nil
 }
 
-// underWay is a job whose first process has started.
+// underWay is a job with a running first process.
 type underWay struct {
 	pid    int // of that process
 	group  *cgroup
@@ -328,6 +328,5 @@ func launch(c Command, scratch string, out *capture, group *cgroup) (*exec.Cmd, 
 	return cmd, cmd.Start()
 }
 
-// ScratchWord is the text in a command line that stands for the run's own
-// folder.
+// ScratchWord is the text in a command line that is replaced by the run's own directory.
 const ScratchWord = "{scratch}"

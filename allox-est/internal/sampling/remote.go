@@ -86,7 +86,7 @@ type Remote struct {
 	spec *jobspec.Spec
 	name string
 	argv []string
-	pool string // of machines that stand for one another; empty for a single one
+	pool string // of interchangeable machines; empty for a single one
 }
 
 // NewRemote returns a device of a job that names a machine; nil if it is here.
@@ -111,7 +111,7 @@ func (d *Remote) Identity(ctx context.Context, here journal.Identity) (journal.I
 	if d.pool != "" {
 		return journal.Identity{Host: d.pool, Inputs: here.Inputs}, nil
 	}
-	reply, err := d.ask(ctx, Step{Device: d.name})
+	reply, err := d.request(ctx, Step{Device: d.name})
 	if err != nil {
 		return journal.Identity{}, err
 	}
@@ -120,7 +120,7 @@ func (d *Remote) Identity(ctx context.Context, here journal.Identity) (journal.I
 
 // Run makes a run.
 func (d *Remote) Run(ctx context.Context, step Step, here journal.Identity) (*journal.Run, error) {
-	reply, err := d.ask(ctx, step)
+	reply, err := d.request(ctx, step)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (d *Remote) Run(ctx context.Context, step Step, here journal.Identity) (*jo
 // String names the machine for messages.
 func (d *Remote) String() string { return strings.Join(d.argv, " ") }
 
-func (d *Remote) ask(ctx context.Context, step Step) (*Reply, error) {
+func (d *Remote) request(ctx context.Context, step Step) (*Reply, error) {
 	job, err := yaml.Marshal(d.spec)
 	if err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ func Load(path string, others ...string) (*Workload, error) {
 }
 
 // From reads reports of allox-est, a record file of the AlloX simulator or a CSV table, by
-// the first character. Name stands for the source in errors; others are the names that reports have
-// for the devices from [Other] on.
+// the first character. Errors name the source; others has the reports' names of the devices
+// from [Other] on.
 func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	r := bufio.NewReader(in)
 	head, err := r.Peek(4096)

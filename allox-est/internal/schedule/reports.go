@@ -71,7 +71,7 @@ func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
 		if warning != nil {
 			w.Warnings = append(w.Warnings, fmt.Errorf("%s:%d: %w", file, i+1, warning))
 		}
-		if last := len(w.Jobs) - 1; last > 0 && w.Jobs[last-1].beside(job) {
+		if last := len(w.Jobs) - 1; last > 0 && w.Jobs[last-1].merge(job) {
 			w.Jobs = w.Jobs[:last]
 		}
 	}
@@ -123,9 +123,9 @@ func parseReport(raw []byte, id int, names []string) (job Record, warning, err e
 	return job, warning, job.Check()
 }
 
-// beside takes over the demands of the same job on other devices, and reports whether it was
-// the same job.
-func (r *Record) beside(other Record) bool {
+// merge adds the demands of the same job on other devices, and reports whether it is the same
+// job.
+func (r *Record) merge(other Record) bool {
 	if r.Name == "" || r.Name != other.Name || r.User != other.User || r.Arrival != other.Arrival {
 		return false
 	}

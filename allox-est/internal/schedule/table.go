@@ -112,7 +112,7 @@ func WriteTable(w io.Writer, jobs []Record) error {
 	return rows.Error()
 }
 
-// number writes a time so that it reads back equal; none where a job cannot run.
+// number formats a time, to be read back equal; "" if the job cannot run.
 func number(x float64) string {
 	if math.IsInf(x, 1) {
 		return ""

@@ -251,7 +251,7 @@ func (c *consumer) body(place uint64) (name, build string) {
 	if f == nil || !f.IsTaskBody(uint64(offset)) {
 		return "", ""
 	}
-	return filepath.Base(path) + f.Body(uint64(offset)), f.Build
+	return filepath.Base(path) + f.TaskBody(uint64(offset)), f.Build
 }
 
 // file reads a loaded file once. The program itself is known to the loader by the

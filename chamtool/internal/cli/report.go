@@ -47,7 +47,7 @@ and in the directories below it are listed.`,
 				}
 			}
 			f := j.Figures()
-			if err := out.Draw(func() (chart.Chart, error) { return spreads(f), nil }); err != nil {
+			if err := out.Draw(func() (chart.Chart, error) { return loadChart(f), nil }); err != nil {
 				return err
 			}
 			answer := struct {
@@ -122,15 +122,21 @@ func droppedTasks(f job.Figures) (low, high uint64) {
 	return low, high
 }
 
-// spreads draws the loads of each iteration.
-func spreads(f job.Figures) chart.Chart {
+// loadChart draws the loads of each iteration: the largest and the mean of all ranks, or one
+// line for a single rank.
+func loadChart(f job.Figures) chart.Lines {
 	mean, most := chart.Series{Name: "mean over ranks"}, chart.Series{Name: "most loaded rank"}
 	for _, s := range f.Spreads {
 		x := float64(s.Iteration)
 		mean.X, mean.Y = append(mean.X, x), append(mean.Y, s.Mean)
 		most.X, most.Y = append(most.X, x), append(most.Y, s.Max)
 	}
-	return chart.Lines{Frame: chart.Frame{Title: "Load per iteration", X: "iteration", Y: "load (s)"}, Series: []chart.Series{most, mean}}
+	c := chart.Lines{Frame: chart.Frame{Title: "Load per iteration", X: "iteration", Y: "load (s)"}, Series: []chart.Series{most, mean}}
+	if f.Ranks == 1 { // both are equal
+		most.Name = "load"
+		c.Series = []chart.Series{most}
+	}
+	return c
 }
 
 func reportTables(p *cli.Page, f job.Figures) {

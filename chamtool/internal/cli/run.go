@@ -35,12 +35,11 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 		Use:   "run -- COMMAND...",
 		Short: "Run your OpenMP program under the tool and show where its time goes",
 		Long: `Run a program under libchamtool.so and print the first page of its report: wall time,
-threads, the time of its tasks, what is lost and what may help, the functions. The
-program needs no change. Programs of clang are observed as they are; for those of gcc
-LLVM's OpenMP runtime is preloaded (libomp, from the package libomp-dev). A launcher such
-as mpirun may stand before the program. The page goes to standard error, with --json to
-standard output and the program's output to standard error. The exit status is the
-program's.`,
+threads, the time of its tasks, the largest losses with suggestions, the functions. The
+program needs no change. For programs built by gcc LLVM's OpenMP runtime is preloaded
+(libomp, from the package libomp-dev). The command may begin with a launcher such as
+mpirun. The page goes to standard error; with --json it goes to standard output, and the
+program's output to standard error. The exit status is the program's.`,
 		Example: `  chamtool run -- ./program
   chamtool run -- mpirun -n 2 ./program`,
 		Args: cobra.MinimumNArgs(1),

@@ -12,9 +12,9 @@ import (
 )
 
 // Construct names the line of the program at the return address of a call, given as the offset
-// from where the file is loaded: ":function (file.c:57)" where the file has lines,
-// ":function+0x1f" where it has symbols, else "+0x1234". The function is the one
-// of the program's text, not what a compiler made of a part of it.
+// from where the file is loaded: ":function (file.c:57)" if the file has lines,
+// ":function+0x1f" if it has symbols, else "+0x1234". The function is the one in the source,
+// not one that a compiler made of a part of it.
 func (f *Symbols) Construct(offset uint64) string {
 	address := f.base + offset
 	if file, line := f.line(address - 1); line > 0 {
@@ -23,7 +23,7 @@ func (f *Symbols) Construct(offset uint64) string {
 		}
 		return fmt.Sprintf(":%s:%d", filepath.Base(file), line)
 	}
-	i, _ := slices.BinarySearch(f.starts, address) // behind the last that begins before it
+	i, _ := slices.BinarySearch(f.starts, address) // one after the last that begins before it
 	if i == 0 || address > f.starts[i-1]+f.names[f.starts[i-1]].size {
 		return fmt.Sprintf("+%#x", offset)
 	}
@@ -35,8 +35,9 @@ func (f *Symbols) IsTaskBody(offset uint64) bool {
 	return strings.Contains(f.Function(offset), "._omp_fn.")
 }
 
-// Body names the construct of such a function as Construct does, by the line of the construct.
-func (f *Symbols) Body(offset uint64) string {
+// TaskBody names the construct of a task body in the form of [Symbols.Construct], by the line
+// of the construct.
+func (f *Symbols) TaskBody(offset uint64) string {
 	if file, line := f.line(f.base + offset); line > 0 {
 		if name := f.enclosing(file, line); name != "" {
 			return fmt.Sprintf(":%s (%s:%d)", name, filepath.Base(file), line)
@@ -66,9 +67,9 @@ func (f *Symbols) line(address uint64) (file string, line int) {
 	return at.File.Name, at.Line
 }
 
-// entry returns the entry of an address in a unit's table of lines, of which the sequences are
-// in any order. A compiler that joins calls of several lines gives the result line 0: then the
-// last entry with a line before it in its function counts.
+// entry returns the entry of an address in a unit's table of lines, whose sequences are in any
+// order. A compiler that joins calls of several lines gives the result line 0: then the last
+// entry with a line before it in its function counts.
 func (f *Symbols) entry(lines *dwarf.LineReader, address uint64) (found dwarf.LineEntry) {
 	i, begins := slices.BinarySearch(f.starts, address)
 	from := uint64(0)
@@ -95,29 +96,30 @@ func (f *Symbols) entry(lines *dwarf.LineReader, address uint64) (found dwarf.Li
 	return dwarf.LineEntry{}
 }
 
-// text is a function of the program's text.
-type text struct {
+// declaration is the place of a function in the source.
+type declaration struct {
 	name, file string
 	line       int
 }
 
-// enclosing is the last function of a file that is declared at or before a line.
+// enclosing returns the name of the last function of a file that is declared at or before a
+// line.
 func (f *Symbols) enclosing(file string, line int) string {
-	if f.texts == nil {
-		f.texts = texts(f.debug)
+	if f.declarations == nil {
+		f.declarations = declarations(f.debug)
 	}
-	best := text{}
-	for _, t := range f.texts {
-		if t.file == file && t.line <= line && t.line > best.line {
-			best = t
+	best := declaration{}
+	for _, d := range f.declarations {
+		if d.file == file && d.line <= line && d.line > best.line {
+			best = d
 		}
 	}
 	return best.name
 }
 
-// texts returns the functions in DWARF, without those that compilers add.
-func texts(d *dwarf.Data) []text {
-	out := []text{}
+// declarations returns the functions in DWARF, without those that compilers add.
+func declarations(d *dwarf.Data) []declaration {
+	out := []declaration{}
 	var files []*dwarf.LineFile
 	for r := d.Reader(); ; {
 		e, err := r.Next()
@@ -134,13 +136,13 @@ func texts(d *dwarf.Data) []text {
 			name, _ := e.Val(dwarf.AttrName).(string)
 			file, _ := e.Val(dwarf.AttrDeclFile).(int64)
 			line, _ := e.Val(dwarf.AttrDeclLine).(int64)
-			made := strings.HasPrefix(name, ".") || strings.Contains(name, ".omp_outlined") || strings.Contains(name, "._omp_fn")
-			if name != "" && !made && line > 0 && file >= 0 && int(file) < len(files) && files[file] != nil {
-				out = append(out, text{name, files[file].Name, int(line)})
+			generated := strings.HasPrefix(name, ".") || strings.Contains(name, ".omp_outlined") || strings.Contains(name, "._omp_fn")
+			if name != "" && !generated && line > 0 && file >= 0 && int(file) < len(files) && files[file] != nil {
+				out = append(out, declaration{name, files[file].Name, int(line)})
 			}
 		}
 	}
 }
 
-// plain is a symbol as the program's text has it.
-func plain(symbol string) string { return demangle.Filter(symbol, demangle.NoParams) }
+// demangled returns a symbol's name in the source, without the parameters of C++.
+func demangled(symbol string) string { return demangle.Filter(symbol, demangle.NoParams) }

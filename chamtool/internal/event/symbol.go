@@ -6,6 +6,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,19 +14,19 @@ import (
 	"slices"
 )
 
-// Symbols is one program or library.
+// Symbols holds the functions of a program or library. One goroutine may use it at a time.
 type Symbols struct {
 	// Build identifies the build, in at most 16 hexadecimal digits.
 	Build string
 
-	base   uint64          // where its first segment is linked
-	names  map[uint64]code // functions, by linked address
-	starts []uint64        // those addresses in ascending order
-	debug  *dwarf.Data     // nil where the file has none
-	texts  []text          // of debug; nil before they are asked for
+	base         uint64          // linked address of its first segment
+	names        map[uint64]code // functions, by linked address
+	starts       []uint64        // those addresses in ascending order
+	debug        *dwarf.Data     // nil if the file has none
+	declarations []declaration   // in debug; nil before the first use
 }
 
-// code is a function as the linker knows it.
+// code is a symbol of a function.
 type code struct {
 	name string
 	size uint64 // bytes
@@ -50,7 +51,7 @@ func ReadSymbols(path string) (*Symbols, error) {
 		symbols, _ := read() // a stripped file has none
 		for _, s := range symbols {
 			if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value != 0 && s.Section != elf.SHN_UNDEF {
-				out.names[s.Value] = code{plain(s.Name), s.Size}
+				out.names[s.Value] = code{demangled(s.Name), s.Size}
 			}
 		}
 	}
@@ -59,8 +60,8 @@ func ReadSymbols(path string) (*Symbols, error) {
 	return out, nil
 }
 
-// Function is the name of the function that begins at an offset from where the
-// file is loaded; "" where none does.
+// Function returns the name of the function that begins at an offset from where the
+// file is loaded; "" if none does.
 func (f *Symbols) Function(offset uint64) string { return f.names[f.base+offset].name }
 
 func base(f *elf.File) uint64 {
@@ -84,7 +85,7 @@ func build(f *elf.File) (string, error) {
 	}
 	text := f.Section(".text")
 	if text == nil {
-		return "", fmt.Errorf("the file has neither a build id nor code")
+		return "", errors.New("the file has neither a build id nor code")
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, text.Open()); err != nil {

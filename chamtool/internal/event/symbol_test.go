@@ -159,7 +159,7 @@ func TestBody(t *testing.T) {
 	names := map[string]bool{}
 	for offset := range uint64(1 << 14) {
 		if f.IsTaskBody(offset) {
-			names[f.Body(offset)] = true
+			names[f.TaskBody(offset)] = true
 		}
 	}
 	for name := range names {

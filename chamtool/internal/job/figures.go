@@ -253,7 +253,7 @@ func score(r *task.Row, to ...*summary.Errors) {
 	}
 	for _, e := range to {
 		if _, ok := e.Add(*r.Predicted, r.Seconds); ok && r.Low != nil && r.High != nil {
-			e.Interval(*r.Low, *r.High, r.Seconds)
+			e.AddInterval(*r.Low, *r.High, r.Seconds)
 		}
 	}
 }

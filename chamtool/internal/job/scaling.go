@@ -25,11 +25,13 @@ type Graph struct {
 // tasks, and one run does not show how much, so Low and High only assume that more threads
 // are no slower than fewer, but for handing over tasks.
 type Scaling struct {
-	Threads  int     `json:"threads"`
-	Seconds  float64 `json:"seconds"`
-	Low      float64 `json:"low_seconds"`
-	High     float64 `json:"high_seconds"`
-	Measured bool    `json:"measured"` // the run had this number: Seconds is its wall time, Low and High are of another run
+	Threads int     `json:"threads"`
+	Seconds float64 `json:"seconds"`
+	Low     float64 `json:"low_seconds"`
+	High    float64 `json:"high_seconds"`
+	// Measured reports whether the run had this number of threads. Seconds is then its wall
+	// time, and Low and High are for another run with the same number.
+	Measured bool `json:"measured"`
 }
 
 const (
@@ -136,8 +138,8 @@ func (r recordedRun) wall() (seconds float64) {
 }
 
 // handing bounds the time of handing tasks over to other threads, which a run with another
-// number of threads, or without the tool, does not show: that of a short task for each, and task.MaxOverhead for
-// each on the longest path, of which the span has a share.
+// number of threads, or without the tool, does not show: the time of a short task for each,
+// and task.MaxOverhead for each on the longest path, of which the span has a share.
 func (r recordedRun) handing() float64 {
 	work, span := 0.0, 0.0
 	for _, one := range r.rounds {

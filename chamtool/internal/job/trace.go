@@ -9,16 +9,16 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
-// moment is one of the Trace Event Format, a complete one ("X") or a name ("M"), as
-// Perfetto and Chrome read it; times are in microseconds.
-type moment struct {
-	Name  string         `json:"name"`
-	Phase string         `json:"ph"`
-	Start float64        `json:"ts"`
-	Took  float64        `json:"dur,omitempty"`
-	Rank  int            `json:"pid"`
-	Lane  int            `json:"tid"`
-	Args  map[string]any `json:"args,omitempty"`
+// traceEvent is an event of the Trace Event Format, which Perfetto and Chrome read: a run ("X")
+// or the name of a process ("M"). Times are in microseconds.
+type traceEvent struct {
+	Name     string         `json:"name"`
+	Phase    string         `json:"ph"`
+	Start    float64        `json:"ts"`
+	Duration float64        `json:"dur,omitempty"`
+	Rank     int            `json:"pid"`
+	Lane     int            `json:"tid"`
+	Args     map[string]any `json:"args,omitempty"`
 }
 
 // Trace writes every run as a Perfetto trace: a process for each rank, a thread
@@ -29,7 +29,7 @@ func (j *Job) Trace(w io.Writer) error {
 		return err
 	}
 	first := true
-	put := func(e moment) error {
+	put := func(e traceEvent) error {
 		text, err := json.Marshal(e)
 		if err != nil {
 			return err
@@ -42,11 +42,11 @@ func (j *Job) Trace(w io.Writer) error {
 		return err
 	}
 	for _, one := range j.Ranks {
-		if err := put(moment{Name: "process_name", Phase: "M", Rank: one.Rank, Args: map[string]any{"name": "rank " + strconv.Itoa(one.Rank)}}); err != nil {
+		if err := put(traceEvent{Name: "process_name", Phase: "M", Rank: one.Rank, Args: map[string]any{"name": "rank " + strconv.Itoa(one.Rank)}}); err != nil {
 			return err
 		}
 		for i := range one.Log.Rows {
-			if err := put(run(one.Rank, &one.Log.Rows[i])); err != nil {
+			if err := put(runEvent(one.Rank, &one.Log.Rows[i])); err != nil {
 				return err
 			}
 		}
@@ -55,10 +55,10 @@ func (j *Job) Trace(w io.Writer) error {
 	return out.Flush()
 }
 
-func run(rank int, r *task.Row) moment {
+func runEvent(rank int, r *task.Row) traceEvent {
 	args := map[string]any{"iteration": r.Iteration, "sizes": []int64(r.Sizes), "flag": r.Flag}
 	if r.Predicted != nil {
 		args["predicted_us"] = 1e6 * *r.Predicted
 	}
-	return moment{Name: r.Entry, Phase: "X", Start: 1e6 * r.Start, Took: 1e6 * r.Seconds, Rank: rank, Lane: r.Lane, Args: args}
+	return traceEvent{Name: r.Entry, Phase: "X", Start: 1e6 * r.Start, Duration: 1e6 * r.Seconds, Rank: rank, Lane: r.Lane, Args: args}
 }

@@ -3,8 +3,8 @@
 //
 // An [Entry] is one task function. Six experts, listed in [Models], predict its tasks: two
 // use sizes and past runs only, four also use the [Moment]: when a task was created, its
-// worker, the clock and the iteration. A prediction is a mixture of the experts, weighted by the error of
-// each, in this function and in all functions of the process.
+// worker, the clock and the iteration. A prediction is a mixture of the experts, weighted by
+// the error of each, in this function and in all functions of the process.
 //
 // The package decides when to fit again, which runs repeat known ones, which kept runs are no
 // longer valid, and the width of the interval. Before the first fit it returns

@@ -82,11 +82,11 @@ func newFeed(t *Table) *feed {
 
 // compare orders what happens to rows: by iteration, time, kind and row.
 func (f *feed) compare(a uint32, of kind, b uint32, with kind) int {
-	return cmp.Or(cmp.Compare(f.iteration[a], f.iteration[b]), cmp.Compare(f.at(a, of), f.at(b, with)), cmp.Compare(of, with), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(f.iteration[a], f.iteration[b]), cmp.Compare(f.tick(a, of), f.tick(b, with)), cmp.Compare(of, with), cmp.Compare(a, b))
 }
 
-// at returns the tick at which something happens to a row.
-func (f *feed) at(row uint32, k kind) uint64 {
+// tick returns the tick at which something happens to a row.
+func (f *feed) tick(row uint32, k kind) uint64 {
 	const ns, base = 1e9, 1_000_000
 	switch k {
 	case creates:
@@ -94,7 +94,7 @@ func (f *feed) at(row uint32, k kind) uint64 {
 	case starts:
 		return base + uint64((f.start[row]-f.first)*ns)
 	}
-	return f.at(row, starts) + f.duration(row)
+	return f.tick(row, starts) + f.duration(row)
 }
 
 func (f *feed) duration(row uint32) uint64 { return max(1, uint64(f.seconds[row]*1e9)) }
@@ -202,7 +202,7 @@ func (f *feed) create(row uint32) {
 	if f.remote[row] {
 		kind, flag = event.Arrive, event.Remote
 	}
-	at := f.at(row, creates)
+	at := f.tick(row, creates)
 	leave(f.creator, &f.created, f.iteration[row], at)
 	f.last++
 	f.tokens[row] = f.last
@@ -218,7 +218,7 @@ func (f *feed) create(row uint32) {
 }
 
 func (f *feed) begin(row uint32) error {
-	at := f.at(row, starts)
+	at := f.tick(row, starts)
 	l, err := f.free(f.lane[row], at)
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func (f *feed) end(row uint32) {
 	delete(f.running, row)
 	var s event.Slot
 	s.SetHeader(event.Run, event.Local, 0, event.Place(f.coreOf(row), 0))
-	s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = f.at(row, starts), uint64(f.tokens[row]), f.at(row, ends)
+	s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = f.tick(row, starts), uint64(f.tokens[row]), f.tick(row, ends)
 	l.ring.Push(&s, nil)
 	l.ring.Begin(0, 0)
 }

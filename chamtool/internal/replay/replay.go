@@ -235,7 +235,7 @@ func (s *scores) score(h *runRecorder, o Options) {
 		}
 		for _, e := range []*summary.Errors{&s.all, s.stretch(place + 1)} {
 			e.Add(h.value[i], h.seconds[i])
-			e.Interval(h.low[i], h.high[i], h.seconds[i])
+			e.AddInterval(h.low[i], h.high[i], h.seconds[i])
 		}
 		if known.sizes[h.size[i]].n == 0 {
 			s.unseen.Add(h.value[i], h.seconds[i])

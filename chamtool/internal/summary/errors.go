@@ -2,8 +2,8 @@ package summary
 
 import "math"
 
-// Bins of the histogram are the floating-point numbers that share their
-// exponent and the highest binBits bits of their fraction: a bin spans at most
+// A bin of the histogram contains the floating-point numbers that share their
+// exponent and the highest binBits bits of their fraction: it spans at most
 // four tenths of a percent, and finding it takes no logarithm.
 const (
 	binBits  = 8
@@ -12,19 +12,18 @@ const (
 	binsHigh = (1023 + 15) << binBits // and those above 2^15 another
 )
 
-// Errors adds up predictions against what came, in seconds. The zero value is
-// ready.
+// Errors sums up the errors of predictions, in seconds. The zero value is ready.
 type Errors struct {
 	n                  int
 	absolute, relative float64
 	squared            float64
-	first              float64 // actual time: the next two are of the distances from it
+	first              float64 // the first actual time; the next two are sums of distances from it
 	sum, sumSquares    float64
 	histogram          []uint32
-	bounded, held      int // runs with an interval; of them, those that lie in it
+	bounded, inside    int // runs with an interval; those of them inside it
 }
 
-// Add adds one prediction and what came, and returns |predicted - actual| /
+// Add adds a prediction and the actual time, and returns |predicted - actual| /
 // actual. Times that are not finite or not above zero are left out: ok is false.
 func (e *Errors) Add(predicted, actual float64) (relative float64, ok bool) {
 	if !(predicted > 0) || !(actual > 0) || math.IsInf(actual, 0) || math.IsInf(predicted, 0) {
@@ -48,33 +47,34 @@ func (e *Errors) Add(predicted, actual float64) (relative float64, ok bool) {
 	return relative, true
 }
 
-// Interval adds an interval and what came. An interval without an end is left out.
-func (e *Errors) Interval(low, high, actual float64) {
+// AddInterval adds an interval and the actual time. An interval without an end is left out.
+func (e *Errors) AddInterval(low, high, actual float64) {
 	if math.IsNaN(low) || math.IsNaN(high) || math.IsInf(high, 1) {
 		return
 	}
 	e.bounded++
 	if low <= actual && actual <= high {
-		e.held++
+		e.inside++
 	}
 }
 
-// Coverage is the share of the runs with an interval that lie in it, NaN without any.
-func (e *Errors) Coverage() float64 { return float64(e.held) / float64(e.bounded) }
+// Coverage returns the fraction of the intervals that contain the actual time, NaN without any.
+func (e *Errors) Coverage() float64 { return float64(e.inside) / float64(e.bounded) }
 
-// WAPE is the sum of the errors over the sum of the actual times in percent, NaN without any.
+// WAPE returns the sum of the errors over the sum of the actual times in percent, NaN without any.
 func (e *Errors) WAPE() float64 { return 100 * e.absolute / (e.sum + float64(e.n)*e.first) }
 
 // Count returns the number of added predictions.
 func (e *Errors) Count() int { return e.n }
 
-// MAE is the mean of |predicted - actual| in seconds, NaN without any.
+// MAE returns the mean of |predicted - actual| in seconds, NaN without any.
 func (e *Errors) MAE() float64 { return e.absolute / float64(e.n) }
 
-// MAPE is the mean of |predicted - actual| / actual in percent, NaN without any.
+// MAPE returns the mean of |predicted - actual| / actual in percent, NaN without any.
 func (e *Errors) MAPE() float64 { return 100 * e.relative / float64(e.n) }
 
-// MedianAPE is the median of the same ratio in percent, NaN without any.
+// MedianAPE returns the median of |predicted - actual| / actual in percent, to the middle of its
+// bin; NaN without any.
 func (e *Errors) MedianAPE() float64 {
 	if e.n == 0 {
 		return math.NaN()
@@ -91,7 +91,7 @@ func (e *Errors) MedianAPE() float64 {
 	return math.NaN()
 }
 
-// R2 is the coefficient of determination, NaN where all actual times are equal.
+// R2 returns the coefficient of determination, NaN if all actual times are equal.
 func (e *Errors) R2() float64 {
 	spread := e.sumSquares - e.sum*e.sum/float64(e.n)
 	if !(spread > 0) {

@@ -247,7 +247,7 @@ func (s *spans) follow(n, before *node) {
 
 // begin puts a task on a thread's stack, at its beginning or where it goes on.
 func (s *spans) begin(lane int, n *node, at uint64) {
-	if n.lane > 0 { // its part has not been told
+	if n.lane > 0 { // the end of its previous part was not reported
 		s.end(lane, n, at, false)
 	}
 	st := s.strand(lane)
@@ -281,7 +281,7 @@ func (s *spans) raise(n *node) {
 func (s *spans) end(lane int, n *node, at uint64, done bool) {
 	st := s.strand(lane)
 	if n.lane > 0 {
-		st = s.strand(n.lane - 1) // another thread may tell the end
+		st = s.strand(n.lane - 1) // another thread may report the end
 		s.advance(n, at)
 		st.cut(slices.Index(st.stack, n))
 		if !done {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,13 +23,20 @@ func reportFailedStart(w io.Writer, command string, err error) int {
 		fmt.Fprintf(w, "deft: exec: %s: not found\n", command)
 		return 127
 	}
-	fmt.Fprintf(w, "deft: exec: %s: %v\n", command, errors.Unwrap(err))
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause // without "fork/exec" and the path again
+	}
+	fmt.Fprintf(w, "deft: exec: %s: %v\n", command, err)
 	return 126
 }
 
+// pollInterval is the time between two looks for the first launch.
+const pollInterval = 50 * time.Millisecond
+
 // watchProgram waits for the first launch of a program's processes and prints how it
-// reached the driver and how it is throttled. At the end it prints how long the program
-// was stopped for others, or, if a hooked program launched nothing, that.
+// reached the driver and how it is throttled. At the end it prints how long the program was
+// stopped for others, or why a hooked program launched nothing. The caller must call end when
+// the program has ended.
 func watchProgram(path, name string, say io.Writer) (end func(hooked bool), err error) {
 	s, err := session.Open(path)
 	if err != nil {
@@ -46,9 +54,12 @@ func watchProgram(path, name string, say io.Writer) (end func(hooked bool), err 
 		defer close(done)
 		for ended, hooked := false, false; ; {
 			for i := range session.Slots { // the counters of an ended client remain
-				if c, there := s.Client(i); own(c) && c.Launches > 0 {
-					who := map[bool]string{true: fmt.Sprint(c.PID()), false: "ended"}[there]
-					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, who, pathName(c.Paths), s.Policy(), directiveText(s.Policy(), c.Directive))
+				if c, running := s.Client(i); own(c) && c.Launches > 0 {
+					process := "ended"
+					if running {
+						process = strconv.Itoa(c.PID())
+					}
+					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, process, pathName(c.Paths), s.Policy(), directiveText(s.Policy(), c.Directive))
 					return
 				}
 			}
@@ -61,7 +72,7 @@ func watchProgram(path, name string, say io.Writer) (end func(hooked bool), err 
 			select {
 			case hooked = <-stop:
 				ended = true
-			case <-time.After(50 * time.Millisecond):
+			case <-time.After(pollInterval):
 			}
 		}
 	})
@@ -79,7 +90,7 @@ func watchProgram(path, name string, say io.Writer) (end func(hooked bool), err 
 // noLaunchReason says why a program launched nothing, as deft doctor does.
 func noLaunchReason(s *session.Session, own func(session.Client) bool) string {
 	var clients []session.Client
-	for i := range session.Slots { // those of ended clients too
+	for i := range session.Slots { // also of ended clients
 		if c, _ := s.Client(i); own(c) {
 			clients = append(clients, c)
 		}
@@ -87,10 +98,11 @@ func noLaunchReason(s *session.Session, own func(session.Client) bool) string {
 	return strings.Join(hook.Diagnose(hook.Evidence{Clients: clients}).Findings, "; ")
 }
 
-// minShownWait is the least share of a program's time at its gate that is printed.
+// minShownWait is the smallest share of a program's time at its gate that is printed.
 const minShownWait = 0.1
 
-// showWaits prints how long a program was stopped for others, if that is notable.
+// showWaits prints how long a program was stopped for others, if the share is at least
+// minShownWait.
 func showWaits(say io.Writer, name string, s *session.Session, own func(session.Client) bool, ran time.Duration) {
 	var waited time.Duration
 	for i := range session.Slots {
@@ -104,7 +116,7 @@ func showWaits(say io.Writer, name string, s *session.Session, own func(session.
 	}
 }
 
-// pathName returns the first of the ways by which a program got the driver's functions.
+// pathName returns the name of the first way by which a program found the driver's functions.
 func pathName(p session.Paths) string {
 	for _, one := range []session.Paths{session.PathGetProcV2, session.PathGetProc, session.PathShim, session.PathDlsym, session.PathLinked} {
 		if p&one != 0 {

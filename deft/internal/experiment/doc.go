@@ -13,9 +13,9 @@
 // experiment without a duration.
 //
 // The [Profile] of a model contains the kernels of one job in launch order: those in the
-// file or in the recording that it names, or else those of an embedded table of the models whose kernels were published, for an
-// input size; their [Source] says by whom. Another model without kernels of its own is an
-// [*UnknownModelError], never a default.
+// file or in the recording that it names, or else those of an embedded table of models with
+// published kernels, for an input size; their [Source] says who published them. Another
+// model without kernels of its own is an [*UnknownModelError], never a default.
 //
 // Fields of Deft: models[].model_name, model_weight, sleep_time (s between two jobs),
 // input_file_path, output_file_path (directory), output_file_name (stem), priority (0 low,

@@ -55,8 +55,8 @@ type Client struct {
 	GPU      time.Duration // device time it has had
 	Job      uint64        // number of the running job, or the last one, from 1
 	Started  bool          // that job has launched something
-	Held     bool          // stands at its closed gate
-	Drained  bool          // stands there with nothing in flight
+	Held     bool          // stopped at its closed gate
+	Drained  bool          // stopped there with nothing in flight
 	Jobs     int           // done since it registered
 }
 

@@ -193,7 +193,7 @@ const (
 	PathGetProcV2                     // cuGetProcAddress_v2 did
 	PathPerThread                     // a variant for the per-thread default stream was asked for
 	PathLinked                        // a call bound at link time came through
-	PathShim                          // libdeft stands in for libcuda.so.1
+	PathShim                          // libdeft replaces libcuda.so.1
 	PathDlopen                        // libcuda was opened with dlopen
 	PathDeepbind                      // RTLD_DEEPBIND was seen and left alone
 	PathStripped                      // RTLD_DEEPBIND was seen and taken out

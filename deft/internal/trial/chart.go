@@ -7,13 +7,13 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// Measure is the quantity of each model in a chart of a sweep.
+// Measure is the quantity of each model in a chart of a sweep, as the label of its axis.
 type Measure string
 
-// The measures, with the words of their axis.
+// The measures.
 const (
-	JCT       Measure = "mean JCT (ms)"   // mean completion time, ms
-	Inflation Measure = "delay inflation" // mean completion time over the one alone, less 1
+	JCT       Measure = "mean JCT (ms)"   // mean completion time
+	Inflation Measure = "delay inflation" // mean completion time relative to that alone, less 1
 )
 
 func (m Measure) value(shared, alone report.Model) float64 {
@@ -27,7 +27,7 @@ func (m Measure) value(shared, alone report.Model) float64 {
 // logarithmic for completion times.
 func (s *Sweep) Intervals(m Measure) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{
-		Title: "What a synchronization interval costs", X: "synchronization interval (launches)", Y: string(m),
+		Title: "Cost of a synchronization interval", X: "synchronization interval (launches)", Y: string(m),
 		LogX: true, LogY: m == JCT,
 	}}
 	for i, alone := range s.Alone {
@@ -49,7 +49,7 @@ func (s *Sweep) Scatter(m Measure) chart.Scatter {
 	}
 	x, y := s.Alone[0], s.Alone[1]
 	c := chart.Scatter{Frame: chart.Frame{
-		Title: "One model against the other", X: x.Output + ": " + string(m), Y: y.Output + ": " + string(m),
+		Title: "Second model over the first", X: x.Output + ": " + string(m), Y: y.Output + ": " + string(m),
 	}}
 	for _, p := range s.Points {
 		c.Series = append(c.Series, chart.Series{

@@ -38,7 +38,7 @@ func TestRealCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := placement.CountsOf(a)
+		c, err := placement.NewCounts(a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func work(a *onnx.Analysis) []map[string]any {
 	var out []map[string]any
 	for _, class := range onnx.Classes() {
 		var n, macs, bytes int64
-		for _, k := range a.Kernels(onnx.Fused) {
+		for _, k := range a.Kernels(onnx.FusionAll) {
 			if k.Class == class {
 				n += k.Times
 				macs += k.MACs * k.Times

@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 )
 
-// BenchmarkModelsInGo is what people ship in both run times, one inference of each
+// BenchmarkModelsInGo is what people ship in both runtimes, one inference of each
 // in turn on one thread: the median ratio of their CPU times.
 func BenchmarkModelsInGo(b *testing.B) {
 	for _, tt := range wheels {
@@ -28,7 +28,7 @@ func BenchmarkModelsInGo(b *testing.B) {
 				b.Skip(err)
 			}
 			defer loaded.Close()
-			inputs := collection.Inputs(loaded.Inputs())
+			inputs := collection.RandomInputs(loaded.Inputs())
 			spent := func(s runtime.Session) float64 {
 				start := processTime(b)
 				if _, err := s.Run(b.Context(), inputs); err != nil {

@@ -61,7 +61,7 @@ func installed(t testing.TB, wheel string) string {
 	return ""
 }
 
-// The Go run time runs most of the models, and says what ONNX Runtime says. Magika
+// The Go runtime runs most of the models, and says what ONNX Runtime says. Magika
 // computes variances as differences of sums, and some are nearly 0: what is left
 // there depends on the order of a sum.
 func TestRealModelsInGo(t *testing.T) {
@@ -85,7 +85,7 @@ func TestRealModelsInGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer loaded.Close()
-			inputs := collection.Inputs(loaded.Inputs())
+			inputs := collection.RandomInputs(loaded.Inputs())
 			want, err := loaded.Run(t.Context(), inputs)
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func TestRealModelsInGo(t *testing.T) {
 	}
 }
 
-// inGo is a model in the Go run time.
+// inGo is a model in the Go runtime.
 func inGo(t testing.TB, path string, sizes map[string]int64) (runtime.Session, error) {
 	m, err := onnx.ReadFile(path)
 	if err != nil {
@@ -153,7 +153,7 @@ func TestRealModels(t *testing.T) {
 				t.Fatal(err)
 			}
 			c, err := a.Characteristics()
-			if err != nil || c.MACs.Total != tt.macs || tt.params > 0 && c.TotalParameters != tt.params || a.Uncounted() != nil {
+			if err != nil || c.MACs.Total != tt.macs || tt.params > 0 && c.TotalParameters != tt.params || a.UncountedWarnings() != nil {
 				t.Errorf("%d multiply-accumulates, %d parameters, %v, %v", c.MACs.Total, c.TotalParameters, c.Warnings, err)
 			}
 			loaded, err := load(t.Context(), worker.Model{Path: path, Threads: 1, Sizes: tt.sizes})
@@ -164,7 +164,7 @@ func TestRealModels(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer loaded.Close()
-			shapes, err := loaded.(*session).Shapes(t.Context(), collection.Inputs(loaded.Inputs()))
+			shapes, err := loaded.(*session).Shapes(t.Context(), collection.RandomInputs(loaded.Inputs()))
 			if err != nil || len(shapes) == 0 {
 				t.Fatal(len(shapes), err)
 			}

@@ -78,7 +78,7 @@ func random(shapes map[string][]int64) map[string]runtime.Tensor {
 	return in
 }
 
-// agree asks both run times about the same inputs; the tolerance is 1e-5 of
+// agree asks both runtimes about the same inputs; the tolerance is 1e-5 of
 // the values' size.
 func agree(t *testing.T, what string, a, b map[string]runtime.Tensor) {
 	t.Helper()
@@ -107,7 +107,7 @@ var tiny = map[string]synth.Size{
 	"lstm": {Width: 0.25, Resolution: 8}, "mlp": {Width: 0.5}, "transformer": {Width: 0.25, Depth: 2, Resolution: 16},
 }
 
-// Every family gives the same answers in both run times, and ONNX Runtime's
+// Every family gives the same answers in both runtimes, and ONNX Runtime's
 // profile has the times of its kernels.
 func TestRealFamilies(t *testing.T) {
 	needLibrary(t)
@@ -122,7 +122,7 @@ func TestRealFamilies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(onnx.Write(file, m, synth.Weights(1)), file.Close()); err != nil {
+			if err := errors.Join(onnx.Write(file, m, synth.RandomWeights(1)), file.Close()); err != nil {
 				t.Fatal(err)
 			}
 			ours, err := reference(t, path)
@@ -175,7 +175,7 @@ func found(t *testing.T, m *onnx.Model, p runtime.Profile) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernels := a.Kernels(onnx.Fused)
+	kernels := a.Kernels(onnx.FusionAll)
 	asked, missing := 0, map[string]int{}
 	for k, seconds := range measurement.KernelTimes(kernels, p) {
 		if kernels[k].Op == "Reshape" {
@@ -195,7 +195,7 @@ func found(t *testing.T, m *onnx.Model, p runtime.Profile) {
 	}
 }
 
-// The conformance models that the Go run time can load give the same answers in
+// The conformance models that the Go runtime can load give the same answers in
 // ONNX Runtime.
 func TestRealConformance(t *testing.T) {
 	needLibrary(t)
@@ -274,7 +274,7 @@ func TestRealUnnamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(onnx.Write(file, m, synth.Weights(1)), file.Close()); err != nil {
+	if err := errors.Join(onnx.Write(file, m, synth.RandomWeights(1)), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	session, err := start(t, path)

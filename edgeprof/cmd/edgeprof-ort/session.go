@@ -24,16 +24,16 @@ type session struct {
 	inputs  map[string]*input
 	names   []string // of the inputs, in order
 	outputs []string
-	made    []onnx.Shaped // what is known of the outputs
+	made    []onnx.TensorInfo // what is known of the outputs
 	places  places
 	rename  bool // for a profile: a node has no name
 	native  *ort.DynamicAdvancedSession
 }
 
 var (
-	_ runtime.Session = (*session)(nil)
-	_ worker.Shaper   = (*session)(nil)
-	_ worker.Native   = (*session)(nil)
+	_ runtime.Session       = (*session)(nil)
+	_ worker.Shaper         = (*session)(nil)
+	_ worker.LibrarySession = (*session)(nil)
 )
 
 // Library returns the file of the loaded library, and its name with its version.
@@ -74,13 +74,13 @@ func (s *session) describe() error {
 		if !t.Known {
 			return fmt.Errorf("%w: input %q is %v of no stated shape", runtime.ErrUnsupported, v.Name, t.Type)
 		}
-		s.inputs[v.Name] = &input{t.Type, t.Shape, a.Below(v.Name)}
+		s.inputs[v.Name] = &input{t.Type, t.Shape, a.IndexBound(v.Name)}
 	}
 	switch {
 	case len(m.Functions) == 0:
 		s.rename = !named(&m.Graph)
 		s.places = placesOf(&m.Graph, s.rename)
-	case onnx.Inlinable(m):
+	case onnx.CanInline(m):
 		s.rename = true
 		s.places = placesOf(&a.Model.Graph, true)
 	}
@@ -248,13 +248,13 @@ func (s *session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (ma
 }
 
 // Time makes some inferences; see [runtime.Session].
-func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	w := runtime.NewStopwatch(runs)
 	err := s.infer(ctx, s.native, inputs, w.Runs, func(t float64, _ []ort.Value) error {
-		w.Took(t)
+		w.Add(t)
 		return nil
 	})
-	return w.Timed(), err
+	return w.Timing(), err
 }
 
 // Profile makes some inferences in a second session with ONNX Runtime's own

@@ -15,8 +15,8 @@ import (
 type input struct {
 	kind  onnx.DataType
 	shape []int64
-	// below bounds whole numbers: a given value in [0, 1) stands for that part of them, which
-	// makes random input valid.
+	// below bounds integers: a given value in [0, 1) is scaled to them, which makes random
+	// input valid.
 	below int64
 }
 
@@ -50,7 +50,7 @@ func (in *input) value(data []float32) (ort.Value, error) {
 	case onnx.Float16:
 		var b []byte
 		for _, v := range data {
-			b = binary.LittleEndian.AppendUint16(b, runtime.ToHalf(v))
+			b = binary.LittleEndian.AppendUint16(b, runtime.ToFloat16(v))
 		}
 		return ort.NewCustomDataTensor(ort.NewShape(in.shape...), b, ort.TensorElementDataTypeFloat16)
 	case onnx.String:
@@ -81,7 +81,7 @@ type halves struct{ *ort.CustomDataTensor }
 
 // room returns the memory for an output in half precision, of which the binding would copy only
 // half; nil for others, which ONNX Runtime allocates.
-func room(t onnx.Shaped) (ort.Value, error) {
+func room(t onnx.TensorInfo) (ort.Value, error) {
 	if t.Type != onnx.Float16 || !t.Known {
 		return nil, nil
 	}
@@ -112,7 +112,7 @@ func floats(v ort.Value) (runtime.Tensor, bool) {
 	case *halves:
 		out := runtime.Tensor{Shape: slices.Clone(t.GetShape())}
 		for b := t.GetData(); len(b) > 0; b = b[2:] {
-			out.Data = append(out.Data, runtime.Half(binary.LittleEndian.Uint16(b)))
+			out.Data = append(out.Data, runtime.FromFloat16(binary.LittleEndian.Uint16(b)))
 		}
 		return out, true
 	case *ort.Tensor[bool]:

@@ -55,11 +55,11 @@ Three models are enough; the answer names the one to measure next.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", strings.Join(tables, ", "), err)
 			}
-			p, err := m.Milliseconds(config, anchors)
+			p, err := m.PredictMilliseconds(config, anchors)
 			if err != nil {
 				return err
 			}
-			next, err := m.Next(cmd.Context(), anchors)
+			next, err := m.NextModel(cmd.Context(), anchors)
 			if err != nil {
 				return err
 			}

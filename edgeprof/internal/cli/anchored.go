@@ -81,7 +81,7 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *predic
 			return nil, err
 		}
 		facts.SpeedSD = o.speed.SD()
-		if facts.Felt, err = felt(ctx, env.Root, here); err != nil {
+		if facts.ProbedTasks, err = felt(ctx, env.Root, here); err != nil {
 			return nil, err
 		}
 		if kept, err = c.Anchored(profiler.Cases(measured), facts); err != nil {
@@ -110,9 +110,9 @@ func lasting(f *profiler.Facts, now time.Time) bool {
 // read, whichever is more; nil if one of them is unknown.
 func felt(ctx context.Context, root fs.FS, before *device.Device) (*float64, error) {
 	now, err := thisMachine(ctx, root)
-	if err != nil || before.Load.Felt == nil || now.Load.Felt == nil {
+	if err != nil || before.Load.ProbedTasks == nil || now.Load.ProbedTasks == nil {
 		return nil, err
 	}
-	most := max(*before.Load.Felt, *now.Load.Felt)
+	most := max(*before.Load.ProbedTasks, *now.Load.ProbedTasks)
 	return &most, nil
 }

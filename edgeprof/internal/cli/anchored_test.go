@@ -21,12 +21,12 @@ func TestLasting(t *testing.T) {
 		"busy, a minute ago": {&much, time.Minute, true}, "busy, an hour ago": {&much, time.Hour, false},
 		"unknown, a minute ago": {nil, time.Minute, true}, "unknown, an hour ago": {nil, time.Hour, false},
 	} {
-		f := profiler.Facts{When: when.Format(time.RFC3339), Felt: test.felt}
+		f := profiler.Facts{When: when.Format(time.RFC3339), ProbedTasks: test.felt}
 		if got := lasting(&f, when.Add(test.after)); got != test.want {
 			t.Errorf("%s: lasting %v, want %v", name, got, test.want)
 		}
 	}
-	if lasting(&profiler.Facts{When: "yesterday", Felt: &none}, when) {
+	if lasting(&profiler.Facts{When: "yesterday", ProbedTasks: &none}, when) {
 		t.Error("rates without a date last")
 	}
 }

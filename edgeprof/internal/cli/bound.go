@@ -14,17 +14,17 @@ import (
 // unknowns adds a line to a page for each part of a model's cost that is unknown, and one
 // for the sizes that were assumed, with the flag that sets them.
 func unknowns(p *cli.Page, a *onnx.Analysis) {
-	for _, w := range a.Uncounted() {
+	for _, w := range a.UncountedWarnings() {
 		p.Line("the time has no upper bound: %v", w)
 	}
 	var guesses []string
-	for _, o := range a.Open {
+	for _, o := range a.OpenDimensions {
 		if guess := fmt.Sprintf("--dim %s=%d", o.Key(), o.Size); !o.Given && !slices.Contains(guesses, guess) {
 			guesses = append(guesses, guess)
 		}
 	}
 	switch {
-	case len(a.Assumed()) > 0:
+	case len(a.AssumedSizes()) > 0:
 		p.Line("assumed sizes, so the time has no interval: %s", strings.Join(guesses, " "))
 	case len(guesses) > 0:
 		p.Line("assumed sizes: %s", strings.Join(guesses, " "))

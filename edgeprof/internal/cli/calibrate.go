@@ -177,7 +177,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err != nil {
 		return nil, err
 	}
-	if used := here.Load.Felt; used != nil && *used > profiler.Busy {
+	if used := here.Load.ProbedTasks; used != nil && *used > profiler.Busy {
 		env.Log.Warnf("other work uses %.1f processors: waiting time is subtracted, but the rates are less certain than on an idle machine", *used)
 	}
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
@@ -193,7 +193,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	}
 	facts := o.with.facts(&here)
 	facts.SpeedSD = o.speed.SD()
-	if facts.Felt, err = felt(ctx, env.Root, &here); err != nil {
+	if facts.ProbedTasks, err = felt(ctx, env.Root, &here); err != nil {
 		return nil, err
 	}
 	cal, err := m.Calibrate(profiler.Cases(data), facts)
@@ -257,7 +257,7 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 				return o.read(ctx, rows)
 			}
 			measured++
-			if job.Family == "" && measurement.FamilyOf(filepath.Base(job.Model)) != profiler.Operators {
+			if job.Family == "" && measurement.ModelFamily(filepath.Base(job.Model)) != profiler.Operators {
 				judged++
 			}
 			job.Round, job.Iterations, job.Profiles = round, bursts, min(2*bursts, job.Profiles)
@@ -316,7 +316,7 @@ func firstOfEach(jobs []collection.Job) []collection.Job {
 	rank := map[string]int{}
 	seen := map[string]bool{}
 	for _, job := range jobs {
-		family := measurement.FamilyOf(filepath.Base(job.Model))
+		family := measurement.ModelFamily(filepath.Base(job.Model))
 		switch {
 		case family == profiler.Operators, job.Family == profiler.Operators:
 		case job.Family == profiler.Own:

@@ -201,7 +201,7 @@ func openModel(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(onnx.Write(f, m, synth.Weights(1)), f.Close()); err != nil {
+	if err := errors.Join(onnx.Write(f, m, synth.RandomWeights(1)), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -172,7 +172,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	setting := o.with.setting(o.settings.Device)
 	setting.Stress = o.load == "stress"
 	if o.settings.Images != "" {
-		if c.Images, err = collection.Images(o.settings.Images); err != nil {
+		if c.Images, err = collection.ListImages(o.settings.Images); err != nil {
 			return nil, err
 		}
 	}

@@ -14,7 +14,7 @@ func TestBuiltInLaws(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range m.Settings {
-		law, err := placement.FitLaw(t.Context(), c)
+		law, err := placement.FitPowerLaw(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -130,7 +130,7 @@ func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Model, err)
 	}
-	kernels := a.Kernels(measurement.FusionOf(l.Runtime))
+	kernels := a.Kernels(measurement.RuntimeFusion(l.Runtime))
 	for k, times := range measurement.KernelRuns(kernels, profiles[warmingRuns:]) {
 		if t := stats.Median(times); t > 0 { // else the runtime did not report it
 			l.Layers[k].Measured = &t

@@ -28,7 +28,7 @@ func TestMeasuredOperators(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, k := range a.Kernels(measurement.FusionOf("go")) {
+		for _, k := range a.Kernels(measurement.RuntimeFusion("go")) {
 			delete(missing, k.Op)
 			if k.Variant != "" || !measured[k.Op] {
 				t.Errorf("%s: %s %q is measured, but counts as not", s.family, k.Op, k.Variant)

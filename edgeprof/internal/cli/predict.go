@@ -72,7 +72,7 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 	warned := map[string]bool{}
 	var warnings []string
 	for i := range table.Rows {
-		row := table.Rows[i].Completed()
+		row := table.Rows[i].WithSetting()
 		a, err := m.PredictRow(&row, kernels[[2]string{row.ModelName, row.Setting}])
 		if errors.Is(err, profiler.ErrNegative) {
 			warnings = append(warnings, fmt.Sprintf("%s: row %d: %v", data, i+1, err))

@@ -187,7 +187,7 @@ func (r *running) inputs(session *worker.Session) (map[string]runtime.Tensor, er
 	if err := settings.ParseValues(r.values); err != nil {
 		return nil, err
 	}
-	inputs := collection.Inputs(session.Inputs())
+	inputs := collection.RandomInputs(session.Inputs())
 	for name, values := range settings.Values {
 		for i := range inputs[name].Data {
 			inputs[name].Data[i] = float32(values[min(i, len(values)-1)])

@@ -124,7 +124,7 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 		return err
 	}
 	s.at.Guarded = s.settings.Token() != ""
-	s.settings.Devices = &device.Recent{Source: source, MaxAge: time.Duration(s.with.Refresh), Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
+	s.settings.Devices = &device.CachedSource{Source: source, MaxAge: time.Duration(s.with.Refresh), Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
 	s.settings.Now = time.Now
 	s.settings.Load = s.load
 	record.Check()
@@ -139,7 +139,7 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 }
 
 // load reads the model from its file, or returns the built-in one.
-func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
+func (s *serving) load(ctx context.Context) (*httpapi.LoadedModel, error) {
 	if path, err := calibrationPath(s.model); err == nil {
 		now := prediction.StampOf(path) // before the file is read, to notice a change while reading
 		s.read.Store(&now)
@@ -153,7 +153,7 @@ func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(path, "built-in rates"), err)
 	}
-	return &httpapi.Loaded{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
+	return &httpapi.LoadedModel{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
 }
 
 // reload reads the model again on SIGHUP and when its file changes.

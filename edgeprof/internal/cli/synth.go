@@ -61,7 +61,7 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 }
 
 func writeModel(path string, m *onnx.Model, seed uint64) error {
-	return file.Write(path, func(w io.Writer) error { return onnx.Write(w, m, synth.Weights(seed)) })
+	return file.Write(path, func(w io.Writer) error { return onnx.Write(w, m, synth.RandomWeights(seed)) })
 }
 
 func writeSet(ctx context.Context, env *cli.Env, dir string, seed uint64) error {
@@ -71,7 +71,7 @@ func writeSet(ctx context.Context, env *cli.Env, dir string, seed uint64) error 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	set := synth.Set()
+	set := synth.TrainingSet()
 	bar := env.Progress("synth", int64(len(set)))
 	defer bar.Done()
 	for _, n := range set {

@@ -98,7 +98,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 			return timed{}, fmt.Errorf("%s: %w", path, err)
 		}
 		if i >= warmup {
-			if err := errors.Join(took.Add(one.Seconds[0]), alone.Add(one.Uncontended(with.threads))); err != nil {
+			if err := errors.Join(took.Add(one.Seconds[0]), alone.Add(one.UncontendedSeconds(with.threads))); err != nil {
 				return timed{}, err
 			}
 		}

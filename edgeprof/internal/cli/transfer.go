@@ -93,7 +93,7 @@ func lines(path string) ([]string, error) {
 	return out, err
 }
 
-func judgedTable(p *cli.Page, j *transfer.Judged) {
+func judgedTable(p *cli.Page, j *transfer.Evaluation) {
 	p.Line("%s of %s left out, %s each", plural.Count(j.Configurations, "configuration"), plural.Count(j.Chips, "chip"), plural.Count(j.Anchors, "anchor"))
 	table := p.Table("models", "prediction", "latencies", "within 10 %", "within 25 %", "median error", "inside 90 % intervals")
 	add := func(models, name string, s transfer.Scores) {
@@ -101,7 +101,7 @@ func judgedTable(p *cli.Page, j *transfer.Judged) {
 	}
 	for _, part := range []struct {
 		name string
-		of   *transfer.Judged
+		of   *transfer.Evaluation
 	}{{"single precision", j}, {"int8", j.Int8}} {
 		if part.of != nil {
 			add(part.name, "joint normal", part.of.Scores)

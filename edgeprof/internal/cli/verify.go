@@ -23,7 +23,7 @@ func verified(ctx context.Context, env *cli.Env, path string, with running, a *o
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer session.Close()
-	shapes, err := session.Shapes(ctx, collection.Inputs(session.Inputs()))
+	shapes, err := session.Shapes(ctx, collection.RandomInputs(session.Inputs()))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

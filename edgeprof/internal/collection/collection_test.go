@@ -48,15 +48,15 @@ func (f fake) Run(context.Context, map[string]runtime.Tensor) (map[string]runtim
 
 var errBroken = errors.New("killed")
 
-func (f fake) Time(_ context.Context, _ map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+func (f fake) Time(_ context.Context, _ map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	out := make([]float64, runs)
 	for i := range out {
 		if *f.times++; *f.times == f.broken {
-			return runtime.Timed{}, errBroken
+			return runtime.Timing{}, errBroken
 		}
 		out[i] = float64(*f.times)
 	}
-	return runtime.Timed{Seconds: out}, nil
+	return runtime.Timing{Seconds: out}, nil
 }
 
 func (f fake) Profile(_ context.Context, _ map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
@@ -81,7 +81,7 @@ func lenet(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(onnx.Write(file, m, synth.Weights(1)), file.Close()); err != nil {
+	if err := errors.Join(onnx.Write(file, m, synth.RandomWeights(1)), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -143,7 +143,7 @@ func TestResume(t *testing.T) {
 
 func TestImages(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Images(dir); !errors.Is(err, ErrImage) {
+	if _, err := ListImages(dir); !errors.Is(err, ErrImage) {
 		t.Errorf("no images: %v", err)
 	}
 	picture := image.NewRGBA(image.Rect(0, 0, 4, 2))
@@ -159,16 +159,16 @@ func TestImages(t *testing.T) {
 	if err := errors.Join(png.Encode(file, picture), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	paths, err := Images(dir)
+	paths, err := ListImages(dir)
 	if err != nil || len(paths) != 1 {
 		t.Fatal(paths, err)
 	}
-	in := Inputs(map[string][]int64{"x": {1, 3, 1, 2}})
+	in := RandomInputs(map[string][]int64{"x": {1, 3, 1, 2}})
 	size, err := loadImage(paths[0], in)
 	if diff := cmp.Diff([]float32{0, 1, 0, 0, 1, 1}, in["x"].Data); err != nil || diff != "" || size < 60 {
 		t.Errorf("%d bytes, %v\n%s", size, err, diff)
 	}
-	if _, err := loadImage(paths[0], Inputs(map[string][]int64{"x": {1, 8}})); !errors.Is(err, ErrImage) {
+	if _, err := loadImage(paths[0], RandomInputs(map[string][]int64{"x": {1, 8}})); !errors.Is(err, ErrImage) {
 		t.Errorf("an input that is no image: %v", err)
 	}
 	bad := filepath.Join(dir, "b.jpg")

@@ -83,7 +83,7 @@ const profileSeconds = 20e-3
 const rampUp = 30 * time.Millisecond
 
 // Collect measures what is missing of a job. The error matches [ErrSetting],
-// [ErrColumns], is one of the model's or the run time's, or the context's.
+// [ErrColumns], is one of the model's or the runtime's, or the context's.
 func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
 	if err := job.Setting.Check(); err != nil {
 		return Summary{}, err
@@ -102,13 +102,13 @@ func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
 	defer kernels.Close()
 	r := run{Collector: c, job: job, rows: rows, kernels: kernels, name: strings.TrimSuffix(file, ".onnx")}
 	if r.job.Family == "" {
-		r.job.Family = measurement.FamilyOf(r.name)
+		r.job.Family = measurement.ModelFamily(r.name)
 	}
 	summary, err := r.collect(ctx)
 	if err != nil {
 		return Summary{}, fmt.Errorf("%s in %s: %w", job.Model, job.Setting, err)
 	}
-	for _, unlocked := range []error{rows.Unlocked, kernels.Unlocked} {
+	for _, unlocked := range []error{rows.LockError, kernels.LockError} {
 		if unlocked != nil {
 			summary.Warnings = append(summary.Warnings, unlocked)
 		}
@@ -185,7 +185,7 @@ func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool)
 		return err
 	}
 	defer session.Close()
-	inputs := Inputs(session.Inputs())
+	inputs := RandomInputs(session.Inputs())
 	warm, err := session.Time(ctx, inputs, 1+max(1, r.job.Warmup))
 	if err != nil {
 		return err
@@ -220,13 +220,13 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 	row := r.facts
 	number1 := r.summary.Rows
 	row.Number = &number1
-	row.Burst = measurement.Number(burst)
+	row.Burst = measurement.NumberCell(burst)
 	if len(r.Images) > 0 {
 		size, err := loadImage(r.Images[number1%len(r.Images)], inputs)
 		if err != nil {
 			return row, err
 		}
-		row.ReadBytes = measurement.Number(size)
+		row.ReadBytes = measurement.NumberCell(size)
 	}
 	cores, percent := 0, 0.0
 	if r.job.Setting.Stress {
@@ -237,17 +237,17 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 			return row, err
 		}
 	}
-	row.StressCores, row.LoadPercent = measurement.Number(cores), measurement.Number(percent)
-	d, err := r.Host.During(ctx, func(ctx context.Context) error {
+	row.StressCores, row.LoadPercent = measurement.NumberCell(cores), measurement.NumberCell(percent)
+	d, err := r.Host.MeasureDuring(ctx, func(ctx context.Context) error {
 		row.Start = r.now()
 		timed, err := session.Time(ctx, inputs, burst)
 		if err != nil {
 			return err
 		}
 		row.End = r.now()
-		row.Uncontended = measurement.Took(timed.Uncontended(r.job.Setting.Threads))
+		row.Uncontended = measurement.NewSeconds(timed.UncontendedSeconds(r.job.Setting.Threads))
 		slices.Sort(timed.Seconds)
-		row.Time = measurement.Took(timed.Seconds[(burst-1)/2])
+		row.Time = measurement.NewSeconds(timed.Seconds[(burst-1)/2])
 		return nil
 	})
 	if err != nil {
@@ -261,9 +261,9 @@ func (r *run) now() string { return r.Clock().UTC().Format("2006-01-02 15:04:05.
 
 // state fills what changes from row to row.
 func state(row *measurement.Row, d device.Device) {
-	row.CPUPercent, row.DiskPercent = measurement.Number(d.Load.CPUPercent), d.Load.DiskPercent
+	row.CPUPercent, row.DiskPercent = measurement.NumberCell(d.Load.CPUPercent), d.Load.DiskPercent
 	if d.MemoryBytes > 0 {
-		row.MemoryPercent = measurement.Number(100 * float64(d.MemoryBytes-d.Load.MemoryAvailableBytes) / float64(d.MemoryBytes))
+		row.MemoryPercent = measurement.NumberCell(100 * float64(d.MemoryBytes-d.Load.MemoryAvailableBytes) / float64(d.MemoryBytes))
 	}
 }
 
@@ -273,18 +273,18 @@ func (r *run) describe(a *onnx.Analysis) error {
 	if err != nil {
 		return err
 	}
-	d, err := r.Host.During(context.Background(), func(context.Context) error { return nil })
+	d, err := r.Host.MeasureDuring(context.Background(), func(context.Context) error { return nil })
 	if err != nil {
 		return err
 	}
 	s := r.job.Setting
-	r.facts = measurement.Describe(c)
+	r.facts = measurement.NewRow(c)
 	f := &r.facts
 	f.Device, f.ModelName = s.Device, r.name
 	f.Run = measurement.Run{
-		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Runtime: s.Runtime, Threads: measurement.Number(s.Threads), Pin: s.Pin(" "), Quota: measurement.Number(s.Quota), Load: s.LoadName(),
+		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Runtime: s.Runtime, Threads: measurement.NumberCell(s.Threads), Pin: s.CPUList(" "), Quota: measurement.NumberCell(s.Quota), Load: s.LoadName(),
 	}
-	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Processor: d.Processor, Cores: measurement.Number(d.Cores), MaxMHz: measurement.Number(d.MaxMHz)}
+	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Processor: d.Processor, Cores: measurement.NumberCell(d.Cores), MaxMHz: measurement.NumberCell(d.MaxMHz)}
 	return nil
 }
 
@@ -299,8 +299,8 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 	if err != nil {
 		return err
 	}
-	kernels := a.Kernels(measurement.FusionOf(r.job.Setting.Runtime))
-	rows := measurement.Kernels(kernels)
+	kernels := a.Kernels(measurement.RuntimeFusion(r.job.Setting.Runtime))
+	rows := measurement.NewKernels(kernels)
 	times := measurement.KernelRuns(kernels, profiles[warming:])
 	s := r.job.Setting
 	for k := range rows {
@@ -320,7 +320,7 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 		if err != nil {
 			return err
 		}
-		row.Seconds, row.Min, row.P50, row.P90 = measurement.Number(typical(s.Runtime, times[k])), &summary.Min, &summary.P50, &summary.P90
+		row.Seconds, row.Min, row.P50, row.P90 = measurement.NumberCell(typical(s.Runtime, times[k])), &summary.Min, &summary.P50, &summary.P90
 	}
 	r.summary.Kernels = len(rows)
 	return r.kernels.Add(rows...)

@@ -50,7 +50,7 @@ func write(path string) error {
 		return err
 	}
 	defer f.Close()
-	return onnx.Write(f, m, synth.Weights(1))
+	return onnx.Write(f, m, synth.RandomWeights(1))
 }
 
 // open loads the model in this process; the command does so in a worker.

@@ -20,8 +20,8 @@ import (
 // ErrImage is returned for images that cannot be a model's input.
 var ErrImage = errors.New("unusable image")
 
-// Inputs are random values in [0, 1) of the given shapes, the same each time.
-func Inputs(shapes map[string][]int64) map[string]runtime.Tensor {
+// RandomInputs returns random values in [0, 1) of the given shapes, the same each time.
+func RandomInputs(shapes map[string][]int64) map[string]runtime.Tensor {
 	inputs := map[string]runtime.Tensor{}
 	for name, shape := range shapes {
 		rng := rand.New(rand.NewPCG(1, uint64(len(name))))
@@ -38,9 +38,9 @@ func Inputs(shapes map[string][]int64) map[string]runtime.Tensor {
 	return inputs
 }
 
-// Images lists the .jpg, .jpeg, .png and .gif files below a folder, in order.
+// ListImages lists the .jpg, .jpeg, .png and .gif files below a directory, in order.
 // The error matches [ErrImage] when there are none.
-func Images(dir string) ([]string, error) {
+func ListImages(dir string) ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif"}, strings.ToLower(filepath.Ext(path))) {
@@ -77,12 +77,12 @@ func loadImage(path string, inputs map[string]runtime.Tensor) (size int64, err e
 		if len(t.Shape) != 4 || t.Shape[1] != 3 && t.Shape[1] != 1 {
 			return 0, fmt.Errorf("%w: input %q has shape %v, want [N, 3 or 1, height, width]", ErrImage, name, t.Shape)
 		}
-		fill(t, picture)
+		fillImage(t, picture)
 	}
 	return info.Size(), nil
 }
 
-func fill(t runtime.Tensor, picture image.Image) {
+func fillImage(t runtime.Tensor, picture image.Image) {
 	channels, height, width := int(t.Shape[1]), int(t.Shape[2]), int(t.Shape[3])
 	bounds := picture.Bounds()
 	for n := range int(t.Shape[0]) {

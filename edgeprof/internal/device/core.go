@@ -32,17 +32,17 @@ var grades = []grade{
 // one vector unit, out of order.
 const one = 3.4
 
-// Cost returns the cycles that a device's cores take for a model, relative to others; false if
+// CoreCost returns the cycles that a device's cores take for a model, relative to others; false if
 // neither the processor's name nor the device's is known. Vectors twice as wide halve it (256
 // bits if a name of x86 does not say).
-func (d *Device) Cost() (float64, bool) { return Cost(d.Processor, d.Model) }
+func (d *Device) CoreCost() (float64, bool) { return CoreCost(d.Processor, d.Model) }
 
-// Cost returns the cost of the first known name.
-func Cost(names ...string) (float64, bool) {
+// CoreCost returns the cost of the first known name.
+func CoreCost(names ...string) (float64, bool) {
 	for _, name := range names {
 		for _, g := range grades {
 			if g.names.MatchString(name) {
-				return g.cost * 256 / float64(cmp.Or(Vector(name), 256)), true
+				return g.cost * 256 / float64(cmp.Or(VectorWidth(name), 256)), true
 			}
 		}
 	}
@@ -57,9 +57,9 @@ var vectors = []struct {
 	bits       int
 }{{"avx512f", "AVX-512", 512}, {"avx2", "AVX2", 256}, {"sse2", "SSE2", 128}}
 
-// Vector returns the width of the vectors of a processor that [Local] found, in bits; 0 if its
+// VectorWidth returns the width of the vectors of a processor that [Local] found, in bits; 0 if its
 // name does not say.
-func Vector(processor string) int {
+func VectorWidth(processor string) int {
 	for _, v := range vectors {
 		if strings.HasSuffix(processor, ", "+v.name) {
 			return v.bits
@@ -68,15 +68,15 @@ func Vector(processor string) int {
 	return 0
 }
 
-// named are cores that their makers sell to others, and so stand in many chips.
+// named matches cores whose makers license them, so many chips have them.
 var named = regexp.MustCompile(`(?i)(cortex-[ax]\d+|neoverse[ -]\w\d)`)
 
-// Core returns the fastest core in some names; "" if there is none.
-func Core(names ...string) string {
+// FastestCore returns the fastest core in some names; "" if there is none.
+func FastestCore(names ...string) string {
 	best, cost := "", 0.0
 	for _, name := range names {
 		for _, core := range named.FindAllString(name, -1) {
-			if c, ok := Cost(core); ok && (best == "" || c < cost) {
+			if c, ok := CoreCost(core); ok && (best == "" || c < cost) {
 				best, cost = strings.ToLower(core), c
 			}
 		}

@@ -43,9 +43,9 @@ type Load struct {
 	// Running is the number of tasks that run or wait for a processor, over about a minute; 0
 	// if unknown.
 	Running float64 `json:"running,omitempty"`
-	// Felt is the number of competing tasks of usual weight that a [Probe] measured; nil if
+	// ProbedTasks is the number of competing tasks of usual weight that a [Probe] measured; nil if
 	// none was made.
-	Felt *float64 `json:"felt,omitempty"`
+	ProbedTasks *float64 `json:"felt,omitempty"`
 	// MemoryAvailableBytes is the memory left for new programs; 0 if unknown.
 	MemoryAvailableBytes int64 `json:"memory_available_bytes,omitempty"`
 }
@@ -65,21 +65,21 @@ func (d Device) Check() error {
 		return fmt.Errorf("%w: %s: tasks wait %v %% of the time, want 0 to 100", ErrInvalid, d.Node, *d.Load.WaitingPercent)
 	case !(d.Load.Load1 >= 0 && d.Load.Running >= 0) || math.IsInf(d.Load.Load1+d.Load.Running, 0):
 		return fmt.Errorf("%w: %s: load average %v, %v running tasks: want 0 or more", ErrInvalid, d.Node, d.Load.Load1, d.Load.Running)
-	case d.Load.Felt != nil && !(*d.Load.Felt >= 0 && *d.Load.Felt <= math.MaxInt32):
-		return fmt.Errorf("%w: %s: %v competing tasks, want 0 or more", ErrInvalid, d.Node, *d.Load.Felt)
+	case d.Load.ProbedTasks != nil && !(*d.Load.ProbedTasks >= 0 && *d.Load.ProbedTasks <= math.MaxInt32):
+		return fmt.Errorf("%w: %s: %v competing tasks, want 0 or more", ErrInvalid, d.Node, *d.Load.ProbedTasks)
 	case d.MaxMHz < 0 || math.IsNaN(d.MaxMHz) || d.MemoryBytes < 0 || d.Load.MemoryAvailableBytes < 0:
 		return fmt.Errorf("%w: %s: a size is negative", ErrInvalid, d.Node)
 	}
 	return nil
 }
 
-// Others returns the number of tasks that would compete with a new one: the measurement of a
+// Competitors returns the number of tasks that would compete with a new one: the measurement of a
 // probe, or else the tasks that keep processors busy and those that wait for one. Tasks of the
 // load average that wait for a disk do not count if the kernel reports the share of time in
 // which one waited for a processor (its pressure stall information).
-func (l *Load) Others(cores int) float64 {
-	if l.Felt != nil {
-		return *l.Felt
+func (l *Load) Competitors(cores int) float64 {
+	if l.ProbedTasks != nil {
+		return *l.ProbedTasks
 	}
 	busy := l.CPUPercent / 100 * float64(cores)
 	queue := l.Load1
@@ -93,13 +93,13 @@ func (l *Load) Others(cores int) float64 {
 
 // Saturated reports whether all cores are in use: a further thread has to wait.
 func (l *Load) Saturated(cores int) bool {
-	return l.Others(cores) >= 0.95*float64(cores)
+	return l.Competitors(cores) >= 0.95*float64(cores)
 }
 
 func percent(v float64) bool { return v >= 0 && v <= 100 }
 
-// Excluded is a device that was left out, and why.
-type Excluded struct {
+// Exclusion is a device that was left out, and why.
+type Exclusion struct {
 	Node   string `json:"node"`
 	Reason string `json:"reason"`
 }
@@ -107,5 +107,5 @@ type Excluded struct {
 // Source lists devices with their load now; those of unknown load are excluded. Devices are
 // ordered by name.
 type Source interface {
-	Devices(ctx context.Context) ([]Device, []Excluded, error)
+	Devices(ctx context.Context) ([]Device, []Exclusion, error)
 }

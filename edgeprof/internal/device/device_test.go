@@ -104,7 +104,7 @@ func TestFile(t *testing.T) {
 	if len(used) != 2 || used[0].Node != "a" || used[1].Node != "b" {
 		t.Errorf("used %+v", used)
 	}
-	want := []Excluded{{"c", "invalid device: c: 0 cores, want 1 or more"}, {"d", "invalid device: d: CPU load of 101 %, want 0 to 100"}}
+	want := []Exclusion{{"c", "invalid device: c: 0 cores, want 1 or more"}, {"d", "invalid device: d: CPU load of 101 %, want 0 to 100"}}
 	if diff := cmp.Diff(want, excluded); diff != "" {
 		t.Errorf("excluded (-want +got):\n%s", diff)
 	}
@@ -135,9 +135,9 @@ func TestOthers(t *testing.T) {
 		"half of the time":        {Load{CPUPercent: 100, Load1: 8, WaitingPercent: &half}, 6},
 		"as it is now":            {Load{CPUPercent: 100, Load1: 1, Running: 7}, 7},
 		"a load that is over":     {Load{CPUPercent: 25, Load1: 9, Running: 1}, 1},
-		"niced work, as felt":     {Load{CPUPercent: 100, Load1: 2, Felt: &felt}, 0.7},
+		"niced work, as felt":     {Load{CPUPercent: 100, Load1: 2, ProbedTasks: &felt}, 0.7},
 	} {
-		if got := tt.load.Others(4); got != tt.want {
+		if got := tt.load.Competitors(4); got != tt.want {
 			t.Errorf("%s: %v others, want %v", name, got, tt.want)
 		}
 	}
@@ -154,7 +154,7 @@ func TestCost(t *testing.T) {
 		{[]string{"", "Raspberry Pi 4 Model B Rev 1.4"}, one}, {[]string{"Cortex-A53", "Raspberry Pi 4 Model B"}, 5.7}, {[]string{"Cortex-A73 2.4GHz x 4 + Cortex-A53 1.8GHz x 4"}, one},
 		{[]string{"", "NVIDIA Jetson Orin Nano"}, 1}, {[]string{"", "NVIDIA Jetson Nano Developer Kit"}, one}, {[]string{"Apple M1"}, 0.57}, {[]string{"Intel(R) Atom(TM) x5-Z8350"}, 8.2}, {[]string{"riscv", "Board"}, 0},
 	} {
-		if got, ok := Cost(tt.names...); got != tt.want || ok != (tt.want > 0) {
+		if got, ok := CoreCost(tt.names...); got != tt.want || ok != (tt.want > 0) {
 			t.Errorf("%q: %v, %v, want %v", tt.names, got, ok, tt.want)
 		}
 	}
@@ -162,7 +162,7 @@ func TestCost(t *testing.T) {
 
 func TestCore(t *testing.T) {
 	for name, want := range map[string]string{"Cortex-A73 2.4GHz x 4 + Cortex-A53 1.8GHz x 4": "cortex-a73", "Rockchip RK3399 (Cortex-A53 x 4 + Cortex-A72 x 2)": "cortex-a72", "AMD EPYC": "", "Neoverse-N1": "neoverse-n1"} {
-		if got := Core("", name); got != want {
+		if got := FastestCore("", name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

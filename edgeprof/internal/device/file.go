@@ -19,7 +19,7 @@ var _ Source = File{}
 // Devices reads the file. A device that cannot be right is excluded with its
 // reason; unknown keys, names that come twice and text that is no JSON are
 // errors.
-func (f File) Devices(context.Context) ([]Device, []Excluded, error) {
+func (f File) Devices(context.Context) ([]Device, []Exclusion, error) {
 	data, err := file.ReadAll(f.Path)
 	if err != nil {
 		return nil, nil, err
@@ -35,7 +35,7 @@ func (f File) Devices(context.Context) ([]Device, []Excluded, error) {
 		return nil, nil, fmt.Errorf("%s: %w: more text after the list of devices", f.Path, ErrInvalid)
 	}
 	var used []Device
-	var excluded []Excluded
+	var excluded []Exclusion
 	seen := map[string]bool{}
 	for _, dev := range all {
 		if seen[dev.Node] && dev.Node != "" {
@@ -43,7 +43,7 @@ func (f File) Devices(context.Context) ([]Device, []Excluded, error) {
 		}
 		seen[dev.Node] = true
 		if err := dev.Check(); err != nil {
-			excluded = append(excluded, Excluded{dev.Node, err.Error()})
+			excluded = append(excluded, Exclusion{dev.Node, err.Error()})
 			continue
 		}
 		used = append(used, dev)

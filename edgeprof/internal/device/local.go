@@ -46,17 +46,17 @@ func Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // Devices is this one machine.
-func (l Local) Devices(ctx context.Context) ([]Device, []Excluded, error) {
-	d, err := l.During(ctx, func(ctx context.Context) error { return l.Sleep(ctx, cmp.Or(l.Window, 200*time.Millisecond)) })
+func (l Local) Devices(ctx context.Context) ([]Device, []Exclusion, error) {
+	d, err := l.MeasureDuring(ctx, func(ctx context.Context) error { return l.Sleep(ctx, cmp.Or(l.Window, 200*time.Millisecond)) })
 	if err != nil {
 		return nil, nil, err
 	}
 	return []Device{d}, nil, nil
 }
 
-// During returns this machine with the load of its processors while work runs. The error
+// MeasureDuring returns this machine with the load of its processors while work runs. The error
 // is that of work, or matches [ErrInvalid].
-func (l Local) During(ctx context.Context, work func(context.Context) error) (Device, error) {
+func (l Local) MeasureDuring(ctx context.Context, work func(context.Context) error) (Device, error) {
 	d := Device{Node: l.Host, Class: l.class(), Model: l.model(), Processor: l.processor(), UUID: l.uuid(), Arch: runtime.GOARCH}
 	var err error
 	if err = l.processors(ctx, work, &d); err != nil {
@@ -64,11 +64,11 @@ func (l Local) During(ctx context.Context, work func(context.Context) error) (De
 	}
 	d.Load.Load1, d.Load.WaitingPercent = l.queue()
 	if l.Probe != nil {
-		felt, err := l.Probe.Feel(ctx)
+		felt, err := l.Probe.Measure(ctx)
 		if err != nil {
 			return d, fmt.Errorf("load: %w", err)
 		}
-		d.Load.Felt = &felt
+		d.Load.ProbedTasks = &felt
 	}
 	d.MaxMHz = l.megahertz()
 	d.MemoryBytes, d.Load.MemoryAvailableBytes = l.memory()

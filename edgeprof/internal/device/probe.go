@@ -22,11 +22,11 @@ type Probe struct {
 	at    time.Time
 }
 
-// Feel returns the number of tasks of usual weight that compete for the processors of this
+// Measure returns the number of tasks of usual weight that compete for the processors of this
 // process. A thread on each works over the window: one that had the share s of the time had 1/s
 // - 1 competitors. Niced work counts by the time it takes away, work that waits for a disk not
 // at all. The error is that of the context or of the clock.
-func (p *Probe) Feel(ctx context.Context) (float64, error) {
+func (p *Probe) Measure(ctx context.Context) (float64, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if !p.at.IsZero() && time.Since(p.at) < p.MaxAge {

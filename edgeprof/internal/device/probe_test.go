@@ -22,7 +22,7 @@ func TestProbe(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = cmd.Wait() })
 		}
-		felt, err := p.Feel(ctx)
+		felt, err := p.Measure(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestProbe(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := p.Feel(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := p.Measure(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -29,8 +29,8 @@ type Prometheus struct {
 	// MaxAge is the oldest sample that counts; 0 means 1 minute. It is at least two and
 	// a half scrape intervals.
 	MaxAge time.Duration
-	// Known is the time for which a silent node is still listed as excluded; 0 means 1 hour.
-	Known time.Duration
+	// ForgetAfter is the time for which a silent node is still listed as excluded; 0 means 1 hour.
+	ForgetAfter time.Duration
 	// Timeout bounds all queries together; 0 means 5 seconds.
 	Timeout time.Duration
 	// MaxBytes bounds one answer; 0 means 8 MiB.
@@ -88,7 +88,7 @@ func (s Prometheus) expressions(windows []time.Duration) [3]string {
 			[2]string{maxHertz, "max " + by + "(node_cpu_frequency_max_hertz)"},
 		),
 		join(
-			[2]string{known, "last_over_time(char_node_device_model[" + promDuration(cmp.Or(s.Known, time.Hour)) + "])"},
+			[2]string{known, "last_over_time(char_node_device_model[" + promDuration(cmp.Or(s.ForgetAfter, time.Hour)) + "])"},
 			[2]string{ageSeconds, "time() - timestamp(char_node_device_model)"},
 			[2]string{memoryTotal, "char_node_ram_total_bytes"},
 			[2]string{architecture, "char_node_cpu_total_cores"},
@@ -109,7 +109,7 @@ const idleSeries = `node_cpu_seconds_total{mode="idle"}`
 
 // Devices asks for all nodes. The error matches [ErrUnreachable], [ErrTimeout]
 // or [ErrAnswer].
-func (s Prometheus) Devices(ctx context.Context) ([]Device, []Excluded, error) {
+func (s Prometheus) Devices(ctx context.Context) ([]Device, []Exclusion, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
 	type result struct {
@@ -209,7 +209,7 @@ func number(v float64) float64 {
 }
 
 // assemble joins node_exporter's rows to the agents' nodes.
-func (s Prometheus) assemble(nodes map[string]*node, rows []sample, maxAge time.Duration) (devices []Device, excluded []Excluded) {
+func (s Prometheus) assemble(nodes map[string]*node, rows []sample, maxAge time.Duration) (devices []Device, excluded []Exclusion) {
 	owners := s.owners(nodes, rows)
 	orphans := map[string]bool{}
 	for _, row := range rows {
@@ -224,16 +224,16 @@ func (s Prometheus) assemble(nodes map[string]*node, rows []sample, maxAge time.
 	}
 	for name, n := range nodes {
 		if err := n.complete(maxAge); err != nil {
-			excluded = append(excluded, Excluded{Node: name, Reason: err.Error()})
+			excluded = append(excluded, Exclusion{Node: name, Reason: err.Error()})
 			continue
 		}
 		devices = append(devices, n.device)
 	}
 	for instance := range orphans {
-		excluded = append(excluded, Excluded{Node: instance, Reason: "no agent says what it is (char_node_device_model)"})
+		excluded = append(excluded, Exclusion{Node: instance, Reason: "no agent says what it is (char_node_device_model)"})
 	}
 	slices.SortFunc(devices, func(a, b Device) int { return strings.Compare(a.Node, b.Node) })
-	slices.SortFunc(excluded, func(a, b Excluded) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortFunc(excluded, func(a, b Exclusion) int { return strings.Compare(a.Node, b.Node) })
 	return devices, excluded
 }
 
@@ -314,7 +314,7 @@ func (n *node) complete(maxAge time.Duration) error {
 		name, series string
 		age          float64
 		ok           bool
-	}{{"agent", "char_node_device_model", n.agentAge, len(n.agents) > 0}, {"node_exporter", idleSeries, n.seen[ageSeconds], has(n.seen, ageSeconds)}} {
+	}{{"agent", "char_node_device_model", n.agentAge, len(n.agents) > 0}, {"node_exporter", idleSeries, n.seen[ageSeconds], hasKey(n.seen, ageSeconds)}} {
 		if !part.ok && part.name == "node_exporter" && len(n.rivals) > 0 {
 			return fmt.Errorf("%d node_exporters report its host name: %s; name one of them %s in Prometheus", len(n.rivals), strings.Join(n.rivals, ", "), n.device.Node)
 		}
@@ -333,7 +333,7 @@ func (n *node) complete(maxAge time.Duration) error {
 	if load.CPUPercent, err = n.percent(busyPercent, "CPU load", idleSeries); err != nil {
 		return err
 	}
-	if has(n.seen, diskPercent) {
+	if hasKey(n.seen, diskPercent) {
 		used, err := n.percent(diskPercent, "disk usage", "node_filesystem_avail_bytes")
 		if err != nil {
 			return err
@@ -348,7 +348,7 @@ func (n *node) complete(maxAge time.Duration) error {
 	}
 	load.MemoryAvailableBytes = sizeOf(n.seen[memoryFree])
 	load.Load1, load.Running = number(n.seen[load1]), number(n.seen[running]-1) // but for the exporter
-	if has(n.seen, waiting) {
+	if hasKey(n.seen, waiting) {
 		share, err := n.percent(waiting, "share of waiting", "node_pressure_cpu_waiting_seconds_total")
 		if err != nil {
 			return err
@@ -358,7 +358,7 @@ func (n *node) complete(maxAge time.Duration) error {
 	return n.device.Check()
 }
 
-func has(m map[string]float64, key string) bool { _, ok := m[key]; return ok }
+func hasKey(m map[string]float64, key string) bool { _, ok := m[key]; return ok }
 
 // percent is a share; rates that Prometheus extrapolates may leave 0 to 100 by
 // a little.

@@ -110,7 +110,7 @@ func serve(t *testing.T, c cluster) *httptest.Server {
 	return s
 }
 
-func ask(t *testing.T, c cluster) ([]Device, []Excluded) {
+func ask(t *testing.T, c cluster) ([]Device, []Exclusion) {
 	t.Helper()
 	s := serve(t, c)
 	devices, excluded, err := Prometheus{Client: s.Client(), URL: s.URL + "/", Timeout: time.Minute}.Devices(t.Context())
@@ -188,7 +188,7 @@ func TestExcluded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			devices, excluded := ask(t, tt.cluster)
-			if diff := cmp.Diff([]Excluded{{Node: tt.node, Reason: tt.reason}}, excluded); diff != "" {
+			if diff := cmp.Diff([]Exclusion{{Node: tt.node, Reason: tt.reason}}, excluded); diff != "" {
 				t.Errorf("excluded (-want +got):\n%s", diff)
 			}
 			if devices[0].Node != "a" || devices[0].Load.CPUPercent != 25 || len(devices) != 1+len("b")-strings.Count("b", tt.node) {

@@ -37,7 +37,7 @@ func TestRealPrometheus(t *testing.T) {
 	c.Busy("rpi-2", 0.25)
 	source := device.Prometheus{Client: http.DefaultClient, URL: "http://" + c.Address, Window: 8 * promtest.Interval, MaxAge: 8 * promtest.Interval}
 	// until waits for the source to say what is wanted, and reports the last it said.
-	until := func(what string, ok func([]device.Device, []device.Excluded, error) bool) {
+	until := func(what string, ok func([]device.Device, []device.Exclusion, error) bool) {
 		t.Helper()
 		said := ""
 		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
@@ -49,12 +49,12 @@ func TestRealPrometheus(t *testing.T) {
 		}
 		t.Fatalf("%s: not in a minute; the last was %s", what, said)
 	}
-	loads := func(first, second float64) func([]device.Device, []device.Excluded, error) bool {
+	loads := func(first, second float64) func([]device.Device, []device.Exclusion, error) bool {
 		near := func(d device.Device, want float64) bool {
 			around := func(v float64) bool { return v > want-12 && v < want+12 }
 			return around(d.Load.CPUPercent) && d.Load.WaitingPercent != nil && around(*d.Load.WaitingPercent) && d.Load.Load1 == 2.5 && d.Load.Running == math.Ceil(want/50)
 		}
-		return func(devices []device.Device, _ []device.Excluded, err error) bool {
+		return func(devices []device.Device, _ []device.Exclusion, err error) bool {
 			return err == nil && len(devices) == 2 && near(devices[0], first) && near(devices[1], second) &&
 				devices[0].Model == "Model of rpi-1" && devices[0].Cores == 2 && devices[0].Load.MemoryAvailableBytes == 3000000<<10 && devices[0].Load.DiskPercent != nil
 		}
@@ -65,15 +65,15 @@ func TestRealPrometheus(t *testing.T) {
 	until("0 and 100 % busy", loads(0, 100))
 
 	c.StopExporter("rpi-2")
-	until("rpi-2 excluded", func(devices []device.Device, excluded []device.Excluded, err error) bool {
-		return err == nil && len(devices) == 1 && len(excluded) == 1 && excluded[0] == device.Excluded{Node: "rpi-2", Reason: `no data from its node_exporter (node_cpu_seconds_total{mode="idle"})`}
+	until("rpi-2 excluded", func(devices []device.Device, excluded []device.Exclusion, err error) bool {
+		return err == nil && len(devices) == 1 && len(excluded) == 1 && excluded[0] == device.Exclusion{Node: "rpi-2", Reason: `no data from its node_exporter (node_cpu_seconds_total{mode="idle"})`}
 	})
 	c.StopServer()
 	if _, _, err := source.Devices(t.Context()); !errors.Is(err, device.ErrUnreachable) {
 		t.Errorf("a server that ended: %v", err)
 	}
 	c.StartServer()
-	until("back", func(devices []device.Device, _ []device.Excluded, err error) bool {
+	until("back", func(devices []device.Device, _ []device.Exclusion, err error) bool {
 		return err == nil && len(devices) == 1 && devices[0].Node == "rpi-1"
 	})
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// Recent answers from the last reading of a source while that is fresh: many callers at once
+// CachedSource answers from the last reading of a source while that is fresh: many callers at once
 // cost one reading. An error is never kept: the next caller reads a failing source again.
-type Recent struct {
+type CachedSource struct {
 	Source Source
 	// MaxAge is the greatest age of a reading; 0 means it is shared only by those
 	// who wait for it together.
@@ -28,15 +28,15 @@ type Recent struct {
 // Reading is a source's answer at one moment.
 type Reading struct {
 	Devices  []Device
-	Excluded []Excluded
-	At       time.Time // when it was asked
+	Excluded []Exclusion
+	Time     time.Time // when it was asked
 }
 
-var _ Source = (*Recent)(nil)
+var _ Source = (*CachedSource)(nil)
 
 // Read returns a reading of at most MaxAge, or joins the one under way, or
 // starts one. It gives up waiting when ctx ends; the reading goes on for others.
-func (r *Recent) Read(ctx context.Context) (*Reading, error) {
+func (r *CachedSource) Read(ctx context.Context) (*Reading, error) {
 	now := r.Now()
 	if last := r.fresh(now); last != nil {
 		return last, nil
@@ -57,15 +57,15 @@ func (r *Recent) Read(ctx context.Context) (*Reading, error) {
 }
 
 // fresh returns the last reading, or nil if it is too old at a moment.
-func (r *Recent) fresh(now time.Time) *Reading {
-	if last := r.last.Load(); last != nil && now.Sub(last.At) < r.MaxAge && !now.Before(last.At) {
+func (r *CachedSource) fresh(now time.Time) *Reading {
+	if last := r.last.Load(); last != nil && now.Sub(last.Time) < r.MaxAge && !now.Before(last.Time) {
 		return last
 	}
 	return nil
 }
 
 // read reads the source. Its panic is an error: it must not end a service.
-func (r *Recent) read(ctx context.Context, now time.Time) (got *Reading, err error) {
+func (r *CachedSource) read(ctx context.Context, now time.Time) (got *Reading, err error) {
 	defer crash.Guard(&err)
 	if r.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -81,9 +81,9 @@ func (r *Recent) read(ctx context.Context, now time.Time) (got *Reading, err err
 	return got, nil
 }
 
-// Devices is [Recent.Read] as a [Source]. Callers share the lists and must not
+// Devices is [CachedSource.Read] as a [Source]. Callers share the lists and must not
 // change them.
-func (r *Recent) Devices(ctx context.Context) ([]Device, []Excluded, error) {
+func (r *CachedSource) Devices(ctx context.Context) ([]Device, []Exclusion, error) {
 	reading, err := r.Read(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -17,7 +17,7 @@ type counted struct {
 	leave chan error
 }
 
-func (c *counted) Devices(ctx context.Context) ([]Device, []Excluded, error) {
+func (c *counted) Devices(ctx context.Context) ([]Device, []Exclusion, error) {
 	n := c.asked.Add(1)
 	select {
 	case err := <-c.leave:
@@ -30,7 +30,7 @@ func (c *counted) Devices(ctx context.Context) ([]Device, []Excluded, error) {
 func TestRecent(t *testing.T) {
 	now := time.Unix(1000, 0)
 	source := &counted{leave: make(chan error, 1)}
-	r := &Recent{Source: source, MaxAge: time.Second, Now: func() time.Time { return now }}
+	r := &CachedSource{Source: source, MaxAge: time.Second, Now: func() time.Time { return now }}
 	read := func(want string) {
 		t.Helper()
 		devices, _, err := r.Devices(t.Context())
@@ -62,7 +62,7 @@ func TestRecent(t *testing.T) {
 // Fifty callers cost one reading; one who leaves does not end it for others.
 func TestRecentIsShared(t *testing.T) {
 	source := &counted{leave: make(chan error)}
-	r := &Recent{Source: source, MaxAge: time.Hour, Now: time.Now}
+	r := &CachedSource{Source: source, MaxAge: time.Hour, Now: time.Now}
 	left, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.Read(left); !errors.Is(err, context.Canceled) {
@@ -84,7 +84,7 @@ func TestRecentIsShared(t *testing.T) {
 }
 
 func TestRecentTimeout(t *testing.T) {
-	r := &Recent{Source: &counted{leave: make(chan error)}, Timeout: time.Millisecond, Now: time.Now}
+	r := &CachedSource{Source: &counted{leave: make(chan error)}, Timeout: time.Millisecond, Now: time.Now}
 	if _, err := r.Read(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want a timeout", err)
 	}
@@ -92,10 +92,10 @@ func TestRecentTimeout(t *testing.T) {
 
 type panics struct{}
 
-func (panics) Devices(context.Context) ([]Device, []Excluded, error) { panic("boom") }
+func (panics) Devices(context.Context) ([]Device, []Exclusion, error) { panic("boom") }
 
 func TestRecentPanic(t *testing.T) {
-	r := &Recent{Source: panics{}, Now: time.Now}
+	r := &CachedSource{Source: panics{}, Now: time.Now}
 	if _, err := r.Read(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ": boom") {
 		t.Errorf("%v, want the panic", err)
 	}

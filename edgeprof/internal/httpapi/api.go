@@ -52,10 +52,10 @@ func (s *Service) getDevices(_ http.ResponseWriter, r *http.Request) (any, error
 		return nil, err
 	}
 	return struct {
-		ReadAt   time.Time         `json:"read_at"`
-		Devices  []device.Device   `json:"devices"`
-		Excluded []device.Excluded `json:"excluded"`
-	}{b.reading.At.UTC(), append([]device.Device{}, b.reading.Devices...), append([]device.Excluded{}, b.reading.Excluded...)}, nil
+		ReadAt   time.Time          `json:"read_at"`
+		Devices  []device.Device    `json:"devices"`
+		Excluded []device.Exclusion `json:"excluded"`
+	}{b.reading.Time.UTC(), append([]device.Device{}, b.reading.Devices...), append([]device.Exclusion{}, b.reading.Excluded...)}, nil
 }
 
 // getModel says which model predicts.

@@ -43,7 +43,7 @@ func ten() *source {
 // The handlers alone, without a network: what the service adds to a bare one.
 func BenchmarkProfiling(b *testing.B) {
 	r := newRig(b, func(s *Settings) {
-		s.Devices = &device.Recent{Source: ten(), MaxAge: time.Second, Now: time.Now}
+		s.Devices = &device.CachedSource{Source: ten(), MaxAge: time.Second, Now: time.Now}
 	})
 	for name, h := range map[string]http.Handler{"handler=edgeprof": r.Handler(), "handler=bare": bare()} {
 		b.Run(name, func(b *testing.B) {

@@ -69,7 +69,7 @@ func manifest(w workload, r *placement.Ranking) ([]byte, error) {
 			fastest = c
 		}
 		names = append(names, c.Node)
-		weight := int(math.Round(100 * fastest.Done() / c.Done()))
+		weight := int(math.Round(100 * fastest.FinishTime() / c.FinishTime()))
 		preferred = append(preferred, node{"weight": max(1, min(100, weight)), "preference": on(c.Node)})
 	}
 	if names == nil {

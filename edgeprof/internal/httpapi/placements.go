@@ -62,7 +62,7 @@ func manifests(w workload, all []placed) error {
 	for _, p := range all {
 		rankings = append(rankings, p.Ranking)
 	}
-	if err := placement.Spread(rankings); err != nil {
+	if err := placement.SpreadModels(rankings); err != nil {
 		return err
 	}
 	used := map[string]bool{}

@@ -23,8 +23,8 @@ import (
 	"github.com/foretime/foretime/shared/record"
 )
 
-// Loaded is a model as it was read.
-type Loaded struct {
+// LoadedModel is a model with the file that it was read from.
+type LoadedModel struct {
 	Model  prediction.Predictor
 	SHA256 string // of its file, in hexadecimal
 	Path   string // "" for the built-in model
@@ -33,9 +33,9 @@ type Loaded struct {
 // Settings of a service. Devices, Load and Now are needed; the rest has
 // defaults.
 type Settings struct {
-	Devices *device.Recent
+	Devices *device.CachedSource
 	// Load reads the model, at the start and at every [Service.Reload].
-	Load func(context.Context) (*Loaded, error)
+	Load func(context.Context) (*LoadedModel, error)
 	Now  func() time.Time
 	// Observe is called after every request, one call at a time for each; nil for nobody. It
 	// must not block.
@@ -70,7 +70,7 @@ type Settings struct {
 // Service answers requests.
 type Service struct {
 	Settings
-	model    atomic.Pointer[Loaded]
+	model    atomic.Pointer[LoadedModel]
 	bound    atomic.Pointer[bound]
 	uploads  chan struct{}
 	draining atomic.Bool
@@ -84,7 +84,7 @@ type Service struct {
 
 // bound is a model bound to a reading of the devices.
 type bound struct {
-	model   *Loaded
+	model   *LoadedModel
 	reading *device.Reading
 	fleet   prediction.Fleet
 }
@@ -253,7 +253,7 @@ func (m *modelInfo) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(devicesDesc, float64(len(b.reading.Devices)), "ranked")
 	gauge(devicesDesc, float64(len(b.reading.Excluded)), "excluded")
-	age := m.service.Now().Sub(b.reading.At).Seconds()
+	age := m.service.Now().Sub(b.reading.Time).Seconds()
 	for _, d := range b.reading.Devices {
 		gauge(ageDesc, age, d.Node)
 	}

@@ -36,11 +36,11 @@ import (
 type source struct {
 	mutex    sync.Mutex
 	devices  []device.Device
-	excluded []device.Excluded
+	excluded []device.Exclusion
 	err      error
 }
 
-func (s *source) Devices(context.Context) ([]device.Device, []device.Excluded, error) {
+func (s *source) Devices(context.Context) ([]device.Device, []device.Exclusion, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.devices, s.excluded, s.err
@@ -51,7 +51,7 @@ func two() *source {
 	pi := device.Device{Node: "rpi-1", Class: "Computer", Model: "Raspberry Pi 4B", UUID: "4e849968-21fc-11ed-a346-204ef6b52cc7", Cores: 4, Load: device.Load{CPUPercent: 20}}
 	busy := pi
 	busy.Node, busy.UUID, busy.Load.CPUPercent = "rpi-2", "other", 100
-	return &source{devices: []device.Device{pi, busy}, excluded: []device.Excluded{{Node: "rpi-3", Reason: "no data from its agent"}}}
+	return &source{devices: []device.Device{pi, busy}, excluded: []device.Exclusion{{Node: "rpi-3", Reason: "no data from its agent"}}}
 }
 
 // rates are easy to think about.
@@ -72,13 +72,13 @@ var calibrated = sync.OnceValues(func() (*prediction.Calibrated, error) {
 	return m, m.Fit(context.Background())
 })
 
-func load(t testing.TB) *Loaded {
+func load(t testing.TB) *LoadedModel {
 	t.Helper()
 	m, err := calibrated()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Loaded{Model: m, SHA256: "abc"}
+	return &LoadedModel{Model: m, SHA256: "abc"}
 }
 
 // rig is a service that a test talks to.
@@ -93,8 +93,8 @@ func newRig(t testing.TB, change func(*Settings)) *rig {
 	loaded := load(t)
 	src := two()
 	s := Settings{
-		Devices: &device.Recent{Source: src, Now: time.Now}, Now: time.Now, Folder: t.TempDir(),
-		Load: func(context.Context) (*Loaded, error) { return loaded, nil },
+		Devices: &device.CachedSource{Source: src, Now: time.Now}, Now: time.Now, Folder: t.TempDir(),
+		Load: func(context.Context) (*LoadedModel, error) { return loaded, nil },
 	}
 	if change != nil {
 		change(&s)
@@ -179,8 +179,8 @@ func TestTheManualsExample(t *testing.T) {
 			Low     *float64 `json:"low"`
 			High    *float64 `json:"high"`
 		} `json:"profiling_candidates"`
-		Excluded []device.Excluded `json:"profiling_excluded"`
-		Warnings []string          `json:"profiling_warnings"`
+		Excluded []device.Exclusion `json:"profiling_excluded"`
+		Warnings []string           `json:"profiling_warnings"`
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &all); err != nil {
 		t.Fatal(err)
@@ -268,7 +268,7 @@ func TestOwnCalibration(t *testing.T) {
 		}
 		catalog := &prediction.Catalog{Builtin: func() (*profiler.Model, error) { return &profiler.Model{}, nil }}
 		m := prediction.NewCalibrated([]*profiler.Calibration{rates()}, catalog, "")
-		s.Load = func(context.Context) (*Loaded, error) { return &Loaded{Model: m}, nil }
+		s.Load = func(context.Context) (*LoadedModel, error) { return &LoadedModel{Model: m}, nil }
 	})
 	r.source.devices[0].Calibration = missing
 	r.source.devices = append(r.source.devices, device.Device{Node: "z", Cores: 1, Calibration: fast, Load: device.Load{CPUPercent: 100}})
@@ -280,7 +280,7 @@ func TestOwnCalibration(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Candidates) != 2 || got.Candidates[0].Node != "z" || len(got.Excluded) != 2 || (got.Excluded[0] != device.Excluded{Node: "rpi-1", Reason: "open " + missing + ": no such file or directory"}) {
+		if len(got.Candidates) != 2 || got.Candidates[0].Node != "z" || len(got.Excluded) != 2 || (got.Excluded[0] != device.Exclusion{Node: "rpi-1", Reason: "open " + missing + ": no such file or directory"}) {
 			t.Errorf("%+v", got.Ranking)
 		}
 	}
@@ -294,7 +294,7 @@ func lenet(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
+	if err := onnx.Write(&b, m, synth.RandomWeights(1)); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -665,13 +665,13 @@ func TestRate(t *testing.T) {
 // stuck is a model that panics.
 type stuck struct{ prediction.Predictor }
 
-func (stuck) On(context.Context, []device.Device, []device.Excluded) prediction.Fleet { panic("boom") }
+func (stuck) On(context.Context, []device.Device, []device.Exclusion) prediction.Fleet { panic("boom") }
 
 func TestPanic(t *testing.T) {
 	var seen access.Request
 	r := newRig(t, func(s *Settings) {
 		s.Observe = func(a access.Request) { seen = a }
-		s.Load = func(context.Context) (*Loaded, error) { return &Loaded{Model: stuck{}}, nil }
+		s.Load = func(context.Context) (*LoadedModel, error) { return &LoadedModel{Model: stuck{}}, nil }
 	})
 	p := refused(t, r.profile(asked), 500, "internal", "request_id")
 	if strings.Contains(p.Detail, "boom") || seen.Err == nil || !strings.Contains(seen.Err.Error(), "boom") {
@@ -686,12 +686,12 @@ func TestReload(t *testing.T) {
 	base := load(t)
 	broken := errors.New("no such file")
 	r := newRig(t, func(s *Settings) {
-		s.Load = func(context.Context) (*Loaded, error) {
+		s.Load = func(context.Context) (*LoadedModel, error) {
 			n := number.Add(1)
 			if n == 2 {
 				return nil, broken
 			}
-			return &Loaded{Model: base.Model, SHA256: fmt.Sprint("model ", n)}, nil
+			return &LoadedModel{Model: base.Model, SHA256: fmt.Sprint("model ", n)}, nil
 		}
 	})
 	using := func() string {
@@ -726,7 +726,7 @@ func TestReload(t *testing.T) {
 	if w := r.ask(http.MethodGet, "/metrics", nil); !strings.Contains(w.Body.String(), `edgeprof_model_loads_total{result="failed"} 1`) {
 		t.Error("the failed load is not counted")
 	}
-	if _, err := New(Settings{Now: time.Now, Load: func(context.Context) (*Loaded, error) { return nil, broken }}); !errors.Is(err, broken) {
+	if _, err := New(Settings{Now: time.Now, Load: func(context.Context) (*LoadedModel, error) { return nil, broken }}); !errors.Is(err, broken) {
 		t.Errorf("a service without a model: %v", err)
 	}
 }
@@ -768,7 +768,7 @@ func TestUnknownCost(t *testing.T) {
 	}
 	m.Graph.Nodes[1].Op, m.Graph.Nodes[1].Domain = "Mystery", "com.example"
 	var b bytes.Buffer
-	if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
+	if err := onnx.Write(&b, m, synth.RandomWeights(1)); err != nil {
 		t.Fatal(err)
 	}
 	w := newRig(t, nil).ask(http.MethodPost, "/api/v1/placements", &b)

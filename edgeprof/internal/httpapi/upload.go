@@ -214,7 +214,7 @@ func (r received) Read(p []byte) (int, error) {
 // stream reads a model as it comes, to the end of the body.
 func stream(body io.Reader, size, most int64) (*onnx.Model, error) {
 	f := newForward(body)
-	m, err := onnx.ReadWithin(f, size, most)
+	m, err := onnx.ReadLimited(f, size, most)
 	if err != nil {
 		return nil, err
 	}
@@ -238,5 +238,5 @@ func (s *Service) spool(u *uploaded, body io.Reader) (*onnx.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return onnx.ReadWithin(u.file, size, s.MaxGraphBytes)
+	return onnx.ReadLimited(u.file, size, s.MaxGraphBytes)
 }

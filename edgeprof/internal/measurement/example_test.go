@@ -37,7 +37,7 @@ func Example() {
 
 // What ONNX Runtime makes of a LeNet: activations run inside the
 // kernels before them.
-func ExampleKernels() {
+func ExampleNewKernels() {
 	m, err := synth.New("lenet", synth.Size{})
 	if err != nil {
 		fmt.Println(err)
@@ -48,8 +48,8 @@ func ExampleKernels() {
 		fmt.Println(err)
 		return
 	}
-	for _, row := range measurement.Kernels(a.Kernels(measurement.FusionOf("ort"))) {
-		fmt.Printf("%-8s %d nodes %7d multiply-accumulates\n", row.Op, row.Joined, row.MACs)
+	for _, row := range measurement.NewKernels(a.Kernels(measurement.RuntimeFusion("ort"))) {
+		fmt.Printf("%-8s %d nodes %7d multiply-accumulates\n", row.Op, row.NodeCount, row.MACs)
 	}
 	// Output:
 	// Conv     2 nodes  117600 multiply-accumulates

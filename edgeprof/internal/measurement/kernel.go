@@ -16,15 +16,15 @@ type Kernel struct {
 	onnx.Kernel
 	Runs int `dataset:"runs"`
 	// Seconds is the mean of the shorter half of the runs, which other work
-	// disturbed least, or the shortest in the Go runtime; nil where the run time did not show the kernel.
+	// disturbed least, or the shortest in the Go runtime; nil where the runtime did not show the kernel.
 	Seconds *float64 `dataset:"seconds"`
 	Min     *float64 `dataset:"min_seconds"`
 	P50     *float64 `dataset:"p50_seconds"`
 	P90     *float64 `dataset:"p90_seconds"`
 }
 
-// Kernels are rows with what is known of kernels before they run.
-func Kernels(kernels []onnx.Kernel) []Kernel {
+// NewKernels returns rows with the properties of kernels that are known before they run.
+func NewKernels(kernels []onnx.Kernel) []Kernel {
 	rows := make([]Kernel, len(kernels))
 	for i, k := range kernels {
 		rows[i] = Kernel{Index: i, Kernel: k}

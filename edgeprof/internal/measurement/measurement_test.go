@@ -65,9 +65,9 @@ func TestSetting(t *testing.T) {
 	}
 }
 
-func TestFamilyOf(t *testing.T) {
+func TestModelFamily(t *testing.T) {
 	for name, want := range map[string]string{"resnet18": "resnet", "VGG-16": "vgg", "mobilenetv2_w0.5": "mobilenetv", "": "", "7b": "7b", "lenet": "lenet"} {
-		if got := FamilyOf(name); got != want {
+		if got := ModelFamily(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -141,7 +141,7 @@ func TestReadOriginal(t *testing.T) {
 	if len(d.Rows) != 1 || d.Missing != 1 || d.Counts.Dropped != 1 || len(d.Diagnostics) != 1 || d.Diagnostics[0].Line != 4 {
 		t.Errorf("%+v", d)
 	}
-	if r := d.Rows[0]; r.Time != Took(2.5) || r.Setting != "raspberrypi" || r.Family != "alexnet" || r.Runtime != "" || r.ConvMACs != nil {
+	if r := d.Rows[0]; r.Time != NewSeconds(2.5) || r.Setting != "raspberrypi" || r.Family != "alexnet" || r.Runtime != "" || r.ConvMACs != nil {
 		t.Errorf("%+v", r)
 	}
 	if _, err := ReadDir(t.Context(), t.TempDir()); !errors.Is(err, ErrNoRows) {

@@ -7,12 +7,12 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
-// FusionOf returns the operator fusions that a runtime performs.
-func FusionOf(runtimeName string) onnx.Fusion {
+// RuntimeFusion returns the operator fusions that a runtime performs.
+func RuntimeFusion(runtimeName string) onnx.Fusion {
 	if runtimeName == "ort" {
-		return onnx.Fused
+		return onnx.FusionAll
 	}
-	return onnx.Unfused
+	return onnx.FusionNone
 }
 
 // KernelRuns are the times of each kernel in some profiled inferences.
@@ -27,7 +27,7 @@ func KernelRuns(kernels []onnx.Kernel, profiles []runtime.Profile) [][]float64 {
 }
 
 // KernelTimes is the time of each kernel in one profiled inference. A kernel
-// that the run time made itself (it brings tensors into another order) counts to
+// that the runtime made itself (it brings tensors into another order) counts to
 // the one it serves: the one before when it handles an output, else the one
 // after. A kernel that the profile does not show has no time: 0.
 func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {

@@ -75,7 +75,7 @@ func ReadDir(ctx context.Context, path string) (*Data, error) {
 				d.Missing++
 				continue
 			}
-			d.Rows = append(d.Rows, row.Completed())
+			d.Rows = append(d.Rows, row.WithSetting())
 		}
 	}
 	if len(d.Rows) == 0 {
@@ -95,9 +95,9 @@ func (d *Data) none() error {
 	return ErrNoRows
 }
 
-// Completed gives a row of the original collector what ours have: a setting,
+// WithSetting returns a row of the original collector with the columns that ours have: a setting,
 // the device type, and a family, by its model's name.
-func (r Row) Completed() Row {
+func (r Row) WithSetting() Row {
 	if r.Setting == "" {
 		r.Setting = r.Device
 	}
@@ -105,7 +105,7 @@ func (r Row) Completed() Row {
 		r.Setting = "unknown"
 	}
 	if r.Family == "" {
-		r.Family = FamilyOf(r.ModelName)
+		r.Family = ModelFamily(r.ModelName)
 	}
 	return r
 }

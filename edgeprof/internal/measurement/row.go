@@ -10,14 +10,14 @@ import (
 // first, in its order; ours follow. A column that a file lacks, or an empty
 // cell, is nil.
 type Row struct {
-	Original
+	OriginalColumns
 	Run
 	Host
 	Graph
 }
 
-// Original are the columns of the original collector.
-type Original struct {
+// OriginalColumns holds the columns of the original collector.
+type OriginalColumns struct {
 	ConvLayers      *float64 `dataset:"conv_layers"`
 	Device          string   `dataset:"device,optional"` // raspberrypi, jetson or desktop
 	StressCores     *float64 `dataset:"device_cpu_cores"`
@@ -77,31 +77,31 @@ type Graph struct {
 	Depth          *float64 `dataset:"depth"`
 }
 
-// Quiet is the shorter of the times, in seconds: other work only makes them longer.
-func (r *Row) Quiet() float64 {
+// LeastSeconds returns the shorter of the times, in seconds: other work only makes them longer.
+func (r *Row) LeastSeconds() float64 {
 	if r.Uncontended.Known {
 		return min(r.Time.Value, r.Uncontended.Value)
 	}
 	return r.Time.Value
 }
 
-// Number is a value for a cell.
-func Number[T int | int64 | float64](v T) *float64 {
+// NumberCell returns a number as the value of a cell that may be empty.
+func NumberCell[T int | int64 | float64](v T) *float64 {
 	f := float64(v)
 	return &f
 }
 
-// Describe is a row with the columns that follow from a model.
-func Describe(c *onnx.Characteristics) Row {
+// NewRow returns a row with the columns that follow from a model.
+func NewRow(c *onnx.Characteristics) Row {
 	return Row{
-		Original: Original{
-			ConvLayers: Number(c.ConvLayers), ReadBytes: Number(c.ModelInputSize), WrittenBytes: Number(c.ModelOutputSize), FilterDetails: Number(c.FilterDetails),
-			FCLayers: Number(c.FCLayers), PoolLayers: Number(c.PoolLayers), TotalParameters: Number(c.TotalParameters), NetworkType: networkType(c.Ops),
+		OriginalColumns: OriginalColumns{
+			ConvLayers: NumberCell(c.ConvLayers), ReadBytes: NumberCell(c.ModelInputSize), WrittenBytes: NumberCell(c.ModelOutputSize), FilterDetails: NumberCell(c.FilterDetails),
+			FCLayers: NumberCell(c.FCLayers), PoolLayers: NumberCell(c.PoolLayers), TotalParameters: NumberCell(c.TotalParameters), NetworkType: networkType(c.Ops),
 		},
 		Graph: Graph{
-			ConvMACs: Number(c.MACs.Conv), DepthwiseMACs: Number(c.MACs.Depthwise), DenseMACs: Number(c.MACs.Dense), RecurrentMACs: Number(c.MACs.Recurrent),
-			ParameterBytes: Number(c.ParameterBytes), Activations: Number(c.ActivationBytes), PeakBytes: Number(c.PeakActivationBytes),
-			Nodes: Number(c.Nodes), FusedNodes: Number(c.FusedNodes), Depth: Number(c.Depth),
+			ConvMACs: NumberCell(c.MACs.Conv), DepthwiseMACs: NumberCell(c.MACs.Depthwise), DenseMACs: NumberCell(c.MACs.Dense), RecurrentMACs: NumberCell(c.MACs.Recurrent),
+			ParameterBytes: NumberCell(c.ParameterBytes), Activations: NumberCell(c.ActivationBytes), PeakBytes: NumberCell(c.PeakActivationBytes),
+			Nodes: NumberCell(c.Nodes), FusedNodes: NumberCell(c.FusedNodes), Depth: NumberCell(c.Depth),
 		},
 	}
 }
@@ -121,9 +121,9 @@ func networkType(ops map[string]int) string {
 	return "Unknown Network Type"
 }
 
-// FamilyOf is a model's family by its name: the letters it begins with, and what
+// ModelFamily returns a model's family by its name: the letters it begins with, and what
 // belongs to them (mobilenetv2_w0.5 is a mobilenetv, resnet18 a resnet).
-func FamilyOf(name string) string {
+func ModelFamily(name string) string {
 	name = strings.ToLower(name)
 	if i := strings.IndexFunc(name, func(r rune) bool { return r < 'a' || r > 'z' }); i > 0 {
 		return name[:i]

@@ -15,8 +15,8 @@ type Seconds struct {
 	Known bool
 }
 
-// Took is a time that is known.
-func Took(seconds float64) Seconds { return Seconds{seconds, true} }
+// NewSeconds returns a known time.
+func NewSeconds(seconds float64) Seconds { return Seconds{seconds, true} }
 
 // MarshalText writes a number of seconds.
 func (s Seconds) MarshalText() ([]byte, error) {
@@ -49,6 +49,6 @@ func (s *Seconds) UnmarshalText(text []byte) error {
 		}
 		sum = 60*sum + v
 	}
-	*s = Took(sum)
+	*s = NewSeconds(sum)
 	return nil
 }

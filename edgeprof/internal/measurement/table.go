@@ -17,8 +17,8 @@ var ErrColumns = errors.New("different columns")
 // broken line behind, the last, which the next one cuts off.
 type Table[T any] struct {
 	Rows []T // that the file held when it was opened
-	// Unlocked wraps [file.ErrNoLocks] if the file could not be locked: a warning.
-	Unlocked error
+	// LockError wraps [file.ErrNoLocks] if the file could not be locked: a warning.
+	LockError error
 
 	log *file.Log
 }
@@ -48,7 +48,7 @@ func OpenTable[T any](path string) (*Table[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table[T]{log: log, Unlocked: log.Unlocked}
+	t := &Table[T]{log: log, LockError: log.Unlocked}
 	if text.Len() == 0 {
 		err = log.Append(header)
 	} else {

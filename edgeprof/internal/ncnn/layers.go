@@ -47,7 +47,7 @@ func input(g *graph, l *layer) error {
 }
 
 func padding(g *graph, l *layer) error {
-	g.node("", "Pad", l, l.inputs, onnx.Ints("pads", 0, l.number(7, 0), l.number(0, 0), l.number(2, 0), 0, l.number(8, 0), l.number(1, 0), l.number(3, 0)))
+	g.node("", "Pad", l, l.inputs, onnx.IntsAttribute("pads", 0, l.number(7, 0), l.number(0, 0), l.number(2, 0), 0, l.number(8, 0), l.number(1, 0), l.number(3, 0)))
 	return nil
 }
 
@@ -59,18 +59,18 @@ func reshape(g *graph, l *layer) error {
 			shape = append(shape, n)
 		}
 	}
-	g.node("", "Reshape", l, l.inputs, onnx.Ints("shape", shape...))
+	g.node("", "Reshape", l, l.inputs, onnx.IntsAttribute("shape", shape...))
 	return nil
 }
 
 func permute(g *graph, l *layer) error {
-	g.node(Domain, "Permute", l, l.inputs, onnx.Int("order", l.number(0, 0)))
+	g.node(Domain, "Permute", l, l.inputs, onnx.IntAttribute("order", l.number(0, 0)))
 	return nil
 }
 
 // slice cuts along an axis, evenly where it says so of any part.
 func slice(g *graph, l *layer) error {
-	attributes := []onnx.Attribute{onnx.Int("axis", 1+l.number(1, 0))}
+	attributes := []onnx.Attribute{onnx.IntAttribute("axis", 1+l.number(1, 0))}
 	var sizes []int64
 	for _, v := range l.settings[0] {
 		if v < 0 {
@@ -81,7 +81,7 @@ func slice(g *graph, l *layer) error {
 	}
 	switch {
 	case len(sizes) == len(l.outputs):
-		attributes = append(attributes, onnx.Ints("split", sizes...))
+		attributes = append(attributes, onnx.IntsAttribute("split", sizes...))
 	case l.shape(len(l.outputs)-1) != nil: // uneven parts follow from the hints
 		g.node(Domain, "Slice", l, l.inputs)
 		return nil
@@ -105,7 +105,7 @@ func crop(g *graph, l *layer) error {
 		}
 		of[0], of[1], of[2] = append(of[0], int64(starts[i])), append(of[1], int64(ends[i])), append(of[2], a)
 	}
-	g.node("", "Slice", l, l.inputs, onnx.Ints("starts", of[0]...), onnx.Ints("ends", of[1]...), onnx.Ints("axes", of[2]...))
+	g.node("", "Slice", l, l.inputs, onnx.IntsAttribute("starts", of[0]...), onnx.IntsAttribute("ends", of[1]...), onnx.IntsAttribute("axes", of[2]...))
 	return nil
 }
 
@@ -147,21 +147,21 @@ func (l *layer) window(kernel, dilation, stride, pad int) (w, h int64, attribute
 	}
 	w, h = both(kernel)
 	sw, sh := both(stride)
-	attributes = []onnx.Attribute{onnx.Ints("kernel_shape", h, w), onnx.Ints("strides", sh, sw)}
+	attributes = []onnx.Attribute{onnx.IntsAttribute("kernel_shape", h, w), onnx.IntsAttribute("strides", sh, sw)}
 	if dilation >= 0 {
 		dw, dh := both(dilation)
-		attributes = append(attributes, onnx.Ints("dilations", dh, dw))
+		attributes = append(attributes, onnx.IntsAttribute("dilations", dh, dw))
 	}
 	left := l.number(pad, 0)
 	top := l.number(pad+10, left)
 	right, bottom := l.number(pad+11, left), l.number(pad+12, top)
 	switch left {
 	case -233:
-		return w, h, append(attributes, onnx.Text("auto_pad", "SAME_UPPER"))
+		return w, h, append(attributes, onnx.TextAttribute("auto_pad", "SAME_UPPER"))
 	case -234:
-		return w, h, append(attributes, onnx.Text("auto_pad", "SAME_LOWER"))
+		return w, h, append(attributes, onnx.TextAttribute("auto_pad", "SAME_LOWER"))
 	}
-	return w, h, append(attributes, onnx.Ints("pads", top, left, bottom, right))
+	return w, h, append(attributes, onnx.IntsAttribute("pads", top, left, bottom, right))
 }
 
 // kind is the data type of a layer's weights.
@@ -217,7 +217,7 @@ func (g *graph) filtered(op string, l *layer, filters int64) error {
 	if l.number(5, 0) != 0 {
 		inputs = append(inputs, g.weights(l, "bias", onnx.Float32, l.number(0, 0)))
 	}
-	g.activated(op, l, inputs, append(attributes, onnx.Int("group", max(1, l.number(7, 1))))...)
+	g.activated(op, l, inputs, append(attributes, onnx.IntAttribute("group", max(1, l.number(7, 1))))...)
 	return nil
 }
 
@@ -261,7 +261,7 @@ func gemm(g *graph, l *layer) error {
 			return fmt.Errorf("layer %s (Gemm): an input is missing", l.name)
 		}
 	}
-	g.node("com.microsoft", "FusedMatMul", l, factors, onnx.Int("transA", transposed[0]), onnx.Int("transB", transposed[1]))
+	g.node("com.microsoft", "FusedMatMul", l, factors, onnx.IntAttribute("transA", transposed[0]), onnx.IntAttribute("transB", transposed[1]))
 	return nil
 }
 
@@ -277,7 +277,7 @@ func attention(g *graph, l *layer) error {
 		from := l.inputs[min(i, len(l.inputs)-1)]
 		parts[i] = g.step("", "MatMul", l, []string{from, g.weights(l, what, onnx.Float32, size, size)})
 	}
-	scores := g.step("com.microsoft", "FusedMatMul", l, []string{parts[0], parts[1]}, onnx.Int("transB", 1))
+	scores := g.step("com.microsoft", "FusedMatMul", l, []string{parts[0], parts[1]}, onnx.IntAttribute("transB", 1))
 	shares := g.step("", "Softmax", l, []string{scores})
 	mixed := g.step("", "MatMul", l, []string{shares, parts[2]})
 	g.node("", "MatMul", l, []string{mixed, g.weights(l, "out", onnx.Float32, size, size)})
@@ -293,18 +293,18 @@ func pooling(g *graph, l *layer) error {
 	_, _, attributes := l.window(1, -1, 2, 3)
 	switch l.number(5, 0) {
 	case 0:
-		attributes = append(attributes, onnx.Int("ceil_mode", 1))
+		attributes = append(attributes, onnx.IntAttribute("ceil_mode", 1))
 	case 2:
-		attributes = append(attributes, onnx.Text("auto_pad", "SAME_UPPER"))
+		attributes = append(attributes, onnx.TextAttribute("auto_pad", "SAME_UPPER"))
 	case 3:
-		attributes = append(attributes, onnx.Text("auto_pad", "SAME_LOWER"))
+		attributes = append(attributes, onnx.TextAttribute("auto_pad", "SAME_LOWER"))
 	}
 	g.node("", kind, l, l.inputs, attributes...)
 	return nil
 }
 
 func concat(g *graph, l *layer) error {
-	g.node("", "Concat", l, l.inputs, onnx.Int("axis", 1+l.number(0, 0)))
+	g.node("", "Concat", l, l.inputs, onnx.IntAttribute("axis", 1+l.number(0, 0)))
 	return nil
 }
 
@@ -341,6 +341,6 @@ func layerNorm(g *graph, l *layer) error {
 	if l.number(2, 1) != 0 {
 		inputs = append(inputs, g.weights(l, "scale", onnx.Float32, l.number(0, 0)), g.weights(l, "bias", onnx.Float32, l.number(0, 0)))
 	}
-	g.node("", "LayerNormalization", l, inputs, onnx.Int("axis", -1))
+	g.node("", "LayerNormalization", l, inputs, onnx.IntAttribute("axis", -1))
 	return nil
 }

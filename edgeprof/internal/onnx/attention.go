@@ -34,7 +34,7 @@ func (q heads) products(steps, values int64) (Class, []int64) {
 
 // headsOf reads a tensor of [batch, heads, steps, size], or [batch, steps, heads*size]
 // with a number of heads.
-func headsOf(x Shaped, count int64) (heads, bool) {
+func headsOf(x TensorInfo, count int64) (heads, bool) {
 	s := x.Shape
 	switch {
 	case x.Known && len(s) == 4:
@@ -48,11 +48,11 @@ func headsOf(x Shaped, count int64) (heads, bool) {
 // standardSides are the queries, keys and values of ONNX's Attention, those of earlier
 // steps included.
 func standardSides(n *Node, in inputs) (q, k, v heads, ok bool) {
-	at := func(i int) Shaped {
+	at := func(i int) TensorInfo {
 		if i < len(in) && n.Inputs[i] != "" {
 			return in[i]
 		}
-		return Shaped{}
+		return TensorInfo{}
 	}
 	q, okQ := headsOf(at(0), n.Int("q_num_heads", 0))
 	k, okK := headsOf(at(1), n.Int("kv_num_heads", 0))
@@ -67,7 +67,7 @@ func standardSides(n *Node, in inputs) (q, k, v heads, ok bool) {
 	return q, k, v, okQ && okK && okV
 }
 
-func standardAttention(c *call) []Shaped {
+func standardAttention(c *call) []TensorInfo {
 	x := c.input(0)
 	q, k, v, ok := standardSides(c.node, c.inputs)
 	if !ok {
@@ -83,7 +83,7 @@ func standardAttention(c *call) []Shaped {
 	)
 }
 
-func standardAttentionWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
+func standardAttentionWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	q, k, v, ok := standardSides(n, in)
 	if !ok {
 		return ClassDense, nil
@@ -93,7 +93,7 @@ func standardAttentionWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
 
 // linearAttention has queries [batch, steps, heads*size], and a state for each head of
 // the keys.
-func linearAttention(c *call) []Shaped {
+func linearAttention(c *call) []TensorInfo {
 	q, okQ := headsOf(c.input(0), c.node.Int("q_num_heads", 0))
 	k, okK := headsOf(c.input(1), c.node.Int("kv_num_heads", 0))
 	v, okV := headsOf(c.input(2), c.node.Int("kv_num_heads", 0))
@@ -109,10 +109,10 @@ func linearAttention(c *call) []Shaped {
 
 // linearAttentionWork updates a state of size by size for each head of the keys, twice by
 // the delta rules, and multiplies it by each query.
-func linearAttentionWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
-	q, okQ := headsOf(in.at(0), n.Int("q_num_heads", 0))
-	k, okK := headsOf(in.at(1), n.Int("kv_num_heads", 0))
-	v, okV := headsOf(in.at(2), n.Int("kv_num_heads", 0))
+func linearAttentionWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
+	q, okQ := headsOf(in.input(0), n.Int("q_num_heads", 0))
+	k, okK := headsOf(in.input(1), n.Int("kv_num_heads", 0))
+	v, okV := headsOf(in.input(2), n.Int("kv_num_heads", 0))
 	if !okQ || !okK || !okV {
 		return ClassVector, nil
 	}
@@ -124,7 +124,7 @@ func linearAttentionWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
 }
 
 // embed has ids [batch, steps] and, as its third input, words [number, hidden].
-func embed(c *call) []Shaped {
+func embed(c *call) []TensorInfo {
 	ids, words := c.input(0), c.input(2)
 	if !ids.Known || !words.Known || len(words.Shape) != 2 {
 		return typed(words.Type)
@@ -155,7 +155,7 @@ func attentionSizes(n *Node, in inputs) (x []int64, all, values, past int64, ok 
 	return x, w[1], values, past, true
 }
 
-func attention(c *call) []Shaped {
+func attention(c *call) []TensorInfo {
 	x, _, values, past, ok := attentionSizes(c.node, c.inputs)
 	if !ok {
 		return typed(Float32)
@@ -164,7 +164,7 @@ func attention(c *call) []Shaped {
 	return append(shaped(Float32, x[0], x[1], values), shaped(Float32, 2, x[0], count, past+x[1], values/count)...)
 }
 
-func attentionWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
+func attentionWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	x, all, values, past, ok := attentionSizes(n, in)
 	if !ok {
 		return ClassDense, nil
@@ -202,7 +202,7 @@ func multiHeadSides(n *Node, in inputs) (q heads, steps, values int64, ok bool) 
 	return q, steps, values, true
 }
 
-func multiHead(c *call) []Shaped {
+func multiHead(c *call) []TensorInfo {
 	kind := c.input(0).Type
 	q, steps, values, ok := multiHeadSides(c.node, c.inputs)
 	if !ok {
@@ -211,7 +211,7 @@ func multiHead(c *call) []Shaped {
 	return slices.Concat(shaped(kind, q.batch, q.steps, q.count*values), shaped(kind, q.batch, q.count, steps, q.size), shaped(kind, q.batch, q.count, steps, values))
 }
 
-func multiHeadWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
+func multiHeadWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	q, steps, values, ok := multiHeadSides(n, in)
 	if !ok {
 		return ClassDense, nil
@@ -238,13 +238,13 @@ func groupQuerySides(n *Node, in inputs) (q heads, groups, steps, buffer int64, 
 		past = p[2]
 	}
 	steps = past + x[1]
-	if len(in) > 6 && len(in.at(6).Value) == 1 {
-		steps = in.at(6).Value[0]
+	if len(in) > 6 && len(in.input(6).Value) == 1 {
+		steps = in.input(6).Value[0]
 	}
 	return heads{x[0], count, x[1], size}, groups, steps, max(past, steps), true
 }
 
-func groupQuery(c *call) []Shaped {
+func groupQuery(c *call) []TensorInfo {
 	kind := c.input(0).Type
 	q, groups, _, buffer, ok := groupQuerySides(c.node, c.inputs)
 	if !ok {
@@ -254,7 +254,7 @@ func groupQuery(c *call) []Shaped {
 	return slices.Concat(shaped(kind, q.batch, q.steps, q.count*q.size), cached, cached)
 }
 
-func groupQueryWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
+func groupQueryWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	q, _, steps, _, ok := groupQuerySides(n, in)
 	if !ok {
 		return ClassDense, nil

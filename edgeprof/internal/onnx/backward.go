@@ -24,7 +24,7 @@ func (in *inference) backward(g *Graph) map[string]Value {
 			for _, name := range n.Inputs {
 				s = append(s, in.lookup(name))
 			}
-			from = slices.IndexFunc(s, func(s Shaped) bool { return !s.Known && !s.sequence() })
+			from = slices.IndexFunc(s, func(s TensorInfo) bool { return !s.Known && !s.sequence() })
 			if from >= 0 && (!s[1-from].Known || len(s[1-from].Shape) > 0) {
 				from = -1
 			}

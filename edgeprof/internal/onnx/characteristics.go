@@ -54,27 +54,27 @@ type Characteristics struct {
 	InputShapes         map[string][]int64 `json:"input_shapes"`
 	OutputShapes        map[string][]int64 `json:"output_shapes"`
 
-	// Open are the inputs' dimensions that the file leaves open, with what they
+	// OpenDimensions are the inputs' dimensions that the file leaves open, with what they
 	// were taken for.
-	Open []Open `json:"open_dimensions"`
+	OpenDimensions []OpenDimension `json:"open_dimensions"`
 
 	Warnings []error `json:"-"`
 }
 
-// Analysis is a model's graph with all that follows for it.
+// Analysis is a model's graph with its inferred shapes and costs.
 type Analysis struct {
-	Model    *Model
-	Order    []int // nodes, each after those it needs
-	Tensors  map[string]Shaped
-	Costs    []Cost // in Order
-	Dynamic  bool
-	Open     []Open // dimensions that the file leaves open
-	Warnings []error
+	Model          *Model
+	Order          []int // nodes, each after those it needs
+	Tensors        map[string]TensorInfo
+	Costs          []Cost // in Order
+	Dynamic        bool
+	OpenDimensions []OpenDimension // dimensions that the file leaves open
+	Warnings       []error
 
 	ends []string // outputs of bodies
 }
 
-// Analyze works out shapes and costs. The error matches [ErrGraph], [ErrSize] for a
+// Analyze infers shapes and costs. The error matches [ErrGraph], [ErrSize] for a
 // size that an operator cannot take, or [ErrDimension] for a size of a dimension that
 // is not open.
 func Analyze(m *Model, s Settings) (*Analysis, error) {
@@ -86,7 +86,7 @@ func Analyze(m *Model, s Settings) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Model: m, Order: in.order, Tensors: in.tensors, Costs: in.costs, Open: in.dims.open, Dynamic: len(in.dims.open) > 0, ends: in.ends}
+	a := &Analysis{Model: m, Order: in.order, Tensors: in.tensors, Costs: in.costs, OpenDimensions: in.dims.open, Dynamic: len(in.dims.open) > 0, ends: in.ends}
 	a.warn(in)
 	return a, nil
 }
@@ -95,13 +95,13 @@ func Analyze(m *Model, s Settings) (*Analysis, error) {
 // come in one inference.
 func (a *Analysis) costs(f func(c *Cost, times int64)) {
 	for i := range a.Costs {
-		a.Costs[i].each(1, f)
+		a.Costs[i].walk(1, f)
 	}
 }
 
-// Uncounted returns the warnings that part of the cost is not counted: what is known is
+// UncountedWarnings returns the warnings that part of the cost is not counted: what is known is
 // a lower bound.
-func (a *Analysis) Uncounted() []error {
+func (a *Analysis) UncountedWarnings() []error {
 	var found []error
 	for _, w := range a.Warnings {
 		for _, kind := range []error{ErrOperator, ErrUnshaped, ErrTrips, ErrBodies, ErrSubnormal} {
@@ -114,10 +114,10 @@ func (a *Analysis) Uncounted() []error {
 	return found
 }
 
-// Assumed returns the open dimensions whose size was assumed, other than batches: the cost is
+// AssumedSizes returns the open dimensions whose size was assumed, other than batches: the cost is
 // then a guess.
-func (a *Analysis) Assumed() []Open {
-	return slices.DeleteFunc(slices.Clone(a.Open), func(o Open) bool { return o.Given || o.batch })
+func (a *Analysis) AssumedSizes() []OpenDimension {
+	return slices.DeleteFunc(slices.Clone(a.OpenDimensions), func(o OpenDimension) bool { return o.Given || o.batch })
 }
 
 func (a *Analysis) warn(in *inference) {
@@ -151,7 +151,7 @@ func (a *Analysis) warn(in *inference) {
 		}
 	}
 	a.Warnings = append(a.Warnings, in.doubts...)
-	if slices.ContainsFunc(in.dims.open, func(o Open) bool { return !o.Given }) {
+	if slices.ContainsFunc(in.dims.open, func(o OpenDimension) bool { return !o.Given }) {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrDynamic, in.dims))
 	}
 }
@@ -199,7 +199,7 @@ func (in *inference) cost(index int, n *Node) Cost {
 	return c
 }
 
-// Characteristics are the counts of an analysed model. The error matches
+// Characteristics returns the counts of an analysed model. The error matches
 // [ErrGraph]: counts beyond int64.
 func (a *Analysis) Characteristics() (*Characteristics, error) {
 	g := &a.Model.Graph
@@ -208,7 +208,7 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 		Ops: map[string]int{}, ParameterTypes: map[string]int64{},
 		InputShapes: map[string][]int64{}, OutputShapes: map[string][]int64{},
 	}
-	c.Open = append([]Open{}, a.Open...)
+	c.OpenDimensions = append([]OpenDimension{}, a.OpenDimensions...)
 	if err := c.parameters(a, g); err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 	}
 	c.PeakActivationBytes, c.LargestTensorBytes = a.peak()
 	c.Depth = a.depth()
-	c.FusedNodes = len(a.Kernels(Fused))
+	c.FusedNodes = len(a.Kernels(FusionAll))
 	return c, nil
 }
 
@@ -309,7 +309,7 @@ func (c *Characteristics) constants(g *Graph, without func(name string) bool) {
 	}
 }
 
-func (c *Characteristics) parameter(s Shaped) {
+func (c *Characteristics) parameter(s TensorInfo) {
 	size := max(0, s.Bytes())
 	c.TotalParameters = added(c.TotalParameters, max(0, s.Elements()))
 	c.ParameterBytes = added(c.ParameterBytes, size)

@@ -20,7 +20,7 @@ const deepestBody = 32
 
 // body holds the results and costs of control flow.
 type body struct {
-	outputs  []Shaped
+	outputs  []TensorInfo
 	costs    []Cost // of one trip
 	times    int64
 	bodies   []Body
@@ -31,7 +31,7 @@ type body struct {
 func (b *body) sum(of func(c *Cost) int64) int64 {
 	sum := int64(0)
 	for i := range b.costs {
-		b.costs[i].each(1, func(c *Cost, times int64) { sum += of(c) * times })
+		b.costs[i].walk(1, func(c *Cost, times int64) { sum += of(c) * times })
 	}
 	return sum
 }
@@ -45,7 +45,7 @@ func controls(n *Node) bool {
 }
 
 // control infers the bodies of a node.
-func (in *inference) control(n *Node, inputs []Shaped) (*body, error) {
+func (in *inference) control(n *Node, inputs []TensorInfo) (*body, error) {
 	if in.depth >= deepestBody || n.Op == "Scan" && in.opset < 9 && in.opset > 0 { // which had other inputs
 		in.bodies++
 		return &body{times: 1}, nil
@@ -70,11 +70,11 @@ func (n *Node) graph(name string) *Graph {
 }
 
 // inside infers a body whose inputs are known.
-func (in *inference) inside(g *Graph, inputs []Shaped) (*body, error) {
+func (in *inference) inside(g *Graph, inputs []TensorInfo) (*body, error) {
 	inner := &inference{common: in.common, outer: in}
 	inner.prepare(g)
 	for i, v := range g.Inputs {
-		s := Shaped{}
+		s := TensorInfo{}
 		if i < len(inputs) {
 			s = inputs[i]
 		}
@@ -92,7 +92,7 @@ func (in *inference) inside(g *Graph, inputs []Shaped) (*body, error) {
 	if err := inner.walk(g); err != nil {
 		return nil, err
 	}
-	b := &body{costs: inner.costs, times: 1, constant: true, bodies: []Body{{Graph: g, Costs: inner.costs, When: true}}}
+	b := &body{costs: inner.costs, times: 1, constant: true, bodies: []Body{{Graph: g, Costs: inner.costs, Condition: true}}}
 	for _, v := range g.Outputs {
 		s := inner.lookup(v.Name)
 		b.outputs, b.constant = append(b.outputs, s), b.constant && s.Constant
@@ -102,7 +102,7 @@ func (in *inference) inside(g *Graph, inputs []Shaped) (*body, error) {
 }
 
 // branch takes the branch that a condition known ahead takes, or the dearer one.
-func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
+func (in *inference) branch(n *Node, inputs []TensorInfo) (*body, error) {
 	var both [2]*body
 	var wrong error
 	for i, name := range []string{"else_branch", "then_branch"} {
@@ -125,7 +125,7 @@ func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
 	case then == nil && otherwise == nil:
 		return nil, wrong
 	case then == nil:
-		otherwise.bodies[0].When = false
+		otherwise.bodies[0].Condition = false
 		return otherwise, nil
 	case otherwise == nil:
 		return then, nil
@@ -137,7 +137,7 @@ func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
 		dearer = otherwise
 	}
 	dearer.constant = false
-	otherwise.bodies[0].When = false
+	otherwise.bodies[0].Condition = false
 	dearer.bodies = append(then.bodies, otherwise.bodies...)
 	for i := range dearer.outputs {
 		dearer.outputs[i].Value, dearer.outputs[i].Real = nil, nil
@@ -147,28 +147,28 @@ func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
 
 // loop runs a body as often as the file or the settings say. Values that it
 // carries and that change their shape on the way are not known.
-func (in *inference) loop(n *Node, inputs []Shaped) (*body, error) {
+func (in *inference) loop(n *Node, inputs []TensorInfo) (*body, error) {
 	g := n.graph("body")
 	if g == nil || len(g.Inputs) < 2 || len(inputs) < 2 {
 		return nil, fmt.Errorf("%w: Loop %q without a body", ErrGraph, n.Name)
 	}
-	carried := make([]Shaped, len(inputs))
+	carried := make([]TensorInfo, len(inputs))
 	for i, s := range inputs {
 		s.Value, s.Real, s.Constant = nil, nil, false
 		carried[i] = s
 	}
-	carried[0], carried[1] = Shaped{Type: Int64, Known: true, Shape: []int64{}}, Shaped{Type: Bool, Known: true, Shape: []int64{}}
+	carried[0], carried[1] = TensorInfo{Type: Int64, Known: true, Shape: []int64{}}, TensorInfo{Type: Bool, Known: true, Shape: []int64{}}
 	b, err := in.inside(g, carried)
 	if err != nil {
 		return nil, err
 	}
 	var sure bool
 	b.times, sure = in.trips(n, inputs[0], g)
-	var out []Shaped
+	var out []TensorInfo
 	for i, s := range b.outputs[min(1, len(b.outputs)):] {
 		s.Value, s.Real = nil, nil
 		if s.List != nil { // each iteration may have made it longer
-			s = Shaped{Element: commonElement(s.List)}
+			s = TensorInfo{Element: commonElement(s.List)}
 		}
 		if i >= len(inputs)-2 && s.Known { // gathered over the trips
 			if s.Shape, s.Known = append([]int64{b.times}, s.Shape...), sure; !sure {
@@ -183,7 +183,7 @@ func (in *inference) loop(n *Node, inputs []Shaped) (*body, error) {
 
 // trips of a loop: the settings', or the count where it is known; false where it may end
 // after another number.
-func (in *inference) trips(n *Node, count Shaped, g *Graph) (int64, bool) {
+func (in *inference) trips(n *Node, count TensorInfo, g *Graph) (int64, bool) {
 	key := n.Name + ":trips"
 	if given, ok := in.dims.sizes[key]; ok {
 		in.dims.used[key] = true
@@ -222,13 +222,13 @@ func keeps(g *Graph) bool {
 }
 
 // scan runs a body once for each slice of its last inputs.
-func (in *inference) scan(n *Node, inputs []Shaped) (*body, error) {
+func (in *inference) scan(n *Node, inputs []TensorInfo) (*body, error) {
 	g, scanned := n.graph("body"), int(n.Int("num_scan_inputs", 0))
 	if g == nil || scanned < 1 || scanned > len(inputs) {
 		return nil, fmt.Errorf("%w: Scan %q without a body or inputs to scan", ErrGraph, n.Name)
 	}
 	axes, states, trips := n.Ints("scan_input_axes"), len(inputs)-scanned, int64(-1)
-	carried := make([]Shaped, len(inputs))
+	carried := make([]TensorInfo, len(inputs))
 	for i, s := range inputs {
 		s.Value, s.Real, s.Constant = nil, nil, false
 		if i >= states && s.Known {

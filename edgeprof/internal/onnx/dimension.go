@@ -19,7 +19,7 @@ var ErrDimension = errors.New("wrong dimension")
 // does not have.
 var ErrValue = errors.New("wrong value of an input")
 
-// Settings decide what a file leaves open. The zero value works.
+// Settings sets the sizes and values that a file leaves open. The zero value works.
 type Settings struct {
 	// Sizes of open dimensions of the inputs, by the dimension's name or by
 	// INPUT:AXIS, axes counted from 0; and numbers of trips of loops, by
@@ -52,7 +52,7 @@ func (s *Settings) ParseValues(texts []string) error {
 }
 
 // valued returns an input with the values that the settings give it.
-func (s *Settings) valued(v Value, t Shaped) (Shaped, error) {
+func (s *Settings) valued(v Value, t TensorInfo) (TensorInfo, error) {
 	values, ok := s.Values[v.Name]
 	if !ok {
 		return t, nil
@@ -99,8 +99,8 @@ func ParseSizes(texts []string) (Settings, error) {
 	return s, nil
 }
 
-// Open is a dimension of an input that the file leaves open.
-type Open struct {
+// OpenDimension is a dimension of an input that the file leaves open.
+type OpenDimension struct {
 	Input string `json:"input"`
 	Axis  int    `json:"axis"`
 	Name  string `json:"name,omitempty"` // "" where the file gives none
@@ -111,10 +111,10 @@ type Open struct {
 }
 
 // Key returns the name that sets the dimension: its own, or INPUT:AXIS.
-func (o Open) Key() string { return cmp.Or(o.Name, at(o.Input, o.Axis)) }
+func (o OpenDimension) Key() string { return cmp.Or(o.Name, axisKey(o.Input, o.Axis)) }
 
 // String names the dimension and its size: x:0 (batch) = 4, or 1 assumed.
-func (o Open) String() string {
+func (o OpenDimension) String() string {
 	name := ""
 	if o.Name != "" {
 		name = " (" + o.Name + ")"
@@ -126,17 +126,17 @@ func (o Open) String() string {
 	return fmt.Sprintf("%s:%d%s = %d%s", o.Input, o.Axis, name, o.Size, assumed)
 }
 
-// dimensions are the open ones, and what their names stand for.
+// dimensions holds the open dimensions and the sizes of their names.
 type dimensions struct {
 	sizes map[string]int64
-	open  []Open
+	open  []OpenDimension
 	named map[string]int64
 	given map[string]bool // of the named ones
 	used  map[string]bool
 }
 
-// at is the key of an axis.
-func at(input string, axis int) string { return fmt.Sprintf("%s:%d", input, axis) }
+// axisKey returns the key of an axis.
+func axisKey(input string, axis int) string { return fmt.Sprintf("%s:%d", input, axis) }
 
 // newDimensions finds the open dimensions of the inputs. Those of one name have
 // one size.
@@ -147,12 +147,12 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 			if dim.Size >= 0 {
 				continue
 			}
-			o := Open{Input: v.Name, Axis: i, Name: dim.Name}
+			o := OpenDimension{Input: v.Name, Axis: i, Name: dim.Name}
 			if o.Name == "?" { // what some exporters write for no name
 				o.Name = ""
 			}
 			o.assume(v, picture)
-			for _, key := range []string{o.Name, at(v.Name, i)} {
+			for _, key := range []string{o.Name, axisKey(v.Name, i)} {
 				if size, ok := sizes[key]; ok && key != "" {
 					o.Size, o.Given, d.used[key] = size, true, true
 				}
@@ -194,7 +194,7 @@ var guesses = []struct {
 // assume sets the size of an open axis that nobody gives: by its name; of a picture's
 // heights and widths, of a text's tokens, else 1. A name of one letter is a batch's on the
 // first axis only: the points of a cloud are N, too.
-func (o *Open) assume(v Value, picture [2]int64) {
+func (o *OpenDimension) assume(v Value, picture [2]int64) {
 	first := space(v.Shape)
 	for _, g := range guesses {
 		if o.Name != "" && g.names.MatchString(o.Name) {

@@ -38,8 +38,8 @@ func TestAssumedSizes(t *testing.T) {
 	a := analyzed(t, Graph{Name: "g", Inputs: []Value{
 		{Name: "ids", Type: Int64, Known: true, Shape: named}, {Name: "bias", Type: Float32, Known: true, Shape: named},
 	}}, nil)
-	if got := a.Tensors["bias"].Shape; !slices.Equal(got, []int64{1, 128}) || a.Open[3].Given {
-		t.Errorf("a second input: %v of %v", got, a.Open)
+	if got := a.Tensors["bias"].Shape; !slices.Equal(got, []int64{1, 128}) || a.OpenDimensions[3].Given {
+		t.Errorf("a second input: %v of %v", got, a.OpenDimensions)
 	}
 }
 

@@ -76,7 +76,7 @@ func broadcastEffort(factor float64) effort {
 
 // powerEffort is small for squares and cubes, which ONNX Runtime multiplies.
 func powerEffort(c *Cost) float64 {
-	if e := inputs(c.Inputs).at(1).Real; len(e) == 1 && (e[0] == 2 || e[0] == 3) {
+	if e := inputs(c.Inputs).input(1).Real; len(e) == 1 && (e[0] == 2 || e[0] == 3) {
 		return 3
 	}
 	return 45
@@ -137,7 +137,7 @@ func topKEffort(c *Cost) float64 {
 // cumulativeEffort: the axis is the second input.
 func cumulativeEffort(c *Cost) float64 {
 	at, ok := int64(0), false
-	if v := inputs(c.Inputs).at(1).Value; len(v) == 1 {
+	if v := inputs(c.Inputs).input(1).Value; len(v) == 1 {
 		at, ok = v[0], true
 	}
 	rank := int64(len(c.shapeOf(0)))
@@ -151,7 +151,7 @@ func cumulativeEffort(c *Cost) float64 {
 func (c *Cost) reduced() []bool {
 	shape := c.shapeOf(0)
 	axes := c.node.Ints("axes")
-	if v := inputs(c.Inputs).at(1).Value; len(axes) == 0 && v != nil {
+	if v := inputs(c.Inputs).input(1).Value; len(axes) == 0 && v != nil {
 		axes = v
 	}
 	reduced := make([]bool, len(shape))
@@ -258,7 +258,7 @@ func transposeEffort(c *Cost) float64 {
 		_, elements := c.result()
 		return c.runs(1.3, copyRun, elements/max(1, last[1]))
 	}
-	if bits := inputs(c.Inputs).at(0).Type.Bits(); movesOne(firsts) && bits > 0 {
+	if bits := inputs(c.Inputs).input(0).Type.Bits(); movesOne(firsts) && bits > 0 {
 		if c.distance()*bits/8%conflicting == 0 {
 			return 7 // the values share few places of the cache
 		}
@@ -307,7 +307,7 @@ func gatherEffort(c *Cost) float64 {
 // sliceEffort is high for steps over neighbouring values.
 func sliceEffort(c *Cost) float64 {
 	in := inputs(c.Inputs)
-	axes, steps := in.at(3).Value, in.at(4).Value
+	axes, steps := in.input(3).Value, in.input(4).Value
 	for i, step := range steps {
 		at := int64(i)
 		if i < len(axes) {
@@ -351,7 +351,7 @@ func gridEffort(c *Cost) float64 {
 
 // poolEffort: only pools of real numbers over two dimensions have fast code.
 func poolEffort(c *Cost) float64 {
-	if t := inputs(c.Inputs).at(0).Type; t == Uint8 || t == Int8 {
+	if t := inputs(c.Inputs).input(0).Type; t == Uint8 || t == Int8 {
 		return 200
 	}
 	switch len(c.shapeOf(0)) {
@@ -405,7 +405,7 @@ func wholeConvolution(signed, unsigned float64) effort {
 	return func(c *Cost) float64 {
 		at := filter(c.node.Op)
 		factor, w := signed, c.shapeOf(at)
-		if inputs(c.Inputs).at(at).Type == Uint8 {
+		if inputs(c.Inputs).input(at).Type == Uint8 {
 			factor = unsigned
 		}
 		groups := max(1, c.node.Int("group", 1))

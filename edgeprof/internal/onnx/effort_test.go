@@ -52,7 +52,7 @@ func littleEndian(values []int64) []byte {
 
 // packed returns a product with weights of so many bits.
 func packed(bits int64) Node {
-	return Node{Op: "MatMulNBits", Domain: "com.microsoft", Attributes: []Attribute{Int("K", 2048), Int("N", 512), Int("bits", bits)}}
+	return Node{Op: "MatMulNBits", Domain: "com.microsoft", Attributes: []Attribute{IntAttribute("K", 2048), IntAttribute("N", 512), IntAttribute("bits", bits)}}
 }
 
 func einsumOf(text string) Node {
@@ -76,47 +76,47 @@ func TestEffort(t *testing.T) {
 		"Mul by channel":             {node("Mul"), [][]int64{image, {64, 1, 1}}, nil, 1},
 		"Mul by a row":               {node("Mul"), [][]int64{image, {112}}, nil, 1.6},
 		"Mul by a scalar":            {node("Mul"), [][]int64{image, {1}}, nil, 1},
-		"Softmax over channels":      {node("Softmax", Int("axis", 1)), [][]int64{image}, nil, 29},
-		"Softmax, transposed fast":   {node("Softmax", Int("axis", 1)), [][]int64{{1, 128, 768}}, nil, 3.3},
+		"Softmax over channels":      {node("Softmax", IntAttribute("axis", 1)), [][]int64{image}, nil, 29},
+		"Softmax, transposed fast":   {node("Softmax", IntAttribute("axis", 1)), [][]int64{{1, 128, 768}}, nil, 3.3},
 		"ReduceMean of a matrix":     {node("ReduceMean"), [][]int64{{1536, 128}}, [][]int64{{0}}, 0.3},
 		"ReduceMean of a batch of 1": {node("ReduceMean"), [][]int64{{1, 128, 768}}, [][]int64{{1}}, 2.5},
 		"ReduceSum of everything":    {node("ReduceSum"), [][]int64{image}, nil, 0.17},
 		"ReduceMean of one value":    {node("ReduceMean"), [][]int64{image}, [][]int64{{0}}, 2.6},
-		"AveragePool over 2x2":       {node("AveragePool", Ints("kernel_shape", 2, 2), Ints("strides", 2, 2)), [][]int64{{1, 16, 64, 64}}, nil, 2.35},
-		"AveragePool over 3x3":       {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("pads", 1, 1, 1, 1)), [][]int64{{1, 16, 64, 64}}, nil, 2.95},
-		"MaxPool over 13x13":         {node("MaxPool", Ints("kernel_shape", 13, 13), Ints("pads", 6, 6, 6, 6)), [][]int64{{1, 16, 64, 64}}, nil, 26.4},
+		"AveragePool over 2x2":       {node("AveragePool", IntsAttribute("kernel_shape", 2, 2), IntsAttribute("strides", 2, 2)), [][]int64{{1, 16, 64, 64}}, nil, 2.35},
+		"AveragePool over 3x3":       {node("AveragePool", IntsAttribute("kernel_shape", 3, 3), IntsAttribute("pads", 1, 1, 1, 1)), [][]int64{{1, 16, 64, 64}}, nil, 2.95},
+		"MaxPool over 13x13":         {node("MaxPool", IntsAttribute("kernel_shape", 13, 13), IntsAttribute("pads", 6, 6, 6, 6)), [][]int64{{1, 16, 64, 64}}, nil, 26.4},
 		"Sigmoid":                    {node("Sigmoid"), [][]int64{image}, nil, 2.7},
-		"Softmax over rows":          {node("Softmax", Int("axis", 3)), [][]int64{image}, nil, 1},
+		"Softmax over rows":          {node("Softmax", IntAttribute("axis", 3)), [][]int64{image}, nil, 1},
 		"ReduceSum over rows":        {node("ReduceSum"), [][]int64{image}, [][]int64{{-1}}, 0.17},
 		"ReduceSum over the image":   {node("ReduceSum"), [][]int64{image}, [][]int64{{2, 3}}, 0.21},
 		"ReduceSum over channels":    {node("ReduceSum"), [][]int64{image}, [][]int64{{1}}, 1.3},
 		"ReduceSum of short rows":    {node("ReduceSum"), [][]int64{{1, 36864, 3, 2}}, [][]int64{{-2}}, 26},
-		"Transpose, one axis moves":  {node("Transpose", Ints("perm", 0, 2, 3, 1)), [][]int64{image}, nil, 2.3},
-		"Transpose, in one set":      {node("Transpose", Ints("perm", 1, 2, 0)), [][]int64{{64, 128, 64}}, nil, 7},
-		"TopK over columns":          {node("TopK", Int("axis", 1)), [][]int64{{64, 128, 64}}, [][]int64{{10}}, 18},
-		"AveragePool over 7x7":       {node("AveragePool", Ints("kernel_shape", 7, 7)), [][]int64{{1, 16, 64, 64}}, nil, 6.3},
-		"Transpose, long runs":       {node("Transpose", Ints("perm", 0, 2, 1, 3)), [][]int64{image}, nil, 1.75},
-		"Transpose, reversed":        {node("Transpose", Ints("perm", 0, 3, 2, 1)), [][]int64{image}, nil, 37},
-		"Transpose of nothing":       {node("Transpose", Ints("perm", 1, 0, 2, 3)), [][]int64{image}, nil, 1},
-		"Gather of rows":             {node("Gather", Int("axis", 0)), [][]int64{{5000, 256}}, [][]int64{{1, 2, 3, 4}}, 0.004},
-		"Gather of single values":    {node("Gather", Int("axis", 3)), [][]int64{image}, [][]int64{{1, 2, 3, 4, 5, 6, 7, 8}}, 6},
+		"Transpose, one axis moves":  {node("Transpose", IntsAttribute("perm", 0, 2, 3, 1)), [][]int64{image}, nil, 2.3},
+		"Transpose, in one set":      {node("Transpose", IntsAttribute("perm", 1, 2, 0)), [][]int64{{64, 128, 64}}, nil, 7},
+		"TopK over columns":          {node("TopK", IntAttribute("axis", 1)), [][]int64{{64, 128, 64}}, [][]int64{{10}}, 18},
+		"AveragePool over 7x7":       {node("AveragePool", IntsAttribute("kernel_shape", 7, 7)), [][]int64{{1, 16, 64, 64}}, nil, 6.3},
+		"Transpose, long runs":       {node("Transpose", IntsAttribute("perm", 0, 2, 1, 3)), [][]int64{image}, nil, 1.75},
+		"Transpose, reversed":        {node("Transpose", IntsAttribute("perm", 0, 3, 2, 1)), [][]int64{image}, nil, 37},
+		"Transpose of nothing":       {node("Transpose", IntsAttribute("perm", 1, 0, 2, 3)), [][]int64{image}, nil, 1},
+		"Gather of rows":             {node("Gather", IntAttribute("axis", 0)), [][]int64{{5000, 256}}, [][]int64{{1, 2, 3, 4}}, 0.004},
+		"Gather of single values":    {node("Gather", IntAttribute("axis", 3)), [][]int64{image}, [][]int64{{1, 2, 3, 4, 5, 6, 7, 8}}, 6},
 		"Slice in steps":             {node("Slice"), [][]int64{image}, [][]int64{{0}, {112}, {3}, {2}}, 8},
 		"Slice of channels in steps": {node("Slice"), [][]int64{image}, [][]int64{{0}, {64}, {1}, {2}}, 1},
-		"convolution of one filter":  {node("Conv", Ints("pads", 1, 1, 1, 1)), [][]int64{{1, 32, 64, 64}, {1, 32, 3, 3}}, nil, 8},
-		"convolution of 64 filters":  {node("Conv", Ints("pads", 1, 1, 1, 1)), [][]int64{{1, 32, 64, 64}, {64, 32, 3, 3}}, nil, 1},
-		"convolution in groups of 4": {node("Conv", Ints("pads", 1, 1, 1, 1), Int("group", 32)), [][]int64{{1, 128, 32, 32}, {128, 4, 3, 3}}, nil, 4},
-		"depthwise convolution":      {node("Conv", Ints("pads", 1, 1, 1, 1), Int("group", 64)), [][]int64{{1, 64, 64, 64}, {64, 1, 3, 3}}, nil, 1},
+		"convolution of one filter":  {node("Conv", IntsAttribute("pads", 1, 1, 1, 1)), [][]int64{{1, 32, 64, 64}, {1, 32, 3, 3}}, nil, 8},
+		"convolution of 64 filters":  {node("Conv", IntsAttribute("pads", 1, 1, 1, 1)), [][]int64{{1, 32, 64, 64}, {64, 32, 3, 3}}, nil, 1},
+		"convolution in groups of 4": {node("Conv", IntsAttribute("pads", 1, 1, 1, 1), IntAttribute("group", 32)), [][]int64{{1, 128, 32, 32}, {128, 4, 3, 3}}, nil, 4},
+		"depthwise convolution":      {node("Conv", IntsAttribute("pads", 1, 1, 1, 1), IntAttribute("group", 64)), [][]int64{{1, 64, 64, 64}, {64, 1, 3, 3}}, nil, 1},
 		"Swish":                      {node("Swish"), [][]int64{image}, nil, 7},
 		"Hardmax of rows":            {node("Hardmax"), [][]int64{image}, nil, 3.7},
-		"Hardmax over channels":      {node("Hardmax", Int("axis", 1)), [][]int64{image}, nil, 83},
+		"Hardmax over channels":      {node("Hardmax", IntAttribute("axis", 1)), [][]int64{image}, nil, 83},
 		"RandomNormalLike":           {node("RandomNormalLike"), [][]int64{{1000000}}, nil, 164},
 		"RandomUniformLike":          {node("RandomUniformLike"), [][]int64{{1000000}}, nil, 86},
 		"Bernoulli":                  {node("Bernoulli"), [][]int64{{1000000}}, nil, 41},
-		"Multinomial of many":        {node("Multinomial", Int("sample_size", 2000)), [][]int64{{16, 50}}, nil, 900},
-		"Multinomial of one":         {node("Multinomial", Int("sample_size", 1)), [][]int64{{20, 5000}}, nil, 80},
-		"LpNormalization of rows":    {node("LpNormalization", Int("axis", 3)), [][]int64{image}, nil, 0.83},
-		"LpNormalization, in a set":  {node("LpNormalization", Int("axis", 1)), [][]int64{image}, nil, 4},
-		"LpNormalization over 300":   {node("LpNormalization", Int("axis", 1)), [][]int64{{8, 300, 160}}, nil, 1.4},
+		"Multinomial of many":        {node("Multinomial", IntAttribute("sample_size", 2000)), [][]int64{{16, 50}}, nil, 900},
+		"Multinomial of one":         {node("Multinomial", IntAttribute("sample_size", 1)), [][]int64{{20, 5000}}, nil, 80},
+		"LpNormalization of rows":    {node("LpNormalization", IntAttribute("axis", 3)), [][]int64{image}, nil, 0.83},
+		"LpNormalization, in a set":  {node("LpNormalization", IntAttribute("axis", 1)), [][]int64{image}, nil, 4},
+		"LpNormalization over 300":   {node("LpNormalization", IntAttribute("axis", 1)), [][]int64{{8, 300, 160}}, nil, 1.4},
 		"TopK of all":                {node("TopK"), [][]int64{{1, 10000}}, [][]int64{{10000}}, 43},
 		"TopK of the first":          {node("TopK"), [][]int64{{1, 100000}}, [][]int64{{1}}, 1.6},
 		"TopK of 1000":               {node("TopK"), [][]int64{{1, 100000}}, [][]int64{{1000}}, 11},
@@ -135,7 +135,7 @@ func TestEffort(t *testing.T) {
 		"product of 512 columns":     {node("MatMul"), [][]int64{{256, 512}, {512, 512}}, nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := effortOf(t, Fused, tt.n, tt.shapes, tt.whole...)
+			got := effortOf(t, FusionAll, tt.n, tt.shapes, tt.whole...)
 			if got == 0 {
 				got = 1
 			}
@@ -158,22 +158,22 @@ func TestPlainEffort(t *testing.T) {
 	}{
 		"Relu":                      {node("Relu"), [][]int64{cube}, nil, 2.5},
 		"Softmax over rows":         {node("Softmax"), [][]int64{cube}, nil, 0},
-		"Transpose of rows":         {node("Transpose", Ints("perm", 1, 0, 2)), [][]int64{cube}, nil, 7},
-		"Transpose, reversed":       {node("Transpose", Ints("perm", 2, 1, 0)), [][]int64{cube}, nil, 25},
-		"ReduceMean of rows":        {node("ReduceMean", Ints("axes", 1)), [][]int64{{1, 96, 256}}, nil, 0},
-		"ReduceMean over rows":      {node("ReduceMean", Ints("axes", 2)), [][]int64{cube}, nil, 2.5},
-		"ReduceMean of long rows":   {node("ReduceMean", Ints("axes", 0)), [][]int64{cube}, nil, 1.3},
-		"AveragePool":               {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("strides", 2, 2)), [][]int64{image}, nil, 1},
-		"AveragePool, one step":     {node("AveragePool", Ints("kernel_shape", 3, 3), Ints("pads", 1, 1, 1, 1)), [][]int64{image}, nil, 2.5},
-		"AveragePool, large window": {node("AveragePool", Ints("kernel_shape", 7, 7), Ints("pads", 3, 3, 3, 3)), [][]int64{image}, nil, 13.5},
+		"Transpose of rows":         {node("Transpose", IntsAttribute("perm", 1, 0, 2)), [][]int64{cube}, nil, 7},
+		"Transpose, reversed":       {node("Transpose", IntsAttribute("perm", 2, 1, 0)), [][]int64{cube}, nil, 25},
+		"ReduceMean of rows":        {node("ReduceMean", IntsAttribute("axes", 1)), [][]int64{{1, 96, 256}}, nil, 0},
+		"ReduceMean over rows":      {node("ReduceMean", IntsAttribute("axes", 2)), [][]int64{cube}, nil, 2.5},
+		"ReduceMean of long rows":   {node("ReduceMean", IntsAttribute("axes", 0)), [][]int64{cube}, nil, 1.3},
+		"AveragePool":               {node("AveragePool", IntsAttribute("kernel_shape", 3, 3), IntsAttribute("strides", 2, 2)), [][]int64{image}, nil, 1},
+		"AveragePool, one step":     {node("AveragePool", IntsAttribute("kernel_shape", 3, 3), IntsAttribute("pads", 1, 1, 1, 1)), [][]int64{image}, nil, 2.5},
+		"AveragePool, large window": {node("AveragePool", IntsAttribute("kernel_shape", 7, 7), IntsAttribute("pads", 3, 3, 3, 3)), [][]int64{image}, nil, 13.5},
 		"Gather of rows":            {node("Gather"), [][]int64{{5000, 256}}, [][]int64{{1, 2}}, 0},
-		"Gather of single values":   {node("Gather", Int("axis", 2)), [][]int64{cube}, [][]int64{{1, 2}}, 40},
+		"Gather of single values":   {node("Gather", IntAttribute("axis", 2)), [][]int64{cube}, [][]int64{{1, 2}}, 40},
 		"Round":                     {node("Round"), [][]int64{cube}, nil, 16},
-		"Transpose of columns":      {node("Transpose", Ints("perm", 0, 2, 1)), [][]int64{cube}, nil, 13},
-		"ReduceMax over rows":       {node("ReduceMax", Ints("axes", 2)), [][]int64{cube}, nil, 4},
-		"ReduceMax over columns":    {node("ReduceMax", Ints("axes", 1)), [][]int64{cube}, nil, 1.75},
+		"Transpose of columns":      {node("Transpose", IntsAttribute("perm", 0, 2, 1)), [][]int64{cube}, nil, 13},
+		"ReduceMax over rows":       {node("ReduceMax", IntsAttribute("axes", 2)), [][]int64{cube}, nil, 4},
+		"ReduceMax over columns":    {node("ReduceMax", IntsAttribute("axes", 1)), [][]int64{cube}, nil, 1.75},
 	} {
-		got := effortOf(t, Unfused, tt.n, tt.shapes, tt.whole...)
+		got := effortOf(t, FusionNone, tt.n, tt.shapes, tt.whole...)
 		if tt.want == 0 && got != 0 || tt.want != 0 && !(math.Abs(math.Log(got/tt.want)) < math.Log(1.5)) {
 			t.Errorf("%s: effort %.3g, want about %.3g", name, got, tt.want)
 		}
@@ -193,10 +193,10 @@ func TestTransposedConvolutionByLines(t *testing.T) {
 		"volumes": {[]int64{1, 4, 5, 6, 10}, []int64{4, 2, 3, 3, 3}, ClassConv3D, ClassDepthwiseND, 4 * 5 * 6 * 2},
 	} {
 		n := Node{Op: "ConvTranspose"}
-		if k := kernelOf(t, Fused, n, [][]int64{tt.image, tt.weights}); k.Class != tt.fused {
+		if k := kernelOf(t, FusionAll, n, [][]int64{tt.image, tt.weights}); k.Class != tt.fused {
 			t.Errorf("%s: class %s in ONNX Runtime, want %s", name, k.Class, tt.fused)
 		}
-		k := kernelOf(t, Unfused, n, [][]int64{tt.image, tt.weights})
+		k := kernelOf(t, FusionNone, n, [][]int64{tt.image, tt.weights})
 		if k.Class != tt.plain || k.Parts != tt.lines {
 			t.Errorf("%s: class %s with %d lines, want %s with %d", name, k.Class, k.Parts, tt.plain, tt.lines)
 		}
@@ -217,7 +217,7 @@ func TestReorderedPools(t *testing.T) {
 		"after an operator outside":  {[]string{"Conv x,w>a", "Erf a>b", "GlobalMaxPool b>y"}, 1 + reordered},
 		"of a pool of a convolution": {[]string{"Conv x,w>a", "GlobalMaxPool a>b", "GlobalAveragePool b>y"}, 0},
 	} {
-		k := chain(t, tt.nodes...).Kernels(Fused)
+		k := chain(t, tt.nodes...).Kernels(FusionAll)
 		if got := k[len(k)-1].Effort; got != tt.want {
 			t.Errorf("%s: effort %v, want %v", name, got, tt.want)
 		}

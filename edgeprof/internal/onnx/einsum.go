@@ -15,7 +15,7 @@ type equation struct {
 
 // equationOf reads an equation; false where sizes are unknown or contradict each other.
 // The axes of an ellipsis have labels from firstEllipsis on, the last axis the first.
-func equationOf(text string, inputs []Shaped) (equation, bool) {
+func equationOf(text string, inputs []TensorInfo) (equation, bool) {
 	e := equation{sizes: map[rune]int64{}}
 	left, right, stated := strings.Cut(strings.ReplaceAll(text, " ", ""), "->")
 	terms := strings.Split(left, ",")
@@ -71,7 +71,7 @@ func ellipsis(axes int) string {
 	return string(labels)
 }
 
-func einsum(c *call) []Shaped {
+func einsum(c *call) []TensorInfo {
 	e, ok := equationOf(c.node.Text("equation"), c.inputs)
 	if !ok {
 		return typed(c.input(0).Type)
@@ -89,7 +89,7 @@ func einsum(c *call) []Shaped {
 
 // einsumWork counts a product of two as a matrix product: one
 // multiply-accumulate for each combination of labels. One input alone is copied or added up.
-func einsumWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
+func einsumWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	e, ok := equationOf(n.Text("equation"), in)
 	switch {
 	case !ok:

@@ -54,20 +54,20 @@ var elementwiseOperators = table{
 	"Where":       {shape: where, effort: broadcastEffort(1.7)},
 }
 
-func first(c *call) []Shaped {
+func first(c *call) []TensorInfo {
 	x := c.input(0)
 	switch c.node.Op {
 	case "Identity":
 	case "Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs", "Relu", "Reciprocal":
 		x.Real, x.Value = mapped(x.Real, realOf[c.node.Op]), mapped(x.Value, wholeOf[c.node.Op])
 	case "Clip":
-		x.Real, x.Value = clipped(c, x.Real, func(s Shaped) []float64 { return s.Real }), clipped(c, x.Value, func(s Shaped) []int64 { return s.Value })
+		x.Real, x.Value = clipped(c, x.Real, func(s TensorInfo) []float64 { return s.Real }), clipped(c, x.Value, func(s TensorInfo) []int64 { return s.Value })
 	case "Not":
 		x.Value = mapped(x.Value, func(v int64) int64 { return 1 - v })
 	default:
 		x.Value, x.Real = nil, nil
 	}
-	return []Shaped{x}
+	return []TensorInfo{x}
 }
 
 var (
@@ -89,7 +89,7 @@ func mapped[T any](values []T, f func(T) T) []T {
 
 // clipped applies the limits of Clip, its second and third input, to values; nil if a limit
 // is not known.
-func clipped[T int64 | float64](c *call, values []T, known func(Shaped) []T) []T {
+func clipped[T int64 | float64](c *call, values []T, known func(TensorInfo) []T) []T {
 	if values == nil || c.node.Attribute("min") != nil || c.node.Attribute("max") != nil { // as in version 6
 		return nil
 	}
@@ -109,20 +109,20 @@ func clipped[T int64 | float64](c *call, values []T, known func(Shaped) []T) []T
 	return out
 }
 
-func dropout(c *call) []Shaped {
+func dropout(c *call) []TensorInfo {
 	return append(first(c), as(c, Bool)...)
 }
 
 // as is the first input's shape in a type.
-func as(c *call, t DataType) []Shaped {
+func as(c *call, t DataType) []TensorInfo {
 	x := c.input(0)
-	return []Shaped{{Type: t, Known: x.Known, Shape: x.Shape}}
+	return []TensorInfo{{Type: t, Known: x.Known, Shape: x.Shape}}
 }
 
-func predicate(c *call) []Shaped { return as(c, Bool) }
+func predicate(c *call) []TensorInfo { return as(c, Bool) }
 
 // broadcast joins shapes by NumPy's rule.
-func broadcast(shapes ...Shaped) ([]int64, bool) {
+func broadcast(shapes ...TensorInfo) ([]int64, bool) {
 	var out []int64
 	for _, s := range shapes {
 		if !s.Known {
@@ -149,15 +149,15 @@ func broadcast(shapes ...Shaped) ([]int64, bool) {
 
 // elementwise broadcasts, and computes with short values, which is how
 // exporters write shapes.
-func elementwise(c *call) []Shaped {
+func elementwise(c *call) []TensorInfo {
 	shape, ok := broadcast(c.inputs...)
-	out := Shaped{Type: c.input(0).Type, Known: ok, Shape: shape}
+	out := TensorInfo{Type: c.input(0).Type, Known: ok, Shape: shape}
 	if ok && len(c.inputs) == 2 {
 		a, b := c.input(0), c.input(1)
 		out.Value = combined(a, b, out, a.Value, b.Value, whole[c.node.Op])
 		out.Real = combined(a, b, out, a.Real, b.Real, realOperators[c.node.Op])
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
 // The arithmetic that shapes are computed with; false where there is no result.
@@ -198,7 +198,7 @@ func truth(v bool) int64 {
 
 // combined applies an operation to values, broadcast to the shape of out; nil
 // where it does not exist, values are unknown or are too many.
-func combined[T any](a, b, out Shaped, x, y []T, f func(T, T) (T, bool)) []T {
+func combined[T any](a, b, out TensorInfo, x, y []T, f func(T, T) (T, bool)) []T {
 	n := out.Elements()
 	if x == nil || y == nil || f == nil || n < 0 || n > short {
 		return nil
@@ -231,23 +231,23 @@ func within(shape, to []int64, i int64) int64 {
 	return at
 }
 
-func comparison(c *call) []Shaped {
+func comparison(c *call) []TensorInfo {
 	out := elementwise(c)[0]
 	out.Type = Bool
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
-func where(c *call) []Shaped {
+func where(c *call) []TensorInfo {
 	shape, ok := broadcast(c.inputs...)
-	out := Shaped{Type: c.input(1).Type, Known: ok, Shape: shape}
+	out := TensorInfo{Type: c.input(1).Type, Known: ok, Shape: shape}
 	if condition := c.input(0); ok && condition.Value != nil {
 		out.Value = chosen(condition, c.input(1), c.input(2), out, c.input(1).Value, c.input(2).Value)
 		out.Real = chosen(condition, c.input(1), c.input(2), out, c.input(1).Real, c.input(2).Real)
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
-func chosen[T any](condition, a, b, out Shaped, x, y []T) []T {
+func chosen[T any](condition, a, b, out TensorInfo, x, y []T) []T {
 	n := out.Elements()
 	if x == nil || y == nil || n < 0 || n > short {
 		return nil
@@ -264,12 +264,12 @@ func chosen[T any](condition, a, b, out Shaped, x, y []T) []T {
 }
 
 // filledLike has the first input's shape, and the type of an attribute if there is one.
-func filledLike(c *call) []Shaped {
+func filledLike(c *call) []TensorInfo {
 	return as(c, DataType(c.node.Int("dtype", int64(c.input(0).Type))))
 }
 
 // gated multiplies one half of the last axis by a function of the other.
-func gated(c *call) []Shaped {
+func gated(c *call) []TensorInfo {
 	x := c.input(0)
 	if c.node.Op == "SwiGLU" && c.given(1) { // the halves are two inputs
 		return as(c, x.Type)
@@ -283,7 +283,7 @@ func gated(c *call) []Shaped {
 	return shaped(x.Type, shape...)
 }
 
-func bitCast(c *call) []Shaped {
+func bitCast(c *call) []TensorInfo {
 	x, to := c.input(0), DataType(c.node.Int("to", 0))
 	from, wide := x.Type.Bits(), to.Bits()
 	if !x.Known || from == 0 || wide == 0 || len(x.Shape) == 0 || from == wide {
@@ -298,7 +298,7 @@ func bitCast(c *call) []Shaped {
 // division has no vector instruction.
 func divisionEffort(ofReals, ofIntegers float64) effort {
 	return func(c *Cost) float64 {
-		switch inputs(c.Inputs).at(0).Type {
+		switch inputs(c.Inputs).input(0).Type {
 		case Float32, Float64, Float16, BFloat16:
 			return broadcastEffort(ofReals)(c)
 		}

@@ -16,7 +16,7 @@ func Example() {
 		return
 	}
 	var file bytes.Buffer
-	if err := onnx.Write(&file, m, synth.Weights(1)); err != nil {
+	if err := onnx.Write(&file, m, synth.RandomWeights(1)); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -89,11 +89,11 @@ func TestShapesAsExported(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got.Shape, want)
 		}
 	}
-	if len(a.Open) != 3 || a.Open[0] != (Open{"x", 0, "batch", 2, true, true}) || a.Open[1] != (Open{"x", 2, "", 10, true, false}) {
-		t.Errorf("open %v", a.Open)
+	if len(a.OpenDimensions) != 3 || a.OpenDimensions[0] != (OpenDimension{"x", 0, "batch", 2, true, true}) || a.OpenDimensions[1] != (OpenDimension{"x", 2, "", 10, true, false}) {
+		t.Errorf("open %v", a.OpenDimensions)
 	}
-	if a = analyzed(t, g, nil); !slices.Equal(a.Tensors["grown"].Shape, []int64{1, 3, 448, 560}) || a.Open[2].Given || !errors.Is(a.Warnings[len(a.Warnings)-1], ErrDynamic) {
-		t.Errorf("with nothing given: %v of %v", a.Tensors["grown"].Shape, a.Open)
+	if a = analyzed(t, g, nil); !slices.Equal(a.Tensors["grown"].Shape, []int64{1, 3, 448, 560}) || a.OpenDimensions[2].Given || !errors.Is(a.Warnings[len(a.Warnings)-1], ErrDynamic) {
+		t.Errorf("with nothing given: %v of %v", a.Tensors["grown"].Shape, a.OpenDimensions)
 	}
 	if _, err := Analyze(&Model{Graph: g}, Settings{Sizes: map[string]int64{"nosuch": 4}}); !errors.Is(err, ErrDimension) {
 		t.Errorf("an unknown name: %v", err)
@@ -111,7 +111,7 @@ func TestStatedShapeStaysOpen(t *testing.T) {
 	if a.Tensors["y"].Known || a.Tensors["z"].Known || !slices.Equal(a.Tensors["w"].Shape, []int64{3, 8}) {
 		t.Errorf("%+v", a.Tensors)
 	}
-	if a.Uncounted() == nil || !slices.ContainsFunc(a.Warnings, func(w error) bool { return errors.Is(w, ErrOperator) }) {
+	if a.UncountedWarnings() == nil || !slices.ContainsFunc(a.Warnings, func(w error) bool { return errors.Is(w, ErrOperator) }) {
 		t.Errorf("warnings %v", a.Warnings)
 	}
 	if a = analyzed(t, g, map[string]int64{"other": 5}); !slices.Equal(a.Tensors["y"].Shape, []int64{5}) {
@@ -172,10 +172,10 @@ func TestControlFlow(t *testing.T) {
 		if c.MACs.Total != tt.macs || !slices.Equal(a.Tensors["out"].Shape, tt.shape) {
 			t.Errorf("%s: %d multiply-accumulates and %v, want %d and %v", name, c.MACs.Total, a.Tensors["out"].Shape, tt.macs, tt.shape)
 		}
-		if tt.doubt != nil && !slices.ContainsFunc(a.Warnings, func(w error) bool { return errors.Is(w, tt.doubt) }) || (a.Uncounted() != nil) != tt.unsure {
-			t.Errorf("%s: warnings %v, doubtful %v", name, a.Warnings, a.Uncounted())
+		if tt.doubt != nil && !slices.ContainsFunc(a.Warnings, func(w error) bool { return errors.Is(w, tt.doubt) }) || (a.UncountedWarnings() != nil) != tt.unsure {
+			t.Errorf("%s: warnings %v, doubtful %v", name, a.Warnings, a.UncountedWarnings())
 		}
-		if sum := sumOf(a.Kernels(Fused)); sum != tt.macs {
+		if sum := sumOf(a.Kernels(FusionAll)); sum != tt.macs {
 			t.Errorf("%s: kernels of %d multiply-accumulates, want %d", name, sum, tt.macs)
 		}
 		if tt.macs > 0 && c.ConvLayers != 1 {

@@ -15,22 +15,22 @@ func TestContradictions(t *testing.T) {
 		x, w   []int64
 		wanted string
 	}{
-		"softmax":           {Node{Op: "Softmax", Attributes: []Attribute{Int("axis", 7)}}, cube, nil, "axis 7"},
-		"softmax before":    {Node{Op: "Softmax", Attributes: []Attribute{Int("axis", -4)}}, cube, nil, "axis -4"},
-		"softmax last":      {Node{Op: "Softmax", Attributes: []Attribute{Int("axis", -3)}}, cube, nil, ""},
-		"argmax":            {Node{Op: "ArgMax", Attributes: []Attribute{Int("axis", 3)}}, cube, nil, "axis 3"},
-		"layers":            {Node{Op: "LayerNormalization", Attributes: []Attribute{Int("axis", 3)}}, cube, []int64{8}, "axis 3"},
-		"reduction":         {Node{Op: "ReduceMean", Attributes: []Attribute{Ints("axes", 0, 5)}}, cube, nil, "axis 5"},
-		"flatten":           {Node{Op: "Flatten", Attributes: []Attribute{Int("axis", 4)}}, cube, nil, "axis 4"},
-		"flatten all":       {Node{Op: "Flatten", Attributes: []Attribute{Int("axis", 3)}}, cube, nil, ""},
-		"order":             {Node{Op: "Transpose", Attributes: []Attribute{Ints("perm", 0, 1, 1)}}, cube, nil, "order"},
+		"softmax":           {Node{Op: "Softmax", Attributes: []Attribute{IntAttribute("axis", 7)}}, cube, nil, "axis 7"},
+		"softmax before":    {Node{Op: "Softmax", Attributes: []Attribute{IntAttribute("axis", -4)}}, cube, nil, "axis -4"},
+		"softmax last":      {Node{Op: "Softmax", Attributes: []Attribute{IntAttribute("axis", -3)}}, cube, nil, ""},
+		"argmax":            {Node{Op: "ArgMax", Attributes: []Attribute{IntAttribute("axis", 3)}}, cube, nil, "axis 3"},
+		"layers":            {Node{Op: "LayerNormalization", Attributes: []Attribute{IntAttribute("axis", 3)}}, cube, []int64{8}, "axis 3"},
+		"reduction":         {Node{Op: "ReduceMean", Attributes: []Attribute{IntsAttribute("axes", 0, 5)}}, cube, nil, "axis 5"},
+		"flatten":           {Node{Op: "Flatten", Attributes: []Attribute{IntAttribute("axis", 4)}}, cube, nil, "axis 4"},
+		"flatten all":       {Node{Op: "Flatten", Attributes: []Attribute{IntAttribute("axis", 3)}}, cube, nil, ""},
+		"order":             {Node{Op: "Transpose", Attributes: []Attribute{IntsAttribute("perm", 0, 1, 1)}}, cube, nil, "order"},
 		"product":           {Node{Op: "MatMul"}, matrix, []int64{9, 4}, "8 columns"},
 		"product of three":  {Node{Op: "MatMul"}, cube, []int64{8, 4}, ""},
 		"product by vector": {Node{Op: "MatMul"}, matrix, []int64{9}, "8 columns"},
-		"general product":   {Node{Op: "Gemm", Attributes: []Attribute{Int("transB", 1)}}, matrix, []int64{4, 9}, "8 columns"},
-		"turned product":    {Node{Op: "Gemm", Attributes: []Attribute{Int("transB", 1)}}, matrix, []int64{9, 8}, ""},
+		"general product":   {Node{Op: "Gemm", Attributes: []Attribute{IntAttribute("transB", 1)}}, matrix, []int64{4, 9}, "8 columns"},
+		"turned product":    {Node{Op: "Gemm", Attributes: []Attribute{IntAttribute("transB", 1)}}, matrix, []int64{9, 8}, ""},
 		"convolution":       {Node{Op: "Conv"}, []int64{1, 3, 8, 8}, []int64{16, 4, 3, 3}, "3 channels"},
-		"in groups":         {Node{Op: "Conv", Attributes: []Attribute{Int("group", 2)}}, []int64{1, 8, 8, 8}, []int64{16, 4, 3, 3}, ""},
+		"in groups":         {Node{Op: "Conv", Attributes: []Attribute{IntAttribute("group", 2)}}, []int64{1, 8, 8, 8}, []int64{16, 4, 3, 3}, ""},
 	} {
 		value := func(name string, shape []int64) Value {
 			v := Value{Name: name, Type: Float32, Known: true}

@@ -68,7 +68,7 @@ func (in *inliner) nodes(list []Node, open []string) ([]Node, error) {
 		if slices.Contains(open, n.operator()) {
 			return nil, fmt.Errorf("%w: function %s calls itself", ErrGraph, n.operator())
 		}
-		inside, err := in.nodes(in.called(f, &n), append(slices.Clip(open), n.operator()))
+		inside, err := in.nodes(in.inlineCall(f, &n), append(slices.Clip(open), n.operator()))
 		if err != nil {
 			return nil, err
 		}
@@ -96,9 +96,9 @@ func (in *inliner) bodies(attributes []Attribute, open []string) ([]Attribute, e
 	return attributes, nil
 }
 
-// called returns a function's nodes for one call: with the tensors and attributes of the
+// inlineCall returns a function's nodes for one call: with the tensors and attributes of the
 // call, and names of their own for all others.
-func (in *inliner) called(f *Function, call *Node) []Node {
+func (in *inliner) inlineCall(f *Function, call *Node) []Node {
 	in.calls++
 	prefix := fmt.Sprintf("%s/%d/", f.Name, in.calls)
 	names := map[string]string{"": ""}

@@ -22,7 +22,7 @@ var imageOperators = table{
 
 // resize is by sizes or by scales, of all axes or of some. Sizes that keep the
 // ratio of the sides follow from the policy.
-func resize(c *call) []Shaped {
+func resize(c *call) []TensorInfo {
 	x := c.input(0)
 	scales, sizes := c.input(2).Real, c.input(3).Value
 	if c.node.Op == "Upsample" || len(c.inputs) == 2 { // versions up to 10
@@ -76,7 +76,7 @@ func (a *Attribute) floats() []float32 {
 }
 
 // blocks moves channels into the image, or back.
-func blocks(c *call) []Shaped {
+func blocks(c *call) []TensorInfo {
 	x, b := c.input(0), c.node.Int("blocksize", 0)
 	switch {
 	case !x.Known || len(x.Shape) != 4 || b < 1 || b > 1<<15:
@@ -87,7 +87,7 @@ func blocks(c *call) []Shaped {
 	return shaped(x.Type, x.Shape[0], x.Shape[1]/(b*b), x.Shape[2]*b, x.Shape[3]*b)
 }
 
-func gridSample(c *call) []Shaped {
+func gridSample(c *call) []TensorInfo {
 	x, grid := c.input(0), c.input(1)
 	if !x.Known || !grid.Known || len(x.Shape) < 3 || len(grid.Shape) != len(x.Shape) {
 		return typed(x.Type)
@@ -101,7 +101,7 @@ const sampled = 32
 
 // gridSampleReads interpolates between four values, or by cubics between sixteen, each of
 // which has a weight of its own.
-func gridSampleReads(n *Node, _ inputs, out Shaped) []int64 {
+func gridSampleReads(n *Node, _ inputs, out TensorInfo) []int64 {
 	each := int64(sampled)
 	if mode := n.Text("mode"); mode == "cubic" || mode == "bicubic" {
 		each *= 10
@@ -109,7 +109,7 @@ func gridSampleReads(n *Node, _ inputs, out Shaped) []int64 {
 	return []int64{out.Elements(), each}
 }
 
-func affineGrid(c *call) []Shaped {
+func affineGrid(c *call) []TensorInfo {
 	x, size := c.input(0), c.input(1).Value
 	if len(size) < 4 {
 		return typed(x.Type)
@@ -118,7 +118,7 @@ func affineGrid(c *call) []Shaped {
 }
 
 // roiAlign has images [batch, channels, height, width] and regions [number, 4].
-func roiAlign(c *call) []Shaped {
+func roiAlign(c *call) []TensorInfo {
 	x, regions := c.input(0), c.input(1)
 	if !x.Known || !regions.Known || len(x.Shape) != 4 || len(regions.Shape) != 2 {
 		return typed(x.Type)
@@ -128,7 +128,7 @@ func roiAlign(c *call) []Shaped {
 
 // roiAlignReads samples each cell so many times each way; without a number, as often as
 // the region is larger than the result, which is not known: twice.
-func roiAlignReads(n *Node, _ inputs, out Shaped) []int64 {
+func roiAlignReads(n *Node, _ inputs, out TensorInfo) []int64 {
 	samples := n.Int("sampling_ratio", 0)
 	if samples < 1 {
 		samples = 2
@@ -136,7 +136,7 @@ func roiAlignReads(n *Node, _ inputs, out Shaped) []int64 {
 	return []int64{out.Elements(), samples, samples, sampled}
 }
 
-func maxRoiPool(c *call) []Shaped {
+func maxRoiPool(c *call) []TensorInfo {
 	x, regions, size := c.input(0), c.input(1), c.node.Ints("pooled_shape")
 	if !x.Known || !regions.Known || len(x.Shape) != 4 || len(regions.Shape) != 2 || len(size) != 2 {
 		return typed(x.Type)
@@ -144,7 +144,7 @@ func maxRoiPool(c *call) []Shaped {
 	return shaped(x.Type, regions.Shape[0], x.Shape[1], size[0], size[1])
 }
 
-func unpool(c *call) []Shaped {
+func unpool(c *call) []TensorInfo {
 	x := c.input(0)
 	if c.given(2) {
 		if to := c.input(2).Value; to != nil {
@@ -167,7 +167,7 @@ func unpool(c *call) []Shaped {
 }
 
 // columnsToImage has blocks [batch, channels*block, number] and adds them up in an image.
-func columnsToImage(c *call) []Shaped {
+func columnsToImage(c *call) []TensorInfo {
 	x, image, block := c.input(0), c.input(1).Value, c.input(2).Value
 	cells, ok := product(block)
 	if !x.Known || len(x.Shape) != 3 || image == nil || block == nil || !ok || cells < 1 {
@@ -176,7 +176,7 @@ func columnsToImage(c *call) []Shaped {
 	return shaped(x.Type, append([]int64{x.Shape[0], x.Shape[1] / cells}, image...)...)
 }
 
-func centerCropPad(c *call) []Shaped {
+func centerCropPad(c *call) []TensorInfo {
 	x, to, axes := c.input(0), c.input(1).Value, c.node.Ints("axes")
 	if axes == nil {
 		for i := range x.Shape {
@@ -199,7 +199,7 @@ func centerCropPad(c *call) []Shaped {
 
 // deformedWork is a convolution most of whose time goes into sampling, so it costs like
 // one channel by channel.
-func deformedWork(n *Node, in inputs, out Shaped) (Class, []int64) {
+func deformedWork(n *Node, in inputs, out TensorInfo) (Class, []int64) {
 	_, sizes := convolutionWork(n, in, out)
 	return ClassDepthwise, sizes
 }

@@ -1,8 +1,8 @@
 package onnx
 
-// Below returns the number of whole numbers, from 0 on, that an input may take: the rows of the
+// IndexBound returns the number of integers, from 0 on, that an input may contain: the rows of the
 // smallest table that it picks from, or 2 if it picks from none, as masks do.
-func (a *Analysis) Below(input string) int64 {
+func (a *Analysis) IndexBound(input string) int64 {
 	least, found := int64(2), false
 	passed := map[string]bool{input: true}
 	a.costs(func(c *Cost, _ int64) {

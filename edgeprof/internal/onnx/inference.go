@@ -12,7 +12,7 @@ import (
 type inference struct {
 	*common
 	outer   *inference
-	tensors map[string]Shaped
+	tensors map[string]TensorInfo
 	declare map[string]Value // what the file states of tensors
 	order   []int
 	costs   []Cost // in order
@@ -34,9 +34,9 @@ type common struct {
 	depth    int            // of bodies
 }
 
-// infer works out what it can of every tensor in a graph, forward and, if that leaves
-// shapes unknown, once more with those that the stated results imply. The order lists
-// the nodes so that each comes after those it needs.
+// infer infers the tensors of a graph as far as possible, forward and, if that leaves
+// shapes unknown, once more with those that the stated results imply. In the order of the
+// nodes each comes after those it needs.
 func infer(m *Model, s Settings) (*inference, error) {
 	in, err := inferWith(m, s, nil)
 	if err == nil && len(in.unshaped) > 0 {
@@ -55,7 +55,7 @@ func inferWith(m *Model, s Settings, implied map[string]Value) (*inference, erro
 		given[g.Initializers[i].Name] = true
 	}
 	inputs := slices.DeleteFunc(slices.Clone(g.Inputs), func(v Value) bool { return given[v.Name] })
-	in := &inference{common: &common{dims: newDimensions(inputs, s.Sizes, m.Picture), opset: m.Opsets[""], custom: map[string]int{}, sources: map[string][]string{}, unshaped: map[string]int{}}}
+	in := &inference{common: &common{dims: newDimensions(inputs, s.Sizes, m.ImageSize), opset: m.Opsets[""], custom: map[string]int{}, sources: map[string][]string{}, unshaped: map[string]int{}}}
 	in.prepare(g)
 	maps.Copy(in.declare, implied)
 	used := 0
@@ -85,7 +85,7 @@ func inferWith(m *Model, s Settings, implied map[string]Value) (*inference, erro
 }
 
 func (in *inference) prepare(g *Graph) {
-	in.tensors, in.declare = map[string]Shaped{}, map[string]Value{}
+	in.tensors, in.declare = map[string]TensorInfo{}, map[string]Value{}
 	for _, v := range append(slices.Clone(g.Values), g.Outputs...) {
 		in.declare[v.Name] = v
 	}
@@ -116,21 +116,21 @@ func (in *inference) walk(g *Graph) error {
 }
 
 // lookup returns the type and shape of a tensor, of this graph or of one around it.
-func (in *inference) lookup(name string) Shaped {
+func (in *inference) lookup(name string) TensorInfo {
 	for at := in; at != nil && name != ""; at = at.outer {
 		if s, ok := at.tensors[name]; ok {
 			return s
 		}
 	}
-	return Shaped{}
+	return TensorInfo{}
 }
 
 // resolve gives an input's open dimensions a size.
-func (in *inference) resolve(v Value) Shaped {
+func (in *inference) resolve(v Value) TensorInfo {
 	if v.Element != nil || v.Optional != nil {
 		return in.stated(v)
 	}
-	s := Shaped{Type: v.Type, Known: v.Known, Shape: make([]int64, len(v.Shape))}
+	s := TensorInfo{Type: v.Type, Known: v.Known, Shape: make([]int64, len(v.Shape))}
 	for i, d := range v.Shape {
 		if s.Shape[i] = d.Size; d.Size < 0 {
 			s.Shape[i] = in.dims.size(v.Name, i)
@@ -140,15 +140,15 @@ func (in *inference) resolve(v Value) Shaped {
 }
 
 // stated returns what the file states of a value whose open dimensions nothing assumes.
-func (in *inference) stated(v Value) Shaped {
+func (in *inference) stated(v Value) TensorInfo {
 	for v.Optional != nil {
 		v = *v.Optional
 	}
 	if v.Element != nil {
 		element := in.stated(*v.Element)
-		return Shaped{Element: &element}
+		return TensorInfo{Element: &element}
 	}
-	s := Shaped{Type: v.Type}
+	s := TensorInfo{Type: v.Type}
 	if v.Known {
 		s.Shape, s.Known = in.dims.stated(v.Shape)
 	}
@@ -158,14 +158,14 @@ func (in *inference) stated(v Value) Shaped {
 // node works out a node's outputs, by its operator's rule, or from what the
 // file states, and its cost.
 func (in *inference) node(index int, n *Node) error {
-	inputs := make([]Shaped, len(n.Inputs))
+	inputs := make([]TensorInfo, len(n.Inputs))
 	constant := len(n.Attributes) > 0 || len(n.Inputs) > 0
 	for i, name := range n.Inputs {
 		inputs[i] = in.lookup(name)
 		constant = constant && (inputs[i].Constant || name == "")
 	}
 	var inside *body
-	var outputs []Shaped
+	var outputs []TensorInfo
 	switch rule := operators[n.operator()].shape; {
 	case controls(n):
 		var err error
@@ -183,7 +183,7 @@ func (in *inference) node(index int, n *Node) error {
 		}
 	}
 	for i, name := range n.Outputs {
-		var s Shaped
+		var s TensorInfo
 		if i < len(outputs) {
 			s = outputs[i]
 		}
@@ -207,7 +207,7 @@ const mostSources = 8
 
 // trace notes which inputs of the model decide the values of a node's results, if these
 // are short, and of a result without a shape what it is decided by.
-func (in *inference) trace(n *Node, inputs []Shaped) {
+func (in *inference) trace(n *Node, inputs []TensorInfo) {
 	var from []string
 	shapes := true
 	for i, name := range n.Inputs {
@@ -240,7 +240,7 @@ func names(inputs []Value) []string {
 }
 
 // finished returns the results of a rule, completed by the shapes that the file states.
-func (in *inference) finished(name string, s Shaped, constant bool) Shaped {
+func (in *inference) finished(name string, s TensorInfo, constant bool) TensorInfo {
 	n, ok := product(s.Shape)
 	if !ok {
 		s.Known, s.Shape = false, nil

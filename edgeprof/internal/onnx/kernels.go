@@ -9,10 +9,10 @@ import (
 // Kernel is one piece of work that a runtime starts: a node, with those it
 // is joined with.
 type Kernel struct {
-	Nodes  []int  `dataset:"-"`  // indices in the graph; the first gives the kernel its name
-	Op     string `dataset:"op"` // of the first node, or [SkipNormalization]
-	Class  Class  `dataset:"class"`
-	Joined int    `dataset:"joined"` // nodes that it computes
+	Nodes     []int  `dataset:"-"`  // indices in the graph; the first gives the kernel its name
+	Op        string `dataset:"op"` // of the first node, or [SkipNormalization]
+	Class     Class  `dataset:"class"`
+	NodeCount int    `dataset:"joined"` // nodes that it computes
 	Work
 	Product
 	// Precision is the type other than float32 in which it multiplies; "" for none.
@@ -51,14 +51,14 @@ type Fusion string
 
 // The fusions.
 const (
-	// Unfused runs every node by itself.
-	Unfused Fusion = "none"
-	// Fused joins what ONNX Runtime joins on processors with all optimisations:
+	// FusionNone runs every node by itself.
+	FusionNone Fusion = "none"
+	// FusionAll joins what ONNX Runtime joins on processors with all optimisations:
 	// convolutions and matrix products with the normalization, factor and bias of
 	// each channel, sum and activation that alone follow them, a matrix product with
 	// a constant factor,
 	// a product with one's own sigmoid, and a sum with the normalization of layers.
-	Fused Fusion = "all"
+	FusionAll Fusion = "all"
 )
 
 // Kernels lists the work of one inference in order. Nodes whose results are
@@ -68,7 +68,7 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 	if a.Model == nil {
 		kernels := make([]Kernel, len(a.Costs))
 		for i, c := range a.Costs {
-			kernels[i] = Kernel{Nodes: []int{c.Node}, Class: c.Class, Joined: 1, Work: c.Work, Product: one, Times: 1}
+			kernels[i] = Kernel{Nodes: []int{c.Node}, Class: c.Class, NodeCount: 1, Work: c.Work, Product: one, Times: 1}
 		}
 		return kernels
 	}
@@ -88,18 +88,18 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 	for _, name := range a.ends {
 		j.users[name]++
 	}
-	if f == Fused {
+	if f == FusionAll {
 		j.between = quantizedNodes(a, j.users)
 	}
 	a.costs(func(c *Cost, times int64) {
-		if !c.Folded && (f != Fused || !j.join(c)) {
+		if !c.Folded && (f != FusionAll || !j.join(c)) {
 			j.start(c, times)
 		}
 	})
 	kernels := make([]Kernel, len(j.kernels))
 	for i, k := range j.kernels {
 		kernels[i] = *k
-		kernels[i].Joined = len(k.Nodes)
+		kernels[i].NodeCount = len(k.Nodes)
 	}
 	return kernels
 }
@@ -155,13 +155,13 @@ func (j *joiner) start(c *Cost, times int64) {
 		}
 	}
 	switch {
-	case j.fusion != Fused:
+	case j.fusion != FusionAll:
 		k.scatter(c)
 		k.Effort = plainEffort(c, k)
 	case e != nil:
 		k.Effort = e(c)
 	}
-	if j.fusion == Fused && len(c.Inputs) > 0 && c.Inputs[0].Type == Float64 {
+	if j.fusion == FusionAll && len(c.Inputs) > 0 && c.Inputs[0].Type == Float64 {
 		if f := doubleEfforts[n.Op]; f > 0 {
 			k.Effort = f * cmp.Or(k.Effort, 1)
 		}
@@ -169,7 +169,7 @@ func (j *joiner) start(c *Cost, times int64) {
 	if j.between.restored[n] {
 		k.Effort *= restoredEffort
 	}
-	if j.fusion == Fused {
+	if j.fusion == FusionAll {
 		j.lay(n, c, k)
 		j.widen(c, k)
 	}
@@ -220,7 +220,7 @@ func (j *joiner) precision(n *Node, c *Cost) string {
 	if n.Op == "DequantizeLinear" && len(n.Outputs) > 0 {
 		j.real[n.Outputs[0]] = t
 	}
-	if of, ok := j.real[n.Inputs[0]]; ok && (j.fusion != Fused || j.between.whole[n]) {
+	if of, ok := j.real[n.Inputs[0]]; ok && (j.fusion != FusionAll || j.between.whole[n]) {
 		t = of
 	}
 	if c.MACs == 0 || t == Float32 || t == 0 {

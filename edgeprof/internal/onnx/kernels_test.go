@@ -66,14 +66,14 @@ func TestKernels(t *testing.T) {
 				}
 				return strings.Join(parts, " ")
 			}
-			if got := text(Fused); got != tt.want {
+			if got := text(FusionAll); got != tt.want {
 				t.Errorf("fused %s, want %s", got, tt.want)
 			}
 			var each []string
 			for i := range tt.nodes {
 				each = append(each, fmt.Sprintf("[%d]", i))
 			}
-			if got := text(Unfused); got != strings.Join(each, " ") {
+			if got := text(FusionNone); got != strings.Join(each, " ") {
 				t.Errorf("unfused %s", got)
 			}
 		})
@@ -82,9 +82,9 @@ func TestKernels(t *testing.T) {
 
 // A joined kernel moves what goes in and what comes out, not what stays inside.
 func TestKernelBytes(t *testing.T) {
-	k := chain(t, "Conv x,w>a", "Relu a>y").Kernels(Fused)[0]
+	k := chain(t, "Conv x,w>a", "Relu a>y").Kernels(FusionAll)[0]
 	want := Kernel{
-		Nodes: []int{0, 1}, Op: "Conv", Class: ClassConv, Joined: 2, Work: Work{MACs: 4 * 64, ParameterBytes: 64, ReadBytes: 256, WrittenBytes: 256},
+		Nodes: []int{0, 1}, Op: "Conv", Class: ClassConv, NodeCount: 2, Work: Work{MACs: 4 * 64, ParameterBytes: 64, ReadBytes: 256, WrittenBytes: 256},
 		Product: Product{Rows: 4, Depth: 4, Columns: 16, Window: 1, Stride: 1, Groups: 1, Parts: 1}, Times: 1, Effort: 2, // four filters fill a quarter of the vectors
 	}
 	if diff := cmp.Diff(want, k); diff != "" {
@@ -94,8 +94,8 @@ func TestKernelBytes(t *testing.T) {
 
 func TestKernelsOfCosts(t *testing.T) {
 	a := &Analysis{Costs: []Cost{{Node: 3, Class: ClassConv, Work: Work{MACs: 7, WrittenBytes: 8}}}}
-	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, Joined: 1, Work: Work{MACs: 7, WrittenBytes: 8}, Product: Product{Window: 1, Stride: 1, Groups: 1, Parts: 1}, Times: 1}}
-	if diff := cmp.Diff(want, a.Kernels(Fused)); diff != "" {
+	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, NodeCount: 1, Work: Work{MACs: 7, WrittenBytes: 8}, Product: Product{Window: 1, Stride: 1, Groups: 1, Parts: 1}, Times: 1}}
+	if diff := cmp.Diff(want, a.Kernels(FusionAll)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -108,12 +108,12 @@ func TestKernelParts(t *testing.T) {
 		shapes [][]int64
 		want   int64
 	}{
-		"groups of a batch": {Node{Op: "Conv", Attributes: []Attribute{Int("group", 4)}}, [][]int64{{3, 8, 5, 5}, {8, 2, 3, 3}}, 12},
-		"lines":             {Node{Op: "Conv", Attributes: []Attribute{Int("group", 8)}}, [][]int64{{3, 8, 6, 9}, {8, 1, 3, 3}}, 3 * 8 * 4},
+		"groups of a batch": {Node{Op: "Conv", Attributes: []Attribute{IntAttribute("group", 4)}}, [][]int64{{3, 8, 5, 5}, {8, 2, 3, 3}}, 12},
+		"lines":             {Node{Op: "Conv", Attributes: []Attribute{IntAttribute("group", 8)}}, [][]int64{{3, 8, 6, 9}, {8, 1, 3, 3}}, 3 * 8 * 4},
 		"batch":             {Node{Op: "MatMul"}, [][]int64{{2, 6, 5, 7}, {2, 6, 7, 9}}, 12},
 		"one matrix of all": {Node{Op: "MatMul"}, [][]int64{{2, 6, 5, 7}, {7, 9}}, 1},
 	} {
-		if k := kernelOf(t, Unfused, tt.n, tt.shapes); k.Parts != tt.want {
+		if k := kernelOf(t, FusionNone, tt.n, tt.shapes); k.Parts != tt.want {
 			t.Errorf("%s: %d products, want %d", name, k.Parts, tt.want)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// learningOperators holds those of ai.onnx.ml, as sklearn-onnx writes them. Their inputs are
-// [rows, features].
+// learningOperators holds the operators of ai.onnx.ml, as sklearn-onnx writes them. Their inputs
+// are [rows, features]. DESIGN.md of the module says how efforts are measured.
 var learningOperators = table{
 	"ai.onnx.ml.Scaler":                 {shape: asFloats, effort: always(16)},
 	"ai.onnx.ml.Normalizer":             {shape: asFloats, effort: always(40)},
@@ -14,9 +14,9 @@ var learningOperators = table{
 	"ai.onnx.ml.Binarizer":              {shape: first, effort: always(39)},
 	"ai.onnx.ml.LabelEncoder":           {shape: encodedLabels, class: ClassFunction, effort: always(18)},
 	"ai.onnx.ml.FeatureVectorizer":      {shape: featureVectors, class: ClassMove, effort: valueEffort},
-	"ai.onnx.ml.ArrayFeatureExtractor":  {shape: features, class: ClassMove},
+	"ai.onnx.ml.ArrayFeatureExtractor":  {shape: pickedFeatures, class: ClassMove},
 	"ai.onnx.ml.OneHotEncoder":          {shape: oneHotCategories, class: ClassMove, effort: always(4)},
-	"ai.onnx.ml.ZipMap":                 {shape: labelled, class: ClassMove},
+	"ai.onnx.ml.ZipMap":                 {shape: rowMaps, class: ClassMove},
 	"ai.onnx.ml.LinearRegressor":        {shape: scores, work: linearScoresWork},
 	"ai.onnx.ml.LinearClassifier":       {shape: labelsAndScores, work: linearScoresWork, effort: always(8)},
 	"ai.onnx.ml.SVMRegressor":           {shape: scores, work: vectorsWork, effort: kernelFunctionEffort},
@@ -26,10 +26,10 @@ var learningOperators = table{
 	"ai.onnx.ml.TreeEnsemble":           {shape: scores, class: ClassNormalize, reads: treeReads},
 }
 
-func asFloats(c *call) []Shaped { return as(c, Float32) }
+func asFloats(c *call) []TensorInfo { return as(c, Float32) }
 
-// rowsOf are the rows and features of an input; one row where it has one axis.
-func rowsOf(x Shaped) (rows, features int64, ok bool) {
+// rowsOf returns the rows and features of an input; one row if it has one axis.
+func rowsOf(x TensorInfo) (rows, features int64, ok bool) {
 	switch {
 	case x.Known && len(x.Shape) == 2:
 		return x.Shape[0], x.Shape[1], true
@@ -39,7 +39,7 @@ func rowsOf(x Shaped) (rows, features int64, ok bool) {
 	return 0, 0, false
 }
 
-func encodedLabels(c *call) []Shaped {
+func encodedLabels(c *call) []TensorInfo {
 	kind := c.input(0).Type
 	for _, a := range []struct {
 		name string
@@ -55,7 +55,7 @@ func encodedLabels(c *call) []Shaped {
 	return as(c, kind)
 }
 
-func featureVectors(c *call) []Shaped {
+func featureVectors(c *call) []TensorInfo {
 	sum, rows := int64(0), int64(1)
 	for _, x := range c.inputs {
 		r, n, ok := rowsOf(x)
@@ -67,7 +67,7 @@ func featureVectors(c *call) []Shaped {
 	return shaped(Float32, rows, sum)
 }
 
-func features(c *call) []Shaped {
+func pickedFeatures(c *call) []TensorInfo {
 	x, picked := c.input(0), c.input(1)
 	if !x.Known || !picked.Known || len(x.Shape) == 0 {
 		return typed(x.Type)
@@ -79,7 +79,7 @@ func features(c *call) []Shaped {
 	return shaped(x.Type, shape...)
 }
 
-// length is the number of values in the first of some attributes that is there.
+// length returns the number of values in the first of some attributes that the node has.
 func (n *Node) length(names ...string) int64 {
 	for _, name := range names {
 		if a := n.Attribute(name); a != nil {
@@ -89,7 +89,7 @@ func (n *Node) length(names ...string) int64 {
 	return 0
 }
 
-func oneHotCategories(c *call) []Shaped {
+func oneHotCategories(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known {
 		return typed(Float32)
@@ -97,16 +97,16 @@ func oneHotCategories(c *call) []Shaped {
 	return shaped(Float32, append(slices.Clone(x.Shape), c.node.length("cats_int64s", "cats_strings"))...)
 }
 
-// labelled is a list with a map for each row, which has no shape.
-func labelled(c *call) []Shaped {
+// rowMaps returns the shape of a list with a map for each row.
+func rowMaps(c *call) []TensorInfo {
 	rows, _, ok := rowsOf(c.input(0))
 	if !ok {
 		return nil
 	}
-	return []Shaped{{Known: true, Shape: []int64{rows}}}
+	return []TensorInfo{{Known: true, Shape: []int64{rows}}}
 }
 
-// targets are the scores of a row.
+// targets returns the number of scores for a row.
 func targets(n *Node) int64 {
 	if labels := n.length("classlabels_ints", "classlabels_int64s", "classlabels_strings", "classlabels_longs"); labels > 0 {
 		return labels
@@ -114,7 +114,7 @@ func targets(n *Node) int64 {
 	return max(1, n.Int("n_targets", n.Int("targets", 1)))
 }
 
-func scores(c *call) []Shaped {
+func scores(c *call) []TensorInfo {
 	kind := Float32
 	if c.node.Op == "TreeEnsemble" {
 		kind = c.input(0).Type
@@ -126,7 +126,7 @@ func scores(c *call) []Shaped {
 	return shaped(kind, rows, targets(c.node))
 }
 
-func labelsAndScores(c *call) []Shaped {
+func labelsAndScores(c *call) []TensorInfo {
 	label := Int64
 	if c.node.length("classlabels_strings") > 0 {
 		label = String
@@ -138,30 +138,30 @@ func labelsAndScores(c *call) []Shaped {
 	return append(shaped(label, rows), shaped(Float32, rows, targets(c.node))...)
 }
 
-func linearScoresWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
-	rows, _, ok := rowsOf(in.at(0))
+func linearScoresWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
+	rows, _, ok := rowsOf(in.input(0))
 	if !ok {
 		return ClassDense, nil
 	}
 	return ClassDense, []int64{rows, n.length("coefficients")}
 }
 
-// vectorsWork multiplies each row by each support vector.
-func vectorsWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
-	rows, _, ok := rowsOf(in.at(0))
+// vectorsWork counts the products of each row with each support vector.
+func vectorsWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
+	rows, _, ok := rowsOf(in.input(0))
 	if !ok {
 		return ClassDense, nil
 	}
 	return ClassDense, []int64{rows, max(n.length("support_vectors"), n.length("coefficients"))}
 }
 
-// treeNode is about how many bytes a step down a tree reads: its node, and the feature.
-const treeNode = 32
+// treeStepBytes approximates the bytes that a step down a tree reads: its node, and the feature.
+const treeStepBytes = 32
 
-// treeReads goes down each tree for each row: as far as a tree of that many nodes is deep
-// if it is balanced.
-func treeReads(n *Node, in inputs, _ Shaped) []int64 {
-	rows, _, ok := rowsOf(in.at(0))
+// treeReads counts the bytes read on the way down each tree for each row, in balanced trees of
+// equal size.
+func treeReads(n *Node, in inputs, _ TensorInfo) []int64 {
+	rows, _, ok := rowsOf(in.input(0))
 	if !ok {
 		return nil
 	}
@@ -170,7 +170,7 @@ func treeReads(n *Node, in inputs, _ Shaped) []int64 {
 		trees = int64(len(slices.Compact(slices.Sorted(slices.Values(a.Ints)))))
 	}
 	depth := int64(bits.Len64(uint64(nodes / max(1, trees))))
-	return []int64{rows, max(1, trees), max(1, depth), treeNode}
+	return []int64{rows, max(1, trees), max(1, depth), treeStepBytes}
 }
 
 // copiedValue is the number of bytes that take as long as a value that is copied by itself.

@@ -18,13 +18,13 @@ func crossEntropyEffort(c *Cost) float64 {
 
 // loss takes scores [batch, classes, ...] and classes [batch, ...] and returns one value, or
 // one for each class. Its second output is the logarithm of the scores.
-func loss(c *call) []Shaped {
+func loss(c *call) []TensorInfo {
 	x, classes := c.input(0), c.input(1)
 	one := shaped(x.Type)
 	if c.node.Text("reduction") == "none" {
-		one = []Shaped{{Type: x.Type, Known: classes.Known, Shape: classes.Shape}}
+		one = []TensorInfo{{Type: x.Type, Known: classes.Known, Shape: classes.Shape}}
 	}
-	return append(one, Shaped{Type: x.Type, Known: x.Known, Shape: x.Shape})
+	return append(one, TensorInfo{Type: x.Type, Known: x.Known, Shape: x.Shape})
 }
 
 // trainingOperators are steps of an optimiser.
@@ -37,15 +37,15 @@ var trainingOperators = table{
 // optimiser has a rate, a count, then all tensors, all gradients and so many lists of
 // states; it gives the tensors and the states.
 func optimiser(states int) rule {
-	return func(c *call) []Shaped {
+	return func(c *call) []TensorInfo {
 		if len(c.inputs) < 2 {
 			return nil
 		}
 		each := (len(c.inputs) - 2) / (2 + states)
 		rest := c.inputs[2:]
-		var out []Shaped
+		var out []TensorInfo
 		for _, s := range slices.Concat(rest[:each], rest[min(2*each, len(rest)):]) {
-			out = append(out, Shaped{Type: s.Type, Known: s.Known, Shape: s.Shape})
+			out = append(out, TensorInfo{Type: s.Type, Known: s.Known, Shape: s.Shape})
 		}
 		return out
 	}

@@ -40,7 +40,7 @@ type Model struct {
 	Opsets    map[string]int64 // version by domain; the default domain is ""
 	Graph     Graph
 	Functions []Function // the model's own operators
-	Picture   [2]int64   // height and width of a picture, where the exporter noted them
+	ImageSize [2]int64   // height and width of a picture, where the exporter noted them
 }
 
 // Graph is the nodes of a model, or of a branch or loop body within a node.
@@ -81,17 +81,25 @@ type Attribute struct {
 	Reference string
 }
 
-// Ints is a named setting of whole numbers.
-func Ints(name string, v ...int64) Attribute { return Attribute{Name: name, Kind: KindInts, Ints: v} }
+// IntsAttribute returns a named attribute of integers.
+func IntsAttribute(name string, v ...int64) Attribute {
+	return Attribute{Name: name, Kind: KindInts, Ints: v}
+}
 
-// Int is a named whole number.
-func Int(name string, v int64) Attribute { return Attribute{Name: name, Kind: KindInt, Int: v} }
+// IntAttribute returns a named integer attribute.
+func IntAttribute(name string, v int64) Attribute {
+	return Attribute{Name: name, Kind: KindInt, Int: v}
+}
 
-// Float is a named number.
-func Float(name string, v float32) Attribute { return Attribute{Name: name, Kind: KindFloat, Float: v} }
+// FloatAttribute returns a named attribute of a number.
+func FloatAttribute(name string, v float32) Attribute {
+	return Attribute{Name: name, Kind: KindFloat, Float: v}
+}
 
-// Text is a named string.
-func Text(name, v string) Attribute { return Attribute{Name: name, Kind: KindString, String: v} }
+// TextAttribute returns a named attribute of a string.
+func TextAttribute(name, v string) Attribute {
+	return Attribute{Name: name, Kind: KindString, String: v}
+}
 
 // AttributeKind is AttributeProto.AttributeType.
 type AttributeKind int32
@@ -175,7 +183,7 @@ var types = map[DataType]struct {
 	19: {"float8e5m2", 8}, 20: {"float8e5m2fnuz", 8}, 21: {"uint4", 4}, 22: {"int4", 4}, 23: {"float4e2m1", 4},
 }
 
-// String is the type's name as NumPy has it.
+// String returns the type's name as NumPy has it.
 func (t DataType) String() string {
 	if of, ok := types[t]; ok {
 		return of.name
@@ -183,7 +191,7 @@ func (t DataType) String() string {
 	return fmt.Sprintf("type %d", int32(t))
 }
 
-// Bits is the width of one element, 0 for strings and unknown types.
+// Bits returns the width of one element, 0 for strings and unknown types.
 func (t DataType) Bits() int64 { return types[t].bits }
 
 // Attribute returns the named attribute, or nil.
@@ -196,7 +204,7 @@ func (n *Node) Attribute(name string) *Attribute {
 	return nil
 }
 
-// Int returns the named whole number, or what the operator's default is.
+// Int returns the named whole number, or otherwise if the node does not give it.
 func (n *Node) Int(name string, otherwise int64) int64 {
 	if a := n.Attribute(name); a != nil && a.Kind == KindInt {
 		return a.Int
@@ -231,6 +239,6 @@ func (n *Node) operator() string {
 	return n.Domain + "." + n.Op
 }
 
-// Needs are the tensors that the node takes, those of its inner graphs that come
-// from outside included; "" stands for an input that is left out.
-func (n *Node) Needs() []string { return needs(n) }
+// RequiredTensors returns the tensors that the node reads, those of its inner graphs that come
+// from outside included; "" is an input that is left out.
+func (n *Node) RequiredTensors() []string { return needs(n) }

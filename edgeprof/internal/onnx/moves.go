@@ -30,7 +30,7 @@ var moveOperators = table{
 	"CastLike":                  {shape: cast, traits: elementwiseUnary},
 }
 
-func flatten(c *call) []Shaped {
+func flatten(c *call) []TensorInfo {
 	x := c.input(0)
 	a := c.node.Int("axis", 1)
 	if a < 0 {
@@ -55,7 +55,7 @@ func (c *call) target(i int, attribute string) []int64 {
 	return c.node.Ints(attribute)
 }
 
-func reshape(c *call) []Shaped {
+func reshape(c *call) []TensorInfo {
 	x, to := c.input(0), slices.Clone(c.target(1, "shape"))
 	if to == nil || !x.Known {
 		return typed(x.Type)
@@ -86,10 +86,10 @@ func reshape(c *call) []Shaped {
 		}
 		to[open] = n / known
 	}
-	return []Shaped{{Type: x.Type, Known: true, Shape: to, Value: x.Value, Real: x.Real}}
+	return []TensorInfo{{Type: x.Type, Known: true, Shape: to, Value: x.Value, Real: x.Real}}
 }
 
-func transpose(c *call) []Shaped {
+func transpose(c *call) []TensorInfo {
 	x, order := c.input(0), c.node.Ints("perm")
 	if !x.Known {
 		return typed(x.Type)
@@ -105,7 +105,7 @@ func transpose(c *call) []Shaped {
 		}
 		shape[i] = x.Shape[from]
 	}
-	out := Shaped{Type: x.Type, Known: true, Shape: shape}
+	out := TensorInfo{Type: x.Type, Known: true, Shape: shape}
 	source := func(at []int64) []int64 {
 		from := make([]int64, len(at))
 		for i := range at {
@@ -118,11 +118,11 @@ func transpose(c *call) []Shaped {
 		return from
 	}
 	out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
 // picked are the values of a tensor each of which comes from a place in another.
-func picked[T any](x, out Shaped, values []T, source func(at []int64) []int64) []T {
+func picked[T any](x, out TensorInfo, values []T, source func(at []int64) []int64) []T {
 	n := out.Elements()
 	if values == nil || n < 0 || n > short {
 		return nil
@@ -146,10 +146,10 @@ func picked[T any](x, out Shaped, values []T, source func(at []int64) []int64) [
 	return result
 }
 
-func concat(c *call) []Shaped { return joined(c, c.inputs) }
+func concat(c *call) []TensorInfo { return joined(c, c.inputs) }
 
 // joined is the concatenation of some of a call's inputs.
-func joined(c *call, inputs []Shaped) []Shaped {
+func joined(c *call, inputs []TensorInfo) []TensorInfo {
 	if len(inputs) == 0 {
 		return nil
 	}
@@ -158,21 +158,21 @@ func joined(c *call, inputs []Shaped) []Shaped {
 	if !ok || !x.Known {
 		return typed(x.Type)
 	}
-	out := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
+	out := TensorInfo{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
 	for _, y := range inputs[1:] {
 		if !y.Known || len(y.Shape) != len(out.Shape) {
 			return typed(x.Type)
 		}
 		out.Shape[at] += y.Shape[at]
 	}
-	out.Value = strung(inputs, at, func(s Shaped) []int64 { return s.Value })
-	out.Real = strung(inputs, at, func(s Shaped) []float64 { return s.Real })
-	return []Shaped{out}
+	out.Value = strung(inputs, at, func(s TensorInfo) []int64 { return s.Value })
+	out.Real = strung(inputs, at, func(s TensorInfo) []float64 { return s.Real })
+	return []TensorInfo{out}
 }
 
 // strung are the values of tensors joined along an axis; nil when some are
 // unknown.
-func strung[T any](inputs []Shaped, at int, values func(Shaped) []T) []T {
+func strung[T any](inputs []TensorInfo, at int, values func(TensorInfo) []T) []T {
 	outer, ok := product(inputs[0].Shape[:at])
 	if !ok || outer > short {
 		return nil
@@ -209,7 +209,7 @@ func (c *call) axes(rank int) (map[int]bool, bool) {
 	return all, true
 }
 
-func squeeze(c *call) []Shaped {
+func squeeze(c *call) []TensorInfo {
 	x := c.input(0)
 	drop, ok := c.axes(len(x.Shape))
 	if !x.Known || !ok {
@@ -222,10 +222,10 @@ func squeeze(c *call) []Shaped {
 		}
 		shape = append(shape, n)
 	}
-	return []Shaped{{Type: x.Type, Known: true, Shape: shape, Value: x.Value, Real: x.Real}}
+	return []TensorInfo{{Type: x.Type, Known: true, Shape: shape, Value: x.Value, Real: x.Real}}
 }
 
-func unsqueeze(c *call) []Shaped {
+func unsqueeze(c *call) []TensorInfo {
 	x, axes := c.input(0), c.target(1, "axes")
 	rank := len(x.Shape) + len(axes)
 	added, ok := c.axes(rank)
@@ -242,15 +242,15 @@ func unsqueeze(c *call) []Shaped {
 		shape = append(shape, x.Shape[next])
 		next++
 	}
-	return []Shaped{{Type: x.Type, Known: true, Shape: shape, Value: x.Value, Real: x.Real}}
+	return []TensorInfo{{Type: x.Type, Known: true, Shape: shape, Value: x.Value, Real: x.Real}}
 }
 
-func cast(c *call) []Shaped {
+func cast(c *call) []TensorInfo {
 	x, to := c.input(0), DataType(c.node.Int("to", 0))
 	if c.node.Op == "CastLike" {
 		to = c.input(1).Type
 	}
-	out := Shaped{Type: to, Known: x.Known, Shape: x.Shape}
+	out := TensorInfo{Type: to, Known: x.Known, Shape: x.Shape}
 	switch to {
 	case Int64, Int32, Bool:
 		out.Value = x.Value
@@ -266,17 +266,17 @@ func cast(c *call) []Shaped {
 			out.Real = append(out.Real, float64(v))
 		}
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
-func gather(c *call) []Shaped {
+func gather(c *call) []TensorInfo {
 	x, indices := c.input(0), c.input(1)
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	if !ok || !x.Known || !indices.Known {
 		return typed(x.Type)
 	}
 	shape := slices.Concat(x.Shape[:at], indices.Shape, x.Shape[at+1:])
-	out := Shaped{Type: x.Type, Known: true, Shape: shape}
+	out := TensorInfo{Type: x.Type, Known: true, Shape: shape}
 	if indices.Value != nil {
 		source := func(place []int64) []int64 {
 			k := int64(0)
@@ -291,17 +291,17 @@ func gather(c *call) []Shaped {
 		}
 		out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
-func slice(c *call) []Shaped {
+func slice(c *call) []TensorInfo {
 	x := c.input(0)
 	starts, ends := c.target(1, "starts"), c.target(2, "ends")
 	axes, steps := c.target(3, "axes"), c.target(4, "steps")
 	if !x.Known || starts == nil || len(ends) != len(starts) || c.given(3) && axes == nil || c.given(4) && steps == nil {
 		return typed(x.Type)
 	}
-	out := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
+	out := TensorInfo{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
 	spans := map[int]span{}
 	for i := range starts {
 		a, step := int64(i), int64(1)
@@ -325,7 +325,7 @@ func slice(c *call) []Shaped {
 		return place
 	}
 	out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
 // span is the indices start, start+step, ... of a slice.
@@ -356,11 +356,11 @@ func between(start, end, step, size int64) span {
 	return s
 }
 
-func splitUp(c *call) []Shaped {
+func splitUp(c *call) []TensorInfo {
 	x := c.input(0)
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	n := int64(len(c.node.Outputs))
-	out := make([]Shaped, n)
+	out := make([]TensorInfo, n)
 	sizes, before := c.target(1, "split"), int64(0)
 	for i := range out {
 		out[i].Type = x.Type
@@ -382,22 +382,22 @@ func splitUp(c *call) []Shaped {
 	return out
 }
 
-func expand(c *call) []Shaped {
+func expand(c *call) []TensorInfo {
 	x, to := c.input(0), c.input(1).Value
 	if to == nil {
 		return typed(x.Type)
 	}
-	shape, ok := broadcast(x, Shaped{Known: true, Shape: to})
-	out := Shaped{Type: x.Type, Known: ok, Shape: shape}
+	shape, ok := broadcast(x, TensorInfo{Known: true, Shape: to})
+	out := TensorInfo{Type: x.Type, Known: ok, Shape: shape}
 	if n := out.Elements(); x.Value != nil && n >= 0 && n <= short {
 		for i := range n {
 			out.Value = append(out.Value, x.Value[within(x.Shape, shape, i)])
 		}
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
-func tile(c *call) []Shaped {
+func tile(c *call) []TensorInfo {
 	x, times := c.input(0), c.input(1).Value
 	if !x.Known || len(times) != len(x.Shape) {
 		return typed(x.Type)
@@ -412,7 +412,7 @@ func tile(c *call) []Shaped {
 	return shaped(x.Type, shape...)
 }
 
-func pad(c *call) []Shaped {
+func pad(c *call) []TensorInfo {
 	x, pads, axes := c.input(0), c.target(1, "pads"), c.target(3, "")
 	if !c.given(3) {
 		axes = nil
@@ -447,7 +447,7 @@ func castEffort(c *Cost) float64 {
 
 // dropoutEffort: one that trains draws a random number for each value.
 func dropoutEffort(c *Cost) float64 {
-	if training := inputs(c.Inputs).at(2).Value; len(training) == 1 && training[0] != 0 {
+	if training := inputs(c.Inputs).input(2).Value; len(training) == 1 && training[0] != 0 {
 		return uniformEffort
 	}
 	return 1

@@ -20,7 +20,7 @@ const (
 
 // WithNodeNames returns an encoded model in which each node of the main graph has its
 // [NodeName]; functions are inlined, as in [Analyze], if m, the model as it was read, is
-// [Inlinable]. A runtime reports its kernels by the names of nodes, which exporters may
+// [CanInline]. A runtime reports its kernels by the names of nodes, which exporters may
 // leave out. The error matches [ErrSyntax], or those of inlining.
 func WithNodeNames(model []byte, m *Model) ([]byte, error) {
 	in := newInliner(m)
@@ -60,9 +60,9 @@ func WithNodeNames(model []byte, m *Model) ([]byte, error) {
 	return slices.Concat(fields...), err
 }
 
-// Inlinable reports whether [WithNodeNames] can inline the functions of a model: of long
+// CanInline reports whether [WithNodeNames] can inline the functions of a model: of long
 // tensors in nodes, a model keeps only the shape.
-func Inlinable(m *Model) bool {
+func CanInline(m *Model) bool {
 	for i := range m.Functions {
 		if !complete(m.Functions[i].Nodes) {
 			return false

@@ -20,7 +20,7 @@ func TestWithNodeNames(t *testing.T) {
 	}
 	m.Graph.Nodes[0].Name, m.Graph.Nodes[2].Name = "", m.Graph.Nodes[1].Name
 	var original bytes.Buffer
-	if err := onnx.Write(&original, m, synth.Weights(1)); err != nil {
+	if err := onnx.Write(&original, m, synth.RandomWeights(1)); err != nil {
 		t.Fatal(err)
 	}
 	renamed, err := onnx.WithNodeNames(original.Bytes(), m)
@@ -55,8 +55,8 @@ func TestWithNodeNamesInFunctions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Functions) != 1 || !onnx.Inlinable(m) {
-		t.Fatalf("%d functions, inlinable %v", len(m.Functions), onnx.Inlinable(m))
+	if len(m.Functions) != 1 || !onnx.CanInline(m) {
+		t.Fatalf("%d functions, inlinable %v", len(m.Functions), onnx.CanInline(m))
 	}
 	renamed, err := onnx.WithNodeNames(model, m)
 	if err != nil {

@@ -15,7 +15,7 @@ var ncnnOperators = table{
 var orders = []string{"whc", "hwc", "wch", "cwh", "hcw", "chw"}
 
 // permuted is a Permute: matrices are turned by order 1, images by all.
-func permuted(c *call) []Shaped {
+func permuted(c *call) []TensorInfo {
 	x, order := c.input(0), c.node.Int("order", 0)
 	if !x.Known || len(x.Shape) < 3 || len(x.Shape) > 4 || order < 0 || order >= int64(len(orders)) {
 		return typed(x.Type)
@@ -24,7 +24,7 @@ func permuted(c *call) []Shaped {
 		if order == 1 {
 			return shaped(x.Type, x.Shape[0], x.Shape[2], x.Shape[1])
 		}
-		return []Shaped{x}
+		return []TensorInfo{x}
 	}
 	shape := slices.Clone(x.Shape)
 	for to, from := range orders[order] {

@@ -45,7 +45,7 @@ func TestRealNodes(t *testing.T) {
 		}
 		if !unknown[name] && uncounted(a, onnx.ErrUnshaped) {
 			inferred++
-			t.Logf("%s: %v", name, a.Uncounted())
+			t.Logf("%s: %v", name, a.UncountedWarnings())
 		}
 		for _, v := range stated {
 			s := a.Tensors[v.Name]
@@ -75,5 +75,5 @@ func TestRealNodes(t *testing.T) {
 }
 
 func uncounted(a *onnx.Analysis, kind error) bool {
-	return slices.ContainsFunc(a.Uncounted(), func(w error) bool { return errors.Is(w, kind) })
+	return slices.ContainsFunc(a.UncountedWarnings(), func(w error) bool { return errors.Is(w, kind) })
 }

@@ -18,49 +18,49 @@ var normalizationOperators = table{
 }
 
 // batchNormalization gives the statistics of each channel too, when it trains.
-func batchNormalization(c *call) []Shaped {
+func batchNormalization(c *call) []TensorInfo {
 	x := first(c)[0]
-	out := []Shaped{x}
+	out := []TensorInfo{x}
 	for range max(0, len(c.node.Outputs)-1) {
-		out = append(out, Shaped{Type: c.input(3).Type, Known: c.input(3).Known, Shape: c.input(3).Shape})
+		out = append(out, TensorInfo{Type: c.input(3).Type, Known: c.input(3).Known, Shape: c.input(3).Shape})
 	}
 	return out
 }
 
 // skipNormalization normalises the sum of two tensors; it gives the mean and the deviation
 // too, and the sum.
-func skipNormalization(c *call) []Shaped {
+func skipNormalization(c *call) []TensorInfo {
 	x := first(c)[0]
 	statistics := typed(Float32)[0]
 	if n := len(x.Shape); x.Known && n > 0 {
-		statistics = Shaped{Type: Float32, Known: true, Shape: append(slices.Clone(x.Shape[:n-1]), 1)}
+		statistics = TensorInfo{Type: Float32, Known: true, Shape: append(slices.Clone(x.Shape[:n-1]), 1)}
 	}
-	return []Shaped{x, statistics, statistics, x}
+	return []TensorInfo{x, statistics, statistics, x}
 }
 
 // layerNormalization gives the mean and the deviation too, one for each slice
 // from the axis on.
-func layerNormalization(c *call) []Shaped {
+func layerNormalization(c *call) []TensorInfo {
 	x := first(c)[0]
 	at, ok := axis(c.node.Int("axis", -1), len(x.Shape))
 	if !ok || !x.Known {
-		return []Shaped{x}
+		return []TensorInfo{x}
 	}
-	one := Shaped{Type: Float32, Known: true, Shape: slices.Clone(x.Shape)}
+	one := TensorInfo{Type: Float32, Known: true, Shape: slices.Clone(x.Shape)}
 	for i := at; i < len(one.Shape); i++ {
 		one.Shape[i] = 1
 	}
-	return []Shaped{x, one, one}
+	return []TensorInfo{x, one, one}
 }
 
-func reduction(c *call) []Shaped {
+func reduction(c *call) []TensorInfo {
 	x := c.input(0)
 	reduced, ok := c.axes(len(x.Shape))
 	if !x.Known || !ok {
 		return typed(x.Type)
 	}
 	if len(reduced) == 0 && c.node.Int("noop_with_empty_axes", 0) == 1 {
-		return []Shaped{{Type: x.Type, Known: true, Shape: x.Shape}}
+		return []TensorInfo{{Type: x.Type, Known: true, Shape: x.Shape}}
 	}
 	shape := []int64{}
 	for i, n := range x.Shape {
@@ -71,11 +71,11 @@ func reduction(c *call) []Shaped {
 			shape = append(shape, 1)
 		}
 	}
-	out := Shaped{Type: x.Type, Known: true, Shape: shape}
+	out := TensorInfo{Type: x.Type, Known: true, Shape: shape}
 	if out.Elements() == 1 {
 		out.Value, out.Real = folded(x.Value, wholeReductions[c.node.Op]), folded(x.Real, realReductions[c.node.Op])
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
 // folded joins all values by an operation; nil if there are none or no operation.
@@ -112,7 +112,7 @@ func lengthEffort(c *Cost) float64 {
 		return 0.8
 	}
 	apart, _ := product(shape[at+1:])
-	if apart*inputs(c.Inputs).at(0).Type.Bits()/8%(conflicting/4) == 0 {
+	if apart*inputs(c.Inputs).input(0).Type.Bits()/8%(conflicting/4) == 0 {
 		return 6
 	}
 	return 1.2

@@ -33,11 +33,11 @@ func TestOddNodes(t *testing.T) {
 		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(attributes), 0, 6, rapid.ID).Draw(t, "attributes") {
 			switch rapid.IntRange(0, 2).Draw(t, "kind") {
 			case 0:
-				n.Attributes = append(n.Attributes, Int(name, number.Draw(t, name)))
+				n.Attributes = append(n.Attributes, IntAttribute(name, number.Draw(t, name)))
 			case 1:
-				n.Attributes = append(n.Attributes, Ints(name, rapid.SliceOfN(number, 0, 6).Draw(t, name)...))
+				n.Attributes = append(n.Attributes, IntsAttribute(name, rapid.SliceOfN(number, 0, 6).Draw(t, name)...))
 			default:
-				n.Attributes = append(n.Attributes, Text(name, rapid.SampledFrom([]string{"", "none", "CRD", "SAME_UPPER", "ij,jk->ik", "ii", "delta", "cubic"}).Draw(t, name)))
+				n.Attributes = append(n.Attributes, TextAttribute(name, rapid.SampledFrom([]string{"", "none", "CRD", "SAME_UPPER", "ij,jk->ik", "ii", "delta", "cubic"}).Draw(t, name)))
 			}
 		}
 		g := Graph{}
@@ -75,6 +75,6 @@ func TestOddNodes(t *testing.T) {
 		if _, err := a.Characteristics(); err != nil && !errors.Is(err, ErrGraph) {
 			t.Fatal(err)
 		}
-		a.Kernels(Unfused)
+		a.Kernels(FusionNone)
 	})
 }

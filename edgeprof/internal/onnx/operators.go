@@ -12,10 +12,10 @@ type operator struct {
 	class Class // "" is [ClassOther]
 	// work returns the class and the factors of the multiply-accumulates, nil if they
 	// are unknown. A nil function is no work, in the class above.
-	work func(n *Node, in inputs, out Shaped) (Class, []int64)
+	work func(n *Node, in inputs, out TensorInfo) (Class, []int64)
 	// reads returns the factors of the bytes that it reads, nil if they are unknown. A
 	// nil function reads each input once.
-	reads  func(n *Node, in inputs, out Shaped) []int64
+	reads  func(n *Node, in inputs, out TensorInfo) []int64
 	effort effort // nil means the class's
 	layer  layer  // that it counts as
 	opens  stage  // what may follow it in one kernel
@@ -82,20 +82,20 @@ func joinTables(parts ...table) map[string]operator {
 func (n *Node) is(t trait) bool { return operators[n.operator()].traits&t != 0 }
 
 // inputs holds the shapes of a node's inputs; a missing one is nil.
-type inputs []Shaped
+type inputs []TensorInfo
 
-// at is an input; unknown if there are fewer.
-func (in inputs) at(i int) Shaped {
+// input returns an input, unknown if there are fewer.
+func (in inputs) input(i int) TensorInfo {
 	if i < len(in) {
 		return in[i]
 	}
-	return Shaped{}
+	return TensorInfo{}
 }
 
-func (in inputs) shape(i int) []int64 { return in.at(i).Shape }
+func (in inputs) shape(i int) []int64 { return in.input(i).Shape }
 
 // work classifies a node and counts its multiply-accumulates.
-func work(n *Node, in inputs, out Shaped) (Class, int64) {
+func work(n *Node, in inputs, out TensorInfo) (Class, int64) {
 	o := operators[n.operator()]
 	if o.work == nil {
 		return cmp.Or(o.class, ClassOther), 0

@@ -42,29 +42,29 @@ func TestOperatorWork(t *testing.T) {
 		shape []int64
 	}{
 		"attention": {onTensors(node("Attention"), []int64{1, 8, 128, 64}, []int64{1, 8, 100, 64}, []int64{1, 8, 100, 32}), ClassDense, 8 * 128 * 100 * (64 + 32), []int64{1, 8, 128, 32}},
-		"attention of three axes": {onTensors(node("Attention", Int("q_num_heads", 8), Int("kv_num_heads", 2)), []int64{2, 7, 512}, []int64{2, 9, 128}, []int64{2, 9, 128}),
+		"attention of three axes": {onTensors(node("Attention", IntAttribute("q_num_heads", 8), IntAttribute("kv_num_heads", 2)), []int64{2, 7, 512}, []int64{2, 9, 128}, []int64{2, 9, 128}),
 			ClassDense, 2 * 8 * 7 * 9 * 128, []int64{2, 7, 512}},
 		"attention after earlier steps": {onTensors(node("Attention"), []int64{1, 8, 1, 64}, []int64{1, 8, 1, 64}, []int64{1, 8, 1, 64}, nil, []int64{1, 8, 99, 64}, []int64{1, 8, 99, 64}),
 			ClassVector, 8 * 100 * 128, []int64{1, 8, 1, 64}},
-		"grouped queries": {onTensors(microsoft("GroupQueryAttention", Int("num_heads", 8), Int("kv_num_heads", 2)), []int64{1, 1, 512}, []int64{1, 1, 128}, []int64{1, 1, 128}, []int64{1, 2, 1023, 64}, []int64{1, 2, 1023, 64}),
+		"grouped queries": {onTensors(microsoft("GroupQueryAttention", IntAttribute("num_heads", 8), IntAttribute("kv_num_heads", 2)), []int64{1, 1, 512}, []int64{1, 1, 128}, []int64{1, 1, 128}, []int64{1, 2, 1023, 64}, []int64{1, 2, 1023, 64}),
 			ClassVector, 8 * 1024 * 128, []int64{1, 1, 512}},
-		"packed queries":      {onTensors(microsoft("GroupQueryAttention", Int("num_heads", 8), Int("kv_num_heads", 2)), []int64{1, 5, 12 * 64}), ClassDense, 8 * 5 * 5 * 128, []int64{1, 5, 512}},
-		"many heads":          {onTensors(microsoft("MultiHeadAttention", Int("num_heads", 8)), []int64{1, 128, 512}, []int64{1, 100, 512}, []int64{1, 100, 512}), ClassDense, 8 * 128 * 100 * 128, []int64{1, 128, 512}},
-		"many heads, packed":  {onTensors(microsoft("MultiHeadAttention", Int("num_heads", 8)), []int64{1, 128, 8, 3, 64}), ClassDense, 8 * 128 * 128 * 128, []int64{1, 128, 512}},
-		"projected attention": {onTensors(microsoft("Attention", Int("num_heads", 8)), []int64{1, 128, 512}, []int64{512, 3 * 512}), ClassDense, 128*512*3*512 + 2*128*128*512, []int64{1, 128, 512}},
-		"linear attention": {onTensors(node("LinearAttention", Int("q_num_heads", 4), Int("kv_num_heads", 2), Text("update_rule", "delta")), []int64{1, 10, 4 * 16}, []int64{1, 10, 2 * 16}, []int64{1, 10, 2 * 8}),
+		"packed queries":      {onTensors(microsoft("GroupQueryAttention", IntAttribute("num_heads", 8), IntAttribute("kv_num_heads", 2)), []int64{1, 5, 12 * 64}), ClassDense, 8 * 5 * 5 * 128, []int64{1, 5, 512}},
+		"many heads":          {onTensors(microsoft("MultiHeadAttention", IntAttribute("num_heads", 8)), []int64{1, 128, 512}, []int64{1, 100, 512}, []int64{1, 100, 512}), ClassDense, 8 * 128 * 100 * 128, []int64{1, 128, 512}},
+		"many heads, packed":  {onTensors(microsoft("MultiHeadAttention", IntAttribute("num_heads", 8)), []int64{1, 128, 8, 3, 64}), ClassDense, 8 * 128 * 128 * 128, []int64{1, 128, 512}},
+		"projected attention": {onTensors(microsoft("Attention", IntAttribute("num_heads", 8)), []int64{1, 128, 512}, []int64{512, 3 * 512}), ClassDense, 128*512*3*512 + 2*128*128*512, []int64{1, 128, 512}},
+		"linear attention": {onTensors(node("LinearAttention", IntAttribute("q_num_heads", 4), IntAttribute("kv_num_heads", 2), TextAttribute("update_rule", "delta")), []int64{1, 10, 4 * 16}, []int64{1, 10, 2 * 16}, []int64{1, 10, 2 * 8}),
 			ClassVector, 10 * (2*2 + 4) * 16 * 8, []int64{1, 10, 4 * 8}},
-		"quantised LSTM":    {onTensors(microsoft("DynamicQuantizeLSTM", Int("hidden_size", 128)), []int64{200, 1, 64}, []int64{1, 64, 512}, []int64{1, 128, 512}), ClassRecurrent, 200 * (64 + 128) * 512, []int64{200, 1, 1, 128}},
+		"quantised LSTM":    {onTensors(microsoft("DynamicQuantizeLSTM", IntAttribute("hidden_size", 128)), []int64{200, 1, 64}, []int64{1, 64, 512}, []int64{1, 128, 512}), ClassRecurrent, 200 * (64 + 128) * 512, []int64{200, 1, 1, 128}},
 		"quantised product": {onTensors(microsoft("DynamicQuantizeMatMul"), []int64{64, 100}, []int64{100, 7}), ClassDense, 64 * 100 * 7, []int64{64, 7}},
-		"product of 4 bits": {onTensors(microsoft("MatMulNBits", Int("K", 1024), Int("N", 100)), []int64{1, 64, 1024}), ClassDense, 64 * 1024 * 100, []int64{1, 64, 100}},
-		"deformed":          {onTensors(node("DeformConv", Ints("pads", 1, 1, 1, 1)), []int64{1, 16, 8, 8}, []int64{32, 16, 3, 3}, []int64{1, 18, 8, 8}), ClassDepthwise, 32 * 16 * 9 * 64, []int64{1, 32, 8, 8}},
+		"product of 4 bits": {onTensors(microsoft("MatMulNBits", IntAttribute("K", 1024), IntAttribute("N", 100)), []int64{1, 64, 1024}), ClassDense, 64 * 1024 * 100, []int64{1, 64, 100}},
+		"deformed":          {onTensors(node("DeformConv", IntsAttribute("pads", 1, 1, 1, 1)), []int64{1, 16, 8, 8}, []int64{32, 16, 3, 3}, []int64{1, 18, 8, 8}), ClassDepthwise, 32 * 16 * 9 * 64, []int64{1, 32, 8, 8}},
 		"signal":            {onTensors(node("Conv"), []int64{1, 4, 100}, []int64{8, 4, 5}), ClassConv1D, 8 * 4 * 5 * 96, []int64{1, 8, 96}},
 		"volume":            {onTensors(node("Conv"), []int64{1, 4, 6, 6, 6}, []int64{8, 4, 3, 3, 3}), ClassConv3D, 8 * 4 * 27 * 64, []int64{1, 8, 4, 4, 4}},
-		"depthwise volume":  {onTensors(node("Conv", Int("group", 4)), []int64{1, 4, 6, 6, 6}, []int64{4, 1, 3, 3, 3}), ClassDepthwiseND, 4 * 27 * 64, []int64{1, 4, 4, 4, 4}},
+		"depthwise volume":  {onTensors(node("Conv", IntAttribute("group", 4)), []int64{1, 4, 6, 6, 6}, []int64{4, 1, 3, 3, 3}), ClassDepthwiseND, 4 * 27 * 64, []int64{1, 4, 4, 4, 4}},
 		"pointwise volume":  {onTensors(node("Conv"), []int64{1, 4, 6, 6, 6}, []int64{8, 4, 1, 1, 1}), ClassConv, 8 * 4 * 216, []int64{1, 8, 6, 6, 6}},
 		"transposed signal": {onTensors(node("ConvTranspose"), []int64{1, 4, 10}, []int64{4, 8, 3}), ClassConv1D, 8 * 3 * 40, []int64{1, 8, 12}},
 		"causal":            {onTensors(node("CausalConvWithState"), []int64{1, 16, 100}, []int64{16, 1, 4}), ClassDepthwise, 4 * 16 * 100, []int64{1, 16, 100}},
-		"linear classifier": {onTensors(Node{Op: "LinearClassifier", Domain: "ai.onnx.ml", Outputs: []string{"y", "z"}, Attributes: []Attribute{{Name: "coefficients", Kind: KindFloats, Floats: make([]float32, 30)}, Ints("classlabels_ints", 0, 1, 2)}},
+		"linear classifier": {onTensors(Node{Op: "LinearClassifier", Domain: "ai.onnx.ml", Outputs: []string{"y", "z"}, Attributes: []Attribute{{Name: "coefficients", Kind: KindFloats, Floats: make([]float32, 30)}, IntsAttribute("classlabels_ints", 0, 1, 2)}},
 			[]int64{5, 10}), ClassDense, 5 * 30, []int64{5}},
 	} {
 		a, err := Analyze(&Model{Opsets: map[string]int64{"": 23, "com.microsoft": 1}, Graph: tt.graph}, Settings{})
@@ -86,8 +86,8 @@ func TestFurtherResults(t *testing.T) {
 		want   [][]int64
 	}{
 		"sum of a skipped normalization": {microsoft("SkipLayerNormalization"), [][]int64{{1, 7, 64}, {1, 7, 64}, {64}}, [][]int64{{1, 7, 64}, {1, 7, 1}, {1, 7, 1}, {1, 7, 64}}},
-		"keys and values so far":         {microsoft("GroupQueryAttention", Int("num_heads", 8), Int("kv_num_heads", 2)), [][]int64{{1, 3, 512}, {1, 3, 128}, {1, 3, 128}, {1, 2, 5, 64}, {1, 2, 5, 64}}, [][]int64{{1, 3, 512}, {1, 2, 8, 64}, {1, 2, 8, 64}}},
-		"projected keys so far":          {microsoft("Attention", Int("num_heads", 8)), [][]int64{{1, 3, 512}, {512, 1536}, nil, nil, {2, 1, 8, 5, 64}}, [][]int64{{1, 3, 512}, {2, 1, 8, 8, 64}}},
+		"keys and values so far":         {microsoft("GroupQueryAttention", IntAttribute("num_heads", 8), IntAttribute("kv_num_heads", 2)), [][]int64{{1, 3, 512}, {1, 3, 128}, {1, 3, 128}, {1, 2, 5, 64}, {1, 2, 5, 64}}, [][]int64{{1, 3, 512}, {1, 2, 8, 64}, {1, 2, 8, 64}}},
+		"projected keys so far":          {microsoft("Attention", IntAttribute("num_heads", 8)), [][]int64{{1, 3, 512}, {512, 1536}, nil, nil, {2, 1, 8, 5, 64}}, [][]int64{{1, 3, 512}, {2, 1, 8, 8, 64}}},
 		"states of a quantised LSTM":     {microsoft("DynamicQuantizeLSTM"), [][]int64{{9, 2, 64}, {1, 64, 512}, {1, 128, 512}}, [][]int64{{9, 1, 2, 128}, {1, 2, 128}, {1, 2, 128}}},
 	} {
 		tt.node.Outputs = nil
@@ -115,7 +115,7 @@ func TestPrecisionOfWeights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k := a.Kernels(Fused); len(k) != 1 || k[0].Precision != "int8" {
+		if k := a.Kernels(FusionAll); len(k) != 1 || k[0].Precision != "int8" {
 			t.Errorf("%s: %+v", op, k)
 		}
 	}
@@ -139,7 +139,7 @@ func TestValuesOfInputs(t *testing.T) {
 		Outputs: []Value{{Name: "y"}}, Initializers: []Tensor{ints("head", []int64{2}, 1, 3)},
 	}
 	a := analyzed(t, g, nil)
-	if doubts := a.Uncounted(); len(doubts) != 1 || !errors.Is(doubts[0], ErrUnshaped) || !strings.Contains(doubts[0].Error(), "after Resize (1), by the value of input size (--size NAME=VALUE)") {
+	if doubts := a.UncountedWarnings(); len(doubts) != 1 || !errors.Is(doubts[0], ErrUnshaped) || !strings.Contains(doubts[0].Error(), "after Resize (1), by the value of input size (--size NAME=VALUE)") {
 		t.Errorf("%v", doubts)
 	}
 	for text, want := range map[string][]int64{"size=16,20": {1, 3, 16, 20}, "size=9": {1, 3, 9, 9}} {
@@ -148,7 +148,7 @@ func TestValuesOfInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, err := Analyze(&Model{Opsets: map[string]int64{"": 17}, Graph: g}, s)
-		if err != nil || !slices.Equal(a.Tensors["y"].Shape, want) || a.Uncounted() != nil {
+		if err != nil || !slices.Equal(a.Tensors["y"].Shape, want) || a.UncountedWarnings() != nil {
 			t.Errorf("%s: %v, %v", text, a, err)
 		}
 	}
@@ -180,11 +180,11 @@ func TestGuesses(t *testing.T) {
 	} {
 		g := Graph{Inputs: []Value{image("x", Dim{Size: 5}, Dim{Size: -1, Name: name})}, Nodes: []Node{does("Relu", []string{"x"}, "y")}, Outputs: []Value{{Name: "y"}}}
 		a := analyzed(t, g, nil)
-		if a.Open[0].Size != want.size || (len(a.Assumed()) > 0) != want.assumed {
-			t.Errorf("%s: %+v, assumed %v", name, a.Open[0], a.Assumed())
+		if a.OpenDimensions[0].Size != want.size || (len(a.AssumedSizes()) > 0) != want.assumed {
+			t.Errorf("%s: %+v, assumed %v", name, a.OpenDimensions[0], a.AssumedSizes())
 		}
-		if a = analyzed(t, g, map[string]int64{name: 7}); len(a.Assumed()) > 0 || !slices.Equal(a.Tensors["y"].Shape, []int64{5, 7}) {
-			t.Errorf("%s given: %+v", name, a.Open)
+		if a = analyzed(t, g, map[string]int64{name: 7}); len(a.AssumedSizes()) > 0 || !slices.Equal(a.Tensors["y"].Shape, []int64{5, 7}) {
+			t.Errorf("%s given: %+v", name, a.OpenDimensions)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func TestGuesses(t *testing.T) {
 func TestFirstAxis(t *testing.T) {
 	for name, assumed := range map[string]bool{"": false, "N": false, "b": false, "batch": false, "s0": false, "num_images": false, "num_boxes": true, "points": true, "num_nodes": true} {
 		g := Graph{Inputs: []Value{image("x", Dim{Size: -1, Name: name}, Dim{Size: 5})}, Nodes: []Node{does("Relu", []string{"x"}, "y")}, Outputs: []Value{{Name: "y"}}}
-		if got := analyzed(t, g, nil).Assumed(); len(got) > 0 != assumed {
+		if got := analyzed(t, g, nil).AssumedSizes(); len(got) > 0 != assumed {
 			t.Errorf("%q: assumed %v", name, got)
 		}
 	}
@@ -223,7 +223,7 @@ func TestSubnormalWeights(t *testing.T) {
 		if err == nil {
 			err = a.CheckWeights(path)
 		}
-		if err != nil || (len(a.Uncounted()) > 0) != tt.doubted {
+		if err != nil || (len(a.UncountedWarnings()) > 0) != tt.doubted {
 			t.Errorf("%s: %v, %v", name, a.Warnings, err)
 		}
 	}
@@ -256,7 +256,7 @@ func TestFurtherShapes(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", name, s, want)
 		}
 	}
-	if doubts := a.Uncounted(); doubts != nil {
+	if doubts := a.UncountedWarnings(); doubts != nil {
 		t.Error(doubts)
 	}
 }
@@ -272,7 +272,7 @@ func TestSequenceOfLoop(t *testing.T) {
 		does("ConcatFromSequence", []string{"all"}, "y", whole1("axis", 0)),
 	}, Outputs: []Value{{Name: "y"}}}
 	a := analyzed(t, g, nil)
-	if s := a.Tensors["y"]; s.Known || len(a.Uncounted()) != 1 || !strings.Contains(a.Uncounted()[0].Error(), "1 tensor, after ConcatFromSequence (1)") {
-		t.Errorf("%+v, %v", s, a.Uncounted())
+	if s := a.Tensors["y"]; s.Known || len(a.UncountedWarnings()) != 1 || !strings.Contains(a.UncountedWarnings()[0].Error(), "1 tensor, after ConcatFromSequence (1)") {
+		t.Errorf("%+v, %v", s, a.UncountedWarnings())
 	}
 }

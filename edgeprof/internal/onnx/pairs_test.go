@@ -21,7 +21,7 @@ func TestQuantizedPairs(t *testing.T) {
 		}
 	}
 	weights := Node{Op: "DequantizeLinear", Inputs: []string{"w", "scale", "zero_i"}, Outputs: []string{"wf"}}
-	conv := Node{Op: "Conv", Inputs: []string{"xd", "wf"}, Outputs: []string{"c"}, Attributes: []Attribute{Ints("pads", 1, 1, 1, 1)}}
+	conv := Node{Op: "Conv", Inputs: []string{"xd", "wf"}, Outputs: []string{"c"}, Attributes: []Attribute{IntsAttribute("pads", 1, 1, 1, 1)}}
 	relu := Node{Op: "Relu", Inputs: []string{"c"}, Outputs: []string{"r"}}
 	for name, tt := range map[string]struct {
 		nodes [][]Node
@@ -49,7 +49,7 @@ func TestQuantizedPairs(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, k := range a.Kernels(Fused) {
+			for _, k := range a.Kernels(FusionAll) {
 				got = append(got, k.Op+" "+string(k.Class))
 				if slow := k.Op == "Conv" && k.Class == ClassConv; slow && k.Effort < restoredEffort {
 					t.Errorf("effort %v of a convolution whose weights are made real, want %v or more", k.Effort, restoredEffort)
@@ -61,7 +61,7 @@ func TestQuantizedPairs(t *testing.T) {
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("kernels %q, want %q", got, tt.want)
 			}
-			if all := a.Kernels(Unfused); len(all) != len(g.Nodes)-1 { // the weights' is folded
+			if all := a.Kernels(FusionNone); len(all) != len(g.Nodes)-1 { // the weights' is folded
 				t.Errorf("%d kernels in another runtime, want %d", len(all), len(g.Nodes)-1)
 			}
 		})
@@ -81,7 +81,7 @@ func TestPairsWithoutEnds(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, f := range []Fusion{Fused, Unfused} {
+		for _, f := range []Fusion{FusionAll, FusionNone} {
 			if k := a.Kernels(f); len(k) > len(nodes) {
 				t.Errorf("%s, %s: %d kernels", name, f, len(k))
 			}

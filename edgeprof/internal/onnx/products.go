@@ -16,7 +16,7 @@ var productOperators = table{
 	"Einsum":                    {shape: einsum, work: einsumWork, effort: einsumEffort},
 }
 
-func gemm(c *call) []Shaped {
+func gemm(c *call) []TensorInfo {
 	i, j := factors(c.node.Op)
 	a, b := c.input(i), c.input(j)
 	if !a.Known || !b.Known || len(a.Shape) != 2 || len(b.Shape) != 2 {
@@ -41,7 +41,7 @@ func factors(op string) (int, int) {
 	return 0, 1
 }
 
-func matMul(c *call) []Shaped {
+func matMul(c *call) []TensorInfo {
 	i, j := factors(c.node.Op)
 	a, b := c.input(i), c.input(j)
 	kind := a.Type
@@ -65,7 +65,7 @@ func matMul(c *call) []Shaped {
 		y = []int64{y[0], 1}
 	}
 	c.checkInner(x[len(x)-1], y[len(y)-2])
-	batch, ok := broadcast(Shaped{Known: true, Shape: x[:len(x)-2]}, Shaped{Known: true, Shape: y[:len(y)-2]})
+	batch, ok := broadcast(TensorInfo{Known: true, Shape: x[:len(x)-2]}, TensorInfo{Known: true, Shape: y[:len(y)-2]})
 	if !ok {
 		return typed(kind)
 	}
@@ -80,7 +80,7 @@ func matMul(c *call) []Shaped {
 }
 
 // fusedMatMul is a product of matrices that may be transposed.
-func fusedMatMul(c *call) []Shaped {
+func fusedMatMul(c *call) []TensorInfo {
 	turned := *c
 	turned.inputs = slices.Clone(c.inputs)
 	for i, name := range []string{"transA", "transB"} {
@@ -92,7 +92,7 @@ func fusedMatMul(c *call) []Shaped {
 }
 
 // swapped has the last two axes in the other order.
-func swapped(s Shaped) Shaped {
+func swapped(s TensorInfo) TensorInfo {
 	if n := len(s.Shape); s.Known && n > 1 {
 		s.Shape = slices.Clone(s.Shape)
 		s.Shape[n-1], s.Shape[n-2] = s.Shape[n-2], s.Shape[n-1]
@@ -100,7 +100,7 @@ func swapped(s Shaped) Shaped {
 	return s
 }
 
-func matMulBits(c *call) []Shaped {
+func matMulBits(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) == 0 {
 		return typed(x.Type)
@@ -110,7 +110,7 @@ func matMulBits(c *call) []Shaped {
 
 // products distinguishes a product of two matrices, summed over so many values, from one of
 // a matrix and a vector.
-func products(depth int64, out Shaped) (Class, []int64) {
+func products(depth int64, out TensorInfo) (Class, []int64) {
 	class := ClassDense
 	if n := len(out.Shape); out.Known && n > 0 && out.Elements() == out.Shape[n-1] {
 		class = ClassVector
@@ -118,7 +118,7 @@ func products(depth int64, out Shaped) (Class, []int64) {
 	return class, []int64{depth, out.Elements()}
 }
 
-func gemmWork(n *Node, in inputs, out Shaped) (Class, []int64) {
+func gemmWork(n *Node, in inputs, out TensorInfo) (Class, []int64) {
 	a := in.shape(0)
 	if len(a) != 2 {
 		return products(-1, out)
@@ -129,7 +129,7 @@ func gemmWork(n *Node, in inputs, out Shaped) (Class, []int64) {
 	return products(a[1], out)
 }
 
-func matMulWork(n *Node, in inputs, out Shaped) (Class, []int64) {
+func matMulWork(n *Node, in inputs, out TensorInfo) (Class, []int64) {
 	a := in.shape(0)
 	switch {
 	case len(a) == 0:
@@ -140,7 +140,7 @@ func matMulWork(n *Node, in inputs, out Shaped) (Class, []int64) {
 	return products(a[len(a)-1], out)
 }
 
-func matMulBitsWork(n *Node, _ inputs, out Shaped) (Class, []int64) {
+func matMulBitsWork(n *Node, _ inputs, out TensorInfo) (Class, []int64) {
 	return products(n.Int("K", 0), out)
 }
 

@@ -18,9 +18,9 @@ var quantizedOperators = table{
 	"com.microsoft.QLinearLeakyRelu":                  {shape: first, effort: always(11)},
 }
 
-func dequantize(c *call) []Shaped { return as(c, c.input(1).Type) }
+func dequantize(c *call) []TensorInfo { return as(c, c.input(1).Type) }
 
-func quantize(c *call) []Shaped {
+func quantize(c *call) []TensorInfo {
 	if kind := c.node.Int("output_dtype", 0); kind > 0 {
 		return as(c, DataType(kind))
 	}
@@ -30,18 +30,18 @@ func quantize(c *call) []Shaped {
 	return as(c, Uint8)
 }
 
-func dynamicQuantize(c *call) []Shaped {
+func dynamicQuantize(c *call) []TensorInfo {
 	return slices.Concat(as(c, Uint8), shaped(Float32), shaped(Uint8))
 }
 
 // quantizedPair has each tensor followed by its scale and zero point.
-func quantizedPair(c *call) []Shaped {
+func quantizedPair(c *call) []TensorInfo {
 	shape, ok := broadcast(c.input(0), c.input(3))
-	return []Shaped{{Type: c.input(0).Type, Known: ok, Shape: shape}}
+	return []TensorInfo{{Type: c.input(0).Type, Known: ok, Shape: shape}}
 }
 
-func quantizedConcat(c *call) []Shaped {
-	var tensors []Shaped
+func quantizedConcat(c *call) []TensorInfo {
+	var tensors []TensorInfo
 	for i := 2; i < len(c.inputs); i += 3 {
 		tensors = append(tensors, c.inputs[i])
 	}
@@ -49,9 +49,9 @@ func quantizedConcat(c *call) []Shaped {
 }
 
 // quantizedWhere has a condition, then each tensor followed by its scale and zero point.
-func quantizedWhere(c *call) []Shaped {
+func quantizedWhere(c *call) []TensorInfo {
 	shape, ok := broadcast(c.input(0), c.input(1), c.input(4))
-	return []Shaped{{Type: c.input(1).Type, Known: ok, Shape: shape}}
+	return []TensorInfo{{Type: c.input(1).Type, Known: ok, Shape: shape}}
 }
 
 // quantizeEffort: only numbers of 8 bits have fast code.

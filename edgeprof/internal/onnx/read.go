@@ -34,11 +34,11 @@ func ReadFile(path string) (*Model, error) {
 
 // Read reads the model in the first size bytes of a file. The error matches
 // [ErrSyntax] or [ErrLimit], or is the file's own.
-func Read(file io.ReaderAt, size int64) (*Model, error) { return ReadWithin(file, size, mostKept) }
+func Read(file io.ReaderAt, size int64) (*Model, error) { return ReadLimited(file, size, mostKept) }
 
-// ReadWithin is [Read] for a graph of at most so many bytes: its names,
+// ReadLimited is [Read] for a graph of at most the given bytes: its names,
 // attributes and short tensors, and 256 for each node, tensor and attribute.
-func ReadWithin(file io.ReaderAt, size, most int64) (*Model, error) {
+func ReadLimited(file io.ReaderAt, size, most int64) (*Model, error) {
 	c := &cursor{file: file, size: size, most: most}
 	m := &Model{Opsets: map[string]int64{}}
 	graphs := 0
@@ -138,7 +138,7 @@ func (c *cursor) metadata(m *Model, f field) error {
 	key, value, err := c.entry("metadata_props", f)
 	var height, width int64
 	if n, _ := fmt.Sscanf(value, "[%d, %d]", &height, &width); key == "imgsz" && n == 2 && height > 0 && width > 0 {
-		m.Picture = [2]int64{height, width}
+		m.ImageSize = [2]int64{height, width}
 	}
 	return err
 }

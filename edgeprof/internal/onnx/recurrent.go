@@ -10,7 +10,7 @@ var recurrentOperators = table{
 
 // recurrent is LSTM, GRU or RNN: X is [steps, batch, input] (layout 0) and R is
 // [directions, gates*hidden, hidden].
-func recurrent(c *call) []Shaped {
+func recurrent(c *call) []TensorInfo {
 	x, r := c.input(0), c.input(2)
 	if !x.Known || !r.Known || len(x.Shape) != 3 || len(r.Shape) != 3 {
 		return typed(x.Type)
@@ -27,9 +27,9 @@ func recurrent(c *call) []Shaped {
 	return slices.Concat(shaped(x.Type, all...), shaped(x.Type, last...), shaped(x.Type, last...))
 }
 
-func recurrentWork(_ *Node, in inputs, _ Shaped) (Class, []int64) {
-	if x := in.shape(0); len(x) == 3 && len(in) > 2 && in.at(1).Elements() >= 0 && in.at(2).Elements() >= 0 {
-		return ClassRecurrent, []int64{x[0], x[1], in.at(1).Elements() + in.at(2).Elements()}
+func recurrentWork(_ *Node, in inputs, _ TensorInfo) (Class, []int64) {
+	if x := in.shape(0); len(x) == 3 && len(in) > 2 && in.input(1).Elements() >= 0 && in.input(2).Elements() >= 0 {
+		return ClassRecurrent, []int64{x[0], x[1], in.input(1).Elements() + in.input(2).Elements()}
 	}
 	return ClassRecurrent, nil
 }

@@ -24,7 +24,7 @@ var otherOperators = table{
 type call struct {
 	in     *inference
 	node   *Node
-	inputs []Shaped
+	inputs []TensorInfo
 	wrong  error // a size that the operator cannot take
 }
 
@@ -37,23 +37,23 @@ func (c *call) atLeast(axis int, size, least int64) {
 }
 
 // rule works out the outputs of an operator; what it cannot, it leaves unknown.
-type rule func(*call) []Shaped
+type rule func(*call) []TensorInfo
 
 // input is the i-th input; unknown where the node has none.
-func (c *call) input(i int) Shaped {
+func (c *call) input(i int) TensorInfo {
 	if i < len(c.inputs) && c.node.Inputs[i] != "" {
 		return c.inputs[i]
 	}
-	return Shaped{}
+	return TensorInfo{}
 }
 
 func (c *call) given(i int) bool { return i < len(c.node.Inputs) && c.node.Inputs[i] != "" }
 
-func shaped(t DataType, shape ...int64) []Shaped {
-	return []Shaped{{Type: t, Known: true, Shape: append([]int64{}, shape...)}}
+func shaped(t DataType, shape ...int64) []TensorInfo {
+	return []TensorInfo{{Type: t, Known: true, Shape: append([]int64{}, shape...)}}
 }
 
-func typed(t DataType) []Shaped { return []Shaped{{Type: t}} }
+func typed(t DataType) []TensorInfo { return []TensorInfo{{Type: t}} }
 
 // axis turns a negative axis into one from the front; false when out of range.
 func axis(a int64, rank int) (int, bool) {
@@ -63,12 +63,12 @@ func axis(a int64, rank int) (int, bool) {
 	return int(a), a >= 0 && a < int64(rank)
 }
 
-func unknown(*call) []Shaped { return nil }
+func unknown(*call) []TensorInfo { return nil }
 
-func typeOnly(c *call) []Shaped { return typed(c.input(0).Type) }
+func typeOnly(c *call) []TensorInfo { return typed(c.input(0).Type) }
 
 // compress keeps the slices whose condition is true; how many is the value of an input.
-func compress(c *call) []Shaped {
+func compress(c *call) []TensorInfo {
 	x, kept := c.input(0), int64(0)
 	if !x.Known || c.input(1).Value == nil {
 		return typed(x.Type)
@@ -90,11 +90,11 @@ func compress(c *call) []Shaped {
 
 // unique returns the different elements, or slices along an axis, of values that are
 // known, and three vectors about them.
-func unique(c *call) []Shaped {
+func unique(c *call) []TensorInfo {
 	x := c.input(0)
 	n := x.Elements()
 	if n < 0 || x.Value == nil && x.Real == nil {
-		return []Shaped{{Type: x.Type}, {Type: Int64}, {Type: Int64}, {Type: Int64}}
+		return []TensorInfo{{Type: x.Type}, {Type: Int64}, {Type: Int64}, {Type: Int64}}
 	}
 	shape, count, inner := []int64{n}, n, int64(1)
 	at := 0
@@ -121,11 +121,11 @@ func unique(c *call) []Shaped {
 	}
 	different := int64(len(slicesOf))
 	shape[at] = different
-	vector := func(n int64) Shaped { return Shaped{Type: Int64, Known: true, Shape: []int64{n}} }
-	return []Shaped{shaped(x.Type, shape...)[0], vector(different), vector(count), vector(different)}
+	vector := func(n int64) TensorInfo { return TensorInfo{Type: Int64, Known: true, Shape: []int64{n}} }
+	return []TensorInfo{shaped(x.Type, shape...)[0], vector(different), vector(count), vector(different)}
 }
 
-func argument(c *call) []Shaped {
+func argument(c *call) []TensorInfo {
 	x := c.input(0)
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	if !ok || !x.Known {
@@ -140,7 +140,7 @@ func argument(c *call) []Shaped {
 	return shaped(Int64, shape...)
 }
 
-func topK(c *call) []Shaped {
+func topK(c *call) []TensorInfo {
 	x, k := c.input(0), c.input(1).Value
 	if !c.given(1) {
 		k = []int64{c.node.Int("k", 0)}
@@ -155,12 +155,12 @@ func topK(c *call) []Shaped {
 }
 
 // likeSecond has the first input's type and the second's shape.
-func likeSecond(c *call) []Shaped {
+func likeSecond(c *call) []TensorInfo {
 	i := c.input(1)
-	return []Shaped{{Type: c.input(0).Type, Known: i.Known, Shape: i.Shape}}
+	return []TensorInfo{{Type: c.input(0).Type, Known: i.Known, Shape: i.Shape}}
 }
 
-func gatherND(c *call) []Shaped {
+func gatherND(c *call) []TensorInfo {
 	x, i, batch := c.input(0), c.input(1), c.node.Int("batch_dims", 0)
 	if !x.Known || !i.Known || len(i.Shape) == 0 {
 		return typed(x.Type)
@@ -172,7 +172,7 @@ func gatherND(c *call) []Shaped {
 	return shaped(x.Type, slices.Concat(i.Shape[:len(i.Shape)-1], x.Shape[from:])...)
 }
 
-func oneHot(c *call) []Shaped {
+func oneHot(c *call) []TensorInfo {
 	x, depth, kind := c.input(0), c.input(1).Value, c.input(2).Type
 	if number := c.input(1).Real; len(number) == 1 {
 		depth = []int64{int64(number[0])}
@@ -184,7 +184,7 @@ func oneHot(c *call) []Shaped {
 	return shaped(kind, slices.Insert(slices.Clone(x.Shape), at, depth[0])...)
 }
 
-func determinant(c *call) []Shaped {
+func determinant(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 2 {
 		return typed(x.Type)
@@ -193,7 +193,7 @@ func determinant(c *call) []Shaped {
 }
 
 // nonZero finds so many places as there are values, where these are known.
-func nonZero(c *call) []Shaped {
+func nonZero(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || x.Value == nil && x.Real == nil {
 		return typed(Int64)

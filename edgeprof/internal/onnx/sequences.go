@@ -16,16 +16,16 @@ var sequenceOperators = table{
 	"OptionalHasElement":          {shape: scalarBool, class: ClassMove},
 }
 
-func sequence(list []Shaped) []Shaped {
-	return []Shaped{{List: append([]Shaped{}, list...)}}
+func sequence(list []TensorInfo) []TensorInfo {
+	return []TensorInfo{{List: append([]TensorInfo{}, list...)}}
 }
 
-func sequenceOf(c *call) []Shaped { return sequence(c.inputs) }
+func sequenceOf(c *call) []TensorInfo { return sequence(c.inputs) }
 
-func sequenceInsert(c *call) []Shaped {
+func sequenceInsert(c *call) []TensorInfo {
 	list := c.input(0).List
 	if e := c.input(0).Element; e != nil {
-		return []Shaped{{Element: commonElement([]Shaped{*e, c.input(1)})}}
+		return []TensorInfo{{Element: commonElement([]TensorInfo{*e, c.input(1)})}}
 	}
 	if list == nil {
 		return nil
@@ -39,16 +39,16 @@ func sequenceInsert(c *call) []Shaped {
 				at += int64(len(list))
 			}
 		case !alike(append(slices.Clone(list), c.input(1))):
-			return []Shaped{{Element: &Shaped{Type: c.input(1).Type}}} // the place is an input's value
+			return []TensorInfo{{Element: &TensorInfo{Type: c.input(1).Type}}} // the place is an input's value
 		}
 	}
 	return sequence(slices.Insert(slices.Clone(list), int(at), c.input(1)))
 }
 
-func sequenceErase(c *call) []Shaped {
+func sequenceErase(c *call) []TensorInfo {
 	list := c.input(0).List
 	if c.input(0).Element != nil {
-		return []Shaped{c.input(0)}
+		return []TensorInfo{c.input(0)}
 	}
 	if len(list) == 0 {
 		return nil
@@ -62,60 +62,60 @@ func sequenceErase(c *call) []Shaped {
 				at += int64(len(list))
 			}
 		case !alike(list):
-			return []Shaped{{Element: commonElement(list)}}
+			return []TensorInfo{{Element: commonElement(list)}}
 		}
 	}
 	return sequence(slices.Delete(slices.Clone(list), int(at), int(at)+1))
 }
 
-func sequenceAt(c *call) []Shaped {
+func sequenceAt(c *call) []TensorInfo {
 	list, v := c.input(0).List, c.input(1).Value
 	if e := c.input(0).Element; e != nil {
-		return []Shaped{*e}
+		return []TensorInfo{*e}
 	}
 	if len(list) == 0 {
 		return nil
 	}
 	if n := int64(len(list)); len(v) == 1 && v[0] >= -n && v[0] < n {
-		return []Shaped{list[(v[0]+n)%n]}
+		return []TensorInfo{list[(v[0]+n)%n]}
 	}
 	if !alike(list) {
 		return typed(list[0].Type)
 	}
-	return []Shaped{{Type: list[0].Type, Known: list[0].Known, Shape: list[0].Shape}}
+	return []TensorInfo{{Type: list[0].Type, Known: list[0].Known, Shape: list[0].Shape}}
 }
 
 // commonElement returns the shape and the type that all tensors have, unknown if they
 // differ.
-func commonElement(list []Shaped) *Shaped {
+func commonElement(list []TensorInfo) *TensorInfo {
 	if len(list) == 0 || !alike(list) {
-		e := new(Shaped)
+		e := new(TensorInfo)
 		for _, s := range list {
 			e.Type = s.Type
 		}
 		return e
 	}
-	return &Shaped{Type: list[0].Type, Known: true, Shape: list[0].Shape}
+	return &TensorInfo{Type: list[0].Type, Known: true, Shape: list[0].Shape}
 }
 
 // alike reports whether all tensors have one shape.
-func alike(list []Shaped) bool {
-	return !slices.ContainsFunc(list, func(s Shaped) bool { return !s.Known || !slices.Equal(s.Shape, list[0].Shape) })
+func alike(list []TensorInfo) bool {
+	return !slices.ContainsFunc(list, func(s TensorInfo) bool { return !s.Known || !slices.Equal(s.Shape, list[0].Shape) })
 }
 
-func sequenceLength(c *call) []Shaped {
-	out := Shaped{Type: Int64, Known: true, Shape: []int64{}}
+func sequenceLength(c *call) []TensorInfo {
+	out := TensorInfo{Type: Int64, Known: true, Shape: []int64{}}
 	if list := c.input(0).List; list != nil {
 		out.Value = []int64{int64(len(list))}
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
-func splitToSequence(c *call) []Shaped {
+func splitToSequence(c *call) []TensorInfo {
 	x, sizes := c.input(0), c.input(1).Value
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	if !ok || !x.Known || c.given(1) && len(sizes) == 0 || x.Shape[at] > short {
-		return []Shaped{{Element: &Shaped{Type: x.Type}}}
+		return []TensorInfo{{Element: &TensorInfo{Type: x.Type}}}
 	}
 	each := int64(1)
 	if c.given(1) && len(c.input(1).Shape) == 0 {
@@ -129,9 +129,9 @@ func splitToSequence(c *call) []Shaped {
 			sizes = append(sizes, min(each, left))
 		}
 	}
-	var list []Shaped
+	var list []TensorInfo
 	for _, size := range sizes {
-		part := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
+		part := TensorInfo{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
 		if part.Shape[at] = size; !c.given(1) && c.node.Int("keepdims", 1) == 0 {
 			part.Shape = slices.Delete(part.Shape, at, at+1)
 		}
@@ -140,7 +140,7 @@ func splitToSequence(c *call) []Shaped {
 	return sequence(list)
 }
 
-func concatFromSequence(c *call) []Shaped {
+func concatFromSequence(c *call) []TensorInfo {
 	list := slices.Clone(c.input(0).List)
 	if len(list) == 0 {
 		return nil // how many there are is unknown
@@ -155,6 +155,6 @@ func concatFromSequence(c *call) []Shaped {
 	return joined(c, list)
 }
 
-func passed(c *call) []Shaped { return []Shaped{c.input(0)} }
+func passed(c *call) []TensorInfo { return []TensorInfo{c.input(0)} }
 
-func scalarBool(*call) []Shaped { return shaped(Bool) }
+func scalarBool(*call) []TensorInfo { return shaped(Bool) }

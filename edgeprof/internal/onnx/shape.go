@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Shaped is the inferred type, shape and, of short tensors, content of one tensor.
-type Shaped struct {
+// TensorInfo is the inferred type, shape and, of short tensors, content of one tensor.
+type TensorInfo struct {
 	Type  DataType // 0 when unknown
 	Known bool     // Shape holds, be it of rank 0
 	Shape []int64
@@ -22,16 +22,16 @@ type Shaped struct {
 	Value []int64
 	Real  []float64
 	// List is the tensors of a sequence, which has no shape of its own; nil for a tensor.
-	List []Shaped
+	List []TensorInfo
 	// Element is each tensor of a sequence whose length is unknown; nil for a tensor.
-	Element *Shaped
+	Element *TensorInfo
 }
 
 // sequence reports whether it is a sequence: it has no shape that could be unknown.
-func (s Shaped) sequence() bool { return s.List != nil || s.Element != nil }
+func (s TensorInfo) sequence() bool { return s.List != nil || s.Element != nil }
 
-// Elements is the number of elements, or -1 when unknown or beyond int64.
-func (s Shaped) Elements() int64 {
+// Elements returns the number of elements, or -1 when unknown or beyond int64.
+func (s TensorInfo) Elements() int64 {
 	if !s.Known {
 		return -1
 	}
@@ -42,8 +42,8 @@ func (s Shaped) Elements() int64 {
 	return n
 }
 
-// Bytes is the size in bytes, or -1 when unknown. Strings count as nothing.
-func (s Shaped) Bytes() int64 {
+// Bytes returns the size in bytes, or -1 when unknown. Strings count as nothing.
+func (s TensorInfo) Bytes() int64 {
 	n, width := s.Elements(), s.Type.Bits()
 	if n < 0 || s.Type == 0 || n > math.MaxInt64/128 {
 		return -1
@@ -69,8 +69,8 @@ func product(sizes []int64) (int64, bool) {
 }
 
 // constant returns the type, shape and content of an initializer or of a Constant's tensor.
-func constant(t *Tensor) Shaped {
-	s := Shaped{Type: t.Type, Known: true, Shape: slices.Clone(t.Dims), Constant: true}
+func constant(t *Tensor) TensorInfo {
+	s := TensorInfo{Type: t.Type, Known: true, Shape: slices.Clone(t.Dims), Constant: true}
 	if n, ok := product(t.Dims); ok && n <= short {
 		s.Value, s.Real = wholeNumbers(t, n), realNumbers(t, n)
 	}

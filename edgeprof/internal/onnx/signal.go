@@ -28,33 +28,33 @@ func transformBytes(length int64) int64 {
 func fourierAxis(n *Node, in inputs) (int, bool) {
 	a := n.Int("axis", -2)
 	if len(n.Inputs) > 2 && n.Inputs[2] != "" {
-		if len(in.at(2).Value) != 1 {
+		if len(in.input(2).Value) != 1 {
 			return 0, false
 		}
-		a = in.at(2).Value[0]
+		a = in.input(2).Value[0]
 	}
 	return axis(a, len(in.shape(0)))
 }
 
 // fourierLength is the length of a transform, and false where it is not known.
 func fourierLength(n *Node, in inputs) (at int, length int64, ok bool) {
-	if len(in) == 0 || !in.at(0).Known || len(in.at(0).Shape) < 2 {
+	if len(in) == 0 || !in.input(0).Known || len(in.input(0).Shape) < 2 {
 		return 0, 0, false
 	}
 	if at, ok = fourierAxis(n, in); !ok {
 		return 0, 0, false
 	}
-	length = in.at(0).Shape[at]
+	length = in.input(0).Shape[at]
 	if len(n.Inputs) > 1 && n.Inputs[1] != "" {
-		if len(in.at(1).Value) != 1 {
+		if len(in.input(1).Value) != 1 {
 			return at, 0, false
 		}
-		length = in.at(1).Value[0]
+		length = in.input(1).Value[0]
 	}
 	return at, length, true
 }
 
-func fourier(c *call) []Shaped {
+func fourier(c *call) []TensorInfo {
 	x := c.input(0)
 	at, length, ok := fourierLength(c.node, c.inputs)
 	if !ok {
@@ -75,13 +75,13 @@ func fourier(c *call) []Shaped {
 	return shaped(x.Type, shape...)
 }
 
-func fourierReads(n *Node, in inputs, _ Shaped) []int64 {
+func fourierReads(n *Node, in inputs, _ TensorInfo) []int64 {
 	at, length, ok := fourierLength(n, in)
 	if !ok {
 		return nil
 	}
 	transforms := int64(1)
-	for i, size := range in.at(0).Shape[:len(in.at(0).Shape)-1] {
+	for i, size := range in.input(0).Shape[:len(in.input(0).Shape)-1] {
 		if i != at {
 			transforms *= size
 		}
@@ -92,12 +92,12 @@ func fourierReads(n *Node, in inputs, _ Shaped) []int64 {
 // shortFourierSizes are the frames of a signal [batch, length, 1 or 2], and their length.
 func shortFourierSizes(n *Node, in inputs) (batch, frames, length int64, ok bool) {
 	x := in.shape(0)
-	if len(x) < 2 || len(in) < 2 || len(in.at(1).Value) != 1 || in.at(1).Value[0] < 1 {
+	if len(x) < 2 || len(in) < 2 || len(in.input(1).Value) != 1 || in.input(1).Value[0] < 1 {
 		return 0, 0, 0, false
 	}
 	switch window := in.shape(2); {
-	case len(in) > 3 && n.Inputs[3] != "" && len(in.at(3).Value) == 1:
-		length = in.at(3).Value[0]
+	case len(in) > 3 && n.Inputs[3] != "" && len(in.input(3).Value) == 1:
+		length = in.input(3).Value[0]
 	case len(window) == 1:
 		length = window[0]
 	default:
@@ -106,10 +106,10 @@ func shortFourierSizes(n *Node, in inputs) (batch, frames, length int64, ok bool
 	if length < 1 || length > x[1] {
 		return 0, 0, 0, false
 	}
-	return x[0], (x[1]-length)/in.at(1).Value[0] + 1, length, true
+	return x[0], (x[1]-length)/in.input(1).Value[0] + 1, length, true
 }
 
-func shortFourier(c *call) []Shaped {
+func shortFourier(c *call) []TensorInfo {
 	batch, frames, length, ok := shortFourierSizes(c.node, c.inputs)
 	if !ok {
 		return typed(c.input(0).Type)
@@ -121,7 +121,7 @@ func shortFourier(c *call) []Shaped {
 	return shaped(c.input(0).Type, batch, frames, values, 2)
 }
 
-func shortFourierReads(n *Node, in inputs, _ Shaped) []int64 {
+func shortFourierReads(n *Node, in inputs, _ TensorInfo) []int64 {
 	batch, frames, length, ok := shortFourierSizes(n, in)
 	if !ok {
 		return nil
@@ -129,7 +129,7 @@ func shortFourierReads(n *Node, in inputs, _ Shaped) []int64 {
 	return []int64{batch, frames, transformBytes(length)}
 }
 
-func melWeights(c *call) []Shaped {
+func melWeights(c *call) []TensorInfo {
 	kind := DataType(c.node.Int("output_datatype", int64(Float32)))
 	bins, length := c.input(0).Value, c.input(1).Value
 	if len(bins) != 1 || len(length) != 1 {
@@ -138,7 +138,7 @@ func melWeights(c *call) []Shaped {
 	return shaped(kind, length[0]/2+1, bins[0])
 }
 
-func signalWindow(c *call) []Shaped {
+func signalWindow(c *call) []TensorInfo {
 	kind := DataType(c.node.Int("output_datatype", int64(Float32)))
 	if size := c.input(0).Value; len(size) == 1 {
 		return shaped(kind, size[0])

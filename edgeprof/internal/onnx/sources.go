@@ -24,7 +24,7 @@ const (
 )
 
 // nothing is read by an operator that uses the shape of its input only.
-func nothing(*Node, inputs, Shaped) []int64 { return []int64{0} }
+func nothing(*Node, inputs, TensorInfo) []int64 { return []int64{0} }
 
 // Bytes that take as long as the exponential of one class, and as one draw among the classes.
 const (
@@ -39,7 +39,7 @@ func multinomialEffort(c *Cost) float64 {
 	return c.runs(1, 1, saturated(classes, multinomialClass)+saturated(draws, multinomialDraw))
 }
 
-func shapeOf(c *call) []Shaped {
+func shapeOf(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known {
 		return typed(Int64)
@@ -53,34 +53,34 @@ func shapeOf(c *call) []Shaped {
 	}
 	start, end := clamp(c.node.Int("start", 0)), clamp(c.node.Int("end", rank))
 	value := slices.Clone(x.Shape[start:max(start, end)])
-	return []Shaped{{Type: Int64, Known: true, Shape: []int64{int64(len(value))}, Value: value}}
+	return []TensorInfo{{Type: Int64, Known: true, Shape: []int64{int64(len(value))}, Value: value}}
 }
 
-func sizeOf(c *call) []Shaped {
-	out := Shaped{Type: Int64, Known: true, Shape: []int64{}}
+func sizeOf(c *call) []TensorInfo {
+	out := TensorInfo{Type: Int64, Known: true, Shape: []int64{}}
 	if n := c.input(0).Elements(); n >= 0 {
 		out.Value = []int64{n}
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
-func constantNode(c *call) []Shaped {
+func constantNode(c *call) []TensorInfo {
 	for _, a := range c.node.Attributes {
 		switch {
 		case a.Name == "value" && a.Tensor != nil:
-			return []Shaped{constant(a.Tensor)}
+			return []TensorInfo{constant(a.Tensor)}
 		case a.Name == "value_int":
-			return []Shaped{{Type: Int64, Known: true, Shape: []int64{}, Value: []int64{a.Int}}}
+			return []TensorInfo{{Type: Int64, Known: true, Shape: []int64{}, Value: []int64{a.Int}}}
 		case a.Name == "value_ints":
-			return []Shaped{{Type: Int64, Known: true, Shape: []int64{int64(len(a.Ints))}, Value: a.Ints}}
+			return []TensorInfo{{Type: Int64, Known: true, Shape: []int64{int64(len(a.Ints))}, Value: a.Ints}}
 		case a.Name == "value_float":
-			return []Shaped{{Type: Float32, Known: true, Shape: []int64{}, Real: []float64{float64(a.Float)}}}
+			return []TensorInfo{{Type: Float32, Known: true, Shape: []int64{}, Real: []float64{float64(a.Float)}}}
 		case a.Name == "value_floats":
-			s := Shaped{Type: Float32, Known: true, Shape: []int64{int64(len(a.Floats))}}
+			s := TensorInfo{Type: Float32, Known: true, Shape: []int64{int64(len(a.Floats))}}
 			for _, v := range a.Floats {
 				s.Real = append(s.Real, float64(v))
 			}
-			return []Shaped{s}
+			return []TensorInfo{s}
 		case a.Name == "value_string":
 			return shaped(String)
 		}
@@ -88,7 +88,7 @@ func constantNode(c *call) []Shaped {
 	return nil
 }
 
-func constantOfShape(c *call) []Shaped {
+func constantOfShape(c *call) []TensorInfo {
 	kind := Float32
 	var fill []int64
 	reals := []float64{0}
@@ -100,7 +100,7 @@ func constantOfShape(c *call) []Shaped {
 	if to == nil {
 		return typed(kind)
 	}
-	out := Shaped{Type: kind, Known: true, Shape: slices.Clone(to)}
+	out := TensorInfo{Type: kind, Known: true, Shape: slices.Clone(to)}
 	if n, ok := product(to); ok && n <= short {
 		if len(fill) == 1 {
 			out.Value = slices.Repeat(fill, int(n))
@@ -109,10 +109,10 @@ func constantOfShape(c *call) []Shaped {
 			out.Real = slices.Repeat(reals, int(n))
 		}
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
-func rangeOf(c *call) []Shaped {
+func rangeOf(c *call) []TensorInfo {
 	from, to, by := c.input(0), c.input(1), c.input(2)
 	if len(from.Real) == 1 && len(to.Real) == 1 && len(by.Real) == 1 && by.Real[0] != 0 {
 		return shaped(from.Type, int64(max(0, math.Ceil((to.Real[0]-from.Real[0])/by.Real[0]))))
@@ -122,17 +122,17 @@ func rangeOf(c *call) []Shaped {
 	}
 	start, delta := from.Value[0], by.Value[0]
 	n := max(0, int64(math.Ceil(float64(to.Value[0]-start)/float64(delta))))
-	out := Shaped{Type: from.Type, Known: true, Shape: []int64{n}}
+	out := TensorInfo{Type: from.Type, Known: true, Shape: []int64{n}}
 	if n <= short {
 		out.Value = []int64{}
 		for i := range n {
 			out.Value = append(out.Value, start+i*delta)
 		}
 	}
-	return []Shaped{out}
+	return []TensorInfo{out}
 }
 
-func randomShape(c *call) []Shaped {
+func randomShape(c *call) []TensorInfo {
 	kind := DataType(c.node.Int("dtype", int64(Float32)))
 	if shape := c.node.Ints("shape"); shape != nil {
 		return shaped(kind, slices.Clone(shape)...)
@@ -141,7 +141,7 @@ func randomShape(c *call) []Shaped {
 }
 
 // multinomial draws so many classes from each row of probabilities.
-func multinomial(c *call) []Shaped {
+func multinomial(c *call) []TensorInfo {
 	kind := DataType(c.node.Int("dtype", int64(Int32)))
 	if x := c.input(0); x.Known && len(x.Shape) == 2 {
 		return shaped(kind, x.Shape[0], c.node.Int("sample_size", 1))

@@ -22,15 +22,15 @@ func TestSizesFromRealNumbers(t *testing.T) {
 		nodes []Node
 		want  int64
 	}{
-		"longest side":            {[]Node{node("ReduceMax", "sides", "m", Int("keepdims", 1)), node("Ceil", "m", "r")}, 8},
-		"shortest side":           {[]Node{node("ReduceMin", "sides", "m", Int("keepdims", 1)), node("Ceil", "m", "r")}, 4},
-		"limited":                 {[]Node{node("ReduceMax", "sides", "m", Int("keepdims", 1)), {Op: "Clip", Inputs: []string{"m", "", "limit"}, Outputs: []string{"r"}}}, 6},
-		"sum of both":             {[]Node{node("ReduceSum", "sides", "m", Int("keepdims", 1)), node("Ceil", "m", "r")}, 12},
-		"reciprocal of a quarter": {[]Node{node("ReduceMin", "sides", "m", Int("keepdims", 1)), node("Reciprocal", "m", "q"), node("Reciprocal", "q", "r")}, 4},
+		"longest side":            {[]Node{node("ReduceMax", "sides", "m", IntAttribute("keepdims", 1)), node("Ceil", "m", "r")}, 8},
+		"shortest side":           {[]Node{node("ReduceMin", "sides", "m", IntAttribute("keepdims", 1)), node("Ceil", "m", "r")}, 4},
+		"limited":                 {[]Node{node("ReduceMax", "sides", "m", IntAttribute("keepdims", 1)), {Op: "Clip", Inputs: []string{"m", "", "limit"}, Outputs: []string{"r"}}}, 6},
+		"sum of both":             {[]Node{node("ReduceSum", "sides", "m", IntAttribute("keepdims", 1)), node("Ceil", "m", "r")}, 12},
+		"reciprocal of a quarter": {[]Node{node("ReduceMin", "sides", "m", IntAttribute("keepdims", 1)), node("Reciprocal", "m", "q"), node("Reciprocal", "q", "r")}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := Graph{Name: "g", Inputs: []Value{{Name: "x", Type: Float32, Known: true, Shape: []Dim{{Size: 1}}}}, Outputs: []Value{{Name: "y"}}, Initializers: []Tensor{sides, limit}}
-			g.Nodes = append(tt.nodes, node("Cast", "r", "size", Int("to", int64(Int64))), Node{Op: "Expand", Inputs: []string{"x", "size"}, Outputs: []string{"y"}})
+			g.Nodes = append(tt.nodes, node("Cast", "r", "size", IntAttribute("to", int64(Int64))), Node{Op: "Expand", Inputs: []string{"x", "size"}, Outputs: []string{"y"}})
 			a, err := Analyze(&Model{IRVersion: 8, Opsets: map[string]int64{"": 13}, Graph: g}, Settings{})
 			if err != nil {
 				t.Fatal(err)

@@ -102,7 +102,7 @@ func filter(op string) int {
 	return 1
 }
 
-func convolution(c *call) []Shaped {
+func convolution(c *call) []TensorInfo {
 	x, w := c.input(0), c.input(filter(c.node.Op))
 	kind := x.Type
 	switch c.node.Op {
@@ -130,7 +130,7 @@ func convolution(c *call) []Shaped {
 	return shaped(kind, shape...)
 }
 
-func deconvolution(c *call) []Shaped {
+func deconvolution(c *call) []TensorInfo {
 	x, w := c.input(0), c.input(1)
 	if !x.Known || !w.Known || len(x.Shape) < 3 || len(w.Shape) != len(x.Shape) {
 		return typed(x.Type)
@@ -158,7 +158,7 @@ func deconvolution(c *call) []Shaped {
 	return shaped(x.Type, shape...)
 }
 
-func pooling(c *call) []Shaped {
+func pooling(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 3 {
 		return typed(x.Type)
@@ -176,7 +176,7 @@ func pooling(c *call) []Shaped {
 	return append(shaped(x.Type, shape...), shaped(Int64, shape...)...)
 }
 
-func globalPool(c *call) []Shaped {
+func globalPool(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 2 {
 		return typed(x.Type)
@@ -188,7 +188,7 @@ func globalPool(c *call) []Shaped {
 	return shaped(x.Type, shape...)
 }
 
-func convolutionWork(n *Node, in inputs, out Shaped) (Class, []int64) {
+func convolutionWork(n *Node, in inputs, out TensorInfo) (Class, []int64) {
 	w := in.shape(filter(n.Op))
 	if len(w) < 2 {
 		return ClassConv, nil
@@ -214,26 +214,26 @@ func convolutionClass(weights []int64, depthwise bool) Class {
 	return ClassConv3D
 }
 
-func deconvolutionWork(_ *Node, in inputs, _ Shaped) (Class, []int64) {
+func deconvolutionWork(_ *Node, in inputs, _ TensorInfo) (Class, []int64) {
 	w := in.shape(1)
 	if len(w) < 2 {
 		return ClassConv, nil
 	}
-	return convolutionClass(w, false), append(slices.Clone(w[1:]), in.at(0).Elements())
+	return convolutionClass(w, false), append(slices.Clone(w[1:]), in.input(0).Elements())
 }
 
 // causalConvolution has input [batch, channels, length], weights [channels, 1, window] and
 // the last values of the channels as its state.
-func causalConvolution(c *call) []Shaped {
+func causalConvolution(c *call) []TensorInfo {
 	x, w := c.input(0), c.input(1)
-	out := Shaped{Type: x.Type, Known: x.Known, Shape: x.Shape}
+	out := TensorInfo{Type: x.Type, Known: x.Known, Shape: x.Shape}
 	if !x.Known || !w.Known || len(x.Shape) != 3 || len(w.Shape) != 3 {
-		return []Shaped{out}
+		return []TensorInfo{out}
 	}
-	return append([]Shaped{out}, shaped(x.Type, x.Shape[0], x.Shape[1], w.Shape[2]-1)...)
+	return append([]TensorInfo{out}, shaped(x.Type, x.Shape[0], x.Shape[1], w.Shape[2]-1)...)
 }
 
-func causalWork(_ *Node, in inputs, out Shaped) (Class, []int64) {
+func causalWork(_ *Node, in inputs, out TensorInfo) (Class, []int64) {
 	w := in.shape(1)
 	if len(w) != 3 {
 		return ClassDepthwise, nil
@@ -244,7 +244,7 @@ func causalWork(_ *Node, in inputs, out Shaped) (Class, []int64) {
 // blocksOfChannels is the shape of an image whose channels ONNX Runtime has brought into
 // blocks, as it writes them into optimised files (onnxruntime/core/graph/contrib_ops/
 // nchwc_schema_defs.cc of microsoft/onnxruntime).
-func blocksOfChannels(c *call) []Shaped {
+func blocksOfChannels(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 2 {
 		return typed(x.Type)
@@ -258,7 +258,7 @@ func blocksOfChannels(c *call) []Shaped {
 }
 
 // channelsOfBlocks is the reverse: the number of channels is an attribute.
-func channelsOfBlocks(c *call) []Shaped {
+func channelsOfBlocks(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 2 {
 		return typed(x.Type)
@@ -272,7 +272,7 @@ func channelsOfBlocks(c *call) []Shaped {
 	return shaped(x.Type, shape...)
 }
 
-func upsampledBlocks(c *call) []Shaped {
+func upsampledBlocks(c *call) []TensorInfo {
 	x, scales := c.input(0), c.node.Ints("scales")
 	if !x.Known || len(scales) != len(x.Shape) {
 		return typed(x.Type)

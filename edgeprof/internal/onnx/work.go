@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// MACs are multiply-accumulate operations of one inference by class.
+// MACs holds multiply-accumulate operations of one inference by class.
 type MACs struct {
 	Total     int64 `json:"total"`
 	Conv      int64 `json:"conv"`
@@ -23,7 +23,7 @@ type Work struct {
 	WrittenBytes   int64 `dataset:"written_bytes"`
 }
 
-// Bytes are all that are moved.
+// Bytes returns the bytes moved.
 func (w *Work) Bytes() int64 { return w.ParameterBytes + w.ReadBytes + w.WrittenBytes }
 
 // Cost is the work of one node in one inference.
@@ -31,7 +31,7 @@ type Cost struct {
 	Node  int // index in the graph
 	Class Class
 	Work
-	Inputs, Outputs []Shaped
+	Inputs, Outputs []TensorInfo
 	Folded          bool // depends on no input: a runtime computes it once, ahead
 
 	// Inside holds the costs that control flow runs, Times times.
@@ -48,16 +48,16 @@ type Cost struct {
 type Body struct {
 	Graph *Graph
 	Costs []Cost
-	// When is the condition that it runs under, for the only branch of an If that is
+	// Condition is the condition that it runs under, for the only branch of an If that is
 	// ever taken, or for the first of two; true for all others.
-	When bool
+	Condition bool
 }
 
-// each calls f for the cost and those inside it, with how often they come.
-func (c *Cost) each(times int64, f func(c *Cost, times int64)) {
+// walk calls f for the cost and those inside it, with the number of times that each is computed.
+func (c *Cost) walk(times int64, f func(c *Cost, times int64)) {
 	f(c, times)
 	for i := range c.Inside {
-		c.Inside[i].each(saturated(times, c.Times), f)
+		c.Inside[i].walk(saturated(times, c.Times), f)
 	}
 }
 
@@ -98,7 +98,7 @@ const (
 	ClassDense8 Class = "dense_int8"
 )
 
-// Classes are all of them, in a fixed order.
+// Classes returns all classes, in a fixed order.
 func Classes() []Class {
 	return []Class{
 		ClassConv, ClassDepthwise, ClassDense, ClassVector, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther, ClassResponse,

@@ -49,7 +49,7 @@ func TestTheManualsExample(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	a := r.Answer(fastest)
-	a.Candidates, a.Excluded, a.Warnings = []Candidate{}, []device.Excluded{{Node: "<é>"}}, []string{"<é>", "2\""}
+	a.Candidates, a.Excluded, a.Warnings = []Candidate{}, []device.Exclusion{{Node: "<é>"}}, []string{"<é>", "2\""}
 	for _, part := range []string{
 		"},\n  \"profiling_candidates\": [],\n  \"profiling_excluded\": [\n    {\n      \"node\": \"<é>\",", "\n  },\n  \"profiling_warnings\": [\n    \"<é>\",\n    \"2\\\"\"\n  ],\n  \"status\"",
 	} {
@@ -286,14 +286,14 @@ func calibration() *profiler.Calibration {
 }
 
 func TestLaw(t *testing.T) {
-	law, err := FitLaw(t.Context(), calibration())
+	law, err := FitPowerLaw(t.Context(), calibration())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%+v", law)
 	// a network of matrices runs its weights once or once for each step: counts do
 	// not tell, so that law may be far off
-	for limit, p := range map[float64]Powers{4: law.Convolutional, 100: law.Other} {
+	for limit, p := range map[float64]PowerFit{4: law.Convolutional, 100: law.Other} {
 		if !(p.Error > 1 && p.Error < limit) || !(p.Low < 1 && p.High > 1) || p.Filters < 0 || p.Parameters < 0 || p.Input < 0 || p.Filters+p.Parameters+p.Input == 0 {
 			t.Errorf("%+v", p)
 		}
@@ -301,10 +301,10 @@ func TestLaw(t *testing.T) {
 	if law.Models != 77+len(shipped()) {
 		t.Errorf("fitted to %d models", law.Models)
 	}
-	if got := strings.Join(law.Unlike(Counts{ConvLayers: 66666666, TotalParameters: 1e19, FilterDetails: 66}), " "); got != "conv_layers total_parameters" {
+	if got := strings.Join(law.UnfamiliarCounts(Counts{ConvLayers: 66666666, TotalParameters: 1e19, FilterDetails: 66}), " "); got != "conv_layers total_parameters" {
 		t.Errorf("unlike what was fitted: %s", got)
 	}
-	if got := law.Unlike(Counts{ConvLayers: 53, PoolLayers: 1, FCLayers: 1, FilterDetails: 26560, TotalParameters: 25557032, ModelInputSize: 602112, ModelOutputSize: 4000}); got != nil { // ResNet-50
+	if got := law.UnfamiliarCounts(Counts{ConvLayers: 53, PoolLayers: 1, FCLayers: 1, FilterDetails: 26560, TotalParameters: 25557032, ModelInputSize: 602112, ModelOutputSize: 4000}); got != nil { // ResNet-50
 		t.Errorf("a common model is unlike: %v", got)
 	}
 	// finite for every count, and never less for more
@@ -318,7 +318,7 @@ func TestLaw(t *testing.T) {
 			large.ConvLayers = 0 // another law begins with the first convolution
 		}
 		p, q := law.Predict(small), law.Predict(large)
-		if !(p.Value > 0) || p.Bounded() != (law.Outside(small) == nil) || q.Bounded() != (law.Outside(large) == nil) || q.Value > 86400 || p.Value > q.Value || !p.Contains(p.Value) {
+		if !(p.Value > 0) || p.Bounded() != (law.UnusableCounts(small) == nil) || q.Bounded() != (law.UnusableCounts(large) == nil) || q.Value > 86400 || p.Value > q.Value || !p.Contains(p.Value) {
 			t.Fatalf("%+v for %+v, %+v for %+v", p, small, q, large)
 		}
 	})
@@ -340,7 +340,7 @@ func powersCases(seed uint64) []uncertainty.Case {
 	if err != nil {
 		panic(err)
 	}
-	law := Law{Convolutional: p, Most: Counts{ConvLayers: 1, FilterDetails: 1e4, TotalParameters: 1e7, ModelInputSize: 1e6}}
+	law := PowerLaw{Convolutional: p, MaxCounts: Counts{ConvLayers: 1, FilterDetails: 1e4, TotalParameters: 1e7, ModelInputSize: 1e6}}
 	cases := make([]uncertainty.Case, 100)
 	for i := range cases {
 		s := draw(i)

@@ -8,6 +8,7 @@
 // A [Request] is the original service's: it contains seven counts of a model, and the
 // answer is the fastest device. [ParseRequest] checks it and names every invalid field.
 // [Request.Answer] has the original's form: keys sorted, indented by two, and every value
-// of the request as it was sent, so 10000000000000000000 is preserved. If only the counts are known, the time is predicted
-// by the power law of [FitLaw]; the model's own file gives much better predictions.
+// of the request as it was sent, so 10000000000000000000 is preserved. If only the counts
+// are known, the time is predicted by the power law of [FitPowerLaw]; the model's own file gives
+// much better predictions.
 package placement

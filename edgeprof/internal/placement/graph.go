@@ -9,15 +9,15 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime/native"
 )
 
-// Graph estimates a model whose graph is known, operator by operator, with the
-// calibration of each device. A device whose free memory cannot hold the model, or whose
-// runtime cannot run it, is an error of the estimator. The error matches [onnx.ErrGraph].
-func Graph(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibration) (Estimator, error) {
+// GraphEstimator returns an estimator for a model whose graph is known, operator by operator,
+// with the calibration of each device. A device with too little free memory for the model, or
+// whose runtime cannot run it, is an error of the estimator. The error matches [onnx.ErrGraph].
+func GraphEstimator(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibration) (Estimator, error) {
 	counts, err := a.Characteristics()
 	if err != nil {
 		return nil, err
 	}
-	need, unable := counts.ParameterBytes+counts.PeakActivationBytes, native.Supported(a)
+	need, unable := counts.ParameterBytes+counts.PeakActivationBytes, native.CheckSupport(a)
 	return func(i int) (Estimate, error) {
 		d := &devices[i]
 		if free := d.Load.MemoryAvailableBytes; free > 0 && need > free {
@@ -38,7 +38,7 @@ func reasons(p *profiler.Prediction, d *device.Device) []string {
 		out = append(out, fmt.Sprintf("%.0f %% of the time in %s operators", 100*p.Shares[0].Part, p.Shares[0].Class))
 	}
 	if p.Slowdown > 1 {
-		return append(out, fmt.Sprintf("slowed %.2f times: %.1f running or waiting tasks on %d cores, CPU load %.0f %%", p.Slowdown, d.Load.Others(d.Cores), d.Cores, d.Load.CPUPercent))
+		return append(out, fmt.Sprintf("slowed %.2f times: %.1f running or waiting tasks on %d cores, CPU load %.0f %%", p.Slowdown, d.Load.Competitors(d.Cores), d.Cores, d.Load.CPUPercent))
 	}
 	return append(out, fmt.Sprintf("a core is free at a CPU load of %.0f %%", d.Load.CPUPercent))
 }

@@ -17,22 +17,22 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Law is the time of one inference on an idle machine as a product of powers of
+// PowerLaw is the time of one inference on an idle machine as a product of powers of
 // counts, none of them below zero: more of anything never takes less time. It is
 // fitted to the times that a calibration predicts for models of every family. Their files
 // contain what the counts leave out, so it is coarse, and its interval is wide.
 // Models with convolutions have a law of their own, as one weight does much more
 // work in them.
-type Law struct {
-	Convolutional, Other Powers
+type PowerLaw struct {
+	Convolutional, Other PowerFit
 	// Models is the number of models it was fitted to.
 	Models int
-	// Most is the most of each count among those models.
-	Most Counts
+	// MaxCounts has the largest of each count among those models.
+	MaxCounts Counts
 }
 
-// Powers are one law.
-type Powers struct {
+// PowerFit is a fitted product of powers.
+type PowerFit struct {
 	// Exponents of one plus filters, parameters and input bytes: the counts that
 	// predict families which were left out best.
 	Filters, Parameters, Input float64
@@ -46,33 +46,33 @@ type Powers struct {
 }
 
 // powers returns the law for a model with these counts.
-func (l *Law) powers(c Counts) *Powers {
+func (l *PowerLaw) powers(c Counts) *PowerFit {
 	if c.ConvLayers > 0 {
 		return &l.Convolutional
 	}
 	return &l.Other
 }
 
-// Error returns the law's error for a model with these counts; see [Powers].
-func (l *Law) Error(c Counts) float64 { return l.powers(c).Error }
+// PredictionError returns the law's error for a model with these counts; see [PowerFit].
+func (l *PowerLaw) PredictionError(c Counts) float64 { return l.powers(c).Error }
 
-// Unlike returns the names of counts far beyond those of the models that the law was
+// UnfamiliarCounts returns the names of counts far beyond those of the models that the law was
 // fitted to; a prediction for them is extrapolated.
-func (l *Law) Unlike(c Counts) []string { return l.beyond(c, 10) }
+func (l *PowerLaw) UnfamiliarCounts(c Counts) []string { return l.beyond(c, 10) }
 
 // outside is the factor over the largest fitted count from which on the law does not apply.
 const outside = 100
 
-// Outside returns the names of counts that the law cannot use.
-func (l *Law) Outside(c Counts) []string {
+// UnusableCounts returns the names of counts that the law cannot use.
+func (l *PowerLaw) UnusableCounts(c Counts) []string {
 	c.ModelOutputSize = 0 // which has no part in the law
 	return l.beyond(c, outside)
 }
 
-func (l *Law) beyond(c Counts, times uint64) []string {
+func (l *PowerLaw) beyond(c Counts, times uint64) []string {
 	var names []string
 	for i, name := range RequestFields {
-		if *c.field(i)/times > *l.Most.field(i) {
+		if *c.field(i)/times > *l.MaxCounts.field(i) {
 			names = append(names, name)
 		}
 	}
@@ -93,8 +93,8 @@ type sample struct {
 	real   bool    // of a model that people ship
 }
 
-// FitLaw finds the law that a calibration follows.
-func FitLaw(ctx context.Context, c *profiler.Calibration) (*Law, error) {
+// FitPowerLaw finds the law that a calibration follows.
+func FitPowerLaw(ctx context.Context, c *profiler.Calibration) (*PowerLaw, error) {
 	samples, err := samplesOf(c)
 	if err != nil {
 		return nil, err
@@ -133,17 +133,17 @@ func made(family string, size synth.Size, c *profiler.Calibration) (sample, erro
 	if err != nil {
 		return sample{}, err
 	}
-	counts, err := CountsOf(a)
+	counts, err := NewCounts(a)
 	return sample{family, counts, math.Log(c.Predict(a, calibrated(c)).Idle), false}, err
 }
 
 // lawOf fits the law to samples.
-func lawOf(ctx context.Context, samples []sample, c *profiler.Calibration) (*Law, error) {
-	law := &Law{Models: len(samples)}
+func lawOf(ctx context.Context, samples []sample, c *profiler.Calibration) (*PowerLaw, error) {
+	law := &PowerLaw{Models: len(samples)}
 	var convolutional []sample
 	for _, one := range samples {
 		for i := range RequestFields {
-			*law.Most.field(i) = max(*law.Most.field(i), *one.counts.field(i))
+			*law.MaxCounts.field(i) = max(*law.MaxCounts.field(i), *one.counts.field(i))
 		}
 		if one.counts.ConvLayers > 0 {
 			convolutional = append(convolutional, one)
@@ -159,7 +159,7 @@ func lawOf(ctx context.Context, samples []sample, c *profiler.Calibration) (*Law
 
 // fit finds powers, and their interval from those samples that judge picks, when
 // their families have no part in the fit.
-func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *profiler.Calibration) (Powers, error) {
+func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *profiler.Calibration) (PowerFit, error) {
 	s := regression.Samples{Features: 5}
 	var families []string
 	for _, one := range samples {
@@ -169,10 +169,10 @@ func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *prof
 	fitter := linear.NNLS{NoIntercept: true}
 	m, err := fitter.Fit(ctx, s)
 	if err != nil {
-		return Powers{}, err
+		return PowerFit{}, err
 	}
 	k := m.Coefficients
-	p := Powers{Filters: k[0], Parameters: k[1], Input: k[2], Factor: math.Exp(k[3] - k[4])}
+	p := PowerFit{Filters: k[0], Parameters: k[1], Input: k[2], Factor: math.Exp(k[3] - k[4])}
 	folds, err := regression.GroupFolds(families, len(slices.Compact(slices.Sorted(slices.Values(families)))), 1)
 	if err != nil {
 		return p, err
@@ -201,8 +201,8 @@ func calibrated(c *profiler.Calibration) device.Device {
 	return device.Device{UUID: c.Facts.UUID, Cores: max(1, c.Facts.Cores)}
 }
 
-// CountsOf are the counts of an analysed model.
-func CountsOf(a *onnx.Analysis) (Counts, error) {
+// NewCounts returns the counts of an analysed model.
+func NewCounts(a *onnx.Analysis) (Counts, error) {
 	c, err := a.Characteristics()
 	if err != nil {
 		return Counts{}, err
@@ -213,18 +213,18 @@ func CountsOf(a *onnx.Analysis) (Counts, error) {
 	}, nil
 }
 
-// row is a sample's features: logarithms, and a constant of either sign.
+// row returns the features of a sample: logarithms, and a constant of either sign.
 func row(c Counts) [5]float64 {
 	return [5]float64{math.Log1p(float64(c.FilterDetails)), math.Log1p(float64(c.TotalParameters)), math.Log1p(float64(c.ModelInputSize)), 1, -1}
 }
 
-// Predict is the time of one inference on the calibrated machine, idle. CountsOf counts
-// that are [Law.Outside] it is that of the largest that are not, without an
-// interval: it takes that long at least.
-func (l *Law) Predict(c Counts) uncertainty.Prediction {
-	far := l.Outside(c) != nil
+// Predict returns the time of one inference on the calibrated machine, idle. If the law cannot
+// use the counts ([PowerLaw.UnusableCounts]), it returns the time for the largest usable ones,
+// without an interval: the model takes at least that long.
+func (l *PowerLaw) Predict(c Counts) uncertainty.Prediction {
+	far := l.UnusableCounts(c) != nil
 	for i := range RequestFields {
-		if most := *l.Most.field(i); *c.field(i)/outside > most {
+		if most := *l.MaxCounts.field(i); *c.field(i)/outside > most {
 			*c.field(i) = outside * most
 		}
 	}
@@ -236,10 +236,10 @@ func (l *Law) Predict(c Counts) uncertainty.Prediction {
 	return uncertainty.Band{Scale: uncertainty.Factor, Level: profiler.Level, Low: p.Low, High: p.High}.Predict(v)
 }
 
-// Slower returns the factor by which an inference takes longer on a device as it is loaded now
+// Slowdown returns the factor by which an inference takes longer on a device as it is loaded now
 // than on the idle calibrated machine, whatever the model. The error matches
 // [profiler.ErrCalibration]: rates that are all zero.
-func Slower(c *profiler.Calibration, d device.Device) (factor float64, p profiler.Prediction, err error) {
+func Slowdown(c *profiler.Calibration, d device.Device) (factor float64, p profiler.Prediction, err error) {
 	some := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e9, ReadBytes: 1e6}}, {Class: onnx.ClassOther, Work: onnx.Work{ReadBytes: 1e6}}}}
 	base := c.Predict(some, calibrated(c)).Idle
 	p = c.Predict(some, d)

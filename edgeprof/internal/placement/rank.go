@@ -82,9 +82,9 @@ func (c *Candidate) UnmarshalJSON(data []byte) error {
 // Ranking is all devices: those that can run the model, the fastest first, and
 // those that cannot.
 type Ranking struct {
-	Candidates []Candidate       `json:"candidates"`
-	Excluded   []device.Excluded `json:"excluded"`
-	Warnings   []string          `json:"warnings"`
+	Candidates []Candidate        `json:"candidates"`
+	Excluded   []device.Exclusion `json:"excluded"`
+	Warnings   []string           `json:"warnings"`
 }
 
 // Estimate is a model's time on one device.
@@ -101,12 +101,12 @@ type Estimate struct {
 type Estimator func(i int) (Estimate, error)
 
 // Rank orders devices by their estimates. The error matches [ErrNoDevice].
-func Rank(devices []device.Device, excluded []device.Excluded, estimate Estimator) (*Ranking, error) {
-	r := &Ranking{Candidates: []Candidate{}, Excluded: append([]device.Excluded{}, excluded...), Warnings: []string{}}
+func Rank(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (*Ranking, error) {
+	r := &Ranking{Candidates: []Candidate{}, Excluded: append([]device.Exclusion{}, excluded...), Warnings: []string{}}
 	for i := range devices {
 		e, err := estimate(i)
 		if err != nil {
-			r.Excluded = append(r.Excluded, device.Excluded{Node: devices[i].Node, Reason: err.Error()})
+			r.Excluded = append(r.Excluded, device.Exclusion{Node: devices[i].Node, Reason: err.Error()})
 			continue
 		}
 		r.Candidates = append(r.Candidates, candidate(&devices[i], &e))
@@ -119,14 +119,14 @@ func Rank(devices []device.Device, excluded []device.Excluded, estimate Estimato
 	return r, nil
 }
 
-// Fastest is the first of [Rank]'s candidates, found in one walk.
-func Fastest(devices []device.Device, excluded []device.Excluded, estimate Estimator) (Candidate, error) {
+// FindFastest returns the first of [Rank]'s candidates without sorting them.
+func FindFastest(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (Candidate, error) {
 	var best Candidate
 	found := false
 	for i := range devices {
 		e, err := estimate(i)
 		if err != nil {
-			excluded = append(slices.Clip(excluded), device.Excluded{Node: devices[i].Node, Reason: err.Error()})
+			excluded = append(slices.Clip(excluded), device.Exclusion{Node: devices[i].Node, Reason: err.Error()})
 			continue
 		}
 		if c := candidate(&devices[i], &e); !found || order(c, best) < 0 {
@@ -146,20 +146,20 @@ func candidate(d *device.Device, e *Estimate) Candidate {
 	}
 }
 
-// Done returns the end of the model's first inference, after those placed before it, in
+// FinishTime returns the end of the model's first inference, after those placed before it, in
 // seconds.
-func (c *Candidate) Done() float64 { return c.Wait + c.Seconds.Value }
+func (c *Candidate) FinishTime() float64 { return c.Wait + c.Seconds.Value }
 
 // order is by time, then by name. A time that is only known to be above something comes
 // last.
 func order(x, y Candidate) int {
 	open := func(c Candidate) int {
-		if c.AtLeast() {
+		if c.IsLowerBound() {
 			return 1
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(open(x), open(y)), cmp.Compare(x.Done(), y.Done()), strings.Compare(x.Node, y.Node))
+	return cmp.Or(cmp.Compare(open(x), open(y)), cmp.Compare(x.FinishTime(), y.FinishTime()), strings.Compare(x.Node, y.Node))
 }
 
 // Ties numbers the candidates from 1. A candidate whose interval overlaps that of the
@@ -177,8 +177,8 @@ func (r *Ranking) Ties() []int {
 	return places
 }
 
-// AtLeast reports whether the time has a lower bound only.
-func (c *Candidate) AtLeast() bool { return c.Seconds.Low > 0 && math.IsInf(c.Seconds.High, 1) }
+// IsLowerBound reports whether the time has a lower bound only.
+func (c *Candidate) IsLowerBound() bool { return c.Seconds.Low > 0 && math.IsInf(c.Seconds.High, 1) }
 
 // warn adds each warning once.
 func (r *Ranking) warn(warnings []error) {
@@ -190,7 +190,7 @@ func (r *Ranking) warn(warnings []error) {
 }
 
 // none returns the error of a ranking without devices.
-func none(excluded []device.Excluded) error {
+func none(excluded []device.Exclusion) error {
 	if len(excluded) == 0 {
 		return fmt.Errorf("%w: the source lists no devices", ErrNoDevice)
 	}

@@ -37,7 +37,7 @@ func TestRank(t *testing.T) {
 		{Node: "fast", Cores: 2, MaxMHz: 4000, Load: device.Load{CPUPercent: 10}},
 		{Node: "small", Cores: 2, MaxMHz: 9000, Load: device.Load{MemoryAvailableBytes: 1 << 20}},
 	}
-	r, err := rank(a, devices, []device.Excluded{{Node: "gone", Reason: "stale"}}, rates)
+	r, err := rank(a, devices, []device.Exclusion{{Node: "gone", Reason: "stale"}}, rates)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestRank(t *testing.T) {
 		t.Errorf("order %q", got)
 	}
 	for range 50 { // the same bytes each time
-		again, err := rank(a, devices, []device.Excluded{{Node: "gone", Reason: "stale"}}, rates)
+		again, err := rank(a, devices, []device.Exclusion{{Node: "gone", Reason: "stale"}}, rates)
 		if err != nil || !reflect.DeepEqual(again, r) {
 			t.Fatalf("ranked again: %+v %v, not %+v", again, err, r)
 		}
@@ -102,13 +102,13 @@ func TestTies(t *testing.T) {
 }
 
 // rank is a model's ranking, whose first is the fastest.
-func rank(a *onnx.Analysis, devices []device.Device, excluded []device.Excluded, rates []*profiler.Calibration) (*Ranking, error) {
-	estimate, err := Graph(a, devices, rates)
+func rank(a *onnx.Analysis, devices []device.Device, excluded []device.Exclusion, rates []*profiler.Calibration) (*Ranking, error) {
+	estimate, err := GraphEstimator(a, devices, rates)
 	if err != nil {
 		return nil, err
 	}
 	r, err := Rank(devices, excluded, estimate)
-	first, firstErr := Fastest(devices, excluded, estimate)
+	first, firstErr := FindFastest(devices, excluded, estimate)
 	if (err == nil) != (firstErr == nil) || err == nil && !reflect.DeepEqual(first, r.Candidates[0]) {
 		return r, fmt.Errorf("fastest is %+v (%v), ranked first %+v (%v)", first, firstErr, r.Candidates, err)
 	}

@@ -14,7 +14,7 @@ type Answer struct {
 	request    *Request
 	Fastest    Candidate
 	Candidates []Candidate
-	Excluded   []device.Excluded
+	Excluded   []device.Exclusion
 	Warnings   []string
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/device"
 )
 
-// Spread places several models at once, each by its own ranking: list scheduling on unrelated
+// SpreadModels places several models at once, each by its own ranking: list scheduling on unrelated
 // machines, the model whose fastest device takes longest first. A node's models take turns:
 // each adds its time to the wait of the next one there, and takes its memory from what is free.
 // The rankings are reordered, each with its model's node first. The error matches
 // [ErrNoDevice].
-func Spread(rankings []*Ranking) error {
+func SpreadModels(rankings []*Ranking) error {
 	byLength := slices.Clone(rankings)
 	slices.SortStableFunc(byLength, func(x, y *Ranking) int {
 		return cmp.Compare(y.Candidates[0].Seconds.Value, x.Candidates[0].Seconds.Value)
@@ -51,7 +51,7 @@ func (r *Ranking) after(taken map[string]*room) error {
 		switch {
 		case at == nil:
 		case c.free > 0 && at.bytes+c.need > c.free:
-			r.Excluded = append(r.Excluded, device.Excluded{Node: c.Node, Reason: fmt.Sprintf("the model needs %d bytes of memory; %d are free, of which other models take %d", c.need, c.free, at.bytes)})
+			r.Excluded = append(r.Excluded, device.Exclusion{Node: c.Node, Reason: fmt.Sprintf("the model needs %d bytes of memory; %d are free, of which other models take %d", c.need, c.free, at.bytes)})
 			continue
 		default:
 			c.Wait = at.seconds

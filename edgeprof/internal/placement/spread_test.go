@@ -46,7 +46,7 @@ func TestSpread(t *testing.T) {
 		for _, times := range c.times {
 			rankings = append(rankings, ranked(t, c.free, c.need, times...))
 		}
-		if err := placement.Spread(rankings); err != nil {
+		if err := placement.SpreadModels(rankings); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var got []string
@@ -58,11 +58,11 @@ func TestSpread(t *testing.T) {
 		}
 	}
 	full := []*placement.Ranking{ranked(t, 100, 60, 1), ranked(t, 100, 60, 1)}
-	if err := placement.Spread(full); !errors.Is(err, placement.ErrNoDevice) {
+	if err := placement.SpreadModels(full); !errors.Is(err, placement.ErrNoDevice) {
 		t.Errorf("memory for one on one node: %v", err)
 	}
 	waits := []*placement.Ranking{ranked(t, 0, 0, 1, 9), ranked(t, 0, 0, 2, 9)}
-	if err := placement.Spread(waits); err != nil || waits[0].Candidates[0].Wait != 2 || fmt.Sprint(waits[0].Candidates[0].Reasons) != "[models placed on this device before it: 1]" {
+	if err := placement.SpreadModels(waits); err != nil || waits[0].Candidates[0].Wait != 2 || fmt.Sprint(waits[0].Candidates[0].Reasons) != "[models placed on this device before it: 1]" {
 		t.Errorf("%+v, %v", waits[0].Candidates[0], err)
 	}
 }

@@ -34,7 +34,7 @@ func TestUnsupported(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, runtime := range []string{"go", "ort"} {
-			estimate, err := Graph(a, []device.Device{{Cores: 4}}, []*profiler.Calibration{{Facts: profiler.Facts{Runtime: runtime}, Low: 1, High: 1}})
+			estimate, err := GraphEstimator(a, []device.Device{{Cores: 4}}, []*profiler.Calibration{{Facts: profiler.Facts{Runtime: runtime}, Low: 1, High: 1}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,12 +52,12 @@ func (m *Calibrated) Fit(ctx context.Context) error {
 
 // law is the power law of a calibration, fitted when it is first needed.
 type law struct {
-	fit func() (*placement.Law, error)
+	fit func() (*placement.PowerLaw, error)
 }
 
 func newLaw(ctx context.Context, c *profiler.Calibration) *law {
 	ctx = context.WithoutCancel(ctx) // later requests use the law too
-	return &law{sync.OnceValues(func() (*placement.Law, error) { return placement.FitLaw(ctx, c) })}
+	return &law{sync.OnceValues(func() (*placement.PowerLaw, error) { return placement.FitPowerLaw(ctx, c) })}
 }
 
 // Facts are the calibration's.
@@ -75,7 +75,7 @@ type calibratedFleet struct {
 	foreign  []string // warnings of devices that were not calibrated
 	devices  []device.Device
 	machines []machine // of each device
-	excluded []device.Excluded
+	excluded []device.Exclusion
 }
 
 type machine struct {
@@ -86,7 +86,7 @@ type machine struct {
 }
 
 // On finds each device's rates and how much slower it is.
-func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded []device.Excluded) Fleet {
+func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded []device.Exclusion) Fleet {
 	fleet := &calibratedFleet{excluded: slices.Clone(excluded)}
 	used := map[*profiler.Calibration]*law{}
 	m.mutex.Lock()
@@ -99,10 +99,10 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 		var factor float64
 		var judged profiler.Prediction
 		if err == nil {
-			factor, judged, err = placement.Slower(rates, d)
+			factor, judged, err = placement.Slowdown(rates, d)
 		}
 		if err != nil {
-			fleet.excluded = append(fleet.excluded, device.Excluded{Node: d.Node, Reason: err.Error()})
+			fleet.excluded = append(fleet.excluded, device.Exclusion{Node: d.Node, Reason: err.Error()})
 			continue
 		}
 		if used[rates] == nil {
@@ -119,7 +119,7 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 		fleet.machines = append(fleet.machines, machine{rates, used[rates], factor, rates.Away(&d)})
 	}
 	m.laws = used
-	slices.SortStableFunc(fleet.excluded, func(a, b device.Excluded) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortStableFunc(fleet.excluded, func(a, b device.Exclusion) int { return strings.Compare(a.Node, b.Node) })
 	return fleet
 }
 
@@ -137,7 +137,7 @@ func (f *calibratedFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
 	for i := range f.machines {
 		rates[i] = f.machines[i].rates
 	}
-	estimate, err := placement.Graph(a, f.devices, rates)
+	estimate, err := placement.GraphEstimator(a, f.devices, rates)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (f *calibratedFleet) Layers(a *onnx.Analysis, node string) ([]profiler.Laye
 
 // Fastest estimates by each device's law, without saying why.
 func (f *calibratedFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
-	return placement.Fastest(f.devices, f.excluded, f.byLaw(c))
+	return placement.FindFastest(f.devices, f.excluded, f.byLaw(c))
 }
 
 // byLaw estimates from counts. Machines that share a law, as most do, share its
@@ -201,11 +201,11 @@ func (f *calibratedFleet) Warnings(c placement.Counts) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if far := fitted.Outside(c); far != nil {
+	if far := fitted.UnusableCounts(c); far != nil {
 		return []string{fmt.Sprintf("far outside the fitted range, by more than a factor of 100: %s; the prediction is a lower bound", strings.Join(far, ", "))}, nil
 	}
-	warnings := []string{fmt.Sprintf("predicted from counts only: median error factor %.1f on held-out model families", fitted.Error(c))}
-	if far := fitted.Unlike(c); far != nil {
+	warnings := []string{fmt.Sprintf("predicted from counts only: median error factor %.1f on held-out model families", fitted.PredictionError(c))}
+	if far := fitted.UnfamiliarCounts(c); far != nil {
 		warnings = append(warnings, fmt.Sprintf("%v: outside the fitted range by more than a factor of 10: %s", profiler.ErrUnlike, strings.Join(far, ", ")))
 	}
 	return warnings, nil

@@ -27,19 +27,19 @@ func (m Counts) Facts() Facts {
 }
 
 // On binds the model to devices.
-func (m Counts) On(_ context.Context, devices []device.Device, excluded []device.Excluded) Fleet {
+func (m Counts) On(_ context.Context, devices []device.Device, excluded []device.Exclusion) Fleet {
 	return countsFleet{m.trained, devices, excluded}
 }
 
 type countsFleet struct {
 	trained  *profiler.Model
 	devices  []device.Device
-	excluded []device.Excluded
+	excluded []device.Exclusion
 }
 
 // Rank uses the counts of the graph.
 func (f countsFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
-	c, err := placement.CountsOf(a)
+	c, err := placement.NewCounts(a)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (f countsFleet) Profile(c placement.Counts) (*placement.Ranking, error) {
 
 // Fastest returns the first of Profile's candidates.
 func (f countsFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
-	return placement.Fastest(f.devices, f.excluded, f.estimate(c))
+	return placement.FindFastest(f.devices, f.excluded, f.estimate(c))
 }
 
 // Warnings returns the warnings of the ranking.
@@ -72,7 +72,7 @@ func (f countsFleet) Layers(*onnx.Analysis, string) ([]profiler.Layer, profiler.
 
 func (f countsFleet) estimate(c placement.Counts) placement.Estimator {
 	return func(i int) (placement.Estimate, error) {
-		row := rowOf(c, &f.devices[i]).Completed()
+		row := rowOf(c, &f.devices[i]).WithSetting()
 		a, err := f.trained.PredictRow(&row, nil)
 		if err != nil {
 			return placement.Estimate{}, err
@@ -83,11 +83,11 @@ func (f countsFleet) estimate(c placement.Counts) placement.Estimator {
 
 // rowOf returns the row that the original collector would write for a model on a device.
 func rowOf(c placement.Counts, d *device.Device) measurement.Row {
-	number := func(v uint64) *float64 { return measurement.Number(float64(v)) }
-	return measurement.Row{Original: measurement.Original{
+	number := func(v uint64) *float64 { return measurement.NumberCell(float64(v)) }
+	return measurement.Row{OriginalColumns: measurement.OriginalColumns{
 		ConvLayers: number(c.ConvLayers), PoolLayers: number(c.PoolLayers), FCLayers: number(c.FCLayers), FilterDetails: number(c.FilterDetails),
 		TotalParameters: number(c.TotalParameters), ReadBytes: number(c.ModelInputSize), WrittenBytes: number(c.ModelOutputSize),
-		LoadPercent: measurement.Number(d.Load.CPUPercent), DiskPercent: d.Load.DiskPercent, Device: kindOf(d.Model),
+		LoadPercent: measurement.NumberCell(d.Load.CPUPercent), DiskPercent: d.Load.DiskPercent, Device: kindOf(d.Model),
 	}}
 }
 

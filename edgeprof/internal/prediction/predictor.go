@@ -15,7 +15,7 @@ import (
 type Predictor interface {
 	// On binds the predictor to devices as they are loaded now. A device that it
 	// cannot judge joins the excluded ones.
-	On(ctx context.Context, devices []device.Device, excluded []device.Excluded) Fleet
+	On(ctx context.Context, devices []device.Device, excluded []device.Exclusion) Fleet
 	// Facts describe the predictor.
 	Facts() Facts
 }

@@ -75,8 +75,8 @@ func TestRealXGBoost(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, x := range told.Rows {
-			v := func(k int) *float64 { return measurement.Number(x[k]) }
-			row := measurement.Row{Original: measurement.Original{
+			v := func(k int) *float64 { return measurement.NumberCell(x[k]) }
+			row := measurement.Row{OriginalColumns: measurement.OriginalColumns{
 				ConvLayers: v(0), LoadPercent: v(1), ReadBytes: v(2), WrittenBytes: v(3), DiskPercent: v(4), FilterDetails: v(5), FCLayers: v(6), Device: kinds[x[7]], PoolLayers: v(8), TotalParameters: v(9),
 			}}
 			answer, err := m.PredictRow(&row, nil)

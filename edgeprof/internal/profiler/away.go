@@ -40,12 +40,12 @@ func (c *Calibration) Away(d *device.Device) Away {
 	if clocks {
 		factor = f.MaxMHz / d.MaxMHz
 	}
-	here, ok := device.Cost(f.Processor, f.Device)
-	there, known := d.Cost()
+	here, ok := device.CoreCost(f.Processor, f.Device)
+	there, known := d.CoreCost()
 	alike := d.Model != "" && d.Model == f.Device && !otherVectors(d, f)
 	named := f.Shipped || f.OtherProducts() // alike by name alone
 	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks && !(alike && named)}]}
-	if core := device.Core(d.Processor, d.Model); clocks && (alike && !named || core != "" && core == device.Core(f.Processor, f.Device)) {
+	if core := device.FastestCore(d.Processor, d.Model); clocks && (alike && !named || core != "" && core == device.FastestCore(f.Processor, f.Device)) {
 		a.Spread = sameCore
 		return a
 	}
@@ -83,7 +83,7 @@ func (a Away) warning(node, calibrated string) error {
 // otherVectors reports whether a device's vectors have another width than those of the
 // processor that was measured.
 func otherVectors(d *device.Device, f *Facts) bool {
-	there, here := device.Vector(d.Processor), device.Vector(f.Processor)
+	there, here := device.VectorWidth(d.Processor), device.VectorWidth(f.Processor)
 	return there > 0 && here > 0 && there != here
 }
 
@@ -95,7 +95,7 @@ const sameClock = 1.25
 // than the Go one.
 func Products(runtime string) string {
 	if runtime == "go" {
-		return native.Products
+		return native.ProductImplementation
 	}
 	return ""
 }
@@ -106,8 +106,8 @@ func packedFrom(f *Facts) int64 {
 	switch {
 	case f.Runtime != "go":
 		return 0
-	case cmp.Or(f.Products, "gonum") == native.Products:
-		return native.Packed
+	case cmp.Or(f.Products, "gonum") == native.ProductImplementation:
+		return native.PackedThreshold
 	default:
 		return math.MaxInt64
 	}
@@ -116,7 +116,7 @@ func packedFrom(f *Facts) int64 {
 // OtherProducts reports whether the Go runtime multiplied by other instructions than this
 // program's does.
 func (f *Facts) OtherProducts() bool {
-	return f.Runtime == "go" && cmp.Or(f.Products, "gonum") != native.Products
+	return f.Runtime == "go" && cmp.Or(f.Products, "gonum") != native.ProductImplementation
 }
 
 // foreign returns the reason why rates were not measured on a device; "" when they were. Ids
@@ -136,7 +136,7 @@ func (f *Facts) foreign(d *device.Device) string {
 	case f.Shipped:
 		return "this machine was not measured"
 	case f.OtherProducts():
-		return fmt.Sprintf("the Go runtime multiplies with %s here, not with %s", native.Products, cmp.Or(f.Products, "gonum"))
+		return fmt.Sprintf("the Go runtime multiplies with %s here, not with %s", native.ProductImplementation, cmp.Or(f.Products, "gonum"))
 	case !told && d.UUID != f.UUID:
 		return "another machine"
 	}

@@ -104,7 +104,7 @@ func boards(t *testing.T) []board {
 			}
 			b.log = append(b.log, v)
 		}
-		if cost, ok := b.device.Cost(); ok {
+		if cost, ok := b.device.CoreCost(); ok {
 			b.id, b.cost, b.from = fmt.Sprint(len(out)), cost, map[string][]float64{}
 			out = append(out, b)
 		}
@@ -166,7 +166,7 @@ func residuals(from, to []board, costs map[float64]float64) []float64 {
 func quantileOfOneCore(all []board) float64 {
 	byCore := map[string][]board{}
 	for _, b := range all {
-		if core := device.Core(b.device.Processor, b.device.Model); core != "" {
+		if core := device.FastestCore(b.device.Processor, b.device.Model); core != "" {
 			byCore[core] = append(byCore[core], b)
 		}
 	}

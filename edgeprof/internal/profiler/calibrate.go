@@ -63,9 +63,9 @@ type Facts struct {
 	// SpeedSD is the standard deviation of the logarithm of the machine's speed while the
 	// rates were measured; 0 if it was not read.
 	SpeedSD float64 `json:"speed_sd,omitempty"`
-	// Felt is the number of processors that other work used before or after the rates were
+	// ProbedTasks is the number of processors that other work used before or after the rates were
 	// measured, whichever is more; nil if it was not read.
-	Felt *float64 `json:"felt,omitempty"`
+	ProbedTasks *float64 `json:"probed_tasks,omitempty"`
 	// Excess is the mean logarithm of a measured time over the shortest of the same model: how
 	// much longer other work made it.
 	Excess float64 `json:"excess,omitempty"`

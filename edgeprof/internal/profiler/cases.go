@@ -150,7 +150,7 @@ func (c *Case) repeat() float64 {
 func typical(rows []measurement.Row) float64 {
 	seconds := make([]float64, len(rows))
 	for i := range rows {
-		seconds[i] = rows[i].Quiet()
+		seconds[i] = rows[i].LeastSeconds()
 	}
 	slices.Sort(seconds)
 	return seconds[(len(seconds)-1)/4]

@@ -39,7 +39,7 @@ func TestCorrections(t *testing.T) {
 func TestCall(t *testing.T) {
 	row := func(model, family string, seconds float64) measurement.Row {
 		return measurement.Row{
-			Original: measurement.Original{ModelName: model, Time: measurement.Took(seconds)}, Run: measurement.Run{Family: family, Setting: "s", Runtime: "ort"},
+			OriginalColumns: measurement.OriginalColumns{ModelName: model, Time: measurement.NewSeconds(seconds)}, Run: measurement.Run{Family: family, Setting: "s", Runtime: "ort"},
 		}
 	}
 	d := &measurement.Data{Rows: []measurement.Row{row(CallModel, Operators, 10e-6), row("m", "vgg", 50e-6)}}

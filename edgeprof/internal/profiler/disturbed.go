@@ -10,7 +10,7 @@ import (
 const Busy = 0.5
 
 // Idle reports whether rates were measured on an idle machine.
-func (f *Facts) Idle() bool { return f.Felt != nil && *f.Felt <= Busy }
+func (f *Facts) Idle() bool { return f.ProbedTasks != nil && *f.ProbedTasks <= Busy }
 
 // unrepeated is the excess of times that were not repeated: the most of eight calibrations,
 // four of them next to a compiler.
@@ -27,7 +27,7 @@ func (c *Case) excess() (float64, bool) {
 	}
 	times := make([]float64, len(c.Rows))
 	for i := range c.Rows {
-		times[i] = c.Rows[i].Quiet()
+		times[i] = c.Rows[i].LeastSeconds()
 	}
 	shortest, sum := slices.Min(times), 0.0
 	for _, t := range times {
@@ -56,7 +56,7 @@ func excess(cases []Case) float64 {
 // others, and the shortest time has some of it too: as much, by two recordings next to other
 // work, as the mean excess beyond that of an idle machine. Times of an idle machine stay.
 func alone(cases []Case, facts *Facts) []Case {
-	if facts.Felt == nil || facts.Idle() {
+	if facts.ProbedTasks == nil || facts.Idle() {
 		return cases
 	}
 	out := slices.Clone(cases)

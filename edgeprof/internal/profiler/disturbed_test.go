@@ -18,7 +18,7 @@ func TestExcess(t *testing.T) {
 			c := &cases[i]
 			c.Rows = nil
 			for _, f := range factors[disturbed][:rounds] {
-				c.Rows = append(c.Rows, measurement.Row{Original: measurement.Original{Time: measurement.Took(f * c.Seconds)}})
+				c.Rows = append(c.Rows, measurement.Row{OriginalColumns: measurement.OriginalColumns{Time: measurement.NewSeconds(f * c.Seconds)}})
 			}
 			shortest := factors[disturbed][0]
 			c.Seconds *= shortest
@@ -26,7 +26,7 @@ func TestExcess(t *testing.T) {
 				*c.Kernels[j].Seconds *= shortest
 			}
 		}
-		c, err := (&Model{}).Calibrate(cases, Facts{Runtime: "go", Felt: felt})
+		c, err := (&Model{}).Calibrate(cases, Facts{Runtime: "go", ProbedTasks: felt})
 		if err != nil {
 			t.Fatal(err)
 		}

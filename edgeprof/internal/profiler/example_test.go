@@ -16,7 +16,7 @@ func Example() {
 	var measured []profiler.Case
 	for _, family := range []string{"alexnet", "densenet", "googlenet", "mobilenetv2", "resnet", "vgg", "mlp"} {
 		for _, width := range []float64{0.25, 0.5, 0.75} {
-			m := profiler.Case{Model: family, Family: family, Kernels: measurement.Kernels(analyse(family, width).Kernels(onnx.Unfused))}
+			m := profiler.Case{Model: family, Family: family, Kernels: measurement.NewKernels(analyse(family, width).Kernels(onnx.FusionNone))}
 			for i := range m.Kernels {
 				k := &m.Kernels[i]
 				seconds := 1e-6 + 1e-10*float64(k.MACs) + 2e-10*float64(k.ParameterBytes+k.ReadBytes+k.WrittenBytes)

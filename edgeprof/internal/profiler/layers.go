@@ -23,8 +23,8 @@ type Layer struct {
 // that each takes on a device as it is loaded now. They sum to the prediction.
 func (c *Calibration) Layers(a *onnx.Analysis, d device.Device) ([]Layer, Prediction) {
 	p := c.Predict(a, d)
-	kernels := a.Kernels(measurement.FusionOf(c.Facts.Runtime))
-	seconds := c.kernels(measurement.Kernels(kernels))
+	kernels := a.Kernels(measurement.RuntimeFusion(c.Facts.Runtime))
+	seconds := c.kernels(measurement.NewKernels(kernels))
 	sum := 0.0
 	for _, t := range seconds {
 		sum += t

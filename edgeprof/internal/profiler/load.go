@@ -17,7 +17,7 @@ const slice = 10e-3
 // feels depends on when it comes and on how tasks are weighed: half of its
 // logarithm is doubt.
 func (c *Calibration) slowdown(d *device.Device, seconds float64) (log, doubt float64) {
-	wanted := d.Load.Others(d.Cores) + float64(max(1, c.Facts.Threads))
+	wanted := d.Load.Competitors(d.Cores) + float64(max(1, c.Facts.Threads))
 	part := math.Log(max(1, wanted/float64(max(1, d.Cores))))
 	return part * (1 - slice/(seconds+slice)), part / 2
 }

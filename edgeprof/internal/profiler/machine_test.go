@@ -22,7 +22,7 @@ func TestOn(t *testing.T) {
 	}
 	a := analysis(t, "resnet", synth.Size{Width: 0.5})
 	four := 4.0
-	free, busy := device.Device{UUID: "here", Cores: 4}, device.Device{UUID: "here", Cores: 2, Load: device.Load{Felt: &four}}
+	free, busy := device.Device{UUID: "here", Cores: 4}, device.Device{UUID: "here", Cores: 2, Load: device.Load{ProbedTasks: &four}}
 	var quiet []timing.Reading
 	for i := range 300 {
 		part := timing.Cost{Wall: 0.015, CPU: 0.015}

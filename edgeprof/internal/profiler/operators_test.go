@@ -48,19 +48,19 @@ func TestUnmeasured(t *testing.T) {
 	}{
 		{"Relu", cube, nil, false},
 		{"Asinh", cube, nil, true},
-		{"DepthToSpace", images, []onnx.Attribute{onnx.Int("blocksize", 2)}, true},
-		{"AveragePool", images, []onnx.Attribute{onnx.Ints("kernel_shape", 2, 2), onnx.Ints("strides", 2, 2)}, false},
-		{"AveragePool", images, []onnx.Attribute{onnx.Ints("kernel_shape", 7, 7)}, false},
-		{"Softmax", cube, []onnx.Attribute{onnx.Int("axis", -1)}, false},
-		{"Softmax", cube, []onnx.Attribute{onnx.Int("axis", 1)}, true},
-		{"ReduceMean", []int64{1, 64, 256}, []onnx.Attribute{onnx.Ints("axes", 1)}, false},
-		{"ReduceMean", cube, []onnx.Attribute{onnx.Ints("axes", 1)}, true},
-		{"ReduceMean", cube, []onnx.Attribute{onnx.Ints("axes", 2)}, true},
-		{"Transpose", cube, []onnx.Attribute{onnx.Ints("perm", 1, 0, 2)}, false},
-		{"Transpose", cube, []onnx.Attribute{onnx.Ints("perm", 0, 2, 1)}, true},
-		{"Transpose", []int64{1, 128, 64}, []onnx.Attribute{onnx.Ints("perm", 0, 2, 1)}, false},
-		{"Transpose", cube, []onnx.Attribute{onnx.Ints("perm", 1, 2, 0)}, true},
-		{"Transpose", cube, []onnx.Attribute{onnx.Ints("perm", 2, 1, 0)}, true},
+		{"DepthToSpace", images, []onnx.Attribute{onnx.IntAttribute("blocksize", 2)}, true},
+		{"AveragePool", images, []onnx.Attribute{onnx.IntsAttribute("kernel_shape", 2, 2), onnx.IntsAttribute("strides", 2, 2)}, false},
+		{"AveragePool", images, []onnx.Attribute{onnx.IntsAttribute("kernel_shape", 7, 7)}, false},
+		{"Softmax", cube, []onnx.Attribute{onnx.IntAttribute("axis", -1)}, false},
+		{"Softmax", cube, []onnx.Attribute{onnx.IntAttribute("axis", 1)}, true},
+		{"ReduceMean", []int64{1, 64, 256}, []onnx.Attribute{onnx.IntsAttribute("axes", 1)}, false},
+		{"ReduceMean", cube, []onnx.Attribute{onnx.IntsAttribute("axes", 1)}, true},
+		{"ReduceMean", cube, []onnx.Attribute{onnx.IntsAttribute("axes", 2)}, true},
+		{"Transpose", cube, []onnx.Attribute{onnx.IntsAttribute("perm", 1, 0, 2)}, false},
+		{"Transpose", cube, []onnx.Attribute{onnx.IntsAttribute("perm", 0, 2, 1)}, true},
+		{"Transpose", []int64{1, 128, 64}, []onnx.Attribute{onnx.IntsAttribute("perm", 0, 2, 1)}, false},
+		{"Transpose", cube, []onnx.Attribute{onnx.IntsAttribute("perm", 1, 2, 0)}, true},
+		{"Transpose", cube, []onnx.Attribute{onnx.IntsAttribute("perm", 2, 1, 0)}, true},
 	} {
 		a := oneOperator(t, test.op, test.shape, test.attributes...)
 		p := c.Predict(a, device.Device{UUID: "here", Cores: 4})
@@ -89,7 +89,7 @@ func TestOwnOperators(t *testing.T) {
 	}
 	a := oneOperator(t, "Round", []int64{64, 128, 64})
 	before := c.Predict(a, device.Device{UUID: "here", Cores: 4})
-	kernels := measurement.Kernels(a.Kernels(onnx.Unfused))
+	kernels := measurement.NewKernels(a.Kernels(onnx.FusionNone))
 	seconds := before.Idle
 	kernels[0].Seconds = &seconds
 	c.learnNear([]Case{{Family: Own, Model: "own", Seconds: seconds, Kernels: kernels}})

@@ -37,7 +37,7 @@ type Share struct {
 func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p := Prediction{}
 	byClass := map[onnx.Class]float64{}
-	kernels := measurement.Kernels(a.Kernels(measurement.FusionOf(c.Facts.Runtime)))
+	kernels := measurement.NewKernels(a.Kernels(measurement.RuntimeFusion(c.Facts.Runtime)))
 	seconds := c.called(c.kernels(kernels))
 	for i := range kernels {
 		byClass[kernels[i].Class] += seconds[i]
@@ -69,13 +69,13 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p.Idle *= away.Factor
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
 	if least := a.Cheapest(); least != a { // either branch of an If may run
-		p.Seconds.Low *= c.idle(measurement.Kernels(least.Kernels(measurement.FusionOf(c.Facts.Runtime)))) / max(c.idle(kernels), math.SmallestNonzeroFloat64)
+		p.Seconds.Low *= c.idle(measurement.NewKernels(least.Kernels(measurement.RuntimeFusion(c.Facts.Runtime)))) / max(c.idle(kernels), math.SmallestNonzeroFloat64)
 	}
 	c.widen(&p)
-	if len(a.Assumed()) > 0 {
+	if len(a.AssumedSizes()) > 0 {
 		p.Seconds = uncertainty.Point(p.Seconds.Value)
 	}
-	if len(a.Uncounted()) > 0 {
+	if len(a.UncountedWarnings()) > 0 {
 		p.Seconds.High = math.Inf(1)
 	}
 	return p

@@ -36,11 +36,11 @@ func TestUnknownCost(t *testing.T) {
 			t.Errorf("%v: %+v, want from %v on", w, p, known.Low)
 		}
 	}
-	p := c.Predict(&onnx.Analysis{Costs: costs, Open: []onnx.Open{{Input: "x", Axis: 2, Size: 224}}}, here).Seconds
+	p := c.Predict(&onnx.Analysis{Costs: costs, OpenDimensions: []onnx.OpenDimension{{Input: "x", Axis: 2, Size: 224}}}, here).Seconds
 	if p.Value != known.Value || !math.IsInf(p.Low, -1) || !math.IsInf(p.High, 1) {
 		t.Errorf("an assumed size: %+v", p)
 	}
-	p = c.Predict(&onnx.Analysis{Costs: costs, Open: []onnx.Open{{Input: "x", Axis: 2, Size: 224, Given: true}}}, here).Seconds
+	p = c.Predict(&onnx.Analysis{Costs: costs, OpenDimensions: []onnx.OpenDimension{{Input: "x", Axis: 2, Size: 224, Given: true}}}, here).Seconds
 	if p != known {
 		t.Errorf("a given size: %+v", p)
 	}

@@ -40,14 +40,14 @@ func measurements(t testing.TB, noise float64) []Case {
 	var ms []Case
 	for _, family := range []string{"alexnet", "densenet", "efficientnet", "googlenet", "lenet", "mlp", "mobilenetv2", "operators", "resnet", "transformer", "vgg"} {
 		for _, width := range []float64{0.5, 0.75} {
-			m := Case{Model: family, Family: family, Runtime: "go", Threads: 1, Quota: 1, Kernels: measurement.Kernels(analysis(t, family, synth.Size{Width: width}).Kernels(onnx.Unfused))}
+			m := Case{Model: family, Family: family, Runtime: "go", Threads: 1, Quota: 1, Kernels: measurement.NewKernels(analysis(t, family, synth.Size{Width: width}).Kernels(onnx.FusionNone))}
 			for i := range m.Kernels {
 				k := &m.Kernels[i]
 				s := truth[k.Class].total(k) * math.Exp(noise*rng.NormFloat64())
 				k.Seconds = &s
 				m.Seconds += s
 			}
-			row := measurement.Row{Original: measurement.Original{Time: measurement.Took(m.Seconds)}}
+			row := measurement.Row{OriginalColumns: measurement.OriginalColumns{Time: measurement.NewSeconds(m.Seconds)}}
 			m.Rows = []measurement.Row{row, row}
 			ms = append(ms, m)
 		}
@@ -118,7 +118,7 @@ func TestCalibrateRecoversRates(t *testing.T) {
 	}
 	a := analysis(t, "resnet", synth.Size{})
 	p := c.Predict(a, device.Device{Node: "n", Cores: 4})
-	if want := (&Calibration{Rates: truth}).idle(measurement.Kernels(a.Kernels(onnx.Unfused))); math.Abs(p.Idle/want-1) > 1e-3 {
+	if want := (&Calibration{Rates: truth}).idle(measurement.NewKernels(a.Kernels(onnx.FusionNone))); math.Abs(p.Idle/want-1) > 1e-3 {
 		t.Errorf("predicted %v, want %v", p.Idle, want)
 	}
 	if c.Low < 0.98 || c.High > 1.02 {

@@ -21,7 +21,7 @@ func products(class onnx.Class, seconds func(macs, bytes float64) float64) []mea
 		read := macs/2 + int64(100*(i%7))
 		var k measurement.Kernel
 		k.Class, k.MACs, k.ReadBytes = class, macs, read
-		k.Seconds = measurement.Number(seconds(float64(macs), float64(read)))
+		k.Seconds = measurement.NumberCell(seconds(float64(macs), float64(read)))
 		all = append(all, k)
 	}
 	return all
@@ -32,7 +32,7 @@ func products(class onnx.Class, seconds func(macs, bytes float64) float64) []mea
 // A calibration without convolutions over volumes predicts them by those over images, says
 // so, and the interval is wide; one with them has rates of their own.
 func TestVolumes(t *testing.T) {
-	kernels := func(a *onnx.Analysis) []measurement.Kernel { return measurement.Kernels(a.Kernels(onnx.Unfused)) }
+	kernels := func(a *onnx.Analysis) []measurement.Kernel { return measurement.NewKernels(a.Kernels(onnx.FusionNone)) }
 	cases := measurements(t, 0.05)
 	volumes := analysis(t, "operators-volumes", synth.Size{})
 	here := Facts{Runtime: "go"}
@@ -120,7 +120,7 @@ func TestProductRates(t *testing.T) {
 					k.Class, k.Rows, k.Depth, k.Columns, k.Window, k.Stride, k.Groups, k.Parts = onnx.ClassConv, filters, 32*window, side*side, window, 1, 1, 1
 					k.MACs = k.Rows * k.Depth * k.Columns
 					k.ParameterBytes, k.ReadBytes, k.WrittenBytes = 4*k.Rows*k.Depth, 4*32*k.Columns, 4*k.Rows*k.Columns
-					k.Seconds = measurement.Number(truth.seconds(&k))
+					k.Seconds = measurement.NumberCell(truth.seconds(&k))
 					all = append(all, k)
 				}
 			}

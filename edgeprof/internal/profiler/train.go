@@ -79,7 +79,7 @@ func trainingRows(cases []Case) []measurement.Row {
 	for _, c := range cases {
 		if len(c.Kernels) > 0 {
 			row := c.Rows[0]
-			row.Time = measurement.Took(c.Seconds)
+			row.Time = measurement.NewSeconds(c.Seconds)
 			rows = append(rows, row)
 			continue
 		}

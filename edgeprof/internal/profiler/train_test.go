@@ -26,7 +26,7 @@ var made = sync.OnceValue(func() *measurement.Data {
 	rng := rand.New(rand.NewPCG(1, 1))
 	d := &measurement.Data{}
 	taken := map[string]int{}
-	for _, n := range synth.Set() {
+	for _, n := range synth.TrainingSet() {
 		if taken[n.Family]++; taken[n.Family] > 3 || n.Family == "densenet" || n.Family == "efficientnet" || n.Family == "googlenet" {
 			continue // these have hundreds of kernels each
 		}
@@ -43,22 +43,22 @@ var made = sync.OnceValue(func() *measurement.Data {
 			panic(err)
 		}
 		for setting, rate := range []float64{1, 0.5} {
-			rows := measurement.Kernels(a.Kernels(onnx.Unfused))
+			rows := measurement.NewKernels(a.Kernels(onnx.FusionNone))
 			sum := 0.0
 			for i := range rows {
 				k := &rows[i]
 				r := truth[k.Class]
 				t := rate*(r.seconds(k)-r.Start) + r.Start*[]float64{1, 20}[setting]
 				t *= math.Exp(0.02 * rng.NormFloat64())
-				k.ModelName, k.Family, k.Setting, k.Runtime, k.Threads, k.Quota, k.Seconds = n.Name, measurement.FamilyOf(n.Family), []string{"desktop-go-t1", "desktop-go-t2"}[setting], "go", float64(setting+1), 1, &t
+				k.ModelName, k.Family, k.Setting, k.Runtime, k.Threads, k.Quota, k.Seconds = n.Name, measurement.ModelFamily(n.Family), []string{"desktop-go-t1", "desktop-go-t2"}[setting], "go", float64(setting+1), 1, &t
 				sum += t
 			}
 			d.Kernels = append(d.Kernels, rows...)
 			for round := range 4 {
-				row := measurement.Describe(c)
+				row := measurement.NewRow(c)
 				threads, quota := float64(setting+1), 1.
-				row.ModelName, row.Family, row.Setting, row.Runtime, row.Threads, row.Quota, row.Round = n.Name, measurement.FamilyOf(n.Family), rows[0].Setting, "go", &threads, &quota, &round
-				row.Time, row.Device, row.UUID = measurement.Took(sum*(1+0.01*float64(round))), "desktop", "here"
+				row.ModelName, row.Family, row.Setting, row.Runtime, row.Threads, row.Quota, row.Round = n.Name, measurement.ModelFamily(n.Family), rows[0].Setting, "go", &threads, &quota, &round
+				row.Time, row.Device, row.UUID = measurement.NewSeconds(sum*(1+0.01*float64(round))), "desktop", "here"
 				d.Rows = append(d.Rows, row)
 			}
 		}
@@ -226,9 +226,9 @@ func original(models int) *measurement.Data {
 				if dev == "jetson" {
 					seconds /= 3
 				}
-				d.Rows = append(d.Rows, measurement.Row{Original: measurement.Original{
-					ConvLayers: &conv, LoadPercent: &load, StressCores: &cores, FilterDetails: &filters, Device: dev, ModelName: fmt.Sprintf("%c-net", 'a'+m), Time: measurement.Took(seconds),
-				}}.Completed())
+				d.Rows = append(d.Rows, measurement.Row{OriginalColumns: measurement.OriginalColumns{
+					ConvLayers: &conv, LoadPercent: &load, StressCores: &cores, FilterDetails: &filters, Device: dev, ModelName: fmt.Sprintf("%c-net", 'a'+m), Time: measurement.NewSeconds(seconds),
+				}}.WithSetting())
 			}
 		}
 	}
@@ -257,7 +257,7 @@ func TestTrainOnOriginalRows(t *testing.T) {
 	if a, err = m.PredictRow(&row, nil); err != nil || !has(a.Warnings, ErrForeign) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err := m.PredictRow(&measurement.Row{Original: measurement.Original{LoadPercent: row.LoadPercent}, Run: measurement.Run{Setting: row.Setting}}, nil); !errors.Is(err, ErrNoCounts) {
+	if _, err := m.PredictRow(&measurement.Row{OriginalColumns: measurement.OriginalColumns{LoadPercent: row.LoadPercent}, Run: measurement.Run{Setting: row.Setting}}, nil); !errors.Is(err, ErrNoCounts) {
 		t.Errorf("a row without its model: %v", err)
 	}
 	if _, _, err := Train(t.Context(), original(1), Options{}); !errors.Is(err, ErrTooFew) {
@@ -290,12 +290,12 @@ func TestBusy(t *testing.T) {
 		row  measurement.Row
 		want float64
 	}{
-		{measurement.Row{Original: measurement.Original{LoadPercent: v(40)}}, 40},
-		{measurement.Row{Original: measurement.Original{LoadPercent: v(40), StressCores: v(0)}}, 40},
-		{measurement.Row{Original: measurement.Original{LoadPercent: v(40), StressCores: v(1)}}, 10},
-		{measurement.Row{Original: measurement.Original{LoadPercent: v(40), StressCores: v(1)}, Host: measurement.Host{Cores: v(2)}}, 20},
-		{measurement.Row{Original: measurement.Original{LoadPercent: v(40), StressCores: v(3)}, Host: measurement.Host{Cores: v(2)}}, 40},
-		{measurement.Row{Original: measurement.Original{LoadPercent: v(0), StressCores: v(0)}, Host: measurement.Host{Cores: v(2)}}, 0},
+		{measurement.Row{OriginalColumns: measurement.OriginalColumns{LoadPercent: v(40)}}, 40},
+		{measurement.Row{OriginalColumns: measurement.OriginalColumns{LoadPercent: v(40), StressCores: v(0)}}, 40},
+		{measurement.Row{OriginalColumns: measurement.OriginalColumns{LoadPercent: v(40), StressCores: v(1)}}, 10},
+		{measurement.Row{OriginalColumns: measurement.OriginalColumns{LoadPercent: v(40), StressCores: v(1)}, Host: measurement.Host{Cores: v(2)}}, 20},
+		{measurement.Row{OriginalColumns: measurement.OriginalColumns{LoadPercent: v(40), StressCores: v(3)}, Host: measurement.Host{Cores: v(2)}}, 40},
+		{measurement.Row{OriginalColumns: measurement.OriginalColumns{LoadPercent: v(0), StressCores: v(0)}, Host: measurement.Host{Cores: v(2)}}, 0},
 	} {
 		if got := busy(&tt.row); got != tt.want {
 			t.Errorf("%+v: %v, want %v", tt.row, got, tt.want)
@@ -311,9 +311,9 @@ func TestCases(t *testing.T) {
 	s := func(v float64) *float64 { return &v }
 	d := &measurement.Data{
 		Rows: []measurement.Row{
-			{Original: measurement.Original{ModelName: "m", Time: measurement.Took(3)}, Run: measurement.Run{Setting: "s", Runtime: "ort", Round: round(0)}},
-			{Original: measurement.Original{ModelName: "m", Time: measurement.Took(2)}, Run: measurement.Run{Setting: "s", Runtime: "ort", Round: round(1)}},
-			{Original: measurement.Original{ModelName: "a", Time: measurement.Took(5)}, Run: measurement.Run{Setting: "s"}},
+			{OriginalColumns: measurement.OriginalColumns{ModelName: "m", Time: measurement.NewSeconds(3)}, Run: measurement.Run{Setting: "s", Runtime: "ort", Round: round(0)}},
+			{OriginalColumns: measurement.OriginalColumns{ModelName: "m", Time: measurement.NewSeconds(2)}, Run: measurement.Run{Setting: "s", Runtime: "ort", Round: round(1)}},
+			{OriginalColumns: measurement.OriginalColumns{ModelName: "a", Time: measurement.NewSeconds(5)}, Run: measurement.Run{Setting: "s"}},
 		},
 		Kernels: []measurement.Kernel{
 			{ModelName: "m", Setting: "s", Index: 1, Seconds: s(2e-6)}, {ModelName: "m", Setting: "s", Index: 0, Seconds: s(9)}, {ModelName: "m", Setting: "s", Index: 0, Round: 1, Seconds: s(4)},
@@ -368,11 +368,11 @@ func TestSettle(t *testing.T) {
 func TestTypical(t *testing.T) {
 	var rows []measurement.Row
 	for _, wall := range []float64{4, 1.1, 2, 9, 3} {
-		r := measurement.Row{Original: measurement.Original{Time: measurement.Took(wall)}}
-		r.Uncontended = measurement.Took(wall / 2)
+		r := measurement.Row{OriginalColumns: measurement.OriginalColumns{Time: measurement.NewSeconds(wall)}}
+		r.Uncontended = measurement.NewSeconds(wall / 2)
 		rows = append(rows, r)
 	}
-	rows[1].Uncontended = measurement.Took(1.5) // a mean, above the median of its burst
+	rows[1].Uncontended = measurement.NewSeconds(1.5) // a mean, above the median of its burst
 	if got := typical(rows); got != 1.1 {
 		t.Errorf("%v s, want 1.1", got)
 	}

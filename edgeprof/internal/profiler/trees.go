@@ -90,7 +90,7 @@ func features(x []float64, ops []string, k *measurement.Kernel, r Rates, at cond
 	}
 	return append(x,
 		code(ops, treeOperator(k)), class, logSize(k.MACs), logSize(k.ParameterBytes), logSize(k.ReadBytes), logSize(k.WrittenBytes), logSize(k.Rows), logSize(k.Depth), logSize(k.Columns),
-		float64(k.Window), float64(k.Stride), logSize(k.Groups), float64(k.Joined),
+		float64(k.Window), float64(k.Stride), logSize(k.Groups), float64(k.NodeCount),
 		logSize(k.MACs)-logSize(k.Bytes()), math.Log2(seconds), r.Start/seconds, r.multiplied(k)/seconds, float64(k.Rows%16), float64(k.Depth%16), float64(k.Columns%16),
 		float64(at.threads), at.quota, rate(r.MAC), rate(r.Byte), logSize(at.touched),
 		logSize(at.parameters), logSize(channels(k)), float64(channels(k)%16), logSize(k.Bytes()), float64(int64(math.Sqrt(float64(k.Columns)))%6), filled(k.Rows),

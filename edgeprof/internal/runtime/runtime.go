@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Returned by run times.
+// Returned by runtimes.
 var (
-	// ErrUnsupported is returned when a run time cannot run a model: an
+	// ErrUnsupported is returned when a runtime cannot run a model: an
 	// operator, a data type or a shape it does not know.
 	ErrUnsupported = errors.New("unsupported model")
 	// ErrInput is returned when inputs do not fit the model.
 	ErrInput = errors.New("wrong input")
-	// ErrUnavailable is returned when a run time is not installed.
+	// ErrUnavailable is returned when a runtime is not installed.
 	ErrUnavailable = errors.New("runtime unavailable")
 )
 
@@ -24,8 +24,8 @@ type Tensor struct {
 	Data  []float32
 }
 
-// Half is the number that 16 bits stand for (IEEE 754 binary16).
-func Half(bits uint16) float32 {
+// FromFloat16 returns the number that 16 bits encode (IEEE 754 binary16).
+func FromFloat16(bits uint16) float32 {
 	sign, exponent, fraction := bits>>15, int(bits>>10&31), float64(bits&1023)/1024
 	v := math.Ldexp(1+fraction, exponent-15)
 	switch {
@@ -42,8 +42,8 @@ func Half(bits uint16) float32 {
 	return float32(v)
 }
 
-// ToHalf returns a float32 in IEEE 754's binary16, rounded to the nearest, ties to even.
-func ToHalf(v float32) uint16 {
+// ToFloat16 returns a float32 in IEEE 754's binary16, rounded to the nearest, ties to even.
+func ToFloat16(v float32) uint16 {
 	sign := uint16(math.Float32bits(v) >> 16 & 0x8000)
 	size := math.Abs(float64(v))
 	switch {
@@ -67,7 +67,7 @@ type NodeTime struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Profile is one inference and the time of each node that it ran. A run time
+// Profile is one inference and the time of each node that it ran. A runtime
 // that joins nodes reports those that are left, under names of its own.
 type Profile struct {
 	Seconds float64    `json:"seconds"`
@@ -89,7 +89,7 @@ type Session interface {
 	// valid until the next call.
 	Run(ctx context.Context, inputs map[string]Tensor) (map[string]Tensor, error)
 	// Time makes some inferences, one at least, and says how long they took.
-	Time(ctx context.Context, inputs map[string]Tensor, runs int) (Timed, error)
+	Time(ctx context.Context, inputs map[string]Tensor, runs int) (Timing, error)
 	// Profile makes some inferences, each with the times of its nodes.
 	Profile(ctx context.Context, inputs map[string]Tensor, runs int) ([]Profile, error)
 	// Close frees the session.

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Timed are inferences made one after the other.
-type Timed struct {
+// Timing holds the times of inferences made one after the other.
+type Timing struct {
 	Seconds []float64 `json:"seconds"` // of each, by the wall clock
 	// CPU is the processor time of the process meanwhile, and Waited how long its
 	// threads were ready to run and had no processor: both in seconds, all threads
@@ -19,10 +19,10 @@ type Timed struct {
 	Waited float64 `json:"waited_seconds,omitempty"`
 }
 
-// Had returns the fraction of the time in which the threads of an inference wanted a processor
+// CPUShare returns the fraction of the time in which the threads of an inference wanted a processor
 // and had one: 1 if no other work interfered. The waiting of the runtime's helpers for sleeping
 // threads does not belong to the inference.
-func (t *Timed) Had(threads int) float64 {
+func (t *Timing) CPUShare(threads int) float64 {
 	waited := max(0, min(t.Waited, float64(threads)*t.wall()-t.CPU))
 	if !(t.CPU > 0) {
 		return 1
@@ -30,13 +30,13 @@ func (t *Timed) Had(threads int) float64 {
 	return t.CPU / (t.CPU + waited)
 }
 
-// Uncontended is the mean time of an inference, in seconds, less what it waited for
+// UncontendedSeconds returns the mean time of an inference, in seconds, less what it waited for
 // processors.
-func (t *Timed) Uncontended(threads int) float64 {
-	return t.wall() / float64(len(t.Seconds)) * t.Had(threads)
+func (t *Timing) UncontendedSeconds(threads int) float64 {
+	return t.wall() / float64(len(t.Seconds)) * t.CPUShare(threads)
 }
 
-func (t *Timed) wall() float64 {
+func (t *Timing) wall() float64 {
 	sum := 0.0
 	for _, s := range t.Seconds {
 		sum += s
@@ -49,7 +49,7 @@ func (t *Timed) wall() float64 {
 type Stopwatch struct {
 	// Runs is the number of inferences to make, that one included.
 	Runs  int
-	timed Timed
+	timed Timing
 	warm  bool
 }
 
@@ -63,8 +63,8 @@ func NewStopwatch(counted int) *Stopwatch {
 	return w
 }
 
-// Took notes the seconds that an inference took.
-func (w *Stopwatch) Took(seconds float64) {
+// Add adds the seconds that an inference took.
+func (w *Stopwatch) Add(seconds float64) {
 	if !w.warm {
 		w.warm = true
 		w.timed.CPU, w.timed.Waited = processors()
@@ -73,10 +73,10 @@ func (w *Stopwatch) Took(seconds float64) {
 	w.timed.Seconds = append(w.timed.Seconds, seconds)
 }
 
-// Timed are the inferences.
-func (w *Stopwatch) Timed() Timed {
+// Timing returns the times of the inferences.
+func (w *Stopwatch) Timing() Timing {
 	cpu, waited := processors()
-	return Timed{w.timed.Seconds, cpu - w.timed.CPU, max(0, waited-w.timed.Waited)}
+	return Timing{w.timed.Seconds, cpu - w.timed.CPU, max(0, waited-w.timed.Waited)}
 }
 
 // processors are the seconds that this process has had processors, and that its

@@ -10,17 +10,17 @@ import (
 // Other work makes an inference longer by what its threads wait, and no more.
 func TestUncontended(t *testing.T) {
 	for name, tt := range map[string]struct {
-		timed   Timed
+		timed   Timing
 		threads int
 		want    float64
 	}{
-		"half of the time":            {Timed{[]float64{1, 1}, 1, 1}, 1, 0.5},
-		"helpers waited too":          {Timed{[]float64{1, 1}, 1, 50}, 1, 0.5},
-		"asleep, as by a quota":       {Timed{[]float64{1, 1}, 1, 0}, 1, 1},
-		"two threads, a third waited": {Timed{[]float64{3}, 4, 2}, 2, 2},
-		"no clock":                    {Timed{[]float64{3}, 0, 0}, 2, 3},
+		"half of the time":            {Timing{[]float64{1, 1}, 1, 1}, 1, 0.5},
+		"helpers waited too":          {Timing{[]float64{1, 1}, 1, 50}, 1, 0.5},
+		"asleep, as by a quota":       {Timing{[]float64{1, 1}, 1, 0}, 1, 1},
+		"two threads, a third waited": {Timing{[]float64{3}, 4, 2}, 2, 2},
+		"no clock":                    {Timing{[]float64{3}, 0, 0}, 2, 3},
 	} {
-		if got := tt.timed.Uncontended(tt.threads); got != tt.want {
+		if got := tt.timed.UncontendedSeconds(tt.threads); got != tt.want {
 			t.Errorf("%s: %v s, want %v", name, got, tt.want)
 		}
 	}
@@ -44,13 +44,13 @@ func TestStopwatch(t *testing.T) {
 		for range 30_000_000 {
 			x += 1 / x
 		}
-		w.Took(time.Since(start).Seconds() + 0*x)
+		w.Add(time.Since(start).Seconds() + 0*x)
 	}
-	timed := w.Timed()
+	timed := w.Timing()
 	if len(timed.Seconds) != 5 {
 		t.Errorf("%d times, want 5", len(timed.Seconds))
 	}
-	if had := timed.Had(1); had > 0.9 || had <= 0 {
+	if had := timed.CPUShare(1); had > 0.9 || had <= 0 {
 		t.Errorf("it had a processor for %.2f of its time: %+v", had, timed)
 	}
 }

@@ -108,7 +108,7 @@ func (w window) over(size int64) int64 {
 }
 
 func (w window) attributes() []onnx.Attribute {
-	return []onnx.Attribute{onnx.Ints("kernel_shape", w.kernel, w.kernel), onnx.Ints("strides", w.stride, w.stride), onnx.Ints("pads", w.pad, w.pad, w.pad, w.pad)}
+	return []onnx.Attribute{onnx.IntsAttribute("kernel_shape", w.kernel, w.kernel), onnx.IntsAttribute("strides", w.stride, w.stride), onnx.IntsAttribute("pads", w.pad, w.pad, w.pad, w.pad)}
 }
 
 // conv is a convolution with bias.
@@ -117,7 +117,7 @@ func (b *builder) conv(x tensor, filters int64, w window) tensor { return b.grou
 func (b *builder) grouped(x tensor, filters, groups int64, w window) tensor {
 	inputs := []string{x.name, b.weight("conv_w", filters, x.channels()/groups, w.kernel, w.kernel), b.weight("bias", filters)}
 	shape := []int64{x.shape[0], filters, w.over(x.shape[2]), w.over(x.shape[3])}
-	return b.add("Conv", shape, inputs, append(w.attributes(), onnx.Int("group", groups))...)
+	return b.add("Conv", shape, inputs, append(w.attributes(), onnx.IntAttribute("group", groups))...)
 }
 
 func (b *builder) depthwise(x tensor, w window) tensor {
@@ -127,7 +127,7 @@ func (b *builder) depthwise(x tensor, w window) tensor {
 func (b *builder) normalize(x tensor) tensor {
 	c := x.channels()
 	inputs := []string{x.name, b.weight("scale", c), b.weight("bias", c), b.weight("mean", c), b.weight("variance", c)}
-	return b.add("BatchNormalization", x.shape, inputs, onnx.Float("epsilon", 1e-5))
+	return b.add("BatchNormalization", x.shape, inputs, onnx.FloatAttribute("epsilon", 1e-5))
 }
 
 func (b *builder) unary(op string, x tensor) tensor { return b.add(op, x.shape, []string{x.name}) }
@@ -162,7 +162,7 @@ func (b *builder) concat(xs ...tensor) tensor {
 		shape[1] += x.channels()
 		names = append(names, x.name)
 	}
-	return b.add("Concat", shape, names, onnx.Int("axis", 1))
+	return b.add("Concat", shape, names, onnx.IntAttribute("axis", 1))
 }
 
 func (b *builder) flatten(x tensor) tensor {
@@ -170,17 +170,17 @@ func (b *builder) flatten(x tensor) tensor {
 	for _, d := range x.shape[1:] {
 		n *= d
 	}
-	return b.add("Flatten", []int64{x.shape[0], n}, []string{x.name}, onnx.Int("axis", 1))
+	return b.add("Flatten", []int64{x.shape[0], n}, []string{x.name}, onnx.IntAttribute("axis", 1))
 }
 
 // dense is a fully connected layer on a flat tensor.
 func (b *builder) dense(x tensor, units int64) tensor {
 	inputs := []string{x.name, b.weight("dense_w", units, x.shape[1]), b.weight("bias", units)}
-	return b.add("Gemm", []int64{x.shape[0], units}, inputs, onnx.Int("transB", 1))
+	return b.add("Gemm", []int64{x.shape[0], units}, inputs, onnx.IntAttribute("transB", 1))
 }
 
 func (b *builder) softmax(x tensor) tensor {
-	return b.add("Softmax", x.shape, []string{x.name}, onnx.Int("axis", -1))
+	return b.add("Softmax", x.shape, []string{x.name}, onnx.IntAttribute("axis", -1))
 }
 
 // linear is a matrix product over the last axis, with bias.
@@ -200,18 +200,18 @@ func (b *builder) transpose(x tensor, order ...int64) tensor {
 	for i, o := range order {
 		shape[i] = x.shape[o]
 	}
-	return b.add("Transpose", shape, []string{x.name}, onnx.Ints("perm", order...))
+	return b.add("Transpose", shape, []string{x.name}, onnx.IntsAttribute("perm", order...))
 }
 
 func (b *builder) layerNorm(x tensor) tensor {
 	n := x.shape[len(x.shape)-1]
-	return b.add("LayerNormalization", x.shape, []string{x.name, b.weight("scale", n), b.weight("bias", n)}, onnx.Int("axis", -1), onnx.Float("epsilon", 1e-5))
+	return b.add("LayerNormalization", x.shape, []string{x.name, b.weight("scale", n), b.weight("bias", n)}, onnx.IntAttribute("axis", -1), onnx.FloatAttribute("epsilon", 1e-5))
 }
 
-// Weights writes random weights for a model made by [New]: He-scaled normal
+// RandomWeights writes random weights for a model made by [New]: He-scaled normal
 // values for products, values about 1 for scales and variances, small ones
 // elsewhere. They depend on the seed and the tensor's name alone.
-func Weights(seed uint64) func(io.Writer, *onnx.Tensor) error {
+func RandomWeights(seed uint64) func(io.Writer, *onnx.Tensor) error {
 	return func(w io.Writer, t *onnx.Tensor) error {
 		h := fnv.New64a()
 		io.WriteString(h, t.Name)

@@ -25,7 +25,7 @@ func byteChain(b *builder, s Size) tensor {
 	}
 	rows := x.shape[0] / s.Batch
 	x = b.reshape(b.add("DequantizeLinear", x.shape, []string{x.name, scale, zero}), s.Batch, rows, x.shape[1])
-	mean := b.add("ReduceMean", []int64{s.Batch, x.shape[2]}, []string{x.name}, onnx.Ints("axes", 1), onnx.Int("keepdims", 0))
+	mean := b.add("ReduceMean", []int64{s.Batch, x.shape[2]}, []string{x.name}, onnx.IntsAttribute("axes", 1), onnx.IntAttribute("keepdims", 0))
 	return b.softmax(b.dense(mean, s.Classes))
 }
 

@@ -167,7 +167,7 @@ func sequenceChain(b *builder, s Size) tensor {
 			x = c.recurrence(x, c.units(32, 512, width*s.Resolution, width))
 		}
 	}
-	mean := b.add("ReduceMean", []int64{s.Batch, x.shape[2]}, []string{x.name}, onnx.Ints("axes", 1), onnx.Int("keepdims", 0))
+	mean := b.add("ReduceMean", []int64{s.Batch, x.shape[2]}, []string{x.name}, onnx.IntsAttribute("axes", 1), onnx.IntAttribute("keepdims", 0))
 	return b.softmax(b.dense(mean, s.Classes))
 }
 
@@ -190,6 +190,6 @@ func (c chain) recurrence(x tensor, cells int64) tensor {
 	batch, length, width := x.shape[0], x.shape[1], x.shape[2]
 	y := c.transpose(x, 1, 0, 2)
 	inputs := []string{y.name, c.weight("lstm_w", 1, 4*cells, width), c.weight("lstm_r", 1, 4*cells, cells), c.weight("bias", 1, 8*cells)}
-	y = c.add("LSTM", []int64{length, 1, batch, cells}, inputs, onnx.Int("hidden_size", cells))
+	y = c.add("LSTM", []int64{length, 1, batch, cells}, inputs, onnx.IntAttribute("hidden_size", cells))
 	return c.transpose(c.reshape(y, length, batch, cells), 1, 0, 2)
 }

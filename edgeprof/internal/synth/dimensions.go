@@ -16,7 +16,7 @@ func (b *builder) convolutionND(x tensor, filters, groups int64, w window) tenso
 		pads = append(pads, w.pad)
 	}
 	inputs := []string{x.name, b.weight("conv_w", weights...), b.weight("bias", filters)}
-	return b.add("Conv", shape, inputs, onnx.Ints("kernel_shape", kernel...), onnx.Ints("strides", strides...), onnx.Ints("pads", pads...), onnx.Int("group", groups))
+	return b.add("Conv", shape, inputs, onnx.IntsAttribute("kernel_shape", kernel...), onnx.IntsAttribute("strides", strides...), onnx.IntsAttribute("pads", pads...), onnx.IntAttribute("group", groups))
 }
 
 // signalChain is Depth drawn convolutions over a signal of Resolution samples.

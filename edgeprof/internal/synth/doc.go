@@ -7,5 +7,5 @@
 // size that leaves a layer without output is an error ([ErrSize]).
 //
 //	m, err := synth.New("resnet", synth.Size{Depth: 18, Resolution: 64})
-//	err = onnx.Write(file, m, synth.Weights(1))
+//	err = onnx.Write(file, m, synth.RandomWeights(1))
 package synth

@@ -331,7 +331,7 @@ func lstm(b *builder, s Size) tensor {
 	x := b.input("input", s.Resolution, s.Batch, features)
 	for range s.Depth {
 		inputs := []string{x.name, b.weight("lstm_w", 1, 4*cells, x.shape[2]), b.weight("lstm_r", 1, 4*cells, cells), b.weight("bias", 1, 8*cells)}
-		y := b.add("LSTM", []int64{s.Resolution, 1, s.Batch, cells}, inputs, onnx.Int("hidden_size", cells))
+		y := b.add("LSTM", []int64{s.Resolution, 1, s.Batch, cells}, inputs, onnx.IntAttribute("hidden_size", cells))
 		x = b.reshape(y, s.Resolution, s.Batch, cells)
 	}
 	last := b.add("Slice", []int64{1, s.Batch, cells}, []string{x.name, b.whole(s.Resolution - 1), b.whole(s.Resolution), b.whole(0)})
@@ -350,7 +350,7 @@ func transformer(b *builder, s Size) tensor {
 		x = b.binary("Add", x, b.linear(b.gelu(b.linear(b.layerNorm(x), 4*width)), width))
 	}
 	x = b.layerNorm(x)
-	mean := b.add("ReduceMean", []int64{s.Batch, width}, []string{x.name}, onnx.Ints("axes", 1), onnx.Int("keepdims", 0))
+	mean := b.add("ReduceMean", []int64{s.Batch, width}, []string{x.name}, onnx.IntsAttribute("axes", 1), onnx.IntAttribute("keepdims", 0))
 	return b.softmax(b.dense(mean, s.Classes))
 }
 
@@ -393,7 +393,7 @@ func operators(b *builder, s Size) tensor {
 		x = b.images(x)
 		x = b.sequence(x, s, width)
 	}
-	mean := b.add("ReduceMean", []int64{s.Batch, width}, []string{x.name}, onnx.Ints("axes", 1), onnx.Int("keepdims", 0))
+	mean := b.add("ReduceMean", []int64{s.Batch, width}, []string{x.name}, onnx.IntsAttribute("axes", 1), onnx.IntAttribute("keepdims", 0))
 	return b.softmax(b.dense(mean, s.Classes))
 }
 
@@ -415,7 +415,7 @@ func (b *builder) sequence(x tensor, s Size, width int64) tensor {
 	y = b.add("MatMul", x.shape, []string{b.softmax(scores).name, y.name})
 	y = b.transpose(y, 1, 0, 2)
 	inputs := []string{y.name, b.weight("lstm_w", 1, 4*width, width), b.weight("lstm_r", 1, 4*width, width), b.weight("bias", 1, 8*width)}
-	y = b.add("LSTM", []int64{s.Resolution, 1, s.Batch, width}, inputs, onnx.Int("hidden_size", width))
+	y = b.add("LSTM", []int64{s.Resolution, 1, s.Batch, width}, inputs, onnx.IntAttribute("hidden_size", width))
 	y = b.transpose(b.reshape(y, s.Resolution, s.Batch, width), 1, 0, 2)
 	return b.add("Slice", y.shape, []string{y.name, b.whole(0), b.whole(s.Resolution), b.whole(1)})
 }
@@ -426,7 +426,7 @@ func responses(b *builder, s Size) tensor {
 	x := s.image(b, 3)
 	for range s.Depth {
 		x = b.relu(b.conv(x, s.scaled(64), window{1, 1, 0}))
-		x = b.add("LRN", x.shape, []string{x.name}, onnx.Int("size", 5), onnx.Float("alpha", 1e-4), onnx.Float("beta", 0.75))
+		x = b.add("LRN", x.shape, []string{x.name}, onnx.IntAttribute("size", 5), onnx.FloatAttribute("alpha", 1e-4), onnx.FloatAttribute("beta", 0.75))
 	}
 	return b.softmax(b.dense(b.flatten(b.globalPool(x)), s.Classes))
 }

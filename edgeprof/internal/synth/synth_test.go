@@ -25,7 +25,7 @@ func TestFamilies(t *testing.T) {
 			}
 			var first, second bytes.Buffer
 			for _, b := range []*bytes.Buffer{&first, &second} {
-				if err := onnx.Write(b, m, Weights(1)); err != nil {
+				if err := onnx.Write(b, m, RandomWeights(1)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	names, families := map[string]bool{}, map[string]bool{}
-	for _, n := range Set() {
+	for _, n := range TrainingSet() {
 		if _, err := New(n.Family, n.Size); err != nil || names[n.Name] {
 			t.Errorf("%s: %v (there before: %v)", n.Name, err, names[n.Name])
 		}

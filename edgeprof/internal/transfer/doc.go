@@ -1,9 +1,9 @@
 // Package transfer predicts the latencies of a new device from a few models measured on it
 // and from the latencies of all models on many devices.
 //
-// [Joint.Anchors] chooses the models to measure: those that reduce the uncertainty about
-// the others most. The others are predicted by a joint normal distribution of the
-// logarithms of all models' latencies over configurations: a board in one setting of
+// [JointDistribution.Anchors] chooses the models to measure: those that reduce the
+// uncertainty about the others most. The others are predicted by a joint distribution of
+// the logarithms of all models' latencies over configurations: a board in one setting of
 // threads, power and processor. Intervals come from the errors on chips that were left
 // out. A table with fewer chips than folds is an error ([ErrTooFew]); no prediction for a
 // chip uses other rows of that chip than its anchors.

@@ -22,7 +22,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	p, err := m.Milliseconds(&transfer.Config{Board: "new", Threads: 1, Log: []float64{math.NaN(), math.Log(60), math.NaN()}}, []int{1})
+	p, err := m.PredictMilliseconds(&transfer.Config{Board: "new", Threads: 1, Log: []float64{math.NaN(), math.Log(60), math.NaN()}}, []int{1})
 	if err != nil {
 		fmt.Println(err)
 		return

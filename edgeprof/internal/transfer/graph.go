@@ -63,7 +63,7 @@ func features(a *onnx.Analysis, c *onnx.Characteristics) map[string]float64 {
 	for op, n := range c.Ops {
 		f["operators "+op] = float64(n)
 	}
-	for _, k := range a.Kernels(onnx.Fused) {
+	for _, k := range a.Kernels(onnx.FusionAll) {
 		class := string(k.Class)
 		if k.Window > 1 {
 			class += " of windows"

@@ -13,16 +13,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Joint is the distribution of the logarithms of all models' latencies over configurations, and
-// of the logarithm of their threads: normal, with heavy tails (Student's t) if there are more
-// configurations than models. Its mean and covariance come from the table; missing values are
-// found by regression on the rest, repeatedly (Little and Rubin, "Statistical Analysis with
-// Missing Data", section 4.2). The covariance is drawn toward a prior, more so the fewer
-// configurations there are: a part of each model's own, and a Gaussian process over the models'
-// graphs if these are known (Rasmussen and Williams, "Gaussian Processes for Machine Learning",
-// chapter 2). It is kept as its factors: a table of n models takes time and memory in
-// proportion to n.
-type Joint struct {
+// JointDistribution is the distribution of the logarithms of all models' latencies over
+// configurations, and of the logarithm of their threads: normal, with heavy tails (Student's t)
+// if there are more configurations than models. Its mean and covariance come from the table;
+// missing values are found by regression on the rest, repeatedly (Little and Rubin, "Statistical
+// Analysis with Missing Data", section 4.2). The covariance is drawn toward a prior, more so
+// the fewer configurations there are: a part of each model's own, and a Gaussian process over
+// the models' graphs if these are known (Rasmussen and Williams, "Gaussian Processes for Machine
+// Learning", chapter 2). It is stored as its factors, so a table of n models takes time and
+// memory in proportion to n.
+type JointDistribution struct {
 	Models []string
 	mean   []float64
 	rows   [][]float64 // of each model, then of the threads: its factors
@@ -43,11 +43,11 @@ const (
 )
 
 // Fit finds the distribution. The error matches [ErrTooFew], or is the context's.
-func Fit(ctx context.Context, t *Table) (*Joint, error) {
+func Fit(ctx context.Context, t *Table) (*JointDistribution, error) {
 	if len(t.Configs) < 5 {
 		return nil, fmt.Errorf("%w: %d configurations, want 5 or more", ErrTooFew, len(t.Configs))
 	}
-	j := &Joint{Models: t.Models, graphs: t.Graphs, prior: 1}
+	j := &JointDistribution{Models: t.Models, graphs: t.Graphs, prior: 1}
 	rows := make([][]float64, len(t.Configs))
 	whole := true
 	for i := range t.Configs {
@@ -73,7 +73,7 @@ func vector(c *Config) []float64 {
 }
 
 // start has all models slow or fast together.
-func (j *Joint) start(rows [][]float64) {
+func (j *JointDistribution) start(rows [][]float64) {
 	d := len(rows[0])
 	j.mean, j.rows, j.open = make([]float64, d), make([][]float64, d), make([]float64, d)
 	for k := range d {
@@ -90,7 +90,7 @@ func (j *Joint) start(rows [][]float64) {
 }
 
 // step fills in what is missing and finds the distribution of the whole.
-func (j *Joint) step(ctx context.Context, rows [][]float64, tails bool) error {
+func (j *JointDistribution) step(ctx context.Context, rows [][]float64, tails bool) error {
 	d, n := len(j.mean), len(rows)
 	filled, weights, sum := make([][]float64, n), make([]float64, n), 0.0
 	open := make([]float64, d)
@@ -183,7 +183,7 @@ func thinned(places []int, n int) []int {
 }
 
 // covariance of two models, or of one and the threads.
-func (j *Joint) covariance(a, b int) float64 {
+func (j *JointDistribution) covariance(a, b int) float64 {
 	v := floats.Dot(j.rows[a], j.rows[b])
 	if a == b {
 		v += j.prior*own + j.open[a]
@@ -200,15 +200,15 @@ func (j *Joint) covariance(a, b int) float64 {
 
 // conditional is the distribution, given what was seen.
 type conditional struct {
-	*Joint
+	*JointDistribution
 	seen     []int
 	chol     blas64.Triangular // of the covariance of what was seen
 	solved   []float64         // its inverse times how far that was from its mean
 	distance float64           // of what was seen from its mean, in covariances
 }
 
-func (j *Joint) given(r []float64, seen []int) (*conditional, error) {
-	g := &conditional{Joint: j, seen: seen}
+func (j *JointDistribution) given(r []float64, seen []int) (*conditional, error) {
+	g := &conditional{JointDistribution: j, seen: seen}
 	cov := mat.NewSymDense(len(seen), nil)
 	off := make([]float64, len(seen))
 	for a, ka := range seen {
@@ -239,7 +239,7 @@ func (g *conditional) cross(k int) []float64 {
 }
 
 func (g *conditional) mean(k int) float64 {
-	return g.Joint.mean[k] + floats.Dot(g.cross(k), g.solved)
+	return g.JointDistribution.mean[k] + floats.Dot(g.cross(k), g.solved)
 }
 
 func (g *conditional) variance(k int) float64 {
@@ -259,7 +259,7 @@ func (g *conditional) spread() float64 {
 type Estimate struct{ Log, Deviation float64 }
 
 // Predict estimates every model of a configuration of which some were measured.
-func (j *Joint) Predict(c *Config, anchors []int) ([]Estimate, error) {
+func (j *JointDistribution) Predict(c *Config, anchors []int) ([]Estimate, error) {
 	r := vector(c)
 	g, err := j.given(r, append(slices.Clone(anchors), len(r)-1))
 	if err != nil {
@@ -285,7 +285,7 @@ const (
 // leave the least doubt about others: each time the one that lessens the sum of these variances
 // most (Krause, Singh and Guestrin, "Near-Optimal Sensor Placements in Gaussian Processes",
 // JMLR 2008).
-func (j *Joint) Anchors(ctx context.Context, known, from, about []int, n int) ([]int, error) {
+func (j *JointDistribution) Anchors(ctx context.Context, known, from, about []int, n int) ([]int, error) {
 	from, about = thinned(from, mostFrom), thinned(about, mostAbout)
 	places := slices.Concat(about, from, known, []int{len(j.mean) - 1})
 	left := mat.NewSymDense(len(places), nil) // what of the covariance is open

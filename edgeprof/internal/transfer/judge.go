@@ -37,8 +37,9 @@ type Scores struct {
 	CoverageInterval *uncertainty.Prediction `json:"coverage_interval,omitempty"`
 }
 
-// Judged is a judgement: of models in single precision, and apart of int8.
-type Judged struct {
+// Evaluation holds the scores of predictions, separately for models in single precision and in
+// int8.
+type Evaluation struct {
 	Chips          int `json:"chips"`
 	Configurations int `json:"configurations"`
 	Anchors        int `json:"anchors"`
@@ -49,7 +50,7 @@ type Judged struct {
 	MeanSpearman *float64           `json:"mean_spearman,omitempty"`
 	Level        float64            `json:"level"`
 	Baselines    map[string]Scores  `json:"baselines"`
-	Int8         *Judged            `json:"int8,omitempty"`
+	Int8         *Evaluation        `json:"int8,omitempty"`
 }
 
 // NearestRun is the baseline of a judgement: the run whose anchors are most like
@@ -70,7 +71,7 @@ type outcome struct {
 // their configurations from anchors that it chooses itself. The error matches
 // [ErrTooFew] or [ErrTable], a chip that the table does not have, or is the
 // context's.
-func Judge(ctx context.Context, t *Table, o Options) (*Judged, error) {
+func Judge(ctx context.Context, t *Table, o Options) (*Evaluation, error) {
 	chips := o.Chips
 	if chips == nil {
 		chips = t.Chips()
@@ -114,7 +115,7 @@ func Judge(ctx context.Context, t *Table, o Options) (*Judged, error) {
 }
 
 func judgeChip(ctx context.Context, t *Table, chip string, o Options) ([]outcome, error) {
-	train := t.Without(chip)
+	train := t.WithoutChips(chip)
 	m, err := Learn(ctx, train, o.Anchors, o.Seed)
 	if err != nil {
 		return nil, err
@@ -125,28 +126,28 @@ func judgeChip(ctx context.Context, t *Table, chip string, o Options) ([]outcome
 		if c.Chip != chip {
 			continue
 		}
-		anchors, err := m.Choose(ctx, c, o.Anchors)
+		anchors, err := m.ChooseAnchors(ctx, c, o.Anchors)
 		if err != nil {
 			return nil, err
 		}
-		p, err := m.Milliseconds(c, anchors)
+		p, err := m.PredictMilliseconds(c, anchors)
 		if err != nil {
 			return nil, err
 		}
 		for _, k := range rest(c, anchors) {
-			out = append(out, outcome{chip, i, Int8(t.Models[k]), c.Log[k], p[k], nearestRun(train, c, anchors, k)})
+			out = append(out, outcome{chip, i, IsInt8(t.Models[k]), c.Log[k], p[k], nearestRun(train, c, anchors, k)})
 		}
 	}
 	return out, nil
 }
 
 // scored are the scores of one kind of models.
-func scored(all []outcome, o Options, quantized bool) (*Judged, error) {
+func scored(all []outcome, o Options, quantized bool) (*Evaluation, error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(x outcome) bool { return x.int8 != quantized })
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%w: no latencies except those of the anchors", ErrTooFew)
 	}
-	j := &Judged{Anchors: o.Anchors, Level: Level, Baselines: map[string]Scores{}}
+	j := &Evaluation{Anchors: o.Anchors, Level: Level, Baselines: map[string]Scores{}}
 	var ours []float64
 	var cases []uncertainty.Case
 	chips := map[string]bool{}
@@ -177,7 +178,7 @@ func scored(all []outcome, o Options, quantized bool) (*Judged, error) {
 }
 
 // rank notes how well predictions order the models of a configuration.
-func (j *Judged) rank(all []outcome) {
+func (j *Evaluation) rank(all []outcome) {
 	byConfig := map[int][]outcome{}
 	for _, x := range all {
 		byConfig[x.config] = append(byConfig[x.config], x)

@@ -9,8 +9,8 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// Measured is a latency on a new device.
-type Measured struct {
+// Measurement is a latency on a new device.
+type Measurement struct {
 	Model   string  `dataset:"model"`
 	Average float64 `dataset:"avg_ms"`
 	Threads *int    `dataset:"threads"`
@@ -20,7 +20,7 @@ type Measured struct {
 // threads. The error matches [ErrTable]: a model that the table does not have, or
 // that comes twice, no latency above 0, or [ErrTooFew].
 func ReadMeasured(path, device string, t *Table) (*Config, []int, error) {
-	data, err := dataset.Load[Measured](path, dataset.Options{})
+	data, err := dataset.Load[Measurement](path, dataset.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

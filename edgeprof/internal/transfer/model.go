@@ -19,7 +19,7 @@ const folds = 5
 
 // Model predicts the latencies of a configuration from some of them.
 type Model struct {
-	*Joint
+	*JointDistribution
 	anchors int
 	bands   uncertainty.Bands[bool] // of errors in standard deviations, for int8 and others
 }
@@ -41,7 +41,7 @@ func Learn(ctx context.Context, t *Table, anchors int, seed uint64) (*Model, err
 		for i := f; i < len(chips); i += folds {
 			out = append(out, chips[i])
 		}
-		joint, err := Fit(ctx, t.Without(out...))
+		joint, err := Fit(ctx, t.WithoutChips(out...))
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func Learn(ctx context.Context, t *Table, anchors int, seed uint64) (*Model, err
 			if !slices.Contains(out, c.Chip) {
 				continue
 			}
-			chosen, err := joint.Choose(ctx, c, anchors)
+			chosen, err := joint.ChooseAnchors(ctx, c, anchors)
 			if err != nil {
 				return nil, err
 			}
@@ -59,7 +59,7 @@ func Learn(ctx context.Context, t *Table, anchors int, seed uint64) (*Model, err
 				return nil, err
 			}
 			for _, k := range rest(c, chosen) {
-				groups, zeros = append(groups, Int8(t.Models[k])), append(zeros, 0)
+				groups, zeros = append(groups, IsInt8(t.Models[k])), append(zeros, 0)
 				errors = append(errors, (c.Log[k]-p[k].Log)/p[k].Deviation)
 			}
 		}
@@ -69,7 +69,7 @@ func Learn(ctx context.Context, t *Table, anchors int, seed uint64) (*Model, err
 	if m.bands, err = uncertainty.NewBands(uncertainty.Offset, Level, groups, zeros, errors); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTooFew, err)
 	}
-	m.Joint, err = Fit(ctx, t)
+	m.JointDistribution, err = Fit(ctx, t)
 	return m, err
 }
 
@@ -78,10 +78,10 @@ func rest(c *Config, anchors []int) []int {
 	return slices.DeleteFunc(measured(c.Log), func(k int) bool { return slices.Contains(anchors, k) })
 }
 
-// Choose picks the anchors of a configuration out of what it has, single
+// ChooseAnchors chooses the anchors of a configuration among its measurements, single
 // precision alone: those that leave the least doubt about the rest.
-func (j *Joint) Choose(ctx context.Context, c *Config, n int) ([]int, error) {
-	single := func(k int) bool { return !Int8(j.Models[k]) }
+func (j *JointDistribution) ChooseAnchors(ctx context.Context, c *Config, n int) ([]int, error) {
+	single := func(k int) bool { return !IsInt8(j.Models[k]) }
 	var from, about []int
 	for k := range j.Models {
 		if single(k) {
@@ -94,15 +94,15 @@ func (j *Joint) Choose(ctx context.Context, c *Config, n int) ([]int, error) {
 	return j.Anchors(ctx, nil, from, about, n)
 }
 
-// Milliseconds predicts every model's latency from the anchors.
-func (m *Model) Milliseconds(c *Config, anchors []int) ([]uncertainty.Prediction, error) {
+// PredictMilliseconds predicts every model's latency from the anchors.
+func (m *Model) PredictMilliseconds(c *Config, anchors []int) ([]uncertainty.Prediction, error) {
 	estimates, err := m.Predict(c, anchors)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]uncertainty.Prediction, len(estimates))
 	for k, e := range estimates {
-		band, _ := m.bands.Of(Int8(m.Models[k]))
+		band, _ := m.bands.Of(IsInt8(m.Models[k]))
 		out[k] = uncertainty.Prediction{
 			Value: math.Exp(e.Log), Low: math.Exp(e.Log + e.Deviation*band.Low), High: math.Exp(e.Log + e.Deviation*band.High), Level: Level,
 		}
@@ -110,13 +110,13 @@ func (m *Model) Milliseconds(c *Config, anchors []int) ([]uncertainty.Prediction
 	return out, nil
 }
 
-// Next returns the model whose measurement would say most about the others; "" if all are
+// NextModel returns the model whose measurement would say most about the others; "" if all are
 // measured.
-func (j *Joint) Next(ctx context.Context, anchors []int) (string, error) {
+func (j *JointDistribution) NextModel(ctx context.Context, anchors []int) (string, error) {
 	var from, all []int
 	for k, name := range j.Models {
 		all = append(all, k)
-		if !slices.Contains(anchors, k) && !Int8(name) {
+		if !slices.Contains(anchors, k) && !IsInt8(name) {
 			from = append(from, k)
 		}
 	}

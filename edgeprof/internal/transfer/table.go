@@ -83,14 +83,14 @@ func ReadTable(paths []string, cpuOnly bool) (*Table, error) {
 		}
 	}
 	t.Models = slices.Sorted(maps.Keys(known))
-	t.fill(rows)
+	t.addRows(rows)
 	if len(t.Configs) == 0 {
 		return nil, fmt.Errorf("%w: %s: no latency above 0 in %d rows", ErrTable, strings.Join(paths, ", "), len(rows))
 	}
 	return t, nil
 }
 
-func (t *Table) fill(rows []Row) {
+func (t *Table) addRows(rows []Row) {
 	byName := map[string]int{}
 	for i := range rows {
 		r := &rows[i]
@@ -136,8 +136,8 @@ func (t *Table) Chips() []string {
 	return chips
 }
 
-// Without is the table without some chips.
-func (t *Table) Without(chips ...string) *Table {
+// WithoutChips returns the table without some chips.
+func (t *Table) WithoutChips(chips ...string) *Table {
 	out := &Table{Models: t.Models, Graphs: t.Graphs}
 	for _, c := range t.Configs {
 		if !slices.Contains(chips, c.Chip) {
@@ -147,8 +147,8 @@ func (t *Table) Without(chips ...string) *Table {
 	return out
 }
 
-// Int8 says that a model's weights and sums are whole numbers: these are judged
+// IsInt8 reports whether a model's weights and sums are integers: these are judged
 // apart.
-func Int8(model string) bool {
+func IsInt8(model string) bool {
 	return strings.HasSuffix(model, "_int8") || strings.HasSuffix(model, "-int8")
 }

@@ -61,11 +61,11 @@ func TestHidden(t *testing.T) {
 	table := drawn(rand.New(rand.NewPCG(2, 1)), 30, 8, 0.05)
 	table.Configs[1].Chip = table.Configs[0].Chip // two boards of one chip
 	predict := func() []uncertainty.Prediction {
-		m, err := Learn(t.Context(), table.Without(table.Configs[0].Chip), 3, 1)
+		m, err := Learn(t.Context(), table.WithoutChips(table.Configs[0].Chip), 3, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := m.Milliseconds(&table.Configs[0], []int{0, 3, 7})
+		p, err := m.PredictMilliseconds(&table.Configs[0], []int{0, 3, 7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,11 +96,11 @@ func transferCases(seed uint64) []uncertainty.Case {
 	}
 	var cases []uncertainty.Case
 	for i := range test {
-		anchors, err := m.Choose(context.Background(), &test[i], 3)
+		anchors, err := m.ChooseAnchors(context.Background(), &test[i], 3)
 		if err != nil {
 			panic(err)
 		}
-		p, err := m.Milliseconds(&test[i], anchors)
+		p, err := m.PredictMilliseconds(&test[i], anchors)
 		if err != nil {
 			panic(err)
 		}
@@ -237,7 +237,7 @@ func kindsLeftOut(t *testing.T, table *Table) {
 				chips = append(chips, chip)
 			}
 		}
-		m, err := Learn(t.Context(), table.Without(chips...), 10, 1)
+		m, err := Learn(t.Context(), table.WithoutChips(chips...), 10, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,11 +256,11 @@ func kindsLeftOut(t *testing.T, table *Table) {
 
 // insideOf returns the share of a configuration's latencies in their intervals.
 func insideOf(t *testing.T, m *Model, c *Config) float64 {
-	anchors, err := m.Choose(t.Context(), c, 10)
+	anchors, err := m.ChooseAnchors(t.Context(), c, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Milliseconds(c, anchors)
+	p, err := m.PredictMilliseconds(c, anchors)
 	if err != nil {
 		t.Fatal(err)
 	}

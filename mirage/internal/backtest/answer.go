@@ -78,7 +78,7 @@ func newMisses(level float64) (e misses, err error) {
 	return e, err
 }
 
-// learn takes in what came, in seconds.
+// learn adds a prediction and the actual wait, in seconds.
 func (e *misses) learn(predicted, came float64) {
 	for _, c := range []*uncertainty.Curve{e.ends, e.starts} {
 		_ = c.Observe(transformed(predicted), transformed(came)) // waits are finite

@@ -85,7 +85,7 @@ func besideLightGBM(t *testing.T, path string, from int64) (ours, theirs float64
 			f.admit(nil, 0, 0)
 			continue
 		}
-		x, mean, value, err := f.ask(j)
+		x, mean, value, err := f.predictJob(j)
 		if err != nil {
 			t.Fatal(err)
 		}

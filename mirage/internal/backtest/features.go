@@ -14,7 +14,7 @@ import (
 // logarithm of minutes, and of one more.
 func logMinutes(seconds float64) float64 { return math.Log1p(max(seconds, 0) / 60) }
 
-// unknown stands for what is not known yet.
+// unknown is the value of a feature that is not known yet.
 var unknown = math.NaN()
 
 // row collects the features of a job.
@@ -147,7 +147,8 @@ func (l *line) add(j *trace.Job, age float64) {
 	l.ages = append(l.ages, age)
 }
 
-// features are taken of ages that fall, as jobs stand in the order of submission.
+// features sets the features of the queue. Its ages fall, because jobs are in the order of
+// submission.
 func (l *line) features(r *row) {
 	n := len(l.ages)
 	r.add(math.Log1p(float64(n)), math.Log1p(l.nodes), math.Log1p(l.hours))

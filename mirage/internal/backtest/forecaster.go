@@ -101,7 +101,7 @@ func (f *Forecaster) Next(ctx context.Context) (uncertainty.Prediction, error) {
 		f.admit(nil, 0, math.NaN())
 		return uncertainty.Point(0), nil
 	}
-	x, mean, value, err := f.ask(j)
+	x, mean, value, err := f.predictJob(j)
 	if err != nil {
 		return uncertainty.Prediction{}, err
 	}
@@ -120,7 +120,7 @@ func (f *Forecaster) admit(x []float64, mean, value float64) {
 // Ask predicts the wait in seconds of a job that is not in the log, submitted
 // at the instant that the forecaster has reached.
 func (f *Forecaster) Ask(j trace.Job) (Answer, error) {
-	_, _, value, err := f.ask(&j)
+	_, _, value, err := f.predictJob(&j)
 	return f.misses.about(value), err
 }
 
@@ -161,9 +161,9 @@ func (f *Forecaster) size() float64 {
 	return float64(f.peak)
 }
 
-// ask returns what is known of a job, what the simple forecasts say on average,
-// transformed, and what is predicted in seconds.
-func (f *Forecaster) ask(j *trace.Job) (x []float64, mean, value float64, err error) {
+// predictJob returns the features of a job, the mean of the simple forecasts on the transformed
+// scale, and the predicted wait in seconds.
+func (f *Forecaster) predictJob(j *trace.Job) (x []float64, mean, value float64, err error) {
 	g, running, listed := f.known.groups(j), f.known.releases(), unknown
 	var lists []float64
 	if !f.s.Partitioned {

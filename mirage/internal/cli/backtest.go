@@ -48,7 +48,7 @@ cluster that knows all run times and arrivals.`,
 				return err
 			}
 			in := backtest.Range{}
-			if in.From, in.To, err = d.of(t); err != nil {
+			if in.From, in.To, err = d.parse(t); err != nil {
 				return err
 			}
 			if in.Oracle, err = s.oracle(cmd.Context(), *t); err != nil {

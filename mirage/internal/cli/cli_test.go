@@ -87,12 +87,12 @@ func TestDates(t *testing.T) {
 		from, to string
 		lo, hi   int64
 	}{{"", "", 10 * day, 20*day + 1}, {"1970-01-13", "", 12 * day, 20*day + 1}, {"", "1970-01-13", 10 * day, 12 * day}} {
-		if lo, hi, err := (dates{tt.from, tt.to}).of(l); err != nil || lo != tt.lo || hi != tt.hi {
+		if lo, hi, err := (dates{tt.from, tt.to}).parse(l); err != nil || lo != tt.lo || hi != tt.hi {
 			t.Errorf("%q %q: %d %d, %v", tt.from, tt.to, lo, hi, err)
 		}
 	}
 	for _, d := range []dates{{"1970-02-01", "1970-01-13"}, {"x", ""}, {"", "x"}} {
-		if _, _, err := d.of(l); !usage(err) {
+		if _, _, err := d.parse(l); !usage(err) {
 			t.Errorf("%v: %v", d, err)
 		}
 	}

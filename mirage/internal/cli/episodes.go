@@ -70,10 +70,10 @@ func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
 func checkRoom(env *cli.Env, t *trace.Trace, p samples.Plan) error {
 	first, last := t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit
 	if begin := p.Submit(0); begin < first || begin > last {
-		return cli.Usagef("--start: the first episode begins at %s, but the trace goes from %s to %s", t.Clock(begin), t.Clock(first), t.Clock(last))
+		return cli.Usagef("--start: the first episode begins at %s, but the log goes from %s to %s", t.Clock(begin), t.Clock(first), t.Clock(last))
 	}
 	if end := p.Submit(p.Episodes-1) + 2*p.Service.Limit; end > last {
-		env.Log.Warnf("the last episodes end at %s, the trace ends at %s: a successor that waits longer finds a queue without new jobs", t.Clock(end), t.Clock(last))
+		env.Log.Warnf("the last episodes end at %s, the log ends at %s: a successor that waits longer finds a queue without new jobs", t.Clock(end), t.Clock(last))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func newFitCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	c := &cobra.Command{
 		Use:   "fit FILE",
-		Short: "Find the nodes, user limit and weights that reproduce a trace's waits",
+		Short: "Find the nodes, user limit and weights that reproduce a log's waits",
 		Long: `Search for the settings of a Slurm-like scheduler that reproduce the waits of the
 jobs submitted from --from until before --to, and write them to --out. The jobs of
 the four weeks before --from fill the queue. Outages (jobs of many users waited while
@@ -35,7 +35,7 @@ until --held-to is not used for the search; the result is tested on it.`,
 			if err != nil {
 				return err
 			}
-			lo, hi, err := d.of(t)
+			lo, hi, err := d.parse(t)
 			if err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "generate FILE",
 		Short: "Generate training samples, in shards or as a job array",
-		Long: `Simulate service pairs on the queue of a trace, submit the successor at several
+		Long: `Simulate service pairs on the queue of a log, submit the successor at several
 probes of each, and write the history before each probe and the resulting reward as
 Parquet files. The same command continues an interrupted run. Shards may run on
 different machines; copy their files into one directory. (train generates its own

@@ -10,8 +10,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// look returns a snapshot of the live Slurm.
-func (w *when) look(ctx context.Context, client *slurm.Client) (*slurm.View, error) {
+// snapshot returns a snapshot of the live Slurm.
+func (w *when) snapshot(ctx context.Context, client *slurm.Client) (*slurm.View, error) {
 	if !(w.level > 0 && w.level < 1) {
 		return nil, cli.Usagef("--level %g: want a number between 0 and 1", w.level)
 	}

@@ -110,8 +110,8 @@ func (d *dates) flags(c *cobra.Command) {
 	c.Flags().StringVar(&d.to, "to", "", "end of the submissions, a `date`, exclusive")
 }
 
-// of parses the dates, each of which may be "", in the log's time zone.
-func (d dates) of(t *trace.Trace) (lo, hi int64, err error) {
+// parse parses the dates, each of which may be "", in the log's time zone.
+func (d dates) parse(t *trace.Trace) (lo, hi int64, err error) {
 	lo, hi = t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit+1
 	if d.from != "" {
 		if lo, err = t.Date(d.from); err != nil {
@@ -137,7 +137,7 @@ func (d dates) of(t *trace.Trace) (lo, hi int64, err error) {
 // jobs returns the jobs submitted between the dates, and in a history of some seconds
 // before.
 func (d dates) jobs(t *trace.Trace, history int64) ([]trace.Job, error) {
-	lo, hi, err := d.of(t)
+	lo, hi, err := d.parse(t)
 	if err != nil {
 		return nil, err
 	}

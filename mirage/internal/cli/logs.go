@@ -57,7 +57,7 @@ func newStatsCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "stats FILE",
-		Short:   "Print statistics of a trace and its unusable rows",
+		Short:   "Print statistics of a log and its unusable rows",
 		Example: "  mirage log stats sacct.log --set log.zone=UTC",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -112,7 +112,7 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 	var d dates
 	c := &cobra.Command{
 		Use:     "convert FILE OUT",
-		Short:   "Convert a trace to the layout of OUT's extension: .swf, .csv or .log (Mirage)",
+		Short:   "Convert a log to the layout of OUT's extension: .swf, .csv or .log (Mirage)",
 		Example: "  mirage log convert sacct.log jobs.swf --from 2026-09-01",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

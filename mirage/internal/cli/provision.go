@@ -171,7 +171,7 @@ func (p *provision) settings(args []string) (err error) {
 	}
 	p.s.Client = &slurm.Client{Runner: slurm.Exec{}}
 	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
-	p.s.Tell = p.tell
+	p.s.Tell = p.logEvent
 	p.s.Predict = func(token string, e uncertainty.Prediction) uncertainty.Prediction {
 		return p.record.Predict("handover", token, e)
 	}
@@ -235,8 +235,8 @@ func resolved(text string) (int64, error) {
 	return id, nil
 }
 
-// tell logs an event of a service.
-func (p *provision) tell(e slurm.Entry) {
+// logEvent logs an event of a service.
+func (p *provision) logEvent(e slurm.Entry) {
 	switch e.Kind {
 	case slurm.Accepted:
 		p.env.Log.Infof("service %d: job %d submitted", e.Link, e.Job)

@@ -44,7 +44,7 @@ type serve struct {
 
 // source answers questions about the current queue.
 type source interface {
-	ask(context.Context, forecast.Question) (*forecast.Answer, error)
+	answer(context.Context, forecast.Question) (*forecast.Answer, error)
 }
 
 func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
@@ -58,10 +58,10 @@ func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Short: "Predict over HTTP when a job would start, with a web page at /",
 		Long: `Predict over HTTP when a job would start if it were submitted now, as the when
 command does: GET /when?nodes=4&limit=12h, with user, partition and by (a time) if
-known; sbatch (its options) describes a job as a batch script does, job is the id of one
-that waits in the queue, and curve=1 asks for the distribution of the start, as --curve
-does. There is a web page at /, a health check at /healthz, and
-/metrics exports predicted waits and the errors of jobs that have started to Prometheus.
+known. sbatch (its options) describes a job as a batch script does, job is the id of one
+that waits in the queue, and curve=1 adds the distribution of the start, as --curve does.
+There is a web page at / and a health check at /healthz. /metrics exports predicted waits,
+and the errors for jobs that have started, to Prometheus.
 
 With a log, "now" is the end of the log. LOG and QUEUE are read again when they
 change, so a cron job that rewrites them with sacct keeps the answers current.
@@ -150,7 +150,7 @@ func (s *serve) handler() http.Handler {
 
 // when answers a question of the URL.
 func (s *serve) when(w http.ResponseWriter, r *http.Request) {
-	a, err := s.ask(r)
+	a, err := s.answer(r)
 	var wrong *cli.UsageError
 	switch {
 	case err == nil:
@@ -180,15 +180,15 @@ func reply(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client may have gone
 }
 
-func (s *serve) ask(r *http.Request) (*forecast.Answer, error) {
+func (s *serve) answer(r *http.Request) (*forecast.Answer, error) {
 	q, err := questionOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	asked := q.asked()
-	a, err := s.source.ask(r.Context(), asked)
+	asked := q.toForecast()
+	a, err := s.source.answer(r.Context(), asked)
 	if err == nil {
 		s.metrics.predicted(asked, a)
 	}

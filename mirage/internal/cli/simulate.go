@@ -73,7 +73,7 @@ func (s *simulate) run(ctx context.Context, path string) error {
 		}
 		return s.out.Print(s.env, e, func(p *cli.Page) { showExplanation(p, func(unix int64) string { return t.Clock(unix) }, e) })
 	}
-	lo, hi, err := s.d.of(t)
+	lo, hi, err := s.d.parse(t)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type logged struct {
 
 var _ source = (*logged)(nil)
 
-func (s *logged) ask(_ context.Context, q forecast.Question) (*forecast.Answer, error) {
+func (s *logged) answer(_ context.Context, q forecast.Question) (*forecast.Answer, error) {
 	k, err := s.files.Current(s.env)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ type awaited struct {
 
 var _ source = (*watched)(nil)
 
-func (s *watched) ask(ctx context.Context, q forecast.Question) (*forecast.Answer, error) {
+func (s *watched) answer(ctx context.Context, q forecast.Question) (*forecast.Answer, error) {
 	v, err := s.fresh(ctx)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func submitter(q forecast.Question) forecast.Question {
 func (s *watched) fresh(ctx context.Context) (*slurm.View, error) {
 	if s.seen.IsZero() || time.Since(s.seen) >= s.every {
 		before := s.view
-		s.view, s.err = s.w.look(context.WithoutCancel(ctx), &slurm.Client{Runner: slurm.Exec{}})
+		s.view, s.err = s.w.snapshot(context.WithoutCancel(ctx), &slurm.Client{Runner: slurm.Exec{}})
 		s.seen = time.Now()
 		if before != nil && s.err == nil {
 			s.learn(before, s.view)

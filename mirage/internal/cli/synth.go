@@ -25,8 +25,8 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "synth",
-		Short: "Generate a synthetic trace from the distributions of a real one",
-		Long: `Generate a trace whose jobs follow the distributions of a real one: the trace of
+		Short: "Generate a synthetic log from the distributions of a real one",
+		Long: `Generate a log whose jobs follow the distributions of a real one: the log of
 --like, or the Lonestar6 A100 queue. The waits come from a simulated Slurm with
 --nodes nodes, on which a user runs at most eight jobs at once.`,
 		Args:    cobra.NoArgs,
@@ -77,7 +77,7 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 	}
 	in.flags(c)
 	f := c.Flags()
-	f.StringVar(&like, "like", "", "fit the distributions to this trace")
+	f.StringVar(&like, "like", "", "fit the distributions to this log")
 	f.IntVar(&jobs, "jobs", 0, "number of jobs")
 	f.Float64Var(&days, "days", 0, "number of days (default: 28, or as many as --jobs need)")
 	f.StringVar(&start, "start", "2023-01-01", "first day")

@@ -50,7 +50,7 @@ func newValidateCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Test a model or a baseline on episodes it has not seen",
-		Long: `Simulate service pairs on the queue of a trace, let a policy decide every ten minutes
+		Long: `Simulate service pairs on the queue of a log, let a policy decide every ten minutes
 whether to submit the successor, and compare with submitting it after the predecessor
 has ended (reactive) in the same episodes.
 

@@ -216,14 +216,14 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 		}
 	}
 	q.Exclusive = w.in.Service.Exclusive
-	a, err := s.ask(ctx, q.asked())
+	a, err := s.answer(ctx, q.toForecast())
 	stuck := errors.Is(err, slurm.ErrNoStart)
 	if err != nil && !stuck || len(args) > 0 || q.Queued != "" {
 		return a, err
 	}
 	testOptions := options
 	if q.Batch == nil {
-		testOptions = slurm.Options(q.asked().Ask())
+		testOptions = slurm.Options(q.toForecast().Ask())
 	}
 	at, testErr := (&slurm.Client{Runner: slurm.Exec{}}).TestOnly(ctx, testOptions)
 	switch {
@@ -286,8 +286,8 @@ func (q *question) batched(options []string, now time.Time) error {
 	return nil
 }
 
-// asked returns the question with its limit in seconds.
-func (q question) asked() forecast.Question {
+// toForecast returns the question with its limit in seconds.
+func (q question) toForecast() forecast.Question {
 	q.Limit = int64(q.limit)
 	return q.Question
 }

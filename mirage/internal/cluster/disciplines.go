@@ -27,7 +27,7 @@ func (p *Plan) easy(f *Pass) {
 		case p.blocked(f, r):
 			outOfTurn = true
 		case p.profile.Fits(nodes, r.Share, r.Limit):
-			p.begin(f, r, p.take(f, r, max(r.Limit, 1)), outOfTurn)
+			p.begin(f, r, p.reserveNow(f, r, max(r.Limit, 1)), outOfTurn)
 		case r.partitions()&^reserved != 0:
 			at := p.profile.Earliest(nodes, r.Share, r.Limit)
 			p.profile.Reserve(at, at+max(r.Limit, 1), nodes, r.Share)

@@ -252,8 +252,8 @@ func (l *Layout) downed(w Window) []int32 {
 	return on
 }
 
-// take returns the resources that a place takes of one of its nodes.
-func (l *Layout) take(s *Share, n int32) Amount {
+// resources returns the resources that a place takes of one of its nodes.
+func (l *Layout) resources(s *Share, n int32) Amount {
 	if s.Whole {
 		return l.nodes[n].has
 	}

@@ -78,7 +78,7 @@ func order(a, b Allocation) int {
 func (o *Occupancy) Take(a Allocation) {
 	switch {
 	case a.Place != nil:
-		o.hold(a.Place, -1)
+		o.adjust(a.Place, -1)
 	case int(a.Nodes) > o.free:
 		panic("cluster: more nodes taken than are free")
 	default:
@@ -119,7 +119,7 @@ func (o *Occupancy) Release() Allocation {
 	a := o.running[i]
 	o.running = slices.Delete(o.running, i, i+1)
 	if a.Place != nil {
-		o.hold(a.Place, 1)
+		o.adjust(a.Place, 1)
 	} else {
 		o.free += int(a.Nodes)
 	}
@@ -139,11 +139,11 @@ func (o *Occupancy) Room(nodes int, share *Share) bool {
 	return false
 }
 
-// hold gives what a place takes back to its nodes, or takes it.
-func (o *Occupancy) hold(p *Place, times int64) {
+// adjust returns the resources of a place to its nodes, or takes them.
+func (o *Occupancy) adjust(p *Place, times int64) {
 	for _, n := range p.On {
 		before := o.idle[n][cpus] > 0
-		o.idle[n].add(o.layout.take(p.Share, n), times)
+		o.idle[n].add(o.layout.resources(p.Share, n), times)
 		switch after := o.idle[n][cpus] > 0; {
 		case before && !after:
 			o.free--
@@ -178,7 +178,7 @@ func (o *Occupancy) Assign(nodes int, share *Share, on []int32) *Place {
 	}
 	place := &Place{On: on, Share: share}
 	for _, n := range on {
-		place.CPUs += int32(o.layout.take(share, n)[cpus])
+		place.CPUs += int32(o.layout.resources(share, n)[cpus])
 	}
 	return place
 }
@@ -216,7 +216,7 @@ func (o *Occupancy) Plan(p *Profile, now, resolution int64) {
 			continue
 		}
 		for _, n := range a.Place.On {
-			p.board.rows[n].change(at, forever, o.layout.take(a.Place.Share, n), 1)
+			p.board.rows[n].change(at, forever, o.layout.resources(a.Place.Share, n), 1)
 		}
 	}
 	o.windows(p, now, resolution)

@@ -67,11 +67,11 @@ func (p *Plan) serve(f *Pass, pass func(*Plan, *Pass)) {
 // begin starts a request and keeps the books of the pass.
 func (p *Plan) begin(f *Pass, r *Request, place *Place, outOfTurn bool) {
 	f.Start(r, place, outOfTurn)
-	f.Queue.take(r)
+	f.Queue.markStarted(r)
 }
 
-// take reserves for a request from now on.
-func (p *Plan) take(f *Pass, r *Request, seconds int64) *Place {
+// reserveNow reserves nodes for a request from now on.
+func (p *Plan) reserveNow(f *Pass, r *Request, seconds int64) *Place {
 	return p.profile.Reserve(f.Now, f.Now+seconds, int(r.Nodes), r.Share)
 }
 
@@ -101,7 +101,7 @@ func (p *Plan) strict(f *Pass) {
 		}
 		var place *Place
 		if planned {
-			place = p.take(f, r, max(r.Limit, 1))
+			place = p.reserveNow(f, r, max(r.Limit, 1))
 		}
 		p.begin(f, r, place, outOfTurn)
 		if f.Nodes.Free() == 0 {
@@ -147,7 +147,7 @@ func (p *Plan) reserving(f *Pass, b Backfill, promise reserver) {
 		switch {
 		case at == f.Now:
 			taken = at
-			p.begin(f, r, p.take(f, r, seconds), outOfTurn)
+			p.begin(f, r, p.reserveNow(f, r, seconds), outOfTurn)
 		case window == 0 || at < f.Now+window:
 			taken, outOfTurn = at, true
 			promise(&p.profile, at, at+seconds, nodes, r.Share)

@@ -95,7 +95,7 @@ func (p *Profile) Reserve(from, to int64, nodes int, share *Share) *Place {
 	}
 	place := &Place{On: p.board.choose(nodes, share, from, to-from), Share: share}
 	for _, n := range place.On {
-		by := p.board.layout.take(share, n)
+		by := p.board.layout.resources(share, n)
 		p.board.rows[n].change(from, to, by, -1)
 		place.CPUs += int32(by[cpus])
 	}

@@ -39,7 +39,7 @@ type Queue struct {
 	young   []Request
 	old     []Request
 	nextOld int64 // no young request reaches the greatest age before
-	started int   // requests taken that still stand in it
+	started int   // started requests that are still in the lists
 }
 
 // NewQueue returns an empty queue for the rules; origin is any time near the
@@ -151,8 +151,8 @@ func (w *walk) any() *Request {
 	return nil
 }
 
-// take marks a request as started; sweep removes those marked, once they are many.
-func (q *Queue) take(r *Request) {
+// markStarted marks a request as started; sweep removes those marked, once they are many.
+func (q *Queue) markStarted(r *Request) {
 	r.Nodes = -r.Nodes
 	q.started++
 }

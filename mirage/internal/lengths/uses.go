@@ -90,9 +90,9 @@ const (
 	usualSD   = 0.39
 )
 
-// Error returns the relative standard error of the mean share of at most OfKind jobs: by their
-// own spread, and by the usual one as if from as many more jobs as the prior.
-func (u Uses) Error() float64 {
+// StandardError returns the relative standard error of the mean share of at most OfKind jobs:
+// by their own spread, and by the usual one as if from as many more jobs as the prior.
+func (u Uses) StandardError() float64 {
 	n, ended := float64(prior), 0
 	sum, squares := n*usualMean, n*(usualMean*usualMean+usualSD*usualSD)
 	for _, o := range u {
@@ -106,8 +106,8 @@ func (u Uses) Error() float64 {
 	return math.Sqrt((squares/n-mean*mean)/float64(min(ended, OfKind)+1)) / mean
 }
 
-// Kinds gives the uses of the jobs like one: 0 those of its shape, 1 of its user, 2
-// anybody's.
+// Kinds returns the uses of the jobs similar to one: kind 0 has its shape, 1 its user, 2 is all
+// jobs.
 type Kinds func(kind int) Uses
 
 const kinds = 3

@@ -94,13 +94,13 @@ func TestError(t *testing.T) {
 		}
 		return u
 	}
-	if got := (Uses{}).Error(); math.Abs(got-1.3) > 1e-9 {
+	if got := (Uses{}).StandardError(); math.Abs(got-1.3) > 1e-9 {
 		t.Errorf("of nobody: %v", got)
 	}
-	if even, wide := of(20, .5).Error(), of(20, 0, 1).Error(); even > .12 || wide < .2 || wide > .25 {
+	if even, wide := of(20, .5).StandardError(), of(20, 0, 1).StandardError(); even > .12 || wide < .2 || wide > .25 {
 		t.Errorf("all alike %v, all or nothing %v", even, wide)
 	}
-	if many, more := of(30, 0, 1).Error(), of(1000, 0, 1).Error(); many < .9*more || many > 1.1*more {
+	if many, more := of(30, 0, 1).StandardError(), of(1000, 0, 1).StandardError(); many < .9*more || many > 1.1*more {
 		t.Errorf("%v of as many as tell, %v of more", many, more)
 	}
 	if got := len(of(9, 0).above(0)); got != 9 {

@@ -33,7 +33,7 @@ var _ policy.Policy = (*Model)(nil)
 // Decide submits when the reward that the model expects reaches FromHours. Below zero
 // that leaves a margin against interruptions, above it one against overlap.
 func (m *Model) Decide(s *policy.State) (policy.Decision, error) {
-	x, err := m.view.of(s)
+	x, err := m.view.features(s)
 	if err != nil {
 		return policy.Decision{}, err
 	}

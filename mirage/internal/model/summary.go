@@ -72,7 +72,7 @@ func Reduce(x []float64) []float64 {
 			out = append(out, sum/float64(s))
 		}
 	}
-	limit := 0.0 // mean of the quantiles stands for the mean limit
+	limit := 0.0 // the mean of the quantiles approximates the mean limit
 	for _, q := range last[2:7] {
 		limit += q / 5
 	}

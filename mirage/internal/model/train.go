@@ -112,7 +112,7 @@ func (m *Model) fit(ctx context.Context, fit Fitter, sets []*samples.Set, s Sett
 func margin(predicted, actual []float64, overlapCost float64) (from, cost float64) {
 	cost = math.Inf(1)
 	for quarter := range 97 {
-		// 0, 1, -1, 2, -2, ... so that of equals the smallest lean wins.
+		// 0, 1, -1, 2, -2, ...: of equal costs the margin nearest to 0 wins.
 		f := float64((quarter+1)/2) / 4
 		if quarter%2 == 0 {
 			f = 0 - f

@@ -29,8 +29,8 @@ func (v view) row(s *samples.Sample) []float64 {
 	return x
 }
 
-// of returns the features of a state.
-func (v view) of(s *policy.State) ([]float64, error) {
+// features returns the features of a state.
+func (v view) features(s *policy.State) ([]float64, error) {
 	tensor := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(tensor)
 	x := Summary(Reduce(tensor), s.Now, s.MeanWait())

@@ -47,7 +47,7 @@ func (p Plan) Check() error {
 // Submit returns the submission time of the predecessor of an episode.
 func (p Plan) Submit(episode int) int64 { return p.Start + int64(episode)*p.Interval }
 
-// Sample is a probe of an episode: what was known, and what came of it.
+// Sample is a probe of an episode: the information at the decision, and the outcome.
 type Sample struct {
 	Episode   int   `dataset:"episode"`
 	Probe     int   `dataset:"probe"`

@@ -114,7 +114,7 @@ func TestUses(t *testing.T) {
 	s := steady(t, 100)
 	s.RunUntil(90*600 + 300)
 	ended := 0
-	for _, u := range s.Lengths().of(kind{user: s.job(0).user}) {
+	for _, u := range s.Lengths().uses(kind{user: s.job(0).user}) {
 		switch {
 		case !u.Running:
 			ended++

@@ -167,7 +167,7 @@ func (r *Result) MetricsBetween(from, to int64) Metrics {
 			simulated, actual = append(simulated, wait/3600), append(actual, float64(t.Wait())/3600)
 		}
 		m.BoundedSlowdown += max(1, (wait+run)/max(run, 10))
-		busy += run * r.held(i)
+		busy += run * r.sizeOf(i)
 		first, last = min(first, t.Submit), max(last, end)
 	}
 	if m.Jobs == 0 {
@@ -193,8 +193,8 @@ func (r *Result) MetricsBetween(from, to int64) Metrics {
 	return m
 }
 
-// held returns what a job held: nodes, or CPUs on a machine with kinds of nodes.
-func (r *Result) held(i int) float64 {
+// sizeOf returns the size of a job: nodes, or CPUs on a machine with kinds of nodes.
+func (r *Result) sizeOf(i int) float64 {
 	if r.Places != nil {
 		return float64(r.Places[i].CPUs)
 	}

@@ -38,7 +38,7 @@ func (w Waits) Typical() simulator.Wait {
 // begin time and dependency. All jobs that are asked of one view meet the same futures.
 // The error wraps ErrNoStart, ErrNotAdmitted or cluster.ErrOversize.
 func (v *View) AskWaits(a Ask) (Waits, error) {
-	sim, job, err := v.asked(a)
+	sim, job, err := v.simulation(a)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (v *View) AskWaits(a Ask) (Waits, error) {
 	return v.draw(sim, job, draws, func(i int) length { return tilted(lengths, i, draws) })
 }
 
-// asked returns the simulation that a job is put into, and its row.
-func (v *View) asked(a Ask) (*simulator.Simulator, trace.Job, error) {
+// simulation returns the simulation that a job is put into, and its row.
+func (v *View) simulation(a Ask) (*simulator.Simulator, trace.Job, error) {
 	h := v.Hardware
 	if a.Held {
 		return nil, a.Job, fmt.Errorf("%w: the job is held until scontrol release", ErrNoStart)
@@ -121,7 +121,7 @@ func (v *View) grouped(a Ask, job trace.Job) (*simulator.Simulator, trace.Job, e
 		account = a.Accounts[0]
 	}
 	config, st := v.config, v.standing
-	job.Caps = v.limits.of(a.User, account, a.QOS, a.Array, a.Together)
+	job.Caps = v.limits.numbersFor(a.User, account, a.QOS, a.Array, a.Together)
 	one := cluster.Cap{Jobs: 1, Nodes: int64(job.Nodes), CPUs: int64(job.Need.CPUs), GPUs: int64(job.Need.GPUs), MemoryMB: job.Need.MemoryMB}
 	for _, n := range job.Caps {
 		if !v.limits.caps[n].Admits(cluster.Cap{}, one) {

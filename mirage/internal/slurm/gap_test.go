@@ -36,7 +36,7 @@ func TestGapAnnounced(t *testing.T) {
 			Warn: func(err error) { warnings = append(warnings, err.Error()) },
 		}}
 		for range 2 {
-			if err := p.look(t.Context()); err != nil {
+			if err := p.observeQueue(t.Context()); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}

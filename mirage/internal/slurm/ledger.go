@@ -45,7 +45,7 @@ type Link struct {
 	Number  int
 	Intent  time.Time // of the last submission; zero if it was adopted
 	Tries   int       // submissions
-	Open    bool      // what came of the last one is not known yet
+	Open    bool      // the outcome of the last submission is unknown
 	Refused time.Time // first refusal since its last job; zero is none
 	Job     int64     // 0 until one is known
 	Start   int64     // Unix seconds; 0 until then; the latest if its job was requeued

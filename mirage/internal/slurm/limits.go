@@ -86,9 +86,9 @@ func (l *limits) complete(user string, accounts []string, qos string) ([]string,
 	return accounts, qos
 }
 
-// of returns the numbers of the limits that a job counts against. Tasks of an array
+// numbersFor returns the numbers of the limits that a job counts against. Tasks of an array
 // that may run at once only so many share one.
-func (l *limits) of(user, account, qos string, array int64, together int) (numbers []int32) {
+func (l *limits) numbersFor(user, account, qos string, array int64, together int) (numbers []int32) {
 	add := func(key string, c cluster.Cap) {
 		if c == (cluster.Cap{}) {
 			return

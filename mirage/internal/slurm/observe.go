@@ -28,7 +28,7 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	if due {
 		unwritten = cmp.Or(unwritten, p.history.snapshot(p.queue, seconds(now), p.scale()))
 		p.snapshot = now.Add(time.Duration(float64(samples.SnapshotSeconds*time.Second) / p.s.Scale))
-		if err := p.look(ctx); err != nil {
+		if err := p.observeQueue(ctx); err != nil {
 			p.s.Warn(err)
 		}
 		total, unavailable := 0, 0
@@ -48,10 +48,10 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 // accountingAge is the age at which what the accounting knows is read again.
 const accountingAge = time.Hour
 
-// look reads the state of the cluster from its controller, with its reservations, and on demand
+// observeQueue reads the state of the cluster from its controller, with its reservations, and on demand
 // the recent run times of jobs. Without the accounting these come from the jobs that the
 // controller remembers.
-func (p *Provisioner) look(ctx context.Context) error {
+func (p *Provisioner) observeQueue(ctx context.Context) error {
 	h, err := p.s.Client.Hardware(ctx, p.k)
 	if err != nil {
 		return err

@@ -211,7 +211,7 @@ func (p *Provisioner) leave(ctx context.Context) error {
 	}
 	defer func() { p.s.Request.After = 0 }()
 	p.s.Request.After = last.Job
-	v := Verdict{Why: "stop", Link: last.Number, Job: last.Job, Remaining: p.end(last).Sub(p.s.Clock.Now()).Seconds()}
+	v := Verdict{Why: whyStop, Link: last.Number, Job: last.Job, Remaining: p.end(last).Sub(p.s.Clock.Now()).Seconds()}
 	// It is to be submitted although, and because, the run is over.
 	if err := p.submit(context.WithoutCancel(ctx), v, last.Number+1); err != nil {
 		p.s.Warn(fmt.Errorf("no successor submitted on exit: %w", err))

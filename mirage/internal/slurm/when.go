@@ -67,7 +67,7 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	}
 	st := standing(jobs, now.Unix(), scale{now.Unix(), 1}, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
 		h.detail(row, j)
-		row.Caps = v.limits.of(j.User, j.Account, j.QOS, j.Array, j.Together)
+		row.Caps = v.limits.numbersFor(j.User, j.Account, j.QOS, j.Array, j.Together)
 	})
 	if st.Ended = ended(jobs, scale{st.Now, 1}); k.Accounting {
 		if past, err := c.past(ctx, now, pastDays); err != nil {
@@ -247,7 +247,7 @@ func (v *View) back(draw int) int64 {
 // the known jobs, by a quantile of the normal error of their mean.
 func tilted(l *simulator.Lengths, i, n int) length {
 	z := distuv.UnitNormal.Quantile((float64(i) + .5) / float64(n))
-	factor, drawn := math.Exp(z*l.Error()), l.Draw(i)
+	factor, drawn := math.Exp(z*l.StandardError()), l.Draw(i)
 	return func(job int32, ran int64) int64 {
 		return ran + max(int64(float64(drawn(job, ran)-ran)*factor), 1)
 	}

@@ -123,7 +123,7 @@ func WriteSWF(w io.Writer, jobs []Job, size int) error {
 		numbers[j.ID] = i + 1
 		partition, after := -1, -1
 		if j.Partition != "" {
-			partition = partitions.of(j.Partition)
+			partition = partitions.number(j.Partition)
 		}
 		think := int64(-1)
 		if n, ok := numbers[j.After]; ok && j.After != "" {
@@ -140,7 +140,7 @@ func WriteSWF(w io.Writer, jobs []Job, size int) error {
 		if j.ExitCode != "" && j.ExitCode != "0:0" {
 			status = 0
 		}
-		fmt.Fprintf(b, "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 %d %d %d\n", i+1, j.Submit-origin, wait, j.Duration(), j.Nodes, j.Nodes, limit, status, users.of(j.User), partition, after, think)
+		fmt.Fprintf(b, "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 %d %d %d\n", i+1, j.Submit-origin, wait, j.Duration(), j.Nodes, j.Nodes, limit, status, users.number(j.User), partition, after, think)
 	}
 	return b.Flush()
 }
@@ -148,7 +148,7 @@ func WriteSWF(w io.Writer, jobs []Job, size int) error {
 // numbering gives names the numbers 1, 2, ... in order of appearance.
 type numbering map[string]int
 
-func (n numbering) of(name string) int {
+func (n numbering) number(name string) int {
 	if _, ok := n[name]; !ok {
 		n[name] = len(n) + 1
 	}

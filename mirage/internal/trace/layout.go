@@ -55,8 +55,8 @@ type Format struct {
 	read   func(*parser, *bufio.Reader) error
 }
 
-// Layouts are the layouts by name, in the order in which a file is held against
-// them; one more is a line here and a file.
+// Layouts returns the layouts by name, in the order in which they are tried on a file. A new
+// layout is one line here and one file.
 func Layouts() registry.List[Format] {
 	return registry.List[Format]{
 		{Name: string(SWF), Help: "Standard Workload Format", New: Format{isSWF, (*parser).swf}},

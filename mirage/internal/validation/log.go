@@ -11,7 +11,7 @@ import (
 // logColumns holds the columns of the original program's reward.log.
 const logColumns = "pred_job_id,succ_job_id,expected_reward,actual_reward,reward_gen_time,index,backfill,submission"
 
-// neverBackfilled stands for a job that started in its turn.
+// neverBackfilled is the time of the original's logs for a job that started in its turn.
 const neverBackfilled = "2077-01-01 01:00:00"
 
 // WriteLog writes reward.log: a rule with the title, the names of the eight

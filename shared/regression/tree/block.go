@@ -10,31 +10,32 @@ import (
 // their features stay in the first-level cache.
 const blockRows = 128
 
-// turn is a node for the fast walk. Comparing the numbers' order as integers is
-// faster than comparing floats. Each row holds every feature twice, with a missing
+// walkNode is a node for the fast walk. Comparing integers that have the order of the numbers
+// is faster than comparing floats. Each row contains every feature twice, with a missing
 // value below and above all others, so no test for missing values is needed.
-type turn struct {
+type walkNode struct {
 	column uint32 // of a block's keys; the next column has missing values high
-	left   uint32 // of a leaf: itself
+	left   uint32 // left child, with the right one after it; a leaf itself for a leaf
 	key    int32  // this key or a larger one goes right
 }
 
-// Keys have the order of their numbers; a leaf's exceeds all.
+// Keys have the order of their numbers; that of a leaf is above all.
 const (
 	missingLow  = math.MinInt32
 	missingHigh = math.MaxInt32 - 1
-	never       = math.MaxInt32
+	leafKey     = math.MaxInt32
 )
 
-func key(v float32) int32 { return int32(ordered(v+0) ^ 1<<31) }
+// orderKey returns an integer with the order of the numbers. Adding 0 turns -0 into 0.
+func orderKey(v float32) int32 { return int32(ordered(v+0) ^ 1<<31) }
 
 // prepare fills walk and depth.
 func (t *decisionTree) prepare() {
-	t.walk = make([]turn, len(t.nodes))
+	t.walk = make([]walkNode, len(t.nodes))
 	depth := make([]int, len(t.nodes))
 	for i, n := range t.nodes {
 		if n.feature < 0 {
-			t.walk[i] = turn{left: uint32(i), key: never}
+			t.walk[i] = walkNode{left: uint32(i), key: leafKey}
 			t.depth = max(t.depth, depth[i])
 			continue
 		}
@@ -42,12 +43,12 @@ func (t *decisionTree) prepare() {
 		if !n.missingLeft() {
 			column++
 		}
-		t.walk[i] = turn{column: column * blockRows, left: uint32(n.left), key: key(n.value)}
+		t.walk[i] = walkNode{column: column * blockRows, left: uint32(n.left), key: orderKey(n.value)}
 		depth[n.left], depth[n.left+1] = depth[i]+1, depth[i]+1
 	}
 }
 
-// maxFeatures is the largest number of features that a turn can address.
+// maxFeatures is the largest number of features that a walkNode can address.
 const maxFeatures = math.MaxUint32 / (2 * blockRows)
 
 // block scores blockRows rows at a time.
@@ -73,9 +74,9 @@ func (b *block) predict(x, out []float64, first int) error {
 	for _, t := range b.e.trees {
 		switch {
 		case len(t.sets) > 0:
-			b.careful(t, out)
+			b.addSets(t, out)
 		case t.depth > 0:
-			b.quick(t, out)
+			b.addNumeric(t, out)
 		default:
 			for i := range out {
 				out[i] += float64(t.nodes[0].value)
@@ -95,7 +96,7 @@ func (b *block) load(x []float64, first int) error {
 	w := b.e.features
 	for r := range len(x) / max(1, w) {
 		for c, v := range x[r*w:][:w] {
-			low := key(float32(v))
+			low := orderKey(float32(v))
 			high := low
 			if v-v != 0 { // NaN or infinite
 				if math.IsInf(v, 0) {
@@ -110,14 +111,16 @@ func (b *block) load(x []float64, first int) error {
 	return nil
 }
 
-func (b *block) careful(t *decisionTree, out []float64) {
+// addSets adds the values of a tree with sets of categories, row by row.
+func (b *block) addSets(t *decisionTree, out []float64) {
 	w := b.e.features
 	for i := range out {
 		out[i] += float64(t.nodes[t.leafOf(b.rows[i*w:(i+1)*w])].value)
 	}
 }
 
-func (b *block) quick(t *decisionTree, out []float64) {
+// addNumeric adds the values of a tree without sets, all rows level by level.
+func (b *block) addNumeric(t *decisionTree, out []float64) {
 	at := b.at[:len(out)]
 	root := t.walk[0]
 	for r, k := range b.keys[root.column:][:len(at)] {
@@ -137,7 +140,7 @@ func (b *block) quick(t *decisionTree, out []float64) {
 // its registers with the caller and take a fifth longer.
 //
 //go:noinline
-func descend(walk []turn, keys []int32, at []uint32, levels int) {
+func descend(walk []walkNode, keys []int32, at []uint32, levels int) {
 	for range levels {
 		for r, i := range at {
 			n := &walk[i]

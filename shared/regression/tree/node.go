@@ -26,7 +26,7 @@ type decisionTree struct {
 	nodes []node
 	facts []facts
 	sets  []categorySet // codes that go right
-	walk  []turn        // nodes for the fast walk
+	walk  []walkNode    // nodes for the fast walk
 	depth int
 }
 

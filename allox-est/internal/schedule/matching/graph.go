@@ -134,8 +134,8 @@ func (g *graph) addNode(l *level) {
 	g.settled = append(g.settled, false)
 }
 
-// look queues a node whose edges or price have changed.
-func (g *graph) look(v int) {
+// enqueue queues a node whose edges or price have changed.
+func (g *graph) enqueue(v int) {
 	if !g.queued[v] {
 		g.queued[v] = true
 		g.queue = append(g.queue, v)
@@ -155,7 +155,7 @@ func (p *Plan) lower(v int, price float64, via int, moved *job) {
 	g := &p.graph
 	if price < g.price[v]-1e-11*p.scale {
 		g.price[v], g.via[v], g.moved[v] = price, via, moved
-		g.look(v)
+		g.enqueue(v)
 	}
 }
 
@@ -181,7 +181,7 @@ func (p *Plan) appraise(to *level) {
 		price = g.price[pool] - p.types[to.kind].next(to)
 	}
 	g.price[to.node], g.via[to.node], g.moved[to.node] = price, -1, nil
-	g.look(to.node)
+	g.enqueue(to.node)
 }
 
 // solve makes the prices right, and with them the plan optimal: it lowers
@@ -190,7 +190,7 @@ func (p *Plan) solve() {
 	g := &p.graph
 	if p.dirty {
 		p.dirty = false
-		g.look(pool)
+		g.enqueue(pool)
 		for _, k := range p.types {
 			for _, l := range k.levels[:k.open] {
 				if len(l.jobs) < len(k.order) {
@@ -262,9 +262,9 @@ func (p *Plan) turn(v int) {
 	}
 	p.shift(path)
 	for _, w := range path {
-		g.look(w)
+		g.enqueue(w)
 	}
-	g.look(pool)
+	g.enqueue(pool)
 	g.forget() // the jobs to be moved may be elsewhere now
 }
 
@@ -275,7 +275,7 @@ func (g *graph) forget() {
 	}
 }
 
-// shift moves to each node of a path the job that comes to it.
+// shift moves each job on a path to the next node.
 func (p *Plan) shift(path []int) {
 	g := &p.graph
 	type step struct {
@@ -289,7 +289,7 @@ func (p *Plan) shift(path []int) {
 		}
 	}
 	for _, s := range steps {
-		p.put(s.job, s.to)
+		p.moveTo(s.job, s.to)
 	}
 }
 
@@ -342,12 +342,12 @@ func (p *Plan) augment(j *job) {
 	g.forget()
 	// Where a level was empty, the one behind it has gained a way to it.
 	for _, v := range path {
-		g.look(v)
+		g.enqueue(v)
 	}
 }
 
-// put moves a job to a level, opening the next one if it was the last.
-func (p *Plan) put(j *job, to *level) {
+// moveTo moves a job to a level, opening the next one if it was the last.
+func (p *Plan) moveTo(j *job, to *level) {
 	if j.level != nil {
 		j.level.remove(j)
 	}

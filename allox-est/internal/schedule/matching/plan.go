@@ -163,7 +163,7 @@ func (p *Plan) Remove(id int) {
 	j := p.jobs[id]
 	p.jobs[id] = nil
 	p.spare = append(p.spare, id)
-	p.graph.look(j.level.node)
+	p.graph.enqueue(j.level.node)
 	j.level.remove(j)
 	p.dirty = true
 }

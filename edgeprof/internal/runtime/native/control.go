@@ -131,7 +131,7 @@ func (s *Session) control(st *step, n *onnx.Node, cost onnx.Cost, a *onnx.Analys
 	var err error
 	switch n.Op {
 	case "If":
-		st.kernel = branch(bodies, cost.Bodies[0].When, own)
+		st.kernel = branch(bodies, cost.Bodies[0].Condition, own)
 	case "Loop":
 		st.kernel = loop(bodies[0], own)
 	default:

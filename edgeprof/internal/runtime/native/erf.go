@@ -24,8 +24,8 @@ var erfTable = sync.OnceValue(func() *errorTable {
 	return t
 })
 
-// at returns the error function of a value.
-func (t *errorTable) at(x float32) float32 {
+// value returns the error function of a value.
+func (t *errorTable) value(x float32) float32 {
 	if x != x {
 		return x
 	}
@@ -34,4 +34,4 @@ func (t *errorTable) at(x float32) float32 {
 	return float32(math.Copysign(float64(t[i]+(place-float32(i))*(t[i+1]-t[i])), float64(x)))
 }
 
-func erf(s site) (kernel, error) { return each(erfTable().at)(s) }
+func erf(s site) (kernel, error) { return mapElements(erfTable().value)(s) }

@@ -66,7 +66,7 @@ var kernels = map[string]func(site) (kernel, error){
 	"Constant": constant, "ConstantOfShape": constantOfShape, "Range": sequence, "Cast": cast, "Where": where,
 	"Equal": elementwise(func(a, b float32) float32 { return truth(a == b) }), "Less": elementwise(func(a, b float32) float32 { return truth(a < b) }), "Greater": elementwise(func(a, b float32) float32 { return truth(a > b) }),
 	"LessOrEqual": elementwise(func(a, b float32) float32 { return truth(a <= b) }), "GreaterOrEqual": elementwise(func(a, b float32) float32 { return truth(a >= b) }),
-	"And": elementwise(func(a, b float32) float32 { return a * b }), "Or": elementwise(func(a, b float32) float32 { return max(a, b) }), "Xor": elementwise(func(a, b float32) float32 { return truth(a != b) }), "Not": each(func(x float32) float32 { return 1 - x }),
+	"And": elementwise(func(a, b float32) float32 { return a * b }), "Or": elementwise(func(a, b float32) float32 { return max(a, b) }), "Xor": elementwise(func(a, b float32) float32 { return truth(a != b) }), "Not": mapElements(func(x float32) float32 { return 1 - x }),
 	"Relu":            relu,
 	"Sigmoid":         doubleKernel(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
 	"Tanh":            doubleKernel(math.Tanh),
@@ -99,9 +99,9 @@ var kernels = map[string]func(site) (kernel, error){
 	"Elu":             tuned(1, "", 0, func(x, alpha, _ float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)) }),
 	"HardSigmoid":     tuned(0.2, "beta", 0.5, func(x, alpha, beta float64) float64 { return max(0, min(1, alpha*x+beta)) }),
 	"ThresholdedRelu": tuned(1, "", 0, func(x, alpha, _ float64) float64 { return x * float64(truth(x > alpha)) }),
-	"Sign":            each(func(x float32) float32 { return truth(x > 0) - truth(x < 0) }),
-	"IsNaN":           each(func(x float32) float32 { return truth(x != x) }),
-	"Neg":             each(func(x float32) float32 { return -x }),
+	"Sign":            mapElements(func(x float32) float32 { return truth(x > 0) - truth(x < 0) }),
+	"IsNaN":           mapElements(func(x float32) float32 { return truth(x != x) }),
+	"Neg":             mapElements(func(x float32) float32 { return -x }),
 	"LeakyRelu":       leakyRelu, "Clip": clip, "Gelu": gelu, "PRelu": elementwise(func(x, slope float32) float32 { return max(x, 0) + slope*min(x, 0) }),
 	"Add": rowwise(func(a, b float32) float32 { return a + b }, sumRow), "Sub": elementwise(func(a, b float32) float32 { return a - b }),
 	"Mul": rowwise(func(a, b float32) float32 { return a * b }, productRow), "Div": divide,
@@ -131,10 +131,10 @@ func relu(site) (kernel, error) {
 
 // doubleKernel computes in double precision.
 func doubleKernel(f func(float64) float64) func(site) (kernel, error) {
-	return each(func(x float32) float32 { return float32(f(float64(x))) })
+	return mapElements(func(x float32) float32 { return float32(f(float64(x))) })
 }
 
-func each(f func(float32) float32) func(site) (kernel, error) {
+func mapElements(f func(float32) float32) func(site) (kernel, error) {
 	return func(site) (kernel, error) {
 		return func(in, out []array, _ *scratch) {
 			y := out[0].data
@@ -147,7 +147,7 @@ func each(f func(float32) float32) func(site) (kernel, error) {
 
 func leakyRelu(s site) (kernel, error) {
 	slope := s.float("alpha", 0.01)
-	return each(func(x float32) float32 {
+	return mapElements(func(x float32) float32 {
 		if x < 0 {
 			return slope * x
 		}
@@ -190,7 +190,7 @@ func (s site) checked(i int, kernel kernel, fits func(axis, v int) bool) kernel 
 	}
 }
 
-// reshape copies; 0 and -1 stand for what is left to say.
+// reshape copies. In the shape 0 keeps a size and -1 is the size that is left.
 func reshape(s site) (kernel, error) {
 	kernel, err := same(s)
 	shape := s.out(0)
@@ -210,7 +210,7 @@ func dropout(s site) (kernel, error) {
 	return func(in, out []array, _ *scratch) {
 		copy(out[0].data, in[0].data)
 		if len(out) > 1 {
-			fill(out[1].data, 1) // all are kept
+			setAll(out[1].data, 1) // all are kept
 		}
 	}, nil
 }
@@ -241,7 +241,7 @@ func constantOfShape(s site) (kernel, error) {
 		v = one.data[0]
 	}
 	shape := s.out(0)
-	kernel := func(_, out []array, _ *scratch) { fill(out[0].data, v) }
+	kernel := func(_, out []array, _ *scratch) { setAll(out[0].data, v) }
 	return s.checked(0, kernel, func(axis, v int) bool { return axis < len(shape) && v == shape[axis] }), nil
 }
 
@@ -274,7 +274,7 @@ func gelu(s site) (kernel, error) {
 		})(s)
 	}
 	table := erfTable()
-	return each(func(x float32) float32 { return x / 2 * (1 + table.at(x/math.Sqrt2)) })(s)
+	return mapElements(func(x float32) float32 { return x / 2 * (1 + table.value(x/math.Sqrt2)) })(s)
 }
 
 // divide truncates whole numbers.
@@ -296,7 +296,7 @@ func cast(s site) (kernel, error) {
 	case onnx.Float32, onnx.Float64:
 		return same(s)
 	case onnx.Bool:
-		return each(func(x float32) float32 { return truth(x != 0) })(s)
+		return mapElements(func(x float32) float32 { return truth(x != 0) })(s)
 	case onnx.Int64, onnx.Int32, onnx.Int16, onnx.Int8, onnx.Uint8, onnx.Uint16, onnx.Uint32:
 		return doubleKernel(math.Trunc)(s)
 	default:

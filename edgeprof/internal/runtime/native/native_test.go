@@ -20,7 +20,7 @@ func session(t testing.TB, family string, size synth.Size) (*Session, map[string
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
+	if err := onnx.Write(&b, m, synth.RandomWeights(1)); err != nil {
 		t.Fatal(err)
 	}
 	file := bytes.NewReader(b.Bytes())
@@ -118,7 +118,7 @@ func TestErrors(t *testing.T) {
 		"missing weights":     func(m *onnx.Model) { m.Graph.Initializers[0].Offset, m.Graph.Initializers[0].Data = 0, nil },
 	} {
 		var b bytes.Buffer
-		if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
+		if err := onnx.Write(&b, m, synth.RandomWeights(1)); err != nil {
 			t.Fatal(err)
 		}
 		file := bytes.NewReader(b.Bytes())

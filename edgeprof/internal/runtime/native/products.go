@@ -42,7 +42,7 @@ func (s *scratch) product(a, b matrix, alpha, beta float32, c []float32) {
 		blas32.Gemv(transposed(!b.transposed), alpha, b.general(), blas32.Vector{N: k, Inc: 1, Data: a.data}, beta, blas32.Vector{N: n, Inc: 1, Data: c})
 		return
 	}
-	if m*k*n >= Packed && s.products.vector(a, b, alpha, beta, c[:m*n]) {
+	if m*k*n >= PackedThreshold && s.products.vector(a, b, alpha, beta, c[:m*n]) {
 		return
 	}
 	blas32.Gemm(transposed(a.transposed), transposed(b.transposed), alpha, a.general(), b.general(), beta, general(c[:m*n], m, n))

@@ -2,11 +2,11 @@
 
 package native
 
-// Products names what multiplies matrices.
-const Products = "gonum"
+// ProductImplementation names the implementation of matrix products.
+const ProductImplementation = "gonum"
 
-// Packed is more multiplications than any product has.
-const Packed = 1 << 62
+// PackedThreshold is above the multiplications of any product: none is packed.
+const PackedThreshold = 1 << 62
 
 type products struct{}
 

@@ -9,12 +9,12 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Products names what multiplies matrices.
-const Products = "simd"
+// ProductImplementation names the implementation of matrix products.
+const ProductImplementation = "simd"
 
-// Packed is the multiplications from which gomlx packs its operands; below, its plain
-// loop and the call, some 40 us, cost more than gonum.
-const Packed = 1 << 22
+// PackedThreshold is the number of multiplications from which gomlx packs its operands; below,
+// its plain loop and the call, some 40 us, cost more than gonum.
+const PackedThreshold = 1 << 22
 
 // products are prepared by sizes.
 type products map[sizes]*prepared

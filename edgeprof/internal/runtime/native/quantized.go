@@ -29,8 +29,8 @@ func bounds(t onnx.DataType) (low, high float32, ok bool) {
 // an axis.
 type scaling struct{ scale, zero []float32 }
 
-// at is the scaling of a slice.
-func (q scaling) at(i int) (scale, zero float32) {
+// sliceScaling returns the scaling of a slice.
+func (q scaling) sliceScaling(i int) (scale, zero float32) {
 	scale = 1
 	if len(q.scale) > 0 {
 		scale = q.scale[i%len(q.scale)]
@@ -44,20 +44,20 @@ func (q scaling) at(i int) (scale, zero float32) {
 // slices is the number of slices with a scale of their own.
 func (q scaling) slices() int { return max(1, len(q.scale), len(q.zero)) }
 
-// each calls f for runs of values of one slice, of which inner lie together.
-func (q scaling) each(values, inner int, f func(from, to int, scale, zero float32)) {
+// forEachRun calls f for runs of values of one slice, of which inner lie together.
+func (q scaling) forEachRun(values, inner int, f func(from, to int, scale, zero float32)) {
 	if q.slices() == 1 {
 		inner = max(1, values)
 	}
 	for from := 0; from < values; from += inner {
-		scale, zero := q.at(from / inner)
+		scale, zero := q.sliceScaling(from / inner)
 		f(from, from+inner, scale, zero)
 	}
 }
 
-// real are the numbers that quantized ones stand for.
+// real converts quantized numbers.
 func (q scaling) real(x, y []float32, inner int) {
-	q.each(len(x), inner, func(from, to int, scale, zero float32) {
+	q.forEachRun(len(x), inner, func(from, to int, scale, zero float32) {
 		for i := from; i < to; i++ {
 			y[i] = (x[i] - zero) * scale
 		}
@@ -66,7 +66,7 @@ func (q scaling) real(x, y []float32, inner int) {
 
 // quantized rounds to even and keeps to the type's bounds.
 func (q scaling) quantized(x, y []float32, inner int, low, high float32) {
-	q.each(len(x), inner, func(from, to int, scale, zero float32) {
+	q.forEachRun(len(x), inner, func(from, to int, scale, zero float32) {
 		for i := from; i < to; i++ {
 			y[i] = max(low, min(high, float32(math.RoundToEven(float64(x[i]/scale)))+zero))
 		}
@@ -204,8 +204,8 @@ func quantizedProduct(s site) (kernel, error) {
 	}
 	return func(in, out []array, scratch *scratch) {
 		product(in, out, scratch)
-		x, _ := s.scaling(in, 1, none).at(0)
-		y, zero := s.scaling(in, 6, 7).at(0)
+		x, _ := s.scaling(in, 1, none).sliceScaling(0)
+		y, zero := s.scaling(in, 6, 7).sliceScaling(0)
 		scales := slices.Clone(in[4].data)
 		for i := range scales {
 			scales[i] = y / (x * scales[i])

@@ -62,7 +62,7 @@ func tensorFile(t *testing.T, path string) (runtime.Tensor, bool) {
 }
 
 // The conformance models that can be loaded give the suite's own outputs to
-// 1e-5; those that use what this run time does not know are counted.
+// 1e-5; those that use what this runtime does not know are counted.
 func TestRealConformance(t *testing.T) {
 	models, err := filepath.Glob(conformance + "/*/*/model.onnx")
 	if err != nil || len(models) == 0 {

@@ -31,9 +31,9 @@ type step struct {
 	frees   []string // tensors that nobody needs after this step
 }
 
-// input holds the type and shape of one input of the model. Whole numbers and truth values are
-// float32 like all others: a given value in [0, 1) stands for that part of the numbers from 0
-// to below, which makes random input valid.
+// input holds the type and shape of one input of the model. Integers and booleans are float32
+// like all others: a given value in [0, 1) is scaled to the integers from 0 to below, which
+// makes random input valid.
 type input struct {
 	shape []int
 	kind  onnx.DataType
@@ -49,7 +49,7 @@ func (in *input) valid(data []float32) []float32 {
 	for i, v := range data {
 		switch {
 		case in.kind == onnx.Float16:
-			out[i] = runtime.Half(runtime.ToHalf(v))
+			out[i] = runtime.FromFloat16(runtime.ToFloat16(v))
 		case in.kind == onnx.BFloat16:
 			out[i] = math.Float32frombits(math.Float32bits(v) &^ 0xffff)
 		case in.kind == onnx.Bool:
@@ -130,10 +130,10 @@ func Load(m *onnx.Model, file io.ReaderAt, settings onnx.Settings, clock runtime
 		if t.Constant {
 			continue
 		}
-		if !held(t.Type) || !t.Known {
+		if !isNumber(t.Type) || !t.Known {
 			return nil, fmt.Errorf("%w: input %q has type %v and shape %v", runtime.ErrUnsupported, v.Name, t.Type, t.Shape)
 		}
-		s.inputs[v.Name] = input{lengths(t.Shape), t.Type, a.Below(v.Name)}
+		s.inputs[v.Name] = input{lengths(t.Shape), t.Type, a.IndexBound(v.Name)}
 	}
 	for _, v := range m.Graph.Outputs {
 		s.outputs = append(s.outputs, v.Name)
@@ -171,9 +171,9 @@ func volume(shape []int) int {
 	return n
 }
 
-// held says that float32 can hold a type's values: whole numbers as far as they
+// isNumber reports whether float32 can represent a type's values: whole numbers as far as they
 // are below 2^24, which is checked where they are known.
-func held(t onnx.DataType) bool { return numbers[t] != nil }
+func isNumber(t onnx.DataType) bool { return numbers[t] != nil }
 
 // weight reads one initializer.
 func (s *Session) weight(t *onnx.Tensor, file io.ReaderAt) error {
@@ -191,7 +191,7 @@ func read(t *onnx.Tensor, file io.ReaderAt) (array, error) {
 	a := array{shape: lengths(t.Dims)}
 	n := volume(a.shape)
 	width := int(t.Type.Bits() / 8)
-	if !held(t.Type) || t.External {
+	if !isNumber(t.Type) || t.External {
 		return a, fmt.Errorf("%w: initializer %q has type %v (external: %v)", runtime.ErrUnsupported, t.Name, t.Type, t.External)
 	}
 	raw := t.Data
@@ -217,7 +217,7 @@ func read(t *onnx.Tensor, file io.ReaderAt) (array, error) {
 // numbers read the value at the start of raw data, by its type.
 var numbers = map[onnx.DataType]func(raw []byte) float32{
 	onnx.Float32:  func(b []byte) float32 { return math.Float32frombits(little.Uint32(b)) },
-	onnx.Float16:  func(b []byte) float32 { return runtime.Half(little.Uint16(b)) },
+	onnx.Float16:  func(b []byte) float32 { return runtime.FromFloat16(little.Uint16(b)) },
 	onnx.BFloat16: func(b []byte) float32 { return math.Float32frombits(uint32(little.Uint16(b)) << 16) },
 	onnx.Float64:  func(b []byte) float32 { return float32(math.Float64frombits(little.Uint64(b))) },
 	onnx.Int64:    func(b []byte) float32 { return float32(int64(little.Uint64(b))) },
@@ -244,7 +244,7 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file i
 	}
 	st := step{node: cost.Node, op: n.Op, name: n.Name, inputs: slices.Clone(n.Inputs), outputs: n.Outputs}
 	for i, out := range cost.Outputs {
-		if n.Outputs[i] != "" && (!out.Known || !held(out.Type) || wraps(out.Type) && arithmetic[n.Op]) {
+		if n.Outputs[i] != "" && (!out.Known || !isNumber(out.Type) || wraps(out.Type) && arithmetic[n.Op]) {
 			return fmt.Errorf("%w: node %d (%s): output %q has type %v and shape %v", runtime.ErrUnsupported, cost.Node, n.Op, n.Outputs[i], out.Type, out.Shape)
 		}
 		st.shapes = append(st.shapes, lengths(out.Shape))
@@ -273,7 +273,7 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file i
 }
 
 // known keeps whole numbers that the analysis worked out.
-func (s *Session) known(name string, t onnx.Shaped) {
+func (s *Session) known(name string, t onnx.TensorInfo) {
 	a := array{lengths(t.Shape), make([]float32, len(t.Value))}
 	for i, v := range t.Value {
 		if v > exact || v < -exact {
@@ -389,16 +389,16 @@ func (s *Session) timedKernel(kernel func()) float64 {
 }
 
 // Time makes some inferences; see [runtime.Session].
-func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	w := runtime.NewStopwatch(runs)
 	for range w.Runs {
 		seconds, err := s.timed(ctx, inputs)
 		if err != nil {
-			return runtime.Timed{}, err
+			return runtime.Timing{}, err
 		}
-		w.Took(seconds)
+		w.Add(seconds)
 	}
-	return w.Timed(), nil
+	return w.Timing(), nil
 }
 
 // timed makes an inference and says how many seconds it took.

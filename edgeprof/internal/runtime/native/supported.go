@@ -7,14 +7,14 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
-// Supported reports why [Load] cannot run a model, as far as its types and operators say:
+// CheckSupport reports why [Load] cannot run a model, as far as its types and operators say:
 // no weight is read. The error matches [runtime.ErrUnsupported].
-func Supported(a *onnx.Analysis) error {
+func CheckSupport(a *onnx.Analysis) error {
 	if a.Model == nil {
 		return nil // counts alone
 	}
 	for _, v := range a.Model.Graph.Inputs {
-		if t := a.Tensors[v.Name]; !t.Constant && t.Type != 0 && !held(t.Type) {
+		if t := a.Tensors[v.Name]; !t.Constant && t.Type != 0 && !isNumber(t.Type) {
 			return fmt.Errorf("%w: input %q has type %v", runtime.ErrUnsupported, v.Name, t.Type)
 		}
 	}
@@ -24,7 +24,7 @@ func Supported(a *onnx.Analysis) error {
 // supported checks a graph and the bodies in it.
 func supported(g *onnx.Graph, costs []onnx.Cost) error {
 	for i := range g.Initializers {
-		if t := &g.Initializers[i]; !held(t.Type) {
+		if t := &g.Initializers[i]; !isNumber(t.Type) {
 			return fmt.Errorf("%w: initializer %q has type %v", runtime.ErrUnsupported, t.Name, t.Type)
 		}
 	}
@@ -48,7 +48,7 @@ func supported(g *onnx.Graph, costs []onnx.Cost) error {
 			return noKernel(c.Node, n)
 		}
 		for k, out := range c.Outputs {
-			if n.Outputs[k] != "" && out.Type != 0 && !held(out.Type) {
+			if n.Outputs[k] != "" && out.Type != 0 && !isNumber(out.Type) {
 				return fmt.Errorf("%w: node %d (%s): output %q has type %v", runtime.ErrUnsupported, c.Node, n.Op, n.Outputs[k], out.Type)
 			}
 		}

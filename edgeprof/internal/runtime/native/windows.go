@@ -242,7 +242,7 @@ func pooling(s site) (kernel, error) {
 		for c := range len(in[0].data) / size {
 			image, dst := in[0].data[c*size:][:size], out[0].data[c*outSize:][:outSize]
 			if maximum {
-				fill(dst, float32(math.Inf(-1)))
+				setAll(dst, float32(math.Inf(-1)))
 			} else {
 				clear(dst)
 				clear(counts)
@@ -292,7 +292,7 @@ func (p plane) under(f func(i, at int)) {
 	}
 }
 
-func fill(dst []float32, v float32) {
+func setAll(dst []float32, v float32) {
 	for i := range dst {
 		dst[i] = v
 	}

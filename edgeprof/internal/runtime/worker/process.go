@@ -139,7 +139,7 @@ func (p *process) end() {
 	}
 }
 
-func (p *process) said() string {
+func (p *process) stderrText() string {
 	if text := p.stderr.String(); text != "" {
 		return ": " + text
 	}

@@ -32,7 +32,7 @@ type message struct {
 	Tensors  []named              `json:"tensors,omitempty"`
 	Inputs   map[string][]int64   `json:"inputs,omitempty"`
 	Library  [2]string            `json:"library,omitzero"` // path and name
-	Timed    *runtime.Timed       `json:"timed,omitempty"`
+	Timed    *runtime.Timing      `json:"timed,omitempty"`
 	Profiles []runtime.Profile    `json:"profiles,omitempty"`
 	Shapes   []runtime.NodeShapes `json:"shapes,omitempty"`
 	Error    string               `json:"error,omitempty"`

@@ -18,10 +18,10 @@ type Model struct {
 	Sizes   map[string]int64 `json:"sizes,omitempty"` // of named dimensions that the model leaves open
 	// Values holds the inputs that decide sizes within the model.
 	Values map[string][]float64 `json:"values,omitempty"`
-	// ProcessorTime has kernels timed by it, if the run time can: for one thread that
+	// ProcessorTime has kernels timed by it, if the runtime can: for one thread that
 	// may run all of the time.
 	ProcessorTime bool `json:"processor_time,omitempty"`
-	// Library is the run time's native library; "" lets the worker look for it.
+	// Library is the runtime's native library; "" lets the worker look for it.
 	Library string `json:"library,omitempty"`
 }
 
@@ -35,8 +35,8 @@ type Shaper interface {
 	Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error)
 }
 
-// Native is a session of a run time in a native library.
-type Native interface {
+// LibrarySession is a session of a runtime in a native library.
+type LibrarySession interface {
 	// Library returns the library's file, and its name with its version.
 	Library() (path, name string)
 }
@@ -82,7 +82,7 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 			return err
 		}
 		answer.Inputs = s.session.Inputs()
-		if n, ok := s.session.(Native); ok {
+		if n, ok := s.session.(LibrarySession); ok {
 			answer.Library[0], answer.Library[1] = n.Library()
 		}
 		return nil

@@ -21,7 +21,7 @@ type Session struct {
 
 var (
 	_ runtime.Session = (*Session)(nil)
-	_ Native          = (*Session)(nil)
+	_ LibrarySession  = (*Session)(nil)
 )
 
 // Start starts a worker and has it load a model. The error matches
@@ -58,7 +58,7 @@ func (s *Session) exchange(ctx context.Context, request *message) (*message, err
 	if err != nil {
 		s.process.kill()
 		<-s.process.done // all that it said has been read
-		return nil, fmt.Errorf("%w: %s ended: %v%s", runtime.ErrUnavailable, s.process.name, err, s.process.said())
+		return nil, fmt.Errorf("%w: %s ended: %v%s", runtime.ErrUnavailable, s.process.name, err, s.process.stderrText())
 	}
 	return answer, answer.err()
 }
@@ -87,13 +87,13 @@ func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (ma
 }
 
 // Time makes some inferences; see [runtime.Session].
-func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	answer, err := s.do(ctx, "time", inputs, runs)
 	if err != nil {
-		return runtime.Timed{}, err
+		return runtime.Timing{}, err
 	}
 	if answer.Timed == nil || len(answer.Timed.Seconds) == 0 {
-		return runtime.Timed{}, fmt.Errorf("%w: it contains no times", ErrProtocol)
+		return runtime.Timing{}, fmt.Errorf("%w: it contains no times", ErrProtocol)
 	}
 	return *answer.Timed, nil
 }

@@ -66,10 +66,10 @@ func (d doubler) Run(_ context.Context, in map[string]runtime.Tensor) (map[strin
 }
 
 // Time answers with how many processors the worker may use.
-func (d doubler) Time(_ context.Context, _ map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+func (d doubler) Time(_ context.Context, _ map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	var set unix.CPUSet
 	err := unix.SchedGetaffinity(0, &set)
-	return runtime.Timed{Seconds: []float64{float64(runs), float64(set.Count())}}, err
+	return runtime.Timing{Seconds: []float64{float64(runs), float64(set.Count())}}, err
 }
 
 func (d doubler) Profile(_ context.Context, _ map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {

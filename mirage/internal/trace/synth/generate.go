@@ -96,8 +96,8 @@ func newGenerator(p *Profile, s Settings) (*generator, error) {
 	for i := range q.Users {
 		g.names = append(g.names, fmt.Sprintf("user%03d", i+1))
 	}
-	// A week has 168 hours; the weight of each is that of its hour times that
-	// of its day, and the mean weight stands for the mean rate.
+	// A week has 168 hours. The weight of each is that of its hour times that
+	// of its day; the mean weight corresponds to the mean rate.
 	hours, days := slices.Max(q.Hours[:]), slices.Max(q.Weekdays[:])
 	meanWeight := sum(q.Hours[:]) / 24 * sum(q.Weekdays[:]) / 7
 	g.busiest = hours * days
