@@ -75,6 +75,7 @@ type following struct {
 	counted         float64   // by a counter without a total, when it was printed last
 	paced           string    // that counter
 	contrary        bool      // its total is not the caller's, and that was said
+	open            bool      // the number of units is open by one, and that was said
 }
 
 func (f *following) args(cmd *cobra.Command, args []string) error {
@@ -277,6 +278,10 @@ func (f *following) printLast(marks []mark.Mark) error {
 	}
 	f.bar.Set(int64(u.Done))
 	f.warnRestart(marks[0].Number, u)
+	if u.Least > 0 && !f.open {
+		f.open = true
+		f.env.Log.Warnf("the numbers begin with 0 and may go to %d: %g or %d %ss in all; --epochs settles it", u.Epochs-1, u.Least, u.Epochs, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
+	}
 	if u.Done >= float64(u.Epochs) && !f.tracker.Ended {
 		f.bar.Describe("the last " + cmp.Or(f.tracker.Job.Unit, jobspec.Epoch) + " has come; waiting for the end")
 		return nil

@@ -111,3 +111,23 @@ func TestOlderRun(t *testing.T) {
 		}
 	}
 }
+
+// TestTrackerOpen follows a run of 9 or 10 units: the interval has both, also after the
+// ninth, and no end is said.
+func TestTrackerOpen(t *testing.T) {
+	tr := Tracker{Job: estimate.Job{}}
+	var marks []mark.Mark
+	for i := range 10 {
+		marks = append(marks, mark.Mark{Number: float64(i), Of: 10, Least: 9, Seconds: 2 + 3*float64(i)})
+		u, _, err := tr.Estimate(marks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i < 4 {
+			continue
+		}
+		if u.Total == nil || !u.Total.Contains(29) || !u.Total.Contains(32) || u.Left.Value <= 0 || u.Least != 9 {
+			t.Errorf("after %d units: %+v, total %+v", i, u, u.Total)
+		}
+	}
+}

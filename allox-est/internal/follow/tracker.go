@@ -26,7 +26,8 @@ type Tracker struct {
 type Update struct {
 	Done    float64 `json:"epochs_done"`
 	Epochs  int     `json:"epochs"`
-	Elapsed float64 `json:"elapsed_seconds"` // since the run began, or since it was first looked at
+	Least   float64 `json:"least_epochs,omitempty"` // where it is open whether Epochs is one too many
+	Elapsed float64 `json:"elapsed_seconds"`        // since the run began, or since it was first looked at
 	// Left is the time still to come, Total that with Elapsed; nil where the marks
 	// are too few.
 	Left  *uncertainty.Prediction `json:"left_seconds"`
@@ -54,7 +55,7 @@ func (t *Tracker) Estimate(marks []mark.Mark) (u Update, updated bool, err error
 		t.Job.Epochs, t.first = int(last.Of), nil // another counter
 	}
 	t.last, t.ended = last, t.Ended
-	u = Update{Done: last.Number, Epochs: t.Job.Epochs, Elapsed: last.Seconds}
+	u = Update{Done: last.Number, Epochs: t.Job.Epochs, Least: last.Least, Elapsed: last.Seconds}
 	teardown, tells := t.Past.Teardown()
 	if last.Number >= float64(t.Job.Epochs) && !t.Ended && !tells {
 		return u, true, nil
@@ -71,6 +72,14 @@ func (t *Tracker) Estimate(marks []mark.Mark) (u Update, updated bool, err error
 		return u, true, err
 	}
 	total := rest.Total
+	if last.Least > 0 && !t.Ended { // the run may end one unit sooner
+		total.Low = last.Seconds
+		job := t.Job
+		job.Epochs = int(last.Least)
+		if sooner, err := estimate.Forecast(marks, nil, job, Level, past); err == nil && last.Number < last.Least {
+			total.Low = max(total.Low, min(rest.Total.Low, sooner.Total.Low))
+		}
+	}
 	if !t.Ended && tells {
 		total.Value, total.Low, total.High = total.Value+teardown.Value, total.Low+teardown.Low, total.High+teardown.High
 	}

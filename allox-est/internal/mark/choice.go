@@ -115,6 +115,9 @@ func (r *Reader) candidates() (found []choice) {
 			}
 		}
 	}
+	found = slices.DeleteFunc(found, func(t choice) bool {
+		return t.turns && t.fits == 0 && slices.ContainsFunc(found, func(o choice) bool { return o.inner == t.counter && o.score > 0 })
+	})
 	if r.Count == "" {
 		for _, key := range slices.Sorted(maps.Keys(r.left)) {
 			found = append(found, r.chooseRemaining(key))
@@ -179,6 +182,8 @@ func (c *counter) growingSeconds() (seconds float64) {
 func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 	last := c.last().number
 	switch {
+	case c.percent && r.Units > 0 && r.end == 0 && r.Count == "" && !c.progress() && !r.agrees(c, 100, pool):
+		return 0, 0 // perhaps of one unit
 	case c.percent:
 		return 100, percentWeight
 	case c.total > 1 || c.total == 1 && r.Units == 1:
@@ -204,19 +209,25 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 	if r.Units == 0 || last > r.Units+c.rounding() || len(c.resets) > 1 || r.exact {
 		return 0, 0
 	}
+	likely := 1 + 0.15*math.Log1p(max(0, last))/math.Log1p(r.Units) // of two, the one that comes nearer to the caller's number
 	switch {
 	case c.decimal && (c.in != "epoch" && !c.even() || last <= r.Units/100):
 		return 0, 0
-	case c.in == "" && (!c.even() || c.side < 0.8 || !c.begins()):
+	case c.in == "" && (!c.even() || c.side < 0.8 || !c.begins() || c.writer()):
 		return 0, 0
 	case c.grew == 0 && c.in != "epoch" && !c.begins():
 		return 0, 0
 	case c.in == "stage" || c.in == "" && slices.ContainsFunc(pool, func(o *counter) bool { return o.total == r.Units && o.resetting() }):
 		return 0, 0 // the caller's number is perhaps that of an inner loop
 	case c.in == "":
-		return r.Units, namelessWeight * (1 + 0.05*last/r.Units)
+		return r.Units, namelessWeight * likely
 	}
-	return r.Units, givenWeight * (1 + 0.05*last/r.Units)
+	return r.Units, givenWeight * likely
+}
+
+// progress says that the words of a percentage name progress.
+func (c *counter) progress() bool {
+	return unit(phrase(c.left, "|,;@")) == "progress" || unit(wordOf(strings.TrimLeft(c.number.after, " %"))) == "progress" || c.global()
 }
 
 // begins says that the first number is one that counting begins with.
@@ -244,7 +255,7 @@ func (r *Reader) agrees(c *counter, total float64, pool []*counter) bool {
 		}
 		d := done - o.last().number
 		switch {
-		case o.decimal && o.in == "epoch" && len(o.points) > 0 && math.Abs(d) <= 0.12*(1+o.last().number):
+		case o.decimal && o.in == "epoch" && math.Abs(r.Units*c.numberIn(o.last().line)/total-o.last().number) <= 0.12*(1+o.last().number):
 			return true
 		case !o.decimal && len(o.rises) > 0 && o.last().line > c.points[0].line && d > -1.1 && d < 1.5:
 			return true
@@ -328,13 +339,21 @@ func (r *Reader) encloses(o, c *counter) bool {
 		return false
 	}
 	field := o.prev == nil && o.grew == 0 && o.points[0].number <= 1 && strings.TrimSpace(o.left) == "" && strings.HasPrefix(o.number.after, "|")
-	if !field && !outerUnits[o.in] && o.total == 0 && !(o == c.prev && bracketed.MatchString(c.left)) {
+	if !field && !(c.total != r.Units && o.labels(c)) && !outerUnits[o.in] && o.total == 0 && !(o == c.prev && bracketed.MatchString(c.left)) {
 		return false
 	}
 	if o.total > 0 && len(o.rises) == 0 && o.last().number >= o.total {
 		return false // its last round: only the inner loop is left
 	}
 	return len(o.rises) == 0 || c.resetting() || o.in == "stage" && !c.countsAcross(o)
+}
+
+// labels says that o, which has not moved, names the first of some rounds before c, as in
+// "Train 0: 4/40".
+func (o *counter) labels(c *counter) bool {
+	word := strings.TrimRight(o.left, " :=[(#")
+	return o.grew == 0 && o.points[0].number <= 1 && o.total == 0 && (o == c.prev || o.prev == nil) && word != "" && word != o.left && letter(word[len(word)-1]) &&
+		!measure.MatchString(word) && !settings.MatchString(word) && !hits.MatchString(word) && !waits.MatchString(word)
 }
 
 // chooseTurns returns a loop that begins again with each unit of the run. The folds of a search
@@ -344,7 +363,7 @@ func (r *Reader) chooseTurns(c *counter) choice {
 	if fits := cmp.Or(r.Units, r.largest("fit")); c.in == "fold" && c.length() > 1 && n > 0 && fits > c.length() && math.Mod(fits, c.length()) == 0 {
 		return choice{counter: c, turns: true, fits: fits, score: namelessWeight * c.side}
 	}
-	if r.Units == 0 || c.total < 2 || c.decimal || c.paired || n == 0 || n >= r.Units || c.grew < 2 || c.total == r.Units {
+	if r.Units == 0 || c.percent && slices.ContainsFunc(c.resets, func(x reset) bool { return x.number < 90 || x.to > 10 }) || c.total < 2 && !c.percent || c.decimal || c.paired || n == 0 || n >= r.Units || c.grew < 2 || c.total == r.Units {
 		return choice{}
 	}
 	if c.in == "epoch" {

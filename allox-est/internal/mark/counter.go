@@ -38,7 +38,8 @@ type counter struct {
 	same      int // stood still,
 	stray     int // fell at once, as numbers of several writers do
 	measured  bool
-	paired    bool // a percentage of the pair before it
+	paired    bool // a percentage of a pair in its lines
+	counted   bool // a percentage next to it is always that of the pair, so its number is that of the units done
 	writers   map[writer]*counter
 	side      float64 // weight of what its words say
 	announced string  // the unit that it may be the total of
@@ -64,6 +65,8 @@ func newCounter(n number) *counter {
 	case n.total > 0 && c.in == "" && hits.MatchString(phrase(n.left, "|,;@")):
 		c.side = 0.05
 	case n.percent && measure.MatchString(near) && unit(near) != "epoch" && unit(near) != "step":
+		c.side = 0.05
+	case n.total == 0 && c.in == "" && clocks.MatchString(cmp.Or(n.name, phrase(n.left, ",;@"))):
 		c.side = 0.05
 	case mainUnits[c.in]:
 		c.side = 1
@@ -216,9 +219,6 @@ func (c *counter) leads() bool {
 func (c *counter) writer() bool {
 	return c.in == "" && writers.MatchString(c.left[max(0, len(c.left)-12):])
 }
-
-// endsLine says that nothing follows the number in its lines, as it does in a bar's.
-func (c *counter) endsLine() bool { return strings.TrimSpace(c.number.after) == "" }
 
 // zeroBased says that a counter counts units from 0 towards the last one's number.
 func (c *counter) zeroBased(units float64) bool {

@@ -76,16 +76,20 @@ func (r *Reader) fit(c choice) float64 {
 	return r2 * r2 * fresh * math.Sqrt(share) * size
 }
 
-// brief reports whether a counter would end the run within ten seconds, if nobody but the
-// log says that it does: a bar of an inner loop looks the same, and the truth comes as soon.
+// brief reports whether a counter would end the run within ten seconds, if the caller does not say
+// that it does: a bar of an inner loop looks the same, and the truth comes as soon.
 func (r *Reader) brief(c choice, points []point) bool {
 	first, last, units := points[0], points[len(points)-1], r.length(c)
-	given := r.Units > 0 && (c.counter.total > 0 || mainUnits[c.counter.in] && c.counter.in != "iteration")
-	if given || r.Short || r.Count != "" || r.end > 0 || r.begin == 0 || last.number <= first.number {
+	if r.Short || r.Count != "" || r.end > 0 || r.begin == 0 || last.number <= first.number {
 		return false
 	}
 	left := (units - last.number) * (last.at - first.at) / (last.number - first.number)
-	return last.at-r.begin+left < leastRun
+	if last.at-r.begin+left >= leastRun {
+		return false
+	}
+	return r.Units == 0 || c.counter.percent || slices.ContainsFunc(r.pool(), func(o *counter) bool { // a slower one may be meant
+		return c.counter.total+o.total == 0 && o.in != "" && !o.decimal && o.even() && !o.resetting() && o.last().number < c.counter.last().number
+	})
 }
 
 // fitted is a straight line through points.

@@ -5,7 +5,8 @@ package mark
 // done and grows from mark to mark; a part of it is a part of a unit.
 type Mark struct {
 	Number  float64 `json:"number"`
-	Of      float64 `json:"of,omitempty"` // 0 where the output does not say
+	Of      float64 `json:"of,omitempty"`    // 0 where the output does not say
+	Least   float64 `json:"least,omitempty"` // of all units, where it is open whether Of is one too many
 	Seconds float64 `json:"seconds"`
 	Stage   string  `json:"stage,omitempty"` // of the work, as the job named it last
 }

@@ -9,19 +9,39 @@ import (
 
 // length returns the units of a run by a choice.
 func (r *Reader) length(c choice) float64 {
+	_, most := r.lengths(c)
+	return most
+}
+
+// lengths returns the least and the most units that a run has by a choice.
+func (r *Reader) lengths(c choice) (least, most float64) {
+	most = c.total
 	switch {
 	case r.Units > 0:
-		return r.Units
+		most = r.Units
 	case c.fits > 0:
-		return c.fits
+		most = c.fits
 	case c.eta != "":
-		return 100
-	case c.counter == nil:
-		return 0
-	case c.counter.endsLine() && c.counter.total > 0 && c.counter.zeroBased(c.total+1):
-		return c.total + 1
+		most = 100
+	case c.counter != nil && c.total > 0 && c.total == c.counter.total:
+		return r.indexed(c.counter, c.inner)
 	}
-	return c.total
+	return most, most
+}
+
+// indexed returns the least and the most units that a counter counts. If it counts from 0 what
+// another one counts inside of, as in "Epoch 0/9", its total may be the number of the last one.
+func (r *Reader) indexed(c, inner *counter) (least, most float64) {
+	n, last := c.total, c.last().number
+	switch named := r.announced(c); {
+	case c.counted || c.points[0].number != 0 || !outerUnits[c.in] && inner == nil, named == n, r.end > 0 && last < n:
+		return n, n
+	case named == n+1, r.end > 0, inner != nil && last == n && inner.last().line > c.last().line:
+		return n + 1, n + 1
+	case inner != nil && inner.resetting() && inner.points[0].number == 0 && inner.resets[0].number == inner.total-1:
+		return n, n // the inner total is that of all, too
+	}
+	return n, n + 1
 }
 
 // points returns the units done by a choice, and when.
@@ -160,7 +180,10 @@ func (r *Reader) Marks() []Mark {
 	}
 	var marks []Mark
 	c := r.judge()
-	units := r.length(c)
+	least, units := r.lengths(c)
+	if least == units {
+		least = 0
+	}
 	for _, p := range r.points(c) {
 		n := len(marks)
 		if p.at < 0 || p.number < 0 || p.number > units || n > 0 && p.number <= marks[n-1].Number {
@@ -169,7 +192,7 @@ func (r *Reader) Marks() []Mark {
 		if n > 0 && p.at <= marks[n-1].Seconds {
 			marks = marks[:n-1]
 		}
-		marks = append(marks, Mark{Number: p.number, Of: units, Seconds: p.at})
+		marks = append(marks, Mark{Number: p.number, Of: units, Least: least, Seconds: p.at})
 	}
 	marks = r.staged(thin(marks))
 	if c.counter != nil {
@@ -208,11 +231,11 @@ func (r *Reader) Reached() float64 {
 
 // Full says that the last unit has been named: it is done, or has begun.
 func (r *Reader) Full() bool {
-	units := r.Length()
+	c := r.judge()
+	units, _ := r.lengths(c)
 	if units == 0 || r.Reached() >= units {
 		return units > 0
 	}
-	c := r.judge()
 	if c.counter == nil || c.turns || len(r.reports) > 0 {
 		return false
 	}

@@ -46,9 +46,11 @@ var (
 	announces = regexp.MustCompile(`max|total|num|train|^n_|for\s*$|until|target|schedul`)
 	plural    = regexp.MustCompile(`^[\s"'\-]*(?:epochs|iterations|steps|episodes|rounds|trials|updates)["']?\s*[=:]\s*$`)
 	settings  = regexp.MustCompile(`per|warm|eval|valid|sav|log|interval|decay|every|skip|patience|freq|accum|print|min|ckpt|check|init|test|current`)
+	values    = regexp.MustCompile(`[a-z]+(?:_[a-z]+)*_(?:mean|avg|average|std|var|len|length|rew|reward|return|size|rate|time|secs?|seconds|loss|acc|err|error)\b`)
+	clocks    = regexp.MustCompile(`elapsed|duration|seconds|(?:\b|_)(?:time|secs?|clock|wall)(?:\b|_)`)
 	hits      = regexp.MustCompile(`acc\w*|correct\w*|hits?|success\w*|match\w*`)
 	waits     = regexp.MustCompile(`patience|stopping|improve\w*`)
-	writers   = regexp.MustCompile(`rank|gpu|node|worker|device|proc|host|chain|thread`)
+	writers   = regexp.MustCompile(`rank|gpu|cuda|node|worker|device|proc|host|chain|thread|replica|actor|agent`)
 	totalOnly = regexp.MustCompile(`^[\s,;|"']*(?:total|max|end|target)["']?\s*[=:]\s*$`)
 	anyState  = regexp.MustCompile(`(?i)^[\s)]*(terminated|finished|completed?|succeeded|done|pending|running|paused|error|errored|failed|queued|waiting)\b`)
 	ended     = regexp.MustCompile(`(?i)^[\s)]*(terminated|finished|completed?|succeeded|done)\b`)
@@ -64,8 +66,12 @@ var (
 	bracketed = regexp.MustCompile(`^(\s|\])?\[\s*$`)
 )
 
-// unit returns the unit that the last unit word of a lower-case text names.
+// unit returns the unit that the last unit word of a lower-case text names. A name like
+// ep_len_mean is that of a measured value.
 func unit(text string) (found string) {
+	if strings.Contains(text, "_") {
+		text = values.ReplaceAllString(text, "")
+	}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		if u := cmp.Or(unitWords[word], unitWords[strings.TrimPrefix(word, "n")]); u != "" {
 			found = u
