@@ -351,7 +351,7 @@ func (r *Reader) encloses(o, c *counter) bool {
 // labels says that o, which has not moved, names the first of some rounds before c, as in
 // "Train 0: 4/40".
 func (o *counter) labels(c *counter) bool {
-	word := strings.TrimRight(o.left, " :=[(#")
+	word := strings.TrimRight(o.left, ` :=[(#"'`)
 	return o.grew == 0 && o.points[0].number <= 1 && o.total == 0 && (o == c.prev || o.prev == nil) && word != "" && word != o.left && letter(word[len(word)-1]) &&
 		!measure.MatchString(word) && !settings.MatchString(word) && !hits.MatchString(word) && !waits.MatchString(word)
 }

@@ -87,7 +87,7 @@ func (r *Reader) brief(c choice, points []point) bool {
 	if last.at-r.begin+left >= leastRun {
 		return false
 	}
-	return r.Units == 0 || c.counter.percent || slices.ContainsFunc(r.pool(), func(o *counter) bool { // a slower one may be meant
+	return r.Units == 0 || c.counter.percent || c.counter.in != "" && !mainUnits[c.counter.in] || slices.ContainsFunc(r.pool(), func(o *counter) bool { // a slower one may be meant
 		return c.counter.total+o.total == 0 && o.in != "" && !o.decimal && o.even() && !o.resetting() && o.last().number < c.counter.last().number
 	})
 }

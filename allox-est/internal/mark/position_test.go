@@ -36,6 +36,7 @@ func TestPositions(t *testing.T) {
 		{"a pair after a word and a number", 0, 1, func(e, b int) string { return fmt.Sprintf("Train %d: %d/40", e, 4*b) }, "", 0},
 		{"a pair of the caller's total", 40, 1, func(e, b int) string { return fmt.Sprintf("Run %d: %d/40", e, 4*b) }, "i/40", 36},
 		{"a number after a word and a number", 8, 1, func(e, b int) string { return fmt.Sprintf("Train %d it %d loss 0.5", e, b/2) }, "", 0},
+		{"a number after a name in quotes and a number", 8, 1, func(e, b int) string { return fmt.Sprintf(`{"cycle": %d, "it": %d, "loss": 0.5}`, e, b/2) }, "", 0},
 		{"a pair after a replica", 0, 1, func(e, b int) string { return fmt.Sprintf("replica %d: %d/40", e, 4*b) }, "i/40", 36},
 		{"a pair after a measured value", 0, 1, func(e, b int) string { return fmt.Sprintf("errors: %d, files %d/40", e, 4*b) }, "files i/40", 36},
 		{"a bar of all epochs, each of which a line ends", 6, 3, func(e, b int) string {
@@ -162,6 +163,7 @@ func TestBriefCaller(t *testing.T) {
 		{"a number", 300, func(i int) string { return fmt.Sprintf("[%d]\ttrain-rmse:0.5", i) }, "number i"},
 		{"iterations", 300, func(i int) string { return fmt.Sprintf("iter: %d, loss 0.5", i) }, "iter i"},
 		{"a slower counter", 300, func(i int) string { return fmt.Sprintf("it %d updates %d", i+1, 8*(i+1)) }, "it i"},
+		{"batches", 300, func(i int) string { return fmt.Sprintf("batch %d loss 0.5", i+1) }, ""},
 		{"a percentage", 300, func(i int) string { return fmt.Sprintf("progress %d%%", i) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
