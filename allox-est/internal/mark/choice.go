@@ -116,7 +116,7 @@ func (r *Reader) candidates() (found []choice) {
 		}
 	}
 	found = slices.DeleteFunc(found, func(t choice) bool {
-		return t.turns && t.fits == 0 && slices.ContainsFunc(found, func(o choice) bool { return o.inner == t.counter && o.score > 0 })
+		return t.turns && t.fits == 0 && slices.ContainsFunc(found, func(o choice) bool { return !o.turns && o.score > 0 && t.counter.inner(o.counter) })
 	})
 	if r.Count == "" {
 		for _, key := range slices.Sorted(maps.Keys(r.left)) {

@@ -41,7 +41,7 @@ func (r *Reader) numbers(line string, at float64, below bool) {
 		prev = c
 		c.paired = n.percent && isPaired(n, found)
 		for _, next := range [2]int{i - 1, i + 1} {
-			if n.total > 0 && next >= 0 && next < len(found) && found[next].percent && (next < i || next+1 == len(found) || found[next+1].total == 0) {
+			if n.total > 0 && next >= 0 && next < len(found) && found[next].percent {
 				c.counted = isPaired(found[next], found[i:i+1]) && (c.counted || len(c.points) == 0)
 			}
 		}
@@ -90,11 +90,10 @@ func (r *Reader) relate(c *counter, n number, below bool) {
 	r.announce(c, n)
 }
 
-// isPaired reports whether a percentage repeats a pair of its line, as in "30% 3/10", or that of
-// the last number.
+// isPaired reports whether a percentage repeats a pair of its line, as in "30% 3/10".
 func isPaired(n number, line []number) bool {
 	for _, o := range line {
-		if o.total > 0 && min(math.Abs(100*o.value/o.total-n.value), math.Abs(100*o.value/max(1, o.total-1)-n.value)) < 1.01 {
+		if o.total > 0 && math.Abs(100*o.value/o.total-n.value) < 1.01 {
 			return true
 		}
 	}

@@ -33,6 +33,8 @@ func TestPositions(t *testing.T) {
 		{"a percentage, the third pass", 8, 3, func(_, b int) string { return fmt.Sprintf("%d%% [=====>    ]", 10*b) }, "progress i%, each pass as one of 8", 2.9},
 		{"a percentage that names progress", 8, 1, func(_, b int) string { return fmt.Sprintf("Progress: %d%%", 2*b) }, "progress i%", 1.44},
 		{"a measured percentage", 8, 3, func(_, b int) string { return fmt.Sprintf("fan %d%% busy", 30+b%5) }, "", 0},
+		{"a percentage that falls by half", 8, 1, func(_, b int) string { return fmt.Sprintf("fan %d%% busy", []int{50, 70, 95}[b%3]) }, "", 0},
+		{"a pair of the caller's small total", 10, 1, func(e, b int) string { return fmt.Sprintf("Run %d: %d/10 loss 0.5", e, b) }, "i/10", 9},
 		{"a pair after a word and a number", 0, 1, func(e, b int) string { return fmt.Sprintf("Train %d: %d/40", e, 4*b) }, "", 0},
 		{"a pair of the caller's total", 40, 1, func(e, b int) string { return fmt.Sprintf("Run %d: %d/40", e, 4*b) }, "i/40", 36},
 		{"a number after a word and a number", 8, 1, func(e, b int) string { return fmt.Sprintf("Train %d it %d loss 0.5", e, b/2) }, "", 0},
@@ -59,6 +61,24 @@ func TestPositions(t *testing.T) {
 				t.Errorf("%q, %v; want %q, %v", got, last, tt.counter, tt.last)
 			}
 		})
+	}
+}
+
+// TestNoPasses: a bar in rounds is the fraction of the rounds all the time, and is never counted
+// in passes, although its numbers fit better. An evaluation follows each round.
+func TestNoPasses(t *testing.T) {
+	r, at := Reader{Units: 8}, 0.0
+	for _, line := range trained(8, 40, func(e, b int) string { return fmt.Sprintf("(%d) %d/40 loss 0.5", e, b+1) }) {
+		if at++; strings.Contains(line, " 1/40") {
+			at += 14
+		}
+		r.Line(line, at)
+		if got := r.Describe(); got != "" && got != "number i, with i/40 as fraction" {
+			t.Fatalf("%s: %q", line, got)
+		}
+	}
+	if r.Describe() == "" {
+		t.Error("no counter")
 	}
 }
 
@@ -91,6 +111,7 @@ func TestCallersCounter(t *testing.T) {
 		{"steps", 40960, table(40), "step i"},
 		{"steps, early", 40960, table(4), "step i"},
 		{"iterations", 80, table(20), "iteration i"},
+		{"a rank alone", 100, every("rank %d: loss 0.5", 0, 7, 1), ""},
 		{"a clock alone", 100, every("time_elapsed: %d, loss 0.5", 1, 20, 1), ""},
 		{"columns", 40960, append([]string{"iteration,frames,seconds"}, trained(1, 20, func(_, i int) string { return fmt.Sprintf("%d,%d,%d", i+1, 2048*(i+1), i) })...), "frames i"},
 	} {
@@ -124,7 +145,7 @@ func TestLastIndex(t *testing.T) {
 		{"the inner loop ends below its total", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("[%d/9][%d/10] loss 0.5", e, b) }), 0, 0, 9},
 		{"a percentage of the pair", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("%d%%| | %d/9 [00:01]\nbatch %d/10", 100*e/9, e, b+1) }), 0, 0, 9},
 		{"a percentage after the pair", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("Epochs %d/9 (%d%%)\nbatch %d/10", e, 100*e/9, b+1) }), 0, 0, 9},
-		{"a percentage of the inner loop", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("Epoch %d/9: %d%%| | %d/10 [00:01]", e, 10*b+10, b+1) }), 0, 9, 10},
+		{"a percentage of the inner loop", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("Epoch %d/9: %d%%| | %d/9 [00:01]", e, 100*b/9, b) }), 0, 9, 10},
 		{"lines that end epochs", 0, every("Epoch %d/9: loss 0.5", 0, 4, 1), 0, 9, 10},
 		{"the end after the last index", 0, every("Epoch %d/9: loss 0.5", 0, 9, 1), 11, 0, 10},
 		{"the end before the last index", 0, every("Epoch %d/9: loss 0.5", 0, 8, 1), 10, 0, 9},
@@ -148,6 +169,17 @@ func TestLastIndex(t *testing.T) {
 				t.Errorf("%+v, want %v or %v (%s)", m, tt.least, tt.of, r.Describe())
 			}
 		})
+	}
+}
+
+// TestFullOpen: the log has named its last unit, perhaps, once the lower number is done.
+func TestFullOpen(t *testing.T) {
+	var r Reader
+	for i, line := range every("Epoch %d/9: loss 0.5", 0, 8, 1) {
+		r.Line(line, float64(2*i+1))
+		if full := i == 8; r.Full() != full {
+			t.Errorf("after %q: %v", line, r.Full())
+		}
 	}
 }
 
