@@ -244,6 +244,8 @@ func (c *counter) done(units, end float64, begins bool) []point {
 	case c.decimal, c.percent:
 	case starts && !zero:
 		add = -1
+	case end > 0 && zero && !starts && !c.counted && last == units-1:
+		add = 1
 	case starts || c.total == units || last >= units:
 	case indexed, zero && (c.step <= 1 || last == units-1), c.step > 1 && c.changes == 0 && points[0].number+1 == c.step:
 		add = 1

@@ -34,9 +34,9 @@ func (r *Reader) lengths(c choice) (least, most float64) {
 func (r *Reader) indexed(c, inner *counter) (least, most float64) {
 	n, last := c.total, c.last().number
 	switch named := r.announced(c); {
-	case c.counted || c.points[0].number != 0 || !outerUnits[c.in] && inner == nil, named == n, r.end > 0 && last < n:
+	case c.counted || c.points[0].number != 0 || !outerUnits[c.in] && inner == nil, named == n, r.end > 0 && last == n-1:
 		return n, n
-	case named == n+1, r.end > 0, inner != nil && last == n && inner.last().line > c.last().line:
+	case named == n+1, r.end > 0 && last == n, inner != nil && last == n && inner.last().line > c.last().line:
 		return n + 1, n + 1
 	case inner != nil && inner.resetting() && inner.points[0].number == 0 && inner.resets[0].number == inner.total-1:
 		return n, n // the inner total is that of all, too

@@ -135,21 +135,24 @@ func TestLastIndex(t *testing.T) {
 		lines     []string
 		end       float64
 		least, of float64
+		last      float64 // of the marks of a run that has ended
 	}{
-		{"open", 0, trained(3, 10, rich), 0, 9, 10},
-		{"the last index, and work after it", 0, trained(10, 10, rich), 0, 0, 10},
-		{"the caller's number", 9, trained(3, 10, rich), 0, 0, 9},
-		{"the caller's number is one more", 10, trained(3, 10, rich), 0, 0, 10},
-		{"another line has one more", 0, append([]string{"max_epochs: 10"}, trained(3, 10, rich)...), 0, 0, 10},
-		{"another line has the same", 0, append([]string{"max_epochs: 9"}, trained(3, 10, rich)...), 0, 0, 9},
-		{"the inner loop ends below its total", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("[%d/9][%d/10] loss 0.5", e, b) }), 0, 0, 9},
-		{"a percentage of the pair", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("%d%%| | %d/9 [00:01]\nbatch %d/10", 100*e/9, e, b+1) }), 0, 0, 9},
-		{"a percentage after the pair", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("Epochs %d/9 (%d%%)\nbatch %d/10", e, 100*e/9, b+1) }), 0, 0, 9},
-		{"a percentage of the inner loop", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("Epoch %d/9: %d%%| | %d/9 [00:01]", e, 100*b/9, b) }), 0, 9, 10},
-		{"lines that end epochs", 0, every("Epoch %d/9: loss 0.5", 0, 4, 1), 0, 9, 10},
-		{"the end after the last index", 0, every("Epoch %d/9: loss 0.5", 0, 9, 1), 11, 0, 10},
-		{"the end before the last index", 0, every("Epoch %d/9: loss 0.5", 0, 8, 1), 10, 0, 9},
-		{"from 1", 0, every("Epoch %d/9: loss 0.5", 1, 5, 1), 0, 0, 9},
+		{"open", 0, trained(3, 10, rich), 0, 9, 10, 0},
+		{"the last index, and work after it", 0, trained(10, 10, rich), 0, 0, 10, 0},
+		{"the caller's number", 9, trained(3, 10, rich), 0, 0, 9, 0},
+		{"the caller's number is one more", 10, trained(3, 10, rich), 0, 0, 10, 0},
+		{"another line has one more", 0, append([]string{"max_epochs: 10"}, trained(3, 10, rich)...), 0, 0, 10, 0},
+		{"another line has the same", 0, append([]string{"max_epochs: 9"}, trained(3, 10, rich)...), 0, 0, 9, 0},
+		{"the inner loop ends below its total", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("[%d/9][%d/10] loss 0.5", e, b) }), 0, 0, 9, 0},
+		{"a percentage of the pair", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("%d%%| | %d/9 [00:01]\nbatch %d/10", 100*e/9, e, b+1) }), 0, 0, 9, 0},
+		{"a percentage after the pair", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("Epochs %d/9 (%d%%)\nbatch %d/10", e, 100*e/9, b+1) }), 0, 0, 9, 0},
+		{"a percentage of the inner loop", 0, trained(3, 10, func(e, b int) string { return fmt.Sprintf("Epoch %d/9: %d%%| | %d/9 [00:01]", e, 100*b/9, b) }), 0, 9, 10, 0},
+		{"lines that end epochs", 0, every("Epoch %d/9: loss 0.5", 0, 4, 1), 0, 9, 10, 0},
+		{"the end after the last index", 0, every("Epoch %d/9: loss 0.5", 0, 9, 1), 11, 0, 10, 10},
+		{"the end before the last index", 0, every("Epoch %d/9: loss 0.5", 0, 8, 1), 10, 0, 9, 9},
+		{"the end long before the last index", 0, every("Epoch %d/9: loss 0.5", 0, 4, 1), 6, 9, 10, 5},
+		{"the end of a bar that was stopped at the last unit", 0, trained(9, 1, func(e, _ int) string { return fmt.Sprintf("Epochs %d/9 (%d%%) loss 0.5", e, 100*e/9) }), 10, 0, 9, 8},
+		{"from 1", 0, every("Epoch %d/9: loss 0.5", 1, 5, 1), 0, 0, 9, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := Reader{Units: tt.units, Short: true}
@@ -165,7 +168,7 @@ func TestLastIndex(t *testing.T) {
 			if len(marks) == 0 {
 				t.Fatalf("no marks (%s)", r.Describe())
 			}
-			if m := marks[len(marks)-1]; m.Least != tt.least || m.Of != tt.of || m.Number > m.Of {
+			if m := marks[len(marks)-1]; m.Least != tt.least || m.Of != tt.of || m.Number > m.Of || tt.end > 0 && m.Number != tt.last {
 				t.Errorf("%+v, want %v or %v (%s)", m, tt.least, tt.of, r.Describe())
 			}
 		})
