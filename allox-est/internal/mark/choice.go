@@ -209,7 +209,7 @@ func (r *Reader) total(c *counter, pool []*counter) (total, weight float64) {
 	if r.Units == 0 || last > r.Units+c.rounding() || len(c.resets) > 1 || r.exact {
 		return 0, 0
 	}
-	likely := 1 + 0.15*math.Log1p(max(0, last))/math.Log1p(r.Units) // of two, the one that comes nearer to the caller's number
+	likely := 1 + 0.15*math.Log1p(max(0, last))/math.Log1p(r.Units) // the nearest to the caller's number
 	switch {
 	case c.decimal && (c.in != "epoch" && !c.even() || last <= r.Units/100):
 		return 0, 0

@@ -39,7 +39,7 @@ type counter struct {
 	stray     int // fell at once, as numbers of several writers do
 	measured  bool
 	paired    bool // a percentage of a pair in its lines
-	counted   bool // a percentage next to it is always that of the pair, so its number is that of the units done
+	counted   bool // a percentage next to it is always that of the pair: it counts the units done
 	writers   map[writer]*counter
 	side      float64 // weight of what its words say
 	announced string  // the unit that it may be the total of

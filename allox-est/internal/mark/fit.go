@@ -77,7 +77,8 @@ func (r *Reader) fit(c choice) float64 {
 }
 
 // brief reports whether a counter would end the run within ten seconds, if the caller does not say
-// that it does: a bar of an inner loop looks the same, and the truth comes as soon.
+// that it does: a bar of an inner loop looks the same, a slower counter may be meant, and the
+// truth comes as soon.
 func (r *Reader) brief(c choice, points []point) bool {
 	first, last, units := points[0], points[len(points)-1], r.length(c)
 	if r.Short || r.Count != "" || r.end > 0 || r.begin == 0 || last.number <= first.number {
@@ -87,7 +88,7 @@ func (r *Reader) brief(c choice, points []point) bool {
 	if last.at-r.begin+left >= leastRun {
 		return false
 	}
-	return r.Units == 0 || c.counter.percent || c.counter.in != "" && !mainUnits[c.counter.in] || slices.ContainsFunc(r.pool(), func(o *counter) bool { // a slower one may be meant
+	return r.Units == 0 || c.counter.percent || c.counter.in != "" && !mainUnits[c.counter.in] || slices.ContainsFunc(r.pool(), func(o *counter) bool {
 		return c.counter.total+o.total == 0 && o.in != "" && !o.decimal && o.even() && !o.resetting() && o.last().number < c.counter.last().number
 	})
 }
