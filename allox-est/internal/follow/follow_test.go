@@ -54,6 +54,21 @@ func TestTracker(t *testing.T) {
 	}
 }
 
+// Within the first unit there is a value, but no interval: an evaluation at its end is not known.
+func TestTrackerFirstUnit(t *testing.T) {
+	var marks []mark.Mark
+	for i := 1; i <= 12; i++ {
+		marks = append(marks, mark.Mark{Number: float64(i) / 10, Of: 20, Seconds: float64(i) / 5})
+	}
+	for n := 5; n <= len(marks); n++ {
+		tr := Tracker{Job: estimate.Job{Epochs: 20}}
+		u, _, err := tr.Estimate(marks[:n])
+		if err != nil || u.Total == nil || (u.Refused == ErrWithinFirst.Error()) != (n < 10) {
+			t.Errorf("epoch %v: %+v, %v", u.Done, u, err)
+		}
+	}
+}
+
 // A run that slows down for good leaves the first interval, and says so.
 func TestTrackerDrifts(t *testing.T) {
 	tr, at := Tracker{Job: estimate.Job{Epochs: 100}}, []float64{0}

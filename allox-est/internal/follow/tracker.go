@@ -2,6 +2,7 @@ package follow
 
 import (
 	"errors"
+	"math"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/mark"
@@ -10,6 +11,10 @@ import (
 
 // Level is the level of the intervals.
 const Level = 0.95
+
+// ErrWithinFirst refuses an interval while all marks are within one unit: its start is slow,
+// and what comes at its end, such as an evaluation, is not known.
+var ErrWithinFirst = errors.New("no whole unit has been seen")
 
 // Tracker follows one run.
 type Tracker struct {
@@ -82,6 +87,9 @@ func (t *Tracker) Estimate(marks []mark.Mark) (u Update, updated bool, err error
 	}
 	if !t.Ended && tells {
 		total.Value, total.Low, total.High = total.Value+teardown.Value, total.Low+teardown.Low, total.High+teardown.High
+	}
+	if rest.Refused == nil && t.Job.Epochs > 1 && len(past) == 0 && last.Number < math.Floor(marks[0].Number)+1 {
+		rest.Refused = ErrWithinFirst
 	}
 	if rest.Refused != nil {
 		u.Refused = rest.Refused.Error()
