@@ -99,8 +99,8 @@ func table(rounds int) (lines []string) {
 	return lines
 }
 
-// TestCallersCounter finds the counter that the caller's number is of: the one that
-// comes near to it, never a clock or a measured value.
+// TestCallersCounter finds the counter that ends at the caller's number. Its values are near
+// that number. It is never a clock or a measured value.
 func TestCallersCounter(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

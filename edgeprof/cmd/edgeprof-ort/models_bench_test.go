@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 )
 
-// BenchmarkModelsInGo is what people ship in both runtimes, one inference of each
-// in turn on one thread: the median ratio of their CPU times.
+// BenchmarkModelsInGo runs published models in both runtimes, one inference of each
+// in turn on one thread, and reports the median ratio of their CPU times.
 func BenchmarkModelsInGo(b *testing.B) {
 	for _, tt := range wheels {
 		b.Run(filepath.Base(tt.file), func(b *testing.B) {

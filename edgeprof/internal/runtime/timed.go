@@ -30,7 +30,7 @@ func (t *Timing) CPUShare(threads int) float64 {
 	return t.CPU / (t.CPU + waited)
 }
 
-// UncontendedSeconds returns the mean time of an inference, in seconds, less what it waited for
+// UncontendedSeconds returns the mean time of an inference, in seconds, without its waits for
 // processors.
 func (t *Timing) UncontendedSeconds(threads int) float64 {
 	return t.wall() / float64(len(t.Seconds)) * t.CPUShare(threads)
