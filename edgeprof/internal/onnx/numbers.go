@@ -5,7 +5,8 @@ import "cmp"
 // Real numbers of other types than float32 in ONNX Runtime.
 
 // doubleEfforts holds the factors for operators on float64 that have vector code for float32
-// only. Others take as long for each byte.
+// only. Others take as long for each byte. They were measured with one thread of ONNX Runtime
+// 1.32 on tensors of 0.2 to 3 MB, as the efforts of the same operators on float32 were.
 var doubleEfforts = map[string]float64{"Exp": 24, "Sigmoid": 13.5, "Tanh": 6, "Sqrt": 2.8, "Log": 1.9}
 
 // normalizeCast is the effort of a cast by the rates of normalization, which goes over its
@@ -38,7 +39,7 @@ func (j *joiner) widen(c *Cost, k *Kernel) {
 	kept, cast := c.keepsHalf(), int64(0)
 	for i, name := range c.node.Inputs {
 		if s := c.Inputs[i]; half(s.Type) && !s.Constant && j.widened[name] == kept {
-			cast += 3 * max(0, s.Bytes()) // two of them for each byte that is read or written
+			cast += 3 * max(0, s.Bytes()) // for each 2 bytes of a value, 4 bytes of its float32
 		}
 	}
 	for i, name := range c.node.Outputs {
