@@ -1,20 +1,18 @@
 package cli
 
 import (
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/report"
-	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
 
 // newEstimateCommand returns "estimate": a report from a journal.
-func newEstimateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
+func newEstimateCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
 	var answer cli.Output
 	cmd := &cobra.Command{
@@ -24,7 +22,7 @@ func newEstimateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
   allox-est estimate --epochs 500 --journal train.jsonl --plot train.svg -- python3 train.py --epochs {epochs}`,
 		Args: jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, j, r, err := job.report(env, record, cmd, args)
+			_, j, r, err := job.report(env, cmd, args)
 			if err != nil {
 				return err
 			}
@@ -46,7 +44,7 @@ func newEstimateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 }
 
 // report returns the report of a job from its journal, compared with the whole runs there.
-func (f *jobFlags) report(env *cli.Env, record *cli.Record, cmd *cobra.Command, args []string) (*jobspec.Spec, *journal.Journal, *report.Report, error) {
+func (f *jobFlags) report(env *cli.Env, cmd *cobra.Command, args []string) (*jobspec.Spec, *journal.Journal, *report.Report, error) {
 	spec, err := f.spec(cmd, args)
 	if err == nil {
 		err = env.Input(f.journal)
@@ -58,11 +56,7 @@ func (f *jobFlags) report(env *cli.Env, record *cli.Record, cmd *cobra.Command, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	here, err := sampling.Identify(spec, thisMachine(), os.Environ())
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	r := report.New(spec, f.devices, j, f.settings(cli.NewSpeed(record), here))
+	r := report.New(spec, f.devices, j, f.settings())
 	r.Validate(j)
 	return spec, j, r, f.ours(spec, j)
 }

@@ -135,9 +135,9 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 }
 
 // settings returns the settings for estimating a job on this machine.
-func (f *jobFlags) settings(speed *cli.Speed, here journal.Identity) estimate.Settings {
+func (f *jobFlags) settings() estimate.Settings {
 	method, _ := estimate.ParseMethod(f.method) // checked with the job
-	return estimate.Settings{Method: method, Machine: &estimate.Machine{Host: here.Host, Readings: speed.Readings()}}
+	return estimate.Settings{Method: method, Real: true}
 }
 
 // printReport prints a report. It returns an error if no device has an estimate.

@@ -21,7 +21,7 @@ func New(env *cli.Env) *cobra.Command {
 	record := cli.NewRecord(env, root)
 	root.AddCommand(
 		newRunCommand(env, record),
-		newEstimateCommand(env, record),
+		newEstimateCommand(env),
 		newValidateCommand(env, record),
 		newInitCommand(env),
 		newFollowCommand(env), newTrackCommand(env), newBacktestCommand(env),

@@ -108,15 +108,12 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	sampler, done := newSampler(s.env, spec, j)
 	defer done()
 	sampler.Identity, sampler.Devices = identity, s.job.devices
-	speed := cli.NewSpeed(s.record)
-	sampler.Measure = speed.Read
 	sampler.Pairs = s.job.method != "" && s.job.method != string(estimate.Auto)
 	s.announce(sampler, j)
 	if err := sampler.Sample(cmd.Context()); err != nil {
 		return err
 	}
-	speed.Read()
-	settings := s.job.settings(speed, identity)
+	settings := s.job.settings()
 	if s.full == 0 { // validate compares the samples alone with whole runs
 		settings.Past = report.Past(spec, s.job.devices, j)
 	}

@@ -71,9 +71,9 @@ type Settings struct {
 	Level  float64 // of the intervals
 	// Past holds earlier whole runs of the job by device; they correct its wall time.
 	Past map[string][]PastTotal
-	// Machine is the machine that will run the job. Nil means none in particular,
-	// as for simulated runs: the intervals then allow for no change of speed.
-	Machine *Machine
+	// Real reports whether a real machine will run the job: the intervals then allow for
+	// a change of its speed. Simulated runs have none.
+	Real bool
 }
 
 // Estimate holds the predicted time of a job. Times are in seconds.
@@ -129,18 +129,6 @@ func (e *Estimate) HalfWidth() float64 { return e.sampled }
 // value alone then says little.
 func (e *Estimate) unsure() bool { return e.Wall.Bounded() && e.Wall.Width() > 0.5*e.Wall.Value }
 
-// unsureOf says what leaves the wall time open: the samples, the machine, or both.
-func (e *Estimate) unsureOf(job Job, samples bool, machine error) error {
-	w := fmt.Errorf("%w: after %d %ss anything from %.4g to %.4g s is possible", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High)
-	if samples {
-		w = fmt.Errorf("%w; longer samples or a less busy machine narrow it", w)
-	}
-	if machine != nil {
-		w = fmt.Errorf("%w; %w", w, machine)
-	}
-	return w
-}
-
 // New estimates a job from runs of it. Runs that failed are left out, with a
 // warning. Errors wrap the sentinels of this package.
 func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
@@ -183,12 +171,11 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	}
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
 	unsure := e.unsure()
-	machine := e.widen(used, s.Machine, s.Level)
-	if e.unsure() {
-		machine = e.unsureOf(job, unsure, machine)
+	if s.Real {
+		e.widenForMachine(used, s.Level)
 	}
-	if machine != nil {
-		e.Warnings = append(e.Warnings, machine)
+	if unsure {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: after %d %ss anything from %.4g to %.4g s is possible; longer samples or a less busy machine narrow it", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High))
 	}
 	slices.SortStableFunc(e.Warnings, func(a, b error) int { return rank(a) - rank(b) })
 	return e, nil

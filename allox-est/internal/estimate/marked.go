@@ -27,9 +27,6 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 		return err
 	}
 	k := contentionOf(ts, marked, evidence && job.Device == "cpu")
-	if len(s.Machine.readings(runs)) > 0 {
-		k.load = 0 // they show what the load average, of the last minute, can only suggest
-	}
 	c := findCourse(ts, job)
 	for i := range c.costs {
 		c.costs[i].foreign = c.costs[i].name == "" && !evidence && c.costs[i].period() == 0

@@ -41,7 +41,7 @@ var (
 
 // rank returns the position of a warning: the most important first.
 func rank(w error) int {
-	order := []error{ErrUnmet, ErrUnsure, ErrUntold, ErrFailedRuns, ErrTrend, ErrRecurring, ErrContention, ErrMachine, ErrOversubscribed, ErrUnbounded, ErrDriftUnseen, ErrFewEpochs}
+	order := []error{ErrUnmet, ErrUnsure, ErrUntold, ErrFailedRuns, ErrTrend, ErrRecurring, ErrContention, ErrOversubscribed, ErrUnbounded, ErrDriftUnseen, ErrFewEpochs}
 	if i := slices.IndexFunc(order, func(sentinel error) bool { return errors.Is(w, sentinel) }); i >= 0 {
 		return i
 	}

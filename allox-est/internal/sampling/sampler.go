@@ -35,9 +35,6 @@ type Sampler struct {
 	Machine  Machine
 	Identity journal.Identity // of the runs made
 	Now      timing.Clock     // dates a run that could not be started
-	// Measure, if not nil, is called before each run on this machine: the moment to
-	// read its speed.
-	Measure func()
 	// Watch, if not nil, is called with the marks of a run as they come, and Output
 	// gets what it prints.
 	Watch func([]mark.Mark)
@@ -172,9 +169,6 @@ func (s *Sampler) Once(ctx context.Context, step Step) (*journal.Run, error) {
 }
 
 func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*journal.Run, error) {
-	if s.Measure != nil {
-		s.Measure()
-	}
 	command, err := s.command(step, checkpoint)
 	if err != nil {
 		return nil, err
