@@ -25,7 +25,7 @@ func installed(t *testing.T) (packages, programs string) {
 	}
 	packages, programs = t.TempDir(), t.TempDir()
 	for from, name := range map[string]string{
-		"allox_est.py": "__init__.py", "_track.py": "_track.py", "_answers.py": "_answers.py", "_commands.py": "_commands.py",
+		"allox_est.py": "__init__.py", "_track.py": "_track.py", "_answers.py": "_answers.py",
 		filepath.Join("..", "..", "tools", "release", "python", "_program.py"): "_program.py",
 	} {
 		text, err := os.ReadFile(from)
@@ -38,6 +38,10 @@ func installed(t *testing.T) (packages, programs string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	// The wheel contains the functions of the commands here; these tests call none.
+	if err := os.WriteFile(filepath.Join(packages, "allox_est", "_commands.py"), []byte("__all__ = []\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if out, err := exec.Command("go", "build", "-o", programs, "github.com/foretime/foretime/allox-est/cmd/allox-est").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

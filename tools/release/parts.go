@@ -20,7 +20,7 @@ var architectures = []string{"amd64", "arm64"}
 // trees of a prefix such as /usr: into/TOOL/ARCH/{bin,lib,share}. They contain
 // completions, manual pages, the licence, those of the program's modules, its bill
 // of materials, and what needs a C compiler. Each tree and its program make wheels
-// too, and into/foretime-VERSION-py3-none-any.whl requires all tools.
+// too, and into/foretime/foretime-VERSION-py3-none-any.whl requires all tools.
 func Parts(ctx context.Context, ws *workspace.Workspace, version, into string) error {
 	into, err := filepath.Abs(into)
 	if err != nil {
@@ -37,7 +37,7 @@ func Parts(ctx context.Context, ws *workspace.Workspace, version, into string) e
 		}
 		tools = append(tools, t)
 	}
-	return wheelOfAll(ws, tools, version, into)
+	return wheelOfAll(ws, tools, version, filepath.Join(into, "foretime"))
 }
 
 // tool is a module whose program has the module's name.
@@ -63,6 +63,10 @@ func (t tool) parts(ctx context.Context) error {
 			return err
 		}
 	}
+	modules, err := pythonModules(ctx, t.Dir, t.Name, here)
+	if err != nil {
+		return err
+	}
 	for _, arch := range architectures {
 		if err := t.manners(ctx, here, arch); err != nil {
 			return err
@@ -73,7 +77,7 @@ func (t tool) parts(ctx context.Context) error {
 		if err := t.natives(ctx, arch); err != nil {
 			return err
 		}
-		if err := t.wheels(filepath.Join(built, arch), arch); err != nil {
+		if err := t.wheels(filepath.Join(built, arch), arch, modules); err != nil {
 			return err
 		}
 	}

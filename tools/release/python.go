@@ -6,17 +6,12 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/tools/workspace"
 )
 
 // streaming lists commands whose answer has no end, or is that of a program that they run.
@@ -263,38 +258,4 @@ func pythonName(name string) string {
 		name += "_"
 	}
 	return name
-}
-
-// WriteCommands builds tools, all without names, and writes the module _commands of each
-// to MODULE/python.
-func WriteCommands(ctx context.Context, ws *workspace.Workspace, tools ...string) error {
-	return eachCommands(ctx, ws, tools, func(path string, text []byte) error {
-		return file.Write(path, func(w io.Writer) error { _, err := w.Write(text); return err })
-	})
-}
-
-// eachCommands calls f with the path and the text of each tool's module _commands.
-func eachCommands(ctx context.Context, ws *workspace.Workspace, tools []string, f func(path string, text []byte) error) error {
-	built, err := os.MkdirTemp("", "release-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(built)
-	for _, m := range ws.Modules {
-		if _, err := os.Stat(filepath.Join(m.Dir, "cmd", m.Name)); err != nil || len(tools) > 0 && !slices.Contains(tools, m.Name) {
-			continue
-		}
-		program := filepath.Join(built, m.Name)
-		if _, err := (command{dir: m.Dir, name: "go"}).run(ctx, "build", "-o", program, "./cmd/"+m.Name); err != nil {
-			return err
-		}
-		text, err := Commands(ctx, m.Name, program)
-		if err != nil {
-			return err
-		}
-		if err := f(filepath.Join(m.Dir, "python", "_commands.py"), text); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -33,7 +33,7 @@ func (r *rehearsal) downloads(ctx context.Context) error {
 // links returns the options of pip that name the directories of the wheels.
 func (r *rehearsal) links() (options []string) {
 	parts := filepath.Join(r.clone.Root, "out", "parts")
-	for _, folder := range []string{"", "allox-est", "chamtool", "deft", "edgeprof", "mirage"} {
+	for _, folder := range []string{"allox-est", "chamtool", "deft", "edgeprof", "foretime", "mirage"} {
 		options = append(options, "--find-links", filepath.Join(parts, folder))
 	}
 	return options
@@ -99,7 +99,7 @@ func (r *rehearsal) answers(ctx context.Context, root string) error {
 		return err
 	}
 	parts := filepath.Join(r.clone.Root, "out", "parts")
-	all, _ := filepath.Glob(filepath.Join(parts, "*.whl")) // the patterns are well formed
+	all, _ := filepath.Glob(filepath.Join(parts, "*", "*-none-any.whl")) // the patterns are well formed
 	own, _ := filepath.Glob(filepath.Join(parts, "*", "*"+machines[runtime.GOARCH]+".whl"))
 	for _, from := range append(all, own...) {
 		body, err := os.ReadFile(from)

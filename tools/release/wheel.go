@@ -2,6 +2,7 @@ package release
 
 import (
 	"archive/zip"
+	"context"
 	"crypto/sha256"
 	"debug/elf"
 	_ "embed"
@@ -55,7 +56,7 @@ func newWheel(to io.Writer, name, version string) *wheel {
 
 // wheels packs the tool for an architecture: one wheel for every C library if all its
 // programs are static, else one for glibc and one for musl without what needs glibc.
-func (t tool) wheels(program, arch string) error {
+func (t tool) wheels(program, arch string, modules map[string][]byte) error {
 	tree := filepath.Join(t.into, arch)
 	var static, linked []string
 	err := filepath.WalkDir(tree, func(at string, d fs.DirEntry, err error) error {
@@ -74,16 +75,16 @@ func (t tool) wheels(program, arch string) error {
 		return err
 	}
 	if len(linked) == 0 {
-		return t.wheel(program, arch, static, slices.Concat(manylinux, musllinux))
+		return t.wheel(program, arch, modules, static, slices.Concat(manylinux, musllinux))
 	}
 	return errors.Join(
-		t.wheel(program, arch, append(slices.Clone(static), linked...), manylinux),
-		t.wheel(program, arch, static, musllinux))
+		t.wheel(program, arch, modules, append(slices.Clone(static), linked...), manylinux),
+		t.wheel(program, arch, modules, static, musllinux))
 }
 
 // wheel packs a program, files of its tree for an architecture, and the tool's Python
 // modules; the module of the tool's name becomes a package.
-func (t tool) wheel(program, arch string, files, platforms []string) error {
+func (t tool) wheel(program, arch string, modules map[string][]byte, files, platforms []string) error {
 	f, err := os.CreateTemp(t.into, ".wheel-*")
 	if err != nil {
 		return err
@@ -95,8 +96,6 @@ func (t tool) wheel(program, arch string, files, platforms []string) error {
 	for _, at := range files {
 		w.copy(at, w.place(strings.TrimPrefix(at, filepath.Join(t.into, arch)+"/"), t.Name))
 	}
-	modules, err := pythonModules(t.Dir, t.Name)
-	w.setError(err)
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		w.add(name, modules[name])
 	}
@@ -108,11 +107,20 @@ func (t tool) wheel(program, arch string, files, platforms []string) error {
 	return w.err
 }
 
-// pythonModules returns the Python files of a tool by their names below site-packages.
-// The module of the tool's name becomes a package with the modules that begin with _.
-func pythonModules(dir, name string) (map[string][]byte, error) {
+// pythonModules returns the Python files of a tool by their names below site-packages:
+// those in its directory dir, and the functions of its commands, as the program describes
+// them. The module of the tool's name becomes a package with the modules that begin with _.
+func pythonModules(ctx context.Context, dir, name, program string) (map[string][]byte, error) {
+	commands, err := Commands(ctx, name, program)
+	if err != nil {
+		return nil, err
+	}
 	module := strings.ReplaceAll(name, "-", "_")
-	modules := map[string][]byte{module + "/_program.py": starter, module + "/py.typed": nil} // PEP 561
+	modules := map[string][]byte{
+		module + "/_program.py":  starter,
+		module + "/_commands.py": commands,
+		module + "/py.typed":     nil, // PEP 561
+	}
 	for _, folder := range []string{"python", "hook"} {
 		files, _ := filepath.Glob(filepath.Join(dir, folder, "*.py*")) // the pattern is well formed
 		for _, at := range files {
@@ -134,6 +142,9 @@ func pythonModules(dir, name string) (map[string][]byte, error) {
 func wheelOfAll(ws *workspace.Workspace, tools []tool, version, into string) error {
 	readme, err := os.ReadFile(filepath.Join(ws.Root, "README.md"))
 	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(into, 0o755); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(into, ".wheel-*")

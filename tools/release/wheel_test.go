@@ -28,7 +28,7 @@ func TestWheel(t *testing.T) {
 		"hello/README.md":                            "# hello\n\n**How are you?** Well.\n",
 		"hello/python/a_hello.py":                    "import a_hello\n",
 		"hello/python/other.py":                      "",
-		"built/amd64":                                "#!/bin/sh\necho hello\n",
+		"built/amd64":                                "#!/bin/sh\necho []\n",
 		"into/amd64/bin/helper":                      "#!/bin/sh\n",
 		"into/amd64/lib/f/x.so":                      "no library",
 		"into/amd64/share/man/a.1":                   ".TH A",
@@ -40,12 +40,17 @@ func TestWheel(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(at, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	made := tool{Module: workspace.Module{Name: "a-hello", Dir: filepath.Join(dir, "hello")}, version: "v0.2.0-rc1", into: filepath.Join(dir, "into")}
-	if err := made.wheels(filepath.Join(dir, "built", "amd64"), "amd64"); err != nil {
+	program := filepath.Join(dir, "built", "amd64")
+	modules, err := pythonModules(t.Context(), made.Dir, made.Name, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := made.wheels(program, "amd64", modules); err != nil {
 		t.Fatal(err)
 	}
 	const base = "foretime_a_hello-0.2.0rc1"
@@ -76,7 +81,7 @@ func TestWheel(t *testing.T) {
 	}
 	slices.Sort(names)
 	if diff := cmp.Diff([]string{
-		"a_hello/__init__.py", "a_hello/_program.py", "a_hello/py.typed",
+		"a_hello/__init__.py", "a_hello/_commands.py", "a_hello/_program.py", "a_hello/py.typed",
 		base + ".data/data/libexec/f/x.so", base + ".data/data/share/man/a.1",
 		base + ".data/scripts/a-hello", base + ".data/scripts/helper",
 		base + ".dist-info/METADATA", base + ".dist-info/RECORD", base + ".dist-info/WHEEL",

@@ -45,30 +45,6 @@ func newRoot(*cli.Env) *cobra.Command {
 				return release.Parts(c.Context(), ws, args[0], args[1])
 			},
 		},
-		&cobra.Command{
-			Use:   "recipes VERSION DIST DIR",
-			Short: "write recipes for Spack, EasyBuild and conda-forge of a release whose files are in DIST",
-			Args:  cobra.ExactArgs(3),
-			RunE: func(_ *cobra.Command, args []string) error {
-				ws, err := workspace.Find(".")
-				if err != nil {
-					return err
-				}
-				return release.Recipes(ws, args[0], args[1], args[2])
-			},
-		},
-		&cobra.Command{
-			Use:   "python [TOOL ...]",
-			Short: "write the Python functions of the tools' commands, MODULE/python/_commands.py",
-			Args:  cobra.ArbitraryArgs,
-			RunE: func(c *cobra.Command, args []string) error {
-				ws, err := workspace.Find(".")
-				if err != nil {
-					return err
-				}
-				return release.WriteCommands(c.Context(), ws, args...)
-			},
-		},
 	)
 	return root
 }
