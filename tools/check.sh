@@ -14,11 +14,12 @@ trap 'rm -rf "$scratch"' EXIT
 
 code() { find $modules -name '*.go' ! -path '*/testdata/*'; }
 commands() { ls -d ./*/cmd/*; }
-# each runs a command in every module; its output starts with the module's name.
+# each runs a command in every module; its findings, on stdout, start with the module's
+# name. What it says on stderr, such as "go: downloading ...", is no finding.
 each() {
 	failures=0
 	for module in $modules; do
-		(cd "$module" && "$@" 2>&1) | sed "s,^,$module: ," || failures=1
+		(cd "$module" && "$@") | sed "s,^,$module: ," || { echo "$module: failed: $*" >&2; failures=1; }
 	done
 	return $failures
 }

@@ -68,3 +68,42 @@ func TestCheckRejectsAnUnknownStep(t *testing.T) {
 		t.Errorf("%v, %s", err, out)
 	}
 }
+
+// TestCheckCountsFindingsOnly runs a step of check.sh with a go command of its own: what go
+// reports on stderr, such as downloads on a bare machine, is no finding, unless it fails.
+func TestCheckCountsFindingsOnly(t *testing.T) {
+	script, err := os.ReadFile("check.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, tidy string
+		ok         bool
+		shown      string
+	}{
+		{"downloads", "echo go: downloading x >&2", true, ""},
+		{"a finding", "echo diff", false, "m: diff"},
+		{"a failure", "echo no network >&2; exit 1", false, "no network"},
+	} {
+		root := t.TempDir()
+		for name, text := range map[string]string{
+			"tools/check.sh": string(script),
+			"bin/go":         "#!/bin/sh\ncase $1 in\nlist) echo " + root + "/m ;;\nmod) " + tt.tidy + " ;;\nesac\n",
+			"m/go.mod":       "",
+		} {
+			path := filepath.Join(root, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "tools/check.sh"), "tidy")
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if (err == nil) != tt.ok || !strings.Contains(string(out), tt.shown) || tt.ok && strings.Contains(string(out), "downloading") {
+			t.Errorf("%s: %v, %s", tt.name, err, out)
+		}
+	}
+}
