@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-steps="gofmt layers docs builds figures prose tidy versions vet alone pinned imports staticcheck actionlint static dead clean"
+steps="gofmt layers docs builds figures form prose tidy versions vet alone pinned imports staticcheck actionlint static dead clean"
 ours=github.com/foretime/foretime
 bin=$PWD/out/bin
 modules=$(go list -m -f '{{.Dir}}')
@@ -33,6 +33,7 @@ step_docs() {
 }
 step_builds() { tested docs Project/builds; }
 step_figures() { tested docs Project/figures; }
+step_form() { tested docs Project/form; }
 step_prose() { tested docs Project/prose; }
 step_tidy() { GOWORK=off each go mod tidy -diff; }
 # A module built alone has the versions of the workspace, in which it is tested. To fix a

@@ -13,7 +13,7 @@ func TestProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, check := range map[string]func(*workspace.Workspace) ([]string, error){
-		"builds": Builds, "figures": Figures, "prose": Prose,
+		"builds": Builds, "figures": Figures, "form": Form, "prose": Prose,
 	} {
 		t.Run(name, func(t *testing.T) {
 			findings, err := check(ws)
