@@ -8,37 +8,30 @@ comma := ,
 
 FUZZTIME ?= 1m
 
-.PHONY: help tour test race statistics simd check real bench bench-short bench-once rivals figures fuzz readme vuln release-check modules clean
+.PHONY: help tour test race statistics check real bench bench-short bench-once rivals figures fuzz readme vuln release-check modules clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# It builds the tools with vector instructions, where the toolchain has them: built the
-# same way itself, it shares what they compile.
 tour: ## the main job: run the tools end to end on real input and show what came out
-	@GOEXPERIMENT=$$(GOEXPERIMENT=simd $(GO) env GOEXPERIMENT 2>/dev/null) $(GO) run ./tools/cmd/tour
+	@$(GO) run ./tools/cmd/tour
 
 # gotestsum names what failed and what was skipped, and counts all in its last line. A
 # failure hides nothing: every package runs. TestReal... drives a component that make real
-# installs; TestStatistics... needs thousands of draws. The package with vector instructions
-# runs once more with them, where the toolchain has them. checkptr, part of -race, would end
+# installs; TestStatistics... needs thousands of draws. checkptr, part of -race, would end
 # the process at gomlx's pointer arithmetic; network training (//go:build !race) is too slow
 # there. A machine may have other work: much time for each package.
 SUM = mkdir -p $(CURDIR)/out/test && GORACE=atexit_sleep_ms=10 $(CURDIR)/out/bin/gotestsum --format pkgname --jsonfile $(CURDIR)/out/test
 TESTS = -vet=off -timeout=1h
 REST = $(TESTS) -skip "^Test(Real|Statistics)"
 RACE = -race -gcflags=github.com/gomlx/compute/...=-d=checkptr=0
-SIMD = ! GOEXPERIMENT=simd $(GO) env GOEXPERIMENT >/dev/null 2>&1 || GOEXPERIMENT=simd $(GO) test -json $(REST) ./edgeprof/internal/runtime/native
 folders = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func $(1)' $(MODULES)))))
 
 out/bin/gotestsum: tools/pinned/go.mod
 	@cd tools/pinned && GOWORK=off $(GO) build -o ../../out/bin/ gotest.tools/gotestsum
 
 test: out/bin/gotestsum ## every test
-	@$(SUM)/test.json --raw-command -- sh -c '$(GO) test -json $(REST) work; rc=$$?; $(SIMD) || rc=1; exit $$rc'
-
-simd: out/bin/gotestsum ## the tests of the package with vector instructions, built with them as releases are
-	@$(SUM)/simd.json --raw-command -- sh -c '$(SIMD)'
+	@$(SUM)/test.json -- $(REST) work
 
 race: out/bin/gotestsum ## the same tests under the race detector
 	@$(SUM)/race.json -- $(REST) $(RACE) work
