@@ -4,11 +4,10 @@ JSON object per row, or {"skipped": reason} if a rival is not installed.
 
     compare.py [NAME...]
 
-runs at the root of the checkout; NAME selects comparisons. It builds the tools, as a
-release does, into out/rivals/bin."""
+runs at the root of the checkout; NAME selects comparisons. It builds the tools
+into out/rivals/bin."""
 import json
 import os
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -17,7 +16,6 @@ import compare_alloxest as alloxest
 import compare_chamtool as chamtool
 import compare_deft as deft
 import compare_edgeprof as edgeprof
-import compare_macs as macs
 import compare_mirage as mirage
 import compare_progress as progress
 import compare_shared as shared
@@ -25,17 +23,14 @@ import rows
 from rows import BIN, run
 
 COMPARISONS = [
-    shared.xgboost, alloxest.scipy, edgeprof.servers, alloxest.policies, chamtool.models, chamtool.short_tasks, chamtool.cut_off, deft.gate, edgeprof.inference,
-    edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, macs.products, mirage.waits, deft.shares,
+    shared.xgboost, edgeprof.servers, alloxest.policies, chamtool.models, chamtool.short_tasks, chamtool.cut_off, deft.gate, edgeprof.inference,
+    edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, mirage.waits, deft.shares,
 ]
 
 
 def build():
-    simd = {"GOEXPERIMENT": "simd"}
-    if subprocess.run(["go", "env", "GOEXPERIMENT"], env={**os.environ, **simd}, capture_output=True).returncode:
-        simd = {}
     for tool in "allox-est", "chamtool", "deft", "edgeprof":
-        run("go", "build", "-o", BIN + "/", f"./{tool}/cmd/{tool}", **simd)
+        run("go", "build", "-o", BIN + "/", f"./{tool}/cmd/{tool}")
     run("go", "build", "-buildmode=c-shared", "-o", BIN + "/libchamtool.so", "./chamtool/cmd/libchamtool")
 
 
