@@ -9,8 +9,7 @@
 // A job runs for its duration in the trace or its limit, whichever is shorter. A job
 // that needs more nodes than the machine has is rejected and counted. If the machine has
 // kinds of nodes, jobs are placed on certain nodes and may share them. A job that
-// depends on another becomes eligible when that one has ended. [Explain] gives the
-// reasons for a job's wait.
+// depends on another becomes eligible when that one has ended.
 //
 // [Search] finds the settings whose simulated waits are closest to those in a log,
 // measured by one number ([Loss]). It searches nodes and user limit first, then weights,
