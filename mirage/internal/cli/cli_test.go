@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
@@ -186,25 +185,6 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestTrainingRange: it never reaches into the episodes, and is refused where
-// nothing could be tuned on it.
-func TestTrainingRange(t *testing.T) {
-	l := log(0, 90*day)
-	plan := samples.Plan{Start: 40 * day, Service: chain.Service{Limit: 2 * day}}
-	e := &episodes{settings: newSettings()}
-	if from, to, err := e.trainingRange(l, plan); err != nil || from != 0 || to != 40*day {
-		t.Errorf("%d %d, %v", from, to, err)
-	}
-	e.From, e.To = 5*day, 60*day
-	if from, to, err := e.trainingRange(l, plan); err != nil || from != 5*day || to != 40*day {
-		t.Errorf("%d %d, %v", from, to, err)
-	}
-	e.From = 35 * day
-	if _, _, err := e.trainingRange(l, plan); err == nil || !strings.Contains(err.Error(), "too short") {
-		t.Errorf("five days: %v", err)
-	}
-}
-
 // TestServicePriority is the median of what was known before the first episode,
 // unless it is given.
 func TestServicePriority(t *testing.T) {
@@ -247,20 +227,20 @@ func TestKnobs(t *testing.T) {
 		setting := d.settings[b.New.Knob.Name]
 		switch b.Name {
 		case "fixed":
-			if setting != 3. || d.untuned != nil || err != nil {
-				t.Errorf("lead %v, untuned %v, %v", setting, d.untuned, err)
+			if setting != 3. || err != nil {
+				t.Errorf("lead %v, %v", setting, err)
 			}
 		case "quantile":
 			if !usage(err) || !errors.Is(err, policy.ErrKnob) {
 				t.Errorf("quantile 1.5: %v", err)
 			}
 		case "futures":
-			if setting != .25 || d.untuned != nil || err != nil {
-				t.Errorf("an hour of overlap costs three: %v, untuned %v, %v", setting, d.untuned, err)
+			if setting != .25 || err != nil {
+				t.Errorf("an hour of overlap costs three: %v, %v", setting, err)
 			}
 		default:
-			if d.untuned == nil || err != nil || setting != b.New.Knob.Default {
-				t.Errorf("%s: %v, untuned %v, %v", b.Name, setting, d.untuned, err)
+			if err != nil || setting != b.New.Knob.Default {
+				t.Errorf("%s: %v, %v", b.Name, setting, err)
 			}
 		}
 	}
@@ -276,7 +256,7 @@ func TestKnobs(t *testing.T) {
 			t.Errorf("%s: %+v, %v", cost, got, err)
 		}
 	}
-	if want := []string{"avg", "quantile", "fixed", "forecast", "futures"}; !slices.Equal(rivals(), want) {
+	if want := []string{"avg", "quantile", "forecast", "futures"}; !slices.Equal(rivals(), want) {
 		t.Errorf("comparisons play %v, want %v", rivals(), want)
 	}
 }

@@ -270,9 +270,6 @@ func (p *provision) policy() (policy.Policy, error) {
 	default:
 		p.env.Log.Warnf("policy %s: no validation is known; mirage validate LOG --model %s --json > FILE tests it, and provision --model FILE runs what was tested", name, name)
 	}
-	if b := d.untuned; b != nil && b.Knob.Required {
-		return nil, cli.Usagef("--model %s needs --set policy.%s=: %s", name, b.Knob.Name, b.Knob.Help)
-	}
 	p.s.Live = d.forecasts && p.s.Rules == nil
 	return d.Policy, nil
 }

@@ -46,8 +46,7 @@ type logSettings struct {
 	Partition    string       `json:"partition" help:"use only the jobs of this partition"`
 	ProcsPerNode int          `json:"procs_per_node" help:"processors per node of an SWF log (default: from its header, or 1)"`
 	Unit         string       `json:"unit" help:"unit in which jobs of a sacct log are counted: nodes, or cpus or gpus from AllocTRES"`
-	Before       string       `json:"before" help:"ignore jobs submitted on that day or later (applied before log.load)"`
-	Load         float64      `json:"load" help:"factor on the load: 1.1 divides the times between submissions by 1.1"`
+	Before       string       `json:"before" help:"ignore jobs submitted on that day or later"`
 }
 
 // serviceSettings describe the jobs of a service.
@@ -85,7 +84,6 @@ func newSettings() *settings {
 func (s *settings) reset(d cluster.Discipline) {
 	*s = settings{source: s.source, nodes: s.nodes, warn: s.warn}
 	s.Rules = cluster.Defaults(d)
-	s.Log.Load = 1
 	s.Service = serviceSettings{Nodes: 1, Limit: 48 * 3600, Name: "service"}
 	s.Decide = decideSettings{Interval: 600, OverlapCost: 1, TimeScale: 1}
 }
@@ -199,8 +197,7 @@ type decider struct {
 	policy.Policy
 	settings  map[string]any
 	forecasts bool
-	untuned   *policy.Baseline // set if its setting needs tuning
-	trained   *model.Model     // nil for a baseline
+	trained   *model.Model // nil for a baseline
 }
 
 // decider returns the policy of --model: a baseline with its setting, for a cost of an
@@ -230,8 +227,10 @@ func (s *settings) decider(name string, overlap float64, others ...string) (deci
 			}
 		case k.AtCost != nil:
 			setting = k.AtCost(overlap)
+		case k.Required:
+			return d, cli.Usagef("--model %s needs --set policy.%s=: %s", name, k.Name, k.Help)
 		default:
-			setting, d.untuned = k.Default, &b
+			setting = k.Default
 		}
 		d.settings = map[string]any{k.Name: setting}
 	}

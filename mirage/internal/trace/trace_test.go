@@ -247,23 +247,6 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-func TestScaleLoad(t *testing.T) {
-	jobs := []Job{{Submit: 100, Start: 110, End: 150}, {Submit: 300, Start: 300, End: 301}}
-	got, err := ScaleLoad(jobs, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []Job{{Submit: 100, Start: 110, End: 150}, {Submit: 200, Start: 200, End: 201}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	for _, bad := range []float64{0, -1, 1e9} {
-		if _, err := ScaleLoad(jobs, bad); err == nil {
-			t.Errorf("factor %v is taken", bad)
-		}
-	}
-}
-
 // TestLonestar6 reads the development part of the published trace. The
 // figures are those that other readers of the same file have found.
 func TestLonestar6(t *testing.T) {
