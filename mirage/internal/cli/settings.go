@@ -41,7 +41,7 @@ type settings struct {
 
 // logSettings say how a log is read.
 type logSettings struct {
-	Layout       trace.Layout `json:"layout" help:"mirage, swf, csv or sacct (default: from the content)"`
+	Layout       trace.Layout `json:"layout" help:"mirage, swf, json or sacct (default: from the content)"`
 	Zone         string       `json:"zone" help:"time zone of wall-clock times and of dates (default: America/Chicago for the Mirage layouts, else UTC)"`
 	Partition    string       `json:"partition" help:"use only the jobs of this partition"`
 	ProcsPerNode int          `json:"procs_per_node" help:"processors per node of an SWF log (default: from its header, or 1)"`

@@ -141,12 +141,12 @@ func train(t *testing.T, dir, mirage string) (config, model string) {
 		// A second goes by until a job is scheduled and started.
 		jobs = append(jobs, trace.Job{ID: fmt.Sprint(len(jobs) + 1), User: "u", Submit: submit, Start: submit, End: submit + int64((seconds+1)*factor), Limit: 60 * factor, Nodes: nodes})
 	}
-	log := filepath.Join(dir, "load.csv")
+	log := filepath.Join(dir, "load.log")
 	f, err := os.Create(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(trace.WriteCSV(f, jobs), f.Close()); err != nil {
+	if err := errors.Join(trace.WriteMirage(f, jobs, time.UTC), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	config, model = filepath.Join(dir, "config.json"), filepath.Join(dir, "model.json")
