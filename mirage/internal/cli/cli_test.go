@@ -21,6 +21,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 const day = 86400
@@ -124,11 +125,11 @@ func set(pairs ...string) (args []string) {
 
 // TestMachine: --set overrides the file, which overrides the defaults.
 func TestMachine(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "config.json")
+	path := filepath.Join(t.TempDir(), "config.json")
 	rules := cluster.Defaults(cluster.Slurm)
 	rules.UserLimit, rules.Weights.Size = 5, 300
-	saved := &simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 70, Down: []cluster.Window{{From: 0, To: 10, Nodes: 20}}}, Rules: rules}}
-	if err := save(file, log(0), saved); err != nil {
+	saved := &simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 70}, Rules: rules}}
+	if err := file.WriteJSON(path, saved); err != nil {
 		t.Fatal(err)
 	}
 	config := func(args ...string) (simulator.Config, error) {
@@ -141,19 +142,16 @@ func TestMachine(t *testing.T) {
 	if c, err := config(); err != nil || c.Nodes != 6 || c.Discipline != cluster.Slurm || c.Weights.Age != 7000 {
 		t.Errorf("nothing given: %+v, %v", c, err)
 	}
-	if c, err := config("--config", file); err != nil || cmp.Diff(saved.Config, c) != "" {
+	if c, err := config("--config", path); err != nil || cmp.Diff(saved.Config, c) != "" {
 		t.Errorf("a file that calibrate wrote: %s, %v", cmp.Diff(saved.Config, c), err)
 	}
-	if c, err := config(append(set("user_limit=0", "weights.size=1"), "--config", file, "--nodes", "60")...); err != nil || c.Nodes != 60 || c.Down[0].Nodes != 10 || c.UserLimit != 0 || c.Weights.Size != 1 {
+	if c, err := config(append(set("user_limit=0", "weights.size=1"), "--config", path, "--nodes", "60")...); err != nil || c.Nodes != 60 || c.UserLimit != 0 || c.Weights.Size != 1 {
 		t.Errorf("a file and flags: %+v, %v", c, err)
 	}
 	if c, err := config(set("scheduler=easy")...); err != nil || c.Discipline != cluster.EASY || c.Weights.Size != 0 || c.Backfill.IntervalSeconds != 0 {
 		t.Errorf("another scheduler: %+v, %v", c, err)
 	}
-	if c, err := config(set("down=1970-01-02,1970-01-03,4", "down=0,86400,2")...); err != nil || len(c.Down) != 2 || !cmp.Equal(c.Down[0], cluster.Window{From: day, To: 2 * day, Nodes: 4}) || c.Down[1].To != day {
-		t.Errorf("nodes down: %+v, %v", c, err)
-	}
-	for _, args := range [][]string{set("down=x"), set("down=1970-01-02,x,4"), set("down=1970-01-02,1970-01-03,many"), set("down=1970-01-03,1970-01-02,4"), set("scheduler=lottery"), {"--nodes", "-1"}, set("colour=red"), set("policy.lead=2")} {
+	for _, args := range [][]string{set("scheduler=lottery"), {"--nodes", "-1"}, set("colour=red"), set("policy.lead=2")} {
 		if _, err := config(args...); !usage(err) {
 			t.Errorf("%v: %v", args, err)
 		}
@@ -177,7 +175,7 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := s.config(log(0, 1, 2))
-	if err != nil || c.Nodes != 75 || c.UserLimit != 8 || len(c.Down) != 1 || !cmp.Equal(c.Down[0], cluster.Window{From: 19363 * day, To: 19364*day + day/2, Nodes: 20}) {
+	if err != nil || c.Nodes != 75 || c.UserLimit != 8 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if s.Log.Before != "2023-03-01" || s.Service.Notice != 300 || s.Decide.Poll != 120 || s.Policy["wait_quantile"] != .5 || s.Workers != 2 {
@@ -277,9 +275,9 @@ func TestOpenModel(t *testing.T) {
 // TestOracle: a file that describes nodes of kinds adds a simulation of them, and
 // changes neither the log nor how it is forecast.
 func TestOracle(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "config.json")
+	path := filepath.Join(t.TempDir(), "config.json")
 	machine := cluster.Machine{Nodes: 4, Kinds: []cluster.Kind{{Name: "fat", Nodes: 4, CPUs: 8}}}
-	if err := save(file, log(0), &simulator.File{Config: simulator.Config{Machine: machine, Rules: cluster.Defaults(cluster.Slurm)}}); err != nil {
+	if err := file.WriteJSON(path, &simulator.File{Config: simulator.Config{Machine: machine, Rules: cluster.Defaults(cluster.Slurm)}}); err != nil {
 		t.Fatal(err)
 	}
 	counted := func() *trace.Trace {
@@ -290,7 +288,7 @@ func TestOracle(t *testing.T) {
 		}
 		return c
 	}
-	s, without := with(t, "--config", file), with(t)
+	s, without := with(t, "--config", path), with(t)
 	for _, s := range []*settings{s, without} {
 		if err := s.load(); err != nil {
 			t.Fatal(err)

@@ -16,11 +16,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/model"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/slurm"
-	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/plural"
@@ -177,19 +175,7 @@ func (p *provision) settings(args []string) (err error) {
 	}
 	p.s.Outcome = func(token string, hours float64) { p.record.Outcome("handover", token, hours) }
 	if p.in.describesMachine() {
-		c := p.in.Config
-		if c.Down, err = p.in.Down.windows(func(s string) (int64, error) { return trace.ParseDate(s, time.Local) }); err != nil {
-			return err
-		}
-		p.s.Rules = &c
-	}
-	v := p.in.Service
-	takes := forecast.Resources{CPUs: v.CPUs, GPUs: v.GPUs, MemoryMB: v.MemoryMB, Exclusive: v.Exclusive}
-	if takes != (forecast.Resources{}) {
-		if p.s.Rules == nil || len(p.s.Rules.Kinds) == 0 {
-			return cli.Usagef("service.cpus, service.gpus, service.memory_mb and service.exclusive need node kinds in the settings; set those of sbatch by --sbatch-option")
-		}
-		p.s.Need = takes.Need(v.Nodes)
+		p.s.Rules = &p.in.Config
 	}
 	p.s.Policy, err = p.policy()
 	return err
@@ -215,7 +201,7 @@ func (p *provision) service() error {
 	scaled := func(s span) time.Duration { return time.Duration(float64(s.duration()) / d.TimeScale) }
 	r := &p.s.Request
 	r.Nodes, r.Limit, r.Notice, r.Name = v.Nodes, v.Limit.duration(), v.Notice.duration(), v.Name
-	p.s.Units, p.s.Service = v.Units, v.Time.duration()
+	p.s.Service = v.Time.duration()
 	p.s.Interval, p.s.Poll, p.s.RequestTimeout, p.s.Scale = scaled(d.Interval), scaled(d.Poll), d.RequestTimeout.duration(), d.TimeScale
 	return nil
 }

@@ -27,7 +27,6 @@ import (
 // file for all commands. fit writes the first two.
 type settings struct {
 	simulator.File
-	Down    outages            `json:"down" help:"outages: FROM,TO,NODES, or a list of {from, to, nodes}"`
 	Log     logSettings        `json:"log"`
 	Service serviceSettings    `json:"service"`
 	Decide  decideSettings     `json:"decide"`
@@ -57,11 +56,6 @@ type serviceSettings struct {
 	Priority  float64 `json:"priority" help:"logged priority of service jobs (default: the median of the jobs before --start)"`
 	Name      string  `json:"name" help:"prefix of the job names"`
 	Notice    span    `json:"notice" help:"time before the limit at which Slurm sends SIGTERM (sbatch --signal)"`
-	CPUs      int     `json:"cpus" help:"CPUs on all its nodes, if the cluster has node kinds"`
-	GPUs      int     `json:"gpus" help:"GPUs on all its nodes, if the cluster has node kinds"`
-	MemoryMB  int64   `json:"memory_mb" help:"memory in MB on all its nodes, if the cluster has node kinds"`
-	Exclusive bool    `json:"exclusive" help:"the service shares its nodes with no other job"`
-	Units     int     `json:"units" help:"units of the cluster that the service holds, such as GPUs (default: its nodes)"`
 }
 
 // decideSettings say when provision polls and decides.
@@ -147,15 +141,9 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	if len(c.Kinds) > 0 {
 		t.OnNodes()
 	}
-	var err error
-	if c.Down, err = s.Down.windows(t.Date); err != nil {
-		return c, err
-	}
 	switch {
 	case s.nodes != 0 && len(c.Kinds) > 0:
 		return c, cli.Usagef("--nodes: not possible with the node kinds of --config")
-	case s.nodes != 0 && s.fromFile():
-		c.Machine = c.Resized(s.nodes)
 	case s.nodes != 0:
 		c.Nodes = s.nodes
 	case c.Nodes == 0:
@@ -282,64 +270,4 @@ func seconds(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a time such as 90m, 4h, 14d, or in Slurm's form 90, 12:00:00 or 1-12", s)
 	}
 	return n*86400 + int64(d.Seconds()), nil
-}
-
-// outages are the spans in which nodes are down; FROM,TO,NODES adds one.
-type outages []outage
-
-// outage is a span, in the log's time zone or in Unix seconds.
-type outage struct {
-	From  instant `json:"from"`
-	To    instant `json:"to"`
-	Nodes int     `json:"nodes"`
-}
-
-// instant is a time in text form.
-type instant string
-
-// UnmarshalJSON also accepts a number, and a date of YAML.
-func (i *instant) UnmarshalJSON(b []byte) error {
-	*i = instant(strings.TrimSuffix(strings.Trim(string(b), `"`), "Z"))
-	return nil
-}
-
-// UnmarshalJSON accepts a list of outages, or the text of one more.
-func (o *outages) UnmarshalJSON(b []byte) error {
-	var text string
-	if json.Unmarshal(b, &text) != nil {
-		return json.Unmarshal(b, (*[]outage)(o))
-	}
-	parts := strings.Split(text, ",")
-	if len(parts) != 3 {
-		return fmt.Errorf("%q: want FROM,TO,NODES", text)
-	}
-	n, err := strconv.Atoi(parts[2])
-	if err != nil {
-		return fmt.Errorf("%q is not a number of nodes: want FROM,TO,NODES", parts[2])
-	}
-	*o = append(*o, outage{instant(parts[0]), instant(parts[1]), n})
-	return nil
-}
-
-// windows returns the outages; date parses their times.
-func (o outages) windows(date func(string) (int64, error)) (down []cluster.Window, err error) {
-	read := func(i instant) (int64, error) {
-		if n, err := strconv.ParseInt(string(i), 10, 64); err == nil {
-			return n, nil
-		}
-		n, err := date(string(i))
-		if err != nil {
-			return 0, cli.Usagef("down: %w", err)
-		}
-		return n, nil
-	}
-	for _, out := range o {
-		from, err1 := read(out.From)
-		to, err2 := read(out.To)
-		if err := cmp.Or(err1, err2); err != nil {
-			return nil, err
-		}
-		down = append(down, cluster.Window{From: from, To: to, Nodes: out.Nodes})
-	}
-	return down, nil
 }

@@ -13,7 +13,5 @@
 //
 // [Search] finds the settings whose simulated waits are closest to those in a log,
 // measured by one number ([Loss]). It searches nodes and user limit first, then weights,
-// one at a time, until nothing improves. Outages of nodes ([Outages]) are removed from
-// the log first; otherwise the search would explain them by a smaller machine. The
-// held-out range is not used for the search.
+// one at a time, until nothing improves. The held-out range is not used for the search.
 package simulator

@@ -12,13 +12,20 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
-// resume is the queue as it was last seen, in policy time, and the service in it.
+// resume returns the queue as it was last seen, in policy time, and the service in it,
+// which takes what its predecessor has.
 func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
 	if p.s.Rules == nil {
 		return p.resumeLive(s)
 	}
-	st := standing(p.queue, s.Now, p.scale(), p.ledger.used, p.detail)
-	return p.resumed(s.Service, st, p.s.Rules)
+	st, service := standing(p.queue, s.Now, p.scale(), p.ledger.used, p.detail), s.Service
+	for i := range st.Own {
+		service.Partition, service.Need = st.Own[i].Partition, st.Own[i].Need
+		if u := p.s.Rules.Unit; u == trace.CPUs || u == trace.GPUs {
+			service.Nodes = st.Own[i].Nodes
+		}
+	}
+	return p.resumed(service, st, p.s.Rules)
 }
 
 // resumeLive takes the cluster as its controller describes it, and of a successor that
@@ -61,9 +68,6 @@ func (p *Provisioner) resumed(service chain.Service, st simulator.Standing, conf
 	ageless(st.Pending, st.Now, &config.Rules)
 	for i := range st.Own {
 		st.Own[i].Limit = service.Limit
-		if p.s.Rules != nil {
-			st.Own[i].Need = service.Need
-		}
 	}
 	sim, err := config.Resume(st)
 	order := p.k.priorities

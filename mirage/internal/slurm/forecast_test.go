@@ -97,18 +97,7 @@ func TestForecastSeen(t *testing.T) {
 			t.Errorf("waits %v, and %v s remain", a.waits[i], left)
 		}
 	}
-	w, a = newWorld(1), new(asker)
-	s = w.settings(a, 2)
 	s.Rules = &simulator.Config{Machine: cluster.Machine{Nodes: 2, Kinds: []cluster.Kind{{Name: "k", Nodes: 2, CPUs: 4, GPUs: 2}}}, Rules: cluster.Defaults(cluster.Slurm)}
-	s.Need = &trace.Need{CPUs: 1, GPUs: 1}
-	if _, _, err := life(t.TempDir(), s); err != nil {
-		t.Fatal(err)
-	}
-	for i := range a.waits { // each has a GPU of the node that the other job leaves
-		if !cmp.Equal(a.waits[i], []float64{0, 0}) {
-			t.Errorf("waits %v beside a service that leaves a GPU", a.waits[i])
-		}
-	}
 	s.Request.Nodes = 3
 	if _, err := Open(t.TempDir(), s); !errors.Is(err, ErrSettings) || !errors.Is(err, cluster.ErrOversize) {
 		t.Errorf("three nodes of two: %v", err)

@@ -93,14 +93,14 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 	at := m.unix(seconds(now))
 	start := m.unix(float64(last.Start))
 	limit := int64(m.span(p.s.Service.Seconds()))
-	minutes, nodes := float64(limit)/60, float64(p.s.Units)
+	minutes, nodes := float64(limit)/60, float64(p.s.Request.Nodes)
 	wait := 0.0
 	if !last.Intent.IsZero() {
 		wait = max(m.span(float64(last.Start)-seconds(last.Intent)), 0)
 	}
 	s := policy.State{
 		Now: at, PredStart: start, PredEnd: start + limit,
-		Service: chain.Service{Nodes: p.s.Units, Limit: limit, Need: p.s.Need},
+		Service: chain.Service{Nodes: p.s.Request.Nodes, Limit: limit},
 		Waits:   p.history.waits(),
 		History: samples.History{
 			Moments:     p.history.window(at),

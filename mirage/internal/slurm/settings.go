@@ -7,7 +7,6 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -53,12 +52,6 @@ type Settings struct {
 	// Live takes the cluster as its controller describes it, where Rules is nil, for
 	// such policies.
 	Live bool
-	// Units is the amount of the rules' unit that each service holds; 0 is the nodes of the
-	// Request.
-	Units int
-	// Need is the part of its nodes that a service takes, if the rules have kinds of nodes; nil
-	// is all.
-	Need *trace.Need
 	// Predict, where it is not nil, is given the reward in hours that is expected of a
 	// successor when it is submitted, by the token of its link, and returns it as
 	// earlier ones correct it; Outcome is given what it came to.
@@ -76,7 +69,6 @@ func (s *Settings) complete() error {
 	}
 	s.Scale, s.Interval = cmp.Or(s.Scale, 1), cmp.Or(s.Interval, 10*time.Minute)
 	s.Poll, s.Service = cmp.Or(s.Poll, s.Interval/5), cmp.Or(s.Service, s.Request.Limit)
-	s.Units = cmp.Or(s.Units, s.Request.Nodes)
 	if s.Warn == nil {
 		s.Warn = func(error) {}
 	}
@@ -90,8 +82,6 @@ func (s *Settings) complete() error {
 		return fmt.Errorf("%w: service: %d nodes, limit %v", ErrSettings, s.Request.Nodes, s.Request.Limit)
 	case s.Request.Notice < 0 || s.Request.Notice >= s.Request.Limit:
 		return fmt.Errorf("%w: service.notice: %v, want less than the limit %v", ErrSettings, s.Request.Notice, s.Request.Limit)
-	case s.Units < 1:
-		return fmt.Errorf("%w: service.units: %d, want at least 1", ErrSettings, s.Units)
 	case s.Service <= 0 || s.Service > s.Request.Limit:
 		return fmt.Errorf("%w: service.time: %v, the limit is %v", ErrSettings, s.Service, s.Request.Limit)
 	case s.Interval <= 0 || s.Poll <= 0 || s.RequestTimeout < 0 || s.Links < 0 || !(s.Scale > 0):
@@ -105,7 +95,7 @@ func (s *Settings) complete() error {
 		if _, err := s.Rules.Resume(simulator.Standing{}); err != nil {
 			return fmt.Errorf("%w: %w", ErrSettings, err)
 		}
-		if err := s.Rules.Accepts(s.Units); err != nil {
+		if err := s.Rules.Accepts(s.Request.Nodes); err != nil {
 			return fmt.Errorf("%w: %w", ErrSettings, err)
 		}
 	}
