@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/spf13/cobra"
@@ -187,9 +186,6 @@ func (p *provision) service() error {
 	if err := checkOverlap("set decide.overlap_cost", d.OverlapCost); err != nil {
 		return err
 	}
-	if !(d.TimeScale > 0) {
-		return cli.Usagef("decide.time_scale: %v, want a number above 0", d.TimeScale)
-	}
 	for name, given := range map[string]span{
 		"service.limit": v.Limit, "service.time": v.Time, "service.notice": v.Notice,
 		"decide.interval": d.Interval, "decide.poll": d.Poll, "decide.request_timeout": d.RequestTimeout,
@@ -198,11 +194,10 @@ func (p *provision) service() error {
 			return cli.Usagef("%s: %v, want a time above 0", name, given)
 		}
 	}
-	scaled := func(s span) time.Duration { return time.Duration(float64(s.duration()) / d.TimeScale) }
 	r := &p.s.Request
 	r.Nodes, r.Limit, r.Notice, r.Name = v.Nodes, v.Limit.duration(), v.Notice.duration(), v.Name
 	p.s.Service = v.Time.duration()
-	p.s.Interval, p.s.Poll, p.s.RequestTimeout, p.s.Scale = scaled(d.Interval), scaled(d.Poll), d.RequestTimeout.duration(), d.TimeScale
+	p.s.Interval, p.s.Poll, p.s.RequestTimeout = d.Interval.duration(), d.Poll.duration(), d.RequestTimeout.duration()
 	return nil
 }
 

@@ -50,12 +50,12 @@ type logSettings struct {
 
 // serviceSettings describe the jobs of a service.
 type serviceSettings struct {
-	Nodes     int     `json:"nodes" help:"nodes of the service"`
-	Limit     span    `json:"limit" help:"time limit of each service job"`
-	Time      span    `json:"time" help:"run time of each service job (default: its limit)"`
-	Priority  float64 `json:"priority" help:"logged priority of service jobs (default: the median of the jobs before --start)"`
-	Name      string  `json:"name" help:"prefix of the job names"`
-	Notice    span    `json:"notice" help:"time before the limit at which Slurm sends SIGTERM (sbatch --signal)"`
+	Nodes    int     `json:"nodes" help:"nodes of the service"`
+	Limit    span    `json:"limit" help:"time limit of each service job"`
+	Time     span    `json:"time" help:"run time of each service job (default: its limit)"`
+	Priority float64 `json:"priority" help:"logged priority of service jobs (default: the median of the jobs before --start)"`
+	Name     string  `json:"name" help:"prefix of the job names"`
+	Notice   span    `json:"notice" help:"time before the limit at which Slurm sends SIGTERM (sbatch --signal)"`
 }
 
 // decideSettings say when provision polls and decides.
@@ -64,7 +64,6 @@ type decideSettings struct {
 	Poll           span    `json:"poll" help:"time between two queries of the queue (default: a fifth of the interval)"`
 	RequestTimeout span    `json:"request_timeout" help:"longest time that a request to Slurm may take (default: twice its MessageTimeout)"`
 	OverlapCost    float64 `json:"overlap_cost" help:"cost of an hour of overlap in hours of interruption; futures chooses the handover time by it"`
-	TimeScale      float64 `json:"time_scale"` // for tests: a factor on every time that the policy gets
 }
 
 func newSettings() *settings {
@@ -79,7 +78,7 @@ func (s *settings) reset(d cluster.Discipline) {
 	*s = settings{source: s.source, nodes: s.nodes, warn: s.warn}
 	s.Rules = cluster.Defaults(d)
 	s.Service = serviceSettings{Nodes: 1, Limit: 48 * 3600, Name: "service"}
-	s.Decide = decideSettings{Interval: 600, OverlapCost: 1, TimeScale: 1}
+	s.Decide = decideSettings{Interval: 600, OverlapCost: 1}
 }
 
 // flags adds --config and --set.

@@ -107,10 +107,7 @@ func (p *Provisioner) open() (err error) {
 		if _, err := rand.Read(name[:]); err != nil {
 			return err
 		}
-		return p.append(Entry{Kind: Begin, Chain: hex.EncodeToString(name[:]), Scale: p.s.Scale})
-	}
-	if p.ledger.Scale != p.s.Scale {
-		return fmt.Errorf("%s: %w: time scale %v, the chain has %v", p.dir, ErrSettings, p.s.Scale, p.ledger.Scale)
+		return p.append(Entry{Kind: Begin, Chain: hex.EncodeToString(name[:])})
 	}
 	return nil
 }

@@ -28,9 +28,6 @@ type Settings struct {
 	// Poll is the time between two looks at the queue; 0 is a fifth of
 	// Interval.
 	Poll time.Duration
-	// Scale multiplies every time of the cluster before the policy sees it;
-	// 0 is 1. Tests live a day in minutes.
-	Scale float64
 	// RequestTimeout is the time after the end of its sbatch in which a request may still reach
 	// the controller; 0 is twice the controller's MessageTimeout.
 	RequestTimeout time.Duration
@@ -67,7 +64,7 @@ func (s *Settings) complete() error {
 	if s.Clock == nil {
 		s.Clock = Wall{}
 	}
-	s.Scale, s.Interval = cmp.Or(s.Scale, 1), cmp.Or(s.Interval, 10*time.Minute)
+	s.Interval = cmp.Or(s.Interval, 10*time.Minute)
 	s.Poll, s.Service = cmp.Or(s.Poll, s.Interval/5), cmp.Or(s.Service, s.Request.Limit)
 	if s.Warn == nil {
 		s.Warn = func(error) {}
@@ -84,8 +81,8 @@ func (s *Settings) complete() error {
 		return fmt.Errorf("%w: service.notice: %v, want less than the limit %v", ErrSettings, s.Request.Notice, s.Request.Limit)
 	case s.Service <= 0 || s.Service > s.Request.Limit:
 		return fmt.Errorf("%w: service.time: %v, the limit is %v", ErrSettings, s.Service, s.Request.Limit)
-	case s.Interval <= 0 || s.Poll <= 0 || s.RequestTimeout < 0 || s.Links < 0 || !(s.Scale > 0):
-		return fmt.Errorf("%w: interval %v, poll %v, request timeout %v, %d services, time scale %v", ErrSettings, s.Interval, s.Poll, s.RequestTimeout, s.Links, s.Scale)
+	case s.Interval <= 0 || s.Poll <= 0 || s.RequestTimeout < 0 || s.Links < 0:
+		return fmt.Errorf("%w: interval %v, poll %v, request timeout %v, %d services", ErrSettings, s.Interval, s.Poll, s.RequestTimeout, s.Links)
 	case s.Request.Script == "" && !s.DryRun:
 		return fmt.Errorf("%w: no script", ErrSettings)
 	case s.DryRun && s.Predecessor == 0:
