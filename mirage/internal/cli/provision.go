@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/internal/model"
@@ -266,10 +267,7 @@ func (p *provision) serve(m *slurm.Metrics) (stop func(), err error) {
 	}
 	p.env.Log.Infof("metrics on http://%s/metrics", listener.Addr())
 	r := chi.NewRouter()
-	r.Get("/metrics", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_, _ = m.WriteTo(w)
-	})
+	r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
 	server := cli.Bounded(p.env, r)
 	crash.Go(func() { _ = server.Serve(listener) })
 	return func() { _ = server.Close() }, nil

@@ -114,7 +114,7 @@ func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.
 	}
 	if d.Expects {
 		v.ExpectedHours, v.Expected = &d.Expected.Value, &d.Expected
-		p.Metrics.update(func(m *Metrics) { m.expected = d.Expected.Value })
+		p.Metrics.expected.Set(d.Expected.Value)
 	}
 	row := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(row)
@@ -127,7 +127,7 @@ func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.
 // not stop the chain.
 func (p *Provisioner) log(v Verdict) {
 	v.At, v.DryRun = p.s.Clock.Now().UTC(), p.s.DryRun
-	p.Metrics.add(&p.Metrics.decisions)
+	p.Metrics.decisions.Inc()
 	if err := p.decisions.AppendJSON(v); err != nil {
 		p.s.Warn(fmt.Errorf("a decision is not recorded: %w", err))
 	}

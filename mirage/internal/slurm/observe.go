@@ -41,7 +41,7 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	if unwritten != nil { // a full disk does not stop the chain
 		p.s.Warn(fmt.Errorf("the history of the queue is not recorded: %w", unwritten))
 	}
-	p.Metrics.update(func(m *Metrics) { m.lastPoll = seconds(now) })
+	p.Metrics.lastPoll.Set(seconds(now))
 	return nil
 }
 

@@ -1,17 +1,18 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/mirage/internal/policy"
@@ -504,13 +505,12 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Metrics.chain(p.ledger)
-	var b bytes.Buffer
-	if _, err := p.Metrics.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	page := httptest.NewRecorder()
+	promhttp.HandlerFor(p.Metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+	text := page.Body.String()
 	for _, want := range []string{"# TYPE mirage_provision_submissions_total counter\n", "\nmirage_provision_services 2\n", "\nmirage_provision_doubles_total 0\n", "\nmirage_provision_nodes 3\n", "\nmirage_provision_nodes_unavailable 1\n"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in:\n%s", want, b.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
 		}
 	}
 }
