@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -272,21 +271,13 @@ func TestOpenModel(t *testing.T) {
 	}
 }
 
-// TestOracle: a file that describes nodes of kinds adds a simulation of them, and
-// changes neither the log nor how it is forecast.
-func TestOracle(t *testing.T) {
+// TestForecasts: a file that describes nodes of kinds does not change how a log is
+// forecast.
+func TestForecasts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
 	machine := cluster.Machine{Nodes: 4, Kinds: []cluster.Kind{{Name: "fat", Nodes: 4, CPUs: 8}}}
 	if err := file.WriteJSON(path, &simulator.File{Config: simulator.Config{Machine: machine, Rules: cluster.Defaults(cluster.Slurm)}}); err != nil {
 		t.Fatal(err)
-	}
-	counted := func() *trace.Trace {
-		c := log(0, 60, 120)
-		c.Unit, c.Size, c.Machines = "processors", 32, []trace.Machines{{Name: "fat", Nodes: 4, CPUs: 8}}
-		for i := range c.Jobs {
-			c.Jobs[i].Nodes, c.Jobs[i].Partition, c.Jobs[i].Need = 16, "long", &trace.Need{CPUs: 16, Nodes: 2, Kind: "fat"}
-		}
-		return c
 	}
 	s, without := with(t, "--config", path), with(t)
 	for _, s := range []*settings{s, without} {
@@ -294,19 +285,10 @@ func TestOracle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := counted()
-	waits, err := s.oracle(t.Context(), *c)
-	if err != nil || len(waits) != 3 {
-		t.Errorf("%v, %v", waits, err)
-	}
-	if diff := cmp.Diff(counted(), c, cmpopts.IgnoreFields(trace.Trace{}, "Zone")); diff != "" {
-		t.Error("another log:", diff)
-	}
+	c := log(0, 60, 120)
+	c.Unit, c.Size = trace.Processors, 32
 	if a, b := s.forecasts(c, c.Jobs, 0), without.forecasts(c, c.Jobs, 0); a != b || a.Size != 32 {
 		t.Errorf("forecasts by %+v with a file, %+v without", a, b)
-	}
-	if waits, err := without.oracle(t.Context(), *c); waits != nil || err != nil {
-		t.Errorf("without a file: %v, %v", waits, err)
 	}
 }
 

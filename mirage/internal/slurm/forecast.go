@@ -12,7 +12,8 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
-// resume returns the queue as it was last seen and the service in it, which takes what its predecessor has.
+// resume returns the queue as it was last seen and the service in it, which takes what
+// its predecessor has.
 func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
 	if p.s.Rules == nil {
 		return p.resumeLive(s)
