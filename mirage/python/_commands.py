@@ -25,8 +25,7 @@ def backtest(
     entries from before its submission, and compare with the actual wait. The table also
     scores simple forecasts: the mean of the last 100 waits, and the median of the user's
     latest waits, of the user's latest waits for the same shape, and of the latest waits
-    for about the same size and limit. With --config it also scores a simulation of that
-    cluster that knows all run times and arrivals.
+    for about the same size and limit.
 
     Command: mirage backtest FILE
     from_: begin of the submissions, a date, inclusive
@@ -65,9 +64,8 @@ def fit(
 ) -> Answer:
     """Search for the settings of a Slurm-like scheduler that reproduce the waits of the
     jobs submitted from --from until before --to, and write them to --out. The jobs of
-    the four weeks before --from fill the queue. Outages (jobs of many users waited while
-    nodes were idle) are removed from the log and written to the settings too. The range
-    until --held-to is not used for the search; the result is tested on it.
+    the four weeks before --from fill the queue. The range until --held-to is not used for
+    the search; the result is tested on it.
 
     Example: mirage.fit("ls6-a100.log", from_="2022-11-01", to="2023-02-01", held_to="2023-03-01", out="config.json")
 
@@ -183,7 +181,6 @@ def log_synth(
     out: Text,
     config: typing.Optional[Text] = None,
     set: typing.Optional[Settings] = None,
-    like: typing.Optional[Text] = None,
     jobs: typing.Optional[int] = None,
     days: typing.Optional[float] = None,
     start: typing.Optional[Text] = None,
@@ -191,17 +188,16 @@ def log_synth(
     utilisation: typing.Optional[float] = None,
     seed: typing.Optional[int] = None,
 ) -> Answer:
-    """Generate a log whose jobs follow the distributions of a real one: the log of
-    --like, or the Lonestar6 A100 queue. The waits come from a simulated Slurm with
+    """Generate a log, in the layout of the published Mirage logs, whose jobs follow the
+    distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm with
     --nodes nodes, on which a user runs at most eight jobs at once.
 
     Example: mirage.log_synth(days=28, nodes=75, seed=1, out="month.log")
 
     Command: mirage logsynth
-    out: file to write: .log (Mirage), .swf or .csv
+    out: log to write
     config: settings file, YAML or JSON
     set: one setting, KEY=VALUE; may be repeated
-    like: fit the distributions to this log
     jobs: number of jobs
     days: number of days (default: 28, or as many as --jobs need)
     start: first day (default 2023-01-01)
@@ -216,7 +212,6 @@ def log_synth(
             "out": out,
             "config": config,
             "set": set,
-            "like": like,
             "jobs": jobs,
             "days": days,
             "start": start,
@@ -346,7 +341,6 @@ def simulate(
     nodes: typing.Optional[int] = None,
     history: typing.Optional[Duration] = None,
     out: typing.Optional[Text] = None,
-    explain: typing.Optional[Text] = None,
 ) -> Answer:
     """Replay the jobs submitted from --from until before --to on a simulated cluster, and
     compare their waits with the log. For comparison, the class median is the median wait
@@ -363,7 +357,6 @@ def simulate(
     nodes: nodes of the cluster, or processors if the log counts processors (default: from the settings, the log, or its peak use)
     history: span before --from whose jobs fill the cluster and are not counted, such as 28d
     out: write the start and end of every job to this CSV file
-    explain: print why this job waited, event by event
     """
     answer: Answer = ask(
         ["simulate"],
@@ -376,7 +369,6 @@ def simulate(
             "nodes": nodes,
             "history": as_duration("history", history),
             "out": out,
-            "explain": explain,
         },
     )
     return answer
@@ -426,15 +418,14 @@ def train(
 
     Kinds of models:
 
-      forest  random forest
-      boost   gradient-boosted trees for the cost-optimal quantile of the wait
-      moe     experimental: a mixture of ten expert networks, not better than the forecast with any seed
+      boost  gradient-boosted trees for the cost-optimal quantile of the wait
+      moe    experimental: a mixture of ten expert networks, not better than the forecast with any seed
 
     Example: mirage.train("ls6-a100.log", config="config.json", start="2022-11-01", until="2023-02-01", out="boost.json")
 
     Command: mirage train LOG | DIR...
     out: model file to write
-    model: kind of model: forest, boost, moe (default boost)
+    model: kind of model: boost, moe (default boost)
     until: use only episodes whose successors all started before that day
     overlap_cost: cost of an hour of overlap in hours of interruption (default 1)
     forecast: give the model a forecast from simulating the queue with time limits as a feature; without it no model beats a simple baseline in a busier month (default true)
@@ -480,9 +471,7 @@ def validate(
     nodes: typing.Optional[int] = None,
     model: typing.Optional[Text] = None,
     out: typing.Optional[Text] = None,
-    plots: typing.Optional[Text] = None,
     overlap_cost: typing.Optional[float] = None,
-    tuning_episodes: typing.Optional[int] = None,
     compare: typing.Optional[bool] = None,
 ) -> Answer:
     """Simulate service pairs on the queue of a log, let a policy decide every ten minutes
@@ -500,8 +489,7 @@ def validate(
       never-late  submit when the predecessor starts
       oracle      the decision with the best outcome (knows the future)
 
-    A baseline with a setting is tuned on the training range of the settings file, for the
-    given service, unless policy.NAME sets it.
+    policy.NAME sets the setting of a baseline; fixed needs policy.lead_hours.
 
     Example: mirage.validate("ls6-a100.log", config="config.json", model="avg", episodes=168, interval="3h", start="2023-02-01", out="reward.log")
 
@@ -515,10 +503,8 @@ def validate(
     nodes: nodes of the cluster, or processors if the log counts processors (default: from the settings, the log, or its peak use)
     model: model file, or a baseline: reactive, avg, quantile, fixed, forecast, futures, never-late, oracle (default futures)
     out: write the reward log to this file
-    plots: write the distributions of interruption and overlap to this directory, as SVG
     overlap_cost: cost of an hour of overlap in hours of interruption (default 1)
-    tuning_episodes: largest number of training episodes for tuning (default 240)
-    compare: simulate avg, quantile, fixed, forecast, futures too and test the difference to each
+    compare: simulate avg, quantile, forecast, futures too and test the difference to each
     """
     answer: Answer = ask(
         ["validate"],
@@ -533,9 +519,7 @@ def validate(
             "nodes": nodes,
             "model": model,
             "out": out,
-            "plots": plots,
             "overlap-cost": overlap_cost,
-            "tuning-episodes": tuning_episodes,
             "compare": compare,
         },
     )
