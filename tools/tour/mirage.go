@@ -36,7 +36,7 @@ func mirage(ctx context.Context, s *Stage) Chapter {
 	}
 	var reactive, boost pairs
 	s.runJSON(ctx, &reactive, "mirage", append(judge, "reactive")...)
-	s.runJSON(ctx, &boost, "mirage", append(judge, "boost.json", "--plots", "plots")...)
+	s.runJSON(ctx, &boost, "mirage", append(judge, "boost.json")...)
 	small := s.wait(ctx, "the wait of a job of one node", 1)
 	large := s.wait(ctx, "the wait of a job of four nodes", 4)
 	return Chapter{
@@ -52,7 +52,6 @@ func mirage(ctx context.Context, s *Stage) Chapter {
 			{"interruption, boosted trees", boost.Interruption.Mean, "h", fmt.Sprintf("%s %% without any", Number(100*boost.None))},
 			{"overlap, boosted trees", boost.Overlap.Mean, "h", "both jobs occupy nodes"},
 		},
-		Plots: []Plot{{"mirage/plots/interruption-cdf.svg", "The fraction of 60 services whose interruption is below a given time."}},
 	}
 }
 

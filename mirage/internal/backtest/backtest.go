@@ -46,7 +46,6 @@ type Report struct {
 	MAE       uncertainty.Prediction `json:"mae_hours_interval"`
 	Interval  *uncertainty.Verdict   `json:"interval,omitempty"` // in hours; absent where there is too little
 	Baselines map[string]Figures     `json:"baselines"`
-	Oracles   map[string]Figures     `json:"oracles,omitempty"`
 	// Best is the baseline with the least mean absolute error, Gain the share of
 	// it by which the forecasts' is less.
 	Best string                 `json:"best_baseline"`
@@ -70,7 +69,6 @@ type judged struct {
 	wait      float64
 	predicted uncertainty.Prediction
 	simple    [baselines]float64
-	oracle    float64
 }
 
 // The baselines: what a person would look at.
@@ -90,9 +88,6 @@ func baselineNames() [baselines]string {
 // before To, Unix seconds.
 type Range struct {
 	From, To int64
-	// Oracle, which may be nil, holds for each job of the log the wait in seconds
-	// by one who knows the future; NaN where it knows none.
-	Oracle   []float64
 	Progress func() // at every job of the log up to To
 }
 
@@ -130,12 +125,9 @@ func Run(ctx context.Context, jobs []trace.Job, in Range, s Settings) (*Report, 
 			continue
 		}
 		c.predicted = c.predicted.Times(1. / 3600)
-		c.wait, c.oracle = float64(j.Wait())/3600, math.NaN()
+		c.wait = float64(j.Wait()) / 3600
 		c.user, c.hour = j.User, j.Submit/3600
 		c.block = (j.Submit - in.From) / (int64(r.BlockDays) * 86400)
-		if in.Oracle != nil {
-			c.oracle = in.Oracle[i] / 3600
-		}
 		cases = append(cases, c)
 	}
 	if len(cases) == 0 {
@@ -172,7 +164,6 @@ func (r *Report) judge(cases []judged, level float64) error {
 		}
 	}
 	r.Best = baselineNames()[best]
-	r.oracles(cases)
 	held, bounded := 0., 0.
 	promised, waits := make([]uncertainty.Case, len(cases)), make([]float64, len(cases))
 	for i, c := range cases {
@@ -255,18 +246,6 @@ func (r *Report) blocks(cases []judged, best int) error {
 		r.Gain, err = uncertainty.Bootstrap(blocks, gain, uncertainty.Resampling{})
 	}
 	return err
-}
-
-func (r *Report) oracles(cases []judged) {
-	var known []judged
-	for _, c := range cases {
-		if !math.IsNaN(c.oracle) {
-			known = append(known, c)
-		}
-	}
-	if len(known) > 0 {
-		r.Oracles = map[string]Figures{"perfect_lengths": figures(known, func(c judged) float64 { return c.oracle })}
-	}
 }
 
 func figures(cases []judged, value func(judged) float64) Figures {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"math"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/forecast"
-	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
@@ -37,8 +35,7 @@ func newBacktestCommand(env *cli.Env) *cobra.Command {
 entries from before its submission, and compare with the actual wait. The table also
 scores simple forecasts: the mean of the last 100 waits, and the median of the user's
 latest waits, of the user's latest waits for the same shape, and of the latest waits
-for about the same size and limit. With --config it also scores a simulation of that
-cluster that knows all run times and arrivals.`,
+for about the same size and limit.`,
 		Example: "  mirage backtest ls6-a100.log --from 2023-02-01 --to 2023-03-01 --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,9 +46,6 @@ cluster that knows all run times and arrivals.`,
 			}
 			in := backtest.Range{}
 			if in.From, in.To, err = d.parse(t); err != nil {
-				return err
-			}
-			if in.Oracle, err = s.oracle(cmd.Context(), *t); err != nil {
 				return err
 			}
 			bar := env.Progress("backtest", int64(len(t.Between(math.MinInt64, in.To))))
@@ -86,35 +80,6 @@ func (s *settings) forecasts(t *trace.Trace, jobs []trace.Job, from int64) backt
 	return backtest.Settings{Size: size, Partitioned: len(forecast.Partitions(jobs)) > 1, Seed: 1, Threads: s.Workers, From: from}
 }
 
-// oracle returns the waits in seconds from a simulation that knows all run times and
-// arrivals, if a file describes the cluster. The log is not changed.
-func (s *settings) oracle(ctx context.Context, log trace.Trace) ([]float64, error) {
-	if !s.fromFile() {
-		return nil, nil
-	}
-	t := &log
-	config, err := s.config(t)
-	if err != nil {
-		return nil, err
-	}
-	w, err := simulator.NewWorkload(t.Jobs, config)
-	if err != nil {
-		return nil, err
-	}
-	result, err := w.Simulate(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	waits := make([]float64, len(t.Jobs))
-	for i := range waits {
-		waits[i] = math.NaN()
-		if start, _, ok := result.Started(i); ok {
-			waits[i] = float64(start - t.Jobs[i].Submit)
-		}
-	}
-	return waits, nil
-}
-
 func showBacktest(p *cli.Page, r *backtest.Report) {
 	unknown := ""
 	if r.Unknown > 0 {
@@ -128,9 +93,6 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	add("mirage", r.Figures)
 	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) {
 		add(name, r.Baselines[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Oracles)) {
-		add(name+" (knows the future)", r.Oracles[name])
 	}
 	p.Line("mean error %v, %s %% less than %s, the best simple forecast (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, plural.Count(r.BlockDays, "day"))
 	p.Line("intervals contain %s of the waits; mean width %v, interval score %v", cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))

@@ -11,17 +11,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 const day = 86400
@@ -125,11 +124,11 @@ func set(pairs ...string) (args []string) {
 
 // TestMachine: --set overrides the file, which overrides the defaults.
 func TestMachine(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "config.json")
+	path := filepath.Join(t.TempDir(), "config.json")
 	rules := cluster.Defaults(cluster.Slurm)
 	rules.UserLimit, rules.Weights.Size = 5, 300
-	saved := &simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 70, Down: []cluster.Window{{From: 0, To: 10, Nodes: 20}}}, Rules: rules}}
-	if err := save(file, log(0), saved); err != nil {
+	saved := &simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 70}, Rules: rules}}
+	if err := file.WriteJSON(path, saved); err != nil {
 		t.Fatal(err)
 	}
 	config := func(args ...string) (simulator.Config, error) {
@@ -142,19 +141,16 @@ func TestMachine(t *testing.T) {
 	if c, err := config(); err != nil || c.Nodes != 6 || c.Discipline != cluster.Slurm || c.Weights.Age != 7000 {
 		t.Errorf("nothing given: %+v, %v", c, err)
 	}
-	if c, err := config("--config", file); err != nil || cmp.Diff(saved.Config, c) != "" {
+	if c, err := config("--config", path); err != nil || cmp.Diff(saved.Config, c) != "" {
 		t.Errorf("a file that calibrate wrote: %s, %v", cmp.Diff(saved.Config, c), err)
 	}
-	if c, err := config(append(set("user_limit=0", "weights.size=1"), "--config", file, "--nodes", "60")...); err != nil || c.Nodes != 60 || c.Down[0].Nodes != 10 || c.UserLimit != 0 || c.Weights.Size != 1 {
+	if c, err := config(append(set("user_limit=0", "weights.size=1"), "--config", path, "--nodes", "60")...); err != nil || c.Nodes != 60 || c.UserLimit != 0 || c.Weights.Size != 1 {
 		t.Errorf("a file and flags: %+v, %v", c, err)
 	}
 	if c, err := config(set("scheduler=easy")...); err != nil || c.Discipline != cluster.EASY || c.Weights.Size != 0 || c.Backfill.IntervalSeconds != 0 {
 		t.Errorf("another scheduler: %+v, %v", c, err)
 	}
-	if c, err := config(set("down=1970-01-02,1970-01-03,4", "down=0,86400,2")...); err != nil || len(c.Down) != 2 || !cmp.Equal(c.Down[0], cluster.Window{From: day, To: 2 * day, Nodes: 4}) || c.Down[1].To != day {
-		t.Errorf("nodes down: %+v, %v", c, err)
-	}
-	for _, args := range [][]string{set("down=x"), set("down=1970-01-02,x,4"), set("down=1970-01-02,1970-01-03,many"), set("down=1970-01-03,1970-01-02,4"), set("scheduler=lottery"), {"--nodes", "-1"}, set("colour=red"), set("policy.lead=2")} {
+	for _, args := range [][]string{set("scheduler=lottery"), {"--nodes", "-1"}, set("colour=red"), set("policy.lead=2")} {
 		if _, err := config(args...); !usage(err) {
 			t.Errorf("%v: %v", args, err)
 		}
@@ -178,30 +174,11 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := s.config(log(0, 1, 2))
-	if err != nil || c.Nodes != 75 || c.UserLimit != 8 || len(c.Down) != 1 || !cmp.Equal(c.Down[0], cluster.Window{From: 19363 * day, To: 19364*day + day/2, Nodes: 20}) {
+	if err != nil || c.Nodes != 75 || c.UserLimit != 8 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if s.Log.Before != "2023-03-01" || s.Service.Notice != 300 || s.Decide.Poll != 120 || s.Policy["wait_quantile"] != .5 || s.Workers != 2 {
 		t.Errorf("%+v", s)
-	}
-}
-
-// TestTrainingRange: it never reaches into the episodes, and is refused where
-// nothing could be tuned on it.
-func TestTrainingRange(t *testing.T) {
-	l := log(0, 90*day)
-	plan := samples.Plan{Start: 40 * day, Service: chain.Service{Limit: 2 * day}}
-	e := &episodes{settings: newSettings()}
-	if from, to, err := e.trainingRange(l, plan); err != nil || from != 0 || to != 40*day {
-		t.Errorf("%d %d, %v", from, to, err)
-	}
-	e.From, e.To = 5*day, 60*day
-	if from, to, err := e.trainingRange(l, plan); err != nil || from != 5*day || to != 40*day {
-		t.Errorf("%d %d, %v", from, to, err)
-	}
-	e.From = 35 * day
-	if _, _, err := e.trainingRange(l, plan); err == nil || !strings.Contains(err.Error(), "too short") {
-		t.Errorf("five days: %v", err)
 	}
 }
 
@@ -247,20 +224,20 @@ func TestKnobs(t *testing.T) {
 		setting := d.settings[b.New.Knob.Name]
 		switch b.Name {
 		case "fixed":
-			if setting != 3. || d.untuned != nil || err != nil {
-				t.Errorf("lead %v, untuned %v, %v", setting, d.untuned, err)
+			if setting != 3. || err != nil {
+				t.Errorf("lead %v, %v", setting, err)
 			}
 		case "quantile":
 			if !usage(err) || !errors.Is(err, policy.ErrKnob) {
 				t.Errorf("quantile 1.5: %v", err)
 			}
 		case "futures":
-			if setting != .25 || d.untuned != nil || err != nil {
-				t.Errorf("an hour of overlap costs three: %v, untuned %v, %v", setting, d.untuned, err)
+			if setting != .25 || err != nil {
+				t.Errorf("an hour of overlap costs three: %v, %v", setting, err)
 			}
 		default:
-			if d.untuned == nil || err != nil || setting != b.New.Knob.Default {
-				t.Errorf("%s: %v, untuned %v, %v", b.Name, setting, d.untuned, err)
+			if err != nil || setting != b.New.Knob.Default {
+				t.Errorf("%s: %v, %v", b.Name, setting, err)
 			}
 		}
 	}
@@ -276,7 +253,7 @@ func TestKnobs(t *testing.T) {
 			t.Errorf("%s: %+v, %v", cost, got, err)
 		}
 	}
-	if want := []string{"avg", "quantile", "fixed", "forecast", "futures"}; !slices.Equal(rivals(), want) {
+	if want := []string{"avg", "quantile", "forecast", "futures"}; !slices.Equal(rivals(), want) {
 		t.Errorf("comparisons play %v, want %v", rivals(), want)
 	}
 }
@@ -294,41 +271,24 @@ func TestOpenModel(t *testing.T) {
 	}
 }
 
-// TestOracle: a file that describes nodes of kinds adds a simulation of them, and
-// changes neither the log nor how it is forecast.
-func TestOracle(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "config.json")
+// TestForecasts: a file that describes nodes of kinds does not change how a log is
+// forecast.
+func TestForecasts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.json")
 	machine := cluster.Machine{Nodes: 4, Kinds: []cluster.Kind{{Name: "fat", Nodes: 4, CPUs: 8}}}
-	if err := save(file, log(0), &simulator.File{Config: simulator.Config{Machine: machine, Rules: cluster.Defaults(cluster.Slurm)}}); err != nil {
+	if err := file.WriteJSON(path, &simulator.File{Config: simulator.Config{Machine: machine, Rules: cluster.Defaults(cluster.Slurm)}}); err != nil {
 		t.Fatal(err)
 	}
-	counted := func() *trace.Trace {
-		c := log(0, 60, 120)
-		c.Unit, c.Size, c.Machines = "processors", 32, []trace.Machines{{Name: "fat", Nodes: 4, CPUs: 8}}
-		for i := range c.Jobs {
-			c.Jobs[i].Nodes, c.Jobs[i].Partition, c.Jobs[i].Need = 16, "long", &trace.Need{CPUs: 16, Nodes: 2, Kind: "fat"}
-		}
-		return c
-	}
-	s, without := with(t, "--config", file), with(t)
+	s, without := with(t, "--config", path), with(t)
 	for _, s := range []*settings{s, without} {
 		if err := s.load(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := counted()
-	waits, err := s.oracle(t.Context(), *c)
-	if err != nil || len(waits) != 3 {
-		t.Errorf("%v, %v", waits, err)
-	}
-	if diff := cmp.Diff(counted(), c, cmpopts.IgnoreFields(trace.Trace{}, "Zone")); diff != "" {
-		t.Error("another log:", diff)
-	}
+	c := log(0, 60, 120)
+	c.Unit, c.Size = trace.Processors, 32
 	if a, b := s.forecasts(c, c.Jobs, 0), without.forecasts(c, c.Jobs, 0); a != b || a.Size != 32 {
 		t.Errorf("forecasts by %+v with a file, %+v without", a, b)
-	}
-	if waits, err := without.oracle(t.Context(), *c); waits != nil || err != nil {
-		t.Errorf("without a file: %v, %v", waits, err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -76,17 +75,4 @@ func checkRoom(env *cli.Env, t *trace.Trace, p samples.Plan) error {
 		env.Log.Warnf("the last episodes end at %s, the log ends at %s: a successor that waits longer finds a queue without new jobs", t.Clock(end), t.Clock(last))
 	}
 	return nil
-}
-
-// trainingRange returns the range that the settings were fitted on, or the time before
-// the first episode.
-func (e *episodes) trainingRange(t *trace.Trace, p samples.Plan) (from, to int64, err error) {
-	from, to = t.Jobs[0].Submit, p.Start
-	if e.To > e.From {
-		from, to = e.From, min(e.To, p.Start)
-	}
-	if to-from < 2*p.Service.Limit+3*86400 {
-		return 0, 0, fmt.Errorf("training range from %s to %s: too short for tuning; give the setting (--set policy.NAME=) or a settings file with a longer range", t.Clock(from), t.Clock(to))
-	}
-	return from, to, nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"math"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,9 +24,8 @@ func newFitCommand(env *cli.Env) *cobra.Command {
 		Short: "Find the nodes, user limit and weights that reproduce a log's waits",
 		Long: `Search for the settings of a Slurm-like scheduler that reproduce the waits of the
 jobs submitted from --from until before --to, and write them to --out. The jobs of
-the four weeks before --from fill the queue. Outages (jobs of many users waited while
-nodes were idle) are removed from the log and written to the settings too. The range
-until --held-to is not used for the search; the result is tested on it.`,
+the four weeks before --from fill the queue. The range until --held-to is not used for
+the search; the result is tested on it.`,
 		Example: "  mirage fit ls6-a100.log --from 2022-11-01 --to 2023-02-01 --held-to 2023-03-01 --out config.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,7 +56,7 @@ until --held-to is not used for the search; the result is tested on it.`,
 			if err := fit.Judge(cmd.Context(), t.Jobs, end); err != nil {
 				return err
 			}
-			if err := save(to, t, fit); err != nil {
+			if err := file.WriteJSON(to, fit); err != nil {
 				return err
 			}
 			answer := fitted{fit, map[string]float64{"train": backtest.ClassMedian(t.Jobs, lo, hi)}}
@@ -102,21 +100,6 @@ func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
 type fitted struct {
 	*simulator.File
 	ClassMedian map[string]float64 `json:"class_median_mae_hours"`
-}
-
-// save writes the settings file, with outages in the log's time zone.
-func save(path string, t *trace.Trace, f *simulator.File) error {
-	var down outages
-	at := func(unix int64) instant {
-		return instant(time.Unix(unix, 0).In(t.Zone).Format("2006-01-02T15:04:05"))
-	}
-	for _, w := range f.Down {
-		down = append(down, outage{at(w.From), at(w.To), w.Nodes})
-	}
-	return file.WriteJSON(path, struct {
-		*simulator.File
-		Down outages `json:"down,omitempty"`
-	}{f, down})
 }
 
 func (f fitted) show(p *cli.Page, t *trace.Trace, tried int) {

@@ -62,11 +62,6 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 			return nil, fmt.Errorf("%s: %w submitted before %s", path, trace.ErrNoJobs, in.Before)
 		}
 	}
-	if in.Load != 1 {
-		if t.Jobs, err = trace.ScaleLoad(t.Jobs, in.Load); err != nil {
-			return nil, cli.Usagef("log.load: %w", err)
-		}
-	}
 	return t, nil
 }
 

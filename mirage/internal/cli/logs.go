@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -112,7 +110,7 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 	var d dates
 	c := &cobra.Command{
 		Use:     "convert FILE OUT",
-		Short:   "Convert a log to the layout of OUT's extension: .swf, .csv or .log (Mirage)",
+		Short:   "Convert a log to the Standard Workload Format",
 		Example: "  mirage log convert sacct.log jobs.swf --from 2026-09-01",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -126,27 +124,11 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 			if n := len(t.Open); n > 0 {
 				env.Log.Warnf("%s pending or running at the log's end are not written", plural.Count(n, "job"))
 			}
-			return saveTrace(args[1], t)
+			return file.Write(args[1], func(w io.Writer) error { return trace.WriteSWF(w, t.Jobs, max(t.Size, t.PeakNodes())) })
 		},
 	}
 	cli.OutputLast(c)
 	s.flags(c)
 	d.flags(c)
 	return c
-}
-
-// saveTrace writes a trace in the layout of the file extension.
-func saveTrace(path string, t *trace.Trace) error {
-	var write func(io.Writer) error
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".swf":
-		write = func(w io.Writer) error { return trace.WriteSWF(w, t.Jobs, max(t.Size, t.PeakNodes())) }
-	case ".csv":
-		write = func(w io.Writer) error { return trace.WriteCSV(w, t.Jobs) }
-	case ".log":
-		write = func(w io.Writer) error { return trace.WriteMirage(w, t.Jobs, t.Zone) }
-	default:
-		return cli.Usagef("%s: unknown file extension, want .swf, .csv or .log", path)
-	}
-	return file.Write(path, write)
 }

@@ -11,16 +11,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/model"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/slurm"
-	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/plural"
@@ -177,19 +175,7 @@ func (p *provision) settings(args []string) (err error) {
 	}
 	p.s.Outcome = func(token string, hours float64) { p.record.Outcome("handover", token, hours) }
 	if p.in.describesMachine() {
-		c := p.in.Config
-		if c.Down, err = p.in.Down.windows(func(s string) (int64, error) { return trace.ParseDate(s, time.Local) }); err != nil {
-			return err
-		}
-		p.s.Rules = &c
-	}
-	v := p.in.Service
-	takes := forecast.Resources{CPUs: v.CPUs, GPUs: v.GPUs, MemoryMB: v.MemoryMB, Exclusive: v.Exclusive}
-	if takes != (forecast.Resources{}) {
-		if p.s.Rules == nil || len(p.s.Rules.Kinds) == 0 {
-			return cli.Usagef("service.cpus, service.gpus, service.memory_mb and service.exclusive need node kinds in the settings; set those of sbatch by --sbatch-option")
-		}
-		p.s.Need = takes.Need(v.Nodes)
+		p.s.Rules = &p.in.Config
 	}
 	p.s.Policy, err = p.policy()
 	return err
@@ -201,9 +187,6 @@ func (p *provision) service() error {
 	if err := checkOverlap("set decide.overlap_cost", d.OverlapCost); err != nil {
 		return err
 	}
-	if !(d.TimeScale > 0) {
-		return cli.Usagef("decide.time_scale: %v, want a number above 0", d.TimeScale)
-	}
 	for name, given := range map[string]span{
 		"service.limit": v.Limit, "service.time": v.Time, "service.notice": v.Notice,
 		"decide.interval": d.Interval, "decide.poll": d.Poll, "decide.request_timeout": d.RequestTimeout,
@@ -212,11 +195,10 @@ func (p *provision) service() error {
 			return cli.Usagef("%s: %v, want a time above 0", name, given)
 		}
 	}
-	scaled := func(s span) time.Duration { return time.Duration(float64(s.duration()) / d.TimeScale) }
 	r := &p.s.Request
 	r.Nodes, r.Limit, r.Notice, r.Name = v.Nodes, v.Limit.duration(), v.Notice.duration(), v.Name
-	p.s.Units, p.s.Service = v.Units, v.Time.duration()
-	p.s.Interval, p.s.Poll, p.s.RequestTimeout, p.s.Scale = scaled(d.Interval), scaled(d.Poll), d.RequestTimeout.duration(), d.TimeScale
+	p.s.Service = v.Time.duration()
+	p.s.Interval, p.s.Poll, p.s.RequestTimeout = d.Interval.duration(), d.Poll.duration(), d.RequestTimeout.duration()
 	return nil
 }
 
@@ -270,9 +252,6 @@ func (p *provision) policy() (policy.Policy, error) {
 	default:
 		p.env.Log.Warnf("policy %s: no validation is known; mirage validate LOG --model %s --json > FILE tests it, and provision --model FILE runs what was tested", name, name)
 	}
-	if b := d.untuned; b != nil && b.Knob.Required {
-		return nil, cli.Usagef("--model %s needs --set policy.%s=: %s", name, b.Knob.Name, b.Knob.Help)
-	}
 	p.s.Live = d.forecasts && p.s.Rules == nil
 	return d.Policy, nil
 }
@@ -288,10 +267,7 @@ func (p *provision) serve(m *slurm.Metrics) (stop func(), err error) {
 	}
 	p.env.Log.Infof("metrics on http://%s/metrics", listener.Addr())
 	r := chi.NewRouter()
-	r.Get("/metrics", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_, _ = m.WriteTo(w)
-	})
+	r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
 	server := cli.Bounded(p.env, r)
 	crash.Go(func() { _ = server.Serve(listener) })
 	return func() { _ = server.Close() }, nil

@@ -25,7 +25,7 @@ import (
 // serving is a server of a log of so many days, and its file.
 func serving(t *testing.T, days int, token string) (*serve, string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "log.csv")
+	path := filepath.Join(t.TempDir(), "month.log")
 	writeLog(t, path, days)
 	env, w := cli.NewEnv(nil, io.Discard, io.Discard), &when{in: newSettings(), level: .8}
 	from, err := open(t.Context(), env, w, []string{path}, 0, nil)
@@ -46,7 +46,7 @@ func writeLog(t *testing.T, path string, days int) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := trace.WriteCSV(f, jobs); err != nil {
+	if err := trace.WriteMirage(f, jobs, time.UTC); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -27,7 +27,6 @@ import (
 // file for all commands. fit writes the first two.
 type settings struct {
 	simulator.File
-	Down    outages            `json:"down" help:"outages: FROM,TO,NODES, or a list of {from, to, nodes}"`
 	Log     logSettings        `json:"log"`
 	Service serviceSettings    `json:"service"`
 	Decide  decideSettings     `json:"decide"`
@@ -41,28 +40,22 @@ type settings struct {
 
 // logSettings say how a log is read.
 type logSettings struct {
-	Layout       trace.Layout `json:"layout" help:"mirage, swf, csv or sacct (default: from the content)"`
+	Layout       trace.Layout `json:"layout" help:"mirage, swf, json or sacct (default: from the content)"`
 	Zone         string       `json:"zone" help:"time zone of wall-clock times and of dates (default: America/Chicago for the Mirage layouts, else UTC)"`
 	Partition    string       `json:"partition" help:"use only the jobs of this partition"`
 	ProcsPerNode int          `json:"procs_per_node" help:"processors per node of an SWF log (default: from its header, or 1)"`
 	Unit         string       `json:"unit" help:"unit in which jobs of a sacct log are counted: nodes, or cpus or gpus from AllocTRES"`
-	Before       string       `json:"before" help:"ignore jobs submitted on that day or later (applied before log.load)"`
-	Load         float64      `json:"load" help:"factor on the load: 1.1 divides the times between submissions by 1.1"`
+	Before       string       `json:"before" help:"ignore jobs submitted on that day or later"`
 }
 
 // serviceSettings describe the jobs of a service.
 type serviceSettings struct {
-	Nodes     int     `json:"nodes" help:"nodes of the service"`
-	Limit     span    `json:"limit" help:"time limit of each service job"`
-	Time      span    `json:"time" help:"run time of each service job (default: its limit)"`
-	Priority  float64 `json:"priority" help:"logged priority of service jobs (default: the median of the jobs before --start)"`
-	Name      string  `json:"name" help:"prefix of the job names"`
-	Notice    span    `json:"notice" help:"time before the limit at which Slurm sends SIGTERM (sbatch --signal)"`
-	CPUs      int     `json:"cpus" help:"CPUs on all its nodes, if the cluster has node kinds"`
-	GPUs      int     `json:"gpus" help:"GPUs on all its nodes, if the cluster has node kinds"`
-	MemoryMB  int64   `json:"memory_mb" help:"memory in MB on all its nodes, if the cluster has node kinds"`
-	Exclusive bool    `json:"exclusive" help:"the service shares its nodes with no other job"`
-	Units     int     `json:"units" help:"units of the cluster that the service holds, such as GPUs (default: its nodes)"`
+	Nodes    int     `json:"nodes" help:"nodes of the service"`
+	Limit    span    `json:"limit" help:"time limit of each service job"`
+	Time     span    `json:"time" help:"run time of each service job (default: its limit)"`
+	Priority float64 `json:"priority" help:"logged priority of service jobs (default: the median of the jobs before --start)"`
+	Name     string  `json:"name" help:"prefix of the job names"`
+	Notice   span    `json:"notice" help:"time before the limit at which Slurm sends SIGTERM (sbatch --signal)"`
 }
 
 // decideSettings say when provision polls and decides.
@@ -71,7 +64,6 @@ type decideSettings struct {
 	Poll           span    `json:"poll" help:"time between two queries of the queue (default: a fifth of the interval)"`
 	RequestTimeout span    `json:"request_timeout" help:"longest time that a request to Slurm may take (default: twice its MessageTimeout)"`
 	OverlapCost    float64 `json:"overlap_cost" help:"cost of an hour of overlap in hours of interruption; futures chooses the handover time by it"`
-	TimeScale      float64 `json:"time_scale"` // for tests: a factor on every time that the policy gets
 }
 
 func newSettings() *settings {
@@ -85,9 +77,8 @@ func newSettings() *settings {
 func (s *settings) reset(d cluster.Discipline) {
 	*s = settings{source: s.source, nodes: s.nodes, warn: s.warn}
 	s.Rules = cluster.Defaults(d)
-	s.Log.Load = 1
 	s.Service = serviceSettings{Nodes: 1, Limit: 48 * 3600, Name: "service"}
-	s.Decide = decideSettings{Interval: 600, OverlapCost: 1, TimeScale: 1}
+	s.Decide = decideSettings{Interval: 600, OverlapCost: 1}
 }
 
 // flags adds --config and --set.
@@ -149,15 +140,9 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	if len(c.Kinds) > 0 {
 		t.OnNodes()
 	}
-	var err error
-	if c.Down, err = s.Down.windows(t.Date); err != nil {
-		return c, err
-	}
 	switch {
 	case s.nodes != 0 && len(c.Kinds) > 0:
 		return c, cli.Usagef("--nodes: not possible with the node kinds of --config")
-	case s.nodes != 0 && s.fromFile():
-		c.Machine = c.Resized(s.nodes)
 	case s.nodes != 0:
 		c.Nodes = s.nodes
 	case c.Nodes == 0:
@@ -199,8 +184,7 @@ type decider struct {
 	policy.Policy
 	settings  map[string]any
 	forecasts bool
-	untuned   *policy.Baseline // set if its setting needs tuning
-	trained   *model.Model     // nil for a baseline
+	trained   *model.Model // nil for a baseline
 }
 
 // decider returns the policy of --model: a baseline with its setting, for a cost of an
@@ -230,8 +214,10 @@ func (s *settings) decider(name string, overlap float64, others ...string) (deci
 			}
 		case k.AtCost != nil:
 			setting = k.AtCost(overlap)
+		case k.Required:
+			return d, cli.Usagef("--model %s needs --set policy.%s=: %s", name, k.Name, k.Help)
 		default:
-			setting, d.untuned = k.Default, &b
+			setting = k.Default
 		}
 		d.settings = map[string]any{k.Name: setting}
 	}
@@ -283,64 +269,4 @@ func seconds(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a time such as 90m, 4h, 14d, or in Slurm's form 90, 12:00:00 or 1-12", s)
 	}
 	return n*86400 + int64(d.Seconds()), nil
-}
-
-// outages are the spans in which nodes are down; FROM,TO,NODES adds one.
-type outages []outage
-
-// outage is a span, in the log's time zone or in Unix seconds.
-type outage struct {
-	From  instant `json:"from"`
-	To    instant `json:"to"`
-	Nodes int     `json:"nodes"`
-}
-
-// instant is a time in text form.
-type instant string
-
-// UnmarshalJSON also accepts a number, and a date of YAML.
-func (i *instant) UnmarshalJSON(b []byte) error {
-	*i = instant(strings.TrimSuffix(strings.Trim(string(b), `"`), "Z"))
-	return nil
-}
-
-// UnmarshalJSON accepts a list of outages, or the text of one more.
-func (o *outages) UnmarshalJSON(b []byte) error {
-	var text string
-	if json.Unmarshal(b, &text) != nil {
-		return json.Unmarshal(b, (*[]outage)(o))
-	}
-	parts := strings.Split(text, ",")
-	if len(parts) != 3 {
-		return fmt.Errorf("%q: want FROM,TO,NODES", text)
-	}
-	n, err := strconv.Atoi(parts[2])
-	if err != nil {
-		return fmt.Errorf("%q is not a number of nodes: want FROM,TO,NODES", parts[2])
-	}
-	*o = append(*o, outage{instant(parts[0]), instant(parts[1]), n})
-	return nil
-}
-
-// windows returns the outages; date parses their times.
-func (o outages) windows(date func(string) (int64, error)) (down []cluster.Window, err error) {
-	read := func(i instant) (int64, error) {
-		if n, err := strconv.ParseInt(string(i), 10, 64); err == nil {
-			return n, nil
-		}
-		n, err := date(string(i))
-		if err != nil {
-			return 0, cli.Usagef("down: %w", err)
-		}
-		return n, nil
-	}
-	for _, out := range o {
-		from, err1 := read(out.From)
-		to, err2 := read(out.To)
-		if err := cmp.Or(err1, err2); err != nil {
-			return nil, err
-		}
-		down = append(down, cluster.Window{From: from, To: to, Nodes: out.Nodes})
-	}
-	return down, nil
 }

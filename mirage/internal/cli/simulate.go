@@ -22,26 +22,25 @@ type simulated struct {
 
 // simulate holds the flags of the simulate command.
 type simulate struct {
-	env               *cli.Env
-	in                *settings
-	d                 dates
-	history           span
-	outcomes, explain string
-	out               cli.Output
+	env      *cli.Env
+	in       *settings
+	d        dates
+	history  span
+	outcomes string
+	out      cli.Output
 }
 
 func newSimulateCommand(env *cli.Env) *cobra.Command {
 	s := &simulate{env: env, in: newSettings()}
 	c := &cobra.Command{
 		Use:   "simulate FILE",
-		Short: "Replay a log on a simulated cluster, or explain why a job waited",
+		Short: "Replay a log on a simulated cluster",
 		Long: `Replay the jobs submitted from --from until before --to on a simulated cluster, and
 compare their waits with the log. For comparison, the class median is the median wait
 of jobs of about the same size and limit. The cluster begins idle; with --history the
 jobs of that span before --from fill it. They are written to --out but not counted.`,
 		Example: `  mirage simulate ls6-a100.log --nodes 75 --set user_limit=8 --set logged_priority=true \
-      --from 2022-11-01 --to 2023-03-01 --out jobs.csv
-  mirage simulate month.log --nodes 30 --explain 700`,
+      --from 2022-11-01 --to 2023-03-01 --out jobs.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
 	}
@@ -52,26 +51,15 @@ jobs of that span before --from fill it. They are written to --out but not count
 	f.Var(&s.history, "history", "span before --from whose jobs fill the cluster and are not counted, such as 28d")
 	f.StringVar(&s.outcomes, "out", "", "write the start and end of every job to this CSV file")
 	cli.OutputFile(c, "out")
-	f.StringVar(&s.explain, "explain", "", "print why this job waited, event by event")
 	cli.First(c, "config", "nodes", "from", "to", "history")
 	return c
 }
 
 func (s *simulate) run(ctx context.Context, path string) error {
 	begin := time.Now()
-	if s.explain != "" && s.outcomes != "" {
-		return cli.Usagef("--out: not possible with --explain")
-	}
 	t, w, err := s.in.workload(s.env, path, s.d, s.history)
 	if err != nil {
 		return err
-	}
-	if s.explain != "" {
-		e, err := simulator.Explain(ctx, w, s.explain)
-		if err != nil {
-			return err
-		}
-		return s.out.Print(s.env, e, func(p *cli.Page) { showExplanation(p, func(unix int64) string { return t.Clock(unix) }, e) })
 	}
 	lo, hi, err := s.d.parse(t)
 	if err != nil {
@@ -113,20 +101,4 @@ func simulateWithProgress(ctx context.Context, env *cli.Env, w *simulator.Worklo
 	bar := env.Progress("simulate", int64(len(w.Jobs)))
 	defer bar.Done()
 	return w.Simulate(ctx, func(done int) { bar.Set(int64(done)) })
-}
-
-func showExplanation(p *cli.Page, clock func(int64) string, e *simulator.Explanation) {
-	wait := func(start int64) time.Duration { return time.Duration(start-e.Submit) * time.Second }
-	logged := ""
-	if e.Logged != nil {
-		logged = "; " + wait(*e.Logged).String() + " in the log"
-	}
-	p.Line("job %s of %s waited %v in the simulation, from %s to %s%s", e.ID, plural.Count(e.Nodes, "node"), wait(e.Start), clock(e.Submit), clock(e.Start), logged)
-	if len(e.Reasons) == 0 {
-		return
-	}
-	table := p.Table("from", "free nodes", "jobs ahead", "reason")
-	for _, r := range e.Reasons {
-		table.Add(clock(r.At), r.Free, r.Ahead, r.What)
-	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/mirage/internal/trace/synth"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // synthUserLimit is the number of jobs that a user may run at once, as on Lonestar6.
@@ -19,27 +21,27 @@ const synthUserLimit = 8
 func newSynthCommand(env *cli.Env) *cobra.Command {
 	in := newSettings()
 	var answer cli.Output
-	var like, start, out string
+	var start, out string
 	var jobs, nodes int
 	var days, utilisation float64
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "synth",
-		Short: "Generate a synthetic log from the distributions of a real one",
-		Long: `Generate a log whose jobs follow the distributions of a real one: the log of
---like, or the Lonestar6 A100 queue. The waits come from a simulated Slurm with
+		Short: "Generate a synthetic log",
+		Long: `Generate a log, in the layout of the published Mirage logs, whose jobs follow the
+distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm with
 --nodes nodes, on which a user runs at most eight jobs at once.`,
 		Args:    cobra.NoArgs,
 		Example: "  mirage log synth --days 28 --nodes 75 --seed 1 --out month.log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := synthProfile(env, in, like)
-			if err != nil {
+			if err := in.load(); err != nil {
 				return err
 			}
-			t := &trace.Trace{Zone: time.UTC}
-			if t.Zone, err = time.LoadLocation(cmp.Or(in.Log.Zone, trace.DefaultZone)); err != nil {
+			zone, err := time.LoadLocation(cmp.Or(in.Log.Zone, trace.DefaultZone))
+			if err != nil {
 				return cli.Usagef("log.zone: %w", err)
 			}
+			t := &trace.Trace{Zone: zone}
 			s := synth.Settings{Jobs: jobs, Days: days, Zone: t.Zone, MaxNodes: nodes, Seed: seed}
 			if s.Start, err = t.Date(start); err != nil {
 				return cli.Usagef("--start: %w", err)
@@ -50,7 +52,7 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 			if utilisation > 0 {
 				s.NodeHoursPerDay = utilisation * float64(nodes) * 24
 			}
-			if t.Jobs, err = p.Generate(cmd.Context(), s); err != nil {
+			if t.Jobs, err = synth.Default().Generate(cmd.Context(), s); err != nil {
 				return err
 			}
 			config := simulator.Config{Rules: cluster.Defaults(cluster.Slurm)}
@@ -68,7 +70,7 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 					t.Jobs[i].Start, t.Jobs[i].End = from, to
 				}
 			}
-			if err := saveTrace(out, t); err != nil {
+			if err := file.Write(out, func(w io.Writer) error { return trace.WriteMirage(w, t.Jobs, zone) }); err != nil {
 				return err
 			}
 			stats := newTraceStats(t)
@@ -77,29 +79,16 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 	}
 	in.flags(c)
 	f := c.Flags()
-	f.StringVar(&like, "like", "", "fit the distributions to this log")
 	f.IntVar(&jobs, "jobs", 0, "number of jobs")
 	f.Float64Var(&days, "days", 0, "number of days (default: 28, or as many as --jobs need)")
 	f.StringVar(&start, "start", "2023-01-01", "first day")
 	f.IntVar(&nodes, "nodes", 75, "nodes of the simulated cluster; larger jobs are not generated")
 	f.Float64Var(&utilisation, "utilisation", 0, "submitted work as a fraction of the cluster's capacity (default: from the distributions)")
 	f.Uint64Var(&seed, "seed", 1, "random seed")
-	f.StringVar(&out, "out", "", "file to write: .log (Mirage), .swf or .csv")
+	f.StringVar(&out, "out", "", "log to write")
 	cli.OutputFile(c, "out")
 	answer.Flags(c)
 	cli.Require(c, "out")
 	cli.First(c, "days", "nodes", "utilisation", "seed", "out")
 	return c
-}
-
-// synthProfile returns the distributions of the log like, or of the Lonestar6 A100 queue.
-func synthProfile(env *cli.Env, in *settings, like string) (*synth.Profile, error) {
-	if like == "" {
-		return synth.Default(), in.load()
-	}
-	t, err := in.open(env, like)
-	if err != nil {
-		return nil, err
-	}
-	return synth.Fit(t)
 }

@@ -19,7 +19,7 @@ import (
 func TestServeOverTLS(t *testing.T) {
 	cert, key, trusted := scripttest.Certificate(t)
 	dir := t.TempDir()
-	log, token := filepath.Join(dir, "log.csv"), filepath.Join(dir, "token")
+	log, token := filepath.Join(dir, "month.log"), filepath.Join(dir, "token")
 	writeLog(t, log, 6)
 	if err := os.WriteFile(token, []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +19,6 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/mirage/internal/validation"
-	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/plural"
@@ -28,14 +26,13 @@ import (
 
 // validate holds the flags and results of the validate command.
 type validate struct {
-	env        *cli.Env
-	e          episodes
-	model      string
-	log, plots string // files to write
-	overlap    float64
-	tuning     int
-	compare    bool
-	out        cli.Output
+	env     *cli.Env
+	e       episodes
+	model   string
+	log     string // file to write
+	overlap float64
+	compare bool
+	out     cli.Output
 
 	played map[string][]validation.Played
 
@@ -58,8 +55,7 @@ has ended (reactive) in the same episodes.
 
 ` + policy.Baselines().Help() + `  oracle      the decision with the best outcome (knows the future)
 
-A baseline with a setting is tuned on the training range of the settings file, for the
-given service, unless policy.NAME sets it.`,
+policy.NAME sets the setting of a baseline; fixed needs policy.lead_hours.`,
 		Example: "  mirage validate ls6-a100.log --config config.json --model avg --episodes 168 --interval 3h --start 2023-02-01 --out reward.log",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0]) },
@@ -69,9 +65,7 @@ given service, unless policy.NAME sets it.`,
 	f.StringVar(&v.model, "model", "futures", "model file, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+", "+oracle)
 	f.StringVar(&v.log, "out", "", "write the reward log to this file")
 	cli.OutputFile(c, "out")
-	f.StringVar(&v.plots, "plots", "", "write the distributions of interruption and overlap to this directory, as SVG")
 	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap in hours of interruption")
-	f.IntVar(&v.tuning, "tuning-episodes", 240, "largest number of training episodes for tuning")
 	f.BoolVar(&v.compare, "compare", false, "simulate "+strings.Join(rivals(), ", ")+" too and test the difference to each")
 	v.out.Flags(c)
 	cli.First(c, "start", "model", "config", "episodes", "compare")
@@ -102,30 +96,19 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 			return err
 		}
 	}
-	subject, err := newSubject(v.model)
-	if err != nil {
-		return err
-	}
-	subject.Log, subject.Date, subject.OverlapCost = filepath.Base(path), begin.UTC().Format(time.DateOnly), v.overlap
-	subject.Nodes, subject.LimitSeconds = v.plan.Service.Nodes, v.plan.Service.Limit
-	subject.Settings = settings
 	result := validated{
-		subject: subject, Summary: validation.Summarise(played, reactive, v.plan, v.cost),
+		subject: subject{
+			Model: v.model, Log: filepath.Base(path), Date: begin.UTC().Format(time.DateOnly), OverlapCost: v.overlap,
+			Nodes: v.plan.Service.Nodes, LimitSeconds: v.plan.Service.Limit, Settings: settings,
+		},
+		Summary: validation.Summarise(played, reactive, v.plan, v.cost),
 	}
 	if v.compare {
 		if err := v.versus(&result, names[1:], validation.Blocks(v.plan, reactive)); err != nil {
 			return err
 		}
 	}
-	if v.plots != "" {
-		if err := v.draw(names); err != nil {
-			return err
-		}
-	}
 	result.Seconds = time.Since(begin).Seconds()
-	if result, err = result.sealed(); err != nil {
-		return err
-	}
 	return v.out.Print(v.env, result, result.show)
 }
 
@@ -140,7 +123,7 @@ func (v *validate) play(ctx context.Context, names []string) (settings map[strin
 		}
 		v.played[oracle], names = played[0], names[1:]
 	}
-	policies, all, err := v.policies(ctx, names)
+	policies, all, err := v.policies(names)
 	if err != nil {
 		return nil, err
 	}
@@ -169,28 +152,13 @@ func (v *validate) episodes(plan samples.Plan, bar *cli.Progress) validation.Epi
 	return validation.Episodes{Workload: v.w, Plan: plan, Workers: v.e.Workers, Progress: func() { bar.Add(1) }}
 }
 
-// draw writes the charts of all simulated policies.
-func (v *validate) draw(names []string) error {
-	if err := os.MkdirAll(v.plots, 0o755); err != nil {
-		return err
-	}
-	for name, c := range validation.Distributions(slices.Compact(append([]string{"reactive"}, names...)), v.played) {
-		if err := chart.Save(filepath.Join(v.plots, name+".svg"), c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // oracle is the name of the player that tries every decision. It is no policy, because
 // it knows the future.
 const oracle = "oracle"
 
-// policies returns the named policies and their settings. Baselines whose setting is
-// unknown are tuned together.
-func (v *validate) policies(ctx context.Context, names []string) (policies []policy.Policy, settings []map[string]any, err error) {
-	tuned := map[int]policy.Baseline{}
-	for i, name := range names {
+// policies returns the named policies and their settings.
+func (v *validate) policies(names []string) (policies []policy.Policy, settings []map[string]any, err error) {
+	for _, name := range names {
 		d, err := v.e.decider(name, v.overlap, oracle)
 		if err != nil {
 			return nil, nil, err
@@ -198,43 +166,9 @@ func (v *validate) policies(ctx context.Context, names []string) (policies []pol
 		if d.trained != nil {
 			v.doubt(d.trained)
 		}
-		if d.untuned != nil {
-			tuned[i] = *d.untuned
-		}
 		policies, settings = append(policies, d.Policy), append(settings, d.settings)
 	}
-	if len(tuned) > 0 {
-		err = v.tune(ctx, tuned, policies, settings)
-	}
-	return policies, settings, err
-}
-
-// tune sets baselines to the settings with the least cost on the training range.
-func (v *validate) tune(ctx context.Context, tuned map[int]policy.Baseline, policies []policy.Policy, settings []map[string]any) error {
-	from, to, err := v.e.trainingRange(v.t, v.plan)
-	if err != nil {
-		return err
-	}
-	which := slices.Sorted(maps.Keys(tuned))
-	groups, choices := make([][]policy.Policy, len(which)), make([][]float64, len(which))
-	for g, i := range which {
-		choices[g] = tuned[i].Knob.Tunable(float64(v.plan.Service.Limit) / 3600)
-		for _, setting := range choices[g] {
-			groups[g] = append(groups[g], tuned[i].Policy(setting))
-		}
-	}
-	plan := validation.TuningPlan(from, to, v.plan.History, v.plan.Service, v.tuning)
-	bar := v.env.Progress("tune", int64(plan.Episodes))
-	defer bar.Done()
-	best, cost, err := v.episodes(plan, bar).Tune(ctx, groups, v.cost)
-	if err != nil {
-		return err
-	}
-	for g, i := range which {
-		policies[i] = groups[g][best[g]]
-		settings[i] = map[string]any{tuned[i].Knob.Name: choices[g][best[g]], "training_cost_hours": cost[g]}
-	}
-	return nil
+	return policies, settings, nil
 }
 
 // doubt warns if a model was trained on the test episodes, or for another service.

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +16,6 @@ import (
 // subject identifies a validation: its policy, log, date, costs and service.
 type subject struct {
 	Model        string         `json:"model"`
-	Digest       string         `json:"model_sha256,omitempty"` // of a model file
 	Log          string         `json:"log"`
 	Date         string         `json:"date"` // of the validation, UTC
 	OverlapCost  float64        `json:"overlap_cost"`
@@ -35,61 +31,12 @@ type validated struct {
 	Versus  map[string]validation.Paired `json:"versus,omitempty"`
 	Verdict string                       `json:"verdict,omitempty"`
 	Seconds float64                      `json:"wall_seconds"`
-	Seal    string                       `json:"sha256,omitempty"` // of all other fields
-}
-
-// sealed returns the validation with its seal.
-func (r validated) sealed() (validated, error) {
-	r.Seal = ""
-	b, err := json.Marshal(r)
-	if err != nil {
-		return r, err
-	}
-	r.Seal, err = seal(b)
-	return r, err
-}
-
-// seal returns the digest of a validation's JSON, without its seal and the doubt about the
-// input of the run, in any layout.
-func seal(b []byte) (string, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var fields map[string]any
-	if err := d.Decode(&fields); err != nil {
-		return "", err
-	}
-	delete(fields, "sha256")
-	delete(fields, "doubt")
-	b, err := json.Marshal(fields)
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), err
-}
-
-// newSubject returns the subject with its model: a baseline, the oracle or a file.
-func newSubject(model string) (s subject, err error) {
-	s.Model = model
-	s.Digest, err = digest(model)
-	return s, err
-}
-
-// digest returns the SHA-256 of a model file; "" for a baseline.
-func digest(model string) (string, error) {
-	if _, err := policy.Baselines().Find(model); err == nil || model == oracle {
-		return "", nil
-	}
-	b, err := file.ReadAll(model)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
 }
 
 // judged is the part of a validation's JSON output that provision uses.
 type judged struct {
 	subject
-	Seal     string `json:"sha256"`
-	Episodes int    `json:"episodes"`
+	Episodes int `json:"episodes"`
 	Cost     *struct {
 		Mean float64 `json:"mean"`
 	} `json:"cost_hours"`
@@ -115,18 +62,8 @@ func readValidated(name string) (*judged, error) {
 	if j.Model == "" || j.Date == "" || j.Episodes < 1 || !(j.OverlapCost >= 0) {
 		return nil, fmt.Errorf("%s: not the output of mirage validate --json: it has no model, date, episodes or overlap_cost", name)
 	}
-	if own, err := seal(b); err != nil || own != j.Seal {
-		return nil, cli.Usagef("--model %s: it was changed after mirage validate wrote it, as its sha256 is not that of its content; validate again", name)
-	}
 	if j.Model == oracle {
 		return nil, cli.Usagef("--model %s: it validates the oracle, which knows the future", name)
-	}
-	now, err := digest(j.Model)
-	if err != nil {
-		return nil, fmt.Errorf("%s validates the model %s: %w", name, j.Model, err)
-	}
-	if now != j.Digest {
-		return nil, cli.Usagef("--model %s: the model %s has changed since this validation; validate it again", name, j.Model)
 	}
 	return &j, nil
 }

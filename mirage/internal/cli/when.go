@@ -215,7 +215,6 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 			return nil, err
 		}
 	}
-	q.Exclusive = w.in.Service.Exclusive
 	a, err := s.answer(ctx, q.toForecast())
 	stuck := errors.Is(err, slurm.ErrNoStart)
 	if err != nil && !stuck || len(args) > 0 || q.Queued != "" {

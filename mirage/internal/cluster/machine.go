@@ -19,12 +19,12 @@ var (
 
 // Window is a span in which some nodes are down.
 type Window struct {
-	From  int64 `json:"from"` // Unix seconds
-	To    int64 `json:"to"`   // Unix seconds
-	Nodes int   `json:"nodes"`
+	From  int64 // Unix seconds
+	To    int64 // Unix seconds
+	Nodes int
 	// On lists the numbers of the nodes, in the order of the kinds. Without it a window
 	// takes the last nodes.
-	On []int32 `json:"on,omitempty"`
+	On []int32
 }
 
 // Machine is the description of a cluster.
@@ -33,7 +33,7 @@ type Machine struct {
 	// resource that runs out first, whichever node has it.
 	Nodes int        `json:"nodes" help:"number of nodes, or of the unit (default: from the log, or its peak use)"`
 	Unit  trace.Unit `json:"unit,omitempty" help:"unit of the cluster: nodes, or cpus or gpus that jobs share"` // "" is nodes
-	Down  []Window   `json:"down,omitempty"`
+	Down  []Window   `json:"-"`
 	// Kinds, where set, are the nodes as they are, which jobs share: each job is
 	// placed on some of them. A window takes the last nodes then.
 	Kinds      []Kind      `json:"kinds,omitempty" help:"node kinds: a list of {name, nodes, cpus, gpus, memory_mb, partitions}"`
@@ -58,29 +58,6 @@ func (m Machine) Check() error {
 		}
 	}
 	return m.checkKinds()
-}
-
-// Resized is the machine with more or fewer nodes. While some are down, as
-// many are up as before.
-func (m Machine) Resized(nodes int) Machine {
-	r := Machine{Nodes: nodes, Unit: m.Unit}
-	for _, w := range m.Down {
-		if w.Nodes += nodes - m.Nodes; w.Nodes > 0 {
-			r.Down = append(r.Down, w)
-		}
-	}
-	return r
-}
-
-// DownAt returns the number of nodes that are down at a time.
-func (m Machine) DownAt(at int64) int {
-	nodes := 0
-	for _, w := range m.Down {
-		if w.From <= at && at < w.To {
-			nodes += w.Nodes
-		}
-	}
-	return min(nodes, m.Nodes)
 }
 
 // Accepts returns an error that wraps ErrOversize where no moment will come

@@ -46,9 +46,6 @@ func (p *Plan) blocked(f *Pass, r *Request) bool {
 // runs on an interval.
 func (p *Plan) Periodic() bool { return p.scheduler.Periodic != nil }
 
-// InOrder reports whether jobs start in the order of submission.
-func (p *Plan) InOrder() bool { return p.scheduler.InOrder }
-
 // Event runs what the discipline does after every event.
 func (p *Plan) Event(f *Pass) { p.serve(f, p.scheduler.Event) }
 

@@ -59,7 +59,7 @@ func coverage(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
 		}}
 	}
 	check(t, []coveragetest.Predictor{
-		kind("forest"),
+		kind("boost"),
 		latest("avg", policy.Average{}), latest("quantile", policy.Quantile{Q: .7}),
 	})
 }

@@ -27,7 +27,6 @@ type Scorer interface {
 // Learners are the kinds of models by name; one more is a line here and a file.
 func Learners() registry.List[Learner] {
 	return registry.List[Learner]{
-		{Name: "forest", Help: "random forest", New: Learner{fitForest, loadEnsemble}},
 		{Name: "boost", Help: "gradient-boosted trees for the cost-optimal quantile of the wait", New: Learner{fitBoost, loadEnsemble}},
 		{Name: "moe", Help: "experimental: a mixture of ten expert networks, not better than the forecast with any seed", New: Learner{fitMixture, loadMixture}},
 	}

@@ -40,7 +40,7 @@ func madeFrom(rng *rand.Rand, n int) *samples.Set {
 	return set
 }
 
-func TestTrain(t *testing.T) { trainAndReload(t, "forest", "boost") }
+func TestTrain(t *testing.T) { trainAndReload(t, "boost") }
 
 // trainAndReload fits each kind to made-up samples, and reads back what it
 // saved.
@@ -245,12 +245,12 @@ func TestSummary(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	if _, _, err := Train(t.Context(), "forest", learner(t, "forest"), []*samples.Set{made(100)}, Settings{}); !errors.Is(err, ErrSamples) {
+	if _, _, err := Train(t.Context(), "boost", learner(t, "boost"), []*samples.Set{made(100)}, Settings{}); !errors.Is(err, ErrSamples) {
 		t.Errorf("no cost of overlap: error %v", err)
 	}
 	for text, want := range map[string]string{
-		"x": "invalid character", `{"model":"forest","features":["a"]}`: "trained_on is missing",
-		`{"model":"forest","trained_on":{},"features":["a"]}`: "1 features, this version has",
+		"x": "invalid character", `{"model":"boost","features":["a"]}`: "trained_on is missing",
+		`{"model":"boost","trained_on":{},"features":["a"]}`: "1 features, this version has",
 	} {
 		path := filepath.Join(t.TempDir(), "m.json")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/foretime/foretime/shared/regression/tree"
 )
 
-// ensemble is a forest or boosted trees.
+// ensemble is a set of boosted trees.
 type ensemble struct{ *tree.Ensemble }
 
 func (e ensemble) Hours(x []float64) (float64, error) {
@@ -39,15 +39,6 @@ func fitBoost(ctx context.Context, train, held regression.Samples, s Settings) (
 		Rounds: 600, Eta: 0.05, MaxDepth: 5, MinChildWeight: 20, Subsample: 0.7, ColsampleTree: 0.5,
 		Validation: held, Patience: 40, Seed: s.Seed, Threads: s.Threads,
 	}.Fit(ctx, train)
-	if err != nil {
-		return nil, "", err
-	}
-	return ensemble{e}, fmt.Sprintf("%d trees", e.Trees()), nil
-}
-
-// fitForest fits a random forest.
-func fitForest(ctx context.Context, train, _ regression.Samples, s Settings) (Scorer, string, error) {
-	e, err := tree.Forest{Trees: 200, MinLeaf: 10, Seed: s.Seed, Threads: s.Threads}.Fit(ctx, train)
 	if err != nil {
 		return nil, "", err
 	}

@@ -25,11 +25,9 @@ type Knob struct {
 	Help     string
 	Most     float64
 	Default  float64
-	Required bool      // there is no default
-	Choices  []float64 // what tuning chooses from
-	Hours    bool      // choices longer than the service are left out
-	// AtCost, where set, follows from what an hour of overlap costs, in hours of
-	// interruption, and takes the place of tuning.
+	Required bool // there is no default
+	// AtCost, where set, returns the default for a cost of an hour of overlap in hours
+	// of interruption.
 	AtCost func(overlap float64) float64
 }
 
@@ -40,18 +38,6 @@ func (k *Knob) Check(setting float64) error {
 		return fmt.Errorf("policy.%s: %w: %v is not in [0, %v]", k.Name, ErrKnob, setting, k.Most)
 	}
 	return nil
-}
-
-// Tunable returns the settings that tuning chooses from for a service of so
-// many hours.
-func (k *Knob) Tunable(serviceHours float64) []float64 {
-	var out []float64
-	for _, c := range k.Choices {
-		if !k.Hours || c <= serviceHours {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // Baselines are the policies by name; one more is a line here and a file.

@@ -70,21 +70,18 @@ var (
 		Policy: func(q float64) Policy { return Quantile{Q: q} }, Rival: true,
 		Knob: &Knob{
 			Name: "quantile", Help: "quantile of the waits",
-			Most: 1, Default: 0.9, Choices: []float64{.5, .6, .7, .75, .8, .85, .9, .95, .98},
+			Most: 1, Default: 0.9,
 		},
 	}
 	fixed = Baseline{
-		Policy: func(hours float64) Policy { return Fixed{LeadHours: hours} }, Rival: true,
-		Knob: &Knob{
-			Name: "lead_hours", Help: "lead in hours", Most: math.Inf(1), Required: true,
-			Choices: []float64{0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 21, 24, 30, 36, 48}, Hours: true,
-		},
+		Policy: func(hours float64) Policy { return Fixed{LeadHours: hours} },
+		Knob:   &Knob{Name: "lead_hours", Help: "lead in hours", Most: math.Inf(1), Required: true},
 	}
 	queueForecast = Baseline{
 		Policy: func(full float64) Policy { return QueueForecast{Full: full} }, Forecasts: true, Rival: true,
 		Knob: &Knob{
 			Name: "weight_of_full_limits", Help: "weight of the simulation with full limits; the rest is for two fifths of the limits",
-			Most: 1, Choices: []float64{0, 0.25, 0.5, 0.75, 1},
+			Most: 1,
 		},
 	}
 )

@@ -9,12 +9,9 @@
 // A job runs for its duration in the trace or its limit, whichever is shorter. A job
 // that needs more nodes than the machine has is rejected and counted. If the machine has
 // kinds of nodes, jobs are placed on certain nodes and may share them. A job that
-// depends on another becomes eligible when that one has ended. [Explain] gives the
-// reasons for a job's wait.
+// depends on another becomes eligible when that one has ended.
 //
 // [Search] finds the settings whose simulated waits are closest to those in a log,
 // measured by one number ([Loss]). It searches nodes and user limit first, then weights,
-// one at a time, until nothing improves. Outages of nodes ([Outages]) are removed from
-// the log first; otherwise the search would explain them by a smaller machine. The
-// held-out range is not used for the search.
+// one at a time, until nothing improves. The held-out range is not used for the search.
 package simulator

@@ -24,8 +24,7 @@ type Grid struct {
 	Logged     []float64 // weight of the logged priority; 0 is off
 	Size       []float64
 	Age        []float64
-	// Kinds are the nodes where they are known, as many as Nodes has them: then no
-	// outages are inferred.
+	// Kinds are the nodes where they are known, as many as Nodes has them.
 	Kinds []cluster.Kind
 }
 
@@ -70,14 +69,9 @@ func Search(ctx context.Context, jobs []trace.Job, g Grid, workers int, progress
 		return nil, fmt.Errorf("%w: %d, want at least 100", ErrRange, n)
 	}
 	train := all.Between(g.From-WarmDays*86400, g.To)
-	s := &search{ctx: ctx, train: train, grid: g, workers: max(workers, 1), progress: progress, known: map[point]float64{}, outages: map[int][]cluster.Window{}}
+	s := &search{ctx: ctx, train: train, grid: g, workers: max(workers, 1), progress: progress, known: map[point]float64{}}
 	if len(g.Nodes) == 0 || len(g.UserLimits) == 0 || len(g.Logged) == 0 || len(g.Size) == 0 || len(g.Age) == 0 {
 		return nil, fmt.Errorf("%w: the grid has an empty list", ErrRange)
-	}
-	for _, n := range g.Nodes {
-		if g.Kinds == nil {
-			s.outages[n] = Outages(train, n, g.To)
-		}
 	}
 	best := point{g.Nodes[0], g.UserLimits[0], g.Logged[0], g.Size[0], g.Age[0]}
 	machine := func(p point) (around []point) {
@@ -118,8 +112,7 @@ type point struct {
 	logged, size, age float64
 }
 
-// config is the settings at a point. What was down is inferred for its number
-// of nodes.
+// config returns the settings at a point.
 func (s *search) config(p point) Config {
 	rules := cluster.Defaults(cluster.Slurm)
 	rules.UserLimit = p.limit
@@ -129,7 +122,7 @@ func (s *search) config(p point) Config {
 		rules.Weights.Logged = 1
 	}
 	rules.Weights.Size, rules.Weights.Age = p.size, p.age
-	return Config{Machine: cluster.Machine{Nodes: p.nodes, Down: s.outages[p.nodes], Kinds: s.grid.Kinds}, Rules: rules}
+	return Config{Machine: cluster.Machine{Nodes: p.nodes, Kinds: s.grid.Kinds}, Rules: rules}
 }
 
 type search struct {
@@ -139,7 +132,6 @@ type search struct {
 	workers  int
 	progress func()
 	known    map[point]float64
-	outages  map[int][]cluster.Window // by number of nodes
 }
 
 // best evaluates points and returns the first of those with the least loss.

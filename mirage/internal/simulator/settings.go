@@ -7,7 +7,7 @@ import (
 )
 
 // File is the settings file that a search writes: the cluster and its scheduler, and the range
-// of time they were fitted on, which is also the range on which baselines may be tuned.
+// of time they were fitted on.
 type File struct {
 	Config
 	Zone  string   `json:"zone"`

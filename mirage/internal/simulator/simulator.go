@@ -173,9 +173,6 @@ func (s *Simulator) Nodes() *cluster.Occupancy { return s.nodes }
 // it yet.
 func (s *Simulator) Queue() *cluster.Queue { return s.queue }
 
-// UserRuns returns the number of running jobs of a user, numbered as in requests.
-func (s *Simulator) UserRuns(user int32) int { return int(s.running[user]) }
-
 func (s *Simulator) job(i int32) *job {
 	if int(i) < len(s.w.jobs) {
 		return &s.w.jobs[i]

@@ -20,7 +20,7 @@ const (
 	whyStop   = "stop"
 )
 
-// Verdict is an entry in the log of decisions. Fields that end in Seconds are in cluster time.
+// Verdict is an entry in the log of decisions.
 type Verdict struct {
 	At        time.Time `json:"at"`
 	Link      int       `json:"link"` // the predecessor; -1 for the first service
@@ -28,8 +28,8 @@ type Verdict struct {
 	Remaining float64   `json:"remaining_seconds"`
 	Submit    bool      `json:"submit"`
 	Why       string    `json:"why"` // one of the constants above
-	// ExpectedHours is the reward that the policy expects of submitting now, in
-	// policy time; absent if the policy predicts none.
+	// ExpectedHours is the reward that the policy expects of submitting now; absent if the
+	// policy predicts none.
 	ExpectedHours *float64 `json:"expected_hours,omitempty"`
 	// Expected is the same reward with its interval.
 	Expected *uncertainty.Prediction `json:"expected,omitempty"`
@@ -39,7 +39,7 @@ type Verdict struct {
 	ChanceBy   []backtest.Start `json:"chance_by,omitempty"`
 	HandoverAt *time.Time       `json:"handover_at,omitempty"`
 	Features   []float64        `json:"features,omitempty"` // the last snapshot: samples.Columns
-	MeanWait   float64          `json:"mean_wait_seconds"`  // of the last hundred jobs, in policy time
+	MeanWait   float64          `json:"mean_wait_seconds"`  // of the last hundred jobs
 	DryRun     bool             `json:"dry_run,omitempty"`
 }
 
@@ -97,13 +97,11 @@ func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.
 		return 0, err
 	}
 	if d.Next > s.Now {
-		valid = time.Duration(float64(d.Next-s.Now) / p.s.Scale * float64(time.Second))
+		valid = time.Duration(d.Next-s.Now) * time.Second
 	}
-	for _, c := range d.Curve {
-		v.ChanceBy = append(v.ChanceBy, backtest.Start{Seconds: c.Seconds / p.s.Scale, Chance: c.Chance})
-	}
+	v.ChanceBy = d.Curve
 	if d.Expects {
-		lead := (d.Expected.Value*3600 + s.RemainingSeconds()) / p.s.Scale
+		lead := d.Expected.Value*3600 + s.RemainingSeconds()
 		at := p.end(last).Add(-time.Duration(lead * float64(time.Second))).UTC()
 		v.HandoverAt = &at
 	}
@@ -116,7 +114,7 @@ func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.
 	}
 	if d.Expects {
 		v.ExpectedHours, v.Expected = &d.Expected.Value, &d.Expected
-		p.Metrics.update(func(m *Metrics) { m.expected = d.Expected.Value })
+		p.Metrics.expected.Set(d.Expected.Value)
 	}
 	row := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(row)
@@ -129,7 +127,7 @@ func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.
 // not stop the chain.
 func (p *Provisioner) log(v Verdict) {
 	v.At, v.DryRun = p.s.Clock.Now().UTC(), p.s.DryRun
-	p.Metrics.add(&p.Metrics.decisions)
+	p.Metrics.decisions.Inc()
 	if err := p.decisions.AppendJSON(v); err != nil {
 		p.s.Warn(fmt.Errorf("a decision is not recorded: %w", err))
 	}

@@ -21,11 +21,10 @@ import (
 
 var (
 	faultHandovers = flag.Int("fault-handovers", 8, "handovers of a chain on a real Slurm with one fault each; 30 make a table")
-	faultLead      = flag.String("fault-lead", "", "hours of the policy before the end at which that chain submits; none is futures")
+	faultLead      = flag.Float64("fault-lead", 0, "seconds before the end at which that chain submits; 0 is futures")
 )
 
-// A service of a chain with faults runs for so long, which is an hour and a half of the
-// policy, so a fault has time to come and go.
+// A service of a chain with faults runs for so long, so a fault has time to come and go.
 const faultySeconds = 9
 
 // fault is something that goes wrong during a handover. It does not happen if begin
@@ -131,8 +130,8 @@ func TestRealFaults(t *testing.T) {
 	links := *faultHandovers + 1
 	argv := []string{"--sbatch-option=--qos=chain", "--set", "decide.request_timeout=2s"}
 	model := "futures"
-	if *faultLead != "" {
-		model, argv = "fixed", append(argv, "--set", "policy.lead_hours="+*faultLead)
+	if *faultLead > 0 {
+		model, argv = "fixed", append(argv, "--set", leadOf(*faultLead))
 	}
 	argv = provision(mirage, filepath.Join(f.state, "chain"), model, faultySeconds, links, service(t, f.c.Dir, faultySeconds), argv...)
 	done := make(chan struct{})

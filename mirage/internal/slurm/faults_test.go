@@ -18,7 +18,7 @@ func hour(seed uint64, links int, lead float64) (*world, Settings) {
 	w := newWorld(seed)
 	w.service = time.Hour
 	s := w.settings(policy.Fixed{LeadHours: lead}, links)
-	s.Service, s.Request.Limit, s.Scale = time.Hour, 2*time.Hour, 1
+	s.Service, s.Request.Limit = time.Hour, 2*time.Hour
 	s.Interval, s.Poll = time.Minute, 20*time.Second
 	return w, s
 }

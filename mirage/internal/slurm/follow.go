@@ -47,7 +47,7 @@ func (p *Provisioner) note(k *Link, j *Job) error {
 		p.decision = time.Time{} // the first one is due at the start
 		if p.s.Outcome != nil && k.Number > 0 && k.Gone == 0 {
 			late := float64(j.Start) - seconds(p.end(&p.ledger.Links[k.Number-1]))
-			p.s.Outcome(p.ledger.Token(k.Number), late*p.s.Scale/3600)
+			p.s.Outcome(p.ledger.Token(k.Number), late/3600)
 		}
 	}
 	if err := p.stuck(k, j); err != nil {

@@ -12,13 +12,20 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
-// resume is the queue as it was last seen, in policy time, and the service in it.
+// resume returns the queue as it was last seen and the service in it, which takes what
+// its predecessor has.
 func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
 	if p.s.Rules == nil {
 		return p.resumeLive(s)
 	}
-	st := standing(p.queue, s.Now, p.scale(), p.ledger.used, p.detail)
-	return p.resumed(s.Service, st, p.s.Rules)
+	st, service := standing(p.queue, s.Now, p.ledger.used, p.detail), s.Service
+	for i := range st.Own {
+		service.Partition, service.Need = st.Own[i].Partition, st.Own[i].Need
+		if u := p.s.Rules.Unit; u == trace.CPUs || u == trace.GPUs {
+			service.Nodes = st.Own[i].Nodes
+		}
+	}
+	return p.resumed(service, st, p.s.Rules)
 }
 
 // resumeLive takes the cluster as its controller describes it, and of a successor that
@@ -28,11 +35,10 @@ func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Sim
 	if h == nil {
 		return service, nil, ErrUnseen
 	}
-	m := p.scale()
-	st := standing(p.queue, s.Now, m, p.ledger.used, h.detail)
-	st.Ended, st.Repeats = scaled(p.past, m), !p.k.Private
+	st := standing(p.queue, s.Now, p.ledger.used, h.detail)
+	st.Ended, st.Repeats = slices.Clone(p.past), !p.k.Private
 	if len(st.Ended) == 0 {
-		st.Ended, st.Repeats = ended(p.queue, m), false
+		st.Ended, st.Repeats = ended(p.queue), false
 	}
 	for i := range st.Ended {
 		st.Ended[i].Need = h.need(st.Ended[i].Need, st.Ended[i].Partition, nil)
@@ -42,13 +48,7 @@ func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Sim
 		service.Partition, service.Need = st.Own[i].Partition, st.Own[i].Need
 	}
 	service.Need = h.need(service.Need, service.Partition, nil)
-	machine := h.Machine
-	machine.Down = slices.Clone(machine.Down)
-	for i := range machine.Down {
-		w := &machine.Down[i]
-		w.From, w.To = m.unix(float64(w.From)), m.unix(float64(w.To))
-	}
-	config := simulator.Config{Machine: machine, Rules: liveRules(p.k.Parameters)}
+	config := simulator.Config{Machine: h.Machine, Rules: liveRules(p.k.Parameters)}
 	spare(&config, st.Pending)
 	return p.resumed(service, st, &config)
 }
@@ -61,9 +61,6 @@ func (p *Provisioner) resumed(service chain.Service, st simulator.Standing, conf
 	ageless(st.Pending, st.Now, &config.Rules)
 	for i := range st.Own {
 		st.Own[i].Limit = service.Limit
-		if p.s.Rules != nil {
-			st.Own[i].Need = service.Need
-		}
 	}
 	sim, err := config.Resume(st)
 	order := p.k.priorities
@@ -74,28 +71,17 @@ func (p *Provisioner) resumed(service chain.Service, st simulator.Standing, conf
 	for i := range st.Own {
 		successor.User = st.Own[i].User
 	}
-	service.Priority = order.forNew(&successor, &st, p.scale().span(1))
+	service.Priority = order.forNew(&successor, &st)
 	return service, sim, err
 }
 
 // ended are the jobs of a queue that the controller still knows though they ended.
-func ended(jobs []Job, m scale) (rows []trace.Job) {
+func ended(jobs []Job) (rows []trace.Job) {
 	for i := range jobs {
 		j := &jobs[i]
 		if j.State.Over() && j.Start > 0 && j.End >= j.Start && j.Limit > 0 {
 			rows = append(rows, trace.Job{User: j.User, Nodes: max(j.Nodes, 1), Submit: min(j.Submit, j.Start), Start: j.Start, End: j.End, Limit: int64(j.Limit.Seconds())})
 		}
-	}
-	return scaled(rows, m)
-}
-
-// scaled are jobs in the time of a policy.
-func scaled(jobs []trace.Job, m scale) []trace.Job {
-	rows := slices.Clone(jobs)
-	for i := range rows {
-		j := &rows[i]
-		j.Submit, j.Start, j.End = m.unix(float64(j.Submit)), m.unix(float64(j.Start)), m.unix(float64(j.End))
-		j.Limit = int64(m.span(float64(j.Limit)))
 	}
 	return rows
 }
@@ -118,7 +104,7 @@ func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := standing(counted(jobs, unit), trace.Never, scale{0, 1}, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
+	st := standing(counted(jobs, unit), trace.Never, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
 		row.ID, row.Name, row.Partition, row.Need = strconv.FormatInt(j.ID, 10), j.Name, j.Partition, trace.NeedOf(j.TRES)
 	})
 	st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool { return row.After != "" || row.Eligible != 0 })
@@ -147,9 +133,9 @@ func ageless(pending []trace.Job, now int64, r *cluster.Rules) {
 
 // standing is a queue as the simulator takes it up: the running jobs, those
 // that would start if there were room, each task of an array on its own, and
-// the chain's own running ones apart. Times are the policy's. What is not the
-// same for all that look, detail adds.
-func standing(jobs []Job, now int64, m scale, own func(int64) bool, detail func(*trace.Job, *Job)) simulator.Standing {
+// the chain's own running ones apart. What is not the same for all that look, detail
+// adds.
+func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Job, *Job)) simulator.Standing {
 	st := simulator.Standing{Now: now}
 	for i := range jobs {
 		j := &jobs[i]
@@ -159,19 +145,19 @@ func standing(jobs []Job, now int64, m scale, own func(int64) bool, detail func(
 		}
 		row := trace.Job{
 			ID: strconv.FormatInt(j.ID, 10), User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
-			Submit: min(m.unix(float64(j.Submit)), now), Limit: max(int64(m.span(limit)), 1),
+			Submit: min(j.Submit, now), Limit: max(int64(limit), 1),
 		}
 		detail(&row, j)
 		switch {
 		case j.State.Running():
-			row.Start = min(m.unix(float64(j.Start)), now)
+			row.Start = min(j.Start, now)
 			row.Submit = min(row.Submit, row.Start)
 			if own(j.ID) {
 				st.Own = append(st.Own, row)
 			} else {
 				st.Running = append(st.Running, row)
 			}
-		case j.State.Pending() && j.waits(&row, m, now) && !own(j.ID):
+		case j.State.Pending() && j.waits(&row, now) && !own(j.ID):
 			for range max(j.Tasks, 1) {
 				st.Pending = append(st.Pending, row)
 			}
@@ -198,14 +184,14 @@ func onlyReleased(st *simulator.Standing) {
 
 // waits reports whether a pending job waits for room, or will: for a time, another job's
 // end or others of its group, which go into its row.
-func (j *Job) waits(row *trace.Job, m scale, now int64) bool {
+func (j *Job) waits(row *trace.Job, now int64) bool {
 	switch {
 	case j.Reservation != "": // it does not run on what other jobs may have
 		return false
 	case !j.Held():
 		return true
 	case j.Reason == "BeginTime" && j.Eligible > 0:
-		row.Eligible = m.unix(float64(j.Eligible))
+		row.Eligible = j.Eligible
 		return row.Eligible > now
 	case j.Reason == "Dependency" && len(j.After) == 1 && !j.Either:
 		row.After = j.After[0]

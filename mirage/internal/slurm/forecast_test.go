@@ -30,7 +30,7 @@ func TestForecast(t *testing.T) {
 	const now = 1_700_000_000
 	config := &simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.EASY)}
 	p := &Provisioner{
-		s:      Settings{Rules: config, Scale: 1},
+		s:      Settings{Rules: config},
 		ledger: &Ledger{Begun: time.Unix(now-86400, 0), Links: []Link{{Job: 1}}},
 		queue: []Job{
 			{ID: 1, State: "RUNNING", Nodes: 2, Limit: 9 * time.Hour, Submit: now - 7200, Start: now - 7200},
@@ -97,18 +97,7 @@ func TestForecastSeen(t *testing.T) {
 			t.Errorf("waits %v, and %v s remain", a.waits[i], left)
 		}
 	}
-	w, a = newWorld(1), new(asker)
-	s = w.settings(a, 2)
 	s.Rules = &simulator.Config{Machine: cluster.Machine{Nodes: 2, Kinds: []cluster.Kind{{Name: "k", Nodes: 2, CPUs: 4, GPUs: 2}}}, Rules: cluster.Defaults(cluster.Slurm)}
-	s.Need = &trace.Need{CPUs: 1, GPUs: 1}
-	if _, _, err := life(t.TempDir(), s); err != nil {
-		t.Fatal(err)
-	}
-	for i := range a.waits { // each has a GPU of the node that the other job leaves
-		if !cmp.Equal(a.waits[i], []float64{0, 0}) {
-			t.Errorf("waits %v beside a service that leaves a GPU", a.waits[i])
-		}
-	}
 	s.Request.Nodes = 3
 	if _, err := Open(t.TempDir(), s); !errors.Is(err, ErrSettings) || !errors.Is(err, cluster.ErrOversize) {
 		t.Errorf("three nodes of two: %v", err)
@@ -154,7 +143,7 @@ func TestHandover(t *testing.T) {
 			t.Fatalf("%+v", v)
 		}
 		median := v.ChanceBy[len(v.ChanceBy)/2]
-		if median.Chance != .5 || math.Abs(median.Seconds-v.Remaining) > 1/s.Scale || v.HandoverAt.Sub(v.At).Abs() > time.Second {
+		if median.Chance != .5 || math.Abs(median.Seconds-v.Remaining) > 1 || v.HandoverAt.Sub(v.At).Abs() > time.Second {
 			t.Errorf("half start within %v s, %v s remain; handover at %v, decided at %v", median, v.Remaining, v.HandoverAt, v.At)
 		}
 		return nil
@@ -207,7 +196,7 @@ func TestHeld(t *testing.T) {
 	}
 	defer h.log.Close()
 	jobs := []Job{{ID: 1, State: "PENDING", Reason: "Priority", Nodes: 2}, {ID: 2, State: "PENDING", Reason: "JobArrayTaskLimit", Nodes: 1, Tasks: 59}}
-	if err := h.snapshot(jobs, 100, scale{factor: 1}); err != nil {
+	if err := h.snapshot(jobs, 100); err != nil {
 		t.Fatal(err)
 	}
 	if s := h.moments[0].Snapshot; s[0] != 1 || s[1] != 2 {
@@ -262,18 +251,18 @@ func (f failing) Run(context.Context, []string, *os.File) ([]byte, error) {
 	return nil, fmt.Errorf("sbatch: %w: exit status 1: %s", ErrCommand, string(f))
 }
 
-// early submits half a minute before the end of the predecessor, and expects an hour.
-type early struct{}
+// early submits so many seconds before the end of the predecessor, and expects an hour.
+type early float64
 
-func (early) Decide(s *policy.State) (policy.Decision, error) {
-	return policy.Decision{Submit: s.RemainingSeconds() <= 30*60, Expected: uncertainty.Prediction{Value: 1, Low: 0, High: 2, Level: .8}, Expects: true}, nil
+func (e early) Decide(s *policy.State) (policy.Decision, error) {
+	return policy.Decision{Submit: s.RemainingSeconds() <= float64(e), Expected: uncertainty.Prediction{Value: 1, Low: 0, High: 2, Level: .8}, Expects: true}, nil
 }
 
 // TestRemembered: what is expected of each successor that the policy submits is kept,
 // and what it came to once it has started, in the policy's hours.
 func TestRemembered(t *testing.T) {
 	w := newWorld(3)
-	s := w.settings(early{}, 6)
+	s := w.settings(early(30), 6)
 	expected, came := map[string]int{}, map[string]float64{}
 	s.Predict = func(token string, e uncertainty.Prediction) uncertainty.Prediction {
 		expected[token]++
@@ -289,7 +278,7 @@ func TestRemembered(t *testing.T) {
 		t.Errorf("%d successors of 5 were expected", len(expected))
 	}
 	for i, k := range l.Links[1:] {
-		want := float64(k.Start-l.Links[i].Start-int64(w.service.Seconds())) * s.Scale / 3600
+		want := float64(k.Start-l.Links[i].Start-int64(w.service.Seconds())) / 3600
 		if got, ok := came[l.Token(k.Number)]; !ok || math.Abs(got-want) > 1e-9 {
 			t.Errorf("link %d came to %v h, want %v", k.Number, got, want)
 		}

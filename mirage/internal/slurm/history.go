@@ -26,7 +26,7 @@ type start struct {
 // waitsKept is the number of waits that a policy receives.
 const waitsKept = 500
 
-// history holds the observations of a queue, in policy time, on disk.
+// history holds the observations of a queue, on disk.
 type history struct {
 	moments []samples.Moment // ascending
 	starts  []start          // by time of start
@@ -66,14 +66,14 @@ func (h *history) remember(r record) {
 }
 
 // see takes in which jobs of the queue have started; own are left out.
-func (h *history) see(jobs []Job, at float64, m scale, own func(int64) bool) error {
-	r := record{At: m.unix(at)}
+func (h *history) see(jobs []Job, now int64, own func(int64) bool) error {
+	r := record{At: now}
 	present := map[int64]bool{}
 	for i := range jobs {
 		if j := &jobs[i]; j.Started() && !own(j.ID) {
 			present[j.ID] = true
 			if !h.known[j.ID] {
-				r.Starts = append(r.Starts, start{j.ID, m.unix(float64(j.Start)), m.span(float64(max(j.Start-j.Submit, 0)))})
+				r.Starts = append(r.Starts, start{j.ID, j.Start, float64(max(j.Start-j.Submit, 0))})
 			}
 		}
 	}
@@ -85,8 +85,8 @@ func (h *history) see(jobs []Job, at float64, m scale, own func(int64) bool) err
 }
 
 // snapshot takes in how the queue is at an instant.
-func (h *history) snapshot(jobs []Job, at float64, m scale) error {
-	since := func(t int64) float64 { return m.span(max(at-float64(t), 0)) }
+func (h *history) snapshot(jobs []Job, at float64) error {
+	since := func(t int64) float64 { return max(at-float64(t), 0) }
 	var pending []samples.Pending
 	var running []samples.Running
 	for i := range jobs {
@@ -95,18 +95,18 @@ func (h *history) snapshot(jobs []Job, at float64, m scale) error {
 		case j.State.Pending() && j.Held():
 		case j.State.Pending():
 			for range max(j.Tasks, 1) {
-				pending = append(pending, samples.Pending{LimitMinutes: m.span(j.Limit.Seconds()) / 60, Nodes: float64(j.Nodes), AgeSeconds: since(j.Submit)})
+				pending = append(pending, samples.Pending{LimitMinutes: j.Limit.Minutes(), Nodes: float64(j.Nodes), AgeSeconds: since(j.Submit)})
 			}
 		case j.State.Running():
 			limit := j.Limit.Seconds()
 			if limit == 0 {
 				limit = float64(max(j.End-j.Start, 0))
 			}
-			running = append(running, samples.Running{LimitMinutes: m.span(limit) / 60, Nodes: float64(j.Nodes), WaitSeconds: m.span(float64(max(j.Start-j.Submit, 0))), ElapsedSeconds: since(j.Start)})
+			running = append(running, samples.Running{LimitMinutes: limit / 60, Nodes: float64(j.Nodes), WaitSeconds: float64(max(j.Start-j.Submit, 0)), ElapsedSeconds: since(j.Start)})
 		}
 	}
 	s := h.lens.Take(pending, running)
-	return h.keep(record{At: m.unix(at), Queue: s[:]})
+	return h.keep(record{At: int64(at), Queue: s[:]})
 }
 
 // keep remembers a record, also if it cannot be written.
@@ -124,8 +124,7 @@ func (h *history) waits() []float64 {
 	return waits
 }
 
-// window is the day before an instant of policy time, a snapshot each ten
-// minutes: each the latest one by then, and the first of all where there was
+// window is the day before an instant, a snapshot each ten minutes: each the latest one by then, and the first of all where there was
 // none yet.
 func (h *history) window(now int64) []samples.Moment {
 	if len(h.moments) == 0 {
@@ -142,12 +141,3 @@ func (h *history) window(now int64) []samples.Moment {
 	}
 	return window
 }
-
-// scale turns the cluster's time into the policy's.
-type scale struct {
-	origin int64 // Unix seconds at which both are equal
-	factor float64
-}
-
-func (m scale) unix(at float64) int64        { return m.origin + int64((at-float64(m.origin))*m.factor) }
-func (m scale) span(seconds float64) float64 { return seconds * m.factor }

@@ -17,7 +17,7 @@ type Kind string
 
 // The kinds of entries.
 const (
-	Begin    Kind = "begin"    // of the chain: its name and time scale
+	Begin    Kind = "begin"    // of the chain: its name
 	Intent   Kind = "intent"   // sbatch is about to be run for a link
 	Accepted Kind = "accepted" // a link has a job
 	Started  Kind = "started"  // it holds nodes
@@ -32,7 +32,6 @@ type Entry struct {
 	At     time.Time `json:"at"`
 	Kind   Kind      `json:"kind"`
 	Chain  string    `json:"chain,omitempty"`
-	Scale  float64   `json:"time_scale,omitempty"`
 	Link   int       `json:"link"`
 	Job    int64     `json:"job,omitempty"`
 	Start  int64     `json:"start,omitempty"` // Unix seconds
@@ -62,7 +61,6 @@ type Link struct {
 // on the disk before Append returns.
 type Ledger struct {
 	Chain string
-	Scale float64
 	Begun time.Time
 	Links []Link
 
@@ -129,10 +127,10 @@ func (l *Ledger) clone() *Ledger {
 func (l *Ledger) apply(e Entry) error {
 	refuse := func(why string) error { return fmt.Errorf("%w: %s, link %d: %s", ErrLedger, e.Kind, e.Link, why) }
 	if e.Kind == Begin {
-		if l.Chain != "" || e.Chain == "" || !(e.Scale > 0) {
-			return refuse("not the first entry, or no name, or no time scale")
+		if l.Chain != "" || e.Chain == "" {
+			return refuse("not the first entry, or no name")
 		}
-		l.Chain, l.Scale, l.Begun = e.Chain, e.Scale, e.At
+		l.Chain, l.Begun = e.Chain, e.At
 		return nil
 	}
 	if l.Chain == "" {
@@ -203,7 +201,7 @@ func (l *Ledger) used(job int64) bool {
 	return slices.ContainsFunc(l.Links, func(k Link) bool { return k.Job == job || slices.Contains(k.Void, job) })
 }
 
-// Summary sums up a chain. Times are those of the cluster, not scaled.
+// Summary sums up a chain.
 type Summary struct {
 	Links        int     `json:"services"`
 	Ended        int     `json:"ended"`

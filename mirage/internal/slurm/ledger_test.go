@@ -23,7 +23,7 @@ func TestLedger(t *testing.T) {
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	entries := []Entry{
-		{At: at, Kind: Begin, Chain: "c", Scale: 1},
+		{At: at, Kind: Begin, Chain: "c"},
 		{At: at, Kind: Intent, Link: 0},
 		{At: at, Kind: Accepted, Link: 0, Job: 5},
 		{At: at, Kind: Void, Link: 0, Job: 5},
@@ -45,7 +45,7 @@ func TestLedger(t *testing.T) {
 		t.Errorf("%+v, want %+v", l.Summary(), want)
 	}
 	for _, bad := range []Entry{
-		{Kind: Begin, Chain: "d", Scale: 1}, {Kind: Intent, Link: 1}, {Kind: Intent, Link: 3}, {Kind: Intent, Link: -1}, {Kind: Accepted, Link: 2, Job: 9},
+		{Kind: Begin, Chain: "d"}, {Kind: Intent, Link: 1}, {Kind: Intent, Link: 3}, {Kind: Intent, Link: -1}, {Kind: Accepted, Link: 2, Job: 9},
 		{Kind: Accepted, Link: 1, Job: 9}, {Kind: Started, Link: 1, Start: 1}, {Kind: Ended, Link: 1}, {Kind: Void, Link: 1, Job: 7}, {Kind: "x", Link: 1},
 	} {
 		if err := l.Append(bad); !errors.Is(err, ErrLedger) {
@@ -103,17 +103,16 @@ func TestHistory(t *testing.T) {
 	if h.window(0) != nil || len(h.waits()) != 0 {
 		t.Error("something where nothing was seen")
 	}
-	m := scale{origin: 1000, factor: 60}
 	own := func(id int64) bool { return id == 3 }
 	jobs := []Job{
-		{ID: 1, State: "RUNNING", Nodes: 2, Submit: 1000, Start: 1010, Limit: time.Minute},
-		{ID: 2, State: "PENDING", Nodes: 1, Submit: 1015, Limit: 2 * time.Minute},
-		{ID: 3, State: "RUNNING", Nodes: 1, Submit: 1000, Start: 1001, End: 1061},
-		{ID: 4, State: "COMPLETED", Nodes: 1, Submit: 1000, Start: 1005, End: 1006},
-		{ID: 5, State: "CANCELLED", Nodes: 1, Submit: 1000, Start: 1005, End: 1005},
+		{ID: 1, State: "RUNNING", Nodes: 2, Submit: 1000, Start: 1600, Limit: time.Hour},
+		{ID: 2, State: "PENDING", Nodes: 1, Submit: 1900, Limit: 2 * time.Hour},
+		{ID: 3, State: "RUNNING", Nodes: 1, Submit: 1000, Start: 1060, End: 4660},
+		{ID: 4, State: "COMPLETED", Nodes: 1, Submit: 1000, Start: 1300, End: 1360},
+		{ID: 5, State: "CANCELLED", Nodes: 1, Submit: 1000, Start: 1300, End: 1300},
 	}
-	for _, at := range []float64{1020, 1030} {
-		if err := errors.Join(h.see(jobs, at, m, own), h.snapshot(jobs, at, m)); err != nil {
+	for _, at := range []int64{2200, 2800} {
+		if err := errors.Join(h.see(jobs, at, own), h.snapshot(jobs, float64(at))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +138,7 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
-	if err := h.see(jobs, 1030, m, own); err != nil {
+	if err := h.see(jobs, 2800, own); err != nil {
 		t.Fatal(err)
 	}
 	check()

@@ -52,12 +52,12 @@ func TestSubmitLimit(t *testing.T) {
 		"for good":  {1 << 30, "sbatch: error: QOSMaxWallDurationPerJobLimit; sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", ErrRefused, 1},
 	} {
 		l := &limited{world: newWorld(5), rejects: tt.rejects, says: tt.says}
-		s := l.settings(early{}, 2)
+		s := l.settings(early(1800), 2)
 		s.Client, s.Service, s.Request.Limit = &Client{Runner: l}, time.Hour, time.Hour
 		l.service = time.Hour
 		var warnings []error
 		s.Warn = func(err error) { warnings = append(warnings, err) }
-		s.Interval, s.Poll, s.Scale = time.Minute, 20*time.Second, 1
+		s.Interval, s.Poll = time.Minute, 20*time.Second
 		ledger, _, err := life(t.TempDir(), s)
 		if !errors.Is(err, tt.want) || len(l.jobs) != tt.jobs {
 			t.Errorf("%s: %v, %d jobs; want %v, %d", name, err, len(l.jobs), tt.want, tt.jobs)
@@ -86,7 +86,7 @@ func TestSubmitLimit(t *testing.T) {
 func TestFirstNeverStarts(t *testing.T) {
 	for reason, want := range map[string]error{"QOSMaxNodePerJobLimit": ErrNeverStarts, "AccountNotAllowed": ErrNeverStarts, "QOSMaxJobsPerUserLimit": nil} {
 		l := &limited{world: newWorld(5), reason: reason}
-		s := l.settings(early{}, 1)
+		s := l.settings(early(1800), 1)
 		s.Client = &Client{Runner: l}
 		_, _, err := life(t.TempDir(), s)
 		if want == nil && err != nil || want != nil && !errors.Is(err, want) {
@@ -98,7 +98,7 @@ func TestFirstNeverStarts(t *testing.T) {
 // TestFirstLimited: a limit at the first submission is reported at once.
 func TestFirstLimited(t *testing.T) {
 	l := &limited{world: newWorld(5), rejects: 1 << 30, says: submitLimit, first: true}
-	s := l.settings(early{}, 2)
+	s := l.settings(early(1800), 2)
 	s.Client = &Client{Runner: l}
 	if _, _, err := life(t.TempDir(), s); !errors.Is(err, ErrRefused) || len(l.times) != 1 {
 		t.Errorf("%v after %d submissions", err, len(l.times))

@@ -1,89 +1,79 @@
 package slurm
 
-import (
-	"fmt"
-	"io"
-	"math"
-	"sync"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
-// Metrics counts what a provisioner does. It may be written out while the
-// provisioner works.
+// Metrics counts what a provisioner does. Its registry may be read while the provisioner
+// works.
 type Metrics struct {
-	mu sync.Mutex
+	Registry *prometheus.Registry
 
-	decisions, submissions, unclear, refusals, recovered, doubles, pollErrors float64
+	decisions, submissions, unclear, refusals, recovered, doubles, pollErrors prometheus.Counter
 
-	lastPoll           float64
-	pending, running   float64
-	nodes, unavailable float64
-	expected           float64
-	summary            Summary
+	lastPoll, pending, running, nodes, unavailable, expected prometheus.Gauge
+	services, handOvers, interruption, overlap               prometheus.Gauge
 }
 
-// update changes what is counted.
-func (m *Metrics) update(f func(*Metrics)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f(m)
+// newMetrics returns metrics that are all 0.
+func newMetrics() *Metrics {
+	m := &Metrics{Registry: prometheus.NewRegistry()}
+	for _, c := range []struct {
+		counter    *prometheus.Counter
+		name, help string
+	}{
+		{&m.decisions, "decisions_total", "Decisions taken."},
+		{&m.submissions, "submissions_total", "Times sbatch was run."},
+		{&m.unclear, "submissions_unclear_total", "Submissions whose reply was not understood."},
+		{&m.refusals, "submissions_refused_total", "Submissions that Slurm refused."},
+		{&m.recovered, "submissions_recovered_total", "Jobs found by their token."},
+		{&m.doubles, "doubles_total", "Second jobs found for a link; above 0 something is wrong."},
+		{&m.pollErrors, "poll_errors_total", "Polls that Slurm did not answer."},
+	} {
+		*c.counter = prometheus.NewCounter(prometheus.CounterOpts{Name: "mirage_provision_" + c.name, Help: c.help})
+		m.Registry.MustRegister(*c.counter)
+	}
+	for _, g := range []struct {
+		gauge      *prometheus.Gauge
+		name, help string
+	}{
+		{&m.lastPoll, "last_poll_timestamp_seconds", "Time of the last snapshot of the queue."},
+		{&m.pending, "queue_pending_jobs", "Pending jobs at the last snapshot."},
+		{&m.running, "queue_running_jobs", "Running jobs at the last snapshot."},
+		{&m.nodes, "nodes", "Nodes of the cluster."},
+		{&m.unavailable, "nodes_unavailable", "Nodes that take no jobs."},
+		{&m.expected, "expected_reward_hours", "Reward the policy last expected of submitting at once."},
+		{&m.services, "services", "Services of the chain so far."},
+		{&m.handOvers, "hand_overs", "Hand-overs so far."},
+		{&m.interruption, "interruption_seconds", "Time without a running service so far."},
+		{&m.overlap, "overlap_seconds", "Time with two running services so far."},
+	} {
+		*g.gauge = prometheus.NewGauge(prometheus.GaugeOpts{Name: "mirage_provision_" + g.name, Help: g.help})
+		m.Registry.MustRegister(*g.gauge)
+	}
+	return m
 }
 
-func (m *Metrics) add(counter *float64) { m.update(func(*Metrics) { *counter++ }) }
+// chain exports the summary of a chain.
+func (m *Metrics) chain(l *Ledger) {
+	s := l.Summary()
+	m.services.Set(float64(s.Links))
+	m.handOvers.Set(float64(s.HandOvers))
+	m.interruption.Set(s.Interruption)
+	m.overlap.Set(s.Overlap)
+}
 
-func (m *Metrics) chain(l *Ledger) { m.update(func(m *Metrics) { m.summary = l.Summary() }) }
-
+// queue exports a snapshot of the queue and the nodes.
 func (m *Metrics) queue(jobs []Job, nodes, unavailable int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.pending, m.running = 0, 0
+	pending, running := 0, 0
 	for i := range jobs {
 		switch {
 		case jobs[i].State.Pending():
-			m.pending += float64(max(jobs[i].Tasks, 1))
+			pending += max(jobs[i].Tasks, 1)
 		case jobs[i].State.Running():
-			m.running++
+			running++
 		}
 	}
-	m.nodes, m.unavailable = float64(nodes), float64(unavailable)
-}
-
-// WriteTo writes the metrics in the Prometheus text format, version 0.0.4.
-func (m *Metrics) WriteTo(w io.Writer) (int64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	rows := []struct {
-		name, kind, help string
-		value            float64
-	}{
-		{"decisions_total", "counter", "Decisions taken.", m.decisions},
-		{"submissions_total", "counter", "Times sbatch was run.", m.submissions},
-		{"submissions_unclear_total", "counter", "Submissions whose reply was not understood.", m.unclear},
-		{"submissions_refused_total", "counter", "Submissions that Slurm refused.", m.refusals},
-		{"submissions_recovered_total", "counter", "Jobs found by their token.", m.recovered},
-		{"doubles_total", "counter", "Second jobs found for a link; above 0 something is wrong.", m.doubles},
-		{"poll_errors_total", "counter", "Polls that Slurm did not answer.", m.pollErrors},
-		{"last_poll_timestamp_seconds", "gauge", "Time of the last snapshot of the queue.", m.lastPoll},
-		{"queue_pending_jobs", "gauge", "Pending jobs at the last snapshot.", m.pending},
-		{"queue_running_jobs", "gauge", "Running jobs at the last snapshot.", m.running},
-		{"nodes", "gauge", "Nodes of the cluster.", m.nodes},
-		{"nodes_unavailable", "gauge", "Nodes that take no jobs.", m.unavailable},
-		{"expected_reward_hours", "gauge", "Reward the policy last expected of submitting at once.", m.expected},
-		{"services", "gauge", "Services of the chain so far.", float64(m.summary.Links)},
-		{"hand_overs", "gauge", "Hand-overs so far.", float64(m.summary.HandOvers)},
-		{"interruption_seconds", "gauge", "Time without a running service so far.", m.summary.Interruption},
-		{"overlap_seconds", "gauge", "Time with two running services so far.", m.summary.Overlap},
-	}
-	var n int64
-	for _, r := range rows {
-		if math.IsNaN(r.value) {
-			continue
-		}
-		k, err := fmt.Fprintf(w, "# HELP mirage_provision_%s %s\n# TYPE mirage_provision_%s %s\nmirage_provision_%s %v\n",
-			r.name, r.help, r.name, r.kind, r.name, r.value)
-		n += int64(k)
-		if err != nil {
-			return n, err
-		}
-	}
-	return n, nil
+	m.pending.Set(float64(pending))
+	m.running.Set(float64(running))
+	m.nodes.Set(float64(nodes))
+	m.unavailable.Set(float64(unavailable))
 }

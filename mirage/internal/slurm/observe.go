@@ -24,10 +24,10 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	if p.s.Rules != nil {
 		p.queue = counted(jobs, p.s.Rules.Unit)
 	}
-	unwritten := p.history.see(p.queue, seconds(now), p.scale(), p.ledger.used)
+	unwritten := p.history.see(p.queue, now.Unix(), p.ledger.used)
 	if due {
-		unwritten = cmp.Or(unwritten, p.history.snapshot(p.queue, seconds(now), p.scale()))
-		p.snapshot = now.Add(time.Duration(float64(samples.SnapshotSeconds*time.Second) / p.s.Scale))
+		unwritten = cmp.Or(unwritten, p.history.snapshot(p.queue, seconds(now)))
+		p.snapshot = now.Add(samples.SnapshotSeconds * time.Second)
 		if err := p.observeQueue(ctx); err != nil {
 			p.s.Warn(err)
 		}
@@ -41,7 +41,7 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	if unwritten != nil { // a full disk does not stop the chain
 		p.s.Warn(fmt.Errorf("the history of the queue is not recorded: %w", unwritten))
 	}
-	p.Metrics.update(func(m *Metrics) { m.lastPoll = seconds(now) })
+	p.Metrics.lastPoll.Set(seconds(now))
 	return nil
 }
 
@@ -83,24 +83,19 @@ func (p *Provisioner) deciding(now time.Time) bool {
 	return last != nil && last.Started && !last.Ended && !now.Before(p.decision)
 }
 
-func (p *Provisioner) scale() scale { return scale{p.ledger.Begun.Unix(), p.s.Scale} }
-
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// state returns the present state in policy time.
+// state returns what the policy decides by.
 func (p *Provisioner) state(last *Link, now time.Time) policy.State {
-	m := p.scale()
-	at := m.unix(seconds(now))
-	start := m.unix(float64(last.Start))
-	limit := int64(m.span(p.s.Service.Seconds()))
-	minutes, nodes := float64(limit)/60, float64(p.s.Units)
+	at, start, limit := now.Unix(), last.Start, int64(p.s.Service.Seconds())
+	minutes, nodes := float64(limit)/60, float64(p.s.Request.Nodes)
 	wait := 0.0
 	if !last.Intent.IsZero() {
-		wait = max(m.span(float64(last.Start)-seconds(last.Intent)), 0)
+		wait = max(float64(last.Start)-seconds(last.Intent), 0)
 	}
 	s := policy.State{
 		Now: at, PredStart: start, PredEnd: start + limit,
-		Service: chain.Service{Nodes: p.s.Units, Limit: limit, Need: p.s.Need},
+		Service: chain.Service{Nodes: p.s.Request.Nodes, Limit: limit},
 		Waits:   p.history.waits(),
 		History: samples.History{
 			Moments:     p.history.window(at),

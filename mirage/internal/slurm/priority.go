@@ -36,13 +36,12 @@ func parsePriorities(config map[string]string) (p priorities) {
 	return p
 }
 
-// young returns the priority of a job without the points for its age at a time. A span of
-// a second is that of the times.
-func (p priorities) young(j *trace.Job, at int64, second float64) float64 {
+// young returns the priority of a job without the points for its age at a time.
+func (p priorities) young(j *trace.Job, at int64) float64 {
 	if !(p.agePoints > 0) {
 		return j.Priority
 	}
-	age := float64(at-j.Submit) / (p.maxAge.Seconds() * second)
+	age := float64(at-j.Submit) / p.maxAge.Seconds()
 	return j.Priority - p.agePoints*min(max(age, 0), 1)
 }
 
@@ -51,11 +50,11 @@ func (p priorities) young(j *trace.Job, at int64, second float64) float64 {
 // the controller or the accounting knows it: on Lonestar6 it places a new job 0.03 of the
 // queue's length from where it was, the median of the queue 0.42 and its end 0.68
 // (TestPlaceInQueue). A queue in order of submission places it last.
-func (p priorities) forNew(job *trace.Job, st *simulator.Standing, second float64) float64 {
+func (p priorities) forNew(job *trace.Job, st *simulator.Standing) float64 {
 	lowest, waiting := math.Inf(1), make([]trace.Job, len(st.Pending))
 	for i := range st.Pending {
 		waiting[i] = st.Pending[i]
-		waiting[i].Priority = p.young(&st.Pending[i], st.Now, second)
+		waiting[i].Priority = p.young(&st.Pending[i], st.Now)
 		lowest = min(lowest, st.Pending[i].Priority)
 	}
 	switch {
@@ -76,7 +75,7 @@ func (p priorities) forNew(job *trace.Job, st *simulator.Standing, second float6
 			if at == 0 || at > st.Now || j.NoStart {
 				at = st.Now
 			}
-			priority[j] = p.young(j, at, second)
+			priority[j] = p.young(j, at)
 			if latest == nil || j.Submit >= latest.Submit {
 				latest = j
 			}

@@ -42,11 +42,11 @@ func TestPriorityOfNewJob(t *testing.T) {
 		"no user: the median of its own": {aged, "", "cpu", 900},
 	} {
 		job := trace.Job{User: tt.user, Partition: tt.partition}
-		if got := tt.order.forNew(&job, st, 1); got != tt.want {
+		if got := tt.order.forNew(&job, st); got != tt.want {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
-	if got := aged.forNew(&trace.Job{User: "a"}, &simulator.Standing{Now: now}, 1); got != 0 {
+	if got := aged.forNew(&trace.Job{User: "a"}, &simulator.Standing{Now: now}); got != 0 {
 		t.Errorf("an empty queue: %v", got)
 	}
 }
@@ -117,7 +117,7 @@ func TestPlaceInQueue(t *testing.T) {
 			return before / float64(len(st.Pending))
 		}
 		was := ahead(job.Priority)
-		ours += math.Abs(ahead(priorities{multifactor: true}.forNew(&job, st, 1)) - was)
+		ours += math.Abs(ahead(priorities{multifactor: true}.forNew(&job, st)) - was)
 		median += math.Abs(ahead(trace.MedianPriority(st.Pending)) - was)
 		last += 1 - was
 		n++

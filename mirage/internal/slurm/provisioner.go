@@ -72,7 +72,7 @@ func Open(dir string, s Settings) (*Provisioner, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	p := &Provisioner{Metrics: &Metrics{}, s: s, dir: dir, doubted: map[string]bool{}, missing: map[int64]time.Time{}}
+	p := &Provisioner{Metrics: newMetrics(), s: s, dir: dir, doubted: map[string]bool{}, missing: map[int64]time.Time{}}
 	ready := false
 	defer func() {
 		if !ready { // whatever ends it
@@ -107,10 +107,7 @@ func (p *Provisioner) open() (err error) {
 		if _, err := rand.Read(name[:]); err != nil {
 			return err
 		}
-		return p.append(Entry{Kind: Begin, Chain: hex.EncodeToString(name[:]), Scale: p.s.Scale})
-	}
-	if p.ledger.Scale != p.s.Scale {
-		return fmt.Errorf("%s: %w: time scale %v, the chain has %v", p.dir, ErrSettings, p.s.Scale, p.ledger.Scale)
+		return p.append(Entry{Kind: Begin, Chain: hex.EncodeToString(name[:])})
 	}
 	return nil
 }
@@ -159,7 +156,7 @@ func (p *Provisioner) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return p.leave(ctx)
 		case errors.Is(err, ErrCommand) || errors.Is(err, ErrAnswer) || errors.Is(err, ErrWrite):
-			p.Metrics.add(&p.Metrics.pollErrors)
+			p.Metrics.pollErrors.Inc()
 			silent := p.silent()
 			if silent > 0 && errors.Is(err, ErrWrite) {
 				return fmt.Errorf("tried for %v: %w", silent, err)

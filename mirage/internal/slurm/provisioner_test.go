@@ -1,17 +1,18 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/mirage/internal/policy"
@@ -23,7 +24,7 @@ func (w *world) settings(p policy.Policy, links int) Settings {
 	return Settings{
 		Client: &Client{Runner: w}, Clock: w, Policy: p, Links: links, Service: w.service,
 		Request:  Request{Script: "service.sh", Nodes: 1, Limit: time.Minute},
-		Interval: 10 * time.Second, Scale: 60,
+		Interval: 10 * time.Second,
 	}
 }
 
@@ -328,14 +329,13 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestChain: without faults, the policy sees what it should, in its own time,
-// and the hand-overs add up.
+// TestChain: without faults, the policy sees what it should, and the hand-overs add up.
 func TestChain(t *testing.T) {
 	w := newWorld(3)
 	seen := 0
 	s := w.settings(decide(func(s *policy.State) (policy.Decision, error) {
 		seen++
-		if s.PredEnd-s.PredStart != 3600 || s.Service.Limit != 3600 || s.Now < s.PredStart || s.Now >= s.PredEnd {
+		if s.PredEnd-s.PredStart != 60 || s.Service.Limit != 60 || s.Now < s.PredStart || s.Now >= s.PredEnd {
 			t.Errorf("state %d..%d at %d, service %+v", s.PredStart, s.PredEnd, s.Now, s.Service)
 		}
 		if n := len(s.History.Moments); n != samples.Steps || s.History.Moments[n-1].At != s.Now || s.History.Moments[n-2].At != s.Now-600 {
@@ -349,11 +349,11 @@ func TestChain(t *testing.T) {
 			t.Errorf("predecessor %v at %d", s.History.Predecessor, s.Now-s.PredStart)
 		}
 		for _, wait := range s.Waits {
-			if wait < 0 || wait > 50*60 {
+			if wait < 0 || wait > 50 {
 				t.Errorf("wait of %v s", wait)
 			}
 		}
-		return policy.Fixed{LeadHours: .25}.Decide(s)
+		return policy.Fixed{LeadHours: 15. / 3600}.Decide(s)
 	}), 6)
 	dir := t.TempDir()
 	l, crashed, err := life(dir, s)
@@ -434,8 +434,6 @@ func TestRefuses(t *testing.T) {
 		"no limit":       func(s *Settings) { s.Request.Limit = 0 },
 		"over the limit": func(s *Settings) { s.Service = time.Hour },
 		"interval":       func(s *Settings) { s.Interval = -1 },
-		"scale":          func(s *Settings) { s.Scale = math.NaN() },
-		"another scale":  func(s *Settings) { s.Scale = 2 },
 		"no script":      func(s *Settings) { s.Request.Script = "" },
 		"dry run":        func(s *Settings) { s.DryRun = true },
 	} {
@@ -507,13 +505,12 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Metrics.chain(p.ledger)
-	var b bytes.Buffer
-	if _, err := p.Metrics.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	page := httptest.NewRecorder()
+	promhttp.HandlerFor(p.Metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+	text := page.Body.String()
 	for _, want := range []string{"# TYPE mirage_provision_submissions_total counter\n", "\nmirage_provision_services 2\n", "\nmirage_provision_doubles_total 0\n", "\nmirage_provision_nodes 3\n", "\nmirage_provision_nodes_unavailable 1\n"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in:\n%s", want, b.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
 		}
 	}
 }

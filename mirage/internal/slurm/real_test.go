@@ -35,9 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// On the real Slurm an hour of the policy is six seconds.
 const (
-	factor         = 600
 	serviceSeconds = 7
 	services       = 10
 )
@@ -57,8 +55,8 @@ func (l load) next() (gap, seconds float64, nodes int) {
 }
 
 // TestRealProvision keeps chains of services going on real Slurms under
-// competing load, reactively and with a model trained at that scale; and one
-// whose process is killed again and again.
+// competing load, reactively and with a trained model; and one whose process is killed
+// again and again.
 func TestRealProvision(t *testing.T) {
 	t.Parallel()
 	slurmtest.Need(t)
@@ -96,17 +94,17 @@ func TestRealHandover(t *testing.T) {
 	mirage := filepath.Join(t.TempDir(), "mirage")
 	run(t, nil, "go", "build", "-o", mirage, "../../cmd/mirage")
 	t.Run("chains", func(t *testing.T) {
-		for _, lead := range []string{"", "0.25", "0.5", "1"} { // hours of the policy; none is the curve
+		for _, lead := range []float64{0, 1.5, 3, 6} { // seconds; 0 is the curve
 			how := []string{"futures"}
-			if lead != "" {
-				how = []string{"fixed", "--set", "policy.lead_hours=" + lead}
+			if lead > 0 {
+				how = []string{"fixed", "--set", leadOf(lead)}
 			}
-			t.Run(how[0]+lead, func(t *testing.T) {
+			t.Run(fmt.Sprint(how[0], lead), func(t *testing.T) {
 				t.Parallel()
 				sum, early := chainOf(t, mirage, *handovers, how[0], how[1:]...)
 				n := float64(sum.HandOvers)
 				t.Logf("%d handovers, %d submitted early, %d interrupted: each %.2f s without a service and %.2f s with two", sum.HandOvers, early, sum.Interrupted, sum.Interruption/n, sum.Overlap/n)
-				if lead != "" && early < sum.HandOvers/2 {
+				if lead > 0 && early < sum.HandOvers/2 {
 					t.Errorf("%d successors of %d submitted a fixed time before the end", early, sum.HandOvers)
 				}
 			})
@@ -128,9 +126,13 @@ func run(t *testing.T, env []string, argv ...string) string {
 	return string(out)
 }
 
-// train makes a month of such load in the policy's time and learns from it, with
-// the queue's own forecast; it returns the settings of the cluster and the model.
+// leadOf returns the setting of a lead of so many seconds.
+func leadOf(seconds float64) string { return fmt.Sprintf("policy.lead_hours=%v", seconds/3600) }
+
+// train makes a month of such load, with ten minutes for a second, and learns from it,
+// with the queue's own forecast; it returns the settings of the cluster and the model.
 func train(t *testing.T, dir, mirage string) (config, model string) {
+	const factor = 600
 	l := newLoad(1)
 	begin := time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	var jobs []trace.Job
@@ -141,12 +143,12 @@ func train(t *testing.T, dir, mirage string) (config, model string) {
 		// A second goes by until a job is scheduled and started.
 		jobs = append(jobs, trace.Job{ID: fmt.Sprint(len(jobs) + 1), User: "u", Submit: submit, Start: submit, End: submit + int64((seconds+1)*factor), Limit: 60 * factor, Nodes: nodes})
 	}
-	log := filepath.Join(dir, "load.csv")
+	log := filepath.Join(dir, "load.log")
 	f, err := os.Create(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(trace.WriteCSV(f, jobs), f.Close()); err != nil {
+	if err := errors.Join(trace.WriteMirage(f, jobs, time.UTC), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	config, model = filepath.Join(dir, "config.json"), filepath.Join(dir, "model.json")
@@ -157,7 +159,7 @@ func train(t *testing.T, dir, mirage string) (config, model string) {
 	samples := filepath.Join(dir, "samples")
 	run(t, nil, mirage, "generate", log, "--config", config, "--episodes", "160", "--probes", "5", "--interval", "3h", "--start", "2023-01-05",
 		"--history", "3d", "--set", fmt.Sprintf("service.limit=%ds", serviceSeconds*factor), "--out", samples)
-	t.Log(strings.TrimSpace(run(t, nil, mirage, "train", samples, "--model", "forest", "--forecast", "--out", model)))
+	t.Log(strings.TrimSpace(run(t, nil, mirage, "train", samples, "--forecast", "--out", model)))
 	return config, model
 }
 
@@ -174,7 +176,7 @@ func service(t *testing.T, dir string, seconds int) string {
 func provision(mirage, state, model string, seconds, services int, script string, more ...string) []string {
 	argv := append([]string{
 		mirage, "provision", "--state", state, "--model", model, "--set", "service.limit=1m", "--set", fmt.Sprintf("service.time=%ds", seconds),
-		"--set", fmt.Sprintf("decide.time_scale=%v", factor), "--services", fmt.Sprint(services), "--json",
+		"--set", "decide.interval=1s", "--services", fmt.Sprint(services), "--json",
 		"--sbatch-option=--gres=gpu:2", "--sbatch-option=--output=/dev/null",
 	}, more...)
 	return append(argv, script)
@@ -315,7 +317,7 @@ func killed(t *testing.T, mirage string) {
 		if died >= kills && links == 0 {
 			links = len(readLinks(t, state)) + 1
 		}
-		argv := provision(mirage, state, "fixed", seconds, links, script, "--set", "policy.lead_hours=0.2", "--set", "decide.request_timeout=1s")
+		argv := provision(mirage, state, "fixed", seconds, links, script, "--set", leadOf(1.2), "--set", "decide.request_timeout=1s")
 		cmd := exec.Command(argv[0], argv[1:]...)
 		stderr.Reset()
 		cmd.Env, cmd.Stderr = env, &stderr

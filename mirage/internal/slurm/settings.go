@@ -7,7 +7,6 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -29,9 +28,6 @@ type Settings struct {
 	// Poll is the time between two looks at the queue; 0 is a fifth of
 	// Interval.
 	Poll time.Duration
-	// Scale multiplies every time of the cluster before the policy sees it;
-	// 0 is 1. Tests live a day in minutes.
-	Scale float64
 	// RequestTimeout is the time after the end of its sbatch in which a request may still reach
 	// the controller; 0 is twice the controller's MessageTimeout.
 	RequestTimeout time.Duration
@@ -53,12 +49,6 @@ type Settings struct {
 	// Live takes the cluster as its controller describes it, where Rules is nil, for
 	// such policies.
 	Live bool
-	// Units is the amount of the rules' unit that each service holds; 0 is the nodes of the
-	// Request.
-	Units int
-	// Need is the part of its nodes that a service takes, if the rules have kinds of nodes; nil
-	// is all.
-	Need *trace.Need
 	// Predict, where it is not nil, is given the reward in hours that is expected of a
 	// successor when it is submitted, by the token of its link, and returns it as
 	// earlier ones correct it; Outcome is given what it came to.
@@ -74,9 +64,8 @@ func (s *Settings) complete() error {
 	if s.Clock == nil {
 		s.Clock = Wall{}
 	}
-	s.Scale, s.Interval = cmp.Or(s.Scale, 1), cmp.Or(s.Interval, 10*time.Minute)
+	s.Interval = cmp.Or(s.Interval, 10*time.Minute)
 	s.Poll, s.Service = cmp.Or(s.Poll, s.Interval/5), cmp.Or(s.Service, s.Request.Limit)
-	s.Units = cmp.Or(s.Units, s.Request.Nodes)
 	if s.Warn == nil {
 		s.Warn = func(error) {}
 	}
@@ -90,12 +79,10 @@ func (s *Settings) complete() error {
 		return fmt.Errorf("%w: service: %d nodes, limit %v", ErrSettings, s.Request.Nodes, s.Request.Limit)
 	case s.Request.Notice < 0 || s.Request.Notice >= s.Request.Limit:
 		return fmt.Errorf("%w: service.notice: %v, want less than the limit %v", ErrSettings, s.Request.Notice, s.Request.Limit)
-	case s.Units < 1:
-		return fmt.Errorf("%w: service.units: %d, want at least 1", ErrSettings, s.Units)
 	case s.Service <= 0 || s.Service > s.Request.Limit:
 		return fmt.Errorf("%w: service.time: %v, the limit is %v", ErrSettings, s.Service, s.Request.Limit)
-	case s.Interval <= 0 || s.Poll <= 0 || s.RequestTimeout < 0 || s.Links < 0 || !(s.Scale > 0):
-		return fmt.Errorf("%w: interval %v, poll %v, request timeout %v, %d services, time scale %v", ErrSettings, s.Interval, s.Poll, s.RequestTimeout, s.Links, s.Scale)
+	case s.Interval <= 0 || s.Poll <= 0 || s.RequestTimeout < 0 || s.Links < 0:
+		return fmt.Errorf("%w: interval %v, poll %v, request timeout %v, %d services", ErrSettings, s.Interval, s.Poll, s.RequestTimeout, s.Links)
 	case s.Request.Script == "" && !s.DryRun:
 		return fmt.Errorf("%w: no script", ErrSettings)
 	case s.DryRun && s.Predecessor == 0:
@@ -105,7 +92,7 @@ func (s *Settings) complete() error {
 		if _, err := s.Rules.Resume(simulator.Standing{}); err != nil {
 			return fmt.Errorf("%w: %w", ErrSettings, err)
 		}
-		if err := s.Rules.Accepts(s.Units); err != nil {
+		if err := s.Rules.Accepts(s.Request.Nodes); err != nil {
 			return fmt.Errorf("%w: %w", ErrSettings, err)
 		}
 	}

@@ -44,7 +44,7 @@ func TestRealSharedNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := run(t, c.Env(), mirage, "provision", "--state", filepath.Join(c.Dir, "chain"), "--config", config, "--set", "service.limit=1m", "--set", fmt.Sprintf("service.time=%ds", seconds),
-		"--set", "service.units=1", "--set", fmt.Sprintf("decide.time_scale=%v", factor), "--services", "3", "--json", "--sbatch-option=--gres=gpu:1", "--sbatch-option=--output=/dev/null", script)
+		"--set", "decide.interval=1s", "--services", "3", "--json", "--sbatch-option=--gres=gpu:1", "--sbatch-option=--output=/dev/null", script)
 	var sum Summary
 	if err := json.Unmarshal([]byte(out), &sum); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -34,7 +34,7 @@ func (p *Provisioner) try(ctx context.Context, link int) error {
 	if err := p.append(Entry{Kind: Intent, Link: link}); err != nil {
 		return err
 	}
-	p.Metrics.add(&p.Metrics.submissions)
+	p.Metrics.submissions.Inc()
 	r := p.s.Request
 	r.Comment = p.ledger.Token(link)
 	r.Name = p.name(link)
@@ -45,7 +45,7 @@ func (p *Provisioner) try(ctx context.Context, link int) error {
 	}
 	if err != nil {
 		p.quiet = time.Time{} // what sbatch started may still be at work
-		p.Metrics.add(&p.Metrics.unclear)
+		p.Metrics.unclear.Inc()
 		return fmt.Errorf("link %d: %w", link, err)
 	}
 	return p.append(Entry{Kind: Accepted, Link: link, Job: id})
@@ -57,7 +57,7 @@ func (p *Provisioner) refused(link int, cause error) error {
 	if err := p.append(Entry{Kind: Refused, Link: link, Reason: cause.Error()}); err != nil {
 		return err
 	}
-	p.Metrics.add(&p.Metrics.refusals)
+	p.Metrics.refusals.Inc()
 	cause = fmt.Errorf("link %d: %w", link, cause)
 	last := p.latestRetry(link)
 	switch {
@@ -160,12 +160,12 @@ func (p *Provisioner) unused(jobs []Job, own func(Job) bool) []Job {
 func (p *Provisioner) adopt(ctx context.Context, link int, found []Job) error {
 	var errs []error
 	for _, extra := range found[1:] {
-		p.Metrics.add(&p.Metrics.doubles)
+		p.Metrics.doubles.Inc()
 		p.s.Warn(fmt.Errorf("link %d: jobs %d and %d: %w", link, found[0].ID, extra.ID, ErrDouble))
 		if !extra.State.Over() {
 			errs = append(errs, p.s.Client.Cancel(ctx, extra.ID))
 		}
 	}
-	p.Metrics.add(&p.Metrics.recovered)
+	p.Metrics.recovered.Inc()
 	return errors.Join(p.append(Entry{Kind: Accepted, Link: link, Job: found[0].ID, Reason: "found by its token"}), errors.Join(errs...))
 }

@@ -102,7 +102,7 @@ func throttled(t *testing.T, c *slurmtest.Cluster, shell func(string) (string, e
 		out, err := c.Run("squeue", "--noheader", "--states=R", "--format=%i")
 		return err == nil && strings.Contains(out, "_1")
 	})
-	out, err := shell("mirage provision --state beside --config config.json --set service.limit=1m --set service.time=5s --set decide.time_scale=600 --services 3 --json --sbatch-option=--output=/dev/null service.sh 2> /dev/null")
+	out, err := shell("mirage provision --state beside --config config.json --set service.limit=1m --set service.time=5s --set decide.interval=1s --services 3 --json --sbatch-option=--output=/dev/null service.sh 2> /dev/null")
 	var sum Summary
 	if err != nil || json.Unmarshal([]byte(out), &sum) != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -65,11 +65,11 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	if err != nil {
 		return nil, err
 	}
-	st := standing(jobs, now.Unix(), scale{now.Unix(), 1}, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
+	st := standing(jobs, now.Unix(), func(int64) bool { return false }, func(row *trace.Job, j *Job) {
 		h.detail(row, j)
 		row.Caps = v.limits.numbersFor(j.User, j.Account, j.QOS, j.Array, j.Together)
 	})
-	if st.Ended = ended(jobs, scale{st.Now, 1}); k.Accounting {
+	if st.Ended = ended(jobs); k.Accounting {
 		if past, err := c.past(ctx, now, pastDays); err != nil {
 			v.Notes = append(v.Notes, fmt.Sprintf("the accounting does not answer, so run times are those of the %s that the controller remembers: %v", plural.Count(len(st.Ended), "finished job"), err))
 		} else {
@@ -213,7 +213,7 @@ func (v *View) placed(job trace.Job) trace.Job {
 	job.Need = v.Hardware.need(job.Need, job.Partition, nil)
 	job.Need.Only = on
 	if job.Priority == 0 {
-		job.Priority = v.order.forNew(&job, &v.standing, 1)
+		job.Priority = v.order.forNew(&job, &v.standing)
 	}
 	job.End = job.Start + job.Limit
 	return job

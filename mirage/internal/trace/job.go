@@ -19,27 +19,27 @@ const Unlimited = 365 * 86400
 const Never = 1 << 48
 
 // Job is one row of an accounting log: a job that ran, or that waits or runs at the
-// log's end. The columns are those of this project's own layout.
+// log's end.
 type Job struct {
-	ID        string  `dataset:"id"`
-	User      string  `dataset:"user"`
-	Nodes     int     `dataset:"nodes"`         // or processors, or GPUs: see Trace.Unit
-	Submit    int64   `dataset:"submit"`        // Unix seconds from which it could start: submission, or eligibility where the log has it
-	Start     int64   `dataset:"start"`         // Unix seconds
-	End       int64   `dataset:"end"`           // Unix seconds
-	Limit     int64   `dataset:"limit_seconds"` // seconds the job may run, or Unlimited
-	Priority  float64 `dataset:"priority"`
-	Name      string  `dataset:"name,optional"`
-	Partition string  `dataset:"partition,optional"`     // "" where the log has none
-	QOS       string  `dataset:"qos,optional"`           // "" where the log has none
-	After     string  `dataset:"after,optional"`         // id of the job that must end first; "" for none
-	Think     int64   `dataset:"think_seconds,optional"` // seconds between that job's end and this job's eligibility
-	ExitCode  string  `dataset:"exit_code,optional"`
-	Held      int64   `dataset:"held_seconds,optional"`  // seconds that it was held, or waited for another, before Submit
-	NoStart   bool    `dataset:"start_unknown,optional"` // the log does not say when it started: Start is Submit, or Never
-	Need      *Need   `dataset:"-"`                      // of nodes that it shares with others; nil is whole nodes
-	Eligible  int64   `dataset:"-"`                      // Unix seconds before which it may not start; 0 is Submit
-	Caps      []int32 `dataset:"-"`                      // numbers of the limits that it counts against, see cluster.Cap
+	ID        string
+	User      string
+	Nodes     int   // or processors, or GPUs: see Trace.Unit
+	Submit    int64 // Unix seconds from which it could start: submission, or eligibility where the log has it
+	Start     int64 // Unix seconds
+	End       int64 // Unix seconds
+	Limit     int64 // seconds the job may run, or Unlimited
+	Priority  float64
+	Name      string
+	Partition string // "" where the log has none
+	QOS       string // "" where the log has none
+	After     string // id of the job that must end first; "" for none
+	Think     int64  // seconds between that job's end and this job's eligibility
+	ExitCode  string
+	Held      int64   // seconds that it was held, or waited for another, before Submit
+	NoStart   bool    // the log does not say when it started: Start is Submit, or Never
+	Need      *Need   // of nodes that it shares with others; nil is whole nodes
+	Eligible  int64   // Unix seconds before which it may not start; 0 is Submit
+	Caps      []int32 // numbers of the limits that it counts against, see cluster.Cap
 }
 
 // Need holds a job's resources, used or requested, of the nodes that it shares with others, on

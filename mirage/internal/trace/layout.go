@@ -44,7 +44,6 @@ const (
 	SACCT  Layout = "sacct"
 	JSON   Layout = "json"
 	SWF    Layout = "swf"
-	CSV    Layout = "csv"
 )
 
 // Format recognises and reads the files of a layout.
@@ -60,7 +59,6 @@ type Format struct {
 func Layouts() registry.List[Format] {
 	return registry.List[Format]{
 		{Name: string(SWF), Help: "Standard Workload Format", New: Format{isSWF, (*parser).swf}},
-		{Name: string(CSV), Help: "this project's own", New: Format{isCSV, (*parser).csv}},
 		{Name: string(Mirage), Help: "the published Mirage logs", New: Format{isMirage, (*parser).table}},
 		{Name: string(JSON), Help: "what sacct --json prints", New: Format{isJSON, (*parser).json}},
 		{Name: string(SACCT), Help: "what sacct and squeue print, with bars, commas, tabs or white space between columns", New: Format{isSACCT, (*parser).table}},
@@ -141,11 +139,11 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 	if err := p.read(buffered); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	t.Sort()
+	p.stray()
 	if len(t.Jobs) == 0 && !o.Queue {
 		return nil, fmt.Errorf("%s: %w: %d bad rows%s%s", file, ErrNoJobs, len(t.Bad), skipped(t.Skipped), firstBad(t.Bad))
 	}
-	t.Sort()
-	p.stray()
 	p.runaway()
 	p.untangle()
 	p.pools()

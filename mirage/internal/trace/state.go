@@ -17,9 +17,6 @@ var (
 	running = []State{"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT"}
 )
 
-// states lists the states that an accounting prints.
-var states = append([]State{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "PREEMPTED", "REVOKED", "PENDING", "REQUEUED"}, running...)
-
 // short are the codes that squeue prints for states that are not over.
 var short = map[string]State{
 	"PD": "PENDING", "RQ": "REQUEUED", "RH": "REQUEUE_HOLD", "RF": "REQUEUE_FED", "SE": "SPECIAL_EXIT", "RD": "RESV_DEL_HOLD",

@@ -74,7 +74,7 @@ func (t *Trace) offset(unix int64) int64 {
 // PeakNodes is the most nodes in use at one instant; ends come before starts.
 func (t *Trace) PeakNodes() int {
 	started := slices.DeleteFunc(slices.Clone(t.Open), func(j Job) bool { return j.Start == Never })
-	return peak(append(started, t.Jobs...), NodesOf)
+	return peak(append(started, t.Jobs...), func(j *Job) int { return j.Nodes })
 }
 
 // PeakUserJobs is the most jobs that one user ran at once.
@@ -90,31 +90,22 @@ func PeakUserJobs(jobs []Job) int {
 	return most
 }
 
-// Use is a change of the amount in use at a time, Unix seconds.
-type Use struct {
-	At int64
-	By int
-}
-
-// Uses are the changes that jobs make by their starts and ends, in order; at one
-// instant ends come first.
-func Uses(jobs []Job, weight func(*Job) int) []Use {
-	uses := make([]Use, 0, 2*len(jobs))
+// peak returns the largest sum of the weights of jobs that run at one time; at one
+// instant ends come before starts.
+func peak(jobs []Job, weight func(*Job) int) int {
+	type change struct {
+		at int64
+		by int
+	}
+	changes := make([]change, 0, 2*len(jobs))
 	for i := range jobs {
 		w := weight(&jobs[i])
-		uses = append(uses, Use{jobs[i].Start, w}, Use{jobs[i].End, -w})
+		changes = append(changes, change{jobs[i].Start, w}, change{jobs[i].End, -w})
 	}
-	slices.SortFunc(uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.By, b.By)) })
-	return uses
-}
-
-// NodesOf is a job's weight by its nodes.
-func NodesOf(j *Job) int { return j.Nodes }
-
-func peak(jobs []Job, weight func(*Job) int) int {
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 	now, most := 0, 0
-	for _, u := range Uses(jobs, weight) {
-		now += u.By
+	for _, c := range changes {
+		now += c.by
 		most = max(most, now)
 	}
 	return most

@@ -75,7 +75,6 @@ type table struct {
 	at    [fields][]int // columns of a field
 	cells [][]byte
 
-	first []byte // the first row of a table without a header
 	part  []byte // the beginning of a row that goes on in the next line
 	from  int    // its line
 	whole bool   // the line before was a row
@@ -155,10 +154,6 @@ func (p *parser) table(r *bufio.Reader) error {
 		p.trace.Unit = p.o.Unit
 	}
 	rows := 0
-	if t.first != nil {
-		rows++
-		p.assemble(t, t.first)
-	}
 	for {
 		line, err := p.next(r)
 		if errors.Is(err, io.EOF) {
@@ -199,7 +194,7 @@ func (p *parser) head(r *bufio.Reader) (t *table, count int, err error) {
 		if n, err := strconv.Atoi(text); err == nil {
 			count = n
 		} else if text != "" {
-			return p.headed(newTable(text), line, r), count, nil
+			return newTable(text), count, nil
 		}
 	}
 }

@@ -214,7 +214,6 @@ func TestWriters(t *testing.T) {
 		{ID: "2", Name: "b, c", User: "v", After: "1", Think: 5, Submit: 1673373700, Start: 1673373700, End: 1673373700, Limit: 60, Nodes: 1, ExitCode: "1:0"},
 	}
 	lost := map[Layout][]string{
-		CSV:    nil,
 		Mirage: {"Partition", "QOS", "After", "Think"},
 		SWF:    {"Name", "User", "QOS", "Priority", "ExitCode", "Partition"},
 	}
@@ -223,8 +222,6 @@ func TestWriters(t *testing.T) {
 			var b bytes.Buffer
 			var err error
 			switch layout {
-			case CSV:
-				err = WriteCSV(&b, jobs)
 			case SWF:
 				err = WriteSWF(&b, jobs, 4)
 			case Mirage:
@@ -244,23 +241,6 @@ func TestWriters(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestScaleLoad(t *testing.T) {
-	jobs := []Job{{Submit: 100, Start: 110, End: 150}, {Submit: 300, Start: 300, End: 301}}
-	got, err := ScaleLoad(jobs, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []Job{{Submit: 100, Start: 110, End: 150}, {Submit: 200, Start: 200, End: 201}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	for _, bad := range []float64{0, -1, 1e9} {
-		if _, err := ScaleLoad(jobs, bad); err == nil {
-			t.Errorf("factor %v is taken", bad)
-		}
 	}
 }
 
@@ -291,7 +271,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(bars))
 	f.Add([]byte(strings.ReplaceAll(bars, "|", ",")))
 	f.Add([]byte("; MaxNodes: 4\n1 10 -1 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 -1 -1\n"))
-	f.Add([]byte("id,user,nodes,submit,start,end,limit_seconds,priority\n1,u,1,10,11,12,60,3\n"))
+	f.Add([]byte("JobID|Submit|Start|End|NNodes\n1|1|1|2000-01-10 00:00:00|1\n2|1|||1\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, err := Read(bytes.NewReader(text), "f", Options{})
 		if err != nil {
@@ -311,10 +291,10 @@ func FuzzRead(f *testing.F) {
 		got.Stats()
 		// What this package writes it reads back.
 		var b bytes.Buffer
-		if err := WriteCSV(&b, got.Jobs); err != nil {
-			t.Skip(err)
+		if err := WriteSWF(&b, got.Jobs, 1); err != nil {
+			t.Fatal(err)
 		}
-		again, err := Read(&b, "f", Options{Layout: CSV, Zone: got.Zone})
+		again, err := Read(&b, "f", Options{Layout: SWF})
 		if err != nil || len(again.Jobs)+len(again.Bad) != len(got.Jobs) {
 			t.Fatalf("%d jobs written, %v read back: %v", len(got.Jobs), again, err)
 		}
@@ -425,25 +405,6 @@ func TestNeeds(t *testing.T) {
 		if diff := cmp.Diff(want, p.swfNeed(asked, 16, 5)); diff != "" {
 			t.Errorf("%s: %s", asked, diff)
 		}
-	}
-}
-
-// TestNeedsInCSV: what is written is read.
-func TestNeedsInCSV(t *testing.T) {
-	jobs := []Job{
-		{ID: "a", User: "u", Nodes: 2, End: 5, Limit: 9, Need: &Need{CPUs: 4, GPUs: 1, MemoryMB: 7, Exclusive: true}},
-		{ID: "b", User: "u", Nodes: 1, End: 5, Limit: 9},
-	}
-	var b bytes.Buffer
-	if err := WriteCSV(&b, jobs); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Read(&b, "jobs.csv", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(jobs, got.Jobs); diff != "" {
-		t.Error(diff)
 	}
 }
 

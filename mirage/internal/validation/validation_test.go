@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/cluster"
@@ -154,8 +153,7 @@ func TestWriteLog(t *testing.T) {
 	}
 }
 
-// TestPlay: the workers do not matter, no policy beats the oracle, and a
-// tuned lead costs no more than any other.
+// TestPlay: the workers do not matter, and no policy beats the oracle.
 func TestPlay(t *testing.T) {
 	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: 24, Start: 1_670_000_000, NodeHoursPerDay: .9 * 40 * 24, MaxNodes: 40, Seed: 2})
 	if err != nil {
@@ -191,19 +189,6 @@ func TestPlay(t *testing.T) {
 		for i := range one {
 			if cost.Of(one[i].Outcome) < cost.Of(oracle[i].Outcome) {
 				t.Errorf("%T beats the oracle in episode %d: %+v, %+v", p, i, one[i].Outcome, oracle[i].Outcome)
-			}
-		}
-	}
-	candidates := []policy.Policy{policy.Fixed{LeadHours: 1}, policy.Fixed{LeadHours: 3}, policy.Fixed{LeadHours: 6}}
-	groups := [][]policy.Policy{{policy.Fixed{LeadHours: math.Inf(1)}}, candidates}
-	best, least, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Tune(t.Context(), groups, cost)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for g, group := range groups {
-		for i, p := range group {
-			if m := stat.Mean(Costs(play(With(p), 1), cost), nil); m < least[g] || i == best[g] && m != least[g] {
-				t.Errorf("%+v costs %v, the tuned %+v %v", p, m, group[best[g]], least[g])
 			}
 		}
 	}

@@ -1,5 +1,4 @@
-// Package tree fits ensembles of decision trees to samples: gradient boosted
-// trees ([Boost]) and random forests ([Forest]), on one histogram grower.
+// Package tree fits gradient boosted trees ([Boost]) to samples, on a histogram grower.
 //
 // The settings, their names and their defaults are XGBoost's (Chen and Guestrin,
 // "XGBoost: A Scalable Tree Boosting System", KDD 2016); models are read from and

@@ -54,16 +54,6 @@ func (t *decisionTree) split(at int, s split, f feature) {
 	t.facts[at].gain = float32(s.gain)
 }
 
-// finish scales the leaves and prepares the fast walk.
-func (t *decisionTree) finish(eta float64) {
-	for i := range t.nodes {
-		if n := &t.nodes[i]; n.feature < 0 {
-			n.value = float32(eta * float64(n.value))
-		}
-	}
-	t.prepare()
-}
-
 // leafOf walks one row, missing values and categories included.
 func (t *decisionTree) leafOf(x []float32) int {
 	at := 0

@@ -116,30 +116,3 @@ func TestWeightIsRepetition(t *testing.T) {
 		}
 	})
 }
-
-// TestForestStaysWithinTargets checks that a forest, a mean of means, predicts
-// nothing outside the targets.
-func TestForestStaysWithinTargets(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawn(t)
-		f := Forest{Trees: rapid.IntRange(1, 5).Draw(t, "trees"), MinLeaf: rapid.IntRange(1, 4).Draw(t, "leaf"), MaxDepth: rapid.IntRange(0, 3).Draw(t, "depth"), Seed: rapid.Uint64().Draw(t, "seed")}
-		e, err := f.Fit(context.Background(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, y := range s.Y {
-			low, high = min(low, y), max(high, y)
-		}
-		slack := 1e-5 * max(math.Abs(low), math.Abs(high))
-		for i := range s.Len() {
-			p, err := e.Predict(s.Row(i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v := p.Value; v < low-slack || v > high+slack {
-				t.Fatalf("row %d: %v outside %v to %v", i, v, low, high)
-			}
-		}
-	})
-}

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
 func TestGenerate(t *testing.T) {
@@ -37,21 +34,6 @@ func TestGenerate(t *testing.T) {
 
 // TestFitRecovers: a profile fitted to what was drawn from another is close
 // to it in what matters for a queue.
-func TestFitRecovers(t *testing.T) {
-	p := Default()
-	jobs, err := p.Generate(t.Context(), Settings{Jobs: 40000, Start: 1_670_000_000, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := Fit(&trace.Trace{Jobs: jobs, Zone: time.UTC})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := q.NodeHoursPerDay(), p.NodeHoursPerDay(); math.Abs(got/want-1) > 0.25 {
-		t.Errorf("%.0f node-hours a day, want about %.0f", got, want)
-	}
-}
-
 func TestRefuses(t *testing.T) {
 	none := *Default()
 	none.Classes = nil
@@ -68,8 +50,5 @@ func TestRefuses(t *testing.T) {
 		if _, err := tt.profile.Generate(t.Context(), tt.s); !errors.Is(err, ErrProfile) {
 			t.Errorf("%s: error %v", tt.name, err)
 		}
-	}
-	if _, err := Fit(&trace.Trace{}); !errors.Is(err, ErrProfile) {
-		t.Errorf("empty trace: error %v", err)
 	}
 }

@@ -4,81 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"strings"
 	"time"
-
-	"github.com/foretime/foretime/shared/dataset"
 )
-
-// row is a job as this project's CSV spells it.
-type row struct {
-	Job
-	CPUs      *int   `dataset:"cpus"` // these four: see Need
-	GPUs      *int   `dataset:"gpus"`
-	MemoryMB  *int64 `dataset:"memory_mb"`
-	Exclusive *bool  `dataset:"exclusive"`
-}
-
-// need is nil where the row says nothing of it.
-func (r *row) need() *Need {
-	if r.CPUs == nil && r.GPUs == nil && r.MemoryMB == nil && r.Exclusive == nil {
-		return nil
-	}
-	n := &Need{}
-	set(&n.CPUs, r.CPUs)
-	set(&n.GPUs, r.GPUs)
-	set(&n.MemoryMB, r.MemoryMB)
-	set(&n.Exclusive, r.Exclusive)
-	return n
-}
-
-func set[T any](to, from *T) {
-	if from != nil {
-		*to = *from
-	}
-}
-
-func isCSV(line string) bool { return strings.HasPrefix(line, "id,") }
-
-func (p *parser) csv(r *bufio.Reader) error {
-	rows, err := dataset.NewReader[row](r, p.file, dataset.CSV, dataset.Options{})
-	if err != nil {
-		return err
-	}
-	for rows.Scan() {
-		v := rows.Row()
-		p.line = rows.Line()
-		v.User, v.Need = p.intern([]byte(v.User)), v.need()
-		p.add(v.Job)
-	}
-	for _, bad := range rows.Diagnostics() {
-		p.drop("", bad)
-	}
-	if more := rows.Counts().Dropped - len(rows.Diagnostics()); more > 0 {
-		p.dropped += more
-		p.warn("%s: %d more bad rows are not listed", p.file, more)
-	}
-	return rows.Err()
-}
-
-// WriteCSV writes jobs in this project's own layout: Unix seconds, one column
-// for each field of a job.
-func WriteCSV(w io.Writer, jobs []Job) error {
-	out, err := dataset.NewWriter[row](w, dataset.CSV, dataset.Options{})
-	if err != nil {
-		return err
-	}
-	for i := range jobs {
-		r := row{Job: jobs[i]}
-		if n := r.Need; n != nil {
-			r.CPUs, r.GPUs, r.MemoryMB, r.Exclusive = &n.CPUs, &n.GPUs, &n.MemoryMB, &n.Exclusive
-		}
-		if err := out.Write(r); err != nil {
-			return err
-		}
-	}
-	return out.Close()
-}
 
 // WriteMirage writes jobs in the published Mirage layout: a count line, a
 // header, a rule, then tabs. Times are wall clock of the zone. Limits are
