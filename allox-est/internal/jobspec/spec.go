@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -61,7 +60,6 @@ type Spec struct {
 	// a checkpoint.
 	Every map[string]int `yaml:"every" json:"-"`
 
-	Limits Limits `yaml:"limits" json:"limits,omitzero"` // of every run
 	// TimeWriter says whether the job prints a time-writer report:
 	// "required", "optional" (the default) or "none".
 	TimeWriter string `yaml:"time_writer" json:"time_writer,omitempty"`
@@ -81,47 +79,7 @@ type Spec struct {
 type Device struct {
 	Threads int `yaml:"threads" json:"threads,omitempty"` // of the CPU; 0 means 1
 	Count   int `yaml:"count" json:"count,omitempty"`     // of GPUs; 0 means 1
-
-	Machine `yaml:",inline" json:"-"`
 }
-
-// Limits are the most that the job's processes may use together; 0 is no limit.
-type Limits struct {
-	Memory Bytes   `yaml:"memory,omitempty" json:"memory,omitempty"`
-	CPUs   float64 `yaml:"cpus,omitempty" json:"cpus,omitempty"`
-}
-
-// Bytes is an amount of memory, written as a number with K, M, G or T (powers of
-// 1024) or none.
-type Bytes int64
-
-// UnmarshalYAML reads an amount.
-func (b *Bytes) UnmarshalYAML(n *yaml.Node) error {
-	number, shift := n.Value, 0
-	if i := strings.IndexAny(number, "KMGT"); i >= 0 && i == len(number)-1 {
-		number, shift = number[:i], 10*(1+strings.IndexByte("KMGT", n.Value[i]))
-	}
-	x, err := strconv.ParseFloat(number, 64)
-	if x *= float64(int64(1) << shift); err != nil || !(x >= 0) || x > 1<<60 {
-		return fmt.Errorf("line %d: %q is not an amount of memory such as 4G", n.Line, n.Value)
-	}
-	*b = Bytes(x)
-	return nil
-}
-
-// Machine is the machine of a device, if not this one. At most one of SSH and Slurm is given;
-// the job's files and the program are found there at the same paths.
-type Machine struct {
-	SSH     string `yaml:"ssh,omitempty"`     // a host of ssh's
-	Slurm   string `yaml:"slurm,omitempty"`   // options of srun that choose a node, such as --constraint=v100 --gpus=1
-	Program string `yaml:"program,omitempty"` // allox-est there; the one on its path if empty
-}
-
-// Elsewhere says that the machine is not this one.
-func (m Machine) Elsewhere() bool { return m.SSH != "" || m.Slurm != "" }
-
-// ProgramName is the program to run on the machine.
-func (m Machine) ProgramName() string { return cmp.Or(m.Program, "allox-est") }
 
 // Progress says which lines of the job's output count its units, where the output
 // alone does not show it.
@@ -228,9 +186,6 @@ func (s *Spec) Check() error {
 			return invalid("every: %s: %s, want at least 2", name, plural.Count(period, cmp.Or(s.Unit, Epoch)))
 		}
 	}
-	if !(s.Limits.CPUs >= 0) || math.IsInf(s.Limits.CPUs, 0) {
-		return invalid("limits: cpus: %v, want a number of processors", s.Limits.CPUs)
-	}
 	if !slices.Contains([]string{"", "required", "optional", "none"}, s.TimeWriter) {
 		return invalid("time_writer: %q, want required, optional or none", s.TimeWriter)
 	}
@@ -300,12 +255,6 @@ func (s *Spec) checkDevices() error {
 		}
 		if d.Threads < 0 || d.Count < 0 {
 			return invalid("devices: %s: negative number", name)
-		}
-		if d.SSH != "" && d.Slurm != "" {
-			return invalid("devices: %s: both ssh and slurm, want one", name)
-		}
-		if strings.HasPrefix(d.SSH, "-") || strings.ContainsAny(d.SSH, " \t") {
-			return invalid("devices: %s: ssh: %q is not a host name", name, d.SSH)
 		}
 	}
 	return nil
