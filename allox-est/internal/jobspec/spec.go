@@ -21,7 +21,6 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -56,10 +55,6 @@ type Spec struct {
 	// Unit is the name of what Epochs and all other lengths count: "epoch" (the default), or
 	// "step" if an epoch is too long to sample.
 	Unit string `yaml:"unit" json:"unit,omitempty"`
-	// Every names costs that come again every so many epochs, as an evaluation or
-	// a checkpoint.
-	Every map[string]int `yaml:"every" json:"-"`
-
 	// TimeWriter says whether the job prints a time-writer report:
 	// "required", "optional" (the default) or "none".
 	TimeWriter string `yaml:"time_writer" json:"time_writer,omitempty"`
@@ -181,11 +176,6 @@ func (s *Spec) Check() error {
 	if err := cmp.Or(s.checkCommand(), s.checkDevices()); err != nil {
 		return err
 	}
-	for name, period := range s.Every {
-		if period < 2 {
-			return invalid("every: %s: %s, want at least 2", name, plural.Count(period, cmp.Or(s.Unit, Epoch)))
-		}
-	}
 	if !slices.Contains([]string{"", "required", "optional", "none"}, s.TimeWriter) {
 		return invalid("time_writer: %q, want required, optional or none", s.TimeWriter)
 	}
@@ -225,7 +215,7 @@ func (s *Spec) checkCommand() error {
 	case takes && s.Epochs == 0:
 		return invalid("epochs: 0, want at least 1 for {epochs}")
 	}
-	for name := range s.Params {
+	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
 		if !used[name] {
 			return invalid("params: %s: not used by the command", name)
 		}
@@ -249,7 +239,8 @@ func (s *Spec) checkDevices() error {
 	if len(s.Devices) == 0 {
 		s.Devices = map[string]Device{CPU: {Threads: 1}}
 	}
-	for name, d := range s.Devices {
+	for _, name := range slices.Sorted(maps.Keys(s.Devices)) {
+		d := s.Devices[name]
 		if name != CPU && name != GPU {
 			return invalid("devices: %s: want %s or %s", name, CPU, GPU)
 		}
@@ -404,7 +395,6 @@ func (s *Spec) Hash(device string) string {
 
 // Lengths returns the epochs of a short and of a long sample. They stay within a given
 // budget, and are equal if the job is shorter than the long one or its description says so.
-// The long one is extended to contain every named cost, up to a tenth of the job.
 func (s *Spec) Lengths() (short, long int) {
 	fractions, least := s.Sample.Fractions, s.Sample.MinEpochs
 	if len(fractions) == 0 {
@@ -423,14 +413,5 @@ func (s *Spec) Lengths() (short, long int) {
 	if most := int(s.Sample.Budget*float64(s.Epochs) + 1e-9); most >= 2 && most < long && len(s.Sample.MinEpochs) == 0 {
 		short, long = max(1, most*2/5), most
 	}
-	for _, period := range s.Every {
-		if reach := period + 1; reach <= s.Epochs/mostStretch {
-			long = max(long, reach)
-		}
-	}
 	return short, long
 }
-
-// mostStretch bounds the length of the long sample when it is extended to contain a named cost:
-// to one in mostStretch epochs of the job.
-const mostStretch = 10

@@ -96,8 +96,6 @@ func TestParseErrors(t *testing.T) {
 		"budget":             "command: [a, '{epochs}']\nepochs: 1\nsample: {budget: 3}",
 		"nan target":         "command: [a, '{epochs}']\nepochs: 1\nsample: {target: .nan}",
 		"unit":               "command: [a, '{epochs}']\nepochs: 1\nunit: batch",
-		"two machines":       "command: [a, '{epochs}']\nepochs: 1\ndevices: {cpu: {ssh: a, slurm: b}}",
-		"an option of ssh":   "command: [a, '{epochs}']\nepochs: 1\ndevices: {cpu: {ssh: -oProxyCommand=x}}",
 		"repeats":            "command: [a, '{epochs}']\nepochs: 1\nsample: {repeats: -1}",
 	} {
 		if _, err := Parse(strings.NewReader(text)); !errors.Is(err, ErrInvalid) {

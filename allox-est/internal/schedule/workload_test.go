@@ -68,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestReadReport(t *testing.T) {
 	text := `{"job":"lenet","devices":{"cpu":{"wall_seconds":{"value":110,"low":1,"high":2},"actual":[{"wall_seconds":90,"cpu_seconds":1},{"wall_seconds":110}]},"gpu":{"error":"no device"}}}
-{"job":"mlp","user":"ann","arrival_seconds":5,"devices":{"cpu":{"wall_seconds":{"value":20}},"gpu":{"wall_seconds":{"value":4}}}}`
+{"job":"googlenet","user":"ann","arrival_seconds":5,"devices":{"cpu":{"wall_seconds":{"value":20}},"gpu":{"wall_seconds":{"value":4}}}}`
 	array := "[" + strings.Replace(text, "}\n{", "},{", 1) + "]"
 	for _, in := range []string{text, array} {
 		w, err := ReadReport(strings.NewReader(in), "in")
