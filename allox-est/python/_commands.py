@@ -8,7 +8,7 @@ import typing
 from ._answers import Jobs
 from ._program import Answer, Settings, Table, Text, Texts, ask
 
-__all__ = ["backtest", "estimate", "predict", "record", "run", "slurm", "validate"]
+__all__ = ["backtest", "estimate", "record", "run", "schedule", "slurm", "validate"]
 
 
 def backtest(
@@ -24,10 +24,9 @@ def backtest(
 
     FILE.csv or FILE.csv.gz has a header and one row per step, in order. Values may have
     any unit. Methods:
-      auto       the estimator of allox-est, with the other blocks as the user's past
-      alone      the estimator of allox-est without a past
-      conformal  the mean rate so far, with an interval from the errors on the other blocks (split conformal)
-      last       the rate of a progress bar (exponential mean), with an error of 10 %
+      auto   the estimator of allox-est, with the other blocks as the user's past
+      alone  the estimator of allox-est without a past
+      last   the rate of a progress bar (exponential mean), with an error of 10 %
 
     Command: allox-est backtest FILE.csv --series COL --value COL
     series: column with the name of the series
@@ -91,44 +90,6 @@ def estimate(
         dashes=True,
     )
     return Jobs.read(answer)
-
-
-def predict(
-    *words: Text,
-    journal: Text,
-    epochs: int,
-    device: typing.Optional[Text] = None,
-    threads: typing.Optional[int] = None,
-    gpus: typing.Optional[int] = None,
-    set: typing.Optional[Text] = None,
-) -> Answer:
-    """Predict how long a job takes with other threads, GPUs or parameters, from a journal
-    with samples of at least three configurations, and print which configuration to
-    sample next. Values that are not given are those of the last sample.
-
-    Example: allox_est.predict("./train", "{hw}", "--batch", "{batch}", "--epochs", "{epochs}", journal="j.jsonl", epochs=500, set="devices.cpu.threads=1", set="batch=64")
-
-    Command: allox-est predict --journal FILE --epochs N [--threads N] [--set NAME=VALUE]
-    journal: journal with samples of at least three configurations
-    epochs: epochs of the job
-    device: cpu or gpu
-    threads: threads on the CPU
-    gpus: number of GPUs
-    set: parameter of the job, NAME=VALUE (may be repeated)
-    """
-    answer: Answer = ask(
-        ["predict"],
-        words,
-        {
-            "journal": journal,
-            "epochs": epochs,
-            "device": device,
-            "threads": threads,
-            "gpus": gpus,
-            "set": set,
-        },
-    )
-    return answer
 
 
 def record(
@@ -212,6 +173,56 @@ def run(
         dashes=True,
     )
     return Jobs.read(answer)
+
+
+def schedule(
+    *words: Text,
+    input: Text,
+    policy: typing.Optional[Text] = None,
+    cpu_nodes: typing.Optional[int] = None,
+    gpu_nodes: typing.Optional[int] = None,
+    out: typing.Optional[Text] = None,
+) -> Answer:
+    """Schedule jobs on simulated CPU and GPU nodes under a policy, and report job
+    completion times (JCT).
+
+    The input is a file of reports (allox-est run --json), a record file of the AlloX
+    simulator (# ID, job, stage and edges, a line each; a job has one stage), or a CSV with
+    one row per job and these columns:
+
+      job, user, arrival       name, owner, arrival in seconds
+      cpu, gpu                 estimated seconds on that device; empty if it cannot run there
+      cpu_actual, gpu_actual   true seconds, if known
+
+    Policies decide by the estimated times; jobs take their true times.
+
+    Policies:
+      allox  matching with minimum mean completion time (AlloX)
+      srpt   shortest remaining estimated time first, with preemption
+      sjf    shortest estimated time first
+      fifo   first in, first out, each job on its faster device
+
+    Example: allox_est.schedule(input="jobs.csv", policy="all", cpu_nodes=20, gpu_nodes=20)
+
+    Command: allox-est schedule --input FILE --policy NAME --cpu-nodes N --gpu-nodes N
+    input: file of jobs: reports, CSV or AlloX records; - is standard input
+    policy: policy, several of them separated by commas, or all: allox, srpt, sjf, fifo (default allox)
+    cpu_nodes: number of CPU nodes
+    gpu_nodes: number of GPU nodes
+    out: write the runs of each job to this .csv, .tsv, .jsonl or .parquet file
+    """
+    answer: Answer = ask(
+        ["schedule"],
+        words,
+        {
+            "input": input,
+            "policy": policy,
+            "cpu-nodes": cpu_nodes,
+            "gpu-nodes": gpu_nodes,
+            "out": out,
+        },
+    )
+    return answer
 
 
 def slurm(
