@@ -33,12 +33,14 @@ type level struct {
 }
 
 // vertex is a vertex of the network. Via is the one that last lowered its price, -1 for
-// none, and moved the job that moves from there.
+// none, and moved the job that moves from there. Changed says that its price or its jobs
+// have changed since its edges were looked at.
 type vertex struct {
-	level *level
-	price float64
-	via   int
-	moved *Job
+	level   *level
+	price   float64
+	via     int
+	moved   *Job
+	changed bool
 }
 
 // update makes the plan optimal for the waiting jobs and the times at which nodes are free.
@@ -53,7 +55,9 @@ func (p *plan) update(ready [Devices][]float64, waiting []*Job) {
 		}
 		slices.SortStableFunc(p.order[d], func(a, b int) int { return cmp.Compare(times[a], times[b]) })
 		for _, l := range p.levels[d] {
+			n := len(l.jobs)
 			l.jobs = slices.DeleteFunc(l.jobs, func(j *Job) bool { return j.end > 0 })
+			p.vertices[l.vertex].changed = p.vertices[l.vertex].changed || len(l.jobs) < n
 		}
 		if len(p.levels[d]) == 0 {
 			p.open(Device(d))
@@ -70,7 +74,10 @@ func (p *plan) update(ready [Devices][]float64, waiting []*Job) {
 // open takes one more level of a device into use.
 func (p *plan) open(d Device) {
 	l := &level{device: d, n: len(p.levels[d]) + 1, vertex: len(p.vertices)}
-	p.levels[d], p.vertices = append(p.levels[d], l), append(p.vertices, vertex{level: l})
+	p.levels[d], p.vertices = append(p.levels[d], l), append(p.vertices, vertex{level: l, price: math.Inf(1)})
+	for v := range p.vertices {
+		p.vertices[v].changed = true
+	}
 }
 
 // next returns the cost of one more slot of a level, +Inf where it is full.
@@ -100,8 +107,10 @@ func (p *plan) move(j *Job, to *level) {
 	if from := j.level; from != nil {
 		at := slices.Index(from.jobs, j)
 		from.jobs = slices.Delete(from.jobs, at, at+1)
+		p.vertices[from.vertex].changed = true
 	}
 	j.level, to.jobs = to, append(to.jobs, j)
+	p.vertices[to.vertex].changed = true
 	if to.n == len(p.levels[to.device]) {
 		p.open(to.device)
 	}
@@ -141,33 +150,40 @@ func (p *plan) forget() {
 	}
 }
 
-// lower passes over all edges once and reports whether a price fell. Differences that
-// may be rounding count for nothing.
+// lower passes once over all edges that may lower a price and reports whether one fell.
+// Differences that may be rounding count for nothing.
 func (p *plan) lower() (fell bool) {
+	p.vertices[0].changed = true // nodes are free at other times
 	for v := range p.vertices {
 		here := p.vertices[v].price
 		p.edges(v, func(to int, cost float64, moved *Job) {
 			rounding := 1e-11 * (math.Abs(here) + math.Abs(cost))
 			if w := &p.vertices[to]; here+cost < w.price-rounding {
-				w.price, w.via, w.moved, fell = here+cost, v, moved, true
+				w.price, w.via, w.moved, w.changed, fell = here+cost, v, moved, true, true
 			}
 		})
 	}
 	return fell
 }
 
-// edges calls visit with the end, the cost and the job of every edge out of a vertex.
+// edges calls visit with the end, the cost and the job of every edge out of a vertex; of
+// one that has not changed only of the edge to the pool.
 func (p *plan) edges(v int, visit func(to int, cost float64, moved *Job)) {
 	from := p.vertices[v].level
 	if from != nil {
 		visit(0, p.next(from), nil)
 	}
+	if !p.vertices[v].changed {
+		return
+	}
+	p.vertices[v].changed = false
 	for d, levels := range p.levels {
 		for _, to := range levels {
 			switch {
 			case from == nil && len(to.jobs) > 0:
 				visit(to.vertex, -p.ready[d][p.order[d][len(to.jobs)-1]], nil)
-			case from != nil && from != to:
+			case from == nil || from == to:
+			case from.device != to.device || from.n == to.n+1 || from.n == to.n-1: // further ones are reached through these
 				for _, j := range from.jobs {
 					visit(to.vertex, float64(to.n)*j.Reported[d]-float64(from.n)*j.Reported[from.device], j)
 				}

@@ -71,6 +71,7 @@ func (in instance) optimum() float64 {
 // proof returns an error unless the prices prove that the plan is optimal.
 func proof(p *plan) (err error) {
 	for v := range p.vertices {
+		p.vertices[v].changed = true
 		p.edges(v, func(to int, cost float64, _ *Job) {
 			if over := p.vertices[v].price + cost; over < p.vertices[to].price-1e-9*(1+math.Abs(cost)) {
 				err = fmt.Errorf("vertex %d has price %v, but %v over %d", to, p.vertices[to].price, over, v)
