@@ -57,16 +57,6 @@ func gallery() map[string]Chart {
 			Series:   []Series{{Name: "LeNet", X: actual[:20], Y: predicted[:20]}, {Name: "AlexNet", X: actual[20:], Y: predicted[20:]}},
 			Identity: true,
 		},
-		"gantt": Gantt{
-			Frame:  Frame{Title: "Schedule of six jobs", X: "time (s)"},
-			Rows:   []string{"gpu0", "gpu1", "cpu0"},
-			Groups: []string{"ann", "bob"},
-			Tasks: []Task{
-				{Row: 0, Start: 0, End: 30, Group: 0, Label: "1"}, {Row: 0, Start: 30, End: 95, Group: 1, Label: "4"},
-				{Row: 1, Start: 5, End: 60, Group: 1, Label: "2"}, {Row: 1, Start: 60, End: 61, Group: 0, Label: "5"},
-				{Row: 2, Start: 0, End: 80, Group: 0, Label: "3"}, {Row: 2, Start: 85, End: 120, Group: 1, Label: "6"},
-			},
-		},
 	}
 }
 
@@ -158,11 +148,6 @@ func TestErrors(t *testing.T) {
 		{"cdf: log", CDF{Frame: logX, Samples: []Sample{{Values: []float64{0, 1}}}}, ErrLogScale},
 		{"scatter: none", Scatter{}, ErrEmpty},
 		{"scatter: half logarithmic", Scatter{Frame: logX, Identity: true, Series: []Series{{X: one, Y: one}}}, ErrLogScale},
-		{"gantt: none", Gantt{Rows: []string{"a"}}, ErrEmpty},
-		{"gantt: row", Gantt{Rows: []string{"a"}, Tasks: []Task{{Row: 1}}}, ErrLength},
-		{"gantt: group", Gantt{Rows: []string{"a"}, Tasks: []Task{{Group: 1}}}, ErrLength},
-		{"gantt: NaN", Gantt{Rows: []string{"a"}, Tasks: []Task{{End: nan}}}, ErrNotFinite},
-		{"gantt: reversed", Gantt{Rows: []string{"a"}, Tasks: []Task{{Start: 1}}}, ErrOrder},
 	} {
 		if err := SVG(io.Discard, test.chart); !errors.Is(err, test.want) {
 			t.Errorf("%s: got %v, want %v", test.name, err, test.want)
@@ -203,7 +188,6 @@ func TestDegenerate(t *testing.T) {
 		"log, wide":       Scatter{Frame: Frame{LogX: true, LogY: true}, Identity: true, Series: []Series{{X: []float64{1e-300, 1e300}, Y: []float64{1, 2}}}},
 		"cdf, one value":  CDF{Samples: []Sample{{"a", one}}},
 		"cdf, all equal":  CDF{Samples: []Sample{{"a", same}, {"b", same}}},
-		"gantt, no time":  Gantt{Rows: []string{"a"}, Tasks: []Task{{}}},
 		"long":            Lines{Series: []Series{{X: long, Y: long}}},
 		"long legend":     Lines{Series: []Series{{Name: strings.Repeat("x", 300), X: one, Y: one}, {Name: "b", X: one, Y: one}}},
 		"too small to be": Lines{Frame: Frame{Title: "t", WidthInches: 0.5, HeightInches: 0.5}, Series: []Series{{X: one, Y: one}}},

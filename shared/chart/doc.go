@@ -19,5 +19,5 @@
 //		}
 //	}
 //
-// The charts are Lines, CDF, Scatter and Gantt.
+// The charts are Lines, CDF and Scatter.
 package chart

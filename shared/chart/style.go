@@ -145,14 +145,6 @@ func rectangle(low, high vg.Point) []vg.Point {
 	return []vg.Point{low, {X: high.X, Y: low.Y}, high, {X: low.X, Y: high.Y}}
 }
 
-// filled returns the swatch of an area.
-func filled(c color.Color) func(draw.Canvas) {
-	return func(canvas draw.Canvas) {
-		box := draw.Crop(canvas, 8, 0, 0, 0)
-		canvas.FillPolygon(c, rectangle(box.Min, box.Max))
-	}
-}
-
 // line returns the swatch of a line, with its band if it has one.
 func line(s draw.LineStyle, band bool) func(draw.Canvas) {
 	return func(c draw.Canvas) {

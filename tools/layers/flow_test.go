@@ -13,7 +13,7 @@ func Flow() map[string]Order {
 	return map[string]Order{
 		"shared": order(`plural stats crash file registry access uncertainty uncertainty/coveragetest record dataset timing regression regression/linear regression/tree regression/neural chart slurmtest`),
 
-		"allox-est": order(`python mark jobspec jobs journal runner sampling estimate scaling slurm backtest follow schedule/matching schedule report`),
+		"allox-est": order(`python mark jobspec jobs journal runner sampling estimate slurm backtest follow schedule report`),
 
 		"chamtool": order(`event launch host host/mpitest task summary mixture perfmodel config forecast balance session job replay simulate`),
 

@@ -3,27 +3,15 @@ import csv
 import gzip
 import os
 
-from rows import DATA, OUT, ROUNDS, answer, metric, run, show, version
+from rows import DATA, ROUNDS, answer, metric, run, show, version
 
 
 def scipy():
     """One assignment problem, with SciPy."""
-    line = ["go", "test", "-run", "^$", "-bench", "BesideSciPy", "-benchtime", "1x", "-count", str(ROUNDS), "./allox-est/internal/schedule/matching"]
+    line = ["go", "test", "-run", "^$", "-bench", "BesideSciPy", "-benchtime", "1x", "-count", str(ROUNDS), "./allox-est/internal/schedule"]
     rival = f"SciPy {version('scipy')} linear_sum_assignment"
     out = run(*line)
     show("allox-est", "the best plan of 200 jobs on 20 machines", "ms", rival, zip(metric(out, "ms"), metric(out, "scipy-ms")), " ".join(line))
-
-
-def policies():
-    """Our placement of random jobs by estimates, and simpler rules."""
-    schedule = "allox-est schedule --cpu-nodes 4 --gpu-nodes 4 --policy allox,sjf,srpt,fifo"
-    means = []
-    for seed in range(1, 11):
-        jobs = f"{OUT}/jobs-{seed}.txt"
-        run(*f"allox-est schedule generate --users 5 --jobs 200 --error-sd 0.1 --spread 0.8 --seed {seed} --out {jobs}".split())
-        means.append([s["mean_jct_seconds"] for s in answer(*schedule.split(), "--input", jobs)["schedules"]])
-    for i, rival in enumerate(["sjf", "srpt", "fifo"], 1):
-        show("allox-est", "mean completion of 1,000 jobs on 8 nodes, by AlloX", "s", rival, [(m[0], m[i]) for m in means], schedule)
 
 
 def tqdm_error(path, series, value):
@@ -47,16 +35,14 @@ def tqdm_error(path, series, value):
 
 
 def rest():
-    """Estimates of whole jobs from a tenth of their steps, and those of a progress bar
-    and of split conformal prediction; a round is a set of published series."""
-    values, scores, rival = [], [], "tqdm " + version("tqdm")
+    """Estimates of whole jobs from a tenth of their steps, and those of a progress bar; a
+    round is a set of published series."""
+    values, rival = [], "tqdm " + version("tqdm")
     for name, *columns in [
         ("steps-pai/minibatch.csv", "series", "batch_time_norm"), ("steps-azure/values.csv.gz", "series", "value"), ("steps-nanogpt/steps.csv", "series", "seconds"),
     ]:
         path = f"{DATA}/{name}"
         methods = answer("allox-est", "backtest", path, "--series", columns[0], "--value", columns[1], "--fraction", "0.1")["methods"]
         values.append((methods["auto"]["mape"], tqdm_error(path, *columns)))
-        scores.append((methods["auto"]["interval_score"], methods["conformal"]["interval_score"]))
     command = "allox-est backtest FILE --series S --value V --fraction 0.1 --json"
     show("allox-est", "a job's time from a tenth of its steps, mean error", "%", rival, values, command)
-    show("allox-est", "its 95 % interval, interval score over the time", "", "split conformal prediction of the last rate", scores, command)

@@ -3,6 +3,9 @@ package tour
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
 
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -74,22 +77,39 @@ func alloxEst(ctx context.Context, s *Stage) Chapter {
 		}, placed...),
 		Plots: []Plot{
 			{"allox-est/lenet.svg", "The time of each epoch, in the samples and in the whole run: the samples see the first epochs only."},
-			{"allox-est/schedule.svg", "The share of a thousand jobs that is done by a time: matching by estimates, shortest first, and first come."},
 		},
 	}
+}
+
+// syntheticJobs returns a table of 1,000 jobs of five users: three classes after the
+// generator of the AlloX simulator, twice as fast on a GPU but for a random factor on each
+// time, with estimates that are 10 % off. Five arrive at a time.
+func syntheticJobs() string {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var b strings.Builder
+	b.WriteString("job,user,arrival,cpu,cpu_actual,gpu,gpu_actual\n")
+	for i := range 1000 {
+		gpu := []float64{25, 75, 125}[rng.IntN(3)]
+		fmt.Fprintf(&b, "%d,queue%d,%d", i, i%5, 15*(i/5))
+		for _, class := range []float64{2 * gpu, gpu} {
+			actual := class * math.Exp(0.8*rng.NormFloat64())
+			fmt.Fprintf(&b, ",%g,%g", actual*max(0.01, 1+0.1*rng.NormFloat64()), actual)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 // placement compares AlloX with a policy that ignores times and with the strongest
 // one that uses them.
 func (s *Stage) placement(ctx context.Context) []Measure {
-	s.run(ctx, "allox-est", "schedule", "generate", "--users", "5", "--jobs", "200", "--error-sd", "0.1", "--spread", "0.8", "--seed", "1", "--out", "jobs.txt")
+	s.write("jobs.csv", syntheticJobs())
 	var outcome struct {
 		Schedules []struct {
-			Mean  float64 `json:"mean_jct_seconds"`
-			Bound float64 `json:"lower_bound_seconds"`
+			Mean float64 `json:"mean_jct_seconds"`
 		}
 	}
-	s.runJSON(ctx, &outcome, "allox-est", "schedule", "--input", "jobs.txt", "--cpu-nodes", "4", "--gpu-nodes", "4", "--json", "--policy", "fifo,sjf,srpt,allox", "--cdf", "schedule.svg")
+	s.runJSON(ctx, &outcome, "allox-est", "schedule", "--input", "jobs.csv", "--cpu-nodes", "4", "--gpu-nodes", "4", "--json", "--policy", "fifo,sjf,srpt,allox")
 	of := outcome.Schedules
 	if s.failed(nil) {
 		return nil
@@ -98,6 +118,6 @@ func (s *Stage) placement(ctx context.Context) []Measure {
 		{"mean completion time, FIFO", of[0].Mean, "s", "first come, first served; 1,000 jobs on 4 CPU and 4 GPU nodes"},
 		{"mean completion time, SJF", of[1].Mean, "s", "shortest reported time first"},
 		{"mean completion time, SRPT", of[2].Mean, "s", "may stop and move jobs at no cost"},
-		{"mean completion time, AlloX", of[3].Mean, "s", fmt.Sprintf("estimates off by 10 %% (sd); no schedule is below %s s", Number(of[3].Bound))},
+		{"mean completion time, AlloX", of[3].Mean, "s", "estimates off by 10 % (sd)"},
 	}
 }

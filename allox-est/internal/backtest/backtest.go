@@ -58,9 +58,6 @@ type Score struct {
 	MedianWidth   float64  `json:"median_width"`
 	IntervalScore float64  `json:"interval_score"`
 	Refused       float64  `json:"refused"`
-	// Flagged and CoverageUnflagged are the earlier names of Refused and Coverage.
-	Flagged           float64  `json:"flagged"`
-	CoverageUnflagged *float64 `json:"coverage_unflagged"` // nil where all are refused
 }
 
 // least is the smallest number of steps that must be seen.
@@ -101,23 +98,15 @@ func Run(all []Series, fraction float64, block func(name string) string, done fu
 	if !(fraction > 0 && fraction < 1) {
 		return nil, fmt.Errorf("fraction %v: want a fraction between 0 and 1", fraction)
 	}
-	r := &Report{Level: Level, Fraction: fraction, Methods: map[string]Score{}}
-	var judged []trial
-	blocks := map[string]bool{}
-	for _, s := range all {
-		n, sum := len(s.Values), floats.Sum(s.Values)
-		if n <= least || sum <= 0 {
-			r.Short = append(r.Short, s.Name)
-			continue
-		}
-		seen := min(n-1, max(least, int(math.Round(fraction*float64(n)))))
-		judged = append(judged, trial{series: s, block: block(s.Name), seen: seen, actual: sum})
-		blocks[block(s.Name)] = true
-	}
+	judged, short := trials(all, fraction, block)
 	if len(judged) == 0 {
 		return nil, fmt.Errorf("%w: each of the %d has fewer than %d steps or a total of 0", ErrTooFew, len(all), least+1)
 	}
-	r.Series, r.Blocks = len(judged), len(blocks)
+	blocks := map[string]bool{}
+	for _, t := range judged {
+		blocks[t.block] = true
+	}
+	r := &Report{Level: Level, Fraction: fraction, Series: len(judged), Blocks: len(blocks), Methods: map[string]Score{}, Short: short}
 	forecasts := 0
 	for i := range judged {
 		judged[i].judged = func() {
@@ -136,6 +125,20 @@ func Run(all []Series, fraction float64, block func(name string) string, done fu
 		}
 	}
 	return r, nil
+}
+
+// trials returns a trial of each series, and the names of those that are too short.
+func trials(all []Series, fraction float64, block func(name string) string) (ts []trial, short []string) {
+	for _, s := range all {
+		n, sum := len(s.Values), floats.Sum(s.Values)
+		if n <= least || sum <= 0 {
+			short = append(short, s.Name)
+			continue
+		}
+		seen := min(n-1, max(least, int(math.Round(fraction*float64(n)))))
+		ts = append(ts, trial{series: s, block: block(s.Name), seen: seen, actual: sum})
+	}
+	return ts, short
 }
 
 func answers(ts []trial) []Answer {
@@ -206,14 +209,12 @@ func score(ts []trial) Score {
 			s.Coverage++
 		}
 	}
-	if s.Flagged = s.Refused; len(all) == 0 {
+	if len(all) == 0 {
 		return s
 	}
 	n := float64(len(all))
 	s.MAPE, s.MedianAPE, s.MedianWidth = stat.Mean(apes, nil), stats.Median(apes), stats.Median(widths)
 	s.IntervalScore, s.Coverage = s.IntervalScore/n, s.Coverage/n
-	covered := s.Coverage
-	s.CoverageUnflagged = &covered
 	if v, err := uncertainty.Judge(Level, all); err == nil {
 		s.CoverageLow, s.CoverageHigh = &v.Coverage.Low, &v.Coverage.High
 	}

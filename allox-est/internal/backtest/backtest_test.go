@@ -11,6 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 func TestLoad(t *testing.T) {
@@ -158,7 +162,9 @@ func TestMeasuredSeries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			auto, beside := r.Methods["auto"], r.Methods["conformal"]
+			ts, _ := trials(all, fraction, BlockOf)
+			conformal(ts)
+			auto, beside := r.Methods["auto"], score(ts)
 			t.Logf("%s %v: %d series: %.3f held of those not refused (%.2f), score %.3f, conformal %.3f", set.path, fraction, r.Series, auto.Coverage, auto.Refused, auto.IntervalScore, beside.IntervalScore)
 			if auto.Coverage < 0.9 || auto.Refused > set.refused || auto.IntervalScore > beside.IntervalScore {
 				t.Errorf("%s %v: %+v, conformal %+v", set.path, fraction, auto, beside)
@@ -192,5 +198,32 @@ func TestMeasuredStages(t *testing.T) {
 		if a.MAPE > 6 {
 			t.Errorf("%v: %+v", fraction, a)
 		}
+	}
+}
+
+// conformal is the factor of the mean rate that held so many of the series of other
+// blocks (Lei et al. 2018, Distribution-free predictive inference for regression,
+// section 2.2); the largest of few.
+func conformal(ts []trial) {
+	residuals := make([]float64, len(ts))
+	for i := range ts {
+		t := &ts[i]
+		t.Prediction = uncertainty.Point(stat.Mean(t.series.Values[:t.seen], nil) * float64(len(t.series.Values)))
+		residuals[i] = math.Abs(math.Log(t.actual / t.Value))
+	}
+	for i := range ts {
+		var others []float64
+		for j, t := range ts {
+			if t.block != ts[i].block {
+				others = append(others, residuals[j])
+			}
+		}
+		if len(others) == 0 {
+			ts[i].refused = errors.New("no other block")
+			continue
+		}
+		slices.Sort(others)
+		rank := min(len(others), int(math.Ceil(Level*float64(len(others)+1))))
+		ts[i].Low, ts[i].High = ts[i].Value*math.Exp(-others[rank-1]), ts[i].Value*math.Exp(others[rank-1])
 	}
 }

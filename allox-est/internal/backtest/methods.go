@@ -1,12 +1,7 @@
 package backtest
 
 import (
-	"errors"
-	"math"
-	"slices"
-
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/shared/registry"
@@ -17,7 +12,6 @@ import (
 var Methods = registry.List[func([]trial) error]{
 	{Name: "auto", Help: "the estimator of allox-est, with the other blocks as the user's past", New: auto},
 	{Name: "alone", Help: "the estimator of allox-est without a past", New: withoutPast},
-	{Name: "conformal", Help: "the mean rate so far, with an interval from the errors on the other blocks (split conformal)", New: conformal},
 	{Name: "last", Help: "the rate of a progress bar (exponential mean), with an error of 10 %", New: last},
 }
 
@@ -48,37 +42,6 @@ func withoutPast(ts []trial) (err error) {
 			return err
 		}
 		t.refused, t.Prediction = t.rest.Refused, t.rest.Total
-	}
-	return nil
-}
-
-// errAlone is why there is no interval by others where there are none.
-var errAlone = errors.New("no other block")
-
-// conformal is the factor of the mean rate that held so many of the series of other
-// blocks (Lei et al. 2018, Distribution-free predictive inference for regression,
-// section 2.2); the largest of few.
-func conformal(ts []trial) error {
-	residuals := make([]float64, len(ts))
-	for i := range ts {
-		t := &ts[i]
-		t.Prediction = uncertainty.Point(stat.Mean(t.series.Values[:t.seen], nil) * float64(len(t.series.Values)))
-		residuals[i] = math.Abs(math.Log(t.actual / t.Value))
-	}
-	for i := range ts {
-		var others []float64
-		for j, t := range ts {
-			if t.block != ts[i].block {
-				others = append(others, residuals[j])
-			}
-		}
-		if len(others) == 0 {
-			ts[i].refused = errAlone
-			continue
-		}
-		slices.Sort(others)
-		rank := min(len(others), int(math.Ceil(Level*float64(len(others)+1))))
-		ts[i].Low, ts[i].High = ts[i].Value*math.Exp(-others[rank-1]), ts[i].Value*math.Exp(others[rank-1])
 	}
 	return nil
 }

@@ -132,9 +132,6 @@ func (f *following) draw() error {
 func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	device := f.job.devices[0]
 	f.deadline = deadlineOf(os.Getenv)
-	if spec.Devices[device].Elsewhere() {
-		return cli.Usagef("--device %s: it is on another machine; follow starts jobs on this one (--log FILE follows a running job)", device)
-	}
 	j, err := journal.Open(f.job.journal)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	measuredJobs   = flag.String("jobs", "lenet,alexnet", "jobs that TestMeasuredJobs runs")
+	measuredJobs   = flag.String("jobs", "lenet,googlenet", "jobs that TestMeasuredJobs runs")
 	measuredEpochs = flag.Int("epochs", 250, "epochs of each")
 	measuredPairs  = flag.Int("pairs", 5, "pairs of samples of each")
 	measuredFull   = flag.Int("full", 3, "whole runs of each, between the pairs")

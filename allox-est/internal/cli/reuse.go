@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -18,20 +17,14 @@ import (
 
 // reuse sets aside the runs of a journal that were made under other conditions than
 // now, and logs how many they are and how old the others are.
-func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string) (journal.Identity, error) {
+func (f *sampleFlags) reuse(env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string) (journal.Identity, error) {
 	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
 	if err != nil {
 		return now, err
 	}
 	var left []journal.Run
 	for _, name := range devices {
-		id := now
-		if device := sampling.NewRemote(spec, name); device != nil {
-			if id, err = device.Identity(ctx, now); err != nil {
-				return now, err
-			}
-		}
-		left = append(left, setAside(env, j, spec.Hash(name), id, f.fresh)...)
+		left = append(left, setAside(env, j, spec.Hash(name), now, f.fresh)...)
 	}
 	if len(left) == 0 {
 		return now, nil

@@ -25,12 +25,11 @@ func New(env *cli.Env) *cobra.Command {
 		newValidateCommand(env, record),
 		newInitCommand(env),
 		newFollowCommand(env), newTrackCommand(env), newBacktestCommand(env),
-		newPredictCommand(env),
 		newSlurmCommand(env),
 		newScheduleCommand(env),
 		newParseCommand(env),
 		newJobsCommand(env),
-		newRemoteCommand(env), newGuardCommand(env),
+		newGuardCommand(env),
 	)
 	return root
 }

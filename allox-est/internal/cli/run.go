@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -98,10 +97,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer j.Close()
-	if spec.Run.Logs != "" && slices.ContainsFunc(s.job.devices, func(name string) bool { return spec.Devices[name].Elsewhere() }) {
-		s.env.Log.Warn("run.logs: the output of runs on other machines is not kept")
-	}
-	identity, err := s.sample.reuse(cmd.Context(), s.env, spec, j, s.job.devices)
+	identity, err := s.sample.reuse(s.env, spec, j, s.job.devices)
 	if err != nil {
 		return err
 	}

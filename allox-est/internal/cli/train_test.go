@@ -22,7 +22,7 @@ func TestTrain(t *testing.T) {
 		want  error
 		usage bool
 	}{
-		{[]string{"jobs", "mlp", "--epochs", "3", "--batches", "1", "--dir", dir, "--cpu", "--numThreads", "1"}, nil, false},
+		{[]string{"jobs", "lenet", "--epochs", "3", "--batches", "1", "--dir", dir, "--cpu", "--numThreads", "1"}, nil, false},
 		{[]string{"jobs", "lenet", "--epochs", "3", "--gpu", "--numGPUs", "1"}, jobs.ErrDeviceUnavailable, false},
 		{[]string{"jobs", "lenet", "--epochs", "0"}, jobs.ErrOption, true},
 	} {
@@ -43,7 +43,7 @@ func TestTrain(t *testing.T) {
 		if err != nil || len(report.Laps()) != 5 {
 			t.Errorf("%v: %v laps, %v", c.args, report, err)
 		}
-		if _, err := os.Stat(filepath.Join(dir, "mlp.checkpoint")); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, "lenet.checkpoint")); err != nil {
 			t.Error(err)
 		}
 	}

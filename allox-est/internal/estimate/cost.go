@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -11,12 +10,11 @@ import (
 )
 
 // cost is a part of a job in addition to its units' own time, such as an evaluation: the
-// patterns by which it may come, and its time at each occurrence. One that only laps show has
-// no name.
+// patterns by which it may come, and its time at each occurrence. It has a name if the job
+// reports it, and none if only the laps show it.
 type cost struct {
 	name     string
 	patterns []pattern
-	given    bool              // by Job.Every: its laps are those that the pattern holds
 	last     bool              // it comes in the last unit too, whatever its number
 	foreign  bool              // nothing shows that it belongs to the job
 	laps     float64           // among which it was seen
@@ -86,60 +84,8 @@ func (c cost) draw(k clock, from, to, lap float64, rng *random) float64 {
 	return max(0, times*one+rng.student()*math.Sqrt(max(0, noise*times*(1+times/n))))
 }
 
-// givenCosts returns the costs of Job.Every that the job does not report itself, the shorter
-// period first. If a lap holds several periods, each has the cost, and so does the level.
-func givenCosts(ts []trace, every map[string]int) []cost {
-	var costs []cost
-	for _, name := range slices.Sorted(maps.Keys(every)) {
-		p := pattern{period: every[name], weight: 1}
-		if reported(ts, name) || longestLap(ts) > 1 && float64(p.period) <= longestLap(ts) {
-			continue
-		}
-		same := slices.IndexFunc(costs, func(c cost) bool { return c.patterns[0].period == p.period })
-		if same >= 0 { // nothing distinguishes them
-			costs[same].name += "+" + name
-			continue
-		}
-		p.offset = offset(ts, p.period)
-		costs = append(costs, cost{name: name, given: true, patterns: []pattern{p}})
-	}
-	slices.SortStableFunc(costs, func(a, b cost) int { return cmp.Compare(a.patterns[0].period, b.patterns[0].period) })
-	return costs
-}
-
-func reported(ts []trace, name string) bool {
-	return slices.ContainsFunc(ts, func(t trace) bool {
-		return slices.ContainsFunc(t.named, func(c namedCost) bool { return c.name == name })
-	})
-}
-
-// offset returns the position of a cost with a known period, from the slower laps: those whose
-// number the period divides or, in a job that counts from 0, the ones after them. If none of
-// the first kind is among the samples, the others must stand out.
-func offset(ts []trace, period int) int {
-	var at [2][]float64
-	var rest []float64
-	for l := range allLaps(ts) {
-		switch x := l.rate(quietTime); {
-		case pattern{period: period}.occursIn(*l):
-			at[0] = append(at[0], x)
-		case pattern{period: period, offset: 1}.occursIn(*l):
-			at[1] = append(at[1], x)
-		default:
-			rest = append(rest, x)
-		}
-	}
-	if len(at[0]) == 0 {
-		at[0] = rest
-	}
-	if period > 1 && len(at[1]) > 0 && len(at[0]) > 0 && mean(at[1]) > 1.3*mean(at[0]) {
-		return 1
-	}
-	return 0
-}
-
 // reportedCosts returns the costs that the job reported by name.
-func reportedCosts(ts []trace, every map[string]int) []cost {
+func reportedCosts(ts []trace) []cost {
 	byName := map[string][]namedCost{}
 	for _, t := range ts {
 		for _, c := range t.named {
@@ -148,7 +94,7 @@ func reportedCosts(ts []trace, every map[string]int) []cost {
 	}
 	var costs []cost
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		c := reportedCost(ts, name, every[name])
+		c := reportedCost(ts, name)
 		for _, one := range byName[name] {
 			for k := range clocks {
 				c.spent[k] = append(c.spent[k], one.seconds[k])
@@ -159,9 +105,9 @@ func reportedCosts(ts []trace, every map[string]int) []cost {
 	return costs
 }
 
-// reportedCost finds when a cost comes, with the period where one is given: with one
-// in all runs, or so but for the last unit, as a job that saves its end.
-func reportedCost(ts []trace, name string, period int) cost {
+// reportedCost finds when a cost comes: with a period in all runs, or so but for the last
+// unit, as a job that saves its end.
+func reportedCost(ts []trace, name string) cost {
 	c := cost{name: name}
 	for _, last := range []bool{false, true} {
 		var has, lacks []lap
@@ -189,10 +135,6 @@ func reportedCost(ts []trace, name string, period int) cost {
 		if len(has) > 0 {
 			found.patterns = patterns(has, lacks)
 		}
-		if period > 0 && len(found.patterns) > 0 { // what is said of it counts; where no lap bears it out it comes at random
-			found.patterns = slices.DeleteFunc(found.patterns, func(p pattern) bool { return p.period != period })
-			found.patterns = append(found.patterns, pattern{})[:1]
-		}
 		if !last || found.known() {
 			c = found
 		}
@@ -200,25 +142,17 @@ func reportedCost(ts []trace, name string, period int) cost {
 			break
 		}
 	}
-	if len(c.patterns) == 0 && !c.last {
-		c.patterns = []pattern{{}}
-	}
-	if len(c.patterns) == 1 {
-		c.patterns[0].weight = 1
-	}
 	return c
 }
 
 func (c cost) warning(unit string) error {
 	switch {
-	case c.given && len(c.spent[wallTime]) == 0:
-		return fmt.Errorf("%w: %w: %s, every %d %ss; the upper end assumes the time of one %[5]s each time", ErrUnsure, ErrUnmet, c.name, c.period(), unit)
 	case c.name == "" && c.period() > 0:
 		return fmt.Errorf("%w: a cost every %d %ss, from %d seen", ErrPeriod, c.period(), unit, len(c.spent[wallTime]))
 	case c.name == "":
 		return fmt.Errorf("%w: %d seen", ErrRecurring, len(c.spent[wallTime]))
 	case !c.known():
-		return fmt.Errorf("%w: %s, %d seen; give its period in the job file (every)", ErrRecurring, c.name, len(c.spent[wallTime]))
+		return fmt.Errorf("%w: %s, %d seen", ErrRecurring, c.name, len(c.spent[wallTime]))
 	}
 	return nil
 }

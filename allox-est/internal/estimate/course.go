@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"math"
-	"slices"
 
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -46,17 +45,16 @@ func bases(ts []trace, job Job) map[string]float64 {
 // come again. A job that evaluates in epochs 1, 1+p, 1+2p... begins with one that
 // looks like warm-up and comes again.
 func findCourse(ts []trace, job Job) course {
-	given := givenCosts(ts, job.Every)
-	c := course{costs: given, base: bases(ts, job)}
+	c := course{base: bases(ts, job)}
 	c.mark(ts, c.warmUp(ts))
-	if c.warm == 1 && len(given) == 0 {
+	if c.warm == 1 {
 		z := course{base: c.base}
 		z.mark(ts, 0)
 		if n := len(z.costs); n > 0 && z.costs[0].period() > 0 && z.costs[0].patterns[0].offset == 1 && z.lateOutliers(ts) {
 			c = z
 		}
 	}
-	c.costs = append(c.costs, reportedCosts(ts, job.Every)...)
+	c.costs = append(c.costs, reportedCosts(ts)...)
 	c.slope = c.trend(ts)
 	c.steps = c.levels(ts)
 	return c
@@ -76,15 +74,10 @@ func (c *course) steady(ts []trace, visit func(run, i int, l lap)) {
 // plain calls visit with those of them that hold no cost.
 func (c *course) plain(ts []trace, visit func(run, i int, l lap)) {
 	c.steady(ts, func(run, i int, l lap) {
-		if (c.out == nil || !c.out[run][i]) && !c.hasGivenCost(l) {
+		if c.out == nil || !c.out[run][i] {
 			visit(run, i, l)
 		}
 	})
-}
-
-// hasGivenCost says that a cost whose period is given falls into a lap.
-func (c *course) hasGivenCost(l lap) bool {
-	return slices.ContainsFunc(c.costs, func(n cost) bool { return n.given && n.patterns[0].occursIn(l) })
 }
 
 // warmUp returns how many laps at the start take longer than those of the later
@@ -101,9 +94,6 @@ func (c *course) warmUp(ts []trace) int {
 	var late []float64
 	for _, t := range ts {
 		for i, l := range t.laps {
-			if c.hasGivenCost(l) {
-				continue
-			}
 			if !t.settled {
 				at[i] = append(at[i], c.rate(l))
 			}

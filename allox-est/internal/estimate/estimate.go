@@ -57,8 +57,6 @@ type Job struct {
 	// Device is "cpu" or "gpu": only on a CPU does processor time show the cause of a slow
 	// epoch.
 	Device string
-	// Every are costs that are known to come again every so many epochs, by name.
-	Every map[string]int
 	// Stages follow each other where the work changes on the way; nil where it does not.
 	Stages []Stage
 }
@@ -109,15 +107,14 @@ type Segments struct {
 	Epoch    float64 `json:"epoch_seconds"` // of a steady epoch, recurring costs included
 	Teardown float64 `json:"teardown_seconds"`
 	Period   int     `json:"period_epochs,omitempty"` // of a recurring cost; 0 if none was seen
-	Costs    []Cost  `json:"costs,omitempty"`         // those of Job.Every
+	Costs    []Cost  `json:"costs,omitempty"`         // those that the job reported
 }
 
-// Cost is a cost by name: one of Job.Every, or one that the job reported.
+// Cost is a cost that the job reported by name.
 type Cost struct {
-	Name  string `json:"name"`
-	Every int    `json:"every_epochs,omitempty"` // 0 where that is not known
-	// Seconds is the time that it adds to an epoch; nil if no sample contains it.
-	Seconds *float64 `json:"seconds"`
+	Name    string  `json:"name"`
+	Every   int     `json:"every_epochs,omitempty"` // 0 where that is not known
+	Seconds float64 `json:"seconds"`                // that it adds to an epoch
 }
 
 // HalfWidth returns half the width of the interval of the uncontended time as a share of its

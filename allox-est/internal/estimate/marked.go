@@ -81,12 +81,7 @@ func (e *Estimate) describe(m *model, p *parts) {
 			s.Period = c.period()
 			continue
 		}
-		one := Cost{Name: c.name, Every: c.period()}
-		if len(c.spent[wallTime]) > 0 {
-			x := mean(c.spent[wallTime])
-			one.Seconds = &x
-		}
-		s.Costs = append(s.Costs, one)
+		s.Costs = append(s.Costs, Cost{Name: c.name, Every: c.period(), Seconds: mean(c.spent[wallTime])})
 	}
 	s.Epoch /= max(1, p.count)
 	e.Segments = s

@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"math"
-	"slices"
 )
 
 // parts splits a total of one clock, in seconds.
@@ -128,38 +127,18 @@ func (m *model) warmUp(k clock, rates map[string]rate) float64 {
 }
 
 // spend sets the times of the costs that the job does not report: the part of a lap above its
-// stage's rate, less the costs of shorter periods in it. A lap that also contains a cost of a
-// longer period counts only if every lap with the cost does.
+// stage's rate.
 func (m *model) spend(k clock, rates map[string]rate) {
 	for i := range m.course.costs {
 		c := &m.course.costs[i]
-		if c.name != "" && !c.given {
+		if c.name != "" {
 			continue
 		}
-		var alone, shared []float64
+		c.spent[k] = nil
 		m.course.steady(m.ts, func(run, at int, l lap) {
-			if out := m.course.out[run][at]; c.given && !c.patterns[0].occursIn(l) || !c.given && !out {
-				return
-			}
-			x := l.seconds[k] - rates[l.stage].mean()*l.units()
-			if !c.given {
-				alone = append(alone, max(0, x))
-				return
-			}
-			for _, o := range m.course.costs[:i] {
-				if len(o.spent[k]) > 0 {
-					x -= mean(o.spent[k]) * o.patterns[0].among(l.from, l.to)
-				}
-			}
-			x = max(0, x/c.patterns[0].among(l.from, l.to))
-			if slices.ContainsFunc(m.course.costs[i+1:], func(o cost) bool { return o.given && o.patterns[0].occursIn(l) }) {
-				shared = append(shared, x)
-			} else {
-				alone = append(alone, x)
+			if m.course.out[run][at] {
+				c.spent[k] = append(c.spent[k], max(0, l.seconds[k]-rates[l.stage].mean()*l.units()))
 			}
 		})
-		if c.spent[k] = alone; len(alone) == 0 {
-			c.spent[k] = shared
-		}
 	}
 }

@@ -101,16 +101,13 @@ func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random
 	}
 	slices.Sort(totals)
 	tail := (1 - m.level) / 2
-	value, unmet := p.once+p.units*(1+p.level.mean())*(1+goesOn*(m.grown(m.course.slope)-1)), 0.0
+	value := p.once + p.units*(1+p.level.mean())*(1+goesOn*(m.grown(m.course.slope)-1))
 	for _, c := range m.course.costs {
 		value += c.mean(k, m.from(), m.to(), m.lap)
-		if c.given && len(c.spent[k]) == 0 { // it may take a unit's time
-			unmet += c.patterns[0].among(m.from(), m.to()) * p.units / max(1, p.count)
-		}
 	}
 	return uncertainty.Prediction{
 		Value: value, Level: m.level,
-		Low: max(0, min(value, stats.Sorted(totals).Quantile(tail))), High: max(value, stats.Sorted(totals).Quantile(1-tail)) + unmet,
+		Low: max(0, min(value, stats.Sorted(totals).Quantile(tail))), High: max(value, stats.Sorted(totals).Quantile(1-tail)),
 	}, p, totals
 }
 

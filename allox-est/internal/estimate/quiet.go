@@ -34,8 +34,7 @@ func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 }
 
 // threads returns the number of a run's threads that could run at a time: the observed number,
-// or else the one that the job was given, and at most the number of processors and the job's
-// limit.
+// or else the one that the job was given, and at most the number of processors.
 func threads(r journal.Run) float64 {
 	n := r.Parallel
 	if n == 0 {
@@ -43,9 +42,6 @@ func threads(r journal.Run) float64 {
 	}
 	if r.CPUs > 0 {
 		n = min(n, float64(r.CPUs))
-	}
-	if r.CPULimit > 0 {
-		n = min(n, r.CPULimit)
 	}
 	return n
 }

@@ -30,9 +30,6 @@ var (
 	ErrPeriod = errors.New("period inferred")
 	// ErrRecurring warns that costly epochs were seen without a period.
 	ErrRecurring = errors.New("costs without a period")
-	// ErrUnmet warns that a cost that was named is in none of the samples, and
-	// not in the estimate.
-	ErrUnmet = errors.New("a named cost in no sample")
 	// ErrUntold warns that laps are missing and whole runs were used.
 	ErrUntold = errors.New("no laps used")
 	// ErrUnbounded warns that there are too few runs for an interval.
@@ -41,7 +38,7 @@ var (
 
 // rank returns the position of a warning: the most important first.
 func rank(w error) int {
-	order := []error{ErrUnmet, ErrUnsure, ErrUntold, ErrFailedRuns, ErrTrend, ErrRecurring, ErrContention, ErrOversubscribed, ErrUnbounded, ErrDriftUnseen, ErrFewEpochs}
+	order := []error{ErrUnsure, ErrUntold, ErrFailedRuns, ErrTrend, ErrRecurring, ErrContention, ErrOversubscribed, ErrUnbounded, ErrDriftUnseen, ErrFewEpochs}
 	if i := slices.IndexFunc(order, func(sentinel error) bool { return errors.Is(w, sentinel) }); i >= 0 {
 		return i
 	}

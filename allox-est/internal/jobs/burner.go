@@ -33,9 +33,12 @@ type Burner struct {
 
 // check says what is wrong. Errors wrap ErrOption.
 func (b Burner) check() error {
-	for name, x := range map[string]float64{"setup": b.Setup, "epoch": b.Epoch, "teardown": b.Teardown, "noise": b.Noise} {
-		if !(x >= 0) || math.IsInf(x, 0) {
-			return fmt.Errorf("%w: %s: %v, want a number from 0", ErrOption, name, x)
+	for _, option := range []struct {
+		name  string
+		value float64
+	}{{"setup", b.Setup}, {"epoch", b.Epoch}, {"teardown", b.Teardown}, {"noise", b.Noise}} {
+		if !(option.value >= 0) || math.IsInf(option.value, 0) {
+			return fmt.Errorf("%w: %s: %v, want a number from 0", ErrOption, option.name, option.value)
 		}
 	}
 	if b.Epochs < 0 {

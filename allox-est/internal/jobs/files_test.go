@@ -67,7 +67,7 @@ func TestMNIST(t *testing.T) {
 	if !strings.Contains(out, "held-out accuracy ") {
 		t.Errorf("printed %q", out)
 	}
-	if _, _, err := jobs()["alexnet"].load(dir); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "data_batch_1.bin") {
+	if _, _, err := jobs()["googlenet"].load(dir); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "data_batch_1.bin") {
 		t.Errorf("MNIST for a job of colour images: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -100,7 +100,7 @@ func TestCIFAR(t *testing.T) {
 	for _, name := range []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"} {
 		write(t, dir, name, bytes.Repeat(record, 2))
 	}
-	known, unseen, err := jobs()["alexnet"].load(dir)
+	known, unseen, err := jobs()["googlenet"].load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestCIFAR(t *testing.T) {
 		t.Errorf("a pixel is %v", got)
 	}
 	write(t, dir, "test_batch.bin", record[:100])
-	if _, _, err := jobs()["alexnet"].load(dir); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "100 bytes are not a multiple of the record size 3073") {
+	if _, _, err := jobs()["googlenet"].load(dir); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "100 bytes are not a multiple of the record size 3073") {
 		t.Errorf("a torn file: %v", err)
 	}
 }

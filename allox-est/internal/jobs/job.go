@@ -51,26 +51,12 @@ type job struct {
 	graph func(scope *model.Scope, images *graph.Node) *graph.Node
 }
 
-// jobs are all there are; a new one adds a line.
+// jobs returns all jobs by name; a new one adds a line.
 func jobs() map[string]job {
-	gray := job{side: 28, channels: 1, batches: 3, batch: 32, train: 2000, heldOut: 320}
-	color := job{side: 32, channels: 3, batches: 3, batch: 16, train: 2000, heldOut: 320}
 	return map[string]job{
-		"mlp":       gray.withGraph(mlp).epochOf(40, 64),
-		"lenet":     gray.withGraph(lenet),
-		"alexnet":   color.withGraph(alexnet),
-		"googlenet": color.withGraph(googlenet),
+		"lenet":     {side: 28, channels: 1, batches: 3, batch: 32, train: 2000, heldOut: 320, graph: lenet},
+		"googlenet": {side: 32, channels: 3, batches: 3, batch: 16, train: 2000, heldOut: 320, graph: googlenet},
 	}
-}
-
-func (j job) withGraph(graph func(*model.Scope, *graph.Node) *graph.Node) job {
-	j.graph = graph
-	return j
-}
-
-func (j job) epochOf(batches, batch int) job {
-	j.batches, j.batch = batches, batch
-	return j
 }
 
 // Names are the jobs that [Run] knows, in alphabetical order.

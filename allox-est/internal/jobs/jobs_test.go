@@ -173,14 +173,14 @@ func TestRunErrors(t *testing.T) {
 // A job that fails or is cancelled does not claim to be done.
 func TestNoTagUnlessDone(t *testing.T) {
 	needsPointers(t)
-	j := jobs()["mlp"]
+	j := jobs()["lenet"]
 	j.train, j.heldOut = 20, 5
 
 	ctx, cancel := context.WithCancel(context.Background())
 	out := &cancelling{cancel: cancel}
 	o := tiny(t, out)
 	o.Epochs = 1000
-	if err := j.run(ctx, "mlp", o); !errors.Is(err, context.Canceled) {
+	if err := j.run(ctx, "lenet", o); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if s := out.String(); strings.Count(s, "\n") != 1 || strings.Contains(s, timing.OpenTag) {
@@ -190,12 +190,12 @@ func TestNoTagUnlessDone(t *testing.T) {
 	var b bytes.Buffer
 	o = tiny(t, &b)
 	o.Dir = filepath.Join(o.Dir, "absent")
-	if err := j.run(context.Background(), "mlp", o); !errors.Is(err, os.ErrNotExist) || strings.Contains(b.String(), timing.OpenTag) {
+	if err := j.run(context.Background(), "lenet", o); !errors.Is(err, os.ErrNotExist) || strings.Contains(b.String(), timing.OpenTag) {
 		t.Errorf("no folder: %v, printed %q", err, b.String())
 	}
 
 	o = tiny(t, failing{})
-	if err := j.run(context.Background(), "mlp", o); !errors.Is(err, errFull) {
+	if err := j.run(context.Background(), "lenet", o); !errors.Is(err, errFull) {
 		t.Errorf("output fails: %v", err)
 	}
 }
@@ -226,7 +226,7 @@ func TestThreadsArePutBack(t *testing.T) {
 	o.Out = watching(func() { seen = runtime.GOMAXPROCS(0) })
 	o.Epochs = 1
 	o.Threads = before + 1
-	if err := Run(context.Background(), "mlp", o); err != nil {
+	if err := Run(context.Background(), "lenet", o); err != nil {
 		t.Fatal(err)
 	}
 	if now := runtime.GOMAXPROCS(0); seen != before+1 || now != before+2 {

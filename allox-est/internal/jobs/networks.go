@@ -7,13 +7,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// mlp is a multilayer perceptron of 128 and 64 units on the bare pixels.
-func mlp(scope *model.Scope, x *graph.Node) *graph.Node {
-	x = dense(scope.In("fc1"), flat(x), 128)
-	x = dense(scope.In("fc2"), x, 64)
-	return layers.DenseWithBias(scope.In("logits"), x, classes)
-}
-
 // lenet is LeNet-5 (LeCun, Bottou, Bengio, Haffner, "Gradient-Based Learning
 // Applied to Document Recognition", Proc. IEEE 86, 1998) with rectified units
 // and maximum pooling.
@@ -22,20 +15,6 @@ func lenet(scope *model.Scope, x *graph.Node) *graph.Node {
 	x = pool(convolve(scope.In("c3"), x, 16, 5, 1))
 	x = dense(scope.In("c5"), flat(x), 120)
 	x = dense(scope.In("f6"), x, 84)
-	return layers.DenseWithBias(scope.In("logits"), x, classes)
-}
-
-// alexnet has the layers of AlexNet (Krizhevsky, Sutskever, Hinton, NIPS 2012),
-// five convolutions, three poolings and three dense layers, at a size for images
-// of 32x32; without its dropout and response normalisation.
-func alexnet(scope *model.Scope, x *graph.Node) *graph.Node {
-	x = pool(convolve(scope.In("conv1"), x, 16, 5, 2))
-	x = pool(convolve(scope.In("conv2"), x, 24, 5, 1))
-	x = convolve(scope.In("conv3"), x, 32, 3, 1)
-	x = convolve(scope.In("conv4"), x, 32, 3, 1)
-	x = pool(convolve(scope.In("conv5"), x, 24, 3, 1))
-	x = dense(scope.In("fc6"), flat(x), 64)
-	x = dense(scope.In("fc7"), x, 64)
 	return layers.DenseWithBias(scope.In("logits"), x, classes)
 }
 

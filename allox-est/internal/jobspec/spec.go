@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,7 +21,6 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/mark"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -57,11 +55,6 @@ type Spec struct {
 	// Unit is the name of what Epochs and all other lengths count: "epoch" (the default), or
 	// "step" if an epoch is too long to sample.
 	Unit string `yaml:"unit" json:"unit,omitempty"`
-	// Every names costs that come again every so many epochs, as an evaluation or
-	// a checkpoint.
-	Every map[string]int `yaml:"every" json:"-"`
-
-	Limits Limits `yaml:"limits" json:"limits,omitzero"` // of every run
 	// TimeWriter says whether the job prints a time-writer report:
 	// "required", "optional" (the default) or "none".
 	TimeWriter string `yaml:"time_writer" json:"time_writer,omitempty"`
@@ -81,47 +74,7 @@ type Spec struct {
 type Device struct {
 	Threads int `yaml:"threads" json:"threads,omitempty"` // of the CPU; 0 means 1
 	Count   int `yaml:"count" json:"count,omitempty"`     // of GPUs; 0 means 1
-
-	Machine `yaml:",inline" json:"-"`
 }
-
-// Limits are the most that the job's processes may use together; 0 is no limit.
-type Limits struct {
-	Memory Bytes   `yaml:"memory,omitempty" json:"memory,omitempty"`
-	CPUs   float64 `yaml:"cpus,omitempty" json:"cpus,omitempty"`
-}
-
-// Bytes is an amount of memory, written as a number with K, M, G or T (powers of
-// 1024) or none.
-type Bytes int64
-
-// UnmarshalYAML reads an amount.
-func (b *Bytes) UnmarshalYAML(n *yaml.Node) error {
-	number, shift := n.Value, 0
-	if i := strings.IndexAny(number, "KMGT"); i >= 0 && i == len(number)-1 {
-		number, shift = number[:i], 10*(1+strings.IndexByte("KMGT", n.Value[i]))
-	}
-	x, err := strconv.ParseFloat(number, 64)
-	if x *= float64(int64(1) << shift); err != nil || !(x >= 0) || x > 1<<60 {
-		return fmt.Errorf("line %d: %q is not an amount of memory such as 4G", n.Line, n.Value)
-	}
-	*b = Bytes(x)
-	return nil
-}
-
-// Machine is the machine of a device, if not this one. At most one of SSH and Slurm is given;
-// the job's files and the program are found there at the same paths.
-type Machine struct {
-	SSH     string `yaml:"ssh,omitempty"`     // a host of ssh's
-	Slurm   string `yaml:"slurm,omitempty"`   // options of srun that choose a node, such as --constraint=v100 --gpus=1
-	Program string `yaml:"program,omitempty"` // allox-est there; the one on its path if empty
-}
-
-// Elsewhere says that the machine is not this one.
-func (m Machine) Elsewhere() bool { return m.SSH != "" || m.Slurm != "" }
-
-// ProgramName is the program to run on the machine.
-func (m Machine) ProgramName() string { return cmp.Or(m.Program, "allox-est") }
 
 // Progress says which lines of the job's output count its units, where the output
 // alone does not show it.
@@ -223,14 +176,6 @@ func (s *Spec) Check() error {
 	if err := cmp.Or(s.checkCommand(), s.checkDevices()); err != nil {
 		return err
 	}
-	for name, period := range s.Every {
-		if period < 2 {
-			return invalid("every: %s: %s, want at least 2", name, plural.Count(period, cmp.Or(s.Unit, Epoch)))
-		}
-	}
-	if !(s.Limits.CPUs >= 0) || math.IsInf(s.Limits.CPUs, 0) {
-		return invalid("limits: cpus: %v, want a number of processors", s.Limits.CPUs)
-	}
 	if !slices.Contains([]string{"", "required", "optional", "none"}, s.TimeWriter) {
 		return invalid("time_writer: %q, want required, optional or none", s.TimeWriter)
 	}
@@ -270,7 +215,7 @@ func (s *Spec) checkCommand() error {
 	case takes && s.Epochs == 0:
 		return invalid("epochs: 0, want at least 1 for {epochs}")
 	}
-	for name := range s.Params {
+	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
 		if !used[name] {
 			return invalid("params: %s: not used by the command", name)
 		}
@@ -294,18 +239,13 @@ func (s *Spec) checkDevices() error {
 	if len(s.Devices) == 0 {
 		s.Devices = map[string]Device{CPU: {Threads: 1}}
 	}
-	for name, d := range s.Devices {
+	for _, name := range slices.Sorted(maps.Keys(s.Devices)) {
+		d := s.Devices[name]
 		if name != CPU && name != GPU {
 			return invalid("devices: %s: want %s or %s", name, CPU, GPU)
 		}
 		if d.Threads < 0 || d.Count < 0 {
 			return invalid("devices: %s: negative number", name)
-		}
-		if d.SSH != "" && d.Slurm != "" {
-			return invalid("devices: %s: both ssh and slurm, want one", name)
-		}
-		if strings.HasPrefix(d.SSH, "-") || strings.ContainsAny(d.SSH, " \t") {
-			return invalid("devices: %s: ssh: %q is not a host name", name, d.SSH)
 		}
 	}
 	return nil
@@ -455,7 +395,6 @@ func (s *Spec) Hash(device string) string {
 
 // Lengths returns the epochs of a short and of a long sample. They stay within a given
 // budget, and are equal if the job is shorter than the long one or its description says so.
-// The long one is extended to contain every named cost, up to a tenth of the job.
 func (s *Spec) Lengths() (short, long int) {
 	fractions, least := s.Sample.Fractions, s.Sample.MinEpochs
 	if len(fractions) == 0 {
@@ -474,14 +413,5 @@ func (s *Spec) Lengths() (short, long int) {
 	if most := int(s.Sample.Budget*float64(s.Epochs) + 1e-9); most >= 2 && most < long && len(s.Sample.MinEpochs) == 0 {
 		short, long = max(1, most*2/5), most
 	}
-	for _, period := range s.Every {
-		if reach := period + 1; reach <= s.Epochs/mostStretch {
-			long = max(long, reach)
-		}
-	}
 	return short, long
 }
-
-// mostStretch bounds the length of the long sample when it is extended to contain a named cost:
-// to one in mostStretch epochs of the job.
-const mostStretch = 10

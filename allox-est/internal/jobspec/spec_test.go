@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
 )
 
 const whole = `name: lenet
@@ -97,12 +96,6 @@ func TestParseErrors(t *testing.T) {
 		"budget":             "command: [a, '{epochs}']\nepochs: 1\nsample: {budget: 3}",
 		"nan target":         "command: [a, '{epochs}']\nepochs: 1\nsample: {target: .nan}",
 		"unit":               "command: [a, '{epochs}']\nepochs: 1\nunit: batch",
-		"two machines":       "command: [a, '{epochs}']\nepochs: 1\ndevices: {cpu: {ssh: a, slurm: b}}",
-		"an option of ssh":   "command: [a, '{epochs}']\nepochs: 1\ndevices: {cpu: {ssh: -oProxyCommand=x}}",
-		"memory":             "command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: 4Q}",
-		"negative memory":    "command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: -4}",
-		"much memory":        "command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: 9999999T}",
-		"processors":         "command: [a, '{epochs}']\nepochs: 1\nlimits: {cpus: -1}",
 		"repeats":            "command: [a, '{epochs}']\nepochs: 1\nsample: {repeats: -1}",
 	} {
 		if _, err := Parse(strings.NewReader(text)); !errors.Is(err, ErrInvalid) {
@@ -181,34 +174,15 @@ func TestStepLengths(t *testing.T) {
 	}
 }
 
-// An amount of memory is read as it is written, and as this package writes it.
-func TestBytes(t *testing.T) {
-	for text, want := range map[string]Bytes{"4G": 4 << 30, "1.5K": 1536, "64M": 64 << 20, "2T": 2 << 40, "1000": 1000, "0": 0} {
-		s, err := Parse(strings.NewReader("command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: " + text + ", cpus: 0.5}"))
-		if err != nil || s.Limits != (Limits{want, 0.5}) {
-			t.Errorf("%s: %+v, %v", text, s, err)
-			continue
-		}
-		again, err := yaml.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if back, err := Parse(strings.NewReader(string(again))); err != nil || back.Limits != s.Limits {
-			t.Errorf("%s: %+v, %v in\n%s", text, back, err, again)
-		}
-	}
-}
-
-// TestSetDevice checks that an entry of a device leaves its other entries as they are: a job
-// for another machine would otherwise run on this one.
+// TestSetDevice checks that an entry of a device leaves its other entries as they are.
 func TestSetDevice(t *testing.T) {
-	s := &Spec{Devices: map[string]Device{CPU: {Threads: 4, Machine: Machine{SSH: "there"}}, GPU: {Count: 2}}}
-	for _, text := range []string{"devices.cpu.threads=1", "devices.gpu.slurm=--gpus=2"} {
+	s := &Spec{Devices: map[string]Device{CPU: {Threads: 4, Count: 3}, GPU: {Count: 2}}}
+	for _, text := range []string{"devices.cpu.threads=1", "devices.gpu.threads=5"} {
 		if err := s.Set(text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := map[string]Device{CPU: {Threads: 1, Machine: Machine{SSH: "there"}}, GPU: {Count: 2, Machine: Machine{Slurm: "--gpus=2"}}}
+	want := map[string]Device{CPU: {Threads: 1, Count: 3}, GPU: {Threads: 5, Count: 2}}
 	if diff := cmp.Diff(want, s.Devices); diff != "" {
 		t.Errorf("devices (-want +got):\n%s", diff)
 	}
@@ -219,15 +193,15 @@ func TestSetDevice(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	s := &Spec{}
-	for _, text := range []string{"lr=0.1", "run.cpu_weight=5000", "run.key_env=A,B", "run.cgroup=false", "sample.timeout=10s", "limits.memory=4G", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
+	for _, text := range []string{"lr=0.1", "run.cpu_weight=5000", "run.key_env=A,B", "run.cgroup=false", "sample.timeout=10s", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
 		if err := s.Set(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if s.Params["lr"] != "0.1" || s.Run.CPUWeight != 5000 || !slices.Equal(s.Run.KeyEnv, []string{"A", "B"}) || s.Run.InCgroup() || s.Sample.Timeout != 10*time.Second || s.Limits.Memory != 4<<30 || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
+	if s.Params["lr"] != "0.1" || s.Run.CPUWeight != 5000 || !slices.Equal(s.Run.KeyEnv, []string{"A", "B"}) || s.Run.InCgroup() || s.Sample.Timeout != 10*time.Second || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
 		t.Errorf("%+v", s)
 	}
-	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.cpu_weigth=1": "run.cpu_weigth: no such entry", "run.cpu_weight=much": "the value has the wrong type", "limits.memory=8Q": `limits.memory=8Q: "8Q" is not an amount of memory`} {
+	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.cpu_weigth=1": "run.cpu_weigth: no such entry", "run.cpu_weight=much": "the value has the wrong type"} {
 		if err := s.Set(text); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -32,10 +32,7 @@ type Run struct {
 	Kind    string `json:"kind"` // Sample or Full
 	Device  string `json:"device"`
 	Threads int    `json:"threads"` // of the CPU, as the job was given
-	// GPUs is the number that the job was to use, on a GPU; Params are its other parameters.
-	GPUs   int               `json:"gpus,omitempty"`
-	Params map[string]string `json:"params,omitempty"`
-	Epochs int               `json:"epochs"`
+	Epochs  int    `json:"epochs"`
 	// Stage is the unit after which the run began, with a stage of the work.
 	Stage int `json:"stage_from,omitempty"`
 	// Asked is the number that the job was to do if it ended by itself after Epochs.
@@ -75,8 +72,6 @@ type Run struct {
 	CPUs      int     `json:"cpus"` // processors of the machine
 	// Weight is that of its cgroup on the processor, if it was set (100 is usual).
 	Weight int `json:"cpu_weight,omitempty"`
-	// CPULimit is the number of them that the job might use at a time; 0 is all.
-	CPULimit float64 `json:"cpu_limit,omitempty"`
 
 	Exit   int    `json:"exit"`             // exit code; -1 if killed
 	Error  string `json:"error,omitempty"`  // why the run cannot be used

@@ -110,7 +110,7 @@ func New(spec *jobspec.Spec, devices []string, j *journal.Journal, s estimate.Se
 // DeviceJob returns the job to estimate on a device. The error wraps estimate.ErrStages.
 func DeviceJob(spec *jobspec.Spec, device string) (estimate.Job, error) {
 	stages, err := estimate.ParseStages(spec.Stages)
-	return estimate.Job{Epochs: spec.Epochs, Unit: spec.Unit, Device: device, Every: spec.Every, Stages: stages}, err
+	return estimate.Job{Epochs: spec.Epochs, Unit: spec.Unit, Device: device, Stages: stages}, err
 }
 
 func (r *Report) key(device string) journal.Key {

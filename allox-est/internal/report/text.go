@@ -67,12 +67,10 @@ func (r *Report) Notes() []string {
 			continue
 		}
 		for _, c := range d.Segments.Costs {
-			switch {
-			case c.Seconds == nil:
-			case c.Every > 0:
-				say("%s: %s adds %.4g s every %d %ss", name, c.Name, *c.Seconds, c.Every, unit)
-			default:
-				say("%s: %s adds %.4g s", name, c.Name, *c.Seconds)
+			if c.Every > 0 {
+				say("%s: %s adds %.4g s every %d %ss", name, c.Name, c.Seconds, c.Every, unit)
+			} else {
+				say("%s: %s adds %.4g s", name, c.Name, c.Seconds)
 			}
 		}
 	}

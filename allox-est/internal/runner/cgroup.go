@@ -3,10 +3,12 @@ package runner
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,33 +20,45 @@ import (
 // cgroup is the kernel's own list of a run's processes: none escapes it. All
 // its methods do nothing if no cgroup could be made.
 type cgroup struct {
-	path      string // cgroup v2; empty if none
-	dir       *os.File
-	requested control
-	granted   control // the part of requested that the kernel accepted
+	path     string // cgroup v2; empty if none
+	dir      *os.File
+	weighted bool // it has the weight that was requested
 }
 
 // newCgroup makes a cgroup below the first of the folders that allows it, or, if the
-// command has a weight or limits, below the first that accepts them.
-func newCgroup(s Settings, c Command) *cgroup {
-	g := &cgroup{requested: c.control()}
+// command has a weight, below the first that accepts it.
+func newCgroup(s Settings, weight int) *cgroup {
+	g := &cgroup{}
 	for _, root := range s.Cgroup {
-		path, dir := makeCgroup(root, g.requested)
+		path, dir := makeCgroup(root, weight)
 		if path == "" {
 			continue
 		}
 		g.remove()
-		g.path, g.dir, g.granted = path, dir, g.requested.apply(path)
-		if g.granted == g.requested {
+		g.path, g.dir, g.weighted = path, dir, weight > 0 && setWeight(path, weight)
+		if g.weighted || weight == 0 {
 			break
 		}
 	}
 	return g
 }
 
-func makeCgroup(root string, requested control) (string, *os.File) {
+// setWeight sets the weight of a cgroup on the processor, and reports whether the kernel
+// accepted it.
+func setWeight(path string, weight int) bool {
+	f, err := os.OpenFile(filepath.Join(path, "cpu.weight"), os.O_WRONLY, 0) // never made: a file that is missing is a controller that is missing
+	if err != nil {
+		return false
+	}
+	_, err = f.WriteString(strconv.Itoa(weight))
+	return errors.Join(err, f.Close()) == nil
+}
+
+func makeCgroup(root string, weight int) (string, *os.File) {
 	removeStale(root)
-	requested.enable(root)
+	if weight > 0 {
+		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+cpu"), 0) // if that is allowed
+	}
 	path, err := makeMarked(root)
 	if err != nil {
 		return "", nil
@@ -151,26 +165,12 @@ func (g *cgroup) empty() bool {
 	return err != nil || len(bytes.TrimSpace(b)) == 0
 }
 
-// killedForMemory says that the kernel ended a process at the memory limit.
-func (g *cgroup) killedForMemory() bool {
-	if g.path == "" {
-		return false
-	}
-	b, _ := os.ReadFile(filepath.Join(g.path, "memory.events"))
-	for line := range strings.Lines(string(b)) {
-		if n, ok := strings.CutPrefix(line, "oom_kill "); ok && strings.TrimSpace(n) != "0" {
-			return true
-		}
-	}
-	return false
-}
-
 // remove removes the cgroup; the run goes on without one.
 func (g *cgroup) remove() {
 	if g.path != "" {
 		g.dir.Close()
 		os.Remove(g.path)
-		g.path, g.granted = "", control{}
+		g.path, g.weighted = "", false
 	}
 }
 

@@ -24,7 +24,7 @@ type Result struct {
 	PeakBytes int64 // most memory the tree was seen to hold at once
 	// Trace is CPU and Wait over the run, ending with their sums.
 	Trace      []Point
-	Err        error       // *ExitError, ErrTimeout, ErrMemory or ErrStopped; nil if the job succeeded
+	Err        error       // *ExitError, ErrTimeout or ErrStopped; nil if the job succeeded
 	LeftBehind int         // processes that outlived the first one and were killed
 	Cgroup     bool        // a cgroup held the run
 	Weighted   bool        // Command.Weight took effect

@@ -119,15 +119,9 @@ type Command struct {
 	// Weight is the share of the processor relative to others, 1 to 10000; 0 leaves the
 	// default, 100. It needs a cgroup.
 	Weight int
-	// MemoryBytes and CPUs limit the job's processes together; 0 sets no limit. If no cgroup
-	// can enforce a limit, Run returns ErrLimit.
-	MemoryBytes int64
-	CPUs        float64
 	// GPU records whether the job's processes use a GPU: see Result.GPU.
 	GPU bool
 }
-
-func (c Command) control() control { return control{c.Weight, c.MemoryBytes, c.CPUs} }
 
 // Run executes a command until its end, its timeout or the end of ctx, and leaves
 // no process behind. The error wraps ErrStart or is that of ctx; the failure of a job that
@@ -166,11 +160,8 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("%w: adopting orphans: %w", ErrStart, err)
 	}
-	group := newCgroup(r.settings, c)
+	group := newCgroup(r.settings, c.Weight)
 	defer group.remove()
-	if err := group.requested.missing(group.granted); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrStart, err)
-	}
 	guard, err := startGuard(r.settings.Guard, scratch, group)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
@@ -190,7 +181,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 
 	start := time.Now()
 	cmd, err := launch(c, scratch, out, group)
-	if err != nil && group.path != "" && group.requested.missing(control{}) == nil {
+	if err != nil && group.path != "" {
 		// Not every kernel and container lets a process begin in a cgroup.
 		group.remove()
 		start = time.Now()
@@ -202,7 +193,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	out.follow(start)
 	smi.begin()
 
-	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.granted.weight > 0}
+	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.weighted}
 	ended := make(chan *os.ProcessState, 1)
 	crash.Go(func() {
 		state, _ := cmd.Process.Wait()
@@ -215,9 +206,6 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	out.wait(r.settings.Grace)
 	out.notify()
 	res.finish(state, group)
-	if c.MemoryBytes > 0 && group.killedForMemory() {
-		res.Err = fmt.Errorf("%w of %d MiB", ErrMemory, c.MemoryBytes>>20)
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func ways(t *testing.T, f func(t *testing.T, r *Runner)) {
 	t.Run("no cgroup", func(t *testing.T) { f(t, New(Settings{Scratch: t.TempDir()})) })
 	t.Run("cgroup", func(t *testing.T) {
 		v2 := CgroupRoots()
-		probe := newCgroup(Settings{Cgroup: v2}, Command{})
+		probe := newCgroup(Settings{Cgroup: v2}, 0)
 		probe.remove()
 		if probe.path == "" {
 			t.Skip("needs a cgroup v2 folder that can be written")
@@ -187,7 +187,7 @@ func TestRunCountsOrphans(t *testing.T) {
 
 func TestCgroup(t *testing.T) {
 	v2 := CgroupRoots()
-	g := newCgroup(Settings{Cgroup: v2}, Command{Weight: 200})
+	g := newCgroup(Settings{Cgroup: v2}, 200)
 	defer g.remove()
 	if g.path == "" {
 		t.Skip("needs a cgroup v2 folder that can be written")
@@ -235,6 +235,24 @@ func TestAbandonedCgroup(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSetWeight: the weight goes into its controller's file; without one it is not granted.
+func TestSetWeight(t *testing.T) {
+	dir := t.TempDir()
+	if setWeight(dir, 200) {
+		t.Error("granted without a controller")
+	}
+	path := filepath.Join(dir, "cpu.weight")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !setWeight(dir, 200) {
+		t.Error("not granted")
+	}
+	if got, _ := os.ReadFile(path); string(got) != "200" {
+		t.Errorf("%q, want 200", got)
 	}
 }
 

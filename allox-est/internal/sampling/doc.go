@@ -2,6 +2,5 @@
 //
 // It chooses the next run (two lengths on each device, in turn, in an order drawn from a
 // seed), stops when the interval is narrow enough or the budget is spent, and records
-// the runs in the journal. After two failed runs in a row it gives up on a device. A
-// device on another machine is a Remote, reached by ssh or through Slurm.
+// the runs in the journal. After two failed runs in a row it gives up on a device.
 package sampling

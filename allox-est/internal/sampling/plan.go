@@ -20,10 +20,10 @@ const (
 
 // Step is a run to make.
 type Step struct {
-	Device string `json:"device"`
-	Kind   string `json:"kind"` // journal.Sample or journal.Full
-	Epochs int    `json:"epochs"`
-	Stage  int    `json:"stage,omitempty"` // unit after which it begins
+	Device string
+	Kind   string // journal.Sample or journal.Full
+	Epochs int
+	Stage  int // unit after which it begins
 }
 
 // Forecast is the time of a job on a device as its samples predict it, in seconds.

@@ -247,17 +247,3 @@ func traceAt(trace []runner.Point, at time.Duration) (cpu, wait float64) {
 	}
 	return from.CPU.Seconds() + share*(to.CPU-from.CPU).Seconds(), from.Wait.Seconds() + share*(to.Wait-from.Wait).Seconds()
 }
-
-// configure says in what configuration of the job a run was made.
-func configure(run *journal.Run, spec *jobspec.Spec) {
-	run.CPULimit = spec.Limits.CPUs
-	if run.Device == jobspec.GPU {
-		run.GPUs = spec.Device(run.Device).Count
-	}
-	for name, value := range spec.Params {
-		if run.Params == nil {
-			run.Params = map[string]string{}
-		}
-		run.Params[name] = string(value)
-	}
-}

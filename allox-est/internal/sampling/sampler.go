@@ -126,7 +126,7 @@ func (s *Sampler) make(ctx context.Context, step Step) error {
 			s.Costed(step, cost)
 		}
 	}
-	run, err := watched.run(ctx, step)
+	run, err := watched.execute(ctx, step, runner.ScratchWord)
 	if err != nil {
 		return err
 	}
@@ -143,13 +143,6 @@ func (s *Sampler) progress(step Step, done float64) {
 	}
 }
 
-func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
-	if remote := NewRemote(s.Spec, step.Device); remote != nil {
-		return remote.Run(ctx, step, s.Identity)
-	}
-	return s.Once(ctx, step)
-}
-
 // Keep makes the whole run that the user wants, with a directory for its checkpoints, and
 // returns it. It is in the journal too, unless its number of units is unknown.
 func (s *Sampler) Keep(ctx context.Context, device, checkpoint string) (*journal.Run, error) {
@@ -161,11 +154,6 @@ func (s *Sampler) Keep(ctx context.Context, device, checkpoint string) (*journal
 		return run, fmt.Errorf("journal: %w", err)
 	}
 	return run, nil
-}
-
-// Once makes a run and returns it; its checkpoints are not kept.
-func (s *Sampler) Once(ctx context.Context, step Step) (*journal.Run, error) {
-	return s.execute(ctx, step, runner.ScratchWord)
 }
 
 func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*journal.Run, error) {
@@ -196,7 +184,6 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs, Stage: step.Stage,
 		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
 	}
-	configure(run, s.Spec)
 	if err != nil {
 		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()
 	} else {
@@ -250,7 +237,7 @@ func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) 
 	}
 	return runner.Command{
 		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout, Stop: s.stop,
-		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Output: s.Output, Weight: s.Spec.Run.CPUWeight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
+		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Output: s.Output, Weight: s.Spec.Run.CPUWeight, GPU: step.Device == jobspec.GPU,
 	}, nil
 }
 

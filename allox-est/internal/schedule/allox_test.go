@@ -10,35 +10,15 @@ import (
 )
 
 func TestAlloX(t *testing.T) {
-	c := Cluster{CPUNodes: 1, GPUNodes: 1}
+	c := Cluster{1, 1}
 	// 2 gains least from the GPU, so it takes the CPU: 5+2+6 = 13 s is least.
-	got := run(t, "allox", Settings{}, c, job(1, "a", 0, 20, 4), job(2, "a", 0, 5, 5), job(3, "b", 0, 30, 2))
+	got := run(t, "allox", c, job(1, "a", 0, 20, 4), job(2, "a", 0, 5, 5), job(3, "b", 0, 30, 2))
 	if want := "1 gpu0 2-6; 2 cpu0 0-5; 3 gpu0 0-2"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	// Waiting 4 s for the GPU beats 20 s on the idle CPU.
-	got = run(t, "allox", Settings{}, c, job(1, "a", 0, 20, 4), job(2, "a", 0, 20, 4))
+	got = run(t, "allox", c, job(1, "a", 0, 20, 4), job(2, "a", 0, 20, 4))
 	if want := "1 gpu0 0-4; 2 gpu0 4-8"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-func TestAlloXFairness(t *testing.T) {
-	gpu := Cluster{GPUNodes: 2}
-	jobs := []Record{job(1, "a", 0, inf, 4), job(2, "a", 0, inf, 5), job(3, "b", 0, inf, 9)}
-	// Alpha 1 looks at the sum of completion times alone.
-	if got, want := run(t, "allox", Settings{Alpha: 1}, gpu, jobs...), "1 gpu0 0-4; 2 gpu1 0-5; 3 gpu0 4-13"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	// Half the users: once a holds a GPU, only b's job enters.
-	if got, want := run(t, "allox", Settings{Alpha: 0.5}, gpu, jobs...), "1 gpu0 0-4; 2 gpu0 4-9; 3 gpu1 0-9"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	// Where the least served user has nothing to start, alpha doubles: b's job
-	// cannot use the CPU.
-	mixed := Cluster{CPUNodes: 1, GPUNodes: 1}
-	if got, want := run(t, "allox", Settings{Alpha: 0.5}, mixed, job(1, "b", 0, inf, 9), job(2, "b", 0, inf, 9), job(3, "a", 0, 5, 5)),
-		"1 gpu0 0-9; 2 gpu0 9-18; 3 cpu0 0-5"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -50,20 +30,14 @@ func TestAlloXIsOptimalWithoutArrivals(t *testing.T) {
 		jobs := drawJobs(t, 5)
 		for i := range jobs {
 			jobs[i].Arrival = 0
-			for d := range jobs[i].On {
-				jobs[i].On[d].Error = 0
-			}
+			jobs[i].Reported = jobs[i].Actual
 		}
-		c := Cluster{CPUNodes: rapid.IntRange(1, 2).Draw(t, "cpus"), GPUNodes: 1}
-		p, err := New("allox", Settings{})
+		c := Cluster{rapid.IntRange(1, 2).Draw(t, "cpus"), 1}
+		runs, err := Replay(context.Background(), jobs, c, &allox{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Replay(context.Background(), jobs, c, p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := s.Summary().MeanJCT, optimum(jobs, c); math.Abs(got-want) > 1e-9*want {
+		if got, want := Summarize("allox", runs).MeanJCT, optimum(jobs, c); math.Abs(got-want) > 1e-9*want {
 			t.Fatalf("mean JCT %v, optimum %v", got, want)
 		}
 	})
@@ -76,8 +50,8 @@ func optimum(jobs []Record, c Cluster) float64 {
 		device Device
 		free   float64
 	}
-	nodes := make([]node, c.CPUNodes, c.CPUNodes+c.GPUNodes)
-	for range c.GPUNodes {
+	nodes := make([]node, c[CPU], c[CPU]+c[GPU])
+	for range c[GPU] {
 		nodes = append(nodes, node{device: GPU})
 	}
 	best := math.Inf(1)
@@ -99,7 +73,7 @@ func optimum(jobs []Record, c Cluster) float64 {
 		for k, i := range left {
 			rest := slices.Delete(slices.Clone(left), k, k+1)
 			for n := range nodes {
-				seconds := jobs[i].Seconds(nodes[n].device)
+				seconds := jobs[i].Actual[nodes[n].device]
 				if math.IsInf(seconds, 1) {
 					continue
 				}

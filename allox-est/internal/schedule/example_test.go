@@ -3,32 +3,32 @@ package schedule_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/foretime/foretime/allox-est/internal/schedule"
 )
 
-// Jobs of ten users on twenty CPU and twenty GPU nodes, placed with estimates
-// that are 10 % off, beside first in, first out.
+// Three jobs on a CPU and a GPU node, by their estimates, next to first in, first out.
 func Example() {
-	jobs, err := schedule.Generator{Seed: 1, Users: 10, Jobs: 20, ErrorSD: 0.1}.Generate()
+	w, err := schedule.Load(strings.NewReader("job,arrival,cpu,gpu\na,0,20,4\nb,0,5,5\nc,0,30,2\n"), "jobs.csv")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, name := range []string{"allox", "fifo"} {
-		policy, err := schedule.New(name, schedule.Settings{})
+		policy, err := schedule.Policies.Find(name)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		done, err := schedule.Replay(context.Background(), jobs.Jobs, schedule.Cluster{CPUNodes: 20, GPUNodes: 20}, policy, nil)
+		runs, err := schedule.Replay(context.Background(), w.Jobs, schedule.Cluster{1, 1}, policy())
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: %d jobs\n", name, done.Summary().Jobs)
+		fmt.Printf("%s: %.2f s\n", name, schedule.Summarize(name, runs).MeanJCT)
 	}
 	// Output:
-	// allox: 200 jobs
-	// fifo: 200 jobs
+	// allox: 4.33 s
+	// fifo: 5.00 s
 }

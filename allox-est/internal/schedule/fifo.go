@@ -4,18 +4,14 @@ package schedule
 // of those with a free node. Nothing overtakes the first waiting job.
 type fifo struct{}
 
-func (fifo) Name() string { return "fifo" }
-
-func (fifo) Next(s *State) (*Job, *Node, bool) {
-	if len(s.Waiting) == 0 {
-		return nil, nil, false
-	}
+func (fifo) Next(s *State) (*Job, *Node) {
 	j := s.Waiting[0]
-	var best *Node
-	for _, d := range s.devices {
-		if n := s.Free(d, j); n != nil && (best == nil || j.Reported[d] <= j.Reported[best.Device]) {
-			best = n
-		}
+	cpu, gpu := s.Free(CPU, j), s.Free(GPU, j)
+	switch {
+	case gpu != nil && (cpu == nil || j.Reported[GPU] <= j.Reported[CPU]):
+		return j, gpu
+	case cpu != nil:
+		return j, cpu
 	}
-	return j, best, best != nil
+	return nil, nil
 }

@@ -9,29 +9,17 @@ import (
 	"strings"
 )
 
-// Fields of a stage in a record file of the AlloX simulator: name, duration, then per
-// device an amount, memory and seconds, the number of tasks and, not always, the relative
-// errors of the estimates.
-const (
-	cpuSeconds  = 4
-	gpuSeconds  = 7
-	stageFields = 9
-	cpuError    = 9
-	gpuError    = 10
-)
-
-// ReadRecords reads a record file of the AlloX simulator. A record is four lines: "# ID";
+// readRecords reads a record file of the AlloX simulator. A record is four lines: "# ID";
 // stages, name, iterations, arrival and, not always, queue and session; the stage; the
 // number of its edges. The queue is the user, % begins a comment. A job of several stages
 // or with edges, and a record that is cut short, is a diagnostic.
-func ReadRecords(r io.Reader, file string) (*Workload, error) {
+func readRecords(r io.Reader, file string) (*Workload, error) {
 	w := &Workload{}
 	var record []string
 	begin, line := 0, 0
 	end := func() {
 		if begin > 0 {
-			job := Record{ID: w.Counts.Read + 1, User: "default"}
-			err := job.fromLines(record)
+			job, err := parseRecord(record)
 			w.add(job, err, file, begin)
 		}
 	}
@@ -50,35 +38,32 @@ func ReadRecords(r io.Reader, file string) (*Workload, error) {
 			record = append(record, text)
 		}
 	}
+	end()
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", file, line+1, err)
 	}
-	end()
-	w.sort()
 	return w, nil
 }
 
 // errRecord is returned for lines that are not a job of one stage.
 var errRecord = errors.New("want a job line, one stage and 0 edges after \"# ID\"")
 
-// fromLines takes the job of a record's lines after the first.
-func (r *Record) fromLines(lines []string) error {
+// parseRecord returns the job of a record's lines after the first. The fields of a stage are
+// its name, duration, then per device an amount, memory and seconds, the number of tasks and,
+// not always, the relative errors of the estimates.
+func parseRecord(lines []string) (r Record, err error) {
 	if len(lines) != 3 {
-		return fmt.Errorf("%w; there are %d lines", errRecord, len(lines))
+		return r, fmt.Errorf("%w; there are %d lines", errRecord, len(lines))
 	}
 	job, stage := strings.Fields(lines[0]), strings.Fields(lines[1])
 	switch {
 	case len(job) < 4 || len(job) > 6:
-		return fmt.Errorf("%w; the job has %d fields, want 4 to 6", errRecord, len(job))
+		return r, fmt.Errorf("%w; the job has %d fields, want 4 to 6", errRecord, len(job))
 	case job[0] != "1" || lines[2] != "0":
-		return fmt.Errorf("%w; it has %s stages and %s edges", errRecord, job[0], lines[2])
-	case len(stage) != stageFields && len(stage) != stageFields+2:
-		return fmt.Errorf("%w; the stage has %d fields, want 9 or 11", errRecord, len(stage))
+		return r, fmt.Errorf("%w; it has %s stages and %s edges", errRecord, job[0], lines[2])
+	case len(stage) != 9 && len(stage) != 11:
+		return r, fmt.Errorf("%w; the stage has %d fields, want 9 or 11", errRecord, len(stage))
 	}
-	if r.Name = job[1]; len(job) > 4 {
-		r.User = job[4]
-	}
-	var err error
 	number := func(what, text string) float64 {
 		x, bad := strconv.ParseFloat(text, 64)
 		if bad != nil && err == nil {
@@ -86,13 +71,13 @@ func (r *Record) fromLines(lines []string) error {
 		}
 		return x
 	}
-	r.Arrival = number("arrival", job[3])
-	r.On[CPU].Seconds, r.On[GPU].Seconds = number("CPU seconds", stage[cpuSeconds]), number("GPU seconds", stage[gpuSeconds])
-	if len(stage) > stageFields {
-		r.On[CPU].Error, r.On[GPU].Error = number("CPU error", stage[cpuError]), number("GPU error", stage[gpuError])
+	r = Record{Name: job[1], Arrival: number("arrival", job[3]), Actual: [Devices]float64{number("CPU seconds", stage[4]), number("GPU seconds", stage[7])}}
+	if len(job) > 4 {
+		r.User = job[4]
 	}
-	if err != nil {
-		return err
+	if r.Reported = r.Actual; len(stage) == 11 {
+		r.Reported[CPU] *= 1 + number("CPU error", stage[9])
+		r.Reported[GPU] *= 1 + number("GPU error", stage[10])
 	}
-	return r.Check()
+	return r, err
 }

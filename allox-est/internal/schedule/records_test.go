@@ -8,7 +8,7 @@ import (
 
 // Records in the forms that the simulator's input generators write.
 func TestReadRecords(t *testing.T) {
-	w, err := From(strings.NewReader(`% jobs
+	w, err := Load(strings.NewReader(`% jobs
 # 0
 1 late 1 14 queue1 7
 stage -1 32.0 20.0 150.0 1.0 2.0 75.0 1 -0.5 0.02
@@ -23,10 +23,10 @@ stage -1 32 32 250 1 2 inf 1
 		t.Fatalf("%+v, %v", w, err)
 	}
 	early, late := w.Jobs[0], w.Jobs[1]
-	if early.Name != "early" || early.User != "default" || early.Arrival != 0 || early.Seconds(CPU) != 250 || !math.IsInf(early.Seconds(GPU), 1) {
+	if early.Name != "early" || early.User != "" || early.Arrival != 0 || early.Actual[CPU] != 250 || !math.IsInf(early.Actual[GPU], 1) {
 		t.Errorf("%+v", early)
 	}
-	if late.User != "queue1" || late.Arrival != 14 || late.Seconds(CPU) != 150 || late.Reported(CPU) != 75 || late.Reported(GPU) != 75*1.02 {
+	if late.User != "queue1" || late.Arrival != 14 || late.Actual[CPU] != 150 || late.Reported[CPU] != 75 || late.Reported[GPU] != 75*1.02 {
 		t.Errorf("%+v", late)
 	}
 }
@@ -47,7 +47,7 @@ func TestReadRecordsBad(t *testing.T) {
 		"1 a 1 0 q\n":                                            "there are 1 lines",
 		"":                                                       "there are 0 lines",
 	} {
-		w, err := From(strings.NewReader("# 0\n"+bad+"# 1\n1 good 1 0\n"+stage), "jobs.txt")
+		w, err := Load(strings.NewReader("# 0\n"+bad+"# 1\n1 good 1 0\n"+stage), "jobs.txt")
 		if err != nil || len(w.Jobs) != 1 || w.Jobs[0].Name != "good" || w.Counts.Dropped != 1 {
 			t.Errorf("%q: %+v, %v", bad, w, err)
 			continue
@@ -56,7 +56,7 @@ func TestReadRecordsBad(t *testing.T) {
 			t.Errorf("%q: %v, want %q at line 1", bad, d, want)
 		}
 	}
-	if _, err := ReadRecords(strings.NewReader("1 a 1 0\n"), "jobs.txt"); err == nil || !strings.Contains(err.Error(), "jobs.txt:1: ") {
+	if _, err := readRecords(strings.NewReader("1 a 1 0\n"), "jobs.txt"); err == nil || !strings.Contains(err.Error(), "jobs.txt:1: ") {
 		t.Errorf("no first line: %v", err)
 	}
 }
@@ -66,7 +66,7 @@ func FuzzReadRecords(f *testing.F) {
 	f.Add("# 0\n1 a 1 0 q\nstage -1 32 20 150 1 2 75 1 0 0\n0\n")
 	f.Add("% x\n#\n#\n1")
 	f.Fuzz(func(t *testing.T, text string) {
-		w, err := ReadRecords(strings.NewReader(text), "jobs.txt")
+		w, err := readRecords(strings.NewReader(text), "jobs.txt")
 		if err != nil {
 			return
 		}
@@ -74,7 +74,7 @@ func FuzzReadRecords(f *testing.F) {
 			t.Errorf("%+v", w.Counts)
 		}
 		for _, job := range w.Jobs {
-			if err := job.Check(); err != nil {
+			if err := job.check(); err != nil {
 				t.Error(err)
 			}
 		}

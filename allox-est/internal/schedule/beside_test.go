@@ -1,4 +1,4 @@
-package matching
+package schedule
 
 import (
 	"encoding/json"
@@ -36,15 +36,19 @@ func BenchmarkBesideSciPy(b *testing.B) {
 	for i := range kinds[16:] {
 		kinds[16+i] = 1
 	}
-	jobs := drawJobs(200, rand.New(rand.NewPCG(1, 1)))
-	asked, err := json.Marshal([]any{jobs, kinds})
+	var times [][Devices]float64
+	for _, j := range randomJobs(200, rand.New(rand.NewPCG(1, 1))) {
+		times = append(times, j.Reported)
+	}
+	asked, err := json.Marshal([]any{times, kinds})
 	if err != nil {
 		b.Fatal(err)
 	}
 	var ours, theirs float64
 	for b.Loop() {
 		start := time.Now()
-		plan := newPlan(b, 16, 4, jobs)
+		p := &plan{}
+		p.update([Devices][]float64{make([]float64, 16), make([]float64, 4)}, randomJobs(200, rand.New(rand.NewPCG(1, 1))))
 		ours += 1000 * time.Since(start).Seconds()
 		cmd := exec.Command(interpreter, "-c", assign)
 		cmd.Stdin = strings.NewReader(string(asked))
@@ -54,7 +58,7 @@ func BenchmarkBesideSciPy(b *testing.B) {
 			b.Fatal(err, scan)
 		}
 		theirs += took
-		if sum := plan.Cost(); math.Abs(sum-cost) > 1e-6*cost {
+		if sum := p.cost(); math.Abs(sum-cost) > 1e-6*cost {
 			b.Fatalf("a plan that costs %v, SciPy's %v", sum, cost)
 		}
 	}
