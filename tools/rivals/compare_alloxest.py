@@ -1,17 +1,9 @@
-"""Plans, schedules, and the times of whole jobs."""
+"""The times of whole jobs."""
 import csv
 import gzip
 import os
 
 from rows import DATA, ROUNDS, answer, metric, run, show, version
-
-
-def scipy():
-    """One assignment problem, with SciPy."""
-    line = ["go", "test", "-run", "^$", "-bench", "BesideSciPy", "-benchtime", "1x", "-count", str(ROUNDS), "./allox-est/internal/schedule"]
-    rival = f"SciPy {version('scipy')} linear_sum_assignment"
-    out = run(*line)
-    show("allox-est", "the best plan of 200 jobs on 20 machines", "ms", rival, zip(metric(out, "ms"), metric(out, "scipy-ms")), " ".join(line))
 
 
 def tqdm_error(path, series, value):
