@@ -3,7 +3,7 @@ import csv
 import gzip
 import os
 
-from rows import DATA, ROUNDS, answer, metric, run, show, version
+from rows import DATA, answer, show, version
 
 
 def tqdm_error(path, series, value):
