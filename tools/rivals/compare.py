@@ -26,7 +26,7 @@ from rows import BIN, run
 
 COMPARISONS = [
     shared.xgboost, alloxest.scipy, edgeprof.servers, alloxest.policies, chamtool.models, chamtool.short_tasks, chamtool.cut_off, deft.gate, edgeprof.inference,
-    edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, macs.products, mirage.waits, deft.shares,
+    edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, macs.products, mirage.waits,
 ]
 
 

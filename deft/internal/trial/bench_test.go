@@ -151,9 +151,6 @@ func BenchmarkUrgentJob(b *testing.B) {
 			b.ReportMetric(r.Models[0].JCT.Mean/low.Mean, "A/alone")
 			b.ReportMetric(r.Models[1].JCT.Mean/urgent.Mean, "B/alone")
 			b.ReportMetric(r.Models[1].JCT.P50/urgent.P50, "B-p50/alone")
-			if r.Preemption != nil {
-				b.ReportMetric(r.Preemption.P50, "preemption-p50-ms")
-			}
 			b.ReportMetric(0, "ns/op")
 		})
 	}
