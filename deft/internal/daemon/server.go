@@ -133,9 +133,6 @@ func (d *Daemon) setPolicy(c PolicyChange) error {
 	if c.Slack != 0 && !(c.Slack > 1 && c.Slack <= policy.MaxSlack) {
 		return fmt.Errorf("slack %v: want a number above 1, at most %v", c.Slack, policy.MaxSlack)
 	}
-	if c.Policy == "quota" && d.settings.Experiment == nil {
-		return errors.New("policy quota: only for experiments, whose file gives its parameters")
-	}
 	if err := d.control.setPolicy(c.Policy, c.Slack); err != nil {
 		return err
 	}

@@ -41,23 +41,21 @@ func TestOneClientByHand(t *testing.T) {
 		kernels []time.Duration
 		policy  policy.Policy
 		sync    int
-		event   int
 		jct     time.Duration
 		syncs   int
 		stall   time.Duration
 	}{
-		{"three kernels back to back", Uniform(3, 10*us), nil, 0, 0, 30*us + 15*us, 0, 0},
-		{"kernels shorter than a launch", Uniform(3, us), nil, 0, 0, 12 * us, 0, 0},
-		{"one kernel", Uniform(1, 10*us), nil, 0, 0, 25 * us, 0, 0},
-		{"a point after each", Uniform(3, 10*us), policy.Sync{}, 1, 0, 75 * us, 2, 42 * us},
-		{"a point after two", Uniform(3, 10*us), policy.Sync{}, 2, 0, 35*us + 25*us, 1, 27 * us},
-		{"a point beyond the job", Uniform(3, 10*us), policy.Sync{}, 4, 0, 45 * us, 0, 0},
-		{"two in flight", Uniform(4, 10*us), policy.Sync{}, 0, 1, 55 * us, 0, 8 * us},
+		{"three kernels back to back", Uniform(3, 10*us), nil, 0, 30*us + 15*us, 0, 0},
+		{"kernels shorter than a launch", Uniform(3, us), nil, 0, 12 * us, 0, 0},
+		{"one kernel", Uniform(1, 10*us), nil, 0, 25 * us, 0, 0},
+		{"a point after each", Uniform(3, 10*us), policy.Sync{}, 1, 75 * us, 2, 42 * us},
+		{"a point after two", Uniform(3, 10*us), policy.Sync{}, 2, 35*us + 25*us, 1, 27 * us},
+		{"a point beyond the job", Uniform(3, 10*us), policy.Sync{}, 4, 45 * us, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := play(t, Config{
-				Clients:  []Client{{Terms: policy.Terms{Interval: tt.sync + tt.event, EventGroups: tt.event > 0}, Kernels: tt.kernels, Jobs: 1}},
+				Clients:  []Client{{Terms: policy.Terms{Interval: tt.sync}, Kernels: tt.kernels, Jobs: 1}},
 				Policy:   tt.policy,
 				Duration: time.Second,
 			})
@@ -193,13 +191,11 @@ func drawConfig(t *rapid.T, name string) (Config, func() policy.Policy) {
 	for range n {
 		c.Clients = append(c.Clients, Client{
 			Terms: policy.Terms{
-				Priority:    rapid.IntRange(0, 2).Draw(t, "priority"),
-				Weight:      rapid.Float64Range(0.5, 4).Draw(t, "weight"),
-				Share:       rapid.SampledFrom([]float64{0, 0.1, 0.5}).Draw(t, "share"),
-				Deadline:    time.Duration(rapid.SampledFrom([]int{0, 1, 2000}).Draw(t, "deadline")) * us,
-				Interval:    rapid.IntRange(0, 20).Draw(t, "interval"),
-				EventGroups: rapid.Bool().Draw(t, "event groups"),
-				Exempt:      rapid.Bool().Draw(t, "exempt"),
+				Priority: rapid.IntRange(0, 2).Draw(t, "priority"),
+				Weight:   rapid.Float64Range(0.5, 4).Draw(t, "weight"),
+				Deadline: time.Duration(rapid.SampledFrom([]int{0, 1, 2000}).Draw(t, "deadline")) * us,
+				Interval: rapid.IntRange(0, 20).Draw(t, "interval"),
+				Exempt:   rapid.Bool().Draw(t, "exempt"),
 			},
 			Kernels: Uniform(rapid.IntRange(1, 30).Draw(t, "kernels"), time.Duration(rapid.IntRange(1, 300).Draw(t, "kernel"))*us),
 			Graph:   rapid.SampledFrom([]int{0, 0, 1, 4, 100}).Draw(t, "graph"),

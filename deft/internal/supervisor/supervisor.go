@@ -144,7 +144,7 @@ func (v *Supervisor) decide(now int64) {
 	v.decisions++
 	for i, c := range live {
 		v.session.Direct(c.Slot, session.Directive{
-			Closed: directives[i].Closed, Watch: directives[i].Watch, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
+			Closed: directives[i].Closed, Watch: directives[i].Watch, SyncEvery: uint32(directives[i].SyncEvery),
 			InFlightTime:     directives[i].InFlightTime,
 			Timed:            directives[i].Timed,
 			UntilJob:         directives[i].Until,

@@ -118,7 +118,7 @@ func withSubdir(x *experiment.Experiment, name string) *experiment.Experiment {
 func withInterval(x *experiment.Experiment, n int) *experiment.Experiment {
 	c := withSubdir(x, "sync_"+strconv.Itoa(n))
 	for _, i := range yielding(c.Models) {
-		c.Models[i].Control.SyncEvery, c.Models[i].Control.Event = n, false
+		c.Models[i].Control.SyncEvery = n
 	}
 	return c
 }
