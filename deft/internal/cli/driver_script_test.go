@@ -30,6 +30,10 @@ func TestDriverScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(simcudatest.Products(products, time.Now()))
+	checks, err := filepath.Abs("../../gpu/checks.py")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var sessions atomic.Int32
 	scripttest.Run(t, testscript.Params{
 		Dir: "testdata/driver",
@@ -47,6 +51,7 @@ func TestDriverScripts(t *testing.T) {
 			e.Vars = append(e.Vars, device.Env(built)...)
 			e.Setenv("SESSION", fmt.Sprintf("test-%d-%d", os.Getpid(), sessions.Add(1)))
 			e.Setenv("XDG_CACHE_HOME", cache)
+			e.Setenv("CHECKS", checks)
 			e.Setenv("CLIENT", clients.Client)
 			e.Setenv("DIRECT", clients.Direct)
 			e.Setenv("PLUGIN", clients.Plugin)

@@ -64,7 +64,7 @@ two of them, without a device.
 	cli.Values(c, "urgent", "A", "B")
 	f.Float64Var(&p.slack, "slack", 0, slackHelp)
 	f.Float64Var(&p.deadlineMS, "deadline-ms", 0, "with commands or --traces: deadline of each job of A, or of the --urgent program; prints the best way to keep it (0: none)")
-	f.StringVar(&p.constants, "constants", "", "with commands or --traces: the device's measured constants, constants.json of deft gpu-check")
+	f.StringVar(&p.constants, "constants", "", "with commands or --traces: the device's measured constants, constants.json of gpu/checks.py")
 	p.answer.Flags(c)
 	cli.First(c, "urgent", "save", "traces", "device")
 	return c

@@ -81,15 +81,15 @@ func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch
 		}
 		return trial.Simulated(x, lib, built, scratch, os.Environ()), nil
 	}
-	folder := filepath.Join(scratch, "gpu")
-	if err := os.CopyFS(folder, gpu.Files); err != nil {
+	script := filepath.Join(scratch, "run_model.py")
+	if err := os.WriteFile(script, gpu.RunModel, 0o600); err != nil {
 		return trial.Machine{}, err
 	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		return trial.Machine{}, err
 	}
-	return trial.CUDA(lib, python, filepath.Join(folder, "run_model.py"), scratch, os.Environ()), nil
+	return trial.CUDA(lib, python, script, scratch, os.Environ()), nil
 }
 
 // sharedMemoryDir returns the directory of shared memory, or that of temporary files if there is none.

@@ -24,9 +24,6 @@ func New(env *cli.Env) *cobra.Command {
 
 		// experiments
 		newRunCommand(env), newPairCommand(env), newPlotCommand(env),
-
-		// tests on a real GPU
-		newGPUCheckCommand(env),
 	)
 	return root
 }

@@ -259,62 +259,54 @@ func TestEveryPolicyKeepsTheRules(t *testing.T) {
 	}
 }
 
-// rr and fair do not let the device idle while a client stands at its gate:
+// fair does not let the device idle while a client stands at its gate:
 // at most as long as they wait for a sign of the client that has the turn.
 func TestTurnsConserveWork(t *testing.T) {
-	for _, name := range []string{"rr", "fair"} {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) {
-				c, fresh := drawConfig(rt, name)
-				c.Reaction = 0
-				k := newChecker(c)
-				c.Policy, c.Trace = fresh(), k.see
-				if _, err := Run(t.Context(), c); err != nil {
-					rt.Fatal(err)
-				}
-				if limit := 3*time.Millisecond + 100*us; k.worstIdle > limit {
-					rt.Fatalf("idle for %v with a client held", k.worstIdle)
-				}
-			})
-		})
-	}
+	rapid.Check(t, func(rt *rapid.T) {
+		c, fresh := drawConfig(rt, "fair")
+		c.Reaction = 0
+		k := newChecker(c)
+		c.Policy, c.Trace = fresh(), k.see
+		if _, err := Run(t.Context(), c); err != nil {
+			rt.Fatal(err)
+		}
+		if limit := 3*time.Millisecond + 100*us; k.worstIdle > limit {
+			rt.Fatalf("idle for %v with a client held", k.worstIdle)
+		}
+	})
 }
 
-// rr and fair let nobody starve: of clients that always want the device each
+// fair lets nobody starve: of clients that always want the device each
 // does at least half of its part of what it does alone, ends of turns included.
 func TestTurnsStarveNobody(t *testing.T) {
-	for _, name := range []string{"rr", "fair"} {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) {
-				n := rapid.IntRange(2, 4).Draw(rt, "clients")
-				c := Config{Duration: 120 * time.Millisecond}
-				for range n {
-					c.Clients = append(c.Clients, Client{
-						Terms:   policy.Terms{Interval: policy.DefaultInterval},
-						Kernels: Uniform(rapid.IntRange(20, 300).Draw(rt, "kernels"), time.Duration(rapid.IntRange(20, 200).Draw(rt, "kernel"))*us),
-					})
-				}
-				p, err := policy.New(name, policy.Settings{})
-				if err != nil {
-					rt.Fatal(err)
-				}
-				c.Policy = p
-				r, err := Run(t.Context(), c)
-				if err != nil {
-					rt.Fatal(err)
-				}
-				for i, client := range r.Clients {
-					alone, err := Run(t.Context(), Config{Clients: c.Clients[i : i+1], Policy: policy.Sync{}, Duration: c.Duration})
-					if err != nil {
-						rt.Fatal(err)
-					}
-					if part := alone.Busy.Seconds() / float64(n); client.GPU.Seconds() < 0.5*part {
-						rt.Fatalf("client %d has %.3f s, its part is %.3f s", i, client.GPU.Seconds(), part)
-					}
-				}
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(2, 4).Draw(rt, "clients")
+		c := Config{Duration: 120 * time.Millisecond}
+		for range n {
+			c.Clients = append(c.Clients, Client{
+				Terms:   policy.Terms{Interval: policy.DefaultInterval},
+				Kernels: Uniform(rapid.IntRange(20, 300).Draw(rt, "kernels"), time.Duration(rapid.IntRange(20, 200).Draw(rt, "kernel"))*us),
 			})
-		})
-	}
+		}
+		p, err := policy.New("fair", policy.Settings{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		c.Policy = p
+		r, err := Run(t.Context(), c)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i, client := range r.Clients {
+			alone, err := Run(t.Context(), Config{Clients: c.Clients[i : i+1], Policy: policy.Sync{}, Duration: c.Duration})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if part := alone.Busy.Seconds() / float64(n); client.GPU.Seconds() < 0.5*part {
+				rt.Fatalf("client %d has %.3f s, its part is %.3f s", i, client.GPU.Seconds(), part)
+			}
+		}
+	})
 }
 
 func BenchmarkRun(b *testing.B) {

@@ -97,7 +97,7 @@ const short = `{"models": [
 // Whole runs on the simulated device, under every policy: every launch of every
 // job is counted, the warm-up left out, and the files are there.
 func TestRealOnSimulatedDevice(t *testing.T) {
-	for _, name := range []string{"none", "priority", "sync", "rr", "fair", "edf", "quota"} {
+	for _, name := range []string{"none", "priority", "sync", "fair", "edf"} {
 		t.Run(name, func(t *testing.T) {
 			x := parse(t, short)
 			x.Policy = name
