@@ -11,7 +11,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 	"github.com/foretime/foretime/shared/cli/scripttest"
@@ -38,7 +37,7 @@ func TestDriverScripts(t *testing.T) {
 	scripttest.Run(t, testscript.Params{
 		Dir: "testdata/driver",
 		Setup: func(e *testscript.Env) error {
-			c := cc.Compiler{Cache: products}
+			c := products
 			built, err := simcuda.Build(t.Context(), c)
 			if err != nil {
 				return err

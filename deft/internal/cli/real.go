@@ -70,12 +70,12 @@ func progress(env *cli.Env, d time.Duration) (stop func()) {
 
 // machine builds the files that the processes need.
 func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch string) (trial.Machine, error) {
-	cc, lib, err := library(ctx)
+	lib, cache, err := library(ctx)
 	if err != nil {
 		return trial.Machine{}, err
 	}
 	if s.device == "sim" {
-		built, err := simcuda.Build(ctx, cc)
+		built, err := simcuda.Build(ctx, cache)
 		if err != nil {
 			return trial.Machine{}, err
 		}

@@ -21,7 +21,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/simcuda"
 )
@@ -279,7 +278,7 @@ func newNode(t *testing.T) *node {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	c := cc.Compiler{Cache: t.TempDir()}
+	c := t.TempDir()
 	lib, err := hook.Build(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
