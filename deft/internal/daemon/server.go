@@ -63,7 +63,7 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 		d.answer(w, nil)
 		d.stop()
 	})
-	m.Handle("GET /metrics", d.metricsHandler())
+	m.Handle("GET /metrics", metricsHandler(d.status))
 	return m
 }
 
@@ -195,7 +195,7 @@ func (d *Daemon) serve(ctx context.Context, work *crash.Group) {
 	serve(d.listener, d.handler(ctx))
 	if d.metricsListener != nil {
 		m := http.NewServeMux()
-		m.Handle("GET /metrics", d.metricsHandler())
+		m.Handle("GET /metrics", metricsHandler(d.status))
 		serve(d.metricsListener, m)
 	}
 }

@@ -188,7 +188,6 @@ func TestParseRefuses(t *testing.T) {
 		{"priority beyond reason", one(`"priority": 3000000000`), "models[0].priority: want at most 2147483647, have 3000000000"},
 		{"slack 0", `{"models": [{"model_name": "m"}], "exp_dur": 1, "slack": 0}`, "slack: want a number above 1, at most 100, have 0"},
 		{"slack beyond reason", `{"models": [{"model_name": "m"}], "exp_dur": 1, "slack": 1000}`, "slack: want a number above 1, at most 100, have 1000"},
-		{"share above 1", one(`"share": 1.5`), "models[0].share"},
 		{"discipline", `{"models": [{"model_name": "m"}], "exp_dur": 1, "discipline": "lifo"}`, "discipline: want"},
 		{"kernels without times", one(`"kernels": 4`), "models[0].kernel_ns: missing"},
 		{"times without kernels", one(`"kernel_ns": 4`), "models[0].kernels: missing"},
