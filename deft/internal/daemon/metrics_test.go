@@ -68,7 +68,7 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		"# TYPE deft_client_launches_total counter\n",
 		"deft_session_info{policy=\"priority\",session=\"x\"} 1\n",
-		`",program="a \"quoted\" \\ name"} 0`+"\n# HELP deft_client_gate_wait_seconds_total",
+		`",program="a \"quoted\" \\ name"} 0` + "\n# HELP deft_client_gate_wait_seconds_total",
 		`deft_client_in_flight_seconds_total{`, `deft_client_gate_waits_total{`,
 	} {
 		if strings.Count(text, want) != 1 {
