@@ -1,13 +1,13 @@
 """Checks that need a GPU: each measures, judges and writes its result when it ends.
 
-usage: checks.py check DEFT OUT [--device cuda|sim] [--only N]... [--seconds S] [--within S]
-                       [--resume] [--scratch DIR] [--preload LIB] [--layouts C]
+usage: checks.py check DEFT OUT [--device cuda|sim] [--only N,N,...] [--seconds S] [--within S]
+                       [--resume]
        checks.py worker KIND LOG | job KIND [LOCK] [--device cuda|sim]
        checks.py launches {eager,compiled,graph,cublas,cudnn}
        checks.py probe | ahead | memory [--device cuda|sim]
        checks.py allocate MEGABYTES | loader
 
-check      runs the checks with the program DEFT and with the files next to this one;
+check      runs the checks with the program DEFT and writes the results to the folder OUT;
            the other commands are the programs that the checks start
 worker     loads one kind of work, prints "ready PID", and then obeys the lines of its
            standard input: "run SECONDS", "trace FILE", "gaps BLOCKS FILE". It ends
@@ -48,6 +48,8 @@ import run_model
 LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernelEx",
             "cudaLaunchCooperativeKernel", "cuLaunchCooperativeKernel", "cudaGraphLaunch", "cuGraphLaunch")
 HERE = os.path.dirname(os.path.abspath(__file__))
+INPUT = os.path.join(HERE, "..", "examples", "input.json")
+LAYOUTS = os.path.join(HERE, "..", "simcuda", "src", "layout_check.c")
 PATHS = ("eager", "compiled", "graph", "cublas", "cudnn")
 REPEATS = 20
 # Student's t for intervals of 95 %, by degrees of freedom (Abramowitz, Stegun 1964, table 26.10).
@@ -405,7 +407,7 @@ def gpu_job(kind):
     import torch
 
     if kind in ("large", "urgent"):
-        with open(os.path.join(HERE, "input.json"), encoding="utf-8") as f:
+        with open(INPUT, encoding="utf-8") as f:
             entry = json.load(f)["models"][kind == "urgent"]
         model = {"name": entry["model_name"], "batch": 1, "resize": True, "size": entry["resize_size"], "sync_level": ""}
         return run_model.load(model, "0", False)[0]
@@ -792,7 +794,7 @@ class Checks:
     def session(self):
         """Returns the flags of a new session."""
         self.sessions += 1
-        return ["--device", self.args.device, "--session", f"gpu-check-{os.getpid()}-{self.sessions}"]
+        return ["--device", self.args.device, "--session", f"checks-{os.getpid()}-{self.sessions}"]
 
     def ctl(self, session, *words):
         """Sends a request to a session's owner; returns the answer."""
@@ -1094,7 +1096,8 @@ class Checks:
         """Times the same work without and with the hook by turns, in three processes each, all
         loaded: two processes of the same program differ by more than the hook costs."""
         raw, some = {"without": {}, "with": {}}, ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))  # one place for all: only one runs at a time
-        workers = [(how, i, Worker(self, "eager", self.file(f"{how}-{i}.csv"), (), {"CHECKS_CPUS": some, **({"LD_PRELOAD": self.args.preload} if how == "with" else {})}))
+        hook = self.must([self.args.deft, "build-hook", "--out", self.file("hook")])[0].strip()
+        workers = [(how, i, Worker(self, "eager", self.file(f"{how}-{i}.csv"), (), {"CHECKS_CPUS": some, **({"LD_PRELOAD": hook} if how == "with" else {})}))
                    for i in range(3) for how in raw]
         try:
             for _, _, w in workers:
@@ -1115,7 +1118,7 @@ class Checks:
         found = {}
         for policy in (None, "priority"):
             out = self.file(f"run-{policy}")
-            self.must([self.args.deft, "run", "-f", os.path.join(HERE, "input.json"), "--device", self.args.device, "--duration", f"{self.args.seconds}s", "--out", out,
+            self.must([self.args.deft, "run", "-f", INPUT, "--device", self.args.device, "--duration", f"{self.args.seconds}s", "--out", out,
                        *(["--policy", policy] if policy else [])])
             logs = {k: os.path.join(out, f"model_{k}.csv") for k in "AB"}
             found[policy or "without"] = {k: times(path, 1) for k, path in logs.items()}
@@ -1160,7 +1163,7 @@ class Checks:
         header, compiler = cuda_header(), shutil.which("cc")
         if missing := [name for name, found in (("cuda.h", header), ("cc", compiler)) if not found]:
             raise Skipped("needs " + " and ".join(missing))
-        status, _, err = self.run([compiler, "-fsyntax-only", "-I" + os.path.dirname(header), self.args.layouts])
+        status, _, err = self.run([compiler, "-fsyntax-only", "-I" + os.path.dirname(header), LAYOUTS])
         return {"header": header, "output": err}, self.want(status == 0, err)
 
 
@@ -1265,13 +1268,24 @@ def kept(path, device):
     return None
 
 
+def simulate(checks):
+    """Makes programs outside of a session find the simulated driver and its workload too."""
+    session = checks.session()
+    out, _ = checks.must([checks.args.deft, "exec", *session, "--", "env", "-0"])
+    paths = dict(line.split("=", 1) for line in out.split("\0") if line)
+    os.environ.update({name: paths[name] for name in ("PATH", "LD_LIBRARY_PATH")})
+    checks.ctl(session, "stop")
+
+
 def check(args):
     """Runs the checks; returns the numbers of those that did not pass."""
-    with tempfile.TemporaryDirectory(dir=args.scratch or args.out) as scratch:
+    with tempfile.TemporaryDirectory(dir=args.out) as scratch:
         checks = Checks(args, scratch)
         os.environ["SIMCUDA_DEVICE"] = checks.file("device")  # of programs outside of a session
         os.environ["SIMCUDA_ORDER"] = "turns"
         checks.end = time.monotonic() + CHECK_S[args.device]
+        if checks.sim:
+            simulate(checks)
         found, against = preflight(checks)
         write(os.path.join(args.out, "preflight.json"), found | {"against": against})
         missing = [] if args.device == "sim" else [name for name, where in found.items() if not where]
@@ -1317,6 +1331,21 @@ def each(args, checks, found):
     return failed
 
 
+def program(name):
+    """Returns the path of a program."""
+    if path := shutil.which(name):
+        return os.path.abspath(path)
+    raise argparse.ArgumentTypeError(f"{name}: no such program")
+
+
+def numbers(text):
+    """Returns the numbers of checks, from N,N,..."""
+    wanted = [int(n) for n in text.split(",")]
+    if unknown := set(wanted) - set(CHECKS):
+        raise argparse.ArgumentTypeError(f"no check has the number {min(unknown)}")
+    return wanted
+
+
 def main(argv):
     """Calls one of the programs, or the checks."""
     device = "cuda"
@@ -1336,23 +1365,25 @@ def main(argv):
         print(__doc__, file=sys.stderr)
         return 2
     p = argparse.ArgumentParser(usage=__doc__)
-    p.add_argument("deft")
-    p.add_argument("out")
-    for name, default in (("device", "cuda"), ("preload", ""), ("layouts", ""), ("scratch", "")):
-        p.add_argument("--" + name, default=default)
-    p.add_argument("--only", type=int, action="append")
+    p.add_argument("deft", type=program)
+    p.add_argument("out", type=os.path.abspath)
+    p.add_argument("--device", choices=("cuda", "sim"), default="cuda")
+    p.add_argument("--only", type=numbers)
     p.add_argument("--seconds", type=float, default=5)
     p.add_argument("--within", type=float, default=480)
     p.add_argument("--resume", action="store_true")
     args = p.parse_args(argv[1:])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if args.seconds < 0.5 or args.within <= 0:
+        p.error("want --seconds of 0.5 or more and --within above 0")
+    os.makedirs(args.out, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("checks.py: ended by a signal"))
     try:
         failed = check(args)
     except Failed as e:
-        print(f"gpu-check: {e}", file=sys.stderr)
+        print(f"checks.py: {e}", file=sys.stderr)
         return 1
     if failed:
-        print(f"gpu-check: not passed: {', '.join(map(str, failed))}", file=sys.stderr)
+        print(f"checks.py: not passed: {', '.join(map(str, failed))}", file=sys.stderr)
     return 1 if failed else 0
 
 

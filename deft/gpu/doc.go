@@ -1,13 +1,12 @@
-// Package gpu embeds the Python programs for a real GPU: run_model.py runs one torchvision
+// Package gpu embeds the Python program for a real GPU: run_model.py runs one torchvision
 // model with random weights as Deft's own client did, without a patched torchvision and
-// without downloads; checks.py runs the checks of README.md.
+// without downloads. The caller provides Python and PyTorch.
 //
-// The caller provides Python and PyTorch. README.md lists the commands that check the hook
-// on a GPU.
+// Beside it checks.py runs the checks of README.md on a GPU.
 //
-//	dir := filepath.Join(scratch, "gpu")
-//	if err := os.CopyFS(dir, gpu.Files); err != nil {
+//	script := filepath.Join(scratch, "run_model.py")
+//	if err := os.WriteFile(script, gpu.RunModel, 0o600); err != nil {
 //		return err
 //	}
-//	job := exec.Command("python3", filepath.Join(dir, "run_model.py"), "model.json", "0", "90", "--sync-model-load")
+//	job := exec.Command("python3", script, "model.json", "0", "90", "--sync-model-load")
 package gpu

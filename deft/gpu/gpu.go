@@ -1,9 +1,8 @@
 package gpu
 
-import "embed"
+import _ "embed"
 
-// Files holds run_model.py, checks.py and input.json, the experiment of two detectors.
-// os.CopyFS writes them to a directory from which Python runs them.
+// RunModel holds run_model.py, the program that runs a model.
 //
-//go:embed run_model.py checks.py input.json
-var Files embed.FS
+//go:embed run_model.py
+var RunModel []byte

@@ -23,18 +23,6 @@ func TestRealRunModelParts(t *testing.T) {
 	}
 }
 
-// The original's experiment is the one that README.md runs.
-func TestInputIsTheExample(t *testing.T) {
-	ours, err := Files.ReadFile("input.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	example, err := os.ReadFile("../examples/input.json")
-	if err != nil || !bytes.Equal(ours, example) {
-		t.Errorf("gpu/input.json is not examples/input.json (%v)", err)
-	}
-}
-
 // A classifier and a detector on the processor, through the whole protocol.
 func TestRealRunModelOnTheProcessor(t *testing.T) {
 	if exec.Command(python, "-c", "import torchvision").Run() != nil {

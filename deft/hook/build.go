@@ -51,27 +51,27 @@ func linkerFlags(soname string) []string {
 	}
 }
 
-// Build unpacks the libdeft.so in a release, or compiles it, or finds it in the compiler's
-// cache, and returns its absolute path. Extra arguments make a
+// Build returns the absolute path of libdeft.so in the directory cache: it unpacks that of a
+// release, or compiles it, unless the cache has it. Extra arguments of the compiler make a
 // product of their own, which is always compiled.
-func Build(ctx context.Context, c cc.Compiler, extra ...string) (string, error) {
+func Build(ctx context.Context, cache string, extra ...string) (string, error) {
 	args := append(compilerFlags(), linkerFlags("libdeft.so")...)
 	args = append(args, "-Wl,--version-script=libdeft.map")
 	p := cc.Product{Name: "libdeft.so", Sources: []fs.FS{Sources()}, Args: append(append(args, extra...), Files()...)}
 	if len(extra) == 0 {
 		p.Prebuilt = cc.Prebuilt(embedded, p.Name)
 	}
-	return c.Build(ctx, p)
+	return cc.Build(ctx, cache, p)
 }
 
 // BuildTrace builds libdeft-trace.so, which also records what a program launches into the
 // files DEFT_TRACE.PID (trace.h).
-func BuildTrace(ctx context.Context, c cc.Compiler) (string, error) {
+func BuildTrace(ctx context.Context, cache string) (string, error) {
 	args := append(compilerFlags(), linkerFlags("libdeft-trace.so")...)
 	args = append(args, "-Wl,--version-script=libdeft.map", "-DDEFT_TRACE")
 	p := cc.Product{Name: "libdeft-trace.so", Sources: []fs.FS{Sources()}, Args: append(append(args, Files()...), "trace.c")}
 	p.Prebuilt = cc.Prebuilt(embedded, p.Name)
-	return c.Build(ctx, p)
+	return cc.Build(ctx, cache, p)
 }
 
 // Prepend returns an environment in which path comes before the earlier value of the

@@ -12,7 +12,7 @@
 // src/deft.h documents what the library does inside the program, package session the memory
 // that it shares with the owner of a policy.
 //
-//	lib, err := hook.Build(ctx, cc.Compiler{Cache: cache})
+//	lib, err := hook.Build(ctx, cache)
 //	if err != nil {
 //		return err
 //	}

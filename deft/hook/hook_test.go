@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
@@ -56,12 +55,12 @@ type world struct {
 	beats   bool // this process is the session's owner
 }
 
-func needCompiler(t testing.TB) cc.Compiler {
+func needCompiler(t testing.TB) string {
 	t.Helper()
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip("needs cc: install with apt-get install gcc")
 	}
-	return cc.Compiler{Cache: built}
+	return built
 }
 
 func newWorld(t testing.TB, o session.Options) *world {

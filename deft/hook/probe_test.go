@@ -18,7 +18,7 @@ import (
 // compileTest builds one of testdata's programs.
 func compileTest(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	path, err := needCompiler(t).Build(t.Context(), cc.Product{
+	path, err := cc.Build(t.Context(), needCompiler(t), cc.Product{
 		Name: name, Sources: []fs.FS{os.DirFS("testdata")}, Args: append([]string{"-O2", "-std=gnu11", "-pthread"}, args...),
 	})
 	if err != nil {

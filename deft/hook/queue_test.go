@@ -210,7 +210,7 @@ func TestQueueOfThreads(t *testing.T) {
 
 // buildQueue builds testdata/lanes.c, which has queue.c in it.
 func buildQueue(t testing.TB, sanitizer string) string {
-	path, err := needCompiler(t).Build(t.Context(), cc.Product{Name: "lanes", Sources: []fs.FS{hook.Sources(), os.DirFS("testdata")}, Args: []string{
+	path, err := cc.Build(t.Context(), needCompiler(t), cc.Product{Name: "lanes", Sources: []fs.FS{hook.Sources(), os.DirFS("testdata")}, Args: []string{
 		"-O1", "-g", "-std=gnu11", "-Wall", "-Werror", "-fsanitize=" + sanitizer, "-fno-sanitize-recover=all", "-pthread", "lanes.c",
 	}})
 	if err != nil {

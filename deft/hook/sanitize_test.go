@@ -95,5 +95,5 @@ func (w *world) buildSanitized(kind string, trace bool) (string, error) {
 	if trace {
 		args = append(args, "-DDEFT_TRACE", "trace.c")
 	}
-	return needCompiler(w.t).Build(w.t.Context(), cc.Product{Name: "probe-" + kind, Sources: []fs.FS{hook.Sources(), os.DirFS("testdata")}, Args: append(args, hook.Files()...)})
+	return cc.Build(w.t.Context(), needCompiler(w.t), cc.Product{Name: "probe-" + kind, Sources: []fs.FS{hook.Sources(), os.DirFS("testdata")}, Args: append(args, hook.Files()...)})
 }

@@ -41,7 +41,7 @@ func FindDriver(folders ...string) (string, error) {
 // load through it), for programs that a preload cannot reach: put its directory first in
 // LD_LIBRARY_PATH. It has every function that the driver exports; those that libdeft does
 // not wrap jump to the driver.
-func BuildShim(ctx context.Context, c cc.Compiler, driver string) (string, error) {
+func BuildShim(ctx context.Context, cache string, driver string) (string, error) {
 	driver, err := filepath.Abs(driver)
 	if err != nil {
 		return "", fmt.Errorf("hook: %w", err)
@@ -56,7 +56,7 @@ func BuildShim(ctx context.Context, c cc.Compiler, driver string) (string, error
 	}
 	args := append(compilerFlags(), linkerFlags("libcuda.so.1")...)
 	args = append(args, "-Wl,--version-script=shim.map", `-DDEFT_SHIM="`+driver+`"`, "shim.c")
-	return c.Build(ctx, cc.Product{Name: "libcuda.so.1", Sources: []fs.FS{Sources(), sources}, Args: append(args, Files()...)})
+	return cc.Build(ctx, cache, cc.Product{Name: "libcuda.so.1", Sources: []fs.FS{Sources(), sources}, Args: append(args, Files()...)})
 }
 
 // shimSources returns two files made for a driver, in addition to the library's own:

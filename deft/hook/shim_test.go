@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/internal/session"
 )
 
@@ -15,7 +14,7 @@ import (
 // sees that it was so, and either stripping the flag or the shim mends it.
 func TestDeepbind(t *testing.T) {
 	w := newWorld(t, session.Options{})
-	shim, err := hook.BuildShim(t.Context(), cc.Compiler{Cache: built}, w.driver.Driver)
+	shim, err := hook.BuildShim(t.Context(), built, w.driver.Driver)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +49,7 @@ func TestDeepbind(t *testing.T) {
 // The shim exports what the driver exports, whether libdeft wraps it or not.
 func TestShimReachesEveryFunction(t *testing.T) {
 	w := newWorld(t, session.Options{})
-	shim, err := hook.BuildShim(t.Context(), cc.Compiler{Cache: built}, w.driver.Driver)
+	shim, err := hook.BuildShim(t.Context(), built, w.driver.Driver)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,10 +36,10 @@ type Built struct {
 	Workload string // deft-workload: its usage text is in src/workload.c
 }
 
-// Build unpacks the driver and the workload program that a release has inside, or
-// compiles them, or finds them in the compiler's cache. Extra compiler arguments,
-// such as -fsanitize=thread, make products of their own, which are always compiled.
-func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
+// Build returns the driver and the workload program in the directory cache: it unpacks those
+// of a release, or compiles them, unless the cache has them. Extra compiler arguments, such
+// as -fsanitize=thread, make products of their own, which are always compiled.
+func Build(ctx context.Context, cache string, extra ...string) (Built, error) {
 	var b Built
 	shared := []string{"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1", "-pthread"}
 	for _, target := range []struct {
@@ -56,7 +56,7 @@ func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
 		if len(extra) == 0 {
 			p.Prebuilt = cc.Prebuilt(embedded, p.Name)
 		}
-		if *target.path, err = c.Build(ctx, p); err != nil {
+		if *target.path, err = cc.Build(ctx, cache, p); err != nil {
 			return b, err
 		}
 	}

@@ -10,7 +10,7 @@
 // It models time only: kernels of one device never overlap, they do not share memory
 // bandwidth, and nothing is computed. DESIGN.md of the module lists the consequences.
 //
-//	built, err := simcuda.Build(ctx, cc.Compiler{Cache: cache})
+//	built, err := simcuda.Build(ctx, cache)
 //	if err != nil {
 //		return err
 //	}

@@ -22,7 +22,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
@@ -65,10 +64,10 @@ func newBench(t testing.TB, extra ...string) bench {
 	needCompiler(t)
 	b := bench{t: t}
 	var err error
-	if b.Built, err = simcuda.Build(context.Background(), cc.Compiler{Cache: cache}, extra...); err != nil {
+	if b.Built, err = simcuda.Build(context.Background(), cache, extra...); err != nil {
 		t.Fatal(err)
 	}
-	if b.Clients, err = simcudatest.BuildClients(context.Background(), cc.Compiler{Cache: cache}, b.Built, extra...); err != nil {
+	if b.Clients, err = simcudatest.BuildClients(context.Background(), cache, b.Built, extra...); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()

@@ -32,7 +32,7 @@ type order struct {
 // arithmetic, in turns by counting nanoseconds one by one.
 func TestDeviceAgainstModel(t *testing.T) {
 	needCompiler(t)
-	trace, err := cc.Compiler{Cache: t.TempDir()}.Build(context.Background(), cc.Product{
+	trace, err := cc.Build(context.Background(), t.TempDir(), cc.Product{
 		Name: "trace", Sources: simcudatest.Sources(),
 		Args: []string{"-O1", "-g", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover", "trace.c", "device.c", "-pthread"},
 	})

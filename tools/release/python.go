@@ -15,7 +15,7 @@ import (
 )
 
 // streaming lists commands whose answer has no end, or is that of a program that they run.
-var streaming = []string{"allox-est follow", "chamtool run", "deft top"}
+var streaming = []string{"allox-est follow", "chamtool run"}
 
 // results maps commands to the Python class of their answer, in the module _answers of
 // their package; the answer of any other command is an Answer of _program.

@@ -23,8 +23,8 @@ import rows
 from rows import BIN, run
 
 COMPARISONS = [
-    shared.xgboost, edgeprof.servers, chamtool.models, chamtool.short_tasks, chamtool.cut_off, deft.gate, edgeprof.inference,
-    edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, mirage.waits, deft.shares,
+    shared.xgboost, edgeprof.servers, chamtool.models, chamtool.short_tasks, chamtool.cut_off, deft.gate,
+    edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, mirage.waits,
 ]
 
 

@@ -1,7 +1,7 @@
 """Programs that share a GPU."""
 import json
 
-from rows import OUT, ROUNDS, answer, figures, show
+from rows import OUT, ROUNDS, answer, show
 
 
 def gate():
@@ -20,11 +20,3 @@ def gate():
             return answer("deft", "run", "-f", path, "--policy", policy, "--out", OUT + "/deft")["models"][1]["jct_ms"]["p50"]
         pairs = [(urgent("priority"), urgent("none")) for _ in range(ROUNDS)]
         show("deft", "an urgent job that shares a simulated GPU, median", "ms", rival, pairs, "deft run -f FILE --policy priority, and none")
-
-
-def shares():
-    """Slowdowns of programs that share published GPUs, and two simple rules; each
-    predicted pair is held out, and a round is a GPU."""
-    for rival, field in ("2 x alone", "Half"), ("the mean of pairs with the same other program", "; Partner"):
-        pairs = figures(rf"Error:([\d.]+) .*{field}:([\d.]+)", *"go test -count=1 -run MeasuredPairs -v ./deft/internal/pair".split())
-        show("deft", "a program's relative speed on a shared GPU, median error", "", rival, pairs, "go test -run MeasuredPairs -v ./deft/internal/pair")

@@ -55,7 +55,7 @@ func deft(ctx context.Context, s *Stage) Chapter {
 		into *deftRun
 		args []string
 	}{
-		{&alone, []string{"alone", "-f", "input.json", "--duration", "1500ms", "--out", "alone", "--json"}},
+		{&alone, []string{"run", "--alone", "-f", "input.json", "--duration", "1500ms", "--out", "alone", "--json"}},
 		{&free, []string{"run", "-f", "input.json", "--policy", "none", "--out", "none", "--json"}},
 		{&gated, []string{"run", "-f", "input.json", "--policy", "priority", "--out", "priority", "--json"}},
 	} {
@@ -69,7 +69,7 @@ func deft(ctx context.Context, s *Stage) Chapter {
 	var sweep struct {
 		Best int `json:"best_sync"`
 	}
-	text := s.runJSON(ctx, &sweep, "deft", "sweep", "-f", "input.json", "--clock", "virtual", "--out", "sweep", "--json")
+	text := s.runJSON(ctx, &sweep, "deft", "run", "-f", "input.json", "--clock", "virtual", "--sync", "1,2,4,8,10,20,50,100,500,1000,5000,10000,1000000", "--out", "sweep", "--json")
 	s.write("sweep.json", string(text))
 	s.run(ctx, "deft", "plot", "intervals", "--from", "sweep.json", "--out", "intervals.svg")
 	background, urgent := gated.Models[0], gated.Models[1]

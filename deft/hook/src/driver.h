@@ -100,17 +100,14 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LONG(cuLaunchHostFunc_ptsz) \
     LONG(cuLaunchHostFunc_v2) \
     LONG(cuLaunchHostFunc_v2_ptsz) \
-    LONG(cuMemAlloc) \
     LONG(cuMemAlloc_v2) \
     LONG(cuMemAllocManaged) \
-    LONG(cuMemAllocPitch) \
     LONG(cuMemAllocPitch_v2) \
     LONG(cuMemAllocAsync) \
     LONG(cuMemAllocAsync_ptsz) \
     LONG(cuMemAllocFromPoolAsync) \
     LONG(cuMemAllocFromPoolAsync_ptsz) \
     LONG(cuMemCreate) \
-    LONG(cuMemFree) \
     LONG(cuMemFree_v2) \
     LONG(cuMemFreeAsync) \
     LONG(cuMemFreeAsync_ptsz) \
@@ -141,37 +138,26 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     COPY(cuMemcpyPeer_ptds, NO) \
     COPY(cuMemcpyPeerAsync, 5) \
     COPY(cuMemcpyPeerAsync_ptsz, 5) \
-    COPY(cuMemcpyHtoD, NO) \
     COPY(cuMemcpyHtoD_v2, NO) \
     COPY(cuMemcpyHtoD_v2_ptds, NO) \
-    COPY(cuMemcpyDtoH, FETCH) \
     COPY(cuMemcpyDtoH_v2, FETCH) \
     COPY(cuMemcpyDtoH_v2_ptds, FETCH) \
-    COPY(cuMemcpyDtoD, NO) \
     COPY(cuMemcpyDtoD_v2, NO) \
     COPY(cuMemcpyDtoD_v2_ptds, NO) \
-    COPY(cuMemcpyHtoDAsync, 3) \
     COPY(cuMemcpyHtoDAsync_v2, 3) \
     COPY(cuMemcpyHtoDAsync_v2_ptsz, 3) \
-    COPY(cuMemcpyDtoHAsync, 3) \
     COPY(cuMemcpyDtoHAsync_v2, 3) \
     COPY(cuMemcpyDtoHAsync_v2_ptsz, 3) \
-    COPY(cuMemcpyDtoDAsync, 3) \
     COPY(cuMemcpyDtoDAsync_v2, 3) \
     COPY(cuMemcpyDtoDAsync_v2_ptsz, 3) \
-    COPY(cuMemcpy2D, NO) \
     COPY(cuMemcpy2D_v2, NO) \
     COPY(cuMemcpy2D_v2_ptds, NO) \
-    COPY(cuMemcpy2DUnaligned, NO) \
     COPY(cuMemcpy2DUnaligned_v2, NO) \
     COPY(cuMemcpy2DUnaligned_v2_ptds, NO) \
-    COPY(cuMemcpy2DAsync, 1) \
     COPY(cuMemcpy2DAsync_v2, 1) \
     COPY(cuMemcpy2DAsync_v2_ptsz, 1) \
-    COPY(cuMemcpy3D, NO) \
     COPY(cuMemcpy3D_v2, NO) \
     COPY(cuMemcpy3D_v2_ptds, NO) \
-    COPY(cuMemcpy3DAsync, 1) \
     COPY(cuMemcpy3DAsync_v2, 1) \
     COPY(cuMemcpy3DAsync_v2_ptsz, 1) \
     COPY(cuMemcpy3DPeer, NO) \
@@ -190,13 +176,10 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     COPY(cuMemPrefetchAsync_ptsz, 3) \
     COPY(cuMemPrefetchAsync_v2, 4) \
     COPY(cuMemPrefetchAsync_v2_ptsz, 4) \
-    COPY(cuMemsetD8, NO) \
     COPY(cuMemsetD8_v2, NO) \
     COPY(cuMemsetD8_v2_ptds, NO) \
-    COPY(cuMemsetD16, NO) \
     COPY(cuMemsetD16_v2, NO) \
     COPY(cuMemsetD16_v2_ptds, NO) \
-    COPY(cuMemsetD32, NO) \
     COPY(cuMemsetD32_v2, NO) \
     COPY(cuMemsetD32_v2_ptds, NO) \
     COPY(cuMemsetD2D8_v2, NO) \

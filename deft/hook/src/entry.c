@@ -331,13 +331,11 @@ BODY(graph) {
 /* -- memory -- */
 
 /* What an allocation is of, by how its arguments say so. */
-enum { BYTES, BYTES32, PITCH, PITCH32, CREATE, ARRAY, ARRAY3D, MIPMAPPED, ASYNC, POOLED };
+enum { BYTES, PITCH, CREATE, ARRAY, ARRAY3D, MIPMAPPED, ASYNC, POOLED };
 
 #define TAKES(ROW) \
-    ROW(cuMemAlloc, BYTES32) \
     ROW(cuMemAlloc_v2, BYTES) \
     ROW(cuMemAllocManaged, BYTES) \
-    ROW(cuMemAllocPitch, PITCH32) \
     ROW(cuMemAllocPitch_v2, PITCH) \
     ROW(cuMemAllocAsync, ASYNC) \
     ROW(cuMemAllocAsync_ptsz, ASYNC) \
@@ -348,7 +346,6 @@ enum { BYTES, BYTES32, PITCH, PITCH32, CREATE, ARRAY, ARRAY3D, MIPMAPPED, ASYNC,
     ROW(cuArray3DCreate_v2, ARRAY3D) \
     ROW(cuMipmappedArrayCreate, MIPMAPPED)
 #define GIVES(ROW) \
-    ROW(cuMemFree, BYTES32) \
     ROW(cuMemFree_v2, BYTES) \
     ROW(cuMemFreeAsync, BYTES) \
     ROW(cuMemFreeAsync_ptsz, BYTES) \
@@ -387,14 +384,10 @@ static uint64_t array3d_bytes(const void *p, unsigned levels) {
 
 static uint64_t bytes_of(long how, const word *a) {
     switch (how) {
-    case BYTES32:
-        return (unsigned)a[1];
     case CREATE: /* CUmemAllocationProp: the location's type is its third word */
         return a[2] && (unsigned)(((const int *)a[2])[2] - CU_LOCATION_HOST) < 3 ? 0 : a[1];
     case PITCH:
         return a[2] * a[3];
-    case PITCH32:
-        return (uint64_t)(unsigned)a[2] * (unsigned)a[3];
     case ARRAY:
         return array_bytes((const void *)a[1], 1);
     case ARRAY3D:
@@ -407,7 +400,7 @@ static uint64_t bytes_of(long how, const word *a) {
 }
 
 static uint64_t key_of(long how, uint64_t key) {
-    return how == BYTES32 || how == PITCH32 ? (unsigned)key : how == CREATE ? HANDLE(key) : key;
+    return how == CREATE ? HANDLE(key) : key;
 }
 
 BODY(take) {
@@ -422,7 +415,7 @@ BODY(take) {
     if (skip)
         return r;
     if (r == CU_SUCCESS)
-        memory_add(key_of(arg, arg == BYTES32 || arg == PITCH32 ? *(unsigned *)a[0] : *(uint64_t *)a[0]), bytes);
+        memory_add(key_of(arg, *(uint64_t *)a[0]), bytes);
     else
         memory_cancel(bytes);
     return r;

@@ -2,7 +2,6 @@ package cc
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,7 +17,7 @@ import (
 )
 
 // ErrNoCompiler is returned when the C compiler cannot be found or started.
-var ErrNoCompiler = errors.New("no C compiler (install gcc and libc6-dev, or set CC)")
+var ErrNoCompiler = errors.New("no C compiler (install gcc and libc6-dev)")
 
 // CompileError is returned when the compiler ran and refused the sources.
 type CompileError struct {
@@ -36,8 +35,7 @@ type Product struct {
 	Name    string   // file name of the result, such as libcuda.so.1
 	Sources []fs.FS  // the files that the compiler may read, at their roots; no name twice
 	Args    []string // compiler arguments without -o, relative to Sources
-	// Prebuilt holds the product of a release for this processor, or nil. It is used
-	// unless a compiler is named.
+	// Prebuilt holds the product of a release for this processor, or nil: it is compiled.
 	Prebuilt []byte
 }
 
@@ -51,18 +49,10 @@ func Prebuilt(files fs.FS, name string) []byte {
 	return body
 }
 
-// Compiler makes products and keeps them.
-type Compiler struct {
-	Path  string // the compiler's name or path; "cc" where empty
-	Cache string // folder of the products; made where absent
-	// Prebuilt is a directory of products made elsewhere, for a machine without a
-	// compiler. A product in it is used as it is.
-	Prebuilt string
-}
-
-// Build returns the absolute path of the product, compiling it unless the
-// cache already has it. It may be called from any number of processes at once.
-func (c Compiler) Build(ctx context.Context, p Product) (made string, err error) {
+// Build returns the absolute path of the product in the directory cache, which is created if
+// absent: it compiles the product unless the cache has it. It may be called from any number
+// of processes at once.
+func Build(ctx context.Context, cache string, p Product) (made string, err error) {
 	defer func() {
 		if refused := (*CompileError)(nil); err != nil && !errors.As(err, &refused) {
 			err = fmt.Errorf("cc: %s: %w", p.Name, err)
@@ -71,21 +61,15 @@ func (c Compiler) Build(ctx context.Context, p Product) (made string, err error)
 	if p.Name == "" || p.Name != filepath.Base(p.Name) {
 		return "", fmt.Errorf("product name %q: want a file name without directories", p.Name)
 	}
-	if made := filepath.Join(c.Prebuilt, p.Name); c.Prebuilt != "" {
-		if _, err := os.Stat(made); err == nil {
-			return filepath.Abs(made)
-		}
-	}
-	if c.Cache == "" {
+	if cache == "" {
 		return "", errors.New("no cache directory given")
 	}
-	cache, err := filepath.Abs(c.Cache)
-	if err != nil {
+	if cache, err = filepath.Abs(cache); err != nil {
 		return "", err
 	}
 	compiler := "" // none is needed
-	if c.Path != "" || p.Prebuilt == nil {
-		if compiler, err = c.find(); err != nil {
+	if p.Prebuilt == nil {
+		if compiler, err = findCompiler(); err != nil {
 			return "", err
 		}
 	}
@@ -106,7 +90,7 @@ func (c Compiler) Build(ctx context.Context, p Product) (made string, err error)
 		return "", err
 	}
 	defer os.RemoveAll(work)
-	if err := c.compile(ctx, compiler, p, work); err != nil {
+	if err := compile(ctx, compiler, p, work); err != nil {
 		return "", err
 	}
 	err = os.Rename(filepath.Join(work, "product"), home)
@@ -116,19 +100,18 @@ func (c Compiler) Build(ctx context.Context, p Product) (made string, err error)
 	return "", err
 }
 
-// find returns the compiler's absolute path.
-func (c Compiler) find() (string, error) {
-	name := cmp.Or(c.Path, "cc")
-	found, err := exec.LookPath(name)
+// findCompiler returns the compiler's absolute path.
+func findCompiler() (string, error) {
+	found, err := exec.LookPath("cc")
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, ErrNoCompiler)
+		return "", ErrNoCompiler
 	}
 	return filepath.Abs(found)
 }
 
 // compile writes the sources to work/src and the result to work/product: that of a release
 // if no compiler is given.
-func (c Compiler) compile(ctx context.Context, compiler string, p Product, work string) error {
+func compile(ctx context.Context, compiler string, p Product, work string) error {
 	src, out := filepath.Join(work, "src"), filepath.Join(work, "product")
 	err := errors.Join(os.Mkdir(src, 0o700), os.Mkdir(out, 0o700))
 	for _, from := range p.Sources {

@@ -33,12 +33,12 @@ const good = "#include \"n.h\"\nint main(void) { return N; }\n"
 
 func TestBuildOnceForMany(t *testing.T) {
 	needCompiler(t)
-	c := Compiler{Cache: filepath.Join(t.TempDir(), "new", "cache")}
+	cache := filepath.Join(t.TempDir(), "new", "cache")
 	paths := make([]string, 8)
 	var wg sync.WaitGroup
 	for i := range paths {
 		wg.Go(func() {
-			path, err := c.Build(context.Background(), program(good))
+			path, err := Build(context.Background(), cache, program(good))
 			if err != nil {
 				t.Error(err)
 			}
@@ -54,7 +54,7 @@ func TestBuildOnceForMany(t *testing.T) {
 	if err := exec.Command(paths[0]).Run(); err != nil {
 		t.Error(err)
 	}
-	left, err := os.ReadDir(c.Cache)
+	left, err := os.ReadDir(cache)
 	if err != nil || len(left) != 1 {
 		t.Errorf("cache holds %v (%v), want the product's folder alone", left, err)
 	}
@@ -62,12 +62,12 @@ func TestBuildOnceForMany(t *testing.T) {
 
 func TestKeyCoversWhatMatters(t *testing.T) {
 	needCompiler(t)
-	c := Compiler{Cache: t.TempDir()}
-	first, err := c.Build(context.Background(), program(good))
+	cache := t.TempDir()
+	first, err := Build(context.Background(), cache, program(good))
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := c.Build(context.Background(), program(good))
+	again, err := Build(context.Background(), cache, program(good))
 	if err != nil || again != first {
 		t.Errorf("second build: %q, %v; want %q", again, err, first)
 	}
@@ -77,42 +77,35 @@ func TestKeyCoversWhatMatters(t *testing.T) {
 	more.Args = []string{"-O1", "main.c"}
 	changes["arguments"] = more
 	for name, p := range changes {
-		path, err := c.Build(context.Background(), p)
+		path, err := Build(context.Background(), cache, p)
 		if err != nil || path == first {
 			t.Errorf("changed %s: %q, %v: the old product was taken", name, path, err)
 		}
 	}
 }
 
-// What a release made is taken where no compiler is named, and none is looked for.
+// What a release made needs no compiler.
 func TestMade(t *testing.T) {
 	files := fstest.MapFS{"made/" + runtime.GOARCH + "/answer": {Data: []byte("#!/bin/sh\nexit 7\n")}}
 	p := program(good)
 	p.Prebuilt = Prebuilt(files, p.Name)
-	c := Compiler{Cache: t.TempDir()}
-	run := func() int {
-		t.Helper()
-		path, err := c.Build(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(path)
-		_ = cmd.Run() // its status is looked at
-		return cmd.ProcessState.ExitCode()
+	cache := t.TempDir()
+	t.Setenv("PATH", "")
+	path, err := Build(t.Context(), cache, p)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Run("alone", func(t *testing.T) {
-		t.Setenv("PATH", "")
-		if status := run(); status != 7 {
-			t.Errorf("what was made ended with %d", status)
-		}
-	})
-	needCompiler(t)
-	c.Path = "cc"
-	if status := run(); status != 0 {
-		t.Errorf("what was compiled ended with %d", status)
+	cmd := exec.Command(path)
+	cmd.Env = []string{"PATH=/bin:/usr/bin"}
+	_ = cmd.Run() // its status is looked at
+	if status := cmd.ProcessState.ExitCode(); status != 7 {
+		t.Errorf("what was made ended with %d", status)
 	}
 	if p.Prebuilt = Prebuilt(files, "other"); p.Prebuilt != nil {
 		t.Errorf("%q was made", p.Prebuilt)
+	}
+	if _, err := Build(t.Context(), cache, p); !errors.Is(err, ErrNoCompiler) {
+		t.Errorf("no compiler: %v", err)
 	}
 }
 
@@ -122,35 +115,31 @@ func TestRefusals(t *testing.T) {
 	cancel()
 	cache := t.TempDir()
 	tests := []struct {
-		name string
-		ctx  context.Context
-		c    Compiler
-		p    Product
-		want func(error) bool
+		name  string
+		ctx   context.Context
+		cache string
+		p     Product
+		want  func(error) bool
 	}{
-		{"no compiler", context.Background(), Compiler{Path: "no-such-cc", Cache: cache}, program(good),
-			func(err error) bool {
-				return errors.Is(err, ErrNoCompiler) && strings.Contains(err.Error(), "no-such-cc")
-			}},
-		{"bad source", context.Background(), Compiler{Cache: cache}, program("int main(void) { return nothing; }\n"),
+		{"bad source", context.Background(), cache, program("int main(void) { return nothing; }\n"),
 			func(err error) bool {
 				e, ok := errors.AsType[*CompileError](err)
 				return ok && strings.Contains(e.Output, "nothing") && e.Product == "answer"
 			}},
-		{"cancelled", cancelled, Compiler{Cache: cache}, program(good),
+		{"cancelled", cancelled, cache, program(good),
 			func(err error) bool { return errors.Is(err, context.Canceled) }},
-		{"name with a folder", context.Background(), Compiler{Cache: cache}, Product{Name: "../x"},
+		{"name with a folder", context.Background(), cache, Product{Name: "../x"},
 			func(err error) bool { return strings.Contains(err.Error(), "../x") }},
-		{"no name", context.Background(), Compiler{Cache: cache}, Product{},
+		{"no name", context.Background(), cache, Product{},
 			func(err error) bool { return err != nil }},
-		{"no cache", context.Background(), Compiler{}, program(good),
+		{"no cache", context.Background(), "", program(good),
 			func(err error) bool { return strings.Contains(err.Error(), "cache") }},
-		{"cache is a file", context.Background(), Compiler{Cache: writeFile(t)}, program(good),
+		{"cache is a file", context.Background(), writeFile(t), program(good),
 			func(err error) bool { _, ok := errors.AsType[*fs.PathError](err); return ok }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			path, err := tt.c.Build(tt.ctx, tt.p)
+			path, err := Build(tt.ctx, tt.cache, tt.p)
 			if err == nil || path != "" || !tt.want(err) {
 				t.Errorf("got %q, %v", path, err)
 			}

@@ -7,8 +7,7 @@
 // each compiles in a directory of its own, and the first to rename it into place wins. A
 // process that dies before that leaves nothing that another process would use.
 //
-// A release contains its products for each processor ([Prebuilt]) and needs no compiler, unless
-// one is named.
+// A release contains its products for each processor ([Prebuilt]) and needs no compiler.
 //
 // Without a compiler the error is [ErrNoCompiler]; sources that do not compile are a
 // [*CompileError] with the compiler's output.
@@ -17,7 +16,7 @@
 //	var sources embed.FS
 //
 //	files, _ := fs.Sub(sources, "src")
-//	path, err := cc.Compiler{Cache: dir}.Build(ctx, cc.Product{
+//	path, err := cc.Build(ctx, dir, cc.Product{
 //		Name: "libcuda.so.1", Sources: []fs.FS{files},
 //		Args: []string{"-O2", "-shared", "-fPIC", "simcuda.c"},
 //	})

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -25,9 +24,9 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 		Example: "  deft build-hook --out lib",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cc, product, err := library(cmd.Context())
+			product, cache, err := library(cmd.Context())
 			if err == nil && shim {
-				product, err = shimFor(cmd.Context(), env, cc, driver)
+				product, err = shimFor(cmd.Context(), env, cache, driver)
 			}
 			if err != nil {
 				return err
@@ -61,7 +60,7 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 
 // shimFor builds the replacement for a driver's libcuda.so.1: the one given, or the one
 // that the loader finds.
-func shimFor(ctx context.Context, env *cli.Env, c cc.Compiler, driver string) (string, error) {
+func shimFor(ctx context.Context, env *cli.Env, cache, driver string) (string, error) {
 	if driver == "" {
 		var err error
 		if driver, err = hook.FindDriver(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))...); err != nil {
@@ -71,7 +70,7 @@ func shimFor(ctx context.Context, env *cli.Env, c cc.Compiler, driver string) (s
 	if err := env.Input(driver); err != nil {
 		return "", err
 	}
-	return hook.BuildShim(ctx, c, driver)
+	return hook.BuildShim(ctx, cache, driver)
 }
 
 // writeProduct writes a file and creates its directory if it is missing.

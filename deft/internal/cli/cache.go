@@ -9,14 +9,11 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/internal/daemon"
 )
 
-// compiler returns the compiler of the embedded sources: $CC or cc, with products in the
-// user's cache. Products in $DEFT_MADE or inside this program are not compiled.
-func compiler() (cc.Compiler, error) {
-	c := cc.Compiler{Path: os.Getenv("CC"), Prebuilt: os.Getenv("DEFT_MADE")}
+// productCache returns the directory of compiled and unpacked products, in the user's cache.
+func productCache() (string, error) {
 	dir, err := os.UserCacheDir()
 	var why string
 	switch {
@@ -25,32 +22,30 @@ func compiler() (cc.Compiler, error) {
 	case strings.ContainsAny(dir, separators):
 		why = fmt.Sprintf("the loader would split the path %q", dir)
 	default:
-		c.Cache = filepath.Join(dir, "foretime", "deft")
-		err := os.MkdirAll(c.Cache, 0o700)
+		dir = filepath.Join(dir, "foretime", "deft")
+		err := os.MkdirAll(dir, 0o700)
 		if err == nil {
-			return c, nil
+			return dir, nil
 		}
 		why = err.Error() // as of users of services, whose home does not exist
 	}
 	// next to the sessions, in a directory that only this user can enter
 	at, err := daemon.NewPlace(filepath.Join(sharedMemoryDir(), "deft-"+strconv.Itoa(os.Getuid())), "cache")
 	if err != nil {
-		return cc.Compiler{}, fmt.Errorf("cache directory: %s: %w", why, err)
+		return "", fmt.Errorf("cache directory: %s: %w", why, err)
 	}
-	c.Cache = filepath.Join(filepath.Dir(at.Session()), "cache")
-	return c, nil
+	return filepath.Join(filepath.Dir(at.Session()), "cache"), nil
 }
 
 // separators lists the characters at which the loader splits LD_PRELOAD and
 // LD_LIBRARY_PATH, and the one that it expands (ld.so(8)).
 const separators = " :;$"
 
-// library returns libdeft.so and the compiler that built it.
-func library(ctx context.Context) (cc.Compiler, string, error) {
-	c, err := compiler()
-	if err != nil {
-		return c, "", err
+// library returns libdeft.so and the directory of products.
+func library(ctx context.Context) (lib, cache string, err error) {
+	if cache, err = productCache(); err != nil {
+		return "", "", err
 	}
-	lib, err := hook.Build(ctx, c)
-	return c, lib, err
+	lib, err = hook.Build(ctx, cache)
+	return lib, cache, err
 }

@@ -52,8 +52,7 @@ func newRequestCommand(env *cli.Env, use, short string, args int, send request) 
 		if err != nil {
 			return err
 		}
-		v := viewSession(nil, s)
-		return answer.Print(env, v, func(p *cli.Page) { showSession(p, v) })
+		return answer.Print(env, s, func(p *cli.Page) { showSession(p, s) })
 	}
 	if args == 2 {
 		c.SetFlagErrorFunc(negativeNumber)

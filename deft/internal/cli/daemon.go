@@ -89,8 +89,5 @@ func checkPolicy(how, name string) error {
 	if _, err := policy.New(name, policy.Settings{}); err != nil {
 		return cli.Usagef("%s: %w", how, err)
 	}
-	if name == "quota" {
-		return cli.Usagef("%s %s: only for experiments, whose file gives its parameters (deft run -f); use fair with weights", how, name)
-	}
 	return nil
 }

@@ -29,7 +29,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			"if the hook saw no launch or the program failed.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, lib, err := library(cmd.Context())
+			lib, _, err := library(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 	"github.com/foretime/foretime/shared/cli/scripttest"
@@ -30,11 +29,15 @@ func TestDriverScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(simcudatest.Products(products, time.Now()))
+	checks, err := filepath.Abs("../../gpu/checks.py")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var sessions atomic.Int32
 	scripttest.Run(t, testscript.Params{
 		Dir: "testdata/driver",
 		Setup: func(e *testscript.Env) error {
-			c := cc.Compiler{Cache: products}
+			c := products
 			built, err := simcuda.Build(t.Context(), c)
 			if err != nil {
 				return err
@@ -47,6 +50,7 @@ func TestDriverScripts(t *testing.T) {
 			e.Vars = append(e.Vars, device.Env(built)...)
 			e.Setenv("SESSION", fmt.Sprintf("test-%d-%d", os.Getpid(), sessions.Add(1)))
 			e.Setenv("XDG_CACHE_HOME", cache)
+			e.Setenv("CHECKS", checks)
 			e.Setenv("CLIENT", clients.Client)
 			e.Setenv("DIRECT", clients.Direct)
 			e.Setenv("PLUGIN", clients.Plugin)

@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/session"
@@ -169,13 +168,13 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 
 // environ returns the program's environment.
 func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error) {
-	compiler, lib, err := library(ctx)
+	lib, cache, err := library(ctx)
 	if err != nil {
 		return nil, err
 	}
 	environ := os.Environ()
 	if p.device == "sim" {
-		if environ, err = simulated(ctx, compiler, simcuda.Device{File: at.Device()}); err != nil {
+		if environ, err = simulated(ctx, cache, simcuda.Device{File: at.Device()}); err != nil {
 			return nil, err
 		}
 	}
@@ -187,8 +186,8 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 
 // simulated builds a simulated device, adds its workload program to this process's
 // $PATH, and returns the environment of the programs that use it.
-func simulated(ctx context.Context, compiler cc.Compiler, d simcuda.Device) ([]string, error) {
-	built, err := simcuda.Build(ctx, compiler)
+func simulated(ctx context.Context, cache string, d simcuda.Device) ([]string, error) {
+	built, err := simcuda.Build(ctx, cache)
 	if err == nil {
 		err = os.Setenv("PATH", strings.TrimPrefix(os.Getenv("PATH")+":"+filepath.Dir(built.Workload), ":"))
 	}

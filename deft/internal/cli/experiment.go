@@ -22,13 +22,15 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// setting holds the flags of run, alone and sweep.
+// setting holds the flags of run.
 type setting struct {
 	file, device, clock, policy, out string
 	discipline                       string
 	duration                         time.Duration
 	seed                             int64
 	slack                            float64
+	alone                            bool
+	intervals                        []int
 	answer                           cli.Output
 	given                            func(flag string) bool
 	warned                           map[string]bool // warnings already printed
@@ -48,13 +50,13 @@ func (s *setting) flags(c *cobra.Command) {
 	f.DurationVar(&s.duration, "duration", 0, "duration of the run, such as 5s (default: the file's exp_dur)")
 	f.Int64Var(&s.seed, "seed", 0, "random seed, 0 or more (default: the file's)")
 	s.answer.Flags(c)
+	f.BoolVar(&s.alone, "alone", false, "run the models one after another instead, each alone on the device")
+	f.IntSliceVar(&s.intervals, "sync", nil, "run under each of these synchronization intervals, in launches, of the models below the highest priority")
+	c.MarkFlagsMutuallyExclusive("alone", "sync")
 	cli.Require(c, "file")
 	s.given = f.Changed
-}
-
-func (s *setting) policyFlag(c *cobra.Command) {
-	c.Flags().Float64Var(&s.slack, "slack", 0, slackHelp)
-	c.Flags().StringVar(&s.policy, "policy", "", fmt.Sprintf("policy for all models (default: the file's control): %v", policy.Policies.Names()))
+	f.Float64Var(&s.slack, "slack", 0, slackHelp)
+	f.StringVar(&s.policy, "policy", "", fmt.Sprintf("policy for all models (default: the file's control): %v", policy.Policies.Names()))
 	cli.Values(c, "policy", policy.Policies.Names()...)
 }
 

@@ -39,7 +39,7 @@ func TestGuides(t *testing.T) {
 	for file, pairs := range map[string][]string{
 		"README.md":         {"input.json", "input.json --duration 200ms"},
 		"docs/reference.md": {"input.json", "input.json --duration 200ms"},
-		"docs/share.md":     {"--device sim", "--device sim --session " + session, "top sim", "top " + session, "--jobs 20", "--jobs 5"},
+		"docs/share.md":     {"--device sim", "--device sim --session " + session, "--jobs 20", "--jobs 5"},
 	} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			scripttest.Guide(t, filepath.Join("..", "..", file), checkout, pairs...)

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/pair"
-	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -22,11 +20,11 @@ import (
 
 // pairFlags are the flags of pair.
 type pairFlags struct {
-	table, alone, device, leave, save, urgent, constants string
-	unmeasured, traces                                   bool
-	seconds                                              time.Duration
-	slack, deadlineMS                                    float64
-	answer                                               cli.Output
+	device, save, urgent, constants string
+	traces                          bool
+	seconds                         time.Duration
+	slack, deadlineMS               float64
+	answer                          cli.Output
 }
 
 // newPairCommand returns pair, which predicts the speed of two programs that share a
@@ -43,24 +41,11 @@ their times, the host's pace and where it waits for the device. The pair is then
 simulated in every way to share: time slices (a GPU without MPS), MPS, and policy
 priority with either program urgent. --save keeps the recordings; --traces predicts from
 two of them, without a device.
-
---alone simulates the pair from each program's solo run (alone.json, written by deft
-alone): jobs, launches, device time and pauses. --table predicts from measured pairs, a
-CSV file with the columns
-` + pair.Columns + `.
-The third and fourth are the speeds of model alone and next to other, in the same
-unit; larger is faster. A program without measurements is predicted from programs
-whose names differ only in numbers, such as the batch size.
-
---leave-out model predicts every measured pair without the rows of one of its
-programs and compares the predictions with the measurements.`,
+`,
 		Example: `  deft pair -- python3 serve.py -- python3 train.py
   deft pair --urgent A --save out -- python3 serve.py -- python3 train.py
   deft pair --traces out/a.json out/b.json
-  deft pair --deadline-ms 20 --traces out/a.json out/b.json
-  deft pair --alone out/alone.json model_A model_B
-  deft pair --table pairs.csv "ResNet-18 (batch size 48)" "LM (batch size 20)"
-  deft pair --table pairs.csv --leave-out model`,
+  deft pair --deadline-ms 20 --traces out/a.json out/b.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkSlack(p.slack, cmd.Flags().Changed); err != nil {
@@ -71,21 +56,17 @@ programs and compares the predictions with the measurements.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&p.traces, "traces", false, "predict from two recordings, JSON files of --save")
-	f.StringVar(&p.alone, "alone", "", "JSON file of deft alone: each program's solo run")
-	f.StringVar(&p.table, "table", "", "CSV file of measured pairs")
-	f.StringVar(&p.device, "device", "", "with commands: cuda or sim (default cuda); with --table: the device, if it has several")
-	f.BoolVar(&p.unmeasured, "unmeasured", false, "with --table: predict also programs that the table does not contain")
-	f.StringVar(&p.leave, "leave-out", "", "model: predict each measured pair without the rows of one of its programs")
+	f.StringVar(&p.device, "device", "cuda", "with commands: cuda or sim")
+	cli.Values(c, "device", "cuda", "sim")
 	f.DurationVar(&p.seconds, "seconds", 8*time.Second, "with commands: duration of each recording, from the first launch on")
 	f.StringVar(&p.save, "save", "", "with commands: write the recordings a.json and b.json into this directory")
 	f.StringVar(&p.urgent, "urgent", "", "A or B: the program that must not become slower than --slack")
 	cli.Values(c, "urgent", "A", "B")
 	f.Float64Var(&p.slack, "slack", 0, slackHelp)
 	f.Float64Var(&p.deadlineMS, "deadline-ms", 0, "with commands or --traces: deadline of each job of A, or of the --urgent program; prints the best way to keep it (0: none)")
-	f.StringVar(&p.constants, "constants", "", "with commands or --traces: the device's measured constants, constants.json of deft gpu-check")
+	f.StringVar(&p.constants, "constants", "", "with commands or --traces: the device's measured constants, constants.json of gpu/checks.py")
 	p.answer.Flags(c)
-	c.MarkFlagsMutuallyExclusive("alone", "table", "traces")
-	cli.First(c, "urgent", "save", "traces", "table", "device")
+	cli.First(c, "urgent", "save", "traces", "device")
 	return c
 }
 
@@ -94,56 +75,20 @@ func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, comman
 	if !(p.deadlineMS >= 0 && p.deadlineMS <= 1e9) {
 		return cli.Usagef("--deadline-ms %v: want 0 to 1e9", p.deadlineMS)
 	}
-	if (p.deadlineMS > 0 || p.constants != "") && !commands && !p.traces {
-		return cli.Usagef("--deadline-ms and --constants: want two commands or --traces")
-	}
 	if p.urgent != "" && p.urgent != "A" && p.urgent != "B" {
 		return cli.Usagef("--urgent: %q, want A or B", p.urgent)
 	}
-	if commands {
-		if p.alone != "" || p.table != "" || p.traces || p.leave != "" {
-			return cli.Usagef("--alone, --table, --traces and --leave-out go without commands")
-		}
-		return p.record(ctx, env, args)
-	}
 	switch {
-	case p.leave != "" && p.leave != "model":
-		return cli.Usagef("--leave-out: %q, want model", p.leave)
-	case len(args) == 1:
-		return cli.Usagef("%s: want two programs", args[0])
-	case (p.leave == "") != (len(args) == 2) || p.leave != "" && len(args) > 0:
-		return cli.Usagef("want two programs, or --leave-out model, or two commands: deft pair -- COMMAND_A -- COMMAND_B")
-	case p.traces:
-		return p.predictTraces(ctx, env, args)
-	case p.alone != "":
-		if p.leave != "" || p.device != "" {
-			return cli.Usagef("--alone: --leave-out and --device need --table")
-		}
-		return predictAlone(ctx, env, &p.answer, p.alone, args[0], args[1])
-	case p.table == "":
-		return cli.Usagef("want --alone, --table or --traces, or two commands: deft pair -- COMMAND_A -- COMMAND_B")
+	case commands && p.traces:
+		return cli.Usagef("--traces goes without commands")
+	case commands:
+		return p.record(ctx, env, args)
+	case !p.traces:
+		return cli.Usagef("want --traces, or two commands: deft pair -- COMMAND_A -- COMMAND_B")
+	case len(args) != 2:
+		return cli.Usagef("--traces: want two recordings, have %d", len(args))
 	}
-	rows, diagnostics, err := pair.Load(p.table)
-	if err != nil {
-		return err
-	}
-	cli.Warn(env, diagnostics)
-	if p.leave != "" {
-		return naming(p.table, judgePairs(env, &p.answer, rows))
-	}
-	own, err := pair.OnDevice(rows, p.device)
-	if err != nil {
-		return fmt.Errorf("%s: %w; choose one with --device", p.table, err)
-	}
-	return naming(p.table, predictPair(env, &p.answer, own, args[0], args[1], p.unmeasured))
-}
-
-// naming returns an error about too few values with the file that has them.
-func naming(path string, err error) error {
-	if errors.Is(err, uncertainty.ErrTooFew) {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return err
+	return p.predictTraces(ctx, env, args)
 }
 
 // recordings are the files of --save, of A and of B.
@@ -157,7 +102,6 @@ func exists(path string) bool {
 
 // record runs both programs alone and predicts from what they launched.
 func (p *pairFlags) record(ctx context.Context, env *cli.Env, args []string) error {
-	p.device = cmp.Or(p.device, "cuda")
 	if p.device != "cuda" && p.device != "sim" {
 		return cli.Usagef("--device: %q, want cuda or sim", p.device)
 	}
@@ -244,7 +188,7 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 		Ways     []sharing    `json:"ways"`
 		Best     string       `json:"best,omitempty"`
 		Safest   string       `json:"safest,omitempty"` // the low end of its share in time is enough
-	}{Level: pair.Level}
+	}{Level: trial.Level}
 	for i, t := range both {
 		result.Programs[i] = recording{t.Program, len(t.Launches), t.Busy(), t.Overhead}
 	}
@@ -285,7 +229,7 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 			}
 			t.Add(row...)
 		}
-		page.Line("%.0f %% intervals of the speed relative to alone; interference on the host (CPU) and in memory is not included", 100*pair.Level)
+		page.Line("%.0f %% intervals of the speed relative to alone; interference on the host (CPU) and in memory is not included", 100*trial.Level)
 		if deadline > 0 {
 			page.Line("in time: jobs of %c within %v, from a first launch to the program's own wait for the device", 'A'+urgent, deadline)
 		}
@@ -304,79 +248,5 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 		case result.Best != "":
 			page.Line("best for an urgent %s: %s", p.urgent, result.Best)
 		}
-	})
-}
-
-// slowed is the speed of a program next to another, relative to its speed alone.
-type slowed struct {
-	Model    string                 `json:"model"`
-	Other    string                 `json:"other"`
-	Speed    uncertainty.Prediction `json:"speed"`
-	Relative bool                   `json:"relatives"`
-}
-
-func predictAlone(ctx context.Context, env *cli.Env, answer *cli.Output, path, a, b string) error {
-	run, err := report.LoadAlone(path)
-	if err != nil {
-		return err
-	}
-	speeds, err := trial.Beside(ctx, run, a, b)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	const doubt = "; interference on the host (CPU) is not included"
-	return printSlowed(env, answer, []slowed{{a, b, speeds[0], false}, {b, a, speeds[1], false}}, doubt)
-}
-
-func predictPair(env *cli.Env, answer *cli.Output, rows []pair.Row, a, b string, unmeasured bool) error {
-	m, err := pair.Fit(rows)
-	if err != nil {
-		return err
-	}
-	for _, program := range []string{a, b} {
-		if !unmeasured && !m.Known(program) {
-			return fmt.Errorf("%q: the table does not contain this program, nor one whose name differs only in numbers; did you mean %q? (--unmeasured predicts it from the mean of the others)", program, m.Closest(program))
-		}
-	}
-	var both []slowed
-	for _, p := range [][2]string{{a, b}, {b, a}} {
-		speed, relatives := m.Predict(p[0], p[1])
-		both = append(both, slowed{p[0], p[1], speed, relatives})
-	}
-	return printSlowed(env, answer, both, "")
-}
-
-func printSlowed(env *cli.Env, answer *cli.Output, both []slowed, doubt string) error {
-	return answer.Print(env, both, func(page *cli.Page) {
-		t := page.Table("program", "next to", "relative speed", "low", "high")
-		for _, s := range both {
-			t.Add(s.Model, s.Other, s.Speed.Value, s.Speed.Low, s.Speed.High)
-		}
-		page.Line("%.0f %% intervals%s", 100*pair.Level, doubt)
-	})
-}
-
-func judgePairs(env *cli.Env, answer *cli.Output, rows []pair.Row) error {
-	scores, cases, err := pair.Judge(rows)
-	if len(scores) == 0 && err != nil {
-		return err
-	}
-	if err != nil {
-		cli.Warn(env, []error{err})
-	}
-	if scores == nil {
-		return errors.New("no measured pairs")
-	}
-	result := struct {
-		Level   float64      `json:"level"`
-		Devices []pair.Score `json:"devices"`
-		Pairs   []pair.Case  `json:"pairs"`
-	}{pair.Level, scores, cases}
-	return answer.Print(env, result, func(page *cli.Page) {
-		t := page.Table("device", "predictions", "programs", "median error", "in interval", "median width", "half", "partner's mean")
-		for _, s := range scores {
-			t.Add(s.Device, s.Cases, s.Models, s.Error, cli.Share(s.Inside), s.Width, s.Half, s.Partner)
-		}
-		page.Line("errors of the relative speed; half: predicts half speed for each program; partner's mean: the mean next to that partner")
 	})
 }

@@ -135,8 +135,6 @@ func directiveText(policy string, d session.Directive) string {
 		return fmt.Sprintf("at most %v of device time in flight", d.InFlightTime)
 	case d.SyncEvery > 0:
 		return fmt.Sprintf("waits for its queue every %d kernels", d.SyncEvery)
-	case d.InFlight > 0:
-		return fmt.Sprintf("at most %d kernels in flight", d.InFlight)
 	}
 	if policy == "priority" {
 		return "not throttled: no program of higher priority is running"

@@ -70,26 +70,26 @@ func progress(env *cli.Env, d time.Duration) (stop func()) {
 
 // machine builds the files that the processes need.
 func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch string) (trial.Machine, error) {
-	cc, lib, err := library(ctx)
+	lib, cache, err := library(ctx)
 	if err != nil {
 		return trial.Machine{}, err
 	}
 	if s.device == "sim" {
-		built, err := simcuda.Build(ctx, cc)
+		built, err := simcuda.Build(ctx, cache)
 		if err != nil {
 			return trial.Machine{}, err
 		}
 		return trial.Simulated(x, lib, built, scratch, os.Environ()), nil
 	}
-	folder := filepath.Join(scratch, "gpu")
-	if err := os.CopyFS(folder, gpu.Files); err != nil {
+	script := filepath.Join(scratch, "run_model.py")
+	if err := os.WriteFile(script, gpu.RunModel, 0o600); err != nil {
 		return trial.Machine{}, err
 	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		return trial.Machine{}, err
 	}
-	return trial.CUDA(lib, python, filepath.Join(folder, "run_model.py"), scratch, os.Environ()), nil
+	return trial.CUDA(lib, python, script, scratch, os.Environ()), nil
 }
 
 // sharedMemoryDir returns the directory of shared memory, or that of temporary files if there is none.

@@ -31,11 +31,11 @@ const warmUpPart = 0.4
 
 // record runs a program for a time and returns its trace.
 func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pair.Trace, error) {
-	compiler, err := compiler()
+	cache, err := productCache()
 	if err != nil {
 		return nil, err
 	}
-	lib, err := hook.BuildTrace(ctx, compiler)
+	lib, err := hook.BuildTrace(ctx, cache)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pa
 	defer file.RemoveScratch(scratch)
 	environ := os.Environ()
 	if r.device == "sim" {
-		if environ, err = simulated(ctx, compiler, simcuda.Device{File: filepath.Join(scratch, "device")}); err != nil {
+		if environ, err = simulated(ctx, cache, simcuda.Device{File: filepath.Join(scratch, "device")}); err != nil {
 			return nil, err
 		}
 	}

@@ -19,14 +19,11 @@ func New(env *cli.Env) *cobra.Command {
 		newBuildHookCommand(env),
 		newDoctorCommand(env),
 
-		// the user's programs, the owner of their session, and the live view
-		newExecCommand(env), newDaemonCommand(env), newCtlCommand(env), newTopCommand(env),
+		// the user's programs, and the owner of their session
+		newExecCommand(env), newDaemonCommand(env), newCtlCommand(env),
 
 		// experiments
-		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPairCommand(env), newReportCommand(env), newPlotCommand(env),
-
-		// tests on a real GPU
-		newGPUCheckCommand(env),
+		newRunCommand(env), newPairCommand(env), newPlotCommand(env),
 	)
 	return root
 }

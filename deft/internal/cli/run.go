@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -14,13 +12,11 @@ import (
 	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
 )
 
 // newRunCommand returns run, which runs an experiment.
 func newRunCommand(env *cli.Env) *cobra.Command {
 	var s setting
-	var queue string
 	c := &cobra.Command{
 		Use:   "run -f FILE",
 		Short: "Run an experiment: several models on one device under a policy",
@@ -31,44 +27,65 @@ Policies:
 If neither --policy nor the file names one, the models with control in the file are under
 priority and the others run freely.
 
-The table shows inflation if deft alone was run before with the same --out.
+The table shows inflation if the models ran alone before (--alone) with the same --out.
 `,
 		Example: `  deft run -f input.json                                     with processes on a simulated device
   deft run -f input.json --clock virtual --policy priority   in a simulation, without waiting
-  deft run -f input.json --device cuda --policy priority     on a GPU`,
+  deft run -f input.json --device cuda --policy priority     on a GPU
+  deft run -f input.json --clock virtual --sync 4,16,64      to find the best interval`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if queue != "" {
-				if _, err := dataset.FormatOf(queue); err != nil {
-					return cli.Usagef("--queue-log: %w", err)
-				}
-				if _, err := os.Stat(filepath.Dir(queue)); err != nil {
-					return fmt.Errorf("--queue-log: %w", err)
-				}
-			}
 			x, err := s.load(env)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case s.alone:
+				return s.runAlone(cmd.Context(), env, x)
+			case len(s.intervals) > 0:
+				return s.runSweep(cmd.Context(), env, x)
 			}
-			o, err := s.play(cmd.Context(), env, x)
-			if o == nil {
-				return err
-			}
-			if s.clock != "real" && err == nil {
-				err = addPredictions(cmd.Context(), x, o)
-			}
-			if queue != "" {
-				err = errors.Join(err, o.SaveQueue(queue))
-			}
-			return errors.Join(err, s.show(env, o.Run, compareWithAlone(x, o.Run)))
+			return s.runTogether(cmd.Context(), env, x)
 		},
 	}
 	s.flags(c)
-	s.policyFlag(c)
-	c.Flags().StringVar(&queue, "queue-log", "", "write the launches in flight, one row per millisecond, to this CSV file")
-	cli.OutputFile(c, "queue-log")
 	cli.First(c, "file", "policy", "clock", "device", "out")
 	return c
+}
+
+// runTogether runs the models at the same time.
+func (s *setting) runTogether(ctx context.Context, env *cli.Env, x *experiment.Experiment) error {
+	o, err := s.play(ctx, env, x)
+	if o == nil {
+		return err
+	}
+	if s.clock != "real" && err == nil {
+		err = addPredictions(ctx, x, o)
+	}
+	return errors.Join(err, s.show(env, o.Run, compareWithAlone(x, o.Run)))
+}
+
+// runAlone runs each model by itself and stores the results for later runs.
+func (s *setting) runAlone(ctx context.Context, env *cli.Env, x *experiment.Experiment) error {
+	r, err := trial.Alone(ctx, x, s.player(env))
+	if err != nil {
+		return err
+	}
+	if err := r.Save(aloneFile(x)); err != nil {
+		return err
+	}
+	return s.show(env, r, r)
+}
+
+// aloneFile returns the file with the results of the models alone.
+func aloneFile(x *experiment.Experiment) string {
+	return filepath.Join(x.Models[len(x.Models)-1].OutputDir, "alone.json")
+}
+
+// player returns play as a function.
+func (s *setting) player(env *cli.Env) trial.Play {
+	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
+		return s.play(ctx, env, x)
+	}
 }
 
 // addPredictions adds the predicted time of one job of each model on an unknown host.
@@ -80,8 +97,8 @@ func addPredictions(ctx context.Context, x *experiment.Experiment, o *trial.Outc
 	return errors.Join(err, o.Save())
 }
 
-// compareWithAlone compares a run with the same models alone, if deft alone has written its
-// results to the same directory with the same device and clock.
+// compareWithAlone compares a run with the same models alone, if their results are in the same
+// directory, of the same device and clock.
 func compareWithAlone(x *experiment.Experiment, r *report.Run) *report.Run {
 	alone, err := report.Load(aloneFile(x))
 	if err != nil || alone.Device != r.Device || alone.Clock != r.Clock {
@@ -114,10 +131,6 @@ func showModels(p *cli.Page, c *report.Run) {
 	t := p.Table("model", "jobs", "mean ms", "p50", "p95", "p99", "jobs/s", "inflation", "launches", "syncs", "stall ms", "gate ms", "missed")
 	for _, m := range c.Models {
 		row := []any{m.Output, m.Jobs, m.JCT.Mean, m.JCT.P50, m.JCT.P95, m.JCT.P99, m.Throughput, m.Inflation}
-		if m.Launches == 0 { // logs do not contain these
-			t.Add(append(row, nil, nil, nil, nil, m.Missed)...)
-			continue
-		}
 		t.Add(append(row, m.Launches, m.Syncs, m.StallMS, m.GateMS, m.Missed)...)
 	}
 }

@@ -257,7 +257,6 @@ func TestRequests(t *testing.T) {
 	for body, want := range map[string]string{
 		"":                               "want a JSON object, the body is empty",
 		`{"policy": "fair"} {"slack":2}`: "want one JSON object: more text follows it",
-		`{"policy": "quota"}`:            "policy quota: only for experiments, whose file gives its parameters",
 		`{"polcy": "fair"}`:              `json: unknown field "polcy"`,
 		`{"policy": "fair", "slack": 1}`: "slack 1: want a number above 1, at most 100",
 	} {

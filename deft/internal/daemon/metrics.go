@@ -1,73 +1,65 @@
 package daemon
 
 import (
-	"bytes"
-	"fmt"
 	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metric is a family of the metrics of clients.
-type metric struct {
-	name, kind, help string
-	value            func(Client) float64
-}
-
 // clientMetrics lists the metrics with the labels program and pid.
-var clientMetrics = []metric{
-	{"launches_total", "counter", "Launches of kernels and graphs.", func(c Client) float64 { return float64(c.Launches) }},
-	{"jobs_total", "counter", "Finished jobs.", func(c Client) float64 { return float64(c.Jobs) }},
-	{"in_flight_seconds_total", "counter", "Time with work queued on the device.", func(c Client) float64 { return c.GPU }},
-	{"gate_closed_seconds_total", "counter", "Time for which the gate was closed.", func(c Client) float64 { return c.GateClosed }},
-	{"gate_wait_seconds_total", "counter", "Time that launches waited at the closed gate.", func(c Client) float64 { return c.AtGate }},
-	{"gate_waits_total", "counter", "Launches that found the gate closed.", func(c Client) float64 { return float64(c.Stops) }},
-	{"queue_wait_seconds_total", "counter", "Time in added synchronization points and at the bound in flight.", func(c Client) float64 { return c.Stall }},
-	{"synchronizations_total", "counter", "Added synchronization points.", func(c Client) float64 { return float64(c.Syncs) }},
-	{"queued_kernels", "gauge", "Kernels that may still be queued.", func(c Client) float64 { return float64(c.Queued) }},
-	{"memory_bytes", "gauge", "Device memory held.", func(c Client) float64 { return float64(c.Memory) }},
+var clientMetrics = []struct {
+	name, help string
+	kind       prometheus.ValueType
+	value      func(Client) float64
+}{
+	{"launches_total", "Launches of kernels and graphs.", prometheus.CounterValue, func(c Client) float64 { return float64(c.Launches) }},
+	{"jobs_total", "Finished jobs.", prometheus.CounterValue, func(c Client) float64 { return float64(c.Jobs) }},
+	{"in_flight_seconds_total", "Time with work queued on the device.", prometheus.CounterValue, func(c Client) float64 { return c.GPU }},
+	{"gate_closed_seconds_total", "Time for which the gate was closed.", prometheus.CounterValue, func(c Client) float64 { return c.GateClosed }},
+	{"gate_wait_seconds_total", "Time that launches waited at the closed gate.", prometheus.CounterValue, func(c Client) float64 { return c.AtGate }},
+	{"gate_waits_total", "Launches that found the gate closed.", prometheus.CounterValue, func(c Client) float64 { return float64(c.Stops) }},
+	{"queue_wait_seconds_total", "Time in added synchronization points and at the bound in flight.", prometheus.CounterValue, func(c Client) float64 { return c.Stall }},
+	{"synchronizations_total", "Added synchronization points.", prometheus.CounterValue, func(c Client) float64 { return float64(c.Syncs) }},
+	{"queued_kernels", "Kernels that may still be queued.", prometheus.GaugeValue, func(c Client) float64 { return float64(c.Queued) }},
+	{"memory_bytes", "Device memory held.", prometheus.GaugeValue, func(c Client) float64 { return float64(c.Memory) }},
 }
 
-// metricsHandler returns the metrics of the session in the Prometheus text format,
-// version 0.0.4. Clients of one process and name are one series.
-func (d *Daemon) metricsHandler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_, _ = w.Write(exposition(d.status())) // the client may have gone
-	})
-}
+// collector collects the metrics of the state that it returns.
+type collector func() Status
 
-// exposition writes the metrics.
-func exposition(s Status) []byte {
-	var b bytes.Buffer
-	head := func(name, kind, help string) {
-		fmt.Fprintf(&b, "# HELP deft_%s %s\n# TYPE deft_%s %s\n", name, help, name, kind)
+func (c collector) Describe(descs chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, descs) }
+
+// Collect adds up clients of one process and name: they are one series.
+func (c collector) Collect(metrics chan<- prometheus.Metric) {
+	s := c()
+	send := func(name, help string, kind prometheus.ValueType, value float64, labels []string, values ...string) {
+		metrics <- prometheus.MustNewConstMetric(prometheus.NewDesc("deft_"+name, help, labels, nil), kind, value, values...)
 	}
-	head("session_info", "gauge", "The session and its policy.")
-	fmt.Fprintf(&b, "deft_session_info{session=%q,policy=%q} 1\n", s.Session, s.Policy)
-	head("owner_seconds", "gauge", "Time since the owner started.")
-	fmt.Fprintf(&b, "deft_owner_seconds %v\n", s.Age)
-	states := map[string]int{}
+	send("session_info", "The session and its policy.", prometheus.GaugeValue, 1, []string{"session", "policy"}, s.Session, s.Policy)
+	send("owner_seconds", "Time since the owner started.", prometheus.GaugeValue, s.Age, nil)
+	states := map[string]float64{}
 	for _, c := range s.Clients {
 		states[c.State]++
 	}
-	head("clients", "gauge", "Clients by state.")
 	for _, state := range []string{"idle", "active"} {
-		fmt.Fprintf(&b, "deft_clients{state=%q} %d\n", state, states[state])
+		send("clients", "Clients by state.", prometheus.GaugeValue, states[state], []string{"state"}, state)
 	}
 	for _, m := range clientMetrics {
-		head("client_"+m.name, m.kind, m.help)
-		var series []string
-		sums := map[string]float64{}
+		sums := map[[2]string]float64{}
 		for _, c := range s.Clients {
-			// %q escapes as the format wants: the session shows names without control characters.
-			labels := fmt.Sprintf("{program=%q,pid=\"%d\"}", c.Name, c.PID)
-			if _, known := sums[labels]; !known {
-				series = append(series, labels)
-			}
-			sums[labels] += m.value(c)
+			sums[[2]string{c.Name, strconv.Itoa(c.PID)}] += m.value(c)
 		}
-		for _, labels := range series {
-			fmt.Fprintf(&b, "deft_client_%s%s %v\n", m.name, labels, sums[labels])
+		for labels, sum := range sums {
+			send("client_"+m.name, m.help, m.kind, sum, []string{"program", "pid"}, labels[:]...)
 		}
 	}
-	return b.Bytes()
+}
+
+// metricsHandler returns the metrics of a session's state in the formats of Prometheus.
+func metricsHandler(status func() Status) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collector(status))
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -66,8 +67,8 @@ func TestMetrics(t *testing.T) {
 	text := scrape(t, d.MetricsAddress())
 	for _, want := range []string{
 		"# TYPE deft_client_launches_total counter\n",
-		"deft_session_info{session=\"x\",policy=\"priority\"} 1\n",
-		`deft_client_gate_closed_seconds_total{program="a \"quoted\" \\ name",pid="`,
+		"deft_session_info{policy=\"priority\",session=\"x\"} 1\n",
+		`",program="a \"quoted\" \\ name"} 0` + "\n# HELP deft_client_gate_wait_seconds_total",
 		`deft_client_in_flight_seconds_total{`, `deft_client_gate_waits_total{`,
 	} {
 		if strings.Count(text, want) != 1 {
@@ -85,11 +86,18 @@ func TestMetrics(t *testing.T) {
 // sample is a line of the Prometheus text format.
 var sample = regexp.MustCompile(`^[a-z_]+(\{[a-z_]+="(\\["\\n]|[^"\\\n])*"(,[a-z_]+="(\\["\\n]|[^"\\\n])*")*\})? [0-9.e+-]+$`)
 
+// exposition returns the metrics of a state as Prometheus reads them.
+func exposition(s Status) *bytes.Buffer {
+	w := httptest.NewRecorder()
+	metricsHandler(func() Status { return s }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return w.Body
+}
+
 // Each line of the metrics is valid, and each series is there once.
 func TestExposition(t *testing.T) {
 	series := map[string]bool{}
 	clients := []Client{{PID: 1, Name: `\"`, GPU: 1e-9}, {PID: 1, Name: `\"`, Launches: 1 << 60}, {PID: 2, Name: "ü"}}
-	for s := bufio.NewScanner(bytes.NewReader(exposition(Status{Session: "x", Policy: "none", Clients: clients}))); s.Scan(); {
+	for s := bufio.NewScanner(exposition(Status{Session: "x", Policy: "none", Clients: clients})); s.Scan(); {
 		if strings.HasPrefix(s.Text(), "# ") {
 			continue
 		}
@@ -110,7 +118,7 @@ func TestRealPrometheus(t *testing.T) {
 		t.Skip("needs promtool: install with apt-get install prometheus")
 	}
 	cmd := exec.Command("promtool", "check", "metrics")
-	cmd.Stdin = bytes.NewReader(exposition(Status{Session: "x", Policy: "none", Clients: []Client{{PID: 1, Name: `a "b" \ ü`, State: "active"}}}))
+	cmd.Stdin = exposition(Status{Session: "x", Policy: "none", Clients: []Client{{PID: 1, Name: `a "b" \ ü`, State: "active"}}})
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v: %s", err, out)
 	}

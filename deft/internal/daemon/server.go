@@ -63,7 +63,7 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 		d.answer(w, nil)
 		d.stop()
 	})
-	m.Handle("GET /metrics", d.metricsHandler())
+	m.Handle("GET /metrics", metricsHandler(d.status))
 	return m
 }
 
@@ -133,9 +133,6 @@ func (d *Daemon) setPolicy(c PolicyChange) error {
 	if c.Slack != 0 && !(c.Slack > 1 && c.Slack <= policy.MaxSlack) {
 		return fmt.Errorf("slack %v: want a number above 1, at most %v", c.Slack, policy.MaxSlack)
 	}
-	if c.Policy == "quota" && d.settings.Experiment == nil {
-		return errors.New("policy quota: only for experiments, whose file gives its parameters")
-	}
 	if err := d.control.setPolicy(c.Policy, c.Slack); err != nil {
 		return err
 	}
@@ -198,7 +195,7 @@ func (d *Daemon) serve(ctx context.Context, work *crash.Group) {
 	serve(d.listener, d.handler(ctx))
 	if d.metricsListener != nil {
 		m := http.NewServeMux()
-		m.Handle("GET /metrics", d.metricsHandler())
+		m.Handle("GET /metrics", metricsHandler(d.status))
 		serve(d.metricsListener, m)
 	}
 }

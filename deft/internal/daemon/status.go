@@ -28,7 +28,6 @@ type Client struct {
 	Paused     bool    `json:"paused"`
 	Gate       string  `json:"gate"` // open, closed, or drained: closed and nothing queued
 	SyncEvery  uint32  `json:"sync_every"`
-	InFlight   uint32  `json:"in_flight"` // bound of the launches in flight; 0 none
 	Queued     uint64  `json:"queued"`
 	Launches   uint64  `json:"launches"`
 	Jobs       uint64  `json:"jobs"`
@@ -53,7 +52,7 @@ func (d *Daemon) status() Status {
 		id := supervisor.ID(c)
 		s.Clients = append(s.Clients, Client{
 			ID: id, PID: c.PID(), Name: c.Name, Priority: c.Priority, Weight: c.Weight, State: c.State.String(),
-			Paused: slices.Contains(paused, id), Gate: gate(c), SyncEvery: c.Directive.SyncEvery, InFlight: c.Directive.InFlight,
+			Paused: slices.Contains(paused, id), Gate: gate(c), SyncEvery: c.Directive.SyncEvery,
 			Queued: c.Queued, Launches: c.Launches, Jobs: c.JobsEnded, Syncs: c.Syncs, Stops: uint64(c.Stops),
 			GPU: c.GPU.Seconds(), AtGate: c.AtGate.Seconds(), Stall: c.Stall.Seconds(), GateClosed: d.control.gateClosed(id).Seconds(),
 			Memory: c.MemoryBytes,

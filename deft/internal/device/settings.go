@@ -92,7 +92,7 @@ func OfSimulated(environ func(string) string) Discipline {
 // ErrConstants is returned for a file that holds no constants of a device.
 var ErrConstants = errors.New("not constants of a device")
 
-// constants are settings as gpu-check writes them (constants.json). A missing field is the
+// constants are settings as gpu/checks.py writes them (constants.json). A missing field is the
 // default.
 type constants struct {
 	Turn    float64 `json:"turn_ms"`

@@ -4,8 +4,8 @@
 // The format is that of Deft's experiments (a JSON object with "models", "exp_dur" and
 // "device_id") with additional fields. It is read by a YAML parser, which accepts trailing
 // commas. The quirks of existing files are interpreted and reported as a [Warning]: an absent
-// batch_size is 1, an absent device_id is 0, an unknown field is ignored, controlEvent has
-// priority over controlsync, a sync or event_group of 0 leaves the bound to the policy. If the
+// batch_size is 1, an absent device_id is 0, an unknown field and controlEvent
+// are ignored, a sync of 0 leaves the bound to the policy. If the
 // file names no policy, the models with control.control are under priority, and the others are
 // exempt from it ([Experiment.Terms]). A value that would
 // run something else than the author meant is an error with line and field: a value of the
@@ -23,14 +23,14 @@
 // control.controlsync, control.controlEvent, control.queue_limit.sync and .event_group
 // (kernels), sync_level, python_path, repo_path; exp_dur (s), device_id.
 //
-// Additional fields of the experiment: policy (name), quantum_ms (of rr), min_jobs (per
+// Additional fields of the experiment: policy (name), min_jobs (per
 // model, default 10), seed, jitter (fraction of a kernel's time, simulated devices),
 // discipline ("fifo", "turns" or "mps", simulated devices), slice_ms, sync_ns (host time lost at
 // a synchronization point, virtual clock), reaction_ns (time from a change to the policy's
 // answer, virtual clock).
 //
 // Additional fields of a model: weight (default 1), deadline_ms (from the start of a job),
-// share (fraction of the device, 0 to 1, for quota), kernels (launches per job), kernel_ns (a
+// kernels (launches per job), kernel_ns (a
 // number, or one per kernel), graph (number of kernels per CUDA graph, simulated devices and
 // virtual clock), launch_ns (host time of a launch, virtual clock), period_ms (time between
 // the starts of two jobs, or more if the first is not done; 0: only sleep_time counts),

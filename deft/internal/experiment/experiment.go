@@ -20,10 +20,9 @@ type Experiment struct {
 	Duration time.Duration // of the shared part; each model then runs to MinJobs
 	DeviceID int           `field:"device_id"`
 
-	Policy  string        `field:"policy"`           // name; empty: each model's own control
-	Quantum time.Duration `field:"quantum_ms"`       // of policy rr; 0 its default
-	Slack   float64       `field:"slack"`            // of an urgent job's time for others; 0 the policy's default
-	MinJobs int           `field:"min_jobs" low:"1"` // jobs of each model at least
+	Policy  string  `field:"policy"`           // name; empty: each model's own control
+	Slack   float64 `field:"slack"`            // of an urgent job's time for others; 0 the policy's default
+	MinJobs int     `field:"min_jobs" low:"1"` // jobs of each model at least
 	// Of simulated devices and the virtual clock.
 	Seed     uint64  `field:"seed"`
 	Jitter   float64 `field:"jitter"` // standard deviation of kernel times and sleeps as a share of them
@@ -36,7 +35,7 @@ type Experiment struct {
 
 // Rules returns the settings of the experiment's policy.
 func (x *Experiment) Rules() policy.Settings {
-	return policy.Settings{Quantum: x.Quantum, Slack: x.Slack, Device: policy.Costs(x.Device)}
+	return policy.Settings{Slack: x.Slack, Device: policy.Costs(x.Device)}
 }
 
 // PolicyName returns the name of the experiment's policy: the one in the file, or else
@@ -59,8 +58,6 @@ func (x *Experiment) Terms(i int) policy.Terms {
 	switch {
 	case !named && !c.On:
 		t.Exempt = true
-	case c.Event:
-		t.EventGroups, t.Interval = true, c.EventGroup
 	case c.Sync || named:
 		t.Interval = c.SyncEvery
 	}
@@ -69,11 +66,9 @@ func (x *Experiment) Terms(i int) policy.Terms {
 
 // Control holds the settings of Deft's control of a model.
 type Control struct {
-	On         bool `field:"control"`      // the model stops for, or stops, others
-	Sync       bool `field:"controlsync"`  // synchronization points bound its queue
-	Event      bool `field:"controlEvent"` // event groups bound its queue
-	SyncEvery  int  // launches between synchronization points; 0: the policy's choice
-	EventGroup int  // launches of an event group; 0: the policy's choice
+	On        bool `field:"control"`     // the model stops for, or stops, others
+	Sync      bool `field:"controlsync"` // synchronization points bound its queue
+	SyncEvery int  // launches between synchronization points; 0: the policy's choice
 }
 
 // Model is one process of an experiment: jobs of one model, one after another.

@@ -266,12 +266,11 @@ func (r *reader) model(n node) Model {
 		Priority int           `field:"priority"`
 		Weight   float64       `field:"weight"`
 		Deadline time.Duration `field:"deadline_ms"`
-		Share    float64       `field:"share"`
 	}{Weight: 1}
 	o.decode(&m)
 	o.decode(&own)
 	m.OutputName = o.stem(m.ModelName)
-	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline, Share: own.Share}
+	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline}
 	m.Height, m.Width = o.size(m.Resize)
 	m.Control = o.control()
 	if n := o.node.fields["sync_level"]; m.SyncLevel != "" && m.SyncLevel != "layer" && m.SyncLevel != "kernel" {
@@ -279,9 +278,6 @@ func (r *reader) model(n node) Model {
 	}
 	if m.Weight == 0 {
 		r.fail(o.node.fields["weight"], "want a weight above 0, have 0")
-	}
-	if m.Share > 1 {
-		r.fail(o.node.fields["share"], "want a share of at most 1, have %v", m.Share)
 	}
 	o.kernels(&m)
 	o.warnUnknown()
@@ -331,16 +327,18 @@ func (o *object) control() (c Control) {
 		l := o.r.object(limit)
 		l.decode(&every)
 		l.warnUnknown()
-		c.SyncEvery, c.EventGroup = every.Sync, every.Event
+		c.SyncEvery = every.Sync
 	}
+	var event struct {
+		On bool `field:"controlEvent"`
+	}
+	in.decode(&event)
 	in.warnUnknown()
 	switch {
-	case c.On && c.Sync && c.Event:
-		o.r.warn(n, "controlEvent has priority over controlsync")
+	case c.On && event.On:
+		o.r.warn(n, "controlEvent is ignored: controlsync or the policy bounds the queue")
 	case c.On && c.Sync && c.SyncEvery == 0:
 		o.r.warn(n, "controlsync without a queue_limit.sync above 0: the policy chooses the bound")
-	case c.On && c.Event && c.EventGroup == 0:
-		o.r.warn(n, "controlEvent without a queue_limit.event_group above 0: the policy chooses the bound")
 	}
 	return c
 }

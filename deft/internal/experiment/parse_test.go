@@ -65,9 +65,9 @@ func TestParseEveryField(t *testing.T) {
 			"output_file_path": "logs", "output_file_name": "A", "priority": 2, "resize": true, "resize_size": [720, 1280.0],
 			"batch_size": 4, "sync_level": "layer", "python_path": "py", "repo_path": "repo",
 			"control": {"control": true, "controlsync": true, "controlEvent": false, "queue_limit": {"sync": 8, "event_group": 3}},
-			"weight": 2, "deadline_ms": 12.5, "share": 0.25, "kernels": 2, "kernel_ns": [100, 250], "graph": 2, "launch_ns": 3000, "period_ms": 50, "start_ms": 4
+			"weight": 2, "deadline_ms": 12.5, "kernels": 2, "kernel_ns": [100, 250], "graph": 2, "launch_ns": 3000, "period_ms": 50, "start_ms": 4
 		}],
-		"exp_dur": 1.5, "device_id": 1, "policy": "fair", "quantum_ms": 3, "min_jobs": 2, "seed": 7, "jitter": 0.1,
+		"exp_dur": 1.5, "device_id": 1, "policy": "fair", "min_jobs": 2, "seed": 7, "jitter": 0.1,
 		"discipline": "turns", "slice_ms": 2, "sync_ns": 9000, "reaction_ns": 50
 	}`))
 	if err != nil {
@@ -79,13 +79,13 @@ func TestParseEveryField(t *testing.T) {
 			OutputDir: "logs", OutputName: "A", Resize: true, Height: 720, Width: 1280,
 			BatchSize: 4, SyncLevel: "layer", PythonPath: "py", RepoPath: "repo",
 			Terms: policy.Terms{
-				Name: "A", Priority: 2, Weight: 2, Deadline: 12500 * time.Microsecond, Share: 0.25,
+				Name: "A", Priority: 2, Weight: 2, Deadline: 12500 * time.Microsecond,
 			},
-			Control: Control{On: true, Sync: true, SyncEvery: 8, EventGroup: 3},
+			Control: Control{On: true, Sync: true, SyncEvery: 8},
 			Kernels: 2, KernelTimes: []time.Duration{100, 250},
 			Graph: 2, LaunchCost: 3000, Period: 50 * time.Millisecond, Start: 4 * time.Millisecond,
 		}},
-		Duration: 1500 * time.Millisecond, DeviceID: 1, Policy: "fair", Quantum: 3 * time.Millisecond, MinJobs: 2, Seed: 7, Jitter: 0.1,
+		Duration: 1500 * time.Millisecond, DeviceID: 1, Policy: "fair", MinJobs: 2, Seed: 7, Jitter: 0.1,
 		Device: device.Settings{Discipline: device.Turns, Turn: 2 * time.Millisecond}, SyncCost: 9000, Reaction: 50,
 	}
 	if diff := cmp.Diff(want, x); diff != "" {
@@ -110,15 +110,14 @@ func TestControl(t *testing.T) {
 		model("both", `"control": true, "controlsync": true, "controlEvent": true`),
 	}
 	tests := []struct {
-		models       []string
-		named, want  string
-		exempt       []bool
-		intervals    []int
-		eventGrouped []bool
+		models      []string
+		named, want string
+		exempt      []bool
+		intervals   []int
 	}{
-		{all[:1], "", "none", []bool{true}, []int{0}, []bool{false}},
-		{all, "", "priority", []bool{true, false, false, false, false}, []int{0, 0, 8, 3, 3}, []bool{false, false, false, true, true}},
-		{all, "fair", "fair", make([]bool, 5), []int{3, 8, 8, 3, 3}, []bool{true, false, false, true, true}},
+		{all[:1], "", "none", []bool{true}, []int{0}},
+		{all, "", "priority", []bool{true, false, false, false, false}, []int{0, 0, 8, 0, 8}},
+		{all, "fair", "fair", make([]bool, 5), []int{8, 8, 8, 8, 8}},
 	}
 	for _, tt := range tests {
 		x, err := Parse("x.json", []byte(`{"models": [`+strings.Join(tt.models, ",")+`], "exp_dur": 1}`))
@@ -131,7 +130,7 @@ func TestControl(t *testing.T) {
 		}
 		for i := range x.Models {
 			want := x.Models[i].Terms
-			want.Exempt, want.Interval, want.EventGroups = tt.exempt[i], tt.intervals[i], tt.eventGrouped[i]
+			want.Exempt, want.Interval = tt.exempt[i], tt.intervals[i]
 			if diff := cmp.Diff(want, x.Terms(i)); diff != "" {
 				t.Errorf("policy %q, model %s: %s", tt.named, x.Models[i].OutputName, diff)
 			}
@@ -189,7 +188,6 @@ func TestParseRefuses(t *testing.T) {
 		{"priority beyond reason", one(`"priority": 3000000000`), "models[0].priority: want at most 2147483647, have 3000000000"},
 		{"slack 0", `{"models": [{"model_name": "m"}], "exp_dur": 1, "slack": 0}`, "slack: want a number above 1, at most 100, have 0"},
 		{"slack beyond reason", `{"models": [{"model_name": "m"}], "exp_dur": 1, "slack": 1000}`, "slack: want a number above 1, at most 100, have 1000"},
-		{"share above 1", one(`"share": 1.5`), "models[0].share"},
 		{"discipline", `{"models": [{"model_name": "m"}], "exp_dur": 1, "discipline": "lifo"}`, "discipline: want"},
 		{"kernels without times", one(`"kernels": 4`), "models[0].kernel_ns: missing"},
 		{"times without kernels", one(`"kernel_ns": 4`), "models[0].kernels: missing"},
@@ -215,9 +213,8 @@ func TestParseWarns(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"unknown", one(`"colour": 1`), "x.json:1: models[0].colour: unknown field, ignored"},
 		{"twice", one(`"priority": 1, "priority": 0`), "x.json:1: models[0].priority: given twice; the last value is used"},
-		{"both", one(`"control": {"control": true, "controlsync": true, "controlEvent": true}`), "x.json:1: models[0].control: controlEvent has priority over controlsync"},
+		{"event", one(`"control": {"control": true, "controlEvent": true}`), "x.json:1: models[0].control: controlEvent is ignored: controlsync or the policy bounds the queue"},
 		{"no sync", one(`"control": {"control": true, "controlsync": true}`), "x.json:1: models[0].control: controlsync without a queue_limit.sync above 0: the policy chooses the bound"},
-		{"no group", one(`"control": {"control": true, "controlEvent": true}`), "x.json:1: models[0].control: controlEvent without a queue_limit.event_group above 0: the policy chooses the bound"},
 		{"byte order mark", "\ufeff" + one(`"colour": ",}"`), "x.json:1: models[0].colour: unknown field, ignored"},
 	}
 	for _, tt := range tests {

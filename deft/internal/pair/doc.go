@@ -1,13 +1,7 @@
-// Package pair predicts the speed of a program next to another one on the same device, from
-// measured pairs.
+// Package pair reads what a program launches while it has the device to itself: the
+// recordings of libdeft-trace.so, and the traces that deft pair --save makes of them.
 //
-// It chooses the measured pairs that are most similar to a new one: those of the nearest
-// relatives, programs whose names differ only in numbers (a batch size, a depth). The
-// prediction is the mean of the two nearest (k nearest neighbours, Fix and Hodges 1951), or
-// the measurement of this very pair; for a program without relatives it is the mean of all
-// measurements next to the other program. Its interval is conformal, from the errors of the
-// measured pairs with one program left out at a time, separately for programs with and
-// without relatives.
-//
-// A device with too few pairs to estimate the error is an error.
+// A [Trace] holds the launches with their times on the device, the host's pace and where the
+// program waits for the device. A trace without launches, or with impossible times, is an
+// error.
 package pair

@@ -95,18 +95,3 @@ func TestBusy(t *testing.T) {
 		}
 	}
 }
-
-// An unknown program is close to a known one; a device must be one of the table's.
-func TestMistakes(t *testing.T) {
-	m := &Model{rows: []Row{{Model: "ResNet-18 (batch size 32)", Other: "LM (batch size 5)"}}, far: map[string]map[string]float64{}}
-	if m.Known("ResNet-81x (batch size 32)") || !m.Known("ResNet-50 (batch size 16)") || m.Closest("RestNet-18 (batch size 32)") != m.rows[0].Model {
-		t.Error("names")
-	}
-	rows := []Row{{Device: "a"}, {Device: "b"}}
-	for device, want := range map[string]int{"": -1, "c": -1, "a": 1} {
-		got, err := OnDevice(rows, device)
-		if (want < 0) != errors.Is(err, ErrDevice) || want >= 0 && len(got) != want {
-			t.Errorf("%q: %v, %v", device, got, err)
-		}
-	}
-}

@@ -55,7 +55,7 @@ func (r *rank) step(now time.Duration, queue *[]int, id int, rng *rand.Rand) {
 // and a client on a third device is never held.
 func TestGangsNeverBlockOneAnother(t *testing.T) {
 	for seed := range uint64(200) {
-		name := []string{"priority", "rr", "edf", "fair", "quota", "sync"}[seed%6]
+		name := []string{"priority", "edf", "fair", "sync"}[seed%4]
 		t.Run(fmt.Sprint(name, seed), func(t *testing.T) { gangs(t, name, seed) })
 	}
 }
@@ -77,7 +77,7 @@ func gangs(t *testing.T, name string, seed uint64) {
 			}
 		}
 		r.ID, r.Device, r.Gang = i, uint64(i%2)+1, uint64(i/2)+1
-		r.Terms = policy.Terms{Priority: rng.IntN(3), Deadline: time.Duration(1+rng.IntN(20)) * time.Millisecond, Share: 0.5}
+		r.Terms = policy.Terms{Priority: rng.IntN(3), Deadline: time.Duration(1+rng.IntN(20)) * time.Millisecond}
 		r.Job = uint64(rng.IntN(3)) // ranks need not number their jobs alike
 		if i%2 == 1 {
 			r.Priority = ranks[i-1].Priority
@@ -137,7 +137,7 @@ func gangs(t *testing.T, name string, seed uint64) {
 			}
 		}
 	}
-	if ranks[16].closed > 0 && name != "quota" {
+	if ranks[16].closed > 0 {
 		t.Errorf("the client on a device of its own was held %d times", ranks[16].closed)
 	}
 }

@@ -7,10 +7,10 @@
 // real processes. It is called when a client registers or leaves, begins or ends a job, or
 // has drained its queue at the closed gate, and at the time that it named.
 //
-// The policies are none, priority, sync, rr, fair, edf and quota, listed in [Policies]. None
-// of them stops a client that is alone, except for its quota. They keep the history that they
-// need themselves, from one call to the next.
+// The policies are none, priority, sync, fair and edf, listed in [Policies]. None of them
+// stops a client that is alone. They keep the history that they need themselves, from one
+// call to the next.
 //
-// A weight, share or deadline that is not set has no effect: such a client has weight 1, no
-// quota and no deadline.
+// A weight or deadline that is not set has no effect: such a client has weight 1 and no
+// deadline.
 package policy

@@ -28,13 +28,10 @@ type Terms struct {
 	Priority int           // larger is more urgent
 	Weight   float64       // of the device under fair; 0 is 1
 	Deadline time.Duration // from the begin of a job; 0 none
-	Share    float64       // of the device under quota, to 1; 0 no quota
 	// Interval bounds the queue of a client that yields to others: it synchronizes with
-	// the device every Interval launches, or, with EventGroups, has at most two groups
-	// of Interval launches in flight. 0: the policy chooses the bound.
-	Interval    int
-	EventGroups bool
-	Exempt      bool // from the policy: it never stops, and no other client stops for it
+	// the device every Interval launches. 0: the policy chooses the bound.
+	Interval int
+	Exempt   bool // from the policy: it never stops, and no other client stops for it
 }
 
 // Client is the state of a client at one moment. Times are on the clock of the decision.
@@ -66,7 +63,6 @@ type Directive struct {
 	Watch     bool   // say when it launches again: others use the device meanwhile
 	Until     uint64 // but for the jobs up to this one; 0 nothing at all
 	SyncEvery int    // wait for the queue to empty after so many kernels; 0 never
-	InFlight  int    // launch only while fewer kernels are in flight; 0 no bound
 	Timed     bool   // measure its kernels: its device time then leaves out its host's gaps
 	// InFlightTime is the device time that the kernels in flight may take
 	// together; 0 no bound. One launch may always be in flight.
@@ -89,7 +85,6 @@ func (None) Decide(time.Duration, []Client, []Directive) time.Duration { return 
 
 // Settings holds the settings of a policy. The zero value works.
 type Settings struct {
-	Quantum time.Duration // of rr: a turn; 0 is 10 ms
 	// Slack is the time of an urgent client's jobs, relative to alone, that others' use
 	// of its gaps may cost; 0 is DefaultSlack.
 	Slack  float64
@@ -103,11 +98,9 @@ const MaxSlack = 100
 var Policies = registry.List[func(Settings) Policy]{
 	{Name: "none", Help: "no control: launches are passed on at once", New: func(Settings) Policy { return None{} }},
 	{Name: "priority", Help: "the most urgent job runs alone, others stop at their gate", New: func(s Settings) Policy { return NewPriority(s) }},
-	{Name: "sync", Help: "less urgent clients wait for their queue every N launches, or keep two groups of N in flight", New: func(Settings) Policy { return Sync{} }},
-	{Name: "rr", Help: "one client at a time, in turn, for a quantum", New: func(s Settings) Policy { return NewRoundRobin(s) }},
+	{Name: "sync", Help: "less urgent clients wait for their queue every N launches", New: func(Settings) Policy { return Sync{} }},
 	{Name: "fair", Help: "device time in proportion to weights", New: func(s Settings) Policy { return NewFair(s) }},
 	{Name: "edf", Help: "the job with the earliest deadline runs alone", New: func(s Settings) Policy { return NewEDF(s) }},
-	{Name: "quota", Help: "each client gets at most its share of the device time", New: func(Settings) Policy { return NewQuota() }},
 }
 
 // New returns a policy by its name, without history, for any number of devices and for
@@ -134,14 +127,11 @@ func (t Terms) weight() float64 {
 // boundQueue bounds the client's queue, so its kernels are soon done when its gate closes:
 // a gate cannot recall queued kernels.
 func (t Terms) boundQueue(d *Directive) {
-	switch {
-	case t.Interval == 0:
+	if t.Interval == 0 {
 		d.InFlightTime = DefaultInFlight
-	case t.EventGroups:
-		d.InFlight = 2 * t.Interval
-	default:
-		d.SyncEvery = t.Interval
+		return
 	}
+	d.SyncEvery = t.Interval
 }
 
 // highestPriority returns the highest priority of the clients that keep accepts, or

@@ -75,8 +75,7 @@ func TestEveryPolicyAnswers(t *testing.T) {
 						clients[id] = &Client{ID: id, Terms: Terms{
 							Priority: rapid.IntRange(0, 2).Draw(rt, "priority"),
 							Weight:   rapid.Float64Range(0, 3).Draw(rt, "weight"),
-							Interval: rapid.IntRange(0, 5).Draw(rt, "interval"), EventGroups: rapid.Bool().Draw(rt, "event groups"),
-							Share:    rapid.Float64Range(0, 1).Draw(rt, "share"),
+							Interval: rapid.IntRange(0, 5).Draw(rt, "interval"),
 							Deadline: time.Duration(rapid.IntRange(0, 9).Draw(rt, "deadline")) * ms,
 						}}
 					case rapid.IntRange(0, 5).Draw(rt, "leaves") == 0:
@@ -104,11 +103,11 @@ func TestEveryPolicyAnswers(t *testing.T) {
 						rt.Fatalf("asked at %v, next is %v", now, next)
 					}
 					for _, one := range d {
-						if one.SyncEvery < 0 || one.InFlight < 0 {
+						if one.SyncEvery < 0 {
 							rt.Fatalf("directive %+v", one)
 						}
 					}
-					if len(in) == 1 && d[0].Closed && name != "quota" {
+					if len(in) == 1 && d[0].Closed {
 						rt.Fatal("a client that is alone is stopped")
 					}
 					now += time.Duration(rapid.IntRange(0, 4000).Draw(rt, "pass")) * time.Microsecond

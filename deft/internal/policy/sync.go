@@ -17,8 +17,7 @@ const SyncCost = 30 * time.Microsecond
 
 // Sync bounds the queues of the clients below the highest level, or of all clients if
 // there is one level, and never closes a gate: by a synchronization point every Interval
-// launches, or, for a client with EventGroups, by two groups of Interval launches in
-// flight. On a device that runs kernels in order of launch this bounds how long a more
+// launches. On a device that runs kernels in order of launch this bounds how long a more
 // urgent job waits behind them. A client without an interval gets the one of least cost
 // for its jobs until now ([Harris]).
 type Sync struct{}
@@ -28,17 +27,8 @@ var _ Policy = Sync{}
 // Decide bounds the queues.
 func (Sync) Decide(_ time.Duration, clients []Client, directives []Directive) time.Duration {
 	for i, c := range clients {
-		if !isBounded(c, clients) {
-			continue
-		}
-		n := cmp.Or(c.Interval, c.bestInterval())
-		switch {
-		case !c.EventGroups:
-			directives[i].SyncEvery = n
-		case c.Interval > 0:
-			directives[i].InFlight = 2 * n
-		default: // as many in flight as between two synchronization points
-			directives[i].InFlight = n
+		if isBounded(c, clients) {
+			directives[i].SyncEvery = cmp.Or(c.Interval, c.bestInterval())
 		}
 	}
 	return Never

@@ -22,19 +22,9 @@ func TestSync(t *testing.T) {
 	}
 	for _, tt := range tests {
 		points, _ := decide(t, Sync{}, 0, tt.clients...)
-		for i := range tt.clients {
-			tt.clients[i].EventGroups = true
-		}
-		groups, _ := decide(t, Sync{}, 0, tt.clients...)
 		for i, want := range tt.want {
 			if points[i] != (Directive{SyncEvery: want}) {
 				t.Errorf("%s: client %d: %+v, want %d", tt.name, i, points[i], want)
-			}
-			if tt.clients[i].Interval > 0 {
-				want *= 2
-			}
-			if groups[i] != (Directive{InFlight: want}) {
-				t.Errorf("%s: client %d: %+v, want %d", tt.name, i, groups[i], want)
 			}
 		}
 	}
@@ -59,10 +49,8 @@ func TestChosenByTheJobs(t *testing.T) {
 	} {
 		c := Client{Active: true, Launches: uint64(tt.launches), InFlight: tt.inFlight, Jobs: tt.jobs, GPU: tt.gpu}
 		d, _ := decide(t, Sync{}, 0, c)
-		c.EventGroups = true
-		e, _ := decide(t, Sync{}, 0, c)
-		if d[0].SyncEvery != tt.want || e[0].InFlight != tt.want {
-			t.Errorf("%+v: %+v and %+v", tt, d[0], e[0])
+		if d[0].SyncEvery != tt.want {
+			t.Errorf("%+v: %+v", tt, d[0])
 		}
 	}
 }

@@ -31,12 +31,3 @@ func TimeSeries(logs []NamedLog) chart.Lines {
 	}
 	return c
 }
-
-// CDF returns a chart of the distribution of completion times.
-func CDF(logs []NamedLog) chart.CDF {
-	c := chart.CDF{Frame: chart.Frame{Title: "Job completion time", X: "JCT (ms)", Y: "share of jobs"}}
-	for _, l := range logs {
-		c.Samples = append(c.Samples, chart.Sample{Name: l.Name, Values: l.Log.Times()})
-	}
-	return c
-}

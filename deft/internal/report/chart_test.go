@@ -24,27 +24,12 @@ func TestTimeSeries(t *testing.T) {
 	}
 }
 
-func TestQueue(t *testing.T) {
-	c := Queue([]Depth{{AtMS: 1, Model: "A", InFlight: 5}, {AtMS: 2, Model: "B", InFlight: 1}, {AtMS: 1500, Model: "A", InFlight: 6}})
-	want := []chart.Series{{Name: "A", X: []float64{0.001, 1.5}, Y: []float64{5, 6}}, {Name: "B", X: []float64{0.002}, Y: []float64{1}}}
-	if diff := cmp.Diff(want, c.Series); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestDrawn(t *testing.T) {
-	for name, c := range map[string]chart.Chart{
-		"series": TimeSeries(logs()), "cdf": CDF(logs()),
-		"queue": Queue([]Depth{{AtMS: 1, Model: "A", InFlight: 5}}),
-	} {
-		var b bytes.Buffer
-		if err := chart.SVG(&b, c); err != nil || b.Len() == 0 {
-			t.Errorf("%s: %v", name, err)
-		}
+	var b bytes.Buffer
+	if err := chart.SVG(&b, TimeSeries(logs())); err != nil || b.Len() == 0 {
+		t.Error(err)
 	}
-	for name, c := range map[string]chart.Chart{"series": TimeSeries(nil), "cdf": CDF(nil), "queue": Queue(nil)} {
-		if err := chart.SVG(&bytes.Buffer{}, c); !errors.Is(err, chart.ErrEmpty) {
-			t.Errorf("%s: %v", name, err)
-		}
+	if err := chart.SVG(&bytes.Buffer{}, TimeSeries(nil)); !errors.Is(err, chart.ErrEmpty) {
+		t.Error(err)
 	}
 }

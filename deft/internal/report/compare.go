@@ -3,9 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Compare returns the run compared with a run of the same models alone on the device. The
@@ -13,7 +11,6 @@ import (
 func (r *Run) Compare(alone *Run) (*Run, error) {
 	c := *r
 	c.Models = slices.Clone(r.Models)
-	var progress []float64
 	for i := range c.Models {
 		m := &c.Models[i]
 		a, ok := alone.findModel(i, *m)
@@ -25,11 +22,8 @@ func (r *Run) Compare(alone *Run) (*Run, error) {
 		}
 		mean, inflation := a.JCT.Mean, m.JCT.Mean/a.JCT.Mean-1
 		m.AloneMS, m.Inflation = &mean, &inflation
-		progress = append(progress, mean/m.JCT.Mean)
 	}
-	j, err := Jain(progress)
-	c.Progress = &j
-	return &c, err
+	return &c, nil
 }
 
 // findModel returns the model of r that corresponds to m: at the same place if it has the
@@ -61,9 +55,4 @@ func Jain(shares []float64) (float64, error) {
 		return 0, errors.New("report: no shares")
 	}
 	return sum * sum / (float64(len(shares)) * squares), nil
-}
-
-func stem(path string) string {
-	base := filepath.Base(path)
-	return strings.TrimSuffix(base, filepath.Ext(base))
 }

@@ -3,9 +3,7 @@
 // A [Run] is the outcome of one experiment, with a [Model] for each process in the order of
 // the configuration; deft run prints it and stores it as run.json. [Run.Compare] compares it
 // with the same models alone on the device: inflation is the shared mean completion time over
-// that alone, less 1. Fairness is Jain's index over the progress of the models, 1 if all are
-// slowed equally. A report can also be made from logs of completion times, without the data
-// of the supervisor (launches, synchronization points, stalls).
+// that alone, less 1.
 //
 // Models with different names ([ErrMismatch]) and an experiment without a finished job
 // ([ErrNoJobs]) are errors.
@@ -14,7 +12,7 @@
 // clock that all processes of an experiment share, jct_ms, and two of device memory, which
 // may be absent. The first row is the warm-up and is not counted, as in Deft's readers. A
 // quantile is interpolated between the two nearest jobs, as NumPy does by default. An
-// unreadable row is a diagnostic and the other rows count. The charts have Deft's axes.
+// unreadable row is a diagnostic and the other rows count. The chart has Deft's axes.
 //
 //	shared, err := report.Load("out/run.json")
 //	if err != nil {
@@ -28,5 +26,5 @@
 //	if err != nil {
 //		return err
 //	}
-//	fmt.Println(*c.Models[1].Inflation, *c.Progress)
+//	fmt.Println(*c.Models[1].Inflation)
 package report

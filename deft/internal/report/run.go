@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -14,12 +13,8 @@ import (
 var (
 	// ErrNoModels is returned for a run without models.
 	ErrNoModels = errors.New("no models")
-	// ErrDeadlines is returned for deadlines that are not one of 0 or more for each log.
-	ErrDeadlines = errors.New("want one deadline of 0 ms or more for each log")
 	// ErrMismatch is returned for two runs of different models.
 	ErrMismatch = errors.New("different models")
-	// ErrShared is returned for a run whose models shared the device, in place of solo runs.
-	ErrShared = errors.New("its models shared the device: want the solo runs of deft alone")
 )
 
 // Run is the outcome of an experiment.
@@ -32,13 +27,7 @@ type Run struct {
 	Seconds float64 `json:"seconds"`
 	// Busy is the fraction of the time for which the device worked; nil if unknown.
 	Busy *float64 `json:"busy,omitempty"`
-	// Preemption summarises the times from the begin of a job until no kernel of the
-	// clients that it stopped was on the device; nil without preemptions.
-	Preemption *Summary `json:"preemption_ms,omitempty"`
-	Jain       *float64 `json:"jain,omitempty"` // over device time per weight
-	// Progress is Jain's index over time alone per time shared; of a run that was
-	// compared.
-	Progress *float64 `json:"jain_progress,omitempty"`
+	Jain *float64 `json:"jain,omitempty"` // over device time per weight
 	// Decisions counts the policy's decisions.
 	Decisions int      `json:"decisions,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
@@ -111,51 +100,5 @@ func Load(path string) (*Run, error) {
 	return r, nil
 }
 
-// LoadAlone reads the solo runs that deft alone wrote. The error matches ErrShared for a run
-// of several models on one device.
-func LoadAlone(path string) (*Run, error) {
-	r, err := Load(path)
-	if err == nil && len(r.Models) > 1 && (r.Busy != nil || r.Jain != nil) { // of a device that models share
-		err = fmt.Errorf("%s: %w", path, ErrShared)
-	}
-	return r, err
-}
-
 // Save writes the run to a file.
 func (r *Run) Save(path string) error { return file.WriteJSON(path, r) }
-
-// FromLogs returns a run from logs of completion times, one for each model. Deadlines in
-// ms, if given, are one for each log; 0 is none. The error matches ErrDeadlines for others.
-func FromLogs(paths []string, deadlines []float64) (*Run, error) {
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("report: %w", ErrNoModels)
-	}
-	if n := len(deadlines); n > 0 && n != len(paths) {
-		return nil, fmt.Errorf("report: %w: %d for %d logs", ErrDeadlines, n, len(paths))
-	}
-	for _, d := range deadlines {
-		if !(d >= 0 && d <= math.MaxFloat64) {
-			return nil, fmt.Errorf("report: %w: %v ms", ErrDeadlines, d)
-		}
-	}
-	r := &Run{}
-	for i, path := range paths {
-		log, err := LoadLog(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range log.Diagnostics {
-			r.Warnings = append(r.Warnings, d.Error())
-		}
-		m := Model{Name: stem(path), Output: stem(path), Weight: 1, CSV: path}
-		if i < len(deadlines) {
-			m.DeadlineMS = deadlines[i]
-		}
-		if err := m.Measure(log.Times(), log.Span()); err != nil {
-			return nil, err
-		}
-		r.Seconds = max(r.Seconds, log.Span())
-		r.Models = append(r.Models, m)
-	}
-	return r, nil
-}

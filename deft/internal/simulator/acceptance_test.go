@@ -196,19 +196,6 @@ func TestEDFMeetsDeadlines(t *testing.T) {
 	}
 }
 
-// A client gets its share of the device and no more, though nobody else wants it.
-func TestQuotaHolds(t *testing.T) {
-	for _, share := range []float64{0.1, 0.5, 0.9} {
-		clients := []Client{{Terms: policy.Terms{Share: share}, Kernels: Uniform(100, 100*us)}}
-		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewQuota() }) {
-			got := r.Busy.Seconds() / r.End.Seconds()
-			if got > share*1.03+0.01 || got < share*0.8 {
-				t.Errorf("share %v: has %.3f of the device", share, got)
-			}
-		}
-	}
-}
-
 // Work that is launched as graphs is bounded as its kernels are: an urgent job
 // waits for one graph at most, and the other loses little.
 func TestGraphsAreBounded(t *testing.T) {
@@ -242,18 +229,27 @@ func TestGraphsAreBounded(t *testing.T) {
 	}
 }
 
+// bounded gives every client the bound of one that yields to others.
+type bounded struct{}
+
+func (bounded) Decide(_ time.Duration, _ []policy.Client, directives []policy.Directive) time.Duration {
+	for i := range directives {
+		directives[i].InFlightTime = policy.DefaultInFlight
+	}
+	return policy.Never
+}
+
 // A graph shorter than the bound shares it with others, and a longer one has the
 // queue to itself: the host does not wait after each of the first, and does of
 // the second.
 func TestGraphsShareTheBound(t *testing.T) {
 	for _, tt := range []struct{ kernels, most int }{{10, 4}, {100, 1}} { // graphs of 50 and 500 us
 		c := Client{Kernels: Uniform(2000, 5*us), Graph: tt.kernels}
-		r := play(t, Config{Clients: []Client{c}, Policy: policy.NewQuota(), Duration: time.Second})
+		r := play(t, Config{Clients: []Client{c}, Duration: time.Second})
 		if got := r.Clients[0].MaxQueue; got <= tt.most*tt.kernels {
 			t.Errorf("%d kernels in flight without a bound: this test shows nothing", got)
 		}
-		c.Share = 1
-		r = play(t, Config{Clients: []Client{c}, Policy: policy.NewQuota(), Duration: time.Second})
+		r = play(t, Config{Clients: []Client{c}, Policy: bounded{}, Duration: time.Second})
 		if got := r.Clients[0].MaxQueue; got != tt.most*tt.kernels {
 			t.Errorf("%d kernels in flight, want %d graphs of %d", got, tt.most, tt.kernels)
 		}

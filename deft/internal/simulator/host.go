@@ -117,5 +117,5 @@ func (h *host) needsSync() bool {
 // measures the mean kernel time of its queue; here it is that of the job's kernels.
 func (h *host) exceedsBound() bool {
 	d, after := h.directive, h.inFlight+h.launchKernels()
-	return h.inFlight > 0 && (d.InFlight > 0 && after > d.InFlight || d.InFlightTime > 0 && time.Duration(after)*h.mean > d.InFlightTime)
+	return h.inFlight > 0 && d.InFlightTime > 0 && time.Duration(after)*h.mean > d.InFlightTime
 }

@@ -7,13 +7,10 @@ import (
 // Result is the outcome of an experiment. Times count from its begin; those of warm-up jobs
 // are below 0.
 type Result struct {
-	Clients []ClientResult
-	End     time.Duration // of the last job
-	Busy    time.Duration // device time of all kernels, warm-ups left out
-	// Preemptions holds the times from the begin of a job until no kernel of the
-	// clients that were stopped for it was in flight.
-	Preemptions []time.Duration
-	Decisions   int // how often the policy was asked
+	Clients   []ClientResult
+	End       time.Duration // of the last job
+	Busy      time.Duration // device time of all kernels, warm-ups left out
+	Decisions int           // how often the policy was asked
 }
 
 // ClientResult is the outcome of one client, without warm-up jobs in the sums.

@@ -48,15 +48,11 @@ type simulation struct {
 	clients    []policy.Client
 	directives []policy.Directive
 
-	busy        time.Duration
-	preemptor   int // client whose job stopped others, -1 none
-	preemptedAt time.Duration
-	stopped     []int // clients stopped for it that still have kernels in flight
-	preemptions []time.Duration
+	busy time.Duration
 }
 
 func newSimulation(c *Config) *simulation {
-	s := &simulation{config: c, device: device.New(c.Device, len(c.Clients)), ask: never, preemptor: -1, syncCost: cost(c.SyncCost, DefaultSyncCost)}
+	s := &simulation{config: c, device: device.New(c.Device, len(c.Clients)), ask: never, syncCost: cost(c.SyncCost, DefaultSyncCost)}
 	for i := range c.Clients {
 		s.hosts = append(s.hosts, newHost(c, i))
 	}
@@ -214,16 +210,15 @@ func (s *simulation) beginJob(i int, h *host) {
 	s.trace(Begun, i)
 	if h.active {
 		h.begun = s.now
-		s.announceJob(i)
+		s.announceJob()
 	}
 }
 
 // announceJob informs the policy that a job has begun.
-func (s *simulation) announceJob(i int) {
+func (s *simulation) announceJob() {
 	if !s.open {
 		return
 	}
-	s.preemptor, s.preemptedAt, s.stopped = i, s.now, s.stopped[:0]
 	s.requestDecision()
 	if s.config.Reaction == 0 {
 		s.decide()
@@ -241,7 +236,7 @@ func (s *simulation) requestDecision() {
 func (s *simulation) tryLaunch(i int, h *host) {
 	if !h.active { // the first launch of an unmarked job
 		h.active, h.begun = true, s.now
-		s.announceJob(i)
+		s.announceJob()
 	}
 	switch {
 	case h.directive.Closed:
@@ -331,7 +326,6 @@ func (s *simulation) kernelDone(k device.Kernel) {
 	if h.inFlight > 0 {
 		return
 	}
-	s.drained(k.Client)
 	switch h.phase {
 	case syncing:
 		h.phase, h.wake = launching, s.now+s.syncCost
@@ -363,19 +357,6 @@ func (s *simulation) waitEnd(h *host) time.Duration {
 		return h.wake
 	}
 	return s.now + s.syncCost
-}
-
-// drained notes that a client has nothing in flight: a preemption is complete when
-// no stopped client has.
-func (s *simulation) drained(client int) {
-	i := slices.Index(s.stopped, client)
-	if i < 0 {
-		return
-	}
-	s.stopped = slices.Delete(s.stopped, i, i+1)
-	if len(s.stopped) == 0 {
-		s.preemptions = append(s.preemptions, s.now-s.preemptedAt)
-	}
 }
 
 func (s *simulation) endJob(i int, h *host) {
@@ -449,12 +430,8 @@ func (s *simulation) direct(i int, d policy.Directive) {
 	if h.directive == d {
 		return
 	}
-	closes := d.Closed && !h.directive.Closed
 	h.directive = d
 	s.trace(Directed, i)
-	if closes && h.inFlight > 0 && s.preemptor >= 0 && i != s.preemptor && s.now == s.preemptedAt+s.config.Reaction {
-		s.stopped = append(s.stopped, i)
-	}
 	switch {
 	case h.phase == atGate && !d.Closed:
 		h.wake = s.now + s.syncCost // the host must wake
@@ -468,7 +445,7 @@ func (s *simulation) direct(i int, d policy.Directive) {
 
 // result collects what the clients have.
 func (s *simulation) result() *Result {
-	r := &Result{Busy: s.busy, Preemptions: s.preemptions, Decisions: s.decisions}
+	r := &Result{Busy: s.busy, Decisions: s.decisions}
 	for _, h := range s.hosts {
 		r.Clients = append(r.Clients, h.result)
 		if n := len(h.result.Jobs); n > 0 {

@@ -41,23 +41,21 @@ func TestOneClientByHand(t *testing.T) {
 		kernels []time.Duration
 		policy  policy.Policy
 		sync    int
-		event   int
 		jct     time.Duration
 		syncs   int
 		stall   time.Duration
 	}{
-		{"three kernels back to back", Uniform(3, 10*us), nil, 0, 0, 30*us + 15*us, 0, 0},
-		{"kernels shorter than a launch", Uniform(3, us), nil, 0, 0, 12 * us, 0, 0},
-		{"one kernel", Uniform(1, 10*us), nil, 0, 0, 25 * us, 0, 0},
-		{"a point after each", Uniform(3, 10*us), policy.Sync{}, 1, 0, 75 * us, 2, 42 * us},
-		{"a point after two", Uniform(3, 10*us), policy.Sync{}, 2, 0, 35*us + 25*us, 1, 27 * us},
-		{"a point beyond the job", Uniform(3, 10*us), policy.Sync{}, 4, 0, 45 * us, 0, 0},
-		{"two in flight", Uniform(4, 10*us), policy.Sync{}, 0, 1, 55 * us, 0, 8 * us},
+		{"three kernels back to back", Uniform(3, 10*us), nil, 0, 30*us + 15*us, 0, 0},
+		{"kernels shorter than a launch", Uniform(3, us), nil, 0, 12 * us, 0, 0},
+		{"one kernel", Uniform(1, 10*us), nil, 0, 25 * us, 0, 0},
+		{"a point after each", Uniform(3, 10*us), policy.Sync{}, 1, 75 * us, 2, 42 * us},
+		{"a point after two", Uniform(3, 10*us), policy.Sync{}, 2, 35*us + 25*us, 1, 27 * us},
+		{"a point beyond the job", Uniform(3, 10*us), policy.Sync{}, 4, 45 * us, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := play(t, Config{
-				Clients:  []Client{{Terms: policy.Terms{Interval: tt.sync + tt.event, EventGroups: tt.event > 0}, Kernels: tt.kernels, Jobs: 1}},
+				Clients:  []Client{{Terms: policy.Terms{Interval: tt.sync}, Kernels: tt.kernels, Jobs: 1}},
 				Policy:   tt.policy,
 				Duration: time.Second,
 			})
@@ -83,9 +81,6 @@ func TestPreemptionByHand(t *testing.T) {
 	// the other four without a point.
 	if got := r.Clients[0].Jobs[0]; got.End != 115*us || got.Gate != 52*us || got.Syncs != 0 {
 		t.Errorf("low ends at %v after %v at the gate and %d syncs, want 115us, 52us, 0", got.End, got.Gate, got.Syncs)
-	}
-	if diff := cmp.Diff([]time.Duration{14 * us}, r.Preemptions); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -196,13 +191,11 @@ func drawConfig(t *rapid.T, name string) (Config, func() policy.Policy) {
 	for range n {
 		c.Clients = append(c.Clients, Client{
 			Terms: policy.Terms{
-				Priority:    rapid.IntRange(0, 2).Draw(t, "priority"),
-				Weight:      rapid.Float64Range(0.5, 4).Draw(t, "weight"),
-				Share:       rapid.SampledFrom([]float64{0, 0.1, 0.5}).Draw(t, "share"),
-				Deadline:    time.Duration(rapid.SampledFrom([]int{0, 1, 2000}).Draw(t, "deadline")) * us,
-				Interval:    rapid.IntRange(0, 20).Draw(t, "interval"),
-				EventGroups: rapid.Bool().Draw(t, "event groups"),
-				Exempt:      rapid.Bool().Draw(t, "exempt"),
+				Priority: rapid.IntRange(0, 2).Draw(t, "priority"),
+				Weight:   rapid.Float64Range(0.5, 4).Draw(t, "weight"),
+				Deadline: time.Duration(rapid.SampledFrom([]int{0, 1, 2000}).Draw(t, "deadline")) * us,
+				Interval: rapid.IntRange(0, 20).Draw(t, "interval"),
+				Exempt:   rapid.Bool().Draw(t, "exempt"),
 			},
 			Kernels: Uniform(rapid.IntRange(1, 30).Draw(t, "kernels"), time.Duration(rapid.IntRange(1, 300).Draw(t, "kernel"))*us),
 			Graph:   rapid.SampledFrom([]int{0, 0, 1, 4, 100}).Draw(t, "graph"),
@@ -266,62 +259,54 @@ func TestEveryPolicyKeepsTheRules(t *testing.T) {
 	}
 }
 
-// rr and fair do not let the device idle while a client stands at its gate:
+// fair does not let the device idle while a client stands at its gate:
 // at most as long as they wait for a sign of the client that has the turn.
 func TestTurnsConserveWork(t *testing.T) {
-	for _, name := range []string{"rr", "fair"} {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) {
-				c, fresh := drawConfig(rt, name)
-				c.Reaction = 0
-				k := newChecker(c)
-				c.Policy, c.Trace = fresh(), k.see
-				if _, err := Run(t.Context(), c); err != nil {
-					rt.Fatal(err)
-				}
-				if limit := 3*time.Millisecond + 100*us; k.worstIdle > limit {
-					rt.Fatalf("idle for %v with a client held", k.worstIdle)
-				}
-			})
-		})
-	}
+	rapid.Check(t, func(rt *rapid.T) {
+		c, fresh := drawConfig(rt, "fair")
+		c.Reaction = 0
+		k := newChecker(c)
+		c.Policy, c.Trace = fresh(), k.see
+		if _, err := Run(t.Context(), c); err != nil {
+			rt.Fatal(err)
+		}
+		if limit := 3*time.Millisecond + 100*us; k.worstIdle > limit {
+			rt.Fatalf("idle for %v with a client held", k.worstIdle)
+		}
+	})
 }
 
-// rr and fair let nobody starve: of clients that always want the device each
+// fair lets nobody starve: of clients that always want the device each
 // does at least half of its part of what it does alone, ends of turns included.
 func TestTurnsStarveNobody(t *testing.T) {
-	for _, name := range []string{"rr", "fair"} {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) {
-				n := rapid.IntRange(2, 4).Draw(rt, "clients")
-				c := Config{Duration: 120 * time.Millisecond}
-				for range n {
-					c.Clients = append(c.Clients, Client{
-						Terms:   policy.Terms{Interval: policy.DefaultInterval},
-						Kernels: Uniform(rapid.IntRange(20, 300).Draw(rt, "kernels"), time.Duration(rapid.IntRange(20, 200).Draw(rt, "kernel"))*us),
-					})
-				}
-				p, err := policy.New(name, policy.Settings{})
-				if err != nil {
-					rt.Fatal(err)
-				}
-				c.Policy = p
-				r, err := Run(t.Context(), c)
-				if err != nil {
-					rt.Fatal(err)
-				}
-				for i, client := range r.Clients {
-					alone, err := Run(t.Context(), Config{Clients: c.Clients[i : i+1], Policy: policy.Sync{}, Duration: c.Duration})
-					if err != nil {
-						rt.Fatal(err)
-					}
-					if part := alone.Busy.Seconds() / float64(n); client.GPU.Seconds() < 0.5*part {
-						rt.Fatalf("client %d has %.3f s, its part is %.3f s", i, client.GPU.Seconds(), part)
-					}
-				}
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(2, 4).Draw(rt, "clients")
+		c := Config{Duration: 120 * time.Millisecond}
+		for range n {
+			c.Clients = append(c.Clients, Client{
+				Terms:   policy.Terms{Interval: policy.DefaultInterval},
+				Kernels: Uniform(rapid.IntRange(20, 300).Draw(rt, "kernels"), time.Duration(rapid.IntRange(20, 200).Draw(rt, "kernel"))*us),
 			})
-		})
-	}
+		}
+		p, err := policy.New("fair", policy.Settings{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		c.Policy = p
+		r, err := Run(t.Context(), c)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i, client := range r.Clients {
+			alone, err := Run(t.Context(), Config{Clients: c.Clients[i : i+1], Policy: policy.Sync{}, Duration: c.Duration})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if part := alone.Busy.Seconds() / float64(n); client.GPU.Seconds() < 0.5*part {
+				rt.Fatalf("client %d has %.3f s, its part is %.3f s", i, client.GPU.Seconds(), part)
+			}
+		}
+	})
 }
 
 func BenchmarkRun(b *testing.B) {

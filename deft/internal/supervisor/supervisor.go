@@ -37,19 +37,14 @@ type Settings struct {
 	Device func(name string) func(kernels uint64) time.Duration
 	// Now is the session's clock, ns; nil is session.Now.
 	Now func() int64
-	// Queue, where not nil, is called with how many launches of a client may be in
-	// flight each time the supervisor looks.
-	Queue func(name string, at time.Duration, inFlight int)
-	// Forget keeps nothing of clients that have gone and of preemptions, for an
-	// owner that stays for months.
+	// Forget keeps nothing of clients that have gone, for an owner that stays for months.
 	Forget bool
 }
 
 // period is the longest time between two looks.
 const period = 20 * time.Millisecond
 
-// Supervisor applies a policy to a session. Begin, Totals and Preemptions may
-// be called while Run runs.
+// Supervisor applies a policy to a session. Begin and Totals may be called while Run runs.
 type Supervisor struct {
 	session  Session
 	policy   policy.Policy
@@ -62,8 +57,6 @@ type Supervisor struct {
 	decisions    int
 	next         int64 // when to ask the policy, ns
 	reapAt       int64
-	preemptions  []time.Duration
-	pending      preemption
 }
 
 // New returns a supervisor that does not yet ask the policy: until Begin all
@@ -145,28 +138,18 @@ func (v *Supervisor) decide(now int64) {
 		if o.idle(c, now, v.session.IdleAfter()) {
 			v.session.EndIdle(c.Slot, c.Job)
 		}
-		if v.settings.Queue != nil {
-			v.settings.Queue(c.Name, at, clients[i].InFlight)
-		}
 	}
-	v.pending.arrived(live)
 	directives := make([]policy.Directive, len(clients))
 	next := v.policy.Decide(at, clients, directives)
 	v.decisions++
 	for i, c := range live {
-		d := session.Directive{
-			Closed: directives[i].Closed, Watch: directives[i].Watch, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
+		v.session.Direct(c.Slot, session.Directive{
+			Closed: directives[i].Closed, Watch: directives[i].Watch, SyncEvery: uint32(directives[i].SyncEvery),
 			InFlightTime:     directives[i].InFlightTime,
 			Timed:            directives[i].Timed,
 			UntilJob:         directives[i].Until,
 			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,
-		}
-		if v.session.Direct(c.Slot, d) && d.Closed && !c.Directive.Closed {
-			v.pending.stopped(c)
-		}
-	}
-	if l, done := v.pending.drained(live); done && !v.settings.Forget {
-		v.preemptions = append(v.preemptions, l)
+		})
 	}
 	v.next = now + int64(period)
 	if next < time.Duration(v.next-v.began) {
@@ -198,14 +181,6 @@ func (v *Supervisor) Totals() map[string]Totals {
 		}
 	}
 	return all
-}
-
-// Preemptions are the times from the begin of a job until the clients that were
-// stopped for it stood drained at their gates.
-func (v *Supervisor) Preemptions() []time.Duration {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return slices.Clone(v.preemptions)
 }
 
 // Decisions returns the number of decisions of the policy.

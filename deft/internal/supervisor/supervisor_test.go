@@ -232,38 +232,6 @@ func TestUnmarkedIdleJobsEnd(t *testing.T) {
 	}
 }
 
-func TestPreemptionLatency(t *testing.T) {
-	w := newWorld(policy.NewPriority(policy.Settings{}), Settings{}, two()...)
-	w.v.Begin()
-	w.begin(0)
-	w.v.update()
-	w.pass(3)
-	w.begin(1)
-	w.v.update()
-	w.pass(2)
-	low := &w.clients[0]
-	low.Drained, low.DrainedNs = true, w.now
-	w.v.update()
-	w.pass(3)
-	w.v.update()
-	if diff := cmp.Diff([]time.Duration{2 * time.Millisecond}, w.v.Preemptions()); diff != "" {
-		t.Error(diff)
-	}
-	// A job that ends before its next launch has left the device too.
-	w.end(1, 1, 0)
-	low.Drained = false
-	w.v.update()
-	w.pass(1)
-	w.begin(1)
-	w.v.update()
-	w.pass(4)
-	w.end(0, 1, 0)
-	w.v.update()
-	if diff := cmp.Diff([]time.Duration{2 * time.Millisecond, 4 * time.Millisecond}, w.v.Preemptions()); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // Run looks at every ring, when the policy wants, and every 20 ms; it ends with
 // its context.
 func TestRun(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/deft/simcuda"
@@ -27,7 +26,7 @@ func newBench(b *testing.B) *bench {
 	if _, err := exec.LookPath("cc"); err != nil {
 		b.Skip("needs cc: install with apt-get install gcc")
 	}
-	c := cc.Compiler{Cache: built}
+	c := built
 	lib, err := hook.Build(b.Context(), c)
 	if err != nil {
 		b.Fatal(err)
@@ -151,9 +150,6 @@ func BenchmarkUrgentJob(b *testing.B) {
 			b.ReportMetric(r.Models[0].JCT.Mean/low.Mean, "A/alone")
 			b.ReportMetric(r.Models[1].JCT.Mean/urgent.Mean, "B/alone")
 			b.ReportMetric(r.Models[1].JCT.P50/urgent.P50, "B-p50/alone")
-			if r.Preemption != nil {
-				b.ReportMetric(r.Preemption.P50, "preemption-p50-ms")
-			}
 			b.ReportMetric(0, "ns/op")
 		})
 	}

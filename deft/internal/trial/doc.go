@@ -9,7 +9,7 @@
 // outlives the run. Processes are members of a session whose owner is this process, package
 // daemon, as under deft exec.
 //
-// A [Sweep] is one experiment under several synchronization intervals, which apply to the
+// A [Sweep] holds one experiment under several synchronization intervals, which apply to the
 // models below the highest priority, or to all if their priorities are equal. Each model is
 // measured alone first; the delay is the sum of the differences between the mean completion
 // times shared and alone.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/internal/report"
-	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -18,10 +17,9 @@ const Level = 0.9
 
 // Outcome holds the results of a run.
 type Outcome struct {
-	Run   *report.Run
-	Logs  [][]report.Job // of each model, the warm-up first; nil where its process wrote the log
-	PIDs  []int          // of each model's process; 0 on the virtual clock
-	Queue []report.Depth // launches in flight over time
+	Run  *report.Run
+	Logs [][]report.Job // of each model, the warm-up first; nil where its process wrote the log
+	PIDs []int          // of each model's process; 0 on the virtual clock
 
 	models []experiment.Model
 }
@@ -45,11 +43,6 @@ func (o *Outcome) Save() error {
 		return err
 	}
 	return o.Run.Save(filepath.Join(last, "run.json"))
-}
-
-// SaveQueue writes the depths of the queues as a table.
-func (o *Outcome) SaveQueue(path string) error {
-	return dataset.Save(path, o.Queue, dataset.Options{})
 }
 
 // savePIDs writes [[name, pid], ...].
@@ -87,19 +80,6 @@ func fairness(models []report.Model) *float64 {
 		return nil
 	}
 	return &j
-}
-
-// preemption summarises preemption latencies; nil if there are none.
-func preemption(latencies []time.Duration) *report.Summary {
-	var ms []float64
-	for _, l := range latencies {
-		ms = append(ms, milliseconds(l))
-	}
-	s, err := report.Summarize(ms)
-	if err != nil {
-		return nil
-	}
-	return &s
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

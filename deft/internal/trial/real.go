@@ -46,7 +46,7 @@ const defaultPatience = 120 * time.Second
 // the others run to their end, and the error names it. In both cases it also returns the
 // outcome of the models that finished a job, if there are any.
 func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outcome, error) {
-	r := &realRun{x: x, machine: machine, names: sessionNames(x), depths: newDepths(x)}
+	r := &realRun{x: x, machine: machine, names: sessionNames(x)}
 	known := r.known()
 	var err error
 	if r.owner, err = daemon.Start(machine.Place, daemon.Settings{Policy: x.PolicyName(), Rules: x.Rules(), Experiment: &known}); err != nil {
@@ -64,8 +64,7 @@ type realRun struct {
 	supervisor *supervisor.Supervisor
 	names      []string // of the models in the session
 	processes  []*process
-	depths     *depths // only the supervisor's goroutine writes
-	released   bool    // the barrier has fallen
+	released   bool // the barrier has fallen
 }
 
 // sessionNames returns the models' names in the session, which has room for 31 bytes each.
@@ -98,11 +97,6 @@ func (r *realRun) known() supervisor.Settings {
 				}
 			}
 			return nil
-		},
-		Queue: func(name string, now time.Duration, inFlight int) {
-			if i := at(name); i >= 0 {
-				r.depths.add(i, now, inFlight)
-			}
 		},
 	}
 }
@@ -246,7 +240,6 @@ func (r *realRun) finish(ctx context.Context) error {
 func (r *realRun) outcome(seconds float64, totals map[string]supervisor.Totals) (*Outcome, error) {
 	o := &Outcome{
 		Run:    &report.Run{Policy: r.x.PolicyName(), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
-		Queue:  r.depths.all(),
 		models: r.x.Models,
 	}
 	busy := 0.0
@@ -276,7 +269,7 @@ func (r *realRun) outcome(seconds float64, totals map[string]supervisor.Totals) 
 		share := busy / seconds
 		o.Run.Busy = &share
 	}
-	o.Run.Jain, o.Run.Preemption = fairness(o.Run.Models), preemption(r.supervisor.Preemptions())
+	o.Run.Jain = fairness(o.Run.Models)
 	o.Run.Decisions = r.supervisor.Decisions()
 	for _, m := range o.Run.Models {
 		if m.Launches == 0 {

@@ -22,7 +22,7 @@ var shapes = []string{"plain", "default", "streams", "threads", "contexts", "cop
 // shaped runs a background program of 400 kernels of 100 us a job in a shape
 // beside the urgent one, under a policy.
 func (w *bench) shaped(shape, policy string, seconds float64) *report.Run {
-	path, err := cc.Compiler{Cache: built}.Build(w.b.Context(), cc.Product{
+	path, err := cc.Build(w.b.Context(), built, cc.Product{
 		Name: "shapes", Sources: []fs.FS{os.DirFS("testdata")}, Args: []string{"-O2", "-std=gnu11", "-pthread", "shapes.c"},
 	})
 	if err != nil {

@@ -73,11 +73,11 @@ func Alone(ctx context.Context, x *experiment.Experiment, play Play) (*report.Ru
 // of their own below each model's.
 func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, play Play) (*Sweep, error) {
 	if len(intervals) == 0 {
-		return nil, fmt.Errorf("sweep: %w", ErrIntervals)
+		return nil, ErrIntervals
 	}
 	for _, n := range intervals {
 		if n < 1 {
-			return nil, fmt.Errorf("sweep: %w, got %d", ErrIntervals, n)
+			return nil, fmt.Errorf("%w, got %d", ErrIntervals, n)
 		}
 	}
 	alone, err := Alone(ctx, x, play)
@@ -118,7 +118,7 @@ func withSubdir(x *experiment.Experiment, name string) *experiment.Experiment {
 func withInterval(x *experiment.Experiment, n int) *experiment.Experiment {
 	c := withSubdir(x, "sync_"+strconv.Itoa(n))
 	for _, i := range yielding(c.Models) {
-		c.Models[i].Control.SyncEvery, c.Models[i].Control.Event = n, false
+		c.Models[i].Control.SyncEvery = n
 	}
 	return c
 }
@@ -147,11 +147,6 @@ func (p Point) synchronized() bool {
 // best returns the point of least total delay.
 func (s *Sweep) best() Point {
 	return slices.MinFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.DelayMS, b.DelayMS) })
-}
-
-// Intervals returns the intervals that Deft compares, in launches.
-func Intervals() []int {
-	return []int{1, 2, 4, 8, 10, 20, 50, 100, 500, 1000, 5000, 10000, 1000000}
 }
 
 // LoadSweep reads a sweep.

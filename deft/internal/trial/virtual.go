@@ -1,9 +1,7 @@
 package trial
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/foretime/foretime/deft/internal/experiment"
@@ -19,8 +17,6 @@ func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := newDepths(x)
-	c.Trace = q.traceEvent
 	result, err := simulator.Run(ctx, c)
 	if err != nil {
 		return nil, err
@@ -28,7 +24,6 @@ func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
 	o := &Outcome{
 		Run:    &report.Run{Policy: x.PolicyName(), Device: "sim", Clock: "virtual", Warnings: warnings(x, "sim")},
 		PIDs:   make([]int, len(x.Models)),
-		Queue:  q.all(),
 		models: x.Models,
 	}
 	if err := o.addResult(x, result); err != nil {
@@ -93,7 +88,7 @@ func (o *Outcome) addResult(x *experiment.Experiment, result *simulator.Result) 
 	r.Seconds = result.End.Seconds()
 	busy := result.Busy.Seconds() / r.Seconds
 	r.Busy, r.Decisions = &busy, result.Decisions
-	r.Preemption, r.Jain = preemption(result.Preemptions), fairness(r.Models)
+	r.Jain = fairness(r.Models)
 	return nil
 }
 
@@ -106,47 +101,5 @@ func jobLog(c *simulator.ClientResult, begin time.Duration) []report.Job {
 			AllocatedBytes: &c.MemoryBytes, ReservedBytes: &c.ReservedBytes,
 		})
 	}
-	return rows
-}
-
-// depths keeps the most launches in flight of each model in each millisecond in
-// which it changed.
-type depths struct {
-	names []string
-	last  map[int]*report.Depth // of each model
-	rows  []*report.Depth
-}
-
-func newDepths(x *experiment.Experiment) *depths {
-	d := &depths{last: map[int]*report.Depth{}}
-	for i := range x.Models {
-		d.names = append(d.names, x.Models[i].OutputName)
-	}
-	return d
-}
-
-func (d *depths) traceEvent(e simulator.Event) {
-	if e.At < 0 || e.Kind != simulator.Launched && e.Kind != simulator.Done {
-		return
-	}
-	d.add(e.Client, e.At, e.InFlight)
-}
-
-// add takes in how many launches of model i are in flight from a time on.
-func (d *depths) add(i int, at time.Duration, inFlight int) {
-	ms := int64(at / time.Millisecond)
-	if d.last[i] == nil || d.last[i].AtMS != ms {
-		d.last[i] = &report.Depth{AtMS: ms, Model: d.names[i]}
-		d.rows = append(d.rows, d.last[i])
-	}
-	d.last[i].InFlight = max(d.last[i].InFlight, inFlight)
-}
-
-// all returns what was kept, in order of time.
-func (d *depths) all() (rows []report.Depth) {
-	for _, r := range d.rows {
-		rows = append(rows, *r)
-	}
-	slices.SortStableFunc(rows, func(a, b report.Depth) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	return rows
 }

@@ -30,7 +30,7 @@ type Clients struct {
 }
 
 // BuildClients compiles the clients of a built driver.
-func BuildClients(ctx context.Context, c cc.Compiler, b simcuda.Built, extra ...string) (Clients, error) {
+func BuildClients(ctx context.Context, cache string, b simcuda.Built, extra ...string) (Clients, error) {
 	var out Clients
 	link := []string{"-L" + filepath.Dir(b.Driver), "-l:libcuda.so.1", "-ldl"}
 	for _, t := range []struct {
@@ -43,7 +43,7 @@ func BuildClients(ctx context.Context, c cc.Compiler, b simcuda.Built, extra ...
 		{&out.Plugin, "plugin.so", append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "plugin.c"}, link...)},
 	} {
 		args := append([]string{"-O2", "-g", "-std=gnu11"}, extra...)
-		path, err := c.Build(ctx, cc.Product{Name: t.name, Sources: Sources(), Args: append(args, t.args...)})
+		path, err := cc.Build(ctx, cache, cc.Product{Name: t.name, Sources: Sources(), Args: append(args, t.args...)})
 		if err != nil {
 			return out, err
 		}

@@ -9,8 +9,8 @@ import (
 // keepFor is the time for which unused products are kept.
 const keepFor = 14 * 24 * time.Hour
 
-// Products brings what earlier test runs compiled into the cache folder dir of a
-// cc.Compiler, whose entries are named by their sources and compiler, and returns a
+// Products brings what earlier test runs compiled into the folder dir, a cache
+// of package cc, whose entries are named by their sources and compiler, and returns a
 // function that keeps what this run added. A compilation takes seconds, a copy none.
 // Where nothing can be kept, both do nothing.
 func Products(dir string, now time.Time) (keep func()) {
