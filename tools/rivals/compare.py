@@ -25,7 +25,7 @@ import rows
 from rows import BIN, run
 
 COMPARISONS = [
-    shared.xgboost, alloxest.scipy, edgeprof.servers, alloxest.policies, chamtool.models, chamtool.short_tasks, chamtool.cut_off, deft.gate, edgeprof.inference,
+    shared.xgboost, alloxest.scipy, edgeprof.servers, alloxest.policies, chamtool.models, chamtool.short_tasks, chamtool.cut_off, deft.gate,
     edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, macs.products, mirage.waits, deft.shares,
 ]
 
