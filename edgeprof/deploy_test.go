@@ -225,10 +225,18 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("COPY %s: %v", m[1], err)
 		}
 	}
-	for _, part := range []string{"CGO_ENABLED=0", "./cmd/edgeprof\n", "FROM scratch", "USER 65532", `CMD ["serve", "--addr=:7001"]`} {
+	for _, part := range []string{"CGO_ENABLED=0", "./cmd/edgeprof\n", "./cmd/edgeprof-ort\n", "/libonnxruntime.so.1\n", "USER 65532", `CMD ["serve", "--addr=:7001"]`} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("no %q", part)
 		}
+	}
+	real, err := os.ReadFile("real.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wheel := regexp.MustCompile(`onnxruntime==(\S+)`)
+	if tested, has := wheel.FindSubmatch(real), wheel.FindSubmatch(text); tested == nil || has == nil || string(tested[1]) != string(has[1]) || !strings.Contains(string(text), "libonnxruntime.so."+string(has[1])+" ") {
+		t.Errorf("the image has ONNX Runtime %q, the tests %q", has, tested)
 	}
 	mod, err := os.ReadFile("go.mod")
 	if err != nil {

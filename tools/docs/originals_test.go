@@ -31,7 +31,16 @@ var prepared = map[string]func(dir, root string) error{
 		text = bytes.Replace(text, []byte(`"exp_dur": 10`), []byte(`"exp_dur": 2`), 1)
 		return os.WriteFile(filepath.Join(dir, "input.json"), text, 0o644)
 	},
-	"edgeprof": func(dir, _ string) error {
+	"edgeprof": func(dir, root string) error {
+		found, err := filepath.Glob(filepath.Join(root, "out", "real", "pip", "onnxruntime==*", "onnxruntime", "capi", "libonnxruntime.so*"))
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 { // else where it is installed
+			if err := os.Symlink(found[0], filepath.Join(dir, "libonnxruntime.so.1")); err != nil {
+				return err
+			}
+		}
 		if err := os.Mkdir(filepath.Join(dir, "test_images"), 0o755); err != nil {
 			return err
 		}
@@ -112,9 +121,12 @@ func TestRealOriginals(t *testing.T) {
 	}
 }
 
-// build builds the programs of a module into bin.
+// build builds the programs of a module that run its commands into bin.
 func build(ctx context.Context, module, bin, tool string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+"/", "./cmd/"+tool)
+	if tool == "edgeprof" {
+		cmd.Args = append(cmd.Args, "./cmd/edgeprof-ort")
+	}
 	cmd.Dir = module
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)

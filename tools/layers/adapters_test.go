@@ -22,7 +22,6 @@ func adapters() map[string]string {
 		"edgeprof/internal/device/local.go":      "a load is the difference of two readings",
 		"edgeprof/internal/device/probe.go":      "measures the load by working for a while",
 		"edgeprof/internal/device/promtest":      "runs a real Prometheus",
-		"edgeprof/internal/onnx/nodetest":        "runs the generator of ONNX's node tests",
 		"edgeprof/internal/runtime/worker":       "a worker is a process",
 		"mirage/internal/slurm/lock.go":          "the clock of a real Slurm",
 		"mirage/internal/slurm/runner.go":        "runs Slurm's commands",

@@ -19,7 +19,7 @@ func Flow() map[string]Order {
 
 		"deft": order(`cc gpu device session hook simcuda simcuda/simcudatest pair policy experiment report simulator supervisor daemon trial`),
 
-		"edgeprof": order(`onnx onnx/nodetest ncnn device device/promtest synth runtime runtime/native runtime/worker measurement collection transfer profiler placement prediction httpapi`),
+		"edgeprof": order(`onnx device device/promtest synth runtime runtime/worker measurement collection transfer profiler placement prediction httpapi`),
 
 		"mirage": order(`trace trace/synth cluster lengths simulator checker backtest chain samples policy model validation slurm forecast`),
 	}

@@ -102,9 +102,6 @@ func (t tool) licences(ctx context.Context) (map[string]Licence, error) {
 // the cache.
 func (t tool) build(ctx context.Context, env []string, args ...string) error {
 	build := command{dir: t.Dir, name: "go", env: append([]string{"GOWORK=off"}, env...)}
-	if t.Name == "edgeprof" {
-		build.env = append(build.env, workspace.Simd(ctx)...)
-	}
 	_, err := build.run(ctx, append([]string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -X " + prefix + "shared/cli.release=" + t.version}, args...)...)
 	return err
 }

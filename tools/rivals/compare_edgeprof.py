@@ -1,4 +1,4 @@
-"""A service, a runtime, and the times of models."""
+"""A service, and the times of models."""
 import re
 
 from rows import BIN, DATA, OUT, ROUNDS, answer, run, show
@@ -27,15 +27,8 @@ def model(family, *size):
     return f"{OUT}/{family}.onnx"
 
 
-def inference_ms(file, runtime):
-    return 1000 * answer("edgeprof", "time", file, "--runtime", runtime, "--runs", "10")["p50_seconds"]
-
-
-def inference():
-    """A model in our runtime, and in ONNX Runtime."""
-    file = model("resnet", "--width", "0.75", "--resolution", "128")
-    pairs = [(inference_ms(file, "go"), inference_ms(file, "ort")) for _ in range(ROUNDS)]
-    show("edgeprof", "one inference of a resnet, in Go on one thread", "ms", "ONNX Runtime", pairs, "edgeprof time FILE --runtime go, and ort")
+def inference_ms(file):
+    return 1000 * answer("edgeprof", "time", file, "--runs", "10")["p50_seconds"]
 
 
 def profile():
@@ -45,9 +38,9 @@ def profile():
     for family in "mobilenetv2", "resnet", "transformer", "alexnet", "densenet", "efficientnet", "googlenet", "lstm":
         file = model(family)
         if not profiled:
-            run("edgeprof", "calibrate", "--runtime", "ort", "--runs", "3", "--out", rates)
+            run("edgeprof", "calibrate", "--runs", "3", "--out", rates)
         layers = answer("edgeprof", "layers", file, "--measure", "--calibration", rates)
-        truth = inference_ms(file, "ort")
+        truth = inference_ms(file)
         def error(ms):
             return 100 * abs(ms / truth - 1)
         ours = error(1000 * layers["predicted_seconds"]["value"])
@@ -58,7 +51,7 @@ def profile():
             per_mac = truth / macs
         profiled.append((ours, error(1000 * layers["measured_seconds"])))
     for rival, pairs in ("ONNX Runtime's own profile of a run", profiled), ("counts of operations, from one measured model", counted):
-        show("edgeprof", "error of the predicted time of one inference", "%", rival, pairs, "edgeprof layers FILE --measure, and edgeprof time FILE --runtime ort")
+        show("edgeprof", "error of the predicted time of one inference", "%", rival, pairs, "edgeprof layers FILE --measure, and edgeprof time FILE")
 
 
 def boards():
@@ -66,6 +59,6 @@ def boards():
     round is a number of measured models."""
     pairs = []
     for anchors in "3", "5", "8":
-        a = answer("edgeprof", "transfer", "--table", DATA + "/ncnn-boards/latency.csv", "--models", DATA + "/ncnn-boards/models", "--cpu-only", "--anchors", anchors)
+        a = answer("edgeprof", "transfer", "--table", DATA + "/ncnn-boards/latency.csv", "--cpu-only", "--anchors", anchors)
         pairs.append((100 * a["median_ape"], 100 * a["baselines"]["nearest_run"]["median_ape"]))
-    show("edgeprof", "a model's time on a new chip with few measurements, median error", "%", "the nearest run of another chip", pairs, "edgeprof transfer --table latency.csv --models models --cpu-only --anchors N")
+    show("edgeprof", "a model's time on a new chip with few measurements, median error", "%", "the nearest run of another chip", pairs, "edgeprof transfer --table latency.csv --cpu-only --anchors N")

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/shared/crash"
-	"github.com/foretime/foretime/tools/workspace"
 )
 
 // build is a package that a chapter needs in the stage's bin directory.
@@ -68,7 +67,7 @@ func (s *Stage) buildCommands(ctx context.Context, needed, optional []string) er
 
 func goBuild(ctx context.Context, root string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
-	cmd.Dir, cmd.Env = root, append(os.Environ(), workspace.Simd(ctx)...)
+	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
 	}

@@ -3,7 +3,12 @@ package tour
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,44 +16,84 @@ import (
 )
 
 // edgeProf generates models of three families, predicts their time on this machine
-// from rates measured with other sizes, and then measures them: in ONNX Runtime, or
-// in the Go runtime if that is not installed.
+// from rates measured with other sizes, and then measures them in ONNX Runtime. Without
+// it, it shows what the built-in rates predict.
 func edgeProf(ctx context.Context, s *Stage) Chapter {
-	runtime, before := "ort", len(*s.commands)
-	s.calibrate(ctx, runtime)
-	if s.err != nil && ctx.Err() == nil {
-		fmt.Fprintf(s.Log, "without ONNX Runtime: %v\n", s.err)
-		s.err, *s.commands, runtime = nil, (*s.commands)[:before], "go"
-		s.calibrate(ctx, runtime)
-	}
 	c := Chapter{
 		Title: "a model on this machine",
 		Why:   "Before buying a board you must know whether it runs your model in time. Here models of three families are generated, their times are predicted from rates measured with other sizes, and then measured.",
 	}
+	unmeasured := s.calibrate(ctx)
 	for _, model := range [][]string{
 		{"mobilenetv2", "--resolution", "160"}, {"resnet", "--width", "0.75", "--resolution", "128"}, {"transformer", "--depth", "6"},
 	} {
-		ms, line := s.timeModel(ctx, runtime, model[0], model[1:])
+		ms, line := s.timeModel(ctx, unmeasured, model[0], model[1:])
 		c.Measures = append(c.Measures, ms...)
 		c.Story = append(c.Story, line)
 	}
-	c.Measures = append(c.Measures, s.layers(ctx, runtime)...)
+	if unmeasured == "" {
+		c.Measures = append(c.Measures, s.layers(ctx)...)
+	}
 	c.Measures = append(c.Measures, s.serveProfiling(ctx, 100))
 	c.Commands = *s.commands
 	return c
 }
 
+// calibrate measures this machine in an installed ONNX Runtime, or else in one that it
+// installs below out/real. It returns why there is none, or "".
+func (s *Stage) calibrate(ctx context.Context) (unmeasured string) {
+	before := len(*s.commands)
+	calibrate := func() { s.run(ctx, "edgeprof", "calibrate", "--runs", "3", "--out", rates) }
+	calibrate()
+	if s.err == nil || ctx.Err() != nil {
+		return ""
+	}
+	fmt.Fprintf(s.Log, "%v\n", s.err)
+	s.err, *s.commands = nil, (*s.commands)[:before]
+	if err := s.installRuntime(ctx); err != nil {
+		fmt.Fprintf(s.Log, "%v\n", err)
+		return "not measured: ONNX Runtime is not installed (pip install onnxruntime)"
+	}
+	calibrate()
+	if s.err == nil || ctx.Err() != nil {
+		return ""
+	}
+	fmt.Fprintf(s.Log, "%v\n", s.err)
+	s.err, *s.commands = nil, (*s.commands)[:before]
+	return "not measured: ONNX Runtime does not run here"
+}
+
+// installRuntime installs the wheel that edgeprof's tests use, where make real does.
+func (s *Stage) installRuntime(ctx context.Context) error {
+	text, err := os.ReadFile(filepath.Join(s.Root, "edgeprof", "real.txt"))
+	if err != nil {
+		return err
+	}
+	wheel := regexp.MustCompile(`(?m)^pip (onnxruntime==\S+)`).FindSubmatch(text)
+	if wheel == nil {
+		return errors.New("edgeprof/real.txt names no wheel of ONNX Runtime")
+	}
+	name := string(wheel[1])
+	defer s.step("pip install " + name)()
+	into := filepath.Join(s.Root, "out", "real", "pip", name)
+	cmd := exec.CommandContext(ctx, "python3", "-m", "pip", "install", "--only-binary=:all:", "--no-deps", "--upgrade", "--target", into, name)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("pip install %s: %w\n%s", name, err, tail(string(out)))
+	}
+	return nil
+}
+
 // layers returns the slowest kernels of a small network, measured and predicted.
-func (s *Stage) layers(ctx context.Context, runtime string) []Measure {
+func (s *Stage) layers(ctx context.Context) []Measure {
 	s.run(ctx, "edgeprof", "synth", "alexnet", "--width", "0.5", "--resolution", "96", "--out", "layers.onnx")
 	var found struct {
 		Layers []layer `json:"layers"`
 	}
-	s.runJSON(ctx, &found, "edgeprof", "layers", "layers.onnx", "--measure", "--calibration", rates(runtime), "--json")
+	s.runJSON(ctx, &found, "edgeprof", "layers", "layers.onnx", "--measure", "--calibration", rates, "--json")
 	slices.SortFunc(found.Layers, func(a, b layer) int { return cmp.Compare(b.Measured, a.Measured) })
 	var ms []Measure
 	for _, l := range found.Layers[:min(5, len(found.Layers))] {
-		name := fmt.Sprintf("a layer of alexnet in %s, %s to %s", runtime, l.Op, strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", "x"), "[]"))
+		name := fmt.Sprintf("a layer of alexnet, %s to %s", l.Op, strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", "x"), "[]"))
 		ms = append(ms, Measure{name, 1000 * l.Measured, "ms", fmt.Sprintf("predicted %s ms; %s million multiply-accumulates", Number(1000*l.Seconds), Number(l.MACs/1e6))})
 	}
 	return ms
@@ -63,15 +108,8 @@ type layer struct {
 	MACs     float64 `json:"macs"`
 }
 
-// rates returns the file with a runtime's rates.
-func rates(runtime string) string { return "rates-" + runtime + ".json" }
-
-func (s *Stage) calibrate(ctx context.Context, runtime string) {
-	s.run(ctx, "edgeprof", "calibrate", "--runtime", runtime, "--runs", "3", "--out", rates(runtime))
-}
-
-// runtimeNames maps runtimes to their names in texts.
-var runtimeNames = map[string]string{"go": "plain Go", "ort": "ONNX Runtime"}
+// rates is the file with this machine's rates.
+const rates = "rates.json"
 
 // timedNote names the native library, if there is one, by its version and not by
 // its file.
@@ -83,8 +121,8 @@ func timedNote(library string) string {
 	return note
 }
 
-// timeModel predicts and times a model.
-func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []string) ([]Measure, Line) {
+// timeModel predicts a model and, unless a reason not to is given, times it.
+func (s *Stage) timeModel(ctx context.Context, unmeasured, family string, size []string) ([]Measure, Line) {
 	file := family + ".onnx"
 	s.run(ctx, "edgeprof", append([]string{"synth", family, "--out", file}, size...)...)
 	var counts struct {
@@ -101,19 +139,27 @@ func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []st
 			Level   float64 `json:"level"`
 		} `json:"candidates"`
 	}
-	s.runJSON(ctx, &ranking, "edgeprof", "rank", file, "--calibration", rates(runtime), "--json")
+	rank := []string{"rank", file, "--json"}
 	var took struct {
 		P50     float64 `json:"p50_seconds"`
 		Library string  `json:"library"`
 	}
-	s.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", runtime, "--runs", "10", "--json")
+	if unmeasured == "" {
+		rank = append(rank, "--calibration", rates)
+	}
+	s.runJSON(ctx, &ranking, "edgeprof", rank...)
+	if unmeasured == "" {
+		s.runJSON(ctx, &took, "edgeprof", "time", file, "--runs", "10", "--json")
+	}
 	if s.failed(nil) {
 		return nil, Line{}
 	}
 	p := ranking.Candidates[0]
 	made := uncertainty.Prediction{Value: p.Seconds, Low: p.Low, High: p.High, Level: p.Level}.Times(1000)
-	return []Measure{
-		{family + ", predicted", made.Value, "ms", fmt.Sprintf("interval %s to %s", Number(made.Low), Number(made.High))},
-		{family + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", Number(counts.MACs.Total/1e6))},
-	}, Line{What: family + " in " + runtimeNames[runtime], Predicted: &made, Measured: 1000 * took.P50, Unit: "ms", Note: timedNote(took.Library)}
+	line := Line{What: family + " in ONNX Runtime", Predicted: &made, Measured: 1000 * took.P50, Unit: "ms", Note: timedNote(took.Library), Unmeasured: unmeasured}
+	ms := []Measure{{family + ", predicted", made.Value, "ms", fmt.Sprintf("interval %s to %s", Number(made.Low), Number(made.High))}}
+	if unmeasured == "" {
+		ms = append(ms, Measure{family + ", measured", line.Measured, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", Number(counts.MACs.Total/1e6))})
+	}
+	return ms, line
 }

@@ -31,7 +31,7 @@ func (r *Results) Picture() Picture {
 	reach := math.Log(1.5) // of the axis, on both sides of 1
 	for _, c := range r.Chapters {
 		for _, l := range c.Story {
-			if l.Predicted == nil {
+			if l.Predicted == nil || l.Unmeasured != "" {
 				continue
 			}
 			p.Rows = append(p.Rows, Row{Module: c.Module, Line: l})

@@ -17,6 +17,8 @@ type Line struct {
 	Measured  float64                 `json:"measured"`            // in Unit
 	Unit      string                  `json:"unit"`
 	Note      string                  `json:"note,omitempty"`
+	// Unmeasured says why there is no measurement; "" if there is one.
+	Unmeasured string `json:"unmeasured,omitempty"`
 
 	// If many were predicted, Measured is their median.
 	Held int `json:"held,omitempty"` // how many of them lay inside
@@ -27,7 +29,7 @@ type Line struct {
 // "no", a count for many, or "" if nothing was predicted.
 func (l Line) Inside() string {
 	switch {
-	case l.Predicted == nil:
+	case l.Predicted == nil || l.Unmeasured != "":
 		return ""
 	case l.Of > 0:
 		return fmt.Sprintf("%d of %d", l.Held, l.Of)
@@ -60,7 +62,7 @@ func (r *Results) Verdict() string {
 	var inside, of, held, many int
 	var widths []float64 // relative to the predicted value, in percent
 	for _, l := range r.Story() {
-		if l.Predicted == nil {
+		if l.Predicted == nil || l.Unmeasured != "" {
 			continue
 		}
 		widths = append(widths, 100*l.Predicted.Width()/l.Predicted.Value)
@@ -89,7 +91,11 @@ func (r *Results) WriteStory(w io.Writer) error {
 	for _, c := range r.Chapters {
 		name := c.Module
 		for _, l := range c.Story {
-			table.Add(name, l.What, l.Prediction(), Number(l.Measured)+" "+l.Unit, l.Inside(), l.Note)
+			measured, note := Number(l.Measured)+" "+l.Unit, l.Note
+			if l.Unmeasured != "" {
+				measured, note = "", l.Unmeasured
+			}
+			table.Add(name, l.What, l.Prediction(), measured, l.Inside(), note)
 			name = ""
 		}
 	}

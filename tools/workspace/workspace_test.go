@@ -3,9 +3,7 @@ package workspace
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,21 +48,5 @@ func TestFindErrors(t *testing.T) {
 	write(t, root, "go.work", "go 1.26.0\nuse ./gone\n")
 	if _, err := Find(root); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing module: got %v, want ErrNotExist", err)
-	}
-}
-
-// TestSimd checks that the Go runtime is built with vector instructions if the
-// toolchain supports them.
-func TestSimd(t *testing.T) {
-	env := Simd(t.Context())
-	if env == nil {
-		t.Skip("this toolchain has no GOEXPERIMENT=simd")
-	}
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.GoFiles}}", "./internal/runtime/native")
-	cmd.Dir = filepath.Join("..", "..", "edgeprof")
-	cmd.Env = append(os.Environ(), append(env, "GOARCH=amd64")...)
-	out, err := cmd.Output()
-	if err != nil || !strings.Contains(string(out), "products_simd.go") {
-		t.Errorf("%s, %v", out, err)
 	}
 }

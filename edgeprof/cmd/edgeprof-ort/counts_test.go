@@ -65,7 +65,7 @@ func work(a *onnx.Analysis) []map[string]any {
 	var out []map[string]any
 	for _, class := range onnx.Classes() {
 		var n, macs, bytes int64
-		for _, k := range a.Kernels(onnx.FusionAll) {
+		for _, k := range a.Kernels() {
 			if k.Class == class {
 				n += k.Times
 				macs += k.MACs * k.Times

@@ -6,19 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	goruntime "runtime"
 	"strings"
 	"time"
 
 	ort "github.com/yalue/onnxruntime_go"
 
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
-)
-
-// The packages that carry the library; that of npm needs no other part of Node.
-const (
-	npmPackage = "onnxruntime-node@1.30.0"
-	pipPackage = "onnxruntime"
 )
 
 // soName is the library's name for the system's loader.
@@ -55,7 +48,7 @@ func open(ctx context.Context, path string) error {
 	if tried != nil {
 		return tried
 	}
-	return fmt.Errorf("%w: ONNX Runtime: no %s; install it with: pip install %s, or: npm install --ignore-scripts %s", runtime.ErrUnavailable, soName, pipPackage, npmPackage)
+	return fmt.Errorf("%w: ONNX Runtime: no %s; install it with: pip install onnxruntime", runtime.ErrUnavailable, soName)
 }
 
 // loadedPath returns the file of a library that the system's loader found by name.
@@ -105,7 +98,7 @@ func pythonFolder(ctx context.Context) string {
 }
 
 // candidates are the libraries to try, in order: next to this program and the
-// working folder, of the active Python environment, in node_modules of these
+// working folder, of the active Python environment, of a wheel below out/real/pip of these
 // folders and of any above them, of the first python3, and what the system's
 // loader finds by name.
 func (s search) candidates() []string {
@@ -123,12 +116,9 @@ func (s search) candidates() []string {
 	if s.environment != "" {
 		add(filepath.Join(escaped(s.environment), "lib", "python3*", "site-packages", "onnxruntime", capi))
 	}
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[goruntime.GOARCH]
 	for _, start := range s.folders {
 		for dir := start; ; dir = filepath.Dir(dir) {
-			for _, under := range []string{"", "out/real"} {
-				add(filepath.Join(escaped(dir), under, "node_modules", "onnxruntime-node", "bin", "napi-v*", "linux", arch, soName))
-			}
+			add(filepath.Join(escaped(dir), "out", "real", "pip", "onnxruntime==*", "onnxruntime", capi))
 			if dir == filepath.Dir(dir) {
 				break
 			}

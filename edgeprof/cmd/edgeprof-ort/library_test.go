@@ -3,13 +3,12 @@ package main
 import (
 	"os"
 	"path/filepath"
-	goruntime "runtime"
 	"slices"
 	"testing"
 )
 
-// The library is found next to the program, in an active Python environment, in
-// node_modules of any version, and in what python3 names, in this order; the
+// The library is found next to the program, in an active Python environment, in a wheel
+// below out/real, and in what python3 names, in this order; the
 // system's loader is asked last. Folders may have the signs of patterns in their
 // names.
 func TestCandidates(t *testing.T) {
@@ -24,13 +23,9 @@ func TestCandidates(t *testing.T) {
 		}
 		return path
 	}
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[goruntime.GOARCH]
-	if arch == "" {
-		t.Skip("npm has no library for " + goruntime.GOARCH)
-	}
 	next := put("bin", "libonnxruntime.so.1")
 	active := put("a [venv]", "lib", "python3.13", "site-packages", "onnxruntime", "capi", "libonnxruntime.so.1.32.0")
-	node := put("work", "node_modules", "onnxruntime-node", "bin", "napi-v3", "linux", arch, "libonnxruntime.so.1")
+	wheel := put("work", "out", "real", "pip", "onnxruntime==1.30.0", "onnxruntime", "capi", "libonnxruntime.so.1.30.0")
 	system := put("dist-packages", "onnxruntime", "capi", "libonnxruntime.so.1.20.1")
 	put("dist-packages", "onnxruntime", "capi", "libonnxruntime_providers_shared.so")
 	s := search{
@@ -38,7 +33,7 @@ func TestCandidates(t *testing.T) {
 		environment: filepath.Join(root, "a [venv]"),
 		python:      func() string { return filepath.Join(root, "dist-packages", "onnxruntime") },
 	}
-	if got, want := s.candidates(), []string{next, active, node, system, soName}; !slices.Equal(got, want) {
+	if got, want := s.candidates(), []string{next, active, wheel, system, soName}; !slices.Equal(got, want) {
 		t.Errorf("candidates %q, want %q", got, want)
 	}
 	none := search{python: func() string { return "" }}

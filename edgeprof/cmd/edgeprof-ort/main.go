@@ -4,11 +4,8 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/internal/runtime"
 	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -19,10 +16,10 @@ func newCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "edgeprof-ort",
 		Short:   "Run models with ONNX Runtime for edgeprof, which starts this worker itself",
-		Example: "  edgeprof time model.onnx --runtime ort",
+		Example: "  edgeprof time model.onnx",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return worker.Serve(cmd.Context(), env.Stdin, env.Stdout, func(ctx context.Context, m worker.Model) (runtime.Session, error) { return load(ctx, m) })
+			return worker.Serve(cmd.Context(), env.Stdin, env.Stdout, load)
 		},
 	}
 }

@@ -48,7 +48,7 @@ func built(t *testing.T) *rig {
 func (r *rig) calibratedFor(name string, models []model) string {
 	r.t.Helper()
 	out := filepath.Join(r.folder, name+".json")
-	args := []string{"calibrate", "--runtime", "ort", "--out", out}
+	args := []string{"calibrate", "--out", out}
 	for _, m := range models {
 		args = append(args, "--for", m.path)
 		for k := 1; k < len(m.sizes); k += 2 {
@@ -82,7 +82,7 @@ func (r *rig) uncontended(m model) float64 {
 	var took struct {
 		P50 float64 `json:"uncontended_p50_seconds"`
 	}
-	if err := json.Unmarshal(r.run(slices.Concat([]string{"time", m.path, "--runtime", "ort", "--runs", "30", "--json"}, m.sizes)...), &took); err != nil {
+	if err := json.Unmarshal(r.run(slices.Concat([]string{"time", m.path, "--runs", "30", "--json"}, m.sizes)...), &took); err != nil {
 		r.t.Fatal(err)
 	}
 	return took.P50
@@ -117,7 +117,7 @@ func (r *rig) idle(calibration string) string {
 
 // predict is what rates in a file, or the built-in ones, say of the idle machine.
 func (r *rig) predict(m model, idle, rates string) predicted {
-	args := slices.Concat([]string{"rank", m.path, "--runtime", "ort", "--json", "--source", idle}, m.sizes)
+	args := slices.Concat([]string{"rank", m.path, "--json", "--source", idle}, m.sizes)
 	if rates != "" {
 		args = append(args, "--calibration", rates)
 	}
@@ -175,12 +175,12 @@ func TestPredictedTimes(t *testing.T) {
 		}
 	}
 	measure()
-	r.run(slices.Concat([]string{"rank", models[0].path, "--runtime", "ort"}, models[0].sizes)...)
-	anchored := filepath.Join(r.folder, "foretime", "edgeprof", "anchored-ort.json")
-	r.run("calibrate", "--runtime", "ort", "--out", plain)
+	r.run(slices.Concat([]string{"rank", models[0].path}, models[0].sizes)...)
+	anchored := filepath.Join(r.folder, "foretime", "edgeprof", "anchored.json")
+	r.run("calibrate", "--out", plain)
 	measure()
 	stop := r.busy()
-	r.run("calibrate", "--runtime", "ort", "--out", beside)
+	r.run("calibrate", "--out", beside)
 	stop()
 	var halves [2][]model
 	for i, m := range models {
@@ -192,7 +192,7 @@ func TestPredictedTimes(t *testing.T) {
 	measure()
 	idle := r.idle(plain)
 	for _, m := range models { // refused by none
-		r.run(slices.Concat([]string{"layers", m.path, "--runtime", "ort", "--measure", "--json"}, m.sizes)...)
+		r.run(slices.Concat([]string{"layers", m.path, "--measure", "--json"}, m.sizes)...)
 	}
 	ways := []string{"as it comes", "as it comes, of a machine that is only named", "after calibrate", "after calibrate beside two busy processes", "after calibrate --for the other half"}
 	all := map[string][]predicted{}

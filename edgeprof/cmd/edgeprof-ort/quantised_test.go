@@ -82,10 +82,10 @@ func TestQuantisedTimes(t *testing.T) {
 	}
 	measure()
 	first := all["QDQ"][large][0]
-	r.run(slices.Concat([]string{"rank", first.path, "--runtime", "ort"}, first.sizes)...)
-	anchored := filepath.Join(r.folder, "foretime", "edgeprof", "anchored-ort.json")
+	r.run(slices.Concat([]string{"rank", first.path}, first.sizes)...)
+	anchored := filepath.Join(r.folder, "foretime", "edgeprof", "anchored.json")
 	plain := filepath.Join(r.folder, "plain.json")
-	r.run("calibrate", "--runtime", "ort", "--out", plain)
+	r.run("calibrate", "--out", plain)
 	measure()
 	resnet := all["QDQ"][large][slices.IndexFunc(all["QDQ"][large], func(m model) bool { return strings.Contains(m.path, "resnet") })]
 	var others []model

@@ -30,16 +30,12 @@ type session struct {
 	native  *ort.DynamicAdvancedSession
 }
 
-var (
-	_ runtime.Session       = (*session)(nil)
-	_ worker.Shaper         = (*session)(nil)
-	_ worker.LibrarySession = (*session)(nil)
-)
+var _ worker.Served = (*session)(nil)
 
 // Library returns the file of the loaded library, and its name with its version.
 func (s *session) Library() (path, name string) { return opened.path, opened.name }
 
-func load(ctx context.Context, m worker.Model) (runtime.Session, error) {
+func load(ctx context.Context, m worker.Model) (worker.Served, error) {
 	if err := open(ctx, m.Library); err != nil {
 		return nil, err
 	}
@@ -200,9 +196,8 @@ func (s *session) rooms() ([]ort.Value, error) {
 	return outputs, nil
 }
 
-// infer makes some inferences and calls each after every one, with its seconds
-// and its outputs.
-func (s *session) infer(ctx context.Context, native *ort.DynamicAdvancedSession, inputs map[string]runtime.Tensor, runs int, each func(float64, []ort.Value) error) error {
+// infer makes some inferences and calls each after every one, with its seconds.
+func (s *session) infer(ctx context.Context, native *ort.DynamicAdvancedSession, inputs map[string]runtime.Tensor, runs int, each func(seconds float64)) error {
 	values, err := s.values(inputs)
 	if err != nil {
 		return err
@@ -222,38 +217,16 @@ func (s *session) infer(ctx context.Context, native *ort.DynamicAdvancedSession,
 		if err != nil { // outputs may be half made
 			return fmt.Errorf("%w: %w", runtime.ErrInput, err)
 		}
-		err = each(seconds, outputs)
+		each(seconds)
 		destroy(outputs)
-		if err != nil {
-			return err
-		}
 	}
 	return nil
-}
-
-// Run makes one inference; see [runtime.Session].
-func (s *session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (map[string]runtime.Tensor, error) {
-	out := map[string]runtime.Tensor{}
-	err := s.infer(ctx, s.native, inputs, 1, func(_ float64, outputs []ort.Value) error {
-		for i, v := range outputs {
-			t, ok := floats(v)
-			if !ok {
-				return fmt.Errorf("%w: output %q is no tensor of numbers", runtime.ErrUnsupported, s.outputs[i])
-			}
-			out[s.outputs[i]] = t
-		}
-		return nil
-	})
-	return out, err
 }
 
 // Time makes some inferences; see [runtime.Session].
 func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	w := runtime.NewStopwatch(runs)
-	err := s.infer(ctx, s.native, inputs, w.Runs, func(t float64, _ []ort.Value) error {
-		w.Add(t)
-		return nil
-	})
+	err := s.infer(ctx, s.native, inputs, w.Runs, w.Add)
 	return w.Timing(), err
 }
 
@@ -271,7 +244,7 @@ func (s *session) Profile(ctx context.Context, inputs map[string]runtime.Tensor,
 	return profiles[1:], nil
 }
 
-// Shapes makes one inference without optimisations; see [worker.Shaper].
+// Shapes makes one inference without optimisations; see [worker.Served].
 func (s *session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
 	events, err := s.watched(ctx, ort.GraphOptimizationLevelDisableAll, inputs, 1)
 	if err != nil {
@@ -291,7 +264,7 @@ func (s *session) watched(ctx context.Context, level ort.GraphOptimizationLevel,
 	if err != nil {
 		return nil, err
 	}
-	err = s.infer(ctx, native, inputs, runs, func(float64, []ort.Value) error { return nil })
+	err = s.infer(ctx, native, inputs, runs, func(float64) {})
 	native.Destroy() // writes the profile
 	if err != nil {
 		return nil, err

@@ -76,9 +76,6 @@ func maker[T ort.TensorData](convert func(*input, float32) T) func(*input, []flo
 	}
 }
 
-// halves are an output in half precision.
-type halves struct{ *ort.CustomDataTensor }
-
 // room returns the memory for an output in half precision, of which the binding would copy only
 // half; nil for others, which ONNX Runtime allocates.
 func room(t onnx.TensorInfo) (ort.Value, error) {
@@ -90,47 +87,5 @@ func room(t onnx.TensorInfo) (ort.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &halves{v}, nil
-}
-
-// floats are a native tensor's values, whole numbers and truth values too; false
-// for what is no tensor of numbers.
-func floats(v ort.Value) (runtime.Tensor, bool) {
-	switch t := v.(type) {
-	case *ort.Tensor[float32]:
-		return runtime.Tensor{Shape: slices.Clone(t.GetShape()), Data: slices.Clone(t.GetData())}, true
-	case *ort.Tensor[float64]:
-		return numbers(t.GetShape(), t.GetData())
-	case *ort.Tensor[int64]:
-		return numbers(t.GetShape(), t.GetData())
-	case *ort.Tensor[int32]:
-		return numbers(t.GetShape(), t.GetData())
-	case *ort.Tensor[int8]:
-		return numbers(t.GetShape(), t.GetData())
-	case *ort.Tensor[uint8]:
-		return numbers(t.GetShape(), t.GetData())
-	case *halves:
-		out := runtime.Tensor{Shape: slices.Clone(t.GetShape())}
-		for b := t.GetData(); len(b) > 0; b = b[2:] {
-			out.Data = append(out.Data, runtime.FromFloat16(binary.LittleEndian.Uint16(b)))
-		}
-		return out, true
-	case *ort.Tensor[bool]:
-		out := runtime.Tensor{Shape: slices.Clone(t.GetShape()), Data: make([]float32, len(t.GetData()))}
-		for i, v := range t.GetData() {
-			if v {
-				out.Data[i] = 1
-			}
-		}
-		return out, true
-	}
-	return runtime.Tensor{}, false
-}
-
-func numbers[T int64 | int32 | int8 | uint8 | float64](shape ort.Shape, data []T) (runtime.Tensor, bool) {
-	out := runtime.Tensor{Shape: slices.Clone(shape), Data: make([]float32, len(data))}
-	for i, v := range data {
-		out.Data[i] = float32(v)
-	}
-	return out, true
+	return v, nil
 }

@@ -1,17 +1,12 @@
 package cli
 
 import (
-	"cmp"
-	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/internal/ncnn"
-	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/transfer"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
@@ -29,7 +24,7 @@ type adapted struct {
 // on it.
 func newAdaptCommand(env *cli.Env) *cobra.Command {
 	var tables []string
-	var models, device, measured string
+	var device, measured string
 	var cpuOnly bool
 	var out cli.Output
 	var seed uint64
@@ -40,10 +35,10 @@ func newAdaptCommand(env *cli.Env) *cobra.Command {
 measured on it and from a table of latencies of other devices. The measurements
 are a CSV file with the columns model and avg_ms, and threads if that is not 1.
 Three models are enough; the answer names the one to measure next.`,
-		Example: `  edgeprof adapt --table latency.csv --device "my board" --measured three.csv --models models`,
+		Example: `  edgeprof adapt --table latency.csv --device "my board" --measured three.csv`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			table, err := readLatencies(cmd.Context(), env, tables, models, cpuOnly)
+			table, err := readLatencies(env, tables, cpuOnly)
 			if err != nil {
 				return err
 			}
@@ -84,19 +79,18 @@ Three models are enough; the answer names the one to measure next.`,
 		},
 	}
 	f := c.Flags()
-	latencyFlags(c, &tables, &models, &cpuOnly)
+	latencyFlags(c, &tables, &cpuOnly)
 	f.StringVar(&device, "device", "", "name of the new device")
 	f.StringVar(&measured, "measured", "", "CSV file of measurements on it: model, avg_ms")
 	f.Uint64Var(&seed, "seed", 1, "random seed of the folds that intervals are learned from")
 	out.Flags(c)
 	cli.Require(c, "table", "device", "measured")
-	cli.First(c, "table", "device", "measured", "models", "json")
+	cli.First(c, "table", "device", "measured", "json")
 	return c
 }
 
-// readLatencies reads tables of latencies and, if a directory is given, the graphs of
-// their models.
-func readLatencies(ctx context.Context, env *cli.Env, paths []string, models string, cpuOnly bool) (*transfer.Table, error) {
+// readLatencies reads tables of latencies.
+func readLatencies(env *cli.Env, paths []string, cpuOnly bool) (*transfer.Table, error) {
 	table, err := transfer.ReadTable(paths, cpuOnly)
 	if err != nil {
 		return nil, err
@@ -104,25 +98,5 @@ func readLatencies(ctx context.Context, env *cli.Env, paths []string, models str
 	if table.Dropped > 0 {
 		env.Log.Warnf("%s: ignored %s without a latency above 0", strings.Join(paths, ", "), plural.Count(table.Dropped, "row"))
 	}
-	if models == "" {
-		return table, nil
-	}
-	graphs := make([]*onnx.Analysis, len(table.Models))
-	missing, first := 0, error(nil)
-	for k, name := range table.Models {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		m, err := ncnn.ReadFile(filepath.Join(models, name+".param"))
-		if err == nil {
-			graphs[k], err = onnx.Analyze(m, onnx.Settings{})
-		}
-		if err != nil {
-			missing, first = missing+1, cmp.Or(first, fmt.Errorf("%s: %w", name, err))
-		}
-	}
-	if missing > 0 {
-		env.Log.Warnf("no graph for %d of %s, so their structure is not used: %v", missing, plural.Count(len(table.Models), "model"), first)
-	}
-	return table, table.Describe(graphs)
+	return table, nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"os"
@@ -29,20 +30,19 @@ func anchors() []sized {
 // here returns the predictor of this machine now: its rates are those of a file, anchored,
 // and allow for changes of the machine's speed since they were measured.
 func here(ctx context.Context, env *cli.Env, speed *cli.Speed, calibration string, with *running, machine *device.Device) (prediction.Predictor, error) {
-	rates := newCatalog()
-	c, err := rates.Rates(calibration, with.runtime, *machine)
+	rates, err := newCatalog().Rates(calibration)
 	if err != nil {
 		return nil, err
 	}
-	if c, err = anchored(ctx, env, speed, rates, c, with.ortLibrary, machine); err != nil {
+	if rates, err = anchored(ctx, env, speed, rates, with.ortLibrary, machine); err != nil {
 		return nil, err
 	}
 	speed.Read()
 	age := time.Duration(0)
-	if when, err := time.Parse(time.RFC3339, c.Facts.When); err == nil && !c.Facts.Shipped {
+	if when, err := time.Parse(time.RFC3339, rates.Facts.When); err == nil && !rates.Facts.Shipped {
 		age = time.Since(when)
 	}
-	return prediction.NewCalibrated([]*profiler.Calibration{c.On(speed.Readings(), age)}, nil, ""), nil
+	return prediction.NewCalibrated(rates.On(speed.Readings(), age), nil), nil
 }
 
 // busyAge is the time for which rates are kept that were measured next to other work.
@@ -51,40 +51,28 @@ const busyAge = 10 * time.Minute
 // anchored scales the built-in rates by a few models that it measures on this machine:
 // a processor's name does not say what a core does in a cycle. The result is kept until
 // the next boot, since machine images are cloned, or for some minutes if other work made
-// it uncertain. Other rates are returned as they are, and so are those of a runtime that
-// is not installed.
-func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *prediction.Catalog, c *profiler.Calibration, ortLibrary string, here *device.Device) (*profiler.Calibration, error) {
-	if !c.Facts.Shipped {
-		return c, nil
+// it uncertain. Other rates are returned as they are, and so are the built-in ones, with a
+// warning, if ONNX Runtime is not installed.
+func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *profiler.Calibration, ortLibrary string, here *device.Device) (*profiler.Calibration, error) {
+	if !rates.Facts.Shipped {
+		return rates, nil
 	}
-	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1, ortLibrary: ortLibrary}, runs: 3, size: 1, made: anchors(), speed: speed}
-	m, err := builtin()
-	if err != nil {
-		return nil, err
-	}
-	facts := o.with.facts(here)
+	o := calibrating{with: running{threads: 1, ortLibrary: ortLibrary}, runs: 3, size: 1, made: anchors(), speed: speed}
 	boot, _ := fs.ReadFile(env.Root, "proc/sys/kernel/random/boot_id") // "" if the kernel has none
-	facts.Setting = fmt.Sprintf("few models since boot %s, rates %.12s", strings.TrimSpace(string(boot)), m.Hash)
+	setting := fmt.Sprintf("few models since boot %s, rates %.12x", strings.TrimSpace(string(boot)), sha256.Sum256(builtInRates))
 	if ortLibrary != "" {
-		facts.Setting += ", " + ortLibrary
+		setting += ", " + ortLibrary
 	}
 	folder, noFolder := os.UserCacheDir()
-	path := filepath.Join(folder, "foretime", "edgeprof", "anchored-"+facts.Runtime+".json")
+	path := filepath.Join(folder, "foretime", "edgeprof", "anchored.json")
 	data, _ := os.ReadFile(path)
-	kept, err := rates.Parse(data)
-	if err != nil || kept.Facts.Setting != facts.Setting || kept.Facts.Products != facts.Products || !lasting(&kept.Facts, time.Now()) {
-		if facts.Runtime == runtimeORT && o.with.installed(ctx) != nil {
-			return c, nil
+	kept, err := prediction.ParseRates(data)
+	if err != nil || kept.Facts.Setting != setting || !lasting(&kept.Facts, time.Now()) {
+		if err := o.with.installed(ctx); err != nil {
+			env.Log.Warnf("these rates were measured on another machine: %v", err)
+			return rates, nil
 		}
-		measured, err := o.measured(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		facts.SpeedSD = o.speed.SD()
-		if facts.ProbedTasks, err = felt(ctx, env.Root, here); err != nil {
-			return nil, err
-		}
-		if kept, err = c.Anchored(profiler.Cases(measured), facts); err != nil {
+		if kept, err = o.anchor(ctx, env, rates, setting, here); err != nil {
 			return nil, err
 		}
 		if noFolder == nil && os.MkdirAll(filepath.Dir(path), 0o755) == nil {
@@ -98,6 +86,20 @@ func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *predic
 	}
 	env.Log.Warnf("rates rest on only %d models measured on this machine; edgeprof calibrate (60 s) measures it fully", kept.Models)
 	return kept, nil
+}
+
+// anchor measures the models and scales rates by them.
+func (o *calibrating) anchor(ctx context.Context, env *cli.Env, rates *profiler.Calibration, setting string, here *device.Device) (*profiler.Calibration, error) {
+	measured, err := o.measured(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	facts := o.with.facts(here)
+	facts.Setting, facts.SpeedSD = setting, o.speed.SD()
+	if facts.ProbedTasks, err = felt(ctx, env.Root, here); err != nil {
+		return nil, err
+	}
+	return rates.Anchored(profiler.Cases(measured), facts)
 }
 
 // lasting reports whether kept rates still hold: those of the idle machine do.

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -15,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,33 +29,19 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// trained is the built-in model. Its trees refine the rates of any device.
+// builtInRates holds the rates of one thread on a machine of ours, as calibrate writes
+// them.
 //
-//go:embed model.json.gz
-var trained []byte
+//go:embed rates.json
+var builtInRates []byte
 
-// builtin returns the built-in model, which it reads once.
-var builtin = sync.OnceValues(func() (*profiler.Model, error) {
-	r, err := gzip.NewReader(bytes.NewReader(trained))
-	if err != nil {
-		return nil, err
-	}
-	m, err := profiler.ReadModel(r)
-	if err == nil {
-		for _, c := range m.Settings {
-			c.Facts.Shipped = true
-		}
-	}
-	return m, err
-})
-
-// newCatalog returns the rates of files and of the built-in model.
+// newCatalog returns the rates of files and the built-in ones.
 func newCatalog() *prediction.Catalog {
 	path, err := calibrationPath("")
 	if err != nil {
 		path = "" // there is no home directory
 	}
-	return &prediction.Catalog{Default: path, Builtin: builtin}
+	return &prediction.Catalog{Default: path, Builtin: builtInRates}
 }
 
 // calibrationModels returns models of every family, one narrow and one of full width,
@@ -144,7 +127,7 @@ measured too and correct the rates of similar kernels. An interrupted run with
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
 	out.Flags(c)
-	cli.First(c, "out", "for", "runtime", "threads", "json")
+	cli.First(c, "out", "for", "threads", "json")
 	return c
 }
 
@@ -154,9 +137,7 @@ func calibrated(p *cli.Page, cal *profiler.Calibration, path string) {
 		table.Add(e.Model, 1000*e.Measured, 1000*e.Predicted, e.Ratio())
 	}
 	p.Line("each family is predicted by rates fitted to the others; interval %.2f to %.2f times", cal.Low, cal.High)
-	if cal.Facts.Library != "" {
-		p.Line("%s", cal.Facts.Library)
-	}
+	p.Line("%s", cal.Facts.Library)
 	p.Line("%s", path)
 }
 
@@ -170,7 +151,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if o.out, err = calibrationPath(o.out); err != nil {
 		return nil, err
 	}
-	if err := o.with.resolve(ctx, env); err != nil {
+	if err := o.with.require(ctx, env); err != nil {
 		return nil, err
 	}
 	here, err := thisMachine(ctx, env.Root)
@@ -187,16 +168,12 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err != nil {
 		return nil, err
 	}
-	m, err := builtin()
-	if err != nil {
-		return nil, err
-	}
 	facts := o.with.facts(&here)
 	facts.SpeedSD = o.speed.SD()
 	if facts.ProbedTasks, err = felt(ctx, env.Root, &here); err != nil {
 		return nil, err
 	}
-	cal, err := m.Calibrate(profiler.Cases(data), facts)
+	cal, err := profiler.Calibrate(profiler.Cases(data), facts)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +187,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 // contains a hash of the flags, so only a run with the same flags continues them.
 func (o *calibrating) rows() string {
 	w := o.with
-	sum := sha256.Sum256(fmt.Append(nil, o.size, w.runtime, w.threads, w.cpus, w.quota, w.ortLibrary, slices.Sorted(slices.Values(w.sizes))))
+	sum := sha256.Sum256(fmt.Append(nil, o.size, w.threads, w.cpus, w.ortLibrary, slices.Sorted(slices.Values(w.sizes))))
 	return fmt.Sprintf("%s.measured-%x", strings.TrimSuffix(o.out, ".json"), sum[:4])
 }
 

@@ -34,29 +34,28 @@ type collecting struct {
 
 // collectSettings holds the settings of collect.
 type collectSettings struct {
-	Device   string  `json:"device" help:"desktop, raspberrypi or jetson"`
-	Images   string  `json:"images" help:"directory of images to run on, in turn (default: random input)"`
-	Family   string  `json:"family" help:"family of the models (default: from the file's name)"`
-	Warmup   int     `json:"warmup" help:"untimed inferences per model"`
-	Rounds   int     `json:"rounds" help:"passes over all models; each does its part of the iterations"`
-	Profiles int     `json:"profiles" help:"inferences that time the kernels; 0 omits them"`
-	Pin      []int   `json:"pin" help:"CPUs that inferences may use, such as [0] or [0, 1] (default: any)"`
-	Quota    float64 `json:"quota" help:"fraction of CPU time for inferences, above 0 and at most 1"`
-	Seed     uint64  `json:"seed" help:"random seed of the background load"`
-	Library  string  `json:"ort-library" help:"path of libonnxruntime.so (default: as for edgeprof time)"`
-	GPU      string  `json:"gpu-needed" help:"whether inferences need a GPU: only false, since no runtime here uses one"`
-	Mode     string  `json:"inference-mode" help:"mode of inferences: only simple, one after another"`
+	Device   string `json:"device" help:"desktop, raspberrypi or jetson"`
+	Images   string `json:"images" help:"directory of images to run on, in turn (default: random input)"`
+	Family   string `json:"family" help:"family of the models (default: from the file's name)"`
+	Warmup   int    `json:"warmup" help:"untimed inferences per model"`
+	Rounds   int    `json:"rounds" help:"passes over all models; each does its part of the iterations"`
+	Profiles int    `json:"profiles" help:"inferences that time the kernels; 0 omits them"`
+	Pin      []int  `json:"pin" help:"CPUs that inferences may use, such as [0] or [0, 1] (default: any)"`
+	Seed     uint64 `json:"seed" help:"random seed of the background load"`
+	Library  string `json:"ort-library" help:"path of libonnxruntime.so (default: as for edgeprof time)"`
+	GPU      string `json:"gpu-needed" help:"whether inferences need a GPU: only false, since none is used here"`
+	Mode     string `json:"inference-mode" help:"mode of inferences: only simple, one after another"`
 }
 
 // newCollectCommand returns collect, which times real inferences and keeps them as rows
 // to train on.
 func newCollectCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
-	o := collecting{settings: collectSettings{Device: "desktop", Warmup: 2, Rounds: 1, Profiles: 10, Quota: 1, Seed: 1, GPU: "false", Mode: "simple"}}
+	o := collecting{settings: collectSettings{Device: "desktop", Warmup: 2, Rounds: 1, Profiles: 10, Seed: 1, GPU: "false", Mode: "simple"}}
 	settings := cli.NewSettings(&o.settings)
 	c := &cobra.Command{
 		Use:     "collect",
-		Example: "  edgeprof collect --model models --runtime go --out data",
+		Example: "  edgeprof collect --model models --out data",
 		Short:   "Time real inferences and store them, with the machine's state, as rows to train on",
 		Long: `Time real inferences and store them, with the machine's state, as rows to train on.
 
@@ -91,12 +90,12 @@ the original's collection_metrics.py.`,
 	f.StringVar(&o.out, "out", ".", "directory for the rows")
 	f.String("device_type", "", "type of this device: desktop, raspberrypi or jetson (the setting device)")
 	f.String("image_path", "", "directory of images to run on (the setting images)")
-	f.String("gpu_needed", "", "whether inferences need a GPU: only false, since no runtime here uses one")
+	f.String("gpu_needed", "", "whether inferences need a GPU: only false, since none is used here")
 	f.String("inference_mode", "", "mode of inferences: only simple, one after another")
-	o.with.runtimeFlags(c)
+	o.with.threadFlags(c)
 	settings.Flags(c)
 	out.Flags(c)
-	cli.First(c, "model", "out", "iterations", "runtime", "json")
+	cli.First(c, "model", "out", "iterations", "json")
 	return c
 }
 
@@ -112,7 +111,7 @@ func (o *collecting) original(cmd *cobra.Command) {
 
 func (o *collecting) check() error {
 	s := &o.settings
-	o.with.ortLibrary, o.with.cpus, o.with.quota = s.Library, s.Pin, s.Quota
+	o.with.ortLibrary, o.with.cpus = s.Library, s.Pin
 	if err := o.with.check(); err != nil {
 		return err
 	}
@@ -129,7 +128,7 @@ func (o *collecting) check() error {
 	case err != nil:
 		return cli.Usagef("--gpu_needed %s: want true, false, 1 or 0", s.GPU)
 	case gpu:
-		return fmt.Errorf("--gpu_needed %s: %w: no runtime here uses a GPU", s.GPU, runtime.ErrUnavailable)
+		return fmt.Errorf("--gpu_needed %s: %w: inferences run on the CPU", s.GPU, runtime.ErrUnavailable)
 	case s.Mode != "simple":
 		return cli.Usagef("--inference_mode %s: want simple", s.Mode)
 	}
@@ -140,7 +139,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := o.with.resolve(ctx, env); err != nil {
+	if err := o.with.require(ctx, env); err != nil {
 		return nil, err
 	}
 	models, err := modelFiles(o.models)

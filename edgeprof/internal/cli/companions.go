@@ -3,14 +3,12 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
 
 // companions returns the files that a command reads when it is given path: the rows and
-// models in a directory, the kernels next to a table of rows, and the files that hold a
-// model's external data. For an empty
+// models in a directory, and the files that hold a model's external data. For an empty
 // path it returns the file of this machine's rates.
 func companions(path string) []string {
 	if path == "" {
@@ -22,16 +20,13 @@ func companions(path string) []string {
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		var all []string
-		for _, pattern := range []string{"*.csv", "*.onnx", "*.param"} {
+		for _, pattern := range []string{"*.csv", "*.onnx"} {
 			found, _ := filepath.Glob(filepath.Join(path, pattern)) // the pattern is well formed
 			for _, file := range found {
 				all = append(append(all, file), external(file)...)
 			}
 		}
 		return all
-	}
-	if rows, table := strings.CutSuffix(path, ".csv"); table {
-		return []string{rows + ".kernels.csv"}
 	}
 	return external(path)
 }

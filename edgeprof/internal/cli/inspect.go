@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/internal/ncnn"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -20,7 +18,7 @@ import (
 func newInspectCommand(env *cli.Env) *cobra.Command {
 	var verify bool
 	var out cli.Output
-	with := running{runtime: runtimeORT, threads: 1, quota: 1}
+	with := running{threads: 1}
 	var sizes, values []string
 	c := &cobra.Command{
 		Use:     "inspect MODEL.onnx",
@@ -88,11 +86,7 @@ func analyzed(path string, sizes []string, values ...string) (*onnx.Analysis, er
 	if err := settings.ParseValues(values); err != nil {
 		return nil, cli.Usagef("--size: %w", err)
 	}
-	read := onnx.ReadFile
-	if filepath.Ext(path) == ".param" {
-		read = ncnn.ReadFile
-	}
-	m, err := read(path)
+	m, err := onnx.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +97,7 @@ func analyzed(path string, sizes []string, values ...string) (*onnx.Analysis, er
 	case errors.Is(err, onnx.ErrValue):
 		return nil, cli.Usagef("%s: --size: %w", path, err)
 	}
-	if err == nil && filepath.Ext(path) != ".param" {
+	if err == nil {
 		err = a.CheckWeights(path)
 	}
 	if err != nil {

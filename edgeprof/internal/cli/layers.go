@@ -25,7 +25,6 @@ type layer struct {
 // layered holds the kernels of a model and their sum.
 type layered struct {
 	Model    string                 `json:"model"`
-	Runtime  string                 `json:"runtime"`
 	Layers   []layer                `json:"layers"`
 	MACs     int64                  `json:"macs"`
 	Seconds  uncertainty.Prediction `json:"predicted_seconds"`
@@ -36,33 +35,30 @@ type layered struct {
 
 // newLayersCommand returns layers, which lists the kernels of a model with their times.
 func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
-	var calibration, of string
+	var calibration string
 	var measure bool
 	var out cli.Output
-	with := running{threads: 1, quota: 1}
+	with := running{threads: 1}
 	c := &cobra.Command{
 		Use:     "layers MODEL",
 		Short:   "Show every kernel of a model: shape, work, predicted time and, with --measure, the measured one",
-		Example: `  edgeprof layers resnet.onnx --measure --runtime ort`,
+		Example: `  edgeprof layers resnet.onnx --measure`,
 		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			a, err := analyzed(args[0], with.sizes, with.values...)
 			if err != nil {
 				return err
 			}
-			if measure && of == "" && calibration == "" { // use the runtime that is installed
-				with.runtime = runtimeAuto
-				if err := with.resolve(cmd.Context(), env); err != nil {
+			if measure {
+				if err := with.require(cmd.Context(), env); err != nil {
 					return err
 				}
-				of = with.runtime
 			}
-			l, err := layersOf(cmd.Context(), env, cli.NewSpeed(record), args[0], a, calibration, &running{runtime: of, threads: 1, quota: 1, ortLibrary: with.ortLibrary})
+			l, err := layersOf(cmd.Context(), env, cli.NewSpeed(record), args[0], a, calibration, &running{threads: 1, ortLibrary: with.ortLibrary})
 			if err != nil {
 				return err
 			}
 			if measure {
-				with.runtime = l.Runtime
 				if err := l.measure(cmd.Context(), a, with); err != nil {
 					return err
 				}
@@ -78,12 +74,10 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	dimFlag(c, &with.sizes)
 	sizeFlag(c, &with.values)
 	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or the built-in ones)")
-	f.StringVar(&of, "runtime", "", "runtime: go or ort (default: that of the rates)")
-	cli.Values(c, "runtime", "go", "ort")
 	f.BoolVar(&measure, "measure", false, "run the model and add the measured time of each kernel")
 	with.ortLibraryFlag(c)
 	out.Flags(c)
-	cli.First(c, "measure", "runtime", "calibration", "dim", "json")
+	cli.First(c, "measure", "calibration", "dim", "json")
 	return c
 }
 
@@ -100,7 +94,7 @@ func layersOf(ctx context.Context, env *cli.Env, speed *cli.Speed, path string, 
 	if err != nil {
 		return nil, err
 	}
-	l := &layered{Model: path, Runtime: predictor.Facts().Runtime, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
+	l := &layered{Model: path, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
 	for _, one := range layers {
 		l.MACs += one.MACs
 		l.Layers = append(l.Layers, layer{Layer: one})
@@ -115,7 +109,7 @@ const (
 )
 
 // measure adds the median time of each kernel. The kernels of a loop body share the
-// time of the loop's node, since no runtime reports them separately.
+// time of the loop's node, since ONNX Runtime does not report them separately.
 func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) error {
 	session, err := with.start(ctx, l.Model)
 	if err != nil {
@@ -130,9 +124,9 @@ func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Model, err)
 	}
-	kernels := a.Kernels(measurement.RuntimeFusion(l.Runtime))
+	kernels := a.Kernels()
 	for k, times := range measurement.KernelRuns(kernels, profiles[warmingRuns:]) {
-		if t := stats.Median(times); t > 0 { // else the runtime did not report it
+		if t := stats.Median(times); t > 0 { // else ONNX Runtime did not report it
 			l.Layers[k].Measured = &t
 		}
 	}
@@ -173,5 +167,5 @@ func layersTable(p *cli.Page, l *layered) {
 		total = append(total, milli(l.Measured))
 	}
 	table.Add(total...)
-	p.Line("%s runtime: %s", l.Runtime, boundSeconds(l.Seconds))
+	p.Line("%s", boundSeconds(l.Seconds))
 }

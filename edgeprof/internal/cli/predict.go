@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
@@ -28,9 +27,7 @@ func newPredictCommand(env *cli.Env) *cobra.Command {
 		Example: "  edgeprof predict --model model.json --data rows.csv",
 		Long: `Predict the time of each row of a collected file. The output has the same columns
 and prediction, low and high, in seconds. The model is one of train, or one that
-XGBoost saved as JSON over the columns of the original collector. If MODEL.kernels.csv is in the same
-directory and the row's setting is in the training data, the prediction uses the
-kernels, otherwise the counts.`,
+XGBoost saved as JSON over the columns of the original collector.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			m, err := readTrained(model)
@@ -64,16 +61,12 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 	if len(table.Rows) != len(text)-1 {
 		return fmt.Errorf("%s: only %d of %d lines are rows", data, len(table.Rows), len(text)-1)
 	}
-	kernels, err := readKernels(strings.TrimSuffix(data, ".csv") + ".kernels.csv")
-	if err != nil {
-		return err
-	}
 	text[0] = append(text[0], "prediction", "low", "high")
 	warned := map[string]bool{}
 	var warnings []string
 	for i := range table.Rows {
 		row := table.Rows[i].WithSetting()
-		a, err := m.PredictRow(&row, kernels[[2]string{row.ModelName, row.Setting}])
+		seconds, doubts, err := m.PredictRow(&row)
 		if errors.Is(err, profiler.ErrNegative) {
 			warnings = append(warnings, fmt.Sprintf("%s: row %d: %v", data, i+1, err))
 			text[i+1] = append(text[i+1], "", "", "")
@@ -81,13 +74,13 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 		} else if err != nil {
 			return fmt.Errorf("%s: row %d: %w", data, i+1, err)
 		}
-		for _, w := range a.Warnings {
+		for _, w := range doubts {
 			if line := strings.TrimPrefix(fmt.Sprintf("%s: %v", row.ModelName, w), ": "); !warned[line] {
 				warned[line] = true
 				warnings = append(warnings, line)
 			}
 		}
-		for _, v := range []float64{a.Seconds.Value, a.Seconds.Low, a.Seconds.High} {
+		for _, v := range []float64{seconds.Value, seconds.Low, seconds.High} {
 			cell := ""
 			if !math.IsInf(v, 0) { // an end that is unknown
 				cell = strconv.FormatFloat(v, 'g', -1, 64)
@@ -115,22 +108,15 @@ func readText(path string) ([][]string, error) {
 	return text, nil
 }
 
-// readKernels reads the kernels of the first round, by model and setting. A missing
-// file is no error.
-func readKernels(path string) (map[[2]string][]measurement.Kernel, error) {
-	table, err := dataset.Load[measurement.Kernel](path, dataset.Options{})
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
+func readTrained(path string) (*profiler.Model, error) {
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	kernels := map[[2]string][]measurement.Kernel{}
-	for _, k := range table.Rows {
-		if k.Round == 0 {
-			key := [2]string{k.ModelName, k.Setting}
-			kernels[key] = append(kernels[key], k)
-		}
+	defer f.Close()
+	m, err := profiler.ReadModel(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return kernels, nil
+	return m, nil
 }

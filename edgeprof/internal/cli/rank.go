@@ -18,7 +18,7 @@ import (
 // machine go into the record, where the command time adds the outcome.
 func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration string
-	with := running{threads: 1, quota: 1}
+	with := running{threads: 1}
 	source := newSourcing(env.Root)
 	var sizes, values []string
 	var out cli.Output
@@ -48,7 +48,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if source.name == "local" {
 				predictor, err = here(cmd.Context(), env, cli.NewSpeed(record), calibration, &with, &devices[0])
 			} else {
-				predictor, err = elsewhere(calibration, with.runtime)
+				predictor, err = elsewhere(calibration)
 			}
 			if err != nil {
 				return err
@@ -61,15 +61,13 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if source.name == "local" {
-				for i := range r.Candidates {
-					c := &r.Candidates[i]
-					if err := with.installed(cmd.Context()); c.Runtime == runtimeORT && err != nil {
-						c.Reasons = append(c.Reasons, "ONNX Runtime is not installed on this machine")
-					}
-					if c.Seconds.Bounded() {
-						c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
-						c.Seconds.Low = max(0, c.Seconds.Low) // however wide earlier outcomes made it
-					}
+				c := &r.Candidates[0]
+				if with.installed(cmd.Context()) != nil {
+					c.Reasons = append(c.Reasons, "ONNX Runtime is not installed on this machine")
+				}
+				if c.Seconds.Bounded() {
+					c.Seconds = record.Predict("rank", recordKey(args[0]), c.Seconds)
+					c.Seconds.Low = max(0, c.Seconds.Low) // however wide earlier outcomes made it
 				}
 			}
 			var warnings []string
@@ -88,36 +86,33 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	dimFlag(c, &sizes)
 	sizeFlag(c, &values)
 	with.ortLibraryFlag(c)
-	c.Flags().StringVar(&with.runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates)")
-	cli.Values(c, "runtime", "go", "ort")
 	settings.Flags(c)
 	out.Flags(c)
-	cli.First(c, "source", "calibration", "runtime", "dim", "json")
+	cli.First(c, "source", "calibration", "dim", "json")
 	return c
 }
 
 // elsewhere returns the predictor of machines that are not this one.
-func elsewhere(calibration, runtime string) (prediction.Predictor, error) {
-	rates := newCatalog()
-	settings, err := rates.Settings(calibration, runtime)
+func elsewhere(calibration string) (prediction.Predictor, error) {
+	catalog := newCatalog()
+	rates, err := catalog.Rates(calibration)
 	if err != nil {
 		return nil, err
 	}
-	return prediction.NewCalibrated(settings, rates, runtime), nil
+	return prediction.NewCalibrated(rates, catalog), nil
 }
 
-// recordKey returns the record's key of a model on this machine: its absolute path and
-// the runtime.
-func recordKey(file, runtime string) string {
+// recordKey returns the record's key of a model on this machine: its absolute path.
+func recordKey(file string) string {
 	if path, err := filepath.Abs(file); err == nil {
-		file = path
+		return path
 	}
-	return file + " " + runtime
+	return file
 }
 
 func ranking(p *cli.Page, r *placement.Ranking) {
-	table := p.Table("#", "node", "device", "runtime", "predicted ms", "load")
-	table.Widths = []int{4, 16, 16, 7, 18, 9} // 80 columns, with the blanks between
+	table := p.Table("#", "node", "device", "predicted ms", "load")
+	table.Widths = []int{4, 20, 20, 18, 9} // 80 columns, with the blanks between
 	places := r.Ties()
 	for i, c := range r.Candidates {
 		place, load := strconv.Itoa(places[i]), fmt.Sprintf("%.0f %%", c.CPUPercent)
@@ -127,7 +122,7 @@ func ranking(p *cli.Page, r *placement.Ranking) {
 		if c.Saturated {
 			load = "saturated"
 		}
-		table.Add(place, c.Node, c.Model, c.Runtime, bound(c.Seconds.Times(1000)), load)
+		table.Add(place, c.Node, c.Model, bound(c.Seconds.Times(1000)), load)
 	}
 	if n := len(r.Candidates); n > 1 && places[1] == 1 {
 		p.Line("1 =: these intervals overlap, so any of them may be the fastest")

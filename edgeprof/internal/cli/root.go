@@ -25,12 +25,10 @@ func New(env *cli.Env) *cobra.Command {
 		newTimeCommand(env, record),
 		newServeCommand(env, record),
 		newAgentCommand(env),
-		newWorkerCommand(env),
 		newCollectCommand(env),
 		newTrainCommand(env),
 		newTransferCommand(env),
 		newAdaptCommand(env),
-		newEvalCommand(env),
 		newPredictCommand(env),
 	)
 	return root

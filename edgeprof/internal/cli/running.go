@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,26 +18,15 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
-	"github.com/foretime/foretime/edgeprof/internal/runtime/native"
 	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/timing"
 )
 
-// The runtimes, by their names in measurements; auto is the first one installed.
-const (
-	runtimeGo   = "go"
-	runtimeORT  = "ort"
-	runtimeAuto = "auto"
-)
-
-// running holds the runtime that runs models and the machine's resources for it.
+// running holds how ONNX Runtime runs models, and the machine's resources for it.
 type running struct {
-	runtime    string
 	threads    int
 	cpus       []int
-	quota      float64
 	ortLibrary string
 	sizes      []string
 	values     []string // of inputs that decide sizes
@@ -49,7 +37,8 @@ type running struct {
 
 // flags adds the flags of the machine and the path of ONNX Runtime.
 func (r *running) flags(c *cobra.Command) {
-	r.machineFlags(c)
+	r.threadFlags(c)
+	c.Flags().IntSliceVar(&r.cpus, "pin", nil, "CPUs that inferences may use, such as 0 or 0,1 (default: any)")
 	r.ortLibraryFlag(c)
 }
 
@@ -58,29 +47,15 @@ func (r *running) ortLibraryFlag(c *cobra.Command) {
 	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: searched in the Python environment, node_modules, python3's packages and the system's directories)")
 }
 
-// machineFlags adds the runtime's flags and those of the CPUs that it may use.
-func (r *running) machineFlags(c *cobra.Command) {
-	r.runtimeFlags(c)
-	c.Flags().IntSliceVar(&r.cpus, "pin", nil, "CPUs that inferences may use, such as 0 or 0,1 (default: any)")
-	c.Flags().Float64Var(&r.quota, "quota", 1, "fraction of CPU time for inferences, above 0 and at most 1")
-}
-
-func (r *running) runtimeFlags(c *cobra.Command) {
-	f := c.Flags()
-	f.StringVar(&r.runtime, "runtime", runtimeAuto, "runtime: ort (ONNX Runtime, through edgeprof-ort), go (built in), or auto (ort if it loads, else go)")
-	cli.Values(c, "runtime", runtimeAuto, "go", "ort")
-	f.IntVar(&r.threads, "threads", 1, "threads per inference")
+// threadFlags adds the number of threads and the sizes of open dimensions.
+func (r *running) threadFlags(c *cobra.Command) {
+	c.Flags().IntVar(&r.threads, "threads", 1, "threads per inference")
 	dimFlag(c, &r.sizes)
 }
 
 func (r *running) check() error {
-	switch {
-	case r.runtime != runtimeGo && r.runtime != runtimeORT && r.runtime != runtimeAuto:
-		return cli.Usagef("--runtime %s: want go, ort or auto", r.runtime)
-	case r.threads < 1 || r.threads > goruntime.NumCPU():
+	if r.threads < 1 || r.threads > goruntime.NumCPU() {
 		return cli.Usagef("--threads %d: want 1 to %d, the number of CPUs of this machine", r.threads, goruntime.NumCPU())
-	case !(r.quota > 0 && r.quota <= 1):
-		return cli.Usagef("--quota %v: want a number above 0 and at most 1", r.quota)
 	}
 	return nil
 }
@@ -94,22 +69,17 @@ func oneNode() *onnx.Model {
 	}}
 }
 
-// resolve replaces auto by the runtime that is installed.
-func (r *running) resolve(ctx context.Context, env *cli.Env) error {
-	if err := r.check(); err != nil || r.runtime == runtimeGo {
+// require checks that ONNX Runtime is installed, and logs which one is used. The error
+// matches [runtime.ErrUnavailable], and says how to install it, if it is not.
+func (r *running) require(ctx context.Context, env *cli.Env) error {
+	if err := r.check(); err != nil {
 		return err
 	}
-	err := r.installed(ctx)
-	switch {
-	case r.runtime == runtimeAuto && errors.Is(err, runtime.ErrUnavailable):
-		env.Log.Infof("using the Go runtime: %v", err)
-		r.runtime = runtimeGo
-		return nil
-	case err == nil:
-		r.runtime = runtimeORT
-		env.Log.Infof("using %s", r.found[1])
+	if err := r.installed(ctx); err != nil {
+		return err
 	}
-	return err
+	env.Log.Infof("using %s", r.found[1])
+	return nil
 }
 
 // installed makes ONNX Runtime load a model of one node. The error matches
@@ -125,7 +95,7 @@ func (r *running) installed(ctx context.Context) error {
 		return err
 	}
 	probe := *r
-	probe.runtime, probe.sizes, probe.values = runtimeORT, nil, nil
+	probe.sizes, probe.values = nil, nil
 	session, err := probe.start(ctx, path)
 	if err != nil {
 		return err
@@ -134,8 +104,7 @@ func (r *running) installed(ctx context.Context) error {
 	return session.Close()
 }
 
-// start loads a model in a worker process: another process of this program, or the
-// program that drives ONNX Runtime.
+// start loads a model in a worker process, the program that drives ONNX Runtime.
 func (r *running) start(ctx context.Context, path string) (*worker.Session, error) {
 	settings, err := dimensions(r.sizes)
 	if err == nil {
@@ -160,22 +129,16 @@ func (r *running) open(ctx context.Context, path string, settings onnx.Settings)
 	if err != nil {
 		return nil, err
 	}
-	command := worker.Command{Path: self, Args: []string{"worker"}, CPUs: r.cpus, Quota: r.quota}
-	if r.runtime == runtimeORT {
-		if command.Path, err = findWorker(self); err != nil {
-			return nil, err
-		}
-		command.Args = nil
+	command := worker.Command{CPUs: r.cpus}
+	if command.Path, err = findWorker(self); err != nil {
+		return nil, err
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	library := r.ortLibrary
-	if r.runtime == runtimeORT {
-		library = cmp.Or(library, r.found[0]) // the path of the last session
-	}
-	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: settings.Sizes, Values: settings.Values, Library: library, ProcessorTime: r.threads == 1 && r.quota == 1})
-	if err == nil && r.runtime == runtimeORT {
+	library := cmp.Or(r.ortLibrary, r.found[0]) // the path of the last session
+	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: settings.Sizes, Values: settings.Values, Library: library})
+	if err == nil {
 		r.found[0], r.found[1] = session.Library()
 	}
 	return session, err
@@ -198,14 +161,14 @@ func (r *running) inputs(session *worker.Session) (map[string]runtime.Tensor, er
 
 // setting returns the setting that measured rows carry.
 func (r *running) setting(device string) measurement.Setting {
-	return measurement.Setting{Device: device, Runtime: r.runtime, Threads: r.threads, CPUs: r.cpus, Quota: r.quota}
+	return measurement.Setting{Device: device, Threads: r.threads, CPUs: r.cpus}
 }
 
 // facts returns the facts of a calibration of a device, made now.
 func (r *running) facts(d *device.Device) profiler.Facts {
 	return profiler.Facts{
-		Runtime: r.runtime, Library: r.found[1], Threads: r.threads, Quota: r.quota, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
-		When: time.Now().UTC().Format(time.RFC3339), Products: profiler.Products(r.runtime),
+		Library: r.found[1], Threads: r.threads, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
+		When: time.Now().UTC().Format(time.RFC3339),
 	}
 }
 
@@ -223,34 +186,4 @@ func findWorker(self string) (string, error) {
 		return "", fmt.Errorf("%w: %s is neither in the directory of %s nor in $PATH; build it with: go build ./edgeprof/cmd/%s", runtime.ErrUnavailable, ortWorker, filepath.Base(self), ortWorker)
 	}
 	return path, nil
-}
-
-// newWorkerCommand returns worker, which edgeprof starts to run models in Go.
-func newWorkerCommand(env *cli.Env) *cobra.Command {
-	return &cobra.Command{
-		Use:    "worker",
-		Short:  "Run models for another edgeprof, over stdin and stdout",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return worker.Serve(cmd.Context(), env.Stdin, env.Stdout, loadNative)
-		},
-	}
-}
-
-func loadNative(_ context.Context, m worker.Model) (runtime.Session, error) {
-	goruntime.GOMAXPROCS(max(1, m.Threads))
-	model, err := onnx.ReadFile(m.Path)
-	if err != nil {
-		return nil, err
-	}
-	weights, err := onnx.OpenWeights(m.Path, model)
-	if err != nil {
-		return nil, err
-	}
-	session, err := native.Load(model, weights, onnx.Settings{Sizes: m.Sizes, Values: m.Values}, time.Now)
-	if err == nil && m.ProcessorTime {
-		session.UseProcessorTime(timing.ProcessCPU)
-	}
-	return session, errors.Join(err, weights.Close())
 }

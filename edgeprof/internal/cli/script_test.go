@@ -2,12 +2,8 @@ package cli_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"image"
-	"image/png"
 	"io"
 	"net/http"
 	"os"
@@ -20,8 +16,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	edgeprof "github.com/foretime/foretime/edgeprof/internal/cli"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/cli/scripttest"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/file"
 )
 
 func TestMain(m *testing.M) {
@@ -32,39 +30,21 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
-	packed, err := os.Open("model.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	content, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model := filepath.Join(t.TempDir(), "model.json")
-	if err := os.WriteFile(model, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
 	scripttest.Run(t, testscript.Params{
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("MODEL", model) // the built-in one, as a file
-			return writeImage(filepath.Join(env.WorkDir, "test_images", "a.png"))
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"request": request, "pipe": pipe},
+		Setup: func(env *testscript.Env) error { return writeUnknown(filepath.Join(env.WorkDir, "unknown.onnx")) },
+		Cmds:  map[string]func(*testscript.TestScript, bool, []string){"request": request, "pipe": pipe},
 	})
 }
 
-// writeImage writes a small image, for the commands that read a directory of them.
-func writeImage(path string) error {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
-		return err
-	}
-	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b.Bytes(), 0o644))
+// writeUnknown writes a model with an operator whose cost is unknown.
+func writeUnknown(path string) error {
+	shape := []onnx.Dim{{Size: 1}, {Size: 64}, {Size: 2}}
+	m := &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
+		Name: "unknown", Inputs: []onnx.Value{{Name: "x", Type: onnx.Float32, Known: true, Shape: shape}},
+		Outputs: []onnx.Value{{Name: "y", Type: onnx.Float32, Known: true, Shape: shape}},
+		Nodes:   []onnx.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"z"}}, {Op: "DFT", Inputs: []string{"z"}, Outputs: []string{"y"}}},
+	}}
+	return file.Write(path, func(w io.Writer) error { return onnx.Write(w, m, nil) })
 }
 
 // request FILE METHOD PATH [BODY [HEADER...]] asks the server whose URL is in

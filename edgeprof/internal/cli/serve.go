@@ -27,7 +27,6 @@ type serving struct {
 	at        cli.Listener
 	from      sourcing
 	model     string
-	runtime   string
 	tokenFile string
 	noAccess  bool // log only requests that failed
 	with      serveSettings
@@ -99,8 +98,6 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 	s.from.flags(c, "", " (default: prometheus if its address is given, else local)")
 	f := c.Flags()
 	f.StringVar(&s.model, "model", "", "model file of train or XGBoost, or rates of calibrate (default: the rates of calibrate, or the built-in ones)")
-	f.StringVar(&s.runtime, "runtime", "", "runtime to predict: go or ort (default: that of each device's rates; ort if a model has several)")
-	cli.Values(c, "runtime", "go", "ort")
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $EDGEPROF_TOKEN, or none)")
 	f.BoolVar(&s.noAccess, "no-access-log", false, "log only requests that failed with a server error")
 	settings.Flags(c)
@@ -149,7 +146,7 @@ func (s *serving) load(ctx context.Context) (*httpapi.LoadedModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := prediction.Read(ctx, rates, s.model, data, s.runtime)
+	m, err := prediction.Read(ctx, rates, s.model, data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(path, "built-in rates"), err)
 	}

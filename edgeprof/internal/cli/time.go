@@ -17,8 +17,7 @@ import (
 // timed holds the times of real inferences of a model.
 type timed struct {
 	Model   string  `json:"model"`
-	Runtime string  `json:"runtime"`
-	Library string  `json:"library,omitempty"` // native library of the runtime: version and file
+	Library string  `json:"library"` // ONNX Runtime: version and file
 	Runs    int     `json:"runs"`
 	Min     float64 `json:"min_seconds"`
 	P50     float64 `json:"p50_seconds"`
@@ -47,12 +46,10 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			record.Outcome("rank", recordKey(args[0], t.Runtime), t.P50)
+			record.Outcome("rank", recordKey(args[0]), t.P50)
 			return out.Print(env, t, func(p *cli.Page) {
-				p.Line("%s: %s in the %s runtime: min %s, p50 %s, p90 %s ms", t.Model, plural.Count(t.Runs, "inference"), t.Runtime, cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
-				if t.Library != "" {
-					p.Line("%s", t.Library)
-				}
+				p.Line("%s: %s: min %s, p50 %s, p90 %s ms", t.Model, plural.Count(t.Runs, "inference"), cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
+				p.Line("%s", t.Library)
 			})
 		}),
 	}
@@ -61,7 +58,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	with.flags(c)
 	sizeFlag(c, &with.values)
 	out.Flags(c)
-	cli.First(c, "runtime", "runs", "threads", "dim", "json")
+	cli.First(c, "runs", "threads", "dim", "json")
 	return c
 }
 
@@ -75,7 +72,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 			env.Log.Warn(w)
 		}
 	}
-	if err := with.resolve(ctx, env); err != nil {
+	if err := with.require(ctx, env); err != nil {
 		return timed{}, err
 	}
 	start := time.Now()
@@ -84,7 +81,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 		return timed{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer session.Close()
-	t := timed{Model: path, Runtime: with.runtime, Library: with.found[1], Runs: runs, Load: time.Since(start).Seconds()}
+	t := timed{Model: path, Library: with.found[1], Runs: runs, Load: time.Since(start).Seconds()}
 	inputs, err := with.inputs(session)
 	if err != nil {
 		return timed{}, err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +16,7 @@ import (
 
 // newTrainCommand returns train, which fits a model to collected measurements.
 func newTrainCommand(env *cli.Env) *cobra.Command {
-	var data, out, cv, plots, settings string
+	var data, out, cv string
 	var page cli.Output
 	c := &cobra.Command{
 		Use:   "train",
@@ -26,8 +24,8 @@ func newTrainCommand(env *cli.Env) *cobra.Command {
 		Long: `Fit a model to collected measurements and evaluate it.
 
 It is evaluated by cross-validation: each family of models is left out in turn,
-or each device (its operator chains stay in), or each tenth of the rows (other
-rows of the same model stay in). The saved model is fitted to all rows.`,
+or each device, or each tenth of the rows (other rows of the same model stay in).
+The saved model is fitted to all rows.`,
 		Example: `  edgeprof train --data rows --out model.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,28 +33,15 @@ rows of the same model stay in). The saved model is fitted to all rows.`,
 			if err != nil {
 				return err
 			}
-			m, report, err := profiler.Train(cmd.Context(), d, profiler.Options{Validation: profiler.Validation(cv)})
+			m, report, err := profiler.Train(cmd.Context(), d, profiler.Validation(cv))
 			if errors.Is(err, profiler.ErrValidation) {
 				return &cli.UsageError{Err: fmt.Errorf("--cv: %w", err)}
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", data, err)
 			}
-			if err := env.Output(calibrationFiles(settings, m)...); err != nil {
-				return err
-			}
 			if err := file.Write(out, m.Write); err != nil {
 				return err
-			}
-			if plots != "" {
-				if err := plotReport(plots, report); err != nil {
-					return err
-				}
-			}
-			if settings != "" {
-				if err := writeCalibrations(settings, m); err != nil {
-					return err
-				}
 			}
 			return page.Print(env, report, func(p *cli.Page) {
 				reported(p, report)
@@ -70,36 +55,29 @@ rows of the same model stay in). The saved model is fitted to all rows.`,
 	cli.OutputFile(c, "out")
 	f.StringVar(&cv, "cv", string(profiler.ByFamily), "what cross-validation leaves out: family, device or row")
 	cli.Values(c, "cv", "family", "device", "row")
-	f.StringVar(&plots, "plots", "", "directory for plots of the evaluation (default: none)")
-	f.StringVar(&settings, "calibrations", "", "directory for the rates of each setting, for rank and serve (default: none)")
 	page.Flags(c)
 	cli.Require(c, "data")
-	cli.First(c, "data", "out", "cv", "plots", "json")
+	cli.First(c, "data", "out", "cv", "json")
 	return c
 }
 
-// calibrationFiles returns the files of writeCalibrations; none without a directory.
-func calibrationFiles(dir string, m *profiler.Model) (files []string) {
-	for _, c := range m.Settings {
-		if dir != "" {
-			files = append(files, filepath.Join(dir, c.Facts.Setting+".json"))
-		}
-	}
-	return files
+// reported prints an evaluation as a table.
+func reported(p *cli.Page, r *profiler.Report) {
+	p.Line("%s, %s of %s on %s; left out: %s", plural.Count(r.Rows, "row"), plural.Count(r.Models, "model"), plural.Count(r.Families, "family"), plural.Count(r.Devices, "device"), r.Validation)
+	table := p.Table("MAPE", "within 5 %", "within 10 %", "Spearman", "fastest device", "regret", "MAE ms", "RMSE ms", "R2")
+	table.Add(share(r.MAPE), share(r.Within5), share(r.Within10), r.Spearman, share(r.Top1), share(r.Regret), milli(r.MAE), milli(r.RMSE), r.R2)
 }
 
-// writeCalibrations writes the model's rates of each setting, in the format that rank
-// and serve read.
-func writeCalibrations(dir string, m *profiler.Model) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+// share converts a fraction for printing; nil is unknown.
+func share(v *float64) *cli.Share { return (*cli.Share)(v) }
+
+// milli converts seconds to milliseconds; nil is unknown.
+func milli(v *float64) *float64 {
+	if v == nil {
+		return nil
 	}
-	for i, path := range calibrationFiles(dir, m) {
-		if err := file.WriteJSON(path, m.Settings[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	m := 1000 * *v
+	return &m
 }
 
 // readMeasurements reads rows and warns of those that cannot be used.

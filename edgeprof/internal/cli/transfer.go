@@ -17,7 +17,7 @@ import (
 // newTransferCommand returns transfer, which evaluates adapt on known devices.
 func newTransferCommand(env *cli.Env) *cobra.Command {
 	var tables []string
-	var models, leaveOut, judge string
+	var leaveOut, judge string
 	var options transfer.Options
 	var cpuOnly bool
 	var out cli.Output
@@ -37,7 +37,7 @@ measurements, the anchors. To predict your own device, use adapt.`,
 			if options.Anchors < 1 {
 				return cli.Usagef("--anchors %d: want 1 or more", options.Anchors)
 			}
-			table, err := readLatencies(cmd.Context(), env, tables, models, cpuOnly)
+			table, err := readLatencies(env, tables, cpuOnly)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ measurements, the anchors. To predict your own device, use adapt.`,
 		},
 	}
 	f := c.Flags()
-	latencyFlags(c, &tables, &models, &cpuOnly)
+	latencyFlags(c, &tables, &cpuOnly)
 	f.IntVar(&options.Anchors, "anchors", 3, "measured models per configuration")
 	f.StringVar(&leaveOut, "leave-out", "chip", "what is left out at a time: chip")
 	cli.Values(c, "leave-out", "chip")
@@ -69,15 +69,14 @@ measurements, the anchors. To predict your own device, use adapt.`,
 	f.Uint64Var(&options.Seed, "seed", 1, "random seed of the folds that intervals are learned from")
 	out.Flags(c)
 	cli.Require(c, "table")
-	cli.First(c, "table", "models", "anchors", "cpu-only", "json")
+	cli.First(c, "table", "anchors", "cpu-only", "json")
 	return c
 }
 
 // latencyFlags adds the flags of the table of latencies.
-func latencyFlags(c *cobra.Command, tables *[]string, models *string, cpuOnly *bool) {
+func latencyFlags(c *cobra.Command, tables *[]string, cpuOnly *bool) {
 	f := c.Flags()
 	f.StringSliceVar(tables, "table", nil, "CSV files of latencies, separated by commas: board, chip, run, threads, powersave, gpu_device, model, avg_ms")
-	f.StringVar(models, "models", "", "directory of the models' ncnn graphs, MODEL.param")
 	f.BoolVar(cpuOnly, "cpu-only", false, "ignore rows of a GPU")
 }
 

@@ -42,9 +42,6 @@ type fake struct {
 
 func (f fake) Inputs() map[string][]int64 { return map[string][]int64{"input": {1, 1, 28, 28}} }
 func (f fake) Close() error               { return nil }
-func (f fake) Run(context.Context, map[string]runtime.Tensor) (map[string]runtime.Tensor, error) {
-	return nil, nil
-}
 
 var errBroken = errors.New("killed")
 
@@ -97,7 +94,7 @@ func TestResume(t *testing.T) {
 		Dir: dir, Host: host(), Clock: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC) },
 		Open: func(context.Context, Job) (runtime.Session, error) { opened++; return f, nil },
 	}
-	job := Job{Model: lenet(t, dir), Setting: measurement.Setting{Device: "desktop", Runtime: "go", Threads: 1, Quota: 1}, Iterations: 5, Warmup: 1, Profiles: 2}
+	job := Job{Model: lenet(t, dir), Setting: measurement.Setting{Device: "desktop", Threads: 1}, Iterations: 5, Warmup: 1, Profiles: 2}
 	if _, err := c.Collect(t.Context(), job); !errors.Is(err, errBroken) {
 		t.Fatal(err)
 	}
@@ -124,10 +121,10 @@ func TestResume(t *testing.T) {
 	}
 	row := d.Rows[4]
 	if *row.Number != 4 || row.ModelName != "lenet" || row.Family != "lenet" || *row.ConvLayers != 2 ||
-		row.Start != "2026-01-02 03:04:05.000006" || row.Setting != "desktop-go-t1" || *row.Cores != 2 {
+		row.Start != "2026-01-02 03:04:05.000006" || row.Setting != "desktop-t1" || *row.Cores != 2 {
 		t.Errorf("%+v", row)
 	}
-	if len(d.Kernels) != 13 || d.Kernels[0].Op != "Conv" || d.Kernels[0].Seconds != nil {
+	if len(d.Kernels) != 9 || d.Kernels[0].Op != "Conv" || d.Kernels[0].Seconds != nil {
 		t.Errorf("%d kernels, the first %+v", len(d.Kernels), d.Kernels[0])
 	}
 	// another setting has rows of its own
@@ -195,20 +192,5 @@ func TestStressStops(t *testing.T) {
 			}
 			goruntime.Gosched()
 		}
-	}
-}
-
-// Of the Go runtime's repeats the shortest counts that the clock saw, of others the mean
-// of the shorter half.
-func TestTypical(t *testing.T) {
-	times := []float64{5, 0, 3, 4, 9}
-	if got := typical("go", times); got != 3 {
-		t.Errorf("go: %v, want 3", got)
-	}
-	if got, want := typical("ort", times), 7.0/3; got != want {
-		t.Errorf("ort: %v, want %v", got, want)
-	}
-	if times[1] != 0 {
-		t.Error("the times changed")
 	}
 }

@@ -76,7 +76,7 @@ const (
 const profileWarmup = 3
 
 // profileSeconds is the time for which fast models are profiled, up to ten times as often as
-// requested: a runtime's clock may be coarser than a kernel.
+// requested: the runtime's clock may be coarser than a kernel.
 const profileSeconds = 20e-3
 
 // rampUp is the time that a background load runs before an inference.
@@ -282,7 +282,7 @@ func (r *run) describe(a *onnx.Analysis) error {
 	f := &r.facts
 	f.Device, f.ModelName = s.Device, r.name
 	f.Run = measurement.Run{
-		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Runtime: s.Runtime, Threads: measurement.NumberCell(s.Threads), Pin: s.CPUList(" "), Quota: measurement.NumberCell(s.Quota), Load: s.LoadName(),
+		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Threads: measurement.NumberCell(s.Threads), Pin: s.CPUList(" "), Load: s.LoadName(),
 	}
 	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Processor: d.Processor, Cores: measurement.NumberCell(d.Cores), MaxMHz: measurement.NumberCell(d.MaxMHz)}
 	return nil
@@ -291,22 +291,18 @@ func (r *run) describe(a *onnx.Analysis) error {
 // profile adds the kernels' times.
 func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, a *onnx.Analysis, shortest float64) error {
 	runs := max(r.job.Profiles, min(10*r.job.Profiles, int(profileSeconds/shortest)))
-	warming := 0
-	if r.job.Setting.Runtime == "ort" {
-		warming = profileWarmup
-	}
-	profiles, err := session.Profile(ctx, inputs, warming+runs)
+	profiles, err := session.Profile(ctx, inputs, profileWarmup+runs)
 	if err != nil {
 		return err
 	}
-	kernels := a.Kernels(measurement.RuntimeFusion(r.job.Setting.Runtime))
+	kernels := a.Kernels()
 	rows := measurement.NewKernels(kernels)
-	times := measurement.KernelRuns(kernels, profiles[warming:])
+	times := measurement.KernelRuns(kernels, profiles[profileWarmup:])
 	s := r.job.Setting
 	for k := range rows {
 		row := &rows[k]
-		row.ModelName, row.Family, row.Setting, row.Round, row.Runtime = r.name, r.job.Family, s.String(), r.job.Round, s.Runtime
-		row.Threads, row.Quota, row.Runs = float64(s.Threads), s.Quota, len(times[k])
+		row.ModelName, row.Family, row.Setting, row.Round = r.name, r.job.Family, s.String(), r.job.Round
+		row.Threads, row.Runs = float64(s.Threads), len(times[k])
 		if len(times[k]) == 0 || slices.Max(times[k]) == 0 {
 			continue
 		}
@@ -320,20 +316,10 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 		if err != nil {
 			return err
 		}
-		row.Seconds, row.Min, row.P50, row.P90 = measurement.NumberCell(typical(s.Runtime, times[k])), &summary.Min, &summary.P50, &summary.P90
+		row.Seconds, row.Min, row.P50, row.P90 = measurement.NumberCell(undisturbed(times[k])), &summary.Min, &summary.P50, &summary.P90
 	}
 	r.summary.Kernels = len(rows)
 	return r.kernels.Add(rows...)
-}
-
-// typical returns the time of a kernel from repeats. The Go runtime counts CPU time, which
-// other work can only lengthen, by what it does to the caches: the shortest counts. A
-// time of 0 is below the clock's resolution.
-func typical(runtimeName string, times []float64) float64 {
-	if runtimeName == "go" {
-		return slices.Min(slices.DeleteFunc(slices.Clone(times), func(t float64) bool { return t <= 0 }))
-	}
-	return undisturbed(times)
 }
 
 // undisturbed is the mean of the shorter half of some times: other work only

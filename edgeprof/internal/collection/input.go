@@ -7,8 +7,8 @@ import (
 	_ "image/gif"  // decoded by image.Decode
 	_ "image/jpeg" // likewise
 	_ "image/png"  // likewise
-	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,20 +38,23 @@ func RandomInputs(shapes map[string][]int64) map[string]runtime.Tensor {
 	return inputs
 }
 
-// ListImages lists the .jpg, .jpeg, .png and .gif files below a directory, in order.
+// ListImages lists the .jpg, .jpeg, .png and .gif files in a directory, in order.
 // The error matches [ErrImage] when there are none.
 func ListImages(dir string) ([]string, error) {
-	var paths []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif"}, strings.ToLower(filepath.Ext(path))) {
-			paths = append(paths, path)
-		}
-		return err
-	})
-	if err == nil && len(paths) == 0 {
-		err = fmt.Errorf("%w: no .jpg, .jpeg, .png or .gif file in %s", ErrImage, dir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
 	}
-	return paths, err
+	var paths []string
+	for _, e := range entries {
+		if slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif"}, strings.ToLower(filepath.Ext(e.Name()))) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%w: no .jpg, .jpeg, .png or .gif file in %s", ErrImage, dir)
+	}
+	return paths, nil
 }
 
 // loadImage fills a model's one image input, the nearest pixel for each place

@@ -57,10 +57,10 @@ func two() *source {
 // rates are easy to think about.
 func rates() *profiler.Calibration {
 	c := &profiler.Calibration{
-		Facts: profiler.Facts{UUID: "here", Runtime: "go", Threads: 1, Cores: 4, Device: "the bench"}, Models: 20, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10,
+		Facts: profiler.Facts{UUID: "here", Threads: 1, Cores: 4, Device: "the bench"}, Models: 20, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10,
 		Rates: map[onnx.Class]profiler.Rates{},
 	}
-	for _, class := range []onnx.Class{onnx.ClassConv, onnx.ClassDepthwise, onnx.ClassDense, onnx.ClassRecurrent, onnx.ClassPool, onnx.ClassFunction, onnx.ClassOther} {
+	for _, class := range onnx.Classes() {
 		c.Rates[class] = profiler.Rates{Start: 1e-6, MAC: 1e-10, Byte: 1e-10, Nodes: 10}
 	}
 	return c
@@ -68,7 +68,7 @@ func rates() *profiler.Calibration {
 
 // calibrated is a model with these rates, fitted once.
 var calibrated = sync.OnceValues(func() (*prediction.Calibrated, error) {
-	m := prediction.NewCalibrated([]*profiler.Calibration{rates()}, nil, "")
+	m := prediction.NewCalibrated(rates(), nil)
 	return m, m.Fit(context.Background())
 })
 
@@ -266,8 +266,7 @@ func TestOwnCalibration(t *testing.T) {
 		if err := file.WriteJSON(fast, own); err != nil {
 			t.Fatal(err)
 		}
-		catalog := &prediction.Catalog{Builtin: func() (*profiler.Model, error) { return &profiler.Model{}, nil }}
-		m := prediction.NewCalibrated([]*profiler.Calibration{rates()}, catalog, "")
+		m := prediction.NewCalibrated(rates(), &prediction.Catalog{})
 		s.Load = func(context.Context) (*LoadedModel, error) { return &LoadedModel{Model: m}, nil }
 	})
 	r.source.devices[0].Calibration = missing

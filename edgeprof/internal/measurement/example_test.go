@@ -48,8 +48,8 @@ func ExampleNewKernels() {
 		fmt.Println(err)
 		return
 	}
-	for _, row := range measurement.NewKernels(a.Kernels(measurement.RuntimeFusion("ort"))) {
-		fmt.Printf("%-8s %d nodes %7d multiply-accumulates\n", row.Op, row.NodeCount, row.MACs)
+	for _, row := range measurement.NewKernels(a.Kernels()) {
+		fmt.Printf("%-8s %d nodes %7d multiply-accumulates\n", row.Op, len(row.Nodes), row.MACs)
 	}
 	// Output:
 	// Conv     2 nodes  117600 multiply-accumulates

@@ -8,15 +8,13 @@ type Kernel struct {
 	ModelName string  `dataset:"model_name"`
 	Family    string  `dataset:"family"`
 	Setting   string  `dataset:"setting"`
-	Runtime   string  `dataset:"runtime"`
 	Threads   float64 `dataset:"threads"`
-	Quota     float64 `dataset:"quota"`
 	Round     int     `dataset:"round"`
 	Index     int     `dataset:"kernel"` // in the order of the model
 	onnx.Kernel
 	Runs int `dataset:"runs"`
 	// Seconds is the mean of the shorter half of the runs, which other work
-	// disturbed least, or the shortest in the Go runtime; nil where the runtime did not show the kernel.
+	// disturbed least; nil where the runtime did not show the kernel.
 	Seconds *float64 `dataset:"seconds"`
 	Min     *float64 `dataset:"min_seconds"`
 	P50     *float64 `dataset:"p50_seconds"`

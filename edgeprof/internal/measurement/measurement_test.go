@@ -51,14 +51,11 @@ func FuzzSeconds(f *testing.F) {
 }
 
 func TestSetting(t *testing.T) {
-	s := Setting{Device: "jetson", Runtime: "ort", Threads: 2, CPUs: []int{0, 1}, Quota: 0.5, Stress: true}
-	if got := s.String(); got != "jetson-ort-t2-pin0.1-q50-stress" || s.Check() != nil {
+	s := Setting{Device: "jetson", Threads: 2, CPUs: []int{0, 1}, Stress: true}
+	if got := s.String(); got != "jetson-t2-pin0.1-stress" || s.Check() != nil {
 		t.Errorf("%s, %v", got, s.Check())
 	}
-	for _, bad := range []Setting{
-		{}, {Device: "phone", Runtime: "go", Threads: 1, Quota: 1}, {Device: "jetson", Threads: 1, Quota: 1}, {Device: "jetson", Runtime: "go", Quota: 1},
-		{Device: "jetson", Runtime: "go", Threads: 1}, {Device: "jetson", Runtime: "go", Threads: 1, Quota: math.NaN()}, {Device: "jetson", Runtime: "go", Threads: 1, Quota: 1.5},
-	} {
+	for _, bad := range []Setting{{}, {Device: "phone", Threads: 1}, {Device: "jetson"}} {
 		if err := bad.Check(); !errors.Is(err, ErrSetting) {
 			t.Errorf("%+v: %v", bad, err)
 		}
@@ -141,7 +138,7 @@ func TestReadOriginal(t *testing.T) {
 	if len(d.Rows) != 1 || d.Missing != 1 || d.Counts.Dropped != 1 || len(d.Diagnostics) != 1 || d.Diagnostics[0].Line != 4 {
 		t.Errorf("%+v", d)
 	}
-	if r := d.Rows[0]; r.Time != NewSeconds(2.5) || r.Setting != "raspberrypi" || r.Family != "alexnet" || r.Runtime != "" || r.ConvMACs != nil {
+	if r := d.Rows[0]; r.Time != NewSeconds(2.5) || r.Setting != "raspberrypi" || r.Family != "alexnet" || r.Threads != nil || r.ConvMACs != nil {
 		t.Errorf("%+v", r)
 	}
 	if _, err := ReadDir(t.Context(), t.TempDir()); !errors.Is(err, ErrNoRows) {

@@ -7,14 +7,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
-// RuntimeFusion returns the operator fusions that a runtime performs.
-func RuntimeFusion(runtimeName string) onnx.Fusion {
-	if runtimeName == "ort" {
-		return onnx.FusionAll
-	}
-	return onnx.FusionNone
-}
-
 // KernelRuns are the times of each kernel in some profiled inferences.
 func KernelRuns(kernels []onnx.Kernel, profiles []runtime.Profile) [][]float64 {
 	times := make([][]float64, len(kernels))

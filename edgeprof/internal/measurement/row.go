@@ -44,10 +44,8 @@ type Run struct {
 	Setting string   `dataset:"setting,optional"` // a device, as far as its speed goes
 	Family  string   `dataset:"family,optional"`
 	Round   *int     `dataset:"round"`
-	Runtime string   `dataset:"runtime,optional"`
 	Threads *float64 `dataset:"threads"`
 	Pin     string   `dataset:"pin,optional"` // processors, separated by spaces
-	Quota   *float64 `dataset:"quota"`        // share of time that the model may run
 	Load    string   `dataset:"load,optional"`
 	Burst   *float64 `dataset:"burst"` // inferences that the time is the median of
 	// Uncontended is their mean time less what they waited for processors.

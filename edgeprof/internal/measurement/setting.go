@@ -18,29 +18,24 @@ var ErrSetting = errors.New("impossible setting")
 // several on one machine are emulated devices, with names that say so.
 type Setting struct {
 	Device  string // device type: desktop, raspberrypi or jetson
-	Runtime string // "go" or "ort"
 	Threads int
-	CPUs    []int   // processors that the model may use; nil is any
-	Quota   float64 // fraction of the time in which it may run, in (0, 1]
-	Stress  bool    // a random background load during each inference
+	CPUs    []int // processors that the model may use; nil is any
+	Stress  bool  // a random background load during each inference
 }
 
 // Check reports what is wrong with a setting. The error matches [ErrSetting].
 func (s Setting) Check() error {
-	if !slices.Contains(deviceTypes, s.Device) || s.Runtime == "" || s.Threads < 1 || !(s.Quota > 0 && s.Quota <= 1) {
-		return fmt.Errorf("%w: device %q (want one of %s), runtime %q, %d threads, quota %v", ErrSetting, s.Device, strings.Join(deviceTypes, ", "), s.Runtime, s.Threads, s.Quota)
+	if !slices.Contains(deviceTypes, s.Device) || s.Threads < 1 {
+		return fmt.Errorf("%w: device %q (want one of %s), %d threads", ErrSetting, s.Device, strings.Join(deviceTypes, ", "), s.Threads)
 	}
 	return nil
 }
 
-// String names the setting: desktop-ort-t2-pin0.1-q50-stress.
+// String names the setting: desktop-t2-pin0.1-stress.
 func (s Setting) String() string {
-	name := fmt.Sprintf("%s-%s-t%d", s.Device, s.Runtime, s.Threads)
+	name := fmt.Sprintf("%s-t%d", s.Device, s.Threads)
 	if len(s.CPUs) > 0 {
 		name += "-pin" + s.CPUList(".")
-	}
-	if s.Quota < 1 {
-		name += fmt.Sprintf("-q%.0f", 100*s.Quota)
 	}
 	if s.Stress {
 		name += "-stress"

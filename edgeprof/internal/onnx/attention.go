@@ -8,8 +8,7 @@ import (
 // attentionOperators weigh the values of a sequence: ONNX's own since version 23, and
 // those of ONNX Runtime.
 var attentionOperators = table{
-	"Attention ai.onnx.preview.FlexAttention":       {shape: standardAttention, work: standardAttentionWork},
-	"LinearAttention":                               {shape: linearAttention, work: linearAttentionWork},
+	"Attention":                                     {shape: standardAttention, work: standardAttentionWork},
 	"TensorScatter":                                 {shape: first, class: ClassMove},
 	"com.microsoft.Attention":                       {shape: attention, work: attentionWork},
 	"com.microsoft.QAttention":                      {shape: attention, work: attentionWork, traits: quantizes},
@@ -89,38 +88,6 @@ func standardAttentionWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 		return ClassDense, nil
 	}
 	return q.products(k.steps, v.size)
-}
-
-// linearAttention has queries [batch, steps, heads*size], and a state for each head of
-// the keys.
-func linearAttention(c *call) []TensorInfo {
-	q, okQ := headsOf(c.input(0), c.node.Int("q_num_heads", 0))
-	k, okK := headsOf(c.input(1), c.node.Int("kv_num_heads", 0))
-	v, okV := headsOf(c.input(2), c.node.Int("kv_num_heads", 0))
-	if !okQ || !okK || !okV {
-		return typed(c.input(0).Type)
-	}
-	state := c.input(0).Type
-	if c.given(3) {
-		state = c.input(3).Type
-	}
-	return append(shaped(c.input(0).Type, q.batch, q.steps, q.count*v.size), shaped(state, k.batch, k.count, k.size, v.size)...)
-}
-
-// linearAttentionWork updates a state of size by size for each head of the keys, twice by
-// the delta rules, and multiplies it by each query.
-func linearAttentionWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
-	q, okQ := headsOf(in.input(0), n.Int("q_num_heads", 0))
-	k, okK := headsOf(in.input(1), n.Int("kv_num_heads", 0))
-	v, okV := headsOf(in.input(2), n.Int("kv_num_heads", 0))
-	if !okQ || !okK || !okV {
-		return ClassVector, nil
-	}
-	updates := int64(1)
-	if rule := n.Text("update_rule"); rule == "delta" || rule == "gated_delta" {
-		updates = 2
-	}
-	return ClassVector, []int64{q.batch, q.steps, updates*k.count + q.count, k.size, v.size}
 }
 
 // embed has ids [batch, steps] and, as its third input, words [number, hidden].

@@ -226,7 +226,7 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 	}
 	c.PeakActivationBytes, c.LargestTensorBytes = a.peak()
 	c.Depth = a.depth()
-	c.FusedNodes = len(a.Kernels(FusionAll))
+	c.FusedNodes = len(a.Kernels())
 	return c, nil
 }
 

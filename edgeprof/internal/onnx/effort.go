@@ -8,7 +8,7 @@ import (
 // effort returns how many times as long ONNX Runtime takes for an operator as the rates of
 // its class say, which come from the operators that networks have most. The factors were
 // measured operator by operator with one thread of ONNX Runtime 1.31 on a processor with
-// AVX-512, tensors of 3 MB; [plainEffort] has those of the Go runtime.
+// AVX-512, tensors of 3 MB.
 type effort func(c *Cost) float64
 
 // Factors for the work of starting one run of neighbouring values, in bytes that take as
@@ -267,6 +267,18 @@ func transposeEffort(c *Cost) float64 {
 	return 35
 }
 
+// distance returns how far apart the values lay that a transpose brings next to each other.
+func (c *Cost) distance() int64 {
+	shape, order := c.shapeOf(0), c.order()
+	for _, a := range slices.Backward(order) {
+		if a >= 0 && a < int64(len(shape)) && shape[a] != 1 {
+			n, _ := product(shape[a+1:])
+			return n
+		}
+	}
+	return 1
+}
+
 // follows reports whether axis b comes after a in a shape, but for axes of one value.
 func follows(shape []int64, a, b int64) bool {
 	if b <= a {
@@ -455,15 +467,6 @@ func productEffort(c *Cost) float64 {
 		return max(1, vectorWidth/2/float64(max(1, shape[n-1])))
 	}
 	return 1
-}
-
-// kernelFunctionEffort: two of the kernels of a support vector machine are exponentials.
-func kernelFunctionEffort(c *Cost) float64 {
-	switch c.node.Text("kernel_type") {
-	case "RBF", "SIGMOID":
-		return 28
-	}
-	return 1.4
 }
 
 // recurrentEffort: the plain recurrent operator has no fast code.

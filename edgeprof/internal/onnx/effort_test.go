@@ -6,13 +6,13 @@ import (
 )
 
 // effortOf analyses one node and returns the effort of its kernel.
-func effortOf(t *testing.T, f Fusion, n Node, shapes [][]int64, whole ...[]int64) float64 {
+func effortOf(t *testing.T, n Node, shapes [][]int64, whole ...[]int64) float64 {
 	t.Helper()
-	return kernelOf(t, f, n, shapes, whole...).Effort
+	return kernelOf(t, n, shapes, whole...).Effort
 }
 
 // kernelOf analyses one node and returns its kernel.
-func kernelOf(t *testing.T, f Fusion, n Node, shapes [][]int64, whole ...[]int64) Kernel {
+func kernelOf(t *testing.T, n Node, shapes [][]int64, whole ...[]int64) Kernel {
 	t.Helper()
 	g := Graph{Name: "g", Outputs: []Value{{Name: "y"}}}
 	for i, shape := range shapes {
@@ -33,7 +33,7 @@ func kernelOf(t *testing.T, f Fusion, n Node, shapes [][]int64, whole ...[]int64
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := a.Kernels(f)
+	k := a.Kernels()
 	if len(k) != 1 {
 		t.Fatalf("%d kernels, want 1", len(k))
 	}
@@ -122,8 +122,6 @@ func TestEffort(t *testing.T) {
 		"TopK of 1000":               {node("TopK"), [][]int64{{1, 100000}}, [][]int64{{1000}}, 11},
 		"Det of small matrices":      {node("Det"), [][]int64{{1000, 8, 8}}, nil, 10},
 		"Det of a large matrix":      {node("Det"), [][]int64{{1, 700, 700}}, nil, 37},
-		"losses of rows":             {node("SoftmaxCrossEntropyLoss"), [][]int64{{64, 1000}, {64}}, nil, 4},
-		"losses of an image":         {node("SoftmaxCrossEntropyLoss"), [][]int64{{1, 21, 256, 256}, {1, 256, 256}}, nil, 19},
 		"product of 4 bits":          {packed(4), [][]int64{{16, 2048}}, nil, 1.5},
 		"product of 8 bits":          {packed(8), [][]int64{{16, 2048}}, nil, 6.4},
 		"row by 8 bits":              {packed(8), [][]int64{{1, 2048}}, nil, 16},
@@ -135,7 +133,7 @@ func TestEffort(t *testing.T) {
 		"product of 512 columns":     {node("MatMul"), [][]int64{{256, 512}, {512, 512}}, nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := effortOf(t, FusionAll, tt.n, tt.shapes, tt.whole...)
+			got := effortOf(t, tt.n, tt.shapes, tt.whole...)
 			if got == 0 {
 				got = 1
 			}
@@ -143,63 +141,6 @@ func TestEffort(t *testing.T) {
 				t.Errorf("effort %.3g, want about %.3g", got, tt.want)
 			}
 		})
-	}
-}
-
-// TestPlainEffort: the Go runtime has efforts of its own.
-func TestPlainEffort(t *testing.T) {
-	node := func(op string, attributes ...Attribute) Node { return Node{Op: op, Attributes: attributes} }
-	cube, image := []int64{64, 128, 64}, []int64{1, 16, 64, 64}
-	for name, tt := range map[string]struct {
-		n      Node
-		shapes [][]int64
-		whole  [][]int64
-		want   float64
-	}{
-		"Relu":                      {node("Relu"), [][]int64{cube}, nil, 2.5},
-		"Softmax over rows":         {node("Softmax"), [][]int64{cube}, nil, 0},
-		"Transpose of rows":         {node("Transpose", IntsAttribute("perm", 1, 0, 2)), [][]int64{cube}, nil, 7},
-		"Transpose, reversed":       {node("Transpose", IntsAttribute("perm", 2, 1, 0)), [][]int64{cube}, nil, 25},
-		"ReduceMean of rows":        {node("ReduceMean", IntsAttribute("axes", 1)), [][]int64{{1, 96, 256}}, nil, 0},
-		"ReduceMean over rows":      {node("ReduceMean", IntsAttribute("axes", 2)), [][]int64{cube}, nil, 2.5},
-		"ReduceMean of long rows":   {node("ReduceMean", IntsAttribute("axes", 0)), [][]int64{cube}, nil, 1.3},
-		"AveragePool":               {node("AveragePool", IntsAttribute("kernel_shape", 3, 3), IntsAttribute("strides", 2, 2)), [][]int64{image}, nil, 1},
-		"AveragePool, one step":     {node("AveragePool", IntsAttribute("kernel_shape", 3, 3), IntsAttribute("pads", 1, 1, 1, 1)), [][]int64{image}, nil, 2.5},
-		"AveragePool, large window": {node("AveragePool", IntsAttribute("kernel_shape", 7, 7), IntsAttribute("pads", 3, 3, 3, 3)), [][]int64{image}, nil, 13.5},
-		"Gather of rows":            {node("Gather"), [][]int64{{5000, 256}}, [][]int64{{1, 2}}, 0},
-		"Gather of single values":   {node("Gather", IntAttribute("axis", 2)), [][]int64{cube}, [][]int64{{1, 2}}, 40},
-		"Round":                     {node("Round"), [][]int64{cube}, nil, 16},
-		"Transpose of columns":      {node("Transpose", IntsAttribute("perm", 0, 2, 1)), [][]int64{cube}, nil, 13},
-		"ReduceMax over rows":       {node("ReduceMax", IntsAttribute("axes", 2)), [][]int64{cube}, nil, 4},
-		"ReduceMax over columns":    {node("ReduceMax", IntsAttribute("axes", 1)), [][]int64{cube}, nil, 1.75},
-	} {
-		got := effortOf(t, FusionNone, tt.n, tt.shapes, tt.whole...)
-		if tt.want == 0 && got != 0 || tt.want != 0 && !(math.Abs(math.Log(got/tt.want)) < math.Log(1.5)) {
-			t.Errorf("%s: effort %.3g, want about %.3g", name, got, tt.want)
-		}
-	}
-}
-
-// A transposed convolution adds up lines in the Go runtime: it is of the class of convolutions
-// of each channel by itself there, and of its own class in ONNX Runtime.
-func TestTransposedConvolutionByLines(t *testing.T) {
-	for name, tt := range map[string]struct {
-		image, weights []int64
-		fused, plain   Class
-		lines          int64
-	}{
-		"image":   {[]int64{2, 4, 6, 10}, []int64{4, 8, 3, 3}, ClassConv, ClassDepthwise, 2 * 4 * 6 * 8},
-		"signal":  {[]int64{1, 4, 10}, []int64{4, 8, 3}, ClassConv1D, ClassDepthwiseND, 4 * 8},
-		"volumes": {[]int64{1, 4, 5, 6, 10}, []int64{4, 2, 3, 3, 3}, ClassConv3D, ClassDepthwiseND, 4 * 5 * 6 * 2},
-	} {
-		n := Node{Op: "ConvTranspose"}
-		if k := kernelOf(t, FusionAll, n, [][]int64{tt.image, tt.weights}); k.Class != tt.fused {
-			t.Errorf("%s: class %s in ONNX Runtime, want %s", name, k.Class, tt.fused)
-		}
-		k := kernelOf(t, FusionNone, n, [][]int64{tt.image, tt.weights})
-		if k.Class != tt.plain || k.Parts != tt.lines {
-			t.Errorf("%s: class %s with %d lines, want %s with %d", name, k.Class, k.Parts, tt.plain, tt.lines)
-		}
 	}
 }
 
@@ -217,7 +158,7 @@ func TestReorderedPools(t *testing.T) {
 		"after an operator outside":  {[]string{"Conv x,w>a", "Erf a>b", "GlobalMaxPool b>y"}, 1 + reordered},
 		"of a pool of a convolution": {[]string{"Conv x,w>a", "GlobalMaxPool a>b", "GlobalAveragePool b>y"}, 0},
 	} {
-		k := chain(t, tt.nodes...).Kernels(FusionAll)
+		k := chain(t, tt.nodes...).Kernels()
 		if got := k[len(k)-1].Effort; got != tt.want {
 			t.Errorf("%s: effort %v, want %v", name, got, tt.want)
 		}

@@ -175,7 +175,7 @@ func TestControlFlow(t *testing.T) {
 		if tt.doubt != nil && !slices.ContainsFunc(a.Warnings, func(w error) bool { return errors.Is(w, tt.doubt) }) || (a.UncountedWarnings() != nil) != tt.unsure {
 			t.Errorf("%s: warnings %v, doubtful %v", name, a.Warnings, a.UncountedWarnings())
 		}
-		if sum := sumOf(a.Kernels(FusionAll)); sum != tt.macs {
+		if sum := sumOf(a.Kernels()); sum != tt.macs {
 			t.Errorf("%s: kernels of %d multiply-accumulates, want %d", name, sum, tt.macs)
 		}
 		if tt.macs > 0 && c.ConvLayers != 1 {

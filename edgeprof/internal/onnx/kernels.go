@@ -9,10 +9,9 @@ import (
 // Kernel is one piece of work that a runtime starts: a node, with those it
 // is joined with.
 type Kernel struct {
-	Nodes     []int  `dataset:"-"`  // indices in the graph; the first gives the kernel its name
-	Op        string `dataset:"op"` // of the first node, or [SkipNormalization]
-	Class     Class  `dataset:"class"`
-	NodeCount int    `dataset:"joined"` // nodes that it computes
+	Nodes []int  `dataset:"-"`  // indices in the graph; the first gives the kernel its name
+	Op    string `dataset:"op"` // of the first node, or [SkipNormalization]
+	Class Class  `dataset:"class"`
 	Work
 	Product
 	// Precision is the type other than float32 in which it multiplies; "" for none.
@@ -20,59 +19,39 @@ type Kernel struct {
 	Times     int64  `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
 	// Effort is its time as a multiple of that by the rates of its class; 0 is 1.
 	Effort float64 `dataset:"effort,optional"`
-	// Variant names the operator's form where it is not the usual one; "" for that.
-	Variant string `dataset:"-"`
 }
 
-// Product is a kernel as a matrix product: filters, what is summed for one value,
-// and places of an image; for other kernels the length of the last axis and the
-// number of such rows.
+// Product holds the sizes of a convolution as a matrix product: what is summed for one
+// value, and places of an image. They are 0 for other kernels.
 type Product struct {
-	Rows    int64 `dataset:"rows"`
 	Depth   int64 `dataset:"depth"`
 	Columns int64 `dataset:"columns"`
 	Window  int64 `dataset:"window"` // cells of a convolution's or pool's window: 1
-	Stride  int64 `dataset:"stride"` // 1
 	Groups  int64 `dataset:"groups"` // 1
-	// Parts is the number of matrix products in it, of an image's group or of a batch; of a
-	// convolution of each channel by itself, the number of lines of its result: 1.
-	Parts int64 `dataset:"parts,optional"`
 }
 
 // one is the product of a kernel whose shape is not known.
-var one = Product{Window: 1, Stride: 1, Groups: 1, Parts: 1}
+var one = Product{Window: 1, Groups: 1}
 
 // SkipNormalization is the operator that a sum and the normalization of layers
 // that alone follows it become.
 const SkipNormalization = "SkipLayerNormalization"
 
-// Fusion names the nodes that a runtime joins.
-type Fusion string
-
-// The fusions.
-const (
-	// FusionNone runs every node by itself.
-	FusionNone Fusion = "none"
-	// FusionAll joins what ONNX Runtime joins on processors with all optimisations:
-	// convolutions and matrix products with the normalization, factor and bias of
-	// each channel, sum and activation that alone follow them, a matrix product with
-	// a constant factor,
-	// a product with one's own sigmoid, and a sum with the normalization of layers.
-	FusionAll Fusion = "all"
-)
-
-// Kernels lists the work of one inference in order. Nodes whose results are
-// known ahead are not work. An analysis without a model has costs alone: each is
-// a kernel.
-func (a *Analysis) Kernels(f Fusion) []Kernel {
+// Kernels lists the work of one inference in order, with the nodes joined that ONNX
+// Runtime joins on processors with all optimisations: convolutions and matrix products
+// with the normalization, factor and bias of each channel, sum and activation that alone
+// follow them, a matrix product with a constant factor, a product with one's own sigmoid,
+// and a sum with the normalization of layers. Nodes whose results are known ahead are not
+// work. An analysis without a model has costs alone: each is a kernel.
+func (a *Analysis) Kernels() []Kernel {
 	if a.Model == nil {
 		kernels := make([]Kernel, len(a.Costs))
 		for i, c := range a.Costs {
-			kernels[i] = Kernel{Nodes: []int{c.Node}, Class: c.Class, NodeCount: 1, Work: c.Work, Product: one, Times: 1}
+			kernels[i] = Kernel{Nodes: []int{c.Node}, Class: c.Class, Work: c.Work, Product: one, Times: 1}
 		}
 		return kernels
 	}
-	j := joiner{a: a, fusion: f, users: map[string]int{}, chain: map[string]*open{}, real: map[string]DataType{}, blocked: map[string]bool{}, widened: map[string]bool{}, results: map[string]bool{}}
+	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}, real: map[string]DataType{}, blocked: map[string]bool{}, widened: map[string]bool{}, results: map[string]bool{}}
 	a.costs(func(c *Cost, _ int64) {
 		if c.Folded {
 			return
@@ -88,18 +67,15 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 	for _, name := range a.ends {
 		j.users[name]++
 	}
-	if f == FusionAll {
-		j.between = quantizedNodes(a, j.users)
-	}
+	j.between = quantizedNodes(a, j.users)
 	a.costs(func(c *Cost, times int64) {
-		if !c.Folded && (f != FusionAll || !j.join(c)) {
+		if !c.Folded && !j.join(c) {
 			j.start(c, times)
 		}
 	})
 	kernels := make([]Kernel, len(j.kernels))
 	for i, k := range j.kernels {
 		kernels[i] = *k
-		kernels[i].NodeCount = len(k.Nodes)
 	}
 	return kernels
 }
@@ -123,7 +99,6 @@ type open struct {
 
 type joiner struct {
 	a       *Analysis
-	fusion  Fusion
 	users   map[string]int
 	chain   map[string]*open    // by the tensor that a kernel ends in
 	real    map[string]DataType // of tensors that were whole numbers and are made real: of what
@@ -138,7 +113,7 @@ func (j *joiner) start(c *Cost, times int64) {
 	n := c.node
 	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Product: one, Times: times}
 	k.measure(n, c)
-	k.Precision, k.Variant = j.precision(n, c), c.variant()
+	k.Precision = j.precision(n, c)
 	if j.between.gone[n] {
 		return // ONNX Runtime removes it
 	}
@@ -154,14 +129,10 @@ func (j *joiner) start(c *Cost, times int64) {
 			e = whole
 		}
 	}
-	switch {
-	case j.fusion != FusionAll:
-		k.scatter(c)
-		k.Effort = plainEffort(c, k)
-	case e != nil:
+	if e != nil {
 		k.Effort = e(c)
 	}
-	if j.fusion == FusionAll && len(c.Inputs) > 0 && c.Inputs[0].Type == Float64 {
+	if len(c.Inputs) > 0 && c.Inputs[0].Type == Float64 {
 		if f := doubleEfforts[n.Op]; f > 0 {
 			k.Effort = f * cmp.Or(k.Effort, 1)
 		}
@@ -169,10 +140,8 @@ func (j *joiner) start(c *Cost, times int64) {
 	if j.between.restored[n] {
 		k.Effort *= restoredEffort
 	}
-	if j.fusion == FusionAll {
-		j.lay(n, c, k)
-		j.widen(c, k)
-	}
+	j.lay(n, c, k)
+	j.widen(c, k)
 	j.kernels = append(j.kernels, k)
 	if len(n.Outputs) == 0 {
 		return
@@ -220,7 +189,7 @@ func (j *joiner) precision(n *Node, c *Cost) string {
 	if n.Op == "DequantizeLinear" && len(n.Outputs) > 0 {
 		j.real[n.Outputs[0]] = t
 	}
-	if of, ok := j.real[n.Inputs[0]]; ok && (j.fusion != FusionAll || j.between.whole[n]) {
+	if of, ok := j.real[n.Inputs[0]]; ok && j.between.whole[n] {
 		t = of
 	}
 	if c.MACs == 0 || t == Float32 || t == 0 {
@@ -327,59 +296,21 @@ func perChannel(c *Cost, i int) bool {
 	return values[len(values)-len(of)+1] == of[1]
 }
 
-// measure fills the kernel's shape.
+// measure fills the kernel's window, and the sizes of a convolution.
 func (k *Kernel) measure(n *Node, c *Cost) {
-	if len(c.Outputs) == 0 || !c.Outputs[0].Known || c.Outputs[0].Elements() < 1 {
+	out, elements := c.result()
+	if elements < 1 {
 		return
-	}
-	out := c.Outputs[0].Shape
-	at := func(i int) []int64 {
-		if i < len(c.Inputs) {
-			return c.Inputs[i].Shape
-		}
-		return nil
-	}
-	if v := n.Ints("strides"); len(v) > 0 {
-		k.Stride = v[0]
 	}
 	if v := n.Ints("kernel_shape"); len(v) > 0 {
 		k.Window, _ = product(v)
 	}
-	elements := c.Outputs[0].Elements()
-	switch {
-	case c.Class.convolves():
-		if w := at(filter(n.Op)); len(w) > 2 && len(out) > 2 {
-			k.Groups = max(1, n.Int("group", 1))
-			k.Window, _ = product(w[2:])
-			k.Rows, k.Depth = w[0], w[1]*k.Window
-			k.Columns = elements / max(1, out[1])
-			k.Parts = k.Groups * max(1, out[0])
-			if k.Rows == k.Groups && w[1] == 1 {
-				lines, _ := product(out[2 : len(out)-1])
-				k.Parts *= max(1, lines)
-			}
-		}
-	case c.Class == ClassDense || c.Class == ClassVector || c.Class == ClassDense8:
-		k.Rows = 1 // of the product of two vectors
-		if len(out) > 0 {
-			k.Rows = out[len(out)-1]
-		}
-		k.Columns = elements / k.Rows
-		k.Depth = c.MACs / elements
-		if b := at(1); n.Op == "MatMul" && len(b) > 2 {
-			k.Parts, _ = product(out[:len(out)-2])
-		}
-	case c.Class == ClassRecurrent:
-		if w, x := at(1), at(0); len(w) == 3 && len(x) == 3 {
-			k.Rows, k.Depth, k.Columns = w[1], w[2], x[0]
-		}
-	default:
-		if len(out) > 0 {
-			k.Rows = out[len(out)-1]
-			k.Columns = elements / max(1, k.Rows)
-		}
-		if in := at(0); len(in) > 0 {
-			k.Depth = in[len(in)-1]
-		}
+	w := c.shapeOf(filter(n.Op))
+	if !c.Class.convolves() || len(w) <= 2 || len(out) <= 2 {
+		return
 	}
+	k.Groups = max(1, n.Int("group", 1))
+	k.Window, _ = product(w[2:])
+	k.Depth = w[1] * k.Window
+	k.Columns = elements / max(1, out[1])
 }

@@ -59,22 +59,12 @@ func TestKernels(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := chain(t, tt.nodes...)
-			text := func(f Fusion) string {
-				var parts []string
-				for _, k := range a.Kernels(f) {
-					parts = append(parts, fmt.Sprint(k.Nodes))
-				}
-				return strings.Join(parts, " ")
+			var parts []string
+			for _, k := range a.Kernels() {
+				parts = append(parts, fmt.Sprint(k.Nodes))
 			}
-			if got := text(FusionAll); got != tt.want {
+			if got := strings.Join(parts, " "); got != tt.want {
 				t.Errorf("fused %s, want %s", got, tt.want)
-			}
-			var each []string
-			for i := range tt.nodes {
-				each = append(each, fmt.Sprintf("[%d]", i))
-			}
-			if got := text(FusionNone); got != strings.Join(each, " ") {
-				t.Errorf("unfused %s", got)
 			}
 		})
 	}
@@ -82,10 +72,10 @@ func TestKernels(t *testing.T) {
 
 // A joined kernel moves what goes in and what comes out, not what stays inside.
 func TestKernelBytes(t *testing.T) {
-	k := chain(t, "Conv x,w>a", "Relu a>y").Kernels(FusionAll)[0]
+	k := chain(t, "Conv x,w>a", "Relu a>y").Kernels()[0]
 	want := Kernel{
-		Nodes: []int{0, 1}, Op: "Conv", Class: ClassConv, NodeCount: 2, Work: Work{MACs: 4 * 64, ParameterBytes: 64, ReadBytes: 256, WrittenBytes: 256},
-		Product: Product{Rows: 4, Depth: 4, Columns: 16, Window: 1, Stride: 1, Groups: 1, Parts: 1}, Times: 1, Effort: 2, // four filters fill a quarter of the vectors
+		Nodes: []int{0, 1}, Op: "Conv", Class: ClassConv, Work: Work{MACs: 4 * 64, ParameterBytes: 64, ReadBytes: 256, WrittenBytes: 256},
+		Product: Product{Depth: 4, Columns: 16, Window: 1, Groups: 1}, Times: 1, Effort: 2, // four filters fill a quarter of the vectors
 	}
 	if diff := cmp.Diff(want, k); diff != "" {
 		t.Error(diff)
@@ -94,27 +84,8 @@ func TestKernelBytes(t *testing.T) {
 
 func TestKernelsOfCosts(t *testing.T) {
 	a := &Analysis{Costs: []Cost{{Node: 3, Class: ClassConv, Work: Work{MACs: 7, WrittenBytes: 8}}}}
-	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, NodeCount: 1, Work: Work{MACs: 7, WrittenBytes: 8}, Product: Product{Window: 1, Stride: 1, Groups: 1, Parts: 1}, Times: 1}}
-	if diff := cmp.Diff(want, a.Kernels(FusionAll)); diff != "" {
+	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, Work: Work{MACs: 7, WrittenBytes: 8}, Product: Product{Window: 1, Groups: 1}, Times: 1}}
+	if diff := cmp.Diff(want, a.Kernels()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// A kernel counts its matrix products: one for each group of each image and for each matrix
-// of a batch.
-func TestKernelParts(t *testing.T) {
-	for name, tt := range map[string]struct {
-		n      Node
-		shapes [][]int64
-		want   int64
-	}{
-		"groups of a batch": {Node{Op: "Conv", Attributes: []Attribute{IntAttribute("group", 4)}}, [][]int64{{3, 8, 5, 5}, {8, 2, 3, 3}}, 12},
-		"lines":             {Node{Op: "Conv", Attributes: []Attribute{IntAttribute("group", 8)}}, [][]int64{{3, 8, 6, 9}, {8, 1, 3, 3}}, 3 * 8 * 4},
-		"batch":             {Node{Op: "MatMul"}, [][]int64{{2, 6, 5, 7}, {2, 6, 7, 9}}, 12},
-		"one matrix of all": {Node{Op: "MatMul"}, [][]int64{{2, 6, 5, 7}, {7, 9}}, 1},
-	} {
-		if k := kernelOf(t, FusionNone, tt.n, tt.shapes); k.Parts != tt.want {
-			t.Errorf("%s: %d products, want %d", name, k.Parts, tt.want)
-		}
 	}
 }

@@ -19,8 +19,6 @@ var learningOperators = table{
 	"ai.onnx.ml.ZipMap":                 {shape: rowMaps, class: ClassMove},
 	"ai.onnx.ml.LinearRegressor":        {shape: scores, work: linearScoresWork},
 	"ai.onnx.ml.LinearClassifier":       {shape: labelsAndScores, work: linearScoresWork, effort: always(8)},
-	"ai.onnx.ml.SVMRegressor":           {shape: scores, work: vectorsWork, effort: kernelFunctionEffort},
-	"ai.onnx.ml.SVMClassifier":          {shape: labelsAndScores, work: vectorsWork, effort: kernelFunctionEffort},
 	"ai.onnx.ml.TreeEnsembleRegressor":  {shape: scores, class: ClassNormalize, reads: treeReads},
 	"ai.onnx.ml.TreeEnsembleClassifier": {shape: labelsAndScores, class: ClassNormalize, reads: treeReads},
 	"ai.onnx.ml.TreeEnsemble":           {shape: scores, class: ClassNormalize, reads: treeReads},
@@ -144,15 +142,6 @@ func linearScoresWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 		return ClassDense, nil
 	}
 	return ClassDense, []int64{rows, n.length("coefficients")}
-}
-
-// vectorsWork counts the products of each row with each support vector.
-func vectorsWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
-	rows, _, ok := rowsOf(in.input(0))
-	if !ok {
-		return ClassDense, nil
-	}
-	return ClassDense, []int64{rows, max(n.length("support_vectors"), n.length("coefficients"))}
 }
 
 // treeStepBytes approximates the bytes that a step down a tree reads: its node, and the feature.

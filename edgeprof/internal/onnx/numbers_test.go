@@ -34,15 +34,10 @@ func TestHalf(t *testing.T) {
 		{[]string{"Transpose", "Exp"}, []int64{2, 4 + 3 + 3}},
 		{[]string{"Exp", "Transpose"}, []int64{4 + 3, 2 + 3}},
 	} {
-		kernels := analyzed(t, network(Float16, tt.ops...), nil).Kernels(FusionAll)
+		kernels := analyzed(t, network(Float16, tt.ops...), nil).Kernels()
 		for i := range kernels {
 			if got := kernels[i].Bytes(); got != tt.want[i]*tensor {
 				t.Errorf("%v: kernel %d: %d bytes, want %d times %d", tt.ops, i, got, tt.want[i], tensor)
-			}
-		}
-		for i, k := range analyzed(t, network(Float16, tt.ops...), nil).Kernels(FusionNone) {
-			if k.Bytes() != 2*tensor {
-				t.Errorf("%v: kernel %d of the Go runtime: %d bytes", tt.ops, i, k.Bytes())
 			}
 		}
 	}
@@ -51,7 +46,7 @@ func TestHalf(t *testing.T) {
 // TestDouble: functions of float64 take much longer than their bytes say.
 func TestDouble(t *testing.T) {
 	for op, want := range map[string]float64{"Exp": 26, "Sigmoid": 36, "Abs": 1} {
-		k := analyzed(t, network(Float64, op), nil).Kernels(FusionAll)[0]
+		k := analyzed(t, network(Float64, op), nil).Kernels()[0]
 		if got := max(k.Effort, 1); math.Abs(math.Log(got/want)) > math.Log(1.5) {
 			t.Errorf("%s: effort %.3g, want about %v", op, got, want)
 		}

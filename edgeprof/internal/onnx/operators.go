@@ -46,10 +46,6 @@ const (
 	byValues                           // its time is decided by the values of its inputs
 )
 
-// LayerDomain is the domain of other runtimes' layers for which ONNX has no operator.
-// Their shapes are as the file states them.
-const LayerDomain = "ncnn"
-
 // table is a part of the operator table: rows by the names of their operators,
 // separated by spaces, those of other domains than ONNX's own with the domain.
 // com.microsoft is that of ONNX Runtime's own operators (docs/ContribOperators.md of
@@ -59,8 +55,8 @@ type table map[string]operator
 
 // operators is the operator table. A part is in the file of its rules.
 var operators = joinTables(
-	windowOperators, productOperators, recurrentOperators, attentionOperators, signalOperators, elementwiseOperators,
-	normalizationOperators, lossOperators, trainingOperators, moveOperators, sequenceOperators, learningOperators, sourceOperators, imageOperators, quantizedOperators, otherOperators, ncnnOperators,
+	windowOperators, productOperators, recurrentOperators, attentionOperators, elementwiseOperators,
+	normalizationOperators, moveOperators, sequenceOperators, learningOperators, sourceOperators, imageOperators, quantizedOperators, otherOperators,
 )
 
 func joinTables(parts ...table) map[string]operator {

@@ -52,18 +52,16 @@ func TestOperatorWork(t *testing.T) {
 		"many heads":          {onTensors(microsoft("MultiHeadAttention", IntAttribute("num_heads", 8)), []int64{1, 128, 512}, []int64{1, 100, 512}, []int64{1, 100, 512}), ClassDense, 8 * 128 * 100 * 128, []int64{1, 128, 512}},
 		"many heads, packed":  {onTensors(microsoft("MultiHeadAttention", IntAttribute("num_heads", 8)), []int64{1, 128, 8, 3, 64}), ClassDense, 8 * 128 * 128 * 128, []int64{1, 128, 512}},
 		"projected attention": {onTensors(microsoft("Attention", IntAttribute("num_heads", 8)), []int64{1, 128, 512}, []int64{512, 3 * 512}), ClassDense, 128*512*3*512 + 2*128*128*512, []int64{1, 128, 512}},
-		"linear attention": {onTensors(node("LinearAttention", IntAttribute("q_num_heads", 4), IntAttribute("kv_num_heads", 2), TextAttribute("update_rule", "delta")), []int64{1, 10, 4 * 16}, []int64{1, 10, 2 * 16}, []int64{1, 10, 2 * 8}),
-			ClassVector, 10 * (2*2 + 4) * 16 * 8, []int64{1, 10, 4 * 8}},
-		"quantised LSTM":    {onTensors(microsoft("DynamicQuantizeLSTM", IntAttribute("hidden_size", 128)), []int64{200, 1, 64}, []int64{1, 64, 512}, []int64{1, 128, 512}), ClassRecurrent, 200 * (64 + 128) * 512, []int64{200, 1, 1, 128}},
-		"quantised product": {onTensors(microsoft("DynamicQuantizeMatMul"), []int64{64, 100}, []int64{100, 7}), ClassDense, 64 * 100 * 7, []int64{64, 7}},
-		"product of 4 bits": {onTensors(microsoft("MatMulNBits", IntAttribute("K", 1024), IntAttribute("N", 100)), []int64{1, 64, 1024}), ClassDense, 64 * 1024 * 100, []int64{1, 64, 100}},
-		"deformed":          {onTensors(node("DeformConv", IntsAttribute("pads", 1, 1, 1, 1)), []int64{1, 16, 8, 8}, []int64{32, 16, 3, 3}, []int64{1, 18, 8, 8}), ClassDepthwise, 32 * 16 * 9 * 64, []int64{1, 32, 8, 8}},
-		"signal":            {onTensors(node("Conv"), []int64{1, 4, 100}, []int64{8, 4, 5}), ClassConv1D, 8 * 4 * 5 * 96, []int64{1, 8, 96}},
-		"volume":            {onTensors(node("Conv"), []int64{1, 4, 6, 6, 6}, []int64{8, 4, 3, 3, 3}), ClassConv3D, 8 * 4 * 27 * 64, []int64{1, 8, 4, 4, 4}},
-		"depthwise volume":  {onTensors(node("Conv", IntAttribute("group", 4)), []int64{1, 4, 6, 6, 6}, []int64{4, 1, 3, 3, 3}), ClassDepthwiseND, 4 * 27 * 64, []int64{1, 4, 4, 4, 4}},
-		"pointwise volume":  {onTensors(node("Conv"), []int64{1, 4, 6, 6, 6}, []int64{8, 4, 1, 1, 1}), ClassConv, 8 * 4 * 216, []int64{1, 8, 6, 6, 6}},
-		"transposed signal": {onTensors(node("ConvTranspose"), []int64{1, 4, 10}, []int64{4, 8, 3}), ClassConv1D, 8 * 3 * 40, []int64{1, 8, 12}},
-		"causal":            {onTensors(node("CausalConvWithState"), []int64{1, 16, 100}, []int64{16, 1, 4}), ClassDepthwise, 4 * 16 * 100, []int64{1, 16, 100}},
+		"quantised LSTM":      {onTensors(microsoft("DynamicQuantizeLSTM", IntAttribute("hidden_size", 128)), []int64{200, 1, 64}, []int64{1, 64, 512}, []int64{1, 128, 512}), ClassRecurrent, 200 * (64 + 128) * 512, []int64{200, 1, 1, 128}},
+		"quantised product":   {onTensors(microsoft("DynamicQuantizeMatMul"), []int64{64, 100}, []int64{100, 7}), ClassDense, 64 * 100 * 7, []int64{64, 7}},
+		"product of 4 bits":   {onTensors(microsoft("MatMulNBits", IntAttribute("K", 1024), IntAttribute("N", 100)), []int64{1, 64, 1024}), ClassDense, 64 * 1024 * 100, []int64{1, 64, 100}},
+		"deformed":            {onTensors(node("DeformConv", IntsAttribute("pads", 1, 1, 1, 1)), []int64{1, 16, 8, 8}, []int64{32, 16, 3, 3}, []int64{1, 18, 8, 8}), ClassDepthwise, 32 * 16 * 9 * 64, []int64{1, 32, 8, 8}},
+		"signal":              {onTensors(node("Conv"), []int64{1, 4, 100}, []int64{8, 4, 5}), ClassConv1D, 8 * 4 * 5 * 96, []int64{1, 8, 96}},
+		"volume":              {onTensors(node("Conv"), []int64{1, 4, 6, 6, 6}, []int64{8, 4, 3, 3, 3}), ClassConv3D, 8 * 4 * 27 * 64, []int64{1, 8, 4, 4, 4}},
+		"depthwise volume":    {onTensors(node("Conv", IntAttribute("group", 4)), []int64{1, 4, 6, 6, 6}, []int64{4, 1, 3, 3, 3}), ClassDepthwiseND, 4 * 27 * 64, []int64{1, 4, 4, 4, 4}},
+		"pointwise volume":    {onTensors(node("Conv"), []int64{1, 4, 6, 6, 6}, []int64{8, 4, 1, 1, 1}), ClassConv, 8 * 4 * 216, []int64{1, 8, 6, 6, 6}},
+		"transposed signal":   {onTensors(node("ConvTranspose"), []int64{1, 4, 10}, []int64{4, 8, 3}), ClassConv1D, 8 * 3 * 40, []int64{1, 8, 12}},
+		"causal":              {onTensors(node("CausalConvWithState"), []int64{1, 16, 100}, []int64{16, 1, 4}), ClassDepthwise, 4 * 16 * 100, []int64{1, 16, 100}},
 		"linear classifier": {onTensors(Node{Op: "LinearClassifier", Domain: "ai.onnx.ml", Outputs: []string{"y", "z"}, Attributes: []Attribute{{Name: "coefficients", Kind: KindFloats, Floats: make([]float32, 30)}, IntsAttribute("classlabels_ints", 0, 1, 2)}},
 			[]int64{5, 10}), ClassDense, 5 * 30, []int64{5}},
 	} {
@@ -115,18 +113,8 @@ func TestPrecisionOfWeights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k := a.Kernels(FusionAll); len(k) != 1 || k[0].Precision != "int8" {
+		if k := a.Kernels(); len(k) != 1 || k[0].Precision != "int8" {
 			t.Errorf("%s: %+v", op, k)
-		}
-	}
-}
-
-// The passes of a transform: log2 N of N complex numbers for a power of two, three of the
-// next power of two above twice the length for another length.
-func TestTransformBytes(t *testing.T) {
-	for length, want := range map[int64]int64{1: 16, 2: 16 * 2, 1024: 16 * 1024 * 10, 400: 3 * 16 * 1024 * 10, 257: 3 * 16 * 1024 * 10, 513: 3 * 16 * 2048 * 11} {
-		if got := transformBytes(length); got != want {
-			t.Errorf("%d: %d, want %d", length, got, want)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestQuantizedPairs(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, k := range a.Kernels(FusionAll) {
+			for _, k := range a.Kernels() {
 				got = append(got, k.Op+" "+string(k.Class))
 				if slow := k.Op == "Conv" && k.Class == ClassConv; slow && k.Effort < restoredEffort {
 					t.Errorf("effort %v of a convolution whose weights are made real, want %v or more", k.Effort, restoredEffort)
@@ -60,9 +60,6 @@ func TestQuantizedPairs(t *testing.T) {
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("kernels %q, want %q", got, tt.want)
-			}
-			if all := a.Kernels(FusionNone); len(all) != len(g.Nodes)-1 { // the weights' is folded
-				t.Errorf("%d kernels in another runtime, want %d", len(all), len(g.Nodes)-1)
 			}
 		})
 	}
@@ -81,10 +78,8 @@ func TestPairsWithoutEnds(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, f := range []Fusion{FusionAll, FusionNone} {
-			if k := a.Kernels(f); len(k) > len(nodes) {
-				t.Errorf("%s, %s: %d kernels", name, f, len(k))
-			}
+		if k := a.Kernels(); len(k) > len(nodes) {
+			t.Errorf("%s: %d kernels", name, len(k))
 		}
 	}
 }

@@ -276,10 +276,10 @@ func FuzzParse(f *testing.F) {
 
 func calibration() *profiler.Calibration {
 	c := &profiler.Calibration{
-		Facts: profiler.Facts{UUID: "here", Runtime: "go", Threads: 1, Cores: 4}, Models: 20, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10,
+		Facts: profiler.Facts{UUID: "here", Threads: 1, Cores: 4}, Models: 20, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10,
 		Rates: map[onnx.Class]profiler.Rates{},
 	}
-	for _, class := range []onnx.Class{onnx.ClassConv, onnx.ClassDepthwise, onnx.ClassDense, onnx.ClassRecurrent, onnx.ClassPool, onnx.ClassFunction, onnx.ClassOther} {
+	for _, class := range onnx.Classes() {
 		c.Rates[class] = profiler.Rates{Start: 1e-6, MAC: 1e-10, Byte: 1e-10, Nodes: 10}
 	}
 	return c

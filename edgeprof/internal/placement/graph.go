@@ -6,28 +6,24 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
-	"github.com/foretime/foretime/edgeprof/internal/runtime/native"
 )
 
 // GraphEstimator returns an estimator for a model whose graph is known, operator by operator,
-// with the calibration of each device. A device with too little free memory for the model, or
-// whose runtime cannot run it, is an error of the estimator. The error matches [onnx.ErrGraph].
+// with the calibration of each device. A device with too little free memory for the model is
+// an error of the estimator. The error matches [onnx.ErrGraph].
 func GraphEstimator(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibration) (Estimator, error) {
 	counts, err := a.Characteristics()
 	if err != nil {
 		return nil, err
 	}
-	need, unable := counts.ParameterBytes+counts.PeakActivationBytes, native.CheckSupport(a)
+	need := counts.ParameterBytes + counts.PeakActivationBytes
 	return func(i int) (Estimate, error) {
 		d := &devices[i]
 		if free := d.Load.MemoryAvailableBytes; free > 0 && need > free {
 			return Estimate{}, fmt.Errorf("the model needs %d bytes of memory, %d are free", need, free)
 		}
-		if rates[i].Facts.Runtime == "go" && unable != nil {
-			return Estimate{}, fmt.Errorf("the go runtime cannot run it: %w", unable)
-		}
 		p := rates[i].Predict(a, *d)
-		return Estimate{p.Seconds, rates[i].Facts.Runtime, need, reasons(&p, d), p.Warnings}, nil
+		return Estimate{p.Seconds, need, reasons(&p, d), p.Warnings}, nil
 	}, nil
 }
 

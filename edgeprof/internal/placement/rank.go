@@ -18,11 +18,10 @@ var ErrNoDevice = errors.New("no device can run the model")
 
 // Candidate is a device with the model's predicted time on it.
 type Candidate struct {
-	Node    string `json:"node"`
-	Class   string `json:"class"`
-	Model   string `json:"device_model"`
-	UUID    string `json:"node_uuid"`
-	Runtime string `json:"runtime"`
+	Node  string `json:"node"`
+	Class string `json:"class"`
+	Model string `json:"device_model"`
+	UUID  string `json:"node_uuid"`
 	// Seconds of one inference; its members are written as
 	// predicted_execution_time, low, high and level.
 	Seconds uncertainty.Prediction `json:"-"`
@@ -90,8 +89,7 @@ type Ranking struct {
 // Estimate is a model's time on one device.
 type Estimate struct {
 	Seconds  uncertainty.Prediction
-	Runtime  string // that the time is of
-	Bytes    int64  // of memory that the model needs; 0 for unknown
+	Bytes    int64 // of memory that the model needs; 0 for unknown
 	Reasons  []string
 	Warnings []error
 }
@@ -141,7 +139,7 @@ func FindFastest(devices []device.Device, excluded []device.Exclusion, estimate 
 
 func candidate(d *device.Device, e *Estimate) Candidate {
 	return Candidate{
-		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Runtime: e.Runtime, Seconds: e.Seconds, Reasons: e.Reasons,
+		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Seconds: e.Seconds, Reasons: e.Reasons,
 		CPUPercent: d.Load.CPUPercent, Saturated: d.Load.Saturated(d.Cores), need: e.Bytes, free: d.Load.MemoryAvailableBytes,
 	}
 }

@@ -26,7 +26,7 @@ func TestRank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cal := &profiler.Calibration{Facts: profiler.Facts{UUID: "calibrated", Runtime: "go", MaxMHz: 2000, Threads: 1}, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10, Rates: map[onnx.Class]profiler.Rates{}}
+	cal := &profiler.Calibration{Facts: profiler.Facts{UUID: "calibrated", MaxMHz: 2000, Threads: 1}, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10, Rates: map[onnx.Class]profiler.Rates{}}
 	for _, class := range []onnx.Class{onnx.ClassConv, onnx.ClassDense, onnx.ClassPool, onnx.ClassFunction, onnx.ClassOther} {
 		cal.Rates[class] = profiler.Rates{MAC: 1e-9, Byte: 1e-10, Nodes: 1}
 	}

@@ -1,9 +1,11 @@
 package placement
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -28,7 +30,7 @@ func (c *Counts) field(i int) *uint64 {
 // Request is a profiling request that makes sense.
 type Request struct {
 	Counts
-	members []member // sorted
+	members map[string]json.RawMessage // each value as it was spelled
 }
 
 // Problem describes the error in one field.
@@ -39,7 +41,7 @@ type Problem struct {
 
 // ParseRequest reads a request. Unknown keys are kept. A body that is no JSON is an
 // error that matches [ErrSyntax]; a body that is JSON and no request has
-// problems, one for each field at fault. The request shares the body's memory.
+// problems, one for each field at fault.
 func ParseRequest(body []byte) (*Request, []Problem, error) {
 	if !utf8.Valid(body) {
 		return nil, nil, fmt.Errorf("%w: not UTF-8", ErrSyntax)
@@ -47,22 +49,25 @@ func ParseRequest(body []byte) (*Request, []Problem, error) {
 	if !json.Valid(body) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrSyntax, explain(body))
 	}
-	body = body[space(body, 0):]
-	if body[0] != '{' {
+	if kind(bytes.TrimSpace(body)) != "an object" {
 		return nil, []Problem{{"", "want an object"}}, nil
 	}
-	r := &Request{members: membersOf(body)}
-	var problems []Problem
-	for _, name := range sortMembers(r.members) {
-		problems = append(problems, Problem{"/" + escaper.Replace(string(name)), "is given twice"})
+	members, twice, err := readMembers(body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrSyntax, err)
 	}
-	if raw := valueOf(r.members, "model"); raw == nil {
+	r := &Request{members: members}
+	var problems []Problem
+	for _, name := range twice {
+		problems = append(problems, Problem{"/" + escaper.Replace(name), "is given twice"})
+	}
+	if raw := members["model"]; raw == nil {
 		problems = append(problems, Problem{"/model", "is missing"})
 	} else if raw[0] != '"' {
 		problems = append(problems, Problem{"/model", fmt.Sprintf("is %s, want a string", kind(raw))})
 	}
 	for i, name := range RequestFields {
-		if reason := whole(valueOf(r.members, name), r.field(i)); reason != "" {
+		if reason := whole(members[name], r.field(i)); reason != "" {
 			problems = append(problems, Problem{"/" + name, reason})
 		}
 	}
@@ -70,6 +75,32 @@ func ParseRequest(body []byte) (*Request, []Problem, error) {
 		return nil, problems, nil
 	}
 	return r, nil, nil
+}
+
+// readMembers returns the members of an object, and the names that occur twice, sorted.
+func readMembers(object []byte) (members map[string]json.RawMessage, twice []string, err error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err := d.Token(); err != nil { // the brace
+		return nil, nil, err
+	}
+	members = map[string]json.RawMessage{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		name, _ := key.(string) // the key of an object
+		if members[name] != nil {
+			twice = append(twice, name)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, nil, err
+		}
+		members[name] = value
+	}
+	slices.Sort(twice)
+	return members, slices.Compact(twice), nil
 }
 
 // explain returns the error of a body that is no JSON, with its place.

@@ -18,13 +18,8 @@ import (
 // Calibrated is a [Predictor] of calibrations: rates by class of operator for models
 // whose graph is known, and the power laws that follow from them for counts.
 type Calibrated struct {
-	settings []*profiler.Calibration // of devices that have none of their own
-	catalog  *Catalog                // nil: no device has its own
-	runtime  string                  // of the devices' own rates; "" for any
-
-	// Trained describes the training data of the rates, for [Facts]; nil for rates
-	// that were measured by themselves.
-	Trained *profiler.Training
+	usual   *profiler.Calibration // of devices that have no rates of their own
+	catalog *Catalog              // nil: no device has its own
 
 	mutex sync.Mutex
 	laws  map[*profiler.Calibration]*law // in use at the last On
@@ -32,11 +27,10 @@ type Calibrated struct {
 
 var _ Predictor = (*Calibrated)(nil)
 
-// NewCalibrated returns a predictor of one or more calibrations. Each device gets its own
-// rates from the catalog, for a runtime if one is given, or else those of the calibration
-// that suits it best. Without a catalog (nil) no device has its own.
-func NewCalibrated(settings []*profiler.Calibration, catalog *Catalog, runtime string) *Calibrated {
-	return &Calibrated{settings: settings, catalog: catalog, runtime: runtime, laws: map[*profiler.Calibration]*law{}}
+// NewCalibrated returns a predictor of a calibration. Devices that name rates of their own
+// get these from the catalog. Without a catalog (nil) no device has its own.
+func NewCalibrated(rates *profiler.Calibration, catalog *Catalog) *Calibrated {
+	return &Calibrated{usual: rates, catalog: catalog, laws: map[*profiler.Calibration]*law{}}
 }
 
 // Fit finds the law of devices without rates of their own, which is otherwise found when
@@ -44,9 +38,8 @@ func NewCalibrated(settings []*profiler.Calibration, catalog *Catalog, runtime s
 func (m *Calibrated) Fit(ctx context.Context) error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	rates := closest(m.settings, device.Device{})
-	m.laws[rates] = newLaw(ctx, rates)
-	_, err := m.laws[rates].fit()
+	m.laws[m.usual] = newLaw(ctx, m.usual)
+	_, err := m.laws[m.usual].fit()
 	return err
 }
 
@@ -62,12 +55,8 @@ func newLaw(ctx context.Context, c *profiler.Calibration) *law {
 
 // Facts are the calibration's.
 func (m *Calibrated) Facts() Facts {
-	c := closest(m.settings, device.Device{})
-	kind := "rates by class of operator"
-	if m.Trained != nil {
-		kind = "a trained model of operators"
-	}
-	return Facts{kind, c.Facts.Runtime, c.Facts.Device, c.Facts.When, c.Models, profiler.Level, m.Trained}
+	f := &m.usual.Facts
+	return Facts{Kind: "rates by class of operator", Device: f.Device, When: f.When, Models: m.usual.Models, Level: profiler.Level}
 }
 
 // calibratedFleet is devices with the rates and the slowdown of each.
@@ -91,8 +80,8 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 	used := map[*profiler.Calibration]*law{}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if usual := closest(m.settings, device.Device{}); m.laws[usual] != nil {
-		used[usual] = m.laws[usual]
+	if m.laws[m.usual] != nil {
+		used[m.usual] = m.laws[m.usual]
 	}
 	for _, d := range devices {
 		rates, err := m.rates(d)
@@ -123,12 +112,12 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 	return fleet
 }
 
-// rates returns a device's own calibration, or the one that suits it best.
+// rates returns a device's own calibration, or the usual one.
 func (m *Calibrated) rates(d device.Device) (*profiler.Calibration, error) {
 	if d.Calibration != "" && m.catalog != nil {
-		return m.catalog.Rates(d.Calibration, m.runtime, d)
+		return m.catalog.Rates(d.Calibration)
 	}
-	return closest(m.settings, d), nil
+	return m.usual, nil
 }
 
 // Rank estimates operator by operator, with each device's rates.
@@ -174,7 +163,7 @@ func (f *calibratedFleet) byLaw(c placement.Counts) placement.Estimator {
 			last, idle = m.law, fitted.Predict(c)
 		}
 		at := idle.Times(m.slower)
-		return placement.Estimate{Seconds: m.away.Widen(at), Runtime: m.rates.Facts.Runtime}, nil
+		return placement.Estimate{Seconds: m.away.Widen(at)}, nil
 	}
 }
 

@@ -17,8 +17,7 @@ type Counts struct{ trained *profiler.Model }
 
 var _ Predictor = Counts{}
 
-// NewCounts returns the predictor of a model that was trained without measurements of
-// kernels.
+// NewCounts returns the predictor of a trained model.
 func NewCounts(m *profiler.Model) Counts { return Counts{m} }
 
 // Facts are the training's.
@@ -73,11 +72,11 @@ func (f countsFleet) Layers(*onnx.Analysis, string) ([]profiler.Layer, profiler.
 func (f countsFleet) estimate(c placement.Counts) placement.Estimator {
 	return func(i int) (placement.Estimate, error) {
 		row := rowOf(c, &f.devices[i]).WithSetting()
-		a, err := f.trained.PredictRow(&row, nil)
+		seconds, warnings, err := f.trained.PredictRow(&row)
 		if err != nil {
 			return placement.Estimate{}, err
 		}
-		return placement.Estimate{Seconds: a.Seconds, Reasons: []string{"as " + row.Device + " was measured, by counts, load and disk"}, Warnings: a.Warnings}, nil
+		return placement.Estimate{Seconds: seconds, Reasons: []string{"as " + row.Device + " was measured, by counts, load and disk"}, Warnings: warnings}, nil
 	}
 }
 

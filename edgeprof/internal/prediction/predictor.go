@@ -40,55 +40,33 @@ type Fleet interface {
 
 // Facts describe a predictor and its origin.
 type Facts struct {
-	Kind    string  `json:"kind"`
-	Runtime string  `json:"runtime"`      // of the predicted times
-	Device  string  `json:"device_model"` // that was measured
-	When    string  `json:"measured_at"`
-	Models  int     `json:"models"` // measured
-	Level   float64 `json:"interval_level"`
-	// Trained describes the training data of a trained model; nil for rates alone.
+	Kind   string  `json:"kind"`
+	Device string  `json:"device_model"` // that was measured
+	When   string  `json:"measured_at"`
+	Models int     `json:"models"` // measured
+	Level  float64 `json:"interval_level"`
+	// Trained describes the training data of a trained model; nil for rates.
 	Trained *profiler.Training `json:"trained,omitempty"`
 }
 
 // Read returns the predictor in the content of a file: a model of train, or the rates of
-// calibrate. If a runtime is given, it predicts that one; name is the file's, "" for the
-// default. A device's own rates have priority over those in the file.
-func Read(ctx context.Context, catalog *Catalog, name string, data []byte, runtime string) (Predictor, error) {
+// calibrate, over which a device's own rates have priority. Name is the file's, "" for the
+// default.
+func Read(ctx context.Context, catalog *Catalog, name string, data []byte) (Predictor, error) {
 	var header struct {
 		Kind string `json:"kind"`
 	}
 	if err := json.Unmarshal(data, &header); err != nil || header.Kind == "" && !profiler.IsXGBoost(data) {
-		c, err := catalog.Parse(data)
+		rates, err := catalog.Rates(name)
 		if err != nil {
 			return nil, err
 		}
-		settings, err := catalog.settings(name, runtime, c)
-		if err != nil {
-			return nil, err
-		}
-		return fitted(ctx, settings, catalog, runtime, nil)
+		m := NewCalibrated(rates, catalog)
+		return m, m.Fit(ctx)
 	}
 	trained, err := profiler.ReadModel(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
-	if len(trained.Settings) == 0 && runtime == "" { // trained on rows without kernels
-		return NewCounts(trained), nil
-	}
-	of := runtime
-	if of == "" {
-		of = defaultRuntime(trained.Settings)
-	}
-	settings, err := withRuntime(trained.Settings, of)
-	if err != nil {
-		return nil, err
-	}
-	return fitted(ctx, settings, catalog, runtime, &trained.Facts)
-}
-
-// fitted returns a predictor whose law for devices without rates of their own is fitted.
-func fitted(ctx context.Context, settings []*profiler.Calibration, catalog *Catalog, runtime string, trained *profiler.Training) (Predictor, error) {
-	m := NewCalibrated(settings, catalog, runtime)
-	m.Trained = trained
-	return m, m.Fit(ctx)
+	return NewCounts(trained), nil
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
-	"github.com/foretime/foretime/edgeprof/internal/runtime/native"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -43,19 +42,14 @@ func (c *Calibration) Away(d *device.Device) Away {
 	here, ok := device.CoreCost(f.Processor, f.Device)
 	there, known := d.CoreCost()
 	alike := d.Model != "" && d.Model == f.Device && !otherVectors(d, f)
-	named := f.Shipped || f.OtherProducts() // alike by name alone
+	named := f.Shipped // alike by name alone
 	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks && !(alike && named)}]}
 	if core := device.FastestCore(d.Processor, d.Model); clocks && (alike && !named || core != "" && core == device.FastestCore(f.Processor, f.Device)) {
 		a.Spread = sameCore
 		return a
 	}
 	if ok && known {
-		slower := math.Log(there / here)
-		if f.Runtime == "go" { // little of it is vector code: half of what kinds of cores differ by is doubt
-			slower /= 2
-			a.Spread = math.Hypot(a.Spread, slower)
-		}
-		a.Factor *= math.Exp(slower)
+		a.Factor *= there / here
 	}
 	return a
 }
@@ -91,34 +85,6 @@ func otherVectors(d *device.Device, f *Facts) bool {
 // as a processor's clock varies from moment to moment.
 const sameClock = 1.25
 
-// Products names what multiplies matrices in a runtime of this program; "" of others
-// than the Go one.
-func Products(runtime string) string {
-	if runtime == "go" {
-		return native.ProductImplementation
-	}
-	return ""
-}
-
-// packedFrom returns the number of multiply-accumulates from which the runtime packs the
-// operands of a product; 0 if it has one algorithm for all.
-func packedFrom(f *Facts) int64 {
-	switch {
-	case f.Runtime != "go":
-		return 0
-	case cmp.Or(f.Products, "gonum") == native.ProductImplementation:
-		return native.PackedThreshold
-	default:
-		return math.MaxInt64
-	}
-}
-
-// OtherProducts reports whether the Go runtime multiplied by other instructions than this
-// program's does.
-func (f *Facts) OtherProducts() bool {
-	return f.Runtime == "go" && cmp.Or(f.Products, "gonum") != native.ProductImplementation
-}
-
 // foreign returns the reason why rates were not measured on a device; "" when they were. Ids
 // are cloned with the images of machines: they decide only where a device does
 // not name its model.
@@ -135,8 +101,6 @@ func (f *Facts) foreign(d *device.Device) string {
 		return fmt.Sprintf("%.0f MHz, not %.0f", d.MaxMHz, f.MaxMHz)
 	case f.Shipped:
 		return "this machine was not measured"
-	case f.OtherProducts():
-		return fmt.Sprintf("the Go runtime multiplies with %s here, not with %s", native.ProductImplementation, cmp.Or(f.Products, "gonum"))
 	case !told && d.UUID != f.UUID:
 		return "another machine"
 	}

@@ -41,25 +41,20 @@ var (
 	// ErrForeign warns that the rates were measured on another machine.
 	ErrForeign = errors.New("not calibrated to this device")
 	// ErrNoCounts is returned for a row without counts of its model.
-	ErrNoCounts = errors.New("neither kernels nor counts of layers, filters or parameters")
+	ErrNoCounts = errors.New("no counts of layers, filters or parameters")
 )
 
 // Facts describe the machine and the runtime that rates were measured on.
 type Facts struct {
-	Setting string  `json:"setting,omitempty"` // as collected: desktop-ort-t2
-	Runtime string  `json:"runtime"`
-	Library string  `json:"library,omitempty"` // native, of the runtime: its version and file
-	Threads int     `json:"threads"`
-	Quota   float64 `json:"quota,omitempty"` // share of time that a model may run; 0 is all of it
-	UUID    string  `json:"node_uuid"`
-	Device  string  `json:"device_model"`
-	// Processor is its name; "" in files from before.
-	Processor string  `json:"processor,omitempty"`
+	Setting   string  `json:"setting,omitempty"` // of rates that are kept for a while
+	Library   string  `json:"library,omitempty"` // ONNX Runtime: its version and file
+	Threads   int     `json:"threads"`
+	UUID      string  `json:"node_uuid"`
+	Device    string  `json:"device_model"`
+	Processor string  `json:"processor,omitempty"` // its name
 	Cores     int     `json:"cores"`
 	MaxMHz    float64 `json:"max_mhz"`
 	When      string  `json:"when"` // RFC 3339
-	// Products multiplied matrices in the Go runtime, as [native.Products]; "" is gonum.
-	Products string `json:"products,omitempty"`
 	// SpeedSD is the standard deviation of the logarithm of the machine's speed while the
 	// rates were measured; 0 if it was not read.
 	SpeedSD float64 `json:"speed_sd,omitempty"`
@@ -78,10 +73,6 @@ type Calibration struct {
 	Facts  Facts                `json:"facts"`
 	Rates  map[onnx.Class]Rates `json:"rates"`
 	Models int                  `json:"models"` // measured models
-	// TreeWeight is the power that the factor of a model's trees on the rates is
-	// raised to: 1 where they learnt from this setting, else [elsewhere]; 0 is the
-	// rates alone.
-	TreeWeight float64 `json:"tree_weight"`
 	// Corrections holds those of the user's own models; they correct kernels of their kinds.
 	Corrections []Correction `json:"corrections,omitempty"`
 	// Call is the part of an inference's time that does not depend on the model, in seconds.
@@ -101,7 +92,6 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	trees   *KernelTrees       // nil is the rates alone
 	machine *machine           // nil for a file: nothing is known of its speed now
 	kinds   map[string]float64 // logarithms of factors, of Corrections
 }
@@ -118,20 +108,34 @@ type Error struct {
 // Ratio is measured over predicted.
 func (e Error) Ratio() float64 { return e.Measured / e.Predicted }
 
-// Calibrate fits rates to measurements of a device, refined by the model's trees
-// as far as that helps, and finds their interval by leaving out one family at a
-// time. Models of family [Own] have no part in the rates. The error matches
-// [ErrTooFew].
-func (m *Model) Calibrate(cases []Case, facts Facts) (*Calibration, error) {
-	trees := m.Kernels[facts.Runtime]
-	if packedFrom(&facts) > 0 {
-		trees = nil // they learnt from other rates, and the runtime's own are closer without
-	}
+// Calibrate fits rates to measurements of a device, and finds their interval by leaving
+// out one family at a time, and each of the user's own models: models of family [Own] have
+// no part in the rates. The error matches [ErrTooFew].
+func Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 	facts.Excess = excess(cases)
-	return calibrated(alone(cases, &facts), facts, trees)
+	cases = alone(cases, &facts)
+	judged := len(without(without(cases, Operators), Own))
+	all := families(cases)
+	if judged < FewestModels || len(all) < 3 {
+		return nil, fmt.Errorf("%w: %d models of %d families, want %d models of 3 families", ErrTooFew, judged, len(all), FewestModels)
+	}
+	c := local(cases, facts)
+	if err := c.multiplied(cases); err != nil {
+		return nil, err
+	}
+	for _, family := range all {
+		left := local(without(cases, family), facts)
+		for _, m := range cases {
+			if m.Family == family {
+				c.judge(&m, left)
+			}
+		}
+	}
+	c.judgeOwn(cases)
+	c.Dispatch = dispatch
+	c.bound()
+	return c, nil
 }
-
-func (f Facts) quota() float64 { return cmp.Or(f.Quota, 1) }
 
 // families of the cases that are judged, in order.
 func families(cases []Case) []string {
@@ -147,32 +151,6 @@ func families(cases []Case) []string {
 
 func without(cases []Case, family string) []Case {
 	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.Family == family })
-}
-
-// calibrated fits a setting's rates and judges them by families left out, and by
-// each of the user's own models left out.
-func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, error) {
-	judged := len(without(without(cases, Operators), Own))
-	all := families(cases)
-	if judged < FewestModels || len(all) < 3 {
-		return nil, fmt.Errorf("%w: %d models of %d families, want %d models of 3 families", ErrTooFew, judged, len(all), FewestModels)
-	}
-	c := local(cases, facts, trees)
-	if err := c.multiplied(cases); err != nil {
-		return nil, err
-	}
-	for _, family := range all {
-		left := local(without(cases, family), facts, trees)
-		for _, m := range cases {
-			if m.Family == family {
-				c.judge(&m, left)
-			}
-		}
-	}
-	c.judgeOwn(cases)
-	c.Dispatch = dispatch
-	c.bound()
-	return c, nil
 }
 
 // multiplied reports a class whose multiply-accumulates would take no time, though its
@@ -193,13 +171,9 @@ func (c *Calibration) multiplied(cases []Case) error {
 	return nil
 }
 
-// elsewhere is the weight of trees for a machine that they did not learn from, relative to the
-// rates. Of none, half and all, half was best on 14 real models (DESIGN.md).
-const elsewhere = 0.5
-
 // local is fit without the user's own models, whose kernels are neighbours.
-func local(cases []Case, facts Facts, trees *KernelTrees) *Calibration {
-	c := fit(without(cases, Own), facts, trees, elsewhere)
+func local(cases []Case, facts Facts) *Calibration {
+	c := fit(without(cases, Own), facts)
 	c.learnNear(cases)
 	return c
 }
@@ -223,11 +197,8 @@ func (c *Calibration) judgeOwn(cases []Case) {
 }
 
 // fit finds the rates of one setting and the scale of their sums.
-func fit(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64) *Calibration {
-	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases, packedFrom(&facts)), Shortest: math.Inf(1), TreeWeight: treeWeight, trees: trees}
-	if trees == nil {
-		c.TreeWeight = 0
-	}
+func fit(cases []Case, facts Facts) *Calibration {
+	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1)}
 	var ratios []float64
 	for _, m := range cases {
 		c.Call = m.Call
@@ -245,8 +216,8 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64) *Cal
 // Anchored is a calibration of another machine on the one where some models were
 // measured: all its times by one factor, the geometric mean of theirs. One more model is
 // off by as much as these differ, and also by as much as the calibration is off by
-// families that it was not made from: these models had a part in it. Trees count as on a
-// machine that they have not seen. The error matches [ErrTooFew].
+// families that it was not made from: these models had a part in it. The error matches
+// [ErrTooFew].
 func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) {
 	if len(cases) < 2 {
 		return nil, fmt.Errorf("%w: %d, want 2 or more", ErrTooFew, len(cases))
@@ -255,7 +226,7 @@ func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) 
 	facts.Excess = excess(cases)
 	cases = alone(cases, &facts)
 	a.Facts, a.Models, a.Errors, a.Call = facts, len(cases), nil, cases[0].Call
-	a.TreeWeight, a.Dispatch = min(c.TreeWeight, elsewhere), dispatch
+	a.Dispatch = dispatch
 	logs := 0.0
 	for _, m := range cases {
 		logs += math.Log(m.work() / (a.idle(m.Kernels) - a.Call))
@@ -338,23 +309,12 @@ func bandBetween(low, high float64) uncertainty.Band {
 
 // kernels are the predicted times of a model's kernels on the idle device.
 func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
-	at := conditionsOf(c.Facts.Threads, c.Facts.quota(), kernels)
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
 		k := &kernels[i]
-		seconds[i] = c.once(k, at) * c.correction(k) * c.scale() * float64(max(1, k.Times))
+		seconds[i] = c.Rates[k.Class].total(k) * c.correction(k) * c.scale() * float64(max(1, k.Times))
 	}
 	return seconds
-}
-
-// once predicts one run of a kernel from rates and trees.
-func (c *Calibration) once(k *measurement.Kernel, at conditions) float64 {
-	r := c.Rates[k.Class]
-	factor := 1.0
-	if c.TreeWeight != 0 {
-		factor = math.Pow(c.trees.factor(k, r, at), c.TreeWeight)
-	}
-	return r.total(k) * factor
 }
 
 // idle is the predicted time of a model's kernels on the idle device, the call
@@ -376,8 +336,8 @@ const slowest = 10
 // Check reports a calibration that cannot be used, by the number that is impossible.
 // The error matches [ErrCalibration].
 func (c *Calibration) Check() error {
-	if c.Facts.Runtime == "" || c.Models < 1 {
-		return fmt.Errorf("%w: it names no runtime or no models", ErrCalibration)
+	if c.Models < 1 {
+		return fmt.Errorf("%w: it names no models", ErrCalibration)
 	}
 	within := func(name string, v, least, most float64) error {
 		if v >= least && v <= most {
@@ -386,7 +346,7 @@ func (c *Calibration) Check() error {
 		return fmt.Errorf("%w: %s is %v, want %v to %v", ErrCalibration, name, v, least, most)
 	}
 	errs := []error{
-		within("low", c.Low, 0, math.MaxFloat64), within("high", c.High, c.Low, math.MaxFloat64), within("tree_weight", c.TreeWeight, 0, 1),
+		within("low", c.Low, 0, math.MaxFloat64), within("high", c.High, c.Low, math.MaxFloat64),
 		within("speed_sd", c.Facts.SpeedSD, 0, widest), within("excess", c.Facts.Excess, 0, widest), within("call_seconds", c.Call, 0, slowest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
 	}
 	for _, class := range classes {

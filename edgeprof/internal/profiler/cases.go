@@ -14,17 +14,12 @@ type Case struct {
 	Model   string
 	Family  string
 	Setting string
-	Runtime string
 	Threads int
-	Quota   float64
 	// Seconds is the time of an inference on an idle machine; see [typical].
 	Seconds float64
 	// Call is the part of Seconds that an inference takes whatever it computes: 0
 	// where no model of a single small kernel was measured in the setting.
 	Call float64
-	// Repeat is Seconds of every other round (or row, of one round) over that of the
-	// rest: how well the same measurement repeats. NaN when there was only one.
-	Repeat float64
 	// Kernels with their times, which sum to Seconds.
 	Kernels []measurement.Kernel
 	// Rows are the measured inferences.
@@ -40,7 +35,7 @@ func Cases(d *measurement.Data) []Case {
 		key := caseKey{r.ModelName, r.Setting}
 		c := byKey[key]
 		if c == nil {
-			c = &Case{Model: r.ModelName, Family: r.Family, Setting: r.Setting, Runtime: r.Runtime, Threads: int(known(r.Threads, 1)), Quota: known(r.Quota, 1)}
+			c = &Case{Model: r.ModelName, Family: r.Family, Setting: r.Setting, Threads: int(known(r.Threads, 1))}
 			byKey[key] = c
 		}
 		c.Rows = append(c.Rows, r)
@@ -52,7 +47,7 @@ func Cases(d *measurement.Data) []Case {
 	}
 	var cases []Case
 	for _, c := range byKey {
-		c.Seconds, c.Repeat = typical(c.Rows), c.repeat()
+		c.Seconds = typical(c.Rows)
 		slices.SortFunc(c.Kernels, func(a, b measurement.Kernel) int { return cmp.Compare(a.Index, b.Index) })
 		c.untangle()
 		cases = append(cases, *c)
@@ -73,12 +68,8 @@ func known(v *float64, otherwise float64) float64 {
 }
 
 // merge keeps the shorter of a kernel's times in two rounds. ONNX Runtime reports whole
-// microseconds, of which a mean is more precise than the shortest; elsewhere the shortest is
-// taken.
+// microseconds, of which a mean is more precise than the shortest.
 func (c *Case) merge(k measurement.Kernel) {
-	if k.Min != nil && c.Runtime != "ort" {
-		k.Seconds = k.Min
-	}
 	for i := range c.Kernels {
 		if old := &c.Kernels[i]; old.Index == k.Index {
 			if old.Seconds == nil || k.Seconds != nil && *k.Seconds < *old.Seconds {
@@ -124,27 +115,6 @@ func withCalls(cases []Case) []Case {
 // work is the time of the case's kernels: a tenth of the whole at least.
 func (c *Case) work() float64 { return max(c.Seconds-c.Call, c.Seconds/10) }
 
-func (c *Case) repeat() float64 {
-	rounds := map[int]bool{}
-	for _, r := range c.Rows {
-		if r.Round != nil {
-			rounds[*r.Round] = true
-		}
-	}
-	var halves [2][]measurement.Row
-	for i, r := range c.Rows {
-		half := i % 2
-		if len(rounds) > 1 {
-			half = *r.Round % 2
-		}
-		halves[half] = append(halves[half], r)
-	}
-	if len(halves[0]) == 0 || len(halves[1]) == 0 {
-		return math.NaN()
-	}
-	return typical(halves[0]) / typical(halves[1])
-}
-
 // typical is the lower quartile of what rows took without waiting for processors:
 // other work only makes them longer, and the shortest is luckier than a user's.
 func typical(rows []measurement.Row) float64 {
@@ -160,23 +130,17 @@ func typical(rows []measurement.Row) float64 {
 // which was measured without profiling. ONNX Runtime's profiling of a kernel takes
 // longer than a small one. How long shows where kernels are small, by what they sum
 // to beyond the whole: as much comes off every kernel of the setting, and the rest
-// is scaled to the whole. The Go runtime's own profiling costs next to nothing, and
-// its kernels are short enough to find a quiet moment on a busy machine that a long
-// inference does not: they stay as they are.
+// is scaled to the whole.
 func subtractOverhead(cases []Case) {
 	bySetting := map[string][]float64{}
 	for i := range cases {
-		if c := &cases[i]; c.Runtime == "ort" {
-			if sum, n := c.sum(0); sum > c.work() {
-				bySetting[c.Setting] = append(bySetting[c.Setting], (sum-c.work())/float64(n))
-			}
+		c := &cases[i]
+		if sum, n := c.sum(0); sum > c.work() {
+			bySetting[c.Setting] = append(bySetting[c.Setting], (sum-c.work())/float64(n))
 		}
 	}
 	for i := range cases {
 		c := &cases[i]
-		if c.Runtime != "ort" {
-			continue
-		}
 		overhead := 0.0
 		if all := bySetting[c.Setting]; len(all) > 0 {
 			overhead = stats.Median(all)
@@ -232,3 +196,19 @@ func (c *Case) overhead() float64 {
 
 // net is a kernel's time without the overhead: a tenth at least.
 func net(seconds, overhead float64) float64 { return max(seconds-overhead, seconds/10) }
+
+// scaled makes kernels sum to another time.
+func scaled(kernels []measurement.Kernel, seconds float64) []measurement.Kernel {
+	out := slices.Clone(kernels)
+	sum := 0.0
+	for _, k := range out {
+		sum += known(k.Seconds, 0)
+	}
+	for i := range out {
+		if k := &out[i]; k.Seconds != nil && sum > 0 && !math.IsInf(seconds, 0) {
+			t := *k.Seconds * seconds / sum
+			k.Seconds = &t
+		}
+	}
+	return out
+}

@@ -7,12 +7,12 @@ import (
 )
 
 // Correction holds the distance of the kernels of one kind in one of the user's own models, as
-// measured on the device, from the answer of rates and trees.
+// measured on the device, from the answer of rates.
 type Correction struct {
 	Kind    string  `json:"kind"`
 	Model   string  `json:"model"`
 	Factor  float64 `json:"factor"`  // the geometric mean, by time
-	Seconds float64 `json:"seconds"` // of these kernels in an inference, as rates and trees say
+	Seconds float64 `json:"seconds"` // of these kernels in an inference, as rates say
 }
 
 // kindOf returns the kind of a kernel, which decides the code that runs it.
@@ -27,23 +27,22 @@ func kindOf(k *measurement.Kernel) string {
 	return kind
 }
 
-// priorModels is the number of models that count as much for a kind as rates and trees do: chosen
+// priorModels is the number of models that count as much for a kind as rates do: chosen
 // by hand, before the packages of DESIGN.md were measured.
 const priorModels = 4
 
 // learnNear notes how far the kernels of the user's own models are from what
-// rates and trees predict for them.
+// rates predict for them.
 func (c *Calibration) learnNear(cases []Case) {
 	c.Corrections = nil
 	for _, m := range cases {
 		if m.Family != Own {
 			continue
 		}
-		at := conditionsOf(c.Facts.Threads, c.Facts.quota(), m.Kernels)
 		logs, seconds := map[string]float64{}, map[string]float64{}
 		for i := range m.Kernels {
 			k := &m.Kernels[i]
-			if p := c.once(k, at) * c.scale(); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
+			if p := c.Rates[k.Class].total(k) * c.scale(); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
 				all := p * float64(max(1, k.Times))
 				logs[kindOf(k)] += all * bounded(math.Log(*k.Seconds/p))
 				seconds[kindOf(k)] += all
@@ -55,6 +54,9 @@ func (c *Calibration) learnNear(cases []Case) {
 	}
 	c.index()
 }
+
+// bounded keeps the logarithm of a factor on rates to what can be believed.
+func bounded(v float64) float64 { return max(-1.5, min(1.5, v)) }
 
 // index finds the factors of kinds: the mean of the models' logarithms, weighed with rates and
 // trees, whose factor is 1. Kernels of one model are hardly independent.

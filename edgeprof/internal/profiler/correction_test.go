@@ -39,19 +39,19 @@ func TestCorrections(t *testing.T) {
 func TestCall(t *testing.T) {
 	row := func(model, family string, seconds float64) measurement.Row {
 		return measurement.Row{
-			OriginalColumns: measurement.OriginalColumns{ModelName: model, Time: measurement.NewSeconds(seconds)}, Run: measurement.Run{Family: family, Setting: "s", Runtime: "ort"},
+			OriginalColumns: measurement.OriginalColumns{ModelName: model, Time: measurement.NewSeconds(seconds)}, Run: measurement.Run{Family: family, Setting: "s"},
 		}
 	}
 	d := &measurement.Data{Rows: []measurement.Row{row(CallModel, Operators, 10e-6), row("m", "vgg", 50e-6)}}
 	for i := range 4 {
 		seconds := 10e-6
-		d.Kernels = append(d.Kernels, measurement.Kernel{ModelName: "m", Setting: "s", Runtime: "ort", Index: i, Kernel: onnx.Kernel{Op: "Conv", Class: onnx.ClassConv, Work: onnx.Work{MACs: 1000}}, Seconds: &seconds})
+		d.Kernels = append(d.Kernels, measurement.Kernel{ModelName: "m", Setting: "s", Index: i, Kernel: onnx.Kernel{Op: "Conv", Class: onnx.ClassConv, Work: onnx.Work{MACs: 1000}}, Seconds: &seconds})
 	}
 	cases := Cases(d)
 	if len(cases) != 1 || cases[0].Call != 10e-6 || math.Abs(*cases[0].Kernels[0].Seconds-10e-6) > 1e-12 {
 		t.Fatalf("%+v", cases)
 	}
-	c := fit(cases, Facts{}, nil, 0)
+	c := fit(cases, Facts{})
 	if c.Call != 10e-6 || math.Abs(c.idle(cases[0].Kernels)/50e-6-1) > 1e-6 {
 		t.Errorf("a call of %v s, in all %v s", c.Call, c.idle(cases[0].Kernels))
 	}

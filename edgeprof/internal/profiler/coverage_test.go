@@ -1,7 +1,6 @@
 package profiler
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -29,15 +28,14 @@ func TestStatisticsCoverage(t *testing.T) { coverage(t, coveragetest.Check) }
 func coverage(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
 	check(t, []coveragetest.Predictor{
 		{Name: "calibration", Level: Level, Run: calibrationCases, Above: 0.02},
-		{Name: "trained, kernel by kernel", Level: Level, Run: kernelCases, Above: 0.02},
-		{Name: "trained, whole models", Level: Level, Run: wholeCases, Above: 0.02},
+		{Name: "trained", Level: Level, Run: trainedCases, Above: 0.02},
 		{Name: "of five errors", Level: Level, Run: fewCases, Above: 0.02},
 	})
 }
 
 // bare is a machine on which everything takes its multiply-accumulates.
 func bare() *Calibration {
-	c := &Calibration{Facts: Facts{Setting: "here", Runtime: "go", UUID: "here"}, Rates: map[onnx.Class]Rates{}, Longest: 1}
+	c := &Calibration{Facts: Facts{Setting: "here", UUID: "here"}, Rates: map[onnx.Class]Rates{}, Longest: 1}
 	for _, class := range classes {
 		c.Rates[class] = Rates{MAC: 1e-9, Nodes: 1}
 	}
@@ -60,42 +58,15 @@ func calibrationCases(seed uint64) []uncertainty.Case {
 	return cases
 }
 
-// judged is a model bounded by a judgement of 59 measurements, all of a
-// predicted millisecond, by one method or the other.
-func judged(rng *rand.Rand) *Model {
-	m := &Model{Settings: []*Calibration{bare()}, Whole: &ModelTrees{settings: []string{"here"}}}
-	j := &judgement{predicted: map[string][]float64{}}
-	for i := range 59 {
-		j.cases = append(j.cases, Case{Model: fmt.Sprint(i), Family: fmt.Sprint(i), Setting: "here"})
-		j.tests = append(j.tests, test{of: i, actual: 1e-3 * skewed(rng)})
-		for _, method := range []string{MethodKernels, MethodWhole} {
-			j.predicted[method] = append(j.predicted[method], 1e-3)
-		}
-	}
-	m.bound(j)
-	return m
-}
-
-func kernelCases(seed uint64) []uncertainty.Case {
-	rng := rand.New(rand.NewPCG(seed, 4))
-	m := judged(rng)
-	cases := make([]uncertainty.Case, 100)
-	for i := range cases {
-		a, err := m.PredictRow(&measurement.Row{Run: measurement.Run{Setting: "here"}}, []measurement.Kernel{{Kernel: onnx.Kernel{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e6}}}})
-		if err != nil {
-			panic(err)
-		}
-		cases[i] = uncertainty.Case{Prediction: a.Seconds, Actual: a.Seconds.Value * skewed(rng)}
-	}
-	return cases
-}
-
-func wholeCases(seed uint64) []uncertainty.Case {
+func trainedCases(seed uint64) []uncertainty.Case {
 	rng := rand.New(rand.NewPCG(seed, 5))
-	m := judged(rng)
+	rows, predicted := make([]measurement.Row, 59), make([]float64, 59)
+	for i := range rows {
+		rows[i].Time, predicted[i] = measurement.NewSeconds(1e-3*skewed(rng)), 1e-3
+	}
+	p := bandOf(rowErrors(rows, predicted)).Predict(1e-3)
 	cases := make([]uncertainty.Case, 100)
 	for i := range cases {
-		p := m.Whole.band.Predict(1e-3)
 		cases[i] = uncertainty.Case{Prediction: p, Actual: p.Value * skewed(rng)}
 	}
 	return cases

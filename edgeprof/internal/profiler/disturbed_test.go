@@ -26,7 +26,7 @@ func TestExcess(t *testing.T) {
 				*c.Kernels[j].Seconds *= shortest
 			}
 		}
-		c, err := (&Model{}).Calibrate(cases, Facts{Runtime: "go", ProbedTasks: felt})
+		c, err := Calibrate(cases, Facts{ProbedTasks: felt})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ func Example() {
 	var measured []profiler.Case
 	for _, family := range []string{"alexnet", "densenet", "googlenet", "mobilenetv2", "resnet", "vgg", "mlp"} {
 		for _, width := range []float64{0.25, 0.5, 0.75} {
-			m := profiler.Case{Model: family, Family: family, Kernels: measurement.NewKernels(analyse(family, width).Kernels(onnx.FusionNone))}
+			m := profiler.Case{Model: family, Family: family, Kernels: measurement.NewKernels(analyse(family, width).Kernels())}
 			for i := range m.Kernels {
 				k := &m.Kernels[i]
 				seconds := 1e-6 + 1e-10*float64(k.MACs) + 2e-10*float64(k.ParameterBytes+k.ReadBytes+k.WrittenBytes)
@@ -26,7 +26,7 @@ func Example() {
 			measured = append(measured, m)
 		}
 	}
-	cal, err := (&profiler.Model{}).Calibrate(measured, profiler.Facts{Runtime: "go", UUID: "here"})
+	cal, err := profiler.Calibrate(measured, profiler.Facts{UUID: "here"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -34,7 +34,7 @@ func Example() {
 	p := cal.Predict(analyse("resnet", 1), device.Device{Node: "here", UUID: "here", Cores: 4})
 	fmt.Printf("%.2f s, %.0f %% of it in %s operators\n", p.Seconds.Value, 100*p.Shares[0].Part, p.Shares[0].Class)
 	// Output:
-	// 0.20 s, 96 % of it in conv operators
+	// 0.20 s, 99 % of it in conv operators
 }
 
 func analyse(family string, width float64) *onnx.Analysis {

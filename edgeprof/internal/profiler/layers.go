@@ -19,11 +19,11 @@ type Layer struct {
 	Share   float64    `json:"share"`
 }
 
-// Layers are the model's kernels in the calibration's runtime, with the seconds
+// Layers are the model's kernels, with the seconds
 // that each takes on a device as it is loaded now. They sum to the prediction.
 func (c *Calibration) Layers(a *onnx.Analysis, d device.Device) ([]Layer, Prediction) {
 	p := c.Predict(a, d)
-	kernels := a.Kernels(measurement.RuntimeFusion(c.Facts.Runtime))
+	kernels := a.Kernels()
 	seconds := c.kernels(measurement.NewKernels(kernels))
 	sum := 0.0
 	for _, t := range seconds {

@@ -10,7 +10,7 @@ import (
 
 // Layers sum to the prediction, on a loaded device and elsewhere too.
 func TestLayers(t *testing.T) {
-	c, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "ort", UUID: "here", Threads: 1, MaxMHz: 2000})
+	c, err := Calibrate(measurements(t, 0.05), Facts{UUID: "here", Threads: 1, MaxMHz: 2000})
 	if err != nil {
 		t.Fatal(err)
 	}

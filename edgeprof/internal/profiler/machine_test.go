@@ -16,7 +16,7 @@ import (
 // defaults where nothing is known of it and hardly where it was always quiet, and,
 // on a loaded machine, for an end of the load. The value stays.
 func TestOn(t *testing.T) {
-	c, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", MaxMHz: 2000, Threads: 1})
+	c, err := Calibrate(measurements(t, 0.05), Facts{UUID: "here", MaxMHz: 2000, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

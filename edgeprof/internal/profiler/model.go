@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/shared/regression/tree"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Returned by trained models.
@@ -27,7 +28,7 @@ var (
 )
 
 // schema is the version of the model file. Its trees are XGBoost's JSON.
-const schema = 3
+const schema = 4
 
 // Training describes the data that a model was trained on.
 type Training struct {
@@ -35,39 +36,24 @@ type Training struct {
 	Models     int      `json:"models"`
 	Families   int      `json:"families"`
 	Devices    int      `json:"devices"`
-	Kernels    int      `json:"kernels"`
 	Validation string   `json:"validation"`
 	MAPE       *float64 `json:"mape"` // of that validation
 }
 
-// Model is a trained predictor.
+// Model predicts a whole model from counts: boosted trees on the logarithm of its
+// time. It serves where the model itself is not at hand, as in files of the original
+// collector.
 type Model struct {
 	Facts Training
-	// Kernels refine the rates of a setting, by its runtime; nil without
-	// measured kernels.
-	Kernels map[string]*KernelTrees
-	// Whole predicts from counts; nil in a model that was never trained.
-	Whole *ModelTrees
-	// Settings are the devices that it was trained on, in order of their names.
-	Settings []*Calibration
 	// Hash is the SHA-256 of the rest of the file, in hexadecimal.
 	Hash string
-}
 
-// setting is the calibration of a setting by its name, or nil.
-func (m *Model) setting(name string) *Calibration {
-	for _, c := range m.Settings {
-		if c.Facts.Setting == name {
-			return c
-		}
-	}
-	return nil
-}
-
-// Use has a calibration of a device refined by the model's trees.
-func (m *Model) Use(c *Calibration) {
-	c.trees = m.Kernels[c.Facts.Runtime]
-	c.index()
+	settings []string
+	ensemble *tree.Ensemble
+	band     uncertainty.Band // about a predicted time
+	// original are the names of the features of a model that XGBoost wrote, whose error is
+	// unknown; nil for one of ours.
+	original []string
 }
 
 // file is a model as JSON.
@@ -81,53 +67,26 @@ type file struct {
 
 type content struct {
 	Trained  Training        `json:"trained"`
-	Settings []*Calibration  `json:"settings"`
-	Names    []string        `json:"whole_settings"`
-	Low      float64         `json:"whole_low"`
-	High     float64         `json:"whole_high"`
-	Kernels  []kernelFile    `json:"kernel_trees"`
-	Whole    json.RawMessage `json:"whole_trees"`
-}
-
-type kernelFile struct {
-	Runtime string          `json:"runtime"`
-	Ops     []string        `json:"operators"`
-	Trees   json.RawMessage `json:"trees"`
+	Settings []string        `json:"settings"`
+	Low      float64         `json:"low"`
+	High     float64         `json:"high"`
+	Trees    json.RawMessage `json:"trees"`
 }
 
 const kind = "foretime edgeprof model"
 
 // Write writes the model as JSON.
 func (m *Model) Write(w io.Writer) error {
-	c := content{Trained: m.Facts, Settings: m.Settings}
-	for _, runtime := range sortedKeys(m.Kernels) {
-		t := m.Kernels[runtime]
-		trees, err := encoded(t.ensemble)
-		if err != nil {
-			return err
-		}
-		c.Kernels = append(c.Kernels, kernelFile{runtime, t.ops, trees})
-	}
-	var err error
-	if m.Whole == nil {
-		return fmt.Errorf("%w: it is not trained", ErrModel)
-	}
-	c.Names, c.Low, c.High = m.Whole.settings, m.Whole.band.Low, m.Whole.band.High
-	if c.Whole, err = encoded(m.Whole.ensemble); err != nil {
+	var trees bytes.Buffer
+	if err := m.ensemble.WriteCompact(&trees); err != nil {
 		return err
 	}
-	body, err := json.Marshal(c)
+	body, err := json.Marshal(content{m.Facts, m.settings, m.band.Low, m.band.High, bytes.TrimSuffix(trees.Bytes(), []byte{'\n'})})
 	if err != nil {
 		return err
 	}
 	m.Hash = hash(body)
 	return json.NewEncoder(w).Encode(file{kind, schema, m.Hash, body})
-}
-
-func encoded(e *tree.Ensemble) (json.RawMessage, error) {
-	var b bytes.Buffer
-	err := e.WriteCompact(&b)
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
 func hash(content []byte) string {
@@ -158,42 +117,14 @@ func ReadModel(r io.Reader) (*Model, error) {
 	if err := json.Unmarshal(f.Content, &c); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}
-	m := &Model{Facts: c.Trained, Settings: c.Settings, Hash: f.Hash, Whole: &ModelTrees{settings: c.Names, band: bandBetween(c.Low, c.High)}}
-	if m.Whole.ensemble, err = decoded(c.Whole, len(rowColumns)); err != nil {
-		return nil, err
-	}
-	for _, k := range c.Kernels {
-		if m.Kernels == nil {
-			m.Kernels = map[string]*KernelTrees{}
-		}
-		t := &KernelTrees{ops: k.Ops}
-		if t.ensemble, err = decoded(k.Trees, len(kernelColumns)); err != nil {
-			return nil, err
-		}
-		m.Kernels[k.Runtime] = t
-	}
-	for _, c := range m.Settings {
-		if c == nil {
-			return nil, fmt.Errorf("%w: a setting is empty", ErrModel)
-		}
-		c.Complete()
-		if err := c.Check(); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", ErrModel, c.Facts.Setting, err)
-		}
-		m.Use(c)
-	}
-	return m, nil
-}
-
-func decoded(data json.RawMessage, features int) (*tree.Ensemble, error) {
-	e, err := tree.DecodeModel(data)
-	if err != nil {
+	m := &Model{Facts: c.Trained, Hash: f.Hash, settings: c.Settings, band: bandBetween(c.Low, c.High)}
+	if m.ensemble, err = tree.DecodeModel(c.Trees); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}
-	if e.Features() != features {
-		return nil, fmt.Errorf("%w: its trees use %d features, want %d", ErrModel, e.Features(), features)
+	if n := m.ensemble.Features(); n != len(rowColumns) {
+		return nil, fmt.Errorf("%w: its trees use %d features, want %d", ErrModel, n, len(rowColumns))
 	}
-	return e, nil
+	return m, nil
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -39,7 +39,6 @@ func multiplied(t *testing.T, of onnx.DataType, quantized bool) *onnx.Analysis {
 // Products in another precision than that of the rates are told, and doubtful.
 func TestPrecision(t *testing.T) {
 	c := bare()
-	c.Facts.Runtime = "ort"
 	c.Low, c.High = 0.9, 1.1
 	// Rates of whole numbers leave less doubt about these.
 	measured := c.Predict(multiplied(t, onnx.Float32, true), device.Device{UUID: "here", Cores: 1})

@@ -37,7 +37,7 @@ type Share struct {
 func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p := Prediction{}
 	byClass := map[onnx.Class]float64{}
-	kernels := measurement.NewKernels(a.Kernels(measurement.RuntimeFusion(c.Facts.Runtime)))
+	kernels := measurement.NewKernels(a.Kernels())
 	seconds := c.called(c.kernels(kernels))
 	for i := range kernels {
 		byClass[kernels[i].Class] += seconds[i]
@@ -69,7 +69,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p.Idle *= away.Factor
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
 	if least := a.Cheapest(); least != a { // either branch of an If may run
-		p.Seconds.Low *= c.idle(measurement.NewKernels(least.Kernels(measurement.RuntimeFusion(c.Facts.Runtime)))) / max(c.idle(kernels), math.SmallestNonzeroFloat64)
+		p.Seconds.Low *= c.idle(measurement.NewKernels(least.Kernels())) / max(c.idle(kernels), math.SmallestNonzeroFloat64)
 	}
 	c.widen(&p)
 	if len(a.AssumedSizes()) > 0 {
@@ -105,11 +105,9 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 			}
 		}
 	}
-	unmeasured, named := c.unmeasured(kernels, seconds, idle)
-	guessed, warnings = guessed+unmeasured, append(warnings, named...)
 	effort := 0.0
 	for i := range kernels {
-		if c.estimated(&kernels[i]) {
+		if isEstimated(&kernels[i]) {
 			effort += seconds[i] / max(idle, least)
 		}
 	}
@@ -142,13 +140,29 @@ const (
 	usualEffort     = 1.5
 )
 
-// estimated reports whether the effort of a kernel, which no calibration measured, decides
-// its time.
-func (c *Calibration) estimated(k *measurement.Kernel) bool {
-	if c.Facts.Runtime == "go" && MeasuredOperators[k.Op] && k.Variant == "" {
-		return false
-	}
+// isEstimated reports whether the effort of a kernel, which no calibration measured,
+// decides its time.
+func isEstimated(k *measurement.Kernel) bool {
 	return k.Effort > usualEffort || k.Effort > 0 && k.Effort < 1/usualEffort
+}
+
+// unlike warns of a time far from those that were measured.
+func (c *Calibration) unlike(seconds float64) []error {
+	if seconds < c.Shortest/3 || seconds > 3*c.Longest {
+		return []error{fmt.Errorf("%w: predicted %.3g s, but the measured models took %.3g to %.3g s", ErrUnlike, seconds, c.Shortest, c.Longest)}
+	}
+	return nil
+}
+
+// unseen are the classes of some kernels that no kernel of the calibration had.
+func unseen(rates map[onnx.Class]Rates, kernels []measurement.Kernel) []onnx.Class {
+	var out []onnx.Class
+	for _, class := range classes {
+		if rates[class].Nodes == 0 && slices.ContainsFunc(kernels, func(k measurement.Kernel) bool { return k.Class == class }) {
+			out = append(out, class)
+		}
+	}
+	return out
 }
 
 // uncounted is the factor by which a class that was not measured may be longer or shorter.

@@ -72,7 +72,7 @@ func TestBranches(t *testing.T) {
 
 // TestLoadOfSlowerDevice: load slows a model by the time that it takes on that device.
 func TestLoadOfSlowerDevice(t *testing.T) {
-	c, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", MaxMHz: 2000, Threads: 1})
+	c, err := Calibrate(measurements(t, 0.05), Facts{UUID: "here", MaxMHz: 2000, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

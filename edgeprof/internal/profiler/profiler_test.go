@@ -40,7 +40,7 @@ func measurements(t testing.TB, noise float64) []Case {
 	var ms []Case
 	for _, family := range []string{"alexnet", "densenet", "efficientnet", "googlenet", "lenet", "mlp", "mobilenetv2", "operators", "resnet", "transformer", "vgg"} {
 		for _, width := range []float64{0.5, 0.75} {
-			m := Case{Model: family, Family: family, Runtime: "go", Threads: 1, Quota: 1, Kernels: measurement.NewKernels(analysis(t, family, synth.Size{Width: width}).Kernels(onnx.FusionNone))}
+			m := Case{Model: family, Family: family, Threads: 1, Kernels: measurement.NewKernels(analysis(t, family, synth.Size{Width: width}).Kernels())}
 			for i := range m.Kernels {
 				k := &m.Kernels[i]
 				s := truth[k.Class].total(k) * math.Exp(noise*rng.NormFloat64())
@@ -59,7 +59,7 @@ func measurements(t testing.TB, noise float64) []Case {
 // others, rates anchored by a few families predict the rest: near, and inside their
 // intervals, where those of the other machine are neither.
 func TestAnchored(t *testing.T) {
-	foreign, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go", Shipped: true})
+	foreign, err := Calibrate(measurements(t, 0.05), Facts{Shipped: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestAnchored(t *testing.T) {
 			rest = append(rest, m)
 		}
 	}
-	here, err := foreign.Anchored(known, Facts{Runtime: "go"})
+	here, err := foreign.Anchored(known, Facts{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,13 +112,13 @@ func TestAnchored(t *testing.T) {
 // Without noise the rates come back, those that a family alone shows included;
 // the left-out predictions are exact, and so is the interval.
 func TestCalibrateRecoversRates(t *testing.T) {
-	c, err := (&Model{}).Calibrate(measurements(t, 0), Facts{Runtime: "go"})
+	c, err := Calibrate(measurements(t, 0), Facts{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := analysis(t, "resnet", synth.Size{})
 	p := c.Predict(a, device.Device{Node: "n", Cores: 4})
-	if want := (&Calibration{Rates: truth}).idle(measurement.NewKernels(a.Kernels(onnx.FusionNone))); math.Abs(p.Idle/want-1) > 1e-3 {
+	if want := (&Calibration{Rates: truth}).idle(measurement.NewKernels(a.Kernels())); math.Abs(p.Idle/want-1) > 1e-3 {
 		t.Errorf("predicted %v, want %v", p.Idle, want)
 	}
 	if c.Low < 0.98 || c.High > 1.02 {
@@ -130,11 +130,11 @@ func TestCalibrateRecoversRates(t *testing.T) {
 }
 
 func TestIntervalWidensWithNoise(t *testing.T) {
-	quiet, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go"})
+	quiet, err := Calibrate(measurements(t, 0.05), Facts{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	noisy, err := (&Model{}).Calibrate(measurements(t, 0.8), Facts{Runtime: "go"})
+	noisy, err := Calibrate(measurements(t, 0.2), Facts{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestIntervalWidensWithNoise(t *testing.T) {
 }
 
 func TestPredict(t *testing.T) {
-	c, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", MaxMHz: 2000, Threads: 1})
+	c, err := Calibrate(measurements(t, 0.05), Facts{UUID: "here", MaxMHz: 2000, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestPredict(t *testing.T) {
 // Rates are of another device unless what the device says of itself agrees; ids
 // decide only where it says nothing.
 func TestForeign(t *testing.T) {
-	c, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", Device: "EPYC", Cores: 4, MaxMHz: 2000, Threads: 1})
+	c, err := Calibrate(measurements(t, 0.05), Facts{UUID: "here", Device: "EPYC", Cores: 4, MaxMHz: 2000, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,14 +214,14 @@ func has(errs []error, target error) bool {
 }
 
 func TestErrors(t *testing.T) {
-	if _, err := (&Model{}).Calibrate(nil, Facts{}); !errors.Is(err, ErrTooFew) {
+	if _, err := Calibrate(nil, Facts{}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("no measurements: %v", err)
 	}
 	one := measurements(t, 0)[:2]
 	for len(one) < 30 {
 		one = append(one, one[0])
 	}
-	if _, err := (&Model{}).Calibrate(one, Facts{}); !errors.Is(err, ErrTooFew) {
+	if _, err := Calibrate(one, Facts{}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("one family: %v", err)
 	}
 	if err := (&Calibration{}).Check(); !errors.Is(err, ErrCalibration) {
@@ -231,7 +231,7 @@ func TestErrors(t *testing.T) {
 
 // A number that no device has is refused by its name.
 func TestImpossibleRates(t *testing.T) {
-	c, err := (&Model{}).Calibrate(measurements(t, 0), Facts{Runtime: "go"})
+	c, err := Calibrate(measurements(t, 0), Facts{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,19 +46,19 @@ func ReadXGBoost(data []byte) (*Model, error) {
 			return nil, fmt.Errorf("%w: its feature %q is not one of the columns %q", ErrModel, name, originalColumns)
 		}
 	}
-	return &Model{Whole: &ModelTrees{original: names, ensemble: e}}, nil
+	return &Model{original: names, ensemble: e}, nil
 }
 
 // originalFeatures are a row's values as the original's script prepares them.
-func (t *ModelTrees) originalFeatures(r *measurement.Row) []float64 {
+func (m *Model) originalFeatures(r *measurement.Row) []float64 {
 	v := func(p *float64) float64 { return known(p, math.NaN()) }
 	values := map[string]float64{
 		"conv_layers": v(r.ConvLayers), "device_load_percent": busy(r), "disk_io_read_bytes": v(r.ReadBytes), "disk_io_write_bytes": v(r.WrittenBytes),
 		"device_disk_usage_percent": v(r.DiskPercent), "filter_details": v(r.FilterDetails), "fully_conn_layers": v(r.FCLayers),
 		"device": float64(slices.Index(originalDevices, r.Device)), "pool_layers": v(r.PoolLayers), "total_parameters": v(r.TotalParameters),
 	}
-	x := make([]float64, len(t.original))
-	for i, name := range t.original {
+	x := make([]float64, len(m.original))
+	for i, name := range m.original {
 		value, ok := values[name]
 		if kind, one := strings.CutPrefix(name, "device_"); !ok && one {
 			value = 0

@@ -1,6 +1,6 @@
-// Package runtime runs ONNX models and reports the time of each node.
+// Package runtime defines a session of a model in ONNX Runtime, which reports the time of
+// each node.
 //
-// Every measurement records its runtime, since the same model on the same device differs
-// by orders of magnitude between runtimes. Package native is the one that needs no
-// installation.
+// Package worker runs it in a process of its own. Without ONNX Runtime the error matches
+// [ErrUnavailable].
 package runtime

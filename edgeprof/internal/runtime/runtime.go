@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Returned by runtimes.
+// Returned by sessions.
 var (
-	// ErrUnsupported is returned when a runtime cannot run a model: an
+	// ErrUnsupported is returned when ONNX Runtime cannot run a model: an
 	// operator, a data type or a shape it does not know.
 	ErrUnsupported = errors.New("unsupported model")
 	// ErrInput is returned when inputs do not fit the model.
 	ErrInput = errors.New("wrong input")
-	// ErrUnavailable is returned when a runtime is not installed.
+	// ErrUnavailable is returned when ONNX Runtime is not installed.
 	ErrUnavailable = errors.New("runtime unavailable")
 )
 
@@ -22,24 +22,6 @@ var (
 type Tensor struct {
 	Shape []int64
 	Data  []float32
-}
-
-// FromFloat16 returns the number that 16 bits encode (IEEE 754 binary16).
-func FromFloat16(bits uint16) float32 {
-	sign, exponent, fraction := bits>>15, int(bits>>10&31), float64(bits&1023)/1024
-	v := math.Ldexp(1+fraction, exponent-15)
-	switch {
-	case exponent == 0:
-		v = math.Ldexp(fraction, -14)
-	case exponent == 31 && fraction == 0:
-		v = math.Inf(1)
-	case exponent == 31:
-		v = math.NaN()
-	}
-	if sign == 1 {
-		v = -v
-	}
-	return float32(v)
 }
 
 // ToFloat16 returns a float32 in IEEE 754's binary16, rounded to the nearest, ties to even.
@@ -61,14 +43,14 @@ func ToFloat16(v float32) uint16 {
 
 // NodeTime is the time of one node of a model in one inference.
 type NodeTime struct {
-	Node    int     `json:"node"` // index in the graph; -1 if the runtime does not report it
+	Node    int     `json:"node"` // index in the graph; -1 if ONNX Runtime does not report it
 	Name    string  `json:"name,omitempty"`
 	Op      string  `json:"op"`
 	Seconds float64 `json:"seconds"`
 }
 
-// Profile is one inference and the time of each node that it ran. A runtime
-// that joins nodes reports those that are left, under names of its own.
+// Profile is one inference and the time of each node that it ran. ONNX Runtime joins
+// nodes, and reports those that are left under names of its own.
 type Profile struct {
 	Seconds float64    `json:"seconds"`
 	Nodes   []NodeTime `json:"nodes"`
@@ -85,10 +67,8 @@ type NodeShapes struct {
 type Session interface {
 	// Inputs are the shapes that the model wants, by name.
 	Inputs() map[string][]int64
-	// Run makes one inference. Inputs and outputs go by name; the outputs are
-	// valid until the next call.
-	Run(ctx context.Context, inputs map[string]Tensor) (map[string]Tensor, error)
-	// Time makes some inferences, one at least, and says how long they took.
+	// Time makes some inferences, one at least, and says how long they took. Inputs go by
+	// name.
 	Time(ctx context.Context, inputs map[string]Tensor, runs int) (Timing, error)
 	// Profile makes some inferences, each with the times of its nodes.
 	Profile(ctx context.Context, inputs map[string]Tensor, runs int) ([]Profile, error)

@@ -18,17 +18,14 @@ import (
 // if there are more configurations than models. Its mean and covariance come from the table;
 // missing values are found by regression on the rest, repeatedly (Little and Rubin, "Statistical
 // Analysis with Missing Data", section 4.2). The covariance is drawn toward a prior, more so
-// the fewer configurations there are: a part of each model's own, and a Gaussian process over
-// the models' graphs if these are known (Rasmussen and Williams, "Gaussian Processes for Machine
-// Learning", chapter 2). It is stored as its factors, so a table of n models takes time and
-// memory in proportion to n.
+// the fewer configurations there are: a part of each model's own. It is stored as its
+// factors, so a table of n models takes time and memory in proportion to n.
 type JointDistribution struct {
 	Models []string
 	mean   []float64
 	rows   [][]float64 // of each model, then of the threads: its factors
 	open   []float64   // variance of each that what is missing leaves open
 	prior  float64     // weight of the prior in the covariance
-	graphs [][]float64 // features of each model's graph, or nil
 }
 
 // How the distribution is fitted: chosen on Tencent/ncnn's boards, without NAS-Bench-201.
@@ -36,8 +33,6 @@ const (
 	steps   = 25   // of regression of what is missing; it moves no more by then
 	toward  = 4    // configurations that the prior of the covariance counts for
 	own     = 0.02 // variance of a model's own in that prior: 14 % of its latency
-	alike   = 0.2  // variance that graphs explain, in the prior
-	reach   = 2    // distance, over the mean feature's deviation, at which graphs have a correlation of 0.6
 	degrees = 6    // of freedom of the tails, and of a new device
 	asked   = 64   // measured models at most that a missing one is worked out from
 )
@@ -47,7 +42,7 @@ func Fit(ctx context.Context, t *Table) (*JointDistribution, error) {
 	if len(t.Configs) < 5 {
 		return nil, fmt.Errorf("%w: %d configurations, want 5 or more", ErrTooFew, len(t.Configs))
 	}
-	j := &JointDistribution{Models: t.Models, graphs: t.Graphs, prior: 1}
+	j := &JointDistribution{Models: t.Models, prior: 1}
 	rows := make([][]float64, len(t.Configs))
 	whole := true
 	for i := range t.Configs {
@@ -188,14 +183,7 @@ func (j *JointDistribution) covariance(a, b int) float64 {
 	if a == b {
 		v += j.prior*own + j.open[a]
 	}
-	if a >= len(j.graphs) || b >= len(j.graphs) || j.graphs[a] == nil || j.graphs[b] == nil {
-		return v
-	}
-	far := 0.0
-	for i, x := range j.graphs[a] {
-		far += (x - j.graphs[b][i]) * (x - j.graphs[b][i])
-	}
-	return v + j.prior*alike*math.Exp(-far/(2*reach*reach*float64(max(1, len(j.graphs[a])))))
+	return v
 }
 
 // conditional is the distribution, given what was seen.

@@ -51,7 +51,6 @@ func (c *Config) name() string {
 // Table is configurations by models.
 type Table struct {
 	Models  []string
-	Graphs  [][]float64 // features of each model's graph, of mean 0 and deviation 1; nil where it is not known, or none is
 	Configs []Config
 	Dropped int // rows without a latency above 0
 }
@@ -138,7 +137,7 @@ func (t *Table) Chips() []string {
 
 // WithoutChips returns the table without some chips.
 func (t *Table) WithoutChips(chips ...string) *Table {
-	out := &Table{Models: t.Models, Graphs: t.Graphs}
+	out := &Table{Models: t.Models}
 	for _, c := range t.Configs {
 		if !slices.Contains(chips, c.Chip) {
 			out.Configs = append(out.Configs, c)

@@ -70,11 +70,11 @@ subprocess.run(
     check=True, stdout=subprocess.DEVNULL,
 )
 with contextlib.redirect_stderr(io.StringIO()):
-    devices = edgeprof.rank("r.onnx", set={"source.timeout": "5s"}, runtime="go")
-    timing = edgeprof.time("r.onnx", runs=3, warmup=0, runtime="go")
+    devices = edgeprof.rank("r.onnx", set={"source.timeout": "5s"})
+    kernels = edgeprof.layers("r.onnx")
 frame = devices.to_frame()
 assert len(frame) == len(devices) == 1 and frame.seconds_value[0] == devices[0].seconds.value > 0, frame
-assert timing.runs == 3 and timing.min_seconds > 0, timing
+assert kernels.layers, kernels
 assert edgeprof.inspect("r.onnx")
 
 # allox-est: a command line of several words, live messages

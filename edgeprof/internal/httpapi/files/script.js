@@ -168,7 +168,7 @@ function showRanking(file, answer) {
   const places = ties(answer.candidates);
   const tied = (i) => places[i - 1] === places[i] || places[i + 1] === places[i];
   const why = (c) => {
-    const more = make("details", "why", make("summary", "", "why"), make("ul", "quiet", ...[`${c.device_model} · ${c.runtime} runtime`, ...c.reasons].map((r) => make("li", "", r))));
+    const more = make("details", "why", make("summary", "", "why"), make("ul", "quiet", ...[c.device_model, ...c.reasons].map((r) => make("li", "", r))));
     more.open = answer.candidates.length === 1;
     return more;
   };

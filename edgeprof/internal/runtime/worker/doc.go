@@ -1,8 +1,7 @@
 // Package worker runs models in a process of its own.
 //
 // Native code that crashes ends the worker and not its caller; the CPUs that the model
-// may use are set before the worker starts, and its share of CPU time can be limited.
-// Times are taken inside the worker, so they do not include the pipe. A worker that
+// may use are set before the worker starts. Times are taken inside the worker, so they do not include the pipe. A worker that
 // answers with anything but the protocol's messages is an error ([ErrProtocol]).
 //
 // The worker's side is [Serve] over a [Loader]; the caller's side is [Start]:

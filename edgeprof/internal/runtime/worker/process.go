@@ -26,13 +26,7 @@ type Command struct {
 	Env  []string // nil means this process's
 	// CPUs are the processors it may run on, all its threads; nil is any.
 	CPUs []int
-	// Quota is the share of time that it runs, in (0, 1); 0 and 1 are all. It is
-	// stopped for the rest of every [Period].
-	Quota float64
 }
-
-// Period is the time after which a worker with a quota is stopped and continued again.
-const Period = 10 * time.Millisecond
 
 // process is a running worker. The kernel kills it when this program dies, however that
 // happens: none is left behind, stopped or not.
@@ -83,9 +77,6 @@ func (c Command) start() (*process, error) {
 		}
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
-	if c.Quota > 0 && c.Quota < 1 {
-		crash.Go(func() { p.throttle(c.Quota) })
-	}
 	return p, nil
 }
 
@@ -101,26 +92,6 @@ func pin(cpus []int) error {
 		return fmt.Errorf("cannot pin to CPUs %v: %w", cpus, err)
 	}
 	return nil
-}
-
-// throttle stops the worker for its share of every period.
-func (p *process) throttle(quota float64) {
-	run := time.Duration(quota * float64(Period))
-	for {
-		for _, turn := range []struct {
-			signal syscall.Signal
-			length time.Duration
-		}{{syscall.SIGCONT, run}, {syscall.SIGSTOP, Period - run}} {
-			if p.cmd.Process.Signal(turn.signal) != nil {
-				return
-			}
-			select {
-			case <-p.done:
-				return
-			case <-time.After(turn.length):
-			}
-		}
-	}
 }
 
 func (p *process) kill() { _ = p.cmd.Process.Kill() }

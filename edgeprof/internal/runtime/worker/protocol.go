@@ -25,7 +25,7 @@ const (
 // significant first, the header, and the values of the tensors it lists as
 // little-endian float32.
 type message struct {
-	Do    string `json:"do,omitempty"` // load, run, time, profile, close
+	Do    string `json:"do,omitempty"` // load, time, profile, shapes
 	Model *Model `json:"model,omitempty"`
 	Runs  int    `json:"runs,omitempty"`
 

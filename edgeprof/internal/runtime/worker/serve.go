@@ -14,32 +14,26 @@ import (
 // Model names the model that a worker loads, with its settings.
 type Model struct {
 	Path    string           `json:"path"`
-	Threads int              `json:"threads"`         // goroutines or threads of one inference
+	Threads int              `json:"threads"`         // of one inference
 	Sizes   map[string]int64 `json:"sizes,omitempty"` // of named dimensions that the model leaves open
 	// Values holds the inputs that decide sizes within the model.
 	Values map[string][]float64 `json:"values,omitempty"`
-	// ProcessorTime has kernels timed by it, if the runtime can: for one thread that
-	// may run all of the time.
-	ProcessorTime bool `json:"processor_time,omitempty"`
-	// Library is the runtime's native library; "" lets the worker look for it.
+	// Library is the native library; "" lets the worker look for it.
 	Library string `json:"library,omitempty"`
 }
 
-// Loader makes a session of a model.
-type Loader func(context.Context, Model) (runtime.Session, error)
-
-// Shaper is a session that returns the shapes of all nodes' outputs.
-type Shaper interface {
+// Served is a session in the worker.
+type Served interface {
+	runtime.Session
 	// Shapes makes one inference of the model as the file has it, without
-	// optimisations.
+	// optimisations, and returns the shapes of all nodes' outputs.
 	Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error)
-}
-
-// LibrarySession is a session of a runtime in a native library.
-type LibrarySession interface {
-	// Library returns the library's file, and its name with its version.
+	// Library returns the native library's file, and its name with its version.
 	Library() (path, name string)
 }
+
+// Loader makes a session of a model.
+type Loader func(context.Context, Model) (Served, error)
 
 // Serve answers requests until the input ends or the context is cancelled. The
 // error is one of the streams', or matches [ErrProtocol]; what goes wrong with a
@@ -70,7 +64,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, load Loader) error 
 
 type server struct {
 	load    Loader
-	session runtime.Session
+	session Served
 }
 
 func (s *server) do(ctx context.Context, request, answer *message) (err error) {
@@ -82,9 +76,7 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 			return err
 		}
 		answer.Inputs = s.session.Inputs()
-		if n, ok := s.session.(LibrarySession); ok {
-			answer.Library[0], answer.Library[1] = n.Library()
-		}
+		answer.Library[0], answer.Library[1] = s.session.Library()
 		return nil
 	}
 	if s.session == nil {
@@ -92,10 +84,6 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 	}
 	inputs := request.tensors()
 	switch request.Do {
-	case "run":
-		outputs, err := s.session.Run(ctx, inputs)
-		answer.add(outputs)
-		return err
 	case "time":
 		timed, err := s.session.Time(ctx, inputs, request.Runs)
 		answer.Timed = &timed
@@ -103,11 +91,7 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 	case "profile":
 		answer.Profiles, err = s.session.Profile(ctx, inputs, request.Runs)
 	case "shapes":
-		shaper, ok := s.session.(Shaper)
-		if !ok {
-			return fmt.Errorf("%w: this runtime does not report shapes", runtime.ErrUnsupported)
-		}
-		answer.Shapes, err = shaper.Shapes(ctx, inputs)
+		answer.Shapes, err = s.session.Shapes(ctx, inputs)
 	default:
 		err = fmt.Errorf("%w: unknown request %q", ErrProtocol, request.Do)
 	}

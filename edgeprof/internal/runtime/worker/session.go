@@ -19,10 +19,7 @@ type Session struct {
 	close   sync.Once
 }
 
-var (
-	_ runtime.Session = (*Session)(nil)
-	_ LibrarySession  = (*Session)(nil)
-)
+var _ Served = (*Session)(nil)
 
 // Start starts a worker and has it load a model. The error matches
 // [runtime.ErrUnavailable] when there is no such worker or it lacks its library,
@@ -67,7 +64,7 @@ func (s *Session) exchange(ctx context.Context, request *message) (*message, err
 func (s *Session) Inputs() map[string][]int64 { return s.inputs }
 
 // Library returns the file of the worker's native library, and its name with its
-// version; "" and "" if it has none. See [Native].
+// version.
 func (s *Session) Library() (path, name string) { return s.ortFile[0], s.ortFile[1] }
 
 // do asks for something about some inputs.
@@ -75,15 +72,6 @@ func (s *Session) do(ctx context.Context, what string, inputs map[string]runtime
 	request := &message{Do: what, Runs: runs}
 	request.add(inputs)
 	return s.exchange(ctx, request)
-}
-
-// Run makes one inference; see [runtime.Session].
-func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (map[string]runtime.Tensor, error) {
-	answer, err := s.do(ctx, "run", inputs, 0)
-	if err != nil {
-		return nil, err
-	}
-	return answer.tensors(), nil
 }
 
 // Time makes some inferences; see [runtime.Session].
@@ -108,7 +96,7 @@ func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor,
 	return answer.Profiles, nil
 }
 
-// Shapes makes one inference and returns the shapes in it; see [Shaper].
+// Shapes makes one inference and returns the shapes in it; see [Served].
 func (s *Session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
 	answer, err := s.do(ctx, "shapes", inputs, 0)
 	if err != nil {

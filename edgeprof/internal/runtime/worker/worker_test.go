@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "serve":
-		if err := Serve(context.Background(), os.Stdin, os.Stdout, loadDoubler); err != nil {
+		if err := Serve(context.Background(), os.Stdin, os.Stdout, loadFixed); err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(1)
 		}
@@ -36,43 +36,41 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// doubler is a session that doubles its input x.
-type doubler struct{ model Model }
+// fixed is a session with an input x of two numbers.
+type fixed struct{ model Model }
 
-func loadDoubler(_ context.Context, m Model) (runtime.Session, error) {
+func loadFixed(_ context.Context, m Model) (Served, error) {
 	if m.Path == "bad" {
 		return nil, errors.Join(errors.New("bad: an operator"), runtime.ErrUnsupported)
 	}
-	return doubler{m}, nil
+	return fixed{m}, nil
 }
 
-func (d doubler) Inputs() map[string][]int64 { return map[string][]int64{"x": {2}} }
-func (d doubler) Close() error               { return nil }
+func (d fixed) Inputs() map[string][]int64 { return map[string][]int64{"x": {2}} }
+func (d fixed) Close() error               { return nil }
 
-func (d doubler) Run(_ context.Context, in map[string]runtime.Tensor) (map[string]runtime.Tensor, error) {
+// Time answers with the input x and with how many processors the worker may use.
+func (d fixed) Time(_ context.Context, in map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	x, ok := in["x"]
 	if !ok {
-		return nil, runtime.ErrInput
-	}
-	out := runtime.Tensor{Shape: x.Shape}
-	for _, v := range x.Data {
-		out.Data = append(out.Data, 2*v)
+		return runtime.Timing{}, runtime.ErrInput
 	}
 	if d.model.Path == "crash" {
 		os.Stderr.WriteString("segmentation fault, say\n")
 		os.Exit(3)
 	}
-	return map[string]runtime.Tensor{"y": out}, nil
-}
-
-// Time answers with how many processors the worker may use.
-func (d doubler) Time(_ context.Context, _ map[string]runtime.Tensor, runs int) (runtime.Timing, error) {
 	var set unix.CPUSet
 	err := unix.SchedGetaffinity(0, &set)
-	return runtime.Timing{Seconds: []float64{float64(runs), float64(set.Count())}}, err
+	return runtime.Timing{Seconds: []float64{float64(runs), float64(set.Count()), float64(x.Data[0]), float64(x.Data[1])}}, err
 }
 
-func (d doubler) Profile(_ context.Context, _ map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
+func (d fixed) Shapes(context.Context, map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
+	return []runtime.NodeShapes{{Node: 1, Outputs: [][]int64{{2}}}}, nil
+}
+
+func (d fixed) Library() (path, name string) { return "/lib", "Library 1.0" }
+
+func (d fixed) Profile(_ context.Context, _ map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
 	return make([]runtime.Profile, runs), nil
 }
 
@@ -90,7 +88,7 @@ func TestSession(t *testing.T) {
 		first++
 	}
 	c := command("serve")
-	c.CPUs, c.Quota = []int{first}, 0.9
+	c.CPUs = []int{first}
 	s, err := Start(t.Context(), c, Model{Path: "m", Threads: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -100,23 +98,26 @@ func TestSession(t *testing.T) {
 		t.Error(diff)
 	}
 	in := map[string]runtime.Tensor{"x": {Shape: []int64{2}, Data: []float32{1.5, -3}}}
-	out, err := s.Run(t.Context(), in)
+	timed, err := s.Time(t.Context(), in, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]runtime.Tensor{"y": {Shape: []int64{2}, Data: []float32{3, -6}}}, out); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff([]float64{7, 1, 1.5, -3}, timed.Seconds); diff != "" {
+		t.Errorf("runs, processors, input: %s", diff)
 	}
-	if timed, err := s.Time(t.Context(), in, 7); err != nil || timed.Seconds[0] != 7 || timed.Seconds[1] != 1 {
-		t.Errorf("%v, %v: want 7 runs on 1 processor", timed, err)
+	if path, name := s.Library(); path != "/lib" || name != "Library 1.0" {
+		t.Errorf("library %q, %q", path, name)
+	}
+	if shapes, err := s.Shapes(t.Context(), in); err != nil || len(shapes) != 1 || shapes[0].Node != 1 {
+		t.Errorf("%v, %v", shapes, err)
 	}
 	if profiles, err := s.Profile(t.Context(), in, 3); err != nil || len(profiles) != 3 {
 		t.Errorf("%v, %v", profiles, err)
 	}
-	if _, err := s.Run(t.Context(), nil); !errors.Is(err, runtime.ErrInput) {
+	if _, err := s.Time(t.Context(), nil, 1); !errors.Is(err, runtime.ErrInput) {
 		t.Errorf("no input: %v", err)
 	}
-	if _, err := s.Run(t.Context(), in); err != nil {
+	if _, err := s.Time(t.Context(), in, 1); err != nil {
 		t.Errorf("the session ends with an error about its input: %v", err)
 	}
 }
@@ -141,11 +142,11 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	in := map[string]runtime.Tensor{"x": {Shape: []int64{1}, Data: []float32{1}}}
-	if _, err := s.Run(t.Context(), in); !errors.Is(err, runtime.ErrUnavailable) || !strings.Contains(err.Error(), "segmentation fault, say") {
+	in := map[string]runtime.Tensor{"x": {Shape: []int64{2}, Data: []float32{1, 1}}}
+	if _, err := s.Time(t.Context(), in, 1); !errors.Is(err, runtime.ErrUnavailable) || !strings.Contains(err.Error(), "segmentation fault, say") {
 		t.Errorf("a crash: %v", err)
 	}
-	if _, err := s.Run(t.Context(), in); !errors.Is(err, runtime.ErrUnavailable) {
+	if _, err := s.Time(t.Context(), in, 1); !errors.Is(err, runtime.ErrUnavailable) {
 		t.Errorf("after a crash: %v", err)
 	}
 }
@@ -162,12 +163,12 @@ func TestCancel(t *testing.T) {
 func TestServeOrder(t *testing.T) {
 	var in, out bytes.Buffer
 	w := bufio.NewWriter(&in)
-	for _, m := range []*message{{Do: "run"}, {Do: "load", Model: &Model{}}, {Do: "dance"}} {
+	for _, m := range []*message{{Do: "time"}, {Do: "load", Model: &Model{}}, {Do: "dance"}} {
 		if err := send(w, m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := Serve(t.Context(), &in, &out, loadDoubler); err != nil {
+	if err := Serve(t.Context(), &in, &out, loadFixed); err != nil {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(&out)
@@ -184,7 +185,7 @@ func FuzzReceive(f *testing.F) {
 	f.Add([]byte{2, 0, 0, 0, '{', '}'})
 	f.Add([]byte{255, 255, 255, 255})
 	var b bytes.Buffer
-	m := &message{Do: "run"}
+	m := &message{Do: "time"}
 	m.add(map[string]runtime.Tensor{"x": {Shape: []int64{2}, Data: []float32{1, 2}}})
 	if err := send(bufio.NewWriter(&b), m); err != nil {
 		f.Fatal(err)
