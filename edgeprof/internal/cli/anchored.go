@@ -16,6 +16,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // anchors returns seven models of different families: full width, small files.
@@ -29,20 +30,15 @@ func anchors() []sized {
 
 // here returns the predictor of this machine now: its rates are those of a file, anchored,
 // and allow for changes of the machine's speed since they were measured.
-func here(ctx context.Context, env *cli.Env, speed *cli.Speed, calibration string, with *running, machine *device.Device) (prediction.Predictor, error) {
+func here(ctx context.Context, env *cli.Env, calibration string, with *running, machine *device.Device) (prediction.Predictor, error) {
 	rates, err := newCatalog().Rates(calibration)
 	if err != nil {
 		return nil, err
 	}
-	if rates, err = anchored(ctx, env, speed, rates, with.ortLibrary, machine); err != nil {
+	if rates, err = anchored(ctx, env, rates, with.ortLibrary, machine); err != nil {
 		return nil, err
 	}
-	speed.Read()
-	age := time.Duration(0)
-	if when, err := time.Parse(time.RFC3339, rates.Facts.When); err == nil && !rates.Facts.Shipped {
-		age = time.Since(when)
-	}
-	return prediction.NewCalibrated(rates.On(speed.Readings(), age), nil), nil
+	return prediction.NewCalibrated(rates.ForThisMachine(), nil), nil
 }
 
 // busyAge is the time for which rates are kept that were measured next to other work.
@@ -53,11 +49,11 @@ const busyAge = 10 * time.Minute
 // the next boot, since machine images are cloned, or for some minutes if other work made
 // it uncertain. Other rates are returned as they are, and so are the built-in ones, with a
 // warning, if ONNX Runtime is not installed.
-func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, rates *profiler.Calibration, ortLibrary string, here *device.Device) (*profiler.Calibration, error) {
+func anchored(ctx context.Context, env *cli.Env, rates *profiler.Calibration, ortLibrary string, here *device.Device) (*profiler.Calibration, error) {
 	if !rates.Facts.Shipped {
 		return rates, nil
 	}
-	o := calibrating{with: running{threads: 1, ortLibrary: ortLibrary}, runs: 3, size: 1, made: anchors(), speed: speed}
+	o := calibrating{with: running{threads: 1, ortLibrary: ortLibrary}, runs: 3, size: 1, made: anchors(), speed: timing.NewYardstick(timing.ThreadCPU)}
 	boot, _ := fs.ReadFile(env.Root, "proc/sys/kernel/random/boot_id") // "" if the kernel has none
 	setting := fmt.Sprintf("few models since boot %s, rates %.12x", strings.TrimSpace(string(boot)), sha256.Sum256(builtInRates))
 	if ortLibrary != "" {

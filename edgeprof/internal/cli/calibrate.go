@@ -27,6 +27,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // builtInRates holds the rates of one thread on a machine of ours, as calibrate writes
@@ -94,12 +95,12 @@ type calibrating struct {
 	limit time.Duration
 	start time.Time // of the command
 
-	speed *cli.Speed // of this machine: read before, between and after the models
+	speed *timing.Yardstick // of this machine: read before, between and after the models
 }
 
 // newCalibrateCommand returns calibrate, which measures this machine's rates.
-func newCalibrateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
-	o := calibrating{made: calibrationModels(), speed: cli.NewSpeed(record)}
+func newCalibrateCommand(env *cli.Env) *cobra.Command {
+	o := calibrating{made: calibrationModels(), speed: timing.NewYardstick(timing.ThreadCPU)}
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "calibrate",
@@ -227,7 +228,9 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 	for round, bursts := range rounds {
 		for i, job := range jobs {
 			if i%modelsPerReading == 0 {
-				o.speed.Read()
+				if err := o.speed.Read(); err != nil {
+					return nil, err
+				}
 			}
 			if o.limit > 0 && time.Since(o.start) > o.limit && judged >= profiler.FewestModels {
 				env.Log.Warnf("stopped after %v: %d of %d measurements are made; the processors do other work, and --limit allows more time", o.limit, measured, len(rounds)*len(jobs))
@@ -248,7 +251,9 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 
 // read returns the rows of a directory, after a last reading of the machine's speed.
 func (o *calibrating) read(ctx context.Context, rows string) (*measurement.Data, error) {
-	o.speed.Read()
+	if err := o.speed.Read(); err != nil {
+		return nil, err
+	}
 	return measurement.ReadDir(ctx, rows)
 }
 

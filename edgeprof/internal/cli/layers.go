@@ -34,7 +34,7 @@ type layered struct {
 }
 
 // newLayersCommand returns layers, which lists the kernels of a model with their times.
-func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
+func newLayersCommand(env *cli.Env) *cobra.Command {
 	var calibration string
 	var measure bool
 	var out cli.Output
@@ -54,7 +54,7 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 					return err
 				}
 			}
-			l, err := layersOf(cmd.Context(), env, cli.NewSpeed(record), args[0], a, calibration, &running{threads: 1, ortLibrary: with.ortLibrary})
+			l, err := layersOf(cmd.Context(), env, args[0], a, calibration, &running{threads: 1, ortLibrary: with.ortLibrary})
 			if err != nil {
 				return err
 			}
@@ -81,12 +81,12 @@ func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	return c
 }
 
-func layersOf(ctx context.Context, env *cli.Env, speed *cli.Speed, path string, a *onnx.Analysis, calibration string, with *running) (*layered, error) {
+func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, calibration string, with *running) (*layered, error) {
 	machine, err := thisMachine(ctx, env.Root)
 	if err != nil {
 		return nil, err
 	}
-	predictor, err := here(ctx, env, speed, calibration, with, &machine)
+	predictor, err := here(ctx, env, calibration, with, &machine)
 	if err != nil {
 		return nil, err
 	}

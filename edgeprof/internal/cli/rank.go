@@ -46,7 +46,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			}
 			var predictor prediction.Predictor
 			if source.name == "local" {
-				predictor, err = here(cmd.Context(), env, cli.NewSpeed(record), calibration, &with, &devices[0])
+				predictor, err = here(cmd.Context(), env, calibration, &with, &devices[0])
 			} else {
 				predictor, err = elsewhere(calibration)
 			}

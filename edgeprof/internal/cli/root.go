@@ -19,9 +19,9 @@ func New(env *cli.Env) *cobra.Command {
 	root.AddCommand(
 		newInspectCommand(env),
 		newSynthCommand(env),
-		newCalibrateCommand(env, record),
+		newCalibrateCommand(env),
 		newRankCommand(env, record),
-		newLayersCommand(env, record),
+		newLayersCommand(env),
 		newTimeCommand(env, record),
 		newServeCommand(env, record),
 		newAgentCommand(env),

@@ -92,7 +92,7 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	machine *machine           // nil for a file: nothing is known of its speed now
+	present bool               // predictions are for this machine, now
 	kinds   map[string]float64 // logarithms of factors, of Corrections
 }
 

@@ -71,7 +71,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	if least := a.Cheapest(); least != a { // either branch of an If may run
 		p.Seconds.Low *= c.idle(measurement.NewKernels(least.Kernels())) / max(c.idle(kernels), math.SmallestNonzeroFloat64)
 	}
-	c.widen(&p)
+	c.widenForMachine(&p)
 	if len(a.AssumedSizes()) > 0 {
 		p.Seconds = uncertainty.Point(p.Seconds.Value)
 	}
