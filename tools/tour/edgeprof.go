@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -19,23 +18,13 @@ import (
 // from rates measured with other sizes, and then measures them in ONNX Runtime. Without
 // it, it shows what the built-in rates predict.
 func edgeProf(ctx context.Context, s *Stage) Chapter {
-	c := Chapter{
-		Title: "a model on this machine",
-		Why:   "Before buying a board you must know whether it runs your model in time. Here models of three families are generated, their times are predicted from rates measured with other sizes, and then measured.",
-	}
+	var c Chapter
 	unmeasured := s.calibrate(ctx)
 	for _, model := range [][]string{
 		{"mobilenetv2", "--resolution", "160"}, {"resnet", "--width", "0.75", "--resolution", "128"}, {"transformer", "--depth", "6"},
 	} {
-		ms, line := s.timeModel(ctx, unmeasured, model[0], model[1:])
-		c.Measures = append(c.Measures, ms...)
-		c.Story = append(c.Story, line)
+		c.Story = append(c.Story, s.timeModel(ctx, unmeasured, model[0], model[1:]))
 	}
-	if unmeasured == "" {
-		c.Measures = append(c.Measures, s.layers(ctx)...)
-	}
-	c.Measures = append(c.Measures, s.serveProfiling(ctx, 100))
-	c.Commands = *s.commands
 	return c
 }
 
@@ -83,54 +72,14 @@ func (s *Stage) installRuntime(ctx context.Context) error {
 	return nil
 }
 
-// layers returns the slowest kernels of a small network, measured and predicted.
-func (s *Stage) layers(ctx context.Context) []Measure {
-	s.run(ctx, "edgeprof", "synth", "alexnet", "--width", "0.5", "--resolution", "96", "--out", "layers.onnx")
-	var found struct {
-		Layers []layer `json:"layers"`
-	}
-	s.runJSON(ctx, &found, "edgeprof", "layers", "layers.onnx", "--measure", "--calibration", rates, "--json")
-	slices.SortFunc(found.Layers, func(a, b layer) int { return cmp.Compare(b.Measured, a.Measured) })
-	var ms []Measure
-	for _, l := range found.Layers[:min(5, len(found.Layers))] {
-		name := fmt.Sprintf("a layer of alexnet, %s to %s", l.Op, strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", "x"), "[]"))
-		ms = append(ms, Measure{name, 1000 * l.Measured, "ms", fmt.Sprintf("predicted %s ms; %s million multiply-accumulates", Number(1000*l.Seconds), Number(l.MACs/1e6))})
-	}
-	return ms
-}
-
-// layer is a kernel in edgeprof's output.
-type layer struct {
-	Op       string  `json:"op"`
-	Shape    []int64 `json:"shape"`
-	Seconds  float64 `json:"predicted_seconds"`
-	Measured float64 `json:"measured_seconds"`
-	MACs     float64 `json:"macs"`
-}
-
 // rates is the file with this machine's rates.
 const rates = "rates.json"
 
-// timedNote names the native library, if there is one, by its version and not by
-// its file.
-func timedNote(library string) string {
-	note := "prediction for one inference; measured: median of 10"
-	if name, _, _ := strings.Cut(library, ","); name != "" {
-		note += ", in " + name
-	}
-	return note
-}
-
-// timeModel predicts a model and, unless a reason not to is given, times it.
-func (s *Stage) timeModel(ctx context.Context, unmeasured, family string, size []string) ([]Measure, Line) {
+// timeModel predicts a model and, unless a reason not to is given, times it: the median
+// of ten inferences.
+func (s *Stage) timeModel(ctx context.Context, unmeasured, family string, size []string) Line {
 	file := family + ".onnx"
 	s.run(ctx, "edgeprof", append([]string{"synth", family, "--out", file}, size...)...)
-	var counts struct {
-		MACs struct {
-			Total float64 `json:"total"`
-		} `json:"macs"`
-	}
-	s.runJSON(ctx, &counts, "edgeprof", "inspect", file, "--json")
 	var ranking struct {
 		Candidates []struct {
 			Seconds float64 `json:"predicted_execution_time"`
@@ -152,14 +101,10 @@ func (s *Stage) timeModel(ctx context.Context, unmeasured, family string, size [
 		s.runJSON(ctx, &took, "edgeprof", "time", file, "--runs", "10", "--json")
 	}
 	if s.failed(nil) {
-		return nil, Line{}
+		return Line{}
 	}
 	p := ranking.Candidates[0]
 	made := uncertainty.Prediction{Value: p.Seconds, Low: p.Low, High: p.High, Level: p.Level}.Times(1000)
-	line := Line{What: family + " in ONNX Runtime", Predicted: &made, Measured: 1000 * took.P50, Unit: "ms", Note: timedNote(took.Library), Unmeasured: unmeasured}
-	ms := []Measure{{family + ", predicted", made.Value, "ms", fmt.Sprintf("interval %s to %s", Number(made.Low), Number(made.High))}}
-	if unmeasured == "" {
-		ms = append(ms, Measure{family + ", measured", line.Measured, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", Number(counts.MACs.Total/1e6))})
-	}
-	return ms, line
+	version, _, _ := strings.Cut(took.Library, ",") // without its file
+	return Line{What: family + " in " + cmp.Or(version, "ONNX Runtime"), Predicted: &made, Measured: 1000 * took.P50, Unit: "ms", Unmeasured: unmeasured}
 }

@@ -14,9 +14,8 @@ import (
 
 // pairs summarises the service pairs of one submission policy.
 type pairs struct {
-	Interruption struct{ Mean, P90 float64 } `json:"interruption_hours"`
-	Overlap      struct{ Mean float64 }      `json:"overlap_hours"`
-	None         float64                     `json:"zero_interruption_share"`
+	Interruption struct{ Mean float64 } `json:"interruption_hours"`
+	Overlap      struct{ Mean float64 } `json:"overlap_hours"`
 }
 
 // mirage generates two months of a batch queue's log, learns from the first when to
@@ -37,20 +36,14 @@ func mirage(ctx context.Context, s *Stage) Chapter {
 	var reactive, boost pairs
 	s.runJSON(ctx, &reactive, "mirage", append(judge, "reactive")...)
 	s.runJSON(ctx, &boost, "mirage", append(judge, "boost.json")...)
-	small := s.wait(ctx, "the wait of a job of one node", 1)
-	large := s.wait(ctx, "the wait of a job of four nodes", 4)
+	small := s.wait(ctx, "wait of a job of one node", 1)
+	large := s.wait(ctx, "wait of a job of four nodes", 4)
 	return Chapter{
-		Title:    "a service longer than the queue's limit",
-		Why:      "A service that runs longer than a job's time limit needs a successor job that starts just in time. On two months of a synthetic queue, waits are predicted from the state of the queue; then a submission policy is learnt from the first month and evaluated on 60 service pairs of the second.",
-		Commands: *s.commands,
 		Story: []Line{
 			small, large,
-			{What: "an interruption of the service, learnt trees", Measured: boost.Interruption.Mean, Unit: "h", Note: fmt.Sprintf("submitted at the end %s h; the price: %s h of overlap", Number(reactive.Interruption.Mean), Number(boost.Overlap.Mean))},
-		},
-		Measures: []Measure{
-			{"interruption, submitting at the end", reactive.Interruption.Mean, "h", fmt.Sprintf("mean of 60; 90 %% below %s h", Number(reactive.Interruption.P90))},
-			{"interruption, boosted trees", boost.Interruption.Mean, "h", fmt.Sprintf("%s %% without any", Number(100*boost.None))},
-			{"overlap, boosted trees", boost.Overlap.Mean, "h", "both jobs occupy nodes"},
+			{What: "interruption, learnt trees", Measured: boost.Interruption.Mean, Unit: "h"},
+			{What: "overlap, learnt trees", Measured: boost.Overlap.Mean, Unit: "h"},
+			{What: "interruption, submitted at the end", Measured: reactive.Interruption.Mean, Unit: "h"},
 		},
 	}
 }
@@ -64,7 +57,7 @@ func (s *Stage) wait(ctx context.Context, what string, nodes int) Line {
 	}
 	s.runJSON(ctx, &answer, "mirage", "when", "month.log", "--set", "nodes=75", "--at", job.submit.Add(-time.Second).Format(instant),
 		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json")
-	return Line{What: what, Predicted: &answer.Wait, Measured: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "a job of " + job.user + " with a limit of " + job.minutes + " min"}
+	return Line{What: what, Predicted: &answer.Wait, Measured: job.start.Sub(job.submit).Hours(), Unit: "h"}
 }
 
 // logged is a job of the synthetic log.

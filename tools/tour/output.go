@@ -56,4 +56,4 @@ func Load(path string) (*Results, error) {
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("tour").Funcs(template.FuncMap{"number": Number}).Parse(pageText))
+var page = template.Must(template.New("tour").Parse(pageText))

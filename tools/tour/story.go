@@ -3,6 +3,8 @@ package tour
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"
@@ -16,7 +18,6 @@ type Line struct {
 	Predicted *uncertainty.Prediction `json:"predicted,omitempty"` // in Unit, made before the measurement; nil if there is none
 	Measured  float64                 `json:"measured"`            // in Unit
 	Unit      string                  `json:"unit"`
-	Note      string                  `json:"note,omitempty"`
 	// Unmeasured says why there is no measurement; "" if there is one.
 	Unmeasured string `json:"unmeasured,omitempty"`
 
@@ -39,13 +40,21 @@ func (l Line) Inside() string {
 	return "no"
 }
 
+// Measurement returns the measured value, as text.
+func (l Line) Measurement() string {
+	if l.Unmeasured != "" {
+		return ""
+	}
+	return Number(l.Measured) + " " + l.Unit
+}
+
 // Prediction returns the predicted value with its interval and level, as text.
 func (l Line) Prediction() string {
 	if l.Predicted == nil {
 		return ""
 	}
 	p := l.Predicted
-	return fmt.Sprintf("%s %s, %s to %s (%.0f %%)", Number(p.Value), l.Unit, Number(p.Low), Number(p.High), 100*p.Level)
+	return fmt.Sprintf("%s %s [%s, %s] %.0f %%", Number(p.Value), l.Unit, Number(p.Low), Number(p.High), 100*p.Level)
 }
 
 // Story returns the lines of all chapters, in order.
@@ -84,30 +93,40 @@ func (r *Results) Verdict() string {
 	return fmt.Sprintf("%s; median width %.0f %%", text, stats.Median(widths))
 }
 
-// WriteStory prints the story as a table, with the verdict and the machine below
-// it.
+// WriteStory prints the story as a table, with the verdict, what could not be measured,
+// and the machine below it.
 func (r *Results) WriteStory(w io.Writer) error {
-	table := cli.Table{Header: []string{"tool", "what", "predicted", "measured", "in interval", "note"}}
+	table := cli.Table{Header: []string{"tool", "what", "predicted", "measured", "in interval"}}
 	for _, c := range r.Chapters {
 		name := c.Module
 		for _, l := range c.Story {
-			measured, note := Number(l.Measured)+" "+l.Unit, l.Note
-			if l.Unmeasured != "" {
-				measured, note = "", l.Unmeasured
-			}
-			table.Add(name, l.What, l.Prediction(), measured, l.Inside(), note)
+			table.Add(name, l.What, l.Prediction(), l.Measurement(), l.Inside())
 			name = ""
 		}
 	}
 	if _, err := table.WriteTo(w); err != nil {
 		return err
 	}
-	record := ""
+	record := r.unmeasured()
 	if r.Record.Outcomes > 0 {
-		record = fmt.Sprintf("record: %d of %d answers in tours here were inside their interval\n", r.Record.Held, r.Record.Outcomes)
+		record += fmt.Sprintf("record: %d of %d answers in tours here were inside their interval\n", r.Record.Held, r.Record.Outcomes)
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n%s%s\n", r.Verdict(), record, r.where())
 	return err
+}
+
+// unmeasured returns a line for each reason why lines have no measurement.
+func (r *Results) unmeasured() string {
+	var reasons []string
+	for _, c := range r.Chapters {
+		for _, l := range c.Story {
+			reason := c.Module + ": " + l.Unmeasured + "\n"
+			if l.Unmeasured != "" && !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	return strings.Join(reasons, "")
 }
 
 // where returns the machine and the duration of the tour.

@@ -25,28 +25,17 @@ type Record struct {
 
 // Chapter is one tool's part of the tour.
 type Chapter struct {
-	Module   string    `json:"module"`
-	Title    string    `json:"title"`    // what was done, in a few words
-	Why      string    `json:"why"`      // why it matters, in a sentence
-	Story    []Line    `json:"story"`    // at most three
-	Commands []string  `json:"commands"` // as typed
-	Measures []Measure `json:"measures"`
-	Plots    []Plot    `json:"plots"`
-	Seconds  float64   `json:"seconds"`
+	Module   string   `json:"module"`
+	Story    []Line   `json:"story"`    // at most three
+	Commands []string `json:"commands"` // as typed
+	Plots    []Plot   `json:"plots"`
+	Seconds  float64  `json:"seconds"`
 }
 
 // Plot is a picture that a tool drew.
 type Plot struct {
 	File  string `json:"file"`  // relative to results.json
 	Shows string `json:"shows"` // caption, a sentence
-}
-
-// Measure is one measured result.
-type Measure struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-	Unit  string  `json:"unit"`
-	Note  string  `json:"note,omitempty"`
 }
 
 // chapter runs one tool.
@@ -98,6 +87,7 @@ func Run(ctx context.Context, stage *Stage, modules ...string) (*Results, error)
 			return nil, fmt.Errorf("%s: %w", c.module, of.err)
 		}
 		done.Module = c.module
+		done.Commands = *of.commands
 		done.Seconds = time.Since(start).Seconds()
 		results.Seconds += done.Seconds
 		results.Chapters = append(results.Chapters, done)
