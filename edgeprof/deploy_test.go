@@ -248,7 +248,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// built is the command without cgo, as the image has it, in a folder of its own.
+// built is the command without cgo, in a folder of its own.
 func built(t *testing.T, arch string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "edgeprof")
@@ -273,7 +273,7 @@ func TestRealBoards(t *testing.T) {
 	}
 }
 
-// TestRealEmptyRoot builds the command of the image and starts it in a root that holds
+// TestRealEmptyRoot builds the command without cgo and starts it in a root that holds
 // nothing but itself.
 func TestRealEmptyRoot(t *testing.T) {
 	if os.Getuid() != 0 {

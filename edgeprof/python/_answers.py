@@ -8,14 +8,13 @@ from ._program import Answer, Estimate, Table
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A device, a runtime and the predicted time of one inference.
+    """A device and the predicted time of one inference.
 
     An infinite high end means that something in the model has no known cost.
     """
 
     node: str
     device_model: str
-    runtime: str
     seconds: Estimate
     reasons: typing.List[str]
 
@@ -28,7 +27,7 @@ class Candidates(Table):
     @classmethod
     def read(cls, answer: Answer) -> "Candidates":
         rows = cls(
-            Candidate(c.node, c.device_model, c.runtime, Estimate.read(c, "predicted_execution_time"), c.reasons)
+            Candidate(c.node, c.device_model, Estimate.read(c, "predicted_execution_time"), c.reasons)
             for c in answer.candidates
         )
         rows.answer = answer
@@ -40,7 +39,6 @@ class Timing:
     """How long inferences took, in seconds."""
 
     model: str
-    runtime: str
     runs: int
     min_seconds: float
     p50_seconds: float
@@ -49,6 +47,4 @@ class Timing:
 
     @classmethod
     def read(cls, answer: Answer) -> "Timing":
-        return cls(
-            answer.model, answer.runtime, answer.runs, answer.min_seconds, answer.p50_seconds, answer.p90_seconds, answer
-        )
+        return cls(answer.model, answer.runs, answer.min_seconds, answer.p50_seconds, answer.p90_seconds, answer)
