@@ -29,7 +29,7 @@ const (
 	ruleProse      = "prose"      // a phrase that Prose rejects, in a comment
 )
 
-// formRule is how to write instead of what a rule rejects.
+// formRule says what to write instead of what a rule rejects.
 var formRule = map[string]string{
 	ruleComment:    "say what the function does or returns",
 	ruleName:       "name a function by a verb and its object",

@@ -23,7 +23,7 @@ import rows
 from rows import BIN, run
 
 COMPARISONS = [
-    shared.xgboost, edgeprof.servers, chamtool.models, chamtool.short_tasks, chamtool.cut_off, deft.gate,
+    shared.xgboost, edgeprof.servers, chamtool.models, chamtool.short_tasks, deft.gate,
     edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, mirage.waits,
 ]
 

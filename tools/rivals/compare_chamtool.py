@@ -1,10 +1,7 @@
-"""The times of tasks, and how far down a recursion should create them."""
+"""The times of tasks."""
 import json
 import os
-import re
 import shutil
-import statistics
-import subprocess
 
 from rows import BIN, OUT, ROUNDS, answer, run, show
 
@@ -23,7 +20,6 @@ def models():
         replays.append(answer("chamtool", "replay", logs + "/chamtool_rank_0.csv"))
     for name, rival in [
         ("starpu", "mean of runs of the same sizes, as StarPU keeps it"),
-        ("last_value", "the last run of the same sizes"),
         ("history", "the median of runs of the same sizes"),
     ]:
         show("chamtool", "error of predicted task times, weighted", "%", rival, [(r["wape"], r["baselines"][name]["wape"]) for r in replays], "chamtool replay LOG --json")
@@ -49,43 +45,13 @@ def observed(logs, *line):
 def short_tasks():
     """Predictions of tasks of 1 to 100 us, and the last run of the same sizes; a round is
     a program."""
-    program, weighted, middle, counts = compiled("tasks"), [], [], []
+    program, weighted, counts = compiled("tasks"), [], []
     for name, rounds in ("mandelbrot", 40), ("rows", 600), ("words", 30), ("stencil", 300), ("primes", 40), ("bodies", 40):
         logs = f"{OUT}/short-{name}"
         observed(logs, program, name, str(rounds))
         r = answer("chamtool", "replay", logs + "/chamtool_rank_0.csv")
         last = r["baselines"]["last_value"]
         weighted.append((r["wape"], last["wape"]))
-        middle.append((r["median_ape"], last["median_ape"]))
         counts.append(f"{name} {r['tasks']}")
     command = "chamtool run -- tasks PROGRAM, chamtool replay LOG --json"
-    for error, pairs in ("weighted", weighted), ("median", middle):
-        show("chamtool", f"error of predicted times of tasks of 1 to 100 us, {error}", "%", "the last run of the same sizes", pairs, command, note="tasks: " + ", ".join(counts))
-
-
-def cut_off():
-    """The depth that the report proposes for a recursion, and the best of five that a person
-    tries; a round is a program."""
-    program, pairs, notes = compiled("recursions"), [], []
-
-    def seconds(name, size, depth):
-        out = run(program, name, str(size), str(depth), OMP_NUM_THREADS="2")
-        return float(re.match(r"([\d.]+) s", out)[1])
-
-    def best(name, size, depths, tries):
-        """Returns the median seconds of depths, which take turns."""
-        times = {d: [] for d in depths}
-        for _ in range(tries):
-            for d in depths:
-                times[d].append(seconds(name, size, d))
-        return {d: statistics.median(t) for d, t in times.items()}
-
-    for name, size in ("sort", 50000), ("knapsack", 17), ("integral", 8), ("tours", 9), ("paths", 7):
-        advice = observed(f"{OUT}/cut-{name}", program, name, str(size))["lost"].get("granularity")
-        depth = advice["depth"] if advice else 1000
-        tried = best(name, size, [2, 4, 6, 8, 10], 5)
-        manual = min(tried, key=tried.get)
-        both = best(name, size, [depth, manual, 1000], 11)
-        pairs.append((1000 * both[depth], 1000 * both[manual]))
-        notes.append(f"{name}: {f'depth {depth}' if advice else 'no advice'}, by hand {manual}, all tasks {1000 * both[1000]:.3g} ms")
-    show("chamtool", "a recursion with the depth of tasks that the report proposes", "ms", "the best of five depths tried by hand", pairs, "chamtool run -- recursions PROGRAM SIZE", note="; ".join(notes))
+    show("chamtool", "error of predicted times of tasks of 1 to 100 us, weighted", "%", "the last run of the same sizes", weighted, command, note="tasks: " + ", ".join(counts))

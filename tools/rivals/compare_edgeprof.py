@@ -5,19 +5,18 @@ from rows import BIN, DATA, OUT, ROUNDS, answer, run, show
 
 
 def servers():
-    """Our service under load, and others that accept the same requests."""
+    """Our service under load, and one in Python that accepts the same requests."""
     line = ["go", "test", "-count=1", "-run", "TestLoad$", "-v", "./edgeprof/internal/cli", "-load", "3s", "-load-rounds", "1"]
-    rivals = ["chi, body sent back", "chi, JSON decoded and encoded", "Flask and XGBoost"]
+    rival = "Flask and XGBoost"
     served = {}  # requests per second at 16 connections
     for _ in range(ROUNDS):
         first = run(*line).split("200 connections")[0]
-        found = re.findall(rf"^ *(edgeprof serve|{'|'.join(rivals)}) +(\d+) +", first, re.M)
+        found = re.findall(rf"^ *(edgeprof serve|{rival}) +(\d+) +", first, re.M)
         if not found:
             raise RuntimeError("TestLoad skipped itself; it needs wrk, python3-flask and python3-xgboost")
         for name, rate in found:
             served.setdefault(name, []).append(float(rate))
-    for rival in rivals:
-        show("edgeprof", "a prediction over HTTP, 16 connections", "requests/s", rival, zip(served["edgeprof serve"], served[rival]), " ".join(line), more=True)
+    show("edgeprof", "a prediction over HTTP, 16 connections", "requests/s", rival, zip(served["edgeprof serve"], served[rival]), " ".join(line), more=True)
 
 
 def model(family, *size):

@@ -212,4 +212,3 @@ def remaining():
     what = "the remaining time of a running job at 10, 25 and 50 %, mean error"
     show("allox-est", what, "%", "tqdm " + version("tqdm"), rounds["tqdm"], command, note="; ".join([note, *absent]))
     show("allox-est", what, "%", "Lightning's bar, which shows the epoch's end", rounds["epoch"], command)
-    show("allox-est", what, "%", "Lightning's bar, times the epochs", rounds["job"], command)

@@ -107,7 +107,7 @@ func (r *Results) WriteStory(w io.Writer) error {
 	if _, err := table.WriteTo(w); err != nil {
 		return err
 	}
-	record := r.unmeasured()
+	record := r.missingMeasurements()
 	if r.Record.Outcomes > 0 {
 		record += fmt.Sprintf("record: %d of %d answers in tours here were inside their interval\n", r.Record.Held, r.Record.Outcomes)
 	}
@@ -115,8 +115,8 @@ func (r *Results) WriteStory(w io.Writer) error {
 	return err
 }
 
-// unmeasured returns a line for each reason why lines have no measurement.
-func (r *Results) unmeasured() string {
+// missingMeasurements returns a line for each reason why lines have no measurement.
+func (r *Results) missingMeasurements() string {
 	var reasons []string
 	for _, c := range r.Chapters {
 		for _, l := range c.Story {
