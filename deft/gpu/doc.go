@@ -2,7 +2,7 @@
 // model with random weights as Deft's own client did, without a patched torchvision and
 // without downloads. The caller provides Python and PyTorch.
 //
-// Beside it checks.py runs the checks of README.md on a GPU.
+// The checks of README.md, checks.py, are run from a checkout.
 //
 //	script := filepath.Join(scratch, "run_model.py")
 //	if err := os.WriteFile(script, gpu.RunModel, 0o600); err != nil {

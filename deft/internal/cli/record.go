@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/pair"
+	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
@@ -84,16 +83,13 @@ func (r *recorder) run(ctx context.Context, env *cli.Env, args, environ []string
 		}
 		cancel()
 	})
-	cmd := exec.CommandContext(timed, args[0], args[1:]...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = environ, env.Stderr, env.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 2 * time.Second
+	cmd := trial.Program{Path: args[0], Args: args[1:], Env: environ}.Command(timed)
+	cmd.Stdout, cmd.Stderr = env.Stderr, env.Stderr
 	runtime.LockOSThread() // the kernel sends Pdeathsig when this thread ends
 	defer runtime.UnlockOSThread()
 	err = cmd.Run()
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its group
+		trial.KillGroup(cmd.Process) // what is left of its group
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -61,7 +61,8 @@ func (s *setting) runTogether(ctx context.Context, env *cli.Env, x *experiment.E
 	if s.clock != "real" && err == nil {
 		err = addPredictions(ctx, x, o)
 	}
-	return errors.Join(err, s.show(env, o.Run, compareWithAlone(x, o.Run)))
+	compareWithAlone(x, o.Run)
+	return errors.Join(err, s.show(env, o.Run))
 }
 
 // runAlone runs each model by itself and stores the results for later runs.
@@ -73,7 +74,7 @@ func (s *setting) runAlone(ctx context.Context, env *cli.Env, x *experiment.Expe
 	if err := r.Save(aloneFile(x)); err != nil {
 		return err
 	}
-	return s.show(env, r, r)
+	return s.show(env, r)
 }
 
 // aloneFile returns the file with the results of the models alone.
@@ -99,24 +100,20 @@ func addPredictions(ctx context.Context, x *experiment.Experiment, o *trial.Outc
 
 // compareWithAlone compares a run with the same models alone, if their results are in the same
 // directory, of the same device and clock.
-func compareWithAlone(x *experiment.Experiment, r *report.Run) *report.Run {
+func compareWithAlone(x *experiment.Experiment, r *report.Run) {
 	alone, err := report.Load(aloneFile(x))
-	if err != nil || alone.Device != r.Device || alone.Clock != r.Clock {
-		return r
+	if err == nil && alone.Device == r.Device && alone.Clock == r.Clock {
+		r.CompareWith(alone)
 	}
-	if c, err := r.Compare(alone); err == nil {
-		return c
-	}
-	return r
 }
 
-// show prints a run, with the comparison in the table.
-func (s *setting) show(env *cli.Env, r *report.Run, compared *report.Run) error {
+// show prints a run.
+func (s *setting) show(env *cli.Env, r *report.Run) error {
 	for _, w := range r.Warnings {
 		s.warn(env, w)
 	}
 	return s.answer.Print(env, r, func(p *cli.Page) {
-		showModels(p, compared)
+		showModels(p, r)
 		p.Line("policy %s, device %s, %s clock, %.1f s", r.Policy, r.Device, r.Clock, r.Seconds)
 		for _, m := range r.Models {
 			if m.Job != nil {

@@ -14,7 +14,7 @@
 //
 // The [Profile] of a model contains the kernels of one job in launch order: those in the
 // file or in the recording that it names, or else those of an embedded table of models with
-// published kernels, for an input size; their [Source] says who published them. Another
+// published kernels, for an input size. Another
 // model without kernels of its own is an [*UnknownModelError], never a default.
 //
 // Fields of Deft: models[].model_name, model_weight, sleep_time (s between two jobs),

@@ -15,7 +15,7 @@ const (
 // them, or else those of the table by name and size.
 func (m *Model) Profile() (Profile, error) {
 	if m.Kernels > 0 {
-		p := Profile{Model: m.ModelName, Source: Given}
+		p := Profile{Model: m.ModelName}
 		for _, each := range m.KernelTimes {
 			if n := len(p.Groups); n > 0 && p.Groups[n-1].Each == each {
 				p.Groups[n-1].Kernels++

@@ -17,9 +17,8 @@ type Group struct {
 type Profile struct {
 	Model          string // the name it was looked up or read under
 	Groups         []Group
-	AllocatedBytes int64  // device memory in use at the peak of a job
-	ReservedBytes  int64  // device memory that the process keeps
-	Source         Source // what the figures rest on
+	AllocatedBytes int64 // device memory in use at the peak of a job
+	ReservedBytes  int64 // device memory that the process keeps
 }
 
 // Kernels returns the number of kernels of one job.

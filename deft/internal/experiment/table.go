@@ -11,29 +11,6 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// Source says what a profile's figures rest on.
-type Source string
-
-// The sources of profiles. The embedded table holds models whose kernels were published;
-// no kernel time in it was measured by this project. A model of another name states its
-// own kernels.
-const (
-	// Measured: kernels and times of the lists that the Orion scheduler was
-	// published with (eth-easl/orion, EuroSys 2024, MIT licence), of a V100 in
-	// single precision: resnet50 at 4 x 224 x 224, the heads of a RetinaNet at
-	// 4 x 800 x 800 on the backbone of that resnet50. A kernel whose blocks
-	// fill w whole rounds of the 80 multiprocessors and part of one more grows
-	// with the input by the share of those rounds that is filled.
-	Measured Source = "measured"
-	// Upstream: number of kernels per job and the range of kernel times at
-	// 1280x720 (4.4 to about 400 µs) as in the original program's published
-	// sample profile; how the times spread over the stages is assumed, for a GPU of
-	// about 100 TFLOP/s and 1.5 TB/s.
-	Upstream Source = "upstream"
-	// Given: stated by the caller.
-	Given Source = "given"
-)
-
 // Input is the size of one job's input.
 type Input struct {
 	Height, Width int // pixels
@@ -83,7 +60,6 @@ func Lookup(model string, in Input) (Profile, error) {
 		if err != nil {
 			return Profile{}, fmt.Errorf("profile: %s: %w", model, err)
 		}
-		p.Source = r.Source
 		p.AllocatedBytes = int64((r.WeightsMB + r.ActivationsMB*units) * 1e6)
 		p.ReservedBytes = p.AllocatedBytes + p.AllocatedBytes/4
 		p.Groups = append(p.Groups, Group{r.Kernels, time.Duration(r.FloorNS + r.UnitNS*units)})
@@ -94,6 +70,19 @@ func Lookup(model string, in Input) (Profile, error) {
 	return p, nil
 }
 
+// profiles holds models whose kernels were published; no kernel time in it was measured by
+// this project.
+//
+// resnet50 and retinanet_resnet50_fpn: the lists that the Orion scheduler was published with
+// (eth-easl/orion, EuroSys 2024, MIT licence), of a V100 in single precision: resnet50 at
+// 4 x 224 x 224, the heads of a RetinaNet at 4 x 800 x 800 on the backbone of that resnet50. A
+// kernel whose blocks fill w whole rounds of the 80 multiprocessors and part of one more grows
+// with the input by the share of those rounds that is filled.
+//
+// fasterrcnn_resnet50_fpn: number of kernels per job and the range of kernel times at 1280x720
+// (4.4 to about 400 µs) as in the original program's published sample profile; how the times
+// spread over the stages is assumed, for a GPU of about 100 TFLOP/s and 1.5 TB/s.
+//
 //go:embed profiles.csv
 var profiles string
 
@@ -106,7 +95,6 @@ type row struct {
 	UnitNS        float64 `dataset:"unit_ns"`
 	WeightsMB     float64 `dataset:"weights_mb"`
 	ActivationsMB float64 `dataset:"activations_mb_per_unit"`
-	Source        Source  `dataset:"source"`
 }
 
 // table returns profiles.csv, read once. The file is part of the program: a

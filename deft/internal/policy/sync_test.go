@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The same clients are bounded by synchronization points and by event groups.
+// Clients are bounded by synchronization points.
 func TestSync(t *testing.T) {
 	at := func(level, n int) Client {
 		return Client{Terms: Terms{Priority: level, Interval: n}, Active: true}

@@ -3,41 +3,19 @@ package report
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
-// Compare returns the run compared with a run of the same models alone on the device. The
-// error matches ErrMismatch if a model is missing, or ErrNoModels if no job took any time.
-func (r *Run) Compare(alone *Run) (*Run, error) {
-	c := *r
-	c.Models = slices.Clone(r.Models)
-	for i := range c.Models {
-		m := &c.Models[i]
-		a, ok := alone.findModel(i, *m)
-		if !ok {
-			return nil, fmt.Errorf("report: %w: %s has no solo run", ErrMismatch, m.Name)
+// CompareWith sets the inflation of each model whose run alone on the device, at the same place
+// of the configuration, is known.
+func (r *Run) CompareWith(alone *Run) {
+	for i := range r.Models {
+		m := &r.Models[i]
+		if i >= len(alone.Models) || alone.Models[i].Name != m.Name || !(alone.Models[i].JCT.Mean > 0) {
+			continue
 		}
-		if !(a.JCT.Mean > 0) || !(m.JCT.Mean > 0) {
-			return nil, fmt.Errorf("report: %s: %w: its mean completion time is 0", m.Name, ErrNoModels)
-		}
-		mean, inflation := a.JCT.Mean, m.JCT.Mean/a.JCT.Mean-1
-		m.AloneMS, m.Inflation = &mean, &inflation
+		inflation := m.JCT.Mean/alone.Models[i].JCT.Mean - 1
+		m.Inflation = &inflation
 	}
-	return &c, nil
-}
-
-// findModel returns the model of r that corresponds to m: at the same place if it has the
-// same name, or else the first of that name.
-func (r *Run) findModel(i int, m Model) (Model, bool) {
-	if i < len(r.Models) && r.Models[i].Name == m.Name {
-		return r.Models[i], true
-	}
-	for _, a := range r.Models {
-		if a.Name == m.Name {
-			return a, true
-		}
-	}
-	return Model{}, false
 }
 
 // Jain returns Jain's fairness index, (Σx)² / (n·Σx²) (Jain, Chiu and Hawe 1984): 1 for

@@ -1,12 +1,11 @@
 // Package report summarises an experiment and the cost of sharing.
 //
 // A [Run] is the outcome of one experiment, with a [Model] for each process in the order of
-// the configuration; deft run prints it and stores it as run.json. [Run.Compare] compares it
-// with the same models alone on the device: inflation is the shared mean completion time over
-// that alone, less 1.
+// the configuration; deft run prints it and stores it as run.json. [Run.CompareWith]
+// compares it with the same models alone on the device: inflation is the shared mean
+// completion time over that alone, less 1.
 //
-// Models with different names ([ErrMismatch]) and an experiment without a finished job
-// ([ErrNoJobs]) are errors.
+// An experiment without a finished job is an error ([ErrNoJobs]).
 //
 // Logs of completion times, one row per job, have Deft's columns: start and end in ns on a
 // clock that all processes of an experiment share, jct_ms, and two of device memory, which
@@ -22,9 +21,6 @@
 //	if err != nil {
 //		return err
 //	}
-//	c, err := shared.Compare(alone)
-//	if err != nil {
-//		return err
-//	}
-//	fmt.Println(*c.Models[1].Inflation)
+//	shared.CompareWith(alone)
+//	fmt.Println(*shared.Models[1].Inflation)
 package report

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,34 +19,18 @@ func run(names ...string) *Run {
 	return r
 }
 
-func TestCompare(t *testing.T) {
-	shared, alone := run("a", "b"), run("a", "b")
-	shared.Models[1].JCT.Mean = 30 // 10 and 30 against 10 and 20
-	c, err := shared.Compare(alone)
-	if err != nil {
-		t.Fatal(err)
+func TestCompareWith(t *testing.T) {
+	shared, alone := run("a", "b", "c"), run("a", "b", "d")
+	shared.Models[1].JCT.Mean = 30 // 20 alone
+	shared.CompareWith(alone)
+	if m := shared.Models; *m[0].Inflation != 0 || *m[1].Inflation != 0.5 || m[2].Inflation != nil {
+		t.Errorf("%+v", m)
 	}
-	if *c.Models[0].Inflation != 0 || *c.Models[1].Inflation != 0.5 || *c.Models[1].AloneMS != 20 {
-		t.Errorf("%+v", c.Models)
-	}
-	text, err := json.Marshal(c)
-	if err != nil || strings.Count(string(text), `"models"`) != 1 || !strings.Contains(string(text), `"inflation":0.5`) {
-		t.Errorf("%s %v", text, err)
-	}
-	alone.Models[0], alone.Models[1] = alone.Models[1], alone.Models[0]
-	if _, err := shared.Compare(alone); err != nil {
-		t.Error(err) // another order
-	}
-}
-
-func TestCompareRefuses(t *testing.T) {
-	if _, err := run("a").Compare(run("b")); !errors.Is(err, ErrMismatch) {
-		t.Error(err)
-	}
-	none := run("a")
-	none.Models[0].JCT.Mean = 0
-	if _, err := none.Compare(run("a")); !errors.Is(err, ErrNoModels) {
-		t.Error(err)
+	alone.Models[0].JCT.Mean = 0
+	more := run("a", "b", "d", "e")
+	more.CompareWith(alone)
+	if m := more.Models; m[0].Inflation != nil || m[2].Inflation == nil || m[3].Inflation != nil {
+		t.Errorf("%+v", m)
 	}
 }
 

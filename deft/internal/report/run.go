@@ -9,13 +9,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Errors returned if there is nothing to report on or to compare.
-var (
-	// ErrNoModels is returned for a run without models.
-	ErrNoModels = errors.New("no models")
-	// ErrMismatch is returned for two runs of different models.
-	ErrMismatch = errors.New("different models")
-)
+// ErrNoModels is returned for a run without models.
+var ErrNoModels = errors.New("no models")
 
 // Run is the outcome of an experiment.
 type Run struct {
@@ -54,10 +49,8 @@ type Model struct {
 	// Job predicts the time of one job on an unknown host, in ms; only for a run on the
 	// virtual clock.
 	Job *uncertainty.Prediction `json:"job_ms,omitempty"`
-	// Of a run that was compared: the mean completion time alone, and that shared
-	// over it, less 1.
-	AloneMS   *float64 `json:"alone_ms,omitempty"`
-	Inflation *float64 `json:"inflation,omitempty"`
+	// Inflation is the mean completion time over that alone, less 1; nil if that is not known.
+	Inflation *float64 `json:"-"`
 }
 
 // Measure sets the counts, throughput and missed deadlines from the completion times of a

@@ -181,7 +181,7 @@ func TestEDFMeetsDeadlines(t *testing.T) {
 		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, p) {
 			for _, j := range r.Clients[1].Jobs {
 				jobs++
-				if j.MissedByTime > 0 {
+				if j.JCT() > clients[1].Deadline {
 					missed++
 				}
 			}

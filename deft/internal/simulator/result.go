@@ -31,13 +31,12 @@ type ClientResult struct {
 
 // Job is one job of a client.
 type Job struct {
-	Begin, End   time.Duration
-	Launches     int
-	Kernels      int // those of graphs included
-	Syncs        int
-	Stall, Gate  time.Duration
-	GPU          time.Duration
-	MissedByTime time.Duration // how long after its deadline it ended; 0 in time
+	Begin, End  time.Duration
+	Launches    int
+	Kernels     int // those of graphs included
+	Syncs       int
+	Stall, Gate time.Duration
+	GPU         time.Duration
 }
 
 // JCT returns the job's completion time.

@@ -361,9 +361,6 @@ func (s *simulation) waitEnd(h *host) time.Duration {
 
 func (s *simulation) endJob(i int, h *host) {
 	h.job.End = s.now
-	if late := h.job.JCT() - h.spec.Deadline; h.spec.Deadline > 0 && late > 0 {
-		h.job.MissedByTime = late
-	}
 	if h.spec.Unmarked {
 		h.result.Unmarked = append(h.result.Unmarked, s.now-h.begun)
 	}

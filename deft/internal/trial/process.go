@@ -31,6 +31,20 @@ type Program struct {
 // grace is the time between SIGTERM and SIGKILL.
 const grace = 2 * time.Second
 
+// Command returns the program's command in a process group of its own, which is ended when
+// ctx is done: by SIGTERM, then by SIGKILL. The process ends with the thread that starts it.
+func (p Program) Command(ctx context.Context) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.Path, p.Args...)
+	cmd.Env = p.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	return cmd
+}
+
+// KillGroup ends a process and its group at once.
+func KillGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
+
 // process is the process of a model. It prints a line when its model is loaded, then waits
 // for a line on its standard input.
 type process struct {
@@ -51,21 +65,16 @@ const (
 	runLine    = "run\n"
 )
 
-// startProcess begins a process in a group of its own, which is ended when ctx is done:
-// by SIGTERM, then by SIGKILL. It does not outlive this one.
+// startProcess begins a process.
 func startProcess(ctx context.Context, name, log string, p Program) (*process, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
 	}
 	q := &process{name: name, log: log, output: &output{file: file}, loaded: make(chan struct{}), done: make(chan struct{})}
-	cmd := exec.CommandContext(ctx, p.Path, p.Args...)
-	cmd.Env = p.Env
+	cmd := p.Command(ctx)
 	cmd.Stderr = q.output
 	cmd.Stdout = &lines{out: q.output, seen: q.loaded}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = grace
 	q.cmd = cmd
 	if q.stdin, err = cmd.StdinPipe(); err == nil {
 		err = cmd.Start()
@@ -80,16 +89,13 @@ func startProcess(ctx context.Context, name, log string, p Program) (*process, e
 // wait collects the process and what is left of its group.
 func (q *process) wait() {
 	err := q.cmd.Wait()
-	q.kill() // children of its own
+	KillGroup(q.cmd.Process) // children of its own
 	if err != nil {
 		q.err = fmt.Errorf("%s: %w: %w%s", q.name, ErrDied, err, q.lastLines())
 	}
 	q.err = errors.Join(q.err, q.output.close())
 	close(q.done)
 }
-
-// kill ends the process and its group at once.
-func (q *process) kill() { _ = syscall.Kill(-q.cmd.Process.Pid, syscall.SIGKILL) }
 
 // release lets the process past the barrier.
 func (q *process) release() error {

@@ -227,7 +227,7 @@ func (r *realRun) finish(ctx context.Context) error {
 			runs := func(i int) bool { return !hasEnded(r.processes[i]) }
 			if i, err := watch.findStalled(time.Now(), r.supervisor.Totals(), runs); err != nil && runs(i) {
 				faults = errors.Join(faults, fmt.Errorf("%w%s", err, r.processes[i].lastLines()))
-				r.processes[i].kill()
+				KillGroup(r.processes[i].cmd.Process)
 			}
 		case <-ctx.Done():
 			return errors.Join(faults, ctx.Err())
