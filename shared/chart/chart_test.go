@@ -48,10 +48,6 @@ func gallery() map[string]Chart {
 			Frame:  Frame{Title: "Queue wait over one day", X: "time (h)", Y: "wait (min)"},
 			Series: []Series{{Name: "predicted, 90 % interval", X: hours, Y: guess, Low: low, High: high}, {Name: "measured", X: hours, Y: wait}},
 		},
-		"cdf": CDF{
-			Frame:   Frame{Title: "Job completion time by policy", X: "job completion time (s)", LogX: true},
-			Samples: []Sample{{"fifo", draw(60, 2500)}, {"srpt", draw(60, 130)}, {"allox", draw(60, 160)}},
-		},
 		"scatter": Scatter{
 			Frame:    Frame{Title: "Predicted against actual", X: "actual time (s)", Y: "predicted time (s)"},
 			Series:   []Series{{Name: "LeNet", X: actual[:20], Y: predicted[:20]}, {Name: "AlexNet", X: actual[20:], Y: predicted[20:]}},
@@ -142,10 +138,6 @@ func TestErrors(t *testing.T) {
 		{"lines: log x", Lines{Frame: logX, Series: []Series{{X: []float64{0}, Y: one}}}, ErrLogScale},
 		{"lines: log y", Lines{Frame: logY, Series: []Series{{X: one, Y: []float64{-1}}}}, ErrLogScale},
 		{"lines: beyond any axis", Lines{Series: []Series{{X: one, Y: []float64{math.MaxFloat64}}}}, ErrNotFinite},
-		{"cdf: none", CDF{}, ErrEmpty},
-		{"cdf: empty", CDF{Samples: []Sample{{}}}, ErrEmpty},
-		{"cdf: NaN", CDF{Samples: []Sample{{Values: []float64{nan}}}}, ErrNotFinite},
-		{"cdf: log", CDF{Frame: logX, Samples: []Sample{{Values: []float64{0, 1}}}}, ErrLogScale},
 		{"scatter: none", Scatter{}, ErrEmpty},
 		{"scatter: half logarithmic", Scatter{Frame: logX, Identity: true, Series: []Series{{X: one, Y: one}}}, ErrLogScale},
 	} {
@@ -186,8 +178,6 @@ func TestDegenerate(t *testing.T) {
 		"tiny":            Lines{Series: []Series{{X: tiny, Y: tiny}}},
 		"log, one value":  Lines{Frame: Frame{LogX: true, LogY: true}, Series: []Series{{X: same, Y: same}}},
 		"log, wide":       Scatter{Frame: Frame{LogX: true, LogY: true}, Identity: true, Series: []Series{{X: []float64{1e-300, 1e300}, Y: []float64{1, 2}}}},
-		"cdf, one value":  CDF{Samples: []Sample{{"a", one}}},
-		"cdf, all equal":  CDF{Samples: []Sample{{"a", same}, {"b", same}}},
 		"long":            Lines{Series: []Series{{X: long, Y: long}}},
 		"long legend":     Lines{Series: []Series{{Name: strings.Repeat("x", 300), X: one, Y: one}, {Name: "b", X: one, Y: one}}},
 		"too small to be": Lines{Frame: Frame{Title: "t", WidthInches: 0.5, HeightInches: 0.5}, Series: []Series{{X: one, Y: one}}},
@@ -258,39 +248,5 @@ func TestThinKeepsExtremes(t *testing.T) {
 	}
 	if len(kept) > mostPoints || high != (span{-9, 9}) || low != (span{0, 99_999}) {
 		t.Errorf("%d points, x %v, y %v", len(kept), low, high)
-	}
-}
-
-// TestCumulate checks that merging steps moves the distribution function by at most
-// a thousandth.
-func TestCumulate(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{1, 7, 999, 1000, 1001, 20_003} {
-		var values []float64
-		for range n { // many equal ones, and many different
-			values = append(values, float64(rng.IntN(4))*10+float64(rng.IntN(2))*rng.Float64())
-		}
-		axis := emptySpan()
-		axis.add(values...)
-		steps := cumulate(Sample{Values: values}, axis)
-		if len(steps.X) > 1100 {
-			t.Errorf("n=%d: %d steps", n, len(steps.X))
-		}
-		for _, x := range values[:min(n, 500)] {
-			share, drawn := 0.0, 0.0
-			for _, v := range values {
-				if v <= x {
-					share++
-				}
-			}
-			for i := range steps.X {
-				if steps.X[i] <= x {
-					drawn = steps.Y[i]
-				}
-			}
-			if share /= float64(n); math.Abs(share-drawn) > 0.001+1e-9 {
-				t.Fatalf("n=%d: %v drawn at %v, want %v", n, drawn, x, share)
-			}
-		}
 	}
 }

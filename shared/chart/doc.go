@@ -19,5 +19,5 @@
 //		}
 //	}
 //
-// The charts are Lines, CDF and Scatter.
+// The charts are Lines and Scatter.
 package chart

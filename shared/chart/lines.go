@@ -63,8 +63,6 @@ func points(x, y []float64) plotter.XYs {
 type Lines struct {
 	Frame
 	Series []Series
-	// Steps holds each Y until the next X, as for counts that jump.
-	Steps bool
 }
 
 // bandOpacity is the opacity of a shaded interval.
@@ -109,8 +107,8 @@ func (c Lines) drawing() (*drawing, error) {
 }
 
 func (c Lines) addBand(d *drawing, i int, s Series) error {
-	outline := c.trace(s.X, s.Low)
-	back := c.trace(s.X, s.High)
+	outline := thin(points(s.X, s.Low))
+	back := thin(points(s.X, s.High))
 	slices.Reverse(back)
 	band, err := plotter.NewPolygon(append(outline, back...))
 	if err != nil {
@@ -123,7 +121,7 @@ func (c Lines) addBand(d *drawing, i int, s Series) error {
 }
 
 func (c Lines) addLine(d *drawing, i int, s Series) error {
-	xys := c.trace(s.X, s.Y)
+	xys := thin(points(s.X, s.Y))
 	l, err := plotter.NewLine(xys)
 	if err != nil {
 		return fmt.Errorf("series %q: %w", s.Name, err)
@@ -140,22 +138,6 @@ func (c Lines) addLine(d *drawing, i int, s Series) error {
 	dot.GlyphStyle = glyph(i)
 	d.plot.Add(dot)
 	return nil
-}
-
-// trace returns the points to join.
-func (c Lines) trace(x, y []float64) plotter.XYs {
-	xys := thin(points(x, y))
-	if !c.Steps {
-		return xys
-	}
-	var steps plotter.XYs
-	for i, p := range xys {
-		if i > 0 {
-			steps = append(steps, plotter.XY{X: p.X, Y: xys[i-1].Y})
-		}
-		steps = append(steps, p)
-	}
-	return steps
 }
 
 // mostPoints is the largest number of points that is drawn for a line.

@@ -108,10 +108,6 @@ func (r *Reader[T]) Scan() bool {
 // Row returns the row that Scan read.
 func (r *Reader[T]) Row() T { return r.row }
 
-// Line returns the line the last row started on; in a Parquet file, the
-// number of the row.
-func (r *Reader[T]) Line() int { return r.line }
-
 // Reject drops the row that Scan read: it is recorded as a diagnostic and counted
 // as dropped. Call it at most once per row.
 func (r *Reader[T]) Reject(reason string) {

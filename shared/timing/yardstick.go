@@ -63,14 +63,6 @@ func ThreadCPU() (time.Duration, error) {
 	return time.Duration(t.Nano()), err
 }
 
-// ProcessCPU returns the processor time of this process, all its threads together
-// (CLOCK_PROCESS_CPUTIME_ID, clock_gettime(2)).
-func ProcessCPU() (time.Duration, error) {
-	var t unix.Timespec
-	err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
-	return time.Duration(t.Nano()), err
-}
-
 // rounds sets the amount of work.
 const rounds = 9_000_000
 

@@ -42,17 +42,10 @@ func TestYardstickClockFails(t *testing.T) {
 // clocks, and that the compiler cannot know its result.
 func TestYardstickReal(t *testing.T) {
 	y := NewYardstick(ThreadCPU)
-	before, err := ProcessCPU()
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := y.Read(); err != nil {
 		t.Fatal(err)
 	}
 	if len(y.readings) != 1 || !(y.readings[0] > 0) || y.result == 0 || math.IsNaN(y.result) || math.IsInf(y.result, 0) {
 		t.Errorf("readings %v, result %v", y.readings, y.result)
-	}
-	if after, err := ProcessCPU(); err != nil || after <= before {
-		t.Errorf("the process's processor time went from %v to %v, %v", before, after, err)
 	}
 }
