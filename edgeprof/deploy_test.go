@@ -230,12 +230,12 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("no %q", part)
 		}
 	}
-	real, err := os.ReadFile("real.txt")
+	components, err := os.ReadFile("real.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	wheel := regexp.MustCompile(`onnxruntime==(\S+)`)
-	if tested, has := wheel.FindSubmatch(real), wheel.FindSubmatch(text); tested == nil || has == nil || string(tested[1]) != string(has[1]) || !strings.Contains(string(text), "libonnxruntime.so."+string(has[1])+" ") {
+	if tested, has := wheel.FindSubmatch(components), wheel.FindSubmatch(text); tested == nil || has == nil || string(tested[1]) != string(has[1]) || !strings.Contains(string(text), "libonnxruntime.so."+string(has[1])+" ") {
 		t.Errorf("the image has ONNX Runtime %q, the tests %q", has, tested)
 	}
 	mod, err := os.ReadFile("go.mod")

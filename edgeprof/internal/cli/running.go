@@ -44,7 +44,7 @@ func (r *running) flags(c *cobra.Command) {
 
 // ortLibraryFlag adds the path of ONNX Runtime.
 func (r *running) ortLibraryFlag(c *cobra.Command) {
-	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: searched in the Python environment, node_modules, python3's packages and the system's directories)")
+	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: searched in the Python environment, python3's packages and the system's directories)")
 }
 
 // threadFlags adds the number of threads and the sizes of open dimensions.

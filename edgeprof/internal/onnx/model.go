@@ -96,11 +96,6 @@ func FloatAttribute(name string, v float32) Attribute {
 	return Attribute{Name: name, Kind: KindFloat, Float: v}
 }
 
-// TextAttribute returns a named attribute of a string.
-func TextAttribute(name, v string) Attribute {
-	return Attribute{Name: name, Kind: KindString, String: v}
-}
-
 // AttributeKind is AttributeProto.AttributeType.
 type AttributeKind int32
 

@@ -37,7 +37,7 @@ func TestOddNodes(t *testing.T) {
 			case 1:
 				n.Attributes = append(n.Attributes, IntsAttribute(name, rapid.SliceOfN(number, 0, 6).Draw(t, name)...))
 			default:
-				n.Attributes = append(n.Attributes, TextAttribute(name, rapid.SampledFrom([]string{"", "none", "CRD", "SAME_UPPER", "ij,jk->ik", "ii", "cubic"}).Draw(t, name)))
+				n.Attributes = append(n.Attributes, Attribute{Name: name, Kind: KindString, String: rapid.SampledFrom([]string{"", "none", "CRD", "SAME_UPPER", "ij,jk->ik", "ii", "cubic"}).Draw(t, name)})
 			}
 		}
 		g := Graph{}

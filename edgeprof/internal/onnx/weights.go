@@ -6,50 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"syscall"
 )
 
 // ErrWeights is returned for external data that is not in the file that the model names.
 var ErrWeights = errors.New("cannot read external data")
 
-// Weights holds the bytes of a model: of its file, followed by those of each file next to it
-// that holds external data.
-type Weights struct {
-	files  []*os.File
-	begins []int64 // of each file
-	end    int64
-	at     map[string]int64 // begins, by location
-}
-
-// OpenWeights opens the files of a model that was read from path, and points its
-// initializers into them. The error matches [ErrWeights], or is a file's own.
-func OpenWeights(path string, m *Model) (*Weights, error) {
-	w := &Weights{at: map[string]int64{}}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.add(f); err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
-	dir, err := os.OpenRoot(filepath.Dir(path))
-	if err == nil {
-		defer dir.Close()
-	}
-	for i := range m.Graph.Initializers {
-		if t := &m.Graph.Initializers[i]; err == nil && t.External {
-			err = w.point(t, dir)
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
-	return w, nil
-}
-
 // CheckExternal opens all external data of a model that was read from path, that of
-// inner graphs included, for a runtime that will read it by itself. The error matches
+// inner graphs included, for ONNX Runtime, which reads it by itself. The error matches
 // [ErrWeights].
 func CheckExternal(path string, m *Model) error {
 	locations := m.ExternalFiles()
@@ -114,64 +78,4 @@ func (m *Model) ExternalFiles() []string {
 	}
 	graph(&m.Graph)
 	return all
-}
-
-// add puts a file behind the others.
-func (w *Weights) add(f *os.File) error {
-	w.files, w.begins = append(w.files, f), append(w.begins, w.end)
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	w.end += info.Size()
-	return nil
-}
-
-// point makes a tensor's external data its data.
-func (w *Weights) point(t *Tensor, dir *os.Root) error {
-	begin, open := w.at[t.Location]
-	if !open {
-		begin = w.end
-		f, err := openExternal(dir, t.Location)
-		if err == nil {
-			w.at[t.Location] = begin
-			err = w.add(f)
-		}
-		if err != nil {
-			return fmt.Errorf("%q: %w", t.Name, err)
-		}
-	}
-	size := w.after(begin) - begin
-	if t.Offset < 0 || t.Stored < 0 || t.Offset > size || t.Stored > size-t.Offset {
-		return fmt.Errorf("%w: %q needs %d bytes from offset %d of %s, which has %d bytes", ErrWeights, t.Name, t.Stored, t.Offset, t.Location, size)
-	}
-	t.External, t.Offset = false, begin+t.Offset
-	if t.Stored > keptData {
-		return nil
-	}
-	t.Data = make([]byte, t.Stored)
-	_, err := w.ReadAt(t.Data, t.Offset)
-	return err
-}
-
-// after returns the offset at which the data that begins there ends.
-func (w *Weights) after(begin int64) int64 {
-	if i := sort.Search(len(w.begins), func(i int) bool { return w.begins[i] > begin }); i < len(w.begins) {
-		return w.begins[i]
-	}
-	return w.end
-}
-
-// ReadAt reads within one of the files.
-func (w *Weights) ReadAt(p []byte, offset int64) (int, error) {
-	i := sort.Search(len(w.begins), func(i int) bool { return w.begins[i] > offset }) - 1
-	return w.files[i].ReadAt(p, offset-w.begins[i])
-}
-
-// Close closes the files.
-func (w *Weights) Close() (err error) {
-	for _, f := range w.files {
-		err = errors.Join(err, f.Close())
-	}
-	return err
 }

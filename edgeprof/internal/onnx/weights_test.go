@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 )
 
 // External data is read where the model says, and nowhere else.
-func TestOpenWeights(t *testing.T) {
+func TestCheckExternal(t *testing.T) {
 	message := func(to []byte, field protowire.Number, inside []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(to, field, protowire.BytesType), inside)
 	}
@@ -46,49 +45,34 @@ func TestOpenWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		name, location, offset, length string
-		want                           error
+		name, location, offset string
+		want                   error
 	}{
-		{"beside", "m.bin", "6", "8", nil},
-		{"above", "../m.bin", "6", "8", ErrWeights},
-		{"absolute", filepath.Join(dir, "m.bin"), "6", "8", ErrWeights},
-		{"a link outside", "out.bin", "6", "8", ErrWeights},
-		{"through a linked directory", "way/m.bin", "6", "8", ErrWeights},
-		{"down and up", "sub/../../m.bin", "6", "8", ErrWeights},
-		{"a link inside", "in.bin", "6", "8", nil},
-		{"in a directory below", "sub/m.bin", "6", "8", nil},
-		{"a directory", "sub", "6", "8", ErrWeights},
-		{"a pipe", "pipe", "6", "8", ErrWeights},
-		{"a device", "/dev/zero", "6", "8", ErrWeights},
-		{"none", "", "6", "8", ErrWeights},
-		{"missing", "none.bin", "6", "8", ErrWeights},
-		{"too long", "m.bin", "6", "800", ErrWeights},
-		{"before", "m.bin", "-6", "8", ErrWeights},
-		{"too far", "m.bin", "9223372036854775807", "9223372036854775807", ErrWeights},
-		{"no number", "m.bin", "six", "8", ErrSyntax},
+		{"beside", "m.bin", "6", nil},
+		{"above", "../m.bin", "6", ErrWeights},
+		{"absolute", filepath.Join(dir, "m.bin"), "6", ErrWeights},
+		{"a link outside", "out.bin", "6", ErrWeights},
+		{"through a linked directory", "way/m.bin", "6", ErrWeights},
+		{"down and up", "sub/../../m.bin", "6", ErrWeights},
+		{"a link inside", "in.bin", "6", nil},
+		{"in a directory below", "sub/m.bin", "6", nil},
+		{"a directory", "sub", "6", ErrWeights},
+		{"a pipe", "pipe", "6", ErrWeights},
+		{"a device", "/dev/zero", "6", ErrWeights},
+		{"none", "", "6", ErrWeights},
+		{"missing", "none.bin", "6", ErrWeights},
+		{"no number", "m.bin", "six", ErrSyntax},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if err := os.WriteFile(path, model(tt.location, tt.offset, tt.length), 0o644); err != nil {
+			if err := os.WriteFile(path, model(tt.location, tt.offset, "8"), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			m, err := ReadFile(path)
-			var w *Weights
 			if err == nil {
-				if err := CheckExternal(path, m); (err == nil) != (tt.want == nil) && tt.offset == "6" && tt.length == "8" {
-					t.Errorf("checked: %v, want %v", err, tt.want)
-				}
-				w, err = OpenWeights(path, m)
+				err = CheckExternal(path, m)
 			}
 			if !errors.Is(err, tt.want) {
 				t.Fatalf("%v, want %v", err, tt.want)
-			}
-			if err != nil {
-				return
-			}
-			defer w.Close()
-			got := make([]byte, 8)
-			if _, err := w.ReadAt(got, m.Graph.Initializers[0].Offset); err != nil || string(got) != "12345678" || !bytes.Equal(m.Graph.Initializers[0].Data, got) {
-				t.Errorf("%q, %v", got, err)
 			}
 		})
 	}

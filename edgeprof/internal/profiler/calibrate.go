@@ -44,7 +44,7 @@ var (
 	ErrNoCounts = errors.New("no counts of layers, filters or parameters")
 )
 
-// Facts describe the machine and the runtime that rates were measured on.
+// Facts describe the machine and the library that rates were measured with.
 type Facts struct {
 	Setting   string  `json:"setting,omitempty"` // of rates that are kept for a while
 	Library   string  `json:"library,omitempty"` // ONNX Runtime: its version and file

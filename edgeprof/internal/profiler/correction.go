@@ -58,8 +58,8 @@ func (c *Calibration) learnNear(cases []Case) {
 // bounded keeps the logarithm of a factor on rates to what can be believed.
 func bounded(v float64) float64 { return max(-1.5, min(1.5, v)) }
 
-// index finds the factors of kinds: the mean of the models' logarithms, weighed with rates and
-// trees, whose factor is 1. Kernels of one model are hardly independent.
+// index finds the factors of kinds: the mean of the models' logarithms, weighed with the rates,
+// whose factor is 1. Kernels of one model are hardly independent.
 func (c *Calibration) index() {
 	models := map[string]float64{}
 	c.kinds = map[string]float64{}

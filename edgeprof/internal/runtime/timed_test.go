@@ -16,7 +16,7 @@ func TestUncontended(t *testing.T) {
 	}{
 		"half of the time":            {Timing{[]float64{1, 1}, 1, 1}, 1, 0.5},
 		"helpers waited too":          {Timing{[]float64{1, 1}, 1, 50}, 1, 0.5},
-		"asleep, as by a quota":       {Timing{[]float64{1, 1}, 1, 0}, 1, 1},
+		"asleep":                      {Timing{[]float64{1, 1}, 1, 0}, 1, 1},
 		"two threads, a third waited": {Timing{[]float64{3}, 4, 2}, 2, 2},
 		"no clock":                    {Timing{[]float64{3}, 0, 0}, 2, 3},
 	} {
