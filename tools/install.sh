@@ -1,23 +1,21 @@
 #!/usr/bin/env bash
 # Installs the real components that tests use: those in the modules' real.txt, and in
-# further such files given as arguments. One package per line, "apt NAME", "npm
-# NAME@VERSION" or "pip NAME==VERSION"; # starts a comment. Debian packages go into the
-# system, those of npm and pip below out/real. `make real` runs this.
+# further such files given as arguments. One package per line, "apt NAME" or "pip
+# NAME==VERSION"; # starts a comment. Debian packages go into the system, those of pip
+# below out/real. `make real` runs this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 into=$PWD/out/real
 files=("$@" */real.txt)
 lines=$(awk '{sub(/#.*/, "")}
-	!NF || ($1 == "apt" && NF == 2) || ($1 == "npm" && NF == 2 && $2 ~ /.@./) || ($1 == "pip" && NF == 2 && $2 ~ /.==./) {
+	!NF || ($1 == "apt" && NF == 2) || ($1 == "pip" && NF == 2 && $2 ~ /.==./) {
 		if (NF && !seen[$1, $2]++) print $1, $2
 		next
 	}
-	{printf "%s:%d: want \"apt NAME\", \"npm NAME@VERSION\" or \"pip NAME==VERSION\", found \"%s\"\n", FILENAME, FNR, $0 >"/dev/stderr"; exit 2}' "${files[@]}")
+	{printf "%s:%d: want \"apt NAME\" or \"pip NAME==VERSION\", found \"%s\"\n", FILENAME, FNR, $0 >"/dev/stderr"; exit 2}' "${files[@]}")
 apt=$(awk '$1 == "apt" {print $2}' <<<"$lines")
-npm=$(awk '$1 == "npm" {print $2}' <<<"$lines")
 pip=$(awk '$1 == "pip" {print $2}' <<<"$lines")
-[ -z "$npm" ] || npm --version >/dev/null 2>&1 || apt+=" npm"
 [ -z "$pip" ] || python3 -m pip --version >/dev/null 2>&1 || apt+=" python3-pip"
 
 log=$(mktemp)
@@ -35,7 +33,6 @@ if [ -n "$apt" ]; then
 	quietly $sudo apt-get update
 	quietly $sudo apt-get install -y --no-install-recommends $apt
 fi
-[ -z "$npm" ] || quietly npm install --ignore-scripts --no-audit --no-fund --prefix "$into" $npm
 for name in $pip; do
 	quietly python3 -m pip install --only-binary=:all: --no-deps --upgrade --target "$into/pip/$name" "$name"
 done
