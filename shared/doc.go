@@ -1,7 +1,7 @@
 // Package shared is the common library of the five Foretime tools. Each package
 // imports only those before it:
 //
-//	plural → stats → crash → file → registry → access → uncertainty → uncertainty/coveragetest → record → dataset → timing → regression → regression/linear → regression/tree → regression/neural → chart → slurmtest
+//	plural → stats → crash → file → registry → access → uncertainty → record → dataset → timing → regression → regression/linear → regression/tree → regression/neural → chart
 //
 // [github.com/foretime/foretime/shared/timing] observes,
 // [github.com/foretime/foretime/shared/dataset] stores rows,
@@ -11,5 +11,5 @@
 // [github.com/foretime/foretime/shared/chart] draws,
 // [github.com/foretime/foretime/shared/file] writes files and logs; cli, registry and
 // crash are shared by all commands, access by those that serve HTTP; plural writes
-// counts; slurmtest starts a real Slurm for tests.
+// counts; test kits are below testkit.
 package shared

@@ -60,11 +60,11 @@ step_static() {
 	done
 }
 # Functions that no command reaches, and packages that no command imports, except test
-# kits, named NAMEtest. A package with only a doc.go has no code.
+# kits, below testkit. A package with only a doc.go has no code.
 step_dead() {
 	go list -deps $(commands) | sort >"$scratch/used"
 	go list -f '{{if and .GoFiles (ne (join .GoFiles " ") "doc.go") (ne .Name "main")}}{{.ImportPath}}{{end}}' work | sort >"$scratch/all"
-	comm -13 "$scratch/used" "$scratch/all" | sed '/^$/d; /test$/d; s,$,: no command imports it,'
+	comm -13 "$scratch/used" "$scratch/all" | sed '/^$/d; \,/testkit/,d; s,$,: no command imports it,'
 	"$bin/deadcode" -tags deadcode -filter "$ours" $(commands)
 }
 # Uncommitted changes that were not there before, such as in go.work.sum.

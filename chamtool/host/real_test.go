@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/host"
-	"github.com/foretime/foretime/chamtool/host/mpitest"
+	"github.com/foretime/foretime/chamtool/internal/testkit/mpitest"
 )
 
 // TestRealMPI runs ranks over each MPI that hand tasks to each other as the tool says:

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/host"
-	"github.com/foretime/foretime/chamtool/host/mpitest"
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/chamtool/internal/testkit/mpitest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 // TestRealSlurm submits the batch script of docs/reference.md, twice in one folder, to a real

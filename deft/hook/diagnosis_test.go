@@ -8,7 +8,7 @@ import (
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/session"
-	"github.com/foretime/foretime/deft/simcuda/simcudatest"
+	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
 )
 
 func TestDiagnose(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/session"
+	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
 	"github.com/foretime/foretime/deft/simcuda"
-	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
 // built is the folder of this test run's products; see TestMain.

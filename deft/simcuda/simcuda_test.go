@@ -23,8 +23,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/deft/internal/device"
+	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
 	"github.com/foretime/foretime/deft/simcuda"
-	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
 func needCompiler(t testing.TB) {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/internal/device"
-	"github.com/foretime/foretime/deft/simcuda/simcudatest"
+	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
 )
 
 // order is one line of simcudatest/testdata/trace.c: client queues ns of work at a time, or

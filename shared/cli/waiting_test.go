@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 var halfOpen = flag.Int("half-open", 5000, "connections that send half of a request each")

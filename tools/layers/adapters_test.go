@@ -21,12 +21,10 @@ func adapters() map[string]string {
 		"edgeprof/internal/collection/stress.go": "keeps processors busy while others are measured",
 		"edgeprof/internal/device/local.go":      "a load is the difference of two readings",
 		"edgeprof/internal/device/probe.go":      "measures the load by working for a while",
-		"edgeprof/internal/device/promtest":      "runs a real Prometheus",
 		"edgeprof/internal/runtime/worker":       "a worker is a process",
 		"mirage/internal/slurm/lock.go":          "the clock of a real Slurm",
 		"mirage/internal/slurm/runner.go":        "runs Slurm's commands",
 		"shared/file/lock.go":                    "waits for another process's lock",
-		"shared/slurmtest":                       "runs a real Slurm",
 		"shared/timing/laps.go":                  "the default clock of laps",
 	}
 }

@@ -7,19 +7,19 @@ import (
 
 // Flow returns, by module, its packages in the order in which work flows through
 // them: a package imports only those before it. Commands come last and are not in
-// it. The module's README shows it too, as "first → second → third"; add a new
+// it, nor are test kits, below testkit. The module's README shows it too, as "first → second → third"; add a new
 // package in both places.
 func Flow() map[string]Order {
 	return map[string]Order{
-		"shared": order(`plural stats crash file registry access uncertainty uncertainty/coveragetest record dataset timing regression regression/linear regression/tree regression/neural chart slurmtest`),
+		"shared": order(`plural stats crash file registry access uncertainty record dataset timing regression regression/linear regression/tree regression/neural chart`),
 
 		"allox-est": order(`python mark jobspec jobs journal runner sampling estimate slurm backtest follow schedule report`),
 
-		"chamtool": order(`event launch host host/mpitest task summary mixture perfmodel config forecast balance session job replay simulate`),
+		"chamtool": order(`event launch host task summary mixture perfmodel config forecast balance session job replay simulate`),
 
-		"deft": order(`cc gpu device session hook simcuda simcuda/simcudatest pair policy experiment report simulator supervisor daemon trial`),
+		"deft": order(`cc gpu device session hook simcuda pair policy experiment report simulator supervisor daemon trial`),
 
-		"edgeprof": order(`onnx device device/promtest synth runtime runtime/worker measurement collection transfer profiler placement prediction httpapi`),
+		"edgeprof": order(`onnx device synth runtime runtime/worker measurement collection transfer profiler placement prediction httpapi`),
 
 		"mirage": order(`trace trace/synth cluster lengths simulator checker backtest chain samples policy model validation slurm forecast`),
 	}

@@ -20,7 +20,7 @@ type File struct {
 	Module  string // module name, such as "deft"
 	Package string // package clause
 	Dir     string // slash-separated directory from the workspace root
-	Test    bool
+	Test    bool   // a test file, or a file of a test kit, below testkit
 	Imports []Use
 	Starts  []Use // go statements
 	Calls   []Use // selectors on imported packages, such as "os.Exit", by import path
@@ -65,7 +65,7 @@ func parse(path, name string) (File, error) {
 	f := File{
 		Name: name, Dir: dir, Package: tree.Name.Name,
 		Module: strings.SplitN(name, "/", 2)[0],
-		Test:   strings.HasSuffix(name, "_test.go"),
+		Test:   strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/testkit/"),
 		Doc:    tree.Doc.Text() != "",
 	}
 	known := map[string]string{} // local name -> import path

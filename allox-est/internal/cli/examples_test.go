@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // The help of each command fits in a head, and the program takes its examples.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/shared/cli/scripttest"
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 // howLong is a guide whose commands of Slurm are stand-ins in TestHowLong and real

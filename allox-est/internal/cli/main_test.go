@@ -5,7 +5,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // TestMain makes the command a program that scripts execute: estimating starts

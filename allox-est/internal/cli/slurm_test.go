@@ -16,7 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 // slurmJobs is how many jobs TestRealSlurm asks for; each takes some seconds of

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/shared/testkit/coveragetest"
 	"github.com/foretime/foretime/shared/uncertainty"
-	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
 
 // The intervals hold the whole run's time as often as they say, on simulated

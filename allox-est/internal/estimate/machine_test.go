@@ -19,9 +19,9 @@ func burnedRuns(change func(*journal.Run)) []journal.Run {
 	return runs
 }
 
-func estimateBurned(t *testing.T, runs []journal.Run, real bool) *Estimate {
+func estimateBurned(t *testing.T, runs []journal.Run, onMachine bool) *Estimate {
 	t.Helper()
-	e, err := New(runs, cpu(400), Settings{Real: real})
+	e, err := New(runs, cpu(400), Settings{Real: onMachine})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,18 +32,18 @@ func estimateBurned(t *testing.T, runs []journal.Run, real bool) *Estimate {
 // 95 %; the value and the rule that ends the sampling stay, and no warning is added.
 func TestRealMachine(t *testing.T) {
 	runs := burnedRuns(func(*journal.Run) {})
-	simulated, real := estimateBurned(t, runs, false), estimateBurned(t, runs, true)
-	if r := real.Wall.High / real.Wall.Value; r < 1.59 || r > 2 {
+	simulated, measured := estimateBurned(t, runs, false), estimateBurned(t, runs, true)
+	if r := measured.Wall.High / measured.Wall.Value; r < 1.59 || r > 2 {
 		t.Errorf("the upper end is %.3f of the value, want 1.6 or somewhat more", r)
 	}
-	if r := real.Wall.Low / real.Wall.Value; r > 0.63 || r < 0.5 {
+	if r := measured.Wall.Low / measured.Wall.Value; r > 0.63 || r < 0.5 {
 		t.Errorf("the lower end is %.3f of the value, want 1/1.6 or somewhat less", r)
 	}
-	if real.Wall.Value != simulated.Wall.Value || real.HalfWidth() != simulated.HalfWidth() {
-		t.Errorf("value %v, half-width %v; without %v, %v", real.Wall.Value, real.HalfWidth(), simulated.Wall.Value, simulated.HalfWidth())
+	if measured.Wall.Value != simulated.Wall.Value || measured.HalfWidth() != simulated.HalfWidth() {
+		t.Errorf("value %v, half-width %v; without %v, %v", measured.Wall.Value, measured.HalfWidth(), simulated.Wall.Value, simulated.HalfWidth())
 	}
-	if len(real.Warnings) != len(simulated.Warnings) {
-		t.Errorf("warnings %v, without %v", real.Warnings, simulated.Warnings)
+	if len(measured.Warnings) != len(simulated.Warnings) {
+		t.Errorf("warnings %v, without %v", measured.Warnings, simulated.Warnings)
 	}
 }
 

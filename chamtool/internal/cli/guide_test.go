@@ -11,9 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/chamtool/host/mpitest"
 	"github.com/foretime/foretime/chamtool/internal/launch"
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/chamtool/internal/testkit/mpitest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // TestFirstSuccess runs what the README shows first.

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/foretime/foretime/shared/testkit/coveragetest"
 	"github.com/foretime/foretime/shared/uncertainty"
-	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
 
 // stream predicts each run of a made program before it is learned; the first

@@ -11,9 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
 	"github.com/foretime/foretime/deft/simcuda"
-	"github.com/foretime/foretime/deft/simcuda/simcudatest"
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // TestDriverScripts runs the commands that compile the hook and run programs

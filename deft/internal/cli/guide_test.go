@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/deft/simcuda/simcudatest"
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // TestGuides runs the guide in a session of its own and with fewer jobs, and the

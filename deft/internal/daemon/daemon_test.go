@@ -17,7 +17,7 @@ import (
 
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/session"
-	"github.com/foretime/foretime/deft/simcuda/simcudatest"
+	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
 )
 
 // patient bounds waits that end when all is well.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/deft/internal/session"
-	"github.com/foretime/foretime/deft/simcuda/simcudatest"
+	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
 )
 
 // scrape returns the metrics at a TCP address.

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/deft/internal/session"
-	"github.com/foretime/foretime/deft/simcuda/simcudatest"
+	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
 )
 
 // The protocol between an owner and the clients of one process, against a

@@ -15,7 +15,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // role makes the test binary the worker.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/shared/cli/scripttest"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // TestRealScripts runs the commands that measure models.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/edgeprof/internal/device/promtest"
+	"github.com/foretime/foretime/edgeprof/internal/testkit/promtest"
 )
 
 // answer is what POST /api/profiling?candidates=all says, or its refusal.

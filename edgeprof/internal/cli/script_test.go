@@ -17,9 +17,9 @@ import (
 
 	edgeprof "github.com/foretime/foretime/edgeprof/internal/cli"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
-	"github.com/foretime/foretime/shared/cli/scripttest"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 func TestMain(m *testing.M) {

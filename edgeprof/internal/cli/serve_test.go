@@ -18,7 +18,7 @@ import (
 	"time"
 
 	edgeprof "github.com/foretime/foretime/edgeprof/internal/cli"
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // running is edgeprof as a process of its own.

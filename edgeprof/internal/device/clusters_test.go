@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
-	"github.com/foretime/foretime/edgeprof/internal/device/promtest"
+	"github.com/foretime/foretime/edgeprof/internal/testkit/promtest"
 )
 
 // board holds the answers of one machine's exporter and agent.

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
-	"github.com/foretime/foretime/edgeprof/internal/device/promtest"
+	"github.com/foretime/foretime/edgeprof/internal/testkit/promtest"
 )
 
 // agent is a node's agent; what it says of the machine is this machine's.

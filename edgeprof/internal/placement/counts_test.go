@@ -23,8 +23,8 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/testkit/coveragetest"
 	"github.com/foretime/foretime/shared/uncertainty"
-	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
 
 // asked and answered are the example of the original's manual, byte for byte.

@@ -8,8 +8,8 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/shared/testkit/coveragetest"
 	"github.com/foretime/foretime/shared/uncertainty"
-	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
 
 // skewed is measured over predicted time as it might be: never far below, at

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/foretime/foretime/shared/testkit/coveragetest"
 	"github.com/foretime/foretime/shared/uncertainty"
-	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
 
 // drawn is a table of chips whose speeds at two kinds of work differ, and of

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // TestRealExtend adds what the guide adds to a copy of the sources.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 // HTTPS with a certificate of one's own, for those who have the token.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/shared/testkit/coveragetest"
 	"github.com/foretime/foretime/shared/uncertainty"
-	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
 
 // TestCoverage: the intervals of models and of policies that look at the latest

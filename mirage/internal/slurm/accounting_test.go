@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 // TestRealAccounting reads the accounting log of a real Slurm, as sacct prints

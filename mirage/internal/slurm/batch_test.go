@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 func TestScript(t *testing.T) {

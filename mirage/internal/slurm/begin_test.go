@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 // TestRealBegin: begin times mean what a real sbatch reads.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 var (

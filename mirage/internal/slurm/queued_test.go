@@ -15,8 +15,8 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/slurm"
-	"github.com/foretime/foretime/shared/slurmtest"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 

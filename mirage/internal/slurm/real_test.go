@@ -23,7 +23,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 // TestMain has more real Slurms at once than there are cores: they mostly wait.

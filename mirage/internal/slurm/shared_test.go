@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 // TestRealSharedNodes: of sixteen GPUs in four nodes eleven are taken by jobs of

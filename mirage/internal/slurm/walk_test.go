@@ -16,9 +16,9 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/shared/cli/scripttest"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
 // TestRealWalk does what the guide shows of a chain, and what else may befall one:

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/slurmtest"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/testkit/slurmtest"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/cli/scripttest"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
 func TestMain(m *testing.M) { scripttest.Main(m, "prog", program, nil) }

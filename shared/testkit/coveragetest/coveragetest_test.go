@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/foretime/foretime/shared/testkit/coveragetest"
 	"github.com/foretime/foretime/shared/uncertainty"
-	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
 
 // normal promises 0.9 of a standard normal value and cuts its two tails at the
