@@ -60,7 +60,7 @@ func alloxEst(ctx context.Context, s *Stage) Chapter {
 	}
 	return Chapter{
 		Story: append([]Line{
-			{What: fmt.Sprintf("LeNet, %d epochs, from %s %% of them", lenetEpochs, Number(100*cpu.SampledFraction)), Predicted: cpu.Wall.prediction(), Measured: cpu.Actual[0].Wall, Unit: "s"},
+			{What: fmt.Sprintf("LeNet, %d epochs, from %s %%", lenetEpochs, Number(100*cpu.SampledFraction)), Predicted: cpu.Wall.prediction(), Measured: cpu.Actual[0].Wall, Unit: "s"},
 			{What: "processor time of the same job", Predicted: cpu.CPU.prediction(), Measured: cpu.Actual[0].CPU, Unit: "s"},
 		}, placed...),
 		Plots: []Plot{{"allox-est/lenet.svg", "The time of each epoch, in the samples and in the whole run: the samples see the first epochs only."}},
