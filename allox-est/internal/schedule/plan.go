@@ -202,26 +202,21 @@ func (p *plan) first(d Device, i int) *Job {
 // prices make the costs of all edges non-negative. They are right again after it but for the
 // edges of vertices in the queue.
 func (p *plan) add(j *Job) {
-	left := p.vertices()
-	for _, v := range left {
+	all := p.vertices()
+	for _, v := range all {
 		v.distance, v.settled, v.moved = math.Inf(1), false, j
 		if v != &p.pool {
 			v.distance = float64(v.n)*j.Reported[v.device] - v.price
 		}
 	}
 	for !p.pool.settled {
-		at := 0
-		for i, v := range left {
-			if v.distance < left[at].distance {
-				at = i
+		var from *vertex
+		for _, v := range all {
+			if !v.settled && (from == nil || v.distance < from.distance) {
+				from = v
 			}
 		}
-		from := left[at]
-		left = slices.Delete(left, at, at+1)
 		from.settled = true
-		if from == &p.pool {
-			break
-		}
 		p.edges(from, func(to *vertex, cost float64, moved *Job) {
 			distance := max(from.distance+from.price+cost-to.price, from.distance)
 			if !to.settled && distance < to.distance {
@@ -229,7 +224,7 @@ func (p *plan) add(j *Job) {
 			}
 		})
 	}
-	for _, v := range p.vertices() {
+	for _, v := range all {
 		if v.settled {
 			v.price += v.distance - p.pool.distance
 		}
@@ -294,17 +289,12 @@ func (p *plan) cycle() *vertex {
 // shift moves the jobs of the path that ends at a vertex, or of the cycle through it, one
 // step along it. It forgets the path: the jobs to be moved may be elsewhere now.
 func (p *plan) shift(end *vertex) {
-	var path []*vertex
-	for v := end; v != nil && (len(path) == 0 || v != end); v = v.via {
-		path = append(path, v)
-	}
-	jobs := make([]*Job, len(path))
-	for i, v := range path {
-		jobs[i] = v.moved
-	}
-	for i, v := range path {
-		if v != &p.pool && jobs[i] != nil {
-			p.move(jobs[i], v)
+	for v := end; ; {
+		if v.moved != nil {
+			p.move(v.moved, v)
+		}
+		if v = v.via; v == nil || v == end {
+			break
 		}
 	}
 	for _, v := range p.vertices() {

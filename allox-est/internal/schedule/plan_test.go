@@ -271,6 +271,17 @@ func TestPlanWithoutJobs(t *testing.T) {
 	}
 }
 
+func TestPlanStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	jobs := randomJobs(2, rand.New(rand.NewPCG(1, 1)))
+	p := &plan{}
+	p.update(ctx, [Devices][]float64{{0}, {0}}, jobs)
+	if jobs[0].level != nil || p.first(CPU, 0) != nil {
+		t.Errorf("the plan has job %+v after its context was done", jobs[0])
+	}
+}
+
 func randomJobs(n int, rng *rand.Rand) []*Job {
 	jobs := make([]*Job, n)
 	for i := range jobs {
