@@ -35,7 +35,7 @@ var trainers = []struct {
 func TestRealTrainers(t *testing.T) {
 	byName(t)
 	command(t)
-	wheels := realWheels(t)
+	wheels := realWheels(t, trainerModules...)
 	for _, trainer := range trainers {
 		path := filepath.Join(t.TempDir(), "j.jsonl")
 		args := []string{"run", "--keep", "--json", "--journal", path}

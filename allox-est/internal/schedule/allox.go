@@ -1,6 +1,9 @@
 package schedule
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // allox is the policy of AlloX (Le, Sun, Chowdhury and Liu, EuroSys 2020) for one user:
 // the jobs are matched to slots of the nodes so that the sum of reported completion
@@ -11,7 +14,7 @@ type allox struct {
 
 // Next returns the first job of a node that is free; of jobs that are alike the one
 // that waits longest.
-func (p *allox) Next(s *State) (*Job, *Node) {
+func (p *allox) Next(ctx context.Context, s *State) (*Job, *Node) {
 	if len(s.running()) == len(s.Nodes) {
 		return nil, nil
 	}
@@ -23,7 +26,7 @@ func (p *allox) Next(s *State) (*Job, *Node) {
 		}
 		ready[n.Device] = append(ready[n.Device], free)
 	}
-	p.plan.update(ready, s.Waiting)
+	p.plan.update(ctx, ready, s.Waiting)
 	for _, d := range []Device{GPU, CPU} {
 		for _, n := range s.Nodes {
 			if n.Device != d || n.Running != nil {

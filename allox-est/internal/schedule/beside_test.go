@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -48,7 +49,7 @@ func BenchmarkBesideSciPy(b *testing.B) {
 	for b.Loop() {
 		start := time.Now()
 		p := &plan{}
-		p.update([Devices][]float64{make([]float64, 16), make([]float64, 4)}, randomJobs(200, rand.New(rand.NewPCG(1, 1))))
+		p.update(context.Background(), [Devices][]float64{make([]float64, 16), make([]float64, 4)}, randomJobs(200, rand.New(rand.NewPCG(1, 1))))
 		ours += 1000 * time.Since(start).Seconds()
 		cmd := exec.Command(interpreter, "-c", assign)
 		cmd.Stdin = strings.NewReader(string(asked))

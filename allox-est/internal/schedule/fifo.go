@@ -1,10 +1,12 @@
 package schedule
 
+import "context"
+
 // fifo starts jobs in order of arrival, each on the device it reports faster
 // of those with a free node. Nothing overtakes the first waiting job.
 type fifo struct{}
 
-func (fifo) Next(s *State) (*Job, *Node) {
+func (fifo) Next(_ context.Context, s *State) (*Job, *Node) {
 	j := s.Waiting[0]
 	cpu, gpu := s.Free(CPU, j), s.Free(GPU, j)
 	switch {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -70,11 +71,10 @@ func (in instance) optimum() float64 {
 
 // proof returns an error unless the prices prove that the plan is optimal.
 func proof(p *plan) (err error) {
-	for v := range p.vertices {
-		p.vertices[v].changed = true
-		p.edges(v, func(to int, cost float64, _ *Job) {
-			if over := p.vertices[v].price + cost; over < p.vertices[to].price-1e-9*(1+math.Abs(cost)) {
-				err = fmt.Errorf("vertex %d has price %v, but %v over %d", to, p.vertices[to].price, over, v)
+	for _, v := range p.vertices() {
+		p.edges(v, func(to *vertex, cost float64, _ *Job) {
+			if over := v.price + cost; over < to.price-1e-9*(1+math.Abs(cost)) {
+				err = fmt.Errorf("level %d of %v has price %v, but %v over level %d of %v", to.n, to.device, to.price, over, v.n, v.device)
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func proof(p *plan) (err error) {
 // check compares a plan with the optimum and recomputes its cost from its
 // queues alone.
 func check(t *rapid.T, p *plan, in instance) {
-	p.update(in.clones(), in.waiting())
+	p.update(context.Background(), in.clones(), in.waiting())
 	if err := proof(p); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestHungarian(t *testing.T) {
 		in := instance{ready: [Devices][]float64{{0, 30, 30, 200}, {0, 50, 90}}}
 		jobs := randomJobs(n, rng)
 		p := &plan{}
-		p.update(in.ready, jobs)
+		p.update(context.Background(), in.ready, jobs)
 		if got, want := p.cost(), hungarian(in, jobs); math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%d jobs: cost %v, the Hungarian algorithm finds %v", n, got, want)
 		}
@@ -265,9 +265,20 @@ func TestHungarian(t *testing.T) {
 
 func TestPlanWithoutJobs(t *testing.T) {
 	p := &plan{}
-	p.update([Devices][]float64{{0}, nil}, nil)
+	p.update(context.Background(), [Devices][]float64{{0}, nil}, nil)
 	if p.cost() != 0 || p.first(CPU, 0) != nil {
 		t.Errorf("cost %v, first %v", p.cost(), p.first(CPU, 0))
+	}
+}
+
+func TestPlanStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	jobs := randomJobs(2, rand.New(rand.NewPCG(1, 1)))
+	p := &plan{}
+	p.update(ctx, [Devices][]float64{{0}, {0}}, jobs)
+	if jobs[0].level != nil || p.first(CPU, 0) != nil {
+		t.Errorf("the plan has job %+v after its context was done", jobs[0])
 	}
 }
 
@@ -322,7 +333,7 @@ func drain(p *plan, ready [Devices][]float64, jobs []*Job) float64 {
 		jobs = slices.DeleteFunc(jobs, func(j *Job) bool { return j == first })
 		ready[d] = slices.Clone(ready[d])
 		ready[d][i] = first.end
-		p.update(ready, jobs)
+		p.update(context.Background(), ready, jobs)
 	}
 	return sum
 }
@@ -332,7 +343,7 @@ func TestDrain(t *testing.T) {
 	for _, n := range []int{1, 7, 60, 300} {
 		jobs := randomJobs(n, rand.New(rand.NewPCG(2, uint64(n))))
 		p, ready := &plan{}, [Devices][]float64{make([]float64, 8), make([]float64, 3)}
-		p.update(ready, jobs)
+		p.update(context.Background(), ready, jobs)
 		promised := p.cost()
 		if got := drain(p, ready, jobs); got > promised*(1+1e-9) || got < promised*(1-1e-9) {
 			t.Errorf("%d jobs: ran at %v, promised %v", n, got, promised)
@@ -346,7 +357,7 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(fmt.Sprintf("jobs=%d/machines=100", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				(&plan{}).update([Devices][]float64{make([]float64, 80), make([]float64, 20)}, randomJobs(n, rand.New(rand.NewPCG(1, 1))))
+				(&plan{}).update(context.Background(), [Devices][]float64{make([]float64, 80), make([]float64, 20)}, randomJobs(n, rand.New(rand.NewPCG(1, 1))))
 			}
 		})
 	}

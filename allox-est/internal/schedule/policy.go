@@ -1,12 +1,17 @@
 package schedule
 
-import "github.com/foretime/foretime/shared/registry"
+import (
+	"context"
+
+	"github.com/foretime/foretime/shared/registry"
+)
 
 // Policy decides which waiting job starts, and where.
 type Policy interface {
 	// Next returns one of the waiting jobs and a node that it fits, or nil when nothing is
-	// to start now. It is asked again after every start, arrival and end of a job.
-	Next(s *State) (job *Job, on *Node)
+	// to start now. It is asked again after every start, arrival and end of a job. Its answer
+	// is not used once the context is done.
+	Next(ctx context.Context, s *State) (job *Job, on *Node)
 }
 
 // Preempter is a Policy that may stop running jobs, whose work so far is kept.

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 )
@@ -61,7 +62,7 @@ func (p *preemptive) Stop(s *State) []*Job {
 }
 
 // Next carries out what Stop decided.
-func (p *preemptive) Next(s *State) (*Job, *Node) {
+func (p *preemptive) Next(_ context.Context, s *State) (*Job, *Node) {
 	if len(p.next) == 0 {
 		return nil, nil
 	}

@@ -47,10 +47,10 @@ func Replay(ctx context.Context, jobs []Record, c Cluster, p Policy) ([]Run, err
 		return nil, err
 	}
 	for r.next() {
+		r.decide(ctx)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r.decide()
 	}
 	if r.done < len(jobs) {
 		return nil, fmt.Errorf("%d of %d jobs done: the policy starts no job on an idle cluster", r.done, len(jobs))
@@ -124,7 +124,7 @@ func (r *replay) next() bool {
 }
 
 // decide lets the policy stop and start jobs.
-func (r *replay) decide() {
+func (r *replay) decide(ctx context.Context) {
 	s := &r.state
 	if p, ok := r.policy.(Preempter); ok {
 		for _, j := range p.Stop(s) {
@@ -134,8 +134,8 @@ func (r *replay) decide() {
 		}
 	}
 	for len(s.Waiting) > 0 {
-		j, n := r.policy.Next(s)
-		if j == nil {
+		j, n := r.policy.Next(ctx, s)
+		if j == nil || ctx.Err() != nil {
 			return
 		}
 		at := slices.Index(s.Waiting, j)

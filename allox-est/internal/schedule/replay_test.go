@@ -181,4 +181,4 @@ func TestReplayRefuses(t *testing.T) {
 // idle is a policy that starts nothing.
 type idle struct{}
 
-func (idle) Next(*State) (*Job, *Node) { return nil, nil }
+func (idle) Next(context.Context, *State) (*Job, *Node) { return nil, nil }

@@ -30,7 +30,7 @@ type Job struct {
 	index  int // in the workload
 	actual [Devices]float64
 	end    float64 // true time at which it ends if it keeps running
-	level  *level  // of the plan of policy allox
+	level  *vertex // of the plan of policy allox
 }
 
 // remaining returns the reported time the job still needs on a device at time

@@ -14,6 +14,8 @@ static void work(void) {
 
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "";
+    signal(SIGINT, SIG_DFL); // what nohup or a shell's background ignores is inherited
+    signal(SIGHUP, SIG_DFL);
 #pragma omp parallel
 #pragma omp single
     for (int i = 0; i < 1000; i++) {
