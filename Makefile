@@ -54,7 +54,7 @@ bench: ## benchmarks, in the form that benchstat reads
 	$(GO) test -run '^$$' -bench . -benchmem work
 
 # The packages with short benchmarks: ten minutes for a machine of CI, with the builds.
-SHORT = allox-est/internal/schedule/matching chamtool/internal/perfmodel chamtool/internal/event chamtool/internal/session chamtool/internal/simulate chamtool/internal/task \
+SHORT = allox-est/internal/schedule/matching chamtool/internal/perfmodel chamtool/internal/event chamtool/internal/session chamtool/internal/task \
 	deft/internal/simulator edgeprof/internal/placement mirage/internal/trace shared/regression/linear shared/timing shared/uncertainty
 
 bench-short: ## the short benchmarks six times, as benchstat wants them
