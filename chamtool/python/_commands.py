@@ -8,7 +8,7 @@ import typing
 from ._answers import Report
 from ._program import Answer, Text, ask
 
-__all__ = ["doctor", "replay", "report", "simulate"]
+__all__ = ["doctor", "replay", "report"]
 
 
 def doctor(
@@ -89,31 +89,3 @@ def report(
         },
     )
     return Report.read(answer)
-
-
-def simulate(
-    *words: Text,
-    interval: typing.Optional[float] = None,
-    migration_cost: typing.Optional[float] = None,
-    migration_delay: typing.Optional[float] = None,
-) -> Answer:
-    """Predict the makespan of a recorded job with and without moving tasks.
-
-    Example: chamtool.simulate("logs")
-
-    Command: chamtool simulate LOGDIR
-    interval: seconds between exchanges of loads (0: the runtime's 2 ms, or a hundredth of the mean load if that is less)
-    migration_cost: seconds of the sender's communication thread per sent task (default 0.0001)
-    migration_delay: seconds until a sent task arrives (default 0.0005)
-    """
-    answer: Answer = ask(
-        ["simulate"],
-        words,
-        {
-            "interval": interval,
-            "migration-cost": migration_cost,
-            "migration-delay": migration_delay,
-        },
-    )
-    return answer
-

@@ -15,7 +15,7 @@ func Flow() map[string]Order {
 
 		"allox-est": order(`python mark jobspec jobs journal runner sampling estimate scaling slurm backtest follow schedule/matching schedule report`),
 
-		"chamtool": order(`event launch host host/mpitest task summary mixture perfmodel config forecast balance session job replay simulate`),
+		"chamtool": order(`event launch host host/mpitest task summary mixture perfmodel config forecast balance session job replay`),
 
 		"deft": order(`cc gpu device session hook simcuda simcuda/simcudatest pair policy experiment report simulator supervisor daemon trial`),
 

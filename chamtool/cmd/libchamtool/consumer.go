@@ -89,7 +89,9 @@ func start(process, settings unsafe.Pointer) bool {
 		s.ring_slots *= 4 // its tasks are short, and take twice the slots
 	}
 	s.cpu_every = C.uint64_t(cfg.CPUTimeEvery)
-	s.balance = map[config.Balance]C.int32_t{config.BalanceReactive: 1, config.BalanceProactive: 2}[cfg.Balance]
+	if cfg.Balance == config.BalanceProactive {
+		s.balance = 1
+	}
 	if err := c.place(); err != nil {
 		warnings = append(warnings, err)
 	}

@@ -79,23 +79,6 @@ func (d *decisions) now() float64 {
 	return time.Since(d.began).Seconds()
 }
 
-// offload writes the number of tasks to give to each rank.
-func offload(counts, load []int32, local int) {
-	c := running.Load()
-	if c == nil || c.rank >= len(load) || len(counts) != len(load) {
-		return
-	}
-	c.decisions.mu.Lock()
-	defer c.decisions.mu.Unlock()
-	each, now := c.session.MeanSeconds(), c.decisions.now()
-	for _, t := range c.transfers(load, now) {
-		n := balance.Count(t, each, local)
-		counts[t.To] = int32(n)
-		local -= n
-		c.decisions.way.Send(now, t.To, float64(n)*each)
-	}
-}
-
 // choose writes the tasks to give away, as indexes of tokens, and the ranks that get them.
 func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	c := running.Load()

@@ -113,7 +113,7 @@ struct process {
 struct settings {
     uint64_t ring_slots; // a power of two
     uint64_t cpu_every;  // thread CPU time of one task in this many; 0 is never
-    int32_t balance;     // 0 off, 1 counts of tasks, 2 tasks by name
+    int32_t balance;     // whether the tool moves tasks
 };
 
 // Functions of C that Go calls.
@@ -135,7 +135,6 @@ int chamtool_bound(void);                        // tasks have dependences, or c
 int chamtool_go_start(struct process *p, struct settings *s); // 0 declines
 void chamtool_go_stop(void);
 int32_t chamtool_go_load(uint64_t *words, int32_t local, int32_t stolen);
-void chamtool_go_offload(int32_t *counts, int32_t *load, int32_t local);
 int32_t chamtool_go_select(int32_t *load, uint64_t *tokens, int32_t local, int32_t *chosen, int32_t *ranks);
 double chamtool_go_seconds(uint64_t token);
 int chamtool_go_train(int32_t iteration, int32_t mode);

@@ -23,7 +23,6 @@ type Balance string
 // How the tool moves tasks.
 const (
 	BalanceOff       Balance = "off"       // it only watches
-	BalanceReactive  Balance = "reactive"  // counts of tasks, from loads in predicted time
 	BalanceProactive Balance = "proactive" // tasks by name, from the offload table
 )
 
@@ -159,7 +158,7 @@ func (c *Config) variables() []Variable {
 		{"CHAMTOOL_HOME", "", "directory of models kept between runs; default $HOME/.chamtool", overridden(text(&c.Home))},
 		{"CHAMTOOL_HOSTNAME", "", "name under which models are kept, to share them between equal hosts; default is the host name", text(&c.Host)},
 		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models unchanged, 1 adds to them, 2 discards them", number(&c.Calibrate, 0, 2)},
-		{"CHAMTOOL_BALANCE", "off", "off, reactive (counts of tasks) or proactive (tasks by name)", c.balance},
+		{"CHAMTOOL_BALANCE", "off", "off, or proactive: the tool moves tasks between ranks", c.balance},
 		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "cost of moving one task; a task that saves less is not moved", seconds(&c.MigrationCost, 0, 3600)},
 		{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1", "Chameleon's variable: the tool moves at most this many tasks to a rank at once", number(&c.MovesAtOnce, 0, math.MaxInt32)},
 		{"EST_NUM_ITERS", "100", "patched library: number of iterations to forecast at once", number(&c.Iterations, 1, 1<<16)},
@@ -245,11 +244,11 @@ func (c *Config) formats(s string) error {
 
 func (c *Config) balance(s string) error {
 	switch b := Balance(s); b {
-	case BalanceOff, BalanceReactive, BalanceProactive:
+	case BalanceOff, BalanceProactive:
 		c.Balance = b
 		return nil
 	}
-	return errors.New("want off, reactive or proactive")
+	return errors.New("want off or proactive")
 }
 
 func (c *Config) counts(s string) error {

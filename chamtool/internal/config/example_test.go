@@ -13,5 +13,5 @@ func ExampleRead() {
 	fmt.Println(warnings[0])
 	// Output:
 	// 250ms off
-	// CHAMTOOL_BALANCE="sideways": unusable value: want off, reactive or proactive; using "off"
+	// CHAMTOOL_BALANCE="sideways": unusable value: want off or proactive; using "off"
 }
