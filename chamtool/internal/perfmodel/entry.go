@@ -43,7 +43,6 @@ type Entry struct {
 	lastDistance float64 // how far the last run lay from the power law
 	lastSpeed    float64
 	neighbours   creations // the same of the runs created last
-	lags         lags
 
 	mixtures [2]mixture.Mixture    // for footprints that ran, and for those that did not
 	interval *uncertainty.Adaptive // of the footprints that have none of their own
@@ -241,9 +240,8 @@ const (
 )
 
 // saturated reports whether one more run adds little: the windows are full, and the run is short.
-// Times that were found to alternate are learned until the expert for them serves.
 func (e *Entry) saturated(f *Footprint) bool {
-	return e.learned >= window && f.runs >= recentRuns && f.last < learnSeconds/learnShare && (e.dependsOnMoment || e.lags.best() == 0)
+	return e.learned >= window && f.runs >= recentRuns && f.last < learnSeconds/learnShare
 }
 
 // sampled reports whether a known run is learned from, with a probability in proportion to its

@@ -29,17 +29,15 @@ type Prediction struct {
 // Moment holds what is known of a task in addition to its function and sizes. The zero value
 // holds nothing.
 type Moment struct {
-	Created   uint64  // when, on a clock of the caller's; 0 is not known
-	MHz       float64 // frequency of the core that runs it; 0 is not known
-	Worker    int     // thread that runs it, from 1; 0 is not known
-	Iteration int     // in which it runs, from 1; 0 is not known
+	Created uint64  // when, on a clock of the caller's; 0 is not known
+	MHz     float64 // frequency of the core that runs it; 0 is not known
+	Worker  int     // thread that runs it, from 1; 0 is not known
 }
 
 // Model holds what a process learned about its task functions. It and its entries belong to one
 // goroutine.
 type Model struct {
 	options  Options
-	lags     lags
 	serving  int // expert that serves alone; -1 is the mixture
 	entries  map[string]*Entry
 	names    []string

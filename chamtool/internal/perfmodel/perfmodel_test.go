@@ -2,12 +2,10 @@ package perfmodel
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 )
 
@@ -111,42 +109,6 @@ func TestMedianServesWhereSizesDecide(t *testing.T) {
 	}
 	if s := e.Serving(); s == "local" {
 		t.Errorf("%v serves", s)
-	}
-}
-
-// Times that alternate from iteration to iteration, with a period of two or three, are those of
-// the iteration one period before; a program whose functions run once an iteration learns the
-// period from all of them.
-func TestAlternating(t *testing.T) {
-	for name, tt := range map[string]struct{ period, functions, runs int }{
-		"two, five runs":       {2, 1, 5},
-		"three, five runs":     {3, 1, 5},
-		"two, forty functions": {2, 40, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, m := rand.New(rand.NewPCG(3, 4)), New(Options{})
-			var misses []float64
-			for iteration := range 60 {
-				for function := range tt.functions {
-					e := m.Entry(fmt.Sprint(function))
-					f := e.Footprint([]int64{1000})
-					for range tt.runs {
-						at, seconds := Moment{Iteration: iteration + 1}, 1e-3*math.Pow(3, float64(iteration%tt.period))*math.Exp(0.02*r.NormFloat64())
-						p := &Prediction{}
-						if e.Ready(f) {
-							p = e.PredictAt(f, at, p)
-						}
-						if iteration >= 30 {
-							misses = append(misses, math.Abs(p.Value/seconds-1))
-						}
-						e.ObserveAt(f, at, p, seconds)
-					}
-				}
-			}
-			if m := stat.Mean(misses, nil); m > 0.1 {
-				t.Errorf("mean error %.3f, want at most 0.1", m)
-			}
-		})
 	}
 }
 
