@@ -129,8 +129,7 @@ func (j *Job) lostTime() LostTime {
 		l.Imbalance /= float64(len(saved))
 		l.Saving = saving(saved, l.Wall)
 		if len(graphs) == len(walls) {
-			run := recordedRun{rounds: graphs, walls: walls, threads: l.Threads, processors: j.processors(l.Threads), tasks: int(j.Ranks[0].Summary.Ended)}
-			run.slowed = slowing(j.Ranks[0].Summary, run.processors)
+			run := recordedRun{rounds: graphs, walls: walls, threads: l.Threads, processors: j.processors(l.Threads)}
 			l.Saving, l.Graph, l.Processors = run.balanced(), run.graph(j.Ranks[0].Summary), run.processors
 		}
 		if l.Graph == nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
