@@ -9,10 +9,12 @@ import (
 
 // Options sets how a [Model] learns. The zero value works.
 type Options struct {
-	Serve    string  // the expert that serves alone, of [Names]; "" is Auto
-	FirstFit int     // runs before the first answer; 0 is 10
-	Level    float64 // share of runs that an interval holds, at most 0.969; 0 is [Level]
+	Serve string  // the expert that serves alone, of [Names]; "" is Auto
+	Level float64 // share of runs that an interval holds, at most 0.969; 0 is [Level]
 }
+
+// firstFit is the number of runs before the first answer.
+const firstFit = 10
 
 // Level is the share of runs that an interval holds where nothing else is asked for.
 const Level = 0.9
@@ -51,9 +53,6 @@ type Model struct {
 
 // New returns a model that knows nothing.
 func New(o Options) *Model {
-	if o.FirstFit <= 0 {
-		o.FirstFit = 10
-	}
 	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
 		o.Level = Level
 	}

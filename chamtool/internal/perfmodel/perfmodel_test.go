@@ -15,9 +15,9 @@ func truth(r *rand.Rand, size int64, noise float64) float64 {
 }
 
 func TestUntrained(t *testing.T) {
-	e := New(Options{FirstFit: 3}).Entry("f")
+	e := New(Options{}).Entry("f")
 	fp := e.Footprint([]int64{100})
-	for i := range 3 {
+	for i := range firstFit {
 		if _, err := e.Predict(fp); !errors.Is(err, ErrUntrained) {
 			t.Errorf("after %d runs: %v", i, err)
 		}
@@ -30,7 +30,7 @@ func TestUntrained(t *testing.T) {
 }
 
 func TestUnusableTimesTeachNothing(t *testing.T) {
-	e := New(Options{FirstFit: 1}).Entry("f")
+	e := New(Options{}).Entry("f")
 	fp := e.Footprint([]int64{1})
 	for _, s := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		e.Observe(fp, s)
@@ -236,7 +236,7 @@ func TestIntervalHoldsItsShare(t *testing.T) {
 func TestAnyRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom(Names()).Draw(t, "kind")
-		e := New(Options{Serve: kind, FirstFit: rapid.IntRange(1, 20).Draw(t, "first")}).Entry("f")
+		e := New(Options{Serve: kind}).Entry("f")
 		width := rapid.IntRange(0, 9).Draw(t, "width")
 		sizes := rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(-5, 1<<40), rapid.Just(int64(math.MaxInt64))), width, width+1)
 		for range rapid.IntRange(1, 80).Draw(t, "runs") {

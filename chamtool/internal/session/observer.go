@@ -123,9 +123,6 @@ func (s *Session) log(t *task.Task[taskState], p *perfmodel.Prediction, r *task.
 	if r.QueueSeconds >= 0 {
 		row.Queue = &r.QueueSeconds
 	}
-	if r.CPUSeconds >= 0 {
-		row.CPU = &r.CPUSeconds
-	}
 	m := &t.State
 	if p.Value > 0 {
 		row.Predicted = &p.Value

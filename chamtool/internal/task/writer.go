@@ -18,7 +18,7 @@ const (
 )
 
 // LogHeader is the first line of a log in the CSV layout.
-const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,cpu_seconds,predicted_seconds,low_seconds,high_seconds,first_predicted_seconds\n"
+const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,predicted_seconds,low_seconds,high_seconds,first_predicted_seconds\n"
 
 // Writer writes rows into a buffer and hands it on when it is flushed. It is
 // made for one row in some hundred nanoseconds.
@@ -94,7 +94,6 @@ func (w *Writer) csv(r *Row, t *Texts) {
 	b = appendSeconds(append(b, ','), r.Start)
 	b = appendOptional(append(b, ','), r.Queue)
 	b = appendSeconds(append(b, ','), r.Seconds)
-	b = appendOptional(append(b, ','), r.CPU)
 	b = append(append(b, ','), t.Predicted...)
 	b = append(append(b, ','), t.First...)
 	w.buf = append(b, '\n')
