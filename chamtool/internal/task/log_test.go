@@ -2,9 +2,7 @@ package task
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -137,17 +135,6 @@ func (f *full) Write(b []byte) (int, error) {
 }
 
 // A disk that fills ends the log once, and the rest is counted.
-// Both halves of the number take every value that four digits have.
-func TestEightDigits(t *testing.T) {
-	for i := range uint64(10_000) {
-		n := i*10_000 + (i*7+3)%10_000
-		text := string(binary.LittleEndian.AppendUint64(nil, eightDigits(n)))
-		if want := fmt.Sprintf("%08d", n); text != want {
-			t.Fatalf("%s, want %s", text, want)
-		}
-	}
-}
-
 func TestFullDisk(t *testing.T) {
 	w := NewWriter(&full{left: 300}, CSV)
 	row := &Row{Seconds: 1}
