@@ -6,15 +6,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is open behaves as a map.
+// The blocks behave as the map they stand for.
 func TestOpen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := open[int]{tasks: map[uint64]*Task[int]{}}
+		o := open[int]{blocks: map[uint64]*block[int]{}}
 		want := map[uint64]int{}
-		// Few threads and few tasks: everything collides.
+		// Few threads, few blocks, tokens at their ends: everything collides.
 		token := func() uint64 {
 			lane := rapid.Uint64Range(1, 20).Draw(t, "lane")
-			return lane<<40 | rapid.Uint64Range(0, 15).Draw(t, "task")
+			return lane<<40 | rapid.Uint64Range(0, 3).Draw(t, "block")*blockTasks | rapid.SampledFrom([]uint64{0, 1, 62, 63}).Draw(t, "place")
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
@@ -28,8 +28,8 @@ func TestOpen(t *testing.T) {
 				delete(want, k)
 			},
 			"": func(t *rapid.T) {
-				if len(o.tasks) != len(want) {
-					t.Fatalf("%d open, want %d", len(o.tasks), len(want))
+				if o.n != len(want) {
+					t.Fatalf("%d open, want %d", o.n, len(want))
 				}
 				for k, mark := range want {
 					if got := o.get(k); got == nil || got.Token != k || got.State != mark {
@@ -41,6 +41,9 @@ func TestOpen(t *testing.T) {
 						t.Fatalf("token %x is open", k)
 					}
 				}
+				if len(o.blocks)+len(o.spare) > 80 || len(o.blocks) > len(want) {
+					t.Fatalf("%d blocks and %d spare for %d tasks", len(o.blocks), len(o.spare), len(want))
+				}
 			},
 		})
 	})
@@ -48,7 +51,7 @@ func TestOpen(t *testing.T) {
 
 // forget closes the oldest tasks of all threads first, and spares those that run.
 func TestForget(t *testing.T) {
-	o := open[int]{tasks: map[uint64]*Task[int]{}}
+	o := open[int]{blocks: map[uint64]*block[int]{}}
 	token := func(lane, n uint64) uint64 { return (lane+1)<<40 | n }
 	for lane := range uint64(2) {
 		for n := range uint64(1000) {
@@ -56,8 +59,8 @@ func TestForget(t *testing.T) {
 		}
 	}
 	closed := o.forget(500, []uint64{token(1, 3)})
-	if len(o.tasks) > 500 || len(o.tasks)+closed != 2000 {
-		t.Errorf("%d open, %d closed", len(o.tasks), closed)
+	if o.n > 500 || o.n+closed != 2000 {
+		t.Errorf("%d open, %d closed", o.n, closed)
 	}
 	if o.get(token(1, 3)) == nil || o.get(token(0, 3)) != nil || o.get(token(0, 999)) == nil || o.get(token(1, 999)) == nil {
 		t.Error("closed a task that runs, or the newest, or kept the oldest")

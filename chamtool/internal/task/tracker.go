@@ -122,7 +122,7 @@ func (as announcements) countUpTo(ticks uint64) int {
 // NewTracker returns a tracker that reports to o. If o has a method Function, it returns the
 // first entry of the function of an entry.
 func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
-	t := &Tracker[M]{observer: o, clock: clock, tasks: open[M]{tasks: map[uint64]*Task[M]{}}, announced: map[uint64]announcements{}}
+	t := &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
 	if named, ok := o.(interface{ Function(entry uint64) uint64 }); ok {
 		t.spans.function = named.Function
 	}
@@ -130,7 +130,7 @@ func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
 }
 
 // Open is the number of tasks that were created and have not ended.
-func (t *Tracker[M]) Open() int { return len(t.tasks.tasks) }
+func (t *Tracker[M]) Open() int { return t.tasks.n }
 
 // Task returns the task of a token, or nil where it has ended or is unknown.
 func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks.get(token) }
@@ -177,7 +177,7 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 	t.counts.Started += t.arrivals
 	t.reportIterations(before)
 	c := t.Counts()
-	if open := int(c.Created - min(c.Created, c.Ended+c.Cancelled)); (c.Dropped > 0 || t.torn > 0) && len(t.tasks.tasks) > open+maxOpen {
+	if open := int(c.Created - min(c.Created, c.Ended+c.Cancelled)); (c.Dropped > 0 || t.torn > 0) && t.tasks.n > open+maxOpen {
 		forgotten := t.forget(open + maxOpen/2)
 		t.counts.Incomplete += uint64(max(0, forgotten-int(t.torn)))
 	}
