@@ -8,7 +8,7 @@
 //   - balance: decides which tasks move to which rank
 //   - job: the logs of a rank, and of all ranks together
 //   - session: the online path of one rank, from events to decisions and logs
-//   - replay, simulate: the same on recorded logs and in a simulation
+//   - replay: the same on recorded logs
 //
 // Package config reads the environment; host is a test program for all of it.
 package chamtool

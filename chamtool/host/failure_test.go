@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,7 +15,6 @@ import (
 	"github.com/foretime/foretime/chamtool/host"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/task"
-	"github.com/foretime/foretime/shared/dataset"
 )
 
 // small is a short run of the library's shape.
@@ -42,9 +40,9 @@ func output(t *testing.T, env []string, args ...string) (dir, stderr string) {
 }
 
 func TestVerbosePrintsTheConfiguration(t *testing.T) {
-	_, stderr := output(t, []string{"CHAMTOOL_VERBOSE=1", "CHAMTOOL_DRAIN_SECONDS=0.01"}, small...)
+	_, stderr := output(t, []string{"CHAMTOOL_VERBOSE=1", "TIME2TRAIN=1"}, small...)
 	for _, want := range []string{
-		"chamtool: rank 0 of 1, upstream interface", "CHAMTOOL_RING_SLOTS=16384 (default)", "CHAMTOOL_DRAIN_SECONDS=0.01 (environment)",
+		"chamtool: rank 0 of 1, upstream interface", "CHAMTOOL_RING_SLOTS=16384 (default)", "TIME2TRAIN=1 (environment)",
 		"TASKS_PER_RANK= (default)", "180 tasks created, 180 ended",
 	} {
 		if !strings.Contains(stderr, want) {
@@ -55,10 +53,10 @@ func TestVerbosePrintsTheConfiguration(t *testing.T) {
 
 func TestAbsurdVariables(t *testing.T) {
 	dir, stderr := output(t, []string{
-		"CHAMTOOL_RING_SLOTS=-7", "CHAMTOOL_DRAIN_SECONDS=NaN", "CHAMTOOL_MODEL=\xff\xfe", "CHAMTOOL_CALIBRATE=maybe", "TASKS_PER_RANK=,,",
+		"CHAMTOOL_RING_SLOTS=-7", "EST_NUM_ITERS=NaN", "CHAMTOOL_LOG_MEGABYTES=\xff\xfe", "CHAMTOOL_CALIBRATE=maybe", "TASKS_PER_RANK=,,",
 		"TIME2TRAIN=99999999999999999999", "CHAMTOOL_BALANCE=" + strings.Repeat("x", 4096), "CHAMTOOL_LOG_FORMAT=csv,csv,xml",
 	}, small...)
-	for _, want := range []string{"CHAMTOOL_RING_SLOTS", "CHAMTOOL_DRAIN_SECONDS", "CHAMTOOL_CALIBRATE", "TIME2TRAIN"} {
+	for _, want := range []string{"CHAMTOOL_RING_SLOTS", "EST_NUM_ITERS", "CHAMTOOL_CALIBRATE", "TIME2TRAIN"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("no warning about %s:\n%s", want, stderr)
 		}
@@ -151,7 +149,6 @@ func TestDeath(t *testing.T) {
 	for _, death := range []string{"term", "kill", "exit", "segv"} {
 		t.Run(death, func(t *testing.T) {
 			r := in(t, tool, append([]string{"--death", death, "--death-at", "1", "--await", "logs/chamtool_rank_0.csv", "--await-lines", "61"}, small...)...)
-			r.Env = append(r.Env, "CHAMTOOL_FLUSH_SECONDS=0.02", "CHAMTOOL_DRAIN_SECONDS=0.005")
 			_, _, err := p.Output(t.Context(), r)
 			if (err == nil) != (death == "exit") {
 				t.Errorf("the host ended with %v", err)
@@ -204,12 +201,12 @@ func TestFork(t *testing.T) {
 func TestKeptModels(t *testing.T) {
 	tool, p := need(t)
 	home := t.TempDir()
-	model := filepath.Join(home, "models", "here.runs")
+	model := filepath.Join(home, "models", hostName(t)+".runs")
 	// unpredicted is how many runs had no prediction. A run that the clock cannot
 	// tell the length of is neither learned from nor scored.
 	again := func(env ...string) (unpredicted, warnings int) {
 		r := in(t, tool, append(slices.Clone(small), "--threads", "1")...) // no task starts before the one before ended
-		r.Env = append(r.Env, append([]string{"CHAMTOOL_HOME=" + home, "CHAMTOOL_HOSTNAME=here"}, env...)...)
+		r.Env = append(r.Env, append([]string{"CHAMTOOL_HOME=" + home}, env...)...)
 		run(t, p, r)
 		s := readSummary(t, r, 0)
 		for _, w := range s.Warnings {
@@ -246,6 +243,15 @@ func TestKeptModels(t *testing.T) {
 	}
 }
 
+// hostName returns the name under which the models of this host are kept.
+func hostName(t *testing.T) string {
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 // A process of another user of the host holds the lock of the kept models: the
 // program ends all the same, and the next run takes in what this one learned.
 func TestHeldLock(t *testing.T) {
@@ -255,8 +261,8 @@ func TestHeldLock(t *testing.T) {
 	if err := os.MkdirAll(models, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r.Env = append(r.Env, "CHAMTOOL_HOSTNAME=here")
-	lock, err := os.Create(filepath.Join(models, "here.runs.lock"))
+	kept := filepath.Join(models, hostName(t)+".runs")
+	lock, err := os.Create(kept + ".lock")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,12 +273,12 @@ func TestHeldLock(t *testing.T) {
 	if s := readSummary(t, r, 0); len(s.Warnings) != 0 {
 		t.Errorf("warnings %v: what waits for the lock is not lost", s.Warnings)
 	}
-	if left, _ := filepath.Glob(filepath.Join(models, "here.runs.private.*")); len(left) != 1 {
+	if left, _ := filepath.Glob(kept + ".private.*"); len(left) != 1 {
 		t.Errorf("handed over: %v", left)
 	}
 	lock.Close()
 	run(t, p, r) // which takes in what the first one left
-	store, err := perfmodel.ReadStore(filepath.Join(models, "here.runs"))
+	store, err := perfmodel.ReadStore(kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,9 +294,9 @@ func TestHeldLock(t *testing.T) {
 func TestChangedFolder(t *testing.T) {
 	tool, p := need(t)
 	r := in(t, tool, append([]string{"--chdir", "/"}, small...)...)
-	r.Env = append(r.Env, "CHAMTOOL_LOG_FORMAT=csv,parquet", "CHAMTOOL_LOG_DIR=here", "CHAMTOOL_HOME=models-here")
+	r.Env = append(r.Env, "CHAMTOOL_LOG_FORMAT=csv", "CHAMTOOL_LOG_DIR=here", "CHAMTOOL_HOME=models-here")
 	run(t, p, r)
-	for _, name := range []string{"here/chamtool_rank_0.csv", "here/chamtool_rank_0.parquet", "here/chamtool_summary_rank_0.json", "models-here/models"} {
+	for _, name := range []string{"here/chamtool_rank_0.csv", "here/chamtool_summary_rank_0.json", "models-here/models"} {
 		if _, err := os.Stat(filepath.Join(r.Dir, name)); err != nil {
 			t.Error(err)
 		}
@@ -347,19 +353,6 @@ func TestMistypedVariable(t *testing.T) {
 	_, stderr := output(t, []string{"CHAMTOOL_MODLE=ridge"}, small...)
 	if !strings.Contains(stderr, "CHAMTOOL_MODLE") || strings.Contains(stderr, "rank 0: rank 0") || !strings.Contains(stderr, "180 tasks") {
 		t.Error(stderr)
-	}
-}
-
-func TestParquet(t *testing.T) {
-	dir, _ := output(t, []string{"CHAMTOOL_LOG_FORMAT=csv,parquet"}, small...)
-	logs := filepath.Join(dir, "logs")
-	text, err := task.LoadLog(t.Context(), filepath.Join(logs, "chamtool_rank_0.csv"), task.FormatCSV)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := dataset.Load[task.Row](filepath.Join(logs, "chamtool_rank_0.parquet"), dataset.Options{})
-	if err != nil || len(rows.Rows) != 180 || !reflect.DeepEqual(rows.Rows, text.Rows) {
-		t.Errorf("%d rows of Parquet, not the %d of CSV (%v)", len(rows.Rows), len(text.Rows), err)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Command chamtool runs OpenMP programs under the tool library, reports and replays the
-// logs, simulates balancing, checks an environment, and runs a test program.
+// logs, checks an environment, and runs a test program.
 package main
 
 import (

@@ -145,7 +145,6 @@ static void on_sync_region(int type, int status, tool_data *thread, const void *
 
 // The questions to Go, as the service thread passes them on.
 struct load_question { uint64_t *words; int32_t local, stolen, load; };
-struct offload_question { int32_t *counts, *load, local; };
 struct select_question { int32_t *load; uint64_t *tokens; int32_t local, *chosen, *ranks, n; };
 struct seconds_question { uint64_t token; double seconds; };
 struct predict_question { int32_t iteration, mode; double *values; int32_t room, n; };
@@ -153,11 +152,6 @@ struct predict_question { int32_t iteration, mode; double *values; int32_t room,
 static void answer_load(void *p) {
     struct load_question *q = p;
     q->load = chamtool_go_load(q->words, q->local, q->stolen);
-}
-
-static void answer_offload(void *p) {
-    struct offload_question *q = p;
-    chamtool_go_offload(q->counts, q->load, q->local);
 }
 
 static void answer_select(void *p) {
@@ -236,16 +230,6 @@ static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, i
     free(words);
     if (tasks > 0) last_answers.loaded = now, last_answers.each = (double)load / tasks;
     return load;
-}
-
-static void on_offload_counts(int32_t *counts, const int32_t *load, int32_t local, int32_t stolen) {
-    (void)stolen;
-    if (!on() || !gives(load)) return;
-    struct offload_question q = {counts, (int32_t *)load, local};
-    call_service(answer_offload, &q);
-    for (int32_t i = 0; i < tool.process.ranks; i++)
-        if (counts[i] > 0) return;
-    last_answers.refused = nanoseconds(CLOCK_MONOTONIC);
 }
 
 static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *n) {
@@ -361,8 +345,7 @@ static void hear_upstream(void) {
     register_callback(CALLBACK_TASK_CREATE, (any_function)on_task_create);
     if (!tool.settings.balance) return;
     register_callback(CALLBACK_LOCAL_LOAD, (any_function)on_local_load);
-    if (tool.settings.balance == 1) register_callback(CALLBACK_OFFLOAD_COUNTS, (any_function)on_offload_counts);
-    if (tool.settings.balance == 2) register_callback(CALLBACK_MIGRATION, (any_function)on_migration);
+    register_callback(CALLBACK_MIGRATION, (any_function)on_migration);
 }
 
 static int initialize(lookup_function lookup, tool_data *data) {

@@ -7,7 +7,6 @@ package main
 import "C"
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,9 +26,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/session"
 	"github.com/foretime/foretime/chamtool/internal/summary"
-	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/crash"
-	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -88,8 +84,9 @@ func start(process, settings unsafe.Pointer) bool {
 	if c.dialect == event.OpenMP {
 		s.ring_slots *= 4 // its tasks are short, and take twice the slots
 	}
-	s.cpu_every = C.uint64_t(cfg.CPUTimeEvery)
-	s.balance = map[config.Balance]C.int32_t{config.BalanceReactive: 1, config.BalanceProactive: 2}[cfg.Balance]
+	if cfg.Balance == config.BalanceProactive {
+		s.balance = 1
+	}
 	if err := c.place(); err != nil {
 		warnings = append(warnings, err)
 	}
@@ -120,9 +117,7 @@ func start(process, settings unsafe.Pointer) bool {
 	}
 	debug.SetGCPercent(50) // memory is the program's
 	crash.Go(c.run)
-	if cfg.FrequencyEvery > 0 {
-		crash.Go(c.watchFrequency)
-	}
+	crash.Go(c.watchFrequency)
 	return true
 }
 
@@ -307,7 +302,6 @@ func (c *consumer) finish() {
 	c.store()
 	summary := c.session.Close()
 	summary.Bound = C.chamtool_bound() != 0
-	c.parquet()
 	c.summarize(summary)
 	switch {
 	case c.config.Verbose:
@@ -356,20 +350,5 @@ func (c *consumer) summarize(s *summary.Summary) {
 	}
 	if err := file.Write(filepath.Join(c.dir, summary.FileName(c.rank)), s.Write); err != nil {
 		c.say("no summary: %v", err)
-	}
-}
-
-// parquet makes the Parquet log of the CSV one, whose bytes were safe all along.
-func (c *consumer) parquet() {
-	if !slices.Contains(c.config.LogFormats, "parquet") {
-		return
-	}
-	from := filepath.Join(c.dir, session.LogName(c.rank, "csv"))
-	log, err := task.LoadLog(context.Background(), from, task.FormatCSV)
-	if err == nil {
-		err = dataset.Save(filepath.Join(c.dir, session.LogName(c.rank, "parquet")), log.Rows, dataset.Options{})
-	}
-	if err != nil {
-		c.say("no Parquet log: %v", err)
 	}
 }

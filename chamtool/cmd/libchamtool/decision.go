@@ -14,6 +14,9 @@ import (
 
 const microseconds = 1e6
 
+// moveSeconds is the cost of moving one task; a task that saves less is not moved.
+const moveSeconds = 1e-4
+
 func toLoad(seconds float64) int {
 	return int(math.Min(math.Max(seconds*microseconds, 0), math.MaxInt32))
 }
@@ -66,7 +69,7 @@ func (c *consumer) transfers(load []int32, now float64) []balance.Transfer {
 	c.decisions.way.AddTo(loads, now)
 	s := balance.Situation{
 		Loads: loads, Workers: c.session.Threads(), TaskSeconds: c.session.MeanSeconds(),
-		MoveSeconds: c.config.MigrationCost.Seconds(), Every: c.decisions.way.SinceLast(now),
+		MoveSeconds: moveSeconds, Every: c.decisions.way.SinceLast(now),
 	}
 	return balance.TransfersFrom(c.rank, s.Transfers())
 }
@@ -79,23 +82,6 @@ func (d *decisions) now() float64 {
 	return time.Since(d.began).Seconds()
 }
 
-// offload writes the number of tasks to give to each rank.
-func offload(counts, load []int32, local int) {
-	c := running.Load()
-	if c == nil || c.rank >= len(load) || len(counts) != len(load) {
-		return
-	}
-	c.decisions.mu.Lock()
-	defer c.decisions.mu.Unlock()
-	each, now := c.session.MeanSeconds(), c.decisions.now()
-	for _, t := range c.transfers(load, now) {
-		n := balance.Count(t, each, local)
-		counts[t.To] = int32(n)
-		local -= n
-		c.decisions.way.Send(now, t.To, float64(n)*each)
-	}
-}
-
 // choose writes the tasks to give away, as indexes of tokens, and the ranks that get them.
 func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	c := running.Load()
@@ -106,7 +92,7 @@ func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	defer c.decisions.mu.Unlock()
 	times := c.decisions.queue.Seconds(tokens, time.Now(), c.attach)
 	now := c.decisions.now()
-	moves := balance.Moves(times, c.transfers(load, now), c.config.MigrationCost.Seconds(), c.config.MovesAtOnce)
+	moves := balance.Moves(times, c.transfers(load, now), moveSeconds, c.config.MovesAtOnce)
 	for n, m := range moves {
 		chosen[n], to[n] = int32(m.Task), int32(m.To)
 		c.decisions.way.Send(now, m.To, times[m.Task])

@@ -46,12 +46,6 @@ func chamtool_go_load(words *C.uint64_t, local, stolen C.int32_t) (load C.int32_
 	return C.int32_t(loadOf(all[:local], all[local:]))
 }
 
-//export chamtool_go_offload
-func chamtool_go_offload(counts *C.int32_t, load *C.int32_t, local C.int32_t) {
-	defer guard("offload")
-	offload(ints(counts, C.int32_t(ranks())), ints(load, C.int32_t(ranks())), int(local))
-}
-
 //export chamtool_go_select
 func chamtool_go_select(load *C.int32_t, tokens *C.uint64_t, local C.int32_t, chosen *C.int32_t, to *C.int32_t) (n C.int32_t) {
 	defer guard("select")

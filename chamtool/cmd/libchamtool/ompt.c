@@ -210,7 +210,7 @@ static inline int under_way(const struct ring *r, uint64_t token) {
 static __attribute__((noinline)) void settle_top(struct ring *r) {
     struct under_way *run = end_inner(r);
     uint64_t at = ticks(), token = atomic_load(&run->token);
-    int reported = !(token & TAKEN) && atomic_compare_exchange_strong(&run->token, &token, 0) && push_run(r, EVENT_RUN, 1, run, token, r->shown, at, 0);
+    int reported = !(token & TAKEN) && atomic_compare_exchange_strong(&run->token, &token, 0) && push_run(r, EVENT_RUN, 1, run, token, r->shown, at);
     contain(innermost(r), run, at, reported);
 }
 

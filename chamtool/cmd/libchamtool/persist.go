@@ -19,7 +19,7 @@ func (c *consumer) storePath() string {
 // model returns the model with which this rank begins, and warnings.
 func (c *consumer) model() (*perfmodel.Model, []error) {
 	var warnings []error
-	m := perfmodel.New(perfmodel.Options{Serve: c.config.Model, FirstFit: c.config.FirstFitTasks})
+	m := perfmodel.New(perfmodel.Options{})
 	path := c.storePath()
 	switch {
 	case path == "":

@@ -156,7 +156,7 @@ int end_elsewhere(struct ring *r, uint64_t token, uint64_t at) {
             struct under_way run = other->under_way[i - 1];
             if (!atomic_compare_exchange_strong(&other->under_way[i - 1].token, &there, token | TAKEN)) continue;
             run.unreported = run.inner;
-            push_run(r, EVENT_RUN, 1, &run, token, ELSEWHERE, at, 0);
+            push_run(r, EVENT_RUN, 1, &run, token, ELSEWHERE, at);
             return 1;
         }
     }

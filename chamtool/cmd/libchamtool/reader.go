@@ -23,6 +23,13 @@ const (
 	// firstCheckpoint is the time of the first checkpoint; the times of the next ones double.
 	firstCheckpoint = 500 * time.Millisecond
 	keepEvery       = time.Minute
+	// flushEvery bounds the rows of the log that an aborted run loses.
+	flushEvery = time.Second
+	// drainEvery is the interval at which the rings are read; a ring more than half full is
+	// read earlier.
+	drainEvery = 500 * time.Millisecond
+	// frequencyEvery is the interval at which the core frequencies are read.
+	frequencyEvery = 10 * time.Second
 )
 
 // run drains until it is stopped. A filling ring wakes it
@@ -53,12 +60,12 @@ func (c *consumer) run() {
 		if ending {
 			C.chamtool_ended()
 		}
-		due := time.Until(flushed.Add(c.config.FlushEvery))
+		due := time.Until(flushed.Add(flushEvery))
 		if due <= 0 {
 			c.locked(c.session.Flush)
-			flushed, due = time.Now(), c.config.FlushEvery
+			flushed, due = time.Now(), flushEvery
 		}
-		if c.sleep(min(c.config.DrainEvery<<idle, due)) {
+		if c.sleep(min(drainEvery<<idle, due)) {
 			return
 		}
 	}
@@ -114,7 +121,7 @@ func (c *consumer) watchFrequency() {
 		select {
 		case <-c.quit:
 			return
-		case <-time.After(c.config.FrequencyEvery):
+		case <-time.After(frequencyEvery):
 		}
 	}
 }

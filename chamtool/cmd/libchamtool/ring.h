@@ -146,15 +146,10 @@ static inline uint64_t name(void) {
 
 // begin_run notes a task's beginning; the event is written when the task ends.
 static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
-    uint64_t cpu = 0;
-    if (tool.settings.cpu_every && ++r->unsampled >= tool.settings.cpu_every) {
-        r->unsampled = 0;
-        cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-    }
     if (r->depth < MOST_NESTED) {
         struct under_way *run = &r->under_way[r->depth];
         atomic_store_explicit(&run->token, token, memory_order_relaxed);
-        run->start = at, run->cpu = cpu, run->inner = run->unreported = 0;
+        run->start = at, run->inner = run->unreported = 0;
         r->shown += !(run->construct & COUNTED);
     }
     r->depth++;
@@ -187,10 +182,10 @@ static inline void count_run(struct ring *r, struct under_way *run, uint64_t at,
     if (ticks > atomic_load_explicit(&u->longest, memory_order_relaxed)) atomic_store_explicit(&u->longest, ticks, memory_order_relaxed);
 }
 
-// push_run writes a run, or a part of one; its CPU time, where it was taken, and the time
-// within it that no event reports go as sizes do. It returns 0 if the run was only counted.
-static inline int push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t token, uint64_t depth, uint64_t end, uint64_t cpu) {
-    uint64_t sizes = run->unreported ? 2 : cpu != 0, further = sizes != 0, ended = kind == EVENT_RUN;
+// push_run writes a run, or a part of one; the time within it that no event reports goes as
+// a size does. It returns 0 if the run was only counted.
+static inline int push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t token, uint64_t depth, uint64_t end) {
+    uint64_t further = run->unreported != 0, ended = kind == EVENT_RUN;
     if (tool.process.dialect == DIALECT_OMPT) {
         if (run->construct & COUNTED) {
             count_run(r, run, end, ended && !(run->loop & RUNTIMES));
@@ -206,14 +201,11 @@ static inline int push_run(struct ring *r, int kind, int flag, struct under_way 
     if (head == UINT64_MAX) return 0;
     int32_t place = (int32_t)((uint32_t)depth << 16 | (uint32_t)((sched_getcpu() + 1) & 0xffff));
     uint64_t *slot = r->slots[head & r->mask];
-    slot[0] = header(kind, flag, sizes, further, place);
+    slot[0] = header(kind, flag, further, further, place);
     slot[1] = run->start;
     slot[2] = token;
     slot[3] = end;
-    if (further) {
-        uint64_t *more = r->slots[(head + 1) & r->mask];
-        more[0] = cpu, more[1] = run->unreported;
-    }
+    if (further) r->slots[(head + 1) & r->mask][0] = run->unreported;
     publish(r, head, 1 + further);
     return 1;
 }
@@ -239,7 +231,7 @@ static inline void contain(struct under_way *outer, const struct under_way *run,
 // end_run reports the run of a task, or of a part of it. Those that began within
 // it and have not ended never will.
 static inline void end_run(int kind, int flag, uint64_t token) {
-    uint64_t at = ticks(), i, cpu = 0;
+    uint64_t at = ticks(), i;
     struct ring *r = my_ring();
     if (!r) return;
     for (i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0 && atomic_load_explicit(&r->under_way[i - 1].token, memory_order_relaxed) != token; i--) {}
@@ -251,8 +243,7 @@ static inline void end_run(int kind, int flag, uint64_t token) {
     }
     while (__builtin_expect(r->depth > i, 0)) lose(atomic_load_explicit(&end_inner(r)->token, memory_order_relaxed), 0);
     struct under_way *run = end_inner(r);
-    if (run->cpu) cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - run->cpu;
-    int reported = push_run(r, kind, flag, run, token, r->shown, at, cpu);
+    int reported = push_run(r, kind, flag, run, token, r->shown, at);
     if (kind == EVENT_PART) atomic_store_explicit(&run->token, 0, memory_order_relaxed);
     contain(innermost(r), run, at, reported);
 }

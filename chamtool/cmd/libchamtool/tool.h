@@ -66,11 +66,10 @@ struct ring {
     _Atomic uint64_t changed; // how often one of them changed
     _Atomic uint64_t used;    // constructs, from 0, that may have counts
     uint64_t place; // of the last task created
-    uint64_t unsampled; // tasks begun since the CPU time of one was taken
     uint64_t depth; // tasks under way, the outermost first
     struct under_way {
         _Atomic uint64_t token;
-        uint64_t start, cpu;        // cpu: the thread's CPU time at the start, 0 if not taken
+        uint64_t start;
         uint64_t loop;              // OpenMP: the number of its taskloop, RUNTIMES and CONTINUED
         uint64_t construct;         // OpenMP: its construct, and COUNTED
         uint64_t inner, unreported;     // ticks of the runs and waits within it; of them, those without an event
@@ -112,8 +111,7 @@ struct process {
 // settings is what Go read from the environment, for C.
 struct settings {
     uint64_t ring_slots; // a power of two
-    uint64_t cpu_every;  // thread CPU time of one task in this many; 0 is never
-    int32_t balance;     // 0 off, 1 counts of tasks, 2 tasks by name
+    int32_t balance;     // whether the tool moves tasks
 };
 
 // Functions of C that Go calls.
@@ -135,7 +133,6 @@ int chamtool_bound(void);                        // tasks have dependences, or c
 int chamtool_go_start(struct process *p, struct settings *s); // 0 declines
 void chamtool_go_stop(void);
 int32_t chamtool_go_load(uint64_t *words, int32_t local, int32_t stolen);
-void chamtool_go_offload(int32_t *counts, int32_t *load, int32_t local);
 int32_t chamtool_go_select(int32_t *load, uint64_t *tokens, int32_t local, int32_t *chosen, int32_t *ranks);
 double chamtool_go_seconds(uint64_t token);
 int chamtool_go_train(int32_t iteration, int32_t mode);

@@ -1,7 +1,5 @@
 package balance
 
-import "math"
-
 // Situation holds the state of the ranks at a decision.
 type Situation struct {
 	Loads       []float64 // predicted seconds that each rank still has, what is on its way to it included
@@ -20,7 +18,7 @@ func (s Situation) Transfers() []Transfer {
 // Horizon returns the seconds of work that a receiver gets in advance. It is a quarter of the
 // mean rest, which leaves room to correct early mistakes. At the end, when that is little, it
 // is the work that the receiver's workers finish until the tasks of the decision after the next
-// arrive, at least four tasks. The numbers come from simulated makespans of 8 to 10,000 ranks.
+// arrive, at least four tasks.
 func (s Situation) Horizon() float64 {
 	mean := 0.0
 	for _, l := range s.Loads {
@@ -64,13 +62,4 @@ func Moves(tasks []float64, transfers []Transfer, least float64, most int) []Mov
 		}
 	}
 	return out
-}
-
-// Count returns the number of tasks of a mean duration that a transfer moves at once, at most
-// left.
-func Count(t Transfer, each float64, left int) int {
-	if !(each > 0) {
-		return 0
-	}
-	return int(math.Min(t.AtOnce/each, float64(left)))
 }

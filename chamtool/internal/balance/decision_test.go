@@ -65,17 +65,6 @@ func TestMoves(t *testing.T) {
 	})
 }
 
-func TestCount(t *testing.T) {
-	for _, tt := range []struct {
-		now, each  float64
-		left, want int
-	}{{1, 0.3, 10, 3}, {1, 0.3, 2, 2}, {1, 0, 5, 0}, {math.Inf(1), 1, 4, 4}} {
-		if got := Count(Transfer{AtOnce: tt.now}, tt.each, tt.left); got != tt.want {
-			t.Errorf("%+v: %d", tt, got)
-		}
-	}
-}
-
 // What was sent counts for its receiver until the receiver's own load shows it.
 func TestWay(t *testing.T) {
 	var w InTransit

@@ -3,8 +3,8 @@
 // [Situation.Transfers] returns the decision: the offload table ([PlanTransfers]), limited to what
 // a receiver can process within a horizon ([Stock]). Ranks above the mean load are paired
 // greedily with those below it, in seconds and not in tasks, so no rank needs to know how
-// many tasks another has. [Moves] turns a rank's transfers into tasks of its own. The
-// simulator and the tool in the real runtime use the same code; time is an argument.
+// many tasks another has. [Moves] turns a rank's transfers into tasks of its own. Time is
+// an argument.
 //
 // A move that would make the receiver end later than the sender is not made. Loads that are
 // negative or not finite count as zero.

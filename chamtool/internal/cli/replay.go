@@ -63,8 +63,8 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", "auto", "file format: auto, csv, parquet or mxm, each also compressed with gzip")
-	cli.Values(c, "format", "auto", "csv", "parquet", "mxm")
+	flags.StringVar(&format, "format", "auto", "file format: auto, csv or mxm, each also compressed with gzip")
+	cli.Values(c, "format", "auto", "csv", "mxm")
 	flags.StringVar(&model, "model", "auto", "model: "+strings.Join(perfmodel.Names(), ", "))
 	cli.Values(c, "model", perfmodel.Names()...)
 	flags.Float64Var(&fraction, "train-fraction", 0, "fraction of each file, from its start, whose predictions are not scored")

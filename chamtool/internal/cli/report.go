@@ -11,7 +11,6 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/plural"
 )
 
 // newReportCommand returns report, which merges the logs of all ranks.
@@ -175,14 +174,13 @@ func reportTables(p *cli.Page, f job.Figures) {
 	t.Add("median APE %", f.Prediction.MedianAPE)
 	t.Add("inside the 90 % interval", f.Prediction.Coverage)
 	if f.Lost.Graph != nil {
-		p.Line("Wall times and savings cover the iterations, if each thread has a processor. The values assume that tasks")
-		p.Line("take as long as in this run. Threads that share memory and caches slow one another's tasks; one run does")
-		p.Line("not show how much, so the bounds in brackets only assume that more threads take no longer than fewer.")
+		p.Line("Savings cover the iterations and assume that tasks take as long as in this run. Busier threads may slow")
+		p.Line("one another's tasks, so the bounds in brackets begin at 0.")
 		switch slowed := f.Lost.Graph.Slowed; {
 		case slowed == nil:
 			p.Line("It is unknown whether other programs kept processors busy: then the run alone takes less time.")
 		case *slowed >= notableSlowing:
-			p.Line("Other programs kept processors busy: the run took up to %s times as long as alone, and the bounds allow for that.", cli.Text(*slowed))
+			p.Line("Other programs kept processors busy: the run took up to %s times as long as alone.", cli.Text(*slowed))
 		}
 	}
 	lostTables(p, f)
@@ -208,20 +206,12 @@ func lostRows(t *cli.Table, l job.LostTime) {
 		t.Add("perfect balance saves s", savingText(*l.Saving))
 	}
 	if g := l.Graph; g != nil {
-		t.Add("twice the threads save s", savingText(g.TwiceThreads))
 		t.Add("half the overhead saves s", savingText(g.HalfOverhead))
 		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism)))
 		if len(g.Critical) > 0 {
 			t.Add("span by function", criticalText(g))
 		}
 		t.Add("overhead s, stalls s", fmt.Sprintf("%s, %s, of all threads between tasks", cli.Text(g.Overhead), cli.Text(g.Stalls)))
-		for _, s := range g.Scaling {
-			text := fmt.Sprintf("%s [%s, %s]", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High))
-			if s.Measured {
-				text += ", as in this run"
-			}
-			t.Add(fmt.Sprintf("wall s, %s", plural.Count(s.Threads, "thread")), text)
-		}
 	}
 	if o := l.Order; o != nil {
 		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s, if tasks wait for their creation only", cli.Text(o.Work), cli.Text(o.Span), cli.Text(o.Parallelism)))

@@ -22,8 +22,8 @@ ranks, predicts tasks and, if enabled, moves them between ranks.`,
   chamtool host --tool libchamtool.so -- --threads 2 --tasks 400 --iterations 20`,
 	}
 	env.Companions = companions
-	c.AddCommand(newReplayCommand(env), newReportCommand(env), newSimulateCommand(env),
-		newDoctorCommand(env), newHostCommand(env), newRunCommand(env))
+	c.AddCommand(newReplayCommand(env), newReportCommand(env), newDoctorCommand(env), newHostCommand(env),
+		newRunCommand(env))
 	return c
 }
 

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 )
 
 // ErrValue is matched by the warnings about values that could not be used.
@@ -23,7 +20,6 @@ type Balance string
 // How the tool moves tasks.
 const (
 	BalanceOff       Balance = "off"       // it only watches
-	BalanceReactive  Balance = "reactive"  // counts of tasks, from loads in predicted time
 	BalanceProactive Balance = "proactive" // tasks by name, from the offload table
 )
 
@@ -41,21 +37,13 @@ const (
 type Config struct {
 	Verbose        bool
 	LogDir         string
-	LogFormats     []string // of csv, tab, parquet; empty is none
-	FlushEvery     time.Duration
-	LogMegabytes   int // of each log; 0 is no limit
+	LogFormats     []string // of csv, tab; empty is none
+	LogMegabytes   int      // of each log; 0 is no limit
 	RingSlots      int
-	DrainEvery     time.Duration
-	CPUTimeEvery   int
-	FrequencyEvery time.Duration // 0 is never
-	Model          string
-	FirstFitTasks  int
 	FirstFitRounds int    // iterations
 	Home           string // "" keeps no models
-	Host           string
 	Calibrate      Calibrate
 	Balance        Balance
-	MigrationCost  time.Duration
 	MovesAtOnce    int   // tasks that the library sends to one rank at a time
 	Iterations     int   // patched library: EST_NUM_ITERS
 	TasksPerRank   []int // patched library: TASKS_PER_RANK
@@ -82,13 +70,12 @@ type Variable struct {
 // [Variables].
 func (c *Config) Effective() []Setting { return c.effective }
 
-// StorePath returns the path of a host's kept models, "" if none are kept. A name in the
-// configuration takes precedence over the host's own.
+// StorePath returns the path of a host's kept models, "" if none are kept.
 func (c *Config) StorePath(hostname string) string {
 	if c.Home == "" {
 		return ""
 	}
-	return filepath.Join(c.Home, "models", filepath.Base(cmp.Or(c.Host, hostname, "unknown"))+".runs")
+	return filepath.Join(c.Home, "models", filepath.Base(cmp.Or(hostname, "unknown"))+".runs")
 }
 
 // Read reads the configuration. The warnings match [ErrValue]; each leaves its
@@ -145,22 +132,13 @@ func (c *Config) variables() []Variable {
 		{"CHAMTOOL_VERBOSE", "0", "1 prints this list and a final summary to stderr", flag(&c.Verbose)},
 		{"LOG_DIR", "logs", "directory for logs, created if missing (the original tool's name)", text(&c.LogDir)},
 		{"CHAMTOOL_LOG_DIR", "", "the same, with priority over LOG_DIR", overridden(text(&c.LogDir))},
-		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), parquet, or several separated by commas; none writes no log", c.formats},
-		{"CHAMTOOL_FLUSH_SECONDS", "1", "interval at which logs are flushed, to keep the data of an aborted run", seconds(&c.FlushEvery, 0.01, 3600)},
+		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), or both separated by a comma; none writes no log", c.formats},
 		{"CHAMTOOL_LOG_MEGABYTES", "256", "size of a rank's log in MB beyond which tasks are only counted by function; 0 is no limit", number(&c.LogMegabytes, 0, 1<<30)},
 		{"CHAMTOOL_RING_SLOTS", "16384", "slots of 32 bytes in each thread's ring, rounded up to a power of two", number(&c.RingSlots, 64, 1<<24)},
-		{"CHAMTOOL_DRAIN_SECONDS", "0.5", "interval at which the rings are read; a ring more than half full is read earlier", seconds(&c.DrainEvery, 0.0005, 10)},
-		{"CHAMTOOL_CPU_TIME_EVERY", "0", "measure the CPU time of every N-th task, with a system call; 0 is never", number(&c.CPUTimeEvery, 0, math.MaxInt32)},
-		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "interval at which core frequencies are read; 0 is never", seconds(&c.FrequencyEvery, 0, 3600)},
-		{"CHAMTOOL_MODEL", "auto", strings.Join(perfmodel.Names(), ", "), c.model},
-		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of a function before its first prediction", number(&c.FirstFitTasks, 1, 1<<20)},
 		{"TIME2TRAIN", "0", "iterations before the first prediction (the original tool's name)", number(&c.FirstFitRounds, 0, 1<<20)},
-		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, with priority over TIME2TRAIN", overridden(number(&c.FirstFitRounds, 0, 1<<20))},
 		{"CHAMTOOL_HOME", "", "directory of models kept between runs; default $HOME/.chamtool", overridden(text(&c.Home))},
-		{"CHAMTOOL_HOSTNAME", "", "name under which models are kept, to share them between equal hosts; default is the host name", text(&c.Host)},
 		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models unchanged, 1 adds to them, 2 discards them", number(&c.Calibrate, 0, 2)},
-		{"CHAMTOOL_BALANCE", "off", "off, reactive (counts of tasks) or proactive (tasks by name)", c.balance},
-		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "cost of moving one task; a task that saves less is not moved", seconds(&c.MigrationCost, 0, 3600)},
+		{"CHAMTOOL_BALANCE", "off", "off, or proactive: the tool moves tasks between ranks", c.balance},
 		{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1", "Chameleon's variable: the tool moves at most this many tasks to a rank at once", number(&c.MovesAtOnce, 0, math.MaxInt32)},
 		{"EST_NUM_ITERS", "100", "patched library: number of iterations to forecast at once", number(&c.Iterations, 1, 1<<16)},
 		{"TASKS_PER_RANK", "", "patched library: tasks of each rank, separated by commas; default is the tool's count", c.counts},
@@ -207,36 +185,17 @@ func number[N ~int](at *N, low, high N) func(string) error {
 	}
 }
 
-func seconds(at *time.Duration, low, high float64) func(string) error {
-	return func(s string) error {
-		x, err := strconv.ParseFloat(s, 64)
-		if err != nil || !(x >= low && x <= high) {
-			return fmt.Errorf("want seconds from %v to %v", low, high)
-		}
-		*at = time.Duration(math.Round(x * float64(time.Second)))
-		return nil
-	}
-}
-
-func (c *Config) model(s string) error {
-	if err := perfmodel.Check(s); err != nil {
-		return err
-	}
-	c.Model = s
-	return nil
-}
-
 func (c *Config) formats(s string) error {
 	var found []string
 	for _, f := range strings.Split(s, ",") {
 		switch f = strings.TrimSpace(f); {
 		case f == "none" && len(found) == 0 && s == "none":
-		case slices.Contains([]string{"csv", "tab", "parquet"}, f):
+		case slices.Contains([]string{"csv", "tab"}, f):
 			if !slices.Contains(found, f) {
 				found = append(found, f)
 			}
 		default:
-			return errors.New("want csv, tab, parquet or none")
+			return errors.New("want csv, tab or none")
 		}
 	}
 	c.LogFormats = found
@@ -245,11 +204,11 @@ func (c *Config) formats(s string) error {
 
 func (c *Config) balance(s string) error {
 	switch b := Balance(s); b {
-	case BalanceOff, BalanceReactive, BalanceProactive:
+	case BalanceOff, BalanceProactive:
 		c.Balance = b
 		return nil
 	}
-	return errors.New("want off, reactive or proactive")
+	return errors.New("want off or proactive")
 }
 
 func (c *Config) counts(s string) error {

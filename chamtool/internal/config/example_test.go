@@ -7,11 +7,11 @@ import (
 )
 
 func ExampleRead() {
-	environment := map[string]string{"CHAMTOOL_DRAIN_SECONDS": "0.25", "CHAMTOOL_BALANCE": "sideways"}
+	environment := map[string]string{"CHAMTOOL_RING_SLOTS": "4096", "CHAMTOOL_BALANCE": "sideways"}
 	c, warnings := config.Read(func(name string) (string, bool) { v, ok := environment[name]; return v, ok })
-	fmt.Println(c.DrainEvery, c.Balance)
+	fmt.Println(c.RingSlots, c.Balance)
 	fmt.Println(warnings[0])
 	// Output:
-	// 250ms off
-	// CHAMTOOL_BALANCE="sideways": unusable value: want off, reactive or proactive; using "off"
+	// 4096 off
+	// CHAMTOOL_BALANCE="sideways": unusable value: want off or proactive; using "off"
 }

@@ -28,11 +28,10 @@ type Header struct {
 	changed atomic.Uint64 // how often one of them changed
 	used    atomic.Uint64 // constructs, from 0, that may have counts
 
-	place     uint64 // C's own, as the next
-	unsampled uint64
-	depth     atomic.Uint64 // tasks under way, the outermost first
-	token     atomic.Uint64 // of the outermost
-	began     atomic.Uint64 // when it began, in ticks
+	place uint64        // C's own
+	depth atomic.Uint64 // tasks under way, the outermost first
+	token atomic.Uint64 // of the outermost
+	began atomic.Uint64 // when it began, in ticks
 }
 
 // Constructs is the number of constructs that a ring counts separately.

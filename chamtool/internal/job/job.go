@@ -39,13 +39,12 @@ type Rank struct {
 // contains neither functions nor lanes.
 var names = []*regexp.Regexp{
 	regexp.MustCompile(`^chamtool_rank_(\d+)\.csv(\.gz)?$`),
-	regexp.MustCompile(`^chamtool_rank_(\d+)\.parquet$`),
 	regexp.MustCompile(`^chamtool_logfile_rank_(\d+)\.csv(\.gz)?$`),
 	regexp.MustCompile(`^chamtool_summary_rank_(\d+)\.json$`),
 }
 
 // summaries is the place of the summary in names, and fileKinds their number.
-const summaries, fileKinds = 3, 4
+const summaries, fileKinds = 2, 3
 
 // Load reads a directory of logs.
 func Load(ctx context.Context, dir string) (*Job, error) { return LoadObserved(ctx, dir, nil) }

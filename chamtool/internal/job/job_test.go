@@ -16,7 +16,6 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
-	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -33,7 +32,7 @@ func planted(rank int) string {
 		if rank == 2 {
 			seconds *= 3
 		}
-		fmt.Fprintf(&b, "%d,%d,local,%s,800,0,,%.3f,,%.6f,,%.6f,%.6f,%.6f,\n", i/20, i%2, name, 0.1*float64(i), seconds, 1.1*seconds, 0.9*seconds, 1.2*seconds)
+		fmt.Fprintf(&b, "%d,%d,local,%s,800,0,,%.3f,,%.6f,%.6f,%.6f,%.6f,\n", i/20, i%2, name, 0.1*float64(i), seconds, 1.1*seconds, 0.9*seconds, 1.2*seconds)
 	}
 	return b.String()
 }
@@ -127,16 +126,10 @@ func TestOnlyCounted(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	dir := folder(t, 0)
-	rows := load(t, dir).Ranks[0].Log.Rows
-	if err := dataset.Save(filepath.Join(dir, "chamtool_rank_0.parquet"), rows, dataset.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := dataset.Save(filepath.Join(dir, "chamtool_rank_1.parquet"), rows, dataset.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	write(t, dir, "chamtool_logfile_rank_2.csv", "1\t800\t2600.0\t0.001\t0.001\n0.001\t0.0\n")
+	write(t, dir, "chamtool_logfile_rank_0.csv", "")
+	write(t, dir, "chamtool_logfile_rank_1.csv", "1\t800\t2600.0\t0.001\t0.001\n0.001\t0.0\n")
 	j := load(t, dir)
-	if len(j.Ranks) != 3 || len(j.Ranks[0].Log.Rows) != 60 || len(j.Ranks[1].Log.Rows) != 60 || len(j.Ranks[2].Log.Rows) != 1 {
+	if len(j.Ranks) != 2 || len(j.Ranks[0].Log.Rows) != 60 || len(j.Ranks[1].Log.Rows) != 1 {
 		t.Errorf("%+v", j)
 	}
 }
@@ -173,7 +166,7 @@ func TestMemory(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(task.LogHeader)
 	for i := range 100_000 {
-		fmt.Fprintf(&b, "%d,%d,local,program:work (file.c:12),%d,1,,%.9f,0.000010000,0.000100000,,0.000110000,0.000090000,0.000130000,0.000110000\n", i/1000, i%2, 1000*(i%7), 1e-4*float64(i))
+		fmt.Fprintf(&b, "%d,%d,local,program:work (file.c:12),%d,1,,%.9f,0.000010000,0.000100000,0.000110000,0.000090000,0.000130000,0.000110000\n", i/1000, i%2, 1000*(i%7), 1e-4*float64(i))
 	}
 	if err := os.WriteFile(filepath.Join(dir, "chamtool_rank_0.csv"), b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)

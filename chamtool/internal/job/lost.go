@@ -100,7 +100,7 @@ type Thread struct {
 // lostTime adds up where the time went.
 func (j *Job) lostTime() LostTime {
 	var l LostTime
-	l.Rounds = j.Rounds()
+	l.Rounds = j.rounds()
 	for _, one := range j.Ranks {
 		if one.Summary != nil {
 			l.Threads += int(one.Summary.Threads)
@@ -129,8 +129,7 @@ func (j *Job) lostTime() LostTime {
 		l.Imbalance /= float64(len(saved))
 		l.Saving = saving(saved, l.Wall)
 		if len(graphs) == len(walls) {
-			run := recordedRun{rounds: graphs, walls: walls, threads: l.Threads, processors: j.processors(l.Threads), tasks: int(j.Ranks[0].Summary.Ended)}
-			run.slowed = slowing(j.Ranks[0].Summary, run.processors)
+			run := recordedRun{rounds: graphs, walls: walls, threads: l.Threads, processors: j.processors(l.Threads)}
 			l.Saving, l.Graph, l.Processors = run.balanced(), run.graph(j.Ranks[0].Summary), run.processors
 		}
 		if l.Graph == nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
@@ -216,8 +215,8 @@ func rounds(each []RankRound) [][]RankRound {
 	return out
 }
 
-// Rounds returns the iterations of all ranks with a summary, ordered by iteration.
-func (j *Job) Rounds() []RankRound {
+// rounds returns the iterations of all ranks with a summary, ordered by iteration.
+func (j *Job) rounds() []RankRound {
 	var each []RankRound
 	for _, one := range j.Ranks {
 		each = append(each, one.rounds()...)
@@ -226,12 +225,12 @@ func (j *Job) Rounds() []RankRound {
 	return each
 }
 
-// Origins returns the indexes in Ranks of the ranks that created the tasks, by rank and row. A
+// origins returns the indexes in Ranks of the ranks that created the tasks, by rank and row. A
 // log does not contain the origin of a task that came: of the ranks that gave tasks away in
 // that iteration it is the one that creates such tasks most often.
-func (j *Job) Origins() [][]int {
+func (j *Job) origins() [][]int {
 	gave := map[int][]int{} // by iteration and place
-	for _, e := range j.Rounds() {
+	for _, e := range j.rounds() {
 		if gave[e.Iteration] == nil {
 			gave[e.Iteration] = make([]int, len(j.Ranks))
 		}
@@ -322,7 +321,7 @@ func likelyOrigin(gave []int, creates []float64, ran int) int {
 
 // createdLoads are the loads of the iterations by place, had nothing moved.
 func (j *Job) createdLoads() map[int][]float64 {
-	loads, origins := map[int][]float64{}, j.Origins()
+	loads, origins := map[int][]float64{}, j.origins()
 	for i, one := range j.Ranks {
 		for n := range one.Log.Rows {
 			row := &one.Log.Rows[n]

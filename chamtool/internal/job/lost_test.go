@@ -35,7 +35,7 @@ func TestLostTime(t *testing.T) {
 				if rank > 0 && n >= 10 {
 					flag = "remote"
 				}
-				fmt.Fprintf(&b, "%d,0,%s,app:work,800,0,,%.3f,,0.01,,,,,\n", i, flag, wall*float64(i)+0.01*float64(n))
+				fmt.Fprintf(&b, "%d,0,%s,app:work,800,0,,%.3f,,0.01,,,,\n", i, flag, wall*float64(i)+0.01*float64(n))
 			}
 			created, given := 10, 0
 			if rank == 0 {
@@ -92,7 +92,7 @@ func TestOrder(t *testing.T) {
 			if n == 0 {
 				start = created
 			}
-			fmt.Fprintf(&b, "%d,0,local,app:work,800,0,,%.3f,%.3f,0.1,,,,,\n", i, start, start-created)
+			fmt.Fprintf(&b, "%d,0,local,app:work,800,0,,%.3f,%.3f,0.1,,,,\n", i, start, start-created)
 		}
 		s.Rounds = append(s.Rounds, summary.Round{Created: 4, Waiting: 0.1, End: float64(i + 1)})
 	}

@@ -3,7 +3,7 @@ package mixture
 import "math"
 
 // MaxExperts is the most experts of a mixture.
-const MaxExperts = 6
+const MaxExperts = 5
 
 // Answers are the experts' logarithms of a time, NaN where one sleeps.
 type Answers [MaxExperts]float64

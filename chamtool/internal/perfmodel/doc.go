@@ -1,9 +1,9 @@
 // Package perfmodel learns the run times of the tasks of one function from the sizes of
 // their arguments, while they run.
 //
-// An [Entry] is one task function. Six experts, listed in [Models], predict its tasks: two
-// use sizes and past runs only, four also use the [Moment]: when a task was created, its
-// worker, the clock and the iteration. A prediction is a mixture of the experts, weighted by
+// An [Entry] is one task function. Five experts, listed in [Models], predict its tasks: two
+// use sizes and past runs only, three also use the [Moment]: when a task was created, its
+// worker and the clock. A prediction is a mixture of the experts, weighted by
 // the error of each, in this function and in all functions of the process.
 //
 // The package decides when to fit again, which runs repeat known ones, which kept runs are no

@@ -43,7 +43,6 @@ type Entry struct {
 	lastDistance float64 // how far the last run lay from the power law
 	lastSpeed    float64
 	neighbours   creations // the same of the runs created last
-	lags         lags
 
 	mixtures [2]mixture.Mixture    // for footprints that ran, and for those that did not
 	interval *uncertainty.Adaptive // of the footprints that have none of their own
@@ -53,7 +52,7 @@ type Entry struct {
 const knownSizes, newSizes = 0, 1
 
 func newEntry(name string, m *Model) *Entry {
-	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, nextFit: m.options.FirstFit, interval: m.newInterval(), intervalEnds: common{1, 1}}
+	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, nextFit: firstFit, interval: m.newInterval(), intervalEnds: common{1, 1}}
 }
 
 // mixtureIndex is the footprint's of the two mixtures.
@@ -174,14 +173,14 @@ func (e *Entry) Hold(hold bool) {
 // Ready reports whether there is an answer: after the first fit; and for sizes
 // that ran once the process has learned enough, of whatever function.
 func (e *Entry) Ready(f *Footprint) bool {
-	return e.fits > 0 || !e.fitHeld && f.runs > 0 && e.model.learned >= e.model.options.FirstFit
+	return e.fits > 0 || !e.fitHeld && f.runs > 0 && e.model.learned >= firstFit
 }
 
 // Predict answers for a footprint of this entry. The error matches
 // [ErrUntrained].
 func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	if !e.Ready(f) {
-		return Prediction{}, fmt.Errorf("%s: %w: %d, want %d", e.name, ErrUntrained, e.runs, e.model.options.FirstFit)
+		return Prediction{}, fmt.Errorf("%s: %w: %d, want %d", e.name, ErrUntrained, e.runs, firstFit)
 	}
 	return *e.PredictShared(f), nil
 }
@@ -241,9 +240,8 @@ const (
 )
 
 // saturated reports whether one more run adds little: the windows are full, and the run is short.
-// Times that were found to alternate are learned until the expert for them serves.
 func (e *Entry) saturated(f *Footprint) bool {
-	return e.learned >= window && f.runs >= recentRuns && f.last < learnSeconds/learnShare && (e.dependsOnMoment || e.lags.best() == 0)
+	return e.learned >= window && f.runs >= recentRuns && f.last < learnSeconds/learnShare
 }
 
 // sampled reports whether a known run is learned from, with a probability in proportion to its

@@ -16,7 +16,6 @@ const (
 	last
 	near
 	paced
-	periodic
 	experts
 )
 
@@ -28,7 +27,6 @@ func Models() registry.List[int] {
 		{Name: "last", Help: "the last run of equal sizes", New: last},
 		{Name: "near", Help: "the run of equal sizes created closest to this task", New: near},
 		{Name: "speed", Help: "the median of the last three runs of equal sizes, times the slowdown of process and worker since", New: paced},
-		{Name: "periodic", Help: "the mean of the runs of equal sizes two to four iterations before, for times that alternate", New: periodic},
 	}
 }
 
@@ -63,7 +61,9 @@ const expertSeconds = 0.25e-6
 // run's seconds: an expert must gain more than it costs.
 func expertCosts(seconds float64) (costs [mixture.MaxExperts]float64) {
 	share := expertSeconds / seconds
-	costs[last], costs[near], costs[paced], costs[periodic] = share, share, share, share
+	for _, expert := range []int{last, near, paced} {
+		costs[expert] = share
+	}
 	return costs
 }
 
@@ -90,7 +90,6 @@ func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 		a[last] = math.Log(f.last)
 		a[near] = math.Log(f.near.next(m.Created))
 		a[paced] = f.level() + e.model.speed.current(m)
-		a[periodic] = f.rounds.laggedMedian(m.Iteration, e.lag())
 	} else if e.fits > 0 {
 		a[last] = f.along + e.lastDistance
 		a[paced] = a[last] - e.lastSpeed + e.model.speed.current(m)

@@ -1,6 +1,10 @@
 package perfmodel
 
-import "math"
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+)
 
 // maxFeatures bounds the width of the power law, which keeps learning from a task of many
 // arguments cheap.
@@ -28,12 +32,15 @@ func totalSize(sizes []int64) float64 {
 	return sum
 }
 
-// hash mixes the sizes into one word, by the FNV-1a rule word by word.
+// hashSeed is the same for all footprints of a process.
+var hashSeed = maphash.MakeSeed()
+
+// hash returns a hash of the sizes.
 func hash(sizes []int64) uint64 {
-	h := uint64(14695981039346656037)
+	var room [8 * 16]byte
+	text := room[:0]
 	for _, s := range sizes {
-		h = (h ^ uint64(s)) * 1099511628211
-		h ^= h >> 29
+		text = binary.LittleEndian.AppendUint64(text, uint64(s))
 	}
-	return h
+	return maphash.Bytes(hashSeed, text)
 }

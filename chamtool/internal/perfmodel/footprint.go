@@ -25,7 +25,6 @@ type Footprint struct {
 	logs       numbers    // logarithms of the last ones' seconds
 	last       float64    // seconds of the last run
 	near       creations  // and of those before, by their creation
-	rounds     rounds     // the runs of the last iterations
 	levels     [3]float64 // the last logarithms, less the speed at which each ran
 	at         int        // where the next of them goes
 
@@ -85,11 +84,6 @@ func (f *Footprint) levelled(y float64) {
 func (f *Footprint) ran(seconds float64, m Moment) {
 	f.last = seconds
 	f.near.add(m.Created, seconds)
-	if f.rounds.add(m.Iteration, seconds) {
-		y := math.Log(seconds)
-		f.entry.lags.add(&f.rounds, m.Iteration, y)
-		f.entry.model.lags.add(&f.rounds, m.Iteration, y)
-	}
 }
 
 // forget drops the runs.
@@ -112,4 +106,9 @@ func (f *Footprint) level() float64 {
 		return f.levels[f.at-1]
 	}
 	return medianOf3(f.levels)
+}
+
+// medianOf3 returns the middle of three numbers.
+func medianOf3(x [3]float64) float64 {
+	return max(min(x[0], x[1]), min(x[2], max(x[0], x[1])))
 }

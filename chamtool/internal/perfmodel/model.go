@@ -9,10 +9,12 @@ import (
 
 // Options sets how a [Model] learns. The zero value works.
 type Options struct {
-	Serve    string  // the expert that serves alone, of [Names]; "" is Auto
-	FirstFit int     // runs before the first answer; 0 is 10
-	Level    float64 // share of runs that an interval holds, at most 0.969; 0 is [Level]
+	Serve string  // the expert that serves alone, of [Names]; "" is Auto
+	Level float64 // share of runs that an interval holds, at most 0.969; 0 is [Level]
 }
+
+// firstFit is the number of runs before the first answer.
+const firstFit = 10
 
 // Level is the share of runs that an interval holds where nothing else is asked for.
 const Level = 0.9
@@ -29,17 +31,15 @@ type Prediction struct {
 // Moment holds what is known of a task in addition to its function and sizes. The zero value
 // holds nothing.
 type Moment struct {
-	Created   uint64  // when, on a clock of the caller's; 0 is not known
-	MHz       float64 // frequency of the core that runs it; 0 is not known
-	Worker    int     // thread that runs it, from 1; 0 is not known
-	Iteration int     // in which it runs, from 1; 0 is not known
+	Created uint64  // when, on a clock of the caller's; 0 is not known
+	MHz     float64 // frequency of the core that runs it; 0 is not known
+	Worker  int     // thread that runs it, from 1; 0 is not known
 }
 
 // Model holds what a process learned about its task functions. It and its entries belong to one
 // goroutine.
 type Model struct {
 	options  Options
-	lags     lags
 	serving  int // expert that serves alone; -1 is the mixture
 	entries  map[string]*Entry
 	names    []string
@@ -53,9 +53,6 @@ type Model struct {
 
 // New returns a model that knows nothing.
 func New(o Options) *Model {
-	if o.FirstFit <= 0 {
-		o.FirstFit = 10
-	}
 	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
 		o.Level = Level
 	}

@@ -2,12 +2,10 @@ package perfmodel
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 )
 
@@ -17,9 +15,9 @@ func truth(r *rand.Rand, size int64, noise float64) float64 {
 }
 
 func TestUntrained(t *testing.T) {
-	e := New(Options{FirstFit: 3}).Entry("f")
+	e := New(Options{}).Entry("f")
 	fp := e.Footprint([]int64{100})
-	for i := range 3 {
+	for i := range firstFit {
 		if _, err := e.Predict(fp); !errors.Is(err, ErrUntrained) {
 			t.Errorf("after %d runs: %v", i, err)
 		}
@@ -32,7 +30,7 @@ func TestUntrained(t *testing.T) {
 }
 
 func TestUnusableTimesTeachNothing(t *testing.T) {
-	e := New(Options{FirstFit: 1}).Entry("f")
+	e := New(Options{}).Entry("f")
 	fp := e.Footprint([]int64{1})
 	for _, s := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		e.Observe(fp, s)
@@ -111,42 +109,6 @@ func TestMedianServesWhereSizesDecide(t *testing.T) {
 	}
 	if s := e.Serving(); s == "local" {
 		t.Errorf("%v serves", s)
-	}
-}
-
-// Times that alternate from iteration to iteration, with a period of two or three, are those of
-// the iteration one period before; a program whose functions run once an iteration learns the
-// period from all of them.
-func TestAlternating(t *testing.T) {
-	for name, tt := range map[string]struct{ period, functions, runs int }{
-		"two, five runs":       {2, 1, 5},
-		"three, five runs":     {3, 1, 5},
-		"two, forty functions": {2, 40, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, m := rand.New(rand.NewPCG(3, 4)), New(Options{})
-			var misses []float64
-			for iteration := range 60 {
-				for function := range tt.functions {
-					e := m.Entry(fmt.Sprint(function))
-					f := e.Footprint([]int64{1000})
-					for range tt.runs {
-						at, seconds := Moment{Iteration: iteration + 1}, 1e-3*math.Pow(3, float64(iteration%tt.period))*math.Exp(0.02*r.NormFloat64())
-						p := &Prediction{}
-						if e.Ready(f) {
-							p = e.PredictAt(f, at, p)
-						}
-						if iteration >= 30 {
-							misses = append(misses, math.Abs(p.Value/seconds-1))
-						}
-						e.ObserveAt(f, at, p, seconds)
-					}
-				}
-			}
-			if m := stat.Mean(misses, nil); m > 0.1 {
-				t.Errorf("mean error %.3f, want at most 0.1", m)
-			}
-		})
 	}
 }
 
@@ -274,7 +236,7 @@ func TestIntervalHoldsItsShare(t *testing.T) {
 func TestAnyRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom(Names()).Draw(t, "kind")
-		e := New(Options{Serve: kind, FirstFit: rapid.IntRange(1, 20).Draw(t, "first")}).Entry("f")
+		e := New(Options{Serve: kind}).Entry("f")
 		width := rapid.IntRange(0, 9).Draw(t, "width")
 		sizes := rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(-5, 1<<40), rapid.Just(int64(math.MaxInt64))), width, width+1)
 		for range rapid.IntRange(1, 80).Draw(t, "runs") {

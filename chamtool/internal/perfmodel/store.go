@@ -166,7 +166,7 @@ func (e *Entry) teach(runs []StoredRun) {
 	for _, run := range runs {
 		e.Observe(e.Footprint(run.Sizes), run.Seconds)
 	}
-	if e.learned > 0 && e.learned >= e.model.options.FirstFit {
+	if e.learned > 0 && e.learned >= firstFit {
 		e.Fit()
 	}
 	e.storedRuns, e.stored, e.trial = e.learned, e.learned, trial{}

@@ -50,7 +50,7 @@ func (e *Entry) overturn() {
 	own := slices.DeleteFunc(slices.Clone(e.samples), func(s sample) bool { return s.order <= e.storedRuns })
 	e.generation++
 	e.unsaved, e.interval, e.mixtures = true, e.model.newInterval(), [2]mixture.Mixture{}
-	e.samples, e.neighbours, e.lags = own, nil, lags{}
+	e.samples, e.neighbours = own, nil
 	for _, f := range e.footprints {
 		f.forget()
 	}

@@ -64,7 +64,7 @@ func (s *Session) predictTask(t *task.Task[taskState]) {
 // moment returns what is known of a task in addition to its function and sizes.
 func (s *Session) moment(t *task.Task[taskState]) perfmodel.Moment {
 	mhz, _ := s.frequencies.MHz(t.Core) // 0 where it is not known
-	return perfmodel.Moment{Created: t.Created, MHz: mhz, Worker: t.Lane + 1, Iteration: t.Iteration + 1}
+	return perfmodel.Moment{Created: t.Created, MHz: mhz, Worker: t.Lane + 1}
 }
 
 // Ended scores what was predicted of the run, learns from the run and logs it.
@@ -122,9 +122,6 @@ func (s *Session) log(t *task.Task[taskState], p *perfmodel.Prediction, r *task.
 	}
 	if r.QueueSeconds >= 0 {
 		row.Queue = &r.QueueSeconds
-	}
-	if r.CPUSeconds >= 0 {
-		row.CPU = &r.CPUSeconds
 	}
 	m := &t.State
 	if p.Value > 0 {

@@ -128,7 +128,7 @@ type logFile struct {
 func New(o Options) *Session {
 	s := &Session{options: o, model: o.Model, byEntry: map[uint64]*function{}, bodies: map[body]*function{}, byName: map[string]*function{}, patchedLoads: map[int]float64{}}
 	if s.model == nil {
-		s.model = perfmodel.New(perfmodel.Options{Serve: o.Config.Model, FirstFit: o.Config.FirstFitTasks})
+		s.model = perfmodel.New(perfmodel.Options{})
 	}
 	s.tracker = task.NewTracker[taskState]((*observer)(s), &s.clock)
 	s.clock.Show(o.Clock())
@@ -143,25 +143,16 @@ func New(o Options) *Session {
 
 // LogName is the name of a rank's log in a format.
 func LogName(rank int, format string) string {
-	switch format {
-	case "tab":
+	if format == "tab" {
 		return fmt.Sprintf("chamtool_logfile_rank_%d.csv", rank) // the original tool's name
-	case "parquet":
-		return fmt.Sprintf("chamtool_rank_%d.parquet", rank)
 	}
 	return fmt.Sprintf("chamtool_rank_%d.csv", rank)
 }
 
 func (s *Session) open(format string) {
 	layout := task.CSV
-	switch format {
-	case "tab":
+	if format == "tab" {
 		layout = task.Tab
-	case "parquet":
-		if slices.Contains(s.options.Config.LogFormats, "csv") {
-			return // made of the CSV when the run ends
-		}
-		format = "csv"
 	}
 	name := LogName(s.options.Rank, format)
 	f, err := s.options.Create(name)

@@ -119,7 +119,7 @@ func TestRunsOfNoLength(t *testing.T) {
 // Nothing is predicted before as many iterations as the original tool's
 // variable names.
 func TestFirstIterations(t *testing.T) {
-	for name, want := range map[string]int{"TIME2TRAIN": 50, "CHAMTOOL_FIRST_FIT_ITERATIONS": 50, "": 90} {
+	for name, want := range map[string]int{"TIME2TRAIN": 50, "": 90} {
 		s := session.New(session.Options{Config: settings(t, map[string]string{name: "5"}), Clock: ticking()})
 		r := event.NewRing(1 << 12)
 		none := 0

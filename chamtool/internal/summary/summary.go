@@ -20,7 +20,7 @@ type Summary struct {
 	Rank       int     `json:"rank"`
 	Ranks      int     `json:"ranks"`
 	Dialect    string  `json:"dialect"`
-	Balance    string  `json:"balance"`         // how the tool was to move tasks: off, reactive, proactive
+	Balance    string  `json:"balance"`         // how the tool was to move tasks: off or proactive
 	Program    string  `json:"program"`         // name of its file
 	Began      string  `json:"began"`           // RFC 3339
 	Complete   bool    `json:"complete"`        // the run came to its end

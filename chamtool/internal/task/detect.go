@@ -43,8 +43,6 @@ func unpacked(r io.Reader) (whole *bufio.Reader, first string, err error) {
 func detect(first string) Format {
 	fields := strings.FieldsFunc(first, separates)
 	switch {
-	case strings.HasPrefix(first, parquetMagic):
-		return FormatParquet
 	case strings.HasPrefix(first, "iteration,"):
 		return FormatCSV
 	case len(fields) < 2 || !numbers(fields, false):

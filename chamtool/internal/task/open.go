@@ -11,11 +11,9 @@ import (
 const blockTasks = 64
 
 // open holds the tasks that have not ended, by token. A thread's tokens follow
-// each other, so the tasks lie in blocks of neighbours, and a drain finds all
-// but the first of a block without a look into the map.
+// each other, so the tasks lie in blocks of neighbours, which share the caches.
 type open[M any] struct {
 	blocks map[uint64]*block[M] // by token / blockTasks
-	cache  [16]*block[M]        // the last few that were used
 	spare  []*block[M]
 	n      int
 }
@@ -27,25 +25,9 @@ type block[M any] struct {
 	tasks     [blockTasks]Task[M]
 }
 
-// place returns the first slot to search for a block's key: different for neighbours, and for
-// the same block of two threads, whose number is in the high bits.
-func place(key uint64) uint64 { return (key ^ key>>34) % 16 }
-
-// find returns the block of a key, or nil.
-func (o *open[M]) find(key uint64) *block[M] {
-	if b := o.cache[place(key)]; b != nil && b.key == key {
-		return b
-	}
-	b := o.blocks[key]
-	if b != nil {
-		o.cache[place(key)] = b
-	}
-	return b
-}
-
 // get returns the task of a token, or nil where none is open.
 func (o *open[M]) get(token uint64) *Task[M] {
-	b := o.find(token / blockTasks)
+	b := o.blocks[token/blockTasks]
 	if b == nil || b.openTasks>>(token%blockTasks)&1 == 0 {
 		return nil
 	}
@@ -55,7 +37,7 @@ func (o *open[M]) get(token uint64) *Task[M] {
 // add opens a token's task, which holds the last contents of its slot.
 func (o *open[M]) add(token uint64) *Task[M] {
 	key := token / blockTasks
-	b := o.find(key)
+	b := o.blocks[key]
 	if b == nil {
 		if n := len(o.spare); n > 0 {
 			b, o.spare = o.spare[n-1], o.spare[:n-1]
@@ -63,7 +45,7 @@ func (o *open[M]) add(token uint64) *Task[M] {
 			b = new(block[M])
 		}
 		b.key = key
-		o.blocks[key], o.cache[place(key)] = b, b
+		o.blocks[key] = b
 	}
 	before := bits.OnesCount64(b.openTasks)
 	b.openTasks |= 1 << (token % blockTasks)
@@ -74,14 +56,13 @@ func (o *open[M]) add(token uint64) *Task[M] {
 // remove closes a token's task.
 func (o *open[M]) remove(token uint64) {
 	key := token / blockTasks
-	b := o.find(key)
+	b := o.blocks[key]
 	if b == nil || b.openTasks>>(token%blockTasks)&1 == 0 {
 		return
 	}
 	o.n--
 	if b.openTasks &^= 1 << (token % blockTasks); b.openTasks == 0 {
 		delete(o.blocks, key)
-		o.cache[place(key)] = nil
 		o.spare = append(o.spare, b)
 	}
 }
@@ -104,7 +85,6 @@ func (o *open[M]) forget(most int, spare []uint64) (closed int) {
 		n := bits.OnesCount64(b.openTasks)
 		closed, o.n, b.openTasks = closed+n, o.n-n, 0
 		delete(o.blocks, key)
-		o.cache[place(key)] = nil
 		o.spare = append(o.spare, b)
 	}
 	return closed

@@ -28,19 +28,18 @@ type Format string
 
 // The formats that can be read.
 const (
-	FormatAuto    Format = "auto"    // whichever of the others the file is in
-	FormatCSV     Format = "csv"     // ours
-	FormatParquet Format = "parquet" // ours
-	FormatMXM     Format = "mxm"     // the original tool's: tab separated, one size; lines of two fields are iteration loads
+	FormatAuto Format = "auto" // whichever of the others the file is in
+	FormatCSV  Format = "csv"  // ours
+	FormatMXM  Format = "mxm"  // the original tool's: tab separated, one size; lines of two fields are iteration loads
 )
 
 // ParseFormat checks a format's name.
 func ParseFormat(s string) (Format, error) {
 	switch f := Format(s); f {
-	case FormatAuto, FormatCSV, FormatParquet, FormatMXM:
+	case FormatAuto, FormatCSV, FormatMXM:
 		return f, nil
 	}
-	return "", fmt.Errorf("%w: %q: want auto, csv, parquet or mxm", ErrFormat, s)
+	return "", fmt.Errorf("%w: %q: want auto, csv or mxm", ErrFormat, s)
 }
 
 // Log is a log in memory.
@@ -58,9 +57,6 @@ type Log struct {
 	sizes  map[string]Sizes
 	key    []byte
 }
-
-// parquetMagic is the beginning of a Parquet file.
-const parquetMagic = "PAR1"
 
 // LoadLog reads a log, packed by gzip or not. Bad lines are diagnostics; the error
 // matches [ErrEmpty] if no line is left, or is the context's.
@@ -128,7 +124,7 @@ func ReadLog(r io.Reader, name string, o Options) (*Log, error) {
 		}
 	}
 	switch l.Format {
-	case FormatCSV, FormatParquet:
+	case FormatCSV:
 		err = l.readRows(whole)
 	case FormatMXM:
 		err = l.lines(whole, l.mxm)
@@ -149,11 +145,7 @@ func ReadLog(r io.Reader, name string, o Options) (*Log, error) {
 }
 
 func (l *Log) readRows(r io.Reader) error {
-	layout := dataset.CSV
-	if l.Format == FormatParquet {
-		layout = dataset.Parquet
-	}
-	reader, err := dataset.NewReader[Row](r, l.Name, layout, dataset.Options{})
+	reader, err := dataset.NewReader[Row](r, l.Name, dataset.CSV, dataset.Options{})
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ type Row struct {
 	Start     float64  `dataset:"start_seconds"` // since the tool started
 	Queue     *float64 `dataset:"queue_seconds"` // from creation to start
 	Seconds   float64  `dataset:"seconds"`
-	CPU       *float64 `dataset:"cpu_seconds"`
 	Predicted *float64 `dataset:"predicted_seconds"` // before it started
 	Low       *float64 `dataset:"low_seconds"`       // the interval that holds it nine times of ten
 	High      *float64 `dataset:"high_seconds"`

@@ -51,13 +51,13 @@ func (s *script) push(lane int, k event.Kind, f event.Flag, token, word3 uint64,
 }
 
 // run writes that a task ran from a tick until 10 ns from now.
-func (s *script) run(lane, depth int, token, from uint64, cpu ...int64) {
+func (s *script) run(lane, depth int, token, from uint64, unreported ...int64) {
 	s.now += 10
 	var slot event.Slot
-	slot.SetHeader(event.Run, event.Local, len(cpu), event.Place(lane, depth))
+	slot.SetHeader(event.Run, event.Local, len(unreported), event.Place(lane, depth))
 	slot[event.WordTicks], slot[event.WordToken], slot[event.WordEnd] = from, token, s.now
 	s.rings[lane].Start()
-	s.rings[lane].Push(&slot, cpu)
+	s.rings[lane].Push(&slot, unreported)
 }
 
 func newScript(lanes int) (*script, *eventRecorder, *Tracker[int]) {
@@ -77,11 +77,11 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 func TestOneTask(t *testing.T) {
 	s, h, tracker := newScript(2)
 	s.push(0, event.Create, event.Local, 1, 0xabc, 8, 16)
-	s.run(1, 0, 1, 1013, 5)
+	s.run(1, 0, 1, 1013)
 	s.run(1, 0, 2, 1030) // its creation was dropped
 	tracker.Drain(s.rings)
 	r, ok := h.ended[1]
-	if !ok || r.Core != 1 || !near(r.Seconds, 7e-9) || !near(r.QueueSeconds, 3e-9) || !near(r.CPUSeconds, 5e-9) || !near(r.StartSeconds, 13e-9) || h.entries[1] != 0xabc {
+	if !ok || r.Core != 1 || !near(r.Seconds, 7e-9) || !near(r.QueueSeconds, 3e-9) || !near(r.StartSeconds, 13e-9) || h.entries[1] != 0xabc {
 		t.Errorf("%+v", r)
 	}
 	if c := tracker.Counts(); c.Created != 1 || c.Started != 2 || c.Ended != 2 || c.Incomplete != 1 || tracker.Open() != 0 {
@@ -336,8 +336,8 @@ func TestUnreadTasks(t *testing.T) {
 	put(event.Open, 0, 11, 101, 0xf00)
 	put(event.Begin, 0, 1000, 100, 0)
 	put(event.WaitStart, 1, 2000, 0, 0)
-	put(event.WaitEnd, 1, 5000, 1800, 0)                           // in which a task of 1800 ns ran that is only counted
-	put(event.Run, event.Place(0, 0), 1000, 100, 9000, 0, 1800+50) // and one of 50 ns after it
+	put(event.WaitEnd, 1, 5000, 1800, 0)                        // in which a task of 1800 ns ran that is only counted
+	put(event.Run, event.Place(0, 0), 1000, 100, 9000, 1800+50) // and one of 50 ns after it
 	ring.Count(3, event.Unread{Place: 0xf00, Created: 2, Begun: 3, Ended: 3, Ticks: 1850, Longest: 1800, Torn: 1, Waits: 5})
 	tracker.Drain([]*event.Ring{ring})
 	want := Counts{Created: 4, Started: 4, Ended: 4, Unread: 3, Waits: 6, WaitsLeft: 6}

@@ -33,7 +33,6 @@ type Run struct {
 	StartSeconds float64 // on the tracker's clock
 	Seconds      float64 // wall time of the body, nested tasks excluded
 	QueueSeconds float64 // from creation to start; negative where not known
-	CPUSeconds   float64 // CPU time of the thread in the body; negative where not taken
 	Core         int     // where it ended; -1 if unknown
 }
 
@@ -410,7 +409,7 @@ func (t *Tracker[M]) endRun(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	out := Run{
 		Lane: r.Lane(), Iteration: l.waits,
 		StartSeconds: t.clock.Seconds(start), Seconds: task.parts + max(0, span-nested),
-		QueueSeconds: -1, CPUSeconds: -1, Core: s.Core(),
+		QueueSeconds: -1, Core: s.Core(),
 	}
 	if task.Created > 0 {
 		out.QueueSeconds = t.clock.Between(task.Created, start)
@@ -418,19 +417,16 @@ func (t *Tracker[M]) endRun(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	if task.iterationKnown {
 		out.Iteration = task.Iteration
 	}
-	if cpu := r.Slot(at + 1)[0]; s.Sizes() > 0 && cpu > 0 {
-		out.CPUSeconds = float64(cpu) * 1e-9
-	}
 	t.observer.Ended(task, out)
 	t.tasks.remove(token)
 }
 
 // unreportedSeconds returns the seconds of runs and waits within a run that have no event.
 func (t *Tracker[M]) unreportedSeconds(r *event.Ring, s *event.Slot, at uint64) float64 {
-	if s.Sizes() < 2 {
+	if s.Sizes() == 0 {
 		return 0
 	}
-	return t.clock.Between(0, r.Slot(at + 1)[1])
+	return t.clock.Between(0, r.Slot(at + 1)[0])
 }
 
 // begin reports the start of a task at a tick, once. It is late if the end of a later task was

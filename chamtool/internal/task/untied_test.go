@@ -38,7 +38,7 @@ func TestUntied(t *testing.T) {
 				p.end(1, 1, 1220, 1290, 2)
 			})
 			if elsewhere {
-				p.push(0, event.Run, event.Local, event.Place(-1, event.Elsewhere), 1200, 1, 1350, 0, 80)
+				p.push(0, event.Run, event.Local, event.Place(-1, event.Elsewhere), 1200, 1, 1350, 80)
 			} else {
 				p.end(1, 0, 1200, 1350, 1)
 			}

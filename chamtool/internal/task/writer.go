@@ -1,7 +1,6 @@
 package task
 
 import (
-	"encoding/binary"
 	"io"
 	"math"
 	"strconv"
@@ -18,7 +17,7 @@ const (
 )
 
 // LogHeader is the first line of a log in the CSV layout.
-const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,cpu_seconds,predicted_seconds,low_seconds,high_seconds,first_predicted_seconds\n"
+const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,predicted_seconds,low_seconds,high_seconds,first_predicted_seconds\n"
 
 // Writer writes rows into a buffer and hands it on when it is flushed. It is
 // made for one row in some hundred nanoseconds.
@@ -32,9 +31,6 @@ type Writer struct {
 	limit        int // bytes; 0 is none
 	full         bool
 	bufferedRows int // rows in buf, whole or in part
-
-	mhz     float64 // the frequency last written in the CSV layout
-	mhzText []byte
 }
 
 // writeBlock is the number of bytes written at once: few enough to be in the caches still, and
@@ -84,31 +80,22 @@ func (w *Writer) Add(r *Row, t *Texts) bool {
 }
 
 func (w *Writer) csv(r *Row, t *Texts) {
-	b := appendInt(w.buf, r.Iteration)
-	b = appendInt(append(b, ','), r.Lane)
+	b := strconv.AppendInt(w.buf, int64(r.Iteration), 10)
+	b = strconv.AppendInt(append(b, ','), int64(r.Lane), 10)
 	b = append(append(b, ','), r.Flag...)
 	b = append(append(b, ','), t.Entry...)
 	b = append(append(b, ','), t.Sizes...)
-	b = appendInt(append(b, ','), r.Core)
-	b = append(append(b, ','), w.frequency(r.MHz)...)
+	b = strconv.AppendInt(append(b, ','), int64(r.Core), 10)
+	b = append(b, ',')
+	if r.MHz != nil {
+		b = strconv.AppendFloat(b, *r.MHz, 'f', -1, 64)
+	}
 	b = appendSeconds(append(b, ','), r.Start)
 	b = appendOptional(append(b, ','), r.Queue)
 	b = appendSeconds(append(b, ','), r.Seconds)
-	b = appendOptional(append(b, ','), r.CPU)
 	b = append(append(b, ','), t.Predicted...)
 	b = append(append(b, ','), t.First...)
 	w.buf = append(b, '\n')
-}
-
-// frequency is the text of a frequency, which stays the same for many rows.
-func (w *Writer) frequency(mhz *float64) []byte {
-	if mhz == nil {
-		return nil
-	}
-	if w.mhzText == nil || *mhz != w.mhz {
-		w.mhz, w.mhzText = *mhz, strconv.AppendFloat(w.mhzText[:0], *mhz, 'f', -1, 64)
-	}
-	return w.mhzText
 }
 
 func (w *Writer) tab(r *Row, sizes []byte) {
@@ -205,29 +192,12 @@ func appendOptional(b []byte, p *float64) []byte {
 	return appendSeconds(b, *p)
 }
 
-// appendInt writes a number; one digit, as most have, costs no call.
-func appendInt(b []byte, n int) []byte {
-	if uint(n) < 10 {
-		return append(b, byte('0'+n))
-	}
-	return strconv.AppendInt(b, int64(n), 10)
-}
-
 // appendSeconds writes a number with nine decimals, a nanosecond.
 func appendSeconds(b []byte, x float64) []byte {
 	if !(x >= 0 && x < 1e6) {
 		return appendOdd(b, x, 9)
 	}
-	n := uint64(x*1e9 + 0.5)
-	whole := n / 1e9
-	n -= whole * 1e9
-	tenths := n / 1e8
-	if whole < 10 { // as nearly all are
-		b = append(b, byte('0'+whole), '.', byte('0'+tenths))
-	} else {
-		b = append(strconv.AppendUint(b, whole, 10), '.', byte('0'+tenths))
-	}
-	return binary.LittleEndian.AppendUint64(b, eightDigits(n-tenths*1e8))
+	return appendFixed(b, uint64(x*1e9+0.5), 1e9)
 }
 
 // appendMicro writes a number as %f does.
@@ -235,27 +205,22 @@ func appendMicro(b []byte, x float64) []byte {
 	if !(x >= 0 && x < 1e6) {
 		return appendOdd(b, x, 6)
 	}
-	n := uint64(x*1e6 + 0.5)
-	b = append(strconv.AppendUint(b, n/1e6, 10), '.')
-	return binary.LittleEndian.AppendUint64(b, eightDigits(n%1e6*100))[:len(b)+6]
+	return appendFixed(b, uint64(x*1e6+0.5), 1e6)
 }
 
-// appendOdd formats numbers that are too large for the fast path, and numbers that no run has.
+// appendFixed writes a number of units, of which one is the whole, as a decimal number.
+func appendFixed(b []byte, n, one uint64) []byte {
+	b = strconv.AppendUint(b, n/one, 10)
+	point := len(b)
+	b = strconv.AppendUint(b, one+n%one, 10) // the digit in front keeps the zeros behind it
+	b[point] = '.'
+	return b
+}
+
+// appendOdd formats numbers that are too large for 64 bits, and numbers that no run has.
 func appendOdd(b []byte, x float64, digits int) []byte {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		x = 0
 	}
 	return strconv.AppendFloat(b, x, 'f', digits, 64)
-}
-
-// eightDigits are the decimal digits of n, which is below 10^8, as ASCII with the
-// first in the lowest byte. They are made side by side: two numbers of four
-// digits, then four of two, then eight of one, with divisions by multiplication
-// that are exact for numbers so small.
-func eightDigits(n uint64) uint64 {
-	n = n/10_000 | n%10_000<<32
-	hundreds := n * 10486 >> 20 & 0x7f_0000_007f
-	n = hundreds | (n-100*hundreds)<<16
-	tens := n * 103 >> 10 & 0x0f_000f_000f_000f
-	return (tens | (n-10*tens)<<8) + 0x3030_3030_3030_3030
 }

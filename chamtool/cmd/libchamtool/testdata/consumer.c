@@ -42,7 +42,6 @@ static void *run(void *unused) {
 int chamtool_go_start(struct process *p, struct settings *s) {
     (void)p;
     s->ring_slots = 256;
-    s->cpu_every = 3;
     s->balance = 2;
     return pthread_create(&reader, NULL, run, NULL) == 0;
 }

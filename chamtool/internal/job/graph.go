@@ -1,8 +1,6 @@
 package job
 
 import (
-	"slices"
-
 	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
@@ -11,32 +9,13 @@ import (
 // the OpenMP runtime reported them. Times are in seconds.
 type Graph struct {
 	task.Graph
-	Parallelism  float64            `json:"parallelism"` // work over span: more threads than this are no use
-	Scaling      []Scaling          `json:"scaling"`
+	Parallelism  float64            `json:"parallelism"`         // work over span: more threads than this are no use
 	Critical     []summary.PathPart `json:"critical_path"`       // the span by function, longest part first
 	Slowed       *float64           `json:"slowed_by_others"`    // at most, as a factor; 1 if all threads had a processor, nil if unknown
 	HalfOverhead Saving             `json:"half_overhead_saves"` // with the same threads
-	TwiceThreads Saving             `json:"twice_threads_saves"` // each with a processor
-}
-
-// Scaling predicts the wall time of the iterations with a number of threads that each have a
-// processor. Seconds is the middle of the bounds of greedy scheduling (Graham 1969; Brent
-// 1974), if tasks take as long as in the run. Threads that share memory slow one another's
-// tasks, and one run does not show how much, so Low and High only assume that more threads
-// are no slower than fewer, but for handing over tasks.
-type Scaling struct {
-	Threads int     `json:"threads"`
-	Seconds float64 `json:"seconds"`
-	Low     float64 `json:"low_seconds"`
-	High    float64 `json:"high_seconds"`
-	// Measured reports whether the run had this number of threads. Seconds is then its wall
-	// time, and Low and High are for another run with the same number.
-	Measured bool `json:"measured"`
 }
 
 const (
-	// runVariation bounds the difference of two equal runs on a machine that does nothing else.
-	runVariation = 0.1
 	// leastProcessorShare is the least share of the processors that a run gets next to others.
 	leastProcessorShare = 0.1
 	// graphAccuracy is the share of the wall time below which a saving counts as none: starting
@@ -50,15 +29,14 @@ type recordedRun struct {
 	walls      []float64 // of the iterations, in seconds
 	threads    int
 	processors int // that the threads ran on at once, no more than threads
-	tasks      int
-	slowed     float64 // factor by which other programs slowed the threads at most; 1 or more
 }
 
 // graph returns the graph of a run.
 func (r recordedRun) graph(s *summary.Summary) *Graph {
 	g := &Graph{Critical: s.Critical}
 	if s.Others != nil {
-		g.Slowed = &r.slowed
+		slowed := slowing(s, r.processors)
+		g.Slowed = &slowed
 	}
 	half := make([]task.Graph, len(r.rounds))
 	for i, one := range r.rounds {
@@ -69,28 +47,10 @@ func (r recordedRun) graph(s *summary.Summary) *Graph {
 	if g.Span > 0 {
 		g.Parallelism = g.Work / g.Span
 	}
-	for _, n := range threadCounts(r.threads, s.Processors) {
-		g.Scaling = append(g.Scaling, r.scaling(n))
-	}
 	low, high := greedy(r.rounds, r.threads)
 	halfLow, halfHigh := greedy(half, r.threads)
 	g.HalfOverhead = r.saving((low+high-halfLow-halfHigh)/2, g.Overhead/2)
-	twice := r.scaling(2 * r.threads)
-	g.TwiceThreads = r.saving(r.wall()-twice.Seconds, r.wall()-twice.Low)
 	return g
-}
-
-// threadCounts returns the powers of two up to the processors, a run's number of threads, and
-// twice that number.
-func threadCounts(threads, processors int) []int {
-	counts := []int{threads, 2 * threads}
-	most := max(2*threads, processors)
-	for n := 1; n < most; n *= 2 {
-		counts = append(counts, n)
-	}
-	counts = append(counts, most)
-	slices.Sort(counts)
-	return slices.Compact(counts)
 }
 
 // graphs returns the graphs of the iterations; nil if one is not known.
@@ -121,55 +81,12 @@ func greedy(rounds []task.Graph, threads int) (low, high float64) {
 	return low, high
 }
 
-// ideal returns the wall time of the iterations without overhead, idle threads and slowing.
-func (r recordedRun) ideal(threads int) (seconds float64) {
-	for _, one := range r.rounds {
-		seconds += max(one.Span, one.Work/float64(threads))
-	}
-	return seconds
-}
-
 // wall returns the wall time of the iterations.
 func (r recordedRun) wall() (seconds float64) {
 	for _, wall := range r.walls {
 		seconds += wall
 	}
 	return seconds
-}
-
-// handing bounds the time of handing tasks over to other threads, which a run with another
-// number of threads, or without the tool, does not show: the time of a short task for each,
-// and task.MaxOverhead for each on the longest path, of which the span has a share.
-func (r recordedRun) handing() float64 {
-	work, span := 0.0, 0.0
-	for _, one := range r.rounds {
-		work, span = work+one.Work, span+one.Span
-	}
-	chained := 0.0
-	if work > 0 {
-		chained = min(1, span/work)
-	}
-	return float64(r.tasks) * (shortTaskSeconds + chained*task.MaxOverhead)
-}
-
-// scaling predicts the wall time with a number of threads.
-func (r recordedRun) scaling(threads int) Scaling {
-	low, high := greedy(r.rounds, threads)
-	s := Scaling{Threads: threads, Seconds: (low + high) / 2}
-	wall := r.wall()
-	ideal := max(0, min(wall, r.ideal(threads))-r.handing()/float64(threads))
-	switch {
-	case threads == r.threads && r.processors == r.threads:
-		s.Measured = true
-		s.Seconds, s.Low, s.High = wall, ideal, wall
-	case threads >= r.processors:
-		s.Low, s.High = ideal, wall+r.handing()
-	default: // all work takes what all processors had, and tasks may take less than in the run
-		s.Low, s.High = min(ideal, max(0, wall-r.handing())), max(high, wall*float64(r.processors)/float64(threads))
-	}
-	s.Low = min(s.Seconds, s.Low/((1+runVariation)*r.slowed))
-	s.High = max(s.Seconds, s.High*(1+runVariation)*r.slowed)
-	return s
 }
 
 // saving returns a saving of wall time that may also be none, since busier threads can slow one
