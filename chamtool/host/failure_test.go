@@ -156,7 +156,7 @@ func TestDeath(t *testing.T) {
 			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 				t.Errorf("%v", err)
 			}
-			log, err := task.LoadLog(t.Context(), filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
+			log, err := task.Scan(t.Context(), filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.Options{Format: task.FormatCSV})
 			if err != nil || len(log.Rows) < 60 {
 				t.Errorf("the log keeps %v (%v)", log, err)
 			}
@@ -385,7 +385,7 @@ func TestPatchedPredictions(t *testing.T) {
 // tasks, or of its iterations' sums.
 func extremes(t *testing.T, r host.Run, tasks bool) (least, most float64) {
 	t.Helper()
-	log, err := task.LoadLog(t.Context(), filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
+	log, err := task.Scan(t.Context(), filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.Options{Format: task.FormatCSV})
 	if err != nil {
 		t.Fatal(err)
 	}

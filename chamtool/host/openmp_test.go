@@ -246,7 +246,7 @@ func TestRealIterations(t *testing.T) {
 			const count = 40
 			_, logs := underOMPT(t, nil, program, form, fmt.Sprint(count))
 			var got [count]int
-			log, err := task.LoadLog(t.Context(), filepath.Join(logs, "chamtool_rank_0.csv"), task.FormatCSV)
+			log, err := task.Scan(t.Context(), filepath.Join(logs, "chamtool_rank_0.csv"), task.Options{Format: task.FormatCSV})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -376,7 +376,7 @@ func TestRealShortTasks(t *testing.T) {
 	for _, form := range []string{"fibonacci", "health", "sort", "queens", "sizes"} {
 		t.Run(form, func(t *testing.T) {
 			_, logs := underOMPT(t, []string{"CHAMTOOL_RING_SLOTS=1048576"}, program, form)
-			log, err := task.LoadLog(t.Context(), filepath.Join(logs, "chamtool_rank_0.csv"), task.FormatCSV)
+			log, err := task.Scan(t.Context(), filepath.Join(logs, "chamtool_rank_0.csv"), task.Options{Format: task.FormatCSV})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -456,7 +456,7 @@ func TestRealEnds(t *testing.T) {
 			if err != nil || s.Ended < 1000 {
 				t.Fatalf("%+v, %v\n%s", s, err, out)
 			}
-			log, err := task.LoadLog(t.Context(), filepath.Join(dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
+			log, err := task.Scan(t.Context(), filepath.Join(dir, "logs", "chamtool_rank_0.csv"), task.Options{Format: task.FormatCSV})
 			switch {
 			case how == "large":
 				if s.RowsLost == 0 || !strings.Contains(string(out), "could not be written") {

@@ -206,7 +206,7 @@ func TestSizes(t *testing.T) {
 					"--args", fmt.Sprint(tt.args), "--buffers", fmt.Sprint(tt.buffers), "--literal-every", fmt.Sprint(tt.every))
 				r.Env = append(r.Env, "CHAMTOOL_LOG_FORMAT=csv", "CHAMTOOL_RING_SLOTS=256") // the ring is written round and round
 				run(t, p, r)
-				log, err := task.LoadLog(t.Context(), filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
+				log, err := task.Scan(t.Context(), filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.Options{Format: task.FormatCSV})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,6 @@ func init() {
 	chamtool_go_start(nil, nil)
 	chamtool_go_stop()
 	chamtool_go_load(nil, 0, 0)
-	chamtool_go_offload(nil, nil, 0)
 	chamtool_go_select(nil, nil, 0, nil, nil)
 	chamtool_go_seconds(0)
 	chamtool_go_train(0, 0)

@@ -43,7 +43,7 @@ func TestNoFormat(t *testing.T) {
 	if _, err := ReadLog(strings.NewReader(""), "log", Options{Format: FormatAuto}); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	if _, err := LoadLog(t.Context(), filepath.Join(t.TempDir(), "none"), FormatAuto); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Scan(t.Context(), filepath.Join(t.TempDir(), "none"), Options{Format: FormatAuto}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -7,7 +7,7 @@
 // counted in [Counts] and not reported to an observer.
 //
 // A [Writer] writes two layouts: a CSV with a header, and the tab layout of the original
-// tool, for existing parsers. [LoadLog] reads both and two published layouts of iteration
+// tool, for existing parsers. [Scan] reads both and two published layouts of iteration
 // loads. A bad line is a diagnostic with file and line. A log that can no longer be written
 // is closed with one error, and its further rows are counted. Times that are not finite and
 // files without a usable line ([ErrEmpty]) are errors.

@@ -58,12 +58,6 @@ type Log struct {
 	key    []byte
 }
 
-// LoadLog reads a log, packed by gzip or not. Bad lines are diagnostics; the error
-// matches [ErrEmpty] if no line is left, or is the context's.
-func LoadLog(ctx context.Context, path string, format Format) (*Log, error) {
-	return Scan(ctx, path, Options{Format: format})
-}
-
 // Options sets how a log is read.
 type Options struct {
 	Format Format // "" is FormatAuto
@@ -73,7 +67,8 @@ type Options struct {
 	Read func(bytes int)
 }
 
-// Scan is LoadLog with options.
+// Scan reads a log, packed by gzip or not. Bad lines are diagnostics; the error matches
+// [ErrEmpty] if no line is left, or is the context's.
 func Scan(ctx context.Context, path string, o Options) (*Log, error) {
 	f, err := file.Open(path)
 	if err != nil {
