@@ -56,7 +56,7 @@ var (
 	commandOf = regexp.MustCompile("(\\*?)`([^`]+)`")
 	// Numbers for which a test has no time.
 	quicker = strings.NewReplacer("--episodes 2802", "--episodes 12", "--episodes 888", "--episodes 4",
-		"--iterations 100", "--iterations 2 --set profiles=1 --set warmup=0", "filtered.log --model", "filtered.log --tuning-episodes 8 --model")
+		"--iterations 100", "--iterations 2 --set profiles=1 --set warmup=0")
 )
 
 // TestRealOriginals runs the commands of from-the-originals.md.

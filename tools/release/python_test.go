@@ -90,6 +90,16 @@ func TestRealNotebooks(t *testing.T) {
 	if _, err := build.run(t.Context(), "build", "-buildmode=c-shared", "-o", library, "./cmd/libchamtool"); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := (command{dir: filepath.Join(ws.Root, "edgeprof"), name: "go"}).run(t.Context(), "build", "-o", filepath.Join(site, "bin")+"/", "./cmd/edgeprof-ort"); err != nil {
+		t.Fatal(err)
+	}
+	runtimes, _ := filepath.Glob(filepath.Join(ws.Root, "out", "real", "pip", "onnxruntime==*", "onnxruntime", "capi", "libonnxruntime.so*")) // the pattern is well formed
+	if len(runtimes) == 0 {
+		t.Skip("needs ONNX Runtime: install with make real")
+	}
+	if err := os.Symlink(runtimes[0], filepath.Join(site, "bin", "libonnxruntime.so.1")); err != nil {
+		t.Fatal(err)
+	}
 	books, _ := filepath.Glob(filepath.Join(ws.Root, "*", "docs", "*.ipynb")) // the pattern is well formed
 	if len(books) != len(packages) {
 		t.Errorf("%d notebooks of %d tools", len(books), len(packages))
