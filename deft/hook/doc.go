@@ -9,8 +9,8 @@
 // [Watch] and [Diagnose] report from the clients of a session whether the hook sees a
 // program's launches.
 //
-// src/deft.h documents what the library does inside the program, package session the memory
-// that it shares with the owner of a policy.
+// The C files in src document what the library does inside the program, package session the
+// memory that it shares with the owner of a policy.
 //
 //	lib, err := hook.Build(ctx, cache)
 //	if err != nil {

@@ -2,12 +2,12 @@
 // nothing, and programs that use it. A hook, a policy and a whole experiment run on it as on
 // a real driver, in real time, between real processes.
 //
-// There is one queue per process. Queues are served first come first served or in time
-// slices, and the time of a kernel follows from its number of blocks. A process that dies
+// There is one queue per process. Queues are served first come first served, in time
+// slices, or together as under MPS, and the time of a kernel follows from its number of blocks. A process that dies
 // takes its queue with it. The sources are embedded and compiled into a cache on first use,
 // so only a C compiler must be installed.
 //
-// It models time only: kernels of one device never overlap, they do not share memory
+// It models time only: kernels overlap only as under MPS, they do not share memory
 // bandwidth, and nothing is computed. DESIGN.md of the module lists the consequences.
 //
 //	built, err := simcuda.Build(ctx, cache)

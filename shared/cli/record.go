@@ -27,7 +27,7 @@ type Record struct {
 // NewRecord adds --no-record and the command "record" to a program.
 func NewRecord(env *Env, root *cobra.Command) *Record {
 	r := &Record{env: env, tool: root.Name()}
-	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "do not record this prediction, its outcome or readings of this machine's speed, and do not correct it by earlier outcomes")
+	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "do not record this prediction or its outcome, and do not correct it by earlier outcomes")
 	root.AddCommand(r.command())
 	return r
 }

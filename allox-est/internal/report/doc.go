@@ -1,5 +1,5 @@
 // Package report formats estimates and the results of whole runs for people and
 // programs: the JSON, the rows of the table and the notes. A device without an estimate
-// is listed with the reason. The same journal and the same speed measurements of the
-// machine give the same bytes.
+// is listed with the reason. The same journal gives the
+// same bytes.
 package report

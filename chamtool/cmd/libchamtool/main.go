@@ -7,7 +7,7 @@
 // needs a C++ compiler, it also supports the interface of the Chameleon library
 // that was patched for load prediction. It detects which of the two loads it.
 //
-// Worker threads run C only (tool.c); they never enter Go. Go reads their
+// Worker threads run C only; they never enter Go. Go reads their
 // rings (consumer.go) and answers the communication thread (export.go). Every
 // function that C calls recovers from a panic, switches the tool off, and
 // returns what the library would do without it.

@@ -25,7 +25,8 @@
 //
 // Additional fields of the experiment: policy (name), min_jobs (per
 // model, default 10), seed, jitter (fraction of a kernel's time, simulated devices),
-// discipline ("fifo", "turns" or "mps", simulated devices), slice_ms, sync_ns (host time lost at
+// discipline ("fifo", "turns" or "mps", simulated devices), slice_ms, switch_ns, ahead and overlap
+// (of a simulated device), slack (of policy priority), sync_ns (host time lost at
 // a synchronization point, virtual clock), reaction_ns (time from a change to the policy's
 // answer, virtual clock).
 //

@@ -82,8 +82,8 @@ const profileSeconds = 20e-3
 // rampUp is the time that a background load runs before an inference.
 const rampUp = 30 * time.Millisecond
 
-// Collect measures what is missing of a job. The error matches [ErrSetting],
-// [ErrColumns], is one of the model's or the runtime's, or the context's.
+// Collect measures what is missing of a job. The error matches [measurement.ErrSetting],
+// [measurement.ErrColumns], is one of the model's or the runtime's, or the context's.
 func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
 	if err := job.Setting.Check(); err != nil {
 		return Summary{}, err

@@ -1,8 +1,7 @@
 // Package placement ranks devices for a model.
 //
 // Devices are sorted by the predicted time under their load now, the shortest first, and
-// ties by name. The times come from an [Estimator]; [Graph] is that of a model whose graph
-// is known. A device that cannot be estimated, or has too little memory for the model, is
+// ties by name. The times come from an [Estimator]. A device that cannot be estimated, or has too little memory for the model, is
 // excluded with a reason.
 //
 // A [Request] is the original service's: it contains seven counts of a model, and the

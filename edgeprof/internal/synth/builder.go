@@ -52,7 +52,7 @@ func value(name string, shape []int64) onnx.Value {
 	return v
 }
 
-// weight adds an initializer of float32 that [Weights] fills.
+// weight adds an initializer of float32 that [RandomWeights] fills.
 func (b *builder) weight(role string, shape ...int64) string {
 	name := fmt.Sprintf("%s_%d", role, len(b.m.Graph.Initializers))
 	size := int64(4)

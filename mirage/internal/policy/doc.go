@@ -3,6 +3,5 @@
 //
 // A [Policy] gets a [State], the information at that time on a simulated or a live
 // queue. It returns submit or wait, and, if it has one, the expected reward of
-// submitting now. [Baselines] lists the policies without learning; [Predicted] is one
-// that uses a model. No policy sees the future or needs a simulator.
+// submitting now. [Baselines] lists the policies without learning. No policy sees the future or needs a simulator.
 package policy

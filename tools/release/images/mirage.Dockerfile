@@ -2,7 +2,7 @@
 # user that runs it, by the cluster's configuration and munge:
 #
 #   docker build -f tools/release/images/mirage.Dockerfile -t mirage out/release/dist
-#   docker run --rm -u $(id -u) -v /etc/slurm:/etc/slurm:ro -v /run/munge:/run/munge mirage when --nodes 4 --limit 12h
+#   docker run --rm -u $(id -u) -v /etc/slurm:/etc/slurm:ro -v /run/munge:/run/munge mirage when --job-nodes 4 --job-limit 12h
 FROM debian:12-slim
 ARG TARGETARCH
 RUN --mount=type=bind,target=/packages \
