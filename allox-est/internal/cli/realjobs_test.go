@@ -134,7 +134,7 @@ func TestRealJobs(t *testing.T) {
 	}
 }
 
-// trainerModules are what the jobs and the trainers import from /usr/bin/python3.
+// trainerModules lists the modules of /usr/bin/python3 that the jobs and trainers import.
 var trainerModules = []string{"torch", "xgboost", "h5py"}
 
 // realWheels are the folders of the wheels of real.txt; the test is skipped by name
