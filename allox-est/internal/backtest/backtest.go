@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -156,14 +156,14 @@ func answers(ts []trial) []Answer {
 }
 
 // run are the marks of a run of such steps, the first of them number from.
-func run(steps []float64, stages []string, from int) []mark.Mark {
-	marks, at := []mark.Mark{{Number: float64(from)}}, 0.0
+func run(steps []float64, stages []string, from int) []progress.Mark {
+	marks, at := []progress.Mark{{Number: float64(from)}}, 0.0
 	for i, x := range steps {
 		if stages != nil {
 			marks[i].Stage = stages[i]
 		}
 		at += x
-		marks = append(marks, mark.Mark{Number: float64(from + i + 1), Seconds: at})
+		marks = append(marks, progress.Mark{Number: float64(from + i + 1), Seconds: at})
 	}
 	return marks
 }
@@ -178,7 +178,7 @@ func (t *trial) forecast(past []estimate.Outcome) (estimate.Rest, error) {
 		return estimate.Forecast(run(s.Values[:t.seen], nil, 0), nil, job, Level, past)
 	}
 	job.Stages = s.stages()
-	var probes [][]mark.Mark
+	var probes [][]progress.Mark
 	for _, stage := range job.Stages {
 		if int(stage.To) <= t.seen {
 			continue

@@ -19,7 +19,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/follow"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/chart"
@@ -154,11 +154,11 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	if err != nil {
 		return err
 	}
-	s.Counted = func(r *mark.Reader) {
+	s.Counted = func(r *progress.Reader) {
 		f.name(r.Describe(), cmp.Or(spec.Unit, r.Unit()))
 		f.failed = cmp.Or(f.failed, f.rate(r))
 	}
-	s.Watch = func(marks []mark.Mark) {
+	s.Watch = func(marks []progress.Mark) {
 		if f.failed == nil {
 			f.failed = f.printMarks(marks)
 		}
@@ -193,7 +193,7 @@ func past(j *journal.Journal, key journal.Key, job estimate.Job) estimate.Past {
 }
 
 // toTheEnd returns the marks of a whole run; the last unit ends with the process.
-func toTheEnd(run *journal.Run) []mark.Mark {
+func toTheEnd(run *journal.Run) []progress.Mark {
 	n := len(run.Marks)
 	if n == 0 {
 		return nil
@@ -245,7 +245,7 @@ func (f *following) checkpoint(spec *jobspec.Spec) (string, error) {
 // last one, at every twentieth of the run. A mark that was printed may get another
 // time later; it is printed again only if the progress number turned out to be
 // another one and the marks went back.
-func (f *following) printMarks(marks []mark.Mark) error {
+func (f *following) printMarks(marks []progress.Mark) error {
 	printed := 0.0
 	if n := len(f.updates); n > 0 && len(marks) > 0 && marks[len(marks)-1].Number >= f.updates[n-1].Done {
 		printed = f.updates[n-1].Done
@@ -262,7 +262,7 @@ func (f *following) printMarks(marks []mark.Mark) error {
 	return nil
 }
 
-func (f *following) printLast(marks []mark.Mark) error {
+func (f *following) printLast(marks []progress.Mark) error {
 	u, more, err := f.tracker.Estimate(marks)
 	if err != nil || !more {
 		return err

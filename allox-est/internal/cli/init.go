@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/allox-est/internal/runner"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -81,14 +81,14 @@ type draft struct {
 func firstLook(ctx context.Context, env *cli.Env, spec *jobspec.Spec) (*draft, error) {
 	look, enough := context.WithTimeout(ctx, firstLookTime)
 	defer enough()
-	var seen []mark.Mark
+	var seen []progress.Mark
 	args, err := spec.Args(jobspec.CPU, spec.Epochs, jobspec.Folders{Scratch: runner.ScratchWord})
 	if err != nil {
 		return nil, err
 	}
 	res, err := runner.New(runner.Settings{Guard: guardCommand()}).Run(look, runner.Command{
-		Args: args, Env: spec.Environ(os.Environ()), Output: env.Stderr, Reader: mark.Reader{Units: float64(spec.Epochs), Short: true},
-		Marked: func(marks []mark.Mark) {
+		Args: args, Env: spec.Environ(os.Environ()), Output: env.Stderr, Reader: progress.Reader{Units: float64(spec.Epochs), Short: true},
+		Marked: func(marks []progress.Mark) {
 			if seen = marks; len(marks) >= firstMarks {
 				enough()
 			}

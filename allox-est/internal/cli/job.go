@@ -16,7 +16,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/runner"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
@@ -231,9 +231,9 @@ func forecast(samples []journal.Run, job estimate.Job) sampling.Forecast {
 }
 
 // counted returns a function that prints what counts the units of runs, once.
-func counted(env *cli.Env) func(*mark.Reader) {
+func counted(env *cli.Env) func(*progress.Reader) {
 	last := ""
-	return func(r *mark.Reader) {
+	return func(r *progress.Reader) {
 		if counter := r.Describe(); counter != "" && counter != last {
 			last = counter
 			env.Log.Infof("counting %s; --pattern selects other lines", counter)

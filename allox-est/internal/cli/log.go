@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/follow"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/allox-est/internal/slurm"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -122,7 +122,7 @@ func (f *following) name(counter, unit string) {
 }
 
 // list prints the counters of a log, once there are any.
-func (f *following) list(reader *mark.Reader, ended bool) error {
+func (f *following) list(reader *progress.Reader, ended bool) error {
 	counters := reader.Counters()
 	if len(counters) == 0 {
 		if ended {
@@ -139,7 +139,7 @@ func (f *following) list(reader *mark.Reader, ended bool) error {
 }
 
 // rate prints how fast a counter without a total counts, each time that it has doubled.
-func (f *following) rate(reader *mark.Reader) error {
+func (f *following) rate(reader *progress.Reader) error {
 	if f.counter != "" {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (f *following) rate(reader *mark.Reader) error {
 }
 
 // contradicted warns, once, of a total in the output that is not the caller's.
-func (f *following) contradicted(pace mark.Pace) {
+func (f *following) contradicted(pace progress.Pace) {
 	if pace.Part == 0 || int(pace.Part) == f.job.epochs || f.contrary {
 		return
 	}
@@ -170,7 +170,7 @@ func (f *following) contradicted(pace mark.Pace) {
 }
 
 // logEnded prints how a log has ended.
-func (f *following) logEnded(reader *mark.Reader, s follow.State) error {
+func (f *following) logEnded(reader *progress.Reader, s follow.State) error {
 	n := len(s.Marks)
 	if n == 0 {
 		if reader.Full() {

@@ -21,7 +21,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/follow"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/file"
@@ -36,7 +36,7 @@ type loop struct {
 	own     bool // it is the one in the state directory, which is bounded
 	parent  int  // the process with which this one ends
 	tracker follow.Tracker
-	marks   []mark.Mark
+	marks   []progress.Mark
 }
 
 // newTrackCommand returns "track": estimates for a progress bar.
@@ -131,7 +131,7 @@ func (l *loop) line(text string, last bool) error {
 	if n := len(l.marks); n > 0 && (done <= l.marks[n-1].Number || seconds <= l.marks[n-1].Seconds) {
 		return nil
 	}
-	l.marks = append(l.marks, mark.Mark{Number: done, Of: float64(l.total), Seconds: seconds})
+	l.marks = append(l.marks, progress.Mark{Number: done, Of: float64(l.total), Seconds: seconds})
 	if len(l.marks) > loopMarks {
 		kept := l.marks[:0]
 		for i, m := range l.marks {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
 // TestLoopJournal: the journal in the state directory is bounded by two files, both of
@@ -16,7 +16,7 @@ func TestLoopJournal(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		l := loop{total: 10, name: "train.py:3", own: own, journal: filepath.Join(t.TempDir(), "loops.jsonl")}
 		for n := range loopMarks {
-			l.marks = append(l.marks, mark.Mark{Number: float64(n) / 25.6, Of: 10, Seconds: float64(n) * 1.000001})
+			l.marks = append(l.marks, progress.Mark{Number: float64(n) / 25.6, Of: 10, Seconds: float64(n) * 1.000001})
 		}
 		size := func(path string) int64 {
 			info, err := os.Stat(path)

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -138,7 +138,7 @@ func (s scenario) part(after, epochs int, sample bool, rng *rand.Rand) journal.R
 		r.LapCPU = append(r.LapCPU, cpu)
 		r.Wall += own * slowed
 		r.CPU += cpu
-		r.Marks = append(r.Marks, mark.Mark{Number: float64(after + len(r.Laps) - 1), Seconds: r.Wall})
+		r.Marks = append(r.Marks, progress.Mark{Number: float64(after + len(r.Laps) - 1), Seconds: r.Wall})
 	}
 	length, from := 0, 0
 	if s.burst && sample && rng.Float64() < 0.4 {
@@ -286,13 +286,13 @@ func TestWarmUpOfFewEpochs(t *testing.T) {
 			r := journal.Run{Epochs: epochs, Threads: 1, CPUs: 2}
 			at := 0.1
 			if !lines {
-				r.Marks = append(r.Marks, mark.Mark{Seconds: at})
+				r.Marks = append(r.Marks, progress.Mark{Seconds: at})
 			}
 			for i := 1; i <= epochs; i++ {
 				if at += 0.1; i == 1 {
 					at += 3
 				}
-				r.Marks = append(r.Marks, mark.Mark{Number: float64(i), Seconds: at})
+				r.Marks = append(r.Marks, progress.Mark{Number: float64(i), Seconds: at})
 			}
 			r.Wall, r.CPU = at+0.05, at
 			return r

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -129,7 +129,7 @@ func (e *Estimate) given(past []PastTotal) {
 // Forecast predicts the whole of a run from its marks so far, corrected by past runs of
 // which as much was seen: what every command prints, and backtest judges. Before the run
 // begins, New predicts it from samples, with the same correction.
-func Forecast(marks []mark.Mark, others [][]mark.Mark, job Job, level float64, past []Outcome) (Rest, error) {
+func Forecast(marks []progress.Mark, others [][]progress.Mark, job Job, level float64, past []Outcome) (Rest, error) {
 	r, err := Continue(marks, others, job, level)
 	if err != nil {
 		return r, err
@@ -142,7 +142,7 @@ func Forecast(marks []mark.Mark, others [][]mark.Mark, job Job, level float64, p
 
 // PastRun is a finished run: the units done with their times, and its end, in seconds.
 type PastRun struct {
-	Marks []mark.Mark
+	Marks []progress.Mark
 	Units float64
 	Wall  float64
 }

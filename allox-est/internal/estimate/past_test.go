@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // A short past changes nothing, a long one its quantiles: where past runs ended up to
 // twice as late as predicted, and none sooner, so may this one.
 func TestGiven(t *testing.T) {
-	var marks []mark.Mark
+	var marks []progress.Mark
 	for i := range 21 {
-		marks = append(marks, mark.Mark{Number: float64(i), Seconds: float64(i)})
+		marks = append(marks, progress.Mark{Number: float64(i), Seconds: float64(i)})
 	}
 	r, err := Continue(marks, nil, Job{Epochs: 100}, 0.95)
 	if err != nil || r.Refused != nil {
@@ -76,10 +76,10 @@ func TestRefused(t *testing.T) {
 		{"a step", func(i int) float64 { return 1 + 0.5*float64(i/30) }, true},
 		{"a warm-up", func(i int) float64 { return 1 + 5*math.Exp(-float64(i)) }, false},
 	} {
-		marks, at := []mark.Mark{{}}, 0.0
+		marks, at := []progress.Mark{{}}, 0.0
 		for i := range 60 {
 			at += tt.step(i)
-			marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: at})
+			marks = append(marks, progress.Mark{Number: float64(i + 1), Seconds: at})
 		}
 		r, err := Continue(marks, nil, Job{Epochs: 1000}, 0.95)
 		if err != nil || (r.Refused != nil) != tt.refused {
@@ -91,15 +91,15 @@ func TestRefused(t *testing.T) {
 // TestSteppedRun checks a run whose level changes for good: refused early, then the last
 // level goes on, and a past of such runs answers early too.
 func TestSteppedRun(t *testing.T) {
-	run := func(units, change int) ([]mark.Mark, float64) {
-		marks, at := []mark.Mark{{}}, 0.0
+	run := func(units, change int) ([]progress.Mark, float64) {
+		marks, at := []progress.Mark{{}}, 0.0
 		for i := range 40 {
 			step := 0.25
 			if i >= change {
 				step = 0.75
 			}
 			if at += step; i < units {
-				marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: at})
+				marks = append(marks, progress.Mark{Number: float64(i + 1), Seconds: at})
 			}
 		}
 		return marks, at
@@ -136,9 +136,9 @@ func TestSteppedRun(t *testing.T) {
 func TestEvenMarks(t *testing.T) {
 	for _, unit := range []float64{0.25, 0.3, 0.33, 0.47, 0.9} {
 		for n := 6; n <= 60; n++ {
-			marks := []mark.Mark{{}}
+			marks := []progress.Mark{{}}
 			for i := 1; i <= n; i++ {
-				marks = append(marks, mark.Mark{Number: float64(i), Seconds: 0.2 * math.Ceil(float64(i)*unit/0.2)})
+				marks = append(marks, progress.Mark{Number: float64(i), Seconds: 0.2 * math.Ceil(float64(i)*unit/0.2)})
 			}
 			r, err := Continue(marks, nil, Job{Epochs: 200}, 0.95)
 			if err != nil || r.Refused != nil || !r.Total.Contains(200*unit) {
@@ -150,10 +150,10 @@ func TestEvenMarks(t *testing.T) {
 
 // TestLevel: of the totals that are drawn the interval holds the share that it promises.
 func TestLevel(t *testing.T) {
-	marks, at := []mark.Mark{{}}, 0.0
+	marks, at := []progress.Mark{{}}, 0.0
 	for i := range 40 {
 		at += 1 + 0.2*math.Sin(float64(i*i))
-		marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: at})
+		marks = append(marks, progress.Mark{Number: float64(i + 1), Seconds: at})
 	}
 	for _, level := range []float64{0.8, 0.9, 0.95} {
 		r, err := Continue(marks, nil, Job{Epochs: 100}, level)
@@ -181,9 +181,9 @@ func TestGrown(t *testing.T) {
 // another length by what was predicted for it. A block counts once, two change nothing.
 func TestPastTotals(t *testing.T) {
 	sample := func(epochs int) journal.Run {
-		marks := []mark.Mark{{Seconds: 1}}
+		marks := []progress.Mark{{Seconds: 1}}
 		for i := range epochs {
-			marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: 2 + float64(i)})
+			marks = append(marks, progress.Mark{Number: float64(i + 1), Seconds: 2 + float64(i)})
 		}
 		return journal.Run{Kind: journal.Sample, Device: "cpu", Epochs: epochs, Marks: marks, Wall: float64(epochs) + 1, CPU: float64(epochs) + 1}
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -52,7 +52,7 @@ const (
 // Continue predicts the time of a run up to unit number of, from its marks so far and from
 // other runs of the same job for stages not yet met. At least 3 laps are needed. Errors wrap
 // ErrTooFew, ErrBadRun or ErrStages.
-func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (r Rest, err error) {
+func Continue(marks []progress.Mark, others [][]progress.Mark, job Job, level float64) (r Rest, err error) {
 	t, err := traceOf(marks, job)
 	if err != nil {
 		return r, err
@@ -114,7 +114,7 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 
 // lastLevel returns the mark at which the last lasting level of a run begins, and the
 // logarithms of the changes up to it; 0 where no levels are far enough apart.
-func (c *course) lastLevel(t trace, marks []mark.Mark) (from int, changes []float64) {
+func (c *course) lastLevel(t trace, marks []progress.Mark) (from int, changes []float64) {
 	if c.steps <= changed {
 		return 0, nil
 	}
@@ -157,7 +157,7 @@ func (m *model) changing(changes []float64) func(total float64, p *parts, rng *r
 }
 
 // traceOf cuts marks into laps.
-func traceOf(marks []mark.Mark, job Job) (trace, error) {
+func traceOf(marks []progress.Mark, job Job) (trace, error) {
 	t := trace{}
 	for i, m := range marks {
 		if !(m.Seconds >= 0) || math.IsInf(m.Seconds, 0) || i > 0 && (m.Seconds < marks[i-1].Seconds || m.Number < marks[i-1].Number) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
 // ErrStages is returned for stages that do not follow each other, or that no
@@ -39,7 +39,7 @@ func ParseStages(text string) ([]Stage, error) {
 
 // stage returns the stage of the lap between two marks, from the job's report or its number; a
 // job without stages has one.
-func (j Job) stage(from, to mark.Mark) string {
+func (j Job) stage(from, to progress.Mark) string {
 	if len(j.Stages) == 0 {
 		return ""
 	}

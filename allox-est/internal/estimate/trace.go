@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
 // clock is one of the three times that a run has.
@@ -113,8 +113,8 @@ func newTrace(r journal.Run, job Job) trace {
 
 // lapTimes are the times of each lap of a run: up to the first mark, from mark to
 // mark, and from the last to the end.
-func lapTimes(r journal.Run, marks []mark.Mark) [][clocks]float64 {
-	laps := mark.Laps(marks, r.Wall)
+func lapTimes(r journal.Run, marks []progress.Mark) [][clocks]float64 {
+	laps := progress.Laps(marks, r.Wall)
 	times := make([][clocks]float64, len(laps))
 	for i, seconds := range laps {
 		t := [clocks]float64{seconds, seconds, seconds * r.CPU / r.Wall}

@@ -5,15 +5,15 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/follow"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
 // Five epochs of a hundred have ended, two seconds each after a set-up of ten.
 func Example() {
 	t := follow.Tracker{Job: estimate.Job{Epochs: 100}}
-	var marks []mark.Mark
+	var marks []progress.Mark
 	for i := range 5 {
-		marks = append(marks, mark.Mark{Number: float64(i + 1), Of: 100, Seconds: float64(12 + 2*i)})
+		marks = append(marks, progress.Mark{Number: float64(i + 1), Of: 100, Seconds: float64(12 + 2*i)})
 	}
 	last, _, err := t.Estimate(marks)
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/backtest"
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
 // ends are marks of units that end at the given times, in seconds.
-func ends(of int, seconds ...float64) []mark.Mark {
-	var marks []mark.Mark
+func ends(of int, seconds ...float64) []progress.Mark {
+	var marks []progress.Mark
 	for i, at := range seconds {
-		marks = append(marks, mark.Mark{Number: float64(i + 1), Of: float64(of), Seconds: at})
+		marks = append(marks, progress.Mark{Number: float64(i + 1), Of: float64(of), Seconds: at})
 	}
 	return marks
 }
@@ -49,16 +49,16 @@ func TestTracker(t *testing.T) {
 	if u.Done != 10 || u.Total.Value != 10 || u.Left.Value != 0 || u.Total.Low != 10 || u.Drifted {
 		t.Errorf("at the end: %+v, %+v", u, u.Total)
 	}
-	if _, _, err := tr.Estimate([]mark.Mark{{Number: 1, Seconds: 25}, {Number: 11, Seconds: 24}}); !errors.Is(err, estimate.ErrBadRun) {
+	if _, _, err := tr.Estimate([]progress.Mark{{Number: 1, Seconds: 25}, {Number: 11, Seconds: 24}}); !errors.Is(err, estimate.ErrBadRun) {
 		t.Errorf("back in time: %v", err)
 	}
 }
 
 // Within the first unit there is a value, but no interval: an evaluation at its end is not known.
 func TestTrackerFirstUnit(t *testing.T) {
-	var marks []mark.Mark
+	var marks []progress.Mark
 	for i := 1; i <= 12; i++ {
-		marks = append(marks, mark.Mark{Number: float64(i) / 10, Of: 20, Seconds: float64(i) / 5})
+		marks = append(marks, progress.Mark{Number: float64(i) / 10, Of: 20, Seconds: float64(i) / 5})
 	}
 	for n := 5; n <= len(marks); n++ {
 		tr := Tracker{Job: estimate.Job{Epochs: 20}}
@@ -103,7 +103,7 @@ func TestLog(t *testing.T) {
 		}
 		f.Close()
 	}
-	log := func() Log { return Log{Path: path, Reader: &mark.Reader{Units: 5}, Every: time.Millisecond} }
+	log := func() Log { return Log{Path: path, Reader: &progress.Reader{Units: 5}, Every: time.Millisecond} }
 	var seen []float64
 	err := log().Read(t.Context(), func(s State) error {
 		marks := s.Marks

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -18,7 +18,7 @@ import (
 // Log is a log that another program writes.
 type Log struct {
 	Path   string
-	Reader *mark.Reader
+	Reader *progress.Reader
 	// Every is the time between two looks. Where the kernel reports what is written, lines
 	// are read, and their times taken, as they come.
 	Every time.Duration
@@ -36,7 +36,7 @@ type Log struct {
 type State struct {
 	// Marks are the units done, in seconds since the first line whose time is known: by the
 	// times in the lines that were there before, and by the clock for those that come.
-	Marks []mark.Mark
+	Marks []progress.Mark
 	Old   float64 // the unit done when the reading began
 	Ended bool    // nothing more comes: its writers closed it, or it is still
 	Why   string  // it is taken to have ended
@@ -61,7 +61,7 @@ const (
 // reading is the reading of one log.
 type reading struct {
 	Log
-	lines  mark.Splitter
+	lines  progress.Splitter
 	clock  clock
 	start  time.Time // of the reading of a stream
 	begin  time.Time // when all was read that had been there
@@ -86,7 +86,7 @@ type reading struct {
 // whenever there may be more marks, and at the log's end. An error of it ends the reading,
 // io.EOF as its good end.
 func (l Log) Read(ctx context.Context, look func(State) error) error {
-	r := reading{Log: l, lines: mark.Splitter{All: l.Reader.Pattern != nil}}
+	r := reading{Log: l, lines: progress.Splitter{All: l.Reader.Pattern != nil}}
 	err := r.read(ctx, look)
 	if errors.Is(err, io.EOF) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
 // TestClock reads the times that lines of many forms carry.
@@ -70,7 +70,7 @@ func write(t *testing.T, path, text string) {
 func TestPast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "train.log")
 	write(t, path, hours(1, 9))
-	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond}
+	l := Log{Path: path, Reader: &progress.Reader{}, Every: time.Millisecond}
 	err := l.Read(t.Context(), func(s State) error {
 		if n := len(s.Marks); n < 9 || s.Marks[n-1].Seconds-s.Marks[0].Seconds != 8*3600 || s.Marks[n-1].Number != 9 {
 			t.Errorf("marks %v, want 9 over 8 hours", s.Marks)
@@ -81,7 +81,7 @@ func TestPast(t *testing.T) {
 		t.Error(err)
 	}
 	// The same, of a stream.
-	l = Log{Input: strings.NewReader(hours(1, 9)), Reader: &mark.Reader{}, Every: time.Millisecond}
+	l = Log{Input: strings.NewReader(hours(1, 9)), Reader: &progress.Reader{}, Every: time.Millisecond}
 	if err := l.Read(t.Context(), func(s State) error {
 		if n := len(s.Marks); n < 9 || s.Marks[n-1].Seconds-s.Marks[0].Seconds != 8*3600 {
 			t.Errorf("marks %v of a stream, want 9 over 8 hours", s.Marks)
@@ -108,7 +108,7 @@ func TestMoves(t *testing.T) {
 		os.Remove(path)
 		write(t, path, "epoch 1/9 0.5\nepoch 2/9 0.5\n")
 		var noticed string
-		l := Log{Path: path, Reader: &mark.Reader{Units: 9}, Every: time.Millisecond, Notice: func(text string) { noticed += text }}
+		l := Log{Path: path, Reader: &progress.Reader{Units: 9}, Every: time.Millisecond, Notice: func(text string) { noticed += text }}
 		looks, before := 0, -1.0
 		err := l.Read(t.Context(), func(s State) error {
 			switch looks++; looks {
@@ -148,7 +148,7 @@ func TestEnds(t *testing.T) {
 	if err := os.Symlink(path, fd); err != nil {
 		t.Fatal(err)
 	}
-	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond, Proc: proc}
+	l := Log{Path: path, Reader: &progress.Reader{}, Every: time.Millisecond, Proc: proc}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	var closed atomic.Bool
@@ -203,7 +203,7 @@ func TestRemoved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := Log{Path: path, Reader: &mark.Reader{Units: 9}, Every: time.Millisecond, Proc: "/proc"}
+			l := Log{Path: path, Reader: &progress.Reader{Units: 9}, Every: time.Millisecond, Proc: "/proc"}
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
 			looks := 0
@@ -234,7 +234,7 @@ func TestLastLines(t *testing.T) {
 	if err := os.Chtimes(path, before, before); err != nil {
 		t.Fatal(err)
 	}
-	l := Log{Path: path, Reader: &mark.Reader{Units: 3}, Every: time.Millisecond, Proc: "/proc"}
+	l := Log{Path: path, Reader: &progress.Reader{Units: 3}, Every: time.Millisecond, Proc: "/proc"}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	looks := 0
@@ -258,7 +258,7 @@ func TestNoNameForAMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	fmt.Fprintln(f, "epoch 1/9 0.5")
-	l := Log{Path: path, Reader: &mark.Reader{Units: 9}, Every: time.Millisecond, Proc: "/proc"}
+	l := Log{Path: path, Reader: &progress.Reader{Units: 9}, Every: time.Millisecond, Proc: "/proc"}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	looks := 0
@@ -289,7 +289,7 @@ func TestOneTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "train.log")
 	write(t, path, "start\n")
 	looks := 0
-	l := Log{Path: path, Reader: &mark.Reader{Units: 9}, Every: time.Millisecond}
+	l := Log{Path: path, Reader: &progress.Reader{Units: 9}, Every: time.Millisecond}
 	err := l.Read(t.Context(), func(s State) error {
 		if looks++; looks == 1 {
 			write(t, path, "epoch 1/9 0.5\nepoch 2/9 0.5\nepoch 3/9 0.5\n")
@@ -321,7 +321,7 @@ func TestOpenedForEachLine(t *testing.T) {
 	if err := os.Symlink(path, fd); err != nil {
 		t.Fatal(err)
 	}
-	l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond, Proc: proc}
+	l := Log{Path: path, Reader: &progress.Reader{}, Every: time.Millisecond, Proc: proc}
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 	defer stop()
 	looks := 0

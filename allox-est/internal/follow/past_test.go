@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
 // TestTrackerPast follows a job of 20 units of 0.3 s and a teardown of 4 s: the past runs
@@ -89,7 +89,7 @@ func TestOlderRun(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "train.log")
 			next := day.Add(5 * time.Hour)
 			write(t, path, lines(form, day, time.Minute, 1, 40)+lines(form, next, 2*time.Second, 1, there))
-			l := Log{Path: path, Reader: &mark.Reader{}, Every: time.Millisecond}
+			l := Log{Path: path, Reader: &progress.Reader{}, Every: time.Millisecond}
 			looks, tr := 0, Tracker{}
 			var last Update
 			err := l.Read(t.Context(), func(s State) error {
@@ -116,9 +116,9 @@ func TestOlderRun(t *testing.T) {
 // ninth, and no end is said.
 func TestTrackerOpen(t *testing.T) {
 	tr := Tracker{Job: estimate.Job{}}
-	var marks []mark.Mark
+	var marks []progress.Mark
 	for i := range 10 {
-		marks = append(marks, mark.Mark{Number: float64(i), Of: 10, Least: 9, Seconds: 2 + 3*float64(i)})
+		marks = append(marks, progress.Mark{Number: float64(i), Of: 10, Least: 9, Seconds: 2 + 3*float64(i)})
 		u, _, err := tr.Estimate(marks)
 		if err != nil {
 			t.Fatal(err)

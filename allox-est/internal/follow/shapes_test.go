@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
 // player writes the log of an invented run: what is printed when, in seconds.
@@ -468,9 +468,9 @@ type verdict struct {
 func watch(t *testing.T, events []event, units int, wrap func(string, int) string) (at [2]verdict, early bool, name string) {
 	t.Helper()
 	end := events[len(events)-1].at
-	r := mark.Reader{Units: float64(units)}
+	r := progress.Reader{Units: float64(units)}
 	tr := Tracker{Job: estimate.Job{Epochs: units}}
-	var lines mark.Splitter
+	var lines progress.Splitter
 	var last *Update
 	next, shown := 0, 0
 	for now := 0.2; now < end; now += 0.2 {

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -22,7 +22,7 @@ type Tracker struct {
 	Past  estimate.Past // finished runs of the same job; empty where none is known
 	Ended bool          // the run has: until then its last unit says nothing of its end
 	first *uncertainty.Prediction
-	last  mark.Mark // at the last look
+	last  progress.Mark // at the last look
 	ended bool
 	open  bool // the output contains the length
 }
@@ -47,7 +47,7 @@ type Update struct {
 
 // Estimate takes in all marks so far; updated is false if no unit has been done since
 // the last call.
-func (t *Tracker) Estimate(marks []mark.Mark) (u Update, updated bool, err error) {
+func (t *Tracker) Estimate(marks []progress.Mark) (u Update, updated bool, err error) {
 	n := len(marks)
 	if n == 0 || marks[n-1].Number <= 0 || !t.later(marks[n-1]) && t.ended == t.Ended {
 		return u, false, nil
@@ -106,6 +106,6 @@ func (t *Tracker) Estimate(marks []mark.Mark) (u Update, updated bool, err error
 
 // later reports whether a mark is new. Another number may prove to be the counter; then units
 // go back and time does not. Both go back where another run begins.
-func (t *Tracker) later(m mark.Mark) bool {
+func (t *Tracker) later(m progress.Mark) bool {
 	return m.Number > t.last.Number || m.Number < t.last.Number && m.Seconds != t.last.Seconds
 }

@@ -19,7 +19,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -278,7 +278,7 @@ func (s *Spec) Choice() (timing.Choice, error) {
 }
 
 // Reader returns what finds how far a run of so many units has come.
-func (s *Spec) Reader(epochs int) (r mark.Reader, err error) {
+func (s *Spec) Reader(epochs int) (r progress.Reader, err error) {
 	r.Units = float64(epochs)
 	if s.Progress.Pattern == "" {
 		return r, nil

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -52,8 +52,8 @@ type Run struct {
 
 	// Marks holds the times at which the job had done so many of Epochs, from its reports and
 	// lines.
-	Marks []mark.Mark `json:"marks,omitempty"`
-	// Laps holds the wall times between the marks, see [mark.Laps]; for a report its own:
+	Marks []progress.Mark `json:"marks,omitempty"`
+	// Laps holds the wall times between the marks, see [progress.Laps]; for a report its own:
 	// set-up, epochs, teardown. Empty if the job reports none.
 	Laps []float64 `json:"laps,omitempty"`
 	// Before and After are the wall times that the laps leave out: from the
@@ -135,15 +135,15 @@ type Key struct{ Job, Device string }
 // the start of its process. Laps[i] ends at mark i, the last one at the run's end.
 // Of a run without marks they follow from the laps of its report; nil where there are
 // none.
-func (r *Run) Timeline() []mark.Mark {
+func (r *Run) Timeline() []progress.Mark {
 	if len(r.Marks) > 0 || len(r.Laps) == 0 {
 		return r.Marks
 	}
-	var marks []mark.Mark
+	var marks []progress.Mark
 	at := r.Before
 	for i, lap := range r.Laps[:len(r.Laps)-1] {
 		at += lap
-		marks = append(marks, mark.Mark{Number: float64(i), Of: float64(r.Epochs), Seconds: at})
+		marks = append(marks, progress.Mark{Number: float64(i), Of: float64(r.Epochs), Seconds: at})
 	}
 	return marks
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -18,9 +18,9 @@ type capture struct {
 	stdout, stderr stream
 
 	mu      sync.Mutex // both streams mark
-	reader  mark.Reader
-	seen    func([]mark.Mark)
-	counted func(*mark.Reader)
+	reader  progress.Reader
+	seen    func([]progress.Mark)
+	counted func(*progress.Reader)
 	news    bool // since seen was called
 }
 
@@ -96,7 +96,7 @@ type stream struct {
 	at     time.Duration // when the report that counts was complete
 	tail   tail
 	bytes  int64
-	lines  mark.Splitter
+	lines  progress.Splitter
 	copy   func([]byte) // nil where nobody wants the output
 }
 

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -24,17 +24,17 @@ type Result struct {
 	PeakBytes int64 // most memory the tree was seen to hold at once
 	// Trace is CPU and Wait over the run, ending with their sums.
 	Trace      []Point
-	Err        error       // *ExitError, ErrTimeout or ErrStopped; nil if the job succeeded
-	LeftBehind int         // processes that outlived the first one and were killed
-	Cgroup     bool        // a cgroup held the run
-	Weighted   bool        // Command.Weight took effect
-	GPU        Evidence    // of a GPU, where Command.GPU asked
-	GPUWatched bool        // nvidia-smi listed the machine's GPUs
-	Marks      []mark.Mark // units done
-	Stopped    float64     // units after which the job ended by itself; 0 if it did all, or did not report it
-	Unmarked   string      // why there are no marks
-	Costs      string      // by name, as the job reported them last; empty if it did not
-	Bytes      int64       // printed on both streams
+	Err        error           // *ExitError, ErrTimeout or ErrStopped; nil if the job succeeded
+	LeftBehind int             // processes that outlived the first one and were killed
+	Cgroup     bool            // a cgroup held the run
+	Weighted   bool            // Command.Weight took effect
+	GPU        Evidence        // of a GPU, where Command.GPU asked
+	GPUWatched bool            // nvidia-smi listed the machine's GPUs
+	Marks      []progress.Mark // units done
+	Stopped    float64         // units after which the job ended by itself; 0 if it did all, or did not report it
+	Unmarked   string          // why there are no marks
+	Costs      string          // by name, as the job reported them last; empty if it did not
+	Bytes      int64           // printed on both streams
 
 	out  *capture
 	step int // readings taken for one kept, a power of two

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -108,12 +108,12 @@ type Command struct {
 	Choice timing.Choice
 	// Reader finds the progress of the job in its output. Its fields give the number of units
 	// and, if known, the pattern of progress lines.
-	Reader mark.Reader
+	Reader progress.Reader
 	// Marked, if not nil, is called with the marks so far when there are more.
-	Marked func([]mark.Mark)
+	Marked func([]progress.Mark)
 	// Counted, if not nil, is called with the reader after each reading of the output, before
 	// Marked and also while there are no marks; it must not keep the reader.
-	Counted func(*mark.Reader)
+	Counted func(*progress.Reader)
 	// Output, if not nil, gets what the job prints on both its streams.
 	Output io.Writer
 	// Weight is the share of the processor relative to others, 1 to 10000; 0 leaves the

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -328,18 +328,18 @@ func TestRunMarks(t *testing.T) {
 	told := 0
 	c, _ := job(t, "epochs")
 	c.Reader.Units = 3
-	c.Marked = func(m []mark.Mark) { told = len(m) }
+	c.Marked = func(m []progress.Mark) { told = len(m) }
 	res, err := r.Run(t.Context(), c)
 	if err != nil || res.Err != nil || len(res.Marks) != 3 || told != 3 || res.Stopped != 0 {
 		t.Fatalf("%v, marks %v, %d told", err, res, told)
 	}
 	c, _ = job(t, "one endless line")
-	c.Reader = mark.Reader{Units: 1, Pattern: regexp.MustCompile("^x+$")}
+	c.Reader = progress.Reader{Units: 1, Pattern: regexp.MustCompile("^x+$")}
 	if res, err := r.Run(t.Context(), c); err != nil || len(res.Marks) != 1 { // its first KiBs match
 		t.Fatalf("an endless line: %v, marks %v", err, res)
 	}
 	c, _ = job(t, "epochs")
-	c.Reader = mark.Reader{Units: 6, Pattern: regexp.MustCompile(`^Epoch`)}
+	c.Reader = progress.Reader{Units: 6, Pattern: regexp.MustCompile(`^Epoch`)}
 	if res, err = r.Run(t.Context(), c); err != nil || len(res.Marks) == 0 || res.Marks[len(res.Marks)-1].Number != 6 {
 		t.Fatalf("without a group: %v, marks %v", err, res.Marks)
 	}

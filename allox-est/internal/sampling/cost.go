@@ -1,6 +1,6 @@
 package sampling
 
-import "github.com/foretime/foretime/allox-est/internal/mark"
+import "github.com/foretime/foretime/allox-est/internal/progress"
 
 // Cost is the time of a sample as its first marks predict it, in seconds.
 type Cost struct {
@@ -11,7 +11,7 @@ type Cost struct {
 
 // CostOf returns the cost of a sample of so many epochs from its marks so far; false
 // before two of them.
-func CostOf(marks []mark.Mark, sample, job int) (c Cost, known bool) {
+func CostOf(marks []progress.Mark, sample, job int) (c Cost, known bool) {
 	n := len(marks)
 	if n < 2 || marks[n-1].Number <= marks[0].Number {
 		return c, false

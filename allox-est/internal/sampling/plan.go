@@ -8,7 +8,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/plural"
 )
 
@@ -159,7 +159,7 @@ const marksToStop = 4
 // fastest: it would need longer than another device's interval even if every epoch to come
 // took as long as the shortest so far. It returns "" before the fourth epoch, if no other
 // device has an estimate, and for stages, whose epochs differ.
-func (p Plan) Beaten(j *journal.Journal, device string, marks []mark.Mark) string {
+func (p Plan) Beaten(j *journal.Journal, device string, marks []progress.Mark) string {
 	n := len(marks)
 	if n < marksToStop || p.Predict == nil || len(p.Spec.Starts()) > 1 || marks[n-1].Number < marksToStop {
 		return ""

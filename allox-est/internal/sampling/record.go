@@ -13,7 +13,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/allox-est/internal/runner"
 	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/timing"
@@ -179,7 +179,7 @@ func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn 
 	for i := range marks {
 		marks[i].Of = float64(run.Epochs)
 	}
-	run.Marks, run.Laps = inStage(marks, run, spec), mark.Laps(marks, run.Wall)
+	run.Marks, run.Laps = inStage(marks, run, spec), progress.Laps(marks, run.Wall)
 	recordTrace(run, res)
 	return nil
 }
@@ -199,12 +199,12 @@ func recordStopped(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 	}
 	run.Wall = last.Seconds
 	run.CPU, run.Wait = traceAt(res.Trace, time.Duration(run.Wall*float64(time.Second)))
-	run.Marks, run.Laps = inStage(marks, run, spec), mark.Laps(marks, run.Wall)
+	run.Marks, run.Laps = inStage(marks, run, spec), progress.Laps(marks, run.Wall)
 	recordTrace(run, res)
 }
 
 // inStage names the stage of a sample that began with one.
-func inStage(marks []mark.Mark, run *journal.Run, spec *jobspec.Spec) []mark.Mark {
+func inStage(marks []progress.Mark, run *journal.Run, spec *jobspec.Spec) []progress.Mark {
 	if starts := spec.Starts(); len(starts) > 1 && run.Kind == journal.Sample {
 		for i := range marks {
 			marks[i].Stage = strings.Fields(spec.Stages)[slices.Index(starts, run.Stage)]

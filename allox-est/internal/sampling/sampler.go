@@ -14,7 +14,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/allox-est/internal/runner"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -37,9 +37,9 @@ type Sampler struct {
 	Now      timing.Clock     // dates a run that could not be started
 	// Watch, if not nil, is called with the marks of a run as they come, and Output
 	// gets what it prints.
-	Watch func([]mark.Mark)
+	Watch func([]progress.Mark)
 	// Counted, if not nil, is called with what a run has printed, before Watch.
-	Counted func(*mark.Reader)
+	Counted func(*progress.Reader)
 	Output  io.Writer
 	// Progress, if not nil, is called when a run begins, makes progress and ends.
 	Progress func(Event)
@@ -109,7 +109,7 @@ func (s *Sampler) make(ctx context.Context, step Step) error {
 	if step.Kind == journal.Sample {
 		watched.stop, watched.reason = stop, &reason
 	}
-	watched.Watch = func(marks []mark.Mark) {
+	watched.Watch = func(marks []progress.Mark) {
 		if s.Watch != nil {
 			s.Watch(marks)
 		}

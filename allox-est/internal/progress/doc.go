@@ -1,4 +1,4 @@
-// Package mark finds the progress of a program in its output.
+// Package progress finds the progress of a program in its output.
 //
 // Lines that differ only in their numbers belong together, and a number at one place in
 // them that grows is a counter. A counter has a unit, which is the nearest word, and a
@@ -8,4 +8,4 @@
 // one. Of the other counters the Reader chooses the one whose marks grow steadily, still
 // come, and cover most of the time (Reader.Describe names it). A counter at its total does
 // not mean that the run has ended: only Reader.End does.
-package mark
+package progress

@@ -1,4 +1,4 @@
-package mark
+package progress
 
 // Mark says that unit Number, of Of, was reached at Seconds after the start of
 // the run. Among the marks of a run that a journal keeps, Number counts the units
