@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -83,13 +84,12 @@ type trial struct {
 	seen    int
 	actual  float64
 	refused error
-	rest    estimate.Rest // of the model alone
-	judged  func()        // called with each forecast
+	judged  func() // called with each forecast
 	uncertainty.Prediction
 }
 
-// forecastCount is the number of forecasts of a series: auto makes two, alone one.
-const forecastCount = 3
+// forecastCount is the number of forecasts of a series: auto and alone make one each.
+const forecastCount = 2
 
 // Run judges all methods on every series, from the first share of its steps, at
 // least three. Block names what series belong together; of a series those of other
@@ -168,9 +168,19 @@ func run(steps []float64, stages []string, from int) []progress.Mark {
 	return marks
 }
 
+// shape returns the shape of the series as a past run; one without a rest if it has no pace.
+func (t *trial) shape() history.Shape {
+	pace, ok := history.PaceOf(run(t.series.Values[:t.seen], nil, 0))
+	if !ok {
+		return history.Shape{}
+	}
+	left := t.series.Values[t.seen:]
+	return history.Shape{Block: t.block, Pace: pace, Rest: floats.Sum(left) / float64(len(left))}
+}
+
 // forecast predicts as allox-est does for a run that goes on, with past runs of which as
 // much was seen.
-func (t *trial) forecast(past []estimate.Outcome) (estimate.Rest, error) {
+func (t *trial) forecast(past []history.Shape) (estimate.Rest, error) {
 	defer t.judged()
 	s := t.series
 	job := estimate.Job{Epochs: len(s.Values), Unit: "step"}

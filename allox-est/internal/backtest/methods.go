@@ -3,7 +3,7 @@ package backtest
 import (
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/shared/registry"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -16,14 +16,15 @@ var Methods = registry.List[func([]trial) error]{
 }
 
 func auto(ts []trial) error {
-	if err := withoutPast(ts); err != nil {
-		return err
+	shapes := make([]history.Shape, len(ts))
+	for i, t := range ts {
+		shapes[i] = t.shape()
 	}
 	for i := range ts {
-		var past []estimate.Outcome
-		for _, other := range ts {
-			if o, left := other.rest.OutcomeOf(other.block, other.actual); left && other.block != ts[i].block {
-				past = append(past, o)
+		var past []history.Shape
+		for _, s := range shapes {
+			if s.Block != ts[i].block && s.Rest > 0 {
+				past = append(past, s)
 			}
 		}
 		rest, err := ts[i].forecast(past)
@@ -35,13 +36,14 @@ func auto(ts []trial) error {
 	return nil
 }
 
-func withoutPast(ts []trial) (err error) {
+func withoutPast(ts []trial) error {
 	for i := range ts {
 		t := &ts[i]
-		if t.rest, err = t.forecast(nil); err != nil {
+		rest, err := t.forecast(nil)
+		if err != nil {
 			return err
 		}
-		t.refused, t.Prediction = t.rest.Refused, t.rest.Total
+		t.refused, t.Prediction = rest.Refused, rest.Total
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/follow"
+	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/progress"
@@ -146,7 +146,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	if s.Identity, err = sampling.Identify(spec, s.Machine, s.Env); err != nil {
 		return err
 	}
-	f.tracker.Past = past(j, journal.Key{Job: spec.Hash(device), Device: device}, f.tracker.Job)
+	f.tracker.Past = past(j, journal.Key{Job: spec.Hash(device), Device: device})
 	if n := len(f.tracker.Past.Runs); n > 0 {
 		f.env.Log.Infof("%d earlier whole runs of this job are used", n)
 	}
@@ -182,11 +182,10 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 }
 
 // past returns the whole runs of a job in its journal.
-func past(j *journal.Journal, key journal.Key, job estimate.Job) estimate.Past {
-	p := estimate.Past{Job: job}
-	for _, r := range j.Of(key, journal.Full) {
+func past(j *journal.Journal, key journal.Key) (p history.Past) {
+	for i, r := range j.Of(key, journal.Full) {
 		if marks := r.Timeline(); !r.Failed() && r.Asked == 0 && len(marks) > 0 {
-			p.Runs = append(p.Runs, estimate.PastRun{Marks: marks, Units: float64(r.Epochs), Wall: r.Wall})
+			p.Runs = append(p.Runs, history.Run{Block: strconv.Itoa(i), Marks: marks, Units: float64(r.Epochs), Seconds: r.Wall})
 		}
 	}
 	return p

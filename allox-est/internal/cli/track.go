@@ -175,7 +175,7 @@ func (l *loop) past() {
 			l.env.Log.Warnf("earlier loops are not used: %v", err)
 		}
 	}
-	l.tracker.Past = past(all, l.key(), l.tracker.Job)
+	l.tracker.Past = past(all, l.key())
 }
 
 // open opens the journal to add a loop. Another process that waits for the lock meanwhile

@@ -161,7 +161,7 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 		return nil, err
 	}
 	e.Sampled = e.Wall.Value
-	e.given(s.Past[job.Device])
+	e.correctByPast(s.Past[job.Device])
 	e.sampled = math.Inf(1)
 	if p := e.Uncontended; p.Value > 0 {
 		e.sampled = p.Width() / 2 / p.Value

@@ -24,22 +24,9 @@ type Rest struct {
 	// Refused is not nil only its value counts: the last level goes on.
 	Total   uncertainty.Prediction
 	Refused error
-	Course  Course
 
 	totals []float64 // drawn, ascending
-	done   float64   // seconds
 }
-
-// Course says how the time of a unit went so far.
-type Course int
-
-// Courses of a run: on one level, on levels that differ, or by a trend that would change
-// the rest.
-const (
-	Steady Course = iota
-	Stepped
-	Trending
-)
 
 // changed is the largest ratio of two levels within a run that still allows an early
 // estimate: the interval covers less than a quarter. From answered of the units on there
@@ -97,17 +84,15 @@ func Continue(marks []progress.Mark, others [][]progress.Mark, job Job, level fl
 		totals[i] += last.Seconds
 	}
 	p.Value, p.Low, p.High = p.Value+last.Seconds, p.Low+last.Seconds, p.High+last.Seconds
-	r.Total, r.totals, r.done = p, totals, last.Seconds
+	r.Total = p
+	r.totals = totals
 	early := len(job.Stages) == 0 && last.Number < answered*float64(job.Epochs)
 	switch {
+	case !early:
 	case len(changes) > 0:
-		if r.Course = Stepped; early {
-			r.Refused = fmt.Errorf("%w: lap times are on levels %.0f %% apart", ErrSchedule, 100*(math.Exp(span(changes))-1))
-		}
+		r.Refused = fmt.Errorf("%w: lap times are on levels %.0f %% apart", ErrSchedule, 100*(math.Exp(span(changes))-1))
 	case c.slope != 0 && math.Abs(m.grown(c.slope)-1) > changed-1:
-		if r.Course = Trending; early {
-			r.Refused = fmt.Errorf("%w: %ss change by %+.2g %% each", ErrSchedule, job.unit(), 100*c.slope)
-		}
+		r.Refused = fmt.Errorf("%w: %ss change by %+.2g %% each", ErrSchedule, job.unit(), 100*c.slope)
 	}
 	return r, nil
 }

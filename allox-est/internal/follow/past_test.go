@@ -5,11 +5,13 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
@@ -20,7 +22,7 @@ func TestTrackerPast(t *testing.T) {
 	for i := range 20 {
 		at = append(at, 1+0.3*float64(i+1))
 	}
-	run := estimate.PastRun{Marks: ends(20, at...), Units: 20, Wall: at[19] + 4}
+	run := history.Run{Marks: ends(20, at...), Units: 20, Seconds: at[19] + 4, SameScript: true}
 	for _, runs := range []int{0, 1, 3, 12} {
 		tr := Tracker{Job: estimate.Job{Epochs: 20}}
 		for range runs {
@@ -64,7 +66,7 @@ func TestTrackerPastDiffers(t *testing.T) {
 	tr := Tracker{Job: estimate.Job{Epochs: 40}}
 	for i := range 10 {
 		at := course(1 + 0.01*float64(i))
-		tr.Past.Runs = append(tr.Past.Runs, estimate.PastRun{Marks: ends(40, at...), Units: 40, Wall: at[39]})
+		tr.Past.Runs = append(tr.Past.Runs, history.Run{Block: strconv.Itoa(i), Marks: ends(40, at...), Units: 40, Seconds: at[39]})
 	}
 	at := course(1.04)
 	u, _, err := tr.Estimate(ends(40, at[:12]...))

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -18,9 +19,9 @@ var ErrWithinFirst = errors.New("no whole unit has been seen")
 
 // Tracker follows one run.
 type Tracker struct {
-	Job   estimate.Job  // Epochs may be 0 if the run's output contains them
-	Past  estimate.Past // finished runs of the same job; empty where none is known
-	Ended bool          // the run has: until then its last unit says nothing of its end
+	Job   estimate.Job // Epochs may be 0 if the run's output contains them
+	Past  history.Past // finished runs of the same job; empty where none is known
+	Ended bool         // the run has: until then its last unit says nothing of its end
 	first *uncertainty.Prediction
 	last  progress.Mark // at the last look
 	ended bool
@@ -65,9 +66,9 @@ func (t *Tracker) Estimate(marks []progress.Mark) (u Update, updated bool, err e
 	if last.Number >= float64(t.Job.Epochs) && !t.Ended && !tells {
 		return u, true, nil
 	}
-	var past []estimate.Outcome
+	var past []history.Shape
 	if last.Number < float64(t.Job.Epochs) && len(t.Past.Runs) > 0 {
-		past = t.Past.At(last.Number/float64(t.Job.Epochs), Level)
+		past = t.Past.Shapes(last.Number / float64(t.Job.Epochs))
 	}
 	rest, err := estimate.Forecast(marks, nil, t.Job, Level, past)
 	if errors.Is(err, estimate.ErrTooFew) || errors.Is(err, estimate.ErrStages) {

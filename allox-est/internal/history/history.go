@@ -1,0 +1,86 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/internal/progress"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Run is a finished run: the units done with their times, and its end, in seconds.
+type Run struct {
+	Block      string
+	Marks      []progress.Mark
+	Units      float64
+	Seconds    float64
+	SameScript bool // as the run to be predicted
+}
+
+// Past holds the finished runs of one command, the last ones at the end. The zero value is a
+// past of none.
+type Past struct {
+	Runs []Run
+
+	share  float64 // of which shapes are
+	shapes []Shape
+}
+
+// The runs that are used of a past, the last ones, and the growth of the share seen from
+// which on their shapes are computed again.
+const (
+	mostRuns  = 40
+	nextShare = 0.02
+)
+
+// leastLaps is the least number of laps that a run must have before and after the share.
+const leastLaps = 3
+
+func (p *Past) last() []Run { return p.Runs[max(0, len(p.Runs)-mostRuns):] }
+
+// Shapes returns the shapes of the past runs at a share of their units.
+func (p *Past) Shapes(share float64) []Shape {
+	if p.shapes != nil && share >= p.share && share < p.share+nextShare {
+		return p.shapes
+	}
+	p.share = share
+	p.shapes = []Shape{}
+	for _, run := range p.last() {
+		seen := firstAt(run.Marks, share*run.Units)
+		if seen < leastLaps || seen >= len(run.Marks) {
+			continue
+		}
+		left := run.Units - run.Marks[seen].Number
+		pace, ok := PaceOf(run.Marks[:seen+1])
+		rest := run.lastUnit() - run.Marks[seen].Seconds
+		if ok && left > 0 && rest > 0 {
+			p.shapes = append(p.shapes, Shape{Block: run.Block, Pace: pace, Rest: rest / left, SameScript: run.SameScript})
+		}
+	}
+	return p.shapes
+}
+
+// lastUnit returns when the last unit was done; the end of a run whose lines begin units.
+func (r Run) lastUnit() float64 {
+	if n := len(r.Marks); n > 0 && r.Marks[n-1].Number >= r.Units {
+		return r.Marks[n-1].Seconds
+	}
+	return r.Seconds
+}
+
+// Teardown returns the time from the last unit to the end of the process in past runs,
+// with a range that holds them all; false if no run shows it.
+func (p *Past) Teardown() (t uncertainty.Prediction, known bool) {
+	var all []float64
+	for _, run := range p.last() {
+		if last := run.lastUnit(); last < run.Seconds {
+			all = append(all, run.Seconds-last)
+		}
+	}
+	if len(all) == 0 {
+		return t, false
+	}
+	slices.Sort(all)
+	few := 1 + 1/float64(len(all)) // one run shows only its own
+	return uncertainty.Prediction{Value: stats.Median(all), Low: all[0] / few, High: all[len(all)-1] * few}, true
+}
