@@ -48,7 +48,7 @@ func withoutPast(ts []trial) error {
 	return nil
 }
 
-// last takes the exponential mean of the steps, the newest by .3, as tqdm does, and an
+// last takes the exponential mean of the steps, the newest by 0.3, as tqdm does, and an
 // error of a tenth.
 func last(ts []trial) error {
 	for i := range ts {

@@ -51,7 +51,7 @@ const (
 	pastSD = 0.04
 )
 
-// spreads are normal quantiles that stand for the difference of a run from a past one.
+// spreads are normal quantiles: the difference of a run from a past one.
 var spreads = []float64{-1.64, -1.04, -0.67, -0.39, -0.13, 0.13, 0.39, 0.67, 1.04, 1.64}
 
 // mix returns the prediction by draws of the model and by past runs, in seconds: the predictive
