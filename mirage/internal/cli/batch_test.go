@@ -67,7 +67,7 @@ func TestBatch(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"-L matlab --nice": "--licenses --nice", "--gres=gpu:a100:1,shard:2": "--gres=shard:2",
+		"-L matlab --nice": "--nice", "--gres=gpu:a100:1,shard:2": "--gres=shard:2",
 		"--tres-per-task=cpu:4,license/matlab:1": "--tres-per-task=license/matlab:1", "--gpus-per-socket=2 --sockets-per-node=2": "--sockets-per-node --gpus-per-socket",
 	} {
 		if _, unread, err := parse(line); err != nil || strings.Join(unread, " ") != want {

@@ -383,10 +383,10 @@ func parts(x *forecast.Parts) string {
 	return strings.Join(words, ", ")
 }
 
-// unread names what could not be read, in the first line.
+// unread names what is not known, for the first line.
 func unread(what []string) string {
 	if len(what) == 0 {
 		return ""
 	}
-	return " or later, as these could not be read: " + strings.Join(what, "; ")
+	return " or later, because of what is not known: " + strings.Join(what, "; ")
 }

@@ -31,7 +31,7 @@ type Simulator struct {
 	shift    int64                            // between a submission and its repetition, in a future
 	stop     int                              // the first job of the workload that will not be submitted
 	ended    []past                           // jobs of the workload that have ended, in order
-	used     []cluster.Cap                    // by number of a cap
+	used     []int64                          // by number of a cap
 	repeats  bool                             // it was set from outside, and its past arrivals are known
 
 	// OnStart, where set, is called at every start. A fork does not inherit it.
@@ -84,7 +84,7 @@ func (w *Workload) NewFrom(from int64) *Simulator {
 		nodes:    cluster.NewOccupancy(w.Config.Machine),
 		queue:    cluster.NewQueue(&plan.Rules, w.origin),
 		running:  make([]int32, w.users, w.users+2),
-		used:     make([]cluster.Cap, len(w.Config.Caps)),
+		used:     make([]int64, len(w.Config.Caps)),
 		lastPass: math.MinInt64 / 2,
 	}
 	s.stop = len(w.jobs)
@@ -112,14 +112,18 @@ func (s *Simulator) open() {
 
 // admits reports whether the caps of a job allow it to start.
 func (s *Simulator) admits(r *cluster.Request) bool {
-	j := s.job(r.Job)
-	return !slices.ContainsFunc(j.caps, func(n int32) bool { return !s.w.Config.Caps[n].Admits(s.used[n], j.uses) })
+	for _, c := range s.job(r.Job).charges {
+		if s.used[c.Cap]+c.Amount > s.w.Config.Caps[c.Cap] {
+			return false
+		}
+	}
+	return true
 }
 
 // use adds a job to what its caps count, times 1 or -1.
 func (s *Simulator) use(j *job, times int64) {
-	for _, n := range j.caps {
-		s.used[n].Add(j.uses, times)
+	for _, c := range j.charges {
+		s.used[c.Cap] += times * c.Amount
 	}
 }
 

@@ -20,8 +20,8 @@ var ErrWorkload = errors.New("unusable workload")
 type Config struct {
 	cluster.Machine
 	cluster.Rules
-	// Caps are the limits that jobs count against by number.
-	Caps []cluster.Cap `json:"-"`
+	// Caps are the largest sums of what running jobs are charged, by number.
+	Caps []int64 `json:"-"`
 }
 
 // job is the part of a trace.Job that the simulation needs.
@@ -36,8 +36,7 @@ type job struct {
 	static   float64
 	think    int64
 	share    *cluster.Share // of each node, where nodes are of kinds
-	caps     []int32
-	uses     cluster.Cap // of the caps
+	charges  []trace.Charge
 }
 
 // Workload is a table of jobs made ready for a machine and its rules. It does
@@ -107,16 +106,12 @@ func (w *Workload) prepare(t *trace.Job, user int32) (job, error) {
 	}
 	j := job{
 		submit: t.Submit, limit: t.Limit, duration: min(t.Duration(), t.Limit),
-		user: user, after: -1, think: t.Think,
+		user: user, after: -1, think: t.Think, charges: t.Charges,
 	}
-	for _, n := range t.Caps {
-		if n < 0 || int(n) >= len(w.Config.Caps) {
-			return job{}, fmt.Errorf("%w: job %s: limit %d of %d", ErrWorkload, t.ID, n, len(w.Config.Caps))
+	for _, c := range t.Charges {
+		if c.Cap < 0 || int(c.Cap) >= len(w.Config.Caps) {
+			return job{}, fmt.Errorf("%w: job %s: limit %d of %d", ErrWorkload, t.ID, c.Cap, len(w.Config.Caps))
 		}
-	}
-	j.caps, j.uses = t.Caps, cluster.Cap{Jobs: 1, Nodes: int64(t.Nodes)}
-	if n := t.Need; n != nil {
-		j.uses.CPUs, j.uses.GPUs, j.uses.MemoryMB = int64(n.CPUs), int64(n.GPUs), n.MemoryMB
 	}
 	share, tier, err := w.accepts(t)
 	if err != nil {

@@ -116,22 +116,16 @@ func (v *View) known(after string) error {
 // grouped adds the limits of the job, and puts a job of a reservation among those of
 // the reservation alone.
 func (v *View) grouped(a Ask, job trace.Job) (*simulator.Simulator, trace.Job, error) {
-	account := ""
-	if len(a.Accounts) > 0 {
-		account = a.Accounts[0]
-	}
 	config, st := v.config, v.standing
-	job.Caps = v.limits.numbersFor(a.User, account, a.QOS, a.Array, a.Together)
-	one := cluster.Cap{Jobs: 1, Nodes: int64(job.Nodes), CPUs: int64(job.Need.CPUs), GPUs: int64(job.Need.GPUs), MemoryMB: job.Need.MemoryMB}
-	for _, n := range job.Caps {
-		if !v.limits.caps[n].Admits(cluster.Cap{}, one) {
-			return nil, job, fmt.Errorf("%w: a limit of its QOS or account is less than the job wants: %+v", ErrNoStart, v.limits.caps[n])
-		}
+	s := v.subject(a)
+	job.Charges, _ = v.limits.charges(s)
+	if why := v.limits.refusal(s, job.Charges, a.Queued); why != "" {
+		return nil, job, fmt.Errorf("%w: %s", ErrNoStart, why)
 	}
 	if a.Reservation == "" && len(v.limits.caps) == len(config.Caps) {
 		return v.sim, job, nil
 	}
-	config.Caps = v.limits.caps
+	config.Caps = v.limits.most()
 	if a.Reservation != "" {
 		r := v.Hardware.reservation(a.Reservation)
 		job.Eligible = max(job.Eligible, r.From)
@@ -146,6 +140,81 @@ func (v *View) grouped(a Ask, job trace.Job) (*simulator.Simulator, trace.Job, e
 	}
 	sim, err := config.Resume(st)
 	return sim, job, err
+}
+
+// subject returns a job as limits see it; one of whole nodes takes all of the largest ones.
+func (v *View) subject(a Ask) *subject {
+	s := &subject{user: a.User, qos: a.QOS, partition: a.Partition, seconds: a.Limit, array: a.Array, together: a.Together}
+	if len(a.Accounts) > 0 {
+		s.account = a.Accounts[0]
+	}
+	nodes, need := int64(max(a.Nodes, 1)), v.Hardware.need(a.Need, a.Partition, nil)
+	s.amounts = map[string]int64{"node": nodes, "cpu": int64(need.CPUs), "gres/gpu": int64(need.GPUs), "mem": need.MemoryMB}
+	if a.GPUType != "" {
+		s.amounts["gres/gpu:"+a.GPUType] = int64(need.GPUs)
+	}
+	if need.Exclusive {
+		for _, n := range v.Hardware.within(a) {
+			s.amounts["cpu"] = max(s.amounts["cpu"], nodes*int64(n.kind.CPUs))
+			s.amounts["gres/gpu"] = max(s.amounts["gres/gpu"], nodes*int64(n.kind.GPUs))
+			s.amounts["mem"] = max(s.amounts["mem"], nodes*n.kind.MemoryMB)
+		}
+	}
+	addLicenses(s.amounts, a.Licenses)
+	return s
+}
+
+// Unmodelled names what may hold a job back and is not part of the forecast: limits, licences
+// and the reasons for which other jobs wait that share its limits.
+func (v *View) Unmodelled(a Ask) []string {
+	a = v.Complete(a)
+	s := v.subject(a)
+	_, unread := v.limits.charges(s)
+	unread = append(unread, v.limits.doubts(s)...)
+	if strings.Contains(a.Licenses, "|") {
+		unread = append(unread, "a choice of licences")
+	}
+	if strings.Contains(a.Partition, ",") && slices.ContainsFunc(strings.Split(a.Partition, ","), func(p string) bool { return v.limits.partition[p] != "" }) {
+		unread = append(unread, "limits of the QOS of one of its partitions")
+	}
+	known := map[string]bool{}
+	for i := range v.Jobs {
+		j := &v.Jobs[i]
+		if !j.State.Pending() || known[j.Reason] || !v.shares(s, j) {
+			continue
+		}
+		known[j.Reason] = true
+		if !v.explains(j) {
+			unread = append(unread, fmt.Sprintf("the reason %s, for which job %d waits", j.Reason, j.ID))
+		}
+	}
+	return unread
+}
+
+// explains reports whether the reason of a pending job is part of the forecast.
+func (v *View) explains(j *Job) bool {
+	switch h, _ := readReason(j.Reason); h {
+	case unmodelled:
+		return false
+	case forLimit:
+		return v.limits.charge(&trace.Job{}, j)
+	}
+	return true
+}
+
+// shares reports whether a job is under the limits for which another one waits.
+func (v *View) shares(s *subject, j *Job) bool {
+	o, reason := j.subject(), j.Reason
+	quality := func(s *subject) [2]string { return [2]string{v.limits.partition[s.partition], s.qos} }
+	switch {
+	case strings.Contains(reason, "PerUser") && s.user != o.user, strings.Contains(reason, "PerAccount") && s.account != o.account:
+		return false
+	case strings.HasPrefix(reason, "QOS"), strings.HasPrefix(reason, "Max"):
+		return quality(s) == quality(o)
+	case strings.HasPrefix(reason, "Assoc"), strings.HasPrefix(reason, "Accounting"):
+		return s.account == o.account && (strings.HasPrefix(reason, "AssocGrp") || s.user == o.user)
+	}
+	return false
 }
 
 func (h *Hardware) numbersOf(names []string) (on []int32) {
@@ -178,17 +247,28 @@ func (v *View) Queued(id string) (Ask, *Job, *View, error) {
 	if !j.State.Pending() {
 		return Ask{}, j, nil, fmt.Errorf("%w: job %s is %s", ErrNoJob, id, strings.ToLower(string(j.State)))
 	}
-	a := Ask{Job: j.Row(), Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together}
+	a := Ask{Job: j.Row(), Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together, Licenses: j.Licenses, Queued: true}
 	a.User, a.Priority, a.QOS = j.User, j.Priority, j.QOS
 	if j.Account != "" {
 		a.Accounts = []string{j.Account}
 	}
-	if permanent(j.Reason) {
+	w := *v
+	switch h, _ := readReason(j.Reason); h {
+	case forNothing:
 		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, which time does not change", ErrNoStart, id, j.Reason)
+	case forBudget:
+		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s: a budget of minutes is used up", ErrNoStart, id, j.Reason)
+	case forPerson:
+		if !strings.HasPrefix(j.Reason, "JobH") {
+			return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, until somebody changes that", ErrNoStart, id, j.Reason)
+		}
+		return a, j, nil, fmt.Errorf("%w: job %s is held (%s): scontrol release %s", ErrNoStart, id, j.Reason, id)
+	case unmodelled, forLimit:
+		if !v.explains(j) {
+			w.Unread = append(slices.Clip(w.Unread), "the reason "+j.Reason+", for which it waits")
+		}
 	}
 	switch j.Reason {
-	case "JobHeldUser", "JobHeldAdmin":
-		return a, j, nil, fmt.Errorf("%w: job %s is held (%s): scontrol release %s", ErrNoStart, id, j.Reason, id)
 	case "BeginTime":
 		a.Eligible = j.Eligible
 	case "Dependency":
@@ -197,7 +277,6 @@ func (v *View) Queued(id string) (Ask, *Job, *View, error) {
 		}
 		a.After = strings.Join(j.After, ",")
 	}
-	w := *v
 	st := v.standing
 	st.Pending = slices.Clone(st.Pending)
 	own := strconv.FormatInt(j.ID, 10)

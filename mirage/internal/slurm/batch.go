@@ -29,7 +29,7 @@ var (
 		{Name: "ntasks", Short: "n"}, {Name: "ntasks-per-node"}, {Name: "cpus-per-task", Short: "c"}, {Name: "mem"}, {Name: "mem-per-cpu"}, {Name: "mem-per-gpu"},
 		{Name: "gres"}, {Name: "gpus", Short: "G"}, {Name: "gpus-per-node"}, {Name: "gpus-per-task"}, {Name: "cpus-per-gpu"}, {Name: "tres-per-task"}, {Name: "exclusive", Switch: true},
 		{Name: "constraint", Short: "C"}, {Name: "reservation"}, {Name: "nodelist", Short: "w"}, {Name: "exclude", Short: "x"},
-		{Name: "array", Short: "a"}, {Name: "begin", Short: "b"}, {Name: "dependency", Short: "d"}, {Name: "hold", Short: "H", Switch: true},
+		{Name: "licenses", Short: "L"}, {Name: "array", Short: "a"}, {Name: "begin", Short: "b"}, {Name: "dependency", Short: "d"}, {Name: "hold", Short: "H", Switch: true},
 	}
 	harmless = []Option{
 		{Name: "job-name", Short: "J"}, {Name: "output", Short: "o"}, {Name: "error", Short: "e"}, {Name: "input", Short: "i"}, {Name: "chdir", Short: "D"},
@@ -44,7 +44,7 @@ var (
 	}
 	// unread may delay a start, and no forecast knows by how much.
 	unread = []Option{
-		{Name: "licenses", Short: "L"}, {Name: "nice", Switch: true}, {Name: "priority"}, {Name: "switches"}, {Name: "tmp"}, {Name: "contiguous", Switch: true}, {Name: "deadline"},
+		{Name: "nice", Switch: true}, {Name: "priority"}, {Name: "switches"}, {Name: "tmp"}, {Name: "contiguous", Switch: true}, {Name: "deadline"},
 		{Name: "oversubscribe", Short: "s", Switch: true}, {Name: "overcommit", Short: "O", Switch: true}, {Name: "core-spec", Short: "S"}, {Name: "threads-per-core"}, {Name: "sockets-per-node"}, {Name: "cores-per-socket"}, {Name: "prefer"}, {Name: "spread-job", Switch: true}, {Name: "mincpus"},
 		{Name: "clusters", Short: "M"}, {Name: "cluster-constraint"}, {Name: "bb"}, {Name: "bbf"}, {Name: "extra-node-info", Short: "B"}, {Name: "nodefile", Short: "F"},
 		{Name: "gpus-per-socket"}, {Name: "ntasks-per-gpu"}, {Name: "thread-spec"}, {Name: "time-min"}, {Name: "segment"},
@@ -225,7 +225,10 @@ func (b *batch) gpus(name string, p *Place) int {
 func (b *batch) job(now time.Time) Ask {
 	v := b.values
 	a := Ask{Tasks: 1, Held: v["hold"] != ""}
-	a.Partition, a.QOS = v["partition"], v["qos"]
+	a.Partition, a.QOS, a.Licenses = v["partition"], v["qos"], v["licenses"]
+	if !addLicenses(map[string]int64{}, a.Licenses) {
+		b.fail("licenses", "want a name and a number, such as matlab:2")
+	}
 	a.Place = Place{Features: v["constraint"], Reservation: v["reservation"], Required: v["nodelist"], Excluded: v["exclude"]}
 	if v["account"] != "" {
 		a.Accounts = []string{v["account"]}

@@ -26,6 +26,7 @@ type Controller struct {
 	Memory         bool          // memory is given out like CPUs
 	Parameters     string        // of the scheduler
 	Limits         bool          // limits of accounts and QOS are enforced
+	Cluster        string        // its name
 	priorities     priorities
 }
 
@@ -187,6 +188,7 @@ func ParseController(b []byte) (k Controller, err error) {
 	}
 	k.Accounting = !slices.Contains([]string{"accounting_storage/none", "(null)", ""}, storage)
 	k.Limits = slices.ContainsFunc(strings.Split(said["AccountingStorageEnforce"], ","), func(word string) bool { return word == "limits" || word == "safe" || word == "all" })
+	k.Cluster = said["ClusterName"]
 	k.Private = slices.Contains(strings.Split(said["PrivateData"], ","), "jobs")
 	k.Linear = said["SelectType"] == "select/linear"
 	k.Memory = strings.Contains(said["SelectTypeParameters"], "MEMORY")

@@ -3,10 +3,7 @@ package slurm
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
 )
 
@@ -17,19 +14,6 @@ var (
 	// ErrNeverStarts says that a job pends for a reason that time does not mend.
 	ErrNeverStarts = errors.New("the job cannot start")
 )
-
-// never are the reasons, as Slurm prints them, for which a pending job will never
-// start, unless the job or the cluster is changed.
-var never = []string{
-	"PartitionNodeLimit", "PartitionTimeLimit", "PartitionConfig", "BadConstraints", "AccountNotAllowed", "InvalidAccount",
-	"InvalidQOS", "QOSNotAllowed", "DependencyNeverSatisfied",
-}
-
-// permanent reports whether a pending job with a reason will never start: for one of
-// those, or for a limit on each job of its quality of service or association.
-func permanent(reason string) bool {
-	return slices.Contains(never, reason) || trace.Capped(reason) && (strings.Contains(reason, "PerJob") || strings.Contains(reason, "NotSatisfied"))
-}
 
 // doubt warns once.
 func (p *Provisioner) doubt(err error) {

@@ -35,7 +35,7 @@ func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Sim
 	if h == nil {
 		return service, nil, ErrUnseen
 	}
-	st := standing(p.queue, s.Now, p.ledger.used, h.detail)
+	st := standing(p.queue, s.Now, p.ledger.used, func(row *trace.Job, j *Job) bool { h.detail(row, j); return false })
 	st.Ended, st.Repeats = slices.Clone(p.past), !p.k.Private
 	if len(st.Ended) == 0 {
 		st.Ended, st.Repeats = ended(p.queue), false
@@ -87,14 +87,15 @@ func ended(jobs []Job) (rows []trace.Job) {
 }
 
 // detail adds what a job has of its nodes, where those of the rules are of kinds.
-func (p *Provisioner) detail(row *trace.Job, j *Job) {
+func (p *Provisioner) detail(row *trace.Job, j *Job) bool {
 	if len(p.s.Rules.Kinds) == 0 {
-		return
+		return false
 	}
 	row.Partition = j.Partition
 	if row.Need = trace.NeedOf(j.TRES); row.Need != nil {
 		row.Need.Exclusive = j.Exclusive
 	}
+	return false
 }
 
 // OpenJobs reads what squeue --json prints as the rows of a log: the jobs that run and
@@ -104,8 +105,9 @@ func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := standing(counted(jobs, unit), trace.Never, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
+	st := standing(counted(jobs, unit), trace.Never, func(int64) bool { return false }, func(row *trace.Job, j *Job) bool {
 		row.ID, row.Name, row.Partition, row.Need = strconv.FormatInt(j.ID, 10), j.Name, j.Partition, trace.NeedOf(j.TRES)
+		return false
 	})
 	st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool { return row.After != "" || row.Eligible != 0 })
 	for i := range st.Running {
@@ -133,9 +135,9 @@ func ageless(pending []trace.Job, now int64, r *cluster.Rules) {
 
 // standing is a queue as the simulator takes it up: the running jobs, those
 // that would start if there were room, each task of an array on its own, and
-// the chain's own running ones apart. What is not the same for all that look, detail
-// adds.
-func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Job, *Job)) simulator.Standing {
+// the chain's own running ones apart. detail adds what is not the same for all that look, and
+// reports whether the limit is known that a job waits for.
+func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Job, *Job) bool) simulator.Standing {
 	st := simulator.Standing{Now: now}
 	for i := range jobs {
 		j := &jobs[i]
@@ -147,7 +149,7 @@ func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Jo
 			ID: strconv.FormatInt(j.ID, 10), User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
 			Submit: min(j.Submit, now), Limit: max(int64(limit), 1),
 		}
-		detail(&row, j)
+		limited := detail(&row, j)
 		switch {
 		case j.State.Running():
 			row.Start = min(j.Start, now)
@@ -157,7 +159,7 @@ func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Jo
 			} else {
 				st.Running = append(st.Running, row)
 			}
-		case j.State.Pending() && j.waits(&row, now) && !own(j.ID):
+		case j.State.Pending() && j.waits(&row, now, limited) && !own(j.ID):
 			for range max(j.Tasks, 1) {
 				st.Pending = append(st.Pending, row)
 			}
@@ -184,12 +186,15 @@ func onlyReleased(st *simulator.Standing) {
 
 // waits reports whether a pending job waits for room, or will: for a time, another job's
 // end or others of its group, which go into its row.
-func (j *Job) waits(row *trace.Job, now int64) bool {
-	switch {
-	case j.Reservation != "": // it does not run on what other jobs may have
+func (j *Job) waits(row *trace.Job, now int64, limited bool) bool {
+	if j.Reservation != "" { // it does not run on what other jobs may have
 		return false
-	case !j.Held():
+	}
+	switch h, _ := readReason(j.Reason); {
+	case h == forRoom:
 		return true
+	case h == forLimit:
+		return limited
 	case j.Reason == "BeginTime" && j.Eligible > 0:
 		row.Eligible = j.Eligible
 		return row.Eligible > now
@@ -197,9 +202,27 @@ func (j *Job) waits(row *trace.Job, now int64) bool {
 		row.After = j.After[0]
 		return true
 	}
-	return len(row.Caps) > 0 && trace.Capped(j.Reason)
+	return false
 }
 
 // Held says that a pending job waits for something other than room, or for room in its
 // own reservation.
-func (j *Job) Held() bool { return j.Reservation != "" || trace.Held(j.Reason) }
+func (j *Job) Held() bool {
+	h, _ := readReason(j.Reason)
+	return j.Reservation != "" || h != forRoom
+}
+
+// subject returns the job as limits see it.
+func (j *Job) subject() *subject {
+	s := &subject{j.User, j.Account, j.QOS, j.Partition, amountsOf(j.TRES), int64(j.Limit.Seconds()), j.Array, j.Together}
+	addLicenses(s.amounts, j.Licenses)
+	return s
+}
+
+// charge adds the charges of a job to its row, and reports whether the limit for which it
+// waits is among them.
+func (l *limits) charge(row *trace.Job, j *Job) bool {
+	row.Charges, _ = l.charges(j.subject())
+	_, kind := readReason(j.Reason)
+	return l.modelled(kind, row.Charges)
+}

@@ -37,6 +37,7 @@ type Job struct {
 	Priority  float64       // Slurm's own, now
 	Reason    string        // why it is pending
 	Tasks     int           // of an array that is still pending as one; else 1
+	Licenses  string        // as sbatch's option names them
 	Account   string
 	QOS       string
 	Eligible  int64    // Unix seconds from which it may start; 0 if unknown
@@ -200,6 +201,7 @@ func ParseQueue(b []byte) ([]Job, error) {
 			On        string  `json:"nodes"`
 			Shared    shared  `json:"shared"`
 
+			Licenses    string `json:"licenses"`
 			Account     string `json:"account"`
 			QOS         string `json:"qos"`
 			Eligible    number `json:"eligible_time"`
@@ -243,7 +245,7 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
 			TRES: withGPUs(cmp.Or(j.Allocated, j.Asked), gpusOf(j.PerJob)+int(max(j.Nodes, 1))*gpusOf(j.PerNode)+int(max(j.Tasks, 1))*gpusOf(j.PerTask)),
 			On:   j.On, Exclusive: bool(j.Shared),
-			Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: dependencies(j.Dependency), Either: eitherOf(j.Dependency),
+			Licenses: j.Licenses, Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: dependencies(j.Dependency), Either: eitherOf(j.Dependency),
 			Array: int64(j.ArrayJob), List: j.Array, Task: task, Together: int(j.Together),
 			Place: placeOf(j.PerNode, Place{Features: j.Features, Required: j.Required, Excluded: j.Excluded, Reservation: j.Reservation}),
 		})

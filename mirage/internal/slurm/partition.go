@@ -26,7 +26,8 @@ var (
 type partition struct {
 	state    string
 	minNodes int
-	seconds  int64 // limit of a job that names none; 0 is none
+	seconds  int64  // limit of a job that names none; 0 is none
+	qos      string // whose limits hold for all jobs; "" is none
 	lists    []list
 }
 
@@ -41,6 +42,9 @@ type list struct {
 func partitionOf(f map[string]string) partition {
 	p := partition{state: cmp.Or(f["State"], "UP")}
 	p.minNodes, _ = strconv.Atoi(f["MinNodes"])
+	if p.qos = f["QoS"]; p.qos == "N/A" || p.qos == "(null)" {
+		p.qos = ""
+	}
 	if p.seconds, _ = trace.SlurmSeconds(f["DefaultTime"]); p.seconds == 0 {
 		p.seconds, _ = trace.SlurmSeconds(f["MaxTime"])
 	}
@@ -108,6 +112,8 @@ type Ask struct {
 	Array    int64    // id of an array that is in the queue; else 0
 	Together int      // tasks of the array that may run at once; 0 is any
 	Held     bool     // until somebody releases it
+	Licenses string   // as sbatch's option names them
+	Queued   bool     // it waits in the queue
 	Spread   bool     // over as few nodes as have room for it, from Nodes on
 	// MostNodes is the largest number of nodes to spread it over; 0 is any.
 	MostNodes int

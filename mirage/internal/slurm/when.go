@@ -65,9 +65,14 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	if err != nil {
 		return nil, err
 	}
-	st := standing(jobs, now.Unix(), func(int64) bool { return false }, func(row *trace.Job, j *Job) {
+	for i := range jobs {
+		if j := &jobs[i]; !j.State.Over() {
+			v.limits.count(j.subject(), int64(max(j.Tasks, 1)), j.State.Running())
+		}
+	}
+	st := standing(jobs, now.Unix(), func(int64) bool { return false }, func(row *trace.Job, j *Job) bool {
 		h.detail(row, j)
-		row.Caps = v.limits.numbersFor(j.User, j.Account, j.QOS, j.Array, j.Together)
+		return v.limits.charge(row, j)
 	})
 	if st.Ended = ended(jobs); k.Accounting {
 		if past, err := c.past(ctx, now, pastDays); err != nil {
@@ -79,7 +84,7 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 			st.Ended, st.Repeats = past, !k.Private
 		}
 	}
-	config := simulator.Config{Machine: h.Machine, Rules: liveRules(k.Parameters), Caps: v.limits.caps}
+	config := simulator.Config{Machine: h.Machine, Rules: liveRules(k.Parameters), Caps: v.limits.most()}
 	if rules != nil {
 		config.Rules = *rules
 	}
@@ -102,19 +107,26 @@ func (c *Client) holds(ctx context.Context, v *View, h *Hardware, k Controller, 
 	if unknown := h.reserve(all, now.Unix(), now.Location()); len(unknown) > 0 {
 		v.Unread = append(v.Unread, "some nodes of the reservations "+strings.Join(unknown, ", "))
 	}
+	defer func() {
+		c.readLicenses(ctx, v.limits)
+		for name, p := range h.partitions {
+			v.limits.partition[name] = p.qos
+		}
+	}()
 	if !k.Limits && !h.listed() {
 		return
 	}
-	l, err := c.limits(ctx)
-	if err == nil {
+	l, err := c.readLimits(ctx, k.Cluster)
+	switch {
+	case err == nil && k.Limits:
 		v.limits = l
-	} else if k.Limits {
+	case err == nil: // only the default accounts matter
+		v.limits.account = l.account
+		for key, r := range l.assoc {
+			v.limits.assoc[key] = columns{"DefaultQOS": r["DefaultQOS"]}
+		}
+	case k.Limits:
 		v.Unread = append(v.Unread, fmt.Sprintf("limits of accounts and QOS (%v)", err))
-	}
-	if !k.Limits { // only the default accounts matter
-		l = newLimits()
-		l.account, l.quality = v.limits.account, v.limits.quality
-		v.limits = l
 	}
 }
 

@@ -35,11 +35,17 @@ type Job struct {
 	After     string // id of the job that must end first; "" for none
 	Think     int64  // seconds between that job's end and this job's eligibility
 	ExitCode  string
-	Held      int64   // seconds that it was held, or waited for another, before Submit
-	NoStart   bool    // the log does not say when it started: Start is Submit, or Never
-	Need      *Need   // of nodes that it shares with others; nil is whole nodes
-	Eligible  int64   // Unix seconds before which it may not start; 0 is Submit
-	Caps      []int32 // numbers of the limits that it counts against, see cluster.Cap
+	Held      int64 // seconds that it was held, or waited for another, before Submit
+	NoStart   bool  // the log does not say when it started: Start is Submit, or Never
+	Need      *Need // of nodes that it shares with others; nil is whole nodes
+	Eligible  int64 // Unix seconds before which it may not start; 0 is Submit
+	Charges   []Charge
+}
+
+// Charge is what a job adds, while it runs, to a sum that a limit of a number bounds.
+type Charge struct {
+	Cap    int32
+	Amount int64
 }
 
 // Need holds a job's resources, used or requested, of the nodes that it shares with others, on
