@@ -82,13 +82,13 @@ the search; the result is tested on it.`,
 // gridOf returns the search grid. The number of nodes is fixed if it is given, or if
 // the log contains each job's nodes and a .machines file describes them.
 func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
-	placed := nodes == 0 && t.Placed()
-	if placed {
+	completeRow := nodes == 0 && t.Placed()
+	if completeRow {
 		t.OnNodes()
 	}
 	grid := simulator.GridFor(t.Jobs, from, to)
 	switch {
-	case placed:
+	case completeRow:
 		grid.Nodes, grid.Kinds = []int{t.Size}, kindsOf(t.Machines)
 	case nodes > 0:
 		grid.Nodes = []int{nodes}

@@ -40,7 +40,7 @@ func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Pre
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	unread := slices.Concat(q.Unread, v.Unread, v.Unmodelled(asked))
+	unread := slices.Concat(q.Unread, v.Unread, v.FindUnknowns(asked))
 	drawnWaits, err := v.AskWaits(asked)
 	if errors.Is(err, slurm.ErrNoStart) {
 		return nil, err

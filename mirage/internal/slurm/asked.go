@@ -43,7 +43,7 @@ func (v *View) AskWaits(a Ask) (Waits, error) {
 		return nil, err
 	}
 	draws, lengths := drawnFor(v.Pending), sim.Lengths()
-	return v.draw(sim, job, draws, func(i int) length { return tilted(lengths, i, draws) })
+	return v.draw(sim, job, draws, func(i int) length { return tiltLengths(lengths, i, draws) })
 }
 
 // simulation returns the simulation that a job is put into, and its row.
@@ -60,7 +60,7 @@ func (v *View) simulation(a Ask) (*simulator.Simulator, trace.Job, error) {
 	if err := h.uneven(a); err != nil {
 		return nil, a.Job, err
 	}
-	job := v.placed(a.Job)
+	job := v.completeRow(a.Job)
 	if job.Need.Only, err = h.only(a.Place, job.Nodes); err != nil {
 		return nil, job, err
 	}
@@ -72,7 +72,7 @@ func (v *View) simulation(a Ask) (*simulator.Simulator, trace.Job, error) {
 	if err := v.known(job.After); err != nil {
 		return nil, job, err
 	}
-	return v.grouped(a, job)
+	return v.addLimits(a, job)
 }
 
 // Complete fills in what Slurm would: the default partition, its limit, the account and
@@ -113,9 +113,9 @@ func (v *View) known(after string) error {
 	return nil
 }
 
-// grouped adds the limits of the job, and puts a job of a reservation among those of
+// addLimits adds the limits of the job, and puts a job of a reservation among those of
 // the reservation alone.
-func (v *View) grouped(a Ask, job trace.Job) (*simulator.Simulator, trace.Job, error) {
+func (v *View) addLimits(a Ask, job trace.Job) (*simulator.Simulator, trace.Job, error) {
 	config, st := v.config, v.standing
 	s := v.subject(a)
 	job.Charges, _ = v.limits.charges(s)
@@ -164,9 +164,9 @@ func (v *View) subject(a Ask) *subject {
 	return s
 }
 
-// Unmodelled names what may hold a job back and is not part of the forecast: limits, licences
+// FindUnknowns names what may hold a job back and is not part of the forecast: limits, licences
 // and the reasons for which other jobs wait that share its limits.
-func (v *View) Unmodelled(a Ask) []string {
+func (v *View) FindUnknowns(a Ask) []string {
 	a = v.Complete(a)
 	s := v.subject(a)
 	_, unread := v.limits.charges(s)

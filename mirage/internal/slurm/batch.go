@@ -162,15 +162,15 @@ func (b *batch) count(name string) int {
 	if !given {
 		return 0
 	}
-	n, err := suffixed(text)
+	n, err := parseSuffixed(text)
 	if err != nil || n < 1 {
 		b.fail(name, "want a number from 1")
 	}
 	return n
 }
 
-// suffixed reads a number with K or M, which are 1024 and its square.
-func suffixed(text string) (int, error) {
+// parseSuffixed reads a number with K or M, which are 1024 and its square.
+func parseSuffixed(text string) (int, error) {
 	factor := 1
 	switch {
 	case strings.HasSuffix(strings.ToUpper(text), "K"):
@@ -271,14 +271,14 @@ func (b *batch) nodes(a *Ask, perNode, tasks int) {
 		return
 	}
 	least, most, ranged := strings.Cut(text, "-")
-	n, err := suffixed(least)
+	n, err := parseSuffixed(least)
 	if err != nil || n < 1 {
 		b.fail("nodes", "want a number from 1, or a range")
 		n = 1
 	}
 	a.Nodes = n
 	if ranged {
-		if a.MostNodes, err = suffixed(most); err != nil || a.MostNodes < n {
+		if a.MostNodes, err = parseSuffixed(most); err != nil || a.MostNodes < n {
 			b.fail("nodes", "want a number from 1, or a range")
 		}
 		a.Spread = true

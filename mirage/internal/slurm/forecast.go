@@ -224,5 +224,5 @@ func (j *Job) subject() *subject {
 func (l *limits) charge(row *trace.Job, j *Job) bool {
 	row.Charges, _ = l.charges(j.subject())
 	_, kind := readReason(j.Reason)
-	return l.modelled(kind, row.Charges)
+	return l.includesKind(kind, row.Charges)
 }

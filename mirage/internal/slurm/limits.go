@@ -367,7 +367,7 @@ func (l *limits) refusal(s *subject, charges []trace.Charge, waits bool) string 
 			return fmt.Sprintf("%s is %d, and the job wants %d", l.caps[c.Cap].name, most, c.Amount)
 		}
 	}
-	why := l.oversized(s)
+	why := l.findOversize(s)
 	l.eachLimit(s, func(v level, g group, column, _ string, most int64) {
 		if n := l.submitted[column+g.key(v, s)]; column == g.submit && !waits && n >= most {
 			why = cmp.Or(why, fmt.Sprintf("sbatch refuses it now: %s has %d jobs in the queue, and %s is %d", g.key(v, s), n, column, most))
@@ -383,8 +383,8 @@ func (l *limits) refusal(s *subject, charges []trace.Charge, waits bool) string 
 	return why
 }
 
-// oversized says which limit on each job a job does not keep; "" for none.
-func (l *limits) oversized(s *subject) string {
+// findOversize says which limit on each job a job does not keep; "" for none.
+func (l *limits) findOversize(s *subject) string {
 	set := map[string]bool{}
 	for _, v := range l.levels(s) {
 		if v.owner == "Account" { // the association of the user has what it inherits

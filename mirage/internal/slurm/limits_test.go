@@ -99,7 +99,7 @@ func TestLimits(t *testing.T) {
 				tt.ask(&a)
 			}
 			v := look(t, s)
-			if got := strings.Join(v.Unmodelled(a), "; "); tt.doubts == "" != (got == "") || !strings.Contains(got, tt.doubts) {
+			if got := strings.Join(v.FindUnknowns(a), "; "); tt.doubts == "" != (got == "") || !strings.Contains(got, tt.doubts) {
 				t.Errorf("doubts %q, want %q", got, tt.doubts)
 			}
 			waits, err := v.AskWaits(a)
@@ -129,7 +129,7 @@ func TestSharedReason(t *testing.T) {
 		want      bool
 	}{"same": {"eva", "fast", true}, "another user": {"bob", "fast", false}, "another QOS": {"eva", "normal", false}} {
 		a := Ask{Job: trace.Job{User: tt.user, QOS: tt.qos, Nodes: 1, Limit: 3600}, Tasks: 1, Place: Place{}}
-		if got := v.Unmodelled(a); (len(got) > 0) != tt.want {
+		if got := v.FindUnknowns(a); (len(got) > 0) != tt.want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -58,7 +58,8 @@ func readReason(text string) (hold, string) {
 	if m == nil {
 		return unmodelled, ""
 	}
-	owner, most, what, minutes, per := m[1], m[2], m[3], m[4], m[5]
+	owner, most, what := m[1], m[2], m[3]
+	minutes, per := m[4], m[5]
 	switch {
 	case most == "Min", per == "PerJob", per == "PerNode":
 		return forNothing, ""
@@ -85,8 +86,8 @@ func permanent(reason string) bool {
 	return h == forNothing
 }
 
-// modelled reports whether a limit of a kind is among those that a job is charged to.
-func (l *limits) modelled(kind string, charges []trace.Charge) bool {
+// includesKind reports whether a limit of a kind is among those that a job is charged to.
+func (l *limits) includesKind(kind string, charges []trace.Charge) bool {
 	for _, c := range charges {
 		if l.caps[c.Cap].kind == kind {
 			return true

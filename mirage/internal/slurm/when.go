@@ -200,14 +200,14 @@ func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
 // if it can never start.
 func (v *View) Waits(job trace.Job, part int) (stats.Sorted, error) {
 	draws, lengths := max(drawnFor(v.Pending)/part, 4), v.sim.Lengths()
-	return v.drawn(job, draws, func(i int) length { return tilted(lengths, i, draws) })
+	return v.drawn(job, draws, func(i int) length { return tiltLengths(lengths, i, draws) })
 }
 
 // length returns the total run time in seconds of a job that has run for ran by now.
 type length = func(job int32, ran int64) int64
 
 func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (stats.Sorted, error) {
-	all, err := v.draw(v.sim, v.placed(job), draws, lengths)
+	all, err := v.draw(v.sim, v.completeRow(job), draws, lengths)
 	waits := make([]float64, len(all))
 	for i := range all {
 		waits[i] = float64(all[i].Seconds)
@@ -215,8 +215,8 @@ func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (s
 	return stats.Sort(waits), err
 }
 
-// placed completes a job: its partition, its needs and, if it has none, its priority.
-func (v *View) placed(job trace.Job) trace.Job {
+// completeRow completes a job: its partition, its needs and, if it has none, its priority.
+func (v *View) completeRow(job trace.Job) trace.Job {
 	job.Partition = cmp.Or(job.Partition, v.Hardware.Default)
 	on := []int32(nil)
 	if job.Need != nil {
@@ -255,9 +255,9 @@ func (v *View) back(draw int) int64 {
 	return int64(1+draw/2%(pastDays/7)) * 7 * 86400
 }
 
-// tilted returns the lengths of draw i of n. All are longer, or all shorter, than those of
+// tiltLengths returns the lengths of draw i of n. All are longer, or all shorter, than those of
 // the known jobs, by a quantile of the normal error of their mean.
-func tilted(l *simulator.Lengths, i, n int) length {
+func tiltLengths(l *simulator.Lengths, i, n int) length {
 	z := distuv.UnitNormal.Quantile((float64(i) + .5) / float64(n))
 	factor, drawn := math.Exp(z*l.StandardError()), l.Draw(i)
 	return func(job int32, ran int64) int64 {
