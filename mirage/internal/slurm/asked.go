@@ -34,7 +34,7 @@ func (w Waits) Typical() simulator.Wait {
 }
 
 // AskWaits returns the waits of a job in drawn futures, as [View.Waits] does, with what
-// holds it back besides other jobs: its partition, constraint, reservation, limits,
+// holds it back, apart from other jobs: its partition, constraint, reservation, limits,
 // begin time and dependency. All jobs that are asked of one view meet the same futures.
 // The error wraps ErrNoStart, ErrNotAdmitted or cluster.ErrOversize.
 func (v *View) AskWaits(a Ask) (Waits, error) {

@@ -23,11 +23,11 @@ var (
 	// their time, or were cancelled before. Opening the directory again restarts the count.
 	ErrFailing = errors.New("five service jobs in a row failed")
 	// ErrSettings is returned when the settings make no sense, or are not
-	// those that the folder was begun with.
+	// those that the directory was begun with.
 	ErrSettings = errors.New("unusable settings")
 	// ErrSilent is returned when Slurm has not answered for ten minutes, or, once it
 	// has, for as long as a service may run, after which none can be running. The
-	// folder can be gone on with.
+	// directory can be gone on with.
 	ErrSilent = errors.New("no answer from Slurm")
 	// ErrDouble is in a warning when two jobs carry the token of one link.
 	ErrDouble = errors.New("two jobs for one link")
@@ -61,7 +61,7 @@ type Provisioner struct {
 	decision  time.Time // next one due
 }
 
-// Open takes a folder for its own and reads what is in it: the journal
+// Open takes a directory for its own and reads what is in it: the journal
 // (journal.jsonl), the history of the queue (history.jsonl) and the decisions
 // (decisions.jsonl). The error wraps file.ErrInUse, ErrLedger or
 // ErrSettings.

@@ -98,7 +98,7 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	return v, v.stand(h, st, config)
 }
 
-// holds reads what holds jobs back besides other jobs: reservations and limits.
+// holds reads what holds jobs back, apart from other jobs: reservations and limits.
 func (c *Client) holds(ctx context.Context, v *View, h *Hardware, k Controller, now time.Time) {
 	all, err := c.Reservations(ctx, now.Location())
 	if err != nil {

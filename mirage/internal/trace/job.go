@@ -42,7 +42,7 @@ type Job struct {
 	Charges   []Charge
 }
 
-// Charge is what a job adds, while it runs, to a sum that a limit of a number bounds.
+// Charge is an amount that a job adds, while it runs, to the sum that the limit with a number bounds.
 type Charge struct {
 	Cap    int32
 	Amount int64
