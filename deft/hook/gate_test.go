@@ -243,29 +243,72 @@ func TestMarkedJobs(t *testing.T) {
 	p.exit()
 }
 
-// A program that fetches its results has waited for them; one that waits for an
-// event has work left where something was launched after it.
-func TestFetchEndsJobs(t *testing.T) {
+// However a program waits, its queue is known to be empty then, and its job has ended.
+func TestWaitsEndJobs(t *testing.T) {
+	for _, tt := range []struct{ name, before, wait string }{
+		{"synchronization", "", "sync"},
+		{"event", "event", "await"},
+		{"polled event", "event", "pollevent"},
+		{"polled stream", "", "poll"},
+		{"fetched results", "", "fetch"},
+		{"copy without a direction", "", "read"},
+		{"host function", "", "called"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+			p := w.probe("SIMCUDA_NS_PER_BLOCK=5000") // a kernel takes 5 ms
+			p.do("alloc 8")
+			for i := range uint64(3) {
+				p.do("launch 3")
+				if tt.before != "" {
+					p.do(tt.before)
+				}
+				p.do(tt.wait)
+				if c := w.client(p); c.State != session.Idle || c.Queued != 0 || c.JobsEnded != i+1 || c.OwnSyncs != i+1 || c.InWait != 0 {
+					t.Fatalf("after wait %d: %+v", i+1, c)
+				}
+			}
+			p.exit()
+		})
+	}
+}
+
+// A program that waits for an event has work left if something was launched elsewhere.
+func TestWaitBesideAnotherStream(t *testing.T) {
+	for _, wait := range []string{"await", "pollevent", "poll", "called"} {
+		t.Run(wait, func(t *testing.T) {
+			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+			p := w.probe("SIMCUDA_NS_PER_BLOCK=100000") // a kernel takes 100 ms
+			p.do("launch 1")
+			p.do("event")
+			p.do("side 3")
+			p.do(wait)
+			if c := w.client(p); c.Queued == 0 || c.JobsEnded != 0 || c.State != session.Active {
+				t.Errorf("waited beside another stream: %+v", c)
+			}
+			p.do("sync")
+			if c := w.client(p); c.Queued != 0 || c.JobsEnded != 1 {
+				t.Errorf("synchronized: %+v", c)
+			}
+			p.exit()
+		})
+	}
+}
+
+// A thread that has asked in vain waits until it launches again.
+func TestRefusedQueryIsAWait(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	p := w.probe("SIMCUDA_NS_PER_BLOCK=20000") // a kernel takes 20 ms
-	p.do("alloc 8")
-	for i := range uint64(3) {
-		p.do("launch 3")
-		p.do("fetch")
-		if c := w.client(p); c.State != session.Idle || c.Queued != 0 || c.JobsEnded != i+1 || c.OwnSyncs != i+1 || c.Copies != i+1 {
-			t.Fatalf("fetched: %+v", c)
-		}
+	p := w.probe("SIMCUDA_NS_PER_BLOCK=20000")
+	p.do("event")
+	p.do("launch 50")
+	p.do("event")
+	p.do("query")
+	if c := w.client(p); c.InWait != 1 {
+		t.Errorf("a query was refused, and %d threads wait, want 1", c.InWait)
 	}
 	p.do("launch 1")
-	p.do("event")
-	p.do("side 1")
-	p.do("await") // an event of the first stream: the second one has work
-	if c := w.client(p); c.Queued == 0 || c.JobsEnded != 3 || c.State != session.Active {
-		t.Errorf("waited beside another stream: %+v", c)
-	}
-	p.do("sync")
-	if c := w.client(p); c.Queued != 0 || c.JobsEnded != 4 {
-		t.Errorf("synchronized: %+v", c)
+	if c := w.client(p); c.InWait != 0 {
+		t.Errorf("launched again, and %d threads wait", c.InWait)
 	}
 	p.exit()
 }

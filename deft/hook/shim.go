@@ -125,7 +125,7 @@ func wrappedNames() ([]string, error) {
 	var names []string
 	for line := range strings.Lines(string(body)) {
 		kind, rest, ok := strings.Cut(strings.TrimSpace(line), "(cu")
-		if !ok || !slices.Contains([]string{"LONG", "LAUNCH", "COPY", "SYNC", "CAPTURE", "LOSE"}, kind) {
+		if !ok || !slices.Contains([]string{"LONG", "LAUNCH", "COPY", "SYNC", "QUERY", "CAPTURE", "LOSE"}, kind) {
 			continue
 		}
 		name, _, _ := strings.Cut("cu"+rest, ")")

@@ -18,17 +18,17 @@ struct entry entries[ENTRIES];
 static const struct text {
 #define ROW1(name) char name[sizeof #name];
 #define ROW2(name, x) ROW1(name)
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
 #undef ROW1
 } text = {
 #define ROW1(name) #name,
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
 #undef ROW1
 };
 
 static const unsigned short begins[ENTRIES] = {
 #define ROW1(name) offsetof(struct text, name),
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
 #undef ROW1
 #undef ROW2
 };

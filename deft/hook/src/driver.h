@@ -46,23 +46,25 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
  *
  *   LAUNCH(name, stream) a kernel; stream is the argument's index, or
  *                        NO for the default stream
- *   COPY(name, stream)   memcpy and memset; FETCH where the program has results
- *                        in its hands when the call returns, so that it is a
- *                        wait for the default stream as well
+ *   COPY(name, stream)   memcpy and memset; WAITS if the call returns after the work
+ *                        before it on the default stream, as copies without a stream do
  *   SYNC(name, stream)   the program waits; ALL for the whole context, NO for
  *                        an event
+ *   QUERY(name, stream)  the program asks whether work is done: a wait if it asked in vain
+ *                        before; stream as for SYNC
  *   CAPTURE(name, opens) a stream capture begins or ends
- *   LOSE(name, what)     a stream goes away, ALL of a context, or the PRIMARY one of
- *                        a device may
+ *   LOSE(name, what)     a stream goes away, ALL of a context or of a GREEN one, or the
+ *                        PRIMARY one of a device may
  *
  * Names with _ptsz and _ptds work on the per-thread default stream.
  */
 #define NO (-1)
 #define ALL (-2)
-#define FETCH (-3)
+#define WAITS (-3)
 #define PRIMARY (-4)
+#define GREEN (-5)
 
-#define DEFT_ENTRIES(LONG, LAUNCH, COPY, SYNC, CAPTURE, LOSE) \
+#define DEFT_ENTRIES(LONG, LAUNCH, COPY, SYNC, QUERY, CAPTURE, LOSE) \
     LONG(cuInit) \
     LONG(cuGetProcAddress) \
     LONG(cuGetProcAddress_v2) \
@@ -100,6 +102,8 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LONG(cuLaunchHostFunc_ptsz) \
     LONG(cuLaunchHostFunc_v2) \
     LONG(cuLaunchHostFunc_v2_ptsz) \
+    LONG(cuStreamAddCallback) \
+    LONG(cuStreamAddCallback_ptsz) \
     LONG(cuMemAlloc_v2) \
     LONG(cuMemAllocManaged) \
     LONG(cuMemAllocPitch_v2) \
@@ -130,38 +134,38 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LONG(cuMemPrefetchBatchAsync_ptsz) \
     LONG(cuMemDiscardAndPrefetchBatchAsync) \
     LONG(cuMemDiscardAndPrefetchBatchAsync_ptsz) \
-    COPY(cuMemcpy, NO) \
-    COPY(cuMemcpy_ptds, NO) \
+    COPY(cuMemcpy, WAITS) \
+    COPY(cuMemcpy_ptds, WAITS) \
     COPY(cuMemcpyAsync, 3) \
     COPY(cuMemcpyAsync_ptsz, 3) \
-    COPY(cuMemcpyPeer, NO) \
-    COPY(cuMemcpyPeer_ptds, NO) \
+    COPY(cuMemcpyPeer, WAITS) \
+    COPY(cuMemcpyPeer_ptds, WAITS) \
     COPY(cuMemcpyPeerAsync, 5) \
     COPY(cuMemcpyPeerAsync_ptsz, 5) \
-    COPY(cuMemcpyHtoD_v2, NO) \
-    COPY(cuMemcpyHtoD_v2_ptds, NO) \
-    COPY(cuMemcpyDtoH_v2, FETCH) \
-    COPY(cuMemcpyDtoH_v2_ptds, FETCH) \
-    COPY(cuMemcpyDtoD_v2, NO) \
-    COPY(cuMemcpyDtoD_v2_ptds, NO) \
+    COPY(cuMemcpyHtoD_v2, WAITS) \
+    COPY(cuMemcpyHtoD_v2_ptds, WAITS) \
+    COPY(cuMemcpyDtoH_v2, WAITS) \
+    COPY(cuMemcpyDtoH_v2_ptds, WAITS) \
+    COPY(cuMemcpyDtoD_v2, WAITS) \
+    COPY(cuMemcpyDtoD_v2_ptds, WAITS) \
     COPY(cuMemcpyHtoDAsync_v2, 3) \
     COPY(cuMemcpyHtoDAsync_v2_ptsz, 3) \
     COPY(cuMemcpyDtoHAsync_v2, 3) \
     COPY(cuMemcpyDtoHAsync_v2_ptsz, 3) \
     COPY(cuMemcpyDtoDAsync_v2, 3) \
     COPY(cuMemcpyDtoDAsync_v2_ptsz, 3) \
-    COPY(cuMemcpy2D_v2, NO) \
-    COPY(cuMemcpy2D_v2_ptds, NO) \
-    COPY(cuMemcpy2DUnaligned_v2, NO) \
-    COPY(cuMemcpy2DUnaligned_v2_ptds, NO) \
+    COPY(cuMemcpy2D_v2, WAITS) \
+    COPY(cuMemcpy2D_v2_ptds, WAITS) \
+    COPY(cuMemcpy2DUnaligned_v2, WAITS) \
+    COPY(cuMemcpy2DUnaligned_v2_ptds, WAITS) \
     COPY(cuMemcpy2DAsync_v2, 1) \
     COPY(cuMemcpy2DAsync_v2_ptsz, 1) \
-    COPY(cuMemcpy3D_v2, NO) \
-    COPY(cuMemcpy3D_v2_ptds, NO) \
+    COPY(cuMemcpy3D_v2, WAITS) \
+    COPY(cuMemcpy3D_v2_ptds, WAITS) \
     COPY(cuMemcpy3DAsync_v2, 1) \
     COPY(cuMemcpy3DAsync_v2_ptsz, 1) \
-    COPY(cuMemcpy3DPeer, NO) \
-    COPY(cuMemcpy3DPeer_ptds, NO) \
+    COPY(cuMemcpy3DPeer, WAITS) \
+    COPY(cuMemcpy3DPeer_ptds, WAITS) \
     COPY(cuMemcpy3DPeerAsync, 1) \
     COPY(cuMemcpy3DPeerAsync_ptsz, 1) \
     COPY(cuMemcpy3DBatchAsync, 4) \
@@ -172,6 +176,28 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     COPY(cuMemcpyWithAttributesAsync_ptsz, 4) \
     COPY(cuMemcpy3DWithAttributesAsync, 2) \
     COPY(cuMemcpy3DWithAttributesAsync_ptsz, 2) \
+    COPY(cuMemcpyAtoA_v2, WAITS) \
+    COPY(cuMemcpyAtoA_v2_ptds, WAITS) \
+    COPY(cuMemcpyAtoD_v2, WAITS) \
+    COPY(cuMemcpyAtoD_v2_ptds, WAITS) \
+    COPY(cuMemcpyDtoA_v2, WAITS) \
+    COPY(cuMemcpyDtoA_v2_ptds, WAITS) \
+    COPY(cuMemcpyAtoH_v2, WAITS) \
+    COPY(cuMemcpyAtoH_v2_ptds, WAITS) \
+    COPY(cuMemcpyHtoA_v2, WAITS) \
+    COPY(cuMemcpyHtoA_v2_ptds, WAITS) \
+    COPY(cuMemcpyAtoHAsync_v2, 4) \
+    COPY(cuMemcpyAtoHAsync_v2_ptsz, 4) \
+    COPY(cuMemcpyHtoAAsync_v2, 4) \
+    COPY(cuMemcpyHtoAAsync_v2_ptsz, 4) \
+    COPY(cuFabricCpyBatchAsync, 3) \
+    COPY(cuFabricCpyBatchAsync_ptsz, 3) \
+    COPY(cuMemBatchDecompressAsync, 4) \
+    COPY(cuMemBatchDecompressAsync_ptsz, 4) \
+    COPY(cuMemDiscardBatchAsync, 4) \
+    COPY(cuMemDiscardBatchAsync_ptsz, 4) \
+    COPY(cuGraphUpload, 1) \
+    COPY(cuGraphUpload_ptsz, 1) \
     COPY(cuMemPrefetchAsync, 3) \
     COPY(cuMemPrefetchAsync_ptsz, 3) \
     COPY(cuMemPrefetchAsync_v2, 4) \
@@ -205,6 +231,9 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     SYNC(cuCtxSynchronize, ALL) \
     SYNC(cuCtxSynchronize_v2, ALL) \
     SYNC(cuEventSynchronize, NO) \
+    QUERY(cuStreamQuery, 0) \
+    QUERY(cuStreamQuery_ptsz, 0) \
+    QUERY(cuEventQuery, NO) \
     CAPTURE(cuStreamBeginCapture, 1) \
     CAPTURE(cuStreamBeginCapture_ptsz, 1) \
     CAPTURE(cuStreamBeginCapture_v2, 1) \
@@ -213,12 +242,18 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     CAPTURE(cuStreamBeginCaptureToGraph_ptsz, 1) \
     CAPTURE(cuStreamBeginRecaptureToGraph, 1) \
     CAPTURE(cuStreamBeginRecaptureToGraph_ptsz, 1) \
+    CAPTURE(cuStreamBeginCaptureToCig, 1) \
+    CAPTURE(cuStreamBeginCaptureToCig_ptsz, 1) \
     CAPTURE(cuStreamEndCapture, 0) \
     CAPTURE(cuStreamEndCapture_ptsz, 0) \
+    CAPTURE(cuStreamEndCaptureToCig, 0) \
+    CAPTURE(cuStreamEndCaptureToCig_ptsz, 0) \
     LOSE(cuStreamDestroy, 0) \
     LOSE(cuStreamDestroy_v2, 0) \
     LOSE(cuCtxDestroy, ALL) \
     LOSE(cuCtxDestroy_v2, ALL) \
+    LOSE(cuCtxDetach, ALL) \
+    LOSE(cuGreenCtxDestroy, GREEN) \
     LOSE(cuDevicePrimaryCtxRelease, PRIMARY) \
     LOSE(cuDevicePrimaryCtxRelease_v2, PRIMARY) \
     LOSE(cuDevicePrimaryCtxReset, PRIMARY) \
@@ -227,7 +262,7 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
 enum entry_id {
 #define ROW1(name) E_##name,
 #define ROW2(name, x) E_##name,
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
 #undef ROW1
 #undef ROW2
     ENTRIES

@@ -101,31 +101,85 @@ KERNEL_EX(cuLaunchKernelEx_ptsz)
 GRAPH(cuGraphLaunch)
 GRAPH(cuGraphLaunch_ptsz)
 
+/* A host function, with its place in the queue: once it is called, the work before it is
+   done, and the program may wait for what it does. */
+struct host_call {
+    void (*f)(void *);
+    void (*callback)(void *, int, void *); /* instead of f */
+    void *stream, *data;
+    struct place_in_queue at;
+};
+
+static void call_host(struct host_call *h, int status) {
+    struct host_call c = *h;
+    free(h);
+    gate_reached(c.at);
+    if (c.callback)
+        c.callback(c.stream, status, c.data);
+    else
+        c.f(c.data);
+}
+
+static void call_function(void *h) { call_host(h, CU_SUCCESS); }
+
+static void call_callback(void *stream, int status, void *h) {
+    (void)stream;
+    call_host(h, status);
+}
+
+/* Returns a host call for the driver to make, or NULL if it shall make the program's own: a
+   captured one may be called any number of times. */
+static struct host_call *new_host_call(struct host_call c, bool per_thread) {
+    gate_copy(c.stream, per_thread);
+    bool captured = load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing(c.stream, per_thread);
+    bool watched = !captured && (c.f || c.callback) && acquire(&this_member->slot) != &no_slot;
+    struct host_call *h = watched ? malloc(sizeof *h) : NULL;
+    if (h) {
+        *h = c;
+        h->at = queue_place(c.stream, per_thread);
+    }
+    return h;
+}
+
+/* Calls next, the driver's function, with this library's host function and data in place of
+   the program's. */
+#define HOST_BODY(name, call, field, ours) \
+    if (unlikely(inside)) \
+        return call; \
+    struct host_call *h = new_host_call((struct host_call){.field = f, .stream = stream, .data = data}, PER_THREAD(#name)); \
+    if (h) { \
+        f = ours; \
+        data = h; \
+    } \
+    int r; \
+    CALL(r, call); \
+    if (r != CU_SUCCESS) \
+        free(h); \
+    return r;
+
 #define HOST(name) \
-    WRAP(name, (void *stream, void *f, void *data)) { \
-        NEXT(name, void *, void *, void *) \
-        if (unlikely(inside)) \
-            return next(stream, f, data); \
-        gate_copy(stream, PER_THREAD(#name)); \
-        int r; \
-        CALL(r, next(stream, f, data)); \
-        return r; \
+    WRAP(name, (void *stream, void (*f)(void *), void *data)) { \
+        NEXT(name, void *, void (*)(void *), void *) \
+        HOST_BODY(name, next(stream, f, data), f, call_function) \
     }
 HOST(cuLaunchHostFunc)
 HOST(cuLaunchHostFunc_ptsz)
 
 #define HOST_V2(name) \
-    WRAP(name, (void *stream, void *f, void *data, unsigned mode)) { \
-        NEXT(name, void *, void *, void *, unsigned) \
-        if (unlikely(inside)) \
-            return next(stream, f, data, mode); \
-        gate_copy(stream, PER_THREAD(#name)); \
-        int r; \
-        CALL(r, next(stream, f, data, mode)); \
-        return r; \
+    WRAP(name, (void *stream, void (*f)(void *), void *data, unsigned mode)) { \
+        NEXT(name, void *, void (*)(void *), void *, unsigned) \
+        HOST_BODY(name, next(stream, f, data, mode), f, call_function) \
     }
 HOST_V2(cuLaunchHostFunc_v2)
 HOST_V2(cuLaunchHostFunc_v2_ptsz)
+
+#define CALLBACK(name) \
+    WRAP(name, (void *stream, void (*f)(void *, int, void *), void *data, unsigned flags)) { \
+        NEXT(name, void *, void (*)(void *, int, void *), void *, unsigned) \
+        HOST_BODY(name, next(stream, f, data, flags), callback, call_callback) \
+    }
+CALLBACK(cuStreamAddCallback)
+CALLBACK(cuStreamAddCallback_ptsz)
 
 /* -- copies, waits, captures, ends -- */
 
@@ -155,7 +209,7 @@ static int call_six(enum entry_id id, const word *a, bool *skip) {
 HIDDEN int shared(WORDS, enum entry_id id) __attribute__((used));
 #define NUMBER1(name) ".set deft_number,deft_number+1\n.set E_" #name ",deft_number\n"
 #define NUMBER2(name, x) NUMBER1(name)
-__asm__(".set deft_number,-1\n" DEFT_ENTRIES(NUMBER1, NUMBER2, NUMBER2, NUMBER2, NUMBER2, NUMBER2));
+__asm__(".set deft_number,-1\n" DEFT_ENTRIES(NUMBER1, NUMBER2, NUMBER2, NUMBER2, NUMBER2, NUMBER2, NUMBER2));
 #if defined __x86_64__
 #define JUMP(name) "  movl $E_" name ",%eax\n  jmp deft_shared\n"
 __asm__(".text\n.type deft_shared,@function\n"
@@ -207,7 +261,7 @@ BODY(copy) {
         copies(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
     struct mark before = queue_mark();
     struct deft_slot *s = acquire(&this_member->slot);
-    bool waits = arg == FETCH && !inside;
+    bool waits = arg == WAITS && !inside;
     uint64_t in = trace_begin();
     if (waits)
         add(&s->in_wait, 1);
@@ -219,8 +273,8 @@ BODY(copy) {
         add(&s->in_wait, -1);
         trace_waited(trace_begin());
     }
-    if (arg == FETCH && r == CU_SUCCESS && !skip)
-        gate_synced(0, NULL, per_thread, before);
+    if (waits && r == CU_SUCCESS && !skip)
+        gate_synced(NO, NULL, per_thread, before);
     return r;
 }
 
@@ -233,6 +287,21 @@ BODY(synced) {
     int r = inside ? call_six(id, a, &skip) : wait_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip)
         gate_synced(arg, (void *)a[0], per_thread, before);
+    return r;
+}
+
+/* The program asks whether work is done. A program whose queue is known to be empty may
+   ask as often as it likes. */
+BODY(query) {
+    bool skip = true;
+    struct mark before = queue_mark();
+    int r = call_six(id, a, &skip);
+    if (skip || before.launches == load(&acquire(&this_member->slot)->emptied))
+        return r;
+    if (r == CU_NOT_READY)
+        gate_refused();
+    else if (r == CU_SUCCESS)
+        gate_queried(arg, (void *)a[0], per_thread, before);
     return r;
 }
 
@@ -262,11 +331,35 @@ static word primary(int device) {
     return c;
 }
 
+/* The context of a green context, 0 if there is none. */
+static word green_context(word green) {
+    word c = 0;
+    int (*from)(word *, word) = RAW(int (*)(word *, word), "cuCtxFromGreenCtx");
+    inside++;
+    bool known = from && from(&c, green) == CU_SUCCESS;
+    inside--;
+    return known ? c : 0;
+}
+
+/* Returns the context that goes away, 0 if none does. */
+static word lost_context(long what, word handle) {
+    switch (what) {
+    case ALL:
+        return handle;
+    case PRIMARY:
+        return primary((int)handle);
+    case GREEN:
+        return green_context(handle);
+    default:
+        return 0;
+    }
+}
+
 /* A stream or a context goes away. A primary context that has been reset, or
    that nobody has retained any more, is another one from then on. */
 BODY(lose) {
     bool skip = true, open = false, resets = id == E_cuDevicePrimaryCtxReset || id == E_cuDevicePrimaryCtxReset_v2;
-    word c = arg == ALL ? a[0] : arg == PRIMARY && !inside ? primary((int)a[0]) : 0;
+    word c = inside ? 0 : lost_context(arg, a[0]);
     if (arg >= 0 && !inside) {
         open = load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing((void *)a[0], per_thread);
         queue_drop_stream((void *)a[0], per_thread);
@@ -276,7 +369,7 @@ BODY(lose) {
         return r;
     if (open)
         queue_capture(false);
-    if (c && (arg == ALL || resets || !primary((int)a[0])))
+    if (c && (arg != PRIMARY || resets || !primary((int)a[0])))
         queue_drop_context(c);
     return r;
 }
@@ -452,27 +545,28 @@ BODY(give) {
 
 #define NOTHING(name)
 #define WRAPPER(name, x) BY(name)
-DEFT_ENTRIES(NOTHING, WRAPPER, WRAPPER, WRAPPER, WRAPPER, WRAPPER)
+DEFT_ENTRIES(NOTHING, WRAPPER, WRAPPER, WRAPPER, WRAPPER, WRAPPER, WRAPPER)
 GRAPHS(WRAPPER)
 CONTEXTS_OF(WRAPPER)
 TAKES(WRAPPER)
 GIVES(WRAPPER)
 
 int shared(WORDS, enum entry_id id) {
-    enum { LAUNCHES = 1, COPIES, SYNCS, CAPTURES, LOSES, GRAPHED, ENTERS, TAKEN, GIVEN_BACK };
+    enum { LAUNCHES = 1, COPIES, SYNCS, QUERIES, CAPTURES, LOSES, GRAPHED, ENTERS, TAKEN, GIVEN_BACK };
     static const struct {
         signed char kind, arg;
     } shapes[ENTRIES] = {
 #define K(name, x) [E_##name] = {LAUNCHES, x},
 #define C(name, x) [E_##name] = {COPIES, x},
 #define S(name, x) [E_##name] = {SYNCS, x},
+#define Q(name, x) [E_##name] = {QUERIES, x},
 #define R(name, x) [E_##name] = {CAPTURES, x},
 #define L(name, x) [E_##name] = {LOSES, x},
 #define G(name, x) [E_##name] = {GRAPHED, x},
 #define E(name, x) [E_##name] = {ENTERS, x},
 #define T(name, x) [E_##name] = {TAKEN, x},
 #define F(name, x) [E_##name] = {GIVEN_BACK, x},
-        DEFT_ENTRIES(NOTHING, K, C, S, R, L) GRAPHS(G) CONTEXTS_OF(E) TAKES(T) GIVES(F)
+        DEFT_ENTRIES(NOTHING, K, C, S, Q, R, L) GRAPHS(G) CONTEXTS_OF(E) TAKES(T) GIVES(F)
     };
     const word a[] = {GIVEN};
     long arg = shapes[id].arg;
@@ -484,6 +578,8 @@ int shared(WORDS, enum entry_id id) {
         return copy(id, arg, per_thread, a);
     case SYNCS:
         return synced(id, arg, per_thread, a);
+    case QUERIES:
+        return query(id, arg, per_thread, a);
     case CAPTURES:
         return capture(id, arg, per_thread, a);
     case LOSES:
@@ -596,7 +692,7 @@ WRAP(cuGetExportTable, (const void **table, const void *id)) {
 void *const wrappers[ENTRIES] = {
 #define ROW1(name) (void *)w_##name,
 #define ROW2(name, x) (void *)w_##name,
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
 };
 
 /* -- coming and going -- */
@@ -607,6 +703,7 @@ static void forked(void) {
     memory_forget();
     graphs_forget();
     trace_forget();
+    gate_forget();
 }
 
 /* DEFT_JOIN=load joins every program that loads the library, not those alone

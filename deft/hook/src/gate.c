@@ -126,6 +126,21 @@ static void sync_point(struct deft_slot *s, uint32_t every, uint64_t kernels) {
     add(&s->synced_launches, now.launches - last.launches);
 }
 
+/* -- waits by polling -- */
+
+static __thread struct deft_slot *polled FAST; /* where in_wait counts this thread's queries */
+
+/* Ends the wait of a thread that asked in vain; returns whether there was one. */
+static bool end_poll(void) {
+    struct deft_slot *s = polled;
+    if (s)
+        add(&s->in_wait, -1);
+    polled = NULL;
+    return s != NULL;
+}
+
+void gate_forget(void) { polled = NULL; }
+
 /* -- before and after -- */
 
 /* Counts a launch of so many kernels. */
@@ -148,6 +163,7 @@ COLD static void reclaim_device(struct deft_slot *s) {
 
 COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
     member_ensure();
+    end_poll();
     struct deft_slot *s = acquire(&this_member->slot);
     if (load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing(stream, per_thread)) {
         add(&s->captured, 1);
@@ -212,12 +228,41 @@ void gate_copy(void *stream, bool per_thread) {
     reclaim_device(s);
 }
 
+/* Ends a job that nobody marks, if waits do. */
+static void end_waited_job(struct deft_slot *s) {
+    if (!load(&s->job_marked) && member_job_mode() == DEFT_JOB_SYNC)
+        job_end(s);
+}
+
 void gate_synced(long kind, void *stream, bool per_thread, struct mark before) {
     struct deft_slot *s = acquire(&this_member->slot);
     add(&s->own_syncs, 1);
-    if (s == &no_slot)
+    if (s != &no_slot && queue_waited(kind, stream, per_thread, before))
+        end_waited_job(s);
+}
+
+void gate_refused(void) {
+    struct deft_slot *s = acquire(&this_member->slot);
+    if (polled || s == &no_slot)
         return;
-    bool empty = queue_waited(kind, stream, per_thread, before);
-    if (empty && !load(&s->job_marked) && member_job_mode() == DEFT_JOB_SYNC)
-        job_end(s);
+    polled = s;
+    add(&s->in_wait, 1);
+    last_stream.key = ~last_stream.key; /* the next launch takes the slow path, which ends it */
+}
+
+void gate_queried(long kind, void *stream, bool per_thread, struct mark before) {
+    struct deft_slot *s = acquire(&this_member->slot);
+    bool waited = end_poll();
+    if (s == &no_slot || !queue_waited(kind, stream, per_thread, before) || !waited)
+        return;
+    add(&s->own_syncs, 1);
+    end_waited_job(s);
+}
+
+void gate_reached(struct place_in_queue at) {
+    struct deft_slot *s = acquire(&at.member->slot);
+    if (s == &no_slot || !queue_reached(at))
+        return;
+    add(&s->own_syncs, 1);
+    end_waited_job(s);
 }

@@ -34,5 +34,12 @@ static inline enum pass gate_launch(void *stream, bool per_thread) {
 HIDDEN void gate_copy(void *stream, bool per_thread); /* before a copy or a host function */
 /* After the program's own wait; arguments as of queue_waited. */
 HIDDEN void gate_synced(long kind, void *stream, bool per_thread, struct mark before);
+/* After the driver said to a query that work is not done, or done: a thread that asks in
+   vain waits until it is told that the work is done, or launches again. */
+HIDDEN void gate_refused(void);
+/* The device has come to a host function. */
+HIDDEN void gate_reached(struct place_in_queue at);
+HIDDEN void gate_forget(void); /* in a forked child */
+HIDDEN void gate_queried(long kind, void *stream, bool per_thread, struct mark before);
 
 #endif

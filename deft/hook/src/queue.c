@@ -181,12 +181,21 @@ static void unlock(struct queue *q) { release(&q->locked, 0); }
 
 static bool can_query(const struct lane *l) { return !l->gone && (!l->thread || l->thread == (word)&inside); }
 
-static struct lane *find_lane(struct queue *q, void *stream) {
-    word thread = stream == CU_STREAM_PER_THREAD ? (word)&inside : 0;
+struct place_in_queue queue_place(void *stream, bool per_thread) {
+    void *handle = stream_handle(stream, per_thread);
+    return (struct place_in_queue){this_member, handle, context, handle == CU_STREAM_PER_THREAD ? (word)&inside : 0, queue_mark()};
+}
+
+static struct lane *find_lane(struct queue *q, struct place_in_queue at) {
     struct lane *l = q->lanes;
-    while (l && (l->gone || l->stream != stream || l->context != context || l->thread != thread))
+    while (l && (l->gone || l->stream != at.stream || l->context != at.context || l->thread != at.thread))
         l = l->next;
     return l;
+}
+
+/* Returns the lane of a stream of this thread's context, or NULL. */
+static struct lane *this_lane(struct queue *q, void *stream) {
+    return find_lane(q, queue_place(stream, false));
 }
 
 static pthread_key_t thread_key;
@@ -206,7 +215,7 @@ static void end_thread(void *thread) {
 static void create_thread_key(void) { pthread_key_create(&thread_key, end_thread); }
 
 static struct lane *get_lane(struct queue *q, void *stream) {
-    struct lane *l = find_lane(q, stream);
+    struct lane *l = this_lane(q, stream);
     if (l || !(l = calloc(1, sizeof *l)))
         return l;
     *l = (struct lane){.next = q->lanes, .context = context, .stream = stream};
@@ -352,23 +361,22 @@ bool queue_sync_by(struct mark now) {
 
 /* Device time of kernels that were all done within a span: where they are timed, the
    device may have been idle between them. */
-static uint64_t work_ns(const struct queue *q, uint64_t span, uint64_t kernels) {
+static uint64_t work_ns(const struct queue *q, const struct deft_slot *s, uint64_t span, uint64_t kernels) {
     const struct timing *t = &q->timing;
-    if (t->kernels < 4 || load(&acquire(&this_member->slot)->in_flight_bound) != DEFT_TIMED)
+    if (t->kernels < 4 || load(&s->in_flight_bound) != DEFT_TIMED)
         return span;
     uint64_t ns = t->ns / t->kernels * kernels;
     return ns < span ? ns : span;
 }
 
-static void set_empty(struct queue *q, struct mark at) {
-    struct deft_slot *s = acquire(&this_member->slot);
+static void set_empty(struct queue *q, struct deft_slot *s, struct mark at) {
     uint64_t now = now_ns();
     if (at.launches > load(&s->emptied)) {
         uint64_t kernels = at.launches + at.kernels - load(&s->emptied) - load(&s->emptied_kernels);
         store(&s->emptied_kernels, at.kernels);
         store(&s->emptied, at.launches);
         if (q->busy_ns && now > q->busy_ns)
-            add(&s->gpu_ns, work_ns(q, now - q->busy_ns, kernels));
+            add(&s->gpu_ns, work_ns(q, s, now - q->busy_ns, kernels));
     }
     q->busy_ns = now;
     q->run.ns = 0;
@@ -394,7 +402,7 @@ static bool check_lanes(struct queue *q, bool probe) {
         }
     }
     if (empty && queue_mark().launches == at.launches)
-        set_empty(q, at);
+        set_empty(q, acquire(&this_member->slot), at);
     return empty;
 }
 
@@ -426,11 +434,30 @@ bool queue_waited(long kind, void *stream, bool per_thread, struct mark before) 
         return false;
     add(&this_member->epoch, 1);
     bool alone = queue_mark().launches == before.launches;
-    struct lane *its = kind >= 0 ? find_lane(q, stream_handle(stream, per_thread)) : NULL;
+    struct lane *its = kind >= 0 ? this_lane(q, stream_handle(stream, per_thread)) : NULL;
     for (struct lane *l = q->lanes; l && alone; l = l->next)
         if (l == its || (kind == ALL && l->context == context))
             clear_lane(l);
     bool empty = check_lanes(q, false);
+    unlock(q);
+    return empty;
+}
+
+bool queue_reached(struct place_in_queue at) {
+    struct queue *q = &queues[at.member - members];
+    struct deft_slot *s = acquire(&at.member->slot);
+    uint32_t no = 0;
+    if (!swap_if(&q->locked, &no, 1)) /* its holder may be inside the driver: a host function must not wait for it */
+        return false;
+    add(&at.member->epoch, 1);
+    bool empty = load(&s->launches) == at.mark.launches;
+    struct lane *its = find_lane(q, at);
+    if (its && empty)
+        clear_lane(its);
+    for (struct lane *l = q->lanes; l; l = l->next)
+        empty &= !l->busy;
+    if (empty)
+        set_empty(q, s, at.mark);
     unlock(q);
     return empty;
 }
@@ -586,7 +613,7 @@ void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) 
     struct queue *q = this_queue();
     if (!lock(q))
         return;
-    struct lane *l = find_lane(q, stream_handle(stream, per_thread));
+    struct lane *l = this_lane(q, stream_handle(stream, per_thread));
     if (l) {
         if (in_flight(q) == 0)
             q->run = q->last = (struct window){now_ns(), 0};

@@ -41,6 +41,18 @@ HIDDEN bool queue_drain(void);
 /* ... after the program's own wait for a stream (kind 0), ALL of them, or an
    event (NO); before is the progress when the wait began. */
 HIDDEN bool queue_waited(long kind, void *stream, bool per_thread, struct mark before);
+/* A place in the queue: behind the work that was launched on a stream until now. */
+struct place_in_queue {
+    struct member *member;
+    void *stream; /* as stream_handle returns it */
+    word context;
+    word thread; /* owner of a per-thread default stream, else 0 */
+    struct mark mark;
+};
+HIDDEN struct place_in_queue queue_place(void *stream, bool per_thread);
+/* The device has come to this place. Returns whether the queue is empty. Calls no driver: it
+   is for host functions. */
+HIDDEN bool queue_reached(struct place_in_queue at);
 HIDDEN void queue_pause(void); /* time at the gate is not the device's */
 
 /* The bound of kernels and of device time in flight. 0: none. */

@@ -9,6 +9,11 @@
  *   own ...       launch or threads through the per-thread default streams
  *   sync          cuCtxSynchronize
  *   event, await  record an event in the default stream, wait for it
+ *   pollevent     ... or ask for it until it is done
+ *   poll          ask for the default stream until it is done
+ *   query         ask for the event once
+ *   called        wait for a host function of the default stream
+ *   read          copy 8 bytes of the last allocation to the host by cuMemcpy
  *   begin MS      deft_job_begin, with a limit (0: none)
  *   end           deft_job_end
  *   capture       begin a capture in the stream of its own
@@ -174,6 +179,11 @@ static void wait_for_release(void *unused) {
         usleep(100);
 }
 
+static void release(void *unused) {
+    (void)unused;
+    __atomic_store_n(&released, 1, __ATOMIC_RELEASE);
+}
+
 static int enter(long device) {
     int r = CALL(cuDevicePrimaryCtxRetain, (void **, int), &context, (int)device);
     return r ? r : CALL(cuCtxSetCurrent, (void *), context);
@@ -218,6 +228,22 @@ static void called_back(void *unused, int status, void *data) {
     wait_for_release(data);
 }
 
+/* Asks until the answer is another than "not ready". */
+static int poll_until_done(const char *name, void *what) {
+    int (*query)(void *) = (int (*)(void *))symbol(name), r;
+    while ((r = query(what)) == 600)
+        usleep(100);
+    return r;
+}
+
+static int call_and_wait(void) {
+    released = 0;
+    int r = CALL(cuLaunchHostFunc, (void *, void (*)(void *), void *), NULL, release, NULL);
+    if (!r)
+        wait_for_release(NULL);
+    return r;
+}
+
 static int mark(const char *which, uint64_t ns) {
     int (*f)(uint64_t) = (int (*)(uint64_t))dlsym(RTLD_DEFAULT, which);
     return f ? f(ns) : -2;
@@ -254,6 +280,14 @@ int main(void) {
             r = event || !CALL(cuEventCreate, (void **, unsigned), &event, 2) ? CALL(cuEventRecord, (void *, void *), event, NULL) : -4;
         else if (!strcmp(what, "await"))
             r = CALL(cuEventSynchronize, (void *), event);
+        else if (!strcmp(what, "pollevent"))
+            r = poll_until_done("cuEventQuery", event);
+        else if (!strcmp(what, "query"))
+            r = CALL(cuEventQuery, (void *), event) == 600 ? 0 : -5;
+        else if (!strcmp(what, "poll"))
+            r = poll_until_done("cuStreamQuery", NULL);
+        else if (!strcmp(what, "called"))
+            r = call_and_wait();
         else if (!strcmp(what, "begin"))
             r = mark("deft_job_begin", (uint64_t)n * 1000000);
         else if (!strcmp(what, "end"))
@@ -297,6 +331,9 @@ int main(void) {
         } else if (!strcmp(what, "fetch")) {
             uint64_t host;
             r = CALL(cuMemcpyDtoH_v2, (void *, void *, size_t), &host, allocation, sizeof host);
+        } else if (!strcmp(what, "read")) {
+            uint64_t host;
+            r = CALL(cuMemcpy, (uint64_t, uint64_t, size_t), (uint64_t)(uintptr_t)&host, (uint64_t)(uintptr_t)allocation, sizeof host);
         } else if (!strcmp(what, "free"))
             r = CALL(cuMemFree_v2, (void *), allocation);
         else if (!strcmp(what, "info")) {
@@ -325,7 +362,7 @@ int main(void) {
         else if (!strcmp(what, "hostwait"))
             r = CALL(cuLaunchHostFunc, (void *, void (*)(void *), void *), NULL, wait_for_release, NULL);
         else if (!strcmp(what, "release"))
-            __atomic_store_n(&released, 1, __ATOMIC_RELEASE);
+            release(NULL);
         else if (!strcmp(what, "fork"))
             r = forked(n);
         else if (!strcmp(what, "threads"))

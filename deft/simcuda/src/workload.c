@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <getopt.h>
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,6 +36,8 @@ static const char usage[] =
     "  --jobs N            instead: exactly N jobs\n"
     "  --sleep-ms MS       pause after each job (0)\n"
     "  --period-ms MS      begin each job MS after the last one began, or at once if late\n"
+    "  --wait HOW          how the end of a job is awaited: sync (the stream), event,\n"
+    "                      poll-stream, poll-event, copy (to the host), callback (sync)\n"
     "  --barrier           print \"model loaded\", then wait for a line \"run\" on stdin\n"
     "where and how:\n"
     "  --csv FILE          rows go here, row 1 the warm-up (none)\n"
@@ -67,10 +70,10 @@ static struct {
     uint64_t kernels, kernel_ns, launch_ns, host_ns, sleep_ns, period_ns, min_jobs, jobs, duration_ns, slo_ns;
     uint64_t memory_bytes, reserved_bytes, graph;
     int device, barrier, marks;
-    const char *profile, *csv, *path;
-} want = {.min_jobs = 10, .marks = 1, .path = "v2"};
+    const char *profile, *csv, *path, *wait;
+} want = {.min_jobs = 10, .marks = 1, .path = "v2", .wait = "sync"};
 
-enum { KERNELS = 1, KERNEL_NS, PROFILE, LAUNCH_NS, HOST_MS, GRAPH, GRAPH_KERNELS, DUR_S, MIN_JOBS, JOBS, SLEEP_MS, PERIOD_MS, BARRIER, CSV, DEVICE, SLO_MS, MEM_BYTES, RESERVED_BYTES, PATH, NO_MARKS, HELP };
+enum { KERNELS = 1, KERNEL_NS, PROFILE, LAUNCH_NS, HOST_MS, GRAPH, GRAPH_KERNELS, DUR_S, MIN_JOBS, JOBS, SLEEP_MS, PERIOD_MS, BARRIER, CSV, DEVICE, SLO_MS, MEM_BYTES, RESERVED_BYTES, PATH, WAIT, NO_MARKS, HELP };
 
 static const struct option options[] = {
     {"kernels", 1, NULL, KERNELS}, {"kernel-ns", 1, NULL, KERNEL_NS}, {"profile", 1, NULL, PROFILE},
@@ -79,7 +82,7 @@ static const struct option options[] = {
     {"dur-s", 1, NULL, DUR_S}, {"min-jobs", 1, NULL, MIN_JOBS}, {"jobs", 1, NULL, JOBS},
     {"sleep-ms", 1, NULL, SLEEP_MS}, {"period-ms", 1, NULL, PERIOD_MS}, {"barrier", 0, NULL, BARRIER},
     {"csv", 1, NULL, CSV}, {"device", 1, NULL, DEVICE}, {"mem-bytes", 1, NULL, MEM_BYTES},
-    {"slo-ms", 1, NULL, SLO_MS}, {"reserved-bytes", 1, NULL, RESERVED_BYTES}, {"path", 1, NULL, PATH}, {"no-marks", 0, NULL, NO_MARKS},
+    {"slo-ms", 1, NULL, SLO_MS}, {"reserved-bytes", 1, NULL, RESERVED_BYTES}, {"path", 1, NULL, PATH}, {"wait", 1, NULL, WAIT}, {"no-marks", 0, NULL, NO_MARKS},
     {"help", 0, NULL, HELP}, {NULL, 0, NULL, 0}};
 
 /* A number at least 0, times unit. */
@@ -115,6 +118,7 @@ static void read_flags(int argc, char **argv) {
         case MEM_BYTES: want.memory_bytes = number(name, 1); break;
         case RESERVED_BYTES: want.reserved_bytes = number(name, 1); break;
         case PATH: want.path = optarg; break;
+        case WAIT: want.wait = optarg; break;
         case NO_MARKS: want.marks = 0; break;
         case 'h':
         case HELP: fputs(usage, stdout); exit(0);
@@ -180,6 +184,13 @@ static struct {
     CUresult (*get_function)(CUhandle *, CUhandle, const char *);
     CUresult (*stream_create)(CUhandle *, unsigned);
     CUresult (*stream_sync)(CUhandle);
+    CUresult (*stream_query)(CUhandle);
+    CUresult (*event_create)(CUhandle *, unsigned);
+    CUresult (*event_record)(CUhandle, CUhandle);
+    CUresult (*event_sync)(CUhandle);
+    CUresult (*event_query)(CUhandle);
+    CUresult (*copy_out)(void *, CUdeviceptr, size_t);
+    CUresult (*host_function)(CUhandle, CUhostFn, void *);
     CUresult (*mem_alloc)(CUdeviceptr *, size_t);
     CUresult (*launch)(CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **);
     CUresult (*begin_capture)(CUhandle, int);
@@ -199,7 +210,62 @@ static void check(CUresult r, const char *what) {
     if (r) stop(1, "%s: driver error %d", what, r);
 }
 
-static CUhandle function, stream;
+static CUhandle function, stream, event;
+static CUdeviceptr result;
+
+/* ---- waits for the end of a job ---- */
+
+static void wait_stream(void) { check(cu.stream_sync(stream), "cuStreamSynchronize"); }
+
+static void poll(CUresult (*query)(CUhandle), CUhandle what, const char *name) {
+    CUresult r;
+    while ((r = query(what)) == CUDA_ERROR_NOT_READY) usleep(50);
+    check(r, name);
+}
+
+static void poll_stream(void) { poll(cu.stream_query, stream, "cuStreamQuery"); }
+
+static void record_event(void) { check(cu.event_record(event, stream), "cuEventRecord"); }
+
+static void wait_event(void) {
+    record_event();
+    check(cu.event_sync(event), "cuEventSynchronize");
+}
+
+static void poll_event(void) {
+    record_event();
+    poll(cu.event_query, event, "cuEventQuery");
+}
+
+static void wait_copy(void) {
+    CUdeviceptr host;
+    check(cu.copy_out(&host, result, sizeof host), "cuMemcpyDtoH");
+}
+
+static sem_t called;
+
+static void call_back(void *unused) {
+    (void)unused;
+    sem_post(&called);
+}
+
+static void wait_callback(void) {
+    check(cu.host_function(stream, call_back, NULL), "cuLaunchHostFunc");
+    sem_wait(&called);
+}
+
+static const struct {
+    const char *name;
+    void (*wait)(void);
+} waits[] = {{"sync", wait_stream}, {"event", wait_event}, {"poll-stream", poll_stream}, {"poll-event", poll_event}, {"copy", wait_copy}, {"callback", wait_callback}};
+
+static void (*wait_for_job)(void);
+
+static void choose_wait(void) {
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (!strcmp(want.wait, waits[i].name)) wait_for_job = waits[i].wait;
+    if (!wait_for_job) stop(2, "--wait %s: want sync, event, poll-stream, poll-event, copy or callback", want.wait);
+}
 
 static void open_driver(void) {
     CUhandle context, module;
@@ -213,6 +279,13 @@ static void open_driver(void) {
     *(void **)&cu.get_function = look_up("cuModuleGetFunction", "cuModuleGetFunction");
     *(void **)&cu.stream_create = look_up("cuStreamCreate", "cuStreamCreate");
     *(void **)&cu.stream_sync = look_up("cuStreamSynchronize", "cuStreamSynchronize");
+    *(void **)&cu.stream_query = look_up("cuStreamQuery", "cuStreamQuery");
+    *(void **)&cu.event_create = look_up("cuEventCreate", "cuEventCreate");
+    *(void **)&cu.event_record = look_up("cuEventRecord", "cuEventRecord");
+    *(void **)&cu.event_sync = look_up("cuEventSynchronize", "cuEventSynchronize");
+    *(void **)&cu.event_query = look_up("cuEventQuery", "cuEventQuery");
+    *(void **)&cu.copy_out = look_up("cuMemcpyDtoH", "cuMemcpyDtoH_v2");
+    *(void **)&cu.host_function = look_up("cuLaunchHostFunc", "cuLaunchHostFunc");
     *(void **)&cu.mem_alloc = look_up("cuMemAlloc", "cuMemAlloc_v2");
     *(void **)&cu.launch = look_up("cuLaunchKernel", "cuLaunchKernel");
     *(void **)&cu.begin_capture = look_up("cuStreamBeginCapture", "cuStreamBeginCapture_v2");
@@ -226,7 +299,9 @@ static void open_driver(void) {
     check(cu.set_current(context), "cuCtxSetCurrent");
     check(cu.load(&module, ""), "cuModuleLoadData");
     check(cu.get_function(&function, module, "kernel"), "cuModuleGetFunction");
-    if (want.graph || strcmp(want.path, "ptds")) check(cu.stream_create(&stream, 1), "cuStreamCreate");
+    if (want.graph || (strcmp(want.path, "ptds") && wait_for_job != wait_copy)) check(cu.stream_create(&stream, 1), "cuStreamCreate");
+    check(cu.event_create(&event, 2), "cuEventCreate");
+    if (wait_for_job == wait_copy) check(cu.mem_alloc(&result, sizeof result), "cuMemAlloc");
     CUdeviceptr at;
     if (want.memory_bytes) check(cu.mem_alloc(&at, want.memory_bytes), "cuMemAlloc");
 }
@@ -316,7 +391,7 @@ static uint64_t run_job(void) {
         launch_graphs();
     else
         launch_kernels();
-    check(cu.stream_sync(stream), "cuStreamSynchronize");
+    wait_for_job();
     if (job_end) job_end();
     uint64_t end = now_ns();
     if (csv && fprintf(csv, "%lu,%lu,%.6f,%lu,%lu\n", begin, end, (double)(end - begin) / 1e6, want.memory_bytes, want.reserved_bytes) < 0)
@@ -335,6 +410,7 @@ static void wait_for_start(void) {
 int main(int argc, char **argv) {
     read_flags(argc, argv);
     read_profile();
+    choose_wait();
     open_driver();
     if (want.marks) {
         *(void **)&job_begin = dlsym(RTLD_DEFAULT, "deft_job_begin");
