@@ -261,9 +261,9 @@ func TestWaitsEndJobs(t *testing.T) {
 			for i := range uint64(3) {
 				p.do("launch 3")
 				if tt.before != "" {
-					p.do(tt.before)
+					p.do("%s", tt.before)
 				}
-				p.do(tt.wait)
+				p.do("%s", tt.wait)
 				if c := w.client(p); c.State != session.Idle || c.Queued != 0 || c.JobsEnded != i+1 || c.OwnSyncs != i+1 || c.InWait != 0 {
 					t.Fatalf("after wait %d: %+v", i+1, c)
 				}
@@ -282,7 +282,7 @@ func TestWaitBesideAnotherStream(t *testing.T) {
 			p.do("launch 1")
 			p.do("event")
 			p.do("side 3")
-			p.do(wait)
+			p.do("%s", wait)
 			if c := w.client(p); c.Queued == 0 || c.JobsEnded != 0 || c.State != session.Active {
 				t.Errorf("waited beside another stream: %+v", c)
 			}

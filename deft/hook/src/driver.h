@@ -50,8 +50,8 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
  *                        before it on the default stream, as copies without a stream do
  *   SYNC(name, stream)   the program waits; ALL for the whole context, NO for
  *                        an event
- *   QUERY(name, stream)  the program asks whether work is done: a wait if it asked in vain
- *                        before; stream as for SYNC
+ *   QUERY(name, stream)  the program asks whether work is done: a wait if the answer was
+ *                        no before; stream as for SYNC
  *   CAPTURE(name, opens) a stream capture begins or ends
  *   LOSE(name, what)     a stream goes away, ALL of a context or of a GREEN one, or the
  *                        PRIMARY one of a device may

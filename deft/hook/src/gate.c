@@ -130,7 +130,7 @@ static void sync_point(struct deft_slot *s, uint32_t every, uint64_t kernels) {
 
 static __thread struct deft_slot *polled FAST; /* where in_wait counts this thread's queries */
 
-/* Ends the wait of a thread that asked in vain; returns whether there was one. */
+/* Ends the wait of a thread whose query was refused; returns whether there was one. */
 static bool end_poll(void) {
     struct deft_slot *s = polled;
     if (s)

@@ -34,8 +34,8 @@ static inline enum pass gate_launch(void *stream, bool per_thread) {
 HIDDEN void gate_copy(void *stream, bool per_thread); /* before a copy or a host function */
 /* After the program's own wait; arguments as of queue_waited. */
 HIDDEN void gate_synced(long kind, void *stream, bool per_thread, struct mark before);
-/* After the driver said to a query that work is not done, or done: a thread that asks in
-   vain waits until it is told that the work is done, or launches again. */
+/* After the answer to a query, "not ready" or done. A thread whose query is refused waits
+   until a later one succeeds, or until it launches again. */
 HIDDEN void gate_refused(void);
 /* The device has come to a host function. */
 HIDDEN void gate_reached(struct place_in_queue at);
