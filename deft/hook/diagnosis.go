@@ -83,7 +83,7 @@ func Diagnose(e Evidence) Diagnosis {
 			return r
 		}
 	}
-	if why := Unhooked(e.Path); e.Path != "" && why != "" && r.Verdict != Seen {
+	if why := ReasonUnhooked(e.Path); e.Path != "" && why != "" && r.Verdict != Seen {
 		r.Findings = append(r.Findings, fmt.Sprintf("%s %s, so no library can be preloaded into it", e.Path, why))
 	}
 	r.explain(paths)
@@ -123,7 +123,9 @@ func (r *Diagnosis) explain(paths session.Paths) {
 		say("the program got the driver's functions through the hook but launched nothing")
 		var copies, captured, refused uint64
 		for _, p := range r.Processes {
-			copies, captured, refused = copies+p.Copies, captured+p.Captured, refused+p.Refused
+			copies += p.Copies
+			captured += p.Captured
+			refused += p.Refused
 		}
 		if refused > 0 {
 			say("%d allocations were refused by its memory quota (--memory-quota)", refused)

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unhooked returns the reason why a preloaded library does not reach a program; "" if
+// ReasonUnhooked returns the reason why a preloaded library does not reach a program; "" if
 // its file shows none. A script is treated like its interpreter.
-func Unhooked(path string) string {
+func ReasonUnhooked(path string) string {
 	for range 4 { // an interpreter may be a script
 		interpreter := shebang(path)
 		if interpreter == "" {
@@ -23,7 +23,7 @@ func Unhooked(path string) string {
 		}
 		path = interpreter
 	}
-	if privileged(path) {
+	if hasPrivileges(path) {
 		return "changes its user, group or capabilities when it starts"
 	}
 	f, err := elf.Open(path)
@@ -71,9 +71,9 @@ func shebang(path string) string {
 	return words[0]
 }
 
-// privileged says that the loader ignores preloaded libraries for a program: it is
-// set-user-ID or set-group-ID, or has capabilities (ld.so(8), secure-execution mode).
-func privileged(path string) bool {
+// hasPrivileges reports whether the loader ignores preloaded libraries for a program: one
+// that is set-user-ID or set-group-ID, or has capabilities (ld.so(8), secure-execution mode).
+func hasPrivileges(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
 		return false

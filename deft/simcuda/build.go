@@ -32,7 +32,7 @@ var driver = []string{"process.c", "context.c", "ask.c", "compilers.c", "stream.
 
 // Built holds the absolute paths of the files that an experiment needs.
 type Built struct {
-	Driver   string // libcuda.so.1, in a folder with its other name, libcuda.so
+	Driver   string // libcuda.so.1, in a directory with its other name, libcuda.so
 	Workload string // deft-workload: its usage text is in src/workload.c
 }
 

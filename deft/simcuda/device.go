@@ -43,7 +43,7 @@ func (d Device) Env(b Built) []string {
 		}
 	}
 	if d.Settings != (device.Settings{}) {
-		s := d.Settings.Filled()
+		s := d.Settings.WithDefaults()
 		env = append(env, "SIMCUDA_ORDER="+string(s.Discipline), fmt.Sprintf("SIMCUDA_SLICE_NS=%d", s.Turn), fmt.Sprintf("SIMCUDA_SWITCH_NS=%d", s.Switch),
 			fmt.Sprintf("SIMCUDA_OVERLAP=%v", s.Overlap), fmt.Sprintf("SIMCUDA_QUEUE=%d", s.Ahead))
 	}

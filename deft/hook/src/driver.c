@@ -64,7 +64,7 @@ bool ours(const void *f) { return wrapper_find(f) >= 0; }
 dlsym_fn libc_dlsym, next_dlsym;
 dlopen_fn deft_next_dlopen;
 
-static void *versioned(void *handle, const char *name) {
+static void *find_version(void *handle, const char *name) {
     static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         void *f = dlvsym(handle, name, versions[i]);
@@ -76,11 +76,11 @@ static void *versioned(void *handle, const char *name) {
 
 /* Libraries' constructors may call dlsym before ours has run. */
 COLD static void prepare(void) {
-    dlopen_fn first_dlopen = (dlopen_fn)versioned(RTLD_NEXT, "dlopen");
+    dlopen_fn first_dlopen = (dlopen_fn)find_version(RTLD_NEXT, "dlopen");
     void *libc = first_dlopen ? first_dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    dlsym_fn own = libc ? (dlsym_fn)versioned(libc, "dlsym") : NULL;
+    dlsym_fn own = libc ? (dlsym_fn)find_version(libc, "dlsym") : NULL;
     if (!own)
-        own = (dlsym_fn)versioned(RTLD_NEXT, "dlsym");
+        own = (dlsym_fn)find_version(RTLD_NEXT, "dlsym");
     if (!own)
         abort(); /* no libc that this library was made for */
     dlsym_fn next = (dlsym_fn)own(RTLD_NEXT, "dlsym");
@@ -90,7 +90,7 @@ COLD static void prepare(void) {
     release(&next_dlsym, next ? next : own);
 }
 
-void prepared(void) {
+void ensure_prepared(void) {
     if (unlikely(!acquire(&next_dlsym)))
         prepare();
 }
@@ -102,7 +102,7 @@ void *driver_handle(void) {
     void *h = acquire(&handle);
     if (h)
         return h;
-    prepared();
+    ensure_prepared();
     inside++;
 #ifdef DEFT_SHIM
     const char *path = secure_getenv("DEFT_DRIVER");

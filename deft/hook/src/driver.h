@@ -293,7 +293,7 @@ typedef void *(*dlsym_fn)(void *, const char *);
 typedef void *(*dlopen_fn)(const char *, int);
 HIDDEN extern dlsym_fn libc_dlsym, next_dlsym; /* libc's, and the next after this library */
 HIDDEN extern dlopen_fn deft_next_dlopen;
-HIDDEN void prepared(void); /* they are known */
+HIDDEN void ensure_prepared(void); /* they are known */
 
 /* Set while this thread is inside the driver: what the driver calls itself is
    its own affair, and goes to the driver without a second look. */

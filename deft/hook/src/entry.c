@@ -1,7 +1,7 @@
 /*
- * The wrappers. Each has a hidden name, w_NAME, so that its address is this
- * library's own whatever else is loaded, and NAME itself as an exported alias,
- * for programs that are linked to the driver.
+ * The wrappers. Each has a hidden name, w_NAME, whose address is this library's own
+ * whatever else is loaded, and NAME itself as an exported alias, for programs that
+ * are linked to the driver.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -206,7 +206,7 @@ static int call_six(enum entry_id id, const word *a, bool *skip) {
 /* One way in for all of them. A wrapper says which it is, in a register that no
    argument travels in, and jumps; so it needs no frame and no unwind table of its
    own. The numbers of the entries are those of enum entry_id. */
-HIDDEN int shared(WORDS, enum entry_id id) __attribute__((used));
+HIDDEN int enter_shared(WORDS, enum entry_id id) __attribute__((used));
 #define NUMBER1(name) ".set deft_number,deft_number+1\n.set E_" #name ",deft_number\n"
 #define NUMBER2(name, x) NUMBER1(name)
 __asm__(".set deft_number,-1\n" DEFT_ENTRIES(NUMBER1, NUMBER2, NUMBER2, NUMBER2, NUMBER2, NUMBER2, NUMBER2));
@@ -216,12 +216,12 @@ __asm__(".text\n.type deft_shared,@function\n"
         "deft_shared:\n"
         ".cfi_startproc\n"
         "  push %rax\n.cfi_adjust_cfa_offset 8\n"
-        "  call shared\n"
+        "  call enter_shared\n"
         "  pop %rdx\n.cfi_adjust_cfa_offset -8\n"
         "  ret\n"
         ".cfi_endproc\n.size deft_shared,.-deft_shared\n");
 #else
-#define JUMP(name) "  mov w6,#E_" name "\n  b shared\n"
+#define JUMP(name) "  mov w6,#E_" name "\n  b enter_shared\n"
 #endif
 #define BY(name) \
     int w_##name(WORDS) HIDDEN; \
@@ -551,7 +551,7 @@ CONTEXTS_OF(WRAPPER)
 TAKES(WRAPPER)
 GIVES(WRAPPER)
 
-int shared(WORDS, enum entry_id id) {
+int enter_shared(WORDS, enum entry_id id) {
     enum { LAUNCHES = 1, COPIES, SYNCS, QUERIES, CAPTURES, LOSES, GRAPHED, ENTERS, TAKEN, GIVEN_BACK };
     static const struct {
         signed char kind, arg;
@@ -697,7 +697,7 @@ void *const wrappers[ENTRIES] = {
 
 /* -- coming and going -- */
 
-static void forked(void) {
+static void forget_parent(void) {
     member_forked();
     queue_forget();
     memory_forget();
@@ -710,7 +710,7 @@ static void forked(void) {
    that come to the driver: deft doctor wants to know. */
 __attribute__((constructor)) static void loaded(void) {
     const char *when = secure_getenv("DEFT_JOIN");
-    pthread_atfork(NULL, NULL, forked);
+    pthread_atfork(NULL, NULL, forget_parent);
     if (when && strcmp(when, "load") == 0)
         member_ensure();
 }

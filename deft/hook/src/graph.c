@@ -10,7 +10,7 @@
 enum { DEEPEST = 8 }; /* of graphs in graphs */
 
 static struct table graphs = TABLE; /* by executable graph */
-static uint64_t changes;            /* of the table; what threads remember is of one value */
+static uint64_t changes;            /* of the table: a thread forgets its last row when this changes */
 
 static __thread struct {
     void *exec;

@@ -2,8 +2,8 @@
  * Where programs find the driver's functions: dlsym and dlopen, exported here
  * in place of libc's, and what cuGetProcAddress gives.
  *
- * Both exported functions end in a jump, not a call, so that libc sees the
- * caller's return address: RTLD_NEXT, RTLD_DEEPBIND's scope and $ORIGIN mean
+ * Both exported functions end in a jump, not a call: libc sees the
+ * caller's return address, so RTLD_NEXT, RTLD_DEEPBIND's scope and $ORIGIN mean
  * what they meant. A name is compared with the table of wrapped names, whole.
  * A wrapper is handed out only where the caller's own handle leads to the
  * driver: what another library defines under the same name stays its own.
@@ -18,7 +18,7 @@
 /* Finds the function that a wrapper calls, if no lookup has found it yet. */
 static void *resolve(enum entry_id id) {
     void *raw = entry_raw(id), *f = raw;
-    prepared();
+    ensure_prepared();
     if (raw && next_dlsym != libc_dlsym) { /* another library may want to be between */
         inside++;
         f = next_dlsym(driver_handle(), entry_name(id));
@@ -72,7 +72,7 @@ static void *lookup(void *handle, const char *name) {
 
 /* What the exported dlsym jumps to. */
 __attribute__((used)) HIDDEN void *deft_dlsym_target(void *handle, const char *name) {
-    prepared();
+    ensure_prepared();
     if (likely(entry_find(name) < 0) || inside || handle == RTLD_NEXT)
         return (void *)next_dlsym;
     return (void *)lookup;
@@ -80,7 +80,7 @@ __attribute__((used)) HIDDEN void *deft_dlsym_target(void *handle, const char *n
 
 /* The mode with which the exported dlopen jumps to the next one. */
 __attribute__((used)) HIDDEN int deft_dlopen_mode(const char *file, int mode) {
-    prepared();
+    ensure_prepared();
     if (inside)
         return mode;
     if (file && strstr(file, "libcuda.so"))
@@ -150,8 +150,8 @@ __asm__(".text\n"
 #error "no jumping dlsym for this processor: x86-64 and arm64 are known"
 #endif
 
-/* Both versions that programs ask for, so that other libraries which look for
-   the next dlsym by version find this one. */
+/* Both versions that programs ask for: other libraries look for the next dlsym by
+   version. */
 #ifdef DEFT_UNVERSIONED
 __asm__(".globl dlsym\n.set dlsym,deft_dlsym\n.globl dlopen\n.set dlopen,deft_dlopen\n");
 #else

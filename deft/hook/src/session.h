@@ -73,7 +73,7 @@ enum {
     DEFT_PATH_GETPROC_V2 = 1 << 2, /* cuGetProcAddress_v2 did */
     DEFT_PATH_PER_THREAD = 1 << 3, /* ... a per-thread default stream variant */
     DEFT_PATH_LINKED = 1 << 4,     /* a call bound at link time came through */
-    DEFT_PATH_SHIM = 1 << 5,       /* libdeft stands in for libcuda.so.1 */
+    DEFT_PATH_SHIM = 1 << 5,       /* libdeft replaces libcuda.so.1 */
     DEFT_PATH_DLOPEN = 1 << 6,     /* libcuda was opened with dlopen */
     DEFT_PATH_DEEPBIND = 1 << 7,   /* RTLD_DEEPBIND was seen and left alone */
     DEFT_PATH_STRIPPED = 1 << 8,   /* RTLD_DEEPBIND was seen and taken out */

@@ -60,7 +60,7 @@ static int call_event(const char *name, void *event) {
 }
 
 /* Returns the nanoseconds between two events in ns; false if they are unknown. */
-static bool elapsed(double *ns, void *from, void *to) {
+static bool read_elapsed(double *ns, void *from, void *to) {
     int (*f)(float *, void *, void *) = RAW(int (*)(float *, void *, void *), "cuEventElapsedTime");
     float ms = 0;
     inside++;
@@ -106,8 +106,8 @@ static void collect(bool wait) {
             return;
         wait = false;
         double took, since = 1e9;
-        bool known = elapsed(&took, p->before, p->after);
-        known = known && (first == 0 || elapsed(&since, ring[(first - 1) % RING].after, p->after));
+        bool known = read_elapsed(&took, p->before, p->after);
+        known = known && (first == 0 || read_elapsed(&since, ring[(first - 1) % RING].after, p->after));
         device_ns += since;
         add_row((struct trace_row){TRACE_LAUNCH, (uint32_t)p->kernels, p->in, p->call, p->called, p->out,
                                 known ? (uint64_t)(device_ns - took) : 0, known ? (uint64_t)device_ns : 0});
@@ -120,7 +120,7 @@ static void measure_events(void *stream, bool per_thread) {
     double ns;
     for (int i = 0; i < 9 && create(&a) == CU_SUCCESS && create(&b) == CU_SUCCESS; i++)
         if (record(a, stream, per_thread) == CU_SUCCESS && record(b, stream, per_thread) == CU_SUCCESS && call_event("wait", b) == CU_SUCCESS &&
-            elapsed(&ns, a, b))
+            read_elapsed(&ns, a, b))
             add_row((struct trace_row){.kind = TRACE_EVENTS, .in = now_ns(), .end = (uint64_t)ns});
 }
 

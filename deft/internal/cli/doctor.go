@@ -43,7 +43,8 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			program.WaitDelay = 5 * time.Second
 			program.Env = append(hook.Preload(os.Environ(), lib), hook.JoinAtLoad, s.Env(3))
 			program.ExtraFiles = []*os.File{s.File()}
-			program.Stdin, program.Stdout, program.Stderr = env.Stdin, env.Stderr, env.Stderr
+			program.Stdin = env.Stdin
+			program.Stdout, program.Stderr = env.Stderr, env.Stderr
 			clients, failure := hook.Watch(s, program)
 			if exit := (*exec.ExitError)(nil); failure != nil && !errors.As(failure, &exit) {
 				return failure

@@ -135,9 +135,10 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 		return 0, err
 	}
 	cmd := exec.Command(p.args[0], p.args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	cmd.Stdin = env.Stdin
+	cmd.Stdout, cmd.Stderr = env.Stdout, env.Stderr
 	cmd.Env = environ
-	why := hook.Unhooked(cmd.Path)
+	why := hook.ReasonUnhooked(cmd.Path)
 	if why != "" {
 		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without the hook\n", p.args[0], why)
 		cmd.Env = append(environ, "LD_PRELOAD="+os.Getenv("LD_PRELOAD"))
@@ -174,7 +175,7 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 	}
 	environ := os.Environ()
 	if p.device == "sim" {
-		if environ, err = simulated(ctx, cache, simcuda.Device{File: at.Device()}); err != nil {
+		if environ, err = simulatedEnviron(ctx, cache, simcuda.Device{File: at.Device()}); err != nil {
 			return nil, err
 		}
 	}
@@ -184,9 +185,9 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 	return append(hook.Preload(environ, lib), m.Environ()...), nil
 }
 
-// simulated builds a simulated device, adds its workload program to this process's
+// simulatedEnviron builds a simulated device, adds its workload program to this process's
 // $PATH, and returns the environment of the programs that use it.
-func simulated(ctx context.Context, cache string, d simcuda.Device) ([]string, error) {
+func simulatedEnviron(ctx context.Context, cache string, d simcuda.Device) ([]string, error) {
 	built, err := simcuda.Build(ctx, cache)
 	if err == nil {
 		err = os.Setenv("PATH", strings.TrimPrefix(os.Getenv("PATH")+":"+filepath.Dir(built.Workload), ":"))
@@ -283,10 +284,10 @@ func (p *program) startOwner(at daemon.Place, policy string) error {
 func lastLogLine(path string) string {
 	b, _ := os.ReadFile(path)
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	if last := lines[len(lines)-1]; len(lines) > 1 {
-		return ": " + last
+	if len(lines) < 2 {
+		return ""
 	}
-	return ""
+	return ": " + lines[len(lines)-1]
 }
 
 // keepOwner starts another owner whenever the present one is killed.

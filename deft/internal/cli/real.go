@@ -79,7 +79,7 @@ func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch
 		if err != nil {
 			return trial.Machine{}, err
 		}
-		return trial.Simulated(x, lib, built, scratch, os.Environ()), nil
+		return trial.SimulatedMachine(x, lib, built, scratch, os.Environ()), nil
 	}
 	script := filepath.Join(scratch, "run_model.py")
 	if err := os.WriteFile(script, gpu.RunModel, 0o600); err != nil {

@@ -45,7 +45,7 @@ func (r *recorder) record(ctx context.Context, env *cli.Env, args []string) (*pa
 	defer file.RemoveScratch(scratch)
 	environ := os.Environ()
 	if r.device == "sim" {
-		if environ, err = simulated(ctx, cache, simcuda.Device{File: filepath.Join(scratch, "device")}); err != nil {
+		if environ, err = simulatedEnviron(ctx, cache, simcuda.Device{File: filepath.Join(scratch, "device")}); err != nil {
 			return nil, err
 		}
 	}

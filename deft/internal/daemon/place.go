@@ -20,9 +20,9 @@ import (
 var (
 	// ErrOwned is returned if another process is the owner.
 	ErrOwned = errors.New("another process is the owner")
-	// ErrPlace is returned for a folder or name that cannot hold a session.
+	// ErrPlace is returned for a directory or name that cannot hold a session.
 	ErrPlace = errors.New("cannot create a session")
-	// ErrDirectory is returned, with ErrPlace, for a folder that is not this user's
+	// ErrDirectory is returned, with ErrPlace, for a directory that is not this user's
 	// alone, or cannot be made.
 	ErrDirectory = errors.New("not a private directory of this user")
 	// ErrForeign is returned for a file at a session's path that is not a session.

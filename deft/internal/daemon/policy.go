@@ -44,7 +44,8 @@ func (b *control) setPolicy(name string, slack float64) error {
 	if err != nil {
 		return err
 	}
-	b.name, b.policy, b.rules = name, p, rules
+	b.name, b.rules = name, rules
+	b.policy = p
 	return nil
 }
 

@@ -39,7 +39,7 @@ type Device struct {
 // New returns an idle device for so many clients at time 0.
 func New(s Settings, clients int) *Device {
 	return &Device{
-		settings: s.Filled(), queues: make([][]Kernel, clients), left: make([]time.Duration, clients),
+		settings: s.WithDefaults(), queues: make([][]Kernel, clients), left: make([]time.Duration, clients),
 		started: make([]bool, clients), used: make([]time.Duration, clients), running: -1, last: -1,
 	}
 }
@@ -54,11 +54,11 @@ func (d *Device) Launch(k Kernel) {
 	d.queues[k.Client] = append(d.queues[k.Client], k)
 }
 
-// Queued returns how many launches of a client are waiting or running.
-func (d *Device) Queued(client int) int { return len(d.queues[client]) }
+// QueueLength returns how many launches of a client are waiting or running.
+func (d *Device) QueueLength(client int) int { return len(d.queues[client]) }
 
-// Used returns the device time that a client has had, that of the running kernel included.
-func (d *Device) Used(client int) time.Duration { return d.used[client] }
+// TimeOf returns the device time that a client has had, that of the running kernel included.
+func (d *Device) TimeOf(client int) time.Duration { return d.used[client] }
 
 // Running returns the kernel on the device.
 func (d *Device) Running() (k Kernel, number uint64, ok bool) {

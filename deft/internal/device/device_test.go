@@ -47,7 +47,7 @@ func TestDevice(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
-		if used = d.Used(0) + d.Used(1); used > got[len(got)-1] || d.Queued(0)+d.Queued(1) != 0 {
+		if used = d.TimeOf(0) + d.TimeOf(1); used > got[len(got)-1] || d.QueueLength(0)+d.QueueLength(1) != 0 {
 			t.Errorf("%s: used %v until %v", tt.name, used, got[len(got)-1])
 		}
 	}
@@ -55,11 +55,11 @@ func TestDevice(t *testing.T) {
 
 func TestFilled(t *testing.T) {
 	want := device.Settings{Discipline: device.Turns, Turn: device.DefaultTurn, Switch: device.DefaultSwitch, Ahead: device.DefaultAhead}
-	if diff := cmp.Diff(want, device.Settings{Discipline: device.Turns}.Filled()); diff != "" {
+	if diff := cmp.Diff(want, device.Settings{Discipline: device.Turns}.WithDefaults()); diff != "" {
 		t.Error(diff)
 	}
-	none := device.Settings{Discipline: device.Turns, Switch: -1}.Filled()
-	if none.Switch != 0 || (device.Settings{}).Filled().Ahead != device.DefaultAhead {
+	none := device.Settings{Discipline: device.Turns, Switch: -1}.WithDefaults()
+	if none.Switch != 0 || (device.Settings{}).WithDefaults().Ahead != device.DefaultAhead {
 		t.Errorf("%+v", none)
 	}
 }

@@ -40,8 +40,8 @@ const (
 	DefaultAhead   = 1024
 )
 
-// Filled returns the settings with their defaults.
-func (s Settings) Filled() Settings {
+// WithDefaults returns the settings with their defaults.
+func (s Settings) WithDefaults() Settings {
 	if s.Discipline == "" {
 		s.Discipline = FIFO
 	}

@@ -119,7 +119,7 @@ func Load(path string) (*Experiment, error) {
 	return x, nil
 }
 
-// SetOutputDir makes every model write its logs into one folder. It refuses models that
+// SetOutputDir makes every model write its logs into one directory. It refuses models that
 // would overwrite each other's there.
 func (x *Experiment) SetOutputDir(dir string) error {
 	for i := range x.Models {

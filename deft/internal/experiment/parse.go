@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,13 +57,13 @@ type object struct {
 
 func (r *reader) object(n node) *object {
 	if n.kind != kindObject {
-		r.fail(n, "want an object, have %s", n.quoted())
+		r.fail(n, "want an object, have %s", n.describe())
 	}
 	return &object{r, n, map[string]bool{}}
 }
 
-// quoted returns a value as an error shows it.
-func (n node) quoted() string {
+// describe returns a value as an error shows it.
+func (n node) describe() string {
 	switch n.kind {
 	case kindBool, kindNumber:
 		return n.text
@@ -143,7 +144,7 @@ func (o *object) decode(to any) {
 
 func (r *reader) text(n node) string {
 	if n.kind != kindString {
-		r.fail(n, "want text, have %s", n.quoted())
+		r.fail(n, "want text, have %s", n.describe())
 	}
 	return n.text
 }
@@ -151,7 +152,7 @@ func (r *reader) text(n node) string {
 func (r *reader) flag(n node) bool {
 	on, err := strconv.ParseBool(n.text)
 	if n.kind != kindBool || err != nil {
-		r.fail(n, "want true or false, have %s", n.quoted())
+		r.fail(n, "want true or false, have %s", n.describe())
 	}
 	return on
 }
@@ -160,11 +161,11 @@ func (r *reader) flag(n node) bool {
 func (r *reader) number(n node, low float64) float64 {
 	v, err := strconv.ParseFloat(n.text, 64)
 	if v > maxNumber && err == nil && n.kind == kindNumber {
-		r.fail(n, "want at most %v, have %s", float64(maxNumber), n.quoted())
+		r.fail(n, "want at most %v, have %s", float64(maxNumber), n.describe())
 		return low
 	}
 	if n.kind != kindNumber || err != nil || !(v >= low) {
-		r.fail(n, "want a number of %v or more, have %s", low, n.quoted())
+		r.fail(n, "want a number of %v or more, have %s", low, n.describe())
 		return low
 	}
 	return v
@@ -177,11 +178,11 @@ const maxNumber = 9e15
 func (r *reader) whole(n node, low int) int {
 	v, err := strconv.ParseFloat(n.text, 64)
 	if v > math.MaxInt32 && err == nil && n.kind == kindNumber {
-		r.fail(n, "want at most %d, have %s", math.MaxInt32, n.quoted())
+		r.fail(n, "want at most %d, have %s", math.MaxInt32, n.describe())
 		return low
 	}
 	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) {
-		r.fail(n, "want a whole number of %d or more, have %s", low, n.quoted())
+		r.fail(n, "want a whole number of %d or more, have %s", low, n.describe())
 		return low
 	}
 	return int(v)
@@ -197,7 +198,7 @@ func (r *reader) duration(n node) time.Duration {
 	}
 	v := r.number(n, 0) * float64(unit)
 	if v > maxNumber {
-		r.fail(n, "%s is too long", n.quoted())
+		r.fail(n, "%s is too long", n.describe())
 		return 0
 	}
 	return time.Duration(math.Round(v))
@@ -208,17 +209,17 @@ func (r *reader) experiment(root node) *Experiment {
 	x := &Experiment{MinJobs: 10}
 	if n, ok := o.requiredField("exp_dur"); ok {
 		if x.Duration = r.duration(n); x.Duration == 0 {
-			r.fail(n, "want a duration above 0 s, have %s", n.quoted())
+			r.fail(n, "want a duration above 0 s, have %s", n.describe())
 		}
 	}
 	o.decode(x)
 	x.Device = o.device()
 	if n, ok := o.field("slack"); ok && !(x.Slack > 1 && x.Slack <= policy.MaxSlack) {
-		r.fail(n, "want a number above 1, at most %d, have %s", policy.MaxSlack, n.quoted())
+		r.fail(n, "want a number above 1, at most %d, have %s", policy.MaxSlack, n.describe())
 	}
 	models, ok := o.requiredField("models")
 	if ok && (models.kind != kindArray || len(models.items) == 0) {
-		r.fail(models, "want an array of one model or more, have %s", models.quoted())
+		r.fail(models, "want an array of one model or more, have %s", models.describe())
 	}
 	for _, n := range models.items {
 		x.Models = append(x.Models, r.model(n))
@@ -249,7 +250,7 @@ func (o *object) device() device.Settings {
 	case "fifo", "turns", "mps":
 		s.Discipline = device.Discipline(n.text)
 	default:
-		o.r.fail(n, `want "fifo", "turns" or "mps", have %s`, n.quoted())
+		o.r.fail(n, `want "fifo", "turns" or "mps", have %s`, n.describe())
 	}
 	return s
 }
@@ -259,7 +260,7 @@ func (r *reader) model(n node) Model {
 	m := Model{BatchSize: 1}
 	if name, ok := o.requiredField("model_name"); ok {
 		if m.ModelName = r.text(name); m.ModelName == "" {
-			r.fail(name, "want the name of a model, have %s", name.quoted())
+			r.fail(name, "want the name of a model, have %s", name.describe())
 		}
 	}
 	own := struct {
@@ -273,8 +274,9 @@ func (r *reader) model(n node) Model {
 	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline}
 	m.Height, m.Width = o.size(m.Resize)
 	m.Control = o.control()
-	if n := o.node.fields["sync_level"]; m.SyncLevel != "" && m.SyncLevel != "layer" && m.SyncLevel != "kernel" {
-		r.fail(n, `want "", "layer" or "kernel", have %s`, n.quoted())
+	if !slices.Contains([]string{"", "layer", "kernel"}, m.SyncLevel) {
+		n := o.node.fields["sync_level"]
+		r.fail(n, `want "", "layer" or "kernel", have %s`, n.describe())
 	}
 	if m.Weight == 0 {
 		r.fail(o.node.fields["weight"], "want a weight above 0, have 0")
@@ -291,7 +293,7 @@ func (o *object) stem(model string) string {
 		return filepath.Base(model)
 	}
 	if name := o.r.text(n); name == "" || name != filepath.Base(name) || name == "." || name == ".." {
-		o.r.fail(n, "want the stem of a file name, have %s", n.quoted())
+		o.r.fail(n, "want the stem of a file name, have %s", n.describe())
 	}
 	return n.text
 }
@@ -305,7 +307,7 @@ func (o *object) size(needed bool) (height, width int) {
 		return 0, 0
 	}
 	if n.kind != kindArray || len(n.items) != 2 {
-		o.r.fail(n, "want [height, width] in px, have %s", n.quoted())
+		o.r.fail(n, "want [height, width] in px, have %s", n.describe())
 		return 0, 0
 	}
 	return o.r.whole(n.items[0], 1), o.r.whole(n.items[1], 1)

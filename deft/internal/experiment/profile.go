@@ -40,9 +40,9 @@ func (p Profile) DeviceTime() time.Duration {
 	return sum
 }
 
-// Elapsed returns the device time of so many kernels of consecutive jobs; 0 for the zero
+// DeviceTimeOf returns the device time of so many kernels of consecutive jobs; 0 for the zero
 // Profile.
-func (p Profile) Elapsed(kernels uint64) time.Duration {
+func (p Profile) DeviceTimeOf(kernels uint64) time.Duration {
 	job := uint64(p.Kernels())
 	if job == 0 {
 		return 0

@@ -96,11 +96,11 @@ func TestSums(t *testing.T) {
 		t.Errorf("%d kernels, %v", p.Kernels(), p.DeviceTime())
 	}
 	for kernels, want := range map[uint64]time.Duration{0: 0, 2: 20, 3: 30, 4: 60, 9: 130} {
-		if got := p.Elapsed(kernels); got != want {
+		if got := p.DeviceTimeOf(kernels); got != want {
 			t.Errorf("%d kernels: %v, want %v", kernels, got, want)
 		}
 	}
-	if (Profile{}).Elapsed(7) != 0 {
+	if (Profile{}).DeviceTimeOf(7) != 0 {
 		t.Error("device time of no kernels")
 	}
 }

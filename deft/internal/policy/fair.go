@@ -103,7 +103,8 @@ const betweenJobs = granularity / 2
 
 // chooseClients keeps the holder until another is behind it by the granularity.
 func (f *Fair) chooseClients(now time.Duration, clients []Client) {
-	best, least, own := noHolder, math.Inf(1), math.Inf(1)
+	best := noHolder
+	least, own := math.Inf(1), math.Inf(1)
 	var weight float64
 	long, pauses := false, false // the best one's launches; the holder between two jobs
 	for _, c := range clients {
@@ -115,7 +116,8 @@ func (f *Fair) chooseClients(now time.Duration, clients []Client) {
 		v.at = now
 		f.virtual[c.ID] = v
 		if v.time < least {
-			best, least, long = c.ID, v.time, c.Longest > granularity
+			best, least = c.ID, v.time
+			long = c.Longest > granularity
 		}
 		if c.ID == f.holder {
 			own, weight = v.time, c.weight()

@@ -13,7 +13,7 @@ const DefaultSlack = 1.05
 
 // Costs returns what a device with settings costs when it changes between clients.
 func Costs(s device.Settings) Device {
-	s = s.Filled()
+	s = s.WithDefaults()
 	return Device{Switch: s.Switch, Alternates: s.Discipline == device.MPS}
 }
 
@@ -106,7 +106,8 @@ func (p *presence) observe(now time.Duration, clients []Client) {
 			s.saved = min(s.saved+(p.slack-1)*float64(now-max(s.at, c.Begin)), most)
 		}
 		p.updateIdle(s, now, c, p.returnDelay(c, clients, s.ahead))
-		s.at, s.launches, s.begin, s.last = now, c.Launches, c.Begin, c
+		s.at, s.last = now, c
+		s.launches, s.begin = c.Launches, c.Begin
 	}
 }
 
@@ -180,8 +181,9 @@ type work struct{ ns, gpu, kernels, syncs float64 }
 
 // add adds later work. About the last second counts.
 func (w *work) add(d work) {
-	if w.ns += d.ns; w.ns > float64(time.Second) {
-		w.ns, w.gpu, w.kernels, w.syncs = w.ns/2, w.gpu/2, w.kernels/2, w.syncs/2
+	w.ns += d.ns
+	if w.ns > float64(time.Second) {
+		*w = work{w.ns / 2, w.gpu / 2, w.kernels / 2, w.syncs / 2}
 	}
 	w.gpu += d.gpu
 	w.kernels += d.kernels

@@ -46,9 +46,9 @@ func (i Identity) isAlive(proc string) bool {
 	return life == unknown || life == running && identity(i.PID(), start) == i
 }
 
-// Stopped says that the process is stopped, by a signal or a debugger. A process of which
+// IsStopped reports whether the process is stopped, by a signal or a debugger. A process of which
 // nothing can be read is not.
-func (i Identity) Stopped() bool {
+func (i Identity) IsStopped() bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(i.PID()), "stat"))
 	if err != nil {
 		return false

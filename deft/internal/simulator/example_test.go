@@ -26,10 +26,10 @@ func Example() {
 	}
 	for _, c := range result.Clients {
 		var busy time.Duration
-		for _, job := range c.Measured() {
+		for _, job := range c.JobsAfterWarmUp() {
 			busy += job.JCT()
 		}
-		mean := busy / time.Duration(len(c.Measured()))
+		mean := busy / time.Duration(len(c.JobsAfterWarmUp()))
 		fmt.Printf("%s: %v\n", c.Name, mean.Round(time.Millisecond))
 	}
 	// Output:

@@ -42,8 +42,8 @@ type Job struct {
 // JCT returns the job's completion time.
 func (j Job) JCT() time.Duration { return j.End - j.Begin }
 
-// Measured returns the jobs without the warm-up.
-func (c *ClientResult) Measured() []Job {
+// JobsAfterWarmUp returns the jobs without the warm-up.
+func (c *ClientResult) JobsAfterWarmUp() []Job {
 	if c.WarmUp {
 		return c.Jobs[1:]
 	}

@@ -67,7 +67,8 @@ func (s *simulation) warmUp() {
 		h.phase = finished
 	}
 	for _, h := range s.hosts {
-		h.phase, h.wake, h.warmUp = sleeping, s.now, true
+		h.phase, h.wake = sleeping, s.now
+		h.warmUp = true
 		for h.phase != finished {
 			s.step(s.nextEvent())
 		}
@@ -78,8 +79,10 @@ func (s *simulation) warmUp() {
 		first.Begin -= s.now
 		first.End -= s.now
 		h.used, h.started = 0, 0
-		h.launches, h.doneJobs, h.sinceSync, h.next = 0, 0, 0, 0
-		h.result.Launches, h.result.GPU, h.result.MaxQueue = 0, 0, 0
+		h.launches, h.doneJobs = 0, 0
+		h.sinceSync, h.next = 0, 0
+		h.result.Launches, h.result.MaxQueue = 0, 0
+		h.result.GPU = 0
 	}
 	s.now, s.busy = 0, 0
 	s.device = device.New(s.config.Device, len(s.hosts))
@@ -107,10 +110,12 @@ func (s *simulation) play(ctx context.Context) error {
 			break
 		}
 		asked := s.decisions
-		if s.step(at); s.err != nil {
+		s.step(at)
+		if s.err != nil {
 			return s.err
 		}
-		if idle++; s.decisions == asked {
+		idle++
+		if s.decisions == asked {
 			idle = 0
 		}
 		if idle > maxIdleSteps {
@@ -301,7 +306,7 @@ func (s *simulation) syncPoint(i int, h *host) {
 
 // isFull says whether a client has as many launches on the device as it has room for.
 func (s *simulation) isFull(client int) bool {
-	return s.device.Queued(client) >= s.device.Settings().Ahead
+	return s.device.QueueLength(client) >= s.device.Settings().Ahead
 }
 
 // kernelDone notes that a kernel has ended and moves the host that waited for it.
@@ -309,7 +314,7 @@ func (s *simulation) kernelDone(k device.Kernel) {
 	h := s.hosts[k.Client]
 	h.inFlight -= k.Kernels
 	s.queued -= k.Kernels
-	used := s.device.Used(k.Client)
+	used := s.device.TimeOf(k.Client)
 	had := used - h.used
 	h.used = used
 	h.job.GPU += had
@@ -405,7 +410,7 @@ func (s *simulation) decide() {
 		if h.phase == finished {
 			continue
 		}
-		clients = append(clients, h.policyClient(i, s.device.Used(i)))
+		clients = append(clients, h.policyClient(i, s.device.TimeOf(i)))
 	}
 	directives := s.directives[:len(clients)]
 	clear(directives)

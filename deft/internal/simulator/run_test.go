@@ -108,7 +108,7 @@ func TestWarmUpAndDeadline(t *testing.T) {
 	c := Client{Kernels: Uniform(3, 10*us), Jobs: 2, Sleep: time.Millisecond}
 	r := play(t, Config{Clients: []Client{c, c}, Duration: time.Second, WarmUp: true})
 	for i, c := range r.Clients {
-		if len(c.Jobs) != 3 || len(c.Measured()) != 2 || c.Jobs[0].End > 0 || c.Jobs[0].JCT() != 45*us || c.Launches != 6 {
+		if len(c.Jobs) != 3 || len(c.JobsAfterWarmUp()) != 2 || c.Jobs[0].End > 0 || c.Jobs[0].JCT() != 45*us || c.Launches != 6 {
 			t.Errorf("client %d: %+v", i, c.Jobs)
 		}
 	}

@@ -13,7 +13,7 @@ func Uniform(n int, each time.Duration) []time.Duration {
 // MeanJCT is the mean completion time of the measured jobs; 0 where there is none.
 func (c *ClientResult) MeanJCT() time.Duration {
 	var sum time.Duration
-	jobs := c.Measured()
+	jobs := c.JobsAfterWarmUp()
 	for _, j := range jobs {
 		sum += j.JCT()
 	}

@@ -49,7 +49,7 @@ func (t Totals) add(other Totals) Totals {
 	}
 }
 
-// gpu is the device time since the first look.
+// gpu returns the device time since the first look.
 func (o *observation) gpu(c session.Client) time.Duration {
 	if o.device == nil {
 		return c.GPU - o.first.GPU
@@ -57,7 +57,7 @@ func (o *observation) gpu(c session.Client) time.Duration {
 	return max(0, o.device(c.Kernels-c.Queued)-o.device(o.first.Kernels-o.first.Queued))
 }
 
-// observe is the client as the policy sees it. Times count from began.
+// observe returns the client as the policy sees it. Times count from began.
 func (o *observation) observe(c session.Client, began, now int64) policy.Client {
 	if c.Launches != o.last.Launches || o.launchedAt == 0 {
 		o.launchedAt = now
@@ -119,7 +119,7 @@ func (o *observation) busy(c session.Client, now int64) bool {
 	switch {
 	case now <= o.launchedAt+usual:
 		return true
-	case c.Identity.Stopped():
+	case c.Identity.IsStopped():
 		return false
 	}
 	return c.InWait > 0 || now <= o.launchedAt+2*usual

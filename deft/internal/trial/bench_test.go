@@ -61,7 +61,7 @@ func (w *bench) experiment(text string) *experiment.Experiment {
 }
 
 func (w *bench) real(x *experiment.Experiment) *report.Run {
-	m := Simulated(x, w.lib, w.device, w.b.TempDir(), os.Environ())
+	m := SimulatedMachine(x, w.lib, w.device, w.b.TempDir(), os.Environ())
 	m.Place = place(w.b)
 	o, err := Real(w.b.Context(), x, m)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/foretime/foretime/deft/simcuda"
 )
 
-// Simulated returns a machine with a simulated device. Its file and the models' profiles
+// SimulatedMachine returns a machine with a simulated device. Its file and the models' profiles
 // are in the directory scratch, best on /dev/shm.
-func Simulated(x *experiment.Experiment, lib string, built simcuda.Built, scratch string, environ []string) Machine {
+func SimulatedMachine(x *experiment.Experiment, lib string, built simcuda.Built, scratch string, environ []string) Machine {
 	device := simcuda.Device{File: filepath.Join(scratch, "device"), Settings: x.Device}
 	return Machine{
 		Device: "sim", Hook: lib, Environ: device.Environ(built, environ), KnownKernels: true,

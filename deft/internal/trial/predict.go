@@ -24,7 +24,7 @@ var assumedHosts = []struct{ sync, reaction time.Duration }{
 func Predict(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Prediction, error) {
 	pooled := make([][]float64, len(x.Models))
 	for _, h := range assumedHosts {
-		c, err := simulated(x)
+		c, err := simulatorConfig(x)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func Predict(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Predi
 			return nil, err
 		}
 		for i := range result.Clients {
-			for _, j := range result.Clients[i].Measured() {
+			for _, j := range result.Clients[i].JobsAfterWarmUp() {
 				pooled[i] = append(pooled[i], milliseconds(j.JCT()))
 			}
 		}

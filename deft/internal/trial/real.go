@@ -93,7 +93,7 @@ func (r *realRun) known() supervisor.Settings {
 		Device: func(name string) func(kernels uint64) time.Duration {
 			if i := at(name); i >= 0 && r.machine.KnownKernels {
 				if p, err := r.x.Models[i].Profile(); err == nil {
-					return p.Elapsed
+					return p.DeviceTimeOf
 				}
 			}
 			return nil
@@ -260,7 +260,8 @@ func (r *realRun) outcome(seconds float64, totals map[string]supervisor.Totals) 
 		}
 		t := totals[r.names[i]]
 		m.Launches, m.Syncs = t.Launches, t.Syncs
-		m.StallMS, m.GateMS, m.GPUMS = milliseconds(t.Stall), milliseconds(t.Gate), milliseconds(t.GPU)
+		m.StallMS, m.GateMS = milliseconds(t.Stall), milliseconds(t.Gate)
+		m.GPUMS = milliseconds(t.GPU)
 		busy += m.GPUMS / 1e3
 		o.Run.Models = append(o.Run.Models, m)
 		o.PIDs = append(o.PIDs, r.processes[i].cmd.Process.Pid)

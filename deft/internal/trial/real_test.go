@@ -50,7 +50,7 @@ func simulatedMachine(t *testing.T, x *experiment.Experiment) Machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := Simulated(x, lib, device, t.TempDir(), os.Environ())
+	m := SimulatedMachine(x, lib, device, t.TempDir(), os.Environ())
 	m.Place = place(t)
 	return m
 }

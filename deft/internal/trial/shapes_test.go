@@ -39,7 +39,7 @@ func (w *bench) beside(policy string, seconds float64, background func(p *Progra
 		{"model_name": "synthetic", "kernels": 400, "kernel_ns": 100000, "priority": 0, "output_file_name": "A"},
 		{"model_name": "synthetic", "kernels": 100, "kernel_ns": 50000, "sleep_time": 0.05, "priority": 1, "deadline_ms": 15, "output_file_name": "B"}
 	], "exp_dur": %g, "min_jobs": 1, "policy": %q}`, seconds, policy))
-	m := Simulated(x, w.lib, w.device, w.b.TempDir(), os.Environ())
+	m := SimulatedMachine(x, w.lib, w.device, w.b.TempDir(), os.Environ())
 	m.Place = place(w.b)
 	usual := m.Program
 	m.Program = func(model *experiment.Model, x *experiment.Experiment) (Program, error) {

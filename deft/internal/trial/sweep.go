@@ -44,7 +44,7 @@ type Point struct {
 // Play runs an experiment.
 type Play func(context.Context, *experiment.Experiment) (*Outcome, error)
 
-// Alone runs each model by itself, with logs in a folder "alone" below its own,
+// Alone runs each model by itself, with logs in a directory "alone" below its own,
 // and returns a run of all.
 func Alone(ctx context.Context, x *experiment.Experiment, play Play) (*report.Run, error) {
 	x = withSubdir(x, "alone")
@@ -69,8 +69,8 @@ func Alone(ctx context.Context, x *experiment.Experiment, play Play) (*report.Ru
 	return all, nil
 }
 
-// RunSweep measures the models alone and then together under each interval, in folders
-// of their own below each model's.
+// RunSweep measures the models alone and then together under each interval, in
+// directories of their own below each model's.
 func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, play Play) (*Sweep, error) {
 	if len(intervals) == 0 {
 		return nil, ErrIntervals
@@ -98,7 +98,7 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 		s.Policy = r.Policy
 		s.Points = append(s.Points, p)
 	}
-	if slices.ContainsFunc(s.Points, Point.synchronized) {
+	if slices.ContainsFunc(s.Points, Point.hasSyncs) {
 		s.Sync = s.best().Sync
 	}
 	return s, nil
@@ -139,8 +139,8 @@ func yielding(models []experiment.Model) []int {
 	return low
 }
 
-// synchronized reports whether a model waited at a synchronization point.
-func (p Point) synchronized() bool {
+// hasSyncs reports whether a model waited at a synchronization point.
+func (p Point) hasSyncs() bool {
 	return slices.ContainsFunc(p.Models, func(m report.Model) bool { return m.Syncs > 0 })
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/pair"
 	"github.com/foretime/foretime/deft/internal/policy"
@@ -98,7 +100,7 @@ func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64
 		kernels := way.Device.Discipline == device.MPS // they alternate, those of graphs too
 		clients := [2]simulator.Client{client(a, kernels), client(b, kernels)}
 		if kernels {
-			way.Device.Ahead = way.Device.Filled().Ahead * max(len(clients[0].Kernels)/len(played(a)), len(clients[1].Kernels)/len(played(b)))
+			way.Device.Ahead = way.Device.WithDefaults().Ahead * max(len(clients[0].Kernels)/len(repeatedLaunches(a)), len(clients[1].Kernels)/len(repeatedLaunches(b)))
 		}
 		o := Outlook{Sharing: way}
 		var alone [2]float64
@@ -140,21 +142,19 @@ func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64
 	return outlooks, nil
 }
 
-// spread is the mean of speeds with an interval that covers them and the model's error.
+// spread returns the mean of speeds with an interval that covers them and the model's error.
 func spread(speeds []float64, off float64) uncertainty.Prediction {
-	low, high, sum := speeds[0], speeds[0], 0.0
-	for _, s := range speeds {
-		low, high, sum = min(low, s), max(high, s), sum+s
+	return uncertainty.Prediction{
+		Value: stat.Mean(speeds, nil), Low: max(0, slices.Min(speeds)-off), High: slices.Max(speeds) + off, Level: Level,
 	}
-	return uncertainty.Prediction{Value: sum / float64(len(speeds)), Low: max(0, low-off), High: high + off, Level: Level}
 }
 
-// client is a program that repeats its trace; with kernels, each kernel of a graph by
+// client returns a program that repeats its trace; with kernels, each kernel of a graph by
 // itself, all of the same time.
 func client(t *pair.Trace, kernels bool) simulator.Client {
 	c := simulator.Client{Unmarked: true}
 	c.Name = t.Program
-	for _, l := range played(t) {
+	for _, l := range repeatedLaunches(t) {
 		parts := 1
 		if kernels {
 			parts = max(l.Kernels, 1)
@@ -174,12 +174,12 @@ func client(t *pair.Trace, kernels bool) simulator.Client {
 
 // HasJobs reports whether [Traces] finds a whole job in a trace: what a program launches
 // between two of its own waits.
-func HasJobs(t *pair.Trace) bool { return played(t)[0].Wait }
+func HasJobs(t *pair.Trace) bool { return repeatedLaunches(t)[0].Wait }
 
-// played returns the launches of a trace that are played again and again: its first whole
+// repeatedLaunches returns the launches of a trace that are played again and again: its first whole
 // jobs. A recording cuts the job at its begin and the one at its end. If no job is whole,
 // all launches are played.
-func played(t *pair.Trace) []pair.Launch {
+func repeatedLaunches(t *pair.Trace) []pair.Launch {
 	first := slices.IndexFunc(t.Launches, func(l pair.Launch) bool { return l.Wait })
 	if first < 0 {
 		return firstPart(t.Launches)
@@ -221,7 +221,7 @@ func firstPart(launches []pair.Launch) []pair.Launch {
 	return launches
 }
 
-// length is about the time of a client's job alone.
+// length returns roughly the time of a client's job alone.
 func length(c simulator.Client) (span time.Duration) {
 	for i, each := range c.Kernels {
 		span += max(each, c.Gaps[i])
@@ -307,7 +307,8 @@ func BestWithin(outlooks []Outlook, program int, deadline time.Duration) (best O
 	return fastestWithin(outlooks, program, func(o Outlook) float64 { return o.Within(program, deadline).Value })
 }
 
-// SafestWithin is [BestWithin] with the low end of the share of jobs instead of the share.
+// SafestWithin does what [BestWithin] does, with the low end of the share of jobs instead of
+// the share.
 func SafestWithin(outlooks []Outlook, program int, deadline time.Duration) (best Outlook, kept bool) {
 	return fastestWithin(outlooks, program, func(o Outlook) float64 { return o.Within(program, deadline).Low })
 }

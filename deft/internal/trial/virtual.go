@@ -13,7 +13,7 @@ import (
 // Virtual runs an experiment on the virtual clock. The clock of the logs begins
 // with the first warm-up job.
 func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
-	c, err := simulated(x)
+	c, err := simulatorConfig(x)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
 	return policy.New(x.PolicyName(), x.Rules())
 }
 
-// simulated returns the experiment as the simulator's configuration.
-func simulated(x *experiment.Experiment) (simulator.Config, error) {
+// simulatorConfig returns the experiment as the simulator's configuration.
+func simulatorConfig(x *experiment.Experiment) (simulator.Config, error) {
 	p, err := newPolicy(x)
 	if err != nil {
 		return simulator.Config{}, err
@@ -72,10 +72,12 @@ func (o *Outcome) addResult(x *experiment.Experiment, result *simulator.Result) 
 	for i := range result.Clients {
 		c := &result.Clients[i]
 		m := describe(&x.Models[i])
-		m.Launches, m.Syncs, m.MaxQueue = c.Launches, c.Syncs, c.MaxQueue
-		m.StallMS, m.GateMS, m.GPUMS = milliseconds(c.Stall), milliseconds(c.Gate), milliseconds(c.GPU)
+		m.Launches, m.MaxQueue = c.Launches, c.MaxQueue
+		m.Syncs = c.Syncs
+		m.StallMS, m.GateMS = milliseconds(c.Stall), milliseconds(c.Gate)
+		m.GPUMS = milliseconds(c.GPU)
 		var times []float64
-		for _, j := range c.Measured() {
+		for _, j := range c.JobsAfterWarmUp() {
 			times = append(times, milliseconds(j.JCT()))
 		}
 		last := c.Jobs[len(c.Jobs)-1].End

@@ -144,8 +144,8 @@ static void begin(const struct device *d, struct progress *p, int i) {
     p->began = p->clock;
 }
 
-/* Brings p up to now, or until command number of client stop is done. ends is
- * where the ends are written: NULL when only looking ahead. The stores are
+/* Brings p up to now, or until command number of client stop is done. The
+ * ends are written to ends: NULL when only looking ahead. The stores are
  * ordered: see device.h for what a death between two of them may cost. */
 static void run(const struct device *d, struct device *ends, struct progress *p, uint64_t now, int stop, uint64_t number) {
     for (;;) {

@@ -4,8 +4,8 @@
  * Each client (process) has a queue of commands, each so many nanoseconds of
  * device time. There is no server: whoever looks at the device first brings it
  * up to the present, then reads it. All of it happens under one robust lock,
- * which the kernel hands on when its holder is killed; every write is placed
- * so that a holder that dies between any two of them leaves a valid device, at
+ * which the kernel hands on when its holder is killed; a holder that dies
+ * between any two writes leaves a valid device, at
  * worst with one command's last step run twice. The queue of a dead client is
  * dropped, its running command with it, as a driver does with the work of a
  * process that is gone. */
@@ -47,8 +47,8 @@ int device_join(struct device *d);
 void device_leave(struct device *d, int client);
 
 /* Queues ns of work and returns its number, waiting while the queue is full.
- * If last is not NULL, the number plus 1 is stored there first, so that 0 can
- * stand for no command. */
+ * If last is not NULL, the number plus 1 is stored there first: 0 means no
+ * command. */
 uint64_t device_push(struct device *d, int client, uint64_t ns, uint64_t *last);
 
 /* Number of the command that will be queued next: all below it are queued. */

@@ -9,7 +9,7 @@ struct event {
     int magic;
     int timed;
     int device;
-    uint64_t number;       /* of the command that stands for it, plus 1 */
+    uint64_t number;       /* of its command, plus 1 */
     uint64_t end;          /* when that was done, after the first query */
     struct graph *graph;   /* it was recorded into this capture */
     struct stream *origin; /* of that capture */
@@ -57,8 +57,8 @@ static CUresult record(struct stream *s, CUhandle event) {
 BOTH(cuEventRecord, cuEventRecord_ptsz, (CUhandle event, CUhandle stream), record, event)
 BOTH(cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz, (CUhandle event, CUhandle stream, unsigned flags), ((void)flags, record), event)
 
-/* The command that stands for the event, plus 1, or an error. */
-static CUresult recorded(struct event *e, uint64_t *number) {
+/* Stores the number of the event's command, plus 1; returns 0 or an error. */
+static CUresult event_number(struct event *e, uint64_t *number) {
     NEED(e, CUDA_ERROR_INVALID_HANDLE);
     pthread_mutex_lock(&process_lock);
     int captured = e->graph != NULL && e->origin->graph == e->graph;
@@ -78,7 +78,7 @@ API CUresult cuEventQuery(CUhandle event) {
     struct event *e = event_of(event);
     uint64_t number, end = 0;
     NEED_DRIVER;
-    CUresult r = recorded(e, &number);
+    CUresult r = event_number(e, &number);
     if (r || !number) return r;
     if (!device_done(ON(e->device), number - 1, &end)) return CUDA_ERROR_NOT_READY;
     record_end(e, number, end);
@@ -89,7 +89,7 @@ API CUresult cuEventSynchronize(CUhandle event) {
     uint64_t number;
     NEED_DRIVER;
     COUNT(syncs);
-    CUresult r = recorded(e, &number);
+    CUresult r = event_number(e, &number);
     if (!r) r = disturb();
     if (r || !number) return r;
     record_end(e, number, device_wait(ON(e->device), number - 1));

@@ -11,8 +11,8 @@
 
 int reach_known(const char *path);
 
-/* An entry point by the path: name is what cuGetProcAddress is asked for,
- * exported what dlsym is. NULL, and the reason in reach_error, if not found. */
+/* An entry point by the path: cuGetProcAddress is asked for name, dlsym for
+ * exported. NULL, and the reason in reach_error, if not found. */
 void *reach(const char *path, const char *name, const char *exported);
 
 extern char reach_error[256];
