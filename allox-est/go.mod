@@ -5,6 +5,7 @@ go 1.26.5
 replace github.com/foretime/foretime/shared => ../shared
 
 require (
+	github.com/dustin/go-humanize v1.1.0
 	github.com/foretime/foretime/shared v0.0.0
 	github.com/gomlx/compute v0.1.5
 	github.com/gomlx/gomlx v0.28.5
@@ -27,7 +28,6 @@ require (
 	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
-	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/renameio/v2 v2.0.2 // indirect

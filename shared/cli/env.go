@@ -42,10 +42,10 @@ type Env struct {
 	// for none.
 	Companions func(path string) []string
 
-	hangups atomic.Bool // the command handles hang-ups itself
-	doubt   string      // about the input
-	inputs  []named     // inputs, which no output may be
-	outputs []named     // outputs on the command line
+	taken   atomic.Uint64 // bits of the signals that the command handles itself
+	doubt   string        // about the input
+	inputs  []named       // inputs, which no output may be
+	outputs []named       // outputs on the command line
 }
 
 // Doubt sets a doubt about the input as a whole ("" for none). The answers that

@@ -17,15 +17,35 @@ import (
 
 // signalContext returns the context of the process's command. Ctrl-C, SIGTERM and a
 // hang-up end it. A second Ctrl-C or SIGTERM kills; a second hang-up does not,
-// because a shell that exits sends one in addition to the terminal's.
+// because a shell that exits sends one in addition to the terminal's. Under nohup a
+// hang-up ends nothing.
 func signalContext(env *Env) context.Context {
-	ctx, stop := signal.NotifyContext(hangupContext(env), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := endBySignal(env, cancel, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		endBySignal(env, cancel, syscall.SIGHUP)
+	}
 	context.AfterFunc(ctx, func() {
 		stop()
 		file.Interrupt()
 		endBlocked(env, os.Stdout)
 	})
 	return ctx
+}
+
+// endBySignal cancels a context at signals that the command has not taken, until stop
+// is called.
+func endBySignal(env *Env, cancel func(), signals ...os.Signal) (stop func()) {
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, signals...)
+	crash.Go(func() {
+		for s := range received {
+			if env.taken.Load()&signalBit(s) == 0 {
+				cancel()
+			}
+		}
+	})
+	return func() { signal.Stop(received) }
 }
 
 // endBlocked ends an interrupted process that has been blocked for a second on a
@@ -47,29 +67,18 @@ func endBlocked(env *Env, out *os.File) {
 	os.Exit(ExitFailed)
 }
 
-// hangupContext returns a context that ends at a hang-up, except under nohup.
-func hangupContext(env *Env) context.Context {
-	if signal.Ignored(syscall.SIGHUP) {
-		return context.Background()
+// Signals returns the process's signals of the given kinds, which from then on do not
+// end the command: a server reads its files again, a launcher passes them on.
+func Signals(env *Env, kinds ...os.Signal) <-chan os.Signal {
+	received := make(chan os.Signal, 16)
+	for _, s := range kinds {
+		env.taken.Or(signalBit(s))
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	crash.Go(func() {
-		for range hangups {
-			if !env.hangups.Load() {
-				cancel()
-			}
-		}
-	})
-	return ctx
+	signal.Notify(received, kinds...)
+	return received
 }
 
-// Hangups returns the process's hang-ups (SIGHUP), which from then on no longer end
-// the command. A server uses it to read its files again.
-func Hangups(env *Env) <-chan os.Signal {
-	env.hangups.Store(true)
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	return hangups
+func signalBit(s os.Signal) uint64 {
+	number, _ := s.(syscall.Signal)
+	return 1 << (number % 64)
 }

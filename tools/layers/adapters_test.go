@@ -9,7 +9,7 @@ func adapters() map[string]string {
 		"allox-est/internal/follow/log.go":       "reads a log as it grows",
 		"allox-est/internal/jobs/burner.go":      "a job that uses a given amount of processor time",
 		"allox-est/internal/jobs/job.go":         "an example job measures its own time",
-		"allox-est/internal/runner":              "runs a job and measures its cost",
+		"allox-est/internal/launch":              "runs a job and measures its cost",
 		"allox-est/internal/slurm/submit.go":     "runs Slurm's commands",
 		"chamtool/host":                          "builds and runs a program in C",
 		"deft/internal/cc":                       "runs the C compiler",

@@ -13,7 +13,7 @@ func Flow() map[string]Order {
 	return map[string]Order{
 		"shared": order(`plural stats crash file registry access uncertainty record dataset timing regression regression/linear regression/tree regression/neural chart`),
 
-		"allox-est": order(`python progress jobspec jobs journal runner sampling history estimate slurm backtest follow schedule report`),
+		"allox-est": order(`python progress jobspec jobs journal launch sampling history estimate slurm backtest follow schedule report`),
 
 		"chamtool": order(`event launch host task summary mixture perfmodel config forecast balance session job replay`),
 

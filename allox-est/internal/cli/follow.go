@@ -13,17 +13,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/internal/follow"
 	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/launch"
 	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newFollowCommand returns "follow": the estimate of a run in progress.
@@ -115,7 +118,17 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return f.start(cmd.Context(), spec)
+	run, err := f.start(cmd.Context(), spec)
+	if err != nil {
+		return err
+	}
+	if f.bar != nil {
+		f.bar.Done()
+	}
+	if run.Exit != 0 {
+		os.Exit(run.Exit) // the job's own
+	}
+	return nil
 }
 
 // draw writes the chart of the estimates, if --plot is given.
@@ -128,23 +141,26 @@ func (f *following) draw() error {
 	return err
 }
 
-// start starts the job and follows it.
-func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
+// start starts the job and follows it to its end. Whatever fails on our side is a warning:
+// the program ends with the job's exit code.
+func (f *following) start(ctx context.Context, spec *jobspec.Spec) (*journal.Run, error) {
 	device := f.job.devices[0]
 	f.deadline = deadlineOf(os.Getenv)
-	j, err := journal.Open(f.job.journal)
-	if err != nil {
-		return err
+	j, err := journal.ReadAll(f.job.journal)
+	if errors.Is(err, file.ErrForeign) {
+		return nil, err
+	} else if err != nil {
+		f.env.Log.Warnf("earlier runs are not used: %v", err)
+		j = &journal.Journal{}
 	}
-	defer j.Close()
 	if f.tracker.Job, err = report.DeviceJob(spec, device); err != nil {
-		return err
+		return nil, err
 	}
 	s, done := newSampler(f.env, spec, j)
 	defer done()
 	s.Output = f.env.Stderr
 	if s.Identity, err = sampling.Identify(spec, s.Machine, s.Env); err != nil {
-		return err
+		return nil, err
 	}
 	f.tracker.Past = past(j, journal.Key{Job: spec.Hash(device), Device: device})
 	if n := len(f.tracker.Past.Runs); n > 0 {
@@ -152,7 +168,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	}
 	checkpoint, err := f.checkpoint(spec)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.Counted = func(r *progress.Reader) {
 		f.name(r.Describe(), cmp.Or(spec.Unit, r.Unit()))
@@ -168,17 +184,29 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	})
 	defer silent.Stop()
 	f.first = silent.Stop
-	run, err := s.Keep(ctx, device, checkpoint)
+	s.Runner = launch.NewJob(launch.Settings{Relay: helper("relay")}, cli.Signals(f.env, launch.ForwardedSignals()...))
+	run, err := s.Keep(context.WithoutCancel(ctx), device, checkpoint)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if run.Failed() {
-		return fmt.Errorf("%s: %s", spec.Command[0], run.Error)
-	}
-	if f.tracker.Ended = true; f.failed == nil && run.Asked == 0 {
+	f.keep(run)
+	if f.tracker.Ended = true; f.failed == nil && !run.Failed() && run.Asked == 0 {
 		f.failed = f.printMarks(toTheEnd(run)) // now we know whether lines begin or end epochs
 	}
-	return errors.Join(f.failed, f.ended(run), f.draw())
+	if err := errors.Join(f.failed, f.ended(run), f.draw()); err != nil {
+		f.env.Log.Warn(err)
+	}
+	return run, nil
+}
+
+// keep adds a run to the journal.
+func (f *following) keep(run *journal.Run) {
+	path, err := journal.Add(f.job.journal, *run)
+	if err != nil {
+		f.env.Log.Warnf("the run is not in the journal: %v", err)
+	} else if path != f.job.journal {
+		f.env.Log.Warnf("%s is in use by another process: the run is in %s", f.job.journal, path)
+	}
 }
 
 // past returns the whole runs of a job in its journal.
@@ -213,14 +241,24 @@ func (f *following) ended(run *journal.Run) error {
 		}
 	}
 	if f.answer.JSON() {
-		return nil
+		return f.env.WriteJSONLine(runEnd{run.Wall, run.Exit, run.PeakBytes, run.Error})
 	}
 	how := "took"
 	if run.Asked > 0 {
 		how = fmt.Sprintf("the job stopped by itself at %d of %d, after", run.Epochs, run.Asked)
+	} else if run.Failed() {
+		how = run.Error + ", after"
 	}
-	_, err := fmt.Fprintf(f.env.Stdout, "%s %s\n", how, duration(run.Wall))
+	_, err := fmt.Fprintf(f.env.Stdout, "%s %s; memory at most %s\n", how, duration(run.Wall), humanize.IBytes(uint64(run.PeakBytes)))
 	return err
+}
+
+// runEnd is the last line of --json.
+type runEnd struct {
+	Seconds   float64 `json:"took_seconds"`
+	Exit      int     `json:"exit"`
+	PeakBytes int64   `json:"peak_bytes"`
+	Error     string  `json:"error,omitempty"`
 }
 
 // checkpoint makes a directory next to the journal for a job that keeps checkpoints.

@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/launch"
 	"github.com/foretime/foretime/allox-est/internal/progress"
-	"github.com/foretime/foretime/allox-est/internal/runner"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -82,11 +82,11 @@ func firstLook(ctx context.Context, env *cli.Env, spec *jobspec.Spec) (*draft, e
 	look, enough := context.WithTimeout(ctx, firstLookTime)
 	defer enough()
 	var seen []progress.Mark
-	args, err := spec.Args(jobspec.CPU, spec.Epochs, jobspec.Folders{Scratch: runner.ScratchWord})
+	args, err := spec.Args(jobspec.CPU, spec.Epochs, jobspec.Folders{Scratch: launch.ScratchWord})
 	if err != nil {
 		return nil, err
 	}
-	res, err := runner.New(runner.Settings{Guard: guardCommand()}).Run(look, runner.Command{
+	res, err := launch.New(launch.Settings{Guard: helper("guard")}).Run(look, launch.Command{
 		Args: args, Env: spec.Environ(os.Environ()), Output: env.Stderr, Reader: progress.Reader{Units: float64(spec.Epochs), Short: true},
 		Marked: func(marks []progress.Mark) {
 			if seen = marks; len(marks) >= firstMarks {

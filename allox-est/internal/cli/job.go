@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,9 +15,9 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/launch"
 	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/allox-est/internal/report"
-	"github.com/foretime/foretime/allox-est/internal/runner"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
@@ -202,9 +201,9 @@ func (f *sampleFlags) limit(spec *jobspec.Spec) error {
 
 // newSampler returns a Sampler for this machine, and a function that ends its progress bar.
 func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampling.Sampler, done func()) {
-	settings := runner.Settings{Guard: guardCommand()}
+	settings := launch.Settings{Guard: helper("guard")}
 	if spec.Run.InCgroup() {
-		settings.Cgroup = runner.CgroupRoots()
+		settings.Cgroup = launch.CgroupRoots()
 	}
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
@@ -212,8 +211,8 @@ func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampli
 			job, _ := report.DeviceJob(spec, device) // its stages were checked before
 			return forecast(samples, job)
 		}},
-		Journal: j, Runner: runner.New(settings),
-		Env: os.Environ(), Machine: thisMachine(), Now: time.Now, Progress: progress, Counted: counted(env),
+		Journal: j, Runner: launch.New(settings),
+		Env: os.Environ(), Machine: thisMachine(), Progress: progress, Counted: counted(env),
 	}, done
 }
 

@@ -29,7 +29,7 @@ func New(env *cli.Env) *cobra.Command {
 		newScheduleCommand(env),
 		newParseCommand(env),
 		newJobsCommand(env),
-		newGuardCommand(env),
+		newGuardCommand(env), newRelayCommand(),
 	)
 	return root
 }

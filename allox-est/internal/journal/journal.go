@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/internal/progress"
@@ -40,6 +43,9 @@ type Run struct {
 	// Stopped says why allox-est ended the run after Epochs; its teardown is unknown.
 	Stopped string    `json:"stopped,omitempty"`
 	Start   time.Time `json:"start"`
+	// Command and Dir are the words of a whole run's command and its working directory.
+	Command []string `json:"command,omitempty"`
+	Dir     string   `json:"dir,omitempty"`
 
 	Identity
 
@@ -241,6 +247,40 @@ func (j *Journal) Append(r Run) error {
 	}
 	j.Runs = append(j.Runs, r)
 	return nil
+}
+
+// Add appends a run to the journal at a path. If another process has that one open, the run
+// goes to a journal of its own beside it, named after the time; used is its path.
+func Add(path string, r Run) (used string, err error) {
+	j, err := Open(path)
+	if errors.Is(err, file.ErrInUse) {
+		ext := filepath.Ext(path)
+		path = strings.TrimSuffix(path, ext) + r.Start.Local().Format("-20060102-150405") + ext
+		j, err = Open(path)
+	}
+	if err != nil {
+		return path, err
+	}
+	return path, errors.Join(j.Append(r), j.Close())
+}
+
+// ReadAll reads a journal and those that Add has put beside it. Without any there are no
+// runs.
+func ReadAll(path string) (*Journal, error) {
+	all := &Journal{}
+	ext := filepath.Ext(path)
+	beside, _ := filepath.Glob(strings.TrimSuffix(path, ext) + "-[0-9]*-[0-9]*" + ext)
+	for _, name := range append(beside, path) {
+		j, err := Read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.Runs, all.Warnings = append(all.Runs, j.Runs...), append(all.Warnings, j.Warnings...)
+	}
+	return all, nil
 }
 
 // Of returns the runs of one kind and key, in order.

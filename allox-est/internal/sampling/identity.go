@@ -16,7 +16,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/runner"
+	"github.com/foretime/foretime/allox-est/internal/launch"
 )
 
 // keyEnv are variables that change how long nearly any job takes.
@@ -52,7 +52,7 @@ func Identify(spec *jobspec.Spec, m Machine, env []string) (journal.Identity, er
 		}
 	}
 	for _, device := range []string{jobspec.CPU, jobspec.GPU} {
-		args, err := spec.Args(device, 1, jobspec.Folders{Scratch: runner.ScratchWord})
+		args, err := spec.Args(device, 1, jobspec.Folders{Scratch: launch.ScratchWord})
 		if err != nil {
 			continue // the job does not run there
 		}

@@ -13,14 +13,14 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/launch"
 	"github.com/foretime/foretime/allox-est/internal/progress"
-	"github.com/foretime/foretime/allox-est/internal/runner"
 	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/timing"
 )
 
 // record fills a journal entry from a run's result.
-func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
+func record(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
 	run.Start = res.Start.UTC().Truncate(time.Millisecond)
 	run.Wall, run.CPU, run.Wait = res.Wall.Seconds(), res.CPU.Seconds(), res.Wait.Seconds()
 	run.PeakBytes, run.Parallel = res.PeakBytes, math.Round(100*res.Parallel)/100
@@ -30,13 +30,20 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 	if res.LeftBehind > 0 {
 		warn("killed %s that outlived the job", plural.Count(res.LeftBehind, "process"))
 	}
+	if res.Request != nil && res.Err == nil {
+		run.Error = fmt.Sprintf("ended after a signal to end (%v)", res.Request)
+		return
+	}
+	if res.Background {
+		warn("the job goes on in the background, with its output open: the time is that of its first process")
+	}
 	if run.Stopped != "" {
 		warn("%s; the time after its last epoch is not in this estimate", run.Stopped)
 	} else if res.Err != nil {
 		run.Error, run.Stderr = res.Reason(), res.Stderr()
 		run.Exit = -1
-		if exit := (*runner.ExitError)(nil); errors.As(res.Err, &exit) {
-			run.Exit = exit.Code
+		if exit := (*launch.ExitError)(nil); errors.As(res.Err, &exit) {
+			run.Exit = exit.Status()
 		}
 		return
 	}
@@ -47,12 +54,12 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 	}
 	if run.Device == jobspec.GPU {
 		switch res.GPU {
-		case runner.NoGPU:
+		case launch.NoGPU:
 			run.Error = "ran on the CPU: no process of the job had a GPU open"
 			return
-		case runner.GPULoaded:
+		case launch.GPULoaded:
 			warn("a GPU library was loaded, but no process had a GPU open")
-		case runner.GPUOpen:
+		case launch.GPUOpen:
 			if res.GPUWatched {
 				warn("a GPU was open, but nvidia-smi showed neither memory nor work of the job on it")
 			}
@@ -64,7 +71,7 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 }
 
 // recordLaps takes the marks and laps from the time-writer report or from the lines.
-func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) error {
+func recordLaps(run *journal.Run, spec *jobspec.Spec, res *launch.Result, warn func(string, ...any)) error {
 	if run.Stopped != "" {
 		recordStopped(run, spec, res)
 		return nil
@@ -157,7 +164,7 @@ func parseCosts(text string, laps []float64) ([]journal.Cost, error) {
 }
 
 // recordMarks takes the marks of the lines.
-func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) error {
+func recordMarks(run *journal.Run, spec *jobspec.Spec, res *launch.Result, warn func(string, ...any)) error {
 	marks := res.Marks
 	n := len(marks)
 	switch {
@@ -186,7 +193,7 @@ func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn 
 
 // recordStopped takes the marks of a sample that was stopped. It ends at its last mark:
 // the teardown is unknown.
-func recordStopped(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
+func recordStopped(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
 	marks := res.Marks
 	if len(marks) < 2 || res.Unmarked != "" {
 		run.Error = run.Stopped + "; its progress is not clear: " + res.Unmarked
@@ -214,7 +221,7 @@ func inStage(marks []progress.Mark, run *journal.Run, spec *jobspec.Spec) []prog
 }
 
 // recordTrace cuts the trace of processor time and wait at the laps.
-func recordTrace(run *journal.Run, res *runner.Result) {
+func recordTrace(run *journal.Run, res *launch.Result) {
 	at := run.Before
 	var cpu, wait float64
 	for i, lap := range run.Laps {
@@ -231,12 +238,12 @@ func recordTrace(run *journal.Run, res *runner.Result) {
 
 // traceAt returns processor time and wait at a time, on the straight line
 // between two readings.
-func traceAt(trace []runner.Point, at time.Duration) (cpu, wait float64) {
+func traceAt(trace []launch.Point, at time.Duration) (cpu, wait float64) {
 	i := sort.Search(len(trace), func(i int) bool { return trace[i].At >= at })
 	if i == len(trace) {
 		i--
 	}
-	var from runner.Point
+	var from launch.Point
 	if i > 0 {
 		from = trace[i-1]
 	}

@@ -1,6 +1,7 @@
 package sampling
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,17 +15,16 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/launch"
 	"github.com/foretime/foretime/allox-est/internal/progress"
-	"github.com/foretime/foretime/allox-est/internal/runner"
-	"github.com/foretime/foretime/shared/timing"
 )
 
-// Runner executes a command; *runner.Runner does.
+// Runner executes a command; *launch.Runner does.
 type Runner interface {
-	Run(ctx context.Context, c runner.Command) (*runner.Result, error)
+	Run(ctx context.Context, c launch.Command) (*launch.Result, error)
 }
 
-var _ Runner = (*runner.Runner)(nil)
+var _ Runner = (*launch.Runner)(nil)
 
 // Sampler executes runs and writes them to a journal.
 type Sampler struct {
@@ -34,7 +34,6 @@ type Sampler struct {
 	Env      []string // environment of the job, before its own settings
 	Machine  Machine
 	Identity journal.Identity // of the runs made
-	Now      timing.Clock     // dates a run that could not be started
 	// Watch, if not nil, is called with the marks of a run as they come, and Output
 	// gets what it prints.
 	Watch func([]progress.Mark)
@@ -126,7 +125,7 @@ func (s *Sampler) make(ctx context.Context, step Step) error {
 			s.Costed(step, cost)
 		}
 	}
-	run, err := watched.execute(ctx, step, runner.ScratchWord)
+	run, err := watched.execute(ctx, step, launch.ScratchWord)
 	if err != nil {
 		return err
 	}
@@ -144,16 +143,15 @@ func (s *Sampler) progress(step Step, done float64) {
 }
 
 // Keep makes the whole run that the user wants, with a directory for its checkpoints, and
-// returns it. It is in the journal too, unless its number of units is unknown.
+// returns it. It is not in the journal.
 func (s *Sampler) Keep(ctx context.Context, device, checkpoint string) (*journal.Run, error) {
 	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs, 0}, checkpoint)
-	if err != nil || run.Epochs == 0 {
-		return run, err
+	if err != nil {
+		return nil, err
 	}
-	if err := s.Journal.Append(*run); err != nil {
-		return run, fmt.Errorf("journal: %w", err)
-	}
-	return run, nil
+	run.Command = s.Spec.Command
+	run.Dir, err = filepath.Abs(s.Spec.WorkDir())
+	return run, err
 }
 
 func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*journal.Run, error) {
@@ -176,22 +174,18 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 	if output != nil {
 		err = errors.Join(err, output.Close())
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	run := &journal.Run{
 		Job: s.Spec.Hash(step.Device), Name: s.Spec.Name, Kind: step.Kind, Device: step.Device,
 		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs, Stage: step.Stage,
 		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
 	}
-	if err != nil {
-		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()
-	} else {
-		if errors.Is(result.Err, runner.ErrStopped) {
-			run.Stopped = *s.reason
-		}
-		record(run, s.Spec, result)
+	if errors.Is(result.Err, launch.ErrStopped) {
+		run.Stopped = *s.reason
 	}
+	record(run, s.Spec, result)
 	if run.Failed() && step.Device == jobspec.GPU && !s.Machine.GPU {
 		run.Unavailable = true
 		run.Error = "device unavailable: no GPU on this machine: " + run.Error
@@ -216,18 +210,18 @@ func (s *Sampler) output(step Step) (*os.File, error) {
 	}
 }
 
-func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) {
-	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: checkpoint, Stage: step.Stage})
+func (s *Sampler) command(step Step, checkpoint string) (launch.Command, error) {
+	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: launch.ScratchWord, Checkpoint: checkpoint, Stage: step.Stage})
 	if err != nil {
-		return runner.Command{}, err
+		return launch.Command{}, err
 	}
 	choice, err := s.Spec.Choice()
 	if err != nil {
-		return runner.Command{}, err
+		return launch.Command{}, err
 	}
 	reader, err := s.Spec.Reader(step.Epochs)
 	if err != nil {
-		return runner.Command{}, err
+		return launch.Command{}, err
 	}
 	reader.Start = float64(step.Stage)
 	reader.Short = step.Kind == journal.Sample
@@ -235,7 +229,7 @@ func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) 
 	if step.Kind == journal.Sample {
 		timeout = s.Spec.Sample.Timeout
 	}
-	return runner.Command{
+	return launch.Command{
 		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout, Stop: s.stop,
 		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Output: s.Output, Weight: s.Spec.Run.CPUWeight, GPU: step.Device == jobspec.GPU,
 	}, nil
@@ -251,7 +245,7 @@ type Machine struct {
 // FindMachine looks at the machine below root, which is "/" but in tests.
 func FindMachine(root string, cpus int) Machine {
 	m := Machine{CPUs: cpus, Proc: filepath.Join(root, "proc")}
-	for _, pattern := range runner.GPUDevices {
+	for _, pattern := range launch.GPUDevices {
 		if found, _ := filepath.Glob(filepath.Join(root, pattern)); len(found) > 0 {
 			m.GPU = true
 		}

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/runner"
+	"github.com/foretime/foretime/allox-est/internal/launch"
 )
 
 // sampler returns a Sampler of a shell job.
@@ -31,8 +30,8 @@ func sampler(t *testing.T, script string, change func(*jobspec.Spec)) *Sampler {
 	}
 	t.Cleanup(func() { j.Close() })
 	return &Sampler{
-		Plan: Plan{Spec: spec}, Journal: j, Runner: runner.New(runner.Settings{Scratch: t.TempDir()}), Env: os.Environ(),
-		Machine: FindMachine("/", 2), Now: time.Now,
+		Plan: Plan{Spec: spec}, Journal: j, Runner: launch.New(launch.Settings{Scratch: t.TempDir()}), Env: os.Environ(),
+		Machine: FindMachine("/", 2),
 	}
 }
 
@@ -212,7 +211,7 @@ i=0; while [ $i -lt $1 ]; do i=$((i+1)); sleep $pause; echo "Epoch $i/$1"; done;
 			if err := os.WriteFile(card, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s.Runner = runner.New(runner.Settings{Scratch: t.TempDir(), GPUDevices: []string{card}})
+			s.Runner = launch.New(launch.Settings{Scratch: t.TempDir(), GPUDevices: []string{card}})
 			if err := sampled(t.Context(), s, one.devices); err != nil {
 				t.Fatal(err)
 			}

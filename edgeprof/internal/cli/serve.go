@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -80,7 +81,7 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 			}
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
-			hangup := cli.Hangups(env)
+			hangup := cli.Signals(env, syscall.SIGHUP)
 			reloading := make(chan struct{})
 			crash.Go(func() {
 				defer close(reloading)

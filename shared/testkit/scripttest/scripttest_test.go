@@ -65,7 +65,7 @@ func program(env *cli.Env) *cobra.Command {
 		}
 	})
 	add("reload", func(c *cobra.Command) error {
-		hangups := cli.Hangups(env)
+		hangups := cli.Signals(env, syscall.SIGHUP)
 		hangUp()
 		<-hangups
 		fmt.Fprintln(env.Stdout, "read again")

@@ -1,10 +1,11 @@
-package runner
+package launch
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -44,6 +45,14 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("exit status %d", e.Code)
 }
 
+// Status returns the exit status that a shell shows.
+func (e *ExitError) Status() int {
+	if e.Signal != 0 {
+		return 128 + int(e.Signal)
+	}
+	return e.Code
+}
+
 // Settings of a Runner. The zero value works.
 type Settings struct {
 	// Cgroup are cgroup v2 folders, such as /sys/fs/cgroup: below the first that
@@ -64,6 +73,9 @@ type Settings struct {
 	// standard input and its last two arguments: it ends a run whose Runner was
 	// killed. Nil leaves it out.
 	Guard []string
+	// Relay is a program, with its arguments, that calls [Relay]: it passes on what the
+	// user's job prints if the Job was killed. Nil leaves it out.
+	Relay []string
 	// Grace is the time after the end of a run in which its processes and pipes must end; 1 s
 	// if 0.
 	Grace time.Duration
@@ -180,12 +192,12 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	defer out.close()
 
 	start := time.Now()
-	cmd, err := launch(c, scratch, out, group)
+	cmd, err := startSample(c, scratch, out, group)
 	if err != nil && group.path != "" {
 		// Not every kernel and container lets a process begin in a cgroup.
 		group.remove()
 		start = time.Now()
-		cmd, err = launch(c, scratch, out, group)
+		cmd, err = startSample(c, scratch, out, group)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrStart, c.Args[0], err)
@@ -199,13 +211,20 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 		state, _ := cmd.Process.Wait()
 		ended <- state
 	})
-	job := underWay{pid: cmd.Process.Pid, group: group, family: family, smi: smi, ended: ended}
-	state := r.watch(ctx, c, res, job)
+	job := underWay{pid: cmd.Process.Pid, group: group, family: family, ended: ended}
+	w := newWatch(res, c, smi, r.settings)
+	state := r.await(ctx, c, w, job)
 	res.Wall = time.Since(start)
+	w.end()
 	r.cleanUp(res, job)
 	out.wait(r.settings.Grace)
 	out.notify()
-	res.finish(state, group)
+	var status syscall.WaitStatus
+	usage := &syscall.Rusage{}
+	if state != nil {
+		status, usage = state.Sys().(syscall.WaitStatus), state.SysUsage().(*syscall.Rusage)
+	}
+	res.finish(status, usage, group)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -217,7 +236,6 @@ type underWay struct {
 	pid    int // of that process
 	group  *cgroup
 	family *family
-	smi    *smi                    // nil where no GPU is watched
 	ended  <-chan *os.ProcessState // the first process
 }
 
@@ -228,8 +246,9 @@ func (j underWay) kill() {
 	j.family.kill(j.pid)
 }
 
-// watch reads the processes from time to time until the first one ends.
-func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay) *os.ProcessState {
+// await waits until the first process ends. Meanwhile it reads the processes, and ends
+// them if the run may not go on.
+func (r *Runner) await(ctx context.Context, c Command, w *watch, job underWay) *os.ProcessState {
 	var expired <-chan time.Time
 	if c.Timeout > 0 {
 		timer := time.NewTimer(c.Timeout)
@@ -237,48 +256,25 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay
 		expired = timer.C
 	}
 	stopped, enough := ctx.Done(), c.Stop
-	tick := time.NewTicker(r.settings.Interval)
+	tick := time.NewTicker(w.interval)
 	defer tick.Stop()
-	var meter timing.Meter
-	var gpu *gpuWatch
-	if c.GPU {
-		gpu = &gpuWatch{smi: job.smi, proc: "/proc", devices: r.settings.GPUDevices}
-		defer gpu.record(res)
-	}
-	var kept time.Duration // when the last reading was kept
 	for {
 		select {
 		case state := <-job.ended:
 			return state
 		case <-expired:
-			res.Err = fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
+			w.res.Err = fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
 			expired = nil
 			job.kill()
 		case <-enough:
-			res.Err = ErrStopped
+			w.res.Err = ErrStopped
 			enough = nil
 			job.kill()
 		case <-stopped:
 			stopped = nil
 			job.kill()
 		case <-tick.C:
-			before := time.Since(res.Start)
-			heads := append(job.family.adopted(), job.pid)
-			u, _ := meter.Read(heads...)
-			if cpu, ok := job.group.cpu(); ok {
-				u.CPU = cpu
-			}
-			after := time.Since(res.Start)
-			at := (before + after) / 2
-			// The time of a reading that was itself interrupted is uncertain.
-			if after-before <= r.settings.Interval || at-kept > 10*r.settings.Interval {
-				res.read(at, u)
-				kept = at
-			}
-			res.out.notify()
-			if c.GPU {
-				gpu.observe(at, job.family.processes.Tree(heads...))
-			}
+			w.look(append(job.family.adopted(), job.pid), job.group)
 		}
 	}
 }
@@ -301,9 +297,9 @@ func (r *Runner) cleanUp(res *Result, job underWay) {
 	}
 }
 
-// launch starts the job's first process inside the cgroup, if there is one: at the
+// startSample starts the job's first process inside the cgroup, if there is one: at the
 // head of a process group, dead when the Runner dies.
-func launch(c Command, scratch string, out *capture, group *cgroup) (*exec.Cmd, error) {
+func startSample(c Command, scratch string, out *capture, group *cgroup) (*exec.Cmd, error) {
 	args := make([]string, len(c.Args))
 	for i, word := range c.Args {
 		args[i] = strings.ReplaceAll(word, ScratchWord, scratch)
@@ -313,7 +309,18 @@ func launch(c Command, scratch string, out *capture, group *cgroup) (*exec.Cmd, 
 	cmd.Env = append(slices.Clone(c.Env), "TMPDIR="+scratch)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	group.attach(cmd)
-	return cmd, cmd.Start()
+	return cmd, plainCause(cmd.Start())
+}
+
+// plainCause returns the cause of a failed start without the names of system calls.
+func plainCause(err error) error {
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		return failed.Err
+	}
+	if failed := (*exec.Error)(nil); errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
 }
 
 // ScratchWord is the text in a command line that is replaced by the run's own directory.

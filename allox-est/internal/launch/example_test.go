@@ -1,17 +1,17 @@
-package runner_test
+package launch_test
 
 import (
 	"context"
 	"fmt"
 	"os"
 
-	"github.com/foretime/foretime/allox-est/internal/runner"
+	"github.com/foretime/foretime/allox-est/internal/launch"
 )
 
 // A job that reports its laps: set-up, two epochs, teardown.
 func Example() {
-	r := runner.New(runner.Settings{})
-	result, err := r.Run(context.Background(), runner.Command{
+	r := launch.New(launch.Settings{})
+	result, err := r.Run(context.Background(), launch.Command{
 		Args: []string{"echo", "<TIME_WRITTER_OUTPUT>[0.5, 2.0, 2.1, 0.2]</TIME_WRITTER_OUTPUT>"},
 		Env:  os.Environ(),
 	})

@@ -1,4 +1,4 @@
-package runner
+package launch
 
 import (
 	"bytes"
@@ -223,13 +223,13 @@ func TestAbandonedCgroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.close()
-	if cmd, err := launch(c, t.TempDir(), out, g); err == nil {
+	if cmd, err := startSample(c, t.TempDir(), out, g); err == nil {
 		cmd.Process.Kill()
 		cmd.Wait()
 		t.Fatal("a folder passed for a cgroup")
 	}
 	g.remove()
-	cmd, err := launch(c, t.TempDir(), out, g)
+	cmd, err := startSample(c, t.TempDir(), out, g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package runner
+package launch
 
 import (
 	"errors"
@@ -26,6 +26,8 @@ type Result struct {
 	Trace      []Point
 	Err        error           // *ExitError, ErrTimeout or ErrStopped; nil if the job succeeded
 	LeftBehind int             // processes that outlived the first one and were killed
+	Request    os.Signal       // that asked the job to end, and was passed on; nil without one
+	Background bool            // the job went on in the background, with its output open
 	Cgroup     bool            // a cgroup held the run
 	Weighted   bool            // Command.Weight took effect
 	GPU        Evidence        // of a GPU, where Command.GPU asked
@@ -70,20 +72,16 @@ func (r *Result) read(at time.Duration, u timing.TreeUsage) {
 	}
 }
 
-// finish adds what is known once no process is left.
-func (r *Result) finish(state *os.ProcessState, group *cgroup) {
-	if state != nil {
-		r.CPU += state.UserTime() + state.SystemTime()
-		if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
-			r.PeakBytes = max(r.PeakBytes, usage.Maxrss<<10)
+// finish adds what is known once the first process has ended.
+func (r *Result) finish(status syscall.WaitStatus, usage *syscall.Rusage, group *cgroup) {
+	r.CPU += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	r.PeakBytes = max(r.PeakBytes, usage.Maxrss<<10)
+	if r.Err == nil && status != 0 {
+		failure := &ExitError{Code: status.ExitStatus()}
+		if status.Signaled() {
+			failure.Signal = status.Signal()
 		}
-		if status, ok := state.Sys().(syscall.WaitStatus); ok && r.Err == nil && !state.Success() {
-			failure := &ExitError{Code: state.ExitCode()}
-			if status.Signaled() {
-				failure.Signal = status.Signal()
-			}
-			r.Err = failure
-		}
+		r.Err = failure
 	}
 	if cpu, ok := group.cpu(); ok {
 		r.CPU = max(r.CPU, cpu)

@@ -1,6 +1,7 @@
-package runner
+package launch
 
 import (
+	"errors"
 	"os"
 	"sync"
 	"time"
@@ -24,31 +25,56 @@ type capture struct {
 	news    bool // since seen was called
 }
 
+// newCapture returns a capture that reads what a job prints.
 func newCapture(c Command) (*capture, error) {
 	out := &capture{reader: c.Reader, seen: c.Marked, counted: c.Counted}
 	var copied sync.Mutex
-	for _, s := range []*stream{&out.stdout, &out.stderr} {
-		var err error
-		if s.r, s.w, err = os.Pipe(); err != nil {
+	for _, s := range out.streams() {
+		r, w, err := os.Pipe()
+		if err != nil {
 			out.close()
 			return nil, err
 		}
+		s.w, s.done = w, make(chan struct{})
 		s.parser.Choice, s.lines.All = c.Choice, c.Reader.Pattern != nil
-		if c.Output != nil {
-			s.copy = func(b []byte) {
+		s.sources = []source{{r, func(b []byte) {
+			if c.Output != nil {
 				copied.Lock()
 				defer copied.Unlock()
 				_, _ = c.Output.Write(b) // the job goes on where nobody reads
 			}
-		}
-		s.done = make(chan struct{})
+		}}}
 	}
 	return out, nil
 }
 
+// newRelayedCapture returns a capture that a relay feeds, which outlives this process. If
+// there is none, or it is killed, the capture reads the job's output itself.
+func newRelayedCapture(c Command, relay []string) (*capture, error) {
+	out, err := newCapture(c)
+	if err != nil {
+		return nil, err
+	}
+	user, ok := c.Output.(*os.File)
+	if !ok {
+		return out, nil
+	}
+	taps, err := startRelay(relay, user, [2]*os.File{out.stdout.sources[0].file, out.stderr.sources[0].file})
+	for i, s := range out.streams() {
+		if err == nil {
+			s.sources = append([]source{{taps[i], nil}}, s.sources...)
+		} else if taps[i] != nil {
+			taps[i].Close()
+		}
+	}
+	return out, nil
+}
+
+func (c *capture) streams() []*stream { return []*stream{&c.stdout, &c.stderr} }
+
 // follow starts reading; the job has been started and holds the writing ends.
 func (c *capture) follow(start time.Time) {
-	for _, s := range []*stream{&c.stdout, &c.stderr} {
+	for _, s := range c.streams() {
 		s.w.Close()
 		s.w = nil
 		crash.Go(func() { c.read(s, start) })
@@ -56,13 +82,18 @@ func (c *capture) follow(start time.Time) {
 }
 
 // wait waits for both streams to end, at most for the given time: a process
-// that could not be killed may hold them.
-func (c *capture) wait(grace time.Duration) {
+// that goes on may hold them. It reports whether they ended.
+func (c *capture) wait(grace time.Duration) bool {
 	deadline := time.Now().Add(grace)
-	for _, s := range []*stream{&c.stdout, &c.stderr} {
-		_ = s.r.SetReadDeadline(deadline)
+	ended := true
+	for _, s := range c.streams() {
+		for _, from := range s.sources {
+			_ = from.file.SetReadDeadline(deadline)
+		}
 		<-s.done
+		ended = ended && s.ended
 	}
+	return ended
 }
 
 // notify passes the marks on if there may be more than before.
@@ -79,46 +110,61 @@ func (c *capture) notify() {
 }
 
 func (c *capture) close() {
-	for _, s := range []*stream{&c.stdout, &c.stderr} {
-		for _, f := range []*os.File{s.r, s.w} {
-			if f != nil {
-				f.Close()
-			}
+	for _, s := range c.streams() {
+		for _, from := range s.sources {
+			from.file.Close()
+		}
+		if s.w != nil {
+			s.w.Close()
 		}
 	}
 }
 
 // stream is one of a job's two outputs.
 type stream struct {
-	r, w   *os.File
-	done   chan struct{}
-	parser timing.Parser
-	at     time.Duration // when the report that counts was complete
-	tail   tail
-	bytes  int64
-	lines  progress.Splitter
-	copy   func([]byte) // nil where nobody wants the output
+	sources []source
+	w       *os.File // the job's end
+	done    chan struct{}
+	ended   bool // no process holds it any more
+	parser  timing.Parser
+	at      time.Duration // when the report that counts was complete
+	tail    tail
+	bytes   int64
+	lines   progress.Splitter
+}
+
+// source is a pipe from which a stream is read, the next one after its end.
+type source struct {
+	file *os.File
+	copy func([]byte) // nil if a relay shows the output
 }
 
 func (c *capture) read(s *stream, start time.Time) {
 	defer close(s.done)
 	buf := make([]byte, 64<<10)
 	complete := 0
-	for {
-		n, err := s.r.Read(buf)
-		now := time.Since(start)
-		s.bytes += int64(n)
-		s.tail.write(buf[:n])
-		if s.copy != nil && n > 0 {
-			s.copy(buf[:n])
-		}
-		_, _ = s.parser.Write(buf[:n])
-		if k := s.parser.Completed(); k > complete {
-			complete, s.at = k, now
-		}
-		c.lines(s, buf[:n], now, err != nil)
-		if err != nil {
-			return
+	for i, from := range s.sources {
+		for {
+			n, err := from.file.Read(buf)
+			now := time.Since(start)
+			s.bytes += int64(n)
+			s.tail.write(buf[:n])
+			if from.copy != nil && n > 0 {
+				from.copy(buf[:n])
+			}
+			_, _ = s.parser.Write(buf[:n])
+			if k := s.parser.Completed(); k > complete {
+				complete, s.at = k, now
+			}
+			if err != nil && i == len(s.sources)-1 {
+				c.lines(s, buf[:n], now, true)
+				s.ended = !errors.Is(err, os.ErrDeadlineExceeded)
+				return
+			}
+			c.lines(s, buf[:n], now, false)
+			if err != nil {
+				break
+			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package runner
+package launch
 
 import (
 	"bytes"
@@ -128,7 +128,7 @@ func (g *cgroup) attach(cmd *exec.Cmd) {
 
 // cpu returns the processor time of all that ever ran in the cgroup.
 func (g *cgroup) cpu() (time.Duration, bool) {
-	if g.path == "" {
+	if g == nil || g.path == "" {
 		return 0, false
 	}
 	b, err := os.ReadFile(filepath.Join(g.path, "cpu.stat"))
