@@ -165,7 +165,7 @@ func (s *Spec) Check() error {
 		return invalid("epochs: %d, want at least 1 (--epochs); run --keep reads them from the output of the whole job", s.Epochs)
 	}
 	if s.Name == "" {
-		s.Name = strings.TrimSuffix(filepath.Base(s.Command[0]), filepath.Ext(s.Command[0]))
+		s.Name = nameOf(s.Command)
 	}
 	if s.Unit == Epoch {
 		s.Unit = "" // says nothing of epochs, as the hash does
