@@ -105,7 +105,8 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		}
 		return errors.Join(f.read(cmd.Context()), f.draw())
 	}
-	if f.job.whole = true; len(f.job.devices) == 0 {
+	f.job.whole = true
+	if len(f.job.devices) == 0 {
 		f.job.devices = []string{jobspec.CPU}
 	}
 	if len(f.job.devices) > 1 {
@@ -190,10 +191,11 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) (*journal.Run
 		return nil, err
 	}
 	f.keep(run)
-	if f.tracker.Ended = true; f.failed == nil && !run.Failed() && run.Asked == 0 {
+	f.tracker.Ended = true
+	if f.failed == nil && !run.Failed() && run.Asked == 0 {
 		f.failed = f.printMarks(toTheEnd(run)) // now we know whether lines begin or end epochs
 	}
-	if err := errors.Join(f.failed, f.ended(run), f.draw()); err != nil {
+	if err := errors.Join(f.failed, f.printEnd(run), f.draw()); err != nil {
 		f.env.Log.Warn(err)
 	}
 	return run, nil
@@ -233,8 +235,8 @@ func toTheEnd(run *journal.Run) []progress.Mark {
 	return append(marks, end)
 }
 
-// ended prints how a run ended.
-func (f *following) ended(run *journal.Run) error {
+// printEnd prints how a run ended.
+func (f *following) printEnd(run *journal.Run) error {
 	for _, w := range run.Warnings {
 		if run.Asked == 0 {
 			f.env.Log.Warn(w)

@@ -89,7 +89,8 @@ func firstLook(ctx context.Context, env *cli.Env, spec *jobspec.Spec) (*draft, e
 	res, err := launch.New(launch.Settings{Guard: helper("guard")}).Run(look, launch.Command{
 		Args: args, Env: spec.Environ(os.Environ()), Output: env.Stderr, Reader: progress.Reader{Units: float64(spec.Epochs), Short: true},
 		Marked: func(marks []progress.Mark) {
-			if seen = marks; len(marks) >= firstMarks {
+			seen = marks
+			if len(marks) >= firstMarks {
 				enough()
 			}
 		},

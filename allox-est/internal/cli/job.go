@@ -212,7 +212,7 @@ func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampli
 			return forecast(samples, job)
 		}},
 		Journal: j, Runner: launch.New(settings),
-		Env: os.Environ(), Machine: thisMachine(), Progress: progress, Counted: counted(env),
+		Env: os.Environ(), Machine: thisMachine(), Progress: progress, Counted: announceCounter(env),
 	}, done
 }
 
@@ -229,8 +229,8 @@ func forecast(samples []journal.Run, job estimate.Job) sampling.Forecast {
 	return f
 }
 
-// counted returns a function that prints what counts the units of runs, once.
-func counted(env *cli.Env) func(*progress.Reader) {
+// announceCounter returns a function that prints what counts the units of runs, once.
+func announceCounter(env *cli.Env) func(*progress.Reader) {
 	last := ""
 	return func(r *progress.Reader) {
 		if counter := r.Describe(); counter != "" && counter != last {

@@ -96,7 +96,8 @@ func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 		Example: "  allox-est jobs " + name + " --epochs 5 --batches 4 --numThreads 2",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			options.Threads, options.GPU, options.Out = hw.threads, hw.gpu, env.Stdout
+			options.Threads, options.GPU = hw.threads, hw.gpu
+			options.Out = env.Stdout
 			err := jobs.Run(cmd.Context(), name, options)
 			if errors.Is(err, jobs.ErrOption) {
 				return &cli.UsageError{Err: err}

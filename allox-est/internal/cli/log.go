@@ -152,7 +152,7 @@ func (f *following) rate(reader *progress.Reader) error {
 		return f.env.WriteJSONLine(pace)
 	}
 	if f.job.epochs > 0 {
-		f.contradicted(pace)
+		f.warnContradiction(pace)
 		_, err := fmt.Fprintf(f.env.Stdout, "%s; it is not known how that leads to %d epochs\n", pace.Count(), f.job.epochs)
 		return err
 	}
@@ -160,8 +160,8 @@ func (f *following) rate(reader *progress.Reader) error {
 	return err
 }
 
-// contradicted warns, once, of a total in the output that is not the caller's.
-func (f *following) contradicted(pace progress.Pace) {
+// warnContradiction warns, once, of a total in the output that is not the caller's.
+func (f *following) warnContradiction(pace progress.Pace) {
 	if pace.Part == 0 || int(pace.Part) == f.job.epochs || f.contrary {
 		return
 	}
@@ -179,7 +179,7 @@ func (f *following) logEnded(reader *progress.Reader, s follow.State) error {
 		}
 		if pace, known := reader.Rate(); known {
 			if f.job.epochs > 0 {
-				f.contradicted(pace)
+				f.warnContradiction(pace)
 			}
 			f.env.Log.Warnf("%s: %s after %.10g %ss", f.log, s.Why, pace.Number, cmp.Or(pace.Unit, "unit"))
 			return io.EOF
@@ -188,7 +188,8 @@ func (f *following) logEnded(reader *progress.Reader, s follow.State) error {
 	}
 	last := s.Marks[n-1]
 	f.tracker.Ended = true
-	if units := reader.Length(); reader.Full() {
+	if reader.Full() {
+		units := reader.Length()
 		end := last
 		end.Number, end.Of = units, units
 		if last.Number < units {

@@ -166,7 +166,7 @@ func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []stri
 	if math.IsInf(e.Wall.High, 0) {
 		return fmt.Errorf("%s: no upper bound for the time from these samples", b.journal)
 	}
-	args = b.filled(args)
+	args = b.fill(args)
 	a := asked{b.epochs, b.quantile, e.Wall.Value, e.Wall.High, slurm.Limit(e.Wall.High), e.Past, ""}
 	if b.submit {
 		var err error
@@ -225,7 +225,7 @@ func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Tim
 	var past []estimate.PastTotal
 	for _, j := range jobs {
 		one := estimate.PastTotal{Block: "job " + j.Job, Seconds: j.Total()}
-		if j.Start.Before(changed) || !j.Ran(path, b.options, b.filled(args)) {
+		if j.Start.Before(changed) || !j.Ran(path, b.options, b.fill(args)) {
 			if one.Predicted = predicted[j.Job]; one.Predicted == 0 {
 				continue
 			}
@@ -235,8 +235,8 @@ func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Tim
 	return past, nil
 }
 
-// filled returns arguments with the number of epochs in them.
-func (b *batch) filled(args []string) []string {
+// fill returns arguments with the number of epochs in them.
+func (b *batch) fill(args []string) []string {
 	filled := make([]string, len(args))
 	for i, word := range args {
 		filled[i] = strings.ReplaceAll(word, "{epochs}", fmt.Sprint(b.epochs))

@@ -13,7 +13,7 @@ func BenchmarkEpoch(b *testing.B) {
 			b.Run(fmt.Sprintf("job=%s/threads=%d", name, threads), func(b *testing.B) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 				j := jobs()[name]
-				o, err := Options{Epochs: 1, Seed: 1}.filled(j)
+				o, err := Options{Epochs: 1, Seed: 1}.fill(j)
 				if err != nil {
 					b.Fatal(err)
 				}

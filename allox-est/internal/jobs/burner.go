@@ -96,8 +96,8 @@ func (b Burner) Run(ctx context.Context, m Machine, out io.Writer) error {
 // Machine spends a burner's time. One goroutine uses it.
 type Machine interface {
 	Now() time.Time
-	// Spend takes the given time, counted from the end of the Spend before, so
-	// that what one takes too long the next makes up for.
+	// Spend takes the given time, counted from the end of the Spend before: what one
+	// takes too long, the next makes up for.
 	Spend(ctx context.Context, d time.Duration) error
 }
 

@@ -16,7 +16,7 @@ import (
 // ErrData is returned for files that hold no images of the job's size.
 var ErrData = errors.New("wrong data set for this job")
 
-// load reads published data sets out of a folder: gray images of 28x28 in MNIST's
+// load reads published data sets out of a directory: gray images of 28x28 in MNIST's
 // IDX files (Y. LeCun, C. Cortes and C. Burges), which may be gzipped, or colour
 // images of 32x32 in CIFAR-10's binary version (A. Krizhevsky).
 func (j job) load(dir string) (known, unseen set, err error) {

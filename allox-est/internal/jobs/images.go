@@ -32,7 +32,7 @@ func newImages(side, channels int, seed uint64) *images {
 	return im
 }
 
-// pattern is a grid of random levels, smoothed to the size of an image.
+// pattern returns a grid of random levels, smoothed to the size of an image.
 func (im *images) pattern() []float32 {
 	levels := make([]float32, (coarse+1)*(coarse+1)*im.channels)
 	for i := range levels {
@@ -50,7 +50,7 @@ func (im *images) pattern() []float32 {
 	return out
 }
 
-// level is the level at (y, x) of the grid, between its four neighbours.
+// level returns the level at (y, x) of the grid, between its four neighbours.
 func (im *images) level(levels []float32, y, x float32, c int) float32 {
 	at := func(y, x int) float32 { return levels[(y*(coarse+1)+x)*im.channels+c] }
 	y0, x0 := int(y), int(x)

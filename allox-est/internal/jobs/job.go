@@ -37,8 +37,8 @@ type Options struct {
 	Seed    uint64
 	GPU     bool
 	Out     io.Writer    // a line an epoch, the accuracy, the time-writer tag; nil discards
-	Data    string       // a folder with MNIST (28x28) or CIFAR-10 (32x32, binary version); "" draws images from the seed
-	Dir     string       // an existing folder for NAME.checkpoint; "" is the current one
+	Data    string       // a directory with MNIST (28x28) or CIFAR-10 (32x32, binary version); "" draws images from the seed
+	Dir     string       // an existing directory for NAME.checkpoint; "" is the current one
 	Now     timing.Clock // of the time writer; nil means time.Now
 }
 
@@ -59,7 +59,7 @@ func jobs() map[string]job {
 	}
 }
 
-// Names are the jobs that [Run] knows, in alphabetical order.
+// Names returns the names of the jobs that [Run] knows, in alphabetical order.
 func Names() []string { return slices.Sorted(maps.Keys(jobs())) }
 
 // Run trains the job of that name. The error matches [ErrUnknownJob],
@@ -74,7 +74,7 @@ func Run(ctx context.Context, name string, o Options) error {
 	if o.GPU {
 		return fmt.Errorf("%s: gpu: %w: example jobs run on the CPU only", name, ErrDeviceUnavailable)
 	}
-	o, err := o.filled(j)
+	o, err := o.fill(j)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -84,8 +84,8 @@ func Run(ctx context.Context, name string, o Options) error {
 	return nil
 }
 
-// filled puts the job's defaults in and checks what is left.
-func (o Options) filled(j job) (Options, error) {
+// fill puts the job's defaults in and checks what is left.
+func (o Options) fill(j job) (Options, error) {
 	if o.BatchesPerEpoch == 0 {
 		o.BatchesPerEpoch = j.batches
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// lenet is LeNet-5 (LeCun, Bottou, Bengio, Haffner, "Gradient-Based Learning
+// lenet builds LeNet-5 (LeCun, Bottou, Bengio, Haffner, "Gradient-Based Learning
 // Applied to Document Recognition", Proc. IEEE 86, 1998) with rectified units
 // and maximum pooling.
 func lenet(scope *model.Scope, x *graph.Node) *graph.Node {

@@ -38,7 +38,7 @@ type training struct {
 	at    int
 }
 
-// run is the whole job: set-up, epochs, teardown, each a lap.
+// run executes the whole job: set-up, epochs, teardown, each a lap.
 func (j job) run(ctx context.Context, name string, o Options) (err error) {
 	defer func() {
 		// gomlx builds graphs by panicking.
@@ -172,13 +172,14 @@ func (t *training) tearDown(name string) error {
 	return file.Write(filepath.Join(t.options.Dir, name+".checkpoint"), t.checkpoint)
 }
 
-// accuracy is the share of held-out images whose largest logit is their class.
+// accuracy returns the share of held-out images whose largest logit is their class.
 func (t *training) accuracy() (float64, error) {
 	exec, err := model.NewExec(t.backend, t.store, t.graph)
 	if err != nil {
 		return 0, err
 	}
-	size, right, scored := t.options.BatchSize, 0, 0
+	size := t.options.BatchSize
+	right, scored := 0, 0
 	for at := 0; at < len(t.unseen.class); at += size {
 		which := make([]int, size) // the last batch is filled up with image 0
 		rows := min(size, len(t.unseen.class)-at)

@@ -208,7 +208,8 @@ func (j *Journal) lines(path string) file.Lines {
 			return err
 		},
 		Read: func(line []byte) error {
-			if number++; len(bytes.TrimSpace(line)) == 0 {
+			number++
+			if len(bytes.TrimSpace(line)) == 0 {
 				return nil
 			}
 			run, err := parse(line)
@@ -250,7 +251,7 @@ func (j *Journal) Append(r Run) error {
 }
 
 // Add appends a run to the journal at a path. If another process has that one open, the run
-// goes to a journal of its own beside it, named after the time; used is its path.
+// goes to a journal of its own next to it, named after the time; used is its path.
 func Add(path string, r Run) (used string, err error) {
 	j, err := Open(path)
 	if errors.Is(err, file.ErrInUse) {
@@ -264,13 +265,13 @@ func Add(path string, r Run) (used string, err error) {
 	return path, errors.Join(j.Append(r), j.Close())
 }
 
-// ReadAll reads a journal and those that Add has put beside it. Without any there are no
+// ReadAll reads a journal and those that Add has put next to it. Without any there are no
 // runs.
 func ReadAll(path string) (*Journal, error) {
 	all := &Journal{}
 	ext := filepath.Ext(path)
-	beside, _ := filepath.Glob(strings.TrimSuffix(path, ext) + "-[0-9]*-[0-9]*" + ext)
-	for _, name := range append(beside, path) {
+	others, _ := filepath.Glob(strings.TrimSuffix(path, ext) + "-[0-9]*-[0-9]*" + ext)
+	for _, name := range append(others, path) {
 		j, err := Read(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -191,7 +191,9 @@ func (c *capture) mark(r *Result) {
 	if c.counted != nil {
 		c.counted(&c.reader) // the end may settle what counted
 	}
-	r.Marks, r.Unmarked, r.Costs = c.reader.Marks(), c.reader.Why(), c.reader.Costs()
+	r.Marks = c.reader.Marks()
+	r.Unmarked = c.reader.Why()
+	r.Costs = c.reader.Costs()
 	if units, early := c.reader.Stopped(); early {
 		r.Stopped = units
 	}

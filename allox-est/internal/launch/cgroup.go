@@ -25,7 +25,7 @@ type cgroup struct {
 	weighted bool // it has the weight that was requested
 }
 
-// newCgroup makes a cgroup below the first of the folders that allows it, or, if the
+// newCgroup makes a cgroup below the first of the directories that allows it, or, if the
 // command has a weight, below the first that accepts it.
 func newCgroup(s Settings, weight int) *cgroup {
 	g := &cgroup{}
@@ -35,7 +35,8 @@ func newCgroup(s Settings, weight int) *cgroup {
 			continue
 		}
 		g.remove()
-		g.path, g.dir, g.weighted = path, dir, weight > 0 && setWeight(path, weight)
+		g.path, g.dir = path, dir
+		g.weighted = weight > 0 && setWeight(path, weight)
 		if g.weighted || weight == 0 {
 			break
 		}
@@ -174,7 +175,7 @@ func (g *cgroup) remove() {
 	}
 }
 
-// CgroupRoots returns the folders of this machine for Settings.Cgroup: this process's own
+// CgroupRoots returns the directories of this machine for Settings.Cgroup: this process's own
 // cgroup, which a service manager may have delegated to it, and the root of cgroup v2. It
 // is empty if cgroup v2 is not mounted.
 func CgroupRoots() (roots []string) {

@@ -27,9 +27,9 @@ func newFamily() *family {
 	return f
 }
 
-// adopted returns the Runner's children that belong to the run: its first
+// children returns the Runner's children that belong to the run: its first
 // process and orphans, zombies included.
-func (f *family) adopted() []int {
+func (f *family) children() []int {
 	var pids []int
 	for _, pid := range f.processes.Children(f.self) {
 		if !f.strangers[pid] {
@@ -42,7 +42,7 @@ func (f *family) adopted() []int {
 // alive counts the run's processes that are not zombies.
 func (f *family) alive() int {
 	n := 0
-	for _, pid := range f.processes.Tree(f.adopted()...) {
+	for _, pid := range f.processes.Tree(f.children()...) {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if after := b[bytes.LastIndexByte(b, ')')+1:]; err == nil && !bytes.HasPrefix(after, []byte(" Z")) {
 			n++
@@ -53,8 +53,8 @@ func (f *family) alive() int {
 
 // kill ends every process of the run that is found.
 func (f *family) kill(first int) {
-	for _, pid := range f.processes.Tree(append(f.adopted(), first)...) {
-		if pid == first && !slices.Contains(f.adopted(), first) {
+	for _, pid := range f.processes.Tree(append(f.children(), first)...) {
+		if pid == first && !slices.Contains(f.children(), first) {
 			continue // reaped already: the number may be another's by now
 		}
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -64,7 +64,7 @@ func (f *family) kill(first int) {
 // reap collects adopted processes that ended and returns their processor time.
 func (f *family) reap() time.Duration {
 	var cpu time.Duration
-	for _, pid := range f.adopted() {
+	for _, pid := range f.children() {
 		var usage syscall.Rusage
 		if got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, &usage); err == nil && got == pid {
 			cpu += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())

@@ -51,7 +51,7 @@ const guardTime = 10 * time.Second
 
 // Guard waits until the Runner that started this process writes to in, which is
 // the end of a run. If in ends before, because the Runner was killed, Guard ends
-// the processes of the run, by its cgroup and by the scratch folder in their
+// the processes of the run, by its cgroup and by the scratch directory in their
 // environment, and removes both. Cgroup may be empty.
 func Guard(in io.Reader, scratch, cgroup string) {
 	if n, _ := in.Read(make([]byte, 1)); n > 0 {
@@ -61,7 +61,8 @@ func Guard(in io.Reader, scratch, cgroup string) {
 		if cgroup != "" {
 			killCgroup(cgroup)
 		}
-		if quiet++; killMarked("TMPDIR="+scratch) > 0 {
+		quiet++
+		if killMarked("TMPDIR="+scratch) > 0 {
 			quiet = 0
 		}
 		time.Sleep(5 * time.Millisecond)

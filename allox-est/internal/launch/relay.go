@@ -11,9 +11,9 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// relay is a process that reads what the user's job prints and passes it on: to the
-// user, and to the Job as long as it lives. A pipe whose only reader was killed would end the
-// job, so that reader is not the process that people kill.
+// A relay is a process that reads what the user's job prints and passes it on: to the user, and
+// to the Job as long as it lives. A pipe whose only reader was killed would end the job, so its
+// reader is another process than the one that people kill.
 
 // Descriptors of the relay: what the job prints on each stream, and the pipes to its Job.
 const (
@@ -63,8 +63,8 @@ func descriptor(f *os.File) (number uintptr) {
 	return number
 }
 
-// Relay is the process of [Settings.Relay]. It returns when no process holds the job's
-// streams any more. What cannot be written, as on a full disk, is dropped: the job goes on.
+// Relay passes on what the job prints, in the process of [Settings.Relay]. It returns when no
+// process holds the job's streams any more. What cannot be written, as on a full disk, is dropped: the job goes on.
 func Relay() {
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	var streams sync.WaitGroup

@@ -112,7 +112,7 @@ func (r *Result) Output() (*timing.Output, time.Duration, error) {
 // Stderr returns the last KiBs of stderr, made valid UTF-8.
 func (r *Result) Stderr() string { return strings.ToValidUTF8(string(r.out.stderr.tail.b), "\uFFFD") }
 
-// Reason is Err with the last line of stderr, in one line.
+// Reason returns Err with the last line of stderr, in one line.
 func (r *Result) Reason() string {
 	if r.Err == nil {
 		return ""

@@ -55,11 +55,11 @@ func (e *ExitError) Status() int {
 
 // Settings of a Runner. The zero value works.
 type Settings struct {
-	// Cgroup are cgroup v2 folders, such as /sys/fs/cgroup: below the first that
+	// Cgroup are cgroup v2 directories, such as /sys/fs/cgroup: below the first that
 	// allows it a cgroup is made for each run. Where none does, processes are
 	// found by group and parentage alone.
 	Cgroup []string
-	// Scratch is the folder in which each run gets a folder of its own, removed
+	// Scratch is the directory in which each run gets one of its own, removed
 	// after it; empty means the system's.
 	Scratch string
 	// Interval is the time between two readings of the processes; 20 ms if 0.
@@ -274,7 +274,7 @@ func (r *Runner) await(ctx context.Context, c Command, w *watch, job underWay) *
 			stopped = nil
 			job.kill()
 		case <-tick.C:
-			w.look(append(job.family.adopted(), job.pid), job.group)
+			w.look(append(job.family.children(), job.pid), job.group)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func (r *Runner) cleanUp(res *Result, job underWay) {
 	for quiet := 0; quiet < 2 && time.Now().Before(deadline); {
 		job.kill()
 		res.CPU += job.family.reap()
-		if len(job.family.adopted()) == 0 && job.group.empty() {
+		if len(job.family.children()) == 0 && job.group.empty() {
 			quiet++
 			continue
 		}
@@ -305,7 +305,8 @@ func startSample(c Command, scratch string, out *capture, group *cgroup) (*exec.
 		args[i] = strings.ReplaceAll(word, ScratchWord, scratch)
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = c.Dir, out.stdout.w, out.stderr.w
+	cmd.Dir = c.Dir
+	cmd.Stdout, cmd.Stderr = out.stdout.w, out.stderr.w
 	cmd.Env = append(slices.Clone(c.Env), "TMPDIR="+scratch)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	group.attach(cmd)

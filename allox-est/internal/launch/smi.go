@@ -80,7 +80,8 @@ func (s *smi) add(fields []string) {
 	defer s.mu.Unlock()
 	g := s.gpus[fields[0]]
 	if g == nil || !s.running {
-		if s.gpus[fields[0]] = (&gpuSeen{base: mib << 20, idle: busy == 0}); g == nil && len(s.gpus) == 1 {
+		s.gpus[fields[0]] = &gpuSeen{base: mib << 20, idle: busy == 0}
+		if g == nil && len(s.gpus) == 1 {
 			close(s.ready)
 		}
 		return

@@ -96,11 +96,11 @@ func digest(sum io.Writer, dir, word string) error {
 	return err
 }
 
-// processor is the model of the machine's processors; empty where the kernel
+// processor returns the model of the machine's processors; empty where the kernel
 // does not say.
 func (m Machine) processor() string { return m.cpuinfo("model name") }
 
-// cpuinfo is a field of the first processor; empty where the kernel does not say.
+// cpuinfo returns a field of the first processor; empty where the kernel does not say.
 func (m Machine) cpuinfo(field string) string {
 	f, err := os.Open(filepath.Join(m.Proc, "cpuinfo"))
 	if err != nil {

@@ -63,7 +63,7 @@ func (p Plan) Next(j *journal.Journal) (step Step, ok bool) {
 			continue
 		}
 		for _, start := range p.Spec.Starts() {
-			good := slices.DeleteFunc(succeeded(all), func(r journal.Run) bool { return r.Stage != start })
+			good := slices.DeleteFunc(usable(all), func(r journal.Run) bool { return r.Stage != start })
 			if p.done(good, device) {
 				continue
 			}
@@ -81,7 +81,7 @@ func (p Plan) Next(j *journal.Journal) (step Step, ok bool) {
 // lengths, and its interval two pairs.
 func (p Plan) done(good []journal.Run, device string) bool {
 	n, least := len(good), 1
-	switch told := marked(good); {
+	switch told := showsProgress(good); {
 	case !told:
 		least = 4
 	case p.Pairs:
@@ -108,7 +108,7 @@ func (p Plan) done(good []journal.Run, device string) bool {
 	return f.HalfWidth <= cmp.Or(p.Spec.Sample.Target, defaultTarget) || seconds(good)+f.cost(p.length(good)) > p.budget()*f.Total
 }
 
-// budget is the time of the samples on a device relative to that of the job.
+// budget returns the time of the samples on a device relative to that of the job.
 func (p Plan) budget() float64 { return cmp.Or(p.Spec.Sample.Budget, defaultBudget) }
 
 // spent adds up the epochs of runs.
@@ -127,8 +127,8 @@ func seconds(runs []journal.Run) (sum float64) {
 	return sum
 }
 
-// marked says that a run showed its progress.
-func marked(runs []journal.Run) bool {
+// showsProgress reports whether a run showed its progress.
+func showsProgress(runs []journal.Run) bool {
 	return slices.ContainsFunc(runs, func(r journal.Run) bool { return len(r.Timeline()) > 1 })
 }
 
@@ -138,7 +138,7 @@ func marked(runs []journal.Run) bool {
 func (p Plan) length(good []journal.Run) int {
 	short, long := p.Spec.Lengths()
 	n := len(good)
-	if n >= 2 && !marked(good) && 4*4*(short+long) <= p.Spec.Epochs {
+	if n >= 2 && !showsProgress(good) && 4*4*(short+long) <= p.Spec.Epochs {
 		short, long = 4*short, 4*long
 	}
 	if n%2 == 0 {
@@ -172,7 +172,7 @@ func (p Plan) Beaten(j *journal.Journal, device string, marks []progress.Mark) s
 	}
 	least := marks[n-1].Seconds + shortest*(float64(p.Spec.Epochs)-marks[n-1].Number)
 	for _, other := range p.Devices {
-		good := succeeded(j.Of(journal.Key{Job: p.Spec.Hash(other), Device: other}, journal.Sample))
+		good := usable(j.Of(journal.Key{Job: p.Spec.Hash(other), Device: other}, journal.Sample))
 		if other == device || len(good) == 0 || p.beaten(good) {
 			continue
 		}
@@ -196,8 +196,8 @@ func (p Plan) First(j *journal.Journal) (runs, epochs int) {
 	return runs, epochs
 }
 
-// succeeded are the runs that can be used.
-func succeeded(runs []journal.Run) []journal.Run {
+// usable returns the runs that can be used.
+func usable(runs []journal.Run) []journal.Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r journal.Run) bool { return r.Failed() })
 }
 

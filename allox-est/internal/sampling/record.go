@@ -22,7 +22,9 @@ import (
 // record fills a journal entry from a run's result.
 func record(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
 	run.Start = res.Start.UTC().Truncate(time.Millisecond)
-	run.Wall, run.CPU, run.Wait = res.Wall.Seconds(), res.CPU.Seconds(), res.Wait.Seconds()
+	run.Wall = res.Wall.Seconds()
+	run.CPU = res.CPU.Seconds()
+	run.Wait = res.Wait.Seconds()
 	run.PeakBytes, run.Parallel = res.PeakBytes, math.Round(100*res.Parallel)/100
 	warn := func(format string, args ...any) {
 		run.Warnings = append(run.Warnings, fmt.Sprintf(format, args...))
@@ -111,15 +113,15 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *launch.Result, warn f
 	// On a busy machine the report may be read after the run has ended.
 	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
 	run.After = max(0, run.Wall-run.Before-total)
-	stopped(run, float64(len(laps)-2), warn)
+	noteStop(run, float64(len(laps)-2), warn)
 	run.Marks = inStage(run.Timeline(), run, spec)
 	recordTrace(run, res)
 	return nil
 }
 
-// stopped notes that a job ended by itself before all its units: what it did is a
+// noteStop notes that a job ended by itself before all its units: what it did is a
 // run of that many.
-func stopped(run *journal.Run, units float64, warn func(string, ...any)) {
+func noteStop(run *journal.Run, units float64, warn func(string, ...any)) {
 	if n := int(units); n < run.Epochs {
 		warn("the job stopped by itself at %d of %d", n, run.Epochs)
 		run.Asked, run.Epochs = run.Epochs, max(1, n)
@@ -181,7 +183,7 @@ func recordMarks(run *journal.Run, spec *jobspec.Spec, res *launch.Result, warn 
 		run.Epochs = int(marks[0].Of)
 	}
 	if res.Stopped > 0 {
-		stopped(run, res.Stopped, warn)
+		noteStop(run, res.Stopped, warn)
 	}
 	for i := range marks {
 		marks[i].Of = float64(run.Epochs)

@@ -86,7 +86,7 @@ func (s *Sampler) Full(ctx context.Context, devices []string, count int) error {
 func (s *Sampler) until(ctx context.Context, step Step, count int) error {
 	for {
 		runs := s.Journal.Of(s.key(step.Device), step.Kind)
-		if GivenUp(runs) || len(succeeded(runs)) >= count {
+		if GivenUp(runs) || len(usable(runs)) >= count {
 			return nil
 		}
 		if err := s.make(ctx, step); err != nil {

@@ -58,8 +58,8 @@ func sampleEnv(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(s string) bool { return strings.HasPrefix(s, "SBATCH_ARRAY_INX=") })
 }
 
-// sampled returns the directives that a job of samples takes.
-func sampled(directives []string) []string {
+// keepForSamples returns the directives that a job of samples takes.
+func keepForSamples(directives []string) []string {
 	var kept []string
 	for _, d := range directives {
 		option := strings.TrimSpace(strings.TrimPrefix(d, "#SBATCH"))

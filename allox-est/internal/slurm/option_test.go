@@ -15,7 +15,7 @@ func TestOptions(t *testing.T) {
 	if got, want := ForJob(options), append(slices.Clone(options[3:11]), plain...); !slices.Equal(got, want) {
 		t.Errorf("job: %q, want %q", got, want)
 	}
-	if got := sampled([]string{"#SBATCH -N 1", "#SBATCH --array=1-9", "#SBATCH -d singleton", "#SBATCH --time=10"}); !slices.Equal(got, []string{"#SBATCH -N 1", "#SBATCH --time=10"}) {
+	if got := keepForSamples([]string{"#SBATCH -N 1", "#SBATCH --array=1-9", "#SBATCH -d singleton", "#SBATCH --time=10"}); !slices.Equal(got, []string{"#SBATCH -N 1", "#SBATCH --time=10"}) {
 		t.Errorf("directives: %q", got)
 	}
 }

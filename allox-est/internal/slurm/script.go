@@ -66,14 +66,14 @@ func (s *Script) wrap(argv []string) string {
 	for i, word := range argv {
 		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
-	return "#!/bin/sh\n" + strings.Join(sampled(s.Directives), "\n") + "\nexec " + strings.Join(quoted, " ") + "\n"
+	return "#!/bin/sh\n" + strings.Join(keepForSamples(s.Directives), "\n") + "\nexec " + strings.Join(quoted, " ") + "\n"
 }
 
-// Minutes is a number of seconds in the minutes in which Slurm counts, rounded up; what
+// Minutes returns a number of seconds in the minutes in which Slurm counts, rounded up; what
 // rounding adds to whole minutes is no other minute.
 func Minutes(seconds float64) int64 { return int64(max(1, math.Ceil(seconds/60-1e-9))) }
 
-// Limit is a number of seconds as sbatch takes a time limit, rounded up to the
+// Limit returns a number of seconds as sbatch takes a time limit, rounded up to the
 // minutes in which Slurm counts: HOURS:MINUTES:SECONDS.
 func Limit(seconds float64) string {
 	minutes := Minutes(seconds)

@@ -122,7 +122,7 @@ func cancel(job string) {
 	_ = exec.CommandContext(ctx, "scancel", job).Run()
 }
 
-// number is the job's in what sbatch --parsable prints: NUMBER or NUMBER;CLUSTER.
+// number returns the job's number in what sbatch --parsable prints: NUMBER or NUMBER;CLUSTER.
 func number(line string) string {
 	n, _, _ := strings.Cut(strings.TrimSpace(line), ";")
 	return n
