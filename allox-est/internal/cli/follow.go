@@ -160,6 +160,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) (*journal.Run
 	s, done := newSampler(f.env, spec, j)
 	defer done()
 	s.Output = f.env.Stderr
+	s.Input, _ = f.env.Stdin.(*os.File)
 	if s.Identity, err = sampling.Identify(spec, s.Machine, s.Env); err != nil {
 		return nil, err
 	}

@@ -21,13 +21,13 @@ func newGuardCommand(env *cli.Env) *cobra.Command {
 }
 
 // newRelayCommand returns "relay", which allox-est starts with the user's own job.
-func newRelayCommand() *cobra.Command {
+func newRelayCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:    "relay",
 		Short:  "Pass on what a job prints, also if its allox-est is killed",
 		Hidden: true,
 		Args:   cobra.NoArgs,
-		Run:    func(*cobra.Command, []string) { launch.Relay() },
+		Run:    func(*cobra.Command, []string) { launch.Relay(env.Stderr) },
 	}
 }
 

@@ -29,7 +29,7 @@ func New(env *cli.Env) *cobra.Command {
 		newScheduleCommand(env),
 		newParseCommand(env),
 		newJobsCommand(env),
-		newGuardCommand(env), newRelayCommand(),
+		newGuardCommand(env), newRelayCommand(env),
 	)
 	return root
 }

@@ -59,7 +59,7 @@ func newRelayedCapture(c Command, relay []string) (*capture, error) {
 	if !ok {
 		return out, nil
 	}
-	taps, err := startRelay(relay, user, [2]*os.File{out.stdout.sources[0].file, out.stderr.sources[0].file})
+	taps, err := startRelay(relay, c.Env, user, [2]*os.File{out.stdout.sources[0].file, out.stderr.sources[0].file})
 	for i, s := range out.streams() {
 		if err == nil {
 			s.sources = append([]source{{taps[i], nil}}, s.sources...)

@@ -129,7 +129,7 @@ func startOwn(args []string, c Command, out *capture) (own, error) {
 	if !inBackground && p.tty.shows(syscall.Getpgrp()) {
 		sys.Foreground, sys.Ctty = true, p.tty.fd
 	}
-	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: []uintptr{os.Stdin.Fd(), out.stdout.w.Fd(), out.stderr.w.Fd()}, Sys: sys}
+	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: []uintptr{c.Input.Fd(), out.stdout.w.Fd(), out.stderr.w.Fd()}, Sys: sys}
 	var err error
 	if p.pid, err = syscall.ForkExec(cmd.Path, args, attr); errors.Is(err, syscall.ENOEXEC) { // as a shell does
 		p.pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", cmd.Path}, args[1:]...), attr)

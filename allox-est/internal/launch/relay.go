@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -26,7 +25,7 @@ const tapPatience = 2 * time.Second
 
 // startRelay starts the program of Settings.Relay, which reads both inputs, and returns
 // the ends of the pipes on which it passes them on; none if it cannot be started.
-func startRelay(argv []string, user *os.File, inputs [2]*os.File) (taps [2]*os.File, err error) {
+func startRelay(argv, env []string, user *os.File, inputs [2]*os.File) (taps [2]*os.File, err error) {
 	if len(argv) == 0 {
 		return taps, os.ErrNotExist
 	}
@@ -44,7 +43,7 @@ func startRelay(argv []string, user *os.File, inputs [2]*os.File) (taps [2]*os.F
 		defer w.Close()
 		taps[i], files[relayTap+i] = r, descriptor(w)
 	}
-	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{Dir: "/", Env: os.Environ(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true}})
+	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{Dir: "/", Env: env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
 		return taps, err
 	}
@@ -63,19 +62,21 @@ func descriptor(f *os.File) (number uintptr) {
 	return number
 }
 
-// Relay passes on what the job prints, in the process of [Settings.Relay]. It returns when no
-// process holds the job's streams any more. What cannot be written, as on a full disk, is dropped: the job goes on.
-func Relay() {
+// Relay passes on to the user what the job prints, in the process of [Settings.Relay]. It
+// returns when no process holds the job's streams any more. What cannot be written, as on a
+// full disk, is dropped: the job goes on.
+func Relay(user io.Writer) {
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	var streams sync.WaitGroup
+	var streams crash.Group
 	for i := range 2 {
 		input, tap := os.NewFile(uintptr(relayInput+i), "job"), os.NewFile(uintptr(relayTap+i), "tap")
-		streams.Go(func() {
-			defer tap.Close()
-			_, _ = io.Copy(lossy{os.Stderr}, io.TeeReader(input, &patient{tap: tap}))
+		streams.Go(func() error {
+			_, err := io.Copy(lossy{user}, io.TeeReader(input, &patient{tap: tap}))
+			tap.Close()
+			return err
 		})
 	}
-	streams.Wait()
+	_ = streams.Wait() // there is nobody to tell
 }
 
 // lossy is a writer whose failures nobody hears of.

@@ -126,6 +126,8 @@ type Command struct {
 	// Counted, if not nil, is called with the reader after each reading of the output, before
 	// Marked and also while there are no marks; it must not keep the reader.
 	Counted func(*progress.Reader)
+	// Input is the standard input of a Job's command.
+	Input *os.File
 	// Output, if not nil, gets what the job prints on both its streams.
 	Output io.Writer
 	// Weight is the share of the processor relative to others, 1 to 10000; 0 leaves the

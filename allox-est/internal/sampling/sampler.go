@@ -40,6 +40,8 @@ type Sampler struct {
 	// Counted, if not nil, is called with what a run has printed, before Watch.
 	Counted func(*progress.Reader)
 	Output  io.Writer
+	// Input is the standard input of the run that Keep makes.
+	Input *os.File
 	// Progress, if not nil, is called when a run begins, makes progress and ends.
 	Progress func(Event)
 	// Costed, if not nil, is called once for each sample, when its marks show its cost.
@@ -231,7 +233,7 @@ func (s *Sampler) command(step Step, checkpoint string) (launch.Command, error) 
 	}
 	return launch.Command{
 		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout, Stop: s.stop,
-		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Output: s.Output, Weight: s.Spec.Run.CPUWeight, GPU: step.Device == jobspec.GPU,
+		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Input: s.Input, Output: s.Output, Weight: s.Spec.Run.CPUWeight, GPU: step.Device == jobspec.GPU,
 	}, nil
 }
 
