@@ -31,10 +31,12 @@ type Service struct {
 	Need *trace.Need `json:",omitempty"`
 	// Partition is the one it runs in, on a machine with partitions.
 	Partition string `json:",omitempty"`
+	// Charges are what it adds to the limits that the simulation has.
+	Charges []trace.Charge `json:",omitempty"`
 }
 
 func (s Service) job() trace.Job {
-	return trace.Job{User: "service", End: s.Limit, Limit: s.Limit, Nodes: s.Nodes, Priority: s.Priority, Need: s.Need, Partition: s.Partition}
+	return trace.Job{User: "service", End: s.Limit, Limit: s.Limit, Nodes: s.Nodes, Priority: s.Priority, Need: s.Need, Partition: s.Partition, Charges: s.Charges}
 }
 
 // Pair is a predecessor in a simulation in progress.

@@ -8,36 +8,36 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
 // TestBatch: jobs as sbatch's options describe them.
 func TestBatch(t *testing.T) {
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	parse := func(line string) (a slurm.Ask, unread []string, err error) {
+	parse := func(line string) (a slurmview.Ask, unread []string, err error) {
 		values, err := batchValues(strings.Fields(line))
 		if err != nil {
 			return a, nil, err
 		}
-		return slurm.ParseBatch(values, noon)
+		return slurmview.ParseBatch(values, noon)
 	}
-	job := func(change func(*slurm.Ask)) slurm.Ask {
-		a := slurm.Ask{Job: trace.Job{Nodes: 1, Need: &trace.Need{CPUs: 1}}, Tasks: 1, Spread: true}
+	job := func(change func(*slurmview.Ask)) slurmview.Ask {
+		a := slurmview.Ask{Job: trace.Job{Nodes: 1, Need: &trace.Need{CPUs: 1}}, Tasks: 1, Spread: true}
 		change(&a)
 		return a
 	}
-	gpus := func(nodes, cpus, gpus int) slurm.Ask {
-		return job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Need.GPUs = nodes, cpus, gpus })
+	gpus := func(nodes, cpus, gpus int) slurmview.Ask {
+		return job(func(a *slurmview.Ask) { a.Nodes, a.Need.CPUs, a.Need.GPUs = nodes, cpus, gpus })
 	}
-	for line, want := range map[string]slurm.Ask{
-		"":                              job(func(*slurm.Ask) {}),
-		"-N2 -t 1-0":                    job(func(a *slurm.Ask) { a.Nodes, a.Limit, a.Need.CPUs, a.Spread = 2, 86400, 2, false }),
-		"--nodes=2-6 --time 90":         job(func(a *slurm.Ask) { a.Nodes, a.MostNodes, a.Limit, a.Need.CPUs = 2, 6, 5400, 2 }),
-		"-N 1K":                         job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Spread = 1024, 1024, false }),
-		"-n 6 --ntasks-per-node=4 -c 2": job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs = 2, 12 }),
-		"-n 40 --mem-per-cpu=2G":        job(func(a *slurm.Ask) { a.Need.CPUs, a.Need.MemoryMB = 40, 80*1024 }),
-		"-N 2 --gres=gpu:l40:3": job(func(a *slurm.Ask) {
+	for line, want := range map[string]slurmview.Ask{
+		"":                              job(func(*slurmview.Ask) {}),
+		"-N2 -t 1-0":                    job(func(a *slurmview.Ask) { a.Nodes, a.Limit, a.Need.CPUs, a.Spread = 2, 86400, 2, false }),
+		"--nodes=2-6 --time 90":         job(func(a *slurmview.Ask) { a.Nodes, a.MostNodes, a.Limit, a.Need.CPUs = 2, 6, 5400, 2 }),
+		"-N 1K":                         job(func(a *slurmview.Ask) { a.Nodes, a.Need.CPUs, a.Spread = 1024, 1024, false }),
+		"-n 6 --ntasks-per-node=4 -c 2": job(func(a *slurmview.Ask) { a.Nodes, a.Need.CPUs = 2, 12 }),
+		"-n 40 --mem-per-cpu=2G":        job(func(a *slurmview.Ask) { a.Need.CPUs, a.Need.MemoryMB = 40, 80*1024 }),
+		"-N 2 --gres=gpu:l40:3": job(func(a *slurmview.Ask) {
 			a.Nodes, a.Need.CPUs, a.Need.GPUs, a.GPUType, a.TypedGPUs, a.Spread = 2, 2, 6, "l40", 3, false
 		}),
 		"-G 8":                                  gpus(1, 1, 8),
@@ -45,23 +45,25 @@ func TestBatch(t *testing.T) {
 		"-G 8 --gpus-per-task=2 -c 3":           gpus(1, 12, 8),
 		"--tres-per-task=cpu:4,gres/gpu:1 -n 2": gpus(1, 8, 2),
 		"--tres-per-task=cpu=4,gres/gpu=2":      gpus(1, 4, 2),
-		"-G 8 -N 2 --cpus-per-gpu 4":            job(func(a *slurm.Ask) { a.Nodes, a.Need.CPUs, a.Need.GPUs, a.Spread = 2, 32, 8, false }),
-		"--gpus-per-node=h100:4 -N 2": job(func(a *slurm.Ask) {
+		"-G 8 -N 2 --cpus-per-gpu 4":            job(func(a *slurmview.Ask) { a.Nodes, a.Need.CPUs, a.Need.GPUs, a.Spread = 2, 32, 8, false }),
+		"--gpus-per-node=h100:4 -N 2": job(func(a *slurmview.Ask) {
 			a.Nodes, a.Need.CPUs, a.Need.GPUs, a.GPUType, a.TypedGPUs, a.Spread = 2, 2, 8, "h100", 4, false
 		}),
-		"--exclusive -p a,b -A x -q y": job(func(a *slurm.Ask) { a.Need.Exclusive, a.Partition, a.Accounts, a.QOS = true, "a,b", []string{"x"}, "y" }),
-		"-C ib&genoa -w n1 -x n[2-3] -H": job(func(a *slurm.Ask) {
-			a.Place, a.Held = slurm.Place{Features: "ib&genoa", Required: "n1", Excluded: "n[2-3]"}, true
+		"--exclusive -p a,b -A x -q y": job(func(a *slurmview.Ask) {
+			a.Need.Exclusive, a.Partition, a.Accounts, a.QOS = true, "a,b", []string{"x"}, "y"
 		}),
-		"-a 0-9:3,15%2":                                  job(func(a *slurm.Ask) { a.Tasks, a.Together = 5, 2 }),
-		"--begin=now+1hour":                              job(func(a *slurm.Ask) { a.Eligible = noon.Unix() + 3600 }),
-		"-d afterok:77 --reservation=r":                  job(func(a *slurm.Ask) { a.After, a.Reservation = "77", "r" }),
-		"-d afterok:77:78":                               job(func(a *slurm.Ask) { a.After = "77,78" }),
-		"--time=5 --time=7":                              job(func(a *slurm.Ask) { a.Limit = 420 }),
-		"-t UNLIMITED -o log --mail-type=END --parsable": job(func(a *slurm.Ask) { a.Limit = trace.Unlimited }),
+		"-C ib&genoa -w n1 -x n[2-3] -H": job(func(a *slurmview.Ask) {
+			a.Place, a.Held = slurmview.Place{Features: "ib&genoa", Required: "n1", Excluded: "n[2-3]"}, true
+		}),
+		"-a 0-9:3,15%2":                                  job(func(a *slurmview.Ask) { a.Tasks, a.Together = 5, 2 }),
+		"--begin=now+1hour":                              job(func(a *slurmview.Ask) { a.Eligible = noon.Unix() + 3600 }),
+		"-d afterok:77 --reservation=r":                  job(func(a *slurmview.Ask) { a.After, a.Reservation = "77", "r" }),
+		"-d afterok:77:78":                               job(func(a *slurmview.Ask) { a.After = "77,78" }),
+		"--time=5 --time=7":                              job(func(a *slurmview.Ask) { a.Limit = 420 }),
+		"-t UNLIMITED -o log --mail-type=END --parsable": job(func(a *slurmview.Ask) { a.Limit = trace.Unlimited }),
 	} {
 		got, unread, err := parse(line)
-		got.Amounts = slurm.Amounts{} // as the need shows
+		got.Amounts = slurmview.Amounts{} // as the need shows
 		if diff := cmp.Diff(want, got); diff != "" || err != nil || len(unread) > 0 {
 			t.Errorf("%s: %v, %v %s", line, err, unread, diff)
 		}
@@ -75,7 +77,7 @@ func TestBatch(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"-N 0", "-N 2-1", "-N two", "-t soon", "--mem=much", "-G none", "-c 0", "-a 5-1", "--begin=never", "-d afterok:1?afterany:2", "-d after", "--frobnicate", "word", "-C [a&b|(c]x"} {
-		if _, _, err := parse(bad); !errors.Is(err, slurm.ErrOption) {
+		if _, _, err := parse(bad); !errors.Is(err, slurmview.ErrOption) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

@@ -242,7 +242,7 @@ func TestKnobs(t *testing.T) {
 		}
 	}
 	for cost, want := range map[string]float64{"": .5, "decide.overlap_cost=3": .25} {
-		p := &provision{in: newSettings(), env: cli.NewEnv(nil, io.Discard, io.Discard)}
+		p := &chainCommand{in: newSettings(), env: cli.NewEnv(nil, io.Discard, io.Discard)}
 		if cost != "" {
 			p.in = with(t, set(cost)...)
 		}

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // snapshot returns a snapshot of the live Slurm.
-func (w *when) snapshot(ctx context.Context, client *slurm.Client) (*slurm.View, error) {
+func (w *when) snapshot(ctx context.Context, client *slurmview.Client) (*slurmview.View, error) {
 	if !(w.level > 0 && w.level < 1) {
 		return nil, cli.Usagef("--level %g: want a number between 0 and 1", w.level)
 	}
@@ -22,7 +22,7 @@ func (w *when) snapshot(ctx context.Context, client *slurm.Client) (*slurm.View,
 	if w.in.source.Given("scheduler") {
 		rules = &w.in.Rules
 	}
-	return client.Look(ctx, time.Now(), rules)
+	return client.Look(ctx, time.Now(), slurmview.Sight{Rules: rules, Days: slurmview.AnswerDays})
 }
 
 // started is the question under which starts on a live Slurm are recorded.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -73,7 +73,7 @@ func (s *settings) openQueue(env *cli.Env, t *trace.Trace, path string) error {
 		return err
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
-		if t.Open, err = slurm.OpenJobs(b, t.Unit); err != nil {
+		if t.Open, err = slurmview.OpenJobs(b, t.Unit); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		t.Sort()

@@ -12,31 +12,33 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/foretime/foretime/mirage/internal/provision"
+
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/internal/model"
 	"github.com/foretime/foretime/mirage/internal/policy"
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// provision holds the flags and settings of the provision command.
-type provision struct {
+// chainCommand holds the flags and settings of the provision command.
+type chainCommand struct {
 	env                            *cli.Env
 	record                         *cli.Record
 	in                             *settings
 	state, model, resolve, metrics string
-	s                              slurm.Settings
+	s                              provision.Settings
 	out                            cli.Output
 }
 
 func newProvisionCommand(env *cli.Env, record *cli.Record) *cobra.Command {
-	p := &provision{env: env, record: record, in: newSettings()}
+	p := &chainCommand{env: env, record: record, in: newSettings()}
 	c := &cobra.Command{
 		Use:   "provision [flags] SCRIPT [ARG...]",
 		Short: "Keep a chain of service jobs running on Slurm",
@@ -99,7 +101,7 @@ func misplaced(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (p *provision) run(ctx context.Context, args []string) error {
+func (p *chainCommand) run(ctx context.Context, args []string) error {
 	if err := p.settings(args); err != nil {
 		return err
 	}
@@ -115,9 +117,9 @@ func (p *provision) run(ctx context.Context, args []string) error {
 }
 
 // keep runs the chain to its end.
-func (p *provision) keep(ctx context.Context) (sum slurm.Summary, err error) {
-	provisioner, err := slurm.Open(p.state, p.s)
-	if errors.Is(err, slurm.ErrSettings) {
+func (p *chainCommand) keep(ctx context.Context) (sum provision.Summary, err error) {
+	provisioner, err := provision.Open(p.state, p.s)
+	if errors.Is(err, provision.ErrSettings) {
 		return sum, &cli.UsageError{Err: err}
 	}
 	if err != nil {
@@ -135,7 +137,7 @@ func (p *provision) keep(ctx context.Context) (sum slurm.Summary, err error) {
 }
 
 // remains logs the jobs that are queued or running when this command ends.
-func (p *provision) remains(l *slurm.Ledger) {
+func (p *chainCommand) remains(l *provision.Ledger) {
 	s := statusOf(l)
 	for _, job := range s.Running {
 		p.env.Log.Warnf("job %d is still running; scancel %d ends it", job, job)
@@ -146,7 +148,7 @@ func (p *provision) remains(l *slurm.Ledger) {
 }
 
 // settings sets the settings of the chain from flags and the settings file.
-func (p *provision) settings(args []string) (err error) {
+func (p *chainCommand) settings(args []string) (err error) {
 	if err := p.in.load(); err != nil {
 		return err
 	}
@@ -167,7 +169,7 @@ func (p *provision) settings(args []string) (err error) {
 	if err := p.service(); err != nil {
 		return err
 	}
-	p.s.Client = &slurm.Client{Runner: slurm.Exec{}}
+	p.s.Client = &slurmview.Client{Runner: slurmview.Exec{}}
 	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
 	p.s.Tell = p.logEvent
 	p.s.Predict = func(token string, e uncertainty.Prediction) uncertainty.Prediction {
@@ -182,7 +184,7 @@ func (p *provision) settings(args []string) (err error) {
 }
 
 // service copies the settings service.* and decide.*.
-func (p *provision) service() error {
+func (p *chainCommand) service() error {
 	v, d := p.in.Service, p.in.Decide
 	if err := checkOverlap("set decide.overlap_cost", d.OverlapCost); err != nil {
 		return err
@@ -218,19 +220,19 @@ func resolved(text string) (int64, error) {
 }
 
 // logEvent logs an event of a service.
-func (p *provision) logEvent(e slurm.Entry) {
+func (p *chainCommand) logEvent(e provision.Entry) {
 	switch e.Kind {
-	case slurm.Accepted:
+	case provision.Accepted:
 		p.env.Log.Infof("service %d: job %d submitted", e.Link, e.Job)
-	case slurm.Started:
+	case provision.Started:
 		p.env.Log.Infof("service %d: job %d started", e.Link, e.Job)
-	case slurm.Ended:
+	case provision.Ended:
 		p.env.Log.Infof("service %d: job %d ended (%s)", e.Link, e.Job, e.Reason)
 	}
 }
 
 // policy returns the policy of --model, after it has printed the validation of it.
-func (p *provision) policy() (policy.Policy, error) {
+func (p *chainCommand) policy() (policy.Policy, error) {
 	given := cmp.Or(p.model, "futures")
 	name := given
 	j, err := readValidated(given)
@@ -257,7 +259,7 @@ func (p *provision) policy() (policy.Policy, error) {
 }
 
 // serve serves metrics on --metrics until stop is called.
-func (p *provision) serve(m *slurm.Metrics) (stop func(), err error) {
+func (p *chainCommand) serve(m *provision.Metrics) (stop func(), err error) {
 	if p.metrics == "" {
 		return func() {}, nil
 	}

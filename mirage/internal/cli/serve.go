@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/cli/requests"
@@ -98,7 +98,7 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 	if len(args) == 0 {
 		s := &watched{env: env, w: w, every: every, metrics: m}
 		_, err := s.fresh(ctx)
-		if errors.Is(err, slurm.ErrCommand) {
+		if errors.Is(err, slurmview.ErrCommand) {
 			err = fmt.Errorf("no log given, and Slurm does not answer: %w", err)
 		}
 		return s, err
@@ -160,10 +160,10 @@ func (s *serve) when(w http.ResponseWriter, r *http.Request) {
 	default:
 		access.SetError(w, err)
 		status := http.StatusInternalServerError
-		if errors.Is(err, slurm.ErrNoStart) {
+		if errors.Is(err, slurmview.ErrNoStart) {
 			status = http.StatusConflict
 		}
-		if errors.Is(err, slurm.ErrCommand) || errors.Is(err, slurm.ErrAnswer) {
+		if errors.Is(err, slurmview.ErrCommand) || errors.Is(err, slurmview.ErrAnswer) {
 			status = http.StatusBadGateway
 		}
 		refuse(w, status, err.Error())
@@ -220,7 +220,7 @@ func questionOf(v url.Values) (question, error) {
 			return q, cli.Usagef("%s: %s", name, cli.ErrorText(err))
 		}
 	}
-	options, err := slurm.Script("#SBATCH " + strings.ReplaceAll(*batch, "\n", " "))
+	options, err := slurmview.Script("#SBATCH " + strings.ReplaceAll(*batch, "\n", " "))
 	if err != nil {
 		return q, cli.Usagef("sbatch: %w", err)
 	}

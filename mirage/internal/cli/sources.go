@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -37,7 +37,7 @@ type watched struct {
 	every   time.Duration
 	metrics *serveMetrics
 
-	view  *slurm.View
+	view  *slurmview.View
 	err   error
 	seen  time.Time         // last query
 	asked map[int64]awaited // by job
@@ -82,10 +82,10 @@ func submitter(q forecast.Question) forecast.Question {
 
 // fresh returns a recent snapshot of Slurm. It ignores cancellation, because other
 // clients may wait for the same query.
-func (s *watched) fresh(ctx context.Context) (*slurm.View, error) {
+func (s *watched) fresh(ctx context.Context) (*slurmview.View, error) {
 	if s.seen.IsZero() || time.Since(s.seen) >= s.every {
 		before := s.view
-		s.view, s.err = s.w.snapshot(context.WithoutCancel(ctx), &slurm.Client{Runner: slurm.Exec{}})
+		s.view, s.err = s.w.snapshot(context.WithoutCancel(ctx), &slurmview.Client{Runner: slurmview.Exec{}})
 		s.seen = time.Now()
 		if before != nil && s.err == nil {
 			s.learn(before, s.view)
@@ -99,7 +99,7 @@ const newcomers = 3
 
 // learn predicts, from the snapshot before, the starts of some jobs that were submitted
 // after it, and records the actual starts of jobs predicted earlier.
-func (s *watched) learn(before, now *slurm.View) {
+func (s *watched) learn(before, now *slurmview.View) {
 	if s.asked == nil {
 		s.asked = map[int64]awaited{}
 	}
@@ -122,7 +122,7 @@ func (s *watched) learn(before, now *slurm.View) {
 			if err != nil { // the job fits on no node
 				continue
 			}
-			p := slurm.Expect(waits, s.w.level)
+			p := slurmview.Expect(waits, s.w.level)
 			s.w.record.Predict(started, key, p)
 			s.asked[j.ID] = awaited{before.Now, p}
 		}

@@ -4,15 +4,16 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/foretime/foretime/mirage/internal/provision"
+
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/shared/cli"
 )
 
 // chainStatus is the JSON output of mirage status.
 type chainStatus struct {
-	slurm.Summary
+	provision.Summary
 	Queued  []int64 `json:"queued_jobs"`
 	Running []int64 `json:"running_jobs"`
 }
@@ -26,7 +27,7 @@ func newStatusCommand(env *cli.Env) *cobra.Command {
 		Example: "  mirage status chain",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			l, err := slurm.ReadLedger(filepath.Join(args[0], "journal.jsonl"))
+			l, err := provision.ReadLedger(filepath.Join(args[0], "journal.jsonl"))
 			if err != nil {
 				return err
 			}
@@ -37,7 +38,7 @@ func newStatusCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-func statusOf(l *slurm.Ledger) chainStatus {
+func statusOf(l *provision.Ledger) chainStatus {
 	s := chainStatus{Summary: l.Summary(), Queued: []int64{}, Running: []int64{}}
 	for _, k := range l.Links {
 		switch {
@@ -51,7 +52,7 @@ func statusOf(l *slurm.Ledger) chainStatus {
 	return s
 }
 
-func showStatus(p *cli.Page, l *slurm.Ledger) {
+func showStatus(p *cli.Page, l *provision.Ledger) {
 	at := func(unix int64) string {
 		if unix == 0 {
 			return "-"

@@ -16,7 +16,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -53,22 +53,22 @@ func (w *when) cache(env *cli.Env) *forecast.Cache {
 }
 
 // batchValues reads options of sbatch by their long names; later ones count. The error
-// wraps slurm.ErrOption.
+// wraps slurmview.ErrOption.
 func batchValues(options []string) (map[string]string, error) {
 	f := pflag.NewFlagSet("sbatch", pflag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
-	for _, o := range slurm.BatchOptions() {
+	for _, o := range slurmview.BatchOptions() {
 		f.StringP(o.Name, o.Short, "", "")
 		if o.Switch {
 			f.Lookup(o.Name).NoOptDefVal = "yes"
 		}
 	}
 	if err := f.Parse(options); err != nil {
-		return nil, fmt.Errorf("%w: %w", slurm.ErrOption, err)
+		return nil, fmt.Errorf("%w: %w", slurmview.ErrOption, err)
 	}
 	if f.NArg() > 0 {
-		return nil, fmt.Errorf("%w: %q", slurm.ErrOption, f.Arg(0))
+		return nil, fmt.Errorf("%w: %q", slurmview.ErrOption, f.Arg(0))
 	}
 	values := map[string]string{}
 	f.Visit(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
@@ -92,7 +92,7 @@ func (f batchFlag) Set(value string) error {
 
 // batchFlags adds the options of sbatch, which its manual describes.
 func (w *when) batchFlags(f *pflag.FlagSet) {
-	for _, o := range slurm.BatchOptions() {
+	for _, o := range slurmview.BatchOptions() {
 		short := o.Short
 		if f.ShorthandLookup(short) != nil {
 			short = ""
@@ -123,13 +123,13 @@ func (w *when) script(args []string) (logs, options []string, err error) {
 	if err != nil || !strings.HasPrefix(string(text), "#!") {
 		return args, w.batch, nil
 	}
-	lines, err := slurm.Script(string(text))
+	lines, err := slurmview.Script(string(text))
 	if err != nil {
 		return nil, nil, cli.Usagef("%s: %w", args[0], err)
 	}
 	options = append(lines, w.batch...)
 	ignored := slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(o, "--ignore-pbs") })
-	w.pbs = slurm.HasPBS(string(text)) && !ignored
+	w.pbs = slurmview.HasPBS(string(text)) && !ignored
 	return nil, options, nil
 }
 
@@ -216,15 +216,15 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 		}
 	}
 	a, err := s.answer(ctx, q.toForecast())
-	stuck := errors.Is(err, slurm.ErrNoStart)
+	stuck := errors.Is(err, slurmview.ErrNoStart)
 	if err != nil && !stuck || len(args) > 0 || q.Queued != "" {
 		return a, err
 	}
 	testOptions := options
 	if q.Batch == nil {
-		testOptions = slurm.Options(q.toForecast().Ask())
+		testOptions = slurmview.Options(q.toForecast().Ask())
 	}
-	at, testErr := (&slurm.Client{Runner: slurm.Exec{}}).TestOnly(ctx, testOptions)
+	at, testErr := (&slurmview.Client{Runner: slurmview.Exec{}}).TestOnly(ctx, testOptions)
 	switch {
 	case stuck && testErr == nil:
 		return nil, fmt.Errorf("%w; sbatch --test-only predicts %s", err, forecast.Local(at))
@@ -277,7 +277,7 @@ func (q *question) batched(options []string, now time.Time) error {
 	if err != nil {
 		return cli.Usagef("%w", err)
 	}
-	a, unread, err := slurm.ParseBatch(values, now)
+	a, unread, err := slurmview.ParseBatch(values, now)
 	if err != nil {
 		return cli.Usagef("%w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
@@ -162,7 +162,7 @@ func (a *Answer) compare(job []float64, shapes []shape, waits func(shape) ([]flo
 			continue
 		}
 		sorted := stats.Sort(other)
-		a.Alternatives = append(a.Alternatives, Alternative{s.name, slurm.Expect(sorted, a.Wait.Level).Times(1. / 3600), reached(gains) / 3600})
+		a.Alternatives = append(a.Alternatives, Alternative{s.name, slurmview.Expect(sorted, a.Wait.Level).Times(1. / 3600), reached(gains) / 3600})
 	}
 	slices.SortStableFunc(a.Alternatives, func(x, y Alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
 	return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
@@ -18,13 +18,13 @@ import (
 
 // Live answers a question from a view of a live Slurm, with an interval at the level,
 // which correct may change. The error is a QuestionError if the job can never start, and
-// wraps slurm.ErrNoStart if its start cannot be predicted.
-func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Prediction) uncertainty.Prediction) (*Answer, error) {
+// wraps slurmview.ErrNoStart if its start cannot be predicted.
+func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty.Prediction) uncertainty.Prediction) (*Answer, error) {
 	asked := q.Ask()
 	var notes []string
 	if q.Queued != "" {
 		job, j, rest, err := v.Queued(q.Queued)
-		if errors.Is(err, slurm.ErrNoJob) {
+		if errors.Is(err, slurmview.ErrNoJob) {
 			return nil, questionErrorf("--job: %w", err)
 		}
 		if err != nil {
@@ -42,14 +42,14 @@ func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Pre
 	}
 	unread := slices.Concat(q.Unread, v.Unread, v.FindUnknowns(asked))
 	drawnWaits, err := v.AskWaits(asked)
-	if errors.Is(err, slurm.ErrNoStart) {
+	if errors.Is(err, slurmview.ErrNoStart) {
 		return nil, err
 	}
 	if err != nil {
 		return nil, questionErrorf("this job can never start: %w", err)
 	}
 	waits := drawnWaits.Sorted()
-	p := correct(slurm.Expect(waits, level))
+	p := correct(slurmview.Expect(waits, level))
 	p.Low = max(p.Low, 0)
 	if len(unread) > 0 {
 		p.High = math.Inf(1)
@@ -62,7 +62,7 @@ func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Pre
 		a.Handover = handover(drawn(waits), q.Overlap)
 	}
 	if v.Private { // other users' jobs are hidden
-		a.Notes = append(a.Notes, slurm.ErrPrivate.Error())
+		a.Notes = append(a.Notes, slurmview.ErrPrivate.Error())
 	}
 	if p.Bounded() && p.Width() > 86400 {
 		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s are pending, and all run times are sampled from those of recent jobs", plural.Count(v.Pending, "job")))
@@ -86,7 +86,7 @@ func Live(v *slurm.View, q Question, level float64, correct func(uncertainty.Pre
 }
 
 // queuedNotes returns Slurm's own words about a job that waits.
-func queuedNotes(j *slurm.Job) (notes []string) {
+func queuedNotes(j *slurmview.Job) (notes []string) {
 	if j.Reason != "" && j.Reason != "None" {
 		notes = append(notes, "squeue's reason: "+j.Reason)
 	}
@@ -105,7 +105,7 @@ func partsOf(w simulator.Wait) *Parts {
 	return &Parts{hours(w.Eligible), hours(w.Dependency), hours(w.Limits), hours(w.Room())}
 }
 
-func secondsOf(waits slurm.Waits) []float64 {
+func secondsOf(waits slurmview.Waits) []float64 {
 	seconds := make([]float64, len(waits))
 	for i, w := range waits {
 		seconds[i] = float64(w.Seconds)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
@@ -74,7 +74,7 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{At: l.t.Clock(l.at), Asked: described(l.t.Unit, slurm.Ask{Job: job, Tasks: 1}), Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: slices.Concat(notes, l.seen.notes(q, job), l.queueNotes()), Alternatives: []Alternative{}}
+	a := &Answer{At: l.t.Clock(l.at), Asked: described(l.t.Unit, slurmview.Ask{Job: job, Tasks: 1}), Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: slices.Concat(notes, l.seen.notes(q, job), l.queueNotes()), Alternatives: []Alternative{}}
 	switch {
 	case !answer.Bounded():
 		a.Notes = append(a.Notes, "too few jobs have started for an interval")

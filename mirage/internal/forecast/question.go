@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
 )
@@ -20,7 +20,7 @@ type Question struct {
 	Queued          string  // id of a job in the queue of a live Slurm, whose description counts; "" is none
 	// Batch is the job as sbatch's options describe it, which counts in place of the
 	// fields above and of Resources; nil is none.
-	Batch  *slurm.Ask
+	Batch  *slurmview.Ask
 	Unread []string // options of sbatch and lines of its script that may delay a start and are not read
 	Groups []string // of the user
 	Resources
@@ -69,13 +69,13 @@ func (q Question) check() error {
 }
 
 // Ask returns the job of a question to a live Slurm with what restricts it.
-func (q Question) Ask() slurm.Ask {
+func (q Question) Ask() slurmview.Ask {
 	if q.Batch != nil {
 		a := *q.Batch
 		a.User, a.Groups = q.User, q.Groups
 		return a
 	}
-	return slurm.Ask{Job: q.Job(), Groups: q.Groups, Tasks: 1}
+	return slurmview.Ask{Job: q.Job(), Groups: q.Groups, Tasks: 1}
 }
 
 // Job returns the job of a question to a live Slurm.

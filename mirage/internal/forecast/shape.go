@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
 )
 
 // described returns a job in words, as the first line of an answer repeats it.
-func described(unit trace.Unit, a slurm.Ask) string {
+func described(unit trace.Unit, a slurmview.Ask) string {
 	words := []string{plural.Count(a.Nodes, "node")}
 	if unit != "" && unit != trace.Nodes {
 		words[0] = fmt.Sprintf("%d %s", a.Nodes, unit)

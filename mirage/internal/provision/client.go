@@ -1,0 +1,157 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/slurmview"
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// Request is a job to submit.
+type Request struct {
+	Script  string
+	Args    []string // of the script
+	Nodes   int
+	Limit   time.Duration // rounded up to minutes, as Slurm counts
+	Options []string      // more options of sbatch, such as --partition=gpu
+	Name    string
+	Comment string
+	// Notice is the time before its limit at which a job gets SIGTERM, to hand over; 0 is
+	// never. Slurm may send it up to a minute earlier.
+	Notice time.Duration
+	// After is a job that has to end before this one starts; 0 is none.
+	After int64
+}
+
+// chose says that the user's own options hold one of these.
+func (r *Request) chose(names ...string) bool {
+	return slices.ContainsFunc(r.Options, func(o string) bool {
+		name, _, _ := strings.Cut(o, "=")
+		return slices.Contains(names, name) || len(name) > 2 && name[1] != '-' && slices.Contains(names, name[:2])
+	})
+}
+
+// own are the options of the hand-over that the user has not chosen.
+func (r *Request) own() (argv []string) {
+	if r.Notice > 0 && !r.chose("--signal") {
+		argv = append(argv, fmt.Sprintf("--signal=B:TERM@%d", int(r.Notice.Seconds())))
+	}
+	if r.After > 0 && !r.chose("--dependency", "-d") {
+		argv = append(argv, fmt.Sprintf("--dependency=afterany:%d", r.After))
+	}
+	return argv
+}
+
+func (r *Request) argv() []string {
+	minutes := (r.Limit + time.Minute - 1) / time.Minute
+	argv := []string{"sbatch", "--parsable"}
+	argv = append(append(argv, r.Options...), r.own()...)
+	argv = append(argv,
+		"--job-name="+r.Name, "--comment="+r.Comment, "--nodes="+strconv.Itoa(r.Nodes),
+		"--time="+strconv.Itoa(int(minutes)), "--no-requeue", "--", r.Script)
+	return append(argv, r.Args...)
+}
+
+// findAccounted returns the jobs of a name that the accounting knows, submitted
+// since an instant.
+func findAccounted(ctx context.Context, c *slurmview.Client, name string, since int64) ([]slurmview.Job, error) {
+	b, err := c.Runner.Run(ctx, []string{
+		"sacct", "--allocations", "--parsable2", "--noheader", "--duplicates",
+		"--format=" + accounting, "--name=" + name,
+		"--starttime=" + time.Unix(since, 0).Format("2006-01-02T15:04:05"),
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAccounting(b)
+}
+
+// ErrRefused is returned when Slurm will not have a job as it is: there is none,
+// and to ask again would not help.
+var ErrRefused = errors.New("job rejected")
+
+// refusals are parts of what sbatch says, in lower letters, when it will not have
+// a job at whatever repetition.
+var refusals = []string{
+	"invalid partition", "invalid qos", "invalid account", "invalid user", "invalid feature", "invalid license",
+	"invalid generic resource", "node configuration is not available", "partition configuration not available",
+	"time limit is invalid", "node count specification", "more processors requested than permitted",
+	"unrecognized option", "invalid option", "unable to open file", "permission denied", "dos line breaks",
+	"does not look like a batch script", "memory specification can not be satisfied",
+}
+
+// ErrLimited is returned when Slurm does not have a job now, for a limit on submitted
+// jobs: there is none, and the same request may be accepted later.
+var ErrLimited = errors.New("job rejected for now")
+
+// refused returns ErrRefused or ErrLimited for an error of sbatch's after which there is no
+// job; nil after others. Slurm has one text for limits that pass and limits that do not
+// (ESLURM_ACCOUNTING_POLICY); newer versions name the limit on a line before it.
+func refused(err error) error {
+	said := strings.ToLower(err.Error())
+	switch {
+	case slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(said, r) }):
+		return ErrRefused
+	case strings.Contains(said, "job violates"):
+		if strings.Contains(said, "perjob") || strings.Contains(said, "notsatisfied") || strings.Contains(said, "notallowed") {
+			return ErrRefused
+		}
+		return ErrLimited
+	}
+	return nil
+}
+
+// submitJob submits a job and returns its id. sbatch inherits held. After an
+// error that wraps neither ErrRefused nor ErrLimited the job may have been submitted all the
+// same.
+func submitJob(ctx context.Context, c *slurmview.Client, r Request, held *os.File) (int64, error) {
+	b, err := c.Runner.Run(ctx, r.argv(), held)
+	if errors.Is(err, slurmview.ErrCommand) {
+		if why := refused(err); why != nil {
+			return 0, fmt.Errorf("%w: %v", why, err) // not an ErrCommand: it says that there is no job
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	printed := slurmview.Lines(b)                                                                          // a site may print a greeting first
+	first, _, _ := strings.Cut(strings.TrimSpace(slices.Concat([]string{""}, printed)[len(printed)]), ";") // id;cluster
+	id, err := strconv.ParseInt(first, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, fmt.Errorf("sbatch: %w: %q is not a job id", slurmview.ErrAnswer, first)
+	}
+	return id, nil
+}
+
+// cancelJob cancels a job, if it is not over.
+func cancelJob(ctx context.Context, c *slurmview.Client, id int64) error {
+	_, err := c.Runner.Run(ctx, []string{"scancel", strconv.FormatInt(id, 10)}, nil)
+	return err
+}
+
+// accounting are the fields asked of sacct, in order.
+const accounting = "JobIDRaw,State,JobName"
+
+// ParseAccounting reads what sacct prints with --parsable2 --noheader and the fields
+// JobIDRaw, State, JobName. The error wraps ErrAnswer.
+func ParseAccounting(b []byte) ([]slurmview.Job, error) {
+	var jobs []slurmview.Job
+	for i, line := range slurmview.Lines(b) {
+		id, rest, _ := strings.Cut(line, "|")
+		said, name, found := strings.Cut(rest, "|")
+		word, _, _ := strings.Cut(said, " ") // "CANCELLED by 1000"
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil || n <= 0 || word == "" || !found {
+			return nil, fmt.Errorf("sacct:%d: %w: no id, no state or no name: %q", i+1, slurmview.ErrAnswer, line)
+		}
+		jobs = append(jobs, slurmview.Job{ID: n, State: trace.State(word), Name: name})
+	}
+	return jobs, nil
+}

@@ -1,0 +1,134 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/backtest"
+	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Values of Verdict.Why; whyWait may be followed by an error.
+const (
+	whyFirst  = "first"
+	whyPolicy = "policy"
+	whyWait   = "wait"
+	whyEnd    = "end of predecessor"
+	whyStop   = "stop"
+)
+
+// Verdict is an entry in the log of decisions.
+type Verdict struct {
+	At        time.Time `json:"at"`
+	Link      int       `json:"link"` // the predecessor; -1 for the first service
+	Job       int64     `json:"job"`
+	Remaining float64   `json:"remaining_seconds"`
+	Submit    bool      `json:"submit"`
+	Why       string    `json:"why"` // one of the constants above
+	// ExpectedHours is the reward that the policy expects of submitting now; absent if the
+	// policy predicts none.
+	ExpectedHours *float64 `json:"expected_hours,omitempty"`
+	// Expected is the same reward with its interval.
+	Expected *uncertainty.Prediction `json:"expected,omitempty"`
+	// ChanceBy is the probability that a successor submitted now starts within some seconds, if
+	// the policy knows it, and HandoverAt the submission time that follows: the predecessor's
+	// end less the planned wait.
+	ChanceBy   []backtest.Start `json:"chance_by,omitempty"`
+	HandoverAt *time.Time       `json:"handover_at,omitempty"`
+	Features   []float64        `json:"features,omitempty"` // the last snapshot: samples.Columns
+	MeanWait   float64          `json:"mean_wait_seconds"`  // of the last hundred jobs
+	DryRun     bool             `json:"dry_run,omitempty"`
+}
+
+// advance submits a successor if one is due, and reports whether the chain is complete.
+func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
+	last := p.ledger.Last()
+	if last == nil {
+		return false, p.submit(ctx, Verdict{Why: whyFirst, Link: -1}, 0)
+	}
+	if last.Job == 0 {
+		return false, nil // the outcome of its submission is unknown: resolve comes first
+	}
+	if p.s.Links > 0 && len(p.ledger.Links) >= p.s.Links {
+		return !slices.ContainsFunc(p.ledger.Links, func(k Link) bool { return !k.Ended }), nil
+	}
+	now := p.s.Clock.Now()
+	v := Verdict{Link: last.Number, Job: last.Job}
+	switch {
+	case last.Ended:
+		v.Why = whyEnd
+	case !last.Started:
+		return false, nil
+	case !now.Before(p.end(last)):
+		v.Why = whyEnd
+	case now.Before(p.decision):
+		return false, nil
+	default:
+		valid, err := p.decide(&v, last, now)
+		if err != nil {
+			p.s.Warn(fmt.Errorf("link %d: %w", last.Number, err))
+			v.Why = whyWait + ": " + err.Error()
+		}
+		// The next decision is a whole number of intervals after the start.
+		next := now.Add(valid)
+		p.decision = next.Add(p.s.Interval - next.Sub(time.Unix(last.Start, 0))%p.s.Interval)
+	}
+	if last.Started && !last.Ended {
+		v.Remaining = p.end(last).Sub(now).Seconds()
+	}
+	if last.Ended && p.futile >= patience {
+		return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
+	}
+	if v.Submit = v.Submit || v.Why == whyEnd; v.Submit {
+		return p.s.DryRun, p.submit(ctx, v, last.Number+1)
+	}
+	p.log(v)
+	return false, nil
+}
+
+// decide calls the policy, stores its answer in v, and returns for how long the answer is valid.
+func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.Duration, err error) {
+	s := p.state(last, now)
+	d, err := p.s.Policy.Decide(&s)
+	if err != nil {
+		return 0, err
+	}
+	if d.Next > s.Now {
+		valid = time.Duration(d.Next-s.Now) * time.Second
+	}
+	v.ChanceBy = d.Curve
+	if d.Expects {
+		lead := d.Expected.Value*3600 + s.RemainingSeconds()
+		at := p.end(last).Add(-time.Duration(lead * float64(time.Second))).UTC()
+		v.HandoverAt = &at
+	}
+	v.Submit, v.Why = d.Submit, whyWait
+	if d.Submit {
+		v.Why = whyPolicy
+	}
+	if d.Expects && d.Submit && p.s.Predict != nil && !p.s.DryRun {
+		d.Expected = p.s.Predict(p.ledger.Token(last.Number+1), d.Expected)
+	}
+	if d.Expects {
+		v.ExpectedHours, v.Expected = &d.Expected.Value, &d.Expected
+		p.Metrics.expected.Set(d.Expected.Value)
+	}
+	row := make([]float64, samples.Steps*samples.Features)
+	s.History.Tensor(row)
+	v.Features = row[(samples.Steps-1)*samples.Features:]
+	v.MeanWait = s.MeanWait()
+	return valid, nil
+}
+
+// log appends a decision to the log. An error, such as a full disk, is only a warning: it must
+// not stop the chain.
+func (p *Provisioner) log(v Verdict) {
+	v.At, v.DryRun = p.s.Clock.Now().UTC(), p.s.DryRun
+	p.Metrics.decisions.Inc()
+	if err := p.decisions.AppendJSON(v); err != nil {
+		p.s.Warn(fmt.Errorf("a decision is not recorded: %w", err))
+	}
+}

@@ -1,0 +1,51 @@
+package provision
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/foretime/foretime/mirage/internal/slurmview"
+
+	"github.com/foretime/foretime/shared/plural"
+)
+
+// Doubts, in warnings, each given once.
+var (
+	// ErrNeverStarts says that a job pends for a reason that time does not change.
+	ErrNeverStarts = errors.New("the job cannot start")
+)
+
+// doubt warns once.
+func (p *Provisioner) doubt(err error) {
+	if !p.doubted[err.Error()] {
+		p.doubted[err.Error()] = true
+		p.s.Warn(err)
+	}
+}
+
+// stuck doubts a service's job that will never start. It returns an error for the first
+// of the chain, whose successors would not start either.
+func (p *Provisioner) stuck(k *Link, j *slurmview.Job) error {
+	if !j.State.Pending() {
+		return nil
+	}
+	if j.Reason == "JobHeldUser" || j.Reason == "JobHeldAdmin" || j.Reason == "JobHoldMaxRequeue" {
+		p.doubt(fmt.Errorf("job %d of link %d is held (%s) and starts after scontrol release %d", j.ID, k.Number, j.Reason, j.ID))
+	}
+	if !slurmview.Permanent(j.Reason) {
+		return nil
+	}
+	err := fmt.Errorf("job %d of link %d: %w: pending with reason %s", j.ID, k.Number, ErrNeverStarts, j.Reason)
+	if k.Number == 0 {
+		return err
+	}
+	p.doubt(err)
+	return nil
+}
+
+// tooFew doubts a service that asks for more nodes than there are.
+func (p *Provisioner) tooFew(nodes int) {
+	if nodes > 0 && p.s.Request.Nodes > nodes {
+		p.doubt(fmt.Errorf("service of %s: %w: the cluster has %d", plural.Count(p.s.Request.Nodes, "node"), ErrNeverStarts, nodes))
+	}
+}

@@ -1,0 +1,128 @@
+package provision
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/chain"
+	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
+)
+
+// chainDays is the age in days of the oldest jobs from which a chain learns: its policy repeats
+// the arrivals of four weeks.
+const chainDays = 28
+
+// observe adds to the history.
+func (p *Provisioner) observe(ctx context.Context, jobs []slurmview.Job) error {
+	now := p.s.Clock.Now()
+	due := !now.Before(p.snapshot) || p.deciding(now)
+	seen := jobs
+	if p.s.Partition != "" {
+		seen = slices.DeleteFunc(slices.Clone(jobs), func(j slurmview.Job) bool { return !j.In(p.s.Partition) })
+	}
+	if p.s.Rules != nil {
+		seen = slurmview.CountIn(seen, p.s.Rules.Unit)
+	}
+	unwritten := p.history.see(seen, now.Unix(), p.ledger.used)
+	if due {
+		unwritten = cmp.Or(unwritten, p.history.snapshot(seen, seconds(now)))
+		p.snapshot = now.Add(samples.SnapshotSeconds * time.Second)
+		if err := p.look(ctx, jobs, now); err != nil {
+			p.s.Warn(err)
+		}
+		total, unavailable := 0, 0
+		if p.view != nil {
+			total, unavailable = p.view.Hardware.Count(p.s.Partition)
+		}
+		p.tooFew(total)
+		p.Metrics.queue(seen, total, unavailable)
+	}
+	if unwritten != nil { // a full disk does not stop the chain
+		p.s.Warn(fmt.Errorf("the history of the queue is not recorded: %w", unwritten))
+	}
+	p.Metrics.lastPoll.Set(seconds(now))
+	return nil
+}
+
+// accountingAge is the age at which what the accounting knows is read again.
+const accountingAge = time.Hour
+
+// look takes the view of the cluster by which the policy decides.
+func (p *Provisioner) look(ctx context.Context, jobs []slurmview.Job, now time.Time) (err error) {
+	if p.s.Live && p.k.Accounting && (p.accounted.IsZero() || now.Sub(p.accounted) >= accountingAge) {
+		if past, err := p.s.Client.Past(ctx, now, chainDays); err == nil {
+			p.past, p.accounted = past, now
+		} else {
+			p.doubt(fmt.Errorf("the accounting does not answer, so run times are those of jobs that the controller remembers: %w", err))
+		}
+	}
+	p.view, err = p.s.Client.Look(ctx, now, slurmview.Sight{
+		Controller: &p.k, Jobs: jobs, Own: p.ledger.used, Cluster: p.s.Rules, Partition: p.s.Partition, Past: p.past,
+	})
+	if err != nil {
+		p.view = nil
+		return err
+	}
+	for _, what := range slices.Concat(p.view.Unread, p.unknowns(jobs)) {
+		p.doubt(fmt.Errorf("decisions ignore what is not known: %s", what))
+	}
+	for _, note := range p.view.Notes {
+		p.doubt(errors.New(note))
+	}
+	p.announce(now)
+	return nil
+}
+
+// unknowns names what may hold the next service back and is not part of the forecast: it is
+// under the limits of the latest one.
+func (p *Provisioner) unknowns(jobs []slurmview.Job) []string {
+	last := p.ledger.Last()
+	if last == nil {
+		return nil
+	}
+	at := slices.IndexFunc(jobs, func(j slurmview.Job) bool { return j.ID == last.Job })
+	if at < 0 {
+		return nil
+	}
+	return p.view.FindUnknownsOf(&jobs[at])
+}
+
+func (p *Provisioner) deciding(now time.Time) bool {
+	last := p.ledger.Last()
+	return last != nil && last.Started && !last.Ended && !now.Before(p.decision)
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// state returns what the policy decides by.
+func (p *Provisioner) state(last *Link, now time.Time) policy.State {
+	at, start, limit := now.Unix(), last.Start, int64(p.s.Service.Seconds())
+	minutes, nodes := float64(limit)/60, float64(p.s.Request.Nodes)
+	wait := 0.0
+	if !last.Intent.IsZero() {
+		wait = max(float64(last.Start)-seconds(last.Intent), 0)
+	}
+	s := policy.State{
+		Now: at, PredStart: start, PredEnd: start + limit,
+		Service: chain.Service{Nodes: p.s.Request.Nodes, Limit: limit},
+		Waits:   p.history.waits(),
+		History: samples.History{
+			Moments:     p.history.window(at),
+			Predecessor: [4]float64{minutes, nodes, wait, float64(max(at-start, 0))},
+			Successor:   [4]float64{minutes, nodes, 0, 0},
+		},
+	}
+	if p.s.Rules != nil || p.s.Live {
+		s.Queue = func() (policy.Queue, error) {
+			service, sim, err := p.resume(&s)
+			return policy.NewQueue(service, sim), err
+		}
+	}
+	return s
+}

@@ -1,0 +1,298 @@
+package slurmview
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/stats"
+)
+
+// Waits are the waits of a job in drawn futures, by future.
+type Waits []simulator.Wait
+
+// Sorted returns the waits in seconds, sorted.
+func (w Waits) Sorted() stats.Sorted {
+	seconds := make([]float64, len(w))
+	for i := range w {
+		seconds[i] = float64(w[i].Seconds)
+	}
+	return stats.Sort(seconds)
+}
+
+// Typical returns the wait of the future in the middle.
+func (w Waits) Typical() simulator.Wait {
+	order := slices.Clone(w)
+	slices.SortFunc(order, func(a, b simulator.Wait) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	return order[len(order)/2]
+}
+
+// AskWaits returns the waits of a job in drawn futures, as [View.Waits] does, with what
+// holds it back, apart from other jobs: its partition, constraint, reservation, limits,
+// begin time and dependency. All jobs that are asked of one view meet the same futures.
+// The error wraps ErrNoStart, ErrNotAdmitted or cluster.ErrOversize.
+func (v *View) AskWaits(a Ask) (Waits, error) {
+	sim, job, err := v.simulation(a)
+	if err != nil {
+		return nil, err
+	}
+	draws, lengths := drawnFor(v.Pending), sim.Lengths()
+	return v.draw(sim, job, draws, func(i int) length { return tiltLengths(lengths, i, draws) })
+}
+
+// simulation returns the simulation that a job is put into, and its row.
+func (v *View) simulation(a Ask) (*simulator.Simulator, trace.Job, error) {
+	h := v.Hardware
+	if a.Held {
+		return nil, a.Job, fmt.Errorf("%w: the job is held until scontrol release", ErrNoStart)
+	}
+	a = v.Complete(a)
+	var err error
+	if a.Partition, err = h.admitted(a); err != nil {
+		return nil, a.Job, err
+	}
+	if err := h.uneven(a); err != nil {
+		return nil, a.Job, err
+	}
+	job := v.completeRow(a.Job)
+	if job.Need.Only, err = h.only(a.Place, job.Nodes); err != nil {
+		return nil, job, err
+	}
+	if v.config.Kinds != nil {
+		if err := h.outages(v.config.Layout(), &job); err != nil {
+			return nil, job, err
+		}
+	}
+	if err := v.known(job.After); err != nil {
+		return nil, job, err
+	}
+	return v.addLimits(a, job)
+}
+
+// Complete fills in what Slurm would: the default partition, its limit, the account and
+// QOS of the user, and the number of nodes that has room for a job that leaves it
+// open.
+func (v *View) Complete(a Ask) Ask {
+	h := v.Hardware
+	a.Accounts, a.QOS = v.limits.complete(a.User, a.Accounts, a.QOS)
+	a.Partition = cmp.Or(a.Partition, h.Default)
+	if a.Limit == 0 {
+		first, _, _ := strings.Cut(a.Partition, ",")
+		a.Limit = cmp.Or(h.partitions[first].seconds, trace.Unlimited)
+	}
+	if !a.Spread {
+		return a
+	}
+	if n := h.spread(a); n > 0 {
+		a.Nodes, a.Spread = n, false
+		a.complete()
+	}
+	return a
+}
+
+// known returns an error if the end of one of the jobs of a dependency, with commas between, is
+// unknown.
+func (v *View) known(after string) error {
+	for id := range strings.SplitSeq(after, ",") {
+		same := func(j trace.Job) bool { return j.ID == id }
+		if slices.ContainsFunc(v.standing.Running, same) || slices.ContainsFunc(v.standing.Pending, same) {
+			continue
+		}
+		for i := range v.Jobs {
+			if j := &v.Jobs[i]; strconv.FormatInt(j.ID, 10) == id && j.State.Pending() {
+				return fmt.Errorf("%w: it depends on job %s, which is pending with reason %s", ErrNoStart, id, j.Reason)
+			}
+		} // else it has ended
+	}
+	return nil
+}
+
+// addLimits adds the limits of the job, and puts a job of a reservation among those of
+// the reservation alone.
+func (v *View) addLimits(a Ask, job trace.Job) (*simulator.Simulator, trace.Job, error) {
+	config, st := v.config, v.standing
+	s := v.subject(a)
+	job.Charges, _ = v.limits.charges(s)
+	if why := v.limits.refusal(s, job.Charges, a.Queued); why != "" {
+		return nil, job, fmt.Errorf("%w: %s", ErrNoStart, why)
+	}
+	if a.Reservation == "" && len(v.limits.caps) == len(config.Caps) {
+		return v.sim, job, nil
+	}
+	config.Caps = v.limits.most()
+	if a.Reservation != "" {
+		r := v.Hardware.reservation(a.Reservation)
+		job.Eligible = max(job.Eligible, r.From)
+		config.Down = slices.DeleteFunc(slices.Clone(config.Down), func(w cluster.Window) bool {
+			return len(w.On) > 0 && slices.Equal(w.On, v.Hardware.numbersOf(r.Nodes))
+		})
+		config.Down = append(config.Down, cluster.Window{From: r.To, To: forGood, Nodes: len(r.Nodes), On: v.Hardware.numbersOf(r.Nodes)})
+		if job.Limit > r.To-max(job.Eligible, v.Now) {
+			return nil, job, fmt.Errorf("%w: the reservation %s ends before a job of %s could", ErrNotAdmitted, r.Name, trace.Span(job.Limit))
+		}
+		st.Pending = nil
+	}
+	sim, err := config.Resume(st)
+	return sim, job, err
+}
+
+// subject returns a job as limits see it; one of whole nodes takes all of the largest ones.
+func (v *View) subject(a Ask) *subject {
+	s := &subject{user: a.User, qos: a.QOS, partition: a.Partition, seconds: a.Limit, array: a.Array, together: a.Together}
+	if len(a.Accounts) > 0 {
+		s.account = a.Accounts[0]
+	}
+	nodes, need := int64(max(a.Nodes, 1)), v.Hardware.need(a.Need, a.Partition, nil)
+	s.amounts = map[string]int64{"node": nodes, "cpu": int64(need.CPUs), "gres/gpu": int64(need.GPUs), "mem": need.MemoryMB}
+	if a.GPUType != "" {
+		s.amounts["gres/gpu:"+a.GPUType] = int64(need.GPUs)
+	}
+	if need.Exclusive {
+		for _, n := range v.Hardware.within(a) {
+			s.amounts["cpu"] = max(s.amounts["cpu"], nodes*int64(n.kind.CPUs))
+			s.amounts["gres/gpu"] = max(s.amounts["gres/gpu"], nodes*int64(n.kind.GPUs))
+			s.amounts["mem"] = max(s.amounts["mem"], nodes*n.kind.MemoryMB)
+		}
+	}
+	addLicenses(s.amounts, a.Licenses)
+	return s
+}
+
+// FindUnknowns names what may hold a job back and is not part of the forecast: limits, licences
+// and the reasons for which other jobs wait that share its limits.
+func (v *View) FindUnknowns(a Ask) []string {
+	a = v.Complete(a)
+	unread := v.unknownsOf(v.subject(a))
+	if strings.Contains(a.Licenses, "|") {
+		unread = append(unread, "a choice of licences")
+	}
+	return unread
+}
+
+// FindUnknownsOf does it for a job of the queue.
+func (v *View) FindUnknownsOf(j *Job) []string { return v.unknownsOf(j.subject()) }
+
+func (v *View) unknownsOf(s *subject) []string {
+	_, unread := v.limits.charges(s)
+	unread = append(unread, v.limits.doubts(s)...)
+	if strings.Contains(s.partition, ",") && slices.ContainsFunc(strings.Split(s.partition, ","), func(p string) bool { return v.limits.partition[p] != "" }) {
+		unread = append(unread, "limits of the QOS of one of its partitions")
+	}
+	known := map[string]bool{}
+	for i := range v.Jobs {
+		j := &v.Jobs[i]
+		if !j.State.Pending() || known[j.Reason] || !v.shares(s, j) {
+			continue
+		}
+		known[j.Reason] = true
+		if !v.explains(j) {
+			unread = append(unread, fmt.Sprintf("the reason %s, for which job %d waits", j.Reason, j.ID))
+		}
+	}
+	return unread
+}
+
+// explains reports whether the reason of a pending job is part of the forecast.
+func (v *View) explains(j *Job) bool {
+	switch h, _ := readReason(j.Reason); h {
+	case unmodelled:
+		return false
+	case forLimit:
+		return v.limits.charge(&trace.Job{}, j)
+	}
+	return true
+}
+
+// shares reports whether a job is under the limits for which another one waits.
+func (v *View) shares(s *subject, j *Job) bool {
+	o, reason := j.subject(), j.Reason
+	quality := func(s *subject) [2]string { return [2]string{v.limits.partition[s.partition], s.qos} }
+	switch {
+	case strings.Contains(reason, "PerUser") && s.user != o.user, strings.Contains(reason, "PerAccount") && s.account != o.account:
+		return false
+	case strings.HasPrefix(reason, "QOS"), strings.HasPrefix(reason, "Max"):
+		return quality(s) == quality(o)
+	case strings.HasPrefix(reason, "Assoc"), strings.HasPrefix(reason, "Accounting"):
+		return s.account == o.account && (strings.HasPrefix(reason, "AssocGrp") || s.user == o.user)
+	}
+	return false
+}
+
+func (h *Hardware) numbersOf(names []string) (on []int32) {
+	for _, name := range names {
+		if n, ok := h.names[name]; ok {
+			on = append(on, n)
+		}
+	}
+	return on
+}
+
+// ErrNoJob is returned when the queue does not contain a job.
+var ErrNoJob = errors.New("no such pending job")
+
+// Queued returns a job of the queue that waits, by its id, "12345" or "12345_7", as it
+// is asked, and a view without it. The error wraps ErrNoJob or ErrNoStart.
+func (v *View) Queued(id string) (Ask, *Job, *View, error) {
+	number, task, isTask := strings.Cut(id, "_")
+	at := slices.IndexFunc(v.Jobs, func(j Job) bool {
+		own := strconv.FormatInt(j.ID, 10)
+		if !isTask {
+			return own == number
+		}
+		return strconv.FormatInt(j.Array, 10) == number && (j.Task == task && j.Tasks == 1 || j.State.Pending() && trace.HasTask(j.List, task))
+	})
+	if at < 0 {
+		return Ask{}, nil, nil, fmt.Errorf("%w: %s is not in the queue", ErrNoJob, id)
+	}
+	j := &v.Jobs[at]
+	if !j.State.Pending() {
+		return Ask{}, j, nil, fmt.Errorf("%w: job %s is %s", ErrNoJob, id, strings.ToLower(string(j.State)))
+	}
+	a := Ask{Job: j.Row(), Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together, Licenses: j.Licenses, Queued: true}
+	a.User, a.Priority, a.QOS = j.User, j.Priority, j.QOS
+	if j.Account != "" {
+		a.Accounts = []string{j.Account}
+	}
+	w := *v
+	switch h, _ := readReason(j.Reason); h {
+	case forNothing:
+		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, which time does not change", ErrNoStart, id, j.Reason)
+	case forBudget:
+		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s: a budget of minutes is used up", ErrNoStart, id, j.Reason)
+	case forPerson:
+		if !strings.HasPrefix(j.Reason, "JobH") {
+			return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, until somebody changes that", ErrNoStart, id, j.Reason)
+		}
+		return a, j, nil, fmt.Errorf("%w: job %s is held (%s): scontrol release %s", ErrNoStart, id, j.Reason, id)
+	case unmodelled, forLimit:
+		if !v.explains(j) {
+			w.Unread = append(slices.Clip(w.Unread), "the reason "+j.Reason+", for which it waits")
+		}
+	}
+	switch j.Reason {
+	case "BeginTime":
+		a.Eligible = j.Eligible
+	case "Dependency":
+		if len(j.After) == 0 || j.Either {
+			return a, j, nil, fmt.Errorf("%w: job %s depends on %s", ErrNoStart, id, cmp.Or(strings.Join(j.After, " or "), "a job that squeue does not name"))
+		}
+		a.After = strings.Join(j.After, ",")
+	}
+	st := v.standing
+	st.Pending = slices.Clone(st.Pending)
+	own := strconv.FormatInt(j.ID, 10)
+	if i := slices.IndexFunc(st.Pending, func(row trace.Job) bool { return row.ID == own }); i >= 0 {
+		a.Priority = st.Pending[i].Priority
+		st.Pending = slices.Delete(st.Pending, i, i+1)
+	}
+	var err error
+	w.standing, w.Pending = st, len(st.Pending)
+	w.sim, err = w.config.Resume(st)
+	return a, j, &w, err
+}

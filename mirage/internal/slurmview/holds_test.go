@@ -1,0 +1,253 @@
+package slurmview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// site is a small Slurm that answers from texts, by the words of a command; a command
+// without a text fails.
+type site map[string]string
+
+func (s site) Run(_ context.Context, argv []string, _ *os.File) ([]byte, error) {
+	line := strings.Join(argv, " ")
+	for words, text := range s {
+		if strings.Contains(line, words) {
+			return []byte(text), nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w: exit status 1", argv[0], ErrCommand)
+}
+
+// noon is the time of the questions.
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// plainSite has three nodes of 16 CPUs in partition std, no jobs and no reservation.
+func plainSite() site {
+	s := site{
+		"show config":       "MessageTimeout = 10 sec\nMinJobAge = 300 sec\nAccountingStorageType = accounting_storage/none\nSelectType = select/cons_tres\n",
+		"show partitions":   "PartitionName=std Default=YES MaxTime=UNLIMITED MaxNodes=UNLIMITED State=UP\nPartitionName=big MaxTime=UNLIMITED MaxNodes=UNLIMITED State=UP MinNodes=2 DenyAccounts=guests\n",
+		"show reservations": "No reservations in the system\n",
+		"squeue":            `{"jobs":[]}`,
+	}
+	s.nodes("IDLE", "IDLE", "IDLE")
+	return s
+}
+
+func (s site) nodes(states ...string) {
+	var b strings.Builder
+	for i, state := range states {
+		kind := "skylake"
+		if i == 2 {
+			kind = "genoa"
+		}
+		fmt.Fprintf(&b, "NodeName=w%d CPUTot=16 AvailableFeatures=%s,ib ActiveFeatures=%s,ib Gres=gpu:t4:1 State=%s Partitions=std,big\n", i+1, kind, kind, state)
+	}
+	s["show nodes"] = b.String()
+}
+
+func reserved(name, nodes, from, to, flags string) string {
+	return fmt.Sprintf("ReservationName=%s StartTime=2026-03-%s EndTime=2026-03-%s Nodes=%s Flags=%s Users=root State=INACTIVE\n", name, from, to, nodes, flags)
+}
+
+// hours is a job of whole nodes.
+func hours(nodes int, limit int64) Ask {
+	return Ask{Job: trace.Job{User: "eva", Nodes: nodes, Limit: limit * 3600}, Tasks: 1}
+}
+
+func look(t *testing.T, s site) *View {
+	t.Helper()
+	v, err := (&Client{Runner: s}).Look(t.Context(), noon, Sight{Days: AnswerDays})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestHeldBackBySite(t *testing.T) {
+	maintenance := reserved("mtnc", "w[1-3]", "02T20:00:00", "03T08:00:00", "MAINT,SPEC_NODES,ALL_NODES")
+	course := reserved("course", "w2,w3", "02T12:30:00", "02T18:00:00", "SPEC_NODES")
+	for name, tt := range map[string]struct {
+		change func(s site)
+		ask    Ask
+		want   float64 // hours
+		err    error
+		says   string
+	}{
+		"idle":                     {ask: hours(3, 48)},
+		"before maintenance":       {change: func(s site) { s["show reservations"] = maintenance }, ask: hours(1, 8)},
+		"too long for maintenance": {change: func(s site) { s["show reservations"] = maintenance }, ask: hours(1, 9), want: 20},
+		"node outside course":      {change: func(s site) { s["show reservations"] = course }, ask: hours(1, 3)},
+		"two nodes, one in course": {change: func(s site) { s["show reservations"] = course }, ask: hours(2, 3), want: 6},
+		"course and maintenance":   {change: func(s site) { s["show reservations"] = course + maintenance }, ask: hours(2, 3), want: 20},
+		"in the course":            {change: func(s site) { s["show reservations"] = course }, ask: func() Ask { a := hours(2, 3); a.Reservation = "course"; return a }(), want: .5},
+		"too long for the course":  {change: func(s site) { s["show reservations"] = course }, ask: func() Ask { a := hours(2, 9); a.Reservation = "course"; return a }(), err: ErrNotAdmitted, says: "course ends"},
+		"no such reservation":      {ask: func() Ask { a := hours(1, 1); a.Reservation = "labs"; return a }(), err: ErrNotAdmitted, says: "no reservation labs"},
+		"every day": {change: func(s site) {
+			s["show reservations"] = reserved("daily", "w[1-3]", "02T13:00:00", "02T14:00:00", "DAILY")
+		}, ask: hours(1, 24), want: 13*24 + 2},
+		"active reservation": {change: func(s site) {
+			s["show reservations"] = reserved("now", "w[1-3]", "02T11:00:00", "02T15:00:00", "MAINT")
+			s.nodes("MAINT", "MAINT", "IDLE+RESERVED")
+		}, ask: hours(1, 1), want: 3},
+		"maintenance without end": {change: func(s site) { s.nodes("MAINT", "MAINT", "MAINT") }, ask: hours(1, 1), err: ErrNoStart, says: "3 of 3 nodes are in maintenance"},
+		"drained": {change: func(s site) {
+			s.nodes("IDLE+DRAIN Reason=bad disk [root@2026]", "DOWN*+DRAIN Reason=bad disk [root@2026]", "IDLE+DRAIN Reason=bad disk [x@2026]")
+		}, ask: hours(1, 1), err: ErrNoStart, says: "3 of 3 nodes are drained (Reason bad disk)"},
+		"one drained":    {change: func(s site) { s.nodes("IDLE", "DRAINED Reason=fan", "IDLE") }, ask: hours(3, 1), err: ErrNoStart, says: "1 of 3 nodes is drained (Reason fan), and the job wants 3"},
+		"silent":         {change: func(s site) { s.nodes("IDLE*", "IDLE*", "DOWN*") }, ask: hours(1, 1), err: ErrNoStart, says: "2 of 3 nodes are not responding"},
+		"asleep":         {change: func(s site) { s.nodes("IDLE+CLOUD+POWERED_DOWN", "IDLE~", "IDLE+PLANNED") }, ask: hours(3, 1)},
+		"down partition": {change: func(s site) { s["show partitions"] = "PartitionName=std Default=YES State=DOWN\n" }, ask: hours(1, 1), err: ErrNoStart, says: "partition std is down"},
+		"open second partition": {change: func(s site) {
+			s["show partitions"] = "PartitionName=std Default=YES State=DRAIN\nPartitionName=big State=UP\n"
+		}, ask: func() Ask { a := hours(1, 1); a.Partition = "std,big"; return a }()},
+		"too few nodes":   {ask: func() Ask { a := hours(1, 1); a.Partition = "big"; return a }(), err: ErrNotAdmitted, says: "at least 2 nodes"},
+		"denied account":  {ask: func() Ask { a := hours(2, 1); a.Partition, a.Accounts = "big", []string{"guests"}; return a }(), err: ErrNotAdmitted, says: "DenyAccounts"},
+		"other account":   {ask: func() Ask { a := hours(2, 1); a.Partition, a.Accounts = "big", []string{"chem"}; return a }()},
+		"constraint":      {change: func(s site) { s.nodes("IDLE", "IDLE", "DOWN") }, ask: func() Ask { a := hours(1, 1); a.Features = "genoa&ib"; return a }(), err: ErrNoStart, says: "1 of 1 node is down"},
+		"either feature":  {change: func(s site) { s.nodes("IDLE", "IDLE", "DOWN") }, ask: func() Ask { a := hours(2, 1); a.Features = "genoa|skylake"; return a }()},
+		"no such feature": {ask: func() Ask { a := hours(1, 1); a.Features = "milan"; return a }(), err: cluster.ErrOversize, says: "there are 0"},
+		"no such GPU":     {ask: func() Ask { a := hours(1, 1); a.GPUType = "h100"; return a }(), err: cluster.ErrOversize, says: "there are 0"},
+		"excluded":        {ask: func() Ask { a := hours(3, 1); a.Excluded = "w2"; return a }(), err: cluster.ErrOversize, says: "there are 2"},
+		"begins later":    {ask: func() Ask { a := hours(1, 1); a.Eligible = noon.Unix() + 7200; return a }(), want: 2},
+		"held":            {ask: func() Ask { a := hours(1, 1); a.Held = true; return a }(), err: ErrNoStart, says: "held"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := plainSite()
+			if tt.change != nil {
+				tt.change(s)
+			}
+			waits, err := look(t, s).AskWaits(tt.ask)
+			if tt.err != nil {
+				if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) {
+					t.Fatalf("got %v, want %v: %s", err, tt.err, tt.says)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := waits.Sorted().Median() / 3600; got != tt.want {
+				t.Errorf("waits %v h, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// running is a job of squeue's that began an hour ago.
+func running(id, nodes int, on string, minutes int, more string) string {
+	return fmt.Sprintf(`{"job_id":%d,"job_state":"RUNNING","user_name":"eva","partition":"std","node_count":%d,"nodes":%q,"time_limit":%d,"submit_time":%d,"start_time":%d,"tres_alloc_str":"cpu=16"%s}`,
+		id, nodes, on, minutes, noon.Unix()-3600, noon.Unix()-3600, more)
+}
+
+func pending(id int, reason, more string) string {
+	return fmt.Sprintf(`{"job_id":%d,"job_state":"PENDING","user_name":"eva","partition":"std","node_count":1,"time_limit":60,"submit_time":%d,"priority":10,"state_reason":%q%s}`, id, noon.Unix()-60, reason, more)
+}
+
+// TestPartsOfWait: the queue's jobs end at their limits, as none is known to end before.
+func TestPartsOfWait(t *testing.T) {
+	s := plainSite()
+	s["show config"] += "AccountingStorageEnforce = associations,limits,qos\n"
+	s["show qos"] = "normal||||\nshort|||1|\n"
+	s["show assoc"] = "|lab|||||\neva|lab||||normal\n"
+	s["show user"] = "eva|lab\n"
+	s["squeue"] = `{"jobs":[` + strings.Join([]string{
+		running(1, 1, "w1", 180, `,"account":"lab","qos":"short"`),
+		running(2, 1, "w2", 240, `,"account":"lab","qos":"normal"`),
+		pending(5, "Dependency", `,"dependency":"afterany:1(unfulfilled)","account":"lab","qos":"normal"`),
+		pending(6, "BeginTime", fmt.Sprintf(`,"eligible_time":%d,"account":"lab","qos":"normal"`, noon.Unix()+4*3600)),
+		pending(7, "QOSMaxJobsPerUserLimit", `,"account":"lab","qos":"short"`),
+		pending(8, "JobHeldUser", ""),
+		pending(9, "Dependency", `,"dependency":"afterok:8(unfulfilled)"`),
+		pending(10, "Dependency", `,"dependency":"afterany:1(unfulfilled),afterok:2(unfulfilled)","account":"lab","qos":"normal"`),
+		pending(11, "Dependency", `,"dependency":"afterany:1(unfulfilled)?afterany:2(unfulfilled)"`),
+	}, ",") + `]}`
+	v := look(t, s)
+	if len(v.Unread) > 0 {
+		t.Errorf("not read: %v", v.Unread)
+	}
+	for id, part := range map[string]string{"5": "dependency", "6": "eligible", "7": "limits", "10": "dependency"} {
+		a, _, rest, err := v.Queued(id)
+		if err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		waits, err := rest.AskWaits(a)
+		if err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		w := waits.Typical()
+		got := map[string]int64{"dependency": w.Dependency, "eligible": w.Eligible, "limits": w.Limits}
+		if got[part] == 0 || w.Seconds-got[part] > 60 {
+			t.Errorf("job %s: %+v, want all of it %s", id, w, part)
+		}
+	}
+	// Job 10 waits for jobs 1 and 2, job 5 for job 1.
+	both, err := v.AskWaits(Ask{Job: trace.Job{User: "eva", Nodes: 1, Limit: 3600, After: "1,2"}, Tasks: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := v.AskWaits(Ask{Job: trace.Job{User: "eva", Nodes: 1, Limit: 3600, After: "1"}, Tasks: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer := 0
+	for i := range both {
+		if both[i].Dependency < one[i].Dependency {
+			t.Errorf("future %d: %d s for two jobs, %d s for one of them", i, both[i].Dependency, one[i].Dependency)
+		}
+		if both[i].Dependency > one[i].Dependency {
+			longer++
+		}
+	}
+	if longer == 0 {
+		t.Error("the second of two jobs never counts")
+	}
+	for id, says := range map[string]string{"8": "scontrol release 8", "9": "depends on job 8", "11": "depends on 1 or 2", "1": "job 1 is running", "77": "not in the queue"} {
+		a, _, rest, err := v.Queued(id)
+		if err == nil {
+			_, err = rest.AskWaits(a)
+		}
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("job %s: %v, want %q", id, err, says)
+		}
+	}
+	// A second job of the QOS waits for the first, a third for both.
+	short := hours(1, 1)
+	short.QOS = "short"
+	waits, err := v.AskWaits(short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := waits.Typical(); w.Limits < 3600 {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestUnread(t *testing.T) {
+	s := plainSite()
+	delete(s, "show reservations")
+	s["show config"] = strings.Replace(s["show config"], "storage/none", "storage/slurmdbd", 1) + "AccountingStorageEnforce = safe\n"
+	v := look(t, s)
+	if len(v.Unread) != 2 || !strings.Contains(v.Unread[0], "reservations") || !strings.Contains(v.Unread[1], "limits") {
+		t.Errorf("not read: %q", v.Unread)
+	}
+	if len(v.Notes) != 1 || !strings.Contains(v.Notes[0], "accounting does not answer") {
+		t.Errorf("notes: %q", v.Notes)
+	}
+	for text, want := range map[string]string{
+		"ReservationName=x StartTime=soon EndTime=2026-03-02T12:00:00 Nodes=a":                 "StartTime of x",
+		"ReservationName=x StartTime=2026-03-02T12:00:00 EndTime=2026-03-02T13:00:00 Nodes=a[": "nodes",
+	} {
+		if _, err := ParseReservations([]byte(text), time.UTC); !errors.Is(err, ErrAnswer) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package slurmview
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// ErrAnswer is returned when a Slurm command's answer cannot be understood.
+var ErrAnswer = errors.New("answer not understood")
+
+// Job is a job as Slurm describes it.
+type Job struct {
+	ID      int64
+	Name    string
+	User    string
+	Comment string
+	// Partition may be a list, with commas, while the job is pending.
+	Partition string
+	State     trace.State
+	Nodes     int
+	TRES      string        // trackable resources: allocated, or else asked for
+	On        string        // list of the nodes it holds
+	Exclusive bool          // has its nodes alone
+	Limit     time.Duration // 0 where there is none
+	Submit    int64         // Unix seconds
+	Start     int64         // 0 if it has not started; expected while pending
+	End       int64         // by the limit, while it runs; 0 if it never ran
+	Priority  float64       // Slurm's own, now
+	Reason    string        // why it is pending
+	Tasks     int           // of an array that is still pending as one; else 1
+	Licenses  string        // as sbatch's option names them
+	Account   string
+	QOS       string
+	Eligible  int64    // Unix seconds from which it may start; 0 if unknown
+	After     []string // ids of the jobs that it waits for
+	Either    bool     // the end of one of them is enough
+	Array     int64    // id of its array; 0 is none
+	Task      string   // its number in the array
+	List      string   // tasks of the array that are pending as one
+	Together  int      // tasks of the array that may run at once; 0 is any
+	Place
+}
+
+// Started says that the job holds or held nodes.
+func (j *Job) Started() bool {
+	return j.State.Running() || j.State.Over() && j.Start > 0 && j.End > 0 && !(j.State == "CANCELLED" && j.End == j.Start)
+}
+
+// Row is the job as somebody asks for it before it is submitted: without a priority
+// and without nodes of its own.
+func (j *Job) Row() trace.Job {
+	return trace.Job{User: j.User, Partition: j.Partition, Nodes: max(j.Nodes, 1), Limit: int64(j.Limit.Seconds()), Need: trace.NeedOf(j.TRES)}
+}
+
+// In says that the job is in a partition, or waits for it; every job is in "".
+func (j *Job) In(partition string) bool {
+	return partition == "" || slices.Contains(strings.Split(j.Partition, ","), partition)
+}
+
+// CountIn returns the jobs with their nodes counted in a unit, without those that hold none
+// of it.
+func CountIn(jobs []Job, u trace.Unit) []Job {
+	if u == "" || u == trace.Nodes {
+		return jobs
+	}
+	var out []Job
+	for _, j := range jobs {
+		if j.Nodes = u.In(j.TRES); j.Nodes > 0 {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// number is an integer of Slurm's JSON.
+type number = trace.Number
+
+// state is a state as Slurm's JSON has it: a word, or, in newer versions, a
+// list of the state and its flags.
+type state trace.State
+
+func (s *state) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(b, []byte("[")) {
+		var words []string
+		if err := json.Unmarshal(b, &words); err != nil {
+			return err
+		}
+		if len(words) > 0 {
+			*s = state(words[0])
+		}
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(s))
+}
+
+// withGPUs adds the GPUs that a job asked for where its trackable resources do not
+// hold them, as AccountingStorageTRES of slurm.conf has to name them.
+func withGPUs(tres string, gpus int) string {
+	if gpus == 0 || trace.GPUs.In(tres) > 0 {
+		return tres
+	}
+	return fmt.Sprintf("%s,gres/gpu=%d", tres, gpus)
+}
+
+// gpusOf counts the GPUs of a list of generic resources, such as
+// "gpu:a100:4(S:0-1),shard:8", "gres:gpu:2" or "gres/gpu"; one without a number is
+// one.
+func gpusOf(gres string) int {
+	sum := 0
+	for part := range strings.SplitSeq(gres, ",") {
+		part, _, _ = strings.Cut(part, "(")
+		part = strings.TrimPrefix(strings.TrimPrefix(part, "gres:"), "gres/")
+		words := strings.FieldsFunc(part, func(r rune) bool { return r == ':' || r == '=' })
+		if len(words) == 0 || words[0] != "gpu" {
+			continue
+		}
+		n, err := strconv.Atoi(words[len(words)-1])
+		if err != nil {
+			n = 1
+		}
+		sum += max(n, 0)
+	}
+	return sum
+}
+
+// shared says that a job has its nodes alone; Slurm's JSON has a word of
+// it, or a list of words.
+type shared bool
+
+func (s *shared) UnmarshalJSON(b []byte) error {
+	*s = shared(bytes.Contains(b, []byte(`"none"`)) || bytes.Contains(b, []byte("exclusive")))
+	return nil
+}
+
+// dependencies returns the ids of the jobs in a dependency such as
+// "afterany:12_*(unfulfilled),afterok:13" that are not fulfilled.
+func dependencies(text string) (ids []string) {
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '?' }) {
+		kind, rest, _ := strings.Cut(part, ":")
+		if !strings.HasPrefix(kind, "after") || kind == "after" {
+			continue
+		}
+		for id := range strings.SplitSeq(rest, ":") {
+			id = strings.TrimSpace(id)
+			if n := strings.IndexFunc(id, func(r rune) bool { return r < '0' || r > '9' }); n >= 0 {
+				id = id[:n]
+			}
+			if id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// eitherOf reports whether one of several dependencies is enough (sbatch(1), the separator
+// of --dependency).
+func eitherOf(text string) bool { return strings.Contains(text, "?") }
+
+// placeOf adds the type of the GPUs that a job wants on each node to its place.
+func placeOf(gres string, p Place) Place {
+	for name, n := range gpuTypes(gres) {
+		p.GPUType, p.TypedGPUs = name, n
+	}
+	return p
+}
+
+// ParseQueue reads what squeue --json prints. The error wraps ErrAnswer.
+func ParseQueue(b []byte) ([]Job, error) {
+	var answer struct {
+		Jobs *[]struct {
+			ID        *number `json:"job_id"`
+			Name      string  `json:"name"`
+			User      string  `json:"user_name"`
+			Comment   string  `json:"comment"`
+			Partition string  `json:"partition"`
+			State     state   `json:"job_state"`
+			Nodes     number  `json:"node_count"`
+			Limit     number  `json:"time_limit"`
+			Submit    number  `json:"submit_time"`
+			Start     number  `json:"start_time"`
+			End       number  `json:"end_time"`
+			Priority  number  `json:"priority"`
+			Reason    string  `json:"state_reason"`
+			Array     string  `json:"array_task_string"`
+			Allocated string  `json:"tres_alloc_str"`
+			Asked     string  `json:"tres_req_str"`
+			PerJob    string  `json:"tres_per_job"`
+			PerNode   string  `json:"tres_per_node"`
+			PerTask   string  `json:"tres_per_task"`
+			Tasks     number  `json:"tasks"`
+			On        string  `json:"nodes"`
+			Shared    shared  `json:"shared"`
+
+			Licenses    string `json:"licenses"`
+			Account     string `json:"account"`
+			QOS         string `json:"qos"`
+			Eligible    number `json:"eligible_time"`
+			Dependency  string `json:"dependency"`
+			ArrayJob    number `json:"array_job_id"`
+			ArrayTask   number `json:"array_task_id"`
+			Together    number `json:"array_max_tasks"`
+			Features    string `json:"features"`
+			Required    string `json:"required_nodes"`
+			Excluded    string `json:"excluded_nodes"`
+			Reservation string `json:"resv_name"`
+		}
+		Errors []json.RawMessage
+	}
+	if err := json.Unmarshal(b, &answer); err != nil {
+		return nil, fmt.Errorf("squeue: %w: %w", ErrAnswer, err)
+	}
+	if len(answer.Errors) > 0 {
+		return nil, fmt.Errorf("squeue: %w: it reports %s", ErrAnswer, bytes.Join([][]byte{answer.Errors[0]}, nil))
+	}
+	if answer.Jobs == nil {
+		return nil, fmt.Errorf("squeue: %w: no list of jobs", ErrAnswer)
+	}
+	jobs := make([]Job, 0, len(*answer.Jobs))
+	for i, j := range *answer.Jobs {
+		if j.ID == nil || *j.ID <= 0 || j.State == "" {
+			return nil, fmt.Errorf("squeue: %w: job %d has no id or no state", ErrAnswer, i)
+		}
+		tasks, err := trace.Tasks(j.Array)
+		if err != nil {
+			return nil, fmt.Errorf("squeue: job %d: %w: %w", *j.ID, ErrAnswer, err)
+		}
+		task := ""
+		if j.ArrayJob != 0 {
+			task = strconv.FormatInt(int64(j.ArrayTask), 10)
+		}
+		jobs = append(jobs, Job{
+			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: trace.State(j.State),
+			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
+			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
+			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
+			TRES: withGPUs(cmp.Or(j.Allocated, j.Asked), gpusOf(j.PerJob)+int(max(j.Nodes, 1))*gpusOf(j.PerNode)+int(max(j.Tasks, 1))*gpusOf(j.PerTask)),
+			On:   j.On, Exclusive: bool(j.Shared),
+			Licenses: j.Licenses, Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: dependencies(j.Dependency), Either: eitherOf(j.Dependency),
+			Array: int64(j.ArrayJob), List: j.Array, Task: task, Together: int(j.Together),
+			Place: placeOf(j.PerNode, Place{Features: j.Features, Required: j.Required, Excluded: j.Excluded, Reservation: j.Reservation}),
+		})
+	}
+	return jobs, nil
+}

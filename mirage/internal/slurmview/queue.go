@@ -1,0 +1,150 @@
+package slurmview
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// finishedJobs returns the jobs of a queue that the controller still knows though they ended.
+func finishedJobs(jobs []Job) (rows []trace.Job) {
+	for i := range jobs {
+		j := &jobs[i]
+		if j.State.Over() && j.Start > 0 && j.End >= j.Start && j.Limit > 0 {
+			rows = append(rows, trace.Job{User: j.User, Nodes: max(j.Nodes, 1), Submit: min(j.Submit, j.Start), Start: j.Start, End: j.End, Limit: int64(j.Limit.Seconds())})
+		}
+	}
+	return rows
+}
+
+// OpenJobs reads what squeue --json prints as the rows of a log: the jobs that run and
+// those that wait for room. The error wraps ErrAnswer.
+func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
+	jobs, err := ParseQueue(b)
+	if err != nil {
+		return nil, err
+	}
+	st := standing(CountIn(jobs, unit), trace.Never, func(int64) bool { return false }, func(row *trace.Job, j *Job) bool {
+		row.ID, row.Name, row.Partition, row.Need = strconv.FormatInt(j.ID, 10), j.Name, j.Partition, trace.NeedOf(j.TRES)
+		return false
+	})
+	st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool { return row.After != "" || row.Eligible != 0 })
+	for i := range st.Running {
+		st.Running[i].End = trace.Never
+	}
+	for i := range st.Pending {
+		st.Pending[i].Start, st.Pending[i].End, st.Pending[i].NoStart = trace.Never, trace.Never, true
+	}
+	return append(st.Running, st.Pending...), nil
+}
+
+// takeOffAge subtracts the points for age from Slurm's priorities if the rules use priorities: the
+// simulator adds its own.
+func takeOffAge(pending []trace.Job, now int64, r *cluster.Rules) {
+	w := r.Weights
+	if !r.LoggedPriority || !(w.Logged > 0) || !(w.MaxAgeDays > 0) {
+		return
+	}
+	for i := range pending {
+		j := &pending[i]
+		age := min(float64(now-j.Submit)/(w.MaxAgeDays*86400), 1)
+		j.Priority = max(j.Priority-w.Age*age/w.Logged, 0)
+	}
+}
+
+// standing is a queue as the simulator takes it up: the running jobs, those
+// that would start if there were room, each task of an array on its own, and
+// the chain's own running ones apart. detail adds what is not the same for all that look, and
+// reports whether the limit is known that a job waits for.
+func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Job, *Job) bool) simulator.Standing {
+	st := simulator.Standing{Now: now}
+	for i := range jobs {
+		j := &jobs[i]
+		limit := j.Limit.Seconds()
+		if limit <= 0 {
+			limit = trace.Unlimited
+		}
+		row := trace.Job{
+			ID: strconv.FormatInt(j.ID, 10), User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
+			Submit: min(j.Submit, now), Limit: max(int64(limit), 1),
+		}
+		limited := detail(&row, j)
+		switch {
+		case j.State.Running():
+			row.Start = min(j.Start, now)
+			row.Submit = min(row.Submit, row.Start)
+			if own(j.ID) {
+				st.Own = append(st.Own, row)
+			} else {
+				st.Running = append(st.Running, row)
+			}
+		case j.State.Pending() && j.waits(&row, now, limited) && !own(j.ID):
+			for range max(j.Tasks, 1) {
+				st.Pending = append(st.Pending, row)
+			}
+		}
+	}
+	onlyReleased(&st)
+	return st
+}
+
+// onlyReleased leaves out pending jobs that wait for one that is not in the queue: nobody
+// knows when it ends.
+func onlyReleased(st *simulator.Standing) {
+	for left := -1; left != len(st.Pending); {
+		left = len(st.Pending)
+		ids := map[string]bool{"": true}
+		for _, rows := range [][]trace.Job{st.Running, st.Own, st.Pending} {
+			for i := range rows {
+				ids[rows[i].ID] = true
+			}
+		}
+		st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool { return !ids[row.After] })
+	}
+}
+
+// waits reports whether a pending job waits for room, or will: for a time, another job's
+// end or others of its group, which go into its row.
+func (j *Job) waits(row *trace.Job, now int64, limited bool) bool {
+	if j.Reservation != "" { // it does not run on what other jobs may have
+		return false
+	}
+	switch h, _ := readReason(j.Reason); {
+	case h == forRoom:
+		return true
+	case h == forLimit:
+		return limited
+	case j.Reason == "BeginTime" && j.Eligible > 0:
+		row.Eligible = j.Eligible
+		return row.Eligible > now
+	case j.Reason == "Dependency" && len(j.After) == 1 && !j.Either:
+		row.After = j.After[0]
+		return true
+	}
+	return false
+}
+
+// Held says that a pending job waits for something other than room, or for room in its
+// own reservation.
+func (j *Job) Held() bool {
+	h, _ := readReason(j.Reason)
+	return j.Reservation != "" || h != forRoom
+}
+
+// subject returns the job as limits see it.
+func (j *Job) subject() *subject {
+	s := &subject{j.User, j.Account, j.QOS, j.Partition, amountsOf(j.TRES), int64(j.Limit.Seconds()), j.Array, j.Together}
+	addLicenses(s.amounts, j.Licenses)
+	return s
+}
+
+// charge adds the charges of a job to its row, and reports whether the limit for which it
+// waits is among them.
+func (l *limits) charge(row *trace.Job, j *Job) bool {
+	row.Charges, _ = l.charges(j.subject())
+	_, kind := readReason(j.Reason)
+	return l.includesKind(kind, row.Charges)
+}

@@ -1,0 +1,163 @@
+package slurmview
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/cluster"
+)
+
+// Reservation is a span in which nodes are kept for maintenance, or for some users.
+type Reservation struct {
+	Name     string
+	From, To int64 // Unix seconds
+	Nodes    []string
+	Flags    []string
+}
+
+// horizon is the time for which a repeated reservation is expanded.
+const horizon = 14 * 24 * time.Hour
+
+// repeats are the days between two spans of a repeated reservation (scontrol(1), Flags).
+var repeats = map[string]func(time.Time) bool{
+	"DAILY":   func(time.Time) bool { return true },
+	"WEEKDAY": func(t time.Time) bool { return t.Weekday() != time.Saturday && t.Weekday() != time.Sunday },
+	"WEEKEND": func(t time.Time) bool { return t.Weekday() == time.Saturday || t.Weekday() == time.Sunday },
+}
+
+// Reservations returns the reservations that the controller shows, whose times are in
+// the zone.
+func (c *Client) Reservations(ctx context.Context, zone *time.Location) ([]Reservation, error) {
+	b, err := c.Runner.Run(ctx, []string{"scontrol", "--oneliner", "show", "reservations"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReservations(b, zone)
+}
+
+// ParseReservations reads what scontrol --oneliner show reservations prints. The error
+// wraps ErrAnswer.
+func ParseReservations(b []byte, zone *time.Location) (all []Reservation, err error) {
+	for i, line := range Lines(b) {
+		f := fieldsOf(line)
+		if f["ReservationName"] == "" { // "No reservations in the system"
+			continue
+		}
+		r := Reservation{Name: f["ReservationName"], Flags: strings.Split(f["Flags"], ",")}
+		for key, at := range map[string]*int64{"StartTime": &r.From, "EndTime": &r.To} {
+			t, err := time.ParseInLocation("2006-01-02T15:04:05", f[key], zone)
+			if err != nil {
+				return nil, fmt.Errorf("scontrol show reservations:%d: %w: %s of %s: %w", i+1, ErrAnswer, key, r.Name, err)
+			}
+			*at = t.Unix()
+		}
+		if list := f["Nodes"]; list != "" && list != "(null)" {
+			if r.Nodes = hosts(list); r.Nodes == nil {
+				return nil, fmt.Errorf("scontrol show reservations:%d: %w: nodes %q of %s", i+1, ErrAnswer, list, r.Name)
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// spans returns when the reservation keeps its nodes, from its start to the horizon.
+func (r *Reservation) spans(now int64, zone *time.Location) (spans [][2]int64) {
+	spans = append(spans, [2]int64{r.From, r.To})
+	days, every := 1, func(time.Time) bool { return false }
+	for _, flag := range r.Flags {
+		if f, ok := repeats[flag]; ok {
+			every = f
+		}
+		if flag == "WEEKLY" {
+			days, every = 7, repeats["DAILY"]
+		}
+	}
+	from, to := time.Unix(r.From, 0).In(zone), time.Unix(r.To, 0).In(zone)
+	for d := days; from.AddDate(0, 0, d).Unix() < now+int64(horizon.Seconds()); d += days {
+		if next := from.AddDate(0, 0, d); every(next) {
+			spans = append(spans, [2]int64{next.Unix(), to.AddDate(0, 0, d).Unix()})
+		}
+	}
+	return spans
+}
+
+func (h *Hardware) reservation(name string) *Reservation {
+	i := slices.IndexFunc(h.reservations, func(r Reservation) bool { return r.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &h.reservations[i]
+}
+
+// reserve takes in the reservations: what their nodes are kept from is a window for all
+// other jobs. It returns the names of reservations with nodes that are not known.
+func (h *Hardware) reserve(all []Reservation, now int64, zone *time.Location) (unknown []string) {
+	h.reservations = all
+	h.close(func(n seen) bool {
+		return slices.ContainsFunc(all, func(r Reservation) bool { return r.From <= now && now < r.To && slices.Contains(r.Nodes, n.name) })
+	})
+	for i := range all {
+		r := &all[i]
+		var on []int32
+		for _, name := range r.Nodes {
+			if n, ok := h.names[name]; ok {
+				on = append(on, n)
+			}
+		}
+		if len(on) < len(r.Nodes) {
+			unknown = append(unknown, r.Name)
+		}
+		if len(on) == 0 { // of licences only
+			continue
+		}
+		for _, span := range r.spans(now, zone) {
+			if span[1] > max(now, span[0]) {
+				h.Machine.Down = append(h.Machine.Down, cluster.Window{From: span[0], To: span[1], Nodes: len(on), On: on})
+			}
+		}
+	}
+	return unknown
+}
+
+// Gap is a time in which too few nodes are free of reservations for a service to run.
+type Gap struct {
+	From, To    int64 // Unix seconds
+	Reservation string
+	Left, Total int // nodes of the partition
+}
+
+// Gaps returns the times, from now to the horizon in Unix seconds, in which reservations
+// leave fewer nodes of a partition than a service needs; "" is the default partition. The
+// reservations of the service itself are not counted.
+func (h *Hardware) Gaps(partition, own string, nodes int, now, horizon int64, zone *time.Location) (gaps []Gap) {
+	if partition == "" {
+		partition = h.Default
+	}
+	for i := range h.reservations {
+		r := &h.reservations[i]
+		if r.Name == own {
+			continue
+		}
+		left, total := 0, 0
+		for _, n := range h.nodes {
+			if !slices.Contains(n.kind.Partitions, partition) {
+				continue
+			}
+			total++
+			left += bit(n.state == "" && !slices.Contains(r.Nodes, n.name))
+		}
+		if left >= nodes || total < nodes {
+			continue
+		}
+		for _, span := range r.spans(now, zone) {
+			if span[1] > now && span[0] < horizon {
+				gaps = append(gaps, Gap{span[0], span[1], r.Name, left, total})
+			}
+		}
+	}
+	return gaps
+}
