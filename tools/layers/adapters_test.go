@@ -22,8 +22,8 @@ func adapters() map[string]string {
 		"edgeprof/internal/device/local.go":      "a load is the difference of two readings",
 		"edgeprof/internal/device/probe.go":      "measures the load by working for a while",
 		"edgeprof/internal/runtime/worker":       "a worker is a process",
-		"mirage/internal/provision/lock.go":         "the clock of a real Slurm",
-		"mirage/internal/slurmview/runner.go":        "runs Slurm's commands",
+		"mirage/internal/provision/lock.go":      "the clock of a real Slurm",
+		"mirage/internal/slurmview/runner.go":    "runs Slurm's commands",
 		"shared/file/lock.go":                    "waits for another process's lock",
 		"shared/timing/laps.go":                  "the default clock of laps",
 	}
