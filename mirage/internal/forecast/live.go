@@ -49,7 +49,8 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 		return nil, questionErrorf("this job can never start: %w", err)
 	}
 	waits := drawnWaits.Sorted()
-	p := correct(slurmview.Expect(waits, level))
+	p, boots := v.AddBoot(slurmview.Expect(waits, level), asked)
+	p = correct(p)
 	p.Low = max(p.Low, 0)
 	if len(unread) > 0 {
 		p.High = math.Inf(1)
@@ -60,6 +61,9 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	}
 	if q.Overlap > 0 {
 		a.Handover = handover(drawn(waits), q.Overlap)
+	}
+	if boots != "" {
+		a.Notes = append(a.Notes, boots)
 	}
 	if v.Private { // other users' jobs are hidden
 		a.Notes = append(a.Notes, slurmview.ErrPrivate.Error())

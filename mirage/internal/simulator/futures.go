@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
@@ -41,7 +42,7 @@ func (s *Simulator) In(future Future, t trace.Job, bound int64) (int64, error) {
 }
 
 // WaitIn is In with the parts of the wait: the job's Eligible and After count, which may
-// be several ids with commas between.
+// be several ids with commas between; "12+60" is 60 s after the begin of job 12.
 func (s *Simulator) WaitIn(future Future, t trace.Job, bound int64) (w Wait, err error) {
 	f := s.Fork()
 	f.length = future.Length
@@ -64,8 +65,18 @@ func (s *Simulator) WaitIn(future Future, t trace.Job, bound int64) (w Wait, err
 		w.Eligible = eligible - s.now
 	}
 	if t.After != "" {
-		for id := range strings.SplitSeq(t.After, ",") {
-			w.Dependency += f.runUntilEnded(id, last)
+		for item := range strings.SplitSeq(t.After, ",") {
+			id, text, begins := strings.Cut(item, "+")
+			if !begins {
+				w.Dependency += f.runUntilEnded(id, last)
+				continue
+			}
+			from := f.now
+			delay, _ := strconv.ParseInt(text, 10, 64)
+			if start, ok := f.runUntilBegun(id, last); ok {
+				f.RunUntil(min(start+delay, last))
+			}
+			w.Dependency += f.now - from
 		}
 	}
 	eligible := f.now
@@ -94,6 +105,24 @@ func (s *Simulator) runUntilEnded(id string, until int64) int64 {
 		}
 	}
 	return s.now - from
+}
+
+// runUntilBegun lets time go on until the job of an id has begun, or an instant has passed, and
+// returns when it began; false if it is not running.
+func (s *Simulator) runUntilBegun(id string, until int64) (int64, bool) {
+	i := slices.IndexFunc(s.w.Jobs, func(j trace.Job) bool { return j.ID == id })
+	if i < 0 {
+		return 0, false
+	}
+	for {
+		all := s.nodes.Running()
+		if at := slices.IndexFunc(all, func(a cluster.Allocation) bool { return a.Job == int32(i) }); at >= 0 {
+			return all[at].Start, true
+		}
+		if !s.inQueue(int32(i)) || s.nextEvent() > until || !s.Step() {
+			return 0, false
+		}
+	}
 }
 
 // inQueue reports whether a job is pending or running.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +44,29 @@ func (v *View) AskWaits(a Ask) (Waits, error) {
 		return nil, err
 	}
 	draws, lengths := drawnFor(v.Pending), sim.Lengths()
-	return v.draw(sim, job, draws, func(i int) length { return tiltLengths(lengths, i, draws) })
+	var waits Waits
+	for _, after := range alternatives(a) {
+		job.After = cmp.Or(after, job.After)
+		other, err := v.draw(sim, job, draws, func(i int) length { return tiltLengths(lengths, i, draws) })
+		if err != nil {
+			return nil, err
+		}
+		for i := range waits { // the first one is enough
+			if waits[i].Seconds < other[i].Seconds {
+				other[i] = waits[i]
+			}
+		}
+		waits = other
+	}
+	return waits, nil
+}
+
+// alternatives returns the dependencies of which one is enough; "" is the job's own.
+func alternatives(a Ask) []string {
+	if !a.Either {
+		return []string{""}
+	}
+	return strings.Split(a.After, ",")
 }
 
 // simulation returns the simulation that a job is put into, and its row.
@@ -68,6 +91,9 @@ func (v *View) simulation(a Ask) (*simulator.Simulator, trace.Job, error) {
 		if err := h.outages(v.config.Layout(), &job); err != nil {
 			return nil, job, err
 		}
+	}
+	if a.Singleton != "" {
+		job.After = strings.Trim(job.After+","+strings.Join(v.namesakes(a.User, a.Singleton, math.MaxInt64), ","), ",")
 	}
 	if err := v.known(job.After); err != nil {
 		return nil, job, err
@@ -96,10 +122,21 @@ func (v *View) Complete(a Ask) Ask {
 	return a
 }
 
+// namesakes returns the ids of a user's jobs of a name that are not over and older than one.
+func (v *View) namesakes(user, name string, before int64) (ids []string) {
+	for i := range v.Jobs {
+		if j := &v.Jobs[i]; j.User == user && j.Name == name && !j.State.Over() && j.ID < before {
+			ids = append(ids, strconv.FormatInt(j.ID, 10))
+		}
+	}
+	return ids
+}
+
 // known returns an error if the end of one of the jobs of a dependency, with commas between, is
 // unknown.
 func (v *View) known(after string) error {
-	for id := range strings.SplitSeq(after, ",") {
+	for item := range strings.SplitSeq(after, ",") {
+		id, _, _ := strings.Cut(item, "+")
 		same := func(j trace.Job) bool { return j.ID == id }
 		if slices.ContainsFunc(v.standing.Running, same) || slices.ContainsFunc(v.standing.Pending, same) {
 			continue
@@ -122,7 +159,8 @@ func (v *View) addLimits(a Ask, job trace.Job) (*simulator.Simulator, trace.Job,
 	if why := v.limits.refusal(s, job.Charges, a.Queued); why != "" {
 		return nil, job, fmt.Errorf("%w: %s", ErrNoStart, why)
 	}
-	if a.Reservation == "" && len(v.limits.caps) == len(config.Caps) {
+	st = v.withoutPreempted(st, s)
+	if a.Reservation == "" && len(v.limits.caps) == len(config.Caps) && v.Hardware.preemption == "" {
 		return v.sim, job, nil
 	}
 	config.Caps = v.limits.most()
@@ -184,9 +222,15 @@ func (v *View) unknownsOf(s *subject) []string {
 	if strings.Contains(s.partition, ",") && slices.ContainsFunc(strings.Split(s.partition, ","), func(p string) bool { return v.limits.partition[p] != "" }) {
 		unread = append(unread, "limits of the QOS of one of its partitions")
 	}
+	if by := v.Hardware.preemptors(s.partition, s.qos, v.limits); len(by) > 0 {
+		unread = append(unread, "jobs of "+strings.Join(by, ", ")+", which may take its place")
+	}
 	known := map[string]bool{}
 	for i := range v.Jobs {
 		j := &v.Jobs[i]
+		if j.overrun(v.Now) > 0 && v.Hardware.overlap(s.partition, j.Partition) {
+			unread = append(unread, fmt.Sprintf("the end of job %d, which runs past its limit", j.ID))
+		}
 		if !j.State.Pending() || known[j.Reason] || !v.shares(s, j) {
 			continue
 		}
@@ -200,10 +244,10 @@ func (v *View) unknownsOf(s *subject) []string {
 
 // explains reports whether the reason of a pending job is part of the forecast.
 func (v *View) explains(j *Job) bool {
-	switch h, _ := readReason(j.Reason); h {
-	case unmodelled:
+	switch h, _ := trace.ReadReason(j.Reason); h {
+	case trace.Unmodelled:
 		return false
-	case forLimit:
+	case trace.ForLimit:
 		return v.limits.charge(&trace.Job{}, j)
 	}
 	return true
@@ -233,6 +277,12 @@ func (h *Hardware) numbersOf(names []string) (on []int32) {
 	return on
 }
 
+// inList reports whether a list of tasks contains one.
+func inList(list, task string) bool {
+	_, found := trace.TaskIndex(list, task)
+	return found
+}
+
 // ErrNoJob is returned when the queue does not contain a job.
 var ErrNoJob = errors.New("no such pending job")
 
@@ -245,7 +295,7 @@ func (v *View) Queued(id string) (Ask, *Job, *View, error) {
 		if !isTask {
 			return own == number
 		}
-		return strconv.FormatInt(j.Array, 10) == number && (j.Task == task && j.Tasks == 1 || j.State.Pending() && trace.HasTask(j.List, task))
+		return strconv.FormatInt(j.Array, 10) == number && (j.Task == task && j.Tasks == 1 || j.State.Pending() && inList(j.List, task))
 	})
 	if at < 0 {
 		return Ask{}, nil, nil, fmt.Errorf("%w: %s is not in the queue", ErrNoJob, id)
@@ -260,17 +310,17 @@ func (v *View) Queued(id string) (Ask, *Job, *View, error) {
 		a.Accounts = []string{j.Account}
 	}
 	w := *v
-	switch h, _ := readReason(j.Reason); h {
-	case forNothing:
+	switch h, _ := trace.ReadReason(j.Reason); h {
+	case trace.ForNothing:
 		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, which time does not change", ErrNoStart, id, j.Reason)
-	case forBudget:
+	case trace.ForBudget:
 		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s: a budget of minutes is used up", ErrNoStart, id, j.Reason)
-	case forPerson:
+	case trace.ForPerson:
 		if !strings.HasPrefix(j.Reason, "JobH") {
 			return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, until somebody changes that", ErrNoStart, id, j.Reason)
 		}
 		return a, j, nil, fmt.Errorf("%w: job %s is held (%s): scontrol release %s", ErrNoStart, id, j.Reason, id)
-	case unmodelled, forLimit:
+	case trace.Unmodelled, trace.ForLimit:
 		if !v.explains(j) {
 			w.Unread = append(slices.Clip(w.Unread), "the reason "+j.Reason+", for which it waits")
 		}
@@ -279,18 +329,28 @@ func (v *View) Queued(id string) (Ask, *Job, *View, error) {
 	case "BeginTime":
 		a.Eligible = j.Eligible
 	case "Dependency":
-		if len(j.After) == 0 || j.Either {
-			return a, j, nil, fmt.Errorf("%w: job %s depends on %s", ErrNoStart, id, cmp.Or(strings.Join(j.After, " or "), "a job that squeue does not name"))
+		after := j.After
+		if j.Singleton {
+			after = slices.Concat(after, v.namesakes(j.User, j.Name, j.ID))
 		}
-		a.After = strings.Join(j.After, ",")
+		if len(after) == 0 {
+			w.Unread = append(slices.Clip(w.Unread), "the dependency of the job, which squeue does not name")
+		}
+		a.Either, a.After = j.Either, strings.Join(after, ",")
 	}
 	st := v.standing
 	st.Pending = slices.Clone(st.Pending)
-	own := strconv.FormatInt(j.ID, 10)
-	if i := slices.IndexFunc(st.Pending, func(row trace.Job) bool { return row.ID == own }); i >= 0 {
-		a.Priority = st.Pending[i].Priority
-		st.Pending = slices.Delete(st.Pending, i, i+1)
-	}
+	// The tasks of an array before it go first, those behind it do not matter.
+	own, before := strconv.FormatInt(j.ID, 10), 0
+	first, _ := trace.TaskIndex(j.List, task)
+	st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool {
+		if row.ID != own {
+			return false
+		}
+		a.Priority = row.Priority
+		before++
+		return before > first
+	})
 	var err error
 	w.standing, w.Pending = st, len(st.Pending)
 	w.sim, err = w.config.Resume(st)

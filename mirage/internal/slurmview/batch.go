@@ -303,13 +303,18 @@ func (b *batch) times(a *Ask, now time.Time) {
 		}
 		a.Eligible = max(at, now.Unix())
 	}
-	if text := v["dependency"]; text != "" && text != "singleton" {
-		ids := dependencies(text)
-		if len(ids) == 0 || eitherOf(text) && len(ids) > 1 {
-			b.fail("dependency", "want jobs that all have to end, such as afterany:12345:12346")
-			return
+	text := v["dependency"]
+	ids := dependencies(text)
+	a.Either, a.After = eitherOf(text), strings.Join(ids, ",")
+	switch {
+	case !strings.Contains(text, "singleton"):
+		if text != "" && len(ids) == 0 {
+			b.fail("dependency", "want jobs such as afterany:12345:12346")
 		}
-		a.After = strings.Join(ids, ",")
+	case v["job-name"] == "":
+		b.unread = append(b.unread, "--dependency=singleton without --job-name")
+	default:
+		a.Singleton = v["job-name"]
 	}
 }
 

@@ -25,6 +25,8 @@ type Controller struct {
 	Parameters     string        // of the scheduler
 	Limits         bool          // limits of accounts and QOS are enforced
 	Cluster        string        // its name
+	Preemption     string        // PreemptType, if jobs take the place of others
+	Boot           time.Duration // the longest time that a powered-down node takes to resume
 	priorities     priorities
 }
 
@@ -65,6 +67,12 @@ func ParseController(b []byte) (k Controller, err error) {
 	k.Accounting = !slices.Contains([]string{"accounting_storage/none", "(null)", ""}, storage)
 	k.Limits = slices.ContainsFunc(strings.Split(said["AccountingStorageEnforce"], ","), func(word string) bool { return word == "limits" || word == "safe" || word == "all" })
 	k.Cluster = said["ClusterName"]
+	if kind := said["PreemptType"]; kind == byTier || kind == byQuality {
+		k.Preemption = kind
+	}
+	if seconds, err := strconv.Atoi(strings.TrimSuffix(said["ResumeTimeout"], " sec")); err == nil {
+		k.Boot = time.Duration(seconds) * time.Second
+	}
 	k.Private = slices.Contains(strings.Split(said["PrivateData"], ","), "jobs")
 	k.Linear = said["SelectType"] == "select/linear"
 	k.Memory = strings.Contains(said["SelectTypeParameters"], "MEMORY")

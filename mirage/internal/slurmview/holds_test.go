@@ -98,7 +98,6 @@ func TestHeldBackBySite(t *testing.T) {
 			s["show reservations"] = reserved("now", "w[1-3]", "02T11:00:00", "02T15:00:00", "MAINT")
 			s.nodes("MAINT", "MAINT", "IDLE+RESERVED")
 		}, ask: hours(1, 1), want: 3},
-		"maintenance without end": {change: func(s site) { s.nodes("MAINT", "MAINT", "MAINT") }, ask: hours(1, 1), err: ErrNoStart, says: "3 of 3 nodes are in maintenance"},
 		"drained": {change: func(s site) {
 			s.nodes("IDLE+DRAIN Reason=bad disk [root@2026]", "DOWN*+DRAIN Reason=bad disk [root@2026]", "IDLE+DRAIN Reason=bad disk [x@2026]")
 		}, ask: hours(1, 1), err: ErrNoStart, says: "3 of 3 nodes are drained (Reason bad disk)"},
@@ -174,7 +173,7 @@ func TestPartsOfWait(t *testing.T) {
 	if len(v.Unread) > 0 {
 		t.Errorf("not read: %v", v.Unread)
 	}
-	for id, part := range map[string]string{"5": "dependency", "6": "eligible", "7": "limits", "10": "dependency"} {
+	for id, part := range map[string]string{"5": "dependency", "6": "eligible", "7": "limits", "10": "dependency", "11": "dependency"} {
 		a, _, rest, err := v.Queued(id)
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
@@ -210,7 +209,7 @@ func TestPartsOfWait(t *testing.T) {
 	if longer == 0 {
 		t.Error("the second of two jobs never counts")
 	}
-	for id, says := range map[string]string{"8": "scontrol release 8", "9": "depends on job 8", "11": "depends on 1 or 2", "1": "job 1 is running", "77": "not in the queue"} {
+	for id, says := range map[string]string{"8": "scontrol release 8", "9": "depends on job 8", "1": "job 1 is running", "77": "not in the queue"} {
 		a, _, rest, err := v.Queued(id)
 		if err == nil {
 			_, err = rest.AskWaits(a)
@@ -248,6 +247,91 @@ func TestUnread(t *testing.T) {
 	} {
 		if _, err := ParseReservations([]byte(text), time.UTC); !errors.Is(err, ErrAnswer) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestUnexplainedReservation: nodes that a reservation keeps which is not shown may be free at
+// once, or not for long.
+func TestUnexplainedReservation(t *testing.T) {
+	s := plainSite()
+	s.nodes("MAINT", "IDLE+RESERVED", "IDLE")
+	v := look(t, s)
+	if len(v.Unread) != 1 || !strings.Contains(v.Unread[0], "2 nodes are reserved (w1, w2)") {
+		t.Errorf("%q", v.Unread)
+	}
+	if waits, err := v.AskWaits(hours(3, 1)); err != nil || waits.Sorted().Median() != 0 {
+		t.Errorf("%v, %v", waits, err)
+	}
+}
+
+// TestArrayTasks: each task of an array has its own place, and no more run at once than its
+// limit admits.
+func TestArrayTasks(t *testing.T) {
+	for limit, want := range map[int][]float64{0: {3, 4, 5}, 1: {3, 4, 5}} {
+		s := plainSite()
+		s.nodes("IDLE", "DOWN", "DOWN")
+		s["squeue"] = `{"jobs":[` + running(1, 1, "w1", 240, "") + "," + pending(9, "Resources", fmt.Sprintf(`,"array_job_id":9,"array_task_string":"0-8:4","array_max_tasks":%d`, limit)) + `]}`
+		v := look(t, s)
+		for i, task := range []string{"9_0", "9_4", "9_8"} {
+			a, _, rest, err := v.Queued(task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waits, err := rest.AskWaits(a)
+			if got := waits.Sorted().Quantile(1) / 3600; err != nil || got < want[i]-0.1 || got > want[i]+0.1 {
+				t.Errorf("%s of %d at once: up to %v h, want %v: %v", task, limit, got, want[i], err)
+			}
+		}
+	}
+}
+
+// TestEvents: what a job waits for begins, is of its name, or runs past its limit.
+func TestEvents(t *testing.T) {
+	s := plainSite()
+	s["squeue"] = `{"jobs":[` + strings.Join([]string{
+		running(1, 1, "w1", 240, `,"name":"step"`),
+		running(2, 1, "w2", 30, ""), // half an hour too long
+		pending(5, "Dependency", `,"dependency":"after:1+90(unfulfilled)"`),
+		pending(6, "Dependency", `,"dependency":"singleton(unfulfilled)","name":"step"`),
+		pending(7, "Dependency", ``),
+	}, ",") + `]}`
+	v := look(t, s)
+	for id, want := range map[string]float64{"5": 0.5, "6": 3} {
+		a, _, rest, err := v.Queued(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits, err := rest.AskWaits(a)
+		if got := waits.Sorted().Quantile(1) / 3600; err != nil || got != want {
+			t.Errorf("job %s: up to %v h, want %v: %v", id, got, want, err)
+		}
+	}
+	if _, _, rest, err := v.Queued("7"); err != nil || len(rest.Unread) != 1 {
+		t.Errorf("job 7: %v, %v", rest, err)
+	}
+	if got := v.FindUnknowns(hours(1, 1)); len(got) != 1 || !strings.Contains(got[0], "job 2, which runs past its limit") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestPreemption: a job of a higher tier does not see the jobs whose place it may take, and
+// one of the lower tier has no latest start.
+func TestPreemption(t *testing.T) {
+	s := plainSite()
+	s["show config"] += "PreemptType = preempt/partition_prio\n"
+	s["show partitions"] = "PartitionName=std Default=YES PriorityTier=1 PreemptMode=REQUEUE State=UP\nPartitionName=big PriorityTier=5 PreemptMode=OFF State=UP\n"
+	s["squeue"] = `{"jobs":[` + running(1, 3, "w[1-3]", 240, "") + `]}`
+	v := look(t, s)
+	for partition, want := range map[string]struct {
+		hours  float64
+		doubts int
+	}{"std": {3, 1}, "big": {0, 0}} {
+		a := hours(1, 1)
+		a.Partition = partition
+		waits, err := v.AskWaits(a)
+		if got := waits.Sorted().Quantile(1) / 3600; err != nil || got != want.hours || len(v.FindUnknowns(a)) != want.doubts {
+			t.Errorf("%s: up to %v h, %q, want %+v: %v", partition, got, v.FindUnknowns(a), want, err)
 		}
 	}
 }

@@ -41,7 +41,8 @@ type Job struct {
 	Account   string
 	QOS       string
 	Eligible  int64    // Unix seconds from which it may start; 0 if unknown
-	After     []string // ids of the jobs that it waits for
+	After     []string // what it waits for, see dependencies
+	Singleton bool     // it also waits for earlier jobs of its name and user
 	Either    bool     // the end of one of them is enough
 	Array     int64    // id of its array; 0 is none
 	Task      string   // its number in the array
@@ -142,24 +143,34 @@ func (s *shared) UnmarshalJSON(b []byte) error {
 }
 
 // dependencies returns the ids of the jobs in a dependency such as
-// "afterany:12_*(unfulfilled),afterok:13" that are not fulfilled.
+// "afterany:12_*(unfulfilled),afterok:13" that are not fulfilled; "12+60" is 60 s after the
+// begin of job 12.
 func dependencies(text string) (ids []string) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '?' }) {
 		kind, rest, _ := strings.Cut(part, ":")
-		if !strings.HasPrefix(kind, "after") || kind == "after" {
+		if !strings.HasPrefix(kind, "after") {
 			continue
 		}
 		for id := range strings.SplitSeq(rest, ":") {
-			id = strings.TrimSpace(id)
-			if n := strings.IndexFunc(id, func(r rune) bool { return r < '0' || r > '9' }); n >= 0 {
-				id = id[:n]
-			}
-			if id != "" {
+			id, minutes := leadingDigits(strings.TrimSpace(id))
+			switch {
+			case id == "":
+			case kind == "after": // it begins
+				n, _ := leadingDigits(strings.TrimPrefix(minutes, "+"))
+				delay, _ := strconv.Atoi(n)
+				ids = append(ids, fmt.Sprintf("%s+%d", id, 60*delay))
+			default:
 				ids = append(ids, id)
 			}
 		}
 	}
 	return ids
+}
+
+// leadingDigits splits a text behind its leading digits.
+func leadingDigits(text string) (digits, rest string) {
+	rest = strings.TrimLeft(text, "0123456789")
+	return text[:len(text)-len(rest)], rest
 }
 
 // eitherOf reports whether one of several dependencies is enough (sbatch(1), the separator
@@ -245,7 +256,7 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
 			TRES: withGPUs(cmp.Or(j.Allocated, j.Asked), gpusOf(j.PerJob)+int(max(j.Nodes, 1))*gpusOf(j.PerNode)+int(max(j.Tasks, 1))*gpusOf(j.PerTask)),
 			On:   j.On, Exclusive: bool(j.Shared),
-			Licenses: j.Licenses, Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: dependencies(j.Dependency), Either: eitherOf(j.Dependency),
+			Licenses: j.Licenses, Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: dependencies(j.Dependency), Either: eitherOf(j.Dependency), Singleton: strings.Contains(j.Dependency, "singleton"),
 			Array: int64(j.ArrayJob), List: j.Array, Task: task, Together: int(j.Together),
 			Place: placeOf(j.PerNode, Place{Features: j.Features, Required: j.Required, Excluded: j.Excluded, Reservation: j.Reservation}),
 		})

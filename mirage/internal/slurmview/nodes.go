@@ -24,6 +24,10 @@ type Hardware struct {
 	names   map[string]int32 // number of each node
 	whole   map[string]bool  // partitions whose nodes are not shared
 	linear  bool             // no nodes are shared
+	// preemption is the way in which jobs take the place of others; "" is none.
+	preemption string
+	// unexplained are the nodes that a reservation keeps that is not shown.
+	unexplained []string
 
 	partitions   map[string]partition
 	reservations []Reservation
@@ -45,7 +49,7 @@ func (c *Client) Hardware(ctx context.Context, k Controller) (*Hardware, error) 
 // ParseHardware reads what scontrol --oneliner show nodes and show partitions
 // print. The error wraps ErrAnswer or cluster.ErrMachine.
 func ParseHardware(nodes, partitions []byte, k Controller) (*Hardware, error) {
-	h := &Hardware{names: map[string]int32{}, whole: map[string]bool{}, linear: k.Linear}
+	h := &Hardware{names: map[string]int32{}, whole: map[string]bool{}, linear: k.Linear, preemption: k.Preemption}
 	if err := h.read(nodes, k); err != nil {
 		return nil, err
 	}
@@ -77,8 +81,9 @@ type seen struct {
 	name     string
 	kind     cluster.Kind
 	state    string         // why it takes no jobs, such as "drained (Reason disk)"; "" if it does
-	outage   string         // the same, with a reservation that is not shown
-	reserved string         // the same for a state that a shown reservation explains
+	outage   string         // the same, as the forecast has it
+	reserved bool           // a reservation keeps it
+	asleep   bool           // it is powered down, or on its way
 	features []string       // that are active
 	types    map[string]int // GPUs of each type
 }
@@ -91,6 +96,7 @@ func (h *Hardware) read(b []byte, k Controller) error {
 		f := fieldsOf(line)
 		n := seen{name: f["NodeName"], types: gpuTypes(f["Gres"])}
 		n.state, n.reserved = outage(f["State"], reasonOf(line))
+		n.asleep = strings.ContainsAny(f["State"], "~#%") || strings.Contains(f["State"], "POWER")
 		if list := cmp.Or(f["ActiveFeatures"], f["AvailableFeatures"]); list != "(null)" {
 			n.features = strings.Split(list+","+f["AvailableFeatures"], ",")
 		}
@@ -117,10 +123,12 @@ const forGood = math.MaxInt32 * 4
 // close describes the machine, with the nodes that take no jobs last. explained reports
 // whether a reservation that is known closes a node now: it opens with its end.
 func (h *Hardware) close(explained func(seen) bool) {
+	h.unexplained = nil
 	for i := range h.nodes {
 		n := &h.nodes[i]
-		if n.outage = n.state; !n.out() && n.reserved != "" && !explained(*n) {
-			n.outage = n.reserved
+		n.outage = n.state
+		if !n.out() && n.reserved && !explained(*n) {
+			h.unexplained = append(h.unexplained, n.name)
 		}
 	}
 	slices.SortStableFunc(h.nodes, func(a, b seen) int { return cmp.Compare(bit(a.out()), bit(b.out())) })
@@ -170,10 +178,9 @@ func bit(b bool) int {
 	return 0
 }
 
-// outage says why a node in a state, words with + between them, takes no jobs, and why
-// it does not if no reservation is known that explains the state (scontrol(1), NODE
-// STATES). A state that ends in * does not respond and gets no new work.
-func outage(state, reason string) (outage, reserved string) {
+// outage says why a node in a state, words with + between them, takes no jobs, and whether a
+// reservation keeps it (scontrol(1), NODE STATES). A state that ends in * does not respond and gets no new work.
+func outage(state, reason string) (outage string, reserved bool) {
 	if reason != "" {
 		reason = " (Reason " + reason + ")"
 	}
@@ -181,15 +188,13 @@ func outage(state, reason string) (outage, reserved string) {
 		plain := strings.TrimRight(word, "*~#!%$@^-")
 		switch plain {
 		case "DRAIN", "DRAINED", "DRAINING":
-			return "drained" + reason, ""
+			return "drained" + reason, false
 		case "DOWN", "FAIL", "FAILING", "ERROR", "UNKNOWN", "FUTURE":
 			outage = strings.ToLower(plain) + reason
 		case "NOT_RESPONDING":
 			outage = cmp.Or(outage, "not responding"+reason)
-		case "MAINT":
-			reserved = "in maintenance, and no reservation shows until when"
-		case "RESERVED":
-			reserved = "reserved, and no reservation shows for whom"
+		case "MAINT", "RESERVED":
+			reserved = true
 		}
 		if strings.Contains(word[len(plain):], "*") {
 			outage = cmp.Or(outage, "not responding"+reason)

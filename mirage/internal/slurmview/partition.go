@@ -28,6 +28,8 @@ type partition struct {
 	minNodes int
 	seconds  int64  // limit of a job that names none; 0 is none
 	qos      string // whose limits hold for all jobs; "" is none
+	tier     int
+	spared   bool // no job of it is preempted
 	lists    []list
 }
 
@@ -42,6 +44,8 @@ type list struct {
 func partitionOf(f map[string]string) partition {
 	p := partition{state: cmp.Or(f["State"], "UP")}
 	p.minNodes, _ = strconv.Atoi(f["MinNodes"])
+	p.tier, _ = strconv.Atoi(f["PriorityTier"])
+	p.spared = f["PreemptMode"] == "OFF"
 	if p.qos = f["QoS"]; p.qos == "N/A" || p.qos == "(null)" {
 		p.qos = ""
 	}
@@ -114,7 +118,10 @@ type Ask struct {
 	Held     bool     // until somebody releases it
 	Licenses string   // as sbatch's option names them
 	Queued   bool     // it waits in the queue
-	Spread   bool     // over as few nodes as have room for it, from Nodes on
+	Either   bool     // one of the jobs that it comes after is enough
+	// Singleton is its name if it comes after the user's jobs of that name; "" if not.
+	Singleton string
+	Spread    bool // over as few nodes as have room for it, from Nodes on
 	// MostNodes is the largest number of nodes to spread it over; 0 is any.
 	MostNodes int
 	Amounts   // as sbatch's options name them, if it is to be spread

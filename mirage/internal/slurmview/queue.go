@@ -3,6 +3,7 @@ package slurmview
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
@@ -68,7 +69,7 @@ func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Jo
 			limit = trace.Unlimited
 		}
 		row := trace.Job{
-			ID: strconv.FormatInt(j.ID, 10), User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
+			ID: rowID(j), User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
 			Submit: min(j.Submit, now), Limit: max(int64(limit), 1),
 		}
 		limited := detail(&row, j)
@@ -76,6 +77,7 @@ func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Jo
 		case j.State.Running():
 			row.Start = min(j.Start, now)
 			row.Submit = min(row.Submit, row.Start)
+			row.Limit += 2 * j.overrun(now) // it goes on as long again
 			if own(j.ID) {
 				st.Own = append(st.Own, row)
 			} else {
@@ -89,6 +91,23 @@ func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Jo
 	}
 	onlyReleased(&st)
 	return st
+}
+
+// rowID returns the id of a job as a row has it.
+func rowID(j *Job) string { return strconv.FormatInt(j.ID, 10) }
+
+// overrunSeconds is the time after its limit at which Slurm has ended a job, if it does: it
+// checks limits twice a minute and then waits for KillWait.
+const overrunSeconds = 120
+
+// overrun returns for how many seconds a job has been running past its limit, if that is so
+// long that nobody knows its end; else 0.
+func (j *Job) overrun(now int64) int64 {
+	over := now - j.Start - int64(j.Limit.Seconds())
+	if !j.State.Running() || j.State == "COMPLETING" || j.State == "SUSPENDED" || j.Limit <= 0 || over < overrunSeconds {
+		return 0
+	}
+	return over
 }
 
 // onlyReleased leaves out pending jobs that wait for one that is not in the queue: nobody
@@ -106,21 +125,27 @@ func onlyReleased(st *simulator.Standing) {
 	}
 }
 
+// Permanent reports whether a pending job with a reason will never start.
+func Permanent(reason string) bool {
+	h, _ := trace.ReadReason(reason)
+	return h == trace.ForNothing
+}
+
 // waits reports whether a pending job waits for room, or will: for a time, another job's
 // end or others of its group, which go into its row.
 func (j *Job) waits(row *trace.Job, now int64, limited bool) bool {
 	if j.Reservation != "" { // it does not run on what other jobs may have
 		return false
 	}
-	switch h, _ := readReason(j.Reason); {
-	case h == forRoom:
+	switch h, _ := trace.ReadReason(j.Reason); {
+	case h == trace.ForRoom:
 		return true
-	case h == forLimit:
+	case h == trace.ForLimit:
 		return limited
 	case j.Reason == "BeginTime" && j.Eligible > 0:
 		row.Eligible = j.Eligible
 		return row.Eligible > now
-	case j.Reason == "Dependency" && len(j.After) == 1 && !j.Either:
+	case j.Reason == "Dependency" && len(j.After) == 1 && !j.Either && !strings.Contains(j.After[0], "+"):
 		row.After = j.After[0]
 		return true
 	}
@@ -130,8 +155,8 @@ func (j *Job) waits(row *trace.Job, now int64, limited bool) bool {
 // Held says that a pending job waits for something other than room, or for room in its
 // own reservation.
 func (j *Job) Held() bool {
-	h, _ := readReason(j.Reason)
-	return j.Reservation != "" || h != forRoom
+	h, _ := trace.ReadReason(j.Reason)
+	return j.Reservation != "" || h != trace.ForRoom
 }
 
 // subject returns the job as limits see it.
@@ -145,6 +170,6 @@ func (j *Job) subject() *subject {
 // waits is among them.
 func (l *limits) charge(row *trace.Job, j *Job) bool {
 	row.Charges, _ = l.charges(j.subject())
-	_, kind := readReason(j.Reason)
+	_, kind := trace.ReadReason(j.Reason)
 	return l.includesKind(kind, row.Charges)
 }

@@ -41,6 +41,7 @@ type View struct {
 	limits   *limits
 	standing simulator.Standing
 	config   simulator.Config
+	boot     time.Duration // the longest time that a powered-down node takes to resume
 	// described says that the user's settings describe the cluster, not its controller.
 	described bool
 }
@@ -83,7 +84,7 @@ func (c *Client) Look(ctx context.Context, now time.Time, s Sight) (*View, error
 			return nil, err
 		}
 	}
-	v := &View{Now: now.Unix(), Hardware: h, Private: k.Private, Jobs: jobs, limits: newLimits(), order: k.priorities}
+	v := &View{Now: now.Unix(), Hardware: h, Private: k.Private, Jobs: jobs, limits: newLimits(), order: k.priorities, boot: k.Boot}
 	c.readHolds(ctx, v, k, now)
 	st := v.stand(s)
 	st.Ended = finishedJobs(jobs)
@@ -134,6 +135,9 @@ func (c *Client) readHolds(ctx context.Context, v *View, k Controller, now time.
 	}
 	if unknown := h.reserve(all, now.Unix(), now.Location()); len(unknown) > 0 {
 		v.Unread = append(v.Unread, "some nodes of the reservations "+strings.Join(unknown, ", "))
+	}
+	if n := len(h.unexplained); n > 0 {
+		v.Unread = append(v.Unread, fmt.Sprintf("for whom and until when %s reserved (%s): no reservation shows it", plural.Count(n, "node")+" "+be(n), strings.Join(h.unexplained[:min(n, 3)], ", ")))
 	}
 	if k.Limits || h.listed() { // without limits only the default accounts matter
 		l, err := c.readLimits(ctx, k.Cluster)
@@ -349,6 +353,24 @@ func tiltLengths(l *simulator.Lengths, i, n int) length {
 // Expect returns the median of drawn waits, in seconds, with an interval of a level.
 func Expect(waits stats.Sorted, level float64) uncertainty.Prediction {
 	return uncertainty.Prediction{Value: waits.Median(), Low: waits.Quantile((1 - level) / 2), High: waits.Quantile((1 + level) / 2), Level: level}
+}
+
+// AddBoot adds to a wait in seconds the time that powered-down nodes of a job's partition may
+// take to resume, and says so; "" if there are none.
+func (v *View) AddBoot(p uncertainty.Prediction, a Ask) (uncertainty.Prediction, string) {
+	all := v.Hardware.within(v.Complete(a))
+	asleep := 0
+	for _, n := range all {
+		asleep += bit(n.asleep && !n.out())
+	}
+	if asleep == 0 || v.boot == 0 {
+		return p, ""
+	}
+	p.High += v.boot.Seconds()
+	if len(all)-asleep < a.Nodes {
+		p.Value += v.boot.Seconds() / 2
+	}
+	return p, fmt.Sprintf("%s of %d %s powered down: to resume takes up to %v (ResumeTimeout)", plural.Count(asleep, "node"), len(all), be(asleep), v.boot)
 }
 
 // ErrTestOnly is returned when sbatch --test-only prints no start time.

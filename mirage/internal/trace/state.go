@@ -41,60 +41,50 @@ func (s State) Running() bool { return slices.Contains(running, s) }
 // Over says that the job will not run any more.
 func (s State) Over() bool { return !s.Pending() && !s.Running() }
 
-// heldBack are the reasons, as Slurm prints them, for which a pending job would
-// not start though there were room for it. "Reservation" is none of them: it is also
-// that of jobs without one, which would reach into a reservation of others.
-var heldBack = []string{
-	"JobHeldUser", "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "BeginTime",
-	"PartitionDown", "PartitionInactive", "PartitionNodeLimit", "PartitionTimeLimit",
-	"BadConstraints", "AccountNotAllowed", "InvalidAccount", "InvalidQOS", "ReservationDeleted",
-	"JobArrayTaskLimit",
-}
-
-// limits lists the beginnings of the reasons for which a pending job waits until others of its
-// quality of service or its association end.
-var limits = []string{"QOS", "Assoc"}
-
-// Held says that a job that pends for such a reason waits for something other than
-// room.
-func Held(reason string) bool {
-	return slices.Contains(heldBack, reason) ||
-		slices.ContainsFunc(limits, func(l string) bool { return strings.HasPrefix(reason, l) })
-}
-
-// Capped says that a job that pends for such a reason waits until others of its group
-// end.
-func Capped(reason string) bool {
-	return reason == "JobArrayTaskLimit" || slices.ContainsFunc(limits, func(l string) bool { return strings.HasPrefix(reason, l) })
-}
-
 // ErrTasks is returned when a list of an array's tasks is none.
 var ErrTasks = errors.New("not a list of array tasks")
 
 // maxTasks is more tasks than an array may have (slurm.conf(5), MaxArraySize).
 const maxTasks = 4_000_001
 
-// HasTask reports whether a list of tasks contains one.
-func HasTask(list, task string) bool {
+// TaskIndex returns how many tasks of a list are before one; false if it is not among them.
+func TaskIndex(list, task string) (int, bool) {
 	n, err := strconv.Atoi(task)
 	if err != nil {
-		return false
+		return 0, false
 	}
+	before := 0
 	list, _, _ = strings.Cut(list, "%")
 	for part := range strings.SplitSeq(list, ",") {
-		span, by, _ := strings.Cut(part, ":")
-		from, to, ranged := strings.Cut(span, "-")
-		if !ranged {
-			to = from
+		first, last, step, err := taskRange(part)
+		switch {
+		case err != nil:
+			return 0, false
+		case first <= n && n <= last && (n-first)%step == 0:
+			return before + (n-first)/step, true
 		}
-		a, err1 := strconv.Atoi(from)
-		b, err2 := strconv.Atoi(to)
-		step, _ := strconv.Atoi(by)
-		if err1 == nil && err2 == nil && a <= n && n <= b && (n-a)%max(step, 1) == 0 {
-			return true
-		}
+		before += (last-first)/step + 1
 	}
-	return false
+	return 0, false
+}
+
+// taskRange reads a part of a list of tasks: one, or a range with a step.
+func taskRange(part string) (first, last, step int, err error) {
+	span, by, stepped := strings.Cut(part, ":")
+	from, to, ranged := strings.Cut(span, "-")
+	if !ranged {
+		to = from
+	}
+	step = 1
+	if stepped {
+		step, err = strconv.Atoi(by)
+	}
+	first, err1 := strconv.Atoi(from)
+	last, err2 := strconv.Atoi(to)
+	if errors.Join(err, err1, err2) != nil || first < 0 || last < first || last > maxTasks || step < 1 {
+		return 0, 0, 0, fmt.Errorf("%w: %q", ErrTasks, part)
+	}
+	return first, last, step, nil
 }
 
 // Tasks counts the tasks that Slurm lists for an array, as in "0-9:3,15%4";
@@ -107,22 +97,11 @@ func Tasks(list string) (int, error) {
 		if part == "" || part == "..." {
 			continue
 		}
-		span, by, stepped := strings.Cut(part, ":")
-		from, to, ranged := strings.Cut(span, "-")
-		if !ranged {
-			to = from
+		first, last, step, err := taskRange(part)
+		if err != nil {
+			return 0, err
 		}
-		a, err1 := strconv.Atoi(from)
-		b, err2 := strconv.Atoi(to)
-		step := 1
-		var err3 error
-		if stepped {
-			step, err3 = strconv.Atoi(by)
-		}
-		if err := errors.Join(err1, err2, err3); err != nil || a < 0 || b < a || b > maxTasks || step < 1 {
-			return 0, fmt.Errorf("%w: %q", ErrTasks, list)
-		}
-		if tasks += (b-a)/step + 1; tasks > maxTasks {
+		if tasks += (last-first)/step + 1; tasks > maxTasks {
 			return 0, fmt.Errorf("%w: %q", ErrTasks, list)
 		}
 	}

@@ -334,7 +334,7 @@ func (p *parser) place(t *table, j Job, at times, state State) {
 
 // waits takes in a job that waits, each task of an array on its own.
 func (p *parser) waits(t *table, j Job) {
-	if Held(strings.Trim(string(t.text(fieldReason)), "()")) {
+	if hold, _ := ReadReason(strings.Trim(string(t.text(fieldReason)), "()")); hold > ForRoom {
 		p.skip("held")
 		return
 	}
