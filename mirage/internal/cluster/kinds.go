@@ -75,15 +75,17 @@ type Layout struct {
 	nodes      []node
 	bits       map[string]uint64
 	partitions map[string]Partition
+	crowded    bool // partitions of different nodes share the last bit
 }
 
 type node struct {
-	has Amount
-	in  uint64
+	has        Amount
+	in         uint64
+	partitions []string // none is all
 }
 
-// maxPartitions is the number of partitions with a bit of their own.
-const maxPartitions = 64
+// lastBit is shared by the partitions that have no bit of their own.
+const lastBit = 63
 
 // checkKinds returns an error that wraps ErrMachine where kinds and partitions
 // make no sense.
@@ -95,7 +97,6 @@ func (m Machine) checkKinds() error {
 		}
 		nodes += k.Nodes
 	}
-	bits := m.bits()
 	switch {
 	case len(m.Kinds) == 0 && len(m.Partitions) > 0:
 		return fmt.Errorf("%w: partitions need kinds, which list their nodes", ErrMachine)
@@ -105,8 +106,6 @@ func (m Machine) checkKinds() error {
 		return fmt.Errorf("%w: %d nodes, but %d in its kinds", ErrMachine, m.Nodes, nodes)
 	case m.Unit != "" && m.Unit != trace.Nodes:
 		return fmt.Errorf("%w: a cluster with kinds is not counted in %s", ErrMachine, m.Unit)
-	case len(bits) > maxPartitions:
-		return fmt.Errorf("%w: %d partitions, want at most %d", ErrMachine, len(bits), maxPartitions)
 	}
 	for _, p := range m.Partitions {
 		if p.MaxSeconds < 0 || p.MaxNodes < 0 || p.Tier < 0 || p.Tier > math.MaxUint16 {
@@ -116,23 +115,39 @@ func (m Machine) checkKinds() error {
 	return nil
 }
 
-// bits gives each partition its bit.
-func (m Machine) bits() map[string]uint64 {
-	bits := map[string]uint64{}
-	add := func(name string) {
-		if bits[name] == 0 {
-			bits[name] = 1 << len(bits)
+// bits gives each partition its bit; if there are too many, those of the same nodes share
+// one, then the rest the last one, which crowded reports.
+func (m Machine) bits() (bits map[string]uint64, crowded bool) {
+	var names []string
+	nodes := map[string]string{} // of a partition
+	add := func(name, kind string) {
+		if _, known := nodes[name]; !known {
+			names = append(names, name)
 		}
+		nodes[name] += kind
 	}
-	for _, k := range m.Kinds {
+	for i, k := range m.Kinds {
 		for _, p := range k.Partitions {
-			add(p)
+			add(p, fmt.Sprint(i, ","))
 		}
 	}
 	for _, p := range m.Partitions {
-		add(p.Name)
+		add(p.Name, "")
 	}
-	return bits
+	bits = map[string]uint64{}
+	groups := map[string]uint64{}
+	for _, name := range names {
+		group := name
+		if len(names) > lastBit+1 {
+			group = nodes[name]
+		}
+		if groups[group] == 0 {
+			crowded = len(groups) > lastBit
+			groups[group] = 1 << min(len(groups), lastBit)
+		}
+		bits[name] = groups[group]
+	}
+	return bits, crowded
 }
 
 // Layout returns the machine node by node; nil for one without kinds, of which nodes are only
@@ -141,12 +156,13 @@ func (m Machine) Layout() *Layout {
 	if len(m.Kinds) == 0 {
 		return nil
 	}
-	l := &Layout{bits: m.bits(), partitions: map[string]Partition{}}
+	l := &Layout{partitions: map[string]Partition{}}
+	l.bits, l.crowded = m.bits()
 	for _, p := range m.Partitions {
 		l.partitions[p.Name] = p
 	}
 	for _, k := range m.Kinds {
-		n := node{Amount{int64(k.CPUs), int64(k.GPUs), cmp.Or(k.MemoryMB, math.MaxInt32)}, 0}
+		n := node{Amount{int64(k.CPUs), int64(k.GPUs), cmp.Or(k.MemoryMB, math.MaxInt32)}, 0, k.Partitions}
 		for _, p := range k.Partitions {
 			n.in |= l.bits[p]
 		}
@@ -177,11 +193,27 @@ func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
 	if j.Need != nil {
 		s.Only = j.Need.Only
 	}
+	if l.crowded && s.In>>lastBit == 1 && j.Partition != "" {
+		s.Only = l.within(s.Only, strings.Split(j.Partition, ","))
+	}
 	fit := len(l.Fitting(s))
 	if j.Nodes < 1 || j.Nodes > fit {
 		return nil, 0, fmt.Errorf("%w: want %d nodes with %d CPUs, %d GPUs, %d MB each, there are %d", ErrOversize, j.Nodes, s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
 	}
 	return s, tier, nil
+}
+
+// within returns the nodes of a list, nil is all, that are in one of some partitions.
+func (l *Layout) within(only []int32, partitions []string) []int32 {
+	on := []int32{}
+	for n, node := range l.nodes {
+		in := len(node.partitions) == 0 || slices.ContainsFunc(partitions, func(p string) bool { return slices.Contains(node.partitions, p) })
+		_, listed := slices.BinarySearch(only, int32(n))
+		if in && (only == nil || listed) {
+			on = append(on, int32(n))
+		}
+	}
+	return on
 }
 
 // allowed returns the nodes that a job may run on: those of its partitions that have nodes and
