@@ -40,7 +40,7 @@ for about the same size and limit.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			begin := time.Now()
-			t, err := s.open(env, args[0])
+			t, err := s.openWaits(env, args[0])
 			if err != nil {
 				return err
 			}

@@ -33,7 +33,7 @@ func (e *episodes) flags(c *cobra.Command, count int, interval span) {
 // open reads a log and returns the plan of its episodes and their workload: all jobs,
 // because late episodes need the arrivals after them.
 func (e *episodes) open(env *cli.Env, path string, probes int) (t *trace.Trace, w *simulator.Workload, p samples.Plan, err error) {
-	if t, err = e.settings.open(env, path); err != nil {
+	if t, err = e.settings.openWaits(env, path); err != nil {
 		return t, w, p, err
 	}
 	config, err := e.config(t)

@@ -29,7 +29,7 @@ the search; the result is tested on it.`,
 		Example: "  mirage fit ls6-a100.log --from 2022-11-01 --to 2023-02-01 --held-to 2023-03-01 --out config.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := s.open(env, args[0])
+			t, err := s.openWaits(env, args[0])
 			if err != nil {
 				return err
 			}

@@ -21,6 +21,18 @@ import (
 	"github.com/foretime/foretime/shared/plural"
 )
 
+// openWaits reads a log whose waits are to be predicted.
+func (s *settings) openWaits(env *cli.Env, path string) (*trace.Trace, error) {
+	t, err := s.open(env, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.CheckWaits(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
 // open reads a log, - being standard input, and logs the rows that cannot be used.
 func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	if err := s.load(); err != nil {
@@ -28,7 +40,7 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	}
 	s.warn = env.Log.Warnf
 	in := s.Log
-	o := trace.Options{Layout: in.Layout, ProcsPerNode: in.ProcsPerNode, Partition: in.Partition}
+	o := trace.Options{Layout: in.Layout, ProcsPerNode: in.ProcsPerNode, Partition: in.Partition, Cluster: in.Cluster}
 	var err error
 	if o.Unit, err = trace.ParseUnit(in.Unit); err != nil {
 		return nil, cli.Usagef("log.unit: %w", err)

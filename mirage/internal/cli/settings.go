@@ -43,6 +43,7 @@ type logSettings struct {
 	Layout       trace.Layout `json:"layout" help:"mirage, swf, json or sacct (default: from the content)"`
 	Zone         string       `json:"zone" help:"time zone of wall-clock times and of dates (default: America/Chicago for the Mirage layouts, else UTC)"`
 	Partition    string       `json:"partition" help:"use only the jobs of this partition"`
+	Cluster      string       `json:"cluster" help:"use only the jobs of this cluster, of a log of several"`
 	ProcsPerNode int          `json:"procs_per_node" help:"processors per node of an SWF log (default: from its header, or 1)"`
 	Unit         string       `json:"unit" help:"unit in which jobs of a sacct log are counted: nodes, or cpus or gpus from AllocTRES"`
 	Before       string       `json:"before" help:"ignore jobs submitted on that day or later"`

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ type simulated struct {
 	simulator.Metrics
 	ClassMedian float64 `json:"class_median_mae_hours"`
 	WallSeconds float64 `json:"wall_seconds"`
+	unknown     bool    // the log has no waits to compare with
 }
 
 // simulate holds the flags of the simulate command.
@@ -74,9 +76,13 @@ func (s *simulate) run(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	answer := simulated{result.MetricsBetween(lo, hi), backtest.ClassMedian(t.Jobs, lo, hi), time.Since(begin).Seconds()}
+	answer := simulated{result.MetricsBetween(lo, hi), backtest.ClassMedian(t.Jobs, lo, hi), time.Since(begin).Seconds(), false}
 	if answer.Rejected > 0 {
 		s.env.Log.Warnf("%s rejected: more than the %s of the cluster needed", plural.Count(answer.Rejected, "job"), plural.Count(w.Config.Nodes, "node"))
+	}
+	if err := t.CheckWaits(); err != nil {
+		s.env.Doubt(fmt.Sprintf("the actual waits and the errors are not known: %v", err))
+		answer.unknown = true
 	}
 	return s.out.Print(s.env, answer, answer.show)
 }
@@ -86,10 +92,12 @@ func (s simulated) show(p *cli.Page) {
 	t.Add("jobs", s.Jobs)
 	t.Add("rejected", s.Rejected)
 	t.Add("mean wait, simulated (h)", hours(s.MeanWaitHours))
-	t.Add("mean wait, actual (h)", hours(s.ActualMeanWaitHours))
-	t.Add("Spearman", s.Spearman)
-	t.Add("mean absolute error (h)", hours(s.MAEHours))
-	t.Add("error of class median (h)", hours(s.ClassMedian))
+	if !s.unknown {
+		t.Add("mean wait, actual (h)", hours(s.ActualMeanWaitHours))
+		t.Add("Spearman", s.Spearman)
+		t.Add("mean absolute error (h)", hours(s.MAEHours))
+		t.Add("error of class median (h)", hours(s.ClassMedian))
+	}
 	t.Add("bounded slowdown", s.BoundedSlowdown)
 	t.Add("utilisation", s.Utilisation)
 	t.Add("makespan (days)", s.MakespanDays)

@@ -302,7 +302,7 @@ func asUsage(err error) error {
 // read reads a log, and its queue if that is a separate file, and fits the forecaster
 // to the jobs before the time of the question.
 func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*forecast.Log, error) {
-	t, err := w.in.open(env, paths[0])
+	t, err := w.in.openWaits(env, paths[0])
 	if err != nil {
 		return nil, err
 	}

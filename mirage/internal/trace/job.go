@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -121,6 +122,14 @@ func (t *Trace) All() []Job {
 	all := slices.Concat(t.Jobs, t.Open)
 	sortBySubmit(all)
 	return all
+}
+
+// CheckWaits returns an error if the log contains no start of a job.
+func (t *Trace) CheckWaits() error {
+	if slices.ContainsFunc(t.Jobs, func(j Job) bool { return !j.NoStart }) {
+		return nil
+	}
+	return fmt.Errorf("%w: no row contains when its job started, so no wait is known", ErrNoJobs)
 }
 
 // End returns the time of the last event of the log, in Unix seconds.

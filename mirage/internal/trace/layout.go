@@ -32,6 +32,8 @@ var (
 	ErrColumn = errors.New("missing column")
 	// ErrNoJobs is returned when no row of the file is a usable job.
 	ErrNoJobs = errors.New("no usable job")
+	// ErrClusters is returned when a log has the jobs of several clusters.
+	ErrClusters = errors.New("several clusters")
 )
 
 // Layout is the way a file lays out its jobs.
@@ -78,8 +80,9 @@ type Options struct {
 	// Unit is the unit in which jobs of a sacct log are counted, by their AllocTRES or else
 	// ReqTRES; "" is nodes.
 	Unit Unit
-	// Partition keeps only the jobs of one partition; "" keeps all.
-	Partition string
+	// Partition keeps only the jobs of one partition; "" keeps all. Cluster does so with one
+	// cluster of sacct --clusters; "" is the only one.
+	Partition, Cluster string
 	// Queue takes a file without any job that ran: what squeue prints.
 	Queue bool
 }
@@ -135,7 +138,7 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 		return nil, fmt.Errorf("%s: %w with %s: only the sacct layout has it", file, ErrColumn, o.Unit)
 	}
 	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: Nodes, Skipped: map[string]int{}}
-	p := &parser{trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}, needs: map[string]*Need{}}
+	p := &parser{trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}, needs: map[string]*Need{}, clusters: map[string]bool{}}
 	if err := p.read(buffered); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -144,6 +147,10 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 	if len(t.Jobs) == 0 && !o.Queue {
 		return nil, fmt.Errorf("%s: %w: %d bad rows%s%s", file, ErrNoJobs, len(t.Bad), skipped(t.Skipped), firstBad(t.Bad))
 	}
+	if len(p.clusters) > 1 {
+		return nil, fmt.Errorf("%s: %w, whose queues are apart: %s; select one by --set log.cluster=NAME", file, ErrClusters, strings.Join(slices.Sorted(maps.Keys(p.clusters)), ", "))
+	}
+	p.limitByPartition()
 	p.runaway()
 	p.untangle()
 	p.pools()
@@ -285,6 +292,30 @@ func (p *parser) untangle() {
 	}
 }
 
+// partitionLimit is the limit of a job that has that of its partition.
+const partitionLimit = Unlimited + 1
+
+// limitByPartition gives such jobs the longest limit that is known of their partition, which
+// is no longer than its own.
+func (p *parser) limitByPartition() {
+	longest := map[string]int64{}
+	lists := [][]Job{p.trace.Jobs, p.trace.Open}
+	for _, jobs := range lists {
+		for _, j := range jobs {
+			if j.Limit < Unlimited {
+				longest[j.Partition] = max(longest[j.Partition], j.Limit)
+			}
+		}
+	}
+	for _, jobs := range lists {
+		for i := range jobs {
+			if j := &jobs[i]; j.Limit == partitionLimit {
+				j.Limit = cmp.Or(longest[j.Partition], Unlimited)
+			}
+		}
+	}
+}
+
 // pools warns of what was merged: partitions, and runs of one job.
 func (p *parser) pools() {
 	count := map[string]int{}
@@ -295,6 +326,9 @@ func (p *parser) pools() {
 	}
 	if p.requeued > 0 {
 		p.warn("%s: %d further runs of requeued jobs count as separate jobs, submitted when the previous run ended", p.file, p.requeued)
+	}
+	if p.recycled > 0 {
+		p.warn("%s: %s an id that was used before", p.file, plural.Count(p.recycled, "job")+map[bool]string{true: " has", false: " have"}[p.recycled == 1])
 	}
 	if len(count) < 2 {
 		return
@@ -383,10 +417,12 @@ type parser struct {
 	o        Options
 	interned map[string]string
 	needs    map[string]*Need
-	runs     map[string]int64 // of a job id, the end of its latest run
-	requeued int              // runs after a job's first
-	dropped  int              // bad rows
-	kinds    map[string]int   // of them, by what is wrong
+	runs     map[string]run // by job id, the latest one
+	requeued int            // runs after a job's first
+	recycled int            // jobs with an id that was used before
+	clusters map[string]bool
+	dropped  int            // bad rows
+	kinds    map[string]int // of them, by what is wrong
 	first    map[string]*dataset.SyntaxError
 	other    [][len(swfLimits)]int64 // of each job, what may be its limit
 }

@@ -37,6 +37,7 @@ const (
 	fieldAllocated
 	fieldAsked
 	fieldCommand
+	fieldCluster
 	fields
 )
 
@@ -62,6 +63,7 @@ var columns = [fields][]string{
 	fieldAllocated: {"alloctres"},
 	fieldAsked:     {"reqtres", "req_tres"},
 	fieldCommand:   {"submitline"},
+	fieldCluster:   {"cluster"},
 }
 
 // nothing are the cells that say nothing.
@@ -300,7 +302,17 @@ func (p *parser) row(t *table) {
 		ID: id, Name: p.intern(t.text(fieldName)), User: p.intern(t.text(fieldUser)),
 		Partition: p.intern(t.text(fieldPartition)), QOS: p.intern(t.text(fieldQOS)), ExitCode: p.intern(t.text(fieldExit)),
 	}
+	if cluster := string(t.text(fieldCluster)); cluster != "" {
+		if p.o.Cluster != "" && cluster != p.o.Cluster {
+			p.skip("other cluster")
+			return
+		}
+		p.clusters[cluster] = true
+	}
 	state := stateOf(string(t.text(fieldState)))
+	if state == "REQUEUED" && t.text(fieldEnd) != nil { // this attempt is over, the next one is another row
+		state = "ENDED"
+	}
 	var at times
 	if at.read(p, t, state) && p.limitOf(t, &j) && p.sizeOf(t, &j) && p.priorityOf(t, &j) {
 		j.Need = p.need(t.text(fieldAllocated), t.text(fieldAsked), t.text(fieldCommand))
@@ -344,26 +356,46 @@ func (p *parser) waits(t *table, j Job) {
 	if err != nil {
 		tasks = 1 // the column is too narrow for its list
 	}
+	if _, text, limited := strings.Cut(list, "%"); limited { // the others wait for these
+		together, err := strconv.Atoi(strings.TrimSuffix(text, "]"))
+		if err == nil && together > 0 {
+			tasks = min(tasks, together)
+		}
+	}
 	for range tasks {
 		p.add(j)
 	}
 }
 
-// rerun takes in a run of a job, which may be one more after a requeue.
+// requeueSeconds is the longest time between the end of a run and the submission that Slurm
+// records for the next run of the same job.
+const requeueSeconds = 60
+
+// run is an earlier run of a job id.
+type run struct{ submit, start, end int64 }
+
+// rerun takes in a run of a job id: the first, one more after a requeue, that of another job
+// with an id that was used before, or a row that is in the log twice.
 func (p *parser) rerun(j Job) {
 	if p.runs == nil {
-		p.runs = map[string]int64{}
+		p.runs = map[string]run{}
 	}
-	id := j.ID
-	if last, ran := p.runs[id]; ran && p.o.Layout == SACCT {
-		if j.Start < last {
-			p.skip("repeated")
-			return
-		}
+	id, now := j.ID, run{j.Submit, j.Start, j.End}
+	last, ran := p.runs[id]
+	switch {
+	case !ran || p.o.Layout != SACCT && p.o.Layout != JSON:
+	case now.submit == last.submit && now.start < last.end:
+		p.skip("repeated")
+		return
+	case now.submit != last.submit && max(now.submit-last.end, last.end-now.submit) > requeueSeconds:
+		p.recycled++
+		j.ID = fmt.Sprintf("%s+%d", id, j.Submit)
+	default:
 		p.requeued++
-		j.Submit, j.ID = max(j.Submit, last), fmt.Sprintf("%s+%d", id, j.Start)
+		j.Submit = max(j.Submit, last.end)
+		j.ID = fmt.Sprintf("%s+%d", id, j.Start)
 	}
-	p.runs[id] = j.End
+	p.runs[id] = now
 	p.add(j)
 }
 
@@ -371,7 +403,11 @@ func (p *parser) rerun(j Job) {
 func (p *parser) limitOf(t *table, j *Job) (ok bool) {
 	text, column := t.cell(fieldLimit)
 	s := string(text)
-	if s == "" || strings.EqualFold(s, "UNLIMITED") || strings.EqualFold(s, "PARTITION_LIMIT") {
+	if strings.EqualFold(s, "PARTITION_LIMIT") {
+		j.Limit = partitionLimit
+		return true
+	}
+	if s == "" || strings.EqualFold(s, "UNLIMITED") {
 		j.Limit = Unlimited
 		return true
 	}
