@@ -161,8 +161,16 @@ type Reread[T any] struct {
 
 	mutex sync.Mutex
 	kept  T
-	ok    bool // value is set
+	ok    bool  // value is set
+	stale error // why the files' present content is not the value
 	seen  []time.Time
+}
+
+// Stale returns why the present content of the files is not used; nil if it is.
+func (r *Reread[T]) Stale() error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.stale
 }
 
 // Current returns the value. If the files cannot be read it logs a warning and
@@ -180,6 +188,7 @@ func (r *Reread[T]) Current(env *Env) (T, error) {
 		return r.kept, nil
 	}
 	next, err := r.Read()
+	r.stale = err
 	switch {
 	case err == nil:
 		r.kept, r.ok = next, true

@@ -10,9 +10,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -38,7 +41,8 @@ type serve struct {
 	token   func() string
 	metrics *serveMetrics
 
-	mutex  sync.Mutex // of the source, which answers one question at a time
+	asking atomic.Int32 // requests that wait for an answer
+	mutex  sync.Mutex   // of the source, which answers one question at a time
 	source source
 }
 
@@ -103,9 +107,27 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 		}
 		return s, err
 	}
-	s := &logged{env, &cli.Reread[*forecast.Log]{Paths: args, Read: func() (*forecast.Log, error) { return w.read(ctx, env, args) }}}
+	s := &logged{env: env}
+	s.files = &cli.Reread[*forecast.Log]{Paths: args, Read: func() (*forecast.Log, error) { return s.read(ctx, w, args) }}
+	if m != nil {
+		if err := checkRereadable(args); err != nil {
+			return nil, err
+		}
+		m.exportAge(func() float64 { return float64(time.Now().Unix() - s.seen.Load()) })
+	}
 	_, err := s.files.Current(env)
 	return s, err
+}
+
+// checkRereadable returns an error for a file that cannot be read twice.
+func checkRereadable(paths []string) error {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if path == "-" || err == nil && !info.Mode().IsRegular() {
+			return cli.Usagef("%s: it cannot be read again when it changes: want a regular file", path)
+		}
+	}
+	return nil
 }
 
 // page has fields for the resources of a job if its argument, a live Slurm, is true.
@@ -155,6 +177,11 @@ func (s *serve) when(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 		reply(w, http.StatusOK, a)
+	case errors.Is(err, errBusy):
+		w.Header().Set("Retry-After", strconv.Itoa(retrySeconds))
+		refuse(w, http.StatusServiceUnavailable, err.Error())
+	case r.Context().Err() != nil:
+		refuse(w, statusClientLeft, "the client has left")
 	case errors.As(err, &wrong):
 		refuse(w, http.StatusBadRequest, err.Error())
 	default:
@@ -181,19 +208,41 @@ func reply(w http.ResponseWriter, status int, v any) {
 }
 
 func (s *serve) answer(r *http.Request) (*forecast.Answer, error) {
-	q, err := questionOf(r.URL.Query())
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, cli.Usagef("query: %w", err)
+	}
+	q, err := questionOf(query)
 	if err != nil {
 		return nil, err
 	}
+	defer s.asking.Add(-1)
+	if s.asking.Add(1) > mostAsking {
+		return nil, errBusy
+	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	asked := q.toForecast()
-	a, err := s.source.answer(r.Context(), asked)
+	if err := r.Context().Err(); err != nil { // it has left meanwhile
+		return nil, err
+	}
+	a, err := s.source.answer(r.Context(), q.toForecast())
 	if err == nil {
-		s.metrics.predicted(asked, a)
+		s.metrics.exportWait(a)
 	}
 	return a, err
 }
+
+// mostAsking is the largest number of requests that may wait for an answer; others are asked
+// to come back after retrySeconds.
+const (
+	mostAsking   = 64
+	retrySeconds = 5
+)
+
+// statusClientLeft is the status in the access log of a request whose client has left.
+const statusClientLeft = 499
+
+var errBusy = fmt.Errorf("%d requests are waiting for an answer", mostAsking)
 
 // questionOf parses the query: the flags of "when" without the prefix job-.
 func questionOf(v url.Values) (question, error) {

@@ -51,17 +51,22 @@ func newServeMetrics() *serveMetrics {
 	return m
 }
 
+// exportAge exports the time since the log was read, in seconds.
+func (m *serveMetrics) exportAge(seconds func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "mirage_log_age_seconds", Help: "Time since the log that answers come from was read."}, seconds))
+}
+
 // request counts a request.
 func (m *serveMetrics) request(r access.Request) {
 	m.requests.WithLabelValues(r.Route, strconv.Itoa(r.Status)).Inc()
 	m.seconds.WithLabelValues(r.Route).Observe(r.Took.Seconds())
 }
 
-// predicted exports the answer to a question.
-func (m *serveMetrics) predicted(q forecast.Question, a *forecast.Answer) {
+// exportWait exports the predicted wait of an answer.
+func (m *serveMetrics) exportWait(a *forecast.Answer) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	labels := []string{q.Partition, strconv.Itoa(q.Nodes), trace.Span(q.Limit)}
+	labels := []string{a.Job.Partition, strconv.Itoa(a.Job.Nodes), trace.Span(a.Job.Limit)}
 	if i := slices.IndexFunc(m.shapes, func(s []string) bool { return slices.Equal(s, labels) }); i >= 0 {
 		m.shapes = slices.Delete(m.shapes, i, i+1)
 	}

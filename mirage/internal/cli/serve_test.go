@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,12 +11,15 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/mirage/internal/trace/synth"
 	"github.com/foretime/foretime/shared/cli"
@@ -86,7 +90,7 @@ func TestServe(t *testing.T) {
 	if lines := strings.Split(log.String(), "\n"); len(lines) != 7 || !strings.Contains(lines[len(lines)-2], " method=GET path=/when status=401 bytes=") || !strings.Contains(lines[len(lines)-2], "time=") {
 		t.Errorf("access log:\n%s", &log)
 	}
-	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01", "/when?gpus=1", "/when?memory=-1", "/when?node=4", "/when?partition=nope", "/when?nodes=4000", "/when?curve=-1"} {
+	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01", "/when?gpus=1", "/when?memory=-1", "/when?node=4", "/when?partition=nope", "/when?nodes=2;rm", "/when?nodes=4000", "/when?curve=-1"} {
 		if r, v := get(t, h, url, "secret"); r.StatusCode != 400 || v["error"] == "" {
 			t.Errorf("%s: %d, %v", url, r.StatusCode, v)
 		}
@@ -108,8 +112,15 @@ func TestServe(t *testing.T) {
 	if err := os.WriteFile(path, []byte("nothing of use"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, v := get(t, h, "/when", "secret"); v["at"] != first["at"] {
+	if _, v := get(t, h, "/when", "secret"); v["at"] != first["at"] || !strings.Contains(fmt.Sprint(v["notes"]), "its new content is not used") {
 		t.Errorf("a broken log is answered from: %v", v)
+	}
+	writeLog(t, path, 3) // it is being written
+	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, v := get(t, h, "/when", "secret"); v["at"] != first["at"] || !strings.Contains(fmt.Sprint(v["notes"]), "its last submission is at") {
+		t.Errorf("half a log is answered from: %v", v)
 	}
 	writeLog(t, path, 8)
 	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {
@@ -117,6 +128,69 @@ func TestServe(t *testing.T) {
 	}
 	if _, v := get(t, h, "/when", "secret"); v["at"] == first["at"] {
 		t.Error("the log has grown, and the answers are of before")
+	}
+}
+
+// stuck answers no question before it is released.
+type stuck struct {
+	asked   chan struct{}
+	release chan struct{}
+}
+
+func (s stuck) answer(context.Context, forecast.Question) (*forecast.Answer, error) {
+	s.asked <- struct{}{}
+	<-s.release
+	return &forecast.Answer{}, nil
+}
+
+// TestServeCrowd: while one question is answered so many wait, further ones are sent away, and
+// those whose client has left are not computed.
+func TestServeCrowd(t *testing.T) {
+	from := stuck{make(chan struct{}, 2*mostAsking), make(chan struct{})}
+	s := &serve{env: cli.NewEnv(nil, io.Discard, io.Discard), token: func() string { return "" }, metrics: newServeMetrics(), source: from}
+	h := s.handler()
+	statuses := make(chan int)
+	ask := func(ctx context.Context) {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/when", nil).WithContext(ctx))
+		statuses <- w.Code
+	}
+	go ask(t.Context())
+	<-from.asked
+	left, leave := context.WithCancel(t.Context())
+	for range mostAsking - 1 {
+		go ask(left)
+	}
+	for s.asking.Load() < mostAsking {
+		runtime.Gosched()
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "/when", nil))
+	if w.Code != 503 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("one too many: %d, %v", w.Code, w.Header())
+	}
+	leave()
+	close(from.release)
+	got := map[int]int{}
+	for range mostAsking {
+		got[<-statuses]++
+	}
+	if got[200] != 1 || got[statusClientLeft] != mostAsking-1 || len(from.asked) != 0 {
+		t.Errorf("%v, %d more were computed", got, len(from.asked))
+	}
+}
+
+// TestRereadable: what cannot be read twice is no log of a service.
+func TestRereadable(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{fifo, "-", t.TempDir()} {
+		env := cli.NewEnv(nil, io.Discard, io.Discard)
+		if _, err := open(t.Context(), env, &when{in: newSettings(), level: .8}, []string{path}, 0, newServeMetrics()); err == nil || !strings.Contains(err.Error(), "regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }
 
@@ -185,7 +259,7 @@ esac`,
 	h.ServeHTTP(exported, httptest.NewRequest("GET", "/metrics", nil))
 	for _, line := range []string{
 		`mirage_start_outcomes_total{interval="above"} 12`, `mirage_start_error_seconds_count 12`, `mirage_http_requests_total{path="/when",status="400"} 3`,
-		`mirage_predicted_wait_seconds{bound="value",limit="24h",nodes="1",partition=""} 0`,
+		`mirage_predicted_wait_seconds{bound="value",limit="24h",nodes="1",partition="gpu"} 0`,
 	} {
 		if !strings.Contains(exported.Body.String(), "\n"+line+"\n") {
 			t.Errorf("/metrics lacks %s:\n%s", line, exported.Body)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/user"
+	"sync/atomic"
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/forecast"
@@ -16,6 +17,8 @@ import (
 type logged struct {
 	env   *cli.Env
 	files *cli.Reread[*forecast.Log]
+	last  *forecast.Log // that was read
+	seen  atomic.Int64  // when it was, Unix seconds
 }
 
 var _ source = (*logged)(nil)
@@ -26,7 +29,25 @@ func (s *logged) answer(_ context.Context, q forecast.Question) (*forecast.Answe
 		return nil, err
 	}
 	a, err := k.Answer(q)
+	if stale := s.files.Stale(); stale != nil && err == nil {
+		a.Notes = append(a.Notes, fmt.Sprintf("the log has changed and its new content is not used: %v", stale))
+	}
 	return a, asUsage(err)
+}
+
+// read reads the log, which must not have lost its end since it was read last: then it is being
+// written.
+func (s *logged) read(ctx context.Context, w *when, paths []string) (*forecast.Log, error) {
+	k, err := w.read(ctx, s.env, paths)
+	if err != nil {
+		return nil, err
+	}
+	if s.last != nil && k.End() < s.last.End() {
+		return nil, fmt.Errorf("%s: its last submission is at %s, before it was at %s", paths[0], k.Clock(k.End()), k.Clock(s.last.End()))
+	}
+	s.last = k
+	s.seen.Store(time.Now().Unix())
+	return k, nil
 }
 
 // watched answers from a live Slurm, which is queried at most once per interval, even
@@ -118,13 +139,12 @@ func (s *watched) learn(before, now *slurmview.View) {
 			delete(s.asked, j.ID)
 		case !asked && j.Submit > before.Now && !j.State.Over() && !j.Held() && fresh < newcomers:
 			fresh++
-			waits, err := before.Waits(j.Row(), 4)
-			if err != nil { // the job fits on no node
+			expected, err := forecast.Expect(before, j.Ask(), s.w.level)
+			if err != nil || len(expected.Unread) > 0 { // no answer, or one that cannot be wrong
 				continue
 			}
-			p := slurmview.Expect(waits, s.w.level)
-			s.w.record.Predict(started, key, p)
-			s.asked[j.ID] = awaited{before.Now, p}
+			s.w.record.Predict(started, key, expected.Wait)
+			s.asked[j.ID] = awaited{before.Now, expected.Wait}
 		}
 	}
 }

@@ -121,6 +121,9 @@ func (w *when) script(args []string) (logs, options []string, err error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, mostScript))
 	if err != nil || !strings.HasPrefix(string(text), "#!") {
+		if err == nil && strings.Contains(string(text), "#SBATCH") {
+			return nil, nil, cli.Usagef("%s: the first line of a batch script begins with #!, or sbatch refuses it", args[0])
+		}
 		return args, w.batch, nil
 	}
 	lines, err := slurmview.Script(string(text))
@@ -252,14 +255,14 @@ type question struct {
 }
 
 // anyQuestion returns the default job.
-func anyQuestion() question { return question{forecast.Question{Nodes: 1}, 86400} }
+func anyQuestion() question { return question{forecast.Question{Nodes: 1}, 0} }
 
 // flags adds the flags that describe a job, on a command line or in a URL. The prefix
 // keeps them apart from other flags of a command.
 func (q *question) flags(f *pflag.FlagSet, prefix string) {
 	f.StringVar(&q.By, "by", "", "print the probability of a start by this `date` (2026-11-23T08:00, 08:00, tomorrow, now+2hours)")
 	f.IntVar(&q.Nodes, prefix+"nodes", q.Nodes, "nodes of the job, or processors if the log counts processors")
-	f.Var(&q.limit, prefix+"limit", "time limit of the job")
+	f.Var(&q.limit, prefix+"limit", "time limit of the job (default: the partition's, or 24h for a log)")
 	f.StringVar(&q.Partition, prefix+"partition", "", "partition of the job")
 	f.StringVar(&q.User, "user", "", "user who submits the job, as named in the log")
 	f.IntVar(&q.GPUs, prefix+"gpus", 0, "live Slurm: GPUs of the job on all its nodes (default: whole nodes)")
@@ -344,6 +347,10 @@ func (w *when) instant(t *trace.Trace) (int64, error) {
 
 // showAnswer prints an answer for people.
 func showAnswer(p *cli.Page, a *forecast.Answer) {
+	if a.Started {
+		p.Line("at %s it runs already, since %s: %s", a.At, a.Start, a.Asked)
+		return
+	}
 	longer, most := "", ""
 	if len(a.Unread) > 0 {
 		longer, most = " or longer", "at most "

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // Kind is a group of equal nodes, which jobs share.
@@ -236,7 +237,7 @@ func (l *Layout) allowed(j *trace.Job) (*Share, int, error) {
 	case s.In == 0 && !known:
 		return nil, 0, fmt.Errorf("%w: no nodes in partition %s", ErrOversize, j.Partition)
 	case s.In == 0:
-		return nil, 0, fmt.Errorf("%w: no partition of %s allows %d nodes for %d s", ErrOversize, j.Partition, j.Nodes, j.Limit)
+		return nil, 0, fmt.Errorf("%w: no partition of %s allows %s for %s", ErrOversize, j.Partition, plural.Count(j.Nodes, "node"), trace.Span(j.Limit))
 	}
 	return s, tier, nil
 }

@@ -20,8 +20,11 @@ type Answer struct {
 	At    string                 `json:"at"`
 	Wait  uncertainty.Prediction `json:"wait_hours"`
 	Start string                 `json:"start"`
-	// Asked is the shape of the job.
-	Asked string `json:"asked"`
+	// Asked is the shape of the job, and Job its row.
+	Asked string    `json:"asked"`
+	Job   trace.Job `json:"-"`
+	// Started says that it runs already, since Start.
+	Started bool `json:"started,omitempty"`
 	// Unread names the facts that could not be read and may hold the job back: the interval has no
 	// upper end then.
 	Unread []string `json:"unread,omitempty"`

@@ -16,6 +16,27 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
+// Expected holds the waits of a job on a live Slurm, in drawn futures and as a prediction in
+// seconds, and what is not known about them: then the prediction has no upper end.
+type Expected struct {
+	Waits  slurmview.Waits
+	Wait   uncertainty.Prediction
+	Unread []string
+	Note   string // about nodes that are powered down
+}
+
+// Expect predicts the wait of a job, with an interval of a level. Answers, and the predictions
+// by which later answers are corrected, are made by it. The error wraps slurmview.ErrNoStart,
+// slurmview.ErrNotAdmitted or cluster.ErrOversize.
+func Expect(v *slurmview.View, job slurmview.Ask, level float64) (e Expected, err error) {
+	if e.Waits, err = v.AskWaits(job); err != nil {
+		return e, err
+	}
+	e.Unread = slices.Concat(v.Unread, v.FindUnknowns(job))
+	e.Wait, e.Note = v.AddBoot(slurmview.Expect(e.Waits.Sorted(), level), job)
+	return e, nil
+}
+
 // Live answers a question from a view of a live Slurm, with an interval at the level,
 // which correct may change. The error is a QuestionError if the job can never start, and
 // wraps slurmview.ErrNoStart if its start cannot be predicted.
@@ -24,6 +45,9 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	var notes []string
 	if q.Queued != "" {
 		job, j, rest, err := v.Queued(q.Queued)
+		if j != nil && j.State.Running() {
+			return &Answer{At: Local(v.Now), Start: Local(j.Start), Started: true, Wait: uncertainty.Prediction{Level: level}, Asked: described(trace.Nodes, j.Ask()), Alternatives: []Alternative{}}, nil
+		}
 		if errors.Is(err, slurmview.ErrNoJob) {
 			return nil, questionErrorf("--job: %w", err)
 		}
@@ -32,38 +56,41 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 		}
 		asked, v = job, rest
 		notes = queuedNotes(j)
-		q.Nodes, q.Limit = max(job.Nodes, 1), max(job.Limit, 60)
 	}
-	if asked = v.Complete(asked); q.Batch != nil {
-		q.Nodes, q.Limit, q.Resources = asked.Nodes, asked.Limit, Resources{}
+	asked = v.Complete(asked)
+	q.Nodes, q.Limit = asked.Nodes, asked.Limit
+	if q.Batch != nil || q.Queued != "" {
+		q.Resources = Resources{}
+	}
+	if q.Queued != "" {
+		q.Limit = max(q.Limit, shortestLimit)
 	}
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	unread := slices.Concat(q.Unread, v.Unread, v.FindUnknowns(asked))
-	drawnWaits, err := v.AskWaits(asked)
+	expected, err := Expect(v, asked, level)
 	if errors.Is(err, slurmview.ErrNoStart) {
 		return nil, err
 	}
 	if err != nil {
 		return nil, questionErrorf("this job can never start: %w", err)
 	}
-	waits := drawnWaits.Sorted()
-	p, boots := v.AddBoot(slurmview.Expect(waits, level), asked)
-	p = correct(p)
+	waits := expected.Waits.Sorted()
+	unread := slices.Concat(q.Unread, expected.Unread)
+	p := correct(expected.Wait)
 	p.Low = max(p.Low, 0)
 	if len(unread) > 0 {
 		p.High = math.Inf(1)
 	}
 	a := &Answer{
-		At: Local(v.Now), Wait: p.Times(1. / 3600), Start: Local(v.Now + int64(p.Value)), Asked: described(trace.Nodes, asked),
-		Unread: unread, Parts: partsOf(drawnWaits.Typical()), Notes: append(notes, v.Notes...), Alternatives: []Alternative{},
+		At: Local(v.Now), Wait: p.Times(1. / 3600), Start: Local(v.Now + int64(p.Value)), Asked: described(trace.Nodes, asked), Job: asked.Job,
+		Unread: unread, Parts: partsOf(expected.Waits.Typical()), Notes: append(notes, v.Notes...), Alternatives: []Alternative{},
 	}
 	if q.Overlap > 0 {
 		a.Handover = handover(drawn(waits), q.Overlap)
 	}
-	if boots != "" {
-		a.Notes = append(a.Notes, boots)
+	if expected.Note != "" {
+		a.Notes = append(a.Notes, expected.Note)
 	}
 	if v.Private { // other users' jobs are hidden
 		a.Notes = append(a.Notes, slurmview.ErrPrivate.Error())
@@ -71,7 +98,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	if p.Bounded() && p.Width() > 86400 {
 		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s are pending, and all run times are sampled from those of recent jobs", plural.Count(v.Pending, "job")))
 	}
-	err = a.compare(secondsOf(drawnWaits), cheaper(asked.Job), func(s shape) ([]float64, error) {
+	err = a.compare(secondsOf(expected.Waits), cheaper(asked.Job), func(s shape) ([]float64, error) {
 		other := asked
 		other.Job = s.job
 		waits, err := v.AskWaits(other)

@@ -43,6 +43,12 @@ func NewLog(ctx context.Context, t *trace.Trace, at int64, s backtest.Settings, 
 	return &Log{t, all, f, at, s.Size, t.PeakNodes(), trace.MedianPriority(all[:n]), propertiesOf(all[:n], at), config, map[string]*simulator.Simulator{}}, nil
 }
 
+// End returns the last submission in the log, in Unix seconds.
+func (l *Log) End() int64 { return l.seen.last }
+
+// Clock writes a time in the log's zone.
+func (l *Log) Clock(unix int64) string { return l.t.Clock(unix) }
+
 // Answer answers a question.
 func (l *Log) Answer(q Question) (*Answer, error) {
 	var notes []string
@@ -50,9 +56,11 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 		return nil, questionErrorf("--job: a job of the queue is only known on a live Slurm")
 	}
 	if b := q.Batch; b != nil {
-		q.Nodes, q.Limit, q.Partition = b.Nodes, cmp.Or(b.Limit, trace.Unlimited), b.Partition
+		q.Nodes, q.Partition = b.Nodes, b.Partition
+		q.Limit = cmp.Or(b.Limit, trace.Unlimited)
 		notes = append(notes, "of sbatch's options only nodes, time and partition count for a log")
 	}
+	q.Limit = cmp.Or(q.Limit, defaultLimit)
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -74,7 +82,7 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{At: l.t.Clock(l.at), Asked: described(l.t.Unit, slurmview.Ask{Job: job, Tasks: 1}), Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: slices.Concat(notes, l.seen.notes(q, job), l.queueNotes()), Alternatives: []Alternative{}}
+	a := &Answer{At: l.t.Clock(l.at), Asked: described(l.t.Unit, slurmview.Ask{Job: job, Tasks: 1}), Job: job, Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: slices.Concat(notes, l.seen.notes(q, job), l.queueNotes()), Alternatives: []Alternative{}}
 	switch {
 	case !answer.Bounded():
 		a.Notes = append(a.Notes, "too few jobs have started for an interval")

@@ -13,7 +13,7 @@ import (
 // Question is a job that may be submitted.
 type Question struct {
 	Nodes           int
-	Limit           int64 // seconds
+	Limit           int64 // seconds; 0 is the partition's default, or defaultLimit for a log
 	Partition, User string
 	By              string  // a time, or ""
 	Overlap         float64 // cost of an hour, in hours of interruption; 0: no handover
@@ -25,6 +25,12 @@ type Question struct {
 	Groups []string // of the user
 	Resources
 }
+
+// Limits in seconds: of a job that names none, asked of a log, and the shortest one.
+const (
+	defaultLimit  = 86400
+	shortestLimit = 60
+)
 
 // Resources holds a job's resources on all its nodes, on a live Slurm.
 type Resources struct {
@@ -58,7 +64,7 @@ func questionErrorf(format string, args ...any) error {
 // check returns an error for an impossible job.
 func (q Question) check() error {
 	switch r := q.Resources; {
-	case q.Nodes < 1 || q.Limit < 60:
+	case q.Nodes < 1 || q.Limit < shortestLimit:
 		return questionErrorf("a job of %s and %d s: want at least one node and 60 s", plural.Count(q.Nodes, "node"), q.Limit)
 	case q.Overlap != 0 && !(q.Overlap > 0) || math.IsInf(q.Overlap, 1):
 		return questionErrorf("--curve: %v, want a number above 0", q.Overlap)

@@ -34,9 +34,10 @@ func (w Waits) Typical() simulator.Wait {
 	return order[len(order)/2]
 }
 
-// AskWaits returns the waits of a job in drawn futures, as [View.Waits] does, with what
-// holds it back, apart from other jobs: its partition, constraint, reservation, limits,
-// begin time and dependency. All jobs that are asked of one view meet the same futures.
+// AskWaits returns the waits of a job in drawn futures: jobs run as long as recent jobs of their
+// users, and in half of the futures jobs arrive as in the last weeks. The job's partition,
+// constraint, reservation, limits, begin time and dependency hold it back; without a priority it
+// gets that of a new job of its user. All jobs that are asked of one view meet the same futures.
 // The error wraps ErrNoStart, ErrNotAdmitted or cluster.ErrOversize.
 func (v *View) AskWaits(a Ask) (Waits, error) {
 	sim, job, err := v.simulation(a)
@@ -283,6 +284,16 @@ func inList(list, task string) bool {
 	return found
 }
 
+// Ask returns the job as somebody asks for it before it is submitted.
+func (j *Job) Ask() Ask {
+	a := Ask{Job: j.Row(), Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together, Licenses: j.Licenses}
+	a.User, a.QOS = j.User, j.QOS
+	if j.Account != "" {
+		a.Accounts = []string{j.Account}
+	}
+	return a
+}
+
 // ErrNoJob is returned when the queue does not contain a job.
 var ErrNoJob = errors.New("no such pending job")
 
@@ -304,11 +315,8 @@ func (v *View) Queued(id string) (Ask, *Job, *View, error) {
 	if !j.State.Pending() {
 		return Ask{}, j, nil, fmt.Errorf("%w: job %s is %s", ErrNoJob, id, strings.ToLower(string(j.State)))
 	}
-	a := Ask{Job: j.Row(), Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together, Licenses: j.Licenses, Queued: true}
-	a.User, a.Priority, a.QOS = j.User, j.Priority, j.QOS
-	if j.Account != "" {
-		a.Accounts = []string{j.Account}
-	}
+	a := j.Ask()
+	a.Priority, a.Queued = j.Priority, true
 	w := *v
 	switch h, _ := trace.ReadReason(j.Reason); h {
 	case trace.ForNothing:

@@ -128,9 +128,9 @@ func BenchmarkWaits(b *testing.B) {
 			}
 			for b.Loop() {
 				job := trace.Job{User: "0", Nodes: 1, Limit: 7200, Need: &trace.Need{CPUs: 16, GPUs: 2}}
-				_, err := v.Waits(job, 1)
+				_, err := waitsOf(&v, job)
 				for range 4 { // cheaper shapes
-					_, e := v.Waits(job, 4)
+					_, e := waitsOf(&v, job)
 					err = errors.Join(err, e)
 				}
 				if err != nil {

@@ -65,7 +65,7 @@ func played(t *testing.T, seed uint64, jobs int, shares []float64) []reply {
 		v, err := newView(h, st, config)
 		must(err)
 		asked := trace.Job{User: "u", Nodes: 1, Limit: all[i].Limit, Need: all[i].Need}
-		waits, err := v.Waits(asked, 1)
+		waits, err := waitsOf(v, asked)
 		must(err)
 		knowing, err := v.drawn(asked, drawnFor(v.Pending), func(draw int) length {
 			rng := rand.New(rand.NewPCG(uint64(draw), 5))
@@ -191,7 +191,7 @@ func TestStatisticsPlayedQueued(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				waits, err := v.Waits(st.Pending[k], 1)
+				waits, err := waitsOf(v, st.Pending[k])
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // TestTakeOffAge: a priority that Slurm tells holds the points for age already; the
@@ -56,4 +57,19 @@ func TestBehindAll(t *testing.T) {
 			t.Errorf("priority %v: %v s, want %v", priority, got, want)
 		}
 	}
+}
+
+func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (stats.Sorted, error) {
+	all, err := v.draw(v.sim, v.completeRow(job), draws, lengths)
+	waits := make([]float64, len(all))
+	for i := range all {
+		waits[i] = float64(all[i].Seconds)
+	}
+	return stats.Sort(waits), err
+}
+
+// waitsOf returns the sorted waits of a job in seconds.
+func waitsOf(v *View, job trace.Job) (stats.Sorted, error) {
+	waits, err := v.AskWaits(Ask{Job: job, Tasks: 1})
+	return waits.Sorted(), err
 }

@@ -67,7 +67,7 @@ func TestStatisticsReplayed(t *testing.T) {
 			return v
 		}
 		job.Priority = 0
-		waits, err := ask(priorities{multifactor: true}).Waits(job, 1)
+		waits, err := waitsOf(ask(priorities{multifactor: true}), job)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestStatisticsReplayed(t *testing.T) {
 			inside++
 		}
 		st.Repeats = false
-		if waits, err = ask(priorities{}).Waits(job, 1); err != nil {
+		if waits, err = waitsOf(ask(priorities{}), job); err != nil {
 			t.Fatal(err)
 		}
 		atEnd += math.Abs(waits.Median()-wait) / 3600

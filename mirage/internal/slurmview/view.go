@@ -278,27 +278,8 @@ func (c *Client) Past(ctx context.Context, now time.Time, days int) ([]trace.Job
 // less.
 func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
 
-// Waits returns the waits, in seconds, of a job submitted now, in drawn futures: jobs run
-// as long as recent jobs of their users, and in half of the futures jobs arrive as in the
-// last weeks. The number of futures is divided by part. A job without a priority gets the
-// one that a new job of its user is expected to have. The error wraps cluster.ErrOversize
-// if it can never start.
-func (v *View) Waits(job trace.Job, part int) (stats.Sorted, error) {
-	draws, lengths := max(drawnFor(v.Pending)/part, 4), v.sim.Lengths()
-	return v.drawn(job, draws, func(i int) length { return tiltLengths(lengths, i, draws) })
-}
-
 // length returns the total run time in seconds of a job that has run for ran by now.
 type length = func(job int32, ran int64) int64
-
-func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (stats.Sorted, error) {
-	all, err := v.draw(v.sim, v.completeRow(job), draws, lengths)
-	waits := make([]float64, len(all))
-	for i := range all {
-		waits[i] = float64(all[i].Seconds)
-	}
-	return stats.Sort(waits), err
-}
 
 // completeRow completes a job: its partition, its needs and, if it has none, its priority.
 func (v *View) completeRow(job trace.Job) trace.Job {

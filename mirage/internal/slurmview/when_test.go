@@ -65,7 +65,7 @@ func TestRealWhen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			waits, err := v.Waits(job, 1)
+			waits, err := waitsOf(v, job)
 			if err != nil {
 				t.Fatal(err)
 			}
