@@ -76,7 +76,7 @@ func TestBatch(t *testing.T) {
 			t.Errorf("%s: %v, %v", line, unread, err)
 		}
 	}
-	for _, bad := range []string{"-N 0", "-N 2-1", "-N two", "-t soon", "--mem=much", "-G none", "-c 0", "-a 5-1", "--begin=never", "-d afterok:1?afterany:2", "-d after", "--frobnicate", "word", "-C [a&b|(c]x"} {
+	for _, bad := range []string{"-N 0", "-N 2-1", "-N two", "-t soon", "--mem=much", "-G none", "-c 0", "-a 5-1", "--begin=never", "-d after", "--frobnicate", "word", "-C [a&b|(c]x"} {
 		if _, _, err := parse(bad); !errors.Is(err, slurmview.ErrOption) {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/model"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/simulator"
@@ -230,7 +231,12 @@ func (s *settings) decider(name string, overlap float64, others ...string) (deci
 // (minutes), 12:00:00 or 2-12. It is a flag and a setting.
 type span int64
 
-func (s span) String() string { return trace.Span(int64(s)) }
+func (s span) String() string {
+	if s == forecast.NoLimit {
+		return ""
+	}
+	return trace.Span(int64(s))
+}
 
 // Set parses a flag.
 func (s *span) Set(text string) error {

@@ -255,7 +255,7 @@ type question struct {
 }
 
 // anyQuestion returns the default job.
-func anyQuestion() question { return question{forecast.Question{Nodes: 1}, 0} }
+func anyQuestion() question { return question{forecast.Question{Nodes: 1}, forecast.NoLimit} }
 
 // flags adds the flags that describe a job, on a command line or in a URL. The prefix
 // keeps them apart from other flags of a command.

@@ -41,6 +41,11 @@ func Expect(v *slurmview.View, job slurmview.Ask, level float64) (e Expected, er
 // which correct may change. The error is a QuestionError if the job can never start, and
 // wraps slurmview.ErrNoStart if its start cannot be predicted.
 func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty.Prediction) uncertainty.Prediction) (*Answer, error) {
+	if q.Batch == nil && q.Queued == "" && q.Limit != NoLimit {
+		if err := q.check(); err != nil {
+			return nil, err
+		}
+	}
 	asked := q.Ask()
 	var notes []string
 	if q.Queued != "" {

@@ -60,7 +60,9 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 		q.Limit = cmp.Or(b.Limit, trace.Unlimited)
 		notes = append(notes, "of sbatch's options only nodes, time and partition count for a log")
 	}
-	q.Limit = cmp.Or(q.Limit, defaultLimit)
+	if q.Limit == NoLimit {
+		q.Limit = defaultLimit
+	}
 	if err := q.check(); err != nil {
 		return nil, err
 	}

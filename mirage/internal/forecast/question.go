@@ -13,7 +13,7 @@ import (
 // Question is a job that may be submitted.
 type Question struct {
 	Nodes           int
-	Limit           int64 // seconds; 0 is the partition's default, or defaultLimit for a log
+	Limit           int64 // seconds, or NoLimit
 	Partition, User string
 	By              string  // a time, or ""
 	Overlap         float64 // cost of an hour, in hours of interruption; 0: no handover
@@ -26,7 +26,10 @@ type Question struct {
 	Resources
 }
 
-// Limits in seconds: of a job that names none, asked of a log, and the shortest one.
+// NoLimit is the limit of a job that names none: that of its partition, or a day for a log.
+const NoLimit = -1
+
+// The limit in seconds of a job that names none, asked of a log, and the shortest one.
 const (
 	defaultLimit  = 86400
 	shortestLimit = 60
@@ -86,5 +89,5 @@ func (q Question) Ask() slurmview.Ask {
 
 // Job returns the job of a question to a live Slurm.
 func (q Question) Job() trace.Job {
-	return trace.Job{User: q.User, Partition: q.Partition, Nodes: q.Nodes, Limit: q.Limit, Need: q.Resources.Need(q.Nodes)}
+	return trace.Job{User: q.User, Partition: q.Partition, Nodes: q.Nodes, Limit: max(q.Limit, 0), Need: q.Resources.Need(q.Nodes)}
 }

@@ -104,7 +104,7 @@ const overrunSeconds = 120
 // long that nobody knows its end; else 0.
 func (j *Job) overrun(now int64) int64 {
 	over := now - j.Start - int64(j.Limit.Seconds())
-	if !j.State.Running() || j.State == "COMPLETING" || j.State == "SUSPENDED" || j.Limit <= 0 || over < overrunSeconds {
+	if now == trace.Never || !j.State.Running() || j.State == "COMPLETING" || j.State == "SUSPENDED" || j.Limit <= 0 || over < overrunSeconds {
 		return 0
 	}
 	return over
