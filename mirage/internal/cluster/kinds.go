@@ -199,7 +199,7 @@ func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
 	}
 	fit := len(l.Fitting(s))
 	if j.Nodes < 1 || j.Nodes > fit {
-		return nil, 0, fmt.Errorf("%w: want %d nodes with %d CPUs, %d GPUs, %d MB each, there are %d", ErrOversize, j.Nodes, s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
+		return nil, 0, fmt.Errorf("%w: want %s with %d CPUs, %d GPUs, %d MB each, there are %d", ErrOversize, plural.Count(j.Nodes, "node"), s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
 	}
 	return s, tier, nil
 }
