@@ -39,7 +39,11 @@ func described(unit trace.Unit, a slurmview.Ask) string {
 	add("nodes %s", a.Required != "", a.Required)
 	add("without %s", a.Excluded != "", a.Excluded)
 	add("not before %s", a.Eligible > 0, Local(a.Eligible))
-	add("after job %s", a.After != "", a.After)
+	for item := range strings.SplitSeq(a.After, ",") {
+		id, seconds, begins := strings.Cut(item, "+")
+		add("after job %s", id != "" && !begins, id)
+		add("%s s after job %s begins", begins, seconds, id)
+	}
 	add("%d array tasks", a.Tasks > 1, a.Tasks)
 	return strings.Join(words, ", ")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -143,7 +144,9 @@ func (v *View) known(after string) error {
 			continue
 		}
 		for i := range v.Jobs {
-			if j := &v.Jobs[i]; strconv.FormatInt(j.ID, 10) == id && j.State.Pending() {
+			j := &v.Jobs[i]
+			hold, _ := trace.ReadReason(j.Reason)
+			if rowID(j) == id && j.State.Pending() && hold > trace.ForEvent {
 				return fmt.Errorf("%w: it depends on job %s, which is pending with reason %s", ErrNoStart, id, j.Reason)
 			}
 		} // else it has ended
@@ -211,6 +214,16 @@ func (v *View) FindUnknowns(a Ask) []string {
 	if strings.Contains(a.Licenses, "|") {
 		unread = append(unread, "a choice of licences")
 	}
+	for item := range strings.SplitSeq(a.After, ",") {
+		id, _, _ := strings.Cut(item, "+")
+		at := slices.IndexFunc(v.Jobs, func(j Job) bool { return rowID(&j) == id && j.State.Pending() })
+		if at >= 0 && !slices.ContainsFunc(v.standing.Pending, func(row trace.Job) bool { return row.ID == id }) {
+			unread = append(unread, "the start of job "+id+", on which it depends")
+		}
+	}
+	if all, asleep := v.Hardware.countAsleep(a); v.boot == 0 && all-asleep < a.Nodes && asleep > 0 {
+		unread = append(unread, fmt.Sprintf("how long %s that %s powered down take to resume", plural.Count(asleep, "node"), be(asleep)))
+	}
 	return unread
 }
 
@@ -246,7 +259,7 @@ func (v *View) unknownsOf(s *subject) []string {
 // explains reports whether the reason of a pending job is part of the forecast.
 func (v *View) explains(j *Job) bool {
 	switch h, _ := trace.ReadReason(j.Reason); h {
-	case trace.Unmodelled:
+	case trace.Unmodelled, trace.ForBudget:
 		return false
 	case trace.ForLimit:
 		return v.limits.charge(&trace.Job{}, j)
@@ -349,6 +362,7 @@ func (v *View) Queued(id string) (Ask, *Job, *View, error) {
 	st := v.standing
 	st.Pending = slices.Clone(st.Pending)
 	// The tasks of an array before it go first, those behind it do not matter.
+	w.Jobs = slices.Delete(slices.Clone(v.Jobs), at, at+1)
 	own, before := strconv.FormatInt(j.ID, 10), 0
 	first, _ := trace.TaskIndex(j.List, task)
 	st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool {

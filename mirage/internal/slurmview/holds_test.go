@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // site is a small Slurm that answers from texts, by the words of a command; a command
@@ -333,5 +335,49 @@ func TestPreemption(t *testing.T) {
 		if got := waits.Sorted().Quantile(1) / 3600; err != nil || got != want.hours || len(v.FindUnknowns(a)) != want.doubts {
 			t.Errorf("%s: up to %v h, %q, want %+v: %v", partition, got, v.FindUnknowns(a), want, err)
 		}
+	}
+}
+
+// TestAsleep: nodes that are powered down take time to resume; how long may be unknown.
+func TestAsleep(t *testing.T) {
+	s := plainSite()
+	s.nodes("IDLE+CLOUD+POWERED_DOWN", "IDLE~", "IDLE")
+	job := hours(2, 1)
+	if got := look(t, s).FindUnknowns(job); len(got) != 1 || !strings.Contains(got[0], "2 nodes that are powered down") {
+		t.Errorf("%q", got)
+	}
+	s["show config"] += "ResumeTimeout = 120 sec\n"
+	v := look(t, s)
+	p, note := v.AddBoot(uncertainty.Prediction{Level: .8}, job)
+	if p.Value != 60 || p.High != 120 || !strings.Contains(note, "up to 2m0s") || len(v.FindUnknowns(job)) > 0 {
+		t.Errorf("%+v, %s", p, note)
+	}
+}
+
+// TestSharedBudget: a budget that holds one job back holds those back that draw on it too, and
+// a job is told its own reason once.
+func TestSharedBudget(t *testing.T) {
+	s := plainSite()
+	s["squeue"] = `{"jobs":[` + pending(5, "AssocGrpGRESMinutes", `,"account":"lab"`) + "," + pending(6, "AssocGrpGRESRunMinutes", `,"account":"lab"`) + "," +
+		pending(7, "Dependency", `,"dependency":"afterany:6(unfulfilled)"`) + `]}`
+	v := look(t, s)
+	a := hours(1, 1)
+	a.Accounts = []string{"lab"}
+	if got := v.FindUnknowns(a); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	a, _, rest, err := v.Queued("6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Concat(rest.Unread, rest.FindUnknowns(a)); len(got) != 2 || strings.Contains(got[1], "job 6") {
+		t.Errorf("%q", got)
+	}
+	a, _, rest, err = v.Queued("7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rest.FindUnknowns(a); len(got) != 1 || !strings.Contains(got[0], "the start of job 6") {
+		t.Errorf("%q", got)
 	}
 }

@@ -109,3 +109,13 @@ func (h *Hardware) uneven(a Ask) error {
 	return fmt.Errorf("%w: want %d CPUs, %d GPUs, %d MB in all, its nodes have %d, %d, %d", cluster.ErrOversize,
 		a.Need.CPUs, a.Need.GPUs, a.Need.MemoryMB, sum.CPUs, sum.GPUs, sum.MemoryMB)
 }
+
+// countAsleep returns the number of nodes in service of a job's partitions and place, and how
+// many of them are powered down.
+func (h *Hardware) countAsleep(a Ask) (all, asleep int) {
+	for _, n := range h.within(a) {
+		all += bit(!n.out())
+		asleep += bit(!n.out() && n.asleep)
+	}
+	return all, asleep
+}

@@ -339,19 +339,15 @@ func Expect(waits stats.Sorted, level float64) uncertainty.Prediction {
 // AddBoot adds to a wait in seconds the time that powered-down nodes of a job's partition may
 // take to resume, and says so; "" if there are none.
 func (v *View) AddBoot(p uncertainty.Prediction, a Ask) (uncertainty.Prediction, string) {
-	all := v.Hardware.within(v.Complete(a))
-	asleep := 0
-	for _, n := range all {
-		asleep += bit(n.asleep && !n.out())
-	}
+	all, asleep := v.Hardware.countAsleep(v.Complete(a))
 	if asleep == 0 || v.boot == 0 {
 		return p, ""
 	}
 	p.High += v.boot.Seconds()
-	if len(all)-asleep < a.Nodes {
+	if all-asleep < a.Nodes {
 		p.Value += v.boot.Seconds() / 2
 	}
-	return p, fmt.Sprintf("%s of %d %s powered down: to resume takes up to %v (ResumeTimeout)", plural.Count(asleep, "node"), len(all), be(asleep), v.boot)
+	return p, fmt.Sprintf("%s of %d %s powered down: to resume takes up to %v (ResumeTimeout)", plural.Count(asleep, "node"), all, be(asleep), v.boot)
 }
 
 // ErrTestOnly is returned when sbatch --test-only prints no start time.
