@@ -315,10 +315,7 @@ func (f *following) printLast(marks []progress.Mark) error {
 	}
 	f.bar.Set(int64(u.Done))
 	f.warnRestart(marks[0].Number, u)
-	if u.Least > 0 && !f.open {
-		f.open = true
-		f.env.Log.Warnf("the numbers begin with 0 and may go to %d: %g or %d %ss in all; --epochs settles it", u.Epochs-1, u.Least, u.Epochs, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
-	}
+	f.warnOpen(u)
 	if u.Done >= float64(u.Epochs) && !f.tracker.Ended {
 		f.bar.Describe("the last " + cmp.Or(f.tracker.Job.Unit, jobspec.Epoch) + " has come; waiting for the end")
 		return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
@@ -123,7 +124,7 @@ func (f *following) name(counter, unit string) {
 
 // list prints the counters of a log, once there are any.
 func (f *following) list(reader *progress.Reader, ended bool) error {
-	counters := reader.Counters()
+	counters := reader.Candidates()
 	if len(counters) == 0 {
 		if ended {
 			return fmt.Errorf("%s: %s", f.log, reader.Why())
@@ -138,30 +139,48 @@ func (f *following) list(reader *progress.Reader, ended bool) error {
 	return io.EOF
 }
 
-// rate prints how fast a counter without a total counts, each time that it has doubled.
+// rate prints how fast the likeliest counter counts while no total is known, each time that it
+// has doubled, and the other counters.
 func (f *following) rate(reader *progress.Reader) error {
 	if f.counter != "" {
 		return nil
 	}
-	pace, known := reader.Rate()
-	if !known || pace.Counter == f.paced && pace.Number < 2*f.counted {
+	found := reader.Candidates()
+	if len(found) == 0 || found[0].PerSecond <= 0 || found[0].Counter == f.paced && found[0].Number < 2*f.counted {
 		return nil
 	}
+	pace := found[0]
 	f.counted, f.paced = pace.Number, pace.Counter
 	if f.answer.JSON() {
 		return f.env.WriteJSONLine(pace)
 	}
 	if f.job.epochs > 0 {
 		f.warnContradiction(pace)
-		_, err := fmt.Fprintf(f.env.Stdout, "%s; it is not known how that leads to %d epochs\n", pace.Count(), f.job.epochs)
+		_, err := fmt.Fprintf(f.env.Stdout, "%s; it is not known how that leads to %d epochs\n", pace.Pace(), f.job.epochs)
 		return err
 	}
-	_, err := fmt.Fprintf(f.env.Stdout, "%v, use --epochs N\n", pace)
+	how := "no total found, use --epochs N"
+	if pace.Part > 0 {
+		how = "it may be one of several such loops, use --epochs N"
+	}
+	if len(found) > 1 {
+		how += fmt.Sprintf(" or --count=TEXT for another counter (%s)", shownCandidates(found[1:]))
+	}
+	_, err := fmt.Fprintf(f.env.Stdout, "%s; %s\n", pace.Pace(), how)
 	return err
 }
 
+// shownCandidates lists the first few counters with their numbers.
+func shownCandidates(found []progress.Candidate) string {
+	var texts []string
+	for _, c := range found[:min(len(found), 4)] {
+		texts = append(texts, c.String())
+	}
+	return strings.Join(texts, ", ")
+}
+
 // warnContradiction warns, once, of a total in the output that is not the caller's.
-func (f *following) warnContradiction(pace progress.Pace) {
+func (f *following) warnContradiction(pace progress.Candidate) {
 	if pace.Part == 0 || int(pace.Part) == f.job.epochs || f.contrary {
 		return
 	}
@@ -177,7 +196,8 @@ func (f *following) logEnded(reader *progress.Reader, s follow.State) error {
 			f.env.Log.Infof("%s: all %v %ss have ended", f.log, reader.Length(), cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
 			return io.EOF
 		}
-		if pace, known := reader.Rate(); known {
+		if found := reader.Candidates(); len(found) > 0 && found[0].PerSecond > 0 {
+			pace := found[0]
 			if f.job.epochs > 0 {
 				f.warnContradiction(pace)
 			}
@@ -211,6 +231,20 @@ func (f *following) warnRestart(first float64, u follow.Update) {
 		f.env.Log.Warnf("the run was begun again: %s %.10g, was %.10g", unit, u.Done, f.updates[n-1].Done)
 		f.shown = 0
 	}
+}
+
+// warnOpen says, once, that the total is a maximum, or open by one.
+func (f *following) warnOpen(u follow.Update) {
+	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
+	switch {
+	case u.Least == 0 || f.open:
+		return
+	case u.Least <= u.Done:
+		f.env.Log.Warnf("%d %ss are a maximum: the run may end before", u.Epochs, unit)
+	default:
+		f.env.Log.Warnf("the numbers begin with 0 and may go to %d: %g or %d %ss in all; --epochs settles it", u.Epochs-1, u.Least, u.Epochs, unit)
+	}
+	f.open = true
 }
 
 // resumedShare is the share of the units before the first mark from which on a run was

@@ -1,339 +1,208 @@
 package progress
 
 import (
-	"cmp"
 	"math"
 	"slices"
-	"strings"
 )
 
-// point is a number of a counter, the line in which it came and its time.
+// point is a number of a counter, its time and its line; the time is negative if it is not known.
 type point struct {
-	number, at float64
-	line       int
+	at, value float64
+	line      int
 }
 
-// reset says that a counter fell between two lines, from a number to another.
-type reset struct {
-	after, line int
-	number, to  float64
-}
+// fall says that a counter fell from one point to another.
+type fall struct{ from, to point }
 
 // counter is the series of numbers of one place in lines of one form.
 type counter struct {
-	key       string
-	number           // as it came first
-	in        string // its unit
-	prev      *counter
-	upper     *counter // of the bar above its own
-	points    []point
-	seen      int     // the last line that had it
-	start     int     // in points, of the last time that it began
-	begun     float64 // the time at which the run began that it counts now; 0 for the log's begin
-	resets    []reset
-	rises     []int // the lines in which it grew
-	step      float64
-	grew      int // how often it grew,
-	changes   int // by another step than before,
-	same      int // stood still,
-	stray     int // fell at once, as numbers of several writers do
-	measured  bool
-	paired    bool // a percentage of a pair in its lines
-	counted   bool // a percentage next to it is always that of the pair: it counts the units done
-	writers   map[writer]*counter
-	side      float64 // weight of what its words say
-	announced string  // the unit that it may be the total of
+	number                  // as it came first
+	unit   string           // of its words
+	points []point          // where it changed
+	begun  int              // in points, where it began last
+	falls  []fall           // where it began again
+	seen   int              // how often its lines came
+	line   int              // in which it was seen last
+	strays int              // falls at once, as numbers of several writers
+	before []*counter       // to its left in its lines
+	bag    map[float64]bool // its numbers while none came twice; nil if one did
+	bagged []point          // as they came
+	claim  announcement     // what it may be the total of
+	zero   bool             // it was 0 once
+	start  float64          // when the run began that it counts now; 0 for the log's begin
 }
 
-// pointCount bounds the points of a counter; every other one of the older half is
-// dropped beyond. moveCount bounds its rises and its resets.
+// pointCount bounds the points of a counter, bagCount its unordered numbers.
 const (
 	pointCount = 1500
-	moveCount  = 512
+	bagCount   = 5000
 )
 
-func newCounter(n number) *counter {
-	n.left, n.wide = strings.ToLower(n.left), strings.ToLower(n.wide)
-	c := &counter{key: n.key, number: n, in: n.unit(), side: 0.8}
-	c.announced = n.announced()
-	near := n.wide[max(0, len(n.wide)-24):]
-	switch {
-	case sideWork.MatchString(n.wide):
-		c.side = 0.15
-	case n.total > 0 && waits.MatchString(phrase(n.left, "|,;@")):
-		c.side = 0.05
-	case n.total > 0 && c.in == "" && hits.MatchString(phrase(n.left, "|,;@")):
-		c.side = 0.05
-	case n.percent && measure.MatchString(near) && unit(near) != "epoch" && unit(near) != "step":
-		c.side = 0.05
-	case n.total == 0 && c.in == "" && clocks.MatchString(cmp.Or(n.name, phrase(n.left, ",;@"))):
-		c.side = 0.05
-	case mainUnits[c.in]:
-		c.side = 1
-	}
-	return c
-}
-
-func (c *counter) last() point     { return c.points[len(c.points)-1] }
-func (c *counter) first() point    { return c.points[c.start] }
-func (c *counter) resetting() bool { return len(c.resets) > 0 }
-
-// add takes the next number.
-func (c *counter) add(v, at float64, line int) {
-	c.seen = line
+// add takes in the next number of a counter.
+func (c *counter) add(n number, at float64, line int) {
+	c.seen++
+	c.decimal = c.decimal || n.decimal
+	c.zero = c.zero || n.value == 0
+	c.paired = n.paired
+	c.counted = n.counted
+	c.reports = c.reports || n.reports
+	next := point{at, n.value, line}
 	if len(c.points) == 0 {
-		c.points = append(c.points, point{v, at, line})
+		c.points = append(c.points, next)
+		c.bag = map[float64]bool{n.value: true}
 		return
 	}
 	last := c.last()
-	step := v - last.number
-	switch {
-	case step == 0:
-		c.same++
+	if n.value == last.value {
 		return
-	case step > 0:
-		if c.grew > 0 && math.Abs(step-c.step) > 0.02*c.step+c.rounding() {
-			c.changes++
-		}
-		c.step = step
-		c.grew++
-		c.rises = bounded(append(c.rises, line))
+	}
+	c.collect(next)
+	switch {
+	case n.value > last.value:
+		c.points = append(c.points, next)
+	case c.isStray(n.value, at):
+		c.strays++
 	default:
-		if c.strays(v, at) {
-			c.stray++
-			return
-		}
-		c.resets = bounded(append(c.resets, reset{last.line, line, last.number, v}))
-		c.start = len(c.points)
+		c.falls = append(c.falls, fall{last, next})
+		c.begun = len(c.points)
+		c.points = append(c.points, next)
 	}
-	c.points = append(c.points, point{v, at, line})
-	if n := len(c.points); n > pointCount {
-		kept := c.points[:0]
-		for i, p := range c.points {
-			if i >= n/2 || i%2 == 0 {
-				if i == c.start {
-					c.start = len(kept)
-				}
-				kept = append(kept, p)
-			} else if i == c.start {
-				c.start = len(kept)
-			}
-		}
-		c.points = kept
-	}
+	c.thin()
 }
 
-// anotherRun says that a number begins another run, after the end of an earlier one in the
-// same log.
-func (c *counter) anotherRun(v float64, p pause) bool {
-	if len(c.points) == 0 || p.to == 0 || !p.long && !outerUnits[c.in] {
+// isAnotherRun reports whether a number begins another run, after the end of an earlier one in
+// the same log.
+func (c *counter) isAnotherRun(value float64, p pause) bool {
+	if len(c.points) == 0 || p.to == 0 || !p.long && !outerUnits[c.unit] {
 		return false
 	}
 	last := c.last()
-	return last.at >= 0 && last.at <= p.from && v < last.number && (v <= c.points[0].number || v <= 0.3*last.number)
+	return last.at >= 0 && last.at <= p.from && value < last.value && (value <= c.first().value || value <= 0.3*last.value)
 }
 
 // restart forgets the earlier run.
 func (c *counter) restart(at float64) {
-	c.points, c.start, c.resets, c.rises, c.writers = nil, 0, nil, nil, nil
-	c.grew, c.changes, c.same, c.stray = 0, 0, 0, 0
-	c.begun = at
+	*c = counter{number: c.number, unit: c.unit, claim: c.claim, start: at}
 }
 
-func bounded[T any](s []T) []T {
-	if len(s) < moveCount {
-		return s
+// collect keeps numbers that come in any order.
+func (c *counter) collect(p point) {
+	if c.bag == nil {
+		return
 	}
-	return append(s[:0], s[moveCount/2:]...)
+	if c.bag[p.value] || len(c.bag) > bagCount || c.decimal || c.percent {
+		c.bag, c.bagged = nil, nil
+		return
+	}
+	c.bag[p.value] = true
+	c.bagged = append(c.bagged, p)
 }
 
-// strays reports whether a number that falls is from another writer: it comes sooner than a
-// fifth of the mean gap, and is not one to begin again with.
-func (c *counter) strays(v, at float64) bool {
-	last := c.last()
-	if v <= 1 && v <= c.first().number && last.number >= 0.7*c.total {
+// isStray reports whether a number that falls is from another writer: it comes sooner than a
+// fifth of the mean gap.
+func (c *counter) isStray(value, at float64) bool {
+	run := c.points[c.begun:]
+	last := run[len(run)-1]
+	if at < 0 || last.at < 0 {
+		return value > last.value/2
+	}
+	if value <= 1 && value <= run[0].value && last.value >= 0.7*max(c.total, 2) {
 		return false
-	}
-	run := c.points[c.start:]
-	if last.at < 0 || at < 0 {
-		return v > last.number/2
 	}
 	return len(run) > 1 && at-last.at < 0.2*(last.at-run[0].at)/float64(len(run)-1)
 }
 
-// rounding returns how far the steps of printed decimals differ by rounding.
-func (c *counter) rounding() float64 {
-	if c.decimal {
-		return 0.011
+// thin drops every other point of the older half beyond pointCount, and old falls.
+func (c *counter) thin() {
+	if len(c.falls) > pointCount {
+		c.falls = slices.Delete(c.falls, 0, pointCount/2)
+	}
+	n := len(c.points)
+	if n <= pointCount {
+		return
+	}
+	kept, begun := c.points[:0], 0
+	for i, p := range c.points {
+		if i >= n/2 || i%2 == 0 {
+			if i <= c.begun {
+				begun = len(kept)
+			}
+			kept = append(kept, p)
+		}
+	}
+	c.points, c.begun = kept, begun
+}
+
+func (c *counter) first() point { return c.points[0] }
+func (c *counter) last() point  { return c.points[len(c.points)-1] }
+func (c *counter) moves() bool  { return len(c.points) > 1 }
+
+// highest returns the greatest number of a counter.
+func (c *counter) highest() float64 {
+	return slices.MaxFunc(c.points, func(a, b point) int { return int(math.Copysign(1, a.value-b.value)) }).value
+}
+
+// countsDown reports whether a counter only falls.
+func (c *counter) countsDown() bool {
+	return len(c.points) > 3 && len(c.falls) >= len(c.points)-1
+}
+
+// isEven reports whether most steps of a counter are the same.
+func (c *counter) isEven() bool {
+	steps := map[float64]int{}
+	most := 0
+	for i := 1; i < len(c.points); i++ {
+		step := math.Round(1e6 * (c.points[i].value - c.points[i-1].value))
+		steps[step]++
+		most = max(most, steps[step])
+	}
+	return most > 0 && 10*most >= 7*(len(c.points)-1)
+}
+
+// step returns the first step of a counter; 0 before it has moved.
+func (c *counter) step() float64 {
+	if len(c.points) < 2 {
+		return 0
+	}
+	return c.points[1].value - c.points[0].value
+}
+
+// rises returns how often a counter has grown.
+func (c *counter) rises() int { return len(c.points) - 1 - len(c.falls) }
+
+// isWriter reports whether a number names who writes: a rank, a GPU, a worker.
+func (c *counter) isWriter() bool {
+	return c.unit == "" && writerWords.MatchString(lower(c.left, 12))
+}
+
+// isFollowing reports whether a counter stands right of another one in its lines.
+func (c *counter) isFollowing(o *counter) bool { return slices.Contains(c.before, o) }
+
+// ownTotal returns the total next to a counter, 100 for a percentage; 0 without one.
+func (c *counter) ownTotal() float64 {
+	if c.percent {
+		return 100
+	}
+	if c.total > 1 {
+		return c.total
 	}
 	return 0
 }
 
-// even says that steps stay the same for a while, as a counter's do.
-func (c *counter) even() bool {
-	if c.decimal {
-		return c.grew >= 3 && c.changes*5 <= c.grew
-	}
-	return c.grew >= 1 && c.changes*4 <= c.grew+1
-}
-
-// length returns how far a counter counts before it begins again; 0 where that is not
-// known.
+// length returns how far a counter counts before it begins again; 0 if that is not known.
 func (c *counter) length() float64 {
-	switch {
-	case c.percent:
-		return 100
-	case c.total > 1:
-		return c.total
-	case len(c.resets) < 2 && !(c.resetting() && c.even()):
-		return 0
+	if own := c.ownTotal(); own > 0 {
+		return own
 	}
-	return slices.MaxFunc(c.resets, func(a, b reset) int { return cmp.Compare(a.number, b.number) }).number
+	most := 0.0
+	for _, f := range c.falls {
+		most = max(most, f.from.value)
+	}
+	return most
 }
 
-// follows reports whether a counter follows another one in its lines.
-func (c *counter) follows(o *counter) bool {
-	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
-		if left == o {
-			return true
-		}
-	}
-	return false
-}
-
-// leads says that it is the first number of its lines, or the first one that grows, in
-// brackets of its own: "train.py:48] [100] loss=0.5".
-func (c *counter) leads() bool {
-	if c.prev != nil && !(strings.Trim(c.left, " \t]") == "[" && strings.HasPrefix(c.number.after, "]")) {
-		return false
-	}
-	for left, n := c.prev, 0; left != nil && n < numberCount; left, n = left.prev, n+1 {
-		if left.grew > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// writer says that a number names who writes: a rank, a GPU, a worker.
-func (c *counter) writer() bool {
-	return c.in == "" && writers.MatchString(c.left[max(0, len(c.left)-12):])
-}
-
-// zeroBased says that a counter counts units from 0 towards the last one's number.
-func (c *counter) zeroBased(units float64) bool {
-	return c.total == units-1 && c.points[0].number == 0
-}
-
-// global says that the words of a counter exclude that it counts inside of another one.
-func (c *counter) global() bool { return overall.MatchString(cmp.Or(c.name, phrase(c.left, "|,;@"))) }
-
-// index says that a pair is the number of a writer and their count, as "(0/4)".
-func (c *counter) index() bool {
-	return c.in == "" && c.total > 0 && c.grew == 0 && c.points[0].number < c.total
-}
-
-// done returns the units of a run done at each number: a line with nothing to report
-// begins its unit, another one ends it.
-func (c *counter) done(units, end float64, begins bool) []point {
-	points := slices.Clone(c.points[c.start:])
-	zero, last := points[0].number == 0, points[len(points)-1].number
-	add := 0.0
-	indexed := c.total == units-1
-	switch starts := begins || !c.measured && c.step <= 1 && !c.endsAtOnce(end); {
-	case c.decimal, c.percent:
-	case starts && !zero:
-		add = -1
-	case end > 0 && zero && !starts && !c.counted && last == units-1:
-		add = 1
-	case starts || c.total == units || last >= units:
-	case indexed, zero && (c.step <= 1 || last == units-1), c.step > 1 && c.changes == 0 && points[0].number+1 == c.step:
-		add = 1
-	}
-	for i := range points {
-		points[i].number += add
-	}
-	return points
-}
-
-// endsAtOnce says that the run ended right after the last number, so lines end units.
-func (c *counter) endsAtOnce(end float64) bool {
-	n := len(c.points) - c.start
-	if end == 0 || n < 2 {
-		return false
-	}
-	return end-c.last().at < 0.3*(c.last().at-c.first().at)/float64(n-1)
-}
-
-// turns returns the units done where each time that a counter counts to its length is
-// one.
-func (c *counter) turns() []point {
-	points := slices.Clone(c.points)
-	turn, last := 0.0, 0.0
-	for i, p := range points {
-		if p.number < last {
-			turn++
-		}
-		last = p.number
-		points[i].number = turn + p.number/c.length()
-	}
-	return points
-}
-
-// scaled returns the points of the last start, times a factor.
-func (c *counter) scaled(factor float64) []point {
-	points := slices.Clone(c.points[c.start:])
-	for i := range points {
-		points[i].number *= factor
-	}
-	return points
-}
-
-// numberIn returns the number in a line.
-func (c *counter) numberIn(line int) float64 {
-	i, _ := slices.BinarySearchFunc(c.points, line, func(p point, line int) int { return cmp.Compare(p.line, line) })
-	return c.points[min(i, len(c.points)-1)].number
-}
-
-// inner says that c counts inside of outer: it begins again when outer grows.
-func (c *counter) inner(outer *counter) bool {
-	if c == outer || c.decimal && !c.percent || c.writer() || c.length() == 0 || c.grew == 0 || c.paired || len(c.points) < 2 {
-		return false
-	}
-	rises, resets := outer.rises[:countBelow(outer.rises, c.seen+1)], c.resets
-	if len(rises) == 0 {
-		return (c.follows(outer) || c.upper == outer || outerUnits[outer.in] && c.in != outer.in && c.points[0].line >= outer.points[0].line) && c.total > 0 && !c.resetting()
-	}
-	from := outer.points[0].line
-	if len(resets) >= moveCount/2 {
-		from = max(from, resets[0].line)
-	}
-	wraps, hits, grew := 0, 0, len(rises)-countBelow(rises, from+1)
-	for _, r := range resets {
-		if r.line <= from {
-			continue
-		}
-		wraps++
-		on, _ := slices.BinarySearchFunc(c.points, r.line+1, func(p point, line int) int { return cmp.Compare(p.line, line) })
-		next := c.seen // the line in which it counts on: it may begin again before outer grows
-		if on < len(c.points) {
-			next = c.points[on].line
-		}
-		if i := countBelow(rises, r.after); i < len(rises) && rises[i] <= next {
-			hits++
-		}
-	}
-	return wraps > 0 && 10*hits >= 7*wraps && 10*hits >= 7*(grew-1) && 10*wraps >= 6*grew
-}
-
-// countsAcross says that c counted on when o grew.
-func (c *counter) countsAcross(o *counter) bool {
-	i := countBelow(o.rises, c.first().line+1)
-	return i < len(o.rises) && o.rises[i] < c.last().line
-}
-
-// countBelow returns how many of some lines come before one.
-func countBelow(lines []int, line int) int {
-	n, _ := slices.BinarySearch(lines, line)
-	return n
+// at returns the index of the last point of a counter until a line; -1 before it.
+func (c *counter) at(line int) int {
+	n, _ := slices.BinarySearchFunc(c.points, line+1, func(p point, line int) int { return p.line - line })
+	return n - 1
 }

@@ -11,7 +11,7 @@ type Mark struct {
 	Stage   string  `json:"stage,omitempty"` // of the work, as the job named it last
 }
 
-// Laps are the times between marks, in seconds: from the start of a run to its
+// Laps returns the times between marks, in seconds: from the start of a run to its
 // first mark, from mark to mark, and from the last to the run's end. Readings that
 // come late are cut at the end.
 func Laps(marks []Mark, end float64) []float64 {

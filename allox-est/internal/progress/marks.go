@@ -1,167 +1,185 @@
 package progress
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 )
 
-// length returns the units of a run by a choice.
-func (r *Reader) length(c choice) float64 {
-	_, most := r.lengths(c)
-	return most
-}
-
-// lengths returns the least and the most units that a run has by a choice.
-func (r *Reader) lengths(c choice) (least, most float64) {
-	most = c.total
+// unitsOf returns the most and the least units that a run has by a choice. The least are
+// fewer where the total is a maximum, or may be the number of the last unit, counted from 0.
+func (r *Reader) unitsOf(c choice) (most, least float64) {
+	u := c.counter
 	switch {
+	case c.how == nothing:
+		return r.Units, r.Units
 	case r.Units > 0:
-		most = r.Units
-	case c.fits > 0:
-		most = c.fits
-	case c.eta != "":
-		most = 100
-	case c.counter != nil && c.total > 0 && c.total == c.counter.total:
-		return r.indexed(c.counter, c.inner)
+		return r.Units, r.Units
+	case c.how == fraction || u != nil && u.unit == "time":
+		return 100, 100
+	case c.atMost:
+		return c.total, min(c.total, u.last().value)
+	case c.how != pair || !u.zero || u.points[u.begun].value != 0 || u.counted || !outerUnits[u.unit]:
+		return c.total, c.total
 	}
-	return most, most
-}
-
-// indexed returns the least and the most units that a counter counts. If it counts from 0 what
-// another one counts inside of, as in "Epoch 0/9", its total may be the number of the last one.
-func (r *Reader) indexed(c, inner *counter) (least, most float64) {
-	n, last := c.total, c.last().number
-	switch named := r.announced(c); {
-	case c.counted || c.points[0].number != 0 || !outerUnits[c.in] && inner == nil, named == n, r.end > 0 && last == n-1:
-		return n, n
-	case named == n+1, r.end > 0 && last == n, inner != nil && last == n && inner.last().line > c.last().line:
-		return n + 1, n + 1
-	case inner != nil && inner.resetting() && inner.points[0].number == 0 && inner.resets[0].number == inner.total-1:
-		return n, n // the inner total is that of all, too
+	named, _, _ := r.announcedFor(u)
+	last, in := u.last().value, c.inner
+	hasEnded := r.times.end > 0
+	switch {
+	case named == c.total, hasEnded && last == c.total-1, in != nil && len(in.falls) > 0 && in.falls[0].from.value == in.length-1:
+		return c.total, c.total
+	case named == c.total+1, hasEnded && last == c.total, in != nil && last == c.total && in.last().line > u.last().line:
+		return c.total + 1, c.total + 1
 	}
-	return n, n + 1
+	return c.total + 1, c.total
 }
 
 // points returns the units done by a choice, and when.
 func (r *Reader) points(c choice) []point {
-	units := r.length(c)
-	switch {
-	case units == 0 || c.counter == nil && c.eta == "":
+	units, _ := r.unitsOf(c)
+	if c.how == nothing || units == 0 {
 		return nil
-	case c.eta != "":
-		var points []point
-		for i, l := range r.left[c.eta] { // times are rounded: each counts when it comes first
-			if i > 0 && l.seconds == r.left[c.eta][i-1].seconds {
-				continue
-			}
-			left := l.seconds
-			if left == math.Trunc(left) && left > 0 {
-				left += 0.5 // rounded or cut off
-			}
-			points = append(points, point{number: units * (l.at - r.begin) / max(1e-9, l.at-r.begin+left), at: l.at})
-		}
-		return points
-	case len(c.stages) > 0:
-		var points []point
-		base := 0.0
-		for _, s := range append(slices.Clone(c.stages), c.counter) {
-			for _, p := range s.done(s.total, r.end, false) {
-				p.number += base
-				points = append(points, p)
-			}
-			base += s.total
-		}
-		return points
-	case c.turns:
-		points := c.counter.turns()
-		if c.fits > 0 {
-			for i := range points {
-				points[i].number *= c.counter.length()
-			}
-		}
-		return points
-	case c.product:
-		points := parts(c.counter.done(c.total, r.end, c.begins || c.inner.follows(c.counter)), c.inner)
-		for i := range points {
-			points[i].number *= units / c.total
-		}
-		return points
-	case r.Pattern == nil && (c.counter.percent || c.total != r.Units && r.Units > 0 && !c.counter.zeroBased(r.Units)):
-		return c.counter.scaled(units / c.total)
 	}
-	end := r.end
-	if c.ends {
-		end = c.counter.last().at
+	points := r.countUnits(c)
+	scale := units / c.total
+	if c.how == pair && (c.total == units-1 || c.atMost) {
+		scale = 1
 	}
-	whole := c.counter.done(units, end, c.begins || c.inner != nil && c.inner.follows(c.counter))
-	known := len(whole) - slices.IndexFunc(whole, func(p point) bool { return p.at >= 0 })
-	if known >= fewMarks && known <= len(whole) || r.Pattern != nil {
-		return whole
+	for i := range points {
+		points[i].value *= scale
 	}
-	if c.inner != nil {
-		return parts(whole, c.inner)
-	}
-	if c.companion != nil && c.counter.grew > 0 {
-		from, to := whole[0], whole[len(whole)-1]
-		if each := (c.companion.numberIn(to.line) - c.companion.numberIn(from.line)) / (to.number - from.number); each > 0 && c.companion.last().number < units*each {
-			return c.companion.scaled(1 / each)
-		}
-	}
-	return whole
+	return points
 }
 
-// parts puts the numbers of an inner loop between the units done, each as the part of its
-// unit's time that whole units took to come so far: an evaluation may follow the loop.
-func parts(whole []point, inner *counter) []point {
+// countUnits returns the numbers of a choice, in units of its own total.
+func (r *Reader) countUnits(c choice) []point {
+	switch c.how {
+	case remaining, finishing:
+		return r.pointsLeft(c)
+	case unordered:
+		points := []point{{c.counter.first().at, 1, 0}}
+		for i, p := range c.counter.bagged {
+			points = append(points, point{p.at, float64(i + 2), p.line})
+		}
+		return points
+	case countdown:
+		points := slices.Clone(c.counter.points)
+		for i := range points {
+			points[i].value = c.total - points[i].value
+		}
+		return points
+	}
+	whole := slices.Clone(c.counter.points[c.counter.begun:])
+	if c.how != matched {
+		shift := r.shift(c)
+		for i := range whole {
+			whole[i].value += shift
+		}
+	}
+	known := len(whole) - slices.IndexFunc(whole, func(p point) bool { return p.at >= 0 })
+	if c.inner == nil || known >= fewMarks && known <= len(whole) {
+		return whole
+	}
+	return addParts(whole, c.inner)
+}
+
+// pointsLeft returns the shares of the way that the log's own remaining times imply.
+func (r *Reader) pointsLeft(c choice) []point {
+	var points []point
+	for i, p := range c.left {
+		if i > 0 && p.value == c.left[i-1].value {
+			continue // times are rounded: each counts when it comes first
+		}
+		left := p.value
+		if left == math.Trunc(left) && left > 0 && c.how == remaining {
+			left += 0.5 // rounded or cut off
+		}
+		elapsed := p.at - r.times.begin
+		points = append(points, point{at: p.at, value: c.total * elapsed / max(1e-9, elapsed+left)})
+	}
+	return points
+}
+
+// shift returns what the numbers of a counter lack to be those of units done: a line that
+// begins its unit names one more than are done, one that ends it, counted from 0, one less.
+func (r *Reader) shift(c choice) float64 {
+	u := c.counter
+	units, _ := r.unitsOf(c)
+	first, step := u.points[u.begun], 0.0
+	if len(u.points) > u.begun+1 {
+		step = u.points[u.begun+1].value - first.value
+	}
+	if u.decimal || u.percent || u.counted {
+		return 0
+	}
+	if in := c.inner; in != nil {
+		isAfter := in.first().line < u.first().line
+		switch {
+		case u.zero && isAfter && first.value == 0:
+			return 1 // "epoch 0 done" after its batches
+		case u.zero || isAfter && u.first().value == 1:
+			return 0
+		}
+		return -1
+	}
+	gap := 0.0
+	if n := len(u.points) - 1 - u.begun; n > 0 {
+		gap = (u.last().at - first.at) / float64(n)
+	}
+	isLabel := 2*u.seen > 3*len(u.points) // of several lines in its unit
+	ends := u.reports && !isLabel || first.at >= 0 && gap > 0 && first.at-r.begun(u) >= 0.7*gap
+	if n := r.times.end - u.last().at; r.times.end > 0 && gap > 0 && n < 0.3*gap && !isLabel {
+		ends = true // the run ended right after its last number
+	}
+	switch {
+	case r.times.end > 0 && ends && first.value == 0 && u.highest() == units-1:
+		return 1
+	case step > 1 && first.value+1 == step:
+		return 1 // 9, 19, 29
+	case step > 1:
+		return 0
+	case first.value == 1 && !ends:
+		return -1
+	case first.value == 0 && ends && u.highest() < units:
+		return 1
+	}
+	return 0
+}
+
+// begun returns when the run began that a counter counts now.
+func (r *Reader) begun(u *counter) float64 { return max(r.times.begin, u.start) }
+
+// addParts puts the numbers of an inner loop between the units done.
+func addParts(whole []point, inner *loop) []point {
 	var all []point
-	base, next, scale := 0.0, 0, pace(whole, inner)
-	for _, p := range inner.points {
+	var times []point
+	for l := inner; l != nil; l = l.inner {
+		times = append(times, l.points...)
+	}
+	slices.SortFunc(times, func(a, b point) int { return a.line - b.line })
+	next := 0
+	for _, p := range times {
 		for next < len(whole) && whole[next].line <= p.line {
-			base = whole[next].number
 			all = append(all, whole[next])
 			next++
 		}
-		if share := scale * p.number / inner.length(); share < 1 && next > 0 { // what follows in the unit is not counted
-			p.number = base + share
-			all = append(all, p)
+		if next == 0 {
+			continue
+		}
+		unit := whole[next-1]
+		if share := inner.done(unit.line, p.line); share > 0 && share < 1 {
+			all = append(all, point{p.at, unit.value + share, p.line})
 		}
 	}
 	return append(all, whole[next:]...)
 }
 
-// pace returns the part of a unit's time in which its inner loop counts to the end: the
-// median of whole units, 1 where none is known.
-func pace(whole []point, inner *counter) float64 {
-	var ratios []float64
-	for i := 1; i < len(whole); i++ {
-		from, to := whole[i-1], whole[i]
-		n, _ := slices.BinarySearchFunc(inner.points, to.line, func(p point, line int) int { return cmp.Compare(p.line, line) })
-		if n == 0 || inner.points[n-1].line <= from.line || from.at < 0 || to.number != from.number+1 {
-			continue
-		}
-		last, first := inner.points[n-1], 0.0
-		if i, same := slices.BinarySearchFunc(inner.points, from.line, func(p point, line int) int { return cmp.Compare(p.line, line) }); same {
-			first = inner.points[i].number
-		}
-		if part := (last.number - first) / inner.length(); part > 0.3 && last.number > inner.length()/2 && to.at > from.at {
-			ratios = append(ratios, (last.at-from.at)/(to.at-from.at)/part)
-		}
-	}
-	if len(ratios) == 0 {
-		return 1
-	}
-	slices.Sort(ratios)
-	if ratio := ratios[len(ratios)/2]; ratio < 0.95 {
-		return max(0.1, ratio)
-	}
-	return 1 // within the noise of its times
-}
-
 // Length returns the length of the run in units, from the caller or else from the output; 0 if
 // neither contains it.
-func (r *Reader) Length() float64 { return r.length(r.judge()) }
+func (r *Reader) Length() float64 {
+	most, _ := r.unitsOf(r.judge())
+	return most
+}
 
 // Of marks, parts of units are taken below fewMarks, and no more than keptMarks
 // are returned.
@@ -170,34 +188,34 @@ const (
 	keptMarks = 512
 )
 
-// Marks are the units done so far; their times count from the begin of the last run in the
-// log. They grow, and hold parts of units where whole
-// ones are few and the run counts inside of them too.
+// Marks returns the units done so far; their times count from the begin of the last run in the
+// log. They grow, and hold parts of units where whole ones are few and the run counts inside
+// of them too.
 func (r *Reader) Marks() []Mark {
-	if len(r.reports) > 1 && r.Pattern == nil {
-		known := slices.IndexFunc(r.reports, func(m Mark) bool { return m.Seconds >= 0 })
-		return r.staged(slices.Clone(r.reports[max(0, known):]))
+	if len(r.reports.marks) > 1 && r.Pattern == nil {
+		known := slices.IndexFunc(r.reports.marks, func(m Mark) bool { return m.Seconds >= 0 })
+		return r.reports.nameStages(slices.Clone(r.reports.marks[max(0, known):]))
 	}
-	var marks []Mark
 	c := r.judge()
-	least, units := r.lengths(c)
-	if least == units {
+	most, least := r.unitsOf(c)
+	if least == most {
 		least = 0
 	}
+	var marks []Mark
 	for _, p := range r.points(c) {
 		n := len(marks)
-		if p.at < 0 || p.number < 0 || p.number > units || n > 0 && p.number <= marks[n-1].Number {
+		if p.at < 0 || p.value < 0 || p.value > most || n > 0 && p.value <= marks[n-1].Number {
 			continue
 		}
 		if n > 0 && p.at <= marks[n-1].Seconds {
 			marks = marks[:n-1]
 		}
-		marks = append(marks, Mark{Number: p.number, Of: units, Least: least, Seconds: p.at})
+		marks = append(marks, Mark{Number: p.value, Of: most, Least: least, Seconds: p.at})
 	}
-	marks = r.staged(thin(marks))
+	marks = r.reports.nameStages(thin(marks))
 	if c.counter != nil {
 		for i := range marks {
-			marks[i].Seconds -= c.counter.begun
+			marks[i].Seconds -= c.counter.start
 		}
 	}
 	return marks
@@ -217,33 +235,36 @@ func thin(marks []Mark) []Mark {
 	return kept
 }
 
-// Reached is the unit done last, also where it is not known when; 0 if none is.
+// Reached returns the unit done last, also where it is not known when; 0 if none is.
 func (r *Reader) Reached() float64 {
-	if n := len(r.reports); n > 0 && r.Pattern == nil {
-		return r.reports[n-1].Number
+	if n := len(r.reports.marks); n > 0 && r.Pattern == nil {
+		return r.reports.marks[n-1].Number
 	}
 	points := r.points(r.judge())
 	if len(points) == 0 {
 		return 0
 	}
-	return max(0, min(points[len(points)-1].number, r.Length()))
+	return max(0, min(points[len(points)-1].value, r.Length()))
 }
 
-// Full says that the last unit has been named: it is done, or has begun.
+// Full reports whether the last unit has been named: it is done, or has begun.
 func (r *Reader) Full() bool {
-	c := r.judge()
-	units, _ := r.lengths(c)
-	if units == 0 || r.Reached() >= units {
+	if units := r.Length(); units == 0 || r.Reached() >= units {
 		return units > 0
 	}
-	if c.counter == nil || c.turns || len(r.reports) > 0 {
+	return len(r.reports.marks) == 0 && r.isFull(r.judge())
+}
+
+// isFull reports whether the counter of a choice is at its total.
+func (r *Reader) isFull(c choice) bool {
+	if c.counter == nil || c.how == unordered || c.how == countdown {
 		return false
 	}
-	last := cmp.Or(c.total, units)
-	if u := c.counter; u.total == 0 && !u.decimal && !u.percent && u.points[0].number == 0 {
+	last := c.total
+	if u := c.counter; u.total == 0 && !u.decimal && !u.percent && u.first().value == 0 && u.step() == 1 {
 		last-- // counted from 0
 	}
-	return c.counter.last().number >= last
+	return c.counter.last().value >= last
 }
 
 // Stopped returns the units after which an ended run stopped by itself; false if it did all, or
@@ -251,39 +272,39 @@ func (r *Reader) Full() bool {
 func (r *Reader) Stopped() (units float64, early bool) {
 	marks := r.Marks()
 	n := len(marks)
-	if n < 2 || r.end == 0 {
+	if n < 2 || r.times.end == 0 {
 		return 0, false
 	}
-	last, step := marks[n-1], marks[n-1].Number-marks[n-2].Number
+	last, step := marks[n-1], max(1, marks[n-1].Number-marks[n-2].Number)
 	units = last.Number
-	if c := r.judge(); c.counter != nil && len(r.reports) < 2 && !c.turns && (c.total == 0 || c.total == last.Of) {
-		step = max(step, c.counter.step)
-		if named := c.counter.last().number; !c.counter.decimal && named == units+1 {
+	if c := r.judge(); c.counter != nil && len(r.reports.marks) < 2 && c.total == last.Of {
+		if named := c.counter.last().value; !c.counter.decimal && named == units+1 {
 			units = named // its line began the last one
 		}
 	}
-	return units, units+max(step, 1) < last.Of
+	return units, units+step < last.Of
 }
 
-// Why says what stood in the way where there are no marks, or all came at once;
-// empty where there are.
+// Why returns the reason why there are no marks, or all came at once; empty where there
+// are.
 func (r *Reader) Why() string {
 	if marks := r.Marks(); len(marks) > 0 {
-		if c := r.judge().counter; len(marks) == 1 && c != nil && c.grew > 0 {
-			return fmt.Sprintf("all %d marks came at once: the job buffers its output", c.grew+1)
+		if c := r.judge().counter; len(marks) == 1 && c != nil && c.rises() > 0 {
+			return fmt.Sprintf("all %d marks came at once: the job buffers its output", c.rises()+1)
 		}
 		return ""
 	}
-	for _, c := range r.pool() {
-		if c.grew == 0 && c.same > 0 && !c.decimal {
-			return fmt.Sprintf("the number in lines like %q came %d times and does not grow", c.label(), c.same+1)
-		}
-	}
-	if r.lines == 0 {
+	candidates := r.Candidates()
+	switch {
+	case r.lines == 0 || len(r.counters) == 0:
 		return "no line has a number"
+	case len(candidates) > 0 && candidates[0].PerSecond > 0:
+		return fmt.Sprintf("lines count %.10g %s without a total", candidates[0].Number, Plural(candidates[0].name()))
 	}
-	if pace, known := r.Rate(); known {
-		return fmt.Sprintf("lines count %.10g %ss without a total", pace.Number, cmp.Or(pace.Unit, "unit"))
+	for _, c := range r.pool() {
+		if !c.moves() && c.seen > 1 && !c.decimal {
+			return fmt.Sprintf("the number in lines like %q came %d times and does not grow", c.label(), c.seen)
+		}
 	}
 	return fmt.Sprintf("no number in %d lines grows by even steps", r.lines)
 }

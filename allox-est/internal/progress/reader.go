@@ -1,9 +1,10 @@
 package progress
 
 import (
-	"container/list"
+	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/foretime/foretime/shared/timing"
@@ -18,36 +19,33 @@ type Reader struct {
 	// Short says that the run, as a sample, may well end within seconds: what a counter says
 	// counts at once.
 	Short bool
-	// Pattern, where it is not nil, picks the lines that count and, by its groups,
-	// their number; lines without one are counted.
+	// Pattern, where it is not nil, picks the lines that count. Its first group that matches is
+	// their number, the second one its total; lines without a group are counted.
 	Pattern *regexp.Regexp
 	// Start is the unit after which the run began with a stage of the work: its lines
 	// may count from there.
 	Start float64
-
 	// Count, where it is not empty, is a part of the description of the counter to use.
 	Count string
 
-	counters map[string]*list.Element      // of recent
-	recent   list.List                     // of counters, the one seen last in front
-	totals   map[string]map[string]float64 // of a unit, that a line names; 0 once it has changed
-	left     map[string][]remaining        // as the lines of a form say it
-	heading  heading
-	pairs    map[string]*denominators
-	chosen   choice
-	upper    *counter // with a total, seen last in a line that is not below another one
-	exact    bool     // a counter's own total is the run's
-	judged   int      // the line in which the choice was made
-	reports  []Mark
-	past     bool // reports came before the clock
-	stages   []stage
-	costs    string
-	begin    float64 // the first line whose time is known
-	now      float64 // the last one
-	end      float64 // of the run; 0 while it goes on
-	lines    int
-	gap      float64 // the longest time between lines, but for the pause
-	pause    pause   // the last one
+	counters  map[string]*counter
+	announced []*counter // that may be totals
+	converges bool       // the output names a criterion by which the run may stop early
+	heading   heading
+	told      told
+	reports   reports
+	times     times
+	lines     int
+	chosen    choice
+	judged    int // the line in which the choice was made
+}
+
+// times are those of the lines, in seconds since the start of the run.
+type times struct {
+	begin, now float64 // of the first line whose time is known, and of the last one
+	end        float64 // of the run; 0 while it goes on
+	gap        float64 // the longest time between lines, but for the pause
+	pause      pause   // the last one
 }
 
 // pause is a time without lines that is far longer than those before it: an earlier run may
@@ -64,21 +62,8 @@ const (
 	pauseLong  = 600
 )
 
-// remaining is the time that a log says is left, at a time, and the share of a loop in
-// that line.
-type remaining struct{ at, seconds, share float64 }
-
-type stage struct {
-	name string
-	from float64
-}
-
-// What a job prints where another stage of its work begins, and for costs by name:
-// the last complete text of a line counts.
-var (
-	stageLine = regexp.MustCompile(`<TIME_WRITTER_STAGE>(.*?)</TIME_WRITTER_STAGE>`)
-	costsLine = regexp.MustCompile(`.*<TIME_WRITTER_COSTS>(.*?)</TIME_WRITTER_COSTS>`)
-)
+// counterCount bounds the counters; beyond, the half that was not seen for longest goes.
+const counterCount = 4000
 
 // Line takes in a line, or one drawing of a bar, that came at a time since the
 // start of the run, in seconds; a negative one is not known, and makes no mark.
@@ -87,87 +72,219 @@ func (r *Reader) Line(line string, at float64) {
 		return
 	}
 	r.lines++
-	if strings.Contains(line, "<TIME_WRITTER_") {
-		if found := stageLine.FindStringSubmatch(line); found != nil {
-			r.stages = append(r.stages, stage{found[1], at})
-			return
-		}
-		if found := costsLine.FindStringSubmatch(line); found != nil {
-			r.costs = found[1]
-			return
-		}
-		if out, err := timing.ParseOutput(strings.NewReader(line), timing.Last); err == nil {
-			r.report(out.Laps(), at)
-		}
+	if strings.Contains(line, "<TIME_WRITTER_") && r.reports.take(line, at, r.Units) {
+		return
 	}
-	if gap := at - r.now; r.begin > 0 && !r.paused(gap, at) {
-		r.gap = max(r.gap, gap)
-	}
-	if at >= 0 {
-		r.now = at
-	}
-	if r.begin == 0 && at > 0 {
-		r.begin = at
-	}
+	r.times.take(at)
 	if r.Pattern != nil {
 		r.match(line, at)
 		return
 	}
-	below := strings.HasSuffix(line, up)
 	if strings.IndexByte(line, escape) >= 0 {
 		line = controls.ReplaceAllString(line, "")
 	}
-	if onlyWords(line) {
-		if h, ok := headingOf(line); ok {
-			r.heading = h
-		}
+	if h, ok := headingOf(line); ok {
+		r.heading = h
 		return
 	}
-	r.remainingTime(line, at)
-	r.numbers(line, at, below)
+	s := scan(line)
+	r.told.take(&s, at)
+	var left []*counter
+	same := map[string]int{}
+	for _, n := range r.heading.name(s.numbers()) {
+		if same[n.key]++; same[n.key] > 1 {
+			n.key += "~" + strconv.Itoa(same[n.key])
+		}
+		c := r.count(n, at)
+		c.before = left[:len(left):len(left)]
+		left = append(left, c)
+	}
 }
 
-// Pause says that more seconds passed before the next line than its time says.
-func (r *Reader) Pause(seconds float64) { r.paused(seconds, r.now) }
+// match takes in a line by the caller's pattern.
+func (r *Reader) match(line string, at float64) {
+	groups := r.Pattern.FindStringSubmatch(line)
+	if groups == nil {
+		return
+	}
+	var values []float64
+	for _, g := range groups[1:] {
+		if s := scan(g); len(s.tokens) > 0 {
+			values = append(values, s.tokens[0].value)
+		}
+	}
+	n := number{left: r.Pattern.String()}
+	switch {
+	case len(values) == 0 && len(groups) > 1:
+		return
+	case len(values) == 0:
+		n.value = 1
+		if c := r.counters[""]; c != nil {
+			n.value = c.last().value + 1
+		}
+	default:
+		n.value = values[0]
+	}
+	if len(values) > 1 && values[1] >= n.value {
+		n.total = values[1]
+	}
+	r.count(n, at).total = n.total
+}
 
-// paused keeps a pause, which ends at a time, if it is one.
-func (r *Reader) paused(seconds, to float64) bool {
-	if r.gap == 0 || seconds <= max(pauseLeast, pauseGaps*r.gap) {
+// count takes in a number.
+func (r *Reader) count(n number, at float64) *counter {
+	if r.Start > 0 && n.value >= r.Start && n.value <= r.Start+r.Units {
+		n.value -= r.Start
+	}
+	c := r.counters[n.key]
+	if c == nil {
+		c = r.newCounter(n)
+	}
+	if p := r.times.pause; c.isAnotherRun(n.value, p) {
+		c.restart(p.to)
+	}
+	c.line = r.lines
+	c.add(n, at, r.lines)
+	return c
+}
+
+func (r *Reader) newCounter(n number) *counter {
+	if r.counters == nil {
+		r.counters = map[string]*counter{}
+	}
+	if len(r.counters) >= counterCount {
+		r.forget()
+	}
+	c := &counter{number: n, unit: n.unit(), claim: announcementOf(n)}
+	r.counters[n.key] = c
+	r.converges = r.converges || converges.MatchString(n.left) || converges.MatchString(n.right)
+	if c.claim.weight > 0 && len(r.announced) < announcedCount {
+		r.announced = append(r.announced, c)
+	}
+	return c
+}
+
+// forget drops the counters that were not seen for longest.
+func (r *Reader) forget() {
+	lines := make([]int, 0, len(r.counters))
+	for _, c := range r.counters {
+		lines = append(lines, c.line)
+	}
+	slices.Sort(lines)
+	for key, c := range r.counters {
+		if c.line < lines[len(lines)/2] {
+			delete(r.counters, key)
+		}
+	}
+}
+
+// take takes in the time of a line.
+func (t *times) take(at float64) {
+	if t.begin > 0 && !t.takePause(at-t.now, at) {
+		t.gap = max(t.gap, at-t.now)
+	}
+	if at >= 0 {
+		t.now = at
+	}
+	if t.begin == 0 && at > 0 {
+		t.begin = at
+	}
+}
+
+// takePause keeps a pause, which ends at a time, if it is one.
+func (t *times) takePause(seconds, to float64) bool {
+	if t.gap == 0 || seconds <= max(pauseLeast, pauseGaps*t.gap) {
 		return false
 	}
-	r.pause = pause{r.now, to, seconds > max(pauseLong, r.now-r.begin)}
+	t.pause = pause{t.now, to, seconds > max(pauseLong, t.now-t.begin)}
 	return true
 }
 
-// report takes in a time-writer report, in seconds: set-up, then the units so far.
-func (r *Reader) report(laps []float64, at float64) {
+// Pause says that more seconds passed before the next line than its time says.
+func (r *Reader) Pause(seconds float64) { r.times.takePause(seconds, r.times.now) }
+
+// End says that the run has ended: what was open is settled.
+func (r *Reader) End(at float64) { r.times.end = at }
+
+// Costs returns the costs by name that the run reported last; empty if there are none.
+func (r *Reader) Costs() string { return r.reports.costs }
+
+// pool returns the counters that may count the run's units, in the order of their places.
+func (r *Reader) pool() []*counter {
+	var pool []*counter
+	for _, c := range r.counters {
+		if c.moves() || c.seen > 1 && (c.total > 0 || c.unit != "") || outerUnits[c.unit] {
+			pool = append(pool, c)
+		}
+	}
+	slices.SortFunc(pool, func(a, b *counter) int {
+		return cmp.Or(cmp.Compare(len(b.points), len(a.points)), cmp.Compare(len(a.key), len(b.key)), strings.Compare(a.key, b.key))
+	})
+	return pool[:min(len(pool), poolCount)]
+}
+
+// poolCount bounds the counters that are compared with each other: those that moved most.
+const poolCount = 300
+
+// reports holds the laps, stages and costs that a job prints in the time-writer's tags.
+type reports struct {
+	marks  []Mark
+	before bool // they came before the clock
+	stages []stage
+	costs  string
+}
+
+type stage struct {
+	name string
+	from float64
+}
+
+// The tags that a job prints where another stage of its work begins, and for costs by name:
+// the last complete text of a line counts.
+var (
+	stageLine = regexp.MustCompile(`<TIME_WRITTER_STAGE>(.*?)</TIME_WRITTER_STAGE>`)
+	costsLine = regexp.MustCompile(`.*<TIME_WRITTER_COSTS>(.*?)</TIME_WRITTER_COSTS>`)
+)
+
+// take takes in a line with a tag. It reports whether the line holds nothing else.
+func (p *reports) take(line string, at, units float64) bool {
+	if found := stageLine.FindStringSubmatch(line); found != nil {
+		p.stages = append(p.stages, stage{found[1], at})
+		return true
+	}
+	if found := costsLine.FindStringSubmatch(line); found != nil {
+		p.costs = found[1]
+		return true
+	}
+	if out, err := timing.ParseOutput(strings.NewReader(line), timing.Last); err == nil {
+		p.takeLaps(out.Laps(), at, units)
+	}
+	return false
+}
+
+// takeLaps takes in a time-writer report, in seconds: set-up, then the units so far.
+func (p *reports) takeLaps(laps []float64, at, units float64) {
 	var marks []Mark
-	if r.past = r.past || at < 0; r.past { // the report's own clock is known
+	if p.before = p.before || at < 0; p.before { // the report's own clock is known
 		at = 0
 		for _, seconds := range laps {
 			at += seconds
 		}
 	}
 	for k, seconds := range slices.Backward(laps) {
-		if n := float64(k); r.Units == 0 || n <= r.Units {
-			marks = append(marks, Mark{Number: n, Of: r.Units, Seconds: at})
+		if n := float64(k); units == 0 || n <= units {
+			marks = append(marks, Mark{Number: n, Of: units, Seconds: at})
 		}
 		at -= seconds
 	}
 	slices.Reverse(marks)
-	r.reports = marks
+	p.marks = marks
 }
 
-// End says that the run has ended: what was open is settled.
-func (r *Reader) End(at float64) { r.end = at }
-
-// Costs returns the costs by name that the run reported last; empty if there are none.
-func (r *Reader) Costs() string { return r.costs }
-
-// staged names the stage of each mark.
-func (r *Reader) staged(marks []Mark) []Mark {
+// nameStages names the stage of each mark.
+func (p *reports) nameStages(marks []Mark) []Mark {
 	for i := range marks {
-		for _, s := range r.stages {
+		for _, s := range p.stages {
 			if s.from < marks[i].Seconds {
 				marks[i].Stage = s.name
 			}

@@ -1,454 +1,249 @@
 package progress
 
 import (
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
-// lineBytes bounds the part of a line in which numbers are looked for, numberCount the
-// numbers, keyBytes the masked text before a number that distinguishes it from others.
+// token is a number in a line.
+type token struct {
+	begin, end int // in the masked line
+	value      float64
+	decimal    bool
+}
+
+// span is a duration or a time of day in a line.
+type span struct {
+	seconds float64
+	begin   int  // in the masked line
+	clock   bool // written with colons
+	left    bool // by the words next to it it is left
+	ends    bool // the words before it say that it is an end
+}
+
+// Dates, durations and numbers, each as they begin.
+var (
+	dateForm  = regexp.MustCompile(`^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}-\d{1,2}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -]?\d{4})`)
+	dayForm   = regexp.MustCompile(`^(?:\d{6}|\d{8}|\d\d[-/.]\d\d)[ T_]\d{1,2}:\d\d(?:[^<\d]|$)`)
+	month     = regexp.MustCompile(`(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* +$`)
+	hashes    = regexp.MustCompile(`\[[0-9a-f]{2}/[0-9a-f]{6}\]`)
+	position  = regexp.MustCompile(`(?:\w\.([A-Za-z]\w*)[:(]|\w:[A-Za-z_]\w*:)$`)
+	spanForm  = regexp.MustCompile(`^(?:(?:(\d+) ?(?:days?|d),? *)?(?:(\d+):(\d\d):(\d\d(?:[.,]\d+)?)|(\d+):(\d\d(?:\.\d+)?))|(?:(\d+) ?(?:days?|d)[, :]*)?(?:(\d+(?:\.\d+)?) ?h(?:rs?|ours?)?[ :]*)?(?:(\d+(?:\.\d+)?) ?m(?:in(?:ute)?s?)?[ :]*)?(\d+(?:\.\d+)?) ?(?:seconds?|secs?|s)|(?:(\d+) ?(?:days?|d)[, :]*)?(\d+(?:\.\d+)?) ?h(?:rs?|ours?)?(?: ?(\d+) ?m(?:in)?)?|(\d+(?:\.\d+)?) ?(?:minutes?|mins?|m))`)
+	scales    = []float64{86400, 3600, 60, 1, 60, 1, 86400, 3600, 60, 1, 86400, 3600, 60, 60} // of its groups
+	leftName  = regexp.MustCompile(`(?i)(?:eta|etc|remain\w*|left|to go|rest\w*|finish\w*)\b[^a-z0-9]{0,6}$`)
+	leftAfter = regexp.MustCompile(`(?i)^[\s()]*(?:left|remain|to go)`)
+	endName   = regexp.MustCompile(`(?i)(?:eta|etc|finish\w*|complet\w*|\bend\w*|done)\b[^\d]{0,24}$`)
+	workClock = regexp.MustCompile(`(?:\btime=|Duration: )$`)
+	unitGlue  = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:epoch|step|iter|fold|round|ep|gen)$`)
+	suffixes  = map[byte]float64{'k': 1e3, 'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12, 'B': 1e9}
+)
+
+// lineBytes bounds what is read of a line, and tokenCount its numbers.
 const (
-	lineBytes   = 4 << 10
-	numberCount = 60
-	keyBytes    = 90
+	lineBytes  = 6000
+	tokenCount = 60
 )
 
-// number is a number of a line that may count.
-type number struct {
-	key     string // masked text before it, the sign after it, and total
-	form    string // the same without the total,
-	second  string // and of the total, if it counts too
-	name    string // above it, in a table
-	left    string // text before it, from the number before
-	wide    string // the same, across numbers
-	after   string // text after it and after its total
-	value   float64
-	total   float64 // it counts towards; 0 where the line does not say
-	decimal bool
-	percent bool
-	word    bool // a word follows
+// scanner finds the numbers of a line. Dates, clocks and durations become @ in its masked
+// text, bars become spaces.
+type scanner struct {
+	line   string
+	masked []byte
+	tokens []token
+	spans  []span
 }
 
-// scan returns the numbers of a line, and whether it reports a measured value next to
-// them: a decimal number or a duration.
-func scan(line string, h heading) (found []number, measured bool) {
-	x, clocks := mask(line)
-	var key masked
-	end, first := 0, -1
-	share := "" // the text before a percentage
-	for i := 0; i < len(x) && len(found) < numberCount; {
-		if x[i] < '0' || x[i] > '9' || i > 0 && (x[i-1] == '.' || digit(x[i-1])) {
-			i++
-			continue
-		}
-		n := number{}
-		stop, ok := n.parse(x, i)
-		key.add(x[end:i])
-		before := key.tail()
-		negative := i > 0 && x[i-1] == '-' && (i == 1 || strings.IndexByte(" =:([,'\"|\t", x[i-2]) >= 0)
-		n.left, n.wide = x[end:i], x[max(0, i-60):i]
-		if share != "" && strings.HasPrefix(n.left, "%|") { // a bar
-			n.left = share + n.left[2:]
-		}
-		n.name = h.name(x, i, stop)
-		key.add("#")
-		end, i = stop, stop
-		if !n.decimal {
-			if stop := n.pair(x, stop); stop > 0 {
-				n.form = before + "|" + sign(strings.TrimLeft(x[end:], " \t"))
-				key.add(x[end : end+strings.IndexAny(x[end:], "0123456789")])
-				n.second = key.tail()
-				key.add("#")
-				end, i = stop, stop
-			}
-		}
-		n.after = x[end:]
-		if blank := len(n.after) - len(strings.TrimLeft(n.after, " \t")); blank > 1 {
-			n.after = n.after[blank-1:]
-		}
-		n.after = n.after[:min(16, len(n.after))]
-		rest := strings.TrimLeft(n.after, " \t")
-		n.percent = n.total == 0 && strings.HasPrefix(rest, "%")
-		if share = ""; n.percent {
-			share = n.left
-		}
-		measured = measured || n.decimal
-		if first < 0 {
-			first = end
-		}
-		if !ok || negative || n.total == 0 && (quantity(n.after) || n.located()) {
-			continue
-		}
-		n.word = rest != "" && letter(rest[0]) && !digit(rest[0])
-		n.key = before + "|" + sign(rest)
-		if n.name != "" {
-			n.key += "~" + n.name
-		}
-		if n.total > 0 {
-			n.second += "|" + sign(rest)
-			n.key += "/" + strconv.FormatFloat(n.total, 'g', -1, 64)
-		}
-		found = append(found, n)
+func scan(line string) scanner {
+	s := scanner{line: hashes.ReplaceAllString(line[:min(len(line), lineBytes)], "[@]")}
+	for i := 0; i < len(s.line) && len(s.tokens) < tokenCount; {
+		i += s.scanAt(i)
 	}
-	return found, measured || first >= 0 && clocks > first
+	return s
 }
 
-// parse reads the number that begins at x[i]: thousands separators, an exponent, and a
-// suffix k or M. It returns its end; ok is false where it is out of range.
-func (n *number) parse(x string, i int) (end int, ok bool) {
-	end = digits(x, i)
-	text, factor := x[i:end], 1.0
-	for _, comma := range []string{",", "_"} {
-		stop := end
-		for end-i <= 3 && shaped(x[stop:], comma+"000") && !shaped(x[stop:], comma+"0000") {
-			stop += len(",000")
-		}
-		if stop > end {
-			text, end = strings.ReplaceAll(x[i:stop], comma, ""), stop
-			break
-		}
-	}
-	if shaped(x[end:], ".0") {
-		stop := digits(x, end+1)
-		text, end, n.decimal = text+x[end:stop], stop, true
-	}
-	if end < len(x) && (x[end] == 'e' || x[end] == 'E') {
-		begin := end + 1
-		if begin < len(x) && (x[begin] == '-' || x[begin] == '+') {
-			begin++
-		}
-		if stop := digits(x, begin); stop > begin {
-			text, end, n.decimal = text+x[end:stop], stop, true
-		}
-	}
-	if end < len(x) && (end+1 == len(x) || !letter(x[end+1])) {
-		switch x[end] {
-		case 'k', 'K':
-			factor, end = 1e3, end+1
-		case 'M':
-			factor, end = 1e6, end+1
-		}
-	}
-	n.value, _ = strconv.ParseFloat(text, 64)
-	if n.value *= factor; factor > 1 {
-		n.value = math.Round(n.value)
-		n.decimal = false
-	}
-	return end, n.value < 1e15
-}
-
-// running is the part of the units that are under way, between those that ended and all.
-var running = regexp.MustCompile(`^\+ ?\d+\) ?/`)
-
-// pair reads the total after a number, as in "3/10", "3 of 10", "3 out of 10", and
-// returns its end; 0 where there is none.
-func (n *number) pair(x string, i int) int {
-	rest := strings.TrimLeft(x[i:], " \t]")
-	word := strings.ToLower(rest[:min(len(rest), 6)])
-	switch {
-	case strings.HasPrefix(word, "/"), strings.HasPrefix(word, "\\"):
-		rest = rest[1:]
-	case strings.HasPrefix(word, "out of"):
-		rest = rest[6:]
-	case strings.HasPrefix(word, "of "), strings.HasPrefix(word, "of["):
-		rest = rest[2:]
-	case strings.HasPrefix(word, "(of "):
-		rest = rest[3:]
-	case strings.HasPrefix(word, "+"): // "(12 + 4) / 40": ended, running, all
-		if n := running.FindStringIndex(rest); n != nil {
-			rest = rest[n[1]:]
-			break
-		}
-		return 0
-	default:
-		return 0
-	}
-	rest = strings.TrimLeft(rest, " \t[(")
-	if rest == "" || !digit(rest[0]) {
-		return 0
-	}
-	total := number{}
-	end, ok := total.parse(rest, 0)
-	if end < len(rest) && rest[end] == '/' || !ok || total.decimal || total.value < n.value {
-		return 0
-	}
-	n.total = total.value
-	return len(x) - len(rest) + end
-}
-
-// mask replaces dates, times of day, durations and long hexadecimal numbers by "@", and
-// what bars are drawn with by a space. It returns where the last time stood, too.
-func mask(line string) (text string, clocks int) {
-	line = line[:min(len(line), lineBytes)]
-	b := make([]byte, 0, len(line))
-	for i := 0; i < len(line); {
-		c := line[i]
-		word := i == 0 || !letter(line[i-1])
-		switch {
-		case c >= utf8.RuneSelf:
-			r, n := utf8.DecodeRuneInString(line[i:])
-			if bar := r >= 0x2500 && r <= 0x259f || r >= 0x2800 && r <= 0x28ff; bar {
-				if len(b) > 0 && b[len(b)-1] != ' ' {
-					b = append(b, ' ')
-				}
-			} else {
-				b = append(b, line[i:i+n]...)
-			}
-			i += n
-			continue
-		case word && (i == 0 || line[i-1] != '.') && (digit(c) || c >= 'a' && c <= 'f'):
-			if n := identifier(line[i:]); n > 0 {
-				b, i = append(b, '@'), i+n
-				continue
-			}
-		}
-		if digit(c) && (i == 0 || line[i-1] != '.' && !digit(line[i-1])) {
-			if n := clock(line[i:], word); n > 0 {
-				b, i = append(b, '@'), i+n
-				clocks = len(b)
-				continue
-			}
-			n := digits(line, i)
-			b, i = append(b, line[i:n]...), n
-			continue
-		}
-		if strings.IndexByte("=>#*.-_+", c) >= 0 {
-			n := i
-			for n < len(line) && strings.IndexByte("=>#*.-_+", line[n]) >= 0 {
-				n++
-			}
-			if n-i >= 3 || c == '#' {
-				b, i = append(b, ' '), n
-				continue
-			}
-		}
-		b, i = append(b, c), i+1
-	}
-	return string(b), clocks
-}
-
-// clock returns the length of the date, time of day or duration that a text begins
-// with; 0 where it begins with none.
-func clock(x string, word bool) int {
-	end := digits(x, 0)
-	for _, date := range []string{"-00-00", "/00/00", ".00.00", "-0-0", "/0/0", ".0.0"} {
-		if !shaped(x[end:], date) || end > 4 {
-			continue
-		}
-		end = digits(x, end+1)
-		end = digits(x, end+1)
-		return end + moment(x[end:])
-	}
-	if n := moment(x[end:]); n > 0 && (word && end >= 6 && end <= 8 || end <= 2 && strings.HasPrefix(x[end:], "/")) {
-		return end + n
-	}
-	if shaped(x[end:], "/00 ") && end == 2 && x[:2] <= "12" && x[end+1:end+3] <= "31" { // month and day, then a time
-		if n := moment(x[end+3:]); n > 0 && strings.Count(x[end+3:end+3+n], ":") == 2 && !strings.HasPrefix(x[end+3+n:], "<") {
-			return end + 3 + n
-		}
-	}
-	if n := daytime(x); n > 0 {
+// scanAt takes in what is at a place of the line and returns its length.
+func (s *scanner) scanAt(i int) int {
+	rest := s.line[i:]
+	c := rest[0]
+	if n := barLength(rest); n > 0 {
+		s.masked = append(s.masked, ' ')
 		return n
 	}
-	rest := strings.TrimPrefix(x[end:], " ")
-	at := func(rest string) int { return len(x) - len(rest) }
-	for _, day := range []string{"days", "day"} {
-		if strings.HasPrefix(rest, day) && len(x[end:]) > len(rest) {
-			return at(strings.TrimLeft(rest[len(day):], ", "))
+	if !isDigit(c) && !(c == '.' && len(rest) > 1 && isDigit(rest[1])) {
+		s.masked = append(s.masked, c)
+		return 1
+	}
+	if n := len(s.masked); n > 0 && (isLetter(s.masked[n-1]) || s.masked[n-1] == '.' || isDigit(s.masked[n-1])) {
+		if !isLetter(s.masked[n-1]) || !unitGlue.Match(s.masked[max(0, n-8):]) {
+			s.masked = append(s.masked, c) // in a name
+			return 1
+		}
+		s.masked = append(s.masked, ' ')
+	}
+	if n := s.dateLength(rest); n > 0 {
+		s.masked = append(s.masked, '@')
+		return n
+	}
+	if n := s.takeSpan(i); n > 0 {
+		return n
+	}
+	return s.takeNumber(rest)
+}
+
+// barLength returns the length of a drawn bar that a text begins with; 0 if there is none.
+func barLength(text string) int {
+	if text[0] == 0xe2 && len(text) > 2 && (text[1] >= 0x94 && text[1] <= 0x96 || text[1] >= 0xa0 && text[1] <= 0xa3) {
+		return 3 // box drawing, block elements, Braille
+	}
+	if text[0] == '#' {
+		return 1
+	}
+	if !strings.ContainsRune("=>*._-+~", rune(text[0])) {
+		return 0
+	}
+	n := 1
+	for n < len(text) && text[n] == text[0] {
+		n++
+	}
+	if n < 3 {
+		return 0
+	}
+	return n
+}
+
+// dateLength returns the length of the date, the identifier or the line of a source file that a
+// text begins with; 0 if there is none.
+func (s *scanner) dateLength(text string) int {
+	n := digitsOf(text)
+	if n == len(text) {
+		return 0
+	}
+	before := s.masked[max(0, len(s.masked)-16):]
+	switch next := text[n]; {
+	case strings.IndexByte("-/. T_", next) >= 0 && n <= 8 && dayForm.MatchString(text):
+		return strings.IndexAny(text, " T_")
+	case strings.IndexByte("-/. ", next) >= 0 && n <= 4:
+		if at := dateForm.FindStringIndex(text); at != nil && (at[1] == len(text) || !isDigit(text[at[1]]) && text[at[1]] != '/') {
+			return at[1]
+		}
+		if next == ' ' && n < 3 && month.Match(before) {
+			return n
+		}
+	case next >= 'a' && next <= 'f':
+		if hex := len(text) - len(strings.TrimLeft(text, "0123456789abcdef")); hex >= 12 {
+			return hex
 		}
 	}
-	for _, units := range []string{"hms", "ms"} {
-		if n := compound(x, units); n > 0 {
+	if len(before) > 0 && (before[len(before)-1] == ':' || before[len(before)-1] == '(') {
+		if at := position.FindSubmatch(before); at != nil && (at[1] != nil && unitOf(string(at[1])) == "" || at[1] == nil && text[n] == ' ') {
 			return n
 		}
 	}
 	return 0
 }
 
-// moment returns the length of a time of day after a date.
-func moment(x string) int {
-	rest := strings.TrimLeft(x, "T _")
-	if len(rest) == len(x) {
-		return 0
-	}
-	if n := daytime(rest); n > 0 {
-		return len(x) - len(rest) + n
-	}
-	return 0
-}
-
-// daytime returns the length of a text like 1:02, 1:02:03 or 1:02:03.4.
-func daytime(x string) int {
-	end := digits(x, 0)
-	begin := end
-	for n := 0; n < 2 && end > 0 && shaped(x[end:], ":00") && !shaped(x[end:], ":000"); n++ {
-		end += len(":00")
-	}
-	if end == begin {
-		return 0
-	}
-	if shaped(x[end:], ".0") || shaped(x[end:], ",0") {
-		end = digits(x, end+1)
-	}
-	return end
-}
-
-// compound returns the length of a duration of at least two units, as 1h02m or 3m 4s.
-func compound(x, units string) int {
-	end, seen := 0, 0
-	for ; seen < len(units); seen++ {
-		begin := len(x) - len(strings.TrimLeft(x[end:], " "))
-		stop := digits(x, begin)
-		next := len(x) - len(strings.TrimLeft(x[stop:], " "))
-		if stop == begin || next == len(x) || x[next] != units[seen] || next+1 < len(x) && x[next+1] >= 'a' && x[next+1] <= 'z' {
-			break
-		}
-		end = next + 1
-	}
-	if seen < 2 {
-		return 0
-	}
-	return end
-}
-
-// identifier returns the length of a hexadecimal identifier: ten digits, or six of which some
-// are letters, perhaps below a folder of two digits, as in "3f/a1b2c3".
-func identifier(x string) int {
-	folder := 0
-	if len(x) > 3 && x[2] == '/' && hexadecimal(x[0]) && hexadecimal(x[1]) {
-		folder = 3
-	}
-	n, digits, letters := folder, 0, 0
-	for n < len(x) && hexadecimal(x[n]) {
-		if digits++; !digit(x[n]) {
-			letters++
-		}
+// digitsOf returns how many digits a text begins with.
+func digitsOf(text string) int {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
 		n++
 	}
-	exponent := letters == 1 && strings.Contains(x[:n], "e")
-	switch {
-	case n < len(x) && letter(x[n]), letters == digits && folder == 0:
+	return n
+}
+
+// takeSpan takes in the duration or the time of day at a place of the line and returns its
+// length; 0 if there is none. Seconds alone may be simulated time: they stay a number.
+func (s *scanner) takeSpan(i int) int {
+	unit := strings.TrimLeft(s.line[i:], "0123456789.")
+	if unit = strings.TrimPrefix(unit, " "); unit == "" || strings.IndexByte(":dhms", unit[0]) < 0 {
 		return 0
-	case digits >= 10, digits >= 6 && letters > 0 && !exponent, folder > 0 && digits >= 6 && !(digit(x[0]) && digit(x[1])):
-		return n
 	}
-	return 0
-}
-
-func hexadecimal(b byte) bool { return digit(b) || b >= 'a' && b <= 'f' }
-
-func digit(b byte) bool { return b >= '0' && b <= '9' }
-
-// letter says that a byte is part of a word.
-func letter(b byte) bool {
-	return b == '_' || digit(b) || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
-}
-
-// digits returns the end of the digits that begin at i.
-func digits(x string, i int) int {
-	for i < len(x) && digit(x[i]) {
-		i++
+	at := spanForm.FindStringSubmatchIndex(s.line[i:])
+	if at == nil {
+		return 0
 	}
-	return i
-}
-
-// shaped says whether a text begins like a pattern, in which 0 is any digit.
-func shaped(text, pattern string) bool {
-	if len(text) < len(pattern) {
-		return false
+	rest := s.line[i+at[1]:]
+	if rest != "" && (isLetter(rest[0]) || isDigit(rest[0]) || rest[0] == '/' || rest[0] == ':') && at[4] < 0 {
+		return 0
 	}
-	for i := range len(pattern) {
-		if text[i] != pattern[i] && (pattern[i] != '0' || !digit(text[i])) {
-			return false
+	found := span{begin: len(s.masked), clock: at[4] >= 0}
+	parts := 0
+	for g, scale := range scales {
+		if from := at[2*g+2]; from >= 0 {
+			v, _ := strconv.ParseFloat(strings.Replace(s.line[i+from:i+at[2*g+3]], ",", ".", 1), 64)
+			found.seconds += scale * v
+			parts++
 		}
 	}
-	return true
-}
-
-// quantity says that a number's unit of measurement follows it directly, as in 5ms.
-func quantity(after string) bool {
-	r, _ := utf8.DecodeRuneInString(after)
-	if unicode.IsLetter(r) {
-		return unit(wordOf(after)) == ""
+	before := string(s.masked[max(0, len(s.masked)-40):])
+	if found.clock && workClock.MatchString(before) {
+		s.tokens = append(s.tokens, token{found.begin, found.begin + 1, found.seconds, true})
+		s.masked = append(s.masked, '0')
+		return at[1]
 	}
-	if !named(after) {
-		return false
+	found.left = leftName.MatchString(before) || leftAfter.MatchString(rest)
+	found.ends = found.clock && endName.MatchString(before)
+	s.spans = append(s.spans, found)
+	if at[20] >= 0 && parts == 1 && !found.left {
+		return 0
 	}
-	end := measurement.FindStringIndex(after)
-	return end != nil && !label.MatchString(after[end[1]:])
+	s.masked = append(s.masked, '@')
+	return at[1]
 }
 
-// sign returns the first sign or letter of a text, digits and their signs masked.
-func sign(rest string) string {
-	r, n := utf8.DecodeRuneInString(rest)
-	switch {
-	case n == 0:
-		return ""
-	case unicode.IsDigit(r) || r == '-' || r == '+':
-		return "#"
+// takeNumber takes in the number that a text begins with and returns its length.
+func (s *scanner) takeNumber(text string) int {
+	n, digits := numberOf(text)
+	value, err := strconv.ParseFloat(digits, 64)
+	scale := 1.0
+	if n < len(text) && suffixes[text[n]] > 0 && (n+1 == len(text) || !isLetter(text[n+1]) && !isDigit(text[n+1])) {
+		scale = suffixes[text[n]]
+		n++
 	}
-	return rest[:n]
-}
-
-// masked is text without the spaces next to signs, in which names of files are "@".
-type masked struct {
-	b     []byte
-	token int  // the begin of the word that b ends with
-	space bool // one came after a word
-}
-
-func (m *masked) add(text string) {
-	for i := range len(text) {
-		c := text[i]
-		if c == ' ' || c == '\t' {
-			m.maskFile()
-			m.space = len(m.b) > 0 && letter(m.b[len(m.b)-1])
-			continue
-		}
-		inWord := letter(c) || c >= utf8.RuneSelf
-		if m.space && inWord {
-			m.b = append(m.b, ' ')
-			m.token = len(m.b)
-		}
-		m.space = false
-		if !inWord && strings.IndexByte(".-/\\#", c) < 0 {
-			m.maskFile()
-			m.b = append(m.b, c)
-			m.token = len(m.b)
-			continue
-		}
-		if digit(c) { // of a number that is none of the line's
-			if n := len(m.b); n > 0 && m.b[n-1] == '#' {
-				continue
-			}
-			c = '#'
-		}
-		m.b = append(m.b, c)
+	letters := n
+	for letters < len(text) && isLetter(text[letters]) {
+		letters++
 	}
+	if err != nil || letters > n+1 && letters < len(text) && isDigit(text[letters]) {
+		s.masked = append(s.masked, text[:letters]...) // an identifier
+		return letters
+	}
+	begin := len(s.masked)
+	if begin > 0 && s.masked[begin-1] == '-' && (begin == 1 || !isLetter(s.masked[begin-2]) && !isDigit(s.masked[begin-2]) && s.masked[begin-2] != ']') {
+		value = -value
+	}
+	s.masked = append(s.masked, text[:n]...)
+	decimal := strings.ContainsAny(strings.TrimSuffix(digits, "."), ".eE") && scale == 1
+	s.tokens = append(s.tokens, token{begin, begin + n, value * scale, decimal})
+	return n
 }
 
-// maskFile replaces a word that ends here by "@" if it is the name of a file.
-func (m *masked) maskFile() {
-	name := m.b[m.token:]
-	dot := -1
-	for i := len(name) - 2; i > 0 && dot < 0; i-- {
-		if name[i] == '.' {
-			dot = i
+// numberOf returns the length of the number that a text begins with, and its plain form.
+func numberOf(text string) (n int, plain string) {
+	n = digitsOf(text)
+	plain = text[:n]
+	for n > 0 && len(text) > n+3 && (text[n] == ',' || text[n] == '_') && digitsOf(text[n+1:]) == 3 {
+		plain += text[n+1 : n+4]
+		n += 4
+	}
+	if n < len(text) && text[n] == '.' {
+		more := 1 + digitsOf(text[n+1:])
+		plain += text[n : n+more]
+		n += more
+	}
+	if len(text) > n+1 && (text[n]|0x20 == 'e' || text[n]|0x20 == 'd') {
+		sign := 0
+		if text[n+1] == '-' || text[n+1] == '+' {
+			sign = 1
+		}
+		if digits := digitsOf(text[n+1+sign:]); digits > 0 {
+			plain += "e" + text[n+1:n+1+sign+digits]
+			n += 1 + sign + digits
 		}
 	}
-	if dot > 0 && letter(name[0]) && letter(name[dot+1]) && !digit(name[dot+1]) {
-		m.b = append(m.b[:m.token], '@')
-	}
-	m.token = len(m.b)
+	return n, plain
 }
 
-func (m *masked) tail() string {
-	if len(m.b) <= keyBytes {
-		return "^" + string(m.b)
-	}
-	return string(m.b[len(m.b)-keyBytes:])
-}
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }

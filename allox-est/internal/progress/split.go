@@ -70,7 +70,9 @@ func (s *Splitter) Split(b []byte, line func(string)) {
 			s.yield(s.rest, line)
 		}
 		s.drawn = b[i] == '\r' || b[i] == '\b'
-		s.rest, s.shown, s.moved, b = s.rest[:0], 0, false, b[i+1:]
+		s.rest, s.shown = s.rest[:0], 0
+		s.moved = false
+		b = b[i+1:]
 	}
 }
 
@@ -85,7 +87,7 @@ func (s *Splitter) draw(line func(string)) {
 			s.rest, s.drawn = append(s.rest[:0], s.rest[last:]...), true
 		}
 	}
-	if n := len(s.rest); s.drawn && !s.All && n > 0 && !digit(s.rest[n-1]) {
+	if n := len(s.rest); s.drawn && !s.All && n > 0 && !isDigit(s.rest[n-1]) {
 		s.yield(s.rest, line)
 		s.shown = n
 	}
@@ -121,28 +123,13 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 	}
 }
 
-// isHeading says that a text has names of columns. Most other texts need no copy.
+// isHeading reports whether a text has names of columns.
 func isHeading(text []byte) bool {
-	if len(text) > headingBytes {
+	if len(text) > headingBytes || !bytes.ContainsAny(text, "|,\t") && !bytes.Contains(text, []byte("  ")) && !rowHead.Match(text) {
 		return false
 	}
-	if !bytes.ContainsAny(text, "\t,|") && !bytes.Contains(text, []byte("  ")) {
-		var first [16]byte
-		n := copy(first[:], text)
-		if i := bytes.IndexByte(first[:n], ' '); i >= 0 {
-			n = i
-		}
-		for i := range n {
-			if c := first[i]; c >= 'A' && c <= 'Z' {
-				first[i] = c + 'a' - 'A'
-			}
-		}
-		if unitWords[string(first[:n])] == "" {
-			return false
-		}
-	}
-	_, names := headingOf(string(text))
-	return names
+	_, isNames := headingOf(string(text))
+	return isNames
 }
 
 // unwrap returns the text in a container runtime's record of a line; nil of other text.

@@ -1,0 +1,124 @@
+package progress
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// announcement says that a number that does not move may be a total of a unit.
+type announcement struct {
+	unit   string // "total" without one
+	weight float64
+	atMost bool
+}
+
+// announcedCount bounds the numbers that may be totals.
+const announcedCount = 400
+
+var (
+	codes     = regexp.MustCompile(`\b[A-Z]+\d+:`)
+	separated = regexp.MustCompile(`[|,;@{#]|\. `)
+	lastName  = regexp.MustCompile(`[^a-z_]+$`)
+	bareName  = regexp.MustCompile(`^(?:n|num|train|training)?_?[a-z]+$`)
+	runWord   = regexp.MustCompile(`(?i)(?:^|[.!;] *|^.*@[^a-z]*)\s*run(?:ning)?(?: for)?\s*$`)
+	words     = regexp.MustCompile(`[a-z_]+`)
+	named     = regexp.MustCompile(`^\w*\s*[=:]`)
+)
+
+// announcementOf returns what a number that comes for the first time announces, as in
+// "max_epochs: 6", "Run 400 steps", "480 ntimes" or "End Time (s) 10.0".
+func announcementOf(n number) (best announcement) {
+	if n.total > 0 || n.percent || n.value <= 0 {
+		return best
+	}
+	left := strings.ToLower(n.left[max(0, len(n.left)-60):])
+	parts := separated.Split(left, -1)
+	before := parts[len(parts)-1]
+	right := firstPhrase(strings.ToLower(codes.ReplaceAllString(n.right, "")))
+	isWhole := n.value == math.Trunc(n.value) && n.value > 1
+	if isWhole && !n.decimal && allOf.MatchString(before) {
+		best = announcement{unit: "total", weight: 0.7}
+	}
+	if a := announcedBefore(before, n, isWhole); a.weight > best.weight {
+		best = a
+	}
+	if a := announcedAfter(before, right, n.left, isWhole); a.weight > best.weight {
+		best = a
+	}
+	return best
+}
+
+// firstPhrase returns the words that a text begins with, after closing brackets.
+func firstPhrase(text string) string {
+	text = strings.TrimLeft(text, " \t])")
+	if i := strings.IndexAny(text, ",;|0123456789"); i >= 0 {
+		text = text[:i]
+	}
+	return text
+}
+
+func announcedBefore(before string, n number, isWhole bool) announcement {
+	unit := unitOf(before)
+	if unit == "" || dangling.MatchString(before) && !strings.Contains(before, "number ") && !strings.Contains(before, "length ") || settings.MatchString(before) {
+		return announcement{}
+	}
+	if unit == "time" {
+		if endTimes.MatchString(before) && !wallClock.MatchString(before) {
+			return announcement{unit: unit, weight: 0.8}
+		}
+		return announcement{}
+	}
+	if !isWhole || n.decimal || unit == "progress" {
+		return announcement{}
+	}
+	a := announcement{unit: unit, weight: weightOf(before), atMost: maximum.MatchString(before)}
+	if name := strings.TrimSpace(lastName.ReplaceAllString(before, "")); a.weight == 0 && plurals.MatchString(name) {
+		a.weight = 0.65
+		if last := words.FindAllString(name, -1); !bareName.MatchString(last[len(last)-1]) {
+			a.weight = 0.45 // "profile_steps" names something else
+		}
+	}
+	return a
+}
+
+// announcedAfter reads the words after a number: "480 nsteps", "5000 steps, 10.0 ps".
+func announcedAfter(before, right, left string, isWhole bool) announcement {
+	if !isWhole || named.MatchString(right) || strings.Contains(right[:min(len(right), 14)], "/") {
+		return announcement{}
+	}
+	near := before + " " + right
+	if settings.MatchString(near) {
+		return announcement{}
+	}
+	names := words.FindAllString(right, 4)
+	i := slices.IndexFunc(names, func(w string) bool { return unitOf(w) != "" })
+	if i < 0 {
+		if runWord.MatchString(left) {
+			return announcement{unit: "step", weight: 0.8}
+		}
+		return announcement{}
+	}
+	unit := unitOf(names[i])
+	if unit == "time" || unit == "progress" {
+		return announcement{}
+	}
+	a := announcement{unit: unit, weight: weightOf(near), atMost: maximum.MatchString(before)}
+	if phrase := strings.Join(names[:min(len(names), 3)], " "); a.weight == 0 && (plurals.MatchString(phrase) || plurals.MatchString(names[0])) {
+		a.weight = 0.65
+	}
+	return a
+}
+
+// weightOf returns how surely words announce a total.
+func weightOf(near string) float64 {
+	near = " " + near + " "
+	switch {
+	case !announces.MatchString(near):
+		return 0
+	case surely.MatchString(near):
+		return 0.8
+	}
+	return 0.75
+}

@@ -1,0 +1,225 @@
+package progress
+
+import (
+	"slices"
+	"strings"
+)
+
+// loop is a counter that counts inside of another one's units.
+type loop struct {
+	*counter
+	length float64
+	share  float64 // of the unit's time in which it counts to its length
+	base   float64 // its number while its first unit runs
+	inner  *loop
+	across bool // it counts on through all units
+}
+
+// loopDepth bounds how deep loops are nested.
+const loopDepth = 3
+
+// loopIn returns the loop inside of a counter's units: the one that begins again when they
+// grow and counts most of the time; nil without one.
+func (r *Reader) loopIn(u *counter, pool []*counter, depth int) *loop {
+	if depth == loopDepth {
+		return nil
+	}
+	var best *counter
+	longest := 0.0
+	for _, c := range pool {
+		if c == u || asides.MatchString(c.name()) || c.ownTotal() == 0 && !c.isEven() || c.decimal && !c.percent || c.isWriter() || c.countsDown() || c.length() == 0 || !c.isInside(u) {
+			continue
+		}
+		if seconds := c.seconds(); best == nil || seconds > longest {
+			best, longest = c, seconds
+		}
+	}
+	if best == nil {
+		return loopAcross(u, pool)
+	}
+	l := &loop{counter: best, length: best.length(), inner: r.loopIn(best, pool, depth+1)}
+	l.share = l.fullShare()
+	if l.inner != nil && !l.inner.across && !best.zero && !(l.inner.first().line < best.first().line && best.first().value == 1) {
+		l.base = 1
+	}
+	return l
+}
+
+// loopAcross returns the counter right of u in its lines that counts on through all units; nil
+// without one.
+func loopAcross(u *counter, pool []*counter) *loop {
+	if u.rises() == 0 || len(u.falls) > 0 || u.decimal {
+		return nil
+	}
+	for _, c := range pool {
+		from, to := c.at(u.first().line), c.at(u.last().line)
+		if !c.isFollowing(u) || !stepUnits[c.unit] || c.total > 0 || c.decimal || len(c.falls) > 0 || c.rises() < 3*u.rises() || !c.isEven() || from < 0 {
+			continue
+		}
+		if each := (c.points[to].value - c.points[from].value) / (u.last().value - u.first().value); each > 1 {
+			return &loop{counter: c, length: each, share: 1, across: true}
+		}
+	}
+	return nil
+}
+
+// isInside reports whether a counter begins again when the units of u grow.
+func (c *counter) isInside(u *counter) bool {
+	if u.rises() == 0 {
+		isBelow := c.isFollowing(u) || u.isStandingBar(c) || outerUnits[u.unit] && c.unit != u.unit && c.first().line >= u.first().line
+		return isBelow && c.ownTotal() > 0 && len(c.falls) == 0 && c.moves()
+	}
+	if !c.isFollowing(u) && len(c.points) < 3 {
+		return false
+	}
+	var rises []int
+	for i := 1; i < len(u.points); i++ {
+		if u.points[i].value > u.points[i-1].value {
+			rises = append(rises, u.points[i].line)
+		}
+	}
+	falls, hits := 0, 0
+	for _, f := range c.falls {
+		if f.to.line < u.first().line {
+			continue
+		}
+		falls++
+		if i, _ := slices.BinarySearch(rises, f.from.line); i < len(rises) && rises[i] <= f.to.line {
+			hits++
+		}
+	}
+	return falls > 0 && 10*hits >= 7*falls && 10*hits >= 7*(len(rises)-1) && 10*falls >= 6*len(rises)
+}
+
+// seconds returns the time in which a counter grows; percentages give way to pairs.
+func (c *counter) seconds() (seconds float64) {
+	for i := 1; i < len(c.points); i++ {
+		if c.points[i].value > c.points[i-1].value {
+			seconds += c.points[i].at - c.points[i-1].at
+		}
+	}
+	if c.percent {
+		return 0.98 * seconds
+	}
+	return seconds
+}
+
+// fullShare returns the share of its unit's time in which a loop counts to its length: the
+// median of whole units, 1 where none is known. An evaluation may follow the loop.
+func (l *loop) fullShare() float64 {
+	var shares []float64
+	begin := l.first()
+	for _, f := range l.falls {
+		if begin.at >= 0 && f.to.at > begin.at {
+			covered := 1.0
+			if l.inner == nil {
+				covered = (f.from.value - begin.value) / l.length
+			}
+			shares = append(shares, (l.lastBefore(f.to.line)-begin.at)/(f.to.at-begin.at)/max(0.1, covered))
+		}
+		begin = f.to
+	}
+	if len(shares) == 0 {
+		return 1
+	}
+	slices.Sort(shares)
+	if share := shares[len(shares)/2]; share < 0.95 {
+		return max(0.1, share)
+	}
+	return 1 // within the noise of its times
+}
+
+// lastBefore returns the time of the last number of a loop, or of those inside of it, before a line.
+func (l *loop) lastBefore(line int) (at float64) {
+	for ; l != nil; l = l.inner {
+		if i := l.at(line - 1); i >= 0 {
+			at = max(at, l.points[i].at)
+		}
+	}
+	return at
+}
+
+// done returns the share of a unit, begun in a line, that a loop had done at another.
+func (l *loop) done(begun, line int) float64 {
+	i := l.at(line)
+	if i < 0 || l.points[i].line < begun {
+		return 0
+	}
+	value := l.points[i].value - l.base
+	if l.across {
+		value -= l.points[max(0, l.at(begun))].value
+	}
+	if l.inner != nil {
+		value += l.inner.done(l.points[i].line, line)
+	}
+	return l.share * max(0, min(1, value/l.length))
+}
+
+// isInner reports whether a counter counts a part of the run: it begins again, or stands
+// inside of one that counts something larger.
+func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
+	most, alike := 0.0, 0
+	for _, f := range c.falls {
+		most = max(most, f.from.value)
+	}
+	for _, f := range c.falls {
+		if f.from.value >= 0.7*total && f.to.value <= 0.3*total {
+			return true
+		}
+		if f.from.value >= 0.9*most {
+			alike++
+		}
+	}
+	if alike > 1 {
+		return true
+	}
+	isGlobal := c.total == 0 && len(c.falls) == 0 && overall.MatchString(c.near())
+	if isGlobal || r.Units >= plainUnits && (c.total == r.Units || c.zero && c.total == r.Units-1) {
+		return false
+	}
+	if slices.ContainsFunc(c.before, func(o *counter) bool { return o.encloses(c) }) {
+		return true
+	}
+	if c.unit == "fold" || c.unit == "trial" {
+		return false
+	}
+	return slices.ContainsFunc(pool, func(o *counter) bool {
+		if o.isStandingBar(c) {
+			return true
+		}
+		if o == c || !outerUnits[o.unit] || o.unit == c.unit || o.moves() || o.decimal || o.first().line > c.first().line || c.isFollowing(o) || o.isFollowing(c) || o.isConfigured() {
+			return false
+		}
+		n := o.ownTotal()
+		if n == 0 && o.claim.weight == 0 {
+			n, _, _ = r.announcedFor(o)
+		}
+		isFirst := n == 0 && (o.unit == "epoch" || o.unit == "stage" && o.words() == "stage") && o.last().value <= 1
+		return isFirst || o.last().value < n && c.total != r.Units
+	})
+}
+
+// isStandingBar reports whether a bar, drawn before c, stands at 0.
+func (o *counter) isStandingBar(c *counter) bool {
+	return o != c && o.counted && !o.moves() && o.last().value == 0 && o.first().line < c.first().line && o.unit != "progress" &&
+		!preparation.MatchString(o.words()) && !sideWork.MatchString(o.words())
+}
+
+// isConfigured reports whether the words before a number name a setting.
+func (c *counter) isConfigured() bool {
+	near := c.near()
+	return counts.MatchString(near) || settings.MatchString(near) || plurals.MatchString(near) || strings.HasSuffix(strings.TrimRight(c.left, " \"'"), "=")
+}
+
+// encloses reports whether o, left of c in its lines, counts something larger that has not
+// moved yet, or moves when c begins again.
+func (o *counter) encloses(c *counter) bool {
+	isBracket := len(c.before) > 0 && o == c.before[len(c.before)-1] && bracketed.MatchString(c.left)
+	if asides.MatchString(o.name()) || o.decimal || o.percent || o.countsDown() || o.isWriter() || !outerUnits[o.unit] && o.total == 0 && !isBracket {
+		return false
+	}
+	if o.total > 0 && o.rises() == 0 && (o.last().value >= o.total || o.unit == "" && outerUnits[c.unit]) {
+		return false // its last round, or a writer and their count
+	}
+	return o.rises() == 0 || len(c.falls) > 0
+}
