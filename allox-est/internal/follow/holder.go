@@ -18,9 +18,9 @@ func (h holder) alive() bool {
 	return err == nil
 }
 
-// writers returns who has a file open for writing, by the process information in proc.
+// holdersOf returns who has a file open for writing, by the process information in proc.
 // Seen is false if processes may be hidden: those of other users.
-func writers(proc string, file os.FileInfo) (held []holder, seen bool) {
+func holdersOf(proc string, file os.FileInfo) (held []holder, seen bool) {
 	processes, err := os.ReadDir(proc)
 	if proc == "" || err != nil {
 		return nil, false

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"syscall"
 	"time"
@@ -38,48 +37,42 @@ type State struct {
 	// times in the lines that were there before, and by the clock for those that come.
 	Marks []progress.Mark
 	Old   float64 // the unit done when the reading began
-	Ended bool    // nothing more comes: its writers closed it, or it is still
+	Ended bool    // nothing more comes: its writers have closed it
 	Why   string  // it is taken to have ended
 }
 
-// The bounds of what is read of a log that is there already, in bytes, and of what says
-// that it has ended: so many units or gaps between lines without a line, and seconds.
+// The bounds of what is read of a log that is there already, in bytes, and of how long it is
+// waited for.
 const (
-	headBytes    = 2 << 20
-	tailBytes    = 10 << 20
-	stillUnits   = 10
-	stillSeconds = 10
-	closedGaps   = 2
-	steadyLooks  = 2
-	closedFor    = 500 * time.Millisecond
-	goneFor      = 3 * time.Second
-	headFor      = time.Second
-	askEvery     = 500 * time.Millisecond // who writes the log
-	quietLooks   = 3                      // pauses in one, of a log whose writes the kernel reports
+	headBytes  = 2 << 20
+	tailBytes  = 10 << 20
+	headFor    = time.Second
+	goneFor    = 3 * time.Second
+	quietLooks = 3 // pauses in one, of a log whose writes the kernel reports
 )
 
 // reading is the reading of one log.
 type reading struct {
 	Log
+	writers
+	dates
 	lines  progress.Splitter
-	clock  clock
-	start  time.Time // of the reading of a stream
 	begin  time.Time // when all was read that had been there
 	offset float64   // seconds from the first known time to begin
 	old    float64
 	news   bool
 	now    time.Time // when what is read came: its lines have one time
-	last   time.Time // when the last line came
-	gap    time.Duration
-	asked  time.Time
-	held   []holder
-	seen   bool // all processes could be seen
-	wrote  bool // a writer was seen
-	writer holder
-	dated  bool // the clock was compared with the date of a line that came
-	steady int  // looks in a row at which the same writer had the log open
-	warned bool
+	looked time.Time
 	absent time.Time
+}
+
+// dates are the times in the lines of a log.
+type dates struct {
+	clock    clock
+	start    time.Time // of the reading of a stream
+	stamp    float64   // the first that came, and when
+	stamped  time.Time
+	compared bool // with the clock
 }
 
 // Read follows the log. Look is called when the whole log was read, then
@@ -94,118 +87,131 @@ func (l Log) Read(ctx context.Context, look func(State) error) error {
 	return err
 }
 
+// read reads a file, a pipe or the input.
 func (r *reading) read(ctx context.Context, look func(State) error) error {
-	var chunks chan []byte
-	var f *file.Input
+	if r.Input != nil {
+		return r.readStream(ctx, r.Input, look)
+	}
 	info, err := os.Stat(r.Path)
-	if r.Input == nil && err == nil && info.IsDir() {
+	if err == nil && info.IsDir() {
 		return &os.PathError{Op: "follow", Path: r.Path, Err: syscall.EISDIR}
 	}
-	if r.Input == nil && (err != nil || info.Mode().IsRegular()) {
-		if f, err = file.Open(r.Path); err != nil {
+	f, err := file.Open(r.Path)
+	if err != nil {
+		return err
+	}
+	if info != nil && !info.Mode().IsRegular() {
+		defer f.Close()
+		return r.readStream(ctx, f, look)
+	}
+	return r.readFile(ctx, f, look)
+}
+
+// readStream reads a stream until its end.
+func (r *reading) readStream(ctx context.Context, in io.Reader, look func(State) error) error {
+	r.start = time.Now()
+	chunks := pump(ctx, in)
+	if err := r.head(ctx, chunks); err != nil {
+		return err
+	}
+	r.join(nil)
+	for {
+		if err := r.show(look); err != nil {
 			return err
 		}
-		defer func() { f.Close() }()
-	} else {
-		in := r.Input
-		if in == nil {
-			pipe, err := file.Open(r.Path)
+		select {
+		case b, more := <-chunks:
+			if !more {
+				return r.end(look, "its writer has closed it")
+			}
+			r.now = time.Now()
+			r.lines.Split(b, r.line)
+		case <-time.After(r.Every):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// readFile reads a file, and those that get its name, until their writers have closed it.
+func (r *reading) readFile(ctx context.Context, f *file.Input, look func(State) error) error {
+	wake := wakerOf(r.Path)
+	defer func() {
+		f.Close()
+		wake.close()
+	}()
+	for {
+		if err := r.drain(f); err != nil {
+			return err
+		}
+		if r.begin.IsZero() {
+			r.join(f)
+		}
+		pause := r.Every - time.Since(r.looked)
+		if pause <= 0 {
+			next, why, err := r.look(f, look)
 			if err != nil {
 				return err
 			}
-			defer pipe.Close()
-			in = pipe
-		}
-		r.start, chunks = time.Now(), pump(ctx, in)
-	}
-	var wake waker
-	if f != nil {
-		wake = wakerOf(r.Path)
-	}
-	defer func() { wake.close() }()
-	buf := make([]byte, 64<<10)
-	for looked := (time.Time{}); ; {
-		if f != nil {
-			if err := r.drain(f, buf); err != nil {
-				return err
+			if next != nil {
+				f.Close()
+				wake.close()
+				f, wake = next, wakerOf(r.Path)
+				continue
 			}
-		}
-		if r.begin.IsZero() {
-			if f == nil {
-				if err := r.head(ctx, chunks); err != nil {
-					return err
-				}
-			}
-			r.join(f)
-		}
-		pause := r.Every - time.Since(looked)
-		if pause <= 0 {
-			looked = time.Now()
-			if r.news {
-				r.news = false
-				if err := look(State{Marks: r.Reader.Marks(), Old: r.old}); err != nil {
-					return err
-				}
-			}
-			if f != nil {
-				next, err := r.moved(f)
-				if errors.Is(err, errGone) {
-					if err := r.drain(f, buf); err != nil {
-						return err
-					}
-					return r.end(look, err.Error())
-				}
-				if err != nil {
-					return err
-				}
-				if next != nil {
-					f.Close()
-					wake.close()
-					f, wake = next, wakerOf(r.Path)
-					continue
-				}
-				// Between two files of a rotation the log has no name for a moment.
-				named := r.absent.IsZero() || time.Since(r.absent) > goneFor
-				if why := r.endReason(f); why != "" && named {
-					last := r.last // lines may have come since the file was read
-					if err := r.drain(f, buf); err != nil {
-						return err
-					}
-					if !r.last.Equal(last) {
-						continue
-					}
-					return r.end(look, why)
-				}
+			if why != "" {
+				return r.end(look, why)
 			}
 			if pause = r.Every; wake.events != nil {
 				pause *= quietLooks
 			}
 		}
-		if err := r.wait(ctx, wake, chunks, pause); err != nil {
-			if errors.Is(err, io.EOF) {
-				return r.end(look, "its writer has closed it")
-			}
-			return err
+		select {
+		case <-wake.writes:
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
 
-// wait returns once something was written, or after a pause. Its error is io.EOF at the
-// end of a stream.
-func (r *reading) wait(ctx context.Context, wake waker, chunks chan []byte, pause time.Duration) error {
-	select {
-	case b, more := <-chunks:
-		if !more {
-			return io.EOF
-		}
-		r.now = time.Now()
-		r.lines.Split(b, r.line)
-	case <-wake.writes:
-	case <-time.After(pause):
-	case <-ctx.Done():
-		return ctx.Err()
+// look shows what is new and returns the file that has the log's name now, if it is another
+// one, or why the log has ended.
+func (r *reading) look(f *file.Input, look func(State) error) (next *file.Input, why string, err error) {
+	if err := r.show(look); err != nil {
+		return nil, "", err
 	}
-	return nil
+	r.looked = time.Now()
+	next, err = r.moved(f)
+	switch {
+	case errors.Is(err, errGone):
+		why, err = err.Error(), nil
+	case err != nil || next != nil:
+		return next, "", err
+	case r.absent.IsZero() || time.Since(r.absent) > goneFor: // between two files of a rotation the log has no name
+		why = r.endReason(f)
+	}
+	if why == "" {
+		return nil, "", nil
+	}
+	last := r.last // lines may have come since the file was read
+	if err := r.drain(f); err != nil {
+		return nil, "", err
+	}
+	if !r.last.Equal(last) {
+		return nil, "", nil
+	}
+	return nil, why, nil
+}
+
+// show passes the marks on if there may be more than before.
+func (r *reading) show(look func(State) error) error {
+	if !r.news || time.Since(r.looked) < r.Every {
+		return nil
+	}
+	r.news = false
+	r.looked = time.Now()
+	return look(State{Marks: r.Reader.Marks(), Old: r.old})
 }
 
 // pump reads a stream as its parts come.
@@ -253,7 +259,8 @@ func (r *reading) head(ctx context.Context, chunks chan []byte) error {
 }
 
 // drain reads a file to its present end.
-func (r *reading) drain(f *file.Input, buf []byte) error {
+func (r *reading) drain(f *file.Input) error {
+	buf := make([]byte, 64<<10)
 	if info, err := f.Stat(); err == nil && r.begin.IsZero() && info.Size() > headBytes+tailBytes {
 		defer r.notice(fmt.Sprintf("%s: of %d MB the first %d and the last %d were read", r.Path, info.Size()>>20, headBytes>>20, tailBytes>>20))
 		for read := 0; read < headBytes; {
@@ -307,16 +314,45 @@ func (r *reading) line(text string) {
 		r.Reader.Line(text, at)
 		return
 	}
-	if r.clock.set && r.clock.kind <= unixStamp && !r.dated {
-		if before := r.clock.stamp; r.clock.time(text) > 0 && r.clock.stamp != before {
-			// The last line may be far older than the file's time.
-			r.dated = true
-			r.Reader.Pause(r.clock.last - r.since(r.now))
-		}
-	}
+	r.compare(text)
 	r.gap = max(r.gap, r.now.Sub(r.last))
 	r.last = r.now
 	r.Reader.Line(text, r.since(r.now))
+}
+
+// Stamps are compared with the clock over so many seconds; those that run faster or slower by
+// more than a factor are simulated.
+const (
+	compareSeconds  = 5
+	simulatedFactor = 3
+)
+
+// compare compares the stamps of lines that come with the clock. The last line that was there
+// may be far older than the file's time; and stamps that run at another speed are no times.
+func (r *reading) compare(text string) {
+	if !r.clock.set || r.compared || r.clock.kind > dayStamp {
+		return
+	}
+	before := r.clock.stamp
+	if r.clock.time(text) <= 0 || r.clock.stamp == before {
+		return
+	}
+	if r.stamped.IsZero() {
+		if r.clock.kind <= unixStamp {
+			r.Reader.Pause(r.clock.last - r.since(r.now))
+		}
+		r.stamp, r.stamped = r.clock.last, r.now
+		return
+	}
+	seconds := r.now.Sub(r.stamped).Seconds()
+	if seconds < compareSeconds {
+		return
+	}
+	r.compared = true
+	if speed := (r.clock.last - r.stamp) / seconds; speed > simulatedFactor || speed < 1.0/simulatedFactor {
+		r.Reader.ForgetTimes()
+		r.notice(r.Path + ": its dates are simulated ones; only lines that come have times")
+	}
 }
 
 // since returns the seconds from the first known time to a time.
@@ -369,7 +405,7 @@ func (r *reading) moved(f *file.Input) (*file.Input, error) {
 		r.absent = time.Now()
 		return nil, nil
 	case err != nil:
-		if held, _ := writers(r.Proc, opened); len(held) == 0 && min(time.Since(r.absent), time.Since(r.last)) > goneFor {
+		if held, _ := holdersOf(r.Proc, opened); len(held) == 0 && min(time.Since(r.absent), time.Since(r.last)) > goneFor {
 			return nil, errGone
 		}
 		return nil, nil
@@ -383,65 +419,6 @@ func (r *reading) moved(f *file.Input) (*file.Input, error) {
 		r.notice(r.Path + ": the log was rotated; the new file is followed")
 	}
 	return next, err
-}
-
-// endReason says why a log that is read to its end has ended; empty where it has not.
-func (r *reading) endReason(f *file.Input) string {
-	still := time.Since(r.last)
-	if time.Since(r.asked) >= askEvery {
-		r.asked = time.Now()
-		r.findWriters(f)
-	}
-	full := r.Reader.Full()
-	closed := r.seen && len(r.held) == 0
-	left := r.wrote && (r.steady >= steadyLooks || !r.writer.alive()) // it does not open the log for each line
-	switch {
-	case closed && full && (left || !r.wrote && r.Reader.Reached() >= r.Reader.Length()) && still > closedFor:
-		return "no program writes it any more"
-	case closed && left && still > max(closedFor, closedGaps*r.gap):
-		return "its writer has closed it"
-	case closed && !r.wrote && !r.warned && still > closedGaps*time.Second:
-		r.warned = true
-		r.notice(r.Path + ": no program has the log open for writing")
-	case closed && !r.wrote && still > max(closedFor, r.unit(stillUnits)):
-		return "no program writes it"
-	case full && still > r.unit(stillUnits):
-		return fmt.Sprintf("nothing was written for %v", still.Round(time.Second))
-	}
-	return ""
-}
-
-// findWriters looks who writes the log. A file of another user may have writers that cannot be
-// seen.
-func (r *reading) findWriters(f *file.Input) {
-	info, err := f.Stat()
-	if err != nil {
-		return
-	}
-	for _, h := range r.held {
-		if h.hasOpen(info) {
-			r.writer = h
-			r.steady++
-			return
-		}
-	}
-	r.held, r.seen = writers(r.Proc, info)
-	if len(r.held) > 0 {
-		r.wrote, r.writer, r.steady = true, r.held[0], 0
-	}
-	r.seen = r.wrote || (r.seen || r.Proc != "" && onlyOwnerWrites(info)) && local(r.Path)
-}
-
-// unit returns the time of some units, but not less than stillSeconds, nor than as many
-// gaps between lines.
-func (r *reading) unit(times int) time.Duration {
-	seconds := float64(stillSeconds)
-	if m := r.Reader.Marks(); len(m) > 1 {
-		first, last := m[0], m[len(m)-1]
-		seconds = max(seconds, float64(times)*(last.Seconds-first.Seconds)/max(1e-9, last.Number-first.Number))
-	}
-	seconds = max(seconds, float64(times)*r.gap.Seconds())
-	return time.Duration(min(seconds, math.MaxInt32) * float64(time.Second))
 }
 
 // end settles what was open.

@@ -43,6 +43,74 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// TestNoClock: dates of a simulation, and those after a step, are no times.
+func TestNoClock(t *testing.T) {
+	for _, line := range []string{
+		"      120 2001-01-01 08:00:00.00  1.0E+00",
+		"Timing for main: time 2001-01-01_06:02:00 on domain 1: 0.2 elapsed",
+		"model date = 2001-01-01 00:00:00",
+	} {
+		if kind, _ := readStamp(line); kind == dateStamp {
+			t.Errorf("%q has a date", line)
+		}
+	}
+}
+
+// TestSimulatedDates forgets the times of lines whose dates run faster than the clock.
+func TestSimulatedDates(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		speed time.Duration // of the dates, against the clock
+		known bool
+	}{{"a clock", 1, true}, {"a simulation", 3600, false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			day := time.Date(2031, 6, 12, 0, 0, 0, 0, time.UTC)
+			line := func(i int) string {
+				return fmt.Sprintf("%s step %d/90 loss 0.5", day.Add(time.Duration(i)*tt.speed*time.Second).Format("2006-01-02 15:04:05"), i)
+			}
+			begin := time.Now()
+			r := reading{Log: Log{Reader: &progress.Reader{}}}
+			for i := range 20 {
+				r.line(line(i))
+			}
+			r.begin, r.now, r.offset = begin, begin, r.clock.last
+			for i := 20; i < 40; i++ {
+				r.now = begin.Add(time.Duration(i-20) * time.Second)
+				r.line(line(i))
+			}
+			if marks := r.Reader.Marks(); (len(marks) > 0 && marks[0].Number < 20) != tt.known {
+				t.Errorf("marks begin with %+v", marks[:min(len(marks), 1)])
+			}
+		})
+	}
+}
+
+// TestStill: a log that is full and still has not ended while a program may write it.
+func TestStill(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		seen, held bool
+		want       string
+	}{
+		{"a program has it open", true, true, ""},
+		{"programs cannot be seen", false, false, ""},
+		{"no program has it open", true, false, "no program writes it any more"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := reading{Log: Log{Reader: &progress.Reader{Units: 3}}, writers: writers{seen: tt.seen, last: time.Now().Add(-time.Hour), asked: time.Now()}}
+			if tt.held {
+				r.held = []holder{{}}
+			}
+			for i := 1; i <= 3; i++ {
+				r.Reader.Line(fmt.Sprintf("epoch %d/3 0.5", i), float64(i))
+			}
+			if why := r.endReason(nil); why != tt.want {
+				t.Errorf("%q, want %q", why, tt.want)
+			}
+		})
+	}
+}
+
 // hours writes stamped lines of epochs, one an hour.
 func hours(from, to int) string {
 	var b strings.Builder
@@ -179,7 +247,7 @@ func TestEnds(t *testing.T) {
 		if err := os.Symlink(path, fd); err != nil {
 			t.Fatal(err)
 		}
-		if held, _ := writers(proc, info); len(held) != want {
+		if held, _ := holdersOf(proc, info); len(held) != want {
 			t.Errorf("flags %s: %d writers, want %d", flags, len(held), want)
 		}
 	}

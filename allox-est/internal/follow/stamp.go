@@ -14,7 +14,9 @@ var (
 	ofDay    = regexp.MustCompile(`(?:^|[\s\[(T|])(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:[\s\])|,Z]|$)`)
 	unixTime = regexp.MustCompile(`"(?:time|timestamp|ts|created|_timestamp)": ?(1[4-9]\d{8}(?:\.\d+)?)`)
 	barTime  = regexp.MustCompile(`\[(?:(\d+):)?(\d+):(\d\d)<`)
-	elapsed  = regexp.MustCompile(`(?i)\b(?:elapsed(?:_time)?|time_elapsed|train_wall|wall)["' :=|]{1,9}(?:(?:(\d+):)?(\d+):(\d\d)|(\d+(?:\.\d+)?) ?s?\b)`)
+	// What comes before a date that the program simulates: "time 2001-01-01_06:00:00", or a step.
+	simulated = regexp.MustCompile(`(?i)(?:\b(?:model|sim\w*) )?\b(?:time|date|day|t)[ =]*$|^ *\d+ +$`)
+	elapsed   = regexp.MustCompile(`(?i)\b(?:elapsed(?:_time)?|time_elapsed|train_wall|wall)["' :=|]{1,9}(?:(?:(\d+):)?(\d+):(\d\d)|(\d+(?:\.\d+)?) ?s?\b)`)
 )
 
 // stampBytes bounds the part of a line that begins with its time.
@@ -84,7 +86,7 @@ func readStamp(line string) (kind int, seconds float64) {
 		return noStamp, 0
 	}
 	number := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v }
-	if f := dated.FindStringSubmatch(head); f != nil {
+	if f := dated.FindStringSubmatch(head); f != nil && !simulated.MatchString(head[:strings.Index(head, f[0])]) {
 		at := time.Date(int(number(f[1])), time.Month(number(f[2])), int(number(f[3])), int(number(f[4])), int(number(f[5])), int(number(f[6])), 0, time.UTC)
 		return dateStamp, float64(at.Unix()) + number("0."+f[7])
 	}

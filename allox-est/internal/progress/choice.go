@@ -264,9 +264,8 @@ func (r *Reader) isAnnounced(total float64) bool {
 
 // leads reports whether a nameless number begins its lines, or is the first one that moves.
 func (c *counter) leads() bool {
-	letters := strings.IndexFunc(c.left, func(x rune) bool { return x|0x20 >= 'a' && x|0x20 <= 'z' })
 	if len(c.before) == 0 {
-		return letters < 0 || len(c.left) < 16
+		return len(notLetters.ReplaceAllString(c.left, "")) < 12
 	}
 	return strings.Trim(phraseOf(c.left, "]#"), " \t") == "[" && !slices.ContainsFunc(c.before, (*counter).moves)
 }

@@ -155,6 +155,7 @@ func (r *Reader) newCounter(n number) *counter {
 	if len(r.counters) >= counterCount {
 		r.forget()
 	}
+	n.percent = n.percent || n.total == 0 && n.value <= 100 && percentOf.MatchString(n.near())
 	c := &counter{number: n, unit: n.unit(), claim: announcementOf(n)}
 	r.counters[n.key] = c
 	r.converges = r.converges || converges.MatchString(n.left) || converges.MatchString(n.right)
@@ -202,6 +203,15 @@ func (t *times) takePause(seconds, to float64) bool {
 
 // Pause says that more seconds passed before the next line than its time says.
 func (r *Reader) Pause(seconds float64) { r.times.takePause(seconds, r.times.now) }
+
+// ForgetTimes says that the times of the lines so far are none.
+func (r *Reader) ForgetTimes() {
+	for _, c := range r.counters {
+		for i := range c.points {
+			c.points[i].at = -1
+		}
+	}
+}
 
 // End says that the run has ended: what was open is settled.
 func (r *Reader) End(at float64) { r.times.end = at }

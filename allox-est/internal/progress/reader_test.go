@@ -138,13 +138,22 @@ func TestPattern(t *testing.T) {
 		want    []float64
 	}{
 		{`round (\d+)|turn (\d+)`, []string{"round 1 of 9", "step 5/10", "turn 2", "round 2", "round 4"}, []float64{1, 2, 4}},
+		{`epoch (\d+)/(\d+)`, []string{"epoch 1/40", "epoch 12/40", "epoch 13/40"}, []float64{1, 12, 13}},
 		{`^done`, []string{"done", "1/9", "done", "well done", "done"}, []float64{1, 2, 3}},
 		{`never`, []string{"epoch 1/9", "epoch 2/9"}, nil},
 	} {
-		r := Reader{Units: 9, Pattern: regexp.MustCompile(tt.pattern)}
+		r := Reader{Units: 40, Pattern: regexp.MustCompile(tt.pattern)}
 		if got := numbersOf(read(&r, tt.lines...)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.pattern, got, tt.want)
 		}
+	}
+}
+
+// The second group of a pattern is the total.
+func TestPatternTotal(t *testing.T) {
+	r := Reader{Pattern: regexp.MustCompile(`turn (\d+) .* (\d+)`)}
+	if got := numbersOf(read(&r, "turn 3 of some 40", "turn 4 of some 40")); !slices.Equal(got, []float64{3, 4}) || r.Length() != 40 {
+		t.Errorf("%v of %v, want 3 and 4 of 40", got, r.Length())
 	}
 }
 

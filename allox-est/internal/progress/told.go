@@ -29,9 +29,10 @@ const (
 )
 
 var (
-	barBefore = regexp.MustCompile(`\d\s*(?:/|of)\s*\d+\s*\[[^\]]*$`)
-	noWords   = regexp.MustCompile(`[^A-Za-z]+`)
-	lineHead  = regexp.MustCompile(`^[\s@\[T]*I?$`)
+	barBefore  = regexp.MustCompile(`\d\s*(?:/|of)\s*\d+\s*\[[^\]]*$`)
+	notLetters = regexp.MustCompile(`[^A-Za-z]`)
+	noWords    = regexp.MustCompile(`[^A-Za-z]+`)
+	lineHead   = regexp.MustCompile(`^[\s@\[T]*I?$`)
 )
 
 // take takes in the spans of a line.

@@ -16,7 +16,7 @@ var unitWords = func() map[string]*regexp.Regexp {
 		"round":      `rounds?|boosting rounds?`,
 		"trial":      `trials?`,
 		"stage":      `phases?|stages?`,
-		"step":       `(?:time|micro|train|global|env|policy)?[_ ]?steps?|nt|tsnumber|timesteps?|ntimes|cycles?|increments?|schritte?|pas`,
+		"step":       `(?:time|micro|train|global|env|policy)?[_ ]?steps?|nt|tsnumber|timesteps?|ntimes|nstlim|ntmabs|cycles?|increments?|schritte?|pas`,
 		"iteration":  `iter(?:ation)?s?|its?|itr|inner_iter|iterationen|sweeps?`,
 		"kimg":       `k?n?img`,
 		"update":     `(?:num_)?updates?|upd?`,
@@ -66,7 +66,7 @@ var (
 	fractions   = regexp.MustCompile(`(?:progress|fraction|done|complete|finished)\w*["']?\s*[:=>]\s*$`)
 	plainShare  = regexp.MustCompile(`progress\W*$`)
 	percentAt   = regexp.MustCompile(`^ ?(?:%|percent|pct|prozent)`)
-	percentOf   = regexp.MustCompile(`percent|pct|\(%\)`)
+	percentOf   = regexp.MustCompile(`percent|(?:^|_)pct|\(%\)`)
 	finished    = regexp.MustCompile(`(?i)^[\s)]*(?:terminated|finished|completed?|succeeded|done)\b`)
 	overall     = regexp.MustCompile(`global|total|overall|num_`)
 	maximum     = regexp.MustCompile(`(?i)maximum|\bmax\b|at most|up to|limit`)
@@ -75,14 +75,14 @@ var (
 
 // Words next to a number that may be a total.
 var (
-	announces = regexp.MustCompile(`max|total|num|train|\bn_| for |until|target|final|last|\bend\b|terminat|stop|run\b|request|distinct|duration|length|beamon|nsw|nsteps?|ntimes|with|production|\bto\b`)
+	announces = regexp.MustCompile(`max|total|num|train|\bn_| for |until|target|final|last|\bend\b|terminat|stop|run\b|request|distinct|duration|length|beamon|nsw|nsteps?|nstlim|ntmabs|ntimes|with|production|\bto\b`)
 	counts    = regexp.MustCompile(`max|num|total|until`)
 	surely    = regexp.MustCompile(`max|for|until|run\b|final|last|target`)
 	settings  = regexp.MustCompile(`per\b|_per|warm|eval|valid|\bsav|log|interval|decay|every|skip|patience|freq|accum|print|\bmin|ckpt|check|init|test|current|subiter|elm|linear|scf|mod\b|write|output|learning_rate|schedule|rampup|early|num_train_timesteps|diffusion|noise|\bstart(?:_| time|ing (?:epoch|step|iter))|size|scale|length of|keep|buffer|dt\b|ago|after|ms\b|best|summary|inner block|speed|took|procs|resum`)
 	plurals   = regexp.MustCompile(`(?:epochs|steps|iters|iterations|updates|rounds|folds|trials|episodes|generations|events|ntimes|nsteps?|cycles|sweeps|histories)$`)
 	endTimes  = regexp.MustCompile(`end|stop|final|terminat|max|until|duration|total`)
 	dangling  = regexp.MustCompile(`\b(?:with|of|on|in|at|and|by|after)\s*$`)
-	allOf     = regexp.MustCompile(`(?:total|max)\W*$`)
+	allOf     = regexp.MustCompile(`(?:total|max|\bof)\W*$`)
 )
 
 // unitOf returns the unit that the last unit word of a lower-case text names; empty where it
