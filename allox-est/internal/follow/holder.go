@@ -74,7 +74,7 @@ func onlyOwnerWrites(file os.FileInfo) bool {
 // (statfs(2)): NFS, SMB, Lustre, GPFS, BeeGFS, Ceph, AFS, 9P, FUSE.
 var shared = []int64{0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x0bd00bd0, 0x47504653, 0x19830326, 0x00c36400, 0x5346414f, 0x01021997, 0x65735546}
 
-// local says that only processes of this machine write files of a folder.
+// local says that only processes of this machine write files of a directory.
 func local(path string) bool {
 	var fs syscall.Statfs_t
 	return syscall.Statfs(path, &fs) == nil && !slices.Contains(shared, int64(fs.Type))

@@ -23,7 +23,7 @@ type Log struct {
 	Every time.Duration
 	// Input, where it is not nil, is read instead of the file; the run ends with it.
 	Input io.Reader
-	// Proc is the folder of process information, as /proc: who writes the log. Empty where
+	// Proc is the directory of process information, as /proc: who writes the log. Empty where
 	// that cannot be known.
 	Proc string
 	// Notice, where it is not nil, is called with what happens to the log: it is rotated,
@@ -162,7 +162,8 @@ func (r *reading) readFile(ctx context.Context, f *file.Input, look func(State) 
 			if why != "" {
 				return r.end(look, why)
 			}
-			if pause = r.Every; wake.events != nil {
+			pause = r.Every
+			if wake.events != nil {
 				pause *= quietLooks
 			}
 		}
@@ -182,14 +183,14 @@ func (r *reading) look(f *file.Input, look func(State) error) (next *file.Input,
 		return nil, "", err
 	}
 	r.looked = time.Now()
-	next, err = r.moved(f)
+	next, err = r.findMoved(f)
 	switch {
 	case errors.Is(err, errGone):
 		why, err = err.Error(), nil
 	case err != nil || next != nil:
 		return next, "", err
 	case r.absent.IsZero() || time.Since(r.absent) > goneFor: // between two files of a rotation the log has no name
-		why = r.endReason(f)
+		why = r.endReason(f, time.Now())
 	}
 	if why == "" {
 		return nil, "", nil
@@ -266,7 +267,8 @@ func (r *reading) drain(f *file.Input) error {
 		for read := 0; read < headBytes; {
 			n, err := f.Read(buf)
 			r.lines.Split(buf[:n], r.line)
-			if read += n; err != nil {
+			read += n
+			if err != nil {
 				return err
 			}
 		}
@@ -360,8 +362,10 @@ func (r *reading) since(at time.Time) float64 { return r.offset + at.Sub(r.begin
 
 // join ends the reading of what was there: the clock goes on where its times end.
 func (r *reading) join(f *file.Input) {
-	r.begin, r.last, r.news = time.Now(), time.Now(), true
-	r.old = r.Reader.Reached()
+	r.begin = time.Now()
+	r.last = r.begin
+	r.news = true
+	r.old = r.Reader.LastUnit()
 	if f == nil {
 		r.offset = r.clock.last
 		return
@@ -383,9 +387,9 @@ func (r *reading) notice(text string) {
 // errGone is the end of a log whose name is gone, and that no program writes any more.
 var errGone = errors.New("the log was removed, and no program writes it")
 
-// moved follows a log that was rotated or cut: it returns the file that now has its name,
+// findMoved follows a log that was rotated or cut: it returns the file that now has its name,
 // or nil where it is the same.
-func (r *reading) moved(f *file.Input) (*file.Input, error) {
+func (r *reading) findMoved(f *file.Input) (*file.Input, error) {
 	at, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return nil, err
@@ -413,7 +417,9 @@ func (r *reading) moved(f *file.Input) (*file.Input, error) {
 		r.absent = time.Time{}
 		return nil, nil
 	}
-	r.absent, r.held, r.wrote = time.Time{}, nil, false
+	r.absent = time.Time{}
+	r.held = nil
+	r.wrote = false
 	next, err := file.Open(r.Path)
 	if err == nil {
 		r.notice(r.Path + ": the log was rotated; the new file is followed")

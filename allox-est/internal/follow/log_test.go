@@ -104,7 +104,7 @@ func TestStill(t *testing.T) {
 			for i := 1; i <= 3; i++ {
 				r.Reader.Line(fmt.Sprintf("epoch %d/3 0.5", i), float64(i))
 			}
-			if why := r.endReason(nil); why != tt.want {
+			if why := r.endReason(nil, time.Now()); why != tt.want {
 				t.Errorf("%q, want %q", why, tt.want)
 			}
 		})

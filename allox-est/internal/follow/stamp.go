@@ -59,7 +59,9 @@ func (c *clock) time(line string) float64 {
 		return c.last
 	}
 	if !c.set || kind < c.kind {
-		c.set, c.kind, c.base, c.begin = true, kind, c.last, stamp
+		c.set = true
+		c.kind = kind
+		c.base, c.begin = c.last, stamp
 		c.stamp, c.prior = stamp, stamp
 		return c.last
 	}

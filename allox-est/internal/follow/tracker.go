@@ -32,7 +32,7 @@ type Tracker struct {
 type Update struct {
 	Done    float64 `json:"epochs_done"`
 	Epochs  int     `json:"epochs"`
-	Least   float64 `json:"least_epochs,omitempty"` // where it is open whether Epochs is one too many
+	Least   float64 `json:"least_epochs,omitempty"` // where Epochs is a maximum, or may be one too many
 	Elapsed float64 `json:"elapsed_seconds"`        // since the run began, or since it was first looked at
 	// Left is the time still to come, Total that with Elapsed; nil where the marks
 	// are too few.
@@ -87,7 +87,9 @@ func (t *Tracker) Estimate(marks []progress.Mark) (u Update, updated bool, err e
 		}
 	}
 	if !t.Ended && tells {
-		total.Value, total.Low, total.High = total.Value+teardown.Value, total.Low+teardown.Low, total.High+teardown.High
+		total.Value += teardown.Value
+		total.Low += teardown.Low
+		total.High += teardown.High
 	}
 	if rest.Refused == nil && t.Job.Epochs > 1 && len(past) == 0 && last.Number < math.Floor(marks[0].Number)+1 {
 		rest.Refused = ErrWithinFirst
@@ -96,11 +98,14 @@ func (t *Tracker) Estimate(marks []progress.Mark) (u Update, updated bool, err e
 		u.Refused = rest.Refused.Error()
 	}
 	left := total
-	left.Value, left.Low, left.High = total.Value-last.Seconds, total.Low-last.Seconds, total.High-last.Seconds
+	left.Value -= last.Seconds
+	left.Low -= last.Seconds
+	left.High -= last.Seconds
 	if t.first == nil {
 		t.first = &total
 	}
-	u.Total, u.Left, u.Drifted = &total, &left, !t.first.Contains(total.Value)
+	u.Total, u.Left = &total, &left
+	u.Drifted = !t.first.Contains(total.Value)
 	u.NotEnough = rest.Refused != nil || total.Width() > total.Value/2
 	return u, true, nil
 }

@@ -34,10 +34,10 @@ const (
 
 // endReason says why a log that is read to its end has ended; empty where it has not. A log
 // that a program may have open never has, however long it is still.
-func (r *reading) endReason(f *file.Input) string {
-	still := time.Since(r.last)
-	if time.Since(r.asked) >= askEvery {
-		r.asked = time.Now()
+func (r *reading) endReason(f *file.Input, now time.Time) string {
+	still := now.Sub(r.last)
+	if now.Sub(r.asked) >= askEvery {
+		r.asked = now
 		r.findWriters(f)
 	}
 	full := r.Reader.Full()
@@ -47,7 +47,7 @@ func (r *reading) endReason(f *file.Input) string {
 		r.warned = true
 		r.notice(fmt.Sprintf("%s: nothing was written for %v after the last unit; whether a program still writes it cannot be seen", r.Path, still.Round(time.Second)))
 	case !closed:
-	case full && (left || !r.wrote && r.Reader.Reached() >= r.Reader.Length()) && still > closedFor:
+	case full && (left || !r.wrote && r.Reader.LastUnit() >= r.Reader.Length()) && still > closedFor:
 		return "no program writes it any more"
 	case left && still > max(closedFor, closedGaps*r.gap):
 		return "its writer has closed it"
@@ -76,7 +76,8 @@ func (r *reading) findWriters(f *file.Input) {
 	}
 	r.held, r.seen = holdersOf(r.Proc, info)
 	if len(r.held) > 0 {
-		r.wrote, r.writer, r.steady = true, r.held[0], 0
+		r.wrote = true
+		r.writer, r.steady = r.held[0], 0
 	}
 	r.seen = r.wrote || (r.seen || r.Proc != "" && onlyOwnerWrites(info)) && local(r.Path)
 }

@@ -152,9 +152,9 @@ func (r *Reader) isBrief(c choice, known []point) bool {
 // weightOf returns how likely the words of a counter are those of a run's progress.
 func (r *Reader) weightOf(c *counter, how how, known []point) float64 {
 	near := lower(c.left, 60)
-	close := near[max(0, len(near)-24):]
+	name := near[max(0, len(near)-24):]
 	switch share := (known[len(known)-1].at - known[0].at) / max(1e-9, r.times.now-r.times.begin); {
-	case c.percent && measured.MatchString(close) && !strings.Contains(close, "epoch") && !strings.Contains(close, "step"):
+	case c.percent && measured.MatchString(name) && !strings.Contains(name, "epoch") && !strings.Contains(name, "step"):
 		return 0.05
 	case how == pair && asides.MatchString(c.name()):
 		return 0.05
@@ -230,7 +230,7 @@ func (r *Reader) announcedFor(c *counter) (total, weight float64, atMost bool) {
 		}
 	}
 	isClock := c.unit == "time" && wallClock.MatchString(c.words())
-	if c.unit != "" && !(c.decimal && c.unit != "time" && c.unit != "epoch") && !isClock {
+	if c.unit != "" && !(c.decimal && c.unit != "time" && c.unit != "epoch" && !c.isEven()) && !isClock {
 		look(c.unit, 1)
 	}
 	if c.decimal || weight > 0 {

@@ -104,7 +104,7 @@ func TestLogs(t *testing.T) {
 			if last := marks[len(marks)-1]; last.Number != tt.last || last.Seconds != tt.seconds || last.Of != tt.units {
 				t.Errorf("last mark %v, want %v of %v at %v", last, tt.last, tt.units, tt.seconds)
 			}
-			if at, early := r.Stopped(); early != (tt.name == "lightgbm_stop") || early && at != 140 {
+			if at, early := r.FindEarlyEnd(); early != (tt.name == "lightgbm_stop") || early && at != 140 {
 				t.Errorf("stopped by itself at %v: %v", at, early)
 			}
 			for _, m := range live {

@@ -6,7 +6,7 @@ package progress
 type Mark struct {
 	Number  float64 `json:"number"`
 	Of      float64 `json:"of,omitempty"`    // 0 where the output does not say
-	Least   float64 `json:"least,omitempty"` // of all units, where it is open whether Of is one too many
+	Least   float64 `json:"least,omitempty"` // the fewest of all units, where Of is a maximum or may be one too many; 0 where it is sure
 	Seconds float64 `json:"seconds"`
 	Stage   string  `json:"stage,omitempty"` // of the work, as the job named it last
 }

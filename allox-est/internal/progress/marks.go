@@ -235,8 +235,8 @@ func thin(marks []Mark) []Mark {
 	return kept
 }
 
-// Reached returns the unit done last, also where it is not known when; 0 if none is.
-func (r *Reader) Reached() float64 {
+// LastUnit returns the unit done last, also where it is not known when; 0 if none is.
+func (r *Reader) LastUnit() float64 {
 	if n := len(r.reports.marks); n > 0 && r.Pattern == nil {
 		return r.reports.marks[n-1].Number
 	}
@@ -249,7 +249,7 @@ func (r *Reader) Reached() float64 {
 
 // Full reports whether the last unit has been named: it is done, or has begun.
 func (r *Reader) Full() bool {
-	if units := r.Length(); units == 0 || r.Reached() >= units {
+	if units := r.Length(); units == 0 || r.LastUnit() >= units {
 		return units > 0
 	}
 	return len(r.reports.marks) == 0 && r.isFull(r.judge())
@@ -267,9 +267,9 @@ func (r *Reader) isFull(c choice) bool {
 	return c.counter.last().value >= last
 }
 
-// Stopped returns the units after which an ended run stopped by itself; false if it did all, or
+// FindEarlyEnd returns the units after which an ended run stopped by itself; false if it did all, or
 // did not report it.
-func (r *Reader) Stopped() (units float64, early bool) {
+func (r *Reader) FindEarlyEnd() (units float64, early bool) {
 	marks := r.Marks()
 	n := len(marks)
 	if n < 2 || r.times.end == 0 {

@@ -111,7 +111,7 @@ func TestStopsInAUnit(t *testing.T) {
 	r := Reader{Units: 10}
 	read(&r, every("Epoch %d/10", 1, 4, 1)...)
 	r.End(5)
-	if units, early := r.Stopped(); units != 4 || !early {
+	if units, early := r.FindEarlyEnd(); units != 4 || !early {
 		t.Errorf("stopped after %v: %v, want 4", units, early)
 	}
 }
