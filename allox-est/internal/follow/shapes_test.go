@@ -463,9 +463,9 @@ type verdict struct {
 	off            float64 // relative error
 }
 
-// watch follows a log as it grows, looking five times a second, and returns what was said
+// watch follows a log as it grows, looking at it every so many seconds, and returns what was said
 // at a quarter and half of the way. Early says that the end was announced before it came.
-func watch(t *testing.T, events []event, units int, wrap func(string, int) string) (at [2]verdict, early bool, name string) {
+func watch(t *testing.T, events []event, units int, every float64, wrap func(string, int) string) (at [2]verdict, early bool, name string) {
 	t.Helper()
 	end := events[len(events)-1].at
 	r := progress.Reader{Units: float64(units)}
@@ -473,7 +473,7 @@ func watch(t *testing.T, events []event, units int, wrap func(string, int) strin
 	var lines progress.Splitter
 	var last *Update
 	next, shown := 0, 0
-	for now := 0.2; now < end; now += 0.2 {
+	for now := every; now < end; now += every {
 		for ; next < len(events) && events[next].at <= now; next++ {
 			lines.Split([]byte(wrap(events[next].text, next)), func(line string) { r.Line(line, now) })
 		}
@@ -507,7 +507,7 @@ func TestShapes(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", s.name, units), func(t *testing.T) {
 				p := newPlayer(s.name)
 				s.write(&p)
-				at, early, name := watch(t, p.events, units, wrapped[""])
+				at, early, name := watch(t, p.events, units, 0.2, wrapped[""])
 				if early {
 					t.Errorf("%s: the end is announced before it came", name)
 				}
@@ -540,7 +540,7 @@ func TestWrapped(t *testing.T) {
 			}
 			p := newPlayer(s.name)
 			s.write(&p)
-			at, early, name := watch(t, p.events, 0, wrap)
+			at, early, name := watch(t, p.events, 0, 0.2, wrap)
 			if early || at[1].silent || math.Abs(at[1].off) > 0.15 {
 				t.Errorf("%s, %s: %+v, early %v (%s)", s.name, how, at, early, name)
 			}
@@ -548,7 +548,7 @@ func TestWrapped(t *testing.T) {
 	}
 	p := newPlayer("keras")
 	shapes[0].write(&p)
-	if at, _, name := watch(t, p.events, 0, wrapped["utf-16"]); at[1].silent || math.Abs(at[1].off) > 0.15 {
+	if at, _, name := watch(t, p.events, 0, 0.2, wrapped["utf-16"]); at[1].silent || math.Abs(at[1].off) > 0.15 {
 		t.Errorf("keras in UTF-16: %+v (%s)", at, name)
 	}
 }
