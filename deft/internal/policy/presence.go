@@ -51,8 +51,7 @@ type Device struct {
 //     the client has saved up what it loses when it comes back: a part slack-1 of its
 //     jobs' time;
 //   - the time between the launches of a client that does not fill the device, as long
-//     as what it loses at its next synchronization is less than slack-1 of the time
-//     between two of them.
+//     as it has saved up what it loses at its next synchronization.
 type presence struct {
 	slack     float64
 	device    Device
@@ -71,6 +70,7 @@ type clientHistory struct {
 	paced    bool          // absent between launches, not in a gap
 	ahead    time.Duration // while absent, what others may have in flight
 	saved    float64       // ns that it may lose
+	mayLose  float64       // ... of them until its next synchronization
 	inJob    gaps
 	atBegin  gaps // from a job's begin to its first launch
 
@@ -79,8 +79,10 @@ type clientHistory struct {
 	all    work // in jobs
 	recent work // since its queue was last empty: only then its device time is known
 	shared bool // others used the device in that time
-	keeps  bool // others wait for it while it has a job
-	last   Client
+	// interleaved says that they used it between the client's launches.
+	interleaved bool
+	keeps       bool // others wait for it while it has a job
+	last        Client
 }
 
 func newPresence(s Settings) presence {
@@ -103,7 +105,7 @@ func (p *presence) observe(now time.Duration, clients []Client) {
 		p.measure(s, now, c)
 		if c.Active {
 			most := max((p.slack-1)*float64(savingsTime), float64(p.returnDelay(c, clients, DefaultInFlight)))
-			s.saved = min(s.saved+(p.slack-1)*float64(now-max(s.at, c.Begin)), most)
+			s.saved = max(-most, min(s.saved+(p.slack-1)*float64(now-max(s.at, c.Begin)), most))
 		}
 		p.updateIdle(s, now, c, p.returnDelay(c, clients, s.ahead))
 		s.at, s.last = now, c
@@ -118,7 +120,7 @@ func (p *presence) updateIdle(s *clientHistory, now time.Duration, c Client, del
 	case launched:
 		if !s.busy && s.open {
 			end := s.at // it had launched nothing then
-			if s.absent {
+			if s.absent && !s.paced {
 				end = now // its first launch rings
 			}
 			s.currentGaps().add(max(end-s.idle, 0))
@@ -161,7 +163,11 @@ func (p *presence) measure(s *clientHistory, now time.Duration, c Client) {
 	if !s.shared {
 		s.single.add(s.recent)
 	}
-	s.recent, s.shared = work{}, false
+	if s.interleaved && s.single.kernels > 0 { // it pays for the time that it took longer than alone
+		s.saved -= s.recent.ns - s.recent.kernels*s.single.ns/s.single.kernels
+	}
+	s.recent = work{}
+	s.shared, s.interleaved = false, s.paced
 }
 
 // done returns the kernels that are known to be done.
@@ -234,6 +240,7 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 		if paced {
 			s.absent, s.paced = false, false
 		}
+		loss := p.pauseLoss(s, c, clients)
 		switch {
 		case s.absent: // others may have more in flight the longer its gap lasts
 			s.ahead = s.depth()
@@ -248,8 +255,10 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 			}
 			s.ahead = s.depth()
 		}
-		if !s.absent && p.sharesPauses(s, c, clients, paced) {
+		if !s.absent && p.sharesPauses(s, c, loss, paced) {
 			s.absent, s.paced = true, true
+			s.interleaved = true
+			s.ahead = min(DefaultInFlight, time.Duration(s.mayLose/2))
 			next = min(next, check)
 			continue
 		}
@@ -268,10 +277,10 @@ func (s *clientHistory) depth() time.Duration {
 }
 
 // sharesPauses says whether others may use the device between the launches of a client
-// that does not fill it: their work ahead of its kernels, and its own queue, would be done
-// soon enough at its next synchronization. Once that is too much they wait until its queue
-// is empty. Paced says whether they use it already.
-func (p *presence) sharesPauses(s *clientHistory, c Client, clients []Client, paced bool) bool {
+// that does not fill it, as long as the client has saved up what it may lose by that. Once
+// it may lose more they wait until its queue is empty. Paced says whether they use it
+// already.
+func (p *presence) sharesPauses(s *clientHistory, c Client, loss time.Duration, paced bool) bool {
 	if c.Waits && c.Busy || !paced && (c.Drained || !s.open) { // it is not its host that it waits for
 		return false
 	}
@@ -279,8 +288,20 @@ func (p *presence) sharesPauses(s *clientHistory, c Client, clients []Client, pa
 		return false
 	}
 	between := s.all.kernels / s.all.syncs * s.single.ns / s.single.kernels // two of its waits, alone
-	most := time.Duration((p.slack - 1) * between)                          // that it may lose
-	s.ahead = min(DefaultInFlight, most/2)
+	opening := loss + 2*p.device.Switch
+	if !paced { // worth it?
+		s.mayLose = max((p.slack-1)*between, float64(opening))
+		return s.kernelsLeft(c) <= 1 && float64(opening) <= s.saved
+	}
+	return float64(loss) <= min(s.mayLose, s.saved)
+}
+
+// pauseLoss returns the time that a client loses at its next synchronization if others use
+// the device until then: for their work ahead of its kernels, and for its own queue.
+func (p *presence) pauseLoss(s *clientHistory, c Client, clients []Client) time.Duration {
+	if s.single.kernels <= 0 {
+		return 0
+	}
 	ahead := p.workAhead(c, clients, s.ahead)
 	left := s.kernelsLeft(c)
 	loss := ahead + time.Duration(float64(left)*s.single.gpu/s.single.kernels)
@@ -290,10 +311,7 @@ func (p *presence) sharesPauses(s *clientHistory, c Client, clients []Client, pa
 	case p.device.Switch > 0: // until then, it does not get the device
 		loss += p.device.Switch + minCheckTime/2
 	}
-	if !paced { // worth it?
-		return left <= 1 && loss+2*p.device.Switch <= most
-	}
-	return loss <= most
+	return loss
 }
 
 // setBounds notes the open gates, bounds the queues of clients that use the device between

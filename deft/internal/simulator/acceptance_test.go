@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -252,6 +253,42 @@ func TestGraphsShareTheBound(t *testing.T) {
 		r = play(t, Config{Clients: []Client{c}, Policy: bounded{}, Duration: time.Second})
 		if got := r.Clients[0].MaxQueue; got != tt.most*tt.kernels {
 			t.Errorf("%d kernels in flight, want %d graphs of %d", got, tt.most, tt.kernels)
+		}
+	}
+}
+
+// Slack is a budget: the more of it, the sooner the other program is done, and the urgent
+// one, paced by its host, never takes more than it allows, on any device.
+func TestSlackIsABudget(t *testing.T) {
+	clients := []Client{
+		{Terms: policy.Terms{Name: "train"}, Kernels: slices.Repeat([]time.Duration{26 * time.Microsecond}, 736), Launch: 15 * time.Microsecond},
+		{
+			Terms: policy.Terms{Name: "serve", Priority: 1}, Kernels: slices.Repeat([]time.Duration{3600 * time.Nanosecond}, 227),
+			Launch: 17500 * time.Nanosecond, Sleep: time.Millisecond,
+		},
+	}
+	for _, discipline := range []device.Discipline{device.FIFO, device.Turns, device.MPS} {
+		settings := device.Settings{Discipline: discipline}
+		c := Config{Clients: clients[1:], Duration: 3 * time.Second, Device: settings}
+		alone := mean(phases(t, c, none), 0)
+		c.Clients = clients
+		previous := math.Inf(1)
+		for _, slack := range []float64{1.02, 1.05, 1.1, 1.2} {
+			all := phases(t, c, func() policy.Policy {
+				return policy.NewPriority(policy.Settings{Slack: slack, Device: policy.Costs(settings)})
+			})
+			other, urgent := mean(all, 0), mean(all, 1)/alone
+			t.Logf("%s, slack %v: train %.1f ms, serve %.3f times alone", discipline, slack, other, urgent)
+			if urgent > slack+0.02 {
+				t.Errorf("%s, slack %v: serve takes %.3f times its time alone", discipline, slack, urgent)
+			}
+			if other > 1.02*previous {
+				t.Errorf("%s, slack %v: train takes %.1f ms, %.1f with less slack", discipline, slack, other, previous)
+			}
+			previous = other
+		}
+		if previous > 30 {
+			t.Errorf("%s: with the most slack train takes %.1f ms", discipline, previous)
 		}
 	}
 }
