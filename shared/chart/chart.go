@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
 	"io"
 	"math"
 	"path/filepath"
@@ -32,7 +35,7 @@ var (
 	ErrLogScale = errors.New("not above zero on a logarithmic axis")
 	// ErrOrder is returned for an interval whose end is before its begin.
 	ErrOrder = errors.New("end before begin")
-	// ErrFormat is returned for a file name that ends in neither .svg nor .png.
+	// ErrFormat is returned for a file name that ends in none of .svg, .png and .jpg.
 	ErrFormat = errors.New("unknown image format")
 )
 
@@ -61,7 +64,8 @@ type drawing struct {
 }
 
 const (
-	pngDPI        = 144
+	imageDPI      = 144
+	jpegQuality   = 95 // lines keep sharp edges
 	defaultWidth  = 7
 	defaultHeight = 4.2
 )
@@ -83,28 +87,34 @@ func SVG(w io.Writer, c Chart) error {
 }
 
 // PNG writes the chart as a PNG image of 144 dots per inch.
-func PNG(w io.Writer, c Chart) error {
+func PNG(w io.Writer, c Chart) error { return writeImage(w, c, png.Encode) }
+
+// JPEG writes the chart as a JPEG image of 144 dots per inch.
+func JPEG(w io.Writer, c Chart) error {
+	return writeImage(w, c, func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: jpegQuality}) })
+}
+
+// writeImage draws the chart in dots and encodes them.
+func writeImage(w io.Writer, c Chart, encode func(io.Writer, image.Image) error) error {
 	d, err := c.drawing()
 	if err != nil {
 		return err
 	}
 	width, height := d.size()
-	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI))
+	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(imageDPI))
 	d.draw(draw.New(canvas))
-	_, err = vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
-	return err
+	return encode(w, canvas.Image())
 }
 
-// Save writes the chart to a file, as SVG or PNG by the file name's extension, .svg
-// or .png. The file appears complete or not at all.
+// formats holds the writers by the file name's extension.
+var formats = map[string]func(io.Writer, Chart) error{".svg": SVG, ".png": PNG, ".jpg": JPEG, ".jpeg": JPEG}
+
+// Save writes the chart to a file, as SVG, PNG or JPEG by the file name's extension, .svg,
+// .png or .jpg. The file appears complete or not at all.
 func Save(path string, c Chart) error {
-	write := SVG
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".svg":
-	case ".png":
-		write = PNG
-	default:
-		return fmt.Errorf("%s: %w (want .svg or .png)", path, ErrFormat)
+	write := formats[strings.ToLower(filepath.Ext(path))]
+	if write == nil {
+		return fmt.Errorf("%s: %w (want .svg, .png or .jpg)", path, ErrFormat)
 	}
 	if err := file.Write(path, func(w io.Writer) error { return write(w, c) }); err != nil {
 		return fmt.Errorf("chart %s: %w", path, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"image/jpeg"
 	"image/png"
 	"io"
 	"math"
@@ -112,9 +113,24 @@ func TestPNG(t *testing.T) {
 		if first, err := os.ReadFile(path); err != nil || !bytes.Equal(first, again.Bytes()) {
 			t.Errorf("%s: the same data gave other bytes, %v", name, err)
 		}
-		if width := img.Bounds().Dx(); name != "scatter" && width != int(defaultWidth*pngDPI) {
+		if width := img.Bounds().Dx(); name != "scatter" && width != int(defaultWidth*imageDPI) {
 			t.Errorf("%s is %d dots wide", name, width)
 		}
+	}
+}
+
+func TestJPEG(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "box.jpg")
+	if err := Save(path, gallery()["lines"]); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if img, err := jpeg.Decode(f); err != nil || img.Bounds().Dx() != int(defaultWidth*imageDPI) {
+		t.Errorf("%v, %v", img.Bounds(), err)
 	}
 }
 
@@ -149,7 +165,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "a.gif")
-	if err := Save(path, gallery()["box"]); !errors.Is(err, ErrFormat) {
+	if err := Save(path, gallery()["lines"]); !errors.Is(err, ErrFormat) {
 		t.Errorf("got %v", err)
 	}
 	path = filepath.Join(t.TempDir(), "a.svg")

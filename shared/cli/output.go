@@ -36,7 +36,7 @@ func (o *Output) Flags(c *cobra.Command) {
 
 // PlotFlag adds --plot, for an answer that has a chart.
 func (o *Output) PlotFlag(c *cobra.Command, what string) {
-	c.Flags().StringVar(&o.plot, "plot", "", "draw "+what+" to this file, .svg or .png")
+	c.Flags().StringVar(&o.plot, "plot", "", "draw "+what+" to this file, .svg, .png or .jpg")
 	must(c.MarkFlagFilename("plot", "svg", "png"))
 	OutputFile(c, "plot")
 }

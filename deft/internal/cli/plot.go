@@ -15,7 +15,7 @@ import (
 
 // newPlotCommand returns plot, which groups the plots.
 func newPlotCommand(env *cli.Env) *cobra.Command {
-	c := &cobra.Command{Use: "plot", Short: "Plot the results of an experiment, as .svg or .png"}
+	c := &cobra.Command{Use: "plot", Short: "Plot the results of an experiment, as .svg, .png or .jpg"}
 	c.AddCommand(newTimeSeriesPlot(env), newIntervalsPlot())
 	return c
 }
@@ -41,7 +41,7 @@ func newTimeSeriesPlot(env *cli.Env) *cobra.Command {
 	f.StringVar(&a, "model-A-jct-log", "", "log of the first model")
 	f.StringVar(&b, "model-B-jct-log", "", "log of the second model")
 	f.StringSliceVar(&more, "log", nil, "more logs")
-	f.StringVar(&out, "out", "jct_vs_t.svg", "image to write, .svg or .png")
+	f.StringVar(&out, "out", "jct_vs_t.svg", "image to write, .svg, .png or .jpg")
 	cli.OutputFile(c, "out")
 	return c
 }
@@ -95,7 +95,7 @@ func newIntervalsPlot() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "JSON file of deft run --sync (required)")
-	c.Flags().StringVar(&out, "out", "intervals.svg", "image to write, .svg or .png")
+	c.Flags().StringVar(&out, "out", "intervals.svg", "image to write, .svg, .png or .jpg")
 	cli.OutputFile(c, "out")
 	cli.Require(c, "from")
 	return c
