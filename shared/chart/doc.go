@@ -1,4 +1,4 @@
-// Package chart draws the plots of the Foretime tools as SVG or PNG.
+// Package chart draws the plots of the Foretime tools as SVG, PNG or JPEG.
 //
 // It sets the style: colours that colour-blind readers can distinguish, fonts,
 // ticks, and a legend above the data that never covers it. The same data gives the
