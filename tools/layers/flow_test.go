@@ -21,7 +21,7 @@ func Flow() map[string]Order {
 
 		"edgeprof": order(`onnx device synth runtime runtime/worker measurement collection transfer profiler placement prediction httpapi`),
 
-		"mirage": order(`trace trace/synth cluster lengths simulator slurmview checker backtest chain samples policy model validation provision forecast`),
+		"mirage": order(`trace trace/synth cluster lengths simulator wait slurmview checker backtest chain samples policy model validation provision forecast`),
 	}
 }
 

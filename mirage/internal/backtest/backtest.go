@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -84,6 +85,11 @@ func baselineNames() [baselines]string {
 	return [baselines]string{"last_100", "user_median", "shape_median", "class_median"}
 }
 
+// baselineHours returns the baselines of a job's rules.
+func baselineHours(r wait.Rules) [baselines]float64 {
+	return [baselines]float64{r.Mean / 3600, r.User / 3600, r.Shape / 3600, r.Class / 3600}
+}
+
 // Range says which jobs of a log are judged: those submitted from From on and
 // before To, Unix seconds.
 type Range struct {
@@ -91,11 +97,11 @@ type Range struct {
 	Progress func() // at every job of the log up to To
 }
 
-// Run predicts every job of a range of a log and judges what was predicted. The
-// error wraps ErrRange or ErrSettings.
-func Run(ctx context.Context, jobs []trace.Job, in Range, s Settings) (*Report, error) {
+// Run predicts every job of a range of a log and judges what was predicted. The error
+// wraps ErrRange or wait.ErrSettings.
+func Run(ctx context.Context, jobs []trace.Job, in Range, s wait.Settings) (*Report, error) {
 	s.From = in.From
-	f, err := NewForecaster(jobs, s)
+	f, err := wait.NewForecaster(jobs, s)
 	if err != nil {
 		return nil, err
 	}
@@ -106,14 +112,8 @@ func Run(ctx context.Context, jobs []trace.Job, in Range, s Settings) (*Report, 
 		if j.Submit >= in.To {
 			break
 		}
-		if err := f.reach(ctx, j.Submit); err != nil {
-			return nil, err
-		}
-		var c judged
-		if j.Submit >= in.From {
-			c.simple = f.known.baselines(j)
-		}
-		if c.predicted, err = f.Next(ctx); err != nil {
+		d, rules, err := f.Next(ctx)
+		if err != nil {
 			return nil, err
 		}
 		in.Progress()
@@ -124,16 +124,15 @@ func Run(ctx context.Context, jobs []trace.Job, in Range, s Settings) (*Report, 
 			r.Unknown++
 			continue
 		}
-		c.predicted = c.predicted.Times(1. / 3600)
-		c.wait = float64(j.Wait()) / 3600
-		c.user, c.hour = j.User, j.Submit/3600
-		c.block = (j.Submit - in.From) / (int64(r.BlockDays) * 86400)
-		cases = append(cases, c)
+		cases = append(cases, judged{
+			block: (j.Submit - in.From) / (int64(r.BlockDays) * 86400), user: j.User, hour: j.Submit / 3600,
+			wait: float64(j.Wait()) / 3600, predicted: d.Interval().Times(1. / 3600), simple: baselineHours(rules),
+		})
 	}
 	if len(cases) == 0 {
 		return nil, fmt.Errorf("%w among those submitted in the range", ErrRange)
 	}
-	return r, r.judge(cases, f.s.Level)
+	return r, r.judge(cases)
 }
 
 // blockDays is a week where there are at least eight of them, and a day
@@ -145,14 +144,7 @@ func blockDays(from, to int64) int {
 	return 1
 }
 
-func (k *known) baselines(j *trace.Job) (b [baselines]float64) {
-	o := k.groups(j).advise(unknown)
-	b[lastHundred] = mean(tail(k.all.waits, ofAll)) / 3600
-	b[userMedian], b[shapeMedian], b[classMedian] = o[byUser]/3600, o[byShape]/3600, o[byClass]/3600
-	return b
-}
-
-func (r *Report) judge(cases []judged, level float64) error {
+func (r *Report) judge(cases []judged) error {
 	r.Jobs = len(cases)
 	r.Figures = figures(cases, func(c judged) float64 { return c.predicted.Value })
 	r.Baselines = map[string]Figures{}
@@ -183,7 +175,7 @@ func (r *Report) judge(cases []judged, level float64) error {
 	r.WaitP10Hours, r.WaitP90Hours = stats.Sort(waits).Quantile(.1), stats.Sort(waits).Quantile(.9)
 	r.WidthHours, r.Winkler = r.MeanWidthHours, r.Winkler/max(bounded, 1)
 	r.InBursts = bursts(cases)
-	if v, err := uncertainty.Judge(level, promised); err == nil {
+	if v, err := uncertainty.Judge(cases[0].predicted.Level, promised); err == nil {
 		r.Interval = &v
 	}
 	return r.blocks(cases, best)

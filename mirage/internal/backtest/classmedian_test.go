@@ -3,6 +3,8 @@ package backtest
 import (
 	"math"
 	"testing"
+
+	"github.com/foretime/foretime/mirage/internal/wait"
 )
 
 // TestClassMedian: by itself it is as far off as beside the forecasts.
@@ -10,7 +12,7 @@ func TestClassMedian(t *testing.T) {
 	jobs := queue(400, 5)
 	from, to := jobs[200].Submit, jobs[399].Submit
 	jobs[300].NoStart = true
-	r, err := Run(t.Context(), jobs, Range{From: from, To: to, Progress: func() {}}, Settings{Seed: 1})
+	r, err := Run(t.Context(), jobs, Range{From: from, To: to, Progress: func() {}}, wait.Settings{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

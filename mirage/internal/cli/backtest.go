@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/forecast"
-	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
 )
@@ -51,8 +49,8 @@ for about the same size and limit.`,
 			bar := env.Progress("backtest", int64(len(t.Between(math.MinInt64, in.To))))
 			defer bar.Done()
 			in.Progress = func() { bar.Add(1) }
-			f := s.forecasts(t, t.Jobs, in.From)
-			f.Level, f.Seed = level, seed
+			f := forecast.LogSettings(t.Jobs, s.clusterSize(t), in.From)
+			f.Level, f.Seed, f.Threads = level, seed, s.Workers
 			report, err := backtest.Run(cmd.Context(), t.Jobs, in, f)
 			if err != nil {
 				return err
@@ -67,17 +65,6 @@ for about the same size and limit.`,
 	out.Flags(c)
 	cli.First(c, "from", "to", "config", "level", "json")
 	return c
-}
-
-// forecasts returns the settings of a forecaster for a log's jobs from a time on. They
-// are the same for every command and ignore the cluster of a settings file. The peak
-// use of the whole log is not used: it would reveal the future.
-func (s *settings) forecasts(t *trace.Trace, jobs []trace.Job, from int64) backtest.Settings {
-	size := cmp.Or(s.nodes, t.Size)
-	if size == 0 && s.source.Given("nodes") && !s.fromFile() {
-		size = s.Nodes
-	}
-	return backtest.Settings{Size: size, Partitioned: len(forecast.Partitions(jobs)) > 1, Seed: 1, Threads: s.Workers, From: from}
 }
 
 func showBacktest(p *cli.Page, r *backtest.Report) {

@@ -287,8 +287,8 @@ func TestForecasts(t *testing.T) {
 	}
 	c := log(0, 60, 120)
 	c.Unit, c.Size = trace.Processors, 32
-	if a, b := s.forecasts(c, c.Jobs, 0), without.forecasts(c, c.Jobs, 0); a != b || a.Size != 32 {
-		t.Errorf("forecasts by %+v with a file, %+v without", a, b)
+	if a, b := s.clusterSize(c), without.clusterSize(c); a != b || a != 32 {
+		t.Errorf("forecasts for %d processors with a file, %d without", a, b)
 	}
 }
 

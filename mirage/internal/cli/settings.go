@@ -75,6 +75,17 @@ func newSettings() *settings {
 	return s
 }
 
+// clusterSize returns the number of nodes that waits are predicted with; 0 is unknown. It
+// ignores the cluster of a settings file. The peak use of the whole log is not used: it
+// would reveal the future.
+func (s *settings) clusterSize(t *trace.Trace) int {
+	size := cmp.Or(s.nodes, t.Size)
+	if size == 0 && s.source.Given("nodes") && !s.fromFile() {
+		size = s.Nodes
+	}
+	return size
+}
+
 // reset sets the defaults.
 func (s *settings) reset(d cluster.Discipline) {
 	*s = settings{source: s.source, nodes: s.nodes, warn: s.warn}

@@ -318,8 +318,8 @@ func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*forecas
 	if err != nil {
 		return nil, err
 	}
-	settings := w.in.forecasts(t, t.All(), at)
-	settings.Level = w.level
+	settings := forecast.LogSettings(t.All(), w.in.clusterSize(t), at)
+	settings.Level, settings.Threads = w.level, w.in.Workers
 	var config *simulator.Config
 	if w.in.describesMachine() {
 		config = &w.in.Config

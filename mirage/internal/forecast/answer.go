@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/backtest"
-	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -61,7 +60,7 @@ type Parts struct {
 // Handover is the distribution of the start time and the best time to submit a
 // successor.
 type Handover struct {
-	Curve []backtest.Start `json:"chance_by"`
+	Curve []wait.Start `json:"chance_by"`
 	// LeadHours is the time before its predecessor's end at which submitting a
 	// successor has the least expected cost, if an hour of overlap costs OverlapCost
 	// hours of interruption: the 1/(1+OverlapCost) quantile of the wait (the
@@ -70,32 +69,34 @@ type Handover struct {
 	OverlapCost float64 `json:"overlap_cost"`
 }
 
-// handover returns the handover for an answer; nil if too few jobs have started.
-func handover(a backtest.Answer, cost float64) *Handover {
-	lead, known := a.By(1 / (1 + cost))
-	if !known {
-		return nil
+// newAnswer returns the answer of a distribution at a time, which clock prints.
+func newAnswer(d wait.Distribution, now int64, clock func(unix int64) string) *Answer {
+	return &Answer{
+		At: clock(now), Wait: d.Interval().Times(1. / 3600), Start: clock(now + int64(d.Value)), Alternatives: []Alternative{},
 	}
-	return &Handover{a.Starts, lead / 3600, cost}
 }
 
-// setChance sets the probability of a start by a time in the time zone, if chance knows
-// the probability of a wait of at most so many seconds.
-func (a *Answer) setChance(text string, zone *time.Location, now int64, chance func(seconds float64) (float64, bool)) error {
-	if text == "" {
+// addQuantiles adds what a question asks of a distribution: the probability of a start by a
+// time in the time zone, and the handover.
+func (a *Answer) addQuantiles(q Question, d wait.Distribution, zone *time.Location, now int64) error {
+	if q.Overlap > 0 && d.Known() {
+		a.Handover = &Handover{d.Curve(), d.By(1/(1+q.Overlap)) / 3600, q.Overlap}
+	}
+	if q.By == "" {
 		return nil
 	}
-	by, err := trace.ParseNext(text, zone, now)
+	by, err := trace.ParseNext(q.By, zone, now)
 	if err != nil {
 		return questionErrorf("--by: %w", err)
 	}
 	shown := func(unix int64) string { return time.Unix(unix, 0).In(zone).Format(time.DateTime) }
 	if by < now {
-		return questionErrorf("--by: %s, want a time after %s", text, shown(now))
+		return questionErrorf("--by: %s, want a time after %s", q.By, shown(now))
 	}
 	a.By = shown(by)
-	if p, known := chance(float64(by - now)); known {
-		a.Chance = &p
+	if d.Known() {
+		chance := d.Chance(float64(by - now))
+		a.Chance = &chance
 	}
 	return nil
 }
@@ -165,7 +166,7 @@ func (a *Answer) compare(job []float64, shapes []shape, waits func(shape) ([]flo
 			continue
 		}
 		sorted := stats.Sort(other)
-		a.Alternatives = append(a.Alternatives, Alternative{s.name, slurmview.Expect(sorted, a.Wait.Level).Times(1. / 3600), reached(gains) / 3600})
+		a.Alternatives = append(a.Alternatives, Alternative{s.name, wait.Sampled(a.Wait.Level, sorted).Interval().Times(1. / 3600), reached(gains) / 3600})
 	}
 	slices.SortStableFunc(a.Alternatives, func(x, y Alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
 	return nil

@@ -16,8 +16,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -40,10 +40,10 @@ const (
 const suffix = ".forecaster"
 
 // fitted returns a forecaster that has learnt from the jobs before a time.
-func fitted(ctx context.Context, jobs []trace.Job, at int64, s backtest.Settings, cache *Cache) (*backtest.Forecaster, error) {
+func fitted(ctx context.Context, jobs []trace.Job, at int64, s wait.Settings, cache *Cache) (*wait.Forecaster, error) {
 	path := cache.path(jobs, at, s)
 	if state, ok := cache.load(path); ok {
-		f, err := backtest.NewForecaster(jobs, s)
+		f, err := wait.NewForecaster(jobs, s)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func fitted(ctx context.Context, jobs []trace.Job, at int64, s backtest.Settings
 			return nil, ctx.Err()
 		}
 	}
-	f, err := backtest.NewForecaster(jobs, s)
+	f, err := wait.NewForecaster(jobs, s)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func fitted(ctx context.Context, jobs []trace.Job, at int64, s backtest.Settings
 }
 
 // path returns the name of the file of a forecaster; "" without a cache.
-func (c *Cache) path(jobs []trace.Job, at int64, s backtest.Settings) string {
+func (c *Cache) path(jobs []trace.Job, at int64, s wait.Settings) string {
 	if c == nil {
 		return ""
 	}
@@ -85,7 +85,7 @@ func (c *Cache) path(jobs []trace.Job, at int64, s backtest.Settings) string {
 }
 
 // load reads a state; a file that was damaged is as good as none.
-func (c *Cache) load(path string) (s backtest.State, ok bool) {
+func (c *Cache) load(path string) (s wait.State, ok bool) {
 	if path == "" {
 		return s, false
 	}
@@ -119,7 +119,7 @@ func plain(path string) error {
 	return err
 }
 
-func (c *Cache) store(path string, f *backtest.Forecaster) error {
+func (c *Cache) store(path string, f *wait.Forecaster) error {
 	s, err := f.State()
 	if err != nil {
 		return err

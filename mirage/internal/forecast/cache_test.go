@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/mirage/internal/wait"
 )
 
 // busyLog has enough jobs for trees; the waits depend on the user and the size.
@@ -36,7 +36,7 @@ func TestCache(t *testing.T) {
 	}
 	answer := func(log *trace.Trace, at int64, level float64, c *Cache) *Answer {
 		t.Helper()
-		l, err := NewLog(t.Context(), log, at, backtest.Settings{Size: 8, Level: level, Seed: 1, From: at}, nil, c)
+		l, err := NewLog(t.Context(), log, at, wait.Settings{Size: 8, Level: level, Seed: 1, From: at}, nil, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestCache(t *testing.T) {
 // TestCacheIsUsed: a cached forecaster that was changed answers differently.
 func TestCacheIsUsed(t *testing.T) {
 	log, at, c := busyLog(200), int64(200*300), &Cache{Dir: t.TempDir(), Now: time.Now, Warn: func(error) {}}
-	s := backtest.Settings{Size: 8, Level: 0.8, From: at}
+	s := wait.Settings{Size: 8, Level: 0.8, From: at}
 	f, err := fitted(t.Context(), log.Jobs, at, s, c)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestCacheIsUsed(t *testing.T) {
 	if err != nil || len(state.Trees) == 0 {
 		t.Fatalf("%d trees, %v", len(state.Trees), err)
 	}
-	f, err = backtest.NewForecaster(log.Jobs, s)
+	f, err = wait.NewForecaster(log.Jobs, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestCacheIsUsed(t *testing.T) {
 // forecaster is left alone.
 func TestCacheOfOthers(t *testing.T) {
 	log, at := busyLog(30), int64(30*300)
-	s := backtest.Settings{Size: 8, Level: 0.8, From: at}
+	s := wait.Settings{Size: 8, Level: 0.8, From: at}
 	for name, place := range map[string]func(path, target string) error{
 		"link":      func(path, target string) error { return os.Symlink(target, path) },
 		"FIFO":      func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },

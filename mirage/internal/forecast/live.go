@@ -7,12 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/plural"
-	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -80,19 +79,12 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	if err != nil {
 		return nil, questionErrorf("this job can never start: %w", err)
 	}
-	waits := expected.Waits.Sorted()
-	unread := slices.Concat(q.Unread, expected.Unread)
-	p := correct(expected.Wait)
-	p.Low = max(p.Low, 0)
-	if len(unread) > 0 {
-		p.High = math.Inf(1)
-	}
-	a := &Answer{
-		At: Local(v.Now), Wait: p.Times(1. / 3600), Start: Local(v.Now + int64(p.Value)), Asked: described(trace.Nodes, asked), Job: asked.Job,
-		Unread: unread, Parts: partsOf(expected.Waits.Typical()), Notes: append(notes, v.Notes...), Alternatives: []Alternative{},
-	}
-	if q.Overlap > 0 {
-		a.Handover = handover(drawn(waits), q.Overlap)
+	d := wait.Sampled(level, expected.Waits.Sorted()).Stretched(correct(expected.Wait))
+	a := newAnswer(d, v.Now, Local)
+	a.Asked, a.Job, a.Notes = described(trace.Nodes, asked), asked.Job, append(notes, v.Notes...)
+	a.Unread, a.Parts = slices.Concat(q.Unread, expected.Unread), partsOf(expected.Waits.Typical())
+	if len(a.Unread) > 0 {
+		a.Wait.High = math.Inf(1)
 	}
 	if expected.Note != "" {
 		a.Notes = append(a.Notes, expected.Note)
@@ -100,7 +92,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	if v.Private { // other users' jobs are hidden
 		a.Notes = append(a.Notes, slurmview.ErrPrivate.Error())
 	}
-	if p.Bounded() && p.Width() > 86400 {
+	if a.Wait.Bounded() && a.Wait.Width() > 24 {
 		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s are pending, and all run times are sampled from those of recent jobs", plural.Count(v.Pending, "job")))
 	}
 	err = a.compare(secondsOf(expected.Waits), cheaper(asked.Job), func(s shape) ([]float64, error) {
@@ -115,10 +107,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	if err != nil {
 		return nil, err
 	}
-	return a, a.setChance(q.By, time.Local, v.Now, func(seconds float64) (float64, bool) {
-		n, _ := slices.BinarySearch(waits, seconds+0.5)
-		return float64(n) / float64(len(waits)), true
-	})
+	return a, a.addQuantiles(q, d, time.Local, v.Now)
 }
 
 // queuedNotes returns Slurm's own words about a job that waits.
@@ -147,15 +136,6 @@ func secondsOf(waits slurmview.Waits) []float64 {
 		seconds[i] = float64(w.Seconds)
 	}
 	return seconds
-}
-
-// drawn returns the answer for sampled waits in seconds.
-func drawn(waits stats.Sorted) backtest.Answer {
-	a := backtest.Answer{Prediction: uncertainty.Point(waits.Median())}
-	for _, chance := range backtest.Chances() {
-		a.Starts = append(a.Starts, backtest.Start{Seconds: waits.Quantile(chance), Chance: chance})
-	}
-	return a
 }
 
 // Local returns a time in this machine's time zone.

@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/mirage/internal/wait"
 )
 
 // Log is a log at a time, ready to answer.
 type Log struct {
 	t        *trace.Trace
 	jobs     []trace.Job // of the log and its queue
-	f        *backtest.Forecaster
+	f        *wait.Forecaster
 	at       int64
 	size     int // of the cluster; 0 if unknown
 	peak     int // largest number of nodes in use at once
@@ -27,13 +27,19 @@ type Log struct {
 	queues   map[string]*simulator.Simulator
 }
 
+// LogSettings returns the settings of a forecaster for a log's jobs from a time on, on a
+// cluster of a size; 0 is unknown. They are the same for every command.
+func LogSettings(jobs []trace.Job, size int, from int64) wait.Settings {
+	return wait.Settings{Size: size, Partitioned: len(Partitions(jobs)) > 1, Seed: 1, From: from}
+}
+
 // NewLog fits a forecaster to the jobs of a log before a time, Unix seconds, or takes it
 // from the cache, which may be nil.
 // The cluster of the settings, if it is not nil, simulates the queue for other shapes.
-func NewLog(ctx context.Context, t *trace.Trace, at int64, s backtest.Settings, config *simulator.Config, cache *Cache) (*Log, error) {
+func NewLog(ctx context.Context, t *trace.Trace, at int64, s wait.Settings, config *simulator.Config, cache *Cache) (*Log, error) {
 	all := t.All()
 	f, err := fitted(ctx, all, at, s, cache)
-	if errors.Is(err, backtest.ErrSettings) {
+	if errors.Is(err, wait.ErrSettings) {
 		return nil, &QuestionError{err}
 	}
 	if err != nil {
@@ -80,22 +86,21 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 	if l.seen.limit == 0 {
 		job.Limit = trace.Unlimited
 	}
-	answer, err := l.f.Ask(job)
+	d, err := l.f.Ask(job)
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{At: l.t.Clock(l.at), Asked: described(l.t.Unit, slurmview.Ask{Job: job, Tasks: 1}), Job: job, Wait: answer.Times(1. / 3600), Start: l.t.Clock(l.at + int64(answer.Value)), Notes: slices.Concat(notes, l.seen.notes(q, job), l.queueNotes()), Alternatives: []Alternative{}}
+	a := newAnswer(d, l.at, l.t.Clock)
+	a.Job = job
+	a.Asked, a.Notes = described(l.t.Unit, slurmview.Ask{Job: job, Tasks: 1}), slices.Concat(notes, l.seen.notes(q, job), l.queueNotes())
 	switch {
-	case !answer.Bounded():
+	case !d.Known():
 		a.Notes = append(a.Notes, "too few jobs have started for an interval")
-	case answer.Width() > 86400:
+	case a.Wait.Width() > 24:
 		a.Notes = append(a.Notes, wideNote(l.jobs, job, l.at))
 	}
-	if err := a.setChance(q.By, l.t.Zone, l.at, answer.Chance); err != nil {
+	if err := a.addQuantiles(q, d, l.t.Zone, l.at); err != nil {
 		return nil, err
-	}
-	if q.Overlap > 0 {
-		a.Handover = handover(answer, q.Overlap)
 	}
 	shapes := cheaper(job)
 	for _, p := range l.seen.names() {
@@ -104,7 +109,7 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 			shapes = append(shapes, shape{"partition " + p, other})
 		}
 	}
-	if !answer.Bounded() { // too few jobs to know how others run
+	if !d.Known() { // too few jobs to know how others run
 		return a, nil
 	}
 	return a, l.compare(a, job, shapes)

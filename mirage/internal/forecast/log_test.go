@@ -7,25 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/mirage/internal/wait"
 )
 
 // queued returns a log in which short jobs of one node wait 10 minutes and long jobs of
-// two nodes wait 10 hours.
+// two nodes wait 2 to 10 hours.
 func queued(t *testing.T) (*Log, int64) {
 	t.Helper()
 	log := &trace.Trace{Zone: time.UTC, Unit: "nodes"}
 	for i := range int64(400) {
 		j := trace.Job{User: "a", Partition: "p", Nodes: 1, Limit: 3600, Submit: i * 600}
 		if j.Start = j.Submit + 600; i%2 == 1 {
-			j.Nodes, j.Limit, j.Start = 2, 86400, j.Submit+36000
+			j.Nodes, j.Limit, j.Start = 2, 86400, j.Submit+7200+i%9*3600
 		}
 		j.End = j.Start + 300
 		log.Jobs = append(log.Jobs, j)
 	}
 	at := int64(400 * 600)
-	l, err := NewLog(t.Context(), log, at, backtest.Settings{Size: 8, Level: 0.8}, nil, nil)
+	l, err := NewLog(t.Context(), log, at, wait.Settings{Size: 8, Level: 0.8}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !a.Wait.Contains(10) || a.Chance == nil || a.Handover == nil {
+	if !a.Wait.Contains(6) || a.Chance == nil || a.Handover == nil {
 		t.Errorf("%+v", a)
 	}
 	if len(a.Alternatives) < 1 || a.Alternatives[0].Shape != "1 node" || a.Alternatives[0].EarlierHours <= 0 || !slices.IsSortedFunc(a.Alternatives, func(x, y Alternative) int { return int(1e6 * (y.EarlierHours - x.EarlierHours)) }) {

@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/samples"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -89,14 +89,13 @@ func (f Futures) Decide(s *State) (Decision, error) {
 		}
 		waits[kind] = stats.Sort(drawn)
 	}
-	wait := func(p float64) float64 { return (part + waits[0].Quantile(p) + waits[1].Quantile(p)) / 3 }
-	d := waitOf(s, uncertainty.Point(wait(f.Quantile)))
+	quantile := func(p float64) float64 { return (part + waits[0].Quantile(p) + waits[1].Quantile(p)) / 3 }
+	planned := quantile(f.Quantile)
+	d := waitOf(s, uncertainty.Point(planned))
 	if !d.Submit {
-		d.Next = s.Now + int64(looksAgain*(s.RemainingSeconds()-wait(f.Quantile)))
+		d.Next = s.Now + int64(looksAgain*(s.RemainingSeconds()-planned))
 	}
-	for _, chance := range backtest.Chances() {
-		d.Curve = append(d.Curve, backtest.Start{Seconds: wait(chance), Chance: chance})
-	}
+	d.Curve = wait.Quantiles(intervalLevel, quantile).Curve()
 	return d, nil
 }
 

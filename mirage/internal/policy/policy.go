@@ -1,9 +1,9 @@
 package policy
 
 import (
-	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -69,7 +69,7 @@ type Decision struct {
 	Expects  bool
 	// Curve is the chance of a start within so many seconds of a successor submitted
 	// now; empty where the policy knows of none.
-	Curve []backtest.Start
+	Curve []wait.Start
 	// Next is the time of the next decision, in Unix seconds, if the answer is valid until
 	// then.
 	Next int64

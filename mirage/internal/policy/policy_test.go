@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/foretime/foretime/mirage/internal/backtest"
+	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -114,7 +114,7 @@ func TestDecide(t *testing.T) {
 	s.Queue = func() (Queue, error) { return made, nil }
 	if d, err := (Futures{.5}).Decide(s); err != nil || d.Submit || math.Abs(d.Expected.Value-((2+2+4)/3.-5)) > 1e-9 {
 		t.Errorf("futures: %+v, %v", d, err)
-	} else if n := len(d.Curve); n != len(backtest.Chances()) || d.Curve[n/2].Seconds != 3600*8/3. || d.Curve[0].Seconds >= d.Curve[n-1].Seconds {
+	} else if n := len(d.Curve); n != len(wait.Quantiles(intervalLevel, func(p float64) float64 { return p }).Curve()) || d.Curve[n/2].Seconds != 3600*8/3. || d.Curve[0].Seconds >= d.Curve[n-1].Seconds {
 		t.Errorf("curve %v", d.Curve)
 	}
 	if d, err := (Futures{1}).Decide(s); err != nil || d.Submit || math.Abs(d.Expected.Value-((2+3+8)/3.-5)) > 1e-9 {

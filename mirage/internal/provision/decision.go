@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -36,11 +36,11 @@ type Verdict struct {
 	// ChanceBy is the probability that a successor submitted now starts within some seconds, if
 	// the policy knows it, and HandoverAt the submission time that follows: the predecessor's
 	// end less the planned wait.
-	ChanceBy   []backtest.Start `json:"chance_by,omitempty"`
-	HandoverAt *time.Time       `json:"handover_at,omitempty"`
-	Features   []float64        `json:"features,omitempty"` // the last snapshot: samples.Columns
-	MeanWait   float64          `json:"mean_wait_seconds"`  // of the last hundred jobs
-	DryRun     bool             `json:"dry_run,omitempty"`
+	ChanceBy   []wait.Start `json:"chance_by,omitempty"`
+	HandoverAt *time.Time   `json:"handover_at,omitempty"`
+	Features   []float64    `json:"features,omitempty"` // the last snapshot: samples.Columns
+	MeanWait   float64      `json:"mean_wait_seconds"`  // of the last hundred jobs
+	DryRun     bool         `json:"dry_run,omitempty"`
 }
 
 // advance submits a successor if one is due, and reports whether the chain is complete.

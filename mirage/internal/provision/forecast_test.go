@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/policy"
@@ -140,7 +139,7 @@ func TestHandover(t *testing.T) {
 			return nil
 		}
 		asked++
-		if n := len(v.ChanceBy); n != len(backtest.Chances()) || v.HandoverAt == nil {
+		if n := len(v.ChanceBy); n != 11 || v.HandoverAt == nil {
 			t.Fatalf("%+v", v)
 		}
 		median := v.ChanceBy[len(v.ChanceBy)/2]

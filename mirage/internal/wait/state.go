@@ -1,4 +1,4 @@
-package backtest
+package wait
 
 import (
 	"bytes"
@@ -14,16 +14,20 @@ import (
 // State holds what a forecaster has learnt from a log by a time. Restore is a tenth of
 // the work of learning it again.
 type State struct {
-	At     int64             `json:"at"`    // Unix seconds
-	First  int               `json:"first"` // job of the log from which on waits were predicted
-	Values []float64         `json:"values"`
-	Trees  []json.RawMessage `json:"trees"`
+	At      int64             `json:"at"`     // Unix seconds
+	First   int               `json:"first"`  // job of the log from which on waits were predicted
+	Values  []float64         `json:"values"` // predicted, on the scale of toScale
+	Weights []float64         `json:"weights"`
+	Trees   []json.RawMessage `json:"trees"`
 }
 
 // State returns what the forecaster has learnt by now.
 func (f *Forecaster) State() (State, error) {
-	s := State{At: f.known.now, First: min(f.first, f.next), Values: f.values[min(f.first, f.next):]}
-	for _, t := range f.trees {
+	s := State{At: f.replay.now, First: min(f.warm, f.next), Weights: f.model.weights}
+	for _, p := range f.asked[s.First:] {
+		s.Values = append(s.Values, p.mixed)
+	}
+	for _, t := range f.model.trees {
 		var b bytes.Buffer
 		if err := t.WriteJSON(&b); err != nil {
 			return s, err
@@ -45,11 +49,12 @@ func (f *Forecaster) Restore(ctx context.Context, s State) error {
 		if err != nil {
 			return err
 		}
-		f.trees = append(f.trees, t)
+		f.model.trees = append(f.model.trees, t)
 	}
+	f.model.weights = s.Weights
 	f.fixed = true
-	for !f.Done() && f.known.jobs[f.next].Submit < s.At {
-		if err := f.reach(ctx, f.known.jobs[f.next].Submit); err != nil {
+	for !f.Done() && f.replay.jobs[f.next].Submit < s.At {
+		if err := f.advance(ctx, f.replay.jobs[f.next].Submit); err != nil {
 			return err
 		}
 		value := math.NaN()
@@ -58,10 +63,10 @@ func (f *Forecaster) Restore(ctx context.Context, s State) error {
 		} else if i >= 0 {
 			value = s.Values[i]
 		}
-		f.admit(nil, 0, value)
+		f.submit(forecast{mixed: value})
 	}
 	if f.next != s.First+len(s.Values) {
 		return fmt.Errorf("%w: it is of %d jobs, not of %d", ErrState, s.First+len(s.Values), f.next)
 	}
-	return f.reach(ctx, s.At)
+	return f.advance(ctx, s.At)
 }

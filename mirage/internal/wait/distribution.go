@@ -1,0 +1,127 @@
+package wait
+
+import (
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Start is the chance that a job starts within so many seconds.
+type Start struct {
+	Seconds float64 `json:"seconds"`
+	Chance  float64 `json:"chance"`
+}
+
+// Distribution is the distribution of a wait in seconds.
+type Distribution struct {
+	Value  float64 // the median, from 0
+	Level  float64 // of the interval
+	starts []Start // in ascending order; empty if only the value is known
+}
+
+// curveChances returns the probabilities that a printed curve shows.
+func curveChances() []float64 {
+	return []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95}
+}
+
+// gridChances returns the probabilities of the quantiles of a distribution in ascending
+// order: those of a printed curve, and the ends of the usual intervals and of a level's.
+func gridChances(level float64) []float64 {
+	tail := math.Round(1e9*(1-level)/2) / 1e9
+	chances := append(curveChances(), 0.005, 0.01, 0.025, 0.975, 0.99, 0.995, tail, 1-tail)
+	slices.Sort(chances)
+	return slices.Compact(chances)
+}
+
+// Quantiles returns the distribution with the quantiles that an interval of a level and a
+// curve need.
+func Quantiles(level float64, quantile func(chance float64) float64) Distribution {
+	d := Distribution{Value: max(quantile(0.5), 0), Level: level}
+	for _, chance := range gridChances(level) {
+		d.starts = append(d.starts, Start{max(quantile(chance), 0), chance})
+	}
+	return d
+}
+
+// Sampled returns the distribution of sampled waits.
+func Sampled(level float64, waits stats.Sorted) Distribution { return Quantiles(level, waits.Quantile) }
+
+// Known reports whether more than the value is known.
+func (d Distribution) Known() bool { return len(d.starts) > 0 }
+
+// Interval returns the value with its interval; an open one if only the value is known.
+func (d Distribution) Interval() uncertainty.Prediction {
+	p := uncertainty.Point(d.Value)
+	p.Level = d.Level
+	if d.Known() {
+		p.Low, p.High = d.By((1-d.Level)/2), d.By((1+d.Level)/2)
+	}
+	return p
+}
+
+// Stretched returns the distribution with each side stretched about the value, so that its
+// interval has the ends of p.
+func (d Distribution) Stretched(p uncertainty.Prediction) Distribution {
+	before := d.Interval()
+	below, above := ratio(p.Value-p.Low, before.Value-before.Low), ratio(p.High-p.Value, before.High-before.Value)
+	out := Distribution{Value: p.Value, Level: d.Level}
+	for _, s := range d.starts {
+		factor := above
+		if s.Seconds < d.Value {
+			factor = below
+		}
+		out.starts = append(out.starts, Start{max(p.Value+(s.Seconds-d.Value)*factor, 0), s.Chance})
+	}
+	return out
+}
+
+// ratio returns a/b, 1 if b is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 1
+	}
+	return a / b
+}
+
+// Chance returns the probability of a wait of at most so many seconds. Beyond the last
+// quantile the remaining probability falls as the inverse of the wait. Of a distribution
+// that is not Known it is 0.
+func (d Distribution) Chance(seconds float64) float64 {
+	var before Start
+	for _, s := range d.starts {
+		if seconds < s.Seconds {
+			return max(before.Chance+(seconds-before.Seconds)/(s.Seconds-before.Seconds)*(s.Chance-before.Chance), 0)
+		}
+		before = s
+	}
+	if before.Seconds == 0 { // no wait in any quantile
+		return before.Chance
+	}
+	return 1 - (1-before.Chance)*before.Seconds/seconds
+}
+
+// By returns the seconds within which the job starts with a probability, the inverse of
+// Chance up to the last quantile, which is returned for higher ones.
+func (d Distribution) By(chance float64) float64 {
+	var before Start
+	for _, s := range d.starts {
+		if chance < s.Chance {
+			return before.Seconds + (chance-before.Chance)/(s.Chance-before.Chance)*(s.Seconds-before.Seconds)
+		}
+		before = s
+	}
+	return before.Seconds
+}
+
+// Curve returns the starts at the probabilities of a printed curve; none if only the
+// value is known.
+func (d Distribution) Curve() (curve []Start) {
+	for _, s := range d.starts {
+		if slices.Contains(curveChances(), s.Chance) {
+			curve = append(curve, s)
+		}
+	}
+	return curve
+}
