@@ -135,8 +135,7 @@ func Run(ctx context.Context, jobs []trace.Job, in Range, s wait.Settings) (*Rep
 	return r, r.judge(cases)
 }
 
-// blockDays is a week where there are at least eight of them, and a day
-// otherwise.
+// blockDays returns a week for a range of at least eight, and a day otherwise.
 func blockDays(from, to int64) int {
 	if to-from >= 8*7*86400 {
 		return 7
@@ -241,7 +240,8 @@ func (r *Report) blocks(cases []judged, best int) error {
 }
 
 func figures(cases []judged, value func(judged) float64) Figures {
-	predicted, waits, off := make([]float64, len(cases)), make([]float64, len(cases)), make([]float64, len(cases))
+	predicted, waits := make([]float64, len(cases)), make([]float64, len(cases))
+	off := make([]float64, len(cases))
 	var f Figures
 	n := float64(len(cases))
 	for i, c := range cases {

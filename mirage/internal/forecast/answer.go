@@ -132,8 +132,8 @@ const (
 	gainFutures = 0.8
 )
 
-// reached returns what as many values as gainFutures reach.
-func reached(values []float64) float64 {
+// reachableGain returns the gain that as many values as gainFutures reach.
+func reachableGain(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
@@ -144,7 +144,7 @@ func reached(values []float64) float64 {
 // compare puts other shapes into the same simulated futures as the job, and keeps those
 // that gain enough in enough of them, the earliest first. Waits are in seconds.
 func (a *Answer) compare(job []float64, shapes []shape, waits func(shape) ([]float64, error)) error {
-	if reached(job) < gainSeconds {
+	if reachableGain(job) < gainSeconds {
 		return nil
 	}
 	for _, s := range shapes {
@@ -166,7 +166,7 @@ func (a *Answer) compare(job []float64, shapes []shape, waits func(shape) ([]flo
 			continue
 		}
 		sorted := stats.Sort(other)
-		a.Alternatives = append(a.Alternatives, Alternative{s.name, wait.Sampled(a.Wait.Level, sorted).Interval().Times(1. / 3600), reached(gains) / 3600})
+		a.Alternatives = append(a.Alternatives, Alternative{s.name, wait.FromSamples(a.Wait.Level, sorted).Interval().Times(1. / 3600), reachableGain(gains) / 3600})
 	}
 	slices.SortStableFunc(a.Alternatives, func(x, y Alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
 	return nil

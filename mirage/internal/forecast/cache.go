@@ -39,8 +39,8 @@ const (
 // suffix ends the names of the files, the only ones that the cache removes.
 const suffix = ".forecaster"
 
-// fitted returns a forecaster that has learnt from the jobs before a time.
-func fitted(ctx context.Context, jobs []trace.Job, at int64, s wait.Settings, cache *Cache) (*wait.Forecaster, error) {
+// fitForecaster returns a forecaster that has learnt from the jobs before a time.
+func fitForecaster(ctx context.Context, jobs []trace.Job, at int64, s wait.Settings, cache *Cache) (*wait.Forecaster, error) {
 	path := cache.path(jobs, at, s)
 	if state, ok := cache.load(path); ok {
 		f, err := wait.NewForecaster(jobs, s)

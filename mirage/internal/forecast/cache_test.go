@@ -84,7 +84,7 @@ func TestCache(t *testing.T) {
 func TestCacheIsUsed(t *testing.T) {
 	log, at, c := busyLog(200), int64(200*300), &Cache{Dir: t.TempDir(), Now: time.Now, Warn: func(error) {}}
 	s := wait.Settings{Size: 8, Level: 0.8, From: at}
-	f, err := fitted(t.Context(), log.Jobs, at, s, c)
+	f, err := fitForecaster(t.Context(), log.Jobs, at, s, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestCacheIsUsed(t *testing.T) {
 	if err := c.store(c.path(log.Jobs, at, s), f); err != nil {
 		t.Fatal(err)
 	}
-	again, err := fitted(t.Context(), log.Jobs, at, s, c)
+	again, err := fitForecaster(t.Context(), log.Jobs, at, s, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestCacheOfOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fitted(t.Context(), log.Jobs, at, s, c); err != nil {
+		if _, err := fitForecaster(t.Context(), log.Jobs, at, s, c); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		text, err := os.ReadFile(target)

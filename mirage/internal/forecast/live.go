@@ -50,7 +50,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	if q.Queued != "" {
 		job, j, rest, err := v.Queued(q.Queued)
 		if j != nil && j.State.Running() {
-			return &Answer{At: Local(v.Now), Start: Local(j.Start), Started: true, Wait: uncertainty.Prediction{Level: level}, Asked: described(trace.Nodes, j.Ask()), Alternatives: []Alternative{}}, nil
+			return &Answer{At: Local(v.Now), Start: Local(j.Start), Started: true, Wait: uncertainty.Prediction{Level: level}, Asked: describeJob(trace.Nodes, j.Ask()), Alternatives: []Alternative{}}, nil
 		}
 		if errors.Is(err, slurmview.ErrNoJob) {
 			return nil, questionErrorf("--job: %w", err)
@@ -79,9 +79,10 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	if err != nil {
 		return nil, questionErrorf("this job can never start: %w", err)
 	}
-	d := wait.Sampled(level, expected.Waits.Sorted()).Stretched(correct(expected.Wait))
+	d := wait.FromSamples(level, expected.Waits.Sorted()).StretchTo(correct(expected.Wait))
 	a := newAnswer(d, v.Now, Local)
-	a.Asked, a.Job, a.Notes = described(trace.Nodes, asked), asked.Job, append(notes, v.Notes...)
+	a.Asked, a.Job = describeJob(trace.Nodes, asked), asked.Job
+	a.Notes = append(notes, v.Notes...)
 	a.Unread, a.Parts = slices.Concat(q.Unread, expected.Unread), partsOf(expected.Waits.Typical())
 	if len(a.Unread) > 0 {
 		a.Wait.High = math.Inf(1)

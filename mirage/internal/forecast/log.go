@@ -38,7 +38,7 @@ func LogSettings(jobs []trace.Job, size int, from int64) wait.Settings {
 // The cluster of the settings, if it is not nil, simulates the queue for other shapes.
 func NewLog(ctx context.Context, t *trace.Trace, at int64, s wait.Settings, config *simulator.Config, cache *Cache) (*Log, error) {
 	all := t.All()
-	f, err := fitted(ctx, all, at, s, cache)
+	f, err := fitForecaster(ctx, all, at, s, cache)
 	if errors.Is(err, wait.ErrSettings) {
 		return nil, &QuestionError{err}
 	}
@@ -92,7 +92,7 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 	}
 	a := newAnswer(d, l.at, l.t.Clock)
 	a.Job = job
-	a.Asked, a.Notes = described(l.t.Unit, slurmview.Ask{Job: job, Tasks: 1}), slices.Concat(notes, l.seen.notes(q, job), l.queueNotes())
+	a.Asked, a.Notes = describeJob(l.t.Unit, slurmview.Ask{Job: job, Tasks: 1}), slices.Concat(notes, l.seen.notes(q, job), l.queueNotes())
 	switch {
 	case !d.Known():
 		a.Notes = append(a.Notes, "too few jobs have started for an interval")
@@ -104,7 +104,8 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 	}
 	shapes := cheaper(job)
 	for _, p := range l.seen.names() {
-		if other := job; p != job.Partition {
+		if p != job.Partition {
+			other := job
 			other.Partition = p
 			shapes = append(shapes, shape{"partition " + p, other})
 		}

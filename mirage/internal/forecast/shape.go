@@ -9,8 +9,8 @@ import (
 	"github.com/foretime/foretime/shared/plural"
 )
 
-// described returns a job in words, as the first line of an answer repeats it.
-func described(unit trace.Unit, a slurmview.Ask) string {
+// describeJob returns a job in words, as the first line of an answer repeats it.
+func describeJob(unit trace.Unit, a slurmview.Ask) string {
 	words := []string{plural.Count(a.Nodes, "node")}
 	if unit != "" && unit != trace.Nodes {
 		words[0] = fmt.Sprintf("%d %s", a.Nodes, unit)

@@ -22,7 +22,8 @@ func expectWaits(seen []observed, predicted func(job int) float64) []float64 {
 	tails := estimateTails(slices.Clone(all))
 	waits := make([]float64, len(seen))
 	for i, w := range seen {
-		if waits[i] = w.value; w.waiting {
+		waits[i] = w.value
+		if w.waiting {
 			waits[i] = predicted(w.job) + tails.beyond(all[i].value)
 		}
 	}

@@ -45,8 +45,8 @@ func Quantiles(level float64, quantile func(chance float64) float64) Distributio
 	return d
 }
 
-// Sampled returns the distribution of sampled waits.
-func Sampled(level float64, waits stats.Sorted) Distribution { return Quantiles(level, waits.Quantile) }
+// FromSamples returns the distribution of sampled waits.
+func FromSamples(level float64, waits stats.Sorted) Distribution { return Quantiles(level, waits.Quantile) }
 
 // Known reports whether more than the value is known.
 func (d Distribution) Known() bool { return len(d.starts) > 0 }
@@ -61,9 +61,9 @@ func (d Distribution) Interval() uncertainty.Prediction {
 	return p
 }
 
-// Stretched returns the distribution with each side stretched about the value, so that its
+// StretchTo returns the distribution with each side stretched about the value until its
 // interval has the ends of p.
-func (d Distribution) Stretched(p uncertainty.Prediction) Distribution {
+func (d Distribution) StretchTo(p uncertainty.Prediction) Distribution {
 	before := d.Interval()
 	below, above := ratio(p.Value-p.Low, before.Value-before.Low), ratio(p.High-p.Value, before.High-before.Value)
 	out := Distribution{Value: p.Value, Level: d.Level}

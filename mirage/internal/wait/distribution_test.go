@@ -20,7 +20,7 @@ func hundred() stats.Sorted {
 // TestOneDistribution: value, interval, curve and chances agree at every level.
 func TestOneDistribution(t *testing.T) {
 	for _, level := range []float64{0.5, 0.8, 0.9, 0.93, 0.95, 0.999} {
-		d := Sampled(level, hundred())
+		d := FromSamples(level, hundred())
 		p := d.Interval()
 		if p.Value != 50 || math.Abs(p.Low-50*(1-level)) > 1e-6 || math.Abs(p.High-50*(1+level)) > 1e-6 || p.Level != level {
 			t.Errorf("level %v: %+v", level, p)
@@ -33,15 +33,15 @@ func TestOneDistribution(t *testing.T) {
 		}
 	}
 	// The ends of the 80 % interval are the 10 and 90 % points of the curve.
-	d := Sampled(0.8, hundred())
+	d := FromSamples(0.8, hundred())
 	if p, curve := d.Interval(), d.Curve(); math.Abs(p.Low-curve[1].Seconds) > 1e-6 || math.Abs(p.High-curve[9].Seconds) > 1e-6 {
 		t.Errorf("%+v beside %v", p, curve)
 	}
 }
 
 func TestChance(t *testing.T) {
-	d := Sampled(0.8, hundred())
-	zeros := Sampled(0.8, stats.Sort([]float64{0, 0, 0, 100}))
+	d := FromSamples(0.8, hundred())
+	zeros := FromSamples(0.8, stats.Sort([]float64{0, 0, 0, 100}))
 	for _, tt := range []struct {
 		name          string
 		d             Distribution
@@ -54,7 +54,7 @@ func TestChance(t *testing.T) {
 		{"far beyond", d, 1e9, 1},
 		{"three of four at once", zeros, 0, 0.6},
 		{"only the value is known", Distribution{Value: 5}, 1e9, 0},
-		{"all at once", Sampled(0.8, stats.Sort([]float64{0, 0})), 0, 0.995},
+		{"all at once", FromSamples(0.8, stats.Sort([]float64{0, 0})), 0, 0.995},
 	} {
 		if got := tt.d.Chance(tt.seconds); math.Abs(got-tt.want) > 1e-6 {
 			t.Errorf("%s: chance %v, want %v", tt.name, got, tt.want)
@@ -70,20 +70,20 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// TestStretched: the interval becomes the given one, the curve follows, and no wait is
+// TestStretchTo: the interval becomes the given one, the curve follows, and no wait is
 // negative.
-func TestStretched(t *testing.T) {
-	d := Sampled(0.8, hundred())
-	wide := d.Stretched(d.Interval().Widened(1.5))
+func TestStretchTo(t *testing.T) {
+	d := FromSamples(0.8, hundred())
+	wide := d.StretchTo(d.Interval().Widened(1.5))
 	p := wide.Interval()
 	if math.Abs(p.High-110) > 1e-6 || p.Low != 0 || wide.Curve()[9].Seconds != p.High {
 		t.Errorf("%+v beside %v", p, wide.Curve())
 	}
-	if same := d.Stretched(d.Interval()); same.Interval() != d.Interval() {
+	if same := d.StretchTo(d.Interval()); same.Interval() != d.Interval() {
 		t.Errorf("%+v", same.Interval())
 	}
-	now := Sampled(0.8, stats.Sort([]float64{0, 0}))
-	if got := now.Stretched(uncertainty.Prediction{Level: 0.8}).Interval(); got.High != 0 {
+	now := FromSamples(0.8, stats.Sort([]float64{0, 0}))
+	if got := now.StretchTo(uncertainty.Prediction{Level: 0.8}).Interval(); got.High != 0 {
 		t.Errorf("no wait: %+v", got)
 	}
 }

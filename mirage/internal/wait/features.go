@@ -12,7 +12,8 @@ const lately = 20
 
 // features returns the features of a job at its submission, before it is in the queue.
 func (r *Replay) features(j *trace.Job, g groups, s Rules) []float64 {
-	user, class, all := g[groupUser], g[groupClass], g[groupAll]
+	user, class := g[groupUser], g[groupClass]
+	all := g[groupAll]
 	last, sinceLast := unknown, unknown
 	if n := len(user.waits); n > 0 {
 		last, sinceLast = user.waits[n-1], float64(r.now-user.started[n-1])

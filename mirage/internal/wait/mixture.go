@@ -9,14 +9,14 @@ type outcome struct {
 	actual float64   // or expected, if it still waits
 }
 
-// treesShare is the weight of the trees besides that in the mixture: without it they lose
-// weight to rules that were right by chance.
+// treesShare is the weight of the trees outside the mixture: without it they lose weight
+// to rules that were right by chance.
 const treesShare = 0.5
 
 // mixtureWeights returns the weights of predictions by their regrets: polynomially
 // weighted averages with a rate for each (ML-Poly: Gaillard, Stoltz and van Erven, COLT
 // 2014), for the slope of the absolute error, in which none gains more than the error of
-// the mixture. The first prediction, the trees', gets the treesShare besides. Without any
+// the mixture. The first prediction, the trees', also gets the treesShare. Without any
 // regret the weights are equal.
 func mixtureWeights(past []outcome, n int) []float64 {
 	regrets, squares := make([]float64, n), make([]float64, n)

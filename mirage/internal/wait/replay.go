@@ -150,7 +150,9 @@ func removeJob(jobs *[]int, job int) bool {
 func (r *Replay) Submit(i int) {
 	j := &r.jobs[i]
 	g := r.groups(j)
-	r.users[j.User], r.shapes[shapeOf(j)], r.classes[classOf(j)] = g[groupUser], g[groupShape], g[groupClass]
+	r.users[j.User] = g[groupUser]
+	r.shapes[shapeOf(j)] = g[groupShape]
+	r.classes[classOf(j)] = g[groupClass]
 	r.groupsOf = append(r.groupsOf, g)
 	r.pending = append(r.pending, i)
 }

@@ -7,7 +7,7 @@ import "math"
 // logarithms, where they do not count.
 func toScale(seconds float64) float64 { return math.Pow(max(seconds, 0)/60+1, power) }
 
-// fromScale is the inverse of toScale.
+// fromScale returns the seconds of a value of toScale.
 func fromScale(v float64) float64 { return 60 * (math.Pow(max(v, 1), 1/power) - 1) }
 
 // power gave the least error of 0.2, 0.3, 0.5 and 1 on the first part of three logs.
