@@ -46,7 +46,9 @@ func Quantiles(level float64, quantile func(chance float64) float64) Distributio
 }
 
 // FromSamples returns the distribution of sampled waits.
-func FromSamples(level float64, waits stats.Sorted) Distribution { return Quantiles(level, waits.Quantile) }
+func FromSamples(level float64, waits stats.Sorted) Distribution {
+	return Quantiles(level, waits.Quantile)
+}
 
 // Known reports whether more than the value is known.
 func (d Distribution) Known() bool { return len(d.starts) > 0 }
