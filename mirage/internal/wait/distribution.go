@@ -45,9 +45,11 @@ func Quantiles(level float64, quantile func(chance float64) float64) Distributio
 	return d
 }
 
-// FromSamples returns the distribution of sampled waits.
+// FromSamples returns the distribution of sampled waits, which ends at the longest.
 func FromSamples(level float64, waits stats.Sorted) Distribution {
-	return Quantiles(level, waits.Quantile)
+	d := Quantiles(level, waits.Quantile)
+	d.starts = append(d.starts, Start{waits.Quantile(1), 1})
+	return d
 }
 
 // Known reports whether more than the value is known.

@@ -50,11 +50,11 @@ func TestChance(t *testing.T) {
 		{"before the submission", d, -1, 0},
 		{"the value", d, 50, 0.5},
 		{"between two quantiles", d, 33, 0.33},
-		{"beyond the last", d, 199, 0.9975},
-		{"far beyond", d, 1e9, 1},
+		{"beyond the last sample", d, 100, 1},
+		{"beyond the last quantile", Quantiles(0.8, func(p float64) float64 { return 100 * p }), 199, 0.9975},
 		{"three of four at once", zeros, 0, 0.6},
 		{"only the value is known", Distribution{Value: 5}, 1e9, 0},
-		{"all at once", FromSamples(0.8, stats.Sort([]float64{0, 0})), 0, 0.995},
+		{"all at once", FromSamples(0.8, stats.Sort([]float64{0, 0})), 0, 1},
 	} {
 		if got := tt.d.Chance(tt.seconds); math.Abs(got-tt.want) > 1e-6 {
 			t.Errorf("%s: chance %v, want %v", tt.name, got, tt.want)
