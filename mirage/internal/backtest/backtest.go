@@ -31,13 +31,12 @@ type Report struct {
 	Jobs    int `json:"jobs"`
 	Unknown int `json:"unknown_waits"` // jobs that are not judged
 	Figures
-	MeanWaitHours  float64 `json:"mean_wait_hours"`
-	WaitP10Hours   float64 `json:"wait_p10_hours"` // one job in ten waited no longer
-	WaitP90Hours   float64 `json:"wait_p90_hours"` // and one in ten no less
-	Coverage       float64 `json:"coverage"`
-	MeanWidthHours float64 `json:"mean_width_hours"` // of the bounded intervals
-	WidthHours     float64 `json:"width_hours"`      // the same, by its short name
-	Winkler        float64 `json:"winkler"`          // their mean interval score, in hours
+	MeanWaitHours float64 `json:"mean_wait_hours"`
+	WaitP10Hours  float64 `json:"wait_p10_hours"` // one job in ten waited no longer
+	WaitP90Hours  float64 `json:"wait_p90_hours"` // and one in ten no less
+	Coverage      float64 `json:"coverage"`
+	WidthHours    float64 `json:"width_hours"` // mean of the bounded intervals
+	Winkler       float64 `json:"winkler"`     // their mean interval score, in hours
 	// InBursts are the jobs of which a user submitted at least fifty within an hour,
 	// whose waits are much the same: how many, and the share that intervals held.
 	InBursts Bursts `json:"in_bursts"`
@@ -47,10 +46,19 @@ type Report struct {
 	MAE       uncertainty.Prediction `json:"mae_hours_interval"`
 	Interval  *uncertainty.Verdict   `json:"interval,omitempty"` // in hours; absent where there is too little
 	Baselines map[string]Figures     `json:"baselines"`
+	// Eighths judges each eighth of the jobs, in the order of submission.
+	Eighths []Part `json:"eighths"`
 	// Best is the baseline with the least mean absolute error, Gain the share of
 	// it by which the forecasts' is less.
 	Best string                 `json:"best_baseline"`
 	Gain uncertainty.Prediction `json:"gain"`
+}
+
+// Part judges some of the jobs.
+type Part struct {
+	MAEHours  float64 `json:"mae_hours"`
+	BestHours float64 `json:"best_baseline_mae_hours"` // of the baseline that is best in the part
+	Coverage  float64 `json:"coverage"`
 }
 
 // Bursts are jobs that came close together.
@@ -145,7 +153,8 @@ func blockDays(from, to int64) int {
 
 func (r *Report) judge(cases []judged) error {
 	r.Jobs = len(cases)
-	r.Figures = figures(cases, func(c judged) float64 { return c.predicted.Value })
+	r.Figures = figures(cases, predictedHours)
+	r.Eighths = judgeEighths(cases)
 	r.Baselines = map[string]Figures{}
 	best := 0
 	for b, name := range baselineNames() {
@@ -155,32 +164,57 @@ func (r *Report) judge(cases []judged) error {
 		}
 	}
 	r.Best = baselineNames()[best]
-	held, bounded := 0., 0.
+	bounded := 0.0
 	promised, waits := make([]uncertainty.Case, len(cases)), make([]float64, len(cases))
 	for i, c := range cases {
 		r.MeanWaitHours += c.wait / float64(len(cases))
 		waits[i] = c.wait
 		promised[i] = uncertainty.Case{Prediction: c.predicted, Actual: c.wait, Block: strconv.FormatInt(c.block, 10)}
-		if c.predicted.Contains(c.wait) {
-			held++
-		}
 		if c.predicted.Bounded() {
 			bounded++
-			r.MeanWidthHours += c.predicted.Width()
+			r.WidthHours += c.predicted.Width()
 			r.Winkler += c.predicted.Score(c.wait)
 		}
 	}
-	r.Coverage, r.MeanWidthHours = held/float64(len(cases)), r.MeanWidthHours/max(bounded, 1)
+	r.Coverage = coverage(cases)
 	r.WaitP10Hours, r.WaitP90Hours = stats.Sort(waits).Quantile(.1), stats.Sort(waits).Quantile(.9)
-	r.WidthHours, r.Winkler = r.MeanWidthHours, r.Winkler/max(bounded, 1)
-	r.InBursts = bursts(cases)
+	r.WidthHours, r.Winkler = r.WidthHours/max(bounded, 1), r.Winkler/max(bounded, 1)
+	r.InBursts = judgeBursts(cases)
 	if v, err := uncertainty.Judge(cases[0].predicted.Level, promised); err == nil {
 		r.Interval = &v
 	}
 	return r.blocks(cases, best)
 }
 
-func bursts(cases []judged) (b Bursts) {
+// judgeEighths judges the eighths of cases; none of fewer than eight.
+func judgeEighths(cases []judged) (parts []Part) {
+	n := len(cases)
+	for i := 0; i < 8 && n >= 8; i++ {
+		part := cases[n*i/8 : n*(i+1)/8]
+		p := Part{MAEHours: figures(part, predictedHours).MAEHours, BestHours: math.Inf(1), Coverage: coverage(part)}
+		for b := range baselines {
+			p.BestHours = min(p.BestHours, figures(part, func(c judged) float64 { return c.simple[b] }).MAEHours)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// coverage returns the share of cases whose interval contains the wait.
+func coverage(cases []judged) float64 {
+	held := 0.0
+	for _, c := range cases {
+		if c.predicted.Contains(c.wait) {
+			held++
+		}
+	}
+	return held / float64(max(len(cases), 1))
+}
+
+func predictedHours(c judged) float64 { return c.predicted.Value }
+
+// judgeBursts judges the jobs of bursts.
+func judgeBursts(cases []judged) Bursts {
 	type burst struct {
 		user string
 		hour int64
@@ -190,20 +224,13 @@ func bursts(cases []judged) (b Bursts) {
 		key := burst{c.user, c.hour}
 		of[key] = append(of[key], c)
 	}
-	held := 0.0
+	var all []judged
 	for _, together := range of {
-		if len(together) < burstJobs {
-			continue
-		}
-		b.Jobs += len(together)
-		for _, c := range together {
-			if c.predicted.Contains(c.wait) {
-				held++
-			}
+		if len(together) >= burstJobs {
+			all = append(all, together...)
 		}
 	}
-	b.Coverage = held / float64(max(b.Jobs, 1))
-	return b
+	return Bursts{len(all), coverage(all)}
 }
 
 // blocks puts intervals about the error and the gain.
@@ -219,14 +246,13 @@ func (r *Report) blocks(cases []judged, best int) error {
 		}
 		return sum / n
 	}
-	predicted := func(c judged) float64 { return c.predicted.Value }
-	mae := func(b [][]judged) float64 { return off(b, predicted) }
+	mae := func(b [][]judged) float64 { return off(b, predictedHours) }
 	gain := func(b [][]judged) float64 {
 		least := off(b, func(c judged) float64 { return c.simple[best] })
 		if least == 0 {
 			return 0
 		}
-		return 1 - off(b, predicted)/least
+		return 1 - off(b, predictedHours)/least
 	}
 	r.MAE, r.Gain = uncertainty.Point(mae(blocks)), uncertainty.Point(gain(blocks))
 	if len(blocks) < 2 {

@@ -55,8 +55,18 @@ func TestRun(t *testing.T) {
 	if r.MAEHours > 1 || r.Spearman < .85 || r.MAEHours > r.Baselines["last_100"].MAEHours {
 		t.Errorf("%+v, baselines %+v", r.Figures, r.Baselines)
 	}
-	if r.Coverage < .85 || r.Interval == nil || r.MeanWidthHours <= 0 || !r.Gain.Bounded() || r.MAE.Value != r.MAEHours && math.Abs(r.MAE.Value-r.MAEHours) > 1e-9 {
-		t.Errorf("coverage %v, width %v, gain %v, error %v", r.Coverage, r.MeanWidthHours, r.Gain, r.MAE)
+	if r.Coverage < .85 || r.Interval == nil || r.WidthHours <= 0 || !r.Gain.Bounded() || r.MAE.Value != r.MAEHours && math.Abs(r.MAE.Value-r.MAEHours) > 1e-9 {
+		t.Errorf("coverage %v, width %v, gain %v, error %v", r.Coverage, r.WidthHours, r.Gain, r.MAE)
+	}
+	mae := 0.0
+	for _, e := range r.Eighths {
+		mae += e.MAEHours / 8
+		if e.BestHours <= 0 || e.Coverage < 0.7 {
+			t.Errorf("an eighth: %+v", e)
+		}
+	}
+	if len(r.Eighths) != 8 || math.Abs(mae-r.MAEHours) > 0.02*r.MAEHours { // eighths of 32 or 33 jobs
+		t.Errorf("eighths have a mean error of %v h, all %v h", mae, r.MAEHours)
 	}
 	if diff := cmp.Diff(r, run(3)); diff != "" {
 		t.Error("one thread and three differ:", diff)

@@ -47,7 +47,7 @@ func TestResume(t *testing.T) {
 		for _, a := range s.Nodes().Running() {
 			holds[a.Job] = true
 			if s.IsExtra(a.Job) {
-				st.Own = append(st.Own, trace.Job{Nodes: int(a.Nodes), Submit: s.Extra(own[0]).Submitted(), Start: a.Start, Limit: a.Until - a.Start})
+				st.Own = append(st.Own, trace.Job{Nodes: int(a.Nodes), Submit: s.Extra(own[0]).SubmitTime(), Start: a.Start, Limit: a.Until - a.Start})
 			}
 		}
 		for i, j := range table.Jobs {

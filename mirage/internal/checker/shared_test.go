@@ -104,7 +104,7 @@ func TestPlaced(t *testing.T) {
 	}
 	var got []string
 	for i := range jobs {
-		if start, _, ok := r.Started(i); ok {
+		if start, _, ok := r.Times(i); ok {
 			got = append(got, fmt.Sprint(start, " on ", r.Places[i].On[0]))
 		} else {
 			got = append(got, "-")

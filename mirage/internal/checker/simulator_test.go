@@ -60,7 +60,7 @@ func forked(w *simulator.Workload, at int64, result *simulator.Result) {
 		}
 	}
 	for i := range result.Starts {
-		if _, _, ok := result.Started(i); ok {
+		if _, _, ok := result.Times(i); ok {
 			result.Starts[i] = -1
 		}
 	}

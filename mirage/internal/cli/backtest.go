@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,13 +77,21 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	p.Line("%s waited %v on average%s", plural.Count(r.Jobs, "job"), lasting(r.MeanWaitHours), unknown)
 	t := p.Table("forecast", "mean error (h)", "median error (h)", "within 10 min", "within 1 h", "Spearman")
 	add := func(name string, f backtest.Figures) {
-		t.Add(name, hours(f.MAEHours), hours(f.MedianAEHours), cli.Share(f.Within10Min), cli.Share(f.Within1H), f.Spearman)
+		t.Add(name, f.MAEHours, f.MedianAEHours, cli.Share(f.Within10Min), cli.Share(f.Within1H), f.Spearman)
 	}
 	add("mirage", r.Figures)
 	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) {
 		add(name, r.Baselines[name])
 	}
 	p.Line("mean error %v, %s %% less than %s, the best simple forecast (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, plural.Count(r.BlockDays, "day"))
+	if len(r.Eighths) > 0 {
+		var ratios, held []string
+		for _, e := range r.Eighths {
+			ratios = append(ratios, fmt.Sprintf("%.2f", e.MAEHours/e.BestHours))
+			held = append(held, fmt.Sprintf("%.0f", 100*e.Coverage))
+		}
+		p.Line("by eighths of the jobs: error compared with the simple forecast that is best in it %s; intervals contain %s %%", strings.Join(ratios, " "), strings.Join(held, " "))
+	}
 	p.Line("intervals contain %s of the waits; mean width %v, interval score %v", cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))
 	if r.WidthHours > 24 {
 		p.Line("the mean interval is wider than a day: one in ten of these jobs waited at most %v, one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))

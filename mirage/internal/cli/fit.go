@@ -112,7 +112,7 @@ func (f fitted) show(p *cli.Page, t *trace.Trace, tried int) {
 	}{{"training, from " + t.Clock(f.From)[:10], "train", f.Train}, {"held out, from " + t.Clock(f.To)[:10], "held_out", f.Held}, {"both", "all", f.All}} {
 		if q.Quality != nil {
 			seconds := math.Round(q.MAEHours * 3600) // the resolution of a log
-			table.Add(q.name, q.Jobs, hours(q.MeanWaitHours), hours(q.ActualMeanWaitHours), q.Spearman, hours(seconds/3600), hours(f.ClassMedian[q.key]))
+			table.Add(q.name, q.Jobs, q.MeanWaitHours, q.ActualMeanWaitHours, q.Spearman, seconds/3600, f.ClassMedian[q.key])
 		}
 	}
 }

@@ -90,13 +90,13 @@ func (s traceStats) show(p *cli.Page) {
 	t.Add("jobs over their limit by more than 60 s", s.OverLimit60)
 	t.Add("node-hours by wall-clock times", s.NaiveNodeHours)
 	t.Add("node-hours, zone-aware", s.NodeHours)
-	t.Add("mean wait (h)", hours(s.MeanWaitHours))
+	t.Add("mean wait (h)", s.MeanWaitHours)
 	if s.UnknownWaits > 0 {
 		t.Add("jobs with unknown wait", s.UnknownWaits)
 	}
 	if s.Held > 0 {
 		t.Add("jobs held before they could start", s.Held)
-		t.Add("hours held, all jobs", hours(s.HeldHours))
+		t.Add("hours held, all jobs", s.HeldHours)
 	}
 	if s.Pending+s.Running > 0 {
 		t.Add("jobs pending at the log's end", s.Pending)

@@ -91,12 +91,12 @@ func (s simulated) show(p *cli.Page) {
 	t := p.Table("figure", "value")
 	t.Add("jobs", s.Jobs)
 	t.Add("rejected", s.Rejected)
-	t.Add("mean wait, simulated (h)", hours(s.MeanWaitHours))
+	t.Add("mean wait, simulated (h)", s.MeanWaitHours)
 	if !s.unknown {
-		t.Add("mean wait, actual (h)", hours(s.ActualMeanWaitHours))
+		t.Add("mean wait, actual (h)", s.ActualMeanWaitHours)
 		t.Add("Spearman", s.Spearman)
-		t.Add("mean absolute error (h)", hours(s.MAEHours))
-		t.Add("error of class median (h)", hours(s.ClassMedian))
+		t.Add("mean absolute error (h)", s.MAEHours)
+		t.Add("error of class median (h)", s.ClassMedian)
 	}
 	t.Add("bounded slowdown", s.BoundedSlowdown)
 	t.Add("utilisation", s.Utilisation)

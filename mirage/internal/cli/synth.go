@@ -66,7 +66,7 @@ distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm
 				return err
 			}
 			for i := range t.Jobs {
-				if from, to, ok := result.Started(i); ok {
+				if from, to, ok := result.Times(i); ok {
 					t.Jobs[i].Start, t.Jobs[i].End = from, to
 				}
 			}

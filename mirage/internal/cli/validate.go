@@ -224,8 +224,8 @@ func (r validated) show(p *cli.Page) {
 	explain := false // some interval is wider than a day
 	add := func(name string, f validation.Figures) {
 		i, o := f.InterruptionHours, f.OverlapHours
-		t.Add(name, f.Episodes, predictedHours(i.Mean), hours(i.P50), hours(i.P90), predictedHours(o.Mean), hours(o.P90),
-			cli.Share(f.ZeroInterruptionShare), (*cli.Share)(f.ReductionVsReactive), predictedHours(f.CostHours.Mean), f.WastedNodeHours)
+		t.Add(name, f.Episodes, i.Mean, i.P50, i.P90, o.Mean, o.P90,
+			cli.Share(f.ZeroInterruptionShare), (*cli.Share)(f.ReductionVsReactive), f.CostHours.Mean, f.WastedNodeHours)
 		explain = explain || wide(i.Mean) || wide(o.Mean) || wide(f.CostHours.Mean)
 	}
 	add("all", r.Figures)

@@ -71,7 +71,8 @@ func (u Uses) Quantile(p float64) (share, beyond float64, open bool) {
 
 // mean returns the mean of the shares, each at most the limit.
 func (u Uses) mean() float64 {
-	survival, sum, at := 1.0, 0.0, 0.0
+	survival := 1.0
+	sum, at := 0.0, 0.0
 	for i, o := range u {
 		share := min(o.Share, 1)
 		sum += survival * (share - at)
@@ -97,7 +98,9 @@ func (u Uses) StandardError() float64 {
 	sum, squares := n*usualMean, n*(usualMean*usualMean+usualSD*usualSD)
 	for _, o := range u {
 		share := min(o.Share, 1)
-		n, sum, squares = n+1, sum+share, squares+share*share
+		n++
+		sum += share
+		squares += share * share
 		if !o.Running {
 			ended++
 		}
@@ -112,9 +115,9 @@ type Kinds func(kind int) Uses
 
 const kinds = 3
 
-// among are the uses of more than a share, of the narrowest kind whose number stands
-// for more than the share which of that number and the prior's: .5 asks the
-// narrowest of more than the prior, and numbers drawn evenly from [0, 1) mix them.
+// among returns the uses of more than a share, of the narrowest kind whose number is more
+// than the share which of that number and the prior: 0.5 asks for the narrowest of more
+// than the prior, and numbers drawn evenly from [0, 1) mix them.
 func (k Kinds) among(from, which float64) Uses {
 	for kind := range kinds - 1 {
 		of := k(kind).above(from)

@@ -44,7 +44,7 @@ func (m *Model) Decide(s *policy.State) (policy.Decision, error) {
 	return policy.Expecting(s, m.about(hours), m.FromHours), nil
 }
 
-// about is a wait in hours with the model's band about it.
+// about returns a wait in hours with the model's band about it.
 func (m *Model) about(hours float64) uncertainty.Prediction {
 	if m.Band == nil {
 		return uncertainty.Point(hours)

@@ -24,7 +24,7 @@ type Scorer interface {
 	Save() ([]byte, error)
 }
 
-// Learners are the kinds of models by name; one more is a line here and a file.
+// Learners returns the kinds of models by name; one more is a line here and a file.
 func Learners() registry.List[Learner] {
 	return registry.List[Learner]{
 		{Name: "boost", Help: "gradient-boosted trees for the cost-optimal quantile of the wait", New: Learner{fitBoost, loadEnsemble}},

@@ -20,8 +20,8 @@ func squash(x []float64) []float64 {
 	return out
 }
 
-// squashed are samples with squashed features.
-func squashed(s regression.Samples) regression.Samples {
+// squashSamples returns samples with squashed features.
+func squashSamples(s regression.Samples) regression.Samples {
 	s.X = squash(s.X)
 	return s
 }
@@ -50,7 +50,7 @@ func loadMixture(b []byte) (Scorer, error) {
 
 // fitMixture fits a mixture of ten experts with a gate.
 func fitMixture(ctx context.Context, train, _ regression.Samples, s Settings) (Scorer, string, error) {
-	logged := squashed(train)
+	logged := squashSamples(train)
 	logged.Y = squash(train.Y)
 	n, err := neural.Mixture{Training: neural.Training{Epochs: 40, Patience: 8, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}.Fit(ctx, logged)
 	if err != nil {

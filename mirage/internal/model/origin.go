@@ -16,7 +16,7 @@ type Origin struct {
 	Clusters []simulator.Config `json:"clusters"`
 }
 
-// originOf is the origin of sets, as far as they were used.
+// originOf returns the origin of sets, as far as they were used.
 func originOf(sets []*samples.Set, until int64) *Origin {
 	var o Origin
 	for i, set := range sets {

@@ -53,7 +53,7 @@ func split(sets []*samples.Set, until int64, v view) (train, held regression.Sam
 	return train, held, left, err
 }
 
-// usable are the rows of a set in the order of time, and how many samples were
+// usable returns the rows of a set in the order of time, and how many samples were
 // left out because their outcome came too late.
 func usable(set *samples.Set, until int64, v view) (rows []row, left int, err error) {
 	late := map[int]bool{}

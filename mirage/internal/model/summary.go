@@ -25,7 +25,7 @@ var changing = []int{0, 1, 9, 11, 17, 18, 26, 31}
 // are taken: one hour, six, and all but a day.
 var spans = []int{6, 36, samples.Steps - 1}
 
-// SummaryNames are the names of a summary's features.
+// SummaryNames returns the names of a summary's features.
 func SummaryNames() []string {
 	columns := samples.Columns()
 	var names []string
@@ -49,8 +49,8 @@ func SummaryNames() []string {
 		"service_nodes", "service_limit_minutes", "hour_sin", "hour_cos", "mean_wait_seconds")
 }
 
-// Reduce is the part of a summary that comes from the history alone; it is
-// what samples.Load may keep of each history. x is 144 rows of 42 features.
+// Reduce returns the part of a summary that comes from the history alone, which
+// samples.Load may keep in place of the history. x is 144 rows of 42 features.
 func Reduce(x []float64) []float64 {
 	row := func(step int) []float64 { return x[step*samples.Features : (step+1)*samples.Features] }
 	last := row(samples.Steps - 1)

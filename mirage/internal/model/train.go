@@ -35,12 +35,12 @@ type Settings struct {
 	Threads  int
 }
 
-// quantile is the quantile of the wait that costs least to plan for: an hour
+// quantile returns the quantile of the wait that costs least to plan for: an hour
 // too short costs 1, an hour too long the cost of overlap (the newsvendor's
 // critical ratio).
 func (s Settings) quantile() float64 { return 1 / (1 + s.OverlapCost) }
 
-// Report holds the results of a training. Errors are of the later part of the samples,
+// Report holds the results of a training. Errors come from the later part of the samples,
 // on which the model was judged and not fitted.
 type Report struct {
 	Model       string  `json:"model"`

@@ -12,7 +12,7 @@ type view struct{ forecast bool }
 // forecastNames are the features that a forecast adds.
 var forecastNames = []string{"forecast_full_hours", "forecast_part_hours", "forecast_full_less_remaining_hours"}
 
-// names are the features in order.
+// names returns the names of the features in order.
 func (v view) names() []string {
 	if v.forecast {
 		return append(SummaryNames(), forecastNames...)

@@ -40,7 +40,7 @@ func (k *Knob) Check(setting float64) error {
 	return nil
 }
 
-// Baselines are the policies by name; one more is a line here and a file.
+// Baselines returns the policies by name; one more is a line here and a file.
 func Baselines() registry.List[Baseline] {
 	return registry.List[Baseline]{
 		{Name: "reactive", Help: "submit when the predecessor has ended", New: Baseline{Policy: always(Fixed{})}},
@@ -53,5 +53,5 @@ func Baselines() registry.List[Baseline] {
 	}
 }
 
-// always is a policy that has no setting.
+// always returns a constructor of a policy without a setting.
 func always(p Policy) func(float64) Policy { return func(float64) Policy { return p } }

@@ -20,7 +20,7 @@ type Queue interface {
 	Draw(number int, back int64) (float64, error)
 }
 
-// NewQueue is a simulation as a queue, which stays as it is.
+// NewQueue returns a simulation as a queue. The simulation does not change.
 func NewQueue(service chain.Service, sim *simulator.Simulator) Queue {
 	return &queue{service: service, sim: sim}
 }

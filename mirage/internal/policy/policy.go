@@ -23,7 +23,7 @@ type State struct {
 	forecast []float64 // once it was asked for
 }
 
-// MeanWait is the mean of the latest hundred waits in seconds; 0 without any.
+// MeanWait returns the mean of the latest hundred waits in seconds; 0 without any.
 func (s *State) MeanWait() float64 { return samples.MeanWait(s.Waits) }
 
 // Forecast returns the waits in seconds that the queue itself predicts for a successor
@@ -92,11 +92,13 @@ func Expecting(s *State, hours uncertainty.Prediction, from float64) Decision {
 // expected to last.
 func waitOf(s *State, wait uncertainty.Prediction) Decision {
 	reward, remaining := wait.Times(1./3600), s.RemainingSeconds()/3600
-	reward.Value, reward.Low, reward.High = reward.Value-remaining, reward.Low-remaining, reward.High-remaining
+	reward.Value -= remaining
+	reward.Low -= remaining
+	reward.High -= remaining
 	return Decision{Submit: reward.Value >= 0, Expected: reward, Expects: true}
 }
 
-// amongWaits is a wait of so many seconds with the interval that the latest
+// amongWaits returns a wait of so many seconds with the interval that the latest
 // waits put about it, or without one where they are too few.
 func amongWaits(s *State, seconds float64) uncertainty.Prediction {
 	predicted := make([]float64, len(s.Waits))

@@ -20,7 +20,7 @@ import (
 // blockEpisodes is the number of episodes per file.
 const blockEpisodes = 12
 
-// manifestFile says what a folder of samples holds.
+// manifestFile says what a directory of samples holds.
 const manifestFile = "plan.json"
 
 // Manifest is the content of plan.json. A folder may hold the samples of one
@@ -63,8 +63,8 @@ func historiesFile(dir string, block int) string {
 }
 
 // Generate plays the episodes of a shard and writes their samples into a
-// folder, which it makes. Blocks that are already there are left alone, so a
-// run that was stopped goes on; the folder must be of the same plan, settings
+// directory, which it makes. Blocks that are already there are left alone, so a
+// run that was stopped goes on; the directory must hold the same plan, settings
 // and trace. The error wraps ErrPlan where the plan is at fault.
 func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s Shard) error {
 	if err := p.Check(); err != nil {
@@ -100,7 +100,7 @@ func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s
 	return group.Wait()
 }
 
-// claim makes the folder, or makes sure that it is of the same manifest.
+// claim makes the directory, or checks that it holds the same manifest.
 func (m Manifest) claim(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (p Plan) block(ctx context.Context, w *simulator.Workload, dir string, bloc
 
 func forget([]float64) []float64 { return nil }
 
-// Set is the samples of a folder.
+// Set holds the samples of a directory.
 type Set struct {
 	Manifest Manifest
 	Samples  []Sample
@@ -177,7 +177,7 @@ func LoadManifest(dir string) (Manifest, error) {
 	return m, m.Plan.Check()
 }
 
-// Missing returns the blocks that a folder lacks.
+// Missing returns the blocks that a directory lacks.
 func (m Manifest) Missing(dir string) []int {
 	var missing []int
 	for block := range m.Blocks {
@@ -188,7 +188,7 @@ func (m Manifest) Missing(dir string) []int {
 	return missing
 }
 
-// Load reads a folder of samples, all of which must be there. Each sample's
+// Load reads a directory of samples, all of which must be there. Each sample's
 // history is handed to reduce as 144 rows of 42 features, and what reduce
 // returns is kept as its X; a nil reduce keeps the history itself.
 func Load(dir string, reduce func(x []float64) []float64) (*Set, error) {

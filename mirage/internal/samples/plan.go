@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/simulator"
 )
 
-// ErrPlan is returned when a plan cannot be carried out, or a folder holds
+// ErrPlan is returned when a plan cannot be carried out, or a directory holds
 // the samples of another plan.
 var ErrPlan = errors.New("unusable sampling plan")
 
@@ -25,7 +25,7 @@ type Plan struct {
 	Service  chain.Service `json:"service"`
 }
 
-// ForecastShares are the shares of their limits that jobs use in the forecasts
+// ForecastShares returns the shares of their limits that jobs use in the forecasts
 // of a sample.
 func ForecastShares() []float64 { return []float64{1, 0.4} }
 
@@ -73,7 +73,7 @@ type Sample struct {
 // meanOver is the number of recent waits in a mean wait.
 const meanOver = 100
 
-// MeanWait is the mean of the first hundred of waits in seconds, newest first; 0
+// MeanWait returns the mean of the first hundred of waits in seconds, newest first; 0
 // without any.
 func MeanWait(waits []float64) float64 {
 	waits = waits[:min(len(waits), meanOver)]
@@ -84,7 +84,7 @@ func MeanWait(waits []float64) float64 {
 	return sum / float64(max(len(waits), 1))
 }
 
-// probeTimes are evenly spaced from a minute after the predecessor's
+// probeTimes returns times evenly spaced from a minute after the predecessor's
 // submission to its end, on whole minutes but for the last, which is the
 // reactive one.
 func (p Plan) probeTimes(submit, end int64) []int64 {

@@ -24,7 +24,7 @@ const (
 // (s) and elapsed time (s). All are 0 where there are no jobs.
 type Snapshot [queueFeatures]float64
 
-// Columns are the names of the 42 features of a snapshot, in order.
+// Columns returns the names of the 42 features of a snapshot, in order.
 func Columns() []string {
 	var names []string
 	group := func(kind string, quantities ...string) {

@@ -27,7 +27,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	start, end, _ := result.Started(1)
+	start, end, _ := result.Times(1)
 	m := result.MetricsBetween(0, math.MaxInt64)
 	fmt.Printf("b runs from %d to %d; %d jobs waited %.2f h on average\n", start, end, m.Jobs, m.MeanWaitHours)
 	// Output:

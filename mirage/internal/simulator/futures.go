@@ -30,7 +30,7 @@ type Wait struct {
 	Limits     int64 // then for its own limits
 }
 
-// Room is the wait for room.
+// Room returns the wait for room.
 func (w Wait) Room() int64 { return w.Seconds - w.Eligible - w.Dependency - w.Limits }
 
 // In returns how long a job submitted now would wait in a future, in seconds, and
@@ -41,8 +41,8 @@ func (s *Simulator) In(future Future, t trace.Job, bound int64) (int64, error) {
 	return w.Seconds, err
 }
 
-// WaitIn is In with the parts of the wait: the job's Eligible and After count, which may
-// be several ids with commas between; "12+60" is 60 s after the begin of job 12.
+// WaitIn does what In does and returns the parts of the wait. The job's Eligible and After
+// count; After may be several ids with commas between: "12+60" is 60 s after the begin of job 12.
 func (s *Simulator) WaitIn(future Future, t trace.Job, bound int64) (w Wait, err error) {
 	f := s.Fork()
 	f.length = future.Length

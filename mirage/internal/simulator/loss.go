@@ -18,7 +18,7 @@ func Loss(r *Result, from, to int64) float64 {
 	var wholeS, wholeA, cappedA, mae float64
 	for i := range r.Starts {
 		j := &r.Workload.Jobs[i]
-		start, _, ok := r.Started(i)
+		start, _, ok := r.Times(i)
 		if !ok || j.NoStart || j.Submit < from || j.Submit >= to {
 			continue
 		}

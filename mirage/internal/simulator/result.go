@@ -53,8 +53,8 @@ func (r *Result) check() error {
 	return nil
 }
 
-// Started returns a job's start and end; ok is false for a rejected job.
-func (r *Result) Started(i int) (start, end int64, ok bool) {
+// Times returns a job's start and end; ok is false for a rejected job.
+func (r *Result) Times(i int) (start, end int64, ok bool) {
 	if start = r.Starts[i]; start == notStarted {
 		return 0, 0, false
 	}
@@ -99,8 +99,9 @@ func (r *Result) WriteCSV(w io.Writer) error {
 func (r *Result) outcome(i int) outcome {
 	j := &r.Workload.Jobs[i]
 	o := outcome{ID: j.ID, User: j.User, Nodes: j.Nodes, Submit: j.Submit, Limit: j.Limit, Duration: j.Duration(), ActualStart: j.Start, Status: "rejected"}
-	if start, end, ok := r.Started(i); ok {
-		o.Start, o.End, o.Status = &start, &end, "started"
+	if start, end, ok := r.Times(i); ok {
+		o.Start, o.End = &start, &end
+		o.Status = "started"
 	}
 	return o
 }
@@ -149,13 +150,14 @@ type Quality struct {
 func (r *Result) MetricsBetween(from, to int64) Metrics {
 	var m Metrics
 	var simulated, actual []float64
-	first, last, busy := int64(math.MaxInt64), int64(math.MinInt64), 0.0
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	busy := 0.0
 	for i := range r.Starts {
 		t := &r.Workload.Jobs[i]
 		if t.Submit < from || t.Submit >= to {
 			continue
 		}
-		start, end, ok := r.Started(i)
+		start, end, ok := r.Times(i)
 		if !ok {
 			m.Rejected++
 			continue

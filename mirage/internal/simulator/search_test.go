@@ -36,7 +36,7 @@ func replayed(t *testing.T, jobs []trace.Job, m cluster.Machine) []trace.Job {
 		t.Fatal(err)
 	}
 	for i := range jobs {
-		jobs[i].Start, jobs[i].End, _ = r.Started(i)
+		jobs[i].Start, jobs[i].End, _ = r.Times(i)
 	}
 	return jobs
 }

@@ -52,8 +52,8 @@ type Extra struct {
 // End returns the end of a started job.
 func (e *Extra) End() int64 { return e.Start + e.duration }
 
-// Submitted returns the submission time of the job.
-func (e *Extra) Submitted() int64 { return e.submit }
+// SubmitTime returns the submission time of the job.
+func (e *Extra) SubmitTime() int64 { return e.submit }
 
 // past is a job that has ended.
 type past struct {
@@ -149,7 +149,7 @@ func (s *Simulator) Fork() *Simulator {
 	return &c
 }
 
-// Now is the instant up to which the simulation has come, in Unix seconds.
+// Now returns the instant up to which the simulation has come, in Unix seconds.
 func (s *Simulator) Now() int64 { return s.now }
 
 // Simulation returns s itself: a simulation and its clients then have one interface.
@@ -188,7 +188,8 @@ func (s *Simulator) job(i int32) *job {
 // its number among the extra ones. Jobs of one service share the user. The
 // job's Start and End count only for its duration.
 func (s *Simulator) Submit(t trace.Job) (int, error) {
-	t.Submit, t.Start, t.End = s.now, s.now, s.now+t.Duration()
+	t.End = s.now + t.Duration()
+	t.Submit, t.Start = s.now, s.now
 	if _, _, err := s.w.accepts(&t); err != nil {
 		return 0, err
 	}
@@ -203,7 +204,7 @@ func (s *Simulator) Submit(t trace.Job) (int, error) {
 	return number, nil
 }
 
-// outsider is the user of the jobs that are submitted from outside, who has a
+// outsider returns the user of the jobs that are submitted from outside, who has a
 // place from then on.
 func (s *Simulator) outsider() int32 {
 	if len(s.running) == s.w.users {
@@ -213,10 +214,10 @@ func (s *Simulator) outsider() int32 {
 	return int32(s.w.users)
 }
 
-// Extra is the state of a job that Submit added.
+// Extra returns the state of a job that Submit added.
 func (s *Simulator) Extra(number int) *Extra { return &s.extra[number] }
 
-// IsExtra reports whether a job number, as OnStart gets it, is of a job
+// IsExtra reports whether a job number, as OnStart gets it, names a job
 // that Submit added.
 func (s *Simulator) IsExtra(job int32) bool { return int(job) >= len(s.w.jobs) }
 
@@ -381,7 +382,8 @@ func (s *Simulator) start(r *cluster.Request, place *cluster.Place, outOfTurn bo
 	s.use(j, 1)
 	if s.IsExtra(r.Job) {
 		e := &s.extra[int(r.Job)-len(s.w.jobs)]
-		e.Started, e.Start, e.Backfilled, e.barred = true, s.now, outOfTurn, r.Barred
+		e.Started, e.Start = true, s.now
+		e.Backfilled, e.barred = outOfTurn, r.Barred
 	} else if s.length == nil { // futures end with their question
 		s.waits = append(s.waits, float64(s.now-j.submit))
 	}

@@ -42,7 +42,7 @@ func TestDegenerate(t *testing.T) {
 				}
 				var got []string
 				for i := range tt.jobs {
-					if start, _, ok := r.Started(i); ok {
+					if start, _, ok := r.Times(i); ok {
 						got = append(got, fmt.Sprint(start))
 					} else {
 						got = append(got, "-")

@@ -30,7 +30,7 @@ type Standing struct {
 
 // Resume returns a simulation of nothing but what stands, at that instant,
 // ready for a [Simulator.In]. Where more nodes are in use than the
-// machine has, it has as many as are in use: the settings are of a machine
+// machine has, it has as many as are in use: the settings describe a machine
 // that is larger by now. Where nodes are of kinds they remain as they are, and
 // running jobs are on the nodes that their need names, or on some that have
 // room. The error wraps ErrStanding, ErrWorkload, cluster.ErrMachine or
@@ -81,7 +81,8 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 		return nil, err
 	}
 	s := w.NewFrom(st.Now)
-	s.next, s.first, s.repeats = len(w.jobs), len(w.jobs), st.Repeats
+	s.next, s.first = len(w.jobs), len(w.jobs)
+	s.repeats = st.Repeats
 	for at, i := range order {
 		switch j := &w.jobs[at]; {
 		case i < running:

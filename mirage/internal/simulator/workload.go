@@ -167,7 +167,7 @@ func (w *Workload) link() error {
 	return nil
 }
 
-// Hash is a fingerprint of the jobs, as far as they matter to a simulation.
+// Hash returns a fingerprint of the jobs, as far as they matter to a simulation.
 func (w *Workload) Hash() string {
 	h := fnv.New64a()
 	var b [8]byte

@@ -52,7 +52,7 @@ func played(t *testing.T, seed uint64, jobs int, shares []float64) []reply {
 	for i := before; i < len(all); i++ {
 		st := simulator.Standing{Now: all[i].Submit}
 		for k, j := range all[:i] {
-			j.Start, j.End, _ = r.Started(k)
+			j.Start, j.End, _ = r.Times(k)
 			switch {
 			case j.End <= st.Now:
 				st.Ended = append(st.Ended, j)
@@ -171,7 +171,7 @@ func TestStatisticsPlayedQueued(t *testing.T) {
 		for at := now + 60; ; at += every {
 			st := simulator.Standing{Now: at, Ended: past}
 			for i, j := range all {
-				j.Start, j.End, _ = r.Started(i)
+				j.Start, j.End, _ = r.Times(i)
 				switch {
 				case j.End <= at:
 					st.Ended = append(st.Ended, j)

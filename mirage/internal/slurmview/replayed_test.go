@@ -44,7 +44,7 @@ func TestStatisticsReplayed(t *testing.T) {
 		job := log.Jobs[i]
 		st := simulator.Standing{Now: job.Submit, Repeats: true}
 		for k, j := range log.Jobs[:i] {
-			j.Start, j.End, _ = r.Started(k)
+			j.Start, j.End, _ = r.Times(k)
 			switch {
 			case j.End > st.Now && j.Start > st.Now:
 				st.Pending = append(st.Pending, j)

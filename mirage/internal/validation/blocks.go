@@ -36,7 +36,7 @@ func Blocks(plan samples.Plan, reactive []Played) []int {
 	return blocks
 }
 
-// blockMean is the mean of values with Student's interval over blocks, unknown
+// blockMean returns the mean of values with Student's interval over blocks, unknown
 // for fewer than two; deviation is its standard error.
 func blockMean(values []float64, blocks []int) (mean uncertainty.Prediction, deviation float64, n int) {
 	distinct := map[int]bool{}

@@ -77,7 +77,7 @@ func Compare(a, b []float64, blocks []int) (Paired, error) {
 	return p, nil
 }
 
-// significance is the chance of a mean so far from 0 if there were no
+// significance returns the chance of a mean so far from 0 if there were no
 // difference.
 func significance(mean, deviation float64, blocks int) float64 {
 	if blocks < 2 || mean == 0 {

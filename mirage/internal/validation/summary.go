@@ -133,14 +133,18 @@ func (j judgement) figures(episodes []int) Figures {
 	before := 0.0
 	for _, i := range episodes {
 		o := j.played[i].Outcome
-		interruption, overlap, cost = append(interruption, o.InterruptionHours()), append(overlap, o.OverlapHours()), append(cost, j.cost.Of(o))
+		interruption = append(interruption, o.InterruptionHours())
+		overlap = append(overlap, o.OverlapHours())
+		cost = append(cost, j.cost.Of(o))
 		of = append(of, j.blocks[i])
 		before += j.reactive[i].InterruptionHours()
 		if o.RewardSeconds() <= zeroSeconds {
 			f.ZeroInterruptionShare += 1 / float64(f.Episodes)
 		}
 	}
-	f.InterruptionHours, f.OverlapHours, f.CostHours = spread(interruption, of), spread(overlap, of), spread(cost, of)
+	f.InterruptionHours = spread(interruption, of)
+	f.OverlapHours = spread(overlap, of)
+	f.CostHours = spread(cost, of)
 	f.WastedNodeHours = f.OverlapHours.Mean.Value * float64(j.service.Nodes)
 	if before > 0 {
 		r := 1 - f.InterruptionHours.Mean.Value*float64(f.Episodes)/before
@@ -153,5 +157,6 @@ func spread(values []float64, blocks []int) Spread {
 	sorted := stats.Sort(values)
 	s := Spread{P50: sorted.Quantile(.5), P90: sorted.Quantile(.9), P99: sorted.Quantile(.99)}
 	s.Mean, _, _ = blockMean(values, blocks)
+	s.Mean.Low = max(s.Mean.Low, 0) // no value is negative
 	return s
 }

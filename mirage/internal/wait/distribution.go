@@ -66,27 +66,22 @@ func (d Distribution) Interval() uncertainty.Prediction {
 }
 
 // StretchTo returns the distribution with each side stretched about the value until its
-// interval has the ends of p.
+// interval has the ends of p. A side without width becomes an even one.
 func (d Distribution) StretchTo(p uncertainty.Prediction) Distribution {
 	before := d.Interval()
-	below, above := ratio(p.Value-p.Low, before.Value-before.Low), ratio(p.High-p.Value, before.High-before.Value)
 	out := Distribution{Value: p.Value, Level: d.Level}
 	for _, s := range d.starts {
-		factor := above
-		if s.Seconds < d.Value {
-			factor = below
+		end, was := p.High-p.Value, before.High-before.Value
+		if s.Chance < 0.5 {
+			end, was = p.Low-p.Value, before.Low-before.Value
 		}
-		out.starts = append(out.starts, Start{max(p.Value+(s.Seconds-d.Value)*factor, 0), s.Chance})
+		away := end * math.Abs(2*s.Chance-1) / d.Level
+		if was != 0 {
+			away = end * (s.Seconds - d.Value) / was
+		}
+		out.starts = append(out.starts, Start{max(p.Value+away, 0), s.Chance})
 	}
 	return out
-}
-
-// ratio returns a/b, 1 if b is 0.
-func ratio(a, b float64) float64 {
-	if b == 0 {
-		return 1
-	}
-	return a / b
 }
 
 // Chance returns the probability of a wait of at most so many seconds. Beyond the last
