@@ -3,6 +3,8 @@ package estimate
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -11,7 +13,6 @@ type course struct {
 	warm  int      // laps of warm-up
 	out   [][]bool // by run and lap: it stands out
 	costs []cost
-	slope float64            // of a unit's time along the run, relative, by unit; 0 without a trend
 	steps float64            // the highest level seen in the laps over the lowest, noise taken off
 	base  map[string]float64 // the median time of a unit in each stage
 }
@@ -42,20 +43,11 @@ func bases(ts []trace, job Job) map[string]float64 {
 }
 
 // findCourse finds the warm-up, then the laps that stand out after it and when they may
-// come again. A job that evaluates in epochs 1, 1+p, 1+2p... begins with one that
-// looks like warm-up and comes again.
+// come again.
 func findCourse(ts []trace, job Job) course {
 	c := course{base: bases(ts, job)}
 	c.mark(ts, c.warmUp(ts))
-	if c.warm == 1 {
-		z := course{base: c.base}
-		z.mark(ts, 0)
-		if n := len(z.costs); n > 0 && z.costs[0].period() > 0 && z.costs[0].patterns[0].offset == 1 && z.lateOutliers(ts) {
-			c = z
-		}
-	}
 	c.costs = append(c.costs, reportedCosts(ts)...)
-	c.slope = c.trend(ts)
 	c.steps = c.levels(ts)
 	return c
 }
@@ -151,48 +143,35 @@ func (c *course) mark(ts []trace, warm int) {
 	}
 }
 
-// lateOutliers says that a lap after the first stands out.
-func (c *course) lateOutliers(ts []trace) bool {
-	found := false
-	c.steady(ts, func(run, i int, _ lap) { found = found || i > 0 && c.out[run][i] })
-	return found
-}
-
-// A change during the samples is a trend if it has at least trendErrors standard errors
-// and explains at least trendShare of the variance. Noise of correlation 0.9 over 15
-// laps rarely does.
+// A change along a run is a trend if it has at least trendErrors standard errors and explains
+// at least trendShare of the variance. Noise of correlation 0.9 over 15 laps rarely does.
 const (
 	trendErrors = 8
 	trendShare  = 0.5
+	trendLaps   = 5
 )
 
-// trend is the relative change of a unit's time from one unit to the next, pooled
-// over runs; 0 where it is none.
-func (c *course) trend(ts []trace) float64 {
-	type sums struct{ n, x, y, xx, xy, yy float64 }
-	groups := make([]sums, len(ts))
+// findTrend returns the relative change of a unit's time along the first run from one unit to
+// the next, and the unit in the middle of its laps; 0 where there is no trend.
+func (c *course) findTrend(ts []trace) (slope, middle float64) {
+	var xs, ys []float64
 	c.plain(ts, func(run, _ int, l lap) {
-		g, x, y := &groups[run], (l.from+l.to)/2, c.rate(l)
-		g.n, g.x, g.y, g.xx, g.xy, g.yy = g.n+1, g.x+x, g.y+y, g.xx+x*x, g.xy+x*y, g.yy+y*y
-	})
-	all, df := sums{}, -1.0
-	for _, g := range groups {
-		if g.n < 2 {
-			continue
+		if run == 0 {
+			xs = append(xs, (l.from+l.to)/2)
+			ys = append(ys, c.rate(l))
 		}
-		all.n, all.y, df = all.n+g.n, all.y+g.y, df+g.n-1
-		all.xx, all.xy, all.yy = all.xx+g.xx-g.x*g.x/g.n, all.xy+g.xy-g.x*g.y/g.n, all.yy+g.yy-g.y*g.y/g.n
+	})
+	if len(xs) < trendLaps {
+		return 0, 0
 	}
-	level := all.y / all.n
-	if !(df >= 3) || all.xx <= 0 || all.yy <= 1e-12*level*level {
-		return 0
+	alpha, beta := stat.LinearRegression(xs, ys, nil, false)
+	share := stat.RSquared(xs, ys, nil, alpha, beta)
+	errors := math.Sqrt(share * float64(len(xs)-2) / max(1e-12, 1-share))
+	if !(share >= trendShare) || errors < trendErrors {
+		return 0, 0
 	}
-	b := all.xy / all.xx
-	doubt := math.Sqrt(max(0, all.yy-b*all.xy) / df / all.xx)
-	if math.Abs(b) < trendErrors*doubt || b*all.xy < trendShare*all.yy {
-		return 0
-	}
-	return b / level
+	middle = mean(xs)
+	return beta / (alpha + beta*middle), middle
 }
 
 // levels is the highest level over the lowest, each the median of an eighth of a

@@ -47,8 +47,8 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 			e.Method = "auto/periodic"
 		}
 	}
-	if c.slope != 0 {
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %+.2g %% per %s; the interval covers both that the trend continues and that it ends", ErrTrend, 100*c.slope, job.unit()))
+	if slope, _ := c.findTrend(ts); slope != 0 {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %+.2g %% per %s; the interval assumes that the trend ends", ErrTrend, 100*slope, job.unit()))
 	}
 	e.describe(m, p)
 	return nil
@@ -74,7 +74,7 @@ func (e *Estimate) describe(m *model, p *parts) {
 		s.Setup += t.setup[wallTime] / float64(len(m.ts))
 		s.Teardown += t.teardown[wallTime] / float64(len(m.ts))
 	}
-	s.Epoch = p.units * (1 + p.level.mean())
+	s.Epoch = p.units * (1 + p.level.mean)
 	for _, c := range m.course.costs {
 		if c.name == "" {
 			s.Epoch += c.mean(wallTime, m.from(), m.to(), m.lap)

@@ -308,16 +308,13 @@ func TestWarmUpOfFewEpochs(t *testing.T) {
 	}
 }
 
-// A ramp without noise from 1 to 2 is held, by samples that show it.
+// A ramp without noise is warned of.
 func TestRamp(t *testing.T) {
 	ramp := func(i int, _ float64) float64 { return 1 + float64(i-1)/499 }
 	c := burn{Setup: 1, Epoch: 1, Teardown: 1, Factor: ramp}
-	e, err := New([]journal.Run{burned(c, 5), burned(c, 10)}, cpu(500), Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := burned(c, 500).Wall; !e.Wall.Contains(want) || !warned(e, ErrTrend) {
-		t.Errorf("%+v, want %v; %v", e.Wall, want, e.Warnings)
+	e, err := New([]journal.Run{burned(c, 10)}, cpu(500), Settings{})
+	if err != nil || !warned(e, ErrTrend) {
+		t.Errorf("%v: %v", err, e.Warnings)
 	}
 }
 

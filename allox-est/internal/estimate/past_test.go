@@ -165,13 +165,6 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// TestGrown: units grow from the middle of the laps seen to the middle of those to come.
-func TestGrown(t *testing.T) {
-	m := &model{job: Job{Epochs: 100}, middle: 10, seen: 20}
-	near(t, "growing by 1 % a unit", m.grown(0.01), 1.5, 1e-12)
-	near(t, "falling by 1 % a unit", m.grown(-0.01), 0.5, 1e-12)
-}
-
 // Earlier whole runs correct an estimate from samples: of the job itself, and, from three on,
 // of one with another length by what was predicted for it. A block counts once.
 func TestPastTotals(t *testing.T) {

@@ -15,9 +15,10 @@ import (
 const (
 	// noiseSD is the noise of a lap, worth one observation: epochs of quiet jobs, 1 to 6 %.
 	noiseSD = 0.05
-	// betweenSD is the difference between runs, of Student's t of 3: runs of one
+	// betweenSD is the difference between runs, worth betweenWorth of them: runs of one
 	// benchmark on 30 machines, 1.2 to 7.5 %.
-	betweenSD = 0.02
+	betweenSD    = 0.03
+	betweenWorth = 3
 	// onceSD is the noise of set-up, teardown and warm-up, of Student's t of 4: set-up of
 	// real jobs, 5 to 15 %.
 	onceSD = 0.10
@@ -27,8 +28,6 @@ const (
 	// driftNoise, times the relative variance of a lap, is added to driftSD in a run seen
 	// alone, at most 3 driftSD: the same series.
 	driftNoise = 30
-	// goesOn is the probability that a trend continues to the end.
-	goesOn = 0.5
 	// comesBack is the probability that a slow first unit, or a possible disturbance,
 	// comes again: scenarios of bursts, stalls and evaluations.
 	comesBack = 0.3
@@ -58,7 +57,7 @@ type model struct {
 	alone  bool    // it is the predicted run
 	level  float64 // of the interval
 
-	lap, longest, middle float64 // units of the longest lap and run, and before the middle of the laps
+	lap, longest float64 // units of the longest lap and run
 }
 
 func newModel(m model) *model {
@@ -66,9 +65,6 @@ func newModel(m model) *model {
 	for _, t := range m.ts {
 		m.longest = max(m.longest, t.length)
 	}
-	n := 0.0
-	m.course.plain(m.ts, func(_, _ int, l lap) { m.middle, n = m.middle+(l.from+l.to)/2, n+1 })
-	m.middle /= max(1, n)
 	return &m
 }
 
@@ -90,8 +86,9 @@ func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random
 	p := m.parts(k)
 	rng, totals, drift := newRandom(), make([]float64, draws), m.drift(p)
 	for i := range totals {
+		units := p.units * max(0.05, 1+p.level.draw(rng, p.count/m.lap))
 		once := 1 + onceSD*rng.student()*math.Sqrt(1+1/float64(len(m.ts)))
-		totals[i] = p.once*max(0.2, once) + m.body(p, rng)*math.Exp(drift*rng.student()) + m.first(p, rng)
+		totals[i] = p.once*max(0.2, once) + units*math.Exp(drift*rng.student()) + m.first(p, rng)
 		for _, c := range m.course.costs {
 			totals[i] += c.draw(k, m.from(), m.to(), m.lap, rng)
 		}
@@ -101,7 +98,7 @@ func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random
 	}
 	slices.Sort(totals)
 	tail := (1 - m.level) / 2
-	value := p.once + p.units*(1+p.level.mean())*(1+goesOn*(m.grown(m.course.slope)-1))
+	value := p.once + p.units*(1+p.level.mean)
 	for _, c := range m.course.costs {
 		value += c.mean(k, m.from(), m.to(), m.lap)
 	}
@@ -118,24 +115,8 @@ func (m *model) drift(p *parts) float64 {
 	if !m.alone {
 		return driftSD
 	}
-	noise := p.level.noise()
+	noise := p.level.noise
 	return driftSD + min(3*driftSD, driftNoise*noise*noise)
-}
-
-// body draws the units' own time. A trend goes on to the end, or ends where the
-// samples do.
-func (m *model) body(p *parts, rng *random) float64 {
-	s := p.units * max(0.05, 1+p.level.draw(rng, p.count/m.lap))
-	if m.course.slope != 0 && rng.Float64() < goesOn {
-		s *= m.grown(m.course.slope)
-	}
-	return s
-}
-
-// grown is the factor of the units to come where each takes so much more than the
-// one before.
-func (m *model) grown(slope float64) float64 {
-	return max(0.1, 1+slope*((m.seen+m.to())/2-m.middle))
 }
 
 // first draws the time that a slow first unit adds if it is not a warm-up but an evaluation

@@ -77,22 +77,22 @@ func Continue(marks []progress.Mark, others [][]progress.Mark, job Job, level fl
 	}
 	m := newModel(model{ts: ts, course: &c, job: job, seen: last.Number, alone: true, level: level})
 	p, _, totals := m.predict(wallTime, nil) // a past says whether the level changes again
-	if len(changes) > 0 {
-		p, _, _ = m.predict(wallTime, m.changing(changes))
-	}
 	for i := range totals {
 		totals[i] += last.Seconds
 	}
 	p.Value, p.Low, p.High = p.Value+last.Seconds, p.Low+last.Seconds, p.High+last.Seconds
 	r.Total = p
 	r.totals = totals
-	early := len(job.Stages) == 0 && last.Number < answered*float64(job.Epochs)
+	if len(job.Stages) > 0 || last.Number >= answered*float64(job.Epochs) {
+		return r, nil
+	}
+	slope, middle := c.findTrend(ts)
+	toCome := (last.Number + float64(job.Epochs)) / 2
 	switch {
-	case !early:
 	case len(changes) > 0:
 		r.Refused = fmt.Errorf("%w: lap times are on levels %.0f %% apart", ErrSchedule, 100*(math.Exp(span(changes))-1))
-	case c.slope != 0 && math.Abs(m.grown(c.slope)-1) > changed-1:
-		r.Refused = fmt.Errorf("%w: %ss change by %+.2g %% each", ErrSchedule, job.unit(), 100*c.slope)
+	case math.Abs(slope)*(toCome-middle) > changed-1:
+		r.Refused = fmt.Errorf("%w: %ss change by %+.2g %% each", ErrSchedule, job.unit(), 100*slope)
 	}
 	return r, nil
 }
@@ -126,19 +126,6 @@ func span(changes []float64) float64 {
 		low, high = min(low, level), max(high, level)
 	}
 	return high - low
-}
-
-// changing draws another change of level in the rest of a run that changed: by one of the
-// factors seen, as often in the rest as before, at any place alike.
-func (m *model) changing(changes []float64) func(total float64, p *parts, rng *random) float64 {
-	rest := (m.to() - m.seen) / max(1, m.seen)
-	again := 1 - math.Exp(-float64(len(changes))*rest)
-	return func(total float64, _ *parts, rng *random) float64 {
-		if rng.Float64() < again {
-			total *= 1 + rng.Float64()*(math.Exp(changes[rng.IntN(len(changes))])-1)
-		}
-		return total
-	}
 }
 
 // traceOf cuts marks into laps.
