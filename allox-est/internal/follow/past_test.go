@@ -75,6 +75,49 @@ func TestTrackerPastDiffers(t *testing.T) {
 	}
 }
 
+// TestTrackerExpect predicts a run by the durations of past ones before it shows progress.
+func TestTrackerExpect(t *testing.T) {
+	tr := Tracker{}
+	if u, ok := tr.Expect(3); ok {
+		t.Errorf("without a past: %+v", u)
+	}
+	tr.Past.Runs = []history.Run{{Seconds: 60}, {Seconds: 62}}
+	u, ok := tr.Expect(10)
+	if !ok || math.Abs(u.Total.Value-61) > 1 || math.Abs(u.Left.Value-51) > 1 || !u.Total.Contains(66) {
+		t.Errorf("after 10 s: %+v, total %+v", u, u.Total)
+	}
+	u, updated, err := tr.Estimate(ends(20, 5))
+	if err != nil || !updated || u.Total == nil || math.Abs(u.Total.Value-61) > 1 {
+		t.Errorf("after one unit: %+v: %v", u, err)
+	}
+}
+
+// TestTrackerEarlyStop follows a run of at most 100 units; two of three past runs ended by
+// themselves after 40 and 50 of them.
+func TestTrackerEarlyStop(t *testing.T) {
+	var at []float64
+	for i := range 100 {
+		at = append(at, float64(i+1))
+	}
+	tr := Tracker{Job: estimate.Job{Epochs: 100}}
+	for i, units := range []int{40, 50, 100} {
+		run := history.Run{Block: strconv.Itoa(i), Marks: ends(100, at[:units]...), Units: float64(units), Seconds: at[units-1]}
+		if units < 100 {
+			run.Stopped = 100
+		}
+		tr.Past.Runs = append(tr.Past.Runs, run)
+	}
+	for _, tt := range []struct {
+		done       int
+		value, low float64 // the least low end
+	}{{20, 50, 40}, {45, 100, 50}, {60, 100, 90}} {
+		u, _, err := tr.Estimate(ends(100, at[:tt.done]...))
+		if err != nil || u.Total == nil || math.Abs(u.Total.Value-tt.value) > 4 || u.Total.Low > tt.low+1 || u.Total.High < 99 {
+			t.Errorf("after %d units: total %+v, want %v from %v to 100: %v", tt.done, u.Total, tt.value, tt.low, err)
+		}
+	}
+}
+
 // TestOlderRun follows a run after an older one in the same log: its times count from its
 // own begin, whether its first lines were there already or come.
 func TestOlderRun(t *testing.T) {

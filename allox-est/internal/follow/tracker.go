@@ -46,6 +46,18 @@ type Update struct {
 	Drifted bool `json:"left_first_interval,omitempty"`
 }
 
+// Expect returns what the durations of past runs say of a run that has taken so many seconds
+// and has shown no progress; false without a past.
+func (t *Tracker) Expect(elapsed float64) (u Update, ok bool) {
+	total, ok := t.Past.Duration(elapsed, float64(t.Job.Epochs), Level)
+	if !ok {
+		return u, false
+	}
+	u = Update{Epochs: t.Job.Epochs, Elapsed: elapsed}
+	u.setTotal(total)
+	return u, true
+}
+
 // Estimate takes in all marks so far; updated is false if no unit has been done since
 // the last call.
 func (t *Tracker) Estimate(marks []progress.Mark) (u Update, updated bool, err error) {
@@ -54,60 +66,101 @@ func (t *Tracker) Estimate(marks []progress.Mark) (u Update, updated bool, err e
 		return u, false, nil
 	}
 	last := marks[n-1]
-	if last.Seconds < t.last.Seconds {
-		t.first = nil // another run
-	}
-	if t.open = t.open || t.Job.Epochs == 0; t.open && last.Of != t.last.Of {
-		t.Job.Epochs, t.first = int(last.Of), nil // another counter
-	}
-	t.last, t.ended = last, t.Ended
+	t.takeMark(last)
 	u = Update{Done: last.Number, Epochs: t.Job.Epochs, Least: last.Least, Elapsed: last.Seconds}
 	teardown, tells := t.Past.Teardown()
 	if last.Number >= float64(t.Job.Epochs) && !t.Ended && !tells {
 		return u, true, nil
 	}
-	var past []history.Shape
-	if last.Number < float64(t.Job.Epochs) && len(t.Past.Runs) > 0 {
-		past = t.Past.Shapes(last.Number / float64(t.Job.Epochs))
-	}
-	rest, err := estimate.Forecast(marks, nil, t.Job, Level, past)
+	total, refused, err := t.forecast(marks)
 	if errors.Is(err, estimate.ErrTooFew) || errors.Is(err, estimate.ErrStages) {
+		if expected, ok := t.Expect(last.Seconds); ok {
+			u.setTotal(*expected.Total)
+		}
 		return u, true, nil
 	}
 	if err != nil {
 		return u, true, err
-	}
-	total := rest.Total
-	if last.Least > 0 && !t.Ended { // the run may end one unit sooner
-		total.Low = last.Seconds
-		job := t.Job
-		job.Epochs = int(last.Least)
-		if sooner, err := estimate.Forecast(marks, nil, job, Level, past); err == nil && last.Number < last.Least {
-			total.Low = max(total.Low, min(rest.Total.Low, sooner.Total.Low))
-		}
 	}
 	if !t.Ended && tells {
 		total.Value += teardown.Value
 		total.Low += teardown.Low
 		total.High += teardown.High
 	}
-	if rest.Refused == nil && t.Job.Epochs > 1 && len(past) == 0 && last.Number < math.Floor(marks[0].Number)+1 {
-		rest.Refused = ErrWithinFirst
+	if refused != nil {
+		u.Refused = refused.Error()
 	}
-	if rest.Refused != nil {
-		u.Refused = rest.Refused.Error()
-	}
-	left := total
-	left.Value -= last.Seconds
-	left.Low -= last.Seconds
-	left.High -= last.Seconds
+	u.setTotal(total)
+	u.NotEnough = u.NotEnough || refused != nil
 	if t.first == nil {
 		t.first = &total
 	}
-	u.Total, u.Left = &total, &left
 	u.Drifted = !t.first.Contains(total.Value)
-	u.NotEnough = rest.Refused != nil || total.Width() > total.Value/2
 	return u, true, nil
+}
+
+// takeMark notes the last mark. Another run, or another counter, begins anew.
+func (t *Tracker) takeMark(last progress.Mark) {
+	if last.Seconds < t.last.Seconds {
+		t.first = nil
+	}
+	t.open = t.open || t.Job.Epochs == 0
+	if t.open && last.Of != t.last.Of {
+		t.Job.Epochs = int(last.Of)
+		t.first = nil
+	}
+	t.last = last
+	t.ended = t.Ended
+}
+
+// forecast predicts when the last unit is done, or says why not. Where past runs ended by
+// themselves before their last unit, the number of units is an upper end.
+func (t *Tracker) forecast(marks []progress.Mark) (total uncertainty.Prediction, refused, err error) {
+	last := marks[len(marks)-1]
+	units := float64(t.Job.Epochs)
+	var past []history.Shape
+	if last.Number < units && len(t.Past.Runs) > 0 {
+		past = t.Past.Shapes(last.Number / units)
+	}
+	until := func(units float64) (estimate.Rest, error) {
+		job := t.Job
+		job.Epochs = int(math.Ceil(units))
+		return estimate.Forecast(marks, nil, job, Level, past)
+	}
+	rest, err := until(units)
+	if err != nil {
+		return total, nil, err
+	}
+	total, refused = rest.Total, rest.Refused
+	if last.Least > 0 && !t.Ended { // the run may end one unit sooner
+		total.Low = last.Seconds
+		if sooner, err := until(last.Least); err == nil && last.Number < last.Least {
+			total.Low = max(total.Low, min(rest.Total.Low, sooner.Total.Low))
+		}
+	}
+	if stops := t.Past.Stops(last.Number / units); len(stops) > 0 && !t.Ended {
+		if earliest, err := until(stops[0] * units); err == nil {
+			total.Low = min(total.Low, earliest.Total.Low)
+		}
+		if usual, err := until(stops[len(stops)/2] * units); err == nil {
+			total.Value = usual.Total.Value
+		}
+	}
+	if refused == nil && t.Job.Epochs > 1 && len(past) == 0 && last.Number < math.Floor(marks[0].Number)+1 {
+		refused = ErrWithinFirst
+	}
+	return total, refused, nil
+}
+
+// setTotal sets the total, and what is left of it.
+func (u *Update) setTotal(total uncertainty.Prediction) {
+	left := total
+	left.Value -= u.Elapsed
+	left.Low -= u.Elapsed
+	left.High -= u.Elapsed
+	u.Total = &total
+	u.Left = &left
+	u.NotEnough = total.Width() > total.Value/2
 }
 
 // later reports whether a mark is new. Another number may prove to be the counter; then units

@@ -16,12 +16,14 @@ const changeWorth = 4
 
 // Duration predicts how long the next run takes, in seconds, given that it has taken so many:
 // the logarithms of durations are normal, of an unknown variance whose prior is half of that of
-// a machine's change of speed. False without a past, and once the run has taken longer than all
+// a machine's change of speed. Runs on another machine do not count,
+// nor do those of other lengths than so many units, if these are known. False without a past, and once the run has taken longer than all
 // but 1 in 1000 would.
-func (p *Past) Duration(elapsed, level float64) (d uncertainty.Prediction, ok bool) {
+func (p *Past) Duration(elapsed, units, level float64) (d uncertainty.Prediction, ok bool) {
 	var logs []float64
 	for _, run := range p.last() {
-		if run.Seconds > 0 {
+		sameLength := units == 0 || run.Units == 0 || run.Units == units
+		if run.Seconds > 0 && !run.OtherMachine && sameLength {
 			logs = append(logs, math.Log(run.Seconds))
 		}
 	}

@@ -2,7 +2,9 @@ package history
 
 import (
 	"slices"
+	"strconv"
 
+	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -10,11 +12,31 @@ import (
 
 // Run is a finished run: the units done with their times, and its end, in seconds.
 type Run struct {
-	Block      string
-	Marks      []progress.Mark
-	Units      float64
-	Seconds    float64
-	SameScript bool // as the run to be predicted
+	Block   string
+	Marks   []progress.Mark
+	Units   float64
+	Seconds float64
+	Stopped float64 // units that it was to do if it ended by itself after Units; 0 if it did them all
+	// SameScript and OtherMachine compare the run with the one to be predicted.
+	SameScript, OtherMachine bool
+}
+
+// Of returns the past of a run: the finished whole runs of its job, or of its command with other
+// seeds and paths, among those of a journal on the same device.
+func Of(runs []journal.Run, now journal.Run) (p Past) {
+	key := CommandKey(now.Command)
+	for i, r := range runs {
+		same := r.Job == now.Job || len(now.Command) > 0 && CommandKey(r.Command) == key
+		if !same || r.Kind != journal.Full || r.Device != now.Device || r.Failed() {
+			continue
+		}
+		p.Runs = append(p.Runs, Run{
+			Block: strconv.Itoa(i), Marks: r.Timeline(), Units: float64(r.Epochs), Seconds: r.Wall, Stopped: float64(r.Asked),
+			SameScript:   r.Inputs != "" && r.Inputs == now.Inputs,
+			OtherMachine: r.Host != now.Host || r.Processor != now.Processor,
+		})
+	}
+	return p
 }
 
 // Past holds the finished runs of one command, the last ones at the end. The zero value is a
@@ -66,6 +88,28 @@ func (r Run) lastUnit() float64 {
 		return r.Marks[n-1].Seconds
 	}
 	return r.Seconds
+}
+
+// Stops returns the shares of their units, ascending and beyond a share, at which past runs ended:
+// 1 where they did them all. Nil if no run ended by itself before.
+func (p *Past) Stops(share float64) []float64 {
+	var shares []float64
+	early := false
+	for _, run := range p.last() {
+		end := 1.0
+		if run.Stopped > 0 {
+			end = run.Units / run.Stopped
+			early = true
+		}
+		if end > share {
+			shares = append(shares, end)
+		}
+	}
+	if !early {
+		return nil
+	}
+	slices.Sort(shares)
+	return shares
 }
 
 // Teardown returns the time from the last unit to the end of the process in past runs,
