@@ -27,6 +27,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newFollowCommand returns "follow": the estimate of a run in progress.
@@ -164,10 +165,8 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) (*journal.Run
 	if s.Identity, err = sampling.Identify(spec, s.Machine, s.Env); err != nil {
 		return nil, err
 	}
-	f.tracker.Past = past(j, journal.Key{Job: spec.Hash(device), Device: device})
-	if n := len(f.tracker.Past.Runs); n > 0 {
-		f.env.Log.Infof("%d earlier whole runs of this job are used", n)
-	}
+	f.tracker.Past = history.Of(j.Runs, journal.Run{Job: spec.Hash(device), Device: device, Command: spec.Command, Identity: s.Identity})
+	f.failed = f.expect()
 	checkpoint, err := f.checkpoint(spec)
 	if err != nil {
 		return nil, err
@@ -212,14 +211,22 @@ func (f *following) keep(run *journal.Run) {
 	}
 }
 
-// past returns the whole runs of a job in its journal.
-func past(j *journal.Journal, key journal.Key) (p history.Past) {
-	for i, r := range j.Of(key, journal.Full) {
-		if marks := r.Timeline(); !r.Failed() && r.Asked == 0 && len(marks) > 0 {
-			p.Runs = append(p.Runs, history.Run{Block: strconv.Itoa(i), Marks: marks, Units: float64(r.Epochs), Seconds: r.Wall})
-		}
+// expect prints what the durations of earlier runs say, before there is any output.
+func (f *following) expect() error {
+	n := len(f.tracker.Past.Runs)
+	if n == 0 {
+		return nil
 	}
-	return p
+	f.env.Log.Infof("%s of this command used", plural.Count(n, "earlier run"))
+	u, ok := f.tracker.Expect(0)
+	if !ok {
+		return nil
+	}
+	if f.answer.JSON() {
+		return f.env.WriteJSONLine(u)
+	}
+	_, err := fmt.Fprintf(f.env.Stdout, "by earlier runs: %s in all, %s to %s\n", duration(u.Total.Value), duration(u.Total.Low), duration(u.Total.High))
+	return err
 }
 
 // toTheEnd returns the marks of a whole run; the last unit ends with the process.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/follow"
+	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/progress"
@@ -175,7 +176,7 @@ func (l *loop) past() {
 			l.env.Log.Warnf("earlier loops are not used: %v", err)
 		}
 	}
-	l.tracker.Past = past(all, l.key())
+	l.tracker.Past = history.Of(all.Runs, journal.Run{Job: l.key().Job, Device: l.key().Device})
 }
 
 // open opens the journal to add a loop. Another process that waits for the lock meanwhile
