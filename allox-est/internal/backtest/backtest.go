@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -25,6 +26,7 @@ var ErrTooFew = errors.New("no usable series")
 
 // Report holds the results of a backtest.
 type Report struct {
+	File     string           `json:"file,omitempty"`
 	Level    float64          `json:"level"`
 	Fraction float64          `json:"fraction"`
 	Series   int              `json:"series"`
@@ -50,10 +52,13 @@ type Answer struct {
 // percent of the sum, the others as shares of it or of the series.
 type Score struct {
 	MAPE      float64 `json:"mape"`
-	MedianAPE float64 `json:"median_ape"`
+	Deviation float64 `json:"deviation"` // standard deviation of the signed errors
 	Coverage  float64 `json:"coverage"`
-	// CoverageLow and CoverageHigh are a 95 % interval of Coverage over blocks; nil
-	// of fewer than two.
+	Below     float64 `json:"below"` // of the totals, below the interval
+	Above     float64 `json:"above"`
+	// The others are 95 % intervals over blocks; nil of fewer than two.
+	MAPELow       *float64 `json:"mape_low,omitempty"`
+	MAPEHigh      *float64 `json:"mape_high,omitempty"`
 	CoverageLow   *float64 `json:"coverage_low,omitempty"`
 	CoverageHigh  *float64 `json:"coverage_high,omitempty"`
 	MedianWidth   float64  `json:"median_width"`
@@ -75,6 +80,19 @@ func BlockOf(name string) string {
 		return part
 	}
 	return name
+}
+
+// BlocksBy returns a function that names the block of a series by the part of its name that
+// matches a regular expression; BlockOf where there is none.
+func BlocksBy(pattern string) (func(name string) string, error) {
+	if pattern == "" {
+		return BlockOf, nil
+	}
+	part, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return func(name string) string { return cmp.Or(part.FindString(name), name) }, nil
 }
 
 // trial is one series, how much of it is seen and what is said of it by one method.
@@ -119,7 +137,7 @@ func Run(all []Series, fraction float64, block func(name string) string, done fu
 		if err := m.New(ts); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)
 		}
-		r.Methods[m.Name] = score(ts)
+		r.Methods[m.Name] = scoreOf(ts)
 		if m.Name == Methods[0].Name {
 			r.Of = answers(ts)
 		}
@@ -155,8 +173,8 @@ func answers(ts []trial) []Answer {
 	return of
 }
 
-// run are the marks of a run of such steps, the first of them number from.
-func run(steps []float64, stages []string, from int) []progress.Mark {
+// marksOf returns the marks of a run of such steps, the first of them number from.
+func marksOf(steps []float64, stages []string, from int) []progress.Mark {
 	marks, at := []progress.Mark{{Number: float64(from)}}, 0.0
 	for i, x := range steps {
 		if stages != nil {
@@ -170,7 +188,7 @@ func run(steps []float64, stages []string, from int) []progress.Mark {
 
 // shape returns the shape of the series as a past run; one without a rest if it has no pace.
 func (t *trial) shape() history.Shape {
-	pace, ok := history.PaceOf(run(t.series.Values[:t.seen], nil, 0))
+	pace, ok := history.PaceOf(marksOf(t.series.Values[:t.seen], nil, 0))
 	if !ok {
 		return history.Shape{}
 	}
@@ -185,7 +203,7 @@ func (t *trial) forecast(past []history.Shape) (estimate.Rest, error) {
 	s := t.series
 	job := estimate.Job{Epochs: len(s.Values), Unit: "step"}
 	if s.Stages == nil {
-		return estimate.Forecast(run(s.Values[:t.seen], nil, 0), nil, job, Level, past)
+		return estimate.Forecast(marksOf(s.Values[:t.seen], nil, 0), nil, job, Level, past)
 	}
 	job.Stages = s.stages()
 	var probes [][]progress.Mark
@@ -196,14 +214,16 @@ func (t *trial) forecast(past []history.Shape) (estimate.Rest, error) {
 		from := max(int(stage.From), t.seen)
 		from = max(from, (from+int(stage.To)-least)/2)
 		to := min(from+least, int(stage.To))
-		probes = append(probes, run(s.Values[from:to], s.Stages[from:to], from))
+		probes = append(probes, marksOf(s.Values[from:to], s.Stages[from:to], from))
 	}
-	return estimate.Forecast(run(s.Values[:t.seen], s.Stages[:t.seen], 0), probes, job, Level, past)
+	return estimate.Forecast(marksOf(s.Values[:t.seen], s.Stages[:t.seen], 0), probes, job, Level, past)
 }
 
-func score(ts []trial) Score {
+// scoreOf returns the score of the trials' predictions.
+func scoreOf(ts []trial) Score {
 	var s Score
-	var apes, widths []float64
+	var widths []float64
+	var errors []blockError
 	var all []uncertainty.Case
 	for _, t := range ts {
 		if t.refused != nil {
@@ -212,10 +232,16 @@ func score(ts []trial) Score {
 		}
 		p := t.Times(1 / t.actual)
 		p.Level = Level
-		apes, widths = append(apes, 100*math.Abs(p.Value-1)), append(widths, p.Width())
+		errors = append(errors, blockError{t.block, 100 * (p.Value - 1)})
+		widths = append(widths, p.Width())
 		all = append(all, uncertainty.Case{Prediction: p, Actual: 1, Block: t.block})
 		s.IntervalScore += p.Score(1)
-		if p.Contains(1) {
+		switch {
+		case p.Low > 1:
+			s.Below++
+		case p.High < 1:
+			s.Above++
+		default:
 			s.Coverage++
 		}
 	}
@@ -223,10 +249,49 @@ func score(ts []trial) Score {
 		return s
 	}
 	n := float64(len(all))
-	s.MAPE, s.MedianAPE, s.MedianWidth = stat.Mean(apes, nil), stats.Median(apes), stats.Median(widths)
-	s.IntervalScore, s.Coverage = s.IntervalScore/n, s.Coverage/n
+	s.Below /= n
+	s.Above /= n
+	s.Coverage /= n
+	s.IntervalScore /= n
+	s.MedianWidth = stats.Median(widths)
+	s.MAPE = meanAbsolute(errors)
+	s.Deviation = deviation(errors)
 	if v, err := uncertainty.Judge(Level, all); err == nil {
-		s.CoverageLow, s.CoverageHigh = &v.Coverage.Low, &v.Coverage.High
+		s.CoverageLow = &v.Coverage.Low
+		s.CoverageHigh = &v.Coverage.High
+	}
+	blocks := uncertainty.Blocks(errors, func(e blockError) string { return e.block })
+	resampled, err := uncertainty.Bootstrap(blocks, func(sample [][]blockError) float64 { return meanAbsolute(slices.Concat(sample...)) }, uncertainty.Resampling{})
+	if err == nil {
+		s.MAPELow = &resampled.Low
+		s.MAPEHigh = &resampled.High
 	}
 	return s
+}
+
+// blockError is the error of a prediction in percent, and the block of its series.
+type blockError struct {
+	block   string
+	percent float64
+}
+
+// meanAbsolute returns the mean of the absolute errors.
+func meanAbsolute(errors []blockError) float64 {
+	sum := 0.0
+	for _, e := range errors {
+		sum += math.Abs(e.percent)
+	}
+	return sum / float64(len(errors))
+}
+
+// deviation returns the standard deviation of the errors; 0 of one.
+func deviation(errors []blockError) float64 {
+	if len(errors) < 2 {
+		return 0
+	}
+	percents := make([]float64, len(errors))
+	for i, e := range errors {
+		percents[i] = e.percent
+	}
+	return stat.StdDev(percents, nil)
 }

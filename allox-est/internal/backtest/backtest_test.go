@@ -36,7 +36,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{path, zipped} {
-		all, diagnostics, err := Load(path, "worker", "seconds", "")
+		all, diagnostics, err := Load(path, "worker", []string{"none", "seconds"}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	for header, column := range map[string]string{"a,b\n": "seconds", "worker,seconds,seconds\n": "seconds"} {
-		if _, _, err := read(strings.NewReader(header), "x.csv", "worker", column, ""); !errors.Is(err, ErrColumn) {
+		if _, _, err := read(strings.NewReader(header), "x.csv", "worker", []string{column}, ""); !errors.Is(err, ErrColumn) {
 			t.Errorf("%q: %v", header, err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestMeasuredSeries(t *testing.T) {
 		{"steps-azure/values.csv.gz", "value", 0.25},
 		{"steps-nanogpt/steps.csv", "seconds", 1},
 	} {
-		all, diagnostics, err := Load(filepath.Join(data, filepath.FromSlash(set.path)), "series", set.value, "")
+		all, diagnostics, err := Load(filepath.Join(data, filepath.FromSlash(set.path)), "series", []string{set.value}, "")
 		if err != nil || len(diagnostics) > 0 {
 			t.Fatal(err, diagnostics)
 		}
@@ -164,7 +164,7 @@ func TestMeasuredSeries(t *testing.T) {
 			}
 			ts, _ := trials(all, fraction, BlockOf)
 			conformal(ts)
-			auto, beside := r.Methods["auto"], score(ts)
+			auto, beside := r.Methods["auto"], scoreOf(ts)
 			t.Logf("%s %v: %d series: %.3f held of those not refused (%.2f), score %.3f, conformal %.3f", set.path, fraction, r.Series, auto.Coverage, auto.Refused, auto.IntervalScore, beside.IntervalScore)
 			if auto.Coverage < 0.9 || auto.Refused > set.refused || auto.IntervalScore > 1.05*beside.IntervalScore {
 				t.Errorf("%s %v: %+v, conformal %+v", set.path, fraction, auto, beside)
@@ -178,7 +178,7 @@ func TestMeasuredStages(t *testing.T) {
 	if data == "" {
 		t.Skip("needs the data that FORETIME_DATA names")
 	}
-	all, _, err := Load(filepath.Join(data, "steps-nanogpt", "steps.csv"), "series", "seconds", "")
+	all, _, err := Load(filepath.Join(data, "steps-nanogpt", "steps.csv"), "series", []string{"seconds"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"compress/gzip"
 	"encoding/csv"
 	"errors"
@@ -25,7 +26,7 @@ type Series struct {
 	Stages []string // of each step; nil without a column for it
 }
 
-// stages are the parts of the series with one name.
+// stages returns the parts of the series with one name.
 func (s Series) stages() []estimate.Stage {
 	var stages []estimate.Stage
 	for i, name := range s.Stages {
@@ -41,8 +42,9 @@ func (s Series) stages() []estimate.Stage {
 // step, in order, series mixed as they come. Bad rows are diagnostics that name
 // file and line.
 //
+// Values are columns with the time of the step, of which the first one that the file has counts.
 // Stage is the column that names the stage of a step, empty where there is none.
-func Load(path, series, value, stage string) (all []Series, diagnostics []error, err error) {
+func Load(path, series string, values []string, stage string) (all []Series, diagnostics []error, err error) {
 	f, err := file.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -54,57 +56,90 @@ func Load(path, series, value, stage string) (all []Series, diagnostics []error,
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	all, diagnostics, err = read(in, path, series, value, stage)
+	all, diagnostics, err = read(in, path, series, values, stage)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return all, diagnostics, nil
 }
 
-func read(in io.Reader, path, series, value, stage string) (all []Series, diagnostics []error, err error) {
+// columns holds the places of the columns in a row; stage is -1 where there is none.
+type columns struct{ series, value, stage int }
+
+// findColumns returns the places of columns in a header.
+func findColumns(header []string, series string, values []string, stage string) (c columns, err error) {
+	value := values[0]
+	for _, name := range slices.Backward(values) {
+		if slices.Contains(header, name) {
+			value = name
+		}
+	}
+	find := func(name string) int {
+		at := slices.Index(header, name)
+		switch {
+		case at < 0:
+			err = cmp.Or(err, fmt.Errorf("%w: %q; have %s", ErrColumn, name, strings.Join(header, ", ")))
+		case slices.Contains(header[at+1:], name):
+			err = cmp.Or(err, fmt.Errorf("%w: %q occurs twice in the header", ErrColumn, name))
+		}
+		return at
+	}
+	c = columns{series: find(series), value: find(value), stage: -1}
+	if stage != "" {
+		c.stage = find(stage)
+	}
+	return c, err
+}
+
+// read reads the rows of a table.
+func read(in io.Reader, path, series string, values []string, stage string) (all []Series, diagnostics []error, err error) {
 	rows := csv.NewReader(in)
 	header, err := rows.Read()
 	if err != nil {
 		return nil, nil, err
 	}
-	var at [3]int // the columns' places
-	for i, name := range []string{series, value, stage} {
-		if at[i] = slices.Index(header, name); name == "" {
-			continue
-		}
-		if at[i] < 0 {
-			return nil, nil, fmt.Errorf("%w: %q; have %s", ErrColumn, name, strings.Join(header, ", "))
-		}
-		if slices.Contains(header[at[i]+1:], name) {
-			return nil, nil, fmt.Errorf("%w: %q occurs twice in the header", ErrColumn, name)
-		}
+	at, err := findColumns(header, series, values, stage)
+	if err != nil {
+		return nil, nil, err
 	}
 	known := map[string]int{}
 	for {
 		row, err := rows.Read()
-		var x float64
+		var seconds float64
 		if err == nil {
-			line, _ := rows.FieldPos(at[1])
-			if x, err = strconv.ParseFloat(strings.TrimSpace(row[at[1]]), 64); err != nil || !(x >= 0) || math.IsInf(x, 0) {
-				err = &csv.ParseError{Line: line, Err: fmt.Errorf("%q is not a time", row[at[1]])}
-			}
+			seconds, err = parseTime(rows, row, at.value)
 		}
-		if bad := (*csv.ParseError)(nil); errors.As(err, &bad) {
+		var bad *csv.ParseError
+		switch {
+		case errors.As(err, &bad):
 			diagnostics = append(diagnostics, fmt.Errorf("%s:%d: %w", path, bad.Line, bad.Err))
 			continue
-		} else if errors.Is(err, io.EOF) {
+		case errors.Is(err, io.EOF):
 			return all, diagnostics, nil
-		} else if err != nil {
+		case err != nil:
 			return nil, nil, err
 		}
-		i, seen := known[row[at[0]]]
+		name := row[at.series]
+		i, seen := known[name]
 		if !seen {
 			i = len(all)
-			known[row[at[0]]], all = i, append(all, Series{Name: row[at[0]]})
+			known[name] = i
+			all = append(all, Series{Name: name})
 		}
-		all[i].Values = append(all[i].Values, x)
-		if stage != "" {
-			all[i].Stages = append(all[i].Stages, row[at[2]])
+		all[i].Values = append(all[i].Values, seconds)
+		if at.stage >= 0 {
+			all[i].Stages = append(all[i].Stages, row[at.stage])
 		}
 	}
+}
+
+// parseTime returns the time in a column of the row that was read last; the error is a
+// csv.ParseError.
+func parseTime(rows *csv.Reader, row []string, column int) (float64, error) {
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(row[column]), 64)
+	if err != nil || !(seconds >= 0) || math.IsInf(seconds, 0) {
+		line, _ := rows.FieldPos(column)
+		return 0, &csv.ParseError{Line: line, Err: fmt.Errorf("%q is not a time", row[column])}
+	}
+	return seconds, nil
 }

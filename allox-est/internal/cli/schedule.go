@@ -21,10 +21,11 @@ import (
 func newScheduleCommand(env *cli.Env) *cobra.Command {
 	s := scheduling{env: env}
 	cmd := &cobra.Command{
-		Use:   "schedule --input FILE --policy NAME --cpu-nodes N --gpu-nodes N",
+		Use:   "schedule --input FILE --cpu-nodes N --gpu-nodes N",
 		Short: "Schedule jobs on simulated CPU and GPU nodes and report completion times",
-		Long: `Schedule jobs on simulated CPU and GPU nodes under a policy, and report job
-completion times (JCT).
+		Long: `Schedule jobs on simulated CPU and GPU nodes under each policy, and report job
+completion times (JCT). If all jobs gain alike from a GPU, matching cannot help, and the
+command says so.
 
 The input is a file of reports (allox-est run --json), a record file of the AlloX
 simulator (# ID, job, stage and edges, a line each; a job has one stage), or a CSV with
@@ -38,13 +39,13 @@ Policies decide by the estimated times; jobs take their true times.
 
 Policies:
 ` + schedule.Policies.Help(),
-		Example: "  allox-est schedule --input jobs.csv --policy all --cpu-nodes 20 --gpu-nodes 20",
+		Example: "  allox-est schedule --input jobs.csv --cpu-nodes 20 --gpu-nodes 20",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&s.input, "input", "", "file of jobs: reports, CSV or AlloX records; - is standard input")
-	flags.StringVar(&s.policy, "policy", "allox", "policy, several of them separated by commas, or all: "+strings.Join(schedule.Policies.Names(), ", "))
+	flags.StringVar(&s.policy, "policy", "all", "policy, several of them separated by commas, or all: "+strings.Join(schedule.Policies.Names(), ", "))
 	cli.Values(cmd, "policy", append(schedule.Policies.Names(), "all")...)
 	flags.IntVar(&s.cluster[schedule.CPU], "cpu-nodes", 0, "number of CPU nodes")
 	flags.IntVar(&s.cluster[schedule.GPU], "gpu-nodes", 0, "number of GPU nodes")
@@ -70,7 +71,7 @@ func (s *scheduling) run(ctx context.Context) error {
 		names = schedule.Policies.Names()
 	}
 	if len(names) > 1 && s.output != "" {
-		return cli.Usagef("--out takes one policy, not several")
+		return cli.Usagef("--out takes one policy, not several: name it with --policy")
 	}
 	w, err := s.load()
 	if err != nil {
@@ -99,12 +100,16 @@ func (s *scheduling) run(ctx context.Context) error {
 		}
 		all = append(all, schedule.Summarize(name, runs))
 	}
-	return s.answer.Print(s.env, map[string]any{"schedules": all}, func(p *cli.Page) {
+	gain := schedule.GainOf(w.Jobs)
+	return s.answer.Print(s.env, map[string]any{"schedules": all, "gpu_gain": gain}, func(p *cli.Page) {
 		t := p.Table("policy", "mean JCT (s)", "p50", "p95", "p99", "makespan (s)")
 		for _, r := range all {
 			t.Add(r.Policy, r.MeanJCT, r.P50JCT, r.P95JCT, r.P99JCT, r.Makespan)
 		}
 		p.Line("%s", plural.Count(len(w.Jobs), "job"))
+		if gain.IsAlike() {
+			p.Line("matching cannot help: a GPU makes all jobs %.3g times as fast", (gain.Low+gain.High)/2)
+		}
 	})
 }
 
