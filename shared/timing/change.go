@@ -27,6 +27,20 @@ func SpeedChange(level float64) Change {
 	return Change{Low: 1 / factor, High: factor}
 }
 
+// changeSeconds is the time in which a machine's speed may become another one: on that machine
+// it changed within a minute.
+const changeSeconds = 60
+
+// MeanSpeedChange returns the factors by which the mean speed over the seconds ahead may differ
+// from that over the seconds seen just before: those of SpeedChange if both are at most a minute,
+// less where changes average out.
+func MeanSpeedChange(level, seen, ahead float64) Change {
+	number := func(seconds float64) float64 { return max(1, seconds/changeSeconds) }
+	part := math.Sqrt((1/number(seen) + 1/number(ahead)) / 2)
+	factor := math.Pow(SpeedChange(level).High, part)
+	return Change{Low: 1 / factor, High: factor}
+}
+
 // Share returns the change of a time of which the fraction share, 0 to 1, changes.
 func (c Change) Share(share float64) Change {
 	return Change{Low: 1 + share*(c.Low-1), High: 1 + share*(c.High-1)}

@@ -44,3 +44,19 @@ func TestWiden(t *testing.T) {
 		t.Errorf("of none: %+v", got)
 	}
 }
+
+// TestMeanSpeedChange checks that changes average out over minutes, and that less than a minute
+// counts as one.
+func TestMeanSpeedChange(t *testing.T) {
+	for _, tt := range []struct{ seen, ahead, factor float64 }{
+		{1, 1, 1.6},
+		{60, 30, 1.6},
+		{240, 240, math.Sqrt(1.6)},
+		{3600 * 1e6, 60, math.Pow(1.6, math.Sqrt(0.5))},
+	} {
+		c := MeanSpeedChange(0.95, tt.seen, tt.ahead)
+		if math.Abs(c.High-tt.factor) > 0.001 || math.Abs(c.Low*c.High-1) > 1e-12 {
+			t.Errorf("%v s seen, %v s ahead: %+v, want a factor of %v", tt.seen, tt.ahead, c, tt.factor)
+		}
+	}
+}

@@ -82,7 +82,7 @@ func firstLook(ctx context.Context, env *cli.Env, spec *jobspec.Spec) (*draft, e
 	look, enough := context.WithTimeout(ctx, firstLookTime)
 	defer enough()
 	var seen []progress.Mark
-	args, err := spec.Args(jobspec.CPU, spec.Epochs, jobspec.Folders{Scratch: launch.ScratchWord})
+	args, err := spec.Args(jobspec.CPU, spec.Epochs, jobspec.Directories{Scratch: launch.ScratchWord})
 	if err != nil {
 		return nil, err
 	}

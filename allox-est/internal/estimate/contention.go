@@ -135,9 +135,9 @@ func (k contention) recurrence(rng *random) float64 {
 	return k.added * distuv.Beta{Alpha: s + 0.5, Beta: float64(k.all) - s + 0.5, Src: rng}.Rand()
 }
 
-// crowded returns the slowdown of a job with a fair share of the processors if the samples had
+// crowdedSlowdown returns the slowdown of a job with a fair share of the processors if the samples had
 // more than that, and 0 otherwise. A job waits for a processor only when it would compute.
-func (k contention) crowded(device string) float64 {
+func (k contention) crowdedSlowdown(device string) float64 {
 	if device != "cpu" || k.load <= 1.2 || k.lasting >= 1-1/k.load {
 		return 0
 	}
@@ -152,12 +152,12 @@ func (k contention) warnings(job Job) []error {
 	if k.lasting > 0.1 {
 		w = append(w, fmt.Errorf("%w: %.0f %% of the %ss' time was spent waiting for a CPU; the estimate holds only if the machine stays as busy", ErrContention, 100*k.lasting, job.unit()))
 	}
-	if k.crowded(job.Device) > 0 {
+	if k.crowdedSlowdown(job.Device) > 0 {
 		w = append(w, fmt.Errorf("%w: the load was %.1f times the CPUs, but the samples waited little; the upper end assumes a fair share of the CPUs", ErrContention, k.load))
 	}
 	return w
 }
 
-// deviation is the median absolute deviation, scaled to the standard deviation
+// deviation returns the median absolute deviation, scaled to the standard deviation
 // of normal noise (Hampel 1974).
 func deviation(xs []float64) float64 { return 1.4826 * stats.Sort(xs).MAD() }

@@ -41,7 +41,7 @@ func (c cost) occurrences(p pattern, from, to, rate, lap float64) float64 {
 	return rate * (to - from) / lap
 }
 
-// mean is the seconds that the cost is expected to add after unit from, up to to.
+// mean returns the seconds that the cost is expected to add after unit from, up to to.
 func (c cost) mean(k clock, from, to, lap float64) float64 {
 	if len(c.spent[k]) == 0 || c.foreign {
 		return 0

@@ -17,7 +17,7 @@ type course struct {
 	base  map[string]float64 // the median time of a unit in each stage
 }
 
-// rate is the undisturbed time of a lap's units, in a job of stages over that of its
+// rate returns the undisturbed time of a lap's units, in a job of stages over that of its
 // stage.
 func (c *course) rate(l lap) float64 {
 	if base := c.base[l.stage]; base > 0 {
@@ -26,8 +26,8 @@ func (c *course) rate(l lap) float64 {
 	return l.rate(quietTime)
 }
 
-// bases are the median times of a unit in each stage; nil of a job that has none.
-func bases(ts []trace, job Job) map[string]float64 {
+// medianRates returns the median times of a unit in each stage; nil of a job that has none.
+func medianRates(ts []trace, job Job) map[string]float64 {
 	if job.Stages == nil {
 		return nil
 	}
@@ -45,7 +45,7 @@ func bases(ts []trace, job Job) map[string]float64 {
 // findCourse finds the warm-up, then the laps that stand out after it and when they may
 // come again.
 func findCourse(ts []trace, job Job) course {
-	c := course{base: bases(ts, job)}
+	c := course{base: medianRates(ts, job)}
 	c.mark(ts, c.warmUp(ts))
 	c.costs = append(c.costs, reportedCosts(ts)...)
 	c.steps = c.levels(ts)
@@ -174,7 +174,7 @@ func (c *course) findTrend(ts []trace) (slope, middle float64) {
 	return beta / (alpha + beta*middle), middle
 }
 
-// levels is the highest level over the lowest, each the median of an eighth of a
+// levels returns the highest level over the lowest, each the median of an eighth of a
 // run's laps, those that stand out too, less three standard errors of either; 1 of few.
 func (c *course) levels(ts []trace) float64 {
 	byRun := make([][]float64, len(ts))

@@ -46,7 +46,7 @@ func ParseMethod(name string) (Method, error) {
 	return "", fmt.Errorf("%w %q: want one of %v", ErrMethod, name, Methods())
 }
 
-// Methods are all methods, Auto first.
+// Methods returns all methods, Auto first.
 func Methods() []Method { return []Method{Auto, Ratio, Line} }
 
 // Job describes the job to be estimated.

@@ -2,9 +2,11 @@ package estimate
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
 // burnedRuns returns two runs of a job, for a test that changes them.
@@ -56,5 +58,52 @@ func TestRealMachineOfSleepingJob(t *testing.T) {
 	ratio := estimateBurned(t, sleeping, true).Wall.High / estimateBurned(t, sleeping, false).Wall.High
 	if math.Abs(ratio-1) > 0.02 {
 		t.Errorf("the upper end moves by %.3f", ratio)
+	}
+}
+
+// unsteadyMachine returns the marks of epochs of a second at a machine's usual speed, which is
+// another one after a random time of a minute on average: its logarithm is normal with such a
+// deviation.
+func unsteadyMachine(rng *rand.Rand, epochs int, deviation float64) []progress.Mark {
+	marks := []progress.Mark{{}}
+	at, until, slowness := 0.0, 0.0, 1.0
+	for i := range epochs {
+		for at >= until {
+			slowness = math.Exp(deviation * rng.NormFloat64())
+			until += 60 * rng.ExpFloat64()
+		}
+		at += slowness * (1 + 0.02*rng.NormFloat64())
+		marks = append(marks, progress.Mark{Number: float64(i + 1), Seconds: at})
+	}
+	return marks
+}
+
+// On machines whose speed changes within a minute by up to 1.6, in both directions, at most a
+// twentieth of the runs ends below the interval from a sample, and above it.
+func TestUnsteadyMachine(t *testing.T) {
+	const runs = 400
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, epochs := range []int{20, 60, 600} {
+		below, above := 0.0, 0.0
+		for range runs {
+			marks := unsteadyMachine(rng, epochs, 0.17)
+			const seen = 6
+			end := marks[seen].Seconds
+			sample := journal.Run{Epochs: seen, Device: "cpu", Marks: marks[:seen+1], Wall: end, CPU: end, Threads: 1, CPUs: 1}
+			e, err := New([]journal.Run{sample}, Job{Epochs: epochs, Device: "cpu"}, Settings{Real: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch whole := marks[epochs].Seconds; {
+			case whole < e.Wall.Low:
+				below++
+			case whole > e.Wall.High:
+				above++
+			}
+		}
+		t.Logf("%d epochs: %.3f below, %.3f above", epochs, below/runs, above/runs)
+		if below/runs > 0.05 || above/runs > 0.05 {
+			t.Errorf("%d epochs: %v below, %v above the interval", epochs, below/runs, above/runs)
+		}
 	}
 }

@@ -22,7 +22,7 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	if n := len(runs) - len(marked); n > 0 {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %d of %d runs left out", ErrUntold, n, len(runs)))
 	}
-	ts, evidence := traced(marked, job)
+	ts, evidence := traceRuns(marked, job)
 	if err := job.checkStages(ts); err != nil {
 		return err
 	}
@@ -35,9 +35,11 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	e.CPU, _, _ = m.predict(cpuTime, nil)
 	e.Uncontended, _, _ = m.predict(quietTime, nil)
 	wall, p, totals := m.predict(wallTime, k.disturb)
-	wall.High = max(wall.High, k.crowded(job.Device)*e.Uncontended.Value)
+	wall.High = max(wall.High, k.crowdedSlowdown(job.Device)*e.Uncontended.Value)
 	wall.Low = max(wall.Low, min(e.Uncontended.Low, wall.Value)) // no contention is the least
-	e.Wall, e.Method, e.totals = wall, string(Auto), totals
+	e.Wall = wall
+	e.Method = string(Auto)
+	e.totals = totals
 	e.Warnings = append(e.Warnings, k.warnings(job)...)
 	for _, one := range c.costs {
 		if w := one.warning(job.unit()); w != nil {

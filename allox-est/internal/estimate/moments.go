@@ -12,7 +12,7 @@ func student(level, df float64) float64 {
 
 func mean(xs []float64) float64 { return stat.Mean(xs, nil) }
 
-// variance is the unbiased one; 0 of fewer than two values.
+// variance returns the unbiased variance; 0 of fewer than two values.
 func variance(xs []float64) float64 {
 	if len(xs) < 2 {
 		return 0

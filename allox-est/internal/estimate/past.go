@@ -36,7 +36,7 @@ func Forecast(marks []progress.Mark, others [][]progress.Mark, job Job, level fl
 		draws[i] = total - last.Seconds
 	}
 	rest := mix(draws, rests, level)
-	r.Total = uncertainty.Prediction{Value: last.Seconds + rest.Value, Low: last.Seconds + rest.Low, High: last.Seconds + rest.High, Level: level}
+	r.Total = shift(rest, last.Seconds)
 	r.Refused = nil
 	return r, nil
 }

@@ -31,7 +31,7 @@ func (p pattern) upTo(n float64) float64 {
 // longestPeriod bounds the periods that are looked for.
 const longestPeriod = 500
 
-// patterns are the beliefs about when a cost comes that agree with the laps that
+// patterns returns the beliefs about when a cost comes that agree with the laps that
 // have it and those that do not, the likeliest first: Bayes' rule, with a period as
 // likely as none, its odds falling with its length, and remainders of 0 and 1 (a loop
 // that counts from 1 or from 0) before others. Without a period the cost comes at

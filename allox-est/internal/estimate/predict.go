@@ -84,7 +84,9 @@ func (m *model) to() float64   { return float64(m.job.Epochs) }
 // any, changes each as that clock needs it.
 func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random) float64) (uncertainty.Prediction, *parts, []float64) {
 	p := m.parts(k)
-	rng, totals, drift := newRandom(), make([]float64, draws), m.drift(p)
+	rng := newRandom()
+	totals := make([]float64, draws)
+	drift := m.drift(p)
 	for i := range totals {
 		units := p.units * max(0.05, 1+p.level.draw(rng, p.count/m.lap))
 		once := 1 + onceSD*rng.student()*math.Sqrt(1+1/float64(len(m.ts)))

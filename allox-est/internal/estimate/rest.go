@@ -80,8 +80,7 @@ func Continue(marks []progress.Mark, others [][]progress.Mark, job Job, level fl
 	for i := range totals {
 		totals[i] += last.Seconds
 	}
-	p.Value, p.Low, p.High = p.Value+last.Seconds, p.Low+last.Seconds, p.High+last.Seconds
-	r.Total = p
+	r.Total = shift(p, last.Seconds)
 	r.totals = totals
 	if len(job.Stages) > 0 || last.Number >= answered*float64(job.Epochs) {
 		return r, nil
@@ -118,14 +117,22 @@ func (c *course) lastLevel(t trace, marks []progress.Mark) (from int, changes []
 	return from, changes
 }
 
-// span is the highest level over the lowest, as a logarithm.
+// span returns the highest level over the lowest, as a logarithm.
 func span(changes []float64) float64 {
-	level, low, high := 0.0, 0.0, 0.0
+	var level, low, high float64
 	for _, c := range changes {
 		level += c
 		low, high = min(low, level), max(high, level)
 	}
 	return high - low
+}
+
+// shift returns a prediction with so many seconds added.
+func shift(p uncertainty.Prediction, seconds float64) uncertainty.Prediction {
+	p.Value += seconds
+	p.Low += seconds
+	p.High += seconds
+	return p
 }
 
 // traceOf cuts marks into laps.

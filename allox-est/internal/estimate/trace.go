@@ -29,7 +29,7 @@ type lap struct {
 
 func (l lap) units() float64 { return l.to - l.from }
 
-// rate is the time of one of its units, in seconds.
+// rate returns the time of one of its units, in seconds.
 func (l lap) rate(c clock) float64 { return l.seconds[c] / l.units() }
 
 // trace is one run in its parts. Setup and teardown are the seconds before the
@@ -72,9 +72,9 @@ type namedCost struct {
 	seconds [clocks]float64
 }
 
-// traced cuts runs at their marks. Evidence says that processor time was measured
+// traceRuns cuts runs at their marks. Evidence says that processor time was measured
 // lap by lap.
-func traced(runs []journal.Run, job Job) (ts []trace, evidence bool) {
+func traceRuns(runs []journal.Run, job Job) (ts []trace, evidence bool) {
 	evidence = true
 	for _, r := range runs {
 		evidence = evidence && len(r.LapCPU) > 0
@@ -111,7 +111,7 @@ func newTrace(r journal.Run, job Job) trace {
 	return t
 }
 
-// lapTimes are the times of each lap of a run: up to the first mark, from mark to
+// lapTimes returns the times of each lap of a run: up to the first mark, from mark to
 // mark, and from the last to the end.
 func lapTimes(r journal.Run, marks []progress.Mark) [][clocks]float64 {
 	laps := progress.Laps(marks, r.Wall)

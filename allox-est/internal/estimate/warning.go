@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // Warnings, found in Estimate.Warnings when an estimate should be read with a
@@ -49,16 +50,26 @@ func rank(w error) int {
 // are ruled out (rule of three: 3/n at 95 %).
 const fewEpochs = 100
 
-// doubts are the warnings that hold for any method.
+// rareUnits names the number of units without a cost that rule out costs which come more often:
+// a third of them.
+func rareUnits(units int, unit string) string {
+	if units < 6 {
+		return unit
+	}
+	return plural.Count(units/3, unit)
+}
+
+// doubts returns the warnings that hold for any method.
 func doubts(runs []journal.Run, job Job, e *Estimate) []error {
 	var w []error
-	reach, cpus, threads := 0, 0, 0
+	var reach, cpus, threads int
 	for _, r := range runs {
 		reach = max(reach, r.Epochs)
-		cpus, threads = max(cpus, r.CPUs), max(threads, r.Threads)
+		cpus = max(cpus, r.CPUs)
+		threads = max(threads, r.Threads)
 	}
 	if e.Epochs < fewEpochs && reach < job.Epochs {
-		w = append(w, fmt.Errorf("%w: %d %ss sampled; a cost that comes less than once in %d %[3]ss may be missing", ErrFewEpochs, e.Epochs, job.unit(), max(1, e.Epochs/3)))
+		w = append(w, fmt.Errorf("%w: %s sampled; a cost that comes less often than every %s may be missing", ErrFewEpochs, plural.Count(e.Epochs, job.unit()), rareUnits(e.Epochs, job.unit())))
 	}
 	if reach*2 < job.Epochs {
 		w = append(w, fmt.Errorf("%w: the longest sample ends at %s %d of %d; longer samples show more", ErrDriftUnseen, job.unit(), reach, job.Epochs))

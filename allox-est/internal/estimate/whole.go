@@ -27,7 +27,9 @@ func (e *Estimate) byRuns(runs []journal.Run, wall func(journal.Run) float64, pr
 		}
 		return p
 	}
-	e.Wall, e.CPU, e.Uncontended = of(wall), of(func(r journal.Run) float64 { return r.CPU }), of(QuietWall)
+	e.Wall = of(wall)
+	e.CPU = of(func(r journal.Run) float64 { return r.CPU })
+	e.Uncontended = of(QuietWall)
 	return err
 }
 
@@ -49,7 +51,7 @@ func (e *Estimate) ratio(runs []journal.Run, job Job, s Settings) error {
 		p := uncertainty.Point(mean(xs) * n)
 		if len(xs) > 1 {
 			half := student(s.Level, k-1) * n * math.Sqrt(variance(xs)*(1+1/k))
-			p.Low, p.High, p.Level = max(0, p.Value-half), p.Value+half, s.Level
+			p = uncertainty.Prediction{Value: p.Value, Low: max(0, p.Value-half), High: p.Value + half, Level: s.Level}
 		}
 		return p, nil
 	})

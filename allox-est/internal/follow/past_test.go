@@ -176,3 +176,47 @@ func TestTrackerOpen(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsteadyMachine follows runs of three minutes on a machine that becomes faster, slower, or
+// another one and then the old one: the intervals hold the end nine times in ten at each share,
+// and the misses are on both sides.
+func TestUnsteadyMachine(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		speed func(at float64) float64 // seconds of a unit
+	}{
+		{"faster", func(at float64) float64 { return 1 + 0.4*math.Exp(-at/40) }},
+		{"slower", func(at float64) float64 { return 1.4 - 0.4*math.Exp(-at/40) }},
+		{"returns", func(at float64) float64 { return 1 + 0.25*math.Sin(at/25) }},
+		{"returns from slow", func(at float64) float64 { return 1 - 0.25*math.Sin(at/25) }},
+	} {
+		var at []float64
+		now := 0.0
+		for range 180 {
+			now += tt.speed(now)
+			at = append(at, now)
+		}
+		tr := Tracker{Job: estimate.Job{Epochs: 180}}
+		below, above, told := 0, 0, 0
+		for done := 10; done < 180; done += 10 {
+			u, _, err := tr.Estimate(ends(180, at[:done]...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.Total == nil || u.Refused != "" {
+				continue
+			}
+			told++
+			if now < u.Total.Low {
+				below++
+			}
+			if now > u.Total.High {
+				above++
+			}
+		}
+		t.Logf("%s: %d intervals, the end %d times below and %d times above", tt.name, told, below, above)
+		if told < 4 || 10*(below+above) > told {
+			t.Errorf("%s: %d below and %d above of %d", tt.name, below, above, told)
+		}
+	}
+}

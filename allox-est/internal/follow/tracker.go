@@ -7,6 +7,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/progress"
+	"github.com/foretime/foretime/shared/timing"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -83,9 +84,7 @@ func (t *Tracker) Estimate(marks []progress.Mark) (u Update, updated bool, err e
 		return u, true, err
 	}
 	if !t.Ended && tells {
-		total.Value += teardown.Value
-		total.Low += teardown.Low
-		total.High += teardown.High
+		total = uncertainty.Prediction{Value: total.Value + teardown.Value, Low: total.Low + teardown.Low, High: total.High + teardown.High, Level: total.Level}
 	}
 	if refused != nil {
 		u.Refused = refused.Error()
@@ -99,7 +98,7 @@ func (t *Tracker) Estimate(marks []progress.Mark) (u Update, updated bool, err e
 	return u, true, nil
 }
 
-// takeMark notes the last mark. Another run, or another counter, begins anew.
+// takeMark notes the last mark. Another run, or another counter, has no first interval.
 func (t *Tracker) takeMark(last progress.Mark) {
 	if last.Seconds < t.last.Seconds {
 		t.first = nil
@@ -146,18 +145,27 @@ func (t *Tracker) forecast(marks []progress.Mark) (total uncertainty.Prediction,
 			total.Value = usual.Total.Value
 		}
 	}
+	if len(past) == 0 && !t.Ended { // past runs show how the machine's speed changes
+		left := shift(total, -last.Seconds)
+		total = shift(timing.MeanSpeedChange(Level, last.Seconds, left.Value).Widen(left), last.Seconds)
+	}
 	if refused == nil && t.Job.Epochs > 1 && len(past) == 0 && last.Number < math.Floor(marks[0].Number)+1 {
 		refused = ErrWithinFirst
 	}
 	return total, refused, nil
 }
 
+// shift returns a prediction with so many seconds added.
+func shift(p uncertainty.Prediction, seconds float64) uncertainty.Prediction {
+	p.Value += seconds
+	p.Low += seconds
+	p.High += seconds
+	return p
+}
+
 // setTotal sets the total, and what is left of it.
 func (u *Update) setTotal(total uncertainty.Prediction) {
-	left := total
-	left.Value -= u.Elapsed
-	left.Low -= u.Elapsed
-	left.High -= u.Elapsed
+	left := shift(total, -u.Elapsed)
 	u.Total = &total
 	u.Left = &left
 	u.NotEnough = total.Width() > total.Value/2

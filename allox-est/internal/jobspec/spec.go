@@ -43,8 +43,8 @@ const (
 // Spec is a training job.
 type Spec struct {
 	Name    string            `yaml:"name" json:"name"`
-	Dir     string            `yaml:"dir" json:"dir,omitempty"` // working folder, relative to Folder
-	Folder  string            `yaml:"-" json:"-"`               // of the description's file
+	Dir     string            `yaml:"dir" json:"dir,omitempty"` // working directory, relative to Base
+	Base    string            `yaml:"-" json:"-"`               // directory of the description's file
 	Command []string          `yaml:"command" json:"command"`   // template: {epochs} or {steps}, {hw}, {scratch}, {checkpoint}, any parameter; ${name} is the shell's
 	Params  map[string]Scalar `yaml:"params" json:"params,omitempty"`
 	Env     map[string]Scalar `yaml:"env" json:"env,omitempty"`
@@ -117,16 +117,16 @@ func Load(path string) (*Spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	spec.Folder = filepath.Dir(path)
+	spec.Base = filepath.Dir(path)
 	return spec, nil
 }
 
-// WorkDir returns the folder to run in.
+// WorkDir returns the directory to run in.
 func (s *Spec) WorkDir() string {
 	if filepath.IsAbs(s.Dir) {
 		return s.Dir
 	}
-	return filepath.Join(s.Folder, s.Dir)
+	return filepath.Join(s.Base, s.Dir)
 }
 
 // Parse reads a description in YAML or JSON and checks it. Errors wrap
@@ -191,7 +191,7 @@ func (s *Spec) Check() error {
 	return s.Sample.check()
 }
 
-// invalid is an error of a description's content.
+// invalid returns an error of a description's content.
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
 }
@@ -289,17 +289,17 @@ func (s *Spec) Reader(epochs int) (r progress.Reader, err error) {
 	return r, nil
 }
 
-// Folders lists the directories that a run has for itself.
-type Folders struct {
+// Directories lists the directories that a run has for itself.
+type Directories struct {
 	Scratch    string // for {scratch}
 	Checkpoint string // for {checkpoint}
 	Stage      int    // for {stage}: the unit after which the run begins
 }
 
-// KeepsCheckpoints says that the command names a folder for checkpoints.
+// KeepsCheckpoints says that the command names a directory for checkpoints.
 func (s *Spec) KeepsCheckpoints() bool { return s.usesParameter("checkpoint") }
 
-// Starts are the units after which samples begin: where stages do, if the command
+// Starts returns the units after which samples begin: where stages do, if the command
 // takes one, and otherwise the job's beginning.
 func (s *Spec) Starts() []int {
 	starts := []int{0}
@@ -315,7 +315,7 @@ func (s *Spec) Starts() []int {
 	return starts
 }
 
-// Environ is an environment, NAME=VALUE, with the job's own settings after it.
+// Environ returns an environment, NAME=VALUE, with the job's own settings after it.
 func (s *Spec) Environ(env []string) []string {
 	env = append(slices.Clone(env), "PYTHONUNBUFFERED=1") // lines must come when they are printed
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -325,7 +325,7 @@ func (s *Spec) Environ(env []string) []string {
 }
 
 // Args returns the command line for a run of the given length on a device.
-func (s *Spec) Args(device string, epochs int, folders Folders) ([]string, error) {
+func (s *Spec) Args(device string, epochs int, own Directories) ([]string, error) {
 	hw, err := s.hardware(device)
 	if err != nil {
 		return nil, err
@@ -347,11 +347,11 @@ func (s *Spec) Args(device string, epochs int, folders Folders) ([]string, error
 			case "epochs", "steps":
 				return fmt.Sprint(epochs)
 			case "scratch":
-				return folders.Scratch
+				return own.Scratch
 			case "checkpoint":
-				return folders.Checkpoint
+				return own.Checkpoint
 			case "stage":
-				return fmt.Sprint(folders.Stage)
+				return fmt.Sprint(own.Stage)
 			default:
 				return string(s.Params[name])
 			}

@@ -243,8 +243,12 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 			}
 		}
 		if len(known) > 0 {
-			p, mean, least, most := c.estimate(e), stat.Mean(known, nil), slices.Min(known), slices.Max(known)
-			v.RelativeError[c.key], v.Spread[c.key] = p.Value/mean-1, max(most/mean-1, 1-least/mean)
+			p := c.estimate(e)
+			mean := stat.Mean(known, nil)
+			least := slices.Min(known)
+			most := slices.Max(known)
+			v.RelativeError[c.key] = p.Value/mean - 1
+			v.Spread[c.key] = max(most/mean-1, 1-least/mean)
 			v.Covered[c.key] = p.Contains(most) && p.Contains(least)
 		}
 	}

@@ -18,7 +18,7 @@ type Row struct {
 	Error  float64  // of the value, relative to Actual
 }
 
-// Rows are the report as a table, a row for each device and quantity.
+// Rows returns the report as a table, a row for each device and quantity.
 func (r *Report) Rows() []Row {
 	var rows []Row
 	for _, name := range r.order {

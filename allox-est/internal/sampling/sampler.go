@@ -213,7 +213,7 @@ func (s *Sampler) output(step Step) (*os.File, error) {
 }
 
 func (s *Sampler) command(step Step, checkpoint string) (launch.Command, error) {
-	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: launch.ScratchWord, Checkpoint: checkpoint, Stage: step.Stage})
+	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Directories{Scratch: launch.ScratchWord, Checkpoint: checkpoint, Stage: step.Stage})
 	if err != nil {
 		return launch.Command{}, err
 	}

@@ -17,7 +17,7 @@ import (
 // sampler returns a Sampler of a shell job.
 func sampler(t *testing.T, script string, change func(*jobspec.Spec)) *Sampler {
 	t.Helper()
-	spec := &jobspec.Spec{Name: "sh", Command: []string{"sh", "-c", script, "sh", "{epochs}", "{hw}"}, Epochs: 10, Folder: t.TempDir(), Env: map[string]jobspec.Scalar{"GREETING": "hello"}}
+	spec := &jobspec.Spec{Name: "sh", Command: []string{"sh", "-c", script, "sh", "{epochs}", "{hw}"}, Epochs: 10, Base: t.TempDir(), Env: map[string]jobspec.Scalar{"GREETING": "hello"}}
 	if change != nil {
 		change(spec)
 	}
@@ -207,7 +207,7 @@ i=0; while [ $i -lt $1 ]; do i=$((i+1)); sleep $pause; echo "Epoch $i/$1"; done;
 				spec.Devices = map[string]jobspec.Device{"cpu": {Threads: 1}, "gpu": {}}
 			})
 			s.Predict = predict
-			card := filepath.Join(s.Spec.Folder, "card")
+			card := filepath.Join(s.Spec.Base, "card")
 			if err := os.WriteFile(card, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -6,8 +6,8 @@ import (
 )
 
 // allox is the policy of AlloX (Le, Sun, Chowdhury and Liu, EuroSys 2020) for one user:
-// the jobs are matched to slots of the nodes so that the sum of reported completion
-// times is least, and the first job of each free node starts.
+// the jobs are matched to slots of the nodes with the least sum of reported completion
+// times, and the first job of each free node starts.
 type allox struct {
 	plan plan // kept between matches
 }

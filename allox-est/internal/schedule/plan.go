@@ -204,7 +204,9 @@ func (p *plan) first(d Device, i int) *Job {
 func (p *plan) add(j *Job) {
 	all := p.vertices()
 	for _, v := range all {
-		v.distance, v.settled, v.moved = math.Inf(1), false, j
+		v.distance = math.Inf(1)
+		v.settled = false
+		v.moved = j
 		if v != &p.pool {
 			v.distance = float64(v.n)*j.Reported[v.device] - v.price
 		}
@@ -220,7 +222,9 @@ func (p *plan) add(j *Job) {
 		p.edges(from, func(to *vertex, cost float64, moved *Job) {
 			distance := max(from.distance+from.price+cost-to.price, from.distance)
 			if !to.settled && distance < to.distance {
-				to.distance, to.via, to.moved = distance, from, moved
+				to.distance = distance
+				to.via = from
+				to.moved = moved
 			}
 		})
 	}
@@ -237,7 +241,9 @@ func (p *plan) add(j *Job) {
 func (p *plan) lower(from, to *vertex, cost float64, moved *Job) {
 	rounding := 1e-11 * (math.Abs(from.price) + math.Abs(cost))
 	if from.price+cost < to.price-rounding {
-		to.price, to.via, to.moved = from.price+cost, from, moved
+		to.price = from.price + cost
+		to.via = from
+		to.moved = moved
 		p.enqueue(to)
 	}
 }

@@ -75,7 +75,8 @@ func parseRecord(lines []string) (r Record, err error) {
 	if len(job) > 4 {
 		r.User = job[4]
 	}
-	if r.Reported = r.Actual; len(stage) == 11 {
+	r.Reported = r.Actual
+	if len(stage) == 11 {
 		r.Reported[CPU] *= 1 + number("CPU error", stage[9])
 		r.Reported[GPU] *= 1 + number("GPU error", stage[10])
 	}

@@ -140,7 +140,9 @@ func (r *replay) decide(ctx context.Context) {
 		}
 		at := slices.Index(s.Waiting, j)
 		s.Waiting = slices.Delete(s.Waiting, at, at+1)
-		j.Node, j.Started, n.Running = n, s.Now, j
+		j.Node = n
+		j.Started = s.Now
+		n.Running = j
 		j.end = s.Now + j.Left*j.actual[n.Device]
 	}
 }

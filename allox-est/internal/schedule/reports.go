@@ -51,7 +51,8 @@ func readReports(r io.Reader, file string) (*Workload, error) {
 		for _, text := range list {
 			n := w.Counts.Read + 1
 			job, warning, err := parseReport(text)
-			if w.add(job, err, file, n); warning != nil {
+			w.add(job, err, file, n)
+			if warning != nil {
 				w.Warnings = append(w.Warnings, fmt.Errorf("%s:%d: %w", file, n, warning))
 			}
 		}

@@ -85,7 +85,8 @@ func Load(in io.Reader, file string) (*Workload, error) {
 // add takes in a job and numbers it, or takes in what is wrong with it.
 func (w *Workload) add(job Record, err error, file string, line int) {
 	w.Counts.Read++
-	if job.ID = w.Counts.Read; err == nil {
+	job.ID = w.Counts.Read
+	if err == nil {
 		err = job.check()
 	}
 	if err != nil {
