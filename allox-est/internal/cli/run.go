@@ -111,7 +111,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	}
 	settings := s.job.settings()
 	if s.full == 0 { // validate compares the samples alone with whole runs
-		settings.Past = report.Past(spec, s.job.devices, j)
+		settings.Past = report.Past(spec, s.job.devices, j, identity)
 	}
 	r := report.New(spec, s.job.devices, j, settings)
 	s.correct(r)

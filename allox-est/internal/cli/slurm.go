@@ -122,7 +122,11 @@ func (b *batch) known(ctx context.Context, spec *jobspec.Spec, script *slurm.Scr
 		b.env.Log.Infof("%s is newer than its samples: sampling again", script.Path)
 		return &report.Device{}, nil
 	}
-	past := report.Past(spec, flags.devices, j)
+	var made journal.Identity
+	if n := len(runs); n > 0 {
+		made = runs[n-1].Identity
+	}
+	past := report.Past(spec, flags.devices, j, made)
 	submitted, err := b.past(ctx, script, info.ModTime(), args, earlier)
 	if err != nil {
 		return nil, err
@@ -224,11 +228,12 @@ func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Tim
 	}
 	var past []estimate.PastTotal
 	for _, j := range jobs {
-		one := estimate.PastTotal{Block: "job " + j.Job, Seconds: j.Total()}
-		if j.Start.Before(changed) || !j.Ran(path, b.options, b.fill(args)) {
-			if one.Predicted = predicted[j.Job]; one.Predicted == 0 {
-				continue
-			}
+		one := estimate.PastTotal{Block: "job " + j.Job, Seconds: j.Total(), SameScript: !j.Start.Before(changed) && j.Ran(path, b.options, b.fill(args))}
+		if !one.SameScript {
+			one.Predicted = predicted[j.Job]
+		}
+		if !one.SameScript && one.Predicted == 0 {
+			continue
 		}
 		past = append(past, one)
 	}

@@ -83,7 +83,8 @@ type PastTotal struct {
 	Seconds float64 // that it took; at least this if it was cut
 	// Predicted is the median that was predicted for it, in seconds; 0 for a run as long
 	// as the job.
-	Predicted float64
+	Predicted  float64
+	SameScript bool // as the job
 }
 
 // correctByPast corrects the wall time by earlier whole runs, as Forecast corrects that of a run
@@ -97,7 +98,7 @@ func (e *Estimate) correctByPast(past []PastTotal) {
 	for _, t := range past {
 		if t.Seconds > 0 {
 			blocks[t.Block]++
-			known = known || t.Predicted == 0
+			known = known || t.SameScript
 		}
 	}
 	if len(blocks) < history.LeastBlocks && !known {

@@ -188,22 +188,22 @@ func TestPastTotals(t *testing.T) {
 	if none.Past != 0 || none.Wall.High > 199 {
 		t.Errorf("no past: %d, %+v", none.Past, none.Wall)
 	}
-	if e := after(PastTotal{"a", 20, 10}, PastTotal{"b", 20, 10}, PastTotal{"b", 20, 10}); e.Past != 0 || e.Wall != none.Wall {
+	if e := after(PastTotal{Block: "a", Seconds: 20, Predicted: 10}, PastTotal{Block: "b", Seconds: 20, Predicted: 10}, PastTotal{Block: "b", Seconds: 20, Predicted: 10}); e.Past != 0 || e.Wall != none.Wall {
 		t.Errorf("two blocks: %d, %+v", e.Past, e.Wall)
 	}
-	e := after(PastTotal{"a", 200, 0}, PastTotal{"b", 200, 0}, PastTotal{"c", 20, 10})
+	e := after(PastTotal{Block: "a", Seconds: 200, SameScript: true}, PastTotal{Block: "b", Seconds: 200, SameScript: true}, PastTotal{Block: "c", Seconds: 20, Predicted: 10})
 	near(t, "upper end after three that took twice as long", e.Wall.High, 200, 0.05)
 	near(t, "what the samples alone predict", e.Sampled, 100, 1e-9)
 	if e.Past != 3 || e.Wall.Low > 100 {
 		t.Errorf("three blocks: %d, %+v", e.Past, e.Wall)
 	}
-	tasks := slices.Repeat([]PastTotal{{"array", 200, 0}}, 60)
-	if e := after(append(tasks, PastTotal{"a", 50, 0}, PastTotal{"b", 50, 0})...); e.Wall.Value > 110 {
+	tasks := slices.Repeat([]PastTotal{{Block: "array", Seconds: 200, SameScript: true}}, 60)
+	if e := after(append(tasks, PastTotal{Block: "a", Seconds: 50, SameScript: true}, PastTotal{Block: "b", Seconds: 50, SameScript: true})...); e.Wall.Value > 110 {
 		t.Errorf("an array of 60 tasks and two jobs: %+v", e.Wall)
 	}
 	var many []PastTotal
 	for i := range 57 {
-		many = append(many, PastTotal{strconv.Itoa(i), 200, 0})
+		many = append(many, PastTotal{Block: strconv.Itoa(i), Seconds: 200, SameScript: true})
 	}
 	near(t, "after 57", after(many...).Wall.Value, 200, 0.01)
 	// A method without draws, whose line is exact, has an interval too.
@@ -224,7 +224,7 @@ func TestPastTotalsCover(t *testing.T) {
 			e := &Estimate{Wall: uncertainty.Prediction{Value: 1, Low: 0.9, High: 1.1, Level: 0.8}}
 			var past []PastTotal
 			for i := range 40 {
-				past = append(past, PastTotal{strconv.Itoa(i), bias * math.Exp(0.3*random.NormFloat64()), 1})
+				past = append(past, PastTotal{Block: strconv.Itoa(i), Seconds: bias * math.Exp(0.3*random.NormFloat64()), Predicted: 1})
 			}
 			if e.correctByPast(past); bias*math.Exp(0.3*random.NormFloat64()) <= e.Wall.High {
 				held++

@@ -177,6 +177,26 @@ func TestTrackerOpen(t *testing.T) {
 	}
 }
 
+// TestTrackerStages follows a run whose work trebles in its second half, as told: the past run
+// shows the stage to come.
+func TestTrackerStages(t *testing.T) {
+	var at []float64
+	now := 0.0
+	for i := range 40 {
+		now += 1
+		if i >= 20 {
+			now += 2
+		}
+		at = append(at, now)
+	}
+	job := estimate.Job{Epochs: 40, Stages: []estimate.Stage{{Name: "a", From: 0, To: 20}, {Name: "b", From: 20, To: 40}}}
+	tr := Tracker{Job: job, Past: history.Past{Runs: []history.Run{{Block: "a", Marks: ends(40, at...), Units: 40, Seconds: now}}}}
+	u, _, err := tr.Estimate(ends(40, at[:10]...))
+	if err != nil || u.Total == nil || math.Abs(u.Total.Value/now-1) > 0.03 {
+		t.Errorf("%+v, total %+v, want %v: %v", u, u.Total, now, err)
+	}
+}
+
 // TestUnsteadyMachine follows runs of three minutes on a machine that becomes faster, slower, or
 // another one and then the old one: the intervals hold the end nine times in ten at each share,
 // and the misses are on both sides.

@@ -121,10 +121,14 @@ func (t *Tracker) forecast(marks []progress.Mark) (total uncertainty.Prediction,
 	if last.Number < units && len(t.Past.Runs) > 0 {
 		past = t.Past.Shapes(last.Number / units)
 	}
+	var others [][]progress.Mark
+	if len(t.Job.Stages) > 0 { // they show the stages to come
+		others = t.Past.Marks(units)
+	}
 	until := func(units float64) (estimate.Rest, error) {
 		job := t.Job
 		job.Epochs = int(math.Ceil(units))
-		return estimate.Forecast(marks, nil, job, Level, past)
+		return estimate.Forecast(marks, others, job, Level, past)
 	}
 	rest, err := until(units)
 	if err != nil {

@@ -112,6 +112,17 @@ func (p *Past) Stops(share float64) []float64 {
 	return shares
 }
 
+// Marks returns the marks of the past runs of so many units on this machine.
+func (p *Past) Marks(units float64) [][]progress.Mark {
+	var all [][]progress.Mark
+	for _, run := range p.last() {
+		if run.Units == units && run.Stopped == 0 && !run.OtherMachine && len(run.Marks) > leastLaps {
+			all = append(all, run.Marks)
+		}
+	}
+	return all
+}
+
 // Teardown returns the time from the last unit to the end of the process in past runs,
 // with a range that holds them all; false if no run shows it.
 func (p *Past) Teardown() (t uncertainty.Prediction, known bool) {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/shared/plural"
@@ -193,13 +194,15 @@ func (r *Report) Err() error {
 	return err
 }
 
-// Past returns, by device, the whole runs in a journal that have the job's length.
-func Past(spec *jobspec.Spec, devices []string, j *journal.Journal) map[string][]estimate.PastTotal {
+// Past returns, by device, the whole runs in a journal that have the job's length: of the job, or
+// of its command with other seeds and paths. Now tells where and with what the job will run.
+func Past(spec *jobspec.Spec, devices []string, j *journal.Journal, now journal.Identity) map[string][]estimate.PastTotal {
 	past := map[string][]estimate.PastTotal{}
 	for _, name := range devices {
-		for i, run := range j.Of(journal.Key{Job: spec.Hash(name), Device: name}, journal.Full) {
-			if !run.Failed() && run.Asked == 0 && run.Epochs == spec.Epochs {
-				past[name] = append(past[name], estimate.PastTotal{Block: fmt.Sprintf("run %d", i+1), Seconds: run.Wall})
+		earlier := history.Of(j.Runs, journal.Run{Job: spec.Hash(name), Device: name, Command: spec.Command, Identity: now})
+		for _, run := range earlier.Runs {
+			if run.Stopped == 0 && run.Units == float64(spec.Epochs) && !run.OtherMachine {
+				past[name] = append(past[name], estimate.PastTotal{Block: run.Block, Seconds: run.Seconds, SameScript: run.SameScript})
 			}
 		}
 	}
