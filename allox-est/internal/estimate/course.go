@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -193,4 +194,27 @@ func (c *course) levels(ts []trace) float64 {
 		}
 	}
 	return most
+}
+
+// checkStages says what is wrong with a job's stages: they must follow each other to its
+// end, and each must be met.
+func (j Job) checkStages(ts []trace) error {
+	at := 0.0
+	for _, s := range j.Stages {
+		if s.From != at || s.To <= s.From {
+			return fmt.Errorf("%w: %s: from %v to %v, want from %v on", ErrStages, s.Name, s.From, s.To, at)
+		}
+		at = s.To
+		met := false
+		for l := range allLaps(ts) {
+			met = met || l.stage == s.Name
+		}
+		if !met {
+			return fmt.Errorf("%w: no sample covers %s", ErrStages, s.Name)
+		}
+	}
+	if at > 0 && at < float64(j.Epochs) {
+		return fmt.Errorf("%w: the last one ends at %v of %d", ErrStages, at, j.Epochs)
+	}
+	return nil
 }

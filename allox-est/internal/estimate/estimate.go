@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -48,20 +47,6 @@ func ParseMethod(name string) (Method, error) {
 
 // Methods returns all methods, Auto first.
 func Methods() []Method { return []Method{Auto, Ratio, Line} }
-
-// Job describes the job to be estimated.
-type Job struct {
-	Epochs int
-	// Unit is the name of what Epochs counts, in the singular; "epoch" if empty.
-	Unit string
-	// Device is "cpu" or "gpu": only on a CPU does processor time show the cause of a slow
-	// epoch.
-	Device string
-	// Stages follow each other where the work changes on the way; nil where it does not.
-	Stages []Stage
-}
-
-func (j Job) unit() string { return cmp.Or(j.Unit, "epoch") }
 
 // Settings of an estimate. The zero value is Auto at 95 %.
 type Settings struct {

@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/foretime/foretime/shared/stats"
@@ -35,50 +34,6 @@ const (
 
 // draws is the number of draws from the posterior for an interval.
 const draws = 5000
-
-// random is the source of draws, the same for every estimate: the same runs give the same
-// bytes.
-type random struct{ *rand.Rand }
-
-func newRandom() *random { return &random{rand.New(rand.NewPCG(95, 5))} }
-
-// student draws from Student's t of 4 degrees of freedom: a normal over the root of
-// a chi-squared that two exponentials make.
-func (r *random) student() float64 {
-	return r.NormFloat64() / math.Sqrt((r.ExpFloat64()+r.ExpFloat64())/2)
-}
-
-// model predicts the clocks of a job.
-type model struct {
-	ts     []trace
-	course *course
-	job    Job
-	seen   float64 // units done by the one run whose rest is asked for
-	alone  bool    // it is the predicted run
-	level  float64 // of the interval
-
-	lap, longest float64 // units of the longest lap and run
-}
-
-func newModel(m model) *model {
-	m.lap, m.longest = max(1e-9, longestLap(m.ts)), 1
-	for _, t := range m.ts {
-		m.longest = max(m.longest, t.length)
-	}
-	return &m
-}
-
-func longestLap(ts []trace) float64 {
-	longest := 0.0
-	for l := range allLaps(ts) {
-		longest = max(longest, l.units())
-	}
-	return longest
-}
-
-// from and to are the first and the last unit asked for, the warm-up left out.
-func (m *model) from() float64 { return min(m.to(), max(m.seen, float64(m.course.warm))) }
-func (m *model) to() float64   { return float64(m.job.Epochs) }
 
 // predict draws totals of one clock, in seconds, ascending. Extra, where there is
 // any, changes each as that clock needs it.

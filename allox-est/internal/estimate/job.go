@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -12,6 +13,20 @@ import (
 // ErrStages is returned for stages that do not follow each other, or that no
 // sample has met.
 var ErrStages = errors.New("stages")
+
+// Job describes the job to be estimated.
+type Job struct {
+	Epochs int
+	// Unit is the name of what Epochs counts, in the singular; "epoch" if empty.
+	Unit string
+	// Device is "cpu" or "gpu": only on a CPU does processor time show the cause of a slow
+	// epoch.
+	Device string
+	// Stages follow each other where the work changes on the way; nil where it does not.
+	Stages []Stage
+}
+
+func (j Job) unit() string { return cmp.Or(j.Unit, "epoch") }
 
 // Stage is a part of a job whose units take a time of their own: those after From,
 // up to To.
@@ -52,27 +67,4 @@ func (j Job) stage(from, to progress.Mark) string {
 		}
 	}
 	return ""
-}
-
-// check says what is wrong with a job's stages: they must follow each other to its
-// end, and each must be met.
-func (j Job) checkStages(ts []trace) error {
-	at := 0.0
-	for _, s := range j.Stages {
-		if s.From != at || s.To <= s.From {
-			return fmt.Errorf("%w: %s: from %v to %v, want from %v on", ErrStages, s.Name, s.From, s.To, at)
-		}
-		at = s.To
-		met := false
-		for l := range allLaps(ts) {
-			met = met || l.stage == s.Name
-		}
-		if !met {
-			return fmt.Errorf("%w: no sample covers %s", ErrStages, s.Name)
-		}
-	}
-	if at > 0 && at < float64(j.Epochs) {
-		return fmt.Errorf("%w: the last one ends at %v of %d", ErrStages, at, j.Epochs)
-	}
-	return nil
 }
