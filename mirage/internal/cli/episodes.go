@@ -21,7 +21,9 @@ type episodes struct {
 }
 
 func (e *episodes) flags(c *cobra.Command, count int, interval span) {
-	e.settings, e.interval, e.history = newSettings(), interval, 14*86400
+	e.settings = newSettings()
+	e.interval = interval
+	e.history = 14 * 86400
 	f := c.Flags()
 	f.StringVar(&e.start, "start", "", "submission `date` of the first predecessor")
 	f.IntVar(&e.count, "episodes", count, "number of service pairs to simulate")

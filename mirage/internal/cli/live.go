@@ -28,7 +28,7 @@ func (w *when) snapshot(ctx context.Context, client *slurmview.Client) (*slurmvi
 // started is the question under which starts on a live Slurm are recorded.
 const started = "start"
 
-// corrected returns the interval, corrected by the coverage of earlier ones.
-func (w *when) corrected(p uncertainty.Prediction) uncertainty.Prediction {
+// correct returns the interval, corrected by the coverage of earlier ones.
+func (w *when) correct(p uncertainty.Prediction) uncertainty.Prediction {
 	return w.record.Corrected(started, p)
 }

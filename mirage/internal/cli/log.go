@@ -97,7 +97,8 @@ func (s *settings) openQueue(env *cli.Env, t *trace.Trace, path string) error {
 	}
 	cli.Warn(env, q.Bad)
 	cli.Warn(env, q.Warnings)
-	if t.Open = q.Open; q.Doubt != "" {
+	t.Open = q.Open
+	if q.Doubt != "" {
 		t.Doubt = strings.TrimPrefix(t.Doubt+"; "+path+": "+q.Doubt, "; ")
 		env.Doubt(t.Doubt)
 	}

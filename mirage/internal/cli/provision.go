@@ -58,7 +58,7 @@ use the cluster that --config describes, or else the one that the controller rep
 		Example: "  mirage provision --state chain --model boost.json --set service.limit=48h --sbatch-option=--partition=gpu service.sh",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := misplaced(cmd, args); err != nil {
+			if err := checkMisplaced(cmd, args); err != nil {
 				return err
 			}
 			return p.run(cmd.Context(), args)
@@ -85,9 +85,9 @@ use the cluster that --config describes, or else the one that the controller rep
 	return c
 }
 
-// misplaced returns an error for a flag of this command after the script, which would
+// checkMisplaced returns an error for a flag of this command after the script, which would
 // become an argument of the script, unless -- comes before the script.
-func misplaced(cmd *cobra.Command, args []string) error {
+func checkMisplaced(cmd *cobra.Command, args []string) error {
 	if cmd.ArgsLenAtDash() == 0 || len(args) == 0 {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (p *chainCommand) settings(args []string) (err error) {
 	} else if !p.s.DryRun {
 		return cli.Usagef("want a SCRIPT to submit")
 	}
-	if p.s.Resolve, err = resolved(p.resolve); err != nil {
+	if p.s.Resolve, err = parseResolve(p.resolve); err != nil {
 		return err
 	}
 	if err := p.service(); err != nil {
@@ -198,14 +198,19 @@ func (p *chainCommand) service() error {
 		}
 	}
 	r := &p.s.Request
-	r.Nodes, r.Limit, r.Notice, r.Name = v.Nodes, v.Limit.duration(), v.Notice.duration(), v.Name
+	r.Nodes = v.Nodes
+	r.Limit = v.Limit.duration()
+	r.Notice = v.Notice.duration()
+	r.Name = v.Name
 	p.s.Service = v.Time.duration()
-	p.s.Interval, p.s.Poll, p.s.RequestTimeout = d.Interval.duration(), d.Poll.duration(), d.RequestTimeout.duration()
+	p.s.Interval = d.Interval.duration()
+	p.s.Poll = d.Poll.duration()
+	p.s.RequestTimeout = d.RequestTimeout.duration()
 	return nil
 }
 
-// resolved returns the job of --resolve: -1 for none, 0 if it is not given.
-func resolved(text string) (int64, error) {
+// parseResolve returns the job of --resolve: -1 for none, 0 if it is not given.
+func parseResolve(text string) (int64, error) {
 	switch text {
 	case "":
 		return 0, nil

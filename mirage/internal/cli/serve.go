@@ -273,5 +273,5 @@ func questionOf(v url.Values) (question, error) {
 	if err != nil {
 		return q, cli.Usagef("sbatch: %w", err)
 	}
-	return q, q.batched(options, time.Now())
+	return q, q.describe(options, time.Now())
 }

@@ -78,7 +78,7 @@ func (s *watched) answer(ctx context.Context, q forecast.Question) (*forecast.An
 		return nil, err
 	}
 	q = submitter(q)
-	a, err := forecast.Live(v, q, s.w.level, s.w.corrected)
+	a, err := forecast.Live(v, q, s.w.level, s.w.correct)
 	return a, asUsage(err)
 }
 
@@ -130,7 +130,7 @@ func (s *watched) learn(before, now *slurmview.View) {
 		key := fmt.Sprintf("%d of %d", j.ID, j.Submit)
 		earlier, asked := s.asked[j.ID]
 		switch {
-		case asked && j.Started():
+		case asked && j.HasStarted():
 			wait := float64(max(j.Start-earlier.at, 0))
 			s.w.record.Outcome(started, key, wait)
 			s.metrics.outcome(earlier.wait, wait)

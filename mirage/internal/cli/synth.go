@@ -56,7 +56,9 @@ distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm
 				return err
 			}
 			config := simulator.Config{Rules: cluster.Defaults(cluster.Slurm)}
-			config.Nodes, config.UserLimit, config.LoggedPriority = nodes, synthUserLimit, true
+			config.Nodes = nodes
+			config.UserLimit = synthUserLimit
+			config.LoggedPriority = true
 			w, err := simulator.NewWorkload(t.Jobs, config)
 			if err != nil {
 				return err

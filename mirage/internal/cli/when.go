@@ -99,7 +99,8 @@ func (w *when) batchFlags(f *pflag.FlagSet) {
 		}
 		f.VarP(batchFlag{&w.batch, o.Name}, o.Name, short, "option of sbatch")
 		flag := f.Lookup(o.Name)
-		if flag.Hidden = true; o.Switch {
+		flag.Hidden = true
+		if o.Switch {
 			flag.NoOptDefVal = "yes"
 		}
 	}
@@ -195,7 +196,7 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	if err != nil {
 		return nil, err
 	}
-	if err := q.batched(options, time.Now()); err != nil {
+	if err := q.describe(options, time.Now()); err != nil {
 		return nil, err
 	}
 	if w.pbs {
@@ -268,8 +269,8 @@ func (q *question) flags(f *pflag.FlagSet, prefix string) {
 	f.IntVar(&q.GPUs, prefix+"gpus", 0, "live Slurm: GPUs of the job on all its nodes (default: whole nodes)")
 }
 
-// batched makes the question that of a job of sbatch's options, if there are any.
-func (q *question) batched(options []string, now time.Time) error {
+// describe makes the question that of a job of sbatch's options, if there are any.
+func (q *question) describe(options []string, now time.Time) error {
 	if len(options) == 0 {
 		return nil
 	}

@@ -49,7 +49,7 @@ func (r *row) change(from, to int64, by Amount, times int64) {
 	}
 }
 
-// until is the end of step i.
+// until returns the end of step i.
 func (r *row) until(i int) int64 {
 	if i+1 < len(r.at) {
 		return r.at[i+1]
@@ -87,7 +87,7 @@ func (b *board) holds(n int, s *Share, from, to int64) bool {
 	return true
 }
 
-// earliest is the first moment from which enough nodes take a job.
+// earliest returns the first moment from which enough nodes take a job.
 func (b *board) earliest(nodes int, s *Share, seconds int64) int64 {
 	if nodes == 1 {
 		return b.earliestOne(s, max(seconds, 1))
@@ -116,7 +116,7 @@ func (b *board) earliest(nodes int, s *Share, seconds int64) int64 {
 	panic("cluster: no room on the nodes, ever")
 }
 
-// earliestOne is the first moment from which some node takes a job.
+// earliestOne returns the first moment from which some node takes a job.
 func (b *board) earliestOne(s *Share, seconds int64) int64 {
 	best := int64(forever)
 	for n := range b.rows {

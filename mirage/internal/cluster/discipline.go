@@ -32,7 +32,7 @@ type Scheduler struct {
 	InOrder bool
 }
 
-// Disciplines are the disciplines by name; one more is a line here and a file.
+// Disciplines returns the disciplines by name; one more is a line here and a file.
 func Disciplines() registry.List[Scheduler] {
 	return registry.List[Scheduler]{
 		{Name: string(Slurm), Help: "a pass in priority order on events, and a backfill pass at an interval", New: Scheduler{Event: (*Plan).strict, Periodic: (*Plan).backfilling, Defaults: slurmDefaults}},

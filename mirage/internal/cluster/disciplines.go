@@ -1,6 +1,6 @@
 package cluster
 
-// slurmDefaults are 7000 points for age, full after seven days, and 100 for size, a
+// slurmDefaults sets 7000 points for age, full after seven days, and 100 for size, a
 // backfill pass each 30 s over 2880 minutes, exact, that looks at 1000 jobs.
 func slurmDefaults(r *Rules) {
 	r.Weights.Age, r.Weights.Size = 7000, 100
@@ -24,7 +24,7 @@ func (p *Plan) easy(f *Pass) {
 	for r := w.next(); r != nil; r = w.next() {
 		nodes := int(r.Nodes)
 		switch {
-		case p.blocked(f, r):
+		case p.isBlocked(f, r):
 			outOfTurn = true
 		case p.profile.Fits(nodes, r.Share, r.Limit):
 			p.begin(f, r, p.reserveNow(f, r, max(r.Limit, 1)), outOfTurn)

@@ -61,7 +61,7 @@ type Share struct {
 	Only []int32
 }
 
-// WholeNodes is the share of a job that has nodes of any kind for itself.
+// WholeNodes returns the share of a job that has nodes of any kind for itself.
 func WholeNodes() *Share { return &Share{Whole: true, In: math.MaxUint64} }
 
 // Place holds the nodes of a job.
@@ -181,7 +181,7 @@ func (m Machine) Layout() *Layout {
 // of its partition, the highest if it may run in several. The error wraps ErrOversize if the
 // job can never start.
 func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
-	s, tier, err := l.allowed(j)
+	s, tier, err := l.sharePartitions(j)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -217,13 +217,15 @@ func (l *Layout) within(only []int32, partitions []string) []int32 {
 	return on
 }
 
-// allowed returns the nodes that a job may run on: those of its partitions that have nodes and
+// sharePartitions returns the nodes that a job may run on: those of its partitions that have nodes and
 // allow its limit and its size.
-func (l *Layout) allowed(j *trace.Job) (*Share, int, error) {
+func (l *Layout) sharePartitions(j *trace.Job) (*Share, int, error) {
 	if j.Partition == "" {
 		return &Share{In: math.MaxUint64}, 0, nil
 	}
-	s, tier, known := &Share{}, 0, false
+	s := &Share{}
+	tier := 0
+	known := false
 	for name := range strings.SplitSeq(j.Partition, ",") {
 		p := l.partitions[name]
 		known = known || l.bits[name] != 0
@@ -273,8 +275,8 @@ func (l *Layout) Fitting(s *Share) (on []int32) {
 	return on
 }
 
-// downed are the nodes that a window takes: those that it lists, or else the last ones.
-func (l *Layout) downed(w Window) []int32 {
+// nodesOf returns the nodes that a window takes: those that it lists, or else the last ones.
+func (l *Layout) nodesOf(w Window) []int32 {
 	on := w.On
 	if len(on) > 0 {
 		return on

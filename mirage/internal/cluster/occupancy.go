@@ -55,17 +55,17 @@ func (o *Occupancy) Clone() *Occupancy {
 	return &c
 }
 
-// Free is the number of nodes that no job holds, whether up or down; where nodes
+// Free returns the number of nodes that no job holds, whether up or down; where nodes
 // are of kinds, those with a CPU that no job holds.
 func (o *Occupancy) Free() int { return o.free }
 
-// Running are the allocations in the order in which their limits run out. The
+// Running returns the allocations in the order in which their limits run out. The
 // slice is the occupancy's own and changes with it.
 func (o *Occupancy) Running() []Allocation { return o.running }
 
-// Planned reports whether nodes are down now or later, or have kinds: then free nodes alone do
+// NeedsPlan reports whether nodes are down now or later, or have kinds: then free nodes alone do
 // not decide whether a job fits.
-func (o *Occupancy) Planned(now int64) bool {
+func (o *Occupancy) NeedsPlan(now int64) bool {
 	return o.layout != nil || slices.ContainsFunc(o.down, func(w Window) bool { return w.To > now })
 }
 
@@ -250,7 +250,7 @@ func (p *Profile) lose(w Window, from, to int64) {
 		p.reserve(from, to, w.Nodes)
 		return
 	}
-	for _, n := range p.board.layout.downed(w) {
+	for _, n := range p.board.layout.nodesOf(w) {
 		p.board.rows[n].change(from, to, p.board.layout.nodes[n].has, -1)
 	}
 }

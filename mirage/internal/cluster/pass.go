@@ -30,8 +30,8 @@ type Pass struct {
 	Start  func(r *Request, place *Place, outOfTurn bool)
 }
 
-// blocked reports whether a request's user runs as many jobs as allowed.
-func (p *Plan) blocked(f *Pass, r *Request) bool {
+// isBlocked reports whether a request's user runs as many jobs as allowed.
+func (p *Plan) isBlocked(f *Pass, r *Request) bool {
 	if p.Rules.UserLimit > 0 && int(f.Running[r.User]) >= p.Rules.UserLimit || f.Admits != nil && !f.Admits(r) {
 		r.Barred = -1
 		return true
@@ -76,7 +76,7 @@ func (p *Plan) reserveNow(f *Pass, r *Request, seconds int64) *Place {
 // those that it could have had are kept from the jobs behind it, and others go
 // on (Slurm's main loop leaves a partition at the first job that cannot start).
 func (p *Plan) strict(f *Pass) {
-	planned := f.Nodes.Planned(f.Now)
+	planned := f.Nodes.NeedsPlan(f.Now)
 	if planned {
 		f.Nodes.PlanNow(&p.profile, f.Now)
 	}
@@ -86,12 +86,13 @@ func (p *Plan) strict(f *Pass) {
 		if seen++; p.Rules.QueueDepth > 0 && seen > p.Rules.QueueDepth {
 			return
 		}
-		if p.blocked(f, r) {
+		if p.isBlocked(f, r) {
 			outOfTurn = true
 			continue
 		}
 		if int(r.Nodes) > f.Nodes.Free() || planned && !p.profile.Fits(int(r.Nodes), r.Share, r.Limit) {
-			if outOfTurn = true; planned && p.profile.Close(r.Share) {
+			outOfTurn = true
+			if planned && p.profile.Close(r.Share) {
 				continue
 			}
 			return
@@ -114,7 +115,9 @@ type reserver func(p *Profile, from, to int64, nodes int, share *Share)
 // it, and starts those whose place is now. b bounds the number of jobs and the time until a
 // place begins; 0 is no bound. promise reserves for a job that is yet to start.
 func (p *Plan) reserving(f *Pass, b Backfill, promise reserver) {
-	depth, window, resolution := b.MaxJobTest, b.WindowMinutes*60, b.ResolutionSeconds
+	depth := b.MaxJobTest
+	window := b.WindowMinutes * 60
+	resolution := b.ResolutionSeconds
 	length := func(r *Request) int64 { return RoundUp(max(r.Limit, 1), 0, resolution) }
 	// Only a job that fits now can start now, and nothing that a pass does makes room:
 	// behind the last that still fits, it would change nothing.
@@ -122,7 +125,7 @@ func (p *Plan) reserving(f *Pass, b Backfill, promise reserver) {
 	p.fitting = p.fitting[:0]
 	w := walk{q: f.Queue, now: f.Now}
 	for n, r := 1, w.next(); r != nil && (depth == 0 || n <= depth); n, r = n+1, w.next() {
-		if int(r.Nodes) <= free && !p.blocked(f, r) && (r.Share == nil || f.Nodes.Room(int(r.Nodes), r.Share)) {
+		if int(r.Nodes) <= free && !p.isBlocked(f, r) && (r.Share == nil || f.Nodes.Room(int(r.Nodes), r.Share)) {
 			p.fitting = append(p.fitting, fitting{n, int(r.Nodes), r.Share, length(r)})
 		}
 	}
@@ -135,7 +138,7 @@ func (p *Plan) reserving(f *Pass, b Backfill, promise reserver) {
 	for n := 1; p.goesOn(n, f.Now, taken); n++ {
 		r := w.next()
 		taken = forever
-		if p.blocked(f, r) {
+		if p.isBlocked(f, r) {
 			outOfTurn = true
 			continue
 		}

@@ -50,7 +50,7 @@ func (p *Profile) Release(at int64, nodes int) {
 	p.free = append(p.free, p.free[last]+nodes)
 }
 
-// Earliest is the first moment from which nodes are free for so many seconds,
+// Earliest returns the first moment from which nodes are free for so many seconds,
 // at least one. The profile must have them free in the end.
 func (p *Profile) Earliest(nodes int, share *Share, seconds int64) int64 {
 	if p.board != nil {

@@ -61,10 +61,10 @@ func (q *Queue) Clone() *Queue {
 	return &c
 }
 
-// Len is the number of pending jobs.
+// Len returns the number of pending jobs.
 func (q *Queue) Len() int { return len(q.young) + len(q.old) - q.started }
 
-// Priority is a request's priority at a moment.
+// Priority returns a request's priority at a moment.
 func (q *Queue) Priority(r *Request, now int64) float64 {
 	return r.Static + q.rate*float64(min(max(now-r.Eligible, 0), q.maxAge))
 }
@@ -126,7 +126,7 @@ func (w *walk) next() *Request {
 	return r
 }
 
-// any is next with the requests that were taken.
+// any returns the next request, taken or not.
 func (w *walk) any() *Request {
 	q := w.q
 	switch {
@@ -158,8 +158,11 @@ func (q *Queue) markStarted(r *Request) {
 }
 
 func (q *Queue) sweep() {
-	if taken := func(r Request) bool { return r.Nodes < 0 }; 8*q.started >= len(q.young)+len(q.old) {
-		q.young, q.old, q.started = slices.DeleteFunc(q.young, taken), slices.DeleteFunc(q.old, taken), 0
+	taken := func(r Request) bool { return r.Nodes < 0 }
+	if 8*q.started >= len(q.young)+len(q.old) {
+		q.young = slices.DeleteFunc(q.young, taken)
+		q.old = slices.DeleteFunc(q.old, taken)
+		q.started = 0
 	}
 }
 

@@ -79,7 +79,7 @@ func (r Rules) Plan() (*Plan, error) {
 	return &Plan{Rules: r, scheduler: s}, nil
 }
 
-// Static is the part of a job's priority that does not change with time: of a job
+// Static returns the part of a job's priority that does not change with time: of a job
 // that takes a share of the machine's nodes.
 func (r *Rules) Static(share, logged float64) float64 {
 	p := r.Weights.Size * share

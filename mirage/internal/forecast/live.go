@@ -32,7 +32,7 @@ func Expect(v *slurmview.View, job slurmview.Ask, level float64) (e Expected, er
 		return e, err
 	}
 	e.Unread = slices.Concat(v.Unread, v.FindUnknowns(job))
-	e.Wait, e.Note = v.AddBoot(slurmview.Expect(e.Waits.Sorted(), level), job)
+	e.Wait, e.Note = v.AddBoot(slurmview.Expect(e.Waits.SortSeconds(), level), job)
 	return e, nil
 }
 
@@ -48,7 +48,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	asked := q.Ask()
 	var notes []string
 	if q.Queued != "" {
-		job, j, rest, err := v.Queued(q.Queued)
+		job, j, rest, err := v.FindQueued(q.Queued)
 		if j != nil && j.State.Running() {
 			return &Answer{At: Local(v.Now), Start: Local(j.Start), Started: true, Wait: uncertainty.Prediction{Level: level}, Asked: describeJob(trace.Nodes, j.Ask()), Alternatives: []Alternative{}}, nil
 		}
@@ -79,7 +79,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	if err != nil {
 		return nil, questionErrorf("this job can never start: %w", err)
 	}
-	d := wait.FromSamples(level, expected.Waits.Sorted()).StretchTo(correct(expected.Wait))
+	d := wait.FromSamples(level, expected.Waits.SortSeconds()).StretchTo(correct(expected.Wait))
 	a := newAnswer(d, v.Now, Local)
 	a.Asked, a.Job = describeJob(trace.Nodes, asked), asked.Job
 	a.Notes = append(notes, v.Notes...)

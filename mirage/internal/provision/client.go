@@ -38,7 +38,7 @@ func (r *Request) chose(names ...string) bool {
 	})
 }
 
-// own are the options of the hand-over that the user has not chosen.
+// own returns the options of the hand-over that the user has not chosen.
 func (r *Request) own() (argv []string) {
 	if r.Notice > 0 && !r.chose("--signal") {
 		argv = append(argv, fmt.Sprintf("--signal=B:TERM@%d", int(r.Notice.Seconds())))
@@ -91,10 +91,10 @@ var refusals = []string{
 // jobs: there is none, and the same request may be accepted later.
 var ErrLimited = errors.New("job rejected for now")
 
-// refused returns ErrRefused or ErrLimited for an error of sbatch's after which there is no
+// classifyRefusal returns ErrRefused or ErrLimited for an error of sbatch's after which there is no
 // job; nil after others. Slurm has one text for limits that pass and limits that do not
 // (ESLURM_ACCOUNTING_POLICY); newer versions name the limit on a line before it.
-func refused(err error) error {
+func classifyRefusal(err error) error {
 	said := strings.ToLower(err.Error())
 	switch {
 	case slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(said, r) }):
@@ -114,7 +114,7 @@ func refused(err error) error {
 func submitJob(ctx context.Context, c *slurmview.Client, r Request, held *os.File) (int64, error) {
 	b, err := c.Runner.Run(ctx, r.argv(), held)
 	if errors.Is(err, slurmview.ErrCommand) {
-		if why := refused(err); why != nil {
+		if why := classifyRefusal(err); why != nil {
 			return 0, fmt.Errorf("%w: %v", why, err) // not an ErrCommand: it says that there is no job
 		}
 	}

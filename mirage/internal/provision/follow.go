@@ -36,13 +36,13 @@ const patience = 5
 
 // note records what is new about the job of a link.
 func (p *Provisioner) note(k *Link, j *slurmview.Job) error {
-	if k.Started && (j.State.Pending() || j.Started() && j.Start > k.Start) { // the same job, once more
+	if k.Started && (j.State.Pending() || j.HasStarted() && j.Start > k.Start) { // the same job, once more
 		p.s.Warn(fmt.Errorf("job %d of link %d was requeued", j.ID, k.Number))
 		if err := p.append(Entry{Kind: Requeued, Link: k.Number, Job: j.ID}); err != nil {
 			return err
 		}
 	}
-	if j.Started() && !k.Started {
+	if j.HasStarted() && !k.Started {
 		if err := p.append(Entry{Kind: Started, Link: k.Number, Job: j.ID, Start: j.Start}); err != nil {
 			return err
 		}

@@ -21,6 +21,8 @@ func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulat
 	}
 	job, sim, err := p.view.Successor(trace.Job{Nodes: service.Nodes, Limit: service.Limit})
 	service.Nodes, service.Priority = job.Nodes, job.Priority
-	service.Partition, service.Need, service.Charges = job.Partition, job.Need, job.Charges
+	service.Partition = job.Partition
+	service.Need = job.Need
+	service.Charges = job.Charges
 	return service, sim, err
 }

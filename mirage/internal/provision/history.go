@@ -72,7 +72,7 @@ func (h *history) see(jobs []slurmview.Job, now int64, own func(int64) bool) err
 	r := record{At: now}
 	present := map[int64]bool{}
 	for i := range jobs {
-		if j := &jobs[i]; j.Started() && !own(j.ID) {
+		if j := &jobs[i]; j.HasStarted() && !own(j.ID) {
 			present[j.ID] = true
 			if !h.known[j.ID] {
 				r.Starts = append(r.Starts, start{j.ID, j.Start, float64(max(j.Start-j.Submit, 0))})
@@ -117,7 +117,7 @@ func (h *history) keep(r record) error {
 	return h.log.AppendJSON(r)
 }
 
-// waits are the last waits, newest first.
+// waits returns the last waits, newest first.
 func (h *history) waits() []float64 {
 	waits := make([]float64, len(h.starts)) // no more than waitsKept
 	for i, s := range h.starts {
@@ -126,7 +126,7 @@ func (h *history) waits() []float64 {
 	return waits
 }
 
-// window is the day before an instant, a snapshot each ten minutes: each the latest one by then, and the first of all where there was
+// window returns the day before an instant, a snapshot each ten minutes: each the latest one by then, and the first of all where there was
 // none yet.
 func (h *history) window(now int64) []samples.Moment {
 	if len(h.moments) == 0 {

@@ -103,7 +103,7 @@ func (l *Ledger) Append(e Entry) error {
 	return l.apply(e)
 }
 
-// Last is the newest link, or nil.
+// Last returns the newest link, or nil.
 func (l *Ledger) Last() *Link {
 	if len(l.Links) == 0 {
 		return nil
@@ -111,7 +111,7 @@ func (l *Ledger) Last() *Link {
 	return &l.Links[len(l.Links)-1]
 }
 
-// Token is the comment that marks the jobs of a link.
+// Token returns the comment that marks the jobs of a link.
 func (l *Ledger) Token(link int) string { return fmt.Sprintf("foretime/%s/%d", l.Chain, link) }
 
 // Close closes the file.
@@ -123,7 +123,7 @@ func (l *Ledger) clone() *Ledger {
 	return &c
 }
 
-// apply is the state machine of a chain.
+// apply advances the state of the chain by an entry.
 func (l *Ledger) apply(e Entry) error {
 	refuse := func(why string) error { return fmt.Errorf("%w: %s, link %d: %s", ErrLedger, e.Kind, e.Link, why) }
 	if e.Kind == Begin {
@@ -157,19 +157,23 @@ func (l *Ledger) apply(e Entry) error {
 		if k.Job != 0 || !k.Open {
 			return refuse("it was not submitted")
 		}
-		if k.Open = false; k.Refused.IsZero() {
+		k.Open = false
+		if k.Refused.IsZero() {
 			k.Refused = e.At
 		}
 	case Accepted:
-		if k.Job != 0 || e.Job <= 0 || l.used(e.Job) {
+		if k.Job != 0 || e.Job <= 0 || l.isUsed(e.Job) {
 			return refuse("it already has a job, or the job belongs to another link")
 		}
-		k.Job, k.Open, k.Refused = e.Job, false, time.Time{}
+		k.Job = e.Job
+		k.Open = false
+		k.Refused = time.Time{}
 	case Started:
 		if k.Job == 0 || k.Started {
 			return refuse("it has no job, or its job has started")
 		}
-		if k.Started, k.Start = true, e.Start; k.Gone == 0 {
+		k.Started, k.Start = true, e.Start
+		if k.Gone == 0 {
 			k.First = e.Start
 		} else {
 			k.Gap += max(e.Start-k.Gone, 0)
@@ -178,7 +182,9 @@ func (l *Ledger) apply(e Entry) error {
 		if k.Job != e.Job || !k.Started || k.Ended {
 			return refuse("its job is a different one, or does not run")
 		}
-		k.Started, k.Start, k.Gone = false, 0, e.At.Unix()
+		k.Started = false
+		k.Start = 0
+		k.Gone = e.At.Unix()
 	case Ended:
 		if k.Job == 0 || k.Ended {
 			return refuse("it has no job, or its job has ended")
@@ -196,8 +202,8 @@ func (l *Ledger) apply(e Entry) error {
 	return nil
 }
 
-// used says that a job belongs to a link.
-func (l *Ledger) used(job int64) bool {
+// isUsed says that a job belongs to a link.
+func (l *Ledger) isUsed(job int64) bool {
 	return slices.ContainsFunc(l.Links, func(k Link) bool { return k.Job == job || slices.Contains(k.Void, job) })
 }
 

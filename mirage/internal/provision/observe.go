@@ -29,7 +29,7 @@ func (p *Provisioner) observe(ctx context.Context, jobs []slurmview.Job) error {
 	if p.s.Rules != nil {
 		seen = slurmview.CountIn(seen, p.s.Rules.Unit)
 	}
-	unwritten := p.history.see(seen, now.Unix(), p.ledger.used)
+	unwritten := p.history.see(seen, now.Unix(), p.ledger.isUsed)
 	if due {
 		unwritten = cmp.Or(unwritten, p.history.snapshot(seen, seconds(now)))
 		p.snapshot = now.Add(samples.SnapshotSeconds * time.Second)
@@ -63,7 +63,7 @@ func (p *Provisioner) look(ctx context.Context, jobs []slurmview.Job, now time.T
 		}
 	}
 	p.view, err = p.s.Client.Look(ctx, now, slurmview.Sight{
-		Controller: &p.k, Jobs: jobs, Own: p.ledger.used, Cluster: p.s.Rules, Partition: p.s.Partition, Past: p.past,
+		Controller: &p.k, Jobs: jobs, Own: p.ledger.isUsed, Cluster: p.s.Rules, Partition: p.s.Partition, Past: p.past,
 	})
 	if err != nil {
 		p.view = nil
@@ -102,7 +102,9 @@ func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 // state returns what the policy decides by.
 func (p *Provisioner) state(last *Link, now time.Time) policy.State {
-	at, start, limit := now.Unix(), last.Start, int64(p.s.Service.Seconds())
+	at := now.Unix()
+	start := last.Start
+	limit := int64(p.s.Service.Seconds())
 	minutes, nodes := float64(limit)/60, float64(p.s.Request.Nodes)
 	wait := 0.0
 	if !last.Intent.IsZero() {

@@ -128,7 +128,7 @@ func (p *Provisioner) Close() error {
 	return errors.Join(errs...)
 }
 
-// Ledger is the journal; it is the provisioner's to change.
+// Ledger returns the journal; it is the provisioner's to change.
 func (p *Provisioner) Ledger() *Ledger { return p.ledger }
 
 func (p *Provisioner) append(e Entry) error {
@@ -217,7 +217,7 @@ func (p *Provisioner) leave(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// pause is the time to the next look at the queue: Poll, or less when the
+// pause returns the time to the next look at the queue: Poll, or less when the
 // running service ends before.
 func (p *Provisioner) pause() time.Duration {
 	pause := p.s.Poll

@@ -149,7 +149,7 @@ func (w *world) truth(dir string) (id int64, age time.Duration) {
 	defer l.Close()
 	age = w.now.Sub(l.Last().Intent)
 	for _, j := range w.jobs {
-		if j.Comment == l.Token(l.Last().Number) && !l.used(j.ID) {
+		if j.Comment == l.Token(l.Last().Number) && !l.isUsed(j.ID) {
 			return j.ID, age
 		}
 	}

@@ -16,7 +16,8 @@ import (
 // submit submits a link that was never submitted before.
 func (p *Provisioner) submit(ctx context.Context, v Verdict, link int) error {
 	v.Submit = true
-	if p.log(v); p.s.DryRun {
+	p.log(v)
+	if p.s.DryRun {
 		return nil
 	}
 	return p.try(ctx, link)
@@ -43,7 +44,7 @@ func (p *Provisioner) try(ctx context.Context, link int) error {
 	// A stop must not cut a submission short.
 	id, err := submitJob(context.WithoutCancel(ctx), p.s.Client, r, held)
 	if errors.Is(err, ErrLimited) || errors.Is(err, ErrRefused) {
-		return p.refused(link, err)
+		return p.recordRefusal(link, err)
 	}
 	if err != nil {
 		p.quiet = time.Time{} // what sbatch started may still be at work
@@ -53,9 +54,9 @@ func (p *Provisioner) try(ctx context.Context, link int) error {
 	return p.append(Entry{Kind: Accepted, Link: link, Job: id})
 }
 
-// refused records that there is no job, and returns nil if the link is to be submitted
+// recordRefusal records that there is no job, and returns nil if the link is to be submitted
 // again: after a refusal for now, until the service before it is about to end.
-func (p *Provisioner) refused(link int, cause error) error {
+func (p *Provisioner) recordRefusal(link int, cause error) error {
 	if err := p.append(Entry{Kind: Refused, Link: link, Reason: cause.Error()}); err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (p *Provisioner) refused(link int, cause error) error {
 	return nil
 }
 
-// latestRetry is until when a refused link is submitted again: a tenth of the service's
+// latestRetry returns until when a refused link is submitted again: a tenth of the service's
 // time, or ten minutes if that is less, before the service before it ends. A refusal
 // that comes later is tried again for as long from then on.
 func (p *Provisioner) latestRetry(link int) time.Time {
@@ -91,7 +92,7 @@ func (p *Provisioner) latestRetry(link int) time.Time {
 
 func (p *Provisioner) submitLock() string { return filepath.Join(p.dir, "submit.lock") }
 
-// name is the job name of a link, which the accounting keeps where it does
+// name returns the job name of a link, which the accounting keeps where it does
 // not keep comments.
 func (p *Provisioner) name(link int) string {
 	name := p.s.Request.Name
@@ -105,7 +106,8 @@ func (p *Provisioner) name(link int) string {
 // and submits again only when it is certain that there is no job.
 func (p *Provisioner) resolve(ctx context.Context, link int) error {
 	if id := p.s.Resolve; id != 0 { // what a person has found out
-		if p.s.Resolve = 0; id > 0 {
+		p.s.Resolve = 0
+		if id > 0 {
 			return p.append(Entry{Kind: Accepted, Link: link, Job: id, Reason: "given"})
 		}
 		return p.try(ctx, link)
@@ -125,7 +127,7 @@ func (p *Provisioner) resolve(ctx context.Context, link int) error {
 	if err != nil {
 		return err
 	}
-	if found := p.unused(jobs, func(j slurmview.Job) bool { return j.Comment == p.ledger.Token(link) }); len(found) > 0 {
+	if found := p.selectUnused(jobs, func(j slurmview.Job) bool { return j.Comment == p.ledger.Token(link) }); len(found) > 0 {
 		return p.adopt(ctx, link, found)
 	}
 	if !settled {
@@ -143,16 +145,16 @@ func (p *Provisioner) resolve(ctx context.Context, link int) error {
 		if err != nil {
 			return err
 		}
-		if found = p.unused(found, func(j slurmview.Job) bool { return j.Comment == p.ledger.Token(link) || j.Name == p.name(link) }); len(found) > 0 {
+		if found = p.selectUnused(found, func(j slurmview.Job) bool { return j.Comment == p.ledger.Token(link) || j.Name == p.name(link) }); len(found) > 0 {
 			return p.adopt(ctx, link, found)
 		}
 	}
 	return p.try(ctx, link)
 }
 
-// unused keeps the jobs of a link that it has not had and given up, lowest id first.
-func (p *Provisioner) unused(jobs []slurmview.Job, own func(slurmview.Job) bool) []slurmview.Job {
-	jobs = slices.DeleteFunc(jobs, func(j slurmview.Job) bool { return !own(j) || p.ledger.used(j.ID) })
+// selectUnused keeps the jobs of a link that it has not had and given up, lowest id first.
+func (p *Provisioner) selectUnused(jobs []slurmview.Job, own func(slurmview.Job) bool) []slurmview.Job {
+	jobs = slices.DeleteFunc(jobs, func(j slurmview.Job) bool { return !own(j) || p.ledger.isUsed(j.ID) })
 	slices.SortFunc(jobs, func(a, b slurmview.Job) int { return int(a.ID - b.ID) })
 	return jobs
 }

@@ -19,8 +19,8 @@ import (
 // Waits are the waits of a job in drawn futures, by future.
 type Waits []simulator.Wait
 
-// Sorted returns the waits in seconds, sorted.
-func (w Waits) Sorted() stats.Sorted {
+// SortSeconds returns the waits in seconds, sorted.
+func (w Waits) SortSeconds() stats.Sorted {
 	seconds := make([]float64, len(w))
 	for i := range w {
 		seconds[i] = float64(w[i].Seconds)
@@ -79,7 +79,7 @@ func (v *View) simulation(a Ask) (*simulator.Simulator, trace.Job, error) {
 	}
 	a = v.Complete(a)
 	var err error
-	if a.Partition, err = h.admitted(a); err != nil {
+	if a.Partition, err = h.choosePartitions(a); err != nil {
 		return nil, a.Job, err
 	}
 	if err := h.uneven(a); err != nil {
@@ -310,9 +310,9 @@ func (j *Job) Ask() Ask {
 // ErrNoJob is returned when the queue does not contain a job.
 var ErrNoJob = errors.New("no such pending job")
 
-// Queued returns a job of the queue that waits, by its id, "12345" or "12345_7", as it
+// FindQueued returns a job of the queue that waits, by its id, "12345" or "12345_7", as it
 // is asked, and a view without it. The error wraps ErrNoJob or ErrNoStart.
-func (v *View) Queued(id string) (Ask, *Job, *View, error) {
+func (v *View) FindQueued(id string) (Ask, *Job, *View, error) {
 	number, task, isTask := strings.Cut(id, "_")
 	at := slices.IndexFunc(v.Jobs, func(j Job) bool {
 		own := strconv.FormatInt(j.ID, 10)

@@ -225,7 +225,9 @@ func (b *batch) gpus(name string, p *Place) int {
 func (b *batch) job(now time.Time) Ask {
 	v := b.values
 	a := Ask{Tasks: 1, Held: v["hold"] != ""}
-	a.Partition, a.QOS, a.Licenses = v["partition"], v["qos"], v["licenses"]
+	a.Partition = v["partition"]
+	a.QOS = v["qos"]
+	a.Licenses = v["licenses"]
 	if !addLicenses(map[string]int64{}, a.Licenses) {
 		b.fail("licenses", "want a name and a number, such as matlab:2")
 	}
@@ -240,7 +242,8 @@ func (b *batch) job(now time.Time) Ask {
 	}
 	b.nodes(&a, perNode, tasks)
 	b.times(&a, now)
-	if a.Amounts.Tasks = tasks; tasks == 0 {
+	a.Amounts.Tasks = tasks
+	if tasks == 0 {
 		a.Amounts.Tasks, a.TasksPerNode = 1, perNode
 	}
 	a.complete()
@@ -292,7 +295,8 @@ func (b *batch) times(a *Ask, now time.Time) {
 		if word := strings.ToLower(text); word == "unlimited" || word == "infinite" {
 			seconds, ok = trace.Unlimited, true
 		}
-		if a.Limit = seconds; !ok {
+		a.Limit = seconds
+		if !ok {
 			b.fail("time", "want minutes, hours:minutes:seconds or days-hours")
 		}
 	}

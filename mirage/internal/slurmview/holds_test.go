@@ -136,7 +136,7 @@ func TestHeldBackBySite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := waits.Sorted().Median() / 3600; got != tt.want {
+			if got := waits.SortSeconds().Median() / 3600; got != tt.want {
 				t.Errorf("waits %v h, want %v", got, tt.want)
 			}
 		})
@@ -176,7 +176,7 @@ func TestPartsOfWait(t *testing.T) {
 		t.Errorf("not read: %v", v.Unread)
 	}
 	for id, part := range map[string]string{"5": "dependency", "6": "eligible", "7": "limits", "10": "dependency", "11": "dependency"} {
-		a, _, rest, err := v.Queued(id)
+		a, _, rest, err := v.FindQueued(id)
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
 		}
@@ -212,7 +212,7 @@ func TestPartsOfWait(t *testing.T) {
 		t.Error("the second of two jobs never counts")
 	}
 	for id, says := range map[string]string{"8": "scontrol release 8", "9": "depends on job 8", "1": "job 1 is running", "77": "not in the queue"} {
-		a, _, rest, err := v.Queued(id)
+		a, _, rest, err := v.FindQueued(id)
 		if err == nil {
 			_, err = rest.AskWaits(a)
 		}
@@ -262,7 +262,7 @@ func TestUnexplainedReservation(t *testing.T) {
 	if len(v.Unread) != 1 || !strings.Contains(v.Unread[0], "2 nodes are reserved (w1, w2)") {
 		t.Errorf("%q", v.Unread)
 	}
-	if waits, err := v.AskWaits(hours(3, 1)); err != nil || waits.Sorted().Median() != 0 {
+	if waits, err := v.AskWaits(hours(3, 1)); err != nil || waits.SortSeconds().Median() != 0 {
 		t.Errorf("%v, %v", waits, err)
 	}
 }
@@ -276,12 +276,12 @@ func TestArrayTasks(t *testing.T) {
 		s["squeue"] = `{"jobs":[` + running(1, 1, "w1", 240, "") + "," + pending(9, "Resources", fmt.Sprintf(`,"array_job_id":9,"array_task_string":"0-8:4","array_max_tasks":%d`, limit)) + `]}`
 		v := look(t, s)
 		for i, task := range []string{"9_0", "9_4", "9_8"} {
-			a, _, rest, err := v.Queued(task)
+			a, _, rest, err := v.FindQueued(task)
 			if err != nil {
 				t.Fatal(err)
 			}
 			waits, err := rest.AskWaits(a)
-			if got := waits.Sorted().Quantile(1) / 3600; err != nil || got < want[i]-0.1 || got > want[i]+0.1 {
+			if got := waits.SortSeconds().Quantile(1) / 3600; err != nil || got < want[i]-0.1 || got > want[i]+0.1 {
 				t.Errorf("%s of %d at once: up to %v h, want %v: %v", task, limit, got, want[i], err)
 			}
 		}
@@ -300,16 +300,16 @@ func TestEvents(t *testing.T) {
 	}, ",") + `]}`
 	v := look(t, s)
 	for id, want := range map[string]float64{"5": 0.5, "6": 3} {
-		a, _, rest, err := v.Queued(id)
+		a, _, rest, err := v.FindQueued(id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		waits, err := rest.AskWaits(a)
-		if got := waits.Sorted().Quantile(1) / 3600; err != nil || got != want {
+		if got := waits.SortSeconds().Quantile(1) / 3600; err != nil || got != want {
 			t.Errorf("job %s: up to %v h, want %v: %v", id, got, want, err)
 		}
 	}
-	if _, _, rest, err := v.Queued("7"); err != nil || len(rest.Unread) != 1 {
+	if _, _, rest, err := v.FindQueued("7"); err != nil || len(rest.Unread) != 1 {
 		t.Errorf("job 7: %v, %v", rest, err)
 	}
 	if got := v.FindUnknowns(hours(1, 1)); len(got) != 1 || !strings.Contains(got[0], "job 2, which runs past its limit") {
@@ -332,7 +332,7 @@ func TestPreemption(t *testing.T) {
 		a := hours(1, 1)
 		a.Partition = partition
 		waits, err := v.AskWaits(a)
-		if got := waits.Sorted().Quantile(1) / 3600; err != nil || got != want.hours || len(v.FindUnknowns(a)) != want.doubts {
+		if got := waits.SortSeconds().Quantile(1) / 3600; err != nil || got != want.hours || len(v.FindUnknowns(a)) != want.doubts {
 			t.Errorf("%s: up to %v h, %q, want %+v: %v", partition, got, v.FindUnknowns(a), want, err)
 		}
 	}
@@ -366,14 +366,14 @@ func TestSharedBudget(t *testing.T) {
 	if got := v.FindUnknowns(a); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
-	a, _, rest, err := v.Queued("6")
+	a, _, rest, err := v.FindQueued("6")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := slices.Concat(rest.Unread, rest.FindUnknowns(a)); len(got) != 2 || strings.Contains(got[1], "job 6") {
 		t.Errorf("%q", got)
 	}
-	a, _, rest, err = v.Queued("7")
+	a, _, rest, err = v.FindQueued("7")
 	if err != nil {
 		t.Fatal(err)
 	}

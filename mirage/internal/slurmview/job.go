@@ -51,12 +51,12 @@ type Job struct {
 	Place
 }
 
-// Started says that the job holds or held nodes.
-func (j *Job) Started() bool {
+// HasStarted reports whether the job holds or held nodes.
+func (j *Job) HasStarted() bool {
 	return j.State.Running() || j.State.Over() && j.Start > 0 && j.End > 0 && !(j.State == "CANCELLED" && j.End == j.Start)
 }
 
-// Row is the job as somebody asks for it before it is submitted: without a priority
+// Row returns the job as somebody asks for it before it is submitted: without a priority
 // and without nodes of its own.
 func (j *Job) Row() trace.Job {
 	return trace.Job{User: j.User, Partition: j.Partition, Nodes: max(j.Nodes, 1), Limit: int64(j.Limit.Seconds()), Need: trace.NeedOf(j.TRES)}

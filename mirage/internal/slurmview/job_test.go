@@ -88,7 +88,7 @@ func TestStates(t *testing.T) {
 		{Job{State: "CANCELLED", Start: 5, End: 5}, false}, {Job{State: "CANCELLED", Start: 5, End: 6}, true},
 		{Job{State: "COMPLETED", Start: 5, End: 5}, true}, {Job{State: "PENDING", Start: 99}, false}, {Job{State: "FAILED"}, false},
 	} {
-		if got := tt.j.Started(); got != tt.want {
+		if got := tt.j.HasStarted(); got != tt.want {
 			t.Errorf("%+v started: %v", tt.j, got)
 		}
 	}

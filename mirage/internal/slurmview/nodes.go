@@ -65,7 +65,7 @@ func Lines(b []byte) []string {
 	return slices.DeleteFunc(strings.Split(string(b), "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 }
 
-// fieldsOf are the Key=Value words of a line; values with spaces are cut short.
+// fieldsOf returns the Key=Value words of a line; values with spaces are cut short.
 func fieldsOf(line string) map[string]string {
 	fields := map[string]string{}
 	for word := range strings.FieldsSeq(line) {
@@ -133,7 +133,9 @@ func (h *Hardware) close(explained func(seen) bool) {
 	}
 	slices.SortStableFunc(h.nodes, func(a, b seen) int { return cmp.Compare(bit(a.out()), bit(b.out())) })
 	m, out := &h.Machine, 0
-	m.Nodes, m.Kinds, m.Down = 0, nil, nil
+	m.Nodes = 0
+	m.Kinds = nil
+	m.Down = nil
 	for i, n := range h.nodes {
 		h.names[n.name] = int32(i)
 		out += bit(n.out())
@@ -273,7 +275,7 @@ func (h *Hardware) detail(row *trace.Job, j *Job) {
 	}
 }
 
-// numbers are the nodes of a list such as n[0-3,7],gpu01; nil where one is not
+// numbers returns the nodes of a list such as n[0-3,7],gpu01; nil where one is not
 // known.
 func (h *Hardware) numbers(list string) []int32 {
 	var on []int32
@@ -290,7 +292,7 @@ func (h *Hardware) numbers(list string) []int32 {
 // mostHosts is more nodes than a list may name.
 const mostHosts = 1 << 20
 
-// hosts are the names in a list of nodes as Slurm prints it; nil where it is none.
+// hosts returns the names in a list of nodes as Slurm prints it; nil where it is none.
 func hosts(list string) (names []string) {
 	for list != "" {
 		open, comma := strings.IndexByte(list, '['), strings.IndexByte(list, ',')
@@ -323,11 +325,13 @@ func hosts(list string) (names []string) {
 	return names
 }
 
-// liveRules are the rules of a Slurm as its controller describes it: present
+// liveRules returns the rules of a Slurm as its controller describes it: present
 // priorities, which hold age and everything else, and its backfill settings.
 func liveRules(parameters string) cluster.Rules {
 	r := cluster.Defaults(cluster.Slurm)
-	r.LoggedPriority, r.Weights.Age, r.Weights.Size = true, 0, 0
+	r.LoggedPriority = true
+	r.Weights.Age = 0
+	r.Weights.Size = 0
 	for part := range strings.SplitSeq(parameters, ",") {
 		key, text, _ := strings.Cut(part, "=")
 		n, err := strconv.ParseInt(text, 10, 64)

@@ -64,9 +64,9 @@ func partitionOf(f map[string]string) partition {
 	return p
 }
 
-// closed says in which way a partition in a state starts no jobs (scontrol(1), State
+// closure says in which way a partition in a state starts no jobs (scontrol(1), State
 // of a partition); "" if it does.
-func (p partition) closed() string {
+func (p partition) closure() string {
 	switch p.state {
 	case "DOWN":
 		return "down: it queues jobs and starts none"
@@ -81,7 +81,7 @@ func (p partition) closed() string {
 // admit returns an error for a job that the partition does not start. It wraps
 // ErrNoStart or ErrNotAdmitted.
 func (p partition) admit(name string, a Ask) error {
-	if why := p.closed(); why != "" {
+	if why := p.closure(); why != "" {
 		return fmt.Errorf("%w: partition %s is %s", ErrNoStart, name, why)
 	}
 	if a.Nodes < p.minNodes {
@@ -144,8 +144,8 @@ type Place struct {
 	Reservation string
 }
 
-// listed reports whether a partition admits some accounts or qualities of service only.
-func (h *Hardware) listed() bool {
+// hasLists reports whether a partition admits some accounts or qualities of service only.
+func (h *Hardware) hasLists() bool {
 	for _, p := range h.partitions {
 		if len(p.lists) > 0 {
 			return true
@@ -154,9 +154,9 @@ func (h *Hardware) listed() bool {
 	return false
 }
 
-// admitted keeps the partitions of a job that would start it, and returns the error of
+// choosePartitions keeps the partitions of a job that would start it, and returns the error of
 // the first if none would.
-func (h *Hardware) admitted(a Ask) (string, error) {
+func (h *Hardware) choosePartitions(a Ask) (string, error) {
 	var first error
 	var names []string
 	for name := range strings.SplitSeq(a.Partition, ",") {

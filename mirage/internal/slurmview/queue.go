@@ -29,7 +29,10 @@ func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
 		return nil, err
 	}
 	st := standing(CountIn(jobs, unit), trace.Never, func(int64) bool { return false }, func(row *trace.Job, j *Job) bool {
-		row.ID, row.Name, row.Partition, row.Need = strconv.FormatInt(j.ID, 10), j.Name, j.Partition, trace.NeedOf(j.TRES)
+		row.ID = strconv.FormatInt(j.ID, 10)
+		row.Name = j.Name
+		row.Partition = j.Partition
+		row.Need = trace.NeedOf(j.TRES)
 		return false
 	})
 	st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool { return row.After != "" || row.Eligible != 0 })
@@ -37,7 +40,9 @@ func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
 		st.Running[i].End = trace.Never
 	}
 	for i := range st.Pending {
-		st.Pending[i].Start, st.Pending[i].End, st.Pending[i].NoStart = trace.Never, trace.Never, true
+		st.Pending[i].Start = trace.Never
+		st.Pending[i].End = trace.Never
+		st.Pending[i].NoStart = true
 	}
 	return append(st.Running, st.Pending...), nil
 }
@@ -56,7 +61,7 @@ func takeOffAge(pending []trace.Job, now int64, r *cluster.Rules) {
 	}
 }
 
-// standing is a queue as the simulator takes it up: the running jobs, those
+// standing returns a queue as the simulator takes it up: the running jobs, those
 // that would start if there were room, each task of an array on its own, and
 // the chain's own running ones apart. detail adds what is not the same for all that look, and
 // reports whether the limit is known that a job waits for.

@@ -71,5 +71,5 @@ func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (s
 // waitsOf returns the sorted waits of a job in seconds.
 func waitsOf(v *View, job trace.Job) (stats.Sorted, error) {
 	waits, err := v.AskWaits(Ask{Job: job, Tasks: 1})
-	return waits.Sorted(), err
+	return waits.SortSeconds(), err
 }

@@ -187,7 +187,7 @@ func (q *queued) follow() {
 // note keeps the times of jobs, which the controller forgets, and returns how many have started.
 func (q *queued) note(jobs []slurmview.Job) int {
 	for i := range jobs {
-		if j := &jobs[i]; j.Started() {
+		if j := &jobs[i]; j.HasStarted() {
 			id := strconv.FormatInt(j.ID, 10)
 			if q.options[id] != nil {
 				q.starts[id] = j.Start

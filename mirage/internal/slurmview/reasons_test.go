@@ -60,7 +60,7 @@ func TestUnmodelledReasons(t *testing.T) {
 		for reason := range strings.FieldsSeq(list) {
 			s := plainSite()
 			s["squeue"] = `{"jobs":[` + pending(5, reason, `,"account":"lab","qos":"normal"`) + `]}`
-			_, _, rest, err := look(t, s).Queued("5")
+			_, _, rest, err := look(t, s).FindQueued("5")
 			if err == nil && (len(rest.Unread) != 1 || !strings.Contains(rest.Unread[0], reason)) {
 				t.Errorf("%s: unread is %q", reason, rest.Unread)
 			}

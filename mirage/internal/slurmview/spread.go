@@ -38,7 +38,8 @@ func (m Amounts) fullest(nodes int) trace.Need {
 // complete sets the resources for the number of nodes.
 func (a *Ask) complete() {
 	n := a.Amounts.on(a.Nodes, a.Amounts.Tasks, a.Amounts.GPUs)
-	if a.Need = &n; a.GPUType != "" {
+	a.Need = &n
+	if a.GPUType != "" {
 		a.TypedGPUs = over(n.GPUs, a.Nodes)
 	}
 }
@@ -101,7 +102,9 @@ func (h *Hardware) uneven(a Ask) error {
 	}
 	var sum cluster.Kind
 	for _, n := range all {
-		sum.CPUs, sum.GPUs, sum.MemoryMB = sum.CPUs+n.kind.CPUs, sum.GPUs+n.kind.GPUs, sum.MemoryMB+n.kind.MemoryMB
+		sum.CPUs = sum.CPUs + n.kind.CPUs
+		sum.GPUs = sum.GPUs + n.kind.GPUs
+		sum.MemoryMB = sum.MemoryMB + n.kind.MemoryMB
 	}
 	if one := (seen{kind: sum}); one.holds(a.Amounts.fullest(1), "") {
 		return fmt.Errorf("%w: no number of nodes has room for equal parts of it, and unequal parts are not predicted", ErrNoStart)

@@ -139,7 +139,7 @@ func (c *Client) readHolds(ctx context.Context, v *View, k Controller, now time.
 	if n := len(h.unexplained); n > 0 {
 		v.Unread = append(v.Unread, fmt.Sprintf("for whom and until when %s reserved (%s): no reservation shows it", plural.Count(n, "node")+" "+be(n), strings.Join(h.unexplained[:min(n, 3)], ", ")))
 	}
-	if k.Limits || h.listed() { // without limits only the default accounts matter
+	if k.Limits || h.hasLists() { // without limits only the default accounts matter
 		l, err := c.readLimits(ctx, k.Cluster)
 		switch {
 		case err != nil && k.Limits:
@@ -211,7 +211,10 @@ func (v *View) Successor(next trace.Job) (trace.Job, *simulator.Simulator, error
 	for i := range st.Own {
 		own := &st.Own[i]
 		own.Limit = next.Limit
-		next.User, next.Partition, next.Need, next.Charges = own.User, own.Partition, own.Need, own.Charges
+		next.User = own.User
+		next.Partition = own.Partition
+		next.Need = own.Need
+		next.Charges = own.Charges
 		if u := v.config.Unit; u == trace.CPUs || u == trace.GPUs {
 			next.Nodes = own.Nodes
 		}

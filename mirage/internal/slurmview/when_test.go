@@ -100,7 +100,7 @@ func TestRealWhen(t *testing.T) {
 // and says whether all jobs have started.
 func note(c *slurmtest.Cluster, all []asked, starts map[int64]int64) bool {
 	for _, j := range queue(c) {
-		if j.Started() {
+		if j.HasStarted() {
 			starts[j.ID] = j.Start
 		}
 	}

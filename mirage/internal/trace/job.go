@@ -113,7 +113,7 @@ func sortBySubmit(jobs []Job) {
 	}
 }
 
-// All are the jobs that ran and those that wait or run at the log's end, in the order
+// All returns the jobs that ran and those that wait or run at the log's end, in the order
 // of submission.
 func (t *Trace) All() []Job {
 	if len(t.Open) == 0 {
@@ -166,7 +166,9 @@ func (t *Trace) OnNodes() {
 	t.Jobs = slices.Clone(t.Jobs)
 	for i := range t.Jobs {
 		if j := &t.Jobs[i]; j.Need != nil && j.Need.Nodes > 0 {
-			j.Nodes, j.QOS, j.Partition = j.Need.Nodes, j.Partition, j.Need.Kind
+			j.Nodes = j.Need.Nodes
+			j.QOS = j.Partition
+			j.Partition = j.Need.Kind
 		}
 	}
 }
@@ -186,7 +188,7 @@ func (t *Trace) Between(from, to int64) []Job {
 // clock of the trace's zone, and returns Unix seconds.
 func (t *Trace) Date(s string) (int64, error) { return ParseDate(s, t.Zone) }
 
-// MedianPriority is the median of the logged priorities, 0 without jobs: what
+// MedianPriority returns the median of the logged priorities, 0 without jobs: what
 // an average job would be given.
 func MedianPriority(jobs []Job) float64 {
 	if len(jobs) == 0 {

@@ -105,7 +105,7 @@ func (p *parser) json(r *bufio.Reader) error {
 	if err != nil || !jobs {
 		return fmt.Errorf("%w: JSON without a list of jobs, as sacct --json prints it: %w", ErrLayout, err)
 	}
-	if p.o.counted() {
+	if p.o.countsResources() {
 		p.trace.Unit = p.o.Unit
 	}
 	t := newTable(jsonHeader)

@@ -134,7 +134,7 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 			o.Zone = zone
 		}
 	}
-	if o.counted() && o.Layout != SACCT && o.Layout != JSON {
+	if o.countsResources() && o.Layout != SACCT && o.Layout != JSON {
 		return nil, fmt.Errorf("%s: %w with %s: only the sacct layout has it", file, ErrColumn, o.Unit)
 	}
 	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: Nodes, Skipped: map[string]int{}}
@@ -145,7 +145,7 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 	t.Sort()
 	p.stray()
 	if len(t.Jobs) == 0 && !o.Queue {
-		return nil, fmt.Errorf("%s: %w: %d bad rows%s%s", file, ErrNoJobs, len(t.Bad), skipped(t.Skipped), firstBad(t.Bad))
+		return nil, fmt.Errorf("%s: %w: %d bad rows%s%s", file, ErrNoJobs, len(t.Bad), listSkipped(t.Skipped), firstBad(t.Bad))
 	}
 	if len(p.clusters) > 1 {
 		return nil, fmt.Errorf("%s: %w, whose queues are apart: %s; select one by --set log.cluster=NAME", file, ErrClusters, strings.Join(slices.Sorted(maps.Keys(p.clusters)), ", "))
@@ -241,7 +241,8 @@ func (p *parser) runaway() {
 	end, lost := int64(math.MinInt64), ""
 	for _, jobs := range [][]Job{t.Jobs, t.Open} { // starts of jobs that are not over may be expected ones
 		for i := range jobs {
-			if end = max(end, jobs[i].Submit); jobs[i].End != Never {
+			end = max(end, jobs[i].Submit)
+			if jobs[i].End != Never {
 				end = max(end, jobs[i].End)
 			}
 		}
@@ -348,8 +349,8 @@ func firstBad(bad []*dataset.SyntaxError) string {
 	return "; the first bad one: " + bad[0].Error()
 }
 
-// skipped returns the number of rows left out by reason, as text.
-func skipped(counts map[string]int) (text string) {
+// listSkipped returns the number of rows left out by reason, as text.
+func listSkipped(counts map[string]int) (text string) {
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		text += fmt.Sprintf(", %d skipped (%s)", counts[reason], reason)
 	}

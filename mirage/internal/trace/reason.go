@@ -57,7 +57,9 @@ func ReadReason(text string) (Hold, string) {
 	if m == nil {
 		return Unmodelled, ""
 	}
-	owner, most, what := m[1], m[2], m[3]
+	owner := m[1]
+	most := m[2]
+	what := m[3]
 	minutes, per := m[4], m[5]
 	switch {
 	case most == "Min", per == "PerJob", per == "PerNode":

@@ -25,16 +25,18 @@ const mostRow = 1 << 20
 // assemble takes in a line: a row, or part of one whose text contains line breaks.
 func (p *parser) assemble(t *table, line []byte) {
 	n := len(t.names)
-	if t.split(line); t.repeatsHeader() {
+	t.split(line)
+	if t.repeatsHeader() {
 		return
 	}
 	if t.barred && !t.plausible(t.cells) { // the bar may be a column's instead
-		if t.cells = t.cells[:n+1]; !t.regroup() {
+		t.cells = t.cells[:n+1]
+		if !t.regroup() {
 			t.cells = t.cells[:n]
 		}
 	}
 	if len(t.cells) == n || len(t.cells) > n && t.regroup() {
-		p.unfinished(t)
+		p.dropUnfinished(t)
 		p.row(t)
 		t.whole = true
 		return
@@ -43,7 +45,7 @@ func (p *parser) assemble(t *table, line []byte) {
 	free := t.free()
 	switch {
 	case t.by == 0 || len(free) == 0 || width > n:
-		p.unfinished(t)
+		p.dropUnfinished(t)
 	case t.part != nil && len(t.part)+len(line) < mostRow:
 		joined := slices.Concat(t.part, []byte(" "), line)
 		switch t.split(joined); {
@@ -56,7 +58,7 @@ func (p *parser) assemble(t *table, line []byte) {
 			t.whole = true
 			return
 		}
-		p.unfinished(t)
+		p.dropUnfinished(t)
 		p.begin(t, line)
 		return
 	case t.whole && free[len(free)-1] == n-1 && (width == 1 || !startsWithID(line)): // the last column goes on
@@ -77,7 +79,8 @@ func (t *table) repeatsHeader() bool {
 
 // begin keeps a line as the beginning of a row, if it can be one.
 func (p *parser) begin(t *table, line []byte) {
-	if t.whole = false; !startsWithID(line) {
+	t.whole = false
+	if !startsWithID(line) {
 		t.split(line)
 		p.bad("%d fields, want %d", len(t.cells), len(t.names))
 		return
@@ -85,8 +88,8 @@ func (p *parser) begin(t *table, line []byte) {
 	t.part, t.from = bytes.Clone(line), p.line
 }
 
-// unfinished records the beginning of a row whose end did not come.
-func (p *parser) unfinished(t *table) {
+// dropUnfinished records the beginning of a row whose end did not come.
+func (p *parser) dropUnfinished(t *table) {
 	if t.part == nil {
 		return
 	}
@@ -95,7 +98,9 @@ func (p *parser) unfinished(t *table) {
 	t.split(t.part)
 	p.line = t.from
 	p.bad("%d fields, want %d", len(t.cells), len(t.names))
-	t.cells, p.line, t.part = cells, line, nil
+	t.cells = cells
+	p.line = line
+	t.part = nil
 }
 
 func startsWithID(line []byte) bool {

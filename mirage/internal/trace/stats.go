@@ -71,13 +71,13 @@ func (t *Trace) offset(unix int64) int64 {
 	return int64(offset)
 }
 
-// PeakNodes is the most nodes in use at one instant; ends come before starts.
+// PeakNodes returns the most nodes in use at one instant; ends come before starts.
 func (t *Trace) PeakNodes() int {
 	started := slices.DeleteFunc(slices.Clone(t.Open), func(j Job) bool { return j.Start == Never })
 	return peak(append(started, t.Jobs...), func(j *Job) int { return j.Nodes })
 }
 
-// PeakUserJobs is the most jobs that one user ran at once.
+// PeakUserJobs returns the most jobs that one user ran at once.
 func PeakUserJobs(jobs []Job) int {
 	byUser := map[string][]Job{}
 	for _, j := range jobs {

@@ -180,7 +180,7 @@ func (p *parser) swfValues(fields [][]byte) (v [swfFields]int64, ok bool) {
 	return v, true
 }
 
-// swfName is a field that names something; "" where that is not known.
+// swfName returns a field that names something; "" where that is not known.
 func (p *parser) swfName(f []byte) string {
 	if f[0] == '-' {
 		return ""
@@ -292,7 +292,8 @@ func (p *parser) swfRow(fields [][]byte, h *swfHeader) {
 	j.End = j.Start + v[swfRun]
 	p.swfMore(&j, fields, v, procs)
 	kept := len(p.trace.Jobs)
-	if p.add(j); len(p.trace.Jobs) > kept {
+	p.add(j)
+	if len(p.trace.Jobs) > kept {
 		var other [len(swfLimits)]int64
 		for k, field := range swfLimits {
 			other[k], _ = swfNumber(fields[field])

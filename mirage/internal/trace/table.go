@@ -94,7 +94,7 @@ func isMirage(line string) bool {
 	return t.by == 0 && t.names[0] == "JobID" && slices.Contains(t.names, "TimelimitR") && !slices.Contains(t.names, "State")
 }
 
-// newTable is the table with such a header, which is not blank.
+// newTable returns the table with such a header, which is not blank.
 func newTable(header string) *table {
 	t := &table{}
 	for _, by := range []byte("|;\t,") {
@@ -103,7 +103,8 @@ func newTable(header string) *table {
 			break
 		}
 	}
-	if t.names = strings.Fields(header); t.by != 0 {
+	t.names = strings.Fields(header)
+	if t.by != 0 {
 		t.names = strings.Split(strings.TrimRight(header, string(t.by)), string(t.by))
 	}
 	for i, n := range t.names {
@@ -132,7 +133,7 @@ func (t *table) check(o Options) error {
 			return fmt.Errorf("%w %s", ErrColumn, needed.name)
 		}
 	}
-	if o.counted() && len(at[fieldAllocated])+len(at[fieldAsked]) == 0 {
+	if o.countsResources() && len(at[fieldAllocated])+len(at[fieldAsked]) == 0 {
 		return fmt.Errorf("%w AllocTRES or ReqTRES, to count %s", ErrColumn, o.Unit)
 	}
 	return nil
@@ -152,7 +153,7 @@ func (p *parser) table(r *bufio.Reader) error {
 	if err := t.check(p.o); err != nil {
 		return err
 	}
-	if p.o.counted() {
+	if p.o.countsResources() {
 		p.trace.Unit = p.o.Unit
 	}
 	rows := 0
@@ -174,7 +175,7 @@ func (p *parser) table(r *bufio.Reader) error {
 		rows++
 		p.assemble(t, line)
 	}
-	p.unfinished(t)
+	p.dropUnfinished(t)
 	if p.o.Layout == Mirage && count >= 0 && count != rows+2 && count != rows {
 		p.warn("%s: the first line announces %d lines, the file has %d", p.file, count, rows+2)
 	}
@@ -227,7 +228,7 @@ func (t *table) split(line []byte) {
 		t.cells = slices.AppendSeq(t.cells, bytes.SplitSeq(line, []byte{t.by}))
 	case bytes.IndexByte(line, '\t') >= 0:
 		t.cells = slices.AppendSeq(t.cells, bytes.SplitSeq(bytes.TrimSpace(line), []byte("\t")))
-	case t.aligned(line):
+	case t.isAligned(line):
 		for _, s := range t.spans {
 			t.cells = append(t.cells, line[min(s[0], len(line)):min(s[1], len(line))])
 		}
@@ -246,8 +247,8 @@ func (t *table) split(line []byte) {
 	}
 }
 
-// aligned says that nothing stands between the columns of a rule.
-func (t *table) aligned(line []byte) bool {
+// isAligned says that nothing stands between the columns of a rule.
+func (t *table) isAligned(line []byte) bool {
 	if len(t.spans) != len(t.names) {
 		return false
 	}
@@ -275,7 +276,7 @@ func (t *table) rejoin() {
 	t.cells = joined
 }
 
-// cell is the first cell of a field that says something, with its column; nil where
+// cell returns the first cell of a field that says something, with its column; nil where
 // there is none.
 func (t *table) cell(f field) (text []byte, column string) {
 	for _, i := range t.at[f] {
@@ -323,7 +324,9 @@ func (p *parser) row(t *table) {
 
 // place puts a job where its state says: to those that ran, that run, or that wait.
 func (p *parser) place(t *table, j Job, at times, state State) {
-	submit, start, end := at.at[whenSubmitted], at.at[whenStarted], at.at[whenEnded]
+	submit := at.at[whenSubmitted]
+	start := at.at[whenStarted]
+	end := at.at[whenEnded]
 	j.Submit = submit
 	if e := at.at[whenEligible]; at.known[whenEligible] && e > submit && (e <= start || !at.known[whenStarted]) {
 		j.Submit, j.Held = e, e-submit
@@ -350,7 +353,9 @@ func (p *parser) waits(t *table, j Job) {
 		p.skip("held")
 		return
 	}
-	j.Start, j.End, j.NoStart = Never, Never, true
+	j.Start = Never
+	j.End = Never
+	j.NoStart = true
 	_, list, _ := strings.Cut(j.ID, "[")
 	tasks, err := Tasks(strings.TrimSuffix(list, "]"))
 	if err != nil {
@@ -428,7 +433,7 @@ func (p *parser) sizeOf(t *table, j *Job) bool {
 		p.bad("column %s: %q is not an integer", cmp.Or(column, "NNodes"), clip(string(text)))
 		return false
 	}
-	if p.o.counted() {
+	if p.o.countsResources() {
 		n = int64(cmp.Or(p.o.Unit.In(string(t.text(fieldAllocated))), p.o.Unit.In(string(t.text(fieldAsked)))))
 		if n == 0 {
 			p.skip("holds no " + string(p.o.Unit))

@@ -37,8 +37,9 @@ func (s *times) read(p *parser, t *table, state State) bool {
 			return false
 		}
 	}
-	if s.elapsed = -1; state.Over() {
-		s.elapsed = elapsed(string(t.text(fieldElapsed)))
+	s.elapsed = -1
+	if state.Over() {
+		s.elapsed = readElapsed(string(t.text(fieldElapsed)))
 	}
 	if !s.known[whenSubmitted] {
 		p.bad("no time of submission")
@@ -61,7 +62,9 @@ func (s *times) running(state State) bool {
 func (s *times) resolve(c *clock, limit int64) {
 	if wall := !s.unix[whenSubmitted] && !s.unix[whenStarted] && !s.unix[whenEnded]; wall && s.known[whenStarted] && s.known[whenEnded] {
 		s.at[whenSubmitted], s.at[whenStarted], s.at[whenEnded] = c.resolve(s.at[whenSubmitted], s.at[whenStarted], s.at[whenEnded], limit)
-		s.unix[whenSubmitted], s.unix[whenStarted], s.unix[whenEnded] = true, true, true
+		s.unix[whenSubmitted] = true
+		s.unix[whenStarted] = true
+		s.unix[whenEnded] = true
 	}
 	for i := range s.at {
 		if s.known[i] && !s.unix[i] {
@@ -94,8 +97,8 @@ func moment(s string) (at int64, unix, ok bool) {
 	return 0, false, false
 }
 
-// elapsed reads a time that has gone by, in seconds or as H:M:S; -1 where it is none.
-func elapsed(s string) int64 {
+// readElapsed reads a time that has gone by, in seconds or as H:M:S; -1 where it is none.
+func readElapsed(s string) int64 {
 	if n, err := strconv.ParseInt(s, 10, 48); err == nil && n >= 0 {
 		return n
 	}

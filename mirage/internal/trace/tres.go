@@ -61,7 +61,7 @@ func NeedOf(tres string) *Need {
 	return &n
 }
 
-// megabytes is the memory in a list of trackable resources, in MB, upwards: a
+// megabytes returns the memory in a list of trackable resources, in MB, upwards: a
 // number, with decimals or not, and K, M, G or T (MB without one).
 func megabytes(tres string) int64 {
 	for part := range strings.SplitSeq(tres, ",") {
@@ -100,5 +100,5 @@ func (p *parser) need(allocated, asked, command []byte) *Need {
 	return n
 }
 
-// counted says that jobs are to be counted by their trackable resources.
-func (o *Options) counted() bool { return o.Unit == CPUs || o.Unit == GPUs }
+// countsResources says that jobs are to be counted by their trackable resources.
+func (o *Options) countsResources() bool { return o.Unit == CPUs || o.Unit == GPUs }

@@ -44,7 +44,9 @@ func WriteSWF(w io.Writer, jobs []Job, size int) error {
 		origin, nodes = min(origin, jobs[i].Submit), max(nodes, jobs[i].Nodes)
 	}
 	fmt.Fprintf(b, "; Version: 2.2\n; MaxJobs: %d\n; UnixStartTime: %d\n; MaxNodes: %d\n; MaxProcs: %d\n", len(jobs), origin, nodes, nodes)
-	users, partitions, numbers := numbering{}, numbering{}, map[string]int{}
+	users := numbering{}
+	partitions := numbering{}
+	numbers := map[string]int{}
 	for i := range jobs {
 		j := &jobs[i]
 		numbers[j.ID] = i + 1

@@ -41,7 +41,7 @@ func Default() *Profile {
 	return &p
 }
 
-// NodeHoursPerDay is the work that arrives in a day, on average.
+// NodeHoursPerDay returns the work that arrives in a day, on average.
 func (p *Profile) NodeHoursPerDay() float64 {
 	perSession, weights := 0.0, 0.0
 	for _, c := range p.Classes {
@@ -51,7 +51,7 @@ func (p *Profile) NodeHoursPerDay() float64 {
 	return p.SessionsPerDay * perSession / weights
 }
 
-// mean is the mean of the piecewise linear distribution through quantiles.
+// mean returns the mean of the piecewise linear distribution through quantiles.
 func mean(q []float64) float64 {
 	sum := 0.0
 	for i := 1; i < len(q); i++ {
