@@ -291,6 +291,10 @@ func (h *Hardware) numbersOf(names []string) (on []int32) {
 	return on
 }
 
+// behindEqual is less than the difference between two of Slurm's priorities, which are whole
+// numbers.
+const behindEqual = 1e-3
+
 // inList reports whether a list of tasks contains one.
 func inList(list, task string) bool {
 	_, found := trace.TaskIndex(list, task)
@@ -373,6 +377,13 @@ func (v *View) FindQueued(id string) (Ask, *Job, *View, error) {
 		before++
 		return before > first
 	})
+	for i := range st.Pending { // of equal priority, the job that was submitted first goes first
+		row := &st.Pending[i]
+		id, _ := strconv.ParseInt(row.ID, 10, 64)
+		if row.Priority == a.Priority && (row.Submit > j.Submit || row.Submit == j.Submit && id > j.ID) {
+			row.Priority -= behindEqual
+		}
+	}
 	var err error
 	w.standing, w.Pending = st, len(st.Pending)
 	w.sim, err = w.config.Resume(st)

@@ -381,3 +381,21 @@ func TestSharedBudget(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestEqualPriorities: of jobs with one priority the first that was submitted starts first.
+func TestEqualPriorities(t *testing.T) {
+	s := plainSite()
+	s.nodes("IDLE", "DOWN", "DOWN")
+	s["squeue"] = `{"jobs":[` + strings.Join([]string{running(1, 1, "w1", 240, ""), pending(5, "Resources", ""), pending(6, "Priority", ""), pending(7, "Priority", "")}, ",") + `]}`
+	v := look(t, s)
+	for id, want := range map[string]float64{"5": 3, "6": 4, "7": 5} {
+		a, _, rest, err := v.FindQueued(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits, err := rest.AskWaits(a)
+		if got := waits.SortSeconds().Quantile(1) / 3600; err != nil || got < want-0.1 || got > want+0.1 {
+			t.Errorf("job %s: up to %v h, want %v: %v", id, got, want, err)
+		}
+	}
+}
