@@ -12,14 +12,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/foretime/foretime/mirage/internal/provision"
-
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/internal/model"
 	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/mirage/internal/provision"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"

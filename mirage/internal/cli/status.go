@@ -4,10 +4,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/provision"
-
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/mirage/internal/provision"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/foretime/foretime/shared/plural"
 )
 

@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 )
 
 // hour is a world whose services run for an hour.

@@ -11,14 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/uncertainty"
 )

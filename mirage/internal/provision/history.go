@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/file"
 )
 

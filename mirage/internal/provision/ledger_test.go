@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 )
 
 // TestLedger: what is written is read again, torn lines are cut off, and

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/file"
 )

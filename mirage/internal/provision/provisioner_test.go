@@ -12,13 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/file"
 )
 

@@ -19,10 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/testkit/slurmtest"

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 

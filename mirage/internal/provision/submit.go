@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/foretime/foretime/shared/file"
 )
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/slurmview"
-
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
