@@ -245,13 +245,11 @@ func (v *View) unknownsOf(s *subject) []string {
 		if j.overrun(v.Now) > 0 && v.Hardware.overlap(s.partition, j.Partition) {
 			unread = append(unread, fmt.Sprintf("the end of job %d, which runs past its limit", j.ID))
 		}
-		if !j.State.Pending() || known[j.Reason] || !v.shares(s, j) {
+		if !j.State.Pending() || known[j.Reason] || v.explains(j) || !v.shares(s, j) {
 			continue
 		}
 		known[j.Reason] = true
-		if !v.explains(j) {
-			unread = append(unread, fmt.Sprintf("the reason %s, for which job %d waits", j.Reason, j.ID))
-		}
+		unread = append(unread, fmt.Sprintf("the reason %s, for which job %d waits", j.Reason, j.ID))
 	}
 	return unread
 }

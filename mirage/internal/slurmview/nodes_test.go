@@ -118,19 +118,17 @@ func BenchmarkWaits(b *testing.B) {
 			for i := range pending {
 				st.Pending = append(st.Pending, row(i))
 			}
-			v := View{Now: st.Now, Hardware: &Hardware{}, Pending: pending}
 			m := cluster.Machine{Nodes: 100, Kinds: []cluster.Kind{{Name: "g", Nodes: 100, CPUs: 64, GPUs: 8}}}
 			config := simulator.Config{Machine: m, Rules: liveRules("")}
-			coarsen(&config, st.Pending)
-			var err error
-			if v.sim, err = config.Resume(st); err != nil {
+			v, err := newView(&Hardware{}, st, config)
+			if err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
 				job := trace.Job{User: "0", Nodes: 1, Limit: 7200, Need: &trace.Need{CPUs: 16, GPUs: 2}}
-				_, err := waitsOf(&v, job)
+				_, err := waitsOf(v, job)
 				for range 4 { // cheaper shapes
-					_, e := waitsOf(&v, job)
+					_, e := waitsOf(v, job)
 					err = errors.Join(err, e)
 				}
 				if err != nil {
