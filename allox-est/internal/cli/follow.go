@@ -337,7 +337,7 @@ func (f *following) printLast(marks []progress.Mark) error {
 	}
 	f.bar.Describe(fmt.Sprintf("%s left of %s", duration(u.Left.Value), duration(u.Total.Value)))
 	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
-	if u.NotEnough && u.Refused == "" && !f.unsure {
+	if u.NotEnough && u.Refused == "" && u.Least == 0 && !f.unsure {
 		f.env.Log.Warnf("not enough to tell: the %ss differ so much that the value means little; use the interval", unit)
 		f.unsure = true
 	}

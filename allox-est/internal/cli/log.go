@@ -201,7 +201,7 @@ func (f *following) logEnded(reader *progress.Reader, s follow.State) error {
 			if f.job.epochs > 0 {
 				f.warnContradiction(pace)
 			}
-			f.env.Log.Warnf("%s: %s after %.10g %ss", f.log, s.Why, pace.Number, cmp.Or(pace.Unit, "unit"))
+			f.env.Log.Warnf("%s: %s after %.10g %s", f.log, s.Why, pace.Number, progress.Plural(cmp.Or(pace.Unit, "unit")))
 			return io.EOF
 		}
 		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, cmp.Or(reader.Why(), "no progress was found"))

@@ -23,6 +23,7 @@ var (
 	lastName  = regexp.MustCompile(`[^a-z_]+$`)
 	bareName  = regexp.MustCompile(`^(?:n|num|train|training)?_?[a-z]+$`)
 	runWord   = regexp.MustCompile(`(?i)(?:^|[.!;] *|^.*@[^a-z]*)\s*run(?:ning)?(?: for)?\s*$`)
+	glued     = regexp.MustCompile(`\w:$`) // "train:87", a line of a module
 	words     = regexp.MustCompile(`[a-z_]+`)
 	named     = regexp.MustCompile(`^\w*\s*[=:]`)
 )
@@ -85,7 +86,7 @@ func announcedBefore(before string, n number, isWhole bool) announcement {
 
 // announcedAfter reads the words after a number: "480 nsteps", "5000 steps, 10.0 ps".
 func announcedAfter(before, right, left string, isWhole bool) announcement {
-	if !isWhole || named.MatchString(right) || strings.Contains(right[:min(len(right), 14)], "/") {
+	if !isWhole || glued.MatchString(left) || named.MatchString(right) || strings.Contains(right[:min(len(right), 14)], "/") {
 		return announcement{}
 	}
 	near := before + " " + right

@@ -100,10 +100,23 @@ func (r *Reader) candidates() []choice {
 			found = append(found, next)
 		}
 	}
+	found = slices.DeleteFunc(found, func(c choice) bool { return c.counter.isAhead(pool) })
 	if r.Count == "" {
 		found = append(found, r.told.ends(r.times)...)
 	}
 	return found
+}
+
+// isAhead reports whether a counter of one of several writers is not the slowest one, or began
+// after another one's end.
+func (c *counter) isAhead(pool []*counter) bool {
+	return c.writer != "" && slices.ContainsFunc(pool, func(o *counter) bool {
+		if o == c || strings.TrimSuffix(o.key, o.writer) != strings.TrimSuffix(c.key, c.writer) {
+			return false
+		}
+		isOver := o.last().line < c.first().line
+		return isOver || o.last().value < c.last().value || o.last().value == c.last().value && o.last().line > c.last().line
+	})
 }
 
 // chooseCounter returns a counter as that of the whole run, with its score; 0 if it is none.

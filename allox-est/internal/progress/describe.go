@@ -58,7 +58,7 @@ type Candidate struct {
 func (r *Reader) Candidates() []Candidate {
 	var found []Candidate
 	for _, c := range r.pool() {
-		isNamed := c.unit != "" && !c.decimal || c.ownTotal() > 0
+		isNamed := c.unit != "" && !c.decimal || c.ownTotal() > 0 || !c.decimal && c.isEven() && c.label() != "number i"
 		if c.paired || len(c.points) < 4 || c.countsDown() || 2*c.strays > len(c.points) || !isNamed && !(c.leads() && c.isEven()) {
 			continue
 		}

@@ -62,6 +62,12 @@ func TestForms(t *testing.T) {
 		}), length: 3, last: 1.91},
 		{name: "a name with a dot", lines: every("train.step:%d loss:0.5", 1, 9, 1), rate: "9 steps so far, 1 per second"},
 		{name: "a colon without a space", lines: append([]string{"max_steps:30"}, every("step:%d loss:0.5", 1, 9, 1)...), length: 30, last: 9},
+		{name: "a rank and their count", units: 5, lines: trained(3, 8, func(e, b int) string { return fmt.Sprintf("(0/4) Epoch %d, batch %d, loss 0.5", e+1, 50*b) }), length: 5, last: 2.875},
+		{name: "a bar drawn below another one", lines: append([]string{"  0%| | 0/5 [00:00<?, ?it/s]"}, every("  0%%| | %d/40 [00:01<00:02, 0.5it/s]\x1b[A", 0, 30, 1)...), length: 5, last: 0.75},
+		{name: "a bar of batches below that of epochs", lines: append([]string{"Epochs:   0%| | 0/5 [00:00<?, ?it/s]"}, every("Batches:  0%%| | %d/40 [00:01<00:02, 0.5it/s]", 0, 30, 1)...), length: 5, last: 0.75},
+		{name: "chains of different speeds", lines: trained(20, 2, func(e, b int) string {
+			return fmt.Sprintf("Chain %d Iteration: %d / 2000 loss 0.5", b+1, 100*(e+1)/(b+1))
+		}), length: 2000, last: 1000},
 		{name: "a bar drawn below one that has ended", lines: append([]string{"100%| | 5/5 [00:00<?, ?it/s]"}, every(" 0%%| | %d/40 [00:01<00:02, 0.5it/s]\x1b[A", 0, 30, 1)...), length: 40, last: 30},
 		{name: "stages without a known end", units: 40, lines: trained(2, 41, func(s, i int) string {
 			return fmt.Sprintf("[Stage %d:%s>%*s(%d + 2) / 40]", s, strings.Repeat("=", i), 40-i, "", i)

@@ -199,9 +199,9 @@ func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
 	})
 }
 
-// isStandingBar reports whether a bar, drawn before c, stands at 0.
+// isStandingBar reports whether a bar of another length, drawn before the bar c, stands at 0.
 func (o *counter) isStandingBar(c *counter) bool {
-	return o != c && o.counted && !o.moves() && o.last().value == 0 && o.first().line < c.first().line && o.unit != "progress" &&
+	return o != c && o.counted && c.counted && o.total != c.total && !o.moves() && o.last().value == 0 && o.first().line < c.first().line && o.unit != "progress" &&
 		!preparation.MatchString(o.words()) && !sideWork.MatchString(o.words())
 }
 

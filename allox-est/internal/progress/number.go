@@ -9,6 +9,7 @@ import (
 // number is one number of a line, with the text next to it.
 type number struct {
 	key     string // of its place: the words to its left, in the form that its next line shares
+	writer  string // the number of the rank, chain or worker before it; empty without one
 	left    string // the text to its left, other numbers as #
 	right   string
 	begins  bool // it begins its line
@@ -63,7 +64,7 @@ func (s *scanner) numbers() []number {
 		n.left = all[:ends[i]]
 		n.begins = strings.Trim(n.left, " \t[(|\"'@") == ""
 		n.key = keyOf(*n)
-		n.counted = n.total > 0 && strings.Contains(n.right, "<@") // a bar with its remaining time
+		n.counted = n.total > 0 && strings.Contains(n.right, "@<") // a bar with its remaining time
 		for j, other := range found {
 			if n.total > 0 && other.percent && math.Abs(100*n.value/n.total-other.value) < 1.01 {
 				n.counted, found[j].paired = true, true

@@ -90,13 +90,19 @@ func (r *Reader) Line(line string, at float64) {
 	s := scan(line)
 	r.told.take(&s, at)
 	var left []*counter
+	writer := ""
 	same := map[string]int{}
 	for _, n := range r.heading.name(s.numbers()) {
+		n.writer = writer
+		n.key += writer
 		if same[n.key]++; same[n.key] > 1 {
 			n.key += "~" + strconv.Itoa(same[n.key])
 		}
 		c := r.count(n, at)
 		c.before = left[:len(left):len(left)]
+		if !n.decimal && n.total == 0 && c.isWriter() {
+			writer = "@" + plain(n.value)
+		}
 		left = append(left, c)
 	}
 }
@@ -223,7 +229,7 @@ func (r *Reader) Costs() string { return r.reports.costs }
 func (r *Reader) pool() []*counter {
 	var pool []*counter
 	for _, c := range r.counters {
-		if c.moves() || c.seen > 1 && (c.total > 0 || c.unit != "") || outerUnits[c.unit] {
+		if c.moves() || c.seen > 1 && (c.total > 0 || c.unit != "") || outerUnits[c.unit] || c.counted {
 			pool = append(pool, c)
 		}
 	}

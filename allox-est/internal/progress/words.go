@@ -117,7 +117,7 @@ func wordOf(after string) string {
 }
 
 var (
-	nextName  = regexp.MustCompile(`^[\s\])]*\w+ *[=:/#]`)
+	nextName  = regexp.MustCompile(`^[\s\])]*(?:\w+ *[=:/#]|[a-z]+ +\d)`)
 	firstWord = regexp.MustCompile(`^[\s\])]*([a-z_]*)`)
 	rowName   = regexp.MustCompile(`^[\s\])]*((?:[A-Za-z_]\w*)?)`)
 	bracketed = regexp.MustCompile(`#\W{0,3}\[\s*$`)
