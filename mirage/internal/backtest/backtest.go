@@ -37,9 +37,6 @@ type Report struct {
 	Coverage      float64 `json:"coverage"`
 	WidthHours    float64 `json:"width_hours"` // mean of the bounded intervals
 	Winkler       float64 `json:"winkler"`     // their mean interval score, in hours
-	// InBursts are the jobs of which a user submitted at least fifty within an hour,
-	// whose waits are much the same: how many, and the share that intervals held.
-	InBursts Bursts `json:"in_bursts"`
 	// BlockDays is the length of the spans of time that are one observation in
 	// the intervals below, which hold 95 times of 100.
 	BlockDays int                    `json:"block_days"`
@@ -61,20 +58,9 @@ type Part struct {
 	Coverage  float64 `json:"coverage"`
 }
 
-// Bursts are jobs that came close together.
-type Bursts struct {
-	Jobs     int     `json:"jobs"`
-	Coverage float64 `json:"coverage"`
-}
-
-// burstJobs is the smallest number of jobs of a user within an hour that is a burst.
-const burstJobs = 50
-
 // judged is a job with what was predicted of it, in hours.
 type judged struct {
 	block     int64
-	user      string
-	hour      int64 // of its submission
 	wait      float64
 	predicted uncertainty.Prediction
 	simple    [baselines]float64
@@ -133,8 +119,7 @@ func Run(ctx context.Context, jobs []trace.Job, in Range, s wait.Settings) (*Rep
 			continue
 		}
 		cases = append(cases, judged{
-			block: (j.Submit - in.From) / (int64(r.BlockDays) * 86400), user: j.User, hour: j.Submit / 3600,
-			wait: float64(j.Wait()) / 3600, predicted: d.Interval().Times(1. / 3600), simple: baselineHours(rules),
+			block: (j.Submit - in.From) / (int64(r.BlockDays) * 86400), wait: float64(j.Wait()) / 3600, predicted: d.Interval().Times(1. / 3600), simple: baselineHours(rules),
 		})
 	}
 	if len(cases) == 0 {
@@ -179,7 +164,6 @@ func (r *Report) judge(cases []judged) error {
 	r.Coverage = coverage(cases)
 	r.WaitP10Hours, r.WaitP90Hours = stats.Sort(waits).Quantile(.1), stats.Sort(waits).Quantile(.9)
 	r.WidthHours, r.Winkler = r.WidthHours/max(bounded, 1), r.Winkler/max(bounded, 1)
-	r.InBursts = judgeBursts(cases)
 	if v, err := uncertainty.Judge(cases[0].predicted.Level, promised); err == nil {
 		r.Interval = &v
 	}
@@ -212,26 +196,6 @@ func coverage(cases []judged) float64 {
 }
 
 func predictedHours(c judged) float64 { return c.predicted.Value }
-
-// judgeBursts judges the jobs of bursts.
-func judgeBursts(cases []judged) Bursts {
-	type burst struct {
-		user string
-		hour int64
-	}
-	of := map[burst][]judged{}
-	for _, c := range cases {
-		key := burst{c.user, c.hour}
-		of[key] = append(of[key], c)
-	}
-	var all []judged
-	for _, together := range of {
-		if len(together) >= burstJobs {
-			all = append(all, together...)
-		}
-	}
-	return Bursts{len(all), coverage(all)}
-}
 
 // blocks puts intervals about the error and the gain.
 func (r *Report) blocks(cases []judged, best int) error {

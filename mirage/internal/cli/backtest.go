@@ -96,7 +96,4 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	if r.WidthHours > 24 {
 		p.Line("the mean interval is wider than a day: one in ten of these jobs waited at most %v, one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))
 	}
-	if r.InBursts.Jobs > 0 {
-		p.Line("for %s in bursts (fifty or more of one user within an hour) they contain %s", plural.Count(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))
-	}
 }

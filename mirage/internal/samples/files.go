@@ -23,7 +23,7 @@ const blockEpisodes = 12
 // manifestFile says what a directory of samples holds.
 const manifestFile = "plan.json"
 
-// Manifest is the content of plan.json. A folder may hold the samples of one
+// Manifest is the content of plan.json. A directory may hold the samples of one
 // manifest only.
 type Manifest struct {
 	Plan      Plan             `json:"plan"`
