@@ -40,6 +40,31 @@ func (p Prediction) Contains(y float64) bool { return p.Low <= y && y <= p.High 
 // Width returns the distance between the ends.
 func (p Prediction) Width() float64 { return p.High - p.Low }
 
+// Exceeds returns the probability that the quantity, which is positive, is above y. The
+// distribution is log-normal, with a spread of its own on each side of the median, Value; an
+// end at or below 0 makes its side normal. Known is false if the level, or the end on the side
+// of y, is unknown.
+func (p Prediction) Exceeds(y float64) (probability float64, known bool) {
+	end, side := p.High, 1.0
+	if y < p.Value {
+		end, side = p.Low, -1
+	}
+	if y <= 0 {
+		return 1, true
+	}
+	if !(p.Level > 0 && p.Level < 1 && finite(end)) {
+		return 0, false
+	}
+	if end == p.Value {
+		return (1 - side) / 2, true
+	}
+	distance := (y - p.Value) / (end - p.Value)
+	if end > 0 && p.Value > 0 {
+		distance = math.Log(y/p.Value) / math.Log(end/p.Value)
+	}
+	return math.Erfc(side*distance*math.Erfinv(p.Level)) / 2, true
+}
+
 // Times returns the prediction in another unit, or of a quantity f times as large;
 // f is not 0.
 func (p Prediction) Times(f float64) Prediction {

@@ -42,14 +42,15 @@ from the numbers in that output; give --epochs if it does not contain the total.
 finished run is added to the journal.`,
 		Example: `  allox-est follow -- python3 train.py
   allox-est follow --epochs 90 --log train.log --plot train.svg
-  allox-est follow --log train.log --count`,
+  allox-est follow --log train.log --count
+  allox-est follow --slurm all`,
 		Args: f.args,
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
 	f.job.register(cmd)
-	flags.StringVar(&f.log, "log", "", "log of a running job, a pipe, or - for the standard input")
-	flags.StringVar(&f.slurm, "slurm", "", "number of a Slurm job: follows its output, and says whether its time limit suffices")
+	flags.StringVar(&f.log, "log", "", "log of a running job, a pipe, or - for the standard input; with further logs as arguments: one table")
+	flags.StringVar(&f.slurm, "slurm", "", "number of a Slurm job: follows its output, and says whether its time limit suffices; all of yours with all, or several: one table")
 	flags.StringVar(&f.count, "count", "", "with --log: lists the counters of the log; --count=TEXT uses the one whose description contains TEXT")
 	flags.Lookup("count").NoOptDefVal = listCounters
 	f.answer.PlotFlag(cmd, "the estimate over time")
@@ -83,7 +84,10 @@ type following struct {
 }
 
 func (f *following) args(cmd *cobra.Command, args []string) error {
-	if f.log != "" || f.slurm != "" {
+	if f.log != "" && cmd.ArgsLenAtDash() < 0 {
+		return nil
+	}
+	if f.slurm != "" {
 		return cobra.NoArgs(cmd, args)
 	}
 	return jobArgs(cmd, args)
@@ -95,6 +99,12 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 			f.bar.Done()
 		}
 	}()
+	if f.log != "" && len(args) > 0 || f.slurm == allJobs || strings.Contains(f.slurm, ",") {
+		if err := exclude(cmd, "log or --slurm of several jobs", "count", "plot", "device", "journal", "set", "stages"); err != nil {
+			return err
+		}
+		return f.followAll(cmd.Context(), args)
+	}
 	if f.slurm != "" {
 		if err := f.limit(cmd.Context()); err != nil {
 			return err

@@ -219,3 +219,56 @@ func TestRealSlurmSubmit(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestRealSlurmTable: the table of all jobs of a real Slurm has each running one with its limit
+// and the probability of being killed there, and ends with them.
+func TestRealSlurmTable(t *testing.T) {
+	byName(t)
+	slurmtest.Need(t)
+	command(t)
+	c := slurmtest.Start(t)
+	script := filepath.Join(c.Dir, "train.sbatch")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\ni=0; while [ $i -lt 30 ]; do i=$((i+1)); echo \"epoch $i/30\"; sleep $1; done\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var jobs []string
+	for i, pause := range []string{"0.5", "0.6", "0.7", "9"} {
+		out, err := c.Run("sbatch", "--parsable", "--time=1", "--output="+filepath.Join(c.Dir, "slurm-%j.out"), fmt.Sprintf("--job-name=train%d", i), script, pause)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		jobs = append(jobs, strings.TrimSpace(out))
+	}
+	c.Await("the last job's second line", func() bool {
+		out, _ := os.ReadFile(filepath.Join(c.Dir, "slurm-"+jobs[3]+".out"))
+		return strings.Count(string(out), "\n") >= 2
+	})
+	cmd := exec.Command("allox-est", "follow", "--slurm", "all", "--json")
+	cmd.Env, cmd.Dir = c.Env(), c.Dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	killed, ended := map[string]float64{}, map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		var rows []struct {
+			Job, State string
+			Killed     *float64 `json:"killed_probability"`
+		}
+		if err := json.Unmarshal([]byte(line), &rows); err != nil {
+			t.Fatalf("%v\n%s", err, line)
+		}
+		for _, r := range rows {
+			if r.Killed != nil {
+				killed[r.Job] = *r.Killed
+			}
+			ended[r.Job] = r.State == "ended"
+		}
+	}
+	for i, number := range jobs {
+		name := fmt.Sprintf("%s train%d", number, i)
+		if p, known := killed[name]; !ended[name] || !known || (p > 0.5) != (i == 3) {
+			t.Errorf("%s: ended %v, killed at its limit with probability %v (known %v)\n%s", name, ended[name], p, known, out)
+		}
+	}
+}

@@ -143,6 +143,25 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %s: %w", ErrSlurm, name, err)
 }
 
+// Queued is a job of the queue: pending, running or on its way out.
+type Queued struct{ Job, State, Name string }
+
+// Queue returns the jobs of a user that are in the queue. The error wraps ErrSlurm.
+func Queue(ctx context.Context, uid int) ([]Queued, error) {
+	out, err := output(exec.CommandContext(ctx, "squeue", "--noheader", "--user="+strconv.Itoa(uid), "--format=%A|%T|%j"))
+	if err != nil {
+		return nil, err
+	}
+	var jobs []Queued
+	for line := range strings.Lines(string(out)) {
+		fields := strings.SplitN(strings.TrimSpace(line), "|", 3)
+		if len(fields) == 3 {
+			jobs = append(jobs, Queued{fields[0], fields[1], fields[2]})
+		}
+	}
+	return jobs, nil
+}
+
 // Show returns a job by its number. The error wraps ErrSlurm and holds what scontrol says.
 func Show(ctx context.Context, job string) (Running, error) {
 	out, err := output(exec.CommandContext(ctx, "scontrol", "show", "job", "--oneliner", job))
