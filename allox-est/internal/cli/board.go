@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -49,7 +50,8 @@ func (f *following) followAll(ctx context.Context, logs []string) error {
 	t.readers, reading = crash.WithContext(reading)
 	if f.log != "" {
 		for _, path := range append([]string{f.log}, logs...) {
-			if err := t.read(reading, path, path, time.Time{}); err != nil {
+			err := t.read(reading, path, path, time.Time{})
+			if err != nil {
 				stop()
 				return err
 			}
@@ -57,10 +59,7 @@ func (f *following) followAll(ctx context.Context, logs []string) error {
 	}
 	err := t.refresh(ctx, reading)
 	stop()
-	if ended := t.readers.Wait(); err == nil && ctx.Err() == nil {
-		err = ended
-	}
-	return err
+	return cmp.Or(err, t.readers.Wait())
 }
 
 // read follows a log in the background.

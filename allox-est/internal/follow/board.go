@@ -66,7 +66,8 @@ func (b *Board) Add(name string, limit time.Time, job Tracker) {
 func (b *Board) Follow(ctx context.Context, name string, log Log, now func() time.Time) {
 	err := log.Read(ctx, func(s State) error {
 		b.set(name, func(j *boarded) {
-			j.marks, j.at, j.fresh = s.Marks, now(), true
+			j.marks, j.at = s.Marks, now()
+			j.fresh = true
 			j.row.Unit, j.row.Note = log.Reader.Unit(), ""
 			if len(s.Marks) == 0 {
 				j.row.Note = log.Reader.Why()
@@ -74,7 +75,8 @@ func (b *Board) Follow(ctx context.Context, name string, log Log, now func() tim
 			if s.Ended {
 				j.row.State, j.row.Note = Ended, s.Why
 			}
-			if units := log.Reader.Length(); s.Ended && len(s.Marks) == 0 && log.Reader.Full() {
+			if s.Ended && len(s.Marks) == 0 && log.Reader.Full() {
+				units := log.Reader.Length()
 				j.row.Update = Update{Done: units, Epochs: int(units)}
 			}
 		})
