@@ -239,10 +239,18 @@ func showRows(p *cli.Page, rows []follow.Row, now time.Time) {
 			cells[6] = duration(*r.Limit)
 		}
 		if r.Killed != nil {
-			cells[7] = fmt.Sprintf("probability %.2f", *r.Killed)
+			cells[7] = "probability " + probability(*r.Killed)
 		}
 		t.Add(cells...)
 	}
+}
+
+// probability formats a probability; an interval says little of what lies far outside of it.
+func probability(p float64) string {
+	if p < 0.01 {
+		return "below 0.01"
+	}
+	return fmt.Sprintf("%.2f", p)
 }
 
 func unitName(unit string) string {

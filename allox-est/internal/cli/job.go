@@ -240,6 +240,19 @@ func announceCounter(env *cli.Env) func(*progress.Reader) {
 	}
 }
 
+// availableDevices returns the devices without a GPU that this machine does not have.
+func availableDevices(env *cli.Env, devices []string) ([]string, error) {
+	if thisMachine().GPU || !slices.Contains(devices, jobspec.GPU) {
+		return devices, nil
+	}
+	left := slices.DeleteFunc(slices.Clone(devices), func(name string) bool { return name == jobspec.GPU })
+	if len(left) == 0 {
+		return nil, errors.New("--device gpu: this machine has no GPU")
+	}
+	env.Log.Warn("this machine has no GPU: the job is not sampled on gpu")
+	return left, nil
+}
+
 // thisMachine describes this machine for the records of runs.
 func thisMachine() sampling.Machine { return sampling.FindMachine("/", runtime.NumCPU()) }
 

@@ -92,6 +92,9 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	if err := s.sample.limit(spec); err != nil {
 		return err
 	}
+	if s.job.devices, err = availableDevices(s.env, s.job.devices); err != nil {
+		return err
+	}
 	j, err := journal.Open(s.job.journal)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
@@ -45,6 +46,7 @@ same paths on the nodes. Samples of an earlier call are reused.`,
 	flags.StringVar(&b.device, "device", jobspec.CPU, "device of the job, cpu or gpu")
 	cli.Values(cmd, "device", jobspec.CPU, jobspec.GPU)
 	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch for both jobs (may be repeated); --time applies to the samples only, --array, --dependency and --time-min to the job only")
+	flags.Float64Var(&b.budget, "budget", 0, "largest time of the samples, relative to the predicted time of the job (default: 0.03)")
 	flags.BoolVar(&b.fresh, "fresh", false, "ignore the samples in the journal and make new ones")
 	flags.BoolVar(&b.submit, "submit", false, "submit the job")
 	b.answer.Flags(cmd)
@@ -64,6 +66,7 @@ type batch struct {
 	journal, device string
 	pattern         string
 	options         []string
+	budget          float64
 	fresh, submit   bool
 	unused          bool // earlier jobs are, and that was said
 	answer          cli.Output
@@ -85,14 +88,21 @@ func (b *batch) run(cmd *cobra.Command, args []string) error {
 		b.journal = name(script) + ".jsonl"
 	}
 	estimated, err := b.known(cmd.Context(), spec, script, args[1:], true)
+	var cut error // the job of samples was, and may have saved some
 	if b.fresh || errors.Is(err, fs.ErrNotExist) || err == nil && estimated.Estimate == nil {
-		if err := b.sample(cmd, script, spec); err != nil {
-			return err
+		if cut = b.sample(cmd, script, spec); cut != nil && !errors.Is(cut, slurm.ErrSlurm) {
+			return cut
 		}
 		estimated, err = b.known(cmd.Context(), spec, script, args[1:], false)
 	}
+	if cut != nil && (err != nil || estimated.Estimate == nil || b.fresh) {
+		return cut
+	}
 	if err != nil {
 		return err
+	}
+	if cut != nil {
+		b.env.Log.Warnf("the samples were cut off; what they had done counts: %v", cut)
 	}
 	if estimated.Estimate == nil {
 		return fmt.Errorf("%s: no estimate: %s", b.journal, estimated.Error)
@@ -154,13 +164,18 @@ func (b *batch) sample(cmd *cobra.Command, script *slurm.Script, spec *jobspec.S
 	if b.fresh {
 		argv = append(argv, "--fresh")
 	}
+	if b.budget > 0 {
+		argv = append(argv, "--budget", fmt.Sprint(b.budget))
+	}
 	argv = append(append(argv, "--"), spec.Command...)
 	options := append([]string{"--job-name=" + name(script) + "-sample", "--time=" + slurm.Limit(sampleTime.Seconds()), "--output=" + journalPath + ".%j.out"}, slurm.ForSamples(b.options)...)
+	output := ""
 	err = script.Run(cmd.Context(), options, argv, func(job string) {
-		b.env.Log.Infof("job %s makes the samples; its output: %s.%s.out", job, b.journal, job)
+		output = fmt.Sprintf("%s.%s.out", b.journal, job)
+		b.env.Log.Infof("job %s makes the samples; its output: %s", job, output)
 	})
-	if errors.Is(err, slurm.ErrSlurm) {
-		return fmt.Errorf("%w; see %s.*.out", err, b.journal)
+	if errors.Is(err, slurm.ErrSlurm) && output != "" {
+		return fmt.Errorf("%w; see %s", err, output)
 	}
 	return err
 }
@@ -171,13 +186,18 @@ func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []stri
 		return fmt.Errorf("%s: no upper bound for the time from these samples", b.journal)
 	}
 	args = b.fill(args)
-	a := asked{b.epochs, b.quantile, e.Wall.Value, e.Wall.High, slurm.Limit(e.Wall.High), e.Past, ""}
+	limit := 60 * float64(slurm.Minutes(e.Wall.High))
+	a := asked{Epochs: b.epochs, Quantile: b.quantile, Seconds: e.Wall.Value, Upper: e.Wall.High, Limit: slurm.Limit(e.Wall.High), Past: e.Past}
+	if p, known := e.Wall.Exceeds(limit); known {
+		a.TimeKill = &p
+	}
+	a.Memory = slurm.MemoryFor(e.Conditions.PeakBytes, e.Samples)
 	if b.submit {
 		var err error
 		if a.Job, err = script.Submit(cmd.Context(), append([]string{"--time=" + a.Limit}, slurm.ForJob(b.options)...), args); err != nil {
 			return err
 		}
-		one := slurm.Asked{Job: a.Job, Predicted: e.Sampled, Limit: 60 * float64(slurm.Minutes(e.Wall.High))}
+		one := slurm.Asked{Job: a.Job, Predicted: e.Sampled, Limit: limit}
 		warning, err := one.Append(b.submissionsPath())
 		if err != nil {
 			return fmt.Errorf("job %s is submitted, but not recorded: %w", a.Job, err)
@@ -186,12 +206,20 @@ func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []stri
 			b.env.Log.Warn(warning)
 		}
 	}
-	line := strings.Join(append(append([]string{"sbatch --time=" + a.Limit}, slurm.ForJob(b.options)...), append([]string{script.Path}, args...)...), " ")
+	words := append([]string{"sbatch", "--time=" + a.Limit}, slurm.ForJob(b.options)...)
+	if !script.AsksMemory(b.options) {
+		words = append(words, fmt.Sprintf("--mem=%dM", a.Memory.LimitMiB))
+	}
+	line := slurm.Quote(append(append(words, script.Path), args...))
 	return b.answer.Print(b.env, a, func(p *cli.Page) {
 		p.Line("median %s; %s suffices for %g %% of such jobs", duration(a.Seconds), duration(a.Upper), 100*b.quantile)
 		if a.Past > 0 {
 			p.Line("corrected by %s in the journal and in Slurm's accounting", plural.Count(a.Past, "earlier run"))
 		}
+		if a.TimeKill != nil {
+			p.Line("killed at --time=%s with probability %s", a.Limit, probability(*a.TimeKill))
+		}
+		p.Line("memory at most %s in the samples; killed at --mem=%dM with probability %.2g at most, if it does not grow after them", humanize.IBytes(uint64(a.Memory.PeakBytes)), a.Memory.LimitMiB, a.Memory.Kill)
 		p.Line("%s", line)
 		if a.Job != "" {
 			p.Line("submitted as job %s", a.Job)
@@ -256,6 +284,9 @@ type asked struct {
 	Seconds  float64 `json:"wall_seconds"`
 	Upper    float64 `json:"wall_seconds_at_quantile"`
 	Limit    string  `json:"time_limit"`
-	Past     int     `json:"past_runs"` // that corrected the prediction
-	Job      string  `json:"job,omitempty"`
+	// TimeKill is the probability that the job takes longer than Limit.
+	TimeKill *float64     `json:"killed_at_time_limit,omitempty"`
+	Memory   slurm.Memory `json:"memory"`
+	Past     int          `json:"past_runs"` // that corrected the prediction
+	Job      string       `json:"job,omitempty"`
 }

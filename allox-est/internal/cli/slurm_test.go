@@ -196,7 +196,7 @@ func TestRealSlurmSubmit(t *testing.T) {
 		return string(out), err
 	}
 	out, err := run("--submit", "--", script, "--epochs", "{epochs}")
-	if err != nil || !strings.Contains(out, "sbatch --time=00:01:00 "+script+" --epochs 60") || !strings.Contains(out, "submitted as job ") {
+	if err != nil || !strings.Contains(out, "sbatch --time=00:01:00 --mem=") || !strings.Contains(out, "submitted as job ") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	_, job, _ := strings.Cut(strings.TrimSpace(out), "submitted as job ")

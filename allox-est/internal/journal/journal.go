@@ -79,12 +79,10 @@ type Run struct {
 	// Weight is that of its cgroup on the processor, if it was set (100 is usual).
 	Weight int `json:"cpu_weight,omitempty"`
 
-	Exit   int    `json:"exit"`             // exit code; -1 if killed
-	Error  string `json:"error,omitempty"`  // why the run cannot be used
-	Stderr string `json:"stderr,omitempty"` // its end, of a run that failed
-	// Unavailable says that it failed because the machine has no such device.
-	Unavailable bool     `json:"unavailable,omitempty"`
-	Warnings    []string `json:"warnings,omitempty"`
+	Exit     int      `json:"exit"`             // exit code; -1 if killed
+	Error    string   `json:"error,omitempty"`  // why the run cannot be used
+	Stderr   string   `json:"stderr,omitempty"` // its end, of a run that failed
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Cost is a part of a lap that the job gave a name, as an evaluation or a

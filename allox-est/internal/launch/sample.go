@@ -138,7 +138,8 @@ type Command struct {
 }
 
 // Run executes a command until its end, its timeout or the end of ctx, and leaves
-// no process behind. The error wraps ErrStart or is that of ctx; the failure of a job that
+// no process behind. The error wraps ErrStart or is that of ctx, which comes with a result if
+// the command was started; the failure of a job that
 // started is in Result.Err.
 func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 	r.mu.Lock()
@@ -227,10 +228,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 		status, usage = state.Sys().(syscall.WaitStatus), state.SysUsage().(*syscall.Rusage)
 	}
 	res.finish(status, usage, group)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return res, nil
+	return res, ctx.Err()
 }
 
 // underWay is a job with a running first process.

@@ -69,7 +69,7 @@ func example() (*jobspec.Spec, *journal.Journal) {
 	add(journal.Sample, 2, 1)
 	add(journal.Sample, 5, 1)
 	j.Runs[1].Warnings = []string{"killed 1 process that outlived the job"}
-	j.Runs = append(j.Runs, journal.Run{Job: spec.Hash("gpu"), Kind: journal.Sample, Device: "gpu", Epochs: 2, Start: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), Error: "device unavailable: no GPU on this machine: exit status 1", Exit: 1, Unavailable: true})
+	j.Runs = append(j.Runs, journal.Run{Job: spec.Hash("gpu"), Kind: journal.Sample, Device: "gpu", Epochs: 2, Start: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), Error: "exit status 1: no GPU code", Exit: 1})
 	add(journal.Full, 100, 1)
 	add(journal.Full, 100, 1.1)
 	add(journal.Full, 50, 1)
@@ -114,7 +114,7 @@ func TestNoEstimate(t *testing.T) {
 	spec, j := example()
 	r := New(spec, []string{"gpu"}, j, estimate.Settings{})
 	r.Validate(j)
-	if err := r.Err(); !errors.Is(err, ErrNoEstimate) || !strings.Contains(err.Error(), "gpu: device unavailable") {
+	if err := r.Err(); !errors.Is(err, ErrNoEstimate) || !strings.Contains(err.Error(), "gpu: exit status 1") {
 		t.Errorf("got %v", err)
 	}
 	if len(r.Rows()) != 0 {

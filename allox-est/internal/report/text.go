@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -60,6 +62,7 @@ func (r *Report) Notes() []string {
 		}
 		say("%s: %s, %.1f %% of %s and %.1f %% of the time; method %s; 95 %% intervals",
 			name, plural.Count(d.Samples, "sample"), 100*d.SampledFraction, plural.Count(r.Epochs, unit), 100*d.SampledTimeFraction, d.Method)
+		say("%s: memory at most %s in the samples", name, humanize.IBytes(uint64(d.Conditions.PeakBytes)))
 		if d.Past > 0 {
 			say("%s: %s corrected the wall time", name, plural.Count(d.Past, "earlier whole run"))
 		}

@@ -208,9 +208,6 @@ func GivenUp(runs []journal.Run) bool {
 		if !r.Failed() {
 			break
 		}
-		if r.Unavailable {
-			return true
-		}
 		failures++
 	}
 	return failures >= mostFailures

@@ -139,32 +139,25 @@ func TestPlan(t *testing.T) {
 
 func TestPlanGivesUp(t *testing.T) {
 	spec := testSpec(500, jobspec.Sample{})
-	for _, unavailable := range []bool{false, true} {
-		j := &journal.Journal{}
-		steps := follow(t, Plan{spec, []string{"cpu", "gpu"}, false, predict(500)}, j, func(s Step) journal.Run {
-			r := taken(spec, s, burn{}, true)
-			if s.Device == "gpu" {
-				r.Error, r.Unavailable = "no", unavailable
-			}
-			return r
-		})
-		gpu := 0
-		for _, s := range steps {
-			if s.Device == "gpu" {
-				gpu++
-			}
+	steps := follow(t, Plan{spec, []string{"cpu", "gpu"}, false, predict(500)}, &journal.Journal{}, func(s Step) journal.Run {
+		r := taken(spec, s, burn{}, true)
+		if s.Device == "gpu" {
+			r.Error = "no"
 		}
-		want := mostFailures
-		if unavailable {
-			want = 1
+		return r
+	})
+	gpu := 0
+	for _, s := range steps {
+		if s.Device == "gpu" {
+			gpu++
 		}
-		if gpu != want || len(steps) != want+1 {
-			t.Errorf("unavailable %v: %v", unavailable, steps)
-		}
+	}
+	if gpu != mostFailures || len(steps) != mostFailures+1 {
+		t.Errorf("failures on a device: %v", steps)
 	}
 	// One failure is made up for.
 	failed := false
-	steps := follow(t, Plan{spec, []string{"cpu"}, false, predict(500)}, &journal.Journal{}, func(s Step) journal.Run {
+	steps = follow(t, Plan{spec, []string{"cpu"}, false, predict(500)}, &journal.Journal{}, func(s Step) journal.Run {
 		r := taken(spec, s, burn{}, true)
 		if !failed {
 			failed, r.Error = true, "no"

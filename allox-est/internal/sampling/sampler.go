@@ -128,14 +128,14 @@ func (s *Sampler) make(ctx context.Context, step Step) error {
 		}
 	}
 	run, err := watched.execute(ctx, step, launch.ScratchWord)
-	if err != nil {
+	if run == nil {
 		return err
 	}
-	if err := s.Journal.Append(*run); err != nil {
-		return fmt.Errorf("journal: %w", err)
+	if failed := s.Journal.Append(*run); failed != nil {
+		return fmt.Errorf("journal: %w", failed)
 	}
 	s.progress(step, 1)
-	return nil
+	return err
 }
 
 func (s *Sampler) progress(step Step, done float64) {
@@ -176,7 +176,7 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 	if output != nil {
 		err = errors.Join(err, output.Close())
 	}
-	if err != nil {
+	if result == nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	run := &journal.Run{
@@ -184,16 +184,21 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs, Stage: step.Stage,
 		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
 	}
-	if errors.Is(result.Err, launch.ErrStopped) {
+	cut := ctx.Err() != nil || errors.Is(result.Err, launch.ErrTimeout)
+	switch {
+	case cut && step.Kind == journal.Sample && len(result.Marks) >= leastMarks:
+		run.Stopped = "the sample was ended early"
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(result.Err, launch.ErrStopped):
 		run.Stopped = *s.reason
 	}
 	record(run, s.Spec, result)
-	if run.Failed() && step.Device == jobspec.GPU && !s.Machine.GPU {
-		run.Unavailable = true
-		run.Error = "device unavailable: no GPU on this machine: " + run.Error
-	}
-	return run, nil
+	return run, ctx.Err()
 }
+
+// leastMarks is the least number of marks from which on a sample that was ended early counts.
+const leastMarks = 3
 
 // output opens a new file for what a run prints; nil where that is not kept.
 func (s *Sampler) output(step Step) (*os.File, error) {

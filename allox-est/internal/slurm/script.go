@@ -62,12 +62,24 @@ func (s *Script) Command(args ...string) []string {
 
 // wrap returns a script of the directives that samples take, which runs another command.
 func (s *Script) wrap(argv []string) string {
+	return "#!/bin/sh\n" + strings.Join(keepForSamples(s.Directives), "\n") + "\nexec " + Quote(argv) + "\n"
+}
+
+// Quote returns a command line as it can be given to a shell. Words without special characters
+// are left as they are.
+func Quote(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, word := range argv {
-		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		quoted[i] = word
+		if word == "" || strings.Trim(word, plainCharacters) != "" {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
 	}
-	return "#!/bin/sh\n" + strings.Join(keepForSamples(s.Directives), "\n") + "\nexec " + strings.Join(quoted, " ") + "\n"
+	return strings.Join(quoted, " ")
 }
+
+// plainCharacters have no meaning to a shell inside of a word.
+const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%"
 
 // Minutes returns a number of seconds in the minutes in which Slurm counts, rounded up; what
 // rounding adds to whole minutes is no other minute.
