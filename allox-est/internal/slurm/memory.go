@@ -15,7 +15,7 @@ type Memory struct {
 }
 
 // memoryMargin is the limit relative to the largest peak so far: what a batch script and its
-// step need beside the job, and how much a peak differs from run to run, is not known.
+// step need in addition to the job, and how much a peak differs from run to run, is not known.
 const memoryMargin = 1.5
 
 // MemoryFor returns a limit from the largest peak of so many runs. Each of n runs and the next
