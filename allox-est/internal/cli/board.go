@@ -33,8 +33,8 @@ const (
 	idleShare  = 40
 )
 
-// table is the table of several jobs that are followed.
-type table struct {
+// jobTable is the table of several jobs that are followed.
+type jobTable struct {
 	*following
 	board   follow.Board
 	readers *crash.Group
@@ -46,7 +46,7 @@ type table struct {
 // followAll follows several logs, or Slurm jobs, in one table.
 func (f *following) followAll(ctx context.Context, logs []string) error {
 	reading, stop := context.WithCancel(ctx)
-	t := table{following: f, ends: map[string]context.CancelFunc{}}
+	t := jobTable{following: f, ends: map[string]context.CancelFunc{}}
 	t.readers, reading = crash.WithContext(reading)
 	if f.log != "" {
 		for _, path := range append([]string{f.log}, logs...) {
@@ -63,7 +63,7 @@ func (f *following) followAll(ctx context.Context, logs []string) error {
 }
 
 // read follows a log in the background.
-func (t *table) read(ctx context.Context, name, path string, limit time.Time) error {
+func (t *jobTable) read(ctx context.Context, name, path string, limit time.Time) error {
 	reader, err := (&jobspec.Spec{Progress: jobspec.Progress{Pattern: t.job.pattern}}).Reader(t.job.epochs)
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -82,7 +82,7 @@ func (t *table) read(ctx context.Context, name, path string, limit time.Time) er
 }
 
 // refresh prints the table until all jobs have ended.
-func (t *table) refresh(ctx, reading context.Context) error {
+func (t *jobTable) refresh(ctx, reading context.Context) error {
 	var asked time.Time
 	for {
 		before := processorTime()
@@ -115,7 +115,7 @@ func processorTime() time.Duration {
 }
 
 // readQueue adds the jobs in Slurm's queue, and ends those that have left it.
-func (t *table) readQueue(ctx context.Context) error {
+func (t *jobTable) readQueue(ctx context.Context) error {
 	jobs, err := slurm.Queue(ctx, os.Getuid())
 	if err != nil {
 		return fmt.Errorf("--slurm %s: %w", t.slurm, err)
@@ -155,7 +155,7 @@ func (t *table) readQueue(ctx context.Context) error {
 
 // print prints the rows: in place on a terminal, otherwise at every twentieth of a job, and as
 // JSON whenever the progress of one has changed.
-func (t *table) print(rows []follow.Row) error {
+func (t *jobTable) print(rows []follow.Row) error {
 	var progress strings.Builder
 	for _, r := range rows {
 		done := r.Done
@@ -191,7 +191,7 @@ func (t *table) print(rows []follow.Row) error {
 }
 
 // fit cuts a text to the size of the terminal, which could not be moved back over more.
-func (t *table) fit(text string) string {
+func (t *jobTable) fit(text string) string {
 	size, err := unix.IoctlGetWinsize(int(t.env.Stdout.(*os.File).Fd()), unix.TIOCGWINSZ)
 	if err != nil || size.Col == 0 || size.Row == 0 {
 		return text
