@@ -24,7 +24,7 @@ from rows import BIN, run
 
 COMPARISONS = [
     shared.xgboost, edgeprof.servers, chamtool.models, chamtool.short_tasks, deft.gate,
-    edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards, mirage.waits,
+    edgeprof.profile, mirage.test_only, mirage.start, alloxest.rest, progress.remaining, edgeprof.boards,
 ]
 
 

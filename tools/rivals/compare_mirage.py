@@ -2,12 +2,12 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 
-from rows import ROUNDS, figures, run, show, wheel
+from rows import ROUNDS, figures, run, show
 
 
 def test_only():
     """Our predicted job starts, and those of a real Slurm; a round is a queue."""
-    line = "go test ./mirage/internal/slurm -count=1 -run TestRealWhen$ -when-seed {} -v"
+    line = "go test ./mirage/internal/slurmview -count=1 -run TestRealWhen$ -when-seed {} -v"
     pattern = r"absolute error mean ([\d.]+), median [\d.]+ s; Slurm's --test-only ([\d.]+),"
     pairs = [p for seed in range(1, ROUNDS + 1) for p in figures(pattern, *line.format(seed).split())]
     show("mirage", "a job's wait on a real Slurm, mean error", "s", "Slurm's own --test-only", pairs, line.format("SEED"))
@@ -18,7 +18,7 @@ def start():
     of squeue --start at the same moments. A round is the mean of four queues, each with jobs
     of its own, on real Slurms that run at once: their jobs sleep."""
     kinds = ["alone", "maintenance", "QOS_limit", "dependency"]
-    line = "go test ./mirage/internal/slurm -count=1 -run TestRealQueued$/{} -queued-jobs 8 -queued-past 16 -queued-seed {} -timeout 25m -v"
+    line = "go test ./mirage/internal/slurmview -count=1 -run TestRealQueued$/{} -queued-jobs 8 -queued-past 16 -queued-seed {} -timeout 25m -v"
     pattern = r"all: (\d+) answers, .*, 80 % intervals hold ([\d.]+), .*; squeue --start: (\d+) answers, ([\d.]+) s \(ours ([\d.]+) s\)"
     def queue(seed):
         found = re.search(pattern, run(*line.format(kinds[seed % len(kinds)], seed).split()))
@@ -35,10 +35,3 @@ def start():
     note = (f"{len(found)} queues with {asked:.0f} answers about pending jobs; squeue --start knows {known:.0f} of the starts, over which the errors of both are taken; "
             f"our intervals of 80 % hold {sum(f[0] * f[1] for f in found) / asked:.2f}")
     show("mirage", "a pending job's wait on a real Slurm, mean error", "s", "squeue --start", pairs, line.format("KIND", "SEED"), note=note)
-
-
-def waits():
-    """Waits of jobs of published logs, and LightGBM on the same features; a round is a log."""
-    line = "go test -count=1 -timeout=1h -run BesideLightGBM -v ./mirage/internal/backtest -lightgbm"
-    pairs = figures(r"jobs, mean error ([\d.]+) h; LightGBM ([\d.]+) h", *line.split(), wheel("lightgbm==4.5.0"))
-    show("mirage", "a job's wait, predicted from a log, mean error", "h", "LightGBM 4.5.0, its median by the same features", pairs, "go test -run BesideLightGBM -v ./mirage/internal/backtest -lightgbm WHEEL")
