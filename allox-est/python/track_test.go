@@ -101,7 +101,7 @@ print("all")
 		t.Fatalf("%v: %d loops kept, want 2", err, len(j.Runs))
 	}
 	// Programs at different paths are different loops.
-	if r := j.Runs[0]; r.Failed() || r.Epochs != 60 || r.Name != "loop.py" || r.Wall < 60*0.03 || len(r.Marks) < 3 || r.Job == j.Runs[1].Job {
+	if r := j.Runs[0]; r.HasFailed() || r.Epochs != 60 || r.Name != "loop.py" || r.Wall < 60*0.03 || len(r.Marks) < 3 || r.Job == j.Runs[1].Job {
 		t.Errorf("kept as %+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(packages, "state")); err == nil {

@@ -202,7 +202,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) (*journal.Run
 	}
 	f.keep(run)
 	f.tracker.Ended = true
-	if f.failed == nil && !run.Failed() && run.Asked == 0 {
+	if f.failed == nil && !run.HasFailed() && run.Asked == 0 {
 		f.failed = f.printMarks(toTheEnd(run)) // now we know whether lines begin or end epochs
 	}
 	if err := errors.Join(f.failed, f.printEnd(run), f.draw()); err != nil {
@@ -266,7 +266,7 @@ func (f *following) printEnd(run *journal.Run) error {
 	how := "took"
 	if run.Asked > 0 {
 		how = fmt.Sprintf("the job stopped by itself at %d of %d, after", run.Epochs, run.Asked)
-	} else if run.Failed() {
+	} else if run.HasFailed() {
 		how = run.Error + ", after"
 	}
 	_, err := fmt.Fprintf(f.env.Stdout, "%s %s; memory at most %s\n", how, duration(run.Wall), humanize.IBytes(uint64(run.PeakBytes)))

@@ -157,7 +157,7 @@ func (s *samplings) recordOutcomes(r *report.Report, runs []journal.Run) {
 	done := map[string]bool{}
 	for _, run := range runs {
 		d := r.Devices[run.Device]
-		if run.Kind != journal.Full || run.Failed() || d == nil || d.Estimate == nil || done[run.Device] {
+		if run.Kind != journal.Full || run.HasFailed() || d == nil || d.Estimate == nil || done[run.Device] {
 			continue
 		}
 		done[run.Device] = true

@@ -167,7 +167,7 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 func usable(runs []journal.Run) (used []journal.Run, warnings []error, err error) {
 	failed := 0
 	for i, r := range runs {
-		if r.Failed() {
+		if r.HasFailed() {
 			failed++
 			continue
 		}

@@ -218,7 +218,7 @@ func TestRunsOnTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range j.Runs {
-			if r.Kind == journal.Full && !r.Failed() && len(r.Laps) == r.Epochs+2 {
+			if r.Kind == journal.Full && !r.HasFailed() && len(r.Laps) == r.Epochs+2 {
 				ends := floats.CumSum(make([]float64, r.Epochs+1), r.Laps[:r.Epochs+1])
 				floats.AddConst(r.Before, ends)
 				w.take(t, ends[1:])

@@ -27,7 +27,7 @@ func Of(runs []journal.Run, now journal.Run) (p Past) {
 	key := CommandKey(now.Command)
 	for i, r := range runs {
 		same := r.Job == now.Job || len(now.Command) > 0 && CommandKey(r.Command) == key
-		if !same || r.Kind != journal.Full || r.Device != now.Device || r.Failed() {
+		if !same || r.Kind != journal.Full || r.Device != now.Device || r.HasFailed() {
 			continue
 		}
 		p.Runs = append(p.Runs, Run{

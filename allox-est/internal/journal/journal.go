@@ -152,8 +152,8 @@ func (r *Run) Timeline() []progress.Mark {
 	return marks
 }
 
-// Failed says that the run cannot be used.
-func (r *Run) Failed() bool { return r.Error != "" }
+// HasFailed reports whether the run cannot be used.
+func (r *Run) HasFailed() bool { return r.Error != "" }
 
 // Journal is an open journal. It is not safe for concurrent use.
 type Journal struct {

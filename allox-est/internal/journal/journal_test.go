@@ -37,7 +37,7 @@ func TestJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := j.Of(Key{"a", "cpu"}, Sample); len(got) != 1 || got[0].Failed() {
+	if got := j.Of(Key{"a", "cpu"}, Sample); len(got) != 1 || got[0].HasFailed() {
 		t.Errorf("samples of a: %+v", got)
 	}
 	if err := j.Close(); err != nil {

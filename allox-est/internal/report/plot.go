@@ -20,7 +20,7 @@ func (r *Report) EpochPlot(j *journal.Journal, device string) (chart.Chart, erro
 		n := 0
 		for _, run := range j.Of(r.key(device), kind[0]) {
 			marks := run.Timeline()
-			if run.Failed() || len(marks) < 2 {
+			if run.HasFailed() || len(marks) < 2 {
 				continue
 			}
 			n++

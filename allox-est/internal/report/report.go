@@ -138,7 +138,7 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 		SampledFraction: float64(e.Epochs) / float64(r.spec.Epochs), SampledTimeFraction: e.Seconds / e.Wall.Value,
 	}
 	for _, run := range runs {
-		if run.Failed() {
+		if run.HasFailed() {
 			r.warn(name, fmt.Sprintf("sample of %s failed: %s", plural.Count(run.Epochs, "epoch"), run.Error))
 		}
 		for _, w := range run.Warnings {
@@ -165,7 +165,7 @@ func (r *Report) warn(device, text string) {
 // reason says why a device has no estimate: the error of its last run, if that failed and
 // there are too few runs.
 func reason(runs []journal.Run, err error) string {
-	if n := len(runs); errors.Is(err, estimate.ErrTooFew) && n > 0 && runs[n-1].Failed() {
+	if n := len(runs); errors.Is(err, estimate.ErrTooFew) && n > 0 && runs[n-1].HasFailed() {
 		return runs[n-1].Error
 	}
 	return err.Error()
@@ -219,7 +219,7 @@ func (r *Report) Validate(j *journal.Journal) {
 		var runs []journal.Run
 		for _, run := range j.Of(r.key(name), journal.Full) {
 			switch {
-			case run.Failed():
+			case run.HasFailed():
 				r.warn(name, "whole run failed: "+run.Error)
 			case run.Epochs != r.spec.Epochs:
 				r.warn(name, fmt.Sprintf("whole run of %s not used", plural.Count(run.Epochs, "epoch")))

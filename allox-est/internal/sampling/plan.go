@@ -198,14 +198,14 @@ func (p Plan) First(j *journal.Journal) (runs, epochs int) {
 
 // usable returns the runs that can be used.
 func usable(runs []journal.Run) []journal.Run {
-	return slices.DeleteFunc(slices.Clone(runs), func(r journal.Run) bool { return r.Failed() })
+	return slices.DeleteFunc(slices.Clone(runs), func(r journal.Run) bool { return r.HasFailed() })
 }
 
 // GivenUp says that the last runs failed so often that no more are made.
 func GivenUp(runs []journal.Run) bool {
 	failures := 0
 	for _, r := range slices.Backward(runs) {
-		if !r.Failed() {
+		if !r.HasFailed() {
 			break
 		}
 		failures++

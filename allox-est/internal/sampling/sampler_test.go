@@ -61,7 +61,7 @@ func TestSample(t *testing.T) {
 		t.Fatalf("runs %+v, events %+v", runs, events)
 	}
 	for _, r := range runs {
-		if r.Failed() || len(r.Laps) != r.Epochs+2 || len(r.LapCPU) != len(r.Laps) || len(r.LapWait) != len(r.Laps) {
+		if r.HasFailed() || len(r.Laps) != r.Epochs+2 || len(r.LapCPU) != len(r.Laps) || len(r.LapWait) != len(r.Laps) {
 			t.Errorf("run %+v", r)
 		}
 		// The laps are all that lies between the start of the process and its
@@ -128,7 +128,7 @@ func TestSampleOutcomes(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range s.Journal.Runs {
-				if (tt.err == "") == r.Failed() || !strings.Contains(r.Error, tt.err) {
+				if (tt.err == "") == r.HasFailed() || !strings.Contains(r.Error, tt.err) {
 					t.Errorf("error %q, want %q", r.Error, tt.err)
 				}
 				if !slices.ContainsFunc(append(r.Warnings, ""), func(w string) bool { return strings.Contains(w, tt.warning) }) {
@@ -222,7 +222,7 @@ i=0; while [ $i -lt $1 ]; do i=$((i+1)); sleep $pause; echo "Epoch $i/$1"; done;
 				t.Fatalf("%d runs", len(runs))
 			}
 			last := runs[1]
-			if last.Failed() || (last.Stopped != "") != one.stopped || (last.Epochs < 10) != one.stopped || last.Epochs < marksToStop {
+			if last.HasFailed() || (last.Stopped != "") != one.stopped || (last.Epochs < 10) != one.stopped || last.Epochs < marksToStop {
 				t.Errorf("last run %+v", last)
 			}
 			if marks := last.Timeline(); last.Stopped != "" && (last.Wall != marks[len(marks)-1].Seconds || last.Asked != 10 || len(last.Warnings) == 0) {
@@ -269,7 +269,7 @@ func TestSampleCutOff(t *testing.T) {
 			}
 			continue
 		}
-		if len(runs) == 0 || runs[0].Failed() || runs[0].Epochs < 4 || runs[0].Epochs > 8 || runs[0].Asked != 10 || runs[0].Stopped == "" {
+		if len(runs) == 0 || runs[0].HasFailed() || runs[0].Epochs < 4 || runs[0].Epochs > 8 || runs[0].Asked != 10 || runs[0].Stopped == "" {
 			t.Errorf("%s: %+v", cause, runs)
 		}
 	}

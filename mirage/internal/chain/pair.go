@@ -31,7 +31,7 @@ type Service struct {
 	Need *trace.Need `json:",omitempty"`
 	// Partition is the one it runs in, on a machine with partitions.
 	Partition string `json:",omitempty"`
-	// Charges are what it adds to the limits that the simulation has.
+	// Charges holds the amounts that it adds to the simulation's limits.
 	Charges []trace.Charge `json:",omitempty"`
 }
 
@@ -57,7 +57,7 @@ func Begin(background *simulator.Simulator, at int64, s Service) (*Pair, error) 
 	return Attach(background.Fork(), at, s)
 }
 
-// Attach is Begin without the fork: the pair takes the simulation over.
+// Attach begins a pair like [Begin], without a fork: the pair takes the simulation over.
 func Attach(sim *simulator.Simulator, at int64, s Service) (*Pair, error) {
 	sim.RunUntil(at)
 	pred, err := sim.Submit(s.job())
@@ -67,10 +67,10 @@ func Attach(sim *simulator.Simulator, at int64, s Service) (*Pair, error) {
 	return &Pair{Service: s, Submit: at, sim: sim, pred: pred}, nil
 }
 
-// Now is the instant to which the pair has been carried.
+// Now returns the time that the pair has reached.
 func (p *Pair) Now() int64 { return p.sim.Now() }
 
-// Simulation is the simulation the pair is part of.
+// Simulation returns the simulation that contains the pair.
 func (p *Pair) Simulation() *simulator.Simulator { return p.sim }
 
 // RunUntil carries the pair to an instant.
@@ -107,7 +107,7 @@ type Outcome struct {
 	Backfilled         bool // the successor started out of turn
 }
 
-// RewardSeconds is the successor's start less the predecessor's end.
+// RewardSeconds returns the successor's start less the predecessor's end.
 func (o Outcome) RewardSeconds() int64 { return o.SuccStart - o.PredEnd }
 
 // InterruptionHours returns the time in which nothing ran.
@@ -151,8 +151,8 @@ type Cost struct {
 	Overlap float64 // cost of an hour of overlap against one of interruption
 }
 
-// Of is the cost of an outcome.
-func (c Cost) Of(o Outcome) float64 { return o.InterruptionHours() + c.Overlap*o.OverlapHours() }
+// CostOf returns the cost of an outcome.
+func (c Cost) CostOf(o Outcome) float64 { return o.InterruptionHours() + c.Overlap*o.OverlapHours() }
 
 // Decisions calls decide at the start of the predecessor, then at each
 // multiple of ten minutes after its submission, and returns what comes of
@@ -195,8 +195,8 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 			until = end + int64(math.Ceil(least*3600)) + 1
 		}
 		o, ok, err := p.submitNow(until)
-		if err == nil && ok && c.Of(o) < least {
-			best, least = o, c.Of(o)
+		if err == nil && ok && c.CostOf(o) < least {
+			best, least = o, c.CostOf(o)
 		}
 		return false, err
 	}
@@ -204,7 +204,7 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if c.Of(last) < least {
+	if c.CostOf(last) < least {
 		best = last
 	}
 	return best, nil

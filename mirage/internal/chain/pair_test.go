@@ -63,7 +63,7 @@ func TestHandMade(t *testing.T) {
 	// Two nodes are free all the time: any submission before the other job's
 	// starts at once, so the best is the last decision before 47 h, and it
 	// overlaps by an hour and ten minutes; 47 h itself comes too late.
-	if cost := (Cost{Overlap: 1}).Of(best); math.Abs(cost-7.0/6) > 1e-9 {
+	if cost := (Cost{Overlap: 1}).CostOf(best); math.Abs(cost-7.0/6) > 1e-9 {
 		t.Errorf("best %+v costs %v h, want 70 minutes", best, cost)
 	}
 	if dear, err := begin().Best(Cost{Overlap: 4}); err != nil || dear.InterruptionHours() != 3 {
@@ -96,7 +96,7 @@ func TestBestIsBest(t *testing.T) {
 		least, reactive := math.Inf(1), Outcome{}
 		last, err := begin().Decisions(func(p *Pair) (bool, error) {
 			o, err := p.SubmitNow()
-			least = min(least, cost.Of(o))
+			least = min(least, cost.CostOf(o))
 			if o.SuccStart < o.Submitted || o.Submitted != p.Now() || o.PredEnd-o.PredStart != service.Limit {
 				t.Fatalf("impossible: %+v at %d", o, p.Now())
 			}
@@ -113,8 +113,8 @@ func TestBestIsBest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := min(least, cost.Of(last)); cost.Of(best) != want {
-			t.Fatalf("best costs %v, want %v", cost.Of(best), want)
+		if want := min(least, cost.CostOf(last)); cost.CostOf(best) != want {
+			t.Fatalf("best costs %v, want %v", cost.CostOf(best), want)
 		}
 	})
 }

@@ -52,7 +52,8 @@ for about the same size and limit.`,
 			defer bar.Done()
 			in.Progress = func() { bar.Add(1) }
 			f := forecast.LogSettings(t.Jobs, s.clusterSize(t), in.From)
-			f.Level, f.Seed, f.Threads = level, seed, s.Workers
+			f.Level, f.Seed = level, seed
+			f.Threads = s.Workers
 			report, err := backtest.Run(cmd.Context(), t.Jobs, in, f)
 			if err != nil {
 				return err

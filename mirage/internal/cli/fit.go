@@ -82,7 +82,7 @@ the search; the result is tested on it.`,
 // gridOf returns the search grid. The number of nodes is fixed if it is given, or if
 // the log contains each job's nodes and a .machines file describes them.
 func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
-	completeRow := nodes == 0 && t.Placed()
+	completeRow := nodes == 0 && t.HasPlaces()
 	if completeRow {
 		t.OnNodes()
 	}

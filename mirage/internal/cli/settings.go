@@ -147,7 +147,7 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	} else if counted && c.Unit != t.Unit || !counted && c.Unit != "" && c.Unit != trace.Nodes {
 		return c, cli.Usagef("--config: the cluster is counted in %s, the log in %s: see log.unit", cmp.Or(c.Unit, trace.Nodes), t.Unit)
 	}
-	if s.nodes == 0 && !s.describesMachine() && t.Placed() {
+	if s.nodes == 0 && !s.describesMachine() && t.HasPlaces() {
 		c.Kinds = kindsOf(t.Machines)
 	}
 	if len(c.Kinds) > 0 {

@@ -219,7 +219,7 @@ func (v *validate) versus(result *validated, others []string, blocks []int) erro
 }
 
 func (r validated) show(p *cli.Page) {
-	p.Line("%s%s", r.Model, described(r.Settings))
+	p.Line("%s%s", r.Model, formatSettings(r.Settings))
 	t := p.Table("load", "episodes", "interruption (h)", "p50", "p90", "overlap (h)", "p90", "no interruption", "reduction", "cost (h)", "wasted node-hours")
 	explain := false // some interval is wider than a day
 	add := func(name string, f validation.Figures) {
@@ -259,8 +259,8 @@ func (r validated) show(p *cli.Page) {
 	}
 }
 
-// described formats settings by name, as " (name value, ...)".
-func described(settings map[string]any) string {
+// formatSettings formats settings by name, as " (name value, ...)".
+func formatSettings(settings map[string]any) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		parts = append(parts, fmt.Sprintf("%s %v", name, settings[name]))

@@ -71,7 +71,7 @@ func (j *Job) Wait() int64 { return j.Start - j.Submit }
 func (j *Job) Duration() int64 { return j.End - j.Start }
 
 // Trace is the content of a log: its usable jobs, ordered by submission and,
-// within a second, as they stood in the file.
+// within a second, in the file's order.
 type Trace struct {
 	Jobs []Job // that ran
 	// Open are the jobs that wait or run at the log's end, in the order of submission:
@@ -147,8 +147,8 @@ func (t *Trace) End() int64 {
 	return last
 }
 
-// Placed reports whether the log contains the nodes of jobs that it counts in another unit.
-func (t *Trace) Placed() bool {
+// HasPlaces reports whether the log contains the nodes of jobs that it counts in another unit.
+func (t *Trace) HasPlaces() bool {
 	return len(t.Machines) > 0 && slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.Need != nil && j.Need.Nodes > 0 })
 }
 
@@ -156,7 +156,7 @@ func (t *Trace) Placed() bool {
 // takes the place of their partition, and a partition that of their quality of
 // service. Jobs that say nothing of nodes are left as they are.
 func (t *Trace) OnNodes() {
-	if !t.Placed() {
+	if !t.HasPlaces() {
 		return
 	}
 	t.Unit, t.Size = Nodes, 0

@@ -30,7 +30,7 @@ func machinesOf(log string) ([]Machines, error) {
 	base := strings.TrimSuffix(filepath.Base(log), ".gz")
 	found, err := filepath.Glob(filepath.Join(filepath.Dir(log), "*.machines"))
 	if err != nil {
-		return nil, nil // a folder that is a pattern has no such file
+		return nil, nil // a directory that is a pattern has no such file
 	}
 	best, longest := "", 0
 	for _, path := range found {

@@ -108,7 +108,7 @@ func Summarise(played, reactive []Played, plan samples.Plan, c chain.Cost) Summa
 func Costs(played []Played, c chain.Cost) []float64 {
 	out := make([]float64, len(played))
 	for i := range played {
-		out[i] = c.Of(played[i].Outcome)
+		out[i] = c.CostOf(played[i].Outcome)
 	}
 	return out
 }
@@ -135,7 +135,7 @@ func (j judgement) figures(episodes []int) Figures {
 		o := j.played[i].Outcome
 		interruption = append(interruption, o.InterruptionHours())
 		overlap = append(overlap, o.OverlapHours())
-		cost = append(cost, j.cost.Of(o))
+		cost = append(cost, j.cost.CostOf(o))
 		of = append(of, j.blocks[i])
 		before += j.reactive[i].InterruptionHours()
 		if o.RewardSeconds() <= zeroSeconds {

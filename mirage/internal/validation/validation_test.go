@@ -187,7 +187,7 @@ func TestPlay(t *testing.T) {
 			t.Errorf("%T: one worker and three differ: %s", p, diff)
 		}
 		for i := range one {
-			if cost.Of(one[i].Outcome) < cost.Of(oracle[i].Outcome) {
+			if cost.CostOf(one[i].Outcome) < cost.CostOf(oracle[i].Outcome) {
 				t.Errorf("%T beats the oracle in episode %d: %+v, %+v", p, i, one[i].Outcome, oracle[i].Outcome)
 			}
 		}

@@ -92,7 +92,7 @@ func newGenerator(p *Profile, s Settings) (*generator, error) {
 	for i, c := range g.classes {
 		weights[i] = c.Weight
 	}
-	g.byClass, g.byUser = cumulated(weights), cumulated(q.Users)
+	g.byClass, g.byUser = cumulate(weights), cumulate(q.Users)
 	for i := range q.Users {
 		g.names = append(g.names, fmt.Sprintf("user%03d", i+1))
 	}
@@ -147,7 +147,7 @@ func (g *generator) pick(cumulated []float64) int {
 	return min(i, len(cumulated)-1)
 }
 
-func cumulated(weights []float64) []float64 {
+func cumulate(weights []float64) []float64 {
 	out, total := make([]float64, len(weights)), 0.0
 	for i, w := range weights {
 		total += w
