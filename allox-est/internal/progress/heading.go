@@ -2,7 +2,9 @@ package progress
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // heading is the row of names above the rows of a table.
@@ -14,7 +16,6 @@ const headingBytes = 400
 var (
 	cells      = regexp.MustCompile(` *[|,\t] *| {2,}`)
 	bareDigits = regexp.MustCompile(`(?:^|[^A-Za-z_@])\d`)
-	rowHead    = regexp.MustCompile(`(?i)^\s*(?:epoch|step|iter|gen|round|trial|episode|ep|it)[a-z]* [a-z]`)
 	cellNames  = regexp.MustCompile(`^[a-z_#][\w /()%.#-]*$`)
 )
 
@@ -33,7 +34,22 @@ func headingOf(line string) (heading, bool) {
 	if len(names) == 1 {
 		names = strings.Fields(names[0])
 	}
-	return names, len(names) > 1 && (strings.ContainsAny(line, "|,\t") || strings.Contains(line, "  ") || rowHead.MatchString(line))
+	return names, len(names) > 1 && (strings.ContainsAny(line, "|,\t") || strings.Contains(line, "  ") || beginsWithUnit(line))
+}
+
+// unitNames begin the names of first columns.
+var unitNames = []string{"ep", "step", "it", "gen", "round", "trial"}
+
+// beginsWithUnit reports whether a line begins with a unit's name and another word. It is
+// asked about every line without a number, of which a run may print millions.
+func beginsWithUnit(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	isUnit := slices.ContainsFunc(unitNames, func(name string) bool { return len(line) > len(name) && strings.EqualFold(line[:len(name)], name) })
+	if !isUnit {
+		return false
+	}
+	first, next, _ := strings.Cut(line, " ")
+	return strings.IndexFunc(first+next[:min(len(next), 1)], func(c rune) bool { return !unicode.IsLetter(c) }) < 0 && next != ""
 }
 
 // name puts the names above the numbers of a row before them.

@@ -36,6 +36,7 @@ type Reader struct {
 	reports   reports
 	times     times
 	lines     int
+	previous  string // line
 	chosen    choice
 	judged    int // the line in which the choice was made
 }
@@ -80,8 +81,15 @@ func (r *Reader) Line(line string, at float64) {
 		r.match(line, at)
 		return
 	}
+	if line == r.previous && !strings.ContainsAny(line, "0123456789") {
+		return // a flood of one line
+	}
+	r.previous = line
 	if strings.IndexByte(line, escape) >= 0 {
 		line = controls.ReplaceAllString(line, "")
+	}
+	if strings.ContainsFunc(line, isBinary) {
+		return
 	}
 	if h, ok := headingOf(line); ok {
 		r.heading = h
@@ -106,6 +114,9 @@ func (r *Reader) Line(line string, at float64) {
 		left = append(left, c)
 	}
 }
+
+// isBinary reports whether a character is in no line of text.
+func isBinary(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\b' }
 
 // match takes in a line by the caller's pattern.
 func (r *Reader) match(line string, at float64) {

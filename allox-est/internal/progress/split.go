@@ -125,7 +125,7 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 
 // isHeading reports whether a text has names of columns.
 func isHeading(text []byte) bool {
-	if len(text) > headingBytes || !bytes.ContainsAny(text, "|,\t") && !bytes.Contains(text, []byte("  ")) && !rowHead.Match(text) {
+	if len(text) > headingBytes || !bytes.ContainsAny(text, "|,\t") && !bytes.Contains(text, []byte("  ")) && !beginsWithUnit(string(text)) {
 		return false
 	}
 	_, isNames := headingOf(string(text))
