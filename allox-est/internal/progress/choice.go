@@ -123,7 +123,7 @@ func (c *counter) isAhead(pool []*counter) bool {
 func (r *Reader) chooseCounter(c *counter, pool []*counter) choice {
 	next := r.claim(c, pool)
 	inOrder := next.how != countdown && next.how != unordered
-	if next.total == 0 || c.paired || inOrder && (c.strays > len(c.points) || 20*len(c.falls) > 3*len(c.points) || r.Count == "" && r.isInner(c, next.total, pool)) {
+	if next.total == 0 || c.paired || inOrder && (20*len(c.falls) > 3*len(c.points) || r.Count == "" && r.isInner(c, next.total, pool)) {
 		return choice{}
 	}
 	if inOrder && !c.percent {
@@ -197,16 +197,13 @@ func (r *Reader) claim(c *counter, pool []*counter) choice {
 		return r.claimCountdown(c)
 	case own > 0 && r.Units > 0 && !r.fits(c, own, pool):
 		return choice{}
-	case own > 0 && !c.percent && len(c.bag) > 3 && 5*(len(c.falls)+c.strays) > len(c.bag):
+	case own > 0 && !c.percent && len(c.bag) > 3 && 5*len(c.falls) > len(c.bag):
 		return take(unordered, own, 0.8)
 	case c.percent:
 		return take(percentage, 100, 0.9)
 	case own > 0:
 		next.atMost = c.atMost
-		if c.zero && own == r.Units-1 {
-			own = r.Units // counted from 0
-		}
-		return take(pair, own, map[bool]float64{false: 1, true: 0.85}[c.decimal])
+		return take(pair, own, 1)
 	case c.total > 0:
 		return choice{}
 	case c.decimal && c.highest() <= 1 && fractions.MatchString(lower(c.left, 24)) && !measured.MatchString(lower(c.left, 16)):
@@ -243,7 +240,7 @@ func (r *Reader) announcedFor(c *counter) (total, weight float64, atMost bool) {
 		}
 	}
 	isClock := c.unit == "time" && wallClock.MatchString(c.words())
-	if c.unit != "" && !(c.decimal && c.unit != "time" && c.unit != "epoch" && !c.isEven()) && !isClock {
+	if c.unit != "" && !isClock {
 		look(c.unit, 1)
 	}
 	if c.decimal || weight > 0 {
@@ -295,7 +292,7 @@ func (r *Reader) weightOfGiven(c *counter, pool []*counter) float64 {
 		return 0
 	case c.decimal && (c.unit != "epoch" && !c.isEven() || last <= r.Units/100):
 		return 0
-	case c.claim.weight > 0 && !c.moves(), wallClock.MatchString(c.words()), c.unit == "" && (!c.isEven() || !c.beginsLow() || c.isWriter()):
+	case c.claim.weight > 0 && !c.moves(), wallClock.MatchString(c.words()), c.unit == "" && (c.decimal || !c.isEven() || c.isWriter()):
 		return 0
 	case c.unit == "time" || c.unit == "progress" || c.unit == "stage" || !c.moves() && c.unit != "epoch":
 		return 0
@@ -311,12 +308,6 @@ func (r *Reader) weightOfGiven(c *counter, pool []*counter) float64 {
 	return 0.7 * likely
 }
 
-// beginsLow reports whether the first number of a counter is one that counting begins with.
-func (c *counter) beginsLow() bool {
-	first, step := c.first().value, c.step()
-	return first <= 1 || first == step || first+1 == step
-}
-
 // fits reports whether a counter to its own total is one of the caller's units.
 func (r *Reader) fits(c *counter, own float64, pool []*counter) bool {
 	switch {
@@ -325,7 +316,7 @@ func (r *Reader) fits(c *counter, own float64, pool []*counter) bool {
 	case own == r.Units && !c.percent, c.zero && own == r.Units-1 && !c.percent:
 		return true
 	}
-	return r.agrees(c, own, pool) || r.times.end > 0 && c.unit != "epoch" && len(c.falls) == 0 && len(c.points) > 2
+	return r.agrees(c, own, pool)
 }
 
 // agrees reports whether a counter of the run's units, which has moved since c began, is as far

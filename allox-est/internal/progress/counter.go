@@ -23,7 +23,6 @@ type counter struct {
 	falls  []fall           // where it began again
 	seen   int              // how often its lines came
 	line   int              // in which it was seen last
-	strays int              // falls at once, as numbers of several writers
 	before []*counter       // to its left in its lines
 	bag    map[float64]bool // its numbers while none came twice; nil if one did
 	bagged []point          // as they came
@@ -57,16 +56,14 @@ func (c *counter) add(n number, at float64, line int) {
 		return
 	}
 	c.collect(next)
-	switch {
-	case n.value > last.value:
-		c.points = append(c.points, next)
-	case c.isStray(n.value, at):
-		c.strays++
-	default:
+	if n.value < last.value {
+		if c.isStray(at) {
+			return
+		}
 		c.falls = append(c.falls, fall{last, next})
 		c.begun = len(c.points)
-		c.points = append(c.points, next)
 	}
+	c.points = append(c.points, next)
 	c.thin()
 }
 
@@ -98,18 +95,12 @@ func (c *counter) collect(p point) {
 	c.bagged = append(c.bagged, p)
 }
 
-// isStray reports whether a number that falls is from another writer: it comes sooner than a
-// fifth of the mean gap.
-func (c *counter) isStray(value, at float64) bool {
+// isStray reports whether a number that falls belongs to no new pass, as that of the best one: it
+// comes sooner than a fifth of the mean gap.
+func (c *counter) isStray(at float64) bool {
 	run := c.points[c.begun:]
-	last := run[len(run)-1]
-	if at < 0 || last.at < 0 {
-		return value > last.value/2
-	}
-	if value <= 1 && value <= run[0].value && last.value >= 0.7*max(c.total, 2) {
-		return false
-	}
-	return len(run) > 1 && at-last.at < 0.2*(last.at-run[0].at)/float64(len(run)-1)
+	first, last := run[0], run[len(run)-1]
+	return len(run) > 1 && at-last.at < 0.2*(last.at-first.at)/float64(len(run)-1)
 }
 
 // thin drops every other point of the older half beyond pointCount, and old falls.

@@ -158,19 +158,7 @@ func (l *loop) done(begun, line int) float64 {
 // isInner reports whether a counter counts a part of the run: it begins again, or stands
 // inside of one that counts something larger.
 func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
-	most, alike := 0.0, 0
-	for _, f := range c.falls {
-		most = max(most, f.from.value)
-	}
-	for _, f := range c.falls {
-		if f.from.value >= 0.7*total && f.to.value <= 0.3*total {
-			return true
-		}
-		if f.from.value >= 0.9*most {
-			alike++
-		}
-	}
-	if alike > 1 {
+	if slices.ContainsFunc(c.falls, func(f fall) bool { return f.from.value >= 0.7*total && f.to.value <= 0.3*total }) {
 		return true
 	}
 	isGlobal := c.total == 0 && len(c.falls) == 0 && overall.MatchString(c.near())

@@ -132,16 +132,14 @@ func (d *told) offset() (float64, bool) {
 	return offsets[len(offsets)/2], true
 }
 
-// risesLittle reports whether a remaining time never jumps up by half of its greatest value.
+// risesLittle reports whether a remaining time never jumps up by half.
 func risesLittle(s []point) bool {
-	jump, most := 0.0, 0.0
-	for i, p := range s {
-		most = max(most, p.value)
-		if i > 0 {
-			jump = max(jump, p.value-s[i-1].value)
+	for i := 1; i < len(s); i++ {
+		if s[i].value > 1.5*s[i-1].value+2 {
+			return false
 		}
 	}
-	return jump < 0.5*most+2
+	return true
 }
 
 func longestGap(s []point) (gap float64) {
