@@ -64,7 +64,7 @@ func (r *Reader) judge() choice {
 	switch {
 	case best.score >= leastScore, best.score > 0 && (r.Units > 0 || r.Count != ""):
 		r.chosen = best
-	case r.times.end == 0 && !(r.isFull(r.chosen) && r.chosen.counter.last().value <= r.chosen.total):
+	case r.times.end == 0:
 		r.chosen = choice{} // it was proved to be a part
 	}
 	return r.chosen
@@ -215,7 +215,7 @@ func (r *Reader) claim(c *counter, pool []*counter) choice {
 		next.atMost = atMost && r.converges
 		return take(announced, total, weight)
 	}
-	return take(given, r.Units, r.weightOfGiven(c, pool))
+	return take(given, r.Units, r.weightOfGiven(c))
 }
 
 // claimCountdown returns a counter of what is left.
@@ -281,14 +281,10 @@ func (c *counter) leads() bool {
 }
 
 // weightOfGiven returns how likely a counter counts to the caller's number; 0 if it does not.
-func (r *Reader) weightOfGiven(c *counter, pool []*counter) float64 {
+func (r *Reader) weightOfGiven(c *counter) float64 {
 	last := c.last().value
-	rounding := 0.0
-	if c.decimal {
-		rounding = 0.011
-	}
 	switch {
-	case r.Units == 0 || last > r.Units+rounding || len(c.falls) > 1 || last < 0:
+	case r.Units == 0 || last > r.Units || len(c.falls) > 1 || last < 0:
 		return 0
 	case c.decimal && (c.unit != "epoch" && !c.isEven() || last <= r.Units/100):
 		return 0
@@ -296,10 +292,6 @@ func (r *Reader) weightOfGiven(c *counter, pool []*counter) float64 {
 		return 0
 	case c.unit == "time" || c.unit == "progress" || c.unit == "stage" || !c.moves() && c.unit != "epoch":
 		return 0
-	case slices.ContainsFunc(pool, func(o *counter) bool {
-		return o.ownTotal() == r.Units && (r.Units >= plainUnits || o.unit == "epoch") && !o.percent
-	}):
-		return 0 // its own total is the caller's number
 	}
 	likely := 0.75 + 0.4*math.Log1p(last)/math.Log1p(r.Units) // the nearest to the caller's number
 	if c.unit == "" {
@@ -327,12 +319,7 @@ func (r *Reader) agrees(c *counter, total float64, pool []*counter) bool {
 		if o == c || o.percent || len(o.falls) > 0 || o.last().value > r.Units+0.011 || o.unit != "epoch" && o.total != r.Units {
 			return false
 		}
-		at := c.at(o.last().line)
-		switch ahead := r.Units*share - o.last().value; {
-		case o.decimal:
-			return at >= 0 && math.Abs(r.Units*c.points[at].value/total-o.last().value) <= 0.12*(1+o.last().value)
-		default:
-			return o.rises() > 0 && o.last().line > c.first().line && ahead > -1.1 && ahead < 1.5
-		}
+		ahead := r.Units*share - o.last().value
+		return o.rises() > 0 && o.last().line > c.first().line && ahead > -1.1 && ahead < 1.5
 	})
 }

@@ -80,9 +80,6 @@ func (c *counter) isInside(u *counter) bool {
 	}
 	falls, hits := 0, 0
 	for _, f := range c.falls {
-		if f.to.line < u.first().line {
-			continue
-		}
 		falls++
 		if i, _ := slices.BinarySearch(rises, f.from.line); i < len(rises) && rises[i] <= f.to.line {
 			hits++
@@ -91,15 +88,12 @@ func (c *counter) isInside(u *counter) bool {
 	return falls > 0 && 10*hits >= 7*falls && 10*hits >= 7*(len(rises)-1) && 10*falls >= 6*len(rises)
 }
 
-// seconds returns the time in which a counter grows; percentages give way to pairs.
+// seconds returns the time in which a counter grows.
 func (c *counter) seconds() (seconds float64) {
 	for i := 1; i < len(c.points); i++ {
 		if c.points[i].value > c.points[i-1].value {
 			seconds += c.points[i].at - c.points[i-1].at
 		}
-	}
-	if c.percent {
-		return 0.98 * seconds
 	}
 	return seconds
 }
@@ -179,9 +173,6 @@ func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
 			return false
 		}
 		n := o.ownTotal()
-		if n == 0 && o.claim.weight == 0 {
-			n, _, _ = r.announcedFor(o)
-		}
 		isFirst := n == 0 && (o.unit == "epoch" || o.unit == "stage" && o.words() == "stage") && o.last().value <= 1
 		return isFirst || o.last().value < n && c.total != r.Units
 	})

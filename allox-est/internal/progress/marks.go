@@ -2,7 +2,6 @@ package progress
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -11,9 +10,7 @@ import (
 func (r *Reader) unitsOf(c choice) (most, least float64) {
 	u := c.counter
 	switch {
-	case c.how == nothing:
-		return r.Units, r.Units
-	case r.Units > 0:
+	case c.how == nothing || r.Units > 0:
 		return r.Units, r.Units
 	case c.how == fraction || u != nil && u.unit == "time":
 		return 100, 100
@@ -21,15 +18,9 @@ func (r *Reader) unitsOf(c choice) (most, least float64) {
 		return c.total, min(c.total, u.last().value)
 	case c.how != pair || !u.zero || u.points[u.begun].value != 0 || u.counted || !outerUnits[u.unit]:
 		return c.total, c.total
-	}
-	named, _, _ := r.announcedFor(u)
-	last, in := u.last().value, c.inner
-	hasEnded := r.times.end > 0
-	switch {
-	case named == c.total, hasEnded && last == c.total-1, in != nil && len(in.falls) > 0 && in.falls[0].from.value == in.length-1:
-		return c.total, c.total
-	case named == c.total+1, hasEnded && last == c.total, in != nil && last == c.total && in.last().line > u.last().line:
-		return c.total + 1, c.total + 1
+	case r.times.end > 0:
+		all := max(c.total, u.last().value+1)
+		return all, all
 	}
 	return c.total + 1, c.total
 }
@@ -86,16 +77,9 @@ func (r *Reader) countUnits(c choice) []point {
 // pointsLeft returns the shares of the way that the log's own remaining times imply.
 func (r *Reader) pointsLeft(c choice) []point {
 	var points []point
-	for i, p := range c.left {
-		if i > 0 && p.value == c.left[i-1].value {
-			continue // times are rounded: each counts when it comes first
-		}
-		left := p.value
-		if left == math.Trunc(left) && left > 0 && c.how == remaining {
-			left += 0.5 // rounded or cut off
-		}
+	for _, p := range c.left {
 		elapsed := p.at - r.times.begin
-		points = append(points, point{at: p.at, value: c.total * elapsed / max(1e-9, elapsed+left)})
+		points = append(points, point{at: p.at, value: c.total * elapsed / max(1e-9, elapsed+p.value)})
 	}
 	return points
 }

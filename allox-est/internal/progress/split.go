@@ -15,10 +15,6 @@ const keptBytes = 1 << 20
 // escape begins what a terminal obeys.
 const escape = '\x1b'
 
-// up moves the cursor to the line above: a bar was drawn below another one. It ends such a
-// drawing where not all lines are wanted.
-const up = "\x1b[A"
-
 // controls are colours, titles and moves of a terminal's cursor; moves end a drawing.
 var (
 	controls = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]`)
@@ -114,9 +110,6 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 		}
 		part := controls.ReplaceAllString(string(text[begin:end]), "")
 		if s.All && part != "" || strings.ContainsAny(part, "0123456789<") || isHeading([]byte(part)) {
-			if !s.All && string(text[end:next]) == up {
-				part += up
-			}
 			line(part)
 		}
 		begin = next

@@ -18,7 +18,6 @@ type told struct {
 // series are the durations of one place.
 type series struct {
 	span
-	bar    bool // of the loop in its line
 	points []point
 }
 
@@ -29,7 +28,6 @@ const (
 )
 
 var (
-	barBefore  = regexp.MustCompile(`\d\s*(?:/|of)\s*\d+\s*\[[^\]]*$`)
 	notLetters = regexp.MustCompile(`[^A-Za-z]`)
 	noWords    = regexp.MustCompile(`[^A-Za-z]+`)
 	lineHead   = regexp.MustCompile(`^[\s@\[T]*I?$`)
@@ -49,8 +47,8 @@ func (d *told) take(s *scanner, at float64) {
 			d.clock = appendBounded(d.clock, point{at: at, value: found.seconds})
 		}
 		words := noWords.ReplaceAll(before, []byte{' '})
-		next := &series{span: found, bar: barBefore.Match(before)}
-		key := fmt.Sprintf("%s %v %v %v", words[max(0, len(words)-60):], found.left, found.ends, next.bar)
+		next := &series{span: found}
+		key := fmt.Sprintf("%s %v %v", words[max(0, len(words)-60):], found.left, found.ends)
 		if old := d.series[key]; old != nil {
 			next = old
 		} else if len(d.series) >= seriesCount {
@@ -104,7 +102,7 @@ func (d *told) ends(t times) []choice {
 				ends[i] = point{at: q.at, value: max(0, q.value-offset-q.at)}
 			}
 			found = append(found, choice{how: finishing, left: ends, total: 100, score: finishWeight})
-		case slope < -0.6 && slope > -1.6 && fit > 0.9 && !p.bar && risesLittle(all):
+		case slope < -0.6 && slope > -1.6 && fit > 0.9 && risesLittle(all):
 			weight := plainWeight
 			if p.left {
 				weight = leftWeight
