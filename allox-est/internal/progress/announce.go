@@ -25,7 +25,6 @@ var (
 	runWord   = regexp.MustCompile(`(?i)(?:^|[.!;] *|^.*@[^a-z]*)\s*run(?:ning)?(?: for)?\s*$`)
 	glued     = regexp.MustCompile(`\w:$`) // "train:87", a line of a module
 	words     = regexp.MustCompile(`[a-z_]+`)
-	named     = regexp.MustCompile(`^\w*\s*[=:]`)
 )
 
 // announcementOf returns what a number that comes for the first time announces, as in
@@ -86,7 +85,7 @@ func announcedBefore(before string, n number, isWhole bool) announcement {
 
 // announcedAfter reads the words after a number: "480 nsteps", "5000 steps, 10.0 ps".
 func announcedAfter(before, right, left string, isWhole bool) announcement {
-	if !isWhole || glued.MatchString(left) || named.MatchString(right) || strings.Contains(right[:min(len(right), 14)], "/") {
+	if !isWhole || glued.MatchString(left) || strings.Contains(right[:min(len(right), 14)], "/") {
 		return announcement{}
 	}
 	near := before + " " + right
@@ -115,11 +114,8 @@ func announcedAfter(before, right, left string, isWhole bool) announcement {
 // weightOf returns how surely words announce a total.
 func weightOf(near string) float64 {
 	near = " " + near + " "
-	switch {
-	case !announces.MatchString(near):
-		return 0
-	case surely.MatchString(near):
+	if announces.MatchString(near) {
 		return 0.8
 	}
-	return 0.75
+	return 0
 }

@@ -69,9 +69,6 @@ func (c *counter) isInside(u *counter) bool {
 		isBelow := c.isFollowing(u) || u.isStandingBar(c) || outerUnits[u.unit] && c.unit != u.unit && c.first().line >= u.first().line
 		return isBelow && c.ownTotal() > 0 && len(c.falls) == 0 && c.moves()
 	}
-	if !c.isFollowing(u) && len(c.points) < 3 {
-		return false
-	}
 	var rises []int
 	for i := 1; i < len(u.points); i++ {
 		if u.points[i].value > u.points[i-1].value {

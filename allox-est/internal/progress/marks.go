@@ -18,6 +18,8 @@ func (r *Reader) unitsOf(c choice) (most, least float64) {
 		return c.total, min(c.total, u.last().value)
 	case c.how != pair || !u.zero || u.points[u.begun].value != 0 || u.counted || !outerUnits[u.unit]:
 		return c.total, c.total
+	case c.inner != nil && len(c.inner.falls) > 0 && c.inner.falls[0].from.value == c.inner.length-1:
+		return c.total, c.total // the inner loop is counted from 0 too
 	case r.times.end > 0:
 		all := max(c.total, u.last().value+1)
 		return all, all

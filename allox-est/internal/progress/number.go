@@ -26,9 +26,6 @@ type number struct {
 // pairGap matches the text between a number and its total.
 var pairGap = regexp.MustCompile(`(?i)^\s*(?:[kmgt]?i?b|[a-z]{1,12})?[\s\]]*(?:/|\\|\(?of|out of|out of a maximum of|of a maximum of|of at most|von|sur|de|di)[\s\[]*$`)
 
-// fileName is a name of a file or a module: lines that differ in it belong together.
-var fileName = regexp.MustCompile(`(^|[^\w.#])[A-Za-z_@][\w@\-/\\#]*(?:\.[A-Za-z]\w*)+`)
-
 // numbers returns the numbers of a scanned line.
 func (s *scanner) numbers() []number {
 	var found []number
@@ -110,7 +107,7 @@ func keyOf(n number) string {
 	return key
 }
 
-// normalise returns a text without its digits, names of files, and spaces next to signs.
+// normalise returns a text without its digits and spaces next to signs.
 func normalise(text string) string {
 	key := make([]byte, 0, len(text)+16)
 	for i := range len(text) {
@@ -133,9 +130,6 @@ func normalise(text string) string {
 			}
 			key = append(key, c)
 		}
-	}
-	if strings.Contains(string(key), ".") {
-		return fileName.ReplaceAllString(string(key), "${1}@")
 	}
 	return string(key)
 }
@@ -164,9 +158,6 @@ func (n *number) unit() string {
 	}
 	if unit == "" && n.total > 0 {
 		unit = unitOf(phraseOf(strings.ToLower(strings.ReplaceAll(n.left, "# %", "")), ",;@#"))
-	}
-	if unit == "" && n.percent {
-		unit = "progress"
 	}
 	return unit
 }
