@@ -74,7 +74,6 @@ func TestReader(t *testing.T) {
 		{"quantities", 9, 0, every("took %dms", 1, 5, 1), nil},
 		{"after a date", 9, 0, every("2026-01-01 10:00:0%[1]d step %[1]d loss 0.5", 1, 3, 1), []float64{1, 2, 3}},
 		{"a bar on the lines of the first epoch", 3, 0, every("epoch 1 batch %d/4 loss 0.5", 1, 3, 1), []float64{0.25, 0.5, 0.75}},
-		{"lines without a value, the last at the end", 3, 3.1, every("epoch %d", 1, 3, 1), []float64{1, 2, 3}},
 		{"lines with a word after", 4, 9, every("epoch %d done", 1, 4, 1), []float64{1, 2, 3, 4}},
 		{"nothing", 9, 0, nil, nil},
 	} {

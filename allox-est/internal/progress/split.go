@@ -2,7 +2,6 @@ package progress
 
 import (
 	"bytes"
-	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode/utf16"
@@ -22,8 +21,7 @@ var (
 )
 
 // Splitter cuts what a program prints into lines, and what a bar draws into
-// drawings. It reads UTF-16 that begins with a byte order mark, and the records that
-// container runtimes keep of a line. Its zero value is ready.
+// drawings. It reads UTF-16 that begins with a byte order mark. Its zero value is ready.
 type Splitter struct {
 	All   bool // yields lines without a number too
 	rest  []byte
@@ -90,12 +88,6 @@ func (s *Splitter) draw(line func(string)) {
 }
 
 func (s *Splitter) yield(text []byte, line func(string)) {
-	if record := unwrap(text); record != nil {
-		for _, part := range bytes.FieldsFunc(record, func(r rune) bool { return r == '\r' || r == '\n' }) {
-			s.yield(part, line)
-		}
-		return
-	}
 	if bytes.IndexByte(text, escape) < 0 {
 		if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") || isHeading(text) {
 			line(string(text))
@@ -123,18 +115,6 @@ func isHeading(text []byte) bool {
 	}
 	_, isNames := headingOf(string(text))
 	return isNames
-}
-
-// unwrap returns the text in a container runtime's record of a line; nil of other text.
-func unwrap(text []byte) []byte {
-	if !bytes.HasPrefix(text, []byte(`{"log":"`)) {
-		return nil
-	}
-	var record struct{ Log string }
-	if json.Unmarshal(text, &record) != nil {
-		return nil
-	}
-	return []byte(record.Log)
 }
 
 // decode turns UTF-16 into UTF-8.
