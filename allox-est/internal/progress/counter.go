@@ -67,14 +67,17 @@ func (c *counter) add(n number, at float64, line int) {
 	c.thin()
 }
 
-// isAnotherRun reports whether a number begins another run, after the end of an earlier one in
-// the same log.
-func (c *counter) isAnotherRun(value float64, p pause) bool {
-	if len(c.points) == 0 || p.to == 0 || !p.long && !outerUnits[c.unit] {
+// pauseLeast is the least pause between two runs in one log, in seconds.
+const pauseLeast = 600
+
+// isAnotherRun reports whether a number begins another run in the same log: it falls after a pause
+// longer than all the time before.
+func (c *counter) isAnotherRun(value, at float64) bool {
+	if len(c.points) == 0 || value >= c.last().value {
 		return false
 	}
-	last := c.last()
-	return last.at >= 0 && last.at <= p.from && value < last.value && (value <= c.first().value || value <= 0.3*last.value)
+	first, last := c.first(), c.last()
+	return last.at >= 0 && at-last.at > max(pauseLeast, last.at-first.at)
 }
 
 // restart forgets the earlier run.

@@ -113,9 +113,10 @@ func (r *Reader) shift(c choice) float64 {
 		gap = (u.last().at - first.at) / float64(n)
 	}
 	isLast := r.times.end > 0 && r.times.end-u.last().at < 0.3*gap
-	ends := u.reports || isLast || first.at >= 0 && gap > 0 && first.at-r.begun(u) >= 0.7*gap
+	isLabel := 2*u.seen > 3*len(u.points) // of several lines in its unit
+	ends := !isLabel && (u.reports || isLast) || first.at >= 0 && gap > 0 && first.at-r.begun(u) >= 0.7*gap
 	switch {
-	case isLast && first.value == 0 && u.highest() == units-1:
+	case r.times.end > 0 && ends && first.value == 0 && u.highest() == units-1:
 		return 1
 	case step > 1 && first.value+1 == step:
 		return 1 // 9, 19, 29
