@@ -39,6 +39,7 @@ const (
 // which a loop that would end the run may be the first of many.
 const (
 	leastScore = 0.2
+	fullWeight = 0.4 // of a counter at its total while the run goes on
 	leastRun   = 10
 	plainUnits = 20 // from here on an equal total is the caller's, hardly by chance
 )
@@ -49,17 +50,14 @@ func (r *Reader) judge() choice {
 		return r.chosen
 	}
 	r.judged = r.lines
-	best, full := choice{}, choice{}
+	var best choice
 	for _, c := range r.candidates() {
-		switch {
-		case c.full && r.Units == 0 && r.times.end == 0:
-			full = better(full, c)
-		default:
-			best = better(best, c)
+		if c.full && r.Units == 0 && r.times.end == 0 {
+			c.score *= fullWeight
 		}
-	}
-	if best.score < leastScore && full.score > best.score {
-		best = full
+		if c.score > best.score {
+			best = c
+		}
 	}
 	switch {
 	case best.score >= leastScore, best.score > 0 && (r.Units > 0 || r.Count != ""):
@@ -68,13 +66,6 @@ func (r *Reader) judge() choice {
 		r.chosen = choice{} // it was proved to be a part
 	}
 	return r.chosen
-}
-
-func better(a, b choice) choice {
-	if b.score > a.score {
-		return b
-	}
-	return a
 }
 
 // candidates returns all choices with their scores.
@@ -303,7 +294,7 @@ func (r *Reader) weightOfGiven(c *counter) float64 {
 // fits reports whether a counter to its own total is one of the caller's units.
 func (r *Reader) fits(c *counter, own float64, pool []*counter) bool {
 	switch {
-	case c.percent && (unitOf(c.near()) == "progress" || unitOf(wordOf(strings.TrimLeft(lower(c.right, 40), " %"))) == "progress"):
+	case c.percent && (unitOf(c.near()) == "progress" || unitOf(firstPhrase(strings.TrimLeft(lower(c.right, 40), " %"))) == "progress"):
 		return true
 	case own == r.Units && !c.percent, c.zero && own == r.Units-1 && !c.percent:
 		return true

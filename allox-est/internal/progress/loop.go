@@ -10,7 +10,6 @@ type loop struct {
 	*counter
 	length float64
 	share  float64 // of the unit's time in which it counts to its length
-	base   float64 // its number while its first unit runs
 	inner  *loop
 	across bool // it counts on through all units
 }
@@ -39,9 +38,6 @@ func (r *Reader) loopIn(u *counter, pool []*counter, depth int) *loop {
 	}
 	l := &loop{counter: best, length: best.length(), inner: r.loopIn(best, pool, depth+1)}
 	l.share = l.fullShare()
-	if l.inner != nil && !l.inner.across && !best.zero && !(l.inner.first().line < best.first().line && best.first().value == 1) {
-		l.base = 1
-	}
 	return l
 }
 
@@ -136,7 +132,7 @@ func (l *loop) done(begun, line int) float64 {
 	if i < 0 || l.points[i].line < begun {
 		return 0
 	}
-	value := l.points[i].value - l.base
+	value := l.points[i].value
 	if l.across {
 		value -= l.points[max(0, l.at(begun))].value
 	}

@@ -152,9 +152,8 @@ func (n *number) words() string {
 // another number, else of the next one after it.
 func (n *number) unit() string {
 	unit := unitOf(n.near())
-	right := strings.ToLower(n.right)
-	if unit == "" {
-		unit = unitOf(wordOf(right))
+	if unit == "" && !nextName.MatchString(n.right) {
+		unit = unitOf(strings.ToLower(rowName.FindStringSubmatch(n.right)[1]))
 	}
 	if unit == "" && n.total > 0 {
 		unit = unitOf(phraseOf(strings.ToLower(strings.ReplaceAll(n.left, "# %", "")), ",;@#"))

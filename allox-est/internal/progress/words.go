@@ -106,18 +106,8 @@ func phraseOf(text, separators string) string {
 	return text[strings.LastIndexAny(text, separators)+1:]
 }
 
-// wordOf returns the word that a lower-case text begins with, after closing brackets; empty
-// where it names the number that follows.
-func wordOf(after string) string {
-	if nextName.MatchString(after) {
-		return ""
-	}
-	return firstWord.FindStringSubmatch(after)[1]
-}
-
 var (
-	nextName  = regexp.MustCompile(`^[\s\])]*(?:\w+ *[=:/#]|[a-z]+ +\d)`)
-	firstWord = regexp.MustCompile(`^[\s\])]*([a-z_]*)`)
+	nextName  = regexp.MustCompile(`(?i)^[\s\])]*(?:\w+ *[=:/#]|[a-z]+ +\d)`)
 	rowName   = regexp.MustCompile(`^[\s\])]*((?:[A-Za-z_]\w*)?)`)
 	bracketed = regexp.MustCompile(`#\W{0,3}\[\s*$`)
 )
