@@ -19,7 +19,6 @@ type counter struct {
 	number                  // as it came first
 	unit   string           // of its words
 	points []point          // where it changed
-	begun  int              // in points, where it began last
 	falls  []fall           // where it began again
 	seen   int              // how often its lines came
 	line   int              // in which it was seen last
@@ -61,10 +60,9 @@ func (c *counter) add(n number, at float64, line int) {
 			return
 		}
 		c.falls = append(c.falls, fall{last, next})
-		c.begun = len(c.points)
 	}
-	c.points = append(c.points, next)
-	c.thin()
+	c.points = thin(append(c.points, next), pointCount)
+	c.falls = thin(c.falls, pointCount)
 }
 
 // pauseLeast is the least pause between two runs in one log, in seconds.
@@ -101,30 +99,31 @@ func (c *counter) collect(p point) {
 // isStray reports whether a number that falls belongs to no new pass, as that of the best one: it
 // comes sooner than a fifth of the mean gap.
 func (c *counter) isStray(at float64) bool {
-	run := c.points[c.begun:]
+	run := c.pass()
 	first, last := run[0], run[len(run)-1]
 	return len(run) > 1 && at-last.at < 0.2*(last.at-first.at)/float64(len(run)-1)
 }
 
-// thin drops every other point of the older half beyond pointCount, and old falls.
-func (c *counter) thin() {
-	if len(c.falls) > pointCount {
-		c.falls = slices.Delete(c.falls, 0, pointCount/2)
+// thin drops every other value of the older half beyond so many.
+func thin[T any](s []T, most int) []T {
+	if len(s) <= most {
+		return s
 	}
-	n := len(c.points)
-	if n <= pointCount {
-		return
-	}
-	kept, begun := c.points[:0], 0
-	for i, p := range c.points {
-		if i >= n/2 || i%2 == 0 {
-			if i <= c.begun {
-				begun = len(kept)
-			}
-			kept = append(kept, p)
+	kept, half := s[:0], len(s)/2
+	for i, v := range s {
+		if i >= half || i%2 == 0 {
+			kept = append(kept, v)
 		}
 	}
-	c.points, c.begun = kept, begun
+	return kept
+}
+
+// pass returns the points since a counter began last.
+func (c *counter) pass() []point {
+	if len(c.falls) == 0 {
+		return c.points
+	}
+	return c.points[c.at(c.falls[len(c.falls)-1].to.line-1)+1:]
 }
 
 func (c *counter) first() point { return c.points[0] }

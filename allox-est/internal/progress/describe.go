@@ -62,7 +62,7 @@ func (r *Reader) Candidates() []Candidate {
 		if c.paired || len(c.points) < 4 || c.countsDown() || !isNamed && !(c.leads() && c.isEven()) {
 			continue
 		}
-		run := slices.DeleteFunc(slices.Clone(c.points[c.begun:]), func(p point) bool { return p.at < 0 })
+		run := slices.DeleteFunc(slices.Clone(c.pass()), func(p point) bool { return p.at < 0 })
 		next := Candidate{Number: c.last().value, Unit: c.unit, Counter: c.label(), Part: c.ownTotal(), weight: r.weightOf(c, pair, c.points)}
 		if n := len(run); n > 2 && run[n-1].at > run[n/2-1].at {
 			next.PerSecond = (run[n-1].value - run[n/2-1].value) / (run[n-1].at - run[n/2-1].at)

@@ -155,9 +155,6 @@ func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
 	if slices.ContainsFunc(c.before, func(o *counter) bool { return o.encloses(c) }) {
 		return true
 	}
-	if c.unit == "fold" || c.unit == "trial" {
-		return false
-	}
 	return slices.ContainsFunc(pool, func(o *counter) bool {
 		if o.isStandingBar(c) {
 			return true

@@ -16,7 +16,7 @@ func (r *Reader) unitsOf(c choice) (most, least float64) {
 		return 100, 100
 	case c.atMost:
 		return c.total, min(c.total, u.last().value)
-	case c.how != pair || !u.zero || u.points[u.begun].value != 0 || u.counted || !outerUnits[u.unit]:
+	case c.how != pair || !u.zero || u.pass()[0].value != 0 || u.counted || !outerUnits[u.unit]:
 		return c.total, c.total
 	case c.inner != nil && len(c.inner.falls) > 0 && c.inner.falls[0].from.value == c.inner.length-1:
 		return c.total, c.total // the inner loop is counted from 0 too
@@ -62,7 +62,7 @@ func (r *Reader) countUnits(c choice) []point {
 		}
 		return points
 	}
-	whole := slices.Clone(c.counter.points[c.counter.begun:])
+	whole := slices.Clone(c.counter.pass())
 	if c.how != matched {
 		shift := r.shift(c)
 		for i := range whole {
@@ -91,9 +91,11 @@ func (r *Reader) pointsLeft(c choice) []point {
 func (r *Reader) shift(c choice) float64 {
 	u := c.counter
 	units, _ := r.unitsOf(c)
-	first, step := u.points[u.begun], 0.0
-	if len(u.points) > u.begun+1 {
-		step = u.points[u.begun+1].value - first.value
+	pass := u.pass()
+	first, step, gap := pass[0], 0.0, 0.0
+	if n := len(pass); n > 1 {
+		step = pass[1].value - first.value
+		gap = (pass[n-1].at - first.at) / float64(n-1)
 	}
 	if u.decimal || u.percent || u.counted {
 		return 0
@@ -108,13 +110,9 @@ func (r *Reader) shift(c choice) float64 {
 		}
 		return -1
 	}
-	gap := 0.0
-	if n := len(u.points) - 1 - u.begun; n > 0 {
-		gap = (u.last().at - first.at) / float64(n)
-	}
 	isLast := r.times.end > 0 && r.times.end-u.last().at < 0.3*gap
 	isLabel := 2*u.seen > 3*len(u.points) // of several lines in its unit
-	ends := !isLabel && (u.reports || isLast) || first.at >= 0 && gap > 0 && first.at-r.begun(u) >= 0.7*gap
+	ends := !isLabel && (u.reports || isLast) || first.at >= 0 && gap > 0 && first.at-max(r.times.begin, u.start) >= 0.7*gap
 	switch {
 	case r.times.end > 0 && ends && first.value == 0 && u.highest() == units-1:
 		return 1
@@ -129,9 +127,6 @@ func (r *Reader) shift(c choice) float64 {
 	}
 	return 0
 }
-
-// begun returns when the run began that a counter counts now.
-func (r *Reader) begun(u *counter) float64 { return max(r.times.begin, u.start) }
 
 // addParts puts the numbers of an inner loop between the units done.
 func addParts(whole []point, inner *loop) []point {
@@ -196,27 +191,16 @@ func (r *Reader) Marks() []Mark {
 		}
 		marks = append(marks, Mark{Number: p.value, Of: most, Least: least, Seconds: p.at})
 	}
-	marks = r.reports.nameStages(thin(marks))
+	for len(marks) > keptMarks {
+		marks = thin(marks, keptMarks)
+	}
+	marks = r.reports.nameStages(marks)
 	if c.counter != nil {
 		for i := range marks {
 			marks[i].Seconds -= c.counter.start
 		}
 	}
 	return marks
-}
-
-func thin(marks []Mark) []Mark {
-	each := (len(marks) + keptMarks - 1) / keptMarks
-	if each < 2 {
-		return marks
-	}
-	var kept []Mark
-	for i, m := range marks {
-		if (len(marks)-1-i)%each == 0 {
-			kept = append(kept, m)
-		}
-	}
-	return kept
 }
 
 // LastUnit returns the unit done last, also where it is not known when; 0 if none is.

@@ -44,7 +44,7 @@ func (d *told) take(s *scanner, at float64) {
 	for _, found := range s.spans {
 		before := s.masked[:found.begin]
 		if found.clock && !found.left && (len(d.clock) == 0 || lineHead.Match(before)) {
-			d.clock = appendBounded(d.clock, point{at: at, value: found.seconds})
+			d.clock = thin(append(d.clock, point{at: at, value: found.seconds}), seriesPoints)
 		}
 		words := noWords.ReplaceAll(before, []byte{' '})
 		next := &series{span: found}
@@ -55,21 +55,8 @@ func (d *told) take(s *scanner, at float64) {
 			continue
 		}
 		d.series[key] = next
-		next.points = appendBounded(next.points, point{at: at, value: found.seconds})
+		next.points = thin(append(next.points, point{at: at, value: found.seconds}), seriesPoints)
 	}
-}
-
-func appendBounded(s []point, p point) []point {
-	if len(s) >= seriesPoints {
-		kept := s[:0]
-		for i, old := range s {
-			if i >= seriesPoints/2 || i%2 == 0 {
-				kept = append(kept, old)
-			}
-		}
-		s = kept
-	}
-	return append(s, p)
 }
 
 // Weights of what a log says of its end.
