@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -75,11 +76,7 @@ func (r *Reader) candidates() []choice {
 		if c == nil || max(r.Units, c.total) == 0 {
 			return nil
 		}
-		next := choice{counter: c, how: matched, total: r.Units, score: 1}
-		if r.Units == 0 {
-			next.total = c.total
-		}
-		return []choice{next}
+		return []choice{{counter: c, how: matched, total: cmp.Or(r.Units, c.total), score: 1}}
 	}
 	var found []choice
 	pool := r.pool()
@@ -138,7 +135,7 @@ func (r *Reader) chooseCounter(c *counter, pool []*counter) choice {
 		return choice{}
 	}
 	n := float64(len(known))
-	next.score *= r.weightOf(c, next.how, known) * n / (n + 2)
+	next.score *= c.weightAs(next.how) * n / (n + 2)
 	return next
 }
 
@@ -153,21 +150,19 @@ func (r *Reader) isBrief(c choice, known []point) bool {
 	return ends-r.times.begin < leastRun
 }
 
-// weightOf returns how likely the words of a counter are those of a run's progress.
-func (r *Reader) weightOf(c *counter, how how, known []point) float64 {
+// weightAs returns how likely the words of a counter are those of a run's progress.
+func (c *counter) weightAs(how how) float64 {
 	near := lower(c.left, 60)
 	name := near[max(0, len(near)-24):]
-	switch share := (known[len(known)-1].at - known[0].at) / max(1e-9, r.times.now-r.times.begin); {
+	switch {
 	case c.percent && measured.MatchString(name) && !strings.Contains(name, "epoch") && !strings.Contains(name, "step"):
 		return 0.05
 	case how == pair && asides.MatchString(c.name()):
 		return 0.05
 	case preparation.MatchString(near):
 		return 0.1
-	case sideWork.MatchString(near) && share > 0.5 && len(c.falls) == 0:
-		return 0.3 // perhaps all of the job
 	case sideWork.MatchString(near):
-		return 0.15
+		return 0.3 // perhaps all of the job
 	case mainUnits[c.unit]:
 		return 1
 	}
@@ -293,13 +288,9 @@ func (r *Reader) weightOfGiven(c *counter) float64 {
 
 // fits reports whether a counter to its own total is one of the caller's units.
 func (r *Reader) fits(c *counter, own float64, pool []*counter) bool {
-	switch {
-	case c.percent && (unitOf(c.near()) == "progress" || unitOf(firstPhrase(strings.TrimLeft(lower(c.right, 40), " %"))) == "progress"):
-		return true
-	case own == r.Units && !c.percent, c.zero && own == r.Units-1 && !c.percent:
-		return true
-	}
-	return r.agrees(c, own, pool)
+	isProgress := c.percent && (unitOf(c.near()) == "progress" || unitOf(firstPhrase(strings.TrimLeft(lower(c.right, 40), " %"))) == "progress")
+	isTotal := !c.percent && (own == r.Units || c.zero && own == r.Units-1)
+	return isProgress || isTotal || r.agrees(c, own, pool)
 }
 
 // agrees reports whether a counter of the run's units, which has moved since c began, is as far

@@ -63,7 +63,7 @@ func (r *Reader) Candidates() []Candidate {
 			continue
 		}
 		run := slices.DeleteFunc(slices.Clone(c.pass()), func(p point) bool { return p.at < 0 })
-		next := Candidate{Number: c.last().value, Unit: c.unit, Counter: c.label(), Part: c.ownTotal(), weight: r.weightOf(c, pair, c.points)}
+		next := Candidate{Number: c.last().value, Unit: c.unit, Counter: c.label(), Part: c.ownTotal(), weight: c.weightAs(pair)}
 		if n := len(run); n > 2 && run[n-1].at > run[n/2-1].at {
 			next.PerSecond = (run[n-1].value - run[n/2-1].value) / (run[n-1].at - run[n/2-1].at)
 		}

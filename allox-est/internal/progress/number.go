@@ -155,8 +155,5 @@ func (n *number) unit() string {
 	if unit == "" && !nextName.MatchString(n.right) {
 		unit = unitOf(strings.ToLower(rowName.FindStringSubmatch(n.right)[1]))
 	}
-	if unit == "" && n.total > 0 {
-		unit = unitOf(phraseOf(strings.ToLower(strings.ReplaceAll(n.left, "# %", "")), ",;@#"))
-	}
 	return unit
 }

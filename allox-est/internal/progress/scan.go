@@ -189,13 +189,9 @@ func (s *scanner) takeNumber(text string) int {
 		scale = suffixes[text[n]]
 		n++
 	}
-	letters := n
-	for letters < len(text) && isLetter(text[letters]) {
-		letters++
-	}
-	if err != nil || letters > n+1 && letters < len(text) && isDigit(text[letters]) {
-		s.masked = append(s.masked, text[:letters]...) // an identifier
-		return letters
+	if err != nil {
+		s.masked = append(s.masked, text[:n]...)
+		return n
 	}
 	begin := len(s.masked)
 	if begin > 0 && s.masked[begin-1] == '-' && (begin == 1 || !isLetter(s.masked[begin-2]) && !isDigit(s.masked[begin-2]) && s.masked[begin-2] != ']') {

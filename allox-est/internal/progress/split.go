@@ -27,7 +27,6 @@ type Splitter struct {
 	rest  []byte
 	shown int // of rest, what was yielded as a drawing
 	drawn bool
-	moved bool // rest has an escape
 	wide  utf16Order
 	odd   []byte // half a character
 	begun bool   // something was read
@@ -54,7 +53,6 @@ func (s *Splitter) Split(b []byte, line func(string)) {
 		}
 		if room := keptBytes - len(s.rest); room > 0 {
 			s.rest = append(s.rest, part[:min(room, len(part))]...)
-			s.moved = s.moved || bytes.IndexByte(part, escape) >= 0
 		}
 		if i < 0 {
 			s.draw(line)
@@ -65,7 +63,6 @@ func (s *Splitter) Split(b []byte, line func(string)) {
 		}
 		s.drawn = b[i] == '\r' || b[i] == '\b'
 		s.rest, s.shown = s.rest[:0], 0
-		s.moved = false
 		b = b[i+1:]
 	}
 }
@@ -73,13 +70,10 @@ func (s *Splitter) Split(b []byte, line func(string)) {
 // draw yields what a bar has drawn so far: after a carriage return or a move of the
 // cursor a program writes all of a drawing at once.
 func (s *Splitter) draw(line func(string)) {
-	if s.moved {
-		at := moves.FindAllIndex(s.rest, -1)
-		if len(at) > 0 {
-			last := at[len(at)-1][1]
-			s.yield(s.rest[:last], line)
-			s.rest, s.drawn = append(s.rest[:0], s.rest[last:]...), true
-		}
+	if at := moves.FindAllIndex(s.rest, -1); len(at) > 0 {
+		last := at[len(at)-1][1]
+		s.yield(s.rest[:last], line)
+		s.rest, s.drawn = append(s.rest[:0], s.rest[last:]...), true
 	}
 	if n := len(s.rest); s.drawn && !s.All && n > 0 && !isDigit(s.rest[n-1]) {
 		s.yield(s.rest, line)
@@ -88,33 +82,15 @@ func (s *Splitter) draw(line func(string)) {
 }
 
 func (s *Splitter) yield(text []byte, line func(string)) {
-	if bytes.IndexByte(text, escape) < 0 {
-		if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") || isHeading(text) {
-			line(string(text))
-		}
-		return
-	}
-	begin, at := 0, moves.FindAllIndex(text, -1)
-	for i := range len(at) + 1 {
-		end, next := len(text), len(text)
-		if i < len(at) {
-			end, next = at[i][0], at[i][1]
-		}
-		part := controls.ReplaceAllString(string(text[begin:end]), "")
-		if s.All && part != "" || strings.ContainsAny(part, "0123456789<") || isHeading([]byte(part)) {
+	begin := 0
+	for _, at := range append(moves.FindAllIndex(text, -1), []int{len(text), len(text)}) {
+		part := controls.ReplaceAllString(string(text[begin:at[0]]), "")
+		_, isHeading := headingOf(part)
+		if s.All && part != "" || isHeading || strings.ContainsAny(part, "0123456789<") {
 			line(part)
 		}
-		begin = next
+		begin = at[1]
 	}
-}
-
-// isHeading reports whether a text has names of columns.
-func isHeading(text []byte) bool {
-	if len(text) > headingBytes || !bytes.ContainsAny(text, "|,\t") && !bytes.Contains(text, []byte("  ")) && !rowHead.Match(text) {
-		return false
-	}
-	_, isNames := headingOf(string(text))
-	return isNames
 }
 
 // decode turns UTF-16 into UTF-8.

@@ -28,8 +28,7 @@ const (
 )
 
 var (
-	notLetters = regexp.MustCompile(`[^A-Za-z]`)
-	noWords    = regexp.MustCompile(`[^A-Za-z]+`)
+	notLetters = regexp.MustCompile(`[^A-Za-z]+`)
 	lineHead   = regexp.MustCompile(`^[\s@\[T]*I?$`)
 )
 
@@ -46,7 +45,7 @@ func (d *told) take(s *scanner, at float64) {
 		if found.clock && !found.left && (len(d.clock) == 0 || lineHead.Match(before)) {
 			d.clock = thin(append(d.clock, point{at: at, value: found.seconds}), seriesPoints)
 		}
-		words := noWords.ReplaceAll(before, []byte{' '})
+		words := notLetters.ReplaceAll(before, []byte{' '})
 		next := &series{span: found}
 		key := fmt.Sprintf("%s %v %v", words[max(0, len(words)-60):], found.left, found.ends)
 		if old := d.series[key]; old != nil {
