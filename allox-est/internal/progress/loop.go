@@ -71,9 +71,8 @@ func (c *counter) isInside(u *counter) bool {
 			rises = append(rises, u.points[i].line)
 		}
 	}
-	falls, hits := 0, 0
+	falls, hits := len(c.falls), 0
 	for _, f := range c.falls {
-		falls++
 		if i, _ := slices.BinarySearch(rises, f.from.line); i < len(rises) && rises[i] <= f.to.line {
 			hits++
 		}

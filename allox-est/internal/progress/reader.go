@@ -64,9 +64,6 @@ func (r *Reader) Line(line string, at float64) {
 		r.match(line, at)
 		return
 	}
-	if strings.IndexByte(line, escape) >= 0 {
-		line = controls.ReplaceAllString(line, "")
-	}
 	if h, ok := headingOf(line); ok {
 		r.heading = h
 		return

@@ -98,7 +98,7 @@ func TestReader(t *testing.T) {
 // to count after its line.
 func TestFirstEpoch(t *testing.T) {
 	var r Reader
-	read(&r, "Epoch \x1b[1m1\x1b[0m/3", "| 1/40 [00:01]", "| 2/40 [00:02]")
+	read(&r, "Epoch 1/3", "| 1/40 [00:01]", "| 2/40 [00:02]")
 	if got := r.Length(); got != 3 {
 		t.Errorf("a length of %v, want 3", got)
 	}

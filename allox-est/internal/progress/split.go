@@ -11,9 +11,6 @@ import (
 // keptBytes bounds what is kept of a line.
 const keptBytes = 1 << 20
 
-// escape begins what a terminal obeys.
-const escape = '\x1b'
-
 // controls are colours, titles and moves of a terminal's cursor; moves end a drawing.
 var (
 	controls = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]`)

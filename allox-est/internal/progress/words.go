@@ -108,6 +108,6 @@ func phraseOf(text, separators string) string {
 
 var (
 	nextName  = regexp.MustCompile(`(?i)^[\s\])]*(?:\w+ *[=:/#]|[a-z]+ +\d)`)
-	rowName   = regexp.MustCompile(`^[\s\])]*((?:[A-Za-z_]\w*)?)`)
 	bracketed = regexp.MustCompile(`#\W{0,3}\[\s*$`)
+	rowName   = regexp.MustCompile(`^[\s\])]*((?:[A-Za-z_]\w*)?)`)
 )
