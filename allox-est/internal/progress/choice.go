@@ -111,7 +111,7 @@ func (c *counter) isAhead(pool []*counter) bool {
 func (r *Reader) chooseCounter(c *counter, pool []*counter) choice {
 	next := r.claim(c, pool)
 	inOrder := next.how != countdown && next.how != unordered
-	if next.total == 0 || c.paired || inOrder && (20*len(c.falls) > 3*len(c.points) || r.Count == "" && r.isInner(c, next.total, pool)) {
+	if next.total == 0 || inOrder && (20*len(c.falls) > 3*len(c.points) || r.Count == "" && r.isInner(c, next.total, pool)) {
 		return choice{}
 	}
 	if inOrder && !c.percent {

@@ -41,7 +41,6 @@ func (c *counter) add(n number, at float64, line int) {
 	c.seen++
 	c.decimal = c.decimal || n.decimal
 	c.zero = c.zero || n.value == 0
-	c.paired = n.paired
 	c.counted = n.counted
 	c.reports = c.reports || n.reports
 	next := point{at, n.value, line}

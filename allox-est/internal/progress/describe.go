@@ -59,7 +59,7 @@ func (r *Reader) Candidates() []Candidate {
 	var found []Candidate
 	for _, c := range r.pool() {
 		isNamed := c.unit != "" && !c.decimal || c.ownTotal() > 0 || !c.decimal && c.isEven() && c.label() != "number i"
-		if c.paired || len(c.points) < 4 || c.countsDown() || !isNamed && !(c.leads() && c.isEven()) {
+		if len(c.points) < 4 || c.countsDown() || !isNamed && !(c.leads() && c.isEven()) {
 			continue
 		}
 		run := slices.DeleteFunc(slices.Clone(c.pass()), func(p point) bool { return p.at < 0 })

@@ -176,7 +176,7 @@ func (o *counter) isStandingBar(c *counter) bool {
 // isConfigured reports whether the words before a number name a setting.
 func (c *counter) isConfigured() bool {
 	near := c.near()
-	return counts.MatchString(near) || settings.MatchString(near) || plurals.MatchString(near) || strings.HasSuffix(strings.TrimRight(c.left, " \"'"), "=")
+	return settings.MatchString(near) || plurals.MatchString(near) || strings.HasSuffix(strings.TrimRight(c.left, " \"'"), "=")
 }
 
 // encloses reports whether o, left of c in its lines, counts something larger that has not

@@ -18,7 +18,6 @@ type number struct {
 	atMost  bool    // the total is a maximum
 	decimal bool
 	percent bool
-	paired  bool // a percentage of the pair in its line
 	counted bool // its percentage is in the line too: it counts the units done
 	reports bool // its line goes on with a decimal
 }
@@ -64,7 +63,7 @@ func (s *scanner) numbers() []number {
 		n.counted = n.total > 0 && strings.Contains(n.right, "@<") // a bar with its remaining time
 		for j, other := range found {
 			if n.total > 0 && other.percent && math.Abs(100*n.value/n.total-other.value) < 1.01 {
-				n.counted, found[j].paired = true, true
+				n.counted = true
 			}
 			n.reports = n.reports || n.isFinished() || j > i && other.decimal && !other.percent
 		}
