@@ -329,8 +329,8 @@ const (
 	simulatedFactor = 3
 )
 
-// compare compares the stamps of lines that come with the clock. The last line that was there
-// may be far older than the file's time; and stamps that run at another speed are no times.
+// compare compares the stamps of lines that come with the clock: those that run at another speed
+// are no times.
 func (r *reading) compare(text string) {
 	if !r.clock.set || r.compared || r.clock.kind > dayStamp {
 		return
@@ -340,9 +340,6 @@ func (r *reading) compare(text string) {
 		return
 	}
 	if r.stamped.IsZero() {
-		if r.clock.kind <= unixStamp {
-			r.Reader.Pause(r.clock.last - r.since(r.now))
-		}
 		r.stamp, r.stamped = r.clock.last, r.now
 		return
 	}

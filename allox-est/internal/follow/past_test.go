@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -134,6 +135,12 @@ func TestOlderRun(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "train.log")
 			next := day.Add(5 * time.Hour)
 			write(t, path, lines(form, day, time.Minute, 1, 40)+lines(form, next, 2*time.Second, 1, there))
+			if there == 0 {
+				before := time.Now().Add(-5 * time.Hour)
+				if err := os.Chtimes(path, before, before); err != nil {
+					t.Fatal(err)
+				}
+			}
 			l := Log{Path: path, Reader: &progress.Reader{}, Every: time.Millisecond}
 			looks, tr := 0, Tracker{}
 			var last Update

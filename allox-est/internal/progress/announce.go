@@ -25,7 +25,6 @@ var (
 	runWord   = regexp.MustCompile(`(?i)(?:^|[.!;] *|^.*@[^a-z]*)\s*run(?:ning)?(?: for)?\s*$`)
 	glued     = regexp.MustCompile(`\w:$`) // "train:87", a line of a module
 	words     = regexp.MustCompile(`[a-z_]+`)
-	named     = regexp.MustCompile(`^\w*\s*[=:]`)
 )
 
 // announcementOf returns what a number that comes for the first time announces, as in
@@ -74,19 +73,17 @@ func announcedBefore(before string, n number, isWhole bool) announcement {
 	if !isWhole || n.decimal || unit == "progress" {
 		return announcement{}
 	}
-	a := announcement{unit: unit, weight: weightOf(before), atMost: maximum.MatchString(before)}
-	if name := strings.TrimSpace(lastName.ReplaceAllString(before, "")); a.weight == 0 && plurals.MatchString(name) {
-		a.weight = 0.65
-		if last := words.FindAllString(name, -1); !bareName.MatchString(last[len(last)-1]) {
-			a.weight = 0.45 // "profile_steps" names something else
-		}
+	name := strings.TrimSpace(lastName.ReplaceAllString(before, ""))
+	a := announcement{unit: unit, weight: weightOf(before, name), atMost: maximum.MatchString(before)}
+	if last := words.FindAllString(name, -1); a.weight == 0.65 && !bareName.MatchString(last[len(last)-1]) {
+		a.weight = 0.45 // "profile_steps" names something else
 	}
 	return a
 }
 
 // announcedAfter reads the words after a number: "480 nsteps", "5000 steps, 10.0 ps".
 func announcedAfter(before, right, left string, isWhole bool) announcement {
-	if !isWhole || glued.MatchString(left) || named.MatchString(right) || strings.Contains(right[:min(len(right), 14)], "/") {
+	if !isWhole || glued.MatchString(left) || strings.Contains(right[:min(len(right), 14)], "/") {
 		return announcement{}
 	}
 	near := before + " " + right
@@ -105,21 +102,17 @@ func announcedAfter(before, right, left string, isWhole bool) announcement {
 	if unit == "time" || unit == "progress" {
 		return announcement{}
 	}
-	a := announcement{unit: unit, weight: weightOf(near), atMost: maximum.MatchString(before)}
-	if phrase := strings.Join(names[:min(len(names), 3)], " "); a.weight == 0 && (plurals.MatchString(phrase) || plurals.MatchString(names[0])) {
-		a.weight = 0.65
-	}
-	return a
+	phrase := strings.Join(names[:min(len(names), 3)], " ")
+	return announcement{unit: unit, weight: weightOf(near, names[0], phrase), atMost: maximum.MatchString(before)}
 }
 
-// weightOf returns how surely words announce a total.
-func weightOf(near string) float64 {
-	near = " " + near + " "
+// weightOf returns how surely words, or names next to a number, announce a total.
+func weightOf(near string, names ...string) float64 {
 	switch {
-	case !announces.MatchString(near):
-		return 0
-	case surely.MatchString(near):
+	case announces.MatchString(" " + near + " "):
 		return 0.8
+	case slices.ContainsFunc(names, plurals.MatchString):
+		return 0.65
 	}
-	return 0.75
+	return 0
 }

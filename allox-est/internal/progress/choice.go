@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ const (
 // which a loop that would end the run may be the first of many.
 const (
 	leastScore = 0.2
+	fullWeight = 0.4 // of a counter at its total while the run goes on
 	leastRun   = 10
 	plainUnits = 20 // from here on an equal total is the caller's, hardly by chance
 )
@@ -49,32 +51,22 @@ func (r *Reader) judge() choice {
 		return r.chosen
 	}
 	r.judged = r.lines
-	best, full := choice{}, choice{}
+	var best choice
 	for _, c := range r.candidates() {
-		switch {
-		case c.full && r.Units == 0 && r.times.end == 0:
-			full = better(full, c)
-		default:
-			best = better(best, c)
+		if c.full && r.Units == 0 && r.times.end == 0 {
+			c.score *= fullWeight
 		}
-	}
-	if best.score < leastScore && full.score > best.score {
-		best = full
+		if c.score > best.score {
+			best = c
+		}
 	}
 	switch {
 	case best.score >= leastScore, best.score > 0 && (r.Units > 0 || r.Count != ""):
 		r.chosen = best
-	case r.times.end == 0 && !(r.isFull(r.chosen) && r.chosen.counter.last().value <= r.chosen.total):
+	case r.times.end == 0:
 		r.chosen = choice{} // it was proved to be a part
 	}
 	return r.chosen
-}
-
-func better(a, b choice) choice {
-	if b.score > a.score {
-		return b
-	}
-	return a
 }
 
 // candidates returns all choices with their scores.
@@ -84,11 +76,7 @@ func (r *Reader) candidates() []choice {
 		if c == nil || max(r.Units, c.total) == 0 {
 			return nil
 		}
-		next := choice{counter: c, how: matched, total: r.Units, score: 1}
-		if r.Units == 0 {
-			next.total = c.total
-		}
-		return []choice{next}
+		return []choice{{counter: c, how: matched, total: cmp.Or(r.Units, c.total), score: 1}}
 	}
 	var found []choice
 	pool := r.pool()
@@ -123,7 +111,7 @@ func (c *counter) isAhead(pool []*counter) bool {
 func (r *Reader) chooseCounter(c *counter, pool []*counter) choice {
 	next := r.claim(c, pool)
 	inOrder := next.how != countdown && next.how != unordered
-	if next.total == 0 || c.paired || inOrder && (c.strays > len(c.points) || 20*len(c.falls) > 3*len(c.points) || r.Count == "" && r.isInner(c, next.total, pool)) {
+	if next.total == 0 || inOrder && (20*len(c.falls) > 3*len(c.points) || r.Count == "" && r.isInner(c, next.total, pool)) {
 		return choice{}
 	}
 	if inOrder && !c.percent {
@@ -147,7 +135,7 @@ func (r *Reader) chooseCounter(c *counter, pool []*counter) choice {
 		return choice{}
 	}
 	n := float64(len(known))
-	next.score *= r.weightOf(c, next.how, known) * n / (n + 2)
+	next.score *= c.weightAs(next.how) * n / (n + 2)
 	return next
 }
 
@@ -162,21 +150,19 @@ func (r *Reader) isBrief(c choice, known []point) bool {
 	return ends-r.times.begin < leastRun
 }
 
-// weightOf returns how likely the words of a counter are those of a run's progress.
-func (r *Reader) weightOf(c *counter, how how, known []point) float64 {
+// weightAs returns how likely the words of a counter are those of a run's progress.
+func (c *counter) weightAs(how how) float64 {
 	near := lower(c.left, 60)
 	name := near[max(0, len(near)-24):]
-	switch share := (known[len(known)-1].at - known[0].at) / max(1e-9, r.times.now-r.times.begin); {
+	switch {
 	case c.percent && measured.MatchString(name) && !strings.Contains(name, "epoch") && !strings.Contains(name, "step"):
 		return 0.05
 	case how == pair && asides.MatchString(c.name()):
 		return 0.05
 	case preparation.MatchString(near):
 		return 0.1
-	case sideWork.MatchString(near) && share > 0.5 && len(c.falls) == 0:
-		return 0.3 // perhaps all of the job
 	case sideWork.MatchString(near):
-		return 0.15
+		return 0.3 // perhaps all of the job
 	case mainUnits[c.unit]:
 		return 1
 	}
@@ -197,16 +183,13 @@ func (r *Reader) claim(c *counter, pool []*counter) choice {
 		return r.claimCountdown(c)
 	case own > 0 && r.Units > 0 && !r.fits(c, own, pool):
 		return choice{}
-	case own > 0 && !c.percent && len(c.bag) > 3 && 5*(len(c.falls)+c.strays) > len(c.bag):
+	case own > 0 && !c.percent && len(c.bag) > 3 && 5*len(c.falls) > len(c.bag):
 		return take(unordered, own, 0.8)
 	case c.percent:
 		return take(percentage, 100, 0.9)
 	case own > 0:
 		next.atMost = c.atMost
-		if c.zero && own == r.Units-1 {
-			own = r.Units // counted from 0
-		}
-		return take(pair, own, map[bool]float64{false: 1, true: 0.85}[c.decimal])
+		return take(pair, own, 1)
 	case c.total > 0:
 		return choice{}
 	case c.decimal && c.highest() <= 1 && fractions.MatchString(lower(c.left, 24)) && !measured.MatchString(lower(c.left, 16)):
@@ -218,7 +201,7 @@ func (r *Reader) claim(c *counter, pool []*counter) choice {
 		next.atMost = atMost && r.converges
 		return take(announced, total, weight)
 	}
-	return take(given, r.Units, r.weightOfGiven(c, pool))
+	return take(given, r.Units, r.weightOfGiven(c))
 }
 
 // claimCountdown returns a counter of what is left.
@@ -243,7 +226,7 @@ func (r *Reader) announcedFor(c *counter) (total, weight float64, atMost bool) {
 		}
 	}
 	isClock := c.unit == "time" && wallClock.MatchString(c.words())
-	if c.unit != "" && !(c.decimal && c.unit != "time" && c.unit != "epoch" && !c.isEven()) && !isClock {
+	if c.unit != "" && !isClock {
 		look(c.unit, 1)
 	}
 	if c.decimal || weight > 0 {
@@ -284,25 +267,17 @@ func (c *counter) leads() bool {
 }
 
 // weightOfGiven returns how likely a counter counts to the caller's number; 0 if it does not.
-func (r *Reader) weightOfGiven(c *counter, pool []*counter) float64 {
+func (r *Reader) weightOfGiven(c *counter) float64 {
 	last := c.last().value
-	rounding := 0.0
-	if c.decimal {
-		rounding = 0.011
-	}
 	switch {
-	case r.Units == 0 || last > r.Units+rounding || len(c.falls) > 1 || last < 0:
+	case r.Units == 0 || last > r.Units || len(c.falls) > 1 || last < 0:
 		return 0
 	case c.decimal && (c.unit != "epoch" && !c.isEven() || last <= r.Units/100):
 		return 0
-	case c.claim.weight > 0 && !c.moves(), wallClock.MatchString(c.words()), c.unit == "" && (!c.isEven() || !c.beginsLow() || c.isWriter()):
+	case c.claim.weight > 0 && !c.moves(), wallClock.MatchString(c.words()), c.unit == "" && (c.decimal || !c.isEven() || c.isWriter()):
 		return 0
 	case c.unit == "time" || c.unit == "progress" || c.unit == "stage" || !c.moves() && c.unit != "epoch":
 		return 0
-	case slices.ContainsFunc(pool, func(o *counter) bool {
-		return o.ownTotal() == r.Units && (r.Units >= plainUnits || o.unit == "epoch") && !o.percent
-	}):
-		return 0 // its own total is the caller's number
 	}
 	likely := 0.75 + 0.4*math.Log1p(last)/math.Log1p(r.Units) // the nearest to the caller's number
 	if c.unit == "" {
@@ -311,21 +286,11 @@ func (r *Reader) weightOfGiven(c *counter, pool []*counter) float64 {
 	return 0.7 * likely
 }
 
-// beginsLow reports whether the first number of a counter is one that counting begins with.
-func (c *counter) beginsLow() bool {
-	first, step := c.first().value, c.step()
-	return first <= 1 || first == step || first+1 == step
-}
-
 // fits reports whether a counter to its own total is one of the caller's units.
 func (r *Reader) fits(c *counter, own float64, pool []*counter) bool {
-	switch {
-	case c.percent && (unitOf(c.near()) == "progress" || unitOf(wordOf(strings.TrimLeft(lower(c.right, 40), " %"))) == "progress"):
-		return true
-	case own == r.Units && !c.percent, c.zero && own == r.Units-1 && !c.percent:
-		return true
-	}
-	return r.agrees(c, own, pool) || r.times.end > 0 && c.unit != "epoch" && len(c.falls) == 0 && len(c.points) > 2
+	isProgress := c.percent && (unitOf(c.near()) == "progress" || unitOf(firstPhrase(strings.TrimLeft(lower(c.right, 40), " %"))) == "progress")
+	isTotal := !c.percent && (own == r.Units || c.zero && own == r.Units-1)
+	return isProgress || isTotal || r.agrees(c, own, pool)
 }
 
 // agrees reports whether a counter of the run's units, which has moved since c began, is as far
@@ -336,12 +301,7 @@ func (r *Reader) agrees(c *counter, total float64, pool []*counter) bool {
 		if o == c || o.percent || len(o.falls) > 0 || o.last().value > r.Units+0.011 || o.unit != "epoch" && o.total != r.Units {
 			return false
 		}
-		at := c.at(o.last().line)
-		switch ahead := r.Units*share - o.last().value; {
-		case o.decimal:
-			return at >= 0 && math.Abs(r.Units*c.points[at].value/total-o.last().value) <= 0.12*(1+o.last().value)
-		default:
-			return o.rises() > 0 && o.last().line > c.first().line && ahead > -1.1 && ahead < 1.5
-		}
+		ahead := r.Units*share - o.last().value
+		return o.rises() > 0 && o.last().line > c.first().line && ahead > -1.1 && ahead < 1.5
 	})
 }

@@ -19,11 +19,9 @@ type counter struct {
 	number                  // as it came first
 	unit   string           // of its words
 	points []point          // where it changed
-	begun  int              // in points, where it began last
 	falls  []fall           // where it began again
 	seen   int              // how often its lines came
 	line   int              // in which it was seen last
-	strays int              // falls at once, as numbers of several writers
 	before []*counter       // to its left in its lines
 	bag    map[float64]bool // its numbers while none came twice; nil if one did
 	bagged []point          // as they came
@@ -43,7 +41,6 @@ func (c *counter) add(n number, at float64, line int) {
 	c.seen++
 	c.decimal = c.decimal || n.decimal
 	c.zero = c.zero || n.value == 0
-	c.paired = n.paired
 	c.counted = n.counted
 	c.reports = c.reports || n.reports
 	next := point{at, n.value, line}
@@ -57,27 +54,27 @@ func (c *counter) add(n number, at float64, line int) {
 		return
 	}
 	c.collect(next)
-	switch {
-	case n.value > last.value:
-		c.points = append(c.points, next)
-	case c.isStray(n.value, at):
-		c.strays++
-	default:
+	if n.value < last.value {
+		if c.isStray(at) {
+			return
+		}
 		c.falls = append(c.falls, fall{last, next})
-		c.begun = len(c.points)
-		c.points = append(c.points, next)
 	}
-	c.thin()
+	c.points = thin(append(c.points, next), pointCount)
+	c.falls = thin(c.falls, pointCount)
 }
 
-// isAnotherRun reports whether a number begins another run, after the end of an earlier one in
-// the same log.
-func (c *counter) isAnotherRun(value float64, p pause) bool {
-	if len(c.points) == 0 || p.to == 0 || !p.long && !outerUnits[c.unit] {
+// pauseLeast is the least pause between two runs in one log, in seconds.
+const pauseLeast = 600
+
+// isAnotherRun reports whether a number begins another run in the same log: it falls after a pause
+// longer than all the time before.
+func (c *counter) isAnotherRun(value, at float64) bool {
+	if len(c.points) == 0 || value >= c.last().value {
 		return false
 	}
-	last := c.last()
-	return last.at >= 0 && last.at <= p.from && value < last.value && (value <= c.first().value || value <= 0.3*last.value)
+	first, last := c.first(), c.last()
+	return last.at >= 0 && at-last.at > max(pauseLeast, last.at-first.at)
 }
 
 // restart forgets the earlier run.
@@ -98,39 +95,34 @@ func (c *counter) collect(p point) {
 	c.bagged = append(c.bagged, p)
 }
 
-// isStray reports whether a number that falls is from another writer: it comes sooner than a
-// fifth of the mean gap.
-func (c *counter) isStray(value, at float64) bool {
-	run := c.points[c.begun:]
-	last := run[len(run)-1]
-	if at < 0 || last.at < 0 {
-		return value > last.value/2
-	}
-	if value <= 1 && value <= run[0].value && last.value >= 0.7*max(c.total, 2) {
-		return false
-	}
-	return len(run) > 1 && at-last.at < 0.2*(last.at-run[0].at)/float64(len(run)-1)
+// isStray reports whether a number that falls belongs to no new pass, as that of the best one: it
+// comes sooner than a fifth of the mean gap.
+func (c *counter) isStray(at float64) bool {
+	run := c.pass()
+	first, last := run[0], run[len(run)-1]
+	return len(run) > 1 && at-last.at < 0.2*(last.at-first.at)/float64(len(run)-1)
 }
 
-// thin drops every other point of the older half beyond pointCount, and old falls.
-func (c *counter) thin() {
-	if len(c.falls) > pointCount {
-		c.falls = slices.Delete(c.falls, 0, pointCount/2)
+// thin drops every other value of the older half beyond so many.
+func thin[T any](s []T, most int) []T {
+	if len(s) <= most {
+		return s
 	}
-	n := len(c.points)
-	if n <= pointCount {
-		return
-	}
-	kept, begun := c.points[:0], 0
-	for i, p := range c.points {
-		if i >= n/2 || i%2 == 0 {
-			if i <= c.begun {
-				begun = len(kept)
-			}
-			kept = append(kept, p)
+	kept, half := s[:0], len(s)/2
+	for i, v := range s {
+		if i >= half || i%2 == 0 {
+			kept = append(kept, v)
 		}
 	}
-	c.points, c.begun = kept, begun
+	return kept
+}
+
+// pass returns the points since a counter began last.
+func (c *counter) pass() []point {
+	if len(c.falls) == 0 {
+		return c.points
+	}
+	return c.points[c.at(c.falls[len(c.falls)-1].to.line-1)+1:]
 }
 
 func (c *counter) first() point { return c.points[0] }

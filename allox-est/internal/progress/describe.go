@@ -59,11 +59,11 @@ func (r *Reader) Candidates() []Candidate {
 	var found []Candidate
 	for _, c := range r.pool() {
 		isNamed := c.unit != "" && !c.decimal || c.ownTotal() > 0 || !c.decimal && c.isEven() && c.label() != "number i"
-		if c.paired || len(c.points) < 4 || c.countsDown() || 2*c.strays > len(c.points) || !isNamed && !(c.leads() && c.isEven()) {
+		if len(c.points) < 4 || c.countsDown() || !isNamed && !(c.leads() && c.isEven()) {
 			continue
 		}
-		run := slices.DeleteFunc(slices.Clone(c.points[c.begun:]), func(p point) bool { return p.at < 0 })
-		next := Candidate{Number: c.last().value, Unit: c.unit, Counter: c.label(), Part: c.ownTotal(), weight: r.weightOf(c, pair, c.points)}
+		run := slices.DeleteFunc(slices.Clone(c.pass()), func(p point) bool { return p.at < 0 })
+		next := Candidate{Number: c.last().value, Unit: c.unit, Counter: c.label(), Part: c.ownTotal(), weight: c.weightAs(pair)}
 		if n := len(run); n > 2 && run[n-1].at > run[n/2-1].at {
 			next.PerSecond = (run[n-1].value - run[n/2-1].value) / (run[n-1].at - run[n/2-1].at)
 		}

@@ -43,7 +43,7 @@ func TestForms(t *testing.T) {
 		}), length: 100, last: 8.79},
 		{name: "an evaluation's own time left", lines: trained(9, 2, func(e, b int) string {
 			return []string{fmt.Sprintf("train [1] eta: 0:01:%02d  loss: 0.5", 50-2*e), "val [1] eta: 0:00:00  loss: 0.5"}[b]
-		}), length: 100, last: 14.48},
+		}), length: 100, last: 14.54},
 		{name: "the label of the next number", units: 100, lines: trained(1, 9, func(_, b int) string { return fmt.Sprintf("tick %d     kimg %.1f", b, 4*float64(b)) }), length: 100, last: 32},
 		{name: "a setting that is no counter", units: 400, lines: append([]string{"stops after no improvement for 50 rounds"}, every("[%d]\tauc: 0.5", 10, 90, 10)...), length: 400, last: 90},
 		{name: "seconds after a space", units: 30, lines: every("ExecutionTime = 0.5 s  ClockTime = %d s", 1, 9, 1)},
@@ -80,7 +80,6 @@ func TestForms(t *testing.T) {
 		{name: "hits of a test", lines: every("correct %d/40 loss 0.5", 1, 20, 1), rate: `20 of 40 in "correct i/40" so far, 1 per second`},
 		{name: "an accuracy in percent", lines: every("acc %d%% loss 0.5", 1, 20, 1), rate: `20 of 100 in "acc i%" so far, 1 per second`},
 		{name: "a GPU before a pair", lines: every("[GPU0][%d/40] loss 0.5", 1, 20, 1), length: 40, last: 20},
-		{name: "a setting of a search", units: 30, lines: trained(3, 5, func(c, f int) string { return fmt.Sprintf("grid C=%d score=0.9", 2+6*c) })},
 		{name: "a setting of stages", lines: slices.Concat([]string{"ZeRO stage: 1"}, every("Epoch %d/20 - loss: 0.5", 1, 15, 1)), length: 20, last: 15},
 		{name: "an outer loop that ends its units, from 0", units: 10, lines: trained(5, 10, func(s, i int) string {
 			if i == 9 {

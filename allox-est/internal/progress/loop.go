@@ -10,7 +10,6 @@ type loop struct {
 	*counter
 	length float64
 	share  float64 // of the unit's time in which it counts to its length
-	base   float64 // its number while its first unit runs
 	inner  *loop
 	across bool // it counts on through all units
 }
@@ -39,9 +38,6 @@ func (r *Reader) loopIn(u *counter, pool []*counter, depth int) *loop {
 	}
 	l := &loop{counter: best, length: best.length(), inner: r.loopIn(best, pool, depth+1)}
 	l.share = l.fullShare()
-	if l.inner != nil && !l.inner.across && !best.zero && !(l.inner.first().line < best.first().line && best.first().value == 1) {
-		l.base = 1
-	}
 	return l
 }
 
@@ -69,21 +65,14 @@ func (c *counter) isInside(u *counter) bool {
 		isBelow := c.isFollowing(u) || u.isStandingBar(c) || outerUnits[u.unit] && c.unit != u.unit && c.first().line >= u.first().line
 		return isBelow && c.ownTotal() > 0 && len(c.falls) == 0 && c.moves()
 	}
-	if !c.isFollowing(u) && len(c.points) < 3 {
-		return false
-	}
 	var rises []int
 	for i := 1; i < len(u.points); i++ {
 		if u.points[i].value > u.points[i-1].value {
 			rises = append(rises, u.points[i].line)
 		}
 	}
-	falls, hits := 0, 0
+	falls, hits := len(c.falls), 0
 	for _, f := range c.falls {
-		if f.to.line < u.first().line {
-			continue
-		}
-		falls++
 		if i, _ := slices.BinarySearch(rises, f.from.line); i < len(rises) && rises[i] <= f.to.line {
 			hits++
 		}
@@ -91,15 +80,12 @@ func (c *counter) isInside(u *counter) bool {
 	return falls > 0 && 10*hits >= 7*falls && 10*hits >= 7*(len(rises)-1) && 10*falls >= 6*len(rises)
 }
 
-// seconds returns the time in which a counter grows; percentages give way to pairs.
+// seconds returns the time in which a counter grows.
 func (c *counter) seconds() (seconds float64) {
 	for i := 1; i < len(c.points); i++ {
 		if c.points[i].value > c.points[i-1].value {
 			seconds += c.points[i].at - c.points[i-1].at
 		}
-	}
-	if c.percent {
-		return 0.98 * seconds
 	}
 	return seconds
 }
@@ -145,7 +131,7 @@ func (l *loop) done(begun, line int) float64 {
 	if i < 0 || l.points[i].line < begun {
 		return 0
 	}
-	value := l.points[i].value - l.base
+	value := l.points[i].value
 	if l.across {
 		value -= l.points[max(0, l.at(begun))].value
 	}
@@ -158,19 +144,7 @@ func (l *loop) done(begun, line int) float64 {
 // isInner reports whether a counter counts a part of the run: it begins again, or stands
 // inside of one that counts something larger.
 func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
-	most, alike := 0.0, 0
-	for _, f := range c.falls {
-		most = max(most, f.from.value)
-	}
-	for _, f := range c.falls {
-		if f.from.value >= 0.7*total && f.to.value <= 0.3*total {
-			return true
-		}
-		if f.from.value >= 0.9*most {
-			alike++
-		}
-	}
-	if alike > 1 {
+	if slices.ContainsFunc(c.falls, func(f fall) bool { return f.from.value >= 0.7*total && f.to.value <= 0.3*total }) {
 		return true
 	}
 	isGlobal := c.total == 0 && len(c.falls) == 0 && overall.MatchString(c.near())
@@ -180,9 +154,6 @@ func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
 	if slices.ContainsFunc(c.before, func(o *counter) bool { return o.encloses(c) }) {
 		return true
 	}
-	if c.unit == "fold" || c.unit == "trial" {
-		return false
-	}
 	return slices.ContainsFunc(pool, func(o *counter) bool {
 		if o.isStandingBar(c) {
 			return true
@@ -191,9 +162,6 @@ func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
 			return false
 		}
 		n := o.ownTotal()
-		if n == 0 && o.claim.weight == 0 {
-			n, _, _ = r.announcedFor(o)
-		}
 		isFirst := n == 0 && (o.unit == "epoch" || o.unit == "stage" && o.words() == "stage") && o.last().value <= 1
 		return isFirst || o.last().value < n && c.total != r.Units
 	})
@@ -208,7 +176,7 @@ func (o *counter) isStandingBar(c *counter) bool {
 // isConfigured reports whether the words before a number name a setting.
 func (c *counter) isConfigured() bool {
 	near := c.near()
-	return counts.MatchString(near) || settings.MatchString(near) || plurals.MatchString(near) || strings.HasSuffix(strings.TrimRight(c.left, " \"'"), "=")
+	return settings.MatchString(near) || plurals.MatchString(near) || strings.HasSuffix(strings.TrimRight(c.left, " \"'"), "=")
 }
 
 // encloses reports whether o, left of c in its lines, counts something larger that has not

@@ -2,7 +2,6 @@ package progress
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -11,25 +10,19 @@ import (
 func (r *Reader) unitsOf(c choice) (most, least float64) {
 	u := c.counter
 	switch {
-	case c.how == nothing:
-		return r.Units, r.Units
-	case r.Units > 0:
+	case c.how == nothing || r.Units > 0:
 		return r.Units, r.Units
 	case c.how == fraction || u != nil && u.unit == "time":
 		return 100, 100
 	case c.atMost:
 		return c.total, min(c.total, u.last().value)
-	case c.how != pair || !u.zero || u.points[u.begun].value != 0 || u.counted || !outerUnits[u.unit]:
+	case c.how != pair || !u.zero || u.pass()[0].value != 0 || u.counted || !outerUnits[u.unit]:
 		return c.total, c.total
-	}
-	named, _, _ := r.announcedFor(u)
-	last, in := u.last().value, c.inner
-	hasEnded := r.times.end > 0
-	switch {
-	case named == c.total, hasEnded && last == c.total-1, in != nil && len(in.falls) > 0 && in.falls[0].from.value == in.length-1:
-		return c.total, c.total
-	case named == c.total+1, hasEnded && last == c.total, in != nil && last == c.total && in.last().line > u.last().line:
-		return c.total + 1, c.total + 1
+	case c.inner != nil && len(c.inner.falls) > 0 && c.inner.falls[0].from.value == c.inner.length-1:
+		return c.total, c.total // the inner loop is counted from 0 too
+	case r.times.end > 0:
+		all := max(c.total, u.last().value+1)
+		return all, all
 	}
 	return c.total + 1, c.total
 }
@@ -69,7 +62,7 @@ func (r *Reader) countUnits(c choice) []point {
 		}
 		return points
 	}
-	whole := slices.Clone(c.counter.points[c.counter.begun:])
+	whole := slices.Clone(c.counter.pass())
 	if c.how != matched {
 		shift := r.shift(c)
 		for i := range whole {
@@ -86,16 +79,9 @@ func (r *Reader) countUnits(c choice) []point {
 // pointsLeft returns the shares of the way that the log's own remaining times imply.
 func (r *Reader) pointsLeft(c choice) []point {
 	var points []point
-	for i, p := range c.left {
-		if i > 0 && p.value == c.left[i-1].value {
-			continue // times are rounded: each counts when it comes first
-		}
-		left := p.value
-		if left == math.Trunc(left) && left > 0 && c.how == remaining {
-			left += 0.5 // rounded or cut off
-		}
+	for _, p := range c.left {
 		elapsed := p.at - r.times.begin
-		points = append(points, point{at: p.at, value: c.total * elapsed / max(1e-9, elapsed+left)})
+		points = append(points, point{at: p.at, value: c.total * elapsed / max(1e-9, elapsed+p.value)})
 	}
 	return points
 }
@@ -105,9 +91,11 @@ func (r *Reader) pointsLeft(c choice) []point {
 func (r *Reader) shift(c choice) float64 {
 	u := c.counter
 	units, _ := r.unitsOf(c)
-	first, step := u.points[u.begun], 0.0
-	if len(u.points) > u.begun+1 {
-		step = u.points[u.begun+1].value - first.value
+	pass := u.pass()
+	first, step, gap := pass[0], 0.0, 0.0
+	if n := len(pass); n > 1 {
+		step = pass[1].value - first.value
+		gap = (pass[n-1].at - first.at) / float64(n-1)
 	}
 	if u.decimal || u.percent || u.counted {
 		return 0
@@ -122,15 +110,9 @@ func (r *Reader) shift(c choice) float64 {
 		}
 		return -1
 	}
-	gap := 0.0
-	if n := len(u.points) - 1 - u.begun; n > 0 {
-		gap = (u.last().at - first.at) / float64(n)
-	}
+	isLast := r.times.end > 0 && r.times.end-u.last().at < 0.3*gap
 	isLabel := 2*u.seen > 3*len(u.points) // of several lines in its unit
-	ends := u.reports && !isLabel || first.at >= 0 && gap > 0 && first.at-r.begun(u) >= 0.7*gap
-	if n := r.times.end - u.last().at; r.times.end > 0 && gap > 0 && n < 0.3*gap && !isLabel {
-		ends = true // the run ended right after its last number
-	}
+	ends := !isLabel && (u.reports || isLast) || first.at >= 0 && gap > 0 && first.at-max(r.times.begin, u.start) >= 0.7*gap
 	switch {
 	case r.times.end > 0 && ends && first.value == 0 && u.highest() == units-1:
 		return 1
@@ -145,9 +127,6 @@ func (r *Reader) shift(c choice) float64 {
 	}
 	return 0
 }
-
-// begun returns when the run began that a counter counts now.
-func (r *Reader) begun(u *counter) float64 { return max(r.times.begin, u.start) }
 
 // addParts puts the numbers of an inner loop between the units done.
 func addParts(whole []point, inner *loop) []point {
@@ -212,27 +191,16 @@ func (r *Reader) Marks() []Mark {
 		}
 		marks = append(marks, Mark{Number: p.value, Of: most, Least: least, Seconds: p.at})
 	}
-	marks = r.reports.nameStages(thin(marks))
+	for len(marks) > keptMarks {
+		marks = thin(marks, keptMarks)
+	}
+	marks = r.reports.nameStages(marks)
 	if c.counter != nil {
 		for i := range marks {
 			marks[i].Seconds -= c.counter.start
 		}
 	}
 	return marks
-}
-
-func thin(marks []Mark) []Mark {
-	each := (len(marks) + keptMarks - 1) / keptMarks
-	if each < 2 {
-		return marks
-	}
-	var kept []Mark
-	for i, m := range marks {
-		if (len(marks)-1-i)%each == 0 {
-			kept = append(kept, m)
-		}
-	}
-	return kept
 }
 
 // LastUnit returns the unit done last, also where it is not known when; 0 if none is.

@@ -18,16 +18,12 @@ type number struct {
 	atMost  bool    // the total is a maximum
 	decimal bool
 	percent bool
-	paired  bool // a percentage of the pair in its line
 	counted bool // its percentage is in the line too: it counts the units done
 	reports bool // its line goes on with a decimal
 }
 
 // pairGap matches the text between a number and its total.
 var pairGap = regexp.MustCompile(`(?i)^\s*(?:[kmgt]?i?b|[a-z]{1,12})?[\s\]]*(?:/|\\|\(?of|out of|out of a maximum of|of a maximum of|of at most|von|sur|de|di)[\s\[]*$`)
-
-// fileName is a name of a file or a module: lines that differ in it belong together.
-var fileName = regexp.MustCompile(`(^|[^\w.#])[A-Za-z_@][\w@\-/\\#]*(?:\.[A-Za-z]\w*)+`)
 
 // numbers returns the numbers of a scanned line.
 func (s *scanner) numbers() []number {
@@ -67,7 +63,7 @@ func (s *scanner) numbers() []number {
 		n.counted = n.total > 0 && strings.Contains(n.right, "@<") // a bar with its remaining time
 		for j, other := range found {
 			if n.total > 0 && other.percent && math.Abs(100*n.value/n.total-other.value) < 1.01 {
-				n.counted, found[j].paired = true, true
+				n.counted = true
 			}
 			n.reports = n.reports || n.isFinished() || j > i && other.decimal && !other.percent
 		}
@@ -110,7 +106,7 @@ func keyOf(n number) string {
 	return key
 }
 
-// normalise returns a text without its digits, names of files, and spaces next to signs.
+// normalise returns a text without its digits and spaces next to signs.
 func normalise(text string) string {
 	key := make([]byte, 0, len(text)+16)
 	for i := range len(text) {
@@ -134,9 +130,6 @@ func normalise(text string) string {
 			key = append(key, c)
 		}
 	}
-	if strings.Contains(string(key), ".") {
-		return fileName.ReplaceAllString(string(key), "${1}@")
-	}
 	return string(key)
 }
 
@@ -158,15 +151,8 @@ func (n *number) words() string {
 // another number, else of the next one after it.
 func (n *number) unit() string {
 	unit := unitOf(n.near())
-	right := strings.ToLower(n.right)
-	if unit == "" {
-		unit = unitOf(wordOf(right))
-	}
-	if unit == "" && n.total > 0 {
-		unit = unitOf(phraseOf(strings.ToLower(strings.ReplaceAll(n.left, "# %", "")), ",;@#"))
-	}
-	if unit == "" && n.percent {
-		unit = "progress"
+	if unit == "" && !nextName.MatchString(n.right) {
+		unit = unitOf(strings.ToLower(rowName.FindStringSubmatch(n.right)[1]))
 	}
 	return unit
 }

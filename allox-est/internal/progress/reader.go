@@ -45,23 +45,7 @@ type Reader struct {
 type times struct {
 	begin, now float64 // of the first line whose time is known, and of the last one
 	end        float64 // of the run; 0 while it goes on
-	gap        float64 // the longest time between lines, but for the pause
-	pause      pause   // the last one
 }
-
-// pause is a time without lines that is far longer than those before it: an earlier run may
-// have ended with it.
-type pause struct {
-	from, to float64
-	long     bool // longer than all before it
-}
-
-// A pause lasts so many gaps between lines and so many seconds; a long one, in seconds.
-const (
-	pauseGaps  = 20
-	pauseLeast = 60
-	pauseLong  = 600
-)
 
 // counterCount bounds the counters; beyond, the half that was not seen for longest goes.
 const counterCount = 4000
@@ -85,9 +69,6 @@ func (r *Reader) Line(line string, at float64) {
 		return // a flood of one line
 	}
 	r.previous = line
-	if strings.IndexByte(line, escape) >= 0 {
-		line = controls.ReplaceAllString(line, "")
-	}
 	if strings.ContainsFunc(line, isBinary) {
 		return
 	}
@@ -157,8 +138,8 @@ func (r *Reader) count(n number, at float64) *counter {
 	if c == nil {
 		c = r.newCounter(n)
 	}
-	if p := r.times.pause; c.isAnotherRun(n.value, p) {
-		c.restart(p.to)
+	if c.isAnotherRun(n.value, at) {
+		c.restart(at)
 	}
 	c.line = r.lines
 	c.add(n, at, r.lines)
@@ -198,9 +179,6 @@ func (r *Reader) forget() {
 
 // take takes in the time of a line.
 func (t *times) take(at float64) {
-	if t.begin > 0 && !t.takePause(at-t.now, at) {
-		t.gap = max(t.gap, at-t.now)
-	}
 	if at >= 0 {
 		t.now = at
 	}
@@ -208,18 +186,6 @@ func (t *times) take(at float64) {
 		t.begin = at
 	}
 }
-
-// takePause keeps a pause, which ends at a time, if it is one.
-func (t *times) takePause(seconds, to float64) bool {
-	if t.gap == 0 || seconds <= max(pauseLeast, pauseGaps*t.gap) {
-		return false
-	}
-	t.pause = pause{t.now, to, seconds > max(pauseLong, t.now-t.begin)}
-	return true
-}
-
-// Pause says that more seconds passed before the next line than its time says.
-func (r *Reader) Pause(seconds float64) { r.times.takePause(seconds, r.times.now) }
 
 // ForgetTimes says that the times of the lines so far are none.
 func (r *Reader) ForgetTimes() {

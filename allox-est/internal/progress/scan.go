@@ -25,9 +25,7 @@ type span struct {
 // Dates, durations and numbers, each as they begin.
 var (
 	dateForm  = regexp.MustCompile(`^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}-\d{1,2}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -]?\d{4})`)
-	dayForm   = regexp.MustCompile(`^(?:\d{6}|\d{8}|\d\d[-/.]\d\d)[ T_]\d{1,2}:\d\d(?:[^<\d]|$)`)
 	month     = regexp.MustCompile(`(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* +$`)
-	hashes    = regexp.MustCompile(`\[[0-9a-f]{2}/[0-9a-f]{6}\]`)
 	position  = regexp.MustCompile(`(?:\w\.([A-Za-z]\w*)[:(]|\w:[A-Za-z_]\w*:)$`)
 	spanForm  = regexp.MustCompile(`^(?:(?:(\d+) ?(?:days?|d),? *)?(?:(\d+):(\d\d):(\d\d(?:[.,]\d+)?)|(\d+):(\d\d(?:\.\d+)?))|(?:(\d+) ?(?:days?|d)[, :]*)?(?:(\d+(?:\.\d+)?) ?h(?:rs?|ours?)?[ :]*)?(?:(\d+(?:\.\d+)?) ?m(?:in(?:ute)?s?)?[ :]*)?(\d+(?:\.\d+)?) ?(?:seconds?|secs?|s)|(?:(\d+) ?(?:days?|d)[, :]*)?(\d+(?:\.\d+)?) ?h(?:rs?|ours?)?(?: ?(\d+) ?m(?:in)?)?|(\d+(?:\.\d+)?) ?(?:minutes?|mins?|m))`)
 	scales    = []float64{86400, 3600, 60, 1, 60, 1, 86400, 3600, 60, 1, 86400, 3600, 60, 60} // of its groups
@@ -35,7 +33,6 @@ var (
 	leftAfter = regexp.MustCompile(`(?i)^[\s()]*(?:left|remain|to go)`)
 	endName   = regexp.MustCompile(`(?i)(?:eta|etc|finish\w*|complet\w*|\bend\w*|done)\b[^\d]{0,24}$`)
 	workClock = regexp.MustCompile(`(?:\btime=|Duration: )$`)
-	unitGlue  = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:epoch|step|iter|fold|round|ep|gen)$`)
 	suffixes  = map[byte]float64{'k': 1e3, 'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12, 'B': 1e9}
 )
 
@@ -55,7 +52,7 @@ type scanner struct {
 }
 
 func scan(line string) scanner {
-	s := scanner{line: hashes.ReplaceAllString(line[:min(len(line), lineBytes)], "[@]")}
+	s := scanner{line: line[:min(len(line), lineBytes)]}
 	for i := 0; i < len(s.line) && len(s.tokens) < tokenCount; {
 		i += s.scanAt(i)
 	}
@@ -75,11 +72,8 @@ func (s *scanner) scanAt(i int) int {
 		return 1
 	}
 	if n := len(s.masked); n > 0 && (isLetter(s.masked[n-1]) || s.masked[n-1] == '.' || isDigit(s.masked[n-1])) {
-		if !isLetter(s.masked[n-1]) || !unitGlue.Match(s.masked[max(0, n-8):]) {
-			s.masked = append(s.masked, c) // in a name
-			return 1
-		}
-		s.masked = append(s.masked, ' ')
+		s.masked = append(s.masked, c) // in a name
+		return 1
 	}
 	if n := s.dateLength(rest); n > 0 {
 		s.masked = append(s.masked, '@')
@@ -121,18 +115,12 @@ func (s *scanner) dateLength(text string) int {
 	}
 	before := s.masked[max(0, len(s.masked)-16):]
 	switch next := text[n]; {
-	case strings.IndexByte("-/. T_", next) >= 0 && n <= 8 && dayForm.MatchString(text):
-		return strings.IndexAny(text, " T_")
 	case strings.IndexByte("-/. ", next) >= 0 && n <= 4:
 		if at := dateForm.FindStringIndex(text); at != nil && (at[1] == len(text) || !isDigit(text[at[1]]) && text[at[1]] != '/') {
 			return at[1]
 		}
 		if next == ' ' && n < 3 && month.Match(before) {
 			return n
-		}
-	case next >= 'a' && next <= 'f':
-		if hex := len(text) - len(strings.TrimLeft(text, "0123456789abcdef")); hex >= 12 {
-			return hex
 		}
 	}
 	if len(before) > 0 && (before[len(before)-1] == ':' || before[len(before)-1] == '(') {
@@ -201,13 +189,9 @@ func (s *scanner) takeNumber(text string) int {
 		scale = suffixes[text[n]]
 		n++
 	}
-	letters := n
-	for letters < len(text) && isLetter(text[letters]) {
-		letters++
-	}
-	if err != nil || letters > n+1 && letters < len(text) && isDigit(text[letters]) {
-		s.masked = append(s.masked, text[:letters]...) // an identifier
-		return letters
+	if err != nil {
+		s.masked = append(s.masked, text[:n]...)
+		return n
 	}
 	begin := len(s.masked)
 	if begin > 0 && s.masked[begin-1] == '-' && (begin == 1 || !isLetter(s.masked[begin-2]) && !isDigit(s.masked[begin-2]) && s.masked[begin-2] != ']') {

@@ -2,9 +2,7 @@ package progress
 
 import (
 	"bytes"
-	"encoding/json"
 	"regexp"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -12,12 +10,8 @@ import (
 // keptBytes bounds what is kept of a line.
 const keptBytes = 1 << 20
 
-// escape begins what a terminal obeys.
+// escape begins a control sequence.
 const escape = '\x1b'
-
-// up moves the cursor to the line above: a bar was drawn below another one. It ends such a
-// drawing where not all lines are wanted.
-const up = "\x1b[A"
 
 // controls are colours, titles and moves of a terminal's cursor; moves end a drawing.
 var (
@@ -26,14 +20,12 @@ var (
 )
 
 // Splitter cuts what a program prints into lines, and what a bar draws into
-// drawings. It reads UTF-16 that begins with a byte order mark, and the records that
-// container runtimes keep of a line. Its zero value is ready.
+// drawings. It reads UTF-16 that begins with a byte order mark. Its zero value is ready.
 type Splitter struct {
 	All   bool // yields lines without a number too
 	rest  []byte
 	shown int // of rest, what was yielded as a drawing
 	drawn bool
-	moved bool // rest has an escape
 	wide  utf16Order
 	odd   []byte // half a character
 	begun bool   // something was read
@@ -60,7 +52,6 @@ func (s *Splitter) Split(b []byte, line func(string)) {
 		}
 		if room := keptBytes - len(s.rest); room > 0 {
 			s.rest = append(s.rest, part[:min(room, len(part))]...)
-			s.moved = s.moved || bytes.IndexByte(part, escape) >= 0
 		}
 		if i < 0 {
 			s.draw(line)
@@ -71,7 +62,6 @@ func (s *Splitter) Split(b []byte, line func(string)) {
 		}
 		s.drawn = b[i] == '\r' || b[i] == '\b'
 		s.rest, s.shown = s.rest[:0], 0
-		s.moved = false
 		b = b[i+1:]
 	}
 }
@@ -79,13 +69,14 @@ func (s *Splitter) Split(b []byte, line func(string)) {
 // draw yields what a bar has drawn so far: after a carriage return or a move of the
 // cursor a program writes all of a drawing at once.
 func (s *Splitter) draw(line func(string)) {
-	if s.moved {
-		at := moves.FindAllIndex(s.rest, -1)
-		if len(at) > 0 {
-			last := at[len(at)-1][1]
-			s.yield(s.rest[:last], line)
-			s.rest, s.drawn = append(s.rest[:0], s.rest[last:]...), true
-		}
+	var at [][]int
+	if bytes.IndexByte(s.rest, escape) >= 0 {
+		at = moves.FindAllIndex(s.rest, -1)
+	}
+	if len(at) > 0 {
+		last := at[len(at)-1][1]
+		s.yield(s.rest[:last], line)
+		s.rest, s.drawn = append(s.rest[:0], s.rest[last:]...), true
 	}
 	if n := len(s.rest); s.drawn && !s.All && n > 0 && !isDigit(s.rest[n-1]) {
 		s.yield(s.rest, line)
@@ -94,32 +85,21 @@ func (s *Splitter) draw(line func(string)) {
 }
 
 func (s *Splitter) yield(text []byte, line func(string)) {
-	if record := unwrap(text); record != nil {
-		for _, part := range bytes.FieldsFunc(record, func(r rune) bool { return r == '\r' || r == '\n' }) {
-			s.yield(part, line)
-		}
-		return
-	}
 	if bytes.IndexByte(text, escape) < 0 {
-		if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") || isHeading(text) {
-			line(string(text))
-		}
+		s.pass(text, line)
 		return
 	}
-	begin, at := 0, moves.FindAllIndex(text, -1)
-	for i := range len(at) + 1 {
-		end, next := len(text), len(text)
-		if i < len(at) {
-			end, next = at[i][0], at[i][1]
-		}
-		part := controls.ReplaceAllString(string(text[begin:end]), "")
-		if s.All && part != "" || strings.ContainsAny(part, "0123456789<") || isHeading([]byte(part)) {
-			if !s.All && string(text[end:next]) == up {
-				part += up
-			}
-			line(part)
-		}
-		begin = next
+	begin := 0
+	for _, at := range append(moves.FindAllIndex(text, -1), []int{len(text), len(text)}) {
+		s.pass(controls.ReplaceAll(text[begin:at[0]], nil), line)
+		begin = at[1]
+	}
+}
+
+// pass passes on a text that has a number or names of columns.
+func (s *Splitter) pass(text []byte, line func(string)) {
+	if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") || isHeading(text) {
+		line(string(text))
 	}
 }
 
@@ -130,18 +110,6 @@ func isHeading(text []byte) bool {
 	}
 	_, isNames := headingOf(string(text))
 	return isNames
-}
-
-// unwrap returns the text in a container runtime's record of a line; nil of other text.
-func unwrap(text []byte) []byte {
-	if !bytes.HasPrefix(text, []byte(`{"log":"`)) {
-		return nil
-	}
-	var record struct{ Log string }
-	if json.Unmarshal(text, &record) != nil {
-		return nil
-	}
-	return []byte(record.Log)
 }
 
 // decode turns UTF-16 into UTF-8.

@@ -28,7 +28,6 @@ func TestSplitter(t *testing.T) {
 		{"a bar is drawn at once", "a 1\n\r1/9 [ ]\r2/9 [ ]", []string{"a 1", "1/9 [ ]", "2/9 [ ]"}},
 		{"moves of the cursor", "\x1b[2K1/9 \x1b[32m[ ]\x1b[0m\x1b[1A\x1b[2K2/9 [ ]\x1b[1A", []string{"1/9 [ ]", "2/9 [ ]"}},
 		{"backspaces", "1/9 [ ]\b\b2/9 [ ]\n", []string{"1/9 [ ]", "2/9 [ ]"}},
-		{"a container's record", `{"log":"1/9 a\r2/9 a\n","stream":"stdout"}` + "\n" + `{"log": 3}` + "\n", []string{"1/9 a", "2/9 a", `{"log": 3}`}},
 		{"UTF-16", wide("a 1\népoque 2█\n", false), []string{"a 1", "époque 2█"}},
 		{"UTF-16, big end first", wide("a 1\n", true), []string{"a 1"}},
 	} {

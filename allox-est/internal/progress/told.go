@@ -18,7 +18,6 @@ type told struct {
 // series are the durations of one place.
 type series struct {
 	span
-	bar    bool // of the loop in its line
 	points []point
 }
 
@@ -29,9 +28,7 @@ const (
 )
 
 var (
-	barBefore  = regexp.MustCompile(`\d\s*(?:/|of)\s*\d+\s*\[[^\]]*$`)
-	notLetters = regexp.MustCompile(`[^A-Za-z]`)
-	noWords    = regexp.MustCompile(`[^A-Za-z]+`)
+	notLetters = regexp.MustCompile(`[^A-Za-z]+`)
 	lineHead   = regexp.MustCompile(`^[\s@\[T]*I?$`)
 )
 
@@ -46,32 +43,19 @@ func (d *told) take(s *scanner, at float64) {
 	for _, found := range s.spans {
 		before := s.masked[:found.begin]
 		if found.clock && !found.left && (len(d.clock) == 0 || lineHead.Match(before)) {
-			d.clock = appendBounded(d.clock, point{at: at, value: found.seconds})
+			d.clock = thin(append(d.clock, point{at: at, value: found.seconds}), seriesPoints)
 		}
-		words := noWords.ReplaceAll(before, []byte{' '})
-		next := &series{span: found, bar: barBefore.Match(before)}
-		key := fmt.Sprintf("%s %v %v %v", words[max(0, len(words)-60):], found.left, found.ends, next.bar)
+		words := notLetters.ReplaceAll(before, []byte{' '})
+		next := &series{span: found}
+		key := fmt.Sprintf("%s %v %v", words[max(0, len(words)-60):], found.left, found.ends)
 		if old := d.series[key]; old != nil {
 			next = old
 		} else if len(d.series) >= seriesCount {
 			continue
 		}
 		d.series[key] = next
-		next.points = appendBounded(next.points, point{at: at, value: found.seconds})
+		next.points = thin(append(next.points, point{at: at, value: found.seconds}), seriesPoints)
 	}
-}
-
-func appendBounded(s []point, p point) []point {
-	if len(s) >= seriesPoints {
-		kept := s[:0]
-		for i, old := range s {
-			if i >= seriesPoints/2 || i%2 == 0 {
-				kept = append(kept, old)
-			}
-		}
-		s = kept
-	}
-	return append(s, p)
 }
 
 // Weights of what a log says of its end.
@@ -104,7 +88,7 @@ func (d *told) ends(t times) []choice {
 				ends[i] = point{at: q.at, value: max(0, q.value-offset-q.at)}
 			}
 			found = append(found, choice{how: finishing, left: ends, total: 100, score: finishWeight})
-		case slope < -0.6 && slope > -1.6 && fit > 0.9 && !p.bar && risesLittle(all):
+		case slope < -0.6 && slope > -1.6 && fit > 0.9 && risesLittle(all):
 			weight := plainWeight
 			if p.left {
 				weight = leftWeight
@@ -132,16 +116,14 @@ func (d *told) offset() (float64, bool) {
 	return offsets[len(offsets)/2], true
 }
 
-// risesLittle reports whether a remaining time never jumps up by half of its greatest value.
+// risesLittle reports whether a remaining time never jumps up by half.
 func risesLittle(s []point) bool {
-	jump, most := 0.0, 0.0
-	for i, p := range s {
-		most = max(most, p.value)
-		if i > 0 {
-			jump = max(jump, p.value-s[i-1].value)
+	for i := 1; i < len(s); i++ {
+		if s[i].value > 1.5*s[i-1].value+2 {
+			return false
 		}
 	}
-	return jump < 0.5*most+2
+	return true
 }
 
 func longestGap(s []point) (gap float64) {

@@ -76,8 +76,6 @@ var (
 // Words next to a number that may be a total.
 var (
 	announces = regexp.MustCompile(`max|total|num|train|\bn_| for |until|target|final|last|\bend\b|terminat|stop|run\b|request|distinct|duration|length|beamon|nsw|nsteps?|nstlim|ntmabs|ntimes|with|production|\bto\b`)
-	counts    = regexp.MustCompile(`max|num|total|until`)
-	surely    = regexp.MustCompile(`max|for|until|run\b|final|last|target`)
 	settings  = regexp.MustCompile(`per\b|_per|warm|eval|valid|\bsav|log|interval|decay|every|skip|patience|freq|accum|print|\bmin|ckpt|check|init|test|current|subiter|elm|linear|scf|mod\b|write|output|learning_rate|schedule|rampup|early|num_train_timesteps|diffusion|noise|\bstart(?:_| time|ing (?:epoch|step|iter))|size|scale|length of|keep|buffer|dt\b|ago|after|ms\b|best|summary|inner block|speed|took|procs|resum`)
 	plurals   = regexp.MustCompile(`(?:epochs|steps|iters|iterations|updates|rounds|folds|trials|episodes|generations|events|ntimes|nsteps?|cycles|sweeps|histories)$`)
 	endTimes  = regexp.MustCompile(`end|stop|final|terminat|max|until|duration|total`)
@@ -107,18 +105,8 @@ func phraseOf(text, separators string) string {
 	return text[strings.LastIndexAny(text, separators)+1:]
 }
 
-// wordOf returns the word that a lower-case text begins with, after closing brackets; empty
-// where it names the number that follows.
-func wordOf(after string) string {
-	if nextName.MatchString(after) {
-		return ""
-	}
-	return firstWord.FindStringSubmatch(after)[1]
-}
-
 var (
-	nextName  = regexp.MustCompile(`^[\s\])]*(?:\w+ *[=:/#]|[a-z]+ +\d)`)
-	firstWord = regexp.MustCompile(`^[\s\])]*([a-z_]*)`)
-	rowName   = regexp.MustCompile(`^[\s\])]*((?:[A-Za-z_]\w*)?)`)
+	nextName  = regexp.MustCompile(`(?i)^[\s\])]*(?:\w+ *[=:/#]|[a-z]+ +\d)`)
 	bracketed = regexp.MustCompile(`#\W{0,3}\[\s*$`)
+	rowName   = regexp.MustCompile(`^[\s\])]*((?:[A-Za-z_]\w*)?)`)
 )
