@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -131,15 +132,17 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	run, err := f.start(cmd.Context(), spec)
-	if err != nil {
-		return err
-	}
 	if f.bar != nil {
 		f.bar.Done()
 	}
-	if run.Exit != 0 {
-		os.Exit(run.Exit) // the job's own
+	if errors.Is(err, launch.ErrStart) {
+		fmt.Fprintf(f.env.Stderr, "%s: %v\n", cmd.Root().Name(), err)
+		os.Exit(launch.StartStatus(err))
 	}
+	if err != nil {
+		return err
+	}
+	launch.EndAs(run.Exit, syscall.Signal(run.Signal))
 	return nil
 }
 
