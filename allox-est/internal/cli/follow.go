@@ -100,6 +100,9 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 			f.bar.Done()
 		}
 	}()
+	if cmd.Flags().Changed("epochs") && f.job.epochs < 1 {
+		return cli.Usagef("--epochs %d: want at least 1", f.job.epochs)
+	}
 	if f.log != "" && len(args) > 0 || f.slurm == allJobs || strings.Contains(f.slurm, ",") {
 		if err := exclude(cmd, "log or --slurm of several jobs", "count", "plot", "device", "journal", "set", "stages"); err != nil {
 			return err
@@ -116,6 +119,9 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		return errors.Join(f.read(cmd.Context()), f.draw())
+	}
+	if f.count != "" {
+		return cli.Usagef("--count: not possible without --log or --slurm; --pattern selects the lines of a command")
 	}
 	f.job.whole = true
 	if len(f.job.devices) == 0 {
@@ -364,7 +370,10 @@ func (f *following) printLast(marks []progress.Mark) error {
 	}
 	f.shown = float64(int(percent/5)*5 + 5)
 	said := fmt.Sprintf("in all, %s to %s; %s left", duration(u.Total.Low), duration(u.Total.High), duration(u.Left.Value))
-	if u.Refused != "" {
+	switch {
+	case f.tracker.Ended && u.Done >= float64(u.Epochs): // a fact
+		said = "in all"
+	case u.Refused != "":
 		said = "in all if nothing changes; no interval: " + u.Refused
 	}
 	_, err = fmt.Fprintf(f.env.Stdout, "%s %s of %d: %s %s\n", unit, strconv.FormatFloat(math.Floor(100*u.Done+0.5)/100, 'f', -1, 64), u.Epochs, duration(u.Total.Value), said)
