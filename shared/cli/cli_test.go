@@ -145,6 +145,13 @@ func TestProgressOnATerminal(t *testing.T) {
 	if !strings.Contains(stderr.String(), "work") {
 		t.Errorf("stderr %q", stderr.String())
 	}
+	stderr.Reset()
+	p = env.Progress("", 10)
+	p.Describe("9s left")
+	p.Set(5)
+	if shown := stderr.String(); !strings.Contains(shown, "9s left") || strings.Contains(shown, "[") {
+		t.Errorf("a bar with a text of its own: %q", shown)
+	}
 }
 
 // TestNoColor runs a process that has a terminal on stderr, with and without

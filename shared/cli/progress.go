@@ -10,14 +10,16 @@ import (
 // methods are safe for concurrent use.
 type Progress struct{ bar *progressbar.ProgressBar }
 
-// Progress starts a bar over total steps; a total below 0 means unknown.
+// Progress starts a bar over total steps; a total below 0 means unknown. A bar without a text
+// gets one by [Progress.Describe], which says what time is left: the bar adds none.
 func (e *Env) Progress(what string, total int64) *Progress {
 	return &Progress{progressbar.NewOptions64(total,
 		progressbar.OptionSetVisibility(e.Terminal),
 		progressbar.OptionSetWriter(e.Stderr),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetPredictTime(what != ""),
+		progressbar.OptionSetElapsedTime(what != ""),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),

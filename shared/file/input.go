@@ -16,6 +16,8 @@ import (
 var (
 	// ErrInterrupted is returned once Interrupt was called; it wraps context.Canceled.
 	ErrInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
+	// ErrNotRegular is returned for a device, a FIFO or a directory where a file is wanted.
+	ErrNotRegular = errors.New("not a regular file")
 	// ErrTooLarge is returned for an input above its reader's limit.
 	ErrTooLarge = errors.New("too large")
 )
@@ -50,6 +52,24 @@ func Open(path string) (*Input, error) {
 		in.Reader = &checked{f}
 	}
 	return in, nil
+}
+
+// OpenRegular opens a regular file for reading: its end comes. For what may have none, as a
+// device or a FIFO, the error wraps [ErrNotRegular].
+func OpenRegular(path string) (*Input, error) {
+	if err := checkRegular(path); err != nil {
+		return nil, err
+	}
+	return Open(path)
+}
+
+// checkRegular returns an error for what is no regular file, or is not there.
+func checkRegular(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w", path, ErrNotRegular)
+	}
+	return err
 }
 
 // Name returns the path that was opened.

@@ -75,9 +75,9 @@ func OpenLog(path string, l Lines) (*Log, error) {
 // open opens a regular file for one process, and reports whether it created it. A
 // file system without locks is no error.
 func open(path string) (f *os.File, made bool, unlocked, err error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, false, nil, fmt.Errorf("%s: %w: not a regular file", path, ErrForeign)
+	err = checkRegular(path)
+	if errors.Is(err, ErrNotRegular) {
+		return nil, false, nil, foreign(err)
 	}
 	made = errors.Is(err, os.ErrNotExist)
 	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
@@ -91,6 +91,14 @@ func open(path string) (f *os.File, made bool, unlocked, err error) {
 		return nil, false, nil, err
 	}
 	return f, made, nil, nil
+}
+
+// foreign says of what is no regular file that it is no log either.
+func foreign(err error) error {
+	if errors.Is(err, ErrNotRegular) {
+		return fmt.Errorf("%w: %w", ErrForeign, err)
+	}
+	return err
 }
 
 func start(f *os.File, l Lines) (*Log, error) {
@@ -111,9 +119,9 @@ func start(f *os.File, l Lines) (*Log, error) {
 // is the number of bytes of an unfinished last line, which it skips. The error
 // wraps [ErrForeign] for a file that is not a log of the caller.
 func ReadLog(path string, l Lines) (torn int, err error) {
-	f, err := Open(path)
+	f, err := OpenRegular(path)
 	if err != nil {
-		return 0, err
+		return 0, foreign(err)
 	}
 	defer f.Close()
 	torn, _, err = read(f, path, l)

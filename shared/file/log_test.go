@@ -118,6 +118,9 @@ func TestLogOfOthers(t *testing.T) {
 		}
 		holds(t, path, text, 1)
 	}
+	if _, err := file.ReadLog("/dev/zero", file.Lines{}); !errors.Is(err, file.ErrForeign) || !errors.Is(err, file.ErrNotRegular) {
+		t.Errorf("a device: %v", err)
+	}
 	if _, err := file.OpenLog("/dev/null", file.Lines{}); !errors.Is(err, file.ErrForeign) {
 		t.Errorf("a device: %v", err)
 	}

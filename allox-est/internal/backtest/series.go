@@ -45,7 +45,7 @@ func (s Series) stages() []estimate.Stage {
 // Values are columns with the time of the step, of which the first one that the file has counts.
 // Stage is the column that names the stage of a step, empty where there is none.
 func Load(path, series string, values []string, stage string) (all []Series, diagnostics []error, err error) {
-	f, err := file.Open(path)
+	f, err := file.OpenRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}

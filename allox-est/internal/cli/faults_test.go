@@ -42,9 +42,19 @@ type fault struct {
 	flags              []string
 	prepare            func(t *testing.T, f *faulty)
 	act                func(t *testing.T, f *faulty) // once the job is up
-	code               int                           // of the job; -1 if the program was killed
+	code               int                           // of the job; its signal, negative, if one ended it
+	killed             bool                          // the program was
 	printed            string                        // at the end of the job's output; "-" if nobody can see it
 	noCheckpoint       bool
+	start              string // in the error of a job that cannot be started
+}
+
+// untrapped makes the job die of Ctrl-C.
+const untrapped = "trap - INT; N=200"
+
+// loopOf returns a shell's loop over three jobs, each of which would save its checkpoint.
+func loopOf(shell string) []string {
+	return []string{shell, "-c", `for i in 1 2 3; do "$@"; done; exit 1`, shell}
 }
 
 // faulty is a fault under way.
@@ -164,7 +174,7 @@ var faults = []fault{
 	{name: "none, with run --keep", keep: true, printed: "trained\n"},
 	{name: "exit 7", leave: "exit 7", code: 7, printed: "trained\n"},
 	{name: "exit 139", leave: "exit 139", code: 139, printed: "trained\n"},
-	{name: "segmentation fault", leave: "kill -SEGV $$", code: 139, printed: "trained\n"},
+	{name: "segmentation fault", leave: "kill -SEGV $$", code: -11, printed: "trained\n"},
 	{name: "INT", act: signal(0, syscall.SIGINT), printed: "saved\n"},
 	{name: "TERM", act: signal(0, syscall.SIGTERM), printed: "saved\n"},
 	{name: "TERM, with run --keep", keep: true, act: signal(0, syscall.SIGTERM), printed: "saved\n"},
@@ -173,18 +183,18 @@ var faults = []fault{
 	{name: "QUIT", act: signal(0, syscall.SIGQUIT), printed: "saved\n"},
 	{name: "USR1", act: signal(0, syscall.SIGUSR1), printed: "saved\n"},
 	{name: "USR2 of no concern", begin: "trap 'echo noted' USR2", act: signal(0, syscall.SIGUSR2), printed: "trained\n"},
-	{name: "TERM that the job does not trap", begin: "trap - TERM", act: signal(0, syscall.SIGTERM), code: 143, printed: "-", noCheckpoint: true},
+	{name: "TERM that the job does not trap", begin: "trap - TERM", act: signal(0, syscall.SIGTERM), code: -15, printed: "-", noCheckpoint: true},
 	{name: "slow to save", begin: "trap 'sleep 2; save' TERM", act: signal(0, syscall.SIGTERM), printed: "saved\n"},
 	{name: "TERM twice at once", act: signal(0, syscall.SIGTERM, syscall.SIGTERM), begin: "trap 'trap - TERM; save' TERM", printed: "saved\n"},
-	{name: "TERM ignored, then INT", begin: "trap '' TERM INT; N=1000", act: signal(400*time.Millisecond, syscall.SIGTERM, syscall.SIGINT), code: 137, printed: "-", noCheckpoint: true},
+	{name: "TERM ignored, then INT", begin: "trap '' TERM INT; N=1000", act: signal(400*time.Millisecond, syscall.SIGTERM, syscall.SIGINT), code: -9, printed: "-", noCheckpoint: true},
 	{name: "TERM by timeout(1), to the group too", wrap: []string{"timeout", "1"}, begin: "N=1000", code: 124, printed: "saved\n"},
 	{name: "nohup", wrap: []string{"nohup"}, begin: "trap '' HUP", act: signal(0, syscall.SIGHUP), printed: "trained\n"},
-	{name: "kill -9", act: signal(0, syscall.SIGKILL), code: -1, printed: "trained\n"},
-	{name: "kill -9, with run --keep", keep: true, act: signal(0, syscall.SIGKILL), code: -1, printed: "trained\n"},
+	{name: "kill -9", act: signal(0, syscall.SIGKILL), code: -9, killed: true, printed: "trained\n"},
+	{name: "kill -9, with run --keep", keep: true, act: signal(0, syscall.SIGKILL), code: -9, killed: true, printed: "trained\n"},
 	{name: "kill -9, then TERM to the job", begin: "N=1000", act: func(t *testing.T, f *faulty) {
 		signal(100*time.Millisecond, syscall.SIGKILL)(t, f)
 		f.killJob(t, syscall.SIGTERM)
-	}, code: -1, printed: "saved\n"},
+	}, code: -9, killed: true, printed: "saved\n"},
 	{name: "kill -9 of the relay", act: killHelper, printed: "trained\n"},
 	{name: "stopped while the job prints much", late: "seq 100000; : >late", act: func(t *testing.T, f *faulty) {
 		_ = f.cmd.Process.Signal(syscall.SIGSTOP)
@@ -222,6 +232,12 @@ var faults = []fault{
 	{name: "a closed output", late: "exec >&- 2>&-; sleep 0.5; echo $i >checkpoint; exit 7", code: 7, printed: "-"},
 	{name: "a script without an interpreter", flags: []string{"./train.sh"}, printed: "trained\n"},
 	{name: "Ctrl-C at a terminal", begin: "N=1000", prepare: terminal, act: press("\x03"), printed: "saved\n"},
+	{name: "Ctrl-C in a loop at a terminal", wrap: loopOf("sh"), begin: untrapped, prepare: terminal, act: press("\x03"), code: -2, printed: "-", noCheckpoint: true},
+	{name: "Ctrl-C in a loop of bash at a terminal", wrap: loopOf("bash"), begin: untrapped, prepare: terminal, act: press("\x03"), code: -2, printed: "-", noCheckpoint: true},
+	{name: "QUIT that the job does not trap", begin: "trap - QUIT; ulimit -c 0", act: signal(0, syscall.SIGQUIT), code: -3, printed: "-", noCheckpoint: true},
+	{name: "no such program", flags: []string{"./none"}, start: "no such file", code: 127},
+	{name: "no program of that name", flags: []string{"no-such-program"}, start: "not found", code: 127},
+	{name: "a directory", flags: []string{"/tmp"}, start: "/tmp: ", code: 126},
 	{name: "input from a terminal", begin: ": >up; read word; [ \"$word\" = hello ] || exit 5", prepare: terminal, act: press("hello\n"), printed: "trained\n"},
 }
 
@@ -253,7 +269,9 @@ func TestFaults(t *testing.T) {
 			if err := f.cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			f.await(t, "up")
+			if tt.start == "" {
+				f.await(t, "up")
+			}
 			if tt.act != nil {
 				tt.act(t, f)
 			}
@@ -261,8 +279,19 @@ func TestFaults(t *testing.T) {
 			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 				t.Fatal(err)
 			}
-			if code := f.cmd.ProcessState.ExitCode(); code != tt.code {
+			status := f.cmd.ProcessState.Sys().(syscall.WaitStatus)
+			code := status.ExitStatus()
+			if status.Signaled() {
+				code = -int(status.Signal())
+			}
+			if code != tt.code {
 				t.Errorf("exit code %d, want the job's %d\n%s%s", code, tt.code, f.out.String(), f.err.String())
+			}
+			if tt.start != "" {
+				if !strings.Contains(f.err.String(), tt.start) {
+					t.Errorf("%q is not in %q", tt.start, f.err.String())
+				}
+				return
 			}
 			if !tt.noCheckpoint {
 				f.await(t, "checkpoint")
@@ -270,7 +299,7 @@ func TestFaults(t *testing.T) {
 			if printed := strings.ReplaceAll(f.err.String(), "\r", ""); tt.printed != "-" && !strings.Contains(printed, tt.printed) {
 				t.Errorf("the job's last line %q is not in %q", tt.printed, printed)
 			}
-			if end := f.out.String(); f.cmd.Stdout == io.Writer(&f.out) && tt.code >= 0 && strings.Count(end, " memory at most ") != 1 {
+			if end := f.out.String(); f.cmd.Stdout == io.Writer(&f.out) && !tt.killed && strings.Count(end, " memory at most ") != 1 {
 				t.Errorf("no end in %q", end)
 			}
 		})

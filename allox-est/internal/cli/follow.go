@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -99,6 +100,9 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 			f.bar.Done()
 		}
 	}()
+	if cmd.Flags().Changed("epochs") && f.job.epochs < 1 {
+		return cli.Usagef("--epochs %d: want at least 1", f.job.epochs)
+	}
 	if f.log != "" && len(args) > 0 || f.slurm == allJobs || strings.Contains(f.slurm, ",") {
 		if err := exclude(cmd, "log or --slurm of several jobs", "count", "plot", "device", "journal", "set", "stages"); err != nil {
 			return err
@@ -116,6 +120,9 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		}
 		return errors.Join(f.read(cmd.Context()), f.draw())
 	}
+	if f.count != "" {
+		return cli.Usagef("--count: not possible without --log or --slurm; --pattern selects the lines of a command")
+	}
 	f.job.whole = true
 	if len(f.job.devices) == 0 {
 		f.job.devices = []string{jobspec.CPU}
@@ -131,15 +138,17 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	run, err := f.start(cmd.Context(), spec)
-	if err != nil {
-		return err
-	}
 	if f.bar != nil {
 		f.bar.Done()
 	}
-	if run.Exit != 0 {
-		os.Exit(run.Exit) // the job's own
+	if errors.Is(err, launch.ErrStart) {
+		fmt.Fprintf(f.env.Stderr, "%s: %v\n", cmd.Root().Name(), err)
+		os.Exit(launch.StartStatus(err))
 	}
+	if err != nil {
+		return err
+	}
+	launch.EndAs(run.Exit, syscall.Signal(run.Signal))
 	return nil
 }
 
@@ -361,7 +370,10 @@ func (f *following) printLast(marks []progress.Mark) error {
 	}
 	f.shown = float64(int(percent/5)*5 + 5)
 	said := fmt.Sprintf("in all, %s to %s; %s left", duration(u.Total.Low), duration(u.Total.High), duration(u.Left.Value))
-	if u.Refused != "" {
+	switch {
+	case f.tracker.Ended && u.Done >= float64(u.Epochs): // a fact
+		said = "in all"
+	case u.Refused != "":
 		said = "in all if nothing changes; no interval: " + u.Refused
 	}
 	_, err = fmt.Fprintf(f.env.Stdout, "%s %s of %d: %s %s\n", unit, strconv.FormatFloat(math.Floor(100*u.Done+0.5)/100, 'f', -1, 64), u.Epochs, duration(u.Total.Value), said)

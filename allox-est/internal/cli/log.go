@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ func (f *following) read(ctx context.Context) error {
 		}
 		f.name(reader.Describe(), reader.Unit())
 		if first && s.Old == 0 && len(s.Marks) == 0 && !s.Ended && log.Input == nil {
-			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", log.Path, reader.Why())
+			f.env.Log.Warnf("%s: no progress found yet: %s; waiting (--epochs gives the total, --pattern selects progress lines)", log.Path, why(&reader))
 		}
 		first = false
 		if s.Ended {
@@ -163,8 +164,15 @@ func (f *following) rate(reader *progress.Reader) error {
 	if pace.Part > 0 {
 		how = "it may be one of several such loops, use --epochs N"
 	}
-	if len(found) > 1 {
-		how += fmt.Sprintf(" or --count=TEXT for another counter (%s)", shownCandidates(found[1:]))
+	flag := "--count=TEXT"
+	if f.log == "" {
+		flag = "--pattern"
+	}
+	switch {
+	case f.isMissed(found):
+		how = fmt.Sprintf("--count=%s is in no counter (%s)", f.count, shownCandidates(found))
+	case len(found) > 1:
+		how += fmt.Sprintf(" or %s for another counter (%s)", flag, shownCandidates(found[1:]))
 	}
 	_, err := fmt.Fprintf(f.env.Stdout, "%s; %s\n", pace.Pace(), how)
 	return err
@@ -196,29 +204,44 @@ func (f *following) logEnded(reader *progress.Reader, s follow.State) error {
 			f.env.Log.Infof("%s: all %v %ss have ended", f.log, reader.Length(), cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
 			return io.EOF
 		}
-		if found := reader.Candidates(); len(found) > 0 && found[0].PerSecond > 0 {
+		found := reader.Candidates()
+		if f.isMissed(found) {
+			return fmt.Errorf("--count=%s: no counter in %s contains it; --count lists them", f.count, f.log)
+		}
+		if len(found) > 0 && found[0].PerSecond > 0 {
 			pace := found[0]
 			if f.job.epochs > 0 {
 				f.warnContradiction(pace)
 			}
-			f.env.Log.Warnf("%s: %s after %.10g %s", f.log, s.Why, pace.Number, progress.Plural(cmp.Or(pace.Unit, "unit")))
-			return io.EOF
+			return fmt.Errorf("%s: %s after %.10g %s, without a total", f.log, s.Why, pace.Number, progress.Plural(cmp.Or(pace.Unit, "unit")))
 		}
-		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, cmp.Or(reader.Why(), "no progress was found"))
+		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, why(reader))
+	}
+	f.tracker.Ended = true
+	if err := f.printMarks(s.Marks); err != nil {
+		return err
+	}
+	if reader.Full() {
+		return io.EOF
 	}
 	last := s.Marks[n-1]
-	f.tracker.Ended = true
-	if reader.Full() {
-		units := reader.Length()
-		end := last
-		end.Number, end.Of = units, units
-		if last.Number < units {
-			s.Marks = append(s.Marks, end)
-		}
-		return cmp.Or(f.printMarks(s.Marks), io.EOF)
+	return fmt.Errorf("%s: %s at %s %.4g of %.10g", f.log, s.Why, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch), last.Number, last.Of)
+}
+
+// why returns why no progress was found in a log.
+func why(reader *progress.Reader) string {
+	found := reader.Candidates()
+	if reader.LastUnit() > 0 || len(found) > 0 && found[0].PerSecond <= 0 {
+		return "no times of its units are known: its lines contain none, and were there before or came at once"
 	}
-	f.env.Log.Warnf("%s: %s at %s %.4g of %.10g", f.log, s.Why, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch), last.Number, last.Of)
-	return cmp.Or(f.printMarks(s.Marks), io.EOF)
+	return cmp.Or(reader.Why(), "no progress was found")
+}
+
+// isMissed reports whether --count=TEXT is in the description of no counter.
+func (f *following) isMissed(found []progress.Candidate) bool {
+	return f.count != "" && !slices.ContainsFunc(found, func(c progress.Candidate) bool {
+		return strings.Contains(strings.ToLower(c.Counter), strings.ToLower(f.count))
+	})
 }
 
 // warnRestart says that a run was resumed, or begun again in the same log.

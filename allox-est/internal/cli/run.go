@@ -22,6 +22,9 @@ func newRunCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run JOB.yaml | run --epochs N -- COMMAND ... {epochs} ...",
 		Short: "Sample a job and estimate how long it takes",
+		Long: `Run a few percent of a job on each device and estimate the time of all of it. Samples
+are real runs: they replace output files that the job writes, unless the command writes to
+{scratch}, a directory of each sample; --keep runs the job once, whole, instead.`,
 		Example: `  allox-est run --epochs 500 -- python3 train.py --epochs {epochs}
   allox-est run --keep -- python3 train.py
   allox-est run lenet.yaml --device cpu,gpu`,

@@ -62,6 +62,7 @@ type reading struct {
 	old    float64
 	news   bool
 	now    time.Time // when what is read came: its lines have one time
+	woken  time.Time // when the file was last written or closed, or the stream ended
 	looked time.Time
 	absent time.Time
 }
@@ -122,6 +123,9 @@ func (r *reading) readStream(ctx context.Context, in io.Reader, look func(State)
 		select {
 		case b, more := <-chunks:
 			if !more {
+				if time.Since(r.begin) > r.Every { // otherwise all of it was there before
+					r.woken = time.Now()
+				}
 				return r.end(look, "its writer has closed it")
 			}
 			r.now = time.Now()
@@ -169,6 +173,7 @@ func (r *reading) readFile(ctx context.Context, f *file.Input, look func(State) 
 		}
 		select {
 		case <-wake.writes:
+			r.woken = time.Now()
 		case <-time.After(pause):
 		case <-ctx.Done():
 			return ctx.Err()
@@ -428,6 +433,34 @@ func (r *reading) findMoved(f *file.Input) (*file.Input, error) {
 func (r *reading) end(look func(State) error, why string) error {
 	r.now = r.last
 	r.lines.Rest(r.line)
-	r.Reader.End(r.since(r.last))
-	return look(State{Marks: r.Reader.Marks(), Old: r.old, Ended: true, Why: why})
+	closed := r.since(r.last)
+	if r.woken.After(r.last) {
+		closed = r.since(r.woken)
+	}
+	r.Reader.End(closed)
+	return look(State{Marks: r.finish(r.Reader.Marks(), closed), Old: r.old, Ended: true, Why: why})
+}
+
+// lastUnits is the number of units within which the last one and what follows it end. After
+// more, the marks count from a later run's begin than the lines.
+const lastUnits = 3
+
+// finish returns the marks of a log that was closed at a time, with the end of the last unit if
+// that was named: a unit counted at its beginning ends with the log, another one with its last
+// line.
+func (r *reading) finish(marks []progress.Mark, closed float64) []progress.Mark {
+	n, units := len(marks), r.Reader.Length()
+	if n == 0 || !r.Reader.Full() {
+		return marks
+	}
+	last := marks[n-1]
+	end := progress.Mark{Number: units, Of: units, Seconds: last.Seconds, Stage: last.Stage}
+	if last.Number >= units {
+		marks = marks[:n-1]
+		closed = r.since(r.last)
+	}
+	if closed-last.Seconds < r.unit(lastUnits).Seconds() {
+		end.Seconds = max(end.Seconds, closed)
+	}
+	return append(marks, end)
 }

@@ -317,6 +317,26 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
+// TestLastUnit reads a log that names units at their beginning: the last one ends with the log.
+func TestLastUnit(t *testing.T) {
+	in, out := io.Pipe()
+	go func() {
+		for i := range 4 {
+			fmt.Fprintf(out, "Epoch %d\n", i)
+			time.Sleep(60 * time.Millisecond)
+			fmt.Fprintf(out, "train_loss -0.%d\n", i)
+		}
+		out.Close()
+	}()
+	var last State
+	l := Log{Path: "log", Input: in, Reader: &progress.Reader{Units: 4}, Every: time.Millisecond}
+	err := l.Read(t.Context(), func(s State) error { last = s; return nil })
+	n := len(last.Marks)
+	if err != nil || n < 2 || !last.Ended || last.Marks[n-1].Number != 4 || last.Marks[n-1].Seconds < last.Marks[n-2].Seconds+0.05 {
+		t.Errorf("%+v, %v", last, err)
+	}
+}
+
 // TestNoNameForAMoment waits for the next file of a log that was removed.
 func TestNoNameForAMoment(t *testing.T) {
 	t.Parallel()

@@ -108,7 +108,7 @@ func (s *Scalar) UnmarshalYAML(n *yaml.Node) error {
 // Load reads a description in YAML or JSON from a file. Errors of its content
 // wrap ErrInvalid.
 func Load(path string) (*Spec, error) {
-	f, err := file.Open(path)
+	f, err := file.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

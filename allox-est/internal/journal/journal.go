@@ -79,7 +79,8 @@ type Run struct {
 	// Weight is that of its cgroup on the processor, if it was set (100 is usual).
 	Weight int `json:"cpu_weight,omitempty"`
 
-	Exit     int      `json:"exit"`             // exit code; -1 if killed
+	Exit     int      `json:"exit"`             // exit code, as a shell shows it; -1 without one
+	Signal   int      `json:"signal,omitempty"` // that ended the job
 	Error    string   `json:"error,omitempty"`  // why the run cannot be used
 	Stderr   string   `json:"stderr,omitempty"` // its end, of a run that failed
 	Warnings []string `json:"warnings,omitempty"`

@@ -45,7 +45,7 @@ func record(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
 		run.Error, run.Stderr = res.Reason(), res.Stderr()
 		run.Exit = -1
 		if exit := (*launch.ExitError)(nil); errors.As(res.Err, &exit) {
-			run.Exit = exit.Status()
+			run.Exit, run.Signal = exit.Status(), int(exit.Signal)
 		}
 		return
 	}
