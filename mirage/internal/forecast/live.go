@@ -31,7 +31,7 @@ func Expect(v *slurmview.View, job slurmview.Ask, level float64) (e Expected, er
 	if e.Waits, err = v.AskWaits(job); err != nil {
 		return e, err
 	}
-	e.Unread = slices.Concat(v.Unread, v.FindUnknowns(job))
+	e.Unread = slices.Concat(v.Unread, v.FindUnknowns(job), v.FindContradiction(job, e.Waits))
 	e.Wait, e.Note = v.AddBoot(slurmview.Expect(e.Waits.SortSeconds(), level), job)
 	return e, nil
 }
