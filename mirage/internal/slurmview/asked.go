@@ -205,6 +205,9 @@ func (v *View) addLimits(a Ask, job trace.Job) (*simulator.Simulator, trace.Job,
 	config.Caps = v.limits.most()
 	if a.Reservation != "" {
 		r := v.Hardware.reservation(a.Reservation)
+		if err := r.admit(a); err != nil {
+			return nil, job, err
+		}
 		job.Eligible = max(job.Eligible, r.From)
 		config.Down = slices.DeleteFunc(slices.Clone(config.Down), func(w cluster.Window) bool {
 			return len(w.On) > 0 && slices.Equal(w.On, v.Hardware.numbersOf(r.Nodes))

@@ -57,7 +57,7 @@ func (s site) nodes(states ...string) {
 }
 
 func reserved(name, nodes, from, to, flags string) string {
-	return fmt.Sprintf("ReservationName=%s StartTime=2026-03-%s EndTime=2026-03-%s Nodes=%s Flags=%s Users=root State=INACTIVE\n", name, from, to, nodes, flags)
+	return fmt.Sprintf("ReservationName=%s StartTime=2026-03-%s EndTime=2026-03-%s Nodes=%s Flags=%s Users=root,eva State=INACTIVE\n", name, from, to, nodes, flags)
 }
 
 // hours is a job of whole nodes.
@@ -446,6 +446,24 @@ func TestQueuedDoubts(t *testing.T) {
 		got := strings.Join(slices.Concat(v.Unread, v.FindUnknowns(a), v.FindContradiction(a, waits)), "; ")
 		if (got != "") != (tt.doubt != "") || !strings.Contains(got, tt.doubt) {
 			t.Errorf("%s: %q, want %q", name, got, tt.doubt)
+		}
+	}
+}
+
+// TestReservationAdmits: a reservation is for its users, accounts and groups.
+func TestReservationAdmits(t *testing.T) {
+	for fields, admits := range map[string]bool{
+		"Users=eva,root Accounts=(null)": true, "Users=root": false, "Users=root Accounts=lab": true, "Accounts=other": false, "Users=-eva": false, "Users=-bob": true,
+		"Users=(null) Groups=chem": true, "Groups=physics": false, "": true,
+	} {
+		all, err := ParseReservations([]byte("ReservationName=r StartTime=2026-03-02T11:00:00 EndTime=2026-03-02T20:00:00 Nodes=w1 "+fields), time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := hours(1, 1)
+		a.Accounts, a.Groups = []string{"lab"}, []string{"chem"}
+		if err := all[0].admit(a); (err == nil) != admits || err != nil && !errors.Is(err, ErrNotAdmitted) {
+			t.Errorf("%q: %v", fields, err)
 		}
 	}
 }
