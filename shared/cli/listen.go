@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"crypto/tls"
@@ -173,21 +174,19 @@ func (r *Reread[T]) Stale() error {
 	return r.stale
 }
 
-// Current returns the value. If the files cannot be read it logs a warning and
-// returns the previous value, or the error if there is none.
+// Current returns the value. If the files cannot be read, or one of them is no longer a regular
+// file, it logs a warning and returns the previous value, or the error if there is none.
 func (r *Reread[T]) Current(env *Env) (T, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	seen := make([]time.Time, len(r.Paths))
-	for i, path := range r.Paths {
-		if info, err := os.Stat(path); err == nil {
-			seen[i] = info.ModTime()
-		}
-	}
+	seen, err := modTimes(r.Paths)
 	if r.ok && slices.EqualFunc(seen, r.seen, time.Time.Equal) {
 		return r.kept, nil
 	}
-	next, err := r.Read()
+	next := r.kept
+	if err == nil || !r.ok {
+		next, err = r.Read()
+	}
 	r.stale = err
 	switch {
 	case err == nil:
@@ -199,4 +198,21 @@ func (r *Reread[T]) Current(env *Env) (T, error) {
 	}
 	r.seen = seen
 	return r.kept, nil
+}
+
+// modTimes returns when files were last written, zero for a missing one. The error names a file
+// that is not regular: a FIFO can be read once, and opening it may never return.
+func modTimes(paths []string) (times []time.Time, err error) {
+	times = make([]time.Time, len(paths))
+	for i, path := range paths {
+		info, statErr := os.Stat(path)
+		if statErr != nil {
+			continue
+		}
+		times[i] = info.ModTime()
+		if !info.Mode().IsRegular() {
+			err = cmp.Or(err, fmt.Errorf("%s: it cannot be read again when it changes: want a regular file", path))
+		}
+	}
+	return times, err
 }

@@ -88,7 +88,11 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	if len(r.Eighths) > 0 {
 		var ratios, held []string
 		for _, e := range r.Eighths {
-			ratios = append(ratios, fmt.Sprintf("%.2f", e.MAEHours/e.BestHours))
+			ratio := "-"
+			if e.BestHours > 0 {
+				ratio = fmt.Sprintf("%.2f", e.MAEHours/e.BestHours)
+			}
+			ratios = append(ratios, ratio)
 			held = append(held, fmt.Sprintf("%.0f", 100*e.Coverage))
 		}
 		p.Line("by eighths of the jobs: error compared with the simple forecast that is best in it %s; intervals contain %s %%", strings.Join(ratios, " "), strings.Join(held, " "))

@@ -57,8 +57,8 @@ func TestBatch(t *testing.T) {
 		}),
 		"-a 0-9:3,15%2":                                  job(func(a *slurmview.Ask) { a.Tasks, a.Together = 5, 2 }),
 		"--begin=now+1hour":                              job(func(a *slurmview.Ask) { a.Eligible = noon.Unix() + 3600 }),
-		"-d afterok:77 --reservation=r":                  job(func(a *slurmview.Ask) { a.After, a.Reservation = "77", "r" }),
-		"-d afterok:77:78":                               job(func(a *slurmview.Ask) { a.After = "77,78" }),
+		"-d afterok:77 --reservation=r":                  job(func(a *slurmview.Ask) { a.After, a.Outcomes, a.Reservation = "77", []string{"afterok:77"}, "r" }),
+		"-d afterok:77:78":                               job(func(a *slurmview.Ask) { a.After, a.Outcomes = "77,78", []string{"afterok:77", "afterok:78"} }),
 		"--time=5 --time=7":                              job(func(a *slurmview.Ask) { a.Limit = 420 }),
 		"-t UNLIMITED -o log --mail-type=END --parsable": job(func(a *slurmview.Ask) { a.Limit = trace.Unlimited }),
 	} {

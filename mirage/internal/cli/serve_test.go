@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -121,6 +122,31 @@ func TestServe(t *testing.T) {
 	}
 	if _, v := get(t, h, "/when", "secret"); v["at"] != first["at"] || !strings.Contains(fmt.Sprint(v["notes"]), "its last submission is at") {
 		t.Errorf("half a log is answered from: %v", v)
+	}
+	writeLog(t, path, 8)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		note  string
+		place func() error // puts something at the log's path
+	}{
+		{"want a regular file", func() error { return syscall.Mkfifo(path, 0o600) }},
+		{"want a regular file", func() error { return os.Symlink(fifo, path) }},
+		{"want a regular file", func() error { return os.Mkdir(path, 0o700) }},
+		{"its last line is not complete", func() error { return os.WriteFile(path, whole[:len(whole)-3], 0o600) }},
+	} {
+		if err := errors.Join(os.Remove(path), c.place(), os.Chtimes(path, time.Time{}, time.Now().Add(time.Duration(i+2)*time.Minute))); err != nil {
+			t.Fatal(err)
+		}
+		if _, v := get(t, h, "/when", "secret"); v["at"] != first["at"] || !strings.Contains(fmt.Sprint(v["notes"]), c.note) {
+			t.Errorf("no note %q: %v", c.note, v)
+		}
 	}
 	writeLog(t, path, 8)
 	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/user"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ type logged struct {
 	env   *cli.Env
 	files *cli.Reread[*forecast.Log]
 	last  *forecast.Log // that was read
+	lines bool          // it ended with a newline
 	seen  atomic.Int64  // when it was, Unix seconds
 }
 
@@ -45,9 +47,29 @@ func (s *logged) read(ctx context.Context, w *when, paths []string) (*forecast.L
 	if s.last != nil && k.End() < s.last.End() {
 		return nil, fmt.Errorf("%s: its last submission is at %s, before it was at %s", paths[0], k.Clock(k.End()), k.Clock(s.last.End()))
 	}
-	s.last = k
+	lines := endsWithNewline(paths[0])
+	if s.lines && !lines {
+		return nil, fmt.Errorf("%s: its last line is not complete", paths[0])
+	}
+	s.last, s.lines = k, lines
 	s.seen.Store(time.Now().Unix())
 	return k, nil
+}
+
+// endsWithNewline reports whether the last byte of a regular file is a newline.
+func endsWithNewline(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return err == nil && last[0] == '\n'
 }
 
 // watched answers from a live Slurm, which is queried at most once per interval, even

@@ -352,16 +352,19 @@ func showAnswer(p *cli.Page, a *forecast.Answer) {
 		p.Line("at %s it runs already, since %s: %s", a.At, a.Start, a.Asked)
 		return
 	}
-	longer, most := "", ""
+	longer, begin := "", "submitted at "+a.At+" it would wait"
 	if len(a.Unread) > 0 {
-		longer, most = " or longer", "at most "
+		longer = " or longer"
 	}
-	p.Line("submitted at %s it would wait %v%s, and start at %s%s: %s", a.At, wait(a.Wait), longer, a.Start, unread(a.Unread), a.Asked)
+	if a.Submitted != "" {
+		begin = "submitted at " + a.Submitted + ", from " + a.At + " it would wait"
+	}
+	p.Line("%s %v%s, and start at %s%s: %s", begin, wait(a.Wait), longer, a.Start, unread(a.Unread), a.Asked)
 	if x := a.Parts; x != nil {
 		p.Line("of that %s", parts(x))
 	}
 	if a.Chance != nil {
-		p.Line("probability of a start by %s: %s%s", a.By, most, cli.Text(cli.Share(*a.Chance)))
+		p.Line("probability of a start by %s: %s", a.By, cli.Text(cli.Share(*a.Chance)))
 	}
 	if a.TestOnly != "" {
 		p.Line("sbatch --test-only predicts %s", a.TestOnly)

@@ -19,6 +19,8 @@ type Answer struct {
 	At    string                 `json:"at"`
 	Wait  uncertainty.Prediction `json:"wait_hours"`
 	Start string                 `json:"start"`
+	// Submitted is when a job of the queue was submitted.
+	Submitted string `json:"submitted,omitempty"`
 	// Asked is the shape of the job, and Job its row.
 	Asked string    `json:"asked"`
 	Job   trace.Job `json:"-"`
@@ -30,7 +32,7 @@ type Answer struct {
 	// Parts splits the wait on a live Slurm, in a typical future.
 	Parts *Parts `json:"parts_hours,omitempty"`
 	// Chance is the probability of a start by the time By, if By was given and the
-	// probability is known; an upper bound if something is unread.
+	// probability is known, see statesChances.
 	By string `json:"by,omitempty"`
 	// TestOnly is the start that sbatch --test-only predicts on a live Slurm.
 	TestOnly     string        `json:"test_only,omitempty"`
@@ -79,7 +81,11 @@ func newAnswer(d wait.Distribution, now int64, clock func(unix int64) string) *A
 // addQuantiles adds what a question asks of a distribution: the probability of a start by a
 // time in the time zone, and the handover.
 func (a *Answer) addQuantiles(q Question, d wait.Distribution, zone *time.Location, now int64) error {
-	if q.Overlap > 0 && d.Known() {
+	stated := a.statesChances(d)
+	if !stated && d.Known() && (q.Overlap > 0 || q.By != "") {
+		a.Notes = append(a.Notes, "no probability of a start is stated: the interval has no upper end")
+	}
+	if q.Overlap > 0 && stated {
 		a.Handover = &Handover{d.Curve(), d.By(1/(1+q.Overlap)) / 3600, q.Overlap}
 	}
 	if q.By == "" {
@@ -94,12 +100,16 @@ func (a *Answer) addQuantiles(q Question, d wait.Distribution, zone *time.Locati
 		return questionErrorf("--by: %s, want a time after %s", q.By, shown(now))
 	}
 	a.By = shown(by)
-	if d.Known() {
+	if stated {
 		chance := d.Chance(float64(by - now))
 		a.Chance = &chance
 	}
 	return nil
 }
+
+// statesChances reports whether a distribution gives probabilities of a start, a curve and a
+// lead: it knows more than the value, and nothing unread may hold the job back.
+func (a *Answer) statesChances(d wait.Distribution) bool { return d.Known() && len(a.Unread) == 0 }
 
 // shape is a job that asks for less.
 type shape struct {

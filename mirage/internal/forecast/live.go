@@ -31,7 +31,7 @@ func Expect(v *slurmview.View, job slurmview.Ask, level float64) (e Expected, er
 	if e.Waits, err = v.AskWaits(job); err != nil {
 		return e, err
 	}
-	e.Unread = slices.Concat(v.Unread, v.FindUnknowns(job))
+	e.Unread = slices.Concat(v.Unread, v.FindUnknowns(job), v.FindContradiction(job, e.Waits))
 	e.Wait, e.Note = v.AddBoot(slurmview.Expect(e.Waits.SortSeconds(), level), job)
 	return e, nil
 }
@@ -47,6 +47,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	}
 	asked := q.Ask()
 	var notes []string
+	submitted := ""
 	if q.Queued != "" {
 		job, j, rest, err := v.FindQueued(q.Queued)
 		if j != nil && j.State.Running() {
@@ -59,7 +60,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 			return nil, err
 		}
 		asked, v = job, rest
-		notes = queuedNotes(j)
+		notes, submitted = queuedNotes(j), Local(j.Submit)
 	}
 	asked = v.Complete(asked)
 	q.Nodes, q.Limit = asked.Nodes, asked.Limit
@@ -82,7 +83,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	d := wait.FromSamples(level, expected.Waits.SortSeconds()).StretchTo(correct(expected.Wait))
 	a := newAnswer(d, v.Now, Local)
 	a.Asked, a.Job = describeJob(trace.Nodes, asked), asked.Job
-	a.Notes = append(notes, v.Notes...)
+	a.Notes, a.Submitted = append(notes, v.Notes...), submitted
 	a.Unread, a.Parts = slices.Concat(q.Unread, expected.Unread), partsOf(expected.Waits.Typical())
 	if len(a.Unread) > 0 {
 		a.Wait.High = math.Inf(1)

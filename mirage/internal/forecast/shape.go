@@ -13,7 +13,7 @@ import (
 func describeJob(unit trace.Unit, a slurmview.Ask) string {
 	words := []string{plural.Count(a.Nodes, "node")}
 	if unit != "" && unit != trace.Nodes {
-		words[0] = fmt.Sprintf("%d %s", a.Nodes, unit)
+		words[0] = plural.Count(a.Nodes, strings.TrimSuffix(string(unit), "s"))
 	}
 	add := func(format string, given bool, args ...any) {
 		if given {

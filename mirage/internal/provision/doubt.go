@@ -28,7 +28,7 @@ func (p *Provisioner) stuck(k *Link, j *slurmview.Job) error {
 	if !j.State.Pending() {
 		return nil
 	}
-	if j.Reason == "JobHeldUser" || j.Reason == "JobHeldAdmin" || j.Reason == "JobHoldMaxRequeue" {
+	if j.NeedsRelease() {
 		p.doubt(fmt.Errorf("job %d of link %d is held (%s) and starts after scontrol release %d", j.ID, k.Number, j.Reason, j.ID))
 	}
 	if !slurmview.Permanent(j.Reason) {

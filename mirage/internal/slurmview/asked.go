@@ -97,7 +97,7 @@ func (v *View) simulation(a Ask) (*simulator.Simulator, trace.Job, error) {
 	if a.Singleton != "" {
 		job.After = strings.Trim(job.After+","+strings.Join(v.namesakes(a.User, a.Singleton, math.MaxInt64), ","), ",")
 	}
-	if err := v.known(job.After); err != nil {
+	if err := v.checkDependency(a, job.After); err != nil {
 		return nil, job, err
 	}
 	return v.addLimits(a, job)
@@ -134,11 +134,19 @@ func (v *View) namesakes(user, name string, before int64) (ids []string) {
 	return ids
 }
 
-// known returns an error if the end of one of the jobs of a dependency, with commas between, is
-// unknown.
-func (v *View) known(after string) error {
+// checkDependency returns an error if the end of one of the jobs of a dependency, with commas
+// between, is unknown, or is one that never releases the job.
+func (v *View) checkDependency(a Ask, after string) error {
+	for _, outcome := range a.Outcomes {
+		if !a.Either && v.outcome(outcome) == never {
+			return fmt.Errorf("%w: its dependency %s is never fulfilled", ErrNoStart, outcome)
+		}
+	}
 	for item := range strings.SplitSeq(after, ",") {
 		id, _, _ := strings.Cut(item, "+")
+		if a.Queued != nil && id == rowID(a.Queued) {
+			return fmt.Errorf("%w: it depends on itself", ErrNoStart)
+		}
 		same := func(j trace.Job) bool { return j.ID == id }
 		if slices.ContainsFunc(v.standing.Running, same) || slices.ContainsFunc(v.standing.Pending, same) {
 			continue
@@ -146,12 +154,39 @@ func (v *View) known(after string) error {
 		for i := range v.Jobs {
 			j := &v.Jobs[i]
 			hold, _ := trace.ReadReason(j.Reason)
-			if rowID(j) == id && j.State.Pending() && hold > trace.ForEvent {
+			if rowID(j) == id && j.State.Pending() && (hold > trace.ForEvent || j.OnHold) {
 				return fmt.Errorf("%w: it depends on job %s, which is pending with reason %s", ErrNoStart, id, j.Reason)
 			}
 		} // else it has ended
 	}
 	return nil
+}
+
+// What is known about the outcome of a job.
+const (
+	unknown = iota
+	right   // as a dependency wants it
+	never
+)
+
+// outcome returns what is known about an outcome such as "afterok:12".
+func (v *View) outcome(text string) int {
+	kind, id, _ := strings.Cut(text, ":")
+	at := v.indexOf(strings.TrimSuffix(id, "(failed)"))
+	switch {
+	case strings.HasSuffix(id, "(failed)"):
+		return never
+	case at < 0 || !v.Jobs[at].State.Over() || kind != "afterok" && kind != "afternotok":
+		return unknown
+	case (v.Jobs[at].State == "COMPLETED") == (kind == "afterok"):
+		return right
+	}
+	return never
+}
+
+// indexOf returns the index of a job in the queue, by its id; -1 if it is not there.
+func (v *View) indexOf(id string) int {
+	return slices.IndexFunc(v.Jobs, func(j Job) bool { return rowID(&j) == id })
 }
 
 // addLimits adds the limits of the job, and puts a job of a reservation among those of
@@ -160,7 +195,7 @@ func (v *View) addLimits(a Ask, job trace.Job) (*simulator.Simulator, trace.Job,
 	config, st := v.config, v.standing
 	s := v.subject(a)
 	job.Charges, _ = v.limits.charges(s)
-	if why := v.limits.refusal(s, job.Charges, a.Queued); why != "" {
+	if why := v.limits.refusal(s, job.Charges, a.Queued != nil); why != "" {
 		return nil, job, fmt.Errorf("%w: %s", ErrNoStart, why)
 	}
 	st = v.withoutPreempted(st, s)
@@ -170,6 +205,9 @@ func (v *View) addLimits(a Ask, job trace.Job) (*simulator.Simulator, trace.Job,
 	config.Caps = v.limits.most()
 	if a.Reservation != "" {
 		r := v.Hardware.reservation(a.Reservation)
+		if err := r.admit(a); err != nil {
+			return nil, job, err
+		}
 		job.Eligible = max(job.Eligible, r.From)
 		config.Down = slices.DeleteFunc(slices.Clone(config.Down), func(w cluster.Window) bool {
 			return len(w.On) > 0 && slices.Equal(w.On, v.Hardware.numbersOf(r.Nodes))
@@ -214,10 +252,18 @@ func (v *View) FindUnknowns(a Ask) []string {
 	if strings.Contains(a.Licenses, "|") {
 		unread = append(unread, "a choice of licences")
 	}
+	for _, outcome := range a.Outcomes {
+		if v.outcome(outcome) == unknown {
+			unread = append(unread, "the exit status for which it waits by "+outcome)
+		}
+	}
 	for item := range strings.SplitSeq(a.After, ",") {
 		id, _, _ := strings.Cut(item, "+")
-		at := slices.IndexFunc(v.Jobs, func(j Job) bool { return rowID(&j) == id && j.State.Pending() })
-		if at >= 0 && !slices.ContainsFunc(v.standing.Pending, func(row trace.Job) bool { return row.ID == id }) {
+		at := v.indexOf(id)
+		if at < 0 && id != "" && a.Queued != nil {
+			unread = append(unread, "job "+id+", on which it depends and which squeue does not show")
+		}
+		if at >= 0 && v.Jobs[at].State.Pending() && !slices.ContainsFunc(v.standing.Pending, func(row trace.Job) bool { return row.ID == id }) {
 			unread = append(unread, "the start of job "+id+", on which it depends")
 		}
 	}
@@ -239,6 +285,9 @@ func (v *View) unknownsOf(s *subject) []string {
 	if by := v.Hardware.preemptors(s.partition, s.qos, v.limits); len(by) > 0 {
 		unread = append(unread, "jobs of "+strings.Join(by, ", ")+", which may take its place")
 	}
+	if names := v.findHiddenUse(s.partition); len(names) > 0 {
+		unread = append(unread, fmt.Sprintf("until when %s in use (%s): squeue does not show all jobs there", plural.Count(len(names), "node")+" "+be(len(names)), strings.Join(names[:min(len(names), 3)], ", ")))
+	}
 	known := map[string]bool{}
 	for i := range v.Jobs {
 		j := &v.Jobs[i]
@@ -253,6 +302,53 @@ func (v *View) unknownsOf(s *subject) []string {
 	}
 	return unread
 }
+
+// endedLately is the age in seconds up to which the end of a job may be later than the nodes'
+// states.
+const endedLately = 120
+
+// findHiddenUse names the nodes of partitions on which jobs hold more CPUs than those that squeue
+// shows.
+func (v *View) findHiddenUse(partitions string) (names []string) {
+	shown := map[string]int{}
+	for i := range v.Jobs {
+		j := &v.Jobs[i]
+		if !j.State.Running() && (!j.State.Over() || j.End < v.Now-endedLately) {
+			continue
+		}
+		on, cpus := hosts(j.On), trace.CPUs.In(j.TRES)
+		if len(on) > 1 || cpus == 0 { // how many it has on each is not known
+			cpus = math.MaxInt32
+		}
+		for _, name := range on {
+			shown[name] += cpus
+		}
+	}
+	for _, n := range v.Hardware.nodes {
+		in := slices.ContainsFunc(n.kind.Partitions, func(p string) bool { return slices.Contains(strings.Split(partitions, ","), p) })
+		if in && !n.out() && n.taken > shown[n.name] {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}
+
+// FindContradiction names the reason of a job of the queue that could start at once in all drawn
+// futures and has been waiting for longer than Slurm takes to start such a job.
+func (v *View) FindContradiction(a Ask, waits Waits) []string {
+	j := a.Queued
+	if j == nil || !v.explains(j) || v.Now-max(j.Submit, j.Eligible) < startSeconds {
+		return nil
+	}
+	if waits.SortSeconds().Quantile(1) > float64(v.config.Rules.Backfill.IntervalSeconds) {
+		return nil
+	}
+	return []string{"the reason " + cmp.Or(j.Reason, "None") + ", for which it waits although there is room for it"}
+}
+
+// startSeconds is the time within which Slurm starts a job that has room: its main pass comes
+// round each minute, and backfill's each half.
+const startSeconds = 120
 
 // explains reports whether the reason of a pending job is part of the forecast.
 func (v *View) explains(j *Job) bool {
@@ -301,7 +397,7 @@ func inList(list, task string) bool {
 
 // Ask returns the job as somebody asks for it before it is submitted.
 func (j *Job) Ask() Ask {
-	a := Ask{Job: j.Row(), Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together, Licenses: j.Licenses}
+	a := Ask{Job: j.Row(), Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together, Licenses: j.Licenses, Outcomes: j.Outcomes}
 	a.User, a.QOS = j.User, j.QOS
 	if j.Account != "" {
 		a.Accounts = []string{j.Account}
@@ -331,18 +427,19 @@ func (v *View) FindQueued(id string) (Ask, *Job, *View, error) {
 		return Ask{}, j, nil, fmt.Errorf("%w: job %s is %s", ErrNoJob, id, strings.ToLower(string(j.State)))
 	}
 	a := j.Ask()
-	a.Priority, a.Queued = j.Priority, true
+	a.Priority, a.Queued = j.Priority, j
 	w := *v
+	w.Unread = slices.Concat(v.Unread, j.Unread)
+	if j.NeedsRelease() {
+		return a, j, nil, fmt.Errorf("%w: job %s is held (%s): scontrol release %s", ErrNoStart, id, cmp.Or(j.Reason, string(j.State)), id)
+	}
 	switch h, _ := trace.ReadReason(j.Reason); h {
 	case trace.ForNothing:
 		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, which time does not change", ErrNoStart, id, j.Reason)
 	case trace.ForBudget:
 		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s: a budget of minutes is used up", ErrNoStart, id, j.Reason)
 	case trace.ForPerson:
-		if !strings.HasPrefix(j.Reason, "JobH") {
-			return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, until somebody changes that", ErrNoStart, id, j.Reason)
-		}
-		return a, j, nil, fmt.Errorf("%w: job %s is held (%s): scontrol release %s", ErrNoStart, id, j.Reason, id)
+		return a, j, nil, fmt.Errorf("%w: job %s is pending with reason %s, until somebody changes that", ErrNoStart, id, j.Reason)
 	case trace.Unmodelled, trace.ForLimit:
 		if !v.explains(j) {
 			w.Unread = append(slices.Clip(w.Unread), "the reason "+j.Reason+", for which it waits")

@@ -308,7 +308,8 @@ func (b *batch) times(a *Ask, now time.Time) {
 		a.Eligible = max(at, now.Unix())
 	}
 	text := v["dependency"]
-	ids := dependencies(text)
+	ids, outcomes := dependencies(text)
+	a.Outcomes = outcomes
 	a.Either, a.After = eitherOf(text), strings.Join(ids, ",")
 	switch {
 	case !strings.Contains(text, "singleton"):
@@ -331,10 +332,8 @@ func (b *batch) amounts(a *Ask) {
 		MemoryPerNode: b.memory("mem"), MemoryPerCPU: b.memory("mem-per-cpu"), MemoryPerGPU: b.memory("mem-per-gpu"),
 		Whole: b.values["exclusive"] != "" && b.values["exclusive"] != "user",
 	}
-	for part := range strings.SplitSeq(b.values["gres"], ",") {
-		if name, _, _ := strings.Cut(part, ":"); name != "" && name != "gpu" && name != "none" {
-			b.unread = append(b.unread, "--gres="+part)
-		}
+	for _, part := range otherResources(b.values["gres"]) {
+		b.unread = append(b.unread, "--gres="+part)
 	}
 	for part := range strings.SplitSeq(b.values["tres-per-task"], ",") {
 		name, value, _ := strings.Cut(strings.Replace(part, "=", ":", 1), ":")

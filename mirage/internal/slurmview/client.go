@@ -24,6 +24,7 @@ type Controller struct {
 	Memory         bool          // memory is given out like CPUs
 	Parameters     string        // of the scheduler
 	Limits         bool          // limits of accounts and QOS are enforced
+	Associations   bool          // a job's user, account and QOS must be known to the accounting
 	Cluster        string        // its name
 	Preemption     string        // PreemptType, if jobs take the place of others
 	Boot           time.Duration // the longest time that a powered-down node takes to resume
@@ -65,6 +66,7 @@ func ParseController(b []byte) (k Controller, err error) {
 		return k, fmt.Errorf("scontrol: %w: AccountingStorageType is missing", ErrAnswer)
 	}
 	k.Accounting = !slices.Contains([]string{"accounting_storage/none", "(null)", ""}, storage)
+	k.Associations = k.Accounting && !slices.Contains([]string{"", "none", "(null)", "nojobs", "nosteps"}, strings.ToLower(said["AccountingStorageEnforce"]))
 	k.Limits = slices.ContainsFunc(strings.Split(said["AccountingStorageEnforce"], ","), func(word string) bool { return word == "limits" || word == "safe" || word == "all" })
 	k.Cluster = said["ClusterName"]
 	if kind := said["PreemptType"]; kind == byTier || kind == byQuality {

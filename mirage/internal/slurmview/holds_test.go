@@ -57,7 +57,7 @@ func (s site) nodes(states ...string) {
 }
 
 func reserved(name, nodes, from, to, flags string) string {
-	return fmt.Sprintf("ReservationName=%s StartTime=2026-03-%s EndTime=2026-03-%s Nodes=%s Flags=%s Users=root State=INACTIVE\n", name, from, to, nodes, flags)
+	return fmt.Sprintf("ReservationName=%s StartTime=2026-03-%s EndTime=2026-03-%s Nodes=%s Flags=%s Users=root,eva State=INACTIVE\n", name, from, to, nodes, flags)
 }
 
 // hours is a job of whole nodes.
@@ -396,6 +396,74 @@ func TestEqualPriorities(t *testing.T) {
 		waits, err := rest.AskWaits(a)
 		if got := waits.SortSeconds().Quantile(1) / 3600; err != nil || got < want-0.1 || got > want+0.1 {
 			t.Errorf("job %s: up to %v h, want %v: %v", id, got, want, err)
+		}
+	}
+}
+
+// TestQueuedDoubts asks about a job of an idle site that Slurm does not start: each answer is a
+// refusal, or names what is not known.
+func TestQueuedDoubts(t *testing.T) {
+	const old = `,"submit_time":1772440000`
+	for name, tt := range map[string]struct {
+		reason, more   string
+		refuses, doubt string
+	}{
+		"resources":          {"Resources", old, "", "the reason Resources, for which it waits although"},
+		"priority":           {"Priority", old, "", "the reason Priority,"},
+		"no reason":          {"None", old, "", "the reason None,"},
+		"eligible long ago":  {"BeginTime", old + `,"eligible_time":1772441000`, "", "the reason BeginTime,"},
+		"nodes":              {"ReqNodeNotAvail, UnavailableNodes:w7", old, "", "the reason ReqNodeNotAvail"},
+		"submitted just now": {"Priority", "", "", ""},
+		"job that is gone":   {"Dependency", `,"dependency":"afterany:77(unfulfilled)"`, "", "job 77"},
+		"failed":             {"Dependency", `,"dependency":"afterok:77(failed)"`, "afterok:77(failed) is never", ""},
+		"itself":             {"Dependency", `,"dependency":"afterany:5(unfulfilled)"`, "depends on itself", ""},
+		"exit status":        {"Dependency", `,"dependency":"afternotok:1(unfulfilled)"`, "", "by afternotok:1"},
+		"end":                {"Dependency", `,"dependency":"afterany:1(unfulfilled)"`, "", ""},
+		"state requeue hold": {"None", `,"job_state":["PENDING","REQUEUE_HOLD"]`, "scontrol release 5", ""},
+		"state as one word":  {"None", `,"job_state":"PENDING+SPECIAL_EXIT"`, "scontrol release 5", ""},
+		"hold":               {"Resources", `,"hold":true`, "scontrol release 5", ""},
+		"priority 0":         {"Resources", `,"priority":{"set":true,"infinite":false,"number":0}`, "scontrol release 5", ""},
+		"priority not set":   {"Resources", `,"priority":{"set":false,"infinite":false,"number":0}`, "", ""},
+		"launch failed":      {"launch_failed_requeued_held", "", "scontrol release 5", ""},
+		"requeued":           {"job requeued in held state", "", "scontrol release 5", ""},
+		"shards":             {"Resources", `,"tres_per_node":"gres:gpu:1,gres:shard:2"`, "", "shard:2"},
+		"FPGAs":              {"Resources", `,"tres_per_task":"gres/fpga=1"`, "", "fpga=1"},
+		"part of a job":      {"Resources", `,"het_job_id":{"set":true,"infinite":false,"number":4}`, "", "heterogeneous job 4"},
+	} {
+		s := plainSite()
+		s["squeue"] = `{"jobs":[` + running(1, 1, "w1", 240, "") + "," + pending(5, tt.reason, tt.more) + `]}`
+		a, _, v, err := look(t, s).FindQueued("5")
+		var waits Waits
+		if err == nil {
+			waits, err = v.AskWaits(a)
+		}
+		if tt.refuses != "" || err != nil {
+			if !errors.Is(err, ErrNoStart) || !strings.Contains(err.Error(), tt.refuses) || tt.refuses == "" {
+				t.Errorf("%s: %v, want %q", name, err, tt.refuses)
+			}
+			continue
+		}
+		got := strings.Join(slices.Concat(v.Unread, v.FindUnknowns(a), v.FindContradiction(a, waits)), "; ")
+		if (got != "") != (tt.doubt != "") || !strings.Contains(got, tt.doubt) {
+			t.Errorf("%s: %q, want %q", name, got, tt.doubt)
+		}
+	}
+}
+
+// TestReservationAdmits: a reservation is for its users, accounts and groups.
+func TestReservationAdmits(t *testing.T) {
+	for fields, admits := range map[string]bool{
+		"Users=eva,root Accounts=(null)": true, "Users=root": false, "Users=root Accounts=lab": true, "Accounts=other": false, "Users=-eva": false, "Users=-bob": true,
+		"Users=(null) Groups=chem": true, "Groups=physics": false, "": true,
+	} {
+		all, err := ParseReservations([]byte("ReservationName=r StartTime=2026-03-02T11:00:00 EndTime=2026-03-02T20:00:00 Nodes=w1 "+fields), time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := hours(1, 1)
+		a.Accounts, a.Groups = []string{"lab"}, []string{"chem"}
+		if err := all[0].admit(a); (err == nil) != admits || err != nil && !errors.Is(err, ErrNotAdmitted) {
+			t.Errorf("%q: %v", fields, err)
 		}
 	}
 }

@@ -44,6 +44,9 @@ type Job struct {
 	After     []string // what it waits for, see dependencies
 	Singleton bool     // it also waits for earlier jobs of its name and user
 	Either    bool     // the end of one of them is enough
+	Outcomes  []string // of After, those whose exit status matters, such as "afterok:12"
+	OnHold    bool     // until somebody releases it, whatever its reason
+	Unread    []string // what it asks for that is not read and may delay it
 	Array     int64    // id of its array; 0 is none
 	Task      string   // its number in the array
 	List      string   // tasks of the array that are pending as one
@@ -95,12 +98,39 @@ func (s *state) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(b, &words); err != nil {
 			return err
 		}
-		if len(words) > 0 {
-			*s = state(words[0])
-		}
+		*s = stateIn(words)
 		return nil
 	}
-	return json.Unmarshal(b, (*string)(s))
+	var text string
+	err := json.Unmarshal(b, &text)
+	*s = stateIn(strings.Split(text, "+"))
+	return err
+}
+
+// holdStates are the flags of a pending job that somebody has to release.
+var holdStates = []string{"REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
+
+// stateIn returns the first of a state's words, or the one that says that the job is held.
+func stateIn(words []string) state {
+	for _, word := range words {
+		if slices.Contains(holdStates, word) {
+			return state(word)
+		}
+	}
+	return state(slices.Concat(words, []string{""})[0])
+}
+
+// priority is a job's priority, which is 0 if the job is held.
+type priority struct {
+	number
+	isZero bool
+}
+
+func (p *priority) UnmarshalJSON(b []byte) error {
+	p.isZero = string(b) == "0" || bytes.Contains(b, []byte("true")) // a number that is set
+	err := json.Unmarshal(b, &p.number)
+	p.isZero = p.isZero && p.number == 0
+	return err
 }
 
 // withGPUs adds the GPUs that a job asked for where its trackable resources do not
@@ -144,8 +174,9 @@ func (s *shared) UnmarshalJSON(b []byte) error {
 
 // dependencies returns the ids of the jobs in a dependency such as
 // "afterany:12_*(unfulfilled),afterok:13" that are not fulfilled; "12+60" is 60 s after the
-// begin of job 12.
-func dependencies(text string) (ids []string) {
+// begin of job 12. outcomes are those whose exit status matters, such as "afterok:13", or
+// "afterok:13(failed)".
+func dependencies(text string) (ids, outcomes []string) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '?' }) {
 		kind, rest, _ := strings.Cut(part, ":")
 		if !strings.HasPrefix(kind, "after") {
@@ -153,6 +184,10 @@ func dependencies(text string) (ids []string) {
 		}
 		for id := range strings.SplitSeq(rest, ":") {
 			id, minutes := leadingDigits(strings.TrimSpace(id))
+			failed := strings.Contains(minutes, "(failed)")
+			if failed || kind != "after" && kind != "afterany" {
+				outcomes = append(outcomes, kind+":"+id+map[bool]string{true: "(failed)"}[failed])
+			}
 			switch {
 			case id == "":
 			case kind == "after": // it begins
@@ -164,7 +199,19 @@ func dependencies(text string) (ids []string) {
 			}
 		}
 	}
-	return ids
+	return ids, outcomes
+}
+
+// otherResources returns the generic resources of a list that are not GPUs.
+func otherResources(list string) (others []string) {
+	for part := range strings.SplitSeq(list, ",") {
+		part = strings.TrimPrefix(strings.TrimPrefix(part, "gres:"), "gres/")
+		name, _, _ := strings.Cut(strings.Replace(part, "=", ":", 1), ":")
+		if !slices.Contains([]string{"", "gpu", "none", "cpu", "mem", "node", "billing", "license"}, name) {
+			others = append(others, part)
+		}
+	}
+	return others
 }
 
 // leadingDigits splits a text behind its leading digits.
@@ -200,7 +247,8 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Submit    number  `json:"submit_time"`
 			Start     number  `json:"start_time"`
 			End       number  `json:"end_time"`
-			Priority  number  `json:"priority"`
+			Hold      bool    `json:"hold"`
+			HetJob    number  `json:"het_job_id"`
 			Reason    string  `json:"state_reason"`
 			Array     string  `json:"array_task_string"`
 			Allocated string  `json:"tres_alloc_str"`
@@ -212,18 +260,19 @@ func ParseQueue(b []byte) ([]Job, error) {
 			On        string  `json:"nodes"`
 			Shared    shared  `json:"shared"`
 
-			Licenses    string `json:"licenses"`
-			Account     string `json:"account"`
-			QOS         string `json:"qos"`
-			Eligible    number `json:"eligible_time"`
-			Dependency  string `json:"dependency"`
-			ArrayJob    number `json:"array_job_id"`
-			ArrayTask   number `json:"array_task_id"`
-			Together    number `json:"array_max_tasks"`
-			Features    string `json:"features"`
-			Required    string `json:"required_nodes"`
-			Excluded    string `json:"excluded_nodes"`
-			Reservation string `json:"resv_name"`
+			Priority    priority `json:"priority"`
+			Licenses    string   `json:"licenses"`
+			Account     string   `json:"account"`
+			QOS         string   `json:"qos"`
+			Eligible    number   `json:"eligible_time"`
+			Dependency  string   `json:"dependency"`
+			ArrayJob    number   `json:"array_job_id"`
+			ArrayTask   number   `json:"array_task_id"`
+			Together    number   `json:"array_max_tasks"`
+			Features    string   `json:"features"`
+			Required    string   `json:"required_nodes"`
+			Excluded    string   `json:"excluded_nodes"`
+			Reservation string   `json:"resv_name"`
 		}
 		Errors []json.RawMessage
 	}
@@ -249,15 +298,21 @@ func ParseQueue(b []byte) ([]Job, error) {
 		if j.ArrayJob != 0 {
 			task = strconv.FormatInt(int64(j.ArrayTask), 10)
 		}
+		after, outcomes := dependencies(j.Dependency)
+		unread := otherResources(strings.Join([]string{j.PerJob, j.PerNode, j.PerTask}, ","))
+		if j.HetJob != 0 {
+			unread = append(unread, fmt.Sprintf("the other parts of the heterogeneous job %d", j.HetJob))
+		}
 		jobs = append(jobs, Job{
 			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: trace.State(j.State),
 			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
 			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
-			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
+			Priority: float64(j.Priority.number), Reason: j.Reason, Tasks: tasks,
 			TRES: withGPUs(cmp.Or(j.Allocated, j.Asked), gpusOf(j.PerJob)+int(max(j.Nodes, 1))*gpusOf(j.PerNode)+int(max(j.Tasks, 1))*gpusOf(j.PerTask)),
 			On:   j.On, Exclusive: bool(j.Shared),
-			Licenses: j.Licenses, Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: dependencies(j.Dependency), Either: eitherOf(j.Dependency), Singleton: strings.Contains(j.Dependency, "singleton"),
-			Array: int64(j.ArrayJob), List: j.Array, Task: task, Together: int(j.Together),
+			Licenses: j.Licenses, Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: after, Outcomes: outcomes, Unread: unread, Either: eitherOf(j.Dependency), Singleton: strings.Contains(j.Dependency, "singleton"),
+			OnHold: j.Hold || j.Priority.isZero || slices.Contains(holdStates, string(j.State)),
+			Array:  int64(j.ArrayJob), List: j.Array, Task: task, Together: int(j.Together),
 			Place: placeOf(j.PerNode, Place{Features: j.Features, Required: j.Required, Excluded: j.Excluded, Reservation: j.Reservation}),
 		})
 	}

@@ -25,6 +25,7 @@ type limits struct {
 	minutes   map[string]columns // what is used up of a budget, by the key of a level
 	submitted map[string]int64   // jobs in the queue, by the name of a submit limit
 	licenses  bool               // free is known
+	enforced  bool               // a job needs an association and a QOS that exist
 }
 
 // limit is the largest sum of what jobs that run at once are charged.
@@ -367,7 +368,7 @@ func (l *limits) refusal(s *subject, charges []trace.Charge, waits bool) string 
 			return fmt.Sprintf("%s is %d, and the job wants %d", l.caps[c.Cap].name, most, c.Amount)
 		}
 	}
-	why := l.findOversize(s)
+	why := cmp.Or(l.findStranger(s), l.findOversize(s))
 	l.eachLimit(s, func(v level, g group, column, _ string, most int64) {
 		if n := l.submitted[column+g.key(v, s)]; column == g.submit && !waits && n >= most {
 			why = cmp.Or(why, fmt.Sprintf("sbatch refuses it now: %s has %d jobs in the queue, and %s is %d", g.key(v, s), n, column, most))
@@ -381,6 +382,34 @@ func (l *limits) refusal(s *subject, charges []trace.Charge, waits bool) string 
 		}
 	}
 	return why
+}
+
+// findStranger says which name of a job the accounting does not know; "" for none. Tables that
+// were not shown say nothing.
+func (l *limits) findStranger(s *subject) string {
+	if !l.enforced {
+		return ""
+	}
+	if _, ok := l.qos[s.qos]; !ok && s.qos != "" && len(l.qos) > 0 {
+		return "the accounting has no QOS " + s.qos
+	}
+	hasUser, hasAccount, hasUserOfAccount := false, false, len(l.assoc) == 0 || s.user == ""
+	for _, r := range l.assoc {
+		sameUser := s.user == r["User"]
+		sameAccount := s.account == "" || s.account == r["Account"]
+		hasUser = hasUser || sameUser
+		hasAccount = hasAccount || sameAccount
+		hasUserOfAccount = hasUserOfAccount || sameUser && sameAccount
+	}
+	switch {
+	case hasUserOfAccount:
+		return ""
+	case !hasAccount:
+		return "the accounting has no account " + s.account
+	case !hasUser:
+		return "the accounting has no association of user " + s.user
+	}
+	return "the accounting has no association of user " + s.user + " with account " + s.account
 }
 
 // findOversize says which limit on each job a job does not keep; "" for none.

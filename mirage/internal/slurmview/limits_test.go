@@ -159,3 +159,31 @@ func TestSuccessorUnderLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestStrangers: a job that the accounting does not know is refused if that is enforced.
+func TestStrangers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		enforce string
+		ask     func(a *Ask)
+		refuses string
+	}{
+		"known":                    {"associations,limits,qos", func(*Ask) {}, ""},
+		"QOS":                      {"associations,limits,qos", func(a *Ask) { a.QOS = "quick" }, "no QOS quick"},
+		"account":                  {"limits", func(a *Ask) { a.Accounts = []string{"office"} }, "no account office"},
+		"user":                     {"all", func(a *Ask) { a.User = "zoe" }, "no association of user zoe"},
+		"account of others":        {"safe", func(a *Ask) { a.Accounts = []string{"dept"} }, "user eva with account dept"},
+		"associations only":        {"associations", func(a *Ask) { a.User = "zoe" }, "no association of user zoe"},
+		"known, associations only": {"associations", func(*Ask) {}, ""},
+		"not enforced":             {"none", func(a *Ask) { a.User, a.QOS = "zoe", "quick" }, ""},
+	} {
+		s := limitedSite(table{}, table{}, table{})
+		s["show config"] = strings.Replace(s["show config"], "accounting_storage/none", "accounting_storage/slurmdbd", 1)
+		s["show config"] = strings.Replace(s["show config"], "associations,limits,qos", tt.enforce, 1)
+		a := hours(1, 1)
+		tt.ask(&a)
+		_, err := look(t, s).AskWaits(a)
+		if tt.refuses == "" && err != nil || tt.refuses != "" && (!errors.Is(err, ErrNoStart) || !strings.Contains(err.Error(), tt.refuses)) {
+			t.Errorf("%s: %v, want %q", name, err, tt.refuses)
+		}
+	}
+}

@@ -84,6 +84,7 @@ type seen struct {
 	outage   string         // the same, as the forecast has it
 	reserved bool           // a reservation keeps it
 	asleep   bool           // it is powered down, or on its way
+	taken    int            // CPUs that jobs hold, from 1 if only that some do is known
 	features []string       // that are active
 	types    map[string]int // GPUs of each type
 }
@@ -95,7 +96,10 @@ func (h *Hardware) read(b []byte, k Controller) error {
 	for i, line := range Lines(b) {
 		f := fieldsOf(line)
 		n := seen{name: f["NodeName"], types: gpuTypes(f["Gres"])}
-		n.state, n.reserved = outage(f["State"], reasonOf(line))
+		var held bool
+		n.state, n.reserved, held = outage(f["State"], reasonOf(line))
+		n.taken, _ = strconv.Atoi(f["CPUAlloc"])
+		n.taken = max(n.taken, bit(held))
 		n.asleep = strings.ContainsAny(f["State"], "~#%") || strings.Contains(f["State"], "POWER")
 		if list := cmp.Or(f["ActiveFeatures"], f["AvailableFeatures"]); list != "(null)" {
 			n.features = strings.Split(list+","+f["AvailableFeatures"], ",")
@@ -180,29 +184,46 @@ func bit(b bool) int {
 	return 0
 }
 
-// outage says why a node in a state, words with + between them, takes no jobs, and whether a
-// reservation keeps it (scontrol(1), NODE STATES). A state that ends in * does not respond and gets no new work.
-func outage(state, reason string) (outage string, reserved bool) {
-	if reason != "" {
-		reason = " (Reason " + reason + ")"
-	}
+// nodeStates has the words of a node's state (scontrol(1), NODE STATES) with why it takes no
+// jobs, "" if it does. A word that is not here takes none.
+var nodeStates = map[string]string{
+	"IDLE": "", "MIXED": "", "MIX": "", "ALLOCATED": "", "ALLOC": "", "COMPLETING": "", "COMP": "", "PLANNED": "", "MAINT": "", "MAINTENANCE": "", "RESERVED": "", "RESV": "",
+	"CLOUD": "", "DYNAMIC_NORM": "", "PERFCTRS": "",
+	"POWERED_DOWN": "", "POWERING_UP": "", "POWERING_DOWN": "", "POWER_DOWN": "", "POWER_UP": "", "POWER_SAVING": "",
+	"DRAIN": drained, "DRAINED": drained, "DRAINING": drained,
+	"DOWN": "down", "FAIL": "fail", "FAILING": "failing", "ERROR": "error", "FUTURE": "future",
+	"NOT_RESPONDING": "not responding", "REBOOT_ISSUED": "rebooting", "REBOOT_REQUESTED": "waiting for a reboot", "REBOOT": "waiting for a reboot",
+}
+
+// stateMarks has the marks behind a state (sinfo(1), NODE STATE CODES), likewise.
+var stateMarks = map[rune]string{'~': "", '#': "", '!': "", '%': "", '$': "", '-': "", '*': "not responding", '@': "waiting for a reboot", '^': "rebooting"}
+
+// drained is the outage that is named before others.
+const drained = "drained"
+
+// outage says why a node in a state, words with + between them, takes no jobs, whether a
+// reservation keeps it, and whether jobs hold a part of it.
+func outage(state, reason string) (outage string, reserved, held bool) {
 	for word := range strings.SplitSeq(state, "+") {
 		plain := strings.TrimRight(word, "*~#!%$@^-")
-		switch plain {
-		case "DRAIN", "DRAINED", "DRAINING":
-			return "drained" + reason, false
-		case "DOWN", "FAIL", "FAILING", "ERROR", "UNKNOWN", "FUTURE":
-			outage = strings.ToLower(plain) + reason
-		case "NOT_RESPONDING":
-			outage = cmp.Or(outage, "not responding"+reason)
-		case "MAINT", "RESERVED":
-			reserved = true
+		why, known := nodeStates[plain]
+		if !known {
+			why = strings.TrimSpace("in state " + strings.ToLower(plain))
 		}
-		if strings.Contains(word[len(plain):], "*") {
-			outage = cmp.Or(outage, "not responding"+reason)
+		for _, mark := range word[len(plain):] {
+			why = cmp.Or(why, stateMarks[mark])
+			reserved = reserved || mark == '$'
 		}
+		if outage = cmp.Or(outage, why); why == drained {
+			outage = drained
+		}
+		reserved = reserved || strings.HasPrefix(plain, "MAINT") || plain == "RESERVED" || plain == "RESV"
+		held = held || strings.HasPrefix(plain, "ALLOC") || strings.HasPrefix(plain, "MIX") || strings.HasPrefix(plain, "COMP")
 	}
-	return outage, reserved
+	if reason != "" && outage != "" {
+		outage += " (Reason " + reason + ")"
+	}
+	return outage, reserved, held
 }
 
 // reasonOf returns the reason in a line about a node, which may contain spaces; who set

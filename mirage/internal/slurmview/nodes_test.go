@@ -151,3 +151,46 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+// TestNodeStates: a node takes jobs only in a state that is known to.
+func TestNodeStates(t *testing.T) {
+	for state, want := range map[string]struct {
+		outage         string
+		reserved, held bool
+	}{
+		"IDLE": {}, "MIXED": {held: true}, "ALLOCATED": {held: true}, "IDLE+PLANNED": {}, "MIX-": {held: true}, "IDLE+CLOUD+POWERED_DOWN": {}, "IDLE~": {}, "ALLOC#": {held: true},
+		"IDLE+COMPLETING": {held: true}, "IDLE+MAINTENANCE": {reserved: true}, "IDLE$": {reserved: true}, "MIXED+RESERVED": {reserved: true, held: true},
+		"DOWN+DRAIN": {outage: "drained"}, "IDLE+DRAIN+NOT_RESPONDING": {outage: "drained"}, "DOWN*": {outage: "down"}, "IDLE*": {outage: "not responding"},
+		"IDLE@": {outage: "waiting for a reboot"}, "IDLE+REBOOT_ISSUED": {outage: "rebooting"}, "MIXED^": {outage: "rebooting", held: true}, "IDLE+BLOCKED": {outage: "in state blocked"},
+		"IDLE+INVALID_REG": {outage: "in state invalid_reg"}, "INVAL": {outage: "in state inval"}, "IDLE+SOMETHING_NEW": {outage: "in state something_new"}, "": {outage: "in state"}, "FUTURE": {outage: "future"},
+	} {
+		if outage, reserved, held := outage(state, ""); outage != want.outage || reserved != want.reserved || held != want.held {
+			t.Errorf("%s: %q, reserved %v, held %v, want %+v", state, outage, reserved, held, want)
+		}
+	}
+}
+
+// TestHiddenUse: CPUs that nodes have in use and no visible job holds make the wait unknown.
+func TestHiddenUse(t *testing.T) {
+	for name, tt := range map[string]struct {
+		states [3]string
+		jobs   []string
+		want   string // nodes; "" is none
+	}{
+		"all idle":         {states: [3]string{"IDLE", "IDLE", "IDLE"}},
+		"seen job":         {states: [3]string{"ALLOCATED CPUAlloc=16", "IDLE", "IDLE"}, jobs: []string{running(1, 1, "w1", 240, "")}},
+		"none seen":        {states: [3]string{"ALLOCATED", "IDLE CPUAlloc=0", "MIXED"}, want: "(w1, w3)"},
+		"part seen":        {states: [3]string{"MIXED CPUAlloc=20", "IDLE", "IDLE"}, jobs: []string{running(1, 1, "w1", 240, "")}, want: "(w1)"},
+		"over two nodes":   {states: [3]string{"MIXED CPUAlloc=2", "MIXED CPUAlloc=14", "IDLE"}, jobs: []string{running(1, 2, "w[1-2]", 240, "")}},
+		"job ended before": {states: [3]string{"IDLE+COMPLETING", "IDLE", "IDLE"}, want: "(w1)"},
+		"out of service":   {states: [3]string{"ALLOCATED+DRAIN", "IDLE", "IDLE"}},
+	} {
+		s := plainSite()
+		s.nodes(tt.states[:]...)
+		s["squeue"] = `{"jobs":[` + strings.Join(tt.jobs, ",") + `]}`
+		got := strings.Join(look(t, s).FindUnknowns(hours(1, 1)), "; ")
+		if (got != "") != (tt.want != "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}

@@ -117,8 +117,9 @@ type Ask struct {
 	Together int      // tasks of the array that may run at once; 0 is any
 	Held     bool     // until somebody releases it
 	Licenses string   // as sbatch's option names them
-	Queued   bool     // it waits in the queue
+	Queued   *Job     // it, if it waits in the queue
 	Either   bool     // one of the jobs that it comes after is enough
+	Outcomes []string // of the jobs that it comes after, see Job
 	// Singleton is its name if it comes after the user's jobs of that name; "" if not.
 	Singleton string
 	Spread    bool // over as few nodes as have room for it, from Nodes on

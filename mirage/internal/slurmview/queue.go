@@ -139,7 +139,7 @@ func Permanent(reason string) bool {
 // waits reports whether a pending job waits for room, or will: for a time, another job's
 // end or others of its group, which go into its row.
 func (j *Job) waits(row *trace.Job, now int64, limited bool) bool {
-	if j.Reservation != "" { // it does not run on what other jobs may have
+	if j.Reservation != "" || j.NeedsRelease() { // it does not run on what other jobs may have
 		return false
 	}
 	switch h, _ := trace.ReadReason(j.Reason); {
@@ -157,11 +157,17 @@ func (j *Job) waits(row *trace.Job, now int64, limited bool) bool {
 	return false
 }
 
+// NeedsRelease reports whether a pending job is held until scontrol release.
+func (j *Job) NeedsRelease() bool {
+	h, _ := trace.ReadReason(j.Reason)
+	return j.OnHold || h == trace.ForPerson && !strings.HasPrefix(j.Reason, "Partition")
+}
+
 // Held says that a pending job waits for something other than room, or for room in its
 // own reservation.
 func (j *Job) Held() bool {
 	h, _ := trace.ReadReason(j.Reason)
-	return j.Reservation != "" || h != trace.ForRoom
+	return j.Reservation != "" || j.OnHold || h != trace.ForRoom
 }
 
 // subject returns the job as limits see it.

@@ -16,6 +16,31 @@ type Reservation struct {
 	From, To int64 // Unix seconds
 	Nodes    []string
 	Flags    []string
+	// Admitted lists what may use it by the field that says so: Users, Accounts or Groups; a name
+	// behind - may not.
+	Admitted map[string][]string
+}
+
+// admit returns an error, which wraps ErrNotAdmitted, for a job that the reservation names
+// neither by its user, nor by an account or a group, or excludes. Groups may be unknown.
+func (r *Reservation) admit(a Ask) error {
+	named := false
+	for field, own := range map[string][]string{"Users": {a.User}, "Accounts": a.Accounts, "Groups": a.Groups} {
+		names := r.Admitted[field]
+		for _, name := range own {
+			if slices.Contains(names, "-"+name) {
+				return fmt.Errorf("%w: reservation %s excludes %s (%s)", ErrNotAdmitted, r.Name, name, field)
+			}
+			named = named || slices.Contains(names, name)
+		}
+		excludes := len(names) > 0 && strings.HasPrefix(names[0], "-")
+		unknown := len(names) > 0 && (len(own) == 0 || own[0] == "")
+		named = named || excludes || unknown
+	}
+	if named || len(r.Admitted) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: reservation %s does not name its user %s, nor an account or group of it", ErrNotAdmitted, r.Name, a.User)
 }
 
 // horizon is the time for which a repeated reservation is expanded.
@@ -46,7 +71,12 @@ func ParseReservations(b []byte, zone *time.Location) (all []Reservation, err er
 		if f["ReservationName"] == "" { // "No reservations in the system"
 			continue
 		}
-		r := Reservation{Name: f["ReservationName"], Flags: strings.Split(f["Flags"], ",")}
+		r := Reservation{Name: f["ReservationName"], Flags: strings.Split(f["Flags"], ","), Admitted: map[string][]string{}}
+		for _, field := range []string{"Users", "Accounts", "Groups"} {
+			if list := f[field]; list != "" && list != "(null)" {
+				r.Admitted[field] = strings.Split(list, ",")
+			}
+		}
 		for key, at := range map[string]*int64{"StartTime": &r.From, "EndTime": &r.To} {
 			t, err := time.ParseInLocation("2006-01-02T15:04:05", f[key], zone)
 			if err != nil {

@@ -139,7 +139,7 @@ func (c *Client) readHolds(ctx context.Context, v *View, k Controller, now time.
 	if n := len(h.unexplained); n > 0 {
 		v.Unread = append(v.Unread, fmt.Sprintf("for whom and until when %s reserved (%s): no reservation shows it", plural.Count(n, "node")+" "+be(n), strings.Join(h.unexplained[:min(n, 3)], ", ")))
 	}
-	if k.Limits || h.hasLists() { // without limits only the default accounts matter
+	if k.Limits || k.Associations || h.hasLists() { // without limits only the names matter
 		l, err := c.readLimits(ctx, k.Cluster)
 		switch {
 		case err != nil && k.Limits:
@@ -148,10 +148,14 @@ func (c *Client) readHolds(ctx context.Context, v *View, k Controller, now time.
 			v.limits = l
 		default:
 			v.limits.account = l.account
+			for name := range l.qos {
+				v.limits.qos[name] = columns{"Name": name}
+			}
 			for key, r := range l.assoc {
-				v.limits.assoc[key] = columns{"DefaultQOS": r["DefaultQOS"]}
+				v.limits.assoc[key] = columns{"User": r["User"], "Account": r["Account"], "DefaultQOS": r["DefaultQOS"]}
 			}
 		}
+		v.limits.enforced = k.Associations && err == nil
 	}
 	c.readLicenses(ctx, v.limits)
 	for name, p := range h.partitions {
@@ -359,7 +363,7 @@ var ErrTestOnly = errors.New("no start time")
 // TestOnly returns the start that sbatch --test-only predicts, in Unix seconds. The
 // error wraps ErrTestOnly or ErrCommand.
 func (c *Client) TestOnly(ctx context.Context, options []string) (int64, error) {
-	argv := append([]string{"sh", "-c", `exec "$0" "$@" 2>&1`, "env", "TZ=UTC", "sbatch", "--test-only", "--wrap=true"}, options...)
+	argv := append([]string{"sh", "-c", `said=$("$0" "$@" 2>&1) || { echo "$said" >&2; exit 1; }; echo "$said"`, "env", "TZ=UTC", "sbatch", "--test-only", "--wrap=true"}, options...)
 	b, err := c.Runner.Run(ctx, argv, nil)
 	if err != nil {
 		return 0, err

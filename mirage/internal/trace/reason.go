@@ -29,6 +29,7 @@ var reasons = map[string]Hold{
 	"Licenses": ForLimit, "JobArrayTaskLimit": ForLimit,
 	"BeginTime": ForEvent, "Dependency": ForEvent,
 	"JobHeldUser": ForPerson, "JobHeldAdmin": ForPerson, "JobHoldMaxRequeue": ForPerson, "PartitionDown": ForPerson, "PartitionInactive": ForPerson,
+	"launch failed requeued held": ForPerson, "job requeued in held state": ForPerson, // squeue(1) may have _ for a space
 
 	"PartitionNodeLimit": ForNothing, "PartitionTimeLimit": ForNothing, "PartitionConfig": ForNothing, "BadConstraints": ForNothing, "Constraints": ForNothing,
 	"InvalidAccount": ForNothing, "AccountNotAllowed": ForNothing, "InvalidQOS": ForNothing, "QOSNotAllowed": ForNothing,
@@ -49,7 +50,7 @@ var limitReason = regexp.MustCompile(`^(QOS|Assoc|)(Grp|Max|Min)(Cpu|CPU|Memory|
 // ReadReason returns what a job that pends for a reason waits for, and for a limit its kind,
 // such as "QOSGrp/cpu", else the reason; "" for one that Slurm does not have.
 func ReadReason(text string) (Hold, string) {
-	text, _, _ = strings.Cut(text, ",")
+	text, _, _ = strings.Cut(strings.ReplaceAll(text, "_", " "), ",")
 	if h, known := reasons[text]; known {
 		return h, text
 	}

@@ -47,6 +47,7 @@ func (s *spread) learn(predicted, actual float64) {
 // median: the tracked median learns of long waits too late. The nearer a quantile is to
 // the median, the more it moves with it.
 func (s *spread) about(seconds float64) Distribution {
+	seconds = dropFraction(seconds)
 	if s.curve.Seen() < fewestStarts {
 		return Distribution{Value: seconds, Level: s.level}
 	}
@@ -58,10 +59,18 @@ func (s *spread) about(seconds float64) Distribution {
 		end := ends[at] + shift*2*min(chance, 1-chance)
 		switch {
 		case chance < 0.5:
-			return fromScale(min(end, value))
+			return dropFraction(fromScale(min(end, value)))
 		case chance > 0.5:
-			return fromScale(max(end, value))
+			return dropFraction(fromScale(max(end, value)))
 		}
 		return seconds
 	})
+}
+
+// dropFraction returns a wait in seconds, 0 if it is below 1 s: Slurm's times are whole seconds.
+func dropFraction(seconds float64) float64 {
+	if seconds < 1 {
+		return 0
+	}
+	return seconds
 }
