@@ -92,7 +92,8 @@ func (r *Reader) shift(c choice) float64 {
 	u := c.counter
 	units, _ := r.unitsOf(c)
 	pass := u.pass()
-	first, step, gap := pass[0], 0.0, 0.0
+	first := pass[0]
+	step, gap := 0.0, 0.0
 	if n := len(pass); n > 1 {
 		step = pass[1].value - first.value
 		gap = (pass[n-1].at - first.at) / float64(n-1)

@@ -393,7 +393,8 @@ func (l *limits) findStranger(s *subject) string {
 	if _, ok := l.qos[s.qos]; !ok && s.qos != "" && len(l.qos) > 0 {
 		return "the accounting has no QOS " + s.qos
 	}
-	hasUser, hasAccount, hasUserOfAccount := false, false, len(l.assoc) == 0 || s.user == ""
+	hasUser, hasAccount := false, false
+	hasUserOfAccount := len(l.assoc) == 0 || s.user == ""
 	for _, r := range l.assoc {
 		sameUser := s.user == r["User"]
 		sameAccount := s.account == "" || s.account == r["Account"]

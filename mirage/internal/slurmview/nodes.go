@@ -214,7 +214,8 @@ func outage(state, reason string) (outage string, reserved, held bool) {
 			why = cmp.Or(why, stateMarks[mark])
 			reserved = reserved || mark == '$'
 		}
-		if outage = cmp.Or(outage, why); why == drained {
+		outage = cmp.Or(outage, why)
+		if why == drained {
 			outage = drained
 		}
 		reserved = reserved || strings.HasPrefix(plain, "MAINT") || plain == "RESERVED" || plain == "RESV"
