@@ -148,7 +148,12 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	launch.EndAs(run.Exit, syscall.Signal(run.Signal))
+	if run.Signal != 0 {
+		launch.EndBy(syscall.Signal(run.Signal))
+	}
+	if run.Exit != 0 {
+		os.Exit(run.Exit)
+	}
 	return nil
 }
 

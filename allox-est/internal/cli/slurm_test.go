@@ -232,7 +232,7 @@ func TestRealSlurmTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	var jobs []string
-	for i, pause := range []string{"0.5", "0.6", "0.7", "9"} {
+	for i, pause := range []string{"1", "1.1", "1.2", "9"} {
 		out, err := c.Run("sbatch", "--parsable", "--time=1", "--output="+filepath.Join(c.Dir, "slurm-%j.out"), fmt.Sprintf("--job-name=train%d", i), script, pause)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)

@@ -95,24 +95,18 @@ func (j *Job) Run(_ context.Context, c Command) (*Result, error) {
 	return res, nil
 }
 
-// EndAs ends this process as a job has ended: by its signal, if there is one, or else by its
-// exit code; not at all if that is 0. A shell's loop over jobs ends only if its command was
-// ended by Ctrl-C, and a script's only if the script's own group gets the signal too, of
-// which the job in the terminal's foreground has kept it.
-func EndAs(code int, by syscall.Signal) {
-	if by != 0 {
-		_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // the job may have left one
-		var usual [4]uint64                                  // struct sigaction, all zero: SIG_DFL
-		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(by), uintptr(unsafe.Pointer(&usual)), 0, 8, 0, 0)
-		if tty := openTerminal(); (by == syscall.SIGINT || by == syscall.SIGQUIT) && tty.shows(syscall.Getpgrp()) {
-			_ = syscall.Kill(0, by)
-		}
-		runtime.LockOSThread()
-		_ = unix.Tgkill(os.Getpid(), unix.Gettid(), by)
+// EndBy ends this process by the signal that ended its job. A shell's loop over jobs ends
+// only if its command was ended by Ctrl-C, and a script's only if the script's own group gets
+// the signal too, of which the job in the terminal's foreground has kept it.
+func EndBy(signal syscall.Signal) {
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // the job may have left one
+	var usual [4]uint64                                  // struct sigaction, all zero: SIG_DFL
+	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(signal), uintptr(unsafe.Pointer(&usual)), 0, 8, 0, 0)
+	if tty := openTerminal(); (signal == syscall.SIGINT || signal == syscall.SIGQUIT) && tty.shows(syscall.Getpgrp()) {
+		_ = syscall.Kill(0, signal)
 	}
-	if code != 0 {
-		os.Exit(code)
-	}
+	runtime.LockOSThread()
+	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), signal)
 }
 
 // StartStatus returns the exit code of a shell for a program that could not be started.

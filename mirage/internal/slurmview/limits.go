@@ -498,13 +498,3 @@ func (l *limits) complete(user string, accounts []string, qos string) ([]string,
 	}
 	return accounts, qos
 }
-
-// includesKind reports whether a limit of a kind is among those that a job is charged to.
-func (l *limits) includesKind(kind string, charges []trace.Charge) bool {
-	for _, c := range charges {
-		if l.caps[c.Cap].kind == kind {
-			return true
-		}
-	}
-	return false
-}

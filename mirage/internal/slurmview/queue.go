@@ -182,5 +182,5 @@ func (j *Job) subject() *subject {
 func (l *limits) charge(row *trace.Job, j *Job) bool {
 	row.Charges, _ = l.charges(j.subject())
 	_, kind := trace.ReadReason(j.Reason)
-	return l.includesKind(kind, row.Charges)
+	return slices.ContainsFunc(row.Charges, func(c trace.Charge) bool { return l.caps[c.Cap].kind == kind })
 }
