@@ -84,7 +84,11 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) {
 		add(name, r.Baselines[name])
 	}
-	p.Line("mean error %v, %s %% less than %s, the best simple forecast (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, plural.Count(r.BlockDays, "day"))
+	gain := "no job waited, so there is no gain"
+	if r.MeanWaitHours > 0 {
+		gain = fmt.Sprintf("%s %% less than %s, the best simple forecast", cli.Text(r.Gain.Times(100)), r.Best)
+	}
+	p.Line("mean error %v, %s (intervals over spans of %s)", wait(r.MAE), gain, plural.Count(r.BlockDays, "day"))
 	if len(r.Eighths) > 0 {
 		var ratios, held []string
 		for _, e := range r.Eighths {

@@ -103,8 +103,12 @@ type fitted struct {
 }
 
 func (f fitted) show(p *cli.Page, t *trace.Trace, tried int) {
+	most := "any number of jobs"
+	if f.UserLimit > 0 {
+		most = plural.Count(f.UserLimit, "job")
+	}
 	p.Line("%s, %s per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %s",
-		plural.Count(f.Nodes, "node"), plural.Count(f.UserLimit, "job"), f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, plural.Count(tried, "setting"))
+		plural.Count(f.Nodes, "node"), most, f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, plural.Count(tried, "setting"))
 	table := p.Table("range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)", "MAE of class median (h)")
 	for _, q := range []struct {
 		name, key string

@@ -1,6 +1,13 @@
 package forecast
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/wait"
+	"github.com/foretime/foretime/shared/stats"
+)
 
 // TestCompare: a shape is printed if it gains ten minutes and a tenth of the wait in four
 // of five futures, with the gain that four of five reach.
@@ -34,6 +41,30 @@ func TestCompare(t *testing.T) {
 		}
 		if got < tt.want-.01 || got > tt.want+.01 {
 			t.Errorf("%s: %v h earlier, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// TestStatedChances: with an open end, neither a probability nor a curve and lead is stated.
+func TestStatedChances(t *testing.T) {
+	samples := wait.FromSamples(0.8, stats.Sort([]float64{0, 60, 600}))
+	for name, tt := range map[string]struct {
+		d      wait.Distribution
+		unread []string
+		states bool
+		note   string
+	}{
+		"all is read":     {samples, nil, true, ""},
+		"open end":        {samples, []string{"reservations"}, false, "no upper end"},
+		"only the median": {wait.Distribution{Value: 60, Level: 0.8}, nil, false, ""},
+	} {
+		a := &Answer{Unread: tt.unread}
+		if err := a.addQuantiles(Question{By: "now+1hour", Overlap: 1}, tt.d, time.UTC, 1772452800); err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(a.Notes, "; ")
+		if (a.Chance != nil) != tt.states || (a.Handover != nil) != tt.states || (notes != "") != (tt.note != "") || !strings.Contains(notes, tt.note) {
+			t.Errorf("%s: chance %v, handover %v, notes %q", name, a.Chance, a.Handover, notes)
 		}
 	}
 }

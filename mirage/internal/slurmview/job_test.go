@@ -153,3 +153,16 @@ func TestExec(t *testing.T) {
 		t.Errorf("descriptor 3 is %q, %v", b, err)
 	}
 }
+
+// TestTestOnlyRefuses: sbatch's own words say why it refuses a job.
+func TestTestOnlyRefuses(t *testing.T) {
+	dir := t.TempDir()
+	sbatch := "#!/bin/sh\necho 'sbatch: error: Invalid account' >&2\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(dir, "sbatch"), []byte(sbatch), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := Client{Runner: Exec{Env: []string{"PATH=" + dir + ":" + os.Getenv("PATH")}}}
+	if _, err := c.TestOnly(t.Context(), nil); !errors.Is(err, ErrCommand) || !strings.Contains(err.Error(), "Invalid account") {
+		t.Errorf("%v", err)
+	}
+}

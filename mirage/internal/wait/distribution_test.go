@@ -89,3 +89,25 @@ func TestStretchTo(t *testing.T) {
 		}
 	}
 }
+
+// TestNoFraction: a predicted wait below a second is none.
+func TestNoFraction(t *testing.T) {
+	s, err := newSpread(0.8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * fewestStarts { // before and after an interval is known
+		for _, seconds := range []float64{0, 4e-14, 0.9, 1, 30} {
+			d := s.about(seconds)
+			if value := dropFraction(d.Value); value != d.Value || seconds < 1 && d.Value != 0 || seconds >= 1 && d.Value != seconds {
+				t.Errorf("%v s: %v", seconds, d.Value)
+			}
+			for _, start := range d.starts {
+				if start.Seconds > 0 && start.Seconds < 1 {
+					t.Errorf("%v s: %+v", seconds, start)
+				}
+			}
+		}
+		s.learn(0, 0.5)
+	}
+}
