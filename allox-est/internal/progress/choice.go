@@ -290,7 +290,7 @@ func (r *Reader) weightOfGiven(c *counter) float64 {
 func (r *Reader) fits(c *counter, own float64, pool []*counter) bool {
 	isProgress := c.percent && (unitOf(c.near()) == "progress" || unitOf(firstPhrase(strings.TrimLeft(lower(c.right, 40), " %"))) == "progress")
 	isTotal := !c.percent && (own == r.Units || c.zero && own == r.Units-1)
-	return isProgress || isTotal || r.agrees(c, own, pool)
+	return isProgress || isTotal || r.agrees(c, own, pool) || own*r.loopIn(c, pool, 0).product() == r.Units
 }
 
 // agrees reports whether a counter of the run's units, which has moved since c began, is as far

@@ -141,6 +141,17 @@ func (l *loop) done(begun, line int) float64 {
 	return l.share * max(0, min(1, value/l.length))
 }
 
+// product returns how many of the innermost units a loop has; 0 without a loop.
+func (l *loop) product() float64 {
+	switch {
+	case l == nil:
+		return 0
+	case l.inner == nil:
+		return l.length
+	}
+	return l.length * l.inner.product()
+}
+
 // isInner reports whether a counter counts a part of the run: it begins again, or stands
 // inside of one that counts something larger.
 func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {

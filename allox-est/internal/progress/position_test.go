@@ -189,3 +189,28 @@ func TestBriefCaller(t *testing.T) {
 		})
 	}
 }
+
+// TestNestedTotals: two loops whose totals multiply to the caller's number count to it by whole outer units, and no
+// setting that their lines repeat does.
+func TestNestedTotals(t *testing.T) {
+	var lines []string
+	for candidate := range 12 {
+		for fold := range 5 {
+			place := fmt.Sprintf("[CV %d/5; %d/12]", fold+1, candidate+1)
+			settings := fmt.Sprintf("alpha=%d, depth=%d", 1+candidate/3, 2+candidate%3)
+			lines = append(lines, place+" START "+settings+"......", place+" END ...."+settings+";, score=0.61 total time=   0.2s")
+		}
+	}
+	for _, share := range []int{4, 2, 1} {
+		r := Reader{Units: 60}
+		read(&r, lines[:len(lines)/share]...)
+		marks := r.Marks()
+		if len(marks) == 0 {
+			t.Fatalf("no marks in 1/%d: %q", share, r.Why())
+		}
+		want := float64(60 / share)
+		if last := marks[len(marks)-1]; last.Of != 60 || last.Number < want-5 || last.Number > want {
+			t.Errorf("1/%d: %+v, want %v of 60 (%s)", share, last, want, r.Describe())
+		}
+	}
+}
