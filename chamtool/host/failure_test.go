@@ -121,20 +121,6 @@ func TestOlderVariable(t *testing.T) {
 	}
 }
 
-// The patched library and a tool that does not speak its interface: the tool
-// declines, the program runs.
-func TestDeclines(t *testing.T) {
-	_, p := need(t)
-	if !p.Patched {
-		t.Skip("needs g++: install with apt-get install g++")
-	}
-	upstream := filepath.Join(t.TempDir(), "libtool.so") // the C side, built as without a C++ compiler
-	compile(t, "", "gcc", "-shared", "-fPIC", "-std=gnu11", "-o", upstream, "../cmd/libchamtool/process.c", "../cmd/libchamtool/service.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c", "-ldl", "-lpthread")
-	if did := run(t, p, in(t, upstream, append([]string{"--dialect", "patched"}, small...)...))[0]; did.Tool || did.Ended != 180 {
-		t.Errorf("%+v", did)
-	}
-}
-
 // A callback that the library does not offer is told, and the rest works.
 func TestRefusedCallback(t *testing.T) {
 	_, stderr := output(t, []string{"CHAMTOOL_VERBOSE=1"}, append([]string{"--refuse", "7"}, small...)...)

@@ -40,11 +40,8 @@ func TestMain(m *testing.M) {
 // tool is libchamtool.so, built once as `make` builds it.
 var tool = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(scratch, "libchamtool.so")
-	args := []string{"build", "-buildmode=c-shared", "-trimpath", "-o", path}
-	if _, err := exec.LookPath("g++"); err == nil {
-		args = append(args, "-tags", "chamtool_patched")
-	}
-	cmd := exec.Command("go", append(args, "../cmd/libchamtool")...)
+	args := []string{"build", "-buildmode=c-shared", "-trimpath", "-o", path, "../cmd/libchamtool"}
+	cmd := exec.Command("go", args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
@@ -255,15 +252,6 @@ func TestSanitizers(t *testing.T) {
 			lib := filepath.Join(dir, "libtool.so")
 			args := []string{"-shared", "-fPIC", "-g", "-O1", "-std=gnu11", "-fsanitize=" + kind, "-DFAST_TLS=0", "-o", lib,
 				"../cmd/libchamtool/process.c", "../cmd/libchamtool/service.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c"}
-			if p.Patched {
-				object := filepath.Join(dir, "glue.o")
-				glue, err := os.ReadFile("../cmd/libchamtool/glue.cpp")
-				if err != nil {
-					t.Fatal(err)
-				}
-				compile(t, string(glue), "g++", "-x", "c++", "-fPIC", "-g", "-I../cmd/libchamtool", "-fsanitize="+kind, "-c", "-o", object, "-")
-				args = append(args, object, "-lstdc++")
-			}
 			compile(t, "", "gcc", append(args, "-ldl", "-lpthread")...)
 			for _, dialect := range dialects(p) {
 				for _, shape := range []string{"flood", "work"} {

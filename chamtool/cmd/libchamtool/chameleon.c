@@ -1,5 +1,6 @@
 // The front end for the Chameleon library, in both of its dialects.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,21 +277,36 @@ static void on_decode(void *task, tool_data *data, void *buffer, int32_t size) {
 
 // ---- the patched library --------------------------------------------------
 
-// Called from the C++ glue, which alone can take a std::vector by value.
-void chamtool_patched_create(void *task, uint64_t entry, int32_t iteration) {
+// vector is a std::vector<double> as libstdc++ and libc++ lay it out. C passes it as C++ does by
+// the Itanium ABI: as an argument by the address of a copy that the caller destroys, as a result
+// in memory of the caller.
+struct vector { double *begin, *end, *room; };
+
+enum { MOST_VALUES = 1 << 16 }; // in one prediction
+
+// allocate_for_host returns memory that the program frees by its operator delete.
+static void *allocate_for_host(size_t bytes) {
+    void *(*new_operator)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "_Znwm"); // operator new(unsigned long)
+    return new_operator ? new_operator(bytes) : malloc(bytes); // which is what operator new calls unless it is replaced
+}
+
+// on_patched_create reports the sizes that the library knows of the task, not those of the vector.
+static void on_patched_create(void *task, const struct vector *sizes, double queued, intptr_t entry, int iteration) {
+    (void)sizes, (void)queued;
     if (!on()) return;
     struct task_params p = {0};
     if (library.params) p = library.params(task);
-    push_sized(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, entry, p);
+    push_sized(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, (uint64_t)entry, p);
 }
 
-int32_t chamtool_patched_predict(int32_t iteration, int32_t mode, double *values, int32_t room) {
-    struct predict_question q = {iteration, mode, values, room, 0};
-    if (on()) call_service(answer_predict, &q);
-    return q.n;
+static struct vector on_patched_predict(int32_t iteration, int mode) {
+    struct vector none = {NULL, NULL, NULL};
+    double *values = on() ? allocate_for_host(MOST_VALUES * sizeof *values) : NULL;
+    if (!values) return none;
+    struct predict_question q = {iteration, mode, values, MOST_VALUES, 0};
+    call_service(answer_predict, &q);
+    return (struct vector){values, values + (q.n > 0 ? q.n : 0), values + MOST_VALUES};
 }
-
-extern void chamtool_patched_callbacks(any_function *create, any_function *predict) __attribute__((weak));
 
 static uint64_t bits(double x) {
     uint64_t b;
@@ -331,10 +347,8 @@ static void register_callback(int event, any_function f) {
 }
 
 static void hear_patched(void) {
-    any_function create, predict;
-    chamtool_patched_callbacks(&create, &predict);
-    register_callback(CALLBACK_TASK_CREATE, create);
-    register_callback(CALLBACK_PREDICT, predict);
+    register_callback(CALLBACK_TASK_CREATE, (any_function)on_patched_create);
+    register_callback(CALLBACK_PREDICT, (any_function)on_patched_predict);
     register_callback(CALLBACK_ITERATION_LOAD, (any_function)on_iteration_load);
     register_callback(CALLBACK_TASK_TIME, (any_function)on_task_time);
     register_callback(CALLBACK_TRAIN, (any_function)on_train);
@@ -363,10 +377,6 @@ static int initialize(lookup_function lookup, tool_data *data) {
     tool.process.rank = rank ? rank->rank : 0;
     tool.process.ranks = rank ? rank->size : 1;
     library.patched = library.meta == NULL;
-    if (library.patched && !chamtool_patched_callbacks) {
-        fprintf(stderr, "chamtool: rank %d: this is the patched library, and the tool was built without its interface (needs g++): the tool stays off\n", tool.process.rank);
-        return 0;
-    }
     tool.process.dialect = library.patched ? DIALECT_PATCHED : DIALECT_UPSTREAM;
     if (!begin_process()) return 0;
     register_callback(CALLBACK_THREAD_INIT, (any_function)on_thread_init);

@@ -3,9 +3,8 @@
 //
 //	go build -buildmode=c-shared -o libchamtool.so ./chamtool/cmd/libchamtool
 //
-// and name it in CHAMELEON_TOOL_LIBRARIES. With -tags chamtool_patched, which
-// needs a C++ compiler, it also supports the interface of the Chameleon library
-// that was patched for load prediction. It detects which of the two loads it.
+// and name it in CHAMELEON_TOOL_LIBRARIES. It supports the interface of the Chameleon library
+// and that of the library patched for load prediction, and detects which of the two loads it.
 //
 // Worker threads run C only; they never enter Go. Go reads their
 // rings (consumer.go) and answers the communication thread (export.go). Every

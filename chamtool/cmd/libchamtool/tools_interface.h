@@ -6,10 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef union { uint64_t value; void *ptr; } tool_data;
 typedef void (*any_function)(void);
 typedef any_function (*lookup_function)(const char *name);
@@ -53,7 +49,4 @@ enum {
     CALLBACK_TASKS_PER_RANK = 17,
 };
 
-#ifdef __cplusplus
-}
-#endif
 #endif

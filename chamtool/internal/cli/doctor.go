@@ -171,10 +171,7 @@ func inspect(path string) []finding {
 	if defined(event.OpenMPEntry) {
 		found = append(found, finding{"OpenMP", "ok", "for any program with LLVM's OpenMP runtime set " + event.OpenMPLibraries + "=" + path})
 	}
-	if defined("chamtool_patched_callbacks") {
-		return append(found, finding{"interface", "ok", "upstream and patched Chameleon"})
-	}
-	return append(found, finding{"interface", "ok", "upstream Chameleon only; for the patched one build with -tags chamtool_patched (needs g++)"})
+	return append(found, finding{"interface", "ok", "upstream and patched Chameleon"})
 }
 
 // elfError returns the text of an error, with the path of the file.
