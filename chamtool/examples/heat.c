@@ -1,6 +1,6 @@
 /* Heat on a square plate by Jacobi's rule with an OpenMP taskloop: rows in chunks,
  * on grids of several widths in turn, as a multigrid cycle visits them. It counts
- * its tasks itself: the last row of a chunk tells of it.
+ * its tasks itself: the last row of a chunk counts it.
  *
  *   clang -fopenmp -O2 -g -o heat chamtool/examples/heat.c
  *   OMP_TOOL_LIBRARIES=$PWD/libchamtool.so ./heat [WIDTH [STEPS]]

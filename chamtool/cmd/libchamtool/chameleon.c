@@ -287,7 +287,7 @@ enum { MOST_VALUES = 1 << 16 }; // in one prediction
 // allocate_for_host returns memory that the program frees by its operator delete.
 static void *allocate_for_host(size_t bytes) {
     void *(*new_operator)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "_Znwm"); // operator new(unsigned long)
-    return new_operator ? new_operator(bytes) : malloc(bytes); // which is what operator new calls unless it is replaced
+    return new_operator ? new_operator(bytes) : malloc(bytes); // as operator new does unless it is replaced
 }
 
 // on_patched_create reports the sizes that the library knows of the task, not those of the vector.

@@ -45,7 +45,7 @@ type consumer struct {
 	began     time.Time
 	load      machineLoad               // when the tool was loaded
 	program   string                    // name of its file
-	dir       string                    // of the logs; absolute, since programs change their folder
+	dir       string                    // of the logs; absolute, since programs change their directory
 	symbols   map[string]*event.Symbols // by path; nil where a file cannot be read
 	unloads   uint64                    // libraries unloaded before symbols was filled
 
@@ -175,7 +175,7 @@ func clock() (ticks, ns uint64) {
 // kernel's ticks: most drains are shorter.
 func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }
 
-// place fixes where files are read and written, whatever folder the program
+// place fixes where files are read and written, whatever directory the program
 // changes to later, and finds this process's rank and the directory of its logs.
 func (c *consumer) place() error {
 	for _, path := range []*string{&c.config.LogDir, &c.config.Home} {
@@ -264,7 +264,7 @@ func (c *consumer) file(path string) *event.Symbols {
 	return f
 }
 
-// create opens a log in the log folder, which it makes.
+// create opens a log in the directory of the logs, which it makes.
 func (c *consumer) create(name string) (io.WriteCloser, error) {
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return nil, err

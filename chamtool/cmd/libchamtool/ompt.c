@@ -2,8 +2,8 @@
 //
 // A task's function is its construct: the return address of its creation. Its
 // features are the integers that the runtime keeps of it: what is firstprivate,
-// and the bounds of a taskloop. They are there when it starts, so that a task is
-// opened by one event and described by a second.
+// and the bounds of a taskloop. They are there when it starts: one event opens a
+// task, and a second one describes it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -26,7 +26,7 @@ static struct {
     uintptr_t from, to;               // the runtime's code
     uint32_t program, mapped, stack; // the high halves of addresses: its own, of what is mapped, of the stack
     uintptr_t fixed, fixed_to;        // what a program without PIE has below 4 GB
-    _Atomic uint64_t loops[1 << 10];  // taskloops by number: where they stand in the program
+    _Atomic uint64_t loops[1 << 10];  // taskloops by number: their places in the program
     _Atomic uint64_t forked;          // where the last team was forked
     _Atomic int marked;               // the program says itself where iterations end
     _Atomic int bound;                // tasks have dependences, or create tasks
@@ -79,7 +79,7 @@ static unsigned loop_number(uint64_t address) {
     return 0;
 }
 
-// caller is where the program called the runtime: the first address on the stack
+// caller returns the address at which the program called the runtime: the first one on the stack
 // that is neither the runtime's nor the tool's.
 static uint64_t caller(void) {
     void *stack[24];

@@ -56,7 +56,7 @@ uint64_t chamtool_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID)
 
 // ---- the end from outside -------------------------------------------------
 
-// A program that a signal ends never comes to finalize. Where nobody else handles the
+// A program that a signal ends never finalizes its runtime. Where nobody else handles the
 // signal, the tool does: its reader writes the pending rows, for two seconds at most, and
 // then the signal ends the program as it would have without the tool.
 static const int endings[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU, SIGABRT};
@@ -232,7 +232,7 @@ void end_process(void) {
 _Atomic uint64_t unloads;
 
 // symbols are the functions of tasks, by place. They are looked up where the first task of
-// a function is created: before the reader comes to it the library may be unloaded.
+// a function is created: the library may be unloaded before the reader has the event.
 static struct {
     _Atomic uint64_t place;
     _Atomic int ready;

@@ -158,7 +158,7 @@ static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
 // KEPT are the slots of a ring that the tasks of an OpenMP program leave to other events.
 enum { KEPT = 64 };
 
-// has_spare reports whether a ring has place for n slots besides those kept, and three for
+// has_spare reports whether a ring has place for n slots beyond those kept, and three for
 // the ends of each task under way that an event will tell, and of its wait.
 static inline int has_spare(struct ring *r, uint64_t n) { return has_room(r, n + KEPT + 3 * r->shown); }
 
@@ -248,7 +248,7 @@ static inline void end_run(int kind, int flag, uint64_t token) {
     contain(innermost(r), run, at, reported);
 }
 
-// push_wait reports that the thread comes to a place where it waits, or leaves it, within the
+// push_wait reports that the thread begins to wait, or stops, within the
 // tasks that it has under way. The end reports the time of the runs within that have no event.
 // A task's wait is only counted if the ring has little room.
 static inline void push_wait(int kind, int flag, uint64_t iteration) {

@@ -100,7 +100,7 @@ struct unread {
 // Dialects, as in package event.
 enum { DIALECT_UPSTREAM = 1, DIALECT_PATCHED, DIALECT_OMPT };
 
-// process is what initialise learned, for Go.
+// process describes this process to Go.
 struct process {
     int32_t rank;
     int32_t ranks;
@@ -108,7 +108,7 @@ struct process {
     int32_t tsc;     // ticks are the processor's time stamp counter, not ns
 };
 
-// settings is what Go read from the environment, for C.
+// settings come from the environment, which Go reads.
 struct settings {
     uint64_t ring_slots; // a power of two
     int32_t balance;     // whether the tool moves tasks

@@ -1,8 +1,8 @@
 // host: a program of the Chameleon library's shape that drives every callback
 // of a tool: worker threads that create and run tasks between taskwaits, a
 // communication thread that asks for loads and decisions, and, built with
-// HOST_MPI, ranks that hand tasks to each other. It counts what it does, so
-// that a tool's counts can be held against it.
+// HOST_MPI, ranks that hand tasks to each other. It prints its own
+// counts, to compare with a tool's.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <getopt.h>
@@ -85,7 +85,7 @@ static __thread volatile double sink;
 static __thread double *matrices;
 static __thread int32_t matrices_n;
 
-// Visible, so that the tool can name them.
+// Visible: the tool names them.
 __attribute__((visibility("default"), noinline)) void host_multiply(int32_t n) {
     double *a = matrices;
     if (matrices_n < n) {
@@ -583,7 +583,7 @@ static void work(int thread) {
                 free(queue.by_id[i]);
                 queue.by_id[i] = NULL;
             }
-            queue.next_id = 0; // ids begin anew, as the library's do
+            queue.next_id = 0; // ids begin again, as the library's do
             pthread_mutex_unlock(&queue.lock);
             pthread_mutex_unlock(&asking);
         }
@@ -639,7 +639,7 @@ static double median(double *v, int n) {
 }
 
 // measure calls back in bursts that a ring holds, with a rest between for the
-// reader, and takes the median burst. It counts CPU time, so that a core
+// reader, and takes the median burst. It counts CPU time: a core
 // shared with others does not count against the tool. As in the library, whose
 // tasks have just been written when they are created, the tasks are few enough
 // to stay in the cache; and each burst begins with calls that are not counted,
@@ -711,7 +711,7 @@ static double rival(int scan) {
     return (double)(b - a) / TASKS;
 }
 
-// stamp is what it costs to read the time stamp counter, the clock of every
+// stamp is the cost of reading the time stamp counter, the clock of every
 // event where it runs at one speed; 0 elsewhere.
 static double stamp(void) {
     enum { READS = 100000 };

@@ -1,6 +1,6 @@
 // The tools interface as the host offers it: both dialects, from their
-// documented binary layout. It is written apart from the tool's own header, so
-// that a mistake in one of the two shows.
+// documented binary layout. It is written apart from the tool's own header: a
+// mistake in one of the two shows.
 #ifndef HOST_INTERFACE_H
 #define HOST_INTERFACE_H
 

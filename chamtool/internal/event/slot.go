@@ -10,7 +10,7 @@ const (
 	ThreadStart Kind = iota + 1 // a worker joined
 	ThreadEnd                   // a worker left
 	Create                      // a task was created; its sizes follow
-	Run                         // a task ran: the ticks are of its start; those of the runs and waits within it that have no event may follow
+	Run                         // a task ran: the ticks begin it; those of the runs and waits within it that have no event may follow
 	Lost                        // a task whose start or end was not heard
 	WaitStart                   // a worker came to a taskwait or a barrier
 	WaitEnd                     // a worker left it

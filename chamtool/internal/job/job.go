@@ -16,7 +16,7 @@ import (
 	"github.com/foretime/foretime/shared/plural"
 )
 
-// ErrNoLogs is returned for a folder without a rank's log.
+// ErrNoLogs is returned for a directory without a rank's log.
 var ErrNoLogs = errors.New("no logs of chamtool in this directory")
 
 // Job is the logs of a job's ranks.

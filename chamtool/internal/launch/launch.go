@@ -189,7 +189,7 @@ func Doubt(program string) string {
 }
 
 // Preloads returns what to preload in order to replace a program's runtime by that at a path:
-// the sanitizers that the program is linked with come first, since they refuse to start
+// the sanitizers that the program is linked with come first, they do not start
 // otherwise.
 func Preloads(program, runtime string) string {
 	f, err := elf.Open(program)
