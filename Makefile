@@ -61,7 +61,7 @@ bench-short: ## the short benchmarks six times, as benchstat wants them
 	@$(GO) test -run '^$$' -bench . -benchtime 100ms -count 6 $(addprefix ./,$(SHORT))
 
 bench-once: ## every benchmark once: they still run
-	$(GO) test -run '^$$' -bench . -benchtime 1x work
+	$(GO) test -vet=off -run '^$$' -bench . -benchtime 1x $(call folders,Benchmark)
 
 rivals: ## install and run what else people use beside the tools, in turn; out/rivals.json
 	-@tools/install.sh tools/rivals.txt

@@ -34,5 +34,8 @@ if [ -n "$apt" ]; then
 	quietly $sudo apt-get install -y --no-install-recommends $apt
 fi
 for name in $pip; do
-	quietly python3 -m pip install --only-binary=:all: --no-deps --upgrade --target "$into/pip/$name" "$name"
+	[ ! -d "$into/pip/$name" ] || continue
+	rm -rf "$into/pip/$name.part"
+	quietly python3 -m pip install --only-binary=:all: --no-deps --target "$into/pip/$name.part" "$name"
+	mv "$into/pip/$name.part" "$into/pip/$name"
 done

@@ -31,6 +31,7 @@ func TestInstall(t *testing.T) {
 	for _, name := range []string{"apt-get", "python3", "sudo"} {
 		write("bin/"+name, "#!/bin/sh\n")
 	}
+	write("bin/python3", "#!/bin/sh\n[ -z \"$7\" ] || mkdir -p \"$7\"\n") // after --target
 	write("more.txt", "apt python3\napt wrk\n")
 	install := func(packages string, files ...string) (string, error) {
 		write("m/real.txt", packages)
@@ -39,13 +40,17 @@ func TestInstall(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return strings.ReplaceAll(strings.ReplaceAll(string(out), root, "ROOT"), "sudo --preserve-env=DEBIAN_FRONTEND ", ""), err
 	}
-	got, err := install("# tools\napt python3\n# why\napt python3\n\napt munge # and why\npip wheel==0.45.1\n", "more.txt")
+	packages := "# tools\napt python3\n# why\napt python3\n\napt munge # and why\npip wheel==0.45.1\n"
+	got, err := install(packages, "more.txt")
 	want := `apt-get update
 apt-get install -y --no-install-recommends python3 wrk munge
-python3 -m pip install --only-binary=:all: --no-deps --upgrade --target ROOT/out/real/pip/wheel==0.45.1 wheel==0.45.1
+python3 -m pip install --only-binary=:all: --no-deps --target ROOT/out/real/pip/wheel==0.45.1.part wheel==0.45.1
 `
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if got, err := install(packages, "more.txt"); strings.Contains(got, "pip install") || err != nil {
+		t.Errorf("a package that is there is installed again: %v, %s", err, got)
 	}
 	if got, err := install("", "none.txt"); err == nil || !strings.Contains(got, "none.txt") {
 		t.Errorf("a missing file: %v, %s", err, got)
