@@ -12,11 +12,11 @@ import (
 // newGuardCommand returns "guard", which allox-est starts with every sample.
 func newGuardCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use:    "guard SCRATCH CGROUP",
+		Use:    "guard SCRATCH",
 		Short:  "End a run if its allox-est is killed",
 		Hidden: true,
-		Args:   cobra.ExactArgs(2),
-		Run:    func(_ *cobra.Command, args []string) { launch.Guard(env.Stdin, args[0], args[1]) },
+		Args:   cobra.ExactArgs(1),
+		Run:    func(_ *cobra.Command, args []string) { launch.Guard(env.Stdin, args[0]) },
 	}
 }
 

@@ -43,7 +43,7 @@ func (f *jobFlags) register(c *cobra.Command) {
 	cli.Values(c, "device", jobspec.CPU, jobspec.GPU)
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	flags.StringVar(&f.stages, "stages", "", "epoch ranges in which the work differs, such as \"0-600 600-1200\"; {stage} in the command becomes the epoch after which a sample begins")
-	flags.StringArrayVar(&f.set, "set", nil, "`NAME=VALUE`: a parameter of the job, or an entry of the job file by its path, such as unit=step or run.cpu_weight=5000 (may be repeated)")
+	flags.StringArrayVar(&f.set, "set", nil, "`NAME=VALUE`: a parameter of the job, or an entry of the job file by its path, such as unit=step or sample.budget=0.05 (may be repeated)")
 }
 
 // registerMethod adds --method, for commands that estimate from a journal.
@@ -202,9 +202,6 @@ func (f *sampleFlags) limit(spec *jobspec.Spec) error {
 // newSampler returns a Sampler for this machine, and a function that ends its progress bar.
 func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampling.Sampler, done func()) {
 	settings := launch.Settings{Guard: helper("guard")}
-	if spec.Run.InCgroup() {
-		settings.Cgroup = launch.CgroupRoots()
-	}
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
 		Plan: sampling.Plan{Spec: spec, Predict: func(samples []journal.Run, device string) sampling.Forecast {

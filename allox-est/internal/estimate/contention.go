@@ -114,11 +114,11 @@ func busy(ts []trace) float64 {
 }
 
 // meanLoad returns the mean load average per processor while sampling; 0 where it
-// is not known, or where the runs' weight shields them from it.
+// is not known.
 func meanLoad(runs []journal.Run) float64 {
 	var perCPU []float64
 	for _, r := range runs {
-		if r.CPUs > 0 && r.Weight <= 100 {
+		if r.CPUs > 0 {
 			perCPU = append(perCPU, r.Load/float64(r.CPUs))
 		}
 	}

@@ -154,7 +154,7 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
 	unsure := e.unsure()
 	if s.Real {
-		e.widenForMachine(used, s.Level)
+		e.widenForMachine(s.Level)
 	}
 	if unsure {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: after %d %ss anything from %.4g to %.4g s is possible; longer samples or a less busy machine narrow it", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High))

@@ -1,16 +1,11 @@
 package estimate
 
-import (
-	"slices"
-
-	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/shared/timing"
-)
+import "github.com/foretime/foretime/shared/timing"
 
 // widenForMachine widens the intervals by the change of speed that a machine may show
 // after the samples, for the part of the time that is spent computing. The wall time may
-// also become that without other work, unless the weight of the runs shielded them.
-func (e *Estimate) widenForMachine(runs []journal.Run, level float64) {
+// also become that without other work.
+func (e *Estimate) widenForMachine(level float64) {
 	if !(e.Uncontended.Value > 0) {
 		return
 	}
@@ -19,8 +14,5 @@ func (e *Estimate) widenForMachine(runs []journal.Run, level float64) {
 	e.CPU = change.Widen(e.CPU)
 	e.Uncontended = change.Share(busy).Widen(e.Uncontended)
 	e.Wall = change.Share(busy).Widen(e.Wall)
-	contended := slices.ContainsFunc(runs, func(r journal.Run) bool { return r.Weight <= 100 })
-	if contended {
-		e.Wall.Low = min(e.Wall.Low, e.Uncontended.Low)
-	}
+	e.Wall.Low = min(e.Wall.Low, e.Uncontended.Low)
 }

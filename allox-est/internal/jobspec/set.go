@@ -12,7 +12,7 @@ import (
 )
 
 // Set replaces one entry of a description, given as "NAME=VALUE": a parameter by its name,
-// or any other entry by its path in the file, as "run.cpu_weight=5000". The error wraps
+// or any other entry by its path in the file, as "sample.budget=0.05". The error wraps
 // ErrInvalid.
 func (s *Spec) Set(text string) error {
 	path, value, ok := strings.Cut(text, "=")
@@ -83,26 +83,11 @@ func (s *Spec) usesParameter(name string) bool {
 
 // Run holds the settings of how each run is made. They do not identify the job.
 type Run struct {
-	// CPUWeight is the weight of the job's cgroup on the processor, 1 to 10000, to
-	// shield it from other work; 0 leaves the default.
-	CPUWeight int `yaml:"cpu_weight,omitempty"`
-	// Cgroup puts each run in a cgroup if one can be made; nil means true.
-	Cgroup *bool `yaml:"cgroup,omitempty"`
 	// KeyEnv names variables that change the time of the job: runs made with other values
 	// do not count.
 	KeyEnv Names `yaml:"key_env,omitempty"`
 	// Logs is a directory for the output of each run, one file per run; empty keeps none.
 	Logs string `yaml:"logs,omitempty"`
-}
-
-// InCgroup reports whether runs are put in a cgroup.
-func (r Run) InCgroup() bool { return r.Cgroup == nil || *r.Cgroup }
-
-func (r Run) check() error {
-	if r.CPUWeight < 0 || r.CPUWeight > 10000 {
-		return fmt.Errorf("%w: run: cpu_weight: %d, want 1 to 10000", ErrInvalid, r.CPUWeight)
-	}
-	return nil
 }
 
 // Names is a list of names, written as a list or as one text with commas.

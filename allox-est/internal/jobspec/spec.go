@@ -185,9 +185,6 @@ func (s *Spec) Check() error {
 	if _, err := s.Reader(s.Epochs); err != nil {
 		return err
 	}
-	if err := s.Run.check(); err != nil {
-		return err
-	}
 	return s.Sample.check()
 }
 

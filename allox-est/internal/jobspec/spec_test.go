@@ -193,15 +193,15 @@ func TestSetDevice(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	s := &Spec{}
-	for _, text := range []string{"lr=0.1", "run.cpu_weight=5000", "run.key_env=A,B", "run.cgroup=false", "sample.timeout=10s", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
+	for _, text := range []string{"lr=0.1", "sample.budget=0.05", "run.key_env=A,B", "sample.timeout=10s", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
 		if err := s.Set(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if s.Params["lr"] != "0.1" || s.Run.CPUWeight != 5000 || !slices.Equal(s.Run.KeyEnv, []string{"A", "B"}) || s.Run.InCgroup() || s.Sample.Timeout != 10*time.Second || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
+	if s.Params["lr"] != "0.1" || s.Sample.Budget != 0.05 || !slices.Equal(s.Run.KeyEnv, []string{"A", "B"}) || s.Sample.Timeout != 10*time.Second || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
 		t.Errorf("%+v", s)
 	}
-	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.cpu_weigth=1": "run.cpu_weigth: no such entry", "run.cpu_weight=much": "the value has the wrong type"} {
+	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.log=1": "run.log: no such entry", "sample.budget=much": "the value has the wrong type"} {
 		if err := s.Set(text); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -76,8 +76,6 @@ type Run struct {
 	PeakBytes int64   `json:"peak_bytes"`
 	Load      float64 `json:"load"` // load average over one minute at the start
 	CPUs      int     `json:"cpus"` // processors of the machine
-	// Weight is that of its cgroup on the processor, if it was set (100 is usual).
-	Weight int `json:"cpu_weight,omitempty"`
 
 	Exit     int      `json:"exit"`             // exit code, as a shell shows it; -1 without one
 	Signal   int      `json:"signal,omitempty"` // that ended the job

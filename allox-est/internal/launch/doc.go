@@ -4,9 +4,8 @@
 // of it is parsed. Processor time and memory are those of the whole process tree.
 //
 // A [Runner] executes samples: processes that outlive the first one are counted and killed.
-// No process is left behind: processes are found by a cgroup if one can be made, and otherwise
-// by process group and parentage, with the Runner's process adopting orphans
-// (PR_SET_CHILD_SUBREAPER, prctl(2)).
+// No process is left behind: processes are found by process group and parentage, with the
+// Runner's process adopting orphans (PR_SET_CHILD_SUBREAPER, prctl(2)).
 //
 // A [Job] executes the user's own job, which may run for days: it passes signals on, never ends
 // the job by itself, and leaves its input, directory, terminal and background work alone. If

@@ -20,11 +20,11 @@ type guard struct {
 }
 
 // startGuard starts the program of Settings.Guard; nil where there is none.
-func startGuard(argv []string, scratch string, group *cgroup) (*guard, error) {
+func startGuard(argv []string, scratch string) (*guard, error) {
 	if len(argv) == 0 {
 		return nil, nil
 	}
-	cmd := exec.Command(argv[0], append(argv[1:len(argv):len(argv)], scratch, group.path)...)
+	cmd := exec.Command(argv[0], append(argv[1:len(argv):len(argv)], scratch)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
@@ -51,24 +51,18 @@ const guardTime = 10 * time.Second
 
 // Guard waits until the Runner that started this process writes to in, which is
 // the end of a run. If in ends before, because the Runner was killed, Guard ends
-// the processes of the run, by its cgroup and by the scratch directory in their
-// environment, and removes both. Cgroup may be empty.
-func Guard(in io.Reader, scratch, cgroup string) {
+// the processes of the run, by the scratch directory in their environment, and removes
+// the directory.
+func Guard(in io.Reader, scratch string) {
 	if n, _ := in.Read(make([]byte, 1)); n > 0 {
 		return
 	}
 	for until, quiet := time.Now().Add(guardTime), 0; quiet < 2 && time.Now().Before(until); {
-		if cgroup != "" {
-			killCgroup(cgroup)
-		}
 		quiet++
 		if killMarked("TMPDIR="+scratch) > 0 {
 			quiet = 0
 		}
 		time.Sleep(5 * time.Millisecond)
-	}
-	if cgroup != "" {
-		_ = os.Remove(cgroup)
 	}
 	_ = os.RemoveAll(scratch)
 }

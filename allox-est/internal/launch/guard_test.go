@@ -19,11 +19,11 @@ func TestGuard(t *testing.T) {
 		return cmd
 	}
 	marked := start()
-	Guard(strings.NewReader("\x00"), scratch, "") // the run ended
+	Guard(strings.NewReader("\x00"), scratch) // the run ended
 	if _, err := os.Stat(scratch); err != nil {
 		t.Fatalf("the guard of a run that ended removed its folder: %v", err)
 	}
-	Guard(strings.NewReader(""), scratch, "") // the Runner was killed
+	Guard(strings.NewReader(""), scratch) // the Runner was killed
 	if err := marked.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("the job's process: %v", err)
 	}

@@ -44,8 +44,7 @@ type Job struct {
 	signals  <-chan os.Signal
 }
 
-// NewJob returns a Job that passes signals on. Settings.Cgroup and Settings.Guard have no
-// effect.
+// NewJob returns a Job that passes signals on. Settings.Guard has no effect.
 func NewJob(s Settings, signals <-chan os.Signal) *Job {
 	return &Job{settings: New(s).settings, signals: signals}
 }
@@ -54,8 +53,8 @@ func NewJob(s Settings, signals <-chan os.Signal) *Job {
 // run for days.
 const ownJobInterval = 100 * time.Millisecond
 
-// Run runs a command to its end. The context does not end it. Of the command, Timeout, Stop
-// and Weight have no effect.
+// Run runs a command to its end. The context does not end it. Of the command, Timeout and
+// Stop have no effect.
 func (j *Job) Run(_ context.Context, c Command) (*Result, error) {
 	args, scratch, err := j.arguments(c)
 	if err != nil {
@@ -91,7 +90,7 @@ func (j *Job) Run(_ context.Context, c Command) (*Result, error) {
 	w.end()
 	res.Background = !out.wait(j.settings.Grace)
 	out.notify()
-	res.finish(status, usage, nil)
+	res.finish(status, usage)
 	return res, nil
 }
 
@@ -201,7 +200,7 @@ func (j *Job) watch(w *watch, p own) (status syscall.WaitStatus, usage *syscall.
 			}
 			return status, usage
 		case <-tick.C:
-			w.look([]int{p.pid}, nil)
+			w.look([]int{p.pid})
 		}
 	}
 }

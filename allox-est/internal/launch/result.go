@@ -28,8 +28,6 @@ type Result struct {
 	LeftBehind int             // processes that outlived the first one and were killed
 	Request    os.Signal       // that asked the job to end, and was passed on; nil without one
 	Background bool            // the job went on in the background, with its output open
-	Cgroup     bool            // a cgroup held the run
-	Weighted   bool            // Command.Weight took effect
 	GPU        Evidence        // of a GPU, where Command.GPU asked
 	GPUWatched bool            // nvidia-smi listed the machine's GPUs
 	Marks      []progress.Mark // units done
@@ -73,7 +71,7 @@ func (r *Result) read(at time.Duration, u timing.TreeUsage) {
 }
 
 // finish adds what is known once the first process has ended.
-func (r *Result) finish(status syscall.WaitStatus, usage *syscall.Rusage, group *cgroup) {
+func (r *Result) finish(status syscall.WaitStatus, usage *syscall.Rusage) {
 	r.CPU += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 	r.PeakBytes = max(r.PeakBytes, usage.Maxrss<<10)
 	if r.Err == nil && status != 0 {
@@ -82,9 +80,6 @@ func (r *Result) finish(status syscall.WaitStatus, usage *syscall.Rusage, group 
 			failure.Signal = status.Signal()
 		}
 		r.Err = failure
-	}
-	if cpu, ok := group.cpu(); ok {
-		r.CPU = max(r.CPU, cpu)
 	}
 	r.out.mark(r)
 	r.Bytes = r.out.stdout.bytes + r.out.stderr.bytes

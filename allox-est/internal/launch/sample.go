@@ -55,10 +55,6 @@ func (e *ExitError) Status() int {
 
 // Settings of a Runner. The zero value works.
 type Settings struct {
-	// Cgroup are cgroup v2 directories, such as /sys/fs/cgroup: below the first that
-	// allows it a cgroup is made for each run. Where none does, processes are
-	// found by group and parentage alone.
-	Cgroup []string
 	// Scratch is the directory in which each run gets one of its own, removed
 	// after it; empty means the system's.
 	Scratch string
@@ -130,9 +126,6 @@ type Command struct {
 	Input *os.File
 	// Output, if not nil, gets what the job prints on both its streams.
 	Output io.Writer
-	// Weight is the share of the processor relative to others, 1 to 10000; 0 leaves the
-	// default, 100. It needs a cgroup.
-	Weight int
 	// GPU records whether the job's processes use a GPU: see Result.GPU.
 	GPU bool
 }
@@ -175,9 +168,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("%w: adopting orphans: %w", ErrStart, err)
 	}
-	group := newCgroup(r.settings, c.Weight)
-	defer group.remove()
-	guard, err := startGuard(r.settings.Guard, scratch, group)
+	guard, err := startGuard(r.settings.Guard, scratch)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
@@ -195,26 +186,20 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	defer out.close()
 
 	start := time.Now()
-	cmd, err := startSample(c, scratch, out, group)
-	if err != nil && group.path != "" {
-		// Not every kernel and container lets a process begin in a cgroup.
-		group.remove()
-		start = time.Now()
-		cmd, err = startSample(c, scratch, out, group)
-	}
+	cmd, err := startSample(c, scratch, out)
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrStart, c.Args[0], err)
 	}
 	out.follow(start)
 	smi.begin()
 
-	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.weighted}
+	res := &Result{Start: start, out: out}
 	ended := make(chan *os.ProcessState, 1)
 	crash.Go(func() {
 		state, _ := cmd.Process.Wait()
 		ended <- state
 	})
-	job := underWay{pid: cmd.Process.Pid, group: group, family: family, ended: ended}
+	job := underWay{pid: cmd.Process.Pid, family: family, ended: ended}
 	w := newWatch(res, c, smi, r.settings)
 	state := r.await(ctx, c, w, job)
 	res.Wall = time.Since(start)
@@ -227,21 +212,19 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	if state != nil {
 		status, usage = state.Sys().(syscall.WaitStatus), state.SysUsage().(*syscall.Rusage)
 	}
-	res.finish(status, usage, group)
+	res.finish(status, usage)
 	return res, ctx.Err()
 }
 
 // underWay is a job with a running first process.
 type underWay struct {
 	pid    int // of that process
-	group  *cgroup
 	family *family
 	ended  <-chan *os.ProcessState // the first process
 }
 
 // kill ends all of its processes.
 func (j underWay) kill() {
-	j.group.kill()
 	_ = syscall.Kill(-j.pid, syscall.SIGKILL)
 	j.family.kill(j.pid)
 }
@@ -274,7 +257,7 @@ func (r *Runner) await(ctx context.Context, c Command, w *watch, job underWay) *
 			stopped = nil
 			job.kill()
 		case <-tick.C:
-			w.look(append(job.family.children(), job.pid), job.group)
+			w.look(append(job.family.children(), job.pid))
 		}
 	}
 }
@@ -288,7 +271,7 @@ func (r *Runner) cleanUp(res *Result, job underWay) {
 	for quiet := 0; quiet < 2 && time.Now().Before(deadline); {
 		job.kill()
 		res.CPU += job.family.reap()
-		if len(job.family.children()) == 0 && job.group.empty() {
+		if len(job.family.children()) == 0 {
 			quiet++
 			continue
 		}
@@ -297,9 +280,9 @@ func (r *Runner) cleanUp(res *Result, job underWay) {
 	}
 }
 
-// startSample starts the job's first process inside the cgroup, if there is one: at the
-// head of a process group, dead when the Runner dies.
-func startSample(c Command, scratch string, out *capture, group *cgroup) (*exec.Cmd, error) {
+// startSample starts the job's first process at the head of a process group, dead when the
+// Runner dies.
+func startSample(c Command, scratch string, out *capture) (*exec.Cmd, error) {
 	args := make([]string, len(c.Args))
 	for i, word := range c.Args {
 		args[i] = strings.ReplaceAll(word, ScratchWord, scratch)
@@ -309,7 +292,6 @@ func startSample(c Command, scratch string, out *capture, group *cgroup) (*exec.
 	cmd.Stdout, cmd.Stderr = out.stdout.w, out.stderr.w
 	cmd.Env = append(slices.Clone(c.Env), "TMPDIR="+scratch)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	group.attach(cmd)
 	return cmd, plainCause(cmd.Start())
 }
 

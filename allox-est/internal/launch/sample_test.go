@@ -3,11 +3,9 @@ package launch
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -17,27 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/foretime/foretime/allox-est/internal/progress"
-	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/timing"
 )
-
-// ways are the two ways of holding a run: with a cgroup, where one can be
-// made, and without.
-func ways(t *testing.T, f func(t *testing.T, r *Runner)) {
-	t.Run("no cgroup", func(t *testing.T) { f(t, New(Settings{Scratch: t.TempDir()})) })
-	t.Run("cgroup", func(t *testing.T) {
-		v2 := CgroupRoots()
-		probe := newCgroup(Settings{Cgroup: v2}, 0)
-		probe.remove()
-		if probe.path == "" {
-			t.Skip("needs a cgroup v2 folder that can be written")
-		}
-		f(t, New(Settings{Scratch: t.TempDir(), Cgroup: v2}))
-	})
-}
 
 // job returns the command that makes the test binary play a job, and a mark in
 // its environment by which its processes are found.
@@ -105,221 +85,80 @@ func TestRunHostileJobs(t *testing.T) {
 		{job: "many children", laps: laps, left: true},
 		{job: "deletes its folder", laps: laps},
 	}
-	ways(t, func(t *testing.T, r *Runner) {
-		for _, tt := range tests {
-			t.Run(tt.job, func(t *testing.T) {
-				c, mark := job(t, tt.job)
-				c.Args[0] = exe
-				if tt.timeout > 0 {
-					c.Timeout = tt.timeout
-				}
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				res, err := r.Run(t.Context(), c)
-				runtime.ReadMemStats(&after)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Logf("%v of wall time, %v after it", res.Wall, time.Since(res.Start)-res.Wall)
-				if left := marked(t, mark); len(left) > 0 {
-					t.Errorf("processes left: %v", left)
-				}
-				if grown := after.TotalAlloc - before.TotalAlloc; grown > 48<<20 {
-					t.Errorf("allocated %d MiB", grown>>20)
-				}
-				exit := (*ExitError)(nil)
-				if errors.As(res.Err, &exit) != (tt.exit != nil) || exit != nil && *exit != *tt.exit {
-					t.Errorf("run: %v, want %v", res.Err, tt.exit)
-				} else if exit == nil && !errors.Is(res.Err, tt.err) {
-					t.Errorf("run: %v, want %v", res.Err, tt.err)
-				}
-				if (res.LeftBehind > 0) != tt.left {
-					t.Errorf("%d processes outlived the job", res.LeftBehind)
-				}
-				out, at, err := res.Output()
-				if !errors.Is(err, tt.out) {
-					t.Fatalf("report: %v, want %v", err, tt.out)
-				}
-				if err == nil && (!slices.Equal(out.Laps(), tt.laps) || at <= 0) {
-					t.Errorf("report: %v at %v", out.Laps(), at)
-				}
-			})
-		}
-	})
+	r := New(Settings{Scratch: t.TempDir()})
+	for _, tt := range tests {
+		t.Run(tt.job, func(t *testing.T) {
+			c, mark := job(t, tt.job)
+			c.Args[0] = exe
+			if tt.timeout > 0 {
+				c.Timeout = tt.timeout
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			res, err := r.Run(t.Context(), c)
+			runtime.ReadMemStats(&after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v of wall time, %v after it", res.Wall, time.Since(res.Start)-res.Wall)
+			if left := marked(t, mark); len(left) > 0 {
+				t.Errorf("processes left: %v", left)
+			}
+			if grown := after.TotalAlloc - before.TotalAlloc; grown > 48<<20 {
+				t.Errorf("allocated %d MiB", grown>>20)
+			}
+			exit := (*ExitError)(nil)
+			if errors.As(res.Err, &exit) != (tt.exit != nil) || exit != nil && *exit != *tt.exit {
+				t.Errorf("run: %v, want %v", res.Err, tt.exit)
+			} else if exit == nil && !errors.Is(res.Err, tt.err) {
+				t.Errorf("run: %v, want %v", res.Err, tt.err)
+			}
+			if (res.LeftBehind > 0) != tt.left {
+				t.Errorf("%d processes outlived the job", res.LeftBehind)
+			}
+			out, at, err := res.Output()
+			if !errors.Is(err, tt.out) {
+				t.Fatalf("report: %v, want %v", err, tt.out)
+			}
+			if err == nil && (!slices.Equal(out.Laps(), tt.laps) || at <= 0) {
+				t.Errorf("report: %v at %v", out.Laps(), at)
+			}
+		})
+	}
 }
 
 func TestRunCounts(t *testing.T) {
-	ways(t, func(t *testing.T, r *Runner) {
-		c, _ := job(t, "computes")
-		res, err := r.Run(t.Context(), c)
-		if err != nil || res.Err != nil {
-			t.Fatal(err, res)
-		}
-		// The child's time counts too: the first process alone stops at 0.3 s
-		// of wall time.
-		last := res.Trace[len(res.Trace)-1]
-		if res.CPU <= 0 || res.CPU > 2*res.Wall+time.Second || last.CPU != res.CPU || last.At != res.Wall {
-			t.Errorf("CPU %v of wall %v, last reading %+v", res.CPU, res.Wall, last)
-		}
-		if res.PeakBytes < 1<<20 {
-			t.Errorf("peak memory %d", res.PeakBytes)
-		}
-		for i, p := range res.Trace[1:] {
-			if p.At < res.Trace[i].At {
-				t.Fatalf("readings out of order: %v", res.Trace)
-			}
-		}
-	})
-}
-
-func TestRunCountsOrphans(t *testing.T) {
-	ways(t, func(t *testing.T, r *Runner) {
-		c, _ := job(t, "orphan computes")
-		res, err := r.Run(t.Context(), c)
-		if err != nil || res.Err != nil {
-			t.Fatal(err, res)
-		}
-		if res.CPU < 100*time.Millisecond || res.LeftBehind != 1 {
-			t.Errorf("CPU %v, %d left behind", res.CPU, res.LeftBehind)
-		}
-	})
-}
-
-func TestCgroup(t *testing.T) {
-	v2 := CgroupRoots()
-	g := newCgroup(Settings{Cgroup: v2}, 200)
-	defer g.remove()
-	if g.path == "" {
-		t.Skip("needs a cgroup v2 folder that can be written")
-	}
-	cmd := exec.Command("sleep", "3600")
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	g.attach(cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if g.empty() {
-		t.Error("the process is not in its cgroup")
-	}
-	if _, ok := g.cpu(); !ok {
-		t.Error("the cgroup tells no processor time")
-	}
-	g.kill()
-	if err := cmd.Wait(); err == nil || !g.empty() {
-		t.Errorf("after the kill: %v", err)
-	}
-}
-
-// Where a process may not begin in a cgroup, it begins without.
-func TestAbandonedCgroup(t *testing.T) {
-	c, _ := job(t, "good")
-	dir, err := os.Open(t.TempDir()) // no cgroup at all: the kernel refuses it
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &cgroup{path: filepath.Join(t.TempDir(), "gone"), dir: dir}
-	out, err := newCapture(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.close()
-	if cmd, err := startSample(c, t.TempDir(), out, g); err == nil {
-		cmd.Process.Kill()
-		cmd.Wait()
-		t.Fatal("a folder passed for a cgroup")
-	}
-	g.remove()
-	cmd, err := startSample(c, t.TempDir(), out, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestSetWeight: the weight goes into its controller's file; without one it is not granted.
-func TestSetWeight(t *testing.T) {
-	dir := t.TempDir()
-	if setWeight(dir, 200) {
-		t.Error("granted without a controller")
-	}
-	path := filepath.Join(dir, "cpu.weight")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if !setWeight(dir, 200) {
-		t.Error("not granted")
-	}
-	if got, _ := os.ReadFile(path); string(got) != "200" {
-		t.Errorf("%q, want 200", got)
-	}
-}
-
-// A weight puts the job, and not the Runner, in a cgroup with that share.
-func TestRunWeight(t *testing.T) {
-	v2 := CgroupRoots()
-	r := New(Settings{Cgroup: v2})
-	before, err := os.ReadFile("/proc/thread-self/cgroup")
-	if err != nil {
-		t.Skip("needs cgroups")
-	}
-	res, err := r.Run(t.Context(), Command{Args: []string{"cat", "/proc/self/cgroup"}, Weight: 5000})
+	r := New(Settings{Scratch: t.TempDir()})
+	c, _ := job(t, "computes")
+	res, err := r.Run(t.Context(), c)
 	if err != nil || res.Err != nil {
 		t.Fatal(err, res)
 	}
-	if !res.Weighted {
-		t.Skip("needs a cgroup with a cpu controller that can be written")
+	// The child's time counts too: the first process alone stops at 0.3 s
+	// of wall time.
+	last := res.Trace[len(res.Trace)-1]
+	if res.CPU <= 0 || res.CPU > 2*res.Wall+time.Second || last.CPU != res.CPU || last.At != res.Wall {
+		t.Errorf("CPU %v of wall %v, last reading %+v", res.CPU, res.Wall, last)
 	}
-	if !strings.Contains(res.Stdout(), "/allox-est-") {
-		t.Errorf("the job ran in\n%s", res.Stdout())
+	if res.PeakBytes < 1<<20 {
+		t.Errorf("peak memory %d", res.PeakBytes)
 	}
-	if after, _ := os.ReadFile("/proc/thread-self/cgroup"); !bytes.Equal(before, after) {
-		t.Errorf("the Runner moved to\n%s", after)
-	}
-	for _, root := range v2 {
-		if left, _ := filepath.Glob(filepath.Join(root, cgroupName(os.Getpid())+"*")); len(left) > 0 {
-			t.Errorf("left: %v", left)
+	for i, p := range res.Trace[1:] {
+		if p.At < res.Trace[i].At {
+			t.Fatalf("readings out of order: %v", res.Trace)
 		}
 	}
 }
 
-func TestStaleCgroups(t *testing.T) {
-	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
-		t.Fatal(err)
+func TestRunCountsOrphans(t *testing.T) {
+	r := New(Settings{Scratch: t.TempDir()})
+	c, _ := job(t, "orphan computes")
+	res, err := r.Run(t.Context(), c)
+	if err != nil || res.Err != nil {
+		t.Fatal(err, res)
 	}
-	root := t.TempDir()
-	ours, err := makeMarked(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stale, err := makeMarked(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	owner, err := file.CurrentOwner(filepath.Base(stale))
-	if err != nil {
-		t.Fatal(err)
-	}
-	owner.PID = gone.Process.Pid
-	mark, err := json.Marshal(owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Setxattr(stale, ownerAttribute, mark, 0); err != nil {
-		t.Skipf("skipped: extended attributes in %s: %v", root, err)
-	}
-	user := filepath.Join(root, cgroupName(gone.Process.Pid)+"1") // no mark, though its name is like ours
-	if err := os.Mkdir(user, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	removeStale(root)
-	left, _ := filepath.Glob(filepath.Join(root, "*"))
-	want := []string{ours, user}
-	slices.Sort(want)
-	if !slices.Equal(left, want) {
-		t.Errorf("left %v, want %v", left, want)
+	if res.CPU < 100*time.Millisecond || res.LeftBehind != 1 {
+		t.Errorf("CPU %v, %d left behind", res.CPU, res.LeftBehind)
 	}
 }
 
@@ -385,20 +224,19 @@ func TestRunErrors(t *testing.T) {
 }
 
 func TestRunCancelled(t *testing.T) {
-	ways(t, func(t *testing.T, r *Runner) {
-		ctx, cancel := context.WithCancel(t.Context())
-		c, mark := job(t, "hang")
-		time.AfterFunc(200*time.Millisecond, cancel)
-		if _, err := r.Run(ctx, c); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
-		}
-		if left := marked(t, mark); len(left) > 0 {
-			t.Errorf("processes left: %v", left)
-		}
-		if _, err := r.Run(ctx, c); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled before: %v", err)
-		}
-	})
+	r := New(Settings{Scratch: t.TempDir()})
+	ctx, cancel := context.WithCancel(t.Context())
+	c, mark := job(t, "hang")
+	time.AfterFunc(200*time.Millisecond, cancel)
+	if _, err := r.Run(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if left := marked(t, mark); len(left) > 0 {
+		t.Errorf("processes left: %v", left)
+	}
+	if _, err := r.Run(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled before: %v", err)
+	}
 }
 
 func TestRunReason(t *testing.T) {

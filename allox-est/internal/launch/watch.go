@@ -23,13 +23,10 @@ func newWatch(res *Result, c Command, smi *smi, s Settings) *watch {
 	return w
 }
 
-// look reads the trees of processes; group may be nil.
-func (w *watch) look(heads []int, group *cgroup) {
+// look reads the trees of processes.
+func (w *watch) look(heads []int) {
 	before := time.Since(w.res.Start)
 	u, _ := w.meter.Read(heads...)
-	if cpu, ok := group.cpu(); ok {
-		u.CPU = cpu
-	}
 	after := time.Since(w.res.Start)
 	at := (before + after) / 2
 	// The time of a reading that was itself interrupted is uncertain.

@@ -49,11 +49,6 @@ func record(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
 		}
 		return
 	}
-	if res.Weighted {
-		run.Weight = spec.Run.CPUWeight
-	} else if spec.Run.CPUWeight > 0 {
-		warn("run.cpu_weight had no effect: no cgroup with a cpu controller can be made")
-	}
 	if run.Device == jobspec.GPU {
 		switch res.GPU {
 		case launch.NoGPU:

@@ -238,7 +238,7 @@ func (s *Sampler) command(step Step, checkpoint string) (launch.Command, error) 
 	}
 	return launch.Command{
 		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout, Stop: s.stop,
-		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Input: s.Input, Output: s.Output, Weight: s.Spec.Run.CPUWeight, GPU: step.Device == jobspec.GPU,
+		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Input: s.Input, Output: s.Output, GPU: step.Device == jobspec.GPU,
 	}, nil
 }
 
