@@ -50,14 +50,8 @@ Three models are enough; the answer names the one to measure next.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", strings.Join(tables, ", "), err)
 			}
-			p, err := m.PredictMilliseconds(config, anchors)
-			if err != nil {
-				return err
-			}
-			next, err := m.NextModel(cmd.Context(), anchors)
-			if err != nil {
-				return err
-			}
+			p := m.PredictMilliseconds(config, anchors)
+			next := m.NextModel(anchors)
 			rows := make([]adapted, len(p))
 			for k := range p {
 				rows[k] = adapted{table.Models[k], p[k], slices.Contains(anchors, k)}

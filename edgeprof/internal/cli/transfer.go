@@ -103,8 +103,18 @@ func judgedTable(p *cli.Page, j *transfer.Evaluation) {
 		of   *transfer.Evaluation
 	}{{"single precision", j}, {"int8", j.Int8}} {
 		if part.of != nil {
-			add(part.name, "joint normal", part.of.Scores)
+			add(part.name, "ridge, nearest runs, factors", part.of.Scores)
 			add(part.name, "baseline: nearest run", part.of.Baselines[transfer.NearestRun])
+		}
+	}
+	fastest := p.Table("boards", "rule", "decisions", "fastest chosen", "regret")
+	for _, of := range j.Fastest {
+		for _, rule := range []struct{ name, of string }{
+			{"prediction", transfer.ByPrediction}, {"baseline: nearest run", transfer.NearestRun},
+			{"baseline: best constant board", transfer.BestConstant},
+		} {
+			score := of.Rules[rule.of]
+			fastest.Add(of.Boards, rule.name, of.Decisions, cli.Share(score.Fastest), cli.Share(score.Regret))
 		}
 	}
 	ranks := p.Table("chip", "Spearman")

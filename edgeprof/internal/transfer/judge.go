@@ -50,7 +50,9 @@ type Evaluation struct {
 	MeanSpearman *float64           `json:"mean_spearman,omitempty"`
 	Level        float64            `json:"level"`
 	Baselines    map[string]Scores  `json:"baselines"`
-	Int8         *Evaluation        `json:"int8,omitempty"`
+	// Fastest judges the choice of the fastest of three boards.
+	Fastest []Choices   `json:"fastest,omitempty"`
+	Int8    *Evaluation `json:"int8,omitempty"`
 }
 
 // NearestRun is the baseline of a judgement: the run whose anchors are most like
@@ -61,6 +63,7 @@ const NearestRun = "nearest_run"
 type outcome struct {
 	chip    string
 	config  int
+	model   int
 	int8    bool
 	actual  float64
 	ours    uncertainty.Prediction // milliseconds
@@ -86,7 +89,7 @@ func Judge(ctx context.Context, t *Table, o Options) (*Evaluation, error) {
 	all.SetLimit(goruntime.GOMAXPROCS(0))
 	for i, chip := range chips {
 		all.Go(func() (err error) {
-			found[i], err = judgeChip(ctx, t, chip, o)
+			found[i], err = predictChip(ctx, t, chip, o)
 			if o.Done != nil {
 				o.Done()
 			}
@@ -96,25 +99,32 @@ func Judge(ctx context.Context, t *Table, o Options) (*Evaluation, error) {
 	if err := all.Wait(); err != nil {
 		return nil, err
 	}
-	outcomes := slices.Concat(found...)
-	judged, err := scored(outcomes, o, false)
+	var single, int8 []outcome
+	for _, x := range slices.Concat(found...) {
+		if x.int8 {
+			int8 = append(int8, x)
+		} else {
+			single = append(single, x)
+		}
+	}
+	judged, err := evaluate(single, o.Anchors)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(outcomes, func(x outcome) bool { return x.int8 }) {
-		if judged.Int8, err = scored(outcomes, o, true); err != nil {
-			return nil, err
-		}
+	judged.Fastest = judgeChoices(t, single)
+	if len(int8) > 0 {
+		judged.Int8, err = evaluate(int8, o.Anchors)
 	}
 	for i := range t.Configs {
 		if slices.Contains(chips, t.Configs[i].Chip) {
 			judged.Configurations++
 		}
 	}
-	return judged, nil
+	return judged, err
 }
 
-func judgeChip(ctx context.Context, t *Table, chip string, o Options) ([]outcome, error) {
+// predictChip predicts the configurations of a chip from those of all others.
+func predictChip(ctx context.Context, t *Table, chip string, o Options) ([]outcome, error) {
 	train := t.WithoutChips(chip)
 	m, err := Learn(ctx, train, o.Anchors, o.Seed)
 	if err != nil {
@@ -126,59 +136,55 @@ func judgeChip(ctx context.Context, t *Table, chip string, o Options) ([]outcome
 		if c.Chip != chip {
 			continue
 		}
-		anchors, err := m.ChooseAnchors(ctx, c, o.Anchors)
-		if err != nil {
-			return nil, err
-		}
-		p, err := m.PredictMilliseconds(c, anchors)
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range rest(c, anchors) {
-			out = append(out, outcome{chip, i, IsInt8(t.Models[k]), c.Log[k], p[k], nearestRun(train, c, anchors, k)})
+		anchors := m.ChooseAnchors(c, o.Anchors)
+		predicted := m.PredictMilliseconds(c, anchors)
+		pattern, mean := anchorPattern(c.Log, anchors)
+		for _, k := range c.rest(anchors) {
+			if !math.IsNaN(predicted[k].Value) {
+				nearest := nearestEstimate(train.pairs(anchors, k), pattern, mean, 1)
+				out = append(out, outcome{chip, i, k, IsInt8(t.Models[k]), c.Log[k], predicted[k], nearest})
+			}
 		}
 	}
 	return out, nil
 }
 
-// scored are the scores of one kind of models.
-func scored(all []outcome, o Options, quantized bool) (*Evaluation, error) {
-	all = slices.DeleteFunc(slices.Clone(all), func(x outcome) bool { return x.int8 != quantized })
+// evaluate scores the predictions of one kind of models.
+func evaluate(all []outcome, anchors int) (*Evaluation, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%w: no latencies except those of the anchors", ErrTooFew)
 	}
-	j := &Evaluation{Anchors: o.Anchors, Level: Level, Baselines: map[string]Scores{}}
-	var ours []float64
+	j := &Evaluation{Anchors: anchors, Level: Level, Baselines: map[string]Scores{}}
+	var ours, nearest []float64
 	var cases []uncertainty.Case
 	chips := map[string]bool{}
 	for _, x := range all {
 		chips[x.chip] = true
 		ours = append(ours, math.Log(x.ours.Value)-x.actual)
 		cases = append(cases, uncertainty.Case{Prediction: x.ours, Actual: math.Exp(x.actual), Block: x.chip})
+		if !math.IsNaN(x.nearest) {
+			nearest = append(nearest, x.nearest-x.actual)
+		}
 	}
-	j.Chips, j.Scores = len(chips), scores(ours)
-	j.rank(all)
+	j.Chips = len(chips)
+	j.Scores = scoreErrors(ours)
+	j.scoreRanks(all)
 	if len(chips) > 1 {
 		v, err := uncertainty.Judge(Level, cases)
 		if err != nil {
 			return nil, err
 		}
-		j.Coverage, j.CoverageInterval = &v.Coverage.Value, &v.Coverage
+		j.Coverage = &v.Coverage.Value
+		j.CoverageInterval = &v.Coverage
 	}
-	var off []float64
-	for _, x := range all {
-		if d := x.nearest - x.actual; !math.IsNaN(d) {
-			off = append(off, d)
-		}
-	}
-	if len(off) > 0 {
-		j.Baselines[NearestRun] = scores(off)
+	if len(nearest) > 0 {
+		j.Baselines[NearestRun] = scoreErrors(nearest)
 	}
 	return j, nil
 }
 
-// rank notes how well predictions order the models of a configuration.
-func (j *Evaluation) rank(all []outcome) {
+// scoreRanks notes how well predictions order the models of a configuration.
+func (j *Evaluation) scoreRanks(all []outcome) {
 	byConfig := map[int][]outcome{}
 	for _, x := range all {
 		byConfig[x.config] = append(byConfig[x.config], x)
@@ -187,7 +193,8 @@ func (j *Evaluation) rank(all []outcome) {
 	for _, config := range slices.Sorted(maps.Keys(byConfig)) {
 		var predicted, actual []float64
 		for _, x := range byConfig[config] {
-			predicted, actual = append(predicted, x.ours.Value), append(actual, x.actual)
+			predicted = append(predicted, x.ours.Value)
+			actual = append(actual, x.actual)
 		}
 		if rho, err := regression.Spearman(predicted, actual); err == nil {
 			chip := byConfig[config][0].chip
@@ -206,8 +213,8 @@ func (j *Evaluation) rank(all []outcome) {
 	j.MeanSpearman = &mean
 }
 
-// scores of the logarithms of predicted over actual latency.
-func scores(off []float64) Scores {
+// scoreErrors returns the scores of logarithms of predicted over actual latency.
+func scoreErrors(off []float64) Scores {
 	s := Scores{Predictions: len(off)}
 	apes := make([]float64, len(off))
 	for i, d := range off {
@@ -219,6 +226,8 @@ func scores(off []float64) Scores {
 			s.Within25++
 		}
 	}
-	s.Within10, s.Within25, s.MedianAPE = s.Within10/float64(len(off)), s.Within25/float64(len(off)), stats.Median(apes)
+	s.Within10 /= float64(len(off))
+	s.Within25 /= float64(len(off))
+	s.MedianAPE = stats.Median(apes)
 	return s
 }

@@ -7,21 +7,109 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Level is the probability that an interval is meant to hold a latency with.
 const Level = 0.9
 
-// folds are the parts that chips are dealt into to learn how far off predictions
-// are.
-const folds = 5
+const (
+	// folds are the parts into which chips are dealt to learn the size of errors.
+	folds = 5
+	// nearestRuns is the number of known configurations of which the mean is taken.
+	nearestRuns = 3
+)
+
+// fit is what a table tells without intervals: the table itself and its factors.
+type fit struct {
+	table   *Table
+	factors *factorModel
+}
+
+// newFit finds one factor more than there are anchors, which then leave a little open.
+func newFit(ctx context.Context, t *Table, anchors int) (*fit, error) {
+	factors, err := fitFactors(ctx, t, anchors+1)
+	return &fit{t, factors}, err
+}
+
+// estimate is the logarithm of a latency, with its standard deviation.
+type estimate struct{ log, deviation float64 }
+
+// estimates returns the mean of three methods for each model: ridge regression on the anchors,
+// the nearest runs, and the factors. Its deviation has two parts: what the factors leave open
+// and how far the three differ. It is NaN for a model that the table does not have.
+func (f *fit) estimates(c *Config, anchors []int) []estimate {
+	given := f.factors.given(c.Log, anchors)
+	pattern, mean := anchorPattern(c.Log, anchors)
+	out := make([]estimate, len(f.table.Models))
+	for k := range out {
+		if slices.Contains(anchors, k) {
+			out[k] = estimate{log: c.Log[k]}
+			continue
+		}
+		known := f.table.pairs(anchors, k)
+		methods := slices.DeleteFunc([]float64{
+			given.value(k), ridgeEstimate(known, pattern, mean), nearestEstimate(known, pattern, mean, nearestRuns),
+		}, math.IsNaN)
+		center := stat.Mean(methods, nil)
+		out[k] = estimate{center, math.Sqrt(given.variance(k) + stat.MomentAbout(2, methods, center, nil))}
+	}
+	return out
+}
+
+// ChooseAnchors chooses the anchors of a configuration among its measurements, single
+// precision alone: those that leave the least doubt about the rest.
+func (f *fit) ChooseAnchors(c *Config, n int) []int {
+	var from, about []int
+	for k, name := range f.table.Models {
+		if IsInt8(name) || math.IsNaN(f.factors.mean[k]) {
+			continue
+		}
+		about = append(about, k)
+		if !math.IsNaN(c.Log[k]) {
+			from = append(from, k)
+		}
+	}
+	var anchors []int
+	left := f.factors.prior()
+	for range n {
+		next := left.chooseNext(from, about)
+		if next < 0 {
+			break
+		}
+		left.condition(next, 0)
+		from = slices.DeleteFunc(from, func(k int) bool { return k == next })
+		anchors = append(anchors, next)
+	}
+	return anchors
+}
+
+// NextModel returns the model whose measurement would say most about the others; "" if all are
+// measured.
+func (f *fit) NextModel(anchors []int) string {
+	left := f.factors.prior()
+	for _, k := range anchors {
+		left.condition(k, 0)
+	}
+	var from, all []int
+	for k, name := range f.table.Models {
+		all = append(all, k)
+		if !slices.Contains(anchors, k) && !IsInt8(name) {
+			from = append(from, k)
+		}
+	}
+	if next := left.chooseNext(from, all); next >= 0 {
+		return f.table.Models[next]
+	}
+	return ""
+}
 
 // Model predicts the latencies of a configuration from some of them.
 type Model struct {
-	*JointDistribution
-	anchors int
-	bands   uncertainty.Bands[bool] // of errors in standard deviations, for int8 and others
+	*fit
+	bands uncertainty.Bands[bool] // of errors in standard deviations, for int8 and others
 }
 
 // Learn fits a model to a table, and finds the intervals of predictions from so
@@ -34,95 +122,57 @@ func Learn(ctx context.Context, t *Table, anchors int, seed uint64) (*Model, err
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	rng.Shuffle(len(chips), func(a, b int) { chips[a], chips[b] = chips[b], chips[a] })
-	var groups []bool
-	var zeros, errors []float64
-	for f := range folds {
+	var e foldErrors
+	for fold := range folds {
 		var out []string
-		for i := f; i < len(chips); i += folds {
+		for i := fold; i < len(chips); i += folds {
 			out = append(out, chips[i])
 		}
-		joint, err := Fit(ctx, t.WithoutChips(out...))
+		part, err := newFit(ctx, t.WithoutChips(out...), anchors)
 		if err != nil {
 			return nil, err
 		}
 		for i := range t.Configs {
-			c := &t.Configs[i]
-			if !slices.Contains(out, c.Chip) {
-				continue
-			}
-			chosen, err := joint.ChooseAnchors(ctx, c, anchors)
-			if err != nil {
-				return nil, err
-			}
-			p, err := joint.Predict(c, chosen)
-			if err != nil {
-				return nil, err
-			}
-			for _, k := range rest(c, chosen) {
-				groups, zeros = append(groups, IsInt8(t.Models[k])), append(zeros, 0)
-				errors = append(errors, (c.Log[k]-p[k].Log)/p[k].Deviation)
+			if slices.Contains(out, t.Configs[i].Chip) {
+				e.add(part, &t.Configs[i], anchors)
 			}
 		}
 	}
-	m := &Model{anchors: anchors}
-	var err error
-	if m.bands, err = uncertainty.NewBands(uncertainty.Offset, Level, groups, zeros, errors); err != nil {
+	bands, err := uncertainty.NewBands(uncertainty.Offset, Level, e.int8, make([]float64, len(e.errors)), e.errors)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTooFew, err)
 	}
-	m.JointDistribution, err = Fit(ctx, t)
-	return m, err
+	whole, err := newFit(ctx, t, anchors)
+	return &Model{whole, bands}, err
 }
 
-// rest are the measured models of a configuration but for its anchors.
-func rest(c *Config, anchors []int) []int {
-	return slices.DeleteFunc(measured(c.Log), func(k int) bool { return slices.Contains(anchors, k) })
+// foldErrors holds errors of predictions for chips that were left out, in standard deviations.
+type foldErrors struct {
+	int8   []bool
+	errors []float64
 }
 
-// ChooseAnchors chooses the anchors of a configuration among its measurements, single
-// precision alone: those that leave the least doubt about the rest.
-func (j *JointDistribution) ChooseAnchors(ctx context.Context, c *Config, n int) ([]int, error) {
-	single := func(k int) bool { return !IsInt8(j.Models[k]) }
-	var from, about []int
-	for k := range j.Models {
-		if single(k) {
-			about = append(about, k)
-			if !math.IsNaN(c.Log[k]) {
-				from = append(from, k)
-			}
+// add predicts a configuration from anchors of its own.
+func (e *foldErrors) add(f *fit, c *Config, anchors int) {
+	chosen := f.ChooseAnchors(c, anchors)
+	estimates := f.estimates(c, chosen)
+	for _, k := range c.rest(chosen) {
+		if off := (c.Log[k] - estimates[k].log) / estimates[k].deviation; !math.IsNaN(off) {
+			e.int8 = append(e.int8, IsInt8(f.table.Models[k]))
+			e.errors = append(e.errors, off)
 		}
 	}
-	return j.Anchors(ctx, nil, from, about, n)
 }
 
 // PredictMilliseconds predicts every model's latency from the anchors.
-func (m *Model) PredictMilliseconds(c *Config, anchors []int) ([]uncertainty.Prediction, error) {
-	estimates, err := m.Predict(c, anchors)
-	if err != nil {
-		return nil, err
-	}
+func (m *Model) PredictMilliseconds(c *Config, anchors []int) []uncertainty.Prediction {
+	estimates := m.estimates(c, anchors)
 	out := make([]uncertainty.Prediction, len(estimates))
 	for k, e := range estimates {
-		band, _ := m.bands.Of(IsInt8(m.Models[k]))
+		band, _ := m.bands.Of(IsInt8(m.table.Models[k]))
 		out[k] = uncertainty.Prediction{
-			Value: math.Exp(e.Log), Low: math.Exp(e.Log + e.Deviation*band.Low), High: math.Exp(e.Log + e.Deviation*band.High), Level: Level,
+			Value: math.Exp(e.log), Low: math.Exp(e.log + e.deviation*band.Low), High: math.Exp(e.log + e.deviation*band.High), Level: Level,
 		}
 	}
-	return out, nil
-}
-
-// NextModel returns the model whose measurement would say most about the others; "" if all are
-// measured.
-func (j *JointDistribution) NextModel(ctx context.Context, anchors []int) (string, error) {
-	var from, all []int
-	for k, name := range j.Models {
-		all = append(all, k)
-		if !slices.Contains(anchors, k) && !IsInt8(name) {
-			from = append(from, k)
-		}
-	}
-	next, err := j.Anchors(ctx, anchors, from, all, 1)
-	if err != nil || len(next) == 0 {
-		return "", err
-	}
-	return j.Models[next[0]], nil
+	return out
 }

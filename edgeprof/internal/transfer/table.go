@@ -43,7 +43,7 @@ type Config struct {
 	Log                   []float64
 }
 
-// name identifies a configuration.
+// name returns what identifies a configuration.
 func (c *Config) name() string {
 	return fmt.Sprintf("%s|%s|%d|%d|%d", c.Board, c.Run, c.Threads, c.PowerSave, c.GPU)
 }
@@ -70,7 +70,7 @@ func ReadTable(paths []string, cpuOnly bool) (*Table, error) {
 		}
 		rows = append(rows, data.Rows...)
 	}
-	rows = slices.DeleteFunc(rows, func(r Row) bool { return cpuOnly && otherwise(r.GPU, -1) >= 0 })
+	rows = slices.DeleteFunc(rows, func(r Row) bool { return cpuOnly && valueOr(r.GPU, -1) >= 0 })
 	known := map[string]bool{}
 	for i := range rows {
 		known[rows[i].Model] = true
@@ -98,8 +98,8 @@ func (t *Table) addRows(rows []Row) {
 			continue
 		}
 		c := Config{
-			Board: r.Board, SoC: r.SoC, Chip: cmp.Or(r.Chip, r.Board), Run: r.Run, Threads: max(1, otherwise(r.Threads, 1)), PowerSave: otherwise(r.PowerSave, 0),
-			GPU: max(-1, otherwise(r.GPU, -1)),
+			Board: r.Board, SoC: r.SoC, Chip: cmp.Or(r.Chip, r.Board), Run: r.Run, Threads: max(1, valueOr(r.Threads, 1)), PowerSave: valueOr(r.PowerSave, 0),
+			GPU: max(-1, valueOr(r.GPU, -1)),
 		}
 		at, ok := byName[c.name()]
 		if !ok {
@@ -116,7 +116,8 @@ func (t *Table) addRows(rows []Row) {
 	}
 }
 
-func otherwise(v *int, none int) int {
+// valueOr returns a value, or another if there is none.
+func valueOr(v *int, none int) int {
 	if v == nil {
 		return none
 	}

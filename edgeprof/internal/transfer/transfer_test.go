@@ -63,11 +63,7 @@ func TestHidden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := m.PredictMilliseconds(&table.Configs[0], []int{0, 3, 7})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return m.PredictMilliseconds(&table.Configs[0], []int{0, 3, 7})
 	}
 	before := predict()
 	for _, k := range []int{1, 2, 4, 5, 6} {
@@ -94,15 +90,9 @@ func transferCases(seed uint64) []uncertainty.Case {
 	}
 	var cases []uncertainty.Case
 	for i := range test {
-		anchors, err := m.ChooseAnchors(context.Background(), &test[i], 3)
-		if err != nil {
-			panic(err)
-		}
-		p, err := m.PredictMilliseconds(&test[i], anchors)
-		if err != nil {
-			panic(err)
-		}
-		for _, k := range rest(&test[i], anchors) {
+		anchors := m.ChooseAnchors(&test[i], 3)
+		p := m.PredictMilliseconds(&test[i], anchors)
+		for _, k := range test[i].rest(anchors) {
 			cases = append(cases, uncertainty.Case{Prediction: p[k], Actual: math.Exp(test[i].Log[k])})
 		}
 	}
@@ -154,6 +144,27 @@ func TestReadTable(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, one := range map[string]struct{ rows, refusal string }{
+		"seconds":           {"model-00,.02\nmodel-02,.02\n", "as fast as the fastest"},
+		"microseconds":      {"model-00,20000\nmodel-02,20000\n", "as slow as the slowest"},
+		"seconds in one":    {"model-00,20\nmodel-01,.02\nmodel-02,20\n", "avg_ms 0.02 of model-01"},
+		"none with all":     {"model-00,20\nmodel-01,20\n", ""},
+		"twice the fastest": {"model-00,1\nmodel-02,1\n", ""},
+	} {
+		apart := &Table{Models: table.Models}
+		for i, c := range table.Configs {
+			c.Log = slices.Clone(c.Log)
+			if name == "none with all" {
+				c.Log[i%2] = math.NaN()
+			}
+			apart.Configs = append(apart.Configs, c)
+		}
+		write("model,avg_ms\n" + one.rows)
+		_, _, err := ReadMeasured(path, "new", apart)
+		if one.refusal == "" && err != nil || one.refusal != "" && (!errors.Is(err, ErrTable) || !strings.Contains(err.Error(), one.refusal)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	write("model,avg_ms,threads\nmodel-02,7.5,4\n")
 	if c, anchors, err := ReadMeasured(path, "new", table); err != nil || len(anchors) != 1 || anchors[0] != 2 || c.Threads != 4 || math.Exp(c.Log[2]) < 7.4 {
 		t.Errorf("%+v %v %v", c, anchors, err)
@@ -181,7 +192,14 @@ func TestBoards(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("within 10 %%: %.3f, median error %.3f, coverage %.3f; nearest run %+v", j.Within10, j.MedianAPE, *j.Coverage, j.Baselines[NearestRun])
-	if j.Within10 < 0.5 || j.MedianAPE > 0.1 || *j.Coverage < 0.85 || *j.Coverage > 0.95 || j.Baselines[NearestRun].Within10 > j.Within10 {
+	for _, c := range j.Fastest {
+		ours, constant := c.Rules[ByPrediction], c.Rules[BestConstant]
+		t.Logf("fastest of three boards, %s: chosen in %.3f, regret %.3f; best constant %.3f, %.3f", c.Boards, ours.Fastest, ours.Regret, constant.Fastest, constant.Regret)
+		if ours.Fastest < constant.Fastest || ours.Regret > constant.Regret || ours.Fastest < c.Rules[NearestRun].Fastest {
+			t.Errorf("a simpler rule chooses better: %+v", c)
+		}
+	}
+	if len(j.Fastest) != 2 || j.Within10 < 0.5 || j.MedianAPE > 0.1 || *j.Coverage < 0.85 || *j.Coverage > 0.95 || j.Baselines[NearestRun].Within10 > j.Within10 {
 		t.Errorf("%+v", j)
 	}
 }
@@ -224,7 +242,7 @@ func kindsLeftOut(t *testing.T, table *Table) {
 		}
 		for i := range table.Configs {
 			if c := &table.Configs[i]; slices.Contains(chips, c.Chip) {
-				share := insideOf(t, m, c)
+				share := insideOf(m, c)
 				inside, devices, least = inside+share, devices+1, min(least, share)
 			}
 		}
@@ -236,22 +254,40 @@ func kindsLeftOut(t *testing.T, table *Table) {
 }
 
 // insideOf returns the share of a configuration's latencies in their intervals.
-func insideOf(t *testing.T, m *Model, c *Config) float64 {
-	anchors, err := m.ChooseAnchors(t.Context(), c, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.PredictMilliseconds(c, anchors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inside, others := 0.0, rest(c, anchors)
+func insideOf(m *Model, c *Config) float64 {
+	anchors := m.ChooseAnchors(c, 10)
+	p := m.PredictMilliseconds(c, anchors)
+	inside := 0.0
+	others := c.rest(anchors)
 	for _, k := range others {
 		if p[k].Contains(math.Exp(c.Log[k])) {
 			inside++
 		}
 	}
 	return inside / float64(len(others))
+}
+
+// Three boards and two models: one board is the fastest for each, and the predictions name it
+// for one of them.
+func TestJudgeChoices(t *testing.T) {
+	table := &Table{Models: []string{"a", "b"}}
+	var all []outcome
+	for i, logs := range [][]float64{{0, 1}, {0.5, 0.5}, {3, 3}} {
+		table.Configs = append(table.Configs, Config{Board: fmt.Sprint(i), Threads: 1, Log: logs})
+		for k, log := range logs {
+			all = append(all, outcome{config: i, model: k, actual: log, nearest: log, ours: uncertainty.Prediction{Value: []float64{1, 2, 3}[i]}})
+		}
+	}
+	choices := judgeChoices(table, all)
+	if len(choices) != 1 || choices[0].Fleets != 1 || choices[0].Decisions != 2 {
+		t.Fatalf("%+v", choices)
+	}
+	excess := (math.Exp(0.5) - 1) / 2
+	for name, want := range map[string]Rule{ByPrediction: {0.5, excess}, NearestRun: {1, 0}, BestConstant: {0.5, excess}} {
+		if got := choices[0].Rules[name]; math.Abs(got.Fastest-want.Fastest) > 1e-12 || math.Abs(got.Regret-want.Regret) > 1e-12 {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
 }
 
 // A large table is given up at once.
