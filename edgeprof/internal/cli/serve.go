@@ -54,7 +54,10 @@ func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	s := &serving{from: newSourcing(env.Root)}
 	s.with = serveSettings{sourceSettings: s.from.settings, Refresh: span(time.Second), Watch: span(2 * time.Second)}
 	l := &s.with.Limits
-	l.ModelBytes, l.GraphBytes, l.Uploads, l.UploadTime = 1<<30, 32<<20, 4, span(5*time.Minute)
+	l.ModelBytes = 1 << 30
+	l.GraphBytes = 32 << 20
+	l.Uploads = 4
+	l.UploadTime = span(5 * time.Minute)
 	settings := cli.NewSettings(&s.with)
 	c := &cobra.Command{
 		Use:     "serve",
@@ -117,7 +120,11 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 	if s.with.Refresh < 0 || s.with.Watch < 0 || l.Rate < 0 || l.ModelBytes < 1 || l.GraphBytes < 1 || l.Uploads < 1 {
 		return cli.Usagef("settings refresh, watch and limits: want values of 0 or more, and 1 or more for limits.model-bytes, limits.graph-bytes and limits.uploads")
 	}
-	s.settings.Rate, s.settings.MaxModelBytes, s.settings.MaxGraphBytes, s.settings.MaxUploads, s.settings.UploadTimeout = l.Rate, l.ModelBytes, l.GraphBytes, l.Uploads, time.Duration(l.UploadTime)
+	s.settings.Rate = l.Rate
+	s.settings.MaxModelBytes = l.ModelBytes
+	s.settings.MaxGraphBytes = l.GraphBytes
+	s.settings.MaxUploads = l.Uploads
+	s.settings.UploadTimeout = time.Duration(l.UploadTime)
 	if s.settings.Token, err = cli.Token(env, s.tokenFile, "EDGEPROF_TOKEN"); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ The saved model is fitted to all rows.`,
 				return err
 			}
 			return page.Print(env, report, func(p *cli.Page) {
-				reported(p, report)
+				printReport(p, report)
 				p.Line("%s: fitted to %s of %s, SHA-256 %s", out, plural.Count(report.Rows, "row"), plural.Count(report.Models, "model"), m.Hash)
 			})
 		},
@@ -61,8 +61,8 @@ The saved model is fitted to all rows.`,
 	return c
 }
 
-// reported prints an evaluation as a table.
-func reported(p *cli.Page, r *profiler.Report) {
+// printReport prints an evaluation as a table.
+func printReport(p *cli.Page, r *profiler.Report) {
 	p.Line("%s, %s of %s on %s; left out: %s", plural.Count(r.Rows, "row"), plural.Count(r.Models, "model"), plural.Count(r.Families, "family"), plural.Count(r.Devices, "device"), r.Validation)
 	table := p.Table("MAPE", "within 5 %", "within 10 %", "Spearman", "fastest device", "regret", "MAE ms", "RMSE ms", "R2")
 	table.Add(share(r.MAPE), share(r.Within5), share(r.Within10), r.Spearman, share(r.Top1), share(r.Regret), milli(r.MAE), milli(r.RMSE), r.R2)

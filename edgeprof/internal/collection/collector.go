@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
@@ -17,7 +19,7 @@ import (
 	"github.com/foretime/foretime/shared/timing"
 )
 
-// Collector measures models and appends rows to the files in a folder: for a
+// Collector measures models and appends rows to the files in a directory: for a
 // model resnet18.onnx on a desktop, resnet18.onnx-desktop.csv and
 // resnet18.onnx-desktop.kernels.csv.
 type Collector struct {
@@ -156,7 +158,9 @@ func (r *run) collect(ctx context.Context) (Summary, error) {
 		}
 	}
 	if s, err := took.Summary(); err == nil {
-		r.summary.Min, r.summary.P50, r.summary.P90 = s.Min, s.P50, s.P90
+		r.summary.Min = s.Min
+		r.summary.P50 = s.P50
+		r.summary.P90 = s.P90
 	}
 	return r.summary, nil
 }
@@ -301,8 +305,12 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 	s := r.job.Setting
 	for k := range rows {
 		row := &rows[k]
-		row.ModelName, row.Family, row.Setting, row.Round = r.name, r.job.Family, s.String(), r.job.Round
-		row.Threads, row.Runs = float64(s.Threads), len(times[k])
+		row.ModelName = r.name
+		row.Family = r.job.Family
+		row.Setting = s.String()
+		row.Round = r.job.Round
+		row.Threads = float64(s.Threads)
+		row.Runs = len(times[k])
 		if len(times[k]) == 0 || slices.Max(times[k]) == 0 {
 			continue
 		}
@@ -316,20 +324,18 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 		if err != nil {
 			return err
 		}
-		row.Seconds, row.Min, row.P50, row.P90 = measurement.NumberCell(undisturbed(times[k])), &summary.Min, &summary.P50, &summary.P90
+		row.Seconds = measurement.NumberCell(trimmedMean(times[k]))
+		row.Min = &summary.Min
+		row.P50 = &summary.P50
+		row.P90 = &summary.P90
 	}
 	r.summary.Kernels = len(rows)
 	return r.kernels.Add(rows...)
 }
 
-// undisturbed is the mean of the shorter half of some times: other work only
+// trimmedMean returns the mean of the shorter half of some times: other work only
 // makes a time longer, and a mean is finer than the clock that took them.
-func undisturbed(times []float64) float64 {
+func trimmedMean(times []float64) float64 {
 	sorted := slices.Sorted(slices.Values(times))
-	sorted = sorted[:(len(sorted)+1)/2]
-	sum := 0.0
-	for _, t := range sorted {
-		sum += t
-	}
-	return sum / float64(len(sorted))
+	return stat.Mean(sorted[:(len(sorted)+1)/2], nil)
 }

@@ -86,7 +86,9 @@ func loadImage(path string, inputs map[string]runtime.Tensor) (size int64, err e
 }
 
 func fillImage(t runtime.Tensor, picture image.Image) {
-	channels, height, width := int(t.Shape[1]), int(t.Shape[2]), int(t.Shape[3])
+	channels := int(t.Shape[1])
+	height := int(t.Shape[2])
+	width := int(t.Shape[3])
 	bounds := picture.Bounds()
 	for n := range int(t.Shape[0]) {
 		for y := range height {

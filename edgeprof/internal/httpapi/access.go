@@ -16,8 +16,8 @@ import (
 	"github.com/foretime/foretime/shared/access"
 )
 
-// finished counts a request and passes it on.
-func (s *Service) finished(r access.Request) {
+// countRequest counts a request and passes it on.
+func (s *Service) countRequest(r access.Request) {
 	s.metrics.requests.WithLabelValues(r.Route, strconv.Itoa(r.Status)).Inc()
 	s.metrics.seconds.WithLabelValues(r.Route).Observe(r.Took.Seconds())
 	if s.Observe != nil {
@@ -25,13 +25,13 @@ func (s *Service) finished(r access.Request) {
 	}
 }
 
-// counted counts the requests in flight.
-func (s *Service) counted(next http.Handler) http.Handler {
+// countInFlight counts the requests in flight.
+func (s *Service) countInFlight(next http.Handler) http.Handler {
 	return promhttp.InstrumentHandlerInFlight(s.metrics.inFlight, next)
 }
 
-// unauthorized answers a request without the token.
-func unauthorized(w http.ResponseWriter, r *http.Request) {
+// refuseToken answers a request without the token.
+func refuseToken(w http.ResponseWriter, r *http.Request) {
 	problem(http.StatusUnauthorized, "token", "this service needs a bearer token").write(w, r)
 }
 

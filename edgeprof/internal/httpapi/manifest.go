@@ -26,8 +26,6 @@ var (
 	imageName = regexp.MustCompile(`^[a-zA-Z0-9][-a-zA-Z0-9_.:/@]{0,254}$`)
 )
 
-func labelled(name string) bool { return labelValue.MatchString(name) }
-
 // workloadOf reads ?workload=, ?namespace= and ?image=.
 func workloadOf(r *http.Request) (workload, error) {
 	q := r.URL.Query()
@@ -49,7 +47,7 @@ type node = map[string]any
 
 const hostname = "kubernetes.io/hostname"
 
-// manifest is a Deployment (apps/v1) that may run on the candidates, and prefers each by
+// manifest returns a Deployment (apps/v1) that may run on the candidates, and prefers each by
 // how fast it is: 100 for the fastest, half of it for one that takes twice as
 // long. Nodes whose name no label can have are left out; the error matches
 // [placement.ErrNoDevice] where none is left.
@@ -62,7 +60,7 @@ func manifest(w workload, r *placement.Ranking) ([]byte, error) {
 	var preferred []node
 	var fastest placement.Candidate
 	for _, c := range r.Candidates {
-		if !labelled(c.Node) {
+		if !labelValue.MatchString(c.Node) {
 			continue
 		}
 		if names == nil {

@@ -58,9 +58,9 @@ func (s *Service) factors() {
 	s.widths.Store(&all)
 }
 
-// corrected returns a ranking with intervals as earlier outcomes would have them, of
+// correct returns a ranking with intervals as earlier outcomes would have them, of
 // which clients may post the outcomes.
-func (s *Service) corrected(r *placement.Ranking, err error) (*placement.Ranking, error) {
+func (s *Service) correct(r *placement.Ranking, err error) (*placement.Ranking, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func manifests(w workload, all []placed) error {
 	for i := range all {
 		own := w
 		if len(all) > 1 {
-			own = w.named(all[i].File, used)
+			own = w.rename(all[i].File, used)
 		}
 		text, err := manifest(own, all[i].Ranking)
 		if err != nil {
@@ -82,8 +82,8 @@ func manifests(w workload, all []placed) error {
 
 var notLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// named is a workload with a name after a file's, one that is not used yet.
-func (w workload) named(file string, used map[string]bool) workload {
+// rename returns a workload with a name after a file's, one that is not used yet.
+func (w workload) rename(file string, used map[string]bool) workload {
 	base := notLabel.ReplaceAllString(strings.ToLower(strings.TrimSuffix(filepath.Base(file), ".onnx")), "-")
 	base = strings.Trim(base[:min(len(base), 50)], "-")
 	if base == "" {
@@ -101,7 +101,7 @@ func (w workload) named(file string, used map[string]bool) workload {
 	return w
 }
 
-// documents are the manifests as one YAML stream.
+// documents returns the manifests as one YAML stream.
 func documents(all []placed) []byte {
 	var b bytes.Buffer
 	for i, p := range all {
@@ -129,7 +129,7 @@ func (s *Service) rank(w http.ResponseWriter, r *http.Request) ([]placed, error)
 		if len(all) == maxPlaced {
 			return nil, fmt.Errorf("%w: more than %d models", errTooLarge, maxPlaced)
 		}
-		p, err := s.placed(r, u)
+		p, err := s.place(r, u)
 		if err != nil {
 			return nil, err
 		}
@@ -141,8 +141,8 @@ func (s *Service) rank(w http.ResponseWriter, r *http.Request) ([]placed, error)
 	return all, nil
 }
 
-// placed ranks the devices for one model.
-func (s *Service) placed(r *http.Request, u *uploaded) (placed, error) {
+// place ranks the devices for one model.
+func (s *Service) place(r *http.Request, u *uploaded) (placed, error) {
 	c, err := u.analysis.Characteristics()
 	if err != nil {
 		return placed{}, err
@@ -151,7 +151,7 @@ func (s *Service) placed(r *http.Request, u *uploaded) (placed, error) {
 	if err != nil {
 		return placed{}, err
 	}
-	ranking, err := s.corrected(bound.fleet.Rank(u.analysis))
+	ranking, err := s.correct(bound.fleet.Rank(u.analysis))
 	if err != nil {
 		return placed{}, err
 	}
@@ -175,5 +175,5 @@ func (s *Service) rankCounts(w http.ResponseWriter, r *http.Request) (*placement
 	if err != nil {
 		return nil, err
 	}
-	return s.corrected(bound.fleet.Profile(request.Counts))
+	return s.correct(bound.fleet.Profile(request.Counts))
 }

@@ -62,7 +62,7 @@ var kinds = []struct {
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "source-timeout", 5},
 }
 
-// refusal is the problem that an error makes, or is.
+// refusal returns the problem that an error makes, or is.
 func refusal(err error) *Problem {
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		return p
@@ -83,7 +83,7 @@ func refusal(err error) *Problem {
 	return p
 }
 
-// answering is a handler of a function whose error is a refusal, and whose answer,
+// answering returns a handler of a function whose error is a refusal, and whose answer,
 // where it has not written one, is sent as JSON.
 func answering(f func(w http.ResponseWriter, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

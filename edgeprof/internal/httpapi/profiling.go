@@ -46,11 +46,13 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) (any, er
 	answer := request.Answer(fastest)
 	switch {
 	case all:
-		ranking, err := s.corrected(bound.fleet.Profile(request.Counts))
+		ranking, err := s.correct(bound.fleet.Profile(request.Counts))
 		if err != nil {
 			return nil, err
 		}
-		answer.Candidates, answer.Excluded, answer.Warnings = ranking.Candidates, ranking.Excluded, ranking.Warnings
+		answer.Candidates = ranking.Candidates
+		answer.Excluded = ranking.Excluded
+		answer.Warnings = ranking.Warnings
 	case !fastest.Seconds.Bounded():
 		if answer.Warnings, err = bound.fleet.Warnings(request.Counts); err != nil {
 			return nil, err
@@ -87,15 +89,15 @@ func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *bu
 		return nil, err
 	}
 	if problems != nil {
-		p := problem(http.StatusUnprocessableEntity, "fields", fields(problems))
+		p := problem(http.StatusUnprocessableEntity, "fields", joinProblems(problems))
 		p.Errors = problems
 		return nil, p
 	}
 	return request, nil
 }
 
-// fields are the problems in one line, as far as they fit.
-func fields(problems []placement.Problem) string {
+// joinProblems returns the problems in one line, as far as they fit.
+func joinProblems(problems []placement.Problem) string {
 	var parts []string
 	for _, p := range problems[:min(len(problems), 8)] {
 		parts = append(parts, strings.TrimSpace(strings.TrimPrefix(p.Pointer, "/")+" "+p.Detail))

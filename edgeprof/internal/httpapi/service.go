@@ -40,9 +40,9 @@ type Settings struct {
 	// Observe is called after every request, one call at a time for each; nil for nobody. It
 	// must not block.
 	Observe func(access.Request)
-	// Folder holds uploads that cannot be read as they come; ""
-	// means the system's folder for such.
-	Folder string
+	// Directory is the directory of uploads that cannot be read as they come; ""
+	// means the system's for such.
+	Directory string
 	// MaxRequestBytes bounds a JSON request; 0 means 64 KiB.
 	MaxRequestBytes int64
 	// MaxModelBytes bounds an uploaded model; 0 means 1 GiB.
@@ -129,8 +129,8 @@ func (s *Service) Drain() { s.draining.Store(true) }
 // Handler answers every request.
 func (s *Service) Handler() http.Handler { return s.handler }
 
-// fleet is the model bound to a fresh reading of the devices. The error is of
-// the source.
+// fleet returns the model bound to a fresh reading of the devices. The error is the
+// source's.
 func (s *Service) fleet(ctx context.Context) (*bound, error) {
 	reading, err := s.Devices.Read(ctx)
 	if err != nil {
@@ -149,8 +149,8 @@ func (s *Service) fleet(ctx context.Context) (*bound, error) {
 // routes of the service. Probes and the page need no token: a page asks for it.
 func (s *Service) routes() http.Handler {
 	r := chi.NewRouter()
-	log := access.Log{Now: s.Now, Done: s.finished, Fail: func(w http.ResponseWriter, r *http.Request, err error) { refusal(err).write(w, r) }}
-	r.Use(s.counted, log.Handler, middleware.GetHead)
+	log := access.Log{Now: s.Now, Done: s.countRequest, Fail: func(w http.ResponseWriter, r *http.Request, err error) { refusal(err).write(w, r) }}
+	r.Use(s.countInFlight, log.Handler, middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		problem(http.StatusNotFound, "not-found", "see /openapi.json").write(w, r)
 	})
@@ -169,7 +169,7 @@ func (s *Service) routes() http.Handler {
 				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests per minute", s.Rate)).write(w, r)
 			})))
 		}
-		r.Use(access.Bearer(s.Token, unauthorized), understood)
+		r.Use(access.Bearer(s.Token, refuseToken), understood)
 		r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 		r.Post("/api/profiling", answering(s.postProfiling))
 		r.Get("/api/v1/devices", answering(s.getDevices))
@@ -181,7 +181,7 @@ func (s *Service) routes() http.Handler {
 	return r
 }
 
-// peer is the address that a connection comes from; behind a proxy that is the
+// peer returns the address that a connection comes from; behind a proxy that is the
 // proxy's, since headers can say anything.
 func peer(r *http.Request) (string, error) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)

@@ -93,7 +93,7 @@ func newRig(t testing.TB, change func(*Settings)) *rig {
 	loaded := load(t)
 	src := two()
 	s := Settings{
-		Devices: &device.CachedSource{Source: src, Now: time.Now}, Now: time.Now, Folder: t.TempDir(),
+		Devices: &device.CachedSource{Source: src, Now: time.Now}, Now: time.Now, Directory: t.TempDir(),
 		Load: func(context.Context) (*LoadedModel, error) { return loaded, nil },
 	}
 	if change != nil {
@@ -393,7 +393,7 @@ func TestModels(t *testing.T) {
 		r.Handler().ServeHTTP(w, request)
 		refused(t, w, 400, "cut-short", "")
 	}
-	left, err := os.ReadDir(r.Folder)
+	left, err := os.ReadDir(r.Directory)
 	if err != nil || len(left) > 0 {
 		t.Errorf("uploads that were left: %v, %v", left, err)
 	}
@@ -490,7 +490,7 @@ func TestPlacementsOfSeveral(t *testing.T) {
 	}
 	body, kind := forms(t, "file", lenet(t), make([]string, maxPlaced+1)...)
 	refused(t, r.ask(http.MethodPost, "/api/v1/placements", body, "Content-Type", kind), 413, "too-large", "64 models")
-	if files, err := os.ReadDir(r.Folder); err != nil || len(files) != 0 {
+	if files, err := os.ReadDir(r.Directory); err != nil || len(files) != 0 {
 		t.Errorf("left behind: %v, %v", files, err)
 	}
 }

@@ -69,7 +69,7 @@ func (f *forward) ReadAt(p []byte, offset int64) (int, error) {
 // uploaded is a model that came with a request.
 type uploaded struct {
 	analysis *onnx.Analysis
-	name     string   // of its file, without a folder; "" where none was given
+	name     string   // of its file, without a directory; "" where none was given
 	file     *os.File // the whole model, where it was asked for
 	uploads  chan struct{}
 	form     *multipart.Reader // nil for a body that is the model
@@ -231,7 +231,7 @@ func stream(body io.Reader, size, most int64) (*onnx.Model, error) {
 // spool writes a model to a file of its own, and reads it from there.
 func (s *Service) spool(u *uploaded, body io.Reader) (*onnx.Model, error) {
 	var err error
-	if u.file, err = os.CreateTemp(s.Folder, "upload-*.onnx"); err != nil {
+	if u.file, err = os.CreateTemp(s.Directory, "upload-*.onnx"); err != nil {
 		return nil, err
 	}
 	size, err := io.Copy(u.file, body)

@@ -53,7 +53,7 @@ func newLaw(ctx context.Context, c *profiler.Calibration) *law {
 	return &law{sync.OnceValues(func() (*placement.PowerLaw, error) { return placement.FitPowerLaw(ctx, c) })}
 }
 
-// Facts are the calibration's.
+// Facts returns those of the calibration.
 func (m *Calibrated) Facts() Facts {
 	f := &m.usual.Facts
 	return Facts{Kind: "rates by class of operator", Device: f.Device, When: f.When, Models: m.usual.Models, Level: profiler.Level}
@@ -133,7 +133,7 @@ func (f *calibratedFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
 	return placement.Rank(f.devices, f.excluded, estimate)
 }
 
-// Layers are predicted with the rates of the device.
+// Layers predicts a model's kernels with the rates of the device.
 func (f *calibratedFleet) Layers(a *onnx.Analysis, node string) ([]profiler.Layer, profiler.Prediction, error) {
 	i := slices.IndexFunc(f.devices, func(d device.Device) bool { return d.Node == node })
 	if i < 0 {

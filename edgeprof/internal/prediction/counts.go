@@ -20,7 +20,7 @@ var _ Predictor = Counts{}
 // NewCounts returns the predictor of a trained model.
 func NewCounts(m *profiler.Model) Counts { return Counts{m} }
 
-// Facts are the training's.
+// Facts returns those of the training.
 func (m Counts) Facts() Facts {
 	return Facts{Kind: "a trained model of counts", Models: m.trained.Facts.Models, Level: profiler.Level, Trained: &m.trained.Facts}
 }
@@ -64,7 +64,7 @@ func (f countsFleet) Warnings(c placement.Counts) ([]string, error) {
 	return r.Warnings, nil
 }
 
-// Layers are not known.
+// Layers returns none: counts do not tell them.
 func (f countsFleet) Layers(*onnx.Analysis, string) ([]profiler.Layer, profiler.Prediction, error) {
 	return nil, profiler.Prediction{}, nil
 }

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// pair is a known configuration beside a new one: their anchors' logarithms relative to the
-// means of these, and one more model's.
+// pair holds the logarithms of a known configuration's anchors, relative to their mean, and of
+// one more model.
 type pair struct {
 	pattern []float64
 	log     float64 // of the model, relative to the mean of the anchors

@@ -21,7 +21,7 @@ type Rule struct {
 	Regret  float64 `json:"regret"`  // mean excess of the chosen board's time over the shortest
 }
 
-// The rules that are compared, besides [NearestRun].
+// The rules that are compared, together with [NearestRun].
 const (
 	ByPrediction = "prediction"
 	// BestConstant always takes the board of a triple that is fastest for most of these very
@@ -35,20 +35,20 @@ const alike = 2
 // judgeChoices compares rules on all triples of boards, and on those of like speed.
 func judgeChoices(t *Table, all []outcome) []Choices {
 	boards := t.boards(all)
-	any := Choices{Boards: "any three", Rules: map[string]Rule{}}
+	every := Choices{Boards: "any three", Rules: map[string]Rule{}}
 	like := Choices{Boards: "of like speed", Rules: map[string]Rule{}}
 	for i := range boards {
 		for k := range i {
 			for l := range k {
 				decisions, ratio := decide(boards[i], boards[k], boards[l])
-				any.add(decisions)
+				every.add(decisions)
 				if ratio < alike {
 					like.add(decisions)
 				}
 			}
 		}
 	}
-	return slices.DeleteFunc([]Choices{any.mean(), like.mean()}, func(c Choices) bool { return c.Decisions == 0 })
+	return slices.DeleteFunc([]Choices{every.mean(), like.mean()}, func(c Choices) bool { return c.Decisions == 0 })
 }
 
 // boards returns the outcomes of each board, in the order of models, in the configuration with
@@ -110,9 +110,9 @@ func first(decision []outcome, quantity func(outcome) float64) int {
 	return best
 }
 
-func actual(x outcome) float64    { return x.actual }
-func nearest(x outcome) float64   { return x.nearest }
-func predicted(x outcome) float64 { return x.ours.Value }
+func actualLog(x outcome) float64     { return x.actual }
+func nearestLog(x outcome) float64    { return x.nearest }
+func predictedTime(x outcome) float64 { return x.ours.Value }
 
 // add adds the decisions of three boards.
 func (c *Choices) add(decisions [][]outcome) {
@@ -123,12 +123,12 @@ func (c *Choices) add(decisions [][]outcome) {
 	c.Decisions += len(decisions)
 	firsts := make([]int, len(decisions[0]))
 	for _, d := range decisions {
-		firsts[first(d, actual)]++
+		firsts[first(d, actualLog)]++
 	}
 	constant := slices.Index(firsts, slices.Max(firsts))
 	for _, d := range decisions {
-		shortest := d[first(d, actual)].actual
-		for name, chosen := range map[string]int{ByPrediction: first(d, predicted), NearestRun: first(d, nearest), BestConstant: constant} {
+		shortest := d[first(d, actualLog)].actual
+		for name, chosen := range map[string]int{ByPrediction: first(d, predictedTime), NearestRun: first(d, nearestLog), BestConstant: constant} {
 			rule := c.Rules[name]
 			regret := math.Exp(d[chosen].actual-shortest) - 1
 			if regret == 0 {

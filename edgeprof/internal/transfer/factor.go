@@ -104,7 +104,7 @@ func (f *factorModel) decompose(t *Table, filled *mat.Dense, factors int) error 
 	for i := range t.Configs {
 		score := mat.Row(nil, i, &scores)[:factors]
 		floats.Scale(math.Sqrt(float64(n)), score)
-		for _, k := range t.Configs[i].measured() {
+		for _, k := range t.Configs[i].known() {
 			off := centered.At(i, k) - floats.Dot(f.loadings[k], score)
 			squares[k] += off * off
 			counts[k]++
@@ -124,7 +124,7 @@ func (f *factorModel) fill(t *Table, filled *mat.Dense) float64 {
 	largest := 0.0
 	for i := range t.Configs {
 		c := &t.Configs[i]
-		seen := c.measured()
+		seen := c.known()
 		if len(seen) == len(c.Log) {
 			continue
 		}
@@ -215,8 +215,8 @@ func (p *posterior) chooseNext(from, about []int) int {
 	return best
 }
 
-// measured returns the places of what is known of a configuration.
-func (c *Config) measured() []int {
+// known returns the places of what is known of a configuration.
+func (c *Config) known() []int {
 	var seen []int
 	for k, v := range c.Log {
 		if !math.IsNaN(v) {
@@ -228,5 +228,5 @@ func (c *Config) measured() []int {
 
 // rest returns the measured places of a configuration except its anchors.
 func (c *Config) rest(anchors []int) []int {
-	return slices.DeleteFunc(c.measured(), func(k int) bool { return slices.Contains(anchors, k) })
+	return slices.DeleteFunc(c.known(), func(k int) bool { return slices.Contains(anchors, k) })
 }

@@ -99,10 +99,10 @@ func Judge(ctx context.Context, t *Table, o Options) (*Evaluation, error) {
 	if err := all.Wait(); err != nil {
 		return nil, err
 	}
-	var single, int8 []outcome
+	var single, quantized []outcome
 	for _, x := range slices.Concat(found...) {
 		if x.int8 {
-			int8 = append(int8, x)
+			quantized = append(quantized, x)
 		} else {
 			single = append(single, x)
 		}
@@ -112,8 +112,8 @@ func Judge(ctx context.Context, t *Table, o Options) (*Evaluation, error) {
 		return nil, err
 	}
 	judged.Fastest = judgeChoices(t, single)
-	if len(int8) > 0 {
-		judged.Int8, err = evaluate(int8, o.Anchors)
+	if len(quantized) > 0 {
+		judged.Int8, err = evaluate(quantized, o.Anchors)
 	}
 	for i := range t.Configs {
 		if slices.Contains(chips, t.Configs[i].Chip) {

@@ -22,7 +22,7 @@ const (
 	nearestRuns = 3
 )
 
-// fit is what a table tells without intervals: the table itself and its factors.
+// fit holds a table and its factors, which predict without intervals.
 type fit struct {
 	table   *Table
 	factors *factorModel
