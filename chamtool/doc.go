@@ -4,6 +4,7 @@
 //
 //   - event: the events of the program's threads, and the names of its functions
 //   - task: turns events into runs of tasks, and reads and writes logs of them
+//   - interval, mixture: the ends of an interval, and the weights of experts
 //   - perfmodel, forecast: predict the time of a task and the load of an iteration
 //   - balance: decides which tasks move to which rank
 //   - job: the logs of a rank, and of all ranks together

@@ -23,22 +23,6 @@ func ExampleNewBand() {
 	// Output: 60 s, in [48.8, 75.8] 90 times of 100
 }
 
-// A stream learns from outcomes; its interval follows.
-func ExampleAdaptive() {
-	a, err := uncertainty.NewAdaptive(uncertainty.Offset, 0.8)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for i := range 1000 {
-		if err := a.Observe(20, 20+float64(i%11-5)); err != nil {
-			log.Fatal(err)
-		}
-	}
-	p := a.Predict(100)
-	fmt.Printf("%.0f in [%.0f, %.0f]\n", p.Value, p.Low, p.High)
-	// Output: 100 in [96, 104]
-}
-
 // A predictor is judged by its outcomes; the two cases of a block are one unit.
 func ExampleJudge() {
 	p := uncertainty.Prediction{Value: 10, Low: 8, High: 13, Level: 0.9}

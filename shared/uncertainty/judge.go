@@ -109,7 +109,9 @@ func (c Case) check(level float64) error {
 func (t *tally) add(block int, level float64, c Case) {
 	s := &t.blocks[block]
 	s.cases++
-	s.covered += 1 - missed(!c.Contains(c.Actual))
+	if c.Contains(c.Actual) {
+		s.covered++
+	}
 	if !c.Bounded() {
 		return
 	}

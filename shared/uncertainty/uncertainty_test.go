@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/testkit/coveragetest"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -353,7 +354,7 @@ func TestJudgeMedian(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := median(widths); math.Abs(v.MedianWidth.Value-want) > 1e-12 || math.Abs(v.MeanWidth.Value-b.Value) > 1e-12 {
+		if want := stats.Median(widths); math.Abs(v.MedianWidth.Value-want) > 1e-12 || math.Abs(v.MeanWidth.Value-b.Value) > 1e-12 {
 			t.Errorf("median %v, want %v; mean %v, want %v", v.MedianWidth.Value, want, v.MeanWidth.Value, b.Value)
 		}
 	})
@@ -396,11 +397,6 @@ func promises(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
 		{Name: "band of factors", Level: 0.9, Run: band(uncertainty.Factor, 0.9, 99)},
 		{Name: "band of few", Level: 0.9, Run: band(uncertainty.Offset, 0.9, 19)},
 		{Name: "bands by group", Level: 0.8, Run: grouped},
-		{Name: "adaptive", Level: 0.9, Run: stream(uncertainty.Offset, 0.9, func(int) float64 { return 1 })},
-		{Name: "adaptive, factors", Level: 0.8, Run: stream(uncertainty.Factor, 0.8, func(int) float64 { return 1 })},
-		{Name: "adaptive, 64 errors at most", Level: 0.96, Run: stream(uncertainty.Offset, 0.96, func(int) float64 { return 1 })},
-		{Name: "adaptive in a drift", Level: 0.9, Run: stream(uncertainty.Offset, 0.9, func(i int) float64 { return 1 + float64(i)/100 })},
-		{Name: "adaptive with jumps", Level: 0.9, Run: stream(uncertainty.Factor, 0.9, func(i int) float64 { return 1 + float64(i/500%2) })},
 		{Name: "bootstrap of 40", Level: 0.9, Run: meanOf(40, func(v []float64) (prediction, error) {
 			return uncertainty.Bootstrap(v, func(v []float64) float64 { return stat.Mean(v, nil) }, uncertainty.Resampling{Replicates: 200, Level: 0.9})
 		})},
@@ -452,28 +448,6 @@ func grouped(seed uint64) []uncertainty.Case {
 	}
 	wild, _ := b.Of(true)
 	return answers(50, func() prediction { return wild.Predict(10) }, func() float64 { return 10 + 5*rng.NormFloat64() })
-}
-
-// stream predicts the value 10 of a stream whose noise grows by a factor.
-func stream(s uncertainty.Scale, level float64, spread func(int) float64) func(uint64) []uncertainty.Case {
-	return func(seed uint64) []uncertainty.Case {
-		rng := rand.New(rand.NewPCG(seed, 9))
-		a, err := uncertainty.NewAdaptive(s, level)
-		if err != nil {
-			panic(err)
-		}
-		var cases []uncertainty.Case
-		for i := range 3000 {
-			y := 9 + spread(i)*rng.ExpFloat64()
-			if p := a.Predict(10); i >= 100 {
-				cases = append(cases, uncertainty.Case{Prediction: p, Actual: y})
-			}
-			if err := a.Observe(10, y); err != nil {
-				panic(err)
-			}
-		}
-		return cases
-	}
 }
 
 // meanOf computes an interval for the mean of normal values, 20 times.

@@ -15,7 +15,7 @@ func Flow() map[string]Order {
 
 		"allox-est": order(`python progress jobspec jobs journal launch sampling history estimate slurm backtest follow schedule report`),
 
-		"chamtool": order(`event launch host task summary mixture perfmodel config forecast balance session job replay`),
+		"chamtool": order(`event launch host task summary interval mixture perfmodel config forecast balance session job replay`),
 
 		"deft": order(`cc gpu device session hook simcuda pair policy experiment report simulator supervisor daemon trial`),
 

@@ -128,7 +128,7 @@ const sampleSize = 5000
 
 func newSample() *sample { return &sample{random: rand.New(rand.NewPCG(1, 1))} }
 
-func (s *sample) add(predicted, actual float64) {
+func (s *sample) add(predicted perfmodel.Prediction, actual float64) {
 	const microseconds = 1e6
 	s.seen++
 	at := s.seen - 1
@@ -137,7 +137,7 @@ func (s *sample) add(predicted, actual float64) {
 	} else if at = s.random.IntN(s.seen); at >= sampleSize {
 		return
 	}
-	s.predicted[at], s.actual[at] = predicted*microseconds, actual*microseconds
+	s.predicted[at], s.actual[at] = predicted.Value*microseconds, actual*microseconds
 }
 
 func (s *sample) chart() chart.Chart {

@@ -31,9 +31,9 @@ func New(experts int) Mixture {
 	return m
 }
 
-// Nested returns a mixture that begins with this mixture's weights and rate, follows its
+// Nest returns a mixture that begins with this mixture's weights and rate, follows its
 // weights, and keeps a record of its own: its weights are the product of both.
-func (m *Mixture) Nested() Mixture {
+func (m *Mixture) Nest() Mixture {
 	n := New(m.experts)
 	n.parent = m
 	return n

@@ -108,7 +108,7 @@ func TestFloor(t *testing.T) {
 // own does not.
 func TestNested(t *testing.T) {
 	process := New(2)
-	own := process.Nested()
+	own := process.Nest()
 	for range 200 {
 		a := one(0, 0.3)
 		process.Observe(&a, 0, free)
@@ -123,7 +123,7 @@ func TestNested(t *testing.T) {
 	if w := own.Weights(); math.Abs(w[0]-w[1]) > 0.01 {
 		t.Errorf("weights %v of records that are opposite", w)
 	}
-	if young := process.Nested(); young.Weights()[0] < 0.8 {
+	if young := process.Nest(); young.Weights()[0] < 0.8 {
 		t.Errorf("weights %v", young.Weights())
 	}
 }

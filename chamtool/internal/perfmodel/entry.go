@@ -1,14 +1,13 @@
 package perfmodel
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/chamtool/internal/interval"
 	"github.com/foretime/foretime/chamtool/internal/mixture"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Entry is the model of one task function.
@@ -18,80 +17,85 @@ type Entry struct {
 	footprints map[uint64]*Footprint
 	cached     [64]*Footprint // those met last, by the low bits of their hash
 	width      int            // features of the power law: the most of any footprint
+	counts
+	trial trial
 
-	runs            int // runs observed
-	learned         int // of them, those it learned from
-	nextFit         int // fit again at this number of them
-	fits            int
-	predictions     int
-	dependsOnMoment bool // experts have weight whose answers depend on the moment
-	fitHeld         bool // no fit yet, whatever was learned
-	storedRuns      int  // learned runs that were kept from earlier program runs
-	stored          int  // learned runs that Learned returned, or that were kept before
-	generation      int  // restarts if kept runs were wrong
-	trial           trial
-	unsaved         bool // Learned has not returned the new generation yet
+	samples    []sample // the window: the last learned runs, oldest first
+	power      powerLaw
+	local      localLaw
+	distance   level     // of the last runs from the power law, less the speed at which each ran
+	neighbours creations // of the runs created last, from the power law
+	mixtures   [mixtures]mixture.Mixture
+	ends       interval.Ends // for footprints that have none of their own
 
-	intervalEnds            common  // of the tracked intervals
+	dependsOnMoment         bool    // experts have weight whose answers depend on the moment
 	logShortest, logLongest float64 // logarithms of the seconds of the shortest and the longest run
-
-	samples  []sample // the window: the last learned runs, oldest first
-	power    powerLaw
-	local    localLaw
-	outliers int // of the window at the last fit
-
-	lastDistance float64 // how far the last run lay from the power law
-	lastSpeed    float64
-	neighbours   creations // the same of the runs created last
-
-	mixtures [2]mixture.Mixture    // for footprints that ran, and for those that did not
-	interval *uncertainty.Adaptive // of the footprints that have none of their own
 }
 
-// The mixtures of an entry: for footprints that ran, and for those that did not.
-const knownSizes, newSizes = 0, 1
-
-func newEntry(name string, m *Model) *Entry {
-	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, nextFit: firstFit, interval: m.newInterval(), intervalEnds: common{1, 1}}
+// counts holds what happened to an entry so far.
+type counts struct {
+	runs        int // observed
+	learned     int // of them, those it learned from
+	nextFit     int // fit again at this number of them
+	fits        int
+	predictions int
+	outliers    int  // of the window at the last fit
+	fitHeld     bool // no fit yet, whatever was learned
+	storedRuns  int  // learned runs that were kept from earlier program runs
+	stored      int  // learned runs that TakeRuns returned, or that were kept before
+	generation  int  // restarts because kept runs were wrong
+	unsaved     bool // TakeRuns has not returned the new generation yet
 }
 
-// mixtureIndex is the footprint's of the two mixtures.
-func (f *Footprint) mixtureIndex() int {
-	if f.runs == 0 {
+// The mixtures of an entry: for footprints that ran, for those that did not, and for tasks about
+// which the experts disagree: who is right about the last percent is often wrong about stalls.
+const (
+	knownSizes = iota
+	newSizes
+	disputed
+	mixtures
+)
+
+// disputedLog is the distance between the logarithms of two answers that disagree.
+const disputedLog = 1
+
+// mixtureIndex returns the mixture that serves a task with these answers.
+func mixtureIndex(f *Footprint, answers *mixture.Answers) int {
+	least := math.Inf(1)
+	most := math.Inf(-1)
+	for _, y := range answers {
+		if !math.IsNaN(y) {
+			least = min(least, y)
+			most = max(most, y)
+		}
+	}
+	switch {
+	case most-least > disputedLog:
+		return disputed
+	case f.runs == 0:
 		return newSizes
 	}
 	return knownSizes
 }
 
-// mixture returns the serving mixture: that of all functions until the function has enough runs
-// of its own.
-func (e *Entry) mixture(which int) *mixture.Mixture {
-	if m := &e.mixtures[which]; m.Runs() > 0 {
-		return m
-	}
-	return &e.model.mix[which]
+func newEntry(name string, m *Model) *Entry {
+	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, counts: counts{nextFit: firstFit}}
 }
 
-// maxFootprints bounds the histories of one entry, which take about 1.5 kB each. Beyond it
-// those with the fewest runs are dropped. A loop counter among a task's sizes makes every
-// task a footprint of its own.
-const maxFootprints = 1 << 13
-
-// Name is the entry's name.
-func (e *Entry) Name() string { return e.name }
-
-// Serving is the name of the expert that answers now: the one that was asked
-// for, or the heaviest of the mixture.
-func (e *Entry) Serving() string {
-	if e.model.serving >= 0 {
-		return names[e.model.serving]
+// teach lets a new entry learn from kept runs, which contain nothing about the present speed.
+func (e *Entry) teach(runs []StoredRun) {
+	now := e.model.speed
+	e.model.speed = speed{}
+	for _, run := range runs {
+		e.Observe(e.Footprint(run.Sizes), run.Seconds)
 	}
-	return names[e.mixture(knownSizes).Heaviest()]
-}
-
-// Weight is an expert's share of the mixture that serves sizes which ran.
-func (e *Entry) Weight(expert string) float64 {
-	return e.mixture(knownSizes).Weights()[expertIndex(expert)]
+	if e.learned > 0 && e.learned >= firstFit {
+		e.Fit()
+	}
+	e.storedRuns = e.learned
+	e.stored = e.learned
+	e.trial = trial{}
+	e.model.speed = now
 }
 
 // Runs returns the number of observed runs.
@@ -104,34 +108,16 @@ func (e *Entry) Fits() int { return e.fits }
 // the power law's fit.
 func (e *Entry) Outliers() int { return e.outliers }
 
-// Footprints are the entry's footprints, smallest total size first.
-func (e *Entry) Footprints() []*Footprint {
-	all := make([]*Footprint, 0, len(e.footprints))
-	for _, f := range e.footprints {
-		all = append(all, f)
+// Serving returns the name of the expert that answers now: the one that was asked
+// for, or the heaviest of the mixture.
+func (e *Entry) Serving() string {
+	if e.model.serving >= 0 {
+		return names[e.model.serving]
 	}
-	slices.SortFunc(all, func(a, b *Footprint) int {
-		return cmp.Or(cmp.Compare(totalSize(a.Sizes), totalSize(b.Sizes)), slices.Compare(a.Sizes, b.Sizes))
-	})
-	return all
+	return names[e.mixture(knownSizes).Heaviest()]
 }
 
-// Exponents returns the exponents of the power law, one per feature, and its multiplier in
-// seconds: seconds = multiplier · Π (1+size)^exponent. ok is false before the first fit and if
-// no size varied.
-func (e *Entry) Exponents() (multiplier float64, exponents []float64, ok bool) {
-	if e.fits == 0 || e.power.fixed {
-		return 0, nil, false
-	}
-	at := e.power.intercept
-	for i, b := range e.power.b {
-		at -= b * e.power.mean[i]
-	}
-	return math.Exp(at), slices.Clone(e.power.b), true
-}
-
-// Footprint returns the footprint of the sizes, made where it is new. It does
-// not keep sizes.
+// Footprint returns the footprint of the sizes, or makes it. It does not keep sizes.
 func (e *Entry) Footprint(sizes []int64) *Footprint {
 	key := hash(sizes)
 	if f := e.cached[key%uint64(len(e.cached))]; f != nil && f.key == key {
@@ -145,12 +131,17 @@ func (e *Entry) Footprint(sizes []int64) *Footprint {
 	return f
 }
 
+// maxFootprints bounds the histories of one entry. Beyond it those with the fewest runs are
+// dropped. A loop counter among a task's sizes makes every task a footprint of its own.
+const maxFootprints = 1 << 13
+
 func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
 	if len(e.footprints) >= maxFootprints {
 		e.dropRare()
 	}
-	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), total: totalSize(sizes), generation: e.generation}
-	e.footprints[key], e.width = f, max(e.width, len(f.x))
+	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), generation: e.generation}
+	e.footprints[key] = f
+	e.width = max(e.width, len(f.x))
 	return f
 }
 
@@ -165,21 +156,22 @@ func (e *Entry) dropRare() {
 // Hold keeps the entry from its first answer until it is called with false, unless
 // it was taught.
 func (e *Entry) Hold(hold bool) {
-	if e.fitHeld = hold; !hold && e.fits == 0 && e.learned >= e.nextFit {
+	e.fitHeld = hold
+	if !hold && e.fits == 0 && e.learned >= e.nextFit {
 		e.Fit()
 	}
 }
 
-// Ready reports whether there is an answer: after the first fit; and for sizes
+// IsReady reports whether there is an answer: after the first fit; and for sizes
 // that ran once the process has learned enough, of whatever function.
-func (e *Entry) Ready(f *Footprint) bool {
+func (e *Entry) IsReady(f *Footprint) bool {
 	return e.fits > 0 || !e.fitHeld && f.runs > 0 && e.model.learned >= firstFit
 }
 
 // Predict answers for a footprint of this entry. The error matches
 // [ErrUntrained].
 func (e *Entry) Predict(f *Footprint) (Prediction, error) {
-	if !e.Ready(f) {
+	if !e.IsReady(f) {
 		return Prediction{}, fmt.Errorf("%s: %w: %d, want %d", e.name, ErrUntrained, e.runs, firstFit)
 	}
 	return *e.PredictShared(f), nil
@@ -188,44 +180,21 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 // PredictShared returns the answer of Predict. The entry must be ready. All tasks of the
 // footprint share it, so it must not be changed.
 func (e *Entry) PredictShared(f *Footprint) *Prediction {
-	if now := (version{e.fits, f.runs, e.model.learned / consecutiveRuns, f.passed / recentRuns}); f.best == nil || f.version != now {
-		p := Prediction{}
-		if e.saturated(f) && !e.dependsOnMoment {
-			e.follow(f, &p)
-		} else {
-			p = e.answer(f, Moment{})
-		}
-		f.best, f.version = &p, now
+	now := version{e.fits, f.runs, e.model.learned / consecutiveRuns, f.passed / recentRuns}
+	if f.best == nil || f.version != now {
+		f.best = &Prediction{}
+		f.version = now
+		e.answer(f, Moment{}, !e.isSaturated(f) || e.dependsOnMoment, f.best)
 	}
 	return f.best
 }
 
-// PredictAt predicts one task. It writes the answer to room, unless tasks share one.
+// PredictAt predicts one task. It writes the answer to room.
 func (e *Entry) PredictAt(f *Footprint, m Moment, room *Prediction) *Prediction {
-	known := e.saturated(f)
-	switch {
-	case !known || e.sampled(f):
-		*room = e.answer(f, m)
-		room.whole = true
-	case e.dependsOnMoment:
-		*room = e.answer(f, m)
-		if room.whole = false; f.tracked.value > 0 {
-			room.Prediction = f.tracked.around(room.Value, e.model.options.Level, &e.intervalEnds)
-		}
-	default:
-		e.follow(f, room)
-	}
+	whole := !e.isSaturated(f) || e.isSampled(f)
+	e.answer(f, m, whole || e.dependsOnMoment, room)
+	room.whole = whole
 	return room
-}
-
-// follow answers by the tracked runs of a known footprint.
-func (e *Entry) follow(f *Footprint, p *Prediction) {
-	if f.tracked.value == 0 {
-		start := e.answer(f, Moment{})
-		f.tracked.start(&start)
-	}
-	p.answers = asleep // what is observed now judges no expert
-	p.Prediction, p.Model, p.whole = f.tracked.around(f.tracked.value, e.model.options.Level, &e.intervalEnds), names[median], false
 }
 
 const (
@@ -239,75 +208,94 @@ const (
 	timeless = 0.8
 )
 
-// saturated reports whether one more run adds little: the windows are full, and the run is short.
-func (e *Entry) saturated(f *Footprint) bool {
+// isSaturated reports whether one more run adds little: the windows are full, and the run is short.
+func (e *Entry) isSaturated(f *Footprint) bool {
 	return e.learned >= window && f.runs >= recentRuns && f.last < learnSeconds/learnShare
 }
 
-// sampled reports whether a known run is learned from, with a probability in proportion to its
+// isSampled reports whether a known run is learned from, with a probability in proportion to its
 // length, by multiples of the golden ratio, which no period of a program fits.
-func (e *Entry) sampled(f *Footprint) bool {
+func (e *Entry) isSampled(f *Footprint) bool {
 	const golden = 0x9E3779B97F4A7C15 // 2^64 / φ
 	e.predictions++
 	return float64(uint64(e.predictions)*golden) < f.last*(learnShare/learnSeconds)*math.MaxUint64
 }
 
-// answer is the mixture's, with the interval about it.
-func (e *Entry) answer(f *Footprint, m Moment) Prediction {
-	p := Prediction{answers: e.answers(f, m)}
-	expert := e.model.serving
-	y := math.NaN()
-	if expert >= 0 {
-		y = p.answers[expert]
+// answer writes the prediction of a task: of all experts, or of the median alone.
+func (e *Entry) answer(f *Footprint, m Moment, all bool, p *Prediction) {
+	*p = Prediction{Model: names[median], answers: asleep}
+	value := f.tracked.value
+	if all {
+		p.answers = e.answers(f, m)
+		y, expert := e.choose(f, &p.answers)
+		p.Model = names[expert]
+		value = math.Exp(y)
 	}
-	if math.IsNaN(y) {
-		y, expert = e.mixture(f.mixtureIndex()).Answer(&p.answers)
-	}
-	p.Prediction, p.Model = e.intervalOf(f).Predict(math.Exp(y)), names[expert]
-	return p
+	p.Prediction = e.endsOf(f).Around(value, &e.model.tails)
 }
 
-// intervalOf is the interval that serves the footprint: its own, that of the
-// function's other footprints, or that of all functions.
-func (e *Entry) intervalOf(f *Footprint) *uncertainty.Adaptive {
-	switch {
-	case f.interval != nil && f.interval.Ready():
-		return f.interval
-	case e.interval.Ready():
-		return e.interval
+// choose returns the answer of the expert that was asked for, or else the mixture's.
+func (e *Entry) choose(f *Footprint, answers *mixture.Answers) (y float64, expert int) {
+	expert = e.model.serving
+	if expert >= 0 && !math.IsNaN(answers[expert]) {
+		return answers[expert], expert
 	}
-	return e.model.interval
+	return e.mixture(mixtureIndex(f, answers)).Answer(answers)
+}
+
+// mixture returns the serving mixture: that of all functions until the function has enough runs
+// of its own.
+func (e *Entry) mixture(which int) *mixture.Mixture {
+	own := &e.mixtures[which]
+	if own.Runs() > 0 {
+		return own
+	}
+	return &e.model.mix[which]
+}
+
+// endsOf returns the ends that serve the footprint: its own, those of the function's other
+// footprints, or those of all functions.
+func (e *Entry) endsOf(f *Footprint) *interval.Ends {
+	for _, own := range []*interval.Ends{&f.ends, &e.ends} {
+		if own.IsReady(&e.model.tails) {
+			return own
+		}
+	}
+	return &e.model.ends
 }
 
 // Observe takes a run of a footprint of this entry, and learns from it. Times that
 // are not finite or not above zero teach nothing.
 func (e *Entry) Observe(f *Footprint, seconds float64) {
 	p := &Prediction{}
-	if e.Ready(f) {
+	if e.IsReady(f) {
 		p = e.PredictAt(f, Moment{}, p)
 	}
 	e.ObserveAt(f, Moment{}, p, seconds)
 }
 
-// ObserveAt is Observe for one task with its prediction p from before it began; p has no value
-// if there was none. The experts' answers in p are scored.
+// ObserveAt learns like Observe from one task with its prediction p from before it began; p has
+// no value if there was none. The experts' answers in p are scored.
 func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64) {
 	if !(seconds > 0) || math.IsInf(seconds, 1) {
 		return
 	}
 	e.runs++
 	if f.generation != e.generation {
-		f.forget()
-	}
-	if p.Value > 0 && !p.whole && e.saturated(f) && !e.onTrial() {
-		e.track(f, m, p, seconds)
-		return
+		f.forget(e.generation)
 	}
 	y := math.Log(seconds)
-	if p.Value > 0 {
-		if e.onTrial() {
-			e.try(p, y)
-		}
+	predicted := p.Value > 0
+	if predicted && !p.whole && e.isSaturated(f) && !e.isOnTrial() {
+		e.observeEnds(f, p.Value, seconds)
+		e.pass(f, m, seconds, y)
+		return
+	}
+	if predicted && e.isOnTrial() {
+		e.try(p, y)
+	}
+	if predicted {
+		e.observeEnds(f, p.Value, seconds)
 		e.judge(f, p, y, seconds)
 	}
 	e.learn(f, m, seconds, y)
@@ -316,12 +304,34 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 	}
 }
 
+// observeEnds moves the ends by a run. Ends of its own make the run useless for the others.
+func (e *Entry) observeEnds(f *Footprint, predicted, seconds float64) {
+	t := &e.model.tails
+	for _, ends := range []*interval.Ends{&f.ends, &e.ends, &e.model.ends} {
+		ends.Observe(predicted, seconds, t)
+		if ends.IsReady(t) {
+			return
+		}
+	}
+}
+
+// pass takes a run that the mixture does not learn from.
+func (e *Entry) pass(f *Footprint, m Moment, seconds, y float64) {
+	if e.dependsOnMoment {
+		e.model.speed.learn(m, y-f.level.value())
+		f.level.add(y - e.model.speed.current(m))
+	}
+	f.pass(m, seconds)
+	f.passed++
+}
+
 // judge weighs the experts by a run that none of them had seen.
 func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
-	which := f.mixtureIndex()
-	all, own := &e.model.mix[which], &e.mixtures[which]
+	which := mixtureIndex(f, &p.answers)
+	all := &e.model.mix[which]
+	own := &e.mixtures[which]
 	if own.Runs() == 0 {
-		*own = all.Nested()
+		*own = all.Nest()
 	}
 	costs := expertCosts(seconds)
 	own.Observe(&p.answers, y, costs)
@@ -330,55 +340,25 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 	}
 	w := e.mixtures[knownSizes].Weights()
 	e.dependsOnMoment = w[median]+w[local] < timeless
-	if f.interval == nil && f.runs >= recentRuns {
-		f.interval = e.model.newInterval()
-	}
-	for _, a := range []*uncertainty.Adaptive{f.interval, e.interval, e.model.interval} {
-		if a == nil {
-			continue
-		}
-		_ = a.Observe(p.Value, seconds) // both are above zero
-		if a.Ready() {
-			return // an interval of its own makes the run useless for the others
-		}
-	}
-}
-
-// track takes a run that the mixture does not learn from.
-func (e *Entry) track(f *Footprint, m Moment, p *Prediction, seconds float64) {
-	if e.dependsOnMoment {
-		y := math.Log(seconds)
-		e.model.speed.learn(m, y-f.level())
-		f.levelled(y - e.model.speed.current(m))
-	}
-	if f.tracked.value == 0 {
-		f.tracked.start(p)
-	}
-	f.tracked.end(p, seconds, e.model.options.Level)
-	e.intervalEnds.end(p, seconds)
-	f.tracked.move(seconds)
-	f.passed++
-	f.ran(seconds, m)
 }
 
 // learn takes a run, y the logarithm of its seconds.
 func (e *Entry) learn(f *Footprint, m Moment, seconds, y float64) {
 	if e.learned == 0 {
-		e.logShortest, e.logLongest = y, y
+		e.logShortest = y
+		e.logLongest = y
 	}
-	e.logShortest, e.logLongest = min(e.logShortest, y), max(e.logLongest, y)
+	e.logShortest = min(e.logShortest, y)
+	e.logLongest = max(e.logLongest, y)
 	if f.runs > 0 {
-		e.model.speed.learn(m, y-f.level())
+		e.model.speed.learn(m, y-f.level.value())
 	}
 	now := e.model.speed.current(m)
-	if f.tracked.value > 0 {
-		f.tracked.move(seconds)
-	}
-	f.ran(seconds, m)
-	f.learn(y, now)
-	if f.fitted(); e.fits > 0 {
-		e.lastDistance, e.lastSpeed = y-f.along, now
-		e.neighbours.add(m.Created, e.lastDistance)
+	f.learn(m, seconds, y, now)
+	if e.fits > 0 {
+		f.locate(e.fits, &e.power, &e.local)
+		e.distance.add(y - f.along - now)
+		e.neighbours.add(m.Created, y-f.along)
 	}
 	e.learned++
 	e.model.learned++

@@ -13,18 +13,16 @@ import (
 const (
 	median = iota
 	local
-	last
 	near
 	paced
 	experts
 )
 
-// Models are the ways to predict; New is the place in the mixture.
+// Models returns the ways to predict; New is the place in the mixture.
 func Models() registry.List[int] {
 	return registry.List[int]{
-		{Name: "median", Help: "the median of the last runs of equal sizes", New: median},
+		{Name: "median", Help: "the median of the runs of equal sizes", New: median},
 		{Name: "local", Help: "the median of the runs of the nearest sizes, scaled by a power law", New: local},
-		{Name: "last", Help: "the last run of equal sizes", New: last},
 		{Name: "near", Help: "the run of equal sizes created closest to this task", New: near},
 		{Name: "speed", Help: "the median of the last three runs of equal sizes, times the slowdown of process and worker since", New: paced},
 	}
@@ -35,7 +33,7 @@ var names = Models().Names()
 // Auto is the name of the mixture of all experts.
 const Auto = "auto"
 
-// Names are the names that [Options.Serve] takes, Auto first.
+// Names returns the names that [Options.Serve] takes, Auto first.
 func Names() []string { return append([]string{Auto}, Models().Names()...) }
 
 // Check refuses a name that no expert has. The error matches [ErrKind] and names
@@ -48,11 +46,6 @@ func Check(name string) error {
 	return fmt.Errorf("%w: %w", ErrKind, err)
 }
 
-// expertIndex is an expert's place; -1 is the mixture.
-func expertIndex(name string) int {
-	return slices.Index(names, name)
-}
-
 // expertSeconds is the CPU time of asking the experts for one task and telling them its
 // run, as measured with caches warm.
 const expertSeconds = 0.25e-6
@@ -61,13 +54,12 @@ const expertSeconds = 0.25e-6
 // run's seconds: an expert must gain more than it costs.
 func expertCosts(seconds float64) (costs [mixture.MaxExperts]float64) {
 	share := expertSeconds / seconds
-	for _, expert := range []int{last, near, paced} {
-		costs[expert] = share
-	}
+	costs[near] = share
+	costs[paced] = share
 	return costs
 }
 
-// asleep are the answers of experts that were not asked.
+// asleep holds the answers of experts that were not asked.
 var asleep = func() (a mixture.Answers) {
 	for k := range a {
 		a[k] = math.NaN()
@@ -78,21 +70,17 @@ var asleep = func() (a mixture.Answers) {
 // answers returns the answers of all experts for one task, as logarithms of seconds.
 func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 	a := asleep
-	f.fitted()
 	if e.fits > 0 {
+		f.locate(e.fits, &e.power, &e.local)
 		a[local] = f.local
 	}
+	now := e.model.speed.current(m)
 	if f.runs > 0 {
-		a[median] = f.logs.middle()
-		if f.tracked.value > 0 { // the last learned runs are old
-			a[median] = math.Log(f.tracked.value)
-		}
-		a[last] = math.Log(f.last)
+		a[median] = math.Log(f.tracked.value)
 		a[near] = math.Log(f.near.next(m.Created))
-		a[paced] = f.level() + e.model.speed.current(m)
+		a[paced] = f.level.value() + now
 	} else if e.fits > 0 {
-		a[last] = f.along + e.lastDistance
-		a[paced] = a[last] - e.lastSpeed + e.model.speed.current(m)
+		a[paced] = f.along + e.distance.value() + now
 		a[near] = f.along + e.neighbours.next(m.Created)
 	}
 	for k := range a {

@@ -1,8 +1,12 @@
 package perfmodel
 
 import (
+	"cmp"
+	"math"
 	"slices"
+	"time"
 
+	"github.com/foretime/foretime/chamtool/internal/interval"
 	"github.com/foretime/foretime/chamtool/internal/mixture"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -10,7 +14,7 @@ import (
 // Options sets how a [Model] learns. The zero value works.
 type Options struct {
 	Serve string  // the expert that serves alone, of [Names]; "" is Auto
-	Level float64 // share of runs that an interval holds, at most 0.969; 0 is [Level]
+	Level float64 // share of runs that an interval holds, 0 is [Level]
 }
 
 // firstFit is the number of runs before the first answer.
@@ -39,35 +43,33 @@ type Moment struct {
 // Model holds what a process learned about its task functions. It and its entries belong to one
 // goroutine.
 type Model struct {
-	options  Options
-	serving  int // expert that serves alone; -1 is the mixture
-	entries  map[string]*Entry
-	names    []string
-	places   []place               // room for the entry that is being fitted
-	mix      [2]mixture.Mixture    // of all entries together, see [Entry]
-	speed    speed                 // of the process and its workers
-	learned  int                   // runs, of all entries
-	interval *uncertainty.Adaptive // of the entries that have none of their own yet
-	store    *Store                // what new entries begin with
+	serving int // expert that serves alone; -1 is the mixture
+	entries map[string]*Entry
+	names   []string
+	places  []place                   // room for the entry that is being fitted
+	mix     [mixtures]mixture.Mixture // of all entries together, see [Entry]
+	speed   speed                     // of the process and its workers
+	learned int                       // runs, of all entries
+	tails   interval.Tails
+	ends    interval.Ends // of the entries that have none of their own yet
+	store   *Store        // what new entries begin with
 }
 
 // New returns a model that knows nothing.
 func New(o Options) *Model {
-	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
+	if !(o.Level > 0 && o.Level < 1) {
 		o.Level = Level
 	}
-	m := &Model{options: o, serving: expertIndex(o.Serve), entries: map[string]*Entry{}, store: &Store{}}
+	m := &Model{serving: slices.Index(names, o.Serve), entries: map[string]*Entry{}, tails: interval.NewTails(o.Level), store: &Store{}}
 	for i := range m.mix {
 		m.mix[i] = mixture.New(experts)
 	}
-	m.interval = m.newInterval()
 	return m
 }
 
-func (m *Model) newInterval() *uncertainty.Adaptive {
-	a, _ := uncertainty.NewAdaptive(uncertainty.Factor, m.options.Level) // New saw to the level
-	return &a
-}
+// Teach lets the entries that the model makes from now on learn from kept runs. They
+// count as learned, not as new: [Model.TakeRuns] leaves them out.
+func (m *Model) Teach(s *Store) { m.store = s }
 
 // Entry returns the entry of a task function, made where it is new. The name
 // is the caller's: the same one on every rank and in every run.
@@ -82,7 +84,7 @@ func (m *Model) Entry(name string) *Entry {
 	return e
 }
 
-// Names are the entries' names in the order they appeared.
+// Names returns the entries' names in the order they appeared.
 func (m *Model) Names() []string { return slices.Clone(m.names) }
 
 // Fits returns the number of fits of all entries.
@@ -91,4 +93,30 @@ func (m *Model) Fits() (n int) {
 		n += e.fits
 	}
 	return n
+}
+
+// TakeRuns returns what the model learned from runs of its own since the last call, as far as
+// the window holds them, with the time now.
+func (m *Model) TakeRuns(now time.Time) *Store {
+	s := &Store{Entries: map[string][]StoredRun{}, Last: map[string]int64{}, Replaces: map[string]bool{}}
+	for _, name := range m.names {
+		e := m.entries[name]
+		own := slices.DeleteFunc(slices.Clone(e.samples), func(one sample) bool { return one.order <= e.stored })
+		if len(own) == 0 {
+			continue
+		}
+		slices.SortFunc(own, func(a, b sample) int { return cmp.Compare(a.order, b.order) })
+		runs := make([]StoredRun, len(own))
+		for i, one := range own {
+			runs[i] = StoredRun{one.f.Sizes, math.Exp(one.y)}
+		}
+		s.Entries[name] = runs
+		s.Last[name] = now.Unix()
+		if e.unsaved {
+			s.Replaces[name] = true
+		}
+		e.stored = e.learned
+		e.unsaved = false
+	}
+	return s
 }

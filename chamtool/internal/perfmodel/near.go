@@ -36,7 +36,7 @@ func (c *creations) add(created uint64, y float64) {
 	*c = s
 }
 
-// next is the one nearest to a creation, the latest of equals; NaN without any.
+// next returns the value of the run nearest to a creation, the latest of equals; NaN without any.
 func (c creations) next(created uint64) float64 {
 	n := len(c)
 	if created == 0 || n == 0 {

@@ -35,7 +35,7 @@ func TestUnusableTimesTeachNothing(t *testing.T) {
 	for _, s := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		e.Observe(fp, s)
 	}
-	if e.Runs() != 0 || fp.Stats().Runs != 0 {
+	if e.Runs() != 0 || fp.runs != 0 {
 		t.Errorf("%d runs", e.Runs())
 	}
 }
@@ -70,8 +70,8 @@ func TestExponents(t *testing.T) {
 		a, b := 1000+r.Int64N(100_000), 1000+r.Int64N(100_000)
 		e.Observe(e.Footprint([]int64{a, b, 64}), 1e-12*math.Pow(float64(a), 1)*math.Pow(float64(b), 0.5))
 	}
-	_, exponents, ok := e.Exponents()
-	if !ok || math.Abs(exponents[0]-1) > 0.01 || math.Abs(exponents[1]-0.5) > 0.01 || exponents[2] != 0 {
+	exponents := e.power.b
+	if e.power.fixed || math.Abs(exponents[0]-1) > 0.01 || math.Abs(exponents[1]-0.5) > 0.01 || exponents[2] != 0 {
 		t.Errorf("exponents %v", exponents)
 	}
 }
@@ -173,7 +173,7 @@ func TestSteadyRunsArePassedOver(t *testing.T) {
 		}
 		warm := e.Runs()
 		before := map[int64]int{}
-		for _, f := range e.Footprints() {
+		for _, f := range e.footprints {
 			before[f.Sizes[0]] = f.runs
 		}
 		const runs = 64 * 400
@@ -183,7 +183,7 @@ func TestSteadyRunsArePassedOver(t *testing.T) {
 		if e.Runs() != warm+runs {
 			t.Errorf("period %d: %d runs of %d", period, e.Runs(), warm+runs)
 		}
-		for _, f := range e.Footprints() {
+		for _, f := range e.footprints {
 			want := float64(runs/period) * 2e-4 * learnShare / learnSeconds
 			if got := float64(f.runs - before[f.Sizes[0]]); math.Abs(got-want) > 0.1*want+3 {
 				t.Errorf("period %d: %v runs of size %d learned, want %v", period, got, f.Sizes[0], want)
@@ -262,18 +262,21 @@ func TestWindowIsBounded(t *testing.T) {
 	}
 }
 
-func TestStats(t *testing.T) {
-	e := New(Options{}).Entry("f")
-	fp := e.Footprint([]int64{8})
-	if s := fp.Stats(); s != (Stats{}) {
-		t.Errorf("%+v", s)
-	}
+// The middle of few runs is their median, whatever the farthest of them is; that of many
+// follows a lasting change.
+func TestTrackedMiddle(t *testing.T) {
+	var m tracked
 	for _, s := range []float64{1, 2, 3, 4, 100} {
-		e.Observe(fp, s)
+		m.add(s)
 	}
-	s := fp.Stats()
-	if s.Runs != 5 || math.Abs(s.Median-3) > 1e-6 || math.Abs(s.Trimmed-3) > 1e-6 || math.Abs(s.Deviation-1.4826) > 1e-6 {
-		t.Errorf("%+v", s)
+	if m.value != 3 {
+		t.Errorf("%v, want 3", m.value)
+	}
+	for range 300 {
+		m.add(5)
+	}
+	if math.Abs(m.value-5) > 0.05 {
+		t.Errorf("%v after 300 runs of 5 s", m.value)
 	}
 }
 
@@ -361,10 +364,10 @@ func TestFootprintsAreBounded(t *testing.T) {
 		e.Observe(e.Footprint([]int64{int64(1000 + i)}), 1e-6)
 		e.Observe(e.Footprint([]int64{int64(i % 50)}), 2e-6)
 	}
-	if n := len(e.Footprints()); n > 1<<13 {
+	if n := len(e.footprints); n > 1<<13 {
 		t.Errorf("%d footprints", n)
 	}
-	if runs := e.Footprint([]int64{7}).Stats().Runs; runs < 31 {
+	if runs := e.Footprint([]int64{7}).runs; runs < 31 {
 		t.Errorf("%d runs left of sizes that came 800 times", runs)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -22,12 +21,12 @@ type Store struct {
 	columns map[string]storedEntry
 	// Last holds the time of each entry's last kept run, in seconds since 1970.
 	Last map[string]int64
-	// Anew are the entries whose older runs did not hold any more: Merge drops
-	// those of the same key.
-	Anew map[string]bool
+	// Replaces holds the entries whose older runs did not hold any more: Merge drops those of
+	// the same key.
+	Replaces map[string]bool
 }
 
-// Key is the name of an entry that means one function of one build of a program.
+// Key returns the name of an entry that means one function of one build of a program.
 // Without a build it is the function's name.
 func Key(function, build string) string {
 	if build == "" {
@@ -102,7 +101,7 @@ func (s *Store) Merge(later *Store) {
 	for _, name := range later.Names() {
 		runs := later.Runs(name)
 		all := runs
-		if !later.Anew[name] {
+		if !later.Replaces[name] {
 			all = slices.Concat(s.Runs(name), runs)
 		}
 		delete(s.columns, name)
@@ -147,57 +146,10 @@ func (s *Store) Prune(now time.Time) {
 	}
 }
 
-// Names are the entries' names in alphabetical order.
+// Names returns the entries' names in alphabetical order.
 func (s *Store) Names() []string {
 	names := slices.AppendSeq(make([]string, 0, s.Len()), maps.Keys(s.Entries))
 	names = slices.AppendSeq(names, maps.Keys(s.columns))
 	slices.Sort(names)
 	return names
-}
-
-// Teach lets the entries that the model makes from now on learn from kept runs. They
-// count as learned, not as new: [Model.Learned] leaves them out.
-func (m *Model) Teach(s *Store) { m.store = s }
-
-// teach lets a new entry learn from kept runs, which contain nothing about the present speed.
-func (e *Entry) teach(runs []StoredRun) {
-	now := e.model.speed
-	e.model.speed = speed{}
-	for _, run := range runs {
-		e.Observe(e.Footprint(run.Sizes), run.Seconds)
-	}
-	if e.learned > 0 && e.learned >= firstFit {
-		e.Fit()
-	}
-	e.storedRuns, e.stored, e.trial = e.learned, e.learned, trial{}
-	e.model.speed = now
-}
-
-// Learned returns what the model learned from runs of its own since the last call, as far as
-// the window holds them, with the time now.
-func (m *Model) Learned(now time.Time) *Store {
-	s := &Store{Entries: map[string][]StoredRun{}, Last: map[string]int64{}, Anew: map[string]bool{}}
-	for _, name := range m.names {
-		e := m.entries[name]
-		var own []sample
-		for _, one := range e.samples {
-			if one.order > e.stored {
-				own = append(own, one)
-			}
-		}
-		if len(own) == 0 {
-			continue
-		}
-		slices.SortFunc(own, func(a, b sample) int { return cmp.Compare(a.order, b.order) })
-		runs := make([]StoredRun, len(own))
-		for i, one := range own {
-			runs[i] = StoredRun{one.f.Sizes, math.Exp(one.y)}
-		}
-		s.Entries[name], s.Last[name] = runs, now.Unix()
-		if e.unsaved {
-			s.Anew[name] = true
-		}
-		e.stored, e.unsaved = e.learned, false
-	}
-	return s
 }

@@ -34,7 +34,7 @@ func TestStoreRoundTrip(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	first := taughtBy(t, 300, 1)
-	if err := first.Learned(time.Unix(1e9, 0)).Write(path); err != nil {
+	if err := first.TakeRuns(time.Unix(1e9, 0)).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	s, err := ReadStore(path)
@@ -44,7 +44,7 @@ func TestStoreRoundTrip(t *testing.T) {
 	second := New(Options{})
 	second.Teach(s)
 	second.Entry("app:f")
-	if n := len(second.Learned(time.Unix(1e9, 0)).Entries); n != 0 {
+	if n := len(second.TakeRuns(time.Unix(1e9, 0)).Entries); n != 0 {
 		t.Errorf("%d entries learned without a run", n)
 	}
 	e := second.Entry("app:f")
@@ -54,7 +54,7 @@ func TestStoreRoundTrip(t *testing.T) {
 		t.Errorf("%v, want %v (%v)", p.Value, want, err)
 	}
 	e.Observe(e.Footprint([]int64{77}), 0.5)
-	own := second.Learned(time.Unix(1e9, 0)).Entries["app:f"]
+	own := second.TakeRuns(time.Unix(1e9, 0)).Entries["app:f"]
 	if len(own) != 1 || own[0].Sizes[0] != 77 || math.Abs(own[0].Seconds-0.5) > 1e-12 {
 		t.Errorf("%+v", own)
 	}
@@ -62,7 +62,7 @@ func TestStoreRoundTrip(t *testing.T) {
 
 func TestMergeKeepsTheNewest(t *testing.T) {
 	s := &Store{}
-	s.Merge(taughtBy(t, 4000, 1).Learned(time.Unix(1e9, 0)))
+	s.Merge(taughtBy(t, 4000, 1).TakeRuns(time.Unix(1e9, 0)))
 	s.Merge(&Store{Entries: map[string][]StoredRun{"app:f": make([]StoredRun, 500), "app:g": {{[]int64{1}, 1}}}})
 	if f := s.Runs("app:f"); len(f) != window || f[len(f)-1].Seconds != 0 || f[0].Seconds == 0 {
 		t.Errorf("%d runs kept", len(f))
@@ -85,7 +85,7 @@ func encoded(s *Store) ([]byte, error) {
 // A file with any byte changed is refused or still means the same.
 func TestCorruptStores(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.runs")
-	if err := taughtBy(t, 20, 2).Learned(time.Unix(1e9, 0)).Write(path); err != nil {
+	if err := taughtBy(t, 20, 2).TakeRuns(time.Unix(1e9, 0)).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(path)
@@ -188,7 +188,7 @@ func FuzzParseStore(f *testing.F) {
 
 // What a program run pays for what is kept.
 func BenchmarkStore(b *testing.B) {
-	s := taughtBy(b, window, 1).Learned(time.Unix(1e9, 0))
+	s := taughtBy(b, window, 1).TakeRuns(time.Unix(1e9, 0))
 	file, err := encoded(s)
 	if err != nil {
 		b.Fatal(err)

@@ -35,7 +35,7 @@ func TestMicroseconds(t *testing.T) {
 			for i := range runs {
 				y := seconds(r, i)
 				p := &Prediction{}
-				if e.Ready(f) {
+				if e.IsReady(f) {
 					p = e.PredictAt(f, Moment{}, p)
 				}
 				e.ObserveAt(f, Moment{}, p, y)

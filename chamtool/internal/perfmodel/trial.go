@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/chamtool/internal/interval"
 	"github.com/foretime/foretime/chamtool/internal/mixture"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -19,8 +20,8 @@ type trial struct {
 // function's times vary more.
 const trialMiss = 0.4
 
-// onTrial reports whether what was kept has yet to prove itself.
-func (e *Entry) onTrial() bool { return e.storedRuns > 0 && e.trial.n < consecutiveRuns }
+// isOnTrial reports whether what was kept has yet to prove itself.
+func (e *Entry) isOnTrial() bool { return e.storedRuns > 0 && e.trial.n < consecutiveRuns }
 
 // try compares one run with what was kept, before it is learned. Once enough did
 // and most are far off, what was kept is dropped.
@@ -30,7 +31,7 @@ func (e *Entry) try(p *Prediction, y float64) {
 		return
 	}
 	if stats.Median(e.trial.misses[:]) > math.Max(trialMiss, 3*e.usualMiss()) {
-		e.overturn()
+		e.dropKept()
 	}
 }
 
@@ -38,28 +39,31 @@ func (e *Entry) try(p *Prediction, y float64) {
 func (e *Entry) usualMiss() float64 {
 	misses := make([]float64, len(e.samples))
 	for i, s := range e.samples {
-		s.f.fitted()
+		s.f.locate(e.fits, &e.power, &e.local)
 		misses[i] = math.Abs(s.y - s.f.local)
 	}
 	return stats.Median(misses)
 }
 
-// overturn drops the kept runs, and what was fitted to them. The runs of this
+// dropKept drops the kept runs, and what was fitted to them. The runs of this
 // program run stay.
-func (e *Entry) overturn() {
+func (e *Entry) dropKept() {
 	own := slices.DeleteFunc(slices.Clone(e.samples), func(s sample) bool { return s.order <= e.storedRuns })
 	e.generation++
-	e.unsaved, e.interval, e.mixtures = true, e.model.newInterval(), [2]mixture.Mixture{}
-	e.samples, e.neighbours = own, nil
+	e.unsaved = true
+	e.ends = interval.Ends{}
+	e.mixtures = [mixtures]mixture.Mixture{}
+	e.samples = own
+	e.neighbours = nil
+	e.distance = level{}
 	for _, f := range e.footprints {
-		f.forget()
+		f.forget(e.generation)
 	}
 	for _, s := range own {
-		s.f.ran(math.Exp(s.y), Moment{})
-		s.f.learn(s.y, 0)
+		s.f.learn(Moment{}, math.Exp(s.y), s.y, 0)
 	}
 	e.nextFit = e.learned + 1
 }
 
-// Overturned reports whether kept runs were dropped because they did not hold.
-func (e *Entry) Overturned() bool { return e.generation > 0 }
+// HasDroppedKept reports whether kept runs were dropped because they did not hold.
+func (e *Entry) HasDroppedKept() bool { return e.generation > 0 }

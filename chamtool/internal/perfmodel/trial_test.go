@@ -10,7 +10,7 @@ import (
 // A function that takes fifteen times as long as when its runs were kept is
 // known again within twenty runs; one that did not change keeps what was known.
 func TestKeptRunsAreOnTrial(t *testing.T) {
-	kept := taughtBy(t, 3000, 1).Learned(time.Unix(1e9, 0))
+	kept := taughtBy(t, 3000, 1).TakeRuns(time.Unix(1e9, 0))
 	for _, factor := range []float64{1, 1.1, 15, 1.0 / 15} {
 		m := New(Options{})
 		m.Teach(kept)
@@ -28,14 +28,14 @@ func TestKeptRunsAreOnTrial(t *testing.T) {
 				misses++
 			}
 		}
-		if changed := factor > 2 || factor < 0.5; misses > 10 || e.Overturned() != changed {
-			t.Errorf("factor %v: %d of 100 are off by a quarter, overturned %v", factor, misses, e.Overturned())
+		if changed := factor > 2 || factor < 0.5; misses > 10 || e.HasDroppedKept() != changed {
+			t.Errorf("factor %v: %d of 100 are off by a quarter, overturned %v", factor, misses, e.HasDroppedKept())
 		}
-		again := m.Learned(time.Unix(2e9, 0))
-		if n := len(again.Entries["app:f"]); n != 20 || again.Anew["app:f"] != e.Overturned() {
-			t.Errorf("factor %v: %d runs to keep, anew %v", factor, n, again.Anew)
+		again := m.TakeRuns(time.Unix(2e9, 0))
+		if n := len(again.Entries["app:f"]); n != 20 || again.Replaces["app:f"] != e.HasDroppedKept() {
+			t.Errorf("factor %v: %d runs to keep, anew %v", factor, n, again.Replaces)
 		}
-		if n := len(m.Learned(time.Unix(2e9, 0)).Entries); n != 0 {
+		if n := len(m.TakeRuns(time.Unix(2e9, 0)).Entries); n != 0 {
 			t.Errorf("told twice: %d entries", n)
 		}
 	}
@@ -54,7 +54,7 @@ func TestOverturnedSizes(t *testing.T) {
 		e.Observe(e.Footprint([]int64{int64(1000 * (1 + i%10))}), 0.1)
 	}
 	p, err := e.Predict(e.Footprint([]int64{15_000}))
-	if !e.Overturned() || err != nil || math.Abs(p.Value-0.1) > 0.01 {
-		t.Errorf("overturned %v, %v (%v)", e.Overturned(), p.Value, err)
+	if !e.HasDroppedKept() || err != nil || math.Abs(p.Value-0.1) > 0.01 {
+		t.Errorf("overturned %v, %v (%v)", e.HasDroppedKept(), p.Value, err)
 	}
 }

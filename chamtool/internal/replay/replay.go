@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/session"
 	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // ErrNoRuns is returned for a log that holds no task runs.
@@ -31,7 +32,7 @@ type Options struct {
 	// Progress is called with the number of runs that were replayed, of all logs; nil is not.
 	Progress func(runs int)
 	// OnPrediction is called with every scored prediction, in order of the starts; nil is not.
-	OnPrediction func(predicted, actual float64)
+	OnPrediction func(p perfmodel.Prediction, seconds float64)
 }
 
 // Result compares predictions with run times. Percentages are in percent; a figure that
@@ -207,6 +208,12 @@ func number[K comparable](known map[K]uint32, key K) uint32 {
 	return n
 }
 
+// prediction returns what was predicted for a run.
+func (h *runRecorder) prediction(run uint32) perfmodel.Prediction {
+	interval := uncertainty.Prediction{Value: h.value[run], Low: h.low[run], High: h.high[run], Level: perfmodel.Level}
+	return perfmodel.Prediction{Prediction: interval}
+}
+
 // order returns the runs in the order of a time.
 func (h *runRecorder) order(at func(run uint32) float64) []uint32 {
 	order := make([]uint32, len(h.start))
@@ -242,7 +249,7 @@ func (s *scores) score(h *runRecorder, o Options) {
 		}
 		known.judge(h.size[i], h.function[i], h.seconds[i])
 		if o.OnPrediction != nil {
-			o.OnPrediction(h.value[i], h.seconds[i])
+			o.OnPrediction(h.prediction(i), h.seconds[i])
 		}
 	}
 	s.rules = known.scores

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/replay"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/stats"
@@ -164,8 +165,8 @@ func TestStepOfManyFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var misses []float64
-	_, err = replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, OnPrediction: func(predicted, actual float64) {
-		misses = append(misses, math.Abs(predicted-actual)/actual)
+	_, err = replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, OnPrediction: func(predicted perfmodel.Prediction, actual float64) {
+		misses = append(misses, math.Abs(predicted.Value-actual)/actual)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -292,7 +293,7 @@ func TestSkip(t *testing.T) {
 		t.Fatal(err)
 	}
 	scored := 0
-	r, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Skip: 0.5, OnPrediction: func(_, actual float64) {
+	r, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Skip: 0.5, OnPrediction: func(_ perfmodel.Prediction, actual float64) {
 		if scored++; actual != 0.002 {
 			t.Errorf("a run of %v s was scored", actual)
 		}
@@ -343,5 +344,41 @@ func TestMemory(t *testing.T) {
 	}})
 	if err != nil || most == 0 || most > 200*runs {
 		t.Errorf("%d bytes a run, %v", most/runs, err)
+	}
+}
+
+// The tiles of a factorisation carry the indices of their loops, so no sizes run twice. On
+// shared cores several tasks are stopped together, for many times their length, and the tasks
+// after them are not. No rule may be a tenth better.
+func TestStallsOfNewSizes(t *testing.T) {
+	for seed := range uint64(3) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		var b strings.Builder
+		b.WriteString(task.LogHeader)
+		var free [4]float64 // when each thread is done
+		slow, stopped := 1.0, 0
+		for i := range 4000 {
+			lane := 0
+			for k, at := range free {
+				if at < free[lane] {
+					lane = k
+				}
+			}
+			if random.IntN(100) == 0 {
+				slow = 1 + random.Float64()
+			}
+			seconds := 0.0005 * slow * math.Exp(0.04*random.NormFloat64())
+			if stopped > 0 || random.IntN(60) == 0 {
+				stopped = (stopped + 1) % 4 // four in a row
+				seconds += 0.004 + 0.02*random.Float64()
+			}
+			fmt.Fprintf(&b, "0,%d,local,tile,%d %d %d,0,,%.9f,%.9f,%.9f,,,,\n", lane, i/400, i/20%20, i%20+i/400, free[lane], free[lane], seconds)
+			free[lane] += seconds
+		}
+		r := play(t, b.String())
+		plain, last := r.Baselines["history"], r.Baselines["last_value"]
+		if float64(*r.MAPE) > 1.1*float64(*plain.MAPE) || float64(*r.MedianAPE) > 1.1*float64(*last.MedianAPE) {
+			t.Errorf("seed %d: MAPE %.1f, median %.2f %%; the plain median %.1f, %.2f %%; the last value %.1f, %.2f %%", seed, *r.MAPE, *r.MedianAPE, *plain.MAPE, *plain.MedianAPE, *last.MAPE, *last.MedianAPE)
+		}
 	}
 }

@@ -30,7 +30,7 @@ func (o *observer) Created(t *task.Task[taskState], sizes []int64) {
 		sizes = f.varied.features(sizes)
 	}
 	t.State = taskState{function: f, footprint: f.entry.Footprint(sizes)}
-	if f.entry.Ready(t.State.footprint) {
+	if f.entry.IsReady(t.State.footprint) {
 		t.State.predicted = f.entry.PredictShared(t.State.footprint)
 		t.State.createdSeconds = t.State.predicted.Value
 	}
@@ -48,7 +48,7 @@ func (o *observer) Started(t *task.Task[taskState], late bool) {
 // predictTask predicts the task, if its function has a model.
 func (s *Session) predictTask(t *task.Task[taskState]) {
 	m := &t.State
-	if !m.function.entry.Ready(m.footprint) {
+	if !m.function.entry.IsReady(m.footprint) {
 		return
 	}
 	if len(s.sparePredictions) == 0 {

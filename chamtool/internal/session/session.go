@@ -256,7 +256,7 @@ func (s *Session) Learned(now time.Time) *perfmodel.Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.spend()()
-	return s.model.Learned(now)
+	return s.model.TakeRuns(now)
 }
 
 // Summary returns the summary of the run so far.
@@ -315,7 +315,7 @@ func (s *Session) summary() *summary.Summary {
 	}
 	out.Rounds, out.Unlogged = slices.Clone(s.roundSummaries[:min(s.rounds, len(s.roundSummaries))]), s.unlogged
 	for _, f := range s.order {
-		if f.entry.Overturned() {
+		if f.entry.HasDroppedKept() {
 			out.Warnings = append(out.Warnings, f.name+": dropped the runs kept from earlier programs, since they predicted badly")
 		}
 		out.Entries = append(out.Entries, summary.FunctionModel{

@@ -1,0 +1,71 @@
+package interval
+
+import (
+	"math"
+
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// endRate is the step of an end after a miss, as a logarithm, if both tails were one. From 0.1
+// to 0.4 the interval scores of 19 logs of tasks are within one percent; from 0.3 on most
+// intervals hold 0.87 to 0.93 in every eighth of a log.
+const endRate = 0.3
+
+// LeastShare is the least distance of an end, as a share of the value: less than a clock of
+// nanoseconds resolves in a millisecond.
+const LeastShare = 1e-6
+
+// Tails holds a level and the steps that follow from it. The zero value is not usable.
+type Tails struct {
+	level        float64
+	needed       int     // errors whose largest is missed by one tail of the level
+	missed, held float64 // factors of an end's distance
+}
+
+// NewTails returns the tails of a level in (0, 1).
+func NewTails(level float64) Tails {
+	tail := (1 - level) / 2
+	return Tails{
+		level: level, needed: int(math.Round(1/tail)) - 1,
+		missed: math.Exp(endRate * (1 - tail)), held: math.Exp(-endRate * tail),
+	}
+}
+
+// Ends holds how far the ends lie from a predicted value above zero: value/low - 1 and
+// high/value - 1. The zero value has seen nothing.
+type Ends struct {
+	low, high float64
+	n         int
+}
+
+// IsReady reports whether enough errors were seen.
+func (e *Ends) IsReady(t *Tails) bool { return e.n >= t.needed }
+
+// Around returns the interval around a value. Before enough errors were seen it is [0, ∞].
+func (e *Ends) Around(value float64, t *Tails) uncertainty.Prediction {
+	if !e.IsReady(t) {
+		return uncertainty.Prediction{Value: value, Low: 0, High: math.Inf(1), Level: t.level}
+	}
+	return uncertainty.Prediction{Value: value, Low: value / (1 + e.low), High: value * (1 + e.high), Level: t.level}
+}
+
+// Observe learns from the outcome of a predicted value, both above zero.
+func (e *Ends) Observe(value, outcome float64, t *Tails) {
+	below := value/outcome - 1
+	above := outcome/value - 1
+	if e.n++; e.n <= t.needed {
+		e.low = max(e.low, below, LeastShare)
+		e.high = max(e.high, above, LeastShare)
+		return
+	}
+	e.low = t.move(e.low, below)
+	e.high = t.move(e.high, above)
+}
+
+// move returns the distance of an end after an error.
+func (t *Tails) move(end, miss float64) float64 {
+	if miss > end {
+		return end * t.missed
+	}
+	return max(LeastShare, end*t.held)
+}
