@@ -244,7 +244,7 @@ func (r *Reader) announcedFor(c *counter) (total, weight float64, atMost bool) {
 			look(unit, 0.7)
 		}
 	}
-	if weight == 0 && c.unit == "" && c.leads() && c.isEven() {
+	if weight == 0 && c.unit == "" && c.leads() && (!c.moves() || c.isEven()) {
 		for unit := range stepUnits {
 			look(unit, 0.5)
 		}

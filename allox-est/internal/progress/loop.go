@@ -162,7 +162,7 @@ func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
 	if isGlobal || r.Units >= plainUnits && (c.total == r.Units || c.zero && c.total == r.Units-1) {
 		return false
 	}
-	if slices.ContainsFunc(c.before, func(o *counter) bool { return o.encloses(c) }) {
+	if slices.ContainsFunc(c.before, func(o *counter) bool { return o.encloses(c) || r.isFirstRound(o) }) {
 		return true
 	}
 	return slices.ContainsFunc(pool, func(o *counter) bool {
@@ -173,8 +173,26 @@ func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
 			return false
 		}
 		n := o.ownTotal()
-		isFirst := n == 0 && (o.unit == "epoch" || o.unit == "stage" && o.words() == "stage") && o.last().value <= 1
+		isFirst := n == 0 && (o.unit == "epoch" || o.unit == "stage" && o.words() == "stage") && o.last().value <= 1 && !o.isOutdated(pool)
 		return isFirst || o.last().value < n && c.total != r.Units
+	})
+}
+
+// isOutdated reports whether other lines have counted the units of o on.
+func (o *counter) isOutdated(pool []*counter) bool {
+	return slices.ContainsFunc(pool, func(p *counter) bool {
+		return p.unit == o.unit && p.last().line > o.last().line && p.last().value > o.last().value
+	})
+}
+
+// isFirstRound reports whether a nameless number that begins its lines and has not moved may
+// be the first of the epochs that the output announces.
+func (r *Reader) isFirstRound(o *counter) bool {
+	if o.unit != "" || o.moves() || !o.begins || o.decimal || o.total > 0 || o.right == "" || isLetter(o.right[0]) {
+		return false
+	}
+	return slices.ContainsFunc(r.announced, func(a *counter) bool {
+		return outerUnits[a.claim.unit] && !a.moves() && a.last().value >= o.last().value
 	})
 }
 

@@ -206,7 +206,7 @@ func (r *Reader) Costs() string { return r.reports.costs }
 func (r *Reader) pool() []*counter {
 	var pool []*counter
 	for _, c := range r.counters {
-		if c.moves() || c.seen > 1 && (c.total > 0 || c.unit != "") || outerUnits[c.unit] || c.counted {
+		if c.moves() || c.seen > 1 && (c.total > 0 || c.unit != "" || c.begins) || outerUnits[c.unit] || c.counted {
 			pool = append(pool, c)
 		}
 	}

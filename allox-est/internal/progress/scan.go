@@ -67,6 +67,10 @@ func (s *scanner) scanAt(i int) int {
 		s.masked = append(s.masked, ' ')
 		return n
 	}
+	if n := hashLength(rest); n > 0 && (len(s.masked) == 0 || !isWord(s.masked[len(s.masked)-1])) {
+		s.masked = append(s.masked, '@')
+		return n
+	}
 	if !isDigit(c) && !(c == '.' && len(rest) > 1 && isDigit(rest[1])) {
 		s.masked = append(s.masked, c)
 		return 1
@@ -83,6 +87,34 @@ func (s *scanner) scanAt(i int) int {
 		return n
 	}
 	return s.takeNumber(rest)
+}
+
+// hashBytes is the least length of a hexadecimal identifier.
+const hashBytes = 6
+
+// hashLength returns the length of the hexadecimal identifier that a text begins with, as
+// "3fa9c1" or "7b/3fa9c1"; 0 if there is none.
+func hashLength(text string) int {
+	isMixed := func(n int) bool {
+		return strings.ContainsAny(text[:n], "abcdef") && strings.ContainsAny(text[:n], "0123456789")
+	}
+	n := hexOf(text)
+	if n == 2 && len(text) > 2 && text[2] == '/' && hexOf(text[3:]) == hashBytes {
+		n = 3 + hashBytes
+	}
+	if n < hashBytes || len(text) > n && isWord(text[n]) || !isMixed(n) {
+		return 0
+	}
+	return n
+}
+
+// hexOf returns how many hexadecimal digits a text begins with.
+func hexOf(text string) int {
+	n := 0
+	for n < len(text) && (isDigit(text[n]) || text[n] >= 'a' && text[n] <= 'f') {
+		n++
+	}
+	return n
 }
 
 // barLength returns the length of a drawn bar that a text begins with; 0 if there is none.
@@ -230,4 +262,5 @@ func numberOf(text string) (n int, plain string) {
 }
 
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isWord(c byte) bool   { return isDigit(c) || isLetter(c) }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
