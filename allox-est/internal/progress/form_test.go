@@ -62,6 +62,16 @@ func TestForms(t *testing.T) {
 		}), length: 3, last: 1.91},
 		{name: "a name with a dot", lines: every("train.step:%d loss:0.5", 1, 9, 1), rate: "9 steps so far, 1 per second"},
 		{name: "a colon without a space", lines: append([]string{"max_steps:30"}, every("step:%d loss:0.5", 1, 9, 1)...), length: 30, last: 9},
+		{name: "a bar in the first of the announced epochs", lines: append([]string{"epochs: 4"}, trained(1, 20, func(_, i int) string {
+			return fmt.Sprintf("1|%d|loss 0.5: %d%%| | %d/40 [00:01<00:02, 8.1it/s]", i+1, 5*(i+1)/2, i+1)
+		})...), length: 4, last: 0.5},
+		{name: "identifiers of tasks", lines: trained(1, 20, func(_, i int) string {
+			return fmt.Sprintf("[%02x/%06x] task > SORT (%d) [%3d%%] %d of 50", 37*i%256, 0xa10000+9999*i, i+1, 2*i+2, i+1)
+		}), length: 50, last: 20},
+		{name: "an epoch that other lines have counted on", lines: append([]string{"Resuming at step 0, epoch: 0"}, trained(4, 10, func(e, i int) string {
+			bar := fmt.Sprintf("Training: %d%%| | %d/100 [00:01<00:02]", 10*e+i+1, 10*e+i+1)
+			return bar + []string{"", fmt.Sprintf("\nEvaluating after epoch: %d", e+1)}[i/9]
+		})...), length: 100, last: 40},
 		{name: "a rank and their count", units: 5, lines: trained(3, 8, func(e, b int) string { return fmt.Sprintf("(0/4) Epoch %d, batch %d, loss 0.5", e+1, 50*b) }), length: 5, last: 2.875},
 		{name: "a bar drawn below another one", lines: append([]string{"  0%| | 0/5 [00:00<?, ?it/s]"}, every("  0%%| | %d/40 [00:01<00:02, 0.5it/s]\x1b[A", 0, 30, 1)...), length: 5, last: 0.75},
 		{name: "a bar of batches below that of epochs", lines: append([]string{"Epochs:   0%| | 0/5 [00:00<?, ?it/s]"}, every("Batches:  0%%| | %d/40 [00:01<00:02, 0.5it/s]", 0, 30, 1)...), length: 5, last: 0.75},
