@@ -186,6 +186,7 @@ var faults = []fault{
 	{name: "TERM that the job does not trap", begin: "trap - TERM", act: signal(0, syscall.SIGTERM), code: -15, printed: "-", noCheckpoint: true},
 	{name: "slow to save", begin: "trap 'sleep 2; save' TERM", act: signal(0, syscall.SIGTERM), printed: "saved\n"},
 	{name: "TERM twice at once", act: signal(0, syscall.SIGTERM, syscall.SIGTERM), begin: "trap 'trap - TERM; save' TERM", printed: "saved\n"},
+	{name: "TERM again while it saves", act: signal(400*time.Millisecond, syscall.SIGTERM, syscall.SIGTERM), begin: "trap 'trap \"\" TERM; sleep 1; save' TERM", printed: "saved\n"},
 	{name: "TERM ignored, then INT", begin: "trap '' TERM INT; N=1000", act: signal(400*time.Millisecond, syscall.SIGTERM, syscall.SIGINT), code: -9, printed: "-", noCheckpoint: true},
 	{name: "TERM by timeout(1), to the group too", wrap: []string{"timeout", "1"}, begin: "N=1000", code: 124, printed: "saved\n"},
 	{name: "nohup", wrap: []string{"nohup"}, begin: "trap '' HUP", act: signal(0, syscall.SIGHUP), printed: "trained\n"},

@@ -10,5 +10,5 @@
 // A [Job] executes the user's own job, which may run for days: it passes signals on, never ends
 // the job by itself, and leaves its input, directory, terminal and background work alone. If
 // this process is killed, the job goes on and a relay shows its output. Of two signals that ask
-// for the end, the second one kills.
+// for the end, the second one kills, unless both are SIGTERM.
 package launch

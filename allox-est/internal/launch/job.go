@@ -37,7 +37,7 @@ func ForwardedSignals() []os.Signal {
 
 // Job runs the user's own job, whole. The job has this process's standard input, working
 // directory and terminal, and a process group of its own. Nothing of it is killed, except by
-// the second signal that asks it to end; it goes on if this process is killed, and a relay
+// a second signal that asks it to end; it goes on if this process is killed, and a relay
 // passes its output on then.
 type Job struct {
 	settings Settings
@@ -219,7 +219,8 @@ func (p own) stop(by syscall.Signal) {
 const sameRequest = 250 * time.Millisecond
 
 // forward passes signals on to the job's process group until the job has ended. The second
-// one that asks it to end kills the group; the first one goes to request.
+// one that asks it to end kills the group, unless both are SIGTERM: Slurm sends one before the
+// time limit and another at it, and kills by itself. The first one goes to request.
 func (j *Job) forward(p own, ended <-chan bool, request chan<- os.Signal) {
 	var asked os.Signal
 	var at time.Time
@@ -238,11 +239,12 @@ func (j *Job) forward(p own, ended <-chan bool, request chan<- os.Signal) {
 				if s == asked && time.Since(at) < sameRequest {
 					continue
 				}
-				if asked != nil {
-					s = syscall.SIGKILL
-				} else {
+				switch {
+				case asked == nil:
 					asked, at = s, time.Now()
 					request <- s
+				case s != syscall.SIGTERM || asked != syscall.SIGTERM:
+					s = syscall.SIGKILL
 				}
 			}
 			_ = syscall.Kill(-p.pid, s.(syscall.Signal)) // it may have ended
