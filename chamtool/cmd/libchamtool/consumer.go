@@ -343,6 +343,7 @@ func (c *consumer) store() {
 
 func (c *consumer) summarize(s *summary.Summary) {
 	s.Processors = runtime.NumCPU()
+	s.Host, _ = os.Hostname()
 	s.Online, s.Others = c.load.others(readMachineLoad())
 	s.Program, s.Began = c.program, c.began.Format(time.RFC3339)
 	if len(c.config.LogFormats) == 0 {

@@ -89,9 +89,15 @@ static uint64_t caller(void) {
     return i < n ? (uint64_t)(uintptr_t)stack[i] : 0;
 }
 
+// on_work notes the taskloops that a thread is in, and the kinds of work-sharing in a region.
 static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task, uint64_t count, const void *address) {
     (void)parallel, (void)task, (void)count;
-    if (work != OMPT_WORK_TASKLOOP || !on()) return;
+    if (!on()) return;
+    if (own_ring && own_ring->since) {
+        struct place_time *t = own_ring->computing;
+        atomic_store_explicit(&t->work, atomic_load_explicit(&t->work, memory_order_relaxed) | 1ull << (work & 63), memory_order_relaxed);
+    }
+    if (work != OMPT_WORK_TASKLOOP) return;
     if (endpoint == OMPT_END) {
         loops_deep -= loops_deep > 0;
         return;
@@ -123,10 +129,9 @@ static unsigned loop_here(struct ring *r) {
     return (unsigned)(run->loop & 0x3ff);
 }
 
-// INNER marks the data of a parallel region within another one or within a task, HELPERS that
-// of the region of the runtime's hidden helper threads, which run target tasks and belong to no
-// team of the program.
-enum { INNER = 1, HELPERS = 2, MARKS = 3 };
+// helpers is the region of the runtime's hidden helper threads, which run target tasks and belong
+// to no team of the program.
+static struct region helpers;
 
 static inline struct ring *root_of(struct ring *r) {
     struct ring *root = atomic_load_explicit(&r->root, memory_order_relaxed);
@@ -157,26 +162,45 @@ static void join_team(void) {
 // implicit_tasks are the implicit tasks of parallel regions that this thread is in.
 static __thread unsigned implicit_tasks;
 
-// team_sizes are the sizes of their teams. A team of one runs each task where it is created,
-// as the runtime does with a task that its parent waits for.
-static __thread unsigned team_sizes[16];
+// teams are their teams. One of a single thread runs each task where it is created, as the
+// runtime does with a task that its parent waits for.
+static __thread struct team {
+    struct region *region;
+    uint64_t number; // of the region: its record may be used again
+    unsigned size;
+    uint32_t base; // tasks that were under way when this thread entered it
+} teams[16];
 
-// bases are the tasks that were under way when this thread came to them.
-static __thread uint32_t bases[16];
+// current_team returns the innermost team of this thread, NULL outside of regions.
+static inline struct team *current_team(void) { return implicit_tasks > 0 && implicit_tasks <= 16 ? &teams[implicit_tasks - 1] : NULL; }
 
-static inline int alone(void) { return implicit_tasks > 0 && implicit_tasks <= 16 && team_sizes[implicit_tasks - 1] == 1; }
+static inline int alone(void) {
+    struct team *team = current_team();
+    return team && team->size == 1;
+}
 
 static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads, unsigned number, int flags) {
     (void)task, (void)number;
     if (!(flags & OMPT_TASK_IMPLICIT)) return;
-    if (endpoint == OMPT_BEGIN) {
-        helper = parallel && parallel->value == HELPERS;
-        if (begun && !helper) join_team();
-        struct ring *root = (struct ring *)(parallel ? parallel->value & ~(uint64_t)MARKS : 0), *r;
-        if (root && on() && (r = my_ring())) follow(r, root);
-        if (implicit_tasks < 16) team_sizes[implicit_tasks] = threads, bases[implicit_tasks] = own_ring ? (uint32_t)own_ring->depth : 0;
-        implicit_tasks++;
-    } else implicit_tasks -= implicit_tasks > 0;
+    struct region *region = parallel ? parallel->ptr : NULL;
+    struct ring *r;
+    if (endpoint != OMPT_BEGIN) {
+        implicit_tasks -= implicit_tasks > 0;
+        struct team *outer = current_team();
+        if (helper || !on() || !(r = my_ring())) return;
+        if (outer && outer->region) enter_region(r, outer->region->place, ticks());
+        else stop_computing(r, ticks());
+        return;
+    }
+    helper = region == &helpers;
+    if (begun && !helper) join_team();
+    if (region && !helper && on() && (r = my_ring())) {
+        follow(r, region->root);
+        enter_region(r, region->place, ticks());
+    }
+    if (implicit_tasks < 16)
+        teams[implicit_tasks] = (struct team){region, region ? atomic_load(&region->number) : 0, threads, own_ring ? (uint32_t)own_ring->depth : 0};
+    implicit_tasks++;
 }
 
 // on_parallel_begin notes where a team is forked. The runtime's front end for gcc may
@@ -186,17 +210,21 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
     (void)task, (void)frame, (void)threads, (void)flags;
     struct ring *r;
     if (!begun && implicit_tasks == 0) { // the runtime reports no beginning of the first helper
-        if (parallel) parallel->value = HELPERS;
+        parallel->ptr = &helpers;
         return;
     }
-    int inner = implicit_tasks > 0;
-    if (on() && (r = my_ring())) {
-        if (!(inner |= r->depth > 0)) follow(r, r);
-        if (parallel) parallel->value = (uint64_t)(uintptr_t)root_of(r);
-    }
-    if (parallel && inner) parallel->value |= INNER;
     atomic_store_explicit(&omp.forked, (uint64_t)(uintptr_t)address, memory_order_relaxed);
-    if (on()) notice_unloads();
+    if (!on() || !(r = my_ring())) return;
+    notice_unloads();
+    int inner = implicit_tasks > 0 || r->depth > 0;
+    if (!inner) follow(r, r);
+    struct region *region = &r->regions[r->forks % REGIONS];
+    region->root = root_of(r), region->inner = inner;
+    region->place = place_of(r, (uint64_t)(uintptr_t)address);
+    atomic_store(&region->ended, 0);
+    atomic_store(&region->number, ++r->forks);
+    parallel->ptr = region;
+    if (!inner && r->since) fork_region(r, region->place, ticks());
 }
 
 // under_way reports whether a task lies on this thread's stack.
@@ -211,7 +239,7 @@ static __attribute__((noinline)) void settle_top(struct ring *r) {
     struct under_way *run = end_inner(r);
     uint64_t at = ticks(), token = atomic_load(&run->token);
     int reported = !(token & TAKEN) && atomic_compare_exchange_strong(&run->token, &token, 0) && push_run(r, EVENT_RUN, 1, run, token, r->shown, at);
-    contain(innermost(r), run, at, reported);
+    contain(r, run, at, reported);
 }
 
 // settle ends the parts on top of this thread's tasks that are over without a report: those
@@ -220,7 +248,7 @@ static __attribute__((noinline)) void settle_top(struct ring *r) {
 static inline void settle(struct ring *r, const ompt_data *current) {
     while (__builtin_expect(r->depth > 0 && r->depth <= MOST_NESTED && r->under_way[r->depth - 1].loop & CONTINUED, 0)) {
         uint64_t token = current ? token_of(current->value) : 0, top = atomic_load(&r->under_way[r->depth - 1].token) & ~TAKEN;
-        uint64_t base = implicit_tasks > 0 && implicit_tasks <= 16 ? bases[implicit_tasks - 1] : 0;
+        uint64_t base = current_team() ? current_team()->base : 0;
         if (token == top || r->depth <= base || (token && !under_way(r, token))) return;
         settle_top(r);
     }
@@ -420,6 +448,8 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
         struct under_way *run = &r->under_way[r->depth];
         run->loop = loop_of(next->value) | continued;
         run->construct = construct_of(next->value) | (next->value & COUNTED);
+        run->ends_idling = r->computing && !r->since;
+        if (run->ends_idling) start_computing(r, at);
     }
     begin_run(r, token, at);
 }
@@ -447,13 +477,30 @@ static void iterated(struct ring *root) {
     notice_unloads();
 }
 
+static inline int ends_region(int kind) { return kind == OMPT_BARRIER_IMPLICIT || kind == OMPT_BARRIER_IMPLICIT_PARALLEL; }
+
 // ends reports whether the end of a wait may end an iteration: that of a thread in no
 // explicit task and in no region within another one. At the end of a region its workers
 // learn that the barrier is over when the next region begins, so the thread that forked
 // the region closes the iteration.
 static inline int ends(int kind, const ompt_data *parallel, const struct ring *r) {
-    return r->depth == 0 && kind != OMPT_BARRIER_IMPLICIT && kind != OMPT_BARRIER_IMPLICIT_PARALLEL && !(parallel && parallel->value & INNER) &&
-           !atomic_load_explicit(&omp.marked, memory_order_relaxed);
+    const struct region *region = parallel ? parallel->ptr : NULL;
+    return r->depth == 0 && !ends_region(kind) && !(region && region->inner) && !atomic_load_explicit(&omp.marked, memory_order_relaxed);
+}
+
+// count_wait adds a wait that has ended to the times of a thread. A worker learns only when the
+// next region begins that the one before is over: the time since then is outside of regions.
+static void count_wait(struct ring *r, int kind, uint64_t address, uint64_t idle) {
+    uint64_t at = ticks(), stop = at;
+    struct team *team = current_team();
+    struct region *region = team ? team->region : NULL;
+    if (!region) return;
+    if (ends_region(kind)) {
+        uint64_t ended = atomic_load(&region->number) == team->number ? atomic_load(&region->ended) : 1;
+        if (ended && ended < at) stop = ended;
+    }
+    add_time(r, TIME_BARRIER, !address || of_runtime(address) ? region->place : place_of(r, address), idle > at - stop ? idle - (at - stop) : 0);
+    if (stop == at) start_computing(r, at);
 }
 
 // class returns the flag of a wait.
@@ -466,23 +513,28 @@ static inline int class(int kind) {
 // An iteration ends where all its tasks were waited for: at a taskwait, a taskgroup's end,
 // a barrier, or the end of a parallel region.
 static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
-    (void)address;
     struct ring *r;
     if (!on() || (helper && !(own_ring && own_ring->depth > 0)) || !(r = my_ring())) return;
     settle(r, task);
     if (endpoint == OMPT_BEGIN) {
         if (r->depth == 0) entered = atomic_load(&root_of(r)->iteration);
         push_wait(EVENT_WAIT_START, class(kind), 0);
+        stop_computing(r, innermost(r)->from);
         return;
     }
     if (ends(kind, parallel, r)) iterated(root_of(r));
-    push_wait(EVENT_WAIT_END, class(kind), atomic_load(&tool.iteration));
+    uint64_t idle = push_wait(EVENT_WAIT_END, class(kind), atomic_load(&tool.iteration));
+    count_wait(r, kind, (uint64_t)(uintptr_t)address, idle);
 }
 
 static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, const void *address) {
     (void)task, (void)flags, (void)address;
     struct ring *r;
-    if (!on() || !(r = my_ring()) || !ends(0, parallel, r)) return;
+    if (!on() || !(r = my_ring())) return;
+    struct region *region = parallel->ptr;
+    if (region) atomic_store(&region->ended, ticks());
+    if (region && !region->inner) leave_regions(r, ticks());
+    if (!ends(0, parallel, r)) return;
     struct ring *root = root_of(r);
     uint64_t before = entered = atomic_load(&root->iteration);
     iterated(root);
@@ -564,6 +616,8 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     atomic_store(&omp.marked, 0);
     atomic_store(&omp.bound, 0);
     if (!begin_process()) return 0;
+    struct ring *r = my_ring();
+    if (r) leave_regions(r, ticks());
     static int registered;
     if (!registered++) atexit(on_exit_within);
     const struct { int event; ompt_function call; const char *name; } all[] = {

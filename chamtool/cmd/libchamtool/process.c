@@ -109,7 +109,7 @@ static struct ring *adopt(void) {
 
 static struct ring *make_ring(void) {
     size_t slots = tool.settings.ring_slots;
-    size_t bytes = sizeof(struct ring) + slots * sizeof(uint64_t[SLOT_WORDS]) + CONSTRUCTS * ITERATIONS * sizeof(struct unread);
+    size_t bytes = sizeof(struct ring) + slots * sizeof(uint64_t[SLOT_WORDS]) + CONSTRUCTS * ITERATIONS * sizeof(struct unread) + PLACES * sizeof(struct place_time);
     struct ring *r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (r == MAP_FAILED) return NULL;
     r->mask = slots - 1;
@@ -117,6 +117,8 @@ static struct ring *make_ring(void) {
     r->lane = atomic_fetch_add(&tool.lanes, 1);
     r->slots = (uint64_t (*)[SLOT_WORDS])(r + 1);
     r->unread = (struct unread *)(r->slots + slots);
+    r->recent_ticks = UINT32_MAX;
+    r->times = (struct place_time *)(r->unread + CONSTRUCTS * ITERATIONS);
     atomic_store(&r->taken, 1);
     r->next = atomic_load(&tool.rings);
     while (!atomic_compare_exchange_weak(&tool.rings, &r->next, r)) {}
@@ -187,6 +189,8 @@ static void reuse_rings(void) {
         atomic_store(&r->started, 0);
         atomic_store(&r->changed, 0);
         memset(r->unread, 0, CONSTRUCTS * ITERATIONS * sizeof *r->unread);
+        memset(r->times, 0, PLACES * sizeof *r->times);
+        r->computing = NULL, r->since = 0;
         r->depth = r->shown = 0;
     }
     atomic_store(&tool.unplaced, 0);

@@ -44,6 +44,12 @@ struct ring *first_ring(void) HIDDEN; // this thread's; NULL where there is no m
 void look_back(struct ring *r, uint64_t head) HIDDEN;
 void note_place(uint64_t place) HIDDEN;
 void notice_unloads(void) HIDDEN; // outside tasks
+void add_time(struct ring *r, int kind, uint64_t place, uint64_t ticks) HIDDEN;
+void start_computing(struct ring *r, uint64_t at) HIDDEN;
+void stop_computing(struct ring *r, uint64_t at) HIDDEN;
+void enter_region(struct ring *r, uint64_t place, uint64_t at) HIDDEN;
+void leave_regions(struct ring *r, uint64_t at) HIDDEN; // of the thread that forks them: it computes alone
+void fork_region(struct ring *r, uint64_t place, uint64_t at) HIDDEN;
 int end_elsewhere(struct ring *r, uint64_t token, uint64_t at) HIDDEN; // 1 if another thread ran the task's last part
 void lose(uint64_t token, int ended) HIDDEN; // a task that began and did not end, or the other way round
 
@@ -222,8 +228,17 @@ static inline struct under_way *end_inner(struct ring *r) {
     return run;
 }
 
+// other_time returns what a thread counts of a kind beyond the places kept separately.
+static inline struct place_time *other_time(struct ring *r, uint64_t kind) {
+    struct place_time *t = &r->times[kind - 1];
+    atomic_store_explicit(&t->kind, kind, memory_order_relaxed);
+    return t;
+}
+
 // contain adds the time of a run to that within the task around it.
-static inline void contain(struct under_way *outer, const struct under_way *run, uint64_t end, int reported) {
+static inline void contain(struct ring *r, const struct under_way *run, uint64_t end, int reported) {
+    struct under_way *outer = innermost(r);
+    if (run->ends_idling) stop_computing(r, end);
     outer->inner += end - run->start;
     if (!reported) outer->unreported += end - run->start - (run->inner - run->unreported);
 }
@@ -245,22 +260,22 @@ static inline void end_run(int kind, int flag, uint64_t token) {
     struct under_way *run = end_inner(r);
     int reported = push_run(r, kind, flag, run, token, r->shown, at);
     if (kind == EVENT_PART) atomic_store_explicit(&run->token, 0, memory_order_relaxed);
-    contain(innermost(r), run, at, reported);
+    contain(r, run, at, reported);
 }
 
 // push_wait reports that the thread begins to wait, or stops, within the
-// tasks that it has under way. The end reports the time of the runs within that have no event.
+// tasks that it has under way, and returns the ticks in which it had nothing to run. The end reports the time of the runs within that have no event.
 // A task's wait is only counted if the ring has little room.
-static inline void push_wait(int kind, int flag, uint64_t iteration) {
+static inline uint64_t push_wait(int kind, int flag, uint64_t iteration) {
     struct ring *r = my_ring();
-    if (!r) return;
-    uint64_t at = ticks(), unreported = 0;
+    if (!r) return 0;
+    uint64_t at = ticks(), unreported = 0, idle = 0;
     struct under_way *run = innermost(r);
     if (kind == EVENT_WAIT_START) {
         run->from = at, run->before[0] = run->inner, run->before[1] = run->unreported;
         run->hidden = tool.process.dialect == DIALECT_OMPT && r->depth > 0 && (run->construct & COUNTED || !has_spare(r, 2));
     } else {
-        uint64_t idle = at - run->from - (run->inner - run->before[0]);
+        idle = at - run->from - (run->inner - run->before[0]);
         unreported = run->unreported - run->before[1];
         run->inner += idle;
         if (run->hidden) {
@@ -271,6 +286,7 @@ static inline void push_wait(int kind, int flag, uint64_t iteration) {
         }
     }
     if (!run->hidden) push(kind, flag, (int32_t)r->shown, at, unreported, iteration);
+    return idle;
 }
 
 #endif

@@ -43,7 +43,30 @@ enum {
     ELSEWHERE = MOST_NESTED, // in place of the depth of a run: another thread than the ring's ran it
     CONSTRUCTS = 256, // that are counted separately; those beyond share number 0
     ITERATIONS = 8,   // the same of iterations that follow one another
+    PLACES = 128,     // of which a thread's times are kept separately
+    REGIONS = 64,     // parallel regions that a thread forked last
     UNLOADS = 48, // a place holds the number of unloads above its address: what is loaded later may have the same address
+};
+
+// Kinds of time, as in package event. Every other time of a thread is outside of regions.
+enum { TIME_COMPUTING = 1, TIME_BARRIER, TIME_MPI, TIME_MPI_ALONE, TIME_SERIAL, TIME_KINDS = TIME_SERIAL };
+
+// place_time sums up the time of one kind that a thread spent at a place: computing in the regions
+// forked there, waiting for other threads, in calls of MPI within regions and outside, or alone before a region. The first
+// TIME_KINDS of a ring sum up the places beyond PLACES, by kind.
+struct place_time {
+    _Atomic uint64_t kind, place, count, ticks;
+    _Atomic uint64_t measured, cpu; // of computing: ticks of which the CPU time is known, and that time in ns
+    _Atomic uint64_t work;          // bits of the work-sharing constructs in it, by ompt_work_t
+};
+
+// region is a parallel region. The thread that forks it keeps its last ones.
+struct region {
+    struct ring *root; // of the outermost region
+    uint64_t place;
+    _Atomic uint64_t number; // of the regions of its thread
+    _Atomic uint64_t ended;  // tick; 0 while it runs
+    int inner;               // within another region or a task
 };
 
 // ring is one thread's events: that thread writes, the Go reader reads.
@@ -63,6 +86,7 @@ struct ring {
     uint64_t quarter; // of the slots: how often the writer looks for the reader
     _Atomic uint64_t started; // tasks begun that have no event before they end
     struct unread *unread;    // by construct and iteration
+    struct place_time *times; // by place
     _Atomic uint64_t changed; // how often one of them changed
     _Atomic uint64_t used;    // constructs, from 0, that may have counts
     uint64_t place; // of the last task created
@@ -75,6 +99,7 @@ struct ring {
         uint64_t inner, unreported;     // ticks of the runs and waits within it; of them, those without an event
         uint64_t from, before[2];   // of its wait: the tick of its beginning, inner and unreported then
         uint64_t hidden;            // the beginning of its wait has no event
+        uint64_t ends_idling;       // the thread waited when it began
     } under_way[MOST_NESTED], implicit; // implicit: outside of tasks
     uint64_t shown; // of the tasks under way, those whose run an event will tell
     // OpenMP: the ring of the thread that forked the outermost region; NULL for this one. Threads of
@@ -84,6 +109,12 @@ struct ring {
     _Atomic uint64_t earlier;   // of a root: tasks named by threads that have another root now
     _Atomic uint64_t closed;    // of a root: tasks created before its last iteration ended
     _Atomic uint64_t iteration; // of a root: iterations that ended
+    struct region regions[REGIONS];
+    uint64_t forks;               // regions
+    struct place_time *computing; // in times: what the thread computes for; NULL before its first region
+    uint64_t since;               // tick since which it computes; 0 while it waits, and outside of regions
+    uint64_t cpu_since;           // its CPU time then, in ns; 0 if it was not read
+    uint64_t recent_ticks;        // of its last intervals of computing, the mean
 } __attribute__((aligned(64)));
 
 // unread counts the tasks of a construct of which a ring had no room for an event.

@@ -183,7 +183,11 @@ func reportTables(p *cli.Page, f job.Figures) {
 			p.Line("Other programs kept processors busy: the run took up to %s times as long as alone.", cli.Text(*slowed))
 		}
 	}
+	timesTable(p, f)
 	lostTables(p, f)
+	if len(f.Functions) == 0 {
+		return
+	}
 	t = p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
 	for _, fn := range f.Functions {
 		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
@@ -193,6 +197,7 @@ func reportTables(p *cli.Page, f job.Figures) {
 // lostRows adds the rows about idle time and imbalance.
 func lostRows(t *cli.Table, l job.LostTime) {
 	if l.Saving == nil {
+		t.Add("wall s of iterations", l.Wall)
 		return
 	}
 	if len(l.ByThread) == 0 {
@@ -226,6 +231,41 @@ func lostRows(t *cli.Table, l job.LostTime) {
 		t.Add("its most imbalanced sizes", fmt.Sprintf("%s: %s s", l.Size.Sizes, cli.Text(l.Size.Seconds)))
 	}
 }
+
+// timesTable prints the efficiencies and what ranks and threads did, those first that computed most.
+func timesTable(p *cli.Page, f job.Figures) {
+	t := f.Times
+	if t == nil {
+		if f.Ranks > 0 && f.Unknown != "" {
+			p.Line("efficiency: unknown, %s", f.Unknown)
+		}
+		return
+	}
+	balance := cli.Text(t.LoadBalance)
+	if len(t.Ranks) > 1 {
+		balance += fmt.Sprintf(" (ranks %s, threads %s)", cli.Text(t.RankBalance), cli.Text(t.ThreadBalance))
+	}
+	p.Line("parallel efficiency %s = load balance %s x communication %s, of %s s since the first use of OpenMP", cli.Text(t.Parallel), balance, cli.Text(t.Communication), cli.Text(t.Wall))
+	table := p.Table("rank", "thread", "computing s", "no processor s", "waiting s", "MPI s", "outside of regions s")
+	all := t.Threads
+	if len(t.Ranks) > 1 {
+		for _, r := range t.Ranks {
+			table.Add(r.Rank, "all", r.Computing, r.Stopped, r.Waiting, r.MPI, r.Outside)
+		}
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b job.ThreadTime) int { return cmp.Compare(b.Useful, a.Useful) })
+	for _, one := range all[:min(maxThreads, len(all))] {
+		table.Add(one.Rank, one.Thread, one.Computing, one.Stopped, one.Waiting, one.MPI, one.Outside)
+	}
+	if len(all) > maxThreads {
+		last := all[len(all)-1]
+		table.Add(last.Rank, fmt.Sprintf("%d, the least", last.Thread), last.Computing, last.Stopped, last.Waiting, last.MPI, last.Outside)
+	}
+}
+
+// maxThreads bounds the threads that are printed.
+const maxThreads = 8
 
 // savingText returns a saving, its bounds and its share.
 func savingText(s job.Saving) string {

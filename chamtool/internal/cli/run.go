@@ -68,27 +68,32 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	runtime, program := launch.FindRuntime(args, exec.LookPath)
+	p := launch.FindProgram(args, exec.LookPath, linkedLibraries)
 	preload := ""
-	if runtime == launch.GNU {
+	if p.Runtime == launch.GNU {
 		if preload, err = launch.LLVMRuntime(env.Root, runtimeDirectories()); err != nil {
-			return 0, fmt.Errorf("%s uses %v, which loads no tools: %w; install it, for example with apt-get install libomp-dev", args[0], runtime, err)
+			return 0, fmt.Errorf("%s uses %v, which loads no tools: %w; install it, for example with apt-get install libomp-dev", args[0], p.Runtime, err)
 		}
-		if err := launch.Replaceable(program, preload); err != nil {
+		if err := launch.Replaceable(p.Path, preload); err != nil {
 			return 0, fmt.Errorf("%w; build the program with clang", err)
 		}
-		env.Log.Infof("%s uses %v: %s is preloaded instead", args[0], runtime, preload)
-		preload = launch.Preloads(program, preload)
-		if doubt := launch.Doubt(program); doubt != "" {
+		env.Log.Infof("%s uses %v: %s is preloaded instead", args[0], p.Runtime, preload)
+		preload = launch.Preloads(p.Path, preload)
+		if doubt := launch.Doubt(p.Path); doubt != "" {
 			env.Log.Warnf("%s: %s", args[0], doubt)
 		}
+	}
+	if p.MPI && p.Runtime != launch.Chameleon { // its calls are seen where the library is loaded first
+		preload = strings.Trim(preload+":"+tool, ":")
 	}
 	logs, err := r.directory(args[0])
 	if err != nil {
 		return 0, err
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	cmd.Stdin = env.Stdin
+	cmd.Stdout = env.Stdout
+	cmd.Stderr = env.Stderr
 	if r.out.JSON() { // the answer stays alone on standard output, else the program's
 		cmd.Stdout = env.Stderr
 	} else {
@@ -111,7 +116,24 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	if exit := (*exec.ExitError)(nil); ended != nil && !errors.As(ended, &exit) {
 		return 0, ended
 	}
-	return status(cmd.ProcessState), r.report(context.WithoutCancel(ctx), env, runtime, args[0], logs, time.Since(begin))
+	return status(cmd.ProcessState), r.report(context.WithoutCancel(ctx), env, p.Runtime, args[0], logs, time.Since(begin))
+}
+
+// linkedLibraries returns the names of the libraries that a program is linked with, also through
+// others, as its loader finds them.
+func linkedLibraries(program string) (names []string) {
+	if !launch.HasGNULoader(program) {
+		return nil
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "LD_TRACE_LOADED_OBJECTS=1")
+	out, _ := cmd.Output() // what it lists before an error counts
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			names = append(names, filepath.Base(fields[0]))
+		}
+	}
+	return names
 }
 
 // runtimeDirectories returns the directories in which the user has libraries.
@@ -206,18 +228,24 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 	if low, high := droppedTasks(f); high > 0 {
 		tasks += fmt.Sprintf(" and %d to %d that were dropped", low, high)
 	}
-	p.Line("%s s of wall time, %s, %s s of tasks: %s in %s", cli.Text(wall), plural.Count(l.Threads, "thread"), cli.Text(f.Seconds), tasks, plural.Count(f.Iterations, "iteration"))
-	p.Line("%s", spanText(f))
-	losses := f.Losses()
-	if l.Wall == 0 {
-		p.Line("losses: unknown, the tool did not see the end of an iteration")
+	if f.Tasks > 0 {
+		p.Line("%s s of wall time, %s, %s s of tasks: %s in %s", cli.Text(wall), plural.Count(l.Threads, "thread"), cli.Text(f.Seconds), tasks, plural.Count(f.Iterations, "iteration"))
+		p.Line("%s", spanText(f))
+	} else {
+		p.Line("%s s of wall time, %s on %s, no tasks", cli.Text(wall), plural.Count(l.Threads, "thread"), plural.Count(f.Ranks, "rank"))
 	}
+	timesTable(p, f)
+	losses := f.Losses()
 	for _, loss := range losses[:min(maxLosses, len(losses))] {
 		p.Line("%s: %s s, %s of the threads' time", loss.Name, cli.Text(loss.Seconds), cli.Text(loss.Share))
 		p.Line("  may help: %s", loss.Advice)
 	}
 	if g := l.Granularity; g != nil {
 		p.Line("%v instead of %s s", *g, cli.Text(l.Wall))
+	}
+	if len(f.Functions) == 0 {
+		p.Line("chamtool report %s shows more", logs)
+		return
 	}
 	t := p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
 	for _, fn := range f.Functions[:min(maxFunctions, len(f.Functions))] {

@@ -25,6 +25,7 @@ type Header struct {
 	quarter uint64 // of the slots: how often C's writer looks for the reader
 	started atomic.Uint64
 	unread  *[Constructs][Iterations]unread
+	times   *[Places]placeTime
 	changed atomic.Uint64 // how often one of them changed
 	used    atomic.Uint64 // constructs, from 0, that may have counts
 
@@ -32,6 +33,65 @@ type Header struct {
 	depth atomic.Uint64 // tasks under way, the outermost first
 	token atomic.Uint64 // of the outermost
 	began atomic.Uint64 // when it began, in ticks
+}
+
+// Places is the number of places and kinds of time that a ring counts, with one for each kind
+// that sums up the rest.
+const Places = 128
+
+// placeTime is struct place_time of tool.h.
+type placeTime struct{ kind, place, count, ticks, measured, cpu, work atomic.Uint64 }
+
+// TimeKind says what a thread did.
+type TimeKind uint64
+
+// The kinds of time.
+const (
+	Computing  TimeKind = iota + 1 // in a parallel region
+	Waiting                        // in a barrier, or for tasks, with nothing to run
+	InMPI                          // in a call of MPI within a region
+	InMPIAlone                     // in one outside of regions
+	Serial                         // alone, between two regions
+)
+
+// String returns the kind's name.
+func (k TimeKind) String() string {
+	names := [...]string{"none", "computing", "waiting", "MPI", "MPI alone", "serial"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "unknown"
+}
+
+// PlaceTime is the time that a thread spent at a place in one way.
+type PlaceTime struct {
+	Kind         TimeKind
+	Place        uint64 // of the region, the wait, the call, or the region that follows; 0 for the places beyond those counted
+	Count, Ticks uint64
+	Measured     uint64 // ticks of computing of which CPU is known
+	CPU          uint64 // ns
+	Work         uint64 // bits of the work-sharing constructs in a region, by their number in OMPT
+}
+
+// Bits of PlaceTime.Work: the values of ompt_work_t up to OpenMP 5.2.
+const (
+	WorkLoops   = 1<<1 | 1<<10 | WorkDynamic // of which the schedule is not known, static, and the others
+	WorkDynamic = 1<<11 | 1<<12 | 1<<13
+	WorkSingle  = 1<<3 | 1<<4 // the thread that executes it, and the others
+)
+
+// Times returns the times of the ring's thread by kind and place.
+func (r *Ring) Times() (times []PlaceTime) {
+	if r.h.times == nil {
+		return nil
+	}
+	for i := range r.h.times {
+		t := &r.h.times[i]
+		if kind := TimeKind(t.kind.Load()); kind != 0 {
+			times = append(times, PlaceTime{kind, t.place.Load(), t.count.Load(), t.ticks.Load(), t.measured.Load(), t.cpu.Load(), t.work.Load()})
+		}
+	}
+	return times
 }
 
 // Constructs is the number of constructs that a ring counts separately.

@@ -32,6 +32,8 @@ type Figures struct {
 	SlowestRank *RankSlowdown `json:"slowest_rank"` // nil where ranks have nothing in common
 	Spreads     []Spread      `json:"each_iteration"`
 	Lost        LostTime      `json:"lost"`
+	Times       *Times        `json:"times"`         // nil if unknown
+	Unknown     string        `json:"times_unknown"` // why
 }
 
 // Dropped counts the tasks of a rank that came faster than they were read and that its log
@@ -152,6 +154,10 @@ func (j *Job) Figures() Figures {
 	f.Functions, f.Prediction = j.functions(f.Seconds)
 	f.iterations(j)
 	f.Lost = j.lostTime()
+	f.Unknown, f.Times = j.unknownTimes(), j.times()
+	if f.Times != nil {
+		f.findLosses(j)
+	}
 	for i := range f.WorstRanks {
 		f.WorstRanks[i].addRounds(f.Lost.Rounds)
 	}

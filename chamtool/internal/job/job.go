@@ -121,8 +121,8 @@ func (j *Job) rank(ctx context.Context, rank int, files [fileKinds]string, read 
 			continue
 		}
 		log, err := task.Scan(ctx, path, task.Options{Read: read})
-		if errors.Is(err, task.ErrEmpty) && one.Summary != nil && one.Summary.Ended > 0 {
-			if one.unlogged() == 0 {
+		if errors.Is(err, task.ErrEmpty) && one.Summary != nil && (one.Summary.Ended > 0 || len(one.Summary.Times) > 0) {
+			if one.Summary.Ended > 0 && one.unlogged() == 0 {
 				j.Reasons = append(j.Reasons, err)
 			}
 			log, err = &task.Log{Name: path, Format: task.FormatCSV}, nil // its tasks were only counted

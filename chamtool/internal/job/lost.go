@@ -127,25 +127,32 @@ func (j *Job) lostTime() LostTime {
 	}
 	if len(saved) > 0 {
 		l.Imbalance /= float64(len(saved))
-		l.Saving = saving(saved, l.Wall)
+		if len(j.Ranks) == 1 || !j.isOpenMP() { // OpenMP moves no tasks between ranks
+			l.Saving = saving(saved, l.Wall)
+		}
 		if len(graphs) == len(walls) {
 			run := recordedRun{rounds: graphs, walls: walls, threads: l.Threads, processors: j.processors(l.Threads)}
 			l.Saving, l.Graph, l.Processors = run.balanced(), run.graph(j.Ranks[0].Summary), run.processors
 		}
-		if l.Graph == nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
+		if l.Graph == nil && l.Saving != nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
 			l.Saving.AtMost, l.Saving.Low = true, 0
 		}
 	}
 	if l.Graph != nil && j.Ranks[0].Summary.Tree != nil {
 		l.Granularity = granularity(j.Ranks[0].Summary.Tree, l.Graph.Graph, l.Wall, len(walls), l.Processors)
 	}
-	if l.Graph == nil && order.Span > 0 && !l.Saving.AtMost {
+	if l.Graph == nil && order.Span > 0 && l.Saving != nil && !l.Saving.AtMost {
 		order.Parallelism = order.Work / order.Span
 		l.Order = &order
 	}
 	l.findUneven(j)
 	l.addThreads(j)
 	return l
+}
+
+// isOpenMP reports whether an OpenMP runtime ran the tasks.
+func (j *Job) isOpenMP() bool {
+	return slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Dialect == event.OpenMP.String() })
 }
 
 // rounds returns the iterations in a rank's summary, with the runs of its log.

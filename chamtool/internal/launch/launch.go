@@ -66,42 +66,61 @@ func (r Runtime) String() string {
 	return [...]string{"no known OpenMP runtime", "LLVM's OpenMP runtime (libomp)", "gcc's OpenMP runtime (libgomp)", "the Chameleon runtime"}[r]
 }
 
-// FindRuntime returns the path of a command's program and the runtime that it is linked with. A
-// launcher such as mpirun is linked with none: then the first of its arguments that is such
-// a program counts. find finds a program as a shell does, such as exec.LookPath.
-func FindRuntime(args []string, find func(string) (string, error)) (Runtime, string) {
-	for _, a := range args {
-		p, err := find(a)
+// Program is the program of a command.
+type Program struct {
+	Path    string
+	Runtime Runtime
+	MPI     bool // it is linked with MPI, or started by a launcher of MPI
+}
+
+// FindProgram returns the program of a command. A launcher such as mpirun is linked with no
+// runtime: then the first of its arguments that is such a program counts. find finds a program
+// as a shell does, such as exec.LookPath; libraries returns the names of the libraries that a
+// program is linked with, also through others.
+func FindProgram(args []string, find func(string) (string, error), libraries func(path string) []string) Program {
+	p := Program{}
+	for i, a := range args {
+		path, err := find(a)
 		if err != nil {
 			continue
 		}
-		if r := linked(p); r != Unknown {
-			return r, p
+		p.MPI = p.MPI || i == 0 && anyPrefix([]string{filepath.Base(a)}, "mpirun", "mpiexec", "prterun", "srun")
+		linked := libraries(path)
+		p.MPI = p.MPI || anyPrefix(linked, "libmpi.", "libmpi_", "libmpich", "libmpifort", "libmpicxx")
+		for _, known := range []struct {
+			runtime  Runtime
+			prefixes []string
+		}{{Chameleon, []string{"libchameleon."}}, {LLVM, []string{"libomp.", "libomp-", "libiomp5."}}, {GNU, []string{"libgomp.", "libgomp-"}}} {
+			if anyPrefix(linked, known.prefixes...) {
+				p.Path, p.Runtime = path, known.runtime
+				return p
+			}
 		}
 	}
-	return Unknown, ""
+	return p
 }
 
-// linked returns the runtime that a file is linked with.
-func linked(program string) Runtime {
-	f, err := elf.Open(program)
+// anyPrefix reports whether one of the names begins with one of the prefixes.
+func anyPrefix(names []string, prefixes ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	})
+}
+
+// HasGNULoader reports whether the loader of the GNU C library starts a file, which lists the
+// libraries of a program on request.
+func HasGNULoader(path string) bool {
+	f, err := elf.Open(path)
 	if err != nil {
-		return Unknown
+		return false
 	}
 	defer f.Close()
-	libraries, err := f.ImportedLibraries()
-	if err != nil {
-		return Unknown
+	section := f.Section(".interp")
+	if section == nil {
+		return false
 	}
-	for _, known := range []struct {
-		prefix  string
-		runtime Runtime
-	}{{"libchameleon.", Chameleon}, {"libomp.", LLVM}, {"libomp-", LLVM}, {"libiomp5.", LLVM}, {"libgomp.", GNU}} {
-		if slices.ContainsFunc(libraries, func(l string) bool { return strings.HasPrefix(l, known.prefix) }) {
-			return known.runtime
-		}
-	}
-	return Unknown
+	loader, _ := section.Data()
+	return strings.Contains(string(loader), "/ld-linux") || strings.Contains(string(loader), "/ld64.so")
 }
 
 // LLVMRuntime returns the path of LLVM's OpenMP runtime of the highest version in the
@@ -159,8 +178,7 @@ func Replaceable(program, runtime string) error {
 		return fmt.Errorf("%w: %s has tasks with a detach clause, which its GOMP_task does not know", ErrIncompatible, program)
 	}
 	for _, s := range calls {
-		ofGNU := slices.ContainsFunc([]string{"GOMP_", "GOACC_", "omp_", "acc_"}, func(prefix string) bool { return strings.HasPrefix(s.Name, prefix) })
-		if ofGNU && !defined[s.Name] {
+		if anyPrefix([]string{s.Name}, "GOMP_", "GOACC_", "omp_", "acc_") && !defined[s.Name] {
 			missing = append(missing, s.Name)
 		}
 	}
@@ -200,7 +218,7 @@ func Preloads(program, runtime string) string {
 	libraries, _ := f.ImportedLibraries()
 	var first []string
 	for _, l := range libraries {
-		if slices.ContainsFunc([]string{"libasan.", "libhwasan.", "liblsan.", "libtsan."}, func(prefix string) bool { return strings.HasPrefix(l, prefix) }) {
+		if anyPrefix([]string{l}, "libasan.", "libhwasan.", "liblsan.", "libtsan.") {
 			first = append(first, l)
 		}
 	}
@@ -213,7 +231,7 @@ func exists(root fs.FS, p string) bool {
 }
 
 // Environ returns an environment in which the runtime loads the tool and the tool writes
-// into a directory. preload is a library that replaces the program's runtime, or "".
+// into a directory. preload is libraries that are loaded before the program's, or "".
 func Environ(environ []string, tool, logs, preload string) []string {
 	environ = append(slices.Clip(environ), event.OpenMPLibraries+"="+tool, event.OpenMPEnable+"=enabled", event.LibrariesVariable+"="+tool, "CHAMTOOL_LOG_DIR="+logs)
 	if preload == "" {

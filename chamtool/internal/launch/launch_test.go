@@ -101,27 +101,45 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// The runtime is that of the program, also behind a launcher.
-func TestOf(t *testing.T) {
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("needs gcc: install with apt-get install gcc")
+// The runtime is that of the first program that is linked with one, also behind a launcher.
+func TestFindProgram(t *testing.T) {
+	libraries := func(path string) []string {
+		return map[string][]string{
+			"/bin/gnu": {"libm.so.6", "libgomp.so.1"}, "/bin/wheel": {"libgomp-a34b3233.so.1.0.0"}, "/bin/llvm": {"libomp.so.5"},
+			"/bin/hybrid": {"libmpi.so.40", "libiomp5.so"}, "/bin/mpirun": {"libopen-rte.so.40"},
+		}[path]
 	}
-	dir := t.TempDir()
-	source := filepath.Join(dir, "a.c")
-	if err := os.WriteFile(source, []byte("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(dir, "a")
-	if out, err := exec.Command("gcc", "-fopenmp", "-o", program, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	find := func(name string) (string, error) {
+		if strings.Contains(name, "=") {
+			return "", exec.ErrNotFound
+		}
+		return "/bin/" + name, nil
 	}
 	for _, tt := range []struct {
-		args []string
-		want Runtime
-	}{{[]string{program}, GNU}, {[]string{"env", "A=1", program}, GNU}, {[]string{"true"}, Unknown}, {[]string{"/nonexistent"}, Unknown}} {
-		if got, path := FindRuntime(tt.args, exec.LookPath); got != tt.want || got != Unknown && path != program {
-			t.Errorf("%q: %v of %s, want %v", tt.args, got, path, tt.want)
+		args string
+		want Program
+	}{
+		{"gnu", Program{"/bin/gnu", GNU, false}}, {"env A=1 wheel", Program{"/bin/wheel", GNU, false}}, {"llvm gnu", Program{"/bin/llvm", LLVM, false}},
+		{"hybrid", Program{"/bin/hybrid", LLVM, true}}, {"mpirun -n 2 python x.py", Program{MPI: true}}, {"time mpirun gnu", Program{"/bin/gnu", GNU, false}},
+		{"true", Program{}},
+	} {
+		if got := FindProgram(strings.Fields(tt.args), find, libraries); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.args, got, tt.want)
 		}
+	}
+}
+
+// Only the loader of the GNU C library lists libraries: another one would run the program.
+func TestHasGNULoader(t *testing.T) {
+	path, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("needs sh")
+	}
+	if _, err := os.Stat("/lib64/ld-linux-x86-64.so.2"); err == nil && !HasGNULoader(path) {
+		t.Errorf("%s is started by another loader", path)
+	}
+	if HasGNULoader("launch.go") {
+		t.Error("a text has a loader")
 	}
 }
 

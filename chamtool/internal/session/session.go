@@ -54,6 +54,7 @@ type Session struct {
 	lastFunction       *function // the last one looked up, at lastAddress
 	lastAddress        uint64
 	byName             map[string]*function
+	placeNames         map[uint64]string
 	order              []*function
 	logs               []*logFile
 	iterations         iterations
@@ -75,6 +76,7 @@ type Session struct {
 	roundSummaries     []summary.Round   // of the iterations, as far as they are distinguished
 	unlogged           *summary.Unlogged // runs that the first log has no room for, or that came faster than they were read
 	unread             []unreadRing      // by ring
+	rings              []*event.Ring     // of the last drain
 	graph              task.Graph        // of all iterations so far
 	warnings           []string
 	closed             bool
@@ -126,7 +128,7 @@ type logFile struct {
 // New returns a session. It opens the logs; one that cannot be opened is a
 // warning.
 func New(o Options) *Session {
-	s := &Session{options: o, model: o.Model, byEntry: map[uint64]*function{}, bodies: map[body]*function{}, byName: map[string]*function{}, patchedLoads: map[int]float64{}}
+	s := &Session{options: o, model: o.Model, byEntry: map[uint64]*function{}, bodies: map[body]*function{}, byName: map[string]*function{}, placeNames: map[uint64]string{}, patchedLoads: map[int]float64{}}
 	if s.model == nil {
 		s.model = perfmodel.New(perfmodel.Options{})
 	}
@@ -214,6 +216,7 @@ func (s *Session) drain(rings []*event.Ring) int {
 	if s.options.Dialect == event.OpenMP {
 		cut = ticks
 	}
+	s.rings = rings
 	events := s.tracker.DrainUntil(rings, cut)
 	s.countUnread(rings)
 	return events
@@ -304,7 +307,7 @@ func (s *Session) summary() *summary.Summary {
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.bodySeconds, Warnings: slices.Clone(s.warnings),
 	}
-	out.Tree, out.Critical = s.tracker.Tree(), s.critical()
+	out.Tree, out.Critical, out.Times = s.tracker.Tree(), s.critical(), s.times()
 	out.Score(&s.errors)
 	out.Forecast(&s.iterations.errors)
 	if s.bodySeconds > 0 {
@@ -324,6 +327,24 @@ func (s *Session) summary() *summary.Summary {
 		})
 	}
 	return out
+}
+
+// times returns the times of the threads by kind and place.
+func (s *Session) times() (times []summary.PlaceTime) {
+	for _, r := range s.rings {
+		for _, t := range r.Times() {
+			name := ""
+			if t.Place != 0 {
+				name = s.nameOf(t.Place)
+			}
+			times = append(times, summary.PlaceTime{
+				Lane: r.Lane(), Kind: t.Kind.String(), Place: name, Count: int(t.Count), Seconds: s.clock.Between(0, t.Ticks),
+				Stopped: max(0, s.clock.Between(0, t.Measured)-float64(t.CPU)/1e9),
+				Loop:    t.Work&event.WorkLoops != 0, Dynamic: t.Work&event.WorkDynamic != 0, Single: t.Work&event.WorkSingle != 0,
+			})
+		}
+	}
+	return times
 }
 
 // critical returns the critical path, longest part first.
@@ -360,13 +381,28 @@ func (s *Session) function(address uint64) *function {
 	return f
 }
 
-func (s *Session) newFunction(address uint64) *function {
-	name, build := fmt.Sprintf("%#x", address), ""
+// nameOf returns the name of a place, which is that of no function of tasks.
+func (s *Session) nameOf(place uint64) string {
+	name, known := s.placeNames[place]
+	if !known {
+		name, _ = s.symbol(place)
+		s.placeNames[place] = name
+	}
+	return name
+}
+
+// symbol returns the name of an address, and the build of the program that it is in.
+func (s *Session) symbol(address uint64) (name, build string) {
 	if s.options.Symbol != nil {
-		if known, of := s.options.Symbol(address); known != "" {
-			name, build = known, of
+		if name, build = s.options.Symbol(address); name != "" {
+			return name, build
 		}
 	}
+	return fmt.Sprintf("%#x", address), ""
+}
+
+func (s *Session) newFunction(address uint64) *function {
+	name, build := s.symbol(address)
 	key := perfmodel.Key(name, build)
 	f := s.named(key, name, address)
 	s.byEntry[address] = f

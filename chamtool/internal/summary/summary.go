@@ -20,8 +20,9 @@ type Summary struct {
 	Rank       int     `json:"rank"`
 	Ranks      int     `json:"ranks"`
 	Dialect    string  `json:"dialect"`
-	Balance    string  `json:"balance"`         // how the tool was to move tasks: off or proactive
-	Program    string  `json:"program"`         // name of its file
+	Balance    string  `json:"balance"` // how the tool was to move tasks: off or proactive
+	Program    string  `json:"program"` // name of its file
+	Host       string  `json:"host"`
 	Began      string  `json:"began"`           // RFC 3339
 	Complete   bool    `json:"complete"`        // the run came to its end
 	Signal     bool    `json:"ended_by_signal"` // the tool wrote this when a signal ended the program
@@ -53,9 +54,23 @@ type Summary struct {
 	Tree           *task.Tree `json:"tree"`      // nil if unknown
 	Critical       []PathPart `json:"critical_path"`
 
+	Times    []PlaceTime     `json:"times"`  // of the threads, by kind and place; empty if the runtime reports none
 	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
 	Entries  []FunctionModel `json:"entries"`
 	Warnings []string        `json:"warnings"`
+}
+
+// PlaceTime is the time of one kind that a thread spent at a place.
+type PlaceTime struct {
+	Lane    int     `json:"thread"`
+	Kind    string  `json:"kind"`  // that of event.TimeKind
+	Place   string  `json:"place"` // of the region, the wait or the call; "" sums up those beyond the first 124
+	Count   int     `json:"count"`
+	Seconds float64 `json:"seconds"`
+	Stopped float64 `json:"stopped_seconds,omitempty"` // of computing: without a processor, or in the system
+	Loop    bool    `json:"loop,omitempty"`            // the region has a work-sharing loop
+	Dynamic bool    `json:"dynamic,omitempty"`         // with a schedule that is not static
+	Single  bool    `json:"single,omitempty"`          // it has a single construct
 }
 
 // PathPart is the part of the longest chain of work that belongs to one function.

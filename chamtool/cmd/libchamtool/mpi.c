@@ -1,0 +1,133 @@
+// Time in MPI. Where the library is preloaded, these functions stand before those of MPI. They
+// pass their arguments on as words, which holds for every MPI on 64-bit systems, since none is a
+// floating-point number, so no header of MPI is needed.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ring.h"
+
+#define WORDS long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, long m
+#define GIVEN a, b, c, d, e, f, g, h, i, j, k, l, m
+typedef long (*mpi_function)(WORDS);
+
+enum { MPI_ERROR = 16 }; // any but 0
+
+struct wanted {
+    const char *name;
+    mpi_function found;
+};
+
+// find_in looks for a function in a loaded library of MPI.
+static int find_in(struct dl_phdr_info *info, size_t size, void *p) {
+    (void)size;
+    struct wanted *w = p;
+    if (!info->dlpi_name || !strstr(info->dlpi_name, "libmpi")) return 0;
+    void *library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) return 0;
+    w->found = (mpi_function)dlsym(library, w->name);
+    dlclose(library);
+    return w->found != NULL;
+}
+
+// find_next returns MPI's own function. A program such as an interpreter may have loaded MPI
+// where the search that begins behind this library does not see it.
+static mpi_function find_next(const char *name) {
+    struct wanted w = {name, (mpi_function)dlsym(RTLD_NEXT, name)};
+    if (!w.found) dl_iterate_phdr(find_in, &w);
+    if (!w.found) fprintf(stderr, "chamtool: %s was called, but no MPI that has it is loaded\n", name);
+    return w.found;
+}
+
+static __thread int in_mpi; // calls that contain the present one: MPI's Fortran functions may call those of C
+
+static long call_mpi(mpi_function *next, const char *name, void *place, WORDS) {
+    if (!*next && !(*next = find_next(name))) return MPI_ERROR;
+    struct ring *r = on() && !in_mpi ? my_ring() : NULL;
+    if (!r) return (*next)(GIVEN);
+    uint64_t begin = ticks(), computes = r->since;
+    stop_computing(r, begin);
+    in_mpi++;
+    long result = (*next)(GIVEN);
+    in_mpi--;
+    uint64_t end = ticks();
+    add_time(r, !r->computing || r->computing == other_time(r, TIME_SERIAL) ? TIME_MPI_ALONE : TIME_MPI, place_of(r, (uint64_t)(uintptr_t)place), end - begin);
+    if (computes) start_computing(r, end);
+    return result;
+}
+
+#define PASS(function) \
+    EXPORT long function(WORDS) { \
+        static mpi_function next; \
+        return call_mpi(&next, #function, __builtin_return_address(0), GIVEN); \
+    }
+
+// Of each function the names for C, for Fortran, and for Fortran's module mpi_f08.
+#define MPI(C, fortran) PASS(MPI_##C) PASS(mpi_##fortran##_) PASS(mpi_##fortran##_f08_)
+
+MPI(Init, init)
+MPI(Init_thread, init_thread)
+MPI(Finalize, finalize)
+MPI(Barrier, barrier)
+MPI(Bcast, bcast)
+MPI(Gather, gather)
+MPI(Gatherv, gatherv)
+MPI(Scatter, scatter)
+MPI(Scatterv, scatterv)
+MPI(Allgather, allgather)
+MPI(Allgatherv, allgatherv)
+MPI(Alltoall, alltoall)
+MPI(Alltoallv, alltoallv)
+MPI(Alltoallw, alltoallw)
+MPI(Reduce, reduce)
+MPI(Allreduce, allreduce)
+MPI(Reduce_scatter, reduce_scatter)
+MPI(Reduce_scatter_block, reduce_scatter_block)
+MPI(Scan, scan)
+MPI(Exscan, exscan)
+MPI(Neighbor_allgather, neighbor_allgather)
+MPI(Neighbor_allgatherv, neighbor_allgatherv)
+MPI(Neighbor_alltoall, neighbor_alltoall)
+MPI(Neighbor_alltoallv, neighbor_alltoallv)
+MPI(Neighbor_alltoallw, neighbor_alltoallw)
+MPI(Send, send)
+MPI(Ssend, ssend)
+MPI(Rsend, rsend)
+MPI(Bsend, bsend)
+MPI(Recv, recv)
+MPI(Mrecv, mrecv)
+MPI(Sendrecv, sendrecv)
+MPI(Sendrecv_replace, sendrecv_replace)
+MPI(Probe, probe)
+MPI(Mprobe, mprobe)
+MPI(Iprobe, iprobe)
+MPI(Wait, wait)
+MPI(Waitall, waitall)
+MPI(Waitany, waitany)
+MPI(Waitsome, waitsome)
+MPI(Test, test)
+MPI(Testall, testall)
+MPI(Testany, testany)
+MPI(Testsome, testsome)
+MPI(Comm_dup, comm_dup)
+MPI(Comm_split, comm_split)
+MPI(Comm_create, comm_create)
+MPI(Comm_free, comm_free)
+MPI(Win_fence, win_fence)
+MPI(Win_start, win_start)
+MPI(Win_complete, win_complete)
+MPI(Win_wait, win_wait)
+MPI(Win_lock, win_lock)
+MPI(Win_lock_all, win_lock_all)
+MPI(Win_unlock, win_unlock)
+MPI(Win_unlock_all, win_unlock_all)
+MPI(Win_flush, win_flush)
+MPI(Win_flush_all, win_flush_all)
+MPI(File_open, file_open)
+MPI(File_close, file_close)
+MPI(File_read_all, file_read_all)
+MPI(File_write_all, file_write_all)
+MPI(File_read_at_all, file_read_at_all)
+MPI(File_write_at_all, file_write_at_all)

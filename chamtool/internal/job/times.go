@@ -1,0 +1,209 @@
+package job
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/summary"
+)
+
+// Times tells what the threads of an OpenMP program did, and how efficient it was in the terms of
+// POP (Performance Optimisation and Productivity, "Standard metrics for parallel performance
+// analysis"): the share of its threads' time that they computed is the parallel efficiency, a
+// product of the load balance (mean over most of the threads' computing) and of the communication
+// efficiency (most of the threads' computing over the wall time). Times are in seconds.
+type Times struct {
+	Wall          float64      `json:"wall_seconds"` // of the rank with the most, from the first use of OpenMP on
+	Parallel      float64      `json:"parallel_efficiency"`
+	LoadBalance   float64      `json:"load_balance"`
+	RankBalance   float64      `json:"rank_balance"`   // the same of the ranks' mean threads
+	ThreadBalance float64      `json:"thread_balance"` // LoadBalance over RankBalance
+	Communication float64      `json:"communication_efficiency"`
+	Ranks         []ThreadTime `json:"ranks"`   // sums of their threads
+	Threads       []ThreadTime `json:"threads"` // by rank and number
+	Losses        []Loss       `json:"losses"`  // largest first
+}
+
+// ThreadTime divides the time of a thread, or of all threads of a rank.
+type ThreadTime struct {
+	Rank       int     `json:"rank"`
+	Thread     int     `json:"thread"`     // number of threads for a rank
+	Processors int     `json:"processors"` // that the rank may use; 0 if unknown
+	Useful     float64 `json:"useful_seconds"`
+	Computing  float64 `json:"computing_seconds"` // in parallel regions, on a processor
+	Stopped    float64 `json:"stopped_seconds"`   // in parallel regions, without a processor or in the system
+	Waiting    float64 `json:"waiting_seconds"`   // in barriers and for tasks, with nothing to run
+	MPI        float64 `json:"mpi_seconds"`
+	Outside    float64 `json:"outside_seconds"` // of parallel regions
+}
+
+// add adds a time to a thread.
+func (t *ThreadTime) add(p *summary.PlaceTime) {
+	switch p.Kind {
+	case event.Computing.String():
+		t.Computing += p.Seconds - p.Stopped
+		t.Stopped += p.Stopped
+		t.Useful += p.Seconds - p.Stopped
+	case event.Waiting.String():
+		t.Waiting += p.Seconds
+	case event.InMPI.String(), event.InMPIAlone.String():
+		t.MPI += p.Seconds
+	case event.Serial.String():
+		t.Useful += p.Seconds - p.Stopped
+	}
+}
+
+// plus adds up what two threads did.
+func (t ThreadTime) plus(o ThreadTime) ThreadTime {
+	t.Useful += o.Useful
+	t.Computing += o.Computing
+	t.Stopped += o.Stopped
+	t.Waiting += o.Waiting
+	t.MPI += o.MPI
+	t.Outside += o.Outside
+	return t
+}
+
+// threadTimes returns the times of a rank's threads that took part in a parallel region.
+func threadTimes(rank int, s *summary.Summary) []ThreadTime {
+	lanes := map[int]*ThreadTime{}
+	for i := range s.Times {
+		p := &s.Times[i]
+		if p.Kind == event.Computing.String() && lanes[p.Lane] == nil {
+			lanes[p.Lane] = &ThreadTime{Rank: rank, Thread: p.Lane, Processors: s.Processors}
+		}
+	}
+	for i := range s.Times {
+		if t := lanes[s.Times[i].Lane]; t != nil {
+			t.add(&s.Times[i])
+		}
+	}
+	var out []ThreadTime
+	for _, lane := range slices.Sorted(maps.Keys(lanes)) {
+		t := lanes[lane]
+		t.Outside = max(0, s.RunSeconds-t.Computing-t.Stopped-t.Waiting-t.MPI)
+		out = append(out, *t)
+	}
+	return out
+}
+
+// unknownTimes returns why the times of a job are not known, or "".
+func (j *Job) unknownTimes() string {
+	for _, r := range j.Ranks {
+		if r.Summary == nil || len(r.Summary.Times) == 0 {
+			return "the runtime does not report regions and barriers"
+		}
+		inMPI := func(p summary.PlaceTime) bool {
+			return p.Kind == event.InMPI.String() || p.Kind == event.InMPIAlone.String()
+		}
+		if (len(j.Ranks) > 1 || len(j.Missing) > 0) && !slices.ContainsFunc(r.Summary.Times, inMPI) {
+			return "calls of MPI were not seen: start the program by chamtool run, or with LD_PRELOAD=libchamtool.so"
+		}
+	}
+	return ""
+}
+
+// times returns what the threads of all ranks did; nil if it is not known.
+func (j *Job) times() *Times {
+	if j.unknownTimes() != "" {
+		return nil
+	}
+	t := &Times{}
+	var mostThread, mostRank, useful, loads float64
+	for _, r := range j.Ranks {
+		threads := threadTimes(r.Rank, r.Summary)
+		if len(threads) == 0 {
+			continue
+		}
+		all := ThreadTime{Rank: r.Rank, Thread: len(threads), Processors: r.Summary.Processors}
+		for _, one := range threads {
+			all = all.plus(one)
+			mostThread = max(mostThread, one.Useful)
+		}
+		t.Wall = max(t.Wall, r.Summary.RunSeconds)
+		t.Ranks = append(t.Ranks, all)
+		t.Threads = append(t.Threads, threads...)
+		useful += all.Useful
+		load := all.Useful / float64(len(threads))
+		loads += load
+		mostRank = max(mostRank, load)
+	}
+	if !(mostThread > 0) {
+		return nil
+	}
+	n := float64(len(t.Threads))
+	t.Parallel = useful / n / t.Wall
+	t.LoadBalance = useful / n / mostThread
+	t.RankBalance = loads / float64(len(t.Ranks)) / mostRank
+	t.ThreadBalance = t.LoadBalance / t.RankBalance
+	t.Communication = mostThread / t.Wall
+	return t
+}
+
+// Loss is thread time at a place in which nothing was computed.
+type Loss struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"` // of all threads together
+	Share   float64 `json:"share"`   // of the time of all threads
+	Advice  string  `json:"advice"`
+}
+
+// minLossShare is the least share of the threads' time that is a loss.
+const minLossShare = 0.01
+
+// lostPlace sums up the time of one kind at a place over all threads.
+type lostPlace struct {
+	kind    string
+	place   string
+	seconds float64 // of thread time that computed nothing
+}
+
+// findLosses fills in the losses, largest first.
+func (f *Figures) findLosses(j *Job) {
+	t := f.Times
+	found := map[[2]string]*lostPlace{}
+	for _, rank := range t.Ranks {
+		for _, p := range j.rankSummary(rank.Rank).Times {
+			threads := float64(rank.Thread)
+			switch p.Kind {
+			case event.Computing.String():
+				lose(found, p.Kind, p.Place, p.Stopped)
+			case event.Serial.String():
+				lose(found, p.Kind, p.Place, threads*p.Seconds-(p.Seconds-p.Stopped))
+			case event.InMPIAlone.String():
+				lose(found, event.InMPI.String(), p.Place, threads*p.Seconds)
+			default:
+				lose(found, p.Kind, p.Place, p.Seconds)
+			}
+		}
+	}
+	all := t.Wall * float64(len(t.Threads))
+	for _, p := range found {
+		if p.seconds < minLossShare*all {
+			continue
+		}
+		l := Loss{Seconds: p.seconds, Share: p.seconds / all}
+		l.Name, l.Advice = f.advise(j, p)
+		t.Losses = append(t.Losses, l)
+	}
+	slices.SortFunc(t.Losses, func(a, b Loss) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// lose adds lost seconds to those of a kind and a place.
+func lose(found map[[2]string]*lostPlace, kind, place string, seconds float64) {
+	key := [2]string{kind, place}
+	if found[key] == nil {
+		found[key] = &lostPlace{kind: kind, place: place}
+	}
+	found[key].seconds += seconds
+}
+
+// rankSummary returns the summary of a rank that has one.
+func (j *Job) rankSummary(rank int) *summary.Summary {
+	i := slices.IndexFunc(j.Ranks, func(r Rank) bool { return r.Rank == rank })
+	return j.Ranks[i].Summary
+}

@@ -1,0 +1,112 @@
+package job
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/chamtool/internal/summary"
+	"github.com/foretime/foretime/chamtool/internal/task"
+)
+
+// place returns a time of a thread at a place.
+func place(lane int, kind, name string, seconds float64) summary.PlaceTime {
+	return summary.PlaceTime{Lane: lane, Kind: kind, Place: name, Count: 10, Seconds: seconds}
+}
+
+// hybrid is a job of two ranks of two threads over 10 s: rank 0 computes 8 and 4 s, rank 1 half
+// as much and waits in MPI for 4 s.
+func hybrid() *Job {
+	j := &Job{}
+	for rank := range 2 {
+		half := float64(1 + rank)
+		s := &summary.Summary{Rank: rank, Ranks: 2, Dialect: "openmp", RunSeconds: 10, Processors: 8, Online: 8, Host: "a", Complete: true}
+		s.Times = []summary.PlaceTime{
+			place(0, "computing", "f.c:1", 8/half), place(1, "computing", "f.c:1", 4/half), place(1, "waiting", "f.c:1", 4/half),
+			place(0, "serial", "f.c:1", 1), place(0, "MPI alone", "f.c:9", 1+4*float64(rank)),
+		}
+		s.Times[0].Loop = true
+		j.Ranks = append(j.Ranks, Rank{Rank: rank, Summary: s, Log: &task.Log{}})
+	}
+	return j
+}
+
+// The efficiencies are products of known loads, and each loss has the advice that fits its cause.
+func TestTimes(t *testing.T) {
+	f := hybrid().Figures()
+	got := f.Times
+	if got == nil {
+		t.Fatal(f.Unknown)
+	}
+	const useful = 9 + 4 + 5 + 2
+	for name, tt := range map[string][2]float64{
+		"parallel": {got.Parallel, useful / 4.0 / 10}, "balance": {got.LoadBalance, useful / 4.0 / 9}, "ranks": {got.RankBalance, (6.5 + 3.5) / 2 / 6.5},
+		"product": {got.LoadBalance * got.Communication, got.Parallel}, "threads": {got.ThreadBalance * got.RankBalance, got.LoadBalance},
+		"MPI of rank 1": {got.Ranks[1].MPI, 5}, "outside of its worker": {got.Threads[3].Outside, 10 - 2 - 2},
+	} {
+		if !near(tt[0], tt[1]) {
+			t.Errorf("%s: %v, want %v", name, tt[0], tt[1])
+		}
+	}
+	want := []struct {
+		name, advice string
+		seconds      float64
+	}{
+		{"in MPI at f.c:9", "the ranks wait for rank 0", 2 * (1 + 5)},
+		{"waiting at the end of f.c:1", "balance 0.75): schedule(dynamic)", 6},
+		{"one thread before f.c:1", "one of 2 threads computes there", 2},
+	}
+	if len(got.Losses) != len(want) {
+		t.Fatalf("%+v", got.Losses)
+	}
+	for i, w := range want {
+		if l := got.Losses[i]; l.Name != w.name || !near(l.Seconds, w.seconds) || !near(l.Share, w.seconds/40) || !strings.Contains(l.Advice, w.advice) {
+			t.Errorf("%+v, want %+v", l, w)
+		}
+	}
+	if f.Lost.Saving != nil {
+		t.Errorf("OpenMP moves no tasks between ranks, and %+v is saved by it", f.Lost.Saving)
+	}
+}
+
+// Each cause of a loss has its own advice.
+func TestAdvice(t *testing.T) {
+	short := 5e-7
+	for name, tt := range map[string]struct {
+		change func(j *Job, f *Figures)
+		kind   string
+		want   string
+	}{
+		"bound":           {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Processors = 1 }, "waiting", "mpirun --bind-to none"},
+		"crowded":         {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Online, j.Ranks[1].Summary.Online = 3, 3 }, "computing", "4 threads of 2 ranks share 3 processors"},
+		"other programs":  {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Others = summary.NewFigure(7) }, "computing", "other programs kept 7 of 8 processors busy"},
+		"in the system":   {func(*Job, *Figures) {}, "computing", "files, memory"},
+		"even ranks":      {func(_ *Job, f *Figures) { f.Times.RankBalance = 0.99 }, "MPI", "fewer and larger messages"},
+		"a known dynamic": {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Times[0].Dynamic = true }, "waiting", "smaller chunk"},
+		"no loop": {func(j *Job, _ *Figures) {
+			j.Ranks[0].Summary.Times[0].Loop, j.Ranks[1].Summary.Times[0].Loop = false, false
+		}, "waiting", "more evenly over the threads"},
+		"short regions": {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Times[0].Count = 1e7 }, "waiting", "one region around several"},
+		"short tasks": {func(_ *Job, f *Figures) {
+			f.Tasks, f.Functions = 100, []Function{{Name: "f", Tasks: 100, Median: &short}}
+		}, "waiting", "fewer, larger tasks"},
+		"a chain": {func(_ *Job, f *Figures) {
+			f.Tasks, f.Lost.Threads, f.Lost.Graph = 100, 2, &Graph{Graph: task.Graph{Work: 9, Span: 9}, Parallelism: 1}
+		}, "waiting", "enough for 1 thread: break it up, or use fewer threads"},
+	} {
+		j := hybrid()
+		f := j.Figures()
+		tt.change(j, &f)
+		if _, got := f.advise(j, &lostPlace{kind: tt.kind, place: "f.c:1"}); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q lacks %q", name, got, tt.want)
+		}
+	}
+}
+
+// Without the calls of MPI a job of several ranks has no efficiencies: waiting would count as work.
+func TestUnknownTimes(t *testing.T) {
+	j := hybrid()
+	j.Ranks[1].Summary.Times = j.Ranks[1].Summary.Times[:4]
+	if f := j.Figures(); f.Times != nil || !strings.Contains(f.Unknown, "LD_PRELOAD") {
+		t.Errorf("%+v, %q", f.Times, f.Unknown)
+	}
+}
