@@ -107,6 +107,12 @@ type Outcome struct {
 	Backfilled         bool // the successor started out of turn
 }
 
+// Release returns the outcome if the predecessor is cancelled once the successor runs.
+func (o Outcome) Release() Outcome {
+	o.PredEnd = min(o.PredEnd, max(o.SuccStart, o.PredStart))
+	return o
+}
+
 // RewardSeconds returns the successor's start less the predecessor's end.
 func (o Outcome) RewardSeconds() int64 { return o.SuccStart - o.PredEnd }
 

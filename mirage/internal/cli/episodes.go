@@ -42,6 +42,7 @@ func (e *episodes) open(env *cli.Env, path string, probes int) (t *trace.Trace, 
 	if err != nil {
 		return t, w, p, err
 	}
+	config.Caps = []int64{1} // of an array whose tasks run in turn: no job of a log is charged
 	if p, err = e.plan(t, probes); err != nil {
 		return t, w, p, err
 	}

@@ -72,6 +72,7 @@ use the cluster that --config describes, or else the one that the controller rep
 	f.StringVar(&p.s.Partition, "partition", "", "use the queue of this partition only; --sbatch-option sets the partition of the service")
 	f.IntVar(&p.s.Links, "services", 0, "number of services (default: no end)")
 	f.Int64Var(&p.s.Predecessor, "predecessor", 0, "running job that is the first service")
+	f.BoolVar(&p.s.NoOverlap, "no-overlap", false, "never run two services at once: submit each successor when its predecessor starts, to wait for its end (sbatch --dependency)")
 	f.BoolVar(&p.s.Release, "release", false, "cancel a predecessor once its successor runs")
 	f.BoolVar(&p.s.Leave, "leave-successor", false, "on exit, submit a missing successor that starts after the running service (sbatch --dependency)")
 	f.StringVar(&p.resolve, "resolve", "", "outcome of an unclear submission: the job's id, or none")
@@ -237,6 +238,12 @@ func (p *chainCommand) logEvent(e provision.Entry) {
 
 // policy returns the policy of --model, after it has printed the validation of it.
 func (p *chainCommand) policy() (policy.Policy, error) {
+	if p.s.NoOverlap && p.model != "" {
+		return nil, cli.Usagef("--model: with --no-overlap each successor is submitted when its predecessor starts")
+	}
+	if p.s.NoOverlap {
+		return policy.Fixed{}, nil
+	}
 	given := cmp.Or(p.model, "futures")
 	name := given
 	j, err := readValidated(given)

@@ -32,6 +32,7 @@ type validate struct {
 	log     string // file to write
 	overlap float64
 	compare bool
+	release bool
 	out     cli.Output
 
 	played map[string][]validation.Played
@@ -54,6 +55,7 @@ has ended (reactive) in the same episodes.
 --model is the file of a trained model, or one of the baselines:
 
 ` + policy.Baselines().Help() + `  oracle      the decision with the best outcome (knows the future)
+  array       the tasks of one array in turn (sbatch --array=1-N%1): no overlap
 
 policy.NAME sets the setting of a baseline; fixed needs policy.lead_hours.`,
 		Example: "  mirage validate ls6-a100.log --config config.json --model avg --episodes 168 --interval 3h --start 2023-02-01 --out reward.log",
@@ -62,10 +64,11 @@ policy.NAME sets the setting of a baseline; fixed needs policy.lead_hours.`,
 	}
 	v.e.flags(c, 156, 4*3600)
 	f := c.Flags()
-	f.StringVar(&v.model, "model", "futures", "model file, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+", "+oracle)
+	f.StringVar(&v.model, "model", "futures", "model file, or a baseline: "+strings.Join(append(policy.Baselines().Names(), oracle, array), ", "))
 	f.StringVar(&v.log, "out", "", "write the reward log to this file")
 	cli.OutputFile(c, "out")
 	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap in hours of interruption")
+	f.BoolVar(&v.release, "release", false, "cancel a predecessor once its successor runs, as provision --release does: no overlap")
 	f.BoolVar(&v.compare, "compare", false, "simulate "+strings.Join(rivals(), ", ")+" too and test the difference to each")
 	v.out.Flags(c)
 	cli.First(c, "start", "model", "config", "episodes", "compare")
@@ -116,12 +119,14 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 // settings of the first.
 func (v *validate) play(ctx context.Context, names []string) (settings map[string]any, err error) {
 	v.played = map[string][]validation.Played{}
-	if v.model == oracle {
-		played, err := v.walk(ctx, oracle, validation.Oracle(v.cost))
+	player := v.player()
+	if player != nil {
+		played, err := v.walk(ctx, v.model, player)
 		if err != nil {
 			return nil, err
 		}
-		v.played[oracle], names = played[0], names[1:]
+		v.played[v.model] = played[0]
+		names = names[1:]
 	}
 	policies, all, err := v.policies(names)
 	if err != nil {
@@ -135,16 +140,35 @@ func (v *validate) play(ctx context.Context, names []string) (settings map[strin
 	for i, name := range names {
 		v.played[name] = played[i]
 	}
-	if v.model != oracle {
+	if player == nil {
 		settings = all[0]
 	}
 	return settings, nil
 }
 
+// player returns the player of a model that is no policy; nil for the others.
+func (v *validate) player() validation.Player {
+	switch v.model {
+	case oracle:
+		return validation.Oracle(v.cost)
+	case array:
+		return validation.InTurn
+	}
+	return nil
+}
+
 func (v *validate) walk(ctx context.Context, what string, p validation.Player) ([][]validation.Played, error) {
 	bar := v.env.Progress(what, int64(v.plan.Episodes))
 	defer bar.Done()
-	return v.episodes(v.plan, bar).Play(ctx, p)
+	played, err := v.episodes(v.plan, bar).Play(ctx, p)
+	for _, of := range played {
+		for i := range of {
+			if v.release {
+				of[i].Outcome = of[i].Release()
+			}
+		}
+	}
+	return played, err
 }
 
 // episodes returns the episodes of a plan, with a progress bar.
@@ -152,14 +176,17 @@ func (v *validate) episodes(plan samples.Plan, bar *cli.Progress) validation.Epi
 	return validation.Episodes{Workload: v.w, Plan: plan, Workers: v.e.Workers, Progress: func() { bar.Add(1) }}
 }
 
-// oracle is the name of the player that tries every decision. It is no policy, because
-// it knows the future.
-const oracle = "oracle"
+// Players that are no policies: oracle tries every decision, because it knows the future, and
+// array decides nothing.
+const (
+	oracle = "oracle"
+	array  = "array"
+)
 
 // policies returns the named policies and their settings.
 func (v *validate) policies(names []string) (policies []policy.Policy, settings []map[string]any, err error) {
 	for _, name := range names {
-		d, err := v.e.decider(name, v.overlap, oracle)
+		d, err := v.e.decider(name, v.overlap, oracle, array)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -62,8 +62,11 @@ func readValidated(name string) (*judged, error) {
 	if j.Model == "" || j.Date == "" || j.Episodes < 1 || !(j.OverlapCost >= 0) {
 		return nil, fmt.Errorf("%s: not the output of mirage validate --json: it has no model, date, episodes or overlap_cost", name)
 	}
-	if j.Model == oracle {
+	switch j.Model {
+	case oracle:
 		return nil, cli.Usagef("--model %s: it validates the oracle, which knows the future", name)
+	case array:
+		return nil, cli.Usagef("--model %s: it validates an array, which sbatch --array=1-N%%1 keeps running without a policy", name)
 	}
 	return &j, nil
 }

@@ -18,6 +18,7 @@ const (
 	whyWait   = "wait"
 	whyEnd    = "end of predecessor"
 	whyStop   = "stop"
+	whyNext   = "starts after its predecessor"
 )
 
 // Verdict is an entry in the log of decisions.
@@ -62,6 +63,10 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 		v.Why = whyEnd
 	case !last.Started:
 		return false, nil
+	case p.s.NoOverlap && p.futile >= patience:
+		return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
+	case p.s.NoOverlap:
+		v.Submit, v.Why = true, whyNext
 	case !now.Before(p.end(last)):
 		v.Why = whyEnd
 	case now.Before(p.decision):

@@ -60,7 +60,8 @@ func (p *Provisioner) note(k *Link, j *slurmview.Job) error {
 		return nil
 	case k.Started || k.Gone != 0:
 		p.futile++
-		if float64(j.End-k.Start) >= p.s.Service.Seconds()/10 || p.ledger.Last() != k {
+		handedOver := p.ledger.Last() != k && !p.s.NoOverlap
+		if float64(j.End-k.Start) >= p.s.Service.Seconds()/10 || handedOver {
 			p.futile = 0
 		}
 		return p.append(Entry{Kind: Ended, Link: k.Number, Job: j.ID, End: j.End, Reason: string(j.State)})

@@ -243,6 +243,9 @@ func (p *Provisioner) step(ctx context.Context) (done bool, err error) {
 		if p.k.Private {
 			p.doubt(slurmview.ErrPrivate)
 		}
+		if p.s.NoOverlap && !p.k.DependentsAge() {
+			p.doubt(ErrAgeless)
+		}
 		p.knows = true
 	}
 	if last := p.ledger.Last(); last != nil && last.Job == 0 && !p.s.DryRun {

@@ -37,6 +37,9 @@ type Settings struct {
 	Predecessor int64
 	// Release cancels a predecessor when its successor runs.
 	Release bool
+	// NoOverlap submits each successor when its predecessor starts, to wait for its end
+	// (sbatch --dependency): two jobs of the chain never run at once, and no policy is asked.
+	NoOverlap bool
 	// Resolve answers ErrUnsure: the job that was submitted, or -1 for none.
 	Resolve int64
 	// Leave submits a successor that waits for its predecessor's end where the run
@@ -86,6 +89,10 @@ func (s *Settings) complete() error {
 		return fmt.Errorf("%w: interval %v, poll %v, request timeout %v, %d services", ErrSettings, s.Interval, s.Poll, s.RequestTimeout, s.Links)
 	case s.Request.Script == "" && !s.DryRun:
 		return fmt.Errorf("%w: no script", ErrSettings)
+	case s.NoOverlap && s.Release:
+		return fmt.Errorf("%w: --release cancels a job while its successor runs, and with --no-overlap there is no such time", ErrSettings)
+	case s.NoOverlap && s.Request.chose("--dependency", "-d"):
+		return fmt.Errorf("%w: --no-overlap sets --dependency, and so do the options of sbatch", ErrSettings)
 	case s.DryRun && s.Predecessor == 0:
 		return fmt.Errorf("%w: --dry-run needs --predecessor", ErrSettings)
 	}

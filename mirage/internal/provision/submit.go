@@ -40,6 +40,9 @@ func (p *Provisioner) try(ctx context.Context, link int) error {
 	r := p.s.Request
 	r.Comment = p.ledger.Token(link)
 	r.Name = p.name(link)
+	if p.s.NoOverlap && link > 0 && !p.ledger.Links[link-1].Ended {
+		r.After = p.ledger.Links[link-1].Job
+	}
 	// A stop must not cut a submission short.
 	id, err := submitJob(context.WithoutCancel(ctx), p.s.Client, r, held)
 	if errors.Is(err, ErrLimited) || errors.Is(err, ErrRefused) {

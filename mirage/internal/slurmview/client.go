@@ -31,6 +31,12 @@ type Controller struct {
 	priorities     priorities
 }
 
+// DependentsAge reports whether a job gains as much priority while it waits for another job's
+// end as it would without a dependency.
+func (k *Controller) DependentsAge() bool {
+	return !(k.priorities.agePoints > 0) || k.priorities.accrues
+}
+
 // Queue returns the jobs of all partitions that the controller knows, those
 // that ended lately included. The error wraps ErrCommand or ErrAnswer.
 func (c *Client) Queue(ctx context.Context) ([]Job, error) {

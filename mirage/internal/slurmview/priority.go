@@ -3,7 +3,9 @@ package slurmview
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/simulator"
@@ -15,12 +17,14 @@ type priorities struct {
 	multifactor bool          // each job has a priority of its own; else the queue is in order of submission
 	agePoints   float64       // of the greatest age
 	maxAge      time.Duration // from which on a job gets no more of them
+	accrues     bool          // age counts from the submission, whatever a job waits for
 	unread      string        // what of it could not be read: the points for age are then not taken off
 }
 
 // parsePriorities reads the configuration of a controller.
 func parsePriorities(config map[string]string) (p priorities) {
 	p.multifactor = config["PriorityType"] != "priority/basic"
+	p.accrues = slices.Contains(strings.Split(config["PriorityFlags"], ","), "ACCRUE_ALWAYS")
 	weight, known := config["PriorityWeightAge"]
 	if !p.multifactor || !known || weight == "0" {
 		return p

@@ -10,6 +10,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/mirage/internal/trace/synth"
 )
 
@@ -67,5 +68,29 @@ func TestPlayEpisode(t *testing.T) {
 	}
 	if _, err := playEpisode(background, submit, chain.Service{Nodes: 41, Limit: 60}, []policy.Policy{policy.Fixed{}}); !errors.Is(err, cluster.ErrOversize) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestInTurn: the second task of an array starts when the first one ends, before younger jobs
+// of others; a successor that is submitted then has to wait for them.
+func TestInTurn(t *testing.T) {
+	other := trace.Job{ID: "1", User: "u", Submit: 47 * 3600, Start: 47 * 3600, End: 50 * 3600, Limit: 3 * 3600, Nodes: 3}
+	config := simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.Slurm), Caps: []int64{1}}
+	w, err := simulator.NewWorkload([]trace.Job{other}, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := chain.Service{Nodes: 2, Limit: 48 * 3600}
+	for name, tt := range map[string]struct {
+		player       Player
+		interruption float64
+	}{"array": {InTurn, 0}, "reactive": {With(policy.Fixed{}), 3}} {
+		played, err := tt.player(w.NewFrom(0), 0, service)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := played[0].Outcome; o.InterruptionHours() != tt.interruption || o.OverlapHours() != 0 || o.PredEnd != 48*3600 {
+			t.Errorf("%s: %+v, want %v h without a service", name, o, tt.interruption)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/crash"
 )
 
@@ -32,6 +33,20 @@ func Oracle(c chain.Cost) Player {
 		best, err := pair.Best(c)
 		return []Played{{Outcome: best}}, err
 	}
+}
+
+// InTurn plays the tasks of an array of which one may run at once (sbatch --array=1-N%1): the
+// successor gains priority by its age from the predecessor's submission on, as on a Slurm where
+// the first task had to wait, and starts when the predecessor has ended. The workload's first
+// cap must be 1.
+func InTurn(background *simulator.Simulator, submit int64, service chain.Service) ([]Played, error) {
+	service.Charges = []trace.Charge{{Cap: 0, Amount: 1}}
+	pair, err := chain.Begin(background, submit, service)
+	if err != nil {
+		return nil, err
+	}
+	o, err := pair.SubmitNow()
+	return []Played{{Outcome: o}}, err
 }
 
 // stretch is the number of episodes that a worker simulates in one simulation.
