@@ -40,13 +40,18 @@ func ErrorText(err error) string {
 	return text
 }
 
-// yamlType matches a value of the wrong type in an error of the YAML parser.
-var yamlType = regexp.MustCompile("cannot unmarshal !!\\w+ (`.*?` )?into (\\S+)")
+// In an error of the YAML parser yamlType matches a value of the wrong type, and yamlField
+// an unknown entry.
+var (
+	yamlType  = regexp.MustCompile("cannot unmarshal !!\\w+ (`.*?` )?into (\\S+)")
+	yamlField = regexp.MustCompile(`field (.*) not found in type .*$`)
+)
 
 func yamlText(e *yaml.TypeError) string {
 	wants := map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "string": "a text"}
 	var texts []string
 	for _, text := range e.Errors {
+		text = yamlField.ReplaceAllString(text, "no such entry: $1")
 		texts = append(texts, yamlType.ReplaceAllStringFunc(text, func(found string) string {
 			parts := yamlType.FindStringSubmatch(found)
 			want := wants[parts[2]]

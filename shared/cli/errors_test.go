@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +37,9 @@ func TestErrorText(t *testing.T) {
 			L []string
 			M map[string]int
 		}
-		return fmt.Errorf("f.yaml: %w", yaml.Unmarshal([]byte(text), &v))
+		dec := yaml.NewDecoder(strings.NewReader(text))
+		dec.KnownFields(true)
+		return fmt.Errorf("f.yaml: %w", dec.Decode(&v))
 	}
 	_, number := strconv.Atoi("1 2")
 	_, large := strconv.ParseFloat("1e999", 64)
@@ -54,6 +57,7 @@ func TestErrorText(t *testing.T) {
 		{fmt.Errorf("f:3: nodes: %w", number), `f:3: nodes: "1 2" is not a whole number`},
 		{large, `"1e999" is out of range`},
 		{document("n: many\nl: 3"), "f.yaml: line 1: want a whole number, found many; line 2: want a list, found 3"},
+		{document("n: 1\nevery: 3"), "f.yaml: line 2: no such entry: every"},
 		{document("m: [1]"), "f.yaml: line 1: want a section of names and values"},
 		{fmt.Errorf("f: %w", io.ErrUnexpectedEOF), "f: it ends early"},
 		{flag("--n=many"), `--n: "many" is not a whole number`},
