@@ -362,7 +362,11 @@ func (f *following) printLast(marks []progress.Mark) error {
 	f.bar.Describe(fmt.Sprintf("%s left of %s", duration(u.Left.Value), duration(u.Total.Value)))
 	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
 	if u.NotEnough && u.Refused == "" && u.Least == 0 && !f.unsure {
-		f.env.Log.Warnf("not enough to tell: the %ss differ so much that the value means little; use the interval", unit)
+		why := "they differ so much that the value means little"
+		if len(marks) < fewMarks {
+			why = "too few have come"
+		}
+		f.env.Log.Warnf("not enough to tell from the %ss so far: %s; use the interval", unit, why)
 		f.unsure = true
 	}
 	if u.Drifted && !f.drifted {
@@ -384,6 +388,9 @@ func (f *following) printLast(marks []progress.Mark) error {
 	_, err = fmt.Fprintf(f.env.Stdout, "%s %s of %d: %s %s\n", unit, strconv.FormatFloat(math.Floor(100*u.Done+0.5)/100, 'f', -1, 64), u.Epochs, duration(u.Total.Value), said)
 	return err
 }
+
+// fewMarks is the number of marks below which an open end says nothing of their differences.
+const fewMarks = 10
 
 // duration formats seconds, rounded to what a reader needs.
 func duration(seconds float64) string {

@@ -91,21 +91,29 @@ func TestStill(t *testing.T) {
 		name       string
 		seen, held bool
 		want       string
+		said       string // once in each pause
 	}{
-		{"a program has it open", true, true, ""},
-		{"programs cannot be seen", false, false, ""},
-		{"no program has it open", true, false, "no program writes it any more"},
+		{"a program has it open", true, true, "", "log: nothing was written for 1h0m0s; a program still has it open"},
+		{"programs cannot be seen", false, false, "", "log: nothing was written for 1h0m0s; whether a program still writes it cannot be seen"},
+		{"no program has it open", true, false, "no program writes it any more", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := reading{Log: Log{Reader: &progress.Reader{Units: 3}}, writers: writers{seen: tt.seen, last: time.Now().Add(-time.Hour), asked: time.Now()}}
+			said := ""
+			log := Log{Path: "log", Reader: &progress.Reader{Units: 3}, Notice: func(text string) { said += text }}
+			r := reading{Log: log, writers: writers{seen: tt.seen, last: time.Now().Add(-time.Hour), asked: time.Now()}}
 			if tt.held {
 				r.held = []holder{{}}
 			}
 			for i := 1; i <= 3; i++ {
 				r.Reader.Line(fmt.Sprintf("epoch %d/3 0.5", i), float64(i))
 			}
-			if why := r.endReason(nil, time.Now()); why != tt.want {
-				t.Errorf("%q, want %q", why, tt.want)
+			for range 2 {
+				if why := r.endReason(nil, time.Now()); why != tt.want {
+					t.Errorf("%q, want %q", why, tt.want)
+				}
+			}
+			if said != tt.said {
+				t.Errorf("said %q, want %q", said, tt.said)
 			}
 		})
 	}

@@ -17,8 +17,9 @@ type writers struct {
 	seen   bool // all processes could be seen
 	wrote  bool // a writer was seen
 	writer holder
-	steady int  // looks in a row at which the same writer had the log open
-	warned bool // that nobody has it open, or that it is still
+	steady int       // looks in a row at which the same writer had the log open
+	warned bool      // that nobody has it open
+	still  time.Time // the last line of a pause that was named
 }
 
 // A log that its writers have closed has ended after so many seconds, gaps between lines or
@@ -43,9 +44,13 @@ func (r *reading) endReason(f *file.Input, now time.Time) string {
 	full := r.Reader.Full()
 	left := r.wrote && (r.steady >= steadyLooks || !r.writer.alive()) // it does not open the log for each line
 	switch closed := r.seen && len(r.held) == 0; {
-	case !closed && !r.seen && full && still > r.unit(stillUnits) && !r.warned:
-		r.warned = true
-		r.notice(fmt.Sprintf("%s: nothing was written for %v after the last unit; whether a program still writes it cannot be seen", r.Path, still.Round(time.Second)))
+	case !closed && still > r.unit(stillUnits) && !r.still.Equal(r.last):
+		r.still = r.last
+		whose := "a program still has it open"
+		if !r.seen {
+			whose = "whether a program still writes it cannot be seen"
+		}
+		r.notice(fmt.Sprintf("%s: nothing was written for %v; %s", r.Path, still.Round(time.Second), whose))
 	case !closed:
 	case full && (left || !r.wrote && r.Reader.LastUnit() >= r.Reader.Length()) && still > closedFor:
 		return "no program writes it any more"
