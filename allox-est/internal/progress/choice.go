@@ -90,7 +90,7 @@ func (r *Reader) candidates() []choice {
 	}
 	found = slices.DeleteFunc(found, func(c choice) bool { return c.counter.isAhead(pool) })
 	if r.Count == "" {
-		found = append(found, r.told.ends(r.times)...)
+		found = append(found, r.ends()...)
 	}
 	return found
 }

@@ -95,6 +95,11 @@ func (c *counter) collect(p point) {
 	c.bagged = append(c.bagged, p)
 }
 
+// known returns the points of a counter whose time is known.
+func (c *counter) known() []point {
+	return slices.DeleteFunc(slices.Clone(c.points), func(p point) bool { return p.at < 0 })
+}
+
 // isStray reports whether a number that falls belongs to no new pass, as that of the best one: it
 // comes sooner than a fifth of the mean gap.
 func (c *counter) isStray(at float64) bool {

@@ -18,8 +18,9 @@ type number struct {
 	atMost  bool    // the total is a maximum
 	decimal bool
 	percent bool
-	counted bool // its percentage is in the line too: it counts the units done
-	reports bool // its line goes on with a decimal
+	counted bool  // its percentage is in the line too: it counts the units done
+	reports bool  // its line goes on with a decimal
+	span    *span // where it is a duration or a time of day; nil of other numbers
 }
 
 // pairGap matches the text between a number and its total.

@@ -32,7 +32,6 @@ type Reader struct {
 	announced []*counter // that may be totals
 	converges bool       // the output names a criterion by which the run may stop early
 	heading   heading
-	told      told
 	reports   reports
 	times     times
 	lines     int
@@ -77,7 +76,9 @@ func (r *Reader) Line(line string, at float64) {
 		return
 	}
 	s := scan(line)
-	r.told.take(&s, at)
+	for _, n := range s.durations() {
+		r.count(n, at)
+	}
 	var left []*counter
 	writer := ""
 	same := map[string]int{}
@@ -131,14 +132,14 @@ func (r *Reader) match(line string, at float64) {
 
 // count takes in a number.
 func (r *Reader) count(n number, at float64) *counter {
-	if r.Start > 0 && n.value >= r.Start && n.value <= r.Start+r.Units {
+	if r.Start > 0 && n.span == nil && n.value >= r.Start && n.value <= r.Start+r.Units {
 		n.value -= r.Start
 	}
 	c := r.counters[n.key]
 	if c == nil {
 		c = r.newCounter(n)
 	}
-	if c.isAnotherRun(n.value, at) {
+	if c.span == nil && c.isAnotherRun(n.value, at) {
 		c.restart(at)
 	}
 	c.line = r.lines
@@ -154,8 +155,13 @@ func (r *Reader) newCounter(n number) *counter {
 		r.forget()
 	}
 	n.percent = n.percent || n.total == 0 && n.value <= 100 && percentOf.MatchString(n.near())
-	c := &counter{number: n, unit: n.unit(), claim: announcementOf(n)}
+	c := &counter{number: n}
 	r.counters[n.key] = c
+	if n.span != nil {
+		return c
+	}
+	c.unit = n.unit()
+	c.claim = announcementOf(n)
 	r.converges = r.converges || converges.MatchString(n.left) || converges.MatchString(n.right)
 	if c.claim.weight > 0 && len(r.announced) < announcedCount {
 		r.announced = append(r.announced, c)
@@ -206,6 +212,9 @@ func (r *Reader) Costs() string { return r.reports.costs }
 func (r *Reader) pool() []*counter {
 	var pool []*counter
 	for _, c := range r.counters {
+		if c.span != nil {
+			continue
+		}
 		if c.moves() || c.seen > 1 && (c.total > 0 || c.unit != "" || c.begins) || outerUnits[c.unit] || c.counted {
 			pool = append(pool, c)
 		}

@@ -2,61 +2,13 @@ package progress
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
 )
-
-// told holds what a log itself says of its end: durations by their place in the lines, and
-// the clock of its lines.
-type told struct {
-	series map[string]*series
-	clock  []point
-}
-
-// series are the durations of one place.
-type series struct {
-	span
-	points []point
-}
-
-// seriesCount bounds the places, seriesPoints their values.
-const (
-	seriesCount  = 1000
-	seriesPoints = 200
-)
-
-var (
-	notLetters = regexp.MustCompile(`[^A-Za-z]+`)
-	lineHead   = regexp.MustCompile(`^[\s@\[T]*I?$`)
-)
-
-// take takes in the spans of a line.
-func (d *told) take(s *scanner, at float64) {
-	if at < 0 || len(s.spans) == 0 {
-		return
-	}
-	if d.series == nil {
-		d.series = map[string]*series{}
-	}
-	for _, found := range s.spans {
-		before := s.masked[:found.begin]
-		if found.clock && !found.left && (len(d.clock) == 0 || lineHead.Match(before)) {
-			d.clock = thin(append(d.clock, point{at: at, value: found.seconds}), seriesPoints)
-		}
-		words := notLetters.ReplaceAll(before, []byte{' '})
-		next := &series{span: found}
-		key := fmt.Sprintf("%s %v %v", words[max(0, len(words)-60):], found.left, found.ends)
-		if old := d.series[key]; old != nil {
-			next = old
-		} else if len(d.series) >= seriesCount {
-			continue
-		}
-		d.series[key] = next
-		next.points = thin(append(next.points, point{at: at, value: found.seconds}), seriesPoints)
-	}
-}
 
 // Weights of what a log says of its end.
 const (
@@ -65,32 +17,48 @@ const (
 	finishWeight = 0.45
 )
 
+var (
+	notLetters = regexp.MustCompile(`[^A-Za-z]+`)
+	lineHead   = regexp.MustCompile(`^[\s@\[T]*I?$`)
+)
+
+// durations returns the durations and times of day of a line as numbers of seconds.
+func (s *scanner) durations() []number {
+	var found []number
+	for i := range s.spans {
+		p := &s.spans[i]
+		left := string(s.masked[:p.begin])
+		words := notLetters.ReplaceAllString(left, " ")
+		key := fmt.Sprintf("\x00%s %v %v", words[max(0, len(words)-60):], p.left, p.ends)
+		found = append(found, number{key: key, left: left, value: p.seconds, span: p})
+	}
+	return found
+}
+
 // ends returns the choices of a log's own remaining or finishing time: a remaining time is
 // believed while it falls by about a second each second.
-func (d *told) ends(t times) []choice {
+func (r *Reader) ends() []choice {
 	var found []choice
-	offset, hasClock := d.offset()
-	for _, key := range slices.Sorted(maps.Keys(d.series)) {
-		p := d.series[key]
-		all := p.points
+	offset, hasClock := r.clockOffset()
+	for _, c := range r.spans() {
+		all := c.known()
 		recent := all
-		for len(recent) > 5 && recent[0].at < (t.now+t.begin)/2 {
+		for len(recent) > 5 && recent[0].at < (r.times.now+r.times.begin)/2 {
 			recent = recent[1:]
 		}
-		if len(recent) < 5 || t.now-recent[len(recent)-1].at > 3*longestGap(recent) {
+		if len(recent) < 5 || r.times.now-recent[len(recent)-1].at > 3*longestGap(recent) {
 			continue
 		}
 		slope, fit := slopeOf(recent)
 		switch last := recent[len(recent)-1]; {
-		case p.ends && hasClock && math.Abs(slope) < 0.4 && last.value-offset > t.now:
-			ends := make([]point, len(all))
-			for i, q := range all {
-				ends[i] = point{at: q.at, value: max(0, q.value-offset-q.at)}
+		case c.span.ends && hasClock && math.Abs(slope) < 0.4 && last.value-offset > r.times.now:
+			for i, p := range all {
+				all[i].value = max(0, p.value-offset-p.at)
 			}
-			found = append(found, choice{how: finishing, left: ends, total: 100, score: finishWeight})
+			found = append(found, choice{how: finishing, left: all, total: 100, score: finishWeight})
 		case slope < -0.6 && slope > -1.6 && fit > 0.9 && risesLittle(all):
 			weight := plainWeight
-			if p.left {
+			if c.span.left {
 				weight = leftWeight
 			}
 			found = append(found, choice{how: remaining, left: all, total: 100, score: weight})
@@ -99,21 +67,37 @@ func (d *told) ends(t times) []choice {
 	return found
 }
 
-// offset returns the time of day at the start of the run; false if the times in the lines are
-// none, or simulated ones.
-func (d *told) offset() (float64, bool) {
-	if len(d.clock) < 3 {
-		return 0, false
+// spans returns the counters of durations, in the order of their places.
+func (r *Reader) spans() []*counter {
+	var spans []*counter
+	for _, c := range r.counters {
+		if c.span != nil {
+			spans = append(spans, c)
+		}
 	}
-	if slope, _ := slopeOf(d.clock); slope < 0.5 || slope > 2 {
-		return 0, false
+	slices.SortFunc(spans, func(a, b *counter) int { return strings.Compare(a.key, b.key) })
+	return spans
+}
+
+// clockOffset returns the time of day at the start of the run; false if the times at the heads
+// of the lines are none, or simulated ones.
+func (r *Reader) clockOffset() (float64, bool) {
+	for _, c := range r.spans() {
+		clock := c.known()
+		if !c.span.clock || c.span.left || !lineHead.MatchString(c.left) || len(clock) < 3 {
+			continue
+		}
+		if slope, _ := slopeOf(clock); !(slope >= 0.5 && slope <= 2) {
+			continue
+		}
+		offsets := make([]float64, len(clock))
+		for i, p := range clock {
+			offsets[i] = p.value - p.at
+		}
+		slices.Sort(offsets)
+		return offsets[len(offsets)/2], true
 	}
-	offsets := make([]float64, len(d.clock))
-	for i, p := range d.clock {
-		offsets[i] = p.value - p.at
-	}
-	slices.Sort(offsets)
-	return offsets[len(offsets)/2], true
+	return 0, false
 }
 
 // risesLittle reports whether a remaining time never jumps up by half.
@@ -135,19 +119,12 @@ func longestGap(s []point) (gap float64) {
 
 // slopeOf returns the least-squares slope of points and their squared correlation.
 func slopeOf(s []point) (slope, fit float64) {
-	var t, v, tt, vv, tv float64
-	n := float64(len(s))
+	var t, v []float64
 	for _, p := range s {
-		t += p.at / n
-		v += p.value / n
+		t = append(t, p.at)
+		v = append(v, p.value)
 	}
-	for _, p := range s {
-		tt += (p.at - t) * (p.at - t)
-		vv += (p.value - v) * (p.value - v)
-		tv += (p.at - t) * (p.value - v)
-	}
-	if tt == 0 || vv == 0 {
-		return 0, 0
-	}
-	return tv / tt, tv * tv / (tt * vv)
+	_, slope = stat.LinearRegression(t, v, nil, false)
+	fit = stat.Correlation(t, v, nil)
+	return slope, fit * fit
 }
