@@ -51,7 +51,8 @@ features, the distribution of the start time and the chosen handover time). Its 
 system must support locks. --model is the output of mirage validate --json, whose
 policy and settings are run and whose date is printed, or the file of a trained model,
 or one of the baselines below; fixed needs policy.lead_hours. Baselines that forecast
-use the cluster that --config describes, or else the one that the controller reports:
+use the cluster that --config describes, or else the one that the controller reports;
+with log.partition they see the queue of that partition only:
 
 ` + policy.Baselines().Help(),
 		Example: "  mirage provision --state chain --model boost.json --set service.limit=48h --sbatch-option=--partition=gpu service.sh",
@@ -69,7 +70,6 @@ use the cluster that --config describes, or else the one that the controller rep
 	f.StringVar(&p.state, "state", "", "directory of the chain")
 	f.StringVar(&p.model, "model", "", "output of validate --json, model file, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures)")
 	f.StringArrayVar(&p.s.Request.Options, "sbatch-option", nil, "option of sbatch, such as --partition=gpu (may be repeated)")
-	f.StringVar(&p.s.Partition, "partition", "", "use the queue of this partition only; --sbatch-option sets the partition of the service")
 	f.IntVar(&p.s.Links, "services", 0, "number of services (default: no end)")
 	f.Int64Var(&p.s.Predecessor, "predecessor", 0, "running job that is the first service")
 	f.BoolVar(&p.s.NoOverlap, "no-overlap", false, "never run two services at once: submit each successor when its predecessor starts, to wait for its end (sbatch --dependency)")
@@ -170,6 +170,7 @@ func (p *chainCommand) settings(args []string) (err error) {
 		return err
 	}
 	p.s.Client = &slurmview.Client{Runner: slurmview.Exec{}}
+	p.s.Partition = p.in.Log.Partition
 	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
 	p.s.Tell = p.logEvent
 	p.s.Predict = func(token string, e uncertainty.Prediction) uncertainty.Prediction {
