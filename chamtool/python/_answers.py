@@ -32,7 +32,9 @@ class Report:
     answer: Answer
 
     @classmethod
-    def read(cls, answer: Answer) -> "Report":
+    def read(cls, answer: Answer) -> typing.Union["Report", Answer]:
+        if answer.get("ranks") is None:
+            return answer  # of models=True
         names = [f.name for f in dataclasses.fields(Function)]
         return cls(
             answer.ranks,

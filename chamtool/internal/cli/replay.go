@@ -59,12 +59,12 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 			if err := out.Draw(func() (chart.Chart, error) { return points.chart(), nil }); err != nil {
 				return err
 			}
-			return out.Print(env, r, func(p *cli.Page) { replayed(p, r) })
+			return out.Print(env, r, func(p *cli.Page) { printReplay(p, r) })
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", "auto", "file format: auto, csv or mxm, each also compressed with gzip")
-	cli.Values(c, "format", "auto", "csv", "mxm")
+	flags.StringVar(&format, "format", "auto", "file format: auto, csv or tab, each also compressed with gzip")
+	cli.Values(c, "format", "auto", "csv", "tab")
 	flags.StringVar(&model, "model", "auto", "model: "+strings.Join(perfmodel.Names(), ", "))
 	cli.Values(c, "model", perfmodel.Names()...)
 	flags.Float64Var(&fraction, "train-fraction", 0, "fraction of each file, from its start, whose predictions are not scored")
@@ -151,7 +151,7 @@ func (s *sample) chart() chart.Chart {
 	}
 }
 
-func replayed(p *cli.Page, r *replay.Outcome) {
+func printReplay(p *cli.Page, r *replay.Outcome) {
 	t := p.Table("measure", "value", "unit")
 	t.Add("not scored", r.Train, "rows")
 	t.Add("predicted", r.Test, "rows")
@@ -166,10 +166,11 @@ func replayed(p *cli.Page, r *replay.Outcome) {
 	t.Add("MAPE, unseen sizes", number(r.Unseen.MAPE), "%")
 	t = p.Table("predicted by", "MAPE %", "median %", "WAPE %")
 	t.Add(r.Model, number(r.MAPE), number(r.MedianAPE), number(r.WAPE))
-	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) { // simple rules on the same tasks
-		b := r.Baselines[name]
-		t.Add(name, number(b.MAPE), number(b.MedianAPE), number(b.WAPE))
+	for _, key := range slices.Sorted(maps.Keys(r.Baselines)) {
+		b := r.Baselines[key]
+		t.Add(b.Model, number(b.MAPE), number(b.MedianAPE), number(b.WAPE))
 	}
+	p.Line("The simple rules know the same past runs, of equal sizes if there are any and else of the function.")
 	p.Line("%s, %.0f ns per event", plural.Count(r.Fits, "fit"), r.NsPerEvent)
 	t = p.Table("tasks seen", "predicted", "MAPE %", "median %")
 	for _, c := range r.Curve {

@@ -15,19 +15,40 @@ import (
 
 // newReportCommand returns report, which merges the logs of all ranks.
 func newReportCommand(env *cli.Env) *cobra.Command {
-	var trace string
+	var trace, function string
+	var models bool
 	var out cli.Output
 	c := &cobra.Command{
-		Use:     "report LOGDIR",
-		Short:   "Merge the logs of all ranks: imbalance, slowest ranks and functions, predictions",
-		Example: "  chamtool report logs --plot report.svg",
+		Use:   "report LOGDIR",
+		Short: "Merge the logs of all ranks: imbalance, slowest ranks and functions, predictions",
+		Example: `  chamtool report logs --plot report.svg
+  chamtool report --models --function dgemm --plot model.svg`,
 		Long: `Merge the logs of all ranks of a job: tasks and time, the imbalance of each
 iteration, the slowest ranks and functions, the prediction error and the tasks
 that moved. It names the ranks whose log is missing, torn or lacks dropped tasks.
 If LOGDIR has no log itself, the newest run below it is reported. All runs in LOGDIR
-and in the directories below it are listed.`,
-		Args: cobra.ExactArgs(1),
+and in the directories below it are listed. With --models it lists the runs that are kept
+for predictions from one program run to the next instead, of this host or of a FILE.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if models {
+				return cobra.MaximumNArgs(1)(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if models {
+				kept, err := readModels(args, function)
+				if err != nil {
+					return err
+				}
+				if err := out.Draw(func() (chart.Chart, error) { return kept.chart(), nil }); err != nil {
+					return err
+				}
+				return out.Print(env, kept, kept.print)
+			}
+			if function != "" {
+				return cli.Usagef("--function needs --models")
+			}
 			runs, err := job.Runs(args[0])
 			if err != nil {
 				return err
@@ -62,8 +83,10 @@ and in the directories below it are listed.`,
 	}
 	c.Flags().StringVar(&trace, "trace", "", "write every task run to this file, for Perfetto or chrome://tracing; - is standard output")
 	cli.OutputFile(c, "trace")
+	c.Flags().BoolVar(&models, "models", false, "list the kept models")
+	c.Flags().StringVar(&function, "function", "", "with --models, the sizes of the functions whose name contains this text")
 	out.Flags(c)
-	out.PlotFlag(c, "the loads of each iteration")
+	out.PlotFlag(c, "the loads of each iteration, or the kept models")
 	return c
 }
 

@@ -22,7 +22,7 @@ ranks, predicts tasks and, if enabled, moves them between ranks.`,
   chamtool host --tool libchamtool.so -- --threads 2 --tasks 400 --iterations 20`,
 	}
 	env.Companions = companions
-	c.AddCommand(newReplayCommand(env), newReportCommand(env), newDoctorCommand(env), newHostCommand(env),
+	c.AddCommand(newReplayCommand(env), newForecastCommand(env), newReportCommand(env), newDoctorCommand(env), newHostCommand(env),
 		newRunCommand(env))
 	return c
 }

@@ -102,6 +102,11 @@ func Read(lookup func(name string) (string, bool)) (*Config, []error) {
 		}
 		c.effective = append(c.effective, Setting{v, value, given})
 	}
+	inForce := map[string]string{"CHAMTOOL_HOME": c.Home, "CHAMTOOL_LOG_DIR": c.LogDir}
+	for i := range c.effective {
+		s := &c.effective[i]
+		s.Value = cmp.Or(s.Value, inForce[s.Name])
+	}
 	return c, warnings
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"slices"
@@ -15,7 +16,7 @@ func with(values map[string]string) func(string) (string, bool) {
 }
 
 func TestDefaults(t *testing.T) {
-	c, warnings := Read(with(nil))
+	c, warnings := Read(with(map[string]string{"HOME": "/home/u"}))
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
 	}
@@ -23,7 +24,8 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("defaults: %+v", c)
 	}
 	for _, s := range c.Effective() {
-		if s.Given || s.Value != s.Default || s.Help == "" {
+		want := cmp.Or(s.Default, map[string]string{"CHAMTOOL_HOME": "/home/u/.chamtool", "CHAMTOOL_LOG_DIR": "logs"}[s.Name])
+		if s.Given || s.Value != want || s.Help == "" {
 			t.Errorf("%+v", s)
 		}
 	}

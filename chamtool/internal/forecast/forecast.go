@@ -6,7 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/chamtool/internal/interval"
 	"github.com/foretime/foretime/chamtool/internal/mixture"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Returned when there is nothing to forecast from.
@@ -23,20 +25,18 @@ type Kind int
 // The ways to forecast: Auto, and the experts of its mixture.
 const (
 	Auto     Kind = iota // the weighted median of the others
-	Last                 // the last load
-	Periodic             // the load one period ago
+	Periodic             // the load one period ago; without a period, the last load
 	Seasonal             // the median of the loads whole periods ago
 	AR                   // autoregression on the last loads
-	Trend                // the load one period ago, and what periods lately added
 
-	experts = int(Trend) // each stands one place before its kind in the mixture
+	experts = int(AR) // each stands one place before its kind in the mixture
 )
 
-var kindNames = []string{"auto", "last", "periodic", "seasonal", "ar", "trend"}
+var kindNames = []string{"auto", "periodic", "seasonal", "ar"}
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	if k < Auto || k > Trend {
+	if k < Auto || k > AR {
 		return fmt.Sprintf("Kind(%d)", int(k))
 	}
 	return kindNames[k]
@@ -54,6 +54,7 @@ type Model struct {
 	law
 	logs   []float64 // of the loads
 	mix    mixture.Mixture
+	ends   interval.Ends
 	refit  int // loads at which the law is fitted again
 	frozen bool
 }
@@ -90,6 +91,7 @@ func (m *Model) Observe(load float64) error {
 	y := math.Log(load)
 	if len(m.logs) > 0 {
 		answers := m.answers()
+		m.ends.Observe(math.Exp(m.choose(&m.mix, &answers)), load, &tails)
 		m.mix.Observe(&answers, y, [mixture.MaxExperts]float64{})
 	}
 	if m.logs = append(m.logs, y); len(m.logs) > longest {
@@ -103,7 +105,15 @@ func (m *Model) Observe(load float64) error {
 	return nil
 }
 
-// Next is the load that follows, in seconds.
+// Level is the share of loads that an interval holds.
+const Level = 0.9
+
+var tails = interval.NewTails(Level)
+
+// Predict returns the load that follows in seconds, with an interval by the earlier forecasts.
+func (m *Model) Predict() uncertainty.Prediction { return m.ends.Around(m.Next(), &tails) }
+
+// Next returns the load that follows, in seconds.
 func (m *Model) Next() float64 {
 	answers := m.answers()
 	return math.Exp(m.choose(&m.mix, &answers))
@@ -125,7 +135,7 @@ func (m *Model) choose(mix *mixture.Mixture, answers *mixture.Answers) float64 {
 	return y
 }
 
-// Forecast is the n loads that follow. Each expert goes on from its own forecasts, and
+// Forecast returns the n loads that follow. Each expert goes on from its own forecasts, and
 // is weighed by how it would have done so from earlier moments of the history.
 func (m *Model) Forecast(n int) []float64 {
 	mix := mixture.New(experts)
@@ -142,7 +152,7 @@ func (m *Model) Forecast(n int) []float64 {
 	return out
 }
 
-// paths are the experts' answers for n loads, each from those it gave before.
+// paths returns the experts' answers for n loads, each from those it gave before.
 func (l *law) paths(logs []float64, n int) []mixture.Answers {
 	out := make([]mixture.Answers, n)
 	for k := range experts {

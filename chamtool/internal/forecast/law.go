@@ -19,7 +19,7 @@ type law struct {
 	minLog, maxLog float64 // logarithms that no forecast leaves
 }
 
-// seasons is the number of past periods in the seasonal median and the trend: chosen, like
+// seasons is the number of past periods in the seasonal median: chosen, like
 // towards and the factor in period, on the loads of Sam(oa)² and on synthetic ones.
 const seasons = 8
 
@@ -31,7 +31,7 @@ func fit(logs []float64, order int) law {
 	return l
 }
 
-// period is the lag up to most at which the series is closest to itself. A
+// period returns the lag up to most at which the series is closest to itself. A
 // longer one must be clearly closer than a shorter one, or its multiples win by
 // chance.
 func period(logs []float64, most int) int {
@@ -48,14 +48,12 @@ func period(logs []float64, most int) int {
 	return best
 }
 
-// answer is the logarithm that follows logs, NaN where the expert sleeps. The first
+// answer returns the logarithm that follows logs, NaN where the expert sleeps. The first
 // known ones came true and the others are forecasts.
 func (l *law) answer(k Kind, logs []float64, known int) float64 {
 	n := len(logs)
 	y := math.NaN()
 	switch {
-	case k == Last:
-		return logs[n-1]
 	case n < l.Period:
 		return y
 	case k == Periodic:
@@ -71,14 +69,6 @@ func (l *law) answer(k Kind, logs []float64, known int) float64 {
 			return stats.Median(same)
 		}
 		return y
-	case k == Trend:
-		var added []float64
-		for i := known - 1; i >= l.Period && len(added) < seasons; i-- {
-			added = append(added, logs[i]-logs[i-l.Period])
-		}
-		if len(added) > 0 {
-			y = logs[n-l.Period] + stats.Median(added)
-		}
 	case l.b != nil && n >= l.order:
 		y = l.intercept
 		for j, b := range l.b {

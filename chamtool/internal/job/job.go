@@ -170,7 +170,7 @@ func tornReason(r Rank) error {
 		return fmt.Errorf("%s of its log cannot be read", plural.Count(r.Log.Counts.Dropped, "line"))
 	case r.Summary != nil && uint64(len(r.Log.Rows)+r.unlogged()) < r.Summary.Ended-r.Summary.Incomplete:
 		return fmt.Errorf("its log has only %d of %s", len(r.Log.Rows), plural.Count(int(r.Summary.Ended), "run"))
-	case r.Summary == nil && r.Log.Format != task.FormatMXM:
+	case r.Summary == nil && r.Log.Format != task.FormatTab:
 		return errors.New("no summary: the program ended early")
 	}
 	return nil

@@ -3,7 +3,7 @@ package mixture
 import "math"
 
 // MaxExperts is the most experts of a mixture.
-const MaxExperts = 5
+const MaxExperts = 4
 
 // Answers are the experts' logarithms of a time, NaN where one sleeps.
 type Answers [MaxExperts]float64

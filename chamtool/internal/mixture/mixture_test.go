@@ -12,7 +12,7 @@ var free [MaxExperts]float64 // nothing costs anything
 
 // one is answers of which only some are awake.
 func one(awake ...float64) Answers {
-	a := Answers{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+	a := Answers{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	copy(a[:], awake)
 	return a
 }

@@ -10,7 +10,7 @@ import (
 // arguments cheap.
 const maxFeatures = 6
 
-// features are the logarithms of one plus each size in bytes. Sizes beyond the
+// features returns the logarithms of one plus each size in bytes. Sizes beyond the
 // most are summed into the last.
 func features(sizes []int64) []float64 {
 	x := make([]float64, min(len(sizes), maxFeatures))
@@ -21,15 +21,6 @@ func features(sizes []int64) []float64 {
 		x[i] = math.Log1p(x[i])
 	}
 	return x
-}
-
-// totalSize is the sum of the sizes in bytes.
-func totalSize(sizes []int64) float64 {
-	sum := 0.0
-	for _, s := range sizes {
-		sum += math.Max(float64(s), 0)
-	}
-	return sum
 }
 
 // hashSeed is the same for all footprints of a process.

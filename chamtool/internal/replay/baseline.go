@@ -14,7 +14,11 @@ const (
 	baselines
 )
 
-var baselineNames = [baselines]string{"history", "last_value", "starpu"}
+// baselineKeys are the names of the baselines in JSON, and baselineLabels those for people.
+var (
+	baselineKeys   = [baselines]string{"history", "last_value", "starpu"}
+	baselineLabels = [baselines]string{"median of past runs", "last value", "mean of past runs, as StarPU"}
+)
 
 // rules predict by the baselines. For sizes that did not run before they take all runs of
 // the function.

@@ -13,7 +13,7 @@ import (
 func ExampleRun() {
 	table := replay.NewTable("rank 0")
 	text := strings.NewReader(strings.Repeat("1\t8000\t0\t0.002\t0\n", 60))
-	if _, err := task.ReadLog(text, "rank 0", task.Options{Format: task.FormatMXM, Add: table.Add}); err != nil {
+	if _, err := task.ReadLog(text, "rank 0", task.Options{Format: task.FormatTab, Add: table.Add}); err != nil {
 		fmt.Println(err)
 		return
 	}

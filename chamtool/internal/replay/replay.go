@@ -119,12 +119,13 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 	if s.all.Count() == 0 {
 		return nil, fmt.Errorf("%w: no prediction among %d runs after the first %v of them", ErrFraction, r.Tasks, o.Skip)
 	}
-	r.Result, r.Unseen = result(&s.all, r.Tasks), result(&s.unseen, 0)
+	r.Result = newResult(&s.all, r.Tasks)
+	r.Unseen = newResult(&s.unseen, 0)
 	r.Baselines = map[string]*Result{}
-	for i, name := range baselineNames {
-		one := result(&s.rules[i], r.Tasks)
-		one.Model = name
-		r.Baselines[name] = &one
+	for i, key := range baselineKeys {
+		one := newResult(&s.rules[i], r.Tasks)
+		one.Model = baselineLabels[i]
+		r.Baselines[key] = &one
 	}
 	r.Model = cmp.Or(o.Model.Serve, perfmodel.Auto)
 	r.Level = perfmodel.Level
@@ -133,7 +134,7 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 	return r, nil
 }
 
-func result(e *summary.Errors, of int) Result {
+func newResult(e *summary.Errors, of int) Result {
 	return Result{
 		Train: max(0, of-e.Count()), Test: e.Count(),
 		MAE: summary.NewFigure(e.MAE()), MAPE: summary.NewFigure(e.MAPE()), MedianAPE: summary.NewFigure(e.MedianAPE()),

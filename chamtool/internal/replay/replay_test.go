@@ -18,7 +18,7 @@ import (
 
 func log(t *testing.T, text string) *task.Log {
 	t.Helper()
-	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatMXM})
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatTab})
 	if err != nil {
 		t.Fatal(err)
 	}

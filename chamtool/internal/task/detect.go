@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,13 +15,14 @@ const formatPrefix = 1 << 16
 
 const byteOrderMark = "\uFEFF"
 
-// unpacked undoes what a file is packed with and looks at its first line.
-func unpacked(r io.Reader) (whole *bufio.Reader, first string, err error) {
+// unpack undoes what a file is packed with and returns the lines at its beginning that are not
+// empty.
+func unpack(r io.Reader) (whole *bufio.Reader, first []string, err error) {
 	whole = bufio.NewReaderSize(r, formatPrefix)
 	if magic, _ := whole.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		inner, err := gzip.NewReader(whole)
 		if err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
 		whole = bufio.NewReaderSize(inner, formatPrefix)
 	}
@@ -29,45 +31,103 @@ func unpacked(r io.Reader) (whole *bufio.Reader, first string, err error) {
 	}
 	head, err := whole.Peek(formatPrefix)
 	if err != nil && err != io.EOF {
-		return nil, "", err
+		return nil, nil, err
+	}
+	if err == nil && bytes.IndexByte(head, '\n') >= 0 {
+		head = head[:bytes.LastIndexByte(head, '\n')] // the last line may be cut off
 	}
 	for line := range strings.Lines(string(head)) {
-		if first = strings.TrimSpace(line); first != "" {
-			return whole, first, nil
+		if line = strings.TrimSpace(line); line != "" {
+			first = append(first, line)
 		}
 	}
-	return whole, "", nil
+	return whole, first, nil
 }
 
-// detect returns the format by a file's first line; "" if it is unknown.
-func detect(first string) Format {
-	fields := strings.FieldsFunc(first, separates)
-	switch {
-	case strings.HasPrefix(first, "iteration,"):
+// detect returns the format by a file's first lines; "" if it is unknown.
+func detect(first []string) Format {
+	if strings.HasPrefix(first[0], "iteration,lane,") {
 		return FormatCSV
-	case len(fields) < 2 || !numbers(fields, false):
-		return ""
-	case len(fields) == 2:
-		return FormatMXM // iteration loads of a rank that ran no task
-	case len(fields) >= 5 && numbers(fields[:len(fields)-3], true):
-		return FormatMXM
+	}
+	if loads, _ := isLoadTable(first); loads {
+		return FormatLoads
+	}
+	if isTabLog(first) {
+		return FormatTab
 	}
 	return ""
 }
 
-func numbers(fields []string, whole bool) bool {
-	for _, f := range fields {
-		var err error
-		if whole {
-			_, err = strconv.ParseUint(f, 10, 64)
-		} else {
-			_, err = strconv.ParseFloat(f, 64)
+// isTabLog reports whether most lines are those of the original tool. Its run times are never
+// all whole numbers, unlike columns of sizes.
+func isTabLog(lines []string) bool {
+	var fractions, tasks, loads int
+	for _, line := range lines {
+		fields := splitFields(line)
+		one := &Log{names: map[string]string{}, sizes: map[string]Sizes{}}
+		if one.addTab(fields) != nil {
+			continue
 		}
-		if err != nil {
-			return false
+		if len(one.Rows) == 0 {
+			loads++
+			continue
+		}
+		tasks++
+		if !areWhole(fields[len(fields)-2 : len(fields)-1]) {
+			fractions++
 		}
 	}
-	return true
+	return 2*(tasks+loads) > len(lines) && (tasks == 0 || fractions > 0)
 }
 
-func separates(c rune) bool { return c == '\t' || c == ',' || c == ' ' || c == '\r' }
+// isLoadTable reports whether lines are rows of numbers that end with the load of an iteration:
+// of one column; numbered by iteration, the other columns whole; or windows of loads, each row
+// the one before without its first and with a new last. The names of the columns may come first.
+func isLoadTable(lines []string) (is, windows bool) {
+	if !areNumbers(splitFields(lines[0])) {
+		lines = lines[1:]
+	}
+	var before []string
+	windows = true
+	numbered := true
+	for _, line := range lines {
+		fields := splitFields(line)
+		last := len(fields) - 1
+		if !areNumbers(fields) || before != nil && len(fields) != len(before) {
+			return false, false
+		}
+		numbered = numbered && last > 0 && areWhole(fields[:last]) && !areWhole(fields[last:])
+		if before != nil {
+			numbered = numbered && follows(before[0], fields[0])
+			windows = windows && slices.Equal(before[1:], fields[:last])
+		}
+		before = fields
+	}
+	return len(lines) > 1 && (windows || numbered), windows
+}
+
+// follows reports whether a whole number is the next one.
+func follows(before, number string) bool {
+	a, err := strconv.ParseUint(before, 10, 64)
+	b, bad := strconv.ParseUint(number, 10, 64)
+	return err == nil && bad == nil && b == a+1
+}
+
+func areNumbers(fields []string) bool {
+	return !slices.ContainsFunc(fields, func(f string) bool {
+		_, err := strconv.ParseFloat(f, 64)
+		return err != nil
+	})
+}
+
+func areWhole(fields []string) bool {
+	return !slices.ContainsFunc(fields, func(f string) bool {
+		_, err := strconv.ParseUint(f, 10, 64)
+		return err != nil
+	})
+}
+
+// splitFields returns the fields of a line, separated by commas, tabs or spaces.
+func splitFields(line string) []string {
+	return strings.FieldsFunc(line, func(c rune) bool { return c == '\t' || c == ',' || c == ' ' || c == '\r' })
+}

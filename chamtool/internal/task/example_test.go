@@ -48,7 +48,7 @@ func ExampleTracker_Drain() {
 
 func ExampleReadLog() {
 	text := "0\t8000\t2600\t0.0015\t0\n1\t16000\t2600\t0.0030\t0\n"
-	log, err := task.ReadLog(strings.NewReader(text), "rank 0", task.Options{Format: task.FormatMXM})
+	log, err := task.ReadLog(strings.NewReader(text), "rank 0", task.Options{Format: task.FormatTab})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,11 +23,11 @@ func TestReadLayouts(t *testing.T) {
 		wantFirst       string // of the diagnostics
 		empty, unusable bool
 	}{
-		{"mxm", FormatMXM, "1\t2709792\t2599.966000\t0.418714\t0.000000\n2\t8\t0\t0.5\t-0.1\n167.9\t0.0\n\n", 2, 1, 0, "", false, false},
-		{"many sizes", FormatMXM, "1\t8\t16\t24\t2600\t0.1\t0\n", 1, 0, 0, "", false, false},
-		{"bad lines", FormatMXM, "x\t8\t1\t0.1\t0\n1\t8\t1\t-2\t0\n1\t8\t1\tNaN\t0\n1\t8.5\t1\t1\t0\n1\t2\t3\n9\t8\t1\t0.25\t0\n", 1, 0, 5, `log:1: "x" is not a task number`, false, false},
-		{"no line", FormatMXM, "", 0, 0, 0, "", true, false},
-		{"no good line", FormatMXM, "hello\n", 0, 0, 0, "", true, false},
+		{"tab", FormatTab, "1\t2709792\t2599.966000\t0.418714\t0.000000\n2\t8\t0\t0.5\t-0.1\n167.9\t0.0\n\n", 2, 1, 0, "", false, false},
+		{"many sizes", FormatTab, "1\t8\t16\t24\t2600\t0.1\t0\n", 1, 0, 0, "", false, false},
+		{"bad lines", FormatTab, "x\t8\t1\t0.1\t0\n1\t8\t1\t-2\t0\n1\t8\t1\tNaN\t0\n1\t8.5\t1\t1\t0\n1\t2\t3\n9\t8\t2600\t0.25\t0\n9\t8\t12992\t0.25\t0\n", 1, 0, 6, `log:1: "x" is not a task number`, false, false},
+		{"no line", FormatTab, "", 0, 0, 0, "", true, false},
+		{"no good line", FormatTab, "hello\n", 0, 0, 0, "", true, false},
 		{"start times of no clock", FormatCSV, LogHeader + "0,0,local,e,8,0,,1e308,,0.2,,,,\n0,0,local,e,8,0,,-1e300,,0.2,,,,\n0,0,local,e,8,0,,0.1,1e308,0.2,,,,\n0,0,local,e,8,0,,0.1,,1e300,,,,\n0,0,local,e,8,0,,-3.5,,0.2,,,,\n", 1, 0, 4, "log:2: start_seconds 1e+308: want at most 1e+09", false, false},
 		{"csv without a column", FormatCSV, "a,b\n1,2\n", 0, 0, 0, "", false, true},
 		{"unknown", "xml", "<a/>", 0, 0, 0, "", false, true},
@@ -61,6 +61,12 @@ func TestReadLayouts(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		when := rapid.Map(rapid.Int64Range(1, 1<<50), func(n int64) float64 { return float64(n) / 1e9 })
+		frequency := rapid.Map(rapid.Int64Range(0, 5000), func(n int64) *float64 {
+			if n < 100 {
+				return nil
+			}
+			return ptr(float64(n))
+		})
 		optional := func(name string) *float64 {
 			if rapid.Bool().Draw(t, name) {
 				return ptr(when.Draw(t, name))
@@ -75,7 +81,7 @@ func TestRoundTrip(t *testing.T) {
 				Iteration: rapid.IntRange(0, 1000).Draw(t, "iteration"), Lane: rapid.IntRange(0, 99).Draw(t, "lane"),
 				Flag: "local", Entry: rapid.StringMatching(`[a-z",:+ ]{1,12}`).Draw(t, "entry"),
 				Sizes: rapid.SliceOfN(rapid.Int64(), 1, 5).Draw(t, "sizes"), Core: rapid.IntRange(-1, 500).Draw(t, "core"),
-				MHz: optional("mhz"), Start: when.Draw(t, "start"), Queue: optional("queue"), Seconds: when.Draw(t, "seconds"),
+				MHz: frequency.Draw(t, "mhz"), Start: when.Draw(t, "start"), Queue: optional("queue"), Seconds: when.Draw(t, "seconds"),
 				Predicted: optional("predicted"),
 			}
 			w.Add(&r, &Texts{EntryText(r.Entry), SizesText(r.Sizes, CSV), PredictedText(nil, &r), nil})
@@ -154,7 +160,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("1\t2709792\t2599.966000\t0.418714\t0.000000\n167.9\t0.0\n", 0)
 	f.Add(LogHeader+"0,0,local,e,8 8,0,,0.1,,0.2,\n", 1)
 	f.Fuzz(func(t *testing.T, text string, format int) {
-		formats := []Format{FormatMXM, FormatCSV}
+		formats := []Format{FormatTab, FormatCSV}
 		l, err := ReadLog(strings.NewReader(text), "log", Options{Format: formats[uint(format)%2]})
 		if err != nil {
 			return

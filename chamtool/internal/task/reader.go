@@ -23,6 +23,9 @@ var ErrEmpty = errors.New("no usable line")
 // ErrFormat is returned for an unknown format name.
 var ErrFormat = errors.New("unknown log format")
 
+// ErrNoTasks is returned for a file in no format of a log of tasks.
+var ErrNoTasks = errors.New("not a log of tasks")
+
 // Format is a log's format on disk.
 type Format string
 
@@ -30,16 +33,21 @@ type Format string
 const (
 	FormatAuto Format = "auto" // whichever of the others the file is in
 	FormatCSV  Format = "csv"  // ours
-	FormatMXM  Format = "mxm"  // the original tool's: tab separated, one size; lines of two fields are iteration loads
+	FormatTab  Format = "tab"  // the original tool's: no header, separated by tabs; lines of two fields are iteration loads
 )
+
+// FormatLoads is a table of iteration loads, which holds no tasks: see [ReadLoads].
+const FormatLoads Format = "loads"
 
 // ParseFormat checks a format's name.
 func ParseFormat(s string) (Format, error) {
 	switch f := Format(s); f {
-	case FormatAuto, FormatCSV, FormatMXM:
+	case FormatAuto, FormatCSV, FormatTab:
 		return f, nil
+	case "mxm": // the name of an earlier version
+		return FormatTab, nil
 	}
-	return "", fmt.Errorf("%w: %q: want auto, csv or mxm", ErrFormat, s)
+	return "", fmt.Errorf("%w: %q: want auto, csv or tab", ErrFormat, s)
 }
 
 // Log is a log in memory.
@@ -109,21 +117,19 @@ func ReadLog(r io.Reader, name string, o Options) (*Log, error) {
 	format := cmp.Or(o.Format, FormatAuto)
 	l := &Log{Name: name, Format: format, add: o.Add, names: map[string]string{}, sizes: map[string]Sizes{}}
 	l.source, _ = r.(*source)
-	whole, first, err := unpacked(r)
+	whole, first, err := unpack(r)
+	if err == nil && format == FormatAuto && len(first) > 0 {
+		l.Format, err = taskFormat(first)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if format == FormatAuto {
-		if l.Format = detect(first); l.Format == "" && first != "" {
-			return nil, fmt.Errorf("%s: %w: its first line is %q: give the format with --format", name, ErrFormat, clip(first))
-		}
 	}
 	switch l.Format {
 	case FormatCSV:
 		err = l.readRows(whole)
-	case FormatMXM:
-		err = l.lines(whole, l.mxm)
-	case "": // an empty file
+	case FormatTab:
+		err = l.lines(whole, l.addTab)
+	case FormatAuto: // an empty file
 	default:
 		_, err = ParseFormat(string(format))
 	}
@@ -139,6 +145,18 @@ func ReadLog(r io.Reader, name string, o Options) (*Log, error) {
 	return l, nil
 }
 
+// taskFormat returns the format of a log of tasks by its first lines.
+func taskFormat(first []string) (Format, error) {
+	switch format := detect(first); format {
+	case FormatLoads:
+		return "", fmt.Errorf("%w but a table of iteration loads, which chamtool forecast reads", ErrNoTasks)
+	case "":
+		return "", fmt.Errorf("%w, nor a table of iteration loads: its first line is %q", ErrNoTasks, clip(first[0]))
+	default:
+		return format, nil
+	}
+}
+
 func (l *Log) readRows(r io.Reader) error {
 	reader, err := dataset.NewReader[Row](r, l.Name, dataset.CSV, dataset.Options{})
 	if err != nil {
@@ -149,6 +167,9 @@ func (l *Log) readRows(r io.Reader) error {
 		if reason := unusable(&row); reason != "" {
 			reader.Reject(reason)
 			continue
+		}
+		if row.MHz != nil && !isFrequency(*row.MHz) {
+			row.MHz = nil
 		}
 		l.keep(&row)
 	}
@@ -216,7 +237,7 @@ func (l *Log) lines(r io.Reader, take func(fields []string) error) error {
 			continue
 		}
 		l.Counts.Read++
-		fields := strings.FieldsFunc(line, separates)
+		fields := splitFields(line)
 		if err := take(fields); err != nil {
 			l.Counts.Dropped++
 			if len(l.Diagnostics) < 100 {
@@ -229,8 +250,11 @@ func (l *Log) lines(r io.Reader, take func(fields []string) error) error {
 	return scanner.Err()
 }
 
-// mxm takes "id size... MHz seconds predicted" or "load predicted".
-func (l *Log) mxm(fields []string) error {
+// isFrequency reports whether a number can be the MHz of a core.
+func isFrequency(mhz float64) bool { return 100 <= mhz && mhz <= 10_000 }
+
+// addTab takes "id size... MHz seconds predicted" or "load predicted".
+func (l *Log) addTab(fields []string) error {
 	if len(fields) == 2 {
 		load, err := seconds(fields[0], "load")
 		if err != nil {
@@ -256,6 +280,9 @@ func (l *Log) mxm(fields []string) error {
 	predicted, badPrediction := number(fields[tail+2], "predicted time")
 	if err := cmp.Or(badMHz, badTime, badPrediction); err != nil {
 		return err
+	}
+	if mhz != 0 && !isFrequency(mhz) {
+		return fmt.Errorf("%q is no frequency in MHz: want 100 to 10000, or 0 if it is unknown", clip(fields[tail]))
 	}
 	row := Row{Task: id, Flag: "local", Entry: "task", Sizes: sizes, Core: -1, Seconds: took}
 	if mhz > 0 {

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/chamtool/internal/forecast"
+	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/shared/chart"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// rankForecast holds the loads of a file and their review.
+type rankForecast struct {
+	File string `json:"file"`
+	*forecast.Review
+	loads []float64
+}
+
+// newForecastCommand returns forecast, which forecasts the load of the next iteration.
+func newForecastCommand(env *cli.Env) *cobra.Command {
+	var out cli.Output
+	c := &cobra.Command{
+		Use:   "forecast FILE...",
+		Short: "Forecast the load of the next iteration from those before",
+		Long: `Forecast the load of each rank's next iteration with an interval, and compare the
+forecasts of the iterations so far with simple rules. A FILE is a log of tasks, whose times are
+summed by iteration, or a table whose last column is the load in seconds: of one column, with
+rows that are numbered by iteration, or with windows of consecutive loads.`,
+		Example: "  chamtool forecast logs/chamtool_rank_0.csv --plot loads.svg",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var answer struct {
+				Ranks []rankForecast `json:"ranks"`
+			}
+			for _, path := range args {
+				loads, diagnostics, err := task.ReadLoads(cmd.Context(), path)
+				if err != nil {
+					return err
+				}
+				cli.Warn(env, diagnostics)
+				review, err := forecast.NewReview(loads)
+				if err != nil {
+					return fmt.Errorf("%s: %w", path, err)
+				}
+				answer.Ranks = append(answer.Ranks, rankForecast{path, review, loads})
+			}
+			if err := out.Draw(func() (chart.Chart, error) { return forecastChart(answer.Ranks[0]), nil }); err != nil {
+				return err
+			}
+			return out.Print(env, answer, func(p *cli.Page) { printForecasts(p, answer.Ranks) })
+		},
+	}
+	out.Flags(c)
+	out.PlotFlag(c, "the loads and their forecasts, of the first FILE")
+	return c
+}
+
+func printForecasts(p *cli.Page, ranks []rankForecast) {
+	t := p.Table("file", "iterations", "period", "next load s", "low s", "high s")
+	for _, r := range ranks {
+		low, high := &r.Next.Low, &r.Next.High
+		if !r.Next.Bounded() {
+			low, high = nil, nil
+		}
+		t.Add(r.File, r.Iterations, r.Period, r.Next.Value, low, high)
+	}
+	t = p.Table("file", "forecast by", "MAPE %", "median %", "in interval")
+	for _, r := range ranks {
+		for _, rule := range r.Rules {
+			t.Add(r.File, rule.Name, number(rule.MAPE), number(rule.MedianAPE), number(rule.Coverage))
+		}
+	}
+	p.Line("The interval holds nine loads of ten, by the errors of earlier forecasts; it needs 19 of them.")
+}
+
+// forecastChart draws the loads of a rank and their forecasts.
+func forecastChart(r rankForecast) chart.Lines {
+	loads := chart.Series{Name: "load"}
+	forecasts := chart.Series{Name: "forecast"}
+	for i, load := range r.loads {
+		loads.X = append(loads.X, float64(i))
+		loads.Y = append(loads.Y, load)
+		if i >= 2 {
+			forecasts.X = append(forecasts.X, float64(i))
+			forecasts.Y = append(forecasts.Y, r.Forecasts[i])
+		}
+	}
+	return chart.Lines{Frame: chart.Frame{Title: "Load per iteration", X: "iteration", Y: "load (s)"}, Series: []chart.Series{loads, forecasts}}
+}
