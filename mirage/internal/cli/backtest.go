@@ -62,7 +62,7 @@ for about the same size and limit.`,
 		},
 	}
 	d.flags(c)
-	c.Flags().Float64Var(&level, "level", 0.9, "level of the intervals")
+	c.Flags().Var(newLevelFlag(&level, 0.9), "level", "level of the intervals")
 	c.Flags().Uint64Var(&seed, "seed", 1, "random seed")
 	s.machineFlags(c)
 	out.Flags(c)

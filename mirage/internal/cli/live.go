@@ -6,15 +6,11 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
-	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // snapshot returns a snapshot of the live Slurm.
 func (w *when) snapshot(ctx context.Context, client *slurmview.Client) (*slurmview.View, error) {
-	if !(w.level > 0 && w.level < 1) {
-		return nil, cli.Usagef("--level %g: want a number between 0 and 1", w.level)
-	}
 	if err := w.in.load(); err != nil {
 		return nil, err
 	}

@@ -246,7 +246,7 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 func (w *when) flags(c *cobra.Command) {
 	w.in.flags(c)
 	c.Flags().BoolVar(&w.uncached, "no-cache", false, "do not keep what is learnt from a log in the user's cache directory")
-	c.Flags().Float64Var(&w.level, "level", 0.8, "level of the interval")
+	c.Flags().Var(newLevelFlag(&w.level, 0.8), "level", "level of the interval")
 }
 
 // question is a job that may be submitted, as flags describe it.
