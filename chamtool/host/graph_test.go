@@ -98,3 +98,27 @@ func TestRealGranularity(t *testing.T) {
 		}
 	}
 }
+
+// The kinds of dependences have the graph that the standard gives them.
+func TestRealDependences(t *testing.T) {
+	needOpenMP(t)
+	tool, _ := need(t)
+	program := filepath.Join(t.TempDir(), "kinds")
+	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-o", program, "testdata/kinds.c")
+	for kind, parallelism := range map[string][2]float64{
+		"mutex": {0.99, 1.03}, "wait": {0.99, 1.03}, "undeferred": {0.99, 1.03}, "set": {4, 40},
+		"detach": {0.99, 1.6}, // the task that fulfills the event may run beside the one that it ends
+	} {
+		t.Run(kind, func(t *testing.T) {
+			_, logs := underOMPT(t, []string{"LD_PRELOAD=" + tool}, program, kind)
+			j, err := job.Load(t.Context(), logs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := j.Figures().Lost.Graph
+			if g == nil || g.Parallelism < parallelism[0] || g.Parallelism > parallelism[1] {
+				t.Errorf("%+v, want a parallelism of %v", g, parallelism)
+			}
+		})
+	}
+}

@@ -284,26 +284,83 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     push(EVENT_OPEN, 1 | (flags & OMPT_TASK_UNDEFERRED && !alone() ? FLAG_UNDEFERRED : 0), 0, at, token, place);
 }
 
-// on_dependences writes the addresses that a task depends on, with bit 63 where it writes.
+// The kinds of dependences, as in package event, in the highest bits of a word above the address.
+enum { DEPENDS_IN = 1, DEPENDS_OUT, DEPENDS_MUTEXINOUTSET, DEPENDS_INOUTSET, DEPENDS_KIND = 60 };
+#define DEPENDS_ON(address, kind) (((uint64_t)(address) & ((1ull << DEPENDS_KIND) - 1)) | (uint64_t)(kind) << DEPENDS_KIND)
+
+// push_dependences writes what a task depends on, or for no token what the present one waits for.
+static void push_dependences(struct ring *r, uint64_t token, const uint64_t *words, uint64_t n) {
+    uint64_t further = (n + SLOT_WORDS - 1) / SLOT_WORDS, head = room(r, 1 + further);
+    if (head == UINT64_MAX) return;
+    uint64_t *slot = r->slots[head & r->mask];
+    slot[0] = header(EVENT_DEPENDS, 1, n, further, 0);
+    slot[1] = ticks();
+    slot[2] = token;
+    slot[3] = 0;
+    for (uint64_t i = 0; i < n; i++) r->slots[(head + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS] = words[i];
+    publish(r, head, 1 + further);
+}
+
+static inline int dependence_kind(int type) {
+    if (type == OMPT_DEPENDENCE_IN) return DEPENDS_IN;
+    if (type == OMPT_DEPENDENCE_MUTEXINOUTSET) return DEPENDS_MUTEXINOUTSET;
+    return type == OMPT_DEPENDENCE_INOUTSET ? DEPENDS_INOUTSET : DEPENDS_OUT;
+}
+
+// on_dependences writes what a task depends on. The address 0 is that of all memory.
 static void on_dependences(ompt_data *task, const ompt_dependence *list, int count) {
     struct ring *r;
-    uint64_t token;
+    uint64_t token, words[MAX_SIZES];
     if (!on() || !(r = my_ring()) || !(token = token_of(task->value)) || task->value & COUNTED) return;
-    for (int from = 0; from < count; from += MAX_SIZES) {
-        uint64_t n = (uint64_t)(count - from < MAX_SIZES ? count - from : MAX_SIZES), further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
-        uint64_t head = room(r, 1 + further);
-        if (head == UINT64_MAX) return;
-        uint64_t *slot = r->slots[head & r->mask];
-        slot[0] = header(EVENT_DEPENDS, 1, n, further, 0);
-        slot[1] = ticks();
-        slot[2] = token;
-        slot[3] = 0;
-        for (uint64_t i = 0; i < n; i++) {
-            const ompt_dependence *d = &list[from + (int)i];
-            r->slots[(head + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS] = d->variable.value | (uint64_t)(d->type != OMPT_DEPENDENCE_IN) << 63;
-        }
-        publish(r, head, 1 + further);
+    for (int i = 0, n = 0; i < count; i++) {
+        int type = list[i].type, all = type == OMPT_DEPENDENCE_OUT_ALL_MEMORY || type == OMPT_DEPENDENCE_INOUT_ALL_MEMORY;
+        words[n++] = DEPENDS_ON(all ? 0 : list[i].variable.value, dependence_kind(type));
+        if (n < MAX_SIZES && i + 1 < count) continue;
+        push_dependences(r, token, words, (uint64_t)n);
+        n = 0;
     }
+}
+
+// A taskwait with a depend clause, and a task with one and a false if clause, wait here. No event
+// of OMPT reports it, so the library stands before the runtime's function where it is preloaded.
+// flags are bits: 1 in, 2 out, 4 mutexinoutset, 8 inoutset.
+struct kmp_dependence { intptr_t address; size_t length; uint8_t flags; };
+typedef void (*kmp_wait)(void *, int32_t, int32_t, struct kmp_dependence *, int32_t, struct kmp_dependence *, int32_t);
+
+static void wait_for_dependences(kmp_wait next, void *place, int32_t thread, int32_t n, struct kmp_dependence *list, int32_t n2, struct kmp_dependence *list2, int32_t no_wait) {
+    static __thread int within; // one of the two functions calls the other
+    struct ring *r = on() && !within && !no_wait ? own_ring : NULL;
+    uint64_t words[MAX_SIZES], at;
+    within++;
+    if (r && n <= MAX_SIZES) {
+        for (int32_t i = 0; i < n; i++) {
+            int kind = list[i].flags & 2 ? DEPENDS_OUT : list[i].flags & 4 ? DEPENDS_MUTEXINOUTSET : list[i].flags & 8 ? DEPENDS_INOUTSET : DEPENDS_IN;
+            words[i] = DEPENDS_ON(list[i].address, kind);
+        }
+        push_dependences(r, 0, words, (uint64_t)n);
+        push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
+        stop_computing(r, innermost(r)->from);
+    }
+    next(place, thread, n, list, n2, list2, no_wait);
+    within--;
+    if (!r || n > MAX_SIZES) return;
+    uint64_t idle = push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
+    at = ticks();
+    if (!r->computing) return;
+    add_time(r, TIME_BARRIER, place_of(r, (uint64_t)(uintptr_t)__builtin_return_address(0)), idle);
+    start_computing(r, at);
+}
+
+EXPORT void __kmpc_omp_wait_deps(void *place, int32_t thread, int32_t n, struct kmp_dependence *list, int32_t n2, struct kmp_dependence *list2) {
+    static kmp_wait next;
+    if (!next) next = (kmp_wait)dlsym(RTLD_NEXT, "__kmpc_omp_wait_deps");
+    wait_for_dependences(next, place, thread, n, list, n2, list2, 0);
+}
+
+EXPORT void __kmpc_omp_taskwait_deps_51(void *place, int32_t thread, int32_t n, struct kmp_dependence *list, int32_t n2, struct kmp_dependence *list2, int32_t no_wait) {
+    static kmp_wait next;
+    if (!next) next = (kmp_wait)dlsym(RTLD_NEXT, "__kmpc_omp_taskwait_deps_51");
+    wait_for_dependences(next, place, thread, n, list, n2, list2, no_wait);
 }
 
 static inline uint64_t integer(uint32_t half) { return (uint64_t)(int64_t)(int32_t)half; }
@@ -424,9 +481,12 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
             if (status == OMPT_TASK_CANCEL && token_of(prior->value)) cancel(r, prior->value);
             return;
         }
-        end_run(EVENT_RUN, 1, token_of(prior->value));
-        prior->value = 0;
+        end_run(EVENT_RUN, status == OMPT_TASK_DETACH ? 1 | FLAG_DETACHED : 1, token_of(prior->value));
+        prior->value = status == OMPT_TASK_DETACH ? token_of(prior->value) : 0;
         return; // what goes on is on the stack already
+    case OMPT_TASK_LATE_FULFILL:
+        if (token_of(prior->value)) push(EVENT_FULFILL, 1, 0, ticks(), token_of(prior->value), 0);
+        return;
     case OMPT_TASK_SWITCH:
     case OMPT_TASK_YIELD: break;
     default: return; // an event that a task waited for
@@ -512,10 +572,14 @@ static inline int class(int kind) {
 
 // An iteration ends where all its tasks were waited for: at a taskwait, a taskgroup's end,
 // a barrier, or the end of a parallel region.
-static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
+static void synchronize(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address, int is_wait) {
     struct ring *r;
     if (!on() || (helper && !(own_ring && own_ring->depth > 0)) || !(r = my_ring())) return;
     settle(r, task);
+    if (kind == OMPT_TASKGROUP && !is_wait) {
+        if (endpoint == OMPT_BEGIN) push(EVENT_GROUP, 1, 0, ticks(), 0, 0);
+        return;
+    }
     if (endpoint == OMPT_BEGIN) {
         if (r->depth == 0) entered = atomic_load(&root_of(r)->iteration);
         push_wait(EVENT_WAIT_START, class(kind), 0);
@@ -525,6 +589,15 @@ static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_dat
     if (ends(kind, parallel, r)) iterated(root_of(r));
     uint64_t idle = push_wait(EVENT_WAIT_END, class(kind), atomic_load(&tool.iteration));
     count_wait(r, kind, (uint64_t)(uintptr_t)address, idle);
+}
+
+static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
+    synchronize(kind, endpoint, parallel, task, address, 0);
+}
+
+// on_sync_wait hears of the wait at the end of a taskgroup, which begins with its region.
+static void on_sync_wait(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
+    if (kind == OMPT_TASKGROUP) synchronize(kind, endpoint, parallel, task, address, 1);
 }
 
 static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, const void *address) {
@@ -625,7 +698,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
         {OMPT_PARALLEL_BEGIN, (ompt_function)on_parallel_begin, "parallel begin"}, {OMPT_PARALLEL_END, (ompt_function)on_parallel_end, "parallel end"},
         {OMPT_IMPLICIT_TASK, (ompt_function)on_implicit_task, "implicit task"},
         {OMPT_TASK_CREATE, (ompt_function)on_task_create, "task create"}, {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule, "task schedule"},
-        {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
+        {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION_WAIT, (ompt_function)on_sync_wait, "wait"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
         {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"}, {OMPT_DEPENDENCES, (ompt_function)on_dependences, "dependences"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -25,6 +25,7 @@ enum { // ompt_callbacks_t
     OMPT_TASK_SCHEDULE = 6,
     OMPT_IMPLICIT_TASK = 7,
     OMPT_CONTROL_TOOL = 11,
+    OMPT_SYNC_REGION_WAIT = 16,
     OMPT_DEPENDENCES = 18,
     OMPT_WORK = 20,
     OMPT_SYNC_REGION = 23,
@@ -41,13 +42,20 @@ enum { OMPT_BARRIER_IMPLICIT = 2, OMPT_TASKWAIT = 5, OMPT_TASKGROUP = 6, OMPT_RE
 
 typedef struct { ompt_data variable; int type; } ompt_dependence;
 
-enum { OMPT_DEPENDENCE_IN = 1 }; // of ompt_dependence_type_t; the others write
+enum { // ompt_dependence_type_t; the others write
+    OMPT_DEPENDENCE_IN = 1,
+    OMPT_DEPENDENCE_MUTEXINOUTSET = 4,
+    OMPT_DEPENDENCE_INOUTSET = 7,
+    OMPT_DEPENDENCE_OUT_ALL_MEMORY = 34,
+    OMPT_DEPENDENCE_INOUT_ALL_MEMORY = 35,
+};
 
 enum { // ompt_task_status_t
     OMPT_TASK_COMPLETE = 1,
     OMPT_TASK_YIELD = 2,
     OMPT_TASK_CANCEL = 3,
     OMPT_TASK_DETACH = 4,
+    OMPT_TASK_LATE_FULFILL = 6,
     OMPT_TASK_SWITCH = 7,
 };
 

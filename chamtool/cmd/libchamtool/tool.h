@@ -29,6 +29,8 @@ enum {
     EVENT_CONTINUE,
     EVENT_CANCEL,
     EVENT_GIVE,
+    EVENT_GROUP,
+    EVENT_FULFILL,
 };
 
 enum {
@@ -36,6 +38,7 @@ enum {
     WAIT_BARRIER = 1,  // with it, the class of the wait
     WAIT_TASKWAIT = 2,
     WAIT_TASKGROUP = 3,
+    FLAG_DETACHED = 32,  // of a run: the task ends when its event is fulfilled
     FLAG_UNDEFERRED = 2, // of a creation: the parent waits for the task
     SLOT_WORDS = 4,
     MAX_SIZES = 15 * SLOT_WORDS,

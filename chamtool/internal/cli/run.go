@@ -83,7 +83,7 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 			env.Log.Warnf("%s: %s", args[0], doubt)
 		}
 	}
-	if p.MPI && p.Runtime != launch.Chameleon { // its calls are seen where the library is loaded first
+	if p.Runtime == launch.LLVM || p.Runtime == launch.GNU || p.MPI && p.Runtime != launch.Chameleon { // it stands before functions that no event reports
 		preload = strings.Trim(preload+":"+tool, ":")
 	}
 	logs, err := r.directory(args[0])

@@ -197,7 +197,8 @@ func (f Figures) shortest() *Function {
 		if fn.typicalSeconds() >= shortTaskSeconds {
 			continue
 		}
-		if tasks += fn.Tasks; most == nil || fn.Tasks > most.Tasks {
+		tasks += fn.Tasks
+		if most == nil || fn.Tasks > most.Tasks {
 			most = fn
 		}
 	}

@@ -68,7 +68,8 @@ func cutOff(t *task.Tree, g task.Graph, depth, iterations int, processors float6
 		span := min(work, max(longest*max(0, 1-saved/subtrees), g.Span*max(0, 1-saved/max(g.Work, 1e-12))))
 		return max(work/processors, span), work/processors + min(work, span*float64(iterations))*(1-1/processors)
 	}
-	if c.Low, c.High = bounds(creating, handing); c.Size < shortTaskSeconds {
+	c.Low, c.High = bounds(creating, handing)
+	if c.Size < shortTaskSeconds {
 		c.Low, _ = bounds(creating+calls, 0)
 	}
 	c.Seconds = (c.Low + c.High) / 2

@@ -251,7 +251,8 @@ func (j *Job) origins() [][]int {
 		out[i] = make([]int, len(one.Log.Rows))
 		for n := range one.Log.Rows {
 			row := &one.Log.Rows[n]
-			if out[i][n] = i; row.Flag != "local" {
+			out[i][n] = i
+			if row.Flag != "local" {
 				out[i][n] = likelyOrigin(gave[row.Iteration], creates[kinds.name(row)], i)
 			}
 		}

@@ -105,8 +105,10 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 				task.node = t.spans.create(c.lane, s)
 			}
 		case event.Depends:
-			if task := t.tasks.get(s[event.WordToken]); task != nil && task.node != nil {
-				t.sizes = r.AppendSizes(t.sizes[:0], c.at)
+			t.sizes = r.AppendSizes(t.sizes[:0], c.at)
+			if s[event.WordToken] == 0 {
+				t.spans.await(c.lane, t.sizes)
+			} else if task := t.tasks.get(s[event.WordToken]); task != nil && task.node != nil {
 				t.spans.depend(task.node, t.sizes)
 			}
 		default:
@@ -138,7 +140,8 @@ func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
 	s := r.Slot(c.at)
 	if s.Kind() == event.Run && !c.atEnd {
 		task := t.tasks.get(s[event.WordToken])
-		if t.started[c.lane] = task; task != nil {
+		t.started[c.lane] = task
+		if task != nil {
 			task.Core, task.Lane = s.Core(), c.lane
 			t.begin(task, c.time)
 		}
@@ -153,7 +156,8 @@ func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
 // skip moves the cursor behind its event, and now and then gives its room back.
 func (c *cursor) skip(r *event.Ring, s *event.Slot) {
 	c.events++
-	if c.at += s.Slots(); c.events%256 == 0 {
+	c.at += s.Slots()
+	if c.events%256 == 0 {
 		r.Release(c.at)
 	}
 }

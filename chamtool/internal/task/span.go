@@ -50,11 +50,15 @@ type node struct {
 	parent                 *node
 	construct              int
 	path                   path
-	since                  uint64 // tick up to which path is counted
-	joins                  *joins // nil before a descendant has ended
-	refs                   int    // itself until it ends, its children, and those that depend on it
-	ofRuntime              bool   // the runtime's own, whose children count as its parent's
-	waits                  int    // nested
+	since                  uint64  // tick up to which path is counted
+	children               path    // the longest of its ended children
+	groups                 []*path // the longest of the ended tasks of the taskgroups that it is in, the innermost last
+	group                  *path   // of the innermost taskgroup that it was created in, nil without one
+	awaited                []*node // by the taskwait that begins
+	exclusive              []*path // of the sets of which one task runs at a time: the longest of the ended ones
+	refs                   int     // itself until it ends, its children, and those that depend on it
+	ofRuntime              bool    // the runtime's own, whose children count as its parent's
+	waits                  int     // nested
 	started, done          bool
 	undeferred             bool // its parent waits for it
 	predecessors           []*node
@@ -65,26 +69,6 @@ type node struct {
 	locations              map[uint64]*location // that its children depend on, by address
 }
 
-// joins holds the longest paths of the ended children and descendants of a task.
-type joins struct{ children, descendants path }
-
-// join lengthens a task's joins by the path of an ended descendant.
-func (n *node) join(p *path, child bool) {
-	if n.joins == nil {
-		n.joins = &joins{}
-	}
-	n.joins.descendants.raise(p)
-	if child {
-		n.joins.children.raise(p)
-	}
-}
-
-// location holds the tasks that a later one with the same address depends on.
-type location struct {
-	writer  *node
-	readers []*node
-}
-
 // The classes of waits, in the flag of an event.
 const (
 	barrier   = 1
@@ -93,12 +77,8 @@ const (
 	classes   = 3 // mask
 )
 
-const (
-	// undeferred is in the flag of an Open of a task that its parent waits for.
-	undeferred event.Flag = 2
-	// written is in a word of a Depends, above the address.
-	written = 1 << 63
-)
+// undeferred is in the flag of an Open of a task that its parent waits for.
+const undeferred event.Flag = 2
 
 // MaxOverhead bounds, in seconds, what counts as overhead between two tasks: beyond it the
 // thread was stopped or found no task.
@@ -144,7 +124,8 @@ func (s *spans) update(st *strand, at uint64) {
 		s.quiet += at - s.changed
 	}
 	s.changed = max(s.changed, at)
-	if st.working = works; works {
+	st.working = works
+	if works {
 		s.workingThreads++
 	} else {
 		s.workingThreads--
@@ -197,46 +178,14 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 	}
 	n.token, n.parent, n.path, n.refs, n.undeferred = e[event.WordToken], parent, parent.path, 1, e.Flag()&undeferred != 0
 	n.depth = parent.depth + 1
+	n.group = parent.group
+	if len(parent.groups) > 0 {
+		n.group = parent.groups[len(parent.groups)-1]
+	}
 	parent.refs++
 	parent.created++
 	s.readyTasks++
 	return n
-}
-
-// depend adds the addresses that a task depends on.
-func (s *spans) depend(n *node, words []int64) {
-	p := n.parent
-	if p.locations == nil {
-		p.locations = map[uint64]*location{}
-	}
-	for _, word := range words {
-		address := uint64(word) &^ written
-		l := p.locations[address]
-		if l == nil {
-			l = &location{}
-			p.locations[address] = l
-		}
-		if l.writer != nil && l.writer != n {
-			s.follow(n, l.writer)
-		}
-		if uint64(word)&written == 0 {
-			n.refs++
-			l.readers = append(l.readers, n)
-			continue
-		}
-		for _, reader := range l.readers {
-			if reader != n {
-				s.follow(n, reader)
-			}
-			s.release(reader)
-		}
-		l.readers = l.readers[:0]
-		if l.writer != nil {
-			s.release(l.writer)
-		}
-		n.refs++
-		l.writer = n
-	}
 }
 
 // follow makes a task depend on one before.
@@ -274,6 +223,9 @@ func (s *spans) raise(n *node) {
 			n.path.raise(&b.path)
 		}
 	}
+	for _, set := range n.exclusive {
+		n.path.raise(set)
+	}
 }
 
 // end takes a task off a thread's stack. Parts of a task that leaves its thread are ended
@@ -301,14 +253,32 @@ func (s *spans) end(lane int, n *node, at uint64, done bool) {
 	if n.undeferred {
 		p.path.raise(&n.path)
 	}
-	s.longest.raise(&n.path)
-	for q := p; q != nil; q = q.parent {
-		q.join(&n.path, q == p)
-		if !q.done {
-			break
-		}
+	for _, set := range n.exclusive {
+		set.raise(&n.path)
 	}
+	s.joinParent(n)
 	s.finish(n)
+}
+
+// joinParent lengthens the paths of those that wait for a task's end.
+func (s *spans) joinParent(n *node) {
+	s.longest.raise(&n.path)
+	n.parent.children.raise(&n.path)
+	if n.group != nil {
+		n.group.raise(&n.path)
+	}
+}
+
+// fulfill ends a detached task at the present point of a thread's task, or of another detached
+// one. Its body ended before.
+func (s *spans) fulfill(lane int, n *node, at uint64) {
+	top := s.strand(lane).top()
+	s.advance(top, at)
+	n.path.raise(&top.path)
+	if n.parent != nil {
+		s.joinParent(n)
+	}
+	s.release(n)
 }
 
 // cancel ends a task that never began.
@@ -338,7 +308,8 @@ func (n *node) exclude() {
 // release drops a reference, and keeps a node without references for another task.
 func (s *spans) release(n *node) {
 	for n != nil {
-		if n.refs--; n.refs > 0 {
+		n.refs--
+		if n.refs > 0 {
 			return
 		}
 		p := n.parent
@@ -346,7 +317,8 @@ func (s *spans) release(n *node) {
 		if !n.ofRuntime {
 			s.nested.add(n, s.limit)
 		}
-		if n.parent = nil; p != nil {
+		n.parent = nil
+		if p != nil {
 			p.subtreeTicks += n.ownTicks + n.subtreeTicks
 		}
 		s.free = append(s.free, n)
@@ -359,13 +331,22 @@ func (s *spans) forget(n *node) {
 	locations := n.locations
 	n.locations = nil
 	for _, l := range locations {
-		if l.writer != nil {
-			s.release(l.writer)
-		}
-		for _, reader := range l.readers {
-			s.release(reader)
-		}
+		s.releaseAll(l.before)
+		s.releaseAll(l.last)
 	}
+}
+
+// releaseAll drops a reference to each of some tasks.
+func (s *spans) releaseAll(nodes []*node) {
+	for _, n := range nodes {
+		s.release(n)
+	}
+}
+
+// enterGroup begins a taskgroup.
+func (s *spans) enterGroup(lane int) {
+	top := s.strand(lane).top()
+	top.groups = append(top.groups, &path{})
 }
 
 // wait notes that a thread's present task begins to wait.
@@ -391,14 +372,21 @@ func (s *spans) resume(lane, class int, at uint64) {
 	n.waits--
 	s.update(st, at)
 	switch {
-	case class == taskwait && n.joins != nil:
-		n.path.raise(&n.joins.children)
-	case class == taskgroup && n.joins != nil:
-		n.path.raise(&n.joins.descendants)
+	case class == taskwait:
+		n.path.raise(&n.children)
+	case class == taskgroup && len(n.groups) > 0:
+		last := len(n.groups) - 1
+		n.path.raise(n.groups[last])
+		n.groups = n.groups[:last]
 	case class == barrier && len(st.stack) == 1:
 		n.path.raise(s.critical())
 	}
-	if len(st.stack) == 1 && class != taskgroup {
+	for _, before := range n.awaited {
+		n.path.raise(&before.path)
+		s.release(before)
+	}
+	n.awaited = n.awaited[:0]
+	if len(st.stack) == 1 && (class == taskwait || class == barrier) {
 		s.forget(n)
 	}
 }

@@ -54,7 +54,8 @@ func (p *program) wait(lane, depth int, class event.Flag, from, to uint64, withi
 	p.push(lane, event.WaitEnd, event.Counted|class, int32(depth), to, 0, 0)
 }
 
-const write = -1 << 63
+// depends is a dependence on the address 8.
+func depends(kind event.DependenceKind) int64 { return event.DependenceWord(8, kind) }
 
 // The work and the span of small graphs, in ticks. A tick is a nanosecond.
 func TestSpans(t *testing.T) {
@@ -90,7 +91,7 @@ func TestSpans(t *testing.T) {
 		"a chain by dependences": {func() *program {
 			p := newProgram(2)
 			for i := range uint64(3) {
-				p.open(0, 1000, i+1, 8|write)
+				p.open(0, 1000, i+1, depends(event.Out))
 			}
 			p.wait(0, 0, barrier, 1000, 1300, nothing)
 			for i := range uint64(3) { // on threads in turn
@@ -101,10 +102,10 @@ func TestSpans(t *testing.T) {
 		}, 300, 300},
 		"readers between two writers": {func() *program {
 			p := newProgram(3)
-			p.open(0, 1000, 1, 8|write)
-			p.open(0, 1000, 2, 8)
-			p.open(0, 1000, 3, 8)
-			p.open(0, 1000, 4, 8|write)
+			p.open(0, 1000, 1, depends(event.Out))
+			p.open(0, 1000, 2, depends(event.In))
+			p.open(0, 1000, 3, depends(event.In))
+			p.open(0, 1000, 4, depends(event.Out))
 			p.wait(0, 0, barrier, 1000, 1400, nothing)
 			p.begin(1, 1000, 1)
 			p.end(1, 0, 1000, 1100, 1)
@@ -159,6 +160,7 @@ func TestSpans(t *testing.T) {
 		}, 100 + 40 + 10, 100 + 40 + 10},
 		"a group waits for grandchildren": {func() *program {
 			p := newProgram(2)
+			p.push(0, event.Group, event.Local, 0, 1000, 0, 0)
 			p.open(0, 1000, 1)
 			p.wait(0, 0, taskgroup, 1000, 1300, nothing)
 			p.begin(1, 1000, 1)
@@ -172,6 +174,34 @@ func TestSpans(t *testing.T) {
 			p.end(1, 0, 1330, 1335, 3)
 			return p
 		}, 20 + 200 + 30 + 5, 10 + 200 + 30 + 5},
+		"a group does not wait for tasks before it": {func() *program {
+			p := newProgram(2)
+			p.open(0, 1000, 1)
+			p.begin(1, 1000, 1)
+			p.end(1, 0, 1000, 1200, 1)
+			p.push(0, event.Group, event.Local, 0, 1100, 0, 0)
+			p.wait(0, 0, taskgroup, 1100, 1205, nothing)
+			p.open(0, 1250, 2)
+			p.wait(0, 0, barrier, 1250, 1400, nothing)
+			p.begin(1, 1250, 2)
+			p.end(1, 0, 1250, 1350, 2)
+			return p
+		}, 100 + 200 + 45 + 100, 100 + 45 + 100},
+		"a detached task ends with its event": {func() *program {
+			p := newProgram(2)
+			p.open(0, 1000, 1, depends(event.Out))
+			p.open(0, 1000, 2)
+			p.open(0, 1000, 3, depends(event.In))
+			p.wait(0, 0, barrier, 1000, 1500, nothing)
+			p.begin(1, 1000, 1)
+			p.push(1, event.Run, event.Local|event.Detached, event.Place(0, 0), 1000, 1, 1010)
+			p.begin(1, 1010, 2)
+			p.push(1, event.Fulfill, event.Local, 0, 1200, 1, 0)
+			p.end(1, 0, 1010, 1210, 2)
+			p.begin(1, 1210, 3)
+			p.end(1, 0, 1210, 1310, 3)
+			return p
+		}, 10 + 200 + 100, 190 + 100},
 		"two regions, serial code between": {func() *program {
 			p := newProgram(2)
 			p.open(0, 1000, 1)

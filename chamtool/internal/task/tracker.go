@@ -85,8 +85,9 @@ type Tracker[M any] struct {
 	iterations         int    // most taskwaits that one worker left
 	reportedIterations int    // iterations of which every run has been reported
 	spans              spans
-	graph              bool   // the runtime reports the graph of tasks
-	cutoff             uint64 // tick behind which this Drain takes no event
+	graph              bool             // the runtime reports the graph of tasks
+	detached           map[uint64]*node // tasks whose bodies have ended, by token
+	cutoff             uint64           // tick behind which this Drain takes no event
 	sizes              []int64
 }
 
@@ -122,7 +123,7 @@ func (as announcements) countUpTo(ticks uint64) int {
 // NewTracker returns a tracker that reports to o. If o has a method Function, it returns the
 // first entry of the function of an entry.
 func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
-	t := &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
+	t := &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}, detached: map[uint64]*node{}}
 	if named, ok := o.(interface{ Function(entry uint64) uint64 }); ok {
 		t.spans.function = named.Function
 	}
@@ -280,6 +281,13 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		}
 		t.counts.Sent++
 		t.observer.Sent(iteration)
+	case event.Group:
+		t.spans.enterGroup(l.number)
+	case event.Fulfill:
+		if n := t.detached[s[event.WordToken]]; n != nil {
+			delete(t.detached, s[event.WordToken])
+			t.spans.fulfill(l.number, n, s[event.WordTicks])
+		}
 	case event.Part:
 		t.part(l, r, s, at)
 	case event.Run:
@@ -394,6 +402,10 @@ func (t *Tracker[M]) endRun(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.reportedUntil = max(t.reportedUntil, end)
 	if task.node != nil && task.node.started {
 		t.spans.raise(task.node)
+		if s.Flag()&event.Detached != 0 {
+			t.detached[token] = task.node
+			task.node.refs++
+		}
 		t.spans.end(l.number, task.node, end, true)
 		task.node = nil
 	}

@@ -87,9 +87,9 @@ func TestCut(t *testing.T) {
 // A cancelled task is none that is still open, and others do not wait for it.
 func TestCancelled(t *testing.T) {
 	p := newProgram(2)
-	p.open(0, 1000, 1, 8|write)
-	p.open(0, 1000, 2, 8|write)
-	p.open(0, 1000, 3, 8|write)
+	p.open(0, 1000, 1, depends(event.Out))
+	p.open(0, 1000, 2, depends(event.Out))
+	p.open(0, 1000, 3, depends(event.Out))
 	p.wait(0, 0, taskgroup, 1000, 1500, func() {})
 	p.begin(1, 1000, 1)
 	p.end(1, 0, 1000, 1100, 1)
