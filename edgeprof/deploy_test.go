@@ -194,17 +194,24 @@ func TestRealScrapeConfiguration(t *testing.T) {
 	if err := yaml.Unmarshal(text, &config); err != nil {
 		t.Fatal(err)
 	}
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, job := range config.Jobs {
 		delete(job, "kubernetes_sd_configs")
+		if authorization, ok := job["authorization"].(map[string]any); ok {
+			authorization["credentials_file"] = token
+		}
 	}
-	path := filepath.Join(t.TempDir(), "prometheus.yml")
+	path := filepath.Join(filepath.Dir(token), "prometheus.yml")
 	if text, err = yaml.Marshal(map[string]any{"scrape_configs": config.Jobs}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("promtool", "check", "config", path).CombinedOutput(); err != nil || len(config.Jobs) != 2 {
+	if out, err := exec.Command("promtool", "check", "config", path).CombinedOutput(); err != nil || len(config.Jobs) != 3 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -47,7 +47,9 @@ comes from node_exporter.`,
 			mux := http.NewServeMux()
 			mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 8, Timeout: 10 * time.Second}))
 			mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-			return at.Serve(cmd.Context(), env, cli.Bounded(env, mux))
+			server := cli.Bounded(env, mux)
+			server.SetKeepAlivesEnabled(false) // connections that wait for the next scrape take memory
+			return at.Serve(cmd.Context(), env, server)
 		},
 	}
 	at.Flags(c, ":5001")
@@ -73,9 +75,9 @@ func machine() string {
 }
 
 // sizeOf returns the size in bytes of the file system that holds a directory.
-func sizeOf(folder string) (uint64, error) {
+func sizeOf(directory string) (uint64, error) {
 	var s unix.Statfs_t
-	if err := unix.Statfs(folder, &s); err != nil {
+	if err := unix.Statfs(directory, &s); err != nil {
 		return 0, err
 	}
 	return s.Blocks * uint64(s.Bsize), nil

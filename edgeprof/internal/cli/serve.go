@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"net/http"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -40,14 +42,19 @@ type serveSettings struct {
 	sourceSettings
 	Refresh span `json:"refresh" help:"how long the devices' data is reused"`
 	Watch   span `json:"watch" help:"how often the model's file is checked for changes; 0 is never"`
-	Limits  struct {
+	// BasePath is for a proxy that passes its own path on.
+	BasePath string `json:"base-path" help:"path that a proxy puts before those of the service, such as /node/n1/7001"`
+	Limits   struct {
 		Rate       int   `json:"rate" help:"requests per minute and client (default: no limit)"`
 		ModelBytes int64 `json:"model-bytes" help:"largest uploaded model, in bytes"`
-		GraphBytes int64 `json:"graph-bytes" help:"largest graph of an uploaded model without its weights, in bytes; an upload needs four times as much memory"`
+		GraphBytes int64 `json:"graph-bytes" help:"largest graph of an uploaded model without its weights, in bytes; the one that is being judged needs five times as much memory"`
 		Uploads    int   `json:"uploads" help:"concurrent uploads"`
 		UploadTime span  `json:"upload-time" help:"longest duration of an upload"`
 	} `json:"limits"`
 }
+
+// memoryTarget is the number of bytes from which memory is collected as often as needed.
+const memoryTarget = 160 << 20
 
 // newServeCommand returns serve, which answers profiling requests over HTTP.
 func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
@@ -74,6 +81,7 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 			if err := s.prepare(env, record); err != nil {
 				return err
 			}
+			s.settings.Version = cmd.Root().Version
 			service, err := httpapi.New(s.settings)
 			if err != nil {
 				return err
@@ -81,6 +89,9 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 			debug.FreeOSMemory() // return the memory that reading the model took
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(400) // the heap is a few MB: collect less often, for about 20 MB more
+			}
+			if os.Getenv("GOMEMLIMIT") == "" {
+				debug.SetMemoryLimit(memoryTarget)
 			}
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
@@ -91,7 +102,7 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 				s.reload(ctx, env, service, hangup)
 			})
 			s.at.Drained = service.Drain
-			err = s.at.Serve(cmd.Context(), env, cli.Bounded(env, service.Handler()))
+			err = s.at.Serve(cmd.Context(), env, cli.Bounded(env, http.StripPrefix(strings.TrimSuffix(s.with.BasePath, "/"), service.Handler())))
 			cancel()
 			<-reloading
 			return err

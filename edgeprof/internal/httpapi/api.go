@@ -70,7 +70,7 @@ func (s *Service) getModel(http.ResponseWriter, *http.Request) (any, error) {
 
 // postModels counts what a model is made of.
 func (s *Service) postModels(w http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.upload(w, r, false)
+	u, err := s.upload(w, r)
 	if err != nil {
 		return nil, err
 	}

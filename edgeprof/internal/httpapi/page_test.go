@@ -52,9 +52,13 @@ func TestPageIsWhole(t *testing.T) {
 		}
 	}
 	for _, m := range regexp.MustCompile(`(?:href|src)="([^"]+)"`).FindAllStringSubmatch(html, -1) {
-		if m[1] != "/openapi.json" && get(t, m[1]).Code != 200 {
+		if m[1] != "openapi.json" && get(t, "/"+m[1]).Code != 200 {
 			t.Errorf("%s is not there", m[1])
 		}
+	}
+	// A proxy may serve the page below a path of its own.
+	for _, absolute := range regexp.MustCompile(`["']/[a-z][^"']*`).FindAllString(html+script, -1) {
+		t.Errorf("%s does not work below a path", absolute)
 	}
 	if strings.Contains(script, "innerHTML") || strings.Contains(script, "insertAdjacentHTML") {
 		t.Error("text of other machines could become HTML")

@@ -119,13 +119,13 @@ func (s *Service) rank(w http.ResponseWriter, r *http.Request) ([]placed, error)
 		ranking, err := s.rankCounts(w, r)
 		return []placed{{Ranking: ranking}}, err
 	}
-	u, err := s.upload(w, r, false)
+	u, err := s.upload(w, r)
 	if err != nil {
 		return nil, err
 	}
 	defer u.close()
 	var all []placed
-	for ; err == nil; err = s.next(u) {
+	for ; err == nil; err = s.next(r.Context(), u) {
 		if len(all) == maxPlaced {
 			return nil, fmt.Errorf("%w: more than %d models", errTooLarge, maxPlaced)
 		}

@@ -47,9 +47,9 @@ type Settings struct {
 	MaxRequestBytes int64
 	// MaxModelBytes bounds an uploaded model; 0 means 1 GiB.
 	MaxModelBytes int64
-	// MaxGraphBytes bounds what is kept of an uploaded model: names, attributes and
-	// 256 for each node, tensor and attribute; 0 means 32 MiB. Twice as much is in
-	// use while it is judged.
+	// MaxGraphBytes bounds what is kept of an uploaded model, as [onnx.ReadLimited]
+	// counts it; 0 means 32 MiB. One at a time is judged, which takes up to five times
+	// as much.
 	MaxGraphBytes int64
 	// MaxUploads bounds uploads at once; 0 means 4.
 	MaxUploads int
@@ -62,6 +62,8 @@ type Settings struct {
 	Record *record.Book
 	// Warn takes warnings of the record; nil for nobody.
 	Warn func(error)
+	// Version of the program, for the metrics.
+	Version string
 	// Rate is the number of requests per minute that a client's address may make; 0 for no
 	// limit.
 	Rate int
@@ -73,6 +75,7 @@ type Service struct {
 	model    atomic.Pointer[LoadedModel]
 	bound    atomic.Pointer[bound]
 	uploads  chan struct{}
+	judging  chan struct{} // holds the upload whose graph is being judged
 	draining atomic.Bool
 	reload   sync.Mutex
 	learning sync.Mutex // of the record
@@ -98,7 +101,7 @@ func New(s Settings) (*Service, error) {
 	if s.Token == nil {
 		s.Token = func() string { return "" }
 	}
-	service := &Service{Settings: s, uploads: make(chan struct{}, cmp.Or(s.MaxUploads, 4))}
+	service := &Service{Settings: s, uploads: make(chan struct{}, cmp.Or(s.MaxUploads, 4)), judging: make(chan struct{}, 1)}
 	service.metrics = newMetrics(service)
 	if err := service.Reload(context.Background()); err != nil {
 		return nil, err
@@ -218,7 +221,11 @@ func newMetrics(s *Service) *metrics {
 	m.errors = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "edgeprof_outcome_error_ratio", Help: "Relative error of predicted times.", Buckets: []float64{0.02, 0.05, 0.1, 0.25, 0.5, 1, 2},
 	})
-	m.registry.MustRegister(m.requests, m.seconds, m.loads, m.sourceErrors, m.inFlight, m.outcomes, m.errors, &modelInfo{s},
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "edgeprof_build_info", Help: "1, with the version of the program.", ConstLabels: prometheus.Labels{"version": s.Version},
+	})
+	build.Set(1)
+	m.registry.MustRegister(build, m.requests, m.seconds, m.loads, m.sourceErrors, m.inFlight, m.outcomes, m.errors, &modelInfo{s},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -70,50 +71,71 @@ func (f *forward) ReadAt(p []byte, offset int64) (int, error) {
 type uploaded struct {
 	analysis *onnx.Analysis
 	name     string   // of its file, without a directory; "" where none was given
-	file     *os.File // the whole model, where it was asked for
-	uploads  chan struct{}
-	form     *multipart.Reader // nil for a body that is the model
+	file     *os.File // the whole model, if it could not be read as it came
+	service  *Service
+	control  *http.ResponseController // of the connection
+	form     *multipart.Reader        // nil for a body that is the model
 	settings onnx.Settings
 }
 
-// close removes the file and makes room for another upload.
+// close forgets the model and makes room for another upload.
 func (u *uploaded) close() {
-	<-u.uploads
+	<-u.service.uploads
 	u.forget()
 }
 
-// forget removes the file.
+// forget frees the file and the analysis, and makes room for another one.
 func (u *uploaded) forget() {
+	if u.analysis != nil {
+		u.analysis = nil
+		<-u.service.judging
+	}
 	if u.file != nil {
 		u.file.Close()
-		os.Remove(u.file.Name())
 		u.file = nil
 	}
 }
 
+// analyze judges the model when no other is being judged: that takes several times the memory
+// of the graph.
+func (u *uploaded) analyze(ctx context.Context, m *onnx.Model) error {
+	_ = u.control.SetReadDeadline(time.Time{}) // nothing is waited for
+	select {
+	case u.service.judging <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: others are being judged", errBusy)
+	}
+	analysis, err := onnx.Analyze(m, u.settings)
+	if err != nil {
+		<-u.service.judging
+		return err
+	}
+	u.analysis = analysis
+	return nil
+}
+
 // upload reads the model that a request carries: as the body, or as the part
-// "file" of a form. A body of known length is read as it comes and never kept,
-// unless whole asks for its file. It counts as an upload until it is closed,
-// since what it holds in memory is bounded by their number.
-func (s *Service) upload(w http.ResponseWriter, r *http.Request, whole bool) (*uploaded, error) {
+// "file" of a form. A body of known length is read as it comes and never kept.
+// It counts as an upload until it is closed, since what it holds in memory is
+// bounded by their number.
+func (s *Service) upload(w http.ResponseWriter, r *http.Request) (*uploaded, error) {
 	select {
 	case s.uploads <- struct{}{}:
 	default:
 		return nil, fmt.Errorf("%w: %d are running", errBusy, cap(s.uploads))
 	}
-	u := &uploaded{name: r.URL.Query().Get("name"), uploads: s.uploads}
-	if err := s.receive(w, r, u, whole); err != nil {
+	u := &uploaded{name: r.URL.Query().Get("name"), service: s, control: http.NewResponseController(w)}
+	if err := s.receive(w, r, u); err != nil {
 		u.close()
 		return nil, broken(err)
 	}
 	return u, nil
 }
 
-func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, whole bool) error {
-	control := http.NewResponseController(w)
+func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded) error {
 	begin := s.Now()
 	until := begin.Add(s.UploadTimeout)
-	_ = control.SetWriteDeadline(until.Add(time.Minute)) // servers without deadlines have none to extend
+	_ = u.control.SetWriteDeadline(until.Add(time.Minute)) // servers without deadlines have none to extend
 	var err error
 	query := r.URL.Query()
 	if u.settings, err = onnx.ParseSizes(query["dim"]); err != nil {
@@ -126,7 +148,7 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 		return fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, r.ContentLength, s.MaxModelBytes)
 	}
 	body := io.Reader(received{&paced{
-		body: http.MaxBytesReader(w, r.Body, s.MaxModelBytes), deadline: control.SetReadDeadline, now: s.Now, begin: begin, until: until,
+		body: http.MaxBytesReader(w, r.Body, s.MaxModelBytes), deadline: u.control.SetReadDeadline, now: s.Now, begin: begin, until: until,
 	}})
 	size := r.ContentLength
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -136,7 +158,7 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 		if u.form, err = r.MultipartReader(); err != nil {
 			return fmt.Errorf("%w: %w", errMedia, err)
 		}
-		if err := s.next(u); errors.Is(err, io.EOF) {
+		if err := s.next(r.Context(), u); errors.Is(err, io.EOF) {
 			return fmt.Errorf("%w: the form has no part %q", errParameter, "file")
 		} else {
 			return err
@@ -145,7 +167,7 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 		return fmt.Errorf("%w: %s, want the bytes of an ONNX model", errMedia, kind)
 	}
 	var m *onnx.Model
-	if whole || size < 0 {
+	if size < 0 {
 		m, err = s.spool(u, body)
 	} else {
 		m, err = stream(body, size, s.MaxGraphBytes)
@@ -153,13 +175,12 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 	if err != nil {
 		return err
 	}
-	u.analysis, err = onnx.Analyze(m, u.settings)
-	return err
+	return u.analyze(r.Context(), m)
 }
 
 // next reads the next model of a form in place of the one before; [io.EOF] says
 // that there is none.
-func (s *Service) next(u *uploaded) error {
+func (s *Service) next(ctx context.Context, u *uploaded) error {
 	u.forget()
 	if u.form == nil {
 		return io.EOF
@@ -178,8 +199,7 @@ func (s *Service) next(u *uploaded) error {
 	if err != nil {
 		return broken(err)
 	}
-	u.analysis, err = onnx.Analyze(m, u.settings)
-	return err
+	return u.analyze(ctx, m)
 }
 
 // broken distinguishes a body beyond the limit from one that ended early.
@@ -228,10 +248,14 @@ func stream(body io.Reader, size, most int64) (*onnx.Model, error) {
 	return m, nil
 }
 
-// spool writes a model to a file of its own, and reads it from there.
+// spool writes a model to a file without a name, which ends with this process however that
+// ends, and reads it from there.
 func (s *Service) spool(u *uploaded, body io.Reader) (*onnx.Model, error) {
 	var err error
 	if u.file, err = os.CreateTemp(s.Directory, "upload-*.onnx"); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(u.file.Name()); err != nil {
 		return nil, err
 	}
 	size, err := io.Copy(u.file, body)

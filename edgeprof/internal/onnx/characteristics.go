@@ -78,7 +78,7 @@ type Analysis struct {
 // size that an operator cannot take, or [ErrDimension] for a size of a dimension that
 // is not open.
 func Analyze(m *Model, s Settings) (*Analysis, error) {
-	m, err := inlined(m)
+	m, err := inlineFunctions(m)
 	if err != nil {
 		return nil, err
 	}

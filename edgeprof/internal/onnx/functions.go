@@ -15,85 +15,130 @@ type Function struct {
 	Defaults     []Attribute // attributes with their values where a node gives none
 }
 
-// mostInlined bounds what functions may come to, in nodes with their tensors and
-// attributes: those that call each other double with each level.
-const mostInlined = 1 << 20
-
-// inlined returns the model with the nodes of its functions in place of their calls. The
-// error matches [ErrGraph] for functions that call themselves, and [ErrLimit].
-func inlined(m *Model) (*Model, error) {
+// inlineFunctions returns the model with the nodes of its functions in place of their calls.
+// The error matches [ErrGraph] for functions that call themselves, and [ErrLimit].
+func inlineFunctions(m *Model) (*Model, error) {
 	if len(m.Functions) == 0 {
 		return m, nil
 	}
+	in, err := newInliner(m, mostKept)
+	if err != nil {
+		return nil, err
+	}
 	whole := *m
-	var err error
-	whole.Graph.Nodes, err = newInliner(m).nodes(m.Graph.Nodes, nil)
-	return &whole, err
+	whole.Graph.Nodes = in.nodes(m.Graph.Nodes)
+	return &whole, nil
 }
 
-func newInliner(m *Model) *inliner {
+// newInliner counts the bytes of the model without calls before any is replaced: functions
+// that call each other double with each level. The error matches [ErrGraph] or [ErrLimit].
+func newInliner(m *Model, most int64) (*inliner, error) {
 	in := &inliner{functions: map[string]*Function{}}
 	for i := range m.Functions {
 		f := &m.Functions[i]
 		in.functions[(&Node{Op: f.Name, Domain: f.Domain}).operator()] = f
 	}
-	return in
+	count := callCounter{functions: in.functions, bytes: map[string]int64{}, most: most}
+	_, err := count.nodes(m.Graph.Nodes, 0)
+	return in, err
 }
+
+// callCounter counts the bytes of graphs with functions in place of their calls, as the reader
+// counts those of a file.
+type callCounter struct {
+	functions map[string]*Function
+	bytes     map[string]int64 // of each function; -1 while it is being counted
+	most      int64
+}
+
+// nodes counts a list of nodes whose tensors get a prefix of so many bytes.
+func (c *callCounter) nodes(list []Node, prefix int64) (int64, error) {
+	total := int64(0)
+	for i := range list {
+		n := &list[i]
+		total += keptElement + prefix
+		for _, names := range [][]string{n.Inputs, n.Outputs} {
+			for _, name := range names {
+				total += keptName + prefix + int64(len(name))
+			}
+		}
+		for _, a := range n.Attributes {
+			total += keptElement
+			for _, g := range a.Graphs {
+				inner, err := c.nodes(g.Nodes, prefix)
+				if err != nil {
+					return 0, err
+				}
+				total += inner + (keptElement+prefix)*int64(1+len(g.Inputs)+len(g.Outputs)+len(g.Values)+len(g.Initializers))
+			}
+		}
+		inner, err := c.call(n)
+		if err != nil {
+			return 0, err
+		}
+		if total += inner; total > c.most {
+			return 0, fmt.Errorf("%w: with its functions in place of their calls it has more than %d bytes", ErrLimit, c.most)
+		}
+	}
+	return total, nil
+}
+
+// call counts the nodes of the function that a node calls; 0 if it calls none.
+func (c *callCounter) call(n *Node) (int64, error) {
+	f := c.functions[n.operator()]
+	if f == nil {
+		return 0, nil
+	}
+	bytes, counted := c.bytes[n.operator()]
+	if bytes < 0 {
+		return 0, fmt.Errorf("%w: function %s calls itself", ErrGraph, n.operator())
+	}
+	if counted {
+		return bytes, nil
+	}
+	c.bytes[n.operator()] = -1
+	bytes, err := c.nodes(f.Nodes, int64(len(f.Name)+longestNumber))
+	c.bytes[n.operator()] = bytes
+	return bytes, err
+}
+
+// longestNumber is the greatest length of a call's number and the signs around it.
+const longestNumber = 12
 
 // inliner replaces calls of functions.
 type inliner struct {
 	functions map[string]*Function
 	calls     int
-	count     int // nodes, tensors and attributes so far
 }
 
-// nodes inlines a list of nodes. Open are the functions that are being inlined.
-func (in *inliner) nodes(list []Node, open []string) ([]Node, error) {
+// nodes inlines a list of nodes.
+func (in *inliner) nodes(list []Node) []Node {
 	out := make([]Node, 0, len(list))
-	for i := range list {
-		n := list[i]
-		if in.count += 1 + len(n.Inputs) + len(n.Outputs) + len(n.Attributes); in.count > mostInlined {
-			return nil, fmt.Errorf("%w: its functions come to more than %d nodes, tensors and attributes", ErrLimit, mostInlined)
-		}
-		f := in.functions[n.operator()]
-		if f == nil {
-			attributes, err := in.bodies(n.Attributes, open)
-			if err != nil {
-				return nil, err
-			}
-			n.Attributes = attributes
-			out = append(out, n)
+	for _, n := range list {
+		if f := in.functions[n.operator()]; f != nil {
+			out = append(out, in.nodes(in.inlineCall(f, &n))...)
 			continue
 		}
-		if slices.Contains(open, n.operator()) {
-			return nil, fmt.Errorf("%w: function %s calls itself", ErrGraph, n.operator())
-		}
-		inside, err := in.nodes(in.inlineCall(f, &n), append(slices.Clip(open), n.operator()))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, inside...)
+		n.Attributes = in.bodies(n.Attributes)
+		out = append(out, n)
 	}
-	return out, nil
+	return out
 }
 
 // bodies inlines the graphs in attributes.
-func (in *inliner) bodies(attributes []Attribute, open []string) ([]Attribute, error) {
+func (in *inliner) bodies(attributes []Attribute) []Attribute {
 	if !slices.ContainsFunc(attributes, func(a Attribute) bool { return len(a.Graphs) > 0 }) {
-		return attributes, nil
+		return attributes
 	}
 	attributes = slices.Clone(attributes)
 	for i := range attributes {
 		graphs := slices.Clone(attributes[i].Graphs)
 		for k := range graphs {
-			var err error
-			if graphs[k].Nodes, err = in.nodes(graphs[k].Nodes, open); err != nil {
-				return nil, err
-			}
+			graphs[k].Nodes = in.nodes(graphs[k].Nodes)
 		}
 		attributes[i].Graphs = graphs
 	}
-	return attributes, nil
+	return attributes
 }
 
 // inlineCall returns a function's nodes for one call: with the tensors and attributes of the
@@ -198,7 +243,6 @@ func (c *cursor) function(to *Function, f field) error {
 			if name, err = c.text(f); err != nil {
 				return err
 			}
-			err = c.keep(16)
 		}
 		switch f.number {
 		case 1:

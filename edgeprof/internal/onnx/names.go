@@ -23,8 +23,12 @@ const (
 // [CanInline]. A runtime reports its kernels by the names of nodes, which exporters may
 // leave out. The error matches [ErrSyntax], or those of inlining.
 func WithNodeNames(model []byte, m *Model) ([]byte, error) {
-	in := newInliner(m)
-	nodes, read := 0, 0
+	in, err := newInliner(m, mostKept)
+	if err != nil {
+		return nil, err
+	}
+	nodes := 0
+	read := 0
 	empty := func([]byte) ([][]byte, error) { return nil, nil }
 	rename := func(content []byte) ([][]byte, error) {
 		var own Node
@@ -33,10 +37,7 @@ func WithNodeNames(model []byte, m *Model) ([]byte, error) {
 		}
 		read++
 		if len(m.Functions) > 0 && (in.functions[own.operator()] != nil || own.holdsGraphs()) {
-			list, err := in.nodes([]Node{own}, nil)
-			if err != nil {
-				return nil, err
-			}
+			list := in.nodes([]Node{own})
 			var parts [][]byte
 			for i := range list {
 				list[i].Name = NodeName(nodes)

@@ -3,7 +3,10 @@ package onnx
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	goruntime "runtime"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,6 +63,40 @@ func node(op string, inputs, outputs []string) []byte {
 
 func model(graph ...[]byte) []byte {
 	return bytes.Join([][]byte{number(1, 8), message(8, number(2, 13)), message(7, graph...)}, nil)
+}
+
+// Lists of elements without content are counted before they take memory, and functions
+// before they are inlined.
+func TestReadLimited(t *testing.T) {
+	const most = 1 << 20
+	empty := func(field protowire.Number) []byte { return bytes.Repeat(message(field), most/4) }
+	attribute := func(field protowire.Number) []byte {
+		return model(message(1, message(4, []byte("Relu")), message(5, message(1, []byte("a")), empty(field))))
+	}
+	opsets := []byte{}
+	for i := range most / 16 {
+		opsets = append(opsets, message(8, message(1, fmt.Append(nil, i)))...)
+	}
+	functions := [][]byte{model(message(1, message(4, []byte("f9")), message(7, []byte("my"))))}
+	for k := range 10 {
+		call := message(7, message(1, []byte("x")), message(2, []byte("y")), message(4, fmt.Append(nil, "f", k-1)), message(7, []byte("my")))
+		functions = append(functions, message(25, message(1, fmt.Append(nil, "f", k)), message(10, []byte("my")), bytes.Repeat(call, 10)))
+	}
+	for name, data := range map[string][]byte{
+		"nodes": model(empty(1)), "values": model(empty(13)), "tensors": model(empty(5)), "inputs": model(message(1, empty(1))),
+		"strings": attribute(9), "graphs": attribute(11), "opsets": append(model(), opsets...), "functions": slices.Concat(functions...),
+	} {
+		var before, after goruntime.MemStats
+		goruntime.ReadMemStats(&before)
+		_, err := ReadLimited(bytes.NewReader(data), int64(len(data)), most)
+		goruntime.ReadMemStats(&after)
+		if !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: %v, want %v", name, err, ErrLimit)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 5*most {
+			t.Errorf("%s: %d bytes were allocated, the limit is %d", name, used, most)
+		}
+	}
 }
 
 func TestHostileModels(t *testing.T) {

@@ -36,8 +36,9 @@ func ReadFile(path string) (*Model, error) {
 // [ErrSyntax] or [ErrLimit], or is the file's own.
 func Read(file io.ReaderAt, size int64) (*Model, error) { return ReadLimited(file, size, mostKept) }
 
-// ReadLimited is [Read] for a graph of at most the given bytes: its names,
-// attributes and short tensors, and 256 for each node, tensor and attribute.
+// ReadLimited is [Read] for a graph of at most the given bytes, with its functions in place of
+// their calls: its names with 96 for each, short tensors, and 384 for each node, tensor and
+// attribute.
 func ReadLimited(file io.ReaderAt, size, most int64) (*Model, error) {
 	c := &cursor{file: file, size: size, most: most}
 	m := &Model{Opsets: map[string]int64{}}
@@ -68,6 +69,9 @@ func ReadLimited(file io.ReaderAt, size, most int64) (*Model, error) {
 	}
 	if kind := otherKind(file, size); err != nil && kind != "" {
 		return nil, fmt.Errorf("%w: it is %s", ErrSyntax, kind)
+	}
+	if err == nil && len(m.Functions) > 0 {
+		_, err = newInliner(m, most)
 	}
 	if err != nil {
 		return nil, err
@@ -201,7 +205,7 @@ func (c *cursor) graph(g *Graph, f field) error {
 
 // grown appends one element, read by one.
 func grown[T any](c *cursor, to []T, f field, one func(*cursor, *T, field) error) ([]T, error) {
-	if err := c.keep(256); err != nil {
+	if err := c.keep(keptElement); err != nil {
 		return to, err
 	}
 	var v T
@@ -222,7 +226,6 @@ func (c *cursor) node(n *Node, f field) error {
 			} else {
 				n.Outputs = append(n.Outputs, name)
 			}
-			return c.keep(16)
 		case 3:
 			n.Name, err = c.text(f)
 		case 4:
@@ -251,9 +254,7 @@ func (c *cursor) attribute(a *Attribute, f field) error {
 			a.Tensor = &Tensor{}
 			err = c.tensor(a.Tensor, f)
 		case 6, 11:
-			var g Graph
-			err = c.graph(&g, f)
-			a.Graphs = append(a.Graphs, g)
+			a.Graphs, err = grown(c, a.Graphs, f, (*cursor).graph)
 		case 7:
 			a.Floats, err = c.floats(a.Floats, f)
 		case 8:

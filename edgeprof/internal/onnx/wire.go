@@ -15,6 +15,11 @@ const (
 	mostKept   = 256 << 20 // bytes of names, attributes and short tensors in all, in [Read]
 	longestRun = 16 << 20  // longest string or packed list
 	deepest    = 64        // nesting of messages
+
+	// What is kept counts for the memory of lists that grow, too.
+	keptElement = 384 // bytes of a node, a tensor or an attribute
+	keptName    = 96  // bytes of a name and its place in a list, in addition to its letters
+	keptNumber  = 16  // bytes of a number in a list
 )
 
 // cursor reads protobuf fields from a file, in order, through a small window.
@@ -206,6 +211,9 @@ func (c *cursor) text(f field) (string, error) {
 	if f.kind != protowire.BytesType {
 		return "", c.fail("field %d is not a string", f.number)
 	}
+	if err := c.keep(keptName); err != nil {
+		return "", err
+	}
 	b, err := c.bytes(f.end - c.at)
 	return string(b), err
 }
@@ -213,7 +221,7 @@ func (c *cursor) text(f field) (string, error) {
 // numbers appends the values of a repeated varint field, packed or not.
 func (c *cursor) numbers(to []int64, f field) ([]int64, error) {
 	if f.kind == protowire.VarintType {
-		return append(to, int64(f.value)), c.keep(8)
+		return append(to, int64(f.value)), c.keep(keptNumber)
 	}
 	if f.kind != protowire.BytesType {
 		return to, c.fail("field %d is not a list of numbers", f.number)
@@ -223,7 +231,7 @@ func (c *cursor) numbers(to []int64, f field) ([]int64, error) {
 		if err != nil {
 			return to, err
 		}
-		if err := c.keep(8); err != nil {
+		if err := c.keep(keptNumber); err != nil {
 			return to, err
 		}
 		to = append(to, int64(v))
@@ -234,7 +242,7 @@ func (c *cursor) numbers(to []int64, f field) ([]int64, error) {
 // floats appends the values of a repeated float field, packed or not.
 func (c *cursor) floats(to []float32, f field) ([]float32, error) {
 	if f.kind == protowire.Fixed32Type {
-		return append(to, math.Float32frombits(uint32(f.value))), c.keep(4)
+		return append(to, math.Float32frombits(uint32(f.value))), c.keep(keptNumber)
 	}
 	if f.kind != protowire.BytesType || (f.end-c.at)%4 != 0 {
 		return to, c.fail("field %d is not a list of floats", f.number)

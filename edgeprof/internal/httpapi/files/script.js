@@ -56,7 +56,7 @@ function showProblem(p) {
 function send(file) {
   const request = new XMLHttpRequest();
   const progress = at("progress");
-  request.open("POST", "/api/v1/placements?layers=true&workload=" + workload(file.name) + sizes());
+  request.open("POST", "api/v1/placements?layers=true&workload=" + workload(file.name) + sizes());
   for (const [name, value] of Object.entries(headers({ "Content-Type": "application/octet-stream" }))) request.setRequestHeader(name, value);
   request.upload.onprogress = (e) => { if (e.lengthComputable) progress.value = e.loaded / e.total; };
   request.onload = () => {
@@ -230,7 +230,7 @@ function state(text, kind) {
 
 async function refresh() {
   try {
-    const response = await fetch("/api/v1/devices", { headers: headers(), cache: "no-store" });
+    const response = await fetch("api/v1/devices", { headers: headers(), cache: "no-store" });
     const text = await response.text();
     if (response.ok) {
       const answer = JSON.parse(text);
@@ -249,7 +249,7 @@ async function refresh() {
 }
 
 async function predictor() {
-  const response = await fetch("/api/v1/model", { headers: headers() });
+  const response = await fetch("api/v1/model", { headers: headers() });
   if (!response.ok) return;
   const m = await response.json();
   at("predictor").textContent = `predicted by ${m.kind}, measured on ${m.device_model}`;
