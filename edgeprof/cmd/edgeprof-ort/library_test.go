@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -28,15 +29,18 @@ func TestCandidates(t *testing.T) {
 	wheel := put("work", "out", "real", "pip", "onnxruntime==1.30.0", "onnxruntime", "capi", "libonnxruntime.so.1.30.0")
 	system := put("dist-packages", "onnxruntime", "capi", "libonnxruntime.so.1.20.1")
 	put("dist-packages", "onnxruntime", "capi", "libonnxruntime_providers_shared.so")
+	debian := put("usr", "lib", "x86_64-linux-gnu", "libonnxruntime.so.1.21")
+	node := put("work", "node_modules", "onnxruntime-node", strings.Replace(nodeFolder, "napi-v*", "napi-v3", 1), "libonnxruntime.so.1.16.3")
 	s := search{
 		folders:     []string{filepath.Join(root, "work", "deep", "down"), filepath.Join(root, "bin")},
 		environment: filepath.Join(root, "a [venv]"),
-		python:      func() string { return filepath.Join(root, "dist-packages", "onnxruntime") },
+		python:      filepath.Join(root, "dist-packages", "onnxruntime"),
+		prefixes:    []string{filepath.Join(root, "usr", "lib")},
 	}
-	if got, want := s.candidates(), []string{next, active, wheel, system, soName}; !slices.Equal(got, want) {
+	if got, want := s.candidates(), []string{next, active, wheel, node, next, system, soName, debian}; !slices.Equal(got, want) {
 		t.Errorf("candidates %q, want %q", got, want)
 	}
-	none := search{python: func() string { return "" }}
+	none := search{}
 	if got := none.candidates(); !slices.Equal(got, []string{soName}) {
 		t.Errorf("of nothing installed: %q", got)
 	}

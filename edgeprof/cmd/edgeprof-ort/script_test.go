@@ -50,7 +50,7 @@ func TestRealReadme(t *testing.T) {
 var realParams = testscript.Params{Setup: func(env *testscript.Env) error {
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("XDG_CONFIG_HOME", env.WorkDir)
-	if err := os.Symlink(opened.path, filepath.Join(env.WorkDir, soName)); err != nil {
+	if err := os.Symlink(library.path, filepath.Join(env.WorkDir, soName)); err != nil {
 		return err
 	}
 	images := filepath.Join(env.WorkDir, "test_images")

@@ -33,7 +33,7 @@ type session struct {
 var _ worker.Served = (*session)(nil)
 
 // Library returns the file of the loaded library, and its name with its version.
-func (s *session) Library() (path, name string) { return opened.path, opened.name }
+func (s *session) Library() (path, name string) { return library.path, library.name }
 
 func load(ctx context.Context, m worker.Model) (worker.Served, error) {
 	if err := open(ctx, m.Library); err != nil {
@@ -92,8 +92,8 @@ func (s *session) describe() error {
 }
 
 // create makes a native session, one that writes a
-// profile when it is destroyed if a prefix is given. Its threads do not spin
-// when they wait: a busy wait takes the time of whatever else runs here.
+// profile when it is destroyed if a prefix is given. It is set up as programs do it
+// unless they choose otherwise: its threads spin while they wait for a next kernel.
 func (s *session) create(profile string, level ort.GraphOptimizationLevel) (*ort.DynamicAdvancedSession, error) {
 	o, err := ort.NewSessionOptions()
 	if err != nil {
@@ -105,7 +105,6 @@ func (s *session) create(profile string, level ort.GraphOptimizationLevel) (*ort
 		func() error { return o.SetInterOpNumThreads(1) },
 		func() error { return o.SetGraphOptimizationLevel(level) },
 		func() error { return o.SetLogSeverityLevel(ort.LoggingLevelError) },
-		func() error { return o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0") },
 	}
 	if profile != "" {
 		steps = append(steps, func() error { return o.EnableProfiling(profile) })
@@ -182,7 +181,7 @@ func destroy(values []ort.Value) {
 	}
 }
 
-// rooms holds the buffers of one inference's outputs, nil where ONNX Runtime
+// rooms returns the buffers of the outputs, nil where their size is unknown and ONNX Runtime
 // allocates.
 func (s *session) rooms() ([]ort.Value, error) {
 	outputs := make([]ort.Value, len(s.made))
@@ -203,14 +202,16 @@ func (s *session) infer(ctx context.Context, native *ort.DynamicAdvancedSession,
 		return err
 	}
 	defer destroy(values)
+	rooms, err := s.rooms()
+	if err != nil {
+		return err
+	}
+	defer destroy(rooms)
 	for range runs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		outputs, err := s.rooms()
-		if err != nil {
-			return err
-		}
+		outputs := slices.Clone(rooms)
 		start := time.Now()
 		err = native.Run(values, outputs)
 		seconds := time.Since(start).Seconds()
@@ -218,7 +219,11 @@ func (s *session) infer(ctx context.Context, native *ort.DynamicAdvancedSession,
 			return fmt.Errorf("%w: %w", runtime.ErrInput, err)
 		}
 		each(seconds)
-		destroy(outputs)
+		for i := range outputs {
+			if rooms[i] == nil {
+				destroy(outputs[i : i+1])
+			}
+		}
 	}
 	return nil
 }

@@ -76,16 +76,27 @@ func maker[T ort.TensorData](convert func(*input, float32) T) func(*input, []flo
 	}
 }
 
-// room returns the memory for an output in half precision, of which the binding would copy only
-// half; nil for others, which ONNX Runtime allocates.
+// mostRoom bounds the elements of an output whose memory is made ahead.
+const mostRoom = 1 << 28
+
+// room returns memory for an output of known size, so that no inference pays for new memory or
+// for the copy that the binding makes of what ONNX Runtime allocates; nil for others.
 func room(t onnx.TensorInfo) (ort.Value, error) {
-	if t.Type != onnx.Float16 || !t.Known {
+	n := t.Elements()
+	if !t.Known || t.Type == onnx.String || n < 1 || n > mostRoom {
 		return nil, nil
 	}
 	shape := ort.NewShape(t.Shape...)
-	v, err := ort.NewCustomDataTensor(shape, make([]byte, 2*shape.FlattenedSize()), ort.TensorElementDataTypeFloat16)
-	if err != nil {
-		return nil, err
+	if t.Type == onnx.Float16 {
+		v, err := ort.NewCustomDataTensor(shape, make([]byte, 2*n), ort.TensorElementDataTypeFloat16)
+		if err != nil {
+			return nil, err
+		}
+		return v, nil
 	}
-	return v, nil
+	if makers[t.Type] == nil {
+		return nil, nil
+	}
+	in := input{kind: t.Type, shape: t.Shape}
+	return in.value(make([]float32, n))
 }

@@ -3,38 +3,63 @@ package cli
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// unknowns adds a line to a page for each part of a model's cost that is unknown, and one
-// for the sizes that were assumed, with the flag that sets them.
-func unknowns(p *cli.Page, a *onnx.Analysis) {
-	for _, w := range a.UncountedWarnings() {
-		p.Line("the time has no upper bound: %v", w)
+// unknowns returns a text for each part of a model's cost that is unknown, if it was not
+// profiled, and one for the sizes that were assumed, with the flags that set them.
+func unknowns(a *onnx.Analysis, warnings []string, profiled bool) []string {
+	var lines []string
+	if !profiled {
+		for _, w := range texts(a.UncountedWarnings()) {
+			lines = append(lines, "the time has no upper bound: "+w)
+		}
+		for _, w := range warnings {
+			if isUnmet(w) {
+				lines = append(lines, "the time has no upper bound: "+w)
+			}
+		}
 	}
 	var guesses []string
 	for _, o := range a.OpenDimensions {
-		if guess := fmt.Sprintf("--dim %s=%d", o.Key(), o.Size); !o.Given && !slices.Contains(guesses, guess) {
+		if guess := "--dim " + quoted(fmt.Sprintf("%s=%d", o.Key(), o.Size)); !o.Given && !slices.Contains(guesses, guess) {
 			guesses = append(guesses, guess)
 		}
 	}
 	switch {
 	case len(a.AssumedSizes()) > 0:
-		p.Line("assumed sizes, so the time has no interval: %s", strings.Join(guesses, " "))
+		lines = append(lines, "assumed sizes, so the time has no interval: "+strings.Join(guesses, " "))
 	case len(guesses) > 0:
-		p.Line("assumed sizes: %s", strings.Join(guesses, " "))
+		lines = append(lines, "assumed sizes: "+strings.Join(guesses, " "))
 	}
+	return lines
 }
+
+// plainArgument matches arguments that a shell takes as they are.
+var plainArgument = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// quoted returns an argument as a shell takes it.
+func quoted(argument string) string {
+	if plainArgument.MatchString(argument) {
+		return argument
+	}
+	return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"
+}
+
+// isUnmet reports whether a warning is a [profiler.ErrUnmet].
+func isUnmet(warning string) bool { return strings.HasPrefix(warning, profiler.ErrUnmet.Error()) }
 
 // others returns the warnings that unknowns does not show.
 func others(a *onnx.Analysis, warnings []string) []string {
 	shown := texts(a.Warnings)
-	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return slices.Contains(shown, w) })
+	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return slices.Contains(shown, w) || isUnmet(w) })
 }
 
 // bound returns a predicted time as a cell: a time that has a lower bound only as ">= x".

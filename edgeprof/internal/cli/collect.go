@@ -92,6 +92,7 @@ the original's collection_metrics.py.`,
 	f.String("image_path", "", "directory of images to run on (the setting images)")
 	f.String("gpu_needed", "", "whether inferences need a GPU: only false, since none is used here")
 	f.String("inference_mode", "", "mode of inferences: only simple, one after another")
+	o.with.threads = 1
 	o.with.threadFlags(c)
 	settings.Flags(c)
 	out.Flags(c)
@@ -237,7 +238,9 @@ func newCollector(root fs.FS, with *running, dir string) (*collection.Collector,
 	return &collection.Collector{
 		Dir: dir, Clock: time.Now, Host: device.Local{Root: root, Host: host, Disk: rootUsage},
 		Open: func(ctx context.Context, job collection.Job) (runtime.Session, error) {
-			return with.load(ctx, job.Model, job.Sizes)
+			one := *with
+			one.threads = job.Setting.Threads
+			return one.load(ctx, job.Model, job.Sizes)
 		},
 	}, err
 }

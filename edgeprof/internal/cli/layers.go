@@ -12,6 +12,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -26,11 +27,15 @@ type layer struct {
 type layered struct {
 	Model    string                 `json:"model"`
 	Layers   []layer                `json:"layers"`
+	Threads  int                    `json:"threads"` // per inference
+	Source   string                 `json:"source"`  // of the times
 	MACs     int64                  `json:"macs"`
 	Seconds  uncertainty.Prediction `json:"predicted_seconds"`
 	Idle     float64                `json:"idle_seconds"` // predicted, without the machine's load now
 	Measured *float64               `json:"measured_seconds,omitempty"`
 	Warnings []string               `json:"warnings"`
+
+	profiled bool
 }
 
 // newLayersCommand returns layers, which lists the kernels of a model with their times.
@@ -38,7 +43,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 	var calibration string
 	var measure bool
 	var out cli.Output
-	with := running{threads: 1}
+	var with running
 	c := &cobra.Command{
 		Use:     "layers MODEL",
 		Short:   "Show every kernel of a model: shape, work, predicted time and, with --measure, the measured one",
@@ -54,7 +59,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 					return err
 				}
 			}
-			l, err := layersOf(cmd.Context(), env, args[0], a, calibration, &running{threads: 1, ortLibrary: with.ortLibrary})
+			l, err := layersOf(cmd.Context(), env, args[0], a, calibration, &with)
 			if err != nil {
 				return err
 			}
@@ -64,14 +69,14 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 				}
 			}
 			return out.Print(env, l, func(p *cli.Page) {
-				unknowns(p, a)
-				cli.Warn(env, others(a, l.Warnings))
+				p.Line("%s", strings.Join(append([]string{"one inference with " + plural.Count(l.Threads, "thread"), l.Source}, unknowns(a, l.Warnings, l.profiled)...), "; "))
+				warnFirst(env, others(a, l.Warnings))
 				layersTable(p, l)
 			})
 		}),
 	}
 	f := c.Flags()
-	dimFlag(c, &with.sizes)
+	with.threadFlags(c)
 	sizeFlag(c, &with.values)
 	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or the built-in ones)")
 	f.BoolVar(&measure, "measure", false, "run the model and add the measured time of each kernel")
@@ -86,7 +91,7 @@ func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, 
 	if err != nil {
 		return nil, err
 	}
-	predictor, err := here(ctx, env, calibration, with, &machine)
+	predictor, profiled, err := predictorFor(ctx, env, with, path, a, &machine, calibration, true)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +99,7 @@ func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, 
 	if err != nil {
 		return nil, err
 	}
-	l := &layered{Model: path, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
+	l := &layered{Model: path, Layers: []layer{}, Threads: with.threads, Source: profiled.String(), profiled: profiled.profile != nil, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
 	for _, one := range layers {
 		l.MACs += one.MACs
 		l.Layers = append(l.Layers, layer{Layer: one})

@@ -3,31 +3,35 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/placement"
-	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newRankCommand returns rank, which ranks devices for a model. Predictions for this
 // machine go into the record, where the command time adds the outcome.
 func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration string
-	with := running{threads: 1}
+	var with running
 	source := newSourcing(env.Root)
-	var sizes, values []string
 	var out cli.Output
 	settings := cli.NewSettings(&source.settings)
 	c := &cobra.Command{
 		Use:     "rank MODEL.onnx",
 		Example: "  edgeprof rank resnet.onnx --source file:boards.json",
 		Short:   "Rank devices by the predicted time of one inference",
-		Args:    cobra.ExactArgs(1),
+		Long: `Rank devices by the predicted time of one inference. If ONNX Runtime is installed,
+the model runs here for two seconds: its time on this machine is measured, and its
+kernels' times on other devices follow from these by the devices' rates.`,
+		Args: cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			if err := settings.Load(); err != nil {
 				return err
@@ -36,7 +40,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, err := analyzed(args[0], sizes, values...)
+			a, err := analyzed(args[0], with.sizes, with.values...)
 			if err != nil {
 				return err
 			}
@@ -44,12 +48,14 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var predictor prediction.Predictor
-			if source.name == "local" {
-				predictor, err = here(cmd.Context(), env, calibration, &with, &devices[0])
-			} else {
-				predictor, err = elsewhere(calibration)
+			local := source.name == "local"
+			machine := &device.Device{}
+			if local {
+				machine = &devices[0]
+			} else if *machine, err = thisMachine(cmd.Context(), env.Root); err != nil {
+				return err
 			}
+			predictor, profiled, err := predictorFor(cmd.Context(), env, &with, args[0], a, machine, calibration, local)
 			if err != nil {
 				return err
 			}
@@ -60,59 +66,69 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			case err != nil:
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			if source.name == "local" {
-				c := &r.Candidates[0]
-				if with.installed(cmd.Context()) != nil {
-					c.Reasons = append(c.Reasons, "ONNX Runtime is not installed on this machine")
-				}
-				if c.Seconds.Bounded() {
-					c.Seconds = record.Predict("rank", recordKey(args[0]), c.Seconds)
-					c.Seconds.Low = max(0, c.Seconds.Low) // however wide earlier outcomes made it
-				}
+			if first := &r.Candidates[0]; local && first.Seconds.Bounded() {
+				first.Seconds = record.Predict("rank", recordKey(args[0], first.Threads), first.Seconds)
+				first.Seconds.Low = max(0, first.Seconds.Low) // however wide earlier outcomes made it
 			}
-			var warnings []string
+			for i := range r.Candidates {
+				r.Candidates[i].Reasons = append(r.Candidates[i].Reasons, profiled.String())
+			}
 			err = out.Print(env, r, func(p *cli.Page) {
-				unknowns(p, a)
-				ranking(p, r)
-				warnings = others(a, r.Warnings)
+				p.Line("%s", strings.Join(append([]string{threadsLine(r)}, unknowns(a, r.Warnings, profiled.profile != nil)...), "; "))
+				ranking(p, r, env.Verbose())
 				record.Show(p, "rank")
 			})
-			cli.Warn(env, warnings) // after the assumptions
+			warnFirst(env, others(a, r.Warnings))
 			return err
 		}),
 	}
 	source.flags(c, "local", "")
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices without their own (default: those of edgeprof calibrate, or the built-in ones)")
-	dimFlag(c, &sizes)
-	sizeFlag(c, &values)
+	with.threadFlags(c)
+	sizeFlag(c, &with.values)
 	with.ortLibraryFlag(c)
 	settings.Flags(c)
 	out.Flags(c)
-	cli.First(c, "source", "calibration", "dim", "json")
+	cli.First(c, "source", "threads", "dim", "json")
 	return c
 }
 
-// elsewhere returns the predictor of machines that are not this one.
-func elsewhere(calibration string) (prediction.Predictor, error) {
-	catalog := newCatalog()
-	rates, err := catalog.Rates(calibration)
-	if err != nil {
-		return nil, err
+// threadsLine says with how many threads an inference runs on the devices.
+func threadsLine(r *placement.Ranking) string {
+	least, most := math.MaxInt, 0
+	for _, c := range r.Candidates {
+		least = min(least, c.Threads)
+		most = max(most, c.Threads)
 	}
-	return prediction.NewCalibrated(rates, catalog), nil
+	if least == most {
+		return "one inference with " + plural.Count(most, "thread")
+	}
+	return fmt.Sprintf("one inference with %d to %d threads, one for each core", least, most)
 }
 
-// recordKey returns the record's key of a model on this machine: its absolute path.
-func recordKey(file string) string {
+// warnFirst logs the first of some warnings, and all with --verbose.
+func warnFirst(env *cli.Env, warnings []string) {
+	if len(warnings) > 1 && !env.Verbose() {
+		env.Log.Warnf("%s (and %d more; --verbose lists them)", warnings[0], len(warnings)-1)
+		return
+	}
+	cli.Warn(env, warnings)
+}
+
+// recordKey returns the record's key of a model on this machine: its absolute path and the
+// number of threads.
+func recordKey(file string, threads int) string {
 	if path, err := filepath.Abs(file); err == nil {
-		return path
+		file = path
 	}
-	return file
+	return fmt.Sprintf("%s, threads: %d", file, threads)
 }
 
-func ranking(p *cli.Page, r *placement.Ranking) {
-	table := p.Table("#", "node", "device", "predicted ms", "load")
-	table.Widths = []int{4, 20, 20, 18, 9} // 80 columns, with the blanks between
+// ranking fills a page with the ranking; verbose is for the reasons of every device instead
+// of the first.
+func ranking(p *cli.Page, r *placement.Ranking, verbose bool) {
+	table := p.Table("#", "node", "device", "threads", "predicted ms", "load")
+	table.Widths = []int{4, 16, 18, 7, 18, 9} // 80 columns, with the blanks between
 	places := r.Ties()
 	for i, c := range r.Candidates {
 		place, load := strconv.Itoa(places[i]), fmt.Sprintf("%.0f %%", c.CPUPercent)
@@ -122,12 +138,16 @@ func ranking(p *cli.Page, r *placement.Ranking) {
 		if c.Saturated {
 			load = "saturated"
 		}
-		table.Add(place, c.Node, c.Model, bound(c.Seconds.Times(1000)), load)
+		table.Add(place, c.Node, c.Model, c.Threads, bound(c.Seconds.Times(1000)), load)
 	}
 	if n := len(r.Candidates); n > 1 && places[1] == 1 {
 		p.Line("1 =: these intervals overlap, so any of them may be the fastest")
 	}
-	for _, c := range r.Candidates {
+	explained := r.Candidates
+	if !verbose {
+		explained = explained[:1]
+	}
+	for _, c := range explained {
 		p.Line("%s: %s", c.Node, strings.Join(c.Reasons, "; "))
 	}
 	for _, e := range r.Excluded {

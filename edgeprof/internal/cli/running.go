@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ import (
 
 // running holds how ONNX Runtime runs models, and the machine's resources for it.
 type running struct {
-	threads    int
+	threads    int // 0: as many as ONNX Runtime takes by default
 	cpus       []int
 	ortLibrary string
 	sizes      []string
@@ -49,13 +50,29 @@ func (r *running) ortLibraryFlag(c *cobra.Command) {
 
 // threadFlags adds the number of threads and the sizes of open dimensions.
 func (r *running) threadFlags(c *cobra.Command) {
-	c.Flags().IntVar(&r.threads, "threads", 1, "threads per inference")
+	threadsFlag(c, &r.threads)
 	dimFlag(c, &r.sizes)
+}
+
+// threadsFlag adds --threads; a command that does not set n has ONNX Runtime's default.
+func threadsFlag(c *cobra.Command, n *int) {
+	c.Flags().IntVar(n, "threads", *n, "threads per inference; 0 is ONNX Runtime's default: all cores")
+}
+
+// setThreads replaces no number of threads by the one that ONNX Runtime takes here: the
+// number of cores that it may use.
+func (r *running) setThreads(root fs.FS) {
+	if r.threads == 0 {
+		r.threads = device.Local{Root: root}.DefaultThreads()
+		if len(r.cpus) > 0 {
+			r.threads = min(r.threads, len(r.cpus))
+		}
+	}
 }
 
 func (r *running) check() error {
 	if r.threads < 1 || r.threads > goruntime.NumCPU() {
-		return cli.Usagef("--threads %d: want 1 to %d, the number of CPUs of this machine", r.threads, goruntime.NumCPU())
+		return cli.Usagef("--threads %d: want 1 to %d, the number of CPUs of this machine, or 0 for ONNX Runtime's default", r.threads, goruntime.NumCPU())
 	}
 	return nil
 }
@@ -72,6 +89,7 @@ func oneNode() *onnx.Model {
 // require checks that ONNX Runtime is installed, and logs which one is used. The error
 // matches [runtime.ErrUnavailable], and says how to install it, if it is not.
 func (r *running) require(ctx context.Context, env *cli.Env) error {
+	r.setThreads(env.Root)
 	if err := r.check(); err != nil {
 		return err
 	}

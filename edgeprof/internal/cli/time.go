@@ -18,6 +18,7 @@ import (
 type timed struct {
 	Model   string  `json:"model"`
 	Library string  `json:"library"` // ONNX Runtime: version and file
+	Threads int     `json:"threads"` // per inference
 	Runs    int     `json:"runs"`
 	Min     float64 `json:"min_seconds"`
 	P50     float64 `json:"p50_seconds"`
@@ -42,13 +43,13 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if runs < 1 || warmup < 0 {
 				return cli.Usagef("--runs %d --warmup %d: want runs of 1 or more, warmup of 0 or more", runs, warmup)
 			}
-			t, err := timeModel(cmd.Context(), env, args[0], with, warmup, runs)
+			t, err := timeModel(cmd.Context(), env, args[0], &with, warmup, runs)
 			if err != nil {
 				return err
 			}
-			record.Outcome("rank", recordKey(args[0]), t.P50)
+			record.Outcome("rank", recordKey(args[0], t.Threads), t.P50)
 			return out.Print(env, t, func(p *cli.Page) {
-				p.Line("%s: %s: min %s, p50 %s, p90 %s ms", t.Model, plural.Count(t.Runs, "inference"), cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
+				p.Line("%s: %s with %s: min %s, p50 %s, p90 %s ms", t.Model, plural.Count(t.Runs, "inference"), plural.Count(t.Threads, "thread"), cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
 				p.Line("%s", t.Library)
 			})
 		}),
@@ -62,7 +63,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	return c
 }
 
-func timeModel(ctx context.Context, env *cli.Env, path string, with running, warmup, runs int) (timed, error) {
+func timeModel(ctx context.Context, env *cli.Env, path string, with *running, warmup, runs int) (timed, error) {
 	a, err := analyzed(path, with.sizes, with.values...)
 	if err != nil {
 		return timed{}, err
@@ -81,7 +82,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 		return timed{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer session.Close()
-	t := timed{Model: path, Library: with.found[1], Runs: runs, Load: time.Since(start).Seconds()}
+	t := timed{Model: path, Library: with.found[1], Threads: with.threads, Runs: runs, Load: time.Since(start).Seconds()}
 	inputs, err := with.inputs(session)
 	if err != nil {
 		return timed{}, err

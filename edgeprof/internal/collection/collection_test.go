@@ -28,7 +28,7 @@ func TestUndisturbed(t *testing.T) {
 		times []float64
 		want  float64
 	}{{[]float64{3}, 3}, {[]float64{5, 1}, 1}, {[]float64{100, 1, 3}, 2}, {[]float64{9, 0, 4, 4, 5, 1000}, 8. / 3}} {
-		if got := trimmedMean(tt.times); got != tt.want {
+		if got := measurement.TrimmedMean(tt.times); got != tt.want {
 			t.Errorf("%v: %v, want %v", tt.times, got, tt.want)
 		}
 	}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
@@ -324,18 +322,11 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 		if err != nil {
 			return err
 		}
-		row.Seconds = measurement.NumberCell(trimmedMean(times[k]))
+		row.Seconds = measurement.NumberCell(measurement.TrimmedMean(times[k]))
 		row.Min = &summary.Min
 		row.P50 = &summary.P50
 		row.P90 = &summary.P90
 	}
 	r.summary.Kernels = len(rows)
 	return r.kernels.Add(rows...)
-}
-
-// trimmedMean returns the mean of the shorter half of some times: other work only
-// makes a time longer, and a mean is finer than the clock that took them.
-func trimmedMean(times []float64) float64 {
-	sorted := slices.Sorted(slices.Values(times))
-	return stat.Mean(sorted[:(len(sorted)+1)/2], nil)
 }

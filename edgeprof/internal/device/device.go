@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,12 @@ import (
 // ErrInvalid is returned for a description of a device that cannot be right.
 var ErrInvalid = errors.New("invalid device")
 
+// Clocks that processors which run ONNX Runtime can have, in MHz.
+const (
+	slowestMHz = 50
+	fastestMHz = 10000
+)
+
 // Device is a machine that could run a model, and its load at one moment. The
 // JSON names are those of the profiling response where it has one.
 type Device struct {
@@ -18,12 +25,14 @@ type Device struct {
 	Model string `json:"device_model"` // such as "Raspberry Pi 4B"
 	UUID  string `json:"node_uuid"`
 
-	Arch        string  `json:"arch,omitempty"`
-	Processor   string  `json:"processor,omitempty"` // such as "Cortex-A72"
-	Cores       int     `json:"cores"`
-	MaxMHz      float64 `json:"max_mhz,omitempty"` // 0 when unknown
-	MemoryBytes int64   `json:"memory_bytes,omitempty"`
-	Load        Load    `json:"load"`
+	Arch      string `json:"arch,omitempty"`
+	Processor string `json:"processor,omitempty"` // such as "Cortex-A72"
+	Cores     int    `json:"cores"`
+	// PhysicalCores is the number of cores without those that share one; 0 when unknown.
+	PhysicalCores int     `json:"physical_cores,omitempty"`
+	MaxMHz        float64 `json:"max_mhz,omitempty"` // 0 when unknown
+	MemoryBytes   int64   `json:"memory_bytes,omitempty"`
+	Load          Load    `json:"load"`
 	// Calibration names the file with the device's own measured rates; without
 	// one it is judged by those of another machine.
 	Calibration string `json:"calibration,omitempty"`
@@ -50,6 +59,12 @@ type Load struct {
 	MemoryAvailableBytes int64 `json:"memory_available_bytes,omitempty"`
 }
 
+// DefaultThreads returns the number of threads that ONNX Runtime takes for an inference unless
+// a program says otherwise: one for each physical core.
+func (d *Device) DefaultThreads() int {
+	return cmp.Or(min(d.PhysicalCores, d.Cores), d.Cores)
+}
+
 // Check reports what is wrong with a description. The error matches [ErrInvalid].
 func (d Device) Check() error {
 	switch {
@@ -67,7 +82,11 @@ func (d Device) Check() error {
 		return fmt.Errorf("%w: %s: load average %v, %v running tasks: want 0 or more", ErrInvalid, d.Node, d.Load.Load1, d.Load.Running)
 	case d.Load.ProbedTasks != nil && !(*d.Load.ProbedTasks >= 0 && *d.Load.ProbedTasks <= math.MaxInt32):
 		return fmt.Errorf("%w: %s: %v competing tasks, want 0 or more", ErrInvalid, d.Node, *d.Load.ProbedTasks)
-	case d.MaxMHz < 0 || math.IsNaN(d.MaxMHz) || d.MemoryBytes < 0 || d.Load.MemoryAvailableBytes < 0:
+	case d.PhysicalCores < 0:
+		return fmt.Errorf("%w: %s: %d physical cores, want 0 or more", ErrInvalid, d.Node, d.PhysicalCores)
+	case !(d.MaxMHz == 0 || d.MaxMHz >= slowestMHz && d.MaxMHz <= fastestMHz):
+		return fmt.Errorf("%w: %s: max_mhz of %v, want 0 (unknown) or %d to %d", ErrInvalid, d.Node, d.MaxMHz, slowestMHz, fastestMHz)
+	case d.MemoryBytes < 0 || d.Load.MemoryAvailableBytes < 0:
 		return fmt.Errorf("%w: %s: a size is negative", ErrInvalid, d.Node)
 	}
 	return nil

@@ -70,6 +70,7 @@ func (l Local) MeasureDuring(ctx context.Context, work func(context.Context) err
 		}
 		d.Load.ProbedTasks = &felt
 	}
+	d.PhysicalCores = l.physicalCores()
 	d.MaxMHz = l.megahertz()
 	d.MemoryBytes, d.Load.MemoryAvailableBytes = l.memory()
 	if l.Disk != nil {
@@ -201,6 +202,29 @@ func (l Local) class() string {
 		return "VM"
 	}
 	return "Computer"
+}
+
+// physicalCores returns the number of different cores of the processors; 0 if the kernel does
+// not name them.
+func (l Local) physicalCores() int {
+	cores := map[string]bool{}
+	socket := ""
+	for line := range strings.Lines(l.read("proc/cpuinfo")) {
+		key, value, _ := strings.Cut(line, ":")
+		switch strings.TrimSpace(key) {
+		case "physical id":
+			socket = value
+		case "core id":
+			cores[socket+value] = true
+		}
+	}
+	return len(cores)
+}
+
+// DefaultThreads returns the number of threads that ONNX Runtime takes for an inference here.
+func (l Local) DefaultThreads() int {
+	d := Device{Cores: runtime.NumCPU(), PhysicalCores: l.physicalCores()}
+	return d.DefaultThreads()
 }
 
 // megahertz is the highest frequency of the first processor.

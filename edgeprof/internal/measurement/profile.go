@@ -1,7 +1,10 @@
 package measurement
 
 import (
+	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
@@ -56,4 +59,14 @@ func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {
 		times[last] += waiting
 	}
 	return times
+}
+
+// TrimmedMean returns the mean of the shorter half of some times: other work only makes a time
+// longer, and a mean is finer than the clock that took them. It is 0 if there are none.
+func TrimmedMean(times []float64) float64 {
+	if len(times) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(times))
+	return stat.Mean(sorted[:(len(sorted)+1)/2], nil)
 }

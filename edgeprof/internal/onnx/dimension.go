@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -166,13 +170,61 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 	for i := range d.open {
 		o := &d.open[i]
 		if size, ok := d.named[o.Name]; ok && !o.Given {
-			o.Size, o.Given = size, d.given[o.Name]
+			o.Size = size
+			o.Given = d.given[o.Name]
+		} else if size, ok := d.evaluate(o.Name); ok && !o.Given {
+			o.Size = size
+			o.Given = true
 		}
 		if _, ok := d.named[o.Name]; !ok && o.Name != "" {
 			d.named[o.Name] = o.Size
 		}
 	}
 	return d
+}
+
+// evaluate returns the value of an expression of whole numbers and names of given sizes, as in
+// "past_sequence_length + 1" or "s0*s1"; false for other names and sizes below 1.
+func (d *dimensions) evaluate(name string) (int64, bool) {
+	e, err := parser.ParseExpr(name)
+	if err != nil {
+		return 0, false
+	}
+	size, ok := d.evaluateNode(e)
+	return size, ok && size >= 1 && size <= math.MaxInt32
+}
+
+func (d *dimensions) evaluateNode(e ast.Expr) (int64, bool) {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return d.evaluateNode(e.X)
+	case *ast.BasicLit:
+		n, err := strconv.ParseInt(e.Value, 10, 32)
+		return n, err == nil
+	case *ast.Ident:
+		n, ok := d.sizes[e.Name]
+		if ok {
+			d.used[e.Name] = true
+		}
+		return n, ok && n <= math.MaxInt32
+	case *ast.BinaryExpr:
+		x, known := d.evaluateNode(e.X)
+		y, ok := d.evaluateNode(e.Y)
+		if !known || !ok {
+			return 0, false
+		}
+		switch e.Op {
+		case token.ADD:
+			return x + y, true
+		case token.SUB:
+			return x - y, true
+		case token.MUL:
+			return saturated(x, y), true
+		case token.QUO:
+			return x / max(1, y), y > 0
+		}
+	}
+	return 0, false
 }
 
 // guesses are sizes of open dimensions by their names, the first that fits: a second of
@@ -250,6 +302,9 @@ func (d *dimensions) stated(dims []Dim) ([]int64, bool) {
 		size, ok := d.named[dim.Name]
 		if given, stands := d.sizes[dim.Name]; stands && dim.Name != "" {
 			size, ok, d.used[dim.Name] = given, true, true
+		}
+		if !ok && dim.Name != "" {
+			size, ok = d.evaluate(dim.Name)
 		}
 		if !ok || dim.Name == "" {
 			return nil, false

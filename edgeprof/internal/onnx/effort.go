@@ -1,42 +1,28 @@
 package onnx
 
 import (
-	"math"
 	"slices"
 )
 
 // effort returns how many times as long ONNX Runtime takes for an operator as the rates of
-// its class say, which come from the operators that networks have most. The factors were
-// measured operator by operator with one thread of ONNX Runtime 1.31 on a processor with
-// AVX-512, tensors of 3 MB.
+// its class say, which come from the operators that networks have most; [unmet] for a form
+// that no calibration has met, whose time nothing here predicts. The factors were measured
+// operator by operator with one thread of ONNX Runtime 1.31 on a processor with AVX-512,
+// tensors of 3 MB.
 type effort func(c *Cost) float64
 
-// Factors for the work of starting one run of neighbouring values, in bytes that take as
-// long: operators that treat few neighbouring values at once start many runs.
-const (
-	broadcastRun = 600
-	copyRun      = 640
-	gatherRun    = 330
-	gatherByte   = 2.3 // for each byte, which lie apart
-	reduceRun    = 850
-	reduceEnd    = 15 // of the sum of neighbouring values
-	reduceCopy   = 2.2
+// unmet is the effort of a form that no calibration has met. [Kernel.Unmet] tells it.
+const unmet = 0
 
-	poolBytes = 0.57 // of the bytes of a pool
-	poolCell  = 0.9  // for each value under a pool's window
-	reordered = 1.4  // of the bytes of a pool whose input ONNX Runtime first puts into the layout of convolutions
-)
+// unmetEffort is the middle of the efforts that such forms had when they were measured.
+const unmetEffort = 4
 
-// always is the effort of an operator whatever its shape.
+// longRun is the number of neighbouring values from which on starting a run of them takes
+// little of the time.
+const longRun = 16
+
+// always returns the effort of an operator whatever its shape.
 func always(factor float64) effort { return func(*Cost) float64 { return factor } }
-
-// runs is a factor for the bytes of a cost and for runs of neighbouring values.
-func (c *Cost) runs(factor, each float64, count int64) float64 {
-	if b := c.Bytes(); b > 0 {
-		return factor + each*float64(count)/float64(b)
-	}
-	return factor
-}
 
 // shapeOf returns the shape of an input; nil if it is unknown.
 func (c *Cost) shapeOf(i int) []int64 { return inputs(c.Inputs).shape(i) }
@@ -49,32 +35,122 @@ func (c *Cost) result() ([]int64, int64) {
 	return c.Outputs[0].Shape, max(0, c.Outputs[0].Elements())
 }
 
-// broadcastEffort counts the runs over which each input either advances or repeats.
+// broadcastEffort returns the factor for operators whose inputs all advance, or all but some repeat, over long
+// runs of the result.
 func broadcastEffort(factor float64) effort {
 	return func(c *Cost) float64 {
-		shape, elements := c.result()
+		shape, _ := c.result()
 		run, pattern := int64(1), -1
-		for axis := len(shape) - 1; axis >= 0 && elements > 0; axis-- {
+		for axis := len(shape) - 1; axis >= 0; axis-- {
 			if shape[axis] == 1 {
 				continue
 			}
-			here := 0
+			advance := 0
 			for i := range c.Inputs {
 				own := axis - (len(shape) - len(c.shapeOf(i)))
 				if own >= 0 && c.shapeOf(i)[own] == shape[axis] {
-					here |= 1 << i
+					advance |= 1 << i
 				}
 			}
-			if pattern >= 0 && here != pattern {
-				return c.runs(factor, broadcastRun, elements/run)
+			if pattern >= 0 && advance != pattern && run < longRun {
+				return unmet
 			}
-			run, pattern = saturated(run, shape[axis]), here
+			run, pattern = saturated(run, shape[axis]), advance
 		}
 		return factor
 	}
 }
 
-// powerEffort is small for squares and cubes, which ONNX Runtime multiplies.
+// runEffort returns the factor for operators that copy runs of the values after an axis: long ones are copied
+// at once.
+func runEffort(factor float64, normal int64) effort {
+	return func(c *Cost) float64 {
+		shape := c.shapeOf(0)
+		at, ok := axis(c.node.Int("axis", normal), len(shape))
+		if !ok {
+			return factor
+		}
+		if block, _ := product(shape[at+1:]); block < longRun {
+			return unmet
+		}
+		return factor
+	}
+}
+
+// partEffort returns the factor for operators that put parts together or take them apart along an axis: each
+// part is copied in runs.
+func partEffort(c *Cost) float64 {
+	for _, part := range slices.Concat(c.Inputs, c.Outputs) {
+		at, ok := axis(c.node.Int("axis", 0), len(part.Shape))
+		if !ok || part.Constant {
+			continue
+		}
+		if run, _ := product(part.Shape[at:]); run > 0 && run < longRun {
+			return unmet
+		}
+	}
+	return 1
+}
+
+// plainEffort returns the factor for operators whose inputs all have the shape of the result.
+func plainEffort(factor float64) effort {
+	return func(c *Cost) float64 {
+		shape, _ := c.result()
+		for i := range c.Inputs {
+			if !slices.Equal(c.shapeOf(i), shape) {
+				return unmet
+			}
+		}
+		return factor
+	}
+}
+
+// lastAxisEffort returns the factor for operators along one axis, whose values lie next to each other.
+func lastAxisEffort(factor float64) effort {
+	return func(c *Cost) float64 {
+		shape := c.shapeOf(0)
+		at, ok := axis(c.node.Int("axis", -1), len(shape))
+		if !ok {
+			return factor
+		}
+		if after, _ := product(shape[at+1:]); after > 1 {
+			return unmet
+		}
+		return factor
+	}
+}
+
+// repeatEffort returns the factor for operators that repeat values: whole runs of them.
+func repeatEffort(factor float64) effort {
+	return func(c *Cost) float64 {
+		from := c.shapeOf(0)
+		to, _ := c.result()
+		run := int64(1)
+		for i := 1; i <= min(len(from), len(to)) && from[len(from)-i] == to[len(to)-i]; i++ {
+			run = saturated(run, from[len(from)-i])
+		}
+		if run < longRun {
+			return unmet
+		}
+		return factor
+	}
+}
+
+// pointEffort returns the factor for operators that move what lies at points: runs of values, not single ones.
+func pointEffort(factor float64) effort {
+	return func(c *Cost) float64 {
+		shape, points := c.shapeOf(0), c.shapeOf(1)
+		if len(points) == 0 || points[len(points)-1] < 0 || points[len(points)-1] > int64(len(shape)) {
+			return unmet
+		}
+		if run, _ := product(shape[points[len(points)-1]:]); run < longRun {
+			return unmet
+		}
+		return factor
+	}
+}
+
+// powerEffort returns a small factor for squares and cubes, which ONNX Runtime multiplies.
 func powerEffort(c *Cost) float64 {
 	if e := inputs(c.Inputs).input(1).Real; len(e) == 1 && (e[0] == 2 || e[0] == 3) {
 		return 3
@@ -82,131 +158,75 @@ func powerEffort(c *Cost) float64 {
 	return 45
 }
 
-// lastAxis reports whether the node works along the last axis; rank is its input's.
-func (c *Cost) lastAxis(normal int64) bool {
-	rank := len(c.shapeOf(0))
-	at, ok := axis(c.node.Int("axis", normal), rank)
-	if !ok {
-		return true
-	}
-	after, _ := product(c.shapeOf(0)[at+1:])
-	return after == 1
-}
-
-// softmaxEffort is high if the values of one sum do not lie next to each other: they are
-// transposed, together with those between their axis and the last one.
-func softmaxEffort(c *Cost) float64 {
-	if c.lastAxis(-1) {
-		return 1
-	}
-	shape := c.shapeOf(0)
-	at, _ := axis(c.node.Int("axis", -1), len(shape))
-	if between, _ := product(shape[at+1 : len(shape)-1]); between == 1 {
-		return 3.5
-	}
-	return 25
-}
-
-// Bytes that take as long as to look at one value of a TopK, and as one comparison of those
-// that it sorts.
-const (
-	topKValue   = 6.6
-	topKCompare = 55
-)
-
-// topKEffort counts the values looked at, and the comparisons to sort those kept; a part of
-// the others is sorted among them before it is dropped. Values along another axis than the
-// last are gathered first.
-func topKEffort(c *Cost) float64 {
-	shape := c.shapeOf(0)
-	at, ok := axis(c.node.Int("axis", -1), len(shape))
-	result, _ := c.result()
-	if !ok || at >= len(result) || shape[at] < 1 || result[at] < 1 {
-		return 4
-	}
-	n, k := float64(shape[at]), float64(result[at])
-	all, _ := product(shape)
-	each := topKValue*n + topKCompare*k*math.Log2(max(2, k))*(1+0.8*math.Log(n/k))
-	effort := c.runs(1, each/n, all)
-	if after, _ := product(shape[at+1:]); after > 1 {
-		effort *= 1.8
-	}
-	return effort
-}
-
-// cumulativeEffort: the axis is the second input.
-func cumulativeEffort(c *Cost) float64 {
-	at, ok := int64(0), false
-	if v := inputs(c.Inputs).input(1).Value; len(v) == 1 {
-		at, ok = v[0], true
-	}
-	rank := int64(len(c.shapeOf(0)))
-	if ok && at != -1 && at != rank-1 {
-		return 0.2
-	}
-	return 3.7
-}
-
-// reduced reports for each axis of the first input whether a reduction is over it.
-func (c *Cost) reduced() []bool {
+// reductionEffort returns the factor for reductions over the last axes.
+func reductionEffort(c *Cost) float64 {
 	shape := c.shapeOf(0)
 	axes := c.node.Ints("axes")
 	if v := inputs(c.Inputs).input(1).Value; len(axes) == 0 && v != nil {
 		axes = v
 	}
 	reduced := make([]bool, len(shape))
-	if len(axes) == 0 && c.node.Int("noop_with_empty_axes", 0) == 0 {
-		for i := range reduced {
-			reduced[i] = true
-		}
-	}
 	for _, a := range axes {
 		if at, ok := axis(a, len(shape)); ok {
 			reduced[at] = true
 		}
 	}
-	return reduced
-}
-
-// reductionEffort follows the forms of ONNX Runtime: over the last axes, over the first
-// one, over those between, one by one, and over axes of one value, which it copies value by
-// value.
-func reductionEffort(c *Cost) float64 {
-	shape, reduced := c.shapeOf(0), c.reduced()
-	outer, inner, values := int64(1), int64(1), int64(0)
-	for i, n := range shape {
-		switch {
-		case reduced[i]:
-			values, inner = saturated(max(1, values), n), 1
-		case values > 0:
-			inner *= n
-		default:
-			outer *= n
+	inner, ended := int64(1), false
+	for i, n := range slices.Backward(shape) {
+		over := len(axes) == 0 || reduced[i]
+		if n == 1 {
+			continue
+		}
+		if over && ended || !over && inner == 1 {
+			return unmet
+		}
+		ended = ended || !over
+		if over {
+			inner = saturated(inner, n)
 		}
 	}
-	fast, kept, slow := 0.9, 1.6, false
 	switch c.node.Op {
 	case "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin":
-		fast, kept = 0.17, 0.32
+		if inner < longRun {
+			return unmet
+		}
+		return 0.2
 	case "ReduceProd":
-		fast, kept, slow = 2, 2, true
+		return 2
 	case "ReduceLogSum", "ReduceLogSumExp":
-		fast, kept, slow = 11, 11, true
-	default:
-		slow = true
+		return 11
 	}
-	switch {
-	case values == 0 || inner == 1:
-		return c.runs(fast, reduceEnd, outer)
-	case values == 1:
-		return max(kept, reduceCopy)
-	case outer > 1:
-		return c.runs(max(kept, 0.55), reduceRun, outer)
-	case slow || reduced[0]:
-		return kept
-	default:
-		return 1 + 0.008*float64(min(values, 256))
+	return 0.9
+}
+
+// transposeEffort returns the factor for orders that keep long runs of neighbours, and for those in which one
+// axis moves, which ONNX Runtime has code for.
+func transposeEffort(c *Cost) float64 {
+	shape := c.shapeOf(0)
+	var order []int64 // of the axes with several values
+	for _, a := range c.order() {
+		if a < 0 || a >= int64(len(shape)) {
+			return 1
+		}
+		if shape[a] != 1 {
+			order = append(order, a)
+		}
 	}
+	if slices.IsSorted(order) {
+		return 1
+	}
+	if last := order[len(order)-1]; last == slices.Max(order) {
+		if shape[last] < longRun {
+			return unmet
+		}
+		return 1.8
+	}
+	for i := range order {
+		if slices.IsSorted(slices.Delete(slices.Clone(order), i, i+1)) {
+			return 2.3 * 32 / float64(max(1, inputs(c.Inputs).input(0).Type.Bits())) // value by value
+		}
+	}
+	return unmet
 }
 
 // order returns the order of the axes that a transpose makes.
@@ -222,101 +242,12 @@ func (c *Cost) order() []int64 {
 	return order
 }
 
-// conflicting is the distance in bytes at which values share places of a cache.
-const conflicting = 4096
-
-// transposeEffort: values that stay next to each other are copied in runs, one axis that
-// moves has code of its own, and other orders are followed value by value.
-func transposeEffort(c *Cost) float64 {
-	shape := c.shapeOf(0)
-	order := c.order()
-	var groups [][2]int64 // first axis and size of neighbours that stay neighbours
-	next := int64(-1)
-	for _, a := range order {
-		if a < 0 || a >= int64(len(shape)) {
-			return 1
-		}
-		if shape[a] == 1 {
-			continue
-		}
-		if len(groups) > 0 && follows(shape, next, a) {
-			groups[len(groups)-1][1] *= shape[a]
-		} else {
-			groups = append(groups, [2]int64{a, shape[a]})
-		}
-		next = a
-	}
-	if len(groups) < 2 {
-		return 1
-	}
-	firsts := make([]int64, len(groups))
-	for i, g := range groups {
-		firsts[i] = g[0]
-	}
-	last := groups[len(groups)-1]
-	if last[0] == slices.Max(firsts) {
-		_, elements := c.result()
-		return c.runs(1.3, copyRun, elements/max(1, last[1]))
-	}
-	if bits := inputs(c.Inputs).input(0).Type.Bits(); movesOne(firsts) && bits > 0 {
-		if c.distance()*bits/8%conflicting == 0 {
-			return 7 // the values share few places of the cache
-		}
-		return 2.3 * 32 / float64(bits) // value by value
-	}
-	return 35
-}
-
-// distance returns how far apart the values lay that a transpose brings next to each other.
-func (c *Cost) distance() int64 {
-	shape, order := c.shapeOf(0), c.order()
-	for _, a := range slices.Backward(order) {
-		if a >= 0 && a < int64(len(shape)) && shape[a] != 1 {
-			n, _ := product(shape[a+1:])
-			return n
-		}
-	}
-	return 1
-}
-
-// follows reports whether axis b comes after a in a shape, but for axes of one value.
-func follows(shape []int64, a, b int64) bool {
-	if b <= a {
-		return false
-	}
-	for _, n := range shape[a+1 : b] {
-		if n != 1 {
-			return false
-		}
-	}
-	return true
-}
-
-// movesOne reports whether an order is sorted but for one element.
-func movesOne(order []int64) bool {
-	for i := range order {
-		if slices.IsSorted(slices.Delete(slices.Clone(order), i, i+1)) {
-			return true
-		}
-	}
-	return false
-}
-
-// gatherEffort counts the values and the runs that are copied: most of a table of
-// embeddings is never read.
+// gatherEffort counts what is copied: most of a table of embeddings is never read.
 func gatherEffort(c *Cost) float64 {
-	shape := c.shapeOf(0)
-	at, ok := axis(c.node.Int("axis", 0), len(shape))
-	if !ok {
-		return 1
-	}
-	_, elements := c.result()
-	block, _ := product(shape[at+1:])
-	read := 2 * gatherByte * float64(c.WrittenBytes) / float64(max(1, c.Bytes()))
-	return c.runs(read, gatherRun, elements/max(1, block))
+	return runEffort(max(0.001, 4.6*float64(c.WrittenBytes)/float64(max(1, c.Bytes()))), 0)(c)
 }
 
-// sliceEffort is high for steps over neighbouring values.
+// sliceEffort returns the factor for slices without steps over neighbouring values.
 func sliceEffort(c *Cost) float64 {
 	in := inputs(c.Inputs)
 	axes, steps := in.input(3).Value, in.input(4).Value
@@ -327,123 +258,90 @@ func sliceEffort(c *Cost) float64 {
 		}
 		if a, ok := axis(at, len(c.shapeOf(0))); ok && step != 1 {
 			if after, _ := product(c.shapeOf(0)[a+1:]); after == 1 {
-				return 8
+				return unmet
 			}
 		}
 	}
 	return 1
 }
 
-// resizeEffort counts the values that are made: each takes as long as so many bytes.
+// resizeEffort returns the factor for images: of the nearest values in whole steps, and of linear ones.
 func resizeEffort(c *Cost) float64 {
-	_, elements := c.result()
-	volume := len(c.shapeOf(0)) > 4
-	switch c.node.Text("mode") {
-	case "linear":
-		if volume {
-			return c.runs(1, 420, elements)
-		}
-		return c.runs(1, 180, elements)
-	case "cubic":
-		return c.runs(1, 8800, elements)
-	}
-	if c.node.Text("coordinate_transformation_mode") == "asymmetric" || c.node.Op == "Upsample" {
+	switch mode := c.node.Text("mode"); {
+	case len(c.shapeOf(0)) != 4:
+		return unmet
+	case mode == "linear":
+		return 35
+	case mode == "cubic":
+		return unmet
+	case c.node.Text("coordinate_transformation_mode") == "asymmetric" || c.node.Op == "Upsample":
 		return 1.9
 	}
-	return c.runs(1, 47, elements)
+	return unmet
 }
 
-// gridEffort: the bytes of [gridSampleReads] take other times by the mode.
-func gridEffort(c *Cost) float64 {
-	if c.node.Text("mode") == "nearest" {
-		return 2.4
-	}
-	return 1
-}
-
-// poolEffort: only pools of real numbers over two dimensions have fast code.
+// poolEffort counts the values under the window; only pools of real numbers over two dimensions
+// have fast code.
 func poolEffort(c *Cost) float64 {
-	if t := inputs(c.Inputs).input(0).Type; t == Uint8 || t == Int8 {
-		return 200
-	}
-	switch len(c.shapeOf(0)) {
-	case 3:
-		return 5
-	case 5:
-		return 2
-	}
 	window, _ := product(c.node.Ints("kernel_shape"))
 	_, elements := c.result()
-	return c.runs(poolBytes, poolCell, elements*max(1, window))
+	switch bytes := c.Bytes(); {
+	case len(c.shapeOf(0)) != 4 || c.Inputs[0].Type != Float32 || bytes < 1:
+		return unmet
+	default:
+		return 0.57 + 0.9*float64(saturated(elements, max(1, window)))/float64(bytes)
+	}
 }
 
-// vectorWidth is the number of filters that ONNX Runtime computes at once with AVX-512.
-const vectorWidth = 16
-
-// convolutionEffort is high for few filters, in a group or in all, and for numbers of
-// channels that need the general code.
+// convolutionEffort returns a high factor for few filters, in a group or in all: vectors hold several.
 func convolutionEffort(c *Cost) float64 {
 	w := c.shapeOf(filter(c.node.Op))
 	if len(w) < 3 {
 		return 1
 	}
 	groups := max(1, c.node.Int("group", 1))
-	filters, channels := w[0]/groups, w[1]
+	filters := w[0] / groups
 	if c.node.Op == "ConvTranspose" {
-		filters, channels = w[1], w[0]/groups
+		filters = w[1]
 	}
 	switch {
 	case len(w) != 4 && c.Class != ClassConv:
 		return 1
-	case c.Class == ClassDepthwise && filters > 1:
-		return 3
-	case c.Class == ClassDepthwise && groups%4 != 0:
-		return 2
+	case c.Class == ClassDepthwise && (filters > 1 || groups%4 != 0):
+		return 2.5
 	case c.Class == ClassDepthwise:
 		return 1
 	case groups > 1:
 		return max(1, vectorWidth/float64(max(1, filters)))
 	}
-	few := max(1, vectorWidth/2/float64(max(1, filters)))
-	if c.node.Op == "Conv" && channels >= vectorWidth && channels%4 != 0 {
-		few *= 1.5
-	}
-	return few
+	return max(1, vectorWidth/2/float64(max(1, filters)))
 }
 
 // wholeConvolution returns the effort of convolutions of whole numbers, by the sign of their
-// weights, which decides the code, and by the filters of a group.
+// weights, which decides the code.
 func wholeConvolution(signed, unsigned float64) effort {
 	return func(c *Cost) float64 {
 		at := filter(c.node.Op)
-		factor, w := signed, c.shapeOf(at)
+		if len(c.shapeOf(at)) != 4 || c.node.Int("group", 1) > 1 && c.Class != ClassDepthwise {
+			return unmet
+		}
+		factor := signed
 		if inputs(c.Inputs).input(at).Type == Uint8 {
 			factor = unsigned
 		}
-		groups := max(1, c.node.Int("group", 1))
-		switch {
-		case len(w) < 3:
-		case len(w) != 4: // whose class unfolds the image too
-			return max(1, 0.3*factor)
-		case c.Class == ClassDepthwise:
-			return 2 * factor
-		case groups > 1:
-			return factor * max(1, 800/math.Pow(float64(w[0]/groups), 2))
-		default:
-			return factor * max(1, 28/float64(max(1, w[0])))
+		if c.Class == ClassDepthwise {
+			factor *= 2
 		}
 		return factor
 	}
 }
 
-// byteEffort returns the effort of a node that runs in whole numbers of 8 bits: that of
-// the operator which ONNX Runtime puts in its place. A nil function is the node's own.
+// byteEffort returns the effort of a node that runs in whole numbers of 8 bits: that of the
+// operator which ONNX Runtime puts in its place. A nil function is the node's own.
 func byteEffort(n *Node) effort {
 	switch n.Op {
-	case "MaxPool":
-		return always(200)
-	case "Transpose":
-		return always(7)
+	case "MaxPool", "Transpose":
+		return always(unmet)
 	}
 	for _, prefix := range []string{"QLinear", "com.microsoft.QLinear"} {
 		if o, ok := operators[prefix+n.Op]; ok && o.effort != nil {
@@ -460,11 +358,11 @@ const aloneEffort = 2.4
 // restoredEffort is the effort of a convolution whose weights are made real in each inference.
 const restoredEffort = 2.3
 
-// productEffort is high for few columns of the result.
+// productEffort returns the factor for products with more than a few columns.
 func productEffort(c *Cost) float64 {
 	shape, elements := c.result()
-	if n := len(shape); n > 1 && c.Class == ClassDense && elements > shape[n-1] {
-		return max(1, vectorWidth/2/float64(max(1, shape[n-1])))
+	if n := len(shape); n > 1 && c.Class == ClassDense && elements > shape[n-1] && shape[n-1] < 8 {
+		return unmet
 	}
 	return 1
 }

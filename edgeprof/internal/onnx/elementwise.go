@@ -29,10 +29,10 @@ var elementwiseOperators = table{
 	"Abs Neg Not BitwiseNot Reciprocal":              {shape: first, traits: elementwiseUnary},
 	"Ceil Floor Round Sqrt":                          {shape: first, effort: always(2), traits: elementwiseUnary},
 	"Sign":                                           {shape: first, effort: always(6.5), traits: elementwiseUnary},
-	"Hardmax":                                        {shape: first, effort: hardmaxEffort},
+	"Hardmax":                                        {shape: first, effort: lastAxisEffort(3.5)},
 	"Trilu com.microsoft.Trilu":                      {shape: first, traits: elementwiseUnary},
 	"Shrink":                                         {shape: first, effort: always(28), traits: elementwiseUnary},
-	"CumSum CumProd":                                 {shape: first, class: ClassNormalize, effort: cumulativeEffort},
+	"CumSum CumProd":                                 {shape: first, class: ClassNormalize, effort: always(unmet)},
 	"EyeLike":                                        {shape: filledLike},
 	"SwiGLU":                                         {shape: gated, class: ClassFunction},
 	"BitCast":                                        {shape: bitCast, class: ClassMove},
@@ -44,14 +44,14 @@ var elementwiseOperators = table{
 	"Bernoulli":         {shape: filledLike, effort: always(uniformEffort / 2), traits: random},
 	"Add":               {shape: elementwise, effort: broadcastEffort(1), opens: skipping},
 	"Sub Mul":           {shape: elementwise, effort: broadcastEffort(1)},
-	"Div":               {shape: elementwise, effort: divisionEffort(1.4, 6.5)},
+	"Div":               {shape: elementwise, effort: realEffort(1.4)},
 	"Max Min Sum":       {shape: elementwise, effort: broadcastEffort(1.4)},
-	"Mod":               {shape: elementwise, effort: divisionEffort(40, 12)},
+	"Mod":               {shape: elementwise, effort: realEffort(40)},
 	"Mean":              {shape: elementwise, effort: broadcastEffort(1.9)},
 	"BitShift BitwiseAnd BitwiseOr BitwiseXor":                 {shape: elementwise, effort: broadcastEffort(2.4)},
 	"And Or Xor Equal Greater Less GreaterOrEqual LessOrEqual": {shape: comparison, effort: broadcastEffort(1.4)},
 	"IsNaN IsInf": {shape: predicate},
-	"Where":       {shape: where, effort: broadcastEffort(1.7)},
+	"Where":       {shape: where, effort: plainEffort(1.7)},
 }
 
 func first(c *call) []TensorInfo {
@@ -294,14 +294,14 @@ func bitCast(c *call) []TensorInfo {
 	return shaped(to, shape...)
 }
 
-// divisionEffort returns the effort of an operator on real numbers, and on whole ones, whose
-// division has no vector instruction.
-func divisionEffort(ofReals, ofIntegers float64) effort {
+// realEffort returns the factor for operators that divide real numbers: processors divide no vectors of whole
+// ones.
+func realEffort(factor float64) effort {
 	return func(c *Cost) float64 {
 		switch inputs(c.Inputs).input(0).Type {
 		case Float32, Float64, Float16, BFloat16:
-			return broadcastEffort(ofReals)(c)
+			return broadcastEffort(factor)(c)
 		}
-		return broadcastEffort(ofIntegers)(c)
+		return unmet
 	}
 }

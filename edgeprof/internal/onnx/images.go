@@ -10,7 +10,7 @@ var imageOperators = table{
 	"Resize Upsample":                     {shape: resize, class: ClassMove, effort: resizeEffort},
 	"DepthToSpace":                        {shape: blocks, class: ClassMove, effort: always(12)},
 	"SpaceToDepth":                        {shape: blocks, class: ClassMove, effort: always(4.5)},
-	"GridSample com.microsoft.GridSample": {shape: gridSample, class: ClassNormalize, reads: gridSampleReads, effort: gridEffort},
+	"GridSample com.microsoft.GridSample": {shape: gridSample, class: ClassNormalize, reads: gridSampleReads, effort: always(unmet)},
 	"AffineGrid":                          {shape: affineGrid, effort: always(4.5)},
 	"RoiAlign":                            {shape: roiAlign, class: ClassNormalize, reads: roiAlignReads},
 	"MaxRoiPool":                          {shape: maxRoiPool, class: ClassPool},

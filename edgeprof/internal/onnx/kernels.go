@@ -19,6 +19,8 @@ type Kernel struct {
 	Times     int64  `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
 	// Effort is its time as a multiple of that by the rates of its class; 0 is 1.
 	Effort float64 `dataset:"effort,optional"`
+	// Unmet reports whether the effort is a guess: no calibration has met the form.
+	Unmet bool `dataset:"unmet,optional"`
 }
 
 // Product holds the sizes of a convolution as a matrix product: what is summed for one
@@ -109,48 +111,66 @@ type joiner struct {
 	kernels []*Kernel
 }
 
+// start begins a kernel with a node, unless ONNX Runtime removes it.
 func (j *joiner) start(c *Cost, times int64) {
 	n := c.node
 	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Product: one, Times: times}
 	k.measure(n, c)
 	k.Precision = j.precision(n, c)
 	if j.between.gone[n] {
-		return // ONNX Runtime removes it
+		return
 	}
 	if j.between.whole[n] {
-		k.ReadBytes, k.ParameterBytes, k.WrittenBytes = k.ReadBytes/4, k.ParameterBytes/4, k.WrittenBytes/4
+		k.ReadBytes /= 4
+		k.ParameterBytes /= 4
+		k.WrittenBytes /= 4
 	}
 	if j.between.whole[n] || n.is(quantizes) {
 		k.Class = inBytes(k.Class, k.Precision)
 	}
-	e := operators[n.operator()].effort
-	if j.between.whole[n] {
-		if whole := byteEffort(n); whole != nil {
-			e = whole
-		}
-	}
-	if e != nil {
-		k.Effort = e(c)
-	}
-	if len(c.Inputs) > 0 && c.Inputs[0].Type == Float64 {
-		if f := doubleEfforts[n.Op]; f > 0 {
-			k.Effort = f * cmp.Or(k.Effort, 1)
-		}
-	}
-	if j.between.restored[n] {
-		k.Effort *= restoredEffort
+	k.Effort = j.effortOf(c)
+	if k.Effort == unmet {
+		k.Effort = unmetEffort
+		k.Unmet = true
 	}
 	j.lay(n, c, k)
 	j.widen(c, k)
 	j.kernels = append(j.kernels, k)
-	if len(n.Outputs) == 0 {
-		return
+	if len(n.Outputs) > 0 {
+		j.chain[n.Outputs[0]] = &open{k, n, opened(n, c)}
 	}
+}
+
+// effortOf returns the effort of a node by the types that it computes with; [unmet] if it is
+// unknown.
+func (j *joiner) effortOf(c *Cost) float64 {
+	n := c.node
+	rule := operators[n.operator()].effort
+	if j.between.whole[n] {
+		if whole := byteEffort(n); whole != nil {
+			rule = whole
+		}
+	}
+	factor := 1.0
+	if rule != nil {
+		factor = rule(c)
+	}
+	if len(c.Inputs) > 0 && c.Inputs[0].Type == Float64 {
+		factor *= cmp.Or(doubleEfforts[n.Op], 1)
+	}
+	if j.between.restored[n] {
+		factor *= restoredEffort
+	}
+	return factor
+}
+
+// opened returns the operators that may join a kernel after its first node.
+func opened(n *Node, c *Cost) stage {
 	next := operators[n.operator()].opens
 	if next == skipping && (len(c.Inputs) != 2 || c.Inputs[0].Constant || c.Inputs[1].Constant || !slices.Equal(c.Inputs[0].Shape, c.Inputs[1].Shape)) {
-		next = closed
+		return closed
 	}
-	j.chain[n.Outputs[0]] = &open{k, n, next}
+	return next
 }
 
 // lay notes whether the result of a node is in the layout of convolutions, and adds to the
@@ -166,11 +186,15 @@ func (j *joiner) lay(n *Node, c *Cost, k *Kernel) {
 			blocked = blocked && (j.blocked[name] || c.Inputs[i].Constant)
 		}
 		if k.Class == ClassPool && !blocked {
-			k.Effort = cmp.Or(k.Effort, 1) + reordered
+			k.Effort += reordered
 		}
 	}
 	j.blocked[n.Outputs[0]] = blocked
 }
+
+// reordered is the part of the bytes of a pool that takes as long as bringing its input into
+// the layout of convolutions.
+const reordered = 1.4
 
 // keepLayout names the operators that ONNX Runtime runs in the layout of convolutions, in
 // which neighbouring values are those of several channels, if their inputs have it.

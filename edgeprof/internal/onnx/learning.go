@@ -13,7 +13,7 @@ var learningOperators = table{
 	"ai.onnx.ml.Imputer":                {shape: first, effort: always(4.5)},
 	"ai.onnx.ml.Binarizer":              {shape: first, effort: always(39)},
 	"ai.onnx.ml.LabelEncoder":           {shape: encodedLabels, class: ClassFunction, effort: always(18)},
-	"ai.onnx.ml.FeatureVectorizer":      {shape: featureVectors, class: ClassMove, effort: valueEffort},
+	"ai.onnx.ml.FeatureVectorizer":      {shape: featureVectors, class: ClassMove, effort: always(unmet)},
 	"ai.onnx.ml.ArrayFeatureExtractor":  {shape: pickedFeatures, class: ClassMove},
 	"ai.onnx.ml.OneHotEncoder":          {shape: oneHotCategories, class: ClassMove, effort: always(4)},
 	"ai.onnx.ml.ZipMap":                 {shape: rowMaps, class: ClassMove},
@@ -160,13 +160,4 @@ func treeReads(n *Node, in inputs, _ TensorInfo) []int64 {
 	}
 	depth := int64(bits.Len64(uint64(nodes / max(1, trees))))
 	return []int64{rows, max(1, trees), max(1, depth), treeStepBytes}
-}
-
-// copiedValue is the number of bytes that take as long as a value that is copied by itself.
-const copiedValue = 150
-
-// valueEffort counts the values of the result.
-func valueEffort(c *Cost) float64 {
-	_, elements := c.result()
-	return c.runs(1, copiedValue, elements)
 }

@@ -4,12 +4,12 @@ import "slices"
 
 // normalizationOperators compute statistics of their input.
 var normalizationOperators = table{
-	"Softmax LogSoftmax": {shape: first, class: ClassSoftmax, effort: softmaxEffort},
+	"Softmax LogSoftmax": {shape: first, class: ClassSoftmax, effort: lastAxisEffort(1)},
 	"LRN":                {shape: first, class: ClassResponse},
 	"BatchNormalization": {shape: batchNormalization, opens: activation},
 	"MeanVarianceNormalization GroupNormalization":   {shape: first, class: ClassNormalize},
 	"RMSNormalization InstanceNormalization":         {shape: first, class: ClassNormalize, effort: always(0.4)},
-	"LpNormalization":                                {shape: first, class: ClassNormalize, effort: lengthEffort},
+	"LpNormalization":                                {shape: first, class: ClassNormalize, effort: lastAxisEffort(0.8)},
 	"LayerNormalization":                             {shape: layerNormalization, class: ClassNormalize},
 	"com.microsoft.SkipLayerNormalization":           {shape: skipNormalization, class: ClassNormalize, effort: always(2.6)},
 	"com.microsoft.SkipSimplifiedLayerNormalization": {shape: skipNormalization, class: ClassNormalize},
@@ -101,30 +101,4 @@ func reductions[T int64 | float64]() map[string]func(a, b T) T {
 		"ReduceProd": func(a, b T) T { return a * b }, "ReduceSum": func(a, b T) T { return a + b },
 		"ReduceMax": func(a, b T) T { return max(a, b) }, "ReduceMin": func(a, b T) T { return min(a, b) },
 	}
-}
-
-// lengthEffort is high for values whose distance in memory makes them share few places of
-// the cache.
-func lengthEffort(c *Cost) float64 {
-	shape := c.shapeOf(0)
-	at, ok := axis(c.node.Int("axis", -1), len(shape))
-	if !ok || at == len(shape)-1 {
-		return 0.8
-	}
-	apart, _ := product(shape[at+1:])
-	if apart*inputs(c.Inputs).input(0).Type.Bits()/8%(conflicting/4) == 0 {
-		return 6
-	}
-	return 1.2
-}
-
-// hardmaxEffort follows the forms of [softmaxEffort].
-func hardmaxEffort(c *Cost) float64 {
-	switch softmaxEffort(c) {
-	case 1:
-		return 3.5
-	case 3.5:
-		return 5
-	}
-	return 55
 }

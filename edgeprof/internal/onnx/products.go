@@ -13,7 +13,7 @@ var productOperators = table{
 	"com.microsoft.TransposeMatMul": {shape: fusedMatMul, work: matMulWork},
 	"com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul": {shape: matMul, work: matMulWork, effort: wholeProductEffort, layer: productLayer, traits: quantizes},
 	"com.microsoft.MatMulNBits": {shape: matMulBits, work: matMulBitsWork, effort: packedEffort, layer: productLayer},
-	"Einsum":                    {shape: einsum, work: einsumWork, effort: einsumEffort},
+	"Einsum":                    {shape: einsum, work: einsumWork, effort: always(unmet)},
 }
 
 func gemm(c *call) []TensorInfo {
@@ -145,24 +145,16 @@ func matMulBitsWork(n *Node, _ inputs, out TensorInfo) (Class, []int64) {
 }
 
 // packedEffort: ONNX Runtime multiplies one row by weights of 4 bits as they are, and makes
-// the weights real first for others, unless the file allows it to make the rows whole.
+// the weights real first for others.
 func packedEffort(c *Cost) float64 {
 	shape, elements := c.result()
-	if len(shape) == 0 || elements < 1 {
+	switch {
+	case c.node.Int("bits", 4) != 4 || len(shape) == 0 || elements < 1:
+		return unmet
+	case c.Class == ClassVector:
 		return 1
 	}
-	rows := float64(elements / max(1, shape[len(shape)-1]))
-	one, unpack := 1.0, 10.0
-	switch {
-	case c.node.Int("bits", 4) != 4:
-		one, unpack = 16, 85
-	case c.node.Int("accuracy_level", 0) == 4:
-		one, unpack = 0.25, 0
-	}
-	if c.Class == ClassVector {
-		return one
-	}
-	return 1 + unpack/rows
+	return 1 + 10*float64(shape[len(shape)-1])/float64(elements)
 }
 
 // wholeProductEffort: the rates of one row are those of real weights, which have four times

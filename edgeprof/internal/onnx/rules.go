@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -11,9 +10,9 @@ import (
 // decided by the values of their inputs, and so is the time of NonMaxSuppression.
 var otherOperators = table{
 	"ArgMax ArgMin":     {shape: argument, effort: always(10)},
-	"TopK":              {shape: topK, class: ClassNormalize, effort: topKEffort},
-	"OneHot":            {shape: oneHot, class: ClassMove, effort: always(30)},
-	"Det":               {shape: determinant, class: ClassNormalize, effort: determinantEffort},
+	"TopK":              {shape: topK, class: ClassNormalize, effort: always(unmet)},
+	"OneHot":            {shape: oneHot, class: ClassMove, effort: always(unmet)},
+	"Det":               {shape: determinant, class: ClassNormalize, effort: always(unmet)},
 	"NonZero":           {shape: nonZero, class: ClassNormalize, effort: always(40)},
 	"NonMaxSuppression": {shape: unknown, class: ClassNormalize, traits: byValues},
 	"Unique":            {shape: unique, class: ClassNormalize},
@@ -206,22 +205,4 @@ func nonZero(c *call) []TensorInfo {
 		found += truth(v != 0)
 	}
 	return shaped(Int64, int64(len(x.Shape)), found)
-}
-
-// Bytes that take as long as the start of a determinant, and as the power 2.5 of its size.
-const (
-	determinantStart = 920
-	determinantPower = 8
-)
-
-// determinantEffort counts matrices and their sizes. Its time grew by the power 2.5 of the
-// size from 3 to 700.
-func determinantEffort(c *Cost) float64 {
-	shape := c.shapeOf(0)
-	if len(shape) < 2 {
-		return 1
-	}
-	matrices, _ := product(shape[:len(shape)-2])
-	each := determinantStart + determinantPower*math.Pow(float64(shape[len(shape)-1]), 2.5)
-	return c.runs(1, each, matrices)
 }

@@ -14,7 +14,7 @@ var sourceOperators = table{
 	"Range":           {shape: rangeOf},
 	"RandomNormal":    {shape: randomShape, effort: always(normalEffort), traits: random},
 	"RandomUniform":   {shape: randomShape, effort: always(uniformEffort), traits: random},
-	"Multinomial":     {shape: multinomial, effort: multinomialEffort, traits: random},
+	"Multinomial":     {shape: multinomial, effort: always(unmet), traits: random},
 }
 
 // Efforts of random numbers, for each byte of the result: ONNX Runtime draws one at a time.
@@ -25,19 +25,6 @@ const (
 
 // nothing is read by an operator that uses the shape of its input only.
 func nothing(*Node, inputs, TensorInfo) []int64 { return []int64{0} }
-
-// Bytes that take as long as the exponential of one class, and as one draw among the classes.
-const (
-	multinomialClass = 400
-	multinomialDraw  = 3700
-)
-
-// multinomialEffort counts the classes of all rows and the draws.
-func multinomialEffort(c *Cost) float64 {
-	_, draws := c.result()
-	classes, _ := product(c.shapeOf(0))
-	return c.runs(1, 1, saturated(classes, multinomialClass)+saturated(draws, multinomialDraw))
-}
 
 func shapeOf(c *call) []TensorInfo {
 	x := c.input(0)

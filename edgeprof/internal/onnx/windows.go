@@ -241,6 +241,9 @@ func causalWork(_ *Node, in inputs, out TensorInfo) (Class, []int64) {
 	return ClassDepthwise, []int64{w[2], out.Elements()}
 }
 
+// vectorWidth is the number of filters that ONNX Runtime computes at once with AVX-512.
+const vectorWidth = 16
+
 // blocksOfChannels is the shape of an image whose channels ONNX Runtime has brought into
 // blocks, as it writes them into optimised files (onnxruntime/core/graph/contrib_ops/
 // nchwc_schema_defs.cc of microsoft/onnxruntime).

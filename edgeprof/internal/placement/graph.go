@@ -23,7 +23,7 @@ func GraphEstimator(a *onnx.Analysis, devices []device.Device, rates []*profiler
 			return Estimate{}, fmt.Errorf("the model needs %d bytes of memory, %d are free", need, free)
 		}
 		p := rates[i].Predict(a, *d)
-		return Estimate{p.Seconds, need, reasons(&p, d), p.Warnings}, nil
+		return Estimate{p.Seconds, max(1, rates[i].Facts.Threads), need, reasons(&p, d), p.Warnings}, nil
 	}, nil
 }
 

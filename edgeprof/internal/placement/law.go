@@ -236,13 +236,13 @@ func (l *PowerLaw) Predict(c Counts) uncertainty.Prediction {
 	return uncertainty.Band{Scale: uncertainty.Factor, Level: profiler.Level, Low: p.Low, High: p.High}.Predict(v)
 }
 
-// Slowdown returns the factor by which an inference takes longer on a device as it is loaded now
-// than on the idle calibrated machine, whatever the model. The error matches
-// [profiler.ErrCalibration]: rates that are all zero.
-func Slowdown(c *profiler.Calibration, d device.Device) (factor float64, p profiler.Prediction, err error) {
+// Slowdown returns the factor by which an inference with some threads takes longer on a device
+// as it is loaded now than by the calibration on the idle machine, whatever the model. The
+// error matches [profiler.ErrCalibration]: rates that are all zero.
+func Slowdown(c *profiler.Calibration, d device.Device, threads int) (factor float64, p profiler.Prediction, err error) {
 	some := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e9, ReadBytes: 1e6}}, {Class: onnx.ClassOther, Work: onnx.Work{ReadBytes: 1e6}}}}
 	base := c.Predict(some, calibrated(c)).Idle
-	p = c.Predict(some, d)
+	p = c.ForThreads(threads).Predict(some, d)
 	if factor = p.Seconds.Value / base; !(factor > 0) || math.IsInf(factor, 0) {
 		return 0, p, fmt.Errorf("%w: all rates are zero", profiler.ErrCalibration)
 	}

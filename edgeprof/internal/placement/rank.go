@@ -25,6 +25,8 @@ type Candidate struct {
 	// Seconds of one inference; its members are written as
 	// predicted_execution_time, low, high and level.
 	Seconds uncertainty.Prediction `json:"-"`
+	// Threads is the number of threads of the inference; 0 is unknown.
+	Threads int `json:"threads,omitempty"`
 	// Wait is the time of the models that were placed there before, in seconds.
 	Wait    float64  `json:"wait_seconds,omitempty"`
 	Reasons []string `json:"reasons"`
@@ -89,6 +91,7 @@ type Ranking struct {
 // Estimate is a model's time on one device.
 type Estimate struct {
 	Seconds  uncertainty.Prediction
+	Threads  int   // of the inference; 0 for unknown
 	Bytes    int64 // of memory that the model needs; 0 for unknown
 	Reasons  []string
 	Warnings []error
@@ -139,7 +142,7 @@ func FindFastest(devices []device.Device, excluded []device.Exclusion, estimate 
 
 func candidate(d *device.Device, e *Estimate) Candidate {
 	return Candidate{
-		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Seconds: e.Seconds, Reasons: e.Reasons,
+		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Seconds: e.Seconds, Threads: e.Threads, Reasons: e.Reasons,
 		CPUPercent: d.Load.CPUPercent, Saturated: d.Load.Saturated(d.Cores), need: e.Bytes, free: d.Load.MemoryAvailableBytes,
 	}
 }

@@ -20,6 +20,8 @@ import (
 type Calibrated struct {
 	usual   *profiler.Calibration // of devices that have no rates of their own
 	catalog *Catalog              // nil: no device has its own
+	threads int                   // per inference; 0: as many as ONNX Runtime takes
+	profile *profiler.Profile     // of the model that is ranked; nil if there is none
 
 	mutex sync.Mutex
 	laws  map[*profiler.Calibration]*law // in use at the last On
@@ -31,6 +33,30 @@ var _ Predictor = (*Calibrated)(nil)
 // get these from the catalog. Without a catalog (nil) no device has its own.
 func NewCalibrated(rates *profiler.Calibration, catalog *Catalog) *Calibrated {
 	return &Calibrated{usual: rates, catalog: catalog, laws: map[*profiler.Calibration]*law{}}
+}
+
+// WithThreads returns the predictor for inferences with n threads on every device that has as
+// many cores; 0 is the number that ONNX Runtime takes.
+func (m *Calibrated) WithThreads(n int) *Calibrated {
+	threaded := NewCalibrated(m.usual, m.catalog)
+	threaded.threads, threaded.profile = n, m.profile
+	return threaded
+}
+
+// WithProfile returns the predictor for the model of a profile of this machine. Its rates are
+// those of devices without their own.
+func (m *Calibrated) WithProfile(p *profiler.Profile) *Calibrated {
+	profiled := NewCalibrated(p.Rates, m.catalog)
+	profiled.threads, profiled.profile = m.threads, p
+	return profiled
+}
+
+// threadsOn returns the number of threads of an inference on a device.
+func (m *Calibrated) threadsOn(d *device.Device) int {
+	if m.threads > 0 {
+		return min(m.threads, d.Cores)
+	}
+	return d.DefaultThreads()
 }
 
 // Fit finds the law of devices without rates of their own, which is otherwise found when
@@ -68,9 +94,9 @@ type calibratedFleet struct {
 }
 
 type machine struct {
-	rates  *profiler.Calibration
-	law    *law
-	slower float64 // than the calibrated machine, idle
+	rates  *profiler.Calibration // for this number of threads
+	law    *law                  // of one thread
+	slower float64               // than the calibrated machine, idle
 	away   profiler.Away
 }
 
@@ -84,20 +110,25 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 		used[m.usual] = m.laws[m.usual]
 	}
 	for _, d := range devices {
-		rates, err := m.rates(d)
+		base, err := m.rates(d)
+		threads := m.threadsOn(&d)
 		var factor float64
 		var judged profiler.Prediction
 		if err == nil {
-			factor, judged, err = placement.Slowdown(rates, d)
+			factor, judged, err = placement.Slowdown(base, d, threads)
 		}
 		if err != nil {
 			fleet.excluded = append(fleet.excluded, device.Exclusion{Node: d.Node, Reason: err.Error()})
 			continue
 		}
-		if used[rates] == nil {
-			if used[rates] = m.laws[rates]; used[rates] == nil {
-				used[rates] = newLaw(ctx, rates)
+		if used[base] == nil {
+			if used[base] = m.laws[base]; used[base] == nil {
+				used[base] = newLaw(ctx, base)
 			}
+		}
+		rates := base.ForThreads(threads)
+		if m.profile != nil {
+			rates = rates.WithProfile(m.profile)
 		}
 		fleet.devices = append(fleet.devices, d)
 		for _, w := range judged.Warnings {
@@ -105,7 +136,7 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 				fleet.foreign = append(fleet.foreign, w.Error())
 			}
 		}
-		fleet.machines = append(fleet.machines, machine{rates, used[rates], factor, rates.Away(&d)})
+		fleet.machines = append(fleet.machines, machine{rates, used[base], factor, rates.Away(&d)})
 	}
 	m.laws = used
 	slices.SortStableFunc(fleet.excluded, func(a, b device.Exclusion) int { return strings.Compare(a.Node, b.Node) })
@@ -163,7 +194,7 @@ func (f *calibratedFleet) byLaw(c placement.Counts) placement.Estimator {
 			last, idle = m.law, fitted.Predict(c)
 		}
 		at := idle.Times(m.slower)
-		return placement.Estimate{Seconds: m.away.Widen(at)}, nil
+		return placement.Estimate{Seconds: m.away.Widen(at), Threads: max(1, m.rates.Facts.Threads)}, nil
 	}
 }
 

@@ -38,6 +38,8 @@ var (
 	// ErrUnlike warns that a model is far larger or smaller than those the
 	// device was calibrated with, or has nodes of another class.
 	ErrUnlike = errors.New("outside the calibrated range")
+	// ErrUnmet warns that most of the time is in forms of operators that no calibration has met.
+	ErrUnmet = errors.New("forms of operators that were never measured")
 	// ErrForeign warns that the rates were measured on another machine.
 	ErrForeign = errors.New("not calibrated to this device")
 	// ErrNoCounts is returned for a row without counts of its model.
@@ -92,7 +94,11 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
+	// All holds the rates with all cores; nil if they were not measured.
+	All *Calibration `json:"all_cores,omitempty"`
+
 	present bool               // predictions are for this machine, now
+	profile *Profile           // of the model that is predicted; nil if there is none
 	kinds   map[string]float64 // logarithms of factors, of Corrections
 }
 
@@ -213,33 +219,6 @@ func fit(cases []Case, facts Facts) *Calibration {
 	return c
 }
 
-// Anchored is a calibration of another machine on the one where some models were
-// measured: all its times by one factor, the geometric mean of theirs. One more model is
-// off by as much as these differ, and also by as much as the calibration is off by
-// families that it was not made from: these models had a part in it. The error matches
-// [ErrTooFew].
-func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) {
-	if len(cases) < 2 {
-		return nil, fmt.Errorf("%w: %d, want 2 or more", ErrTooFew, len(cases))
-	}
-	a := *c
-	facts.Excess = excess(cases)
-	cases = alone(cases, &facts)
-	a.Facts, a.Models, a.Errors, a.Call = facts, len(cases), nil, cases[0].Call
-	a.Dispatch = dispatch
-	logs := 0.0
-	for _, m := range cases {
-		logs += math.Log(m.work() / (a.idle(m.Kernels) - a.Call))
-	}
-	a.Scale = c.scale() * math.Exp(logs/float64(len(cases)))
-	for i := range cases {
-		a.judge(&cases[i], &a)
-	}
-	a.bound()
-	a.Low, a.High = math.Exp(-math.Hypot(math.Log(a.Low), math.Log(c.Low))), math.Exp(math.Hypot(math.Log(a.High), math.Log(c.High)))
-	return &a, nil
-}
-
 // bound sets the interval from the errors in float32, each drawn to what it would be
 // of a long inference.
 func (c *Calibration) bound() {
@@ -312,7 +291,7 @@ func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
 		k := &kernels[i]
-		seconds[i] = c.Rates[k.Class].total(k) * c.correction(k) * c.scale() * float64(max(1, k.Times))
+		seconds[i] = c.Rates[k.Class].total(k) * c.correction(k) * c.scale() * c.profileFactor(i, len(kernels)) * float64(max(1, k.Times))
 	}
 	return seconds
 }
@@ -367,6 +346,9 @@ func (c *Calibration) Check() error {
 		if err != nil {
 			return err
 		}
+	}
+	if c.All != nil {
+		return c.All.Check()
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
@@ -60,7 +61,11 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	away := c.Away(&d)
 	slower, doubt := c.slowdown(&d, p.Idle*away.Factor)
 	p.Slowdown = math.Exp(slower)
+	profiled := c.profile != nil && len(c.profile.factors) == len(kernels)
 	band, warnings := c.interval(kernels, seconds, p.Idle)
+	if profiled && (away.Why != "" || c.profiledOn(away, kernels)) { // no rates take part but a factor
+		band, warnings = c.profile.band(), nil
+	}
 	band = Away{Spread: math.Hypot(away.Spread, doubt)}.widen(band)
 	if away.Why != "" {
 		p.Warnings = append(p.Warnings, away.warning(d.Node, c.Facts.Device))
@@ -75,15 +80,16 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	if len(a.AssumedSizes()) > 0 {
 		p.Seconds = uncertainty.Point(p.Seconds.Value)
 	}
-	if len(a.UncountedWarnings()) > 0 {
+	if len(a.UncountedWarnings()) > 0 && !profiled {
 		p.Seconds.High = math.Inf(1)
 	}
 	return p
 }
 
 // interval returns the error band of the kernels' total time on an idle device, from the
-// seconds of each, and warnings for kernels that it cannot vouch for. Unmeasured ones may take
-// [uncounted] times longer or shorter, operators of unusual effort [elsewhereEffort] times.
+// seconds of each, and warnings for kernels that it cannot vouch for. Kernels of a class or form
+// that was not measured may take [uncounted] times longer or shorter, operators of unusual effort
+// [elsewhereEffort] times.
 func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, idle float64) (uncertainty.Band, []error) {
 	warnings, band := c.unlike(idle), c.band(idle)
 	if types := precisionOf(kernels); types != "" {
@@ -106,13 +112,24 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 		}
 	}
 	effort := 0.0
+	var unmet []string
 	for i := range kernels {
-		if isEstimated(&kernels[i]) {
+		switch k := &kernels[i]; {
+		case k.Unmet:
+			if !slices.Contains(unmet, k.Op) {
+				unmet = append(unmet, k.Op)
+			}
+			guessed += seconds[i] / max(idle, least)
+		case isEstimated(k):
 			effort += seconds[i] / max(idle, least)
 		}
 	}
 	low := 1 + guessed*(1./uncounted-1) + effort*(1./elsewhereEffort-1)
 	high := 1 + guessed*(uncounted-1) + effort*(elsewhereEffort-1)
+	if guessed > mostGuessed {
+		high = math.Inf(1)
+		warnings = append(warnings, fmt.Errorf("%w: %s", ErrUnmet, strings.Join(unmet, ", ")))
+	}
 	return bandBetween(band.Low*max(low, 1./uncounted), band.High*high), warnings
 }
 
@@ -164,6 +181,10 @@ func unseen(rates map[onnx.Class]Rates, kernels []measurement.Kernel) []onnx.Cla
 	}
 	return out
 }
+
+// mostGuessed is the share of a time in kernels that no calibration has met, or of a class that
+// was not measured, from which on the time has no upper end.
+const mostGuessed = 0.5
 
 // uncounted is the factor by which a class that was not measured may be longer or shorter.
 // It is not measured: an order of magnitude.

@@ -55,60 +55,6 @@ func measurements(t testing.TB, noise float64) []Case {
 	return ms
 }
 
-// On a machine that has another's name and is slower, at some operators more than at
-// others, rates anchored by a few families predict the rest: near, and inside their
-// intervals, where those of the other machine are neither.
-func TestAnchored(t *testing.T) {
-	foreign, err := Calibrate(measurements(t, 0.05), Facts{Shipped: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slower := measurements(t, 0.05)
-	for i := range slower {
-		m := &slower[i]
-		m.Seconds = 0
-		for j := range m.Kernels {
-			factor := 1.6
-			if m.Kernels[j].Class == onnx.ClassConv {
-				factor = 2
-			}
-			*m.Kernels[j].Seconds *= factor
-			m.Seconds += *m.Kernels[j].Seconds
-		}
-	}
-	var known, rest []Case
-	for _, m := range slower {
-		if strings.Contains("densenet efficientnet googlenet mobilenetv2 resnet transformer", m.Family) {
-			known = append(known, m)
-		} else if m.Family != Operators {
-			rest = append(rest, m)
-		}
-	}
-	here, err := foreign.Anchored(known, Facts{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	held := func(c *Calibration, m *Case) (float64, bool) {
-		p := c.idle(m.Kernels)
-		b := c.band(p)
-		return m.Seconds / p, m.Seconds >= b.Low*p && m.Seconds <= b.High*p
-	}
-	for _, m := range rest {
-		if off, ok := held(here, &m); off < 0.8 || off > 1.25 || !ok {
-			t.Errorf("%s takes %.2f times what was predicted, held %v by %.2f to %.2f", m.Model, off, ok, here.Low, here.High)
-		}
-		if off, ok := held(foreign, &m); ok || off < 1.5 {
-			t.Errorf("%s takes %.2f times what the other machine says, held %v", m.Model, off, ok)
-		}
-	}
-	if here.Facts.Shipped || len(here.Errors) != len(known) {
-		t.Errorf("%+v with %d errors", here.Facts, len(here.Errors))
-	}
-	if _, err := foreign.Anchored(known[:1], Facts{}); !errors.Is(err, ErrTooFew) {
-		t.Errorf("one model: %v", err)
-	}
-}
-
 // Without noise the rates come back, those that a family alone shows included;
 // the left-out predictions are exact, and so is the interval.
 func TestCalibrateRecoversRates(t *testing.T) {

@@ -63,7 +63,7 @@ func ratesFor(cases []Case) map[onnx.Class]Rates {
 	var all []*measurement.Kernel
 	for _, c := range cases {
 		for i := range c.Kernels {
-			if k := &c.Kernels[i]; k.Seconds != nil && *k.Seconds > 0 {
+			if k := &c.Kernels[i]; k.Seconds != nil && *k.Seconds > 0 && !k.Unmet {
 				byClass[k.Class] = append(byClass[k.Class], k)
 				all = append(all, k)
 			}
@@ -96,6 +96,9 @@ func (c *Calibration) Complete() {
 		}
 	}
 	c.index()
+	if c.All != nil {
+		c.All.Complete()
+	}
 }
 
 // reweightings until the weights stand still, in practice.

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/prediction"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// Limits of a profile: the time for which a model runs, the fewest and the most bursts of
+// inferences that are timed, and the seconds of a burst.
+const (
+	profileTime   = 1500 * time.Millisecond
+	fewestBursts  = 3
+	mostBursts    = 40
+	burstSeconds  = 10e-3
+	mostInference = 20 // in a burst or in a profile
+)
+
+// profiling is a model's own profile on this machine, or the reason why there is none.
+type profiling struct {
+	profile *profiler.Profile
+	library string // ONNX Runtime: its version and file
+	busy    bool   // other work ran meanwhile
+	why     error  // there is no profile
+}
+
+// String says where the times of a prediction come from.
+func (p *profiling) String() string {
+	switch {
+	case p.why != nil:
+		return fmt.Sprintf("not run here: %v", p.why)
+	case p.busy:
+		return fmt.Sprintf("run here next to other work, in %s", p.library)
+	}
+	return "run here in " + p.library
+}
+
+// profileHere runs a model with its kernels' times on this machine, and compares them with
+// its rates.
+func profileHere(ctx context.Context, with *running, path string, a *onnx.Analysis, machine *device.Device, rates *profiler.Calibration) profiling {
+	p := profiling{busy: machine.Load.ProbedTasks != nil && *machine.Load.ProbedTasks > profiler.Busy}
+	if p.why = fitsMemory(a, machine); p.why != nil {
+		return p
+	}
+	c, err := with.profile(ctx, path, a)
+	if err != nil {
+		p.why = err
+		return p
+	}
+	p.library = with.found[1]
+	p.profile = profiler.NewProfile(c, rates, with.facts(machine))
+	return p
+}
+
+// fitsMemory returns an error if a model needs more memory than is free.
+func fitsMemory(a *onnx.Analysis, machine *device.Device) error {
+	counts, err := a.Characteristics()
+	if err != nil {
+		return err
+	}
+	need, free := 2*counts.ParameterBytes+counts.PeakActivationBytes, machine.Load.MemoryAvailableBytes
+	if free > 0 && need > free {
+		return fmt.Errorf("the model needs about %d MB of memory, %d MB are free", need>>20, free>>20)
+	}
+	return nil
+}
+
+// profile runs a model for about [profileTime] and returns its times. The error matches
+// [runtime.ErrUnavailable] if ONNX Runtime is not installed.
+func (r *running) profile(ctx context.Context, path string, a *onnx.Analysis) (profiler.Case, error) {
+	m := profiler.Case{Model: path, Threads: r.threads, Kernels: measurement.NewKernels(a.Kernels())}
+	start := time.Now()
+	session, err := r.start(ctx, path)
+	if err != nil {
+		return m, err
+	}
+	defer session.Close()
+	inputs, err := r.inputs(session)
+	if err != nil {
+		return m, err
+	}
+	first, err := session.Time(ctx, inputs, 2)
+	if err != nil {
+		return m, err
+	}
+	many := int(max(1, min(mostInference, burstSeconds/first.Seconds[0])))
+	profiles, err := session.Profile(ctx, inputs, many)
+	if err != nil {
+		return m, err
+	}
+	for k, times := range measurement.KernelRuns(a.Kernels(), profiles) {
+		if t := measurement.TrimmedMean(times); t > 0 {
+			m.Kernels[k].Seconds = &t
+		}
+	}
+	return m, r.timeBursts(ctx, session, inputs, many, start, &m)
+}
+
+// timeBursts adds the times of bursts of inferences until the time is over.
+func (r *running) timeBursts(ctx context.Context, session *worker.Session, inputs map[string]runtime.Tensor, many int, start time.Time, m *profiler.Case) error {
+	shortest := math.Inf(1)
+	for i := 0; i < mostBursts && (i < fewestBursts || time.Since(start) < profileTime); i++ {
+		one, err := session.Time(ctx, inputs, many)
+		if err != nil {
+			return err
+		}
+		t := one.UncontendedSeconds(r.threads)
+		row := measurement.Row{}
+		row.Time = measurement.NewSeconds(t)
+		m.Rows = append(m.Rows, row)
+		shortest = min(shortest, t)
+	}
+	m.Seconds = shortest
+	return nil
+}
+
+// predictorFor returns the predictor for one model on this machine, or, if it is not local, on
+// others: by the model's own profile here if it can run, and else by rates alone.
+func predictorFor(ctx context.Context, env *cli.Env, with *running, path string, a *onnx.Analysis, machine *device.Device, calibration string, local bool) (*prediction.Calibrated, profiling, error) {
+	threads := with.threads
+	with.setThreads(env.Root)
+	if err := with.check(); err != nil {
+		return nil, profiling{}, err
+	}
+	catalog := newCatalog()
+	rates, err := catalog.Rates(calibration)
+	if err != nil {
+		return nil, profiling{}, err
+	}
+	if local {
+		rates = rates.ForThisMachine()
+	}
+	predictor := prediction.NewCalibrated(rates, catalog).WithThreads(threads)
+	p := profileHere(ctx, with, path, a, machine, rates)
+	if p.profile != nil {
+		predictor = predictor.WithProfile(p.profile)
+	}
+	return predictor, p, ctx.Err()
+}
