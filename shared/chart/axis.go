@@ -119,13 +119,13 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 			}
 		}
 	}
-	if len(ticks) < 2 || !labelled(ticks) { // less than an octave
+	if len(ticks) < 2 || !isLabelled(ticks) { // less than an octave
 		return linearTicks{}.Ticks(low, high)
 	}
 	return ticks
 }
 
-func labelled(ticks []plot.Tick) bool {
+func isLabelled(ticks []plot.Tick) bool {
 	n := 0
 	for _, t := range ticks {
 		if t.Label != "" {

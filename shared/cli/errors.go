@@ -93,7 +93,7 @@ func syntaxText(e *json.SyntaxError) string {
 
 func typeText(e *json.UnmarshalTypeError) string {
 	found, _, _ := strings.Cut(e.Value, " ") // "number 1.5"
-	want := described(e.Type)
+	want := describeType(e.Type)
 	if e.Type.Kind() == reflect.Struct || e.Type.Kind() == reflect.Map {
 		want = "an object"
 	}

@@ -13,7 +13,9 @@ const LogTime = "2006-01-02T15:04:05.000Z07:00"
 // LogTimes adds the time to every log line, for a command that runs for long.
 func (e *Env) LogTimes() {
 	if f, ok := e.Log.Formatter.(*plainLog); ok {
-		f.DisableTimestamp, f.FullTimestamp, f.TimestampFormat = false, true, LogTime
+		f.DisableTimestamp = false
+		f.FullTimestamp = true
+		f.TimestampFormat = LogTime
 	}
 }
 

@@ -80,10 +80,10 @@ func (s *recording) run() error {
 	switch {
 	case s.forget != "":
 		n, err := b.Forget(s.tool, s.forget)
-		return s.removed(n, err, "no such prediction")
+		return s.printRemoved(n, err, "no such prediction")
 	case s.reset:
 		n, err := b.Reset(s.tool)
-		return s.removed(n, err, "no predictions were recorded")
+		return s.printRemoved(n, err, "no predictions were recorded")
 	case s.list:
 		return s.entries(b)
 	}
@@ -101,7 +101,7 @@ func (s *recording) run() error {
 	})
 }
 
-func (s *recording) removed(n int, err error, none string) error {
+func (s *recording) printRemoved(n int, err error, none string) error {
 	if err != nil {
 		return err
 	}

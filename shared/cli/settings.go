@@ -147,14 +147,14 @@ func decode(field reflect.Value, node *yaml.Node) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(field.Addr().Interface()); err != nil {
 		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-			return fmt.Errorf("%s: want %s", strings.TrimSpace(string(text)), described(field.Type()))
+			return fmt.Errorf("%s: want %s", strings.TrimSpace(string(text)), describeType(field.Type()))
 		}
 		return err
 	}
 	return nil
 }
 
-func described(t reflect.Type) string {
+func describeType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"

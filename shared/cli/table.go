@@ -83,7 +83,8 @@ func (t *Table) writeCSV(w io.Writer) error {
 	var header []string
 	for i, name := range t.Header {
 		name = cellText(name)
-		if header = append(header, name); t.predicts(i) {
+		header = append(header, name)
+		if t.predicts(i) {
 			header = append(header, name+" low", name+" high")
 		}
 	}

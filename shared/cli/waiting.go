@@ -18,7 +18,7 @@ type waiting struct {
 	at    map[net.Conn]*list.Element
 }
 
-// state is the ConnState of an http.Server.
+// state notes the new state of a connection: it is called as the ConnState of an http.Server.
 func (w *waiting) state(c net.Conn, s http.ConnState) {
 	if oldest := w.setWaiting(c, s == http.StateNew || s == http.StateIdle); oldest != nil {
 		_ = oldest.Close()

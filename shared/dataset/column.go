@@ -92,7 +92,9 @@ func (l *layout) add(f reflect.StructField) error {
 	c := column{name: name, field: f.Index, optional: option == "optional"}
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
-		c.pointer, c.optional, t = true, true, t.Elem()
+		c.pointer = true
+		c.optional = true
+		t = t.Elem()
 	}
 	var ok bool
 	if c.kind, ok = kindOf(t); !ok || c.pointer && (c.kind == kindText || c.kind == kindMarshaler) {

@@ -106,7 +106,7 @@ func (r *records) split(line int) ([]string, error) {
 	for at, more := 0, true; more; {
 		var err error
 		if at < len(r.raw) && r.raw[at] == '"' {
-			at, more, err = r.quoted(at+1, line)
+			at, more, err = r.readQuoted(at+1, line)
 		} else {
 			at, more, err = r.plain(at)
 		}
@@ -115,7 +115,9 @@ func (r *records) split(line int) ([]string, error) {
 		}
 		r.ends = append(r.ends, len(r.text))
 	}
-	text, fields, start := string(r.text), make([]string, len(r.ends)), 0
+	text := string(r.text)
+	fields := make([]string, len(r.ends))
+	start := 0
 	for i, end := range r.ends {
 		fields[i], start = text[start:end], end
 	}
@@ -138,9 +140,9 @@ func (r *records) plain(at int) (next int, more bool, err error) {
 	return at + len(field) + 1, more, nil
 }
 
-// quoted reads a field whose opening quote is before raw[at]; it returns what plain
+// readQuoted reads a field whose opening quote is before raw[at]; it returns what plain
 // does.
-func (r *records) quoted(at, line int) (next int, more bool, err error) {
+func (r *records) readQuoted(at, line int) (next int, more bool, err error) {
 	for {
 		i := bytes.IndexByte(r.raw[at:], '"')
 		if i < 0 {

@@ -36,7 +36,7 @@ func TryLock(f *os.File) error {
 	}
 }
 
-// Lock is TryLock with a wait of up to a second for another process.
+// Lock does what TryLock does, and waits for up to a second for another process.
 func Lock(f *os.File) error {
 	for try := 0; ; try++ {
 		if err := TryLock(f); !errors.Is(err, ErrInUse) || try == 50 {

@@ -67,16 +67,16 @@ func sweep(parent, prefix string) {
 	}
 	for _, e := range entries {
 		if e.IsDir() && strings.HasPrefix(e.Name(), prefix) {
-			if dir := filepath.Join(parent, e.Name()); abandoned(dir) {
+			if dir := filepath.Join(parent, e.Name()); isAbandoned(dir) {
 				_ = RemoveScratch(dir)
 			}
 		}
 	}
 }
 
-// abandoned reports whether a directory, not a link, is a scratch directory of this
+// isAbandoned reports whether a directory, not a link, is a scratch directory of this
 // user whose owner has ended.
-func abandoned(dir string) bool {
+func isAbandoned(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !ownDirectory(info) {
 		return false

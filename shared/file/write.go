@@ -77,17 +77,17 @@ func replace(path string, write func(io.Writer) error) error {
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
 		renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
 	if err != nil {
-		return named(err, path)
+		return renameError(err, path)
 	}
 	defer f.Cleanup() // nothing is left to clean up after a success
 	if err := write(f); err != nil {
-		return named(err, path)
+		return renameError(err, path)
 	}
-	return named(f.CloseAtomicallyReplace(), path)
+	return renameError(f.CloseAtomicallyReplace(), path)
 }
 
-// named replaces the temporary file's name in an error by the file's own.
-func named(err error, path string) error {
+// renameError replaces the temporary file's name in an error by the file's own.
+func renameError(err error, path string) error {
 	if failed, ok := errors.AsType[*os.PathError](err); ok && filepath.Dir(failed.Path) == filepath.Dir(path) {
 		failed.Path = path
 	}

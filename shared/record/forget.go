@@ -13,7 +13,7 @@ import (
 // name of a question, which selects all of its predictions.
 func (b *Book) Forget(tool, key string) (int, error) {
 	return b.drop(func(e Entry) bool {
-		return e.Tool == tool && (e.Of == key || e.Key == key || e.Key == hashed(key))
+		return e.Tool == tool && (e.Of == key || e.Key == key || e.Key == hashKey(key))
 	})
 }
 

@@ -67,7 +67,7 @@ func (s *state) add(text []byte) kind {
 		if !(l.Factor > 0) || math.IsInf(l.Factor, 0) {
 			return bad
 		}
-		s.predicted(l.Entry)
+		s.addPrediction(l.Entry)
 	case l.Outcome == nil || checkOutcome(*l.Outcome) != nil:
 		return bad
 	default:

@@ -60,7 +60,7 @@ func (b *Book) Predict(now time.Time, q Question, key string, p uncertainty.Pred
 	b.change(func() []any {
 		factor := b.known.factor(q, p.Level)
 		p = p.Widened(factor)
-		return []any{line{Foretime: prediction, Entry: Entry{q, hashed(key), now.UTC(), p, factor, nil}}}
+		return []any{line{Foretime: prediction, Entry: Entry{q, hashKey(key), now.UTC(), p, factor, nil}}}
 	})
 	return p
 }
@@ -75,7 +75,7 @@ func (b *Book) Outcome(now time.Time, q Question, key string, value float64) err
 	defer b.mu.Unlock()
 	err := fmt.Errorf("%s %s: %w", q.Tool, q.Of, ErrUnknown)
 	b.change(func() []any {
-		e, open := b.known.open[id{q, hashed(key)}]
+		e, open := b.known.open[id{q, hashKey(key)}]
 		if !open || now.Before(e.At) || now.Sub(e.At) > maxAge {
 			return nil
 		}
@@ -96,8 +96,8 @@ func (b *Book) Add(now time.Time, q Question, key string, p uncertainty.Predicti
 	at := now.UTC()
 	b.change(func() []any {
 		return []any{
-			line{Foretime: prediction, Entry: Entry{q, hashed(key), at, p, factor, nil}},
-			outcome{outcomeKind, q, hashed(key), at, at, value},
+			line{Foretime: prediction, Entry: Entry{q, hashKey(key), at, p, factor, nil}},
+			outcome{outcomeKind, q, hashKey(key), at, at, value},
 		}
 	})
 	return nil
@@ -165,7 +165,7 @@ func (b *Book) warn(err error) {
 	b.warnings = append(b.warnings, err)
 }
 
-func hashed(key string) string {
+func hashKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])
 }

@@ -62,7 +62,7 @@ type tracked struct {
 	outcomes int
 }
 
-func (s *state) predicted(e Entry) {
+func (s *state) addPrediction(e Entry) {
 	if s.questions == nil {
 		s.questions, s.open = map[Question]*history{}, map[id]Entry{}
 	}

@@ -112,5 +112,5 @@ func CrossPredict[M Model](ctx context.Context, f Fitter[M], s Samples, folds []
 	return rows, predicted, nil
 }
 
-// random is the only source of randomness of this package.
+// random returns a generator with a seed: the only source of randomness of this package.
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }

@@ -44,7 +44,10 @@ func Evaluate(actual, predicted []float64) (Metrics, error) {
 	if m.ZeroActuals > 0 {
 		m.warn(fmt.Errorf("MAPE, median APE and shares leave out %d of %d pairs: their actual value is zero", m.ZeroActuals, m.Count))
 	}
-	m.MAPE, m.MedianAPE, m.Within5, m.Within10 = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	m.MAPE = math.NaN()
+	m.MedianAPE = math.NaN()
+	m.Within5 = math.NaN()
+	m.Within10 = math.NaN()
 	if len(ratios) > 0 {
 		m.MAPE, m.MedianAPE = stat.Mean(ratios, nil), stats.Sorted(ratios).Quantile(0.5)
 		m.Within5, m.Within10 = shareWithin(ratios, 0.05), shareWithin(ratios, 0.10)

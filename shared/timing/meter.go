@@ -43,7 +43,8 @@ func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 			t := m.readThread(pid, name)
 			ready = append(ready, t.run+t.wait)
 			if t.run > most {
-				most, process, thread = t.run, pid, name
+				most = t.run
+				process, thread = pid, name
 			}
 		}
 	})
@@ -52,7 +53,9 @@ func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 		u.Processor = m.Processes.processor(process, thread)
 	}
 	m.peak = max(m.peak, u.Resident)
-	u.CPU, u.Wait, u.Peak = m.ended.run, m.ended.wait, m.peak
+	u.CPU = m.ended.run
+	u.Wait = m.ended.wait
+	u.Peak = m.peak
 	for _, t := range m.threads {
 		u.CPU += t.run
 		u.Wait += t.wait

@@ -86,7 +86,9 @@ type Parser struct {
 func (p *Parser) open() {
 	p.opened = p.offset + 1 - int64(len(OpenTag))
 	p.reports++
-	p.state, p.matched, p.n, p.fault, p.differs = listStart, 0, 0, nil, false
+	p.state = listStart
+	p.matched, p.n = 0, 0
+	p.fault, p.differs = nil, false
 }
 
 // add appends the next lap of the report being read.

@@ -50,7 +50,7 @@ func (p Processes) Usage(pids ...int) (TreeUsage, error) {
 	return p.usage(pids, func(int) {})
 }
 
-// usage is Usage, with a call of visit for each living process.
+// usage returns what Usage returns, and calls visit for each living process.
 func (p Processes) usage(pids []int, visit func(pid int)) (TreeUsage, error) {
 	u := TreeUsage{Processor: -1}
 	for _, pid := range p.Tree(pids...) {

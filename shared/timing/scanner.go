@@ -92,7 +92,8 @@ func (p *Parser) consume(c byte) {
 		case c == ']' && p.state == first:
 			p.state = listEnd
 		case '0' <= c && c <= '9':
-			p.digits[0], p.ndigits, p.state = c, 1, number
+			p.digits[0], p.ndigits = c, 1
+			p.state = number
 		default:
 			p.reject(fmt.Sprintf("lap %d begins with %q", p.n, c))
 		}
@@ -175,7 +176,8 @@ func (p *Parser) matchClose(c byte) bool {
 		}
 		return c == '<'
 	case 1:
-		if p.tag = CloseTag; c == OpenTag[1] {
+		p.tag = CloseTag
+		if c == OpenTag[1] {
 			p.tag = OpenTag
 		}
 	}

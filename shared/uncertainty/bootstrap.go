@@ -49,7 +49,9 @@ func Bootstrap[T any](units []T, statistic func([]T) float64, r Resampling) (Pre
 	if len(units) < 2 {
 		return Prediction{}, fmt.Errorf("%w: have %d units, need 2", ErrTooFew, len(units))
 	}
-	rng, sample, found := random(r.Seed), make([]T, len(units)), make([]float64, r.Replicates)
+	rng := random(r.Seed)
+	sample := make([]T, len(units))
+	found := make([]float64, r.Replicates)
 	for b := range found {
 		for i := range sample {
 			sample[i] = units[rng.IntN(len(units))]

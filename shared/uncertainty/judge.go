@@ -37,7 +37,7 @@ func Judge(level float64, cases []Case) (Verdict, error) {
 	if err := checkLevel(level); err != nil {
 		return Verdict{}, err
 	}
-	t, err := tallied(level, cases)
+	t, err := tallyCases(level, cases)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -74,7 +74,7 @@ type width struct {
 	block int
 }
 
-func tallied(level float64, cases []Case) (*tally, error) {
+func tallyCases(level float64, cases []Case) (*tally, error) {
 	t := &tally{}
 	at := make(map[string]int)
 	for i, c := range cases {

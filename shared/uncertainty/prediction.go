@@ -68,7 +68,8 @@ func (p Prediction) Exceeds(y float64) (probability float64, known bool) {
 // Times returns the prediction in another unit, or of a quantity f times as large;
 // f is not 0.
 func (p Prediction) Times(f float64) Prediction {
-	p.Value, p.Low, p.High = p.Value*f, p.Low*f, p.High*f
+	p.Value *= f
+	p.Low, p.High = p.Low*f, p.High*f
 	if f < 0 {
 		p.Low, p.High = p.High, p.Low
 	}

@@ -82,14 +82,14 @@ func (t *Tracker) Observe(p Prediction, truth float64) {
 		return
 	}
 	t.scores.add(score)
-	most := t.scores.agreed()
+	most := t.scores.largestAgreed()
 	score = min(score, most)
 	t.factor.observe(score, trackRate*t.capped.add(score))
 	t.factor.at = min(max(t.factor.at, trackLeast), most)
 }
 
-// agreed returns the largest score that counts in full.
-func (r recent) agreed() float64 {
+// largestAgreed returns the largest score that counts in full.
+func (r recent) largestAgreed() float64 {
 	if len(r) < trackAgree {
 		return trackMost
 	}

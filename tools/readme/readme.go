@@ -46,7 +46,8 @@ func (t *Tested) Count(events io.Reader) error {
 			return err
 		}
 		if !e.Time.IsZero() {
-			if last = e.Time; first.IsZero() {
+			last = e.Time
+			if first.IsZero() {
 				first = e.Time
 			}
 		}

@@ -122,7 +122,9 @@ func Run(ctx context.Context, root string, log io.Writer, names ...string) (*Res
 func (r *Results) Merge(old *Results, names ...string) *Results {
 	same := func(a, b Row) bool { return a.Tool == b.Tool && a.What == b.What && a.Rival == b.Rival }
 	merged := *r
-	merged.Rows, merged.Skipped, merged.Seconds = nil, slices.Clone(r.Skipped), r.Seconds+old.Seconds
+	merged.Rows = nil
+	merged.Skipped = slices.Clone(r.Skipped)
+	merged.Seconds = r.Seconds + old.Seconds
 	left := slices.Clone(r.Rows)
 	for _, row := range old.Rows {
 		if i := slices.IndexFunc(left, func(n Row) bool { return same(n, row) }); i >= 0 {

@@ -50,12 +50,12 @@ func alloxEst(ctx context.Context, s *Stage) Chapter {
 	s.runJSON(ctx, &v, "allox-est", "validate", "lenet.yaml", "--device", "cpu", "--full", "1", "--journal", "lenet.jsonl", "--json")
 	cpu := v.Devices["cpu"]
 	if cpu.Error != "" || len(cpu.Actual) == 0 {
-		s.failed(fmt.Errorf("no result for the CPU: %s", cpu.Error))
+		s.hasFailed(fmt.Errorf("no result for the CPU: %s", cpu.Error))
 		return Chapter{}
 	}
 	s.run(ctx, "allox-est", "estimate", "lenet.yaml", "--journal", "lenet.jsonl", "--plot", "lenet.svg")
 	placed := s.placement(ctx)
-	if s.failed(nil) {
+	if s.hasFailed(nil) {
 		return Chapter{}
 	}
 	return Chapter{
@@ -96,7 +96,7 @@ func (s *Stage) placement(ctx context.Context) []Line {
 		}
 	}
 	s.runJSON(ctx, &outcome, "allox-est", "schedule", "--input", "jobs.csv", "--cpu-nodes", "4", "--gpu-nodes", "4", "--json", "--policy", "allox,sjf,fifo")
-	if s.failed(nil) {
+	if s.hasFailed(nil) {
 		return nil
 	}
 	var lines []Line

@@ -35,7 +35,7 @@ func chamTool(ctx context.Context, s *Stage) Chapter {
 // number that were in their own interval.
 func (s *Stage) typical(log string) Line {
 	c := s.columns(log, "seconds", "predicted_seconds", "low_seconds", "high_seconds")
-	if s.failed(nil) {
+	if s.hasFailed(nil) {
 		return Line{}
 	}
 	inside := 0

@@ -55,7 +55,7 @@ func deft(ctx context.Context, s *Stage) Chapter {
 		{"urgent job, with the gate", "priority", "urgent"},
 		{"other job, with the gate", "priority", "background"},
 	} {
-		line := s.predicted(played[row.policy], row.policy, row.of)
+		line := s.comparePredicted(played[row.policy], row.policy, row.of)
 		line.What = row.what
 		story = append(story, line)
 	}
@@ -68,11 +68,11 @@ func deft(ctx context.Context, s *Stage) Chapter {
 	}
 }
 
-// predicted compares the predicted time of one job, from the virtual clock, with
+// comparePredicted compares the predicted time of one job, from the virtual clock, with
 // the jobs of the real run.
-func (s *Stage) predicted(played *deftRun, policy, name string) Line {
+func (s *Stage) comparePredicted(played *deftRun, policy, name string) Line {
 	ran := s.columns(policy+"/"+name+".csv", "jct_ms")
-	if s.failed(nil) {
+	if s.hasFailed(nil) {
 		return Line{}
 	}
 	for _, m := range played.Models {
@@ -87,6 +87,6 @@ func (s *Stage) predicted(played *deftRun, policy, name string) Line {
 		}
 		return Line{Predicted: m.Job, Measured: stats.Median(ran[0]), Unit: "ms", Held: inside, Of: len(ran[0])}
 	}
-	s.failed(fmt.Errorf("deft run --clock virtual: no prediction for %s", name))
+	s.hasFailed(fmt.Errorf("deft run --clock virtual: no prediction for %s", name))
 	return Line{}
 }

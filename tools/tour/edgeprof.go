@@ -100,7 +100,7 @@ func (s *Stage) timeModel(ctx context.Context, unmeasured, family string, size [
 	if unmeasured == "" {
 		s.runJSON(ctx, &took, "edgeprof", "time", file, "--runs", "10", "--json")
 	}
-	if s.failed(nil) {
+	if s.hasFailed(nil) {
 		return Line{}
 	}
 	p := ranking.Candidates[0]

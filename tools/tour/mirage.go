@@ -51,7 +51,7 @@ func mirage(ctx context.Context, s *Stage) Chapter {
 // wait predicts, a second before its submission, the wait of the first job of at
 // least so many nodes after a time, and compares it with the log.
 func (s *Stage) wait(ctx context.Context, what string, nodes int) Line {
-	job := s.logged("2023-02-15T12:00:00", nodes)
+	job := s.findLogged("2023-02-15T12:00:00", nodes)
 	var answer struct {
 		Wait uncertainty.Prediction `json:"wait_hours"`
 	}
@@ -68,13 +68,13 @@ type logged struct {
 
 const instant = "2006-01-02T15:04:05"
 
-// logged returns the first job submitted after a time with at least so many nodes.
-func (s *Stage) logged(from string, nodes int) (first logged) {
-	if s.failed(nil) {
+// findLogged returns the first job submitted after a time with at least so many nodes.
+func (s *Stage) findLogged(from string, nodes int) (first logged) {
+	if s.hasFailed(nil) {
 		return first
 	}
 	text, err := os.ReadFile(filepath.Join(s.Out, s.module, "month.log"))
-	s.failed(err)
+	s.hasFailed(err)
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line) // JobID JobName UID Start Submit End Priority Timelimit ExitCode NNodes
 		if len(f) != 10 || f[4] < from {
@@ -88,7 +88,7 @@ func (s *Stage) logged(from string, nodes int) (first logged) {
 		}
 	}
 	if first.submit.IsZero() {
-		s.failed(fmt.Errorf("month.log: no job of %d nodes from %s on", nodes, from))
+		s.hasFailed(fmt.Errorf("month.log: no job of %d nodes from %s on", nodes, from))
 	}
 	return first
 }

@@ -39,8 +39,8 @@ func (s *Stage) chapter(module string) *Stage {
 	return &c
 }
 
-// failed reports whether the chapter has an error; it keeps err if that is the first.
-func (s *Stage) failed(err error) bool {
+// hasFailed reports whether the chapter has an error; it keeps err if that is the first.
+func (s *Stage) hasFailed(err error) bool {
 	if s.err == nil {
 		s.err = err
 	}
@@ -50,15 +50,15 @@ func (s *Stage) failed(err error) bool {
 // write creates a file of the chapter.
 func (s *Stage) write(name, text string) {
 	dir := filepath.Join(s.Out, s.module)
-	if !s.failed(nil) && !s.failed(os.MkdirAll(dir, 0o755)) {
-		s.failed(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	if !s.hasFailed(nil) && !s.hasFailed(os.MkdirAll(dir, 0o755)) {
+		s.hasFailed(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 }
 
 // run runs a built tool in the chapter's directory and returns its stdout.
 func (s *Stage) run(ctx context.Context, tool string, args ...string) []byte {
 	dir := filepath.Join(s.Out, s.module)
-	if s.failed(nil) || s.failed(os.MkdirAll(dir, 0o755)) {
+	if s.hasFailed(nil) || s.hasFailed(os.MkdirAll(dir, 0o755)) {
 		return nil
 	}
 	line := strings.ReplaceAll(strings.Join(append([]string{tool}, args...), " "), s.Bin+string(filepath.Separator), "")
@@ -70,7 +70,7 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) []byte {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	defer s.step(brief(line))()
 	if err := cmd.Run(); err != nil {
-		s.failed(fmt.Errorf("%s: %w\n%s", line, err, tail(stderr.String())))
+		s.hasFailed(fmt.Errorf("%s: %w\n%s", line, err, tail(stderr.String())))
 	}
 	return stdout.Bytes()
 }
@@ -78,11 +78,11 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) []byte {
 // runJSON runs a tool and decodes its stdout into v.
 func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string) []byte {
 	out := s.run(ctx, tool, args...)
-	if s.failed(nil) {
+	if s.hasFailed(nil) {
 		return nil
 	}
 	if err := json.Unmarshal(out, v); err != nil {
-		s.failed(fmt.Errorf("%s %s: its JSON: %w", tool, strings.Join(args, " "), err))
+		s.hasFailed(fmt.Errorf("%s %s: its JSON: %w", tool, strings.Join(args, " "), err))
 	}
 	return out
 }
@@ -111,15 +111,15 @@ func brief(line string) string {
 
 // readJSON decodes a file that a tool left in the chapter's directory.
 func (s *Stage) readJSON(v any, name string) {
-	if s.failed(nil) {
+	if s.hasFailed(nil) {
 		return
 	}
 	data, err := os.ReadFile(filepath.Join(s.Out, s.module, name))
-	if s.failed(err) {
+	if s.hasFailed(err) {
 		return
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		s.failed(fmt.Errorf("%s: %w", name, err))
+		s.hasFailed(fmt.Errorf("%s: %w", name, err))
 	}
 }
 
@@ -127,17 +127,17 @@ func (s *Stage) readJSON(v any, name string) {
 // that lack one are skipped.
 func (s *Stage) columns(name string, wanted ...string) [][]float64 {
 	all := make([][]float64, len(wanted))
-	if s.failed(nil) {
+	if s.hasFailed(nil) {
 		return all
 	}
 	f, err := os.Open(filepath.Join(s.Out, s.module, name))
-	if s.failed(err) {
+	if s.hasFailed(err) {
 		return all
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	if err != nil || len(rows) == 0 {
-		s.failed(fmt.Errorf("%s: %w", name, cmp.Or(err, io.ErrUnexpectedEOF)))
+		s.hasFailed(fmt.Errorf("%s: %w", name, cmp.Or(err, io.ErrUnexpectedEOF)))
 		return all
 	}
 	for _, row := range rows[1:] {
@@ -146,7 +146,7 @@ func (s *Stage) columns(name string, wanted ...string) [][]float64 {
 		for i, column := range wanted {
 			j := slices.Index(rows[0], column)
 			if j < 0 {
-				s.failed(fmt.Errorf("%s: no column %s", name, column))
+				s.hasFailed(fmt.Errorf("%s: no column %s", name, column))
 				return all
 			}
 			v, err := strconv.ParseFloat(row[j], 64)
@@ -160,7 +160,7 @@ func (s *Stage) columns(name string, wanted ...string) [][]float64 {
 		}
 	}
 	if len(all[0]) == 0 {
-		s.failed(fmt.Errorf("%s: no complete row", name))
+		s.hasFailed(fmt.Errorf("%s: no complete row", name))
 	}
 	return all
 }

@@ -19,7 +19,7 @@ func TestStageStops(t *testing.T) {
 	var v struct{ N int }
 	s.write("in.csv", "a,b\n1,2\n3,\n")
 	s.runJSON(t.Context(), &v, "tool", "good")
-	if c := s.columns("in.csv", "a", "b"); s.failed(nil) || v.N != 3 || len(c[0]) != 1 || c[1][0] != 2 {
+	if c := s.columns("in.csv", "a", "b"); s.hasFailed(nil) || v.N != 3 || len(c[0]) != 1 || c[1][0] != 2 {
 		t.Fatalf("%v, %v, %v", s.err, v, c)
 	}
 	s.run(t.Context(), "tool", "bad")

@@ -80,7 +80,7 @@ func Run(ctx context.Context, stage *Stage, modules ...string) (*Results, error)
 		fmt.Fprintf(stage.Log, "%s\n", c.module)
 		of := stage.chapter(c.module)
 		done := c.run(ctx, of)
-		if c.records && !of.failed(nil) {
+		if c.records && !of.hasFailed(nil) {
 			of.record(ctx, &results.Record)
 		}
 		if of.err != nil {

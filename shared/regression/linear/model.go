@@ -37,7 +37,7 @@ func (m *Model) Predict(x []float64) (uncertainty.Prediction, error) {
 	return m.PredictWeighted(x, 1)
 }
 
-// PredictWeighted is Predict for a new observation of another weight, with noise
+// PredictWeighted does what Predict does for a new observation of another weight, with noise
 // variance Sigma²/weight. Use it if the fit was weighted; an infinite weight gives
 // the confidence interval of the mean.
 func (m *Model) PredictWeighted(x []float64, weight float64) (uncertainty.Prediction, error) {
@@ -50,7 +50,9 @@ func (m *Model) PredictWeighted(x []float64, weight float64) (uncertainty.Predic
 	p := uncertainty.Point(m.Intercept + floats.Dot(m.Coefficients, x))
 	if m.Doubt != nil {
 		half := m.Doubt.T * m.Doubt.Sigma * math.Sqrt(1/weight+m.Doubt.leverage(x))
-		p.Low, p.High, p.Level = p.Value-half, p.Value+half, m.Doubt.Level
+		p.Low = p.Value - half
+		p.High = p.Value + half
+		p.Level = m.Doubt.Level
 	}
 	return p, nil
 }

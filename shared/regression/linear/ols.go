@@ -68,7 +68,7 @@ func coefficients(s regression.Samples, noIntercept bool) int {
 	return s.Features + 1
 }
 
-// checkSamples is s.Check; fitting no coefficient at all is an error too.
+// checkSamples does what s.Check does; fitting no coefficient at all is an error too.
 func checkSamples(s regression.Samples, noIntercept bool, needs regression.Needs) error {
 	if noIntercept && s.Features == 0 {
 		return &regression.DimensionError{What: "features without an intercept", Have: 0, Want: 1}

@@ -128,13 +128,13 @@ func (m *binned) categories(c int, values []float32) error {
 
 // quantiles bins a numeric column.
 func (m *binned) quantiles(c int, values []float32, weights []float64, limit int, by *sorter) error {
-	sorted := resized(by.values, len(values))[:0] // ordered value above, row below
+	sorted := resize(by.values, len(values))[:0] // ordered value above, row below
 	for r, v := range values {
 		if math.IsInf(float64(v), 0) {
 			return &regression.NotFiniteError{What: "feature", Row: r, Column: c, Value: float64(v)}
 		}
 		if v == v {
-			sorted = append(sorted, uint64(ordered(v))<<32|uint64(r))
+			sorted = append(sorted, uint64(toOrdered(v))<<32|uint64(r))
 		}
 	}
 	f := feature{missing: len(sorted) < len(values)}
@@ -185,12 +185,12 @@ func assign(sorted []uint64, weights []float64, limit int, column []uint8) []flo
 		if !last && sorted[i]>>32 == sorted[i+1]>>32 {
 			continue
 		}
-		value := unordered(uint32(sorted[i] >> 32))
+		value := fromOrdered(uint32(sorted[i] >> 32))
 		switch {
 		case last:
 			cuts = append(cuts, min(math.Nextafter32(value, float32(math.Inf(1))), math.MaxFloat32))
 		case each || len(cuts) < limit-1 && held*float64(limit-len(cuts)) >= left:
-			cuts = append(cuts, midway(value, unordered(uint32(sorted[i+1]>>32))))
+			cuts = append(cuts, midway(value, fromOrdered(uint32(sorted[i+1]>>32))))
 			left -= held
 			held = 0
 		}
@@ -206,8 +206,8 @@ func midway(a, b float32) float32 {
 	return b
 }
 
-// ordered maps float32 to integers of the same order; unordered is its inverse.
-func ordered(v float32) uint32 {
+// toOrdered maps float32 to integers of the same order; unordered is its inverse.
+func toOrdered(v float32) uint32 {
 	b := math.Float32bits(v)
 	if b>>31 == 1 {
 		return ^b
@@ -215,7 +215,7 @@ func ordered(v float32) uint32 {
 	return b | 1<<31
 }
 
-func unordered(b uint32) float32 {
+func fromOrdered(b uint32) float32 {
 	if b>>31 == 1 {
 		return math.Float32frombits(b &^ (1 << 31))
 	}
@@ -225,13 +225,13 @@ func unordered(b uint32) float32 {
 // sorter sorts values by their upper 32 bits and keeps equal ones in order.
 type sorter struct{ values, other []uint64 }
 
-// sort is a radix sort in three passes of 11 bits.
+// sort sorts by radix, in three passes of 11 bits.
 func (s *sorter) sort() []uint64 {
 	if len(s.values) < 1<<11 {
 		slices.Sort(s.values) // rows ascend in the lower half, so this is stable
 		return s.values
 	}
-	s.other = resized(s.other, len(s.values))
+	s.other = resize(s.other, len(s.values))
 	for shift := 32; shift < 64; shift += 11 {
 		var counts [1 << 11]int
 		for _, v := range s.values {

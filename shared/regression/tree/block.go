@@ -27,7 +27,7 @@ const (
 )
 
 // orderKey returns an integer with the order of the numbers. Adding 0 turns -0 into 0.
-func orderKey(v float32) int32 { return int32(ordered(v+0) ^ 1<<31) }
+func orderKey(v float32) int32 { return int32(toOrdered(v+0) ^ 1<<31) }
 
 // prepare fills walk and depth.
 func (t *decisionTree) prepare() {

@@ -232,7 +232,9 @@ func (b Boost) sample(rows []uint32, rng *rand.Rand) (seen, left []uint32) {
 		}
 	}
 	if n == 0 { // a tree sees at least one row
-		rows[0], left, n = left[0], left[1:], 1
+		rows[0] = left[0]
+		left = left[1:]
+		n = 1
 	}
 	return rows[:n], left
 }

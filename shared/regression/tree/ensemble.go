@@ -66,7 +66,7 @@ func (e *Ensemble) Predict(x []float64) (uncertainty.Prediction, error) {
 	}
 	kept := scratch.Get().(*[]float32)
 	defer scratch.Put(kept)
-	*kept = resized(*kept, len(x))
+	*kept = resize(*kept, len(x))
 	for i, v := range x {
 		(*kept)[i] = float32(v)
 	}

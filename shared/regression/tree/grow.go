@@ -52,7 +52,9 @@ type leaf struct{ node, start, end int }
 // grow fits one tree to the gradients of some rows, which must ascend; nil hessians
 // are 1. It reorders the rows slice; each leaf gives its run of it.
 func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth) (*decisionTree, []leaf) {
-	g.rows, g.left, g.right = rows, resized(g.left, len(rows)), resized(g.right, len(rows))
+	g.rows = rows
+	g.left = resize(g.left, len(rows))
+	g.right = resize(g.right, len(rows))
 	packed := g.gradients.packed
 	g.gradients.load(gradient, hessian, len(g.adders))
 	if g.gradients.packed != packed {
@@ -144,7 +146,8 @@ func (g *grower) children(t *decisionTree, b *branch, limits growth) (left, righ
 // the smaller child's is summed, the other's is the parent's less that.
 func (g *grower) distribute(b, left, right *branch, worker, team int) {
 	middle := b.start + g.partition(b, team)
-	left.start, left.end, right.start, right.end = b.start, middle, middle, b.end
+	left.start, left.end = b.start, middle
+	right.start, right.end = middle, b.end
 	if left.sums[0] == nil {
 		return
 	}

@@ -70,7 +70,7 @@ func (q *gradients) load(g, h []float64, threads int) {
 		whole = sumRuns(threads, n, func(start, end int) float64 { return fractions(h[start:end]) }) == 0
 	}
 	q.shift = uint(bits.Len64(uint64(min(sumH, 1<<40))))
-	q.values[0], q.values[1] = resized(q.values[0], n), nil
+	q.values[0], q.values[1] = resize(q.values[0], n), nil
 	if q.packed = whole && q.shift <= 32; !q.packed {
 		q.shift, q.values[1] = 0, make([]int64, n)
 	}
@@ -186,8 +186,8 @@ func gather[T any](to, from []T, rows []uint32) []T {
 	return to
 }
 
-// addEight is the hot loop of training: one load brings the bins of eight features,
-// and the sums are at constant offsets.
+// addEight adds values to the sums of eight features. In this hot loop of training one load
+// brings the bins of all eight, and the sums are at constant offsets.
 func addEight(sums *[8][maxBins]int64, words []uint64, values []int64) {
 	values = values[:len(words)]
 	for i, codes := range words {
@@ -232,8 +232,8 @@ func (a *accumulator) drain(m *binned, to []int64, move bool) {
 	}
 }
 
-// resized returns s with length n and arbitrary contents.
-func resized[T any](s []T, n int) []T {
+// resize returns s with length n and arbitrary contents.
+func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}

@@ -80,7 +80,10 @@ func (f *finder) gain(left cell) float64 {
 // consider keeps a candidate if it beats the best so far.
 func (f *finder) consider(best *split, left cell, cut int, missingLeft bool) {
 	if gain := f.gain(left); gain > best.gain {
-		best.gain, best.cut, best.missingLeft, best.sumLeft, best.right = gain, cut, missingLeft, left, nil
+		best.gain = gain
+		best.cut = cut
+		best.missingLeft = missingLeft
+		best.sumLeft, best.right = left, nil
 	}
 }
 
@@ -142,7 +145,9 @@ func (f *finder) categorical(info feature, best *split) {
 			}
 			if gain := f.gain(l); gain > best.gain {
 				kept := *right
-				best.gain, best.missingLeft, best.sumLeft, best.right = gain, missingLeft, l, &kept
+				best.gain = gain
+				best.missingLeft = missingLeft
+				best.sumLeft, best.right = l, &kept
 			}
 		}
 	}

@@ -175,7 +175,8 @@ func (e *Ensemble) WriteCompact(w io.Writer) error {
 	l := e.learner()
 	for i := range l.Booster.Model.Trees {
 		t := &l.Booster.Model.Trees[i]
-		t.Parents, t.BaseWeights, t.LossChanges, t.SumHessian = nil, nil, nil, nil
+		t.Parents, t.SumHessian = nil, nil
+		t.BaseWeights, t.LossChanges = nil, nil
 	}
 	return json.NewEncoder(w).Encode(document{Version: []int{1, 7, 4}, Learner: l})
 }
@@ -197,7 +198,9 @@ func (e *Ensemble) learner() *learner {
 	m := &l.Booster.Model
 	l.Booster.Name = "gbtree"
 	m.Parameters = map[string]string{"num_trees": strconv.Itoa(len(e.trees)), "num_parallel_tree": "1", "size_leaf_vector": "0"}
-	m.Trees, m.TreeInfo, m.Iterations = make([]treeDocument, len(e.trees)), make([]int, len(e.trees)), make([]int, len(e.trees)+1)
+	m.Trees = make([]treeDocument, len(e.trees))
+	m.TreeInfo = make([]int, len(e.trees))
+	m.Iterations = make([]int, len(e.trees)+1)
 	for i, t := range e.trees {
 		m.Trees[i], m.Iterations[i+1] = t.document(i, e.features), i+1
 	}
@@ -227,7 +230,8 @@ func (t *decisionTree) document(id, features int) treeDocument {
 			d.Left[i], d.Right[i] = -1, -1
 			continue
 		}
-		d.Left[i], d.Right[i], d.SplitIndices[i] = float64(node.left), float64(node.left+1), float64(node.feature)
+		d.Left[i], d.Right[i] = float64(node.left), float64(node.left+1)
+		d.SplitIndices[i] = float64(node.feature)
 		d.Parents[node.left], d.Parents[node.left+1] = float64(i), float64(i)
 		if node.missingLeft() {
 			d.DefaultLeft[i] = 1

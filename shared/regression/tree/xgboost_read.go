@@ -21,7 +21,7 @@ func ReadModel(r io.Reader) (*Ensemble, error) {
 	return DecodeModel(data)
 }
 
-// DecodeModel is [ReadModel] for a file in memory.
+// DecodeModel reads a model, as [ReadModel] does, from a file in memory.
 func DecodeModel(data []byte) (*Ensemble, error) {
 	var d document
 	if err := json.Unmarshal(withoutNaN(data), &d); err != nil {
