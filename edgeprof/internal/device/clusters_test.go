@@ -93,7 +93,7 @@ func TestRealClusters(t *testing.T) {
 	source := device.Prometheus{Client: http.DefaultClient, URL: "http://" + promtest.Serve(t, config)}
 	want := map[string]float64{"pi-ok": 25, "haos": 25, "pi-twice": 90, "slow": 50, "fd00::6": 25}
 	reasons := map[string]string{
-		"kitchen": "no data from its node_exporter", "garage": "no data from its node_exporter", "twin": "2 node_exporters report its host name: 10.0.0.11:9100, 10.0.0.13:9100",
+		"kitchen": "no data from its node_exporter", "garage": "no data from its node_exporter", "twin": "2 node_exporters may be its own: 10.0.0.11:9100, 10.0.0.13:9100",
 		"10.0.0.7:9100": "no agent", "10.0.0.9:9100": "no agent",
 	}
 	wrong := ""

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -61,7 +60,7 @@ const (
 	running      = "running"
 )
 
-// expressions are the queries: processors, agents, and the rest of the system. A rate is
+// expressions returns the queries: processors, agents, and the rest of the system. A rate is
 // that of the first window in which a series has two samples.
 func (s Prometheus) expressions(windows []time.Duration) [3]string {
 	by := "by (" + s.label() + ") "
@@ -151,7 +150,7 @@ type node struct {
 	rivals   []string           // exporters of which each may be the node's
 }
 
-// newNodes are the nodes that agents name, by name.
+// newNodes returns the nodes that agents name, by name.
 func newNodes(agents []sample) map[string]*node {
 	nodes := map[string]*node{}
 	at := func(a sample) *node {
@@ -192,7 +191,7 @@ func (n *node) identify(labels map[string]string) {
 	n.device.UUID = labels["char_node_uuid"]
 }
 
-// sizeOf is 0, unknown, for what is no size.
+// sizeOf returns 0, unknown, for what is no size.
 func sizeOf(v float64) int64 {
 	if !(v >= 0 && v < 1<<62) {
 		return 0
@@ -200,7 +199,7 @@ func sizeOf(v float64) int64 {
 	return int64(v)
 }
 
-// number is 0, unknown, for what is none.
+// number returns 0, unknown, for what is none.
 func number(v float64) float64 {
 	if !(v >= 0) || math.IsInf(v, 0) {
 		return 0
@@ -210,102 +209,44 @@ func number(v float64) float64 {
 
 // assemble joins node_exporter's rows to the agents' nodes.
 func (s Prometheus) assemble(nodes map[string]*node, rows []sample, maxAge time.Duration) (devices []Device, excluded []Exclusion) {
-	owners := s.owners(nodes, rows)
-	orphans := map[string]bool{}
+	owners := s.join(nodes, rows)
+	var strangers, silent []string // exporters without a node, nodes without an exporter
 	for _, row := range rows {
-		instance, quantity := row.labels[s.label()], row.labels["quantity"]
+		instance := row.labels[s.label()]
+		quantity := row.labels["quantity"]
 		n := nodes[owners[instance]]
 		switch {
 		case n != nil && quantity != uname:
 			n.seen[quantity] = row.value
-		case n == nil && quantity == busyPercent && instance != "" && !rival(nodes, instance):
-			orphans[instance] = true
+		case n == nil && quantity == busyPercent && instance != "" && !isRival(nodes, instance) && !slices.Contains(strangers, instance):
+			strangers = append(strangers, instance)
 		}
 	}
 	for name, n := range nodes {
-		if err := n.complete(maxAge); err != nil {
-			excluded = append(excluded, Exclusion{Node: name, Reason: err.Error()})
+		if len(n.seen) == 0 && len(n.rivals) == 0 {
+			silent = append(silent, name)
+		}
+	}
+	slices.Sort(strangers)
+	slices.Sort(silent)
+	for name, n := range nodes {
+		err := n.complete(maxAge)
+		if err == nil {
+			devices = append(devices, n.device)
 			continue
 		}
-		devices = append(devices, n.device)
+		reason := err.Error()
+		if slices.Contains(silent, name) {
+			reason += listOthers("node_exporters without an agent", strangers)
+		}
+		excluded = append(excluded, Exclusion{Node: name, Reason: reason})
 	}
-	for instance := range orphans {
-		excluded = append(excluded, Exclusion{Node: instance, Reason: "no agent says what it is (char_node_device_model)"})
+	for _, instance := range strangers {
+		excluded = append(excluded, Exclusion{Node: instance, Reason: "no agent says what it is (char_node_device_model)" + listOthers("agents without a node_exporter", silent)})
 	}
 	slices.SortFunc(devices, func(a, b Device) int { return strings.Compare(a.Node, b.Node) })
 	slices.SortFunc(excluded, func(a, b Exclusion) int { return strings.Compare(a.Node, b.Node) })
 	return devices, excluded
-}
-
-func rival(nodes map[string]*node, instance string) bool {
-	for _, n := range nodes {
-		if slices.Contains(n.rivals, instance) {
-			return true
-		}
-	}
-	return false
-}
-
-// owners finds the node that each exporter's series belong to: of its name, with the port
-// or without; else the only one whose agent has the exporter's address; else the one whose
-// name the kernel has, if only one exporter says so: boards may share a host name.
-func (s Prometheus) owners(nodes map[string]*node, rows []sample) map[string]string {
-	byAddress := map[string][]string{} // nodes by the address of their agents
-	for name, n := range nodes {
-		for agent := range n.agents {
-			if at := address(agent); at != "" && !slices.Contains(byAddress[at], name) {
-				byAddress[at] = append(byAddress[at], name)
-			}
-		}
-	}
-	owners := map[string]string{}
-	exporters := map[string]int{} // by address
-	byName := map[string][]string{}
-	for _, row := range rows {
-		instance := row.labels[s.label()]
-		if _, seen := owners[instance]; !seen {
-			owners[instance] = ""
-			exporters[address(instance)]++
-			if nodes[instance] != nil {
-				owners[instance] = instance
-			} else if at := address(instance); nodes[at] != nil {
-				owners[instance] = at
-			}
-		}
-		if name := row.labels["nodename"]; row.labels["quantity"] == uname && nodes[name] != nil && !slices.Contains(byName[name], instance) {
-			byName[name] = append(byName[name], instance)
-		}
-	}
-	owned := map[string]bool{}
-	for _, name := range owners {
-		owned[name] = true
-	}
-	for instance, name := range owners {
-		if at := address(instance); name == "" && at != "" && exporters[at] == 1 && len(byAddress[at]) == 1 && !owned[byAddress[at][0]] {
-			owners[instance] = byAddress[at][0]
-			owned[byAddress[at][0]] = true
-		}
-	}
-	for name, instances := range byName {
-		instances = slices.DeleteFunc(instances, func(i string) bool { return owners[i] != "" })
-		switch {
-		case owned[name]:
-		case len(instances) == 1:
-			owners[instances[0]] = name
-		default:
-			slices.Sort(instances)
-			nodes[name].rivals = instances
-		}
-	}
-	return owners
-}
-
-// address is an instance without its port.
-func address(instance string) string {
-	if host, _, err := net.SplitHostPort(instance); err == nil {
-		return host
-	}
-	return instance
 }
 
 // complete fills in the load, or says why the node cannot be ranked.
@@ -316,7 +257,7 @@ func (n *node) complete(maxAge time.Duration) error {
 		ok           bool
 	}{{"agent", "char_node_device_model", n.agentAge, len(n.agents) > 0}, {"node_exporter", idleSeries, n.seen[ageSeconds], hasKey(n.seen, ageSeconds)}} {
 		if !part.ok && part.name == "node_exporter" && len(n.rivals) > 0 {
-			return fmt.Errorf("%d node_exporters report its host name: %s; name one of them %s in Prometheus", len(n.rivals), strings.Join(n.rivals, ", "), n.device.Node)
+			return fmt.Errorf("%d node_exporters may be its own: %s; name one of them %s in Prometheus", len(n.rivals), strings.Join(n.rivals, ", "), n.device.Node)
 		}
 		if !part.ok {
 			return fmt.Errorf("no data from its %s (%s)", part.name, part.series)
@@ -360,7 +301,7 @@ func (n *node) complete(maxAge time.Duration) error {
 
 func hasKey(m map[string]float64, key string) bool { _, ok := m[key]; return ok }
 
-// percent is a share; rates that Prometheus extrapolates may leave 0 to 100 by
+// percent returns a share; rates that Prometheus extrapolates may leave 0 to 100 by
 // a little.
 func (n *node) percent(quantity, name, series string) (float64, error) {
 	v, ok := n.seen[quantity]

@@ -178,7 +178,7 @@ func TestExcluded(t *testing.T) {
 		"agent stale":       {two().with(1, ageSeconds, "151"), "b", "the last data from its agent (char_node_device_model) is 151 s old, more than 150 s"},
 		"exporter stale":    {two().with(0, ageSeconds, "3600"), "b", "the last data from its node_exporter (node_cpu_seconds_total{mode=\"idle\"}) is 3600 s old, more than 150 s"},
 		"age is no number":  {two().with(0, ageSeconds, "NaN"), "b", "the last data from its node_exporter (node_cpu_seconds_total{mode=\"idle\"}) is NaN s old, more than 150 s"},
-		"two host names":    {twins(), "b", "2 node_exporters report its host name: 10.0.0.2:9100, 10.0.0.3:9100; name one of them b in Prometheus"},
+		"two host names":    {twins(), "b", "2 node_exporters may be its own: 10.0.0.2:9100, 10.0.0.3:9100; name one of them b in Prometheus"},
 		"NaN":               {two().with(0, busyPercent, "NaN"), "b", "its CPU load is NaN %, want 0 to 100"},
 		"infinite":          {two().with(2, diskPercent, "+Inf"), "b", "its disk usage is +Inf %, want 0 to 100"},
 		"beyond 100":        {two().with(0, busyPercent, "250"), "b", "its CPU load is 250 %, want 0 to 100"},
@@ -228,6 +228,50 @@ func TestJoinByAddress(t *testing.T) {
 	devices, excluded := ask(t, c)
 	if len(devices) != 2 || devices[1].Node != "b" || devices[1].Load.CPUPercent != 77 || len(excluded) != 1 || excluded[0].Node != "10.0.0.2:9100" {
 		t.Errorf("%+v, excluded %v", devices, excluded)
+	}
+}
+
+// A name with a domain and the same without one are one host, unless another host has it
+// too; what has no other half names those that it may be.
+func TestJoinByHostPart(t *testing.T) {
+	rename := func(instances ...string) cluster {
+		c := two()
+		var own []row
+		for _, r := range c[0] {
+			if !slices.Contains(r.labels, "b:9100") {
+				own = append(own, r)
+				continue
+			}
+			for _, instance := range instances {
+				own = append(own, row{r.quantity, r.value, []string{"instance", instance}})
+			}
+		}
+		c[0] = own
+		c[2] = slices.DeleteFunc(c[2], func(r row) bool { return slices.Contains(r.labels, "b:9100") })
+		return c
+	}
+	for name, tt := range map[string]struct {
+		cluster cluster
+		reason  string // for which b is left out; "" if it is ranked
+	}{
+		"with a domain":    {rename("b.lan:9100"), ""},
+		"in capitals":      {rename("B.lan:9100"), ""},
+		"of two domains":   {rename("b.lan:9100", "b.office:9100"), "2 node_exporters may be its own: b.lan:9100, b.office:9100"},
+		"of another board": {rename("c.lan:9100"), `no data from its node_exporter (node_cpu_seconds_total{mode="idle"}); node_exporters without an agent: c.lan:9100`},
+	} {
+		devices, excluded := ask(t, tt.cluster)
+		if tt.reason == "" {
+			if len(devices) != 2 || len(excluded) != 0 {
+				t.Errorf("%s: excluded %+v", name, excluded)
+			}
+			continue
+		}
+		if len(excluded) == 0 || !strings.HasPrefix(excluded[0].Reason, tt.reason) {
+			t.Errorf("%s: excluded %+v, want %s", name, excluded, tt.reason)
+		}
+		if name == "of another board" && !strings.HasSuffix(excluded[1].Reason, "; agents without a node_exporter: b") {
+			t.Errorf("%s: excluded %+v", name, excluded)
+		}
 	}
 }
 
