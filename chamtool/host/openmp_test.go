@@ -440,7 +440,7 @@ func TestRealEnds(t *testing.T) {
 	lib, _ := need(t)
 	program := filepath.Join(t.TempDir(), "ends")
 	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/ends.c", "-lm")
-	for _, how := range []string{"return", "interrupt", "hangup", "time", "terminate", "abort", "quick", "inside", "large"} {
+	for _, how := range []string{"return", "interrupt", "hangup", "time", "terminate", "abort", "fault", "pipe", "urgent", "quick", "inside", "large"} {
 		t.Run(how, func(t *testing.T) {
 			dir := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), program, how)
@@ -449,7 +449,7 @@ func TestRealEnds(t *testing.T) {
 			}
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "OMP_TOOL_LIBRARIES="+lib, "OMP_NUM_THREADS=3", "HOME="+dir, "CHAMTOOL_HOME="+dir)
 			out, err := cmd.CombinedOutput()
-			if byItself := how == "return" || how == "quick" || how == "inside" || how == "large"; (err == nil) != byItself {
+			if byItself := how == "return" || how == "urgent" || how == "quick" || how == "inside" || how == "large"; (err == nil) != byItself {
 				t.Errorf("it ended with %v\n%s", err, out)
 			}
 			s, err := summary.Read(filepath.Join(dir, "logs", summary.FileName(0)))

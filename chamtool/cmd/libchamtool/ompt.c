@@ -59,6 +59,20 @@ static inline uint64_t construct(uint64_t place) {
     return last_construct.number;
 }
 
+// ---- the cost of callbacks ----------------------------------------------------
+
+enum { SAMPLED = 64, LONGEST_CALL = 100000 }; // one callback in so many; in a longer one, in ticks, the thread was stopped
+
+static inline uint64_t start_call(void) { return own_ring && own_ring->called++ % SAMPLED == 0 ? ticks() : 0; }
+
+static inline void end_call(const uint64_t *start) {
+    uint64_t spent = *start ? ticks() - *start : 0;
+    if (spent && spent < LONGEST_CALL) add(&own_ring->calls, SAMPLED * spent);
+}
+
+// TIMED measures the rest of a function.
+#define TIMED uint64_t call __attribute__((cleanup(end_call), unused)) = start_call()
+
 // ---- taskloops --------------------------------------------------------------
 
 // in_loop are the taskloops that the thread is in, the innermost last: how many tasks
@@ -265,6 +279,7 @@ static uint64_t tail_of(struct ring *r) {
 static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, int flags, int dependences, const void *address) {
     (void)frame;
     struct ring *r;
+    TIMED;
     if (!creates() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
     if ((dependences || r->depth > 0) && !atomic_load_explicit(&omp.bound, memory_order_relaxed)) atomic_store_explicit(&omp.bound, 1, memory_order_relaxed);
     settle(r, by);
@@ -471,6 +486,7 @@ static void cancel(struct ring *r, uint64_t task) {
 
 static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     struct ring *r;
+    TIMED;
     if (!on() || !(r = my_ring())) return;
     settle(r, prior);
     switch (status) {
@@ -574,6 +590,7 @@ static inline int class(int kind) {
 // a barrier, or the end of a parallel region.
 static void synchronize(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address, int is_wait) {
     struct ring *r;
+    TIMED;
     if (!on() || (helper && !(own_ring && own_ring->depth > 0)) || !(r = my_ring())) return;
     settle(r, task);
     if (kind == OMPT_TASKGROUP && !is_wait) {

@@ -76,14 +76,28 @@ static void on_terminate(int signal) {
         print_messages();
     }
     errno = error;
-    raise(signal); // blocked until the handler returns; its handler is the default again
+    struct sigaction by_default = {.sa_handler = SIG_DFL};
+    sigaction(signal, &by_default, NULL); // Go's handler may have called this one
+    raise(signal);                        // blocked until the handler returns
 }
 
-static void hear_terminate(void) {
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+// handle_endings handles signals that nothing else handles.
+static void handle_endings(const int *signals, size_t n) {
+    for (size_t i = 0; i < n; i++) {
         struct sigaction now, ours = {.sa_handler = on_terminate, .sa_flags = SA_RESETHAND | SA_ONSTACK | SA_RESTART};
-        if (!sigaction(endings[i], NULL, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) sigaction(endings[i], &ours, NULL);
+        if (!sigaction(signals[i], NULL, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) sigaction(signals[i], &ours, NULL);
     }
+}
+
+// The signals of faults are Go's too, which passes those of the program's threads on to the
+// handlers that it finds. It also takes SIGURG, and needs it only to preempt its own threads,
+// which start_service turns off: the program's handler comes back.
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE};
+static struct sigaction urgent;
+
+void handle_faults(void) {
+    handle_endings(faults, sizeof faults / sizeof *faults);
+    sigaction(SIGURG, NULL, &urgent);
 }
 
 static void ignore_terminate(void) {
@@ -188,6 +202,7 @@ static void reuse_rings(void) {
         atomic_store(&r->dropped, 0);
         atomic_store(&r->started, 0);
         atomic_store(&r->changed, 0);
+        atomic_store(&r->calls, 0);
         memset(r->unread, 0, CONSTRUCTS * ITERATIONS * sizeof *r->unread);
         memset(r->times, 0, PLACES * sizeof *r->times);
         r->computing = NULL, r->since = 0;
@@ -214,10 +229,11 @@ int begin_process(void) {
     reuse_rings();
     if (!prepared && (pthread_key_create(&tool.leave, leave) || pthread_atfork(NULL, NULL, in_child))) return 0;
     call_service(start_go, NULL);
+    if (!prepared) sigaction(SIGURG, &urgent, NULL);
     print_messages();
     if (!tool.started) return 0;
     atomic_store(&tool.on, 1);
-    hear_terminate();
+    handle_endings(endings, sizeof endings / sizeof *endings);
     if (!prepared) at_quick_exit(end_process);
     prepared = 1;
     return 1;

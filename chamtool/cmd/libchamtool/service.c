@@ -70,6 +70,22 @@ static __attribute__((constructor(101))) void defer_constructors(int argc, char 
     mprotect((void *)from, to - from, PROT_READ);
 }
 
+// start_go_runtime calls the constructors. The Go runtime reads its environment behind the
+// arguments: it gets a copy, in which threads are not preempted by SIGURG.
+static int start_go_runtime(void) {
+    size_t all = (size_t)deferred.argc + 5, n = 0;
+    for (char **e = deferred.envp; *e; e++) all++;
+    char **words = calloc(all, sizeof *words);
+    if (!words) return 0;
+    for (int i = 0; i < deferred.argc; i++) words[n++] = deferred.argv[i];
+    char **environment = words + ++n;
+    words[n++] = "GODEBUG=asyncpreemptoff=1"; // the first one counts
+    for (char **e = deferred.envp; *e; e++) words[n++] = *e;
+    // words of 0 follow, in place of the auxiliary vector
+    for (size_t i = 0; i < deferred.count; i++) deferred.list[i](deferred.argc, words, environment);
+    return 1;
+}
+
 // ---- messages ---------------------------------------------------------------
 
 // The tool's threads have no standard error. Threads of the program print their messages: at
@@ -162,13 +178,12 @@ static void answer(void) {
 // at work. Threads inherit the timer slack: with one of a millisecond its looks fall together.
 static void *serve(void *unused) {
     prctl(PR_SET_NAME, "chamtool");
-    service.refused = !own_descriptors();
+    service.refused = !own_descriptors() || !start_go_runtime();
     if (service.refused) {
         answer();
         return unused;
     }
     prctl(PR_SET_TIMERSLACK, 1000000L);
-    for (size_t i = 0; i < deferred.count; i++) deferred.list[i](deferred.argc, deferred.argv, deferred.envp);
     answer();
     for (uint32_t done = 1;; done++) {
         while (atomic_load(&service.posted) == done) futex(&service.posted, FUTEX_WAIT, done, NULL);
@@ -209,6 +224,7 @@ static const char *start_thread(void) {
     pthread_t thread;
     pthread_attr_t detached;
     sigset_t all, before;
+    handle_faults();
     if (!deferred.count) return "the loader does not let it postpone the start of the Go runtime";
     sigfillset(&all);
     pthread_attr_init(&detached);

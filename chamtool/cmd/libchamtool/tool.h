@@ -92,6 +92,7 @@ struct ring {
     struct place_time *times; // by place
     _Atomic uint64_t changed; // how often one of them changed
     _Atomic uint64_t used;    // constructs, from 0, that may have counts
+    _Atomic uint64_t calls;   // ticks in callbacks, from a sample of them
     uint64_t place; // of the last task created
     uint64_t depth; // tasks under way, the outermost first
     struct under_way {
@@ -117,6 +118,7 @@ struct ring {
     struct place_time *computing; // in times: what the thread computes for; NULL before its first region
     uint64_t since;               // tick since which it computes; 0 while it waits, and outside of regions
     uint64_t cpu_since;           // its CPU time then, in ns; 0 if it was not read
+    uint64_t called;              // callbacks
     uint64_t recent_ticks;        // of its last intervals of computing, the mean
 } __attribute__((aligned(64)));
 

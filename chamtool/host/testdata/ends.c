@@ -1,10 +1,19 @@
 // A program that runs 1000 tasks and ends in the way of its argument.
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static volatile double sink;
+
+static volatile sig_atomic_t urgent;
+
+static void on_urgent(int signal) {
+    (void)signal;
+    urgent++;
+}
 
 static void work(void) {
     double x = 0;
@@ -16,6 +25,8 @@ int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "";
     signal(SIGINT, SIG_DFL); // what nohup or a shell's background ignores is inherited
     signal(SIGHUP, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGURG, on_urgent);
 #pragma omp parallel
 #pragma omp single
     for (int i = 0; i < 1000; i++) {
@@ -27,6 +38,17 @@ int main(int argc, char **argv) {
     if (!strcmp(how, "time")) raise(SIGXCPU);
     if (!strcmp(how, "terminate")) raise(SIGTERM);
     if (!strcmp(how, "abort")) abort();
+    if (!strcmp(how, "fault")) *(volatile int *)0 = 1;
+    if (!strcmp(how, "pipe")) {
+        int ends[2];
+        if (pipe(ends) || close(ends[0])) return 1;
+        return write(ends[1], "x", 1) != 1; // which ends the program
+    }
+    if (!strcmp(how, "urgent")) {
+        raise(SIGURG);
+        if (urgent != 1) fprintf(stderr, "%d urgent signals for 1\n", (int)urgent);
+        return urgent != 1;
+    }
     if (!strcmp(how, "quick")) quick_exit(0);
     if (!strcmp(how, "inside")) {
 #pragma omp parallel

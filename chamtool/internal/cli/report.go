@@ -269,6 +269,9 @@ func timesTable(p *cli.Page, f job.Figures) {
 		balance += fmt.Sprintf(" (ranks %s, threads %s)", cli.Text(t.RankBalance), cli.Text(t.ThreadBalance))
 	}
 	p.Line("parallel efficiency %s = load balance %s x communication %s, of %s s since the first use of OpenMP", cli.Text(t.Parallel), balance, cli.Text(t.Communication), cli.Text(t.Wall))
+	if t.Slowdown > 0 {
+		p.Line("the tool made the run about %.2f times slower: %s s in its callbacks, %s s of CPU time on threads of its own", t.Slowdown, cli.Text(t.Callbacks), cli.Text(t.Tool))
+	}
 	table := p.Table("rank", "thread", "computing s", "no processor s", "waiting s", "MPI s", "outside of regions s")
 	all := t.Threads
 	if len(t.Ranks) > 1 {

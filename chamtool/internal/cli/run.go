@@ -68,6 +68,11 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	if err != nil {
 		return 0, err
 	}
+	for _, f := range inspect(tool) {
+		if f.Status == "fail" {
+			return 0, fmt.Errorf("--tool: %s", f.Detail)
+		}
+	}
 	p := launch.FindProgram(args, exec.LookPath, linkedLibraries)
 	preload := ""
 	if p.Runtime == launch.GNU {
@@ -162,6 +167,9 @@ func (r *running) directory(program string) (string, error) {
 	}
 	if dir == "" {
 		dir = filepath.Join("logs", fmt.Sprintf("%s-%s", filepath.Base(program), time.Now().Format("20060102-150405")))
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return "", fmt.Errorf("--logs %s: it is a file, not a directory", dir)
 	}
 	for n := 2; ; n++ { // two programs of one second
 		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {

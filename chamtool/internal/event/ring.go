@@ -28,6 +28,7 @@ type Header struct {
 	times   *[Places]placeTime
 	changed atomic.Uint64 // how often one of them changed
 	used    atomic.Uint64 // constructs, from 0, that may have counts
+	calls   atomic.Uint64 // ticks in callbacks
 
 	place uint64        // C's own
 	depth atomic.Uint64 // tasks under way, the outermost first
@@ -79,6 +80,10 @@ const (
 	WorkDynamic = 1<<11 | 1<<12 | 1<<13
 	WorkSingle  = 1<<3 | 1<<4 // the thread that executes it, and the others
 )
+
+// CallbackTicks returns the ticks that the thread spent in callbacks of the tool, estimated from a
+// sample of them.
+func (r *Ring) CallbackTicks() uint64 { return r.h.calls.Load() }
 
 // Times returns the times of the ring's thread by kind and place.
 func (r *Ring) Times() (times []PlaceTime) {

@@ -21,9 +21,12 @@ type Times struct {
 	RankBalance   float64      `json:"rank_balance"`   // the same of the ranks' mean threads
 	ThreadBalance float64      `json:"thread_balance"` // LoadBalance over RankBalance
 	Communication float64      `json:"communication_efficiency"`
-	Ranks         []ThreadTime `json:"ranks"`   // sums of their threads
-	Threads       []ThreadTime `json:"threads"` // by rank and number
-	Losses        []Loss       `json:"losses"`  // largest first
+	Ranks         []ThreadTime `json:"ranks"`            // sums of their threads
+	Threads       []ThreadTime `json:"threads"`          // by rank and number
+	Losses        []Loss       `json:"losses"`           // largest first
+	Callbacks     float64      `json:"callback_seconds"` // of the tool, on the program's threads
+	Tool          float64      `json:"tool_seconds"`     // of CPU, on threads of its own
+	Slowdown      float64      `json:"slowdown"`         // by both, as a factor of the slowest rank
 }
 
 // ThreadTime divides the time of a thread, or of all threads of a rank.
@@ -123,6 +126,7 @@ func (j *Job) times() *Times {
 			mostThread = max(mostThread, one.Useful)
 		}
 		t.Wall = max(t.Wall, r.Summary.RunSeconds)
+		t.addTool(r.Summary, len(threads))
 		t.Ranks = append(t.Ranks, all)
 		t.Threads = append(t.Threads, threads...)
 		useful += all.Useful
@@ -141,6 +145,24 @@ func (j *Job) times() *Times {
 	t.Communication = mostThread / t.Wall
 	return t
 }
+
+// addTool adds the time of the tool on a rank with a number of threads. Its own threads slow the
+// program's if these use all processors.
+func (t *Times) addTool(s *summary.Summary, threads int) {
+	if s.Callbacks == nil || !(s.RunSeconds > 0) {
+		return
+	}
+	t.Callbacks += float64(*s.Callbacks)
+	t.Tool += s.ToolCPUSeconds
+	share := float64(*s.Callbacks) / (s.RunSeconds * float64(threads))
+	if s.Processors > 0 && s.Processors <= threads {
+		share += s.ToolCPUSeconds / (s.RunSeconds * float64(s.Processors))
+	}
+	t.Slowdown = max(t.Slowdown, 1/(1-min(share, mostToolShare)))
+}
+
+// mostToolShare bounds the share of the threads' time that is the tool's.
+const mostToolShare = 0.9
 
 // Loss is thread time at a place in which nothing was computed.
 type Loss struct {

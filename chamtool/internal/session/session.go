@@ -308,6 +308,13 @@ func (s *Session) summary() *summary.Summary {
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.bodySeconds, Warnings: slices.Clone(s.warnings),
 	}
 	out.Tree, out.Critical, out.Times = s.tracker.Tree(), s.critical(), s.times()
+	if s.options.Dialect == event.OpenMP {
+		callbacks := uint64(0)
+		for _, r := range s.rings {
+			callbacks += r.CallbackTicks()
+		}
+		out.Callbacks = summary.NewFigure(s.clock.Between(0, callbacks))
+	}
 	out.Score(&s.errors)
 	out.Forecast(&s.iterations.errors)
 	if s.bodySeconds > 0 {

@@ -46,6 +46,7 @@ type Summary struct {
 	Forecasts   int     `json:"forecasts"` // iterations whose load was forecast before they began
 	ForecastAPE *Figure `json:"forecast_mape_percent"`
 
+	Callbacks      *Figure    `json:"callback_seconds"` // of all threads; nil if the dialect does not measure them
 	ToolCPUSeconds float64    `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
 	ToolCPUPercent float64    `json:"tool_cpu_percent"` // of the CPU time of the tasks
 	TaskSeconds    float64    `json:"task_seconds"`
