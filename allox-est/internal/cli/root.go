@@ -23,7 +23,6 @@ func New(env *cli.Env) *cobra.Command {
 		newRunCommand(env, record),
 		newEstimateCommand(env),
 		newValidateCommand(env, record),
-		newInitCommand(env),
 		newFollowCommand(env), newTrackCommand(env), newBacktestCommand(env),
 		newSlurmCommand(env),
 		newScheduleCommand(env),
