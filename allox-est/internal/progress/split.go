@@ -3,8 +3,9 @@ package progress
 import (
 	"bytes"
 	"regexp"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // keptBytes bounds what is kept of a line.
@@ -26,18 +27,10 @@ type Splitter struct {
 	rest  []byte
 	shown int // of rest, what was yielded as a drawing
 	drawn bool
-	wide  utf16Order
-	odd   []byte // half a character
-	begun bool   // something was read
+	wide  *encoding.Decoder // of UTF-16; nil without it
+	odd   []byte            // half a character
+	begun bool              // something was read
 }
-
-type utf16Order int
-
-const (
-	utf8Text utf16Order = iota
-	littleEndian
-	bigEndian
-)
 
 // Split yields the lines that b completes, those with a number, a tag or names of columns
 // where not all are wanted, and the drawing of a bar that b ends with. Of a line longer than a MiB
@@ -114,35 +107,18 @@ func isHeading(text []byte) bool {
 
 // decode turns UTF-16 into UTF-8.
 func (s *Splitter) decode(b []byte) []byte {
-	if !s.begun && len(b) > 1 {
-		switch {
-		case b[0] == 0xff && b[1] == 0xfe:
-			s.wide = littleEndian
-		case b[0] == 0xfe && b[1] == 0xff:
-			s.wide = bigEndian
-		}
+	if !s.begun && (bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff})) {
+		s.wide = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
 	}
 	s.begun = s.begun || len(b) > 0
-	if s.wide == utf8Text {
+	if s.wide == nil {
 		return b
 	}
 	b = append(s.odd, b...)
-	var units []uint16
-	for ; len(b) > 1; b = b[2:] {
-		u := uint16(b[0]) | uint16(b[1])<<8
-		if s.wide == bigEndian {
-			u = u<<8 | u>>8
-		}
-		units = append(units, u)
-	}
-	s.odd = bytes.Clone(b)
-	var text []byte
-	for _, r := range utf16.Decode(units) {
-		if r != 0xfeff {
-			text = utf8.AppendRune(text, r)
-		}
-	}
-	return text
+	text := make([]byte, 2*len(b))
+	n, read, _ := s.wide.Transform(text, b, false) // the rest is half a character
+	s.odd = bytes.Clone(b[read:])
+	return text[:n]
 }
 
 // Rest yields what was begun last and not completed.
