@@ -274,7 +274,7 @@ func (r *Reader) weightOfGiven(c *counter) float64 {
 		return 0
 	case c.decimal && (c.unit != "epoch" && !c.isEven() || last <= r.Units/100):
 		return 0
-	case c.claim.weight > 0 && !c.moves(), wallClock.MatchString(c.words()), c.unit == "" && (c.decimal || !c.isEven() || c.isWriter()):
+	case c.claim.weight > 0 && !c.moves(), wallClock.MatchString(c.words()), c.unit == "" && (c.decimal || !c.isEven() || c.isWriter):
 		return 0
 	case c.unit == "time" || c.unit == "progress" || c.unit == "stage" || !c.moves() && c.unit != "epoch":
 		return 0

@@ -16,18 +16,19 @@ type fall struct{ from, to point }
 
 // counter is the series of numbers of one place in lines of one form.
 type counter struct {
-	number                  // as it came first
-	unit   string           // of its words
-	points []point          // where it changed
-	falls  []fall           // where it began again
-	seen   int              // how often its lines came
-	line   int              // in which it was seen last
-	before []*counter       // to its left in its lines
-	bag    map[float64]bool // its numbers while none came twice; nil if one did
-	bagged []point          // as they came
-	claim  announcement     // what it may be the total of
-	zero   bool             // it was 0 once
-	start  float64          // when the run began that it counts now; 0 for the log's begin
+	number                    // as it came first
+	unit     string           // of its words
+	points   []point          // where it changed
+	falls    []fall           // where it began again
+	seen     int              // how often its lines came
+	line     int              // in which it was seen last
+	before   []*counter       // to its left in its lines
+	bag      map[float64]bool // its numbers while none came twice; nil if one did
+	bagged   []point          // as they came
+	claim    announcement     // what it may be the total of
+	zero     bool             // it was 0 once
+	isWriter bool             // it names who writes: a rank, a GPU, a worker
+	start    float64          // when the run began that it counts now; 0 for the log's begin
 }
 
 // pointCount bounds the points of a counter, bagCount its unordered numbers.
@@ -79,7 +80,7 @@ func (c *counter) isAnotherRun(value, at float64) bool {
 
 // restart forgets the earlier run.
 func (c *counter) restart(at float64) {
-	*c = counter{number: c.number, unit: c.unit, claim: c.claim, start: at}
+	*c = counter{number: c.number, unit: c.unit, claim: c.claim, isWriter: c.isWriter, start: at}
 }
 
 // collect keeps numbers that come in any order.
@@ -166,11 +167,6 @@ func (c *counter) step() float64 {
 
 // rises returns how often a counter has grown.
 func (c *counter) rises() int { return len(c.points) - 1 - len(c.falls) }
-
-// isWriter reports whether a number names who writes: a rank, a GPU, a worker.
-func (c *counter) isWriter() bool {
-	return c.unit == "" && writerWords.MatchString(lower(c.left, 12))
-}
 
 // isFollowing reports whether a counter stands right of another one in its lines.
 func (c *counter) isFollowing(o *counter) bool { return slices.Contains(c.before, o) }

@@ -26,7 +26,7 @@ func (r *Reader) loopIn(u *counter, pool []*counter, depth int) *loop {
 	var best *counter
 	longest := 0.0
 	for _, c := range pool {
-		if c == u || asides.MatchString(c.name()) || c.ownTotal() == 0 && !c.isEven() || c.decimal && !c.percent || c.isWriter() || c.countsDown() || c.length() == 0 || !c.isInside(u) {
+		if c == u || asides.MatchString(c.name()) || c.ownTotal() == 0 && !c.isEven() || c.decimal && !c.percent || c.isWriter || c.countsDown() || c.length() == 0 || !c.isInside(u) {
 			continue
 		}
 		if seconds := c.seconds(); best == nil || seconds > longest {
@@ -212,7 +212,7 @@ func (c *counter) isConfigured() bool {
 // moved yet, or moves when c begins again.
 func (o *counter) encloses(c *counter) bool {
 	isBracket := len(c.before) > 0 && o == c.before[len(c.before)-1] && bracketed.MatchString(c.left)
-	if asides.MatchString(o.name()) || o.decimal || o.percent || o.countsDown() || o.isWriter() || !outerUnits[o.unit] && o.total == 0 && !isBracket {
+	if asides.MatchString(o.name()) || o.decimal || o.percent || o.countsDown() || o.isWriter || !outerUnits[o.unit] && o.total == 0 && !isBracket {
 		return false
 	}
 	if o.total > 0 && o.rises() == 0 && (o.last().value >= o.total || o.unit == "" && outerUnits[c.unit]) {

@@ -90,7 +90,7 @@ func (r *Reader) Line(line string, at float64) {
 		}
 		c := r.count(n, at)
 		c.before = left[:len(left):len(left)]
-		if !n.decimal && n.total == 0 && c.isWriter() {
+		if !n.decimal && n.total == 0 && c.isWriter {
 			writer = "@" + plain(n.value)
 		}
 		left = append(left, c)
@@ -161,6 +161,7 @@ func (r *Reader) newCounter(n number) *counter {
 		return c
 	}
 	c.unit = n.unit()
+	c.isWriter = c.unit == "" && writerWords.MatchString(lower(n.left, 12))
 	c.claim = announcementOf(n)
 	r.converges = r.converges || converges.MatchString(n.left) || converges.MatchString(n.right)
 	if c.claim.weight > 0 && len(r.announced) < announcedCount {

@@ -146,14 +146,15 @@ func (s *scanner) dateLength(text string) int {
 		return 0
 	}
 	before := s.masked[max(0, len(s.masked)-16):]
-	switch next := text[n]; {
-	case strings.IndexByte("-/. ", next) >= 0 && n <= 4:
+	next := text[n]
+	namesMonth := next == ' ' && n < 3 && n+1 < len(text) && strings.IndexByte("JFMASOND", text[n+1]) >= 0
+	if namesMonth || strings.IndexByte("-/.", next) >= 0 && n <= 4 {
 		if at := dateForm.FindStringIndex(text); at != nil && (at[1] == len(text) || !isDigit(text[at[1]]) && text[at[1]] != '/') {
 			return at[1]
 		}
-		if next == ' ' && n < 3 && month.Match(before) {
-			return n
-		}
+	}
+	if next == ' ' && n < 3 && month.Match(before) {
+		return n
 	}
 	if len(before) > 0 && (before[len(before)-1] == ':' || before[len(before)-1] == '(') {
 		if at := position.FindSubmatch(before); at != nil && (at[1] != nil && unitOf(string(at[1])) == "" || at[1] == nil && text[n] == ' ') {
@@ -176,7 +177,8 @@ func digitsOf(text string) int {
 // length; 0 if there is none. Seconds alone may be simulated time: they stay a number.
 func (s *scanner) takeSpan(i int) int {
 	unit := strings.TrimLeft(s.line[i:], "0123456789.")
-	if unit = strings.TrimPrefix(unit, " "); unit == "" || strings.IndexByte(":dhms", unit[0]) < 0 {
+	unit = strings.TrimPrefix(unit, " ")
+	if unit == "" || strings.IndexByte(":dhms", unit[0]) < 0 || unit[0] == ':' && (len(unit) == 1 || !isDigit(unit[1])) {
 		return 0
 	}
 	at := spanForm.FindStringSubmatchIndex(s.line[i:])
