@@ -51,7 +51,7 @@ func (c *counter) add(n number, at float64, line int) {
 		return
 	}
 	last := c.last()
-	if n.value == last.value {
+	if n.value == last.value && n.span == nil {
 		return
 	}
 	c.collect(next)

@@ -9,7 +9,6 @@ import (
 type loop struct {
 	*counter
 	length float64
-	share  float64 // of the unit's time in which it counts to its length
 	inner  *loop
 	across bool // it counts on through all units
 }
@@ -36,9 +35,7 @@ func (r *Reader) loopIn(u *counter, pool []*counter, depth int) *loop {
 	if best == nil {
 		return loopAcross(u, pool)
 	}
-	l := &loop{counter: best, length: best.length(), inner: r.loopIn(best, pool, depth+1)}
-	l.share = l.fullShare()
-	return l
+	return &loop{counter: best, length: best.length(), inner: r.loopIn(best, pool, depth+1)}
 }
 
 // loopAcross returns the counter right of u in its lines that counts on through all units; nil
@@ -53,7 +50,7 @@ func loopAcross(u *counter, pool []*counter) *loop {
 			continue
 		}
 		if each := (c.points[to].value - c.points[from].value) / (u.last().value - u.first().value); each > 1 {
-			return &loop{counter: c, length: each, share: 1, across: true}
+			return &loop{counter: c, length: each, across: true}
 		}
 	}
 	return nil
@@ -90,41 +87,6 @@ func (c *counter) seconds() (seconds float64) {
 	return seconds
 }
 
-// fullShare returns the share of its unit's time in which a loop counts to its length: the
-// median of whole units, 1 where none is known. An evaluation may follow the loop.
-func (l *loop) fullShare() float64 {
-	var shares []float64
-	begin := l.first()
-	for _, f := range l.falls {
-		if begin.at >= 0 && f.to.at > begin.at {
-			covered := 1.0
-			if l.inner == nil {
-				covered = (f.from.value - begin.value) / l.length
-			}
-			shares = append(shares, (l.lastBefore(f.to.line)-begin.at)/(f.to.at-begin.at)/max(0.1, covered))
-		}
-		begin = f.to
-	}
-	if len(shares) == 0 {
-		return 1
-	}
-	slices.Sort(shares)
-	if share := shares[len(shares)/2]; share < 0.95 {
-		return max(0.1, share)
-	}
-	return 1 // within the noise of its times
-}
-
-// lastBefore returns the time of the last number of a loop, or of those inside of it, before a line.
-func (l *loop) lastBefore(line int) (at float64) {
-	for ; l != nil; l = l.inner {
-		if i := l.at(line - 1); i >= 0 {
-			at = max(at, l.points[i].at)
-		}
-	}
-	return at
-}
-
 // done returns the share of a unit, begun in a line, that a loop had done at another.
 func (l *loop) done(begun, line int) float64 {
 	i := l.at(line)
@@ -138,7 +100,7 @@ func (l *loop) done(begun, line int) float64 {
 	if l.inner != nil {
 		value += l.inner.done(l.points[i].line, line)
 	}
-	return l.share * max(0, min(1, value/l.length))
+	return max(0, min(1, value/l.length))
 }
 
 // product returns how many of the innermost units a loop has; 0 without a loop.

@@ -54,7 +54,7 @@ func TestReader(t *testing.T) {
 		{"every tenth, from 9", 40, 0, every("step %d l2: 0.25", 9, 39, 10), []float64{10, 20, 30, 40}},
 		{"sparser later", 40, 0, append(every("%d 0.5", 1, 10, 1), every("%d 0.5", 20, 40, 10)...), []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40}},
 		{"JSON lines", 5, 0, every(`{"ts": 1795444547.9, "epoch": %d, "loss": 0.1}`, 1, 5, 1), []float64{1, 2, 3, 4, 5}},
-		{"a bar inside of epochs", 3, 0, []string{"Epoch 1/3", "| 1/4 [00:01]", "| 3/4 [00:02]", "| 4/4 [00:03]", "Epoch 2/3", "| 1/4 [00:01]"}, []float64{0, 1. / 6, 0.5, 2. / 3, 1, 7. / 6}},
+		{"a bar inside of epochs", 3, 0, []string{"Epoch 1/3", "| 1/4 [00:01]", "| 3/4 [00:02]", "| 4/4 [00:03]", "Epoch 2/3", "| 1/4 [00:01]"}, []float64{0, 0.25, 0.75, 1, 1.25}},
 		{"a bar without a name, once a unit", 3, 0, both([]string{"", "", ""}, every("| %d/4 [00:01<00:02]", 1, 4, 1)), nil},
 		{"a bar that may be of one unit", 3, 0, every("| %d/6 [00:01<00:02]", 1, 6, 1), nil},
 		{"steps inside of the first epoch", 10, 0, every("epoch 0 step %d loss 0.5", 0, 8, 1), nil},
