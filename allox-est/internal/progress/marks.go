@@ -112,8 +112,7 @@ func (r *Reader) shift(c choice) float64 {
 		return -1
 	}
 	isLast := r.times.end > 0 && r.times.end-u.last().at < 0.3*gap
-	isLabel := 2*u.seen > 3*len(u.points) // of several lines in its unit
-	ends := !isLabel && (u.reports || isLast) || first.at >= 0 && gap > 0 && first.at-max(r.times.begin, u.start) >= 0.7*gap
+	ends := u.reports || isLast || first.at >= 0 && gap > 0 && first.at-max(r.times.begin, u.start) >= 0.7*gap
 	switch {
 	case r.times.end > 0 && ends && first.value == 0 && u.highest() == units-1:
 		return 1

@@ -56,7 +56,7 @@ func (r *Reader) ends() []choice {
 				all[i].value = max(0, p.value-offset-p.at)
 			}
 			found = append(found, choice{how: finishing, left: all, total: 100, score: finishWeight})
-		case slope < -0.6 && slope > -1.6 && fit > 0.9 && risesLittle(all):
+		case slope < -0.6 && slope > -1.6 && fit > 0.9:
 			weight := plainWeight
 			if c.span.left {
 				weight = leftWeight
@@ -98,16 +98,6 @@ func (r *Reader) clockOffset() (float64, bool) {
 		return offsets[len(offsets)/2], true
 	}
 	return 0, false
-}
-
-// risesLittle reports whether a remaining time never jumps up by half.
-func risesLittle(s []point) bool {
-	for i := 1; i < len(s); i++ {
-		if s[i].value > 1.5*s[i-1].value+2 {
-			return false
-		}
-	}
-	return true
 }
 
 func longestGap(s []point) (gap float64) {
