@@ -49,9 +49,14 @@ type collectSettings struct {
 
 // newCollectCommand returns collect, which times real inferences and keeps them as rows
 // to train on.
-func newCollectCommand(env *cli.Env) *cobra.Command {
+func newCollectCommand(env *cli.Env) *cobra.Command { return newCollecting().command(env) }
+
+func newCollecting() *collecting {
+	return &collecting{settings: collectSettings{Device: "desktop", Warmup: 2, Rounds: 1, Profiles: 10, Seed: 1, GPU: "false", Mode: "simple"}}
+}
+
+func (o *collecting) command(env *cli.Env) *cobra.Command {
 	var out cli.Output
-	o := collecting{settings: collectSettings{Device: "desktop", Warmup: 2, Rounds: 1, Profiles: 10, Seed: 1, GPU: "false", Mode: "simple"}}
 	settings := cli.NewSettings(&o.settings)
 	c := &cobra.Command{
 		Use:     "collect",
@@ -63,13 +68,13 @@ Each model gets a file MODEL.onnx-DEVICE.csv with one row per iteration, and
 MODEL.onnx-DEVICE.kernels.csv with the times of its kernels. An interrupted or
 killed run continues where it stopped. Without --model it collects a model of
 every built-in family, on images of 96 x 96. The flags with an underscore are those of
-the original's collection_metrics.py.`,
+the original's collection_metrics.py; with any of them the background load is stress.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Load(); err != nil {
 				return err
 			}
-			o.original(cmd)
+			o.setOriginal(cmd)
 			summaries, err := o.collect(cmd.Context(), env)
 			if err != nil {
 				return err
@@ -85,7 +90,7 @@ the original's collection_metrics.py.`,
 	f := c.Flags()
 	f.StringSliceVar(&o.models, "model", nil, "an .onnx file, or a directory of them; may be repeated (default: a model of every built-in family)")
 	f.IntVar(&o.iterations, "iterations", 100, "rows per model")
-	f.StringVar(&o.load, "load", "none", "background load during each inference: none, or stress (busy cores, 20 to 80 % at random)")
+	f.StringVar(&o.load, "load", "none", "background load during each inference: none, or stress (busy cores, 20 to 80 % at random; the default with a flag that has an underscore)")
 	cli.Values(c, "load", "none", "stress")
 	f.StringVar(&o.out, "out", ".", "directory for the rows")
 	f.String("device_type", "", "type of this device: desktop, raspberrypi or jetson (the setting device)")
@@ -100,12 +105,18 @@ the original's collection_metrics.py.`,
 	return c
 }
 
-// original sets the settings that the flags of the original's script name.
-func (o *collecting) original(cmd *cobra.Command) {
+// setOriginal sets the settings that the flags of the original's script name. With any of
+// them there is a background load unless --load says otherwise: that script always makes one.
+func (o *collecting) setOriginal(cmd *cobra.Command) {
 	s := &o.settings
 	for name, setting := range map[string]*string{"device_type": &s.Device, "image_path": &s.Images, "gpu_needed": &s.GPU, "inference_mode": &s.Mode} {
-		if f := cmd.Flag(name); f.Changed {
-			*setting = f.Value.String()
+		f := cmd.Flag(name)
+		if !f.Changed {
+			continue
+		}
+		*setting = f.Value.String()
+		if !cmd.Flag("load").Changed {
+			o.load = "stress"
 		}
 	}
 }
@@ -129,7 +140,7 @@ func (o *collecting) check() error {
 	case err != nil:
 		return cli.Usagef("--gpu_needed %s: want true, false, 1 or 0", s.GPU)
 	case gpu:
-		return fmt.Errorf("--gpu_needed %s: %w: inferences run on the CPU", s.GPU, runtime.ErrUnavailable)
+		return fmt.Errorf("--gpu_needed %s: %w: inferences run on the CPU, and gpu_usage_percent would be that of other work; collect with --gpu_needed false", s.GPU, runtime.ErrUnavailable)
 	case s.Mode != "simple":
 		return cli.Usagef("--inference_mode %s: want simple", s.Mode)
 	}

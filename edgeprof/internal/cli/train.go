@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -88,6 +90,16 @@ func readMeasurements(ctx context.Context, env *cli.Env, path string) (*measurem
 	}
 	for _, bad := range d.Diagnostics {
 		env.Log.Warn(bad)
+	}
+	for _, file := range d.Files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		header, _, _ := strings.Cut(string(text), "\n")
+		if strings.Contains(header, "gpu_usage_percent") {
+			env.Log.Warnf("%s: gpu_usage_percent is not used: no device's GPU load is known when a model is placed", file)
+		}
 	}
 	if d.Missing > 0 {
 		env.Log.Warnf("%s: ignored %s without a time", path, plural.Count(d.Missing, "row"))

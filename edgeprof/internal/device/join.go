@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -55,7 +56,8 @@ func (s Prometheus) join(nodes map[string]*node, rows []sample) (owners map[stri
 				}
 			}
 		}
-		for name, instances := range exporters {
+		for _, name := range slices.Sorted(maps.Keys(exporters)) {
+			instances := exporters[name]
 			free := slices.DeleteFunc(slices.Clone(instances), func(instance string) bool { return claims[instance] > 1 })
 			switch {
 			case i == 0 || len(instances) == 1 && len(free) == 1:
