@@ -29,11 +29,14 @@ func unknowns(a *onnx.Analysis, warnings []string, profiled bool) []string {
 	}
 	var guesses []string
 	for _, o := range a.OpenDimensions {
-		if guess := "--dim " + quoted(fmt.Sprintf("%s=%d", o.Key(), o.Size)); !o.Given && !slices.Contains(guesses, guess) {
+		guess := "--dim " + quoted(fmt.Sprintf("%s=%d", o.Key(), o.Size))
+		if !o.Given && !slices.Contains(guesses, guess) {
 			guesses = append(guesses, guess)
 		}
 	}
 	switch {
+	case len(a.AssumedSizes()) > 0 && len(lines) > 0:
+		lines = append(lines, "assumed sizes, of which the time is a lower bound: "+strings.Join(guesses, " "))
 	case len(a.AssumedSizes()) > 0:
 		lines = append(lines, "assumed sizes, so the time has no interval: "+strings.Join(guesses, " "))
 	case len(guesses) > 0:
@@ -45,8 +48,11 @@ func unknowns(a *onnx.Analysis, warnings []string, profiled bool) []string {
 // plainArgument matches arguments that a shell takes as they are.
 var plainArgument = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// quoted returns an argument as a shell takes it.
+// quoted returns a value of --dim, which takes a list, as it is typed in a shell.
 func quoted(argument string) string {
+	if strings.ContainsAny(argument, ",\"") {
+		argument = `"` + strings.ReplaceAll(argument, `"`, `""`) + `"`
+	}
 	if plainArgument.MatchString(argument) {
 		return argument
 	}

@@ -28,6 +28,10 @@ type timed struct {
 	Load        float64 `json:"load_seconds"` // reading the weights
 }
 
+// busyFactor is the part of the median time that waits for processors have on a machine that does
+// other work.
+const busyFactor = 1.1
+
 // newTimeCommand returns time, which times real inferences on this machine and records
 // the outcome of rank's prediction.
 func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
@@ -50,6 +54,9 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			record.Outcome("rank", recordKey(args[0], t.Threads), t.P50)
 			return out.Print(env, t, func(p *cli.Page) {
 				p.Line("%s: %s with %s: min %s, p50 %s, p90 %s ms", t.Model, plural.Count(t.Runs, "inference"), plural.Count(t.Threads, "thread"), cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
+				if t.P50 > busyFactor*t.Uncontended {
+					p.Line("other work ran on the processors: p50 without waits for them is %s ms", cli.Text(1000*t.Uncontended))
+				}
 				p.Line("%s", t.Library)
 			})
 		}),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Warnings about control flow.
@@ -163,7 +164,7 @@ func (in *inference) loop(n *Node, inputs []TensorInfo) (*body, error) {
 		return nil, err
 	}
 	var sure bool
-	b.times, sure = in.trips(n, inputs[0], g)
+	b.times, sure = in.trips(n, inputs, g)
 	var out []TensorInfo
 	for i, s := range b.outputs[min(1, len(b.outputs)):] {
 		s.Value, s.Real = nil, nil
@@ -181,23 +182,127 @@ func (in *inference) loop(n *Node, inputs []TensorInfo) (*body, error) {
 	return b, nil
 }
 
-// trips of a loop: the settings', or the count where it is known; false where it may end
-// after another number.
-func (in *inference) trips(n *Node, count TensorInfo, g *Graph) (int64, bool) {
+// trips returns the number of iterations of a loop: the settings', or what its condition and
+// the count say; false if it may end after another number.
+func (in *inference) trips(n *Node, inputs []TensorInfo, g *Graph) (int64, bool) {
 	key := n.Name + ":trips"
 	if given, ok := in.dims.sizes[key]; ok {
 		in.dims.used[key] = true
 		return given, true
 	}
-	if len(count.Value) == 1 && count.Value[0] >= 0 && count.Value[0] < math.MaxInt32 {
-		sure := keeps(g)
-		if !sure {
-			in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q may end early; all %d iterations are counted", ErrTrips, n.Name, count.Value[0]))
-		}
-		return count.Value[0], sure
+	most := int64(math.MaxInt64)
+	if v := inputs[0].Value; len(v) == 1 && v[0] >= 0 {
+		most = v[0]
+	}
+	if most < math.MaxInt32 && keeps(g) {
+		return most, true
+	}
+	if trips, ok := in.countTrips(g, inputs, min(most, mostTrips)); ok {
+		return trips, true
+	}
+	if most < math.MaxInt32 {
+		in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q may end early; all %d iterations are counted", ErrTrips, n.Name, most))
+		return most, false
 	}
 	in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q: one iteration is counted; set %s=NUMBER", ErrTrips, n.Name, key))
 	return 1, false
+}
+
+// Limits of computing the conditions of loops: iterations, nodes of a condition, and nodes that
+// are computed in a model.
+const (
+	mostTrips          = 5000
+	mostConditionNodes = 24
+	mostComputed       = 100_000
+)
+
+// countTrips computes the condition of a loop, with the values that it carries from one
+// iteration to the next, until it is false: exporters of while loops count in it. It is not ok
+// if the condition depends on anything that the file does not say.
+func (in *inference) countTrips(g *Graph, inputs []TensorInfo, most int64) (trips int64, ok bool) {
+	part := conditionOf(g)
+	if part == nil {
+		return 0, false
+	}
+	if v := inputs[1].Value; len(v) == 1 && v[0] == 0 {
+		return 0, true
+	}
+	scratch := *in.common // what is noted about these nodes is noted when the body is inferred
+	scratch.custom = map[string]int{}
+	scratch.unshaped = map[string]int{}
+	state := slices.Clone(inputs)
+	state[1] = TensorInfo{Type: Bool, Known: true, Shape: []int64{}, Value: []int64{1}}
+	for trips = 1; trips <= most; trips++ {
+		state[0] = TensorInfo{Type: Int64, Known: true, Shape: []int64{}, Value: []int64{trips - 1}}
+		in.computed += len(part.Nodes)
+		if in.computed > mostComputed {
+			return 0, false
+		}
+		inner := &inference{common: &scratch, outer: in}
+		inner.prepare(part)
+		for i, v := range g.Inputs[:min(len(g.Inputs), len(state))] {
+			inner.tensors[v.Name] = state[i]
+		}
+		if inner.walk(part) != nil {
+			return 0, false
+		}
+		condition := inner.lookup(g.Outputs[0].Name)
+		if len(condition.Value) != 1 {
+			return 0, false
+		}
+		if condition.Value[0] == 0 {
+			return trips, true
+		}
+		for i := 2; i < len(state) && i-1 < len(g.Outputs); i++ {
+			state[i] = inner.lookup(g.Outputs[i-1].Name)
+		}
+	}
+	return most, most < mostTrips
+}
+
+// conditionOf returns the part of a loop's body that its condition depends on, from one
+// iteration to the next; nil if it is large or contains control flow.
+func conditionOf(g *Graph) *Graph {
+	if len(g.Outputs) == 0 {
+		return nil
+	}
+	needed := map[string]bool{g.Outputs[0].Name: true}
+	chosen := map[int]bool{}
+	for grown := true; grown; {
+		grown = false
+		for i := 2; i < len(g.Inputs) && i-1 < len(g.Outputs); i++ {
+			if update := g.Outputs[i-1].Name; needed[g.Inputs[i].Name] && !needed[update] {
+				needed[update] = true
+				grown = true
+			}
+		}
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			if chosen[i] || !slices.ContainsFunc(n.Outputs, func(name string) bool { return needed[name] }) {
+				continue
+			}
+			if controls(n) || len(chosen) == mostConditionNodes {
+				return nil
+			}
+			chosen[i] = true
+			grown = true
+			for _, name := range n.Inputs {
+				needed[name] = needed[name] || name != ""
+			}
+		}
+	}
+	part := &Graph{Name: g.Name}
+	for i := range g.Nodes {
+		if chosen[i] {
+			part.Nodes = append(part.Nodes, g.Nodes[i])
+		}
+	}
+	for _, t := range g.Initializers {
+		if needed[t.Name] {
+			part.Initializers = append(part.Initializers, t)
+		}
+	}
+	return part
 }
 
 // keeps reports whether a loop's body hands on the condition that it was given, or a

@@ -172,9 +172,11 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 		if size, ok := d.named[o.Name]; ok && !o.Given {
 			o.Size = size
 			o.Given = d.given[o.Name]
-		} else if size, ok := d.evaluate(o.Name); ok && !o.Given {
+		} else if size, ok := d.evaluate(o.Name, d.sizes); ok && !o.Given {
 			o.Size = size
 			o.Given = true
+		} else if size, ok := d.evaluate(o.Name, d.named); ok && !o.Given {
+			o.Size = size
 		}
 		if _, ok := d.named[o.Name]; !ok && o.Name != "" {
 			d.named[o.Name] = o.Size
@@ -183,33 +185,39 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 	return d
 }
 
-// evaluate returns the value of an expression of whole numbers and names of given sizes, as in
-// "past_sequence_length + 1" or "s0*s1"; false for other names and sizes below 1.
-func (d *dimensions) evaluate(name string) (int64, bool) {
+// longestExpression bounds the names that are read as expressions, in bytes.
+const longestExpression = 200
+
+// evaluate returns the value of an expression of whole numbers and names with sizes, as in
+// "past_sequence_length + 1" or "s0*s1"; false for other names, and values below 1.
+func (d *dimensions) evaluate(name string, sizes map[string]int64) (int64, bool) {
+	if len(name) > longestExpression {
+		return 0, false
+	}
 	e, err := parser.ParseExpr(name)
 	if err != nil {
 		return 0, false
 	}
-	size, ok := d.evaluateNode(e)
+	size, ok := d.evaluateNode(e, sizes)
 	return size, ok && size >= 1 && size <= math.MaxInt32
 }
 
-func (d *dimensions) evaluateNode(e ast.Expr) (int64, bool) {
+func (d *dimensions) evaluateNode(e ast.Expr, sizes map[string]int64) (int64, bool) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
-		return d.evaluateNode(e.X)
+		return d.evaluateNode(e.X, sizes)
 	case *ast.BasicLit:
 		n, err := strconv.ParseInt(e.Value, 10, 32)
 		return n, err == nil
 	case *ast.Ident:
-		n, ok := d.sizes[e.Name]
-		if ok {
+		n, ok := sizes[e.Name]
+		if _, given := d.sizes[e.Name]; given {
 			d.used[e.Name] = true
 		}
 		return n, ok && n <= math.MaxInt32
 	case *ast.BinaryExpr:
-		x, known := d.evaluateNode(e.X)
-		y, ok := d.evaluateNode(e.Y)
+		x, known := d.evaluateNode(e.X, sizes)
+		y, ok := d.evaluateNode(e.Y, sizes)
 		if !known || !ok {
 			return 0, false
 		}
@@ -304,7 +312,9 @@ func (d *dimensions) stated(dims []Dim) ([]int64, bool) {
 			size, ok, d.used[dim.Name] = given, true, true
 		}
 		if !ok && dim.Name != "" {
-			size, ok = d.evaluate(dim.Name)
+			if size, ok = d.evaluate(dim.Name, d.sizes); !ok {
+				size, ok = d.evaluate(dim.Name, d.named)
+			}
 		}
 		if !ok || dim.Name == "" {
 			return nil, false

@@ -97,3 +97,30 @@ func TestImpossibleSizes(t *testing.T) {
 		t.Errorf("%s: %v, want %q", name, err, tt.want)
 	}
 }
+
+// The size of a name sets expressions of it too; one of a name without a size stays open.
+func TestExpressions(t *testing.T) {
+	dims := func(names ...string) Value {
+		v := Value{Name: names[0], Type: Float32, Known: true}
+		for _, name := range names {
+			v.Shape = append(v.Shape, Dim{Size: -1, Name: name})
+		}
+		return v
+	}
+	g := Graph{Name: "g", Inputs: []Value{dims("past", "past + 1", "2*(past-12)", "past/0", "past + future", "past +")}}
+	a := analyzed(t, g, map[string]int64{"past": 512})
+	if got := a.Tensors["past"].Shape[:3]; !slices.Equal(got, []int64{512, 513, 1000}) {
+		t.Errorf("sizes %v", got)
+	}
+	var given []bool
+	for _, o := range a.OpenDimensions {
+		given = append(given, o.Given)
+	}
+	if want := []bool{true, true, true, false, false, false}; !slices.Equal(given, want) {
+		t.Errorf("given %v, want %v", given, want)
+	}
+	a = analyzed(t, g, map[string]int64{"past": 512, "past + 1": 7})
+	if got := a.Tensors["past"].Shape[1]; got != 7 {
+		t.Errorf("an expression that is given itself: %d", got)
+	}
+}

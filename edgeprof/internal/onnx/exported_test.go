@@ -239,3 +239,40 @@ func characterize(m *Model, s Settings) (*Characteristics, error) {
 	}
 	return a.Characteristics()
 }
+
+// A while loop as tf2onnx writes it counts in its condition: the largest count there is, and two
+// counters that it carries. Its iterations are known, and the shapes of what it gathers.
+func TestWhileLoop(t *testing.T) {
+	scalar := func(name string, kind DataType) Value {
+		return Value{Name: name, Type: kind, Known: true, Shape: []Dim{}}
+	}
+	row := Value{Name: "state", Type: Float32, Known: true, Shape: []Dim{{Size: 1}, {Size: 8}}}
+	body := Graph{
+		Name:   "body",
+		Inputs: []Value{scalar("iter", Int64), scalar("cond", Bool), scalar("i", Int64), row},
+		Nodes: []Node{
+			does("Add", []string{"i", "one"}, "next"), does("Tanh", []string{"state"}, "after"),
+			does("Less", []string{"next", "limit"}, "below"), does("Less", []string{"next", "many"}, "few"), does("And", []string{"below", "few"}, "go"),
+		},
+		Outputs:      []Value{scalar("go", Bool), scalar("next", Int64), {Name: "after"}, {Name: "after"}},
+		Initializers: []Tensor{ints("one", []int64{}, 1), ints("many", []int64{}, 1000)},
+	}
+	for name, tt := range map[string]struct {
+		limit int64
+		trips int64
+	}{"ten": {10, 10}, "at once": {0, 1}} {
+		g := Graph{
+			Inputs:       []Value{{Name: "x", Type: Float32, Known: true, Shape: row.Shape}},
+			Initializers: []Tensor{ints("most", []int64{}, 1<<62), ints("limit", []int64{}, tt.limit), ints("zero", []int64{}, 0), {Name: "yes", Type: Bool, Dims: []int64{}, Stored: 1, Data: []byte{1}}},
+			Nodes: []Node{{
+				Name: "while", Op: "Loop", Inputs: []string{"most", "yes", "zero", "x"}, Outputs: []string{"i", "last", "all"},
+				Attributes: []Attribute{{Name: "body", Kind: KindGraph, Graphs: []Graph{body}}},
+			}},
+			Outputs: []Value{{Name: "all"}},
+		}
+		a := analyzed(t, g, nil)
+		if got := a.Tensors["all"]; !got.Known || !slices.Equal(got.Shape, []int64{tt.trips, 1, 8}) || len(a.UncountedWarnings()) > 0 {
+			t.Errorf("%s: %v, %v", name, got, a.Warnings)
+		}
+	}
+}

@@ -32,6 +32,7 @@ type common struct {
 	deciding []string       // inputs whose values decide sizes
 	ends     []string       // outputs of bodies
 	depth    int            // of bodies
+	computed int            // nodes of loops' conditions
 }
 
 // infer infers the tensors of a graph as far as possible, forward and, if that leaves

@@ -17,9 +17,8 @@ var ErrSubnormal = errors.New("subnormal weights")
 // values are in many trained models.
 const subnormalShare = 0.01
 
-// CheckWeights reads the weights of a model that was read from path, and warns if they
-// contain subnormal numbers: the model may then take much longer than its shapes say. The
-// error is a file's.
+// CheckWeights reads the weights of a model that was read from path, counts how often one
+// inference uses subnormal ones, and warns if there are many. The error is a file's.
 func (a *Analysis) CheckWeights(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -34,6 +33,7 @@ func (a *Analysis) CheckWeights(path string) error {
 	var tensors int
 	var found, all int64
 	buffer := make([]byte, 1<<16)
+	uses := a.usesOfWeights()
 	for i := range a.Model.Graph.Initializers {
 		t := &a.Model.Graph.Initializers[i]
 		if t.Type != Float32 || t.Stored < 4 {
@@ -44,6 +44,7 @@ func (a *Analysis) CheckWeights(path string) error {
 			return err
 		}
 		all += t.Stored / 4
+		a.SubnormalUses += float64(n) * max(1, uses[t.Name]/float64(t.Stored/4))
 		if float64(n) > subnormalShare*float64(t.Stored/4) {
 			tensors, found = tensors+1, found+n
 		}
@@ -52,6 +53,17 @@ func (a *Analysis) CheckWeights(path string) error {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d of %d, in tensors: %d; zero in their place is as good and faster", ErrSubnormal, found, all, tensors))
 	}
 	return nil
+}
+
+// usesOfWeights returns the multiply-accumulates of one inference by each constant.
+func (a *Analysis) usesOfWeights() map[string]float64 {
+	uses := map[string]float64{}
+	a.costs(func(c *Cost, times int64) {
+		for _, name := range c.node.Inputs {
+			uses[name] += float64(c.MACs) * float64(times)
+		}
+	})
+	return uses
 }
 
 // subnormals counts those of a tensor; external data that is not there has none.

@@ -77,11 +77,25 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		p.Seconds.Low *= c.idle(measurement.NewKernels(least.Kernels())) / max(c.idle(kernels), math.SmallestNonzeroFloat64)
 	}
 	c.widenForMachine(&p)
-	if len(a.AssumedSizes()) > 0 {
-		p.Seconds = uncertainty.Point(p.Seconds.Value)
+	if profiled {
+		return p.withAssumedSizes(a, false)
 	}
-	if len(a.UncountedWarnings()) > 0 && !profiled {
+	p.Seconds.High += subnormalSeconds * a.SubnormalUses * away.Factor * p.Slowdown
+	return p.withAssumedSizes(a, len(a.UncountedWarnings()) > 0 || math.IsInf(p.Seconds.High, 1))
+}
+
+// subnormalSeconds is the most that a multiplication by a subnormal weight takes: 150 cycles,
+// in which a processor asks its microcode, at 2 GHz.
+const subnormalSeconds = 75e-9
+
+// withAssumedSizes returns the prediction without the ends that unknown cost and assumed sizes
+// leave open: a lower bound stays if part of the cost is unknown.
+func (p Prediction) withAssumedSizes(a *onnx.Analysis, unknown bool) Prediction {
+	switch {
+	case unknown:
 		p.Seconds.High = math.Inf(1)
+	case len(a.AssumedSizes()) > 0:
+		p.Seconds = uncertainty.Point(p.Seconds.Value)
 	}
 	return p
 }
