@@ -15,12 +15,15 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
 	var answer cli.Output
 	cmd := &cobra.Command{
-		Use:   "estimate JOB.yaml | estimate --epochs N -- COMMAND ... {epochs} ...",
+		Use:   "estimate JOB.yaml | estimate --epochs N -- COMMAND ... {epochs} ... | estimate -- COMMAND ...",
 		Short: "Estimate from the runs in a journal, without starting any",
 		Example: `  allox-est estimate job.yaml --method ratio
   allox-est estimate --epochs 500 --journal train.jsonl --plot train.svg -- python3 train.py --epochs {epochs}`,
 		Args: jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.ArgsLenAtDash() == 0 && !cmd.Flags().Changed("epochs") {
+				return (&following{env: env, job: job, answer: answer}).expectNext(cmd, args)
+			}
 			_, j, r, err := job.report(env, cmd, args)
 			if err != nil {
 				return err

@@ -189,7 +189,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) (*journal.Run
 	if s.Identity, err = sampling.Identify(spec, s.Machine, s.Env); err != nil {
 		return nil, err
 	}
-	f.tracker.Past = history.Of(j.Runs, journal.Run{Job: spec.Hash(device), Device: device, Command: spec.Command, Identity: s.Identity})
+	f.tracker.Past = f.earlierRuns(spec, j, s.Identity)
 	f.failed = f.expect()
 	checkpoint, err := f.checkpoint(spec)
 	if err != nil {
@@ -233,6 +233,34 @@ func (f *following) keep(run *journal.Run) {
 	} else if path != f.job.journal {
 		f.env.Log.Warnf("%s is in use by another process: the run is in %s", f.job.journal, path)
 	}
+}
+
+// expectNext prints what the durations of earlier runs say of the next run of a command.
+func (f *following) expectNext(cmd *cobra.Command, args []string) error {
+	f.job.whole = true
+	spec, err := f.job.spec(cmd, args)
+	if err != nil {
+		return err
+	}
+	j, err := f.job.newest(f.env, spec)
+	if err != nil {
+		return err
+	}
+	identity, err := sampling.Identify(spec, thisMachine(), os.Environ())
+	if err != nil {
+		return err
+	}
+	f.tracker.Past = f.earlierRuns(spec, j, identity)
+	if len(f.tracker.Past.Runs) == 0 {
+		return fmt.Errorf("%s: no earlier run of this command; --epochs estimates it from samples", f.job.journal)
+	}
+	return f.expect()
+}
+
+// earlierRuns returns the finished runs of a job's command.
+func (f *following) earlierRuns(spec *jobspec.Spec, j *journal.Journal, now journal.Identity) history.Past {
+	device := f.job.devices[0]
+	return history.Of(j.Runs, journal.Run{Job: spec.Hash(device), Device: device, Command: spec.Command, Identity: now})
 }
 
 // expect prints what the durations of earlier runs say, before there is any output.
