@@ -103,11 +103,12 @@ func Pick(tasks []float64, t Transfer, least float64) []int {
 	return out
 }
 
-// Imbalance is max/mean - 1 of the loads; 0 where there is no load.
+// Imbalance returns max/mean - 1 of the loads; 0 without a load.
 func Imbalance(loads []float64) float64 {
 	most, sum := 0.0, 0.0
 	for _, l := range loads {
-		most, sum = max(most, l), sum+l
+		most = max(most, l)
+		sum += l
 	}
 	if sum <= 0 {
 		return 0

@@ -27,7 +27,7 @@ func (s Situation) Horizon() float64 {
 	return max(mean/4, 4*s.TaskSeconds+s.MoveSeconds, 2*s.Every*float64(max(s.Workers, 1))+s.MoveSeconds)
 }
 
-// TransfersFrom is the transfers of one giver, in their order.
+// TransfersFrom returns the transfers of one giver, in their order.
 func TransfersFrom(rank int, transfers []Transfer) []Transfer {
 	var own []Transfer
 	for _, t := range transfers {

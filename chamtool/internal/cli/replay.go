@@ -19,6 +19,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // newReplayCommand returns replay, which predicts the tasks of logs as a running program
@@ -128,7 +129,7 @@ const sampleSize = 5000
 
 func newSample() *sample { return &sample{random: rand.New(rand.NewPCG(1, 1))} }
 
-func (s *sample) add(predicted perfmodel.Prediction, actual float64) {
+func (s *sample) add(predicted uncertainty.Prediction, actual float64) {
 	const microseconds = 1e6
 	s.seen++
 	at := s.seen - 1

@@ -42,7 +42,7 @@ func (m *Mixture) Nest() Mixture {
 // Runs returns the number of runs that it learned from.
 func (m *Mixture) Runs() int { return m.runs }
 
-// Weights are the experts' shares; their sum is 1. They are the mixture's own and
+// Weights returns the experts' shares; their sum is 1. They are the mixture's own and
 // hold until it learns, or the one above does.
 func (m *Mixture) Weights() *[MaxExperts]float64 {
 	of := 0
@@ -70,7 +70,7 @@ func (m *Mixture) normalize() {
 	}
 }
 
-// Heaviest is the expert with the most weight.
+// Heaviest returns the expert with the most weight.
 func (m *Mixture) Heaviest() (best int) {
 	weights := m.Weights()
 	for k, w := range weights[:m.experts] {
@@ -96,7 +96,8 @@ func lossOf(answer, actual float64) float64 {
 func (m *Mixture) Observe(answers *Answers, actual float64, costs [MaxExperts]float64) {
 	weights := *m.Weights()
 	var loss [MaxExperts]float64
-	awake, mean, least := 0.0, 0.0, math.Inf(1)
+	awake, mean := 0.0, 0.0
+	least := math.Inf(1)
 	for k, a := range answers[:m.experts] {
 		if math.IsNaN(a) {
 			weights[k] = 0
@@ -169,7 +170,7 @@ func (m *Mixture) weigh() {
 	}
 }
 
-// Answer is the weighted median of the answers and the expert whose it is; NaN
+// Answer returns the weighted median of the answers and the expert whose it is; NaN
 // and -1 where none is awake.
 func (m *Mixture) Answer(answers *Answers) (y float64, expert int) {
 	weights := m.Weights()

@@ -52,7 +52,7 @@ func (f SharedStore) Add(learned *Store, since time.Time) error {
 	}
 }
 
-// privatePath is a name for what this process hands over, which nobody writes to again.
+// privatePath returns a name for what this process hands over, which nobody writes to again.
 func (f SharedStore) privatePath() string {
 	for n := 0; ; n++ {
 		path := fmt.Sprintf("%s%s%d-%d", f.Path, privateInfix, os.Getpid(), n)
@@ -62,7 +62,7 @@ func (f SharedStore) privatePath() string {
 	}
 }
 
-// pending are the files that were handed over.
+// pending returns the files that were handed over.
 func (f SharedStore) pending() []string {
 	all, _ := filepath.Glob(f.Path + privateInfix + "*") // the pattern is well formed
 	return slices.DeleteFunc(all, func(path string) bool {
@@ -87,7 +87,7 @@ func (f SharedStore) lock() (*os.File, error) {
 	}
 }
 
-// merge is done under the lock.
+// merge adds the pending files to the store. The caller has the lock.
 func (f SharedStore) merge(since time.Time) error {
 	store, err := f.Read()
 	if errors.Is(err, ErrStore) {

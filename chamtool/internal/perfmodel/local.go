@@ -126,7 +126,7 @@ func samePlace(runs []place, i int) (first, last int) {
 	return first, last
 }
 
-// log is the offset at a place, straight between the knots and constant
+// log returns the offset at a place, straight between the knots and constant
 // beyond them.
 func (l *localLaw) log(at float64) float64 {
 	n := len(l.at)

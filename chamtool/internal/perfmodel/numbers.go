@@ -41,7 +41,7 @@ func (n *numbers) keep(last int) {
 	slices.Sort(n.sorted)
 }
 
-// middle is the median; there is one.
+// middle returns the median; there is one.
 func (n *numbers) middle() float64 {
 	k := len(n.sorted)
 	return float64(n.sorted[(k-1)/2]+n.sorted[k/2]) / 2

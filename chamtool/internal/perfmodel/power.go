@@ -117,7 +117,7 @@ func (l *powerLaw) solve(square *[maxFeatures][maxFeatures]float64, right *[maxF
 	}
 }
 
-// log is the logarithm of the seconds.
+// log returns the logarithm of the seconds.
 func (l *powerLaw) log(x []float64) float64 {
 	v := l.intercept
 	for j, b := range l.b {

@@ -19,7 +19,7 @@ type worker struct {
 // maxWorkers bounds the workers with a speed of their own.
 const maxWorkers = 512
 
-// worker is the one that runs a task, nil where that is not known.
+// worker returns the one that runs a task, nil where that is not known.
 func (s *speed) worker(m Moment) *worker {
 	if m.Worker <= 0 || m.Worker > maxWorkers {
 		return nil
@@ -30,7 +30,7 @@ func (s *speed) worker(m Moment) *worker {
 	return &s.workers[m.Worker-1]
 }
 
-// current is the speed of a task's worker, or of the process where that is not known.
+// current returns the speed of a task's worker, or of the process where that is not known.
 // A clock that has changed since is believed until runs say otherwise.
 func (s *speed) current(m Moment) float64 {
 	if w := s.worker(m); w != nil {

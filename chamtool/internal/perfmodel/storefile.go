@@ -27,7 +27,7 @@ type storedEntry struct {
 	Seconds   []float64
 }
 
-func stored(name string, last int64, runs []StoredRun) storedEntry {
+func newStoredEntry(name string, last int64, runs []StoredRun) storedEntry {
 	s, known := storedEntry{Name: name, Last: last}, map[uint64]uint32{}
 	for _, run := range runs {
 		of, ok := known[hash(run.Sizes)]
@@ -40,7 +40,7 @@ func stored(name string, last int64, runs []StoredRun) storedEntry {
 	return s
 }
 
-// runs is the inverse of stored, for columns that fit together.
+// runs returns the runs of columns that fit together.
 func (s *storedEntry) runs() []StoredRun {
 	runs := make([]StoredRun, len(s.SizeIndex))
 	for i, of := range s.SizeIndex {
@@ -68,7 +68,7 @@ func (s *Store) write(w io.Writer) error {
 	for _, name := range s.Names() {
 		e, ok := s.columns[name]
 		if !ok {
-			e = stored(name, s.Last[name], s.Entries[name])
+			e = newStoredEntry(name, s.Last[name], s.Entries[name])
 		}
 		if err := enc.Encode(e); err != nil {
 			return err

@@ -37,23 +37,23 @@ type pastRuns struct {
 }
 
 // judge scores each rule on a run.
-func (r *rules) judge(size, function uint32, seconds float64) {
-	p := &r.sizes[size]
+func (r *rules) judge(one *recorded) {
+	p := &r.sizes[one.size]
 	if p.n == 0 {
-		p = &r.functions[function]
+		p = &r.functions[one.function]
 	}
 	if p.n == 0 {
 		return
 	}
 	for i, predicted := range [baselines]float64{p.median.value(), p.last, p.sum / p.n} {
-		r.scores[i].Add(predicted, seconds)
+		r.scores[i].Add(predicted, one.seconds)
 	}
 }
 
 // learn takes an ended run.
-func (r *rules) learn(size, function uint32, seconds float64) {
-	r.sizes[size].learn(seconds)
-	r.functions[function].learn(seconds)
+func (r *rules) learn(one *recorded) {
+	r.sizes[one.size].learn(one.seconds)
+	r.functions[one.function].learn(one.seconds)
 }
 
 // StarPU 1.4's defaults: from STARPU_CALIBRATE_MINIMUM runs on, one that is off by

@@ -67,8 +67,7 @@ func newFeed(t *Table) *feed {
 	f.rings = []*event.Ring{f.creator}
 	t.sequence()
 	t.number()
-	t.fillCreated()
-	f.first = min(0, slices.Min(t.created))
+	f.first = min(0, t.fillCreated())
 	for k := range f.orders {
 		order := make([]uint32, t.Len())
 		for i := range order {
@@ -82,7 +81,7 @@ func newFeed(t *Table) *feed {
 
 // compare orders what happens to rows: by iteration, time, kind and row.
 func (f *feed) compare(a uint32, of kind, b uint32, with kind) int {
-	return cmp.Or(cmp.Compare(f.iteration[a], f.iteration[b]), cmp.Compare(f.tick(a, of), f.tick(b, with)), cmp.Compare(of, with), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(f.runs[a].iteration, f.runs[b].iteration), cmp.Compare(f.tick(a, of), f.tick(b, with)), cmp.Compare(of, with), cmp.Compare(a, b))
 }
 
 // tick returns the tick at which something happens to a row.
@@ -90,49 +89,59 @@ func (f *feed) tick(row uint32, k kind) uint64 {
 	const ns, base = 1e9, 1_000_000
 	switch k {
 	case creates:
-		return base + uint64((f.Table.created[row]-f.first)*ns)
+		return base + uint64((f.runs[row].created-f.first)*ns)
 	case starts:
-		return base + uint64((f.start[row]-f.first)*ns)
+		return base + uint64((f.runs[row].start-f.first)*ns)
 	}
 	return f.tick(row, starts) + f.duration(row)
 }
 
-func (f *feed) duration(row uint32) uint64 { return max(1, uint64(f.seconds[row]*1e9)) }
+func (f *feed) duration(row uint32) uint64 { return max(1, uint64(f.runs[row].seconds*1e9)) }
 
 // sequence makes the rows run one after the other if the log has no start times.
 func (t *Table) sequence() {
-	if slices.ContainsFunc(t.start, func(s float64) bool { return s != 0 }) {
+	if slices.ContainsFunc(t.runs, func(r run) bool { return r.start != 0 }) {
 		return
 	}
 	now := 0.0
-	for i, seconds := range t.seconds {
-		t.start[i] = now
-		now += seconds
+	for i := range t.runs {
+		t.runs[i].start = now
+		now += t.runs[i].seconds
 	}
 }
 
 // number numbers the iterations without gaps.
 func (t *Table) number() {
-	known := slices.Compact(slices.Sorted(slices.Values(t.iteration)))
-	for i, n := range t.iteration {
-		t.iteration[i], _ = slices.BinarySearch(known, n)
+	known := make([]int, len(t.runs))
+	for i := range t.runs {
+		known[i] = t.runs[i].iteration
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for i := range t.runs {
+		t.runs[i].iteration, _ = slices.BinarySearch(known, t.runs[i].iteration)
 	}
 }
 
-// fillCreated sets unknown creation times to the first start of the iteration.
-func (t *Table) fillCreated() {
-	begun := make([]float64, slices.Max(t.iteration)+1)
-	for i := range begun {
-		begun[i] = math.Inf(1)
-	}
-	for i, n := range t.iteration {
-		begun[n] = min(begun[n], t.start[i])
-	}
-	for i, n := range t.iteration {
-		if math.IsNaN(t.created[i]) {
-			t.created[i] = begun[n]
+// fillCreated sets unknown creation times to the first start of the iteration, and returns the
+// first of all.
+func (t *Table) fillCreated() float64 {
+	begun := map[int]float64{}
+	for _, r := range t.runs {
+		first, known := begun[r.iteration]
+		if !known || r.start < first {
+			begun[r.iteration] = r.start
 		}
 	}
+	first := math.Inf(1)
+	for i := range t.runs {
+		r := &t.runs[i]
+		if math.IsNaN(r.created) {
+			r.created = begun[r.iteration]
+		}
+		first = min(first, r.created)
+	}
+	return first
 }
 
 func (f *feed) clock() (ticks, ns uint64) {
@@ -150,7 +159,9 @@ func (f *feed) next(heads *[3]int) (row uint32, k kind, ok bool) {
 			continue
 		}
 		if at := order[heads[candidate]]; !ok || f.compare(at, kind(candidate), row, k) < 0 {
-			row, k, ok = at, kind(candidate), true
+			row = at
+			k = kind(candidate)
+			ok = true
 		}
 	}
 	heads[k]++
@@ -199,18 +210,20 @@ func leave(r *event.Ring, left *int, iteration int, at uint64) {
 
 func (f *feed) create(row uint32) {
 	kind, flag := event.Create, event.Local
-	if f.remote[row] {
+	if f.runs[row].remote {
 		kind, flag = event.Arrive, event.Remote
 	}
 	at := f.tick(row, creates)
-	leave(f.creator, &f.created, f.iteration[row], at)
+	leave(f.creator, &f.created, f.runs[row].iteration, at)
 	f.last++
 	f.tokens[row] = f.last
-	sizes := f.sizes[f.size[row]]
+	sizes := f.sizes[f.runs[row].size]
 	sizes = sizes[:min(len(sizes), event.MaxSizes)]
 	var s event.Slot
 	s.SetHeader(kind, flag, len(sizes), 0)
-	s[event.WordTicks], s[event.WordToken], s[event.WordEntry] = at, uint64(f.last), uint64(f.entry[row])+1
+	s[event.WordTicks] = at
+	s[event.WordToken] = uint64(f.last)
+	s[event.WordEntry] = uint64(f.runs[row].entry) + 1
 	f.creator.Push(&s, sizes)
 	if kind == event.Create {
 		f.creator.Start()
@@ -219,12 +232,12 @@ func (f *feed) create(row uint32) {
 
 func (f *feed) begin(row uint32) error {
 	at := f.tick(row, starts)
-	l, err := f.free(f.lane[row], at)
+	l, err := f.free(f.runs[row].lane, at)
 	if err != nil {
 		return err
 	}
 	l.until = at + f.duration(row)
-	leave(l.ring, &l.iterations, f.iteration[row], at)
+	leave(l.ring, &l.iterations, f.runs[row].iteration, at)
 	l.ring.Begin(uint64(f.tokens[row]), at)
 	f.running[row] = l
 	return nil
@@ -232,7 +245,7 @@ func (f *feed) begin(row uint32) error {
 
 // clocks sets the frequency of a row's core, and reports whether it changed.
 func (f *feed) clocks(row uint32) bool {
-	core, mhz := f.coreOf(row), float64(f.Table.mhz[row])
+	core, mhz := f.coreOf(row), float64(f.runs[row].mhz)
 	if mhz <= 0 || core >= maxCores {
 		return false
 	}
@@ -249,10 +262,10 @@ const maxCores = 1 << 14
 
 // coreOf returns the core of a row. A log without cores has one for each lane.
 func (f *feed) coreOf(row uint32) int {
-	if f.core[row] >= 0 {
-		return int(f.core[row])
+	if f.runs[row].core >= 0 {
+		return int(f.runs[row].core)
 	}
-	return int(max(0, f.lane[row]))
+	return int(max(0, f.runs[row].lane))
 }
 
 // free returns a ring of a lane that runs nothing at a tick.
@@ -276,7 +289,9 @@ func (f *feed) end(row uint32) {
 	delete(f.running, row)
 	var s event.Slot
 	s.SetHeader(event.Run, event.Local, 0, event.Place(f.coreOf(row), 0))
-	s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = f.tick(row, starts), uint64(f.tokens[row]), f.tick(row, ends)
+	s[event.WordTicks] = f.tick(row, starts)
+	s[event.WordToken] = uint64(f.tokens[row])
+	s[event.WordEnd] = f.tick(row, ends)
 	l.ring.Push(&s, nil)
 	l.ring.Begin(0, 0)
 }

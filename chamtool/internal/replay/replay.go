@@ -32,7 +32,7 @@ type Options struct {
 	// Progress is called with the number of runs that were replayed, of all logs; nil is not.
 	Progress func(runs int)
 	// OnPrediction is called with every scored prediction, in order of the starts; nil is not.
-	OnPrediction func(p perfmodel.Prediction, seconds float64)
+	OnPrediction func(p uncertainty.Prediction, seconds float64)
 }
 
 // Result compares predictions with run times. Percentages are in percent; a figure that
@@ -96,8 +96,7 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 		if t.Len() == 0 {
 			return nil, fmt.Errorf("%s: %w", t.Name, ErrNoRuns)
 		}
-		h := &runRecorder{}
-		h.grow(t.Len())
+		h := newRunRecorder(t.Len())
 		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
 		f := newFeed(t)
 		online := session.New(session.Options{
@@ -145,13 +144,18 @@ func newResult(e *summary.Errors, of int) Result {
 // curve returns the errors over stretches that double in length.
 func (s *scores) curve() []Point {
 	var points []Point
-	for i, from, to := 0, 0, firstStretch; from < s.longest; i, from, to = i+1, to, 2*to {
+	from := 0
+	for i := 0; from < s.longest; i++ {
+		to := firstStretch << i
 		p := Point{From: from, To: min(to, s.longest)}
 		if i < len(s.stretches) {
 			e := &s.stretches[i]
-			p.Test, p.MAPE, p.MedianAPE = e.Count(), summary.NewFigure(e.MAPE()), summary.NewFigure(e.MedianAPE())
+			p.Test = e.Count()
+			p.MAPE = summary.NewFigure(e.MAPE())
+			p.MedianAPE = summary.NewFigure(e.MedianAPE())
 		}
 		points = append(points, p)
+		from = to
 	}
 	return points
 }
@@ -168,14 +172,22 @@ func (s *scores) stretch(run int) *summary.Errors {
 	return &s.stretches[i]
 }
 
-// runRecorder holds the runs of a log with their predictions, by column.
+// runRecorder holds the runs of a log with their predictions.
 type runRecorder struct {
-	size, function   []uint32
-	start, seconds   []float64
-	value, low, high []float64 // of value 0 without a prediction
-	sizes            map[footprint]uint32
-	functions        map[*perfmodel.Entry]uint32
+	runs      []recorded
+	sizes     map[footprint]uint32
+	functions map[*perfmodel.Entry]uint32
 }
+
+// recorded is one run. The value is 0 without a prediction.
+type recorded struct {
+	start, seconds   float64
+	value, low, high float64
+	size, function   uint32
+}
+
+// end returns when the run ended.
+func (r *recorded) end() float64 { return r.start + r.seconds }
 
 // footprint names a combination of sizes of a function.
 type footprint struct {
@@ -183,20 +195,14 @@ type footprint struct {
 	hash     uint64
 }
 
-func (h *runRecorder) grow(n int) {
-	h.size, h.function = make([]uint32, 0, n), make([]uint32, 0, n)
-	h.sizes, h.functions = map[footprint]uint32{}, map[*perfmodel.Entry]uint32{}
-	for _, column := range []*[]float64{&h.start, &h.seconds, &h.value, &h.low, &h.high} {
-		*column = make([]float64, 0, n)
-	}
+func newRunRecorder(n int) *runRecorder {
+	return &runRecorder{make([]recorded, 0, n), map[footprint]uint32{}, map[*perfmodel.Entry]uint32{}}
 }
 
 func (h *runRecorder) add(f *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
 	function := number(h.functions, f.Entry())
 	size := number(h.sizes, footprint{function, f.Hash()})
-	h.function, h.size = append(h.function, function), append(h.size, size)
-	h.start, h.seconds = append(h.start, r.StartSeconds), append(h.seconds, r.Seconds)
-	h.value, h.low, h.high = append(h.value, p.Value), append(h.low, p.Low), append(h.high, p.High)
+	h.runs = append(h.runs, recorded{r.StartSeconds, r.Seconds, p.Value, p.Low, p.High, size, function})
 }
 
 // number returns a key's number in the order of first use.
@@ -209,48 +215,42 @@ func number[K comparable](known map[K]uint32, key K) uint32 {
 	return n
 }
 
-// prediction returns what was predicted for a run.
-func (h *runRecorder) prediction(run uint32) perfmodel.Prediction {
-	interval := uncertainty.Prediction{Value: h.value[run], Low: h.low[run], High: h.high[run], Level: perfmodel.Level}
-	return perfmodel.Prediction{Prediction: interval}
-}
-
 // order returns the runs in the order of a time.
-func (h *runRecorder) order(at func(run uint32) float64) []uint32 {
-	order := make([]uint32, len(h.start))
+func (h *runRecorder) order(at func(r *recorded) float64) []*recorded {
+	order := make([]*recorded, len(h.runs))
 	for i := range order {
-		order[i] = uint32(i)
+		order[i] = &h.runs[i]
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a, b)) })
+	slices.SortStableFunc(order, func(a, b *recorded) int { return cmp.Compare(at(a), at(b)) })
 	return order
 }
 
 // score scores the predictions and the rules on every run, with what had ended when it
 // started.
 func (s *scores) score(h *runRecorder, o Options) {
-	end := func(i uint32) float64 { return h.start[i] + h.seconds[i] }
-	ended, begun := h.order(end), h.order(func(i uint32) float64 { return h.start[i] })
+	ended := h.order((*recorded).end)
+	begun := h.order(func(r *recorded) float64 { return r.start })
 	known := rules{sizes: make([]pastRuns, len(h.sizes)), functions: make([]pastRuns, len(h.functions)), scores: s.rules}
 	s.longest = max(s.longest, len(begun))
 	skip := int(o.Skip * float64(len(begun)))
-	for place, i := range begun {
-		for len(ended) > 0 && end(ended[0]) <= h.start[i] {
-			known.learn(h.size[ended[0]], h.function[ended[0]], h.seconds[ended[0]])
+	for place, r := range begun {
+		for len(ended) > 0 && ended[0].end() <= r.start {
+			known.learn(ended[0])
 			ended = ended[1:]
 		}
-		if place < skip || !(h.value[i] > 0) {
+		if place < skip || !(r.value > 0) {
 			continue
 		}
 		for _, e := range []*summary.Errors{&s.all, s.stretch(place + 1)} {
-			e.Add(h.value[i], h.seconds[i])
-			e.AddInterval(h.low[i], h.high[i], h.seconds[i])
+			e.Add(r.value, r.seconds)
+			e.AddInterval(r.low, r.high, r.seconds)
 		}
-		if known.sizes[h.size[i]].n == 0 {
-			s.unseen.Add(h.value[i], h.seconds[i])
+		if known.sizes[r.size].n == 0 {
+			s.unseen.Add(r.value, r.seconds)
 		}
-		known.judge(h.size[i], h.function[i], h.seconds[i])
+		known.judge(r)
 		if o.OnPrediction != nil {
-			o.OnPrediction(h.prediction(i), h.seconds[i])
+			o.OnPrediction(uncertainty.Prediction{Value: r.value, Low: r.low, High: r.high, Level: perfmodel.Level}, r.seconds)
 		}
 	}
 	s.rules = known.scores

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/replay"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 func log(t *testing.T, text string) *task.Log {
@@ -165,7 +165,7 @@ func TestStepOfManyFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var misses []float64
-	_, err = replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, OnPrediction: func(predicted perfmodel.Prediction, actual float64) {
+	_, err = replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, OnPrediction: func(predicted uncertainty.Prediction, actual float64) {
 		misses = append(misses, math.Abs(predicted.Value-actual)/actual)
 	}})
 	if err != nil {
@@ -293,7 +293,7 @@ func TestSkip(t *testing.T) {
 		t.Fatal(err)
 	}
 	scored := 0
-	r, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Skip: 0.5, OnPrediction: func(_ perfmodel.Prediction, actual float64) {
+	r, err := replay.Run(t.Context(), tables(l), replay.Options{Now: time.Now, Skip: 0.5, OnPrediction: func(_ uncertainty.Prediction, actual float64) {
 		if scored++; actual != 0.002 {
 			t.Errorf("a run of %v s was scored", actual)
 		}

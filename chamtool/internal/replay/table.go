@@ -7,25 +7,30 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
-// Table holds the runs of one log by column, in about 60 bytes each.
+// Table holds the runs of one log, in about 60 bytes each.
 type Table struct {
 	Name string
 
-	names     []string
-	entries   map[string]uint32
-	sizes     [][]int64
-	sizeIDs   map[string]uint32
-	key       []byte
-	iteration []int
-	lane      []int32
-	core      []int32
-	entry     []uint32
-	size      []uint32
-	remote    []bool
-	mhz       []float32 // 0 if unknown
-	start     []float64 // seconds, as the next two
-	seconds   []float64
-	created   []float64 // NaN if unknown
+	names   []string
+	entries map[string]uint32
+	sizes   [][]int64
+	sizeIDs map[string]uint32
+	key     []byte
+	runs    []run
+}
+
+// run is one run of a table.
+type run struct {
+	start     float64 // seconds, as the next two
+	seconds   float64
+	created   float64 // NaN if unknown
+	iteration int
+	entry     uint32 // its place in names
+	size      uint32 // and in sizes
+	lane      int32
+	core      int32
+	mhz       float32 // 0 if unknown
+	remote    bool
 }
 
 // NewTable returns an empty table. The name is for messages.
@@ -34,7 +39,7 @@ func NewTable(name string) *Table {
 }
 
 // Len returns the number of runs.
-func (t *Table) Len() int { return len(t.start) }
+func (t *Table) Len() int { return len(t.runs) }
 
 // Add appends a run. It keeps nothing of the row.
 func (t *Table) Add(r *task.Row) {
@@ -44,17 +49,17 @@ func (t *Table) Add(r *task.Row) {
 		t.names = append(t.names, string([]byte(r.Entry)))
 		t.entries[t.names[entry]] = entry
 	}
-	mhz, created := float32(0), math.NaN()
+	one := run{
+		start: r.Start, seconds: r.Seconds, created: math.NaN(), iteration: r.Iteration, entry: entry, size: t.sizeID(r.Sizes),
+		lane: int32(r.Lane), core: int32(r.Core), remote: r.Flag == remote,
+	}
 	if r.MHz != nil {
-		mhz = float32(*r.MHz)
+		one.mhz = float32(*r.MHz)
 	}
 	if r.Queue != nil {
-		created = r.Start - *r.Queue
+		one.created = r.Start - *r.Queue
 	}
-	t.entry, t.size = append(t.entry, entry), append(t.size, t.sizeID(r.Sizes))
-	t.iteration, t.lane, t.core = append(t.iteration, r.Iteration), append(t.lane, int32(r.Lane)), append(t.core, int32(r.Core))
-	t.remote, t.mhz = append(t.remote, r.Flag == remote), append(t.mhz, mhz)
-	t.start, t.seconds, t.created = append(t.start, r.Start), append(t.seconds, r.Seconds), append(t.created, created)
+	t.runs = append(t.runs, one)
 }
 
 // sizeID returns the number of a combination of sizes.

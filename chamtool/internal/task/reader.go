@@ -112,7 +112,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadLog is Scan for a reader; the name is for messages.
+// ReadLog reads like Scan from a reader; the name is for messages.
 func ReadLog(r io.Reader, name string, o Options) (*Log, error) {
 	format := cmp.Or(o.Format, FormatAuto)
 	l := &Log{Name: name, Format: format, add: o.Add, names: map[string]string{}, sizes: map[string]Sizes{}}
@@ -208,7 +208,9 @@ func (l *Log) keep(r *Row) {
 		sizes = r.Sizes
 		l.sizes[string(l.key)] = sizes
 	}
-	r.Sizes, r.Flag, r.Entry = sizes, l.name(r.Flag), l.name(r.Entry)
+	r.Sizes = sizes
+	r.Flag = l.name(r.Flag)
+	r.Entry = l.name(r.Entry)
 	if n := len(l.Rows); n == cap(l.Rows) && n >= 1000 && l.source != nil && l.source.size > 0 {
 		expected := 1.02 * float64(n) * float64(l.source.size) / float64(l.source.n)
 		l.Rows = slices.Grow(l.Rows, max(n/8, int(expected)-n)) // doubling would take half as much again
