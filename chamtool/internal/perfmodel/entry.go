@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/interval"
 	"github.com/foretime/foretime/chamtool/internal/mixture"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Entry is the model of one task function.
@@ -44,6 +45,7 @@ type counts struct {
 	storedRuns  int  // learned runs that were kept from earlier program runs
 	stored      int  // learned runs that TakeRuns returned, or that were kept before
 	generation  int  // restarts because kept runs were wrong
+	running     int  // runs that began and have not been observed
 	unsaved     bool // TakeRuns has not returned the new generation yet
 }
 
@@ -177,6 +179,9 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	return *e.PredictShared(f), nil
 }
 
+// Begin counts a run that begins. It must be observed later.
+func (e *Entry) Begin() { e.running++ }
+
 // PredictShared returns the answer of Predict. The entry must be ready. All tasks of the
 // footprint share it, so it must not be changed.
 func (e *Entry) PredictShared(f *Footprint) *Prediction {
@@ -231,7 +236,21 @@ func (e *Entry) answer(f *Footprint, m Moment, all bool, p *Prediction) {
 		p.Model = names[expert]
 		value = math.Exp(y)
 	}
-	p.Prediction = e.endsOf(f).Around(value, &e.model.tails)
+	p.Prediction = e.intervalOf(f, value)
+}
+
+// deepRecursion is the number of runs under way on a worker from which on their order matters.
+const deepRecursion = 64
+
+// intervalOf returns the interval around a predicted value. It has no ends while kept runs are
+// on trial, while more runs are under way than have ended, and in a deep recursion, whose runs
+// end in the reverse order: its leaves, which end first, tell little of the others.
+func (e *Entry) intervalOf(f *Footprint, value float64) uncertainty.Prediction {
+	most := min(e.runs, deepRecursion*max(1, len(e.model.speed.workers)))
+	if e.isOnTrial() || e.running > most {
+		return new(interval.Ends).Around(value, &e.model.tails)
+	}
+	return e.endsOf(f).Around(value, &e.model.tails)
 }
 
 // choose returns the answer of the expert that was asked for, or else the mixture's.
@@ -281,6 +300,7 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 		return
 	}
 	e.runs++
+	e.running = max(0, e.running-1)
 	if f.generation != e.generation {
 		f.forget(e.generation)
 	}

@@ -58,3 +58,57 @@ func TestOverturnedSizes(t *testing.T) {
 		t.Errorf("overturned %v, %v (%v)", e.HasDroppedKept(), p.Value, err)
 	}
 }
+
+// Intervals have no ends while kept runs are on trial.
+func TestTrialPromisesNothing(t *testing.T) {
+	m := New(Options{})
+	m.Teach(taughtBy(t, 3000, 1).TakeRuns(time.Unix(1e9, 0)))
+	e := m.Entry("app:f")
+	r := rand.New(rand.NewPCG(3, 3))
+	for i := range 20 {
+		size := 1000 + r.Int64N(100_000)
+		p, err := e.Predict(e.Footprint([]int64{size}))
+		if err != nil || p.Bounded() != (i >= consecutiveRuns) {
+			t.Errorf("after %d runs: %+v (%v)", i, p.Prediction, err)
+		}
+		e.Observe(e.Footprint([]int64{size}), truth(r, size, 0.01))
+	}
+}
+
+// In a deep recursion the short leaves end first, so most intervals have no ends; in a flat one they
+// hold what they promise.
+func TestRecursion(t *testing.T) {
+	for _, depth := range []int{10, 500} {
+		e := New(Options{}).Entry("visit")
+		r := rand.New(rand.NewPCG(4, 4))
+		f := e.Footprint(nil)
+		given := 0
+		inside := 0
+		for range 10_000 / depth {
+			var waiting []*Prediction
+			for range depth {
+				e.Begin()
+				p := &Prediction{}
+				if e.IsReady(f) {
+					p = e.PredictAt(f, Moment{}, p)
+				}
+				waiting = append(waiting, p)
+			}
+			for level := range depth { // the last one began at the leaf
+				p := waiting[depth-1-level]
+				seconds := 1e-6 * float64(1+10*level/depth) * math.Exp(0.1*r.NormFloat64())
+				if p.Bounded() {
+					given++
+				}
+				if p.Bounded() && p.Contains(seconds) {
+					inside++
+				}
+				e.ObserveAt(f, Moment{}, p, seconds)
+			}
+		}
+		share := float64(inside) / float64(given)
+		if flat := depth < deepRecursion; flat && (share < 0.87 || given < 9000) || !flat && given > 2000 {
+			t.Errorf("depth %d: %.3f of %d intervals hold their run", depth, share, given)
+		}
+	}
+}

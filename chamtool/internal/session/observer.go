@@ -39,9 +39,12 @@ func (o *observer) Created(t *task.Task[taskState], sizes []int64) {
 // Started predicts the task with what is known when it starts. If later runs were reported
 // already, the prediction from its creation remains.
 func (o *observer) Started(t *task.Task[taskState], late bool) {
-	s, m := (*Session)(o), &t.State
-	if m.function != nil && !late {
-		s.predictTask(t)
+	if t.State.function == nil {
+		return
+	}
+	t.State.function.entry.Begin()
+	if !late {
+		(*Session)(o).predictTask(t)
 	}
 }
 
