@@ -41,6 +41,10 @@ type Ends struct {
 // IsReady reports whether enough errors were seen.
 func (e *Ends) IsReady(t *Tails) bool { return e.n >= t.needed }
 
+// IsSettled reports whether three times as many were seen: with fewer, one early stall decides
+// the width for long, and ends that many predictions share are better.
+func (e *Ends) IsSettled(t *Tails) bool { return e.n >= 3*t.needed }
+
 // Around returns the interval around a value. Before enough errors were seen it is [0, ∞].
 func (e *Ends) Around(value float64, t *Tails) uncertainty.Prediction {
 	if !e.IsReady(t) {

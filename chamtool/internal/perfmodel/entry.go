@@ -275,10 +275,12 @@ func (e *Entry) mixture(which int) *mixture.Mixture {
 // endsOf returns the ends that serve the footprint: its own, those of the function's other
 // footprints, or those of all functions.
 func (e *Entry) endsOf(f *Footprint) *interval.Ends {
-	for _, own := range []*interval.Ends{&f.ends, &e.ends} {
-		if own.IsReady(&e.model.tails) {
-			return own
-		}
+	t := &e.model.tails
+	switch {
+	case f.ends.IsSettled(t):
+		return &f.ends
+	case e.ends.IsReady(t):
+		return &e.ends
 	}
 	return &e.model.ends
 }
@@ -324,12 +326,12 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 	}
 }
 
-// observeEnds moves the ends by a run. Ends of its own make the run useless for the others.
+// observeEnds moves the ends by a run. Settled ends of its own make the run useless for the others.
 func (e *Entry) observeEnds(f *Footprint, predicted, seconds float64) {
 	t := &e.model.tails
 	for _, ends := range []*interval.Ends{&f.ends, &e.ends, &e.model.ends} {
 		ends.Observe(predicted, seconds, t)
-		if ends.IsReady(t) {
+		if ends.IsSettled(t) {
 			return
 		}
 	}
