@@ -52,11 +52,10 @@ type Options struct {
 type Model struct {
 	Options
 	law
-	logs   []float64 // of the loads
-	mix    mixture.Mixture
-	ends   interval.Ends
-	refit  int // loads at which the law is fitted again
-	frozen bool
+	logs  []float64 // of the loads
+	mix   mixture.Mixture
+	ends  interval.Ends
+	refit int // loads at which the law is fitted again
 }
 
 // Fit begins with a history of loads in seconds, oldest first, of at least two.
@@ -77,9 +76,6 @@ func Fit(history []float64, o Options) (*Model, error) {
 	return m, nil
 }
 
-// Freeze keeps the period and the autoregression as they are, whatever is observed.
-func (m *Model) Freeze() { m.frozen = true }
-
 // longest is the most loads that a model stands on.
 const longest = 512
 
@@ -98,7 +94,7 @@ func (m *Model) Observe(load float64) error {
 		m.logs = slices.Delete(m.logs, 0, longest/4)
 		m.refit = len(m.logs)
 	}
-	if n := len(m.logs); n >= m.refit && !m.frozen {
+	if n := len(m.logs); n >= m.refit {
 		m.law = fit(m.logs, m.Order)
 		m.refit = n + max(1, n/4)
 	}

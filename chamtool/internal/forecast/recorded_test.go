@@ -51,7 +51,6 @@ func TestRecordedLoads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m.Freeze()
 			sum := 0.0
 			for _, load := range loads[known : known+steps] {
 				sum += math.Abs(m.Next()-load) / load
@@ -65,7 +64,6 @@ func TestRecordedLoads(t *testing.T) {
 			if m, err = Fit(loads[:short], Options{Kind: kind}); err != nil {
 				t.Fatal(err)
 			}
-			m.Freeze()
 			if r2, err := regression.R2(loads[short:], m.Forecast(len(loads)-short)); err != nil || r2 < 0.93 {
 				t.Errorf("%s %v recursive: R2 %.3f (%v)", rank, kind, r2, err)
 			}

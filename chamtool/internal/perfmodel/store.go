@@ -3,6 +3,7 @@ package perfmodel
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -52,16 +53,11 @@ type StoredRun struct {
 // ReadStore reads a store. The error matches [ErrStore] where the file is torn,
 // altered or of another version, and [os.ErrNotExist] where there is none.
 func ReadStore(path string) (*Store, error) {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	s, err := readStore(f, info.Size())
+	s, err := parseStore(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -69,7 +65,16 @@ func ReadStore(path string) (*Store, error) {
 }
 
 // Write writes the store durably: a reader sees the old file or the new one.
-func (s *Store) Write(path string) error { return file.Write(path, s.write) }
+func (s *Store) Write(path string) error {
+	data, err := s.encode()
+	if err != nil {
+		return err
+	}
+	return file.Write(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
 
 // Runs returns the runs of a key.
 func (s *Store) Runs(name string) []StoredRun {

@@ -72,16 +72,6 @@ func TestMergeKeepsTheNewest(t *testing.T) {
 	}
 }
 
-func parseStore(data []byte) (*Store, error) {
-	return readStore(bytes.NewReader(data), int64(len(data)))
-}
-
-func encoded(s *Store) ([]byte, error) {
-	var b bytes.Buffer
-	err := s.write(&b)
-	return b.Bytes(), err
-}
-
 // A file with any byte changed is refused or still means the same.
 func TestCorruptStores(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.runs")
@@ -153,7 +143,7 @@ func TestStoreKeepsEveryRun(t *testing.T) {
 			return StoredRun{rapid.SliceOfN(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 2)), 0, 3).Draw(t, "sizes"), rapid.Float64().Draw(t, "seconds")}
 		}))
 		s := &Store{Entries: rapid.MapOf(rapid.String(), runs).Draw(t, "entries")}
-		data, err := encoded(s)
+		data, err := s.encode()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +160,7 @@ func TestStoreKeepsEveryRun(t *testing.T) {
 }
 
 func FuzzParseStore(f *testing.F) {
-	good, err := encoded(&Store{Entries: map[string][]StoredRun{"f": {{[]int64{1, -2}, 0.5}, {nil, 1}}}})
+	good, err := (&Store{Entries: map[string][]StoredRun{"f": {{[]int64{1, -2}, 0.5}, {nil, 1}}}}).encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -189,13 +179,13 @@ func FuzzParseStore(f *testing.F) {
 // What a program run pays for what is kept.
 func BenchmarkStore(b *testing.B) {
 	s := taughtBy(b, window, 1).TakeRuns(time.Unix(1e9, 0))
-	file, err := encoded(s)
+	file, err := s.encode()
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("encode", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := encoded(s); err != nil {
+			if _, err := s.encode(); err != nil {
 				b.Fatal(err)
 			}
 		}

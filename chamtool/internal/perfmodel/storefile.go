@@ -1,12 +1,10 @@
 package perfmodel
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
 	"fmt"
-	"io"
 	"slices"
 )
 
@@ -33,9 +31,11 @@ func newStoredEntry(name string, last int64, runs []StoredRun) storedEntry {
 		of, ok := known[hash(run.Sizes)]
 		if !ok {
 			of = uint32(len(s.Sizes))
-			known[hash(run.Sizes)], s.Sizes = of, append(s.Sizes, run.Sizes)
+			known[hash(run.Sizes)] = of
+			s.Sizes = append(s.Sizes, run.Sizes)
 		}
-		s.SizeIndex, s.Seconds = append(s.SizeIndex, of), append(s.Seconds, run.Seconds)
+		s.SizeIndex = append(s.SizeIndex, of)
+		s.Seconds = append(s.Seconds, run.Seconds)
 	}
 	return s
 }
@@ -49,21 +49,17 @@ func (s *storedEntry) runs() []StoredRun {
 	return runs
 }
 
-// consistent reports whether the columns fit together.
-func (s *storedEntry) consistent() bool {
+// isConsistent reports whether the columns fit together.
+func (s *storedEntry) isConsistent() bool {
 	return len(s.SizeIndex) == len(s.Seconds) && !slices.ContainsFunc(s.SizeIndex, func(of uint32) bool { return int(of) >= len(s.Sizes) })
 }
 
-// write writes the file, entry by entry, which needs little memory.
-func (s *Store) write(w io.Writer) error {
-	sum := sha256.New()
-	both := io.MultiWriter(w, sum)
-	if _, err := io.WriteString(both, magic+storeVersion); err != nil {
-		return err
-	}
-	enc := gob.NewEncoder(both)
+// encode returns the file.
+func (s *Store) encode() ([]byte, error) {
+	b := bytes.NewBufferString(magic + storeVersion)
+	enc := gob.NewEncoder(b)
 	if err := enc.Encode(s.Len()); err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range s.Names() {
 		e, ok := s.columns[name]
@@ -71,49 +67,31 @@ func (s *Store) write(w io.Writer) error {
 			e = newStoredEntry(name, s.Last[name], s.Entries[name])
 		}
 		if err := enc.Encode(e); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	_, err := w.Write(sum.Sum(nil))
-	return err
+	sum := sha256.Sum256(b.Bytes())
+	return append(b.Bytes(), sum[:]...), nil
 }
 
-// readStore reads a file of some bytes: its checksum first, then the entries one by one.
-func readStore(r io.ReadSeeker, size int64) (*Store, error) {
-	head := make([]byte, min(size, int64(len(magic+storeVersion))))
-	if _, err := io.ReadFull(r, head); err != nil {
-		return nil, err
-	}
-	version, ok := bytes.CutPrefix(head, []byte(magic))
+// parseStore reads a file. The error matches [ErrStore].
+func parseStore(data []byte) (*Store, error) {
+	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
 		return nil, fmt.Errorf("%w: not a model file of chamtool", ErrStore)
 	}
-	if string(version) != storeVersion {
+	if !bytes.HasPrefix(rest, []byte(storeVersion)) {
 		return nil, fmt.Errorf("%w: want version %.1s", ErrStore, storeVersion)
 	}
-	from, to := int64(len(head)), size-sha256.Size
-	if to < from {
+	end := len(data) - sha256.Size
+	if end < len(magic+storeVersion) {
 		return nil, fmt.Errorf("%w: it is truncated", ErrStore)
 	}
-	sum, want := sha256.New(), make([]byte, sha256.Size)
-	sum.Write(head)
-	if _, err := io.CopyN(sum, r, to-from); err != nil {
-		return nil, err
-	}
-	if _, err := io.ReadFull(r, want); err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(sum.Sum(nil), want) {
+	if sum := sha256.Sum256(data[:end]); !bytes.Equal(sum[:], data[end:]) {
 		return nil, fmt.Errorf("%w: wrong checksum", ErrStore)
 	}
-	if _, err := r.Seek(from, io.SeekStart); err != nil {
-		return nil, err
-	}
-	return decodeStore(bufio.NewReader(io.LimitReader(r, to-from)))
-}
-
-func decodeStore(r io.Reader) (*Store, error) {
-	dec, count := gob.NewDecoder(r), 0
+	dec := gob.NewDecoder(bytes.NewReader(data[len(magic+storeVersion):end]))
+	count := 0
 	if err := dec.Decode(&count); err != nil {
 		return nil, fmt.Errorf("%w: inconsistent parts: %w", ErrStore, err)
 	}
@@ -123,10 +101,11 @@ func decodeStore(r io.Reader) (*Store, error) {
 		if err := dec.Decode(&e); err != nil {
 			return nil, fmt.Errorf("%w: inconsistent parts: %w", ErrStore, err)
 		}
-		if !e.consistent() {
+		if !e.isConsistent() {
 			return nil, fmt.Errorf("%w: inconsistent columns of %q", ErrStore, e.Name)
 		}
-		s.columns[e.Name], s.Last[e.Name] = e, e.Last
+		s.columns[e.Name] = e
+		s.Last[e.Name] = e.Last
 	}
 	return s, nil
 }
