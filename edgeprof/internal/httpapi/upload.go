@@ -125,17 +125,27 @@ func (s *Service) upload(w http.ResponseWriter, r *http.Request) (*uploaded, err
 		return nil, fmt.Errorf("%w: %d are running", errBusy, cap(s.uploads))
 	}
 	u := &uploaded{name: r.URL.Query().Get("name"), service: s, control: http.NewResponseController(w)}
-	if err := s.receive(w, r, u); err != nil {
+	begin := s.Now()
+	until := begin.Add(s.UploadTimeout)
+	_ = u.control.SetWriteDeadline(until.Add(time.Minute)) // servers without deadlines have none to extend
+	body := received{&paced{
+		body: http.MaxBytesReader(w, r.Body, s.MaxModelBytes), deadline: u.control.SetReadDeadline, now: s.Now, begin: begin, until: until,
+	}}
+	if err := s.receive(r, u, body); err != nil {
+		if r.ContentLength <= mostDiscarded {
+			_, _ = io.CopyN(io.Discard, body, r.ContentLength)
+		}
 		u.close()
 		return nil, broken(err)
 	}
 	return u, nil
 }
 
-func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded) error {
-	begin := s.Now()
-	until := begin.Add(s.UploadTimeout)
-	_ = u.control.SetWriteDeadline(until.Add(time.Minute)) // servers without deadlines have none to extend
+// mostDiscarded is the length of a refused body that is still read, since clients often read no
+// answer before they have sent all.
+const mostDiscarded = 64 << 20
+
+func (s *Service) receive(r *http.Request, u *uploaded, body io.Reader) error {
 	var err error
 	query := r.URL.Query()
 	if u.settings, err = onnx.ParseSizes(query["dim"]); err != nil {
@@ -147,9 +157,6 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded) e
 	if r.ContentLength > s.MaxModelBytes {
 		return fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, r.ContentLength, s.MaxModelBytes)
 	}
-	body := io.Reader(received{&paced{
-		body: http.MaxBytesReader(w, r.Body, s.MaxModelBytes), deadline: u.control.SetReadDeadline, now: s.Now, begin: begin, until: until,
-	}})
 	size := r.ContentLength
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
