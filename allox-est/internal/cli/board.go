@@ -163,6 +163,9 @@ func (t *jobTable) print(rows []follow.Row) error {
 			done = math.Floor(20 * done / float64(r.Epochs))
 		}
 		fmt.Fprintln(&progress, r.Job, r.State, done)
+		if r.State == follow.Running {
+			fmt.Fprintln(&progress, r.Note)
+		}
 	}
 	terminal := cli.IsTerminal(t.env.Stdout)
 	if progress.String() == t.shown && !terminal {
@@ -225,6 +228,9 @@ func showRows(p *cli.Page, rows []follow.Row, now time.Time) {
 		}
 		if r.Epochs > 0 && r.Done >= float64(r.Epochs) {
 			cells[1] = fmt.Sprintf("%v, waiting for the end", cells[1])
+		}
+		if r.State == follow.Running && r.Note != "" {
+			cells[1] = fmt.Sprintf("%v; %s", cells[1], r.Note)
 		}
 		if r.State == follow.Ended || r.State == follow.Unread || r.Epochs == 0 && r.Note != "" {
 			cells[1] = fmt.Sprintf("%s: %s", r.State, r.Note)

@@ -40,7 +40,7 @@ const (
 type Row struct {
 	Job   string `json:"job"`
 	State string `json:"state"`
-	Note  string `json:"note,omitempty"` // why no progress is known, or how it ended
+	Note  string `json:"note,omitempty"` // why no progress is known, what happened to the log, or how it ended
 	Unit  string `json:"unit,omitempty"`
 	Update
 	// Limit is the time until the job is killed, in seconds; nil without a limit.
@@ -64,6 +64,9 @@ func (b *Board) Add(name string, limit time.Time, job Tracker) {
 
 // Follow reads the log of a job until it ends.
 func (b *Board) Follow(ctx context.Context, name string, log Log, now func() time.Time) {
+	log.Notice = func(text string) {
+		b.set(name, func(j *boarded) { j.row.Note = strings.TrimPrefix(text, log.Path+": ") })
+	}
 	err := log.Read(ctx, func(s State) error {
 		b.set(name, func(j *boarded) {
 			j.marks, j.at = s.Marks, now()

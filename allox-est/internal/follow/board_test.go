@@ -93,3 +93,31 @@ func TestBoard(t *testing.T) {
 		t.Errorf("a log that is not there: %+v", rows[len(rows)-1])
 	}
 }
+
+// TestBoardNote: what happens to a log is in its row.
+func TestBoardNote(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Fprint(f, hours(1, 9))
+	var board Board
+	board.Add("job", time.Time{}, Tracker{})
+	go board.Follow(t.Context(), "job", Log{Path: path, Reader: &progress.Reader{}, Every: time.Millisecond, Proc: "/proc"}, time.Now)
+	waitFor := func(what string, is func(Row) bool) {
+		t.Helper()
+		for try := 0; !is(board.Rows(time.Now())[0]); try++ {
+			if try == 300 {
+				t.Fatalf("not %s: %+v", what, board.Rows(time.Now())[0])
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	waitFor("running", func(r Row) bool { return r.State == Running })
+	if err := f.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	waitFor("noted", func(r Row) bool { return r.Note == "the log was cut; it is read again from its beginning" })
+}
