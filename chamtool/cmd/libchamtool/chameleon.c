@@ -202,7 +202,7 @@ static struct {
     double each;              // predicted microseconds of a task in the queue then
 } last_answers;
 
-static int32_t scaled(int32_t tasks) {
+static int32_t scale_load(int32_t tasks) {
     double load = last_answers.each * tasks;
     return load < INT32_MAX ? (int32_t)load : INT32_MAX;
 }
@@ -220,7 +220,7 @@ static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, i
     (void)copies, (void)copies_n, (void)stolen_copies, (void)stolen_copies_n;
     int32_t load = local_n + stolen_n;
     uint64_t now = nanoseconds(CLOCK_MONOTONIC);
-    if (on() && load > 0 && now - last_answers.loaded < LOAD_VALID_NS) return scaled(load);
+    if (on() && load > 0 && now - last_answers.loaded < LOAD_VALID_NS) return scale_load(load);
     uint64_t *words = on() ? malloc(sizeof *words * (size_t)(load + 1)) : NULL;
     if (!words) return load;
     task_words(task_words(words, local, local_n), stolen, stolen_n);

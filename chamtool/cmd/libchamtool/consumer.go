@@ -170,7 +170,7 @@ func clock() (ticks, ns uint64) {
 	return uint64(t), uint64(n)
 }
 
-// threadCPU is the CPU time of this thread. The caller keeps the goroutine on
+// threadCPU returns the CPU time of this thread. The caller keeps the goroutine on
 // it. It is the clock's and not getrusage's, which stands still between the
 // kernel's ticks: most drains are shorter.
 func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }

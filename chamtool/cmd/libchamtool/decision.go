@@ -21,7 +21,7 @@ func toLoad(seconds float64) int {
 	return int(math.Min(math.Max(seconds*microseconds, 0), math.MaxInt32))
 }
 
-// loadOf is the predicted microseconds of the queued tasks; those that came
+// loadOf returns the predicted microseconds of the queued tasks; those that came
 // carry their seconds with them.
 func loadOf(own, came []uint64) int {
 	c := running.Load()
@@ -74,7 +74,7 @@ func (c *consumer) transfers(load []int32, now float64) []balance.Transfer {
 	return balance.TransfersFrom(c.rank, s.Transfers())
 }
 
-// now is the seconds since the first decision.
+// now returns the seconds since the first decision.
 func (d *decisions) now() float64 {
 	if d.began.IsZero() {
 		d.began = time.Now()
@@ -100,7 +100,7 @@ func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	return len(moves)
 }
 
-// train is asked once, when the library has seen as many iterations as its own
+// train answers once, when the library has seen as many iterations as its own
 // TIME2TRAIN says. The models learn all the time, so there is nothing to do but look.
 func train(iteration, mode int) bool {
 	c := running.Load()
@@ -132,7 +132,7 @@ func predict(iteration, mode int, values []float64) int {
 		}
 		return n
 	case taskByTask:
-		return copy(values, c.session.Announced(c.attach))
+		return copy(values, c.session.PredictAnnounced(c.attach))
 	}
 	return 0
 }
@@ -147,5 +147,5 @@ func tasksPerRank(int) int {
 	if c.rank < len(c.config.TasksPerRank) {
 		return c.config.TasksPerRank[c.rank]
 	}
-	return len(c.session.Announced(c.attach))
+	return len(c.session.PredictAnnounced(c.attach))
 }

@@ -83,7 +83,7 @@ func chamtool_go_tasks_per_rank(iteration C.int32_t) (n C.int32_t) {
 	return C.int32_t(tasksPerRank(int(iteration)))
 }
 
-// ints is C's array as a slice; it is C's memory.
+// ints returns C's array as a slice; it is C's memory.
 func ints(p *C.int32_t, n C.int32_t) []int32 {
 	if p == nil || n <= 0 {
 		return nil

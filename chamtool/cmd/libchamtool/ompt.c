@@ -82,7 +82,7 @@ static __thread unsigned loops_deep;
 
 static inline int of_runtime(uint64_t address) { return address >= omp.from && address < omp.to; }
 
-// loop_number is that of the taskloop at an address, 0 where there are too many.
+// loop_number returns the number of the taskloop at an address, 0 where there are too many.
 static unsigned loop_number(uint64_t address) {
     for (unsigned n = 1; n < sizeof omp.loops / sizeof *omp.loops; n++) {
         uint64_t there = atomic_load_explicit(&omp.loops[n], memory_order_relaxed);
@@ -125,7 +125,7 @@ static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task
 
 // ---- tasks ------------------------------------------------------------------
 
-// loop_here is the taskloop that the thread creates a task of. The runtime halves a
+// loop_here returns the taskloop that the thread creates a task of. The runtime halves a
 // long one by tasks of its own, which create the others: the task that runs here is
 // then none of the program's.
 static unsigned loop_here(struct ring *r) {
@@ -534,18 +534,18 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
 
 static __thread uint64_t entered; // the iteration of its root in which this thread came to wait
 
-// created returns the tasks that the threads of a root created.
-static uint64_t created(const struct ring *root) {
+// count_created returns the tasks that the threads of a root created.
+static uint64_t count_created(const struct ring *root) {
     uint64_t n = atomic_load(&root->earlier);
     for (struct ring *r = atomic_load(&tool.rings); r; r = r->next)
         if (root_of(r) == root) n += atomic_load_explicit(&r->named, memory_order_relaxed) - atomic_load(&r->foreign);
     return n;
 }
 
-// iterated closes the iteration under way of a root if tasks were created in it: once,
+// end_iteration closes the iteration under way of a root if tasks were created in it: once,
 // whichever of the threads that wait is the first to go on.
-static void iterated(struct ring *root) {
-    uint64_t n = created(root), before = atomic_load(&root->closed);
+static void end_iteration(struct ring *root) {
+    uint64_t n = count_created(root), before = atomic_load(&root->closed);
     if (n <= before || atomic_load(&root->iteration) != entered) return;
     if (!atomic_compare_exchange_strong(&root->closed, &before, n)) return;
     atomic_fetch_add(&root->iteration, 1);
@@ -603,7 +603,7 @@ static void synchronize(int kind, int endpoint, ompt_data *parallel, ompt_data *
         stop_computing(r, innermost(r)->from);
         return;
     }
-    if (ends(kind, parallel, r)) iterated(root_of(r));
+    if (ends(kind, parallel, r)) end_iteration(root_of(r));
     uint64_t idle = push_wait(EVENT_WAIT_END, class(kind), atomic_load(&tool.iteration));
     count_wait(r, kind, (uint64_t)(uintptr_t)address, idle);
 }
@@ -627,7 +627,7 @@ static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, con
     if (!ends(0, parallel, r)) return;
     struct ring *root = root_of(r);
     uint64_t before = entered = atomic_load(&root->iteration);
-    iterated(root);
+    end_iteration(root);
     if (atomic_load(&root->iteration) == before) return;
     push_wait(EVENT_WAIT_START, FLAG_COUNTED | WAIT_BARRIER, 0);
     push_wait(EVENT_WAIT_END, FLAG_COUNTED | WAIT_BARRIER, atomic_load(&tool.iteration));
@@ -640,7 +640,7 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
     if (!r) return 0;
     atomic_store(&omp.marked, 1);
     entered = atomic_load(&root_of(r)->iteration);
-    iterated(root_of(r));
+    end_iteration(root_of(r));
     push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
     push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
     return 0;
@@ -701,7 +701,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     void *warm[1];
     backtrace(warm, 1); // loads the unwinder now and not in a callback
     tool.process.dialect = DIALECT_OMPT;
-    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) atomic_store(&r->closed, created(r));
+    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) atomic_store(&r->closed, count_created(r));
     atomic_store(&tool.iteration, 0);
     atomic_store(&omp.marked, 0);
     atomic_store(&omp.bound, 0);

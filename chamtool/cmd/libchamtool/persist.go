@@ -41,7 +41,7 @@ func (c *consumer) keep() error {
 	if path == "" || c.config.Calibrate == config.CalibrateUse {
 		return nil
 	}
-	learned := c.session.Learned(time.Now())
+	learned := c.session.TakeLearned(time.Now())
 	if len(learned.Entries) == 0 {
 		return nil
 	}

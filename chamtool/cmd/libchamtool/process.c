@@ -288,7 +288,7 @@ void note_place(uint64_t place) {
     }
 }
 
-static int unloaded(struct dl_phdr_info *info, size_t size, void *count) {
+static int count_unloads(struct dl_phdr_info *info, size_t size, void *count) {
     (void)size;
     *(uint64_t *)count = info->dlpi_subs;
     return 1;
@@ -297,7 +297,7 @@ static int unloaded(struct dl_phdr_info *info, size_t size, void *count) {
 void notice_unloads(void) {
     static _Atomic uint64_t known;
     uint64_t now = 0, before = atomic_load(&known);
-    dl_iterate_phdr(unloaded, &now);
+    dl_iterate_phdr(count_unloads, &now);
     if (now != before && atomic_compare_exchange_strong(&known, &before, now)) atomic_fetch_add(&unloads, 1ull << UNLOADS);
 }
 

@@ -37,7 +37,9 @@ const (
 func (c *consumer) run() {
 	defer close(c.done)
 	defer guard("reading the rings")
-	flushed, checked, kept := time.Now(), time.Now(), time.Now()
+	flushed := time.Now()
+	checked := time.Now()
+	kept := time.Now()
 	idle := 0
 	for {
 		if c.drain() == 0 {
@@ -50,11 +52,11 @@ func (c *consumer) run() {
 			c.drain() // of the events before the signal
 		}
 		if ending || time.Since(kept) >= keepEvery {
-			c.locked(c.store)
+			c.runLocked(c.store)
 			kept = time.Now()
 		}
 		if ending || time.Since(checked) >= min(checkpointEvery, max(firstCheckpoint, time.Since(c.began)/2)) {
-			c.locked(func() { c.checkpoint(ending) })
+			c.runLocked(func() { c.checkpoint(ending) })
 			checked = time.Now()
 		}
 		if ending {
@@ -62,7 +64,7 @@ func (c *consumer) run() {
 		}
 		due := time.Until(flushed.Add(flushEvery))
 		if due <= 0 {
-			c.locked(c.session.Flush)
+			c.runLocked(c.session.Flush)
 			flushed, due = time.Now(), flushEvery
 		}
 		if c.sleep(min(drainEvery<<idle, due)) {
@@ -82,8 +84,8 @@ func (c *consumer) sleep(d time.Duration) (end bool) {
 	}
 }
 
-// locked runs f on one operating-system thread, which makes its CPU time measurable.
-func (c *consumer) locked(f func()) {
+// runLocked runs f on one operating-system thread, which makes its CPU time measurable.
+func (c *consumer) runLocked(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	f()
@@ -91,7 +93,7 @@ func (c *consumer) locked(f func()) {
 
 // drain takes all events.
 func (c *consumer) drain() (events int) {
-	c.locked(func() { events = c.session.DrainAll(c.attach) })
+	c.runLocked(func() { events = c.session.DrainAll(c.attach) })
 	return events
 }
 

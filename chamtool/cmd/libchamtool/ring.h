@@ -58,7 +58,7 @@ enum { IN_CHILD = -1 };
 
 static inline int on(void) { return atomic_load_explicit(&tool.on, memory_order_relaxed) > 0; }
 
-// creates is on() for the creation of a task.
+// creates returns whether the tool is on, where a task is created: a forked child then says so.
 static inline int creates(void) {
     int state = atomic_load_explicit(&tool.on, memory_order_relaxed);
     if (__builtin_expect(state > 0, 1)) return 1;

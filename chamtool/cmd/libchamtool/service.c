@@ -82,7 +82,8 @@ static int start_go_runtime(void) {
     words[n++] = "GODEBUG=asyncpreemptoff=1"; // the first one counts
     for (char **e = deferred.envp; *e; e++) words[n++] = *e;
     // words of 0 follow, in place of the auxiliary vector
-    for (size_t i = 0; i < deferred.count; i++) deferred.list[i](deferred.argc, words, environment);
+    deferred.argv = words, deferred.envp = environment; // the runtime keeps them
+    for (size_t i = 0; i < deferred.count; i++) deferred.list[i](deferred.argc, deferred.argv, deferred.envp);
     return 1;
 }
 

@@ -159,7 +159,7 @@ static host_task *find(int32_t id) {
 }
 
 // queued copies the ids of the tasks that wait, local or remote ones.
-static int32_t queued(int32_t *ids, int32_t room, int remote) {
+static int32_t is_queued(int32_t *ids, int32_t room, int remote) {
     int32_t n = 0;
     pthread_mutex_lock(&queue.lock);
     for (host_task *t = queue.first; t && n < room; t = t->next)
@@ -328,7 +328,7 @@ static int32_t own_load(void) {
     enum { ROOM = 1 << 16 };
     int32_t *ids = malloc(2 * ROOM * sizeof *ids), *stolen = ids + ROOM;
     if (!ids) die("load", "out of memory");
-    int32_t local_n = queued(ids, ROOM, 0), stolen_n = queued(stolen, ROOM, 1), load = local_n + stolen_n;
+    int32_t local_n = is_queued(ids, ROOM, 0), stolen_n = is_queued(stolen, ROOM, 1), load = local_n + stolen_n;
     if (host.on && host.callback[8]) {
         pthread_mutex_lock(&asking);
         load = CALL(load_fn, 8)(ids, local_n, NULL, 0, stolen, stolen_n, NULL, 0);
@@ -342,7 +342,7 @@ static int32_t own_load(void) {
 // decide asks the tool which tasks to move, given every rank's load. It returns
 // the number of moves.
 static int32_t decide(const int32_t *load, tuple_t *moves, int32_t room) {
-    int32_t *ids = malloc(sizeof *ids * (size_t)room), n = queued(ids, room, 0), made = 0;
+    int32_t *ids = malloc(sizeof *ids * (size_t)room), n = is_queued(ids, room, 0), made = 0;
     if (!ids) die("decide", "out of memory");
     if (host.on && host.callback[10]) {
         tuple_t *t = CALL(select_fn, 10)(load, ids, n, 0, &made);
@@ -711,7 +711,7 @@ static double rival(int scan) {
     return (double)(b - a) / TASKS;
 }
 
-// stamp is the cost of reading the time stamp counter, the clock of every
+// stamp measures the cost of reading the time stamp counter, the clock of every
 // event where it runs at one speed; 0 elsewhere.
 static double stamp(void) {
     enum { READS = 100000 };
@@ -753,7 +753,7 @@ static void parse_sizes(char *list) {
     }
 }
 
-// whole is the whole number of an option.
+// whole returns the whole number of an option.
 static long whole(const char *option, const char *text, long least, long most) {
     char *end, why[100];
     long n = strtol(text, &end, 10);

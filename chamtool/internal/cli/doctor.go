@@ -71,7 +71,7 @@ models can be written; the clock and the core frequencies.`,
 
 // examine runs all checks.
 func examine(root fs.FS, tool string) []finding {
-	found := []finding{enabled(), openMPEnabled()}
+	found := []finding{checkEnabled(), openMPEnabled()}
 	found = append(found, library(tool)...)
 	found = append(found, forGNU(root))
 	cfg, warnings := config.Read(os.LookupEnv)
@@ -86,7 +86,7 @@ func examine(root fs.FS, tool string) []finding {
 	return append(found, writable("log directory", cfg.LogDir), models(cfg), frequency(root), clockSource(root), compilers())
 }
 
-func enabled() finding {
+func checkEnabled() finding {
 	switch v := os.Getenv(event.EnableVariable); v {
 	case "0", "disabled":
 		return finding{"tools enabled", "fail", event.EnableVariable + "=" + v + " disables all tools"}
@@ -121,7 +121,7 @@ func library(tool string) []finding {
 		slices.Sort(paths)
 	}
 	if paths = slices.DeleteFunc(slices.Compact(paths), func(p string) bool { return p == "" }); len(paths) == 0 {
-		return installed()
+		return checkInstalled()
 	}
 	var found []finding
 	for _, path := range paths {
@@ -130,8 +130,8 @@ func library(tool string) []finding {
 	return found
 }
 
-// installed checks the library that chamtool run loads.
-func installed() []finding {
+// checkInstalled checks the library that chamtool run loads.
+func checkInstalled() []finding {
 	self, err := os.Executable()
 	if err != nil {
 		return []finding{{"library", "fail", err.Error()}}

@@ -234,24 +234,17 @@ func lostRows(t *cli.Table, l job.LostTime) {
 		t.Add("perfect balance saves s", savingText(*l.Saving))
 	}
 	if g := l.Graph; g != nil {
-		t.Add("half the overhead saves s", savingText(g.HalfOverhead))
 		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism)))
 		if len(g.Critical) > 0 {
 			t.Add("span by function", criticalText(g))
 		}
 		t.Add("overhead s, stalls s", fmt.Sprintf("%s, %s, of all threads between tasks", cli.Text(g.Overhead), cli.Text(g.Stalls)))
 	}
-	if o := l.Order; o != nil {
-		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s, if tasks wait for their creation only", cli.Text(o.Work), cli.Text(o.Span), cli.Text(o.Parallelism)))
-	}
 	if l.Granularity != nil {
 		t.Add("granularity", fmt.Sprint(*l.Granularity))
 	}
 	if l.Function != nil {
 		t.Add("most imbalanced function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))
-	}
-	if l.Size != nil && l.Size.Sizes != "" {
-		t.Add("its most imbalanced sizes", fmt.Sprintf("%s: %s s", l.Size.Sizes, cli.Text(l.Size.Seconds)))
 	}
 }
 

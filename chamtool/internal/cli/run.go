@@ -201,6 +201,9 @@ func (r *running) report(ctx context.Context, env *cli.Env, runtime launch.Runti
 		return err
 	}
 	cli.Warn(env, j.Reasons)
+	if runs, err := job.Runs(logs); err == nil && len(runs) > 1 {
+		env.Log.Warnf("%d programs ran under the tool; this is the report of the first, %s: chamtool report %s lists all", len(runs), runs[0].Program, logs)
+	}
 	f := j.Figures()
 	return r.out.Print(env, f, func(p *cli.Page) { firstPage(p, f, wall.Seconds(), logs) })
 }

@@ -110,7 +110,7 @@ func Read(lookup func(name string) (string, bool)) (*Config, []error) {
 	return c, warnings
 }
 
-// Unknown are warnings about variables of the environment, as "NAME=VALUE", that
+// Unknown returns warnings about variables of the environment, as "NAME=VALUE", that
 // have the tool's name and no meaning: words mistyped.
 func Unknown(environment []string) []error {
 	known := map[string]bool{}
@@ -169,7 +169,7 @@ func text(at *string) func(string) error {
 	}
 }
 
-// overridden is a setter whose empty value leaves what another variable set.
+// overridden returns a setter whose empty value leaves what another variable set.
 func overridden(set func(string) error) func(string) error {
 	return func(s string) error {
 		if s == "" {

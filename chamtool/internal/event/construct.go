@@ -144,5 +144,5 @@ func declarations(d *dwarf.Data) []declaration {
 	}
 }
 
-// demangled returns a symbol's name in the source, without the parameters of C++.
-func demangled(symbol string) string { return demangle.Filter(symbol, demangle.NoParams) }
+// demangleName returns a symbol's name in the source, without the parameters of C++.
+func demangleName(symbol string) string { return demangle.Filter(symbol, demangle.NoParams) }

@@ -19,7 +19,7 @@ type Frequencies struct {
 	mhz    []float64 // by core, 0 where unknown
 }
 
-// MHz is the frequency of a core, and whether it is known.
+// MHz returns the frequency of a core, and whether it is known.
 func (s Frequencies) MHz(core int) (float64, bool) {
 	if core < 0 || core >= len(s.mhz) || s.mhz[core] <= 0 {
 		return 0, false
@@ -27,10 +27,10 @@ func (s Frequencies) MHz(core int) (float64, bool) {
 	return s.mhz[core], true
 }
 
-// NewFrequencies is the sample of given frequencies, by core; 0 is unknown.
+// NewFrequencies returns the sample of given frequencies, by core; 0 is unknown.
 func NewFrequencies(mhz []float64) Frequencies { return Frequencies{mhz: mhz} }
 
-// Cores is the number of cores the sample covers.
+// Cores returns the number of cores the sample covers.
 func (s Frequencies) Cores() int { return len(s.mhz) }
 
 // ReadFrequencies takes a sample from root, the root of the file system.

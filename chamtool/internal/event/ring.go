@@ -147,29 +147,29 @@ func NewRing(slots int) *Ring {
 // Next returns where the header of the next ring in C's list is, or nil.
 func (r *Ring) Next() unsafe.Pointer { return r.h.next }
 
-// Lane is the ring's number in its process, from 0.
+// Lane returns the ring's number in its process, from 0.
 func (r *Ring) Lane() int { return int(r.h.lane) }
 
-// Head is the first slot that is not written yet.
+// Head returns the first slot that is not written yet.
 func (r *Ring) Head() uint64 { return r.h.head.Load() }
 
-// Tail is the first slot that is not released yet.
+// Tail returns the first slot that is not released yet.
 func (r *Ring) Tail() uint64 { return r.h.tail.Load() }
 
 // Release gives the slots before to back to the writer.
 func (r *Ring) Release(to uint64) { r.h.tail.Store(to) }
 
-// Dropped is the number of events lost so far.
-func (r *Ring) Dropped() uint64 { return r.h.dropped.Load() }
+// DroppedEvents returns the number of events lost so far.
+func (r *Ring) DroppedEvents() uint64 { return r.h.dropped.Load() }
 
-// Started returns the number of tasks begun without an event of their own: those created here,
+// StartedTasks returns the number of tasks begun without an event of their own: those created here,
 // whose Run comes when they end.
-func (r *Ring) Started() uint64 { return r.h.started.Load() }
+func (r *Ring) StartedTasks() uint64 { return r.h.started.Load() }
 
 // Start counts such a task, as the C side does.
 func (r *Ring) Start() { r.h.started.Add(1) }
 
-// RunningTask is the outermost task that the thread is running, and when it began.
+// RunningTask returns the outermost task that the thread is running, and when it began.
 // The thread goes on meanwhile: the token may be of one task and the tick of the
 // next.
 func (r *Ring) RunningTask() (token, began uint64, ok bool) {
@@ -223,7 +223,7 @@ func (r *Ring) Count(construct int, c Unread) {
 	r.h.changed.Add(1)
 }
 
-// Slot is the slot that was written as number at; it stays valid until it is
+// Slot returns the slot that was written as number at; it stays valid until it is
 // released.
 func (r *Ring) Slot(at uint64) *Slot { return &r.slots[at&r.h.mask] }
 

@@ -66,8 +66,8 @@ func TestAgainstQueue(t *testing.T) {
 				queue = queue[1:]
 			},
 			"": func(t *rapid.T) {
-				if r.Head()-r.Tail() != used || r.Dropped() != dropped {
-					t.Fatalf("%d slots and %d dropped, want %d and %d", r.Head()-r.Tail(), r.Dropped(), used, dropped)
+				if r.Head()-r.Tail() != used || r.DroppedEvents() != dropped {
+					t.Fatalf("%d slots and %d dropped, want %d and %d", r.Head()-r.Tail(), r.DroppedEvents(), used, dropped)
 				}
 			},
 		})
@@ -112,8 +112,8 @@ func TestConcurrent(t *testing.T) {
 			at += r.Slot(at).Slots()
 		}
 	}
-	if taken+r.Dropped() != events {
-		t.Errorf("%d taken and %d dropped of %d", taken, r.Dropped(), events)
+	if taken+r.DroppedEvents() != events {
+		t.Errorf("%d taken and %d dropped of %d", taken, r.DroppedEvents(), events)
 	}
 }
 

@@ -115,26 +115,26 @@ func (s *Slot) Kind() Kind { return Kind(s[0]) }
 // Flag returns the task's origin.
 func (s *Slot) Flag() Flag { return Flag(s[0] >> 8) }
 
-// Sizes is the number of sizes the event carries.
+// Sizes returns the number of sizes the event carries.
 func (s *Slot) Sizes() int { return int(s[0] >> 16 & 0xff) }
 
-// Number is the header's 32-bit number.
+// Number returns the header's 32-bit number.
 func (s *Slot) Number() int32 { return int32(s[0] >> 32) }
 
-// Place is the number of a Run that ended on a core, -1 if unknown, within depth
+// Place returns the number of a Run that ended on a core, -1 if unknown, within depth
 // other tasks.
 func Place(core, depth int) int32 { return int32(uint32(depth<<16 | (core+1)&0xffff)) }
 
-// Core is the core that a Run ended on, -1 if unknown.
+// Core returns the core that a Run ended on, -1 if unknown.
 func (s *Slot) Core() int { return int(s[0]>>32&0xffff) - 1 }
 
 // Depth returns the number of tasks around a Run.
 func (s *Slot) Depth() int { return int(s[0] >> 48) }
 
-// Seconds is the value of a Load or TaskTime event.
+// Seconds returns the value of a Load or TaskTime event.
 func (s *Slot) Seconds() float64 { return math.Float64frombits(s[WordValue]) }
 
-// Slots is the number of slots the event takes, its first one included.
+// Slots returns the number of slots the event takes, its first one included.
 func (s *Slot) Slots() uint64 { return 1 + s[0]>>24&0xff }
 
 // Valid reports whether the header can be what a writer of this layout wrote.
@@ -148,7 +148,7 @@ func (s *Slot) SetHeader(k Kind, f Flag, n int, number int32) {
 	s[0] = uint64(k) | uint64(f)<<8 | uint64(n)<<16 | (SlotsFor(n)-1)<<24 | uint64(uint32(number))<<32
 }
 
-// SlotsFor is the number of slots an event with n sizes takes.
+// SlotsFor returns the number of slots an event with n sizes takes.
 func SlotsFor(n int) uint64 {
 	return 1 + uint64(n+Words-1)/Words
 }

@@ -51,7 +51,7 @@ func ReadSymbols(path string) (*Symbols, error) {
 		symbols, _ := read() // a stripped file has none
 		for _, s := range symbols {
 			if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value != 0 && s.Section != elf.SHN_UNDEF {
-				out.names[s.Value] = code{demangled(s.Name), s.Size}
+				out.names[s.Value] = code{demangleName(s.Name), s.Size}
 			}
 		}
 	}

@@ -44,8 +44,8 @@ func (f *Figures) advise(j *Job, p *lostPlace) (name, advice string) {
 	return "waiting at " + place, f.waitAdvice(j, region)
 }
 
-// crowded returns how to give each thread a processor, "" if all have one.
-func (f *Figures) crowded(j *Job) string {
+// findCrowding returns how to give each thread a processor, "" if all have one.
+func (f *Figures) findCrowding(j *Job) string {
 	threads := map[string]int{}
 	for _, r := range f.Times.Ranks {
 		s := j.rankSummary(r.Rank)
@@ -70,7 +70,7 @@ func (f *Figures) crowded(j *Job) string {
 
 // processorAdvice returns what gives threads a processor.
 func (f *Figures) processorAdvice(j *Job) string {
-	if advice := f.crowded(j); advice != "" {
+	if advice := f.findCrowding(j); advice != "" {
 		return advice
 	}
 	for _, r := range f.Times.Ranks {
@@ -85,7 +85,7 @@ func (f *Figures) processorAdvice(j *Job) string {
 func (f *Figures) mpiAdvice(j *Job) string {
 	t := f.Times
 	if t.RankBalance >= evenBalance {
-		if crowded := f.crowded(j); crowded != "" {
+		if crowded := f.findCrowding(j); crowded != "" {
 			return crowded
 		}
 		return "the ranks are even: fewer and larger messages, or calls that do not block while threads compute"
@@ -133,7 +133,7 @@ func (j *Job) region(place string) region {
 
 // waitAdvice returns what makes waiting in barriers and for tasks shorter.
 func (f *Figures) waitAdvice(j *Job, r region) string {
-	if crowded := f.crowded(j); crowded != "" {
+	if crowded := f.findCrowding(j); crowded != "" {
 		return crowded
 	}
 	if f.Tasks > 0 {

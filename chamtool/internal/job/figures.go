@@ -107,8 +107,8 @@ type Prediction struct {
 	Coverage  *float64 `json:"coverage"` // of those with an interval
 }
 
-// dropped returns the tasks that came faster than they were read.
-func (j *Job) dropped() []Dropped {
+// countDropped returns the tasks that came faster than they were read.
+func (j *Job) countDropped() []Dropped {
 	out := []Dropped{}
 	for _, r := range j.Ranks {
 		if s := r.Summary; s != nil && s.Dropped > 0 {
@@ -127,7 +127,7 @@ const maxWorst = 5
 
 // Figures adds the job up.
 func (j *Job) Figures() Figures {
-	f := Figures{Ranks: len(j.Ranks), Missing: j.Missing, Torn: j.Torn, Dropped: j.dropped()}
+	f := Figures{Ranks: len(j.Ranks), Missing: j.Missing, Torn: j.Torn, Dropped: j.countDropped()}
 	paces := j.slowdowns()
 	for i := range j.Ranks {
 		one := RankLoad{Rank: j.Ranks[i].Rank, Tasks: len(j.Ranks[i].Log.Rows), Slowdown: paces[i]}
@@ -139,7 +139,9 @@ func (j *Job) Figures() Figures {
 			}
 		}
 		if s := j.Ranks[i].Summary; s != nil && s.Unlogged != nil {
-			one.Tasks, one.Seconds, one.Received = one.Tasks+s.Unlogged.Count, one.Seconds+s.Unlogged.Seconds, one.Received+s.Unlogged.Remote
+			one.Tasks = one.Tasks + s.Unlogged.Count
+			one.Seconds = one.Seconds + s.Unlogged.Seconds
+			one.Received = one.Received + s.Unlogged.Remote
 			f.Unlogged += s.Unlogged.Count
 			f.Unread += int(s.Unread)
 		}

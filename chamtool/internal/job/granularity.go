@@ -46,7 +46,10 @@ func granularity(t *task.Tree, g task.Graph, wall float64, iterations, processor
 // tasks are handed over faster than many. So if the removed tasks are short, the lower bound
 // leaves out their time and that of handing over.
 func cutOff(t *task.Tree, g task.Graph, depth, iterations int, processors float64) Granularity {
-	kept, longest, subtrees, deeper := 0, t.Levels[depth-1].Longest, t.Levels[depth-1].Work, 0.0
+	kept := 0
+	longest := t.Levels[depth-1].Longest
+	subtrees := t.Levels[depth-1].Work
+	deeper := 0.0
 	for _, l := range t.Levels[:depth] {
 		kept += l.Tasks
 	}

@@ -9,10 +9,9 @@ import (
 // the OpenMP runtime reported them. Times are in seconds.
 type Graph struct {
 	task.Graph
-	Parallelism  float64            `json:"parallelism"`         // work over span: more threads than this are no use
-	Critical     []summary.PathPart `json:"critical_path"`       // the span by function, longest part first
-	Slowed       *float64           `json:"slowed_by_others"`    // at most, as a factor; 1 if all threads had a processor, nil if unknown
-	HalfOverhead Saving             `json:"half_overhead_saves"` // with the same threads
+	Parallelism float64            `json:"parallelism"`      // work over span: more threads than this are no use
+	Critical    []summary.PathPart `json:"critical_path"`    // the span by function, longest part first
+	Slowed      *float64           `json:"slowed_by_others"` // at most, as a factor; 1 if all threads had a processor, nil if unknown
 }
 
 const (
@@ -38,18 +37,12 @@ func (r recordedRun) graph(s *summary.Summary) *Graph {
 		slowed := slowing(s, r.processors)
 		g.Slowed = &slowed
 	}
-	half := make([]task.Graph, len(r.rounds))
-	for i, one := range r.rounds {
+	for _, one := range r.rounds {
 		g.Graph = g.Plus(one)
-		half[i] = one
-		half[i].Overhead /= 2
 	}
 	if g.Span > 0 {
 		g.Parallelism = g.Work / g.Span
 	}
-	low, high := greedy(r.rounds, r.threads)
-	halfLow, halfHigh := greedy(half, r.threads)
-	g.HalfOverhead = r.saving((low+high-halfLow-halfHigh)/2, g.Overhead/2)
 	return g
 }
 
@@ -103,11 +96,11 @@ func (r recordedRun) saving(seconds, most float64) Saving {
 	return s
 }
 
-// balanced returns what perfect balance saves on the processors of the run: the wall times of
+// savedByBalance returns what perfect balance saves on the processors of the run: the wall times of
 // the iterations less the bounds of their graphs. The time in which no thread worked stays.
 // Threads that had no processor would still have none, so the stalls count as work, but not
 // in the upper bound: some of them are threads that found no ready task.
-func (r recordedRun) balanced() *Saving {
+func (r recordedRun) savedByBalance() *Saving {
 	seconds, most := 0.0, 0.0
 	for i, wall := range r.walls {
 		stalled := r.rounds[i]

@@ -48,31 +48,28 @@ func TestSlowing(t *testing.T) {
 	}
 }
 
-// What perfect balance and half the overhead save of single iterations on
+// What perfect balance saves of single iterations on
 // two processors, in seconds.
 func TestSavings(t *testing.T) {
 	for name, tt := range map[string]struct {
 		graph         task.Graph
 		wall          float64
 		balance, most float64
-		half          float64
 	}{
-		"a chain, and handing over":  {task.Graph{Work: 1, Span: 1, Quiet: 0.3}, 1.3, 0, 0, 0},
-		"one long task started last": {task.Graph{Work: 2, Span: 1}, 1.5, 0.25, 0.5, 0},
-		"idle threads, and a pause":  {task.Graph{Work: 2, Span: 0.1, Quiet: 0.3}, 2, 0.675, 0.7, 0},
-		"balanced":                   {task.Graph{Work: 2, Span: 0.01}, 1.005, 0, 0.005, 0},
-		"no processor for a thread":  {task.Graph{Work: 2, Span: 0, Stalls: 1}, 1.5, 0, 0.5, 0},
-		"less than the graph":        {task.Graph{Work: 4, Span: 0}, 1, 0, 0, 0},
-		"overhead":                   {task.Graph{Work: 2, Span: 0, Overhead: 1}, 1.5, 0, 0, 0.25},
+		"a chain, and handing over":  {task.Graph{Work: 1, Span: 1, Quiet: 0.3}, 1.3, 0, 0},
+		"one long task started last": {task.Graph{Work: 2, Span: 1}, 1.5, 0.25, 0.5},
+		"idle threads, and a pause":  {task.Graph{Work: 2, Span: 0.1, Quiet: 0.3}, 2, 0.675, 0.7},
+		"balanced":                   {task.Graph{Work: 2, Span: 0.01}, 1.005, 0, 0.005},
+		"no processor for a thread":  {task.Graph{Work: 2, Span: 0, Stalls: 1}, 1.5, 0, 0.5},
+		"less than the graph":        {task.Graph{Work: 4, Span: 0}, 1, 0, 0},
+		"overhead":                   {task.Graph{Work: 2, Span: 0, Overhead: 1}, 1.5, 0, 0},
 	} {
 		run := recordedRun{rounds: []task.Graph{tt.graph}, walls: []float64{tt.wall}, threads: 2, processors: 2}
-		g := run.graph(&summary.Summary{})
 		for what, s := range map[string]struct {
 			got           Saving
 			seconds, most float64
 		}{
-			"perfect balance":   {*run.balanced(), tt.balance, tt.most},
-			"half the overhead": {g.HalfOverhead, tt.half, tt.graph.Overhead / 2},
+			"perfect balance": {*run.savedByBalance(), tt.balance, tt.most},
 		} {
 			if s.got.Low != 0 || !near(s.got.Seconds, s.seconds) || !near(s.got.High, max(0, s.most)) {
 				t.Errorf("%s: %s: %+v, want %v [0, %v]", name, what, s.got, s.seconds, s.most)
@@ -91,8 +88,8 @@ func TestSavingNeverExceedsTheWall(t *testing.T) {
 			run.rounds = append(run.rounds, task.Graph{Work: seconds.Draw(t, "work"), Span: seconds.Draw(t, "span"), Overhead: seconds.Draw(t, "overhead"), Stalls: seconds.Draw(t, "stalls"), Quiet: seconds.Draw(t, "quiet")})
 			run.walls = append(run.walls, seconds.Draw(t, "wall"))
 		}
-		g, total := run.graph(&summary.Summary{Processors: run.processors}), run.wall()
-		for _, s := range []Saving{*run.balanced(), g.HalfOverhead} {
+		total := run.wall()
+		for _, s := range []Saving{*run.savedByBalance()} {
 			if s.Low < 0 || s.Low > s.Seconds || s.Seconds > s.High || s.High > total {
 				t.Fatalf("%+v of %v", s, total)
 			}

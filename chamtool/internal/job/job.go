@@ -49,7 +49,7 @@ const summaries, fileKinds = 2, 3
 // Load reads a directory of logs.
 func Load(ctx context.Context, dir string) (*Job, error) { return LoadObserved(ctx, dir, nil) }
 
-// LoadObserved is Load that calls read with numbers of bytes read from logs; nil is not called.
+// LoadObserved reads as Load does, and calls read with numbers of bytes read from logs; nil is not called.
 func LoadObserved(ctx context.Context, dir string, read func(bytes int)) (*Job, error) {
 	files, err := find(dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func HasLogs(dir string) bool {
 	return err == nil && len(files) > 0
 }
 
-// find are the files of each rank, by their kind in names.
+// find returns the files of each rank, by their kind in names.
 func find(dir string) (map[int][fileKinds]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -122,7 +122,7 @@ func (j *Job) rank(ctx context.Context, rank int, files [fileKinds]string, read 
 		}
 		log, err := task.Scan(ctx, path, task.Options{Read: read})
 		if errors.Is(err, task.ErrEmpty) && one.Summary != nil && (one.Summary.Ended > 0 || len(one.Summary.Times) > 0) {
-			if one.Summary.Ended > 0 && one.unlogged() == 0 {
+			if one.Summary.Ended > 0 && one.countUnlogged() == 0 {
 				j.Reasons = append(j.Reasons, err)
 			}
 			log, err = &task.Log{Name: path, Format: task.FormatCSV}, nil // its tasks were only counted
@@ -153,8 +153,8 @@ func missingEnd(s *summary.Summary, rows int) error {
 	return fmt.Errorf("the tool did not see the program's end (_exit, exec, a kill, or it still runs): its log has %s, its counts end %.3g s after the start at %s created; what came later is missing", plural.Count(rows, "row"), s.RunSeconds, plural.Count(int(s.Created), "task"))
 }
 
-// unlogged returns the number of tasks that the log had no room for.
-func (r *Rank) unlogged() int {
+// countUnlogged returns the number of tasks that the log had no room for.
+func (r *Rank) countUnlogged() int {
 	if r.Summary == nil || r.Summary.Unlogged == nil {
 		return 0
 	}
@@ -168,7 +168,7 @@ func tornReason(r Rank) error {
 		return missingEnd(r.Summary, len(r.Log.Rows))
 	case r.Log.Counts.Dropped > 0:
 		return fmt.Errorf("%s of its log cannot be read", plural.Count(r.Log.Counts.Dropped, "line"))
-	case r.Summary != nil && uint64(len(r.Log.Rows)+r.unlogged()) < r.Summary.Ended-r.Summary.Incomplete:
+	case r.Summary != nil && uint64(len(r.Log.Rows)+r.countUnlogged()) < r.Summary.Ended-r.Summary.Incomplete:
 		return fmt.Errorf("its log has only %d of %s", len(r.Log.Rows), plural.Count(int(r.Summary.Ended), "run"))
 	case r.Summary == nil && r.Log.Format != task.FormatTab:
 		return errors.New("no summary: the program ended early")

@@ -22,9 +22,7 @@ type LostTime struct {
 	Imbalance   float64      `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
 	Saving      *Saving      `json:"perfect_balance"`   // nil without an iteration that came to its end
 	Function    *UnevenLoad  `json:"worst_function"`    // nil where one worker did it all
-	Size        *UnevenLoad  `json:"worst_size"`        // of that function
 	Graph       *Graph       `json:"graph"`             // nil if the runtime does not report the graph of tasks
-	Order       *Order       `json:"order"`             // nil if the runtime reports the graph, or the log does not tell when tasks were created
 	Granularity *Granularity `json:"granularity"`       // nil if the graph is unknown, or no other depth saves a tenth of the wall time
 	Rounds      []RankRound  `json:"each"`              // by iteration and rank
 	ByThread    []Thread     `json:"by_thread"`         // of a job of one rank
@@ -42,29 +40,7 @@ type RankRound struct {
 	Sent      int     `json:"sent_tasks"`
 	Received  int     `json:"received_tasks"`
 	longest   float64 // task
-	path      float64 // longest time from the beginning to a creation, and of the task
-	creating  float64 // time from the beginning to the last creation
 	outside   float64 // wall time of all threads that is neither computing nor waiting
-}
-
-// Order bounds the time of iterations whose tasks depend on nothing but their creation: a task
-// starts when the code before its creation has run. Times are in seconds.
-type Order struct {
-	Work        float64 `json:"work"` // in tasks, and before the last creation on each rank
-	Span        float64 `json:"span"` // of the iterations: until a task was created, and of the task
-	Parallelism float64 `json:"parallelism"`
-}
-
-// add adds an iteration on all ranks.
-func (o *Order) add(round []RankRound) {
-	path := 0.0
-	for _, r := range round {
-		path = max(path, r.path)
-		if r.path > 0 {
-			o.Work += r.Computing + r.creating
-		}
-	}
-	o.Span += path
 }
 
 // Saving holds the wall time that perfect balance would save: the tasks of all ranks are spread
@@ -85,7 +61,6 @@ type Saving struct {
 // one: Seconds is the sum over iterations of the most of a worker less the mean.
 type UnevenLoad struct {
 	Function string  `json:"function"`
-	Sizes    string  `json:"sizes"` // empty for all
 	Seconds  float64 `json:"seconds"`
 }
 
@@ -108,20 +83,23 @@ func (j *Job) lostTime() LostTime {
 	}
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
-	var order Order
-	graphs, created := j.graphs(), j.createdLoads()
+	graphs := j.graphs()
 	var walls []float64
 	for _, round := range rounds(l.Rounds) {
-		wall, outside, computing, longest := 0.0, 0.0, 0.0, 0.0
+		wall := 0.0
+		outside := 0.0
+		computing := 0.0
+		longest := 0.0
 		for _, r := range round {
-			wall, longest, outside = max(wall, r.Wall), max(longest, r.longest), max(outside, r.outside)
+			wall = max(wall, r.Wall)
+			longest = max(longest, r.longest)
+			outside = max(outside, r.outside)
 			computing += r.Computing
 			l.Waiting += r.Waiting
 		}
-		order.add(round)
 		l.Computing += computing
 		l.Wall += wall
-		l.Imbalance += balance.Imbalance(created[round[0].Iteration])
+		l.Imbalance += createdImbalance(round)
 		walls = append(walls, wall)
 		saved = append(saved, max(0, wall-max(longest, outside+computing/float64(l.Threads))))
 	}
@@ -132,7 +110,9 @@ func (j *Job) lostTime() LostTime {
 		}
 		if len(graphs) == len(walls) {
 			run := recordedRun{rounds: graphs, walls: walls, threads: l.Threads, processors: j.processors(l.Threads)}
-			l.Saving, l.Graph, l.Processors = run.balanced(), run.graph(j.Ranks[0].Summary), run.processors
+			l.Saving = run.savedByBalance()
+			l.Graph = run.graph(j.Ranks[0].Summary)
+			l.Processors = run.processors
 		}
 		if l.Graph == nil && l.Saving != nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
 			l.Saving.AtMost, l.Saving.Low = true, 0
@@ -141,11 +121,7 @@ func (j *Job) lostTime() LostTime {
 	if l.Graph != nil && j.Ranks[0].Summary.Tree != nil {
 		l.Granularity = granularity(j.Ranks[0].Summary.Tree, l.Graph.Graph, l.Wall, len(walls), l.Processors)
 	}
-	if l.Graph == nil && order.Span > 0 && l.Saving != nil && !l.Saving.AtMost {
-		order.Parallelism = order.Work / order.Span
-		l.Order = &order
-	}
-	l.findUneven(j)
+	l.Function = j.findUneven()
 	l.addThreads(j)
 	return l
 }
@@ -162,7 +138,6 @@ func (r *Rank) rounds() []RankRound {
 	}
 	out := make([]RankRound, len(r.Summary.Rounds))
 	from := 0.0
-	begins := make([]float64, len(out))
 	for i := range r.Log.Rows {
 		if start := r.Log.Rows[i].Start; i == 0 || start < from {
 			from = start
@@ -170,7 +145,6 @@ func (r *Rank) rounds() []RankRound {
 	}
 	for i, told := range r.Summary.Rounds {
 		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Sent: told.Sent}
-		begins[i] = from
 		from = max(from, told.End)
 	}
 	for n := range r.Log.Rows {
@@ -181,9 +155,6 @@ func (r *Rank) rounds() []RankRound {
 		o := &out[row.Iteration]
 		o.Computing += row.Seconds
 		o.longest = max(o.longest, row.Seconds)
-		if row.Queue != nil && row.Flag == event.Local.String() {
-			o.created(max(0, row.Start-*row.Queue-begins[row.Iteration]), row.Seconds)
-		}
 		o.Executed++
 		if row.Flag != "local" {
 			o.Received++
@@ -200,12 +171,6 @@ func (r *Rank) rounds() []RankRound {
 		out[i].outside = max(0, float64(r.Summary.Threads)*out[i].Wall-out[i].Computing-out[i].Waiting)
 	}
 	return out
-}
-
-// created adds a task that was created some seconds after the beginning.
-func (r *RankRound) created(after, seconds float64) {
-	r.path = max(r.path, after+seconds)
-	r.creating = max(r.creating, after)
 }
 
 // rounds cuts what is in the order of iterations into iterations.
@@ -232,34 +197,6 @@ func (j *Job) rounds() []RankRound {
 	return each
 }
 
-// origins returns the indexes in Ranks of the ranks that created the tasks, by rank and row. A
-// log does not contain the origin of a task that came: of the ranks that gave tasks away in
-// that iteration it is the one that creates such tasks most often.
-func (j *Job) origins() [][]int {
-	gave := map[int][]int{} // by iteration and place
-	for _, e := range j.rounds() {
-		if gave[e.Iteration] == nil {
-			gave[e.Iteration] = make([]int, len(j.Ranks))
-		}
-		i := slices.IndexFunc(j.Ranks, func(r Rank) bool { return r.Rank == e.Rank })
-		gave[e.Iteration][i] = e.Sent
-	}
-	creates := j.creationShares()
-	out := make([][]int, len(j.Ranks))
-	var kinds kindNames
-	for i, one := range j.Ranks {
-		out[i] = make([]int, len(one.Log.Rows))
-		for n := range one.Log.Rows {
-			row := &one.Log.Rows[n]
-			out[i][n] = i
-			if row.Flag != "local" {
-				out[i][n] = likelyOrigin(gave[row.Iteration], creates[kinds.name(row)], i)
-			}
-		}
-	}
-	return out
-}
-
 // kindNames names what tasks of one function and of equal sizes share. Equal names share memory.
 type kindNames struct {
 	names map[string]string
@@ -280,66 +217,14 @@ func (k *kindNames) name(r *task.Row) string {
 	return name
 }
 
-// creationShares returns the shares that each kind has of the tasks that a rank created and ran
-// itself, by kind and place. A job of one rank has none.
-func (j *Job) creationShares() map[string][]float64 {
-	out := map[string][]float64{}
-	if len(j.Ranks) < 2 {
-		return out
+// createdImbalance returns the imbalance of an iteration, had each rank run the tasks that it
+// created: all take as long as the mean.
+func createdImbalance(round []RankRound) float64 {
+	loads := make([]float64, len(round))
+	for i, r := range round {
+		loads[i] = float64(r.Created)
 	}
-	var kinds kindNames
-	for i, one := range j.Ranks {
-		for n := range one.Log.Rows {
-			row := &one.Log.Rows[n]
-			if row.Flag != "local" {
-				continue
-			}
-			k := kinds.name(row)
-			if out[k] == nil {
-				out[k] = make([]float64, len(j.Ranks))
-			}
-			out[k][i] += 1 / float64(len(one.Log.Rows))
-		}
-	}
-	return out
-}
-
-// likelyOrigin is the rank that a task most likely came from, and takes it off what that
-// gave: of those that have tasks left to give, the one that creates such tasks most;
-// the one where it ran where none has any left.
-func likelyOrigin(gave []int, creates []float64, ran int) int {
-	best := -1
-	likely := func(i int) float64 {
-		if creates == nil {
-			return 0
-		}
-		return creates[i]
-	}
-	for i, n := range gave {
-		if n > 0 && i != ran && (best < 0 || cmp.Or(cmp.Compare(likely(i), likely(best)), cmp.Compare(n, gave[best])) > 0) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return ran
-	}
-	gave[best]--
-	return best
-}
-
-// createdLoads are the loads of the iterations by place, had nothing moved.
-func (j *Job) createdLoads() map[int][]float64 {
-	loads, origins := map[int][]float64{}, j.origins()
-	for i, one := range j.Ranks {
-		for n := range one.Log.Rows {
-			row := &one.Log.Rows[n]
-			if loads[row.Iteration] == nil {
-				loads[row.Iteration] = make([]float64, len(j.Ranks))
-			}
-			loads[row.Iteration][origins[i][n]] += row.Seconds
-		}
-	}
-	return loads
+	return balance.Imbalance(loads)
 }
 
 // severalIterations is the least number of iterations that are drawn again for an interval.
@@ -372,20 +257,13 @@ func saving(saved []float64, wall float64) *Saving {
 	return s
 }
 
-// findUneven finds the function, and of it the sizes, whose time is spread worst.
-func (l *LostTime) findUneven(j *Job) {
-	if l.Function = j.mostUneven(nil); l.Function != nil {
-		l.Size = j.mostUneven(l.Function)
-	}
-}
-
-// mostUneven adds up what is spread over workers: by function, or by the sizes of one.
-func (j *Job) mostUneven(of *UnevenLoad) *UnevenLoad {
+// findUneven finds the function whose time is spread worst over the ranks, or over the threads
+// of one.
+func (j *Job) findUneven() *UnevenLoad {
 	type cell struct {
 		iteration, worker int
 	}
-	var sizes kindNames
-	spread, workers := map[UnevenLoad]map[cell]float64{}, map[int]bool{}
+	spread, workers := map[string]map[cell]float64{}, map[int]bool{}
 	for _, one := range j.Ranks {
 		for n := range one.Log.Rows {
 			row := &one.Log.Rows[n]
@@ -394,36 +272,29 @@ func (j *Job) mostUneven(of *UnevenLoad) *UnevenLoad {
 				worker = row.Lane
 			}
 			workers[worker] = true
-			key := UnevenLoad{Function: row.Entry}
-			if of != nil {
-				if key.Function != of.Function {
-					continue
-				}
-				key.Sizes = sizes.name(row)[len(row.Entry)+1:]
+			if spread[row.Entry] == nil {
+				spread[row.Entry] = map[cell]float64{}
 			}
-			if spread[key] == nil {
-				spread[key] = map[cell]float64{}
-			}
-			spread[key][cell{row.Iteration, worker}] += row.Seconds
-		}
-	}
-	var worst *UnevenLoad
-	for key, cells := range spread {
-		most, sum := map[int]float64{}, 0.0
-		for c, seconds := range cells {
-			most[c.iteration] = max(most[c.iteration], seconds)
-			sum += seconds
-		}
-		key.Seconds = -sum / float64(max(1, len(workers)))
-		for _, i := range slices.Sorted(maps.Keys(most)) {
-			key.Seconds += most[i]
-		}
-		if worst == nil || key.Seconds > worst.Seconds || key.Seconds == worst.Seconds && key.Function+key.Sizes < worst.Function+worst.Sizes {
-			worst = &key
+			spread[row.Entry][cell{row.Iteration, worker}] += row.Seconds
 		}
 	}
 	if len(workers) < 2 {
 		return nil
+	}
+	var worst *UnevenLoad
+	for _, function := range slices.Sorted(maps.Keys(spread)) {
+		most, sum := map[int]float64{}, 0.0
+		for c, seconds := range spread[function] {
+			most[c.iteration] = max(most[c.iteration], seconds)
+			sum += seconds
+		}
+		u := UnevenLoad{Function: function, Seconds: -sum / float64(len(workers))}
+		for _, iteration := range slices.Sorted(maps.Keys(most)) {
+			u.Seconds += most[iteration]
+		}
+		if worst == nil || u.Seconds > worst.Seconds {
+			worst = &u
+		}
 	}
 	return worst
 }

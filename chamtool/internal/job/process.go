@@ -45,7 +45,7 @@ func Locate(s System) (Process, error) {
 			return s.single(), err
 		}
 		if found {
-			p.Job = "job-" + clean(s.joined(cmp.Or(p.Job, s.Name)))
+			p.Job = "job-" + clean(s.joinJob(cmp.Or(p.Job, s.Name)))
 			return p, nil
 		}
 	}
@@ -53,11 +53,11 @@ func Locate(s System) (Process, error) {
 }
 
 func (s System) single() Process {
-	return Process{Launcher: "none", Job: "job-" + clean(s.joined(s.Name)), Ranks: 1}
+	return Process{Launcher: "none", Job: "job-" + clean(s.joinJob(s.Name)), Ranks: 1}
 }
 
-// joined returns a name with the number of the Slurm job before it.
-func (s System) joined(name string) string {
+// joinJob returns a name with the number of the Slurm job before it.
+func (s System) joinJob(name string) string {
 	if id := s.value("SLURM_JOB_ID"); id != "" && !strings.HasPrefix(name, id+"-") {
 		return id + "-" + name
 	}
@@ -74,8 +74,8 @@ func (s System) value(names ...string) string {
 	return ""
 }
 
-// ranked reads a rank and a number of ranks. It finds none if the rank is not set.
-func (s System) ranked(launcher, rank string, ranks ...string) (Process, bool, error) {
+// readRank reads a rank and a number of ranks. It finds none if the rank is not set.
+func (s System) readRank(launcher, rank string, ranks ...string) (Process, bool, error) {
 	p := Process{Launcher: launcher}
 	text := s.value(rank)
 	if text == "" {
@@ -98,7 +98,7 @@ func (s System) ranked(launcher, rank string, ranks ...string) (Process, bool, e
 
 // openMPI finds ranks of mpirun and prterun.
 func openMPI(s System) (Process, bool, error) {
-	p, found, err := s.ranked("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
+	p, found, err := s.readRank("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
 	p.Job = s.value("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid")
 	return p, found, err
 }
@@ -106,7 +106,7 @@ func openMPI(s System) (Process, bool, error) {
 // hydra finds ranks of the mpiexec of MPICH and Intel MPI, and of srun --mpi=pmi2, which sets
 // the same variables and the job's name.
 func hydra(s System) (Process, bool, error) {
-	p, found, err := s.ranked("Hydra", "PMI_RANK", "PMI_SIZE")
+	p, found, err := s.readRank("Hydra", "PMI_RANK", "PMI_SIZE")
 	if p.Job = s.controlPort(); p.Job == "" {
 		p.Job = s.value("PMI_JOBID")
 		if step, inStep := s.step(); inStep {
@@ -118,10 +118,10 @@ func hydra(s System) (Process, bool, error) {
 
 // pmix finds ranks of other launchers that use PMIx, such as srun --mpi=pmix.
 func pmix(s System) (Process, bool, error) {
-	p, found, err := s.ranked("PMIx", "PMIX_RANK")
+	p, found, err := s.readRank("PMIx", "PMIX_RANK")
 	p.Job = s.value("PMIX_NAMESPACE")
 	if _, inStep := s.step(); inStep && found && err == nil {
-		_, _, err = s.ranked("Slurm", "SLURM_PROCID")
+		_, _, err = s.readRank("Slurm", "SLURM_PROCID")
 		p.Ranks, _ = strconv.Atoi(s.value("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"))
 	}
 	return p, found, err
@@ -133,7 +133,7 @@ func slurm(s System) (Process, bool, error) {
 	if !inStep {
 		return Process{}, false, nil
 	}
-	p, found, err := s.ranked("Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")
+	p, found, err := s.readRank("Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")
 	p.Job = step
 	return p, found, err
 }

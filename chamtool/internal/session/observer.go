@@ -19,8 +19,8 @@ func (o *observer) Function(address uint64) uint64 {
 	return (*Session)(o).function(address).firstAddress
 }
 
-// Created finds the task's function and footprint, and what is known of it now.
-func (o *observer) Created(t *task.Task[taskState], sizes []int64) {
+// TaskCreated finds the task's function and footprint, and what is known of it now.
+func (o *observer) TaskCreated(t *task.Task[taskState], sizes []int64) {
 	s := (*Session)(o)
 	f := s.functionOf(t)
 	if r := s.span(t.Iteration); t.Created > 0 && r != nil {
@@ -36,9 +36,9 @@ func (o *observer) Created(t *task.Task[taskState], sizes []int64) {
 	}
 }
 
-// Started predicts the task with what is known when it starts. If later runs were reported
+// TaskStarted predicts the task with what is known when it starts. If later runs were reported
 // already, the prediction from its creation remains.
-func (o *observer) Started(t *task.Task[taskState], late bool) {
+func (o *observer) TaskStarted(t *task.Task[taskState], late bool) {
 	if t.State.function == nil {
 		return
 	}
@@ -70,8 +70,8 @@ func (s *Session) moment(t *task.Task[taskState]) perfmodel.Moment {
 	return perfmodel.Moment{Created: t.Created, MHz: mhz, Worker: t.Lane + 1}
 }
 
-// Ended scores what was predicted of the run, learns from the run and logs it.
-func (o *observer) Ended(t *task.Task[taskState], r task.Run) {
+// TaskEnded scores what was predicted of the run, learns from the run and logs it.
+func (o *observer) TaskEnded(t *task.Task[taskState], r task.Run) {
 	s, m := (*Session)(o), &t.State
 	f := m.function
 	if f == nil {
@@ -135,7 +135,9 @@ func (s *Session) log(t *task.Task[taskState], p *perfmodel.Prediction, r *task.
 	}
 	text := m.texts()
 	if text.predicted == nil || text.value != p.Value || text.low != p.Low || text.high != p.High {
-		text.value, text.low, text.high = p.Value, p.Low, p.High
+		text.value = p.Value
+		text.low = p.Low
+		text.high = p.High
 		text.predicted = task.PredictedText(text.predicted[:0], &row)
 		text.digits = bytes.IndexByte(text.predicted, ',')
 	}
@@ -198,29 +200,29 @@ func (s *Session) span(iteration int) *summary.Round {
 // maxRounds bounds a summary to about two megabytes.
 const maxRounds = 20_000
 
-// Excluded takes a task out of the creations of its iteration.
-func (o *observer) Excluded(t *task.Task[taskState]) {
+// TaskExcluded takes a task out of the creations of its iteration.
+func (o *observer) TaskExcluded(t *task.Task[taskState]) {
 	if r := (*Session)(o).span(t.Iteration); t.Created > 0 && r != nil {
 		r.Created--
 	}
 }
 
-// Sent counts a task that was sent away.
-func (o *observer) Sent(iteration int) {
+// TaskSent counts a task that was sent away.
+func (o *observer) TaskSent(iteration int) {
 	if r := (*Session)(o).span(iteration); r != nil {
 		r.Sent++
 	}
 }
 
-// Cancelled counts the creation of a task that never began.
-func (o *observer) Cancelled(iteration int) {
+// TaskCancelled counts the creation of a task that never began.
+func (o *observer) TaskCancelled(iteration int) {
 	if r := (*Session)(o).span(iteration); r != nil {
 		r.Created++
 	}
 }
 
-// Waited adds to the iteration's waiting.
-func (o *observer) Waited(iteration int, seconds float64) {
+// TimeWaited adds to the iteration's waiting.
+func (o *observer) TimeWaited(iteration int, seconds float64) {
 	if r := (*Session)(o).span(iteration); r != nil {
 		r.Waiting += seconds
 	}
@@ -253,8 +255,8 @@ func (o *observer) IterationReported(int) {
 	}
 }
 
-// Announced is called if the patched library predicts each task.
-func (o *observer) Announced(iteration int, entry uint64, sizes []int64) {
+// TaskAnnounced keeps a task that the patched library is to predict.
+func (o *observer) TaskAnnounced(iteration int, entry uint64, sizes []int64) {
 	if iteration < o.announcedIteration {
 		return // a slower ring's; its iteration is over
 	}
@@ -265,7 +267,7 @@ func (o *observer) Announced(iteration int, entry uint64, sizes []int64) {
 	o.announced = append(o.announced, taskState{function: f, footprint: f.entry.Footprint(sizes)})
 }
 
-// Loaded is called by the patched library.
-func (o *observer) Loaded(iteration int, seconds float64) {
+// LoadReported keeps a load that the patched library measured.
+func (o *observer) LoadReported(iteration int, seconds float64) {
 	o.patchedLoads[iteration] = max(o.patchedLoads[iteration], seconds)
 }

@@ -12,7 +12,7 @@ import (
 // unknownSeconds is a task's time before any task was seen to run.
 const unknownSeconds = 1e-3
 
-// MeanSeconds is the mean time of the tasks that ran, a millisecond before any
+// MeanSeconds returns the mean time of the tasks that ran, a millisecond before any
 // did.
 func (s *Session) MeanSeconds() float64 {
 	s.mu.Lock()
@@ -34,7 +34,7 @@ func (s *Session) meanSeconds() float64 {
 	return s.bodySeconds / float64(s.runs)
 }
 
-// Seconds are the predicted times of queued tasks, by token. A task that
+// Seconds returns the predicted times of queued tasks, by token. A task that
 // cannot be predicted counts as the mean; one that is not known any more has
 // ended and counts as nothing. list is as in DrainAll: what was just created
 // is taken in first.
@@ -59,8 +59,8 @@ func (s *Session) predict(m taskState) float64 {
 	return p.Value
 }
 
-// Announced are the predicted times of the tasks announced in this iteration.
-func (s *Session) Announced(list func() []*event.Ring) []float64 {
+// PredictAnnounced returns the predicted times of the tasks announced in this iteration.
+func (s *Session) PredictAnnounced(list func() []*event.Ring) []float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drain(list())
@@ -117,7 +117,7 @@ func perIteration(patchedLoads map[int]float64, measured []float64) []float64 {
 	return each
 }
 
-// Forecast is the loads of the next n iterations. Before the second iteration
+// Forecast returns the loads of the next n iterations. Before the second iteration
 // ended, or the one that the configuration waits for, it is nothing.
 func (s *Session) Forecast(n int, list func() []*event.Ring) []float64 {
 	loads := s.Loads(list)

@@ -20,7 +20,7 @@ type Queue struct {
 // maxAge bounds the age of predictions of an unchanged queue.
 const maxAge = 50 * time.Millisecond
 
-// Seconds is the session's method of the same name, called again if the queue changed or the
+// Seconds returns what the session's method of the same name does, which it calls again if the queue changed or the
 // answer is old. The slice belongs to the queue.
 func (q *Queue) Seconds(tokens []uint64, now time.Time, list func() []*event.Ring) []float64 {
 	if !slices.Equal(tokens, q.tokens) || now.Sub(q.at) > maxAge {

@@ -105,7 +105,7 @@ type function struct {
 	relativeErrors float64     // sum of their |predicted - actual| / actual
 }
 
-// mape is the mean error of the function's predictions in percent, NaN without
+// mape returns the mean error of the function's predictions in percent, NaN without
 // any.
 func (f *function) mape() float64 { return 100 * f.relativeErrors / float64(f.scored) }
 
@@ -143,7 +143,7 @@ func New(o Options) *Session {
 	return s
 }
 
-// LogName is the name of a rank's log in a format.
+// LogName returns the name of a rank's log in a format.
 func LogName(rank int, format string) string {
 	if format == "tab" {
 		return fmt.Sprintf("chamtool_logfile_rank_%d.csv", rank) // the original tool's name
@@ -180,7 +180,7 @@ func (s *Session) Warn(err error) {
 	s.warn(err)
 }
 
-// Warnings are the warnings so far.
+// Warnings returns the warnings so far.
 func (s *Session) Warnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +194,7 @@ func (s *Session) Drain(rings []*event.Ring) int {
 	return s.drain(rings)
 }
 
-// DrainAll is Drain for rings that may have become more: list is called when
+// DrainAll drains rings that may have become more: list is called when
 // it is this call's turn.
 func (s *Session) DrainAll(list func() []*event.Ring) int {
 	s.mu.Lock()
@@ -254,8 +254,8 @@ func (s *Session) SetFrequency(f event.Frequencies) {
 	s.frequencies = f
 }
 
-// Learned returns what the session's models learned since the last call, with the time now.
-func (s *Session) Learned(now time.Time) *perfmodel.Store {
+// TakeLearned returns what the session's models learned since the last call, with the time now.
+func (s *Session) TakeLearned(now time.Time) *perfmodel.Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.spend()()
@@ -307,7 +307,9 @@ func (s *Session) summary() *summary.Summary {
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.bodySeconds, Warnings: slices.Clone(s.warnings),
 	}
-	out.Tree, out.Critical, out.Times = s.tracker.Tree(), s.critical(), s.times()
+	out.Tree = s.tracker.Tree()
+	out.Critical = s.critical()
+	out.Times = s.times()
 	if s.options.Dialect == event.OpenMP {
 		callbacks := uint64(0)
 		for _, r := range s.rings {
@@ -411,13 +413,13 @@ func (s *Session) symbol(address uint64) (name, build string) {
 func (s *Session) newFunction(address uint64) *function {
 	name, build := s.symbol(address)
 	key := perfmodel.Key(name, build)
-	f := s.named(key, name, address)
+	f := s.functionNamed(key, name, address)
 	s.byEntry[address] = f
 	return f
 }
 
-// named returns the function of a name, or adds it.
-func (s *Session) named(key, name string, address uint64) *function {
+// functionNamed returns the function of a name, or adds it.
+func (s *Session) functionNamed(key, name string, address uint64) *function {
 	f := s.byName[key]
 	if f == nil {
 		f = &function{name: name, firstAddress: address, entry: s.model.Entry(key), text: task.EntryText(name)}
@@ -440,7 +442,7 @@ func (s *Session) functionOf(t *task.Task[taskState]) *function {
 		return f
 	}
 	if name, build := s.options.Body(t.Body); name != "" {
-		f = s.named(perfmodel.Key(name, build), name, t.Entry)
+		f = s.functionNamed(perfmodel.Key(name, build), name, t.Entry)
 		s.byEntry[t.Entry] = f
 		s.lastFunction = nil
 	} else {

@@ -190,7 +190,10 @@ func (f *Figure) String() string {
 // Score copies the figures of e.
 func (s *Summary) Score(e *Errors) {
 	s.Predicted = e.Count()
-	s.MAE, s.MAPE, s.MedianAPE, s.R2 = NewFigure(e.MAE()), NewFigure(e.MAPE()), NewFigure(e.MedianAPE()), NewFigure(e.R2())
+	s.MAE = NewFigure(e.MAE())
+	s.MAPE = NewFigure(e.MAPE())
+	s.MedianAPE = NewFigure(e.MedianAPE())
+	s.R2 = NewFigure(e.R2())
 }
 
 // Forecast copies the figures of the iterations.
@@ -277,11 +280,19 @@ func ReadAll(dir string, ranks int, began time.Time) []*Summary {
 // CombinedLine returns the text of [Summary.Short] for all ranks.
 func CombinedLine(all []*Summary) string {
 	var sum Summary
-	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
+	ended := uint64(0)
+	predicted := 0
+	low := math.Inf(1)
+	high := 0.0
 	for _, s := range all {
-		sum.Dropped, sum.RowsLost, sum.Unread, sum.Dialect = sum.Dropped+s.Dropped, sum.RowsLost+s.RowsLost, sum.Unread+s.Unread, s.Dialect
+		sum.Dropped = sum.Dropped + s.Dropped
+		sum.RowsLost = sum.RowsLost + s.RowsLost
+		sum.Unread = sum.Unread + s.Unread
+		sum.Dialect = s.Dialect
 		sum.Cancelled += s.Cancelled
-		sum.Incomplete, sum.Created, sum.Ended = sum.Incomplete+s.Incomplete, sum.Created+s.Created, sum.Ended+s.Ended
+		sum.Incomplete = sum.Incomplete + s.Incomplete
+		sum.Created = sum.Created + s.Created
+		sum.Ended = sum.Ended + s.Ended
 		if s.Unlogged != nil {
 			if sum.Unlogged == nil {
 				sum.Unlogged = &Unlogged{}

@@ -27,12 +27,12 @@ func (c *Clock) Show(ticks, ns uint64) {
 // Ready reports whether the clock knows its rate.
 func (c *Clock) Ready() bool { return c.secondsPerTick > 0 }
 
-// Seconds is the time of a tick since the first moment shown.
+// Seconds returns the time of a tick since the first moment shown.
 func (c *Clock) Seconds(ticks uint64) float64 {
 	return float64(int64(ticks-c.tick0)) * c.secondsPerTick
 }
 
-// Between is the time from one tick to a later one; 0 if it is not later.
+// Between returns the time from one tick to a later one; 0 if it is not later.
 func (c *Clock) Between(from, to uint64) float64 {
 	if to <= from {
 		return 0

@@ -24,7 +24,10 @@ type Counts struct {
 // that of the rings given to the last Drain.
 func (t *Tracker[M]) Counts() Counts {
 	c := t.counts
-	c.Created, c.Started, c.Ended, c.Unread = c.Created+t.unread.Created, c.Started+t.unread.Started, c.Ended+t.unread.Ended, t.unread.Ended
+	c.Created = c.Created + t.unread.Created
+	c.Started = c.Started + t.unread.Started
+	c.Ended = c.Ended + t.unread.Ended
+	c.Unread = t.unread.Ended
 	c.Waits, c.WaitsLeft = c.Waits+t.unread.Waits, c.WaitsLeft+t.unread.Waits
 	c.Cancelled += t.unread.Cancelled
 	return c

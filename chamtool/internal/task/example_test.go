@@ -11,17 +11,19 @@ import (
 // printer prints what the tracker understood.
 type printer struct{}
 
-func (printer) Created(t *task.Task[struct{}], sizes []int64) { fmt.Println("created", t.Token, sizes) }
-func (printer) Started(*task.Task[struct{}], bool)            {}
-func (printer) Announced(int, uint64, []int64)                {}
-func (printer) Waited(int, float64)                           {}
-func (printer) IterationEnded(int, float64)                   {}
-func (printer) IterationReported(int)                         {}
-func (printer) Excluded(*task.Task[struct{}])                 {}
-func (printer) Sent(int)                                      {}
-func (printer) Cancelled(int)                                 {}
-func (printer) Loaded(int, float64)                           {}
-func (printer) Ended(t *task.Task[struct{}], r task.Run) {
+func (printer) TaskCreated(t *task.Task[struct{}], sizes []int64) {
+	fmt.Println("created", t.Token, sizes)
+}
+func (printer) TaskStarted(*task.Task[struct{}], bool) {}
+func (printer) TaskAnnounced(int, uint64, []int64)     {}
+func (printer) TimeWaited(int, float64)                {}
+func (printer) IterationEnded(int, float64)            {}
+func (printer) IterationReported(int)                  {}
+func (printer) TaskExcluded(*task.Task[struct{}])      {}
+func (printer) TaskSent(int)                           {}
+func (printer) TaskCancelled(int)                      {}
+func (printer) LoadReported(int, float64)              {}
+func (printer) TaskEnded(t *task.Task[struct{}], r task.Run) {
 	fmt.Printf("ended %d after %.0f us\n", t.Token, 1e6*r.Seconds)
 }
 

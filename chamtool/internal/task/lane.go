@@ -20,9 +20,9 @@ type wait struct {
 	ran   float64 // seconds at this depth before it, less those of runs within it that have no event
 }
 
-// waited ends a thread's innermost wait, and the iteration where it is the first of
+// endWait ends a thread's innermost wait, and the iteration where it is the first of
 // its threads to go on. Those that wait still have waited in the one that ends.
-func (t *Tracker[M]) waited(l *lane, s *event.Slot) {
+func (t *Tracker[M]) endWait(l *lane, s *event.Slot) {
 	iteration, left := l.waits, int(s[event.WordRound])
 	if s.Flag()&event.Counted != 0 {
 		iteration = t.iterations
@@ -57,7 +57,7 @@ func (t *Tracker[M]) idle(l *lane, iteration int, now uint64) {
 	}
 	w := &l.waiting[len(l.waiting)-1]
 	if idle := t.clock.Between(w.from, now) - (l.within(w.depth) - w.ran); idle > 0 {
-		t.observer.Waited(iteration, idle)
+		t.observer.TimeWaited(iteration, idle)
 		l.add(w.depth, idle)
 	}
 	w.from, w.ran = max(w.from, now), l.within(w.depth)
@@ -74,7 +74,7 @@ func (l *lane) nest(depth int, span float64) (within float64) {
 	return within
 }
 
-// within is the seconds of what lay within depth others.
+// within returns the seconds of what lay within depth others.
 func (l *lane) within(depth int) float64 {
 	if depth < len(l.nested) {
 		return l.nested[depth]

@@ -125,7 +125,9 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 		c.skip(r, s)
 	}
 	token, began, ok := r.RunningTask()
-	c.drained, c.token, c.time = true, token, began
+	c.drained = true
+	c.token = token
+	c.time = began
 	return ok && began >= t.reportedUntil
 }
 

@@ -19,23 +19,23 @@ type witness struct {
 	wrong    string
 }
 
-func (w *witness) Created(*Task[int], []int64)    {}
-func (w *witness) Announced(int, uint64, []int64) {}
-func (w *witness) Waited(int, float64)            {}
-func (w *witness) IterationEnded(int, float64)    {}
-func (w *witness) IterationReported(int)          {}
-func (w *witness) Excluded(*Task[int])            { w.excluded++ }
-func (w *witness) Sent(int)                       {}
-func (w *witness) Cancelled(int)                  {}
-func (w *witness) Loaded(int, float64)            {}
-func (w *witness) Ended(t *Task[int], _ Run) {
+func (w *witness) TaskCreated(*Task[int], []int64)    {}
+func (w *witness) TaskAnnounced(int, uint64, []int64) {}
+func (w *witness) TimeWaited(int, float64)            {}
+func (w *witness) IterationEnded(int, float64)        {}
+func (w *witness) IterationReported(int)              {}
+func (w *witness) TaskExcluded(*Task[int])            { w.excluded++ }
+func (w *witness) TaskSent(int)                       {}
+func (w *witness) TaskCancelled(int)                  {}
+func (w *witness) LoadReported(int, float64)          {}
+func (w *witness) TaskEnded(t *Task[int], _ Run) {
 	w.ended[t.Token] = true
 	if w.started[t.Token] != 1 {
 		w.wrong = "an end without one start before it"
 	}
 }
 
-func (w *witness) Started(t *Task[int], late bool) {
+func (w *witness) TaskStarted(t *Task[int], late bool) {
 	w.started[t.Token]++
 	if late {
 		w.late++

@@ -83,7 +83,9 @@ func (o *open[M]) forget(most int, spare []uint64) (closed int) {
 		}
 		b := o.blocks[key]
 		n := bits.OnesCount64(b.openTasks)
-		closed, o.n, b.openTasks = closed+n, o.n-n, 0
+		closed = closed + n
+		o.n = o.n - n
+		b.openTasks = 0
 		delete(o.blocks, key)
 		o.spare = append(o.spare, b)
 	}

@@ -42,7 +42,7 @@ func (s Sizes) AppendText(b []byte) []byte {
 	return b
 }
 
-// UnmarshalText is the inverse of MarshalText.
+// UnmarshalText reads what MarshalText writes.
 func (s *Sizes) UnmarshalText(text []byte) error {
 	*s = nil
 	for _, word := range strings.Fields(string(text)) {

@@ -137,7 +137,9 @@ func (s *spans) join(lane int, at uint64) {
 	st := s.strand(lane)
 	st.cut(1)
 	n := st.stack[0]
-	n.construct, n.since, n.waits = outside, at, 0
+	n.construct = outside
+	n.since = at
+	n.waits = 0
 	n.path.raise(s.front())
 	st.joined = true
 	s.update(st, at)
@@ -167,7 +169,10 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 	parent := s.strand(lane).top()
 	s.advance(parent, e[event.WordTicks])
 	if !s.hasTasks {
-		s.hasTasks, s.earlierWork, s.earlierPath, s.changed = true, s.work, parent.path.ticks, e[event.WordTicks]
+		s.hasTasks = true
+		s.earlierWork = s.work
+		s.earlierPath = parent.path.ticks
+		s.changed = e[event.WordTicks]
 	}
 	var n *node
 	if last := len(s.free) - 1; last >= 0 {
@@ -176,7 +181,11 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 	} else {
 		n = &node{}
 	}
-	n.token, n.parent, n.path, n.refs, n.undeferred = e[event.WordToken], parent, parent.path, 1, e.Flag()&undeferred != 0
+	n.token = e[event.WordToken]
+	n.parent = parent
+	n.path = parent.path
+	n.refs = 1
+	n.undeferred = e.Flag()&undeferred != 0
 	n.depth = parent.depth + 1
 	n.group = parent.group
 	if len(parent.groups) > 0 {
@@ -210,7 +219,9 @@ func (s *spans) begin(lane int, n *node, at uint64) {
 	}
 	s.readyTasks--
 	st.idle = 0
-	n.started, n.since, n.lane = true, at, lane+1
+	n.started = true
+	n.since = at
+	n.lane = lane + 1
 	s.raise(n)
 	st.stack = append(st.stack, n)
 	s.update(st, at)

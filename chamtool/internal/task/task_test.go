@@ -21,20 +21,20 @@ type eventRecorder struct {
 	entries    map[uint64]uint64
 }
 
-func (h *eventRecorder) Created(t *Task[int], sizes []int64) { h.created++; t.State = len(sizes) }
-func (h *eventRecorder) Started(*Task[int], bool)            {}
-func (h *eventRecorder) Announced(int, uint64, []int64)      {}
-func (h *eventRecorder) Ended(t *Task[int], r Run) {
+func (h *eventRecorder) TaskCreated(t *Task[int], sizes []int64) { h.created++; t.State = len(sizes) }
+func (h *eventRecorder) TaskStarted(*Task[int], bool)            {}
+func (h *eventRecorder) TaskAnnounced(int, uint64, []int64)      {}
+func (h *eventRecorder) TaskEnded(t *Task[int], r Run) {
 	h.ended[t.Token] = r
 	h.entries[t.Token] = t.Entry
 }
-func (h *eventRecorder) Waited(iteration int, seconds float64)    { h.waited += seconds }
-func (h *eventRecorder) IterationEnded(iteration int, at float64) { h.ticked = append(h.ticked, at) }
-func (h *eventRecorder) IterationReported(i int)                  { h.iterations = append(h.iterations, i) }
-func (h *eventRecorder) Excluded(*Task[int])                      {}
-func (h *eventRecorder) Sent(int)                                 {}
-func (h *eventRecorder) Cancelled(int)                            {}
-func (h *eventRecorder) Loaded(int, float64)                      {}
+func (h *eventRecorder) TimeWaited(iteration int, seconds float64) { h.waited += seconds }
+func (h *eventRecorder) IterationEnded(iteration int, at float64)  { h.ticked = append(h.ticked, at) }
+func (h *eventRecorder) IterationReported(i int)                   { h.iterations = append(h.iterations, i) }
+func (h *eventRecorder) TaskExcluded(*Task[int])                   {}
+func (h *eventRecorder) TaskSent(int)                              {}
+func (h *eventRecorder) TaskCancelled(int)                         {}
+func (h *eventRecorder) LoadReported(int, float64)                 {}
 
 // script writes events of several threads at chosen ticks; a tick is 1 ns.
 type script struct {
@@ -355,17 +355,17 @@ func TestUnreadTasks(t *testing.T) {
 // lateRecorder keeps what a tracker tells, a line a run: token@iteration, sizes, seconds.
 type lateRecorder struct{ runs []string }
 
-func (*lateRecorder) Created(t *Task[int], sizes []int64) { t.State = len(sizes) }
-func (*lateRecorder) Announced(int, uint64, []int64)      {}
-func (*lateRecorder) Started(*Task[int], bool)            {}
-func (*lateRecorder) Waited(int, float64)                 {}
-func (*lateRecorder) IterationEnded(int, float64)         {}
-func (*lateRecorder) IterationReported(int)               {}
-func (*lateRecorder) Excluded(*Task[int])                 {}
-func (*lateRecorder) Sent(int)                            {}
-func (*lateRecorder) Cancelled(int)                       {}
-func (*lateRecorder) Loaded(int, float64)                 {}
-func (o *lateRecorder) Ended(t *Task[int], r Run) {
+func (*lateRecorder) TaskCreated(t *Task[int], sizes []int64) { t.State = len(sizes) }
+func (*lateRecorder) TaskAnnounced(int, uint64, []int64)      {}
+func (*lateRecorder) TaskStarted(*Task[int], bool)            {}
+func (*lateRecorder) TimeWaited(int, float64)                 {}
+func (*lateRecorder) IterationEnded(int, float64)             {}
+func (*lateRecorder) IterationReported(int)                   {}
+func (*lateRecorder) TaskExcluded(*Task[int])                 {}
+func (*lateRecorder) TaskSent(int)                            {}
+func (*lateRecorder) TaskCancelled(int)                       {}
+func (*lateRecorder) LoadReported(int, float64)               {}
+func (o *lateRecorder) TaskEnded(t *Task[int], r Run) {
 	o.runs = append(o.runs, fmt.Sprintf("%d@%d %d %.0fns", t.Token, r.Iteration, t.State, 1e9*r.Seconds))
 }
 

@@ -38,34 +38,34 @@ type Run struct {
 
 // Observer receives the tracker's findings, one call at a time. It must not keep sizes.
 type Observer[M any] interface {
-	// Created reports a task that joined this rank's queue. It also reports one that starts
-	// without having been created here or whose sizes are known only then; Started is not
+	// TaskCreated reports a task that joined this rank's queue. It also reports one that starts
+	// without having been created here or whose sizes are known only then; TaskTaskStarted is not
 	// called for it.
-	Created(t *Task[M], sizes []int64)
-	// Announced reports a task that joined this rank's queue, for which Created is called when
+	TaskCreated(t *Task[M], sizes []int64)
+	// TaskAnnounced reports a task that joined this rank's queue, for which TaskCreated is called when
 	// it starts: the patched library names no tasks before.
-	Announced(iteration int, entry uint64, sizes []int64)
-	// Started reports that a task starts. Ended was called for the tasks that had ended by then
+	TaskAnnounced(iteration int, entry uint64, sizes []int64)
+	// TaskStarted reports that a task starts. TaskEnded was called for the tasks that had ended by then
 	// and, unless late, for no other.
-	Started(t *Task[M], late bool)
-	// Ended reports a task's run. The tracker reuses t afterwards.
-	Ended(t *Task[M], r Run)
-	// Excluded reports that a task for which Created was called is none of the program's. Ended
+	TaskStarted(t *Task[M], late bool)
+	// TaskEnded reports a task's run. The tracker reuses t afterwards.
+	TaskEnded(t *Task[M], r Run)
+	// TaskExcluded reports that a task for which TaskCreated was called is none of the program's. Ended
 	// is not called for it.
-	Excluded(t *Task[M])
-	// Cancelled reports a task that was discarded before it began.
-	Cancelled(iteration int)
-	// Sent reports that a task of an iteration was sent to another rank.
-	Sent(iteration int)
-	// Waited reports time in which a thread had nothing to run while it waited for tasks.
-	Waited(iteration int, seconds float64)
+	TaskExcluded(t *Task[M])
+	// TaskCancelled reports a task that was discarded before it began.
+	TaskCancelled(iteration int)
+	// TaskSent reports that a task of an iteration was sent to another rank.
+	TaskSent(iteration int)
+	// TimeWaited reports time in which a thread had nothing to run while it waited for tasks.
+	TimeWaited(iteration int, seconds float64)
 	// IterationEnded reports the end of an iteration, in seconds on the tracker's clock: the first
 	// thread goes on. Its runs may be reported later.
 	IterationEnded(iteration int, at float64)
 	// IterationReported reports that every run of the iteration has been reported.
 	IterationReported(iteration int)
-	// Loaded reports the load of an iteration as the patched library measured it.
-	Loaded(iteration int, seconds float64)
+	// LoadReported reports the load of an iteration as the patched library measured it.
+	LoadReported(iteration int, seconds float64)
 }
 
 // Tracker follows the tasks of one rank. It belongs to one goroutine.
@@ -130,7 +130,7 @@ func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
 	return t
 }
 
-// Open is the number of tasks that were created and have not ended.
+// Open returns the number of tasks that were created and have not ended.
 func (t *Tracker[M]) Open() int { return t.tasks.n }
 
 // Task returns the task of a token, or nil where it has ended or is unknown.
@@ -146,7 +146,7 @@ func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 	return t.DrainUntil(rings, math.MaxUint64)
 }
 
-// DrainUntil is Drain for the events up to a tick before the call. A task that leaves its
+// DrainUntil takes what Drain takes of the events up to a tick before the call. A task that leaves its
 // thread and goes on elsewhere is followed in order then: whatever happened before an event
 // that is taken is taken too.
 func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
@@ -164,11 +164,13 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 	t.unread, t.torn = Counts{}, 0
 	for i, r := range rings {
 		t.creations(&t.lanes[i], r)
-		t.counts.Dropped += r.Dropped()
-		t.counts.Started += r.Started()
+		t.counts.Dropped += r.DroppedEvents()
+		t.counts.Started += r.StartedTasks()
 		counts, _ := r.Unread()
 		for _, u := range counts {
-			t.unread.Created, t.unread.Started, t.unread.Ended = t.unread.Created+u.Created, t.unread.Started+u.Begun, t.unread.Ended+u.Ended
+			t.unread.Created = t.unread.Created + u.Created
+			t.unread.Started = t.unread.Started + u.Begun
+			t.unread.Ended = t.unread.Ended + u.Ended
 			t.unread.Waits, t.unread.Cancelled = t.unread.Waits+u.Waits, t.unread.Cancelled+u.Cancelled
 			t.torn += u.Torn
 		}
@@ -217,7 +219,7 @@ func (t *Tracker[M]) creations(l *lane, r *event.Ring) {
 			t.sizes = r.AppendSizes(t.sizes[:0], at)
 			task := t.add(s, l.namedWaits)
 			task.Created = s[event.WordTicks]
-			t.observer.Created(task, t.sizes)
+			t.observer.TaskCreated(task, t.sizes)
 		case event.Open:
 			t.counts.Created++
 			task := t.add(s, 0)
@@ -225,7 +227,7 @@ func (t *Tracker[M]) creations(l *lane, r *event.Ring) {
 		case event.Announce:
 			t.counts.Created++
 			t.sizes = r.AppendSizes(t.sizes[:0], at)
-			t.observer.Announced(l.namedWaits, s[event.WordEntry], t.sizes)
+			t.observer.TaskAnnounced(l.namedWaits, s[event.WordEntry], t.sizes)
 			address := s[event.WordToken]
 			t.announced[address] = t.announced[address].insert(announcement{s[event.WordTicks], s[event.WordEntry]})
 		}
@@ -252,7 +254,7 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.counts.Left++
 	case event.Arrive:
 		t.sizes = r.AppendSizes(t.sizes[:0], at)
-		t.observer.Created(t.add(s, l.waits), t.sizes)
+		t.observer.TaskCreated(t.add(s, l.waits), t.sizes)
 		t.countArrival(s)
 	case event.Claim:
 		t.claim(l, r, s, at)
@@ -267,7 +269,7 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.exclude(s[event.WordToken])
 	case event.Cancel:
 		t.counts.Cancelled++
-		t.observer.Cancelled(int(s.Number()))
+		t.observer.TaskCancelled(int(s.Number()))
 		if task := t.tasks.get(s[event.WordToken]); task != nil {
 			if task.node != nil {
 				t.spans.cancel(task.node)
@@ -280,7 +282,7 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 			iteration = task.Iteration
 		}
 		t.counts.Sent++
-		t.observer.Sent(iteration)
+		t.observer.TaskSent(iteration)
 	case event.Group:
 		t.spans.enterGroup(l.number)
 	case event.Fulfill:
@@ -303,10 +305,10 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	case event.WaitEnd:
 		t.spans.resume(l.number, int(s.Flag()&classes), s[event.WordTicks])
 		t.counts.WaitsLeft++
-		t.waited(l, s)
+		t.endWait(l, s)
 	case event.Load:
 		t.counts.Loads++
-		t.observer.Loaded(int(s.Number()), s.Seconds())
+		t.observer.LoadReported(int(s.Number()), s.Seconds())
 	case event.TaskTime:
 		t.counts.TaskTimes++
 	}
@@ -329,7 +331,7 @@ func (t *Tracker[M]) claim(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.announced[address] = found
 	}
 	t.sizes = r.AppendSizes(t.sizes[:0], at)
-	t.observer.Created(task, t.sizes)
+	t.observer.TaskCreated(task, t.sizes)
 }
 
 // beginTask adds the sizes of a task whose creation had none.
@@ -340,15 +342,18 @@ func (t *Tracker[M]) beginTask(l *lane, r *event.Ring, s *event.Slot, at uint64)
 		return
 	}
 	t.arrivals++
-	task.Iteration, task.iterationKnown, task.startReported, task.sizesUnknown = int(s.Number()), true, true, false
+	task.Iteration = int(s.Number())
+	task.iterationKnown = true
+	task.startReported = true
+	task.sizesUnknown = false
 	task.Body = s[event.WordBody]
 	t.sizes = r.AppendSizes(t.sizes[:0], at)
-	t.observer.Created(task, t.sizes)
+	t.observer.TaskCreated(task, t.sizes)
 	if task.node != nil {
 		task.node.construct = t.spans.construct(task.Entry)
 		t.spans.begin(l.number, task.node, s[event.WordTicks])
 	}
-	t.observer.Started(task, s[event.WordTicks] < t.reportedUntil)
+	t.observer.TaskStarted(task, s[event.WordTicks] < t.reportedUntil)
 }
 
 // exclude takes a task that is under way out of all counts.
@@ -357,7 +362,7 @@ func (t *Tracker[M]) exclude(token uint64) {
 		task.ofRuntime = true
 		t.counts.Created--
 		t.arrivals--
-		t.observer.Excluded(task)
+		t.observer.TaskExcluded(task)
 		if task.node != nil {
 			task.node.exclude()
 		}
@@ -387,7 +392,9 @@ func (t *Tracker[M]) countArrival(s *event.Slot) {
 // endRun reports a task that began and ended. The runs nested in it were reported before it.
 func (t *Tracker[M]) endRun(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.counts.Ended++
-	token, start, end := s[event.WordToken], s[event.WordTicks], s[event.WordEnd]
+	token := s[event.WordToken]
+	start := s[event.WordTicks]
+	end := s[event.WordEnd]
 	span := t.clock.Between(start, end)
 	nested := t.unreportedSeconds(r, s, at)
 	if s.Depth() != event.Elsewhere {
@@ -429,7 +436,7 @@ func (t *Tracker[M]) endRun(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	if task.iterationKnown {
 		out.Iteration = task.Iteration
 	}
-	t.observer.Ended(task, out)
+	t.observer.TaskEnded(task, out)
 	t.tasks.remove(token)
 }
 
@@ -446,6 +453,6 @@ func (t *Tracker[M]) unreportedSeconds(r *event.Ring, s *event.Slot, at uint64) 
 func (t *Tracker[M]) begin(task *Task[M], start uint64) {
 	if !task.startReported {
 		task.startReported = true
-		t.observer.Started(task, start < t.reportedUntil)
+		t.observer.TaskStarted(task, start < t.reportedUntil)
 	}
 }

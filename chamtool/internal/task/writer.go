@@ -146,7 +146,7 @@ func (w *Writer) Lost() int { return w.lost }
 // Err returns the error that ended the writing, or nil.
 func (w *Writer) Err() error { return w.failed }
 
-// EntryText is an entry's name as the CSV layout holds it.
+// EntryText returns an entry's name as the CSV layout holds it.
 func EntryText(name string) []byte {
 	if strings.ContainsAny(name, ",\"\r\n") {
 		name = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
@@ -165,7 +165,7 @@ func PredictedText(b []byte, r *Row) []byte {
 // SecondsText appends a time as the CSV layout holds it.
 func SecondsText(b []byte, seconds float64) []byte { return appendSeconds(b, seconds) }
 
-// SizesText is a task's sizes as the layout holds them.
+// SizesText returns a task's sizes as the layout holds them.
 func SizesText(sizes []int64, layout Layout) []byte {
 	b := Sizes(sizes).AppendText(nil)
 	if layout == Tab {
