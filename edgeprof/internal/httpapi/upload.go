@@ -24,49 +24,6 @@ var (
 	errBroken    = errors.New("the body is incomplete")
 )
 
-// forward is a stream read in order, as far as a model's reader looks: it may
-// come back within the last window, and steps over what it skips.
-type forward struct {
-	r    io.Reader
-	at   int64  // bytes read so far
-	tail []byte // the last of them
-	most int    // length of tail
-}
-
-// lookback is more than the window of [onnx.Read].
-const lookback = 64 << 10
-
-func newForward(r io.Reader) *forward { return &forward{r: r, most: lookback} }
-
-// ReadAt reads from an offset that is not before the last window.
-func (f *forward) ReadAt(p []byte, offset int64) (int, error) {
-	n := 0
-	if offset < f.at {
-		back := f.at - offset
-		if back > int64(len(f.tail)) {
-			return 0, fmt.Errorf("stream: byte %d was already read", offset)
-		}
-		n = copy(p, f.tail[int64(len(f.tail))-back:])
-	} else if skip := offset - f.at; skip > 0 {
-		skipped, err := io.CopyN(io.Discard, f.r, skip)
-		f.at += skipped
-		f.tail = f.tail[:0]
-		if err != nil {
-			return 0, err
-		}
-	}
-	m, err := io.ReadFull(f.r, p[n:])
-	f.at += int64(m)
-	f.tail = append(f.tail, p[n:n+m]...)
-	if extra := len(f.tail) - f.most; extra > 0 {
-		f.tail = append(f.tail[:0], f.tail[extra:]...)
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.EOF
-	}
-	return n + m, err
-}
-
 // uploaded is a model that came with a request.
 type uploaded struct {
 	analysis *onnx.Analysis
@@ -240,17 +197,16 @@ func (r received) Read(p []byte) (int, error) {
 
 // stream reads a model as it comes, to the end of the body.
 func stream(body io.Reader, size, most int64) (*onnx.Model, error) {
-	f := newForward(body)
-	m, err := onnx.ReadLimited(f, size, most)
+	counted := &io.LimitedReader{R: body, N: size + 1}
+	m, err := onnx.ReadLimited(counted, size, most)
 	if err != nil {
 		return nil, err
 	}
-	rest, err := io.Copy(io.Discard, f.r)
-	if err != nil {
+	if _, err := io.Copy(io.Discard, counted); err != nil {
 		return nil, err
 	}
-	if f.at+rest != size {
-		return nil, fmt.Errorf("%w: %d of %d bytes", errBroken, f.at+rest, size)
+	if counted.N != 1 {
+		return nil, fmt.Errorf("%w: %d of %d bytes", errBroken, size+1-counted.N, size)
 	}
 	return m, nil
 }
@@ -267,6 +223,9 @@ func (s *Service) spool(u *uploaded, body io.Reader) (*onnx.Model, error) {
 	}
 	size, err := io.Copy(u.file, body)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := u.file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
 	return onnx.ReadLimited(u.file, size, s.MaxGraphBytes)

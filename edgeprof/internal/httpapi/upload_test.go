@@ -8,40 +8,9 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
-
-// A stream answers as the whole file does wherever a reader looks that goes
-// forward and comes back at most a window, and says so where it cannot.
-func TestForward(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		content := rapid.SliceOfN(rapid.Byte(), 0, 400).Draw(t, "content")
-		f := &forward{r: iotest.OneByteReader(bytes.NewReader(content)), most: 32}
-		whole := bytes.NewReader(content)
-		for range rapid.IntRange(1, 20).Draw(t, "reads") {
-			offset := rapid.Int64Range(max(0, f.at-40), f.at+60).Draw(t, "offset")
-			p, want := make([]byte, rapid.IntRange(1, 32).Draw(t, "length")), make([]byte, 32)
-			want = want[:len(p)]
-			passed := offset < f.at-int64(len(f.tail))
-			n, err := f.ReadAt(p, offset)
-			if passed {
-				if err == nil {
-					t.Fatalf("byte %d came back", offset)
-				}
-				continue
-			}
-			m, end := whole.ReadAt(want, offset)
-			if n != m || !bytes.Equal(p[:n], want[:n]) || !errors.Is(err, end) {
-				t.Fatalf("at %d: %d bytes %v, want %d %v", offset, n, err, m, end)
-			}
-			if errors.Is(err, io.EOF) {
-				return
-			}
-		}
-	})
-}
 
 // A model that comes byte by byte is the model of the file.
 func TestStream(t *testing.T) {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -34,13 +35,15 @@ func ReadFile(path string) (*Model, error) {
 
 // Read reads the model in the first size bytes of a file. The error matches
 // [ErrSyntax] or [ErrLimit], or is the file's own.
-func Read(file io.ReaderAt, size int64) (*Model, error) { return ReadLimited(file, size, mostKept) }
+func Read(file io.Reader, size int64) (*Model, error) { return ReadLimited(file, size, mostKept) }
 
 // ReadLimited is [Read] for a graph of at most the given bytes, with its functions in place of
 // their calls: its names with 96 for each, short tensors, and 384 for each node, tensor and
 // attribute.
-func ReadLimited(file io.ReaderAt, size, most int64) (*Model, error) {
-	c := &cursor{file: file, size: size, most: most}
+func ReadLimited(file io.Reader, size, most int64) (*Model, error) {
+	c := &cursor{file: file, buffer: bufio.NewReaderSize(file, window), size: size, most: most}
+	start, _ := c.buffer.Peek(int(min(size, longestMagic))) // an error comes again
+	kind := otherKind(string(start))
 	m := &Model{Opsets: map[string]int64{}}
 	graphs := 0
 	err := c.message("model", size, func(f field) (err error) {
@@ -67,7 +70,7 @@ func ReadLimited(file io.ReaderAt, size, most int64) (*Model, error) {
 	if err == nil && graphs != 1 {
 		err = &SyntaxError{Offset: size, Field: "model", Msg: fmt.Sprintf("%d graphs, want one", graphs)}
 	}
-	if kind := otherKind(file, size); err != nil && kind != "" {
+	if err != nil && kind != "" {
 		return nil, fmt.Errorf("%w: it is %s", ErrSyntax, kind)
 	}
 	if err == nil && len(m.Functions) > 0 {
@@ -94,14 +97,12 @@ const (
 	pickle  = "a pickle, as of PyTorch or scikit-learn"
 )
 
-// otherKind names the format of a file that is no model; "" if it is not known. TensorFlow
-// Lite and ONNX Runtime's own format have their names after four bytes.
-func otherKind(file io.ReaderAt, size int64) string {
-	start := make([]byte, min(size, 32))
-	if n, err := file.ReadAt(start, 0); err != nil && n < len(start) {
-		return ""
-	}
-	text := string(start)
+// longestMagic is the number of bytes that tell a file's format.
+const longestMagic = 32
+
+// otherKind names the format of a file that is no model by its start; "" if it is not known.
+// TensorFlow Lite and ONNX Runtime's own format have their names after four bytes.
+func otherKind(text string) string {
 	for _, k := range otherKinds {
 		if strings.HasPrefix(text, k.start) {
 			return k.kind

@@ -1,7 +1,7 @@
 package onnx
 
 import (
-	"errors"
+	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -23,14 +23,13 @@ const (
 )
 
 // cursor reads protobuf fields from a file, in order, through a small window.
-// What is skipped is not read.
+// What is skipped is not read if the file can seek.
 type cursor struct {
-	file   io.ReaderAt
+	file   io.Reader
+	buffer *bufio.Reader // of the file, from the byte passed on
+	passed int64
 	at     int64 // next byte
 	size   int64
-	held   []byte // file[start : start+len(held)]
-	start  int64
-	buffer [window]byte
 	kept   int64 // bytes kept so far
 	most   int64 // of them
 	depth  int
@@ -51,15 +50,25 @@ func (c *cursor) fail(format string, args ...any) error {
 // ahead returns up to n bytes from the cursor on, without moving it; fewer at
 // the end of the file. n is at most the window.
 func (c *cursor) ahead(n int64) ([]byte, error) {
-	n = min(n, c.size-c.at)
-	if c.at < c.start || c.at+n > c.start+int64(len(c.held)) {
-		length, err := c.file.ReadAt(c.buffer[:min(window, c.size-c.at)], c.at)
-		if err != nil && !(errors.Is(err, io.EOF) && int64(length) >= n) {
-			return nil, err
-		}
-		c.held, c.start = c.buffer[:length], c.at
+	if err := c.pass(); err != nil {
+		return nil, err
 	}
-	return c.held[c.at-c.start:][:n], nil
+	return c.buffer.Peek(int(min(n, c.size-c.at)))
+}
+
+// pass moves the buffer on to the next byte.
+func (c *cursor) pass() error {
+	skip := c.at - c.passed
+	c.passed = c.at
+	if beyond := skip - int64(c.buffer.Buffered()); beyond > 0 {
+		if seeker, ok := c.file.(io.Seeker); ok {
+			c.buffer.Reset(c.file)
+			_, err := seeker.Seek(beyond, io.SeekCurrent)
+			return err
+		}
+	}
+	_, err := c.buffer.Discard(int(skip))
+	return err
 }
 
 func (c *cursor) varint(end int64) (uint64, error) {
