@@ -72,7 +72,7 @@ func printForecasts(p *cli.Page, ranks []rankForecast) {
 			t.Add(r.File, rule.Name, number(rule.MAPE), number(rule.MedianAPE), number(rule.Coverage))
 		}
 	}
-	p.Line("The interval holds nine loads of ten, by the errors of earlier forecasts; it needs 19 of them.")
+	p.Line("The interval holds nine loads of ten, by the errors of earlier forecasts. It needs 25 loads.")
 }
 
 // forecastChart draws the loads of a rank and their forecasts.

@@ -32,21 +32,13 @@ const (
 	experts = int(AR) // each stands one place before its kind in the mixture
 )
 
-var kindNames = []string{"auto", "periodic", "seasonal", "ar"}
-
-// String returns the kind's name.
-func (k Kind) String() string {
-	if k < Auto || k > AR {
-		return fmt.Sprintf("Kind(%d)", int(k))
-	}
-	return kindNames[k]
-}
-
 // Options sets how loads are forecast. The zero value works.
 type Options struct {
-	Kind  Kind
-	Order int // loads that the autoregression looks back; 0 is 6
+	Kind Kind
 }
+
+// order is the number of loads that the autoregression looks back, and the longest period.
+const order = 6
 
 // Model forecasts one series of loads.
 type Model struct {
@@ -60,9 +52,6 @@ type Model struct {
 
 // Fit begins with a history of loads in seconds, oldest first, of at least two.
 func Fit(history []float64, o Options) (*Model, error) {
-	if o.Order <= 0 {
-		o.Order = 6
-	}
 	m := &Model{Options: o, law: law{Period: 1, minLog: -30, maxLog: 30}, mix: mixture.New(experts)}
 	for i, x := range history {
 		if err := m.Observe(x); err != nil {
@@ -72,7 +61,7 @@ func Fit(history []float64, o Options) (*Model, error) {
 	if len(history) < 2 {
 		return nil, fmt.Errorf("%w: %d, want at least 2", ErrTooFew, len(history))
 	}
-	m.law = fit(m.logs, m.Order)
+	m.law = fit(m.logs)
 	return m, nil
 }
 
@@ -87,7 +76,9 @@ func (m *Model) Observe(load float64) error {
 	y := math.Log(load)
 	if len(m.logs) > 0 {
 		answers := m.answers()
-		m.ends.Observe(math.Exp(m.choose(&m.mix, &answers)), load, &tails)
+		if len(m.logs) >= order { // no period can show in fewer
+			m.ends.Observe(math.Exp(m.choose(&m.mix, &answers)), load, &tails)
+		}
 		m.mix.Observe(&answers, y, [mixture.MaxExperts]float64{})
 	}
 	if m.logs = append(m.logs, y); len(m.logs) > longest {
@@ -95,7 +86,7 @@ func (m *Model) Observe(load float64) error {
 		m.refit = len(m.logs)
 	}
 	if n := len(m.logs); n >= m.refit {
-		m.law = fit(m.logs, m.Order)
+		m.law = fit(m.logs)
 		m.refit = n + max(1, n/4)
 	}
 	return nil
@@ -136,7 +127,7 @@ func (m *Model) choose(mix *mixture.Mixture, answers *mixture.Answers) float64 {
 func (m *Model) Forecast(n int) []float64 {
 	mix := mixture.New(experts)
 	for from := 4; from < len(m.logs); from += max(1, from/4) {
-		then := fit(m.logs[:from], m.Order)
+		then := fit(m.logs[:from])
 		for i, answers := range then.paths(m.logs[:from], len(m.logs)-from) {
 			mix.Observe(&answers, m.logs[from+i], [mixture.MaxExperts]float64{})
 		}

@@ -13,7 +13,6 @@ import (
 // law holds what the experts know in addition to the present loads.
 type law struct {
 	Period         int
-	order          int
 	intercept      float64 // what the autoregression adds to its lags
 	b              []float64
 	minLog, maxLog float64 // logarithms that no forecast leaves
@@ -24,19 +23,19 @@ type law struct {
 const seasons = 8
 
 // fit fits to the logarithms of loads, of which there is one.
-func fit(logs []float64, order int) law {
-	l := law{Period: period(logs, order), order: order}
+func fit(logs []float64) law {
+	l := law{Period: period(logs)}
 	l.minLog, l.maxLog = slices.Min(logs)-1, slices.Max(logs)+1 // a factor of e beyond what was seen
 	l.fitAR(logs)
 	return l
 }
 
-// period returns the lag up to most at which the series is closest to itself. A
+// period returns the lag up to order at which the series is closest to itself. A
 // longer one must be clearly closer than a shorter one, or its multiples win by
 // chance.
-func period(logs []float64, most int) int {
+func period(logs []float64) int {
 	best, least := 1, math.Inf(1)
-	for lag := 1; lag <= most && len(logs)-lag >= 2; lag++ {
+	for lag := 1; lag <= order && len(logs)-lag >= 2; lag++ {
 		sum := 0.0
 		for i := lag; i < len(logs); i++ {
 			sum += math.Abs(logs[i] - logs[i-lag])
@@ -69,7 +68,7 @@ func (l *law) answer(k Kind, logs []float64, known int) float64 {
 			return stats.Median(same)
 		}
 		return y
-	case l.b != nil && n >= l.order:
+	case l.b != nil && n >= order:
 		y = l.intercept
 		for j, b := range l.b {
 			y += b * logs[n-1-j]
@@ -85,7 +84,7 @@ const towards = 0.0005
 // fitAR fits log load = at + Σ b·lag by least squares, drawn towards the season. b
 // stays nil where there are too few rows.
 func (l *law) fitAR(logs []float64) {
-	p, n := l.order, len(logs)-l.order
+	p, n := order, len(logs)-order
 	if n < p+3 {
 		return
 	}

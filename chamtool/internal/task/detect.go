@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,11 +100,20 @@ func isLoadTable(lines []string) (is, windows bool) {
 		numbered = numbered && last > 0 && areWhole(fields[:last]) && !areWhole(fields[last:])
 		if before != nil {
 			numbered = numbered && follows(before[0], fields[0])
-			windows = windows && slices.Equal(before[1:], fields[:last])
+			windows = windows && areEqual(before[1:], fields[:last])
 		}
 		before = fields
 	}
 	return len(lines) > 1 && (windows || numbered), windows
+}
+
+// areEqual reports whether texts mean the same numbers.
+func areEqual(a, b []string) bool {
+	return slices.EqualFunc(a, b, func(x, y string) bool {
+		p, err := strconv.ParseFloat(x, 64)
+		q, bad := strconv.ParseFloat(y, 64)
+		return err == nil && bad == nil && math.Abs(p-q) <= 1e-6*math.Abs(p)
+	})
 }
 
 // follows reports whether a whole number is the next one.

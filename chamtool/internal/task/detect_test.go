@@ -75,7 +75,7 @@ func TestReadLoads(t *testing.T) {
 		want []float64
 		err  string
 	}{
-		"windows":            {"1,2,3\n2,3,1.5\n3,1.5,2.5\n", []float64{1, 2, 3, 1.5, 2.5}, ""},
+		"windows":            {"1,2,3\n2,3.0,1.5\n3,1.50,2.5\n", []float64{1, 2, 3, 1.5, 2.5}, ""},
 		"numbered":           {"5 80 40 0.5\n6 40 80 0.75\n", []float64{0.5, 0.75}, ""},
 		"one column":         {"load\n1\n2\n", []float64{1, 2}, ""},
 		"tasks":              {LogHeader + "0,0,local,e,8,0,,0.1,,0.2,,,,\n2,0,local,e,8,0,,0.4,,0.3,,,,\n0,0,local,e,8,0,,0.3,,0.2,,,,\n", []float64{0.4, 0.3}, ""},

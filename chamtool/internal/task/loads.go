@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
@@ -86,7 +85,7 @@ func (t *loadTable) add(fields []string) error {
 	case t.before == nil:
 	case len(t.before) != n:
 		return fmt.Errorf("%d columns, want %d", n, len(t.before))
-	case t.windows && !slices.Equal(t.before[1:], rest):
+	case t.windows && !areEqual(t.before[1:], rest):
 		return errors.New("not the loads of the row before, moved by one")
 	case !t.windows && !follows(t.before[0], fields[0]):
 		return fmt.Errorf("iteration %s after %s", clip(fields[0]), clip(t.before[0]))
