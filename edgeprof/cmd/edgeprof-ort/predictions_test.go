@@ -44,21 +44,6 @@ func built(t *testing.T) *rig {
 	return r
 }
 
-// calibratedFor is the file of a calibration for some models.
-func (r *rig) calibratedFor(name string, models []model) string {
-	r.t.Helper()
-	out := filepath.Join(r.folder, name+".json")
-	args := []string{"calibrate", "--out", out}
-	for _, m := range models {
-		args = append(args, "--for", m.path)
-		for k := 1; k < len(m.sizes); k += 2 {
-			args = append(args, "--dim", filepath.Base(m.path)+":"+m.sizes[k])
-		}
-	}
-	r.run(args...)
-	return out
-}
-
 func (r *rig) run(args ...string) []byte {
 	r.t.Helper()
 	c := exec.CommandContext(r.t.Context(), filepath.Join(r.folder, "edgeprof"), args...)
@@ -115,11 +100,12 @@ func (r *rig) idle(calibration string) string {
 	return "file:" + path
 }
 
-// predict is what rates in a file, or the built-in ones, say of the idle machine.
+// predict returns what the model's own profile says of the idle machine, or, if a file of rates is
+// given, what these say without it.
 func (r *rig) predict(m model, idle, rates string) predicted {
 	args := slices.Concat([]string{"rank", m.path, "--json", "--source", idle}, m.sizes)
 	if rates != "" {
-		args = append(args, "--calibration", rates)
+		args = append(args, "--calibration", rates, "--ort-library", filepath.Join(r.folder, "none"))
 	}
 	var ranking placement.Ranking
 	if err := json.Unmarshal(r.run(args...), &ranking); err != nil {
@@ -149,10 +135,9 @@ func (r *rig) busy() (stop func()) {
 	return stop
 }
 
-// Predicted against measured times with one thread: as it comes (and on a machine that
-// is only named), after calibrate, after one beside two busy processes, and after
-// calibrate --for the other half of the models. A measured time is the median of three rounds, between which the
-// machine is calibrated; layers are measured too.
+// Predicted against measured times: by one profile, and by rates alone after calibrate and after
+// one beside two busy processes. A measured time is the median of three rounds, between which
+// the machine is calibrated; layers are measured too.
 func TestPredictedTimes(t *testing.T) {
 	if !*predict {
 		t.Skip("run with -predictions")
@@ -166,7 +151,6 @@ func TestPredictedTimes(t *testing.T) {
 		}
 		models = append(models, m)
 	}
-	var rates [2]string
 	plain, beside := filepath.Join(r.folder, "plain.json"), filepath.Join(r.folder, "beside.json")
 	rounds := make([][]float64, len(models))
 	measure := func() {
@@ -175,29 +159,20 @@ func TestPredictedTimes(t *testing.T) {
 		}
 	}
 	measure()
-	r.run(slices.Concat([]string{"rank", models[0].path}, models[0].sizes)...)
-	anchored := filepath.Join(r.folder, "foretime", "edgeprof", "anchored.json")
 	r.run("calibrate", "--out", plain)
 	measure()
 	stop := r.busy()
 	r.run("calibrate", "--out", beside)
 	stop()
-	var halves [2][]model
-	for i, m := range models {
-		halves[i%2] = append(halves[i%2], m)
-	}
-	for i, half := range halves {
-		rates[i] = r.calibratedFor(fmt.Sprint("half", i), half)
-	}
 	measure()
 	idle := r.idle(plain)
 	for _, m := range models { // refused by none
 		r.run(slices.Concat([]string{"layers", m.path, "--measure", "--json"}, m.sizes)...)
 	}
-	ways := []string{"as it comes", "as it comes, of a machine that is only named", "after calibrate", "after calibrate beside two busy processes", "after calibrate --for the other half"}
+	ways := []string{"by one profile", "after calibrate", "after calibrate beside two busy processes"}
 	all := map[string][]predicted{}
 	for i, m := range models {
-		for k, file := range []string{anchored, "", plain, beside, rates[1-i%2]} {
+		for k, file := range []string{"", plain, beside} {
 			f := r.predict(m, idle, file)
 			f.name, f.measured, f.repeated = filepath.Base(m.path), stats.Median(rounds[i]), slices.Max(rounds[i])/slices.Min(rounds[i])
 			all[ways[k]] = append(all[ways[k]], f)

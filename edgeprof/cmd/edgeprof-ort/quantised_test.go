@@ -60,16 +60,14 @@ func quantised(t *testing.T, folder string) map[string]map[string][]model {
 
 var formats = []string{"QDQ", "QOperator"}
 
-// Predicted against measured times of models in 8 bits, one thread: as it comes, after
-// calibrate, after calibrate --for one QDQ model and for those of some packages, each
-// judged by the other packages' alone.
+// Predicted against measured times of models in 8 bits: by one profile, and by rates alone after
+// calibrate.
 func TestQuantisedTimes(t *testing.T) {
 	if !*predict {
 		t.Skip("run with -predictions")
 	}
 	r := built(t)
 	all := quantised(t, r.folder)
-	const large = "onnx==1.23.2"
 	measured := map[string][]float64{}
 	measure := func() {
 		for _, format := range formats {
@@ -81,40 +79,17 @@ func TestQuantisedTimes(t *testing.T) {
 		}
 	}
 	measure()
-	first := all["QDQ"][large][0]
-	r.run(slices.Concat([]string{"rank", first.path}, first.sizes)...)
-	anchored := filepath.Join(r.folder, "foretime", "edgeprof", "anchored.json")
 	plain := filepath.Join(r.folder, "plain.json")
 	r.run("calibrate", "--out", plain)
 	measure()
-	resnet := all["QDQ"][large][slices.IndexFunc(all["QDQ"][large], func(m model) bool { return strings.Contains(m.path, "resnet") })]
-	var others []model
-	for wheel, models := range all["QDQ"] {
-		if wheel != large {
-			others = append(others, models...)
-		}
-	}
-	one, of, without := r.calibratedFor("one", []model{resnet}), r.calibratedFor("of", all["QDQ"][large]), r.calibratedFor("without", others)
 	measure()
 	idle := r.idle(plain)
-	for _, way := range []struct {
-		name  string
-		rates func(wheel string) string
-	}{
-		{"as it comes", func(string) string { return anchored }},
-		{"after calibrate", func(string) string { return plain }},
-		{"after calibrate --for one QDQ model of another package", func(wheel string) string { return map[bool]string{false: one}[wheel == large] }},
-		{"after calibrate --for QDQ models of other packages", func(wheel string) string { return map[bool]string{true: without, false: of}[wheel == large] }},
-	} {
+	for _, way := range []struct{ name, rates string }{{"by one profile", ""}, {"after calibrate", plain}} {
 		for _, format := range formats {
 			var fs []predicted
 			for _, wheel := range slices.Sorted(maps.Keys(all[format])) {
-				rates := way.rates(wheel)
-				if rates == "" {
-					continue
-				}
 				for _, m := range all[format][wheel] {
-					f := r.predict(m, idle, rates)
+					f := r.predict(m, idle, way.rates)
 					f.measured = stats.Median(measured[m.path])
 					t.Logf("%-50s %9.3f ms, %s: %9.3f (%.3f to %.3f)", filepath.Base(m.path), 1000*f.measured, way.name, 1000*f.value, 1000*f.low, 1000*f.high)
 					fs = append(fs, f)

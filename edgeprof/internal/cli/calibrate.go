@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +42,6 @@ const modelsPerReading = 5
 type calibrating struct {
 	with running
 	out  string
-	own  []string // the user's models
 	runs int
 	// threads are the numbers of threads to measure with: one and all cores, or that of --threads.
 	threads []int
@@ -63,14 +60,13 @@ func newCalibrateCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "calibrate",
-		Example: "  edgeprof calibrate --for detector.onnx",
+		Example: "  edgeprof calibrate --out board.json",
 		Short:   "Measure how fast this machine runs each class of operator",
 		Long: `Measure how fast this machine runs each class of operator, with one thread and with
 all cores: small models of every family run a few times each. The rates make
 predictions for models that cannot run here, for devices of this kind in a list of
-rank or serve, and for counts alone. The kernels of the models named by --for are
-measured too and correct the rates of similar kernels. An interrupted run with
---for continues where it stopped. On a busy machine it stops at the limit.`,
+rank or serve, and for counts alone. On a busy machine it stops
+at the limit.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cal, err := o.calibrate(cmd.Context(), env)
@@ -83,13 +79,12 @@ measured too and correct the rates of similar kernels. An interrupted run with
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "file to write (default: the one that rank reads)")
 	cli.OutputFile(c, "out")
-	f.StringSliceVar(&o.own, "for", nil, "an .onnx file, or a directory of them, to correct predictions for; may be repeated")
 	f.IntVar(&o.runs, "runs", 6, "bursts of timed inferences per model, in three rounds")
 	f.DurationVar(&o.limit, "limit", 200*time.Second, "time after which only as many models are measured as an interval needs; 0 is none")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
 	out.Flags(c)
-	cli.First(c, "out", "for", "threads", "json")
+	cli.First(c, "out", "threads", "json")
 	return c
 }
 
@@ -146,10 +141,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err != nil {
 		return nil, err
 	}
-	if err := file.WriteJSON(o.out, cal); err != nil {
-		return nil, err
-	}
-	return cal, os.RemoveAll(o.rows())
+	return cal, file.WriteJSON(o.out, cal)
 }
 
 // fit returns the calibration for the first number of threads, with that for the last.
@@ -170,16 +162,7 @@ func (o *calibrating) fit(cases []profiler.Case, facts profiler.Facts) (*profile
 	return all[0], nil
 }
 
-// rows returns the directory of the measurements of the user's own models. Its name
-// contains a hash of the flags, so only a run with the same flags continues them.
-func (o *calibrating) rows() string {
-	w := o.with
-	sum := sha256.Sum256(fmt.Append(nil, o.size, o.threads, w.cpus, w.ortLibrary, slices.Sorted(slices.Values(w.sizes))))
-	return fmt.Sprintf("%s.measured-%x", strings.TrimSuffix(o.out, ".json"), sum[:4])
-}
-
-// measured returns the rows and kernels of small models of every family and of the
-// user's own models.
+// measured returns the rows and kernels of small models of every family.
 func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.Data, error) {
 	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
@@ -191,9 +174,6 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 		return nil, err
 	}
 	rows := filepath.Join(dir, "rows")
-	if len(o.own) > 0 {
-		rows = o.rows()
-	}
 	if err := os.MkdirAll(rows, 0o755); err != nil {
 		return nil, err
 	}

@@ -3,19 +3,14 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
-	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
-	"github.com/foretime/foretime/shared/cli"
 )
 
 // calibrationModels returns models of every family, one narrow and one of full width,
@@ -76,13 +71,7 @@ func (o *calibrating) jobs(ctx context.Context, dir string) ([]collection.Job, e
 	if err := writeModel(call.Model, oneNode(), 1); err != nil {
 		return nil, err
 	}
-	jobs = append(jobs, call)
-	files, err := modelFiles(o.own)
-	if err != nil {
-		return nil, err
-	}
-	own, err := ownJobs(plain, files, o.with.sizes)
-	return o.withThreads(firstOfEach(append(jobs, own...))), err
+	return o.withThreads(firstOfEach(append(jobs, call))), nil
 }
 
 // withThreads returns each job for every number of threads that is measured.
@@ -98,8 +87,7 @@ func (o *calibrating) withThreads(jobs []collection.Job) []collection.Job {
 }
 
 // firstOfEach returns jobs in an order whose beginning measures every class of operator
-// and every family: the chains of operators, then the first model of each family and the
-// user's own.
+// and every family: the chains of operators, then the first model of each family.
 func firstOfEach(jobs []collection.Job) []collection.Job {
 	rank := map[string]int{}
 	seen := map[string]bool{}
@@ -107,8 +95,6 @@ func firstOfEach(jobs []collection.Job) []collection.Job {
 		family := measurement.ModelFamily(filepath.Base(job.Model))
 		switch {
 		case family == profiler.Operators, job.Family == profiler.Operators:
-		case job.Family == profiler.Own:
-			rank[job.Model] = 1
 		case seen[family]:
 			rank[job.Model] = 2
 		default:
@@ -117,48 +103,4 @@ func firstOfEach(jobs []collection.Job) []collection.Job {
 	}
 	slices.SortStableFunc(jobs, func(a, b collection.Job) int { return cmp.Compare(rank[a.Model], rank[b.Model]) })
 	return jobs
-}
-
-// errSameName is returned for two models with one file name.
-var errSameName = errors.New("two models have the same file name")
-
-// ownJobs returns the user's models, each with the given sizes of its open dimensions.
-// FILE.onnx:NAME=SIZE applies to that file only.
-func ownJobs(plain collection.Job, files, sizes []string) ([]collection.Job, error) {
-	var jobs []collection.Job
-	used := map[string]bool{}
-	names := map[string]string{}
-	for _, path := range files {
-		name := filepath.Base(path)
-		if other, ok := names[name]; ok {
-			return nil, fmt.Errorf("%s, %s: %w", other, path, errSameName)
-		}
-		names[name] = path
-		m, err := onnx.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		job := plain
-		job.Model, job.Family, job.Sizes = path, profiler.Own, map[string]int64{}
-		for _, text := range sizes {
-			s, err := dimensions([]string{strings.TrimPrefix(text, name+":")})
-			if err != nil {
-				return nil, err
-			}
-			if _, err := onnx.Analyze(m, s); errors.Is(err, onnx.ErrDimension) {
-				continue
-			} else if err != nil && !errors.Is(err, onnx.ErrSize) { // which another size may fix
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			maps.Copy(job.Sizes, s.Sizes)
-			used[text] = true
-		}
-		jobs = append(jobs, job)
-	}
-	for _, text := range sizes {
-		if !used[text] {
-			return nil, cli.Usagef("--dim %s: no model of --for has this open dimension", text)
-		}
-	}
-	return jobs, nil
 }

@@ -53,7 +53,7 @@ func (a *Analysis) Kernels() []Kernel {
 		}
 		return kernels
 	}
-	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}, real: map[string]DataType{}, blocked: map[string]bool{}, widened: map[string]bool{}, results: map[string]bool{}}
+	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}, real: map[string]DataType{}, blocked: map[string]bool{}}
 	a.costs(func(c *Cost, _ int64) {
 		if c.Folded {
 			return
@@ -64,7 +64,6 @@ func (a *Analysis) Kernels() []Kernel {
 	})
 	for _, v := range a.Model.Graph.Outputs {
 		j.users[v.Name]++
-		j.results[v.Name] = true
 	}
 	for _, name := range a.ends {
 		j.users[name]++
@@ -106,8 +105,6 @@ type joiner struct {
 	real    map[string]DataType // of tensors that were whole numbers and are made real: of what
 	between quantized
 	blocked map[string]bool // tensors in the layout of ONNX Runtime's convolutions
-	widened map[string]bool // tensors of 16 bits a number that are made float32
-	results map[string]bool // of the graph
 	kernels []*Kernel
 }
 
@@ -134,7 +131,6 @@ func (j *joiner) start(c *Cost, times int64) {
 		k.Unmet = true
 	}
 	j.lay(n, c, k)
-	j.widen(c, k)
 	j.kernels = append(j.kernels, k)
 	if len(n.Outputs) > 0 {
 		j.chain[n.Outputs[0]] = &open{k, n, opened(n, c)}
@@ -157,6 +153,9 @@ func (j *joiner) effortOf(c *Cost) float64 {
 	}
 	if len(c.Inputs) > 0 && c.Inputs[0].Type == Float64 {
 		factor *= cmp.Or(doubleEfforts[n.Op], 1)
+	}
+	if c.widens() {
+		factor *= halfEffort
 	}
 	if j.between.restored[n] {
 		factor *= restoredEffort
@@ -245,14 +244,9 @@ func (j *joiner) join(c *Cost) bool {
 		case n.Op == "Mul" && k.Op == "Sigmoid":
 			k.Effort = 1 // see [aloneEffort]
 		}
-		times := int64(1)
-		if j.widened[n.Inputs[i]] {
-			times = 2
-			j.widened[n.Outputs[0]] = true
-		}
-		k.ParameterBytes += times * c.ParameterBytes
-		k.ReadBytes += times * (c.ReadBytes - c.Inputs[i].Bytes())
-		k.WrittenBytes += times * (c.WrittenBytes - c.Inputs[i].Bytes())
+		k.ParameterBytes += c.ParameterBytes
+		k.ReadBytes += c.ReadBytes - c.Inputs[i].Bytes()
+		k.WrittenBytes += c.WrittenBytes - c.Inputs[i].Bytes()
 		delete(j.chain, n.Inputs[i])
 		j.blocked[n.Outputs[0]] = j.blocked[n.Inputs[i]]
 		j.chain[n.Outputs[0]] = &open{k, o.first, next}

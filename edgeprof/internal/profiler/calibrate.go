@@ -23,11 +23,6 @@ const Level = 0.9
 // never left out to judge predictions, and never judged.
 const Operators = "operators"
 
-// Own is the family of the user's own models that a calibration is made for.
-// Their kernels correct those like them; they have no part in the rates, and each
-// is judged by itself.
-const Own = "own"
-
 // Errors and warnings of this package.
 var (
 	// ErrTooFew is returned for fewer models or families than an interval
@@ -75,8 +70,6 @@ type Calibration struct {
 	Facts  Facts                `json:"facts"`
 	Rates  map[onnx.Class]Rates `json:"rates"`
 	Models int                  `json:"models"` // measured models
-	// Corrections holds those of the user's own models; they correct kernels of their kinds.
-	Corrections []Correction `json:"corrections,omitempty"`
 	// Call is the part of an inference's time that does not depend on the model, in seconds.
 	Call float64 `json:"call_seconds,omitempty"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
@@ -97,9 +90,8 @@ type Calibration struct {
 	// All holds the rates with all cores; nil if they were not measured.
 	All *Calibration `json:"all_cores,omitempty"`
 
-	present bool               // predictions are for this machine, now
-	profile *Profile           // of the model that is predicted; nil if there is none
-	kinds   map[string]float64 // logarithms of factors, of Corrections
+	present bool     // predictions are for this machine, now
+	profile *Profile // of the model that is predicted; nil if there is none
 }
 
 // Error compares one model's measured time with its prediction.
@@ -114,30 +106,28 @@ type Error struct {
 // Ratio is measured over predicted.
 func (e Error) Ratio() float64 { return e.Measured / e.Predicted }
 
-// Calibrate fits rates to measurements of a device, and finds their interval by leaving
-// out one family at a time, and each of the user's own models: models of family [Own] have
-// no part in the rates. The error matches [ErrTooFew].
+// Calibrate fits rates to measurements of a device, and finds their interval by leaving out one
+// family at a time. The error matches [ErrTooFew].
 func Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 	facts.Excess = excess(cases)
 	cases = alone(cases, &facts)
-	judged := len(without(without(cases, Operators), Own))
+	judged := len(without(cases, Operators))
 	all := families(cases)
 	if judged < FewestModels || len(all) < 3 {
 		return nil, fmt.Errorf("%w: %d models of %d families, want %d models of 3 families", ErrTooFew, judged, len(all), FewestModels)
 	}
-	c := local(cases, facts)
+	c := fit(cases, facts)
 	if err := c.multiplied(cases); err != nil {
 		return nil, err
 	}
 	for _, family := range all {
-		left := local(without(cases, family), facts)
+		left := fit(without(cases, family), facts)
 		for _, m := range cases {
 			if m.Family == family {
 				c.judge(&m, left)
 			}
 		}
 	}
-	c.judgeOwn(cases)
 	c.Dispatch = dispatch
 	c.bound()
 	return c, nil
@@ -147,7 +137,7 @@ func Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 func families(cases []Case) []string {
 	var out []string
 	for _, c := range cases {
-		if c.Family != Operators && c.Family != Own && !slices.Contains(out, c.Family) {
+		if c.Family != Operators && !slices.Contains(out, c.Family) {
 			out = append(out, c.Family)
 		}
 	}
@@ -177,29 +167,9 @@ func (c *Calibration) multiplied(cases []Case) error {
 	return nil
 }
 
-// local is fit without the user's own models, whose kernels are neighbours.
-func local(cases []Case, facts Facts) *Calibration {
-	c := fit(without(cases, Own), facts)
-	c.learnNear(cases)
-	return c
-}
-
 // judge notes how far off a calibration that a model had no part in is.
 func (c *Calibration) judge(m *Case, left *Calibration) {
 	c.Errors = append(c.Errors, Error{Model: m.Model, Family: m.Family, Precision: precisionOf(m.Kernels), Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
-}
-
-// judgeOwn leaves out the kernels of each of the user's own models in turn.
-func (c *Calibration) judgeOwn(cases []Case) {
-	for i := range cases {
-		if m := &cases[i]; m.Family == Own {
-			left := *c
-			left.learnNear(slices.Delete(slices.Clone(cases), i, i+1))
-			c.judge(m, &left)
-			c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
-			c.Models++
-		}
-	}
 }
 
 // fit finds the rates of one setting and the scale of their sums.
@@ -291,7 +261,7 @@ func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
 		k := &kernels[i]
-		seconds[i] = c.Rates[k.Class].total(k) * c.correction(k) * c.scale() * c.profileFactor(i, len(kernels)) * float64(max(1, k.Times))
+		seconds[i] = c.Rates[k.Class].total(k) * c.scale() * c.profileFactor(i, len(kernels)) * float64(max(1, k.Times))
 	}
 	return seconds
 }
@@ -338,9 +308,6 @@ func (c *Calibration) Check() error {
 		if (class == onnx.ClassConv || class == onnx.ClassDense) && r.Nodes > 0 && r.MAC == 0 {
 			errs = append(errs, fmt.Errorf("%w: %smac_seconds is 0: multiply-accumulates take time", ErrCalibration, name))
 		}
-	}
-	for _, k := range c.Corrections {
-		errs = append(errs, within("corrections: factor of "+k.Kind, k.Factor, 1e-6, 1e6), within("corrections: seconds of "+k.Kind, k.Seconds, 0, math.MaxFloat64))
 	}
 	for _, err := range errs {
 		if err != nil {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -49,22 +47,9 @@ func precisionOf(kernels []measurement.Kernel) string {
 	return strings.Join(types, ", ")
 }
 
-// inPrecision is the interval of a model in another precision than float32, whose
-// interval is given, and how many of the user's own models were measured in it; doubt is that of
-// [Calibration.roundedBy]. Which
-// precisions a processor is good at, its float32 does not show: what is known without
-// such models counts as one more of them, which was off by that interval and doubt.
-func (c *Calibration) inPrecision(precision string, doubt float64, band uncertainty.Band, seconds float64) (uncertainty.Band, int) {
-	usual := distuv.UnitNormal.Quantile((1+Level)/2) * c.doubt(seconds)
-	squares, n := 0.0, 0.0
-	for _, e := range c.Errors {
-		if e.Precision == precision {
-			squares += math.Pow(usual*math.Log(e.Ratio())/c.doubt(e.Predicted), 2)
-			n++
-		}
-	}
-	half := func(log float64) float64 {
-		return math.Sqrt((log*log + doubt*doubt + squares) / (1 + n))
-	}
-	return bandBetween(math.Exp(-half(math.Log(band.Low))), math.Exp(half(math.Log(band.High)))), int(n)
+// inPrecision returns the interval of a model in another precision than float32, from the
+// interval of float32 and the doubt of [Calibration.roundedBy]: which precisions a processor is
+// good at, its float32 does not show.
+func inPrecision(doubt float64, band uncertainty.Band) uncertainty.Band {
+	return bandBetween(math.Exp(-math.Hypot(math.Log(band.Low), doubt)), math.Exp(math.Hypot(math.Log(band.High), doubt)))
 }

@@ -107,9 +107,9 @@ func (p Prediction) withAssumedSizes(a *onnx.Analysis, unknown bool) Prediction 
 func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, idle float64) (uncertainty.Band, []error) {
 	warnings, band := c.unlike(idle), c.band(idle)
 	if types := precisionOf(kernels); types != "" {
-		like := 0
 		doubt, measured := c.roundedBy(kernels, seconds)
-		if band, like = c.inPrecision(types, doubt, band, idle); like == 0 && !measured {
+		band = inPrecision(doubt, band)
+		if !measured {
 			warnings = append(warnings, fmt.Errorf("%w: it multiplies in %s, but the rates are for float32", ErrUnlike, types))
 		}
 	}

@@ -183,7 +183,6 @@ func TestImpossibleRates(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*Calibration){
 		"scale":                       func(c *Calibration) { c.Scale = -1 },
-		"corrections: factor of Conv": func(c *Calibration) { c.Corrections = []Correction{{"Conv", "m", -2, 1}} },
 		"high":                        func(c *Calibration) { c.High = math.Inf(1) },
 		"call_seconds":                func(c *Calibration) { c.Call = math.NaN() },
 		"rates of conv: mac_seconds":  func(c *Calibration) { c.Rates[onnx.ClassConv] = Rates{MAC: 1e300} },

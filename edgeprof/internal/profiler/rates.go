@@ -84,8 +84,7 @@ func ratesFor(cases []Case) map[onnx.Class]Rates {
 }
 
 // Complete prepares a calibration that was read: it adds the rates of classes that the
-// file does not have and that have a substitute (that one's, of which none was measured),
-// and finds the factors of its corrections.
+// file does not have and that have a substitute (that one's, of which none was measured).
 func (c *Calibration) Complete() {
 	for class, other := range substitute {
 		if r, ok := c.Rates[other]; ok {
@@ -95,7 +94,6 @@ func (c *Calibration) Complete() {
 			}
 		}
 	}
-	c.index()
 	if c.All != nil {
 		c.All.Complete()
 	}
