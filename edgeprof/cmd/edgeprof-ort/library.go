@@ -144,7 +144,7 @@ var nodeFolder = "bin/napi-v*/linux/" + strings.Replace(goruntime.GOARCH, "amd64
 func librariesIn(dir string) []string {
 	var found []string
 	for _, layout := range layouts {
-		files, _ := filepath.Glob(filepath.Join(escaped(dir), layout, libraryFiles)) // the pattern is well formed
+		files, _ := filepath.Glob(filepath.Join(escapePattern(dir), layout, libraryFiles)) // the pattern is well formed
 		found = append(found, files...)
 	}
 	return found
@@ -156,7 +156,7 @@ func librariesIn(dir string) []string {
 func (p search) candidates() []string {
 	var found []string
 	for _, dir := range p.folders {
-		files, _ := filepath.Glob(filepath.Join(escaped(dir), libraryFiles))
+		files, _ := filepath.Glob(filepath.Join(escapePattern(dir), libraryFiles))
 		found = append(found, files...)
 	}
 	if p.environment != "" {
@@ -164,7 +164,7 @@ func (p search) candidates() []string {
 	}
 	for _, start := range p.folders {
 		for dir := start; ; dir = filepath.Dir(dir) {
-			wheels, _ := filepath.Glob(filepath.Join(escaped(dir), "out", "real", "pip", "onnxruntime==*"))
+			wheels, _ := filepath.Glob(filepath.Join(escapePattern(dir), "out", "real", "pip", "onnxruntime==*"))
 			for _, above := range append(wheels, dir) {
 				found = append(found, librariesIn(above)...)
 			}
@@ -183,7 +183,7 @@ func (p search) candidates() []string {
 	return slices.Compact(found)
 }
 
-// escaped returns a pattern that matches a directory's name alone.
-func escaped(dir string) string {
+// escapePattern returns a pattern that matches a directory's name alone.
+func escapePattern(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }

@@ -28,7 +28,7 @@ type event struct {
 // kernelTime ends the name of a node's event.
 const kernelTime = "_kernel_time"
 
-// readEvents reads the one profile in a folder.
+// readEvents reads the one profile in a directory.
 func readEvents(dir string) ([]event, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(paths) != 1 {
@@ -69,20 +69,20 @@ func placesOf(g *onnx.Graph, renamed bool) places {
 	return p
 }
 
-// named reports whether all nodes of a graph have a name; ONNX Runtime loads no model in
+// hasAllNames reports whether all nodes of a graph have a name; ONNX Runtime loads no model in
 // which two have the same.
-func named(g *onnx.Graph) bool {
+func hasAllNames(g *onnx.Graph) bool {
 	return !slices.ContainsFunc(g.Nodes, func(n onnx.Node) bool { return n.Name == "" })
 }
 
 var affixes = regexp.MustCompile(`(_new_reshape|_token_\d+|_nchwc|_bn|_transformed)$`)
 
-// find is the node of a kernel, or -1. What follows a slash may be ONNX Runtime's,
+// find returns the node of a kernel, or -1. What follows a slash may be ONNX Runtime's,
 // or part of the name that an exporter gave.
 func (p places) find(kernel string) int {
 	name := strings.TrimPrefix(kernel, "fused ")
 	for {
-		if i := p.affixed(name); i >= 0 {
+		if i := p.findAffixed(name); i >= 0 {
 			return i
 		}
 		cut := strings.LastIndexByte(name, '/')
@@ -93,8 +93,8 @@ func (p places) find(kernel string) int {
 	}
 }
 
-// affixed is the node of a name, with or without affixes, or -1.
-func (p places) affixed(name string) int {
+// findAffixed returns the node of a name, with or without affixes, or -1.
+func (p places) findAffixed(name string) int {
 	for {
 		if i, ok := p[name]; ok {
 			return i
@@ -107,7 +107,7 @@ func (p places) affixed(name string) int {
 	}
 }
 
-// profiles are the inferences: the node events before each event "model_run" are
+// profiles returns the inferences: the node events before each event "model_run" are
 // those of that one.
 func profiles(events []event, at places) []runtime.Profile {
 	var out []runtime.Profile

@@ -74,7 +74,7 @@ func (s *session) describe() error {
 	}
 	switch {
 	case len(m.Functions) == 0:
-		s.rename = !named(&m.Graph)
+		s.rename = !hasAllNames(&m.Graph)
 		s.places = placesOf(&m.Graph, s.rename)
 	case onnx.CanInline(m):
 		s.rename = true
@@ -116,7 +116,7 @@ func (s *session) create(profile string, level ort.GraphOptimizationLevel) (*ort
 	}
 	var native *ort.DynamicAdvancedSession
 	if profile != "" && s.rename {
-		native, err = s.renamed(o)
+		native, err = s.createRenamed(o)
 	} else {
 		native, err = ort.NewDynamicAdvancedSession(s.model.Path, s.names, s.outputs, o)
 	}
@@ -126,8 +126,8 @@ func (s *session) create(profile string, level ort.GraphOptimizationLevel) (*ort
 	return native, nil
 }
 
-// renamed makes a native session of the model in which each node has a name of its own.
-func (s *session) renamed(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+// createRenamed makes a native session of the model in which each node has a name of its own.
+func (s *session) createRenamed(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
 	if err := o.AddSessionConfigEntry("session.model_external_initializers_file_folder_path", filepath.Dir(s.model.Path)); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (s *session) renamed(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, e
 	return ort.NewDynamicAdvancedSessionWithONNXData(model, s.names, s.outputs, o)
 }
 
-// Inputs are the shapes that the model wants, by name.
+// Inputs returns the shapes that the model wants, by name.
 func (s *session) Inputs() map[string][]int64 {
 	shapes := map[string][]int64{}
 	for name, in := range s.inputs {
@@ -238,7 +238,7 @@ func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, ru
 // Profile makes some inferences in a second session with ONNX Runtime's own
 // profiling, after one that is not counted.
 func (s *session) Profile(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
-	events, err := s.watched(ctx, ort.GraphOptimizationLevelEnableAll, inputs, runs+1)
+	events, err := s.watchNodes(ctx, ort.GraphOptimizationLevelEnableAll, inputs, runs+1)
 	if err != nil {
 		return nil, err
 	}
@@ -251,15 +251,15 @@ func (s *session) Profile(ctx context.Context, inputs map[string]runtime.Tensor,
 
 // Shapes makes one inference without optimisations; see [worker.Served].
 func (s *session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
-	events, err := s.watched(ctx, ort.GraphOptimizationLevelDisableAll, inputs, 1)
+	events, err := s.watchNodes(ctx, ort.GraphOptimizationLevelDisableAll, inputs, 1)
 	if err != nil {
 		return nil, err
 	}
 	return shapes(events, s.places), nil
 }
 
-// watched makes some inferences in a session of their own that notes each node.
-func (s *session) watched(ctx context.Context, level ort.GraphOptimizationLevel, inputs map[string]runtime.Tensor, runs int) ([]event, error) {
+// watchNodes makes some inferences in a session of their own that notes each node.
+func (s *session) watchNodes(ctx context.Context, level ort.GraphOptimizationLevel, inputs map[string]runtime.Tensor, runs int) ([]event, error) {
 	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
 		return nil, err

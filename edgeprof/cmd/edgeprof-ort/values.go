@@ -20,7 +20,7 @@ type input struct {
 	below int64
 }
 
-// whole is a value as a whole number.
+// whole returns a value as a whole number.
 func (in *input) whole(v float32) int64 {
 	if v > 0 && v < 1 {
 		return int64(float64(v) * float64(in.below))
@@ -79,8 +79,8 @@ func maker[T ort.TensorData](convert func(*input, float32) T) func(*input, []flo
 // mostRoom bounds the elements of an output whose memory is made ahead.
 const mostRoom = 1 << 28
 
-// room returns memory for an output of known size, so that no inference pays for new memory or
-// for the copy that the binding makes of what ONNX Runtime allocates; nil for others.
+// room returns memory for an output of known size; nil for others. No inference then pays for
+// new memory, or for the copy that the binding makes of what ONNX Runtime allocates.
 func room(t onnx.TensorInfo) (ort.Value, error) {
 	n := t.Elements()
 	if !t.Known || t.Type == onnx.String || n < 1 || n > mostRoom {

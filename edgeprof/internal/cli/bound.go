@@ -29,7 +29,7 @@ func unknowns(a *onnx.Analysis, warnings []string, profiled bool) []string {
 	}
 	var guesses []string
 	for _, o := range a.OpenDimensions {
-		guess := "--dim " + quoted(fmt.Sprintf("%s=%d", o.Key(), o.Size))
+		guess := "--dim " + quoteArgument(fmt.Sprintf("%s=%d", o.Key(), o.Size))
 		if !o.Given && !slices.Contains(guesses, guess) {
 			guesses = append(guesses, guess)
 		}
@@ -48,8 +48,8 @@ func unknowns(a *onnx.Analysis, warnings []string, profiled bool) []string {
 // plainArgument matches arguments that a shell takes as they are.
 var plainArgument = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// quoted returns a value of --dim, which takes a list, as it is typed in a shell.
-func quoted(argument string) string {
+// quoteArgument returns a value of --dim, which takes a list, as it is typed in a shell.
+func quoteArgument(argument string) string {
 	if strings.ContainsAny(argument, ",\"") {
 		argument = `"` + strings.ReplaceAll(argument, `"`, `""`) + `"`
 	}

@@ -14,7 +14,7 @@ import (
 // A size that is printed can be pasted: a shell and --dim make the same name of it.
 func TestQuoted(t *testing.T) {
 	for _, name := range []string{"batch", "x:2", "past_sequence_length + 1", "max(a, b)", `it's "so"`, "$HOME", "größe"} {
-		typed, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+quoted(name+"=3")).Output()
+		typed, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+quoteArgument(name+"=3")).Output()
 		if err != nil {
 			t.Fatal(err)
 		}

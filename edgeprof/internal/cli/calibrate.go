@@ -73,7 +73,7 @@ at the limit.`,
 			if err != nil {
 				return err
 			}
-			return out.Print(env, cal, func(p *cli.Page) { calibrated(p, cal, o.out) })
+			return out.Print(env, cal, func(p *cli.Page) { showCalibration(p, cal, o.out) })
 		},
 	}
 	f := c.Flags()
@@ -88,7 +88,7 @@ at the limit.`,
 	return c
 }
 
-func calibrated(p *cli.Page, cal *profiler.Calibration, path string) {
+func showCalibration(p *cli.Page, cal *profiler.Calibration, path string) {
 	table := p.Table("model", "measured ms", "predicted ms", "ratio")
 	for _, e := range cal.Errors {
 		table.Add(e.Model, 1000*e.Measured, 1000*e.Predicted, e.Ratio())
@@ -128,7 +128,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
 		return nil, err
 	}
-	data, err := o.measured(ctx, env)
+	data, err := o.measureModels(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +162,8 @@ func (o *calibrating) fit(cases []profiler.Case, facts profiler.Facts) (*profile
 	return all[0], nil
 }
 
-// measured returns the rows and kernels of small models of every family.
-func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.Data, error) {
+// measureModels returns the rows and kernels of small models of every family.
+func (o *calibrating) measureModels(ctx context.Context, env *cli.Env) (*measurement.Data, error) {
 	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
 		return nil, err
@@ -206,7 +206,9 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 			if job.Family == "" && measurement.ModelFamily(filepath.Base(job.Model)) != profiler.Operators {
 				judged++
 			}
-			job.Round, job.Iterations, job.Profiles = round, bursts, min(2*bursts, job.Profiles)
+			job.Round = round
+			job.Iterations = bursts
+			job.Profiles = min(2*bursts, job.Profiles)
 			if _, err := c.Collect(ctx, job); err != nil {
 				return nil, err
 			}

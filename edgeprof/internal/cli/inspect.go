@@ -25,8 +25,8 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 		Short:   "Count a model's layers, parameters, operations and memory",
 		Example: "  edgeprof inspect model.onnx --dim batch=4",
 		Args:    cobra.ExactArgs(1),
-		RunE: piped(func(cmd *cobra.Command, args []string) error {
-			a, err := analyzed(args[0], sizes, values...)
+		RunE: endQuietly(func(cmd *cobra.Command, args []string) error {
+			a, err := analyzeFile(args[0], sizes, values...)
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 			}
 			if verify {
 				with.sizes = sizes
-				if err := verified(cmd.Context(), env, args[0], with, a); err != nil {
+				if err := verifyShapes(cmd.Context(), env, args[0], with, a); err != nil {
 					return err
 				}
 			}
@@ -76,9 +76,9 @@ func sizeFlag(c *cobra.Command, values *[]string) {
 	c.Flags().StringArrayVar(values, "size", nil, "value of an input that decides sizes within the model, such as INPUT=480,640")
 }
 
-// analyzed returns the analysis of a model file, with the sizes given by --dim and the
+// analyzeFile returns the analysis of a model file, with the sizes given by --dim and the
 // values given by --size.
-func analyzed(path string, sizes []string, values ...string) (*onnx.Analysis, error) {
+func analyzeFile(path string, sizes []string, values ...string) (*onnx.Analysis, error) {
 	settings, err := dimensions(sizes)
 	if err != nil {
 		return nil, err

@@ -49,8 +49,8 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 		Short:   "Show every kernel of a model: shape, work, predicted time and, with --measure, the measured one",
 		Example: `  edgeprof layers resnet.onnx --measure`,
 		Args:    cobra.ExactArgs(1),
-		RunE: piped(func(cmd *cobra.Command, args []string) error {
-			a, err := analyzed(args[0], with.sizes, with.values...)
+		RunE: endQuietly(func(cmd *cobra.Command, args []string) error {
+			a, err := analyzeFile(args[0], with.sizes, with.values...)
 			if err != nil {
 				return err
 			}

@@ -14,9 +14,9 @@ import (
 // files are protobuf messages. Larger models keep their tensors in separate files.
 const maxSpooledBytes = 2 << 30
 
-// piped wraps a command on a model file that may be a pipe. Models are read more than
+// endQuietly wraps a command on a model file that may be a pipe. Models are read more than
 // once and not from first to last byte, so the command gets a copy of the pipe's data.
-func piped(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Command, args []string) error {
+func endQuietly(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Command, args []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		info, err := os.Stat(args[0])
 		if err != nil || info.Mode().IsRegular() || info.IsDir() {

@@ -32,7 +32,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 the model runs here for two seconds: its time on this machine is measured, and its
 kernels' times on other devices follow from these by the devices' rates.`,
 		Args: cobra.ExactArgs(1),
-		RunE: piped(func(cmd *cobra.Command, args []string) error {
+		RunE: endQuietly(func(cmd *cobra.Command, args []string) error {
 			if err := settings.Load(); err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ kernels' times on other devices follow from these by the devices' rates.`,
 			if err != nil {
 				return err
 			}
-			a, err := analyzed(args[0], with.sizes, with.values...)
+			a, err := analyzeFile(args[0], with.sizes, with.values...)
 			if err != nil {
 				return err
 			}

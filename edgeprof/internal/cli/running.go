@@ -93,16 +93,16 @@ func (r *running) require(ctx context.Context, env *cli.Env) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	if err := r.installed(ctx); err != nil {
+	if err := r.checkInstalled(ctx); err != nil {
 		return err
 	}
 	env.Log.Infof("using %s", r.found[1])
 	return nil
 }
 
-// installed makes ONNX Runtime load a model of one node. The error matches
+// checkInstalled makes ONNX Runtime load a model of one node. The error matches
 // [runtime.ErrUnavailable] if it is not installed.
-func (r *running) installed(ctx context.Context) error {
+func (r *running) checkInstalled(ctx context.Context) error {
 	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
 		return err

@@ -58,7 +58,9 @@ func (s span) String() string { return time.Duration(s).String() }
 func newSourcing(root fs.FS) sourcing {
 	s := sourcing{root: root}
 	of := &s.settings.Source
-	of.NodeLabel, of.MaxAge, of.Timeout = "instance", span(time.Minute), span(5*time.Second)
+	of.NodeLabel = "instance"
+	of.MaxAge = span(time.Minute)
+	of.Timeout = span(5 * time.Second)
 	return s
 }
 
@@ -78,7 +80,10 @@ func (s *sourcing) devices() (device.Source, error) {
 		return nil, cli.Usagef("source.timeout %v: want a duration above 0", of.Timeout)
 	}
 	p := &s.prometheus
-	p.NodeLabel, p.Window, p.MaxAge, p.Timeout = of.NodeLabel, time.Duration(of.LoadWindow), time.Duration(of.MaxAge), time.Duration(of.Timeout)
+	p.NodeLabel = of.NodeLabel
+	p.Window = time.Duration(of.LoadWindow)
+	p.MaxAge = time.Duration(of.MaxAge)
+	p.Timeout = time.Duration(of.Timeout)
 	if s.name == "" {
 		s.name = "local"
 		if s.address() != "" {

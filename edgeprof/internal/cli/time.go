@@ -43,7 +43,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Example: "  edgeprof time resnet.onnx --runs 100",
 		Short:   "Time real inferences of a model on this machine",
 		Args:    cobra.ExactArgs(1),
-		RunE: piped(func(cmd *cobra.Command, args []string) error {
+		RunE: endQuietly(func(cmd *cobra.Command, args []string) error {
 			if runs < 1 || warmup < 0 {
 				return cli.Usagef("--runs %d --warmup %d: want runs of 1 or more, warmup of 0 or more", runs, warmup)
 			}
@@ -71,7 +71,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 }
 
 func timeModel(ctx context.Context, env *cli.Env, path string, with *running, warmup, runs int) (timed, error) {
-	a, err := analyzed(path, with.sizes, with.values...)
+	a, err := analyzeFile(path, with.sizes, with.values...)
 	if err != nil {
 		return timed{}, err
 	}
@@ -113,7 +113,9 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with *running, wa
 	if err != nil {
 		return timed{}, err
 	}
-	t.Min, t.P50, t.P90 = s.Min, s.P50, s.P90
+	t.Min = s.Min
+	t.P50 = s.P50
+	t.P90 = s.P90
 	if s, err = alone.Summary(); err != nil {
 		return timed{}, err
 	}

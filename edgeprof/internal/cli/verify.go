@@ -15,9 +15,9 @@ import (
 // errShapes is returned if ONNX Runtime computes other shapes than were inferred.
 var errShapes = errors.New("ONNX Runtime has different shapes")
 
-// verified runs a model once and compares the shapes of its nodes' outputs with the
+// verifyShapes runs a model once and compares the shapes of its nodes' outputs with the
 // inferred ones. It logs each difference.
-func verified(ctx context.Context, env *cli.Env, path string, with running, a *onnx.Analysis) error {
+func verifyShapes(ctx context.Context, env *cli.Env, path string, with running, a *onnx.Analysis) error {
 	session, err := with.start(ctx, path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -34,9 +34,13 @@ func verified(ctx context.Context, env *cli.Env, path string, with running, a *o
 			if i >= len(n.Outputs) || n.Outputs[i] == "" {
 				continue
 			}
-			if got := a.Tensors[n.Outputs[i]]; got.Known && slices.Equal(got.Shape, shape) {
+			got := a.Tensors[n.Outputs[i]]
+			if got.Known && slices.Equal(got.Shape, shape) {
 				same++
-			} else if differ++; got.Known {
+				continue
+			}
+			differ++
+			if got.Known {
 				env.Log.Warnf("%s: %s %q: inferred %v, ONNX Runtime has %v", path, n.Op, n.Outputs[i], got.Shape, shape)
 			} else {
 				env.Log.Warnf("%s: %s %q: not inferred, ONNX Runtime has %v", path, n.Op, n.Outputs[i], shape)

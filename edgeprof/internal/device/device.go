@@ -110,8 +110,8 @@ func (l *Load) Competitors(cores int) float64 {
 	return max(busy, queue)
 }
 
-// Saturated reports whether all cores are in use: a further thread has to wait.
-func (l *Load) Saturated(cores int) bool {
+// IsSaturated reports whether all cores are in use: a further thread has to wait.
+func (l *Load) IsSaturated(cores int) bool {
 	return l.Competitors(cores) >= 0.95*float64(cores)
 }
 

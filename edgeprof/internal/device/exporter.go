@@ -45,7 +45,7 @@ var _ prometheus.Collector = (*Exporter)(nil)
 // NewExporter returns the exporter of a machine.
 func NewExporter(s ExporterSettings) *Exporter { return &Exporter{settings: s, files: files{s.Root}} }
 
-// Identity is the machine as a device, without its load.
+// Identity returns the machine as a device, without its load.
 func (e *Exporter) Identity() (Device, error) {
 	still := func(context.Context, time.Duration) error { return nil }
 	devices, _, err := Local{Root: e.settings.Root, Host: e.settings.Node, Sleep: still, VM: true}.Devices(context.Background())
@@ -109,7 +109,7 @@ func truth(ok bool) float64 {
 	return 0
 }
 
-// watts is the mean power since the last scrape; the first has none.
+// watts returns the mean power since the last scrape; the first has none.
 func (e *Exporter) watts() (float64, bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()

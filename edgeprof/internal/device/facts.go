@@ -23,8 +23,8 @@ func (f files) number(name string) (float64, bool) {
 	return v, err == nil
 }
 
-// folders are the entries of a folder, in order of their names.
-func (f files) folders(name string) []string {
+// entries returns the entries of a directory, in order of their names.
+func (f files) entries(name string) []string {
 	entries, err := fs.ReadDir(f.root, name)
 	if err != nil {
 		return nil
@@ -46,7 +46,7 @@ func value(text, key, separator string) string {
 	return ""
 }
 
-// brand is the processor's name.
+// brand returns the processor's name.
 func (f files) brand() string {
 	cpuinfo := f.text("proc/cpuinfo")
 	for _, key := range []string{"model name", "Model", "Hardware"} {
@@ -57,7 +57,7 @@ func (f files) brand() string {
 	return "unknown"
 }
 
-// system is the distribution's name and version (os-release(5)).
+// system returns the distribution's name and version (os-release(5)).
 func (f files) system() (name, version string) {
 	text := f.text("etc/os-release")
 	if text == "" {
@@ -66,9 +66,9 @@ func (f files) system() (name, version string) {
 	return value(text, "NAME", "="), value(text, "VERSION_ID", "=")
 }
 
-// battery is the charge of the first battery in percent.
+// battery returns the charge of the first battery in percent.
 func (f files) battery() (percent float64, plugged, ok bool) {
-	for _, supply := range f.folders("sys/class/power_supply") {
+	for _, supply := range f.entries("sys/class/power_supply") {
 		if f.text(supply+"/type") != "Battery" {
 			continue
 		}
@@ -81,10 +81,12 @@ func (f files) battery() (percent float64, plugged, ok bool) {
 
 // gpu returns the GPUs that the NVIDIA driver lists, or a Jetson's own graphics.
 func (f files) gpu() (count int, model, kind, id string) {
-	for _, g := range f.folders("proc/driver/nvidia/gpus") {
+	for _, g := range f.entries("proc/driver/nvidia/gpus") {
 		if count++; count == 1 {
 			information := f.text(g + "/information")
-			model, kind, id = value(information, "Model", ":"), "discrete", value(information, "GPU UUID", ":")
+			model = value(information, "Model", ":")
+			kind = "discrete"
+			id = value(information, "GPU UUID", ":")
 		}
 	}
 	if board := f.text("proc/device-tree/model"); count == 0 && strings.Contains(board, "Jetson") {
@@ -93,11 +95,11 @@ func (f files) gpu() (count int, model, kind, id string) {
 	return count, model, kind, id
 }
 
-// joules is the energy that the processor packages have taken so far (Intel
+// joules returns the energy that the processor packages have taken so far (Intel
 // RAPL, kernel documentation, power capping framework), and where the counter
 // starts again.
 func (f files) joules() (sum, wraps float64, ok bool) {
-	for _, zone := range f.folders("sys/class/powercap") {
+	for _, zone := range f.entries("sys/class/powercap") {
 		if strings.Count(path.Base(zone), ":") != 1 || !strings.HasPrefix(f.text(zone+"/name"), "package") {
 			continue // parts of a package are counted in it
 		}
@@ -106,7 +108,9 @@ func (f files) joules() (sum, wraps float64, ok bool) {
 			continue
 		}
 		most, _ := f.number(zone + "/max_energy_range_uj")
-		sum, wraps, ok = sum+uj/1e6, wraps+most/1e6, true
+		sum = sum + uj/1e6
+		wraps = wraps + most/1e6
+		ok = true
 	}
 	return sum, wraps, ok
 }

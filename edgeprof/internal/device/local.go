@@ -45,7 +45,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Devices is this one machine.
+// Devices returns this one machine.
 func (l Local) Devices(ctx context.Context) ([]Device, []Exclusion, error) {
 	d, err := l.MeasureDuring(ctx, func(ctx context.Context) error { return l.Sleep(ctx, cmp.Or(l.Window, 200*time.Millisecond)) })
 	if err != nil {
@@ -110,7 +110,7 @@ func (l Local) processors(ctx context.Context, work func(context.Context) error,
 	return nil
 }
 
-// queue is the load average and the share of time that some task waited for a
+// queue returns the load average and the share of time that some task waited for a
 // processor, of the last ten seconds (Linux, Documentation/accounting/psi.rst).
 func (l Local) queue() (load1 float64, waiting *float64) {
 	first, _, _ := strings.Cut(l.read("proc/loadavg"), " ")
@@ -157,10 +157,10 @@ func (l Local) ticks() (times, error) {
 	return t, nil
 }
 
-// read is a small file's text, "" when it cannot be read.
+// read returns a small file's text, "" when it cannot be read.
 func (l Local) read(path string) string { return files{l.Root}.text(path) }
 
-// model is the board (device tree), the machine (DMI) or the processor.
+// model returns the board (device tree), the machine (DMI) or the processor.
 func (l Local) model() string {
 	for _, path := range []string{"proc/device-tree/model", "sys/class/dmi/id/product_name"} {
 		if name := l.read(path); name != "" && name != "None" {
@@ -175,7 +175,7 @@ func (l Local) model() string {
 
 func (l Local) cpuinfo(key string) string { return value(l.read("proc/cpuinfo"), key, ":") }
 
-// processor is its name; of an Arm chip that of the last core, since it lists its
+// processor returns the processor's name; of an Arm chip that of the last core, since it lists its
 // big ones last, of one of x86 with its vectors: "AMD EPYC, AVX2".
 func (l Local) processor() string {
 	name := ""
@@ -227,7 +227,7 @@ func (l Local) DefaultThreads() int {
 	return d.DefaultThreads()
 }
 
-// megahertz is the highest frequency of the first processor.
+// megahertz returns the highest frequency of the first processor.
 func (l Local) megahertz() float64 {
 	if kHz, ok := (files{l.Root}).number("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"); ok {
 		return kHz / 1000
@@ -245,7 +245,7 @@ func (l Local) memory() (total, available int64) {
 	return bytes("MemTotal"), bytes("MemAvailable")
 }
 
-// uuid is the same at every start: a hash of the machine's id, or of its name
+// uuid returns an id that is the same at every start: a hash of the machine's id, or of its name
 // where it has none, in the form of a version 8 UUID (RFC 9562).
 func (l Local) uuid() string {
 	id := l.read("etc/machine-id")

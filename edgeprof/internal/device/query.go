@@ -69,7 +69,7 @@ func (s Prometheus) query(ctx context.Context, expression string) ([]sample, err
 	return parse(response, body)
 }
 
-// client is the source's, but follows no redirect to another host: what answers there is
+// client returns the source's, but follows no redirect to another host: what answers there is
 // not what the user named.
 func (s Prometheus) client() *http.Client {
 	c := *s.Client

@@ -81,7 +81,7 @@ func (r *CachedSource) read(ctx context.Context, now time.Time) (got *Reading, e
 	return got, nil
 }
 
-// Devices is [CachedSource.Read] as a [Source]. Callers share the lists and must not
+// Devices reads the devices as [CachedSource.Read] does. Callers share the lists and must not
 // change them.
 func (r *CachedSource) Devices(ctx context.Context) ([]Device, []Exclusion, error) {
 	reading, err := r.Read(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
-// KernelRuns are the times of each kernel in some profiled inferences.
+// KernelRuns returns the times of each kernel in some profiled inferences.
 func KernelRuns(kernels []onnx.Kernel, profiles []runtime.Profile) [][]float64 {
 	times := make([][]float64, len(kernels))
 	for _, p := range profiles {
@@ -21,7 +21,7 @@ func KernelRuns(kernels []onnx.Kernel, profiles []runtime.Profile) [][]float64 {
 	return times
 }
 
-// KernelTimes is the time of each kernel in one profiled inference. A kernel
+// KernelTimes returns the time of each kernel in one profiled inference. A kernel
 // that the runtime made itself (it brings tensors into another order) counts to
 // the one it serves: the one before when it handles an output, else the one
 // after. A kernel that the profile does not show has no time: 0.
@@ -43,7 +43,9 @@ func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {
 	for _, n := range p.Nodes {
 		k, ok := of[n.Node]
 		if n.Op == onnx.SkipNormalization && !ok && len(skips) > 0 {
-			k, skips, ok = skips[0], skips[1:], true
+			k = skips[0]
+			skips = skips[1:]
+			ok = true
 		}
 		switch {
 		case ok:

@@ -104,7 +104,7 @@ func NewRow(c *onnx.Characteristics) Row {
 	}
 }
 
-// networkType is the original collector's name for a model's kind.
+// networkType returns the original collector's name for a model's kind.
 func networkType(ops map[string]int) string {
 	switch {
 	case ops["Conv"] > 0:

@@ -21,7 +21,7 @@ var attentionOperators = table{
 // heads is the shape of one side of an attention: queries, or keys and values.
 type heads struct{ batch, count, steps, size int64 }
 
-// products are the multiply-accumulates of queries with keys, and of their weights with
+// products returns the multiply-accumulates of queries with keys, and of their weights with
 // values, whose heads have another size. One step is a matrix by a vector.
 func (q heads) products(steps, values int64) (Class, []int64) {
 	class := ClassDense
@@ -44,7 +44,7 @@ func headsOf(x TensorInfo, count int64) (heads, bool) {
 	return heads{}, false
 }
 
-// standardSides are the queries, keys and values of ONNX's Attention, those of earlier
+// standardSides returns the queries, keys and values of ONNX's Attention, those of earlier
 // steps included.
 func standardSides(n *Node, in inputs) (q, k, v heads, ok bool) {
 	at := func(i int) TensorInfo {
@@ -56,7 +56,8 @@ func standardSides(n *Node, in inputs) (q, k, v heads, ok bool) {
 	q, okQ := headsOf(at(0), n.Int("q_num_heads", 0))
 	k, okK := headsOf(at(1), n.Int("kv_num_heads", 0))
 	v, okV := headsOf(at(2), n.Int("kv_num_heads", 0))
-	if past := at(4); len(n.Inputs) > 4 && n.Inputs[4] != "" {
+	past := at(4)
+	if len(n.Inputs) > 4 && n.Inputs[4] != "" {
 		if !past.Known || len(past.Shape) != 4 {
 			return q, k, v, false
 		}
@@ -70,15 +71,15 @@ func standardAttention(c *call) []TensorInfo {
 	x := c.input(0)
 	q, k, v, ok := standardSides(c.node, c.inputs)
 	if !ok {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	y := []int64{q.batch, q.count, q.steps, v.size}
 	if len(x.Shape) == 3 {
 		y = []int64{q.batch, q.steps, q.count * v.size}
 	}
 	return slices.Concat(
-		shaped(x.Type, y...), shaped(c.input(1).Type, k.batch, k.count, k.steps, k.size), shaped(c.input(2).Type, v.batch, v.count, v.steps, v.size),
-		shaped(x.Type, q.batch, q.count, q.steps, k.steps),
+		withShape(x.Type, y...), withShape(c.input(1).Type, k.batch, k.count, k.steps, k.size), withShape(c.input(2).Type, v.batch, v.count, v.steps, v.size),
+		withShape(x.Type, q.batch, q.count, q.steps, k.steps),
 	)
 }
 
@@ -94,10 +95,10 @@ func standardAttentionWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
 func embed(c *call) []TensorInfo {
 	ids, words := c.input(0), c.input(2)
 	if !ids.Known || !words.Known || len(words.Shape) != 2 {
-		return typed(words.Type)
+		return withType(words.Type)
 	}
-	embedded := shaped(words.Type, append(slices.Clone(ids.Shape), words.Shape[1])...)
-	return slices.Concat(embedded, shaped(Int32, ids.Shape[:min(1, len(ids.Shape))]...), embedded)
+	embedded := withShape(words.Type, append(slices.Clone(ids.Shape), words.Shape[1])...)
+	return slices.Concat(embedded, withShape(Int32, ids.Shape[:min(1, len(ids.Shape))]...), embedded)
 }
 
 // attentionSizes returns the sizes of ONNX Runtime's Attention: input [batch, steps, hidden],
@@ -125,10 +126,10 @@ func attentionSizes(n *Node, in inputs) (x []int64, all, values, past int64, ok 
 func attention(c *call) []TensorInfo {
 	x, _, values, past, ok := attentionSizes(c.node, c.inputs)
 	if !ok {
-		return typed(Float32)
+		return withType(Float32)
 	}
 	count := max(1, c.node.Int("num_heads", 1))
-	return append(shaped(Float32, x[0], x[1], values), shaped(Float32, 2, x[0], count, past+x[1], values/count)...)
+	return append(withShape(Float32, x[0], x[1], values), withShape(Float32, 2, x[0], count, past+x[1], values/count)...)
 }
 
 func attentionWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
@@ -173,9 +174,9 @@ func multiHead(c *call) []TensorInfo {
 	kind := c.input(0).Type
 	q, steps, values, ok := multiHeadSides(c.node, c.inputs)
 	if !ok {
-		return typed(kind)
+		return withType(kind)
 	}
-	return slices.Concat(shaped(kind, q.batch, q.steps, q.count*values), shaped(kind, q.batch, q.count, steps, q.size), shaped(kind, q.batch, q.count, steps, values))
+	return slices.Concat(withShape(kind, q.batch, q.steps, q.count*values), withShape(kind, q.batch, q.count, steps, q.size), withShape(kind, q.batch, q.count, steps, values))
 }
 
 func multiHeadWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {
@@ -215,10 +216,10 @@ func groupQuery(c *call) []TensorInfo {
 	kind := c.input(0).Type
 	q, groups, _, buffer, ok := groupQuerySides(c.node, c.inputs)
 	if !ok {
-		return typed(kind)
+		return withType(kind)
 	}
-	cached := shaped(cmp.Or(c.input(3).Type, kind), q.batch, groups, buffer, q.size)
-	return slices.Concat(shaped(kind, q.batch, q.steps, q.count*q.size), cached, cached)
+	cached := withShape(cmp.Or(c.input(3).Type, kind), q.batch, groups, buffer, q.size)
+	return slices.Concat(withShape(kind, q.batch, q.steps, q.count*q.size), cached, cached)
 }
 
 func groupQueryWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {

@@ -133,12 +133,12 @@ func (a *Analysis) warn(in *inference) {
 		}
 	})
 	if len(in.custom) > 0 {
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, counted(in.custom)))
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, listCounts(in.custom)))
 	}
 	if deciding := slices.Compact(slices.Sorted(slices.Values(in.deciding))); unshaped > 0 && len(deciding) > 0 {
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s, after %s, by the value of input %s (--size NAME=VALUE)", ErrUnshaped, plural.Count(unshaped, "tensor"), counted(in.unshaped), strings.Join(deciding, ", ")))
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s, after %s, by the value of input %s (--size NAME=VALUE)", ErrUnshaped, plural.Count(unshaped, "tensor"), listCounts(in.unshaped), strings.Join(deciding, ", ")))
 	} else if unshaped > 0 && len(in.unshaped) > 0 {
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s, after %s", ErrUnshaped, plural.Count(unshaped, "tensor"), counted(in.unshaped)))
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s, after %s", ErrUnshaped, plural.Count(unshaped, "tensor"), listCounts(in.unshaped)))
 	} else if unshaped > 0 {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrUnshaped, plural.Count(unshaped, "tensor")))
 	}
@@ -159,8 +159,8 @@ func (a *Analysis) warn(in *inference) {
 	}
 }
 
-// counted lists names with how often they come.
-func counted(all map[string]int) string {
+// listCounts lists names with how often they come.
+func listCounts(all map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		parts = append(parts, fmt.Sprintf("%s (%d)", name, all[name]))
@@ -218,11 +218,11 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 	c.layers(a)
 	a.sizes(c)
 	a.costs(func(cost *Cost, times int64) {
-		macs := saturated(cost.MACs, times)
+		macs := multiplyCounts(cost.MACs, times)
 		for _, sum := range []*int64{&c.MACs.Total, c.MACs.counter(cost.Class)} {
-			*sum = added(*sum, macs)
+			*sum = addCounts(*sum, macs)
 		}
-		c.ActivationBytes = added(c.ActivationBytes, saturated(cost.WrittenBytes, times))
+		c.ActivationBytes = addCounts(c.ActivationBytes, multiplyCounts(cost.WrittenBytes, times))
 	})
 	if c.MACs.Total == math.MaxInt64 || c.ActivationBytes == math.MaxInt64 {
 		return nil, fmt.Errorf("%w: the multiply-accumulates or activations exceed 64 bits", ErrGraph)
@@ -248,8 +248,8 @@ func (m *MACs) counter(class Class) *int64 {
 	return new(int64)
 }
 
-// added is a sum of counts that stays within int64.
-func added(a, b int64) int64 {
+// addCounts returns a sum of counts that stays within int64.
+func addCounts(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
@@ -272,7 +272,7 @@ func (c *Characteristics) parameters(a *Analysis, g *Graph) error {
 	return nil
 }
 
-// shapes are the constants of the file that are used as the shapes of others
+// shapes returns the constants of the file that are used as the shapes of others
 // alone.
 func (a *Analysis) shapes() map[string]bool {
 	only := map[string]bool{}
@@ -314,8 +314,8 @@ func (c *Characteristics) constants(g *Graph, without func(name string) bool) {
 
 func (c *Characteristics) parameter(s TensorInfo) {
 	size := max(0, s.Bytes())
-	c.TotalParameters = added(c.TotalParameters, max(0, s.Elements()))
-	c.ParameterBytes = added(c.ParameterBytes, size)
+	c.TotalParameters = addCounts(c.TotalParameters, max(0, s.Elements()))
+	c.ParameterBytes = addCounts(c.ParameterBytes, size)
 	c.ParameterTypes[s.Type.String()] += size
 }
 
@@ -350,7 +350,7 @@ func (c *Characteristics) layer(n *Node, cost *Cost, maker func(i int) string) {
 		if w := filter(n.Op); constant(w) {
 			c.ConvLayers++
 			if shape := cost.Inputs[w].Shape; len(shape) > 0 {
-				c.FilterDetails = added(c.FilterDetails, shape[0])
+				c.FilterDetails = addCounts(c.FilterDetails, shape[0])
 			}
 		}
 		if maker(0) == "GlobalAveragePool" {
@@ -383,7 +383,7 @@ func (a *Analysis) sizes(c *Characteristics) {
 	}
 }
 
-// peak is the most memory that activations hold at once when the nodes run in
+// peak returns the most memory that activations hold at once when the nodes run in
 // order and each tensor is freed after its last use, and the largest of them.
 func (a *Analysis) peak() (peak, largest int64) {
 	last := map[string]int{}
@@ -427,7 +427,7 @@ func (a *Analysis) peak() (peak, largest int64) {
 	return peak, largest
 }
 
-// depth is the number of nodes on the longest path.
+// depth returns the number of nodes on the longest path.
 func (a *Analysis) depth() int {
 	reach, deepest := map[string]int{}, 0
 	for _, i := range a.Order {

@@ -62,7 +62,7 @@ func (in *inference) control(n *Node, inputs []TensorInfo) (*body, error) {
 	return in.scan(n, inputs)
 }
 
-// graph is an attribute's only graph, or nil.
+// graph returns an attribute's only graph, or nil.
 func (n *Node) graph(name string) *Graph {
 	if a := n.Attribute(name); a != nil && len(a.Graphs) == 1 {
 		return &a.Graphs[0]
@@ -83,10 +83,10 @@ func (in *inference) inside(g *Graph, inputs []TensorInfo) (*body, error) {
 			s.Type = v.Type
 		}
 		if !s.Known && v.Known {
-			s.Shape, s.Known = in.dims.stated(v.Shape)
+			s.Shape, s.Known = in.dims.statedShape(v.Shape)
 		}
 		if !s.Known && !s.sequence() && (v.Element != nil || v.Optional != nil) {
-			s = in.stated(v)
+			s = in.statedTensor(v)
 		}
 		inner.tensors[v.Name] = s
 	}
@@ -155,7 +155,9 @@ func (in *inference) loop(n *Node, inputs []TensorInfo) (*body, error) {
 	}
 	carried := make([]TensorInfo, len(inputs))
 	for i, s := range inputs {
-		s.Value, s.Real, s.Constant = nil, nil, false
+		s.Value = nil
+		s.Real = nil
+		s.Constant = false
 		carried[i] = s
 	}
 	carried[0], carried[1] = TensorInfo{Type: Int64, Known: true, Shape: []int64{}}, TensorInfo{Type: Bool, Known: true, Shape: []int64{}}
@@ -172,7 +174,9 @@ func (in *inference) loop(n *Node, inputs []TensorInfo) (*body, error) {
 			s = TensorInfo{Element: commonElement(s.List)}
 		}
 		if i >= len(inputs)-2 && s.Known { // gathered over the trips
-			if s.Shape, s.Known = append([]int64{b.times}, s.Shape...), sure; !sure {
+			s.Shape = append([]int64{b.times}, s.Shape...)
+			s.Known = sure
+			if !sure {
 				s.Shape = nil
 			}
 		}
@@ -332,10 +336,14 @@ func (in *inference) scan(n *Node, inputs []TensorInfo) (*body, error) {
 	if g == nil || scanned < 1 || scanned > len(inputs) {
 		return nil, fmt.Errorf("%w: Scan %q without a body or inputs to scan", ErrGraph, n.Name)
 	}
-	axes, states, trips := n.Ints("scan_input_axes"), len(inputs)-scanned, int64(-1)
+	axes := n.Ints("scan_input_axes")
+	states := len(inputs) - scanned
+	trips := int64(-1)
 	carried := make([]TensorInfo, len(inputs))
 	for i, s := range inputs {
-		s.Value, s.Real, s.Constant = nil, nil, false
+		s.Value = nil
+		s.Real = nil
+		s.Constant = false
 		if i >= states && s.Known {
 			a := int64(0)
 			if i-states < len(axes) {
@@ -354,7 +362,8 @@ func (in *inference) scan(n *Node, inputs []TensorInfo) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.times = trips; trips < 0 {
+	b.times = trips
+	if trips < 0 {
 		b.times = 1
 		in.doubts = append(in.doubts, fmt.Errorf("%w: Scan %q: one iteration is counted", ErrTrips, n.Name))
 	}

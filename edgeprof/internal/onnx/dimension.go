@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// ErrDimension is returned for a size that cannot be read, or is of a dimension
-// that the model does not leave open.
+// ErrDimension is returned for a size that cannot be read, or whose dimension the model does
+// not leave open.
 var ErrDimension = errors.New("wrong dimension")
 
 // ErrValue is returned for the value of an input that cannot be read, or that the model
@@ -55,8 +55,8 @@ func (s *Settings) ParseValues(texts []string) error {
 	return nil
 }
 
-// valued returns an input with the values that the settings give it.
-func (s *Settings) valued(v Value, t TensorInfo) (TensorInfo, error) {
+// withValue returns an input with the values that the settings give it.
+func (s *Settings) withValue(v Value, t TensorInfo) (TensorInfo, error) {
 	values, ok := s.Values[v.Name]
 	if !ok {
 		return t, nil
@@ -158,7 +158,9 @@ func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *di
 			o.assume(v, picture)
 			for _, key := range []string{o.Name, axisKey(v.Name, i)} {
 				if size, ok := sizes[key]; ok && key != "" {
-					o.Size, o.Given, d.used[key] = size, true, true
+					o.Size = size
+					o.Given = true
+					d.used[key] = true
 				}
 			}
 			if o.Given && o.Name != "" {
@@ -227,7 +229,7 @@ func (d *dimensions) evaluateNode(e ast.Expr, sizes map[string]int64) (int64, bo
 		case token.SUB:
 			return x - y, true
 		case token.MUL:
-			return saturated(x, y), true
+			return multiplyCounts(x, y), true
 		case token.QUO:
 			return x / max(1, y), y > 0
 		}
@@ -298,9 +300,9 @@ func (d *dimensions) size(input string, axis int) int64 {
 	return 1
 }
 
-// stated is a shape that the file states within the graph; false while one of
+// statedShape returns a shape that the file states within the graph; false while one of
 // its dimensions is open.
-func (d *dimensions) stated(dims []Dim) ([]int64, bool) {
+func (d *dimensions) statedShape(dims []Dim) ([]int64, bool) {
 	shape := make([]int64, len(dims))
 	for i, dim := range dims {
 		shape[i] = dim.Size
@@ -309,7 +311,9 @@ func (d *dimensions) stated(dims []Dim) ([]int64, bool) {
 		}
 		size, ok := d.named[dim.Name]
 		if given, stands := d.sizes[dim.Name]; stands && dim.Name != "" {
-			size, ok, d.used[dim.Name] = given, true, true
+			size = given
+			ok = true
+			d.used[dim.Name] = true
 		}
 		if !ok && dim.Name != "" {
 			if size, ok = d.evaluate(dim.Name, d.sizes); !ok {

@@ -55,7 +55,7 @@ func broadcastEffort(factor float64) effort {
 			if pattern >= 0 && advance != pattern && run < longRun {
 				return unmet
 			}
-			run, pattern = saturated(run, shape[axis]), advance
+			run, pattern = multiplyCounts(run, shape[axis]), advance
 		}
 		return factor
 	}
@@ -127,7 +127,7 @@ func repeatEffort(factor float64) effort {
 		to, _ := c.result()
 		run := int64(1)
 		for i := 1; i <= min(len(from), len(to)) && from[len(from)-i] == to[len(to)-i]; i++ {
-			run = saturated(run, from[len(from)-i])
+			run = multiplyCounts(run, from[len(from)-i])
 		}
 		if run < longRun {
 			return unmet
@@ -182,7 +182,7 @@ func reductionEffort(c *Cost) float64 {
 		}
 		ended = ended || !over
 		if over {
-			inner = saturated(inner, n)
+			inner = multiplyCounts(inner, n)
 		}
 	}
 	switch c.node.Op {
@@ -289,7 +289,7 @@ func poolEffort(c *Cost) float64 {
 	case len(c.shapeOf(0)) != 4 || c.Inputs[0].Type != Float32 || bytes < 1:
 		return unmet
 	default:
-		return 0.57 + 0.9*float64(saturated(elements, max(1, window)))/float64(bytes)
+		return 0.57 + 0.9*float64(multiplyCounts(elements, max(1, window)))/float64(bytes)
 	}
 }
 

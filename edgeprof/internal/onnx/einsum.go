@@ -50,7 +50,8 @@ func equationOf(text string, inputs []TensorInfo) (equation, bool) {
 			seen[label]++
 		}
 	}
-	if e.out = []rune(right); !stated { // labels that occur once, in their order
+	e.out = []rune(right)
+	if !stated { // labels that occur once, in their order
 		for label := 'A'; label <= 'z'; label++ {
 			if seen[label] == 1 {
 				e.out = append(e.out, label)
@@ -74,17 +75,17 @@ func ellipsis(axes int) string {
 func einsum(c *call) []TensorInfo {
 	e, ok := equationOf(c.node.Text("equation"), c.inputs)
 	if !ok {
-		return typed(c.input(0).Type)
+		return withType(c.input(0).Type)
 	}
 	shape := make([]int64, len(e.out))
 	for i, label := range e.out {
 		size, ok := e.sizes[label]
 		if !ok {
-			return typed(c.input(0).Type)
+			return withType(c.input(0).Type)
 		}
 		shape[i] = size
 	}
-	return shaped(c.input(0).Type, shape...)
+	return withShape(c.input(0).Type, shape...)
 }
 
 // einsumWork counts a product of two as a matrix product: one

@@ -34,10 +34,10 @@ var elementwiseOperators = table{
 	"Shrink":                                         {shape: first, effort: always(28), traits: elementwiseUnary},
 	"CumSum CumProd":                                 {shape: first, class: ClassNormalize, effort: always(unmet)},
 	"EyeLike":                                        {shape: filledLike},
-	"SwiGLU":                                         {shape: gated, class: ClassFunction},
+	"SwiGLU":                                         {shape: gatedShape, class: ClassFunction},
 	"BitCast":                                        {shape: bitCast, class: ClassMove},
 	"com.microsoft.BiasAdd":                          {shape: first},
-	"com.microsoft.BiasSplitGelu":                    {shape: gated, class: ClassErf},
+	"com.microsoft.BiasSplitGelu":                    {shape: gatedShape, class: ClassErf},
 	"com.microsoft.BiasDropout com.microsoft.BitmaskDropout": {shape: dropout, class: ClassMove},
 	"RandomNormalLike":  {shape: filledLike, reads: nothing, effort: always(normalEffort), traits: random},
 	"RandomUniformLike": {shape: filledLike, reads: nothing, effort: always(uniformEffort), traits: random},
@@ -59,11 +59,11 @@ func first(c *call) []TensorInfo {
 	switch c.node.Op {
 	case "Identity":
 	case "Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs", "Relu", "Reciprocal":
-		x.Real, x.Value = mapped(x.Real, realOf[c.node.Op]), mapped(x.Value, wholeOf[c.node.Op])
+		x.Real, x.Value = mapValues(x.Real, realOf[c.node.Op]), mapValues(x.Value, wholeOf[c.node.Op])
 	case "Clip":
-		x.Real, x.Value = clipped(c, x.Real, func(s TensorInfo) []float64 { return s.Real }), clipped(c, x.Value, func(s TensorInfo) []int64 { return s.Value })
+		x.Real, x.Value = clipValues(c, x.Real, func(s TensorInfo) []float64 { return s.Real }), clipValues(c, x.Value, func(s TensorInfo) []int64 { return s.Value })
 	case "Not":
-		x.Value = mapped(x.Value, func(v int64) int64 { return 1 - v })
+		x.Value = mapValues(x.Value, func(v int64) int64 { return 1 - v })
 	default:
 		x.Value, x.Real = nil, nil
 	}
@@ -75,8 +75,8 @@ var (
 	wholeOf = map[string]func(int64) int64{"Abs": func(v int64) int64 { return max(v, -v) }, "Neg": func(v int64) int64 { return -v }, "Relu": func(v int64) int64 { return max(v, 0) }}
 )
 
-// mapped is nil where there are no values, or nothing to do with them.
-func mapped[T any](values []T, f func(T) T) []T {
+// mapValues returns nil where there are no values, or nothing to do with them.
+func mapValues[T any](values []T, f func(T) T) []T {
 	if values == nil || f == nil {
 		return nil
 	}
@@ -87,9 +87,9 @@ func mapped[T any](values []T, f func(T) T) []T {
 	return out
 }
 
-// clipped applies the limits of Clip, its second and third input, to values; nil if a limit
+// clipValues applies the limits of Clip, its second and third input, to values; nil if a limit
 // is not known.
-func clipped[T int64 | float64](c *call, values []T, known func(TensorInfo) []T) []T {
+func clipValues[T int64 | float64](c *call, values []T, known func(TensorInfo) []T) []T {
 	if values == nil || c.node.Attribute("min") != nil || c.node.Attribute("max") != nil { // as in version 6
 		return nil
 	}
@@ -113,7 +113,7 @@ func dropout(c *call) []TensorInfo {
 	return append(first(c), as(c, Bool)...)
 }
 
-// as is the first input's shape in a type.
+// as returns the first input's shape in a type.
 func as(c *call, t DataType) []TensorInfo {
 	x := c.input(0)
 	return []TensorInfo{{Type: t, Known: x.Known, Shape: x.Shape}}
@@ -147,15 +147,14 @@ func broadcast(shapes ...TensorInfo) ([]int64, bool) {
 	return out, true
 }
 
-// elementwise broadcasts, and computes with short values, which is how
-// exporters write shapes.
+// elementwise broadcasts, and computes with short values: exporters write shapes by them.
 func elementwise(c *call) []TensorInfo {
 	shape, ok := broadcast(c.inputs...)
 	out := TensorInfo{Type: c.input(0).Type, Known: ok, Shape: shape}
 	if ok && len(c.inputs) == 2 {
 		a, b := c.input(0), c.input(1)
-		out.Value = combined(a, b, out, a.Value, b.Value, whole[c.node.Op])
-		out.Real = combined(a, b, out, a.Real, b.Real, realOperators[c.node.Op])
+		out.Value = combineValues(a, b, out, a.Value, b.Value, whole[c.node.Op])
+		out.Real = combineValues(a, b, out, a.Real, b.Real, realOperators[c.node.Op])
 	}
 	return []TensorInfo{out}
 }
@@ -196,9 +195,9 @@ func truth(v bool) int64 {
 	return 0
 }
 
-// combined applies an operation to values, broadcast to the shape of out; nil
+// combineValues applies an operation to values, broadcast to the shape of out; nil
 // where it does not exist, values are unknown or are too many.
-func combined[T any](a, b, out TensorInfo, x, y []T, f func(T, T) (T, bool)) []T {
+func combineValues[T any](a, b, out TensorInfo, x, y []T, f func(T, T) (T, bool)) []T {
 	n := out.Elements()
 	if x == nil || y == nil || f == nil || n < 0 || n > short {
 		return nil
@@ -214,7 +213,7 @@ func combined[T any](a, b, out TensorInfo, x, y []T, f func(T, T) (T, bool)) []T
 	return values
 }
 
-// within is the place in a tensor that a place in the tensor that it is broadcast
+// within returns the place in a tensor that a place in the tensor that it is broadcast
 // to comes from.
 func within(shape, to []int64, i int64) int64 {
 	at, stride := int64(0), int64(1)
@@ -268,19 +267,19 @@ func filledLike(c *call) []TensorInfo {
 	return as(c, DataType(c.node.Int("dtype", int64(c.input(0).Type))))
 }
 
-// gated multiplies one half of the last axis by a function of the other.
-func gated(c *call) []TensorInfo {
+// gatedShape multiplies one half of the last axis by a function of the other.
+func gatedShape(c *call) []TensorInfo {
 	x := c.input(0)
 	if c.node.Op == "SwiGLU" && c.given(1) { // the halves are two inputs
 		return as(c, x.Type)
 	}
 	at, ok := axis(c.node.Int("axis", -1), len(x.Shape))
 	if !x.Known || !ok {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
 	shape[at] /= 2
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 func bitCast(c *call) []TensorInfo {
@@ -291,7 +290,7 @@ func bitCast(c *call) []TensorInfo {
 	}
 	shape := slices.Clone(x.Shape)
 	shape[len(shape)-1] = shape[len(shape)-1] * from / wide
-	return shaped(to, shape...)
+	return withShape(to, shape...)
 }
 
 // realEffort returns the factor for operators that divide real numbers: processors divide no vectors of whole

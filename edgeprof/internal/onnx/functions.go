@@ -148,7 +148,8 @@ func (in *inliner) inlineCall(f *Function, call *Node) []Node {
 	prefix := fmt.Sprintf("%s/%d/", f.Name, in.calls)
 	names := map[string]string{"": ""}
 	for i, name := range f.Inputs {
-		if names[name] = ""; i < len(call.Inputs) {
+		names[name] = ""
+		if i < len(call.Inputs) {
 			names[name] = call.Inputs[i]
 		}
 	}
@@ -225,7 +226,9 @@ func (s *scope) graph(g Graph) Graph {
 		}
 		return list
 	}
-	g.Inputs, g.Outputs, g.Values = value(g.Inputs), value(g.Outputs), value(g.Values)
+	g.Inputs = value(g.Inputs)
+	g.Outputs = value(g.Outputs)
+	g.Values = value(g.Values)
 	g.Initializers = slices.Clone(g.Initializers)
 	for i := range g.Initializers {
 		g.Initializers[i].Name = s.rename([]string{g.Initializers[i].Name})[0]

@@ -20,13 +20,15 @@ var imageOperators = table{
 	"DeformConv":                          {shape: convolution, work: deformedWork, layer: convLayer},
 }
 
-// resize is by sizes or by scales, of all axes or of some. Sizes that keep the
+// resize makes an image by sizes or by scales, of all axes or of some. Sizes that keep the
 // ratio of the sides follow from the policy.
 func resize(c *call) []TensorInfo {
 	x := c.input(0)
 	scales, sizes := c.input(2).Real, c.input(3).Value
 	if c.node.Op == "Upsample" || len(c.inputs) == 2 { // versions up to 10
-		if scales, sizes = c.input(1).Real, nil; !c.given(1) {
+		scales = c.input(1).Real
+		sizes = nil
+		if !c.given(1) {
 			for _, v := range c.node.Attribute("scales").floats() {
 				scales = append(scales, float64(v))
 			}
@@ -39,13 +41,13 @@ func resize(c *call) []TensorInfo {
 		}
 	}
 	if !x.Known || len(axes) == 0 || len(sizes) != len(axes) && len(scales) != len(axes) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape, factor := slices.Clone(x.Shape), 0.0
 	for i, a := range axes {
 		at, ok := axis(a, len(shape))
 		if !ok {
-			return typed(x.Type)
+			return withType(x.Type)
 		}
 		if len(sizes) != len(axes) {
 			shape[at] = int64(math.Floor(float64(x.Shape[at]) * scales[i]))
@@ -64,7 +66,7 @@ func resize(c *call) []TensorInfo {
 			shape[at] = int64(math.Round(factor * float64(x.Shape[at])))
 		}
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 // floats returns the numbers of an attribute that may be missing.
@@ -80,19 +82,19 @@ func blocks(c *call) []TensorInfo {
 	x, b := c.input(0), c.node.Int("blocksize", 0)
 	switch {
 	case !x.Known || len(x.Shape) != 4 || b < 1 || b > 1<<15:
-		return typed(x.Type)
+		return withType(x.Type)
 	case c.node.Op == "SpaceToDepth":
-		return shaped(x.Type, x.Shape[0], x.Shape[1]*b*b, x.Shape[2]/b, x.Shape[3]/b)
+		return withShape(x.Type, x.Shape[0], x.Shape[1]*b*b, x.Shape[2]/b, x.Shape[3]/b)
 	}
-	return shaped(x.Type, x.Shape[0], x.Shape[1]/(b*b), x.Shape[2]*b, x.Shape[3]*b)
+	return withShape(x.Type, x.Shape[0], x.Shape[1]/(b*b), x.Shape[2]*b, x.Shape[3]*b)
 }
 
 func gridSample(c *call) []TensorInfo {
 	x, grid := c.input(0), c.input(1)
 	if !x.Known || !grid.Known || len(x.Shape) < 3 || len(grid.Shape) != len(x.Shape) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	return shaped(x.Type, slices.Concat(x.Shape[:2], grid.Shape[1:len(grid.Shape)-1])...)
+	return withShape(x.Type, slices.Concat(x.Shape[:2], grid.Shape[1:len(grid.Shape)-1])...)
 }
 
 // sampled is about how many bytes a value takes that is interpolated between four others:
@@ -112,18 +114,18 @@ func gridSampleReads(n *Node, _ inputs, out TensorInfo) []int64 {
 func affineGrid(c *call) []TensorInfo {
 	x, size := c.input(0), c.input(1).Value
 	if len(size) < 4 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	return shaped(x.Type, append(append([]int64{size[0]}, size[2:]...), int64(len(size)-2))...)
+	return withShape(x.Type, append(append([]int64{size[0]}, size[2:]...), int64(len(size)-2))...)
 }
 
 // roiAlign has images [batch, channels, height, width] and regions [number, 4].
 func roiAlign(c *call) []TensorInfo {
 	x, regions := c.input(0), c.input(1)
 	if !x.Known || !regions.Known || len(x.Shape) != 4 || len(regions.Shape) != 2 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	return shaped(x.Type, regions.Shape[0], x.Shape[1], c.node.Int("output_height", 1), c.node.Int("output_width", 1))
+	return withShape(x.Type, regions.Shape[0], x.Shape[1], c.node.Int("output_height", 1), c.node.Int("output_width", 1))
 }
 
 // roiAlignReads samples each cell so many times each way; without a number, as often as
@@ -137,67 +139,73 @@ func roiAlignReads(n *Node, _ inputs, out TensorInfo) []int64 {
 }
 
 func maxRoiPool(c *call) []TensorInfo {
-	x, regions, size := c.input(0), c.input(1), c.node.Ints("pooled_shape")
+	x := c.input(0)
+	regions := c.input(1)
+	size := c.node.Ints("pooled_shape")
 	if !x.Known || !regions.Known || len(x.Shape) != 4 || len(regions.Shape) != 2 || len(size) != 2 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	return shaped(x.Type, regions.Shape[0], x.Shape[1], size[0], size[1])
+	return withShape(x.Type, regions.Shape[0], x.Shape[1], size[0], size[1])
 }
 
 func unpool(c *call) []TensorInfo {
 	x := c.input(0)
 	if c.given(2) {
 		if to := c.input(2).Value; to != nil {
-			return shaped(x.Type, to...)
+			return withShape(x.Type, to...)
 		}
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	if !x.Known || len(x.Shape) < 3 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	windows := c.windows(len(x.Shape)-2, nil)
 	if windows == nil {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
 	for i, w := range windows {
 		shape[2+i] = (x.Shape[2+i]-1)*w.stride + w.kernel - w.before - w.after
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 // columnsToImage has blocks [batch, channels*block, number] and adds them up in an image.
 func columnsToImage(c *call) []TensorInfo {
-	x, image, block := c.input(0), c.input(1).Value, c.input(2).Value
+	x := c.input(0)
+	image := c.input(1).Value
+	block := c.input(2).Value
 	cells, ok := product(block)
 	if !x.Known || len(x.Shape) != 3 || image == nil || block == nil || !ok || cells < 1 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	return shaped(x.Type, append([]int64{x.Shape[0], x.Shape[1] / cells}, image...)...)
+	return withShape(x.Type, append([]int64{x.Shape[0], x.Shape[1] / cells}, image...)...)
 }
 
 func centerCropPad(c *call) []TensorInfo {
-	x, to, axes := c.input(0), c.input(1).Value, c.node.Ints("axes")
+	x := c.input(0)
+	to := c.input(1).Value
+	axes := c.node.Ints("axes")
 	if axes == nil {
 		for i := range x.Shape {
 			axes = append(axes, int64(i))
 		}
 	}
 	if !x.Known || len(to) != len(axes) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
 	for i, a := range axes {
 		at, ok := axis(a, len(shape))
 		if !ok {
-			return typed(x.Type)
+			return withType(x.Type)
 		}
 		shape[at] = to[i]
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
-// deformedWork is a convolution most of whose time goes into sampling, so it costs like
+// deformedWork counts a convolution most of whose time goes into sampling, so it costs like
 // one channel by channel.
 func deformedWork(n *Node, in inputs, out TensorInfo) (Class, []int64) {
 	_, sizes := convolutionWork(n, in, out)

@@ -61,7 +61,7 @@ func inferWith(m *Model, s Settings, implied map[string]Value) (*inference, erro
 	maps.Copy(in.declare, implied)
 	used := 0
 	for _, v := range inputs {
-		t, err := s.valued(v, in.resolve(v))
+		t, err := s.withValue(v, in.resolve(v))
 		if err != nil {
 			return nil, err
 		}
@@ -129,11 +129,12 @@ func (in *inference) lookup(name string) TensorInfo {
 // resolve gives an input's open dimensions a size.
 func (in *inference) resolve(v Value) TensorInfo {
 	if v.Element != nil || v.Optional != nil {
-		return in.stated(v)
+		return in.statedTensor(v)
 	}
 	s := TensorInfo{Type: v.Type, Known: v.Known, Shape: make([]int64, len(v.Shape))}
 	for i, d := range v.Shape {
-		if s.Shape[i] = d.Size; d.Size < 0 {
+		s.Shape[i] = d.Size
+		if d.Size < 0 {
 			s.Shape[i] = in.dims.size(v.Name, i)
 		}
 	}
@@ -141,17 +142,17 @@ func (in *inference) resolve(v Value) TensorInfo {
 }
 
 // stated returns what the file states of a value whose open dimensions nothing assumes.
-func (in *inference) stated(v Value) TensorInfo {
+func (in *inference) statedTensor(v Value) TensorInfo {
 	for v.Optional != nil {
 		v = *v.Optional
 	}
 	if v.Element != nil {
-		element := in.stated(*v.Element)
+		element := in.statedTensor(*v.Element)
 		return TensorInfo{Element: &element}
 	}
 	s := TensorInfo{Type: v.Type}
 	if v.Known {
-		s.Shape, s.Known = in.dims.stated(v.Shape)
+		s.Shape, s.Known = in.dims.statedShape(v.Shape)
 	}
 	return s
 }
@@ -176,7 +177,8 @@ func (in *inference) node(index int, n *Node) error {
 		outputs, constant = inside.outputs, constant && inside.constant
 	case rule != nil:
 		c := call{in: in, node: n, inputs: inputs}
-		if c.checkAxes(); c.wrong == nil {
+		c.checkAxes()
+		if c.wrong == nil {
 			outputs = rule(&c)
 		}
 		if c.wrong != nil {
@@ -188,7 +190,7 @@ func (in *inference) node(index int, n *Node) error {
 		if i < len(outputs) {
 			s = outputs[i]
 		}
-		in.tensors[name] = in.finished(name, s, constant && !n.is(random))
+		in.tensors[name] = in.finishNode(name, s, constant && !n.is(random))
 	}
 	in.trace(n, inputs)
 	cost := in.cost(index, n)
@@ -197,7 +199,11 @@ func (in *inference) node(index int, n *Node) error {
 			in.bodies += len(a.Graphs)
 		}
 	} else {
-		cost.Inside, cost.Times, cost.Bodies, cost.ReadBytes, cost.WrittenBytes = inside.costs, inside.times, inside.bodies, 0, 0
+		cost.Inside = inside.costs
+		cost.Times = inside.times
+		cost.Bodies = inside.bodies
+		cost.ReadBytes = 0
+		cost.WrittenBytes = 0
 	}
 	in.costs = append(in.costs, cost)
 	return nil
@@ -222,7 +228,8 @@ func (in *inference) trace(n *Node, inputs []TensorInfo) {
 	for _, name := range n.Outputs {
 		s := in.tensors[name]
 		if name != "" && !s.Known && !s.sequence() && shapes && !controls(n) && operators[n.operator()].shape != nil {
-			if in.unshaped[n.operator()]++; len(from) > 0 {
+			in.unshaped[n.operator()]++
+			if len(from) > 0 {
 				in.deciding = append(in.deciding, from...)
 			}
 		}
@@ -240,8 +247,8 @@ func names(inputs []Value) []string {
 	return all
 }
 
-// finished returns the results of a rule, completed by the shapes that the file states.
-func (in *inference) finished(name string, s TensorInfo, constant bool) TensorInfo {
+// finishNode returns the results of a rule, completed by the shapes that the file states.
+func (in *inference) finishNode(name string, s TensorInfo, constant bool) TensorInfo {
 	n, ok := product(s.Shape)
 	if !ok {
 		s.Known, s.Shape = false, nil
@@ -257,10 +264,10 @@ func (in *inference) finished(name string, s TensorInfo, constant bool) TensorIn
 			s.Type = v.Type
 		}
 		if !s.Known && v.Known {
-			s.Shape, s.Known = in.dims.stated(v.Shape)
+			s.Shape, s.Known = in.dims.statedShape(v.Shape)
 		}
 		if !s.Known && !s.sequence() && (v.Element != nil || v.Optional != nil) {
-			s = in.stated(v)
+			s = in.statedTensor(v)
 		}
 	}
 	s.Constant = constant

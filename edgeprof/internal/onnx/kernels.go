@@ -133,7 +133,7 @@ func (j *joiner) start(c *Cost, times int64) {
 	j.lay(n, c, k)
 	j.kernels = append(j.kernels, k)
 	if len(n.Outputs) > 0 {
-		j.chain[n.Outputs[0]] = &open{k, n, opened(n, c)}
+		j.chain[n.Outputs[0]] = &open{k, n, openStage(n, c)}
 	}
 }
 
@@ -163,8 +163,8 @@ func (j *joiner) effortOf(c *Cost) float64 {
 	return factor
 }
 
-// opened returns the operators that may join a kernel after its first node.
-func opened(n *Node, c *Cost) stage {
+// openStage returns the operators that may join a kernel after its first node.
+func openStage(n *Node, c *Cost) stage {
 	next := operators[n.operator()].opens
 	if next == skipping && (len(c.Inputs) != 2 || c.Inputs[0].Constant || c.Inputs[1].Constant || !slices.Equal(c.Inputs[0].Shape, c.Inputs[1].Shape)) {
 		return closed
@@ -199,7 +199,7 @@ const reordered = 1.4
 // which neighbouring values are those of several channels, if their inputs have it.
 const keepLayout = " MaxPool AveragePool GlobalAveragePool GlobalMaxPool Relu Clip LeakyRelu Sigmoid HardSigmoid HardSwish Gelu Tanh Add Sum Mul Concat BatchNormalization "
 
-// precision is the type other than float32 in which a node multiplies, be it between
+// precision returns the type other than float32 in which a node multiplies, be it between
 // operators that make it real and whole again.
 func (j *joiner) precision(n *Node, c *Cost) string {
 	if len(c.Inputs) == 0 {

@@ -58,23 +58,23 @@ func featureVectors(c *call) []TensorInfo {
 	for _, x := range c.inputs {
 		r, n, ok := rowsOf(x)
 		if !ok {
-			return typed(Float32)
+			return withType(Float32)
 		}
 		rows, sum = r, sum+n
 	}
-	return shaped(Float32, rows, sum)
+	return withShape(Float32, rows, sum)
 }
 
 func pickedFeatures(c *call) []TensorInfo {
 	x, picked := c.input(0), c.input(1)
 	if !x.Known || !picked.Known || len(x.Shape) == 0 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := append(slices.Clone(x.Shape[:len(x.Shape)-1]), picked.Elements())
 	if len(x.Shape) == 1 {
 		shape = []int64{1, picked.Elements()}
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 // length returns the number of values in the first of some attributes that the node has.
@@ -90,9 +90,9 @@ func (n *Node) length(names ...string) int64 {
 func oneHotCategories(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known {
-		return typed(Float32)
+		return withType(Float32)
 	}
-	return shaped(Float32, append(slices.Clone(x.Shape), c.node.length("cats_int64s", "cats_strings"))...)
+	return withShape(Float32, append(slices.Clone(x.Shape), c.node.length("cats_int64s", "cats_strings"))...)
 }
 
 // rowMaps returns the shape of a list with a map for each row.
@@ -119,9 +119,9 @@ func scores(c *call) []TensorInfo {
 	}
 	rows, _, ok := rowsOf(c.input(0))
 	if !ok {
-		return typed(kind)
+		return withType(kind)
 	}
-	return shaped(kind, rows, targets(c.node))
+	return withShape(kind, rows, targets(c.node))
 }
 
 func labelsAndScores(c *call) []TensorInfo {
@@ -131,9 +131,9 @@ func labelsAndScores(c *call) []TensorInfo {
 	}
 	rows, _, ok := rowsOf(c.input(0))
 	if !ok {
-		return append(typed(label), typed(Float32)...)
+		return append(withType(label), withType(Float32)...)
 	}
-	return append(shaped(label, rows), shaped(Float32, rows, targets(c.node))...)
+	return append(withShape(label, rows), withShape(Float32, rows, targets(c.node))...)
 }
 
 func linearScoresWork(n *Node, in inputs, _ TensorInfo) (Class, []int64) {

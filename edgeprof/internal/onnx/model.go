@@ -226,7 +226,7 @@ func (n *Node) Text(name string) string {
 // standard reports whether the node is one of ONNX's own operators.
 func (n *Node) standard() bool { return n.Domain == "" || n.Domain == "ai.onnx" }
 
-// operator is the node's operator, with its domain where that is not ONNX's own.
+// operator returns the node's operator, with its domain where that is not ONNX's own.
 func (n *Node) operator() string {
 	if n.standard() {
 		return n.Op

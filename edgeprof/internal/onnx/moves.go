@@ -38,17 +38,17 @@ func flatten(c *call) []TensorInfo {
 		a += int64(len(x.Shape))
 	}
 	if !x.Known || a < 0 || a > int64(len(x.Shape)) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	outer, ok1 := product(x.Shape[:a])
 	inner, ok2 := product(x.Shape[a:])
 	if !ok1 || !ok2 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	return shaped(x.Type, outer, inner)
+	return withShape(x.Type, outer, inner)
 }
 
-// target is a shape given as a second input or, in old versions, an attribute.
+// target returns a shape given as a second input or, in old versions, an attribute.
 func (c *call) target(i int, attribute string) []int64 {
 	if c.given(i) {
 		return c.input(i).Value
@@ -59,21 +59,21 @@ func (c *call) target(i int, attribute string) []int64 {
 func reshape(c *call) []TensorInfo {
 	x, to := c.input(0), slices.Clone(c.target(1, "shape"))
 	if to == nil || !x.Known {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	open, known := -1, int64(1)
 	for i, n := range to {
 		switch {
 		case n == 0 && c.node.Int("allowzero", 0) == 0:
 			if i >= len(x.Shape) {
-				return typed(x.Type)
+				return withType(x.Type)
 			}
 			to[i] = x.Shape[i]
 		case n == -1 && open < 0:
 			open = i
 			continue
 		case n < 0:
-			return typed(x.Type)
+			return withType(x.Type)
 		}
 		known *= to[i]
 	}
@@ -83,7 +83,7 @@ func reshape(c *call) []TensorInfo {
 	}
 	if open >= 0 {
 		if n < 0 || known <= 0 || n%known != 0 {
-			return typed(x.Type)
+			return withType(x.Type)
 		}
 		to[open] = n / known
 	}
@@ -93,7 +93,7 @@ func reshape(c *call) []TensorInfo {
 func transpose(c *call) []TensorInfo {
 	x, order := c.input(0), c.node.Ints("perm")
 	if !x.Known {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := make([]int64, len(x.Shape))
 	for i := range shape {
@@ -102,7 +102,7 @@ func transpose(c *call) []TensorInfo {
 			from = order[i]
 		}
 		if from < 0 || from >= int64(len(shape)) {
-			return typed(x.Type)
+			return withType(x.Type)
 		}
 		shape[i] = x.Shape[from]
 	}
@@ -110,7 +110,8 @@ func transpose(c *call) []TensorInfo {
 	source := func(at []int64) []int64 {
 		from := make([]int64, len(at))
 		for i := range at {
-			if k := len(shape) - 1 - i; len(order) == len(shape) {
+			k := len(shape) - 1 - i
+			if len(order) == len(shape) {
 				from[order[i]] = at[i]
 			} else {
 				from[k] = at[i]
@@ -118,12 +119,12 @@ func transpose(c *call) []TensorInfo {
 		}
 		return from
 	}
-	out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
+	out.Value, out.Real = pickValues(x, out, x.Value, source), pickValues(x, out, x.Real, source)
 	return []TensorInfo{out}
 }
 
-// picked are the values of a tensor each of which comes from a place in another.
-func picked[T any](x, out TensorInfo, values []T, source func(at []int64) []int64) []T {
+// pickValues returns the values of a tensor each of which comes from a place in another.
+func pickValues[T any](x, out TensorInfo, values []T, source func(at []int64) []int64) []T {
 	n := out.Elements()
 	if values == nil || n < 0 || n > short {
 		return nil
@@ -147,22 +148,22 @@ func picked[T any](x, out TensorInfo, values []T, source func(at []int64) []int6
 	return result
 }
 
-func concat(c *call) []TensorInfo { return joined(c, c.inputs) }
+func concat(c *call) []TensorInfo { return joinTensors(c, c.inputs) }
 
-// joined is the concatenation of some of a call's inputs.
-func joined(c *call, inputs []TensorInfo) []TensorInfo {
+// joinTensors returns the concatenation of some of a call's inputs.
+func joinTensors(c *call, inputs []TensorInfo) []TensorInfo {
 	if len(inputs) == 0 {
 		return nil
 	}
 	x := inputs[0]
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	if !ok || !x.Known {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	out := TensorInfo{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
 	for _, y := range inputs[1:] {
 		if !y.Known || len(y.Shape) != len(out.Shape) {
-			return typed(x.Type)
+			return withType(x.Type)
 		}
 		out.Shape[at] += y.Shape[at]
 	}
@@ -171,7 +172,7 @@ func joined(c *call, inputs []TensorInfo) []TensorInfo {
 	return []TensorInfo{out}
 }
 
-// strung are the values of tensors joined along an axis; nil when some are
+// strung returns the values of tensors joined along an axis; nil when some are
 // unknown.
 func strung[T any](inputs []TensorInfo, at int, values func(TensorInfo) []T) []T {
 	outer, ok := product(inputs[0].Shape[:at])
@@ -214,7 +215,7 @@ func squeeze(c *call) []TensorInfo {
 	x := c.input(0)
 	drop, ok := c.axes(len(x.Shape))
 	if !x.Known || !ok {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := []int64{}
 	for i, n := range x.Shape {
@@ -231,7 +232,7 @@ func unsqueeze(c *call) []TensorInfo {
 	rank := len(x.Shape) + len(axes)
 	added, ok := c.axes(rank)
 	if !x.Known || axes == nil || !ok || len(added) != len(axes) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := make([]int64, 0, rank)
 	next := 0
@@ -259,7 +260,7 @@ func cast(c *call) []TensorInfo {
 			out.Value = append(out.Value, int64(v))
 		}
 		if to == Bool {
-			out.Value = mapped(out.Value, func(v int64) int64 { return truth(v != 0) })
+			out.Value = mapValues(out.Value, func(v int64) int64 { return truth(v != 0) })
 		}
 	case Float32, Float64, Float16, BFloat16:
 		out.Real = x.Real
@@ -274,7 +275,7 @@ func gather(c *call) []TensorInfo {
 	x, indices := c.input(0), c.input(1)
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	if !ok || !x.Known || !indices.Known {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Concat(x.Shape[:at], indices.Shape, x.Shape[at+1:])
 	out := TensorInfo{Type: x.Type, Known: true, Shape: shape}
@@ -290,7 +291,7 @@ func gather(c *call) []TensorInfo {
 			}
 			return slices.Concat(place[:at], []int64{index}, place[at+len(indices.Shape):])
 		}
-		out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
+		out.Value, out.Real = pickValues(x, out, x.Value, source), pickValues(x, out, x.Real, source)
 	}
 	return []TensorInfo{out}
 }
@@ -300,7 +301,7 @@ func slice(c *call) []TensorInfo {
 	starts, ends := c.target(1, "starts"), c.target(2, "ends")
 	axes, steps := c.target(3, "axes"), c.target(4, "steps")
 	if !x.Known || starts == nil || len(ends) != len(starts) || c.given(3) && axes == nil || c.given(4) && steps == nil {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	out := TensorInfo{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
 	spans := map[int]span{}
@@ -314,7 +315,7 @@ func slice(c *call) []TensorInfo {
 		}
 		at, ok := axis(a, len(x.Shape))
 		if !ok || step == 0 {
-			return typed(x.Type)
+			return withType(x.Type)
 		}
 		spans[at] = between(starts[i], ends[i], step, x.Shape[at])
 		out.Shape[at] = spans[at].count
@@ -325,7 +326,7 @@ func slice(c *call) []TensorInfo {
 		}
 		return place
 	}
-	out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
+	out.Value, out.Real = pickValues(x, out, x.Value, source), pickValues(x, out, x.Real, source)
 	return []TensorInfo{out}
 }
 
@@ -377,7 +378,7 @@ func splitUp(c *call) []TensorInfo {
 		out[i].Shape[at] = size
 		start := before
 		source := func(place []int64) []int64 { place[at] += start; return place }
-		out[i].Value, out[i].Real = picked(x, out[i], x.Value, source), picked(x, out[i], x.Real, source)
+		out[i].Value, out[i].Real = pickValues(x, out[i], x.Value, source), pickValues(x, out[i], x.Real, source)
 		before += size
 	}
 	return out
@@ -386,7 +387,7 @@ func splitUp(c *call) []TensorInfo {
 func expand(c *call) []TensorInfo {
 	x, to := c.input(0), c.input(1).Value
 	if to == nil {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape, ok := broadcast(x, TensorInfo{Known: true, Shape: to})
 	out := TensorInfo{Type: x.Type, Known: ok, Shape: shape}
@@ -401,20 +402,22 @@ func expand(c *call) []TensorInfo {
 func tile(c *call) []TensorInfo {
 	x, times := c.input(0), c.input(1).Value
 	if !x.Known || len(times) != len(x.Shape) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
 	for i, n := range times {
 		if n < 0 || n > 1<<31 || shape[i] > 1<<31 {
-			return typed(x.Type)
+			return withType(x.Type)
 		}
 		shape[i] *= n
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 func pad(c *call) []TensorInfo {
-	x, pads, axes := c.input(0), c.target(1, "pads"), c.target(3, "")
+	x := c.input(0)
+	pads := c.target(1, "pads")
+	axes := c.target(3, "")
 	if !c.given(3) {
 		axes = nil
 		for i := range x.Shape {
@@ -422,20 +425,20 @@ func pad(c *call) []TensorInfo {
 		}
 	}
 	if !x.Known || pads == nil || c.given(3) && axes == nil || len(pads) != 2*len(axes) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
 	for i, a := range axes {
 		at, ok := axis(a, len(shape))
 		if !ok {
-			return typed(x.Type)
+			return withType(x.Type)
 		}
 		if c.node.Text("mode") == "reflect" {
 			c.atLeast(at, shape[at], 1+max(pads[i], pads[len(axes)+i]))
 		}
 		shape[at] += pads[i] + pads[len(axes)+i]
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 // castEffort: ONNX Runtime has no vector code for bfloat16.

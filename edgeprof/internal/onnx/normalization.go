@@ -31,7 +31,7 @@ func batchNormalization(c *call) []TensorInfo {
 // too, and the sum.
 func skipNormalization(c *call) []TensorInfo {
 	x := first(c)[0]
-	statistics := typed(Float32)[0]
+	statistics := withType(Float32)[0]
 	if n := len(x.Shape); x.Known && n > 0 {
 		statistics = TensorInfo{Type: Float32, Known: true, Shape: append(slices.Clone(x.Shape[:n-1]), 1)}
 	}
@@ -57,7 +57,7 @@ func reduction(c *call) []TensorInfo {
 	x := c.input(0)
 	reduced, ok := c.axes(len(x.Shape))
 	if !x.Known || !ok {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	if len(reduced) == 0 && c.node.Int("noop_with_empty_axes", 0) == 1 {
 		return []TensorInfo{{Type: x.Type, Known: true, Shape: x.Shape}}
@@ -73,13 +73,13 @@ func reduction(c *call) []TensorInfo {
 	}
 	out := TensorInfo{Type: x.Type, Known: true, Shape: shape}
 	if out.Elements() == 1 {
-		out.Value, out.Real = folded(x.Value, wholeReductions[c.node.Op]), folded(x.Real, realReductions[c.node.Op])
+		out.Value, out.Real = foldValues(x.Value, wholeReductions[c.node.Op]), foldValues(x.Real, realReductions[c.node.Op])
 	}
 	return []TensorInfo{out}
 }
 
-// folded joins all values by an operation; nil if there are none or no operation.
-func folded[T any](values []T, f func(a, b T) T) []T {
+// foldValues joins all values by an operation; nil if there are none or no operation.
+func foldValues[T any](values []T, f func(a, b T) T) []T {
 	if len(values) == 0 || f == nil {
 		return nil
 	}

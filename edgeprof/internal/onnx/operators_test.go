@@ -253,7 +253,7 @@ func TestFurtherShapes(t *testing.T) {
 }
 
 // A loop that makes a sequence longer leaves its length unknown, and that of everything
-// joined from it.
+// joinTensors from it.
 func TestSequenceOfLoop(t *testing.T) {
 	body := Graph{Inputs: []Value{{Name: "i"}, {Name: "c"}, {Name: "s"}}, Nodes: []Node{
 		does("Identity", []string{"c"}, "on"), does("SequenceInsert", []string{"s", "x"}, "more"),

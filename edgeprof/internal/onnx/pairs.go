@@ -59,7 +59,7 @@ func quantizedNodes(a *Analysis, users map[string]int) quantized {
 		}
 	}
 	for _, c := range all {
-		if c.node.Op == "DequantizeLinear" && q.unused(c.node, &f) {
+		if c.node.Op == "DequantizeLinear" && q.isUnused(c.node, &f) {
 			q.gone[c.node] = true
 		}
 	}
@@ -98,7 +98,9 @@ func (q *quantized) add(n *Node, f *flow) {
 	next := f.only(n.result())
 	if next != nil && cuts(next) && !cuts(n) {
 		if after := f.only(next.result()); after != nil && after.Op == "QuantizeLinear" {
-			q.whole[n], q.gone[next], q.gone[after] = true, true, true
+			q.whole[n] = true
+			q.gone[next] = true
+			q.gone[after] = true
 			return
 		}
 	}
@@ -110,9 +112,9 @@ func (q *quantized) add(n *Node, f *flow) {
 	}
 }
 
-// unused reports whether the real numbers that a node makes serve nodes in whole numbers
+// isUnused reports whether the real numbers that a node makes serve nodes in whole numbers
 // alone.
-func (q *quantized) unused(n *Node, f *flow) bool {
+func (q *quantized) isUnused(n *Node, f *flow) bool {
 	targets := f.target[n.result()]
 	for _, user := range targets {
 		if !q.whole[user] {

@@ -20,9 +20,12 @@ func gemm(c *call) []TensorInfo {
 	i, j := factors(c.node.Op)
 	a, b := c.input(i), c.input(j)
 	if !a.Known || !b.Known || len(a.Shape) != 2 || len(b.Shape) != 2 {
-		return typed(a.Type)
+		return withType(a.Type)
 	}
-	m, n, columns, rows := a.Shape[0], b.Shape[1], a.Shape[1], b.Shape[0]
+	m := a.Shape[0]
+	n := b.Shape[1]
+	columns := a.Shape[1]
+	rows := b.Shape[0]
 	if c.node.Int("transA", 0) != 0 {
 		m, columns = columns, m
 	}
@@ -30,10 +33,10 @@ func gemm(c *call) []TensorInfo {
 		n, rows = rows, n
 	}
 	c.checkInner(columns, rows)
-	return shaped(a.Type, m, n)
+	return withShape(a.Type, m, n)
 }
 
-// factors are the two matrices of a product among its inputs.
+// factors returns the two matrices of a product among its inputs.
 func factors(op string) (int, int) {
 	if op == "QLinearMatMul" || op == "QGemm" {
 		return 0, 3
@@ -54,7 +57,7 @@ func matMul(c *call) []TensorInfo {
 		kind = Float32
 	}
 	if !a.Known || !b.Known || len(a.Shape) == 0 || len(b.Shape) == 0 {
-		return typed(kind)
+		return withType(kind)
 	}
 	x, y := a.Shape, b.Shape
 	row, column := len(x) > 1, len(y) > 1
@@ -67,7 +70,7 @@ func matMul(c *call) []TensorInfo {
 	c.checkInner(x[len(x)-1], y[len(y)-2])
 	batch, ok := broadcast(TensorInfo{Known: true, Shape: x[:len(x)-2]}, TensorInfo{Known: true, Shape: y[:len(y)-2]})
 	if !ok {
-		return typed(kind)
+		return withType(kind)
 	}
 	shape := batch
 	if row {
@@ -76,23 +79,23 @@ func matMul(c *call) []TensorInfo {
 	if column {
 		shape = append(shape, y[len(y)-1])
 	}
-	return shaped(kind, shape...)
+	return withShape(kind, shape...)
 }
 
-// fusedMatMul is a product of matrices that may be transposed.
+// fusedMatMul returns a product of matrices that may be transposed.
 func fusedMatMul(c *call) []TensorInfo {
 	turned := *c
 	turned.inputs = slices.Clone(c.inputs)
 	for i, name := range []string{"transA", "transB"} {
 		if i < len(turned.inputs) && c.node.Int(name, 0) == 1 {
-			turned.inputs[i] = swapped(turned.inputs[i])
+			turned.inputs[i] = swapAxes(turned.inputs[i])
 		}
 	}
 	return matMul(&turned)
 }
 
-// swapped has the last two axes in the other order.
-func swapped(s TensorInfo) TensorInfo {
+// swapAxes has the last two axes in the other order.
+func swapAxes(s TensorInfo) TensorInfo {
 	if n := len(s.Shape); s.Known && n > 1 {
 		s.Shape = slices.Clone(s.Shape)
 		s.Shape[n-1], s.Shape[n-2] = s.Shape[n-2], s.Shape[n-1]
@@ -103,9 +106,9 @@ func swapped(s TensorInfo) TensorInfo {
 func matMulBits(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) == 0 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	return shaped(x.Type, append(slices.Clone(x.Shape[:len(x.Shape)-1]), c.node.Int("N", 0))...)
+	return withShape(x.Type, append(slices.Clone(x.Shape[:len(x.Shape)-1]), c.node.Int("N", 0))...)
 }
 
 // products distinguishes a product of two matrices, summed over so many values, from one of

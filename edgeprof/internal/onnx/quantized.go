@@ -31,7 +31,7 @@ func quantize(c *call) []TensorInfo {
 }
 
 func dynamicQuantize(c *call) []TensorInfo {
-	return slices.Concat(as(c, Uint8), shaped(Float32), shaped(Uint8))
+	return slices.Concat(as(c, Uint8), withShape(Float32), withShape(Uint8))
 }
 
 // quantizedPair has each tensor followed by its scale and zero point.
@@ -45,7 +45,7 @@ func quantizedConcat(c *call) []TensorInfo {
 	for i := 2; i < len(c.inputs); i += 3 {
 		tensors = append(tensors, c.inputs[i])
 	}
-	return joined(c, tensors)
+	return joinTensors(c, tensors)
 }
 
 // quantizedWhere has a condition, then each tensor followed by its scale and zero point.

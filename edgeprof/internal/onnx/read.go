@@ -37,7 +37,7 @@ func ReadFile(path string) (*Model, error) {
 // [ErrSyntax] or [ErrLimit], or is the file's own.
 func Read(file io.Reader, size int64) (*Model, error) { return ReadLimited(file, size, mostKept) }
 
-// ReadLimited is [Read] for a graph of at most the given bytes, with its functions in place of
+// ReadLimited reads as [Read] does, for a graph of at most the given bytes, with its functions in place of
 // their calls: its names with 96 for each, short tensors, and 384 for each node, tensor and
 // attribute.
 func ReadLimited(file io.Reader, size, most int64) (*Model, error) {
@@ -168,7 +168,7 @@ func (c *cursor) external(t *Tensor, f field) error {
 	return nil
 }
 
-// entry is a StringStringEntryProto; "" for what is longer than a path may be.
+// entry reads a StringStringEntryProto; "" for what is longer than a path may be.
 func (c *cursor) entry(name string, f field) (key, value string, err error) {
 	err = c.inside(name, f, func(f field) (err error) {
 		switch short := f.end-c.at <= 4096; {
@@ -277,7 +277,7 @@ func (c *cursor) attribute(a *Attribute, f field) error {
 	return err
 }
 
-// guess is the kind of an attribute from IR versions that did not state it.
+// guess returns the kind of an attribute from IR versions that did not state it.
 func (a *Attribute) guess() AttributeKind {
 	switch {
 	case a.Tensor != nil:
@@ -320,18 +320,19 @@ func (c *cursor) tensor(t *Tensor, f field) error {
 				t.Data, err = c.bytes(t.Stored)
 			}
 		case 4, 5, 6, 7, 10, 11:
-			err = c.typed(t, f)
+			err = c.readTypedData(t, f)
 		}
 		return err
 	})
 }
 
-// typed reads the typed data fields: float_data 4, int32_data 5, string_data
+// readTypedData reads the typed data fields: float_data 4, int32_data 5, string_data
 // 6, int64_data 7, double_data 10, uint64_data 11. Short numeric ones become
 // raw little-endian data.
-func (c *cursor) typed(t *Tensor, f field) error {
+func (c *cursor) readTypedData(t *Tensor, f field) error {
 	if f.kind == protowire.BytesType {
-		if t.Offset = 0; t.Stored == 0 && len(t.Data) == 0 && (f.number == 4 || f.number == 10) {
+		t.Offset = 0
+		if t.Stored == 0 && len(t.Data) == 0 && (f.number == 4 || f.number == 10) {
 			t.Offset = c.at // packed numbers of fixed width are raw data
 		}
 		t.Stored += f.end - c.at
@@ -399,7 +400,8 @@ const deepestType = 4
 func (c *cursor) typeOf(v *Value, f field, depth int) error {
 	inner := func(name string, f field, to **Value) error {
 		return c.within(name, f, 1, func(f field) error {
-			if *to = new(Value); depth == deepestType {
+			*to = new(Value)
+			if depth == deepestType {
 				return nil
 			}
 			return c.typeOf(*to, f, depth+1)

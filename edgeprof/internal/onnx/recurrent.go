@@ -8,14 +8,17 @@ var recurrentOperators = table{
 	"LSTM GRU RNN":                      {shape: recurrent, work: recurrentWork, effort: recurrentEffort},
 }
 
-// recurrent is LSTM, GRU or RNN: X is [steps, batch, input] (layout 0) and R is
+// recurrent infers LSTM, GRU or RNN: X is [steps, batch, input] (layout 0) and R is
 // [directions, gates*hidden, hidden].
 func recurrent(c *call) []TensorInfo {
 	x, r := c.input(0), c.input(2)
 	if !x.Known || !r.Known || len(x.Shape) != 3 || len(r.Shape) != 3 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	steps, batch, directions, hidden := x.Shape[0], x.Shape[1], r.Shape[0], r.Shape[2]
+	steps := x.Shape[0]
+	batch := x.Shape[1]
+	directions := r.Shape[0]
+	hidden := r.Shape[2]
 	if c.node.Op == "DynamicQuantizeLSTM" { // whose weights are turned
 		hidden = r.Shape[1]
 	}
@@ -24,7 +27,7 @@ func recurrent(c *call) []TensorInfo {
 		steps, batch = batch, steps
 		all, last = []int64{batch, steps, directions, hidden}, []int64{batch, directions, hidden}
 	}
-	return slices.Concat(shaped(x.Type, all...), shaped(x.Type, last...), shaped(x.Type, last...))
+	return slices.Concat(withShape(x.Type, all...), withShape(x.Type, last...), withShape(x.Type, last...))
 }
 
 func recurrentWork(_ *Node, in inputs, _ TensorInfo) (Class, []int64) {

@@ -38,7 +38,7 @@ func (c *call) atLeast(axis int, size, least int64) {
 // rule works out the outputs of an operator; what it cannot, it leaves unknown.
 type rule func(*call) []TensorInfo
 
-// input is the i-th input; unknown where the node has none.
+// input returns the i-th input; unknown where the node has none.
 func (c *call) input(i int) TensorInfo {
 	if i < len(c.inputs) && c.node.Inputs[i] != "" {
 		return c.inputs[i]
@@ -48,11 +48,11 @@ func (c *call) input(i int) TensorInfo {
 
 func (c *call) given(i int) bool { return i < len(c.node.Inputs) && c.node.Inputs[i] != "" }
 
-func shaped(t DataType, shape ...int64) []TensorInfo {
+func withShape(t DataType, shape ...int64) []TensorInfo {
 	return []TensorInfo{{Type: t, Known: true, Shape: append([]int64{}, shape...)}}
 }
 
-func typed(t DataType) []TensorInfo { return []TensorInfo{{Type: t}} }
+func withType(t DataType) []TensorInfo { return []TensorInfo{{Type: t}} }
 
 // axis turns a negative axis into one from the front; false when out of range.
 func axis(a int64, rank int) (int, bool) {
@@ -64,27 +64,27 @@ func axis(a int64, rank int) (int, bool) {
 
 func unknown(*call) []TensorInfo { return nil }
 
-func typeOnly(c *call) []TensorInfo { return typed(c.input(0).Type) }
+func typeOnly(c *call) []TensorInfo { return withType(c.input(0).Type) }
 
 // compress keeps the slices whose condition is true; how many is the value of an input.
 func compress(c *call) []TensorInfo {
 	x, kept := c.input(0), int64(0)
 	if !x.Known || c.input(1).Value == nil {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	for _, v := range c.input(1).Value {
 		kept += truth(v != 0)
 	}
 	if c.node.Attribute("axis") == nil {
-		return shaped(x.Type, kept)
+		return withShape(x.Type, kept)
 	}
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	if !ok {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
 	shape[at] = kept
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 // unique returns the different elements, or slices along an axis, of values that are
@@ -95,7 +95,9 @@ func unique(c *call) []TensorInfo {
 	if n < 0 || x.Value == nil && x.Real == nil {
 		return []TensorInfo{{Type: x.Type}, {Type: Int64}, {Type: Int64}, {Type: Int64}}
 	}
-	shape, count, inner := []int64{n}, n, int64(1)
+	shape := []int64{n}
+	count := n
+	inner := int64(1)
 	at := 0
 	if c.node.Attribute("axis") != nil {
 		var ok bool
@@ -121,14 +123,14 @@ func unique(c *call) []TensorInfo {
 	different := int64(len(slicesOf))
 	shape[at] = different
 	vector := func(n int64) TensorInfo { return TensorInfo{Type: Int64, Known: true, Shape: []int64{n}} }
-	return []TensorInfo{shaped(x.Type, shape...)[0], vector(different), vector(count), vector(different)}
+	return []TensorInfo{withShape(x.Type, shape...)[0], vector(different), vector(count), vector(different)}
 }
 
 func argument(c *call) []TensorInfo {
 	x := c.input(0)
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	if !ok || !x.Known {
-		return typed(Int64)
+		return withType(Int64)
 	}
 	shape := slices.Clone(x.Shape)
 	if c.node.Int("keepdims", 1) == 1 {
@@ -136,7 +138,7 @@ func argument(c *call) []TensorInfo {
 	} else {
 		shape = slices.Delete(shape, at, at+1)
 	}
-	return shaped(Int64, shape...)
+	return withShape(Int64, shape...)
 }
 
 func topK(c *call) []TensorInfo {
@@ -146,11 +148,11 @@ func topK(c *call) []TensorInfo {
 	}
 	at, ok := axis(c.node.Int("axis", -1), len(x.Shape))
 	if !ok || !x.Known || len(k) != 1 {
-		return append(typed(x.Type), typed(Int64)...)
+		return append(withType(x.Type), withType(Int64)...)
 	}
 	shape := slices.Clone(x.Shape)
 	shape[at] = k[0]
-	return append(shaped(x.Type, shape...), shaped(Int64, shape...)...)
+	return append(withShape(x.Type, shape...), withShape(Int64, shape...)...)
 }
 
 // likeSecond has the first input's type and the second's shape.
@@ -160,42 +162,46 @@ func likeSecond(c *call) []TensorInfo {
 }
 
 func gatherND(c *call) []TensorInfo {
-	x, i, batch := c.input(0), c.input(1), c.node.Int("batch_dims", 0)
+	x := c.input(0)
+	i := c.input(1)
+	batch := c.node.Int("batch_dims", 0)
 	if !x.Known || !i.Known || len(i.Shape) == 0 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	from := batch + i.Shape[len(i.Shape)-1]
 	if from < 0 || from > int64(len(x.Shape)) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	return shaped(x.Type, slices.Concat(i.Shape[:len(i.Shape)-1], x.Shape[from:])...)
+	return withShape(x.Type, slices.Concat(i.Shape[:len(i.Shape)-1], x.Shape[from:])...)
 }
 
 func oneHot(c *call) []TensorInfo {
-	x, depth, kind := c.input(0), c.input(1).Value, c.input(2).Type
+	x := c.input(0)
+	depth := c.input(1).Value
+	kind := c.input(2).Type
 	if number := c.input(1).Real; len(number) == 1 {
 		depth = []int64{int64(number[0])}
 	}
 	at, ok := axis(c.node.Int("axis", -1), len(x.Shape)+1)
 	if !x.Known || !ok || len(depth) != 1 {
-		return typed(kind)
+		return withType(kind)
 	}
-	return shaped(kind, slices.Insert(slices.Clone(x.Shape), at, depth[0])...)
+	return withShape(kind, slices.Insert(slices.Clone(x.Shape), at, depth[0])...)
 }
 
 func determinant(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 2 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
-	return shaped(x.Type, x.Shape[:len(x.Shape)-2]...)
+	return withShape(x.Type, x.Shape[:len(x.Shape)-2]...)
 }
 
 // nonZero finds so many places as there are values, where these are known.
 func nonZero(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || x.Value == nil && x.Real == nil {
-		return typed(Int64)
+		return withType(Int64)
 	}
 	found := int64(0)
 	for _, v := range x.Real {
@@ -204,5 +210,5 @@ func nonZero(c *call) []TensorInfo {
 	for _, v := range x.Value {
 		found += truth(v != 0)
 	}
-	return shaped(Int64, int64(len(x.Shape)), found)
+	return withShape(Int64, int64(len(x.Shape)), found)
 }

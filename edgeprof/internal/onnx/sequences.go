@@ -12,7 +12,7 @@ var sequenceOperators = table{
 	"SequenceLength":              {shape: sequenceLength, class: ClassMove},
 	"SplitToSequence":             {shape: splitToSequence, class: ClassMove},
 	"ConcatFromSequence":          {shape: concatFromSequence, class: ClassMove},
-	"Optional OptionalGetElement": {shape: passed, class: ClassMove},
+	"Optional OptionalGetElement": {shape: passThrough, class: ClassMove},
 	"OptionalHasElement":          {shape: scalarBool, class: ClassMove},
 }
 
@@ -80,7 +80,7 @@ func sequenceAt(c *call) []TensorInfo {
 		return []TensorInfo{list[(v[0]+n)%n]}
 	}
 	if !alike(list) {
-		return typed(list[0].Type)
+		return withType(list[0].Type)
 	}
 	return []TensorInfo{{Type: list[0].Type, Known: list[0].Known, Shape: list[0].Shape}}
 }
@@ -132,7 +132,8 @@ func splitToSequence(c *call) []TensorInfo {
 	var list []TensorInfo
 	for _, size := range sizes {
 		part := TensorInfo{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
-		if part.Shape[at] = size; !c.given(1) && c.node.Int("keepdims", 1) == 0 {
+		part.Shape[at] = size
+		if !c.given(1) && c.node.Int("keepdims", 1) == 0 {
 			part.Shape = slices.Delete(part.Shape, at, at+1)
 		}
 		list = append(list, part)
@@ -148,13 +149,13 @@ func concatFromSequence(c *call) []TensorInfo {
 	if c.node.Int("new_axis", 0) == 1 {
 		at, ok := axis(c.node.Int("axis", 0), len(list[0].Shape)+1)
 		if !ok || !alike(list) {
-			return typed(list[0].Type)
+			return withType(list[0].Type)
 		}
-		return shaped(list[0].Type, slices.Insert(slices.Clone(list[0].Shape), at, int64(len(list)))...)
+		return withShape(list[0].Type, slices.Insert(slices.Clone(list[0].Shape), at, int64(len(list)))...)
 	}
-	return joined(c, list)
+	return joinTensors(c, list)
 }
 
-func passed(c *call) []TensorInfo { return []TensorInfo{c.input(0)} }
+func passThrough(c *call) []TensorInfo { return []TensorInfo{c.input(0)} }
 
-func scalarBool(*call) []TensorInfo { return shaped(Bool) }
+func scalarBool(*call) []TensorInfo { return withShape(Bool) }

@@ -80,7 +80,7 @@ func constant(t *Tensor) TensorInfo {
 // short is the largest number of elements of a tensor whose content is followed.
 const short = 1024
 
-// realNumbers are the values of a short tensor of float32 or float64.
+// realNumbers returns the values of a short tensor of float32 or float64.
 func realNumbers(t *Tensor, n int64) []float64 {
 	var values []float64
 	switch {

@@ -23,13 +23,13 @@ const (
 	uniformEffort = 84
 )
 
-// nothing is read by an operator that uses the shape of its input only.
+// nothing returns the bytes that an operator reads which uses the shape of its input only: 0.
 func nothing(*Node, inputs, TensorInfo) []int64 { return []int64{0} }
 
 func shapeOf(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known {
-		return typed(Int64)
+		return withType(Int64)
 	}
 	rank := int64(len(x.Shape))
 	clamp := func(v int64) int64 {
@@ -69,7 +69,7 @@ func constantNode(c *call) []TensorInfo {
 			}
 			return []TensorInfo{s}
 		case a.Name == "value_string":
-			return shaped(String)
+			return withShape(String)
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func constantOfShape(c *call) []TensorInfo {
 	}
 	to := c.input(0).Value
 	if to == nil {
-		return typed(kind)
+		return withType(kind)
 	}
 	out := TensorInfo{Type: kind, Known: true, Shape: slices.Clone(to)}
 	if n, ok := product(to); ok && n <= short {
@@ -100,12 +100,14 @@ func constantOfShape(c *call) []TensorInfo {
 }
 
 func rangeOf(c *call) []TensorInfo {
-	from, to, by := c.input(0), c.input(1), c.input(2)
+	from := c.input(0)
+	to := c.input(1)
+	by := c.input(2)
 	if len(from.Real) == 1 && len(to.Real) == 1 && len(by.Real) == 1 && by.Real[0] != 0 {
-		return shaped(from.Type, int64(max(0, math.Ceil((to.Real[0]-from.Real[0])/by.Real[0]))))
+		return withShape(from.Type, int64(max(0, math.Ceil((to.Real[0]-from.Real[0])/by.Real[0]))))
 	}
 	if len(from.Value) != 1 || len(to.Value) != 1 || len(by.Value) != 1 || by.Value[0] == 0 {
-		return typed(from.Type)
+		return withType(from.Type)
 	}
 	start, delta := from.Value[0], by.Value[0]
 	n := max(0, int64(math.Ceil(float64(to.Value[0]-start)/float64(delta))))
@@ -122,16 +124,16 @@ func rangeOf(c *call) []TensorInfo {
 func randomShape(c *call) []TensorInfo {
 	kind := DataType(c.node.Int("dtype", int64(Float32)))
 	if shape := c.node.Ints("shape"); shape != nil {
-		return shaped(kind, slices.Clone(shape)...)
+		return withShape(kind, slices.Clone(shape)...)
 	}
-	return typed(kind)
+	return withType(kind)
 }
 
 // multinomial draws so many classes from each row of probabilities.
 func multinomial(c *call) []TensorInfo {
 	kind := DataType(c.node.Int("dtype", int64(Int32)))
 	if x := c.input(0); x.Known && len(x.Shape) == 2 {
-		return shaped(kind, x.Shape[0], c.node.Int("sample_size", 1))
+		return withShape(kind, x.Shape[0], c.node.Int("sample_size", 1))
 	}
-	return typed(kind)
+	return withType(kind)
 }

@@ -58,7 +58,7 @@ func (s spatial) output(size int64, auto string, ceil bool) int64 {
 	return reach/s.stride + 1
 }
 
-// least is the smallest size of an axis that holds a window.
+// least returns the smallest size of an axis that holds a window.
 func (s spatial) least(auto string) int64 {
 	switch auto {
 	case "SAME_UPPER", "SAME_LOWER":
@@ -77,7 +77,9 @@ func (c *call) windows(axes int, kernel []int64) []spatial {
 	if len(kernel) != axes {
 		return nil
 	}
-	strides, dilations, pads := c.node.Ints("strides"), c.node.Ints("dilations"), c.node.Ints("pads")
+	strides := c.node.Ints("strides")
+	dilations := c.node.Ints("dilations")
+	pads := c.node.Ints("pads")
 	out := make([]spatial, axes)
 	for i := range out {
 		out[i] = spatial{kernel: kernel[i], stride: 1, dilation: 1}
@@ -94,7 +96,7 @@ func (c *call) windows(axes int, kernel []int64) []spatial {
 	return out
 }
 
-// filter is the index of a convolution's weights among its inputs.
+// filter returns the index of a convolution's weights among its inputs.
 func filter(op string) int {
 	if op == "QLinearConv" {
 		return 3
@@ -112,7 +114,7 @@ func convolution(c *call) []TensorInfo {
 		kind = c.input(7).Type
 	}
 	if !x.Known || !w.Known || len(x.Shape) < 3 || len(w.Shape) != len(x.Shape) {
-		return typed(kind)
+		return withType(kind)
 	}
 	if channels := w.Shape[1] * c.node.Int("group", 1); c.node.standard() && channels > 0 && channels != x.Shape[1] {
 		c.refuse("the image has %d channels, the weights %d", x.Shape[1], channels)
@@ -120,25 +122,25 @@ func convolution(c *call) []TensorInfo {
 	axes := len(x.Shape) - 2
 	windows := c.windows(axes, w.Shape[2:])
 	if windows == nil {
-		return typed(kind)
+		return withType(kind)
 	}
 	shape := []int64{x.Shape[0], w.Shape[0]}
 	for i, s := range windows {
 		c.atLeast(2+i, x.Shape[2+i], s.least(c.node.Text("auto_pad")))
 		shape = append(shape, s.output(x.Shape[2+i], c.node.Text("auto_pad"), false))
 	}
-	return shaped(kind, shape...)
+	return withShape(kind, shape...)
 }
 
 func deconvolution(c *call) []TensorInfo {
 	x, w := c.input(0), c.input(1)
 	if !x.Known || !w.Known || len(x.Shape) < 3 || len(w.Shape) != len(x.Shape) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	axes := len(x.Shape) - 2
 	windows := c.windows(axes, w.Shape[2:])
 	if windows == nil {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	stated, extra := c.node.Ints("output_shape"), c.node.Ints("output_padding")
 	shape := []int64{x.Shape[0], w.Shape[1] * c.node.Int("group", 1)}
@@ -155,37 +157,37 @@ func deconvolution(c *call) []TensorInfo {
 		}
 		shape = append(shape, size)
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 func pooling(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 3 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	axes := len(x.Shape) - 2
 	windows := c.windows(axes, nil)
 	if windows == nil {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape[:2])
 	for i, s := range windows {
 		c.atLeast(2+i, x.Shape[2+i], s.least(c.node.Text("auto_pad")))
 		shape = append(shape, s.output(x.Shape[2+i], c.node.Text("auto_pad"), c.node.Int("ceil_mode", 0) == 1))
 	}
-	return append(shaped(x.Type, shape...), shaped(Int64, shape...)...)
+	return append(withShape(x.Type, shape...), withShape(Int64, shape...)...)
 }
 
 func globalPool(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 2 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
 	for i := 2; i < len(shape); i++ {
 		shape[i] = 1
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 func convolutionWork(n *Node, in inputs, out TensorInfo) (Class, []int64) {
@@ -230,7 +232,7 @@ func causalConvolution(c *call) []TensorInfo {
 	if !x.Known || !w.Known || len(x.Shape) != 3 || len(w.Shape) != 3 {
 		return []TensorInfo{out}
 	}
-	return append([]TensorInfo{out}, shaped(x.Type, x.Shape[0], x.Shape[1], w.Shape[2]-1)...)
+	return append([]TensorInfo{out}, withShape(x.Type, x.Shape[0], x.Shape[1], w.Shape[2]-1)...)
 }
 
 func causalWork(_ *Node, in inputs, out TensorInfo) (Class, []int64) {
@@ -244,27 +246,28 @@ func causalWork(_ *Node, in inputs, out TensorInfo) (Class, []int64) {
 // vectorWidth is the number of filters that ONNX Runtime computes at once with AVX-512.
 const vectorWidth = 16
 
-// blocksOfChannels is the shape of an image whose channels ONNX Runtime has brought into
+// blocksOfChannels returns the shape of an image whose channels ONNX Runtime has brought into
 // blocks, as it writes them into optimised files (onnxruntime/core/graph/contrib_ops/
 // nchwc_schema_defs.cc of microsoft/onnxruntime).
 func blocksOfChannels(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 2 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
-	if n := len(shape); c.node.Int("channels_last", 0) == 1 {
+	n := len(shape)
+	if c.node.Int("channels_last", 0) == 1 {
 		shape = slices.Insert(shape[:n-1:n-1], 1, shape[n-1])
 	}
 	shape[1] = (shape[1] + vectorWidth - 1) / vectorWidth * vectorWidth
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
-// channelsOfBlocks is the reverse: the number of channels is an attribute.
+// channelsOfBlocks reverses it: the number of channels is an attribute.
 func channelsOfBlocks(c *call) []TensorInfo {
 	x := c.input(0)
 	if !x.Known || len(x.Shape) < 2 {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
 	shape[1] = c.node.Int("channels", shape[1])
@@ -272,17 +275,17 @@ func channelsOfBlocks(c *call) []TensorInfo {
 		channels := shape[1]
 		shape = append(slices.Delete(shape, 1, 2), channels)
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }
 
 func upsampledBlocks(c *call) []TensorInfo {
 	x, scales := c.input(0), c.node.Ints("scales")
 	if !x.Known || len(scales) != len(x.Shape) {
-		return typed(x.Type)
+		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
 	for i, s := range scales {
 		shape[i] *= s
 	}
-	return shaped(x.Type, shape...)
+	return withShape(x.Type, shape...)
 }

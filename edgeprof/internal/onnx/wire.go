@@ -166,7 +166,7 @@ func (c *cursor) message(name string, end int64, each func(f field) error) error
 	return nil
 }
 
-// inside is message for a field that has to hold one.
+// inside reads a message from a field that has to hold one.
 func (c *cursor) inside(name string, f field, each func(f field) error) error {
 	if f.kind != protowire.BytesType {
 		return c.fail("field %d is not a message", f.number)

@@ -57,12 +57,12 @@ type Body struct {
 func (c *Cost) walk(times int64, f func(c *Cost, times int64)) {
 	f(c, times)
 	for i := range c.Inside {
-		c.Inside[i].walk(saturated(times, c.Times), f)
+		c.Inside[i].walk(multiplyCounts(times, c.Times), f)
 	}
 }
 
-// saturated is a product of counts that stays within int64.
-func saturated(a, b int64) int64 {
+// multiplyCounts returns a product of counts that stays within int64.
+func multiplyCounts(a, b int64) int64 {
 	if n, ok := product([]int64{a, b}); ok {
 		return n
 	}
@@ -110,7 +110,7 @@ func Classes() []Class {
 // least that an inference may cost. It is a itself if there is none.
 func (a *Analysis) Cheapest() *Analysis {
 	undecided := false
-	a.costs(func(c *Cost, _ int64) { undecided = undecided || c.undecided() })
+	a.costs(func(c *Cost, _ int64) { undecided = undecided || c.isUndecided() })
 	if !undecided {
 		return a
 	}
@@ -119,14 +119,14 @@ func (a *Analysis) Cheapest() *Analysis {
 	return &least
 }
 
-// undecided reports whether a value in the graph decides which of two branches runs.
-func (c *Cost) undecided() bool { return c.node != nil && c.node.Op == "If" && len(c.Bodies) == 2 }
+// isUndecided reports whether a value in the graph decides which of two branches runs.
+func (c *Cost) isUndecided() bool { return c.node != nil && c.node.Op == "If" && len(c.Bodies) == 2 }
 
 func cheapest(costs []Cost) []Cost {
 	least := slices.Clone(costs)
 	for i := range least {
 		c := &least[i]
-		if c.undecided() {
+		if c.isUndecided() {
 			c.Inside = slices.MinFunc(c.Bodies, func(x, y Body) int {
 				a, b := body{costs: x.Costs}, body{costs: y.Costs}
 				return cmp.Or(cmp.Compare(a.macs(), b.macs()), cmp.Compare(a.bytes(), b.bytes()))

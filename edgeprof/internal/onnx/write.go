@@ -88,7 +88,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// length is the number of bytes of raw data written; typed data was stored in another
+// length returns the number of bytes of raw data written; typed data was stored in another
 // length than that.
 func (t *Tensor) length() int64 {
 	if t.Data != nil {
@@ -97,7 +97,7 @@ func (t *Tensor) length() int64 {
 	return t.Stored
 }
 
-// tensorHeader is a tensor up to and with the length of its raw data.
+// tensorHeader returns a tensor up to and with the length of its raw data.
 func tensorHeader(t *Tensor) []byte {
 	b := appendPacked(nil, 1, t.Dims)
 	b = appendNumberField(b, 2, uint64(t.Type))

@@ -379,7 +379,7 @@ func TestShipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, actual := law.Predict(m.Counts), c.Predict(m.analysis(), calibrated(c)).Idle
+		p, actual := law.Predict(m.Counts), c.Predict(m.analysis(), calibratedDevice(c)).Idle
 		n++
 		if p.Bounded() && p.Contains(actual) {
 			held++

@@ -102,7 +102,7 @@ func FitPowerLaw(ctx context.Context, c *profiler.Calibration) (*PowerLaw, error
 	return lawOf(ctx, samples, c)
 }
 
-// samplesOf are models of every family in some sizes, and models that people ship,
+// samplesOf returns models of every family in some sizes, and models that people ship,
 // with the times that a calibration predicts for them.
 func samplesOf(c *profiler.Calibration) ([]sample, error) {
 	var all []sample
@@ -119,7 +119,7 @@ func samplesOf(c *profiler.Calibration) ([]sample, error) {
 		}
 	}
 	for _, m := range shipped() {
-		all = append(all, sample{m.Family, m.Counts, math.Log(c.Predict(m.analysis(), calibrated(c)).Idle), true})
+		all = append(all, sample{m.Family, m.Counts, math.Log(c.Predict(m.analysis(), calibratedDevice(c)).Idle), true})
 	}
 	return all, nil
 }
@@ -134,7 +134,7 @@ func made(family string, size synth.Size, c *profiler.Calibration) (sample, erro
 		return sample{}, err
 	}
 	counts, err := NewCounts(a)
-	return sample{family, counts, math.Log(c.Predict(a, calibrated(c)).Idle), false}, err
+	return sample{family, counts, math.Log(c.Predict(a, calibratedDevice(c)).Idle), false}, err
 }
 
 // lawOf fits the law to samples.
@@ -164,7 +164,9 @@ func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *prof
 	var families []string
 	for _, one := range samples {
 		x := row(one.counts)
-		s.X, s.Y, families = append(s.X, x[:]...), append(s.Y, one.log), append(families, one.family)
+		s.X = append(s.X, x[:]...)
+		s.Y = append(s.Y, one.log)
+		families = append(families, one.family)
 	}
 	fitter := linear.NNLS{NoIntercept: true}
 	m, err := fitter.Fit(ctx, s)
@@ -192,12 +194,14 @@ func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *prof
 	if err != nil {
 		return p, err
 	}
-	p.Low, p.High, p.Error = band.Low*c.Low, band.High*c.High, math.Exp(stats.Median(sizes))
+	p.Low = band.Low * c.Low
+	p.High = band.High * c.High
+	p.Error = math.Exp(stats.Median(sizes))
 	return p, nil
 }
 
-// calibrated is the machine of a calibration, idle.
-func calibrated(c *profiler.Calibration) device.Device {
+// calibratedDevice returns the machine of a calibration, idle.
+func calibratedDevice(c *profiler.Calibration) device.Device {
 	return device.Device{UUID: c.Facts.UUID, Cores: max(1, c.Facts.Cores)}
 }
 
@@ -241,7 +245,7 @@ func (l *PowerLaw) Predict(c Counts) uncertainty.Prediction {
 // error matches [profiler.ErrCalibration]: rates that are all zero.
 func Slowdown(c *profiler.Calibration, d device.Device, threads int) (factor float64, p profiler.Prediction, err error) {
 	some := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e9, ReadBytes: 1e6}}, {Class: onnx.ClassOther, Work: onnx.Work{ReadBytes: 1e6}}}}
-	base := c.Predict(some, calibrated(c)).Idle
+	base := c.Predict(some, calibratedDevice(c)).Idle
 	p = c.ForThreads(threads).Predict(some, d)
 	if factor = p.Seconds.Value / base; !(factor > 0) || math.IsInf(factor, 0) {
 		return 0, p, fmt.Errorf("%w: all rates are zero", profiler.ErrCalibration)

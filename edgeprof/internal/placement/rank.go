@@ -143,7 +143,7 @@ func FindFastest(devices []device.Device, excluded []device.Exclusion, estimate 
 func candidate(d *device.Device, e *Estimate) Candidate {
 	return Candidate{
 		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Seconds: e.Seconds, Threads: e.Threads, Reasons: e.Reasons,
-		CPUPercent: d.Load.CPUPercent, Saturated: d.Load.Saturated(d.Cores), need: e.Bytes, free: d.Load.MemoryAvailableBytes,
+		CPUPercent: d.Load.CPUPercent, Saturated: d.Load.IsSaturated(d.Cores), need: e.Bytes, free: d.Load.MemoryAvailableBytes,
 	}
 }
 
@@ -151,7 +151,7 @@ func candidate(d *device.Device, e *Estimate) Candidate {
 // seconds.
 func (c *Candidate) FinishTime() float64 { return c.Wait + c.Seconds.Value }
 
-// order is by time, then by name. A time that is only known to be above something comes
+// order compares by time, then by name. A time that is only known to be above something comes
 // last.
 func order(x, y Candidate) int {
 	open := func(c Candidate) int {

@@ -35,7 +35,7 @@ var shipped = sync.OnceValue(func() []known {
 	return all
 })
 
-// analysis is the model as kernels of their class's mean size.
+// analysis returns the model as kernels of their class's mean size.
 func (k *known) analysis() *onnx.Analysis {
 	a := &onnx.Analysis{}
 	for _, w := range k.Work {

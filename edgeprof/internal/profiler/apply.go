@@ -8,7 +8,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// PredictRow predicts a row by its counts, with warnings beside the time. The error is
+// PredictRow predicts a row by its counts, and returns warnings with the time. The error is
 // [ErrNoCounts], [ErrNegative] or one of the trees'.
 func (m *Model) PredictRow(r *measurement.Row) (uncertainty.Prediction, []error, error) {
 	if r.ConvLayers == nil && r.PoolLayers == nil && r.FCLayers == nil && r.FilterDetails == nil && r.TotalParameters == nil {

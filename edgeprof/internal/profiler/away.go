@@ -54,7 +54,7 @@ func (c *Calibration) Away(d *device.Device) Away {
 	return a
 }
 
-// Widen is an interval of the calibrated device on the other one: two errors that
+// Widen returns an interval of the calibrated device on the other one: two errors that
 // know nothing of each other.
 func (a Away) Widen(p uncertainty.Prediction) uncertainty.Prediction {
 	if a.Why == "" || !p.Bounded() {

@@ -103,7 +103,7 @@ type Error struct {
 	Predicted float64 `json:"predicted_seconds"`
 }
 
-// Ratio is measured over predicted.
+// Ratio returns the measured time over the predicted one.
 func (e Error) Ratio() float64 { return e.Measured / e.Predicted }
 
 // Calibrate fits rates to measurements of a device, and finds their interval by leaving out one
@@ -117,7 +117,7 @@ func Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 		return nil, fmt.Errorf("%w: %d models of %d families, want %d models of 3 families", ErrTooFew, judged, len(all), FewestModels)
 	}
 	c := fit(cases, facts)
-	if err := c.multiplied(cases); err != nil {
+	if err := c.checkProducts(cases); err != nil {
 		return nil, err
 	}
 	for _, family := range all {
@@ -149,9 +149,9 @@ func without(cases []Case, family string) []Case {
 	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.Family == family })
 }
 
-// multiplied reports a class whose multiply-accumulates would take no time, though its
+// checkProducts reports a class whose multiply-accumulates would take no time, though its
 // kernels are made of them: the times were too scattered to measure.
-func (c *Calibration) multiplied(cases []Case) error {
+func (c *Calibration) checkProducts(cases []Case) error {
 	kernels := map[onnx.Class][]*measurement.Kernel{}
 	for _, one := range cases {
 		for i := range one.Kernels {
@@ -203,7 +203,7 @@ func (c *Calibration) bound() {
 	c.Low, c.High = band.Low, band.High
 }
 
-// band is the interval about a predicted time of an inference.
+// band returns the interval about a predicted time of an inference.
 func (c *Calibration) band(seconds float64) uncertainty.Band {
 	w := c.doubt(seconds)
 	return bandBetween(math.Pow(c.Low, w), math.Pow(c.High, w))
@@ -223,7 +223,7 @@ func (c *Calibration) doubt(seconds float64) float64 {
 	return 1 + math.Sqrt(c.Dispatch/seconds)
 }
 
-// bandOf is the interval that errors lead to: Student's for one more error, the factors
+// bandOf returns the interval that errors lead to: Student's for one more error, the factors
 // being lognormal, where split conformal's ends would be the least and the greatest
 // of them, which bounds the next one badly; of fewer than two nothing is known but what
 // other devices are off by. It holds the prediction.
@@ -231,7 +231,9 @@ func bandOf(errors []Error) uncertainty.Band {
 	predicted, measured := make([]float64, len(errors)), make([]float64, len(errors))
 	factors := make([]float64, len(errors))
 	for i, e := range errors {
-		predicted[i], measured[i], factors[i] = e.Predicted, e.Measured, math.Log(e.Ratio())
+		predicted[i] = e.Predicted
+		measured[i] = e.Measured
+		factors[i] = math.Log(e.Ratio())
 	}
 	if len(errors) > 2*FewestModels {
 		if band, err := uncertainty.NewBand(uncertainty.Factor, Level, predicted, measured); err == nil {
@@ -251,12 +253,12 @@ func bandOf(errors []Error) uncertainty.Band {
 // may have: files hold finite numbers.
 const widest = 100
 
-// bandBetween is the interval of two factors, as files keep it.
+// bandBetween returns the interval of two factors, as files keep it.
 func bandBetween(low, high float64) uncertainty.Band {
 	return uncertainty.Band{Scale: uncertainty.Factor, Level: Level, Low: low, High: high}
 }
 
-// kernels are the predicted times of a model's kernels on the idle device.
+// kernels returns the predicted times of a model's kernels on the idle device.
 func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
@@ -266,7 +268,7 @@ func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 	return seconds
 }
 
-// idle is the predicted time of a model's kernels on the idle device, the call
+// idle returns the predicted time of a model's kernels on the idle device, the call
 // included.
 func (c *Calibration) idle(kernels []measurement.Kernel) float64 {
 	sum := c.Call

@@ -112,10 +112,10 @@ func withCalls(cases []Case) []Case {
 	return rest
 }
 
-// work is the time of the case's kernels: a tenth of the whole at least.
+// work returns the time of the case's kernels: a tenth of the whole at least.
 func (c *Case) work() float64 { return max(c.Seconds-c.Call, c.Seconds/10) }
 
-// typical is the lower quartile of what rows took without waiting for processors:
+// typical returns the lower quartile of what rows took without waiting for processors:
 // other work only makes them longer, and the shortest is luckier than a user's.
 func typical(rows []measurement.Row) float64 {
 	seconds := make([]float64, len(rows))
@@ -156,7 +156,7 @@ func subtractOverhead(cases []Case) {
 				k.Seconds = &t
 			}
 		}
-		c.Kernels = scaled(out, c.work())
+		c.Kernels = scaleKernels(out, c.work())
 	}
 }
 
@@ -177,7 +177,7 @@ func (c *Case) sum(overhead float64) (seconds float64, n int) {
 	return seconds, n
 }
 
-// overhead is the time that makes the sum the whole.
+// overhead returns the time that makes the sum the whole.
 func (c *Case) overhead() float64 {
 	low, high := 0.0, c.Seconds
 	for _, k := range c.Kernels {
@@ -194,11 +194,11 @@ func (c *Case) overhead() float64 {
 	return high
 }
 
-// net is a kernel's time without the overhead: a tenth at least.
+// net returns a kernel's time without the overhead: a tenth at least.
 func net(seconds, overhead float64) float64 { return max(seconds-overhead, seconds/10) }
 
-// scaled makes kernels sum to another time.
-func scaled(kernels []measurement.Kernel, seconds float64) []measurement.Kernel {
+// scaleKernels makes kernels sum to another time.
+func scaleKernels(kernels []measurement.Kernel, seconds float64) []measurement.Kernel {
 	out := slices.Clone(kernels)
 	sum := 0.0
 	for _, k := range out {

@@ -19,7 +19,7 @@ type Layer struct {
 	Share   float64    `json:"share"`
 }
 
-// Layers are the model's kernels, with the seconds
+// Layers returns the model's kernels, with the seconds
 // that each takes on a device as it is loaded now. They sum to the prediction.
 func (c *Calibration) Layers(a *onnx.Analysis, d device.Device) ([]Layer, Prediction) {
 	p := c.Predict(a, d)
@@ -40,7 +40,7 @@ func (c *Calibration) Layers(a *onnx.Analysis, d device.Device) ([]Layer, Predic
 	return layers, p
 }
 
-// layerOf is a kernel without its time: named after its first node, shaped as its
+// layerOf returns a kernel without its time: named after its first node, shaped as its
 // last one's result. Those of bodies have neither.
 func layerOf(a *onnx.Analysis, k *onnx.Kernel) Layer {
 	l := Layer{

@@ -11,7 +11,7 @@ import (
 // inferences of 3 ms next to 8 to 19 tasks on 2 cores (DESIGN.md).
 const slice = 10e-3
 
-// slowdown is the logarithm of the factor of a device's load on an inference of
+// slowdown returns the logarithm of the factor of a device's load on an inference of
 // some seconds, and its doubt. Each task gets its part of the cores, as far as the
 // inference is longer than [slice]. How far such a part is from what one inference
 // feels depends on when it comes and on how tasks are weighed: half of its

@@ -17,7 +17,7 @@ func TestFairLoad(t *testing.T) {
 		for class := range c.Rates {
 			c.Rates[class] = Rates{Start: seconds, Nodes: 1}
 		}
-		p := c.Predict(multiplied(t, 1, false), busy)
+		p := c.Predict(productOf(t, 1, false), busy)
 		if math.Abs(p.Slowdown/want-1) > 0.02 || p.Seconds.High/p.Seconds.Value < 1.9 {
 			t.Errorf("8 tasks on 2 cores, %v s: %v times, %+v", seconds, p.Slowdown, p.Seconds)
 		}

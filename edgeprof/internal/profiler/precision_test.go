@@ -8,8 +8,8 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
 
-// multiplied is a product whose input was quantized before, or is of a type.
-func multiplied(t *testing.T, of onnx.DataType, quantized bool) *onnx.Analysis {
+// productOf is a product whose input was quantized before, or is of a type.
+func productOf(t *testing.T, of onnx.DataType, quantized bool) *onnx.Analysis {
 	t.Helper()
 	value := func(name string) onnx.Value {
 		return onnx.Value{Name: name, Type: of, Known: true, Shape: []onnx.Dim{{Size: 64}, {Size: 64}}}
@@ -38,7 +38,7 @@ func TestPrecision(t *testing.T) {
 	c := bare()
 	c.Low, c.High = 0.9, 1.1
 	// Rates of whole numbers leave less doubt about these.
-	measured := c.Predict(multiplied(t, onnx.Float32, true), device.Device{UUID: "here", Cores: 1})
+	measured := c.Predict(productOf(t, onnx.Float32, true), device.Device{UUID: "here", Cores: 1})
 	if wide := measured.Seconds.High / measured.Seconds.Value; wide < 1.1*1.1 || wide > 2 || len(measured.Warnings) > 0 {
 		t.Errorf("with rates of 8 bits: %v, %v", measured.Seconds, measured.Warnings)
 	}
@@ -49,7 +49,7 @@ func TestPrecision(t *testing.T) {
 		a    *onnx.Analysis
 		want string
 	}{
-		"float32": {multiplied(t, onnx.Float32, false), ""}, "float16": {multiplied(t, onnx.Float16, false), "float16"}, "quantized": {multiplied(t, onnx.Float32, true), "uint8"},
+		"float32": {productOf(t, onnx.Float32, false), ""}, "float16": {productOf(t, onnx.Float16, false), "float16"}, "quantized": {productOf(t, onnx.Float32, true), "uint8"},
 	} {
 		p := c.Predict(tt.a, device.Device{UUID: "here", Cores: 1})
 		told := false

@@ -32,14 +32,14 @@ type Share struct {
 	Part  float64 // 0 to 1
 }
 
-// Predict is the time of a model on a device. Where the device is not the one
+// Predict returns the time of a model on a device. Where the device is not the one
 // that was calibrated, rates are scaled by clock frequency, and a warning says
 // so.
 func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p := Prediction{}
 	byClass := map[onnx.Class]float64{}
 	kernels := measurement.NewKernels(a.Kernels())
-	seconds := c.called(c.kernels(kernels))
+	seconds := c.addCall(c.kernels(kernels))
 	for i := range kernels {
 		byClass[kernels[i].Class] += seconds[i]
 	}
@@ -147,8 +147,8 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 	return bandBetween(band.Low*max(low, 1./uncounted), band.High*high), warnings
 }
 
-// called are the times of kernels with their parts of the call.
-func (c *Calibration) called(seconds []float64) []float64 {
+// addCall returns the times of kernels with their parts of the call.
+func (c *Calibration) addCall(seconds []float64) []float64 {
 	sum := 0.0
 	for _, t := range seconds {
 		sum += t
@@ -185,7 +185,7 @@ func (c *Calibration) unlike(seconds float64) []error {
 	return nil
 }
 
-// unseen are the classes of some kernels that no kernel of the calibration had.
+// unseen returns the classes of some kernels that no kernel of the calibration had.
 func unseen(rates map[onnx.Class]Rates, kernels []measurement.Kernel) []onnx.Class {
 	var out []onnx.Class
 	for _, class := range classes {

@@ -96,7 +96,7 @@ func TestMultiplyAccumulatesTakeTime(t *testing.T) {
 	} {
 		cases := []Case{{Kernels: products(c.class, c.seconds)}}
 		calibration := &Calibration{Rates: ratesFor(cases)}
-		r, err := calibration.Rates[c.class], calibration.multiplied(cases)
+		r, err := calibration.Rates[c.class], calibration.checkProducts(cases)
 		if c.wrong == "" && err != nil || c.wrong != "" && (!errors.Is(err, ErrCalibration) || !strings.Contains(err.Error(), c.wrong)) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}

@@ -189,7 +189,9 @@ func (r *Report) scoreChoices(rows []measurement.Row, predicted []float64) {
 		s := devices[rows[i].Setting]
 		devices[rows[i].Setting] = sums{s.measured + rows[i].Time.Value, s.predicted + predicted[i], s.rows + 1}
 	}
-	hits, regret, n := 0.0, 0.0, 0.0
+	hits := 0.0
+	regret := 0.0
+	n := 0.0
 	for _, model := range sortedKeys(models) {
 		devices := models[model]
 		if len(devices) < 2 {

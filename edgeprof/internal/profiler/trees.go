@@ -30,7 +30,7 @@ func code(list []string, name string) float64 {
 	return math.NaN()
 }
 
-// busy is the load of a row in percent of the machine: the original training
+// busy returns the load of a row in percent of the machine: the original training
 // takes 0 stressed cores for all four of its devices'.
 func busy(r *measurement.Row) float64 {
 	if r.LoadPercent == nil {

@@ -49,7 +49,7 @@ func ReadXGBoost(data []byte) (*Model, error) {
 	return &Model{original: names, ensemble: e}, nil
 }
 
-// originalFeatures are a row's values as the original's script prepares them.
+// originalFeatures returns a row's values as the original's script prepares them.
 func (m *Model) originalFeatures(r *measurement.Row) []float64 {
 	v := func(p *float64) float64 { return known(p, math.NaN()) }
 	values := map[string]float64{

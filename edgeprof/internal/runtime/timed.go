@@ -79,7 +79,7 @@ func (w *Stopwatch) Timing() Timing {
 	return Timing{w.timed.Seconds, cpu - w.timed.CPU, max(0, waited-w.timed.Waited)}
 }
 
-// processors are the seconds that this process has had processors, and that its
+// processors returns the seconds that this process has had processors, and that its
 // threads have waited for one.
 func processors() (had, waited float64) {
 	var t unix.Timespec

@@ -111,17 +111,19 @@ func (w window) attributes() []onnx.Attribute {
 	return []onnx.Attribute{onnx.IntsAttribute("kernel_shape", w.kernel, w.kernel), onnx.IntsAttribute("strides", w.stride, w.stride), onnx.IntsAttribute("pads", w.pad, w.pad, w.pad, w.pad)}
 }
 
-// conv is a convolution with bias.
-func (b *builder) conv(x tensor, filters int64, w window) tensor { return b.grouped(x, filters, 1, w) }
+// conv returns a convolution with bias.
+func (b *builder) conv(x tensor, filters int64, w window) tensor {
+	return b.groupedConv(x, filters, 1, w)
+}
 
-func (b *builder) grouped(x tensor, filters, groups int64, w window) tensor {
+func (b *builder) groupedConv(x tensor, filters, groups int64, w window) tensor {
 	inputs := []string{x.name, b.weight("conv_w", filters, x.channels()/groups, w.kernel, w.kernel), b.weight("bias", filters)}
 	shape := []int64{x.shape[0], filters, w.over(x.shape[2]), w.over(x.shape[3])}
 	return b.add("Conv", shape, inputs, append(w.attributes(), onnx.IntAttribute("group", groups))...)
 }
 
 func (b *builder) depthwise(x tensor, w window) tensor {
-	return b.grouped(x, x.channels(), x.channels(), w)
+	return b.groupedConv(x, x.channels(), x.channels(), w)
 }
 
 func (b *builder) normalize(x tensor) tensor {
@@ -138,7 +140,7 @@ func (b *builder) relu6(x tensor) tensor {
 	return b.add("Clip", x.shape, []string{x.name, b.scalar(0), b.scalar(6)})
 }
 
-// swish is x times its sigmoid.
+// swish returns x times its sigmoid.
 func (b *builder) swish(x tensor) tensor { return b.binary("Mul", x, b.unary("Sigmoid", x)) }
 
 // binary joins two tensors; the first has the shape of the result.
@@ -173,7 +175,7 @@ func (b *builder) flatten(x tensor) tensor {
 	return b.add("Flatten", []int64{x.shape[0], n}, []string{x.name}, onnx.IntAttribute("axis", 1))
 }
 
-// dense is a fully connected layer on a flat tensor.
+// dense returns a fully connected layer on a flat tensor.
 func (b *builder) dense(x tensor, units int64) tensor {
 	inputs := []string{x.name, b.weight("dense_w", units, x.shape[1]), b.weight("bias", units)}
 	return b.add("Gemm", []int64{x.shape[0], units}, inputs, onnx.IntAttribute("transB", 1))
@@ -183,7 +185,7 @@ func (b *builder) softmax(x tensor) tensor {
 	return b.add("Softmax", x.shape, []string{x.name}, onnx.IntAttribute("axis", -1))
 }
 
-// linear is a matrix product over the last axis, with bias.
+// linear returns a matrix product over the last axis, with bias.
 func (b *builder) linear(x tensor, units int64) tensor {
 	last := len(x.shape) - 1
 	shape := append(append([]int64(nil), x.shape[:last]...), units)
@@ -239,7 +241,7 @@ func RandomWeights(seed uint64) func(io.Writer, *onnx.Tensor) error {
 	}
 }
 
-// drawer is the distribution of a tensor's weights, by its role.
+// drawer returns the distribution of a tensor's weights, by its role.
 func drawer(t *onnx.Tensor) func(*rand.Rand) float32 {
 	fan := int64(1)
 	switch {

@@ -2,12 +2,14 @@ package synth
 
 import "github.com/foretime/foretime/edgeprof/internal/onnx"
 
-// byteChain is Depth drawn convolutions and then Depth matrix products of whole numbers of
+// byteChain returns Depth drawn convolutions and then Depth matrix products of whole numbers of
 // 8 bits, over an image of Resolution values a side.
 func byteChain(b *builder, s Size) tensor {
 	c := b.chain(s)
 	x := b.input("input", s.Batch, 16, s.Resolution, s.Resolution)
-	scale, zero, middle := b.scalar(0.05), b.byteWeight("zero_u", onnx.Uint8), b.byteWeight("zero_i", onnx.Int8)
+	scale := b.scalar(0.05)
+	zero := b.byteWeight("zero_u", onnx.Uint8)
+	middle := b.byteWeight("zero_i", onnx.Int8)
 	x = b.add("QuantizeLinear", x.shape, []string{x.name, scale, zero})
 	for range s.Depth {
 		w := window{[]int64{1, 3, 3}[c.IntN(3)], 1, 0}

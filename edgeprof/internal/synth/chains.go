@@ -28,7 +28,7 @@ const (
 	mostWeights = 1 << 23
 )
 
-// chance is true with probability p.
+// chance reports true with probability p.
 func (c chain) chance(p float64) bool { return c.Float64() < p }
 
 // between draws a number whose logarithm is uniform.
@@ -49,7 +49,7 @@ func (c chain) units(low, high float64, macs, weights int64) int64 {
 	}
 }
 
-// imageChain is Depth drawn operators over images.
+// imageChain returns Depth drawn operators over images.
 func imageChain(b *builder, s Size) tensor {
 	c := b.chain(s)
 	shrink := math.Log2(max(1, float64(s.Resolution)/3)) / float64(max(1, s.Depth))
@@ -120,7 +120,7 @@ func (c chain) activation(x tensor) tensor {
 	return x
 }
 
-// vectorChain is Depth drawn layers of one vector.
+// vectorChain returns Depth drawn layers of one vector.
 func vectorChain(b *builder, s Size) tensor {
 	c := b.chain(s)
 	x := b.flatten(s.image(b, 1))
@@ -133,7 +133,7 @@ func vectorChain(b *builder, s Size) tensor {
 	return b.softmax(b.dense(x, s.Classes))
 }
 
-// sequenceChain is Depth drawn operators over Resolution rows.
+// sequenceChain returns Depth drawn operators over Resolution rows.
 func sequenceChain(b *builder, s Size) tensor {
 	c := b.chain(s)
 	x := b.input("input", s.Batch, s.Resolution, c.units(32, 512, 1, 1))
@@ -162,7 +162,7 @@ func sequenceChain(b *builder, s Size) tensor {
 		case draw < 0.76:
 			x = b.swish(x)
 		case draw < 0.9:
-			x = c.mixed(x)
+			x = c.mixRows(x)
 		default:
 			x = c.recurrence(x, c.units(32, 512, width*s.Resolution, width))
 		}
@@ -171,9 +171,11 @@ func sequenceChain(b *builder, s Size) tensor {
 	return b.softmax(b.dense(mean, s.Classes))
 }
 
-// mixed has the rows weigh one another, in a drawn number of groups.
-func (c chain) mixed(x tensor) tensor {
-	batch, length, width := x.shape[0], x.shape[1], x.shape[2]
+// mixRows has the rows weigh one another, in a drawn number of groups.
+func (c chain) mixRows(x tensor) tensor {
+	batch := x.shape[0]
+	length := x.shape[1]
+	width := x.shape[2]
 	groups := int64(1) << c.IntN(4)
 	if width%groups != 0 {
 		groups = 1
@@ -187,7 +189,9 @@ func (c chain) mixed(x tensor) tensor {
 
 // recurrence runs an LSTM along the rows.
 func (c chain) recurrence(x tensor, cells int64) tensor {
-	batch, length, width := x.shape[0], x.shape[1], x.shape[2]
+	batch := x.shape[0]
+	length := x.shape[1]
+	width := x.shape[2]
 	y := c.transpose(x, 1, 0, 2)
 	inputs := []string{y.name, c.weight("lstm_w", 1, 4*cells, width), c.weight("lstm_r", 1, 4*cells, cells), c.weight("bias", 1, 8*cells)}
 	y = c.add("LSTM", []int64{length, 1, batch, cells}, inputs, onnx.IntAttribute("hidden_size", cells))

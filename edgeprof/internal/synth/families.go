@@ -55,7 +55,7 @@ var families = map[string]family{
 	"vgg":                 {Size{Resolution: 224, Depth: 16}, vgg},
 }
 
-// Families are the names that [New] knows, in order.
+// Families returns the names that [New] knows, in order.
 func Families() []string {
 	names := make([]string, 0, len(families))
 	for name := range families {
@@ -71,7 +71,7 @@ func New(name string, s Size) (*onnx.Model, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w %q: want one of %v", ErrFamily, name, Families())
 	}
-	s = s.filled(f.defaults)
+	s = s.withDefaults(f.defaults)
 	if s.Width <= 0 || s.Width > 64 || math.IsNaN(s.Width) || s.Depth < 0 || s.Depth > 10_000 || s.Resolution < 1 || s.Resolution > 1<<16 || s.Batch < 1 || s.Batch > 1<<20 || s.Classes < 1 || s.Classes > 1<<24 {
 		return nil, fmt.Errorf("%w: %+v", ErrSize, s)
 	}
@@ -80,7 +80,7 @@ func New(name string, s Size) (*onnx.Model, error) {
 	return b.output(out)
 }
 
-func (s Size) filled(d Size) Size {
+func (s Size) withDefaults(d Size) Size {
 	if s.Width == 0 {
 		s.Width = 1
 	}
@@ -101,8 +101,8 @@ func (s Size) filled(d Size) Size {
 	return s
 }
 
-// scaled is a width times the factor, at least 1.
-func (s Size) scaled(n int64) int64 { return max(1, int64(math.Round(float64(n)*s.Width))) }
+// scaleWidth returns a width times the factor, at least 1.
+func (s Size) scaleWidth(n int64) int64 { return max(1, int64(math.Round(float64(n)*s.Width))) }
 
 // eighths rounds a scaled width to a multiple of 8, as the MobileNet papers do.
 func (s Size) eighths(n int64) int64 {
@@ -122,10 +122,10 @@ func (s Size) image(b *builder, channels int64) tensor {
 // Recognition", 1998, with ReLU and max pooling.
 func leNet(b *builder, s Size) tensor {
 	x := s.image(b, 1)
-	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaled(6), window{5, 1, 2})), window{2, 2, 0})
-	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaled(16), window{5, 1, 0})), window{2, 2, 0})
-	x = b.relu(b.dense(b.flatten(x), s.scaled(120)))
-	x = b.relu(b.dense(x, s.scaled(84)))
+	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaleWidth(6), window{5, 1, 2})), window{2, 2, 0})
+	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaleWidth(16), window{5, 1, 0})), window{2, 2, 0})
+	x = b.relu(b.dense(b.flatten(x), s.scaleWidth(120)))
+	x = b.relu(b.dense(x, s.scaleWidth(84)))
 	return b.softmax(b.dense(x, s.Classes))
 }
 
@@ -133,13 +133,13 @@ func leNet(b *builder, s Size) tensor {
 // 256 filters, 1376 in all.
 func alexNet(b *builder, s Size) tensor {
 	x := s.image(b, 3)
-	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaled(96), window{11, 4, 2})), window{3, 2, 0})
-	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaled(256), window{5, 1, 2})), window{3, 2, 0})
-	x = b.relu(b.conv(x, s.scaled(384), window{3, 1, 1}))
-	x = b.relu(b.conv(x, s.scaled(384), window{3, 1, 1}))
-	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaled(256), window{3, 1, 1})), window{3, 2, 0})
-	x = b.relu(b.dense(b.flatten(x), s.scaled(4096)))
-	x = b.relu(b.dense(x, s.scaled(4096)))
+	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaleWidth(96), window{11, 4, 2})), window{3, 2, 0})
+	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaleWidth(256), window{5, 1, 2})), window{3, 2, 0})
+	x = b.relu(b.conv(x, s.scaleWidth(384), window{3, 1, 1}))
+	x = b.relu(b.conv(x, s.scaleWidth(384), window{3, 1, 1}))
+	x = b.pool("MaxPool", b.relu(b.conv(x, s.scaleWidth(256), window{3, 1, 1})), window{3, 2, 0})
+	x = b.relu(b.dense(b.flatten(x), s.scaleWidth(4096)))
+	x = b.relu(b.dense(x, s.scaleWidth(4096)))
 	return b.softmax(b.dense(x, s.Classes))
 }
 
@@ -150,12 +150,12 @@ func vgg(b *builder, s Size) tensor {
 	x := s.image(b, 3)
 	for i, n := range blocks {
 		for range n {
-			x = b.relu(b.conv(x, s.scaled(64<<min(i, 3)), window{3, 1, 1}))
+			x = b.relu(b.conv(x, s.scaleWidth(64<<min(i, 3)), window{3, 1, 1}))
 		}
 		x = b.pool("MaxPool", x, window{2, 2, 0})
 	}
-	x = b.relu(b.dense(b.flatten(x), s.scaled(4096)))
-	x = b.relu(b.dense(x, s.scaled(4096)))
+	x = b.relu(b.dense(b.flatten(x), s.scaleWidth(4096)))
+	x = b.relu(b.dense(x, s.scaleWidth(4096)))
 	return b.softmax(b.dense(x, s.Classes))
 }
 
@@ -171,7 +171,7 @@ func (b *builder) want(ok bool, format string, args ...any) {
 func resNet(b *builder, s Size) tensor {
 	blocks := map[int][]int{18: {2, 2, 2, 2}, 34: {3, 4, 6, 3}, 50: {3, 4, 6, 3}, 101: {3, 4, 23, 3}, 152: {3, 8, 36, 3}}[s.Depth]
 	b.want(blocks != nil, "resnet has depth 18, 34, 50, 101 or 152, not %d", s.Depth)
-	x := b.relu(b.normalize(b.conv(s.image(b, 3), s.scaled(64), window{7, 2, 3})))
+	x := b.relu(b.normalize(b.conv(s.image(b, 3), s.scaleWidth(64), window{7, 2, 3})))
 	x = b.pool("MaxPool", x, window{3, 2, 1})
 	for i, n := range blocks {
 		for k := range n {
@@ -179,7 +179,7 @@ func resNet(b *builder, s Size) tensor {
 			if i > 0 && k == 0 {
 				stride = 2
 			}
-			x = b.residual(x, s.scaled(64<<i), stride, s.Depth >= 50)
+			x = b.residual(x, s.scaleWidth(64<<i), stride, s.Depth >= 50)
 		}
 	}
 	return b.softmax(b.dense(b.flatten(b.globalPool(x)), s.Classes))
@@ -205,10 +205,10 @@ func (b *builder) residual(x tensor, width, stride int64, bottleneck bool) tenso
 
 // googLeNet: Szegedy et al., CVPR 2015, table 1, without auxiliary outputs.
 func googLeNet(b *builder, s Size) tensor {
-	x := b.relu(b.conv(s.image(b, 3), s.scaled(64), window{7, 2, 3}))
+	x := b.relu(b.conv(s.image(b, 3), s.scaleWidth(64), window{7, 2, 3}))
 	x = b.pool("MaxPool", x, window{3, 2, 1})
-	x = b.relu(b.conv(x, s.scaled(64), window{1, 1, 0}))
-	x = b.relu(b.conv(x, s.scaled(192), window{3, 1, 1}))
+	x = b.relu(b.conv(x, s.scaleWidth(64), window{1, 1, 0}))
+	x = b.relu(b.conv(x, s.scaleWidth(192), window{3, 1, 1}))
 	x = b.pool("MaxPool", x, window{3, 2, 1})
 	for i, c := range [][6]int64{
 		{64, 96, 128, 16, 32, 32}, {128, 128, 192, 32, 96, 64},
@@ -224,10 +224,10 @@ func googLeNet(b *builder, s Size) tensor {
 }
 
 func (b *builder) inception(x tensor, s Size, c [6]int64) tensor {
-	one := b.relu(b.conv(x, s.scaled(c[0]), window{1, 1, 0}))
-	three := b.relu(b.conv(b.relu(b.conv(x, s.scaled(c[1]), window{1, 1, 0})), s.scaled(c[2]), window{3, 1, 1}))
-	five := b.relu(b.conv(b.relu(b.conv(x, s.scaled(c[3]), window{1, 1, 0})), s.scaled(c[4]), window{5, 1, 2}))
-	pooled := b.relu(b.conv(b.pool("MaxPool", x, window{3, 1, 1}), s.scaled(c[5]), window{1, 1, 0}))
+	one := b.relu(b.conv(x, s.scaleWidth(c[0]), window{1, 1, 0}))
+	three := b.relu(b.conv(b.relu(b.conv(x, s.scaleWidth(c[1]), window{1, 1, 0})), s.scaleWidth(c[2]), window{3, 1, 1}))
+	five := b.relu(b.conv(b.relu(b.conv(x, s.scaleWidth(c[3]), window{1, 1, 0})), s.scaleWidth(c[4]), window{5, 1, 2}))
+	pooled := b.relu(b.conv(b.pool("MaxPool", x, window{3, 1, 1}), s.scaleWidth(c[5]), window{1, 1, 0}))
 	return b.concat(one, three, five, pooled)
 }
 
@@ -235,7 +235,7 @@ func (b *builder) inception(x tensor, s Size, c [6]int64) tensor {
 func denseNet(b *builder, s Size) tensor {
 	blocks := map[int][]int{121: {6, 12, 24, 16}, 169: {6, 12, 32, 32}, 201: {6, 12, 48, 32}}[s.Depth]
 	b.want(blocks != nil, "densenet has depth 121, 169 or 201, not %d", s.Depth)
-	growth := s.scaled(32)
+	growth := s.scaleWidth(32)
 	x := b.relu(b.normalize(b.conv(s.image(b, 3), 2*growth, window{7, 2, 3})))
 	x = b.pool("MaxPool", x, window{3, 2, 1})
 	for i, n := range blocks {
@@ -259,7 +259,7 @@ func mobileNetV2(b *builder, s Size) tensor {
 			if k == 0 {
 				stride = stage[3]
 			}
-			x = b.inverted(x, block{expand: stage[0], out: s.eighths(stage[1]), window: window{3, stride, 1}, activate: b.relu6})
+			x = b.invertedBlock(x, block{expand: stage[0], out: s.eighths(stage[1]), window: window{3, stride, 1}, activate: b.relu6})
 		}
 	}
 	x = b.relu6(b.normalize(b.conv(x, max(s.eighths(1280), 1280), window{1, 1, 0})))
@@ -274,16 +274,18 @@ type block struct {
 	activate    func(tensor) tensor
 }
 
-func (b *builder) inverted(x tensor, of block) tensor { return b.project(x, b.widened(x, of), of) }
+func (b *builder) invertedBlock(x tensor, of block) tensor {
+	return b.project(x, b.widenBlock(x, of), of)
+}
 
-// squeezed is one with squeeze-and-excitation.
-func (b *builder) squeezed(x tensor, of block) tensor {
-	y := b.widened(x, of)
+// squeezeBlock returns a block with squeeze-and-excitation.
+func (b *builder) squeezeBlock(x tensor, of block) tensor {
+	y := b.widenBlock(x, of)
 	z := of.activate(b.conv(b.globalPool(y), max(1, x.channels()/4), window{1, 1, 0}))
 	return b.project(x, b.binary("Mul", y, b.unary("Sigmoid", b.conv(z, y.channels(), window{1, 1, 0}))), of)
 }
 
-func (b *builder) widened(x tensor, of block) tensor {
+func (b *builder) widenBlock(x tensor, of block) tensor {
 	y := x
 	if of.expand > 1 {
 		y = of.activate(b.normalize(b.conv(x, of.expand*x.channels(), window{1, 1, 0})))
@@ -308,26 +310,26 @@ func efficientNet(b *builder, s Size) tensor {
 			if k == 0 {
 				stride = stage[3]
 			}
-			x = b.squeezed(x, block{expand: stage[0], out: s.eighths(stage[1]), window: window{stage[4], stride, stage[4] / 2}, activate: b.swish})
+			x = b.squeezeBlock(x, block{expand: stage[0], out: s.eighths(stage[1]), window: window{stage[4], stride, stage[4] / 2}, activate: b.swish})
 		}
 	}
 	x = b.swish(b.normalize(b.conv(x, s.eighths(1280), window{1, 1, 0})))
 	return b.softmax(b.dense(b.flatten(b.globalPool(x)), s.Classes))
 }
 
-// mlp is Depth hidden layers of 512 units on a flattened image.
+// mlp returns Depth hidden layers of 512 units on a flattened image.
 func mlp(b *builder, s Size) tensor {
 	x := b.flatten(s.image(b, 1))
 	for range s.Depth {
-		x = b.relu(b.dense(x, s.scaled(512)))
+		x = b.relu(b.dense(x, s.scaleWidth(512)))
 	}
 	return b.softmax(b.dense(x, s.Classes))
 }
 
-// lstm is Depth layers of 256 cells (Hochreiter and Schmidhuber, 1997) over a
+// lstm returns Depth layers of 256 cells (Hochreiter and Schmidhuber, 1997) over a
 // sequence of Resolution steps of 128 features; the last step is classified.
 func lstm(b *builder, s Size) tensor {
-	features, cells := s.scaled(128), s.scaled(256)
+	features, cells := s.scaleWidth(128), s.scaleWidth(256)
 	x := b.input("input", s.Resolution, s.Batch, features)
 	for range s.Depth {
 		inputs := []string{x.name, b.weight("lstm_w", 1, 4*cells, x.shape[2]), b.weight("lstm_r", 1, 4*cells, cells), b.weight("bias", 1, 8*cells)}
@@ -338,12 +340,12 @@ func lstm(b *builder, s Size) tensor {
 	return b.softmax(b.dense(b.reshape(last, s.Batch, cells), s.Classes))
 }
 
-// transformer is Depth encoder blocks (Vaswani et al., NIPS 2017, with the
+// transformer returns Depth encoder blocks (Vaswani et al., NIPS 2017, with the
 // normalization before each part) of width 256 and 4 heads over a sequence of
 // Resolution tokens; their mean is classified.
 func transformer(b *builder, s Size) tensor {
 	const heads = 4
-	width := heads * max(1, s.scaled(256)/heads)
+	width := heads * max(1, s.scaleWidth(256)/heads)
 	x := b.input("input", s.Batch, s.Resolution, width)
 	for range s.Depth {
 		x = b.binary("Add", x, b.attention(b.layerNorm(x), heads))
@@ -355,18 +357,22 @@ func transformer(b *builder, s Size) tensor {
 }
 
 func (b *builder) attention(x tensor, heads int64) tensor {
-	batch, length, width := x.shape[0], x.shape[1], x.shape[2]
+	batch := x.shape[0]
+	length := x.shape[1]
+	width := x.shape[2]
 	split := func(t tensor, order ...int64) tensor {
 		return b.transpose(b.reshape(t, batch, length, heads, width/heads), order...)
 	}
-	q, k, v := split(b.linear(x, width), 0, 2, 1, 3), split(b.linear(x, width), 0, 2, 3, 1), split(b.linear(x, width), 0, 2, 1, 3)
+	q := split(b.linear(x, width), 0, 2, 1, 3)
+	k := split(b.linear(x, width), 0, 2, 3, 1)
+	v := split(b.linear(x, width), 0, 2, 1, 3)
 	scores := b.add("MatMul", []int64{batch, heads, length, length}, []string{q.name, k.name})
 	scores = b.add("Mul", scores.shape, []string{scores.name, b.scalar(float32(1 / math.Sqrt(float64(width/heads))))})
 	mixed := b.add("MatMul", []int64{batch, heads, length, width / heads}, []string{b.softmax(scores).name, v.name})
 	return b.linear(b.reshape(b.transpose(mixed, 0, 2, 1, 3), batch, length, width), width)
 }
 
-// gelu is x/2 (1 + erf(x/sqrt 2)).
+// gelu returns x/2 (1 + erf(x/sqrt 2)).
 func (b *builder) gelu(x tensor) tensor {
 	y := b.add("Mul", x.shape, []string{x.name, b.scalar(float32(1 / math.Sqrt2))})
 	y = b.unary("Erf", y)
@@ -375,11 +381,11 @@ func (b *builder) gelu(x tensor) tensor {
 	return b.add("Mul", y.shape, []string{y.name, b.scalar(0.5)})
 }
 
-// operators is no network that anyone trains: Depth times a chain of the
+// operators adds no network that anyone trains: Depth times a chain of the
 // operators that few families have, over Resolution rows of 128 values, to
 // measure them by. It ends in classes as the others do.
 func operators(b *builder, s Size) tensor {
-	width := s.scaled(128)
+	width := s.scaleWidth(128)
 	x := b.input("input", s.Batch, s.Resolution, width)
 	for range s.Depth {
 		x = b.layerNorm(x)
@@ -399,7 +405,9 @@ func operators(b *builder, s Size) tensor {
 
 // images treats values of shape [batch, width, resolution] as images one pixel high.
 func (b *builder) images(x tensor) tensor {
-	batch, width, length := x.shape[0], x.shape[1], x.shape[2]
+	batch := x.shape[0]
+	width := x.shape[1]
+	length := x.shape[2]
 	y := b.normalize(b.reshape(x, batch, width, 1, length))
 	y = b.relu(y)
 	y = b.concat(y, b.depthwise(y, window{3, 1, 1}))
@@ -420,12 +428,12 @@ func (b *builder) sequence(x tensor, s Size, width int64) tensor {
 	return b.add("Slice", y.shape, []string{y.name, b.whole(0), b.whole(s.Resolution), b.whole(1)})
 }
 
-// responses is a chain of local response normalizations, each over as many
+// responses adds a chain of local response normalizations, each over as many
 // channels as the convolution before it has.
 func responses(b *builder, s Size) tensor {
 	x := s.image(b, 3)
 	for range s.Depth {
-		x = b.relu(b.conv(x, s.scaled(64), window{1, 1, 0}))
+		x = b.relu(b.conv(x, s.scaleWidth(64), window{1, 1, 0}))
 		x = b.add("LRN", x.shape, []string{x.name}, onnx.IntAttribute("size", 5), onnx.FloatAttribute("alpha", 1e-4), onnx.FloatAttribute("beta", 0.75))
 	}
 	return b.softmax(b.dense(b.flatten(b.globalPool(x)), s.Classes))

@@ -60,7 +60,7 @@ func (s *Session) exchange(ctx context.Context, request *message) (*message, err
 	return answer, answer.err()
 }
 
-// Inputs are the shapes that the model wants, by name.
+// Inputs returns the shapes that the model wants, by name.
 func (s *Session) Inputs() map[string][]int64 { return s.inputs }
 
 // Library returns the file of the worker's native library, and its name with its
