@@ -294,6 +294,13 @@ func TestRealOpenMPFlood(t *testing.T) {
 	if s.Unread == 0 || s.Unlogged == nil || uint64(s.Unlogged.Count) != s.Unread || uint64(len(r.Log.Rows))+s.Unread != tasks {
 		t.Fatalf("%d rows, %d unread, %+v", len(r.Log.Rows), s.Unread, s.Unlogged)
 	}
+	byDepth := 0
+	for _, d := range s.Depths {
+		byDepth += d.Tasks
+	}
+	if uint64(byDepth) != tasks || len(s.Depths) != 10 {
+		t.Errorf("%d tasks down to depth %d, want %d down to 10", byDepth, len(s.Depths), tasks)
+	}
 	inRounds := 0
 	for _, round := range s.Rounds {
 		inRounds += round.Created

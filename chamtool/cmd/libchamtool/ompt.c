@@ -26,19 +26,20 @@ static struct {
     uintptr_t from, to;               // the runtime's code
     uint32_t program, mapped, stack; // the high halves of addresses: its own, of what is mapped, of the stack
     uintptr_t fixed, fixed_to;        // what a program without PIE has below 4 GB
-    _Atomic uint64_t loops[1 << 10];  // taskloops by number: their places in the program
+    _Atomic uint64_t loops[1 << 5];   // taskloops by number: their places in the program
     _Atomic uint64_t forked;          // where the last team was forked
     _Atomic int marked;               // the program says itself where iterations end
     _Atomic int bound;                // tasks have dependences, or create tasks
 } omp;
 
 // A task's data is its token in the low 52 bits, of which its construct takes bits 32 to 39
-// that tokens leave 0, the number of its taskloop, COUNTED, and whether it has begun.
+// that tokens leave 0, the number of its taskloop, its level, COUNTED, and whether it has begun.
 #define BEGUN (1ull << 63)
 
 static inline uint64_t token_of(uint64_t data) { return data & ((1ull << 52) - 1) & ~(0xffull << 32); }
 static inline uint64_t construct_of(uint64_t data) { return data >> 32 & 0xff; }
-static inline unsigned loop_of(uint64_t data) { return data >> 52 & 0x3ff; }
+static inline unsigned loop_of(uint64_t data) { return data >> 52 & 0x1f; }
+static inline uint64_t level_of(uint64_t data) { return data >> 57 & (DEPTHS - 1); }
 
 // construct_at returns the number of the construct at a place; 0 if there are too many.
 static uint64_t construct_at(uint64_t place) {
@@ -132,7 +133,7 @@ static unsigned loop_here(struct ring *r) {
     if (loops_deep > 0 && loops_deep <= 16 && in_loop[loops_deep - 1].depth == r->depth) return in_loop[loops_deep - 1].number;
     if (r->depth == 0 || r->depth > MOST_NESTED) return 0;
     struct under_way *run = &r->under_way[r->depth - 1];
-    if (!(run->loop & 0x3ff)) return 0;
+    if (!(run->loop & 0x1f)) return 0;
     if (!(run->loop & RUNTIMES)) {
         if (run->construct & COUNTED) {
             struct unread *u = unread_of(r, run->construct);
@@ -140,7 +141,7 @@ static unsigned loop_here(struct ring *r) {
         } else push(EVENT_RUNTIMES, 1, 0, ticks(), atomic_load_explicit(&run->token, memory_order_relaxed), 0);
     }
     run->loop |= RUNTIMES;
-    return (unsigned)(run->loop & 0x3ff);
+    return (unsigned)(run->loop & 0x1f);
 }
 
 // helpers is the region of the runtime's hidden helper threads, which run target tasks and belong
@@ -290,7 +291,10 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
     if (__builtin_expect(of_runtime(entry), 0)) entry = tail_of(r);
     uint64_t place = place_of(r, entry), known = construct(place);
-    task->value = token | known << 32 | (uint64_t)number << 52;
+    const struct under_way *parent = innermost(r);
+    uint64_t level = r->depth ? parent->level + !(parent->loop & RUNTIMES) : 1;
+    if (level > DEPTHS - 1) level = DEPTHS - 1;
+    task->value = token | known << 32 | (uint64_t)number << 52 | level << 57;
     if (__builtin_expect(!has_spare(r, r->quarter), 0)) { // the rest is for the tasks that are open
         task->value |= COUNTED;
         add(&unread_of(r, known)->created, 1);
@@ -523,6 +527,7 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     if (r->depth < MOST_NESTED) {
         struct under_way *run = &r->under_way[r->depth];
         run->loop = loop_of(next->value) | continued;
+        run->level = level_of(next->value);
         run->construct = construct_of(next->value) | (next->value & COUNTED);
         run->ends_idling = r->computing && !r->since;
         if (run->ends_idling) start_computing(r, at);

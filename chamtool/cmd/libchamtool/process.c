@@ -123,7 +123,7 @@ static struct ring *adopt(void) {
 
 static struct ring *make_ring(void) {
     size_t slots = tool.settings.ring_slots;
-    size_t bytes = sizeof(struct ring) + slots * sizeof(uint64_t[SLOT_WORDS]) + CONSTRUCTS * ITERATIONS * sizeof(struct unread) + PLACES * sizeof(struct place_time);
+    size_t bytes = sizeof(struct ring) + slots * sizeof(uint64_t[SLOT_WORDS]) + CONSTRUCTS * ITERATIONS * sizeof(struct unread) + PLACES * sizeof(struct place_time) + DEPTHS * sizeof *((struct ring *)NULL)->depths;
     struct ring *r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (r == MAP_FAILED) return NULL;
     r->mask = slots - 1;
@@ -133,6 +133,7 @@ static struct ring *make_ring(void) {
     r->unread = (struct unread *)(r->slots + slots);
     r->recent_ticks = UINT32_MAX;
     r->times = (struct place_time *)(r->unread + CONSTRUCTS * ITERATIONS);
+    r->depths = (void *)(r->times + PLACES);
     atomic_store(&r->taken, 1);
     r->next = atomic_load(&tool.rings);
     while (!atomic_compare_exchange_weak(&tool.rings, &r->next, r)) {}
@@ -205,6 +206,7 @@ static void reuse_rings(void) {
         atomic_store(&r->calls, 0);
         memset(r->unread, 0, CONSTRUCTS * ITERATIONS * sizeof *r->unread);
         memset(r->times, 0, PLACES * sizeof *r->times);
+        memset(r->depths, 0, DEPTHS * sizeof *r->depths);
         r->computing = NULL, r->since = 0;
         r->depth = r->shown = 0;
     }

@@ -194,6 +194,10 @@ static inline void count_run(struct ring *r, struct under_way *run, uint64_t at,
 static inline int push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t token, uint64_t depth, uint64_t end) {
     uint64_t further = run->unreported != 0, ended = kind == EVENT_RUN;
     if (tool.process.dialect == DIALECT_OMPT) {
+        if (!(run->loop & RUNTIMES)) {
+            add(&r->depths[run->level].tasks, ended);
+            add(&r->depths[run->level].ticks, end - run->start - run->inner);
+        }
         if (run->construct & COUNTED) {
             count_run(r, run, end, ended && !(run->loop & RUNTIMES));
             return 0;

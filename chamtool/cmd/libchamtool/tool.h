@@ -47,6 +47,7 @@ enum {
     CONSTRUCTS = 256, // that are counted separately; those beyond share number 0
     ITERATIONS = 8,   // the same of iterations that follow one another
     PLACES = 128,     // of which a thread's times are kept separately
+    DEPTHS = 32,      // of tasks that are counted separately; deeper ones count to the last
     REGIONS = 64,     // parallel regions that a thread forked last
     UNLOADS = 48, // a place holds the number of unloads above its address: what is loaded later may have the same address
 };
@@ -90,6 +91,7 @@ struct ring {
     _Atomic uint64_t started; // tasks begun that have no event before they end
     struct unread *unread;    // by construct and iteration
     struct place_time *times; // by place
+    struct { _Atomic uint64_t tasks, ticks; } *depths; // OpenMP: ended tasks, without what runs within them
     _Atomic uint64_t changed; // how often one of them changed
     _Atomic uint64_t used;    // constructs, from 0, that may have counts
     _Atomic uint64_t calls;   // ticks in callbacks, from a sample of them
@@ -104,6 +106,7 @@ struct ring {
         uint64_t from, before[2];   // of its wait: the tick of its beginning, inner and unreported then
         uint64_t hidden;            // the beginning of its wait has no event
         uint64_t ends_idling;       // the thread waited when it began
+        uint64_t level;             // OpenMP: tasks that created it one by the other, and itself
     } under_way[MOST_NESTED], implicit; // implicit: outside of tasks
     uint64_t shown; // of the tasks under way, those whose run an event will tell
     // OpenMP: the ring of the thread that forked the outermost region; NULL for this one. Threads of

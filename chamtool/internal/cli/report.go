@@ -207,6 +207,12 @@ func reportTables(p *cli.Page, f job.Figures) {
 		}
 	}
 	timesTable(p, f)
+	if len(f.Depths) > 1 {
+		depths := p.Table("depth", "tasks", "work s")
+		for i, d := range f.Depths {
+			depths.Add(i+1, d.Tasks, d.Work)
+		}
+	}
 	lostTables(p, f)
 	if len(f.Functions) == 0 {
 		return

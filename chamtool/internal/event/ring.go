@@ -26,6 +26,7 @@ type Header struct {
 	started atomic.Uint64
 	unread  *[Constructs][Iterations]unread
 	times   *[Places]placeTime
+	depths  *[Depths]struct{ tasks, ticks atomic.Uint64 }
 	changed atomic.Uint64 // how often one of them changed
 	used    atomic.Uint64 // constructs, from 0, that may have counts
 	calls   atomic.Uint64 // ticks in callbacks
@@ -80,6 +81,19 @@ const (
 	WorkDynamic = 1<<11 | 1<<12 | 1<<13
 	WorkSingle  = 1<<3 | 1<<4 // the thread that executes it, and the others
 )
+
+// Depths is the number of depths of tasks that a ring counts; deeper tasks count to the last.
+const Depths = 32
+
+// Depth returns the number of ended tasks at a depth, 1 for those that no task created, and their
+// ticks without what ran within them. Parts of tasks that have not ended count too.
+func (r *Ring) Depth(depth int) (tasks, ticks uint64) {
+	if r.h.depths == nil {
+		return 0, 0
+	}
+	d := &r.h.depths[depth]
+	return d.tasks.Load(), d.ticks.Load()
+}
 
 // CallbackTicks returns the ticks that the thread spent in callbacks of the tool, estimated from a
 // sample of them.

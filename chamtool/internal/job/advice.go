@@ -157,6 +157,10 @@ func (f *Figures) waitAdvice(j *Job, r region) string {
 // taskAdvice returns what makes threads wait less for tasks.
 func (f *Figures) taskAdvice() string {
 	if fn := f.shortest(); fn != nil {
+		if depth := f.enoughDepth(); depth > 0 {
+			all := f.Depths[depth-1]
+			return fmt.Sprintf("fewer, larger tasks: create them only down to depth %d, where there are %d of %.3g ms with all below them; those of %s take %.2g µs", depth, all.Tasks, 1e3*f.workFrom(depth)/float64(all.Tasks), fn.Name, fn.typicalSeconds()*1e6)
+		}
 		return fmt.Sprintf("fewer, larger tasks: the %d of %s take %.2g µs, about what creating one takes", fn.Tasks, fn.Name, fn.typicalSeconds()*1e6)
 	}
 	g := f.Lost.Graph
@@ -172,6 +176,33 @@ func (f *Figures) taskAdvice() string {
 		return "more tasks at a time, or a more even spread: the tasks of " + u.Function + " are the most uneven"
 	}
 	return "more tasks at a time, or a more even spread"
+}
+
+const (
+	// enoughTasks is the number of tasks for each thread and iteration that leave none idle for long.
+	enoughTasks = 16
+	// longTaskSeconds is the time of a task of which creating it is a small part.
+	longTaskSeconds = 5e-5
+)
+
+// enoughDepth returns the least depth with enough tasks for all threads, of which each has enough
+// work; 0 if there is none, or none below it.
+func (f *Figures) enoughDepth() int {
+	for depth := 1; depth < len(f.Depths); depth++ {
+		tasks := f.Depths[depth-1].Tasks
+		if tasks >= enoughTasks*f.Lost.Threads*max(1, f.Iterations) && f.workFrom(depth) >= longTaskSeconds*float64(tasks) {
+			return depth
+		}
+	}
+	return 0
+}
+
+// workFrom returns the seconds of the tasks from a depth on.
+func (f *Figures) workFrom(depth int) (seconds float64) {
+	for _, d := range f.Depths[depth-1:] {
+		seconds += d.Work
+	}
+	return seconds
 }
 
 // Losses returns the thread time in which nothing was computed, largest first. Without the

@@ -14,26 +14,27 @@ import (
 
 // Figures sums up a job. Times are in seconds, shares between 0 and 1.
 type Figures struct {
-	Ranks       int           `json:"ranks"` // with a log
-	Missing     []int         `json:"missing_ranks"`
-	Torn        []int         `json:"torn_ranks"`
-	Dropped     []Dropped     `json:"dropped_tasks"`  // by rank that has any
-	Unlogged    int           `json:"tasks_unlogged"` // of Tasks, those that are only counted: they have no part in medians and errors
-	Unread      int           `json:"tasks_unread"`   // of Unlogged, those that came faster than they were read
-	Tasks       int           `json:"tasks"`
-	Seconds     float64       `json:"task_seconds"`
-	Iterations  int           `json:"iterations"`
-	Imbalance   float64       `json:"imbalance"`       // mean over iterations of max/mean - 1 of the ranks' loads
-	Worst       *Iteration    `json:"worst_iteration"` // nil where there is none
-	Moved       int           `json:"moved_tasks"`     // that ran on another rank than created them
-	Prediction  Prediction    `json:"prediction"`
-	WorstRanks  []RankLoad    `json:"worst_ranks"`  // most load first
-	Functions   []Function    `json:"functions"`    // most time first
-	SlowestRank *RankSlowdown `json:"slowest_rank"` // nil where ranks have nothing in common
-	Spreads     []Spread      `json:"each_iteration"`
-	Lost        LostTime      `json:"lost"`
-	Times       *Times        `json:"times"`         // nil if unknown
-	Unknown     string        `json:"times_unknown"` // why
+	Ranks       int             `json:"ranks"` // with a log
+	Missing     []int           `json:"missing_ranks"`
+	Torn        []int           `json:"torn_ranks"`
+	Dropped     []Dropped       `json:"dropped_tasks"`  // by rank that has any
+	Unlogged    int             `json:"tasks_unlogged"` // of Tasks, those that are only counted: they have no part in medians and errors
+	Unread      int             `json:"tasks_unread"`   // of Unlogged, those that came faster than they were read
+	Tasks       int             `json:"tasks"`
+	Seconds     float64         `json:"task_seconds"`
+	Iterations  int             `json:"iterations"`
+	Imbalance   float64         `json:"imbalance"`       // mean over iterations of max/mean - 1 of the ranks' loads
+	Worst       *Iteration      `json:"worst_iteration"` // nil where there is none
+	Moved       int             `json:"moved_tasks"`     // that ran on another rank than created them
+	Prediction  Prediction      `json:"prediction"`
+	WorstRanks  []RankLoad      `json:"worst_ranks"`  // most load first
+	Functions   []Function      `json:"functions"`    // most time first
+	SlowestRank *RankSlowdown   `json:"slowest_rank"` // nil where ranks have nothing in common
+	Spreads     []Spread        `json:"each_iteration"`
+	Lost        LostTime        `json:"lost"`
+	Depths      []summary.Depth `json:"depths"`        // of tasks, of a job of one rank
+	Times       *Times          `json:"times"`         // nil if unknown
+	Unknown     string          `json:"times_unknown"` // why
 }
 
 // Dropped counts the tasks of a rank that came faster than they were read and that its log
@@ -157,6 +158,9 @@ func (j *Job) Figures() Figures {
 	f.iterations(j)
 	f.Lost = j.lostTime()
 	f.Unknown, f.Times = j.unknownTimes(), j.times()
+	if len(j.Ranks) == 1 && j.Ranks[0].Summary != nil {
+		f.Depths = j.Ranks[0].Summary.Depths
+	}
 	if f.Times != nil {
 		f.findLosses(j)
 	}

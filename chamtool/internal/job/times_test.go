@@ -89,6 +89,12 @@ func TestAdvice(t *testing.T) {
 		"short tasks": {func(_ *Job, f *Figures) {
 			f.Tasks, f.Functions = 100, []Function{{Name: "f", Tasks: 100, Median: &short}}
 		}, "waiting", "fewer, larger tasks"},
+		"a deep recursion": {func(_ *Job, f *Figures) {
+			f.Tasks, f.Functions, f.Lost.Threads = 100, []Function{{Name: "f", Tasks: 100, Median: &short}}, 2
+			for depth := range 10 {
+				f.Depths = append(f.Depths, summary.Depth{Tasks: 1 << (depth + 1), Work: 0.01})
+			}
+		}, "waiting", "only down to depth 5, where there are 32 of 1.88 ms"},
 		"a chain": {func(_ *Job, f *Figures) {
 			f.Tasks, f.Lost.Threads, f.Lost.Graph = 100, 2, &Graph{Graph: task.Graph{Work: 9, Span: 9}, Parallelism: 1}
 		}, "waiting", "enough for 1 thread: break it up, or use fewer threads"},

@@ -315,6 +315,7 @@ func (s *Session) summary() *summary.Summary {
 		for _, r := range s.rings {
 			callbacks += r.CallbackTicks()
 		}
+		out.Depths = s.depths()
 		out.Callbacks = summary.NewFigure(s.clock.Between(0, callbacks))
 	}
 	out.Score(&s.errors)
@@ -336,6 +337,23 @@ func (s *Session) summary() *summary.Summary {
 		})
 	}
 	return out
+}
+
+// depths returns the tasks by their depth, down to the deepest.
+func (s *Session) depths() (depths []summary.Depth) {
+	for depth := 1; depth < event.Depths; depth++ {
+		var d summary.Depth
+		for _, r := range s.rings {
+			tasks, ticks := r.Depth(depth)
+			d.Tasks += int(tasks)
+			d.Work += s.clock.Between(0, ticks)
+		}
+		if d.Tasks == 0 {
+			return depths
+		}
+		depths = append(depths, d)
+	}
+	return depths
 }
 
 // times returns the times of the threads by kind and place.

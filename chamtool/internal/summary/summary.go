@@ -53,12 +53,19 @@ type Summary struct {
 	RowsLost       int        `json:"rows_lost"` // log rows that could not be written
 	Unlogged       *Unlogged  `json:"unlogged"`  // nil if the log holds all rows
 	Tree           *task.Tree `json:"tree"`      // nil if unknown
+	Depths         []Depth    `json:"depths"`    // of all tasks, from 1: those that no task created; the last one has all deeper ones
 	Critical       []PathPart `json:"critical_path"`
 
 	Times    []PlaceTime     `json:"times"`  // of the threads, by kind and place; empty if the runtime reports none
 	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
 	Entries  []FunctionModel `json:"entries"`
 	Warnings []string        `json:"warnings"`
+}
+
+// Depth counts the tasks that as many others created one by the other.
+type Depth struct {
+	Tasks int     `json:"tasks"`
+	Work  float64 `json:"work"` // seconds, without those of the tasks that ran within
 }
 
 // PlaceTime is the time of one kind that a thread spent at a place.
