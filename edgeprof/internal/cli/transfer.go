@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -117,11 +115,7 @@ func judgedTable(p *cli.Page, j *transfer.Evaluation) {
 			fastest.Add(of.Boards, rule.name, of.Decisions, cli.Share(score.Fastest), cli.Share(score.Regret))
 		}
 	}
-	ranks := p.Table("chip", "Spearman")
-	for _, chip := range slices.Sorted(maps.Keys(j.Spearman)) {
-		ranks.Add(chip, j.Spearman[chip])
-	}
 	if j.MeanSpearman != nil {
-		ranks.Add("mean", *j.MeanSpearman)
+		p.Line("mean Spearman of a configuration's models: %.3f", *j.MeanSpearman)
 	}
 }

@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	goruntime "runtime"
 	"slices"
@@ -44,12 +43,10 @@ type Evaluation struct {
 	Configurations int `json:"configurations"`
 	Anchors        int `json:"anchors"`
 	Scores
-	// Spearman is the rank correlation of predicted and measured latencies: of each
-	// chip the mean over its configurations, and the mean of these.
-	Spearman     map[string]float64 `json:"spearman,omitempty"`
-	MeanSpearman *float64           `json:"mean_spearman,omitempty"`
-	Level        float64            `json:"level"`
-	Baselines    map[string]Scores  `json:"baselines"`
+	// MeanSpearman is the mean rank correlation of predicted and measured latencies.
+	MeanSpearman *float64          `json:"mean_spearman,omitempty"`
+	Level        float64           `json:"level"`
+	Baselines    map[string]Scores `json:"baselines"`
 	// Fastest judges the choice of the fastest of three boards.
 	Fastest []Choices   `json:"fastest,omitempty"`
 	Int8    *Evaluation `json:"int8,omitempty"`
@@ -168,7 +165,7 @@ func evaluate(all []outcome, anchors int) (*Evaluation, error) {
 	}
 	j.Chips = len(chips)
 	j.Scores = scoreErrors(ours)
-	j.scoreRanks(all)
+	j.MeanSpearman = meanSpearman(all)
 	if len(chips) > 1 {
 		v, err := uncertainty.Judge(Level, cases)
 		if err != nil {
@@ -183,34 +180,25 @@ func evaluate(all []outcome, anchors int) (*Evaluation, error) {
 	return j, nil
 }
 
-// scoreRanks notes how well predictions order the models of a configuration.
-func (j *Evaluation) scoreRanks(all []outcome) {
-	byConfig := map[int][]outcome{}
-	for _, x := range all {
-		byConfig[x.config] = append(byConfig[x.config], x)
-	}
-	byChip := map[string][]float64{}
-	for _, config := range slices.Sorted(maps.Keys(byConfig)) {
+// meanSpearman returns the mean, over configurations, of the rank correlation of predicted and
+// measured latencies; nil if no configuration has one.
+func meanSpearman(all []outcome) *float64 {
+	var correlations []float64
+	for len(all) > 0 {
 		var predicted, actual []float64
-		for _, x := range byConfig[config] {
-			predicted = append(predicted, x.ours.Value)
-			actual = append(actual, x.actual)
+		for config := all[0].config; len(all) > 0 && all[0].config == config; all = all[1:] {
+			predicted = append(predicted, all[0].ours.Value)
+			actual = append(actual, all[0].actual)
 		}
 		if rho, err := regression.Spearman(predicted, actual); err == nil {
-			chip := byConfig[config][0].chip
-			byChip[chip] = append(byChip[chip], rho)
+			correlations = append(correlations, rho)
 		}
 	}
-	if len(byChip) == 0 {
-		return
+	if len(correlations) == 0 {
+		return nil
 	}
-	mean := 0.0
-	j.Spearman = map[string]float64{}
-	for _, chip := range slices.Sorted(maps.Keys(byChip)) {
-		j.Spearman[chip] = stat.Mean(byChip[chip], nil)
-		mean += j.Spearman[chip] / float64(len(byChip))
-	}
-	j.MeanSpearman = &mean
+	mean := stat.Mean(correlations, nil)
+	return &mean
 }
 
 // scoreErrors returns the scores of logarithms of predicted over actual latency.

@@ -59,28 +59,15 @@ func (f *fit) estimates(c *Config, anchors []int) []estimate {
 	return out
 }
 
-// ChooseAnchors chooses the anchors of a configuration among its measurements, single
-// precision alone: those that leave the least doubt about the rest.
+// ChooseAnchors chooses the anchors of a configuration among its measurements: those that
+// leave the least doubt about the other models, all in single precision.
 func (f *fit) ChooseAnchors(c *Config, n int) []int {
-	var from, about []int
-	for k, name := range f.table.Models {
-		if IsInt8(name) || math.IsNaN(f.factors.mean[k]) {
-			continue
-		}
-		about = append(about, k)
-		if !math.IsNaN(c.Log[k]) {
-			from = append(from, k)
-		}
-	}
 	var anchors []int
-	left := f.factors.prior()
 	for range n {
-		next := left.chooseNext(from, about)
+		next := f.nextAnchor(anchors, func(k int) bool { return !math.IsNaN(c.Log[k]) })
 		if next < 0 {
 			break
 		}
-		left.condition(next, 0)
-		from = slices.DeleteFunc(from, func(k int) bool { return k == next })
 		anchors = append(anchors, next)
 	}
 	return anchors
@@ -89,21 +76,30 @@ func (f *fit) ChooseAnchors(c *Config, n int) []int {
 // NextModel returns the model whose measurement would say most about the others; "" if all are
 // measured.
 func (f *fit) NextModel(anchors []int) string {
+	if next := f.nextAnchor(anchors, func(int) bool { return true }); next >= 0 {
+		return f.table.Models[next]
+	}
+	return ""
+}
+
+// nextAnchor returns the possible model in single precision that says most in addition to the
+// anchors; -1 for none.
+func (f *fit) nextAnchor(anchors []int, possible func(k int) bool) int {
 	left := f.factors.prior()
 	for _, k := range anchors {
 		left.condition(k, 0)
 	}
-	var from, all []int
+	var from, about []int
 	for k, name := range f.table.Models {
-		all = append(all, k)
-		if !slices.Contains(anchors, k) && !IsInt8(name) {
+		if IsInt8(name) || math.IsNaN(f.factors.mean[k]) {
+			continue
+		}
+		about = append(about, k)
+		if possible(k) && !slices.Contains(anchors, k) {
 			from = append(from, k)
 		}
 	}
-	if next := left.chooseNext(from, all); next >= 0 {
-		return f.table.Models[next]
-	}
-	return ""
+	return left.chooseNext(from, about)
 }
 
 // Model predicts the latencies of a configuration from some of them.

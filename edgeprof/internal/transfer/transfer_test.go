@@ -220,7 +220,7 @@ func TestNetworks(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("mean Spearman %.3f, within 10 %% %.3f, coverage %.3f", *j.MeanSpearman, j.Within10, *j.Coverage)
-	if *j.MeanSpearman < 0.9 || *j.Coverage < 0.85 || *j.Coverage > 0.95 || len(j.Spearman) != 13 {
+	if *j.MeanSpearman < 0.9 || *j.Coverage < 0.85 || *j.Coverage > 0.95 {
 		t.Errorf("%+v", j)
 	}
 	kindsLeftOut(t, table)
