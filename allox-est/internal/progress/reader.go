@@ -36,6 +36,7 @@ type Reader struct {
 	times     times
 	lines     int
 	previous  string // line
+	repeated  int    // times in a row
 	chosen    choice
 	judged    int // the line in which the choice was made
 }
@@ -45,6 +46,9 @@ type times struct {
 	begin, now float64 // of the first line whose time is known, and of the last one
 	end        float64 // of the run; 0 while it goes on
 }
+
+// mostRepeats is the number of times that one line in a row is read: a flood of it says no more.
+const mostRepeats = 3
 
 // counterCount bounds the counters; beyond, the half that was not seen for longest goes.
 const counterCount = 4000
@@ -64,11 +68,12 @@ func (r *Reader) Line(line string, at float64) {
 		r.match(line, at)
 		return
 	}
-	if line == r.previous && !strings.ContainsAny(line, "0123456789") {
-		return // a flood of one line
+	if line == r.previous {
+		r.repeated++
+	} else {
+		r.previous, r.repeated = line, 0
 	}
-	r.previous = line
-	if strings.ContainsFunc(line, isBinary) {
+	if r.repeated > mostRepeats || strings.ContainsFunc(line, isBinary) {
 		return
 	}
 	if h, ok := headingOf(line); ok {

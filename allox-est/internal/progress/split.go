@@ -30,6 +30,7 @@ type Splitter struct {
 	wide  *encoding.Decoder // of UTF-16; nil without it
 	odd   []byte            // half a character
 	begun bool              // something was read
+	wordy []byte            // the last line without a number
 }
 
 // Split yields the lines that b completes, those with a number, a tag or names of columns
@@ -91,7 +92,15 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 
 // pass passes on a text that has a number or names of columns.
 func (s *Splitter) pass(text []byte, line func(string)) {
-	if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") || isHeading(text) {
+	if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") {
+		line(string(text))
+		return
+	}
+	if bytes.Equal(text, s.wordy) {
+		return // a flood of one line
+	}
+	s.wordy = append(s.wordy[:0], text...)
+	if isHeading(text) {
 		line(string(text))
 	}
 }
