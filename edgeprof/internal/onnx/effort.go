@@ -317,25 +317,6 @@ func convolutionEffort(c *Cost) float64 {
 	return max(1, vectorWidth/2/float64(max(1, filters)))
 }
 
-// wholeConvolution returns the effort of convolutions of whole numbers, by the sign of their
-// weights, which decides the code.
-func wholeConvolution(signed, unsigned float64) effort {
-	return func(c *Cost) float64 {
-		at := filter(c.node.Op)
-		if len(c.shapeOf(at)) != 4 || c.node.Int("group", 1) > 1 && c.Class != ClassDepthwise {
-			return unmet
-		}
-		factor := signed
-		if inputs(c.Inputs).input(at).Type == Uint8 {
-			factor = unsigned
-		}
-		if c.Class == ClassDepthwise {
-			factor *= 2
-		}
-		return factor
-	}
-}
-
 // byteEffort returns the effort of a node that runs in whole numbers of 8 bits: that of the
 // operator which ONNX Runtime puts in its place. A nil function is the node's own.
 func byteEffort(n *Node) effort {
@@ -363,17 +344,6 @@ func productEffort(c *Cost) float64 {
 	shape, elements := c.result()
 	if n := len(shape); n > 1 && c.Class == ClassDense && elements > shape[n-1] && shape[n-1] < 8 {
 		return unmet
-	}
-	return 1
-}
-
-// recurrentEffort: the plain recurrent operator has no fast code.
-func recurrentEffort(c *Cost) float64 {
-	switch c.node.Op {
-	case "RNN":
-		return 2.2
-	case "DynamicQuantizeLSTM":
-		return 0.6
 	}
 	return 1
 }

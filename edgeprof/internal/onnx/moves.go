@@ -19,7 +19,7 @@ var moveOperators = table{
 	"Flatten":                 {shape: flatten, class: ClassMove, traits: hands},
 	"Squeeze":                 {shape: squeeze, class: ClassMove, traits: hands},
 	"Unsqueeze":               {shape: unsqueeze, class: ClassMove, traits: hands},
-	"Dropout":                 {shape: dropout, class: ClassMove, effort: dropoutEffort},
+	"Dropout":                 {shape: dropout, class: ClassMove},
 	"Pad":                     {shape: pad, class: ClassMove, effort: always(2)},
 	"Expand":                  {shape: expand, class: ClassMove, effort: repeatEffort(2), traits: hands},
 	"Tile":                    {shape: tile, class: ClassMove, effort: repeatEffort(2)},
@@ -27,7 +27,7 @@ var moveOperators = table{
 	"ScatterElements Scatter": {shape: first, class: ClassMove, effort: always(unmet)},
 	"ScatterND":               {shape: first, class: ClassMove, effort: pointEffort(2)},
 	"ReverseSequence":         {shape: first, class: ClassMove, effort: always(unmet)},
-	"Cast":                    {shape: cast, effort: castEffort, traits: passes | hands | elementwiseUnary},
+	"Cast":                    {shape: cast, traits: passes | hands | elementwiseUnary},
 	"CastLike":                {shape: cast, traits: elementwiseUnary},
 }
 
@@ -439,20 +439,4 @@ func pad(c *call) []TensorInfo {
 		shape[at] += pads[i] + pads[len(axes)+i]
 	}
 	return withShape(x.Type, shape...)
-}
-
-// castEffort: ONNX Runtime has no vector code for bfloat16.
-func castEffort(c *Cost) float64 {
-	if len(c.Outputs) > 0 && c.Outputs[0].Type == BFloat16 {
-		return 5
-	}
-	return 1
-}
-
-// dropoutEffort: one that trains draws a random number for each value.
-func dropoutEffort(c *Cost) float64 {
-	if training := inputs(c.Inputs).input(2).Value; len(training) == 1 && training[0] != 0 {
-		return uniformEffort
-	}
-	return 1
 }

@@ -11,8 +11,8 @@ var productOperators = table{
 	"MatMulInteger QLinearMatMul":   {shape: matMul, work: matMulWork, layer: productLayer, traits: quantizes},
 	"com.microsoft.FusedMatMul":     {shape: fusedMatMul, work: matMulWork, layer: productLayer},
 	"com.microsoft.TransposeMatMul": {shape: fusedMatMul, work: matMulWork},
-	"com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul": {shape: matMul, work: matMulWork, effort: wholeProductEffort, layer: productLayer, traits: quantizes},
-	"com.microsoft.MatMulNBits": {shape: matMulBits, work: matMulBitsWork, effort: packedEffort, layer: productLayer},
+	"com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul": {shape: matMul, work: matMulWork, layer: productLayer, traits: quantizes},
+	"com.microsoft.MatMulNBits": {shape: matMulBits, work: matMulBitsWork, effort: always(unmet), layer: productLayer},
 	"Einsum":                    {shape: einsum, work: einsumWork, effort: always(unmet)},
 }
 
@@ -145,26 +145,4 @@ func matMulWork(n *Node, in inputs, out TensorInfo) (Class, []int64) {
 
 func matMulBitsWork(n *Node, _ inputs, out TensorInfo) (Class, []int64) {
 	return products(n.Int("K", 0), out)
-}
-
-// packedEffort: ONNX Runtime multiplies one row by weights of 4 bits as they are, and makes
-// the weights real first for others.
-func packedEffort(c *Cost) float64 {
-	shape, elements := c.result()
-	switch {
-	case c.node.Int("bits", 4) != 4 || len(shape) == 0 || elements < 1:
-		return unmet
-	case c.Class == ClassVector:
-		return 1
-	}
-	return 1 + 10*float64(shape[len(shape)-1])/float64(elements)
-}
-
-// wholeProductEffort: the rates of one row are those of real weights, which have four times
-// the bytes.
-func wholeProductEffort(c *Cost) float64 {
-	if c.Class == ClassVector {
-		return 0.25
-	}
-	return 1
 }

@@ -5,7 +5,7 @@ import "slices"
 // quantizedOperators work on whole numbers of 8 bits.
 var quantizedOperators = table{
 	"DequantizeLinear com.microsoft.DequantizeLinear": {shape: dequantize, traits: quantizes | passes},
-	"QuantizeLinear com.microsoft.QuantizeLinear":     {shape: quantize, effort: quantizeEffort, traits: quantizes | passes},
+	"QuantizeLinear com.microsoft.QuantizeLinear":     {shape: quantize, traits: quantizes | passes},
 	"DynamicQuantizeLinear":                           {shape: dynamicQuantize, traits: quantizes},
 	"com.microsoft.QLinearSigmoid":                    {shape: first, class: ClassFunction, effort: always(19)},
 	"com.microsoft.QLinearSoftmax":                    {shape: first, class: ClassSoftmax, effort: always(40)},
@@ -52,12 +52,4 @@ func quantizedConcat(c *call) []TensorInfo {
 func quantizedWhere(c *call) []TensorInfo {
 	shape, ok := broadcast(c.input(0), c.input(1), c.input(4))
 	return []TensorInfo{{Type: c.input(1).Type, Known: ok, Shape: shape}}
-}
-
-// quantizeEffort: only numbers of 8 bits have fast code.
-func quantizeEffort(c *Cost) float64 {
-	if len(c.Outputs) > 0 && c.Outputs[0].Type.Bits() == 16 {
-		return 2.7
-	}
-	return 1
 }

@@ -4,8 +4,9 @@ import "slices"
 
 // recurrentOperators run once for each step of a sequence.
 var recurrentOperators = table{
-	"com.microsoft.DynamicQuantizeLSTM": {shape: recurrent, work: recurrentWork, effort: recurrentEffort, traits: quantizes},
-	"LSTM GRU RNN":                      {shape: recurrent, work: recurrentWork, effort: recurrentEffort},
+	"com.microsoft.DynamicQuantizeLSTM": {shape: recurrent, work: recurrentWork, effort: always(0.6), traits: quantizes},
+	"LSTM GRU":                          {shape: recurrent, work: recurrentWork},
+	"RNN":                               {shape: recurrent, work: recurrentWork, effort: always(2.2)},
 }
 
 // recurrent infers LSTM, GRU or RNN: X is [steps, batch, input] (layout 0) and R is

@@ -17,7 +17,11 @@ const slice = 10e-3
 // feels depends on when it comes and on how tasks are weighed: half of its
 // logarithm is doubt.
 func (c *Calibration) slowdown(d *device.Device, seconds float64) (log, doubt float64) {
-	wanted := d.Load.Competitors(d.Cores) + float64(max(1, c.Facts.Threads))
+	threads := max(1, c.Facts.Threads)
+	wanted := d.Load.Competitors(d.Cores) + float64(threads)
 	part := math.Log(max(1, wanted/float64(max(1, d.Cores))))
+	if threads > 1 { // each kernel waits for its last thread, however short it is
+		return part, part * 2 / 3
+	}
 	return part * (1 - slice/(seconds+slice)), part / 2
 }
