@@ -24,7 +24,7 @@ type session struct {
 	inputs  map[string]*input
 	names   []string // of the inputs, in order
 	outputs []string
-	made    []onnx.TensorInfo // what is known of the outputs
+	results []onnx.TensorInfo // what is known of the outputs
 	places  places
 	rename  bool // for a profile: a node has no name
 	native  *ort.DynamicAdvancedSession
@@ -83,7 +83,7 @@ func (s *session) describe() error {
 	s.names = slices.Sorted(maps.Keys(s.inputs))
 	for _, v := range m.Graph.Outputs {
 		s.outputs = append(s.outputs, v.Name)
-		s.made = append(s.made, a.Tensors[v.Name])
+		s.results = append(s.results, a.Tensors[v.Name])
 	}
 	if len(s.names) == 0 || len(s.outputs) == 0 {
 		return fmt.Errorf("%w: %d inputs and %d outputs", runtime.ErrUnsupported, len(s.names), len(s.outputs))
@@ -184,8 +184,8 @@ func destroy(values []ort.Value) {
 // rooms returns the buffers of the outputs, nil where their size is unknown and ONNX Runtime
 // allocates.
 func (s *session) rooms() ([]ort.Value, error) {
-	outputs := make([]ort.Value, len(s.made))
-	for i, t := range s.made {
+	outputs := make([]ort.Value, len(s.results))
+	for i, t := range s.results {
 		var err error
 		if outputs[i], err = room(t); err != nil {
 			destroy(outputs)

@@ -64,11 +64,11 @@ func (l Local) MeasureDuring(ctx context.Context, work func(context.Context) err
 	}
 	d.Load.Load1, d.Load.WaitingPercent = l.queue()
 	if l.Probe != nil {
-		felt, err := l.Probe.Measure(ctx)
+		tasks, err := l.Probe.Measure(ctx)
 		if err != nil {
 			return d, fmt.Errorf("load: %w", err)
 		}
-		d.Load.ProbedTasks = &felt
+		d.Load.ProbedTasks = &tasks
 	}
 	d.PhysicalCores = l.physicalCores()
 	d.MaxMHz = l.megahertz()

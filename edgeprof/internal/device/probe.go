@@ -18,7 +18,7 @@ type Probe struct {
 	MaxAge time.Duration // how long an answer is used; 0 asks each time
 
 	mutex sync.Mutex
-	felt  float64
+	tasks float64
 	at    time.Time
 }
 
@@ -30,7 +30,7 @@ func (p *Probe) Measure(ctx context.Context) (float64, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if !p.at.IsZero() && time.Since(p.at) < p.MaxAge {
-		return p.felt, nil
+		return p.tasks, nil
 	}
 	cores := runtime.NumCPU()
 	type share struct {
@@ -44,16 +44,16 @@ func (p *Probe) Measure(ctx context.Context) (float64, error) {
 			shares <- share{others, err}
 		})
 	}
-	felt, err := 0.0, error(nil)
+	tasks, err := 0.0, error(nil)
 	for range cores {
 		s := <-shares
-		felt, err = felt+s.others, cmp.Or(err, s.err)
+		tasks, err = tasks+s.others, cmp.Or(err, s.err)
 	}
 	if err != nil {
 		return 0, err
 	}
-	p.felt, p.at = felt, time.Now()
-	return felt, nil
+	p.tasks, p.at = tasks, time.Now()
+	return tasks, nil
 }
 
 // spin works on a thread of its own.

@@ -54,7 +54,7 @@ func quantizedNodes(a *Analysis, users map[string]int) quantized {
 		if q.fromWhole(c, &f) {
 			q.add(c.node, &f)
 		}
-		if n := c.node; n.Op == "Conv" && len(n.Inputs) > 1 && !q.whole[n] && f.made(n.Inputs[1]) {
+		if n := c.node; n.Op == "Conv" && len(n.Inputs) > 1 && !q.whole[n] && f.isMadeReal(n.Inputs[1]) {
 			q.restored[n] = true
 		}
 	}
@@ -77,7 +77,7 @@ func (q *quantized) fromWhole(c *Cost, f *flow) bool {
 	for i, name := range n.Inputs {
 		switch constant := c.Inputs[i].Constant; {
 		case name == "" || constant && !all:
-		case f.made(name) || cuts(n) && q.whole[f.source[name]]:
+		case f.isMadeReal(name) || cuts(n) && q.whole[f.source[name]]:
 			whole = whole || !constant
 		default:
 			return false
@@ -86,8 +86,8 @@ func (q *quantized) fromWhole(c *Cost, f *flow) bool {
 	return whole
 }
 
-// made reports whether a DequantizeLinear makes a tensor.
-func (f *flow) made(name string) bool {
+// isMadeReal reports whether a DequantizeLinear makes a tensor.
+func (f *flow) isMadeReal(name string) bool {
 	s := f.source[name]
 	return s != nil && s.Op == "DequantizeLinear"
 }

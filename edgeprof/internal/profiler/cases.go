@@ -35,7 +35,7 @@ func Cases(d *measurement.Data) []Case {
 		key := caseKey{r.ModelName, r.Setting}
 		c := byKey[key]
 		if c == nil {
-			c = &Case{Model: r.ModelName, Family: r.Family, Setting: r.Setting, Threads: int(known(r.Threads, 1))}
+			c = &Case{Model: r.ModelName, Family: r.Family, Setting: r.Setting, Threads: int(valueOr(r.Threads, 1))}
 			byKey[key] = c
 		}
 		c.Rows = append(c.Rows, r)
@@ -60,7 +60,7 @@ func Cases(d *measurement.Data) []Case {
 	return cases
 }
 
-func known(v *float64, otherwise float64) float64 {
+func valueOr(v *float64, otherwise float64) float64 {
 	if v == nil {
 		return otherwise
 	}
@@ -181,7 +181,7 @@ func (c *Case) sum(overhead float64) (seconds float64, n int) {
 func (c *Case) overhead() float64 {
 	low, high := 0.0, c.Seconds
 	for _, k := range c.Kernels {
-		high = max(high, known(k.Seconds, 0))
+		high = max(high, valueOr(k.Seconds, 0))
 	}
 	for range 50 {
 		middle := (low + high) / 2
@@ -202,7 +202,7 @@ func scaleKernels(kernels []measurement.Kernel, seconds float64) []measurement.K
 	out := slices.Clone(kernels)
 	sum := 0.0
 	for _, k := range out {
-		sum += known(k.Seconds, 0)
+		sum += valueOr(k.Seconds, 0)
 	}
 	for i := range out {
 		if k := &out[i]; k.Seconds != nil && sum > 0 && !math.IsInf(seconds, 0) {
