@@ -249,23 +249,23 @@ static inline int under_way(const struct ring *r, uint64_t token) {
     return 0;
 }
 
-// settle_top ends the part on top of this thread's tasks, which is over.
-static __attribute__((noinline)) void settle_top(struct ring *r) {
+// end_stale_part ends the part on top of this thread's tasks, which is over.
+static __attribute__((noinline)) void end_stale_part(struct ring *r) {
     struct under_way *run = end_inner(r);
     uint64_t at = ticks(), token = atomic_load(&run->token);
     int reported = !(token & TAKEN) && atomic_compare_exchange_strong(&run->token, &token, 0) && push_run(r, EVENT_RUN, 1, run, token, r->shown, at);
     contain(r, run, at, reported);
 }
 
-// settle ends the parts on top of this thread's tasks that are over without a report: those
+// end_stale_parts ends the parts on top of this thread's tasks that are over without a report: those
 // that follow the task, or the region, that the thread is in. A task that has just ended a part
 // is in none of them.
-static inline void settle(struct ring *r, const ompt_data *current) {
+static inline void end_stale_parts(struct ring *r, const ompt_data *current) {
     while (__builtin_expect(r->depth > 0 && r->depth <= MOST_NESTED && r->under_way[r->depth - 1].loop & CONTINUED, 0)) {
         uint64_t token = current ? token_of(current->value) : 0, top = atomic_load(&r->under_way[r->depth - 1].token) & ~TAKEN;
         uint64_t base = current_team() ? current_team()->base : 0;
         if (token == top || r->depth <= base || (token && !under_way(r, token))) return;
-        settle_top(r);
+        end_stale_part(r);
     }
 }
 
@@ -283,7 +283,7 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     TIMED;
     if (!creates() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
     if ((dependences || r->depth > 0) && !atomic_load_explicit(&omp.bound, memory_order_relaxed)) atomic_store_explicit(&omp.bound, 1, memory_order_relaxed);
-    settle(r, by);
+    end_stale_parts(r, by);
     uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address, token = name();
     unsigned number = 0;
     if (__builtin_expect(of_runtime(entry) || loops_deep > 0, 0)) number = loop_here(r);
@@ -442,8 +442,8 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     if (__builtin_expect(*task & COUNTED || !has_spare(r, 3 + MOST_WORDS), 0)) {
         struct unread *u = unread_of(r, construct_of(*task));
         add(&u->begun, 1);
-        add(&u->torn, !(*task & COUNTED));
-        add(&u->unbegun, !(*task & COUNTED));
+        add(&u->half_reported, !(*task & COUNTED));
+        add(&u->begun_reported, !(*task & COUNTED));
         *task |= COUNTED;
         return;
     }
@@ -483,8 +483,8 @@ static void cancel(struct ring *r, uint64_t task) {
     if (task & COUNTED || !has_spare(r, 1)) {
         struct unread *u = unread_of(r, construct_of(task));
         add(&u->cancelled, 1);
-        add(&u->torn, !(task & COUNTED));
-        add(&u->unbegun, !(task & COUNTED));
+        add(&u->half_reported, !(task & COUNTED));
+        add(&u->begun_reported, !(task & COUNTED));
     } else push(EVENT_CANCEL, 1, (int32_t)atomic_load_explicit(&tool.iteration, memory_order_relaxed), ticks(), token_of(task), 0);
 }
 
@@ -492,7 +492,7 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     struct ring *r;
     TIMED;
     if (!on() || !(r = my_ring())) return;
-    settle(r, prior);
+    end_stale_parts(r, prior);
     switch (status) {
     case OMPT_TASK_COMPLETE:
     case OMPT_TASK_CANCEL:
@@ -522,7 +522,7 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
         describe(r, at, &next->value);
     } else if (!(next->value & COUNTED)) {
         if (has_spare(r, 3)) push(EVENT_CONTINUE, 1, 0, at, token, 0);
-        else next->value |= COUNTED, add(&unread_of(r, construct_of(next->value))->torn, 1); // what follows is only counted
+        else next->value |= COUNTED, add(&unread_of(r, construct_of(next->value))->half_reported, 1); // what follows is only counted
     }
     if (r->depth < MOST_NESTED) {
         struct under_way *run = &r->under_way[r->depth];
@@ -597,7 +597,7 @@ static void synchronize(int kind, int endpoint, ompt_data *parallel, ompt_data *
     struct ring *r;
     TIMED;
     if (!on() || (helper && !(own_ring && own_ring->depth > 0)) || !(r = my_ring())) return;
-    settle(r, task);
+    end_stale_parts(r, task);
     if (kind == OMPT_TASKGROUP && !is_wait) {
         if (endpoint == OMPT_BEGIN) push(EVENT_GROUP, 1, 0, ticks(), 0, 0);
         return;

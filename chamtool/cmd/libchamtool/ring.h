@@ -204,7 +204,7 @@ static inline int push_run(struct ring *r, int kind, int flag, struct under_way 
         }
         if (__builtin_expect(!has_room(r, 1 + further), 0)) {
             count_run(r, run, end, ended);
-            add(&unread_of(r, run->construct)->torn, ended);
+            add(&unread_of(r, run->construct)->half_reported, ended);
             return 0;
         }
     }
@@ -278,19 +278,19 @@ static inline uint64_t push_wait(int kind, int flag, uint64_t iteration) {
     struct under_way *run = innermost(r);
     if (kind == EVENT_WAIT_START) {
         run->from = at, run->before[0] = run->inner, run->before[1] = run->unreported;
-        run->hidden = tool.process.dialect == DIALECT_OMPT && r->depth > 0 && (run->construct & COUNTED || !has_spare(r, 2));
+        run->only_counted = tool.process.dialect == DIALECT_OMPT && r->depth > 0 && (run->construct & COUNTED || !has_spare(r, 2));
     } else {
         idle = at - run->from - (run->inner - run->before[0]);
         unreported = run->unreported - run->before[1];
         run->inner += idle;
-        if (run->hidden) {
+        if (run->only_counted) {
             run->unreported += idle;
             struct unread *u = unread_of(r, run->construct);
             add(&u->waits, 1);
             add(&u->waited, idle);
         }
     }
-    if (!run->hidden) push(kind, flag, (int32_t)r->shown, at, unreported, iteration);
+    if (!run->only_counted) push(kind, flag, (int32_t)r->shown, at, unreported, iteration);
     return idle;
 }
 

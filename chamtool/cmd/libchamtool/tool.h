@@ -104,7 +104,7 @@ struct ring {
         uint64_t construct;         // OpenMP: its construct, and COUNTED
         uint64_t inner, unreported;     // ticks of the runs and waits within it; of them, those without an event
         uint64_t from, before[2];   // of its wait: the tick of its beginning, inner and unreported then
-        uint64_t hidden;            // the beginning of its wait has no event
+        uint64_t only_counted;            // the beginning of its wait has no event
         uint64_t ends_idling;       // the thread waited when it began
         uint64_t level;             // OpenMP: tasks that created it one by the other, and itself
     } under_way[MOST_NESTED], implicit; // implicit: outside of tasks
@@ -130,9 +130,9 @@ struct unread {
     _Atomic uint64_t place, iteration;      // of the construct; the last one that was counted
     _Atomic uint64_t created, begun, ended; // without those that have an event
     _Atomic uint64_t ticks, longest;        // of the ended ones, without runs and waits within
-    _Atomic uint64_t torn;                  // whose creation or beginning has an event, but not the end
+    _Atomic uint64_t half_reported;                  // whose creation or beginning has an event, but not the end
     _Atomic uint64_t waits, waited;         // without an event, and their ticks without runs within
-    _Atomic uint64_t unbegun;               // of the begun ones, those whose creation has an event
+    _Atomic uint64_t begun_reported;               // of the begun ones, those whose creation has an event
     _Atomic uint64_t cancelled;             // of the created ones, those that never began
 };
 

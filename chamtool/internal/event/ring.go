@@ -121,7 +121,7 @@ const Iterations = 8
 
 // unread is struct unread of tool.h.
 type unread struct {
-	place, iteration, created, begun, ended, ticks, longest, torn, waits, waited, unbegun, cancelled atomic.Uint64
+	place, iteration, created, begun, ended, ticks, longest, halfReported, waits, waited, begunReported, cancelled atomic.Uint64
 }
 
 // Unread counts the tasks of a construct of which a ring had no room for an event.
@@ -130,9 +130,9 @@ type Unread struct {
 	Iteration             uint64 // the last one that was counted
 	Created, Begun, Ended uint64 // without those that have an event
 	Ticks, Longest        uint64 // of the ended ones, without runs and waits within
-	Torn                  uint64 // whose creation or beginning has an event, but not the end
+	HalfReported          uint64 // whose creation or beginning has an event, but not the end
 	Waits, Waited         uint64 // without an event, and their ticks without runs within
-	Unbegun               uint64 // of the begun ones, those whose creation has an event
+	BegunReported         uint64 // of the begun ones, those whose creation has an event
 	Cancelled             uint64 // of the created ones, those that never began
 }
 
@@ -206,8 +206,8 @@ func (r *Ring) Unread() (counts []Unread, changed uint64) {
 	for n := range min(r.h.used.Load(), Constructs) {
 		for i := range r.h.unread[n] {
 			u := &r.h.unread[n][i]
-			c := Unread{u.place.Load(), u.iteration.Load(), u.created.Load(), u.begun.Load(), u.ended.Load(), u.ticks.Load(), u.longest.Load(), u.torn.Load(), u.waits.Load(), u.waited.Load(), u.unbegun.Load(), u.cancelled.Load()}
-			if c.Created|c.Begun|c.Ended|c.Torn|c.Waits|c.Cancelled != 0 {
+			c := Unread{u.place.Load(), u.iteration.Load(), u.created.Load(), u.begun.Load(), u.ended.Load(), u.ticks.Load(), u.longest.Load(), u.halfReported.Load(), u.waits.Load(), u.waited.Load(), u.begunReported.Load(), u.cancelled.Load()}
+			if c.Created|c.Begun|c.Ended|c.HalfReported|c.Waits|c.Cancelled != 0 {
 				counts = append(counts, c)
 			}
 		}
@@ -228,10 +228,10 @@ func (r *Ring) Count(construct int, c Unread) {
 	u.ended.Add(c.Ended)
 	u.ticks.Add(c.Ticks)
 	u.longest.Store(max(u.longest.Load(), c.Longest))
-	u.torn.Add(c.Torn)
+	u.halfReported.Add(c.HalfReported)
 	u.waits.Add(c.Waits)
 	u.waited.Add(c.Waited)
-	u.unbegun.Add(c.Unbegun)
+	u.begunReported.Add(c.BegunReported)
 	u.cancelled.Add(c.Cancelled)
 	r.h.used.Store(max(r.h.used.Load(), uint64(construct)+1))
 	r.h.changed.Add(1)

@@ -40,7 +40,7 @@ func (s *Session) countUnread(rings []*event.Ring) {
 func (s *Session) countConstruct(lane int, now, before event.Unread) {
 	round := s.span(int(now.Iteration))
 	if round != nil {
-		round.Created += int(now.Created - before.Created + now.Unbegun - before.Unbegun)
+		round.Created += int(now.Created - before.Created + now.BegunReported - before.BegunReported)
 		round.Waiting += s.clock.Between(0, now.Waited-before.Waited)
 	}
 	n, seconds := int(now.Ended-before.Ended), s.clock.Between(0, now.Ticks-before.Ticks)

@@ -338,7 +338,7 @@ func TestUnreadTasks(t *testing.T) {
 	put(event.WaitStart, 1, 2000, 0, 0)
 	put(event.WaitEnd, 1, 5000, 1800, 0)                        // in which a task of 1800 ns ran that is only counted
 	put(event.Run, event.Place(0, 0), 1000, 100, 9000, 1800+50) // and one of 50 ns after it
-	ring.Count(3, event.Unread{Place: 0xf00, Created: 2, Begun: 3, Ended: 3, Ticks: 1850, Longest: 1800, Torn: 1, Waits: 5})
+	ring.Count(3, event.Unread{Place: 0xf00, Created: 2, Begun: 3, Ended: 3, Ticks: 1850, Longest: 1800, HalfReported: 1, Waits: 5})
 	tracker.Drain([]*event.Ring{ring})
 	want := Counts{Created: 4, Started: 4, Ended: 4, Unread: 3, Waits: 6, WaitsLeft: 6}
 	if c := tracker.Counts(); c != want {

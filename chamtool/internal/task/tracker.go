@@ -81,7 +81,7 @@ type Tracker[M any] struct {
 	counts             Counts
 	arrivals           uint64
 	unread             Counts // of the rings, included in no other count
-	torn               uint64 // tasks that stay open, since their end was only counted
+	halfReported       uint64 // tasks that stay open, since their end was only counted
 	iterations         int    // most taskwaits that one worker left
 	reportedIterations int    // iterations of which every run has been reported
 	spans              spans
@@ -161,7 +161,7 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 		limits[i] = r.Head()
 	}
 	t.counts.Dropped, t.counts.Started = 0, 0
-	t.unread, t.torn = Counts{}, 0
+	t.unread, t.halfReported = Counts{}, 0
 	for i, r := range rings {
 		t.creations(&t.lanes[i], r)
 		t.counts.Dropped += r.DroppedEvents()
@@ -172,7 +172,7 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 			t.unread.Started = t.unread.Started + u.Begun
 			t.unread.Ended = t.unread.Ended + u.Ended
 			t.unread.Waits, t.unread.Cancelled = t.unread.Waits+u.Waits, t.unread.Cancelled+u.Cancelled
-			t.torn += u.Torn
+			t.halfReported += u.HalfReported
 		}
 	}
 	before := t.iterations
@@ -180,9 +180,9 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 	t.counts.Started += t.arrivals
 	t.reportIterations(before)
 	c := t.Counts()
-	if open := int(c.Created - min(c.Created, c.Ended+c.Cancelled)); (c.Dropped > 0 || t.torn > 0) && t.tasks.n > open+maxOpen {
+	if open := int(c.Created - min(c.Created, c.Ended+c.Cancelled)); (c.Dropped > 0 || t.halfReported > 0) && t.tasks.n > open+maxOpen {
 		forgotten := t.forget(open + maxOpen/2)
-		t.counts.Incomplete += uint64(max(0, forgotten-int(t.torn)))
+		t.counts.Incomplete += uint64(max(0, forgotten-int(t.halfReported)))
 	}
 	return events
 }
@@ -190,7 +190,7 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 // Graph returns the graph of the tasks so far. ok is false if it is not known: events were
 // dropped or tasks only counted, or the runtime does not report it.
 func (t *Tracker[M]) Graph() (g Graph, ok bool) {
-	return t.spans.graph(t.clock), t.graph && t.counts.Dropped == 0 && t.unread == Counts{} && t.torn == 0
+	return t.spans.graph(t.clock), t.graph && t.counts.Dropped == 0 && t.unread == Counts{} && t.halfReported == 0
 }
 
 // Finish reports the iterations that no later event can add to. Call it after the last Drain.
