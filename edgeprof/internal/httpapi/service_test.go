@@ -549,7 +549,7 @@ spec:
                   - key: kubernetes.io/hostname
                     operator: In
                     values: [rpi-1]
-            - weight: 100
+            - weight: 60
               preference:
                 matchExpressions:
                   - key: kubernetes.io/hostname
