@@ -117,10 +117,14 @@ func (f *Symbols) enclosing(file string, line int) string {
 	return best.name
 }
 
+// fortranLanguages are DWARF's codes of Fortran 77, 90, 95, 2003 and 2008.
+var fortranLanguages = []int64{0x07, 0x08, 0x0e, 0x22, 0x23}
+
 // declarations returns the functions in DWARF, without those that compilers add.
 func declarations(d *dwarf.Data) []declaration {
 	out := []declaration{}
 	var files []*dwarf.LineFile
+	isFortran := false
 	for r := d.Reader(); ; {
 		e, err := r.Next()
 		if e == nil || err != nil {
@@ -129,6 +133,8 @@ func declarations(d *dwarf.Data) []declaration {
 		switch e.Tag {
 		case dwarf.TagCompileUnit:
 			files = nil
+			language, _ := e.Val(dwarf.AttrLanguage).(int64)
+			isFortran = slices.Contains(fortranLanguages, language)
 			if lines, err := d.LineReader(e); err == nil && lines != nil {
 				files = lines.Files()
 			}
@@ -136,7 +142,8 @@ func declarations(d *dwarf.Data) []declaration {
 			name, _ := e.Val(dwarf.AttrName).(string)
 			file, _ := e.Val(dwarf.AttrDeclFile).(int64)
 			line, _ := e.Val(dwarf.AttrDeclLine).(int64)
-			generated := strings.HasPrefix(name, ".") || strings.Contains(name, ".omp_outlined") || strings.Contains(name, "._omp_fn")
+			called, _ := e.Val(dwarf.AttrDeclaration).(bool) // where it is called, in Fortran
+			generated := isFortran && called || strings.HasPrefix(name, ".") || strings.Contains(name, ".omp_outlined") || strings.Contains(name, "._omp_fn")
 			if name != "" && !generated && line > 0 && file >= 0 && int(file) < len(files) && files[file] != nil {
 				out = append(out, declaration{name, files[file].Name, int(line)})
 			}

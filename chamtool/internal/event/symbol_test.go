@@ -171,3 +171,22 @@ func TestBody(t *testing.T) {
 		t.Errorf("%v", names)
 	}
 }
+
+// A line of a Fortran program is not named by a procedure that is called above it.
+func TestFortran(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "a")
+	cmd := exec.Command("gfortran", "-g", "-O1", "-fopenmp", "-shared", "-fPIC", "-x", "f95", "-o", program, "-")
+	cmd.Stdin = strings.NewReader("program main\n external :: flush_all\n call flush_all(3)\n !$omp task\n print *, 1\n !$omp end task\nend program\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("needs gfortran: install with apt-get install gfortran: %v\n%s", err, out)
+	}
+	f, err := event.ReadSymbols(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for offset := range uint64(1 << 14) {
+		if f.IsTaskBody(offset) && strings.Contains(f.TaskBody(offset), "flush_all") {
+			t.Error(f.TaskBody(offset))
+		}
+	}
+}
