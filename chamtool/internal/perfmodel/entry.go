@@ -179,8 +179,11 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	return *e.PredictShared(f), nil
 }
 
-// Begin counts a run that begins. It must be observed later.
+// Begin counts a run that begins. It is observed later, unless its end is lost.
 func (e *Entry) Begin() { e.running++ }
+
+// ForgetRunning says that no run is under way, at the end of an iteration.
+func (e *Entry) ForgetRunning() { e.running = 0 }
 
 // PredictShared returns the answer of Predict. The entry must be ready. All tasks of the
 // footprint share it, so it must not be changed.

@@ -112,3 +112,22 @@ func TestRecursion(t *testing.T) {
 		}
 	}
 }
+
+// Runs whose end was lost leave the intervals open until the iteration ends.
+func TestLostEnds(t *testing.T) {
+	e := New(Options{}).Entry("f")
+	f := e.Footprint(nil)
+	for range 1000 {
+		e.Observe(f, 1e-3)
+	}
+	for range 2 * deepRecursion {
+		e.Begin()
+	}
+	if p := e.PredictAt(f, Moment{}, &Prediction{}); p.Bounded() {
+		t.Errorf("%+v with runs under way", p.Prediction)
+	}
+	e.ForgetRunning()
+	if p := e.PredictAt(f, Moment{}, &Prediction{}); !p.Bounded() {
+		t.Errorf("%+v after the iteration", p.Prediction)
+	}
+}

@@ -248,8 +248,10 @@ func (o *observer) IterationReported(int) {
 	s.history = append(s.history, s.loads[0])
 	s.iterations.add(s.loads[0])
 	s.loads = slices.Delete(s.loads, 0, 1)
-	if s.rounds++; s.rounds == s.options.Config.FirstFitRounds {
-		for _, f := range s.order {
+	s.rounds++
+	for _, f := range s.order {
+		f.entry.ForgetRunning()
+		if s.rounds == s.options.Config.FirstFitRounds {
 			f.entry.Hold(false)
 		}
 	}
