@@ -51,12 +51,12 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if t.P50 > busyFactor*t.Uncontended {
+				env.Log.Warnf("other work ran on the processors: p50 without waits for them is %s ms", cli.Text(1000*t.Uncontended))
+			}
 			record.Outcome("rank", recordKey(args[0], t.Threads), t.P50)
 			return out.Print(env, t, func(p *cli.Page) {
 				p.Line("%s: %s with %s: min %s, p50 %s, p90 %s ms", t.Model, plural.Count(t.Runs, "inference"), plural.Count(t.Threads, "thread"), cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
-				if t.P50 > busyFactor*t.Uncontended {
-					p.Line("other work ran on the processors: p50 without waits for them is %s ms", cli.Text(1000*t.Uncontended))
-				}
 				p.Line("%s", t.Library)
 			})
 		}),

@@ -175,7 +175,7 @@ function showRanking(file, answer) {
   document.body.classList.add("ranked");
   at("ranking").replaceChildren(
     ...answer.candidates.map((c, i) => make("li", places[i] === 1 ? "card first" : "card",
-      make("span", "", make("span", "name", `${places[i]}. ${c.node}`), tied(i) ? make("span", "mark", "tie") : "", c.threads ? make("span", "mark", c.threads === 1 ? "1 thread" : `${c.threads} threads`) : "", c.saturated ? make("span", "mark bad", "saturated") : ""),
+      make("span", "", make("span", "name", `${places[i]}. ${c.node}`), tied(i) ? make("span", "mark", "tie") : "", c.threads ? make("span", "threads", c.threads === 1 ? "1 thread" : `${c.threads} threads`) : "", c.saturated ? make("span", "mark bad", "saturated") : ""),
       make("span", "quiet", interval(c)),
       c.high === null ? make("span") : range(c, low, high),
       make("span", "time", open(c) ? `≥ ${seconds(c.low)}` : seconds(c.predicted_execution_time)),
