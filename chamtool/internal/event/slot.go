@@ -68,11 +68,6 @@ func Dependence(word int64) (address uint64, kind DependenceKind) {
 	return uint64(word) & (1<<kindShift - 1), DependenceKind(uint64(word) >> kindShift)
 }
 
-// DependenceWord returns the word of a dependence.
-func DependenceWord(address uint64, kind DependenceKind) int64 {
-	return int64(address | uint64(kind)<<kindShift)
-}
-
 // Words is the number of 64-bit words in a slot.
 const Words = 4
 

@@ -152,7 +152,7 @@ func TestSpanOfRandomGraphs(t *testing.T) {
 		words := func(d map[uint64]event.DependenceKind) (words []int64) {
 			for address := uint64(8); address <= 24; address += 8 {
 				if kind, ok := d[address]; ok {
-					words = append(words, event.DependenceWord(address, kind))
+					words = append(words, dependenceWord(address, kind))
 				}
 			}
 			return words

@@ -54,8 +54,13 @@ func (p *program) wait(lane, depth int, class event.Flag, from, to uint64, withi
 	p.push(lane, event.WaitEnd, event.Counted|class, int32(depth), to, 0, 0)
 }
 
+// dependenceWord returns the word of a dependence, as the C side writes it.
+func dependenceWord(address uint64, kind event.DependenceKind) int64 {
+	return int64(address | uint64(kind)<<60)
+}
+
 // depends is a dependence on the address 8.
-func depends(kind event.DependenceKind) int64 { return event.DependenceWord(8, kind) }
+func depends(kind event.DependenceKind) int64 { return dependenceWord(8, kind) }
 
 // The work and the span of small graphs, in ticks. A tick is a nanosecond.
 func TestSpans(t *testing.T) {
