@@ -344,7 +344,9 @@ func (c *consumer) store() {
 func (c *consumer) summarize(s *summary.Summary) {
 	s.Processors = runtime.NumCPU()
 	s.Host, _ = os.Hostname()
-	s.Online, s.Others = c.load.others(readMachineLoad())
+	now := readMachineLoad()
+	s.Online, s.Others = c.load.others(now)
+	s.CPUSeconds = max(0, (now.own - c.load.own).Seconds())
 	s.Program, s.Began = c.program, c.began.Format(time.RFC3339)
 	if len(c.config.LogFormats) == 0 {
 		return

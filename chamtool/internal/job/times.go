@@ -146,22 +146,25 @@ func (j *Job) times() *Times {
 	return t
 }
 
-// addTool adds the time of the tool on a rank with a number of threads. Its own threads slow the
-// program's if these use all processors.
+// addTool adds the time of the tool on a rank with a number of threads. The slowdown is the CPU
+// time of the process over what is left without the tool: other programs on the machine do not
+// change it, as they do the wall time. The tool's own threads slow the program's if these use all
+// processors.
 func (t *Times) addTool(s *summary.Summary, threads int) {
-	if s.Callbacks == nil || !(s.RunSeconds > 0) {
+	if s.Callbacks == nil || !(s.CPUSeconds > 0) {
 		return
 	}
 	t.Callbacks += float64(*s.Callbacks)
 	t.Tool += s.ToolCPUSeconds
-	share := float64(*s.Callbacks) / (s.RunSeconds * float64(threads))
+	tool := float64(*s.Callbacks)
 	if s.Processors > 0 && s.Processors <= threads {
-		share += s.ToolCPUSeconds / (s.RunSeconds * float64(s.Processors))
+		tool += s.ToolCPUSeconds
 	}
-	t.Slowdown = max(t.Slowdown, 1/(1-min(share, mostToolShare)))
+	share := min(tool/s.CPUSeconds, mostToolShare)
+	t.Slowdown = max(t.Slowdown, 1/(1-share))
 }
 
-// mostToolShare bounds the share of the threads' time that is the tool's.
+// mostToolShare bounds the share of the CPU time that is the tool's.
 const mostToolShare = 0.9
 
 // Loss is thread time at a place in which nothing was computed.

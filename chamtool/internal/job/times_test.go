@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -114,5 +115,17 @@ func TestUnknownTimes(t *testing.T) {
 	j.Ranks[1].Summary.Times = j.Ranks[1].Summary.Times[:4]
 	if f := j.Figures(); f.Times != nil || !strings.Contains(f.Unknown, "LD_PRELOAD") {
 		t.Errorf("%+v, %q", f.Times, f.Unknown)
+	}
+}
+
+// TestSlowdown compares the CPU time of a process with what the tool took of it; the tool's own
+// threads count if the program's threads use all processors.
+func TestSlowdown(t *testing.T) {
+	for processors, want := range map[int]float64{2: 2, 8: 0.4 / 0.35} {
+		var times Times
+		times.addTool(&summary.Summary{RunSeconds: 9, CPUSeconds: 0.4, Callbacks: summary.NewFigure(0.05), ToolCPUSeconds: 0.15, Processors: processors}, 2)
+		if math.Abs(times.Slowdown-want) > 1e-9 {
+			t.Errorf("%d processors: %v times slower, want %v", processors, times.Slowdown, want)
+		}
 	}
 }

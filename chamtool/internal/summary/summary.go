@@ -48,6 +48,7 @@ type Summary struct {
 
 	Callbacks      *Figure    `json:"callback_seconds"` // of all threads; nil if the dialect does not measure them
 	ToolCPUSeconds float64    `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
+	CPUSeconds     float64    `json:"cpu_seconds"`      // of the whole process with the tool; 0 if unknown
 	ToolCPUPercent float64    `json:"tool_cpu_percent"` // of the CPU time of the tasks
 	TaskSeconds    float64    `json:"task_seconds"`
 	RowsLost       int        `json:"rows_lost"` // log rows that could not be written
