@@ -120,11 +120,11 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 // mostWaiting is the largest number of connections that may wait for their clients.
 const mostWaiting = 4096
 
-// Bounded returns a server that slow clients cannot exhaust: request headers may
+// BoundServer returns a server that slow clients cannot exhaust: request headers may
 // take ten seconds, and if more than 4,096 connections wait for their clients, the
 // one that has waited longest is closed. Handlers that take long extend their own
 // deadlines.
-func Bounded(env *Env, h http.Handler) *http.Server {
+func BoundServer(env *Env, h http.Handler) *http.Server {
 	w := &waiting{most: mostWaiting, at: map[net.Conn]*list.Element{}}
 	return &http.Server{
 		Handler: h, ConnState: w.state, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,

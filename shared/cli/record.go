@@ -154,14 +154,14 @@ func (r *Record) Predict(question, key string, p uncertainty.Prediction) uncerta
 	return p
 }
 
-// Corrected returns a prediction corrected by earlier outcomes without recording
+// Correct returns a prediction corrected by earlier outcomes without recording
 // it, for an answer whose outcome will not be seen.
-func (r *Record) Corrected(question string, p uncertainty.Prediction) uncertainty.Prediction {
+func (r *Record) Correct(question string, p uncertainty.Prediction) uncertainty.Prediction {
 	b := r.Book()
 	if b == nil {
 		return p
 	}
-	p = p.Widened(b.Standing(r.question(question)).Factor)
+	p = p.Widen(b.Standing(r.question(question)).Factor)
 	r.warn(b)
 	return p
 }

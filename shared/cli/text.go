@@ -37,7 +37,7 @@ func Text(cell any) string {
 		return strconv.FormatFloat(100*float64(v), 'f', 1, 64) + " %"
 	case uncertainty.Prediction:
 		n := v.Decimals()
-		if !v.Bounded() {
+		if !v.IsBounded() {
 			return uncertainty.Digits(v.Value, n)
 		}
 		return uncertainty.Digits(v.Value, n) + " [" + uncertainty.Digits(v.Low, n) + ", " + uncertainty.Digits(v.High, n) + "]"

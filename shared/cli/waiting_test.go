@@ -34,7 +34,7 @@ func helloServer(env *cli.Env) *cobra.Command {
 	var at cli.Listener
 	c := &cobra.Command{Use: "hello-server", RunE: func(c *cobra.Command, _ []string) error {
 		hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") })
-		return at.Serve(c.Context(), env, cli.Bounded(env, hello))
+		return at.Serve(c.Context(), env, cli.BoundServer(env, hello))
 	}}
 	at.Flags(c, "127.0.0.1:0")
 	return c

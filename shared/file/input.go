@@ -103,12 +103,14 @@ func ReadAll(path string) ([]byte, error) {
 	if c, regular := r.(*checked); regular { // reading a document is short; a server that drains must finish it
 		r = c.file
 	}
-	return io.ReadAll(Limited(r, path, maxDocumentBytes))
+	return io.ReadAll(LimitReader(r, path, maxDocumentBytes))
 }
 
-// Limited returns a reader of at most most bytes of r. Beyond them it returns an
+// LimitReader returns a reader of at most most bytes of r. Beyond them it returns an
 // error that names the input and wraps [ErrTooLarge].
-func Limited(r io.Reader, name string, most int64) io.Reader { return &limited{r, name, most, most} }
+func LimitReader(r io.Reader, name string, most int64) io.Reader {
+	return &limited{r, name, most, most}
+}
 
 type limited struct {
 	r          io.Reader

@@ -42,7 +42,7 @@ func TestLimited(t *testing.T) {
 		want string
 		err  error
 	}{{4, "0123", file.ErrTooLarge}, {0, "", file.ErrTooLarge}, {9, "012345678", file.ErrTooLarge}, {10, "0123456789", nil}, {99, "0123456789", nil}} {
-		got, err := io.ReadAll(file.Limited(strings.NewReader("0123456789"), "digits", c.most))
+		got, err := io.ReadAll(file.LimitReader(strings.NewReader("0123456789"), "digits", c.most))
 		if string(got) != c.want || !errors.Is(err, c.err) || err != nil && !strings.HasPrefix(err.Error(), "digits: ") {
 			t.Errorf("at most %d: %q, %v", c.most, got, err)
 		}

@@ -59,7 +59,7 @@ func (b *Book) Predict(now time.Time, q Question, key string, p uncertainty.Pred
 	defer b.mu.Unlock()
 	b.change(func() []any {
 		factor := b.known.factor(q, p.Level)
-		p = p.Widened(factor)
+		p = p.Widen(factor)
 		return []any{line{Foretime: prediction, Entry: Entry{q, hashKey(key), now.UTC(), p, factor, nil}}}
 	})
 	return p

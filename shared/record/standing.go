@@ -101,7 +101,7 @@ func (s *state) addOutcome(o line) {
 		h.trackers[e.Prediction.Level] = t
 	}
 	t.outcomes++
-	t.Observe(e.Prediction.Widened(1/e.Factor), *o.Outcome)
+	t.Observe(e.Prediction.Widen(1/e.Factor), *o.Outcome)
 }
 
 // factor returns the ratio by which the next interval of a question is widened: 1

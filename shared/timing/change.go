@@ -50,7 +50,7 @@ func (c Change) Share(share float64) Change {
 // the two factors to each side are independent, so they add in squares. A
 // prediction without ends, or not above zero, is returned unchanged.
 func (c Change) Widen(p uncertainty.Prediction) uncertainty.Prediction {
-	if !p.Bounded() || !(p.Value > 0) {
+	if !p.IsBounded() || !(p.Value > 0) {
 		return p
 	}
 	if p.Low > 0 {

@@ -137,9 +137,9 @@ func (p *Parser) close() {
 	p.done++
 }
 
-// Completed returns the number of complete reports so far. A caller that watches a
+// CountReports returns the number of complete reports so far. A caller that watches a
 // job can use it to notice the final report.
-func (p *Parser) Completed() int { return p.done }
+func (p *Parser) CountReports() int { return p.done }
 
 // tear abandons the report being read: it was never closed.
 func (p *Parser) tear() {

@@ -112,7 +112,7 @@ func (t *tally) add(block int, level float64, c Case) {
 	if c.Contains(c.Actual) {
 		s.covered++
 	}
-	if !c.Bounded() {
+	if !c.IsBounded() {
 		return
 	}
 	c.Level = level

@@ -31,8 +31,8 @@ func Point(value float64) Prediction {
 	return Prediction{Value: value, Low: math.Inf(-1), High: math.Inf(1)}
 }
 
-// Bounded reports whether both ends of the interval are known.
-func (p Prediction) Bounded() bool { return finite(p.Low) && finite(p.High) }
+// IsBounded reports whether both ends of the interval are known.
+func (p Prediction) IsBounded() bool { return finite(p.Low) && finite(p.High) }
 
 // Contains reports whether y is in the interval, ends included.
 func (p Prediction) Contains(y float64) bool { return p.Low <= y && y <= p.High }
@@ -76,10 +76,10 @@ func (p Prediction) Times(f float64) Prediction {
 	return p
 }
 
-// Widened moves both ends to f times their distance from the value, f above 0: for
+// Widen moves both ends to f times their distance from the value, f above 0: for
 // conditions other than those that the interval was learnt under. For f = 1 it
 // returns p, bit for bit.
-func (p Prediction) Widened(f float64) Prediction {
+func (p Prediction) Widen(f float64) Prediction {
 	if f == 1 {
 		return p
 	}

@@ -37,7 +37,7 @@ func Seconds(p Prediction) Quantity {
 func (q Quantity) String() string {
 	decimals := q.Decimals()
 	text := Digits(q.Value, decimals) + " " + q.Unit
-	if !q.Bounded() {
+	if !q.IsBounded() {
 		return text
 	}
 	text += ", " + Digits(q.Low, decimals) + " to " + Digits(q.High, decimals)
@@ -55,7 +55,7 @@ func (p Prediction) Decimals() int {
 	if bears > 0 { // an end very close to the value adds no digits
 		bears = math.Max(bears, p.Width()/100)
 	}
-	if !p.Bounded() || !(bears > 0) {
+	if !p.IsBounded() || !(bears > 0) {
 		bears, keep = math.Abs(p.Value), 3
 	}
 	if !(bears > 0) {

@@ -67,7 +67,7 @@ func NewTracker(level float64) (*Tracker, error) {
 }
 
 // Factor returns the factor for the ends of the next interval, see
-// [Prediction.Widened]; 1 before the first Observe.
+// [Prediction.Widen]; 1 before the first Observe.
 func (t *Tracker) Factor() float64 { return t.factor.at }
 
 // Observe learns from a truth and its interval before widening. An interval without
@@ -78,7 +78,7 @@ func (t *Tracker) Observe(p Prediction, truth float64) {
 		end = p.Value - p.Low
 	}
 	score := math.Abs(truth-p.Value) / end
-	if !p.Bounded() || !(end > 0) || !finite(score) {
+	if !p.IsBounded() || !(end > 0) || !finite(score) {
 		return
 	}
 	t.scores.add(score)

@@ -36,7 +36,7 @@ func TestTracker(t *testing.T) {
 			if p.Contains(truth) {
 				plain++
 			}
-			if p.Widened(tracker.Factor()).Contains(truth) {
+			if p.Widen(tracker.Factor()).Contains(truth) {
 				held++
 			}
 			tracker.Observe(p, truth)

@@ -237,7 +237,7 @@ func showRows(p *cli.Page, rows []follow.Row, now time.Time) {
 		}
 		if r.Left != nil {
 			cells[2], cells[3] = duration(r.Left.Value), at(r.Left.Value)
-			if r.Refused == "" && r.Left.Bounded() {
+			if r.Refused == "" && r.Left.IsBounded() {
 				cells[4], cells[5] = at(r.Left.Low), at(r.Left.High)
 			}
 		}

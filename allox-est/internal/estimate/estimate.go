@@ -109,7 +109,7 @@ func (e *Estimate) HalfWidth() float64 { return e.sampled }
 
 // unsure reports whether the interval of the wall time is wider than half of the time: the
 // value alone then says little.
-func (e *Estimate) unsure() bool { return e.Wall.Bounded() && e.Wall.Width() > 0.5*e.Wall.Value }
+func (e *Estimate) unsure() bool { return e.Wall.IsBounded() && e.Wall.Width() > 0.5*e.Wall.Value }
 
 // New estimates a job from runs of it. Runs that failed are left out, with a
 // warning. Errors wrap the sentinels of this package.

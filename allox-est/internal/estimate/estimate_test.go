@@ -274,7 +274,7 @@ func TestUntoldLapsAndDoubts(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "line", e.Wall.Value, 502, 1e-9)
-	if !e.Wall.Bounded() || e.Method != "line" {
+	if !e.Wall.IsBounded() || e.Method != "line" {
 		t.Errorf("got %+v", e)
 	}
 }

@@ -90,7 +90,7 @@ type PastTotal struct {
 // correctByPast corrects the wall time by earlier whole runs, as Forecast corrects that of a run
 // under way. An open interval changes nothing.
 func (e *Estimate) correctByPast(past []PastTotal) {
-	if !e.Wall.Bounded() || !(e.Wall.Value > 0) || e.Wall.Level == 0 {
+	if !e.Wall.IsBounded() || !(e.Wall.Value > 0) || e.Wall.Level == 0 {
 		return
 	}
 	blocks := map[string]float64{}

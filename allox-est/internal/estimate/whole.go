@@ -95,7 +95,7 @@ func linePrediction(xs, ys []float64, x, level float64) (uncertainty.Prediction,
 	if p.Value <= 0 {
 		return p, fmt.Errorf("%w: set-up noise exceeds the epochs' time: the fitted line falls", ErrTooFew)
 	}
-	if p.Bounded() {
+	if p.IsBounded() {
 		p.Low = max(0, p.Low)
 	}
 	return p, nil

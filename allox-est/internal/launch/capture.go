@@ -153,7 +153,7 @@ func (c *capture) read(s *stream, start time.Time) {
 				from.copy(buf[:n])
 			}
 			_, _ = s.parser.Write(buf[:n])
-			if k := s.parser.Completed(); k > complete {
+			if k := s.parser.CountReports(); k > complete {
 				complete, s.at = k, now
 			}
 			if err != nil && i == len(s.sources)-1 {

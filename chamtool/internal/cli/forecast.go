@@ -61,7 +61,7 @@ func printForecasts(p *cli.Page, ranks []rankForecast) {
 	t := p.Table("file", "iterations", "period", "next load s", "low s", "high s")
 	for _, r := range ranks {
 		low, high := &r.Next.Low, &r.Next.High
-		if !r.Next.Bounded() {
+		if !r.Next.IsBounded() {
 			low, high = nil, nil
 		}
 		t.Add(r.File, r.Iterations, r.Period, r.Next.Value, low, high)

@@ -81,7 +81,7 @@ func TestRecordedReview(t *testing.T) {
 			t.Fatal(err)
 		}
 		ours := r.Rules[0]
-		if *ours.MAPE > summary.Figure(most) || *ours.Coverage < 0.87 || *ours.Coverage > 0.94 || !r.Next.Bounded() || r.Period != 2 {
+		if *ours.MAPE > summary.Figure(most) || *ours.Coverage < 0.87 || *ours.Coverage > 0.94 || !r.Next.IsBounded() || r.Period != 2 {
 			t.Errorf("%s: MAPE %.2f %%, %.3f inside, next %+v", rank, *ours.MAPE, *ours.Coverage, r.Next)
 		}
 	}

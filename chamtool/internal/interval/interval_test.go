@@ -11,7 +11,7 @@ func TestStart(t *testing.T) {
 	tails := NewTails(0.9)
 	var e Ends
 	for i := range 19 {
-		if p := e.Around(100, &tails); p.Bounded() || p.Value != 100 {
+		if p := e.Around(100, &tails); p.IsBounded() || p.Value != 100 {
 			t.Errorf("after %d errors: %+v", i, p)
 		}
 		e.Observe(100, 100*math.Pow(1.01, float64(i-9)), &tails)

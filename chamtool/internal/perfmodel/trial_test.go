@@ -68,7 +68,7 @@ func TestTrialPromisesNothing(t *testing.T) {
 	for i := range 20 {
 		size := 1000 + r.Int64N(100_000)
 		p, err := e.Predict(e.Footprint([]int64{size}))
-		if err != nil || p.Bounded() != (i >= consecutiveRuns) {
+		if err != nil || p.IsBounded() != (i >= consecutiveRuns) {
 			t.Errorf("after %d runs: %+v (%v)", i, p.Prediction, err)
 		}
 		e.Observe(e.Footprint([]int64{size}), truth(r, size, 0.01))
@@ -97,10 +97,10 @@ func TestRecursion(t *testing.T) {
 			for level := range depth { // the last one began at the leaf
 				p := waiting[depth-1-level]
 				seconds := 1e-6 * float64(1+10*level/depth) * math.Exp(0.1*r.NormFloat64())
-				if p.Bounded() {
+				if p.IsBounded() {
 					given++
 				}
-				if p.Bounded() && p.Contains(seconds) {
+				if p.IsBounded() && p.Contains(seconds) {
 					inside++
 				}
 				e.ObserveAt(f, Moment{}, p, seconds)
@@ -123,11 +123,11 @@ func TestLostEnds(t *testing.T) {
 	for range 2 * deepRecursion {
 		e.Begin()
 	}
-	if p := e.PredictAt(f, Moment{}, &Prediction{}); p.Bounded() {
+	if p := e.PredictAt(f, Moment{}, &Prediction{}); p.IsBounded() {
 		t.Errorf("%+v with runs under way", p.Prediction)
 	}
 	e.ForgetRunning()
-	if p := e.PredictAt(f, Moment{}, &Prediction{}); !p.Bounded() {
+	if p := e.PredictAt(f, Moment{}, &Prediction{}); !p.IsBounded() {
 		t.Errorf("%+v after the iteration", p.Prediction)
 	}
 }

@@ -47,7 +47,7 @@ comes from node_exporter.`,
 			mux := http.NewServeMux()
 			mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 8, Timeout: 10 * time.Second}))
 			mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-			server := cli.Bounded(env, mux)
+			server := cli.BoundServer(env, mux)
 			server.SetKeepAlivesEnabled(false) // connections that wait for the next scrape take memory
 			return at.Serve(cmd.Context(), env, server)
 		},

@@ -34,7 +34,7 @@ func endQuietly(run func(cmd *cobra.Command, args []string) error) func(cmd *cob
 				return err
 			}
 			defer f.Close()
-			_, err = io.Copy(w, file.Limited(f, args[0], maxSpooledBytes))
+			_, err = io.Copy(w, file.LimitReader(f, args[0], maxSpooledBytes))
 			return err
 		}); err != nil {
 			return err

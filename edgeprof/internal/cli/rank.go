@@ -66,7 +66,7 @@ kernels' times on other devices follow from these by the devices' rates.`,
 			case err != nil:
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			if first := &r.Candidates[0]; local && first.Seconds.Bounded() {
+			if first := &r.Candidates[0]; local && first.Seconds.IsBounded() {
 				first.Seconds = record.Predict("rank", recordKey(args[0], first.Threads), first.Seconds)
 				first.Seconds.Low = max(0, first.Seconds.Low) // however wide earlier outcomes made it
 			}

@@ -102,7 +102,7 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 				s.reload(ctx, env, service, hangup)
 			})
 			s.at.Drained = service.Drain
-			err = s.at.Serve(cmd.Context(), env, cli.Bounded(env, http.StripPrefix(strings.TrimSuffix(s.with.BasePath, "/"), service.Handler())))
+			err = s.at.Serve(cmd.Context(), env, cli.BoundServer(env, http.StripPrefix(strings.TrimSuffix(s.with.BasePath, "/"), service.Handler())))
 			cancel()
 			<-reloading
 			return err

@@ -49,7 +49,7 @@ func (l *ledger) add(now time.Time, candidates []placement.Candidate) {
 		l.open = map[made]int{}
 	}
 	for i := range candidates {
-		if !candidates[i].Seconds.Bounded() {
+		if !candidates[i].Seconds.IsBounded() {
 			continue
 		}
 		d := dated{madeOf(&candidates[i]), now, cmp.Or(candidates[i].Width, 1)}

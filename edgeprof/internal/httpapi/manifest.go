@@ -78,7 +78,7 @@ func manifest(w workload, r *placement.Ranking) ([]byte, error) {
 		"edgeprof.foretime/fastest-node":                     fastest.Node,
 		"edgeprof.foretime/predicted-execution-time-seconds": seconds(fastest.Seconds.Value),
 	}
-	if fastest.Seconds.Bounded() {
+	if fastest.Seconds.IsBounded() {
 		notes["edgeprof.foretime/interval-seconds"] = seconds(fastest.Seconds.Low) + " to " + seconds(fastest.Seconds.High)
 	}
 	d := node{

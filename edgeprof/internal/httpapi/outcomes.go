@@ -66,8 +66,8 @@ func (s *Service) correct(r *placement.Ranking, err error) (*placement.Ranking, 
 	}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		if f, ok := (*s.widths.Load())[c.Node]; ok && f != 1 && c.Seconds.Bounded() {
-			c.Seconds, c.Width = c.Seconds.Widened(f), f
+		if f, ok := (*s.widths.Load())[c.Node]; ok && f != 1 && c.Seconds.IsBounded() {
+			c.Seconds, c.Width = c.Seconds.Widen(f), f
 			c.Seconds.Low = max(0, c.Seconds.Low)
 		}
 	}

@@ -53,7 +53,7 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) (any, er
 		answer.Candidates = ranking.Candidates
 		answer.Excluded = ranking.Excluded
 		answer.Warnings = ranking.Warnings
-	case !fastest.Seconds.Bounded():
+	case !fastest.Seconds.IsBounded():
 		if answer.Warnings, err = bound.fleet.Warnings(request.Counts); err != nil {
 			return nil, err
 		}

@@ -318,7 +318,7 @@ func TestLaw(t *testing.T) {
 			large.ConvLayers = 0 // another law begins with the first convolution
 		}
 		p, q := law.Predict(small), law.Predict(large)
-		if !(p.Value > 0) || p.Bounded() != (law.UnusableCounts(small) == nil) || q.Bounded() != (law.UnusableCounts(large) == nil) || q.Value > 86400 || p.Value > q.Value || !p.Contains(p.Value) {
+		if !(p.Value > 0) || p.IsBounded() != (law.UnusableCounts(small) == nil) || q.IsBounded() != (law.UnusableCounts(large) == nil) || q.Value > 86400 || p.Value > q.Value || !p.Contains(p.Value) {
 			t.Fatalf("%+v for %+v, %+v for %+v", p, small, q, large)
 		}
 	})
@@ -381,7 +381,7 @@ func TestShipped(t *testing.T) {
 		}
 		p, actual := law.Predict(m.Counts), c.Predict(m.analysis(), calibratedDevice(c)).Idle
 		n++
-		if p.Bounded() && p.Contains(actual) {
+		if p.IsBounded() && p.Contains(actual) {
 			held++
 		}
 		off, width = append(off, math.Abs(math.Log(p.Value/actual))), append(width, p.High/p.Low)

@@ -80,7 +80,7 @@ func TestRealXGBoost(t *testing.T) {
 				ConvLayers: v(0), LoadPercent: v(1), ReadBytes: v(2), WrittenBytes: v(3), DiskPercent: v(4), FilterDetails: v(5), FCLayers: v(6), Device: kinds[x[7]], PoolLayers: v(8), TotalParameters: v(9),
 			}}
 			answer, _, err := m.PredictRow(&row)
-			if err != nil || math.Abs(answer.Value/want[i]-1) > tolerance || answer.Bounded() {
+			if err != nil || math.Abs(answer.Value/want[i]-1) > tolerance || answer.IsBounded() {
 				t.Fatalf("%s: row %d: %v, %v, XGBoost says %v", name, i, answer, err, want[i])
 			}
 			d := device.Device{Node: "a", Model: boards[x[7]], Cores: 4, Load: device.Load{CPUPercent: x[1], DiskPercent: v(4)}}

@@ -57,7 +57,7 @@ func (c *Calibration) Away(d *device.Device) Away {
 // Widen returns an interval of the calibrated device on the other one: two errors that
 // know nothing of each other.
 func (a Away) Widen(p uncertainty.Prediction) uncertainty.Prediction {
-	if a.Why == "" || !p.Bounded() {
+	if a.Why == "" || !p.IsBounded() {
 		return p
 	}
 	w := a.widen(bandBetween(p.Low/p.Value, p.High/p.Value)).Predict(p.Value)

@@ -27,7 +27,7 @@ func TestUnknownCost(t *testing.T) {
 	here := device.Device{UUID: "here", Cores: 4}
 	costs := []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: 3e6}}}
 	known := c.Predict(&onnx.Analysis{Costs: costs}, here).Seconds
-	if !known.Bounded() {
+	if !known.IsBounded() {
 		t.Fatalf("%+v", known)
 	}
 	for _, w := range []error{onnx.ErrOperator, onnx.ErrUnshaped, onnx.ErrTrips, onnx.ErrBodies} {

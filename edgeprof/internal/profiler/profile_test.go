@@ -37,7 +37,7 @@ func TestProfile(t *testing.T) {
 	p := NewProfile(m, rates, here)
 	machine := device.Device{Node: "n", Model: "this", UUID: "u", Processor: "Cortex-A53", Cores: 4, MaxMHz: 1000}
 	got := p.Rates.WithProfile(p).Predict(a, machine)
-	if math.Abs(got.Seconds.Value/m.Seconds-1) > 1e-9 || !got.Seconds.Bounded() || len(got.Warnings) > 0 || got.Seconds.High > 1.2*m.Seconds {
+	if math.Abs(got.Seconds.Value/m.Seconds-1) > 1e-9 || !got.Seconds.IsBounded() || len(got.Warnings) > 0 || got.Seconds.High > 1.2*m.Seconds {
 		t.Errorf("here: %+v, want %v without a warning", got, m.Seconds)
 	}
 	machine.Node, machine.UUID, machine.MaxMHz = "fast", "v", 2000

@@ -155,7 +155,7 @@ func (r *Report) judge(cases []judged) error {
 		r.MeanWaitHours += c.wait / float64(len(cases))
 		waits[i] = c.wait
 		promised[i] = uncertainty.Case{Prediction: c.predicted, Actual: c.wait, Block: strconv.FormatInt(c.block, 10)}
-		if c.predicted.Bounded() {
+		if c.predicted.IsBounded() {
 			bounded++
 			r.WidthHours += c.predicted.Width()
 			r.Winkler += c.predicted.Score(c.wait)

@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 	if r.MAEHours > 1 || r.Spearman < .85 || r.MAEHours > r.Baselines["last_100"].MAEHours {
 		t.Errorf("%+v, baselines %+v", r.Figures, r.Baselines)
 	}
-	if r.Coverage < .85 || r.Interval == nil || r.WidthHours <= 0 || !r.Gain.Bounded() || r.MAE.Value != r.MAEHours && math.Abs(r.MAE.Value-r.MAEHours) > 1e-9 {
+	if r.Coverage < .85 || r.Interval == nil || r.WidthHours <= 0 || !r.Gain.IsBounded() || r.MAE.Value != r.MAEHours && math.Abs(r.MAE.Value-r.MAEHours) > 1e-9 {
 		t.Errorf("coverage %v, width %v, gain %v, error %v", r.Coverage, r.WidthHours, r.Gain, r.MAE)
 	}
 	mae := 0.0

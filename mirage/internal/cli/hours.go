@@ -12,4 +12,4 @@ func wait(hours uncertainty.Prediction) cli.Quantity { return cli.Seconds(hours.
 func lasting(hours float64) cli.Quantity { return wait(uncertainty.Point(hours)) }
 
 // wide reports whether an interval in hours is wider than a day and needs a note.
-func wide(p uncertainty.Prediction) bool { return p.Bounded() && p.Width() > 24 }
+func wide(p uncertainty.Prediction) bool { return p.IsBounded() && p.Width() > 24 }

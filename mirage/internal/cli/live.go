@@ -26,5 +26,5 @@ const started = "start"
 
 // correct returns the interval, corrected by the coverage of earlier ones.
 func (w *when) correct(p uncertainty.Prediction) uncertainty.Prediction {
-	return w.record.Corrected(started, p)
+	return w.record.Correct(started, p)
 }

@@ -282,7 +282,7 @@ func (p *chainCommand) serve(m *provision.Metrics) (stop func(), err error) {
 	p.env.Log.Infof("metrics on http://%s/metrics", listener.Addr())
 	r := chi.NewRouter()
 	r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
-	server := cli.Bounded(p.env, r)
+	server := cli.BoundServer(p.env, r)
 	crash.Go(func() { _ = server.Serve(listener) })
 	return func() { _ = server.Close() }, nil
 }

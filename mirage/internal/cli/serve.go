@@ -85,7 +85,7 @@ not answer, the reply is status 502 with the cause.`,
 			if s.source, err = open(cmd.Context(), env, &w, args, every, s.metrics); err != nil {
 				return err
 			}
-			return at.Serve(cmd.Context(), env, cli.Bounded(env, s.handler()))
+			return at.Serve(cmd.Context(), env, cli.BoundServer(env, s.handler()))
 		},
 	}
 	w.flags(c)

@@ -94,7 +94,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	if v.Private { // other users' jobs are hidden
 		a.Notes = append(a.Notes, slurmview.ErrPrivate.Error())
 	}
-	if a.Wait.Bounded() && a.Wait.Width() > 24 {
+	if a.Wait.IsBounded() && a.Wait.Width() > 24 {
 		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s are pending, and all run times are sampled from those of recent jobs", plural.Count(v.Pending, "job")))
 	}
 	err = a.compare(secondsOf(expected.Waits), cheaper(asked.Job), func(s shape) ([]float64, error) {

@@ -245,7 +245,7 @@ func TestRemembered(t *testing.T) {
 	expected, came := map[string]int{}, map[string]float64{}
 	s.Predict = func(token string, e uncertainty.Prediction) uncertainty.Prediction {
 		expected[token]++
-		return e.Widened(2)
+		return e.Widen(2)
 	}
 	s.Outcome = func(token string, hours float64) { came[token] = hours }
 	dir := t.TempDir()

@@ -45,7 +45,7 @@ func (p Paired) MarshalJSON() ([]byte, error) {
 
 // ends returns the ends of a prediction's interval, nil if they are unknown.
 func ends(p uncertainty.Prediction) (low, high *float64) {
-	if !p.Bounded() {
+	if !p.IsBounded() {
 		return nil, nil
 	}
 	return &p.Low, &p.High

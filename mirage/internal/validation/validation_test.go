@@ -64,7 +64,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%+v, %v; want %s", p, err, tt.want)
 		}
 	}
-	if p, err := Compare(a, b, make([]int, 30)); err != nil || p.Verdict != "no difference shown" || p.P != 1 || p.Difference.Bounded() {
+	if p, err := Compare(a, b, make([]int, 30)); err != nil || p.Verdict != "no difference shown" || p.P != 1 || p.Difference.IsBounded() {
 		t.Errorf("one block: %+v, %v", p, err)
 	}
 	if _, err := Compare(a, b[:3], blocks); !errors.Is(err, ErrPairs) {

@@ -65,7 +65,7 @@ func TestChance(t *testing.T) {
 			t.Errorf("by %v s with a chance of %v, want %v", d.By(chance), got, chance)
 		}
 	}
-	if p := (Distribution{Value: 5, Level: 0.8}).Interval(); p.Bounded() || p.Value != 5 {
+	if p := (Distribution{Value: 5, Level: 0.8}).Interval(); p.IsBounded() || p.Value != 5 {
 		t.Errorf("only the value is known: %+v", p)
 	}
 }
@@ -74,7 +74,7 @@ func TestChance(t *testing.T) {
 // negative.
 func TestStretchTo(t *testing.T) {
 	d := FromSamples(0.8, hundred())
-	wide := d.StretchTo(d.Interval().Widened(1.5))
+	wide := d.StretchTo(d.Interval().Widen(1.5))
 	p := wide.Interval()
 	if math.Abs(p.High-110) > 1e-6 || p.Low != 0 || wide.Curve()[9].Seconds != p.High {
 		t.Errorf("%+v beside %v", p, wide.Curve())

@@ -103,7 +103,7 @@ func TestExactFitHasNoInterval(t *testing.T) {
 	}
 	closeAll(t, "line through two points", &Model{Intercept: m.Intercept + 1, Coefficients: m.Coefficients}, []float64{1, 2}, 1e-15)
 	p, _ := m.Predict([]float64{2})
-	if p.Bounded() || len(m.Warnings()) != 1 || !errors.Is(m.Warnings()[0], regression.ErrTooFew) {
+	if p.IsBounded() || len(m.Warnings()) != 1 || !errors.Is(m.Warnings()[0], regression.ErrTooFew) {
 		t.Errorf("prediction %+v, warnings %v", p, m.Warnings())
 	}
 }
@@ -146,7 +146,7 @@ func TestModelJSON(t *testing.T) {
 	x := []float64{60, 20, 90}
 	a, _ := m.Predict(x)
 	b, _ := back.Predict(x)
-	if a != b || !a.Bounded() {
+	if a != b || !a.IsBounded() {
 		t.Errorf("read back %+v, stored %+v", b, a)
 	}
 }
