@@ -18,6 +18,7 @@ import (
 type event struct {
 	Category string  `json:"cat"`
 	Name     string  `json:"name"`
+	Start    float64 `json:"ts"`
 	Duration float64 `json:"dur"`
 	Args     struct {
 		Op      string               `json:"op_name"`
@@ -111,17 +112,32 @@ func (p places) findAffixed(name string) int {
 // those of that one.
 func profiles(events []event, at places) []runtime.Profile {
 	var out []runtime.Profile
-	var nodes []runtime.NodeTime
+	var ran []event
 	for _, e := range events {
-		switch name, isNode := strings.CutSuffix(e.Name, kernelTime); {
-		case e.Category == "Node" && isNode:
-			nodes = append(nodes, runtime.NodeTime{Node: at.find(name), Name: name, Op: e.Args.Op, Seconds: e.Duration / 1e6})
+		switch {
+		case e.Category == "Node" && strings.HasSuffix(e.Name, kernelTime):
+			ran = append(ran, e)
 		case e.Category == "Session" && e.Name == "model_run":
-			out = append(out, runtime.Profile{Seconds: e.Duration / 1e6, Nodes: nodes})
-			nodes = nil
+			p := runtime.Profile{Seconds: e.Duration / 1e6}
+			for _, node := range dropBodies(ran) {
+				name := strings.TrimSuffix(node.Name, kernelTime)
+				p.Nodes = append(p.Nodes, runtime.NodeTime{Node: at.find(name), Name: name, Op: node.Args.Op, Seconds: node.Duration / 1e6})
+			}
+			out = append(out, p)
+			ran = nil
 		}
 	}
 	return out
+}
+
+// dropBodies leaves out the nodes of bodies, whose time is in that of the node with the body.
+func dropBodies(nodes []event) []event {
+	outer := slices.DeleteFunc(slices.Clone(nodes), func(e event) bool { return !slices.Contains([]string{"If", "Loop", "Scan"}, e.Args.Op) })
+	return slices.DeleteFunc(nodes, func(e event) bool {
+		return slices.ContainsFunc(outer, func(o event) bool {
+			return e.Start >= o.Start && e.Start+e.Duration <= o.Start+o.Duration && e.Name != o.Name
+		})
+	})
 }
 
 // shapes returns the shapes of the results of the main graph's nodes.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,6 +221,26 @@ func TestProfiles(t *testing.T) {
 	}, places{"a": 0})
 	if len(got) != 2 || len(got[0].Nodes) != 2 || got[0].Seconds != 7e-6 || got[0].Nodes[1] != (runtime.NodeTime{Node: -1, Name: "b", Op: "Relu", Seconds: 2e-6}) || got[0].Nodes[0].Node != 0 || len(got[1].Nodes) != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The time of a loop is that of its body, whose nodes have events of their own.
+func TestBodiesOfProfiles(t *testing.T) {
+	node := func(name, op string, start, us float64) event {
+		e := event{Category: "Node", Name: name + kernelTime, Start: start, Duration: us}
+		e.Args.Op = op
+		return e
+	}
+	got := profiles([]event{
+		node("before", "Relu", 0, 5), node("inside", "MatMul", 12, 3), node("inside", "MatMul", 16, 3), node("loop", "Loop", 10, 10), node("after", "Relu", 20, 4),
+		{Category: "Session", Name: "model_run", Duration: 30},
+	}, places{"before": 0, "loop": 1, "after": 2})
+	var names []string
+	for _, n := range got[0].Nodes {
+		names = append(names, n.Name)
+	}
+	if !slices.Equal(names, []string{"before", "loop", "after"}) {
+		t.Errorf("nodes %v", names)
 	}
 }
 

@@ -58,6 +58,9 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 				if err := with.require(cmd.Context(), env); err != nil {
 					return err
 				}
+				if why := a.InputDecides(); why != nil {
+					env.Log.Warnf("measured with inputs of zero, and an input decides the work: %v", why)
+				}
 			}
 			l, err := layersOf(cmd.Context(), env, args[0], a, calibration, &with)
 			if err != nil {
@@ -114,7 +117,7 @@ const (
 )
 
 // measure adds the median time of each kernel. The kernels of a loop body share the
-// time of the loop's node, since ONNX Runtime does not report them separately.
+// time of the loop's node.
 func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) error {
 	session, err := with.start(ctx, l.Model)
 	if err != nil {

@@ -49,6 +49,9 @@ func (p *profiling) String() string {
 // its rates.
 func profileHere(ctx context.Context, with *running, path string, a *onnx.Analysis, machine *device.Device, rates *profiler.Calibration) profiling {
 	p := profiling{busy: machine.Load.ProbedTasks != nil && *machine.Load.ProbedTasks > profiler.Busy}
+	if p.why = a.InputDecides(); p.why != nil {
+		return p
+	}
 	if p.why = fitsMemory(a, machine); p.why != nil {
 		return p
 	}

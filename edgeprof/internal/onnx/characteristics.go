@@ -74,7 +74,8 @@ type Analysis struct {
 	// far as [Analysis.CheckWeights] found them.
 	SubnormalUses float64
 
-	ends []string // outputs of bodies
+	ends    []string // outputs of bodies
+	decided error    // why inputs decide sizes or iterations; nil if they do not
 }
 
 // Analyze infers shapes and costs. The error matches [ErrGraph], [ErrSize] for a
@@ -91,6 +92,11 @@ func Analyze(m *Model, s Settings) (*Analysis, error) {
 	}
 	a := &Analysis{Model: m, Order: in.order, Tensors: in.tensors, Costs: in.costs, OpenDimensions: in.dims.open, Dynamic: len(in.dims.open) > 0, ends: in.ends}
 	a.warn(in)
+	for key := range in.dims.used {
+		if strings.HasSuffix(key, tripsSuffix) {
+			a.decided = fmt.Errorf("%s=%d need not be the number of iterations of a run", key, in.dims.sizes[key])
+		}
+	}
 	return a, nil
 }
 
@@ -117,6 +123,17 @@ func (a *Analysis) UncountedWarnings() []error {
 	return found
 }
 
+// InputDecides returns why values of inputs decide the work of an inference: a run with other
+// values says nothing about it then. It returns nil if they do not.
+func (a *Analysis) InputDecides() error {
+	for _, w := range a.Warnings {
+		if errors.Is(w, ErrTrips) || errors.Is(w, ErrBranch) {
+			return w
+		}
+	}
+	return a.decided
+}
+
 // AssumedSizes returns the open dimensions whose size was assumed, other than batches: the cost is
 // then a guess.
 func (a *Analysis) AssumedSizes() []OpenDimension {
@@ -136,7 +153,8 @@ func (a *Analysis) warn(in *inference) {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, listCounts(in.custom)))
 	}
 	if deciding := slices.Compact(slices.Sorted(slices.Values(in.deciding))); unshaped > 0 && len(deciding) > 0 {
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s, after %s, by the value of input %s (--size NAME=VALUE)", ErrUnshaped, plural.Count(unshaped, "tensor"), listCounts(in.unshaped), strings.Join(deciding, ", ")))
+		a.decided = fmt.Errorf("%w: %s, after %s, by the value of input %s (--size NAME=VALUE)", ErrUnshaped, plural.Count(unshaped, "tensor"), listCounts(in.unshaped), strings.Join(deciding, ", "))
+		a.Warnings = append(a.Warnings, a.decided)
 	} else if unshaped > 0 && len(in.unshaped) > 0 {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s, after %s", ErrUnshaped, plural.Count(unshaped, "tensor"), listCounts(in.unshaped)))
 	} else if unshaped > 0 {

@@ -16,6 +16,9 @@ var (
 	ErrTrips = errors.New("unknown number of iterations")
 )
 
+// tripsSuffix follows the name of a loop in the setting of its number of trips.
+const tripsSuffix = ":trips"
+
 // deepestBody is the deepest nesting of bodies.
 const deepestBody = 32
 
@@ -189,7 +192,7 @@ func (in *inference) loop(n *Node, inputs []TensorInfo) (*body, error) {
 // trips returns the number of iterations of a loop: the settings', or what its condition and
 // the count say; false if it may end after another number.
 func (in *inference) trips(n *Node, inputs []TensorInfo, g *Graph) (int64, bool) {
-	key := n.Name + ":trips"
+	key := n.Name + tripsSuffix
 	if given, ok := in.dims.sizes[key]; ok {
 		in.dims.used[key] = true
 		return given, true

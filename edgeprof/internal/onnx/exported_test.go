@@ -175,12 +175,32 @@ func TestControlFlow(t *testing.T) {
 		if tt.doubt != nil && !slices.ContainsFunc(a.Warnings, func(w error) bool { return errors.Is(w, tt.doubt) }) || (a.UncountedWarnings() != nil) != tt.unsure {
 			t.Errorf("%s: warnings %v, doubtful %v", name, a.Warnings, a.UncountedWarnings())
 		}
+		if why := a.InputDecides(); (why != nil) != (tt.doubt != nil || tt.sizes != nil) {
+			t.Errorf("%s: inputs decide the work: %v", name, why)
+		}
 		if sum := sumOf(a.Kernels()); sum != tt.macs {
 			t.Errorf("%s: kernels of %d multiply-accumulates, want %d", name, sum, tt.macs)
 		}
 		if tt.macs > 0 && c.ConvLayers != 1 {
 			t.Errorf("%s: %d convolutions", name, c.ConvLayers)
 		}
+	}
+}
+
+// The value of an input decides how many values a node returns, unless it is given.
+func TestInputDecides(t *testing.T) {
+	g := Graph{
+		Inputs:  []Value{image("x", Dim{Size: 8}), {Name: "k", Type: Int64, Known: true, Shape: []Dim{{Size: 1}}}},
+		Nodes:   []Node{{Op: "TopK", Inputs: []string{"x", "k"}, Outputs: []string{"values", "places"}}},
+		Outputs: []Value{{Name: "values"}},
+	}
+	if why := analyzed(t, g, nil).InputDecides(); !errors.Is(why, ErrUnshaped) {
+		t.Errorf("k is an input: %v", why)
+	}
+	g.Inputs = g.Inputs[:1]
+	g.Initializers = []Tensor{ints("k", []int64{1}, 3)}
+	if why := analyzed(t, g, nil).InputDecides(); why != nil {
+		t.Errorf("k is in the file: %v", why)
 	}
 }
 
