@@ -97,7 +97,23 @@ func Analyze(m *Model, s Settings) (*Analysis, error) {
 			a.decided = fmt.Errorf("%s=%d need not be the number of iterations of a run", key, in.dims.sizes[key])
 		}
 	}
-	return a, nil
+	return a, a.checkCounts()
+}
+
+// checkCounts refuses a model whose work or memory does not fit int64.
+func (a *Analysis) checkCounts() error {
+	macs, bytes := int64(0), int64(0)
+	for _, s := range a.Tensors {
+		bytes = addCounts(bytes, max(0, s.Bytes()))
+	}
+	a.costs(func(c *Cost, times int64) {
+		macs = addCounts(macs, multiplyCounts(c.MACs, times))
+		bytes = addCounts(bytes, multiplyCounts(c.Bytes(), times))
+	})
+	if macs == math.MaxInt64 || bytes == math.MaxInt64 {
+		return fmt.Errorf("%w: the multiply-accumulates or the bytes of its tensors exceed 64 bits", ErrGraph)
+	}
+	return nil
 }
 
 // costs calls f for all costs, those inside others included, with how often they
@@ -193,15 +209,15 @@ func (in *inference) cost(index int, n *Node) Cost {
 		s := in.lookup(name)
 		c.Inputs = append(c.Inputs, s)
 		if s.Constant {
-			c.ParameterBytes += max(0, s.Bytes())
+			c.ParameterBytes = addCounts(c.ParameterBytes, max(0, s.Bytes()))
 		} else {
-			c.ReadBytes += max(0, s.Bytes())
+			c.ReadBytes = addCounts(c.ReadBytes, max(0, s.Bytes()))
 		}
 	}
 	for _, name := range n.Outputs {
 		s := in.lookup(name)
 		c.Outputs = append(c.Outputs, s)
-		c.WrittenBytes += max(0, s.Bytes())
+		c.WrittenBytes = addCounts(c.WrittenBytes, max(0, s.Bytes()))
 		c.Folded = c.Folded && (s.Constant || name == "")
 	}
 	switch {
@@ -212,7 +228,7 @@ func (in *inference) cost(index int, n *Node) Cost {
 	case len(c.Outputs) > 0:
 		c.Class, c.MACs = work(n, c.Inputs, c.Outputs[0])
 		if reads := operators[n.operator()].reads; reads != nil {
-			if bytes, ok := product(reads(n, c.Inputs, c.Outputs[0])); ok {
+			if bytes := multiplyCounts(reads(n, c.Inputs, c.Outputs[0])...); bytes >= 0 {
 				c.ReadBytes = bytes
 			}
 		}
@@ -236,15 +252,10 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 	c.layers(a)
 	a.sizes(c)
 	a.costs(func(cost *Cost, times int64) {
-		macs := multiplyCounts(cost.MACs, times)
-		for _, sum := range []*int64{&c.MACs.Total, c.MACs.counter(cost.Class)} {
-			*sum = addCounts(*sum, macs)
-		}
-		c.ActivationBytes = addCounts(c.ActivationBytes, multiplyCounts(cost.WrittenBytes, times))
+		c.MACs.Total += cost.MACs * times
+		*c.MACs.counter(cost.Class) += cost.MACs * times
+		c.ActivationBytes += cost.WrittenBytes * times
 	})
-	if c.MACs.Total == math.MaxInt64 || c.ActivationBytes == math.MaxInt64 {
-		return nil, fmt.Errorf("%w: the multiply-accumulates or activations exceed 64 bits", ErrGraph)
-	}
 	c.PeakActivationBytes, c.LargestTensorBytes = a.peak()
 	c.Depth = a.depth()
 	c.FusedNodes = len(a.Kernels())
@@ -264,14 +275,6 @@ func (m *MACs) counter(class Class) *int64 {
 		return &m.Recurrent
 	}
 	return new(int64)
-}
-
-// addCounts returns a sum of counts that stays within int64.
-func addCounts(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }
 
 // parameters counts the constants that the file holds, in bodies too. A shape

@@ -35,7 +35,7 @@ type body struct {
 func (b *body) sum(of func(c *Cost) int64) int64 {
 	sum := int64(0)
 	for i := range b.costs {
-		b.costs[i].walk(1, func(c *Cost, times int64) { sum += of(c) * times })
+		b.costs[i].walk(1, func(c *Cost, times int64) { sum = addCounts(sum, multiplyCounts(of(c), times)) })
 	}
 	return sum
 }

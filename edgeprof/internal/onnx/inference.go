@@ -70,6 +70,9 @@ func inferWith(m *Model, s Settings, implied map[string]Value) (*inference, erro
 		} else if n := t.Elements(); n >= 0 && n <= short && len(t.Shape) < 2 {
 			in.sources[v.Name] = []string{v.Name}
 		}
+		if err := t.checkSize(v.Name); err != nil {
+			return nil, err
+		}
 		in.tensors[v.Name] = t
 	}
 	if used < len(s.Values) {
@@ -102,7 +105,11 @@ func (in *inference) walk(g *Graph) error {
 		if t.External {
 			in.external++
 		}
-		in.tensors[t.Name] = constant(t)
+		s := constant(t)
+		if err := s.checkSize(t.Name); err != nil {
+			return err
+		}
+		in.tensors[t.Name] = s
 	}
 	var err error
 	if in.order, err = topological(g); err != nil {
@@ -190,7 +197,11 @@ func (in *inference) node(index int, n *Node) error {
 		if i < len(outputs) {
 			s = outputs[i]
 		}
-		in.tensors[name] = in.finishNode(name, s, constant && !n.is(random))
+		s = in.finishNode(name, s, constant && !n.is(random))
+		if err := s.checkSize(name); err != nil {
+			return err
+		}
+		in.tensors[name] = s
 	}
 	in.trace(n, inputs)
 	cost := in.cost(index, n)
@@ -249,8 +260,8 @@ func names(inputs []Value) []string {
 
 // finishNode returns the results of a rule, completed by the shapes that the file states.
 func (in *inference) finishNode(name string, s TensorInfo, constant bool) TensorInfo {
-	n, ok := product(s.Shape)
-	if !ok {
+	n := multiplyCounts(s.Shape...)
+	if n < 0 {
 		s.Known, s.Shape = false, nil
 	}
 	if !s.Known || int64(len(s.Value)) != n {

@@ -406,10 +406,7 @@ func tile(c *call) []TensorInfo {
 	}
 	shape := slices.Clone(x.Shape)
 	for i, n := range times {
-		if n < 0 || n > 1<<31 || shape[i] > 1<<31 {
-			return withType(x.Type)
-		}
-		shape[i] *= n
+		shape[i] = multiplyCounts(shape[i], n)
 	}
 	return withShape(x.Type, shape...)
 }

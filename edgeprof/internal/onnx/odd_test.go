@@ -78,3 +78,45 @@ func TestOddNodes(t *testing.T) {
 		a.Kernels()
 	})
 }
+
+// A size beyond 64 bits is refused wherever it comes up: it must not count as nothing.
+func TestCountsBeyondInt64(t *testing.T) {
+	value := func(sizes ...int64) Value {
+		v := Value{Name: "x", Type: Float32, Known: true}
+		for _, s := range sizes {
+			v.Shape = append(v.Shape, Dim{Size: s})
+		}
+		return v
+	}
+	relu := Graph{Nodes: []Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}}}
+	with := func(g Graph, v Value) Graph {
+		g.Inputs = []Value{v}
+		return g
+	}
+	repeated := Graph{
+		Nodes:        []Node{{Op: "Tile", Inputs: []string{"x", "times"}, Outputs: []string{"y"}}},
+		Initializers: []Tensor{ints("times", []int64{2}, 1<<35, 1<<25)},
+	}
+	outer := Graph{
+		Nodes:  []Node{{Op: "MatMul", Inputs: []string{"x", "w"}, Outputs: []string{"y"}}},
+		Inputs: []Value{value(1<<22, 1<<22), {Name: "w", Type: Float32, Known: true, Shape: []Dim{{Size: 1 << 22}, {Size: 1 << 22}}}},
+	}
+	for name, tt := range map[string]struct {
+		graph   Graph
+		refused bool
+	}{
+		"elements":          {with(relu, value(1<<40, 1<<20, 16)), true},
+		"one dimension":     {with(relu, value(1<<63-1)), true},
+		"bytes":             {with(relu, value(1<<61)), true},
+		"bytes of the sum":  {with(relu, value(1<<60)), true},
+		"of a rule":         {with(repeated, value(4, 4)), true},
+		"products":          {outer, true},
+		"nothing":           {with(relu, value(1<<40, 1<<40, 0)), false},
+		"the largest sizes": {with(relu, value(1<<57)), false},
+	} {
+		_, err := Analyze(&Model{Opsets: map[string]int64{"": 17}, Graph: tt.graph}, Settings{})
+		if errors.Is(err, ErrGraph) != tt.refused || tt.refused && !strings.Contains(err.Error(), "64 bits") {
+			t.Errorf("%s: %v, want an error: %v", name, err, tt.refused)
+		}
+	}
+}

@@ -97,9 +97,8 @@ func work(n *Node, in inputs, out TensorInfo) (Class, int64) {
 		return cmp.Or(o.class, ClassOther), 0
 	}
 	class, sizes := o.work(n, in, out)
-	macs, _ := product(sizes)
 	if sizes == nil {
-		macs = 0
+		return class, 0
 	}
-	return class, macs
+	return class, max(0, multiplyCounts(sizes...))
 }

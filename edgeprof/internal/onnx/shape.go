@@ -30,42 +30,63 @@ type TensorInfo struct {
 // sequence reports whether it is a sequence: it has no shape that could be unknown.
 func (s TensorInfo) sequence() bool { return s.List != nil || s.Element != nil }
 
-// Elements returns the number of elements, or -1 when unknown or beyond int64.
+// Elements returns the number of elements, or -1 when unknown.
 func (s TensorInfo) Elements() int64 {
 	if !s.Known {
 		return -1
 	}
-	n, ok := product(s.Shape)
-	if !ok {
-		return -1
-	}
-	return n
+	return multiplyCounts(s.Shape...)
 }
 
 // Bytes returns the size in bytes, or -1 when unknown. Strings count as nothing.
 func (s TensorInfo) Bytes() int64 {
 	n, width := s.Elements(), s.Type.Bits()
-	if n < 0 || s.Type == 0 || n > math.MaxInt64/128 {
+	if n < 0 || s.Type == 0 {
 		return -1
 	}
-	return (n*width + 7) / 8
+	return addCounts(multiplyCounts(n/8, width), (n%8*width+7)/8)
+}
+
+// checkSize refuses a tensor whose elements or bytes do not fit int64.
+func (s TensorInfo) checkSize(name string) error {
+	if s.Elements() == math.MaxInt64 || s.Bytes() == math.MaxInt64 {
+		return fmt.Errorf("%w: the size of tensor %q, of shape %v, exceeds 64 bits", ErrGraph, name, s.Shape)
+	}
+	return nil
 }
 
 // product multiplies sizes; false when one is negative or the result is beyond
 // int64.
 func product(sizes []int64) (int64, bool) {
+	n := multiplyCounts(sizes...)
+	if n < 0 || n == math.MaxInt64 {
+		return 0, false
+	}
+	return n, true
+}
+
+// multiplyCounts returns a product of counts that stays within int64; -1 if one is negative.
+func multiplyCounts(counts ...int64) int64 {
 	n := uint64(1)
-	for _, s := range sizes {
-		if s < 0 {
-			return 0, false
+	for _, c := range counts {
+		if c < 0 {
+			return -1
 		}
-		high, low := bits.Mul64(n, uint64(s))
+		high, low := bits.Mul64(n, uint64(c))
 		if high > 0 || low > math.MaxInt64 {
-			return 0, false
+			low = math.MaxInt64
 		}
 		n = low
 	}
-	return int64(n), true
+	return int64(n)
+}
+
+// addCounts returns a sum of counts that stays within int64.
+func addCounts(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // constant returns the type, shape and content of an initializer or of a Constant's tensor.

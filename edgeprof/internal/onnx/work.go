@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -24,7 +23,9 @@ type Work struct {
 }
 
 // Bytes returns the bytes moved.
-func (w *Work) Bytes() int64 { return w.ParameterBytes + w.ReadBytes + w.WrittenBytes }
+func (w *Work) Bytes() int64 {
+	return addCounts(w.ParameterBytes, addCounts(w.ReadBytes, w.WrittenBytes))
+}
 
 // Cost is the work of one node in one inference.
 type Cost struct {
@@ -59,14 +60,6 @@ func (c *Cost) walk(times int64, f func(c *Cost, times int64)) {
 	for i := range c.Inside {
 		c.Inside[i].walk(multiplyCounts(times, c.Times), f)
 	}
-}
-
-// multiplyCounts returns a product of counts that stays within int64.
-func multiplyCounts(a, b int64) int64 {
-	if n, ok := product([]int64{a, b}); ok {
-		return n
-	}
-	return math.MaxInt64
 }
 
 // Class groups operators by what bounds their time.
