@@ -9,8 +9,7 @@ import (
 )
 
 // GraphEstimator returns an estimator for a model whose graph is known, operator by operator,
-// with the calibration of each device. A device with too little free memory for the model is
-// an error of the estimator. The error matches [onnx.ErrGraph].
+// with the calibration of each device. The error matches [onnx.ErrGraph].
 func GraphEstimator(a *onnx.Analysis, devices []device.Device, rates []*profiler.Calibration) (Estimator, error) {
 	counts, err := a.Characteristics()
 	if err != nil {
@@ -19,9 +18,6 @@ func GraphEstimator(a *onnx.Analysis, devices []device.Device, rates []*profiler
 	need := counts.ParameterBytes + counts.PeakActivationBytes
 	return func(i int) (Estimate, error) {
 		d := &devices[i]
-		if free := d.Load.MemoryAvailableBytes; free > 0 && need > free {
-			return Estimate{}, fmt.Errorf("the model needs %d bytes of memory, %d are free", need, free)
-		}
 		p := rates[i].Predict(a, *d)
 		return Estimate{p.Seconds, max(1, rates[i].Facts.Threads), need, reasons(&p, d), p.Warnings}, nil
 	}, nil

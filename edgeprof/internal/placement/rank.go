@@ -101,11 +101,21 @@ type Estimate struct {
 // excludes that device.
 type Estimator func(i int) (Estimate, error)
 
+// on returns the estimate on a device. The error excludes it, also if its free memory is known
+// and too little for the model.
+func (estimate Estimator) on(d *device.Device, i int) (Estimate, error) {
+	e, err := estimate(i)
+	if free := d.Load.MemoryAvailableBytes; err == nil && free > 0 && e.Bytes > free {
+		err = fmt.Errorf("the model needs %d bytes of memory, %d are free", e.Bytes, free)
+	}
+	return e, err
+}
+
 // Rank orders devices by their estimates. The error matches [ErrNoDevice].
 func Rank(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (*Ranking, error) {
 	r := &Ranking{Candidates: []Candidate{}, Excluded: append([]device.Exclusion{}, excluded...), Warnings: []string{}}
 	for i := range devices {
-		e, err := estimate(i)
+		e, err := estimate.on(&devices[i], i)
 		if err != nil {
 			r.Excluded = append(r.Excluded, device.Exclusion{Node: devices[i].Node, Reason: err.Error()})
 			continue
@@ -125,7 +135,7 @@ func FindFastest(devices []device.Device, excluded []device.Exclusion, estimate 
 	var best Candidate
 	found := false
 	for i := range devices {
-		e, err := estimate(i)
+		e, err := estimate.on(&devices[i], i)
 		if err != nil {
 			excluded = append(slices.Clip(excluded), device.Exclusion{Node: devices[i].Node, Reason: err.Error()})
 			continue

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,13 @@ var RequestFields = [...]string{"conv_layers", "pool_layers", "fc_layers", "filt
 // field points to the count of that index.
 func (c *Counts) field(i int) *uint64 {
 	return [...]*uint64{&c.ConvLayers, &c.PoolLayers, &c.FCLayers, &c.FilterDetails, &c.TotalParameters, &c.ModelInputSize, &c.ModelOutputSize}[i]
+}
+
+// MemoryBytes returns the least memory that an inference needs: the weights, of four bytes each,
+// its input and its output.
+func (c Counts) MemoryBytes() int64 {
+	sum := 4*float64(c.TotalParameters) + float64(c.ModelInputSize) + float64(c.ModelOutputSize)
+	return int64(min(sum, math.MaxInt64/2)) // beyond what any device has
 }
 
 // Request is a profiling request that makes sense.

@@ -194,7 +194,7 @@ func (f *calibratedFleet) byLaw(c placement.Counts) placement.Estimator {
 			last, idle = m.law, fitted.Predict(c)
 		}
 		at := idle.Times(m.slower)
-		return placement.Estimate{Seconds: m.away.Widen(at), Threads: max(1, m.rates.Facts.Threads)}, nil
+		return placement.Estimate{Seconds: m.away.Widen(at), Threads: max(1, m.rates.Facts.Threads), Bytes: c.MemoryBytes()}, nil
 	}
 }
 

@@ -102,3 +102,25 @@ func TestOneAnswer(t *testing.T) {
 		}
 	}
 }
+
+// Counts, like a model's file, exclude a device whose free memory cannot hold the weights and
+// what goes in and out.
+func TestCountsNeedMemory(t *testing.T) {
+	devices := []device.Device{
+		{Node: "full", Cores: 4, Load: device.Load{MemoryAvailableBytes: 9e6}},
+		{Node: "roomy", Cores: 4, Load: device.Load{MemoryAvailableBytes: 11e6}},
+		{Node: "untold", Cores: 4},
+	}
+	counts := placement.Counts{ConvLayers: 3, FilterDetails: 96, TotalParameters: 2e6, ModelInputSize: 1e6, ModelOutputSize: 1e6}
+	fleet := NewCalibrated(rates(profiler.Facts{Device: "PC"}, 1e-10), nil).On(t.Context(), devices, nil)
+	r, err := fleet.Profile(counts)
+	if err != nil || len(r.Candidates) != 2 || len(r.Excluded) != 1 || r.Excluded[0] != (device.Exclusion{Node: "full", Reason: "the model needs 10000000 bytes of memory, 9000000 are free"}) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if first, err := fleet.Fastest(counts); err != nil || first.Node == "full" {
+		t.Errorf("%+v, %v", first, err)
+	}
+	if _, err := NewCalibrated(rates(profiler.Facts{}, 1e-10), nil).On(t.Context(), devices[:1], nil).Fastest(counts); !errors.Is(err, placement.ErrNoDevice) {
+		t.Errorf("a device that is full alone: %v", err)
+	}
+}

@@ -76,7 +76,7 @@ func (f countsFleet) estimate(c placement.Counts) placement.Estimator {
 		if err != nil {
 			return placement.Estimate{}, err
 		}
-		return placement.Estimate{Seconds: seconds, Reasons: []string{"as " + row.Device + " was measured, by counts, load and disk"}, Warnings: warnings}, nil
+		return placement.Estimate{Seconds: seconds, Bytes: c.MemoryBytes(), Reasons: []string{"as " + row.Device + " was measured, by counts, load and disk"}, Warnings: warnings}, nil
 	}
 }
 
