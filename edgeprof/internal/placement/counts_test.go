@@ -301,11 +301,23 @@ func TestLaw(t *testing.T) {
 	if law.Models != 77+len(shipped()) {
 		t.Errorf("fitted to %d models", law.Models)
 	}
-	if got := strings.Join(law.UnfamiliarCounts(Counts{ConvLayers: 66666666, TotalParameters: 1e19, FilterDetails: 66}), " "); got != "conv_layers total_parameters" {
+	if got := strings.Join(law.UnfamiliarCounts(Counts{ConvLayers: 66666666, TotalParameters: 1e19, FilterDetails: 66, ModelInputSize: 4000}), " "); got != "conv_layers total_parameters" {
 		t.Errorf("unlike what was fitted: %s", got)
 	}
 	if got := law.UnfamiliarCounts(Counts{ConvLayers: 53, PoolLayers: 1, FCLayers: 1, FilterDetails: 26560, TotalParameters: 25557032, ModelInputSize: 602112, ModelOutputSize: 4000}); got != nil { // ResNet-50
 		t.Errorf("a common model is unlike: %v", got)
+	}
+	resnet := Counts{ConvLayers: 53, PoolLayers: 1, FCLayers: 1, FilterDetails: 26560, TotalParameters: 25557032, ModelInputSize: 602112, ModelOutputSize: 4000}
+	for want, empty := range map[string]*uint64{"filter_details (too small)": &resnet.FilterDetails, "total_parameters (too small)": &resnet.TotalParameters, "model_input_size (too small)": &resnet.ModelInputSize} {
+		was := *empty
+		*empty = 0
+		if got := law.UnusableCounts(resnet); !slices.Equal(got, []string{want}) || law.Predict(resnet).IsBounded() {
+			t.Errorf("%v: %+v, want %s", got, law.Predict(resnet), want)
+		}
+		*empty = was
+	}
+	if law.UnusableCounts(Counts{}) == nil || law.Predict(Counts{}).IsBounded() {
+		t.Errorf("no work at all has an interval: %+v", law.Predict(Counts{}))
 	}
 	// finite for every count, and never less for more
 	rapid.Check(t, func(t *rapid.T) {

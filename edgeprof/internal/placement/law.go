@@ -27,8 +27,9 @@ type PowerLaw struct {
 	Convolutional, Other PowerFit
 	// Models is the number of models it was fitted to.
 	Models int
-	// MaxCounts has the largest of each count among those models.
-	MaxCounts Counts
+	// MaxCounts has the largest of each count among those models, MinCounts the smallest of
+	// those that predict: filters of models with convolutions, parameters and input bytes.
+	MaxCounts, MinCounts Counts
 }
 
 // PowerFit is a fitted product of powers.
@@ -56,14 +57,15 @@ func (l *PowerLaw) powers(c Counts) *PowerFit {
 // PredictionError returns the law's error for a model with these counts; see [PowerFit].
 func (l *PowerLaw) PredictionError(c Counts) float64 { return l.powers(c).Error }
 
-// UnfamiliarCounts returns the names of counts far beyond those of the models that the law was
-// fitted to; a prediction for them is extrapolated.
+// UnfamiliarCounts returns the names of counts far above or below those of the models that the
+// law was fitted to; a prediction for them is extrapolated.
 func (l *PowerLaw) UnfamiliarCounts(c Counts) []string { return l.beyond(c, 10) }
 
-// outside is the factor over the largest fitted count from which on the law does not apply.
+// outside is the factor over the largest fitted count, and under the smallest, from which on the
+// law does not apply.
 const outside = 100
 
-// UnusableCounts returns the names of counts that the law cannot use.
+// UnusableCounts returns the names of counts that the law cannot use, too small ones marked.
 func (l *PowerLaw) UnusableCounts(c Counts) []string {
 	c.ModelOutputSize = 0 // which has no part in the law
 	return l.beyond(c, outside)
@@ -72,11 +74,22 @@ func (l *PowerLaw) UnusableCounts(c Counts) []string {
 func (l *PowerLaw) beyond(c Counts, times uint64) []string {
 	var names []string
 	for i, name := range RequestFields {
-		if *c.field(i)/times > *l.MaxCounts.field(i) {
+		switch {
+		case *c.field(i)/times > *l.MaxCounts.field(i):
 			names = append(names, name)
+		case *c.field(i) < l.least(c, i, times):
+			names = append(names, name+" (too small)")
 		}
 	}
 	return names
+}
+
+// least returns the least value of a count that is less than a factor below the fitted ones.
+func (l *PowerLaw) least(c Counts, i int, times uint64) uint64 {
+	if i == filterDetails && c.ConvLayers == 0 {
+		return 0
+	}
+	return (*l.MinCounts.field(i) + times - 1) / times
 }
 
 // sizes of every family that a law is fitted to: width and resolution as
@@ -139,13 +152,16 @@ func made(family string, size synth.Size, c *profiler.Calibration) (sample, erro
 
 // lawOf fits the law to samples.
 func lawOf(ctx context.Context, samples []sample, c *profiler.Calibration) (*PowerLaw, error) {
-	law := &PowerLaw{Models: len(samples)}
+	law := &PowerLaw{Models: len(samples), MinCounts: Counts{FilterDetails: math.MaxUint64, TotalParameters: math.MaxUint64, ModelInputSize: math.MaxUint64}}
 	var convolutional []sample
 	for _, one := range samples {
 		for i := range RequestFields {
 			*law.MaxCounts.field(i) = max(*law.MaxCounts.field(i), *one.counts.field(i))
 		}
+		law.MinCounts.TotalParameters = min(law.MinCounts.TotalParameters, one.counts.TotalParameters)
+		law.MinCounts.ModelInputSize = min(law.MinCounts.ModelInputSize, one.counts.ModelInputSize)
 		if one.counts.ConvLayers > 0 {
+			law.MinCounts.FilterDetails = min(law.MinCounts.FilterDetails, one.counts.FilterDetails)
 			convolutional = append(convolutional, one)
 		}
 	}
@@ -223,14 +239,15 @@ func row(c Counts) [5]float64 {
 }
 
 // Predict returns the time of one inference on the calibrated machine, idle. If the law cannot
-// use the counts ([PowerLaw.UnusableCounts]), it returns the time for the largest usable ones,
-// without an interval: the model takes at least that long.
+// use the counts ([PowerLaw.UnusableCounts]), it returns the time for the nearest usable ones,
+// without an interval.
 func (l *PowerLaw) Predict(c Counts) uncertainty.Prediction {
 	far := l.UnusableCounts(c) != nil
 	for i := range RequestFields {
 		if most := *l.MaxCounts.field(i); *c.field(i)/outside > most {
 			*c.field(i) = outside * most
 		}
+		*c.field(i) = max(*c.field(i), l.least(c, i, outside))
 	}
 	p, x := l.powers(c), row(c)
 	v := p.Factor * math.Exp(p.Filters*x[0]+p.Parameters*x[1]+p.Input*x[2])

@@ -23,6 +23,9 @@ type Counts struct {
 // RequestFields are the names of the counts, in their order in [Counts].
 var RequestFields = [...]string{"conv_layers", "pool_layers", "fc_layers", "filter_details", "total_parameters", "model_input_size", "model_output_size"}
 
+// filterDetails is the index of the filters in [RequestFields].
+const filterDetails = 3
+
 // field points to the count of that index.
 func (c *Counts) field(i int) *uint64 {
 	return [...]*uint64{&c.ConvLayers, &c.PoolLayers, &c.FCLayers, &c.FilterDetails, &c.TotalParameters, &c.ModelInputSize, &c.ModelOutputSize}[i]

@@ -222,7 +222,7 @@ func (f *calibratedFleet) Warnings(c placement.Counts) ([]string, error) {
 		return nil, err
 	}
 	if far := fitted.UnusableCounts(c); far != nil {
-		return []string{fmt.Sprintf("far outside the fitted range, by more than a factor of 100: %s; the prediction is a lower bound", strings.Join(far, ", "))}, nil
+		return []string{fmt.Sprintf("far outside the fitted range, by more than a factor of 100: %s; the prediction has no interval", strings.Join(far, ", "))}, nil
 	}
 	warnings := []string{fmt.Sprintf("predicted from counts only: median error factor %.1f on held-out model families", fitted.PredictionError(c))}
 	if far := fitted.UnfamiliarCounts(c); far != nil {
