@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	goruntime "runtime"
 	"time"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
@@ -130,10 +131,16 @@ func (r *running) timeBursts(ctx context.Context, session *worker.Session, input
 // predictorFor returns the predictor for one model on this machine, or, if it is not local, on
 // others: by the model's own profile here if it can run, and else by rates alone.
 func predictorFor(ctx context.Context, env *cli.Env, with *running, path string, a *onnx.Analysis, machine *device.Device, calibration string, local bool) (*prediction.Calibrated, profiling, error) {
-	threads := with.threads
+	threads := with.threads // on other devices, which take as many as they have cores
+	if !local {
+		with.threads = min(with.threads, goruntime.NumCPU())
+	}
 	with.setThreads(env.Root)
 	if err := with.check(); err != nil {
 		return nil, profiling{}, err
+	}
+	if local {
+		threads = with.threads
 	}
 	catalog := newCatalog()
 	rates, err := catalog.Rates(calibration)

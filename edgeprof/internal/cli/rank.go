@@ -103,7 +103,7 @@ func threadsLine(r *placement.Ranking) string {
 	if least == most {
 		return "one inference with " + plural.Count(most, "thread")
 	}
-	return fmt.Sprintf("one inference with %d to %d threads, one for each core", least, most)
+	return fmt.Sprintf("one inference with %d to %d threads, at most one for each core", least, most)
 }
 
 // warnFirst logs the first of some warnings, and all with --verbose.

@@ -56,11 +56,11 @@ func (r *running) threadFlags(c *cobra.Command) {
 
 // threadsFlag adds --threads; a command that does not set n has ONNX Runtime's default.
 func threadsFlag(c *cobra.Command, n *int) {
-	c.Flags().IntVar(n, "threads", *n, "threads per inference; 0 is ONNX Runtime's default: all cores")
+	c.Flags().IntVar(n, "threads", *n, "threads per inference; 0 is ONNX Runtime's default: one for each physical core that it may use")
 }
 
-// setThreads replaces no number of threads by the one that ONNX Runtime takes here: the
-// number of cores that it may use.
+// setThreads replaces no number of threads by the one that ONNX Runtime takes here: one
+// for each physical core that it may use.
 func (r *running) setThreads(root fs.FS) {
 	if r.threads == 0 {
 		r.threads = device.Local{Root: root}.DefaultThreads()

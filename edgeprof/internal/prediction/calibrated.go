@@ -98,6 +98,7 @@ type machine struct {
 	law    *law                  // of one thread
 	slower float64               // than the calibrated machine, idle
 	away   profiler.Away
+	limits []string // reasons why the inference has fewer threads than asked for
 }
 
 // On finds each device's rates and how much slower it is.
@@ -136,7 +137,11 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 				fleet.foreign = append(fleet.foreign, w.Error())
 			}
 		}
-		fleet.machines = append(fleet.machines, machine{rates, used[base], factor, rates.Away(&d)})
+		var limits []string
+		if threads < m.threads {
+			limits = []string{fmt.Sprintf("%d threads instead of %d, one for each core", threads, m.threads)}
+		}
+		fleet.machines = append(fleet.machines, machine{rates, used[base], factor, rates.Away(&d), limits})
 	}
 	m.laws = used
 	slices.SortStableFunc(fleet.excluded, func(a, b device.Exclusion) int { return strings.Compare(a.Node, b.Node) })
@@ -161,7 +166,11 @@ func (f *calibratedFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	return placement.Rank(f.devices, f.excluded, estimate)
+	return placement.Rank(f.devices, f.excluded, func(i int) (placement.Estimate, error) {
+		e, err := estimate(i)
+		e.Reasons = append(e.Reasons, f.machines[i].limits...)
+		return e, err
+	})
 }
 
 // Layers predicts a model's kernels with the rates of the device.
@@ -205,6 +214,7 @@ func (f *calibratedFleet) Profile(c placement.Counts) (*placement.Ranking, error
 		e, err := estimate(i)
 		m := &f.machines[i]
 		e.Reasons = []string{fmt.Sprintf("%.2f times the time of an idle %s, CPU load %.0f %%", m.slower, m.rates.Facts.Device, f.devices[i].Load.CPUPercent)}
+		e.Reasons = append(e.Reasons, m.limits...)
 		return e, err
 	})
 	if err != nil {
