@@ -257,17 +257,15 @@ func lostRows(t *cli.Table, l job.LostTime) {
 // timesTable prints the efficiencies and what ranks and threads did, those first that computed most.
 func timesTable(p *cli.Page, f job.Figures) {
 	t := f.Times
+	if f.Ranks > 0 && f.Unknown != "" {
+		p.Line("load balance, efficiency: unknown, %s", f.Unknown)
+	}
 	if t == nil {
-		if f.Ranks > 0 && f.Unknown != "" {
-			p.Line("efficiency: unknown, %s", f.Unknown)
-		}
 		return
 	}
-	balance := cli.Text(t.LoadBalance)
-	if len(t.Ranks) > 1 {
-		balance += fmt.Sprintf(" (ranks %s, threads %s)", cli.Text(t.RankBalance), cli.Text(t.ThreadBalance))
+	if t.Efficiency != nil {
+		efficiencyLine(p, t)
 	}
-	p.Line("parallel efficiency %s = load balance %s x communication %s, of %s s since the first use of OpenMP", cli.Text(t.Parallel), balance, cli.Text(t.Communication), cli.Text(t.Wall))
 	if t.Slowdown > 0 {
 		p.Line("the tool made the run about %.2f times slower: %s s in its callbacks, %s s of CPU time on threads of its own", t.Slowdown, cli.Text(t.Callbacks), cli.Text(t.Tool))
 	}
@@ -287,6 +285,15 @@ func timesTable(p *cli.Page, f job.Figures) {
 		last := all[len(all)-1]
 		table.Add(last.Rank, fmt.Sprintf("%d, the least", last.Thread), last.Computing, last.Stopped, last.Waiting, last.MPI, last.Outside)
 	}
+}
+
+// efficiencyLine prints the efficiencies of all ranks.
+func efficiencyLine(p *cli.Page, t *job.Times) {
+	balance := cli.Text(t.LoadBalance)
+	if len(t.Ranks) > 1 {
+		balance += fmt.Sprintf(" (ranks %s, threads %s)", cli.Text(t.RankBalance), cli.Text(t.ThreadBalance))
+	}
+	p.Line("parallel efficiency %s = load balance %s x communication %s, of %s s since the first use of OpenMP", cli.Text(t.Parallel), balance, cli.Text(t.Communication), cli.Text(t.Wall))
 }
 
 // maxThreads bounds the threads that are printed.

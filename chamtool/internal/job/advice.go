@@ -29,19 +29,27 @@ func (f *Figures) advise(j *Job, p *lostPlace) (name, advice string) {
 	case event.Computing.String():
 		return "no processor in " + place, f.processorAdvice(j)
 	case event.Serial.String():
-		advice = fmt.Sprintf("one of %s computes there: let more of it run in parallel", plural.Count(f.Times.Ranks[0].Thread, "thread"))
+		advice = fmt.Sprintf("one of %s computes there: let more of it run in parallel", plural.Count(f.mostThreads(), "thread"))
 		if p.place == "" {
 			return "one thread after the last region", advice
 		}
 		return "one thread before " + place, advice
 	case event.InMPI.String():
-		return "in MPI at " + place, f.mpiAdvice(j)
+		return "in MPI at " + place, f.mpiAdvice(j, p)
 	}
 	region := j.region(p.place)
 	if region.runs > 0 {
 		place = "the end of " + place
 	}
 	return "waiting at " + place, f.waitAdvice(j, region)
+}
+
+// mostThreads returns the most threads of a rank.
+func (f *Figures) mostThreads() (most int) {
+	for _, r := range f.Times.Ranks {
+		most = max(most, r.Thread)
+	}
+	return most
 }
 
 // findCrowding returns how to give each thread a processor, "" if all have one.
@@ -81,9 +89,12 @@ func (f *Figures) processorAdvice(j *Job) string {
 	return "threads were in the system: files, memory that is touched for the first time, locks"
 }
 
-// mpiAdvice returns what makes waiting in MPI shorter.
-func (f *Figures) mpiAdvice(j *Job) string {
+// mpiAdvice returns what makes waiting in MPI at a place shorter.
+func (f *Figures) mpiAdvice(j *Job, p *lostPlace) string {
 	t := f.Times
+	if t.Efficiency == nil {
+		return "it is unknown whether the ranks are even: " + j.missing()
+	}
 	if t.RankBalance >= evenBalance {
 		if crowded := f.findCrowding(j); crowded != "" {
 			return crowded
@@ -92,6 +103,9 @@ func (f *Figures) mpiAdvice(j *Job) string {
 	}
 	load := func(r ThreadTime) float64 { return r.Useful / float64(r.Thread) }
 	most := slices.MaxFunc(t.Ranks, func(a, b ThreadTime) int { return cmp.Compare(load(a), load(b)) })
+	if 2*p.ranks[most.Rank] > p.seconds {
+		return fmt.Sprintf("mostly rank %d waits there, which also computes most: for something else than the work of another rank", most.Rank)
+	}
 	return fmt.Sprintf("the ranks wait for rank %d, whose threads compute %.3g s on average, those of all ranks %.3g s: give it less of the data, or more threads", most.Rank, load(most), t.RankBalance*load(most))
 }
 

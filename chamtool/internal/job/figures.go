@@ -34,7 +34,7 @@ type Figures struct {
 	Lost        LostTime        `json:"lost"`
 	Depths      []summary.Depth `json:"depths"`        // of tasks, of a job of one rank
 	Times       *Times          `json:"times"`         // nil if unknown
-	Unknown     string          `json:"times_unknown"` // why
+	Unknown     string          `json:"times_unknown"` // why, or why the efficiencies are
 }
 
 // Dropped counts the tasks of a rank that came faster than they were read and that its log
@@ -157,7 +157,7 @@ func (j *Job) Figures() Figures {
 	f.Functions, f.Prediction = j.functions(f.Seconds)
 	f.iterations(j)
 	f.Lost = j.lostTime()
-	f.Unknown, f.Times = j.unknownTimes(), j.times()
+	f.Unknown, f.Times = cmp.Or(j.unknownTimes(), j.missing()), j.times()
 	if len(j.Ranks) == 1 && j.Ranks[0].Summary != nil {
 		f.Depths = j.Ranks[0].Summary.Depths
 	}

@@ -74,6 +74,9 @@ func LoadObserved(ctx context.Context, dir string, read func(bytes int)) (*Job, 
 			j.Missing = append(j.Missing, rank)
 		}
 	}
+	if why := j.missing(); why != "" {
+		j.Reasons = append(j.Reasons, errors.New(why))
+	}
 	return j, nil
 }
 

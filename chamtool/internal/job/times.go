@@ -2,8 +2,10 @@ package job
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/summary"
@@ -15,18 +17,23 @@ import (
 // product of the load balance (mean over most of the threads' computing) and of the communication
 // efficiency (most of the threads' computing over the wall time). Times are in seconds.
 type Times struct {
-	Wall          float64      `json:"wall_seconds"` // of the rank with the most, from the first use of OpenMP on
-	Parallel      float64      `json:"parallel_efficiency"`
-	LoadBalance   float64      `json:"load_balance"`
-	RankBalance   float64      `json:"rank_balance"`   // the same of the ranks' mean threads
-	ThreadBalance float64      `json:"thread_balance"` // LoadBalance over RankBalance
-	Communication float64      `json:"communication_efficiency"`
-	Ranks         []ThreadTime `json:"ranks"`            // sums of their threads
-	Threads       []ThreadTime `json:"threads"`          // by rank and number
-	Losses        []Loss       `json:"losses"`           // largest first
-	Callbacks     float64      `json:"callback_seconds"` // of the tool, on the program's threads
-	Tool          float64      `json:"tool_seconds"`     // of CPU, on threads of its own
-	Slowdown      float64      `json:"slowdown"`         // by both, as a factor of the slowest rank
+	Wall float64 `json:"wall_seconds"` // of the rank with the most, from the first use of OpenMP on
+	*Efficiency
+	Ranks     []ThreadTime `json:"ranks"`            // sums of their threads
+	Threads   []ThreadTime `json:"threads"`          // by rank and number
+	Losses    []Loss       `json:"losses"`           // largest first
+	Callbacks float64      `json:"callback_seconds"` // of the tool, on the program's threads
+	Tool      float64      `json:"tool_seconds"`     // of CPU, on threads of its own
+	Slowdown  float64      `json:"slowdown"`         // by both, as a factor of the slowest rank
+}
+
+// Efficiency is of all ranks; it is unknown, nil, if one of them has no log.
+type Efficiency struct {
+	Parallel      float64 `json:"parallel_efficiency"`
+	LoadBalance   float64 `json:"load_balance"`
+	RankBalance   float64 `json:"rank_balance"`   // the same of the ranks' mean threads
+	ThreadBalance float64 `json:"thread_balance"` // LoadBalance over RankBalance
+	Communication float64 `json:"communication_efficiency"`
 }
 
 // ThreadTime divides the time of a thread, or of all threads of a rank.
@@ -69,12 +76,14 @@ func (t ThreadTime) plus(o ThreadTime) ThreadTime {
 	return t
 }
 
-// threadTimes returns the times of a rank's threads that took part in a parallel region.
+// threadTimes returns the times of a rank's threads that took part in a parallel region, or of
+// all where there was none.
 func threadTimes(rank int, s *summary.Summary) []ThreadTime {
 	lanes := map[int]*ThreadTime{}
-	for i := range s.Times {
-		p := &s.Times[i]
-		if p.Kind == event.Computing.String() && lanes[p.Lane] == nil {
+	computes := func(p summary.PlaceTime) bool { return p.Kind == event.Computing.String() }
+	hasRegion := slices.ContainsFunc(s.Times, computes)
+	for _, p := range s.Times {
+		if computes(p) || !hasRegion {
 			lanes[p.Lane] = &ThreadTime{Rank: rank, Thread: p.Lane, Processors: s.Processors}
 		}
 	}
@@ -96,16 +105,31 @@ func threadTimes(rank int, s *summary.Summary) []ThreadTime {
 func (j *Job) unknownTimes() string {
 	for _, r := range j.Ranks {
 		if r.Summary == nil || len(r.Summary.Times) == 0 {
+			if r.Summary != nil && !r.Summary.Complete {
+				return fmt.Sprintf("the tool did not see the end of rank %d", r.Rank)
+			}
 			return "the runtime does not report regions and barriers"
 		}
 		inMPI := func(p summary.PlaceTime) bool {
 			return p.Kind == event.InMPI.String() || p.Kind == event.InMPIAlone.String()
 		}
 		if (len(j.Ranks) > 1 || len(j.Missing) > 0) && !slices.ContainsFunc(r.Summary.Times, inMPI) {
+			if !r.Summary.Complete {
+				return fmt.Sprintf("the tool did not see the end of rank %d, nor calls of MPI before", r.Rank)
+			}
 			return "calls of MPI were not seen: start the program by chamtool run, or with LD_PRELOAD=libchamtool.so"
 		}
 	}
 	return ""
+}
+
+// missing returns which ranks have no log, or "".
+func (j *Job) missing() string {
+	if len(j.Missing) == 0 {
+		return ""
+	}
+	ranks := strings.Trim(fmt.Sprint(j.Missing), "[]")
+	return fmt.Sprintf("no log of rank %s of %d can be read: it used no OpenMP, or ended before the tool wrote one", ranks, len(j.Ranks)+len(j.Missing))
 }
 
 // times returns what the threads of all ranks did; nil if it is not known.
@@ -137,7 +161,11 @@ func (j *Job) times() *Times {
 	if !(mostThread > 0) {
 		return nil
 	}
+	if len(j.Missing) > 0 {
+		return t
+	}
 	n := float64(len(t.Threads))
+	t.Efficiency = &Efficiency{}
 	t.Parallel = useful / n / t.Wall
 	t.LoadBalance = useful / n / mostThread
 	t.RankBalance = loads / float64(len(t.Ranks)) / mostRank
@@ -182,25 +210,37 @@ const minLossShare = 0.01
 type lostPlace struct {
 	kind    string
 	place   string
-	seconds float64 // of thread time that computed nothing
+	seconds float64         // of thread time that computed nothing
+	ranks   map[int]float64 // of them, each rank's
 }
 
 // findLosses fills in the losses, largest first.
 func (f *Figures) findLosses(j *Job) {
 	t := f.Times
 	found := map[[2]string]*lostPlace{}
+	lose := func(rank int, kind event.TimeKind, place string, seconds float64) {
+		key := [2]string{kind.String(), place}
+		if found[key] == nil {
+			found[key] = &lostPlace{kind: kind.String(), place: place, ranks: map[int]float64{}}
+		}
+		found[key].seconds += seconds
+		found[key].ranks[rank] += seconds
+	}
 	for _, rank := range t.Ranks {
 		for _, p := range j.rankSummary(rank.Rank).Times {
 			threads := float64(rank.Thread)
 			switch p.Kind {
 			case event.Computing.String():
-				lose(found, p.Kind, p.Place, p.Stopped)
+				lose(rank.Rank, event.Computing, p.Place, p.Stopped)
 			case event.Serial.String():
-				lose(found, p.Kind, p.Place, threads*p.Seconds-(p.Seconds-p.Stopped))
+				lose(rank.Rank, event.Serial, p.Place, (threads-1)*p.Seconds)
+				lose(rank.Rank, event.Computing, p.Place, p.Stopped)
 			case event.InMPIAlone.String():
-				lose(found, event.InMPI.String(), p.Place, threads*p.Seconds)
+				lose(rank.Rank, event.InMPI, p.Place, threads*p.Seconds)
+			case event.InMPI.String():
+				lose(rank.Rank, event.InMPI, p.Place, p.Seconds)
 			default:
-				lose(found, p.Kind, p.Place, p.Seconds)
+				lose(rank.Rank, event.Waiting, p.Place, p.Seconds)
 			}
 		}
 	}
@@ -216,15 +256,6 @@ func (f *Figures) findLosses(j *Job) {
 	slices.SortFunc(t.Losses, func(a, b Loss) int {
 		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Name, b.Name))
 	})
-}
-
-// lose adds lost seconds to those of a kind and a place.
-func lose(found map[[2]string]*lostPlace, kind, place string, seconds float64) {
-	key := [2]string{kind, place}
-	if found[key] == nil {
-		found[key] = &lostPlace{kind: kind, place: place}
-	}
-	found[key].seconds += seconds
 }
 
 // rankSummary returns the summary of a rank that has one.

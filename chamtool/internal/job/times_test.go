@@ -118,6 +118,58 @@ func TestUnknownTimes(t *testing.T) {
 	}
 }
 
+// A rank without a log makes the balance of the ranks unknown, a rank without a region has its
+// serial work in it, and a rank whose end was not seen is the reason, not the way it was started.
+func TestUnseenRanks(t *testing.T) {
+	j := hybrid()
+	j.Ranks, j.Missing = j.Ranks[:1], []int{1}
+	f := j.Figures()
+	if f.Times == nil || f.Times.Efficiency != nil || !strings.Contains(f.Unknown, "no log of rank 1 of 2") {
+		t.Errorf("%+v, %q", f.Times, f.Unknown)
+	}
+	if _, got := f.advise(j, &lostPlace{kind: "MPI", place: "f.c:9"}); !strings.Contains(got, "unknown whether the ranks are even") {
+		t.Error(got)
+	}
+	j = hybrid()
+	j.Ranks[1].Summary.Times = []summary.PlaceTime{place(0, "serial", "", 9.5), place(0, "MPI alone", "f.c:9", 0.5)}
+	if f = j.Figures(); f.Times == nil || len(f.Times.Ranks) != 2 || !near(f.Times.RankBalance, (6.5+9.5)/2/9.5) {
+		t.Errorf("%+v, %q", f.Times, f.Unknown)
+	}
+	j = hybrid()
+	j.Ranks[1].Summary.Times, j.Ranks[1].Summary.Complete = nil, false
+	if f = j.Figures(); !strings.Contains(f.Unknown, "did not see the end of rank 1") {
+		t.Error(f.Unknown)
+	}
+}
+
+// A rank is not said to wait for itself.
+func TestWaitsForItself(t *testing.T) {
+	j := hybrid()
+	j.Ranks[0].Summary.Times = append(j.Ranks[0].Summary.Times, place(0, "MPI alone", "f.c:10", 1))
+	losses := j.Figures().Times.Losses
+	for name, want := range map[string]string{"in MPI at f.c:9": "the ranks wait for rank 0", "in MPI at f.c:10": "mostly rank 0 waits there"} {
+		for _, l := range losses {
+			if l.Name == name && !strings.Contains(l.Advice, want) {
+				t.Errorf("%+v, want %q", l, want)
+			}
+		}
+	}
+}
+
+// A rank of one thread loses nothing of its serial work to other threads.
+func TestSerialThread(t *testing.T) {
+	j := hybrid()
+	j.Ranks = j.Ranks[:1]
+	s := j.Ranks[0].Summary
+	s.Times = []summary.PlaceTime{place(0, "computing", "f.c:1", 5), place(0, "serial", "f.c:1", 4)}
+	s.Times[1].Stopped = 3
+	for _, l := range j.Figures().Times.Losses {
+		if strings.Contains(l.Advice, "in parallel") {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
 // TestSlowdown compares the CPU time of a process with what the tool took of it; the tool's own
 // threads count if the program's threads use all processors.
 func TestSlowdown(t *testing.T) {
