@@ -46,6 +46,12 @@ Three models are enough; the answer names the one to measure next.`,
 			if err != nil {
 				return err
 			}
+			if odd := table.FindUnusual(config, anchors); odd != "" {
+				env.Log.Warnf("%s: %s", measured, odd)
+			}
+			if slices.ContainsFunc(table.Configs, func(c transfer.Config) bool { return c.Board == device }) {
+				env.Log.Warnf("--device %s: the table has a board of this name; its rows are used as those of any other", device)
+			}
 			m, err := transfer.Learn(cmd.Context(), table, len(anchors), seed)
 			if err != nil {
 				return fmt.Errorf("%s: %w", strings.Join(tables, ", "), err)

@@ -3,8 +3,10 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,6 +32,9 @@ characterization agent, at /metrics. They are read from this machine only. Load
 comes from node_exporter.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !isAngle(place.Latitude, 90) || !isAngle(place.Longitude, 180) {
+				return cli.Usagef("--latitude %q --longitude %q: want degrees, a latitude of -90 to 90 and a longitude of -180 to 180", place.Latitude, place.Longitude)
+			}
 			host, err := os.Hostname()
 			if err != nil {
 				return err
@@ -63,6 +68,12 @@ comes from node_exporter.`,
 	c.Flags().StringVar(&place.Longitude, "longitude", "", "longitude of the machine, in degrees")
 	cli.First(c, "addr", "node", "device-model", "city", "country")
 	return c
+}
+
+// isAngle reports whether a text is empty or an angle in degrees of at most a size.
+func isAngle(text string, most float64) bool {
+	v, err := strconv.ParseFloat(text, 64)
+	return text == "" || err == nil && math.Abs(v) <= most
 }
 
 // machine returns the kernel's name of the instruction set, as uname -m.

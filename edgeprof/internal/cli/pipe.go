@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +40,19 @@ func endQuietly(run func(cmd *cobra.Command, args []string) error) func(cmd *cob
 		}); err != nil {
 			return err
 		}
-		return run(cmd, append([]string{path}, args[1:]...))
+		if err := run(cmd, append([]string{path}, args[1:]...)); err != nil {
+			return copyError{err, path, args[0]}
+		}
+		return nil
 	}
 }
+
+// copyError is an error about a copy, which names the original.
+type copyError struct {
+	error
+	path, original string
+}
+
+func (e copyError) Error() string { return strings.ReplaceAll(e.error.Error(), e.path, e.original) }
+
+func (e copyError) Unwrap() error { return e.error }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 )
 
 // ErrInvalid is returned for a description of a device that cannot be right.
@@ -16,6 +15,9 @@ const (
 	slowestMHz = 50
 	fastestMHz = 10000
 )
+
+// mostTasks is the greatest number of tasks that Linux has (PID_MAX_LIMIT).
+const mostTasks = 1 << 22
 
 // Device is a machine that could run a model, and its load at one moment. The
 // JSON names are those of the profiling response where it has one.
@@ -78,10 +80,10 @@ func (d Device) Check() error {
 		return fmt.Errorf("%w: %s: disk usage of %v %%, want 0 to 100", ErrInvalid, d.Node, *d.Load.DiskPercent)
 	case d.Load.WaitingPercent != nil && !percent(*d.Load.WaitingPercent):
 		return fmt.Errorf("%w: %s: tasks wait %v %% of the time, want 0 to 100", ErrInvalid, d.Node, *d.Load.WaitingPercent)
-	case !(d.Load.Load1 >= 0 && d.Load.Running >= 0) || math.IsInf(d.Load.Load1+d.Load.Running, 0):
-		return fmt.Errorf("%w: %s: load average %v, %v running tasks: want 0 or more", ErrInvalid, d.Node, d.Load.Load1, d.Load.Running)
-	case d.Load.ProbedTasks != nil && !(*d.Load.ProbedTasks >= 0 && *d.Load.ProbedTasks <= math.MaxInt32):
-		return fmt.Errorf("%w: %s: %v competing tasks, want 0 or more", ErrInvalid, d.Node, *d.Load.ProbedTasks)
+	case !areTasks(d.Load.Load1) || !areTasks(d.Load.Running):
+		return fmt.Errorf("%w: %s: load average %v, %v running tasks: want 0 to %d", ErrInvalid, d.Node, d.Load.Load1, d.Load.Running, mostTasks)
+	case d.Load.ProbedTasks != nil && !areTasks(*d.Load.ProbedTasks):
+		return fmt.Errorf("%w: %s: %v competing tasks, want 0 to %d", ErrInvalid, d.Node, *d.Load.ProbedTasks, mostTasks)
 	case d.PhysicalCores < 0:
 		return fmt.Errorf("%w: %s: %d physical cores, want 0 or more", ErrInvalid, d.Node, d.PhysicalCores)
 	case !(d.MaxMHz == 0 || d.MaxMHz >= slowestMHz && d.MaxMHz <= fastestMHz):
@@ -114,6 +116,9 @@ func (l *Load) Competitors(cores int) float64 {
 func (l *Load) IsSaturated(cores int) bool {
 	return l.Competitors(cores) >= 0.95*float64(cores)
 }
+
+// areTasks reports whether a machine can have so many tasks.
+func areTasks(n float64) bool { return n >= 0 && n <= mostTasks }
 
 func percent(v float64) bool { return v >= 0 && v <= 100 }
 

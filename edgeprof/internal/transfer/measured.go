@@ -84,6 +84,25 @@ func (t *Table) checkUnits(c *Config, anchors []int) error {
 	return nil
 }
 
+// unusual is the factor, beyond all devices of the table, from which a latency deserves a look.
+const unusual = 2
+
+// FindUnusual describes the measurement that the other ones and the table make least likely; ""
+// if all devices are about like it.
+func (t *Table) FindUnusual(c *Config, anchors []int) string {
+	worst, most := 0, 0.0
+	pattern, _ := anchorPattern(c.Log, anchors)
+	for i, k := range anchors {
+		if off := math.Abs(excess(pattern[i], t.logs(k, anchors))); off > most {
+			worst, most = k, off
+		}
+	}
+	if most < math.Log(unusual) {
+		return ""
+	}
+	return fmt.Sprintf("avg_ms %.4g of %s is %.1f times beyond what the other rows and all devices of the table suggest: is it right?", math.Exp(c.Log[worst]), t.Models[worst], math.Exp(most))
+}
+
 // excess returns how far a value is above the greatest of some, or, negative, below the least; 0
 // between them or if there are none.
 func excess(value float64, known []float64) float64 {

@@ -165,6 +165,22 @@ func TestReadTable(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	alike := &Table{Models: table.Models}
+	for i := range 8 {
+		speed := float64(i)
+		alike.Configs = append(alike.Configs, Config{Log: []float64{speed, speed + 1, speed + 2, speed + 3}})
+	}
+	write("model,avg_ms\nmodel-00,20\nmodel-01,54\nmodel-02,148\nmodel-03,57\n") // the last one is a seventh
+	c, anchors, err := ReadMeasured(path, "new", alike)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if odd := alike.FindUnusual(c, anchors); !strings.Contains(odd, "avg_ms 57 of model-03 is") {
+		t.Errorf("seven times off: %q", odd)
+	}
+	if odd := alike.FindUnusual(&alike.Configs[4], anchors); odd != "" {
+		t.Errorf("a device of the table: %s", odd)
+	}
 	write("model,avg_ms,threads\nmodel-02,7.5,4\n")
 	if c, anchors, err := ReadMeasured(path, "new", table); err != nil || len(anchors) != 1 || anchors[0] != 2 || c.Threads != 4 || math.Exp(c.Log[2]) < 7.4 {
 		t.Errorf("%+v %v %v", c, anchors, err)
