@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,13 +93,13 @@ func syntaxText(e *json.SyntaxError) string {
 }
 
 func typeText(e *json.UnmarshalTypeError) string {
-	found, _, _ := strings.Cut(e.Value, " ") // "number 1.5"
+	found, number, _ := strings.Cut(e.Value, " ") // "number 1.5"
 	want := describeType(e.Type)
 	if e.Type.Kind() == reflect.Struct || e.Type.Kind() == reflect.Map {
 		want = "an object"
 	}
 	text := fmt.Sprintf("want %s, found %s", want, map[string]string{
-		"bool": "true or false", "string": "a text", "number": "a number", "array": "a list", "object": "an object",
+		"bool": "true or false", "string": "a text", "number": cmp.Or(number, "a number"), "array": "a list", "object": "an object",
 	}[found])
 	if e.Field != "" {
 		return e.Field + ": " + text

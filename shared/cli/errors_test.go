@@ -51,7 +51,7 @@ func TestErrorText(t *testing.T) {
 		{parse(`{"A":'`), `f.json: not JSON: unexpected '\'' at byte 6`},
 		{parse(`{"A":`), "f.json: not JSON: it ends early, at byte 5"},
 		{parse(`{"A":{"N":"many"}}`), "f.json: A.N: want a whole number, found a text"},
-		{parse(`{"A":{"N":1.5}}`), "f.json: A.N: want a whole number, found a number"},
+		{parse(`{"A":{"N":1.5}}`), "f.json: A.N: want a whole number, found 1.5"},
 		{parse(`{"A":{"L":{}}}`), "f.json: A.L: want a list, found an object"},
 		{parse(`[1]`), "f.json: want an object, found a list"},
 		{fmt.Errorf("f:3: nodes: %w", number), `f:3: nodes: "1 2" is not a whole number`},
