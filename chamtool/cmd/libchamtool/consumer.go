@@ -44,6 +44,7 @@ type consumer struct {
 	lines     sync.Map // printed
 	began     time.Time
 	load      machineLoad               // when the tool was loaded
+	early     summary.Early             // what was before
 	program   string                    // name of its file
 	dir       string                    // of the logs; absolute, since programs change their directory
 	symbols   map[string]*event.Symbols // by path; nil where a file cannot be read
@@ -74,7 +75,7 @@ func start(process, settings unsafe.Pointer) bool {
 	cfg, warnings := config.Read(environment)
 	c := &consumer{
 		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: event.Dialect(p.dialect),
-		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), load: readMachineLoad(), symbols: map[string]*event.Symbols{},
+		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), load: readMachineLoad(), early: readEarly(), symbols: map[string]*event.Symbols{},
 	}
 	if exe, err := os.Readlink("/proc/self/exe"); err == nil {
 		c.program = filepath.Base(exe)
@@ -174,6 +175,13 @@ func clock() (ticks, ns uint64) {
 // it. It is the clock's and not getrusage's, which stands still between the
 // kernel's ticks: most drains are shorter.
 func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }
+
+// readEarly returns what the program did before its first use of OpenMP.
+func readEarly() summary.Early {
+	var ns, cpu, calls C.uint64_t
+	C.chamtool_early(&ns, &cpu, &calls)
+	return summary.Early{Seconds: float64(ns) / 1e9, CPU: float64(cpu) / 1e9, Calls: int(calls)}
+}
 
 // place fixes where files are read and written, whatever directory the program
 // changes to later, and finds this process's rank and the directory of its logs.
@@ -347,6 +355,7 @@ func (c *consumer) summarize(s *summary.Summary) {
 	now := readMachineLoad()
 	s.Online, s.Others = c.load.others(now)
 	s.CPUSeconds = max(0, (now.own - c.load.own).Seconds())
+	s.AddEarly(c.early)
 	s.Program, s.Began = c.program, c.began.Format(time.RFC3339)
 	if len(c.config.LogFormats) == 0 {
 		return

@@ -180,6 +180,16 @@ int end_elsewhere(struct ring *r, uint64_t token, uint64_t at) {
     return 1; // the thread itself reported it
 }
 
+struct early early;
+
+// chamtool_early returns the time before the first use of OpenMP, once: a program may load its
+// runtime again.
+void chamtool_early(uint64_t *ns, uint64_t *cpu, uint64_t *calls) {
+    *ns = atomic_exchange(&early.ns, 0);
+    *cpu = atomic_exchange(&early.cpu, 0);
+    *calls = atomic_exchange(&early.calls, 0);
+}
+
 // ---- start and stop -------------------------------------------------------
 
 // in_child runs in a forked child, which has none of the tool's threads.

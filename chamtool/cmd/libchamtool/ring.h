@@ -34,6 +34,12 @@ extern struct tool {
 // own_ring is this thread's ring; NULL before its first event.
 extern __thread struct ring *own_ring HIDDEN __attribute__((tls_model("initial-exec")));
 
+// early is the time from the loading of the library to the first use of OpenMP without the
+// calls of MPI in it.
+extern struct early {
+    _Atomic uint64_t ns, cpu, calls; // cpu is the process's, in ns; calls are those of MPI
+} early HIDDEN;
+
 int begin_process(void) HIDDEN;      // of tool.process; starts the reader; 0 where the tool stays off
 void end_process(void) HIDDEN;       // the last events, the logs
 void handle_faults(void) HIDDEN;     // before Go is started

@@ -55,6 +55,8 @@ static void nothing(int argc, char **argv, char **envp) { (void)argc, (void)argv
 static __attribute__((constructor(101))) void defer_constructors(int argc, char **argv, char **envp) {
     Dl_info info;
     constructor *list = NULL;
+    early.ns = -nanoseconds(CLOCK_MONOTONIC);
+    early.cpu = -nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     size_t n = 0, i = 0;
     if (!dladdr((void *)defer_constructors, &info)) return;
     for (const ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++) {
@@ -244,6 +246,8 @@ int start_service(void) {
     char line[256];
     if (service.running) return service.running > 0 && service.process == getpid();
     service.process = getpid();
+    atomic_fetch_add(&early.ns, nanoseconds(CLOCK_MONOTONIC));
+    atomic_fetch_add(&early.cpu, nanoseconds(CLOCK_PROCESS_CPUTIME_ID));
     know_stderr();
     const char *failed = NULL;
     if (free_address_space() < GO_NEEDS) {

@@ -1,6 +1,6 @@
-// MPI and OpenMP with known loads: hybrid loop|tasks prints, for each thread of each rank, the
+// MPI and OpenMP with known loads: hybrid loop|tasks|late prints, for each thread of each rank, the
 // seconds of CPU time that it computed. Later iterations of the loop have more work, and rank R
-// has R + 1 times that of rank 0.
+// has R + 1 times that of rank 0. With late, the last rank works alone before its first use of OpenMP.
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -17,16 +17,22 @@ static double cpu_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void compute(double microseconds) {
+static double spin(double microseconds) {
     double begin = cpu_now();
     while (cpu_now() < begin + 1e-6 * microseconds) {}
-    seconds[omp_get_thread_num()][0] += cpu_now() - begin;
+    return cpu_now() - begin;
 }
 
+static void compute(double microseconds) { seconds[omp_get_thread_num()][0] += spin(microseconds); }
+
 int main(int argc, char **argv) {
-    int rank, threads = omp_get_max_threads(), tasks = argc > 1 && !strcmp(argv[1], "tasks");
+    int rank, ranks, tasks = argc > 1 && !strcmp(argv[1], "tasks");
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (argc > 1 && !strcmp(argv[1], "late") && rank == ranks - 1) seconds[0][0] += spin(300000);
+    int threads = omp_get_max_threads();
     for (int step = 0; step < STEPS; step++) {
         if (tasks) {
 #pragma omp parallel

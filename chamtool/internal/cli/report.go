@@ -293,7 +293,7 @@ func efficiencyLine(p *cli.Page, t *job.Times) {
 	if len(t.Ranks) > 1 {
 		balance += fmt.Sprintf(" (ranks %s, threads %s)", cli.Text(t.RankBalance), cli.Text(t.ThreadBalance))
 	}
-	p.Line("parallel efficiency %s = load balance %s x communication %s, of %s s since the first use of OpenMP", cli.Text(t.Parallel), balance, cli.Text(t.Communication), cli.Text(t.Wall))
+	p.Line("parallel efficiency %s = load balance %s x communication %s, of %s s without MPI before the first use of OpenMP", cli.Text(t.Parallel), balance, cli.Text(t.Communication), cli.Text(t.Wall))
 }
 
 // maxThreads bounds the threads that are printed.

@@ -17,7 +17,7 @@ import (
 // product of the load balance (mean over most of the threads' computing) and of the communication
 // efficiency (most of the threads' computing over the wall time). Times are in seconds.
 type Times struct {
-	Wall float64 `json:"wall_seconds"` // of the rank with the most, from the first use of OpenMP on
+	Wall float64 `json:"wall_seconds"` // of the rank with the most, without what MPI took before the first use of OpenMP
 	*Efficiency
 	Ranks     []ThreadTime `json:"ranks"`            // sums of their threads
 	Threads   []ThreadTime `json:"threads"`          // by rank and number
@@ -95,7 +95,7 @@ func threadTimes(rank int, s *summary.Summary) []ThreadTime {
 	var out []ThreadTime
 	for _, lane := range slices.Sorted(maps.Keys(lanes)) {
 		t := lanes[lane]
-		t.Outside = max(0, s.RunSeconds-t.Computing-t.Stopped-t.Waiting-t.MPI)
+		t.Outside = max(0, s.RunSeconds+s.Early.Seconds-t.Computing-t.Stopped-t.Waiting-t.MPI)
 		out = append(out, *t)
 	}
 	return out
@@ -149,7 +149,7 @@ func (j *Job) times() *Times {
 			all = all.plus(one)
 			mostThread = max(mostThread, one.Useful)
 		}
-		t.Wall = max(t.Wall, r.Summary.RunSeconds)
+		t.Wall = max(t.Wall, r.Summary.RunSeconds+r.Summary.Early.Seconds)
 		t.addTool(r.Summary, len(threads))
 		t.Ranks = append(t.Ranks, all)
 		t.Threads = append(t.Threads, threads...)

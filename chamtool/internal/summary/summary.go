@@ -27,6 +27,7 @@ type Summary struct {
 	Complete   bool    `json:"complete"`        // the run came to its end
 	Signal     bool    `json:"ended_by_signal"` // the tool wrote this when a signal ended the program
 	RunSeconds float64 `json:"run_seconds"`
+	Early      Early   `json:"early"`
 	Processors int     `json:"processors"`           // that the program may use; 0 if unknown
 	Online     int     `json:"processors_online"`    // of the machine; 0 if unknown
 	Others     *Figure `json:"processors_of_others"` // mean number that other programs kept busy during the run; nil if unknown
@@ -61,6 +62,28 @@ type Summary struct {
 	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
 	Entries  []FunctionModel `json:"entries"`
 	Warnings []string        `json:"warnings"`
+}
+
+// Early holds the time from the loading of the tool to the first use of OpenMP.
+type Early struct {
+	Seconds float64 `json:"seconds"` // outside of MPI
+	CPU     float64 `json:"cpu_seconds"`
+	Calls   int     `json:"mpi_calls"`
+}
+
+// FirstRegion is the place of the serial work before the first use of OpenMP.
+const FirstRegion = "the first region"
+
+// AddEarly adds what was before the first use of OpenMP to the times of the first thread.
+func (s *Summary) AddEarly(e Early) {
+	s.Early = e
+	if len(s.Times) == 0 {
+		return
+	}
+	s.Times = append(s.Times, PlaceTime{Kind: event.Serial.String(), Place: FirstRegion, Count: 1, Seconds: e.Seconds, Stopped: max(0, e.Seconds-e.CPU)})
+	if e.Calls > 0 { // in which the other ranks' waiting is unknown, and no loss
+		s.Times = append(s.Times, PlaceTime{Kind: event.InMPIAlone.String(), Count: e.Calls})
+	}
 }
 
 // Depth counts the tasks that as many others created one by the other.
