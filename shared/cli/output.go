@@ -44,6 +44,9 @@ func (o *Output) PlotFlag(c *cobra.Command, what string) {
 // JSON reports whether --json was given, for commands that stream their answers.
 func (o *Output) JSON() bool { return o.json }
 
+// OnStdout reports whether the answer takes standard output whole, as JSON or CSV.
+func (o *Output) OnStdout() bool { return o.json || o.csv == "-" }
+
 // Print prints an answer: value as JSON, or the page that show fills. It calls show
 // only if the page is wanted.
 func (o *Output) Print(env *Env, value any, show func(*Page)) error {

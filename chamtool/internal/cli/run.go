@@ -38,8 +38,8 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 threads, the time of its tasks, the largest losses with suggestions, the functions. The
 program needs no change. For programs built by gcc LLVM's OpenMP runtime is preloaded
 (libomp, from the package libomp-dev). The command may begin with a launcher such as
-mpirun. The page goes to standard error; with --json it goes to standard output, and the
-program's output to standard error. The exit status is the program's.`,
+mpirun. The page goes to standard error; with --json or --csv - the answer goes to standard output,
+and the program's output to standard error. The exit status is the program's.`,
 		Example: `  chamtool run -- ./program
   chamtool run -- mpirun -n 2 ./program`,
 		Args: cobra.MinimumNArgs(1),
@@ -99,12 +99,13 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	cmd.Stdin = env.Stdin
 	cmd.Stdout = env.Stdout
 	cmd.Stderr = env.Stderr
-	if r.out.JSON() { // the answer stays alone on standard output, else the program's
+	if r.out.OnStdout() { // the answer stays alone on standard output, else the program's
 		cmd.Stdout = env.Stderr
 	} else {
 		env.Stdout = env.Stderr
 	}
 	cmd.Env = launch.Environ(os.Environ(), tool, logs, preload)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader of the page that is gone does not end this command
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	begin := time.Now()
@@ -121,7 +122,11 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	if exit := (*exec.ExitError)(nil); ended != nil && !errors.As(ended, &exit) {
 		return 0, ended
 	}
-	return status(cmd.ProcessState), r.report(context.WithoutCancel(ctx), env, p.Runtime, args[0], logs, time.Since(begin))
+	err = r.report(context.WithoutCancel(ctx), env, p.Runtime, args[0], logs, time.Since(begin))
+	if err != nil { // the program has run, and its status counts
+		env.Log.Warnf("no report: %v", err)
+	}
+	return status(cmd.ProcessState), nil
 }
 
 // linkedLibraries returns the names of the libraries that a program is linked with, also through
