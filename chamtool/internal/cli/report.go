@@ -269,7 +269,7 @@ func timesTable(p *cli.Page, f job.Figures) {
 	if t.Slowdown > 0 {
 		p.Line("the tool made the run about %.2f times slower: %s s in its callbacks, %s s of CPU time on threads of its own", t.Slowdown, cli.Text(t.Callbacks), cli.Text(t.Tool))
 	}
-	table := p.Table("rank", "thread", "computing s", "no processor s", "waiting s", "MPI s", "outside of regions s")
+	table := p.Table("rank", "thread", "computing s", "not running s", "waiting s", "MPI s", "outside of regions s")
 	all := t.Threads
 	if len(t.Ranks) > 1 {
 		for _, r := range t.Ranks {

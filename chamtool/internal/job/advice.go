@@ -27,7 +27,7 @@ func (f *Figures) advise(j *Job, p *lostPlace) (name, advice string) {
 	place := cmp.Or(p.place, "other places")
 	switch p.kind {
 	case event.Computing.String():
-		return "no processor in " + place, f.processorAdvice(j)
+		return "not running in " + place, f.processorAdvice(j)
 	case event.Serial.String():
 		advice = fmt.Sprintf("one of %s computes there: let more of it run in parallel", plural.Count(f.mostThreads(), "thread"))
 		if p.place == "" {
@@ -76,17 +76,21 @@ func (f *Figures) findCrowding(j *Job) string {
 	return ""
 }
 
-// processorAdvice returns what gives threads a processor.
+// processorAdvice returns what may have stopped threads, which the CPU time does not tell.
 func (f *Figures) processorAdvice(j *Job) string {
 	if advice := f.findCrowding(j); advice != "" {
 		return advice
 	}
 	for _, r := range f.Times.Ranks {
-		if s := j.rankSummary(r.Rank); s.Others != nil && float64(*s.Others)+float64(r.Thread) > float64(s.Online) {
-			return fmt.Sprintf("other programs kept %.2g of %s busy: stop them", float64(*s.Others), plural.Count(s.Online, "processor"))
+		s := j.rankSummary(r.Rank)
+		if s.Others != nil && float64(*s.Others)+float64(r.Thread) > float64(s.Online) {
+			return fmt.Sprintf("the threads slept, or waited for a file, a lock (critical, ordered) or a processor, of which other programs kept %.2g of %d busy", float64(*s.Others), s.Online)
+		}
+		if s.Others == nil {
+			return "the threads slept, or waited for a processor, a file or a lock (critical, ordered)"
 		}
 	}
-	return "threads were in the system: files, memory that is touched for the first time, locks"
+	return "the threads slept, or waited for a file, a lock (critical, ordered) or memory that is touched for the first time"
 }
 
 // mpiAdvice returns what makes waiting in MPI at a place shorter.

@@ -43,7 +43,7 @@ type ThreadTime struct {
 	Processors int     `json:"processors"` // that the rank may use; 0 if unknown
 	Useful     float64 `json:"useful_seconds"`
 	Computing  float64 `json:"computing_seconds"` // in parallel regions, on a processor
-	Stopped    float64 `json:"stopped_seconds"`   // in parallel regions, without a processor or in the system
+	Stopped    float64 `json:"stopped_seconds"`   // in parallel regions, without a processor: asleep, waiting, or in the system
 	Waiting    float64 `json:"waiting_seconds"`   // in barriers and for tasks, with nothing to run
 	MPI        float64 `json:"mpi_seconds"`
 	Outside    float64 `json:"outside_seconds"` // of parallel regions
