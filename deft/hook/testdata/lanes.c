@@ -53,10 +53,13 @@ struct event {
     uint64_t at;
 };
 
-/* Streams are told by number, from 16 on. */
+/* Handles of streams are numbers from 16 on; no two contexts have the same, as with CUDA. */
+static void *handle(long s) { return (void *)(16 + (current - 1) * STREAMS + (word)s); }
+
+/* The stream of a handle, if it is of the current context. */
 static struct stream *of(void *s) {
-    word n = (word)s;
-    return n >= 16 && n < 16 + STREAMS ? &streams[current][n - 16] : NULL;
+    word first = 16 + (current - 1) * STREAMS, n = (word)s;
+    return n >= first && n < first + STREAMS ? &streams[current][n - first] : NULL;
 }
 
 static void work(void) {
@@ -157,7 +160,7 @@ static void gone(struct stream *s) {
 }
 
 static void launch(long s, struct bound b) {
-    void *to = (void *)(16 + s);
+    void *to = handle(s);
     if (b.kernels)
         queue_room(b, 1);
     queue_touch(to, false);
@@ -178,7 +181,7 @@ static void wait(long s) {
     for (int i = 0; i < STREAMS; i++)
         if (s < 0 || s == i)
             streams[current][i].done = streams[current][i].launched;
-    queue_waited(s < 0 ? ALL : 0, s < 0 ? NULL : (void *)(16 + s), false, before);
+    queue_waited(s < 0 ? ALL : 0, s < 0 ? NULL : handle(s), false, before);
 }
 
 /* Two of three in the first context. */
@@ -245,7 +248,7 @@ static void obey(void) {
     else if (!strcmp(what, "look"))
         answer = queue_is_empty();
     else if (!strcmp(what, "destroy")) {
-        queue_drop_stream((void *)(16 + n), false);
+        queue_drop_stream(handle(n), false);
         gone(&streams[current][n]);
     } else if (!strcmp(what, "capture") || !strcmp(what, "uncapture")) {
         streams[current][n].capturing = what[0] == 'c';

@@ -1,3 +1,5 @@
+//go:build !race
+
 package cli_test
 
 import (
@@ -68,7 +70,8 @@ func (r *running) peak() int {
 	return kilobytes / 1024
 }
 
-// Four hostile uploads at once stay below 256 MiB, whatever they repeat.
+// Four hostile uploads at once stay below 256 MiB, whatever they repeat. The race detector takes
+// memory of its own.
 func TestHostileUploads(t *testing.T) {
 	for name, model := range hostileModels() {
 		t.Run(name, func(t *testing.T) {
