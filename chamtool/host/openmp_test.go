@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -473,5 +474,33 @@ func TestRealEnds(t *testing.T) {
 				t.Errorf("%v: %d rows", err, len(log.Rows))
 			}
 		})
+	}
+}
+
+// On a disk that is full before the program's end its log and its summary say so.
+func TestRealFullDiskAtTheEnd(t *testing.T) {
+	needOpenMP(t)
+	lib, _ := need(t)
+	program := filepath.Join(t.TempDir(), "ends")
+	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/ends.c", "-lm")
+	home := t.TempDir()
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=32k"); err != nil {
+		t.Skipf("no file system without room: %v", err)
+	}
+	defer func() { _ = syscall.Unmount(dir, 0) }()
+	cmd := exec.CommandContext(t.Context(), program, "return")
+	cmd.Env = append(os.Environ(), "OMP_TOOL_LIBRARIES="+lib, "OMP_NUM_THREADS=3", "CHAMTOOL_LOG_DIR="+dir, "CHAMTOOL_HOME="+home)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	j, err := job.Load(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := j.Figures()
+	if s := j.Ranks[0].Summary; !s.Complete || s.RowsLost == 0 || f.Unwritten == 0 || f.Tasks+f.Unwritten != int(s.Ended) {
+		t.Errorf("%d tasks and %d unwritten: %v\n%s", f.Tasks, f.Unwritten, j.Reasons, out)
 	}
 }

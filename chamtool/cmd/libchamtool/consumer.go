@@ -360,7 +360,23 @@ func (c *consumer) summarize(s *summary.Summary) {
 	if len(c.config.LogFormats) == 0 {
 		return
 	}
-	if err := file.Write(filepath.Join(c.dir, summary.FileName(c.rank)), s.Write); err != nil {
+	path := filepath.Join(c.dir, summary.FileName(c.rank))
+	err := file.Write(path, s.Write)
+	if err != nil && s.RowsLost > 0 && c.cutLog() == nil {
+		err = file.Write(path, s.Write)
+	}
+	if err != nil {
 		c.say("no summary: %v", err)
 	}
+}
+
+// cutLog makes room for the summary on a full disk: of a log that lacks rows it keeps the first
+// half.
+func (c *consumer) cutLog() error {
+	path := filepath.Join(c.dir, fmt.Sprintf("chamtool_rank_%d.csv", c.rank))
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, os.ErrInvalid)
+	}
+	return os.Truncate(path, info.Size()/2)
 }

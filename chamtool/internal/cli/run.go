@@ -244,6 +244,9 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 	if low, high := droppedTasks(f); high > 0 {
 		tasks += fmt.Sprintf(" and %d to %d that were dropped", low, high)
 	}
+	if f.Unwritten > 0 {
+		tasks += fmt.Sprintf(" and %d that could not be written", f.Unwritten)
+	}
 	if f.Tasks > 0 {
 		p.Line("%s s of wall time, %s, %s s of tasks: %s in %s", cli.Text(wall), plural.Count(l.Threads, "thread"), cli.Text(f.Seconds), tasks, plural.Count(f.Iterations, "iteration"))
 		p.Line("%s", spanText(f))

@@ -19,6 +19,7 @@ type Figures struct {
 	Torn        []int           `json:"torn_ranks"`
 	Dropped     []Dropped       `json:"dropped_tasks"`  // by rank that has any
 	Unlogged    int             `json:"tasks_unlogged"` // of Tasks, those that are only counted: they have no part in medians and errors
+	Unwritten   int             `json:"rows_unwritten"` // for want of room: Tasks lacks them
 	Unread      int             `json:"tasks_unread"`   // of Unlogged, those that came faster than they were read
 	Tasks       int             `json:"tasks"`
 	Seconds     float64         `json:"task_seconds"`
@@ -89,7 +90,7 @@ type Function struct {
 	Name    string   `json:"name"`
 	Tasks   int      `json:"tasks"`
 	Seconds float64  `json:"task_seconds"`
-	Share   float64  `json:"share"`
+	Share   *float64 `json:"share"`          // nil if rows could not be written
 	Median  *float64 `json:"median_seconds"` // nil if the log has no row of it
 	MAPE    *float64 `json:"mape_percent"`
 }
@@ -138,6 +139,9 @@ func (j *Job) Figures() Figures {
 			if r.Flag != "local" {
 				one.Received++
 			}
+		}
+		if s := j.Ranks[i].Summary; s != nil && s.RowsLost > 0 {
+			f.Unwritten += max(0, int(s.Ended)-one.Tasks-j.Ranks[i].countUnlogged())
 		}
 		if s := j.Ranks[i].Summary; s != nil && s.Unlogged != nil {
 			one.Tasks = one.Tasks + s.Unlogged.Count
@@ -207,6 +211,11 @@ func (j *Job) slowdowns() []float64 {
 	return paces
 }
 
+// lacksRows reports whether a log could not be written whole.
+func (j *Job) lacksRows() bool {
+	return slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.RowsLost > 0 })
+}
+
 func slowest(ranks []RankLoad) *RankSlowdown {
 	if len(ranks) < 2 {
 		return nil
@@ -251,7 +260,11 @@ func (j *Job) functions(all float64) ([]Function, Prediction) {
 			median := stats.Median(seconds[name])
 			f.Median = &median
 		}
-		f.MAPE, f.Share = predictions(errors[name]).MAPE, f.Seconds/all
+		f.MAPE = predictions(errors[name]).MAPE
+		if !j.lacksRows() {
+			share := f.Seconds / all
+			f.Share = &share
+		}
 		out = append(out, *f)
 	}
 	slices.SortStableFunc(out, func(a, b Function) int { return cmp.Compare(b.Seconds, a.Seconds) })

@@ -167,6 +167,8 @@ func (r *Rank) countUnlogged() int {
 // tornReason returns an error if a log is not whole.
 func tornReason(r Rank) error {
 	switch {
+	case r.Summary != nil && r.Summary.RowsLost > 0:
+		return fmt.Errorf("its log has only %d of %s, the others could not be written (no room on the disk, or a limit of file sizes): times and shares of functions are unknown", len(r.Log.Rows), plural.Count(int(r.Summary.Ended), "run"))
 	case r.Summary != nil && !r.Summary.Complete && !r.Summary.Signal:
 		return missingEnd(r.Summary, len(r.Log.Rows))
 	case r.Log.Counts.Dropped > 0:

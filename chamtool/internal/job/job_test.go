@@ -74,7 +74,7 @@ func TestPlantedRankAndFunction(t *testing.T) {
 	if f.SlowestRank == nil || f.SlowestRank.Rank != 2 || f.SlowestRank.Slowdown < 2.5 || f.WorstRanks[0].Rank != 2 || f.Worst.Rank != 2 {
 		t.Errorf("the slow rank: %+v, %+v", f.SlowestRank, f.WorstRanks)
 	}
-	if f.Functions[0].Name != "app:slow" || math.Abs(f.Functions[0].Share-0.01*20/(0.01*20+0.001*40)) > 1e-9 {
+	if f.Functions[0].Name != "app:slow" || math.Abs(*f.Functions[0].Share-0.01*20/(0.01*20+0.001*40)) > 1e-9 {
 		t.Errorf("the slow function: %+v", f.Functions)
 	}
 	if want := 3.0/((3+3.0)/4) - 1; math.Abs(f.Imbalance-want) > 1e-9 { // loads 1, 1, 3, 1

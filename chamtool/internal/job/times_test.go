@@ -145,6 +145,22 @@ func TestUnseenRanks(t *testing.T) {
 	}
 }
 
+// Of a log that could not be written whole the shares of functions are unknown.
+func TestUnwrittenRows(t *testing.T) {
+	j := hybrid()
+	j.Ranks[0].Log.Rows = []task.Row{{Entry: "f", Flag: "local", Seconds: 1}}
+	if f := j.Figures(); f.Functions[0].Share == nil {
+		t.Error("no share of a whole log")
+	}
+	j.Ranks[0].Summary.RowsLost, j.Ranks[0].Summary.Ended = 9, 10
+	if f := j.Figures(); f.Unwritten != 9 || f.Functions[0].Share != nil {
+		t.Errorf("%d, %+v", f.Unwritten, f.Functions)
+	}
+	if err := tornReason(j.Ranks[0]); err == nil || !strings.Contains(err.Error(), "only 1 of 10 runs, the others could not be written") {
+		t.Error(err)
+	}
+}
+
 // A rank is not said to wait for itself.
 func TestWaitsForItself(t *testing.T) {
 	j := hybrid()
