@@ -26,6 +26,7 @@ const (
 	waitTime    = 2 * time.Second
 	endTime     = 2 * time.Second
 	endWallTime = time.Minute
+	reapTime    = 10 * time.Second
 	raceFactor  = 5 // factor with the race detector
 )
 
@@ -53,8 +54,11 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if err := waitEnd(c.Process.Pid, processorTime(c.Process.Pid), ended); err != nil {
 		ts.Fatalf("%s: %v after SIG%s\n%s", strings.Join(args[1:], " "), err, args[0], printed.String())
 	}
-	if err := syscall.Kill(-c.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
-		ts.Fatalf("%s: left processes behind", strings.Join(args[1:], " "))
+	// A worker that was killed is in its group until it is reaped.
+	for begin := time.Now(); !errors.Is(syscall.Kill(-c.Process.Pid, 0), syscall.ESRCH); time.Sleep(10 * time.Millisecond) {
+		if time.Since(begin) > reapTime {
+			ts.Fatalf("%s: left processes behind", strings.Join(args[1:], " "))
+		}
 	}
 }
 
