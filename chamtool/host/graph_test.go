@@ -113,7 +113,7 @@ func TestRealDependences(t *testing.T) {
 			// Other work on the machine may fall between two tasks of one run; a wrong graph is
 			// wrong in each.
 			var seen []float64
-			for range 3 {
+			for range 5 {
 				_, logs := underOMPT(t, []string{"LD_PRELOAD=" + tool}, program, kind)
 				j, err := job.Load(t.Context(), logs)
 				if err != nil {
