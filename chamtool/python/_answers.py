@@ -32,9 +32,9 @@ class Report:
     answer: Answer
 
     @classmethod
-    def read(cls, answer: Answer) -> typing.Union["Report", Answer]:
+    def read(cls, answer: Answer) -> "Report":
         if answer.get("ranks") is None:
-            return answer  # of models=True
+            return typing.cast("Report", answer)  # of models=True: the plain answer
         names = [f.name for f in dataclasses.fields(Function)]
         return cls(
             answer.ranks,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,10 +31,14 @@ func (c *Counts) field(i int) *uint64 {
 }
 
 // MemoryBytes returns the least memory that an inference needs: the weights, of four bytes each,
-// its input and its output.
+// its input and its output. It is 0, unknown, for counts of which no model can consist, as in the
+// example of the original's manual.
 func (c Counts) MemoryBytes() int64 {
 	sum := 4*float64(c.TotalParameters) + float64(c.ModelInputSize) + float64(c.ModelOutputSize)
-	return int64(min(sum, math.MaxInt64/2)) // beyond what any device has
+	if sum > 1<<50 {
+		return 0
+	}
+	return int64(sum)
 }
 
 // Request is a profiling request that makes sense.
