@@ -25,7 +25,7 @@ type counter struct {
 	before   []*counter       // to its left in its lines
 	bag      map[float64]bool // its numbers while none came twice; nil if one did
 	bagged   []point          // as they came
-	claim    announcement     // what it may be the total of
+	claim    announcement     // of the unit whose total it may be
 	zero     bool             // it was 0 once
 	isWriter bool             // it names who writes: a rank, a GPU, a worker
 	start    float64          // when the run began that it counts now; 0 for the log's begin

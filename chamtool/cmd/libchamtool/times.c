@@ -1,6 +1,5 @@
-// The time of a thread by what it does and where: computing in a parallel region, waiting in
-// barriers and for tasks, in MPI, alone between regions. The counts are exact however fast
-// events come.
+// Time counters of a thread, by kind and place: computing in a parallel region, waiting in
+// barriers and for tasks, in MPI, alone between regions. They count every event, at any rate.
 #define _GNU_SOURCE
 #include "ring.h"
 

@@ -137,7 +137,7 @@ func linkedLibraries(program string) (names []string) {
 	}
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "LD_TRACE_LOADED_OBJECTS=1")
-	out, _ := cmd.Output() // what it lists before an error counts
+	out, _ := cmd.Output() // an error leaves the lines before it
 	for line := range strings.Lines(string(out)) {
 		if fields := strings.Fields(line); len(fields) > 0 {
 			names = append(names, filepath.Base(fields[0]))

@@ -27,7 +27,7 @@ type Times struct {
 	Slowdown  float64      `json:"slowdown"`         // by both, as a factor of the slowest rank
 }
 
-// Efficiency is of all ranks; it is unknown, nil, if one of them has no log.
+// Efficiency holds the figures of all ranks together. It is nil, unknown, if a rank has no log.
 type Efficiency struct {
 	Parallel      float64 `json:"parallel_efficiency"`
 	LoadBalance   float64 `json:"load_balance"`

@@ -56,7 +56,7 @@ struct event {
 /* Handles of streams are numbers from 16 on; no two contexts have the same, as with CUDA. */
 static void *handle(long s) { return (void *)(16 + (current - 1) * STREAMS + (word)s); }
 
-/* The stream of a handle, if it is of the current context. */
+/* Returns the stream of a handle; NULL if another context has it. */
 static struct stream *of(void *s) {
     word first = 16 + (current - 1) * STREAMS, n = (word)s;
     return n >= first && n < first + STREAMS ? &streams[current][n - first] : NULL;

@@ -30,7 +30,7 @@ const (
 // profiling is a model's own profile on this machine, or the reason why there is none.
 type profiling struct {
 	profile *profiler.Profile
-	library string // ONNX Runtime: its version and file
+	version string // ONNX Runtime: its version and file
 	busy    bool   // other work ran meanwhile
 	why     error  // there is no profile
 }
@@ -41,9 +41,9 @@ func (p *profiling) String() string {
 	case p.why != nil:
 		return fmt.Sprintf("not run here: %v", p.why)
 	case p.busy:
-		return fmt.Sprintf("run here next to other work, in %s", p.library)
+		return fmt.Sprintf("run here next to other work, in %s", p.version)
 	}
-	return "run here in " + p.library
+	return "run here in " + p.version
 }
 
 // profileHere runs a model with its kernels' times on this machine, and compares them with
@@ -61,7 +61,7 @@ func profileHere(ctx context.Context, with *running, path string, a *onnx.Analys
 		p.why = err
 		return p
 	}
-	p.library = with.found[1]
+	p.version = with.found[1]
 	p.profile = profiler.NewProfile(c, rates, with.facts(machine))
 	return p
 }

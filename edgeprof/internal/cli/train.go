@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -82,6 +84,20 @@ func milli(v *float64) *float64 {
 	return &m
 }
 
+// readFirstLine returns the first line of a file.
+func readFirstLine(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(f).ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return line, err
+}
+
 // readMeasurements reads rows and warns of those that cannot be used.
 func readMeasurements(ctx context.Context, env *cli.Env, path string) (*measurement.Data, error) {
 	d, err := measurement.ReadDir(ctx, path)
@@ -92,11 +108,10 @@ func readMeasurements(ctx context.Context, env *cli.Env, path string) (*measurem
 		env.Log.Warn(bad)
 	}
 	for _, file := range d.Files {
-		text, err := os.ReadFile(file)
+		header, err := readFirstLine(file)
 		if err != nil {
 			return nil, err
 		}
-		header, _, _ := strings.Cut(string(text), "\n")
 		if strings.Contains(header, "gpu_usage_percent") {
 			env.Log.Warnf("%s: gpu_usage_percent is not used: no device's GPU load is known when a model is placed", file)
 		}

@@ -194,3 +194,32 @@ func TestStressStops(t *testing.T) {
 		}
 	}
 }
+
+// An input that decides how many values a model returns is named with the rows.
+func TestInputDecides(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "top.onnx")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := []onnx.Dim{{Size: 1}}
+	m := &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
+		Name:    "top",
+		Inputs:  []onnx.Value{{Name: "x", Type: onnx.Float32, Known: true, Shape: []onnx.Dim{{Size: 8}}}, {Name: "k", Type: onnx.Int64, Known: true, Shape: one}},
+		Nodes:   []onnx.Node{{Op: "TopK", Inputs: []string{"x", "k"}, Outputs: []string{"values", "places"}}},
+		Outputs: []onnx.Value{{Name: "values"}},
+	}}
+	if err := errors.Join(onnx.Write(file, m, nil), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	times := 0
+	c := Collector{
+		Dir: dir, Host: host(), Clock: time.Now,
+		Open: func(context.Context, Job) (runtime.Session, error) { return fake{times: &times}, nil },
+	}
+	s, err := c.Collect(t.Context(), Job{Model: path, Setting: measurement.Setting{Device: "desktop", Threads: 1}, Iterations: 1, Profiles: 1})
+	if err != nil || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Error(), "input k") {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

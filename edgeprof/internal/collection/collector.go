@@ -60,7 +60,7 @@ type Summary struct {
 	P50     float64 `json:"p50_seconds"`
 	P90     float64 `json:"p90_seconds"`
 	Kernels int     `json:"kernels"`
-	// Warnings are about the files.
+	// Warnings about the files and the model.
 	Warnings []error `json:"-"`
 }
 
@@ -178,6 +178,9 @@ func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool)
 	a, err := onnx.Analyze(m, onnx.Settings{Sizes: r.job.Sizes})
 	if err != nil {
 		return err
+	}
+	if why := a.InputDecides(); why != nil {
+		r.summary.Warnings = append(r.summary.Warnings, fmt.Errorf("%s: an input decides the work, so its times hold for these inputs alone: %w", r.name, why))
 	}
 	if err := r.describe(a); err != nil {
 		return err

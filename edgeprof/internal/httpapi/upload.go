@@ -73,8 +73,7 @@ func (u *uploaded) analyze(ctx context.Context, m *onnx.Model) error {
 
 // upload reads the model that a request carries: as the body, or as the part
 // "file" of a form. A body of known length is read as it comes and never kept.
-// It counts as an upload until it is closed, since what it holds in memory is
-// bounded by their number.
+// The number of uploads that are not closed bounds the memory of all.
 func (s *Service) upload(w http.ResponseWriter, r *http.Request) (*uploaded, error) {
 	select {
 	case s.uploads <- struct{}{}:

@@ -261,7 +261,7 @@ func characterize(m *Model, s Settings) (*Characteristics, error) {
 }
 
 // A while loop as tf2onnx writes it counts in its condition: the largest count there is, and two
-// counters that it carries. Its iterations are known, and the shapes of what it gathers.
+// counters that it carries. Its number of iterations and the shapes of its results are known.
 func TestWhileLoop(t *testing.T) {
 	scalar := func(name string, kind DataType) Value {
 		return Value{Name: name, Type: kind, Known: true, Shape: []Dim{}}

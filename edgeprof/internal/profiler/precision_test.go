@@ -8,7 +8,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 )
 
-// productOf is a product whose input was quantized before, or is of a type.
+// productOf returns a product with an input of a type, or with one that was quantized before.
 func productOf(t *testing.T, of onnx.DataType, quantized bool) *onnx.Analysis {
 	t.Helper()
 	value := func(name string) onnx.Value {

@@ -61,7 +61,7 @@ func TestProfile(t *testing.T) {
 		}
 		want += factor * *k.Seconds
 	}
-	level := m.Seconds / rates.idle(m.Kernels) // of the machine here over the one that the rates are of
+	level := m.Seconds / rates.idle(m.Kernels) // of this machine over the calibrated one
 	other := slow.WithProfile(p).Predict(a, device.Device{Node: "s", Model: "slow", Cores: 4})
 	if math.Abs(other.Seconds.Value*level/want-1) > 1e-6 {
 		t.Errorf("with rates of its own: %v, want %v", other.Seconds.Value, want/level)

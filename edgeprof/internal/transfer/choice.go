@@ -15,9 +15,9 @@ type Choices struct {
 	Rules     map[string]Rule `json:"rules"`
 }
 
-// Rule scores a rule that chooses a board; shares are of 0 to 1.
+// Rule holds the score of a rule that chooses boards.
 type Rule struct {
-	Fastest float64 `json:"fastest"` // share of decisions in which it chose the fastest
+	Fastest float64 `json:"fastest"` // share of decisions with the fastest board, 0 to 1
 	Regret  float64 `json:"regret"`  // mean excess of the chosen board's time over the shortest
 }
 

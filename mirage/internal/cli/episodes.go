@@ -18,6 +18,7 @@ type episodes struct {
 	count             int
 	interval, history span
 	start             string
+	caps              []int64 // of the simulation; nil is none
 }
 
 func (e *episodes) flags(c *cobra.Command, count int, interval span) {
@@ -42,7 +43,7 @@ func (e *episodes) open(env *cli.Env, path string, probes int) (t *trace.Trace, 
 	if err != nil {
 		return t, w, p, err
 	}
-	config.Caps = []int64{1} // of an array whose tasks run in turn: no job of a log is charged
+	config.Caps = e.caps
 	if p, err = e.plan(t, probes); err != nil {
 		return t, w, p, err
 	}

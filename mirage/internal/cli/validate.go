@@ -82,6 +82,9 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 		return cli.Usagef("--overlap-cost: %v is negative", v.overlap)
 	}
 	v.cost = chain.Cost{Overlap: v.overlap}
+	if v.model == array {
+		v.e.caps = []int64{1} // tasks that run at once
+	}
 	if v.t, v.w, v.plan, err = v.e.open(v.env, path, 2); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 var (
 	// ErrNeverStarts says that a job pends for a reason that time does not change.
 	ErrNeverStarts = errors.New("the job cannot start")
-	// ErrAgeless says what a chain without overlap costs where priority grows with age.
-	ErrAgeless = errors.New("a job that waits for another one gains no priority on this cluster (PriorityFlags lacks ACCRUE_ALWAYS): each successor begins to queue when its predecessor ends; the tasks of one array (sbatch --array=1-N%1) gain priority from the time that the first one has to wait")
+	// ErrNoPriorityGain says what a chain without overlap costs where priority grows with age.
+	ErrNoPriorityGain = errors.New("a job that waits for another one gains no priority on this cluster (PriorityFlags lacks ACCRUE_ALWAYS): each successor begins to queue when its predecessor ends; the tasks of one array (sbatch --array=1-N%1) gain priority from the time that the first one has to wait")
 )
 
 // doubt warns once.

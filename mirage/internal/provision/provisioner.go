@@ -244,7 +244,7 @@ func (p *Provisioner) step(ctx context.Context) (done bool, err error) {
 			p.doubt(slurmview.ErrPrivate)
 		}
 		if p.s.NoOverlap && !p.k.DependentsAge() {
-			p.doubt(ErrAgeless)
+			p.doubt(ErrNoPriorityGain)
 		}
 		p.knows = true
 	}
