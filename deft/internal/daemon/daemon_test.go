@@ -106,7 +106,9 @@ func TestControl(t *testing.T) {
 		t.Error(diff)
 	}
 	high.Begin()
+	high.Wait() // a job that leaves the device unused gives it to low
 	low.Begin()
+	low.Wait()
 	eventually(t, "low stops for high", func() bool { return low.Directive().Closed && !high.Directive().Closed })
 	must(at.SetClients("low", ClientChange{Priority: &priority}))
 	eventually(t, "high stops for low", func() bool { return !low.Directive().Closed && high.Directive().Closed })

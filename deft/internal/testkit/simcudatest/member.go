@@ -109,6 +109,13 @@ func (m *Member) End() {
 // Launch counts n launches.
 func (m *Member) Launch(n uint64) { m.words.Launches += n }
 
+// Wait launches one kernel and waits in the driver for its end, which never comes.
+func (m *Member) Wait() {
+	m.Launch(1)
+	m.words.InWait = 1
+	m.session.Ring()
+}
+
 // Synced says that everything launched so far is done.
 func (m *Member) Synced() {
 	m.words.Emptied = m.words.Launches
