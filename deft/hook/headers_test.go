@@ -50,7 +50,7 @@ func TestRealHeadersAreClassified(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrapped := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^ +[A-Z]+\((cu\w+)`).FindAllStringSubmatch(string(table), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^    (?:ROW|PTSZ|PTDS)\(.*?\b(cu\w+)`).FindAllStringSubmatch(string(table), -1) {
 		wrapped[regexp.MustCompile(`(_v\d+)?(_pts?[zd]s?)?$`).ReplaceAllString(m[1], "")] = true
 	}
 	typedef := regexp.MustCompile(`CUDAAPI \*PFN_(cu\w+?)_v\d+(_ptsz|_ptds)?\)\(([^)]*)\)`)

@@ -30,7 +30,7 @@ var (
 	entryName    = regexp.MustCompile(`\x00(cu[A-Z][A-Za-z0-9_]+)\x00`)
 	worksOn      = regexp.MustCompile(`^cu(Launch|GraphLaunch|GraphInstantiate|Mem(cpy|set|Alloc|Free|Create|Prefetch|Discard|Advise)|Stream(Begin|End)|StreamAddCallback|(Array|Array3D|MipmappedArray)Create)`)
 	suffixes     = regexp.MustCompile(`(_v[0-9]+)?(_pt[sd]z?s?)?$`)
-	wrappedNames = regexp.MustCompile(`(?m)^    [A-Z]+\((cu[A-Za-z0-9_]+)`)
+	wrappedNames = regexp.MustCompile(`(?m)^    (?:ROW|PTSZ|PTDS)\(.*?\b(cu\w+)`)
 )
 
 // runtimes are the CUDA run-time libraries that make real has fetched.

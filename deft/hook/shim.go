@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing/fstest"
@@ -116,6 +117,9 @@ func plainName(name string) bool {
 	}) < 0
 }
 
+// entryRow matches a row of the table in driver.h.
+var entryRow = regexp.MustCompile(`(?m)^    (ROW|PTSZ|PTDS)\(.*?\b(cu\w+)`)
+
 // wrappedNames lists the entry points that libdeft wraps, from driver.h.
 func wrappedNames() ([]string, error) {
 	body, err := fs.ReadFile(Sources(), "driver.h")
@@ -123,14 +127,11 @@ func wrappedNames() ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for line := range strings.Lines(string(body)) {
-		kind, rest, ok := strings.Cut(strings.TrimSpace(line), "(cu")
-		if !ok || !slices.Contains([]string{"LONG", "LAUNCH", "COPY", "SYNC", "QUERY", "CAPTURE", "LOSE"}, kind) {
-			continue
+	for _, m := range entryRow.FindAllStringSubmatch(string(body), -1) {
+		names = append(names, m[2])
+		if m[1] != "ROW" {
+			names = append(names, m[2]+"_"+strings.ToLower(m[1]))
 		}
-		name, _, _ := strings.Cut("cu"+rest, ")")
-		name, _, _ = strings.Cut(name, ",")
-		names = append(names, name)
 	}
 	return names, nil
 }

@@ -16,21 +16,16 @@ struct entry entries[ENTRIES];
 /* Their names, one after another: pointers would have to be relocated in every
    process. */
 static const struct text {
-#define ROW1(name) char name[sizeof #name];
-#define ROW2(name, x) ROW1(name)
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
-#undef ROW1
+#define ROOM(kind, name, arg) char name[sizeof #name];
+    DEFT_ENTRIES(ROOM)
 } text = {
-#define ROW1(name) #name,
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
-#undef ROW1
+#define TEXT(kind, name, arg) #name,
+    DEFT_ENTRIES(TEXT)
 };
 
 static const unsigned short begins[ENTRIES] = {
-#define ROW1(name) offsetof(struct text, name),
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
-#undef ROW1
-#undef ROW2
+#define BEGIN(kind, name, arg) offsetof(struct text, name),
+    DEFT_ENTRIES(BEGIN)
 };
 
 const char *entry_name(int id) { return (const char *)&text + begins[id]; }
@@ -115,8 +110,6 @@ void *driver_handle(void) {
         release(&handle, h);
     return h;
 }
-
-bool driver_loaded(void) { return driver_handle() != NULL; }
 
 void *driver_symbol(const char *name) {
     void *h = driver_handle();

@@ -40,232 +40,165 @@ _Static_assert(__builtin_offsetof(struct launch_config, stream) == 32, "stream o
 _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
 
 /*
- * The entry points that libdeft wraps, by their exact exported names. LONG rows
- * have a wrapper written out; the others take at most six arguments, all in
- * integer registers, and so share one shape per kind:
+ * The entry points that libdeft wraps, by their exact exported names: ROW(kind, name, arg),
+ * or PTSZ or PTDS for a name and its variant for the per-thread default stream. The other
+ * functions, from LAUNCH on, take at most six arguments, all in integer registers, and
+ * share one body per kind:
  *
- *   LAUNCH(name, stream) a kernel; stream is the argument's index, or
- *                        NO for the default stream
- *   COPY(name, stream)   memcpy and memset; WAITS if the call returns after the work
- *                        before it on the default stream, as copies without a stream do
- *   SYNC(name, stream)   the program waits; ALL for the whole context, NO for
- *                        an event
- *   QUERY(name, stream)  the program asks whether work is done: a wait if the answer was
- *                        no before; stream as for SYNC
- *   CAPTURE(name, opens) a stream capture begins or ends
- *   LOSE(name, what)     a stream goes away, ALL of a context or of a GREEN one, or the
- *                        PRIMARY one of a device may
- *
- * Names with _ptsz and _ptds work on the per-thread default stream.
+ *   LONG ... BATCH  have a signature of their own (entry.c); BATCH: index of the stream
+ *   LAUNCH          a kernel; arg is the index of the stream, or NO for the default one
+ *   COPY            memcpy and memset; WAITS if the call returns after the work before it
+ *                   on the default stream, as copies without a stream do
+ *   SYNC            the program waits; ALL for the whole context, NO for an event
+ *   QUERY           the program asks whether work is done: a wait if the answer was no
+ *                   before; arg as for SYNC
+ *   CAPTURE         a stream capture begins (1) or ends (0)
+ *   LOSE            a stream goes away, ALL of a context or of a GREEN one, or the PRIMARY
+ *                   one of a device may
+ *   GRAPH           an executable graph is made, changed or destroyed
+ *   ENTER           the thread's context changes
+ *   TAKE, GIVE      device memory; arg says by which arguments
  */
-#define NO (-1)
-#define ALL (-2)
-#define WAITS (-3)
-#define PRIMARY (-4)
-#define GREEN (-5)
+enum entry_kind {
+    LONG, KERNEL, KERNEL_EX, COOPERATIVE, GRAPH_LAUNCH, HOST, HOST_V2, CALLBACK, BATCH,
+    LAUNCH, COPY, SYNC, QUERY, CAPTURE, LOSE, GRAPH, ENTER, TAKE, GIVE
+};
+enum { NO = -1, ALL = -2, WAITS = -3, PRIMARY = -4, GREEN = -5 };
+enum { INSTANTIATES, UPDATES, DESTROYS };
+enum { BYTES, PITCH, CREATE, ARRAY, ARRAY3D, MIPMAPPED, ASYNC, POOLED };
 
-#define DEFT_ENTRIES(LONG, LAUNCH, COPY, SYNC, QUERY, CAPTURE, LOSE) \
-    LONG(cuInit) \
-    LONG(cuGetProcAddress) \
-    LONG(cuGetProcAddress_v2) \
-    LONG(cuGetExportTable) \
-    LONG(cuLaunchKernel) \
-    LONG(cuLaunchKernel_ptsz) \
-    LONG(cuLaunchKernelEx) \
-    LONG(cuLaunchKernelEx_ptsz) \
-    LONG(cuLaunchCooperativeKernel) \
-    LONG(cuLaunchCooperativeKernel_ptsz) \
-    LAUNCH(cuLaunch, NO) \
-    LAUNCH(cuLaunchGrid, NO) \
-    LAUNCH(cuLaunchGridAsync, 3) \
-    LAUNCH(cuLaunchCooperativeKernelMultiDevice, NO) \
-    LONG(cuGraphLaunch) \
-    LONG(cuGraphLaunch_ptsz) \
-    LONG(cuGraphInstantiate) \
-    LONG(cuGraphInstantiate_v2) \
-    LONG(cuGraphInstantiateWithFlags) \
-    LONG(cuGraphInstantiateWithParams) \
-    LONG(cuGraphInstantiateWithParams_ptsz) \
-    LONG(cuGraphExecUpdate) \
-    LONG(cuGraphExecUpdate_v2) \
-    LONG(cuGraphExecDestroy) \
-    LONG(cuCtxSetCurrent) \
-    LONG(cuCtxPushCurrent) \
-    LONG(cuCtxPushCurrent_v2) \
-    LONG(cuCtxPopCurrent) \
-    LONG(cuCtxPopCurrent_v2) \
-    LONG(cuCtxCreate) \
-    LONG(cuCtxCreate_v2) \
-    LONG(cuCtxCreate_v3) \
-    LONG(cuCtxCreate_v4) \
-    LONG(cuLaunchHostFunc) \
-    LONG(cuLaunchHostFunc_ptsz) \
-    LONG(cuLaunchHostFunc_v2) \
-    LONG(cuLaunchHostFunc_v2_ptsz) \
-    LONG(cuStreamAddCallback) \
-    LONG(cuStreamAddCallback_ptsz) \
-    LONG(cuMemAlloc_v2) \
-    LONG(cuMemAllocManaged) \
-    LONG(cuMemAllocPitch_v2) \
-    LONG(cuMemAllocAsync) \
-    LONG(cuMemAllocAsync_ptsz) \
-    LONG(cuMemAllocFromPoolAsync) \
-    LONG(cuMemAllocFromPoolAsync_ptsz) \
-    LONG(cuMemCreate) \
-    LONG(cuMemFree_v2) \
-    LONG(cuMemFreeAsync) \
-    LONG(cuMemFreeAsync_ptsz) \
-    LONG(cuMemRelease) \
-    LONG(cuMemMap) \
-    LONG(cuMemUnmap) \
-    LONG(cuMemRetainAllocationHandle) \
-    LONG(cuMemGetInfo_v2) \
-    LONG(cuDeviceTotalMem_v2) \
-    LONG(cuArrayCreate_v2) \
-    LONG(cuArray3DCreate_v2) \
-    LONG(cuMipmappedArrayCreate) \
-    LONG(cuArrayDestroy) \
-    LONG(cuMipmappedArrayDestroy) \
-    LONG(cuMemcpyBatchAsync) \
-    LONG(cuMemcpyBatchAsync_ptsz) \
-    LONG(cuMemcpyBatchAsync_v2) \
-    LONG(cuMemcpyBatchAsync_v2_ptsz) \
-    LONG(cuMemPrefetchBatchAsync) \
-    LONG(cuMemPrefetchBatchAsync_ptsz) \
-    LONG(cuMemDiscardAndPrefetchBatchAsync) \
-    LONG(cuMemDiscardAndPrefetchBatchAsync_ptsz) \
-    COPY(cuMemcpy, WAITS) \
-    COPY(cuMemcpy_ptds, WAITS) \
-    COPY(cuMemcpyAsync, 3) \
-    COPY(cuMemcpyAsync_ptsz, 3) \
-    COPY(cuMemcpyPeer, WAITS) \
-    COPY(cuMemcpyPeer_ptds, WAITS) \
-    COPY(cuMemcpyPeerAsync, 5) \
-    COPY(cuMemcpyPeerAsync_ptsz, 5) \
-    COPY(cuMemcpyHtoD_v2, WAITS) \
-    COPY(cuMemcpyHtoD_v2_ptds, WAITS) \
-    COPY(cuMemcpyDtoH_v2, WAITS) \
-    COPY(cuMemcpyDtoH_v2_ptds, WAITS) \
-    COPY(cuMemcpyDtoD_v2, WAITS) \
-    COPY(cuMemcpyDtoD_v2_ptds, WAITS) \
-    COPY(cuMemcpyHtoDAsync_v2, 3) \
-    COPY(cuMemcpyHtoDAsync_v2_ptsz, 3) \
-    COPY(cuMemcpyDtoHAsync_v2, 3) \
-    COPY(cuMemcpyDtoHAsync_v2_ptsz, 3) \
-    COPY(cuMemcpyDtoDAsync_v2, 3) \
-    COPY(cuMemcpyDtoDAsync_v2_ptsz, 3) \
-    COPY(cuMemcpy2D_v2, WAITS) \
-    COPY(cuMemcpy2D_v2_ptds, WAITS) \
-    COPY(cuMemcpy2DUnaligned_v2, WAITS) \
-    COPY(cuMemcpy2DUnaligned_v2_ptds, WAITS) \
-    COPY(cuMemcpy2DAsync_v2, 1) \
-    COPY(cuMemcpy2DAsync_v2_ptsz, 1) \
-    COPY(cuMemcpy3D_v2, WAITS) \
-    COPY(cuMemcpy3D_v2_ptds, WAITS) \
-    COPY(cuMemcpy3DAsync_v2, 1) \
-    COPY(cuMemcpy3DAsync_v2_ptsz, 1) \
-    COPY(cuMemcpy3DPeer, WAITS) \
-    COPY(cuMemcpy3DPeer_ptds, WAITS) \
-    COPY(cuMemcpy3DPeerAsync, 1) \
-    COPY(cuMemcpy3DPeerAsync_ptsz, 1) \
-    COPY(cuMemcpy3DBatchAsync, 4) \
-    COPY(cuMemcpy3DBatchAsync_ptsz, 4) \
-    COPY(cuMemcpy3DBatchAsync_v2, 3) \
-    COPY(cuMemcpy3DBatchAsync_v2_ptsz, 3) \
-    COPY(cuMemcpyWithAttributesAsync, 4) \
-    COPY(cuMemcpyWithAttributesAsync_ptsz, 4) \
-    COPY(cuMemcpy3DWithAttributesAsync, 2) \
-    COPY(cuMemcpy3DWithAttributesAsync_ptsz, 2) \
-    COPY(cuMemcpyAtoA_v2, WAITS) \
-    COPY(cuMemcpyAtoA_v2_ptds, WAITS) \
-    COPY(cuMemcpyAtoD_v2, WAITS) \
-    COPY(cuMemcpyAtoD_v2_ptds, WAITS) \
-    COPY(cuMemcpyDtoA_v2, WAITS) \
-    COPY(cuMemcpyDtoA_v2_ptds, WAITS) \
-    COPY(cuMemcpyAtoH_v2, WAITS) \
-    COPY(cuMemcpyAtoH_v2_ptds, WAITS) \
-    COPY(cuMemcpyHtoA_v2, WAITS) \
-    COPY(cuMemcpyHtoA_v2_ptds, WAITS) \
-    COPY(cuMemcpyAtoHAsync_v2, 4) \
-    COPY(cuMemcpyAtoHAsync_v2_ptsz, 4) \
-    COPY(cuMemcpyHtoAAsync_v2, 4) \
-    COPY(cuMemcpyHtoAAsync_v2_ptsz, 4) \
-    COPY(cuFabricCpyBatchAsync, 3) \
-    COPY(cuFabricCpyBatchAsync_ptsz, 3) \
-    COPY(cuMemBatchDecompressAsync, 4) \
-    COPY(cuMemBatchDecompressAsync_ptsz, 4) \
-    COPY(cuMemDiscardBatchAsync, 4) \
-    COPY(cuMemDiscardBatchAsync_ptsz, 4) \
-    COPY(cuGraphUpload, 1) \
-    COPY(cuGraphUpload_ptsz, 1) \
-    COPY(cuMemPrefetchAsync, 3) \
-    COPY(cuMemPrefetchAsync_ptsz, 3) \
-    COPY(cuMemPrefetchAsync_v2, 4) \
-    COPY(cuMemPrefetchAsync_v2_ptsz, 4) \
-    COPY(cuMemsetD8_v2, NO) \
-    COPY(cuMemsetD8_v2_ptds, NO) \
-    COPY(cuMemsetD16_v2, NO) \
-    COPY(cuMemsetD16_v2_ptds, NO) \
-    COPY(cuMemsetD32_v2, NO) \
-    COPY(cuMemsetD32_v2_ptds, NO) \
-    COPY(cuMemsetD2D8_v2, NO) \
-    COPY(cuMemsetD2D8_v2_ptds, NO) \
-    COPY(cuMemsetD2D16_v2, NO) \
-    COPY(cuMemsetD2D16_v2_ptds, NO) \
-    COPY(cuMemsetD2D32_v2, NO) \
-    COPY(cuMemsetD2D32_v2_ptds, NO) \
-    COPY(cuMemsetD8Async, 3) \
-    COPY(cuMemsetD8Async_ptsz, 3) \
-    COPY(cuMemsetD16Async, 3) \
-    COPY(cuMemsetD16Async_ptsz, 3) \
-    COPY(cuMemsetD32Async, 3) \
-    COPY(cuMemsetD32Async_ptsz, 3) \
-    COPY(cuMemsetD2D8Async, 5) \
-    COPY(cuMemsetD2D8Async_ptsz, 5) \
-    COPY(cuMemsetD2D16Async, 5) \
-    COPY(cuMemsetD2D16Async_ptsz, 5) \
-    COPY(cuMemsetD2D32Async, 5) \
-    COPY(cuMemsetD2D32Async_ptsz, 5) \
-    SYNC(cuStreamSynchronize, 0) \
-    SYNC(cuStreamSynchronize_ptsz, 0) \
-    SYNC(cuCtxSynchronize, ALL) \
-    SYNC(cuCtxSynchronize_v2, ALL) \
-    SYNC(cuEventSynchronize, NO) \
-    QUERY(cuStreamQuery, 0) \
-    QUERY(cuStreamQuery_ptsz, 0) \
-    QUERY(cuEventQuery, NO) \
-    CAPTURE(cuStreamBeginCapture, 1) \
-    CAPTURE(cuStreamBeginCapture_ptsz, 1) \
-    CAPTURE(cuStreamBeginCapture_v2, 1) \
-    CAPTURE(cuStreamBeginCapture_v2_ptsz, 1) \
-    CAPTURE(cuStreamBeginCaptureToGraph, 1) \
-    CAPTURE(cuStreamBeginCaptureToGraph_ptsz, 1) \
-    CAPTURE(cuStreamBeginRecaptureToGraph, 1) \
-    CAPTURE(cuStreamBeginRecaptureToGraph_ptsz, 1) \
-    CAPTURE(cuStreamBeginCaptureToCig, 1) \
-    CAPTURE(cuStreamBeginCaptureToCig_ptsz, 1) \
-    CAPTURE(cuStreamEndCapture, 0) \
-    CAPTURE(cuStreamEndCapture_ptsz, 0) \
-    CAPTURE(cuStreamEndCaptureToCig, 0) \
-    CAPTURE(cuStreamEndCaptureToCig_ptsz, 0) \
-    LOSE(cuStreamDestroy, 0) \
-    LOSE(cuStreamDestroy_v2, 0) \
-    LOSE(cuCtxDestroy, ALL) \
-    LOSE(cuCtxDestroy_v2, ALL) \
-    LOSE(cuCtxDetach, ALL) \
-    LOSE(cuGreenCtxDestroy, GREEN) \
-    LOSE(cuDevicePrimaryCtxRelease, PRIMARY) \
-    LOSE(cuDevicePrimaryCtxRelease_v2, PRIMARY) \
-    LOSE(cuDevicePrimaryCtxReset, PRIMARY) \
-    LOSE(cuDevicePrimaryCtxReset_v2, PRIMARY)
+#define PTSZ(ROW, kind, name, arg) ROW(kind, name, arg) ROW(kind, name##_ptsz, arg)
+#define PTDS(ROW, kind, name, arg) ROW(kind, name, arg) ROW(kind, name##_ptds, arg)
+
+#define DEFT_ENTRIES(ROW) \
+    ROW(LONG, cuInit, 0) \
+    ROW(LONG, cuGetProcAddress, 0) \
+    ROW(LONG, cuGetProcAddress_v2, 0) \
+    ROW(LONG, cuGetExportTable, 0) \
+    PTSZ(ROW, KERNEL, cuLaunchKernel, 0) \
+    PTSZ(ROW, KERNEL_EX, cuLaunchKernelEx, 0) \
+    PTSZ(ROW, COOPERATIVE, cuLaunchCooperativeKernel, 0) \
+    ROW(LAUNCH, cuLaunch, NO) \
+    ROW(LAUNCH, cuLaunchGrid, NO) \
+    ROW(LAUNCH, cuLaunchGridAsync, 3) \
+    ROW(LAUNCH, cuLaunchCooperativeKernelMultiDevice, NO) \
+    PTSZ(ROW, GRAPH_LAUNCH, cuGraphLaunch, 0) \
+    ROW(GRAPH, cuGraphInstantiate, INSTANTIATES) \
+    ROW(GRAPH, cuGraphInstantiate_v2, INSTANTIATES) \
+    ROW(GRAPH, cuGraphInstantiateWithFlags, INSTANTIATES) \
+    PTSZ(ROW, GRAPH, cuGraphInstantiateWithParams, INSTANTIATES) \
+    ROW(GRAPH, cuGraphExecUpdate, UPDATES) \
+    ROW(GRAPH, cuGraphExecUpdate_v2, UPDATES) \
+    ROW(GRAPH, cuGraphExecDestroy, DESTROYS) \
+    ROW(ENTER, cuCtxSetCurrent, 0) \
+    ROW(ENTER, cuCtxPushCurrent, 0) \
+    ROW(ENTER, cuCtxPushCurrent_v2, 0) \
+    ROW(ENTER, cuCtxPopCurrent, 0) \
+    ROW(ENTER, cuCtxPopCurrent_v2, 0) \
+    ROW(ENTER, cuCtxCreate, 0) \
+    ROW(ENTER, cuCtxCreate_v2, 0) \
+    ROW(ENTER, cuCtxCreate_v3, 0) \
+    ROW(ENTER, cuCtxCreate_v4, 0) \
+    PTSZ(ROW, HOST, cuLaunchHostFunc, 0) \
+    PTSZ(ROW, HOST_V2, cuLaunchHostFunc_v2, 0) \
+    PTSZ(ROW, CALLBACK, cuStreamAddCallback, 0) \
+    ROW(TAKE, cuMemAlloc_v2, BYTES) \
+    ROW(TAKE, cuMemAllocManaged, BYTES) \
+    ROW(TAKE, cuMemAllocPitch_v2, PITCH) \
+    PTSZ(ROW, TAKE, cuMemAllocAsync, ASYNC) \
+    PTSZ(ROW, TAKE, cuMemAllocFromPoolAsync, POOLED) \
+    ROW(TAKE, cuMemCreate, CREATE) \
+    ROW(GIVE, cuMemFree_v2, BYTES) \
+    PTSZ(ROW, GIVE, cuMemFreeAsync, BYTES) \
+    ROW(GIVE, cuMemRelease, CREATE) \
+    ROW(LONG, cuMemMap, 0) \
+    ROW(LONG, cuMemUnmap, 0) \
+    ROW(LONG, cuMemRetainAllocationHandle, 0) \
+    ROW(LONG, cuMemGetInfo_v2, 0) \
+    ROW(LONG, cuDeviceTotalMem_v2, 0) \
+    ROW(TAKE, cuArrayCreate_v2, ARRAY) \
+    ROW(TAKE, cuArray3DCreate_v2, ARRAY3D) \
+    ROW(TAKE, cuMipmappedArrayCreate, MIPMAPPED) \
+    ROW(GIVE, cuArrayDestroy, BYTES) \
+    ROW(GIVE, cuMipmappedArrayDestroy, BYTES) \
+    PTSZ(ROW, BATCH, cuMemcpyBatchAsync, 8) \
+    PTSZ(ROW, BATCH, cuMemcpyBatchAsync_v2, 7) \
+    PTSZ(ROW, BATCH, cuMemPrefetchBatchAsync, 7) \
+    PTSZ(ROW, BATCH, cuMemDiscardAndPrefetchBatchAsync, 7) \
+    PTDS(ROW, COPY, cuMemcpy, WAITS) \
+    PTSZ(ROW, COPY, cuMemcpyAsync, 3) \
+    PTDS(ROW, COPY, cuMemcpyPeer, WAITS) \
+    PTSZ(ROW, COPY, cuMemcpyPeerAsync, 5) \
+    PTDS(ROW, COPY, cuMemcpyHtoD_v2, WAITS) \
+    PTDS(ROW, COPY, cuMemcpyDtoH_v2, WAITS) \
+    PTDS(ROW, COPY, cuMemcpyDtoD_v2, WAITS) \
+    PTSZ(ROW, COPY, cuMemcpyHtoDAsync_v2, 3) \
+    PTSZ(ROW, COPY, cuMemcpyDtoHAsync_v2, 3) \
+    PTSZ(ROW, COPY, cuMemcpyDtoDAsync_v2, 3) \
+    PTDS(ROW, COPY, cuMemcpy2D_v2, WAITS) \
+    PTDS(ROW, COPY, cuMemcpy2DUnaligned_v2, WAITS) \
+    PTSZ(ROW, COPY, cuMemcpy2DAsync_v2, 1) \
+    PTDS(ROW, COPY, cuMemcpy3D_v2, WAITS) \
+    PTSZ(ROW, COPY, cuMemcpy3DAsync_v2, 1) \
+    PTDS(ROW, COPY, cuMemcpy3DPeer, WAITS) \
+    PTSZ(ROW, COPY, cuMemcpy3DPeerAsync, 1) \
+    PTSZ(ROW, COPY, cuMemcpy3DBatchAsync, 4) \
+    PTSZ(ROW, COPY, cuMemcpy3DBatchAsync_v2, 3) \
+    PTSZ(ROW, COPY, cuMemcpyWithAttributesAsync, 4) \
+    PTSZ(ROW, COPY, cuMemcpy3DWithAttributesAsync, 2) \
+    PTDS(ROW, COPY, cuMemcpyAtoA_v2, WAITS) \
+    PTDS(ROW, COPY, cuMemcpyAtoD_v2, WAITS) \
+    PTDS(ROW, COPY, cuMemcpyDtoA_v2, WAITS) \
+    PTDS(ROW, COPY, cuMemcpyAtoH_v2, WAITS) \
+    PTDS(ROW, COPY, cuMemcpyHtoA_v2, WAITS) \
+    PTSZ(ROW, COPY, cuMemcpyAtoHAsync_v2, 4) \
+    PTSZ(ROW, COPY, cuMemcpyHtoAAsync_v2, 4) \
+    PTSZ(ROW, COPY, cuFabricCpyBatchAsync, 3) \
+    PTSZ(ROW, COPY, cuMemBatchDecompressAsync, 4) \
+    PTSZ(ROW, COPY, cuMemDiscardBatchAsync, 4) \
+    PTSZ(ROW, COPY, cuGraphUpload, 1) \
+    PTSZ(ROW, COPY, cuMemPrefetchAsync, 3) \
+    PTSZ(ROW, COPY, cuMemPrefetchAsync_v2, 4) \
+    PTDS(ROW, COPY, cuMemsetD8_v2, NO) \
+    PTDS(ROW, COPY, cuMemsetD16_v2, NO) \
+    PTDS(ROW, COPY, cuMemsetD32_v2, NO) \
+    PTDS(ROW, COPY, cuMemsetD2D8_v2, NO) \
+    PTDS(ROW, COPY, cuMemsetD2D16_v2, NO) \
+    PTDS(ROW, COPY, cuMemsetD2D32_v2, NO) \
+    PTSZ(ROW, COPY, cuMemsetD8Async, 3) \
+    PTSZ(ROW, COPY, cuMemsetD16Async, 3) \
+    PTSZ(ROW, COPY, cuMemsetD32Async, 3) \
+    PTSZ(ROW, COPY, cuMemsetD2D8Async, 5) \
+    PTSZ(ROW, COPY, cuMemsetD2D16Async, 5) \
+    PTSZ(ROW, COPY, cuMemsetD2D32Async, 5) \
+    PTSZ(ROW, SYNC, cuStreamSynchronize, 0) \
+    ROW(SYNC, cuCtxSynchronize, ALL) \
+    ROW(SYNC, cuCtxSynchronize_v2, ALL) \
+    ROW(SYNC, cuEventSynchronize, NO) \
+    PTSZ(ROW, QUERY, cuStreamQuery, 0) \
+    ROW(QUERY, cuEventQuery, NO) \
+    PTSZ(ROW, CAPTURE, cuStreamBeginCapture, 1) \
+    PTSZ(ROW, CAPTURE, cuStreamBeginCapture_v2, 1) \
+    PTSZ(ROW, CAPTURE, cuStreamBeginCaptureToGraph, 1) \
+    PTSZ(ROW, CAPTURE, cuStreamBeginRecaptureToGraph, 1) \
+    PTSZ(ROW, CAPTURE, cuStreamBeginCaptureToCig, 1) \
+    PTSZ(ROW, CAPTURE, cuStreamEndCapture, 0) \
+    PTSZ(ROW, CAPTURE, cuStreamEndCaptureToCig, 0) \
+    ROW(LOSE, cuStreamDestroy, 0) \
+    ROW(LOSE, cuStreamDestroy_v2, 0) \
+    ROW(LOSE, cuCtxDestroy, ALL) \
+    ROW(LOSE, cuCtxDestroy_v2, ALL) \
+    ROW(LOSE, cuCtxDetach, ALL) \
+    ROW(LOSE, cuGreenCtxDestroy, GREEN) \
+    ROW(LOSE, cuDevicePrimaryCtxRelease, PRIMARY) \
+    ROW(LOSE, cuDevicePrimaryCtxRelease_v2, PRIMARY) \
+    ROW(LOSE, cuDevicePrimaryCtxReset, PRIMARY) \
+    ROW(LOSE, cuDevicePrimaryCtxReset_v2, PRIMARY)
 
 enum entry_id {
-#define ROW1(name) E_##name,
-#define ROW2(name, x) E_##name,
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
-#undef ROW1
-#undef ROW2
-    ENTRIES
+#define NUMBER(kind, name, arg) E_##name,
+    DEFT_ENTRIES(NUMBER) ENTRIES
+#undef NUMBER
 };
 
 struct entry {

@@ -57,33 +57,27 @@
         gate_after((stream), PER_THREAD(#name), 1); \
     return r;
 
-#define KERNEL(name) \
+#define AS_KERNEL(name, arg) \
     WRAP(name, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
                 unsigned shared, void *stream, void **params, void **extra)) { \
         NEXT(name, void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **) \
         LAUNCH_BODY(name, stream, next(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)) \
     }
-KERNEL(cuLaunchKernel)
-KERNEL(cuLaunchKernel_ptsz)
 
-#define COOPERATIVE(name) \
+#define AS_COOPERATIVE(name, arg) \
     WRAP(name, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
                 unsigned shared, void *stream, void **params)) { \
         NEXT(name, void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **) \
         LAUNCH_BODY(name, stream, next(f, gx, gy, gz, bx, by, bz, shared, stream, params)) \
     }
-COOPERATIVE(cuLaunchCooperativeKernel)
-COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
 
-#define KERNEL_EX(name) \
+#define AS_KERNEL_EX(name, arg) \
     WRAP(name, (const struct launch_config *config, void *f, void **params, void **extra)) { \
         NEXT(name, const struct launch_config *, void *, void **, void **) \
         LAUNCH_BODY(name, config ? config->stream : NULL, next(config, f, params, extra)) \
     }
-KERNEL_EX(cuLaunchKernelEx)
-KERNEL_EX(cuLaunchKernelEx_ptsz)
 
-#define GRAPH(name) \
+#define AS_GRAPH_LAUNCH(name, arg) \
     WRAP(name, (void *exec, void *stream)) { \
         NEXT(name, void *, void *) \
         if (unlikely(inside)) \
@@ -98,8 +92,6 @@ KERNEL_EX(cuLaunchKernelEx_ptsz)
             gate_after(stream, PER_THREAD(#name), kernels); \
         return r; \
     }
-GRAPH(cuGraphLaunch)
-GRAPH(cuGraphLaunch_ptsz)
 
 /* A host function, with its place in the queue: once it is called, the work before it is
    done, and the program may wait for what it does. */
@@ -157,29 +149,23 @@ static struct host_call *new_host_call(struct host_call c, bool per_thread) {
         free(h); \
     return r;
 
-#define HOST(name) \
+#define AS_HOST(name, arg) \
     WRAP(name, (void *stream, void (*f)(void *), void *data)) { \
         NEXT(name, void *, void (*)(void *), void *) \
         HOST_BODY(name, next(stream, f, data), f, call_function) \
     }
-HOST(cuLaunchHostFunc)
-HOST(cuLaunchHostFunc_ptsz)
 
-#define HOST_V2(name) \
+#define AS_HOST_V2(name, arg) \
     WRAP(name, (void *stream, void (*f)(void *), void *data, unsigned mode)) { \
         NEXT(name, void *, void (*)(void *), void *, unsigned) \
         HOST_BODY(name, next(stream, f, data, mode), f, call_function) \
     }
-HOST_V2(cuLaunchHostFunc_v2)
-HOST_V2(cuLaunchHostFunc_v2_ptsz)
 
-#define CALLBACK(name) \
+#define AS_CALLBACK(name, arg) \
     WRAP(name, (void *stream, void (*f)(void *, int, void *), void *data, unsigned flags)) { \
         NEXT(name, void *, void (*)(void *, int, void *), void *, unsigned) \
         HOST_BODY(name, next(stream, f, data, flags), callback, call_callback) \
     }
-CALLBACK(cuStreamAddCallback)
-CALLBACK(cuStreamAddCallback_ptsz)
 
 /* -- copies, waits, captures, ends -- */
 
@@ -205,11 +191,10 @@ static int call_six(enum entry_id id, const word *a, bool *skip) {
 
 /* One way in for all of them. A wrapper says which it is, in a register that no
    argument travels in, and jumps; so it needs no frame and no unwind table of its
-   own. The numbers of the entries are those of enum entry_id. */
+   own. */
 HIDDEN int enter_shared(WORDS, enum entry_id id) __attribute__((used));
-#define NUMBER1(name) ".set deft_number,deft_number+1\n.set E_" #name ",deft_number\n"
-#define NUMBER2(name, x) NUMBER1(name)
-__asm__(".set deft_number,-1\n" DEFT_ENTRIES(NUMBER1, NUMBER2, NUMBER2, NUMBER2, NUMBER2, NUMBER2, NUMBER2));
+#define NUMBER(kind, name, arg) __asm__(".set E_" #name ",%c0" : : "i"(E_##name));
+__attribute__((used)) static void set_numbers(void) { DEFT_ENTRIES(NUMBER) }
 #if defined __x86_64__
 #define JUMP(name) "  movl $E_" name ",%eax\n  jmp deft_shared\n"
 __asm__(".text\n.type deft_shared,@function\n"
@@ -221,9 +206,9 @@ __asm__(".text\n.type deft_shared,@function\n"
         "  ret\n"
         ".cfi_endproc\n.size deft_shared,.-deft_shared\n");
 #else
-#define JUMP(name) "  mov w6,#E_" name "\n  b enter_shared\n"
+#define JUMP(name) "  movz w6,#:abs_g0:E_" name "\n  b enter_shared\n"
 #endif
-#define BY(name) \
+#define BY(name, arg) \
     int w_##name(WORDS) HIDDEN; \
     __asm__(".text\n.globl " #name ",w_" #name "\n.hidden w_" #name "\n" \
             ".type " #name ",%function\n.type w_" #name ",%function\n" \
@@ -398,19 +383,10 @@ static __attribute__((noinline)) int batch(WORDS, word a6, word a7, word a8, enu
     return r;
 }
 
-#define BATCH(name, last) \
-    WRAP(name, (WORDS, word a6, word a7, word a8)) { return batch(GIVEN, a6, a7, a8, E_##name, PER_THREAD(#name), (void *)last); }
-BATCH(cuMemcpyBatchAsync, a8)
-BATCH(cuMemcpyBatchAsync_ptsz, a8)
-BATCH(cuMemcpyBatchAsync_v2, a7)
-BATCH(cuMemcpyBatchAsync_v2_ptsz, a7)
-BATCH(cuMemPrefetchBatchAsync, a7)
-BATCH(cuMemPrefetchBatchAsync_ptsz, a7)
-BATCH(cuMemDiscardAndPrefetchBatchAsync, a7)
-BATCH(cuMemDiscardAndPrefetchBatchAsync_ptsz, a7)
+#define AS_BATCH(name, arg) \
+    WRAP(name, (WORDS, word a6, word a7, word a8)) { return batch(GIVEN, a6, a7, a8, E_##name, PER_THREAD(#name), (void *)a##arg); }
 
 /* Graphs: where the executable one and the other stand; of the first its address. */
-enum { INSTANTIATES, UPDATES, DESTROYS };
 BODY(graph) {
     bool skip = true;
     (void)per_thread;
@@ -422,29 +398,6 @@ BODY(graph) {
     return r;
 }
 /* -- memory -- */
-
-/* What an allocation is of, by how its arguments say so. */
-enum { BYTES, PITCH, CREATE, ARRAY, ARRAY3D, MIPMAPPED, ASYNC, POOLED };
-
-#define TAKES(ROW) \
-    ROW(cuMemAlloc_v2, BYTES) \
-    ROW(cuMemAllocManaged, BYTES) \
-    ROW(cuMemAllocPitch_v2, PITCH) \
-    ROW(cuMemAllocAsync, ASYNC) \
-    ROW(cuMemAllocAsync_ptsz, ASYNC) \
-    ROW(cuMemAllocFromPoolAsync, POOLED) \
-    ROW(cuMemAllocFromPoolAsync_ptsz, POOLED) \
-    ROW(cuMemCreate, CREATE) \
-    ROW(cuArrayCreate_v2, ARRAY) \
-    ROW(cuArray3DCreate_v2, ARRAY3D) \
-    ROW(cuMipmappedArrayCreate, MIPMAPPED)
-#define GIVES(ROW) \
-    ROW(cuMemFree_v2, BYTES) \
-    ROW(cuMemFreeAsync, BYTES) \
-    ROW(cuMemFreeAsync_ptsz, BYTES) \
-    ROW(cuMemRelease, CREATE) \
-    ROW(cuArrayDestroy, BYTES) \
-    ROW(cuMipmappedArrayDestroy, BYTES)
 
 /* Handles of cuMemCreate are no addresses: kept apart by the highest bit. */
 #define HANDLE(h) ((h) | 1ull << 63)
@@ -521,78 +474,6 @@ BODY(give) {
     if (r == CU_SUCCESS && !skip)
         memory_remove(key_of(arg, a[0]));
     return r;
-}
-
-#define CONTEXTS_OF(ROW) \
-    ROW(cuCtxSetCurrent, 0) \
-    ROW(cuCtxPushCurrent, 0) \
-    ROW(cuCtxPushCurrent_v2, 0) \
-    ROW(cuCtxPopCurrent, 0) \
-    ROW(cuCtxPopCurrent_v2, 0) \
-    ROW(cuCtxCreate, 0) \
-    ROW(cuCtxCreate_v2, 0) \
-    ROW(cuCtxCreate_v3, 0) \
-    ROW(cuCtxCreate_v4, 0)
-#define GRAPHS(ROW) \
-    ROW(cuGraphInstantiate, INSTANTIATES) \
-    ROW(cuGraphInstantiate_v2, INSTANTIATES) \
-    ROW(cuGraphInstantiateWithFlags, INSTANTIATES) \
-    ROW(cuGraphInstantiateWithParams, INSTANTIATES) \
-    ROW(cuGraphInstantiateWithParams_ptsz, INSTANTIATES) \
-    ROW(cuGraphExecUpdate, UPDATES) \
-    ROW(cuGraphExecUpdate_v2, UPDATES) \
-    ROW(cuGraphExecDestroy, DESTROYS)
-
-#define NOTHING(name)
-#define WRAPPER(name, x) BY(name)
-DEFT_ENTRIES(NOTHING, WRAPPER, WRAPPER, WRAPPER, WRAPPER, WRAPPER, WRAPPER)
-GRAPHS(WRAPPER)
-CONTEXTS_OF(WRAPPER)
-TAKES(WRAPPER)
-GIVES(WRAPPER)
-
-int enter_shared(WORDS, enum entry_id id) {
-    enum { LAUNCHES = 1, COPIES, SYNCS, QUERIES, CAPTURES, LOSES, GRAPHED, ENTERS, TAKEN, GIVEN_BACK };
-    static const struct {
-        signed char kind, arg;
-    } shapes[ENTRIES] = {
-#define K(name, x) [E_##name] = {LAUNCHES, x},
-#define C(name, x) [E_##name] = {COPIES, x},
-#define S(name, x) [E_##name] = {SYNCS, x},
-#define Q(name, x) [E_##name] = {QUERIES, x},
-#define R(name, x) [E_##name] = {CAPTURES, x},
-#define L(name, x) [E_##name] = {LOSES, x},
-#define G(name, x) [E_##name] = {GRAPHED, x},
-#define E(name, x) [E_##name] = {ENTERS, x},
-#define T(name, x) [E_##name] = {TAKEN, x},
-#define F(name, x) [E_##name] = {GIVEN_BACK, x},
-        DEFT_ENTRIES(NOTHING, K, C, S, Q, R, L) GRAPHS(G) CONTEXTS_OF(E) TAKES(T) GIVES(F)
-    };
-    const word a[] = {GIVEN};
-    long arg = shapes[id].arg;
-    bool per_thread = entry_per_thread(id);
-    switch (shapes[id].kind) {
-    case LAUNCHES:
-        return launch(id, arg, per_thread, a);
-    case COPIES:
-        return copy(id, arg, per_thread, a);
-    case SYNCS:
-        return synced(id, arg, per_thread, a);
-    case QUERIES:
-        return query(id, arg, per_thread, a);
-    case CAPTURES:
-        return capture(id, arg, per_thread, a);
-    case LOSES:
-        return lose(id, arg, per_thread, a);
-    case ENTERS:
-        return enter(id, arg, per_thread, a);
-    case TAKEN:
-        return take(id, arg, per_thread, a);
-    case GIVEN_BACK:
-        return give(id, arg, per_thread, a);
-    default:
-        return graph(id, arg, per_thread, a);
-    }
 }
 
 /* -- mapped memory -- */
@@ -689,12 +570,38 @@ WRAP(cuGetExportTable, (const void **table, const void *id)) {
 
 /* -- the table -- */
 
+#define AS_LONG(name, arg)
+#define AS_LAUNCH BY
+#define AS_COPY BY
+#define AS_SYNC BY
+#define AS_QUERY BY
+#define AS_CAPTURE BY
+#define AS_LOSE BY
+#define AS_GRAPH BY
+#define AS_ENTER BY
+#define AS_TAKE BY
+#define AS_GIVE BY
+#define WRAPPER(kind, name, arg) AS_##kind(name, arg)
+DEFT_ENTRIES(WRAPPER)
+
 void *const wrappers[ENTRIES] = {
-#define ROW1(name) (void *)w_##name,
-#define ROW2(name, x) (void *)w_##name,
-    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2, ROW2)
+#define ADDRESS(kind, name, arg) (void *)w_##name,
+    DEFT_ENTRIES(ADDRESS)
 };
 
+int enter_shared(WORDS, enum entry_id id) {
+    static const struct {
+        signed char kind, arg;
+    } shapes[ENTRIES] = {
+#define SHAPE(kind, name, arg) {kind, arg},
+        DEFT_ENTRIES(SHAPE)
+    };
+    static int (*const bodies[])(enum entry_id, long, bool, const word *) = {
+        [LAUNCH] = launch, [COPY] = copy, [SYNC] = synced, [QUERY] = query, [CAPTURE] = capture,
+        [LOSE] = lose, [GRAPH] = graph, [ENTER] = enter, [TAKE] = take, [GIVE] = give,
+    };
+    return bodies[shapes[id].kind](id, shapes[id].arg, entry_per_thread(id), (const word[]){GIVEN});
+}
 /* -- coming and going -- */
 
 static void forget_parent(void) {
