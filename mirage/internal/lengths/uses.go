@@ -29,17 +29,35 @@ type Use struct {
 // Uses holds the uses of the latest jobs of a kind, by share.
 type Uses []Use
 
-// Sort puts uses in order. Of equal ones those that ended did so before.
-func (u Uses) Sort() {
-	slices.SortFunc(u, func(a, b Use) int {
-		if a.Running != b.Running && a.Share == b.Share {
-			if b.Running {
-				return -1
-			}
-			return 1
+// compare orders uses by share. Of equal ones those that ended did so before.
+func compare(a, b Use) int {
+	if a.Running != b.Running && a.Share == b.Share {
+		if b.Running {
+			return -1
 		}
-		return cmp.Compare(a.Share, b.Share)
-	})
+		return 1
+	}
+	return cmp.Compare(a.Share, b.Share)
+}
+
+// Sort puts uses in order.
+func (u Uses) Sort() { slices.SortFunc(u, compare) }
+
+// Find returns the place of the first of the sorted uses that is at least a share.
+func (u Uses) Find(share float64) int {
+	return sort.Search(len(u), func(i int) bool { return u[i].Share >= share })
+}
+
+// Merge appends two lists of uses, each in order, to a third one in order.
+func Merge(to, a, b Uses) Uses {
+	for len(a) > 0 && len(b) > 0 {
+		if compare(a[0], b[0]) <= 0 {
+			to, a = append(to, a[0]), a[1:]
+		} else {
+			to, b = append(to, b[0]), b[1:]
+		}
+	}
+	return append(append(to, a...), b...)
 }
 
 // above returns the uses of more than a share: all, for a job that has not begun.

@@ -30,12 +30,13 @@ type Replay struct {
 
 // group holds the waits and run times of jobs that have something in common.
 type group struct {
-	waits   []float64 // seconds, of those that started, in the order of their starts
-	started []int64   // when, in order
-	ended   []float64 // run time as a share of the limit, of those that ended
-	running []int     // jobs
+	waits   []float64    // seconds, of those that started, in the order of their starts
+	started []int64      // when, in order
+	latest  []float64    // shares of their limits that the latest jobs used, in the order of their ends
+	ended   lengths.Uses // the same by share
+	running []int        // jobs
 
-	uses   lengths.Uses // at usesAt
+	uses   lengths.Uses // of both, at usesAt
 	usesAt int64
 	mean   float64 // share that jobs of the shape use, at meanAt
 	meanAt int64
@@ -129,11 +130,26 @@ func (r *Replay) end(i int) {
 		return
 	}
 	r.used -= j.Nodes
-	for _, g := range r.groupsOf[i] {
+	for k, g := range r.groupsOf[i] {
 		removeJob(&g.running, i)
 		if j.Limit > 0 {
-			g.ended = append(g.ended, float64(j.Duration())/float64(j.Limit))
+			most := lengths.OfKind
+			if k == groupAll {
+				most = lengths.OfAll
+			}
+			g.end(float64(j.Duration())/float64(j.Limit), most)
 		}
+	}
+}
+
+// end adds the share of its limit that a job used, and drops the earliest one beyond so many.
+func (g *group) end(share float64, most int) {
+	g.ended = slices.Insert(g.ended, g.ended.Find(share), lengths.Use{Share: share})
+	g.latest = append(g.latest, share)
+	if len(g.latest) > most {
+		at := g.ended.Find(g.latest[0])
+		g.ended = slices.Delete(g.ended, at, at+1)
+		g.latest = g.latest[1:]
 	}
 }
 
@@ -180,28 +196,26 @@ func (r *Replay) lengthsOf(g groups) lengths.Kinds {
 	return func(kind int) lengths.Uses {
 		switch kind {
 		case 0:
-			return r.usesOf(g[groupShape], lengths.OfKind)
+			return r.usesOf(g[groupShape])
 		case 1:
-			return r.usesOf(g[groupUser], lengths.OfKind)
+			return r.usesOf(g[groupUser])
 		}
-		return r.usesOf(g[groupAll], lengths.OfAll)
+		return r.usesOf(g[groupAll])
 	}
 }
 
-func (r *Replay) usesOf(g *group, most int) lengths.Uses {
+func (r *Replay) usesOf(g *group) lengths.Uses {
 	if g.usesAt == r.now {
 		return g.uses
 	}
-	g.uses, g.usesAt = g.uses[:0], r.now
-	for _, share := range tail(g.ended, most) {
-		g.uses = append(g.uses, lengths.Use{Share: share})
-	}
+	running := make(lengths.Uses, 0, len(g.running))
 	for _, i := range g.running {
 		if j := &r.jobs[i]; j.Limit > 0 {
-			g.uses = append(g.uses, lengths.Use{Share: float64(r.now-j.Start) / float64(j.Limit), Running: true})
+			running = append(running, lengths.Use{Share: float64(r.now-j.Start) / float64(j.Limit), Running: true})
 		}
 	}
-	g.uses.Sort()
+	running.Sort()
+	g.uses, g.usesAt = lengths.Merge(g.uses[:0], g.ended, running), r.now
 	return g.uses
 }
 
