@@ -43,6 +43,9 @@ the search; the result is tested on it.`,
 					return cli.Usagef("--held-to %s: want a date after --to", held)
 				}
 			}
+			if err := t.CheckSize(); err != nil && nodes == 0 {
+				return cli.Usagef("%w; give it with --nodes", err)
+			}
 			bar := env.Progress("fit", -1)
 			defer bar.Done()
 			found, err := simulator.Search(cmd.Context(), t.Jobs, gridOf(t, lo, hi, nodes), s.Workers, func() { bar.Add(1) })

@@ -159,6 +159,9 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	case s.nodes != 0:
 		c.Nodes = s.nodes
 	case c.Nodes == 0:
+		if err := t.CheckSize(); err != nil {
+			return c, cli.Usagef("%w; give it with --nodes or --set nodes=N", err)
+		}
 		c.Nodes = cmp.Or(t.Size, t.PeakNodes())
 	}
 	if err := c.Machine.Check(); err != nil {

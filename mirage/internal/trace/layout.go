@@ -32,6 +32,8 @@ var (
 	ErrColumn = errors.New("missing column")
 	// ErrNoJobs is returned when no row of the file is a usable job.
 	ErrNoJobs = errors.New("no usable job")
+	// ErrOutlier is returned when a log does not tell the size of its machine.
+	ErrOutlier = errors.New("the log does not tell the size of the cluster")
 	// ErrClusters is returned when a log has the jobs of several clusters.
 	ErrClusters = errors.New("several clusters")
 )

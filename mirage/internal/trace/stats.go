@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -75,6 +76,35 @@ func (t *Trace) offset(unix int64) int64 {
 func (t *Trace) PeakNodes() int {
 	started := slices.DeleteFunc(slices.Clone(t.Open), func(j Job) bool { return j.Start == Never })
 	return peak(append(started, t.Jobs...), func(j *Job) int { return j.Nodes })
+}
+
+// A job of outlierFactor times the size of all others at once, among at least outlierJobs, is
+// hardly one of the same machine.
+const (
+	outlierFactor = 10
+	outlierJobs   = 100
+)
+
+// CheckSize returns an error if a log names no size and one job alone has many times the nodes
+// that all others use at once: the log then does not tell the size of the machine. It wraps
+// ErrOutlier.
+func (t *Trace) CheckSize() error {
+	jobs := slices.Clone(t.Jobs)
+	if t.Size > 0 || len(jobs) < outlierJobs {
+		return nil
+	}
+	at, most := 0, 0
+	for i := range jobs {
+		if jobs[i].Nodes > most {
+			at, most = i, jobs[i].Nodes
+		}
+	}
+	id := jobs[at].ID
+	others := (&Trace{Jobs: slices.Delete(jobs, at, at+1), Open: t.Open}).PeakNodes()
+	if most <= outlierFactor*others {
+		return nil
+	}
+	return fmt.Errorf("%w: job %s has %d %s, and all others together at most %d", ErrOutlier, id, most, t.Unit, others)
 }
 
 // PeakUserJobs returns the most jobs that one user ran at once.

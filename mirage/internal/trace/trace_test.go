@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -443,6 +444,22 @@ func TestParseNext(t *testing.T) {
 		got, err := ParseNext(text, time.UTC, at.Unix())
 		if (err != nil) != (hours == bad) || err == nil && float64(got-at.Unix()) != hours*3600 {
 			t.Errorf("%s: %d s later, %v; want %v h", text, got-at.Unix(), err, hours)
+		}
+	}
+}
+
+// TestCheckSize: of a thousand jobs one that is a hundred times as large as all others at once
+// says nothing of the cluster; a job of the whole machine does.
+func TestCheckSize(t *testing.T) {
+	jobs := make([]Job, 1000)
+	for i := range jobs {
+		jobs[i] = Job{ID: strconv.Itoa(i), Nodes: 2, Start: int64(100 * i), End: int64(100*i + 250)}
+	}
+	log := Trace{Jobs: jobs, Unit: Nodes}
+	for nodes, want := range map[int]error{40: nil, 600: ErrOutlier} {
+		jobs[500].Nodes = nodes
+		if err := log.CheckSize(); !errors.Is(err, want) || err != nil && !strings.Contains(err.Error(), "job 500 has 600 nodes, and all others together at most 6") {
+			t.Errorf("a job of %d nodes: %v", nodes, err)
 		}
 	}
 }
