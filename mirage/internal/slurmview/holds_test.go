@@ -336,6 +336,12 @@ func TestPreemption(t *testing.T) {
 			t.Errorf("%s: up to %v h, %q, want %+v: %v", partition, got, v.FindUnknowns(a), want, err)
 		}
 	}
+	s["show partitions"] = strings.Replace(s["show partitions"], "PriorityTier=1", "PriorityTier=1 GraceTime=120", 1)
+	a := hours(1, 1)
+	a.Partition = "big"
+	if waits, err := look(t, s).AskWaits(a); err != nil || waits.SortSeconds().Quantile(1) != 120 {
+		t.Errorf("after the time of grace: %v, %v", waits.SortSeconds(), err)
+	}
 }
 
 // TestAsleep: nodes that are powered down take time to resume; how long may be unknown.

@@ -47,7 +47,7 @@ func newLimits() *limits {
 // The columns that are asked of sacctmgr.
 const (
 	perJobColumns = "GrpTRESMins,GrpTRESRunMins,GrpWall,MaxTRES,MaxTRESPerNode,MaxTRESMins,MaxWall"
-	qosColumns    = "Name,GrpJobs,GrpTRES,MaxJobsPU,MaxTRESPU,MaxJobsPA,MaxTRESPA,GrpSubmit,MaxSubmitPU,MaxSubmitPA,MinTRES,Preempt," + perJobColumns
+	qosColumns    = "Name,GrpJobs,GrpTRES,MaxJobsPU,MaxTRESPU,MaxJobsPA,MaxTRESPA,GrpSubmit,MaxSubmitPU,MaxSubmitPA,MinTRES,Preempt,GraceTime,Flags," + perJobColumns
 	assocColumns  = "User,Account,GrpJobs,GrpTRES,MaxJobs,DefaultQOS,ParentName,Partition,Cluster,GrpSubmit,MaxSubmit," + perJobColumns
 )
 
@@ -194,9 +194,14 @@ func associationName(user, account string) string {
 	return "user " + user + " of account " + account
 }
 
-// levels returns the levels that a job is under, the first ones first.
+// levels returns the levels that a job is under, the first ones first: the QOS of its partition
+// goes before its own, unless that has the flag OverPartQOS.
 func (l *limits) levels(s *subject) (levels []level) {
-	for _, qos := range slices.Compact([]string{l.partition[s.partition], s.qos}) {
+	qualities := slices.Compact([]string{l.partition[s.partition], s.qos})
+	if slices.Contains(strings.Split(l.qos[s.qos]["Flags"], ","), "OverPartQOS") {
+		slices.Reverse(qualities)
+	}
+	for _, qos := range qualities {
 		if r, ok := l.qos[qos]; ok {
 			levels = append(levels, level{"QOS", "QOS " + qos, r})
 		}
@@ -435,54 +440,6 @@ func (l *limits) findOversize(s *subject) string {
 		}
 	}
 	return ""
-}
-
-// budget is a sum of minutes that a group of jobs may use.
-type budget struct {
-	name             string
-	used, most, need int64 // minutes
-	known            bool  // used is
-}
-
-// budgets returns the budgets of a level that a job draws on.
-func (l *limits) budgets(v level, s *subject) (all []budget) {
-	most := amountsOf(v.columns["GrpTRESMins"])
-	if seconds, ok := trace.SlurmSeconds(v.columns["GrpWall"]); ok && seconds > 0 {
-		most["wall"] = seconds / 60
-	}
-	for _, name := range slices.Sorted(maps.Keys(most)) {
-		each, given := s.amounts[name]
-		if name == "wall" || !given && name == "billing" {
-			each = 1
-		}
-		if each == 0 {
-			continue
-		}
-		used, err := strconv.ParseFloat(l.minutes[v.name][name], 64)
-		all = append(all, budget{name + " minutes of " + v.name, int64(used), most[name], each * s.seconds / 60, err == nil})
-	}
-	return all
-}
-
-// doubts names the limits of a job that are not modelled: budgets that may not be enough, and
-// limits on minutes that are still to run.
-func (l *limits) doubts(s *subject) (doubts []string) {
-	for _, v := range l.levels(s) {
-		for _, b := range l.budgets(v, s) {
-			switch {
-			case !b.known:
-				doubts = append(doubts, "what is used up of the budget "+b.name)
-			case b.used < b.most && b.used+b.need > b.most:
-				doubts = append(doubts, fmt.Sprintf("the budget %s (%d of %d minutes are used up)", b.name, b.used, b.most))
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(amountsOf(v.columns["GrpTRESRunMins"]))) {
-			if s.amounts[name] > 0 || name == "billing" {
-				doubts = append(doubts, "GrpTRESRunMins "+name+" of "+v.name)
-			}
-		}
-	}
-	return doubts
 }
 
 // complete adds the default account and quality of service of the user.

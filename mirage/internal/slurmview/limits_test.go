@@ -62,6 +62,14 @@ func TestLimits(t *testing.T) {
 		"partition's QOS": {qos: table{"MaxJobsPU": "1"}, change: func(s site) {
 			s["show partitions"] = strings.Replace(s["show partitions"], "Default=YES", "Default=YES QoS=fast", 1)
 		}, hours: 3},
+		"QOS over that of the partition": {qos: table{"MaxJobsPU": "1"}, change: func(s site) {
+			s["show partitions"] = strings.Replace(s["show partitions"], "Default=YES", "Default=YES QoS=fast", 1)
+			s["show qos"] += row(qosColumns, table{"Name": "wide", "MaxJobsPU": "9", "Flags": "DenyOnLimit,OverPartQOS"})
+		}, ask: func(a *Ask) { a.QOS = "wide" }},
+		"QOS under that of the partition": {qos: table{"MaxJobsPU": "1"}, change: func(s site) {
+			s["show partitions"] = strings.Replace(s["show partitions"], "Default=YES", "Default=YES QoS=fast", 1)
+			s["show qos"] += row(qosColumns, table{"Name": "wide", "MaxJobsPU": "9"})
+		}, ask: func(a *Ask) { a.QOS = "wide" }, hours: 3},
 		"too many CPUs for a job": {qos: table{"MaxTRES": "cpu=8"}, ask: fast, refuses: "MaxTRES cpu of QOS fast is 8, and the job wants 16"},
 		"too few":                 {qos: table{"MinTRES": "gres/gpu=2"}, ask: fast, refuses: "MinTRES"},
 		"too long":                {user: table{"MaxWall": "00:30:00"}, refuses: "MaxWall"},

@@ -29,7 +29,8 @@ type partition struct {
 	seconds  int64  // limit of a job that names none; 0 is none
 	qos      string // whose limits hold for all jobs; "" is none
 	tier     int
-	spared   bool // no job of it is preempted
+	spared   bool  // no job of it is preempted
+	grace    int64 // seconds that a preempted job of it keeps its nodes
 	lists    []list
 }
 
@@ -46,6 +47,7 @@ func partitionOf(f map[string]string) partition {
 	p.minNodes, _ = strconv.Atoi(f["MinNodes"])
 	p.tier, _ = strconv.Atoi(f["PriorityTier"])
 	p.spared = f["PreemptMode"] == "OFF"
+	p.grace, _ = strconv.ParseInt(f["GraceTime"], 10, 64)
 	if p.qos = f["QoS"]; p.qos == "N/A" || p.qos == "(null)" {
 		p.qos = ""
 	}

@@ -52,9 +52,20 @@ func (h *Hardware) overlap(a, b string) bool {
 	return slices.ContainsFunc(h.nodes, func(n seen) bool { return in(&n, a) && in(&n, b) })
 }
 
-// withoutPreempted leaves out the jobs whose place a job may take: it does not see them.
+// grace returns the seconds that a preempted job of a partition and QOS keeps its nodes.
+func (h *Hardware) grace(partition, qos string, l *limits) int64 {
+	if h.preemption == byTier {
+		return h.partitions[partition].grace
+	}
+	seconds, _ := trace.SlurmSeconds(l.qos[qos]["GraceTime"])
+	return seconds
+}
+
+// withoutPreempted leaves out the jobs whose place a job may take: it does not see them, except
+// those that run for the time of their grace.
 func (v *View) withoutPreempted(st simulator.Standing, s *subject) simulator.Standing {
-	if v.Hardware.preemption == "" {
+	h := v.Hardware
+	if h.preemption == "" {
 		return st
 	}
 	quality := map[string]string{}
@@ -62,10 +73,21 @@ func (v *View) withoutPreempted(st simulator.Standing, s *subject) simulator.Sta
 		quality[rowID(&v.Jobs[i])] = v.Jobs[i].QOS
 	}
 	taken := func(row trace.Job) bool {
-		return v.Hardware.mayPreempt(s.partition, s.qos, row.Partition, quality[row.ID], v.limits)
+		return h.mayPreempt(s.partition, s.qos, row.Partition, quality[row.ID], v.limits)
 	}
-	for _, rows := range []*[]trace.Job{&st.Running, &st.Pending, &st.Ended} {
-		*rows = slices.DeleteFunc(slices.Clone(*rows), taken)
+	var running []trace.Job
+	for _, row := range st.Running {
+		if taken(row) {
+			grace := h.grace(row.Partition, quality[row.ID], v.limits)
+			if grace == 0 {
+				continue
+			}
+			row.Limit = min(row.Limit, v.Now-row.Start+grace)
+		}
+		running = append(running, row)
 	}
+	st.Running = running
+	st.Pending = slices.DeleteFunc(slices.Clone(st.Pending), taken)
+	st.Ended = slices.DeleteFunc(slices.Clone(st.Ended), taken)
 	return st
 }
