@@ -45,10 +45,13 @@ test-%: out/bin/gotestsum ## one module alone, as its own user builds it
 check: ## formatting, vet, staticcheck, tidy modules, layers, docs, static builds, a clean tree after
 	@tools/check.sh $(STEPS)
 
+# Tests of mirage wait for a Slurm's jobs; all others measure.
+REAL = -count=1 -timeout=2h -run=^TestReal
 real: out/bin/gotestsum ## install the real components and run the tests that drive them
 	@tools/install.sh
-	@$(SUM)/real.json -- -count=1 -p=1 -timeout=2h -run=^TestReal $(call folders,TestReal)
-	@! grep '"Action":"skip","Package":"[^"]*","Test"' out/test/real.json
+	@$(SUM)/real.json -- $(REAL) -p=1 $(filter-out ./mirage/%,$(call folders,TestReal)); measured=$$?; \
+	$(SUM)/slurm.json -- $(REAL) -p=3 $(filter ./mirage/%,$(call folders,TestReal)) && exit $$measured
+	@! grep '"Action":"skip","Package":"[^"]*","Test"' out/test/real.json out/test/slurm.json
 
 bench: ## benchmarks, in the form that benchstat reads
 	$(GO) test -run '^$$' -bench . -benchmem work
