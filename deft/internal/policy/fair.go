@@ -68,6 +68,15 @@ func (f *Fair) widenBounds(clients []Client, directives []Directive) {
 	}
 }
 
+// chargedTime returns the client's device time with that of the kernels of which it is not known
+// whether they are done: at most the time since its queue was last empty.
+func (c Client) chargedTime() time.Duration {
+	if done := c.done(); done > 0 {
+		return c.GPU + min(c.Queueing, time.Duration(c.InFlight)*c.GPU/time.Duration(done))
+	}
+	return c.GPU + c.Queueing
+}
+
 // chargeClients adds the device time since the last decision to every account, and lets
 // clients that return catch up.
 func (f *Fair) chargeClients(clients []Client) {
@@ -77,9 +86,9 @@ func (f *Fair) chargeClients(clients []Client) {
 	for _, c := range clients {
 		v, known := f.virtual[c.ID]
 		if known {
-			v.time += float64(c.GPU-v.gpu) / c.weight()
+			v.time += float64(c.chargedTime()-v.gpu) / c.weight()
 		}
-		v.gpu = c.GPU
+		v.gpu = c.chargedTime()
 		f.virtual[c.ID] = v
 		launch = max(launch, float64(c.Longest)/c.weight())
 		if known && v.working && f.presence.usesDevice(c) {

@@ -97,3 +97,20 @@ func TestFairNextToLongLaunches(t *testing.T) {
 		}
 	}
 }
+
+// Kernels that are not known to be done count for as long as they have been queued.
+func TestChargedTime(t *testing.T) {
+	for _, tt := range []struct {
+		client Client
+		want   time.Duration
+	}{
+		{Client{Launches: 10, GPU: 10 * ms}, 10 * ms},
+		{Client{Launches: 15, InFlight: 5, GPU: 10 * ms, Queueing: 3 * ms}, 13 * ms},
+		{Client{Launches: 15, InFlight: 5, GPU: 10 * ms, Queueing: 30 * ms}, 15 * ms},
+		{Client{Launches: 5, InFlight: 5, Queueing: 3 * ms}, 3 * ms},
+	} {
+		if got := tt.client.chargedTime(); got != tt.want {
+			t.Errorf("%+v: %v, want %v", tt.client, got, tt.want)
+		}
+	}
+}

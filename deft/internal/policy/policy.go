@@ -48,7 +48,7 @@ type Client struct {
 	Begin    time.Duration // of the running job, or the last one
 	Launches uint64        // kernels launched since it registered, those of graphs included
 	InFlight int           // kernels launched and not known to be done
-	Queueing time.Duration // since its queue was last known to be empty; 0 unknown
+	Queueing time.Duration // since its queue was last known to be empty; 0 if it is
 	GPU      time.Duration // device time it has had
 	Job      uint64        // number of the running job, or the last one, from 1
 	Started  bool          // that job has launched something

@@ -32,6 +32,9 @@ const (
 	// busyLimit is the share of its job's time above which a client's kernels fill the
 	// device: nothing is given away between its launches.
 	busyLimit = 0.8
+	// earlyPart is the part of the kernels between two waits of a client after which others are
+	// not let in between its launches: it would pay as much, for less of their time.
+	earlyPart = 0.25
 )
 
 // Device holds what a device costs when it changes between clients. The zero value
@@ -75,10 +78,9 @@ type clientHistory struct {
 	atBegin  gaps // from a job's begin to its first launch
 
 	alone  bool // others were stopped, with nothing on the device
-	single work // in jobs while it was alone
+	pace   work // its launches in jobs while it was alone and did not wait
 	all    work // in jobs
 	recent work // since its queue was last empty: only then its device time is known
-	shared bool // others used the device in that time
 	// interleaved says that they used it between the client's launches.
 	interleaved bool
 	keeps       bool // others wait for it while it has a job
@@ -154,20 +156,24 @@ func (p *presence) measure(s *clientHistory, now time.Duration, c Client) {
 	if !s.last.Active {
 		return
 	}
-	s.recent.add(work{float64(now - s.at), float64(c.GPU - s.last.GPU), float64(c.done() - s.last.done()), float64(c.Syncs - s.last.Syncs)})
-	s.shared = s.shared || !s.alone
-	if c.InFlight > 0 && (c.Queueing == 0 || c.done() == s.last.done()) {
+	elapsed := float64(now - s.at)
+	waits := s.last.Waits || c.Waits || c.Syncs != s.last.Syncs
+	if s.alone && s.last.Started && !waits && c.Begin == s.last.Begin {
+		s.pace.add(work{ns: elapsed, kernels: float64(c.Launches - s.last.Launches)})
+	}
+	if s.absent && !s.paced || c.Launches == s.last.Launches && !waits {
+		elapsed = 0 // its host's own time
+	}
+	s.recent.add(work{elapsed, float64(c.GPU - s.last.GPU), float64(c.done() - s.last.done()), float64(c.Syncs - s.last.Syncs)})
+	if c.InFlight > 0 && c.done() == s.last.done() {
 		return
 	}
 	s.all.add(s.recent)
-	if !s.shared {
-		s.single.add(s.recent)
-	}
-	if s.interleaved && s.single.kernels > 0 { // it pays for the time that it took longer than alone
-		s.saved -= s.recent.ns - s.recent.kernels*s.single.ns/s.single.kernels
+	if s.interleaved && s.pace.kernels > 0 { // it pays for the time that it took longer than alone
+		s.saved -= s.recent.ns - s.recent.kernels*s.pace.ns/s.pace.kernels
 	}
 	s.recent = work{}
-	s.shared, s.interleaved = false, s.paced
+	s.interleaved = s.paced
 }
 
 // done returns the kernels that are known to be done.
@@ -176,10 +182,10 @@ func (c Client) done() uint64 { return c.Launches - min(uint64(c.InFlight), c.La
 // kernelsLeft returns the kernels that may be in flight: those that are not known to be done, less
 // those for which the device has had time since the queue was empty.
 func (s *clientHistory) kernelsLeft(c Client) int {
-	if c.Queueing == 0 || s.single.gpu <= 0 {
+	if s.all.gpu <= 0 {
 		return c.InFlight
 	}
-	return max(min(c.InFlight, 1), c.InFlight-int(float64(c.Queueing)*s.single.kernels/s.single.gpu))
+	return max(min(c.InFlight, 1), c.InFlight-int(float64(c.Queueing)*s.all.kernels/s.all.gpu))
 }
 
 // work holds the launches and jobs of a client in a time.
@@ -284,14 +290,15 @@ func (p *presence) sharesPauses(s *clientHistory, c Client, loss time.Duration, 
 	if c.Waits && c.Busy || !paced && (c.Drained || !s.open) { // it is not its host that it waits for
 		return false
 	}
-	if s.all.syncs <= 0 || s.single.kernels <= 0 || s.single.gpu > busyLimit*s.single.ns {
+	if s.all.syncs <= 0 || s.pace.kernels <= 0 || s.all.gpu*s.pace.kernels > busyLimit*s.pace.ns*s.all.kernels {
 		return false
 	}
-	between := s.all.kernels / s.all.syncs * s.single.ns / s.single.kernels // two of its waits, alone
+	between := s.all.kernels / s.all.syncs * s.pace.ns / s.pace.kernels // two of its waits, alone
 	opening := loss + 2*p.device.Switch
 	if !paced { // worth it?
 		s.mayLose = max((p.slack-1)*between, float64(opening))
-		return s.kernelsLeft(c) <= 1 && float64(opening) <= s.saved
+		early := float64(c.InFlight) <= earlyPart*s.all.kernels/s.all.syncs
+		return early && s.kernelsLeft(c) <= 1 && float64(opening) <= s.saved
 	}
 	return float64(loss) <= min(s.mayLose, s.saved)
 }
@@ -299,12 +306,12 @@ func (p *presence) sharesPauses(s *clientHistory, c Client, loss time.Duration, 
 // pauseLoss returns the time that a client loses at its next synchronization if others use
 // the device until then: for their work ahead of its kernels, and for its own queue.
 func (p *presence) pauseLoss(s *clientHistory, c Client, clients []Client) time.Duration {
-	if s.single.kernels <= 0 {
+	if s.all.kernels <= 0 {
 		return 0
 	}
 	ahead := p.workAhead(c, clients, s.ahead)
 	left := s.kernelsLeft(c)
-	loss := ahead + time.Duration(float64(left)*s.single.gpu/s.single.kernels)
+	loss := ahead + time.Duration(float64(left)*s.all.gpu/s.all.kernels)
 	switch {
 	case p.device.Alternates: // until the next check, one of the others' kernels comes before each of its own
 		loss += min(time.Duration(left)*ahead, minCheckTime) / 2

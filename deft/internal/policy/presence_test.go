@@ -168,7 +168,7 @@ func TestSlackIsKept(t *testing.T) {
 
 // The kernels that may be in flight are those for which the device has had no time yet.
 func TestLeft(t *testing.T) {
-	s := &clientHistory{single: work{gpu: 600, kernels: 100}} // 6 ns each
+	s := &clientHistory{all: work{gpu: 600, kernels: 100}} // 6 ns each
 	for _, tt := range []struct {
 		queueing time.Duration // ns
 		inFlight int
@@ -197,8 +197,8 @@ func TestGapOfPaced(t *testing.T) {
 	}
 	ask(ms)
 	s := p.presence.histories[1]
-	s.single = work{ns: 1e9, gpu: 1e7, kernels: 1e4}
-	s.all, s.saved = work{ns: 1e9, kernels: 1e4, syncs: 10}, float64(ms/2)
+	s.pace = work{ns: 1e9, kernels: 1e4}
+	s.all, s.saved = work{ns: 1e9, gpu: 1e7, kernels: 1e4, syncs: 10}, float64(ms/2)
 	urgent.Launches, urgent.InFlight, urgent.Busy, urgent.Started = 1, 1, true, true
 	if d := ask(2 * ms); d[1].Closed || d[1].InFlightTime != DefaultInFlight || d[0].Watch {
 		t.Errorf("between launches: %+v", d)

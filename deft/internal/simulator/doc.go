@@ -5,8 +5,8 @@
 // launches the kernels of a job one after another, each launch taking host time, then waits
 // for the device and sleeps until its next job. It stops at a closed gate, waits at a
 // synchronization point until its own queue is empty (plus the time in which the host wakes
-// up), and obeys a bound of launches in flight, as a process under the hook does. The device
-// is that of package device.
+// up), and obeys a bound of launches in flight, as a process under the hook does. The policy
+// sees it as package observer does a real process. The device is that of package device.
 //
 // A client without kernels, a negative time, and a policy whose next call is in the past are
 // errors. Not modelled: concurrent kernels, memory, clock frequencies.

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/internal/device"
+	"github.com/foretime/foretime/deft/internal/observer"
 	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // phase is the state of a host thread.
@@ -39,13 +41,16 @@ type host struct {
 	job       Job
 	active    bool
 	begun     time.Duration // of an unmarked job: its first launch
+	atBegin   uint64        // launches then
 	warmUp    bool          // the present job is one
 	inFlight  int           // kernels
 	mean      time.Duration // of a kernel
-	longest   time.Duration // mean of its kernels times those of a launch
 	launches  uint64
 	used      time.Duration // device time, to the end of the last kernel
-	started   uint64        // number of the last launch that the device took up, plus 1
+	emptied   uint64        // launches, when the queue was last known to be empty
+	known     time.Duration // used at that time
+	observer  *observer.Observer
+	started   uint64 // number of the last launch that the device took up, plus 1
 	doneJobs  int
 	ownSyncs  uint64
 	result    ClientResult
@@ -60,7 +65,6 @@ func newHost(c *Config, i int) *host {
 		h.mean += each
 	}
 	h.mean /= time.Duration(len(h.spec.Kernels))
-	h.longest = h.mean * time.Duration(min(max(h.spec.Graph, 1), len(h.spec.Kernels)))
 	h.result.Client = c.Clients[i]
 	h.result.WarmUp = c.WarmUp
 	return h
@@ -80,17 +84,36 @@ func (h *host) hasWakeTime() bool {
 	return h.phase == sleeping || h.phase == launching || h.phase == waking
 }
 
-// policyClient returns the client as the policy sees it. Used is its device time.
-func (h *host) policyClient(id int, used time.Duration) policy.Client {
-	return policy.Client{
-		ID: id, Terms: h.spec.Terms,
-		Active: h.active, Begin: max(h.job.Begin, h.begun), Started: h.next > 0,
-		Launches: h.launches, InFlight: h.inFlight, GPU: used,
-		Busy: h.inFlight > 0, Waits: h.phase == finishing || h.phase == ownWait, Longest: h.longest, Syncs: h.ownSyncs,
-		Held: h.phase == atGate, Drained: h.phase == atGate && h.inFlight == 0,
-		Jobs: h.doneJobs, Job: uint64(h.doneJobs) + 1,
-	}
+// policyClient returns the client as the owner of its session would see it.
+func (h *host) policyClient(id int, now time.Duration) policy.Client {
+	c := h.observer.Observe(h.counters(), 0, int64(now))
+	c.ID = id
+	return c
 }
+
+// counters returns what the client's hook would have written.
+func (h *host) counters() session.Client {
+	c := session.Client{
+		Kernels: h.launches, Queued: h.launches - h.emptied, JobKernels: h.atBegin, Drained: h.phase == atGate && h.inFlight == 0,
+		Words: session.Words{
+			State: session.Idle, Launches: h.launches, GPU: h.known, OwnSyncs: h.ownSyncs, MostKernels: uint32(min(max(h.spec.Graph, 1), len(h.spec.Kernels))),
+			Job: uint64(h.doneJobs) + 1, JobsEnded: uint64(h.doneJobs), JobBeginNs: int64(max(h.job.Begin, h.begun)),
+		},
+	}
+	if h.active {
+		c.State = session.Active
+	}
+	if h.phase == atGate {
+		c.Waiting = 1
+	}
+	if h.phase == finishing || h.phase == ownWait {
+		c.InWait = 1
+	}
+	return c
+}
+
+// noteEmpty notes that the client has learned that its queue is empty.
+func (h *host) noteEmpty() { h.emptied, h.known = h.launches, h.used }
 
 // nextLaunch returns the next kernel or graph: one piece of work, as long as its kernels
 // together.

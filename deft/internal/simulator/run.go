@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/internal/device"
+	"github.com/foretime/foretime/deft/internal/observer"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
 
@@ -80,6 +81,7 @@ func (s *simulation) warmUp() {
 		first.End -= s.now
 		h.used, h.started = 0, 0
 		h.launches, h.doneJobs = 0, 0
+		h.emptied, h.known = 0, 0
 		h.sinceSync, h.next = 0, 0
 		h.result.Launches, h.result.MaxQueue = 0, 0
 		h.result.GPU = 0
@@ -92,6 +94,7 @@ func (s *simulation) warmUp() {
 func (s *simulation) begin() {
 	for _, h := range s.hosts {
 		h.phase, h.wake = sleeping, h.spec.Start
+		h.observer = observer.New(h.counters(), &h.spec.Terms, nil)
 	}
 	s.open = true
 	s.ask = 0
@@ -214,7 +217,7 @@ func (s *simulation) beginJob(i int, h *host) {
 	}
 	s.trace(Begun, i)
 	if h.active {
-		h.begun = s.now
+		h.begun, h.atBegin = s.now, h.launches
 		s.announceJob()
 	}
 }
@@ -240,13 +243,15 @@ func (s *simulation) requestDecision() {
 // tryLaunch launches the next kernel or waits for leave to.
 func (s *simulation) tryLaunch(i int, h *host) {
 	if !h.active { // the first launch of an unmarked job
-		h.active, h.begun = true, s.now
+		h.active = true
+		h.begun, h.atBegin = s.now, h.launches
 		s.announceJob()
 	}
 	switch {
 	case h.directive.Closed:
 		h.phase, h.since = atGate, s.now
 		if h.inFlight == 0 {
+			h.noteEmpty()
 			s.requestDecision() // drained
 		}
 		return
@@ -299,6 +304,7 @@ func (s *simulation) syncPoint(i int, h *host) {
 	h.job.Syncs++
 	s.trace(Synced, i)
 	if h.inFlight == 0 {
+		h.noteEmpty()
 		return // nothing to wait for: the launch is tried again at once
 	}
 	h.phase, h.since = syncing, s.now
@@ -330,6 +336,9 @@ func (s *simulation) kernelDone(k device.Kernel) {
 	}
 	if h.inFlight > 0 {
 		return
+	}
+	if h.phase == syncing || h.phase == ownWait || h.phase == finishing || h.phase == atGate {
+		h.noteEmpty()
 	}
 	switch h.phase {
 	case syncing:
@@ -410,7 +419,7 @@ func (s *simulation) decide() {
 		if h.phase == finished {
 			continue
 		}
-		clients = append(clients, h.policyClient(i, s.device.TimeOf(i)))
+		clients = append(clients, h.policyClient(i, s.now))
 	}
 	directives := s.directives[:len(clients)]
 	clear(directives)

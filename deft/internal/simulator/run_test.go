@@ -84,6 +84,35 @@ func TestPreemptionByHand(t *testing.T) {
 	}
 }
 
+// watcher asks a policy's question and keeps what it saw.
+type watcher struct{ seen func(policy.Client) }
+
+func (w watcher) Decide(now time.Duration, clients []policy.Client, _ []policy.Directive) time.Duration {
+	for _, c := range clients {
+		w.seen(c)
+	}
+	return now + 50*us
+}
+
+// A policy sees what an owner sees: kernels are known to be done when the program has
+// waited for them.
+func TestPolicySeesWaitsOnly(t *testing.T) {
+	looks := 0
+	p := watcher{func(c policy.Client) {
+		looks++
+		if job := c.Launches - uint64(c.InFlight); job%100 != 0 || c.GPU != time.Duration(job)*10*us {
+			t.Errorf("in a job: %d of %d launches are known to be done, %v of device time", job, c.Launches, c.GPU)
+		}
+		if c.InFlight > 0 && c.Queueing <= 0 {
+			t.Errorf("%d in flight since %v", c.InFlight, c.Queueing)
+		}
+	}}
+	play(t, Config{Clients: []Client{{Kernels: Uniform(100, 10*us), Launch: 20 * us, Sleep: 300 * us}}, Policy: p, Duration: 50 * time.Millisecond})
+	if looks < 500 {
+		t.Errorf("%d looks", looks)
+	}
+}
+
 func TestTurns(t *testing.T) {
 	pair := []Client{{Kernels: Uniform(400, 100*us)}, {Kernels: Uniform(100, 100*us)}}
 	turns, last := 0, -1

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/observer"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/session"
 )
@@ -50,13 +51,13 @@ type Supervisor struct {
 	policy   policy.Policy
 	settings Settings
 
-	mu           sync.Mutex
-	began        int64 // ns; 0 before Begin
-	observations map[int]*observation
-	gone         map[string]Totals // by name, of those that have gone
-	decisions    int
-	next         int64 // when to ask the policy, ns
-	reapAt       int64
+	mu        sync.Mutex
+	began     int64 // ns; 0 before Begin
+	observers map[int]*observer.Observer
+	gone      map[string]observer.Totals // by name, of those that have gone
+	decisions int
+	next      int64 // when to ask the policy, ns
+	reapAt    int64
 }
 
 // New returns a supervisor that does not yet ask the policy: until Begin all
@@ -65,7 +66,7 @@ func New(s Session, p policy.Policy, settings Settings) *Supervisor {
 	if settings.Now == nil {
 		settings.Now = session.Now
 	}
-	return &Supervisor{session: s, policy: p, settings: settings, observations: map[int]*observation{}, gone: map[string]Totals{}}
+	return &Supervisor{session: s, policy: p, settings: settings, observers: map[int]*observer.Observer{}, gone: map[string]observer.Totals{}}
 }
 
 // Begin lets the policy decide, now and from now on, and counts from now on: what the
@@ -73,10 +74,10 @@ func New(s Session, p policy.Policy, settings Settings) *Supervisor {
 func (v *Supervisor) Begin() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.observations = map[int]*observation{}
+	v.observers = map[int]*observer.Observer{}
 	v.began = v.settings.Now()
 	for _, c := range v.session.Clients() {
-		v.observations[ID(c)] = v.newObservation(c)
+		v.observers[ID(c)] = v.newObserver(c)
 	}
 	v.session.Hold()
 	v.decide(v.began) // before the first launch, not at the next look
@@ -110,14 +111,14 @@ func (v *Supervisor) update() time.Duration {
 // reap frees the slots of those who have gone and keeps their totals.
 func (v *Supervisor) reap() {
 	for _, c := range v.session.Reap() {
-		o, known := v.observations[ID(c)]
+		o, known := v.observers[ID(c)]
 		if !known {
-			o = v.newObservation(session.Client{Name: c.Name, Slot: c.Slot, Words: session.Words{Epoch: c.Epoch}})
+			o = v.newObserver(session.Client{Name: c.Name, Slot: c.Slot, Words: session.Words{Epoch: c.Epoch}})
 		}
 		if v.began != 0 && !v.settings.Forget {
-			v.gone[c.Name] = v.gone[c.Name].add(o.totals(c))
+			v.gone[c.Name] = v.gone[c.Name].Add(o.Totals(c))
 		}
-		delete(v.observations, ID(c))
+		delete(v.observers, ID(c))
 	}
 }
 
@@ -129,13 +130,14 @@ func (v *Supervisor) decide(now int64) {
 	at := time.Duration(now - v.began)
 	clients := make([]policy.Client, len(live))
 	for i, c := range live {
-		o, known := v.observations[ID(c)]
+		o, known := v.observers[ID(c)]
 		if !known {
-			o = v.newObservation(c)
-			v.observations[ID(c)] = o
+			o = v.newObserver(c)
+			v.observers[ID(c)] = o
 		}
-		clients[i] = o.observe(c, v.began, now)
-		if o.idle(c, now, v.session.IdleAfter()) {
+		clients[i] = o.Observe(c, v.began, now)
+		clients[i].ID = ID(c)
+		if o.IsIdle(c, now, v.session.IdleAfter()) {
 			v.session.EndIdle(c.Slot, c.Job)
 		}
 	}
@@ -157,27 +159,30 @@ func (v *Supervisor) decide(now int64) {
 	}
 }
 
-// newObservation begins to observe a client.
-func (v *Supervisor) newObservation(c session.Client) *observation {
-	o := &observation{first: c, last: c}
+// newObserver begins to observe a client.
+func (v *Supervisor) newObserver(c session.Client) *observer.Observer {
+	var terms *policy.Terms
 	if v.settings.Terms != nil {
-		o.terms, o.known = v.settings.Terms(c.Name)
+		if t, known := v.settings.Terms(c.Name); known {
+			terms = &t
+		}
 	}
+	var kernels func(uint64) time.Duration
 	if v.settings.Device != nil {
-		o.device = v.settings.Device(c.Name)
+		kernels = v.settings.Device(c.Name)
 	}
-	return o
+	return observer.New(c, terms, kernels)
 }
 
 // Totals returns the totals of all clients since Begin by name, including those that have gone;
 // clients of one name are added up.
-func (v *Supervisor) Totals() map[string]Totals {
+func (v *Supervisor) Totals() map[string]observer.Totals {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	all := maps.Clone(v.gone)
 	for _, c := range v.session.Clients() {
-		if o, ok := v.observations[ID(c)]; ok {
-			all[c.Name] = all[c.Name].add(o.totals(c))
+		if o, ok := v.observers[ID(c)]; ok {
+			all[c.Name] = all[c.Name].Add(o.Totals(c))
 		}
 	}
 	return all

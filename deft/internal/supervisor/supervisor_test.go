@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/foretime/foretime/deft/internal/observer"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/session"
 )
@@ -136,7 +137,7 @@ func TestTotals(t *testing.T) {
 	w.clients[0].Stall, w.clients[0].AtGate = 5, 6
 	w.clients[1].GPU = 3 * time.Second
 	w.v.update()
-	want := map[string]Totals{
+	want := map[string]observer.Totals{
 		"low":  {Jobs: 1, Launches: 100, Syncs: 7, Stall: 5, Gate: 6, GPU: 100 * time.Millisecond},
 		"high": {GPU: 3 * time.Second},
 	}
@@ -256,26 +257,5 @@ func TestRun(t *testing.T) {
 	w.v.Run(ctx)
 	if diff := cmp.Diff([]time.Duration{20 * time.Millisecond, 7 * time.Millisecond, 7 * time.Millisecond, 20 * time.Millisecond}, w.waits); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// Kernels that were launched count as done after twice their usual time, unless the
-// program waits for them.
-func TestBusy(t *testing.T) {
-	c := session.Client{Kernels: 110, Queued: 10, Words: session.Words{GPU: time.Millisecond}} // 10 us each
-	o := &observation{launchedAt: 1000}
-	for _, tt := range []struct {
-		us     int64
-		inWait uint32
-		want   bool
-	}{{50, 0, true}, {150, 0, true}, {250, 0, false}, {250, 1, true}, {1e6, 1, true}} {
-		c.InWait = tt.inWait
-		if got := o.busy(c, 1000+tt.us*1000); got != tt.want {
-			t.Errorf("%+v: %v", tt, got)
-		}
-	}
-	c.Queued = 0
-	if o.busy(c, 1000) {
-		t.Error("busy with an empty queue")
 	}
 }

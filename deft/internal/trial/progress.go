@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/internal/experiment"
-	"github.com/foretime/foretime/deft/internal/supervisor"
+	"github.com/foretime/foretime/deft/internal/observer"
 )
 
 // ErrQuiet is returned if a process makes no progress for too long.
@@ -34,7 +34,7 @@ func newProgressMonitor(models []experiment.Model, names []string, limit time.Du
 // findStalled returns the first model of those that run that has not gone on for too
 // long: longer than its pause between jobs, and whether there is one. A client that
 // the hook does not see is not judged.
-func (v *progressMonitor) findStalled(now time.Time, totals map[string]supervisor.Totals, runs func(model int) bool) (quiet int, err error) {
+func (v *progressMonitor) findStalled(now time.Time, totals map[string]observer.Totals, runs func(model int) bool) (quiet int, err error) {
 	for i, name := range v.names {
 		t, seen := totals[name]
 		was, at := v.steps[i], step{t.Jobs, t.Launches, now}

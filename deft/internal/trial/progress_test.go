@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/internal/experiment"
-	"github.com/foretime/foretime/deft/internal/supervisor"
+	"github.com/foretime/foretime/deft/internal/observer"
 )
 
 func TestVigil(t *testing.T) {
 	models := []experiment.Model{{OutputName: "A"}, {OutputName: "B", SleepTime: time.Minute}}
 	v := newProgressMonitor(models, []string{"a", "b"}, 10*time.Second)
 	begin := time.Now()
-	b := map[string]supervisor.Totals{"b": {Jobs: 3}}
-	both := func(launches int) map[string]supervisor.Totals {
-		return map[string]supervisor.Totals{"a": {Launches: launches}, "b": b["b"]}
+	b := map[string]observer.Totals{"b": {Jobs: 3}}
+	both := func(launches int) map[string]observer.Totals {
+		return map[string]observer.Totals{"a": {Launches: launches}, "b": b["b"]}
 	}
 	steps := []struct {
 		at     int
-		totals map[string]supervisor.Totals
+		totals map[string]observer.Totals
 		quiet  int
 	}{
 		{0, both(1), -1},

@@ -13,6 +13,7 @@ import (
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/observer"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/deft/internal/session"
@@ -237,7 +238,7 @@ func (r *realRun) finish(ctx context.Context) error {
 }
 
 // outcome collects the logs that the processes wrote and what the supervisor saw.
-func (r *realRun) outcome(seconds float64, totals map[string]supervisor.Totals) (*Outcome, error) {
+func (r *realRun) outcome(seconds float64, totals map[string]observer.Totals) (*Outcome, error) {
 	o := &Outcome{
 		Run:    &report.Run{Policy: r.x.PolicyName(), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
 		models: r.x.Models,

@@ -1,4 +1,4 @@
-package supervisor
+package observer
 
 import (
 	"time"
@@ -7,8 +7,8 @@ import (
 	"github.com/foretime/foretime/deft/internal/session"
 )
 
-// observation holds the counters of a client at the last reading.
-type observation struct {
+// Observer holds the counters of a client at the last reading.
+type Observer struct {
 	terms  policy.Terms
 	known  bool                               // terms are the settings'; else the slot's, which change
 	device func(kernels uint64) time.Duration // nil unknown
@@ -20,7 +20,18 @@ type observation struct {
 	filledAt   int64 // since when the queue is not empty: at the latest, ns
 }
 
-// Totals sums up a client since the supervisor began.
+// New returns an observer of a client whose counters begin with first. Without terms they
+// are those of its slot. Device returns the device time of so many of its kernels; nil if
+// that is not known.
+func New(first session.Client, terms *policy.Terms, device func(kernels uint64) time.Duration) *Observer {
+	o := &Observer{first: first, last: first, device: device}
+	if terms != nil {
+		o.terms, o.known = *terms, true
+	}
+	return o
+}
+
+// Totals sums up a client since its observer began.
 type Totals struct {
 	Jobs     int
 	Launches int
@@ -30,7 +41,8 @@ type Totals struct {
 	GPU      time.Duration // estimated
 }
 
-func (o *observation) totals(c session.Client) Totals {
+// Totals returns the client's totals.
+func (o *Observer) Totals(c session.Client) Totals {
 	return Totals{
 		Jobs:     int(c.JobsEnded - o.first.JobsEnded),
 		Launches: int(c.Launches - o.first.Launches),
@@ -41,8 +53,8 @@ func (o *observation) totals(c session.Client) Totals {
 	}
 }
 
-// add returns the sum of the counters of two clients.
-func (t Totals) add(other Totals) Totals {
+// Add returns the sum of the counters of two clients.
+func (t Totals) Add(other Totals) Totals {
 	return Totals{
 		t.Jobs + other.Jobs, t.Launches + other.Launches, t.Syncs + other.Syncs,
 		t.Stall + other.Stall, t.Gate + other.Gate, t.GPU + other.GPU,
@@ -50,15 +62,15 @@ func (t Totals) add(other Totals) Totals {
 }
 
 // gpu returns the device time since the first look.
-func (o *observation) gpu(c session.Client) time.Duration {
+func (o *Observer) gpu(c session.Client) time.Duration {
 	if o.device == nil {
 		return c.GPU - o.first.GPU
 	}
 	return max(0, o.device(c.Kernels-c.Queued)-o.device(o.first.Kernels-o.first.Queued))
 }
 
-// observe returns the client as the policy sees it. Times count from began.
-func (o *observation) observe(c session.Client, began, now int64) policy.Client {
+// Observe returns the client as the policy sees it, without its ID. Times count from began.
+func (o *Observer) Observe(c session.Client, began, now int64) policy.Client {
 	if c.Launches != o.last.Launches || o.launchedAt == 0 {
 		o.launchedAt = now
 	}
@@ -78,7 +90,7 @@ func (o *observation) observe(c session.Client, began, now int64) policy.Client 
 		o.terms = policy.Terms{Name: c.Name, Priority: int(c.Priority), Weight: float64(c.Weight)}
 	}
 	p := policy.Client{
-		ID: ID(c), Device: c.Device, Gang: c.Gang, Terms: o.terms, Job: c.Job, Started: c.Kernels > c.JobKernels, Held: c.Waiting > 0,
+		Device: c.Device, Gang: c.Gang, Terms: o.terms, Job: c.Job, Started: c.Kernels > c.JobKernels, Held: c.Waiting > 0,
 		Active: c.State == session.Active, Begin: time.Duration(c.JobBeginNs - began),
 		Launches: c.Kernels - o.first.Kernels, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
 		Jobs: int(c.JobsEnded - o.first.JobsEnded), Syncs: c.OwnSyncs - o.first.OwnSyncs,
@@ -96,7 +108,7 @@ func (o *observation) observe(c session.Client, began, now int64) policy.Client 
 const unknownKernel = 12500 * time.Nanosecond
 
 // mean returns the device time of a kernel of the client.
-func (o *observation) mean(c session.Client) time.Duration {
+func (o *Observer) mean(c session.Client) time.Duration {
 	done := c.Kernels - c.Queued
 	switch {
 	case done == 0:
@@ -111,7 +123,7 @@ func (o *observation) mean(c session.Client) time.Duration {
 // is empty only when the program waits for it; until then, the kernels that were
 // launched may take twice their usual time. A program that waits in the driver is busy
 // for as long as it runs: one that is stopped (SIGSTOP, a debugger) does not see the end.
-func (o *observation) busy(c session.Client, now int64) bool {
+func (o *Observer) busy(c session.Client, now int64) bool {
 	if c.Queued == 0 {
 		return false
 	}
@@ -119,13 +131,13 @@ func (o *observation) busy(c session.Client, now int64) bool {
 	switch {
 	case now <= o.launchedAt+usual:
 		return true
-	case c.Identity.IsStopped():
+	case c.Identity != 0 && c.Identity.IsStopped():
 		return false
 	}
 	return c.InWait > 0 || now <= o.launchedAt+2*usual
 }
 
-// idle says whether an unmarked job has launched nothing for so long.
-func (o *observation) idle(c session.Client, now int64, after time.Duration) bool {
+// IsIdle says whether an unmarked job has launched nothing for so long.
+func (o *Observer) IsIdle(c session.Client, now int64, after time.Duration) bool {
 	return c.State == session.Active && !c.JobMarked && o.quietFrom > 0 && now-o.quietFrom > int64(after)
 }
