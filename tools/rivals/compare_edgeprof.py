@@ -1,4 +1,5 @@
 """A service, and the times of models."""
+import json
 import re
 
 from rows import BIN, DATA, OUT, ROUNDS, answer, run, show
@@ -58,6 +59,7 @@ def boards():
     round is a number of measured models."""
     pairs = []
     for anchors in "3", "5", "8":
-        a = answer("edgeprof", "transfer", "--table", DATA + "/ncnn-boards/latency.csv", "--cpu-only", "--anchors", anchors)
+        line = ["go", "test", "-count=1", "-run", "TestJudge$", "-v", "./edgeprof/internal/transfer", "-anchors", anchors, "-table"]
+        a = json.loads(re.search("^{.*}$", run(*line, DATA + "/ncnn-boards/latency.csv"), re.M)[0])
         pairs.append((100 * a["median_ape"], 100 * a["baselines"]["nearest_run"]["median_ape"]))
-    show("edgeprof", "a model's time on a new chip with few measurements, median error", "%", "the nearest run of another chip", pairs, "edgeprof transfer --table latency.csv --cpu-only --anchors N")
+    show("edgeprof", "a model's time on a new chip with few measurements, median error", "%", "the nearest run of another chip", pairs, "go test ./edgeprof/internal/transfer -run TestJudge$ -v -table latency.csv -anchors N")

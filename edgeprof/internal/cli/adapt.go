@@ -38,9 +38,12 @@ Three models are enough; the answer names the one to measure next.`,
 		Example: `  edgeprof adapt --table latency.csv --device "my board" --measured three.csv`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			table, err := readLatencies(env, tables, cpuOnly)
+			table, err := transfer.ReadTable(tables, cpuOnly)
 			if err != nil {
 				return err
+			}
+			if table.Dropped > 0 {
+				env.Log.Warnf("%s: ignored %s without a latency above 0", strings.Join(tables, ", "), plural.Count(table.Dropped, "row"))
 			}
 			config, anchors, err := transfer.ReadMeasured(measured, device, table)
 			if err != nil {
@@ -79,7 +82,8 @@ Three models are enough; the answer names the one to measure next.`,
 		},
 	}
 	f := c.Flags()
-	latencyFlags(c, &tables, &cpuOnly)
+	f.StringSliceVar(&tables, "table", nil, "CSV files of latencies, separated by commas: board, chip, run, threads, powersave, gpu_device, model, avg_ms")
+	f.BoolVar(&cpuOnly, "cpu-only", false, "ignore rows of a GPU")
 	f.StringVar(&device, "device", "", "name of the new device")
 	f.StringVar(&measured, "measured", "", "CSV file of measurements on it: model, avg_ms")
 	f.Uint64Var(&seed, "seed", 1, "random seed of the folds that intervals are learned from")
@@ -87,16 +91,4 @@ Three models are enough; the answer names the one to measure next.`,
 	cli.Require(c, "table", "device", "measured")
 	cli.First(c, "table", "device", "measured", "json")
 	return c
-}
-
-// readLatencies reads tables of latencies.
-func readLatencies(env *cli.Env, paths []string, cpuOnly bool) (*transfer.Table, error) {
-	table, err := transfer.ReadTable(paths, cpuOnly)
-	if err != nil {
-		return nil, err
-	}
-	if table.Dropped > 0 {
-		env.Log.Warnf("%s: ignored %s without a latency above 0", strings.Join(paths, ", "), plural.Count(table.Dropped, "row"))
-	}
-	return table, nil
 }

@@ -27,7 +27,6 @@ func New(env *cli.Env) *cobra.Command {
 		newAgentCommand(env),
 		newCollectCommand(env),
 		newTrainCommand(env),
-		newTransferCommand(env),
 		newAdaptCommand(env),
 		newPredictCommand(env),
 	)

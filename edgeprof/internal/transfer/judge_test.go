@@ -2,10 +2,14 @@ package transfer
 
 import (
 	"context"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
+	"os"
 	goruntime "runtime"
 	"slices"
+	"testing"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -15,13 +19,34 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
+var (
+	judgeTable   = flag.String("table", "", "table of latencies that TestJudge judges")
+	judgeAnchors = flag.Int("anchors", 3, "measured models of each configuration in TestJudge")
+)
+
+// TestJudge prints the evaluation of a table as JSON: the stored results are its.
+func TestJudge(t *testing.T) {
+	if *judgeTable == "" {
+		t.Skip("-table names no table")
+	}
+	table, err := ReadTable([]string{*judgeTable}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged, err := Judge(t.Context(), table, Options{Anchors: *judgeAnchors, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(judged); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Options of a judgement.
 type Options struct {
 	Anchors int
 	Chips   []string // judged; nil is all
 	Seed    uint64
-	// Done is called after each chip, from any goroutine; nil is not.
-	Done func()
 }
 
 // Scores say how far off predictions were; shares are of 0 to 1.
@@ -87,9 +112,6 @@ func Judge(ctx context.Context, t *Table, o Options) (*Evaluation, error) {
 	for i, chip := range chips {
 		all.Go(func() (err error) {
 			found[i], err = predictChip(ctx, t, chip, o)
-			if o.Done != nil {
-				o.Done()
-			}
 			return err
 		})
 	}
