@@ -274,7 +274,7 @@ var shapes = []shape{
 			p.print("| %7d | %11d |       00:00:%02d | %11.2f%% | %15.4f |\n", (i+39)/40, i, int(p.at)%60, 50+50*p.Float64(), 0.01)
 		}
 	}},
-	{"timm", 8, false, func(p *player) {
+	{"timm", 8, true, func(p *player) {
 		p.print("Scheduled epochs: 8. LR stepped per epoch.\n")
 		for e := range 8 {
 			for i := 0; i < 100; i += 20 {

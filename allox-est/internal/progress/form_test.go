@@ -75,6 +75,13 @@ func TestForms(t *testing.T) {
 		{name: "a rank and their count", units: 5, lines: trained(3, 8, func(e, b int) string { return fmt.Sprintf("(0/4) Epoch %d, batch %d, loss 0.5", e+1, 50*b) }), length: 5, last: 2.86},
 		{name: "a bar drawn below another one", lines: append([]string{"  0%| | 0/5 [00:00<?, ?it/s]"}, every("  0%%| | %d/40 [00:01<00:02, 0.5it/s]\x1b[A", 0, 30, 1)...), length: 5, last: 0.75},
 		{name: "a bar of batches below that of epochs", lines: append([]string{"Epochs:   0%| | 0/5 [00:00<?, ?it/s]"}, every("Batches:  0%%| | %d/40 [00:01<00:02, 0.5it/s]", 0, 30, 1)...), length: 5, last: 0.75},
+		{name: "a day without a year", lines: trained(1, 8, func(e, b int) string {
+			return fmt.Sprintf("[06/12 09:00:%02d] Epoch: [%d] [%3d/200] loss 0.5", 8*e+b, e, 25*b)
+		}), rate: `175 of 200 in "i/200" so far, 25 per second`},
+		{name: "scheduled epochs", lines: append([]string{"Scheduled epochs: 6. The rate steps per epoch."}, trained(2, 8, func(e, b int) string { return fmt.Sprintf("Train: %d [%4d/200] loss 0.5", e, 25*b) })...), length: 6, last: 1.875},
+		{name: "epochs that are named from the second on", lines: trained(3, 8, func(e, b int) string {
+			return strings.Repeat(fmt.Sprintf("Epoch %d of 6\n", e+1), min(e, 1)*(8-b)/8) + fmt.Sprintf("batch %d/40", 5*b)
+		}), length: 6, last: 2.875},
 		{name: "chains of different speeds", lines: trained(20, 2, func(e, b int) string {
 			return fmt.Sprintf("Chain %d Iteration: %d / 2000 loss 0.5", b+1, 100*(e+1)/(b+1))
 		}), length: 2000, last: 1000},

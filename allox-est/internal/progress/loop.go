@@ -68,8 +68,12 @@ func (c *counter) isInside(u *counter) bool {
 			rises = append(rises, u.points[i].line)
 		}
 	}
-	falls, hits := len(c.falls), 0
+	falls, hits := 0, 0
 	for _, f := range c.falls {
+		if f.from.line < u.first().line {
+			continue // u was not counted yet
+		}
+		falls++
 		if i, _ := slices.BinarySearch(rises, f.from.line); i < len(rises) && rises[i] <= f.to.line {
 			hits++
 		}

@@ -25,6 +25,7 @@ type span struct {
 // Dates, durations and numbers, each as they begin.
 var (
 	dateForm  = regexp.MustCompile(`^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}-\d{1,2}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -]?\d{4})`)
+	dayForm   = regexp.MustCompile(`^\d\d/\d\d \d\d:\d\d:\d\d`)
 	month     = regexp.MustCompile(`(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* +$`)
 	position  = regexp.MustCompile(`(?:\w\.([A-Za-z]\w*)[:(]|\w:[A-Za-z_]\w*:)$`)
 	spanForm  = regexp.MustCompile(`^(?:(?:(\d+) ?(?:days?|d),? *)?(?:(\d+):(\d\d):(\d\d(?:[.,]\d+)?)|(\d+):(\d\d(?:\.\d+)?))|(?:(\d+) ?(?:days?|d)[, :]*)?(?:(\d+(?:\.\d+)?) ?h(?:rs?|ours?)?[ :]*)?(?:(\d+(?:\.\d+)?) ?m(?:in(?:ute)?s?)?[ :]*)?(\d+(?:\.\d+)?) ?(?:seconds?|secs?|s)|(?:(\d+) ?(?:days?|d)[, :]*)?(\d+(?:\.\d+)?) ?h(?:rs?|ours?)?(?: ?(\d+) ?m(?:in)?)?|(\d+(?:\.\d+)?) ?(?:minutes?|mins?|m))`)
@@ -155,6 +156,9 @@ func (s *scanner) dateLength(text string) int {
 	}
 	if next == ' ' && n < 3 && month.Match(before) {
 		return n
+	}
+	if next == '/' && dayForm.MatchString(text) { // the clock comes next
+		return len("06/12")
 	}
 	if len(before) > 0 && (before[len(before)-1] == ':' || before[len(before)-1] == '(') {
 		if at := position.FindSubmatch(before); at != nil && (at[1] != nil && unitOf(string(at[1])) == "" || at[1] == nil && text[n] == ' ') {
