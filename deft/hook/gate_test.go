@@ -139,6 +139,23 @@ func TestBoundsHoldOnTheDevice(t *testing.T) {
 	}
 }
 
+// A program that waits at its bound, or at a synchronization point, is seen to wait for the
+// device, for as long as it does.
+func TestWaitsForADirective(t *testing.T) {
+	for name, d := range map[string]session.Directive{"bound": {InFlight: 1}, "interval": {SyncEvery: 1}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+			w.session.Direct(0, d)
+			p := w.probe("SIMCUDA_NS_PER_BLOCK=20000")
+			p.do("launch 1")
+			p.send("launch 10")
+			w.eventually("waiting", func() bool { return w.client(p).InWait == 1 })
+			w.eventually("launched", func() bool { c := w.client(p); return c.Launches == 11 && c.InWait == 0 })
+			p.kill()
+		})
+	}
+}
+
 // Launches in several threads' own default streams are drained, all of them.
 func TestPerThreadStreamsDrain(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})

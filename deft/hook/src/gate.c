@@ -119,7 +119,10 @@ static void sync_point(struct deft_slot *s, uint32_t every, uint64_t kernels) {
     if (!exceeds_interval(s, every, kernels) || !queue_sync_by(now))
         return;
     uint64_t begin = now_ns();
-    if (!queue_drain())
+    add(&s->in_wait, 1);
+    bool empty = queue_drain();
+    add(&s->in_wait, -1);
+    if (!empty)
         return;
     add(&s->stall_ns, now_ns() - begin);
     add(&s->syncs, 1);

@@ -549,8 +549,15 @@ static void collect(struct queue *q) {
     learn(q, before - in_flight(q));
 }
 
+/* Ends a wait at the bound. */
+static void end_stall(struct deft_slot *s, uint64_t begun) {
+    add(&s->in_wait, -1);
+    add(&s->stall_ns, now_ns() - begun);
+}
+
 void queue_room(struct bound b, uint64_t kernels) {
     struct queue *q = this_queue();
+    struct deft_slot *s = acquire(&this_member->slot);
     uint64_t begun = 0, now;
     if (!lock(q))
         return;
@@ -561,24 +568,27 @@ void queue_room(struct bound b, uint64_t kernels) {
         now = now_ns();
         if (!begun) {
             begun = now;
+            add(&s->in_wait, 1);
             close_groups(q, true);
         } else if (now - begun > max_wait(q)) { /* it may wait for this thread */
             for (struct lane *l = q->lanes; l; l = l->next)
                 l->queued = l->open = l->count = 0;
             store(&q->gave_up, 1);
             unlock(q);
-            add(&acquire(&this_member->slot)->stall_ns, now - begun);
+            end_stall(s, begun);
             return;
         }
         unlock(q);
         back_off(begun);
-        if (!lock(q))
+        if (!lock(q)) {
+            end_stall(s, begun);
             return;
+        }
     }
     store(&q->gave_up, 0);
     unlock(q);
     if (begun)
-        add(&acquire(&this_member->slot)->stall_ns, now_ns() - begun);
+        end_stall(s, begun);
 }
 
 void queue_time(void *stream, bool per_thread) {

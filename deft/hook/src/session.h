@@ -150,8 +150,8 @@ struct deft_slot {
                                    byte of the session's file that has the slot's
                                    number, by which other pid namespaces tell
                                    whether it lives */
-    uint32_t in_wait;           /* threads that wait for the device in a call of the
-                                   program's own */
+    uint32_t in_wait;           /* threads that wait for the device: in a call of the
+                                   program's own or for a directive */
     uint32_t most_kernels;      /* of one launch: the largest graph made */
 
     /* line 5: directives, written by the owner */

@@ -42,8 +42,8 @@ type Client struct {
 	Terms
 	Active   bool          // a job is running
 	Busy     bool          // it has kernels on the device, as far as is known
-	Waits    bool          // it waits for the device in a call of its own
-	Syncs    uint64        // such waits since it registered
+	Waits    bool          // it waits for the device, in a call of its own or for a directive
+	Syncs    uint64        // calls of its own that waited, since it registered
 	Longest  time.Duration // device time of its longest launch; 0 not known
 	Begin    time.Duration // of the running job, or the last one
 	Launches uint64        // kernels launched since it registered, those of graphs included
@@ -98,7 +98,7 @@ const MaxSlack = 100
 var Policies = registry.List[func(Settings) Policy]{
 	{Name: "none", Help: "no control: launches are passed on at once", New: func(Settings) Policy { return None{} }},
 	{Name: "priority", Help: "the most urgent job runs alone, others stop at their gate", New: func(s Settings) Policy { return NewPriority(s) }},
-	{Name: "sync", Help: "less urgent clients wait for their queue every N launches", New: func(Settings) Policy { return Sync{} }},
+	{Name: "sync", Help: "less urgent clients wait for their queue every N launches", New: func(Settings) Policy { return NewSync() }},
 	{Name: "fair", Help: "device time in proportion to weights", New: func(s Settings) Policy { return NewFair(s) }},
 	{Name: "edf", Help: "the job with the earliest deadline runs alone", New: func(s Settings) Policy { return NewEDF(s) }},
 }

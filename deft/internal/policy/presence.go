@@ -78,7 +78,7 @@ type clientHistory struct {
 	atBegin  gaps // from a job's begin to its first launch
 
 	alone  bool // others were stopped, with nothing on the device
-	pace   work // its launches in jobs while it was alone and did not wait
+	pace   work // its launches in jobs while it was alone and waited for nothing
 	all    work // in jobs
 	recent work // since its queue was last empty: only then its device time is known
 	// interleaved says that they used it between the client's launches.

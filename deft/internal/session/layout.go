@@ -111,7 +111,7 @@ type words[N, D, T, C, P, S, W any] struct {
 	Device         N // differs between devices; 0 unknown
 	Gang           N // of ranks that wait for one another; 0 none
 	Locked         N
-	InWait         C // threads in a wait of the program's own for the device
+	InWait         C // threads that wait for the device
 	MostKernels    C // of one launch
 
 	Gate             C

@@ -116,7 +116,7 @@ func TestChosenInterval(t *testing.T) {
 	const pairs = 12
 	both := func(c Config, n int) float64 {
 		c.Clients = slices.Clone(c.Clients)
-		c.Clients[0].Interval, c.Policy = n, policy.Sync{}
+		c.Clients[0].Interval, c.Policy = n, policy.NewSync()
 		r, err := Run(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)

@@ -106,7 +106,8 @@ func (h *host) counters() session.Client {
 	if h.phase == atGate {
 		c.Waiting = 1
 	}
-	if h.phase == finishing || h.phase == ownWait {
+	switch h.phase {
+	case finishing, ownWait, syncing, atBound:
 		c.InWait = 1
 	}
 	return c

@@ -48,9 +48,9 @@ func TestOneClientByHand(t *testing.T) {
 		{"three kernels back to back", Uniform(3, 10*us), nil, 0, 30*us + 15*us, 0, 0},
 		{"kernels shorter than a launch", Uniform(3, us), nil, 0, 12 * us, 0, 0},
 		{"one kernel", Uniform(1, 10*us), nil, 0, 25 * us, 0, 0},
-		{"a point after each", Uniform(3, 10*us), policy.Sync{}, 1, 75 * us, 2, 42 * us},
-		{"a point after two", Uniform(3, 10*us), policy.Sync{}, 2, 35*us + 25*us, 1, 27 * us},
-		{"a point beyond the job", Uniform(3, 10*us), policy.Sync{}, 4, 45 * us, 0, 0},
+		{"a point after each", Uniform(3, 10*us), policy.NewSync(), 1, 75 * us, 2, 42 * us},
+		{"a point after two", Uniform(3, 10*us), policy.NewSync(), 2, 35*us + 25*us, 1, 27 * us},
+		{"a point beyond the job", Uniform(3, 10*us), policy.NewSync(), 4, 45 * us, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestTurnsStarveNobody(t *testing.T) {
 			rt.Fatal(err)
 		}
 		for i, client := range r.Clients {
-			alone, err := Run(t.Context(), Config{Clients: c.Clients[i : i+1], Policy: policy.Sync{}, Duration: c.Duration})
+			alone, err := Run(t.Context(), Config{Clients: c.Clients[i : i+1], Policy: policy.NewSync(), Duration: c.Duration})
 			if err != nil {
 				rt.Fatal(err)
 			}
