@@ -8,7 +8,7 @@ comma := ,
 
 FUZZTIME ?= 1m
 
-.PHONY: help tour test race statistics check real bench bench-short bench-once rivals figures fuzz readme vuln release-check modules clean
+.PHONY: help tour test race statistics check real bench bench-short bench-once rivals figures headlines fuzz readme vuln release-check modules clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ rivals: ## install and run what else people use beside the tools, in turn; out/r
 
 figures: ## run the commands of the stored results that repeat, or of RESULT, and look for their figures
 	@$(GO) test -count=1 -timeout=3h -run TestFiguresAgain -v ./tools/docs -again "$(or $(RESULT),all)"
+
+headlines: ## run the commands of the papers' claims again (tools/docs/headlines.md)
+	@$(MAKE) --no-print-directory figures RESULT="$$(grep -oE '\(\.\./\.\./[^)]*\.json' tools/docs/headlines.md | sed 's,^(../../,,' | sort -u | tr '\n' ' ')"
 
 fuzz: ## every fuzz target for FUZZTIME (1m)
 	@grep -rHoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' $(MODULES) | sed 's,/[^/]*:func , ,' | while read dir name; do \
