@@ -139,23 +139,3 @@ func dropBodies(nodes []event) []event {
 		})
 	})
 }
-
-// shapes returns the shapes of the results of the main graph's nodes.
-func shapes(events []event, at places) []runtime.NodeShapes {
-	var out []runtime.NodeShapes
-	for _, e := range events {
-		name, isNode := strings.CutSuffix(e.Name, kernelTime)
-		node, known := at[name]
-		if e.Category != "Node" || !isNode || !known {
-			continue
-		}
-		n := runtime.NodeShapes{Node: node}
-		for _, o := range e.Args.Outputs {
-			for _, shape := range o {
-				n.Outputs = append(n.Outputs, append([]int64{}, shape...))
-			}
-		}
-		out = append(out, n)
-	}
-	return out
-}

@@ -249,15 +249,6 @@ func (s *session) Profile(ctx context.Context, inputs map[string]runtime.Tensor,
 	return profiles[1:], nil
 }
 
-// Shapes makes one inference without optimisations; see [worker.Served].
-func (s *session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
-	events, err := s.watchNodes(ctx, ort.GraphOptimizationLevelDisableAll, inputs, 1)
-	if err != nil {
-		return nil, err
-	}
-	return shapes(events, s.places), nil
-}
-
 // watchNodes makes some inferences in a session of their own that notes each node.
 func (s *session) watchNodes(ctx context.Context, level ort.GraphOptimizationLevel, inputs map[string]runtime.Tensor, runs int) ([]event, error) {
 	dir, err := file.NewScratch("", "edgeprof-")

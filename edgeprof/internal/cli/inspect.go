@@ -16,16 +16,14 @@ import (
 // newInspectCommand returns inspect, which counts a model's layers, parameters and
 // operations without loading its weights.
 func newInspectCommand(env *cli.Env) *cobra.Command {
-	var verify bool
 	var out cli.Output
-	with := running{threads: 1}
 	var sizes, values []string
 	c := &cobra.Command{
 		Use:     "inspect MODEL.onnx",
 		Short:   "Count a model's layers, parameters, operations and memory",
 		Example: "  edgeprof inspect model.onnx --dim batch=4",
 		Args:    cobra.ExactArgs(1),
-		RunE: endQuietly(func(cmd *cobra.Command, args []string) error {
+		RunE: endQuietly(func(_ *cobra.Command, args []string) error {
 			a, err := analyzeFile(args[0], sizes, values...)
 			if err != nil {
 				return err
@@ -33,12 +31,6 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 			counts, err := a.Characteristics()
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			if verify {
-				with.sizes = sizes
-				if err := verifyShapes(cmd.Context(), env, args[0], with, a); err != nil {
-					return err
-				}
 			}
 			warnings := texts(counts.Warnings)
 			cli.Warn(env, warnings)
@@ -52,8 +44,6 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 	out.Flags(c)
 	dimFlag(c, &sizes)
 	sizeFlag(c, &values)
-	c.Flags().BoolVar(&verify, "verify", false, "run the model once in ONNX Runtime, without optimisations, and compare its shapes with the inferred ones")
-	with.ortLibraryFlag(c)
 	return c
 }
 

@@ -56,12 +56,6 @@ type Profile struct {
 	Nodes   []NodeTime `json:"nodes"`
 }
 
-// NodeShapes are the shapes that one node's outputs had in an inference.
-type NodeShapes struct {
-	Node    int       `json:"node"` // index in the graph
-	Outputs [][]int64 `json:"outputs"`
-}
-
 // Session is a loaded model. It is used by one goroutine at a time. Errors
 // match ErrInput, ErrUnsupported or ErrUnavailable, or are the context's.
 type Session interface {

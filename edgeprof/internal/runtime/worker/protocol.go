@@ -25,18 +25,17 @@ const (
 // significant first, the header, and the values of the tensors it lists as
 // little-endian float32.
 type message struct {
-	Do    string `json:"do,omitempty"` // load, time, profile, shapes
+	Do    string `json:"do,omitempty"` // load, time, profile
 	Model *Model `json:"model,omitempty"`
 	Runs  int    `json:"runs,omitempty"`
 
-	Tensors  []named              `json:"tensors,omitempty"`
-	Inputs   map[string][]int64   `json:"inputs,omitempty"`
-	Library  [2]string            `json:"library,omitzero"` // path and name
-	Timed    *runtime.Timing      `json:"timed,omitempty"`
-	Profiles []runtime.Profile    `json:"profiles,omitempty"`
-	Shapes   []runtime.NodeShapes `json:"shapes,omitempty"`
-	Error    string               `json:"error,omitempty"`
-	Kind     string               `json:"kind,omitempty"` // which error it matches
+	Tensors  []named            `json:"tensors,omitempty"`
+	Inputs   map[string][]int64 `json:"inputs,omitempty"`
+	Library  [2]string          `json:"library,omitzero"` // path and name
+	Timed    *runtime.Timing    `json:"timed,omitempty"`
+	Profiles []runtime.Profile  `json:"profiles,omitempty"`
+	Error    string             `json:"error,omitempty"`
+	Kind     string             `json:"kind,omitempty"` // which error it matches
 }
 
 // named is a tensor of a message; its data follows the header.

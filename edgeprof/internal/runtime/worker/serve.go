@@ -25,9 +25,6 @@ type Model struct {
 // Served is a session in the worker.
 type Served interface {
 	runtime.Session
-	// Shapes makes one inference of the model as the file has it, without
-	// optimisations, and returns the shapes of all nodes' outputs.
-	Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error)
 	// Library returns the native library's file, and its name with its version.
 	Library() (path, name string)
 }
@@ -90,8 +87,6 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 		return err
 	case "profile":
 		answer.Profiles, err = s.session.Profile(ctx, inputs, request.Runs)
-	case "shapes":
-		answer.Shapes, err = s.session.Shapes(ctx, inputs)
 	default:
 		err = fmt.Errorf("%w: unknown request %q", ErrProtocol, request.Do)
 	}

@@ -96,15 +96,6 @@ func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor,
 	return answer.Profiles, nil
 }
 
-// Shapes makes one inference and returns the shapes in it; see [Served].
-func (s *Session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
-	answer, err := s.do(ctx, "shapes", inputs, 0)
-	if err != nil {
-		return nil, err
-	}
-	return answer.Shapes, nil
-}
-
 // Close ends the worker and waits for it.
 func (s *Session) Close() error {
 	s.close.Do(s.process.end)

@@ -64,10 +64,6 @@ func (d fixed) Time(_ context.Context, in map[string]runtime.Tensor, runs int) (
 	return runtime.Timing{Seconds: []float64{float64(runs), float64(set.Count()), float64(x.Data[0]), float64(x.Data[1])}}, err
 }
 
-func (d fixed) Shapes(context.Context, map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
-	return []runtime.NodeShapes{{Node: 1, Outputs: [][]int64{{2}}}}, nil
-}
-
 func (d fixed) Library() (path, name string) { return "/lib", "Library 1.0" }
 
 func (d fixed) Profile(_ context.Context, _ map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
@@ -107,9 +103,6 @@ func TestSession(t *testing.T) {
 	}
 	if path, name := s.Library(); path != "/lib" || name != "Library 1.0" {
 		t.Errorf("library %q, %q", path, name)
-	}
-	if shapes, err := s.Shapes(t.Context(), in); err != nil || len(shapes) != 1 || shapes[0].Node != 1 {
-		t.Errorf("%v, %v", shapes, err)
 	}
 	if profiles, err := s.Profile(t.Context(), in, 3); err != nil || len(profiles) != 3 {
 		t.Errorf("%v, %v", profiles, err)
