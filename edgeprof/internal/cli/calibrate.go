@@ -203,7 +203,7 @@ func (o *calibrating) measureModels(ctx context.Context, env *cli.Env) (*measure
 				return o.read(ctx, rows)
 			}
 			measured++
-			if job.Family == "" && measurement.ModelFamily(filepath.Base(job.Model)) != profiler.Operators {
+			if measurement.ModelFamily(filepath.Base(job.Model)) != profiler.Operators {
 				judged++
 			}
 			job.Round = round

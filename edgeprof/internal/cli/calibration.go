@@ -66,12 +66,7 @@ func (o *calibrating) jobs(ctx context.Context, dir string) ([]collection.Job, e
 			return nil, err
 		}
 	}
-	call := plain
-	call.Model, call.Family = filepath.Join(dir, profiler.CallModel+".onnx"), profiler.Operators
-	if err := writeModel(call.Model, oneNode(), 1); err != nil {
-		return nil, err
-	}
-	return o.withThreads(firstOfEach(append(jobs, call))), nil
+	return o.withThreads(firstOfEach(jobs)), nil
 }
 
 // withThreads returns each job for every number of threads that is measured.
@@ -94,7 +89,7 @@ func firstOfEach(jobs []collection.Job) []collection.Job {
 	for _, job := range jobs {
 		family := measurement.ModelFamily(filepath.Base(job.Model))
 		switch {
-		case family == profiler.Operators, job.Family == profiler.Operators:
+		case family == profiler.Operators:
 		case seen[family]:
 			rank[job.Model] = 2
 		default:

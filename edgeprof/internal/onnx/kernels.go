@@ -13,7 +13,7 @@ type Kernel struct {
 	Op    string `dataset:"op"` // of the first node, or [SkipNormalization]
 	Class Class  `dataset:"class"`
 	Work
-	Product
+	Unfolded int64 `dataset:"unfolded,optional"` // values that a convolution unfolds under its windows
 	// Precision is the type other than float32 in which it multiplies; "" for none.
 	Precision string `dataset:"precision,optional"`
 	Times     int64  `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
@@ -22,18 +22,6 @@ type Kernel struct {
 	// Unmet reports whether the effort is a guess: no calibration has met the form.
 	Unmet bool `dataset:"unmet,optional"`
 }
-
-// Product holds the sizes of a convolution as a matrix product: what is summed for one
-// value, and places of an image. They are 0 for other kernels.
-type Product struct {
-	Depth   int64 `dataset:"depth"`
-	Columns int64 `dataset:"columns"`
-	Window  int64 `dataset:"window"` // cells of a convolution's or pool's window: 1
-	Groups  int64 `dataset:"groups"` // 1
-}
-
-// one is the product of a kernel whose shape is not known.
-var one = Product{Window: 1, Groups: 1}
 
 // SkipNormalization is the operator that a sum and the normalization of layers
 // that alone follows it become.
@@ -49,7 +37,7 @@ func (a *Analysis) Kernels() []Kernel {
 	if a.Model == nil {
 		kernels := make([]Kernel, len(a.Costs))
 		for i, c := range a.Costs {
-			kernels[i] = Kernel{Nodes: []int{c.Node}, Class: c.Class, Work: c.Work, Product: one, Times: 1}
+			kernels[i] = Kernel{Nodes: []int{c.Node}, Class: c.Class, Work: c.Work, Times: 1}
 		}
 		return kernels
 	}
@@ -111,8 +99,8 @@ type joiner struct {
 // start begins a kernel with a node, unless ONNX Runtime removes it.
 func (j *joiner) start(c *Cost, times int64) {
 	n := c.node
-	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Product: one, Times: times}
-	k.measure(n, c)
+	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Times: times}
+	k.Unfolded = unfoldedValues(n, c)
 	k.Precision = j.precision(n, c)
 	if j.between.gone[n] {
 		return
@@ -314,21 +302,14 @@ func perChannel(c *Cost, i int) bool {
 	return values[len(values)-len(of)+1] == of[1]
 }
 
-// measure fills the kernel's window, and the sizes of a convolution.
-func (k *Kernel) measure(n *Node, c *Cost) {
+// unfoldedValues returns the number of values that a convolution unfolds under its windows; 0 for
+// other nodes and unknown shapes.
+func unfoldedValues(n *Node, c *Cost) int64 {
 	out, elements := c.result()
-	if elements < 1 {
-		return
-	}
-	if v := n.Ints("kernel_shape"); len(v) > 0 {
-		k.Window, _ = product(v)
-	}
 	w := c.shapeOf(filter(n.Op))
-	if !c.Class.convolves() || len(w) <= 2 || len(out) <= 2 {
-		return
+	if elements < 1 || !c.Class.convolves() || len(w) <= 2 || len(out) <= 2 {
+		return 0
 	}
-	k.Groups = max(1, n.Int("group", 1))
-	k.Window, _ = product(w[2:])
-	k.Depth = w[1] * k.Window
-	k.Columns = elements / max(1, out[1])
+	depth, _ := product(w[1:])
+	return multiplyCounts(max(1, n.Int("group", 1)), depth, elements/max(1, out[1]))
 }

@@ -75,7 +75,7 @@ func TestKernelBytes(t *testing.T) {
 	k := chain(t, "Conv x,w>a", "Relu a>y").Kernels()[0]
 	want := Kernel{
 		Nodes: []int{0, 1}, Op: "Conv", Class: ClassConv, Work: Work{MACs: 4 * 64, ParameterBytes: 64, ReadBytes: 256, WrittenBytes: 256},
-		Product: Product{Depth: 4, Columns: 16, Window: 1, Groups: 1}, Times: 1, Effort: 2, // four filters fill a quarter of the vectors
+		Unfolded: 4 * 16, Times: 1, Effort: 2, // four filters fill a quarter of the vectors
 	}
 	if diff := cmp.Diff(want, k); diff != "" {
 		t.Error(diff)
@@ -84,7 +84,7 @@ func TestKernelBytes(t *testing.T) {
 
 func TestKernelsOfCosts(t *testing.T) {
 	a := &Analysis{Costs: []Cost{{Node: 3, Class: ClassConv, Work: Work{MACs: 7, WrittenBytes: 8}}}}
-	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, Work: Work{MACs: 7, WrittenBytes: 8}, Product: Product{Window: 1, Groups: 1}, Times: 1}}
+	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, Work: Work{MACs: 7, WrittenBytes: 8}, Times: 1}}
 	if diff := cmp.Diff(want, a.Kernels()); diff != "" {
 		t.Error(diff)
 	}

@@ -70,8 +70,6 @@ type Calibration struct {
 	Facts  Facts                `json:"facts"`
 	Rates  map[onnx.Class]Rates `json:"rates"`
 	Models int                  `json:"models"` // measured models
-	// Call is the part of an inference's time that does not depend on the model, in seconds.
-	Call float64 `json:"call_seconds,omitempty"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
 	Scale float64 `json:"scale,omitempty"`
 	// Low and High are the factors on the predicted time of a long inference that
@@ -109,17 +107,14 @@ func (e Error) Ratio() float64 { return e.Measured / e.Predicted }
 // Calibrate fits rates to measurements of a device, and finds their interval by leaving out one
 // family at a time. The error matches [ErrTooFew].
 func Calibrate(cases []Case, facts Facts) (*Calibration, error) {
-	facts.Excess = excess(cases)
-	cases = alone(cases, &facts)
+	var repeated bool
+	facts.Excess, repeated = excess(cases)
 	judged := len(without(cases, Operators))
 	all := families(cases)
 	if judged < FewestModels || len(all) < 3 {
 		return nil, fmt.Errorf("%w: %d models of %d families, want %d models of 3 families", ErrTooFew, judged, len(all), FewestModels)
 	}
 	c := fit(cases, facts)
-	if err := c.checkProducts(cases); err != nil {
-		return nil, err
-	}
 	for _, family := range all {
 		left := fit(without(cases, family), facts)
 		for _, m := range cases {
@@ -130,7 +125,10 @@ func Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 	}
 	c.Dispatch = dispatch
 	c.bound()
-	return c, nil
+	if repeated {
+		c.removeOtherWork()
+	}
+	return c, c.Check()
 }
 
 // families of the cases that are judged, in order.
@@ -149,24 +147,6 @@ func without(cases []Case, family string) []Case {
 	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.Family == family })
 }
 
-// checkProducts reports a class whose multiply-accumulates would take no time, though its
-// kernels are made of them: the times were too scattered to measure.
-func (c *Calibration) checkProducts(cases []Case) error {
-	kernels := map[onnx.Class][]*measurement.Kernel{}
-	for _, one := range cases {
-		for i := range one.Kernels {
-			k := &one.Kernels[i]
-			kernels[k.Class] = append(kernels[k.Class], k)
-		}
-	}
-	for _, class := range classes {
-		if r := c.Rates[class]; r.Nodes > 0 && r.MAC == 0 && multiplies(kernels[class]) {
-			return fmt.Errorf("%w: the %d kernels of class %s took no longer for more multiply-accumulates: measure again with less other work on the machine", ErrCalibration, r.Nodes, class)
-		}
-	}
-	return nil
-}
-
 // judge notes how far off a calibration that a model had no part in is.
 func (c *Calibration) judge(m *Case, left *Calibration) {
 	c.Errors = append(c.Errors, Error{Model: m.Model, Family: m.Family, Precision: precisionOf(m.Kernels), Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
@@ -177,10 +157,9 @@ func fit(cases []Case, facts Facts) *Calibration {
 	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1)}
 	var ratios []float64
 	for _, m := range cases {
-		c.Call = m.Call
 		c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
-		if p := c.idle(m.Kernels) - c.Call; p > 0 {
-			ratios = append(ratios, m.work()/p)
+		if p := c.idle(m.Kernels); p > 0 {
+			ratios = append(ratios, m.Seconds/p)
 		}
 	}
 	if len(ratios) > 0 {
@@ -268,10 +247,9 @@ func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 	return seconds
 }
 
-// idle returns the predicted time of a model's kernels on the idle device, the call
-// included.
+// idle returns the predicted time of a model's kernels on the idle device.
 func (c *Calibration) idle(kernels []measurement.Kernel) float64 {
-	sum := c.Call
+	sum := 0.0
 	for _, t := range c.kernels(kernels) {
 		sum += t
 	}
@@ -280,8 +258,7 @@ func (c *Calibration) idle(kernels []measurement.Kernel) float64 {
 
 func (c *Calibration) scale() float64 { return cmp.Or(c.Scale, 1) }
 
-// slowest bounds the seconds of a start, a multiply-accumulate, a byte or a call: no device
-// takes more.
+// slowest bounds the seconds of a start, a multiply-accumulate or a byte: no device takes more.
 const slowest = 10
 
 // Check reports a calibration that cannot be used, by the number that is impossible.
@@ -298,7 +275,7 @@ func (c *Calibration) Check() error {
 	}
 	errs := []error{
 		within("low", c.Low, 0, math.MaxFloat64), within("high", c.High, c.Low, math.MaxFloat64),
-		within("speed_sd", c.Facts.SpeedSD, 0, widest), within("excess", c.Facts.Excess, 0, widest), within("call_seconds", c.Call, 0, slowest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
+		within("speed_sd", c.Facts.SpeedSD, 0, widest), within("excess", c.Facts.Excess, 0, widest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
 	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]

@@ -9,9 +9,6 @@ import (
 // the idle machine by more than a few percent.
 const Busy = 0.5
 
-// Idle reports whether rates were measured on an idle machine.
-func (f *Facts) Idle() bool { return f.ProbedTasks != nil && *f.ProbedTasks <= Busy }
-
 // unrepeated is the excess of times that were not repeated: the most of eight calibrations,
 // four of them next to a compiler.
 const unrepeated = 0.17
@@ -36,8 +33,8 @@ func (c *Case) excess() (float64, bool) {
 	return sum / float64(len(times)), shortest > 0
 }
 
-// excess returns the mean excess of the cases.
-func excess(cases []Case) float64 {
+// excess returns the mean excess of the cases; false if none was repeated.
+func excess(cases []Case) (mean float64, repeated bool) {
 	sum, n := 0.0, 0
 	for i := range cases {
 		if e, ok := cases[i].excess(); ok {
@@ -46,32 +43,17 @@ func excess(cases []Case) float64 {
 		}
 	}
 	if n == 0 {
-		return unrepeated
+		return unrepeated, false
 	}
-	return sum / float64(n)
+	return sum / float64(n), true
 }
 
-// alone returns cases with the times that their models are expected to take on the idle
+// removeOtherWork scales times that were measured next to other work to those of the idle
 // machine. Other work takes caches and memory from a model, the more at some moments than at
 // others, and the shortest time has some of it too: as much, by two recordings next to other
-// work, as the mean excess beyond that of an idle machine. Times of an idle machine stay.
-func alone(cases []Case, facts *Facts) []Case {
-	if facts.ProbedTasks == nil || facts.Idle() {
-		return cases
+// work, as the mean excess beyond that of an idle machine.
+func (c *Calibration) removeOtherWork() {
+	if tasks := c.Facts.ProbedTasks; tasks != nil && *tasks > Busy {
+		c.Scale = c.scale() * math.Exp(-max(0, c.Facts.Excess-usualExcess))
 	}
-	out := slices.Clone(cases)
-	for i := range out {
-		c := &out[i]
-		e, _ := c.excess()
-		factor := math.Exp(-max(0, e-usualExcess))
-		c.Seconds *= factor
-		c.Kernels = slices.Clone(c.Kernels)
-		for j := range c.Kernels {
-			if k := &c.Kernels[j]; k.Seconds != nil {
-				shorter := factor * *k.Seconds
-				k.Seconds = &shorter
-			}
-		}
-	}
-	return out
 }

@@ -39,7 +39,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p := Prediction{}
 	byClass := map[onnx.Class]float64{}
 	kernels := measurement.NewKernels(a.Kernels())
-	seconds := c.addCall(c.kernels(kernels))
+	seconds := c.kernels(kernels)
 	for i := range kernels {
 		byClass[kernels[i].Class] += seconds[i]
 	}
@@ -50,7 +50,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		}
 	}
 	if len(kernels) == 0 {
-		p.Idle = max(least, c.Call)
+		p.Idle = least
 	}
 	for i := range p.Shares {
 		p.Shares[i].Part /= max(p.Idle, math.SmallestNonzeroFloat64)
@@ -147,21 +147,7 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 	return bandBetween(band.Low*max(low, 1./uncounted), band.High*high), warnings
 }
 
-// addCall returns the times of kernels with their parts of the call.
-func (c *Calibration) addCall(seconds []float64) []float64 {
-	sum := 0.0
-	for _, t := range seconds {
-		sum += t
-	}
-	for i := range seconds {
-		if sum > 0 {
-			seconds[i] *= 1 + c.Call/sum
-		}
-	}
-	return seconds
-}
-
-// least is the time of a model in which nothing is left to compute: a call.
+// least is the time of a model in which nothing is left to compute, in seconds.
 const least = 1e-7
 
 // elsewhereEffort is the factor by which an operator may be longer or shorter whose effort

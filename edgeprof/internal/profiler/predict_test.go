@@ -9,16 +9,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 )
 
-// TestCallCounts: an inference takes its kernels' time and that of a call.
-func TestCallCounts(t *testing.T) {
-	c := bare()
-	c.Call, c.Low, c.High = 1e-3, 1, 1
-	a := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: 3e6}}}}
-	if p := c.Predict(a, device.Device{UUID: "here", Cores: 4}); math.Abs(p.Idle-4e-3) > 1e-12 || p.Shares[0].Part != 1 {
-		t.Errorf("%v s, want 3 ms of a kernel and 1 ms of the call: %+v", p.Idle, p)
-	}
-}
-
 // TestUnknownCost: a model of which part of the cost is unknown has a lower bound only,
 // and one whose size was assumed has no interval.
 func TestUnknownCost(t *testing.T) {

@@ -33,9 +33,7 @@ type Profile struct {
 // take their part of the whole by rates.
 func NewProfile(m Case, rates *Calibration, facts Facts) *Profile {
 	m.untangle()
-	cases := []Case{m}
-	subtractOverhead(cases)
-	m = cases[0]
+	m.subtractOverhead()
 	here := rates.ForThreads(m.Threads)
 	expected := here.kernels(m.Kernels)
 	p := &Profile{Rates: rates, Threads: m.Threads, Seconds: m.Seconds, factors: make([]float64, len(expected)), spread: profileSpread}
@@ -79,7 +77,6 @@ func (c *Calibration) onMachine(level float64, facts Facts) *Calibration {
 func (c *Calibration) WithProfile(p *Profile) *Calibration {
 	own := *c
 	own.profile = p
-	own.Call = 0 // it is part of the kernels' times
 	return &own
 }
 

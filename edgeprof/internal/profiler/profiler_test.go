@@ -184,7 +184,6 @@ func TestImpossibleRates(t *testing.T) {
 	for name, spoil := range map[string]func(*Calibration){
 		"scale":                       func(c *Calibration) { c.Scale = -1 },
 		"high":                        func(c *Calibration) { c.High = math.Inf(1) },
-		"call_seconds":                func(c *Calibration) { c.Call = math.NaN() },
 		"rates of conv: mac_seconds":  func(c *Calibration) { c.Rates[onnx.ClassConv] = Rates{MAC: 1e300} },
 		"rates of conv: byte_seconds": func(c *Calibration) { c.Rates[onnx.ClassConv] = Rates{Byte: -1e-9} },
 	} {

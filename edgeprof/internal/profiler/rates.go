@@ -26,7 +26,7 @@ type workload [3]float64
 func sizes(k *measurement.Kernel) workload {
 	w := workload{1, float64(k.MACs), float64(k.Bytes())}
 	if k.Class == onnx.ClassConv1D || k.Class == onnx.ClassConv3D {
-		w[2] += 4 * float64(k.Groups) * float64(k.Depth) * float64(k.Columns) // the values unfolded under the windows
+		w[2] += 4 * float64(k.Unfolded)
 	}
 	return w
 }

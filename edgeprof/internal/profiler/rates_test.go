@@ -91,12 +91,12 @@ func TestMultiplyAccumulatesTakeTime(t *testing.T) {
 	}{
 		"both":             {onnx.ClassDense, func(macs, bytes float64) float64 { return 1e-6 + 1e-9*macs + 1e-10*bytes }, ""},
 		"bytes":            {onnx.ClassDense, func(macs, bytes float64) float64 { return 1e-6 + 1e-9*bytes }, ""},
-		"shorter for more": {onnx.ClassConv, func(macs, _ float64) float64 { return 1e-3 / macs }, "the 40 kernels of class conv"},
+		"shorter for more": {onnx.ClassConv, func(macs, _ float64) float64 { return 1e-3 / macs }, "rates of conv: mac_seconds is 0"},
 		"by a vector":      {onnx.ClassVector, func(_, bytes float64) float64 { return 1e-6 + 1e-9*bytes }, ""},
 	} {
 		cases := []Case{{Kernels: products(c.class, c.seconds)}}
-		calibration := &Calibration{Rates: ratesFor(cases)}
-		r, err := calibration.Rates[c.class], calibration.checkProducts(cases)
+		calibration := &Calibration{Rates: ratesFor(cases), Models: 1, Low: 1, High: 1}
+		r, err := calibration.Rates[c.class], calibration.Check()
 		if c.wrong == "" && err != nil || c.wrong != "" && (!errors.Is(err, ErrCalibration) || !strings.Contains(err.Error(), c.wrong)) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}

@@ -194,8 +194,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// A model of small kernels tells how long profiling takes, a large one does not.
-func TestSettle(t *testing.T) {
+// What the kernels of a model sum to beyond the whole is the time of profiling them.
+func TestSubtractOverhead(t *testing.T) {
 	timed := func(whole float64, kernels ...float64) Case {
 		c := Case{Setting: "s", Seconds: whole}
 		for i := range kernels {
@@ -203,22 +203,23 @@ func TestSettle(t *testing.T) {
 		}
 		return c
 	}
-	cases := []Case{
-		timed(5e-6, 3e-6, 3e-6, 5e-6), timed(0.999e-3, 1e-3, 3e-6), timed(2e-3, 1.001e-3, 3e-6),
-		timed(1),
-	}
-	subtractOverhead(cases)
-	for i, want := range [][]float64{{1e-6, 1e-6, 3e-6}, {0.998e-3, 1e-6}, {1.998e-3, 2e-6}, nil} {
-		for k, w := range want {
-			if got := *cases[i].Kernels[k].Seconds; math.Abs(got/w-1) > 1e-3 {
-				t.Errorf("case %d, kernel %d: %v, want %v", i, k, got, w)
+	for name, one := range map[string]struct {
+		c    Case
+		want []float64
+	}{
+		"small":             {timed(5e-6, 3e-6, 3e-6, 5e-6), []float64{1e-6, 1e-6, 3e-6}},
+		"large":             {timed(0.999e-3, 1e-3, 3e-6), []float64{0.998e-3, 1e-6}},
+		"a tenth stays":     {timed(0.995e-3, 1e-3, 3e-6), []float64{0.9947e-3, 0.2996e-6}},
+		"another program's": {timed(1e-3, 2e-3, 1e-3), []float64{0.6676e-3, 0.3324e-3}},
+		"none":              {timed(1.001e-3, 1e-3, 1e-6), []float64{1e-3, 1e-6}},
+		"no kernels":        {timed(1), nil},
+	} {
+		one.c.subtractOverhead()
+		for k, w := range one.want {
+			if got := *one.c.Kernels[k].Seconds; math.Abs(got/w-1) > 1e-3 {
+				t.Errorf("%s, kernel %d: %v, want %v", name, k, got, w)
 			}
 		}
-	}
-	none := []Case{timed(1.001e-3, 1e-3, 1e-6)}
-	subtractOverhead(none)
-	if got := *none[0].Kernels[1].Seconds; math.Abs(got/1e-6-1) > 0.01 {
-		t.Errorf("nothing tells of an overhead: %v", got)
 	}
 }
 
