@@ -27,6 +27,11 @@ import (
 //go:embed python/_program.py
 var starter []byte
 
+// mainModule is the module that python3 -m runs.
+//
+//go:embed python/__main__.py
+var mainModule []byte
+
 // machines maps architectures to their names in wheels.
 var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 
@@ -118,6 +123,7 @@ func pythonModules(ctx context.Context, dir, name, program string) (map[string][
 	module := strings.ReplaceAll(name, "-", "_")
 	modules := map[string][]byte{
 		module + "/_program.py":  starter,
+		module + "/__main__.py":  mainModule,
 		module + "/_commands.py": commands,
 		module + "/py.typed":     nil, // PEP 561
 	}

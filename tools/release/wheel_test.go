@@ -81,7 +81,7 @@ func TestWheel(t *testing.T) {
 	}
 	slices.Sort(names)
 	if diff := cmp.Diff([]string{
-		"a_hello/__init__.py", "a_hello/_commands.py", "a_hello/_program.py", "a_hello/py.typed",
+		"a_hello/__init__.py", "a_hello/__main__.py", "a_hello/_commands.py", "a_hello/_program.py", "a_hello/py.typed",
 		base + ".data/data/libexec/f/x.so", base + ".data/data/share/man/a.1",
 		base + ".data/scripts/a-hello", base + ".data/scripts/helper",
 		base + ".dist-info/METADATA", base + ".dist-info/RECORD", base + ".dist-info/WHEEL",

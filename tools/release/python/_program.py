@@ -1,5 +1,6 @@
 """Runs the program that came with this package, and reads its JSON answer."""
 
+import contextlib
 import ctypes
 import dataclasses
 import datetime
@@ -31,6 +32,10 @@ class ProgramError(RuntimeError):
     def __init__(self, message: str, code: int, answer: typing.Any = None):
         super().__init__(message)
         self.message, self.code, self.answer = message, code, answer
+
+    def __reduce__(self) -> typing.Any:
+        """Lets a pool of processes pass the error on."""
+        return type(self), (self.message, self.code, self.answer)
 
 
 class UsageError(ProgramError, ValueError):
@@ -179,7 +184,7 @@ def ask(
     if code:
         message = last.strip() or "%s ended with %d" % (arguments[0], code)
         raise (UsageError if code == 2 else ProgramError)(message, code, _parse(answer) if answer else None)
-    sys.stderr.write(last)
+    _tell(last)
     return _parse(answer)
 
 
@@ -191,6 +196,8 @@ def _parse(answer: bytes) -> typing.Any:
 def _options(name: str, value: object) -> typing.List[str]:
     """Returns the arguments that set a flag."""
     flag = "--" + name
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()  # a number, where numpy's are none of Python's
     if value is None:
         return []
     if isinstance(value, bool):
@@ -220,6 +227,13 @@ def _interactive() -> bool:
     return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", bool)())
 
 
+def _tell(text: str) -> None:
+    """Writes to sys.stderr, which a daemon or pythonw may lack."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
 def _relay(source: typing.Any, last: typing.List[str], name: str) -> None:
     """Copies the program's stderr as it comes, except a last line that begins with its name.
 
@@ -233,8 +247,7 @@ def _relay(source: typing.Any, last: typing.List[str], name: str) -> None:
             begin = text.rfind("\n", 0, -1) + 1
             if not text.startswith(name, begin) or (chunk and not text.endswith("\n")):
                 begin = len(text)
-            sys.stderr.write(text[:begin])
-            sys.stderr.flush()
+            _tell(text[:begin])
             text = text[begin:]
             if not chunk:
                 last.append(text)

@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import io
+import multiprocessing
 import os
 import pathlib
 import signal
@@ -139,4 +140,26 @@ for module in (allox_est, chamtool, deft, edgeprof, mirage):
     assert module.__version__ == "" or module.__version__[0].isdigit(), module
     for name in module._commands if isinstance(module._commands, list) else ():
         assert (getattr(module, name).__doc__ or "").strip(), name
+    said = subprocess.run([sys.executable, "-m", module.__name__, "--version"], capture_output=True, text=True)
+    assert said.returncode == 0 and said.stdout.startswith(module.__name__.replace("_", "-")), said
+
+
+# A pool of processes gets errors too; numbers may be numpy's; sys.stderr may be absent.
+class int64:
+    """A number as numpy has it."""
+
+    __module__ = "numpy"
+
+    def item(self) -> int:
+        return 4
+
+
+with multiprocessing.get_context("fork").Pool(1) as pool, contextlib.redirect_stderr(None):
+    try:
+        pool.apply(mirage.when, ("absent.log",))
+    except mirage.ProgramError as e:
+        assert e.code == 1 and "absent.log" in e.message, e
+    else:
+        raise AssertionError("no error")
+    assert "4 nodes" in mirage.when("month.log", job_nodes=int64(), job_limit="12h").answer.asked  # type: ignore[arg-type]
 print("done")
