@@ -3,6 +3,7 @@ package host_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/internal/job"
@@ -43,16 +44,15 @@ func TestRealGraph(t *testing.T) {
 	}
 }
 
-// fib(16) creates two tasks for each call of 2 or more: the tasks by depth are exact, and each
-// advice removes those below its depth. The advice depends on the machine's speed.
-func TestRealGranularity(t *testing.T) {
+// fib(16) creates two tasks for each call of 2 or more: the tasks by depth are exact, with tasks
+// for all calls and with tasks down to a depth only.
+func TestRealDepths(t *testing.T) {
 	needOpenMP(t)
 	program := filepath.Join(t.TempDir(), "cutoff")
 	compile(t, "", "clang", "-fopenmp", "-O2", "-g", "-Wall", "-Werror", "-o", program, "testdata/cutoff.c")
 	const n = 16
 	for _, depth := range []int{100, 3} {
 		_, logs := underOMPT(t, nil, program, "fib", fmt.Sprint(n), fmt.Sprint(depth))
-		r := rankOf(t, logs)
 		want := []int{}
 		for calls := []int{n}; ; {
 			var next []int
@@ -66,35 +66,12 @@ func TestRealGranularity(t *testing.T) {
 			}
 			want, calls = append(want, len(next)), next
 		}
-		tree := r.Summary.Tree
-		if tree == nil || len(tree.Levels) != len(want) {
-			t.Fatalf("%+v, want levels of %v", tree, want)
+		got := []int{}
+		for _, d := range rankOf(t, logs).Summary.Depths {
+			got = append(got, d.Tasks)
 		}
-		for i, l := range tree.Levels {
-			if l.Tasks != want[i] {
-				t.Errorf("depth %d: %d tasks, want %d", i+1, l.Tasks, want[i])
-			}
-			if i > 0 && l.Longest > tree.Levels[i-1].Longest {
-				t.Errorf("depth %d: a subtree of %v s in one of %v s", i+1, l.Longest, tree.Levels[i-1].Longest)
-			}
-		}
-		j, err := job.Load(t.Context(), logs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := j.Figures().Lost.Granularity
-		if depth == 100 && g == nil {
-			t.Error("no advice for tasks of one addition")
-		}
-		if g == nil {
-			continue
-		}
-		deeper := 0
-		for _, tasks := range want[g.Depth:] {
-			deeper += tasks
-		}
-		if g.Removed != deeper || !(g.Low > 0 && g.Low <= g.Seconds && g.Seconds <= g.High) {
-			t.Errorf("%+v, want %d tasks removed", g, deeper)
+		if !slices.Equal(got, want) {
+			t.Errorf("down to depth %d: tasks by depth %v, want %v", depth, got, want)
 		}
 	}
 }

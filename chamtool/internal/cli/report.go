@@ -246,9 +246,6 @@ func lostRows(t *cli.Table, l job.LostTime) {
 		}
 		t.Add("overhead s, stalls s", fmt.Sprintf("%s, %s, of all threads between tasks", cli.Text(g.Overhead), cli.Text(g.Stalls)))
 	}
-	if l.Granularity != nil {
-		t.Add("granularity", fmt.Sprint(*l.Granularity))
-	}
 	if l.Function != nil {
 		t.Add("most imbalanced function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))
 	}

@@ -259,9 +259,6 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 		p.Line("%s: %s s, %s of the threads' time", loss.Name, cli.Text(loss.Seconds), cli.Text(loss.Share))
 		p.Line("  may help: %s", loss.Advice)
 	}
-	if g := l.Granularity; g != nil {
-		p.Line("%v instead of %s s", *g, cli.Text(l.Wall))
-	}
 	if len(f.Functions) == 0 {
 		p.Line("chamtool report %s shows more", logs)
 		return

@@ -14,18 +14,17 @@ import (
 // LostTime breaks a job's thread time into computing, waiting and avoidable imbalance. Times are in
 // seconds, of all threads together unless stated otherwise.
 type LostTime struct {
-	Wall        float64      `json:"wall_seconds"` // of the iterations, of the slowest rank
-	Threads     int          `json:"threads"`      // of all ranks
-	Processors  int          `json:"processors"`   // that these can run on at once; 0 if the graph is unknown
-	Computing   float64      `json:"computing_seconds"`
-	Waiting     float64      `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
-	Imbalance   float64      `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
-	Saving      *Saving      `json:"perfect_balance"`   // nil without an iteration that came to its end
-	Function    *UnevenLoad  `json:"worst_function"`    // nil where one worker did it all
-	Graph       *Graph       `json:"graph"`             // nil if the runtime does not report the graph of tasks
-	Granularity *Granularity `json:"granularity"`       // nil if the graph is unknown, or no other depth saves a tenth of the wall time
-	Rounds      []RankRound  `json:"each"`              // by iteration and rank
-	ByThread    []Thread     `json:"by_thread"`         // of a job of one rank
+	Wall       float64     `json:"wall_seconds"` // of the iterations, of the slowest rank
+	Threads    int         `json:"threads"`      // of all ranks
+	Processors int         `json:"processors"`   // that these can run on at once; 0 if the graph is unknown
+	Computing  float64     `json:"computing_seconds"`
+	Waiting    float64     `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
+	Imbalance  float64     `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
+	Saving     *Saving     `json:"perfect_balance"`   // nil without an iteration that came to its end
+	Function   *UnevenLoad `json:"worst_function"`    // nil where one worker did it all
+	Graph      *Graph      `json:"graph"`             // nil if the runtime does not report the graph of tasks
+	Rounds     []RankRound `json:"each"`              // by iteration and rank
+	ByThread   []Thread    `json:"by_thread"`         // of a job of one rank
 }
 
 // RankRound is an iteration on a rank.
@@ -117,9 +116,6 @@ func (j *Job) lostTime() LostTime {
 		if l.Graph == nil && l.Saving != nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
 			l.Saving.AtMost, l.Saving.Low = true, 0
 		}
-	}
-	if l.Graph != nil && j.Ranks[0].Summary.Tree != nil {
-		l.Granularity = granularity(j.Ranks[0].Summary.Tree, l.Graph.Graph, l.Wall, len(walls), l.Processors)
 	}
 	l.Function = j.findUneven()
 	l.addThreads(j)

@@ -307,7 +307,6 @@ func (s *Session) summary() *summary.Summary {
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.bodySeconds, Warnings: slices.Clone(s.warnings),
 	}
-	out.Tree = s.tracker.Tree()
 	out.Critical = s.critical()
 	out.Times = s.times()
 	if s.options.Dialect == event.OpenMP {

@@ -54,7 +54,6 @@ type Summary struct {
 	TaskSeconds    float64    `json:"task_seconds"`
 	RowsLost       int        `json:"rows_lost"` // log rows that could not be written
 	Unlogged       *Unlogged  `json:"unlogged"`  // nil if the log holds all rows
-	Tree           *task.Tree `json:"tree"`      // nil if unknown
 	Depths         []Depth    `json:"depths"`    // of all tasks, from 1: those that no task created; the last one has all deeper ones
 	Critical       []PathPart `json:"critical_path"`
 

@@ -27,7 +27,6 @@ type spans struct {
 	limit          uint64 // ticks of MaxOverhead
 	// The work and the path before the first task: of the program's start.
 	earlierWork, earlierPath uint64
-	nested                   tree
 	constructs               []uint64       // functions that paths distinguish
 	numbers                  map[uint64]int // of constructs, by entry
 	lastEntry                uint64
@@ -46,27 +45,23 @@ type strand struct {
 
 // node is a task in the graph. It is used again when nothing refers to it.
 type node struct {
-	token                  uint64
-	parent                 *node
-	construct              int
-	path                   path
-	since                  uint64  // tick up to which path is counted
-	children               path    // the longest of its ended children
-	groups                 []*path // the longest of the ended tasks of the taskgroups that it is in, the innermost last
-	group                  *path   // of the innermost taskgroup that it was created in, nil without one
-	awaited                []*node // by the taskwait that begins
-	exclusive              []*path // of the sets of which one task runs at a time: the longest of the ended ones
-	refs                   int     // itself until it ends, its children, and those that depend on it
-	ofRuntime              bool    // the runtime's own, whose children count as its parent's
-	waits                  int     // nested
-	started, done          bool
-	undeferred             bool // its parent waits for it
-	predecessors           []*node
-	depth                  int
-	created                int                  // children
-	lane                   int                  // one more than the number of the thread that it is under way on; 0 if it is not
-	ownTicks, subtreeTicks uint64               // its work, and that of its ended descendants
-	locations              map[uint64]*location // that its children depend on, by address
+	token         uint64
+	parent        *node
+	construct     int
+	path          path
+	since         uint64  // tick up to which path is counted
+	children      path    // the longest of its ended children
+	groups        []*path // the longest of the ended tasks of the taskgroups that it is in, the innermost last
+	group         *path   // of the innermost taskgroup that it was created in, nil without one
+	awaited       []*node // by the taskwait that begins
+	exclusive     []*path // of the sets of which one task runs at a time: the longest of the ended ones
+	refs          int     // itself until it ends, its children, and those that depend on it
+	waits         int     // nested
+	started, done bool
+	undeferred    bool // its parent waits for it
+	predecessors  []*node
+	lane          int                  // one more than the number of the thread that it is under way on; 0 if it is not
+	locations     map[uint64]*location // that its children depend on, by address
 }
 
 // The classes of waits, in the flag of an event.
@@ -108,7 +103,6 @@ func (st *strand) cut(i int) {
 func (s *spans) advance(n *node, at uint64) {
 	if n.waits == 0 && n.since > 0 && at > n.since {
 		n.path.add(n.construct, at-n.since)
-		n.ownTicks += at - n.since
 		s.work += at - n.since
 	}
 	n.since = max(n.since, at)
@@ -186,13 +180,11 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 	n.path = parent.path
 	n.refs = 1
 	n.undeferred = e.Flag()&undeferred != 0
-	n.depth = parent.depth + 1
 	n.group = parent.group
 	if len(parent.groups) > 0 {
 		n.group = parent.groups[len(parent.groups)-1]
 	}
 	parent.refs++
-	parent.created++
 	s.readyTasks++
 	return n
 }
@@ -309,13 +301,6 @@ func (s *spans) finish(n *node) {
 	s.release(n)
 }
 
-// exclude takes a task of the runtime's own out of the depths of tasks.
-func (n *node) exclude() {
-	n.ofRuntime = true
-	n.depth = n.parent.depth
-	n.parent.created--
-}
-
 // release drops a reference, and keeps a node without references for another task.
 func (s *spans) release(n *node) {
 	for n != nil {
@@ -325,13 +310,7 @@ func (s *spans) release(n *node) {
 		}
 		p := n.parent
 		s.forget(n)
-		if !n.ofRuntime {
-			s.nested.add(n, s.limit)
-		}
 		n.parent = nil
-		if p != nil {
-			p.subtreeTicks += n.ownTicks + n.subtreeTicks
-		}
 		s.free = append(s.free, n)
 		n = p
 	}

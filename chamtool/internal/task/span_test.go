@@ -274,3 +274,29 @@ func TestCriticalPath(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
+
+// The runtime halves a taskloop by tasks of its own, which no observer hears of; their work counts.
+func TestExcludedTasks(t *testing.T) {
+	p := newProgram(1)
+	p.open(0, 1000, 1)
+	p.wait(0, 0, taskgroup, 1000, 1300, func() {
+		p.begin(0, 1000, 1)
+		p.push(0, event.Runtimes, event.Local, 0, 1005, 1, 0)
+		p.open(0, 1010, 2)
+		p.open(0, 1020, 3)
+		p.end(0, 0, 1000, 1030, 1)
+		for i := range uint64(2) {
+			p.begin(0, 1040+50*i, 2+i)
+			p.end(0, 0, 1040+50*i, 1060+50*i, 2+i)
+		}
+	})
+	tracker, w := newTracked()
+	tracker.Drain(p.rings)
+	g, known := tracker.Graph()
+	if c := tracker.Counts(); c.Created != 2 || c.Ended != 2 || w.excluded != 1 {
+		t.Errorf("%+v, %d excluded", c, w.excluded)
+	}
+	if got := fmt.Sprintf("%.0f %.0f", g.Work*1e9, g.Span*1e9); !known || got != "70 40" {
+		t.Errorf("work and span %s, want 70 40", got)
+	}
+}

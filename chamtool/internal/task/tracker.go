@@ -363,9 +363,6 @@ func (t *Tracker[M]) exclude(token uint64) {
 		t.counts.Created--
 		t.arrivals--
 		t.observer.TaskExcluded(task)
-		if task.node != nil {
-			task.node.exclude()
-		}
 	}
 }
 
