@@ -201,6 +201,7 @@ func TestRealDashboards(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
+	checkScrapes(t, dir, "mirage")
 	var queries []string
 	for _, tool := range []string{"deft", "edgeprof", "mirage"} {
 		text, err := os.ReadFile(filepath.Join("..", tool, "deploy", "dashboard.json"))
@@ -278,6 +279,27 @@ func TestRealDashboards(t *testing.T) {
 				t.Errorf("%s: no service exports %s", strings.TrimPrefix(q, "#"), name)
 			}
 		}
+	}
+}
+
+// checkScrapes lets Prometheus read a scrape configuration, with a token and rules in dir.
+func checkScrapes(t *testing.T, dir, tool string) {
+	t.Helper()
+	for _, name := range []string{"rules.yml", "prometheus.yml"} {
+		text, err := os.ReadFile(filepath.Join("..", tool, "deploy", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = []byte(strings.Replace(string(text), "/etc/prometheus/", "", 1))
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, tool+".token"), []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "promtool", "check", "config", filepath.Join(dir, "prometheus.yml")).CombinedOutput(); err != nil {
+		t.Errorf("%s: %v: %s", tool, err, out)
 	}
 }
 

@@ -82,6 +82,7 @@ not answer, the reply is status 502 with the cause.`,
 				return err
 			}
 			at.Guarded = s.token() != ""
+			s.metrics.exportBuild(cmd.Root().Version)
 			if s.source, err = open(cmd.Context(), env, &w, args, every, s.metrics); err != nil {
 				return err
 			}

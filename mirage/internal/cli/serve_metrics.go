@@ -51,6 +51,15 @@ func newServeMetrics() *serveMetrics {
 	return m
 }
 
+// exportBuild exports the version of the program.
+func (m *serveMetrics) exportBuild(version string) {
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "mirage_build_info", Help: "1, with the version of the program.", ConstLabels: prometheus.Labels{"version": version},
+	})
+	build.Set(1)
+	m.registry.MustRegister(build)
+}
+
 // exportAge exports the time since the log was read, in seconds.
 func (m *serveMetrics) exportAge(seconds func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "mirage_log_age_seconds", Help: "Time since the log that answers come from was read."}, seconds))
