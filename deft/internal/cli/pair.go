@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/pair"
+	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -38,9 +40,10 @@ func newPairCommand(env *cli.Env) *cobra.Command {
 
 With two commands, each runs alone for --seconds under a hook that records its kernels,
 their times, the host's pace and where it waits for the device. The pair is then
-simulated in every way to share: time slices (a GPU without MPS), MPS, and policy
-priority with either program urgent. --save keeps the recordings; --traces predicts from
-two of them, without a device.
+simulated in every way to share: time slices (a GPU without MPS), policy priority with
+either program urgent, MPS, MPS with client priorities, and MPS with half of the
+processors for each. --save keeps the recordings; --traces predicts from two of them,
+without a device.
 `,
 		Example: `  deft pair -- python3 serve.py -- python3 train.py
   deft pair --urgent A --save out -- python3 serve.py -- python3 train.py
@@ -151,9 +154,11 @@ func (p *pairFlags) predictTraces(ctx context.Context, env *cli.Env, paths []str
 
 // sharing is one way to share and what each program pays.
 type sharing struct {
-	Way    string                    `json:"way"`
-	Speed  [2]uncertainty.Prediction `json:"speed"` // of A and B, relative to alone
-	Within *uncertainty.Prediction   `json:"within_deadline,omitempty"`
+	Way string `json:"way"`
+	// Measured says that such forecasts were compared with a device.
+	Measured bool                      `json:"measured"`
+	Speed    [2]uncertainty.Prediction `json:"speed"` // of A and B, relative to alone
+	Within   *uncertainty.Prediction   `json:"within_deadline,omitempty"`
 }
 
 // recording describes a trace.
@@ -187,31 +192,34 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 		Programs [2]recording `json:"programs"`
 		Ways     []sharing    `json:"ways"`
 		Best     string       `json:"best,omitempty"`
-		Safest   string       `json:"safest,omitempty"` // the low end of its share in time is enough
 	}{Level: trial.Level}
 	for i, t := range both {
 		result.Programs[i] = recording{t.Program, len(t.Launches), t.Busy(), t.Overhead}
 	}
+	var unmeasured []string
 	for _, o := range outlooks {
-		s := sharing{Way: o.Sharing.Name, Speed: o.Speeds}
+		if !o.Sharing.Measured {
+			unmeasured = append(unmeasured, o.Sharing.Name)
+		}
+		s := sharing{Way: o.Sharing.Name, Measured: o.Sharing.Measured, Speed: o.Speeds}
 		if deadline > 0 {
 			within := o.Within(urgent, deadline)
 			s.Within = &within
 		}
 		result.Ways = append(result.Ways, s)
 	}
-	var within uncertainty.Prediction // under the best way
+	var best trial.Outlook
+	var kept bool
 	switch {
 	case deadline > 0:
-		best, _ := trial.BestWithin(outlooks, urgent, deadline)
-		if within = best.Within(urgent, deadline); within.Value > 0 {
-			result.Best = best.Sharing.Name
-		}
-		if safest, kept := trial.SafestWithin(outlooks, urgent, deadline); kept {
-			result.Safest = safest.Sharing.Name
-		}
+		best, kept = trial.BestWithin(outlooks, urgent, deadline)
 	case p.urgent != "":
-		result.Best = trial.Best(outlooks, urgent, p.slack).Sharing.Name
+		best, kept = trial.Best(outlooks, urgent, p.slack)
+	}
+	result.Best = best.Sharing.Name
+	within := best.Within(urgent, deadline)
+	if deadline > 0 && within.Value == 0 {
+		result.Best = ""
 	}
 	return p.answer.Print(env, result, func(page *cli.Page) {
 		for i, r := range result.Programs {
@@ -233,18 +241,19 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 		if deadline > 0 {
 			page.Line("in time: jobs of %c within %v, from a first launch to the program's own wait for the device", 'A'+urgent, deadline)
 		}
+		page.Line("not yet compared with a device, so not recommended: %s", strings.Join(unmeasured, "; "))
 		const percent = 100 * trial.Punctual
 		switch {
 		case deadline > 0 && result.Best == "":
 			page.Line("no way keeps the deadline for any job; alone a job takes %v or more", outlooks[0].Alone[urgent][0].Round(time.Microsecond))
-		case deadline > 0 && within.Value < trial.Punctual:
+		case deadline > 0 && !kept:
 			page.Line("no way keeps the deadline for %v %% of the jobs; most are in time with: %s", percent, result.Best)
-		case deadline > 0 && result.Safest == result.Best:
-			page.Line("best for this deadline: %s", result.Best)
-		case deadline > 0 && result.Safest == "":
+		case deadline > 0 && within.Low < trial.Punctual:
 			page.Line("best for this deadline: %s; its interval, as that of every way, allows for less than %v %% in time", result.Best, percent)
 		case deadline > 0:
-			page.Line("best for this deadline: %s; its interval allows for less than %v %% in time, that of %s does not", result.Best, percent, result.Safest)
+			page.Line("best for this deadline: %s", result.Best)
+		case result.Best != "" && !kept:
+			page.Line("no way keeps %s within %v of its time alone; it is fastest with: %s", p.urgent, cmp.Or(p.slack, policy.DefaultSlack), result.Best)
 		case result.Best != "":
 			page.Line("best for an urgent %s: %s", p.urgent, result.Best)
 		}

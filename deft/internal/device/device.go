@@ -13,6 +13,8 @@ type Kernel struct {
 	Client  int
 	Kernels int           // that it consists of
 	Time    time.Duration // that it takes on an idle device
+	// Priority is that of its client, if the settings have Priorities.
+	Priority int
 	End     time.Duration // when it was done
 
 	number uint64        // in order of launch
@@ -160,14 +162,19 @@ func (d *Device) start(i int) {
 	d.began = d.clock
 }
 
-// nextClient returns the next client with kernels after another, in turn; -1 if none.
+// nextClient returns the next client with kernels after another, in turn or of the highest
+// priority; -1 if none.
 func (d *Device) nextClient(last int) int {
+	best := -1
 	for n := range d.queues {
-		if i := (last + 1 + n) % len(d.queues); len(d.queues[i]) > 0 {
-			return i
+		i := (last + 1 + n) % len(d.queues)
+		switch {
+		case len(d.queues[i]) == 0:
+		case best < 0 || d.settings.Priorities && d.queues[i][0].Priority > d.queues[best][0].Priority:
+			best = i
 		}
 	}
-	return -1
+	return best
 }
 
 // firstClient returns the client whose kernel was launched first; -1 if none.

@@ -26,6 +26,7 @@ type Settings struct {
 	Turn       time.Duration // of turns: the time after which a kernel is interrupted for another context
 	Switch     time.Duration // of turns: idle time when another context gets the device; below 0 none
 	Overlap    float64       // of mps: the share of a kernel that runs while one of another context does; below 0 none
+	Priorities bool          // of mps: a client of higher priority is served first (CUDA_MPS_CLIENT_PRIORITY)
 	Ahead      int           // launches that a client may have on the device, after which its host waits
 }
 

@@ -119,7 +119,7 @@ func (h *host) noteEmpty() { h.emptied, h.known = h.launches, h.used }
 // nextLaunch returns the next kernel or graph: one piece of work, as long as its kernels
 // together.
 func (h *host) nextLaunch(client int) device.Kernel {
-	k := device.Kernel{Client: client, Kernels: h.launchKernels()}
+	k := device.Kernel{Client: client, Kernels: h.launchKernels(), Priority: h.spec.Priority}
 	for _, each := range h.spec.Kernels[h.next : h.next+k.Kernels] {
 		k.Time += h.withJitter(each)
 	}

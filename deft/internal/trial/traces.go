@@ -21,22 +21,31 @@ import (
 type Sharing struct {
 	Name   string
 	Device device.Settings
-	Urgent int // the program that is urgent under policy priority; -1 none
+	Urgent int // the program that is urgent: to MPS if the device has Priorities, else to policy priority; -1 none
+	// Part is the part of the device's processors that each program may use (MPS's active
+	// thread percentage); 0 all.
+	Part float64
+	// Measured says that forecasts were compared with a device (gpu/checks.py).
+	Measured bool
 }
 
-// Sharings returns the ways that [Traces] predicts: without control in time slices and
-// under MPS, and under policy priority with either program urgent. The discipline of the
-// device does not matter.
+// Sharings returns the ways that [Traces] predicts: in time slices without control and
+// under policy priority with either program urgent; under MPS without control, with client
+// priorities, and with half of the processors for each. The discipline of the device does
+// not matter.
 func Sharings(a, b string, constants device.Settings) []Sharing {
 	turns, mps := constants, constants
 	turns.Discipline, mps.Discipline = device.Turns, device.MPS
+	ranked := mps
+	ranked.Priorities = true
 	return []Sharing{
-		{"time slices", turns, -1},
-		{"MPS", mps, -1},
-		{"priority, " + a + " urgent", turns, 0},
-		{"priority, " + b + " urgent", turns, 1},
-		{"MPS and priority, " + a + " urgent", mps, 0},
-		{"MPS and priority, " + b + " urgent", mps, 1},
+		{Name: "time slices", Device: turns, Urgent: -1, Measured: true},
+		{Name: "MPS", Device: mps, Urgent: -1, Measured: true},
+		{Name: "priority, " + a + " urgent", Device: turns, Urgent: 0, Measured: true},
+		{Name: "priority, " + b + " urgent", Device: turns, Urgent: 1, Measured: true},
+		{Name: "MPS with priority, " + a + " urgent", Device: ranked, Urgent: 0},
+		{Name: "MPS with priority, " + b + " urgent", Device: ranked, Urgent: 1},
+		{Name: "MPS, half each", Device: mps, Urgent: -1, Part: 0.5},
 	}
 }
 
@@ -102,44 +111,80 @@ func Traces(ctx context.Context, a, b *pair.Trace, ways []Sharing, slack float64
 		if kernels {
 			way.Device.Ahead = way.Device.WithDefaults().Ahead * max(len(clients[0].Kernels)/len(repeatedLaunches(a)), len(clients[1].Kernels)/len(repeatedLaunches(b)))
 		}
+		if way.Urgent >= 0 {
+			clients[way.Urgent].Terms.Priority = 1
+		}
 		o := Outlook{Sharing: way}
 		var alone [2]float64
 		for k, c := range clients {
-			if way.Urgent == k {
-				c.Terms.Priority = 1
-			}
 			r, err := play(ctx, way, slack, c)
 			if err != nil {
 				return nil, err
 			}
 			alone[k], o.Alone[k] = rates(r)[0], slices.Sorted(slices.Values(r.Clients[0].Unmarked))
 		}
-		var speeds [2][]float64
-		for n := range shiftedRuns {
-			both := clients
-			if way.Urgent >= 0 {
-				both[way.Urgent].Terms.Priority = 1
-			}
-			both[1].Start = time.Duration(n) * length(both[0]) / shiftedRuns
-			r, err := play(ctx, way, slack, both[:]...)
-			if err != nil {
-				return nil, err
-			}
-			for k, rate := range rates(r) {
-				speeds[k] = append(speeds[k], rate/alone[k])
-				o.Times[k] = append(o.Times[k], r.Clients[k].Unmarked...)
-				if each := rate * float64(len(r.Clients[k].Unmarked)) / float64(len(r.Clients[k].Jobs)); each > 0 {
-					o.Periods[k] += time.Duration(float64(time.Second) / each / shiftedRuns)
-				}
-			}
+		playBoth := playShifted
+		if way.Part > 0 {
+			playBoth = playPartitioned
 		}
-		for k := range speeds {
+		if err := playBoth(ctx, &o, slack, clients, alone); err != nil {
+			return nil, err
+		}
+		for k := range o.Times {
 			slices.Sort(o.Times[k])
-			o.Speeds[k] = spread(speeds[k], offModel[way.Device.Discipline])
 		}
 		outlooks = append(outlooks, o)
 	}
 	return outlooks, nil
+}
+
+// playShifted plays two programs next to each other, from several moments of the second.
+func playShifted(ctx context.Context, o *Outlook, slack float64, clients [2]simulator.Client, alone [2]float64) error {
+	var speeds [2][]float64
+	for n := range shiftedRuns {
+		clients[1].Start = time.Duration(n) * length(clients[0]) / shiftedRuns
+		r, err := play(ctx, o.Sharing, slack, clients[:]...)
+		if err != nil {
+			return err
+		}
+		for k, rate := range rates(r) {
+			speeds[k] = append(speeds[k], rate/alone[k])
+			o.addRun(k, r.Clients[k], rate, shiftedRuns)
+		}
+	}
+	for k := range speeds {
+		o.Speeds[k] = spread(speeds[k], offModel[o.Sharing.Device.Discipline])
+	}
+	return nil
+}
+
+// playPartitioned plays each program alone on its part of the processors. A recording does
+// not contain how many a kernel uses: one that fills the device takes as much longer as its
+// part is smaller, a small one no longer at all.
+func playPartitioned(ctx context.Context, o *Outlook, slack float64, clients [2]simulator.Client, alone [2]float64) error {
+	for k, c := range clients {
+		for i := range c.Kernels {
+			c.Kernels[i] = time.Duration(float64(c.Kernels[i]) / o.Sharing.Part)
+		}
+		r, err := play(ctx, o.Sharing, slack, c)
+		if err != nil {
+			return err
+		}
+		rate := rates(r)[0]
+		o.Speeds[k] = spread([]float64{rate / alone[k]}, offModel[device.MPS])
+		o.Speeds[k].High = 1
+		o.addRun(k, r.Clients[0], rate, 1)
+	}
+	return nil
+}
+
+// addRun adds the jobs of one of so many runs of a program, which went through its trace at
+// a rate.
+func (o *Outlook) addRun(program int, c simulator.ClientResult, rate float64, runs int) {
+	o.Times[program] = append(o.Times[program], c.Unmarked...)
+	if each := rate * float64(len(c.Unmarked)) / float64(len(c.Jobs)); each > 0 {
+		o.Periods[program] += time.Duration(float64(time.Second) / each / float64(runs))
+	}
 }
 
 // spread returns the mean of speeds with an interval that covers them and the model's error.
@@ -232,7 +277,7 @@ func length(c simulator.Client) (span time.Duration) {
 // play has clients go through their traces until all have for long enough.
 func play(ctx context.Context, way Sharing, slack float64, clients ...simulator.Client) (*simulator.Result, error) {
 	var p policy.Policy = policy.None{}
-	if way.Urgent >= 0 {
+	if way.Urgent >= 0 && !way.Device.Priorities {
 		p = policy.NewPriority(policy.Settings{Slack: slack, Device: policy.Costs(way.Device)})
 	}
 	var span time.Duration
@@ -278,46 +323,39 @@ func progress(jobs []simulator.Job, begin, end time.Duration) (rate float64) {
 	return rate / (end - begin).Seconds()
 }
 
-// Best returns the way under which the other program is fastest while the urgent one
-// stays within slack (0: the policy's default) of its time alone; if it does so under none,
-// the way under which it is fastest.
-func Best(outlooks []Outlook, urgent int, slack float64) Outlook {
-	slack = cmp.Or(slack, policy.DefaultSlack)
-	best, kept := outlooks[0], false
-	for _, o := range outlooks {
-		own, other := o.Speeds[urgent].Value, o.Speeds[1-urgent].Value
-		keeps := own*slack >= 1
-		switch {
-		case keeps && (!kept || other > best.Speeds[1-urgent].Value):
-			best, kept = o, true
-		case !keeps && !kept && own > best.Speeds[urgent].Value:
-			best = o
-		}
-	}
-	return best
+// Best returns the measured way under which the other program is fastest while the urgent
+// one stays within slack (0: the policy's default) of its time alone; if it does so under
+// none, the way under which it is fastest, and false.
+func Best(outlooks []Outlook, urgent int, slack float64) (best Outlook, kept bool) {
+	least := 1 / cmp.Or(slack, policy.DefaultSlack)
+	return fastestOther(outlooks, urgent, least, func(o Outlook) float64 { return o.Speeds[urgent].Value })
 }
 
 // Punctual is the share of jobs that have to be done within a deadline.
 const Punctual = 0.95
 
-// BestWithin returns the way under which the other program is fastest while 0.95 of a
-// program's jobs take at most the deadline; if they do so under none, the way under which
-// most of them do, and false.
+// BestWithin returns the measured way under which the other program is fastest while 0.95
+// of a program's jobs take at most the deadline, also at the low end of the interval if
+// there is such a way; if they do so under none, the way under which most of them do, and
+// false.
 func BestWithin(outlooks []Outlook, program int, deadline time.Duration) (best Outlook, kept bool) {
-	return fastestWithin(outlooks, program, func(o Outlook) float64 { return o.Within(program, deadline).Value })
+	best, kept = fastestOther(outlooks, program, Punctual, func(o Outlook) float64 { return o.Within(program, deadline).Low })
+	if kept {
+		return best, true
+	}
+	return fastestOther(outlooks, program, Punctual, func(o Outlook) float64 { return o.Within(program, deadline).Value })
 }
 
-// SafestWithin does what [BestWithin] does, with the low end of the share of jobs instead of
-// the share.
-func SafestWithin(outlooks []Outlook, program int, deadline time.Duration) (best Outlook, kept bool) {
-	return fastestWithin(outlooks, program, func(o Outlook) float64 { return o.Within(program, deadline).Low })
-}
-
-func fastestWithin(outlooks []Outlook, program int, share func(Outlook) float64) (best Outlook, kept bool) {
-	for i, o := range outlooks {
-		keeps, faster := share(o) >= Punctual, o.Speeds[1-program].Value > best.Speeds[1-program].Value
+// fastestOther returns the measured way with the fastest other program of those in which a
+// share is enough, or else that with the largest share, and false.
+func fastestOther(outlooks []Outlook, program int, enough float64, share func(Outlook) float64) (best Outlook, kept bool) {
+	for _, o := range outlooks {
+		if !o.Sharing.Measured {
+			continue
+		}
+		keeps, faster := share(o) >= enough, o.Speeds[1-program].Value > best.Speeds[1-program].Value
 		switch {
-		case i == 0, keeps && (!kept || faster),
+		case best.Sharing.Name == "", keeps && (!kept || faster),
 			!keeps && !kept && (share(o) > share(best) || share(o) == share(best) && faster):
 			best, kept = o, keeps
 		}

@@ -35,9 +35,11 @@ func serving() *pair.Trace {
 // What follows from the constants of the device alone, by arithmetic.
 func TestTraces(t *testing.T) {
 	own := []Sharing{
-		{"turns", device.Settings{Discipline: device.Turns}, -1},
-		{"mps", device.Settings{Discipline: device.MPS}, -1},
-		{"priority", device.Settings{Discipline: device.Turns}, 1},
+		{Name: "turns", Device: device.Settings{Discipline: device.Turns}, Urgent: -1},
+		{Name: "mps", Device: device.Settings{Discipline: device.MPS}, Urgent: -1},
+		{Name: "priority", Device: device.Settings{Discipline: device.Turns}, Urgent: 1},
+		{Name: "ranked", Device: device.Settings{Discipline: device.MPS, Priorities: true}, Urgent: 1},
+		{Name: "parts", Device: device.Settings{Discipline: device.MPS}, Urgent: -1, Part: 0.5},
 	}
 	got, err := Traces(t.Context(), saturating(), saturating(), own[:2], 0)
 	if err != nil {
@@ -57,27 +59,34 @@ func TestTraces(t *testing.T) {
 	if got, err = Traces(t.Context(), saturating(), serving(), own, 0); err != nil {
 		t.Fatal(err)
 	}
-	t.Log(got)
 	if urgent := got[2].Speeds[1].Value; urgent < 1/1.06 || got[0].Speeds[1].Value > urgent {
 		t.Errorf("urgent: %v, in turns %v", urgent, got[0].Speeds[1].Value)
 	}
 	if low := got[2].Speeds[0].Value; low < 0.85 {
 		t.Errorf("next to a program that uses 4 %% of the device: %v", low)
 	}
+	if mps, ranked := got[1].Speeds[1].Value, got[3].Speeds[1].Value; ranked < mps+0.05 {
+		t.Errorf("under MPS %v, with a higher client priority %v", mps, ranked)
+	}
+	// With half of the processors, train takes twice as long, serve 0.4 ms more of 10.4.
+	if parts := got[4].Speeds; math.Abs(parts[0].Value-0.5) > 0.01 || math.Abs(parts[1].Value-10.4/10.8) > 0.01 || parts[0].High != 1 {
+		t.Errorf("with half of the processors each: %v", parts)
+	}
 }
 
 func TestBest(t *testing.T) {
 	o := func(name string, a, b float64) Outlook {
-		return Outlook{Sharing: Sharing{Name: name}, Speeds: [2]uncertainty.Prediction{{Value: a}, {Value: b}}}
+		return Outlook{Sharing: Sharing{Name: name, Measured: name != "best"}, Speeds: [2]uncertainty.Prediction{{Value: a}, {Value: b}}}
 	}
-	all := []Outlook{o("turns", 0.6, 0.6), o("mps", 0.7, 0.8), o("urgent A", 0.97, 0.3), o("urgent A, mps", 0.96, 0.4), o("urgent B", 0.2, 0.99)}
+	all := []Outlook{o("turns", 0.6, 0.6), o("mps", 0.7, 0.8), o("urgent A", 0.97, 0.3), o("urgent A, mps", 0.96, 0.4), o("urgent B", 0.2, 0.99), o("best", 1, 1)}
 	for _, tt := range []struct {
 		urgent int
 		slack  float64
 		want   string
-	}{{0, 0, "urgent A, mps"}, {1, 0, "urgent B"}, {0, 1.5, "mps"}, {0, 1.01, "urgent A"}} {
-		if got := Best(all, tt.urgent, tt.slack).Sharing.Name; got != tt.want {
-			t.Errorf("%+v: %s", tt, got)
+		kept   bool
+	}{{0, 0, "urgent A, mps", true}, {1, 0, "urgent B", true}, {0, 1.5, "mps", true}, {0, 1.01, "urgent A", false}} {
+		if got, kept := Best(all, tt.urgent, tt.slack); got.Sharing.Name != tt.want || kept != tt.kept {
+			t.Errorf("%+v: %s, %v", tt, got.Sharing.Name, kept)
 		}
 	}
 }
@@ -108,7 +117,7 @@ func TestBestWithin(t *testing.T) {
 		want     string
 		kept     bool
 	}{
-		{time.Millisecond, "MPS and priority, A urgent", true}, // in time slices a job waits for a turn
+		{900 * time.Microsecond, "priority, A urgent", true}, // in time slices a job waits for a turn
 		{time.Second, "MPS", true},
 		{time.Microsecond, "MPS", false}, // none: the way of the fastest other program
 	} {
@@ -128,7 +137,7 @@ func TestTracesOfGraphs(t *testing.T) {
 	for range 2000 {
 		kernels.Launches = append(kernels.Launches, pair.Launch{Gap: 2 * time.Microsecond, Time: 20 * time.Microsecond})
 	}
-	got, err := Traces(t.Context(), graphs, kernels, []Sharing{{"mps", device.Settings{Discipline: device.MPS}, -1}}, 0)
+	got, err := Traces(t.Context(), graphs, kernels, []Sharing{{Name: "mps", Device: device.Settings{Discipline: device.MPS}, Urgent: -1}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,22 +187,27 @@ func TestCutJobs(t *testing.T) {
 	}
 }
 
-// Of the ways that keep a deadline, one may keep it for sure.
-func TestSafestWithin(t *testing.T) {
+// Of the ways that keep a deadline, the one that keeps it for sure is better.
+func TestBestWithinForSure(t *testing.T) {
 	way := func(name string, own, width, other float64) Outlook {
 		return Outlook{
-			Sharing: Sharing{Name: name}, Times: [2][]time.Duration{{10 * time.Millisecond}}, Periods: [2]time.Duration{10 * time.Millisecond},
+			Sharing: Sharing{Name: name, Measured: true}, Times: [2][]time.Duration{{10 * time.Millisecond}}, Periods: [2]time.Duration{10 * time.Millisecond},
 			Speeds: [2]uncertainty.Prediction{{Value: own, Low: own - width, High: own + width}, {Value: other}},
 		}
 	}
 	all := []Outlook{way("turns", 0.7, 0.01, 0.7), way("mps", 0.8, 0.2, 0.9), way("urgent", 0.98, 0.05, 0.6)}
-	if best, kept := BestWithin(all, 0, 11*time.Millisecond); best.Sharing.Name != "mps" || !kept {
-		t.Errorf("best: %s, %v", best.Sharing.Name, kept)
-	}
-	if safest, kept := SafestWithin(all, 0, 11*time.Millisecond); safest.Sharing.Name != "turns" || !kept {
-		t.Errorf("safest: %s, %v", safest.Sharing.Name, kept)
-	}
-	if best, kept := BestWithin(all, 0, time.Millisecond); best.Sharing.Name != "mps" || kept { // none keeps it: the fastest other
-		t.Errorf("in 1 ms: %s, %v", best.Sharing.Name, kept)
+	for _, tt := range []struct {
+		ways     []Outlook
+		deadline time.Duration
+		want     string
+		kept     bool
+	}{
+		{all, 11 * time.Millisecond, "turns", true},
+		{all[1:2], 11 * time.Millisecond, "mps", true}, // by its value alone
+		{all, time.Millisecond, "mps", false},          // none: the fastest other
+	} {
+		if best, kept := BestWithin(tt.ways, 0, tt.deadline); best.Sharing.Name != tt.want || kept != tt.kept {
+			t.Errorf("%v: %s, %v", tt.deadline, best.Sharing.Name, kept)
+		}
 	}
 }
