@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -61,11 +60,7 @@ func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Setti
 	if err != nil {
 		return err
 	}
-	discipline := device.OfSimulated
-	if j.device == "cuda" {
-		discipline = device.OfGPU
-	}
-	s.Rules.Device = policy.Costs(device.Settings{Discipline: discipline(os.Getenv)})
+	s.Rules.Device = policy.Costs(device.Settings{Discipline: j.discipline()})
 	d, err := daemon.Start(at, s)
 	if err != nil {
 		return err

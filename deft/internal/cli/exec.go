@@ -21,6 +21,7 @@ import (
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/daemon"
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/simcuda"
@@ -57,7 +58,8 @@ ends 10 s after the last program. Signals are passed on to the program, and its 
 status is that of this command (128 plus the signal's number if a signal ended it,
 127 if the command does not exist, 126 if it cannot be run). One line on stderr says
 how the program reached the driver and how it is throttled, or that it launched
-nothing. If deft exec is killed, the program continues.`,
+nothing. If deft exec is killed, the program continues. Under MPS a program without a
+--priority above 0 gets CUDA_MPS_CLIENT_PRIORITY=1: MPS serves the others first.`,
 		Example: `  deft exec --priority 1 -- python3 serve.py
   deft exec -- python3 train.py
   deft ctl policy fair
@@ -182,7 +184,17 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 	m := session.Membership{
 		Session: at.Session(), Name: p.name, Gang: p.gang, Priority: int(p.priority), Deadline: p.slo, MemoryQuota: uint64(p.quota),
 	}
-	return append(hook.Preload(environ, lib), m.Environ()...), nil
+	return append(hook.Preload(environ, lib), append(m.Environ(), p.placement()...)...), nil
+}
+
+// placement returns the variable with which MPS serves programs without a priority after
+// those with one, unless it is set already (CUDA_MPS_CLIENT_PRIORITY: 0 normal, 1 below).
+func (p *program) placement() []string {
+	_, set := os.LookupEnv("CUDA_MPS_CLIENT_PRIORITY")
+	if set || p.priority > 0 || p.discipline() != device.MPS {
+		return nil
+	}
+	return []string{"CUDA_MPS_CLIENT_PRIORITY=1"}
 }
 
 // simulatedEnviron builds a simulated device, adds its workload program to this process's

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/internal/daemon"
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -24,6 +25,14 @@ func (j *sessionFlags) flags(c *cobra.Command) {
 	sessionDirFlag(c, &j.dir)
 	c.Flags().StringVar(&j.device, "device", "cuda", "device: cuda or sim (simulated)")
 	cli.Values(c, "device", "cuda", "sim")
+}
+
+// discipline returns how the device serves programs with this process's environment.
+func (j *sessionFlags) discipline() device.Discipline {
+	if j.device == "sim" {
+		return device.OfSimulated(os.Getenv)
+	}
+	return device.OfGPU(os.Getenv)
 }
 
 // place returns the paths of the session.

@@ -15,7 +15,7 @@ type Kernel struct {
 	Time    time.Duration // that it takes on an idle device
 	// Priority is that of its client, if the settings have Priorities.
 	Priority int
-	End     time.Duration // when it was done
+	End      time.Duration // when it was done
 
 	number uint64        // in order of launch
 	queued time.Duration // when

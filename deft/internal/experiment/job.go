@@ -9,6 +9,8 @@ import (
 const (
 	DefaultHeight = 720
 	DefaultWidth  = 1280
+	// classifierPixels is the side of an image after a classifier's own preprocessing.
+	classifierPixels = 224
 )
 
 // Profile returns the kernels of one job of the model: its own if the configuration states
@@ -28,6 +30,9 @@ func (m *Model) Profile() (Profile, error) {
 	in := Input{Height: m.Height, Width: m.Width, Batch: m.BatchSize}
 	if m.Height == 0 {
 		in.Height, in.Width = DefaultHeight, DefaultWidth
+	}
+	if m.ModelName == "mobilenet_v3_small" && !m.Resize { // its own preprocessing
+		in.Height, in.Width = classifierPixels, classifierPixels
 	}
 	p, err := Lookup(m.ModelName, in)
 	if err != nil {

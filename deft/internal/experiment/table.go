@@ -52,6 +52,7 @@ func Models() []string {
 // stage takes the stage's floor plus a part in proportion to the input.
 func Lookup(model string, in Input) (Profile, error) {
 	p := Profile{Model: model}
+	fixed := true // the kernels do not depend on the input
 	for _, r := range table() {
 		if r.Model != model {
 			continue
@@ -60,6 +61,7 @@ func Lookup(model string, in Input) (Profile, error) {
 		if err != nil {
 			return Profile{}, fmt.Errorf("profile: %s: %w", model, err)
 		}
+		fixed = fixed && r.UnitNS == 0
 		p.AllocatedBytes = int64((r.WeightsMB + r.ActivationsMB*units) * 1e6)
 		p.ReservedBytes = p.AllocatedBytes + p.AllocatedBytes/4
 		p.Groups = append(p.Groups, Group{r.Kernels, time.Duration(r.FloorNS + r.UnitNS*units)})
@@ -67,11 +69,13 @@ func Lookup(model string, in Input) (Profile, error) {
 	if p.Groups == nil {
 		return Profile{}, &UnknownModelError{Model: model, Known: Models()}
 	}
+	if fixed && in != (Input{Height: classifierPixels, Width: classifierPixels, Batch: 1}) {
+		return Profile{}, fmt.Errorf("profile: %s: its kernels are known for one image of %dx%d only", model, classifierPixels, classifierPixels)
+	}
 	return p, nil
 }
 
-// profiles holds models whose kernels were published; no kernel time in it was measured by
-// this project.
+// profiles holds models whose kernels were published, and one of this project's own runs.
 //
 // resnet50 and retinanet_resnet50_fpn: the lists that the Orion scheduler was published with
 // (eth-easl/orion, EuroSys 2024, MIT licence), of a V100 in single precision: resnet50 at
@@ -82,6 +86,9 @@ func Lookup(model string, in Input) (Profile, error) {
 // fasterrcnn_resnet50_fpn: number of kernels per job and the range of kernel times at 1280x720
 // (4.4 to about 400 µs) as in the original program's published sample profile; how the times
 // spread over the stages is assumed, for a GPU of about 100 TFLOP/s and 1.5 TB/s.
+//
+// mobilenet_v3_small: means of consecutive kernels of one image of 224 x 224, measured on an
+// H200 (docs/results/h200.json, check 21).
 //
 //go:embed profiles.csv
 var profiles string
