@@ -309,7 +309,6 @@ func (c *consumer) finish() {
 	}
 	c.store()
 	summary := c.session.Close()
-	summary.Bound = C.chamtool_bound() != 0
 	c.summarize(summary)
 	switch {
 	case c.config.Verbose:

@@ -29,7 +29,6 @@ static struct {
     _Atomic uint64_t loops[1 << 5];   // taskloops by number: their places in the program
     _Atomic uint64_t forked;          // where the last team was forked
     _Atomic int marked;               // the program says itself where iterations end
-    _Atomic int bound;                // tasks have dependences, or create tasks
 } omp;
 
 // A task's data is its token in the low 52 bits, of which its construct takes bits 32 to 39
@@ -282,7 +281,6 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     struct ring *r;
     TIMED;
     if (!creates() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
-    if ((dependences || r->depth > 0) && !atomic_load_explicit(&omp.bound, memory_order_relaxed)) atomic_store_explicit(&omp.bound, 1, memory_order_relaxed);
     end_stale_parts(r, by);
     uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address, token = name();
     unsigned number = 0;
@@ -709,7 +707,6 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) atomic_store(&r->closed, count_created(r));
     atomic_store(&tool.iteration, 0);
     atomic_store(&omp.marked, 0);
-    atomic_store(&omp.bound, 0);
     if (!begin_process()) return 0;
     struct ring *r = my_ring();
     if (r) leave_regions(r, ticks());
@@ -729,7 +726,6 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     return 1;
 }
 
-int chamtool_bound(void) { return atomic_load(&omp.bound); }
 
 static void finalize(ompt_data *data) {
     (void)data;

@@ -166,7 +166,6 @@ int chamtool_symbol(uint64_t place, char **file, uint64_t *offset, char **name);
 int chamtool_ending(void);                       // the program is about to be ended from outside
 void chamtool_ended(void);                       // what was to be written then is
 uint64_t chamtool_unplaced(void);                // events lost for want of a ring
-int chamtool_bound(void);                        // tasks have dependences, or create tasks
 
 // Functions of Go that the service thread calls. Each returns
 // a value that the library can live with where it fails.

@@ -196,16 +196,6 @@ func reportTables(p *cli.Page, f job.Figures) {
 	t.Add("MAPE %", f.Prediction.MAPE)
 	t.Add("median APE %", f.Prediction.MedianAPE)
 	t.Add("inside the 90 % interval", f.Prediction.Coverage)
-	if f.Lost.Graph != nil {
-		p.Line("Savings cover the iterations and assume that tasks take as long as in this run. Busier threads may slow")
-		p.Line("one another's tasks, so the bounds in brackets begin at 0.")
-		switch slowed := f.Lost.Graph.Slowed; {
-		case slowed == nil:
-			p.Line("It is unknown whether other programs kept processors busy: then the run alone takes less time.")
-		case *slowed >= notableSlowing:
-			p.Line("Other programs kept processors busy: the run took up to %s times as long as alone.", cli.Text(*slowed))
-		}
-	}
 	timesTable(p, f)
 	if len(f.Depths) > 1 {
 		depths := p.Table("depth", "tasks", "work s")
@@ -225,18 +215,12 @@ func reportTables(p *cli.Page, f job.Figures) {
 
 // lostRows adds the rows about idle time and imbalance.
 func lostRows(t *cli.Table, l job.LostTime) {
-	if l.Saving == nil {
-		t.Add("wall s of iterations", l.Wall)
-		return
-	}
-	if len(l.ByThread) == 0 {
+	if l.Saving != nil && len(l.ByThread) == 0 {
 		t.Add("imbalance without moves", l.Imbalance)
 	}
 	t.Add("wall s of iterations", l.Wall)
 	t.Add("waiting s, all threads", l.Waiting)
-	if l.Saving.AtMost {
-		t.Add("perfect balance saves s", fmt.Sprintf("0 to %s: tasks wait for others, in an order that the logs do not contain", cli.Text(l.Saving.High)))
-	} else {
+	if l.Saving != nil {
 		t.Add("perfect balance saves s", savingText(*l.Saving))
 	}
 	if g := l.Graph; g != nil {
@@ -244,7 +228,6 @@ func lostRows(t *cli.Table, l job.LostTime) {
 		if len(g.Critical) > 0 {
 			t.Add("span by function", criticalText(g))
 		}
-		t.Add("overhead s, stalls s", fmt.Sprintf("%s, %s, of all threads between tasks", cli.Text(g.Overhead), cli.Text(g.Stalls)))
 	}
 	if l.Function != nil {
 		t.Add("most imbalanced function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))
@@ -300,9 +283,6 @@ const maxThreads = 8
 func savingText(s job.Saving) string {
 	return fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High), cli.Text(s.Share))
 }
-
-// notableSlowing is the factor from which the report mentions that other programs slowed a run.
-const notableSlowing = 1.1
 
 // maxParts bounds the parts of the span that are printed.
 const maxParts = 3

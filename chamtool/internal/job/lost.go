@@ -14,17 +14,16 @@ import (
 // LostTime breaks a job's thread time into computing, waiting and avoidable imbalance. Times are in
 // seconds, of all threads together unless stated otherwise.
 type LostTime struct {
-	Wall       float64     `json:"wall_seconds"` // of the iterations, of the slowest rank
-	Threads    int         `json:"threads"`      // of all ranks
-	Processors int         `json:"processors"`   // that these can run on at once; 0 if the graph is unknown
-	Computing  float64     `json:"computing_seconds"`
-	Waiting    float64     `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
-	Imbalance  float64     `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
-	Saving     *Saving     `json:"perfect_balance"`   // nil without an iteration that came to its end
-	Function   *UnevenLoad `json:"worst_function"`    // nil where one worker did it all
-	Graph      *Graph      `json:"graph"`             // nil if the runtime does not report the graph of tasks
-	Rounds     []RankRound `json:"each"`              // by iteration and rank
-	ByThread   []Thread    `json:"by_thread"`         // of a job of one rank
+	Wall      float64     `json:"wall_seconds"` // of the iterations, of the slowest rank
+	Threads   int         `json:"threads"`      // of all ranks
+	Computing float64     `json:"computing_seconds"`
+	Waiting   float64     `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
+	Imbalance float64     `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
+	Saving    *Saving     `json:"perfect_balance"`   // nil for OpenMP, and without an iteration that came to its end
+	Function  *UnevenLoad `json:"worst_function"`    // nil where one worker did it all
+	Graph     *Graph      `json:"graph"`             // nil if the runtime does not report the graph of tasks
+	Rounds    []RankRound `json:"each"`              // by iteration and rank
+	ByThread  []Thread    `json:"by_thread"`         // of a job of one rank
 }
 
 // RankRound is an iteration on a rank.
@@ -44,16 +43,12 @@ type RankRound struct {
 
 // Saving holds the wall time that perfect balance would save: the tasks of all ranks are spread
 // evenly over all threads, the time outside of tasks stays as on the rank with the most of it,
-// and no iteration is shorter than its longest task. If the graph of tasks is known, an
-// iteration takes its span or an even share of its work, whichever is longer.
+// and no iteration is shorter than its longest task.
 type Saving struct {
 	Seconds float64 `json:"seconds"`
-	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; with a graph 0, since busier threads can slow one another
+	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again
 	High    float64 `json:"high_seconds"`
 	Share   float64 `json:"share"` // of the wall time
-	// AtMost says that tasks depend on one another or create others, in an order that the
-	// logs do not contain: Seconds and High are upper bounds then, and Low is 0.
-	AtMost bool `json:"at_most"`
 }
 
 // UnevenLoad is tasks whose time is spread unevenly over the ranks, or the threads of
@@ -82,8 +77,6 @@ func (j *Job) lostTime() LostTime {
 	}
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
-	graphs := j.graphs()
-	var walls []float64
 	for _, round := range rounds(l.Rounds) {
 		wall := 0.0
 		outside := 0.0
@@ -99,24 +92,15 @@ func (j *Job) lostTime() LostTime {
 		l.Computing += computing
 		l.Wall += wall
 		l.Imbalance += createdImbalance(round)
-		walls = append(walls, wall)
 		saved = append(saved, max(0, wall-max(longest, outside+computing/float64(l.Threads))))
 	}
 	if len(saved) > 0 {
 		l.Imbalance /= float64(len(saved))
-		if len(j.Ranks) == 1 || !j.isOpenMP() { // OpenMP moves no tasks between ranks
+		if !j.isOpenMP() { // which moves no tasks, and whose tasks may wait for others
 			l.Saving = saving(saved, l.Wall)
 		}
-		if len(graphs) == len(walls) {
-			run := recordedRun{rounds: graphs, walls: walls, threads: l.Threads, processors: j.processors(l.Threads)}
-			l.Saving = run.savedByBalance()
-			l.Graph = run.graph(j.Ranks[0].Summary)
-			l.Processors = run.processors
-		}
-		if l.Graph == nil && l.Saving != nil && slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Bound }) {
-			l.Saving.AtMost, l.Saving.Low = true, 0
-		}
 	}
+	l.Graph = j.graph()
 	l.Function = j.findUneven()
 	l.addThreads(j)
 	return l

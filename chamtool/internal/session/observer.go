@@ -232,12 +232,7 @@ func (o *observer) TimeWaited(iteration int, seconds float64) {
 func (o *observer) IterationEnded(iteration int, at float64) {
 	if r := (*Session)(o).span(iteration); r != nil {
 		r.End = at
-		graph, ok := o.tracker.Graph()
-		if ok {
-			own := graph.Minus(o.graph)
-			r.Graph = &own
-		}
-		o.graph = graph
+		o.graph, _ = o.tracker.Graph()
 	}
 }
 

@@ -77,7 +77,7 @@ type Session struct {
 	unlogged           *summary.Unlogged // runs that the first log has no room for, or that came faster than they were read
 	unread             []unreadRing      // by ring
 	rings              []*event.Ring     // of the last drain
-	graph              task.Graph        // of all iterations so far
+	graph              task.Graph        // up to the end of the last iteration
 	warnings           []string
 	closed             bool
 }
@@ -306,6 +306,10 @@ func (s *Session) summary() *summary.Summary {
 		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds, Counts: s.tracker.Counts(),
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.bodySeconds, Warnings: slices.Clone(s.warnings),
+	}
+	if _, known := s.tracker.Graph(); known && s.rounds > 0 {
+		graph := s.graph
+		out.Graph = &graph
 	}
 	out.Critical = s.critical()
 	out.Times = s.times()

@@ -34,8 +34,7 @@ type Summary struct {
 	Iterations int     `json:"iterations"`
 	task.Counts
 
-	Bound     bool    `json:"tasks_bound"` // tasks depend on one another or create others, which bounds what balance can save
-	TooShort  int     `json:"too_short"`   // runs that began and ended at one reading of the clock: neither learned from nor scored
+	TooShort  int     `json:"too_short"` // runs that began and ended at one reading of the clock: neither learned from nor scored
 	Functions int     `json:"functions"`
 	Fits      int     `json:"fits"`
 	Predicted int     `json:"predicted"`
@@ -47,15 +46,16 @@ type Summary struct {
 	Forecasts   int     `json:"forecasts"` // iterations whose load was forecast before they began
 	ForecastAPE *Figure `json:"forecast_mape_percent"`
 
-	Callbacks      *Figure    `json:"callback_seconds"` // of all threads; nil if the dialect does not measure them
-	ToolCPUSeconds float64    `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
-	CPUSeconds     float64    `json:"cpu_seconds"`      // of the whole process with the tool; 0 if unknown
-	ToolCPUPercent float64    `json:"tool_cpu_percent"` // of the CPU time of the tasks
-	TaskSeconds    float64    `json:"task_seconds"`
-	RowsLost       int        `json:"rows_lost"` // log rows that could not be written
-	Unlogged       *Unlogged  `json:"unlogged"`  // nil if the log holds all rows
-	Depths         []Depth    `json:"depths"`    // of all tasks, from 1: those that no task created; the last one has all deeper ones
-	Critical       []PathPart `json:"critical_path"`
+	Callbacks      *Figure     `json:"callback_seconds"` // of all threads; nil if the dialect does not measure them
+	ToolCPUSeconds float64     `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
+	CPUSeconds     float64     `json:"cpu_seconds"`      // of the whole process with the tool; 0 if unknown
+	ToolCPUPercent float64     `json:"tool_cpu_percent"` // of the CPU time of the tasks
+	TaskSeconds    float64     `json:"task_seconds"`
+	RowsLost       int         `json:"rows_lost"` // log rows that could not be written
+	Unlogged       *Unlogged   `json:"unlogged"`  // nil if the log holds all rows
+	Depths         []Depth     `json:"depths"`    // of all tasks, from 1: those that no task created; the last one has all deeper ones
+	Graph          *task.Graph `json:"graph"`     // up to the end of the last iteration; nil if unknown
+	Critical       []PathPart  `json:"critical_path"`
 
 	Times    []PlaceTime     `json:"times"`  // of the threads, by kind and place; empty if the runtime reports none
 	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
@@ -118,12 +118,11 @@ const (
 
 // Round is one iteration of a rank. It begins when the one before ends.
 type Round struct {
-	Created  int         `json:"created"`         // tasks
-	Sent     int         `json:"sent"`            // of the tasks created in it, those sent to other ranks
-	Waiting  float64     `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
-	End      float64     `json:"end_seconds"`     // since the tool started
-	Unlogged *Tasks      `json:"unlogged,omitempty"`
-	Graph    *task.Graph `json:"graph,omitempty"` // nil if unknown
+	Created  int     `json:"created"`         // tasks
+	Sent     int     `json:"sent"`            // of the tasks created in it, those sent to other ranks
+	Waiting  float64 `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
+	End      float64 `json:"end_seconds"`     // since the tool started
+	Unlogged *Tasks  `json:"unlogged,omitempty"`
 }
 
 // Unlogged holds the tasks that the log has no rows of, since it reached its limit or they came

@@ -13,18 +13,11 @@ import (
 // those of the tasks that it depends on, up to their ends. A wait continues at the longest
 // path of the tasks that it waits for. The span is the longest path. All times are in ticks.
 type spans struct {
-	lanes          []*strand // of threads, the implicit task at the bottom of the stack
-	work           uint64
-	overhead       uint64 // between tasks that a thread ran one after the other while others were ready
-	stalls         uint64 // the same of threads that took longer than MaxOverhead, for want of a processor or of a ready task
-	quiet          uint64 // in which no thread worked
-	workingThreads int    // threads that work
-	changed        uint64 // tick at which that last changed
-	longest        path   // of an ended task
-	readyTasks     int    // tasks created that have not begun
-	free           []*node
-	hasTasks       bool   // a task was created
-	limit          uint64 // ticks of MaxOverhead
+	lanes    []*strand // of threads, the implicit task at the bottom of the stack
+	work     uint64
+	longest  path // of an ended task
+	free     []*node
+	hasTasks bool // a task was created
 	// The work and the path before the first task: of the program's start.
 	earlierWork, earlierPath uint64
 	constructs               []uint64       // functions that paths distinguish
@@ -37,10 +30,8 @@ type spans struct {
 // strand is one thread's stack of tasks. A hidden helper thread of the runtime never joins: it
 // works only in tasks.
 type strand struct {
-	stack []*node
-	idle  uint64 // tick since which the thread looks for a task in a wait; 0 if it does not
-
-	joined, working bool
+	stack  []*node
+	joined bool
 }
 
 // node is a task in the graph. It is used again when nothing refers to it.
@@ -75,10 +66,6 @@ const (
 // undeferred is in the flag of an Open of a task that its parent waits for.
 const undeferred event.Flag = 2
 
-// MaxOverhead bounds, in seconds, what counts as overhead between two tasks: beyond it the
-// thread was stopped or found no task.
-const MaxOverhead = 20e-6
-
 func (s *spans) strand(lane int) *strand {
 	for len(s.lanes) <= lane {
 		s.lanes = append(s.lanes, nil)
@@ -108,24 +95,6 @@ func (s *spans) advance(n *node, at uint64) {
 	n.since = max(n.since, at)
 }
 
-// update counts the threads that work, after one of them began or stopped at a tick.
-func (s *spans) update(st *strand, at uint64) {
-	works := (st.joined || len(st.stack) > 1) && st.top().waits == 0
-	if works == st.working {
-		return
-	}
-	if s.workingThreads == 0 && s.hasTasks && at > s.changed {
-		s.quiet += at - s.changed
-	}
-	s.changed = max(s.changed, at)
-	st.working = works
-	if works {
-		s.workingThreads++
-	} else {
-		s.workingThreads--
-	}
-}
-
 // join starts a thread's implicit task.
 func (s *spans) join(lane int, at uint64) {
 	st := s.strand(lane)
@@ -136,7 +105,6 @@ func (s *spans) join(lane int, at uint64) {
 	n.waits = 0
 	n.path.raise(s.front())
 	st.joined = true
-	s.update(st, at)
 }
 
 // leave ends a thread.
@@ -144,7 +112,6 @@ func (s *spans) leave(lane int, at uint64) {
 	st := s.strand(lane)
 	s.advance(st.stack[0], at)
 	st.joined = false
-	s.update(st, at)
 }
 
 // front returns the longest path of the tasks that run.
@@ -166,7 +133,6 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 		s.hasTasks = true
 		s.earlierWork = s.work
 		s.earlierPath = parent.path.ticks
-		s.changed = e[event.WordTicks]
 	}
 	var n *node
 	if last := len(s.free) - 1; last >= 0 {
@@ -185,7 +151,6 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 		n.group = parent.groups[len(parent.groups)-1]
 	}
 	parent.refs++
-	s.readyTasks++
 	return n
 }
 
@@ -202,21 +167,11 @@ func (s *spans) begin(lane int, n *node, at uint64) {
 	}
 	st := s.strand(lane)
 	s.advance(st.top(), at)
-	switch gap := at - min(at, st.idle); {
-	case st.idle == 0 || s.readyTasks == 0:
-	case gap < s.limit:
-		s.overhead += gap
-	default:
-		s.stalls += gap
-	}
-	s.readyTasks--
-	st.idle = 0
 	n.started = true
 	n.since = at
 	n.lane = lane + 1
 	s.raise(n)
 	st.stack = append(st.stack, n)
-	s.update(st, at)
 }
 
 // raise lengthens a task's path to those of the tasks that it depends on.
@@ -239,16 +194,9 @@ func (s *spans) end(lane int, n *node, at uint64, done bool) {
 		st = s.strand(n.lane - 1) // another thread may report the end
 		s.advance(n, at)
 		st.cut(slices.Index(st.stack, n))
-		if !done {
-			s.readyTasks++
-		}
 	}
 	top := st.top()
 	top.since = max(top.since, at)
-	if st.joined && top.waits > 0 {
-		st.idle = at
-	}
-	s.update(st, at)
 	if !done {
 		return
 	}
@@ -286,7 +234,6 @@ func (s *spans) fulfill(lane int, n *node, at uint64) {
 
 // cancel ends a task that never began.
 func (s *spans) cancel(n *node) {
-	s.readyTasks--
 	s.raise(n)
 	s.finish(n)
 }
@@ -345,22 +292,17 @@ func (s *spans) wait(lane int, at uint64) {
 	n := st.top()
 	s.advance(n, at)
 	n.waits++
-	st.idle = at
-	s.update(st, at)
 }
 
 // resume continues a task after a wait of a class.
 func (s *spans) resume(lane, class int, at uint64) {
 	st := s.strand(lane)
 	n := st.top()
-	st.idle = 0
+	n.since = max(n.since, at)
 	if n.waits == 0 {
-		n.since = max(n.since, at)
 		return
 	}
-	n.since = max(n.since, at)
 	n.waits--
-	s.update(st, at)
 	switch {
 	case class == taskwait:
 		n.path.raise(&n.children)
@@ -384,29 +326,13 @@ func (s *spans) resume(lane, class int, at uint64) {
 // Graph holds times of the graph of tasks in seconds. With any number of threads a program takes
 // at least its span, and with P threads at least its work / P.
 type Graph struct {
-	Work     float64 `json:"work"`     // in tasks, and outside of waits
-	Span     float64 `json:"span"`     // longest chain of work in which each part waits for the one before
-	Overhead float64 `json:"overhead"` // of threads between two tasks, while others had been created
-	Stalls   float64 `json:"stalls"`   // the same if it took longer than 20 µs: no processor, or no ready task
-	Quiet    float64 `json:"quiet"`    // in which no thread worked
-}
-
-// Minus returns the difference of two graphs.
-func (g Graph) Minus(o Graph) Graph {
-	return Graph{g.Work - o.Work, g.Span - o.Span, g.Overhead - o.Overhead, g.Stalls - o.Stalls, g.Quiet - o.Quiet}
-}
-
-// Plus returns the sum of two graphs of which one follows the other.
-func (g Graph) Plus(o Graph) Graph {
-	return Graph{g.Work + o.Work, g.Span + o.Span, g.Overhead + o.Overhead, g.Stalls + o.Stalls, g.Quiet + o.Quiet}
+	Work float64 `json:"work"` // in tasks, and outside of waits
+	Span float64 `json:"span"` // longest chain of work in which each part waits for the one before
 }
 
 // graph returns the graph from the first task on.
 func (s *spans) graph(c *Clock) Graph {
 	span := s.critical().ticks
 	seconds := func(ticks uint64) float64 { return c.Between(0, ticks) }
-	return Graph{
-		Work: seconds(s.work - s.earlierWork), Span: seconds(span - min(span, s.earlierPath)),
-		Overhead: seconds(s.overhead), Stalls: seconds(s.stalls), Quiet: seconds(s.quiet),
-	}
+	return Graph{Work: seconds(s.work - s.earlierWork), Span: seconds(span - min(span, s.earlierPath))}
 }

@@ -155,7 +155,6 @@ func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
 		t.lanes = append(t.lanes, lane{number: len(t.lanes)})
 		t.started = append(t.started, nil)
 	}
-	t.spans.limit = uint64(MaxOverhead * 1e6 / t.clock.Between(0, 1e6))
 	limits := make([]uint64, len(rings))
 	for i, r := range rings {
 		limits[i] = r.Head()
