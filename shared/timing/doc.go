@@ -1,8 +1,7 @@
 // Package timing measures how long work takes: laps on an injected clock, the
 // time-writer protocol by which a training job reports its laps, the processor time
-// and memory of a process tree, summaries of latencies, and the speed of the machine
-// itself: its variation during measurements ([Yardstick]) and the change to expect after
-// them ([Change]).
+// and memory of a process tree, summaries of latencies, and the change of the
+// machine's speed to expect after a measurement ([Change]).
 //
 // A report that is torn, that contradicts an earlier one in the same log, or that holds
 // anything but finite times of zero or more is an error. The clock is always an argument.

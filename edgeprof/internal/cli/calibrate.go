@@ -16,7 +16,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/timing"
 )
 
 // builtInRates holds the rates of one thread on a machine of ours, as calibrate writes
@@ -34,10 +33,6 @@ func newCatalog() *prediction.Catalog {
 	return &prediction.Catalog{Default: path, Builtin: builtInRates}
 }
 
-// modelsPerReading is the number of models measured between two readings of the
-// machine's speed: one or two seconds.
-const modelsPerReading = 5
-
 // calibrating holds the flags of calibrate.
 type calibrating struct {
 	with running
@@ -50,13 +45,11 @@ type calibrating struct {
 	// none.
 	limit time.Duration
 	start time.Time // of the command
-
-	speed *timing.Yardstick // of this machine: read before, between and after the models
 }
 
 // newCalibrateCommand returns calibrate, which measures this machine's rates.
 func newCalibrateCommand(env *cli.Env) *cobra.Command {
-	o := calibrating{speed: timing.NewYardstick(timing.ThreadCPU)}
+	var o calibrating
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "calibrate",
@@ -133,7 +126,6 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 		return nil, err
 	}
 	facts := o.with.facts(&machine)
-	facts.SpeedSD = o.speed.SD()
 	if facts.ProbedTasks, err = mostTasks(ctx, env.Root, &machine); err != nil {
 		return nil, err
 	}
@@ -192,15 +184,10 @@ func (o *calibrating) measureModels(ctx context.Context, env *cli.Env) (*measure
 	c.Step = func() { bar.Add(1) }
 	measured, judged := 0, 0
 	for round, bursts := range rounds {
-		for i, job := range jobs {
-			if i%(modelsPerReading*len(o.threads)) == 0 {
-				if err := o.speed.Read(); err != nil {
-					return nil, err
-				}
-			}
+		for _, job := range jobs {
 			if o.limit > 0 && time.Since(o.start) > o.limit && judged >= profiler.FewestModels*len(o.threads) {
 				env.Log.Warnf("stopped after %v: %d of %d measurements are made; the processors do other work, and --limit allows more time", o.limit, measured, len(rounds)*len(jobs))
-				return o.read(ctx, rows)
+				return measurement.ReadDir(ctx, rows)
 			}
 			measured++
 			if measurement.ModelFamily(filepath.Base(job.Model)) != profiler.Operators {
@@ -213,14 +200,6 @@ func (o *calibrating) measureModels(ctx context.Context, env *cli.Env) (*measure
 				return nil, err
 			}
 		}
-	}
-	return o.read(ctx, rows)
-}
-
-// read returns the rows of a directory, after a last reading of the machine's speed.
-func (o *calibrating) read(ctx context.Context, rows string) (*measurement.Data, error) {
-	if err := o.speed.Read(); err != nil {
-		return nil, err
 	}
 	return measurement.ReadDir(ctx, rows)
 }

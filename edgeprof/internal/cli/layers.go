@@ -8,12 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
-	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
-	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -62,14 +60,9 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 					env.Log.Warnf("measured with inputs of zero, and an input decides the work: %v", why)
 				}
 			}
-			l, err := layersOf(cmd.Context(), env, args[0], a, calibration, &with)
+			l, err := layersOf(cmd.Context(), env, args[0], a, calibration, measure, &with)
 			if err != nil {
 				return err
-			}
-			if measure {
-				if err := l.measure(cmd.Context(), a, with); err != nil {
-					return err
-				}
 			}
 			return out.Print(env, l, func(p *cli.Page) {
 				p.Line("%s", strings.Join(append([]string{"one inference with " + plural.Count(l.Threads, "thread"), l.Source}, unknowns(a, l.Warnings, l.profiled)...), "; "))
@@ -89,7 +82,9 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, calibration string, with *running) (*layered, error) {
+// layersOf returns the kernels of a model with their times: those of its profile here and, if
+// measure is set, the measured ones too.
+func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, calibration string, measure bool, with *running) (*layered, error) {
 	machine, err := thisMachine(ctx, env.Root)
 	if err != nil {
 		return nil, err
@@ -107,46 +102,31 @@ func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, 
 		l.MACs += one.MACs
 		l.Layers = append(l.Layers, layer{Layer: one})
 	}
+	if measure {
+		return l, l.addMeasured(ctx, a, &profiled, with)
+	}
 	return l, nil
 }
 
-// Inferences that are profiled, and those before them that warm up.
-const (
-	profiledRuns = 9
-	warmingRuns  = 3
-)
-
-// measure adds the median time of each kernel. The kernels of a loop body share the
-// time of the loop's node.
-func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) error {
-	session, err := with.start(ctx, l.Model)
-	if err != nil {
-		return fmt.Errorf("%s: %w", l.Model, err)
+// addMeasured adds the times of the kernels that the runtime reports, and their sum. A model
+// that was not profiled for its prediction runs for it. The kernels of a loop body share the time
+// of the loop's node.
+func (l *layered) addMeasured(ctx context.Context, a *onnx.Analysis, profiled *profiling, with *running) error {
+	kernels := profiled.kernels
+	if kernels == nil {
+		c, err := with.profile(ctx, l.Model, a)
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.Model, err)
+		}
+		kernels = c.Kernels
 	}
-	defer session.Close()
-	inputs, err := with.inputs(session)
-	if err != nil {
-		return err
-	}
-	profiles, err := session.Profile(ctx, inputs, warmingRuns+profiledRuns)
-	if err != nil {
-		return fmt.Errorf("%s: %w", l.Model, err)
-	}
-	kernels := a.Kernels()
-	for k, times := range measurement.KernelRuns(kernels, profiles[warmingRuns:]) {
-		if t := stats.Median(times); t > 0 { // else ONNX Runtime did not report it
-			l.Layers[k].Measured = &t
+	sum := 0.0
+	for i := range l.Layers {
+		if t := kernels[i].Seconds; t != nil {
+			l.Layers[i].Measured = t
+			sum += *t
 		}
 	}
-	var sums []float64
-	for _, p := range profiles[warmingRuns:] {
-		sum := 0.0
-		for _, n := range p.Nodes {
-			sum += n.Seconds
-		}
-		sums = append(sums, sum)
-	}
-	sum := stats.Median(sums)
 	l.Measured = &sum
 	return nil
 }

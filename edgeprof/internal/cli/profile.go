@@ -30,9 +30,10 @@ const (
 // profiling is a model's own profile on this machine, or the reason why there is none.
 type profiling struct {
 	profile *profiler.Profile
-	version string // ONNX Runtime: its version and file
-	busy    bool   // other work ran meanwhile
-	why     error  // there is no profile
+	kernels []measurement.Kernel // with their times; nil if the model was not run
+	version string               // ONNX Runtime: its version and file
+	busy    bool                 // other work ran meanwhile
+	why     error                // there is no profile
 }
 
 // String says where the times of a prediction come from.
@@ -62,6 +63,7 @@ func profileHere(ctx context.Context, with *running, path string, a *onnx.Analys
 		return p
 	}
 	p.version = with.found[1]
+	p.kernels = c.Kernels
 	p.profile = profiler.NewProfile(c, rates, with.facts(machine))
 	return p
 }
@@ -98,7 +100,7 @@ func (r *running) profile(ctx context.Context, path string, a *onnx.Analysis) (p
 		return m, err
 	}
 	many := int(max(1, min(mostInference, burstSeconds/first.Seconds[0])))
-	profiles, err := session.Profile(ctx, inputs, many)
+	profiles, err := session.Profile(ctx, inputs, max(fewestBursts, many))
 	if err != nil {
 		return m, err
 	}

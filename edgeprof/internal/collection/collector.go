@@ -312,23 +312,9 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 		row.Round = r.job.Round
 		row.Threads = float64(s.Threads)
 		row.Runs = len(times[k])
-		if len(times[k]) == 0 || slices.Max(times[k]) == 0 {
-			continue
+		if t := measurement.TrimmedMean(times[k]); t > 0 {
+			row.Seconds = &t
 		}
-		var all timing.Latencies
-		for _, t := range times[k] {
-			if err := all.Add(t); err != nil {
-				return err
-			}
-		}
-		summary, err := all.Summary()
-		if err != nil {
-			return err
-		}
-		row.Seconds = measurement.NumberCell(measurement.TrimmedMean(times[k]))
-		row.Min = &summary.Min
-		row.P50 = &summary.P50
-		row.P90 = &summary.P90
 	}
 	r.summary.Kernels = len(rows)
 	return r.kernels.Add(rows...)

@@ -16,9 +16,6 @@ type Kernel struct {
 	// Seconds is the mean of the shorter half of the runs, which other work
 	// disturbed least; nil where the runtime did not show the kernel.
 	Seconds *float64 `dataset:"seconds"`
-	Min     *float64 `dataset:"min_seconds"`
-	P50     *float64 `dataset:"p50_seconds"`
-	P90     *float64 `dataset:"p90_seconds"`
 }
 
 // NewKernels returns rows with the properties of kernels that are known before they run.

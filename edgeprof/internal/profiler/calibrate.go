@@ -43,8 +43,8 @@ var (
 
 // Facts describe the machine and the library that rates were measured with.
 type Facts struct {
-	Setting   string  `json:"setting,omitempty"` // of rates that are kept for a while
-	Library   string  `json:"library,omitempty"` // ONNX Runtime: its version and file
+	Setting   string  `json:"setting,omitempty"`  // of rates that are kept for a while
+	Library   string  `json:"library,omitempty"`  // ONNX Runtime: its version and file
 	Threads   int     `json:"threads"`
 	UUID      string  `json:"node_uuid"`
 	Device    string  `json:"device_model"`
@@ -52,9 +52,6 @@ type Facts struct {
 	Cores     int     `json:"cores"`
 	MaxMHz    float64 `json:"max_mhz"`
 	When      string  `json:"when"` // RFC 3339
-	// SpeedSD is the standard deviation of the logarithm of the machine's speed while the
-	// rates were measured; 0 if it was not read.
-	SpeedSD float64 `json:"speed_sd,omitempty"`
 	// ProbedTasks is the number of processors that other work used before or after the rates were
 	// measured, whichever is more; nil if it was not read.
 	ProbedTasks *float64 `json:"probed_tasks,omitempty"`
@@ -177,7 +174,7 @@ func (c *Calibration) bound() {
 			long = append(long, Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))})
 		}
 	}
-	unsteady := distuv.UnitNormal.Quantile((1+Level)/2) * math.Hypot(c.Facts.SpeedSD, c.Facts.Excess)
+	unsteady := distuv.UnitNormal.Quantile((1+Level)/2) * c.Facts.Excess
 	band := Away{Spread: unsteady}.widen(bandOf(long))
 	c.Low, c.High = band.Low, band.High
 }
@@ -275,7 +272,7 @@ func (c *Calibration) Check() error {
 	}
 	errs := []error{
 		within("low", c.Low, 0, math.MaxFloat64), within("high", c.High, c.Low, math.MaxFloat64),
-		within("speed_sd", c.Facts.SpeedSD, 0, widest), within("excess", c.Facts.Excess, 0, widest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
+		within("excess", c.Facts.Excess, 0, widest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
 	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]

@@ -81,6 +81,7 @@ func (c *Case) untangle() {
 	if !slices.ContainsFunc(c.Kernels, func(k measurement.Kernel) bool { return k.Op == "If" || k.Op == "Loop" || k.Op == "Scan" }) {
 		return
 	}
+	c.Kernels = slices.Clone(c.Kernels)
 	for i := range c.Kernels {
 		c.Kernels[i].Seconds = nil
 	}
