@@ -27,9 +27,15 @@ static int loadedMinor(void) {
 	return strncmp(loadedVersion, "1.", 2) == 0 ? atoi(loadedVersion + 2) : 0;
 }
 
+static const void *api;
+
+// negotiatedAPI returns the interface that the binding got.
+const void *negotiatedAPI(void) { return api; }
+
 static const void *newestAPI(uint32_t wanted) {
 	uint32_t minor = (uint32_t)loadedMinor();
-	return loaded->api(minor < wanted ? minor : wanted);
+	api = loaded->api(minor < wanted ? minor : wanted);
+	return api;
 }
 
 int __wrap_SetAPIFromBase(const Base *base) {

@@ -105,6 +105,7 @@ func (s *session) create(profile string, level ort.GraphOptimizationLevel) (*ort
 		func() error { return o.SetInterOpNumThreads(1) },
 		func() error { return o.SetGraphOptimizationLevel(level) },
 		func() error { return o.SetLogSeverityLevel(ort.LoggingLevelError) },
+		func() error { return s.appendProvider(o) },
 	}
 	if profile != "" {
 		steps = append(steps, func() error { return o.EnableProfiling(profile) })

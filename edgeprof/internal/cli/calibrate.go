@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,13 +25,13 @@ import (
 //go:embed rates.json
 var builtInRates []byte
 
-// newCatalog returns the rates of files and the built-in ones.
-func newCatalog() *prediction.Catalog {
-	path, err := calibrationPath("")
+// newCatalog returns the rates of files and the built-in ones, for an execution provider.
+func newCatalog(provider string) *prediction.Catalog {
+	path, err := calibrationPath("", provider)
 	if err != nil {
 		path = "" // there is no home directory
 	}
-	return &prediction.Catalog{Default: path, Builtin: builtInRates}
+	return &prediction.Catalog{Default: path, Builtin: builtInRates, Provider: provider}
 }
 
 // calibrating holds the flags of calibrate.
@@ -76,6 +77,7 @@ at the limit.`,
 	f.DurationVar(&o.limit, "limit", 200*time.Second, "time after which only as many models are measured as an interval needs; 0 is none")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
+	o.with.providerFlag(c)
 	out.Flags(c)
 	cli.First(c, "out", "threads", "json")
 	return c
@@ -101,7 +103,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	}
 	o.start = time.Now()
 	var err error
-	if o.out, err = calibrationPath(o.out); err != nil {
+	if o.out, err = calibrationPath(o.out, o.with.provider); err != nil {
 		return nil, err
 	}
 	o.threads = []int{o.with.threads}
@@ -204,9 +206,9 @@ func (o *calibrating) measureModels(ctx context.Context, env *cli.Env) (*measure
 	return measurement.ReadDir(ctx, rows)
 }
 
-// calibrationPath returns the given file, or the one in the user's configuration
+// calibrationPath returns the given file, or the one of a provider in the user's configuration
 // directory.
-func calibrationPath(path string) (string, error) {
+func calibrationPath(path, provider string) (string, error) {
 	if path != "" {
 		return path, nil
 	}
@@ -214,5 +216,6 @@ func calibrationPath(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w; name a file with --out", err)
 	}
-	return filepath.Join(dir, "foretime", "edgeprof", "calibration.json"), nil
+	name := strings.TrimSuffix("calibration-"+provider, "-"+providers[0])
+	return filepath.Join(dir, "foretime", "edgeprof", name+".json"), nil
 }

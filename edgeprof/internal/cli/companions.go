@@ -12,7 +12,7 @@ import (
 // path it returns the file of this machine's rates.
 func companions(path string) []string {
 	if path == "" {
-		rates, err := calibrationPath("")
+		rates, err := calibrationPath("", providers[0])
 		if err != nil {
 			return nil
 		}

@@ -144,7 +144,12 @@ func predictorFor(ctx context.Context, env *cli.Env, with *running, path string,
 	if local {
 		threads = with.threads
 	}
-	catalog := newCatalog()
+	if local && !with.usesCPU() { // its rates say nothing without it
+		if err := with.require(ctx, env); err != nil {
+			return nil, profiling{}, err
+		}
+	}
+	catalog := newCatalog(with.provider)
 	rates, err := catalog.Rates(calibration)
 	if err != nil {
 		return nil, profiling{}, err

@@ -67,7 +67,7 @@ kernels' times on other devices follow from these by the devices' rates.`,
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if first := &r.Candidates[0]; local && first.Seconds.IsBounded() {
-				first.Seconds = record.Predict("rank", recordKey(args[0], first.Threads), first.Seconds)
+				first.Seconds = record.Predict("rank", with.recordKey(args[0], first.Threads), first.Seconds)
 				first.Seconds.Low = max(0, first.Seconds.Low) // however wide earlier outcomes made it
 			}
 			for i := range r.Candidates {
@@ -86,6 +86,7 @@ kernels' times on other devices follow from these by the devices' rates.`,
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices without their own (default: those of edgeprof calibrate, or the built-in ones)")
 	with.threadFlags(c)
 	sizeFlag(c, &with.values)
+	with.providerFlag(c)
 	with.ortLibraryFlag(c)
 	settings.Flags(c)
 	out.Flags(c)
@@ -115,13 +116,17 @@ func warnFirst(env *cli.Env, warnings []string) {
 	cli.Warn(env, warnings)
 }
 
-// recordKey returns the record's key of a model on this machine: its absolute path and the
-// number of threads.
-func recordKey(file string, threads int) string {
+// recordKey returns the record's key of a model on this machine: its absolute path, the
+// number of threads and the provider.
+func (r *running) recordKey(file string, threads int) string {
 	if path, err := filepath.Abs(file); err == nil {
 		file = path
 	}
-	return fmt.Sprintf("%s, threads: %d", file, threads)
+	key := fmt.Sprintf("%s, threads: %d", file, threads)
+	if !r.usesCPU() {
+		key += ", " + r.provider
+	}
+	return key
 }
 
 // ranking fills a page with the ranking; verbose is for the reasons of every device instead

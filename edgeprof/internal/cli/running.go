@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +31,7 @@ type running struct {
 	threads    int // 0: as many as ONNX Runtime takes by default
 	cpus       []int
 	ortLibrary string
+	provider   string // "" is the CPU
 	sizes      []string
 	values     []string // of inputs that decide sizes
 
@@ -47,6 +50,18 @@ func (r *running) flags(c *cobra.Command) {
 func (r *running) ortLibraryFlag(c *cobra.Command) {
 	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: searched in the Python environment, python3's packages and the system's directories)")
 }
+
+// providers are the names of ONNX Runtime's execution providers that models run on.
+var providers = []string{"cpu", "cuda", "tensorrt"}
+
+// providerFlag adds the execution provider.
+func (r *running) providerFlag(c *cobra.Command) {
+	c.Flags().StringVar(&r.provider, "provider", providers[0], "execution provider of ONNX Runtime: cpu, cuda or tensorrt, each with rates of its own")
+	cli.Values(c, "provider", providers...)
+}
+
+// usesCPU reports whether models run on the CPU.
+func (r *running) usesCPU() bool { return r.provider == "" || r.provider == providers[0] }
 
 // threadFlags adds the number of threads and the sizes of open dimensions.
 func (r *running) threadFlags(c *cobra.Command) {
@@ -73,6 +88,9 @@ func (r *running) setThreads(root fs.FS) {
 func (r *running) check() error {
 	if r.threads < 1 || r.threads > goruntime.NumCPU() {
 		return cli.Usagef("--threads %d: want 1 to %d, the number of CPUs of this machine, or 0 for ONNX Runtime's default", r.threads, goruntime.NumCPU())
+	}
+	if !r.usesCPU() && !slices.Contains(providers, r.provider) {
+		return cli.Usagef("--provider %s: want %s", r.provider, strings.Join(providers, ", "))
 	}
 	return nil
 }
@@ -155,7 +173,7 @@ func (r *running) open(ctx context.Context, path string, settings onnx.Settings)
 		return nil, err
 	}
 	library := cmp.Or(r.ortLibrary, r.found[0]) // the path of the last session
-	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: settings.Sizes, Values: settings.Values, Library: library})
+	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: settings.Sizes, Values: settings.Values, Library: library, Provider: r.provider})
 	if err == nil {
 		r.found[0], r.found[1] = session.Library()
 	}
@@ -185,7 +203,7 @@ func (r *running) setting(device string) measurement.Setting {
 // facts returns the facts of a calibration of a device, made now.
 func (r *running) facts(d *device.Device) profiler.Facts {
 	return profiler.Facts{
-		Library: r.found[1], Threads: r.threads, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
+		Library: r.found[1], Provider: r.provider, Threads: r.threads, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
 		When: time.Now().UTC().Format(time.RFC3339),
 	}
 }

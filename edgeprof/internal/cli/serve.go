@@ -30,6 +30,7 @@ type serving struct {
 	at        cli.Listener
 	from      sourcing
 	model     string
+	on        running // of which the provider is set
 	tokenFile string
 	noAccess  bool // log only requests that failed
 	with      serveSettings
@@ -113,6 +114,7 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 	s.from.flags(c, "", " (default: prometheus if its address is given, else local)")
 	f := c.Flags()
 	f.StringVar(&s.model, "model", "", "model file of train or XGBoost, or rates of calibrate (default: the rates of calibrate, or the built-in ones)")
+	s.on.providerFlag(c)
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $EDGEPROF_TOKEN, or none)")
 	f.BoolVar(&s.noAccess, "no-access-log", false, "log only requests that failed with a server error")
 	settings.Flags(c)
@@ -156,11 +158,11 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 
 // load reads the model from its file, or returns the built-in one.
 func (s *serving) load(ctx context.Context) (*httpapi.LoadedModel, error) {
-	if path, err := calibrationPath(s.model); err == nil {
+	if path, err := calibrationPath(s.model, s.on.provider); err == nil {
 		now := prediction.StampOf(path) // before the file is read, to notice a change while reading
 		s.read.Store(&now)
 	}
-	rates := newCatalog()
+	rates := newCatalog(s.on.provider)
 	path, data, err := rates.Content(s.model)
 	if err != nil {
 		return nil, err
@@ -174,7 +176,7 @@ func (s *serving) load(ctx context.Context) (*httpapi.LoadedModel, error) {
 
 // reload reads the model again on SIGHUP and when its file changes.
 func (s *serving) reload(ctx context.Context, env *cli.Env, service *httpapi.Service, hangup <-chan os.Signal) {
-	path, err := calibrationPath(s.model)
+	path, err := calibrationPath(s.model, s.on.provider)
 	var look <-chan time.Time
 	if s.with.Watch > 0 && err == nil {
 		ticker := time.NewTicker(time.Duration(s.with.Watch))

@@ -36,6 +36,7 @@ type sourcing struct {
 type sourceSettings struct {
 	Source struct {
 		NodeLabel  string `json:"node-label" help:"label of node_exporter's series that contains the node's name"`
+		GPULoad    string `json:"gpu-load" help:"PromQL for the load of GPUs in percent, whose series have the label instance or Hostname of a node"`
 		LoadWindow span   `json:"load-window" help:"window over which CPU load is averaged; 0 is four scrape intervals"`
 		MaxAge     span   `json:"max-age" help:"greatest age of a device's samples"`
 		Timeout    span   `json:"timeout" help:"timeout of the source of devices"`
@@ -59,6 +60,7 @@ func newSourcing(root fs.FS) sourcing {
 	s := sourcing{root: root}
 	of := &s.settings.Source
 	of.NodeLabel = "instance"
+	of.GPULoad = "DCGM_FI_DEV_GPU_UTIL"
 	of.MaxAge = span(time.Minute)
 	of.Timeout = span(5 * time.Second)
 	return s
@@ -81,6 +83,7 @@ func (s *sourcing) devices() (device.Source, error) {
 	}
 	p := &s.prometheus
 	p.NodeLabel = of.NodeLabel
+	p.GPULoad = of.GPULoad
 	p.Window = time.Duration(of.LoadWindow)
 	p.MaxAge = time.Duration(of.MaxAge)
 	p.Timeout = time.Duration(of.Timeout)

@@ -16,13 +16,14 @@ import (
 
 // timed holds the times of real inferences of a model.
 type timed struct {
-	Model   string  `json:"model"`
-	Library string  `json:"library"` // ONNX Runtime: version and file
-	Threads int     `json:"threads"` // per inference
-	Runs    int     `json:"runs"`
-	Min     float64 `json:"min_seconds"`
-	P50     float64 `json:"p50_seconds"`
-	P90     float64 `json:"p90_seconds"`
+	Model    string  `json:"model"`
+	Library  string  `json:"library"` // ONNX Runtime: version and file
+	Provider string  `json:"provider"`
+	Threads  int     `json:"threads"` // per inference
+	Runs     int     `json:"runs"`
+	Min      float64 `json:"min_seconds"`
+	P50      float64 `json:"p50_seconds"`
+	P90      float64 `json:"p90_seconds"`
 	// Uncontended is the median without the time that inferences waited for CPUs.
 	Uncontended float64 `json:"uncontended_p50_seconds"`
 	Load        float64 `json:"load_seconds"` // reading the weights
@@ -56,7 +57,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if t.P50 > busyFactor*t.Uncontended {
 				env.Log.Warnf("other work ran on the processors: without waits for them min %s, p50 %s ms", cli.Text(1000*t.shortest), cli.Text(1000*t.Uncontended))
 			}
-			record.Outcome("rank", recordKey(args[0], t.Threads), t.P50)
+			record.Outcome("rank", with.recordKey(args[0], t.Threads), t.P50)
 			return out.Print(env, t, func(p *cli.Page) {
 				p.Line("%s: %s with %s: min %s, p50 %s, p90 %s ms", t.Model, plural.Count(t.Runs, "inference"), plural.Count(t.Threads, "thread"), cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
 				p.Line("%s", t.Library)
@@ -66,6 +67,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	c.Flags().IntVar(&runs, "runs", 20, "timed inferences")
 	c.Flags().IntVar(&warmup, "warmup", 2, "untimed inferences before them")
 	with.flags(c)
+	with.providerFlag(c)
 	sizeFlag(c, &with.values)
 	out.Flags(c)
 	cli.First(c, "runs", "threads", "dim", "json")
@@ -91,7 +93,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with *running, wa
 		return timed{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer session.Close()
-	t := timed{Model: path, Library: with.found[1], Threads: with.threads, Runs: runs, Load: time.Since(start).Seconds()}
+	t := timed{Model: path, Library: with.found[1], Provider: with.provider, Threads: with.threads, Runs: runs, Load: time.Since(start).Seconds()}
 	inputs, err := with.inputs(session)
 	if err != nil {
 		return timed{}, err

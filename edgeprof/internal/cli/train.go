@@ -113,7 +113,7 @@ func readMeasurements(ctx context.Context, env *cli.Env, path string) (*measurem
 			return nil, err
 		}
 		if strings.Contains(header, "gpu_usage_percent") {
-			env.Log.Warnf("%s: gpu_usage_percent is not used: no device's GPU load is known when a model is placed", file)
+			env.Log.Warnf("%s: gpu_usage_percent is not used: models of counts are for the CPU", file)
 		}
 	}
 	if d.Missing > 0 {

@@ -43,6 +43,8 @@ type Device struct {
 // Load is the present use of a device.
 type Load struct {
 	CPUPercent float64 `json:"cpu_percent"` // of all cores, time not idle
+	// GPUPercent is the load of the busiest GPU; nil when unknown.
+	GPUPercent *float64 `json:"gpu_percent,omitempty"`
 	// DiskPercent is the used share of the root file system; nil when unknown.
 	DiskPercent *float64 `json:"disk_percent,omitempty"`
 	// Load1 is the kernel's mean number of tasks that run, wait for a processor or
@@ -78,6 +80,8 @@ func (d Device) Check() error {
 		return fmt.Errorf("%w: %s: CPU load of %v %%, want 0 to 100", ErrInvalid, d.Node, d.Load.CPUPercent)
 	case d.Load.DiskPercent != nil && !percent(*d.Load.DiskPercent):
 		return fmt.Errorf("%w: %s: disk usage of %v %%, want 0 to 100", ErrInvalid, d.Node, *d.Load.DiskPercent)
+	case d.Load.GPUPercent != nil && !percent(*d.Load.GPUPercent):
+		return fmt.Errorf("%w: %s: GPU load of %v %%, want 0 to 100", ErrInvalid, d.Node, *d.Load.GPUPercent)
 	case d.Load.WaitingPercent != nil && !percent(*d.Load.WaitingPercent):
 		return fmt.Errorf("%w: %s: tasks wait %v %% of the time, want 0 to 100", ErrInvalid, d.Node, *d.Load.WaitingPercent)
 	case !areTasks(d.Load.Load1) || !areTasks(d.Load.Running):

@@ -35,6 +35,9 @@ var joinRules = []func(name string, n *node, e exporter) bool{
 func (s Prometheus) join(nodes map[string]*node, rows []sample) (owners map[string]string) {
 	all := map[string]exporter{}
 	for _, row := range rows {
+		if row.labels["quantity"] == gpuPercent {
+			continue // of another exporter
+		}
 		instance := row.labels[s.label()]
 		if e, seen := all[instance]; !seen || e.host == "" {
 			all[instance] = exporter{instance, address(instance), row.labels["nodename"]}
@@ -75,6 +78,20 @@ func (s Prometheus) join(nodes map[string]*node, rows []sample) (owners map[stri
 		nodes[name].rivals = nil
 	}
 	return owners
+}
+
+// ownerOfGPU returns the node that a GPU's load belongs to: that of its host's name, or the owner
+// of a node_exporter at the same address; "" if there is none.
+func (s Prometheus) ownerOfGPU(gpu sample, nodes map[string]*node, owners map[string]string) string {
+	if host := gpu.labels["Hostname"]; nodes[host] != nil {
+		return host
+	}
+	for instance, name := range owners {
+		if address(instance) == address(gpu.labels[s.label()]) {
+			return name
+		}
+	}
+	return ""
 }
 
 // isRival reports whether an exporter may belong to a node that others may have too.

@@ -22,6 +22,9 @@ type Prometheus struct {
 	// means instance. A port after the name is left off, and a name that no
 	// agent has is looked up in node_uname_info.
 	NodeLabel string
+	// GPULoad is an expression for the load of each GPU in percent; "" means that of NVIDIA's
+	// dcgm-exporter.
+	GPULoad string
 	// Window is the time over which the processors' load is averaged; 0 means four scrape
 	// intervals. A node that is scraped less often gets four of its own.
 	Window time.Duration
@@ -58,6 +61,7 @@ const (
 	load1        = "load1"
 	waiting      = "waiting_percent"
 	running      = "running"
+	gpuPercent   = "gpu_percent"
 )
 
 // expressions returns the queries: processors, agents, and the rest of the system. A rate is
@@ -99,6 +103,7 @@ func (s Prometheus) expressions(windows []time.Duration) [3]string {
 			[2]string{waiting, "100 * max " + by + over("rate", "node_pressure_cpu_waiting_seconds_total")},
 			[2]string{running, "max " + by + over("avg_over_time", "node_procs_running")},
 			[2]string{uname, "max by (" + s.label() + ", nodename) (node_uname_info)"},
+			[2]string{gpuPercent, "max by (" + s.label() + ", Hostname) (" + cmp.Or(s.GPULoad, "DCGM_FI_DEV_GPU_UTIL") + ")"},
 		),
 	}
 }
@@ -216,6 +221,10 @@ func (s Prometheus) assemble(nodes map[string]*node, rows []sample, maxAge time.
 		quantity := row.labels["quantity"]
 		n := nodes[owners[instance]]
 		switch {
+		case quantity == gpuPercent:
+			if n = nodes[s.ownerOfGPU(row, nodes, owners)]; n != nil {
+				n.seen[quantity] = max(n.seen[quantity], row.value)
+			}
 		case n != nil && quantity != uname:
 			n.seen[quantity] = row.value
 		case n == nil && quantity == busyPercent && instance != "" && !isRival(nodes, instance) && !slices.Contains(strangers, instance):
@@ -280,6 +289,9 @@ func (n *node) complete(maxAge time.Duration) error {
 			return err
 		}
 		load.DiskPercent = &used
+	}
+	if gpu, ok := n.seen[gpuPercent]; ok {
+		load.GPUPercent = &gpu
 	}
 	if count := n.seen[cores]; count >= 1 && count < 1<<20 {
 		n.device.Cores = int(count)

@@ -161,6 +161,29 @@ func (c cluster) with(query int, quantity, value string) cluster {
 	return c
 }
 
+// The load of the busiest GPU comes from an exporter of its own at the node's address, or one
+// that names the host; other exporters' stay as they are.
+func TestGPULoad(t *testing.T) {
+	c := two()
+	c[2] = append(c[2],
+		row{gpuPercent, "30", []string{"instance", "10.0.0.1:9400", "Hostname", "pod-1"}}, row{gpuPercent, "70", []string{"instance", "10.0.0.1:9400", "Hostname", "pod-2"}},
+		row{gpuPercent, "0", []string{"instance", "10.9.9.9:9400", "Hostname", "b"}}, row{gpuPercent, "99", []string{"instance", "10.9.9.8:9400"}},
+	)
+	devices, excluded := ask(t, c)
+	if len(devices) != 2 || len(excluded) > 0 {
+		t.Fatalf("%+v, %+v", devices, excluded)
+	}
+	for i, want := range []float64{70, 0} {
+		if got := devices[i].Load.GPUPercent; got == nil || *got != want {
+			t.Errorf("%s: GPU load %v, want %v", devices[i].Node, got, want)
+		}
+	}
+	c[2] = append(c[2], row{gpuPercent, "101", []string{"instance", "b:9400"}})
+	if _, excluded := ask(t, c); len(excluded) != 1 || !strings.Contains(excluded[0].Reason, "GPU load of 101 %") {
+		t.Errorf("%+v", excluded)
+	}
+}
+
 // Whatever is wrong with b is its reason, and a is as it was.
 func TestExcluded(t *testing.T) {
 	other := two()

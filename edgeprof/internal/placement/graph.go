@@ -29,6 +29,9 @@ func reasons(p *profiler.Prediction, d *device.Device) []string {
 	if len(p.Shares) > 0 {
 		out = append(out, fmt.Sprintf("%.0f %% of the time in %s operators", 100*p.Shares[0].Part, p.Shares[0].Class))
 	}
+	if gpu := d.Load.GPUPercent; gpu != nil {
+		out = append(out, fmt.Sprintf("GPU load %.0f %%, not allowed for", *gpu))
+	}
 	if p.Slowdown > 1 {
 		return append(out, fmt.Sprintf("slowed %.2f times: %.1f running or waiting tasks on %d cores, CPU load %.0f %%", p.Slowdown, d.Load.Competitors(d.Cores), d.Cores, d.Load.CPUPercent))
 	}

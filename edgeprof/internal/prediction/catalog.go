@@ -21,6 +21,8 @@ type Catalog struct {
 	Default string
 	// Builtin holds the rates that are part of the program, as calibrate writes them.
 	Builtin []byte
+	// Provider is the execution provider of all rates; "" is cpu.
+	Provider string
 
 	mutex sync.Mutex
 	kept  map[string]kept
@@ -103,6 +105,10 @@ func (c *Catalog) Rates(name string) (*profiler.Calibration, error) {
 	rates, err := ParseRates(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(at, "built-in rates"), err)
+	}
+	if has, want := cmp.Or(rates.Facts.Provider, "cpu"), cmp.Or(c.Provider, "cpu"); has != want {
+		return nil, fmt.Errorf("%w: %s: rates of the provider %s, want %s: edgeprof calibrate --provider %[4]s measures them",
+			profiler.ErrCalibration, cmp.Or(at, "built-in rates"), has, want)
 	}
 	rates.Facts.Shipped = at == ""
 	if c.kept == nil {

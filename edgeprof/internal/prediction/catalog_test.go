@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +33,25 @@ func testCatalog(t *testing.T) *Catalog {
 		t.Fatal(err)
 	}
 	return &Catalog{Default: filepath.Join(t.TempDir(), "own.json"), Builtin: built}
+}
+
+// Rates of another provider are refused, built-in ones and those of files.
+func TestProvider(t *testing.T) {
+	c := testCatalog(t)
+	c.Provider = "cuda"
+	if _, err := c.Rates(""); !errors.Is(err, profiler.ErrCalibration) || !strings.Contains(err.Error(), "built-in rates: rates of the provider cpu, want cuda: edgeprof calibrate --provider cuda") {
+		t.Errorf("built-in rates: %v", err)
+	}
+	if err := file.WriteJSON(c.Default, rates(profiler.Facts{Provider: "cuda"}, 1e-12)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Rates(""); err != nil {
+		t.Errorf("rates of the provider: %v", err)
+	}
+	other := Catalog{}
+	if _, err := other.Rates(c.Default); !errors.Is(err, profiler.ErrCalibration) {
+		t.Errorf("for the CPU: %v", err)
+	}
 }
 
 func TestCatalog(t *testing.T) {

@@ -45,6 +45,7 @@ var (
 type Facts struct {
 	Setting   string  `json:"setting,omitempty"`  // of rates that are kept for a while
 	Library   string  `json:"library,omitempty"`  // ONNX Runtime: its version and file
+	Provider  string  `json:"provider,omitempty"` // of ONNX Runtime; "" is cpu
 	Threads   int     `json:"threads"`
 	UUID      string  `json:"node_uuid"`
 	Device    string  `json:"device_model"`

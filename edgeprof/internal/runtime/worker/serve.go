@@ -20,6 +20,8 @@ type Model struct {
 	Values map[string][]float64 `json:"values,omitempty"`
 	// Library is the native library; "" lets the worker look for it.
 	Library string `json:"library,omitempty"`
+	// Provider runs the model: cpu, cuda or tensorrt; "" is cpu.
+	Provider string `json:"provider,omitempty"`
 }
 
 // Served is a session in the worker.
