@@ -1,17 +1,13 @@
 package task
 
-import (
-	"slices"
+import "github.com/foretime/foretime/chamtool/internal/event"
 
-	"github.com/foretime/foretime/chamtool/internal/event"
-)
-
-// location holds the tasks that a later one with the same address depends on: the last set of
-// one kind, and the set before. Each task of a set depends on all tasks of the set before.
+// location holds what a later task with the same address depends on: the last set of tasks of one
+// kind, and the set before, each as the longest path of its ended tasks. A task of a set depends
+// on all tasks of the set before.
 type location struct {
 	kind         event.DependenceKind
-	last, before []*node
-	exclusive    *path // of a set of MutexInOutSet
+	last, before *path // nil without tasks
 }
 
 // depend adds the addresses that a task depends on.
@@ -39,37 +35,26 @@ func (n *node) location(address uint64) *location {
 	if l == nil {
 		l = &location{}
 		if all := n.locations[0]; all != nil {
-			l.kind = all.kind
-			l.last = slices.Clone(all.last)
-			for _, before := range l.last {
-				before.refs++
-			}
+			*l = *all
 		}
 		n.locations[address] = l
 	}
 	return l
 }
 
-// dependAt adds a task to the tasks at a location.
+// dependAt adds a task to the tasks at a location. Of a set of MutexInOutSet one task runs at a
+// time, so it also follows those of its own set that have ended.
 func (s *spans) dependAt(n *node, l *location, kind event.DependenceKind) {
-	if kind == event.Out || kind != l.kind {
-		s.releaseAll(l.before)
-		l.before, l.last = l.last, nil
-		l.kind, l.exclusive = kind, nil
-		if kind == event.MutexInOutSet {
-			l.exclusive = &path{}
-		}
+	if kind == event.Out || kind != l.kind || l.last == nil {
+		*l = location{kind: kind, last: &path{}, before: l.last}
 	}
-	for _, before := range l.before {
-		if before != n {
-			s.follow(n, before)
-		}
+	if l.before != nil {
+		n.predecessors = append(n.predecessors, l.before)
 	}
-	if l.exclusive != nil {
-		n.exclusive = append(n.exclusive, l.exclusive)
+	if kind == event.MutexInOutSet {
+		n.predecessors = append(n.predecessors, l.last)
 	}
-	n.refs++
-	l.last = append(l.last, n)
+	n.sets = append(n.sets, l.last)
 }
 
 // await makes a thread's present task wait for those that one with the given dependences would
@@ -83,9 +68,8 @@ func (s *spans) await(lane int, words []int64) {
 		if kind == event.Out || kind != l.kind {
 			before = l.last
 		}
-		for _, b := range before {
-			b.refs++
-			top.awaited = append(top.awaited, b)
+		if before != nil {
+			top.awaited = append(top.awaited, before)
 		}
 	}
 }

@@ -36,23 +36,23 @@ type strand struct {
 
 // node is a task in the graph. It is used again when nothing refers to it.
 type node struct {
-	token         uint64
-	parent        *node
-	construct     int
-	path          path
-	since         uint64  // tick up to which path is counted
-	children      path    // the longest of its ended children
-	groups        []*path // the longest of the ended tasks of the taskgroups that it is in, the innermost last
-	group         *path   // of the innermost taskgroup that it was created in, nil without one
-	awaited       []*node // by the taskwait that begins
-	exclusive     []*path // of the sets of which one task runs at a time: the longest of the ended ones
-	refs          int     // itself until it ends, its children, and those that depend on it
-	waits         int     // nested
-	started, done bool
-	undeferred    bool // its parent waits for it
-	predecessors  []*node
-	lane          int                  // one more than the number of the thread that it is under way on; 0 if it is not
-	locations     map[uint64]*location // that its children depend on, by address
+	token        uint64
+	parent       *node
+	construct    int
+	path         path
+	since        uint64  // tick up to which path is counted
+	children     path    // the longest of its ended children
+	groups       []*path // the longest of the ended tasks of the taskgroups that it is in, the innermost last
+	group        *path   // of the innermost taskgroup that it was created in, nil without one
+	awaited      []*path // the sets for which the taskwait that begins waits
+	predecessors []*path // the sets of tasks that it follows
+	sets         []*path // that it belongs to
+	refs         int     // itself until it ends, and its children
+	waits        int     // nested
+	started      bool
+	undeferred   bool                 // its parent waits for it
+	lane         int                  // one more than the number of the thread that it is under way on; 0 if it is not
+	locations    map[uint64]*location // that its children depend on, by address
 }
 
 // The classes of waits, in the flag of an event.
@@ -137,7 +137,7 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 	var n *node
 	if last := len(s.free) - 1; last >= 0 {
 		n, s.free = s.free[last], s.free[:last]
-		*n = node{predecessors: n.predecessors[:0]}
+		*n = node{predecessors: n.predecessors[:0], sets: n.sets[:0]}
 	} else {
 		n = &node{}
 	}
@@ -152,12 +152,6 @@ func (s *spans) create(lane int, e *event.Slot) *node {
 	}
 	parent.refs++
 	return n
-}
-
-// follow makes a task depend on one before.
-func (s *spans) follow(n, before *node) {
-	before.refs++
-	n.predecessors = append(n.predecessors, before)
 }
 
 // begin puts a task on a thread's stack, at its beginning or where it goes on.
@@ -176,12 +170,7 @@ func (s *spans) begin(lane int, n *node, at uint64) {
 
 // raise lengthens a task's path to those of the tasks that it depends on.
 func (s *spans) raise(n *node) {
-	for _, b := range n.predecessors {
-		if b.done {
-			n.path.raise(&b.path)
-		}
-	}
-	for _, set := range n.exclusive {
+	for _, set := range n.predecessors {
 		n.path.raise(set)
 	}
 }
@@ -204,15 +193,20 @@ func (s *spans) end(lane int, n *node, at uint64, done bool) {
 	if n.undeferred {
 		p.path.raise(&n.path)
 	}
-	for _, set := range n.exclusive {
+	s.joinParent(n)
+	s.release(n)
+}
+
+// raiseSets lengthens the paths of the sets that a task belongs to.
+func (n *node) raiseSets() {
+	for _, set := range n.sets {
 		set.raise(&n.path)
 	}
-	s.joinParent(n)
-	s.finish(n)
 }
 
 // joinParent lengthens the paths of those that wait for a task's end.
 func (s *spans) joinParent(n *node) {
+	n.raiseSets()
 	s.longest.raise(&n.path)
 	n.parent.children.raise(&n.path)
 	if n.group != nil {
@@ -235,16 +229,7 @@ func (s *spans) fulfill(lane int, n *node, at uint64) {
 // cancel ends a task that never began.
 func (s *spans) cancel(n *node) {
 	s.raise(n)
-	s.finish(n)
-}
-
-// finish drops what an ended task refers to.
-func (s *spans) finish(n *node) {
-	n.done = true
-	for _, b := range n.predecessors {
-		s.release(b)
-	}
-	n.predecessors = n.predecessors[:0]
+	n.raiseSets()
 	s.release(n)
 }
 
@@ -256,27 +241,10 @@ func (s *spans) release(n *node) {
 			return
 		}
 		p := n.parent
-		s.forget(n)
+		n.locations = nil
 		n.parent = nil
 		s.free = append(s.free, n)
 		n = p
-	}
-}
-
-// forget drops what the children of a task depend on: all of them have ended.
-func (s *spans) forget(n *node) {
-	locations := n.locations
-	n.locations = nil
-	for _, l := range locations {
-		s.releaseAll(l.before)
-		s.releaseAll(l.last)
-	}
-}
-
-// releaseAll drops a reference to each of some tasks.
-func (s *spans) releaseAll(nodes []*node) {
-	for _, n := range nodes {
-		s.release(n)
 	}
 }
 
@@ -314,12 +282,11 @@ func (s *spans) resume(lane, class int, at uint64) {
 		n.path.raise(s.critical())
 	}
 	for _, before := range n.awaited {
-		n.path.raise(&before.path)
-		s.release(before)
+		n.path.raise(before)
 	}
 	n.awaited = n.awaited[:0]
 	if len(st.stack) == 1 && (class == taskwait || class == barrier) {
-		s.forget(n)
+		n.locations = nil // all tasks of it have ended
 	}
 }
 
