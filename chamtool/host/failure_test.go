@@ -342,6 +342,15 @@ func TestMistypedVariable(t *testing.T) {
 	}
 }
 
+// A dialect that there is none of is refused, not run as another.
+func TestUnknownDialect(t *testing.T) {
+	tool, p := need(t)
+	_, stderr, err := p.Output(t.Context(), in(t, tool, append([]string{"--dialect", "foo"}, small...)...))
+	if err == nil || !strings.Contains(stderr+err.Error(), "--dialect: want upstream or patched") {
+		t.Errorf("%v, %q", err, stderr)
+	}
+}
+
 // The patched library's modes get values that a host can use.
 func TestPatchedPredictions(t *testing.T) {
 	tool, p := need(t)

@@ -801,6 +801,7 @@ static void parse(int argc, char **argv) {
         }
     }
     host.patched = !strcmp(option.dialect, "patched");
+    if (!host.patched && strcmp(option.dialect, "upstream")) die("--dialect", "want upstream or patched");
 #ifndef HOST_PATCHED
     if (host.patched) die("--dialect patched", "this host was built without a C++ compiler");
 #endif
