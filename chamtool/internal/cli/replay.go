@@ -173,10 +173,6 @@ func printReplay(p *cli.Page, r *replay.Outcome) {
 	}
 	p.Line("The simple rules know the same past runs, of equal sizes if there are any and else of the function.")
 	p.Line("%s, %.0f ns per event", plural.Count(r.Fits, "fit"), r.NsPerEvent)
-	t = p.Table("tasks seen", "predicted", "MAPE %", "median %")
-	for _, c := range r.Curve {
-		t.Add(fmt.Sprintf("%d to %d", c.From, c.To), c.Test, number(c.MAPE), number(c.MedianAPE))
-	}
 }
 
 // number returns a figure as tables print it.

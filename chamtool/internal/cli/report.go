@@ -191,7 +191,7 @@ func reportTables(p *cli.Page, f job.Figures) {
 	if !alone {
 		t.Add("tasks that moved", f.Moved)
 	}
-	lostRows(t, f.Lost)
+	lostRows(t, f.Lost, alone)
 	t.Add("tasks predicted", f.Prediction.Predicted)
 	t.Add("MAPE %", f.Prediction.MAPE)
 	t.Add("median APE %", f.Prediction.MedianAPE)
@@ -213,9 +213,9 @@ func reportTables(p *cli.Page, f job.Figures) {
 	}
 }
 
-// lostRows adds the rows about idle time and imbalance.
-func lostRows(t *cli.Table, l job.LostTime) {
-	if l.Saving != nil && len(l.ByThread) == 0 {
+// lostRows adds the rows about idle time, and about imbalance unless a rank is alone.
+func lostRows(t *cli.Table, l job.LostTime, alone bool) {
+	if l.Saving != nil && !alone {
 		t.Add("imbalance without moves", l.Imbalance)
 	}
 	t.Add("wall s of iterations", l.Wall)
@@ -300,20 +300,13 @@ func criticalText(g *job.Graph) string {
 	return strings.Join(parts, ", ")
 }
 
-// lostTables prints the slowest ranks, or the threads of one rank, and the iterations with
-// the longest waits.
+// lostTables prints the slowest ranks, and the iterations with the longest waits.
 func lostTables(p *cli.Page, f job.Figures) {
 	var t *cli.Table
 	if f.Ranks > 1 || len(f.Missing) > 0 {
 		t = p.Table("rank", "created", "executed", "sent", "received", "computing s", "waiting s", "wall s", "slowdown")
 		for _, r := range f.WorstRanks {
 			t.Add(r.Rank, r.Created, r.Tasks, r.Sent, r.Received, r.Seconds, r.Waiting, r.Wall, r.Slowdown)
-		}
-	}
-	if len(f.Lost.ByThread) > 0 {
-		t = p.Table("thread", "executed", "computing s", "other s")
-		for _, one := range f.Lost.ByThread {
-			t.Add(one.Lane, one.Executed, one.Computing, one.Other)
 		}
 	}
 	worst := slices.Clone(f.Lost.Rounds)

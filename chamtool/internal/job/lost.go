@@ -23,7 +23,6 @@ type LostTime struct {
 	Function  *UnevenLoad `json:"worst_function"`    // nil where one worker did it all
 	Graph     *Graph      `json:"graph"`             // nil if the runtime does not report the graph of tasks
 	Rounds    []RankRound `json:"each"`              // by iteration and rank
-	ByThread  []Thread    `json:"by_thread"`         // of a job of one rank
 }
 
 // RankRound is an iteration on a rank.
@@ -56,14 +55,6 @@ type Saving struct {
 type UnevenLoad struct {
 	Function string  `json:"function"`
 	Seconds  float64 `json:"seconds"`
-}
-
-// Thread holds the load of one thread of a job of one rank.
-type Thread struct {
-	Lane      int     `json:"lane"`
-	Executed  int     `json:"executed"`
-	Computing float64 `json:"computing_seconds"`
-	Other     float64 `json:"other_seconds"` // of the wall time
 }
 
 // lostTime adds up where the time went.
@@ -102,7 +93,6 @@ func (j *Job) lostTime() LostTime {
 	}
 	l.Graph = j.graph()
 	l.Function = j.findUneven()
-	l.addThreads(j)
 	return l
 }
 
@@ -277,35 +267,4 @@ func (j *Job) findUneven() *UnevenLoad {
 		}
 	}
 	return worst
-}
-
-// addThreads adds the loads by thread of a job of one rank.
-func (l *LostTime) addThreads(j *Job) {
-	if len(j.Ranks) != 1 {
-		return
-	}
-	lanes := map[int]*Thread{}
-	for n := range j.Ranks[0].Log.Rows {
-		row := &j.Ranks[0].Log.Rows[n]
-		t := lanes[row.Lane]
-		if t == nil {
-			t = &Thread{Lane: row.Lane}
-			lanes[row.Lane] = t
-		}
-		t.Executed++
-		t.Computing += row.Seconds
-	}
-	if s := j.Ranks[0].Summary; s != nil && s.Unlogged != nil {
-		for lane, b := range s.Unlogged.Threads {
-			if lanes[lane] == nil {
-				lanes[lane] = &Thread{Lane: lane}
-			}
-			lanes[lane].Executed += b.Count
-			lanes[lane].Computing += b.Seconds
-		}
-	}
-	for _, lane := range slices.Sorted(maps.Keys(lanes)) {
-		lanes[lane].Other = max(0, l.Wall-lanes[lane].Computing)
-		l.ByThread = append(l.ByThread, *lanes[lane])
-	}
 }

@@ -56,30 +56,16 @@ type Outcome struct {
 	Tasks      int     `json:"tasks"`
 	Fits       int     `json:"fits"`
 	NsPerEvent float64 `json:"ns_per_event"` // reading, predicting, learning, scoring
-	Curve      []Point `json:"curve"`
-	Level      float64 `json:"level"` // share that the intervals promise to hold
+	Level      float64 `json:"level"`        // share that the intervals promise to hold
 	// Baselines are the results of simple rules on the same runs.
 	Baselines map[string]*Result `json:"baselines"`
-}
-
-// Point is the error over a stretch of runs, counted in each log from its first.
-type Point struct {
-	From      int             `json:"from"` // runs before the stretch
-	To        int             `json:"to"`
-	Test      int             `json:"test"`
-	MAPE      *summary.Figure `json:"mape"`
-	MedianAPE *summary.Figure `json:"median_ape"`
 }
 
 // scores adds up the predictions of all logs.
 type scores struct {
 	all, unseen summary.Errors
 	rules       [baselines]summary.Errors
-	stretches   []summary.Errors // by doubling length, the first of firstStretch runs
-	longest     int              // log, in runs
 }
-
-const firstStretch = 50
 
 // Run replays logs, each as a rank. It changes the tables.
 func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
@@ -129,7 +115,6 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 	r.Model = cmp.Or(o.Model.Serve, perfmodel.Auto)
 	r.Level = perfmodel.Level
 	r.NsPerEvent = float64(busy.Nanoseconds()) / float64(events)
-	r.Curve = s.curve()
 	return r, nil
 }
 
@@ -139,37 +124,6 @@ func newResult(e *summary.Errors, of int) Result {
 		MAE: summary.NewFigure(e.MAE()), MAPE: summary.NewFigure(e.MAPE()), MedianAPE: summary.NewFigure(e.MedianAPE()),
 		R2: summary.NewFigure(e.R2()), WAPE: summary.NewFigure(e.WAPE()), Coverage: summary.NewFigure(e.Coverage()),
 	}
-}
-
-// curve returns the errors over stretches that double in length.
-func (s *scores) curve() []Point {
-	var points []Point
-	from := 0
-	for i := 0; from < s.longest; i++ {
-		to := firstStretch << i
-		p := Point{From: from, To: min(to, s.longest)}
-		if i < len(s.stretches) {
-			e := &s.stretches[i]
-			p.Test = e.Count()
-			p.MAPE = summary.NewFigure(e.MAPE())
-			p.MedianAPE = summary.NewFigure(e.MedianAPE())
-		}
-		points = append(points, p)
-		from = to
-	}
-	return points
-}
-
-// stretch returns the errors of the stretch of a run, which counts from 1.
-func (s *scores) stretch(run int) *summary.Errors {
-	i := 0
-	for to := firstStretch; run > to; to *= 2 {
-		i++
-	}
-	for len(s.stretches) <= i {
-		s.stretches = append(s.stretches, summary.Errors{})
-	}
-	return &s.stretches[i]
 }
 
 // runRecorder holds the runs of a log with their predictions.
@@ -231,7 +185,6 @@ func (s *scores) score(h *runRecorder, o Options) {
 	ended := h.order((*recorded).end)
 	begun := h.order(func(r *recorded) float64 { return r.start })
 	known := rules{sizes: make([]pastRuns, len(h.sizes)), functions: make([]pastRuns, len(h.functions)), scores: s.rules}
-	s.longest = max(s.longest, len(begun))
 	skip := int(o.Skip * float64(len(begun)))
 	for place, r := range begun {
 		for len(ended) > 0 && ended[0].end() <= r.start {
@@ -241,10 +194,8 @@ func (s *scores) score(h *runRecorder, o Options) {
 		if place < skip || !(r.value > 0) {
 			continue
 		}
-		for _, e := range []*summary.Errors{&s.all, s.stretch(place + 1)} {
-			e.Add(r.value, r.seconds)
-			e.AddInterval(r.low, r.high, r.seconds)
-		}
+		s.all.Add(r.value, r.seconds)
+		s.all.AddInterval(r.low, r.high, r.seconds)
 		if known.sizes[r.size].n == 0 {
 			s.unseen.Add(r.value, r.seconds)
 		}

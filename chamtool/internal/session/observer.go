@@ -164,7 +164,7 @@ func (s *Session) count(function string, t *task.Task[taskState], r *task.Run) {
 		s.unlogged = &summary.Unlogged{}
 	}
 	remote := t.Flag != event.Local
-	s.unlogged.Add(function, r.Lane, r.Seconds, remote)
+	s.unlogged.Add(function, r.Seconds, remote)
 	if span := s.span(r.Iteration); span != nil {
 		if span.Unlogged == nil {
 			span.Unlogged = &summary.Tasks{}

@@ -31,13 +31,13 @@ func (s *Session) countUnread(rings []*event.Ring) {
 			key := unreadKey{c.Place, c.Iteration % event.Iterations}
 			b := u.before[key]
 			u.before[key] = c
-			s.countConstruct(r.Lane(), c, b)
+			s.countConstruct(c, b)
 		}
 	}
 }
 
 // countConstruct adds the difference of two counts of a thread.
-func (s *Session) countConstruct(lane int, now, before event.Unread) {
+func (s *Session) countConstruct(now, before event.Unread) {
 	round := s.span(int(now.Iteration))
 	if round != nil {
 		round.Created += int(now.Created - before.Created + now.BegunReported - before.BegunReported)
@@ -57,7 +57,7 @@ func (s *Session) countConstruct(lane int, now, before event.Unread) {
 	if s.unlogged == nil {
 		s.unlogged = &summary.Unlogged{}
 	}
-	s.unlogged.AddTasks(name, lane, n, seconds, longest)
+	s.unlogged.AddTasks(name, n, seconds, longest)
 	if round != nil {
 		if round.Unlogged == nil {
 			round.Unlogged = &summary.Tasks{}

@@ -130,7 +130,6 @@ type Round struct {
 type Unlogged struct {
 	Tasks
 	Functions map[string]*Tasks `json:"functions"`
-	Threads   map[int]*Tasks    `json:"threads"` // by lane
 }
 
 // Tasks counts runs of tasks.
@@ -158,32 +157,27 @@ func (t *Tasks) AddTasks(n int, seconds, longest float64) {
 	t.Longest = max(t.Longest, longest)
 }
 
-// Add counts a run of a function on a lane.
-func (b *Unlogged) Add(function string, lane int, seconds float64, remote bool) {
-	for _, t := range b.kinds(function, lane) {
-		t.Add(seconds, remote)
-	}
+// Add counts a run of a function.
+func (b *Unlogged) Add(function string, seconds float64, remote bool) {
+	b.Tasks.Add(seconds, remote)
+	b.function(function).Add(seconds, remote)
 }
 
-// AddTasks counts n local runs of a function on a lane that took some seconds together.
-func (b *Unlogged) AddTasks(function string, lane, n int, seconds, longest float64) {
-	for _, t := range b.kinds(function, lane) {
-		t.AddTasks(n, seconds, longest)
-	}
+// AddTasks counts n local runs of a function that took some seconds together.
+func (b *Unlogged) AddTasks(function string, n int, seconds, longest float64) {
+	b.Tasks.AddTasks(n, seconds, longest)
+	b.function(function).AddTasks(n, seconds, longest)
 }
 
-// kinds returns the counts that a run of a function on a lane belongs to.
-func (b *Unlogged) kinds(function string, lane int) [3]*Tasks {
+// function returns the counts of a function.
+func (b *Unlogged) function(name string) *Tasks {
 	if b.Functions == nil {
-		b.Functions, b.Threads = map[string]*Tasks{}, map[int]*Tasks{}
+		b.Functions = map[string]*Tasks{}
 	}
-	if b.Functions[function] == nil {
-		b.Functions[function] = &Tasks{}
+	if b.Functions[name] == nil {
+		b.Functions[name] = &Tasks{}
 	}
-	if b.Threads[lane] == nil {
-		b.Threads[lane] = &Tasks{}
-	}
-	return [3]*Tasks{&b.Tasks, b.Functions[function], b.Threads[lane]}
+	return b.Functions[name]
 }
 
 // FunctionModel summarises the model of one task function.
