@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/internal/device"
@@ -60,6 +61,10 @@ func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Setti
 	if err != nil {
 		return err
 	}
+	s.Notice = func(err error) {
+		reopenLog(at)
+		env.Log.Warn(err)
+	}
 	s.Rules.Device = policy.Costs(device.Settings{Discipline: j.discipline()})
 	d, err := daemon.Start(at, s)
 	if err != nil {
@@ -74,6 +79,19 @@ func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Setti
 		env.Log.Infof("metrics on http://%s/metrics", address)
 	}
 	return d.Run(ctx)
+}
+
+// reopenLog has this process write to the session's log again if stderr is a file that was
+// removed.
+func reopenLog(at daemon.Place) {
+	var st unix.Stat_t
+	if err := unix.Fstat(2, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink > 0 {
+		return
+	}
+	if log, err := at.OpenLog(); err == nil {
+		_ = unix.Dup3(int(log.Fd()), 2, 0) // else the messages go where nobody reads them
+		_ = log.Close()
+	}
 }
 
 // checkPolicy returns an error for a name that is no policy of programs; "" is none.

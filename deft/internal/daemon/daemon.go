@@ -32,6 +32,8 @@ type Settings struct {
 	// Metrics is the TCP address on which Prometheus metrics are served too, such as
 	// 127.0.0.1:9440; empty: only on the session's socket.
 	Metrics string
+	// Notice is called with what a user should know of; nil: nobody is told.
+	Notice func(error)
 }
 
 // Daemon is the owner of a session.
@@ -130,13 +132,16 @@ func (d *Daemon) openSession() (*session.Session, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 		return s, nil
+	case errors.Is(err, fs.ErrNotExist):
+		_ = os.Remove(path) // a link to a session that ended with its owner
+		return session.CreateFile(path, session.Options{})
 	case errors.Is(err, session.ErrNotSession) && !isUnwritten(path):
 		return nil, fmt.Errorf("daemon: %s: %w", path, ErrForeign)
 	case errors.Is(err, session.ErrNotSession), errors.Is(err, session.ErrVersion):
 		if err := os.Remove(path); err != nil {
 			return nil, err
 		}
-	case !errors.Is(err, fs.ErrNotExist):
+	default:
 		return nil, err
 	}
 	return session.CreateFile(path, session.Options{})
@@ -152,6 +157,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	work.Go(func() error { d.supervisor.Run(ctx); return nil })
 	d.serve(ctx, &work)
 	work.Go(func() error { d.endWhenUnused(ctx); return nil })
+	work.Go(func() error { d.keepFiles(ctx, &work); return nil })
 	<-ctx.Done()
 	d.mu.Lock()
 	d.ending = true
@@ -182,6 +188,69 @@ func (d *Daemon) MetricsAddress() string {
 func (d *Daemon) Policy() string {
 	name, _ := d.control.state()
 	return name
+}
+
+// keepFiles makes the files of the session again when they are removed, as systemd-logind
+// removes a user's shared memory after the last logout (logind.conf(5), RemoveIPC). Its
+// programs have the session mapped and are not affected.
+func (d *Daemon) keepFiles(ctx context.Context, work *crash.Group) {
+	tick := time.NewTicker(filesPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if d.session.IsAt(d.place.Session()) {
+			continue
+		}
+		err := d.restoreFiles(ctx, work)
+		if err == nil {
+			err = ErrRemoved
+		}
+		if d.settings.Notice != nil {
+			d.settings.Notice(fmt.Errorf("daemon: %s: %w; programs: %d", d.place.Session(), err, countLiving(d.session)))
+		}
+		if !errors.Is(err, ErrRemoved) {
+			return
+		}
+	}
+}
+
+// filesPeriod is the time between two looks for the files: shorter than another owner
+// needs to start.
+const filesPeriod = 20 * time.Millisecond
+
+// restoreFiles makes the directory, the lock, the session's link and the socket again.
+func (d *Daemon) restoreFiles(ctx context.Context, work *crash.Group) error {
+	if _, err := NewPlace(d.place.dir, d.place.name); err != nil {
+		return err
+	}
+	if !d.holdsLock() {
+		lock, err := d.place.lock()
+		if err != nil {
+			return fmt.Errorf("%w, and the files of this one were removed: its programs and those of the other do not heed each other", err)
+		}
+		_ = d.lock.Close() // of a file that is gone
+		d.lock = lock
+	}
+	_ = os.Remove(d.place.socket())
+	if err := d.session.LinkAt(d.place.Session()); err != nil {
+		return err
+	}
+	listener, err := net.Listen("unix", d.place.socket())
+	if err == nil {
+		d.serveOn(ctx, work, listener, d.handler(ctx))
+	}
+	return err
+}
+
+// holdsLock reports whether the session's lock is the file that this owner has locked.
+func (d *Daemon) holdsLock() bool {
+	own, err := d.lock.Stat()
+	at, missing := os.Lstat(d.place.path("lock"))
+	return err == nil && missing == nil && os.SameFile(own, at)
 }
 
 // endWhenUnused ends the daemon once no client has used it for Settings.Linger.

@@ -27,6 +27,8 @@ var (
 	ErrDirectory = errors.New("not a private directory of this user")
 	// ErrForeign is returned for a file at a session's path that is not a session.
 	ErrForeign = errors.New("this file was not written by deft")
+	// ErrRemoved is noticed, not returned: the owner has mended it.
+	ErrRemoved = errors.New("the session's files were removed while it was in use, and made again (systemd-logind does so after the last logout: loginctl enable-linger)")
 )
 
 // Place holds the paths of the files of one session: the session itself, the socket

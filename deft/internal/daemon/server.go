@@ -174,28 +174,29 @@ func (d *Daemon) setClients(target string, change ClientChange) error {
 
 // serve answers on the listeners until ctx is done.
 func (d *Daemon) serve(ctx context.Context, work *crash.Group) {
-	serve := func(l net.Listener, h http.Handler) {
-		server := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout}
-		work.Go(func() error {
-			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				return fmt.Errorf("daemon: %w", err)
-			}
-			return nil
-		})
-		work.Go(func() error {
-			<-ctx.Done()
-			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			if server.Shutdown(late) != nil { // a request that hangs
-				return server.Close()
-			}
-			return nil
-		})
-	}
-	serve(d.listener, d.handler(ctx))
+	d.serveOn(ctx, work, d.listener, d.handler(ctx))
 	if d.metricsListener != nil {
 		m := http.NewServeMux()
 		m.Handle("GET /metrics", metricsHandler(d.status))
-		serve(d.metricsListener, m)
+		d.serveOn(ctx, work, d.metricsListener, m)
 	}
+}
+
+func (d *Daemon) serveOn(ctx context.Context, work *crash.Group, l net.Listener, h http.Handler) {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout}
+	work.Go(func() error {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("daemon: %w", err)
+		}
+		return nil
+	})
+	work.Go(func() error {
+		<-ctx.Done()
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if server.Shutdown(late) != nil { // a request that hangs
+			return server.Close()
+		}
+		return nil
+	})
 }

@@ -128,7 +128,7 @@ func initSession(f *os.File, path string, o Options) (*Session, error) {
 // process that has it open.
 func Open(path string) (*Session, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
-	if errors.Is(err, unix.ELOOP) { // a magic link of /proc
+	if errors.Is(err, unix.ELOOP) {
 		f, err = openLink(path)
 	}
 	if err != nil {
@@ -137,19 +137,35 @@ func Open(path string) (*Session, error) {
 	return OpenFile(f)
 }
 
-// openLink opens a symbolic link of /proc, which leads to no name that someone
-// could exchange; other links are refused.
+// openLink opens a symbolic link of /proc, which leads to no name that someone could
+// exchange, or a link of this user to one; other links are refused.
 func openLink(path string) (*os.File, error) {
+	refused := &os.PathError{Op: "open", Path: path, Err: ErrUnsafe}
+	if !inProc(path) {
+		var st unix.Stat_t
+		target, err := os.Readlink(path)
+		if err != nil || unix.Lstat(path, &st) != nil || int(st.Uid) != os.Geteuid() {
+			return nil, refused
+		}
+		if path = target; !inProc(path) {
+			if _, err := os.Lstat(path); err != nil {
+				return nil, err
+			}
+			return nil, refused
+		}
+	}
+	return os.OpenFile(path, os.O_RDWR, 0)
+}
+
+// inProc says whether a file, not what it links to, is one of /proc.
+func inProc(path string) bool {
 	var fs unix.Statfs_t
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+		return false
 	}
 	defer unix.Close(fd)
-	if err := unix.Fstatfs(fd, &fs); err != nil || fs.Type != unix.PROC_SUPER_MAGIC {
-		return nil, &os.PathError{Op: "open", Path: path, Err: ErrUnsafe}
-	}
-	return os.OpenFile(path, os.O_RDWR, 0)
+	return unix.Fstatfs(fd, &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
 }
 
 // OpenFile maps the session in f and takes f over, closing it on error.
@@ -230,8 +246,22 @@ func (s *Session) Path() string {
 	if s.path != "" {
 		return s.path
 	}
-	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.file.Fd())
+	return s.openPath()
 }
+
+// openPath leads other processes of the same user to the session while this one has it open.
+func (s *Session) openPath() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.file.Fd()) }
+
+// IsAt reports whether the session is found at a path.
+func (s *Session) IsAt(path string) bool {
+	own, err := s.file.Stat()
+	at, missing := os.Stat(path)
+	return err == nil && missing == nil && os.SameFile(own, at)
+}
+
+// LinkAt makes a link to the session, whose file was removed, at a path. It leads there while
+// this process runs.
+func (s *Session) LinkAt(path string) error { return os.Symlink(s.openPath(), path) }
 
 // ID returns the session's random number.
 func (s *Session) ID() uint64 { return s.header.id.Load() }
