@@ -215,6 +215,9 @@ func (p *program) attachOwner(at daemon.Place, policy string) (*daemon.Attachmen
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var owner *daemon.Attachment
 		if owner, err = at.Attach(); err != nil {
+			if errors.Is(err, daemon.ErrFull) {
+				return nil, err
+			}
 			if startErr := p.startOwner(at, policy); startErr != nil {
 				err = startErr
 			}

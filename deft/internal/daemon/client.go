@@ -21,6 +21,8 @@ var (
 	ErrNoDaemon = errors.New("the session has no running owner")
 	// ErrRefused is returned with the daemon's own words.
 	ErrRefused = errors.New("the owner rejected the request")
+	// ErrFull is returned to a program for which the session has no room.
+	ErrFull = errors.New("the session is full")
 )
 
 // Status returns the state of the session. The error of this and the other requests
@@ -75,8 +77,12 @@ func (p Place) send(ctx context.Context, method, path string, body any) (io.Read
 		return nil, s, fmt.Errorf("daemon: %s: %w: %w", p.name, ErrNoDaemon, err)
 	}
 	if response.StatusCode != http.StatusOK {
+		cause := ErrRefused
+		if response.StatusCode == fullStatus {
+			cause = ErrFull
+		}
 		why, _ := io.ReadAll(io.LimitReader(response.Body, 4096)) // what arrived is shown
-		return nil, s, errors.Join(fmt.Errorf("daemon: %s: %w: %s", p.name, ErrRefused, strings.TrimSpace(string(why))), response.Body.Close())
+		return nil, s, errors.Join(fmt.Errorf("daemon: %s: %w: %s", p.name, cause, strings.TrimSpace(string(why))), response.Body.Close())
 	}
 	if err := json.NewDecoder(response.Body).Decode(&s); err != nil {
 		return nil, s, errors.Join(fmt.Errorf("daemon: %s: %w: %w", p.name, ErrNoDaemon, err), response.Body.Close())

@@ -112,9 +112,9 @@ func (d *Daemon) acquire() error {
 
 // abandon closes the session and removes its files, unless it has clients.
 func (d *Daemon) abandon(err error) error {
-	left := countLiving(d.session)
+	used := hasClients(d.session)
 	err = errors.Join(err, d.session.Close())
-	if left == 0 {
+	if !used {
 		d.place.removeFiles()
 	}
 	return err
@@ -163,9 +163,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.ending = true
 	d.mu.Unlock()
 	err := work.Wait()
-	left := countLiving(d.session)
+	used := hasClients(d.session)
 	err = errors.Join(err, d.session.Close())
-	if left == 0 {
+	if !used {
 		d.place.removeFiles()
 	}
 	return errors.Join(err, d.lock.Close())
@@ -210,7 +210,7 @@ func (d *Daemon) keepFiles(ctx context.Context, work *crash.Group) {
 			err = ErrRemoved
 		}
 		if d.settings.Notice != nil {
-			d.settings.Notice(fmt.Errorf("daemon: %s: %w; programs: %d", d.place.Session(), err, countLiving(d.session)))
+			d.settings.Notice(fmt.Errorf("daemon: %s: %w", d.place.Session(), err))
 		}
 		if !errors.Is(err, ErrRemoved) {
 			return
@@ -278,7 +278,7 @@ func (d *Daemon) endWhenUnused(ctx context.Context) {
 func (d *Daemon) inUse() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.attachments > 0 || countLiving(d.session) > 0
+	return d.attachments > 0 || hasClients(d.session)
 }
 
 // endUnused stops the daemon unless a client has attached meanwhile.

@@ -101,3 +101,30 @@ func TestLinks(t *testing.T) {
 		t.Errorf("a link to a process that ended: %v", err)
 	}
 }
+
+// A program for which a session has no room is told so before it starts.
+func TestFullSession(t *testing.T) {
+	at := place(t)
+	run(t, at, Settings{})
+	s, err := session.Open(at.Session())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range session.Slots - 1 {
+		if _, err := simcudatest.Join(s, "train", 0, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, err := at.Attach()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer last.Close()
+	if _, err := simcudatest.Join(s, "train", 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := at.Attach(); !errors.Is(err, ErrFull) {
+		t.Errorf("the 257th: %v", err)
+	}
+}

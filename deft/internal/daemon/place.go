@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -196,7 +197,7 @@ func (p Place) Clean() error {
 	switch s, err := session.Open(p.Session()); {
 	case err == nil:
 		defer s.Close()
-		if countLiving(s) > 0 {
+		if hasClients(s) {
 			return nil
 		}
 	case errors.Is(err, fs.ErrNotExist): // a program that was still running made them again
@@ -255,13 +256,7 @@ func isUnwritten(path string) bool {
 	return err == nil && len(bytes.Trim(b, "\x00")) == 0
 }
 
-// countLiving returns the number of living clients of a session.
-func countLiving(s *session.Session) int {
-	n := 0
-	for _, c := range s.Clients() {
-		if c.Living() {
-			n++
-		}
-	}
-	return n
+// hasClients reports whether a session has a living client.
+func hasClients(s *session.Session) bool {
+	return slices.ContainsFunc(s.Clients(), session.Client.Living)
 }

@@ -33,6 +33,9 @@ type ClientChange struct {
 // headerTimeout bounds the wait for the header of a request or a response.
 const headerTimeout = 10 * time.Second
 
+// fullStatus is the status of a response that stands for [ErrFull].
+const fullStatus = http.StatusInsufficientStorage
+
 // errShutdown is returned to a program that would join while the owner shuts down.
 var errShutdown = errors.New("the owner is shutting down")
 
@@ -96,6 +99,10 @@ func (d *Daemon) answer(w http.ResponseWriter, err error) {
 
 // attach keeps the owner from ending until the caller closes the connection or dies.
 func (d *Daemon) attach(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+	if len(d.session.Clients()) >= session.Slots {
+		http.Error(w, fmt.Sprintf("%d programs are in it, the most it holds; name another with --session, or end one (deft ctl list)", session.Slots), fullStatus)
+		return
+	}
 	if !d.addAttachment() {
 		http.Error(w, errShutdown.Error(), http.StatusServiceUnavailable)
 		return

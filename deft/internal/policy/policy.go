@@ -3,8 +3,8 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/foretime/foretime/shared/registry"
@@ -151,9 +151,12 @@ func isActive(c Client) bool   { return c.Active }
 
 // dropAbsent deletes the memory of clients that have left.
 func dropAbsent[V any](memory map[int]V, clients []Client) {
-	for id := range memory {
-		if !slices.ContainsFunc(clients, func(c Client) bool { return c.ID == id }) {
-			delete(memory, id)
-		}
+	if len(memory) == 0 {
+		return
 	}
+	present := make(map[int]bool, len(clients))
+	for _, c := range clients {
+		present[c.ID] = true
+	}
+	maps.DeleteFunc(memory, func(id int, _ V) bool { return !present[id] })
 }

@@ -59,6 +59,7 @@ type presence struct {
 	slack     float64
 	device    Device
 	histories map[int]*clientHistory
+	longest   longest // of the clients last observed
 }
 
 // clientHistory is the memory of presence about a client.
@@ -98,6 +99,7 @@ func newPresence(s Settings) presence {
 // observe updates the history of the clients since the last call.
 func (p *presence) observe(now time.Duration, clients []Client) {
 	dropAbsent(p.histories, clients)
+	p.longest = findLongest(clients)
 	for _, c := range clients {
 		s := p.histories[c.ID]
 		if s == nil {
@@ -106,10 +108,10 @@ func (p *presence) observe(now time.Duration, clients []Client) {
 		}
 		p.measure(s, now, c)
 		if c.Active {
-			most := max((p.slack-1)*float64(savingsTime), float64(p.returnDelay(c, clients, DefaultInFlight)))
+			most := max((p.slack-1)*float64(savingsTime), float64(p.returnDelay(c, DefaultInFlight)))
 			s.saved = max(-most, min(s.saved+(p.slack-1)*float64(now-max(s.at, c.Begin)), most))
 		}
-		p.updateIdle(s, now, c, p.returnDelay(c, clients, s.ahead))
+		p.updateIdle(s, now, c, p.returnDelay(c, s.ahead))
 		s.at, s.last = now, c
 		s.launches, s.begin = c.Launches, c.Begin
 	}
@@ -204,23 +206,42 @@ func (w *work) add(d work) {
 
 // returnDelay returns the time that a client loses when it takes the device back from the
 // others.
-func (p *presence) returnDelay(c Client, clients []Client, bound time.Duration) time.Duration {
-	return p.workAhead(c, clients, bound) + p.device.Switch + reactionTime
+func (p *presence) returnDelay(c Client, bound time.Duration) time.Duration {
+	return p.workAhead(c, bound) + p.device.Switch + reactionTime
 }
 
 // workAhead returns the device time that others may have in flight before a kernel of c if
 // their queues are bounded: a launch cannot be divided.
-func (p *presence) workAhead(c Client, clients []Client, bound time.Duration) time.Duration {
-	most := bound
+func (p *presence) workAhead(c Client, bound time.Duration) time.Duration {
 	if p.device.Alternates {
-		most = 0
+		bound = 0
 	}
-	for _, o := range clients {
-		if o.ID != c.ID {
-			most = max(most, o.Longest)
+	return max(bound, p.longest.besides(c))
+}
+
+// longest holds the longest launch of any client, and that of any other one.
+type longest struct {
+	id            int
+	first, second time.Duration
+}
+
+func findLongest(clients []Client) (l longest) {
+	for _, c := range clients {
+		if c.Longest > l.first {
+			l = longest{c.ID, c.Longest, l.first}
+		} else {
+			l.second = max(l.second, c.Longest)
 		}
 	}
-	return most
+	return l
+}
+
+// besides returns the longest launch of the clients other than c.
+func (l longest) besides(c Client) time.Duration {
+	if c.ID == l.id {
+		return l.second
+	}
+	return l.first
 }
 
 // usesDevice says whether the client uses the device, or would with an open gate.
@@ -239,14 +260,14 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 		if s.keeps = waited(c); !s.keeps {
 			continue
 		}
-		delay := p.returnDelay(c, clients, DefaultInFlight)
+		delay := p.returnDelay(c, DefaultInFlight)
 		cost := delay + p.device.Switch
 		check := now + min(max(cost/2, minCheckTime), maxCheckTime)
 		paced := s.paced
 		if paced {
 			s.absent, s.paced = false, false
 		}
-		loss := p.pauseLoss(s, c, clients)
+		loss := p.pauseLoss(s, c)
 		switch {
 		case s.absent: // others may have more in flight the longer its gap lasts
 			s.ahead = s.depth()
@@ -305,11 +326,11 @@ func (p *presence) sharesPauses(s *clientHistory, c Client, loss time.Duration, 
 
 // pauseLoss returns the time that a client loses at its next synchronization if others use
 // the device until then: for their work ahead of its kernels, and for its own queue.
-func (p *presence) pauseLoss(s *clientHistory, c Client, clients []Client) time.Duration {
+func (p *presence) pauseLoss(s *clientHistory, c Client) time.Duration {
 	if s.all.kernels <= 0 {
 		return 0
 	}
-	ahead := p.workAhead(c, clients, s.ahead)
+	ahead := p.workAhead(c, s.ahead)
 	left := s.kernelsLeft(c)
 	loss := ahead + time.Duration(float64(left)*s.all.gpu/s.all.kernels)
 	switch {
@@ -324,14 +345,20 @@ func (p *presence) pauseLoss(s *clientHistory, c Client, clients []Client) time.
 // setBounds notes the open gates, bounds the queues of clients that use the device between
 // the launches of another, and has absent clients ring when they launch again.
 func (p *presence) setBounds(clients []Client, directives []Directive) {
+	active := map[int]*clientHistory{}
+	for _, c := range clients {
+		if c.Active {
+			active[c.ID] = p.histories[c.ID]
+		}
+	}
 	for i, c := range clients {
 		if directives[i].InFlightTime == 0 {
 			continue
 		}
 		bound, gap := DefaultInFlight, Never
-		for _, o := range clients {
-			switch s := p.histories[o.ID]; {
-			case o.ID == c.ID || !o.Active:
+		for id, s := range active {
+			switch {
+			case id == c.ID:
 			case s.paced:
 				bound, gap = min(bound, s.ahead), 0
 			case s.absent:

@@ -94,7 +94,7 @@ func TestPresenceModel(t *testing.T) {
 				if directives[0].Closed || directives[0].Watch != (urgent.Active && open && !paced) {
 					t.Fatalf("at %v: the urgent client's directive is %+v, others open %v", now, directives[0], open)
 				}
-				waited := max(gapLimit, time.Duration(float64(p.presence.returnDelay(urgent, []Client{urgent, other}, DefaultInFlight))/(slack-1)))
+				waited := max(gapLimit, time.Duration(float64(p.presence.returnDelay(urgent, DefaultInFlight))/(slack-1)))
 				if urgent.Active && !urgent.Busy && !open && now-idle > waited+time.Nanosecond {
 					t.Fatalf("at %v: idle since %v, but the others wait", now, idle)
 				}

@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"slices"
+	"math"
 	"time"
 )
 
@@ -20,9 +20,13 @@ func NewPriority(s Settings) *Priority { return &Priority{newPresence(s)} }
 // Decide closes the gates below the most urgent client that uses the device.
 func (p *Priority) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	p.presence.observe(now, clients)
-	next := p.presence.decide(now, clients, func(c Client) bool {
-		return slices.ContainsFunc(clients, func(o Client) bool { return o.Active && o.Priority < c.Priority })
-	})
+	lowest := math.MaxInt
+	for _, c := range clients {
+		if c.Active {
+			lowest = min(lowest, c.Priority)
+		}
+	}
+	next := p.presence.decide(now, clients, func(c Client) bool { return lowest < c.Priority })
 	highest, urgent := highestPriority(clients, isRegistered), highestPriority(clients, p.presence.usesDevice)
 	for i, c := range clients {
 		directives[i].Closed = c.Priority < urgent

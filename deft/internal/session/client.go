@@ -38,8 +38,18 @@ func (c Client) Living() bool { return c.State != Left && (c.foreign || c.Identi
 
 // Clients returns the registered clients in slot order, including those that have left but
 // were not reaped.
-func (s *Session) Clients() (clients []Client) {
+func (s *Session) Clients() []Client {
+	claimed := 0
 	for i := range s.slots {
+		if s.slots[i].Claim.Load() != 0 {
+			claimed++
+		}
+	}
+	clients := make([]Client, 0, claimed)
+	for i := range s.slots {
+		if s.slots[i].Claim.Load() == 0 {
+			continue
+		}
 		if c, ok := s.Client(i); ok {
 			clients = append(clients, c)
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -235,16 +236,25 @@ func (s *Session) EndIdle(slot int, job uint64) bool {
 // Reap frees the slots of clients that have left or died and returns their last state. A
 // client in another pid namespace counts as alive until it leaves or, if it opened the
 // session by its path, releases its lock. In a process that is not the owner it does
-// nothing. It is called from one goroutine at a time.
+// nothing. It is called from one goroutine at a time. A killed process whose parent has not
+// noticed is found by one of several calls if there are more than [processChecks] clients.
 func (s *Session) Reap() []Client {
 	if s.self == 0 {
 		return nil
 	}
 	var gone []Client
-	for i := range s.slots {
+	checks, next := 0, 0
+	for n := range s.slots {
+		i := (s.reapFrom + n) % Slots
 		sl := &s.slots[i]
 		claim := sl.Claim.Load()
-		if claim == 0 || !s.isAbandoned(i, claim) {
+		if claim == 0 {
+			continue
+		}
+		if checks++; checks == processChecks {
+			next = i + 1
+		}
+		if !s.isAbandoned(i, claim, checks <= processChecks) {
 			continue
 		}
 		c, registered := s.Client(i)
@@ -260,20 +270,31 @@ func (s *Session) Reap() []Client {
 			gone = append(gone, c)
 		}
 	}
+	s.reapFrom = next
 	return gone
 }
+
+// processChecks is the number of processes that one look reads from /proc: for 256 clients
+// the owner would need a third of a processor.
+const processChecks = 16
 
 // isAbandoned says whether the client that claims a slot will not use it again.
 // Between the claim and the other words of a new client lie microseconds; a
 // client of another pid namespace that is looked at just then may be taken
-// for dead, and goes on uncounted.
-func (s *Session) isAbandoned(i int, claim uint64) bool {
+// for dead, and goes on uncounted. Read says to read its state, else a zombie counts as alive.
+func (s *Session) isAbandoned(i int, claim uint64, read bool) bool {
 	sl := &s.slots[i]
 	complete := State(sl.State.Load()) >= Idle // else a new client is filling it in
 	if claim&leftBit != 0 || complete && s.isUnlocked(i) {
 		return true
 	}
-	return sl.Pidns.Load() == pidNamespace() && !Identity(claim).Alive()
+	if sl.Pidns.Load() != pidNamespace() {
+		return false
+	}
+	if !read {
+		return errors.Is(unix.Kill(Identity(claim).PID(), 0), unix.ESRCH)
+	}
+	return !Identity(claim).Alive()
 }
 
 // isUnlocked says that no process holds the lock on a slot of another pid namespace, which

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -103,13 +104,13 @@ func parseStat(stat []byte) (start uint64, alive bool) {
 }
 
 // pidNamespace returns the inode of the caller's pid namespace, 0 if unknown.
-func pidNamespace() uint64 {
+var pidNamespace = sync.OnceValue(func() uint64 {
 	var st unix.Stat_t
 	if unix.Stat("/proc/self/ns/pid", &st) != nil {
 		return 0
 	}
 	return st.Ino
-}
+})
 
 // Now returns CLOCK_MONOTONIC in nanoseconds, the clock of all times in a session.
 func Now() int64 {

@@ -39,7 +39,8 @@ type Session struct {
 	path string // of a plain file; "" for none
 	data []byte
 	*region
-	self Identity // set in the owner
+	self     Identity // set in the owner
+	reapFrom int      // slot with which the next [Session.Reap] begins
 }
 
 // Create makes a session in memory that no one can truncate, and becomes its
