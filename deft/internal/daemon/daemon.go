@@ -32,7 +32,7 @@ type Settings struct {
 	// Metrics is the TCP address on which Prometheus metrics are served too, such as
 	// 127.0.0.1:9440; empty: only on the session's socket.
 	Metrics string
-	// Notice is called with what a user should know of; nil: nobody is told.
+	// Notice receives what a user should know of; nil drops it.
 	Notice func(error)
 }
 

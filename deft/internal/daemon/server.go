@@ -33,7 +33,7 @@ type ClientChange struct {
 // headerTimeout bounds the wait for the header of a request or a response.
 const headerTimeout = 10 * time.Second
 
-// fullStatus is the status of a response that stands for [ErrFull].
+// fullStatus is the status of a response in place of [ErrFull].
 const fullStatus = http.StatusInsufficientStorage
 
 // errShutdown is returned to a program that would join while the owner shuts down.

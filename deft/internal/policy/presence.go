@@ -216,7 +216,7 @@ func (p *presence) workAhead(c Client, bound time.Duration) time.Duration {
 	if p.device.Alternates {
 		bound = 0
 	}
-	return max(bound, p.longest.besides(c))
+	return max(bound, p.longest.ofOthers(c))
 }
 
 // longest holds the longest launch of any client, and that of any other one.
@@ -236,8 +236,8 @@ func findLongest(clients []Client) (l longest) {
 	return l
 }
 
-// besides returns the longest launch of the clients other than c.
-func (l longest) besides(c Client) time.Duration {
+// ofOthers returns the longest launch of the clients other than c.
+func (l longest) ofOthers(c Client) time.Duration {
 	if c.ID == l.id {
 		return l.second
 	}

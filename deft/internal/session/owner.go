@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -216,6 +217,12 @@ func (s *Session) Wait(seen uint32, timeout time.Duration) (bell uint32, rang bo
 	h.listening.Store(0)
 	bell = h.doorbell.Load()
 	return bell, bell != seen
+}
+
+// Rest sleeps, whoever rings.
+func (s *Session) Rest(d time.Duration) {
+	var nobody atomic.Uint32
+	futexSleep(&nobody, 0, d)
 }
 
 // EndIdle ends the unmarked job numbered job of the client in a slot, because it has

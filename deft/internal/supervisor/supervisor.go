@@ -17,6 +17,7 @@ import (
 type Session interface {
 	Bell() uint32
 	Wait(seen uint32, timeout time.Duration) (bell uint32, rang bool)
+	Rest(time.Duration)
 	Clients() []session.Client
 	Direct(slot int, d session.Directive) (changed bool)
 	Beat()
@@ -96,10 +97,7 @@ func (v *Supervisor) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait, clients := v.update()
 		if rest := restTime * time.Duration(clients-manyClients); rest > 0 {
-			select {
-			case <-ctx.Done():
-			case <-time.After(rest):
-			}
+			v.session.Rest(rest)
 		}
 		bell, _ = v.session.Wait(bell, wait)
 	}

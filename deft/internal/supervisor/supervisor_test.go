@@ -28,6 +28,7 @@ func (f *fake) Bell() uint32              { return f.bell }
 func (f *fake) Clients() []session.Client { return slices.Clone(f.clients) }
 func (f *fake) Beat()                     { f.beats++ }
 func (f *fake) Hold()                     {}
+func (f *fake) Rest(time.Duration)        {}
 func (f *fake) IdleAfter() time.Duration  { return 50 * time.Millisecond }
 
 func (f *fake) Wait(seen uint32, timeout time.Duration) (uint32, bool) {
