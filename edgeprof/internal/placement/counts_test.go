@@ -120,7 +120,7 @@ func TestNumbers(t *testing.T) {
 	for value, want := range map[string]string{ // "" is accepted
 		"0": "", "18446744073709551615": "", "1e19": "", "1E+19": "", "5.0": "", "50e-1": "", "0.5e1": "", "-0": "", "0e999999999999999999999": "", "1.8446744073709551615e19": "",
 		"18446744073709551616": "is above 18446744073709551615", "1e400": "is above 18446744073709551615", "1e99999999999999999999": "is above 18446744073709551615",
-		"-1": "is negative", "-1e-3": "is negative", "1.5": "is not a whole number", "1e-400": "is not a whole number", "1e-99999999999999999999": "is not a whole number",
+		"-1": "is negative", "-1e-3": "is negative", "1.5": "is not a whole number", "1e-400": "is not a whole number", "1e-9999999999": "is not a whole number", "1e9999999999": "is above 18446744073709551615", "1e-99999999999999999999": "is not a whole number",
 		`"5"`: "is a string, want a number", "null": "is null, want a number", "true": "is a boolean, want a number",
 		"[]": "is an array, want a number", "{}": "is an object, want a number", "": "is missing",
 	} {

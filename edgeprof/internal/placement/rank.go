@@ -130,24 +130,13 @@ func Rank(devices []device.Device, excluded []device.Exclusion, estimate Estimat
 	return r, nil
 }
 
-// FindFastest returns the first of [Rank]'s candidates without sorting them.
+// FindFastest returns the first of [Rank]'s candidates.
 func FindFastest(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (Candidate, error) {
-	var best Candidate
-	found := false
-	for i := range devices {
-		e, err := estimate.on(&devices[i], i)
-		if err != nil {
-			excluded = append(slices.Clip(excluded), device.Exclusion{Node: devices[i].Node, Reason: err.Error()})
-			continue
-		}
-		if c := candidate(&devices[i], &e); !found || order(c, best) < 0 {
-			best, found = c, true
-		}
+	r, err := Rank(devices, excluded, estimate)
+	if err != nil {
+		return Candidate{}, err
 	}
-	if !found {
-		return best, none(excluded)
-	}
-	return best, nil
+	return r.Candidates[0], nil
 }
 
 func candidate(d *device.Device, e *Estimate) Candidate {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,38 +160,22 @@ func whole(raw []byte, to *uint64) string {
 		*to = v
 		return ""
 	}
-	text, negative := strings.CutPrefix(string(raw), "-")
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
-	digits, fraction, _ := strings.Cut(mantissa, ".")
-	fraction = strings.TrimRight(fraction, "0")
-	significant := strings.TrimLeft(digits+fraction, "0")
-	if significant == "" {
+	const digits = 512 // bits of the mantissa: as many digits as people write
+	v, _, err := big.ParseFloat(string(raw), 10, digits, big.ToNearestEven)
+	text := strings.ToLower(string(raw))
+	mantissa, exponent, _ := strings.Cut(text, "e")
+	zero := strings.Trim(mantissa, "-0.") == ""
+	switch {
+	case zero:
 		*to = 0
 		return ""
-	}
-	if negative {
+	case raw[0] == '-':
 		return "is negative"
-	}
-	scale := 0
-	if exponent != "" {
-		n, err := strconv.Atoi(exponent)
-		if err != nil || n > 1<<20 || n < -1<<20 {
-			n = 1 << 20
-			if exponent[0] == '-' {
-				n = -n
-			}
-		}
-		scale = n
-	}
-	scale -= len(fraction)
-	trimmed := strings.TrimRight(significant, "0")
-	scale += len(significant) - len(trimmed)
-	if scale < 0 {
+	case strings.HasPrefix(exponent, "-") && (err != nil || !v.IsInt() || v.Sign() == 0), err == nil && !v.IsInt() && !v.IsInf():
 		return "is not a whole number"
-	}
-	if len(trimmed)+scale <= 20 {
-		if v, err := strconv.ParseUint(trimmed+strings.Repeat("0", scale), 10, 64); err == nil {
-			*to = v
+	case err == nil:
+		if n, accuracy := v.Uint64(); accuracy == big.Exact {
+			*to = n
 			return ""
 		}
 	}
