@@ -30,7 +30,7 @@ type serving struct {
 	at        cli.Listener
 	from      sourcing
 	model     string
-	on        running // of which the provider is set
+	on        running // of which the provider and the threads are set
 	tokenFile string
 	noAccess  bool // log only requests that failed
 	with      serveSettings
@@ -115,6 +115,7 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 	f := c.Flags()
 	f.StringVar(&s.model, "model", "", "model file of train or XGBoost, or rates of calibrate (default: the rates of calibrate, or the built-in ones)")
 	s.on.providerFlag(c)
+	threadsFlag(c, &s.on.threads)
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $EDGEPROF_TOKEN, or none)")
 	f.BoolVar(&s.noAccess, "no-access-log", false, "log only requests that failed with a server error")
 	settings.Flags(c)
@@ -130,6 +131,9 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 		return err
 	}
 	l := s.with.Limits
+	if s.on.threads < 0 {
+		return cli.Usagef("--threads %d: want 0 or more", s.on.threads)
+	}
 	if s.with.Refresh < 0 || s.with.Watch < 0 || l.Rate < 0 || l.ModelBytes < 1 || l.GraphBytes < 1 || l.Uploads < 1 {
 		return cli.Usagef("settings refresh, watch and limits: want values of 0 or more, and 1 or more for limits.model-bytes, limits.graph-bytes and limits.uploads")
 	}
@@ -170,6 +174,13 @@ func (s *serving) load(ctx context.Context) (*httpapi.LoadedModel, error) {
 	m, err := prediction.Read(ctx, rates, s.model, data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(path, "built-in rates"), err)
+	}
+	if rates, ok := m.(*prediction.Calibrated); ok && s.on.threads > 0 {
+		rates = rates.WithThreads(s.on.threads)
+		m = rates
+		if err := rates.Fit(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return &httpapi.LoadedModel{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
 }
