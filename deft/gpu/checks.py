@@ -950,7 +950,7 @@ class Checks:
 
     def predicted(self):
         """What deft pair says of the same pairs, from each program alone."""
-        lock, paths, limits = self.file("turn"), {}, self.constants_file()
+        lock, paths = self.file("turn"), {}
         seconds = f"{max(1, self.args.seconds * 0.6)}s"
 
         def record(a, b):
@@ -968,20 +968,19 @@ class Checks:
             write(self.file("hurried-" + os.path.basename(path)), t)
             return self.file("hurried-" + os.path.basename(path))
 
-        def predict(a, b, *flags):
-            return json.loads(self.must([self.args.deft, "pair", "--traces", a, b, "--json", *flags])[0])
+        def predict(a, b):
+            return json.loads(self.must([self.args.deft, "pair", "--traces", a, b, "--json"])[0])
 
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
             list(several.map(record, SMALL[::2], SMALL[1::2]))
             found = {"recordings": {kind: os.path.basename(path) for kind, path in paths.items()}, "pairs": []}
             quick = {k: hurried(path) for k, path in paths.items()}
-            each = [(a, b, *(several.submit(predict, *args) for args in (
-                (paths[a], paths[b]), (quick[a], quick[b]), (paths[a], paths[b], *(["--constants", limits] if limits else []))))) for i, a in enumerate(SMALL) for b in SMALL[i + 1:]]
-            for a, b, plain, quickly, measured in each:
+            each = [(a, b, *(several.submit(predict, *args) for args in ((paths[a], paths[b]), (quick[a], quick[b])))) for i, a in enumerate(SMALL) for b in SMALL[i + 1:]]
+            for a, b, plain, quickly in each:
                 said = plain.result()
                 found["pairs"].append({
                     "programs": [a, b], "predicted": said["ways"], "busy": [p["device_busy"] for p in said["programs"]], "overhead": [p["overhead"] for p in said["programs"]],
-                    "hurried": quickly.result()["ways"], "with_constants": measured.result()["ways"]})
+                    "hurried": quickly.result()["ways"]})
         measured = {}
         if result := kept(os.path.join(self.args.out, "check-21.json"), self.args.device):
             measured = {"time slices": result["measured"], "priority, B urgent": result["measured"]["priority"]}
@@ -989,14 +988,7 @@ class Checks:
             measured |= {"MPS": result["measured"]["mps"], "MPS with priority, B urgent": result["measured"]["mps_priority"], "MPS, half each": result["measured"]["mps_partition"]}
         for way, m in measured.items():
             found[way] = compared(way, found["pairs"], m["pairs"])
-            if limits:
-                found[way + ", measured constants"] = compared(way, [p | {"predicted": p["with_constants"], "hurried": ()} for p in found["pairs"]], m["pairs"])
         return found, len(found["pairs"]) == 6
-
-    def constants_file(self):
-        """Returns the file of the device's constants, if check 22 wrote one."""
-        path = os.path.join(self.args.out, "constants.json")
-        return path if os.path.exists(path) else None
 
     def constants(self):
         """How contexts take turns on this device, and how far a host runs ahead."""
@@ -1016,10 +1008,6 @@ class Checks:
             found["alone_kernel_ms"] = statistics.median(ms for block in alone for ms in block)
             shared = [blocks[:6] for blocks in gaps(first, second)]  # until the end of one, the other's last blocks are alone
         found |= {"turns": [turns(alone, s) for s in shared], "shared_kernel_ms": [[[round(ms, 5) for ms in block] for block in s] for s in shared]}
-        constants = {"launches_ahead": found["accepted_before_blocking"]["kernels"]}
-        if all(found["turns"]):
-            constants |= {key: statistics.mean(t[key] for t in found["turns"]) for key in ("turn_ms", "switch_ms")}
-        write(os.path.join(self.args.out, "constants.json"), {k: v for k, v in constants.items() if v})
         return found, self.want(all(found["turns"]), f"a program did not see the turns of the other: {found['turns']}")
 
     def paced(self):

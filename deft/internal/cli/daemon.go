@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/foretime/foretime/deft/internal/daemon"
-	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -65,7 +64,7 @@ func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Setti
 		reopenLog(at)
 		env.Log.Warn(err)
 	}
-	s.Rules.Device = policy.Costs(device.Settings{Discipline: j.discipline()})
+	s.Rules.Device.Discipline = j.discipline()
 	d, err := daemon.Start(at, s)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/pair"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/trial"
@@ -22,11 +21,11 @@ import (
 
 // pairFlags are the flags of pair.
 type pairFlags struct {
-	device, save, urgent, constants string
-	traces                          bool
-	seconds                         time.Duration
-	slack, deadlineMS               float64
-	answer                          cli.Output
+	device, save, urgent string
+	traces               bool
+	seconds              time.Duration
+	slack, deadlineMS    float64
+	answer               cli.Output
 }
 
 // newPairCommand returns pair, which predicts the speed of two programs that share a
@@ -67,7 +66,6 @@ without a device.
 	cli.Values(c, "urgent", "A", "B")
 	f.Float64Var(&p.slack, "slack", 0, slackHelp)
 	f.Float64Var(&p.deadlineMS, "deadline-ms", 0, "with commands or --traces: deadline of each job of A, or of the --urgent program; prints the best way to keep it (0: none)")
-	f.StringVar(&p.constants, "constants", "", "with commands or --traces: the device's measured constants, constants.json of gpu/checks.py")
 	p.answer.Flags(c)
 	cli.First(c, "urgent", "save", "traces", "device")
 	return c
@@ -171,19 +169,12 @@ type recording struct {
 
 // outlook predicts and prints.
 func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Trace) error {
-	var constants device.Settings
-	if p.constants != "" {
-		var err error
-		if constants, err = device.LoadConstants(p.constants); err != nil {
-			return err
-		}
-	}
 	urgent := int(cmp.Or(p.urgent, "A")[0] - 'A')
 	deadline := time.Duration(p.deadlineMS * float64(time.Millisecond))
 	if deadline > 0 && !trial.HasJobs(both[urgent]) {
 		return fmt.Errorf("%c: %s: the recording contains no whole job, from one wait for the device to the next: record for more --seconds", 'A'+urgent, both[urgent].Program)
 	}
-	outlooks, err := trial.Traces(ctx, both[0], both[1], trial.Sharings("A", "B", constants), p.slack)
+	outlooks, err := trial.Traces(ctx, both[0], both[1], trial.Sharings(), p.slack)
 	if err != nil {
 		return err
 	}

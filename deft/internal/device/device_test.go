@@ -1,9 +1,6 @@
 package device_test
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -70,29 +67,5 @@ func TestOfGPU(t *testing.T) {
 	environ := func(string) string { return dir }
 	if got := device.OfGPU(environ); got != device.Turns {
 		t.Error(got)
-	}
-}
-
-func TestLoadConstants(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "constants.json")
-	for _, tt := range []struct {
-		text string
-		want device.Settings
-		ok   bool
-	}{
-		{`{"turn_ms": 2.5, "switch_ms": 0.125, "overlap": 0.25, "launches_ahead": 1025}`, device.Settings{Turn: 2500 * time.Microsecond, Switch: 125 * time.Microsecond, Overlap: 0.25, Ahead: 1025}, true},
-		{`{}`, device.Settings{}, true},
-		{`{"turn": 2}`, device.Settings{}, false},
-		{`{"overlap": 1.5}`, device.Settings{}, false},
-		{`{"launches_ahead": -1}`, device.Settings{}, false},
-		{`[]`, device.Settings{}, false},
-	} {
-		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := device.LoadConstants(path)
-		if got != tt.want || (err == nil) != tt.ok || !tt.ok && !errors.Is(err, device.ErrConstants) {
-			t.Errorf("%s: %+v, %v", tt.text, got, err)
-		}
 	}
 }

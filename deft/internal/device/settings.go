@@ -1,10 +1,6 @@
 package device
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -88,36 +84,4 @@ func OfSimulated(environ func(string) string) Discipline {
 		return d
 	}
 	return FIFO
-}
-
-// ErrConstants is returned for a file that holds no constants of a device.
-var ErrConstants = errors.New("not constants of a device")
-
-// constants are settings as gpu/checks.py writes them (constants.json). A missing field is the
-// default.
-type constants struct {
-	Turn    float64 `json:"turn_ms"`
-	Switch  float64 `json:"switch_ms"`
-	Overlap float64 `json:"overlap"`
-	Ahead   int     `json:"launches_ahead"`
-}
-
-// LoadConstants returns the settings of a device from a JSON file with the fields turn_ms,
-// switch_ms, overlap and launches_ahead. The discipline is left open.
-func LoadConstants(path string) (Settings, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Settings{}, err
-	}
-	var c constants
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&c); err != nil {
-		return Settings{}, fmt.Errorf("%s: %w: %w", path, ErrConstants, err)
-	}
-	if c.Turn < 0 || c.Turn > 1e4 || c.Switch < 0 || c.Switch > 1e4 || c.Overlap < 0 || c.Overlap > 1 || c.Ahead < 0 {
-		return Settings{}, fmt.Errorf("%s: %w: want times of 0 to 10 s, an overlap of 0 to 1 and launches from 0, have %s", path, ErrConstants, bytes.TrimSpace(text))
-	}
-	ms := float64(time.Millisecond)
-	return Settings{Turn: time.Duration(c.Turn * ms), Switch: time.Duration(c.Switch * ms), Overlap: c.Overlap, Ahead: c.Ahead}, nil
 }

@@ -15,28 +15,7 @@
 // The [Profile] of a model contains the kernels of one job in launch order: those in the
 // file or in the recording that it names, or else those of an embedded table of models with
 // published kernels, for an input size. Another
-// model without kernels of its own is an [*UnknownModelError], never a default.
+// model without kernels of its own is an error, [ErrUnknownModel], never a default.
 //
-// Fields of Deft: models[].model_name, model_weight, sleep_time (s between two jobs),
-// input_file_path, output_file_path (directory), output_file_name (stem), priority (0 low,
-// above 0 high), resize, resize_size ([height, width], px), batch_size, control.control,
-// control.controlsync, control.controlEvent, control.queue_limit.sync and .event_group
-// (kernels), sync_level, python_path, repo_path; exp_dur (s), device_id.
-//
-// Additional fields of the experiment: policy (name), min_jobs (per
-// model, default 10), seed, jitter (fraction of a kernel's time, simulated devices),
-// discipline ("fifo", "turns" or "mps", simulated devices), slice_ms, switch_ns, ahead and overlap
-// (of a simulated device), slack (of policy priority), sync_ns (host time lost at
-// a synchronization point, virtual clock), reaction_ns (time from a change to the policy's
-// answer, virtual clock).
-//
-// Additional fields of a model: weight (default 1), deadline_ms (from the start of a job),
-// kernels (launches per job), kernel_ns (a
-// number, or one per kernel), graph (number of kernels per CUDA graph, simulated devices and
-// virtual clock), launch_ns (host time of a launch, virtual clock), period_ms (time between
-// the starts of two jobs, or more if the first is not done; 0: only sleep_time counts),
-// compile (use torch.compile, on a GPU), start_ms (wait before the first job), trace (a
-// recording of deft pair --save, relative to the file: the launches between two waits of the
-// program, of the median device time, are a job). python_path
-// and repo_path are fields of codegen and bloom.
+// docs/reference.md lists the fields.
 package experiment

@@ -35,7 +35,7 @@ type Experiment struct {
 
 // Rules returns the settings of the experiment's policy.
 func (x *Experiment) Rules() policy.Settings {
-	return policy.Settings{Slack: x.Slack, Device: policy.Costs(x.Device)}
+	return policy.Settings{Slack: x.Slack, Device: x.Device}
 }
 
 // PolicyName returns the name of the experiment's policy: the one in the file, or else

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,15 +29,8 @@ func (in Input) megapixels() (float64, error) {
 	return float64(in.Height) * float64(in.Width) / 1e6 * float64(in.Batch), nil
 }
 
-// UnknownModelError is returned when the table holds no profile of a model.
-type UnknownModelError struct {
-	Model string
-	Known []string // sorted
-}
-
-func (e *UnknownModelError) Error() string {
-	return fmt.Sprintf("profile: no kernels are known of model %q: give a trace, kernels and kernel_ns, or a model of %s", e.Model, strings.Join(e.Known, ", "))
-}
+// ErrUnknownModel is returned for a model that the table does not hold.
+var ErrUnknownModel = errors.New("no kernels are known of model")
 
 // Models returns the names of the table's models, sorted.
 func Models() []string {
@@ -67,7 +61,7 @@ func Lookup(model string, in Input) (Profile, error) {
 		p.Groups = append(p.Groups, Group{r.Kernels, time.Duration(r.FloorNS + r.UnitNS*units)})
 	}
 	if p.Groups == nil {
-		return Profile{}, &UnknownModelError{Model: model, Known: Models()}
+		return Profile{}, fmt.Errorf("profile: %w %q: give a trace, kernels and kernel_ns, or a model of %s", ErrUnknownModel, model, strings.Join(Models(), ", "))
 	}
 	if fixed && in != (Input{Height: classifierPixels, Width: classifierPixels, Batch: 1}) {
 		return Profile{}, fmt.Errorf("profile: %s: its kernels are known for one image of %dx%d only", model, classifierPixels, classifierPixels)

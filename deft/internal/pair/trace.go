@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -94,22 +95,12 @@ func ReadRecording(path string, skip time.Duration) (*Trace, error) {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrTrace, err)
 	}
 	// Rows are written when their kernels are done: back into the order of the host.
-	slices.SortStableFunc(rows, func(a, b row) int { return compareUint(a.In, b.In) })
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.In, b.In) })
 	t := build(rows, skip)
 	if err := t.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, nil
-}
-
-func compareUint(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // build makes a trace of rows in the order of the host.

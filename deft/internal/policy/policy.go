@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/shared/registry"
 )
 
@@ -88,7 +89,7 @@ type Settings struct {
 	// Slack is the time of an urgent client's jobs, relative to alone, that others' use
 	// of its gaps may cost; 0 is DefaultSlack.
 	Slack  float64
-	Device Device
+	Device device.Settings
 }
 
 // MaxSlack is the largest slack that a user may set.

@@ -11,12 +11,6 @@ import (
 // giving its gaps away may cost on average.
 const DefaultSlack = 1.05
 
-// Costs returns what a device with settings costs when it changes between clients.
-func Costs(s device.Settings) Device {
-	s = s.WithDefaults()
-	return Device{Switch: s.Switch, Alternates: s.Discipline == device.MPS}
-}
-
 const (
 	// reactionTime is the time from a launch of an urgent client until others are stopped:
 	// the owner wakes up and decides (0.03 to 0.16 ms measured on a loaded machine).
@@ -37,16 +31,6 @@ const (
 	earlyPart = 0.25
 )
 
-// Device holds what a device costs when it changes between clients. The zero value
-// serves kernels in order of launch.
-type Device struct {
-	// Switch is the time that a change to another client takes.
-	Switch time.Duration
-	// Alternates says that the device serves one kernel of each client in turn, as under MPS: a
-	// kernel never waits for more than one of another client.
-	Alternates bool
-}
-
 // presence decides which clients use the device: those with a job, except while the job
 // has had nothing on the device for longer than it costs to give the gap away. All
 // policies that stop others for a client use it. It gives away
@@ -57,7 +41,7 @@ type Device struct {
 //     as it has saved up what it loses at its next synchronization.
 type presence struct {
 	slack     float64
-	device    Device
+	device    device.Settings
 	histories map[int]*clientHistory
 	longest   longest // of the clients last observed
 }
@@ -89,7 +73,7 @@ type clientHistory struct {
 }
 
 func newPresence(s Settings) presence {
-	p := presence{slack: s.Slack, device: s.Device, histories: map[int]*clientHistory{}}
+	p := presence{slack: s.Slack, device: s.Device.WithDefaults(), histories: map[int]*clientHistory{}}
 	if p.slack <= 1 {
 		p.slack = DefaultSlack
 	}
@@ -213,7 +197,7 @@ func (p *presence) returnDelay(c Client, bound time.Duration) time.Duration {
 // workAhead returns the device time that others may have in flight before a kernel of c if
 // their queues are bounded: a launch cannot be divided.
 func (p *presence) workAhead(c Client, bound time.Duration) time.Duration {
-	if p.device.Alternates {
+	if p.device.Discipline == device.MPS {
 		bound = 0
 	}
 	return max(bound, p.longest.ofOthers(c))
@@ -334,7 +318,7 @@ func (p *presence) pauseLoss(s *clientHistory, c Client) time.Duration {
 	left := s.kernelsLeft(c)
 	loss := ahead + time.Duration(float64(left)*s.all.gpu/s.all.kernels)
 	switch {
-	case p.device.Alternates: // until the next check, one of the others' kernels comes before each of its own
+	case p.device.Discipline == device.MPS: // until the next check, one of the others' kernels comes before each of its own
 		loss += min(time.Duration(left)*ahead, minCheckTime) / 2
 	case p.device.Switch > 0: // until then, it does not get the device
 		loss += p.device.Switch + minCheckTime/2

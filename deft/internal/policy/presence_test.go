@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/deft/internal/device"
 )
 
 // The waiting time chosen from a client's gaps costs no more on them than any other
@@ -63,9 +65,9 @@ func weights(lengths []time.Duration) (sum float64) {
 func TestPresenceModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slack := rapid.SampledFrom([]float64{0, 1.01, 1.1, 1.5}).Draw(t, "slack")
-		device := Device{Switch: time.Duration(rapid.IntRange(0, 300).Draw(t, "switch us")) * time.Microsecond, Alternates: rapid.Bool().Draw(t, "alternates")}
+		served := device.Settings{Discipline: rapid.SampledFrom([]device.Discipline{device.FIFO, device.Turns, device.MPS}).Draw(t, "discipline")}.WithDefaults()
 		graph := time.Duration(rapid.IntRange(1, 3000).Draw(t, "launch us")) * time.Microsecond
-		p := NewPriority(Settings{Slack: slack, Device: device})
+		p := NewPriority(Settings{Slack: slack, Device: served})
 		if slack == 0 {
 			slack = DefaultSlack
 		}
@@ -74,7 +76,7 @@ func TestPresenceModel(t *testing.T) {
 		now := time.Millisecond
 		var (
 			active, lost time.Duration // in jobs; in gaps that were given
-			least        = graph + device.Switch
+			least        = graph + served.Switch
 			idle         = now // since when the urgent client has nothing on the device
 			lent         bool  // in a gap
 		)

@@ -12,15 +12,4 @@
 // may be absent. The first row is the warm-up and is not counted, as in Deft's readers. A
 // quantile is interpolated between the two nearest jobs, as NumPy does by default. An
 // unreadable row is a diagnostic and the other rows count. The chart has Deft's axes.
-//
-//	shared, err := report.Load("out/run.json")
-//	if err != nil {
-//		return err
-//	}
-//	alone, err := report.Load("out/alone.json")
-//	if err != nil {
-//		return err
-//	}
-//	shared.CompareWith(alone)
-//	fmt.Println(*shared.Models[1].Inflation)
 package report

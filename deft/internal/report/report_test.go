@@ -1,14 +1,12 @@
 package report
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 func run(names ...string) *Run {
@@ -32,34 +30,6 @@ func TestCompareWith(t *testing.T) {
 	if m := more.Models; m[0].Inflation != nil || m[2].Inflation == nil || m[3].Inflation != nil {
 		t.Errorf("%+v", m)
 	}
-}
-
-func TestJain(t *testing.T) {
-	tests := []struct {
-		shares []float64
-		want   float64
-		err    bool
-	}{
-		{[]float64{5}, 1, false},
-		{[]float64{2, 2, 2}, 1, false},
-		{[]float64{1, 0, 0, 0}, 0.25, false},
-		{[]float64{0, 0}, 0, true},
-		{nil, 0, true},
-		{[]float64{1, math.NaN()}, 0, true},
-		{[]float64{1, -1}, 0, true},
-	}
-	for _, tt := range tests {
-		got, err := Jain(tt.shares)
-		if got != tt.want || (err != nil) != tt.err {
-			t.Errorf("%v: %v, %v", tt.shares, got, err)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		x := rapid.SliceOfN(rapid.Float64Range(0.001, 1e6), 1, 9).Draw(t, "shares")
-		if j, err := Jain(x); err != nil || j < 1/float64(len(x))-1e-9 || j > 1+1e-9 {
-			t.Fatal(j, err)
-		}
-	})
 }
 
 func TestSaveAndLoad(t *testing.T) {

@@ -22,7 +22,6 @@ type Run struct {
 	Seconds float64 `json:"seconds"`
 	// Busy is the fraction of the time for which the device worked; nil if unknown.
 	Busy *float64 `json:"busy,omitempty"`
-	Jain *float64 `json:"jain,omitempty"` // over device time per weight
 	// Decisions counts the policy's decisions.
 	Decisions int      `json:"decisions,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`

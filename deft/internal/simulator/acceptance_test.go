@@ -277,7 +277,7 @@ func TestSlackIsABudget(t *testing.T) {
 		previous := math.Inf(1)
 		for _, slack := range []float64{1.02, 1.05, 1.1, 1.2} {
 			all := phases(t, c, func() policy.Policy {
-				return policy.NewPriority(policy.Settings{Slack: slack, Device: policy.Costs(settings)})
+				return policy.NewPriority(policy.Settings{Slack: slack, Device: settings})
 			})
 			other, urgent := mean(all, 0), mean(all, 1)/alone
 			t.Logf("%s, slack %v: train %.1f ms, serve %.3f times alone", discipline, slack, other, urgent)

@@ -104,11 +104,11 @@ func TestOutcomesOfARealGPU(t *testing.T) {
 	}{
 		{"inference, native", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.None{}), inference["native "], .5},
 		{"inference, native", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.None{}), inference["native "], .99},
-		{"inference, priority", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.NewPriority(policy.Settings{Device: policy.Device{Switch: device.DefaultSwitch}})), inference["xsched "], .5},
-		{"inference, priority", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.NewPriority(policy.Settings{Device: policy.Device{Switch: device.DefaultSwitch}})), inference["xsched "], .99},
+		{"inference, priority", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.NewPriority(policy.Settings{Device: device.Settings{Discipline: device.Turns}})), inference["xsched "], .5},
+		{"inference, priority", shared(t, alone, 514, 25*time.Millisecond, device.Turns, policy.NewPriority(policy.Settings{Device: device.Settings{Discipline: device.Turns}})), inference["xsched "], .99},
 		{"training, native", shared(t, trained, 1000, 0, device.Turns, policy.None{}), training["cotrain native pjob "], .5},
 		{"training, native", shared(t, trained, 1000, 0, device.Turns, policy.None{}), training["cotrain native pjob "], .99},
-		{"training, priority", shared(t, trained, 1000, 0, device.Turns, policy.NewPriority(policy.Settings{Device: policy.Device{Switch: device.DefaultSwitch}})), training["cotrain xsched pjob "], .5},
+		{"training, priority", shared(t, trained, 1000, 0, device.Turns, policy.NewPriority(policy.Settings{Device: device.Settings{Discipline: device.Turns}})), training["cotrain xsched pjob "], .5},
 	} {
 		got, want := tt.got.Quantile(tt.quantile), tt.want.Quantile(tt.quantile)
 		t.Logf("%s, quantile %v: %.2f ms, measured %.2f: %+.1f %%", tt.name, tt.quantile, got, want, 100*(got/want-1))

@@ -13,17 +13,4 @@
 // models below the highest priority, or to all if their priorities are equal. Each model is
 // measured alone first; the delay is the sum of the differences between the mean completion
 // times shared and alone.
-//
-//	x, err := experiment.Load("input.json")
-//	if err != nil {
-//		return err
-//	}
-//	outcome, err := trial.Virtual(ctx, x)
-//	if err != nil {
-//		return err
-//	}
-//	if err := outcome.Save(); err != nil {
-//		return err
-//	}
-//	fmt.Println(outcome.Run.Models[0].JCT.Mean)
 package trial

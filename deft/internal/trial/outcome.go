@@ -69,17 +69,4 @@ func describe(m *experiment.Model) report.Model {
 	}
 }
 
-// fairness returns Jain's index over device time per weight; nil without device time.
-func fairness(models []report.Model) *float64 {
-	var shares []float64
-	for _, m := range models {
-		shares = append(shares, m.GPUMS/m.Weight)
-	}
-	j, err := report.Jain(shares)
-	if err != nil {
-		return nil
-	}
-	return &j
-}
-
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

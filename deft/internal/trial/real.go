@@ -271,7 +271,6 @@ func (r *realRun) outcome(seconds float64, totals map[string]observer.Totals) (*
 		share := busy / seconds
 		o.Run.Busy = &share
 	}
-	o.Run.Jain = fairness(o.Run.Models)
 	o.Run.Decisions = r.supervisor.Decisions()
 	for _, m := range o.Run.Models {
 		if m.Launches == 0 {

@@ -31,20 +31,17 @@ type Sharing struct {
 
 // Sharings returns the ways that [Traces] predicts: in time slices without control and
 // under policy priority with either program urgent; under MPS without control, with client
-// priorities, and with half of the processors for each. The discipline of the device does
-// not matter.
-func Sharings(a, b string, constants device.Settings) []Sharing {
-	turns, mps := constants, constants
-	turns.Discipline, mps.Discipline = device.Turns, device.MPS
-	ranked := mps
-	ranked.Priorities = true
+// priorities, and with half of the processors for each.
+func Sharings() []Sharing {
+	turns, mps := device.Settings{Discipline: device.Turns}, device.Settings{Discipline: device.MPS}
+	ranked := device.Settings{Discipline: device.MPS, Priorities: true}
 	return []Sharing{
 		{Name: "time slices", Device: turns, Urgent: -1, Measured: true},
 		{Name: "MPS", Device: mps, Urgent: -1, Measured: true},
-		{Name: "priority, " + a + " urgent", Device: turns, Urgent: 0, Measured: true},
-		{Name: "priority, " + b + " urgent", Device: turns, Urgent: 1, Measured: true},
-		{Name: "MPS with priority, " + a + " urgent", Device: ranked, Urgent: 0},
-		{Name: "MPS with priority, " + b + " urgent", Device: ranked, Urgent: 1},
+		{Name: "priority, A urgent", Device: turns, Urgent: 0, Measured: true},
+		{Name: "priority, B urgent", Device: turns, Urgent: 1, Measured: true},
+		{Name: "MPS with priority, A urgent", Device: ranked, Urgent: 0},
+		{Name: "MPS with priority, B urgent", Device: ranked, Urgent: 1},
 		{Name: "MPS, half each", Device: mps, Urgent: -1, Part: 0.5},
 	}
 }
@@ -278,7 +275,7 @@ func length(c simulator.Client) (span time.Duration) {
 func play(ctx context.Context, way Sharing, slack float64, clients ...simulator.Client) (*simulator.Result, error) {
 	var p policy.Policy = policy.None{}
 	if way.Urgent >= 0 && !way.Device.Priorities {
-		p = policy.NewPriority(policy.Settings{Slack: slack, Device: policy.Costs(way.Device)})
+		p = policy.NewPriority(policy.Settings{Slack: slack, Device: way.Device})
 	}
 	var span time.Duration
 	for _, c := range clients {

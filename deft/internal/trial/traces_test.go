@@ -94,7 +94,7 @@ func TestBest(t *testing.T) {
 // A job is all that a program launches between two of its own waits; a deadline for them is
 // kept by the way that needs the least of the other program.
 func TestBestWithin(t *testing.T) {
-	got, err := Traces(t.Context(), serving(), saturating(), Sharings("A", "B", device.Settings{}), 0)
+	got, err := Traces(t.Context(), serving(), saturating(), Sharings(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestCutJobs(t *testing.T) {
 		l.Wait = i >= 17 && (i-17)%job == 0
 		cut.Launches = append(cut.Launches, l)
 	}
-	got, err := Traces(t.Context(), cut, serving(), Sharings("A", "B", device.Settings{}), 0)
+	got, err := Traces(t.Context(), cut, serving(), Sharings(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,6 @@ func (o *Outcome) addResult(x *experiment.Experiment, result *simulator.Result) 
 	r.Seconds = result.End.Seconds()
 	busy := result.Busy.Seconds() / r.Seconds
 	r.Busy, r.Decisions = &busy, result.Decisions
-	r.Jain = fairness(r.Models)
 	return nil
 }
 

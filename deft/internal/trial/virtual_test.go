@@ -45,9 +45,6 @@ func TestVirtual(t *testing.T) {
 	if w := strings.Join(o.Run.Warnings, "\n"); !strings.Contains(w, "high: sync_level layer") || !strings.Contains(w, "high: no resize_size") {
 		t.Errorf("warnings %s", w)
 	}
-	if o.Run.Jain == nil {
-		t.Errorf("%+v", o.Run)
-	}
 	if err := o.Save(); err != nil {
 		t.Fatal(err)
 	}
