@@ -95,12 +95,6 @@ func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, comman
 // recordings are the files of --save, of A and of B.
 var recordings = [2]string{"a.json", "b.json"}
 
-// exists reports whether something has a path, also a link to nothing.
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 // record runs both programs alone and predicts from what they launched.
 func (p *pairFlags) record(ctx context.Context, env *cli.Env, args []string) error {
 	if p.device != "cuda" && p.device != "sim" {
@@ -115,7 +109,7 @@ func (p *pairFlags) record(ctx context.Context, env *cli.Env, args []string) err
 	}
 	if p.save != "" {
 		for _, name := range recordings {
-			if at := filepath.Join(p.save, name); exists(at) {
+			if _, err := os.Lstat(filepath.Join(p.save, name)); err == nil { // also a link to nothing
 				return cli.Usagef("--save %s: %s is there already", p.save, name)
 			}
 		}

@@ -59,8 +59,7 @@ type clientHistory struct {
 	ahead    time.Duration // while absent, what others may have in flight
 	saved    float64       // ns that it may lose
 	mayLose  float64       // ... of them until its next synchronization
-	inJob    gaps
-	atBegin  gaps // from a job's begin to its first launch
+	gaps     gaps          // in its jobs
 
 	alone  bool // others were stopped, with nothing on the device
 	pace   work // its launches in jobs while it was alone and waited for nothing
@@ -111,7 +110,7 @@ func (p *presence) updateIdle(s *clientHistory, now time.Duration, c Client, del
 			if s.absent && !s.paced {
 				end = now // its first launch rings
 			}
-			s.currentGaps().add(max(end-s.idle, 0))
+			s.gaps.add(max(end-s.idle, 0))
 		}
 		if s.absent && !s.paced {
 			s.saved -= float64(delay)
@@ -127,14 +126,6 @@ func (p *presence) updateIdle(s *clientHistory, now time.Duration, c Client, del
 		s.absent = false
 	}
 	s.busy = c.Busy
-}
-
-// currentGaps returns the distribution of the gap at the last observation.
-func (s *clientHistory) currentGaps() *gaps {
-	if s.last.Active && !s.last.Started {
-		return &s.atBegin
-	}
-	return &s.inJob
 }
 
 // measure adds up the client's work in the time of its jobs.
@@ -257,7 +248,7 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 			s.ahead = s.depth()
 		case c.Busy || c.Drained || !s.open:
 		default:
-			ready := s.idle + s.currentGaps().threshold(cost)
+			ready := s.idle + s.gaps.threshold(cost)
 			if lack := float64(delay) - s.saved; lack > 0 {
 				ready = max(ready, now+time.Duration(math.Ceil(lack/(p.slack-1))))
 			}

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -119,9 +120,6 @@ func Harris(setup, delay float64) int {
 // isBounded says that a client's queue is bounded: another one is more urgent, or all are
 // equal.
 func isBounded(c Client, clients []Client) bool {
-	highest, lowest := c.Priority, c.Priority
-	for _, other := range clients {
-		highest, lowest = max(highest, other.Priority), min(lowest, other.Priority)
-	}
-	return c.Priority < highest || lowest == highest
+	return slices.ContainsFunc(clients, func(o Client) bool { return o.Priority > c.Priority }) ||
+		!slices.ContainsFunc(clients, func(o Client) bool { return o.Priority != c.Priority })
 }

@@ -35,8 +35,6 @@ func TestCompareWith(t *testing.T) {
 func TestSaveAndLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.json")
 	r := run("a", "b")
-	half := 0.5
-	r.Busy = &half
 	if err := r.Save(path); err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,6 @@ type Run struct {
 	Device  string  `json:"device"` // sim or cuda
 	Clock   string  `json:"clock"`  // virtual or real
 	Seconds float64 `json:"seconds"`
-	// Busy is the fraction of the time for which the device worked; nil if unknown.
-	Busy *float64 `json:"busy,omitempty"`
 	// Decisions counts the policy's decisions.
 	Decisions int      `json:"decisions,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`

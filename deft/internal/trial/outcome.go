@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -54,12 +55,7 @@ func (o *Outcome) savePIDs(path string) error {
 	return file.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(pairs) })
 }
 
-func outputDir(m experiment.Model) string {
-	if m.OutputDir == "" {
-		return "."
-	}
-	return m.OutputDir
-}
+func outputDir(m experiment.Model) string { return cmp.Or(m.OutputDir, ".") }
 
 // describe returns the properties of a model that are known before it runs.
 func describe(m *experiment.Model) report.Model {

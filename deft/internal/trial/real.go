@@ -243,7 +243,6 @@ func (r *realRun) outcome(seconds float64, totals map[string]observer.Totals) (*
 		Run:    &report.Run{Policy: r.x.PolicyName(), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
 		models: r.x.Models,
 	}
-	busy := 0.0
 	var faults error
 	for i := range r.x.Models {
 		m := describe(&r.x.Models[i])
@@ -263,13 +262,8 @@ func (r *realRun) outcome(seconds float64, totals map[string]observer.Totals) (*
 		m.Launches, m.Syncs = t.Launches, t.Syncs
 		m.StallMS, m.GateMS = milliseconds(t.Stall), milliseconds(t.Gate)
 		m.GPUMS = milliseconds(t.GPU)
-		busy += m.GPUMS / 1e3
 		o.Run.Models = append(o.Run.Models, m)
 		o.PIDs = append(o.PIDs, r.processes[i].cmd.Process.Pid)
-	}
-	if r.machine.KnownKernels {
-		share := busy / seconds
-		o.Run.Busy = &share
 	}
 	o.Run.Decisions = r.supervisor.Decisions()
 	for _, m := range o.Run.Models {

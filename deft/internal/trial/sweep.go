@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -126,13 +125,10 @@ func withInterval(x *experiment.Experiment, n int) *experiment.Experiment {
 // yielding returns the indices of the models below the highest priority, or of all if
 // there is one priority.
 func yielding(models []experiment.Model) []int {
-	lowest, highest := math.MaxInt, math.MinInt
-	for _, m := range models {
-		lowest, highest = min(lowest, m.Priority), max(highest, m.Priority)
-	}
 	var low []int
 	for i, m := range models {
-		if lowest == highest || m.Priority < highest {
+		above := slices.ContainsFunc(models, func(o experiment.Model) bool { return o.Priority > m.Priority })
+		if above || !slices.ContainsFunc(models, func(o experiment.Model) bool { return o.Priority != m.Priority }) {
 			low = append(low, i)
 		}
 	}

@@ -32,14 +32,9 @@ func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
 	return o, nil
 }
 
-// newPolicy returns the experiment's policy, without history.
-func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
-	return policy.New(x.PolicyName(), x.Rules())
-}
-
 // simulatorConfig returns the experiment as the simulator's configuration.
 func simulatorConfig(x *experiment.Experiment) (simulator.Config, error) {
-	p, err := newPolicy(x)
+	p, err := policy.New(x.PolicyName(), x.Rules())
 	if err != nil {
 		return simulator.Config{}, err
 	}
@@ -88,8 +83,7 @@ func (o *Outcome) addResult(x *experiment.Experiment, result *simulator.Result) 
 		o.Logs = append(o.Logs, jobLog(c, begin))
 	}
 	r.Seconds = result.End.Seconds()
-	busy := result.Busy.Seconds() / r.Seconds
-	r.Busy, r.Decisions = &busy, result.Decisions
+	r.Decisions = result.Decisions
 	return nil
 }
 
