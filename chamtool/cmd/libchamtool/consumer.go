@@ -312,7 +312,7 @@ func (c *consumer) finish() {
 	c.summarize(summary)
 	switch {
 	case c.config.Verbose:
-		c.say("%s", summary.Line())
+		c.say("%s", summary.Short())
 	case c.rank == 0 && len(c.config.LogFormats) > 0:
 		say(fmt.Sprintf("chamtool: %s; logs in %s\n", c.together(summary), c.dir))
 	}

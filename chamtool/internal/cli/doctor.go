@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 		Long: `Check this environment: whether the library that OpenMP's or Chameleon's runtime
 would load exists, exports the entry symbols and supports the patched runtime; whether
 programs built by gcc can be observed; the effective configuration; whether logs and
-models can be written; the clock and the core frequencies.`,
+models can be written.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := examine(env.Root, tool)
@@ -83,7 +82,7 @@ func examine(root fs.FS, tool string) []finding {
 			found = append(found, finding{"configuration", "ok", s.Name + "=" + s.Value})
 		}
 	}
-	return append(found, writable("log directory", cfg.LogDir), models(cfg), frequency(root), clockSource(root), compilers())
+	return append(found, writable("log directory", cfg.LogDir), models(cfg))
 }
 
 func checkEnabled() finding {
@@ -228,37 +227,6 @@ func models(cfg *config.Config) finding {
 		return f
 	}
 	return finding{"kept models", "warn", err.Error()}
-}
-
-func frequency(root fs.FS) finding {
-	s, err := event.ReadFrequencies(root)
-	if err != nil {
-		return finding{"core frequency", "warn", err.Error()}
-	}
-	return finding{"core frequency", "ok", fmt.Sprintf("%s, read from %s", plural.Count(s.Cores(), "core"), s.Source)}
-}
-
-func clockSource(root fs.FS) finding {
-	text, err := fs.ReadFile(root, "proc/cpuinfo")
-	if err == nil && strings.Contains(string(text), "constant_tsc") && strings.Contains(string(text), "nonstop_tsc") {
-		return finding{"clock", "ok", "invariant time stamp counter"}
-	}
-	return finding{"clock", "warn", "no invariant time stamp counter: the tool reads the system's clock, at about twice the cost"}
-}
-
-func compilers() finding {
-	var have, lack []string
-	for _, name := range []string{"gcc", "g++", "mpicc", "mpirun"} {
-		if _, err := exec.LookPath(name); err == nil {
-			have = append(have, name)
-		} else {
-			lack = append(lack, name)
-		}
-	}
-	if len(lack) == 0 {
-		return finding{"for chamtool host", "ok", strings.Join(have, ", ")}
-	}
-	return finding{"for chamtool host", "warn", "missing: " + strings.Join(lack, ", ")}
 }
 
 // storePath returns the path of this host's kept models, or "".

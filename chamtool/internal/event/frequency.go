@@ -15,8 +15,7 @@ var ErrFrequency = errors.New("unknown core frequency")
 
 // Frequencies is the frequency of every core at about one moment.
 type Frequencies struct {
-	Source string    // of the numbers: sysfs or cpuinfo
-	mhz    []float64 // by core, 0 where unknown
+	mhz []float64 // by core, 0 where unknown
 }
 
 // MHz returns the frequency of a core, and whether it is known.
@@ -30,9 +29,6 @@ func (s Frequencies) MHz(core int) (float64, bool) {
 // NewFrequencies returns the sample of given frequencies, by core; 0 is unknown.
 func NewFrequencies(mhz []float64) Frequencies { return Frequencies{mhz: mhz} }
 
-// Cores returns the number of cores the sample covers.
-func (s Frequencies) Cores() int { return len(s.mhz) }
-
 // ReadFrequencies takes a sample from root, the root of the file system.
 func ReadFrequencies(root fs.FS) (Frequencies, error) {
 	if s, ok := readSysfs(root); ok {
@@ -42,7 +38,7 @@ func ReadFrequencies(root fs.FS) (Frequencies, error) {
 }
 
 func readSysfs(root fs.FS) (Frequencies, bool) {
-	s := Frequencies{Source: "sysfs"}
+	var s Frequencies
 	for core, misses := 0, 0; misses < 8; core++ { // cores may be offline
 		text, err := fs.ReadFile(root, fmt.Sprintf("sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", core))
 		kilohertz, bad := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
@@ -65,7 +61,7 @@ func readCpuinfo(root fs.FS) (Frequencies, error) {
 	if err != nil {
 		return Frequencies{}, fmt.Errorf("%w: %w", ErrFrequency, err)
 	}
-	s := Frequencies{Source: "cpuinfo"}
+	var s Frequencies
 	core, known := -1, false
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)

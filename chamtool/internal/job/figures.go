@@ -30,7 +30,7 @@ type Figures struct {
 	Prediction  Prediction      `json:"prediction"`
 	WorstRanks  []RankLoad      `json:"worst_ranks"`  // most load first
 	Functions   []Function      `json:"functions"`    // most time first
-	SlowestRank *RankSlowdown   `json:"slowest_rank"` // nil where ranks have nothing in common
+	SlowestRank *RankLoad       `json:"slowest_rank"` // nil where ranks have nothing in common
 	Spreads     []Spread        `json:"each_iteration"`
 	Lost        LostTime        `json:"lost"`
 	Depths      []summary.Depth `json:"depths"`        // of tasks, of a job of one rank
@@ -93,12 +93,6 @@ type Function struct {
 	Share   *float64 `json:"share"`          // nil if rows could not be written
 	Median  *float64 `json:"median_seconds"` // nil if the log has no row of it
 	MAPE    *float64 `json:"mape_percent"`
-}
-
-// RankSlowdown compares a rank's times with those of all ranks, for equal functions and sizes.
-type RankSlowdown struct {
-	Rank     int     `json:"rank"`
-	Slowdown float64 `json:"slowdown"`
 }
 
 // Prediction summarises the errors of predictions.
@@ -216,12 +210,13 @@ func (j *Job) lacksRows() bool {
 	return slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.RowsLost > 0 })
 }
 
-func slowest(ranks []RankLoad) *RankSlowdown {
+// slowest returns the rank with the largest slowdown, nil for a rank alone.
+func slowest(ranks []RankLoad) *RankLoad {
 	if len(ranks) < 2 {
 		return nil
 	}
 	worst := slices.MaxFunc(ranks, func(a, b RankLoad) int { return cmp.Compare(a.Slowdown, b.Slowdown) })
-	return &RankSlowdown{worst.Rank, worst.Slowdown}
+	return &worst
 }
 
 // functions returns the task functions, that with the most time first, and the prediction

@@ -56,8 +56,8 @@ func TestErrorsWithoutPredictions(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), `"mape_percent":null`) {
 		t.Errorf("%v: %s", err, data)
 	}
-	if !strings.Contains(s.Line(), "MAPE none") {
-		t.Error(s.Line())
+	if !strings.Contains(s.Short(), "no tasks") {
+		t.Error(s.Short())
 	}
 }
 

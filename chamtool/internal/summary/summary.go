@@ -349,9 +349,3 @@ func Read(path string) (*Summary, error) {
 
 // FileName returns the name of a rank's summary file.
 func FileName(rank int) string { return fmt.Sprintf("chamtool_summary_rank_%d.json", rank) }
-
-// Line returns the summary in one line.
-func (s *Summary) Line() string {
-	return fmt.Sprintf("%s created, %d ended (%d from other ranks), %s dropped, %s, %d predicted: MAPE %s %%, median %s %%, R2 %s; tool CPU %.3f s (%.3f %% of the tasks)",
-		plural.Count(int(s.Created), "task"), s.Ended, s.Remote, plural.Count(int(s.Dropped), "event"), plural.Count(s.Fits, "fit"), s.Predicted, s.MAPE, s.MedianAPE, s.R2, s.ToolCPUSeconds, s.ToolCPUPercent)
-}

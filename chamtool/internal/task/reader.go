@@ -44,8 +44,6 @@ func ParseFormat(s string) (Format, error) {
 	switch f := Format(s); f {
 	case FormatAuto, FormatCSV, FormatTab:
 		return f, nil
-	case "mxm": // the name of an earlier version
-		return FormatTab, nil
 	}
 	return "", fmt.Errorf("%w: %q: want auto, csv or tab", ErrFormat, s)
 }
