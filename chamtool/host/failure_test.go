@@ -202,7 +202,10 @@ func TestKeptModels(t *testing.T) {
 		}
 		return int(s.Ended) - s.TooShort - s.Predicted, warnings
 	}
-	if n, _ := again("CHAMTOOL_CALIBRATE=0"); n != 10 {
+	// isFirstTen allows for a reader that looks at the thread between two tasks: it sees the
+	// eleventh start before the end of the tenth.
+	isFirstTen := func(n int) bool { return n == 10 || n == 11 }
+	if n, _ := again("CHAMTOOL_CALIBRATE=0"); !isFirstTen(n) {
 		t.Errorf("first run: %d not predicted, want the first ten", n)
 	}
 	if _, err := os.Stat(model); err == nil {
@@ -212,13 +215,13 @@ func TestKeptModels(t *testing.T) {
 	if n, _ := again(); n != 0 {
 		t.Errorf("second run: %d not predicted, want none", n)
 	}
-	if n, _ := again("CHAMTOOL_CALIBRATE=2"); n != 10 {
+	if n, _ := again("CHAMTOOL_CALIBRATE=2"); !isFirstTen(n) {
 		t.Errorf("run that starts anew: %d not predicted", n)
 	}
 	if err := os.WriteFile(model, []byte("chamtool runs 2\n\x01\x05"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if n, warnings := again(); n != 10 || warnings != 1 {
+	if n, warnings := again(); !isFirstTen(n) || warnings != 1 {
 		t.Errorf("with a torn file: %d not predicted, %d warnings", n, warnings)
 	}
 	if _, err := os.Stat(model + ".bad"); err != nil {
