@@ -448,3 +448,13 @@ func TestMemoryQuotaOfArrays(t *testing.T) {
 	}
 	p.exit()
 }
+
+// Pools of host memory (locations 2 to 4) are no part of the quota of device memory.
+func TestMemoryQuotaOfPools(t *testing.T) {
+	w := newWorld(t, session.Options{})
+	cmd := w.command(compileTest(t, "pool", "pool.c"), "2", "3", "4", "1", "2", "1")
+	cmd.Env = append(cmd.Env, "DEFT_MEMORY_QUOTA=1500000")
+	if out := w.run(cmd); out != "0 0 0 0 0 2 " {
+		t.Errorf("got %q", out)
+	}
+}

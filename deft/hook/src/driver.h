@@ -58,10 +58,11 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
  *   GRAPH           an executable graph is made, changed or destroyed
  *   ENTER           the thread's context changes
  *   TAKE, GIVE      device memory; arg says by which arguments
+ *   POOL            a pool of memory; arg is the word of its properties that says where
  */
 enum entry_kind {
     LONG, KERNEL, KERNEL_EX, COOPERATIVE, GRAPH_LAUNCH, HOST, HOST_V2, CALLBACK, BATCH,
-    LAUNCH, COPY, SYNC, QUERY, CAPTURE, LOSE, GRAPH, ENTER, TAKE, GIVE
+    LAUNCH, COPY, SYNC, QUERY, CAPTURE, LOSE, GRAPH, ENTER, TAKE, GIVE, POOL
 };
 enum { NO = -1, ALL = -2, WAITS = -3, PRIMARY = -4, GREEN = -5 };
 enum { INSTANTIATES, UPDATES, DESTROYS };
@@ -108,6 +109,9 @@ enum { BYTES, PITCH, CREATE, ARRAY, ARRAY3D, MIPMAPPED, ASYNC, POOLED };
     PTSZ(ROW, TAKE, cuMemAllocAsync, ASYNC) \
     PTSZ(ROW, TAKE, cuMemAllocFromPoolAsync, POOLED) \
     ROW(TAKE, cuMemCreate, CREATE) \
+    ROW(POOL, cuMemPoolCreate, 2) \
+    ROW(POOL, cuMemGetDefaultMemPool, 0) \
+    ROW(POOL, cuMemGetMemPool, 0) \
     ROW(GIVE, cuMemFree_v2, BYTES) \
     PTSZ(ROW, GIVE, cuMemFreeAsync, BYTES) \
     ROW(GIVE, cuMemRelease, CREATE) \

@@ -428,10 +428,15 @@ static uint64_t array3d_bytes(const void *p, unsigned levels) {
     return d ? texels(d->width, d->height, d->depth, d->format, d->channels, levels) : 0;
 }
 
+/* Whether a location's type is one of the host. */
+static bool is_host(int type) { return type >= CU_LOCATION_HOST && type < CU_LOCATION_HOST + 3; }
+
 static uint64_t bytes_of(long how, const word *a) {
     switch (how) {
     case CREATE: /* CUmemAllocationProp: the location's type is its third word */
-        return a[2] && (unsigned)(((const int *)a[2])[2] - CU_LOCATION_HOST) < 3 ? 0 : a[1];
+        return a[2] && is_host(((const int *)a[2])[2]) ? 0 : a[1];
+    case POOLED:
+        return memory_is_host((void *)a[2]) ? 0 : a[1];
     case PITCH:
         return a[2] * a[3];
     case ARRAY:
@@ -453,7 +458,7 @@ BODY(take) {
     bool skip = true;
     (void)per_thread;
     uint64_t bytes = inside ? 0 : bytes_of(arg, a);
-    if (!inside && arg == POOLED)
+    if (bytes && arg == POOLED)
         memory_pool((void *)a[2]);
     if (!inside && !memory_reserve(bytes, arg == ASYNC || arg == POOLED))
         return CU_OUT_OF_MEMORY;
@@ -464,6 +469,16 @@ BODY(take) {
         memory_add(key_of(arg, *(uint64_t *)a[0]), bytes);
     else
         memory_cancel(bytes);
+    return r;
+}
+
+/* Memory on the host is not the device's. */
+BODY(pool) {
+    bool skip = true;
+    (void)per_thread;
+    int r = call_six(id, a, &skip);
+    if (r == CU_SUCCESS && !skip)
+        memory_place_pool(*(void **)a[0], a[1] && is_host(((const int *)a[1])[arg]));
     return r;
 }
 
@@ -581,6 +596,7 @@ WRAP(cuGetExportTable, (const void **table, const void *id)) {
 #define AS_ENTER BY
 #define AS_TAKE BY
 #define AS_GIVE BY
+#define AS_POOL BY
 #define WRAPPER(kind, name, arg) AS_##kind(name, arg)
 DEFT_ENTRIES(WRAPPER)
 
@@ -598,7 +614,7 @@ int enter_shared(WORDS, enum entry_id id) {
     };
     static int (*const bodies[])(enum entry_id, long, bool, const word *) = {
         [LAUNCH] = launch, [COPY] = copy, [SYNC] = synced, [QUERY] = query, [CAPTURE] = capture,
-        [LOSE] = lose, [GRAPH] = graph, [ENTER] = enter, [TAKE] = take, [GIVE] = give,
+        [LOSE] = lose, [GRAPH] = graph, [ENTER] = enter, [TAKE] = take, [GIVE] = give, [POOL] = pool,
     };
     return bodies[shapes[id].kind](id, shapes[id].arg, entry_per_thread(id), (const word[]){GIVEN});
 }

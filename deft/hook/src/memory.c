@@ -6,6 +6,7 @@
 #include "table.h"
 
 static struct table allocations = TABLE; /* by address or handle */
+static struct table host_pools = TABLE;  /* by handle */
 static struct table mapped = TABLE;      /* mappings of handles, by address */
 
 /* -- pools: what was freed stays theirs, up to their threshold -- */
@@ -22,6 +23,19 @@ void memory_pool(void *pool) {
         if (has == pool || (!has && swap_if(&pools[i], &has, pool)))
             return;
     }
+}
+
+void memory_place_pool(void *pool, bool host) {
+    struct deft_row row = {0};
+    if (host)
+        table_put(&host_pools, (uint64_t)pool, row);
+    else /* its handle may be that of one that is gone */
+        table_remove(&host_pools, (uint64_t)pool, &row);
+}
+
+bool memory_is_host(void *pool) {
+    struct deft_row row;
+    return table_get(&host_pools, (uint64_t)pool, &row);
 }
 
 /* Returns the memory that a pool has reserved and does not use. */
@@ -103,6 +117,7 @@ void memory_info(size_t *free_bytes, size_t *total_bytes) {
 void memory_forget(void) {
     table_forget(&allocations);
     table_forget(&mapped);
+    table_forget(&host_pools);
     for (int i = 0; i < POOLS; i++)
         pools[i] = NULL;
 }

@@ -17,5 +17,7 @@ HIDDEN void memory_info(size_t *free_bytes, size_t *total_bytes);
 HIDDEN void memory_forget(void);
 
 HIDDEN void memory_pool(void *pool); /* the program allocates from it */
+HIDDEN void memory_place_pool(void *pool, bool host);
+HIDDEN bool memory_is_host(void *pool);
 
 #endif

@@ -94,7 +94,7 @@ API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUhandle fu
 
 int pool_of(CUhandle h) {
     ptrdiff_t i = (struct pool *)h - pools;
-    return h && i >= 0 && i < DEVICES && h == &pools[i] ? (int)i : -1;
+    return h && i >= 0 && i <= DEVICES && h == &pools[i] ? (int)i : -1;
 }
 
 API CUresult cuDeviceGetDefaultMemPool(CUhandle *pool, CUdevice device) {
@@ -111,8 +111,9 @@ API CUresult cuDeviceSetMemPool(CUdevice device, CUhandle pool) {
     return cuDeviceGetDefaultMemPool(&own, device);
 }
 API CUresult cuMemPoolCreate(CUhandle *pool, const void *properties) {
-    (void)properties;
-    return cuDeviceGetDefaultMemPool(pool, 0);
+    CUresult r = cuDeviceGetDefaultMemPool(pool, 0);
+    if (!r && properties && is_host(((const int *)properties)[2])) *pool = &pools[DEVICES];
+    return r;
 }
 API CUresult cuMemPoolDestroy(CUhandle pool) { return pool_of(pool) >= 0 ? usable() : CUDA_ERROR_INVALID_VALUE; }
 API CUresult cuMemPoolSetAttribute(CUhandle pool, int attribute, void *value) {

@@ -88,9 +88,9 @@ API CUresult cuMemHostAlloc(void **at, size_t bytes, unsigned flags) {
 }
 API CUresult cuMemFreeHost(void *at) { return release((CUdeviceptr)(uintptr_t)at); }
 
-/* ---- pools: one for each device, whatever its handle ---- */
+/* ---- pools: one for each device and one of host memory ---- */
 
-struct pool pools[DEVICES];
+struct pool pools[DEVICES + 1];
 
 static CUresult trim(int device, uint64_t keep) {
     struct pool *p = &pools[device];
@@ -105,7 +105,7 @@ static CUresult trim(int device, uint64_t keep) {
 API CUresult cuMemPoolTrimTo(CUhandle pool, size_t keep) {
     NEED_DRIVER;
     NEED(pool_of(pool) >= 0, CUDA_ERROR_INVALID_VALUE);
-    return trim(pool_of(pool), keep);
+    return pool_of(pool) < DEVICES ? trim(pool_of(pool), keep) : CUDA_SUCCESS;
 }
 
 static CUresult alloc_async(struct stream *s, CUdeviceptr *at, size_t bytes) {
@@ -120,9 +120,12 @@ static CUresult alloc_async(struct stream *s, CUdeviceptr *at, size_t bytes) {
     if (!(r = allocate(at, bytes, s->device))) __atomic_add_fetch(&p->used, bytes, __ATOMIC_RELAXED);
     return r;
 }
+static CUresult alloc_from_pool(struct stream *s, CUdeviceptr *at, size_t bytes, CUhandle pool) {
+    return pool_of(pool) < DEVICES ? alloc_async(s, at, bytes) : allocate(at, bytes, -1);
+}
 BOTH(cuMemAllocAsync, cuMemAllocAsync_ptsz, (CUdeviceptr * at, size_t bytes, CUhandle stream), alloc_async, at, bytes)
 BOTH(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz, (CUdeviceptr * at, size_t bytes, CUhandle pool, CUhandle stream),
-     ((void)pool, alloc_async), at, bytes)
+     alloc_from_pool, at, bytes, pool)
 
 /* What is freed stays the pool's, up to its threshold. */
 static CUresult free_async(struct stream *s, CUdeviceptr at) {
@@ -132,7 +135,7 @@ static CUresult free_async(struct stream *s, CUdeviceptr at) {
     pthread_mutex_lock(&process_lock);
     struct allocation *a = allocations;
     while (a && a->at != at) a = a->next;
-    uint64_t bytes = a ? a->bytes : 0;
+    uint64_t bytes = a && a->device >= 0 ? a->bytes : 0;
     pthread_mutex_unlock(&process_lock);
     if ((r = release(at)) || !bytes) return r;
     __atomic_sub_fetch(&p->used, bytes < p->used ? bytes : p->used, __ATOMIC_RELAXED);
@@ -168,8 +171,7 @@ static CUresult hold(CUdeviceptr handle, int more) {
 API CUresult cuMemCreate(uint64_t *handle, size_t bytes, const void *properties, uint64_t flags) {
     CUresult r = disturb();
     NEED(properties && !flags, CUDA_ERROR_INVALID_VALUE);
-    int where = ((const int *)properties)[2]; /* the location's type: 2 to 4 are the host */
-    return r ? r : allocate(handle, bytes, where >= 2 && where <= 4 ? -1 : context_device());
+    return r ? r : allocate(handle, bytes, is_host(((const int *)properties)[2]) ? -1 : context_device());
 }
 API CUresult cuMemRelease(uint64_t handle) { return hold(handle, -1); }
 API CUresult cuMemAddressReserve(CUdeviceptr *at, size_t bytes, size_t alignment, CUdeviceptr wanted, uint64_t flags) {

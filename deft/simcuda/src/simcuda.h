@@ -88,7 +88,8 @@ struct pool {
     uint64_t threshold, kept, used; /* kept: freed, and still the pool's */
 };
 
-extern struct pool pools[DEVICES];
+static inline int is_host(int location_type) { return location_type >= 2 && location_type <= 4; }
+extern struct pool pools[DEVICES + 1]; /* of each device, and of host memory */
 int pool_of(CUhandle h); /* the device that it is of; -1 for none */
 
 /* ---- stream.c ---- */
