@@ -13,6 +13,7 @@ type Verdict string
 // The verdicts. All but Seen are failures.
 const (
 	Seen       Verdict = "launches seen"
+	Partial    Verdict = "launches seen, but others may be unseen" // of libraries that no preload reaches
 	NotLoaded  Verdict = "hook not loaded" // in no process
 	Driverless Verdict = "no driver used"  // the program did not load libcuda.so.1
 	Bypassed   Verdict = "hook bypassed"   // the driver was loaded, and not through the hook
@@ -55,6 +56,9 @@ func (r Diagnosis) OK() bool { return r.Verdict == Seen }
 // reached are the ways in which a program gets a wrapped entry point.
 const reached = session.PathDlsym | session.PathGetProc | session.PathGetProcV2 | session.PathLinked | session.PathShim
 
+// unseen are the ways by which a library gets at the driver past any preloaded library.
+const unseen = session.PathDeepbind | session.PathNamespace
+
 // Diagnose says whether the hook saw the program's launches, and if not, why and how to
 // fix it. A program without launches is a failure, whatever the reason.
 func Diagnose(e Evidence) Diagnosis {
@@ -94,11 +98,13 @@ func verdict(clients int, launches uint64, paths session.Paths) Verdict {
 	switch {
 	case clients == 0:
 		return NotLoaded
+	case launches > 0 && paths&unseen != 0:
+		return Partial
 	case launches > 0:
 		return Seen
-	case paths&reached != 0 && paths&session.PathDeepbind == 0:
+	case paths&reached != 0 && paths&unseen == 0:
 		return NoLaunch
-	case paths&session.PathLoaded != 0:
+	case paths&(session.PathLoaded|session.PathNamespace) != 0:
 		return Bypassed
 	default:
 		return Driverless
@@ -139,6 +145,8 @@ func (r *Diagnosis) explain(paths session.Paths) {
 	}
 	if paths&session.PathDeepbind != 0 {
 		say("a library was opened with RTLD_DEEPBIND: no preloaded library sees its launches; set DEFT_DEEPBIND=strip, or put the directory of deft build-hook --shim first in LD_LIBRARY_PATH")
+	} else if paths&session.PathNamespace != 0 {
+		say("a library was opened in a namespace of its own (dlmopen): no preloaded library sees its launches; put the directory of deft build-hook --shim first in LD_LIBRARY_PATH")
 	} else if r.Verdict == Bypassed {
 		say("libcuda.so.1 was loaded, but no launch went through the hook: put the directory of deft build-hook --shim first in LD_LIBRARY_PATH")
 	}

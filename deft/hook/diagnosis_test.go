@@ -26,7 +26,9 @@ func TestDiagnose(t *testing.T) {
 		{"deepbind", []session.Client{{Words: session.Words{Paths: session.PathLoaded | session.PathDeepbind}}}, hook.Bypassed, "DEFT_DEEPBIND=strip"},
 		{"seen", []session.Client{{}, {Words: session.Words{Launches: 3, Paths: session.PathLinked | session.PathLoaded}}}, hook.Seen, ""},
 		{"nothing but a private table", []session.Client{{Words: session.Words{Paths: session.PathExportTable | session.PathGetProcV2}}}, hook.NoLaunch, "private table"},
-		{"seen in one process", []session.Client{{Words: session.Words{Launches: 1}}, {Words: session.Words{Paths: session.PathDeepbind}}}, hook.Seen, "RTLD_DEEPBIND"},
+		{"seen in one process", []session.Client{{Words: session.Words{Launches: 1}}, {Words: session.Words{Paths: session.PathDeepbind}}}, hook.Partial, "RTLD_DEEPBIND"},
+		{"a namespace", []session.Client{{Words: session.Words{Paths: session.PathNamespace}}}, hook.Bypassed, "dlmopen"},
+		{"seen beside a namespace", []session.Client{{Words: session.Words{Launches: 1, Paths: session.PathNamespace}}}, hook.Partial, "dlmopen"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

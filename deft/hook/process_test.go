@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -134,5 +135,39 @@ func TestMoreClientsThanSlots(t *testing.T) {
 				t.Fatalf("counts of an earlier client: %+v", c)
 			}
 		}
+	}
+}
+
+// A program that replaces itself by exec is one client, not two.
+func TestReplacedProgram(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	for _, tt := range []struct {
+		args  []string
+		paths session.Paths
+	}{{nil, session.PathDlsym}, {[]string{"dlmopen"}, session.PathNamespace}} {
+		cmd := w.command(compileTest(t, "replace", "replace.c"), tt.args...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+			t.Errorf("%q, %v", line, err)
+		}
+		w.reap()
+		if all := w.session.Clients(); len(all) != 1 || all[0].Paths&tt.paths == 0 {
+			t.Errorf("%v: %+v", tt.args, all)
+		}
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		w.reap()
 	}
 }

@@ -97,6 +97,15 @@ __attribute__((used)) HIDDEN int deft_dlopen_mode(const char *file, int mode) {
 
 #ifndef DEFT_SHIM
 
+/* Compilers end it in a jump. */
+EXPORT void *dlmopen(Lmid_t space, const char *file, int mode) {
+    ensure_prepared();
+    void *(*next)(Lmid_t, const char *, int) = (void *(*)(Lmid_t, const char *, int))libc_dlsym(RTLD_NEXT, "dlmopen");
+    if (space != LM_ID_BASE && !inside)
+        member_path(DEFT_PATH_NAMESPACE);
+    return next(space, file, mode);
+}
+
 #if defined __x86_64__
 __asm__(".text\n"
         ".globl deft_dlsym\n.hidden deft_dlsym\n.type deft_dlsym,@function\n"

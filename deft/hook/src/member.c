@@ -374,6 +374,14 @@ COLD void member_update(void) {
     context = now;
 }
 
+/* Frees the slots of the program that this process ran before, and replaced by exec. */
+static void leave_replaced(void) {
+    deft_identity me = self;
+    for (uint32_t i = 0; i < DEFT_SLOTS; i++, me = self)
+        if (swap_if(&session->slots[i].claim, &me, self | DEFT_HAS_LEFT))
+            release(&session->slots[i].state, DEFT_LEFT);
+}
+
 /* Joins once. Other threads wait for up to 20 ms, and their launches are counted. */
 COLD void member_join(void) {
     uint32_t no = 0;
@@ -399,6 +407,7 @@ COLD void member_join(void) {
         session_fd = reopen(given_fd);
     if (session && start_ticks(getpid(), &start) >= 0) {
         self = identity(getpid(), start);
+        leave_replaced();
         join_device(members, members[0].device);
     }
     __atomic_fetch_and(&slow_reasons, ~(uint32_t)SLOW_JOIN, __ATOMIC_RELEASE);

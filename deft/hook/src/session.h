@@ -78,7 +78,8 @@ enum {
     DEFT_PATH_DEEPBIND = 1 << 7,   /* RTLD_DEEPBIND was seen and left alone */
     DEFT_PATH_STRIPPED = 1 << 8,   /* RTLD_DEEPBIND was seen and taken out */
     DEFT_PATH_EXPORT_TABLE = 1 << 9, /* cuGetExportTable gave a private table */
-    DEFT_PATH_LOADED = 1 << 10       /* the driver was loaded when the program ended */
+    DEFT_PATH_LOADED = 1 << 10,      /* the driver was loaded when the program ended */
+    DEFT_PATH_NAMESPACE = 1 << 11    /* dlmopen opened a namespace, which has no hook */
 };
 
 /* Directive: the gate word, on which a stopped client sleeps (futex). */

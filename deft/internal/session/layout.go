@@ -199,6 +199,7 @@ const (
 	PathStripped                      // RTLD_DEEPBIND was seen and taken out
 	PathExportTable                   // cuGetExportTable gave a private table
 	PathLoaded                        // the driver was loaded when the program ended
+	PathNamespace                     // dlmopen opened a namespace, which has no hook
 )
 
 // Names returns one word for each bit of p, in the order of the constants.
@@ -206,7 +207,7 @@ func (p Paths) Names() []string {
 	var names []string
 	for i, name := range [...]string{
 		"dlsym", "cuGetProcAddress", "cuGetProcAddress_v2", "per-thread stream", "linked",
-		"shim", "dlopen", "deepbind", "deepbind stripped", "export table", "loaded",
+		"shim", "dlopen", "deepbind", "deepbind stripped", "export table", "loaded", "dlmopen",
 	} {
 		if p&(1<<i) != 0 {
 			names = append(names, name)
