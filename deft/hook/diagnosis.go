@@ -14,9 +14,9 @@ type Verdict string
 const (
 	Seen       Verdict = "launches seen"
 	Partial    Verdict = "launches seen, but others may be unseen" // of libraries that no preload reaches
-	NotLoaded  Verdict = "hook not loaded" // in no process
-	Driverless Verdict = "no driver used"  // the program did not load libcuda.so.1
-	Bypassed   Verdict = "hook bypassed"   // the driver was loaded, and not through the hook
+	NotLoaded  Verdict = "hook not loaded"                         // in no process
+	Driverless Verdict = "no driver used"                          // the program did not load libcuda.so.1
+	Bypassed   Verdict = "hook bypassed"                           // the driver was loaded, and not through the hook
 	Unreached  Verdict = "driver not reached through the hook"
 	NoLaunch   Verdict = "nothing was launched" // the driver was reached through the hook
 )
@@ -98,7 +98,7 @@ func verdict(clients int, launches uint64, paths session.Paths) Verdict {
 	switch {
 	case clients == 0:
 		return NotLoaded
-	case launches > 0 && paths&unseen != 0:
+	case launches > 0 && paths&unseen != 0 && paths&session.PathShim == 0: // whom no preload reaches, the shim does
 		return Partial
 	case launches > 0:
 		return Seen

@@ -374,12 +374,16 @@ COLD void member_update(void) {
     context = now;
 }
 
-/* Frees the slots of the program that this process ran before, and replaced by exec. */
+/* Frees the slots of the program that this process ran before, and replaced by exec, which
+   has dropped its locks. Another copy of this library in the process holds its own. */
 static void leave_replaced(void) {
     deft_identity me = self;
-    for (uint32_t i = 0; i < DEFT_SLOTS; i++, me = self)
-        if (swap_if(&session->slots[i].claim, &me, self | DEFT_HAS_LEFT))
+    for (uint32_t i = 0; i < DEFT_SLOTS; i++, me = self) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = i, .l_len = 1};
+        bool held = load(&session->slots[i].locked) && session_fd >= 0 && fcntl(session_fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+        if (!held && swap_if(&session->slots[i].claim, &me, self | DEFT_HAS_LEFT))
             release(&session->slots[i].state, DEFT_LEFT);
+    }
 }
 
 /* Joins once. Other threads wait for up to 20 ms, and their launches are counted. */
