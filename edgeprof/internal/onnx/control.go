@@ -149,6 +149,14 @@ func (in *inference) branch(n *Node, inputs []TensorInfo) (*body, error) {
 	return dearer, nil
 }
 
+// withoutValues returns the tensor as one of which the file does not say the values.
+func (s TensorInfo) withoutValues() TensorInfo {
+	s.Value = nil
+	s.Real = nil
+	s.Constant = false
+	return s
+}
+
 // loop runs a body as often as the file or the settings say. Values that it
 // carries and that change their shape on the way are not known.
 func (in *inference) loop(n *Node, inputs []TensorInfo) (*body, error) {
@@ -158,10 +166,7 @@ func (in *inference) loop(n *Node, inputs []TensorInfo) (*body, error) {
 	}
 	carried := make([]TensorInfo, len(inputs))
 	for i, s := range inputs {
-		s.Value = nil
-		s.Real = nil
-		s.Constant = false
-		carried[i] = s
+		carried[i] = s.withoutValues()
 	}
 	carried[0], carried[1] = TensorInfo{Type: Int64, Known: true, Shape: []int64{}}, TensorInfo{Type: Bool, Known: true, Shape: []int64{}}
 	b, err := in.inside(g, carried)
@@ -344,9 +349,7 @@ func (in *inference) scan(n *Node, inputs []TensorInfo) (*body, error) {
 	trips := int64(-1)
 	carried := make([]TensorInfo, len(inputs))
 	for i, s := range inputs {
-		s.Value = nil
-		s.Real = nil
-		s.Constant = false
+		s = s.withoutValues()
 		if i >= states && s.Known {
 			a := int64(0)
 			if i-states < len(axes) {

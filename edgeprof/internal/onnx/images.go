@@ -36,9 +36,7 @@ func resize(c *call) []TensorInfo {
 	}
 	axes := c.node.Ints("axes")
 	if axes == nil {
-		for i := range x.Shape {
-			axes = append(axes, int64(i))
-		}
+		axes = axesOf(x.Shape)
 	}
 	if !x.Known || len(axes) == 0 || len(sizes) != len(axes) && len(scales) != len(axes) {
 		return withType(x.Type)
@@ -187,9 +185,7 @@ func centerCropPad(c *call) []TensorInfo {
 	to := c.input(1).Value
 	axes := c.node.Ints("axes")
 	if axes == nil {
-		for i := range x.Shape {
-			axes = append(axes, int64(i))
-		}
+		axes = axesOf(x.Shape)
 	}
 	if !x.Known || len(to) != len(axes) {
 		return withType(x.Type)

@@ -411,15 +411,21 @@ func tile(c *call) []TensorInfo {
 	return withShape(x.Type, shape...)
 }
 
+// axesOf returns all axes of a shape.
+func axesOf(shape []int64) []int64 {
+	axes := make([]int64, len(shape))
+	for i := range axes {
+		axes[i] = int64(i)
+	}
+	return axes
+}
+
 func pad(c *call) []TensorInfo {
 	x := c.input(0)
 	pads := c.target(1, "pads")
 	axes := c.target(3, "")
 	if !c.given(3) {
-		axes = nil
-		for i := range x.Shape {
-			axes = append(axes, int64(i))
-		}
+		axes = axesOf(x.Shape)
 	}
 	if !x.Known || pads == nil || c.given(3) && axes == nil || len(pads) != 2*len(axes) {
 		return withType(x.Type)
