@@ -42,7 +42,7 @@ func (c *consumer) keep() error {
 		return nil
 	}
 	learned := c.session.TakeLearned(time.Now())
-	if len(learned.Entries) == 0 {
+	if learned.Len() == 0 {
 		return nil
 	}
 	var since time.Time

@@ -13,13 +13,10 @@ import (
 // Kept models are listed by function, and those of one function by sizes.
 func TestKeptModels(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.runs")
-	store := &perfmodel.Store{
-		Entries: map[string][]perfmodel.StoredRun{
-			perfmodel.Key("app:gemm", "b1"): {{Sizes: []int64{800, 8}, Seconds: 0.5}, {Sizes: []int64{80}, Seconds: 0.1}, {Sizes: []int64{800, 8}, Seconds: 0.25}, {Sizes: []int64{800, 8}, Seconds: 0.75}},
-			"app:trsm":                      {{Sizes: nil, Seconds: 2}},
-		},
-		Last: map[string]int64{perfmodel.Key("app:gemm", "b1"): 1_700_000_000},
-	}
+	store := &perfmodel.Store{}
+	large := []int64{800, 8}
+	store.Set(perfmodel.Key("app:gemm", "b1"), 1_700_000_000, []perfmodel.StoredRun{{Sizes: large, Seconds: 0.5}, {Sizes: []int64{80}, Seconds: 0.1}, {Sizes: large, Seconds: 0.25}, {Sizes: large, Seconds: 0.75}})
+	store.Set("app:trsm", 0, []perfmodel.StoredRun{{Sizes: nil, Seconds: 2}})
 	if err := store.Write(path); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -24,10 +25,8 @@ func fileAt(t *testing.T) (perfmodel.SharedStore, *clock) {
 }
 
 func learned(key string, runs int, at time.Time) *perfmodel.Store {
-	s := &perfmodel.Store{Entries: map[string][]perfmodel.StoredRun{}, Last: map[string]int64{key: at.Unix()}}
-	for range runs {
-		s.Entries[key] = append(s.Entries[key], perfmodel.StoredRun{Sizes: []int64{8}, Seconds: 0.001})
-	}
+	s := &perfmodel.Store{}
+	s.Set(key, at.Unix(), slices.Repeat([]perfmodel.StoredRun{{Sizes: []int64{8}, Seconds: 0.001}}, runs))
 	return s
 }
 

@@ -32,7 +32,7 @@ func (s *Store) List() []KeptFunction {
 	for _, key := range s.Names() {
 		name, build := SplitKey(key)
 		runs := s.Runs(key)
-		all = append(all, KeptFunction{Name: name, Build: build, Last: time.Unix(s.Last[key], 0).UTC(), Runs: len(runs), Sizes: listSizes(runs)})
+		all = append(all, KeptFunction{Name: name, Build: build, Last: time.Unix(s.entries[key].Last, 0).UTC(), Runs: len(runs), Sizes: listSizes(runs)})
 	}
 	slices.SortStableFunc(all, func(a, b KeptFunction) int { return cmp.Compare(b.Runs, a.Runs) })
 	return all

@@ -98,7 +98,7 @@ func (m *Model) Fits() (n int) {
 // TakeRuns returns what the model learned from runs of its own since the last call, as far as
 // the window holds them, with the time now.
 func (m *Model) TakeRuns(now time.Time) *Store {
-	s := &Store{Entries: map[string][]StoredRun{}, Last: map[string]int64{}, Replaces: map[string]bool{}}
+	s := &Store{Replaces: map[string]bool{}}
 	for _, name := range m.names {
 		e := m.entries[name]
 		own := slices.DeleteFunc(slices.Clone(e.samples), func(one sample) bool { return one.order <= e.stored })
@@ -110,8 +110,7 @@ func (m *Model) TakeRuns(now time.Time) *Store {
 		for i, one := range own {
 			runs[i] = StoredRun{one.f.Sizes, math.Exp(one.y)}
 		}
-		s.Entries[name] = runs
-		s.Last[name] = now.Unix()
+		s.Set(name, now.Unix(), runs)
 		if e.unsaved {
 			s.Replaces[name] = true
 		}

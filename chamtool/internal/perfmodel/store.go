@@ -16,12 +16,7 @@ import (
 // Store holds a host's runs between two program runs: the runs themselves, the last few
 // thousand of each function, which lets a later version learn more from them than this one did.
 type Store struct {
-	// Entries holds runs by key, see [Key], the oldest first. Those of a file stay in columns
-	// until they are used: [Store.Runs].
-	Entries map[string][]StoredRun
-	columns map[string]storedEntry
-	// Last holds the time of each entry's last kept run, in seconds since 1970.
-	Last map[string]int64
+	entries map[string]storedEntry // by key, see [Key]
 	// Replaces holds the entries whose older runs did not hold any more: Merge drops those of
 	// the same key.
 	Replaces map[string]bool
@@ -76,52 +71,38 @@ func (s *Store) Write(path string) error {
 	})
 }
 
-// Runs returns the runs of a key.
-func (s *Store) Runs(name string) []StoredRun {
-	if runs, ok := s.Entries[name]; ok {
-		return runs
+// Set keeps runs, the oldest first, as those of a key. Last is the time of the last one, in
+// seconds since 1970.
+func (s *Store) Set(name string, last int64, runs []StoredRun) {
+	if s.entries == nil {
+		s.entries = map[string]storedEntry{}
 	}
-	e := s.columns[name]
+	s.entries[name] = newStoredEntry(name, last, runs)
+}
+
+// Runs returns the runs of a key, the oldest first.
+func (s *Store) Runs(name string) []StoredRun {
+	e := s.entries[name]
 	return e.runs()
 }
 
 // Len returns the number of entries.
-func (s *Store) Len() int { return len(s.Entries) + len(s.columns) }
-
-// drop removes an entry.
-func (s *Store) drop(name string) {
-	delete(s.Entries, name)
-	delete(s.columns, name)
-	delete(s.Last, name)
-}
+func (s *Store) Len() int { return len(s.entries) }
 
 // Merge adds later runs and drops the oldest beyond the window.
 func (s *Store) Merge(later *Store) {
-	if s.Entries == nil {
-		s.Entries = map[string][]StoredRun{}
-	}
-	if s.Last == nil {
-		s.Last = map[string]int64{}
-	}
-	for _, name := range later.Names() {
-		runs := later.Runs(name)
-		all := runs
+	for name, e := range later.entries {
+		all := e.runs()
 		if !later.Replaces[name] {
-			all = slices.Concat(s.Runs(name), runs)
+			all = slices.Concat(s.Runs(name), all)
 		}
-		delete(s.columns, name)
-		s.Entries[name] = all[max(0, len(all)-window):]
-		s.Last[name] = max(s.Last[name], later.Last[name])
+		s.Set(name, max(s.entries[name].Last, e.Last), all[max(0, len(all)-window):])
 	}
 }
 
 // Forget drops the entries that were last kept before a time.
 func (s *Store) Forget(before time.Time) {
-	for _, name := range s.Names() {
-		if s.Last[name] < before.Unix() {
-			s.drop(name)
-		}
-	}
+	maps.DeleteFunc(s.entries, func(_ string, e storedEntry) bool { return e.Last < before.Unix() })
 }
 
 const (
@@ -134,27 +115,19 @@ const (
 // Prune drops what no run will ask for: entries that are old, and of each
 // function all but the builds that ran last.
 func (s *Store) Prune(now time.Time) {
-	builds := map[string][]string{}
-	for _, name := range s.Names() {
-		if now.Sub(time.Unix(s.Last[name], 0)) > keptFor {
-			s.drop(name)
-			continue
-		}
+	s.Forget(now.Add(-keptFor))
+	builds := map[string][]storedEntry{}
+	for name, e := range s.entries {
 		function, _ := SplitKey(name)
-		builds[function] = append(builds[function], name)
+		builds[function] = append(builds[function], e)
 	}
-	for _, names := range builds {
-		slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(s.Last[b], s.Last[a]), cmp.Compare(a, b)) })
-		for _, name := range names[min(keptBuilds, len(names)):] {
-			s.drop(name)
+	for _, all := range builds {
+		slices.SortFunc(all, func(a, b storedEntry) int { return cmp.Or(cmp.Compare(b.Last, a.Last), cmp.Compare(a.Name, b.Name)) })
+		for _, e := range all[min(keptBuilds, len(all)):] {
+			delete(s.entries, e.Name)
 		}
 	}
 }
 
 // Names returns the entries' names in alphabetical order.
-func (s *Store) Names() []string {
-	names := slices.AppendSeq(make([]string, 0, s.Len()), maps.Keys(s.Entries))
-	names = slices.AppendSeq(names, maps.Keys(s.columns))
-	slices.Sort(names)
-	return names
-}
+func (s *Store) Names() []string { return slices.Sorted(maps.Keys(s.entries)) }

@@ -44,7 +44,7 @@ func TestStoreRoundTrip(t *testing.T) {
 	second := New(Options{})
 	second.Teach(s)
 	second.Entry("app:f")
-	if n := len(second.TakeRuns(time.Unix(1e9, 0)).Entries); n != 0 {
+	if n := second.TakeRuns(time.Unix(1e9, 0)).Len(); n != 0 {
 		t.Errorf("%d entries learned without a run", n)
 	}
 	e := second.Entry("app:f")
@@ -54,7 +54,7 @@ func TestStoreRoundTrip(t *testing.T) {
 		t.Errorf("%v, want %v (%v)", p.Value, want, err)
 	}
 	e.Observe(e.Footprint([]int64{77}), 0.5)
-	own := second.TakeRuns(time.Unix(1e9, 0)).Entries["app:f"]
+	own := second.TakeRuns(time.Unix(1e9, 0)).Runs("app:f")
 	if len(own) != 1 || own[0].Sizes[0] != 77 || math.Abs(own[0].Seconds-0.5) > 1e-12 {
 		t.Errorf("%+v", own)
 	}
@@ -63,7 +63,10 @@ func TestStoreRoundTrip(t *testing.T) {
 func TestMergeKeepsTheNewest(t *testing.T) {
 	s := &Store{}
 	s.Merge(taughtBy(t, 4000, 1).TakeRuns(time.Unix(1e9, 0)))
-	s.Merge(&Store{Entries: map[string][]StoredRun{"app:f": make([]StoredRun, 500), "app:g": {{[]int64{1}, 1}}}})
+	later := &Store{}
+	later.Set("app:f", 0, make([]StoredRun, 500))
+	later.Set("app:g", 0, []StoredRun{{[]int64{1}, 1}})
+	s.Merge(later)
 	if f := s.Runs("app:f"); len(f) != window || f[len(f)-1].Seconds != 0 || f[0].Seconds == 0 {
 		t.Errorf("%d runs kept", len(f))
 	}
@@ -126,7 +129,7 @@ func TestStoresThatDoNotFit(t *testing.T) {
 func teach(s *Store) {
 	m := New(Options{})
 	m.Teach(s)
-	for name := range s.Entries {
+	for name := range s.entries {
 		m.Entry(name)
 	}
 }
@@ -142,16 +145,20 @@ func TestStoreKeepsEveryRun(t *testing.T) {
 		runs := rapid.SliceOf(rapid.Custom(func(t *rapid.T) StoredRun {
 			return StoredRun{rapid.SliceOfN(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 2)), 0, 3).Draw(t, "sizes"), rapid.Float64().Draw(t, "seconds")}
 		}))
-		s := &Store{Entries: rapid.MapOf(rapid.String(), runs).Draw(t, "entries")}
+		entries := rapid.MapOf(rapid.String(), runs).Draw(t, "entries")
+		s := &Store{}
+		for name, kept := range entries {
+			s.Set(name, 0, kept)
+		}
 		data, err := s.encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := parseStore(data)
-		if err != nil || got.Len() != len(s.Entries) {
-			t.Fatalf("%d entries, want %d (%v)", got.Len(), len(s.Entries), err)
+		if err != nil || got.Len() != len(entries) {
+			t.Fatalf("%d entries, want %d (%v)", got.Len(), len(entries), err)
 		}
-		for name, want := range s.Entries {
+		for name, want := range entries {
 			if !slices.EqualFunc(got.Runs(name), want, func(a, b StoredRun) bool { return a.Seconds == b.Seconds && slices.Equal(a.Sizes, b.Sizes) }) {
 				t.Fatalf("%q: %v, want %v", name, got.Runs(name), want)
 			}
@@ -160,7 +167,9 @@ func TestStoreKeepsEveryRun(t *testing.T) {
 }
 
 func FuzzParseStore(f *testing.F) {
-	good, err := (&Store{Entries: map[string][]StoredRun{"f": {{[]int64{1, -2}, 0.5}, {nil, 1}}}}).encode()
+	s := &Store{}
+	s.Set("f", 0, []StoredRun{{[]int64{1, -2}, 0.5}, {nil, 1}})
+	good, err := s.encode()
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -62,11 +62,7 @@ func (s *Store) encode() ([]byte, error) {
 		return nil, err
 	}
 	for _, name := range s.Names() {
-		e, ok := s.columns[name]
-		if !ok {
-			e = newStoredEntry(name, s.Last[name], s.Entries[name])
-		}
-		if err := enc.Encode(e); err != nil {
+		if err := enc.Encode(s.entries[name]); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +91,7 @@ func parseStore(data []byte) (*Store, error) {
 	if err := dec.Decode(&count); err != nil {
 		return nil, fmt.Errorf("%w: inconsistent parts: %w", ErrStore, err)
 	}
-	s := &Store{Entries: map[string][]StoredRun{}, columns: map[string]storedEntry{}, Last: map[string]int64{}}
+	s := &Store{entries: map[string]storedEntry{}}
 	for range count {
 		var e storedEntry
 		if err := dec.Decode(&e); err != nil {
@@ -104,8 +100,7 @@ func parseStore(data []byte) (*Store, error) {
 		if !e.isConsistent() {
 			return nil, fmt.Errorf("%w: inconsistent columns of %q", ErrStore, e.Name)
 		}
-		s.columns[e.Name] = e
-		s.Last[e.Name] = e.Last
+		s.entries[e.Name] = e
 	}
 	return s, nil
 }

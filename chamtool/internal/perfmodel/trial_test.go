@@ -32,10 +32,10 @@ func TestKeptRunsAreOnTrial(t *testing.T) {
 			t.Errorf("factor %v: %d of 100 are off by a quarter, overturned %v", factor, misses, e.HasDroppedKept())
 		}
 		again := m.TakeRuns(time.Unix(2e9, 0))
-		if n := len(again.Entries["app:f"]); n != 20 || again.Replaces["app:f"] != e.HasDroppedKept() {
+		if n := len(again.Runs("app:f")); n != 20 || again.Replaces["app:f"] != e.HasDroppedKept() {
 			t.Errorf("factor %v: %d runs to keep, anew %v", factor, n, again.Replaces)
 		}
-		if n := len(m.TakeRuns(time.Unix(2e9, 0)).Entries); n != 0 {
+		if n := m.TakeRuns(time.Unix(2e9, 0)).Len(); n != 0 {
 			t.Errorf("told twice: %d entries", n)
 		}
 	}
@@ -48,7 +48,9 @@ func TestOverturnedSizes(t *testing.T) {
 		runs = append(runs, StoredRun{[]int64{int64(1000 * (1 + i%20))}, 1e-3})
 	}
 	m := New(Options{})
-	m.Teach(&Store{Entries: map[string][]StoredRun{"f": runs}})
+	kept := &Store{}
+	kept.Set("f", 0, runs)
+	m.Teach(kept)
 	e := m.Entry("f")
 	for i := range 30 {
 		e.Observe(e.Footprint([]int64{int64(1000 * (1 + i%10))}), 0.1)
