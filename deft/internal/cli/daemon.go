@@ -16,6 +16,7 @@ import (
 func newDaemonCommand(env *cli.Env) *cobra.Command {
 	var j sessionFlags
 	var s daemon.Settings
+	var tokenFile string
 	c := &cobra.Command{
 		Use:     "daemon",
 		Short:   "Run the owner of a session, which applies a policy to its programs",
@@ -26,7 +27,9 @@ next owner takes over the session with the same policy and the same paused
 programs. deft exec starts an owner if none is running.
 
 Prometheus metrics of the session and its programs are served at /metrics on the
-session's socket, and with --metrics on a TCP address. They contain program names.
+session's socket, and with --metrics on a TCP address. They contain program names;
+with --token-file or $DEFT_TOKEN the TCP address answers only clients that send the
+bearer token.
 
 Policies:
 ` + policy.Policies.Help(),
@@ -35,6 +38,11 @@ Policies:
 			if err := checkSlack(s.Rules.Slack, cmd.Flags().Changed); err != nil {
 				return err
 			}
+			var err error
+			if s.Metrics.Token, err = cli.Token(env, tokenFile, "DEFT_TOKEN"); err != nil {
+				return err
+			}
+			s.Metrics.Version = cmd.Root().Version
 			return runOwner(cmd.Context(), env, &j, s)
 		},
 	}
@@ -42,7 +50,8 @@ Policies:
 	c.Flags().StringVar(&s.Policy, "policy", "", "policy (default: that of the killed owner, or priority)")
 	cli.Values(c, "policy", policy.Policies.Names()...)
 	c.Flags().Float64Var(&s.Rules.Slack, "slack", 0, slackHelp)
-	c.Flags().StringVar(&s.Metrics, "metrics", "", "serve Prometheus metrics on this address too, such as 127.0.0.1:9440")
+	c.Flags().StringVar(&s.Metrics.Address, "metrics", "", "serve Prometheus metrics on this address too, such as 127.0.0.1:9440")
+	c.Flags().StringVar(&tokenFile, "token-file", "", "file with the bearer token that clients of --metrics must send (default: $DEFT_TOKEN, or none)")
 	c.Flags().DurationVar(&s.Linger, "linger", 0, "end this long after the last program (0: never)")
 	env.LogFormat(c)
 	cli.First(c, "policy", "session", "device", "metrics")

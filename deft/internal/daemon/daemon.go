@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -29,9 +30,8 @@ type Settings struct {
 	// the supervisor's Begin on. nil: the owner decides at once and keeps nothing of
 	// clients that have left, as it may run for months.
 	Experiment *supervisor.Settings
-	// Metrics is the TCP address on which Prometheus metrics are served too, such as
-	// 127.0.0.1:9440; empty: only on the session's socket.
-	Metrics string
+	// Metrics is the service of Prometheus metrics on TCP.
+	Metrics Metrics
 	// Notice receives what a user should know of; nil drops it.
 	Notice func(error)
 }
@@ -46,7 +46,7 @@ type Daemon struct {
 	control         *control
 	supervisor      *supervisor.Supervisor
 	listener        net.Listener
-	metricsListener net.Listener // on Settings.Metrics; nil none
+	metricsListener net.Listener // of Settings.Metrics; nil none
 
 	mu          sync.Mutex
 	attachments int // those who said that they will need it
@@ -95,8 +95,8 @@ func (d *Daemon) acquire() error {
 	if d.listener, err = net.Listen("unix", d.place.socket()); err != nil {
 		return d.abandon(fmt.Errorf("daemon: %w", err))
 	}
-	if d.settings.Metrics != "" {
-		if d.metricsListener, err = net.Listen("tcp", d.settings.Metrics); err != nil {
+	if address := d.settings.Metrics.Address; address != "" {
+		if d.metricsListener, err = net.Listen("tcp", address); err != nil {
 			return d.abandon(errors.Join(fmt.Errorf("daemon: metrics: %w", err), d.listener.Close()))
 		}
 	}
@@ -241,7 +241,7 @@ func (d *Daemon) restoreFiles(ctx context.Context, work *crash.Group) error {
 	}
 	listener, err := net.Listen("unix", d.place.socket())
 	if err == nil {
-		d.serveOn(ctx, work, listener, d.handler(ctx))
+		serveOn(ctx, work, listener, &http.Server{Handler: d.handler(ctx)})
 	}
 	return err
 }

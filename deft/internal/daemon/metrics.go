@@ -58,8 +58,12 @@ func (c collector) Collect(metrics chan<- prometheus.Metric) {
 }
 
 // metricsHandler returns the metrics of a session's state in the formats of Prometheus.
-func metricsHandler(status func() Status) http.Handler {
+func metricsHandler(status func() Status, version string) http.Handler {
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "deft_build_info", Help: "1, with the version of the program.", ConstLabels: prometheus.Labels{"version": version},
+	})
+	build.Set(1)
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collector(status))
+	registry.MustRegister(collector(status), build)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }

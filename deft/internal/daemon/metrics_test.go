@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -31,14 +32,9 @@ func scrape(t *testing.T, address string) string {
 	return string(text)
 }
 
-// The metrics on TCP are those of the session's clients; the rest of the service is on
-// the socket only.
-func TestMetrics(t *testing.T) {
-	at := place(t)
-	d, err := Start(at, Settings{Policy: "priority", Metrics: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+// runDaemon runs a daemon until the test ends.
+func runDaemon(t *testing.T, d *Daemon) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
@@ -48,6 +44,17 @@ func TestMetrics(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// The metrics on TCP are those of the session's clients; the rest of the service is on
+// the socket only.
+func TestMetrics(t *testing.T) {
+	at := place(t)
+	d, err := Start(at, Settings{Policy: "priority", Metrics: Metrics{Address: "127.0.0.1:0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runDaemon(t, d)
 	s, err := session.Open(at.Session())
 	if err != nil {
 		t.Fatal(err)
@@ -78,8 +85,77 @@ func TestMetrics(t *testing.T) {
 	if r, err := http.Get("http://" + d.MetricsAddress() + "/session"); err != nil || r.StatusCode != http.StatusNotFound {
 		t.Errorf("/session on TCP: %v, %v", r, err)
 	}
-	if _, err := Start(place(t), Settings{Metrics: d.MetricsAddress()}); err == nil || !strings.Contains(err.Error(), "address already in use") {
+	if _, err := Start(place(t), Settings{Metrics: Metrics{Address: d.MetricsAddress()}}); err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("an address in use: %v", err)
+	}
+}
+
+// Clients that only hold connections cost the owner at most mostConnections of them, and lock
+// neither a scrape nor the session's socket out.
+func TestMetricsConnections(t *testing.T) {
+	at := place(t)
+	d, err := Start(at, Settings{Metrics: Metrics{Address: "127.0.0.1:0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runDaemon(t, d)
+	const clients = 3 * mostConnections
+	ended := make(chan error, clients)
+	for range clients {
+		c, err := net.Dial("tcp", d.MetricsAddress())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") // the owner may have closed it
+		go func() {
+			_, err := io.Copy(io.Discard, c)
+			ended <- err
+		}()
+	}
+	for range clients - mostConnections {
+		<-ended
+	}
+	if text := scrape(t, d.MetricsAddress()); !strings.Contains(text, "deft_build_info") {
+		t.Errorf("beside idle clients: %s", text)
+	}
+	if _, err := at.Status(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A token guards the metrics on TCP only, and a request's header has a bound.
+func TestMetricsToken(t *testing.T) {
+	at := place(t)
+	d, err := Start(at, Settings{Metrics: Metrics{Address: "127.0.0.1:0", Token: func() string { return "secret" }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runDaemon(t, d)
+	for _, c := range []struct {
+		path, name, value string
+		want              int
+	}{
+		{"/metrics", "Authorization", "Bearer secret", http.StatusOK},
+		{"/metrics", "Authorization", "Bearer other", http.StatusUnauthorized},
+		{"/metrics", "Accept", "*/*", http.StatusUnauthorized},
+		{"/healthz", "Accept", "*/*", http.StatusOK},
+		{"/healthz", "X-Long", strings.Repeat("x", 2*mostHeaderBytes), http.StatusRequestHeaderFieldsTooLarge},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "http://"+d.MetricsAddress()+c.path, nil)
+		r.RequestURI = ""
+		r.Header.Set(c.name, c.value)
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != c.want {
+			t.Errorf("%s with %s %.20s: %s", c.path, c.name, c.value, response.Status)
+		}
+	}
+	if _, err := at.Status(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -89,7 +165,7 @@ var sample = regexp.MustCompile(`^[a-z_]+(\{[a-z_]+="(\\["\\n]|[^"\\\n])*"(,[a-z
 // exposition returns the metrics of a state as Prometheus reads them.
 func exposition(s Status) *bytes.Buffer {
 	w := httptest.NewRecorder()
-	metricsHandler(func() Status { return s }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	metricsHandler(func() Status { return s }, "1").ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return w.Body
 }
 
@@ -107,7 +183,7 @@ func TestExposition(t *testing.T) {
 		}
 		series[name] = true
 	}
-	if len(series) != 4+2*len(clientMetrics) {
+	if len(series) != 5+2*len(clientMetrics) {
 		t.Errorf("%d series", len(series))
 	}
 }

@@ -33,6 +33,9 @@ type ClientChange struct {
 // headerTimeout bounds the wait for the header of a request or a response.
 const headerTimeout = 10 * time.Second
 
+// idleTimeout bounds the wait for the next request of a connection.
+const idleTimeout = 5 * time.Minute
+
 // fullStatus is the status of a response in place of [ErrFull].
 const fullStatus = http.StatusInsufficientStorage
 
@@ -66,7 +69,7 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 		d.answer(w, nil)
 		d.stop()
 	})
-	m.Handle("GET /metrics", metricsHandler(d.status))
+	m.Handle("GET /metrics", metricsHandler(d.status, d.settings.Metrics.Version))
 	return m
 }
 
@@ -181,16 +184,15 @@ func (d *Daemon) setClients(target string, change ClientChange) error {
 
 // serve answers on the listeners until ctx is done.
 func (d *Daemon) serve(ctx context.Context, work *crash.Group) {
-	d.serveOn(ctx, work, d.listener, d.handler(ctx))
+	serveOn(ctx, work, d.listener, &http.Server{Handler: d.handler(ctx)})
 	if d.metricsListener != nil {
-		m := http.NewServeMux()
-		m.Handle("GET /metrics", metricsHandler(d.status))
-		d.serveOn(ctx, work, d.metricsListener, m)
+		serveOn(ctx, work, d.metricsListener, d.settings.Metrics.server(d.status))
 	}
 }
 
-func (d *Daemon) serveOn(ctx context.Context, work *crash.Group, l net.Listener, h http.Handler) {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout}
+func serveOn(ctx context.Context, work *crash.Group, l net.Listener, server *http.Server) {
+	server.ReadHeaderTimeout = headerTimeout
+	server.IdleTimeout = idleTimeout
 	work.Go(func() error {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("daemon: %w", err)
